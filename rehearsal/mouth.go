@@ -1,0 +1,130 @@
+package rehearsal
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+)
+
+// mouth is where a reply is said: piece by piece, or all at once.
+type mouth interface {
+	say(piece) error
+	flush() error // sends on their way the pieces that were said
+	// finish leaves the end to be sent when the handler returns: who hears it is to find
+	// it in the log.
+	finish(reason string, used usage) error
+}
+
+// streamed says each piece as an event of a text/event-stream.
+type streamed struct {
+	w     http.ResponseWriter
+	head  completion // what every chunk repeats: clients drop chunks with another id
+	usage bool       // whether the client asked for usage
+	begun bool
+}
+
+func (s *streamed) say(p piece) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	if p.refusal {
+		return s.chunk(choice{Delta: &delta{Refusal: &p.text}})
+	}
+	return s.chunk(choice{Delta: &delta{Content: &p.text}})
+}
+
+// begin sends the header and the role. It waits for the first piece, so that a reply
+// that is cut before it drops the connection before any answer.
+func (s *streamed) begin() error {
+	if s.begun {
+		return nil
+	}
+	s.begun = true
+	s.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	s.w.Header().Set("Cache-Control", "no-cache")
+	return s.chunk(choice{Delta: &delta{Role: "assistant", Content: new(string)}})
+}
+
+func (s *streamed) chunk(c choice) error {
+	chunk := s.head
+	chunk.Choices = []choice{c}
+	if s.usage {
+		chunk.Usage = json.RawMessage("null")
+	}
+	return s.event(chunk)
+}
+
+func (s *streamed) event(chunk completion) error {
+	chunk.Object = "chat.completion.chunk"
+	data, err := json.Marshal(chunk)
+	if err == nil {
+		_, err = s.w.Write([]byte("data: " + string(data) + "\n\n"))
+	}
+	return err
+}
+
+func (s *streamed) finish(reason string, used usage) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	if err := s.chunk(choice{Delta: &delta{}, FinishReason: &reason}); err != nil {
+		return err
+	}
+	if s.usage {
+		last := s.head
+		last.Choices = []choice{}
+		last.Usage, _ = json.Marshal(used)
+		if err := s.event(last); err != nil {
+			return err
+		}
+	}
+	_, err := s.w.Write([]byte("data: [DONE]\n\n"))
+	return err
+}
+
+// flush leaves alone an answer that has not begun: it would send the bare header.
+func (s *streamed) flush() error {
+	if !s.begun {
+		return nil
+	}
+	err := http.NewResponseController(s.w).Flush()
+	if errors.Is(err, http.ErrNotSupported) { // nothing is held back, then
+		return nil
+	}
+	return err
+}
+
+// collected says everything in one JSON body at the end, as an unstreamed request wants.
+type collected struct {
+	w                http.ResponseWriter
+	head             completion
+	content, refusal strings.Builder
+}
+
+func (c *collected) say(p piece) error {
+	if p.refusal {
+		c.refusal.WriteString(p.text)
+	} else {
+		c.content.WriteString(p.text)
+	}
+	return nil
+}
+
+func (c *collected) flush() error { return nil }
+
+func (c *collected) finish(reason string, used usage) error {
+	said := answer{Role: "assistant"}
+	if refusal := c.refusal.String(); refusal != "" {
+		said.Refusal = &refusal
+	}
+	if content := c.content.String(); content != "" || said.Refusal == nil {
+		said.Content = &content
+	}
+	body := c.head
+	body.Object = "chat.completion"
+	body.Choices = []choice{{Message: &said, FinishReason: &reason}}
+	body.Usage, _ = json.Marshal(used)
+	c.w.Header().Set("Content-Type", "application/json")
+	return json.NewEncoder(c.w).Encode(body)
+}

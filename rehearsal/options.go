@@ -1,0 +1,62 @@
+package rehearsal
+
+import "context"
+
+// Option changes how a Handler answers. Most are for tests: hooks are told the Request
+// by its number, and places by how many characters of the reply have been sent.
+type Option func(*options)
+
+type options struct {
+	chars    int
+	cleanCut bool
+	noLog    bool
+	onChunk  func(request, sent int)
+	onEnd    func(request int, end End)
+	gate     func(ctx context.Context, request, sent int)
+}
+
+// OnChunk has f called after each chunk has gone out, so that a test can wait for a
+// place in a reply instead of for a time.
+func OnChunk(f func(request, sent int)) Option {
+	return func(o *options) { o.onChunk = f }
+}
+
+// OnEnd has f called when a Request has ended, in whatever way.
+func OnEnd(f func(request int, end End)) Option {
+	return func(o *options) { o.onEnd = f }
+}
+
+// Gate has f called at each place of a reply before more is sent, from 0, when a Request
+// has arrived, to its end. The reply goes on, late tokens at once, when f returns, which
+// it must when its context is done.
+func Gate(f func(ctx context.Context, request, sent int)) Option {
+	return func(o *options) { o.gate = f }
+}
+
+// ChunkChars sets how many characters a chunk carries; the default is 4, one token.
+// The pace stays: more characters come less often.
+func ChunkChars(n int) Option {
+	return func(o *options) { o.chars = max(n, 1) }
+}
+
+// CleanCut ends a cut reply as some proxies do: the response is closed in good order,
+// so that a client sees no error, only that the end is missing.
+func CleanCut() Option {
+	return func(o *options) { o.cleanCut = true }
+}
+
+// WithoutLog keeps no Seen, for a server that lives long.
+func WithoutLog() Option {
+	return func(o *options) { o.noLog = true }
+}
+
+func newOptions(opts []Option) options {
+	o := options{chars: tokenChars}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
+}
+
+// hooked tells whether somebody counts on each chunk being out at once.
+func (o options) hooked() bool { return o.onChunk != nil || o.gate != nil }

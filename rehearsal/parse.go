@@ -1,0 +1,92 @@
+package rehearsal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Parse reads a replies file: JSON Lines, one reply a line, blank lines ignored.
+// Its error joins everything that is wrong, each with its line and its key.
+func Parse(data []byte) ([]Reply, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors put a byte order mark first
+	var replies []Reply
+	var wrong []error
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		line = bytes.Trim(line, " \t\r")
+		if len(line) == 0 {
+			continue
+		}
+		reply, errs := parseLine(line)
+		for _, err := range errs {
+			wrong = append(wrong, fmt.Errorf("rehearsal: parse line %d: %w", i+1, err))
+		}
+		replies = append(replies, reply)
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
+	}
+	return replies, nil
+}
+
+// readers fill in a reply, one for each key that a line may have.
+var readers = map[string]func(*Reply, json.RawMessage) error{
+	"solution":      func(r *Reply, v json.RawMessage) (err error) { r.Content, err = solution(v); return },
+	"raw":           func(r *Reply, v json.RawMessage) (err error) { r.Content, err = text(v); return },
+	"when":          func(r *Reply, v json.RawMessage) (err error) { r.When, err = filled(v); return },
+	"refusal":       func(r *Reply, v json.RawMessage) (err error) { r.Refusal, err = filled(v); return },
+	"finish_reason": func(r *Reply, v json.RawMessage) (err error) { r.FinishReason, err = filled(v); return },
+	"ttft_ms":       func(r *Reply, v json.RawMessage) (err error) { r.TTFT, err = span(v, time.Millisecond); return },
+	"tps":           func(r *Reply, v json.RawMessage) (err error) { r.TPS, err = number(v); return },
+	"retry_after":   func(r *Reply, v json.RawMessage) (err error) { r.RetryAfter, err = span(v, time.Second); return },
+	"status":        func(r *Reply, v json.RawMessage) (err error) { r.Status, err = status(v); return },
+	"cut":           func(r *Reply, v json.RawMessage) (err error) { r.Cut = new(int); *r.Cut, err = whole(v); return },
+}
+
+func parseLine(line []byte) (Reply, []error) {
+	reply := Reply{FinishReason: "stop"}
+	fields, err := object(line)
+	if err != nil {
+		return reply, []error{err}
+	}
+	var wrong []error
+	given := map[string]bool{}
+	for _, f := range fields {
+		read, known := readers[f.key]
+		if !known {
+			wrong = append(wrong, fmt.Errorf("key %q: unknown", f.key))
+			continue
+		}
+		if string(f.value) == "null" { // absent, as everywhere in a process
+			continue
+		}
+		given[f.key] = true
+		if err := read(&reply, f.value); err != nil {
+			wrong = append(wrong, fmt.Errorf("key %q: %w", f.key, err))
+		}
+	}
+	return reply, append(wrong, clashes(given)...)
+}
+
+// clashes finds keys that mean nothing beside each other: a line that is silently
+// half ignored would rehearse something else than it says.
+func clashes(given map[string]bool) []error {
+	var wrong []error
+	if given["solution"] && given["raw"] {
+		wrong = append(wrong, errors.New(`key "raw": not beside "solution"`))
+	}
+	if !given["solution"] && !given["raw"] && !given["status"] && !given["refusal"] {
+		wrong = append(wrong, errors.New(`key "solution" or "raw": one of them is needed`))
+	}
+	if given["retry_after"] && !given["status"] {
+		wrong = append(wrong, errors.New(`key "retry_after": only beside "status"`))
+	}
+	for _, key := range []string{"solution", "refusal", "finish_reason", "tps", "cut"} {
+		if given[key] && given["status"] {
+			wrong = append(wrong, fmt.Errorf(`key %q: not beside "status"`, key))
+		}
+	}
+	return wrong
+}

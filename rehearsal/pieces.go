@@ -1,0 +1,48 @@
+package rehearsal
+
+import (
+	"math"
+	"unicode/utf8"
+)
+
+// piece is what one chunk of the stream carries.
+type piece struct {
+	text    string
+	refusal bool
+	after   int // characters said before it
+}
+
+// end is how many characters have been said with it.
+func (p piece) end() int { return p.after + utf8.RuneCountInString(p.text) }
+
+// pieces cuts what is said into chunks of at most size characters, never within one,
+// and ends where the connection is to drop.
+func (r Reply) pieces(size int) []piece {
+	left := math.MaxInt
+	if r.Cut != nil {
+		left = *r.Cut
+	}
+	var all []piece
+	after := 0
+	for _, part := range []piece{{text: r.Refusal, refusal: true}, {text: r.Content}} {
+		for part.text != "" && left > 0 {
+			text, chars := take(part.text, min(size, left))
+			all = append(all, piece{text: text, refusal: part.refusal, after: after})
+			part.text = part.text[len(text):]
+			after += chars
+			left -= chars
+		}
+	}
+	return all
+}
+
+// take returns the first characters of the text, n of them if there are as many.
+func take(text string, n int) (string, int) {
+	end, chars := 0, 0
+	for chars < n && end < len(text) {
+		_, width := utf8.DecodeRuneInString(text[end:])
+		end += width
+		chars++
+	}
+	return text[:end], chars
+}

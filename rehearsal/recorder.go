@@ -1,0 +1,37 @@
+package rehearsal
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"unicode/utf8"
+)
+
+// Recorder writes what a real LLM said as the lines of a replies file. It is safe for
+// concurrent use; lines stand in the order of the calls to Record.
+type Recorder struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// NewRecorder returns a recorder that writes to w, one Write a line.
+func NewRecorder(w io.Writer) *Recorder { return &Recorder{w: w} }
+
+// Record writes one reply. A whole solution is written as such, anything else as raw
+// text; an empty finishReason means that the stream broke there, and so it will again.
+func (r *Recorder) Record(content string, finishReason string, refusal string) error {
+	reply := Reply{Content: content, FinishReason: finishReason, Refusal: refusal}
+	if finishReason == "" {
+		cut := utf8.RuneCountInString(refusal) + utf8.RuneCountInString(content)
+		reply.Cut = &cut
+	}
+	if said, err := solution([]byte(content)); err == nil && finishReason == "stop" && refusal == "" {
+		reply.Content = said
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, err := r.w.Write(append(reply.Line(), '\n')); err != nil {
+		return fmt.Errorf("rehearsal: record reply: %w", err)
+	}
+	return nil
+}

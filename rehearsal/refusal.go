@@ -1,0 +1,61 @@
+package rehearsal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"math"
+	"net/http"
+	"strconv"
+)
+
+// refuse answers with an HTTP error in OpenAI's form.
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	kind := "invalid_request_error"
+	switch {
+	case status == http.StatusTooManyRequests:
+		kind, code = "requests", cmp.Or(code, "rate_limit_exceeded")
+	case status == http.StatusUnauthorized:
+		code = cmp.Or(code, "invalid_api_key")
+	case status >= 500:
+		kind = "server_error"
+	}
+	fault := map[string]any{"message": message, "type": kind, "param": nil, "code": nil}
+	if code != "" {
+		fault["code"] = code
+	}
+	body, _ := json.Marshal(map[string]any{"error": fault})
+	send(w, status, body)
+}
+
+// refuseBy answers with the error that a reply describes. A message that is itself a
+// JSON object with an error is the whole body, to rehearse what other servers send.
+func refuseBy(w http.ResponseWriter, reply Reply) {
+	if reply.RetryAfter > 0 {
+		seconds := math.Round(reply.RetryAfter.Seconds()*1000) / 1000
+		w.Header().Set("Retry-After", strconv.FormatFloat(seconds, 'f', -1, 64))
+	}
+	var body struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal([]byte(reply.Content), &body) == nil && body.Error != nil {
+		send(w, reply.Status, []byte(reply.Content))
+		return
+	}
+	refuse(w, reply.Status, "", cmp.Or(reply.Content, http.StatusText(reply.Status), "error"))
+}
+
+func send(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that is gone needs no error
+}
+
+// refuse answers with the reply's error, as late as its first token would come.
+func (s speech) refuse(ctx context.Context, w http.ResponseWriter) End {
+	if s.await(ctx, 0, s.reply.due(s.started, 0)) != nil {
+		return ClientGone
+	}
+	refuseBy(w, s.reply)
+	return Refused
+}

@@ -1,0 +1,102 @@
+// Package rehearsal is a scripted LLM: a Chat Completions server on loopback that
+// answers from a replies file, with real token timing, and a recorder of such files.
+package rehearsal
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"math"
+	"time"
+)
+
+// tokenChars is the length of a token in characters, in pacing and in usage.
+const tokenChars = 4
+
+// Reply is one line of a replies file. The zero value says nothing, at once, and stops.
+type Reply struct {
+	When         string        // the line answers every Request whose prompt holds this; empty: by turn
+	Content      string        // what is said; with a Status, the message of the error
+	Refusal      string        // said before Content, as a refusal
+	FinishReason string        // empty means "stop"
+	TTFT         time.Duration // from the Request's arrival to the first token
+	TPS          float64       // tokens a second; 0 means all at once
+	Status       int           // HTTP status to answer with instead; 0 means none
+	RetryAfter   time.Duration // sent with Status; 0 means no header
+	Cut          *int          // characters after which the connection drops; nil means never
+}
+
+// Line returns the reply as one line of a replies file, without the line's end.
+// Parse of it gives the same reply, with FinishReason filled in.
+func (r Reply) Line() []byte {
+	if r.plain() {
+		if line, ok := r.line(json.RawMessage(r.Content), nil); ok {
+			return line
+		}
+	}
+	if r.Content == "" && (r.Status != 0 || r.Refusal != "") {
+		line, _ := r.line(nil, nil)
+		return line
+	}
+	line, _ := r.line(nil, &r.Content)
+	return line
+}
+
+// plain tells whether the reply may be written as a solution and still be said alike.
+func (r Reply) plain() bool {
+	if r.Status != 0 || r.Refusal != "" || r.Cut != nil || r.finish() != "stop" {
+		return false
+	}
+	said, err := solution([]byte(r.Content))
+	return err == nil && said == r.Content
+}
+
+// line encodes the reply around what it says, and tells whether Parse would take it:
+// a solution can be so deep that it stands alone but not inside a line.
+func (r Reply) line(solution json.RawMessage, raw *string) ([]byte, bool) {
+	form := struct {
+		When         string          `json:"when,omitempty"`
+		Solution     json.RawMessage `json:"solution,omitempty"`
+		Raw          *string         `json:"raw,omitempty"`
+		Refusal      string          `json:"refusal,omitempty"`
+		FinishReason string          `json:"finish_reason,omitempty"`
+		TTFT         float64         `json:"ttft_ms,omitempty"`
+		TPS          float64         `json:"tps,omitempty"`
+		Status       int             `json:"status,omitempty"`
+		RetryAfter   float64         `json:"retry_after,omitempty"`
+		Cut          *int            `json:"cut,omitempty"`
+	}{When: r.When, Solution: solution, Raw: raw, Refusal: r.Refusal, TPS: r.TPS, Status: r.Status, Cut: r.Cut,
+		TTFT: float64(r.TTFT) / float64(time.Millisecond), RetryAfter: float64(r.RetryAfter) / float64(time.Second)}
+	if r.finish() != "stop" {
+		form.FinishReason = r.FinishReason
+	}
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false) // a solution's bytes are to stay as they are
+	if encoder.Encode(form) != nil {
+		return nil, false
+	}
+	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), json.Valid(line.Bytes())
+}
+
+func (r Reply) finish() string { return cmp.Or(r.FinishReason, "stop") }
+
+// due is when the token that starts after so many characters goes out. It is counted
+// from the start, not from the token before, so that late timers never add up.
+func (r Reply) due(started time.Time, chars int) time.Time {
+	first := started.Add(r.TTFT)
+	if r.TPS <= 0 {
+		return first
+	}
+	seconds := float64(chars) / tokenChars / r.TPS
+	return first.Add(time.Duration(min(seconds, maxSeconds) * float64(time.Second)))
+}
+
+// maxSeconds bounds waits, some eleven days, so that no time.Duration overflows and
+// nanoseconds survive their way through JSON.
+const maxSeconds = 1e6
+
+// tokens is how many tokens so many characters are; one that was begun counts.
+func tokens(chars int) int {
+	return int(math.Ceil(float64(chars) / tokenChars))
+}

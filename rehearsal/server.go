@@ -1,0 +1,58 @@
+package rehearsal
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Server is a Handler that listens on a free port of the loopback interface.
+type Server struct {
+	handler *Handler
+	http    *http.Server
+	address string
+	serving sync.WaitGroup // the accept loop
+	open    sync.WaitGroup // connections
+}
+
+// Start listens on 127.0.0.1 and serves the replies until Close.
+func Start(replies []Reply, opts ...Option) (*Server, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("rehearsal: start server: %w", err)
+	}
+	s := &Server{handler: NewHandler(replies, opts...), address: listener.Addr().String()}
+	s.http = &http.Server{Handler: s.handler, ReadHeaderTimeout: time.Minute, ConnState: s.count}
+	s.serving.Go(func() {
+		_ = s.http.Serve(listener) // ends with Close, and has nothing else to say
+	})
+	return s, nil
+}
+
+// count follows the connections, so that Close can wait for them. New ones come from
+// the accept loop alone, which has ended by then.
+func (s *Server) count(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.open.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		s.open.Done()
+	}
+}
+
+// URL is the base URL for a client, ending in /v1.
+func (s *Server) URL() string { return "http://" + s.address + "/v1" }
+
+// Requests returns what has been asked so far, in order of arrival.
+func (s *Server) Requests() []Seen { return s.handler.Requests() }
+
+// Close hangs up on every client and returns when nothing is running any more. It may
+// be called twice.
+func (s *Server) Close() {
+	_ = s.http.Close()
+	s.serving.Wait()
+	_ = s.http.Close() // one that was being accepted is known only now
+	s.open.Wait()
+}

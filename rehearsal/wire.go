@@ -1,0 +1,39 @@
+package rehearsal
+
+import (
+	"encoding/json"
+)
+
+// The forms of the Chat Completions protocol, as far as they are answered.
+type (
+	completion struct {
+		ID      string          `json:"id"`
+		Object  string          `json:"object"`
+		Created int64           `json:"created"`
+		LLM     string          `json:"model"`
+		Choices []choice        `json:"choices"`
+		Usage   json.RawMessage `json:"usage,omitempty"`
+	}
+	choice struct {
+		Index        int     `json:"index"`
+		Delta        *delta  `json:"delta,omitempty"`
+		Message      *answer `json:"message,omitempty"`
+		LogProbs     any     `json:"logprobs"`
+		FinishReason *string `json:"finish_reason"`
+	}
+	delta struct {
+		Role    string  `json:"role,omitempty"`
+		Content *string `json:"content,omitempty"`
+		Refusal *string `json:"refusal,omitempty"`
+	}
+	answer struct {
+		Role    string  `json:"role"`
+		Content *string `json:"content"`
+		Refusal *string `json:"refusal"`
+	}
+	usage struct {
+		Prompt     int `json:"prompt_tokens"`
+		Completion int `json:"completion_tokens"`
+		Total      int `json:"total_tokens"`
+	}
+)
