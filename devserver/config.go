@@ -1,0 +1,80 @@
+package devserver
+
+import (
+	"go.temporal.io/server/common/cluster"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/membership/static"
+	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
+	"go.temporal.io/server/common/primitives"
+)
+
+// clusterName is stored in the database and cannot change afterwards.
+const clusterName = "active"
+
+// staticConfig is the server's configuration file, so to speak. What it leaves out is off: metrics,
+// profiling, the HTTP API, TLS.
+func staticConfig(db *config.SQL, p ports) *config.Config {
+	return &config.Config{
+		Persistence: config.Persistence{
+			DefaultStore:     sqliteplugin.PluginName,
+			VisibilityStore:  sqliteplugin.PluginName,
+			NumHistoryShards: 1, // one writer has no use for more; stored, cannot change afterwards
+			DataStores: map[string]config.DataStore{
+				sqliteplugin.PluginName: {SQL: db},
+			},
+		},
+		ClusterMetadata: &cluster.Config{
+			FailoverVersionIncrement: 10,
+			MasterClusterName:        clusterName,
+			CurrentClusterName:       clusterName,
+			ClusterInformation: map[string]cluster.ClusterInformation{
+				clusterName: {
+					Enabled:                true,
+					InitialFailoverVersion: 1,
+					RPCAddress:             loopback(p.frontend),
+				},
+			},
+		},
+		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
+		Services: map[string]config.Service{
+			string(primitives.FrontendService): service(p.frontend),
+			string(primitives.HistoryService):  service(p.history),
+			string(primitives.MatchingService): service(p.matching),
+			string(primitives.WorkerService):   service(p.worker),
+		},
+		// The server's own workers find the frontend here.
+		PublicClient:      config.PublicClient{HostPort: loopback(p.frontend)},
+		Archival:          noArchival,
+		NamespaceDefaults: noArchivalByDefault,
+	}
+}
+
+// service listens on an address that is spelled out: BindOnLocalHost would look into the
+// environment first.
+func service(port int) config.Service {
+	return config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: host}}
+}
+
+// hosts tell each part of the server where the others are, in place of the gossip between
+// machines, which would need four more ports and seconds to settle.
+func hosts(cfg *config.Config) map[primitives.ServiceName]static.Hosts {
+	all := make(map[primitives.ServiceName]static.Hosts, len(cfg.Services))
+	for name, s := range cfg.Services {
+		all[primitives.ServiceName(name)] = static.SingleLocalHost(loopback(s.RPC.GRPCPort))
+	}
+	return all
+}
+
+// Archival has to be refused in words: the server does not start when they are missing.
+var (
+	noArchival = config.Archival{
+		History:    config.HistoryArchival{State: config.ArchivalDisabled},
+		Visibility: config.VisibilityArchival{State: config.ArchivalDisabled},
+	}
+	noArchivalByDefault = config.NamespaceDefaults{
+		Archival: config.ArchivalNamespaceDefaults{
+			History:    config.HistoryArchivalNamespaceDefaults{State: config.ArchivalDisabled},
+			Visibility: config.VisibilityArchivalNamespaceDefaults{State: config.ArchivalDisabled},
+		},
+	}
+)

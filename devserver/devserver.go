@@ -1,0 +1,120 @@
+// Package devserver runs a Temporal server and its web UI inside the program, on one SQLite file,
+// for a person's own machine and for tests. Everything listens on loopback, without authentication.
+package devserver
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+)
+
+// Options say where the server keeps its data and on which ports it listens.
+type Options struct {
+	// Dir is the folder of the database file temporal.db. It is created when missing; two servers
+	// cannot share one.
+	Dir string
+	// Port of the gRPC frontend on 127.0.0.1; 0: a free one.
+	Port int
+	// UIPort of the web UI on 127.0.0.1; 0: a free one; negative: no UI.
+	UIPort int
+	// Namespace is created when missing; empty: "default".
+	Namespace string
+	// Retention is how long the namespace keeps closed workflows, at least an hour; 0: 30 days.
+	Retention time.Duration
+	// SearchAttributes are registered in the namespace before Start returns. One that is there
+	// with another type is an error.
+	SearchAttributes map[string]enumspb.IndexedValueType
+	// CodecEndpoint is the URL of the codec server that the UI decodes payloads with; may be empty.
+	CodecEndpoint string
+	// Logger takes the server's logs; nil: they are dropped.
+	Logger *slog.Logger
+}
+
+// Server is a running Temporal server, with its UI if it was asked for.
+type Server struct {
+	address   string
+	uiURL     string
+	namespace string
+	undo      []func() // what Stop does, last first
+	stop      sync.Once
+}
+
+// Start runs a server and returns when its frontend answers, its namespace exists and its search
+// attributes can be used. ctx bounds the start alone; after an error the folder is free again.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{namespace: o.Namespace}
+	if err := s.start(ctx, o); err != nil {
+		s.Stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Address is where the gRPC frontend listens, as host:port.
+func (s *Server) Address() string { return s.address }
+
+// UIURL is where the web UI is served, such as http://127.0.0.1:8233; "" without UI.
+func (s *Server) UIURL() string { return s.uiURL }
+
+// Namespace is the name of the namespace that Start made sure of.
+func (s *Server) Namespace() string { return s.namespace }
+
+// Stop ends the UI and the server and returns when both are down, about a second later. Every
+// call waits for that; only the first does it.
+func (s *Server) Stop() {
+	s.stop.Do(func() {
+		for i := len(s.undo) - 1; i >= 0; i-- {
+			s.undo[i]()
+		}
+	})
+}
+
+// start goes from the folder to the UI; what it has begun is in s.undo when it fails.
+func (s *Server) start(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	unlock, err := lockFolder(o.Dir)
+	if err != nil {
+		return err
+	}
+	s.undo = append(s.undo, unlock)
+	// The UI comes last and its port is looked at first: a second of work is not thrown away.
+	ports, err := choosePorts(o.Port, o.UIPort)
+	if err != nil {
+		return err
+	}
+	db, err := openDatabase(o.Dir, o.Namespace, o.Retention)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("devserver: start server: %w", err)
+	}
+	stop, err := runTemporal(staticConfig(db, ports), o.Logger)
+	if err != nil {
+		return err
+	}
+	s.undo = append(s.undo, stop)
+	s.address = loopback(ports.frontend)
+	if err := prepare(ctx, s.address, o); err != nil {
+		return err
+	}
+	if o.UIPort < 0 {
+		return nil
+	}
+	stop, err = runUI(ctx, ports.ui, s.address, o)
+	if err != nil {
+		return err
+	}
+	s.undo = append(s.undo, stop)
+	s.uiURL = "http://" + loopback(ports.ui)
+	return nil
+}

@@ -1,0 +1,109 @@
+package devserver_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"testing"
+
+	"go.temporal.io/sdk/client"
+
+	"processidea/devserver"
+	"processidea/devserver/devtest"
+)
+
+func TestAWorkflowRuns(t *testing.T) {
+	s := devtest.Start(t)
+	c := dial(t, s)
+	if err := openGreet(within(t), c, "one"); err != nil {
+		t.Fatal(err)
+	}
+	finishGreet(t, c, "one", "world")
+	if s.UIURL() != "" {
+		t.Errorf("a server without UI has the UI address %s", s.UIURL())
+	}
+}
+
+func TestASharedServerIsStoppedAndItsFolderRemoved(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	s, stop, err := devtest.Shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := connect(s.Address(), s.Namespace()); err != nil {
+		t.Error(err)
+	} else {
+		c.Close()
+	}
+	stop()
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left in the temporary folder: %v, %v", left, err)
+	}
+}
+
+func TestTwoServersRunAtOnce(t *testing.T) {
+	first, second := dial(t, devtest.Start(t)), dial(t, devtest.Start(t))
+	for _, c := range []client.Client{first, second} {
+		if err := openGreet(within(t), c, "same id"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finishGreet(t, first, "same id", "first")
+	finishGreet(t, second, "same id", "second")
+}
+
+func TestOneFolderHasOneServer(t *testing.T) {
+	dir := t.TempDir()
+	start(t, devserver.Options{Dir: dir, UIPort: -1})
+	_, err := devserver.Start(within(t), devserver.Options{Dir: dir, UIPort: -1})
+	wantError(t, err, "devserver: lock folder "+dir)
+}
+
+func TestStopTwiceIsFine(t *testing.T) {
+	s := devtest.Start(t)
+	s.Stop()
+	s.Stop()
+	l, err := net.Listen("tcp", s.Address())
+	if err != nil {
+		t.Fatalf("the port is still taken after Stop: %v", err)
+	}
+	_ = l.Close()
+}
+
+func TestACancelledStartLeavesNothingRunning(t *testing.T) {
+	for _, moment := range []string{"", "Starting server for services", "frontend starting", "worker service started"} {
+		t.Run("at "+moment, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(within(t))
+			defer cancel()
+			if moment == "" {
+				cancel()
+			}
+			o := devserver.Options{Dir: t.TempDir(), Logger: slog.New(trigger{moment, cancel})}
+			if _, err := devserver.Start(ctx, o); !errors.Is(err, context.Canceled) {
+				t.Fatalf("error %v, want %v", err, context.Canceled)
+			}
+			o.Logger = nil
+			start(t, o)
+		})
+	}
+}
+
+// trigger is a log handler that acts on one message.
+type trigger struct {
+	message string
+	act     func()
+}
+
+func (h trigger) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == h.message {
+		h.act()
+	}
+	return nil
+}
+
+func (h trigger) Enabled(context.Context, slog.Level) bool { return true }
+func (h trigger) WithAttrs([]slog.Attr) slog.Handler       { return h }
+func (h trigger) WithGroup(string) slog.Handler            { return h }

@@ -1,0 +1,55 @@
+package devserver
+
+import (
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAPortThatIsTakenAtTheLastMomentIsAnError(t *testing.T) {
+	l, err := net.Listen("tcp", host+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	free, err := choosePorts(0, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, move := range map[string]func(*ports, int){
+		"frontend": func(p *ports, to int) { p.frontend = to },
+		"history":  func(p *ports, to int) { p.history = to },
+		"matching": func(p *ports, to int) { p.matching = to },
+		"worker":   func(p *ports, to int) { p.worker = to },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := free
+			move(&p, l.Addr().(*net.TCPAddr).Port)
+			db, err := openDatabase(t.TempDir(), defaultNamespace, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = runTemporal(staticConfig(db, p), slog.New(slog.DiscardHandler))
+			if err == nil || !strings.Contains(err.Error(), "address already in use") {
+				t.Errorf("error %v, want that the address is in use", err)
+			}
+		})
+	}
+}
+
+func TestEveryPartListensOnLoopback(t *testing.T) {
+	p, err := choosePorts(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range staticConfig(sqlConfig("x", "wal", "1"), p).Services {
+		if ip := net.ParseIP(s.RPC.BindOnIP); !ip.IsLoopback() || s.RPC.HTTPPort != 0 {
+			t.Errorf("%s listens on %v and on the HTTP port %d", name, ip, s.RPC.HTTPPort)
+		}
+	}
+	if ui := uiConfig(p.ui, "", Options{}); !net.ParseIP(ui.Host).IsLoopback() {
+		t.Errorf("the UI listens on %s", ui.Host)
+	}
+}

@@ -1,0 +1,113 @@
+package devserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync/atomic"
+
+	"go.temporal.io/server/common/log"
+	"go.temporal.io/server/common/log/tag"
+)
+
+// serverLog hands the server's logs to slog. The server's own logger writes to the standard
+// output and ends the program on a fatal error.
+type serverLog struct {
+	out   *slog.Logger
+	fatal *fatal
+}
+
+var _ log.WithLogger = serverLog{}
+
+func newServerLog(out *slog.Logger) serverLog {
+	return serverLog{out, &fatal{met: make(chan error, 1)}}
+}
+
+func (l serverLog) Debug(msg string, tags ...tag.Tag) { l.write(slog.LevelDebug, msg, tags) }
+func (l serverLog) Info(msg string, tags ...tag.Tag)  { l.write(slog.LevelInfo, msg, tags) }
+func (l serverLog) Warn(msg string, tags ...tag.Tag)  { l.write(slog.LevelWarn, msg, tags) }
+func (l serverLog) Error(msg string, tags ...tag.Tag) { l.write(slog.LevelError, msg, tags) }
+
+// DPanic panics in the server's own development alone.
+func (l serverLog) DPanic(msg string, tags ...tag.Tag) { l.write(slog.LevelError, msg, tags) }
+
+func (l serverLog) Panic(msg string, tags ...tag.Tag) {
+	l.write(slog.LevelError, msg, tags)
+	panic(fatalError(msg, tags))
+}
+
+// Fatal does not return, as the code after it relies on that.
+func (l serverLog) Fatal(msg string, tags ...tag.Tag) {
+	l.write(slog.LevelError, msg, tags)
+	l.fatal.end(fatalError(msg, tags))
+}
+
+// With is called for every request, so it does nothing when nobody reads.
+func (l serverLog) With(tags ...tag.Tag) log.Logger {
+	if !l.out.Enabled(context.Background(), slog.LevelError) {
+		return l
+	}
+	return serverLog{l.out.With(attributes(tags)...), l.fatal}
+}
+
+// SLog gives the server's parts that speak slog the logger itself.
+func (l serverLog) SLog() *slog.Logger { return l.out }
+
+func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {
+	if ctx := context.Background(); l.out.Enabled(ctx, level) {
+		l.out.Log(ctx, level, msg, attributes(tags)...)
+	}
+}
+
+func attributes(tags []tag.Tag) []any {
+	all := make([]any, len(tags))
+	for i, t := range tags {
+		all[i] = slog.Any(t.Key(), t.Value())
+	}
+	return all
+}
+
+// fatalError keeps the cause that the server names in a tag. Its text is all there is of it.
+func fatalError(msg string, tags []tag.Tag) error {
+	for _, t := range tags {
+		if t.Key() == "error" {
+			return fmt.Errorf("%s: %v", msg, t.Value())
+		}
+	}
+	return errors.New(msg)
+}
+
+const (
+	starting int32 = iota
+	running
+	stopping
+)
+
+// fatal decides what a fatal error of the server means at this moment of its life.
+type fatal struct {
+	moment atomic.Int32
+	met    chan error // the first one while starting
+}
+
+func (f *fatal) enter(moment int32) { f.moment.Store(moment) }
+
+// end does not return. A running server that lost a part of itself ends the program, as it would
+// be waited for in vain; the next one goes on from the file.
+func (f *fatal) end(err error) {
+	switch f.moment.Load() {
+	case running:
+		panic(err)
+	case stopping:
+		// Noise, such as a listener that was closed before it was served.
+		runtime.Goexit()
+	}
+	select {
+	case f.met <- err:
+	default:
+	}
+	// Start fails and nothing waits for this goroutine. It cannot end: some of the code above it
+	// takes that for a panic.
+	select {}
+}

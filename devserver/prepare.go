@@ -1,0 +1,139 @@
+package devserver
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	namespacepb "go.temporal.io/api/namespace/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// prepare waits until the frontend answers and brings the namespace to what the options say.
+func prepare(ctx context.Context, address string, o Options) error {
+	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return fmt.Errorf("devserver: reach server %s: %w", address, err)
+	}
+	defer conn.Close()
+	if err := keepFor(ctx, workflowservice.NewWorkflowServiceClient(conn), o.Namespace, o.Retention); err != nil {
+		return fmt.Errorf("devserver: prepare namespace %s: %w", o.Namespace, err)
+	}
+	if len(o.SearchAttributes) == 0 {
+		return nil
+	}
+	if err := addAttributes(ctx, operatorservice.NewOperatorServiceClient(conn), o.Namespace, o.SearchAttributes); err != nil {
+		return fmt.Errorf("devserver: register search attributes in %s: %w", o.Namespace, err)
+	}
+	if err := tryAttributes(ctx, workflowservice.NewWorkflowServiceClient(conn), o); err != nil {
+		return fmt.Errorf("devserver: try search attributes in %s: %w", o.Namespace, err)
+	}
+	return nil
+}
+
+// keepFor sets the retention of a namespace that an earlier start made with another.
+func keepFor(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, retention time.Duration) error {
+	var ns *workflowservice.DescribeNamespaceResponse
+	err := await(ctx, func() (err error) {
+		ns, err = c.DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
+		return err
+	})
+	if err != nil || ns.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration() == retention {
+		return err
+	}
+	return await(ctx, func() error {
+		_, err := c.UpdateNamespace(ctx, &workflowservice.UpdateNamespaceRequest{
+			Namespace: namespace,
+			Config:    &namespacepb.NamespaceConfig{WorkflowExecutionRetentionTtl: durationpb.New(retention)},
+		})
+		return err
+	})
+}
+
+// addAttributes registers those that are missing. The server leaves one that exists as it is,
+// whatever its type, so that is looked at here.
+func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient, namespace string, want map[string]enumspb.IndexedValueType) error {
+	var have *operatorservice.ListSearchAttributesResponse
+	err := await(ctx, func() (err error) {
+		have, err = c.ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	missing := maps.Clone(want)
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		kind, exists := have.GetCustomAttributes()[name]
+		if exists && kind != want[name] {
+			return fmt.Errorf("%s is of type %v, not %v", name, kind, want[name])
+		}
+		if exists {
+			delete(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return await(ctx, func() error {
+		_, err := c.AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
+			Namespace: namespace, SearchAttributes: missing,
+		})
+		return err
+	})
+}
+
+// tryAttributes returns when a list filter may name every one of them.
+func tryAttributes(ctx context.Context, c workflowservice.WorkflowServiceClient, o Options) error {
+	for _, name := range slices.Sorted(maps.Keys(o.SearchAttributes)) {
+		err := await(ctx, func() error {
+			_, err := c.CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{
+				Namespace: o.Namespace, Query: "`" + name + "` IS NOT NULL",
+			})
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// await calls ask until it works, fails for good, or ctx ends. A server that is just starting
+// answers that it is not there yet.
+func await(ctx context.Context, ask func() error) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := ask()
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		case !comesWithTime(err):
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+// comesWithTime tells a server that is not ready from one that refuses.
+func comesWithTime(err error) bool {
+	switch status.Code(err) {
+	case codes.InvalidArgument, codes.PermissionDenied, codes.Unimplemented, codes.FailedPrecondition:
+		return false
+	}
+	return true
+}

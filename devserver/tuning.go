@@ -1,0 +1,37 @@
+package devserver
+
+import (
+	"time"
+
+	dc "go.temporal.io/server/common/dynamicconfig"
+)
+
+// tuning makes the server answer at the speed of one person's machine. Its defaults are for
+// clusters, where a queue read too often costs somebody else; here they cost 50 ms a hop.
+// A duration must be one: a bare number would be read as seconds.
+var tuning = dc.StaticClient{
+	// The queues of what to do next are read 20 times a second by default: 50 ms for every step
+	// of every workflow.
+	dc.TransferProcessorMaxPollRPS.Key(): 200,
+	dc.TimerProcessorMaxPollRPS.Key():    200,
+	// Timers may be this late; the default makes one of 10 ms last a second.
+	dc.TimerProcessorMaxTimeShift.Key(): 10 * time.Millisecond,
+	// Between two runs of one workflow id. The default makes every continue-as-new wait a second.
+	dc.WorkflowIdReuseMinimalInterval.Key(): 20 * time.Millisecond,
+	// Whoever waits for a result asks again after this. A notification can be lost, in about one
+	// of a hundred short workflows, which then seem to last 20 s by default.
+	dc.HistoryLongPollExpirationInterval.Key(): 2 * time.Second,
+	// Four partitions by default, and a task in one that no worker polls just now is passed on
+	// only after 100 ms. One process has nothing to gain from more than one.
+	dc.MatchingNumTaskqueueReadPartitions.Key():  1,
+	dc.MatchingNumTaskqueueWritePartitions.Key(): 1,
+	// The file is ours alone: nobody else's reads have to be protected from a burst of
+	// workflows. The numbers are those of Temporal's own development server.
+	dc.FrontendPersistenceMaxQPS.Key(): 10_000,
+	dc.HistoryPersistenceMaxQPS.Key():  45_000,
+	// Every part of the server keeps search attributes for 2 s otherwise, so that a workflow which
+	// uses one that was just registered would fail its task.
+	dc.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
+	// Asks Temporal's servers for newer versions otherwise. This program calls nobody.
+	dc.EnableServerVersionCheck.Key(): false,
+}
