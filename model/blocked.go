@@ -1,0 +1,188 @@
+package model
+
+import "strings"
+
+// This file holds the rules for Calls that wait for something that will never come: the dead, which are blocked, and the
+// knots of Calls that wait for each other, which are opened.
+
+// blockDead blocks the first waiting Call that can never become ready. While a Request is still speaking it may yet write
+// any path, and nobody is called dead; nor is a Call whose path is held, which may yet turn out to be closed.
+func (r *Run) blockDead() bool {
+	if r.Listening() {
+		return false
+	}
+	alive := r.alive()
+	for _, rec := range r.records {
+		if rec.Status == Waiting && !alive[rec] && !r.held(rec) {
+			rec.end(Blocked, nil)
+			return true
+		}
+	}
+	return false
+}
+
+// alive is the smallest set of unfinished Calls such that each finds what it reads, or a member that writes it. A cycle
+// has no member.
+func (r *Run) alive() map[*Record]bool {
+	alive, needs := map[*Record]bool{}, map[*Record][][]*Record{}
+	for _, rec := range r.records {
+		if rec.Status == Waiting && !rec.Asking {
+			needs[rec] = r.needs(rec)
+		} else if !rec.Status.Ended() {
+			alive[rec] = true
+		}
+	}
+	for grew := true; grew; {
+		grew = false
+		for _, rec := range r.records {
+			if lists, ok := needs[rec]; ok && !alive[rec] && eachHasOne(lists, alive) {
+				alive[rec], grew = true, true
+			}
+		}
+	}
+	return alive
+}
+
+// needs lists, for everything that a Call reads and that is not there, the Calls that may yet write it. An update behind
+// the reader does not.
+func (r *Run) needs(reader *Record) [][]*Record {
+	var lists [][]*Record
+	for _, ref := range reader.reads {
+		if _, how := r.see(reader, ref.Path); how != absent {
+			continue
+		}
+		var writers []*Record
+		for _, w := range r.records {
+			if w != reader && !w.Status.Ended() && w.writes(ref.Path) && (!w.update() || w.before(reader)) {
+				writers = append(writers, w)
+			}
+		}
+		lists = append(lists, writers)
+	}
+	return lists
+}
+
+func eachHasOne(lists [][]*Record, set map[*Record]bool) bool {
+	for _, list := range lists {
+		found := false
+		for _, rec := range list {
+			found = found || set[rec]
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// wordBlocked says of each blocked Call of the latest Request what it waits for. It is said anew as long as Calls of that
+// Request end: why one is blocked then depends on how all the others ended, not on when.
+func (r *Run) wordBlocked() {
+	for _, rec := range r.records {
+		if rec.Status == Blocked && rec.Request == r.records[len(r.records)-1].Request {
+			rec.Fault = fault(CodeBlocked, "%s", r.whyDead(rec))
+		}
+	}
+}
+
+func (r *Run) whyDead(rec *Record) string {
+	var reasons []string
+	for _, ref := range rec.reads {
+		if _, how := r.see(rec, ref.Path); how == absent {
+			reasons = append(reasons, r.whyMissing(rec, ref))
+		}
+	}
+	return strings.Join(reasons, "; ")
+}
+
+func (r *Run) whyMissing(reader *Record, ref Reference) string {
+	reason := " is not there and no Call writes it"
+	for _, w := range r.records {
+		switch {
+		case !w.writes(ref.Path):
+		case w == reader:
+			return ref.String() + " is written by the Call itself"
+		case w.update() && !w.before(reader):
+			return ref.String() + " is updated by " + w.ID + ", which stands behind the Call in the Plan"
+		case w.Status == Done:
+			reason = " is not in what " + w.ID + " wrote"
+		default:
+			return ref.String() + " would come from " + w.ID + " (" + string(w.Status) + ")"
+		}
+	}
+	return ref.String() + reason
+}
+
+// knot finds a Call that goes first although others are in its way, because they wait for it: whatever it waits for waits,
+// through any number of Calls, for the Call itself. Of several it is the first in Plan order that has all it reads; a
+// result that is there lands before its turn only when nobody else can go.
+func (r *Run) knot() *Record {
+	if r.Listening() {
+		return nil
+	}
+	stuck := r.stuck()
+	var arrived *Record
+	for _, rec := range r.records {
+		if _, ok := stuck[rec]; !ok || len(r.needs(rec)) > 0 || !waitsForItself(rec, stuck) {
+			continue
+		}
+		if !rec.Arrived {
+			return rec
+		}
+		if arrived == nil {
+			arrived = rec
+		}
+	}
+	return arrived
+}
+
+// stuck gives the Calls that wait for nothing but each other, each with those it waits for.
+func (r *Run) stuck() map[*Record][]*Record {
+	waits := map[*Record][]*Record{}
+	for _, rec := range r.records {
+		if rec.Arrived || rec.Status == Waiting && !rec.Asking {
+			waits[rec] = r.inTheWay(rec)
+		}
+	}
+	for freed := true; freed; {
+		freed = false
+		for _, rec := range r.records {
+			if list, ok := waits[rec]; ok && !allIn(list, waits) {
+				delete(waits, rec)
+				freed = true
+			}
+		}
+	}
+	return waits
+}
+
+func allIn(list []*Record, set map[*Record][]*Record) bool {
+	for _, rec := range list {
+		if _, ok := set[rec]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func waitsForItself(rec *Record, waits map[*Record][]*Record) bool {
+	for w := range reachable(rec, waits) { //workflowcheck:ignore -- all or not all, in any order
+		if !reachable(w, waits)[rec] {
+			return false
+		}
+	}
+	return true
+}
+
+// reachable is the Calls that a Call waits for, through any number of others.
+func reachable(from *Record, waits map[*Record][]*Record) map[*Record]bool {
+	seen := map[*Record]bool{}
+	for todo := waits[from]; len(todo) > 0; {
+		rec := todo[0]
+		if todo = todo[1:]; !seen[rec] {
+			seen[rec] = true
+			todo = append(append([]*Record(nil), todo...), waits[rec]...)
+		}
+	}
+	return seen
+}

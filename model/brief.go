@@ -1,0 +1,62 @@
+package model
+
+// Brief is what one Request is about: the instances it covers, what was planned before and what became of it, and what
+// went wrong. With the process's Idea it is all that the LLM is told.
+type Brief struct {
+	Process string `json:"process"`
+	// Number counts the Requests of the process, from 1; Turn counts those that were answered, and this one. They differ
+	// where a Request was lost before it said anything.
+	Number int `json:"number"`
+	Turn   int `json:"turn"`
+	// Covered lists the instances in order.
+	Covered []Covered `json:"covered"`
+	// Plan is the Calls planned before, with what became of them.
+	Plan []PlanEntry `json:"plan,omitempty"`
+	// Troubles is what went wrong since the last Request.
+	Troubles []Trouble `json:"troubles,omitempty"`
+	// Closing Requests ask for the output alone: every instance has settled.
+	Closing bool `json:"closing,omitempty"`
+	// Asking Requests ask for the results of these latent Calls alone.
+	Asking []Asked `json:"asking,omitempty"`
+}
+
+// Covered is one instance as a Request sees it.
+type Covered struct {
+	Token string `json:"token"`
+	State any    `json:"state"`
+	// Missing lists State paths that its schema requires and that are not there.
+	Missing []string `json:"missing,omitempty"`
+}
+
+// PlanEntry is a Call of an earlier Request, and how many instances it stands how in.
+type PlanEntry struct {
+	ID   string         `json:"id"` // without a token
+	Call any            `json:"call"`
+	How  map[Status]int `json:"how"`
+	// Results of Calls without an output path, by token.
+	Results map[string]any `json:"results,omitempty"`
+}
+
+// Trouble is an error message of the context: what was wrong, with which Call, in which instances.
+type Trouble struct {
+	Call      string   `json:"call,omitempty"` // its id without a token; empty: the Request as a whole
+	Instances []string `json:"instances,omitempty"`
+	Fault     Fault    `json:"error"`
+}
+
+// Asked is a latent Call whose result is asked for by itself.
+type Asked struct {
+	ID     string         `json:"id"`
+	Token  string         `json:"token"`
+	Tool   string         `json:"tool"`
+	Params map[string]any `json:"params"`
+}
+
+// Tokens lists the covered instances' tokens; where none is covered, the list is empty but not nil.
+func (b *Brief) Tokens() []string {
+	tokens := make([]string, len(b.Covered))
+	for i, c := range b.Covered {
+		tokens[i] = c.Token
+	}
+	return tokens
+}

@@ -1,0 +1,192 @@
+package model
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Check is the static analysis behind the verb `check`: what is wrong with an Idea beyond its form, found with nothing run
+// and nobody asked. bindings may be nil: a Tool without `_activity` may then be of any kind. The Problems stand in the
+// order of the file's parts.
+func Check(i *Idea, bindings map[string]Binding) Problems {
+	if i == nil {
+		return nil
+	}
+	c := &checker{idea: i, bindings: bindings, tokens: i.Tokens(), known: map[string]int{}, begins: map[string]bool{}}
+	c.views = viewsOf(i.Context, c.tokens)
+	c.readMessages()
+	c.checkTools()
+	c.checkStrict()
+	c.checkStates()
+	for _, m := range c.messages {
+		c.checkMessage(m)
+	}
+	return c.problems()
+}
+
+// checker gathers what is wrong with one Idea.
+type checker struct {
+	idea     *Idea
+	bindings map[string]Binding
+	tokens   []string
+	views    map[string]View
+	messages []placed
+	findings []finding
+	known    map[string]int  // findings by place and text
+	begins   map[string]bool // instances that some Message gives something to work on
+}
+
+// placed is a Message with its place in the file.
+type placed struct {
+	Message
+	path string
+}
+
+// readMessages reads the context again, for the places of its Messages: one that breaks the form is in the file and not
+// in the Idea.
+func (c *checker) readMessages() {
+	list, _ := c.idea.Source["context"].([]any)
+	for n, raw := range list {
+		path := fmt.Sprintf("$.context[%d]", n)
+		if m, ok := ReadMessage(raw, path, new(Problems)); ok {
+			c.messages = append(c.messages, placed{m, path})
+			c.begins[m.Instance] = c.begins[m.Instance] || m.Kind != "" || m.Type == TypeText
+		}
+	}
+}
+
+func (c *checker) checkMessage(m placed) {
+	switch m.Type {
+	case TypeInstruction:
+		for n, name := range m.Tools {
+			if c.idea.Tool(name) == nil {
+				c.add(fmt.Sprintf("%s.tools[%d]", m.path, n), "unknown tool %q%s", clip(name, 80), c.otherTools(name))
+			}
+		}
+	case TypePlan:
+		c.checkPlan(m)
+	}
+	if m.Instance != "" && !c.begins[m.Instance] {
+		c.warn(m.path+"._instance", "instance %q has no text, input, State or data of its own: a misspelt token makes a new instance%s",
+			m.Instance, suggest(m.Instance, c.tokens))
+	}
+}
+
+// assumed is the bindings by which Calls are read: a Tool of which nothing is said may be latent.
+func (c *checker) assumed() map[string]Binding {
+	if c.bindings != nil {
+		return c.bindings
+	}
+	out := map[string]Binding{}
+	for _, t := range c.idea.Tools {
+		kind := KindLatent
+		if t.Activity != nil {
+			kind = KindGo
+		}
+		out[t.Name] = Binding{Kind: kind}
+	}
+	return out
+}
+
+// finding is a Problem that may hold for some instances only.
+type finding struct {
+	Problem
+	tokens map[string]bool
+	of     int // instances for which it could have held; 0: it has nothing to do with them
+}
+
+func (c *checker) add(path, format string, args ...any) {
+	c.find(Problem{Path: path, Message: fmt.Sprintf(format, args...)}, nil, 0)
+}
+
+func (c *checker) warn(path, format string, args ...any) {
+	c.find(Problem{Path: path, Message: fmt.Sprintf(format, args...), Warning: true}, nil, 0)
+}
+
+// find notes a Problem once, however many instances have it.
+func (c *checker) find(p Problem, tokens []string, of int) {
+	key := fmt.Sprintf("%s\x00%s\x00%v", p.Path, p.Message, p.Warning)
+	at, ok := c.known[key]
+	if !ok {
+		at = len(c.findings)
+		c.known[key] = at
+		c.findings = append(c.findings, finding{Problem: p, tokens: map[string]bool{}, of: of})
+	}
+	for _, t := range tokens {
+		c.findings[at].tokens[t] = true
+	}
+}
+
+// problems gives the findings by their places in the file, and names the instances where a finding is not of all.
+func (c *checker) problems() Problems {
+	sort.SliceStable(c.findings, func(a, b int) bool {
+		x, y := c.findings[a], c.findings[b]
+		if x.Path != y.Path {
+			return placeBefore(x.Path, y.Path)
+		}
+		if x.Warning != y.Warning {
+			return y.Warning
+		}
+		return x.Message < y.Message
+	})
+	var out Problems
+	for _, f := range c.findings {
+		if len(f.tokens) < f.of {
+			f.Message += " (in " + someOf(c.ordered(f.tokens)) + ")"
+		}
+		out = append(out, f.Problem)
+	}
+	return out
+}
+
+func (c *checker) ordered(tokens map[string]bool) []string {
+	var out []string
+	for _, t := range c.tokens {
+		if tokens[t] {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// someOf lists names, and how many there are beside the first ones.
+func someOf(names []string) string {
+	const shown = 8
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}
+
+// placeBefore orders JSON paths as their places stand in the file: the schema before the context, numbers by value.
+func placeBefore(a, b string) bool {
+	if x, y := inContext(a), inContext(b); x != y {
+		return y
+	}
+	for a != "" && b != "" {
+		x, y := leadingDigits(a), leadingDigits(b)
+		switch {
+		case x != y && x != "" && y != "":
+			if len(x) != len(y) {
+				return len(x) < len(y)
+			}
+			return x < y
+		case a[0] != b[0]:
+			return a[0] < b[0]
+		}
+		n := max(1, len(x))
+		a, b = a[n:], b[n:]
+	}
+	return a == "" && b != ""
+}
+
+func inContext(path string) bool { return strings.HasPrefix(path, "$.context") }
+
+func leadingDigits(s string) string {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return s[:n]
+}

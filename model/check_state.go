@@ -1,0 +1,122 @@
+package model
+
+import (
+	"fmt"
+)
+
+// This file checks what a process starts with against the schemas that describe it.
+
+// checkStates checks every instance's State, and what else has a schema. What is missing may yet come.
+func (c *checker) checkStates() {
+	for _, token := range c.tokens {
+		view := c.views[token]
+		for _, kind := range sortedKeys(view.Schema) {
+			for _, m := range misfits(view.Schema[kind], view.Payload[kind]) {
+				c.find(Problem{
+					Path:    c.placeOf(kind, token, m.path),
+					Message: fmt.Sprintf("%s %s", Reference{kind, m.path}, m.why),
+					Warning: kind != TypeState,
+				}, []string{token}, c.sharers(kind, token, m.path))
+			}
+		}
+	}
+}
+
+// misfit is a part of a value that does not fit its schema.
+type misfit struct {
+	path Path
+	why  string
+}
+
+// misfits compares a value with its schema part by part. Objects may lack what is required: it can be written later. An
+// array is checked whole, and what lies in the store not at all.
+func misfits(schema, value any) []misfit {
+	var out []misfit
+	var walk func(Path, any)
+	walk = func(p Path, v any) {
+		at := placeOf(schema, p)
+		if at.closed {
+			out = append(out, misfit{p, "stands outside the closed schema"})
+		}
+		if _, handle := AsHandle(v); handle || !at.known || at.closed {
+			return
+		}
+		object, ok := v.(map[string]any)
+		if !ok {
+			if why := misfitAt(schema, at, v); why != "" {
+				out = append(out, misfit{p, why})
+			}
+			return
+		}
+		if types := typesAt(schema, p); types != nil && !contains(types, "object") {
+			out = append(out, misfit{p, "is of type object; its schema wants " + orList(types)})
+			return
+		}
+		for _, k := range sortedKeys(object) {
+			walk(append(p[:len(p):len(p)], k), object[k])
+		}
+	}
+	walk(nil, value)
+	return out
+}
+
+func misfitAt(schema any, at place, v any) string {
+	s, err := compileAt(schema, at.pointer)
+	if err != nil || HasHandle(v) {
+		return ""
+	}
+	if err := s.Validate(v); err != nil {
+		return "does not fit its schema: " + err.Error()
+	}
+	return ""
+}
+
+// placeOf finds the Message that gives an instance the value at a path, and the value's place in the file.
+func (c *checker) placeOf(kind, token string, p Path) string {
+	if m, ok := c.giver(kind, token, p); ok {
+		return m.payloadPath() + steps(m.Payload, p)
+	}
+	return "$.context"
+}
+
+// giver is the Message from which an instance has the value at a path: its own last one, else the last shared one.
+func (c *checker) giver(kind, token string, p Path) (placed, bool) {
+	for _, owner := range []string{token, ""} {
+		for n := len(c.messages) - 1; n >= 0; n-- {
+			m := c.messages[n]
+			if _, ok := Lookup(m.Payload, p); ok && m.Kind == kind && m.Instance == owner {
+				return m, true
+			}
+		}
+	}
+	return placed{}, false
+}
+
+// sharers counts the instances that could have the same misfit: all of them where its value is shared, else the one.
+func (c *checker) sharers(kind, token string, p Path) int {
+	if m, ok := c.giver(kind, token, p); ok && m.Instance != "" {
+		return 1
+	}
+	return len(c.tokens)
+}
+
+func (m placed) payloadPath() string {
+	if _, under := m.Source[m.Type]; under {
+		return joinJSONPath(m.path, m.Type)
+	}
+	return m.path
+}
+
+// steps is a path as it is written behind the JSON path of a value: indexes in brackets.
+func steps(v any, p Path) string {
+	out := ""
+	for _, step := range p {
+		if _, list := v.([]any); list {
+			out += "[" + step + "]"
+		} else {
+			out = joinJSONPath(out, step)
+		}
+		v, _ = stepInto(v, step)
+	}
+	return out
+}

@@ -1,0 +1,312 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Form is the JSON Schema that a reply must follow, composed of the palette, the tokens and the output form.
+type Form struct {
+	Schema any
+	// Strict says that the schema keeps the rules of strict structured outputs; Reason says why it does not.
+	Strict bool
+	Reason string
+}
+
+// ComposeInput is what a Form depends on, and all that it depends on.
+type ComposeInput struct {
+	Tools    []*Tool
+	Bindings map[string]Binding
+	Tokens   []string
+	Output   *Schema
+	// Notes are the instructions attached to Tools, by Tool.
+	Notes map[string]string
+}
+
+// Compose gives the form of a solution: {"calls": […], "output": …}. A palette that can be said in the strict subset is;
+// another is composed loosely, with the reason. The same input gives the same bytes.
+func Compose(in ComposeInput) Form {
+	c := composer{in: in, strict: true}
+	schema := c.root()
+	if c.reason == "" {
+		c.reason = strictProblem(schema)
+	}
+	if c.reason == "" {
+		return Form{Schema: schema, Strict: true}
+	}
+	loose := composer{in: in}
+	return Form{Schema: loose.root(), Reason: c.reason}
+}
+
+type composer struct {
+	in     ComposeInput
+	strict bool
+	reason string // why strict is out of the question
+}
+
+func (c *composer) refuse(place, why string) {
+	if c.reason == "" {
+		c.reason = place + ": " + why
+	}
+}
+
+func (c *composer) root() any {
+	defs := Ordered{}
+	if c.tokens() {
+		defs = append(defs, Field{"instance", Ordered{{"type", "string"}, {"enum", c.enum()}}})
+	}
+	choices := []any{}
+	for _, t := range c.in.Tools {
+		name := "call_" + t.Name
+		defs = append(defs, Field{name, c.call(t)})
+		choices = append(choices, Ordered{{"$ref", "#/$defs/" + escapePointer(name)}})
+		if !c.strict {
+			defs = append(defs, Field{"tool_" + t.Name, rehome(t.unwired(), "#/$defs/tool_"+escapePointer(t.Name))})
+		}
+	}
+	if !c.strict && c.in.Output != nil {
+		defs = append(defs, Field{"output", rehome(c.in.Output.Source, "#/$defs/output")})
+	}
+	calls := Ordered{{"type", "array"}, {"items", Ordered{{"anyOf", choices}}}}
+	if len(choices) == 0 {
+		calls = Ordered{{"type", "array"}, {"items", Ordered{{"type", "null"}}}}
+	}
+	root := closedObject(Field{"calls", calls}, Field{"output", c.output()})
+	if len(defs) > 0 {
+		root = append(root, Field{"$defs", defs})
+	}
+	return root
+}
+
+// closedObject is a closed object with all its properties required.
+func closedObject(props ...Field) Ordered {
+	required := make([]any, len(props))
+	for i, p := range props {
+		required[i] = p.Key
+	}
+	return Ordered{{"type", "object"}, {"properties", Ordered(props)}, {"required", required}, {"additionalProperties", false}}
+}
+
+func (c *composer) tokens() bool { return len(c.in.Tokens) != 1 || c.in.Tokens[0] != "" }
+
+func (c *composer) enum() []any {
+	list := []any{}
+	for _, t := range c.in.Tokens {
+		list = append(list, t)
+	}
+	return append(list, "*")
+}
+
+// call is the form of one Tool's Calls.
+func (c *composer) call(t *Tool) any {
+	props := []Field{{"_tool", Ordered{{"type", "string"}, {"enum", []any{t.Name}}}}}
+	if c.tokens() {
+		props = append(props, Field{"_instance", Ordered{{"$ref", "#/$defs/instance"}}})
+	}
+	props = append(props, Field{"_reasoningForCall", nullable(Ordered{{"type", "string"}})})
+	optional := map[string]bool{"_reasoningForCall": true}
+	params, _ := t.Source["properties"].(map[string]any)
+	for _, name := range sortedKeys(params) {
+		if _, wired := t.wired[name]; wired {
+			continue
+		}
+		optional[name] = !t.required(name)
+		props = append(props, Field{name, c.param(t, name, params[name])})
+	}
+	for _, f := range c.meta(t) {
+		optional[f.Key] = true
+		props = append(props, f)
+	}
+	form := closedObject(props...)
+	if !c.strict {
+		form = loosen(form, optional, t.open)
+	} else if t.open {
+		c.refuse("tool "+t.Name, "it takes parameters beside those it names")
+	}
+	if text := c.describe(t); text != "" {
+		form = append(Ordered{{"description", text}}, form...)
+	}
+	return form
+}
+
+// loosen drops what only strict mode demands: that every property is there, and that an open object is closed.
+func loosen(form Ordered, optional map[string]bool, open bool) Ordered {
+	out := Ordered{}
+	for _, f := range form {
+		switch {
+		case f.Key == "required":
+			var needed []any
+			for _, k := range f.Value.([]any) {
+				if !optional[k.(string)] {
+					needed = append(needed, k)
+				}
+			}
+			f.Value = needed
+		case f.Key == "additionalProperties":
+			f.Value = open
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func (c *composer) describe(t *Tool) string {
+	parts := []string{}
+	for _, s := range []string{t.Description, c.in.Notes[t.Name]} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// meta is the meta properties that the LLM may choose in a Tool's Calls.
+func (c *composer) meta(t *Tool) []Field {
+	var out []Field
+	if !t.OutputPath.Declared {
+		out = append(out, Field{"_outputPath", nullable(Ordered{{"type", "string"}})})
+	}
+	for _, m := range []struct {
+		key    string
+		choice Choice
+	}{{"_outputPath", t.OutputPath}, {"_outputMethod", t.OutputMethod}, {"_scopes", t.Scopes}} {
+		if m.choice.Schema != nil {
+			out = append(out, Field{m.key, nullable(c.embed(m.choice.Schema.Source, "tool "+t.Name+", "+m.key))})
+		}
+	}
+	if c.in.Bindings[t.Name].Kind == KindLatent {
+		var form any = Ordered{{"type", "string"}}
+		if t.Output != nil {
+			form = c.embed(t.Output.Source, "tool "+t.Name+", _output")
+		}
+		out = append(out, Field{"_output", nullable(form)})
+	}
+	return out
+}
+
+// embed is a designer's schema inside the composed one.
+func (c *composer) embed(schema any, place string) any {
+	if !c.strict {
+		return inline(schema)
+	}
+	s, why := strictForm(rooted(schema, schema), nil)
+	if why != "" {
+		c.refuse(place, why)
+	}
+	return s
+}
+
+// reference is the form of a Reference where something other than a string is wanted.
+var reference = Ordered{{"type", "string"}, {"pattern", "^†[^†]"}}
+
+func nullable(schema any) any {
+	return Ordered{{"anyOf", []any{schema, Ordered{{"type", "null"}}}}}
+}
+
+// param is the form of a parameter: what the Tool says, or a Reference, or null where it may be left out.
+func (c *composer) param(t *Tool, name string, schema any) any {
+	var form any
+	if c.strict {
+		s, why := strictForm(rooted(t.Source, schema), nil)
+		if why != "" {
+			c.refuse(fmt.Sprintf("tool %s, parameter %q", t.Name, name), why)
+		}
+		form = s
+	} else {
+		form = Ordered{{"$ref", "#/$defs/tool_" + escapePointer(t.Name) + "/properties/" + escapePointer(name)}}
+	}
+	choices := []any{form}
+	if !plainString(schema) {
+		choices = append(choices, reference)
+	}
+	if !t.required(name) && c.strict {
+		choices = append(choices, Ordered{{"type", "null"}})
+	}
+	if len(choices) == 1 {
+		return form
+	}
+	return Ordered{{"anyOf", choices}}
+}
+
+// plainString says whether a schema takes any string, and so a Reference too.
+func plainString(schema any) bool {
+	m, ok := schema.(map[string]any)
+	if !ok || m["type"] != "string" {
+		return false
+	}
+	for k := range m { //workflowcheck:ignore -- all or not all, in any order
+		if k != "type" && k != "description" && k != "title" && k != "default" && k != "examples" {
+			return false
+		}
+	}
+	return true
+}
+
+// output is the form of the final output, whose leaves may be References, or null.
+func (c *composer) output() any {
+	if c.in.Output == nil {
+		return Ordered{{"type", "null"}}
+	}
+	if !c.strict {
+		return Ordered{{"anyOf", []any{Ordered{{"$ref", "#/$defs/output"}}, Ordered{{"type", []any{"object", "array"}}}, reference,
+			Ordered{{"type", "null"}}}}}
+	}
+	leaf := func(schema any, form any) any {
+		if plainString(schema) {
+			return form
+		}
+		return Ordered{{"anyOf", []any{form, reference}}}
+	}
+	s, why := strictForm(rooted(c.in.Output.Source, c.in.Output.Source), leaf)
+	if why != "" {
+		c.refuse("output", why)
+	}
+	return nullable(s)
+}
+
+// ComposeFor composes the form of one Request's reply.
+func ComposeFor(i *Idea, bindings map[string]Binding, b *Brief) Form {
+	if len(b.Asking) > 0 {
+		return composeResults(i, b)
+	}
+	in := ComposeInput{Tools: i.Tools, Bindings: bindings, Tokens: b.Tokens(), Output: i.Output, Notes: i.ToolNotes()}
+	if b.Closing {
+		in.Tools, in.Tokens = nil, []string{""}
+	}
+	return Compose(in)
+}
+
+// composeResults is the form of a reply that gives the results of latent Calls alone: {"calls": [{"_call", "_output"}]}.
+func composeResults(i *Idea, b *Brief) Form {
+	form := func(strict bool) (any, string) {
+		c := composer{in: ComposeInput{Tools: i.Tools}, strict: strict}
+		choices := []any{}
+		for _, t := range i.Tools {
+			ids := []any{}
+			for _, a := range b.Asking {
+				if a.Tool == t.Name {
+					ids = append(ids, a.ID)
+				}
+			}
+			if len(ids) == 0 {
+				continue
+			}
+			var out any = Ordered{{"type", "string"}}
+			if t.Output != nil {
+				out = c.embed(t.Output.Source, "tool "+t.Name+", _output")
+			}
+			choices = append(choices, closedObject(Field{"_call", Ordered{{"type", "string"}, {"enum", ids}}}, Field{"_output", out}))
+		}
+		items := Ordered{{"type", "array"}, {"items", Ordered{{"anyOf", choices}}}}
+		return closedObject(Field{"calls", items}, Field{"output", Ordered{{"type", "null"}}}), c.reason
+	}
+	schema, why := form(true)
+	if why == "" {
+		why = strictProblem(schema)
+	}
+	if why == "" {
+		return Form{Schema: schema, Strict: true}
+	}
+	schema, _ = form(false)
+	return Form{Schema: schema, Reason: why}
+}

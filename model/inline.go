@@ -1,0 +1,111 @@
+package model
+
+import "strings"
+
+// This file moves parts of schemas to other places, with all that they refer to.
+
+// rooted puts local references into a part of a schema in place of what they name, so that the part can stand elsewhere.
+// A reference to itself is left, and refused by strictForm.
+func rooted(root, part any) any {
+	e := expander{root: root, budget: maxExpanded}
+	out := e.expand(part, nil)
+	if e.budget < 0 {
+		return map[string]any{"$ref": tooLarge}
+	}
+	return out
+}
+
+// inline is rooted for a schema of its own; where it holds itself, or is too large, it then says nothing.
+func inline(schema any) any {
+	e := expander{root: schema, budget: maxExpanded, circle: map[string]any{}}
+	out := e.expand(withoutMeta(schema), nil)
+	if e.budget < 0 {
+		return map[string]any{}
+	}
+	return rehome(out, "")
+}
+
+// maxExpanded bounds the nodes that references may grow to: a few lines of them can stand for billions.
+const maxExpanded = 50_000
+
+// tooLarge is what a schema over that bound is said to refer to.
+const tooLarge = "#too-large"
+
+type expander struct {
+	root   any
+	budget int
+	circle any // what stands for a reference to itself; nil: the reference
+}
+
+func (e *expander) expand(v any, inside []string) any {
+	if e.budget--; e.budget < 0 {
+		return nil // the whole is dropped
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		ref, ok := v["$ref"].(string)
+		if target, found := resolvePointer(e.root, strings.TrimPrefix(ref, "#")); ok && found {
+			return e.follow(v, ref, target, inside)
+		} else if ok && e.circle != nil {
+			return e.circle // an anchor, which stays behind
+		}
+		out := make(map[string]any, len(v))
+		for _, k := range sortedKeys(v) {
+			out[k] = e.expand(v[k], inside)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = e.expand(x, inside)
+		}
+		return out
+	}
+	return v
+}
+
+func (e *expander) follow(v map[string]any, ref string, target any, inside []string) any {
+	if !contains(inside, ref) {
+		return Merge(e.expand(target, append(inside[:len(inside):len(inside)], ref)), without(v, "$ref"))
+	}
+	if e.circle != nil {
+		return e.circle
+	}
+	return map[string]any{"$ref": ref}
+}
+
+func without(m map[string]any, key string) any {
+	out := map[string]any{}
+	for k, v := range m { //workflowcheck:ignore -- a map again
+		if k != key {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// rehome changes a schema's local references for the place at which it stands now. It has no address of its own there.
+func rehome(v any, home string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v { //workflowcheck:ignore -- a map again
+			text, ok := e.(string)
+			switch {
+			case ok && (k == "$id" || k == "$schema"):
+				continue
+			case ok && k == "$ref" && (text == "#" || strings.HasPrefix(text, "#/")):
+				e = home + strings.TrimPrefix(text, "#")
+			}
+			out[k] = rehome(e, home)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = rehome(e, home)
+		}
+		return out
+	}
+	return v
+}

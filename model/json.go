@@ -1,0 +1,302 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of what Decode reads. They are far above what people write and far below what hurts.
+const (
+	maxDepth     = 128  // nested objects and arrays
+	maxNumberLen = 1000 // characters of one number
+	maxExponent  = 308  // of a number's power of ten, as for float64
+)
+
+// Decode reads one JSON value and refuses what encoding/json lets pass: duplicate keys, bad UTF-8, numbers out of all
+// proportion, deep nesting, text behind the value. Numbers stay as they were written (json.Number).
+func Decode(data []byte) (any, error) {
+	if !utf8.Valid(data) {
+		return nil, errors.New("model: decode JSON: not valid UTF-8")
+	}
+	d := &decoder{json.NewDecoder(bytes.NewReader(data))}
+	d.UseNumber()
+	v, err := d.value("$", 0)
+	if err != nil {
+		return nil, fmt.Errorf("model: decode JSON: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("model: decode JSON: text after the value, at byte %d", d.InputOffset())
+	}
+	return v, nil
+}
+
+// DecodeObject is Decode for a value that must be an object.
+func DecodeObject(data []byte) (map[string]any, error) {
+	v, err := Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("model: decode JSON: want an object, got %s", TypeOf(v))
+	}
+	return m, nil
+}
+
+type decoder struct{ *json.Decoder }
+
+func (d *decoder) value(path string, depth int) (any, error) {
+	t, err := d.token()
+	if err != nil {
+		return nil, err
+	}
+	return d.rest(t, path, depth)
+}
+
+// token is Token with truncation told apart from a clean end, which encoding/json does not do.
+func (d *decoder) token() (json.Token, error) {
+	t, err := d.Token()
+	if err == io.EOF {
+		return nil, fmt.Errorf("the text ends at byte %d, inside the value", d.InputOffset())
+	}
+	return t, err
+}
+
+func (d *decoder) rest(t json.Token, path string, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("%s: nested deeper than %d", path, maxDepth)
+	}
+	switch t := t.(type) {
+	case json.Delim:
+		if t == '{' {
+			return d.object(path, depth)
+		}
+		return d.array(path, depth)
+	case json.Number:
+		return t, checkNumber(t, path)
+	}
+	return t, nil
+}
+
+func (d *decoder) object(path string, depth int) (any, error) {
+	m := map[string]any{}
+	for d.More() {
+		t, err := d.token()
+		if err != nil {
+			return nil, err
+		}
+		key := t.(string) // the decoder has made sure
+		at := joinJSONPath(path, key)
+		if _, twice := m[key]; twice {
+			return nil, fmt.Errorf("%s: the key stands twice", at)
+		}
+		if m[key], err = d.value(at, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	_, err := d.token()
+	return m, err
+}
+
+func (d *decoder) array(path string, depth int) (any, error) {
+	a := []any{}
+	for d.More() {
+		v, err := d.value(fmt.Sprintf("%s[%d]", path, len(a)), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		a = append(a, v)
+	}
+	_, err := d.token()
+	return a, err
+}
+
+// checkNumber refuses numbers that arithmetic with big rationals would choke on, such as 1e10000000.
+func checkNumber(n json.Number, path string) error {
+	s := n.String()
+	if len(s) > maxNumberLen {
+		return fmt.Errorf("%s: a number of %d characters", path, len(s))
+	}
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		if e, err := strconv.Atoi(s[i+1:]); err != nil || e > maxExponent || e < -maxExponent {
+			return fmt.Errorf("%s: the number %.40s is out of range", path, s)
+		}
+	}
+	if f, err := n.Float64(); err == nil && !math.IsInf(f, 0) || !strings.ContainsAny(s, "eE.") {
+		return nil
+	}
+	return fmt.Errorf("%s: the number %.40s is out of range", path, s)
+}
+
+// Encode gives the canonical bytes of a value: keys sorted, no white space, no escapes but those JSON demands, numbers
+// as they were written. Digests are over these bytes.
+func Encode(v any) []byte {
+	var b bytes.Buffer
+	encode(&b, v)
+	return b.Bytes()
+}
+
+func encode(b *bytes.Buffer, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		b.WriteByte('{')
+		for i, k := range sortedKeys(v) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			encodeString(b, k)
+			b.WriteByte(':')
+			encode(b, v[k])
+		}
+		b.WriteByte('}')
+	case []any:
+		b.WriteByte('[')
+		for i, e := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			encode(b, e)
+		}
+		b.WriteByte(']')
+	case Ordered:
+		b.WriteByte('{')
+		for i, f := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			encodeString(b, f.Key)
+			b.WriteByte(':')
+			encode(b, f.Value)
+		}
+		b.WriteByte('}')
+	case string:
+		encodeString(b, v)
+	case json.Number:
+		b.WriteString(v.String())
+	case nil:
+		b.WriteString("null")
+	case bool:
+		b.WriteString(strconv.FormatBool(v))
+	default:
+		encode(b, Normal(v))
+	}
+}
+
+// Ordered is an object whose keys are encoded in the order given: for schemas that LLMs follow key by key.
+type Ordered []Field
+
+// Field is one key of an Ordered object.
+type Field struct {
+	Key   string
+	Value any
+}
+
+// MarshalJSON gives the bytes of Encode.
+func (o Ordered) MarshalJSON() ([]byte, error) { return Encode(o), nil }
+
+const hexDigits = "0123456789abcdef"
+
+// encodeString escapes the quote, the backslash and control characters, and nothing else: encoding/json would also
+// escape U+2028 and U+2029, which no other language's plain encoder does.
+func encodeString(b *bytes.Buffer, s string) {
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\b':
+			b.WriteString(`\b`)
+		case r == '\f':
+			b.WriteString(`\f`)
+		case r < 0x20:
+			b.WriteString(`\u00`)
+			b.WriteByte(hexDigits[r>>4])
+			b.WriteByte(hexDigits[r&15])
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+}
+
+// Normal turns a Go value (a struct, an int, a typed map) into the JSON value it encodes to.
+func Normal(v any) any {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var out any
+	if d.Decode(&out) != nil {
+		return nil
+	}
+	return out
+}
+
+// Equal says whether two values have the same canonical bytes.
+func Equal(a, b any) bool { return bytes.Equal(Encode(a), Encode(b)) }
+
+// TypeOf names a value's JSON type: "object", "array", "string", "number", "boolean" or "null".
+func TypeOf(v any) string {
+	switch v.(type) {
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case nil:
+		return "null"
+	}
+	return "number"
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m { //workflowcheck:ignore -- sorted below
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// joinJSONPath gives the JSON path of a key: $.a.b, or $["a b"] where the key is no plain name.
+func joinJSONPath(path, key string) string {
+	if isName(key) {
+		return path + "." + key
+	}
+	var b bytes.Buffer
+	encodeString(&b, key)
+	return path + "[" + b.String() + "]"
+}
+
+func isName(s string) bool {
+	return s != "" && !strings.ContainsAny(s, ".[]\"'\\") && strings.IndexFunc(s, unicode.IsSpace) < 0
+}
+
+// JSONPath joins steps to a JSON path: $.a["b c"].
+func JSONPath(root string, steps ...string) string {
+	for _, s := range steps {
+		root = joinJSONPath(root, s)
+	}
+	return root
+}

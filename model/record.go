@@ -1,0 +1,125 @@
+package model
+
+// Status is where a Call stands.
+type Status string
+
+// The statuses of a Call. Waiting and running ones are unfinished, the others are ends.
+const (
+	Waiting          Status = "waiting"
+	AwaitingApproval Status = "awaiting-approval"
+	Running          Status = "running"
+	Done             Status = "done"
+	Failed           Status = "failed"
+	Rejected         Status = "rejected"
+	Skipped          Status = "skipped"
+	Blocked          Status = "blocked"
+)
+
+// Ended says whether a Call of this status will change no more.
+func (s Status) Ended() bool {
+	return s != Waiting && s != AwaitingApproval && s != Running
+}
+
+// Record is a Call in its instance, with what became of it.
+type Record struct {
+	Call
+	Status Status `json:"status"`
+	// Fault says why a Call failed or is blocked.
+	Fault *Fault `json:"error,omitempty"`
+	// By says who wrote the path of a skipped Call: a Call's id, a person, or "start".
+	By string `json:"by,omitempty"`
+	// Result of a Call without an output path.
+	Result any `json:"result,omitempty"`
+	// Asking marks a latent Call that is ready and waits for the LLM to write its result.
+	Asking bool `json:"asking,omitempty"`
+	// Arrived marks a running update whose result, Value, is there and lands when what it could meet from before it in the
+	// Plan is there too.
+	Arrived bool `json:"arrived,omitempty"`
+	Value   any  `json:"value,omitempty"`
+
+	// Written is the Call as the LLM wrote it.
+	Written any `json:"-"`
+
+	reads  []Reference // State it reads
+	scoped []Path      // State in its scopes: given as far as it is there
+}
+
+func (r *Record) end(s Status, f *Fault) {
+	r.Status, r.Fault = s, f
+	r.Asking, r.Arrived, r.Value = false, false, nil
+}
+
+// expects says whether a result of the Call is still to come, from its activity or from the LLM.
+func (r *Record) expects() bool { return r.Asking || r.Status == Running && !r.Arrived }
+
+func (r *Record) update() bool {
+	return r.OutputPath != nil && isUpdate(r.Method, *r.OutputPath)
+}
+
+// claims lists the paths that the result changes, as far as that can be told: a result for the whole State, once it is
+// there, changes the keys it has.
+func (r *Record) claims() []Path {
+	switch {
+	case r.OutputPath == nil:
+		return nil
+	case !r.Arrived || r.Method != "" || len(*r.OutputPath) > 0:
+		return []Path{*r.OutputPath}
+	}
+	var keys []Path
+	m, _ := r.Value.(map[string]any)
+	for _, k := range sortedKeys(m) {
+		keys = append(keys, Path{k})
+	}
+	return keys
+}
+
+// writes says whether the result can be seen at a path.
+func (r *Record) writes(p Path) bool {
+	if r.OutputPath == nil || !r.OutputPath.Overlaps(p) {
+		return false
+	}
+	for _, claim := range r.claims() {
+		if claim.Overlaps(p) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Record) before(o *Record) bool {
+	return r.Request < o.Request || r.Request == o.Request && r.Index < o.Index
+}
+
+// Counts is how many Calls ended how, as `run --json` tells it.
+type Counts struct {
+	Done     int `json:"done"`
+	Failed   int `json:"failed"`
+	Rejected int `json:"rejected"`
+	Skipped  int `json:"skipped"`
+	Blocked  int `json:"blocked"`
+}
+
+// Count adds one Call.
+func (c *Counts) Count(s Status) {
+	switch s {
+	case Done:
+		c.Done++
+	case Failed:
+		c.Failed++
+	case Rejected:
+		c.Rejected++
+	case Skipped:
+		c.Skipped++
+	case Blocked:
+		c.Blocked++
+	}
+}
+
+// Add adds another count.
+func (c *Counts) Add(o Counts) {
+	c.Done += o.Done
+	c.Failed += o.Failed
+	c.Rejected += o.Rejected
+	c.Skipped += o.Skipped
+	c.Blocked += o.Blocked
+}

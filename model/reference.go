@@ -1,0 +1,155 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+)
+
+// dagger begins a Reference; two of them stand for a literal one.
+const dagger = "†"
+
+// Reference is a string †kind.path in a Call's parameters: it stands for a value in what the instance sees.
+type Reference struct {
+	Kind string // state, input, or the kind of a data message
+	Path Path
+}
+
+// String gives the form that ParseReference reads.
+func (r Reference) String() string {
+	path := r.Path.String()
+	if path != "" && path[0] != '[' {
+		path = "." + path
+	}
+	return dagger + r.Kind + path
+}
+
+// IsReference says whether a parameter's string value is one: it begins with exactly one dagger.
+func IsReference(s string) bool {
+	return strings.HasPrefix(s, dagger) && !strings.HasPrefix(s, dagger+dagger)
+}
+
+// ParseReference reads †state.user.name, †input.rules[0], †state.
+func ParseReference(s string) (Reference, error) {
+	body, ok := strings.CutPrefix(s, dagger)
+	if !ok {
+		return Reference{}, fmt.Errorf("reference %q: must begin with †", clip(s, 80))
+	}
+	if strings.Contains(body, "||") || strings.Contains(body, "&&") {
+		return Reference{}, fmt.Errorf("reference %q: %s", clip(s, 80), notYet("expressions with || and &&"))
+	}
+	kind, rest := body, ""
+	if i := strings.IndexAny(body, ".["); i >= 0 {
+		kind, rest = body[:i], body[i:]
+	}
+	if kind == "" || strings.TrimSpace(kind) != kind || strings.Contains(kind, dagger) {
+		return Reference{}, fmt.Errorf("reference %q: bad kind %q", clip(s, 80), clip(kind, 20))
+	}
+	if rest == "." {
+		return Reference{}, fmt.Errorf("reference %q: nothing behind the dot", clip(s, 80))
+	}
+	path, err := ParsePath(strings.TrimPrefix(rest, "."))
+	if err != nil {
+		return Reference{}, fmt.Errorf("reference %q: %w", clip(s, 80), err)
+	}
+	return Reference{Kind: kind, Path: path}, nil
+}
+
+// References finds the References in a parameter value, at any depth, in a fixed order. Bad ones are errors.
+func References(v any) ([]Reference, error) {
+	switch v := v.(type) {
+	case string:
+		if !IsReference(v) {
+			return nil, nil
+		}
+		r, err := ParseReference(v)
+		return []Reference{r}, err
+	case map[string]any:
+		var all []Reference
+		for _, k := range sortedKeys(v) {
+			rs, err := References(v[k])
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, rs...)
+		}
+		return all, nil
+	case []any:
+		var all []Reference
+		for _, e := range v {
+			rs, err := References(e)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, rs...)
+		}
+		return all, nil
+	}
+	return nil, nil
+}
+
+// Resolve puts values in place of References. A value that was put in is data: it is never read as a Reference again.
+func Resolve(v any, lookup func(Reference) (any, bool)) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return resolveString(v, lookup)
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for _, k := range sortedKeys(v) {
+			r, err := Resolve(v[k], lookup)
+			if err != nil {
+				return nil, err
+			}
+			out[k] = r
+		}
+		return out, nil
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			r, err := Resolve(e, lookup)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = r
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+func resolveString(s string, lookup func(Reference) (any, bool)) (any, error) {
+	if !IsReference(s) {
+		return strings.TrimPrefix(s, dagger), nil // ††x stands for †x
+	}
+	r, err := ParseReference(s)
+	if err != nil {
+		return nil, err
+	}
+	v, ok := lookup(r)
+	if !ok {
+		return nil, fmt.Errorf("reference %s: nothing there", r)
+	}
+	return v, nil
+}
+
+// lookupIn is Lookup that may end inside a stored value: it then gives a handle with the rest of the path.
+func lookupIn(v any, p Path) (any, bool) {
+	for i := range p {
+		if h, ok := AsHandle(v); ok {
+			if h.Type != "object" && h.Type != "array" {
+				return nil, false
+			}
+			inside, err := ParsePath(h.Path)
+			if err != nil {
+				return nil, false
+			}
+			h.Path = append(inside, p[i:]...).String()
+			return h.Value(), true
+		}
+		next, ok := stepInto(v, p[i])
+		if !ok {
+			return nil, false
+		}
+		v = next
+	}
+	return v, true
+}

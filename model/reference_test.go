@@ -1,0 +1,193 @@
+package model
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestAReferenceIsRead(t *testing.T) {
+	for text, want := range map[string]Reference{
+		"†state.user.name":        {"state", Path{"user", "name"}},
+		"†input.rules[0]":         {"input", Path{"rules", "0"}},
+		"†state.items.2.id":       {"state", Path{"items", "2", "id"}},
+		"†state":                  {"state", Path{}},
+		"†input[0]":               {"input", Path{"0"}},
+		`†state["any key"].x`:     {"state", Path{"any key", "x"}},
+		"†weather.today":          {"weather", Path{"today"}},
+		`†state["†not a dagger"]`: {"state", Path{"†not a dagger"}},
+	} {
+		if got, err := ParseReference(text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is read as %+v, %v", text, got, err)
+		}
+	}
+}
+
+func TestAReferenceIsRefusedWhen(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"it has no dagger", "state.a", "must begin with †"},
+		{"it has two", "††state.a", "bad kind"},
+		{"it names no kind", "†", "bad kind"},
+		{"it names no kind before the path", "†.a", "bad kind"},
+		{"its kind has space around it", "† state.a", "bad kind"},
+		{"nothing stands behind its dot", "†state.", "nothing behind the dot"},
+		{"its path is broken", "†state.a..b", "bad step"},
+		{"a bracket is not closed", "†state[0", "unclosed ["},
+		{"it has two dots", "†state..a", "bad step"},
+		{"it holds ||, which is not built yet", "†state.a || †state.b", "not built yet"},
+		{"it holds &&, which is not built yet", "†state.a&&†state.b", "not built yet"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := ParseReference(c.text)
+			if err == nil {
+				t.Fatalf("it is read as %+v", r)
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error %q does not say %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestAStringIsAReferenceWhenItBeginsWithOneDagger(t *testing.T) {
+	for text, want := range map[string]bool{
+		"†state.a": true, "†": true, "†nonsense ": true, "††state.a": false, "†††": false, "state.a": false, "": false, "a †state.a": false, " †state": false,
+	} {
+		if IsReference(text) != want {
+			t.Errorf("%q: not %v", text, want)
+		}
+	}
+}
+
+func TestAReferenceIsWrittenSoThatItIsReadBack(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		step := anyText().Filter(func(s string) bool { return !strings.Contains(s, "||") && !strings.Contains(s, "&&") })
+		r := Reference{rapid.SampledFrom([]string{"state", "input", "wetter-ä", "x y"}).Draw(rt, "kind"), Path(rapid.SliceOfN(step, 0, 4).Draw(rt, "path"))}
+		back, err := ParseReference(r.String())
+		if err != nil || back.Kind != r.Kind || back.Path.String() != r.Path.String() {
+			rt.Fatalf("%+v is written %s and read as %+v, %v", r, r, back, err)
+		}
+	})
+}
+
+func TestReferencesAreFoundAtAnyDepthInAFixedOrder(t *testing.T) {
+	v := mustDecode(`{"z":"†state.z","a":["†input.a",{"y":"†state","x":"††state.no"}],"m":{"†state.key":"plain"},"n":[1,null,true]}`)
+	for range 20 {
+		refs, err := References(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range refs {
+			got = append(got, r.String())
+		}
+		if s := strings.Join(got, " "); s != "†input.a †state †state.z" {
+			t.Fatalf("got %s", s)
+		}
+	}
+}
+
+func TestABadReferenceIsAnErrorAtAnyDepth(t *testing.T) {
+	for _, text := range []string{`"†"`, `["†state..a"]`, `{"a":{"b":["ok","†state.a || †state.b"]}}`} {
+		if _, err := References(mustDecode(text)); err == nil {
+			t.Errorf("%s holds no bad Reference", text)
+		}
+		if _, err := Resolve(mustDecode(text), func(Reference) (any, bool) { return "x", true }); err == nil {
+			t.Errorf("%s was resolved", text)
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	data := map[string]any{
+		"null": nil, "text": "plain", "ref": "†state.text", "escaped": "††x", "handle": map[string]any{"††blob": "x"},
+		"deep": mustDecode(`{"list":["†state.text",{"†state.text":"†state"}]}`),
+	}
+	for _, c := range []struct{ name, params, want string }{
+		{"a value takes the place of its Reference", `{"p":"†state.text"}`, `{"p":"plain"}`},
+		{"at any depth", `{"p":[{"q":["†state.text"]}]}`, `{"p":[{"q":["plain"]}]}`},
+		{"null that is there counts as present", `["†state.null"]`, `[null]`},
+		{"two daggers stand for one", `["††state.text","†††","††"]`, `["†state.text","††","†"]`},
+		{"a dagger in the middle stands for itself", `"a †state.text"`, `"a †state.text"`},
+		{"a key is never a Reference", `{"†state.text":1}`, `{"†state.text":1}`},
+		{"data that looks like a Reference arrives as that text", `["†state.ref"]`, `["†state.text"]`},
+		{"data with two daggers keeps them", `["†state.escaped"]`, `["††x"]`},
+		{"data deep down is not read either", `"†state.deep"`, `{"list":["†state.text",{"†state.text":"†state"}]}`},
+		{"data that looks like a handle stays as it is", `"†state.handle"`, `{"††blob":"x"}`},
+		{"a literal is left alone", `[1,true,null,"x",{}]`, `[1,true,null,"x",{}]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			params := mustDecode(c.params)
+			got, err := Resolve(params, func(r Reference) (any, bool) { return lookupIn(data, r.Path) })
+			if err != nil || string(Encode(got)) != c.want {
+				t.Errorf("got %s, %v", Encode(got), err)
+			}
+			if string(Encode(params)) != c.params {
+				t.Errorf("the parameters were changed to %s", Encode(params))
+			}
+		})
+	}
+}
+
+func TestAReferenceThatFindsNothingIsNamed(t *testing.T) {
+	_, err := Resolve(mustDecode(`{"a":["†state.x[1]"]}`), func(Reference) (any, bool) { return nil, false })
+	if err == nil || !strings.Contains(err.Error(), "reference †state.x.1: nothing there") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhateverTheDataHoldsItArrivesAsItIs(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		data := anyJSON(4).Draw(rt, "data")
+		got, err := Resolve(map[string]any{"p": []any{"†state.x"}}, func(Reference) (any, bool) { return data, true })
+		if err != nil || !Equal(got, map[string]any{"p": []any{data}}) {
+			rt.Fatalf("%s arrives as %s, %v", Encode(data), Encode(got), err)
+		}
+	})
+}
+
+func TestAReferenceMayReachIntoAStoredValue(t *testing.T) {
+	object := Handle{Digest: "d", Size: 99, Type: "object"}
+	state := map[string]any{"big": object.Value(), "text": Handle{Digest: "t", Size: 99, Type: "string"}.Value()}
+	inside := Handle{Digest: "d", Size: 99, Type: "object", Path: "a"}
+	state["part"] = inside.Value()
+	for _, c := range []struct{ name, path, want string }{
+		{"the value itself is its handle", "big", string(Encode(object.Value()))},
+		{"what is inside is the handle with the rest of the path", "big.a[0]", `{"†blob":{"digest":"d","path":"a.0","size":99,"type":"object"}}`},
+		{"of a part, the path goes on", "part.b", `{"†blob":{"digest":"d","path":"a.b","size":99,"type":"object"}}`},
+		{"there is nothing inside a text", "text.a", ""},
+		{"a handle's own fields are out of reach", `big["†blob"].digest`, `{"†blob":{"digest":"d","path":"[\"†blob\"].digest","size":99,"type":"object"}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, err := ParsePath(c.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, ok := lookupIn(state, p)
+			if ok != (c.want != "") || ok && string(Encode(got)) != c.want {
+				t.Errorf("got %s, %v", Encode(got), ok)
+			}
+		})
+	}
+}
+
+func FuzzParseReference(f *testing.F) {
+	for _, seed := range []string{"†state", "†state.a", "†input[0].b", `†state["x"]`, "†", "††", "†a||†b", "†state.", "†state..", "†\xff", "†state[\"\\xff\"]", "† "} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := ParseReference(text)
+		if err != nil {
+			return
+		}
+		if !IsReference(text) {
+			t.Fatalf("%q is read as %+v, but is none", text, r)
+		}
+		back, err := ParseReference(r.String())
+		if err != nil || !reflect.DeepEqual(back, r) {
+			t.Fatalf("%q is read as %+v, written as %s and read as %+v, %v", text, r, r, back, err)
+		}
+	})
+}

@@ -1,0 +1,90 @@
+package model
+
+// ProcessStatus is where a process stands.
+type ProcessStatus string
+
+// The statuses of a process.
+const (
+	StatusCompleted ProcessStatus = "completed"
+	StatusFailed    ProcessStatus = "failed"
+	StatusCancelled ProcessStatus = "cancelled"
+	StatusPaused    ProcessStatus = "paused"
+	StatusRunning   ProcessStatus = "running"
+)
+
+// Result is what `run --json` prints.
+type Result struct {
+	Process   string                    `json:"process"`
+	Status    ProcessStatus             `json:"status"`
+	Output    any                       `json:"output"`
+	Instances map[string]InstanceResult `json:"instances"`
+	Ideas     int                       `json:"ideas"`
+	Requests  int                       `json:"requests"`
+	Calls     Counts                    `json:"calls"`
+	Usage     Usage                     `json:"usage"`
+	Error     *Fault                    `json:"error"`
+}
+
+// InstanceResult is one instance in a Result. State is absent where it was not asked for.
+type InstanceResult struct {
+	Status InstanceStatus `json:"status"`
+	State  any            `json:"state,omitempty"`
+}
+
+// Counts adds up what became of the Calls in all instances.
+func (m *Mind) Counts() Counts {
+	c := Counts{Failed: m.unnamed}
+	for _, mem := range m.members {
+		for _, r := range mem.calls { //workflowcheck:ignore -- a sum
+			c.Count(r.Status)
+		}
+	}
+	return c
+}
+
+// Result is the process as it stands.
+func (m *Mind) Result(status ProcessStatus, withStates bool) Result {
+	r := Result{
+		Process: m.process, Status: status, Output: m.output, Instances: map[string]InstanceResult{},
+		Requests: m.requests, Calls: m.Counts(), Usage: m.usage, Error: m.paused,
+	}
+	for _, mem := range m.members {
+		i := InstanceResult{Status: mem.Status}
+		if withStates {
+			i.State = mem.state.Value()
+		}
+		r.Instances[mem.Token] = i
+	}
+	if f := m.failure(); f != nil && status == StatusFailed {
+		r.Error = f
+	}
+	return r
+}
+
+// Outcome is the status with which a process that is over ends.
+func (m *Mind) Outcome() ProcessStatus {
+	if m.failure() != nil {
+		return StatusFailed
+	}
+	return StatusCompleted
+}
+
+func (m *Mind) failure() *Fault {
+	var first *Member
+	failed := 0
+	for _, mem := range m.members {
+		if mem.Status == InstanceFailed {
+			if failed++; first == nil {
+				first = mem
+			}
+		}
+	}
+	switch {
+	case failed == 0:
+		return nil
+	case first.Token == "":
+		return first.Fault
+	}
+	return fault(first.Fault.Code, "%d of %d instances failed; the first, %s: %s",
+		failed, len(m.members), first.Token, first.Fault.Message)
+}

@@ -1,0 +1,319 @@
+package model
+
+import (
+	"errors"
+	"sort"
+	"strings"
+)
+
+// Run is one instance at work: its State, its Calls, and what may happen next. It is told what happened (Accept, Close,
+// Succeed, Fail) and answers what is to be done (Next); it does nothing by itself.
+type Run struct {
+	token   string
+	palette Palette
+	view    View
+	schema  any // of State; nil where nothing is said
+	state   *State
+	records []*Record // in Plan order
+	open    map[int]bool
+	closed  int // Requests up to this number are closed
+	fresh   []Write
+}
+
+// NewRun begins an instance: the palette (whose tokens are not looked at), and the context it may see.
+func NewRun(palette Palette, context []Message, token string) *Run {
+	palette.Tokens = []string{token}
+	view := ViewOf(context, token)
+	return &Run{
+		token: token, palette: palette, view: view, schema: view.Schema[TypeState],
+		state: NewState(view.Payload[TypeState]), open: map[int]bool{},
+	}
+}
+
+// State is the instance's State as it is now.
+func (r *Run) State() any { return r.state.Value() }
+
+// Writes lists what was written since the start, in Plan order.
+func (r *Run) Writes() []Write { return r.state.Writes() }
+
+// NewWrites lists what was written since it was asked last, in the order in which it came.
+func (r *Run) NewWrites() []Write {
+	fresh := r.fresh
+	r.fresh = nil
+	return fresh
+}
+
+// Records lists the instance's Calls in Plan order.
+func (r *Run) Records() []*Record { return r.records }
+
+// Accept takes a Call of a Request, as the LLM wrote it. A Request that is closed, and a Call that is known already,
+// change nothing. A broken Call is taken as one that has failed: the next Request is told why.
+func (r *Run) Accept(request, index int, raw any) bool {
+	at := sort.Search(len(r.records), func(i int) bool {
+		c := r.records[i].Call
+		return c.Request > request || c.Request == request && c.Index >= index
+	})
+	known := at < len(r.records) && r.records[at].Request == request && r.records[at].Index == index
+	if known || request <= r.closed {
+		return false
+	}
+	r.open[request] = true
+	call, _, f := r.palette.Read(raw)
+	call.ID, call.Request, call.Index = CallID(request, index, r.token), request, index
+	rec := &Record{Call: call, Status: Waiting, Written: raw}
+	if f == nil {
+		f = r.admit(rec)
+	}
+	if f != nil {
+		rec.end(Failed, f)
+	}
+	r.records = append(r.records, nil)
+	copy(r.records[at+1:], r.records[at:])
+	r.records[at] = rec
+	return true
+}
+
+// admit checks what only the instance knows: what References find outside State, and whether State has room for the
+// result.
+func (r *Run) admit(rec *Record) *Fault {
+	refs, err := References(rec.Params)
+	if err != nil {
+		return fault(CodeBadReference, "%s", err)
+	}
+	for _, ref := range refs {
+		if ref.Kind == TypeState {
+			rec.reads = append(rec.reads, ref)
+			continue
+		}
+		payload, ok := r.view.Payload[ref.Kind]
+		if !ok {
+			return fault(CodeBadReference, "reference %s: the context has no %q", ref, ref.Kind)
+		}
+		if _, ok := lookupIn(payload, ref.Path); !ok {
+			return fault(CodeBadReference, "reference %s: nothing there", ref)
+		}
+	}
+	for _, place := range rec.Scopes {
+		if ref, err := scopeReference(place); err == nil && ref.Kind == TypeState {
+			rec.scoped = append(rec.scoped, ref.Path)
+		}
+	}
+	if rec.OutputPath == nil {
+		return nil
+	}
+	if r.schema != nil && placeOf(r.schema, *rec.OutputPath).closed {
+		return fault(CodeBadPath, "%s stands outside the closed State schema", Reference{TypeState, *rec.OutputPath})
+	}
+	return nil
+}
+
+// Close ends a Request at this instance: nothing more of it, or of one before it, is accepted.
+func (r *Run) Close(request int) {
+	if request > r.closed {
+		r.closed = request
+	}
+	for n := range r.open { //workflowcheck:ignore -- each by itself
+		if n <= r.closed {
+			delete(r.open, n)
+		}
+	}
+}
+
+// Listening says whether a Request is still speaking to this instance.
+func (r *Run) Listening() bool { return len(r.open) > 0 }
+
+// Quiet says that nothing of the instance is running: what is unfinished waits for the LLM.
+func (r *Run) Quiet() bool {
+	for _, rec := range r.records {
+		if rec.Status == AwaitingApproval || rec.Status == Running && !rec.Arrived {
+			return false
+		}
+	}
+	return !r.Listening()
+}
+
+// Asking lists the latent Calls that wait for the LLM to write their results.
+func (r *Run) Asking() []*Record {
+	var out []*Record
+	for _, rec := range r.records {
+		if rec.Asking {
+			out = append(out, rec)
+		}
+	}
+	return out
+}
+
+// Find gives the Call of an id; nil where there is none.
+func (r *Run) Find(id string) *Record {
+	for _, rec := range r.records {
+		if rec.ID == id {
+			return rec
+		}
+	}
+	return nil
+}
+
+// Ready is a Call that starts now, with its References resolved.
+type Ready struct {
+	Record  *Record
+	Tool    *Tool
+	Binding Binding
+	Params  map[string]any
+	// Scopes is what the Call is given beside its parameters, by place.
+	Scopes map[string]any
+}
+
+// Next brings every Call as far as it goes without anybody's help and gives those that code must run now, in Plan
+// order. They count as running from then on.
+func (r *Run) Next() []Ready {
+	var start []Ready
+	for moved := true; moved; {
+		moved = false
+		for _, rec := range r.records {
+			if r.mayMove(rec) {
+				moved = true
+				start = append(start, r.move(rec)...)
+			}
+		}
+		if moved = moved || r.blockDead(); moved {
+			continue
+		}
+		if knot := r.knot(); knot != nil {
+			moved = true
+			start = append(start, r.move(knot)...)
+		}
+	}
+	r.wordBlocked()
+	sort.Slice(start, func(i, j int) bool { return start[i].Record.before(start[j].Record) })
+	return start
+}
+
+// move takes a Call one step on, now that what decides on it will not change any more.
+func (r *Run) move(rec *Record) []Ready {
+	if rec.Arrived {
+		r.finish(rec, rec.Value)
+		return nil
+	}
+	if by, closed := r.noRoom(rec); closed {
+		r.turnAway(rec, by)
+		return nil
+	}
+	if ready, ok := r.begin(rec); ok {
+		return []Ready{ready}
+	}
+	return nil
+}
+
+// begin resolves a Call and starts it: a latent one ends at once, or asks for its result.
+func (r *Run) begin(rec *Record) (Ready, bool) {
+	tool := findTool(r.palette.Tools, rec.Tool)
+	ready := Ready{Record: rec, Tool: tool, Binding: r.palette.Bindings[rec.Tool]}
+	params, err := r.resolve(rec)
+	if err == nil {
+		err = tool.Fits(params)
+	}
+	if err != nil {
+		rec.end(Failed, fault(CodeBadParams, "%s", err))
+		return ready, false
+	}
+	ready.Params, ready.Scopes = params, r.scopes(rec)
+	if ready.Binding.Kind == KindLatent {
+		if rec.HasOutput {
+			r.arrive(rec, rec.Output)
+		} else {
+			rec.Asking = true
+		}
+		return ready, false
+	}
+	rec.Status = Running
+	return ready, true
+}
+
+// Resolved gives the parameters of a Call as they would run now.
+func (r *Run) Resolved(rec *Record) (map[string]any, error) { return r.resolve(rec) }
+
+func (r *Run) resolve(rec *Record) (map[string]any, error) {
+	v, err := Resolve(rec.Params, r.lookupFor(rec))
+	if err != nil {
+		return nil, err
+	}
+	params, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("parameters are an object")
+	}
+	return params, nil
+}
+
+// lookupFor finds values as a Call at its place in the Plan sees them.
+func (r *Run) lookupFor(rec *Record) func(Reference) (any, bool) {
+	return func(ref Reference) (any, bool) {
+		if ref.Kind == TypeState {
+			v, how := r.see(rec, ref.Path)
+			return v, how != absent
+		}
+		return lookupIn(r.view.Payload[ref.Kind], ref.Path)
+	}
+}
+
+// scopes is what a Call is given beside its parameters. Of State that is what stands before it in the Plan: nobody waits
+// for more.
+func (r *Run) scopes(rec *Record) map[string]any {
+	if len(rec.Scopes) == 0 {
+		return nil
+	}
+	given := map[string]any{}
+	for _, place := range rec.Scopes {
+		ref, err := scopeReference(place)
+		if err != nil {
+			continue
+		}
+		from, ok := r.view.Payload[ref.Kind]
+		if ref.Kind == TypeState {
+			from, ok = r.state.before(rec.Request, rec.Index, ref.Path).now, true
+		}
+		if v, found := lookupIn(from, ref.Path); ok && found {
+			given[strings.TrimPrefix(place, dagger)] = v
+		}
+	}
+	return given
+}
+
+// scopeReference reads a place in `_scopes`, with or without a dagger in front.
+func scopeReference(place string) (Reference, error) {
+	return ParseReference(dagger + strings.TrimPrefix(place, dagger))
+}
+
+// Succeed ends a Call with its result, or fails it where the result does not fit. A Call that is not running or asking
+// is left as it is.
+func (r *Run) Succeed(id string, value any) {
+	if rec := r.Find(id); rec != nil && rec.expects() {
+		r.arrive(rec, value)
+	}
+}
+
+// arrive takes a result. An update waits for the Calls before it that write there: it is checked against what it will be
+// laid on, and what it changes then stays changed. Anything else lands at once.
+func (r *Run) arrive(rec *Record, value any) {
+	if rec.update() {
+		rec.Status, rec.Asking, rec.Arrived, rec.Value = Running, false, true, value
+		if !r.mayMove(rec) {
+			return
+		}
+	}
+	r.finish(rec, value)
+}
+
+func (r *Run) finish(rec *Record, value any) {
+	if f := r.land(rec, value); f != nil {
+		rec.end(Failed, f)
+		return
+	}
+	rec.end(Done, nil)
+}
+
+// Fail ends a Call whose activity gave up.
+func (r *Run) Fail(id string, f *Fault) {
+	if rec := r.Find(id); rec != nil && rec.expects() {
+		rec.end(Failed, f)
+	}
+}

@@ -1,0 +1,246 @@
+package model
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write what the transcripts under testdata/run say now; read the difference before you keep it")
+
+// TestRunTranscripts plays the files under testdata/run. A file holds scenes, each begun by its rule:
+//
+//	== A Call whose output path is closed is skipped
+//	state {"a": 1}
+//	call do -> a
+//	  1.1 skipped: the path was closed by start
+//
+// A line that is not indented is a step, the indented ones below it are what it leads to. The steps are:
+//
+//	state, schema, input JSON       what the instance starts with
+//	call TOOL {PARAMS} -> PATH      accept a Call, as the next one of its Request; a method may stand behind the path
+//	raw JSON                        accept a Call written out
+//	close                           end the Request; the next Call begins another
+//	done ID JSON, fail ID           end a running Call
+//	accept REQUEST INDEX JSON       accept a Call at any place, and say whether it was taken
+//	show, quiet, writes             look
+func TestRunTranscripts(t *testing.T) {
+	files, _ := filepath.Glob("testdata/run/*.txt")
+	if len(files) == 0 {
+		t.Fatal("there are no transcripts")
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var now []string
+		for _, text := range strings.Split("\n\n"+strings.TrimSpace(string(text)), "\n\n== ")[1:] {
+			title, body, _ := strings.Cut(text, "\n")
+			got := playScene(t, body)
+			now = append(now, "== "+title+"\n"+got)
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+title, func(t *testing.T) {
+				if got != strings.TrimSpace(body)+"\n" && !*update {
+					t.Errorf("%s\n%s", file, difference(body, got))
+				}
+			})
+		}
+		if *update {
+			if err := os.WriteFile(file, []byte(strings.Join(now, "\n")), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func difference(want, got string) string {
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	i := 0
+	for i < len(w) && i < len(g) && w[i] == g[i] {
+		i++
+	}
+	return fmt.Sprintf("%s\n--- want from here\n%s\n--- got\n%s", strings.Join(w[:i], "\n"), strings.Join(w[i:], "\n"), strings.Join(g[i:], "\n"))
+}
+
+// sceneTools are the Tools of the transcripts: do is run by code and takes anything, change may update, see has scopes,
+// count takes a whole number, think is latent.
+const sceneTools = `{
+	"do":     {"_activity": "do"},
+	"change": {"_activity": "do", "_outputMethod": {"type": "string"}},
+	"see":    {"_activity": "do", "_scopes": {"type": "array"}},
+	"count":  {"_activity": "do", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+	"think":  {"_output": {"type": "string"}}
+}`
+
+// scene is a Run that is driven by a transcript.
+type scene struct {
+	t              *testing.T
+	context        []Message
+	run            *Run
+	request, index int
+	open           bool
+	told           map[string]string // what was last said of each Call
+}
+
+func playScene(t *testing.T, body string) string {
+	s := &scene{t: t, request: 0, told: map[string]string{}}
+	var out strings.Builder
+	for _, line := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
+		if strings.HasPrefix(line, "  ") {
+			continue // said by an earlier play
+		}
+		out.WriteString(line + "\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for _, said := range s.step(line) {
+			out.WriteString("  " + said + "\n")
+		}
+	}
+	return out.String()
+}
+
+func (s *scene) step(line string) []string {
+	verb, rest, _ := strings.Cut(line, " ")
+	switch verb {
+	case "state", "input", "schema":
+		m := map[string]any{"type": verb, verb: mustDecode(rest)}
+		if verb == "schema" {
+			m = map[string]any{"type": "state", "schema": mustDecode(rest)}
+		}
+		s.context = append(s.context, messagesFrom(s.t, string(Encode([]any{m})))...)
+		return nil
+	}
+	if s.run == nil {
+		s.run = NewRun(*paletteFrom(s.t, sceneTools), s.context, "")
+	}
+	switch verb {
+	case "call":
+		s.accept(callFrom(rest))
+	case "raw":
+		s.accept(mustDecode(rest))
+	case "close":
+		s.run.Close(s.request)
+		s.open = false
+	case "done":
+		id, value, _ := strings.Cut(rest, " ")
+		s.run.Succeed(id, mustDecode(value))
+	case "fail":
+		s.run.Fail(rest, fault(CodeToolFailed, "it said no"))
+	default:
+		return s.look(verb, rest)
+	}
+	return s.happened()
+}
+
+func (s *scene) look(verb, rest string) []string {
+	switch verb {
+	case "accept":
+		var request, index int
+		var raw string
+		if _, err := fmt.Sscanf(rest, "%d %d %s", &request, &index, &raw); err != nil {
+			s.t.Fatalf("accept %s: %s", rest, err)
+		}
+		s.request = request
+		taken := s.run.Accept(request, index, mustDecode(raw))
+		return append([]string{fmt.Sprintf("taken: %v", taken)}, s.happened()...)
+	case "show":
+		return []string{"state " + string(Encode(s.run.State()))}
+	case "quiet":
+		return []string{fmt.Sprint(s.run.Quiet())}
+	case "writes":
+		var lines []string
+		for _, w := range s.run.Writes() {
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s wrote %s %s %s", w.By, Reference{TypeState, w.Path}, w.Method, Encode(w.Value))))
+		}
+		return lines
+	}
+	s.t.Fatalf("a transcript has no step %q", verb)
+	return nil
+}
+
+func (s *scene) accept(raw any) {
+	if !s.open {
+		s.request, s.index, s.open = s.request+1, 0, true
+	}
+	s.index++
+	if !s.run.Accept(s.request, s.index, raw) {
+		s.t.Fatalf("Call %d.%d was not taken", s.request, s.index)
+	}
+}
+
+// callFrom reads TOOL {PARAMS} -> PATH METHOD; all but the Tool may be missing.
+func callFrom(text string) any {
+	left, right, _ := strings.Cut(text, " -> ")
+	tool, params, _ := strings.Cut(left, " ")
+	call := map[string]any{}
+	if params != "" {
+		call = mustDecode(params).(map[string]any)
+	}
+	call["_tool"] = tool
+	if path, method, _ := strings.Cut(right, " "); path != "" {
+		call["_outputPath"] = path
+		if method != "" {
+			call["_outputMethod"] = method
+		}
+	}
+	return call
+}
+
+// happened runs what may run and says what became of every Call since it was asked last, in Plan order.
+func (s *scene) happened() []string {
+	var lines []string
+	var last *Record
+	for _, ready := range s.run.Next() {
+		if last != nil && !last.before(ready.Record) {
+			s.t.Errorf("%s was given before %s", last.ID, ready.Record.ID)
+		}
+		last = ready.Record
+		line := fmt.Sprintf("%s starts %s", ready.Record.ID, Encode(ready.Params))
+		if ready.Scopes != nil {
+			line += fmt.Sprintf(" in sight of %s", Encode(ready.Scopes))
+		}
+		s.told[ready.Record.ID] = string(Running)
+		lines = append(lines, line)
+	}
+	for _, rec := range s.run.Records() {
+		if now := s.fate(rec); now != s.told[rec.ID] {
+			s.told[rec.ID] = now
+			lines = append(lines, rec.ID+" "+now)
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b string) int { return s.place(a) - s.place(b) })
+	return lines
+}
+
+func (s *scene) place(line string) int {
+	id, _, _ := strings.Cut(line, " ")
+	return slices.IndexFunc(s.run.Records(), func(r *Record) bool { return r.ID == id })
+}
+
+func (s *scene) fate(rec *Record) string {
+	now := string(rec.Status)
+	switch {
+	case rec.Asking:
+		params, err := s.run.Resolved(rec)
+		if err != nil {
+			s.t.Errorf("%s asks and cannot be resolved: %s", rec.ID, err)
+		}
+		return "asks " + string(Encode(params))
+	case rec.Arrived:
+		return "has its result and waits to land"
+	case rec.Status == Skipped:
+		now += ": the path was closed by " + rec.By
+	case rec.Status == Blocked:
+		now += ": " + rec.Fault.Message
+	case rec.Fault != nil:
+		now += ": " + rec.Fault.Error()
+	case rec.Result != nil:
+		now += ": " + string(Encode(rec.Result))
+	}
+	return now
+}

@@ -1,0 +1,233 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// Schema is a compiled JSON Schema behind a guard: it loads nothing, panics never, and words its errors the same way
+// each time. It is safe for concurrent use.
+type Schema struct {
+	// Source is the schema as it was written.
+	Source   any
+	compiled *jsonschema.Schema
+}
+
+// CompileSchema compiles a JSON Schema (draft 2020-12 unless `$schema` says otherwise). Meta properties, whose names
+// begin with `_`, are no business of the validator. References must stay inside the schema (`#…`).
+func CompileSchema(source any) (*Schema, error) { return compileAt(source, "") }
+
+// compileAt compiles the part of a schema at a JSON pointer, with the whole as the home of its references. What was
+// compiled once is remembered: a hundred instances share one palette.
+func compileAt(source any, pointer string) (*Schema, error) {
+	text := Encode(withoutMeta(source))
+	key := string(text) + "#" + pointer
+	c := compiledSchemas.get(key)
+	if c == nil {
+		var err error
+		if c, err = compile(text, pointer); err != nil {
+			return nil, fmt.Errorf("model: compile schema: %w", err)
+		}
+		compiledSchemas.put(key, c)
+	}
+	return &Schema{Source: source, compiled: c}, nil
+}
+
+func compile(text []byte, pointer string) (s *jsonschema.Schema, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s, err = nil, fmt.Errorf("the validator gave up: %v", r)
+		}
+	}()
+	source, err := Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRefs(source); err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat = true
+	c.LoadURL = func(url string) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("refused to load %s: nothing is ever loaded", url)
+	}
+	const url = "idea:///schema"
+	if err := c.AddResource(url, bytes.NewReader(text)); err != nil {
+		return nil, err
+	}
+	if s, err = c.Compile(url + "#" + pointer); err != nil {
+		return nil, errors.New(wording(err))
+	}
+	return s, nil
+}
+
+// schemaCache remembers compiled schemas by their text. It holds nothing but the results of a pure function.
+type schemaCache struct {
+	mu sync.Mutex
+	m  map[string]*jsonschema.Schema
+}
+
+const schemaCacheSize = 4096 // schemas, after which it begins anew
+
+var compiledSchemas = schemaCache{m: map[string]*jsonschema.Schema{}}
+
+func (c *schemaCache) get(key string) *jsonschema.Schema {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.m[key]
+}
+
+func (c *schemaCache) put(key string, s *jsonschema.Schema) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.m) >= schemaCacheSize {
+		c.m = map[string]*jsonschema.Schema{}
+	}
+	c.m[key] = s
+}
+
+// Validate says how a value does not fit, or nil. Where the value comes from outside, Decode must have read it.
+func (s *Schema) Validate(v any) (err error) {
+	if s == nil || s.compiled == nil {
+		return nil
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("cannot be checked: %v", r)
+		}
+	}()
+	if err := s.compiled.Validate(v); err != nil {
+		return errors.New(wording(err))
+	}
+	return nil
+}
+
+// wording gives the leaves of a validation error, sorted, at most three: the library's own order is random.
+func wording(err error) string {
+	var se *jsonschema.SchemaError
+	if errors.As(err, &se) && se.Err != nil {
+		err = se.Err
+	}
+	ve, ok := err.(*jsonschema.ValidationError)
+	if !ok {
+		return compilerWording(strings.TrimPrefix(err.Error(), "jsonschema: "))
+	}
+	seen := map[string]bool{}
+	var texts []string
+	for _, l := range leaves(ve) {
+		text := sortNames(l.Message)
+		if l.InstanceLocation != "" {
+			text = l.InstanceLocation + ": " + text
+		}
+		if !seen[text] {
+			seen[text] = true
+			texts = append(texts, text)
+		}
+	}
+	sort.Strings(texts)
+	if len(texts) > 3 {
+		texts = append(texts[:3], fmt.Sprintf("and %d more", len(texts)-3))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// compilerWording leaves out which of several the compiler happened to see first.
+func compilerWording(text string) string {
+	switch {
+	case strings.HasSuffix(text, " not found"):
+		return "a reference finds nothing in the schema"
+	case strings.HasSuffix(text, "have same canonical-uri"):
+		return "two parts have the same $id or $anchor"
+	}
+	return text
+}
+
+// sortNames sorts the names in "additionalProperties 'b', 'a' not allowed", the one message that lists a map.
+func sortNames(message string) string {
+	const before, after = "additionalProperties '", "' not allowed"
+	if !strings.HasPrefix(message, before) || !strings.HasSuffix(message, after) {
+		return message
+	}
+	names := strings.Split(message[len(before):len(message)-len(after)], "', '") // a ' inside a name is escaped
+	sort.Strings(names)
+	return before + strings.Join(names, "', '") + after
+}
+
+func leaves(ve *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(ve.Causes) == 0 {
+		return []*jsonschema.ValidationError{ve}
+	}
+	var out []*jsonschema.ValidationError
+	for _, c := range ve.Causes {
+		out = append(out, leaves(c)...)
+	}
+	return out
+}
+
+// checkRefs refuses every reference that leaves the schema, before the compiler can try to follow it, and those that find
+// nothing: of several the compiler would name any one.
+func checkRefs(root any) error {
+	homes := false // parts with an $id are the homes of their references: finding those is left to the compiler
+	everyKey(root, func(k string, v any) error {
+		_, text := v.(string)
+		homes = homes || text && (k == "$id" || k == "id")
+		return nil
+	})
+	return everyKey(root, func(k string, v any) error {
+		ref, ok := v.(string)
+		if !ok || k != "$ref" && k != "$dynamicRef" && k != "$recursiveRef" {
+			return nil
+		}
+		if !strings.HasPrefix(ref, "#") {
+			return fmt.Errorf("%s %q leaves the schema: nothing is ever loaded", k, ref)
+		}
+		if _, found := resolvePointer(root, ref[1:]); !found && strings.HasPrefix(ref, "#/") && !homes {
+			return fmt.Errorf("%s %q finds nothing in the schema", k, ref)
+		}
+		return nil
+	})
+}
+
+// everyKey visits every key of every object, in order, until one is an error.
+func everyKey(v any, visit func(key string, v any) error) error {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range sortedKeys(v) {
+			if err := visit(k, v[k]); err != nil {
+				return err
+			}
+			if err := everyKey(v[k], visit); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if err := everyKey(e, visit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// withoutMeta drops a schema's top-level keys that begin with `_`.
+func withoutMeta(schema any) any {
+	m, ok := schema.(map[string]any)
+	if !ok {
+		return schema
+	}
+	out := make(map[string]any, len(m))
+	for k, v := range m { //workflowcheck:ignore -- a map again
+		if !strings.HasPrefix(k, "_") {
+			out[k] = v
+		}
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package model
+
+// Snapshot is the Idea of one Request: the palette as it was, the context as the Request saw it, and the solution. It is
+// a file from which a process can start again: State is the position in the Plan.
+func Snapshot(idea map[string]any, seen *Brief, calls []any, output any) map[string]any {
+	out := make(map[string]any, len(idea)+1)
+	for k, v := range idea { //workflowcheck:ignore -- a map again
+		out[k] = v
+	}
+	out["context"] = snapshotContext(idea["context"], seen)
+	out["solution"] = map[string]any{"calls": calls, "output": output}
+	return out
+}
+
+// snapshotContext keeps what does not change, and puts the States, the Calls so far with what became of them, and the
+// errors in place of those that the process began with. The States come before all else that names an instance, so that
+// the instances keep their order.
+func snapshotContext(context any, seen *Brief) []any {
+	var out, own []any
+	schemas := map[string]any{}
+	list, _ := context.([]any)
+	for _, raw := range list {
+		m, ok := ReadMessage(raw, "", new(Problems))
+		switch {
+		case !ok:
+		case m.Kind == TypeState:
+			if m.Schema != nil {
+				schemas[m.Instance] = m.Schema
+			}
+		case m.Type != TypeError && (m.Type != TypePlan || len(seen.Plan) == 0):
+			if m.Instance == "" {
+				out = append(out, raw)
+			} else {
+				own = append(own, raw)
+			}
+		}
+	}
+	for _, c := range seen.Covered {
+		out = append(out, stateMessage(c, schemas))
+	}
+	out = append(out, own...)
+	if len(seen.Plan) > 0 {
+		out = append(out, planMessage(seen.Plan))
+	}
+	for _, t := range seen.Troubles {
+		out = append(out, troubleMessage(t))
+	}
+	return out
+}
+
+func stateMessage(c Covered, schemas map[string]any) any {
+	m := map[string]any{"type": TypeState, TypeState: c.State}
+	if c.Token != "" {
+		m["_instance"] = c.Token
+	}
+	schema, ok := schemas[c.Token]
+	if !ok {
+		schema, ok = schemas[""]
+	}
+	if ok {
+		m["schema"] = schema
+	}
+	return m
+}
+
+func planMessage(plan []PlanEntry) any {
+	calls, record := []any{}, map[string]any{}
+	for _, e := range plan {
+		calls = append(calls, e.Call)
+		record[e.ID] = Normal(e.How)
+	}
+	return map[string]any{"type": TypePlan, "plan": calls, "record": record}
+}
+
+func troubleMessage(t Trouble) any {
+	m := map[string]any{"type": TypeError, "error": Normal(t.Fault), "call": nil}
+	if t.Call != "" {
+		m["call"] = t.Call
+	}
+	return m
+}

@@ -1,0 +1,243 @@
+package model
+
+import "sort"
+
+// Write is one patch to State, with its author and its place in the Plan.
+type Write struct {
+	Path Path `json:"path"`
+	// Method is how Value is put there; empty is write-once.
+	Method string `json:"method,omitempty"`
+	Value  any    `json:"value"`
+	By     string `json:"by"` // a Call's id, or a person
+	// Request and Index are the author's place in the Plan.
+	Request int `json:"request"`
+	Index   int `json:"index"`
+}
+
+func (w Write) before(request, index int) bool {
+	return w.Request < request || w.Request == request && w.Index < index
+}
+
+// update says whether the write is a declared update, whose place in the Plan decides who sees it. A write of the whole
+// State assigns top-level keys and is one too.
+func (w Write) update() bool { return isUpdate(w.Method, w.Path) }
+
+func isUpdate(method string, path Path) bool { return method != "" || len(path) == 0 }
+
+// State is the JSON object of one instance: what it started with, and every write since, kept as patches.
+type State struct {
+	start  any
+	writes []Write // in Plan order
+	now    any     // start with all writes
+}
+
+// NewState begins a State with what a process starts with.
+func NewState(start any) *State {
+	if start == nil {
+		start = map[string]any{}
+	}
+	return &State{start: start, now: start}
+}
+
+// Value is the State with every write so far.
+func (s *State) Value() any { return s.now }
+
+// Writes lists the writes so far in Plan order.
+func (s *State) Writes() []Write { return s.writes }
+
+// Apply adds a write. The result depends on the writes and their places in the Plan, not on when they came.
+func (s *State) Apply(w Write) {
+	at := sort.Search(len(s.writes), func(i int) bool { return !s.writes[i].before(w.Request, w.Index) })
+	s.writes = append(s.writes, Write{})
+	copy(s.writes[at+1:], s.writes[at:])
+	s.writes[at] = w
+	if at == len(s.writes)-1 && (w.update() || !s.hasWhole()) {
+		s.now = applyWrite(s.now, w, s.writes)
+		return
+	}
+	s.now = s.fold(s.writes)
+}
+
+// hasWhole says whether somebody wrote the whole State, which gives way to writes that come later.
+func (s *State) hasWhole() bool {
+	for _, w := range s.writes {
+		if len(w.Path) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// fold lays some of the writes on what the State started with.
+func (s *State) fold(writes []Write) any {
+	v := s.start
+	for _, w := range writes {
+		v = applyWrite(v, w, s.writes)
+	}
+	return v
+}
+
+// near is the State at a path and around it as only some of the writes leave it. Elsewhere it says nothing: that makes
+// it cheap.
+func (s *State) near(p Path, keep func(Write) bool) *State {
+	all := true
+	for _, w := range s.writes {
+		all = all && (keep(w) || !w.Path.Overlaps(p))
+	}
+	if all {
+		return s
+	}
+	part := &State{start: s.start}
+	for _, w := range s.writes {
+		if keep(w) && w.Path.Overlaps(p) {
+			part.writes = append(part.writes, w)
+		}
+	}
+	part.now = s.fold(part.writes)
+	return part
+}
+
+// before is the State near a path as the writes before a place in the Plan leave it.
+func (s *State) before(request, index int, p Path) *State {
+	return s.near(p, func(w Write) bool { return w.before(request, index) })
+}
+
+// seenFrom is the State near a path with every write-once value, and the updates before a place in the Plan.
+func (s *State) seenFrom(request, index int, p Path) *State {
+	return s.near(p, func(w Write) bool { return !w.update() || w.before(request, index) })
+}
+
+// applyWrite gives v with one write laid on. What is in the way is left as it is: whether a path may be written is
+// decided before, and here nothing may be lost.
+func applyWrite(v any, w Write, all []Write) any {
+	if len(w.Path) == 0 && w.Method == "" {
+		return assignTop(v, w, all)
+	}
+	old, _ := Lookup(v, w.Path)
+	if out, ok := put(v, w.Path, combine(w.Method, old, w.Value)); ok {
+		return out
+	}
+	return v
+}
+
+// assignTop lays the top-level keys of a result over State, but for those that a Call or a person wrote: write-once from
+// any place in the Plan, or as an update that stands before.
+func assignTop(v any, w Write, all []Write) any {
+	var others []Write
+	for _, o := range all {
+		if o.before(w.Request, w.Index) || !o.update() {
+			others = append(others, o)
+		}
+	}
+	out := v
+	m, _ := w.Value.(map[string]any)
+	for _, k := range sortedKeys(m) {
+		if writerOf(others, Path{k}) == "" {
+			out, _ = put(out, Path{k}, m[k])
+		}
+	}
+	return out
+}
+
+// combine is the value after an update.
+func combine(method string, old, value any) any {
+	switch method {
+	case methodAssign:
+		return overlay(old, value)
+	case methodMerge:
+		return Merge(old, value)
+	case methodPush:
+		return appendTo(old, []any{value})
+	case methodConcat:
+		return concat(old, value)
+	}
+	return value
+}
+
+func concat(old, value any) any {
+	if a, ok := old.(string); ok {
+		if b, ok := value.(string); ok {
+			return a + b
+		}
+	}
+	if list, ok := value.([]any); ok {
+		return appendTo(old, list)
+	}
+	if old == nil {
+		return value
+	}
+	return appendTo(old, []any{value})
+}
+
+// appendTo makes a list of what was there and what comes; a single value that was there is its first element.
+func appendTo(old any, more []any) any {
+	var list []any
+	switch o := old.(type) {
+	case nil:
+	case []any:
+		list = append(list, o...)
+	default:
+		list = append(list, o)
+	}
+	return append(list, more...)
+}
+
+// writerOf names who wrote a path, wrote below it, or wrote it as part of something whole; "" where nobody did.
+func writerOf(writes []Write, p Path) string {
+	for _, w := range writes {
+		if len(w.Path) > 0 && w.Path.Overlaps(p) {
+			return w.By
+		}
+		if m, ok := w.Value.(map[string]any); ok && len(w.Path) == 0 && len(p) > 0 {
+			if _, ok := m[p[0]]; ok {
+				return w.By
+			}
+		}
+	}
+	return ""
+}
+
+// Start is the author of what a process started with.
+const Start = "start"
+
+// Closed says whether a write-once path is closed, and who closed it: a value stands there or below, something other
+// than an object stands above, or an ancestor was written whole.
+func (s *State) Closed(p Path) (by string, closed bool) {
+	_, present := Lookup(s.now, p)
+	if present || s.blockedAbove(p) || s.writtenAbove(p) {
+		if by := writerOf(s.writes, p); by != "" {
+			return by, true
+		}
+		return Start, true
+	}
+	return "", false
+}
+
+func (s *State) blockedAbove(p Path) bool {
+	v := s.now
+	for _, step := range p {
+		if _, handle := AsHandle(v); handle {
+			return true
+		}
+		m, ok := v.(map[string]any)
+		if !ok {
+			return true
+		}
+		if v, ok = m[step]; !ok {
+			return false
+		}
+	}
+	return false
+}
+
+func (s *State) writtenAbove(p Path) bool {
+	for _, w := range s.writes {
+		if !w.update() && p.Within(w.Path) {
+			return true
+		}
+		if len(w.Path) == 0 && writerOf([]Write{w}, p) != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,168 @@
+package model
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// toolFrom reads a Tool that must be right.
+func toolFrom(t *testing.T, name, source string) *Tool {
+	t.Helper()
+	var ps Problems
+	tool := ReadTool(name, mustDecode(source), "$", &ps)
+	if len(ps) > 0 {
+		t.Fatalf("tool %s: %s", name, ps)
+	}
+	return tool
+}
+
+func TestAToolIsRefusedWhen(t *testing.T) {
+	for _, c := range []struct{ name, source, want string }{
+		{"it is no object", `"x"`, "$.t: a tool is an object, not string"},
+		{"its parameters are no object", `{"type":"string"}`, `$.t.type: a tool's parameters are an object`},
+		{"its schema is none", `{"properties":{"a":{"type":"strin"}}}`, "$.t: compile schema: "},
+		{"its properties are none", `{"properties":7}`, "$.t: compile schema: "},
+		{"its schema is remote", `{"properties":{"a":{"$ref":"http://x/"}}}`, "leaves the schema"},
+		{"a parameter begins with _", `{"properties":{"_a":{}}}`, "$.t.properties._a: a parameter's name does not begin with _"},
+		{"a meta property is unknown", `{"_aproval":true}`, "$.t._aproval: unknown meta property; a tool has _activity, _approval"},
+		{"its _output is no schema", `{"_output":{"type":"x"}}`, "$.t._output: compile schema: "},
+		{"its fixed _outputPath is no path", `{"_outputPath":"a..b"}`, "$.t._outputPath: "},
+		{"its fixed _outputPath is not in State", `{"_outputPath":"†input.a"}`, "only State can be written"},
+		{"its fixed _outputPath is empty", `{"_outputPath":""}`, "†state is the whole State"},
+		{"its fixed _outputPath is a list", `{"_outputPath":["a"]}`, "_outputPath is a string, not array"},
+		{"the schema of its _outputPath is none", `{"_outputPath":{"enum":1}}`, "$.t._outputPath: compile schema: "},
+		{"its fixed _outputMethod is unknown", `{"_outputMethod":"overwrite"}`, "$.t._outputMethod: _outputMethod is set, assign, merge, push or concat"},
+		{"its fixed _scopes are text", `{"_scopes":"input"}`, "$.t._scopes: _scopes is a list of places"},
+		{"its fixed _scopes name no place", `{"_scopes":["state..a"]}`, "$.t._scopes: _scopes: reference"},
+		{"its wired parameter is wired to nothing", `{"properties":{"a":{"const":"†state..b"}}}`, "$.t.properties.a.const: "},
+		{"its wired parameter is wired by an expression", `{"properties":{"a":{"const":"†state.a || †state.b"}}}`, "not built yet"},
+		{"its _activity is empty", `{"_activity":""}`, "an activity's name is not empty"},
+		{"its _activity is of no known kind", `{"_activity":{"grpc":{}}}`, `$.t._activity: want a name or {"http": {…}}`},
+		{"its _activity is of two kinds", `{"_activity":{"http":{},"grpc":{}}}`, `want a name or {"http": {…}}`},
+		{"its _activity is a number", `{"_activity":1}`, "not number"},
+		{"its _timeout is no duration", `{"_timeout":"soon"}`, "$.t._timeout: want a duration"},
+		{"its _timeout is zero", `{"_timeout":0}`, "above zero"},
+		{"its _timeout is negative", `{"_timeout":"-1s"}`, "above zero"},
+		{"its _retry has no attempts", `{"_retry":{}}`, `$.t._retry: want {"attempts": N}`},
+		{"it is tried zero times", `{"_retry":{"attempts":0}}`, "N from 1"},
+		{"it is tried one and a half times", `{"_retry":{"attempts":1.5}}`, "N from 1"},
+		{"its _retry holds something else", `{"_retry":{"attempts":1,"backoff":2}}`, `want {"attempts": N}`},
+		{"its _retry is a number", `{"_retry":3}`, `want {"attempts": N}`},
+		{"it asks for an approval, which is not built yet", `{"_approval":true}`, "$.t._approval: approvals are not built yet"},
+		{"it asks for an approval at times, which is not built yet", `{"_approval":{"when":{}}}`, "approvals are not built yet"},
+		{"it is a delegate, which is not built yet", `{"_delegate":"other.json"}`, "$.t._delegate: delegates are not built yet"},
+		{"it hands values back, which is not built yet", `{"_writes":["state.a"]}`, "$.t._writes: delegates are not built yet"},
+		{"its fixed _outputPath is two, which is not built yet", `{"_outputPath":"†state.a && †state.b"}`, "several output paths are not built yet"},
+		{"its fixed _outputPath branches, which is not built yet", `{"_outputPath":"†state.a || †state.b"}`, "several output paths are not built yet"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var ps Problems
+			ReadTool("t", mustDecode(c.source), "$.t", &ps)
+			if len(ps.Errors()) != 1 || !strings.Contains(ps.Error(), c.want) {
+				t.Errorf("got %q, want one problem that says %q", ps.Error(), c.want)
+			}
+		})
+	}
+}
+
+func TestAToolsNameHasBounds(t *testing.T) {
+	for name, ok := range map[string]bool{"a": true, "": false, "_a": false, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false} {
+		var ps Problems
+		ReadTool(name, map[string]any{}, "$", &ps)
+		if (len(ps) == 0) != ok {
+			t.Errorf("name %q: %v", name, ps)
+		}
+	}
+}
+
+func TestEverythingWrongWithAToolIsToldAtOnce(t *testing.T) {
+	var ps Problems
+	ReadTool("_t", mustDecode(`{"type":"array","_timeout":-1,"_x":1,"_approval":true,"_output":1}`), "$", &ps)
+	if len(ps) != 6 {
+		t.Errorf("got %d problems:\n%s", len(ps), ps)
+	}
+}
+
+func TestAToolHasDefaults(t *testing.T) {
+	tool := toolFrom(t, "t", `{"description":"Does it.","_approval":false,"_timeout":null,"_retry":null,"_output":null,"_outputPath":null,"_activity":null}`)
+	if tool.Timeout != 60*time.Second || tool.Attempts != 3 || tool.Output != nil || tool.Description != "Does it." {
+		t.Errorf("got %+v", tool)
+	}
+	if tool.OutputPath.Declared || tool.OutputMethod.Declared || tool.Scopes.Declared || tool.Activity != nil {
+		t.Error("a meta property that is null is not absent")
+	}
+}
+
+func TestAToolSaysHowHardItTries(t *testing.T) {
+	for text, want := range map[string]time.Duration{`"72h"`: 72 * time.Hour, `10`: 10 * time.Second, `0.5`: time.Second / 2, `"1m30s"`: 90 * time.Second} {
+		tool := toolFrom(t, "t", `{"_timeout":`+text+`,"_retry":{"attempts":1}}`)
+		if tool.Timeout != want || tool.Attempts != 1 {
+			t.Errorf("%s: timeout %s, %d attempts", text, tool.Timeout, tool.Attempts)
+		}
+	}
+}
+
+func TestAChoiceIsFixedOrWithinASchema(t *testing.T) {
+	tool := toolFrom(t, "t", `{"_outputPath":"†state.a.b","_outputMethod":{"enum":["push","concat"]},"_scopes":["state.user","†input"]}`)
+	if p := tool.OutputPath; !p.Declared || p.Schema != nil || p.Fixed != "†state.a.b" {
+		t.Errorf("a fixed path is read as %+v", p)
+	}
+	if m := tool.OutputMethod; !m.Declared || m.Fixed != nil || m.Schema.Validate("push") != nil || m.Schema.Validate("merge") == nil {
+		t.Errorf("a free method is read as %+v", m)
+	}
+	if s := tool.Scopes; !s.Declared || s.Schema != nil {
+		t.Errorf("fixed scopes are read as %+v", s)
+	}
+}
+
+func TestAWiredParameterFitsByItsValue(t *testing.T) {
+	tool := toolFrom(t, "t", `{"properties":{"rules":{"const":"†input.rules","type":"array"},"n":{"const":7},"x":{"const":"††plain"}},"required":["rules"]}`)
+	if err := tool.Fits(map[string]any{"rules": []any{"no spam"}}); err != nil {
+		t.Errorf("the value behind a wired parameter does not fit: %s", err)
+	}
+	for name, params := range map[string]string{
+		"the Reference itself is no value": `{"rules":"†input.rules"}`, "the rest of its schema counts": `{"rules":1}`,
+		"it is required like any other": `{}`, "a constant that is no Reference stays one": `{"rules":[],"n":8}`,
+		"a doubled dagger is no wire": `{"rules":[],"x":"other"}`,
+	} {
+		if tool.Fits(mustDecode(params).(map[string]any)) == nil {
+			t.Errorf("%s: %s fits", name, params)
+		}
+	}
+}
+
+func TestParametersThatHoldAHandleAreLeftToTheActivity(t *testing.T) {
+	tool := toolFrom(t, "t", `{"properties":{"big":{"type":"string"},"n":{"type":"integer"}},"required":["big"]}`)
+	big := Handle{Digest: "d", Size: 99, Type: "array"}.Value()
+	if err := tool.Fits(map[string]any{"big": big, "n": mustDecode(`1`)}); err != nil {
+		t.Errorf("a handle does not fit: %s", err)
+	}
+	if err := tool.Fits(map[string]any{"big": big, "n": "x"}); err == nil || !strings.Contains(err.Error(), `parameter "n"`) {
+		t.Errorf("what stands beside a handle is not checked: %v", err)
+	}
+}
+
+func TestBindDecidesWhatRunsATool(t *testing.T) {
+	registered := map[string]bool{"known": false, "pure": true} // by name: pure or not
+	lookup := func(name string) (pure, ok bool) { pure, ok = registered[name]; return }
+	for _, c := range []struct {
+		name, tool, source string
+		want               Binding
+	}{
+		{"a named activity is a Go function", "t", `{"_activity":"known"}`, Binding{Kind: KindGo, Name: "known"}},
+		{"a pure one runs as a local activity", "t", `{"_activity":"pure"}`, Binding{Kind: KindGo, Name: "pure", Pure: true}},
+		{"without an activity it is the one of its name", "pure", `{}`, Binding{Kind: KindGo, Name: "pure", Pure: true}},
+		{"else it is latent", "t", `{}`, Binding{Kind: KindLatent}},
+		{"its own activity comes before its name", "known", `{"_activity":{"http":{"url":"https://x/"}}}`, Binding{Kind: KindHTTP}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got, err := toolFrom(t, c.tool, c.source).Bind(lookup); err != nil || got != c.want {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+	if _, err := toolFrom(t, "known", `{"_activity":"unheard"}`).Bind(lookup); err == nil || !strings.Contains(err.Error(), `no activity "unheard" is registered`) {
+		t.Errorf("an activity that is not registered: %v", err)
+	}
+}
