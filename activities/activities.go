@@ -1,0 +1,76 @@
+// Package activities does what workflows may not: it speaks with the LLM, runs Tools, and writes to the store.
+package activities
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+
+	"processidea/activities/blobs"
+	"processidea/activities/httptool"
+	"processidea/activities/tools"
+	"processidea/workflows"
+)
+
+// Activities holds what the activities of one worker share.
+type Activities struct {
+	Store *blobs.Store
+	Tools *tools.Registry
+	HTTP  *httptool.Client
+	LLM   LLM
+	// Client hands Calls on to instances.
+	Client client.Client
+	// MaxResult is the size in bytes over which a Tool's result is an error; 0 means 20 MB.
+	MaxResult int
+	// Heard is told what the LLM said; nil: nobody listens.
+	Heard Heard
+	Log   *slog.Logger
+}
+
+// Heard takes all that the LLM said in one Request of a process, once its stream has ended. An empty finish reason means
+// that it broke off.
+type Heard func(process, content, finishReason, refusal string)
+
+const defaultMaxResult = 20 << 20
+
+// Register registers every activity under the name that workflows call.
+func (a *Activities) Register(r worker.ActivityRegistry) {
+	for name, f := range map[string]any{
+		workflows.ActivityPrepare: a.Prepare,
+		workflows.ActivityRequest: a.Request,
+		workflows.ActivityExecute: a.Execute,
+		workflows.ActivitySeal:    a.Seal,
+	} {
+		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+	}
+}
+
+const beat = time.Second
+
+// heartbeat tells the server that the worker lives, until stop is called: when it does not any more, the activity is
+// lost after the heartbeat timeout, however long it may take otherwise.
+func heartbeat(ctx context.Context) (stop func()) {
+	if activity.GetInfo(ctx).IsLocalActivity {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t := time.NewTicker(beat)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				activity.RecordHeartbeat(ctx)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}

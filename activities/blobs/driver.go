@@ -1,0 +1,87 @@
+package blobs
+
+import (
+	"context"
+	"fmt"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/proto"
+)
+
+// InlineThreshold is the size in bytes up to which a payload stays in Temporal's history, where an operator reads it.
+// It is low because commands add up: two hundred Calls started at once must stay far below the 4 MB that end a workflow.
+const InlineThreshold = 8 << 10
+
+// InlineMetadata marks a payload that stays where it is whatever its size: answers to queries, which are no part of
+// history and which people without our store read.
+const InlineMetadata = "inline"
+
+// driverName stands in every claim in history and is never changed.
+const driverName = "processidea-blobs"
+
+// ExternalStorage lets a Temporal client or worker keep payloads over the threshold in the store.
+func (s *Store) ExternalStorage() converter.ExternalStorage {
+	d := driver{s}
+	return converter.ExternalStorage{
+		Drivers: []converter.StorageDriver{d}, DriverSelector: d, PayloadSizeThreshold: InlineThreshold,
+	}
+}
+
+type driver struct{ store *Store }
+
+// Name is persisted with every claim.
+func (driver) Name() string { return driverName }
+
+// Type names the kind of driver.
+func (driver) Type() string { return driverName }
+
+// SelectDriver leaves marked payloads inline.
+func (d driver) SelectDriver(_ converter.StorageDriverSelectContext, p *commonpb.Payload) (converter.StorageDriver, error) {
+	if len(p.GetMetadata()[InlineMetadata]) > 0 {
+		return nil, nil
+	}
+	return d, nil
+}
+
+// Store puts payloads into the store.
+func (d driver) Store(c converter.StorageDriverStoreContext, payloads []*commonpb.Payload) ([]converter.StorageDriverClaim, error) {
+	claims := make([]converter.StorageDriverClaim, len(payloads))
+	for i, p := range payloads {
+		err := c.GetLimiter().Permit(c.Context, p, func() error { return d.put(c.Context, p, &claims[i]) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return claims, nil
+}
+
+func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.StorageDriverClaim) error {
+	// Deterministic, so that what is the same has the same digest.
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("blobs: encode payload: %w", err)
+	}
+	digest, err := d.store.Put(ctx, data)
+	claim.ClaimData = map[string]string{"sha256": digest}
+	return err
+}
+
+// Retrieve gives back what Store put.
+func (d driver) Retrieve(c converter.StorageDriverRetrieveContext, claims []converter.StorageDriverClaim) ([]*commonpb.Payload, error) {
+	payloads := make([]*commonpb.Payload, len(claims))
+	for i, claim := range claims {
+		err := c.GetLimiter().Permit(c.Context, claim, func() error {
+			data, err := d.store.Get(c.Context, claim.ClaimData["sha256"])
+			if err != nil {
+				return err
+			}
+			payloads[i] = &commonpb.Payload{}
+			return proto.Unmarshal(data, payloads[i])
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return payloads, nil
+}

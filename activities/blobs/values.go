@@ -1,0 +1,138 @@
+package blobs
+
+import (
+	"context"
+	"fmt"
+
+	"processidea/model"
+)
+
+// Offload makes a value from outside fit for State: every part of it that is larger than model.LargeValue goes to the
+// store, and a handle takes its place. What merely looks like a handle is escaped.
+func (s *Store) Offload(ctx context.Context, v any) (any, error) {
+	return s.offload(ctx, model.Escape(v))
+}
+
+// OffloadMembers is Offload for an object that must stay one, such as a whole State: its members alone are offloaded.
+func (s *Store) OffloadMembers(ctx context.Context, v any) (any, error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return s.Offload(ctx, v)
+	}
+	out := make(map[string]any, len(m))
+	for k, e := range m {
+		x, err := s.Offload(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		out[k] = x
+	}
+	return out, nil
+}
+
+// offload looks into objects first: a small member beside a large one stays where References can be followed into it.
+func (s *Store) offload(ctx context.Context, v any) (any, error) {
+	data := model.Encode(v)
+	if len(data) <= model.LargeValue {
+		return v, nil
+	}
+	if m, ok := v.(map[string]any); ok {
+		out := make(map[string]any, len(m))
+		for k, e := range m {
+			x, err := s.offload(ctx, e)
+			if err != nil {
+				return nil, err
+			}
+			out[k] = x
+		}
+		if v, data = out, model.Encode(out); len(data) <= model.LargeValue {
+			return v, nil
+		}
+	}
+	digest, err := s.Put(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	return model.Handle{Digest: digest, Size: len(data), Type: model.TypeOf(v)}.Value(), nil
+}
+
+// Restore puts stored values back in place of their handles and undoes the escaping: the value as it came from outside.
+func (s *Store) Restore(ctx context.Context, v any) (any, error) {
+	whole, err := s.restore(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return model.Unescape(whole), nil
+}
+
+func (s *Store) restore(ctx context.Context, v any) (any, error) {
+	if h, ok := model.AsHandle(v); ok {
+		return s.load(ctx, h)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			x, err := s.restore(ctx, e)
+			if err != nil {
+				return nil, err
+			}
+			out[k] = x
+		}
+		return out, nil
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			x, err := s.restore(ctx, e)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = x
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+// load reads one stored value, which may hold handles of its own, and follows the path into it.
+func (s *Store) load(ctx context.Context, h model.Handle) (any, error) {
+	data, err := s.Get(ctx, h.Digest)
+	if err != nil {
+		return nil, err
+	}
+	v, err := model.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("blobs: restore %s: %w", h.Digest, err)
+	}
+	if v, err = s.restore(ctx, v); err != nil {
+		return nil, err
+	}
+	path, err := model.ParsePath(h.Path)
+	if err != nil {
+		return nil, fmt.Errorf("blobs: restore %s: %w", h.Digest, err)
+	}
+	at, ok := model.Lookup(v, path)
+	if !ok {
+		return nil, fmt.Errorf("blobs: restore %s: nothing at %s in the stored value", h.Digest, h.Path)
+	}
+	return at, nil
+}
+
+// previewRunes is how much of a large value the LLM is shown.
+const previewRunes = 200
+
+// Preview gives the beginning of a stored value, for people and LLMs.
+func (s *Store) Preview(ctx context.Context, h model.Handle) string {
+	data, err := s.Get(ctx, h.Digest)
+	if err != nil {
+		return ""
+	}
+	if len(data) > 4*previewRunes {
+		data = data[:4*previewRunes]
+	}
+	r := []rune(string(data))
+	if len(r) > previewRunes {
+		r = r[:previewRunes]
+	}
+	return string(r)
+}

@@ -1,0 +1,130 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"processidea/activities/httptool"
+	"processidea/activities/tools"
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// Execute runs one Call's Tool. Large values are put back before it and stored after it: workflows see their handles
+// alone.
+func (a *Activities) Execute(ctx context.Context, in workflows.ExecuteInput) (any, error) {
+	defer heartbeat(ctx)()
+	params, scopes, err := a.restore(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	value, err := a.run(ctx, in, params, scopes)
+	if err != nil {
+		return nil, failure(err)
+	}
+	if err := a.check(ctx, in, value); err != nil {
+		return nil, final(model.CodeBadOutput, err)
+	}
+	return a.Store.Offload(ctx, value)
+}
+
+// restore gives parameters and scopes as the Tool sees them, and checks those that only now are whole.
+func (a *Activities) restore(ctx context.Context, in workflows.ExecuteInput) (params, scopes map[string]any, err error) {
+	whole, err := a.Store.Restore(ctx, map[string]any{"params": in.Params, "scopes": in.Scopes})
+	if err != nil {
+		return nil, nil, err
+	}
+	m := whole.(map[string]any)
+	params, _ = m["params"].(map[string]any)
+	scopes, _ = m["scopes"].(map[string]any)
+	if in.Form == nil {
+		return params, scopes, nil
+	}
+	form, err := model.CompileSchema(in.Form)
+	if err == nil {
+		err = form.Validate(params)
+	}
+	if err != nil {
+		return nil, nil, final(model.CodeBadParams, err)
+	}
+	return params, scopes, nil
+}
+
+func (a *Activities) run(ctx context.Context, in workflows.ExecuteInput, params, scopes map[string]any) (any, error) {
+	key := workflows.IdempotencyKey(in.Process, in.Token, in.Call)
+	if in.Binding.Kind == model.KindHTTP {
+		spec, err := httptool.ParseSpec(in.HTTP)
+		if err != nil {
+			return nil, tools.Final(err)
+		}
+		return a.HTTP.Do(ctx, spec, params, scopes, key)
+	}
+	tool, ok := a.Tools.Lookup(in.Binding.Name)
+	if !ok {
+		// Another worker may know it: this one may be older, or newer.
+		return nil, fmt.Errorf("this worker knows no tool %q", in.Binding.Name)
+	}
+	return tool.Call(tools.WithCallInfo(ctx, tools.Info{
+		Process: in.Process, Instance: in.Token, CallID: in.Call, IdempotencyKey: key,
+		Attempt: int(activity.GetInfo(ctx).Attempt), Scopes: scopes,
+	}), params)
+}
+
+// check says how a result does not fit: too large, not of the Tool's form, not of the State schema's.
+func (a *Activities) check(_ context.Context, in workflows.ExecuteInput, value any) error {
+	limit := a.MaxResult
+	if limit == 0 {
+		limit = defaultMaxResult
+	}
+	data := model.Encode(value)
+	if n := len(data); n > limit {
+		return fmt.Errorf("the result has %d bytes; the limit is %d", n, limit)
+	}
+	// What is kept must be readable again: no deeper, no larger numbers than Decode takes.
+	if _, err := model.Decode(data); err != nil {
+		return fmt.Errorf("the result cannot be kept: %w", err)
+	}
+	if in.Output != nil {
+		form, err := model.CompileSchema(in.Output)
+		if err == nil {
+			err = form.Validate(value)
+		}
+		if err != nil {
+			return fmt.Errorf("the result does not fit the tool's _output: %w", err)
+		}
+	}
+	if in.Landing != nil && in.Landing.Method == "" {
+		return in.Landing.Check(nil, value)
+	}
+	return nil
+}
+
+func final(code string, err error) error {
+	return temporal.NewApplicationErrorWithOptions(err.Error(), code, temporal.ApplicationErrorOptions{NonRetryable: true})
+}
+
+// failure words a Tool's error for Temporal: whether to try again, and not before when.
+func failure(err error) error {
+	o := temporal.ApplicationErrorOptions{NonRetryable: tools.IsFinal(err)}
+	var h *httptool.Error
+	if errors.As(err, &h) {
+		o.NonRetryable = !h.Retry
+		o.NextRetryDelay = min(h.RetryAfter, time.Hour)
+	}
+	return temporal.NewApplicationErrorWithOptions(clip(err.Error()), model.CodeToolFailed, o)
+}
+
+// maxMessage keeps an error below the 4 KB at which Temporal cuts it.
+const maxMessage = 2000
+
+func clip(s string) string {
+	if r := []rune(s); len(r) > maxMessage {
+		return string(r[:maxMessage]) + "…"
+	}
+	return s
+}

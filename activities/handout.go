@@ -1,0 +1,111 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+
+	"processidea/workflows"
+)
+
+// signalsAtOnce bounds the signals that are under way together.
+const signalsAtOnce = 16
+
+// handout hands the Calls of one Request to its instances, each in order. What comes for an instance while a signal to it
+// is under way goes with the next one: the Calls of one burst in one signal.
+type handout struct {
+	ctx     context.Context
+	client  client.Client
+	process string
+	request int
+	slots   chan struct{}
+	wait    sync.WaitGroup
+
+	mu     sync.Mutex
+	queues map[string]*queue
+	err    error
+}
+
+type queue struct {
+	pending workflows.CallsSignal
+	waiting bool // there is something in pending
+	sending bool
+}
+
+func newHandout(ctx context.Context, c client.Client, process string, request int) *handout {
+	return &handout{ctx: ctx, client: c, process: process, request: request,
+		slots: make(chan struct{}, signalsAtOnce), queues: map[string]*queue{}}
+}
+
+// give queues something for one instance and sees to it that it is sent.
+func (h *handout) give(token string, add func(*workflows.CallsSignal)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	q := h.queues[token]
+	if q == nil {
+		q = &queue{}
+		h.queues[token] = q
+	}
+	add(&q.pending)
+	q.waiting = true
+	if !q.sending {
+		q.sending = true
+		h.wait.Add(1)
+		go h.send(token, q)
+	}
+}
+
+// send sends until nothing is left in an instance's queue.
+func (h *handout) send(token string, q *queue) {
+	defer h.wait.Done()
+	for {
+		h.slots <- struct{}{}
+		h.mu.Lock()
+		s := q.pending
+		q.pending, q.waiting = workflows.CallsSignal{}, false
+		h.mu.Unlock()
+		s.Request = h.request
+		err := h.deliver(token, s)
+		<-h.slots
+		h.mu.Lock()
+		if h.err == nil {
+			h.err = err
+		}
+		q.sending = q.waiting && err == nil
+		again := q.sending
+		h.mu.Unlock()
+		if !again {
+			return
+		}
+	}
+}
+
+const redeliver = 200 * time.Millisecond
+
+// deliver sends one signal, for as long as the Request may take. An instance that is gone takes no Calls.
+func (h *handout) deliver(token string, s workflows.CallsSignal) error {
+	for {
+		err := h.client.SignalWorkflow(h.ctx, workflows.InstanceID(h.process, token), "", workflows.SignalCalls, s)
+		var gone *serviceerror.NotFound
+		if err == nil || errors.As(err, &gone) {
+			return nil
+		}
+		select {
+		case <-h.ctx.Done():
+			return h.ctx.Err()
+		case <-time.After(redeliver):
+		}
+	}
+}
+
+// finish waits until everything was delivered.
+func (h *handout) finish() error {
+	h.wait.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.err
+}

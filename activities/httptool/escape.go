@@ -1,0 +1,30 @@
+package httptool
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// escape percent-encodes all but letters, digits and -._~, for a path segment as
+// for a query.
+func escape(s string) string {
+	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
+}
+
+// literal percent-encodes what a template's own text may not hold in a URL and leaves its separators and
+// escapes alone. Were it left as it is, net/http would write the whole path anew, and %2F as a slash.
+func literal(s string) string {
+	var out strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9',
+			strings.IndexByte("-._~!$&'()*+,;=:@%/?[]", c) >= 0:
+			out.WriteByte(c)
+		default:
+			fmt.Fprintf(&out, "%%%02X", c)
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,101 @@
+package httptool
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestSecretsAreStruckOutOfResultsAndErrors(t *testing.T) {
+	const token = `s3cr&t/"é-value`
+	forms := []string{token, escape(token), base64.StdEncoding.EncodeToString([]byte(token))}
+	status, contentType := 200, "application/json"
+	var reply string
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, reply)
+	})
+	c := client(t, map[string]string{"TOKEN": token, "PIN": "12345678", "ONE": "1"}, s)
+	spec := Spec{URL: s.URL + "/?k=$env:TOKEN&n=$env:ONE", Headers: map[string]string{"A": "Bearer $env:TOKEN", "P": "$env:PIN"}}
+	tree, _ := json.Marshal(map[string]any{"echo": forms, token: "key", "deep": []any{"Bearer " + token}, "n": 1, "pin": json.Number("12345678")})
+	for _, row := range []struct {
+		status            int
+		contentType, body string
+	}{
+		{200, "application/json", string(tree)},
+		{200, "text/plain", strings.Join(forms, " ")},
+		{200, "text/html", string(tree)},
+		{200, "application/json", string(tree) + "broken"},
+		{400, "application/json", string(tree)},
+		{503, "text/plain", strings.Repeat("x", 995) + token},
+		{302, "text/plain", ""},
+	} {
+		status, contentType, reply = row.status, row.contentType, row.body
+		result, err := c.Do(bg, spec, nil, nil, "k")
+		text := encoded(t, result) + fmt.Sprintf("%v %+v", err, err)
+		for err != nil {
+			text += fmt.Sprintf("%#v %s", err, err)
+			err = errors.Unwrap(err)
+		}
+		quoted, _ := json.Marshal(token)
+		for _, form := range append(forms, string(quoted[1:len(quoted)-1]), "s3cr") {
+			if strings.Contains(text, form) {
+				t.Errorf("%+v: %q stands in %s", row, form, text)
+			}
+		}
+	}
+	status, contentType, reply = 200, "application/json", string(tree)
+	result, err := c.Do(bg, spec, nil, nil, "k")
+	want := `{"[secret TOKEN]":"key","deep":["Bearer [secret TOKEN]"],"echo":["[secret TOKEN]","[secret TOKEN]","[secret TOKEN]"],"n":1,"pin":"[secret PIN]"}`
+	if err != nil || encoded(t, result) != want {
+		t.Errorf("%s, %v", encoded(t, result), err)
+	}
+}
+
+func TestAMissingSecretIsNamedAndNoOther(t *testing.T) {
+	s, _ := serve(t, nil)
+	c := client(t, map[string]string{"HERE": "t0p-secret", "EMPTY": ""}, s)
+	for _, name := range []string{"GONE", "EMPTY"} {
+		_, err := c.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"A": "$env:HERE", "B": "$env:" + name}}, nil, nil, "k")
+		e := asError(t, err)
+		if e.Retry || !strings.Contains(e.Error(), "environment variable "+name+" is not set") || strings.Contains(e.Error(), "t0p-secret") {
+			t.Errorf("%v", e)
+		}
+	}
+}
+
+func TestASecretHostStandsInNoErrorOfTheConnection(t *testing.T) {
+	c := client(t, map[string]string{"BASE": "http://secret-host.invalid:81"})
+	c.allow.all = true
+	_, err := c.Do(bg, Spec{URL: "$env:BASE/x"}, nil, nil, "k")
+	e := asError(t, err)
+	if e.Status != 0 || strings.Contains(e.Error(), "secret-host.invalid:81") || !strings.HasPrefix(e.Error(), "httptool: POST $env:BASE/x: ") {
+		t.Errorf("%v", e)
+	}
+}
+
+func TestALongerSecretIsStruckBeforeOneWithinIt(t *testing.T) {
+	v := &vault{used: map[string]string{"SHORT": "abcd", "LONG": "abcdef"}}
+	if got := v.strikeText("abcdef abcd"); got != "[secret LONG] [secret SHORT]" {
+		t.Error(got)
+	}
+}
+
+func TestTheEnvironmentIsAskedOnlyForNamesOfTheSpec(t *testing.T) {
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"a":"$env:OTHER"}`) })
+	var asked []string
+	c := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), LookupEnv: func(n string) (string, bool) { asked = append(asked, n); return "value", true }})
+	defer c.Close()
+	if _, err := c.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"A": "$env:NAME"}}, object(t, `{"x":"$env:OTHER"}`), nil, "k"); err != nil {
+		t.Fatal(err)
+	}
+	if len(asked) != 1 || asked[0] != "NAME" {
+		t.Errorf("%q", asked)
+	}
+}

@@ -1,0 +1,41 @@
+package activities
+
+import (
+	"context"
+
+	"processidea/activities/httptool"
+	"processidea/activities/tools"
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// Prepare binds an Idea's Tools to what this worker knows. It is decided once, when a process starts.
+func (a *Activities) Prepare(_ context.Context, idea map[string]any) (*workflows.PrepareResult, error) {
+	read, problems := model.ReadIdea(idea)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return &workflows.PrepareResult{Problems: errs}, nil
+	}
+	return Bind(read, a.Tools), nil
+}
+
+// Bind binds an Idea's Tools to a registry, and says which of them cannot be bound.
+func Bind(idea *model.Idea, registry *tools.Registry) *workflows.PrepareResult {
+	r := &workflows.PrepareResult{Bindings: map[string]model.Binding{}}
+	for _, t := range idea.Tools {
+		path := model.JSONPath("$", "schema", "tools", t.Name, "_activity")
+		b, err := t.Bind(func(name string) (pure, ok bool) {
+			known, ok := registry.Lookup(name)
+			return ok && known.Pure, ok
+		})
+		if err == nil && b.Kind == model.KindHTTP {
+			spec, _ := t.Activity.(map[string]any)
+			_, err = httptool.ParseSpec(spec["http"])
+		}
+		if err != nil {
+			r.Problems = append(r.Problems, model.Problem{Path: path, Message: err.Error()})
+			continue
+		}
+		r.Bindings[t.Name] = b
+	}
+	return r
+}

@@ -1,0 +1,276 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+	"go.temporal.io/sdk/activity"
+
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// Request makes one Request: it streams the LLM's solution and hands each Call to its instance at the byte that closes
+// it. An error means that nothing was heard and it may be tried again; once something was, what became of it is the
+// result, good or bad.
+func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, brief *model.Brief) (*model.Reply, error) {
+	defer heartbeat(ctx)()
+	r, stop, err := a.newRequest(ctx, setup, brief)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	stream, more, err := r.chat.open(ctx)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	defer func() { _ = stream.Close() }()
+	r.listen(stream, more)
+	if err := r.handout.finish(); err != nil {
+		return nil, err // cancelled or out of time: the process closes the Request everywhere
+	}
+	return &r.reply, nil
+}
+
+// request is one Request under way.
+type request struct {
+	a       *Activities
+	ctx     context.Context
+	idea    *model.Idea
+	brief   *model.Brief
+	palette model.Palette
+	chat    *chat
+	handout *handout
+	named   map[string]bool // instances that got a Call
+	reply   model.Reply
+	refused string
+	finish  string
+	said    strings.Builder // all the text, where somebody wants to hear it
+}
+
+func (a *Activities) newRequest(ctx context.Context, setup workflows.RequestSetup, brief *model.Brief) (r *request, stop func(), err error) {
+	idea, problems := model.ReadIdea(setup.Idea)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, nil, final(model.CodeInvalidIdea, errs)
+	}
+	r = &request{a: a, ctx: ctx, idea: idea, brief: brief, named: map[string]bool{}}
+	r.reply.Attempts = int(activity.GetInfo(ctx).Attempt)
+	r.palette = model.Palette{Tools: idea.Tools, Bindings: setup.Bindings, Tokens: brief.Tokens()}
+	if brief.Closing {
+		r.palette.Tokens = nil
+	}
+	r.handout = newHandout(ctx, a.Client, brief.Process, brief.Number)
+	llm, stop := a.LLM, func() {}
+	form := model.ComposeFor(idea, setup.Bindings, brief)
+	if form.Reason != "" {
+		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.Reason)
+	}
+	messages := model.Prompt(idea, setup.Bindings, brief, func(h model.Handle) string { return a.Store.Preview(ctx, h) })
+	if setup.Replies == "" && !llm.Configured() {
+		return nil, nil, final(model.CodeLLMRefused, errors.New(
+			"no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL where the worker runs, or start with --replies"))
+	}
+	if setup.Replies == "" {
+		r.chat = llm.chat(idea.Config.LLM, form, messages)
+		return r, stop, nil
+	}
+	// A script's line that says "try again" is followed by the next line.
+	llm, header, stop, err := scripted(setup.Replies, brief.Turn+r.reply.Attempts-1)
+	if err != nil {
+		return nil, nil, final(model.CodeLLMRefused, err)
+	}
+	r.chat = llm.chat(model.LLM{}, form, messages)
+	r.chat.options = append(r.chat.options, header)
+	return r, stop, nil
+}
+
+// listen reads the stream to its end, or to the end of the solution, and notes how it ended.
+func (r *request) listen(stream *ssestream.Stream[openai.ChatCompletionChunk], more bool) {
+	pr, pw := io.Pipe()
+	type outcome struct {
+		s   *solution
+		err error
+	}
+	parsed := make(chan outcome, 1)
+	go func() {
+		s, err := readSolution(pr, r.onCall)
+		_ = pr.CloseWithError(errDone) // the rest is not wanted
+		parsed <- outcome{s, err}
+	}()
+	streamErr := r.pump(stream, more, &guard{to: pw})
+	_ = pw.Close()
+	o := <-parsed
+	r.conclude(o.s, o.err, streamErr)
+	if r.a.Heard != nil {
+		r.a.Heard(r.brief.Process, r.said.String(), r.finish, r.refused)
+	}
+}
+
+// errDone tells the writer that the reader has all it wants.
+var errDone = errors.New("the solution has ended")
+
+// pump carries the text from the stream to the parser.
+func (r *request) pump(stream *ssestream.Stream[openai.ChatCompletionChunk], more bool, to *guard) error {
+	var ended error
+	for ; more; more = stream.Next() {
+		chunk := stream.Current()
+		if u := chunk.Usage; u.PromptTokens+u.CompletionTokens > 0 {
+			r.reply.Usage = model.Usage{PromptTokens: int(u.PromptTokens), CompletionTokens: int(u.CompletionTokens)}
+		}
+		for _, c := range chunk.Choices {
+			if c.FinishReason != "" {
+				r.finish = c.FinishReason
+			}
+			r.refused += c.Delta.Refusal
+			if r.a.Heard != nil {
+				r.said.WriteString(c.Delta.Content)
+			}
+			if ended == nil && c.Delta.Content != "" {
+				ended = to.Write(c.Delta.Content)
+			}
+		}
+		// After the solution only the usage is still wanted, and a server that goes on talking is left alone.
+		if ended != nil && (!errors.Is(ended, errDone) || r.finish != "" && r.reply.Usage.CompletionTokens > 0) {
+			break
+		}
+		if errors.Is(ended, errDone) {
+			if to.bytes += 1 + len(chunk.RawJSON()); to.bytes > maxReplyBytes {
+				break
+			}
+		}
+	}
+	if ended != nil {
+		return ended
+	}
+	return stream.Err()
+}
+
+// onCall takes a Call that has just closed.
+func (r *request) onCall(index int, raw json.RawMessage) {
+	v, err := decodeCall(raw)
+	if err != nil {
+		r.fault(index, model.Fault{Code: model.CodeBadForm, Message: err.Error()})
+		r.reply.Calls = append(r.reply.Calls, string(raw))
+		return
+	}
+	if v, err = r.offload(v); err != nil {
+		r.fault(index, model.Fault{Code: model.CodeBadForm, Message: err.Error()})
+		r.reply.Calls = append(r.reply.Calls, nil)
+		return
+	}
+	r.reply.Calls = append(r.reply.Calls, v)
+	if len(r.brief.Asking) > 0 {
+		r.onResult(index, v)
+		return
+	}
+	_, tokens, f := r.palette.Read(v)
+	if len(tokens) == 0 {
+		r.fault(index, *f)
+		return
+	}
+	// A broken Call goes to its instance too: it tells of it with the others.
+	for _, t := range tokens {
+		r.named[t] = true
+		r.handout.give(t, func(s *workflows.CallsSignal) {
+			s.Calls = append(s.Calls, workflows.SentCall{Index: index, Call: v})
+		})
+	}
+}
+
+func (r *request) fault(index int, f model.Fault) {
+	r.reply.Faults = append(r.reply.Faults, model.CallFault{Index: index, Fault: f})
+}
+
+// offload puts large parameters into the store: a workflow never sees them.
+func (r *request) offload(v any) (any, error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return v, nil
+	}
+	return r.a.Store.OffloadMembers(r.ctx, m)
+}
+
+// onResult takes the result of a latent Call that was asked for by itself.
+func (r *request) onResult(index int, v any) {
+	asked, output, f := model.ReadResult(r.idea, r.brief, v)
+	if f != nil {
+		r.fault(index, *f)
+		return
+	}
+	r.handout.give(asked.Token, func(s *workflows.CallsSignal) {
+		s.Results = append(s.Results, workflows.SentValue{Call: asked.ID, Output: output})
+	})
+}
+
+// conclude decides whether the solution is whole, and tells every instance that nothing more comes if it is. A closed
+// root object is whole whatever the server says of it; a finish reason without one is not.
+func (r *request) conclude(s *solution, parseErr, streamErr error) {
+	if f := r.broken(parseErr, streamErr); f != nil {
+		r.reply.End = f
+		return
+	}
+	if !r.takeOutput(s.output) {
+		return
+	}
+	r.reply.Whole = true
+	if r.brief.Closing {
+		return
+	}
+	for _, t := range r.palette.Tokens {
+		if !r.named[t] {
+			r.reply.Idle = append(r.reply.Idle, t)
+		}
+		r.handout.give(t, func(s *workflows.CallsSignal) { s.Last = true })
+	}
+}
+
+// broken says how a reply is not whole; nil where it is.
+func (r *request) broken(parseErr, streamErr error) *model.Fault {
+	var endless errEndless
+	var form errForm
+	switch {
+	case parseErr == nil:
+		return nil
+	case r.refused != "":
+		return &model.Fault{Code: model.CodeRefusal, Message: "the LLM refused: " + clip(r.refused)}
+	case r.finish == "content_filter":
+		return &model.Fault{Code: model.CodeRefusal, Message: "a content filter ended the reply"}
+	case errors.As(parseErr, &endless):
+		return &model.Fault{Code: model.CodeEndless, Message: endless.Error()}
+	case errors.As(streamErr, &endless):
+		return &model.Fault{Code: model.CodeEndless, Message: endless.Error()}
+	case errors.As(streamErr, &form):
+		return &model.Fault{Code: model.CodeNotJSON, Message: "the reply is no JSON object: " + form.why}
+	case r.finish == "length":
+		return &model.Fault{Code: model.CodeTruncated, Message: "the reply was longer than the LLM may write"}
+	case errors.Is(parseErr, errCut) && streamErr != nil && !errors.Is(streamErr, errDone):
+		return &model.Fault{Code: model.CodeTruncated, Message: "the stream broke off: " + clip(streamErr.Error())}
+	case errors.Is(parseErr, errCut) && r.finish == "":
+		return &model.Fault{Code: model.CodeTruncated, Message: "the stream ended before the reply did"}
+	}
+	return &model.Fault{Code: model.CodeNotJSON, Message: "the reply is not of the form: " + clip(parseErr.Error())}
+}
+
+// takeOutput reads the output and checks it where it is whole.
+func (r *request) takeOutput(raw json.RawMessage) bool {
+	if len(raw) == 0 {
+		return true
+	}
+	v, err := model.Decode(raw)
+	if err != nil {
+		r.reply.End = &model.Fault{Code: model.CodeNotJSON, Message: "output: " + err.Error()}
+		return false
+	}
+	r.reply.OutputFault = model.CheckOutput(r.idea, v)
+	if r.reply.Output, err = r.a.Store.Offload(r.ctx, v); err != nil {
+		r.reply.End = &model.Fault{Code: model.CodeTruncated, Message: fmt.Sprintf("the output could not be stored: %s", clip(err.Error()))}
+		return false
+	}
+	return true
+}

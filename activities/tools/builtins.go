@@ -1,0 +1,17 @@
+package tools
+
+// Builtins registers the tools that come with the program. get does the GET
+// requests of `fetch`; without one (nil) that tool is left out.
+func Builtins(r *Registry, get Getter) {
+	registerSentiment(r)
+	registerMatchWords(r)
+	registerFindSimilar(r)
+	registerDecide(r)
+	registerSelectJSON(r)
+	registerFormatText(r)
+	registerCurrentTime(r)
+	registerNote(r)
+	if get != nil {
+		registerFetch(r, get)
+	}
+}
