@@ -1,0 +1,92 @@
+// Package engine puts the parts together, for the worker, the starter and tests alike: a Temporal client that keeps large
+// payloads in the store, and a worker that knows the workflows and the activities.
+package engine
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/activities"
+	"processidea/activities/blobs"
+	"processidea/activities/httptool"
+	"processidea/activities/tools"
+	"processidea/workflows"
+)
+
+// ClientOptions adds to a client's options how payloads are encoded and where large ones lie. Every client and every
+// worker of a process needs them, or it sees references to payloads instead of payloads.
+func ClientOptions(o client.Options, store *blobs.Store) client.Options {
+	o.DataConverter = workflows.DataConverter(blobs.InlineMetadata)
+	o.ExternalStorage = store.ExternalStorage()
+	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, ASCIIHeaders())
+	return o
+}
+
+// Parts is what a worker is made of. Zero values are filled from the environment by FromEnvironment.
+type Parts struct {
+	Store *blobs.Store
+	Tools *tools.Registry
+	HTTP  *httptool.Client
+	LLM   activities.LLM
+	Log   *slog.Logger
+	// Heard is told what the LLM said; nil: nobody listens.
+	Heard activities.Heard
+	// StopTimeout is how long a worker that is stopped waits for activities that are running.
+	StopTimeout time.Duration
+}
+
+// FromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that
+// PROCESSIDEA_HTTP_ALLOW names, and the LLM that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name.
+func (p Parts) FromEnvironment() Parts {
+	if p.Log == nil {
+		p.Log = slog.New(slog.DiscardHandler)
+	}
+	if p.HTTP == nil {
+		p.HTTP = httptool.New(httptool.Options{Allow: os.Getenv(httptool.AllowVariable), LookupEnv: os.LookupEnv})
+	}
+	if p.Tools == nil {
+		p.Tools = tools.NewRegistry()
+		tools.Builtins(p.Tools, p.HTTP)
+	}
+	if p.LLM == (activities.LLM{}) {
+		p.LLM = LLMFromEnvironment(os.Getenv)
+	}
+	return p
+}
+
+// LLMFromEnvironment reads the worker's LLM from OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL. Empty is unset.
+func LLMFromEnvironment(getenv func(string) string) activities.LLM {
+	return activities.LLM{
+		BaseURL: strings.TrimSpace(getenv("OPENAI_BASE_URL")),
+		Key:     strings.TrimSpace(getenv("OPENAI_API_KEY")),
+		Name:    strings.TrimSpace(getenv("OPENAI_MODEL")),
+	}
+}
+
+// NewWorker makes a worker on the task queue of Process Idea. It is not started.
+func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
+	if p.Store == nil {
+		return nil, fmt.Errorf("engine: make worker: it needs a store")
+	}
+	p = p.FromEnvironment()
+	w := worker.New(c, workflows.TaskQueue, worker.Options{
+		// Heartbeats are flushed every second, so that five without one mean that the worker is gone.
+		MaxHeartbeatThrottleInterval:     time.Second,
+		DefaultHeartbeatThrottleInterval: time.Second,
+		// Workflow code here takes milliseconds; a machine that does other things too may stop it for longer.
+		DeadlockDetectionTimeout: 3 * time.Second,
+		WorkerStopTimeout:        p.StopTimeout,
+	})
+	w.RegisterWorkflowWithOptions(workflows.Process, workflow.RegisterOptions{Name: workflows.ProcessType})
+	w.RegisterWorkflowWithOptions(workflows.Instance, workflow.RegisterOptions{Name: workflows.InstanceType})
+	a := &activities.Activities{Store: p.Store, Tools: p.Tools, HTTP: p.HTTP, LLM: p.LLM, Client: c, Heard: p.Heard, Log: p.Log}
+	a.Register(w)
+	return w, nil
+}

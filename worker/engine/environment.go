@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+)
+
+// The variables that say where a process keeps what it needs beside Temporal.
+const (
+	DataVariable  = "PROCESSIDEA_DATA"  // the folder of the embedded server, and of the store by default
+	StoreVariable = "PROCESSIDEA_STORE" // the store: a folder, or a bucket's URL
+)
+
+const defaultData = ".processidea"
+
+// DataFolder gives the folder for what a process keeps: the one that was asked for, else PROCESSIDEA_DATA, else
+// .processidea under the working directory.
+func DataFolder(asked string) (string, error) {
+	dir, err := filepath.Abs(cmp.Or(asked, os.Getenv(DataVariable), defaultData))
+	if err != nil {
+		return "", fmt.Errorf("engine: find data folder: %w", err)
+	}
+	return dir, nil
+}
+
+// StorePlace gives the place of the store: PROCESSIDEA_STORE, else store under the data folder. A folder is absolute.
+func StorePlace(data string) string {
+	place := cmp.Or(os.Getenv(StoreVariable), filepath.Join(data, "store"))
+	if dir, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
+		return dir
+	}
+	return place
+}
+
+// TemporalFromEnvironment reads how to reach Temporal from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, those
+// for TLS, and the profiles of a configuration file. set is false where none of them says anything. Empty is unset.
+func TemporalFromEnvironment() (o client.Options, set bool, err error) {
+	profile, err := envconfig.LoadClientConfigProfile(envconfig.LoadClientConfigProfileOptions{EnvLookup: filled{}})
+	if err == nil {
+		set = !reflect.ValueOf(profile).IsZero()
+		o, err = profile.ToClientOptions(envconfig.ToClientOptionsRequest{})
+	}
+	if err != nil {
+		return o, false, fmt.Errorf("engine: read how to reach Temporal: %w", err)
+	}
+	o.HostPort = cmp.Or(o.HostPort, client.DefaultHostPort)
+	o.Namespace = cmp.Or(o.Namespace, client.DefaultNamespace)
+	return o, set, nil
+}
+
+// filled looks variables up as the rest of the program does: an empty one is not set.
+type filled struct{}
+
+func (filled) Environ() []string { return os.Environ() }
+
+func (filled) LookupEnv(key string) (string, bool) {
+	v := os.Getenv(key)
+	return v, v != ""
+}

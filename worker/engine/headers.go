@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"context"
+	"net/url"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+)
+
+// resourceHeader is a routing hint that the SDK makes of every workflow id.
+const resourceHeader = "temporal-resource-id"
+
+// ASCIIHeaders lets ids hold any character. SDK 1.50 puts the workflow id into a gRPC header as it is, and gRPC refuses
+// headers that are not ASCII: without this, neither a client nor a worker can serve the workflow "refunds/①". The header
+// is a hint for routing between clusters; percent-encoded it serves that as well.
+func ASCIIHeaders() grpc.DialOption {
+	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		return invoker(asciiHeaders(ctx), method, req, reply, cc, opts...)
+	})
+}
+
+func asciiHeaders(ctx context.Context) context.Context {
+	md, ok := metadata.FromOutgoingContext(ctx)
+	values := md.Get(resourceHeader)
+	if !ok || len(values) == 0 {
+		return ctx
+	}
+	encoded := make([]string, len(values))
+	for i, v := range values {
+		encoded[i] = url.PathEscape(v)
+	}
+	md = md.Copy()
+	md.Set(resourceHeader, encoded...)
+	return metadata.NewOutgoingContext(ctx, md)
+}

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// SearchAttributes are those that make processes findable in the Temporal UI, where they are registered.
+var SearchAttributes = map[string]enumspb.IndexedValueType{
+	workflows.AttributeStatus:   enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+	workflows.AttributePath:     enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+	workflows.AttributeAwaiting: enumspb.INDEXED_VALUE_TYPE_INT,
+}
+
+// StartProcess is a process to be started.
+type StartProcess struct {
+	ID    string
+	Start workflows.Start
+	Idea  *model.Idea
+	// File is the digest of what the process is started from; a second start with another one is refused.
+	File string
+}
+
+// ErrOtherFile says that a process of the id exists and was started from something else.
+var ErrOtherFile = errors.New("a process of this id was started from another file")
+
+// StartOrAttach starts a process, or finds the one that was started with the same id from the same file.
+func StartOrAttach(ctx context.Context, c client.Client, namespace string, s StartProcess) (run client.WorkflowRun, attached bool, err error) {
+	s.Start.Attributes = attributesRegistered(ctx, c, namespace)
+	o := client.StartWorkflowOptions{
+		ID: s.ID, TaskQueue: workflows.TaskQueue,
+		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		StaticSummary:                            s.Idea.Path,
+		Memo: map[string]any{
+			workflows.MemoPath: s.Idea.Path, workflows.MemoVersion: s.Idea.Version, workflows.MemoFile: s.File,
+		},
+	}
+	if s.Start.Attributes {
+		o.TypedSearchAttributes = temporal.NewSearchAttributes(
+			temporal.NewSearchAttributeKeyKeyword(workflows.AttributePath).ValueSet(s.Idea.Path),
+			temporal.NewSearchAttributeKeyInt64(workflows.AttributeAwaiting).ValueSet(0),
+		)
+	}
+	run, err = c.ExecuteWorkflow(ctx, o, workflows.ProcessType, s.Start)
+	var started *serviceerror.WorkflowExecutionAlreadyStarted
+	switch {
+	case err == nil:
+		return run, false, nil
+	case !errors.As(err, &started):
+		return nil, false, fmt.Errorf("engine: start process %s: %w", s.ID, err)
+	}
+	if err := sameFile(ctx, c, s); err != nil {
+		return nil, true, fmt.Errorf("engine: start process %s: %w", s.ID, err)
+	}
+	return c.GetWorkflow(ctx, s.ID, ""), true, nil
+}
+
+func sameFile(ctx context.Context, c client.Client, s StartProcess) error {
+	d, err := c.DescribeWorkflowExecution(ctx, s.ID, "")
+	if err != nil {
+		return err
+	}
+	var file string
+	p := d.GetWorkflowExecutionInfo().GetMemo().GetFields()[workflows.MemoFile]
+	if p == nil || workflows.DataConverter("").FromPayload(p, &file) != nil || file != s.File {
+		return ErrOtherFile
+	}
+	return nil
+}
+
+// attributesRegistered asks whether the search attributes can be used: setting one that is not registered fails a
+// workflow task for ever.
+func attributesRegistered(ctx context.Context, c client.Client, namespace string) bool {
+	r, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	if err != nil {
+		return false
+	}
+	for name, kind := range SearchAttributes {
+		if r.GetCustomAttributes()[name] != kind {
+			return false
+		}
+	}
+	return true
+}

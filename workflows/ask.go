@@ -1,0 +1,161 @@
+package workflows
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model"
+)
+
+// parentClosePolicy lets instances outlive a run of their process: Temporal applies it at continue-as-new too. The
+// process ends them itself.
+const parentClosePolicy = enumspb.PARENT_CLOSE_POLICY_ABANDON
+
+const (
+	requestAttempts = 5 // until the stream's first byte
+	startToCloseOut = "TemporalTimeout:StartToClose"
+)
+
+// ask makes one Request. The activity hands each Call on to its instance as it closes in the stream.
+func (p *process) ask(ctx workflow.Context, brief *model.Brief) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: p.idea.Config.LLM.Timeout,
+		HeartbeatTimeout:    heartbeatTimeout,
+		Summary:             askSummary(brief),
+		// Only what goes wrong before the first byte is tried again: after it, a second answer would be a different Plan
+		// on top of the first.
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
+			MaximumAttempts: requestAttempts, NonRetryableErrorTypes: []string{heartbeatLost, startToCloseOut},
+		},
+	})
+	f := workflow.ExecuteActivity(ctx, ActivityRequest, p.setup, brief)
+	p.inbox.when(f, func(f workflow.Future) { p.replied(ctx, brief, f) })
+}
+
+func askSummary(b *model.Brief) string {
+	switch {
+	case len(b.Asking) > 0:
+		return fmt.Sprintf("Request %d: results of %d latent Calls", b.Number, len(b.Asking))
+	case b.Closing:
+		return fmt.Sprintf("Request %d: the output", b.Number)
+	case len(b.Covered) == 1:
+		return fmt.Sprintf("Request %d: ask for a Plan", b.Number)
+	}
+	return fmt.Sprintf("Request %d: ask for a Plan for %d instances", b.Number, len(b.Covered))
+}
+
+// replied takes the end of a Request. One that did not end by itself is closed at every instance it covered: what they
+// accepted until then is the solution, and nothing more of it is taken from a worker that was only thought dead.
+func (p *process) replied(ctx workflow.Context, brief *model.Brief, f workflow.Future) {
+	var r model.Reply
+	if err := f.Get(ctx, &r); err != nil {
+		r = brokenReply(err)
+	}
+	if !r.Whole {
+		p.closeEverywhere(ctx, brief)
+	}
+	p.mind.Replied(r)
+}
+
+func brokenReply(err error) model.Reply {
+	if workerLost(err) {
+		return model.Reply{Lost: true, End: &model.Fault{Code: model.CodeLost, Message: "the worker that listened was lost"}}
+	}
+	var timeout *temporal.TimeoutError
+	if errors.As(err, &timeout) {
+		return model.Reply{End: &model.Fault{Code: model.CodeEndless, Message: "the reply took longer than a Request may"}}
+	}
+	f := faultOf(err)
+	return model.Reply{Final: true, End: f}
+}
+
+func (p *process) closeEverywhere(ctx workflow.Context, brief *model.Brief) {
+	if brief.Closing {
+		return
+	}
+	var sent []workflow.Future
+	for _, c := range brief.Covered {
+		sent = append(sent, workflow.SignalExternalWorkflow(ctx, InstanceID(p.id, c.Token), "", SignalClose,
+			CloseSignal{Request: brief.Number}))
+	}
+	p.delivered(ctx, sent)
+}
+
+// delivered waits for signals to instances, and logs one that found nobody: an instance that somebody terminated.
+func (p *process) delivered(ctx workflow.Context, sent []workflow.Future) {
+	for _, f := range sent {
+		if err := f.Get(ctx, nil); err != nil && ctx.Err() == nil {
+			workflow.GetLogger(ctx).Warn("an instance could not be told", "error", err)
+		}
+	}
+}
+
+// conclude closes the Request under way once everything that came of it has ended, seals its Idea, and ends the
+// instances that have reached their goal.
+func (p *process) conclude(ctx workflow.Context) {
+	c := p.mind.Conclude()
+	if c == nil {
+		return
+	}
+	if len(c.Brief.Asking) == 0 {
+		p.seal(ctx, c.Seen, c.Calls, c.Reply.Output)
+	}
+	var sent []workflow.Future
+	for _, m := range c.Ended {
+		sent = append(sent, workflow.SignalExternalWorkflow(ctx, InstanceID(p.id, m.Token), "", SignalEnd,
+			EndSignal{Status: m.Status}))
+	}
+	p.delivered(ctx, sent)
+}
+
+// seal puts one Idea on the chain. Sealing is content-addressed, so that doing it twice is doing it once.
+func (p *process) seal(ctx workflow.Context, brief *model.Brief, calls []any, output any) {
+	in := SealInput{
+		Process: p.id, At: p.last.At + 1, Parent: p.last.Digest,
+		Idea: p.start.Idea, Brief: brief, Calls: calls, Output: output,
+	}
+	s, err := sealNow(ctx, in)
+	if err != nil {
+		workflow.GetLogger(ctx).Error("an Idea could not be sealed", "error", err)
+		return
+	}
+	p.last, p.state = s, statesOf(brief)
+}
+
+// sealNow seals in the workflow task where it can. Where the store does not answer it waits in an activity, which an
+// operator sees, for as long as it takes.
+func sealNow(ctx workflow.Context, in SealInput) (s Sealed, err error) {
+	summary := fmt.Sprintf("seal Idea %d", in.At)
+	err = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: 10 * time.Second, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: summary,
+	}), ActivitySeal, in).Get(ctx, &s)
+	if err == nil || ctx.Err() != nil {
+		return s, err
+	}
+	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: time.Minute, Summary: summary,
+	}), ActivitySeal, in).Get(ctx, &s)
+	return s, err
+}
+
+// sealEnd seals the final States, if anything changed since the last Idea.
+func (p *process) sealEnd(ctx workflow.Context) {
+	brief := p.mind.Final()
+	if p.last.At == 0 || !model.Equal(p.state, statesOf(brief)) {
+		p.seal(ctx, brief, []any{}, p.mind.Output())
+	}
+}
+
+func statesOf(b *model.Brief) any {
+	states := map[string]any{}
+	for _, c := range b.Covered {
+		states[c.Token] = c.State
+	}
+	return states
+}

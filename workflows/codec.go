@@ -1,0 +1,84 @@
+package workflows
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+
+	"processidea/model"
+)
+
+// DataConverter is Temporal's own, but for JSON: numbers keep every digit, HTML is not escaped, and an answer to a query
+// is marked so that it stays inline (blobs.InlineMetadata).
+func DataConverter(inlineMetadata string) converter.DataConverter {
+	return converter.NewCompositeDataConverter(
+		converter.NewNilPayloadConverter(),
+		converter.NewByteSlicePayloadConverter(),
+		converter.NewProtoJSONPayloadConverter(),
+		converter.NewProtoPayloadConverter(),
+		jsonConverter{inlineMetadata},
+	)
+}
+
+type jsonConverter struct{ inlineMetadata string }
+
+// Encoding is that of plain JSON: everybody can read it.
+func (jsonConverter) Encoding() string { return converter.MetadataEncodingJSON }
+
+// ToPayload encodes a value as JSON.
+func (c jsonConverter) ToPayload(v any) (*commonpb.Payload, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("%w: %w", converter.ErrUnableToEncode, err)
+	}
+	metadata := map[string][]byte{converter.MetadataEncoding: []byte(c.Encoding())}
+	if _, ok := v.(Inline); ok {
+		metadata[c.inlineMetadata] = []byte("true")
+	}
+	return &commonpb.Payload{Metadata: metadata, Data: bytes.TrimSuffix(b.Bytes(), []byte("\n"))}, nil
+}
+
+// FromPayload decodes JSON with numbers as they were written.
+func (jsonConverter) FromPayload(p *commonpb.Payload, to any) error {
+	if err := unmarshal(p.GetData(), to); err != nil {
+		return fmt.Errorf("%w: %w", converter.ErrUnableToDecode, err)
+	}
+	return nil
+}
+
+// ToString shows a payload as it is.
+func (jsonConverter) ToString(p *commonpb.Payload) string { return string(p.GetData()) }
+
+func unmarshal(data []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(to); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("text after the value")
+	}
+	return nil
+}
+
+// decodeSignal reads a signal's payload strictly: one JSON object, with the keys of T and no others.
+func decodeSignal[T any](raw converter.RawValue) (v T, err error) {
+	p := raw.Payload()
+	if enc := string(p.GetMetadata()[converter.MetadataEncoding]); enc != converter.MetadataEncodingJSON {
+		return v, fmt.Errorf("want one JSON object, got a payload of encoding %q", enc)
+	}
+	if _, err := model.DecodeObject(p.GetData()); err != nil {
+		return v, err
+	}
+	d := json.NewDecoder(bytes.NewReader(p.GetData()))
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	return v, d.Decode(&v)
+}

@@ -1,0 +1,217 @@
+// Package workflows carries a process out on Temporal: Process is the mind, which asks the LLM and decides whether to go
+// on; Instance is the hands, which own one State and run its Calls. Every decision is taken in package model; here it is
+// put into commands, signals and activities.
+package workflows
+
+import (
+	"net/url"
+	"strings"
+
+	"processidea/model"
+)
+
+// Names that stand in histories and in other people's scripts. They are never changed.
+const (
+	TaskQueue = "process-idea"
+
+	ProcessType  = "Process"
+	InstanceType = "Instance"
+
+	ActivityPrepare = "Prepare"
+	ActivityRequest = "Request"
+	ActivityExecute = "Execute"
+	ActivitySeal    = "Seal"
+
+	// SignalCalls hands Calls of a Request to an instance (CallsSignal). The Request activity sends it.
+	SignalCalls = "calls"
+	// SignalClose ends a Request at an instance (CloseSignal). The process sends it.
+	SignalClose = "close"
+	// SignalEnd ends an instance (EndSignal). The process sends it.
+	SignalEnd = "end"
+	// SignalReport tells a process what became of an instance's Calls (model.Report). The instance sends it.
+	SignalReport = "report"
+	// SignalResume lets a paused process go on (ResumeSignal). People send it.
+	SignalResume = "resume"
+
+	QueryStatus = "status"
+	QueryIdea   = "idea"
+
+	// MemoPath, MemoVersion and MemoFile describe a process: its Idea's path and version, and the digest of the file.
+	MemoPath    = "path"
+	MemoVersion = "version"
+	MemoFile    = "file"
+
+	// The search attributes, where they are registered.
+	AttributeStatus   = "IdeaStatus"
+	AttributeAwaiting = "IdeaAwaiting"
+	AttributePath     = "IdeaPath"
+)
+
+// InstanceID gives the workflow id of an instance.
+func InstanceID(process, token string) string {
+	if token == "" {
+		token = "main"
+	} else {
+		token = strings.NewReplacer("%", "%25", "/", "%2F", " ", "%20").Replace(token)
+	}
+	return process + "/" + token
+}
+
+// IdempotencyKey gives the key under which a Call's effect is known outside, the same on every attempt:
+// <process>/<token>/<call id>, each part percent-encoded.
+func IdempotencyKey(process, token, call string) string {
+	if token == "" {
+		token = "main"
+	}
+	return url.PathEscape(process) + "/" + url.PathEscape(token) + "/" + url.PathEscape(call)
+}
+
+// Start is what a process starts from. It is self-contained: no worker needs the files it was made of.
+type Start struct {
+	// Idea is the Idea file's content, with large values in the store.
+	Idea map[string]any `json:"idea"`
+	// Replies is a scripted LLM in the form of a replies file; empty where a real one is asked.
+	Replies string `json:"replies,omitempty"`
+	// Attributes says that the search attributes are registered.
+	Attributes bool `json:"attributes,omitempty"`
+}
+
+// PrepareResult is what a process's Tools were bound to.
+type PrepareResult struct {
+	Bindings map[string]model.Binding `json:"bindings"`
+	// Problems are Tools that cannot be bound.
+	Problems model.Problems `json:"problems,omitempty"`
+}
+
+// RequestSetup is what all Requests of a process share.
+type RequestSetup struct {
+	Idea     map[string]any           `json:"idea"`
+	Bindings map[string]model.Binding `json:"bindings"`
+	Replies  string                   `json:"replies,omitempty"`
+}
+
+// ExecuteInput is one Call, ready to run.
+type ExecuteInput struct {
+	Process string         `json:"process"`
+	Token   string         `json:"token"`
+	Call    string         `json:"call"`
+	Tool    string         `json:"tool"`
+	Binding model.Binding  `json:"binding"`
+	Params  map[string]any `json:"params"`
+	Scopes  map[string]any `json:"scopes,omitempty"`
+	// HTTP is the request of an HTTP tool.
+	HTTP any `json:"http,omitempty"`
+	// Form is the Tool's parameter schema, given where Params hold large values that only the activity sees whole.
+	Form any `json:"form,omitempty"`
+	// Output and Landing are what the result must fit.
+	Output  any            `json:"output,omitempty"`
+	Landing *model.Landing `json:"landing,omitempty"`
+}
+
+// SealInput is one Idea of the chain, before it has a digest.
+type SealInput struct {
+	Process string
+	At      int
+	Parent  string
+	Idea    map[string]any
+	Brief   *model.Brief
+	Calls   []any
+	Output  any
+}
+
+// Sealed is one Idea of the chain: number, digest and place in the store.
+type Sealed struct {
+	At     int    `json:"at"`
+	Digest string `json:"digest"`
+	Place  string `json:"place"`
+}
+
+// InstanceSetup is what all instances of a process share.
+type InstanceSetup struct {
+	Process  string                   `json:"process"`
+	Tools    map[string]any           `json:"tools"`
+	Context  []any                    `json:"context,omitempty"`
+	Bindings map[string]model.Binding `json:"bindings"`
+}
+
+// InstanceOwn is what one instance has for itself.
+type InstanceOwn struct {
+	Token   string `json:"token"`
+	Context []any  `json:"context,omitempty"`
+}
+
+// InstanceResult is what an instance ends with.
+type InstanceResult struct {
+	Status model.InstanceStatus `json:"status"`
+	State  any                  `json:"state"`
+}
+
+// CallsSignal is a burst of Calls of one Request, in the order in which they closed.
+type CallsSignal struct {
+	Request int         `json:"request"`
+	Calls   []SentCall  `json:"calls,omitempty"`
+	Results []SentValue `json:"results,omitempty"`
+	// Last says that nothing more of the Request comes.
+	Last bool `json:"last,omitempty"`
+}
+
+// SentCall is a Call as written, with its index from 1.
+type SentCall struct {
+	Index int `json:"index"`
+	Call  any `json:"call"`
+}
+
+// SentValue is the result of a latent Call that was asked for by itself.
+type SentValue struct {
+	Call   string `json:"call"`
+	Output any    `json:"output"`
+}
+
+// CloseSignal ends a Request that broke off.
+type CloseSignal struct {
+	Request int `json:"request"`
+}
+
+// EndSignal ends an instance.
+type EndSignal struct {
+	Status model.InstanceStatus `json:"status"`
+}
+
+// ResumeSignal lets a paused process go on. Limits are as in an Idea's config.
+type ResumeSignal struct {
+	ID     string         `json:"id,omitempty"`
+	By     string         `json:"by,omitempty"`
+	Reason string         `json:"reason,omitempty"`
+	Limits map[string]any `json:"limits,omitempty"`
+}
+
+// Inline marks answers to queries: they stay in the answer whatever their size, since people without our store read
+// them.
+type Inline interface{ inline() }
+
+// ProcessView answers the query "status" of a process: as `run --json` without States, and what it waits for.
+type ProcessView struct {
+	model.Result
+	Waiting  []string        `json:"waiting"`
+	Refusals []model.Refusal `json:"refusals"`
+}
+
+func (ProcessView) inline() {}
+
+// InstanceView answers the query "status" of an instance.
+type InstanceView struct {
+	State any        `json:"state"`
+	Calls []CallView `json:"calls"`
+}
+
+func (InstanceView) inline() {}
+
+// CallView is one Call in an InstanceView.
+type CallView struct {
+	ID         string       `json:"id"`
+	Tool       string       `json:"tool"`
+	Status     model.Status `json:"status"`
+	OutputPath *model.Path  `json:"outputPath"`
+	By         string       `json:"by,omitempty"`
+	Error      *model.Fault `json:"error,omitempty"`
+}

@@ -1,0 +1,301 @@
+package workflows_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+
+	"processidea/activities"
+	"processidea/activities/blobs"
+	"processidea/activities/httptool"
+	"processidea/activities/tools"
+	"processidea/devserver"
+	"processidea/devserver/devtest"
+	"processidea/model"
+	"processidea/rehearsal"
+	"processidea/worker/engine"
+	"processidea/workflows"
+)
+
+// The parts that all tests share: one real Temporal server with one worker, a store, and an LLM server that plays the
+// script of the process that asks.
+var (
+	server         *devserver.Server
+	temporalClient client.Client
+	store          *blobs.Store
+	llm            = &scripts{}
+	toolbox        = &toolServer{answers: map[string]http.HandlerFunc{}}
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	var stop func()
+	var err error
+	if server, stop, err = devtest.Shared(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer stop()
+	dir, err := os.MkdirTemp("", "store")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if store, err = blobs.Open(context.Background(), dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if temporalClient, err = client.Dial(engine.ClientOptions(client.Options{
+		HostPort: server.Address(), Namespace: server.Namespace(), Logger: quiet{},
+	}, store)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer temporalClient.Close()
+	w, err := startWorker()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer w.Stop()
+	return m.Run()
+}
+
+func startWorker() (worker.Worker, error) {
+	llmServer := httptest.NewServer(llm)
+	toolbox.server = httptest.NewServer(toolbox)
+	registry := tools.NewRegistry()
+	tools.Builtins(registry, nil)
+	registerTestTools(registry)
+	w, err := engine.NewWorker(temporalClient, engine.Parts{
+		Store: store, Tools: registry, LLM: activities.LLM{BaseURL: llmServer.URL + "/v1"},
+		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), LookupEnv: os.LookupEnv}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w, w.Start()
+}
+
+// quiet drops the SDK's logs.
+type quiet struct{}
+
+func (quiet) Debug(string, ...any)      {}
+func (quiet) Info(string, ...any)       {}
+func (quiet) Warn(m string, kv ...any)  { sdkLog("warn", m, kv) }
+func (quiet) Error(m string, kv ...any) { sdkLog("error", m, kv) }
+
+// sdkLog prints what the SDK has to complain about, where a test's author wants to see it.
+func sdkLog(level, m string, kv []any) {
+	if os.Getenv("SDK_LOG") != "" {
+		fmt.Fprintln(os.Stderr, append([]any{level, m}, kv...)...)
+	}
+}
+
+var _ log.Logger = quiet{}
+
+// scripts is an LLM server that plays, for each process, the script that the test wrote for it: the process asks for an
+// LLM of its own name.
+type scripts struct{ byName sync.Map }
+
+func (s *scripts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	var asked struct {
+		LLM string `json:"model"`
+	}
+	_ = json.Unmarshal(body, &asked)
+	h, ok := s.byName.Load(asked.LLM)
+	if !ok {
+		http.Error(w, "no script for "+asked.LLM, http.StatusNotFound)
+		return
+	}
+	r.Body = io.NopCloser(strings.NewReader(string(body)))
+	h.(http.Handler).ServeHTTP(w, r)
+}
+
+// toolServer is the HTTP server of the tests' tools; every test adds its own paths.
+type toolServer struct {
+	server  *httptest.Server
+	mu      sync.Mutex
+	answers map[string]http.HandlerFunc
+}
+
+func (t *toolServer) handle(path string, f http.HandlerFunc) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.answers[path] = f
+	return t.server.URL + path
+}
+
+func (t *toolServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	t.mu.Lock()
+	f := t.answers[r.URL.Path]
+	t.mu.Unlock()
+	if f == nil {
+		http.NotFound(w, r)
+		return
+	}
+	f(w, r)
+}
+
+// scenario is one process to be run: an Idea, and what the LLM says.
+type scenario struct {
+	t       *testing.T
+	id      string
+	idea    map[string]any
+	llm     *rehearsal.Handler
+	options []rehearsal.Option
+}
+
+// newScenario reads an Idea and the lines of a replies file.
+func newScenario(t *testing.T, idea string, replies ...string) *scenario {
+	t.Helper()
+	source, err := model.DecodeObject([]byte(idea))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scenario{t: t, id: strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()), idea: source}
+	config, _ := source["config"].(map[string]any)
+	source["config"] = model.Merge(config, map[string]any{"llm": map[string]any{"model": s.id}})
+	s.script(replies...)
+	return s
+}
+
+func (s *scenario) script(replies ...string) {
+	s.t.Helper()
+	for i, r := range replies {
+		replies[i] = strings.ReplaceAll(r, "\n", " ") // a line is a line, however it is written here
+	}
+	parsed, err := rehearsal.Parse([]byte(strings.Join(replies, "\n")))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.llm = rehearsal.NewHandler(parsed, s.options...)
+	llm.byName.Store(s.id, s.llm)
+}
+
+// start starts the process.
+func (s *scenario) start() client.WorkflowRun {
+	s.t.Helper()
+	idea, problems := model.ReadIdea(s.idea)
+	if len(problems) > 0 {
+		s.t.Fatal(problems)
+	}
+	run, _, err := engine.StartOrAttach(s.t.Context(), temporalClient, server.Namespace(), engine.StartProcess{
+		ID: s.id, Idea: idea, Start: workflows.Start{Idea: s.idea}, File: "test",
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return run
+}
+
+// finish runs the process to its end.
+func (s *scenario) finish() model.Result {
+	s.t.Helper()
+	var r model.Result
+	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
+	defer cancel()
+	if err := s.start().Get(ctx, &r); err != nil {
+		s.t.Fatalf("the process ended with %v\n%s", err, s.story())
+	}
+	return r
+}
+
+// story is what the LLM was told, for a failing test's reader.
+func (s *scenario) story() string {
+	var b strings.Builder
+	for _, seen := range s.llm.Requests() {
+		fmt.Fprintf(&b, "--- request %d (%s)\n", seen.Request, seen.End)
+		for _, m := range seen.Messages[1:] {
+			fmt.Fprintln(&b, m.Content)
+		}
+	}
+	return b.String()
+}
+
+// prompt is all that the LLM was told in its nth Request.
+func (s *scenario) prompt(n int) string {
+	s.t.Helper()
+	seen := s.llm.Requests()
+	if len(seen) < n {
+		s.t.Fatalf("there were only %d Requests", len(seen))
+	}
+	var b strings.Builder
+	for _, m := range seen[n-1].Messages {
+		fmt.Fprintln(&b, m.Content)
+	}
+	return b.String()
+}
+
+// status asks an instance for its State and Calls.
+func (s *scenario) status(token string) workflows.InstanceView {
+	s.t.Helper()
+	v, err := temporalClient.QueryWorkflow(s.t.Context(), workflows.InstanceID(s.id, token), "", workflows.QueryStatus)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var view workflows.InstanceView
+	if err := v.Get(&view); err != nil {
+		s.t.Fatal(err)
+	}
+	return view
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("it never came to it that %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+func asJSON(v any) string { return string(model.Encode(model.Normal(v))) }
+
+func registerTestTools(r *tools.Registry) {
+	type text struct {
+		Text string `json:"text"`
+	}
+	tools.Register(r, "shout", func(_ context.Context, in text) (string, error) {
+		return strings.ToUpper(in.Text), nil
+	})
+	tools.Register(r, "refuse", func(_ context.Context, in text) (string, error) {
+		return "", tools.Final(fmt.Errorf("I will not say %q", in.Text))
+	})
+	tools.Register(r, "whisper", func(_ context.Context, in text) (string, error) {
+		return strings.ToLower(in.Text), nil
+	}, tools.Pure())
+}
+
+// processStatus asks the process where it stands.
+func (s *scenario) processStatus() workflows.ProcessView {
+	s.t.Helper()
+	var view workflows.ProcessView
+	eventually(s.t, "the process answers", func() bool {
+		v, err := temporalClient.QueryWorkflow(s.t.Context(), s.id, "", workflows.QueryStatus)
+		return err == nil && v.Get(&view) == nil
+	})
+	return view
+}

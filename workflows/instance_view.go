@@ -1,0 +1,104 @@
+package workflows
+
+import (
+	"fmt"
+	"strings"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model"
+)
+
+// answer sets up what an instance answers to queries.
+func (i *instance) answer(ctx workflow.Context) error {
+	return workflow.SetQueryHandlerWithOptions(ctx, QueryStatus, func() (InstanceView, error) { return i.view(), nil },
+		workflow.QueryHandlerOptions{Description: "The instance's State and its Calls: {state, calls}."})
+}
+
+func (i *instance) view() InstanceView {
+	v := InstanceView{State: i.run.State(), Calls: []CallView{}}
+	for _, rec := range i.run.Records() {
+		v.Calls = append(v.Calls, CallView{
+			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.By, Error: rec.Fault,
+		})
+	}
+	return v
+}
+
+// shownCalls is how many Calls the details list; the query has them all.
+const shownCalls = 20
+
+// show says in the Temporal UI where the instance stands.
+func (i *instance) show(ctx workflow.Context) {
+	var b strings.Builder
+	name := i.own.Token
+	if name == "" {
+		name = "the only one"
+	}
+	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", mdText(name), i.setup.Process, i.standing())
+	records := i.run.Records()
+	if len(records) > shownCalls {
+		fmt.Fprintf(&b, "The last %d of %d Calls:\n\n", shownCalls, len(records))
+		records = records[len(records)-shownCalls:]
+	}
+	if len(records) > 0 {
+		b.WriteString("| Call | Tool | Result goes to | Status |\n| --- | --- | --- | --- |\n")
+	}
+	for _, rec := range records {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", mdText(rec.ID), mdText(rec.Tool), mdText(pathOf(rec)), mdText(statusOf(rec)))
+	}
+	workflow.SetCurrentDetails(ctx, clipBytes(b.String(), 16_000))
+}
+
+func (i *instance) standing() string {
+	running := 0
+	for _, rec := range i.run.Records() {
+		if rec.Status == model.Running {
+			running++
+		}
+	}
+	switch {
+	case i.end != "":
+		return string(i.end)
+	case running > 0:
+		return fmt.Sprintf("%d Calls are running", running)
+	case i.run.Listening():
+		return "waits for what the LLM is still saying"
+	case len(i.run.Asking()) > 0:
+		return "waits for the LLM to write results"
+	}
+	return "waits for the next Request"
+}
+
+func pathOf(rec *model.Record) string {
+	if rec.OutputPath == nil {
+		return "nowhere"
+	}
+	return model.Reference{Kind: model.TypeState, Path: *rec.OutputPath}.String()
+}
+
+func statusOf(rec *model.Record) string {
+	s := string(rec.Status)
+	if rec.By != "" {
+		s += ": written by " + rec.By
+	}
+	if rec.Fault != nil {
+		s += ": " + rec.Fault.Message
+	}
+	if r := []rune(s); len(r) > 200 {
+		s = string(r[:200]) + "…"
+	}
+	return s
+}
+
+// mdText keeps data from becoming Markdown.
+func mdText(s string) string {
+	return strings.NewReplacer("|", "\\|", "\n", " ", "`", "'", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[").Replace(s)
+}
+
+func clipBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
