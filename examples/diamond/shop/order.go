@@ -1,0 +1,128 @@
+package shop
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+type country struct {
+	tax       int            // per cent
+	zone      int            // of the parcel service, 1 is the cheapest
+	warehouse map[string]int // days from each warehouse to the country's border
+}
+
+var countries = map[string]country{
+	"DE": {19, 1, map[string]int{"Hamburg": 0, "Lyon": 1, "Poznań": 1}},
+	"FR": {20, 1, map[string]int{"Hamburg": 1, "Lyon": 0, "Poznań": 2}},
+	"PL": {23, 2, map[string]int{"Hamburg": 1, "Lyon": 2, "Poznań": 0}},
+	"ES": {21, 3, map[string]int{"Hamburg": 2, "Lyon": 1, "Poznań": 3}},
+}
+
+func destination(r *http.Request) (country, error) {
+	c, ok := countries[r.PathValue("country")]
+	if !ok {
+		return c, refuse(http.StatusUnprocessableEntity, "nothing is sent to %q", r.PathValue("country"))
+	}
+	return c, nil
+}
+
+const expressGrams = 5000
+
+type shipping struct {
+	Carrier string `json:"carrier"`
+	Cents   int    `json:"cents"`
+	Days    int    `json:"days"`
+}
+
+// express takes light parcels only.
+func express(r *http.Request) (any, error) {
+	c, grams, err := parcel(r)
+	if err != nil {
+		return nil, err
+	}
+	if grams > expressGrams {
+		return nil, refuse(http.StatusUnprocessableEntity, "the express courier takes %d g at most, not %d g", expressGrams, grams)
+	}
+	return shipping{"express", 1490 + 400*(c.zone-1), 1}, nil
+}
+
+// standard takes everything, at a price for each kilogram that was begun.
+func standard(r *http.Request) (any, error) {
+	c, grams, err := parcel(r)
+	if err != nil {
+		return nil, err
+	}
+	return shipping{"standard", 490 + 60*((grams+999)/1000)*c.zone, 1 + c.zone}, nil
+}
+
+func parcel(r *http.Request) (country, int, error) {
+	c, err := destination(r)
+	if err != nil {
+		return c, 0, err
+	}
+	grams, err := number(r, "weightGrams")
+	return c, grams, err
+}
+
+// tax is on goods and shipping, after the discount.
+func tax(r *http.Request) (any, error) {
+	c, err := destination(r)
+	if err != nil {
+		return nil, err
+	}
+	var amount [3]int
+	for i, name := range []string{"subtotalCents", "discountCents", "shippingCents"} {
+		if amount[i], err = number(r, name); err != nil {
+			return nil, err
+		}
+	}
+	net := amount[0] - amount[1] + amount[2]
+	return map[string]int{"percent": c.tax, "netCents": net, "cents": percent(net, c.tax)}, nil
+}
+
+// delivery counts working days from the day of the order.
+func delivery(r *http.Request) (any, error) {
+	c, err := destination(r)
+	if err != nil {
+		return nil, err
+	}
+	days, err := number(r, "days")
+	if err != nil {
+		return nil, err
+	}
+	query := r.URL.Query()
+	more, ok := c.warehouse[query.Get("warehouse")]
+	date, err := time.Parse(time.DateOnly, query.Get("ordered"))
+	if !ok || err != nil || days > 60 {
+		return nil, fmt.Errorf("want a warehouse, the day of the order and at most 60 days, not %q", r.URL.RawQuery)
+	}
+	for left := days + more; left > 0; {
+		if date = date.AddDate(0, 0, 1); date.Weekday() != time.Saturday && date.Weekday() != time.Sunday {
+			left--
+		}
+	}
+	return map[string]string{"date": date.Format(time.DateOnly)}, nil
+}
+
+// quote adds everything up.
+func quote(r *http.Request) (any, error) {
+	var in struct {
+		Order    string `json:"order"`
+		NetCents int    `json:"netCents"`
+		TaxCents int    `json:"taxCents"`
+		Carrier  string `json:"carrier"`
+		Date     string `json:"date"`
+	}
+	if err := read(r, &in); err != nil {
+		return nil, err
+	}
+	if in.Order == "" || in.Carrier == "" || in.Date == "" || in.NetCents <= 0 {
+		return nil, refuse(http.StatusUnprocessableEntity, "want an order, a carrier, a date and what it costs")
+	}
+	total := in.NetCents + in.TaxCents
+	return map[string]any{
+		"quoteId": "Q-" + in.Order, "totalCents": total, "currency": "EUR",
+		"text": fmt.Sprintf("Order %s: %d.%02d EUR, %s delivery on %s", in.Order, total/100, total%100, in.Carrier, in.Date),
+	}, nil
+}

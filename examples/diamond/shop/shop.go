@@ -1,0 +1,94 @@
+// Package shop is the tool server of the diamond example: it computes prices, stock, shipping, tax, delivery and the
+// quote of an order from what it is given, and keeps nothing.
+package shop
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// Handler serves every tool of the example. What it refuses is answered with 4xx and {"error": why}.
+func Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("POST /basket", answer(basket))
+	mux.Handle("POST /stock", answer(stock))
+	mux.Handle("GET /discount/{coupon}", answer(discount))
+	mux.Handle("GET /shipping/express/{country}", answer(express))
+	mux.Handle("GET /shipping/standard/{country}", answer(standard))
+	mux.Handle("GET /tax/{country}", answer(tax))
+	mux.Handle("GET /delivery/{country}", answer(delivery))
+	mux.Handle("POST /quote", answer(quote))
+	return mux
+}
+
+// Slow lets every answer of h take at least d, so that a run can be watched.
+func Slow(h http.Handler, d time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			h.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	})
+}
+
+// refusal is an error with its HTTP status.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r refusal) Error() string { return r.text }
+
+func refuse(status int, format string, args ...any) error {
+	return refusal{status, fmt.Sprintf(format, args...)}
+}
+
+// answer writes what a tool gives, or why it refuses, as JSON.
+func answer(tool func(*http.Request) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status := http.StatusOK
+		body, err := tool(r)
+		if err != nil {
+			status = http.StatusBadRequest
+			var re refusal
+			if errors.As(err, &re) {
+				status = re.status
+			}
+			body = map[string]string{"error": err.Error()}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(body) // a client that has gone is no error of the shop
+	})
+}
+
+const maxBody = 1 << 20
+
+// read decodes the JSON body of a request.
+func read(r *http.Request, v any) error {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	if err == nil {
+		err = json.Unmarshal(body, v)
+	}
+	if err != nil {
+		return fmt.Errorf("read body: %w", err)
+	}
+	return nil
+}
+
+// number reads a whole number from 0 in the query.
+func number(r *http.Request, name string) (int, error) {
+	var n int
+	text := r.URL.Query().Get(name)
+	if err := json.Unmarshal([]byte(text), &n); err != nil || n < 0 || n > 1e12 {
+		return 0, fmt.Errorf("%s: want a whole number from 0, not %q", name, text)
+	}
+	return n, nil
+}

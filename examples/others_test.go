@@ -1,0 +1,131 @@
+package examples_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"processidea/examples/diamond/shop"
+	"processidea/model"
+)
+
+// begin starts any example in memory, the diamond with its tool server.
+func begin(t *testing.T, name string) *play {
+	t.Helper()
+	if name != "diamond" {
+		idea, replies := parsed(t, name)
+		return start(t, idea, replies, "")
+	}
+	server := httptest.NewServer(shop.Handler())
+	t.Cleanup(server.Close)
+	host := strings.TrimPrefix(server.URL, "http://")
+	idea, replies := parsed(t, name, "127.0.0.1:8765", host)
+	return start(t, idea, replies, host)
+}
+
+// states is what every instance of a result holds, in canonical bytes.
+func states(r model.Result) string {
+	return fmt.Sprintf("%s %s %s", r.Status, model.Encode(r.Output), model.Encode(model.Normal(r.Instances)))
+}
+
+func TestSentimentTakesTwoRequestsAndOneCallForBoth(t *testing.T) {
+	r := begin(t, "sentiment").through()
+	want := `completed {"summary":"One text is positive (①), one is negative (②)."} ` +
+		`{"①":{"state":{"sentiment":"positive","text":"This is wonderful!"},"status":"settled"},` +
+		`"②":{"state":{"sentiment":"negative","text":"This is terrible."},"status":"settled"}}`
+	if got := states(r); got != want || r.Requests != 2 || r.Calls != (model.Counts{Done: 2}) {
+		t.Errorf("%s\nafter %d requests, calls %+v", got, r.Requests, r.Calls)
+	}
+}
+
+func TestOnlyTheEmployeeWhoIsNamedChanges(t *testing.T) {
+	p := begin(t, "employees")
+	before := model.ViewOf(p.idea.Context, "employee_A").Payload[model.TypeState]
+	r := p.through()
+	if got := model.Encode(r.Instances["employee_A"].State); string(got) != string(model.Encode(before)) || !strings.Contains(string(got), "37.50") {
+		t.Errorf("employee_A is now %s", got)
+	}
+	b := r.Instances["employee_B"].State
+	first, _ := model.Lookup(b, model.Path{"tasks", "0", "priority"})
+	old, _ := model.Lookup(b, model.Path{"tasks", "1", "title"})
+	name, _ := model.Lookup(b, model.Path{"name"})
+	if first != "urgent" || old != "Add CSV export to the invoices page" || name != "Bo Lindqvist" {
+		t.Errorf("employee_B is now %s", model.Encode(b))
+	}
+	if r.Status != model.StatusCompleted || r.Requests != 2 || r.Calls != (model.Counts{Done: 1}) {
+		t.Errorf("%s after %d requests, calls %+v", r.Status, r.Requests, r.Calls)
+	}
+}
+
+func TestTheDiamondTakesTheAlternativeWhereTheExpressRefuses(t *testing.T) {
+	r := begin(t, "diamond").through()
+	want := `{"carrier":"standard","deliveryDate":"2026-03-10","quoteId":"Q-A-1187","totalCents":13120}`
+	if got := string(model.Encode(r.Output)); got != want || r.Requests != 2 || r.Calls != (model.Counts{Done: 7, Failed: 1}) {
+		t.Errorf("%s after %d requests, calls %+v", got, r.Requests, r.Calls)
+	}
+}
+
+func TestALightOrderOfTheDiamondGoesByExpress(t *testing.T) {
+	server := httptest.NewServer(shop.Handler())
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	idea, replies := parsed(t, "diamond", "127.0.0.1:8765", host, "OVEN-28", "SCALE-5")
+	r := start(t, idea, replies, host).through()
+	want := `{"carrier":"express","deliveryDate":"2026-03-06","quoteId":"Q-A-1187","totalCents":7224}`
+	if got := string(model.Encode(r.Output)); got != want || r.Calls != (model.Counts{Done: 7, Skipped: 1}) {
+		t.Errorf("%s, calls %+v", got, r.Calls)
+	}
+}
+
+func TestALatentResultThatNeedsAnotherIsAskedForByItself(t *testing.T) {
+	p := begin(t, "latent")
+	p.request(step(t, p))
+	asking := step(t, p)
+	if len(asking.Asking) != 1 || asking.Asking[0].ID != "1.2" || asking.Asking[0].Params["facts"] == "†state.facts" {
+		t.Fatalf("asked for %+v", asking.Asking)
+	}
+	p.request(asking)
+	r := p.through()
+	answer, _ := model.Lookup(r.Output, model.Path{"answer"})
+	if s, _ := answer.(string); !strings.HasPrefix(s, "Dear Ines Moreau") || r.Requests != 3 || r.Calls != (model.Counts{Done: 2}) {
+		t.Errorf("%v after %d requests, calls %+v", r.Output, r.Requests, r.Calls)
+	}
+}
+
+func step(t *testing.T, p *play) *model.Brief {
+	t.Helper()
+	s, brief := p.mind.Next(p.started)
+	if s != model.StepAsk {
+		t.Fatalf("%s instead of a Request", s)
+	}
+	return brief
+}
+
+// TestARunThatIsBrokenOffAnywhereEndsAlike loses the worker in one Request, or in the first two, after every number of
+// Calls that were handed out.
+func TestARunThatIsBrokenOffAnywhereEndsAlike(t *testing.T) {
+	for _, name := range every(t) {
+		t.Run(name, func(t *testing.T) {
+			want := states(begin(t, name).through())
+			for _, lost := range losses(name) {
+				p := begin(t, name)
+				p.lost = lost
+				if got := states(p.through()); got != want {
+					t.Errorf("lost %v (by Request, Calls handed out):\n%s\nwant\n%s", lost, got, want)
+				}
+			}
+		})
+	}
+}
+
+// losses are the ways in which a run is broken off: after how many Calls, by Request.
+func losses(name string) (all []map[int]int) {
+	if name == "moderation" { // one Request; six Calls for each of a hundred instances
+		return []map[int]int{{1: 0}, {1: 1}, {1: 100, 2: 101}, {1: 333}, {1: 600}}
+	}
+	for n := range 9 {
+		all = append(all, map[int]int{1: n}, map[int]int{2: n}, map[int]int{3: n}, map[int]int{1: n, 2: n})
+	}
+	return all
+}

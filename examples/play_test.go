@@ -1,0 +1,223 @@
+package examples_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/activities"
+	"processidea/activities/httptool"
+	"processidea/activities/tools"
+	"processidea/model"
+	"processidea/rehearsal"
+)
+
+// play runs an example in memory: the decisions of the engine, the scripted LLM and the real tools, without Temporal.
+type play struct {
+	t        *testing.T
+	idea     *model.Idea
+	bindings map[string]model.Binding
+	llm      *rehearsal.Handler
+	tools    *tools.Registry
+	http     *httptool.Client
+	mind     *model.Mind
+	runs     map[string]*model.Run
+	told     map[string]model.Status // what the mind was told of each Call
+	lost     map[int]int             // Requests whose worker is lost, and after how many Calls were handed out
+	left     int                     // Calls that may still be handed out in this Request
+	started  time.Time
+}
+
+// start begins a play. allow names the hosts that HTTP tools may reach.
+func start(t *testing.T, idea *model.Idea, replies []rehearsal.Reply, allow string) *play {
+	t.Helper()
+	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: builtins(), runs: map[string]*model.Run{},
+		told: map[string]model.Status{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
+	t.Cleanup(p.http.Close)
+	p.bindings = activities.Bind(idea, p.tools).Bindings
+	p.mind = model.NewMind(idea, "play", p.bindings, p.started)
+	for _, token := range idea.Tokens() {
+		p.runs[token] = model.NewRun(model.Palette{Tools: idea.Tools, Bindings: p.bindings}, own(idea, token), token)
+	}
+	return p
+}
+
+func own(idea *model.Idea, token string) (context []model.Message) {
+	for _, m := range idea.Context {
+		if m.Instance == "" || m.Instance == token {
+			context = append(context, m)
+		}
+	}
+	return context
+}
+
+// through plays to the end.
+func (p *play) through() model.Result {
+	p.t.Helper()
+	for range 50 {
+		step, brief := p.mind.Next(p.started)
+		switch step {
+		case model.StepOver:
+			return p.mind.Result(p.mind.Outcome(), true)
+		case model.StepAsk:
+			p.request(brief)
+		default:
+			p.t.Fatalf("%s: %v", step, p.mind.Paused())
+		}
+	}
+	p.t.Fatal("it does not end")
+	return model.Result{}
+}
+
+// request makes one Request, hands its Calls out, runs them, and tells the mind what became of it.
+func (p *play) request(brief *model.Brief) {
+	p.t.Helper()
+	solution := p.ask(brief)
+	cut, lost := p.lost[brief.Number]
+	if p.left = cut; !lost {
+		p.left = 1 << 30
+	}
+	reply := model.Reply{Whole: !lost, Lost: lost, Output: solution["output"]}
+	if lost {
+		reply.Output, reply.End = nil, &model.Fault{Code: model.CodeLost, Message: "the worker was lost"}
+	}
+	named := map[string]bool{}
+	for i, call := range solution["calls"].([]any) {
+		if !lost {
+			reply.Calls = append(reply.Calls, call)
+		}
+		p.give(brief, i+1, call, named)
+	}
+	for _, token := range brief.Tokens() {
+		if !named[token] {
+			reply.Idle = append(reply.Idle, token)
+		}
+		if !brief.Closing {
+			p.runs[token].Close(brief.Number)
+			p.work(token)
+			p.mind.Heard(p.report(token, lost))
+		}
+	}
+	p.mind.Replied(reply)
+	if p.mind.Conclude() == nil {
+		p.t.Fatalf("request %d did not conclude", brief.Number)
+	}
+}
+
+// ask hears what the scripted LLM says.
+func (p *play) ask(brief *model.Brief) map[string]any {
+	p.t.Helper()
+	var messages []any
+	for _, m := range model.Prompt(p.idea, p.bindings, brief, nil) {
+		messages = append(messages, map[string]any{"role": m.Role, "content": m.Content})
+	}
+	body := model.Encode(map[string]any{"model": "any", "messages": messages})
+	r := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(string(body)))
+	r.Header.Set(rehearsal.TurnHeader, strconv.Itoa(brief.Turn))
+	w := httptest.NewRecorder()
+	p.llm.ServeHTTP(w, r)
+	answer, err := model.Decode(w.Body.Bytes())
+	said, ok := model.Lookup(answer, model.Path{"choices", "0", "message", "content"})
+	if err != nil || !ok {
+		p.t.Fatalf("request %d: %v %s", brief.Number, err, w.Body)
+	}
+	solution, err := model.DecodeObject([]byte(said.(string)))
+	if err != nil {
+		p.t.Fatalf("request %d: %v", brief.Number, err)
+	}
+	if f := model.CheckOutput(p.idea, solution["output"]); f != nil {
+		p.t.Fatalf("request %d: %v", brief.Number, f)
+	}
+	return solution
+}
+
+// give hands one Call, or one result, to the instances that it is for.
+func (p *play) give(brief *model.Brief, index int, call any, named map[string]bool) {
+	p.t.Helper()
+	if len(brief.Asking) > 0 {
+		a, out, f := model.ReadResult(p.idea, brief, call)
+		if f != nil {
+			p.t.Fatalf("request %d, result %d: %v", brief.Number, index, f)
+		}
+		if p.left > 0 {
+			p.left--
+			p.runs[a.Token].Succeed(a.ID, out)
+		}
+		return
+	}
+	palette := model.Palette{Tools: p.idea.Tools, Bindings: p.bindings, Tokens: brief.Tokens()}
+	_, tokens, f := palette.Read(call)
+	if f != nil {
+		p.t.Fatalf("request %d, call %d: %v", brief.Number, index, f)
+	}
+	for _, token := range tokens {
+		if named[token] = true; p.left > 0 {
+			p.left--
+			p.runs[token].Accept(brief.Number, index, call)
+			p.work(token)
+		}
+	}
+}
+
+// work runs every Call that is ready in an instance, and those that become so.
+func (p *play) work(token string) {
+	run := p.runs[token]
+	for ready := run.Next(); len(ready) > 0; ready = run.Next() {
+		for _, r := range ready {
+			out, err := p.execute(r)
+			if err == nil {
+				err = r.Tool.Output.Validate(out)
+			}
+			if err != nil {
+				run.Fail(r.Record.ID, &model.Fault{Code: model.CodeToolFailed, Message: err.Error()})
+			} else {
+				run.Succeed(r.Record.ID, out)
+			}
+		}
+	}
+}
+
+func (p *play) execute(r model.Ready) (any, error) {
+	if r.Binding.Kind == model.KindHTTP {
+		activity, _ := r.Tool.Activity.(map[string]any)
+		spec, err := httptool.ParseSpec(activity["http"])
+		if err != nil {
+			return nil, err
+		}
+		return p.http.Do(context.Background(), spec, r.Params, r.Scopes, r.Record.ID)
+	}
+	tool, ok := p.tools.Lookup(r.Binding.Name)
+	if !ok {
+		return nil, fmt.Errorf("no tool %q", r.Binding.Name)
+	}
+	return tool.Call(context.Background(), r.Params)
+}
+
+// report is what an instance tells the mind at the end of a Request.
+func (p *play) report(token string, lost bool) model.Report {
+	run := p.runs[token]
+	r := model.Report{Token: token, Closed: p.mind.Asked().Number, Quiet: run.Quiet(), Missing: run.Missing(), Writes: run.NewWrites()}
+	for _, rec := range run.Records() {
+		if p.told[rec.ID] == rec.Status {
+			continue
+		}
+		p.told[rec.ID] = rec.Status
+		c := model.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result}
+		if lost {
+			c.Call = rec.Written
+		}
+		r.Calls = append(r.Calls, c)
+	}
+	for _, rec := range run.Asking() {
+		params, err := run.Resolved(rec)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		r.Asking = append(r.Asking, model.Asked{ID: rec.ID, Token: token, Tool: rec.Tool, Params: params})
+	}
+	return r
+}
