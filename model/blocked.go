@@ -101,7 +101,7 @@ func (r *Run) whyMissing(reader *Record, ref Reference) string {
 		switch {
 		case !w.writes(ref.Path):
 		case w == reader:
-			return ref.String() + " is written by the Call itself"
+			reason = " is written by the Call itself"
 		case w.update() && !w.before(reader):
 			return ref.String() + " is updated by " + w.ID + ", which stands behind the Call in the Plan"
 		case w.Status == Done:
@@ -123,14 +123,13 @@ func (r *Run) knot() *Record {
 	stuck := r.stuck()
 	var arrived *Record
 	for _, rec := range r.records {
-		if _, ok := stuck[rec]; !ok || len(r.needs(rec)) > 0 || !waitsForItself(rec, stuck) {
-			continue
-		}
-		if !rec.Arrived {
-			return rec
-		}
-		if arrived == nil {
+		_, ok := stuck[rec]
+		switch {
+		case !ok || !waitsForItself(rec, stuck):
+		case rec.Arrived && arrived == nil:
 			arrived = rec
+		case !rec.Arrived && len(r.needs(rec)) == 0:
+			return rec
 		}
 	}
 	return arrived
@@ -166,7 +165,8 @@ func allIn(list []*Record, set map[*Record][]*Record) bool {
 }
 
 func waitsForItself(rec *Record, waits map[*Record][]*Record) bool {
-	for w := range reachable(rec, waits) { //workflowcheck:ignore -- all or not all, in any order
+	//workflowcheck:ignore -- all or not all, in any order
+	for w := range reachable(rec, waits) {
 		if !reachable(w, waits)[rec] {
 			return false
 		}

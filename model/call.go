@@ -174,6 +174,7 @@ func (t *Tool) readParam(name string, v any) (out any, keep bool, f *Fault) {
 	if v == nil && !t.required(name) && (schema == nil || schema.Validate(nil) != nil) {
 		return nil, false, nil
 	}
+	v = withoutNulls(t.Source, Path{name}, v)
 	refs, err := References(v)
 	if err != nil {
 		return nil, false, fault(CodeBadReference, "parameter %q: %s", name, err)
@@ -312,6 +313,7 @@ func (t *Tool) readCallResult(c *Call, m map[string]any, kind Kind) *Fault {
 	if kind != KindLatent {
 		return fault(CodeUnknownKey, "tool %q is run by code: its result cannot be written by the LLM", t.Name)
 	}
+	out = t.Output.withoutNulls(out)
 	if !HasHandle(out) {
 		if err := t.Output.Validate(out); err != nil {
 			return fault(CodeBadOutput, "_output: %s", err)
@@ -393,7 +395,8 @@ func methodOf(v any) string {
 // Digest of a Call as it will run is for later issues; Raw gives the Call in the form in which the LLM writes it.
 func (c Call) Raw(token string) map[string]any {
 	m := map[string]any{"_tool": c.Tool}
-	for k, v := range c.Params { //workflowcheck:ignore -- a map again
+	//workflowcheck:ignore -- a map again
+	for k, v := range c.Params {
 		m[k] = v
 	}
 	if token != "" {

@@ -122,6 +122,7 @@ func TestACallIsRead(t *testing.T) {
 			`{"params":{"address":{"zip":"†state.zip"},"age":"†input.ages[0]","name":"†state.name"}}`},
 		{"with doubled daggers checked as the text they stand for", `{"_tool":"greet","name":"††state"}`, `{"params":{"name":"††state"}}`},
 		{"without a parameter that is null, neither required nor nullable", `{"_tool":"greet","name":"x","age":null}`, `{"params":{"name":"x"}}`},
+		{"without what is null and may be left out inside a parameter", `{"_tool":"greet","name":"x","address":{"zip":null}}`, `{"params":{"address":{},"name":"x"}}`},
 		{"with null for a nullable parameter", `{"_tool":"greet","name":"x","nick":null}`, `{"params":{"name":"x","nick":null}}`},
 		{"with null for a required parameter that may be null", `{"_tool":"need","maybe":null}`, `{"params":{"maybe":null}}`},
 		{"without an unknown parameter that is null", `{"_tool":"greet","name":"x","email":null}`, `{"params":{"name":"x"}}`},

@@ -308,7 +308,7 @@ func (f *flow) checkAlternatives(n int) {
 
 func repeats(a, b map[string]any) bool {
 	for _, k := range []string{"_instance", "_reasoningForCall"} {
-		a, b = without(a, k).(map[string]any), without(b, k).(map[string]any)
+		a, b = withoutKey(a, k), withoutKey(b, k)
 	}
 	return Equal(a, b)
 }

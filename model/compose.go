@@ -41,6 +41,7 @@ func Compose(in ComposeInput) Form {
 type composer struct {
 	in     ComposeInput
 	strict bool
+	defs   Ordered
 	reason string // why strict is out of the question
 }
 
@@ -51,29 +52,40 @@ func (c *composer) refuse(place, why string) {
 }
 
 func (c *composer) root() any {
-	defs := Ordered{}
 	if c.tokens() {
-		defs = append(defs, Field{"instance", Ordered{{"type", "string"}, {"enum", c.enum()}}})
+		c.define("instance", Ordered{{"type", "string"}, {"enum", c.enum()}})
 	}
 	choices := []any{}
 	for _, t := range c.in.Tools {
-		name := "call_" + t.Name
-		defs = append(defs, Field{name, c.call(t)})
-		choices = append(choices, Ordered{{"$ref", "#/$defs/" + escapePointer(name)}})
+		choices = append(choices, c.define("call_"+t.Name, c.call(t)))
 		if !c.strict {
-			defs = append(defs, Field{"tool_" + t.Name, rehome(t.unwired(), "#/$defs/tool_"+escapePointer(t.Name))})
+			c.move("tool_"+t.Name, t.unwired())
 		}
-	}
-	if !c.strict && c.in.Output != nil {
-		defs = append(defs, Field{"output", rehome(c.in.Output.Source, "#/$defs/output")})
 	}
 	calls := Ordered{{"type", "array"}, {"items", Ordered{{"anyOf", choices}}}}
 	if len(choices) == 0 {
 		calls = Ordered{{"type", "array"}, {"items", Ordered{{"type", "null"}}}}
 	}
-	root := closedObject(Field{"calls", calls}, Field{"output", c.output()})
-	if len(defs) > 0 {
-		root = append(root, Field{"$defs", defs})
+	return c.whole(closedObject(Field{"calls", calls}, Field{"output", c.output()}))
+}
+
+// define adds a definition and gives a reference to it.
+func (c *composer) define(name string, schema any) Ordered {
+	c.defs = append(c.defs, Field{name, schema})
+	return Ordered{{"$ref", definition(name)}}
+}
+
+// move is define for a designer's schema, whose own references go along.
+func (c *composer) move(name string, schema any) Ordered {
+	return c.define(name, rehome(withoutMeta(schema), definition(name)))
+}
+
+func definition(name string) string { return "#/$defs/" + escapePointer(name) }
+
+// whole adds the definitions to a root.
+func (c *composer) whole(root Ordered) any {
+	if len(c.defs) > 0 {
+		root = append(root, Field{"$defs", c.defs})
 	}
 	return root
 }
@@ -101,7 +113,7 @@ func (c *composer) enum() []any {
 func (c *composer) call(t *Tool) any {
 	props := []Field{{"_tool", Ordered{{"type", "string"}, {"enum", []any{t.Name}}}}}
 	if c.tokens() {
-		props = append(props, Field{"_instance", Ordered{{"$ref", "#/$defs/instance"}}})
+		props = append(props, Field{"_instance", Ordered{{"$ref", definition("instance")}}})
 	}
 	props = append(props, Field{"_reasoningForCall", nullable(Ordered{{"type", "string"}})})
 	optional := map[string]bool{"_reasoningForCall": true}
@@ -171,27 +183,27 @@ func (c *composer) meta(t *Tool) []Field {
 		choice Choice
 	}{{"_outputPath", t.OutputPath}, {"_outputMethod", t.OutputMethod}, {"_scopes", t.Scopes}} {
 		if m.choice.Schema != nil {
-			out = append(out, Field{m.key, nullable(c.embed(m.choice.Schema.Source, "tool "+t.Name+", "+m.key))})
+			out = append(out, Field{m.key, nullable(c.embed(t, m.key, m.choice.Schema.Source))})
 		}
 	}
 	if c.in.Bindings[t.Name].Kind == KindLatent {
 		var form any = Ordered{{"type", "string"}}
 		if t.Output != nil {
-			form = c.embed(t.Output.Source, "tool "+t.Name+", _output")
+			form = c.embed(t, "_output", t.Output.Source)
 		}
 		out = append(out, Field{"_output", nullable(form)})
 	}
 	return out
 }
 
-// embed is a designer's schema inside the composed one.
-func (c *composer) embed(schema any, place string) any {
+// embed is the form of a Tool's meta property for which its designer gave a schema.
+func (c *composer) embed(t *Tool, key string, schema any) any {
 	if !c.strict {
-		return inline(schema)
+		return c.move(strings.TrimPrefix(key, "_")+"_of_"+t.Name, schema)
 	}
 	s, why := strictForm(rooted(schema, schema), nil)
 	if why != "" {
-		c.refuse(place, why)
+		c.refuse("tool "+t.Name+", "+key, why)
 	}
 	return s
 }
@@ -213,7 +225,7 @@ func (c *composer) param(t *Tool, name string, schema any) any {
 		}
 		form = s
 	} else {
-		form = Ordered{{"$ref", "#/$defs/tool_" + escapePointer(t.Name) + "/properties/" + escapePointer(name)}}
+		form = Ordered{{"$ref", definition("tool_"+t.Name) + "/properties/" + escapePointer(name)}}
 	}
 	choices := []any{form}
 	if !plainString(schema) {
@@ -234,7 +246,8 @@ func plainString(schema any) bool {
 	if !ok || m["type"] != "string" {
 		return false
 	}
-	for k := range m { //workflowcheck:ignore -- all or not all, in any order
+	//workflowcheck:ignore -- all or not all, in any order
+	for k := range m {
 		if k != "type" && k != "description" && k != "title" && k != "default" && k != "examples" {
 			return false
 		}
@@ -248,8 +261,8 @@ func (c *composer) output() any {
 		return Ordered{{"type", "null"}}
 	}
 	if !c.strict {
-		return Ordered{{"anyOf", []any{Ordered{{"$ref", "#/$defs/output"}}, Ordered{{"type", []any{"object", "array"}}}, reference,
-			Ordered{{"type", "null"}}}}}
+		form := c.move("output", c.in.Output.Source)
+		return Ordered{{"anyOf", []any{form, Ordered{{"type", []any{"object", "array"}}}, reference, Ordered{{"type", "null"}}}}}
 	}
 	leaf := func(schema any, form any) any {
 		if plainString(schema) {
@@ -293,12 +306,12 @@ func composeResults(i *Idea, b *Brief) Form {
 			}
 			var out any = Ordered{{"type", "string"}}
 			if t.Output != nil {
-				out = c.embed(t.Output.Source, "tool "+t.Name+", _output")
+				out = c.embed(t, "_output", t.Output.Source)
 			}
 			choices = append(choices, closedObject(Field{"_call", Ordered{{"type", "string"}, {"enum", ids}}}, Field{"_output", out}))
 		}
 		items := Ordered{{"type", "array"}, {"items", Ordered{{"anyOf", choices}}}}
-		return closedObject(Field{"calls", items}, Field{"output", Ordered{{"type", "null"}}}), c.reason
+		return c.whole(closedObject(Field{"calls", items}, Field{"output", Ordered{{"type", "null"}}})), c.reason
 	}
 	schema, why := form(true)
 	if why == "" {

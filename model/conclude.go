@@ -80,7 +80,8 @@ func (m *Mind) takePlan(a *asked) int {
 	}
 	accepted := 0
 	for _, mem := range m.members {
-		for key, c := range mem.calls { //workflowcheck:ignore -- sorted below
+		//workflowcheck:ignore -- sorted below
+		for key, c := range mem.calls {
 			if key[0] != n {
 				continue
 			}
@@ -91,7 +92,8 @@ func (m *Mind) takePlan(a *asked) int {
 		}
 	}
 	indexes := make([]int, 0, len(known))
-	for i := range known { //workflowcheck:ignore -- sorted below
+	//workflowcheck:ignore -- sorted below
+	for i := range known {
 		indexes = append(indexes, i)
 	}
 	sort.Ints(indexes)

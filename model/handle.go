@@ -49,7 +49,8 @@ func HasHandle(v any) bool {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, e := range v { //workflowcheck:ignore -- any or none, in any order
+		//workflowcheck:ignore -- any or none, in any order
+		for _, e := range v {
 			if HasHandle(e) {
 				return true
 			}
@@ -79,7 +80,8 @@ func mapLookalikes(v any, rename func(string) string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for k, e := range v { //workflowcheck:ignore -- a map again
+		//workflowcheck:ignore -- a map again
+		for k, e := range v {
 			if len(v) == 1 && strings.HasSuffix(k, handleKey) && strings.Trim(k, "†") == "blob" {
 				k = rename(k)
 			}

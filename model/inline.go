@@ -8,25 +8,24 @@ import "strings"
 // A reference to itself is left, and refused by strictForm.
 func rooted(root, part any) any {
 	e := expander{root: root, budget: maxExpanded}
-	out := e.expand(part, nil)
+	out := e.expand(withoutDefinitions(part), nil)
 	if e.budget < 0 {
 		return map[string]any{"$ref": tooLarge}
 	}
 	return out
 }
 
-// inline is rooted for a schema of its own; where it holds itself, or is too large, it then says nothing.
-func inline(schema any) any {
-	e := expander{root: schema, budget: maxExpanded, circle: map[string]any{}}
-	out := e.expand(withoutMeta(schema), nil)
-	if e.budget < 0 {
-		return map[string]any{}
+// withoutDefinitions drops what stands in a schema only to be referred to.
+func withoutDefinitions(schema any) any {
+	m, ok := schema.(map[string]any)
+	if !ok {
+		return schema
 	}
-	return rehome(out, "")
+	return withoutKey(withoutKey(m, "$defs"), "definitions")
 }
 
 // maxExpanded bounds the nodes that references may grow to: a few lines of them can stand for billions.
-const maxExpanded = 50_000
+const maxExpanded = 20_000
 
 // tooLarge is what a schema over that bound is said to refer to.
 const tooLarge = "#too-large"
@@ -34,7 +33,6 @@ const tooLarge = "#too-large"
 type expander struct {
 	root   any
 	budget int
-	circle any // what stands for a reference to itself; nil: the reference
 }
 
 func (e *expander) expand(v any, inside []string) any {
@@ -46,8 +44,6 @@ func (e *expander) expand(v any, inside []string) any {
 		ref, ok := v["$ref"].(string)
 		if target, found := resolvePointer(e.root, strings.TrimPrefix(ref, "#")); ok && found {
 			return e.follow(v, ref, target, inside)
-		} else if ok && e.circle != nil {
-			return e.circle // an anchor, which stays behind
 		}
 		out := make(map[string]any, len(v))
 		for _, k := range sortedKeys(v) {
@@ -66,22 +62,10 @@ func (e *expander) expand(v any, inside []string) any {
 
 func (e *expander) follow(v map[string]any, ref string, target any, inside []string) any {
 	if !contains(inside, ref) {
-		return Merge(e.expand(target, append(inside[:len(inside):len(inside)], ref)), without(v, "$ref"))
-	}
-	if e.circle != nil {
-		return e.circle
+		beside := e.expand(withoutKey(v, "$ref"), inside)
+		return Merge(e.expand(withoutDefinitions(target), append(inside[:len(inside):len(inside)], ref)), beside)
 	}
 	return map[string]any{"$ref": ref}
-}
-
-func without(m map[string]any, key string) any {
-	out := map[string]any{}
-	for k, v := range m { //workflowcheck:ignore -- a map again
-		if k != key {
-			out[k] = v
-		}
-	}
-	return out
 }
 
 // rehome changes a schema's local references for the place at which it stands now. It has no address of its own there.
@@ -89,7 +73,8 @@ func rehome(v any, home string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for k, e := range v { //workflowcheck:ignore -- a map again
+		//workflowcheck:ignore -- a map again
+		for k, e := range v {
 			text, ok := e.(string)
 			switch {
 			case ok && (k == "$id" || k == "$schema"):

@@ -272,7 +272,8 @@ func TypeOf(v any) string {
 
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
-	for k := range m { //workflowcheck:ignore -- sorted below
+	//workflowcheck:ignore -- sorted below
+	for k := range m {
 		keys = append(keys, k)
 	}
 	sort.Strings(keys)

@@ -37,6 +37,9 @@ func (r *Run) land(rec *Record, value any) *Fault {
 			return fault(CodeBadOutput, "%s", err)
 		}
 	}
+	if len(w.Path) == 0 && w.Method == "" {
+		w.Value = r.state.givingWay(w.Value)
+	}
 	r.state.Apply(w)
 	r.fresh = append(r.fresh, w)
 	return nil
@@ -48,6 +51,15 @@ func canCombine(method string, old, value any) *Fault {
 	_, storedNew := AsHandle(value)
 	if method != "" && (storedOld || storedNew && old != nil && method != methodPush) {
 		return fault(CodeBadOutput, "%s", notYet("updates of values over 64 KB"))
+	}
+	o, _ := old.(map[string]any)
+	v, _ := value.(map[string]any)
+	for _, k := range sortedKeys(v) {
+		if below, ok := o[k]; ok && method == methodMerge {
+			if f := canCombine(method, below, v[k]); f != nil {
+				return f
+			}
+		}
 	}
 	return nil
 }

@@ -149,7 +149,8 @@ func (m *Message) readPayload(path string, ps *Problems) {
 		}
 	}
 	flat := map[string]any{}
-	for k, v := range m.Source { //workflowcheck:ignore -- a map again
+	//workflowcheck:ignore -- a map again
+	for k, v := range m.Source {
 		if k != "type" && k != "kind" && k != "_instance" && k != "schema" {
 			flat[k] = v
 		}
@@ -284,10 +285,12 @@ func Merge(a, b any) any {
 		return b
 	}
 	out := make(map[string]any, len(am)+len(bm))
-	for k, v := range am { //workflowcheck:ignore -- a map again
+	//workflowcheck:ignore -- a map again
+	for k, v := range am {
 		out[k] = v
 	}
-	for k, v := range bm { //workflowcheck:ignore -- a map again
+	//workflowcheck:ignore -- a map again
+	for k, v := range bm {
 		if before, ok := out[k]; ok {
 			v = Merge(before, v)
 		}
@@ -304,10 +307,12 @@ func overlay(a, b any) any {
 		return b
 	}
 	out := make(map[string]any, len(am)+len(bm))
-	for k, v := range am { //workflowcheck:ignore -- a map again
+	//workflowcheck:ignore -- a map again
+	for k, v := range am {
 		out[k] = v
 	}
-	for k, v := range bm { //workflowcheck:ignore -- a map again
+	//workflowcheck:ignore -- a map again
+	for k, v := range bm {
 		out[k] = v
 	}
 	return out

@@ -142,7 +142,8 @@ func put(v any, p Path, x any) (out any, ok bool) {
 		return nil, false
 	}
 	out2 := make(map[string]any, len(m)+1)
-	for k, e := range m { //workflowcheck:ignore -- a map again
+	//workflowcheck:ignore -- a map again
+	for k, e := range m {
 		out2[k] = e
 	}
 	out2[p[0]] = below

@@ -42,6 +42,7 @@ type planKnobs struct {
 	calls, requests int
 	onlyWriteOnce   bool // no update methods
 	noWhole         bool // nobody writes the whole State
+	paths           []string
 }
 
 // playTools is the palette of random Plans: a Tool that code runs, one whose result the LLM writes at once, one whose
@@ -73,6 +74,9 @@ var (
 )
 
 func drawPlan(t *rapid.T, k planKnobs) drawnPlan {
+	if k.paths = playPaths; rapid.Bool().Draw(t, "few paths") {
+		k.paths = []string{"a", "a.b", "b"} // where Calls meet more often
+	}
 	state := map[string]any{"type": "state", "state": mustDecode(rapid.SampledFrom(playStart).Draw(t, "start"))}
 	if s := rapid.SampledFrom(playSchemas).Draw(t, "schema"); s != "" {
 		state["schema"] = mustDecode(s)
@@ -91,14 +95,14 @@ func drawPlan(t *rapid.T, k planKnobs) drawnPlan {
 func drawCall(t *rapid.T, k planKnobs, request, index int) drawnCall {
 	c := drawnCall{request: request, index: index, raw: map[string]any{"_tool": "work"}}
 	for i := range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "reads") {
-		c.raw[fmt.Sprintf("p%d", i)] = asParam(rapid.SampledFrom(append([]string{"", "x"}, playPaths...)).Draw(t, "read"))
+		c.raw[fmt.Sprintf("p%d", i)] = asParam(rapid.SampledFrom(append([]string{"", "x"}, k.paths...)).Draw(t, "read"))
 	}
 	if rapid.IntRange(0, 9).Draw(t, "scoped") == 0 {
-		c.raw["_scopes"] = []any{"state." + rapid.SampledFrom(playPaths).Draw(t, "scope")}
+		c.raw["_scopes"] = []any{"state." + rapid.SampledFrom(k.paths).Draw(t, "scope")}
 	}
 	path := ""
 	if rapid.IntRange(0, 9).Draw(t, "written") > 0 {
-		path = rapid.SampledFrom(append([]string{"", ""}, playPaths...)).Draw(t, "path")
+		path = rapid.SampledFrom(append([]string{"", ""}, k.paths...)).Draw(t, "path")
 		if path == "" && k.noWhole {
 			path = "a"
 		}

@@ -60,7 +60,8 @@ func (w *promptWriter) shown(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for k, e := range v { //workflowcheck:ignore -- a map again
+		//workflowcheck:ignore -- a map again
+		for k, e := range v {
 			out[k] = w.shown(e)
 		}
 		return out
@@ -142,7 +143,7 @@ func (t *Tool) unwired() map[string]any {
 	props, _ := out["properties"].(map[string]any)
 	required, _ := out["required"].([]any)
 	for _, name := range sortedKeys(t.wired) {
-		props, _ = without(props, name).(map[string]any)
+		props = withoutKey(props, name)
 		out["properties"] = props
 	}
 	var left []any
@@ -186,7 +187,7 @@ func (w *promptWriter) task() {
 		if kind != TypeState || w.anonymous() {
 			continue
 		}
-		w.line("Every instance began with the State %s\n", w.value(view.Payload[kind]))
+		w.line("Every instance's State holds %s, unless it says otherwise below.\n", w.value(view.Payload[kind]))
 	}
 	for _, kind := range sortedKeys(view.Payload) {
 		if kind != TypeState {
@@ -247,6 +248,9 @@ func (w *promptWriter) how(e PlanEntry) string {
 			parts = append(parts, fmt.Sprintf("%s in %d", s, n))
 		}
 	}
+	if parts == nil {
+		return "not taken"
+	}
 	return strings.Join(parts, ", ")
 }
 
@@ -255,9 +259,10 @@ func (w *promptWriter) states() {
 		return
 	}
 	w.title("State")
+	shared := ViewOf(w.idea.Context, "").Payload[TypeState]
 	for _, c := range w.brief.Covered {
 		if c.Token != "" {
-			w.line("%s: %s", c.Token, w.value(c.State))
+			w.line("%s: %s", c.Token, w.value(beside(shared, c.State)))
 		} else {
 			w.line("%s", w.value(c.State))
 		}
@@ -266,6 +271,22 @@ func (w *promptWriter) states() {
 			w.line("  still missing: %s", strings.Join(c.Missing, ", "))
 		}
 	}
+}
+
+// beside is a State without what it shares with every other one: that was told once.
+func beside(shared, state any) any {
+	all, ok := shared.(map[string]any)
+	own, isObject := state.(map[string]any)
+	if !ok || !isObject {
+		return state
+	}
+	out := map[string]any{}
+	for _, k := range sortedKeys(own) {
+		if same, ok := all[k]; !ok || !Equal(same, own[k]) {
+			out[k] = own[k]
+		}
+	}
+	return out
 }
 
 // own is what only this instance sees beside its State.
@@ -305,7 +326,7 @@ func (w *promptWriter) troubles() {
 	}
 	w.title("Errors")
 	for _, m := range given {
-		w.line("- %s", w.value(without(m.Source, "type")))
+		w.line("- %s", w.value(withoutKey(m.Source, "type")))
 	}
 	for _, t := range w.brief.Troubles {
 		subject := "the last request"

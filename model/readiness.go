@@ -115,13 +115,13 @@ func (r *Run) seesAll(rec *Record) bool {
 }
 
 // inTheWay lists the Calls that must end before a Call can move: earlier ones that write what it reads or where it
-// writes, and later write-once ones of which it needs, or may yet see, a piece.
+// writes, and later write-once ones of which it needs, or may yet see, a piece. A result that is there reads no more.
 func (r *Run) inTheWay(rec *Record) []*Record {
 	var list []*Record
 	above := r.onlyAbove(rec)
 	var open []Path // what it reads and does not see finally
 	for _, ref := range rec.reads {
-		if _, how := r.see(rec, ref.Path); how != final {
+		if _, how := r.see(rec, ref.Path); how != final && !rec.Arrived {
 			open = append(open, ref.Path)
 		}
 	}

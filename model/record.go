@@ -56,13 +56,10 @@ func (r *Record) update() bool {
 	return r.OutputPath != nil && isUpdate(r.Method, *r.OutputPath)
 }
 
-// claims lists the paths that the result changes, as far as that can be told: a result for the whole State, once it is
-// there, changes the keys it has.
+// claims lists the paths that the result of a Call with an output path changes, as far as that can be told: a result for
+// the whole State, once it is there, changes the keys it has.
 func (r *Record) claims() []Path {
-	switch {
-	case r.OutputPath == nil:
-		return nil
-	case !r.Arrived || r.Method != "" || len(*r.OutputPath) > 0:
+	if !r.Arrived || r.Method != "" || len(*r.OutputPath) > 0 {
 		return []Path{*r.OutputPath}
 	}
 	var keys []Path

@@ -99,6 +99,9 @@ func ReadResult(i *Idea, b *Brief, v any) (Asked, any, *Fault) {
 			return a, nil, fault(CodeBadForm, "the result of %s has no _output", id)
 		}
 		t := i.Tool(a.Tool)
+		if t != nil {
+			out = t.Output.withoutNulls(out)
+		}
 		if t != nil && !HasHandle(out) {
 			if err := t.Output.Validate(out); err != nil {
 				return a, nil, fault(CodeBadOutput, "the result of %s: %s", id, err)
@@ -115,7 +118,7 @@ func CheckOutput(i *Idea, v any) *Fault {
 	if v == nil || i.Output == nil || err == nil && len(refs) > 0 {
 		return nil
 	}
-	if err := i.Output.Validate(v); err != nil {
+	if err := i.Output.Validate(i.Output.withoutNulls(v)); err != nil {
 		return fault(CodeBadOutput, "the output does not fit its form: %s", err)
 	}
 	return nil

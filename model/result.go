@@ -35,7 +35,8 @@ type InstanceResult struct {
 func (m *Mind) Counts() Counts {
 	c := Counts{Failed: m.unnamed}
 	for _, mem := range m.members {
-		for _, r := range mem.calls { //workflowcheck:ignore -- a sum
+		//workflowcheck:ignore -- a sum
+		for _, r := range mem.calls {
 			c.Count(r.Status)
 		}
 	}

@@ -112,7 +112,8 @@ func (r *Run) Close(request int) {
 	if request > r.closed {
 		r.closed = request
 	}
-	for n := range r.open { //workflowcheck:ignore -- each by itself
+	//workflowcheck:ignore -- each by itself
+	for n := range r.open {
 		if n <= r.closed {
 			delete(r.open, n)
 		}

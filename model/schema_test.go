@@ -246,6 +246,58 @@ func TestAnyNameCanBeAParameter(t *testing.T) {
 	})
 }
 
+// The validator walks maps in any order; whatever the schema, its words must be the same, and it must not panic.
+func TestAnySchemaSaysTheSameEachTime(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		schema := anySchema(3).Draw(rt, "schema")
+		value := map[string]any{"a": anyJSON(2).Draw(rt, "a"), "b": anyJSON(2).Draw(rt, "b"), anyText().Draw(rt, "key"): nil}
+		first, _ := verdict(schema, value)
+		for range 10 {
+			if again, _ := verdict(schema, value); again != first {
+				rt.Fatalf("%s over %s: first %q, then %q", Encode(schema), Encode(value), first, again)
+			}
+		}
+	})
+}
+
+// anySchema draws schemas, most of them right, some with a part that is none.
+func anySchema(depth int) *rapid.Generator[any] {
+	return rapid.Custom(func(t *rapid.T) any {
+		part := func() any {
+			if depth == 0 {
+				return rapid.Bool().Draw(t, "bool")
+			}
+			return anySchema(depth-1).Draw(t, "part")
+		}
+		m := map[string]any{}
+		for range rapid.IntRange(0, 3).Draw(t, "keywords") {
+			switch rapid.IntRange(0, 9).Draw(t, "keyword") {
+			case 0:
+				m["type"] = rapid.SampledFrom([]string{"object", "array", "string", "null", "objekt"}).Draw(t, "type")
+			case 1:
+				m["properties"] = map[string]any{"a": part(), "b": part(), anyText().Draw(t, "name"): part()}
+			case 2:
+				m["additionalProperties"] = part()
+			case 3:
+				m["required"] = []any{"a", "b", "c", "d"}
+			case 4:
+				m[rapid.SampledFrom([]string{"anyOf", "allOf", "oneOf"}).Draw(t, "of")] = []any{part(), part()}
+			case 5:
+				m["patternProperties"] = map[string]any{"^a": part(), "b$": part(), rapid.SampledFrom([]string{"c", "("}).Draw(t, "pattern"): part()}
+			case 6:
+				m["$ref"] = rapid.SampledFrom([]string{"#", "#/properties/a", "#/nowhere", "#anchor"}).Draw(t, "ref")
+			case 7:
+				m[rapid.SampledFrom([]string{"items", "not", "contains", "propertyNames", "unevaluatedProperties"}).Draw(t, "sub")] = part()
+			case 8:
+				m[rapid.SampledFrom([]string{"minProperties", "maxLength", "uniqueItems", "enum", "const"}).Draw(t, "limit")] = anyJSON(1).Draw(t, "limit")
+			case 9:
+				m["dependentRequired"] = map[string]any{"a": []any{"x", "y"}, "b": []any{"z"}}
+			}
+		}
+		return m
+	})
+}
+
 func FuzzSchema(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`{"type":"object","required":["a"],"additionalProperties":false}`, `{"b":1,"c":2}`},

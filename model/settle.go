@@ -34,8 +34,9 @@ func (m *Mind) candidates(a *asked) (list []*Member, wired bool) {
 	if len(a.reply.Faults) > 0 || a.brief.Closing {
 		return nil, false
 	}
-	if m.coversAll(a) && len(a.reply.Calls) > 0 && allReferences(a.reply.Output) && m.allValued(a.brief.Number) {
-		if out, err := m.wire(a.reply.Output); err == nil && m.fits(out) == nil && !m.anyMissing() {
+	output := m.idea.Output.withoutNulls(a.reply.Output)
+	if m.idea.Output != nil && m.coversAll(a) && len(a.reply.Calls) > 0 && allReferences(output) && m.allValued(a.brief.Number) {
+		if out, err := m.wire(output); err == nil && m.fits(out) == nil && !m.anyMissing() {
 			return m.members, true
 		}
 	}
@@ -70,7 +71,8 @@ func (m *Mind) anyMissing() bool {
 // allValued says whether every Call of a Request is done, or was skipped because its value was there.
 func (m *Mind) allValued(request int) bool {
 	for _, mem := range m.members {
-		for key, c := range mem.calls { //workflowcheck:ignore -- all or not all, in any order
+		//workflowcheck:ignore -- all or not all, in any order
+		for key, c := range mem.calls {
 			if key[0] == request && c.Status != Done && c.Status != Skipped {
 				return false
 			}
@@ -98,7 +100,7 @@ func (mem *Member) settleOrLack() (ended bool) {
 // no final output: a closing one over all States follows. A wrong one is told to the next Request, three times in a row
 // at most. It gives false where nobody can settle yet.
 func (m *Mind) takeOutput(a *asked, wired bool) bool {
-	out := a.reply.Output
+	out := m.idea.Output.withoutNulls(a.reply.Output)
 	switch {
 	case wired:
 		out, _ = m.wire(out)
@@ -182,7 +184,8 @@ func allReferences(v any) bool {
 	walk = func(v any) {
 		switch v := v.(type) {
 		case map[string]any:
-			for _, e := range v { //workflowcheck:ignore -- a count
+			//workflowcheck:ignore -- a count
+			for _, e := range v {
 				walk(e)
 			}
 		case []any:

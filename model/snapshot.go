@@ -4,7 +4,8 @@ package model
 // a file from which a process can start again: State is the position in the Plan.
 func Snapshot(idea map[string]any, seen *Brief, calls []any, output any) map[string]any {
 	out := make(map[string]any, len(idea)+1)
-	for k, v := range idea { //workflowcheck:ignore -- a map again
+	//workflowcheck:ignore -- a map again
+	for k, v := range idea {
 		out[k] = v
 	}
 	out["context"] = snapshotContext(idea["context"], seen)

@@ -51,28 +51,18 @@ func (s *State) Apply(w Write) {
 	s.writes = append(s.writes, Write{})
 	copy(s.writes[at+1:], s.writes[at:])
 	s.writes[at] = w
-	if at == len(s.writes)-1 && (w.update() || !s.hasWhole()) {
-		s.now = applyWrite(s.now, w, s.writes)
+	if at == len(s.writes)-1 {
+		s.now = applyWrite(s.now, w)
 		return
 	}
 	s.now = s.fold(s.writes)
-}
-
-// hasWhole says whether somebody wrote the whole State, which gives way to writes that come later.
-func (s *State) hasWhole() bool {
-	for _, w := range s.writes {
-		if len(w.Path) == 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // fold lays some of the writes on what the State started with.
 func (s *State) fold(writes []Write) any {
 	v := s.start
 	for _, w := range writes {
-		v = applyWrite(v, w, s.writes)
+		v = applyWrite(v, w)
 	}
 	return v
 }
@@ -109,9 +99,9 @@ func (s *State) seenFrom(request, index int, p Path) *State {
 
 // applyWrite gives v with one write laid on. What is in the way is left as it is: whether a path may be written is
 // decided before, and here nothing may be lost.
-func applyWrite(v any, w Write, all []Write) any {
+func applyWrite(v any, w Write) any {
 	if len(w.Path) == 0 && w.Method == "" {
-		return assignTop(v, w, all)
+		return overlay(v, w.Value)
 	}
 	old, _ := Lookup(v, w.Path)
 	if out, ok := put(v, w.Path, combine(w.Method, old, w.Value)); ok {
@@ -120,20 +110,14 @@ func applyWrite(v any, w Write, all []Write) any {
 	return v
 }
 
-// assignTop lays the top-level keys of a result over State, but for those that a Call or a person wrote: write-once from
-// any place in the Plan, or as an update that stands before.
-func assignTop(v any, w Write, all []Write) any {
-	var others []Write
-	for _, o := range all {
-		if o.before(w.Request, w.Index) || !o.update() {
-			others = append(others, o)
-		}
-	}
-	out := v
-	m, _ := w.Value.(map[string]any)
-	for _, k := range sortedKeys(m) {
-		if writerOf(others, Path{k}) == "" {
-			out, _ = put(out, Path{k}, m[k])
+// givingWay is a result for the whole State without the keys that a Call or a person wrote already, there or below: it
+// may replace what the process started with, never that.
+func (s *State) givingWay(value any) any {
+	out := map[string]any{}
+	m, _ := value.(map[string]any)
+	for k, v := range m { //workflowcheck:ignore -- a map again
+		if writerOf(s.writes, Path{k}) == "" {
+			out[k] = v
 		}
 	}
 	return out

@@ -67,16 +67,6 @@ func TestWritesAreLaidOnInPlanOrder(t *testing.T) {
 			[]Write{{Path: Path{"l"}, Method: "push", Value: "b", Request: 2, Index: 1}, {Path: Path{"l"}, Method: "push", Value: "a", Request: 1, Index: 9}}, `{"l":["a","b"]}`},
 		{"the whole State replaces what the process started with", `{"a":1,"b":{"x":1}}`,
 			[]Write{writeFrom(1, "", "", `{"b":{"y":2},"c":3}`)}, `{"a":1,"b":{"y":2},"c":3}`},
-		{"the whole State never replaces what a Call before wrote", `{}`,
-			[]Write{writeFrom(1, "a", "", `1`), writeFrom(2, "", "", `{"a":2,"b":2}`)}, `{"a":1,"b":2}`},
-		{"nor what came first in another whole State", `{}`,
-			[]Write{writeFrom(2, "", "", `{"a":2,"b":2}`), writeFrom(1, "", "", `{"a":1}`)}, `{"a":1,"b":2}`},
-		{"nor a key below which a Call wrote", `{"a":{"s":0}}`,
-			[]Write{writeFrom(1, "a.x", "", `1`), writeFrom(2, "", "", `{"a":"gone"}`)}, `{"a":{"s":0,"x":1}}`},
-		{"nor what a Call behind it wrote once before it came", `{}`,
-			[]Write{writeFrom(2, "a.x", "", `1`), writeFrom(1, "", "", `{"a":"gone","b":1}`)}, `{"a":{"x":1},"b":1}`},
-		{"nor that, where it came afterwards", `{}`,
-			[]Write{writeFrom(1, "", "", `{"a":"gone","b":1}`), writeFrom(2, "a.x", "", `1`)}, `{"a":{"x":1},"b":1}`},
 		{"an update behind the whole State changes what it brought", `{}`,
 			[]Write{writeFrom(2, "a", "push", `2`), writeFrom(1, "", "", `{"a":[1]}`)}, `{"a":[1,2]}`},
 		{"the whole State may be merged", `{"a":{"x":1}}`,
@@ -160,6 +150,28 @@ func TestAPathIsClosedWhen(t *testing.T) {
 			}
 			if by, closed := stateFrom(c.start, c.writes...).Closed(p); by != c.by || closed != (c.by != "") {
 				t.Errorf("closed %v by %q, want %q", closed, by, c.by)
+			}
+		})
+	}
+}
+
+func TestAResultForTheWholeStateGivesWayToWhatACallWrote(t *testing.T) {
+	for _, c := range []struct {
+		name, start string
+		writes      []Write
+		value, want string
+	}{
+		{"not to what the process started with", `{"a":1}`, nil, `{"a":2,"b":2}`, `{"a":2,"b":2}`},
+		{"at a key", `{}`, []Write{writeFrom(1, "a", "", `1`)}, `{"a":2,"b":2}`, `{"b":2}`},
+		{"below a key", `{"a":{"s":0}}`, []Write{writeFrom(1, "a.x", "", `1`)}, `{"a":"gone","b":2}`, `{"b":2}`},
+		{"behind it in the Plan too", `{}`, []Write{writeFrom(9, "a.x", "", `1`)}, `{"a":"gone","b":2}`, `{"b":2}`},
+		{"as an update", `{}`, []Write{writeFrom(1, "a", "push", `1`)}, `{"a":2,"b":2}`, `{"b":2}`},
+		{"as the whole State", `{}`, []Write{writeFrom(1, "", "", `{"a":1}`)}, `{"a":2,"b":2}`, `{"b":2}`},
+		{"merged into the whole State", `{}`, []Write{writeFrom(1, "", "merge", `{"a":1}`)}, `{"a":2,"b":2}`, `{"b":2}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := string(Encode(stateFrom(c.start, c.writes...).givingWay(mustDecode(c.value)))); got != c.want {
+				t.Errorf("got %s", got)
 			}
 		})
 	}

@@ -102,7 +102,8 @@ func (t *Tool) Form() map[string]any {
 		return t.Source
 	}
 	open := map[string]any{}
-	for name, schema := range props { //workflowcheck:ignore -- a map again
+	//workflowcheck:ignore -- a map again
+	for name, schema := range props {
 		if _, wired := wiredReference(schema); wired {
 			schema = withoutKey(schema.(map[string]any), "const")
 		}
@@ -115,7 +116,8 @@ func (t *Tool) Form() map[string]any {
 
 func withoutKey(m map[string]any, key string) map[string]any {
 	out := make(map[string]any, len(m))
-	for k, v := range m { //workflowcheck:ignore -- a map again
+	//workflowcheck:ignore -- a map again
+	for k, v := range m {
 		if k != key {
 			out[k] = v
 		}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -35,11 +37,18 @@ var (
 	server         *devserver.Server
 	temporalClient client.Client
 	store          *blobs.Store
+	storeDir       string
+	llmURL         string
 	llm            = &scripts{}
 	toolbox        = &toolServer{answers: map[string]http.HandlerFunc{}}
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	if address := os.Getenv(envWorker); address != "" {
+		os.Exit(runAsWorker(address))
+	}
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
 	var stop func()
@@ -49,13 +58,12 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer stop()
-	dir, err := os.MkdirTemp("", "store")
-	if err != nil {
+	if storeDir, err = os.MkdirTemp("", "store"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	if store, err = blobs.Open(context.Background(), dir); err != nil {
+	defer func() { _ = os.RemoveAll(storeDir) }()
+	if store, err = blobs.Open(context.Background(), storeDir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -76,13 +84,13 @@ func run(m *testing.M) int {
 }
 
 func startWorker() (worker.Worker, error) {
-	llmServer := httptest.NewServer(llm)
+	llmURL = httptest.NewServer(llm).URL
 	toolbox.server = httptest.NewServer(toolbox)
 	registry := tools.NewRegistry()
 	tools.Builtins(registry, nil)
 	registerTestTools(registry)
 	w, err := engine.NewWorker(temporalClient, engine.Parts{
-		Store: store, Tools: registry, LLM: activities.LLM{BaseURL: llmServer.URL + "/v1"},
+		Store: store, Tools: registry, LLM: activities.LLM{BaseURL: llmURL + "/v1"},
 		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), LookupEnv: os.LookupEnv}),
 	})
 	if err != nil {
@@ -132,6 +140,8 @@ type toolServer struct {
 	server  *httptest.Server
 	mu      sync.Mutex
 	answers map[string]http.HandlerFunc
+
+	prefix, to string
 }
 
 func (t *toolServer) handle(path string, f http.HandlerFunc) string {
@@ -141,9 +151,21 @@ func (t *toolServer) handle(path string, f http.HandlerFunc) string {
 	return t.server.URL + path
 }
 
+// forward sends what comes under a prefix to another server.
+func (t *toolServer) forward(prefix, url string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.prefix, t.to = prefix, url
+}
+
 func (t *toolServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.mu.Lock()
 	f := t.answers[r.URL.Path]
+	if under, ok := strings.CutPrefix(r.URL.Path, t.prefix); ok && t.prefix != "" && f == nil {
+		to, _ := url.Parse(t.to)
+		r.URL.Path = "/" + under
+		f = httputil.NewSingleHostReverseProxy(to).ServeHTTP
+	}
 	t.mu.Unlock()
 	if f == nil {
 		http.NotFound(w, r)
@@ -159,6 +181,9 @@ type scenario struct {
 	idea    map[string]any
 	llm     *rehearsal.Handler
 	options []rehearsal.Option
+
+	client    client.Client // where it runs
+	namespace string
 }
 
 // newScenario reads an Idea and the lines of a replies file.
@@ -168,7 +193,7 @@ func newScenario(t *testing.T, idea string, replies ...string) *scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scenario{t: t, id: strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()), idea: source}
+	s := &scenario{t: t, client: temporalClient, namespace: server.Namespace(), id: strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()), idea: source}
 	config, _ := source["config"].(map[string]any)
 	source["config"] = model.Merge(config, map[string]any{"llm": map[string]any{"model": s.id}})
 	s.script(replies...)
@@ -195,7 +220,7 @@ func (s *scenario) start() client.WorkflowRun {
 	if len(problems) > 0 {
 		s.t.Fatal(problems)
 	}
-	run, _, err := engine.StartOrAttach(s.t.Context(), temporalClient, server.Namespace(), engine.StartProcess{
+	run, _, err := engine.StartOrAttach(s.t.Context(), s.client, s.namespace, engine.StartProcess{
 		ID: s.id, Idea: idea, Start: workflows.Start{Idea: s.idea}, File: "test",
 	})
 	if err != nil {
@@ -240,20 +265,6 @@ func (s *scenario) prompt(n int) string {
 		fmt.Fprintln(&b, m.Content)
 	}
 	return b.String()
-}
-
-// status asks an instance for its State and Calls.
-func (s *scenario) status(token string) workflows.InstanceView {
-	s.t.Helper()
-	v, err := temporalClient.QueryWorkflow(s.t.Context(), workflows.InstanceID(s.id, token), "", workflows.QueryStatus)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	var view workflows.InstanceView
-	if err := v.Get(&view); err != nil {
-		s.t.Fatal(err)
-	}
-	return view
 }
 
 // eventually waits until a condition holds.

@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"regexp"
 	"testing"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -10,6 +11,7 @@ import (
 	"go.temporal.io/api/proxy"
 	"go.temporal.io/sdk/client"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"processidea/worker/engine"
 )
@@ -55,4 +57,31 @@ func largestPayload(t *testing.T, id string) int {
 		}
 	}
 	return largest
+}
+
+// claimsIn lists the digests of the stored payloads that a history, as JSON, refers to.
+func claimsIn(t *testing.T, text string) []string {
+	t.Helper()
+	h := &historypb.History{}
+	if err := protojson.Unmarshal([]byte(text), h); err != nil {
+		t.Fatal(err)
+	}
+	var digests []string
+	for _, e := range h.Events {
+		err := proxy.VisitPayloads(context.Background(), e, proxy.VisitPayloadsOptions{
+			Visitor: func(_ *proxy.VisitPayloadsContext, ps []*commonpb.Payload) ([]*commonpb.Payload, error) {
+				for _, p := range ps {
+					digests = append(digests, regexp.MustCompile(`"sha256":\s*"([0-9a-f]{64})"`).FindAllString(string(p.GetData()), -1)...)
+				}
+				return ps, nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, d := range digests {
+		digests[i] = d[len(d)-65 : len(d)-1]
+	}
+	return digests
 }

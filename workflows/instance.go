@@ -85,7 +85,8 @@ func readContext(parts ...[]any) []model.Message {
 
 func sortedNames(m map[string]any) []string {
 	names := make([]string, 0, len(m))
-	for name := range m { //workflowcheck:ignore -- sorted below
+	//workflowcheck:ignore -- sorted below
+	for name := range m {
 		names = append(names, name)
 	}
 	sort.Strings(names)

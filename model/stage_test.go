@@ -1,0 +1,246 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// stage plays a process: a Mind, the Runs of its instances, and an LLM that says what the test has it say. It stands for
+// what workflows and activities do between them.
+type stage struct {
+	t     *testing.T
+	idea  *Idea
+	mind  *Mind
+	runs  map[string]*Run
+	said  map[string]map[string]Status // what each instance has reported
+	now   time.Time
+	brief *Brief // of the Request under way
+
+	bindings map[string]Binding
+	// work gives the result of a Tool that code runs; a Fault is how it failed.
+	work func(tool string, params map[string]any) (any, *Fault)
+}
+
+// stagedTools is the palette of these tests: a Tool that code runs, one that fails, and one that the LLM is.
+const stagedTools = `"work": {"type": "object", "properties": {"x": {}, "n": {"type": "integer"}}}, "fail": {"type": "object", "properties": {}},
+	"think": {"type": "object", "properties": {"x": {}}, "_output": {"type": "string", "minLength": 1}},
+	"log": {"type": "object", "properties": {}, "_outputPath": "†state.log", "_outputMethod": "push"}`
+
+var began = time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
+
+// onStage begins a process with more keys of its Idea beside the palette, such as `"context": […]`.
+func onStage(t *testing.T, output string, rest ...string) *stage {
+	schema := `"schema": {"tools": {` + stagedTools + `}}`
+	if output != "" {
+		schema = `"schema": {"tools": {` + stagedTools + `}, "output": ` + output + `}`
+	}
+	s := &stage{t: t, idea: ideaOf(t, "{"+strings.Join(append([]string{schema}, rest...), ", ")+"}"), runs: map[string]*Run{}, said: map[string]map[string]Status{}, now: began}
+	s.bindings = map[string]Binding{"work": {Kind: KindGo}, "fail": {Kind: KindGo}, "think": {Kind: KindLatent}, "log": {Kind: KindGo}}
+	s.work = func(tool string, params map[string]any) (any, *Fault) {
+		if tool == "fail" {
+			return nil, fault(CodeToolFailed, "no luck")
+		}
+		if x, ok := params["x"]; ok {
+			return x, nil
+		}
+		return tool + " done", nil
+	}
+	s.mind = NewMind(s.idea, "p", s.bindings, began)
+	for _, token := range s.idea.Tokens() {
+		s.runs[token] = NewRun(Palette{Tools: s.idea.Tools, Bindings: s.bindings}, s.idea.Context, token)
+		s.said[token] = map[string]Status{}
+	}
+	return s
+}
+
+const twoInstances = `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": 2}}]`
+
+// asks lets the Mind go on, which must make a Request.
+func (s *stage) asks() *Brief {
+	s.t.Helper()
+	step, b := s.mind.Next(s.now)
+	if step != StepAsk {
+		s.t.Fatalf("the step is %s, paused by %v", step, s.mind.Paused())
+	}
+	s.brief = b
+	return b
+}
+
+func (s *stage) expect(want Step) {
+	s.t.Helper()
+	if step, _ := s.mind.Next(s.now); step != want {
+		s.t.Fatalf("the step is %s, not %s; paused by %v", step, want, s.mind.Paused())
+	}
+}
+
+// says is a Request that is answered whole.
+func (s *stage) says(reply string) *Conclusion {
+	s.t.Helper()
+	s.asks()
+	m := value(s.t, reply).(map[string]any)
+	calls, _ := m["calls"].([]any)
+	r := s.hear(calls)
+	r.Whole, r.Output = true, m["output"]
+	r.OutputFault = CheckOutput(s.idea, m["output"])
+	return s.concludes(r)
+}
+
+// breaksOff is a Request that ends otherwise than with a whole solution, after some Calls.
+func (s *stage) breaksOff(end Reply, calls ...string) *Conclusion {
+	s.t.Helper()
+	s.asks()
+	var list []any
+	for _, c := range calls {
+		list = append(list, value(s.t, c))
+	}
+	r := s.hear(list)
+	if end.Lost {
+		r = Reply{} // what the worker heard is lost with it; the instances have it
+	}
+	r.End, r.Lost, r.Final, r.Idle = end.End, end.Lost, end.Final, nil
+	return s.concludes(r)
+}
+
+// hear hands the Calls of a reply on, as they close in the stream.
+func (s *stage) hear(calls []any) Reply {
+	r := Reply{Calls: calls, Usage: Usage{PromptTokens: 100, CompletionTokens: 10}, Attempts: 1}
+	p := Palette{Tools: s.idea.Tools, Bindings: s.bindings, Tokens: s.brief.Tokens()}
+	if s.brief.Closing {
+		p.Tokens = nil
+	}
+	named := map[string]bool{}
+	for n, call := range calls {
+		var tokens []string
+		var f *Fault
+		if len(s.brief.Asking) > 0 {
+			var a Asked
+			var out any
+			if a, out, f = ReadResult(s.idea, s.brief, call); f == nil {
+				s.runs[a.Token].Succeed(a.ID, out)
+				continue
+			}
+		} else {
+			_, tokens, f = p.Read(call)
+		}
+		if len(tokens) == 0 {
+			r.Faults = append(r.Faults, CallFault{Index: n + 1, Fault: *f})
+		}
+		for _, token := range tokens {
+			named[token] = true
+			s.runs[token].Accept(s.brief.Number, n+1, call)
+		}
+	}
+	for _, token := range p.Tokens {
+		if !named[token] {
+			r.Idle = append(r.Idle, token)
+		}
+	}
+	return r
+}
+
+// concludes lets everything that was accepted come to its end, and reports it.
+func (s *stage) concludes(r Reply) *Conclusion {
+	s.t.Helper()
+	for _, token := range s.brief.Tokens() {
+		if !s.brief.Closing {
+			s.settleRun(token, s.brief.Number)
+			s.mind.Heard(s.report(token, s.brief.Number))
+		}
+	}
+	s.mind.Replied(r)
+	c := s.mind.Conclude()
+	if c == nil {
+		s.t.Fatal("the Request is not concluded")
+	}
+	return c
+}
+
+func (s *stage) settleRun(token string, request int) {
+	run := s.runs[token]
+	run.Close(request)
+	for todo := run.Next(); len(todo) > 0; todo = run.Next() {
+		for _, ready := range todo {
+			if out, f := s.work(ready.Record.Tool, ready.Params); f != nil {
+				run.Fail(ready.Record.ID, f)
+			} else {
+				run.Succeed(ready.Record.ID, out)
+			}
+		}
+	}
+}
+
+// report is what an instance tells its process when it has come to rest. It goes through JSON, as signals do.
+func (s *stage) report(token string, closed int) Report {
+	run := s.runs[token]
+	r := Report{Token: token, Closed: closed, Quiet: run.Quiet(), Missing: run.Missing(), Writes: run.NewWrites()}
+	for _, rec := range run.Records() {
+		if s.said[token][rec.ID] != rec.Status {
+			s.said[token][rec.ID] = rec.Status
+			r.Calls = append(r.Calls, CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Call: rec.Written})
+		}
+	}
+	for _, rec := range run.Asking() {
+		params, _ := run.Resolved(rec)
+		r.Asking = append(r.Asking, Asked{ID: rec.ID, Token: token, Tool: rec.Tool, Params: params})
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var out Report
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.UseNumber()
+	if err := d.Decode(&out); err != nil {
+		s.t.Fatal(err)
+	}
+	return out
+}
+
+// statuses tells where every instance stands.
+func (s *stage) statuses() string {
+	var parts []string
+	for _, m := range s.mind.Members() {
+		parts = append(parts, strings.TrimSpace(m.Token+" "+string(m.Status)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// troubles tells what a Request is told went wrong.
+func troublesOf(b *Brief) string {
+	var lines []string
+	for _, t := range b.Troubles {
+		line := strings.TrimSpace(t.Call + " " + t.Fault.Error())
+		if len(t.Instances) > 0 {
+			line += " in " + strings.Join(t.Instances, ", ")
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// plannedIn tells the Calls that a Request is shown, and what became of them.
+func plannedIn(b *Brief) string {
+	var parts []string
+	for _, e := range b.Plan {
+		how := ""
+		for _, status := range []Status{Done, Failed, Skipped, Blocked, Waiting} {
+			if n := e.How[status]; n > 0 {
+				how += fmt.Sprintf(" %s %d", status, n)
+			}
+		}
+		parts = append(parts, e.ID+how)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (s *stage) want(what, got, want string) {
+	s.t.Helper()
+	if got != want {
+		s.t.Errorf("%s: got %q, want %q", what, got, want)
+	}
+}
+
+func (s *stage) output() string { return string(Encode(s.mind.Output())) }

@@ -1,0 +1,268 @@
+package workflows_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"processidea/activities/blobs"
+	"processidea/model"
+	"processidea/rehearsal"
+	"processidea/worker/engine"
+)
+
+// These tests kill a worker with SIGKILL and start another. The worker is this test binary, run as a worker in a
+// namespace of its own, so that no other worker takes its work.
+
+const crashNamespace = "crash"
+
+// The environment that makes this binary a worker.
+const (
+	envWorker = "TEST_WORKER_ADDRESS"
+	envStore  = "TEST_WORKER_STORE"
+	envLLM    = "OPENAI_BASE_URL"
+)
+
+// runAsWorker works until it is told to stop, or killed.
+func runAsWorker(address string) int {
+	s, err := blobs.Open(context.Background(), os.Getenv(envStore))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	c, err := client.Dial(engine.ClientOptions(client.Options{HostPort: address, Namespace: crashNamespace, Logger: quiet{}}, s))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	w, err := engine.NewWorker(c, engine.Parts{Store: s})
+	if err == nil {
+		err = w.Start()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM)
+	<-stop
+	return 0
+}
+
+// crash is a process whose worker can be killed.
+type crash struct {
+	t      *testing.T
+	client client.Client
+	llm    *rehearsal.Handler
+	llmURL string
+	id     string
+
+	mu   sync.Mutex
+	seen map[string][]string // Idempotency-Keys by tool path
+}
+
+var makeNamespace sync.Once
+
+func newCrash(t *testing.T) *crash {
+	t.Helper()
+	t.Parallel()
+	makeNamespace.Do(func() {
+		_, err := temporalClient.WorkflowService().RegisterNamespace(t.Context(), &workflowservice.RegisterNamespaceRequest{
+			Namespace: crashNamespace, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	c, err := client.Dial(engine.ClientOptions(client.Options{
+		HostPort: server.Address(), Namespace: crashNamespace, Logger: quiet{}}, store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	eventually(t, "the namespace is there", func() bool {
+		_, err := c.DescribeTaskQueue(t.Context(), "process-idea", 1)
+		return err == nil
+	})
+	return &crash{t: t, client: c, id: t.Name(), seen: map[string][]string{}}
+}
+
+// work starts a worker and gives what kills it.
+func (c *crash) work() (kill func()) {
+	c.t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), envWorker+"="+server.Address(), envStore+"="+storeDir,
+		envLLM+"="+llmURL+"/v1", "PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(toolbox.server.URL, "http://"))
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	kill = sync.OnceFunc(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	c.t.Cleanup(kill)
+	return kill
+}
+
+// tool is a path of the tool server that notes who calls; it answers its name once `then` returns.
+func (c *crash) tool(name string, then func(nth int, r *http.Request)) string {
+	return toolbox.handle("/"+c.id+"/"+name, func(w http.ResponseWriter, r *http.Request) {
+		c.mu.Lock()
+		c.seen[name] = append(c.seen[name], r.Header.Get("Idempotency-Key"))
+		n := len(c.seen[name])
+		c.mu.Unlock()
+		if then != nil {
+			then(n, r)
+		}
+		fmt.Fprintf(w, "%q", name)
+	})
+}
+
+func (c *crash) calls(name string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]string{}, c.seen[name]...)
+}
+
+func (c *crash) start(s *scenario) client.WorkflowRun {
+	c.t.Helper()
+	s.client, s.namespace = c.client, crashNamespace
+	return s.start()
+}
+
+func (c *crash) finish(run client.WorkflowRun) model.Result {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
+	defer cancel()
+	var r model.Result
+	if err := run.Get(ctx, &r); err != nil {
+		c.t.Fatal(err)
+	}
+	return r
+}
+
+func httpTool(url, more string) string {
+	return fmt.Sprintf(`{"type": "object", "properties": {"n": {"type": "integer"}}, "_activity": {"http": {"url": %q}}%s}`, url, more)
+}
+
+// stopBehind holds the first Request's stream behind a number of characters, until the client is gone.
+func stopBehind(chars int) rehearsal.Option {
+	return rehearsal.Gate(func(ctx context.Context, request, sent int) {
+		if request == 1 && sent >= chars {
+			<-ctx.Done()
+		}
+	})
+}
+
+const call = `{"_tool": "go", "n": %d, "_outputPath": "r%d"}`
+
+func eightCalls() (all string, third int) {
+	var calls []string
+	for n := 1; n <= 8; n++ {
+		calls = append(calls, fmt.Sprintf(call, n, n))
+		if n == 3 {
+			third = len(`{"calls":[`) + len(strings.Join(calls, ",")) + 8
+		}
+	}
+	return strings.Join(calls, ","), third
+}
+
+func TestAWorkerKilledInTheMiddleOfAStreamDoesNotMakeTheLLMSpeakTwice(t *testing.T) {
+	c := newCrash(t)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`)
+	calls, third := eightCalls()
+	s.options = []rehearsal.Option{stopBehind(third)}
+	s.script(`{"solution": {"calls": [`+calls+`]}}`, `{"solution": {"calls": []}}`)
+	kill := c.work()
+	run := c.start(s)
+	eventually(t, "the tool was called three times", func() bool { return len(c.calls("go")) == 3 })
+	kill()
+	c.work()
+	r := c.finish(run)
+	if n := len(s.llm.Requests()); n != 2 || r.Requests != 2 {
+		t.Errorf("the LLM was asked %d times, %d of them counted", n, r.Requests)
+	}
+	if got := asJSON(r.Instances[""].State); got != `{"r1":"go","r2":"go","r3":"go"}` {
+		t.Error(got)
+	}
+	if p := s.prompt(2); !strings.Contains(p, "worker_lost") || !strings.Contains(p, `1.3 {"_outputPath":"r3"`) {
+		t.Error(p)
+	}
+}
+
+func TestAWorkerKilledBeforeTheFirstCallMakesExactlyOneMoreRequest(t *testing.T) {
+	c := newCrash(t)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`)
+	calls, _ := eightCalls()
+	reached := make(chan struct{})
+	var once sync.Once
+	s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, _, sent int) {
+		first := false
+		once.Do(func() { first = true })
+		if first {
+			close(reached)
+			<-ctx.Done()
+		}
+	})}
+	plan := `{"solution": {"calls": [` + calls + `]}}`
+	s.script(plan, plan, `{"solution": {"calls": []}}`)
+	kill := c.work()
+	run := c.start(s)
+	<-reached
+	kill()
+	c.work()
+	r := c.finish(run)
+	if n := len(s.llm.Requests()); n != 3 || len(c.calls("go")) != 8 || r.Calls.Done != 8 {
+		t.Errorf("the LLM was asked %d times, the tool %d times; %+v", n, len(c.calls("go")), r)
+	}
+}
+
+func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T) {
+	c := newCrash(t)
+	hold := func(nth int, r *http.Request) {
+		if nth == 1 {
+			<-r.Context().Done() // the effect is there; the answer never arrives
+		}
+	}
+	s := newScenario(t, `{"schema": {"tools": {"again": `+httpTool(c.tool("again", hold), "")+`,
+		"once": `+httpTool(c.tool("once", hold), `, "_retry": {"attempts": 1}`)+`,
+		"before": `+httpTool(c.tool("before", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [{"_tool": "before", "_outputPath": "a"}, {"_tool": "again", "_outputPath": "b"},
+			{"_tool": "once", "_outputPath": "c"}]}}`, `{"solution": {"calls": []}}`)
+	kill := c.work()
+	run := c.start(s)
+	eventually(t, "all three were called", func() bool {
+		return len(c.calls("again")) == 1 && len(c.calls("once")) == 1 && len(c.calls("before")) == 1
+	})
+	eventually(t, "the first is in history", func() bool {
+		v, err := c.client.QueryWorkflow(t.Context(), s.id+"/main", "", "status")
+		var view struct {
+			State map[string]any `json:"state"`
+		}
+		return err == nil && v.Get(&view) == nil && view.State["a"] != nil
+	})
+	kill()
+	c.work()
+	r := c.finish(run)
+	if k := c.calls("again"); len(k) != 2 || k[0] != k[1] || k[0] != s.id+"/main/1.2" {
+		t.Errorf("again: %q", k)
+	}
+	if len(c.calls("once")) != 1 || len(c.calls("before")) != 1 {
+		t.Errorf("once %d times, before %d times", len(c.calls("once")), len(c.calls("before")))
+	}
+	if got := asJSON(r.Instances[""].State); got != `{"a":"before","b":"again"}` || !strings.Contains(s.prompt(2), "outcome_unknown") {
+		t.Errorf("%s\n%s", got, s.prompt(2))
+	}
+}

@@ -1,0 +1,103 @@
+package workflows_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/examples/diamond/shop"
+	"processidea/model"
+	"processidea/worker/engine"
+	"processidea/workflows"
+)
+
+// example is one folder of examples/, with its rows as messages and its replies as the LLM.
+func example(t *testing.T, name string) (idea map[string]any, replies string) {
+	t.Helper()
+	read := func(file string) []byte {
+		data, err := os.ReadFile(filepath.Join("..", "examples", name, file))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return data
+	}
+	text := bytes.ReplaceAll(read("idea.json"), []byte("127.0.0.1:8765"), []byte(strings.TrimPrefix(toolbox.server.URL, "http://")+"/shop"))
+	idea, err := model.DecodeObject(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	context, _ := idea["context"].([]any)
+	for n, line := range strings.Split(strings.TrimSpace(string(read("instances.jsonl"))), "\n") {
+		if line == "" {
+			continue
+		}
+		row, err := model.DecodeObject([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row["_instance"] == nil {
+			row["_instance"] = fmt.Sprint(n + 1)
+		}
+		context = append(context, row)
+	}
+	idea["context"] = context
+	return idea, string(read("replies.jsonl"))
+}
+
+func TestEveryExampleRunsToItsEnd(t *testing.T) {
+	for name, want := range map[string]struct {
+		requests int
+		calls    model.Counts
+	}{
+		"sentiment":  {2, model.Counts{Done: 2}},
+		"moderation": {1, model.Counts{Done: 600}},
+		"employees":  {2, model.Counts{Done: 1}},
+		"diamond":    {2, model.Counts{Done: 7, Failed: 1}},
+		"latent":     {3, model.Counts{Done: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "diamond" {
+				serveShop(t)
+			}
+			idea, replies := example(t, name)
+			read, problems := model.ReadIdea(idea)
+			if errs := problems.Errors(); len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			run, _, err := engine.StartOrAttach(t.Context(), temporalClient, server.Namespace(), engine.StartProcess{
+				ID: "example-" + name, Idea: read, Start: workflows.Start{Idea: idea, Replies: replies}, File: name,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r model.Result
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			if err := run.Get(ctx, &r); err != nil {
+				t.Fatal(err)
+			}
+			if r.Status != model.StatusCompleted || r.Requests != want.requests || r.Calls != want.calls {
+				t.Errorf("%s after %d requests, %+v", r.Status, r.Requests, r.Calls)
+			}
+			replays(t, name, run.GetID())
+			if *record {
+				recordHistories(t, name, r)
+			}
+		})
+	}
+}
+
+// serveShop puts the diamond's tools on the tool server.
+func serveShop(t *testing.T) {
+	t.Helper()
+	s := httptest.NewServer(shop.Handler())
+	t.Cleanup(s.Close)
+	toolbox.forward("/shop/", s.URL)
+}
