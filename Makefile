@@ -1,0 +1,35 @@
+# The commands of this project. `make` lists them.
+
+.PHONY: help
+help: ## what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
+
+.PHONY: test
+test: ## everything, on the real Temporal server
+	go test ./...
+
+.PHONY: race
+race: ## the same under the race detector; the first build takes long
+	go test -race ./...
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for half a minute (FUZZTIME=…)
+	@for target in $$(grep -rhoE '^func Fuzz[A-Za-z]+' model | sed 's/func //'); do \
+		echo $$target; go test ./model -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),30s) -fuzzminimizetime 10x || exit 1; done
+
+.PHONY: lint
+lint: ## gofmt, vet, golangci-lint and workflowcheck, as .ci/run does
+	.ci/lint
+
+.PHONY: histories
+histories: ## record the examples' histories anew, after a change that old ones need not survive
+	rm -rf workflows/testdata/histories/* workflows/testdata/store
+	go test ./workflows -run TestEveryExample -count 1 -record
+
+.PHONY: screenshot
+screenshot: ## docs/moderation.png: the Temporal UI on the finished moderation process, by headless Chromium
+	docs/screenshot.sh
+
+.PHONY: build
+build: ## bin/starter (with the embedded server) and bin/worker (without)
+	go build -o bin/ ./starter ./worker
