@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // This file finds who can never run because it waits for itself, through any number of others.
@@ -119,4 +120,12 @@ func (f *flow) circle(start int) []edge {
 		}
 	}
 	return nil
+}
+
+func namesOf(steps []*planStep) string {
+	names := make([]string, len(steps))
+	for n, s := range steps {
+		names[n] = s.String()
+	}
+	return strings.Join(names, " → ")
 }

@@ -1,9 +1,6 @@
 package model
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // This file follows a Plan's data: what each Call reads, who writes it, and who waits for whom. Instances that begin
 // alike are looked at once.
@@ -260,63 +257,4 @@ func (f *flow) otherPaths(n int, ref Reference) string {
 		return "; there are " + someOf(refs)
 	}
 	return ""
-}
-
-// checkOwnPath warns of a Call that reads the very value it writes: once that is there, the path is closed.
-func (f *flow) checkOwnPath(n int) {
-	s := f.steps[n]
-	if s.output == nil || s.update() {
-		return
-	}
-	for r, read := range s.reads {
-		if read.ref.Kind == TypeState && read.ref.Path.Within(*s.output) && (f.facts[n].reads[r].present || len(f.writers(n, r)) > 0) {
-			f.note(s, s.outputAt, fmt.Sprintf("the Call reads %s and is skipped once that is there, as its own path %s is closed then; "+
-				"write elsewhere, or declare an _outputMethod on its tool", read.ref, Reference{TypeState, *s.output}), true)
-			return
-		}
-	}
-}
-
-// checkAlternatives warns of Calls that are alternatives by mistake: one lies within the path of another, comes behind an
-// update of its path, or repeats another.
-func (f *flow) checkAlternatives(n int) {
-	s := f.steps[n]
-	if s.output == nil || s.update() || f.facts[n].skipped {
-		return
-	}
-	for w, earlier := range f.steps[:n] {
-		if earlier.output == nil || len(*earlier.output) == 0 || !f.facts[w].here || f.facts[w].skipped || !earlier.output.Overlaps(*s.output) {
-			continue
-		}
-		mine, other := Reference{TypeState, *s.output}, Reference{TypeState, *earlier.output}
-		switch {
-		case earlier.update() && len(*earlier.output) < len(*s.output): // it may leave room
-		case earlier.update():
-			f.note(s, s.outputAt, fmt.Sprintf("%s is updated by %s before, so the Call is skipped: put it first, or give it an _outputMethod",
-				mine, earlier), true)
-			return
-		case mine.String() != other.String():
-			f.note(s, s.outputAt, fmt.Sprintf("one of %s and %s, which %s writes, lies within the other: the Call is skipped unless that one fails",
-				mine, other, earlier), true)
-			return
-		case repeats(s.raw, earlier.raw):
-			f.note(s, s.path, fmt.Sprintf("the Call repeats %s: it runs only if that one fails", earlier), true)
-			return
-		}
-	}
-}
-
-func repeats(a, b map[string]any) bool {
-	for _, k := range []string{"_instance", "_reasoningForCall"} {
-		a, b = withoutKey(a, k), withoutKey(b, k)
-	}
-	return Equal(a, b)
-}
-
-func namesOf(steps []*planStep) string {
-	names := make([]string, len(steps))
-	for n, s := range steps {
-		names[n] = s.String()
-	}
-	return strings.Join(names, " → ")
 }

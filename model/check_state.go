@@ -74,7 +74,7 @@ func misfitAt(schema any, at place, v any) string {
 // placeOf finds the Message that gives an instance the value at a path, and the value's place in the file.
 func (c *checker) placeOf(kind, token string, p Path) string {
 	if m, ok := c.giver(kind, token, p); ok {
-		return m.payloadPath() + steps(m.Payload, p)
+		return JSONPath(m.payloadPath(), p...)
 	}
 	return "$.context"
 }
@@ -105,18 +105,4 @@ func (m placed) payloadPath() string {
 		return joinJSONPath(m.path, m.Type)
 	}
 	return m.path
-}
-
-// steps is a path as it is written behind the JSON path of a value: indexes in brackets.
-func steps(v any, p Path) string {
-	out := ""
-	for _, step := range p {
-		if _, list := v.([]any); list {
-			out += "[" + step + "]"
-		} else {
-			out = joinJSONPath(out, step)
-		}
-		v, _ = stepInto(v, step)
-	}
-	return out
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 // checkedTools is the palette of these tests: it keeps the rules of strict mode.
@@ -79,6 +77,8 @@ func TestCheckFindsWhatIsWrongWithACallByItself(t *testing.T) {
 		{"a parameter that the tool does not have", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "txt": "x"}]}`, []string{
 			`error $.context[0].plan[0]: parameter "text" is missing`,
 			`error $.context[0].plan[0].txt: tool "analyze" has no parameter "txt"; did you mean text?`}},
+		{"all that the tool has, where nothing is near", ``, `{"type": "plan", "plan": [{"_tool": "rank", "urgency": "x", "score": 1}]}`, []string{
+			`error $.context[0].plan[0].urgency: tool "rank" has no parameter "urgency"; it has labels`}},
 		{"a wired parameter is not the Call's to give", `"mail": {"type": "object", "properties": {"to": {"const": "†input.to"}}}`,
 			`{"type": "input", "to": "x"}, {"type": "plan", "plan": [{"_tool": "mail", "to": "y"}]}`, []string{
 				`error $.context[1].plan[0].to: parameter "to" is wired by the tool's designer`}},
@@ -119,6 +119,8 @@ func TestCheckFindsInstancesThatThereAreNot(t *testing.T) {
 		{"a Call for an instance that nobody names", ``, `{"type": "state", "_instance": "①", "a": "x"}, {"type": "state", "_instance": "②", "a": "x"},
 			{"type": "plan", "plan": [{"_tool": "analyze", "_instance": "③", "text": "†state.nowhere"}]}`, []string{
 			`error $.context[2].plan[0]._instance: unknown instance "③"; there are ①, ② and "*" for all`}},
+		{"a token that is nearly one", ``, `{"type": "state", "_instance": "alice", "a": "x"}, {"type": "plan", "plan": [{"_tool": "analyze", "_instance": "alyce", "text": "x"}]}`, []string{
+			`error $.context[1].plan[0]._instance: unknown instance "alyce"; did you mean alice?`}},
 		{"a token in a process that has none", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "_instance": "①", "text": "x"}]}`, []string{
 			`error $.context[0].plan[0]._instance: unknown instance "①": no message of the context names an instance; leave _instance out`}},
 		{"a token is a string", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "_instance": 1, "text": "x"}]}`, []string{
@@ -146,6 +148,10 @@ func TestCheckFindsReferencesThatFindNothing(t *testing.T) {
 			{"type": "plan", "plan": [{"_tool": "analyze", "text": "†input.x"}, {"_tool": "analyze", "text": "†state.y"}]}`, []string{
 			`error $.context[3].plan[0].text: reference †input.x: the context has no "input" (in ②, ③)`,
 			`error $.context[3].plan[1].text: no Call writes †state.y and no State holds it at the start (in ①)`}},
+		{"there in few of many instances", ``, `{"type": "state", "_instance": "0", "a": "x"}, {"type": "state", "_instance": "1", "b": "x"}, {"type": "state", "_instance": "2", "b": "x"}, {"type": "state", "_instance": "3", "b": "x"},
+			{"type": "state", "_instance": "4", "b": "x"}, {"type": "state", "_instance": "5", "b": "x"}, {"type": "state", "_instance": "6", "b": "x"}, {"type": "state", "_instance": "7", "b": "x"}, {"type": "state", "_instance": "8", "b": "x"},
+			{"type": "state", "_instance": "9", "b": "x"}, {"type": "state", "_instance": "10", "b": "x"}, {"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.a"}]}`, []string{
+			`error $.context[11].plan[0].text: no Call writes †state.a and no State holds it at the start; there is †state.b (in 1, 2, 3, 4, 5, 6, 7, 8 and 2 more)`}},
 		{"an instance is named only where the Call is for several", ``, `{"type": "state", "_instance": "①", "x": "a"}, {"type": "state", "_instance": "②", "y": "b"},
 			{"type": "plan", "plan": [{"_tool": "analyze", "_instance": "①", "text": "†state.y"}, {"_tool": "analyze", "_instance": "②", "text": "†state.y"}]}`, []string{
 			`error $.context[2].plan[0].text: no Call writes †state.y and no State holds it at the start; there is †state.x`}},
@@ -192,123 +198,6 @@ func TestCheckFindsCyclesAmongCalls(t *testing.T) {
 		{"none where they work in different instances", ``, `{"type": "state", "_instance": "①", "b": "x"}, {"type": "state", "_instance": "②", "a": "x"}, {"type": "plan", "plan": [
 			{"_tool": "analyze", "_instance": "①", "text": "†state.b", "_outputPath": "a"}, {"_tool": "analyze", "_instance": "②", "text": "†state.a", "_outputPath": "b"}]}`, nil},
 	})
-}
-
-func TestCheckComparesTypes(t *testing.T) {
-	runChecks(t, []checkCase{
-		{"an _output with the parameter that reads it", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "mood"}, {"_tool": "rank", "score": "†state.mood"}]}`, []string{
-			`error $.context[0].plan[1].score: †state.mood, as plan[0] (analyze) writes it, is of type string; the parameter "score" wants number`}},
-		{"at the path that is read", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"}, {"_tool": "analyze", "text": "†state.user.id"}, {"_tool": "analyze", "text": "†state.user.name"}]}`, []string{
-			`error $.context[0].plan[1].text: †state.user.id, as plan[0] (fetch) writes it, is of type integer; the parameter "text" wants string`}},
-		{"a path that the _output does not have", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"}, {"_tool": "analyze", "text": "†state.user.nam"}]}`, []string{
-			`error $.context[0].plan[1].text: †state.user.nam: plan[0] (fetch) writes †state.user, and its _output has no nam; did you mean name?`}},
-		{"deep inside a parameter", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n"}, {"_tool": "rank", "labels": ["a", "†state.n"]}]}`, []string{
-			`error $.context[0].plan[1].labels[1]: †state.n, as plan[0] (rank) writes it, is of type integer; the parameter "labels.1" wants string`}},
-		{"an object that Calls make piece by piece", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "a.b"}, {"_tool": "analyze", "text": "†state.a"}]}`, []string{
-			`error $.context[0].plan[1].text: †state.a, below which plan[0] (analyze) writes, is of type object; the parameter "text" wants string`}},
-		{"what is there", ``, `{"type": "input", "n": 5, "s": "x"}, {"type": "state", "m": 1.5}, {"type": "plan", "plan": [{"_tool": "analyze", "text": "†input.n"}, {"_tool": "rank", "score": "†input.n"},
-			{"_tool": "fetch", "id": "†input.s"}, {"_tool": "fetch", "id": "†state.m"}]}`, []string{
-			`error $.context[2].plan[0].text: †input.n is of type integer; the parameter "text" wants string`,
-			`error $.context[2].plan[2].id: †input.s is of type string; the parameter "id" wants integer`,
-			`warning $.context[2].plan[3].id: †state.m is of type number; the parameter "id" wants integer`}},
-		{"an integer is a number", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n"}, {"_tool": "rank", "score": "†state.n"}]}`, nil},
-		{"a number may be an integer", `"sum": {"type": "object", "properties": {}, "_output": {"type": "number"}}`,
-			`{"type": "plan", "plan": [{"_tool": "sum", "_outputPath": "n"}, {"_tool": "fetch", "id": "†state.n"}]}`, []string{
-				`warning $.context[0].plan[1].id: †state.n, as plan[0] (sum) writes it, is of type number; the parameter "id" wants integer`}},
-		{"one of several types may fit", `"maybe": {"type": "object", "properties": {}, "_output": {"anyOf": [{"type": "number"}, {"type": ["string", "null"]}]}}`,
-			`{"type": "plan", "plan": [{"_tool": "maybe", "_outputPath": "n"}, {"_tool": "analyze", "text": "†state.n"}]}`, nil},
-		{"what says no type is believed", `"any": {"type": "object", "properties": {}, "_output": {"description": "who knows"}}`,
-			`{"type": "plan", "plan": [{"_tool": "any", "_outputPath": "n"}, {"_tool": "rank", "score": "†state.n", "_outputPath": "m.n"}, {"_tool": "analyze", "text": "†state.n.o"}]}`, nil},
-		{"what an update makes of a value is not known", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n", "_outputMethod": "push"}, {"_tool": "rank", "labels": "†state.n"}]}`, nil},
-	})
-}
-
-func TestCheckHoldsPlansAndStatesToTheStateSchema(t *testing.T) {
-	const closed = `"schema": {"type": "object", "properties": {"text": {"type": "string"}, "user": {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"], "additionalProperties": false},
-		"tags": {"type": "array", "items": {"type": "object", "required": ["id"]}}}, "required": ["text", "user"], "additionalProperties": false}`
-	runChecks(t, []checkCase{
-		{"output paths outside a closed schema", ``, `{"type": "state", ` + closed + `}, {"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "txt"},
-			{"_tool": "analyze", "text": "x", "output": "†state.user.nam"}, {"_tool": "analyze", "text": "x", "_outputPath": "user.name"}]}`, []string{
-			`error $.context[1].plan[0]._outputPath: †state.txt stands outside the closed State schema; did you mean text?`,
-			`error $.context[1].plan[1].output: †state.user.nam stands outside the closed State schema; did you mean name?`}},
-		{"a fixed output path, told at the tool", `"log": {"type": "object", "properties": {}, "_outputPath": "†state.log"}`,
-			`{"type": "state", ` + closed + `}, {"type": "plan", "plan": [{"_tool": "log"}]}`, []string{
-				`error $.schema.tools.log._outputPath: †state.log stands outside the closed State schema`}},
-		{"References outside a closed schema", ``, `{"type": "state", ` + closed + `}, {"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.txt"}]}`, []string{
-			`error $.context[1].plan[0].text: †state.txt stands outside the closed State schema; did you mean text?`}},
-		{"in one instance alone", ``, `{"type": "state", "_instance": "①", ` + closed + `}, {"type": "state", "_instance": "②", "a": 1}, {"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "mood"}]}`, []string{
-			`error $.context[2].plan[0]._outputPath: †state.mood stands outside the closed State schema (in ①)`}},
-		{"a start State of wrong types, and one that only lacks something", ``, `{"type": "state", "state": {"text": 5, "user": {"age": "old"}, "tags": [{}], "more": 1}, ` + closed + `}`, []string{
-			`error $.context[0].state.more: †state.more stands outside the closed schema`,
-			`error $.context[0].state.tags: †state.tags does not fit its schema: /0: missing properties: 'id'`,
-			`error $.context[0].state.text: †state.text does not fit its schema: expected string, but got number`,
-			`error $.context[0].state.user.age: †state.user.age does not fit its schema: expected integer, but got string`}},
-		{"an object where something else is wanted", ``, `{"type": "state", "text": {"a": 1}, ` + closed + `}`, []string{
-			`error $.context[0].text: †state.text is of type object; its schema wants string`}},
-		{"a large value is not looked into", ``, `{"type": "state", "state": {"text": {"†blob": {"digest": "d", "size": 9, "type": "array"}}}, ` + closed + `}`, nil},
-		{"the message that gives the value is the one to blame", ``, `{"type": "state", "text": "x", ` + closed + `}, {"type": "state", "text": 1}, {"type": "state", "_instance": "①", "text": "own"}, {"type": "state", "_instance": "②", "state": {}}`, []string{
-			`error $.context[1].text: †state.text does not fit its schema: expected string, but got number (in ②)`}},
-		{"other payloads that do not fit will still be used", ``, `{"type": "input", "n": "x", "schema": {"properties": {"n": {"type": "integer"}}}}, {"type": "data", "kind": "memo", "n": 1, "schema": {"properties": {"n": {"type": "string"}}}}`, []string{
-			`warning $.context[0].n: †input.n does not fit its schema: expected integer, but got string`,
-			`warning $.context[1].n: †memo.n does not fit its schema: expected string, but got number`}},
-	})
-}
-
-func TestCheckWarnsOfCallsThatWillProbablyNotDoWhatTheyShould(t *testing.T) {
-	runChecks(t, []checkCase{
-		{"a path within another's", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"}, {"_tool": "analyze", "text": "x", "_outputPath": "user.mood"}]}`, []string{
-			`warning $.context[0].plan[1]._outputPath: one of †state.user.mood and †state.user, which plan[0] (fetch) writes, lies within the other: the Call is skipped unless that one fails`}},
-		{"a value that is set behind its updates", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n", "_outputMethod": "push"}, {"_tool": "rank", "_outputPath": "n"}]}`, []string{
-			`warning $.context[0].plan[1]._outputPath: †state.n is updated by plan[0] (rank) before, so the Call is skipped: put it first, or give it an _outputMethod`}},
-		{"a Call that stands twice", ``, `{"type": "plan", "plan": [{"_tool": "rank", "score": 1, "_outputPath": "n"}, {"_tool": "rank", "score": 1, "_outputPath": "n", "_reasoningForCall": "again"}]}`, []string{
-			`warning $.context[0].plan[1]: the Call repeats plan[0] (rank): it runs only if that one fails`}},
-		{"a Call that reads what it writes", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "draft"}, {"_tool": "analyze", "text": "†state.draft", "_outputPath": "draft"}]}`, []string{
-			`warning $.context[0].plan[1]._outputPath: the Call reads †state.draft and is skipped once that is there, as its own path †state.draft is closed then; write elsewhere, or declare an _outputMethod on its tool`}},
-		{"a path below a value", ``, `{"type": "state", "a": "text"}, {"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "a.b"}]}`, []string{
-			`warning $.context[1].plan[0]._outputPath: †state.a.b: something other than an object stands above it at the start, so the Call never runs`}},
-	})
-}
-
-func TestCheckLooksAtThePalette(t *testing.T) {
-	runChecks(t, []checkCase{
-		{"an instruction for a tool that there is not", ``, `{"type": "instruction", "instruction": "be kind", "tools": ["analyze", "rnak"]}`, []string{
-			`error $.context[0].tools[1]: unknown tool "rnak"; the palette has analyze, fetch, rank`}},
-		{"a parameter that must be given and cannot", `"odd": {"type": "object", "properties": {"subject": {"type": "string"}}, "required": ["subjct"]}`, ``, []string{
-			`error $.schema.tools.odd.required[0]: "subjct" is required and no parameter: no Call can fit; did you mean subject?`}},
-		{"a wired parameter that finds nothing in some instances", `"mail": {"type": "object", "properties": {"to": {"const": "†input.to"}}}`,
-			`{"type": "input", "_instance": "①", "to": "x"}, {"type": "state", "_instance": "②", "to": "x"}`, []string{
-				`error $.schema.tools.mail.properties.to.const: parameter "to" is wired to nothing: reference †input.to: the context has no "input" (in ②)`}},
-		{"every part that cannot be sent strict, with the reason", `"open": {"type": "object"},
-			"picky": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string", "minLength": 3}}},
-			"zeal": {"type": "object", "properties": {}, "_outputMethod": {"type": "string", "not": {"const": "merge"}}}`, ``, []string{
-			`warning $.schema.tools.open: the LLM's server cannot hold replies to the form strictly: tool open: it takes parameters beside those it names`,
-			`warning $.schema.tools.picky.properties.b: the LLM's server cannot hold replies to the form strictly: tool picky, parameter "b": keyword "minLength"`,
-			`warning $.schema.tools.zeal._outputMethod: the LLM's server cannot hold replies to the form strictly: tool zeal, _outputMethod: keyword "not"`}},
-	})
-}
-
-func TestCheckWarnsOfAnOutputFormThatCannotBeSentStrict(t *testing.T) {
-	i := ideaOf(t, `{"schema": {"output": {"type": "object", "properties": {"x": {"type": "object"}}}}}`)
-	want := `warning $.schema.output: the LLM's server cannot hold replies to the form strictly: output: an object without named properties`
-	if got := told(Check(i, nil)); got != want {
-		t.Errorf("got %s", got)
-	}
-}
-
-func TestCheckWarnsOfAPaletteThatIsTooLargeAsAWhole(t *testing.T) {
-	var tools []string
-	for n := range 9 {
-		var enum []string
-		for v := range 120 {
-			enum = append(enum, fmt.Sprintf(`"%d-%d"`, n, v))
-		}
-		tools = append(tools, fmt.Sprintf(`"t%d": {"type": "object", "properties": {"x": {"type": "string", "enum": [%s]}}}`, n, strings.Join(enum, ",")))
-	}
-	i := ideaOf(t, `{"schema": {"tools": {`+strings.Join(tools, ",")+`}}}`)
-	want := `warning $.schema: the LLM's server cannot hold replies to the form strictly: 1089 enum values, over 1000`
-	if got := told(Check(i, nil)); got != want {
-		t.Errorf("got %s", got)
-	}
 }
 
 func TestCheckGoesByTheBindingsWhereThereAreSome(t *testing.T) {
@@ -444,131 +333,5 @@ func TestAThousandInstancesAreCheckedTogether(t *testing.T) {
 error $.context[1000].plan[2].text: no Call writes †state.nothing and no State holds it at the start; there are †state.mood, †state.text`
 	if told(got) != want {
 		t.Errorf("got %s", told(got))
-	}
-}
-
-// oddValue draws what nobody would write in a Call's place.
-var oddValue = rapid.SampledFrom([]any{nil, true, "†", "†state", "*", "x", []any{}, []any{"†input.x"}, map[string]any{}, map[string]any{"_tool": 5, "x": nil}})
-
-// Whatever stands in a file, Check ends and does not panic.
-func TestCheckSurvivesAnyPlan(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		plan := drawPlan(rt, planKnobs{calls: 6, requests: 1})
-		var calls []any
-		for _, c := range plan.requests[0] {
-			raw := any(c.raw)
-			switch rapid.IntRange(0, 9).Draw(rt, "broken") {
-			case 0:
-				raw = oddValue.Draw(rt, "call")
-			case 1:
-				raw = withoutKey(c.raw, "_tool")
-			case 2:
-				raw.(map[string]any)["_instance"] = oddValue.Draw(rt, "instance")
-			}
-			calls = append(calls, raw)
-		}
-		tools := map[string]any{}
-		for _, tool := range playTools.Tools {
-			tools[tool.Name] = tool.Source
-		}
-		idea := map[string]any{"schema": map[string]any{"tools": tools}, "context": append(plan.context, map[string]any{"type": "plan", "plan": calls})}
-		i, ps := ReadIdea(idea)
-		if len(ps) > 0 {
-			rt.Fatalf("%s", ps)
-		}
-		Check(i, playTools.Bindings)
-	})
-}
-
-// everything is a value that has all the paths of random Plans.
-func everything(depth int) any {
-	if depth == 0 {
-		return "leaf"
-	}
-	out := map[string]any{}
-	for _, k := range []string{"a", "b", "c", "d", "e"} {
-		out[k] = everything(depth - 1)
-	}
-	return out
-}
-
-func aboutCalls(ps Problems) bool {
-	for _, p := range ps {
-		if strings.Contains(p.Path, ".plan[") {
-			return true
-		}
-	}
-	return false
-}
-
-// checkedPlay is a random Plan of Calls that all succeed, as it went and as Check sees it.
-func checkedPlay(rt *rapid.T, k planKnobs) (*play, Problems) {
-	plan := drawPlan(rt, k)
-	var calls []any
-	tools := map[string]any{}
-	for _, tool := range playTools.Tools {
-		tools[tool.Name] = tool.Source
-	}
-	for n := range plan.requests[0] {
-		c := &plan.requests[0][n]
-		c.index, c.fails, c.result = n+1, false, func(_, _ map[string]any) any { return everything(3) }
-		delete(c.raw, "_output")
-		calls = append(calls, c.raw)
-	}
-	i, ps := ReadIdea(map[string]any{
-		"schema":  map[string]any{"tools": tools},
-		"context": append(plan.context[:len(plan.context):len(plan.context)], map[string]any{"type": "plan", "plan": calls}),
-	})
-	if len(ps) > 0 {
-		rt.Fatalf("%s", ps)
-	}
-	p := newPlay(plan)
-	p.through(rt, inOrder)
-	return p, Check(i, playTools.Bindings)
-}
-
-// Where Check has nothing to say about a Plan of write-once Calls that all succeed, no Call blocks.
-func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
-	blocked := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		p, problems := checkedPlay(rt, planKnobs{calls: 5, requests: 1, onlyWriteOnce: true, noWhole: true})
-		for _, rec := range p.run.Records() {
-			if rec.Status == Failed {
-				return // a result did not fit, which nobody can know before
-			}
-		}
-		for _, rec := range p.run.Records() {
-			if rec.Status == Blocked {
-				blocked++
-				if !aboutCalls(problems) {
-					rt.Fatalf("%s is blocked and Check says nothing: %s\n%s", rec.ID, rec.Fault, p.plan)
-				}
-			}
-		}
-	})
-	if blocked == 0 {
-		t.Error("no Plan blocked: the test tests nothing")
-	}
-}
-
-// A Call of which Check reports an error never runs to a good end.
-func TestACallThatCheckReportsNeverSucceeds(t *testing.T) {
-	reported := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		p, problems := checkedPlay(rt, planKnobs{calls: 6, requests: 1})
-		for n, rec := range p.run.Records() {
-			for _, problem := range problems.Errors() {
-				if !strings.HasPrefix(problem.Path, fmt.Sprintf("$.context[2].plan[%d]", n)) {
-					continue
-				}
-				reported++
-				if rec.Status == Done {
-					rt.Fatalf("%s is done, and Check says: %s\n%s", rec.ID, problem, p.plan)
-				}
-			}
-		}
-	})
-	if reported == 0 {
-		t.Error("no Call was reported: the test tests nothing")
 	}
 }

@@ -211,8 +211,19 @@ func (c *composer) embed(t *Tool, key string, schema any) any {
 // reference is the form of a Reference where something other than a string is wanted.
 var reference = Ordered{{"type", "string"}, {"pattern", "^†[^†]"}}
 
-func nullable(schema any) any {
-	return Ordered{{"anyOf", []any{schema, Ordered{{"type", "null"}}}}}
+func nullable(schema any) any { return either(schema, Ordered{{"type", "null"}}) }
+
+// either adds a choice to a form, without making a choice of choices.
+func either(form any, other any) any {
+	o, ok := form.(Ordered)
+	if !ok || len(o) != 1 || o[0].Key != "anyOf" {
+		return Ordered{{"anyOf", []any{form, other}}}
+	}
+	choices := o[0].Value.([]any)
+	if containsValue(choices, other) {
+		return form
+	}
+	return Ordered{{"anyOf", append(choices[:len(choices):len(choices)], other)}}
 }
 
 // param is the form of a parameter: what the Tool says, or a Reference, or null where it may be left out.
@@ -227,17 +238,13 @@ func (c *composer) param(t *Tool, name string, schema any) any {
 	} else {
 		form = Ordered{{"$ref", definition("tool_"+t.Name) + "/properties/" + escapePointer(name)}}
 	}
-	choices := []any{form}
 	if !plainString(schema) {
-		choices = append(choices, reference)
+		form = either(form, reference)
 	}
 	if !t.required(name) && c.strict {
-		choices = append(choices, Ordered{{"type", "null"}})
+		form = nullable(form)
 	}
-	if len(choices) == 1 {
-		return form
-	}
-	return Ordered{{"anyOf", choices}}
+	return form
 }
 
 // plainString says whether a schema takes any string, and so a Reference too.
@@ -255,7 +262,7 @@ func plainString(schema any) bool {
 	return true
 }
 
-// output is the form of the final output, whose leaves may be References, or null.
+// output is the form of the final output, of which every part may be a Reference, or null.
 func (c *composer) output() any {
 	if c.in.Output == nil {
 		return Ordered{{"type", "null"}}
@@ -264,13 +271,13 @@ func (c *composer) output() any {
 		form := c.move("output", c.in.Output.Source)
 		return Ordered{{"anyOf", []any{form, Ordered{{"type", []any{"object", "array"}}}, reference, Ordered{{"type", "null"}}}}}
 	}
-	leaf := func(schema any, form any) any {
+	part := func(schema any, form any) any {
 		if plainString(schema) {
 			return form
 		}
-		return Ordered{{"anyOf", []any{form, reference}}}
+		return either(form, reference)
 	}
-	s, why := strictForm(rooted(c.in.Output.Source, c.in.Output.Source), leaf)
+	s, why := strictForm(rooted(c.in.Output.Source, c.in.Output.Source), part)
 	if why != "" {
 		c.refuse("output", why)
 	}

@@ -209,6 +209,22 @@ func readDOT(text string) (nodes, edges int, err error) {
 	return nodes, edges, nil
 }
 
+func TestTheCheckerOfDiagramsKnowsWhatBreaksThem(t *testing.T) {
+	for _, line := range []string{
+		`  c1["a"b"]`, `  c1["a]`, `  c1[a]`, `  c1["a;b"]`, `  c1["a#b"]`, `  c1["<b>"]`, "  c1[\"`a`\"]", `  c1["%%"]`, `  c1["the end"]`, `  c1["End"]`, `  c1["1. a"]`, `  c1["- a"]`, `  c1["x<br/>* a"]`,
+		`  end["a"]`, `  c1 --> c2`, `  c1["a"] %% note`, `  c1[/"a"]`, "",
+	} {
+		if _, _, err := readMermaid("flowchart TD\n" + line + "\n"); err == nil {
+			t.Errorf("let pass: %s", line)
+		}
+	}
+	for _, line := range []string{`  c1 [label="a"b"];`, `  c1 [label="a\"];`, `  c1 [label="\N"];`, `  c1 [label="&lt;"];`, `  c1 [label=a];`, `  c1 -- c2;`, `  c1 [label="a"]; c2`} {
+		if _, _, err := readDOT("digraph plan {\n  node [shape=box];\n" + line + "\n}\n"); err == nil {
+			t.Errorf("let pass: %s", line)
+		}
+	}
+}
+
 // nastyText is what could break a diagram.
 var nastyText = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 	"end", "End", "the end", "end.x", "graph", "subgraph x", "style a:#b;", "classDef x:#y;", "linkStyle 0", "click c1 call()", "default", "---", "-->", "o-", "x--",

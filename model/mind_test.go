@@ -353,3 +353,13 @@ func TestALongProcessShowsTheLLMNoMoreThanAShortOne(t *testing.T) {
 		t.Errorf("%d Calls are shown after 2 Requests, %d after 60", sizes[2], sizes[60])
 	}
 }
+
+func TestTheLastHundredRefusalsAreKeptAndAllAreCounted(t *testing.T) {
+	var r Refusals
+	for n := range 250 {
+		r.Add(Refusal{Signal: "resume", Reason: fmt.Sprint(n)})
+	}
+	if r.Count != 250 || len(r.Last) != 100 || r.Last[0].Reason != "150" || r.Last[99].Reason != "249" {
+		t.Errorf("%d, the last %d, from %s", r.Count, len(r.Last), r.Last[0].Reason)
+	}
+}

@@ -175,6 +175,20 @@ func TestAWiredOutputOfManyInstancesIsAnObjectByToken(t *testing.T) {
 	s.want("the output", s.output(), `{"all":{"①":1,"②":2},"lang":"en"}`)
 }
 
+func TestAWiredOutputThatAnInstanceCannotGiveIsDropped(t *testing.T) {
+	s := onStage(t, `{"type": "object"}`, twoInstances)
+	s.says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":{"list":["†state.b"]}}`)
+	s.want("it goes on", s.statuses(), "① working, ② working")
+}
+
+func TestALargeOutputIsNotLookedInto(t *testing.T) {
+	s := onStage(t, aSummary)
+	s.work = func(string, map[string]any) (any, *Fault) { return handle("string", 100_000), nil }
+	s.says(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
+	s.expect(StepOver)
+	s.want("the output", s.output(), string(Encode(map[string]any{"summary": handle("string", 100_000)})))
+}
+
 func TestAWiredOutputCountsOnlyWhenEverythingCameToAValue(t *testing.T) {
 	for _, c := range []struct{ name, reply, context string }{
 		{"a Call failed", `{"calls":[{"_tool":"work","x":"y","_outputPath":"b"},{"_tool":"fail"}],"output":{"summary":"†state.b"}}`, ``},

@@ -41,12 +41,12 @@ var strictFormats = map[string]bool{
 	"ipv6": true, "uuid": true,
 }
 
-// leafForm turns the strict form of a leaf (neither object nor array) into what is sent.
-type leafForm func(schema, form any) any
+// partForm turns the strict form of a part, which is no choice of others, into what is sent.
+type partForm func(schema, form any) any
 
 // strictForm says a schema in the strict subset, or why it cannot: a property that may be left out becomes one that may
 // be null.
-func strictForm(schema any, leaf leafForm) (form any, why string) {
+func strictForm(schema any, part partForm) (form any, why string) {
 	m, ok := schema.(map[string]any)
 	if !ok {
 		return nil, "a schema that is not an object"
@@ -68,23 +68,28 @@ func strictForm(schema any, leaf leafForm) (form any, why string) {
 	}
 	switch {
 	case m["anyOf"] != nil:
-		return strictAnyOf(m, leaf)
+		return strictAnyOf(m, part)
 	case m["type"] == "object":
-		return strictObject(m, leaf)
+		form, why = strictObject(m, part)
 	case m["type"] == "array":
-		return strictArray(m, leaf)
+		form, why = strictArray(m, part)
+	default:
+		form, why = strictLeaf(m)
 	}
-	return strictLeaf(m, leaf)
+	if why == "" && part != nil {
+		form = part(m, form)
+	}
+	return form, why
 }
 
-func strictAnyOf(m map[string]any, leaf leafForm) (any, string) {
+func strictAnyOf(m map[string]any, part partForm) (any, string) {
 	list, ok := m["anyOf"].([]any)
 	if !ok || m["properties"] != nil || m["items"] != nil || m["type"] != nil {
 		return nil, "anyOf beside other keywords"
 	}
 	choices := make([]any, len(list))
 	for i, e := range list {
-		form, why := strictForm(e, leaf)
+		form, why := strictForm(e, part)
 		if why != "" {
 			return nil, why
 		}
@@ -93,7 +98,7 @@ func strictAnyOf(m map[string]any, leaf leafForm) (any, string) {
 	return append(notes(m), Field{"anyOf", choices}), ""
 }
 
-func strictObject(m map[string]any, leaf leafForm) (any, string) {
+func strictObject(m map[string]any, part partForm) (any, string) {
 	if more, said := m["additionalProperties"]; said && more != false {
 		return nil, "an open object"
 	}
@@ -109,7 +114,7 @@ func strictObject(m map[string]any, leaf leafForm) (any, string) {
 	}
 	var fields []Field
 	for _, name := range sortedKeys(props) {
-		form, why := strictForm(props[name], leaf)
+		form, why := strictForm(props[name], part)
 		if why != "" {
 			return nil, why
 		}
@@ -121,11 +126,11 @@ func strictObject(m map[string]any, leaf leafForm) (any, string) {
 	return append(notes(m), closedObject(fields...)...), ""
 }
 
-func strictArray(m map[string]any, leaf leafForm) (any, string) {
+func strictArray(m map[string]any, part partForm) (any, string) {
 	if m["items"] == nil {
 		return nil, "a list that does not say of what"
 	}
-	items, why := strictForm(m["items"], leaf)
+	items, why := strictForm(m["items"], part)
 	if why != "" {
 		return nil, why
 	}
@@ -138,7 +143,7 @@ func strictArray(m map[string]any, leaf leafForm) (any, string) {
 	return form, ""
 }
 
-func strictLeaf(m map[string]any, leaf leafForm) (any, string) {
+func strictLeaf(m map[string]any) (any, string) {
 	list, several := stringList(m["type"])
 	if several && (contains(list, "object") || contains(list, "array")) {
 		return nil, "one of several types, an object or a list among them"
@@ -153,10 +158,7 @@ func strictLeaf(m map[string]any, leaf leafForm) (any, string) {
 			form = append(form, Field{k, m[k]})
 		}
 	}
-	if leaf == nil {
-		return form, ""
-	}
-	return leaf(m, form), ""
+	return form, ""
 }
 
 // leafTypes is the type of a leaf: what it says, or what its enum or const comes to, as strict mode wants a type

@@ -160,9 +160,9 @@ func (p *process) finish(ctx workflow.Context) (*model.Result, error) {
 		// An instance's own end says nothing new, but one that ends while its process does would fail a workflow task.
 		_ = f.Get(ctx, nil)
 	}
+	p.show(ctx, model.StepOver)
 	status := p.mind.Outcome()
 	r := p.result(status, true)
-	p.attribute(ctx, string(status))
 	if status == model.StatusFailed {
 		return nil, temporal.NewNonRetryableApplicationError(r.Error.Message, r.Error.Code, nil, r)
 	}

@@ -40,7 +40,8 @@ func (p *process) view() ProcessView {
 
 // show says in the Temporal UI where the process stands, and keeps the search attribute in step.
 func (p *process) show(ctx workflow.Context, step model.Step) {
-	r := p.result(model.StatusRunning, false)
+	status := p.statusAt(step)
+	r := p.result(status, false)
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** — %s\n\n", mdText(p.title()), p.standing(step))
 	fmt.Fprintf(&b, "| Instances | Requests | Calls done | failed | skipped | blocked | Tokens |\n")
@@ -51,11 +52,17 @@ func (p *process) show(ctx workflow.Context, step model.Step) {
 		b.WriteString("\nTo go on, send the signal `resume` with `{}`, or with `{\"limits\": {\"requests\": 100}}`.\n")
 	}
 	workflow.SetCurrentDetails(ctx, b.String())
-	status := string(model.StatusRunning)
-	if step == model.StepPaused {
-		status = string(model.StatusPaused)
+	p.attribute(ctx, string(status))
+}
+
+func (p *process) statusAt(step model.Step) model.ProcessStatus {
+	switch step {
+	case model.StepOver:
+		return p.mind.Outcome()
+	case model.StepPaused:
+		return model.StatusPaused
 	}
-	p.attribute(ctx, status)
+	return model.StatusRunning
 }
 
 func (p *process) title() string {
@@ -72,7 +79,7 @@ func (p *process) standing(step model.Step) string {
 	if b := p.mind.Asked(); b != nil {
 		return mdText(askSummary(b)) + ", and its Calls are running"
 	}
-	return string(step)
+	return string(p.statusAt(step))
 }
 
 // tally counts the instances by status.
