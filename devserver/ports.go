@@ -1,6 +1,7 @@
 package devserver
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"strconv"
@@ -45,7 +46,7 @@ func choosePorts(frontend, ui int) (ports, error) {
 // checkFree is for ports that a person chose: the parts that listen on them would not return an
 // error, and the UI would end the program.
 func checkFree(port int) error {
-	l, err := net.Listen("tcp", loopback(port))
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", loopback(port))
 	if err != nil {
 		return fmt.Errorf("devserver: check port %d: %w", port, err)
 	}

@@ -171,7 +171,7 @@ func (t *Tool) readParam(name string, v any) (out any, keep bool, f *Fault) {
 		}
 		return nil, false, fault(CodeBadParams, "tool %q has no parameter %q", t.Name, clip(name, 80))
 	}
-	if v == nil && !t.required(name) && (schema == nil || schema.Validate(nil) != nil) {
+	if absent := v == nil && !t.required(name) && !schema.takesNull(); absent {
 		return nil, false, nil
 	}
 	v = withoutNulls(t.Source, Path{name}, v)
@@ -392,7 +392,7 @@ func methodOf(v any) string {
 	return ""
 }
 
-// Digest of a Call as it will run is for later issues; Raw gives the Call in the form in which the LLM writes it.
+// Raw gives the Call in the form in which the LLM writes it.
 func (c Call) Raw(token string) map[string]any {
 	m := map[string]any{"_tool": c.Tool}
 	//workflowcheck:ignore -- a map again

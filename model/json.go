@@ -33,7 +33,7 @@ func Decode(data []byte) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model: decode JSON: %w", err)
 	}
-	if _, err := d.Token(); err != io.EOF {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("model: decode JSON: text after the value, at byte %d", d.InputOffset())
 	}
 	return v, nil

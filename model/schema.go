@@ -115,8 +115,8 @@ func wording(err error) string {
 	if errors.As(err, &se) && se.Err != nil {
 		err = se.Err
 	}
-	ve, ok := err.(*jsonschema.ValidationError)
-	if !ok {
+	var ve *jsonschema.ValidationError
+	if !errors.As(err, &ve) {
 		return compilerWording(strings.TrimPrefix(err.Error(), "jsonschema: "))
 	}
 	seen := map[string]bool{}
@@ -175,7 +175,7 @@ func leaves(ve *jsonschema.ValidationError) []*jsonschema.ValidationError {
 // nothing: of several the compiler would name any one.
 func checkRefs(root any) error {
 	homes := false // parts with an $id are the homes of their references: finding those is left to the compiler
-	everyKey(root, func(k string, v any) error {
+	_ = everyKey(root, func(k string, v any) error {
 		_, text := v.(string)
 		homes = homes || text && (k == "$id" || k == "id")
 		return nil
@@ -232,3 +232,6 @@ func withoutMeta(schema any) any {
 	}
 	return out
 }
+
+// takesNull says whether null is a value here, and not a way to say that there is none.
+func (s *Schema) takesNull() bool { return s != nil && s.Validate(nil) == nil }

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -19,7 +20,7 @@ type Server struct {
 
 // Start listens on 127.0.0.1 and serves the replies until Close.
 func Start(replies []Reply, opts ...Option) (*Server, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("rehearsal: start server: %w", err)
 	}

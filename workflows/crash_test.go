@@ -65,8 +65,6 @@ func runAsWorker(address string) int {
 type crash struct {
 	t      *testing.T
 	client client.Client
-	llm    *rehearsal.Handler
-	llmURL string
 	id     string
 
 	mu   sync.Mutex

@@ -24,9 +24,8 @@ func TestAToolSeesTheFirstCallBeforeTheLLMHasSaidItsLastToken(t *testing.T) {
 		once.Do(func() { close(called) })
 		fmt.Fprint(w, `"ok"`)
 	})
-	s := &scenario{t: t}
 	first := `{"solution": {"calls": [{"_tool": "go", "_outputPath": "a"}, {"_tool": "go", "_outputPath": "b"}]}}`
-	s = newScenario(t, fmt.Sprintf(`{"schema": {"tools": {"go": {"type": "object", "_activity": {"http": {"url": %q}}}}},
+	s := newScenario(t, fmt.Sprintf(`{"schema": {"tools": {"go": {"type": "object", "_activity": {"http": {"url": %q}}}}},
 		"context": [{"type": "text", "text": "Go."}]}`, url))
 	// The stream stands still behind the first Call until the tool was called: were Calls handed on at the end of the
 	// response, it would never go on.

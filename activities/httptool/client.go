@@ -2,6 +2,7 @@ package httptool
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"time"
@@ -104,8 +105,8 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 
 // failure makes the Error of whatever went wrong, without secrets.
 func (c *Client) failure(act string, err error, v *vault) error {
-	e, ok := err.(*Error)
-	if !ok {
+	var e *Error
+	if !errors.As(err, &e) {
 		e = &Error{Retry: !isFinal(err), Err: err}
 	}
 	if e.Err != nil {

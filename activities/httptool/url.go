@@ -21,7 +21,7 @@ type urlTemplate struct {
 
 func splitURL(text string) (urlTemplate, error) {
 	var t urlTemplate
-	rest := text
+	var rest string
 	switch {
 	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
 		host := strings.Index(text, "://") + 3
