@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/ssestream"
@@ -26,17 +27,28 @@ func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, 
 		return nil, err
 	}
 	defer stop()
-	stream, more, err := r.chat.open(ctx)
+	listening, hangUp := context.WithCancelCause(ctx)
+	defer hangUp(nil)
+	stream, more, err := r.chat.open(listening)
 	if err != nil {
 		return nil, refusal(err)
 	}
 	defer func() { _ = stream.Close() }()
+	r.silence = time.AfterFunc(maxSilence, func() { hangUp(errSilent) })
+	defer r.silence.Stop()
 	r.listen(stream, more)
 	if err := r.handout.finish(); err != nil {
-		return nil, err // cancelled or out of time: the process closes the Request everywhere
+		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.
+		r.reply.Whole, r.reply.End = false, &model.Fault{Code: model.CodeTruncated, Message: "calls could not be handed on: " + clip(err.Error())}
 	}
 	return &r.reply, nil
 }
+
+// maxSilence is how long a stream that has begun may say nothing. LLMs that think do so before their first word, and
+// servers keep the line open with comments.
+const maxSilence = time.Minute
+
+var errSilent = errors.New("the LLM has said nothing for a minute")
 
 // request is one Request under way.
 type request struct {
@@ -51,6 +63,7 @@ type request struct {
 	reply   model.Reply
 	refused string
 	finish  string
+	silence *time.Timer     // hangs up when it ends
 	said    strings.Builder // all the text, where somebody wants to hear it
 }
 
@@ -119,6 +132,7 @@ var errDone = errors.New("the solution has ended")
 func (r *request) pump(stream *ssestream.Stream[openai.ChatCompletionChunk], more bool, to *guard) error {
 	var ended error
 	for ; more; more = stream.Next() {
+		r.silence.Reset(maxSilence)
 		chunk := stream.Current()
 		if u := chunk.Usage; u.PromptTokens+u.CompletionTokens > 0 {
 			r.reply.Usage = model.Usage{PromptTokens: int(u.PromptTokens), CompletionTokens: int(u.CompletionTokens)}
@@ -148,7 +162,10 @@ func (r *request) pump(stream *ssestream.Stream[openai.ChatCompletionChunk], mor
 	if ended != nil {
 		return ended
 	}
-	return stream.Err()
+	if err := stream.Err(); !errors.Is(err, context.Canceled) || r.ctx.Err() != nil {
+		return err
+	}
+	return errSilent
 }
 
 // onCall takes a Call that has just closed.

@@ -14,7 +14,7 @@ import (
 const (
 	maxReplyBytes = 32 << 20
 	maxReplyCalls = 5000
-	maxBlank      = 20_000 // white space in a row, as LLMs that are forced into a form sometimes give without end
+	maxBlank      = 4_000 // white space in a row, as LLMs that are forced into a form sometimes give without end
 )
 
 // solution is a reply as it is read.

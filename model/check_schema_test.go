@@ -8,32 +8,43 @@ import (
 
 func TestCheckComparesTypes(t *testing.T) {
 	runChecks(t, []checkCase{
-		{"an _output with the parameter that reads it", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "mood"}, {"_tool": "rank", "score": "†state.mood"}]}`, []string{
+		{"an _output with the parameter that reads it", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "mood"},
+			{"_tool": "rank", "score": "†state.mood"}]}`, []string{
 			`error $.context[0].plan[1].score: †state.mood, as plan[0] (analyze) writes it, is of type string; the parameter "score" wants number`}},
-		{"at the path that is read", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"}, {"_tool": "analyze", "text": "†state.user.id"}, {"_tool": "analyze", "text": "†state.user.name"}]}`, []string{
+		{"at the path that is read", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"},
+			{"_tool": "analyze", "text": "†state.user.id"}, {"_tool": "analyze", "text": "†state.user.name"}]}`, []string{
 			`error $.context[0].plan[1].text: †state.user.id, as plan[0] (fetch) writes it, is of type integer; the parameter "text" wants string`}},
-		{"a path that the _output does not have", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"}, {"_tool": "analyze", "text": "†state.user.nam"}]}`, []string{
+		{"a path that the _output does not have", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"},
+			{"_tool": "analyze", "text": "†state.user.nam"}]}`, []string{
 			`error $.context[0].plan[1].text: †state.user.nam: plan[0] (fetch) writes †state.user, and its _output has no nam; did you mean name?`}},
-		{"a path that the _output does not have, with all that it has", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"}, {"_tool": "analyze", "text": "†state.user.email"}]}`, []string{
+		{"a path that the _output does not have, with all that it has", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"},
+			{"_tool": "analyze", "text": "†state.user.email"}]}`, []string{
 			`error $.context[0].plan[1].text: †state.user.email: plan[0] (fetch) writes †state.user, and its _output has no email; it has id, name`}},
-		{"deep inside a parameter", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n"}, {"_tool": "rank", "labels": ["a", "†state.n"]}]}`, []string{
+		{"deep inside a parameter", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n"},
+			{"_tool": "rank", "labels": ["a", "†state.n"]}]}`, []string{
 			`error $.context[0].plan[1].labels[1]: †state.n, as plan[0] (rank) writes it, is of type integer; the parameter "labels.1" wants string`}},
-		{"an object that Calls make piece by piece", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "a.b"}, {"_tool": "analyze", "text": "†state.a"}]}`, []string{
+		{"an object that Calls make piece by piece", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "a.b"},
+			{"_tool": "analyze", "text": "†state.a"}]}`, []string{
 			`error $.context[0].plan[1].text: †state.a, below which plan[0] (analyze) writes, is of type object; the parameter "text" wants string`}},
-		{"what is there", ``, `{"type": "input", "n": 5, "s": "x"}, {"type": "state", "m": 1.5}, {"type": "plan", "plan": [{"_tool": "analyze", "text": "†input.n"}, {"_tool": "rank", "score": "†input.n"},
+		{"what is there", ``, `{"type": "input", "n": 5, "s": "x"}, {"type": "state", "m": 1.5},
+			{"type": "plan", "plan": [{"_tool": "analyze", "text": "†input.n"}, {"_tool": "rank", "score": "†input.n"},
 			{"_tool": "fetch", "id": "†input.s"}, {"_tool": "fetch", "id": "†state.m"}]}`, []string{
 			`error $.context[2].plan[0].text: †input.n is of type integer; the parameter "text" wants string`,
 			`error $.context[2].plan[2].id: †input.s is of type string; the parameter "id" wants integer`,
 			`warning $.context[2].plan[3].id: †state.m is of type number; the parameter "id" wants integer`}},
-		{"an integer is a number", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n"}, {"_tool": "rank", "score": "†state.n"}]}`, nil},
+		{"an integer is a number", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n"},
+			{"_tool": "rank", "score": "†state.n"}]}`, nil},
 		{"a number may be an integer", `"sum": {"type": "object", "properties": {}, "_output": {"type": "number"}}`,
 			`{"type": "plan", "plan": [{"_tool": "sum", "_outputPath": "n"}, {"_tool": "fetch", "id": "†state.n"}]}`, []string{
 				`warning $.context[0].plan[1].id: †state.n, as plan[0] (sum) writes it, is of type number; the parameter "id" wants integer`}},
-		{"one of several types may fit", `"maybe": {"type": "object", "properties": {}, "_output": {"anyOf": [{"type": "number"}, {"type": ["string", "null"]}]}}`,
+		{"one of several types may fit", `"maybe": {"type": "object", "properties": {}, "_output": {"anyOf": [{"type": "number"},
+			{"type": ["string", "null"]}]}}`,
 			`{"type": "plan", "plan": [{"_tool": "maybe", "_outputPath": "n"}, {"_tool": "analyze", "text": "†state.n"}]}`, nil},
 		{"what says no type is believed", `"any": {"type": "object", "properties": {}, "_output": {"description": "who knows"}}`,
-			`{"type": "plan", "plan": [{"_tool": "any", "_outputPath": "n"}, {"_tool": "rank", "score": "†state.n", "_outputPath": "m.n"}, {"_tool": "analyze", "text": "†state.n.o"}]}`, nil},
-		{"what an update makes of a value is not known", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n", "_outputMethod": "push"}, {"_tool": "rank", "labels": "†state.n"}]}`, nil},
+			`{"type": "plan", "plan": [{"_tool": "any", "_outputPath": "n"},
+				{"_tool": "rank", "score": "†state.n", "_outputPath": "m.n"}, {"_tool": "analyze", "text": "†state.n.o"}]}`, nil},
+		{"what an update makes of a value is not known", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n", "_outputMethod": "push"},
+			{"_tool": "rank", "labels": "†state.n"}]}`, nil},
 	})
 }
 
@@ -41,16 +52,21 @@ func TestCheckHoldsPlansAndStatesToTheStateSchema(t *testing.T) {
 	const closed = `"schema": {"type": "object", "properties": {"text": {"type": "string"}, "user": {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"], "additionalProperties": false},
 		"tags": {"type": "array", "items": {"type": "object", "required": ["id"]}}}, "required": ["text", "user"], "additionalProperties": false}`
 	runChecks(t, []checkCase{
-		{"output paths outside a closed schema", ``, `{"type": "state", ` + closed + `}, {"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "txt"},
-			{"_tool": "analyze", "text": "x", "output": "†state.user.nam"}, {"_tool": "analyze", "text": "x", "_outputPath": "user.name"}]}`, []string{
+		{"output paths outside a closed schema", ``, `{"type": "state", ` + closed + `},
+			{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "txt"},
+			{"_tool": "analyze", "text": "x", "output": "†state.user.nam"},
+				{"_tool": "analyze", "text": "x", "_outputPath": "user.name"}]}`, []string{
 			`error $.context[1].plan[0]._outputPath: †state.txt stands outside the closed State schema; did you mean text?`,
 			`error $.context[1].plan[1].output: †state.user.nam stands outside the closed State schema; did you mean name?`}},
 		{"a fixed output path, told at the tool", `"log": {"type": "object", "properties": {}, "_outputPath": "†state.log"}`,
 			`{"type": "state", ` + closed + `}, {"type": "plan", "plan": [{"_tool": "log"}]}`, []string{
 				`error $.schema.tools.log._outputPath: †state.log stands outside the closed State schema`}},
-		{"References outside a closed schema", ``, `{"type": "state", ` + closed + `}, {"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.txt"}]}`, []string{
+		{"References outside a closed schema", ``, `{"type": "state", ` + closed + `},
+			{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.txt"}]}`, []string{
 			`error $.context[1].plan[0].text: †state.txt stands outside the closed State schema; did you mean text?`}},
-		{"in one instance alone", ``, `{"type": "state", "_instance": "①", ` + closed + `}, {"type": "state", "_instance": "②", "a": 1}, {"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "mood"}]}`, []string{
+		{"in one instance alone", ``, `{"type": "state", "_instance": "①", ` + closed + `},
+			{"type": "state", "_instance": "②", "a": 1},
+			{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "mood"}]}`, []string{
 			`error $.context[2].plan[0]._outputPath: †state.mood stands outside the closed State schema (in ①)`}},
 		{"a start State of wrong types, and one that only lacks something", ``, `{"type": "state", "state": {"text": 5, "user": {"age": "old"}, "tags": [{}], "more": 1}, ` + closed + `}`, []string{
 			`error $.context[0].state.more: †state.more stands outside the closed schema`,
@@ -60,11 +76,16 @@ func TestCheckHoldsPlansAndStatesToTheStateSchema(t *testing.T) {
 		{"an object where something else is wanted", ``, `{"type": "state", "text": {"a": 1}, ` + closed + `}`, []string{
 			`error $.context[0].text: †state.text is of type object; its schema wants string`}},
 		{"a large value is not looked into", ``, `{"type": "state", "state": {"text": {"†blob": {"digest": "d", "size": 9, "type": "array"}}, "tags": [{"†blob": {"digest": "d", "size": 9, "type": "array"}}]}, ` + closed + `}`, nil},
-		{"an instance's own misfit", ``, `{"type": "state", ` + closed + `}, {"type": "state", "_instance": "①", "state": {"text": "x"}}, {"type": "state", "_instance": "②", "state": {"text": 7}}`, []string{
+		{"an instance's own misfit", ``, `{"type": "state", ` + closed + `},
+			{"type": "state", "_instance": "①", "state": {"text": "x"}},
+			{"type": "state", "_instance": "②", "state": {"text": 7}}`, []string{
 			`error $.context[2].state.text: †state.text does not fit its schema: expected string, but got number`}},
-		{"the message that gives the value is the one to blame", ``, `{"type": "state", "text": "x", ` + closed + `}, {"type": "state", "text": 1}, {"type": "state", "_instance": "①", "text": "own"}, {"type": "state", "_instance": "②", "state": {}}`, []string{
+		{"the message that gives the value is the one to blame", ``, `{"type": "state", "text": "x", ` + closed + `},
+			{"type": "state", "text": 1}, {"type": "state", "_instance": "①", "text": "own"},
+			{"type": "state", "_instance": "②", "state": {}}`, []string{
 			`error $.context[1].text: †state.text does not fit its schema: expected string, but got number (in ②)`}},
-		{"other payloads that do not fit will still be used", ``, `{"type": "input", "n": "x", "schema": {"properties": {"n": {"type": "integer"}}}}, {"type": "data", "kind": "memo", "n": 1, "schema": {"properties": {"n": {"type": "string"}}}}`, []string{
+		{"other payloads that do not fit will still be used", ``, `{"type": "input", "n": "x", "schema": {"properties": {"n": {"type": "integer"}}}},
+			{"type": "data", "kind": "memo", "n": 1, "schema": {"properties": {"n": {"type": "string"}}}}`, []string{
 			`warning $.context[0].n: †input.n does not fit its schema: expected integer, but got string`,
 			`warning $.context[1].n: †memo.n does not fit its schema: expected string, but got number`}},
 	})
@@ -72,15 +93,20 @@ func TestCheckHoldsPlansAndStatesToTheStateSchema(t *testing.T) {
 
 func TestCheckWarnsOfCallsThatWillProbablyNotDoWhatTheyShould(t *testing.T) {
 	runChecks(t, []checkCase{
-		{"a path within another's", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"}, {"_tool": "analyze", "text": "x", "_outputPath": "user.mood"}]}`, []string{
+		{"a path within another's", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"},
+			{"_tool": "analyze", "text": "x", "_outputPath": "user.mood"}]}`, []string{
 			`warning $.context[0].plan[1]._outputPath: one of †state.user.mood and †state.user, which plan[0] (fetch) writes, lies within the other: the Call is skipped unless that one fails`}},
-		{"a value that is set behind its updates", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n", "_outputMethod": "push"}, {"_tool": "rank", "_outputPath": "n"}]}`, []string{
+		{"a value that is set behind its updates", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n", "_outputMethod": "push"},
+			{"_tool": "rank", "_outputPath": "n"}]}`, []string{
 			`warning $.context[0].plan[1]._outputPath: †state.n is updated by plan[0] (rank) before, so the Call is skipped: put it first, or give it an _outputMethod`}},
-		{"a Call that stands twice", ``, `{"type": "plan", "plan": [{"_tool": "rank", "score": 1, "_outputPath": "n"}, {"_tool": "rank", "score": 1, "_outputPath": "n", "_reasoningForCall": "again"}]}`, []string{
+		{"a Call that stands twice", ``, `{"type": "plan", "plan": [{"_tool": "rank", "score": 1, "_outputPath": "n"},
+			{"_tool": "rank", "score": 1, "_outputPath": "n", "_reasoningForCall": "again"}]}`, []string{
 			`warning $.context[0].plan[1]: the Call repeats plan[0] (rank): it runs only if that one fails`}},
-		{"a Call that reads what it writes", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "draft"}, {"_tool": "analyze", "text": "†state.draft", "_outputPath": "draft"}]}`, []string{
+		{"a Call that reads what it writes", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "draft"},
+			{"_tool": "analyze", "text": "†state.draft", "_outputPath": "draft"}]}`, []string{
 			`warning $.context[0].plan[1]._outputPath: the Call reads †state.draft and is skipped once that is there, as its own path †state.draft is closed then; write elsewhere, or declare an _outputMethod on its tool`}},
-		{"a path below a value", ``, `{"type": "state", "a": "text"}, {"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "a.b"}]}`, []string{
+		{"a path below a value", ``, `{"type": "state", "a": "text"},
+			{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "a.b"}]}`, []string{
 			`warning $.context[1].plan[0]._outputPath: †state.a.b: something other than an object stands above it at the start, so the Call never runs`}},
 	})
 }

@@ -36,7 +36,7 @@ type LLM struct {
 }
 
 // DefaultRequestTimeout is how long one Request may take, whole, unless `config.llm.timeout` says otherwise.
-const DefaultRequestTimeout = 10 * time.Minute
+const DefaultRequestTimeout = 5 * time.Minute
 
 // Limits pause a process that reaches one; 0 is none.
 type Limits struct {

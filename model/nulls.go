@@ -32,7 +32,8 @@ func hasNull(v any) bool {
 	case nil:
 		return true
 	case map[string]any:
-		for _, e := range v { //workflowcheck:ignore -- any or none, in any order
+		//workflowcheck:ignore -- any or none, in any order
+		for _, e := range v {
 			if hasNull(e) {
 				return true
 			}

@@ -29,12 +29,20 @@ func handle(kind string, size int) map[string]any {
 var prompts = []prompted{
 	{file: "first", bindings: promptedBindings, brief: &Brief{Number: 1, Turn: 1, Covered: []Covered{{State: map[string]any{"text": "It is fine."}}}}, idea: `{
 		"schema": {` + promptedTools + `, "output": {"type": "object", "properties": {"summary": {"type": "string"}}}},
-		"context": [{"type": "text", "text": "Answer the letter."}, {"type": "instruction", "instruction": "Be kind."}, {"type": "instruction", "instruction": "In a few words.", "tools": ["mail", "mood"]},
-			{"type": "input", "rules": ["no spam"], "lang": "en"}, {"type": "data", "kind": "memo", "lines": [1, 2]}, {"type": "state", "text": "It is fine.", "schema": {"type": "object", "properties": {"text": {"type": "string"}}}},
+		"context": [{"type": "text", "text": "Answer the letter."}, {"type": "instruction", "instruction": "Be kind."},
+			{"type": "instruction", "instruction": "In a few words.", "tools": ["mail", "mood"]},
+			{"type": "input", "rules": ["no spam"], "lang": "en"}, {"type": "data", "kind": "memo", "lines": [1, 2]},
+				{"type": "state", "text": "It is fine.", "schema": {"type": "object", "properties": {"text": {"type": "string"}}}},
 			{"type": "plan", "name": "usual", "plan": [{"_tool": "mood", "text": "†state.text", "_outputPath": "mood"}]}]}`},
-	{file: "later", bindings: promptedBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "text", "text": "Answer the letters."}, {"type": "input", "lang": "en"}, {"type": "state", "state": {"from": "us"}},
-			{"type": "state", "_instance": "①", "state": {"text": "Fine."}}, {"type": "state", "_instance": "②", "state": {"text": "Bad."}, "schema": {"type": "object", "required": ["mood"]}}, {"type": "state", "_instance": "③", "state": {"text": "Done."}},
-			{"type": "input", "_instance": "②", "lang": "de"}, {"type": "text", "_instance": "②", "text": "She is a good customer."}, {"type": "instruction", "_instance": "②", "instruction": "Say sorry.", "tools": ["mail"]}, {"type": "text", "_instance": "③", "text": "Settled long ago."},
+	{file: "later", bindings: promptedBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "text", "text": "Answer the letters."},
+		{"type": "input", "lang": "en"}, {"type": "state", "state": {"from": "us"}},
+			{"type": "state", "_instance": "①", "state": {"text": "Fine."}},
+				{"type": "state", "_instance": "②", "state": {"text": "Bad."}, "schema": {"type": "object", "required": ["mood"]}},
+				{"type": "state", "_instance": "③", "state": {"text": "Done."}},
+			{"type": "input", "_instance": "②", "lang": "de"},
+				{"type": "text", "_instance": "②", "text": "She is a good customer."},
+				{"type": "instruction", "_instance": "②", "instruction": "Say sorry.", "tools": ["mail"]},
+				{"type": "text", "_instance": "③", "text": "Settled long ago."},
 			{"type": "error", "call": "9.1", "error": {"code": "tool_failed", "message": "from the process before"}}]}`,
 		brief: &Brief{Number: 2, Turn: 2,
 			Covered: []Covered{{Token: "①", State: map[string]any{"from": "us", "text": "Fine.", "mood": "good"}}, {Token: "②", State: map[string]any{"from": "us", "text": "Bad."}, Missing: []string{"mood", "user.name"}}},
@@ -53,7 +61,8 @@ var prompts = []prompted{
 			Plan: []PlanEntry{{ID: "2.1", Call: map[string]any{"_tool": "mail", "text": handle("string", 80_000)}, How: map[Status]int{Done: 1}, Results: map[string]any{"": handle("array", 90_000)}}}}},
 	{file: "results", bindings: promptedBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "state", "_instance": "①", "text": "Fine."}]}`,
 		brief: &Brief{Number: 2, Turn: 2, Covered: []Covered{{Token: "①", State: map[string]any{"text": "Fine."}}}, Asking: []Asked{{ID: "1.1@①", Token: "①", Tool: "mood", Params: map[string]any{"text": "Fine."}}}}},
-	{file: "closing", bindings: promptedBindings, idea: `{"schema": {"output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "text": "Fine."}, {"type": "state", "_instance": "②", "text": "Bad."}]}`,
+	{file: "closing", bindings: promptedBindings, idea: `{"schema": {"output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "text": "Fine."},
+		{"type": "state", "_instance": "②", "text": "Bad."}]}`,
 		brief: &Brief{Number: 4, Turn: 4, Closing: true, Covered: []Covered{{Token: "①", State: map[string]any{"text": "Fine."}}, {Token: "②", State: map[string]any{"text": "Bad."}}}}},
 	{file: "bare", idea: `{}`, brief: &Brief{Number: 1, Turn: 1, Covered: []Covered{{State: map[string]any{}}}}},
 }
@@ -103,7 +112,8 @@ func TestAPromptIsTheSameEachTime(t *testing.T) {
 
 // Prompt caches match from the front: what a Request says before its Plan and its States is what the one before it said.
 func TestWhatNeverChangesComesFirst(t *testing.T) {
-	s := onStage(t, "", `"context": [{"type": "text", "text": "Do it."}, {"type": "input", "x": 1}, {"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 1}]`)
+	s := onStage(t, "", `"context": [{"type": "text", "text": "Do it."}, {"type": "input", "x": 1},
+		{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 1}]`)
 	first := Prompt(s.idea, s.bindings, s.asks(), nil)
 	s.mind.asked = nil
 	s.says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"①"}],"output":null}`)

@@ -73,7 +73,8 @@ func TestATruncatedSolutionSettlesNobody(t *testing.T) {
 }
 
 func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed(t *testing.T) {
-	s := onStage(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+needsMood+`}, {"type": "state", "_instance": "②", "state": {}}]`)
+	s := onStage(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+needsMood+`},
+		{"type": "state", "_instance": "②", "state": {}}]`)
 	s.want("what the first Request says is missing", fmt.Sprint(s.asks().Covered[0].Missing), "[]")
 	s.concludes(func() Reply { r := s.hear(nil); r.Whole = true; return r }())
 	s.want("after the first", s.statuses(), "① working, ② settled")
@@ -121,7 +122,8 @@ func TestWithoutAFormTheOutputIsNull(t *testing.T) {
 }
 
 func TestReferencesInAnOutputStandForValues(t *testing.T) {
-	s := onStage(t, `{"type": "object", "properties": {"a": {}, "b": {"type": "array"}, "c": {"type": "string"}}}`, `"context": [{"type": "input", "rules": ["x"]}, {"type": "state", "mood": null}]`)
+	s := onStage(t, `{"type": "object", "properties": {"a": {}, "b": {"type": "array"}, "c": {"type": "string"}}}`, `"context": [{"type": "input", "rules": ["x"]},
+		{"type": "state", "mood": null}]`)
 	s.says(`{"calls":[],"output":{"a":"†state.mood","b":["†input.rules[0]","†input.rules"],"c":"††state"}}`)
 	s.want("the output", s.output(), `{"a":null,"b":["x",["x"]],"c":"†state"}`)
 }
@@ -169,7 +171,8 @@ func TestAWiredOutputEndsTheProcessInOneRequest(t *testing.T) {
 
 func TestAWiredOutputOfManyInstancesIsAnObjectByToken(t *testing.T) {
 	s := onStage(t, `{"type": "object", "properties": {"all": {"type": "object", "additionalProperties": {"type": "integer"}}, "lang": {"type": "string"}}}`,
-		`"context": [{"type": "input", "lang": "en"}, {"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": 2}}]`)
+		`"context": [{"type": "input", "lang": "en"}, {"type": "state", "_instance": "①", "state": {"a": 1}},
+			{"type": "state", "_instance": "②", "state": {"a": 2}}]`)
 	s.says(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"}],"output":{"all":"†state.b","lang":"†input.lang"}}`)
 	s.expect(StepOver)
 	s.want("the output", s.output(), `{"all":{"①":1,"②":2},"lang":"en"}`)
@@ -288,7 +291,8 @@ func TestAClosingRequestWithoutAGoodOutputIsMadeAgain(t *testing.T) {
 }
 
 func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {
-	s := onStage(t, aSummary, `"context": [{"type": "state", "_instance": "①", "state": {}, `+needsMood+`}, {"type": "state", "_instance": "②", "state": {}}]`)
+	s := onStage(t, aSummary, `"context": [{"type": "state", "_instance": "①", "state": {}, `+needsMood+`},
+		{"type": "state", "_instance": "②", "state": {}}]`)
 	for range 4 {
 		s.says(`{"calls":[],"output":{"summary":"early"}}`)
 	}

@@ -21,8 +21,11 @@ func sealed(t failer, i *Idea, seen *Brief, calls []any, output any) *Idea {
 const snapshotContextText = `"meta": {"path": "p", "version": "1"}, "config": {"limits": {"requests": 9}}, "context": [
 	{"type": "text", "text": "Do it."}, {"type": "input", "x": 1}, {"type": "data", "kind": "memo", "y": 2},
 	{"type": "state", "state": {"shared": true, "a": 0}, "schema": {"type": "object", "properties": {"a": {"type": "integer"}}}},
-	{"type": "data", "kind": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "a": 2, "schema": {"type": "object"}}, {"type": "input", "_instance": "③", "x": 3}, {"type": "input", "_instance": "②", "x": 2},
-	{"type": "plan", "plan": [{"_tool": "work", "x": "†state.a", "_outputPath": "b"}]}, {"type": "error", "call": "9.9", "error": {"code": "blocked", "message": "of the process before"}}]`
+	{"type": "data", "kind": "state", "_instance": "①", "state": {"a": 1}},
+		{"type": "state", "_instance": "②", "a": 2, "schema": {"type": "object"}}, {"type": "input", "_instance": "③", "x": 3},
+		{"type": "input", "_instance": "②", "x": 2},
+	{"type": "plan", "plan": [{"_tool": "work", "x": "†state.a", "_outputPath": "b"}]},
+		{"type": "error", "call": "9.9", "error": {"code": "blocked", "message": "of the process before"}}]`
 
 func TestASnapshotIsAFileThatBeginsWhereTheRequestStood(t *testing.T) {
 	s := onStage(t, aSummary, snapshotContextText)

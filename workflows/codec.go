@@ -68,8 +68,9 @@ func unmarshal(data []byte, to any) error {
 	return nil
 }
 
-// decodeSignal reads a signal's payload strictly: one JSON object, with the keys of T and no others.
-func decodeSignal[T any](raw converter.RawValue) (v T, err error) {
+// decodeSignal reads a signal's payload: one JSON object. What people send has the keys of T and no others; what parts of
+// this program send may come from a newer version.
+func decodeSignal[T any](raw converter.RawValue, strict bool) (v T, err error) {
 	p := raw.Payload()
 	if enc := string(p.GetMetadata()[converter.MetadataEncoding]); enc != converter.MetadataEncodingJSON {
 		return v, fmt.Errorf("want one JSON object, got a payload of encoding %q", enc)
@@ -79,6 +80,8 @@ func decodeSignal[T any](raw converter.RawValue) (v T, err error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(p.GetData()))
 	d.UseNumber()
-	d.DisallowUnknownFields()
+	if strict {
+		d.DisallowUnknownFields()
+	}
 	return v, d.Decode(&v)
 }

@@ -36,13 +36,22 @@ func (b *inbox) refuse(signal, id, reason string) {
 	b.refusals.Add(model.Refusal{Signal: signal, ID: id, Reason: reason})
 }
 
-// on receives one kind of signal. The SDK would drop a malformed one with a line in the log: it is taken raw and decoded
-// here.
+// on receives one kind of signal from other parts of this program.
 func on[T any](b *inbox, ctx workflow.Context, name string, handle func(workflow.Context, T)) {
+	receive(b, ctx, name, false, handle)
+}
+
+// onPeople receives one kind of signal from people and their scripts.
+func onPeople[T any](b *inbox, ctx workflow.Context, name string, handle func(workflow.Context, T)) {
+	receive(b, ctx, name, true, handle)
+}
+
+// receive takes a signal raw and decodes it: the SDK would drop a malformed one with a line in the log.
+func receive[T any](b *inbox, ctx workflow.Context, name string, strict bool, handle func(workflow.Context, T)) {
 	b.selector.AddReceive(workflow.GetSignalChannel(ctx, name), func(c workflow.ReceiveChannel, _ bool) {
 		var raw converter.RawValue
 		c.Receive(ctx, &raw)
-		v, err := decodeSignal[T](raw)
+		v, err := decodeSignal[T](raw, strict)
 		if err != nil {
 			b.refuse(name, "", err.Error())
 			return

@@ -64,7 +64,7 @@ func begin(ctx workflow.Context, start Start) (*process, error) {
 	p.setup = RequestSetup{Idea: start.Idea, Bindings: prepared.Bindings, Replies: start.Replies}
 	p.mind = model.NewMind(idea, p.id, prepared.Bindings, workflow.Now(ctx))
 	on(p.inbox, ctx, SignalReport, p.onReport)
-	on(p.inbox, ctx, SignalResume, p.onResume)
+	onPeople(p.inbox, ctx, SignalResume, p.onResume)
 	return p, p.answer(ctx)
 }
 

@@ -2,6 +2,9 @@ package workflows_test
 
 import (
 	"testing"
+
+	"processidea/model"
+	"processidea/workflows"
 )
 
 func TestAProcessWithOneInstanceRunsItsCallsAndSettles(t *testing.T) {
@@ -18,5 +21,45 @@ func TestAProcessWithOneInstanceRunsItsCallsAndSettles(t *testing.T) {
 		`"process":"` + s.id + `","requests":2,"status":"completed",`
 	if got := asJSON(r); got[:len(want)] != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestASignalThatDoesNotFitChangesNothingAndIsKept(t *testing.T) {
+	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		`{"status": 401}`, `{"solution": {"calls": []}}`)
+	run := s.start()
+	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == model.StatusPaused })
+	for _, payload := range []any{"text", []int{1}, map[string]any{"limit": 7}, map[string]any{"limits": map[string]any{"requests": -1}}, nil, []byte{1, 2}} {
+		if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", workflows.SignalResume, payload); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "all are refused", func() bool { return len(s.processStatus().Refusals) == 6 })
+	if v := s.processStatus(); v.Status != model.StatusPaused {
+		t.Errorf("%+v", v)
+	}
+	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", workflows.SignalResume, map[string]any{"limits": map[string]any{"requests": 9}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Get(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReachingALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
+	s := newScenario(t, `{"config": {"limits": {"requests": 1}}, "schema": {"tools": {"shout": `+textTool+`}},
+		"context": [{"type": "state", "text": "hi"}]}`,
+		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}]}}`, `{"solution": {"calls": []}}`)
+	run := s.start()
+	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == model.StatusPaused })
+	if f := s.processStatus().Error; f.Code != model.CodeLimit {
+		t.Errorf("%+v", f)
+	}
+	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", workflows.SignalResume, map[string]any{"limits": map[string]any{"requests": 2}}); err != nil {
+		t.Fatal(err)
+	}
+	var r model.Result
+	if err := run.Get(t.Context(), &r); err != nil || r.Requests != 2 {
+		t.Errorf("%v %+v", err, r)
 	}
 }

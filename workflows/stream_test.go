@@ -55,7 +55,7 @@ func TestABadReplyIsToldToTheNextRequest(t *testing.T) {
 		"the connection broke":             {`{"solution": {"calls": [], "output": null}, "cut": 9}`, "truncated"},
 		"it was refused":                   {`{"refusal": "I cannot help with that."}`, "refusal"},
 		"a filter ended it":                {`{"raw": "", "finish_reason": "content_filter"}`, "refusal"},
-		"it says white space only":         {`{"raw": "{` + strings.Repeat(" ", 30_000) + `"}`, "endless"},
+		"it says white space only":         {`{"raw": "{` + strings.Repeat(" ", 6_000) + `"}`, "endless"},
 		"its calls do not end":             {`{"raw": "{\"calls\": [` + strings.Repeat("{},", 6000) + `"}`, "endless"},
 		"it is nested without end":         {`{"raw": "{\"calls\": [` + strings.Repeat("[", 20_000) + `"}`, "not_json"},
 		"it has a key twice":               {`{"raw": "{\"calls\": [], \"calls\": []}"}`, "not_json"},

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"processidea/model"
+)
+
+// row is one line of an instances file.
+type row struct {
+	place  string // file and line, for messages about it
+	fields map[string]any
+}
+
+// readRows reads an instances file and gives its rows as messages: a plain row is an instance's input, a row with a type
+// is that message. Rows without a name are named in order.
+func readRows(path string, data []byte, idea *model.Idea) ([]any, model.Problems) {
+	var rows []row
+	var ps model.Problems
+	if name := filepath.Base(path); strings.EqualFold(filepath.Ext(path), ".csv") {
+		rows, ps = readCSV(name, data, idea)
+	} else {
+		rows, ps = readLines(name, data)
+	}
+	if len(rows)+len(ps) == 0 {
+		ps = append(ps, model.Problem{Path: filepath.Base(path), Message: "it holds no row"})
+	}
+	names := newNamer(idea)
+	for _, r := range rows {
+		if token, ok := r.fields["_instance"].(string); ok {
+			names.taken[token] = true
+		}
+	}
+	messages := make([]any, len(rows))
+	for n, r := range rows {
+		messages[n] = r.message(names)
+		ps = append(ps, r.check(messages[n])...)
+	}
+	return messages, ps
+}
+
+// readLines reads JSON Lines, one object a row.
+func readLines(file string, data []byte) (rows []row, ps model.Problems) {
+	for n, line := range bytes.Split(data, []byte("\n")) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
+		}
+		place := fmt.Sprintf("%s:%d", file, n+1)
+		v, err := model.Decode(line)
+		fields, ok := v.(map[string]any)
+		switch {
+		case err != nil:
+			ps = append(ps, model.Problem{Path: place, Message: decodeCause(err)})
+		case !ok:
+			ps = append(ps, model.Problem{Path: place, Message: "a row is an object, not " + model.TypeOf(v)})
+		default:
+			rows = append(rows, row{place, fields})
+		}
+	}
+	return rows, ps
+}
+
+// message makes a row the message that it stands for. A plain row's fields go under input, where no key of theirs can
+// be taken for one of the message's own.
+func (r row) message(names *namer) map[string]any {
+	m := map[string]any{}
+	input := map[string]any{}
+	for k, v := range r.fields {
+		m[k] = v
+		if k != "_instance" {
+			input[k] = v
+		}
+	}
+	if m["type"] == nil {
+		m = map[string]any{"type": model.TypeInput, model.TypeInput: input, "_instance": m["_instance"]}
+	}
+	if m["_instance"] == nil {
+		m["_instance"] = names.next()
+	}
+	return m
+}
+
+// check reports what is wrong with a row's message.
+func (r row) check(message any) model.Problems {
+	var ps model.Problems
+	if _, ok := model.ReadMessage(message, "$", &ps); ok {
+		return nil
+	}
+	for n := range ps {
+		if ps[n].Path == "$.type" {
+			ps[n].Message += `; a row with a "type" is a message: a row of data that has such a field says {"type":"input","input":{…}}`
+		}
+		ps[n].Path = r.place + " " + ps[n].Path
+	}
+	return ps
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"processidea/model"
+	"processidea/rehearsal"
+)
+
+const noUI = "--ui-port=-1"
+
+func TestRunPrintsTheResultAloneOnStandardOutput(t *testing.T) {
+	d := newDesk(t, judge())
+	e := d.do("run", ".", "--id", "p", "--json").is(exitDone)
+	want(t, e.out, `{"process":"p","status":"completed","output":{"summary":"two <b> & strong ones"},"instances":{`+
+		`"①":{"status":"settled","state":{"mood":"strong","n":12345678901234567890,"text":"This is wonderful!"}},`+
+		`"②":{"status":"settled","state":{"mood":"strong","text":"This is terrible."}}},`+
+		`"ideas":2,"requests":2,"calls":{"done":2,"failed":0,"rejected":0,"skipped":0,"blocked":0},`+
+		e.out[strings.Index(e.out, `"usage"`):])
+	if r := e.result(); r.Usage.PromptTokens == 0 || r.Usage.CompletionTokens == 0 || r.Error != nil {
+		t.Errorf("usage %+v, error %v", r.Usage, r.Error)
+	}
+	e.complains("a script answers", "replies.jsonl").complains("run p: see http://127.0.0.1:")
+	if !strings.Contains(e.err, "p: running · ") {
+		t.Errorf("no progress: %s", e.err)
+	}
+}
+
+func TestRunPrintsATableForPeople(t *testing.T) {
+	d := newDesk(t, judge())
+	e := d.do("run", ".", "--id", "p", noUI).is(exitDone)
+	if !strings.HasPrefix(e.out, "p: completed · 2 Ideas · 2 Requests · calls: 2 done · tokens: ") {
+		t.Error(e.out)
+	}
+	want(t, e.out[strings.Index(e.out, "\n"):], `
+
+output
+{
+  "summary": "two <b> & strong ones"
+}
+
+instance  status   mood    n                     text
+①         settled  strong  12345678901234567890  This is wonderful!
+②         settled  strong                        This is terrible.
+`)
+}
+
+func TestAnInvalidFileStartsNothing(t *testing.T) {
+	d := newDesk(t, map[string]string{"a.json": `{"contxt": [], "schema": {"tools": {"t": {"type": "object", "properties": {}, "_activity": "none"}}},
+		"context": [{"type": "note"}]}`, "replies.jsonl": "{}"})
+	d.do("run", "a.json", "--replies", "replies.jsonl", "--json").is(exitUsage).quiet().
+		complains("check a.json: $.contxt: ").complains("check a.json: $.schema.tools.t._activity: ").
+		complains("check a.json: $.context[0].type: ").complains("check a.json: replies.jsonl: line 1")
+	if _, err := os.Stat(filepath.Join(d.dir, ".processidea")); err == nil {
+		t.Error("something was started")
+	}
+}
+
+func TestWithoutAnLLMAndWithoutRepliesNothingStarts(t *testing.T) {
+	d := newDesk(t, map[string]string{"a.json": judgeIdea}).set("OPENAI_API_KEY=", "OPENAI_BASE_URL=")
+	d.do("run", "a.json").is(exitUsage).quiet().complains("OPENAI_API_KEY", "OPENAI_BASE_URL", "--replies")
+}
+
+func TestAProcessThatFailsIsExitCode1(t *testing.T) {
+	d := newDesk(t, map[string]string{
+		"idea.json":     `{"context": [{"type": "state", "state": {"a": 1}, "schema": {"type": "object", "properties": {"b": {"type": "string"}}, "required": ["b"]}}]}`,
+		"replies.jsonl": strings.Repeat(nothingMore+"\n", 4),
+	})
+	r := d.do("run", ".", noUI, "--json").is(exitFailed).result()
+	if r.Status != model.StatusFailed || r.Error.Code != model.CodeMissing || r.Instances[""].Status != model.InstanceFailed || r.Instances[""].State == nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAProcessThatPausesIsExitCode3WithItsStates(t *testing.T) {
+	files := judge()
+	files["replies.jsonl"] = strings.Repeat(`{"raw": "no"}`+"\n", 3)
+	d := newDesk(t, files)
+	r := d.do("run", ".", noUI, "--json").is(exitPaused).result()
+	state, _ := r.Instances["①"].State.(map[string]any)
+	if r.Status != model.StatusPaused || r.Error.Code != model.CodeBadReplies || state["text"] != "This is wonderful!" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAnLLMThatCannotBeReachedIsExitCode4(t *testing.T) {
+	d := newDesk(t, judge()).set("OPENAI_BASE_URL=http://127.0.0.1:1/v1")
+	e := d.do("run", ".", noUI, "--json").is(exitUnreachable)
+	if r := e.result(); r.Status != model.StatusPaused || r.Error.Code != model.CodeLLMUnreachable {
+		t.Errorf("%+v", r)
+	}
+	if strings.Contains(e.err, "script") {
+		t.Errorf("an LLM is configured, and yet: %s", e.err)
+	}
+}
+
+func TestWithAnLLMTheFoldersRepliesAreNotUsedAndItsWordsCanBeRecorded(t *testing.T) {
+	files := judge()
+	replies, err := rehearsal.Parse([]byte(files["replies.jsonl"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	llm, err := rehearsal.Start(replies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(llm.Close)
+	files["replies.jsonl"] = `{"raw": "never said"}`
+	d := newDesk(t, files)
+	with := d.at(d.dir).set("OPENAI_BASE_URL=" + llm.URL())
+	first := with.do("run", ".", "--id", "a", noUI, "--json", "--record", "said.jsonl").is(exitDone).result()
+	if n := len(llm.Requests()); n != 2 {
+		t.Errorf("the LLM was asked %d times", n)
+	}
+	e := d.do("run", ".", "--id", "b", noUI, "--json", "--replies", "said.jsonl").is(exitDone)
+	second := e.result()
+	if !model.Equal(model.Normal(first.Output), model.Normal(second.Output)) || !model.Equal(model.Normal(first.Instances), model.Normal(second.Instances)) {
+		t.Errorf("recorded:\n%+v\nplayed:\n%+v", first, second)
+	}
+	e.complains("a script answers", "said.jsonl")
+	with.do("run", ".", "--replies", "said.jsonl", "--record", "x").is(exitUsage).quiet()
+}
+
+func TestTheSameIDAndFileAttachAndAnotherFileIsRefused(t *testing.T) {
+	d := newDesk(t, judge())
+	first := d.do("run", ".", "--id", "p", noUI, "--json").is(exitDone)
+	second := d.do("run", ".", "--id", "p", noUI, "--json").is(exitDone)
+	second.complains("attach to p")
+	want(t, second.out, first.out)
+	other := strings.Replace(judgeIdea, "every comment", "each comment", 1)
+	if err := os.WriteFile(filepath.Join(d.dir, "idea.json"), []byte(other), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.do("run", ".", "--id", "p", noUI, "--json").is(exitUsage).quiet().complains("run . as p", "another file")
+}
+
+func TestAKilledRunGoesOnUnderItsID(t *testing.T) {
+	d, g := gated(t)
+	first := d.start("run", ".", "--id", "p", noUI, "--json")
+	key := g.key(d)
+	first.signal(syscall.SIGKILL)
+	first.end().quiet()
+	// What it left leads nobody astray.
+	d.do("result", "p").is(exitUnreachable).quiet().complains(filepath.Join(d.dir, ".processidea"))
+	g.release()
+	r := d.do("run", ".", "--id", "p", noUI, "--json").is(exitDone)
+	r.complains("attach to p")
+	want(t, g.key(d), key)
+	want(t, string(model.Encode(r.result().Instances[""].State)), `{"n":1,"passed":{"through":true}}`)
+}
+
+func TestAnInterruptedRunIsLeftAsItIsAndSaysHowToGoOn(t *testing.T) {
+	d, g := gated(t)
+	first := d.start("run", ".", "--ui-port", "-1")
+	g.key(d)
+	first.signal(syscall.SIGINT)
+	e := first.end().is(exitInterrupted).quiet().complains("as it is; to go on: starter run . --ui-port -1 --id ")
+	id := e.err[strings.LastIndex(e.err, "--id ")+len("--id "):]
+	g.release()
+	d.do("run", ".", noUI, "--id", strings.TrimSpace(id)).is(exitDone).complains("attach to ")
+}
+
+func TestAtTheEndOfTheWaitTheProcessIsStillRunning(t *testing.T) {
+	d, g := gated(t)
+	r := d.do("run", ".", noUI, "--json", "--wait", "1s").is(exitDone).result()
+	if r.Status != model.StatusRunning || r.Instances[""].Status != model.InstanceWorking {
+		t.Errorf("%+v", r)
+	}
+	g.key(d)
+}
+
+func TestTwoFoldersNeverMeet(t *testing.T) {
+	d, g := gated(t)
+	other := d.at(folder(t, g.files()))
+	first, second := d.start("run", ".", "--id", "p", noUI, "--json"), other.start("run", ".", "--id", "p", noUI, "--json")
+	g.key(d)
+	g.key(d)
+	g.release()
+	for _, p := range []*program{first, second} {
+		e := p.end().is(exitDone)
+		e.complains("run p")
+		if strings.Contains(e.err, "attach") {
+			t.Errorf("they met: %s", e.err)
+		}
+	}
+}
+
+func TestTwoRunsInOneFolderShareAServerAndTheSecondGoesOnWhenTheFirstEnds(t *testing.T) {
+	d, g := gated(t)
+	free := newGate(t)
+	d.set("PROCESSIDEA_HTTP_ALLOW=" + g.host() + "," + free.host())
+	files := free.files()
+	if err := os.WriteFile(filepath.Join(d.dir, "free.json"), []byte(files["idea.json"]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := d.start("run", "free.json", "--replies", "replies.jsonl", "--id", "first", noUI, "--json")
+	free.key(d)
+	second := d.start("run", ".", "--id", "second", noUI, "--json")
+	g.key(d)
+	free.release()
+	first.end().is(exitDone)
+	second.says("the program that ran the server has ended; second goes on here")
+	g.release()
+	second.end().is(exitDone)
+}
+
+func TestLargeValuesGoThroughWhole(t *testing.T) {
+	large := strings.Repeat("①<&>\"", 40_000)
+	files := map[string]string{
+		"idea.json": `{"schema": {"tools": {"keep": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
+			"additionalProperties": false, "_output": {"type": "string"}}}},
+			"context": [{"type": "state", "text": ` + string(model.Encode(large)) + `, "looks": {"†blob": {"digest": "none"}}}]}`,
+		"replies.jsonl": `{"solution": {"calls": [{"_tool": "keep", "text": "†state.text", "_outputPath": "kept", "_output": "yes"}], "output": null}}` + "\n" + nothingMore,
+	}
+	d := newDesk(t, files)
+	e := d.do("run", ".", "--id", "p", noUI, "--json").is(exitDone)
+	state, _ := e.result().Instances[""].State.(map[string]any)
+	if state["text"] != large || string(model.Encode(state["looks"])) != `{"†blob":{"digest":"none"}}` || state["kept"] != "yes" {
+		t.Errorf("the State is %.300s", model.Encode(state))
+	}
+	var idea map[string]any
+	d.do("show", "p", "--json").is(exitDone).json(&idea)
+	if text := string(model.Encode(idea)); !strings.Contains(text, string(model.Encode(large))) || !strings.Contains(text, `{"†blob":{"digest":"none"}}`) {
+		t.Errorf("the Idea lacks the value: %.300s", text)
+	}
+}
+
+func TestRowsAreInstances(t *testing.T) {
+	files := judge()
+	files["idea.json"] = strings.Replace(strings.Replace(judgeIdea, `"type": "state", "_instance": "①", `, `"type": "state", "_instance": "②", `, 1),
+		`{"type": "state", "_instance": "②", "text": "This is terrible."}`, `{"type": "input", "schema": {"properties": {"n": {"type": "integer"}}}}`, 1)
+	files["instances.csv"] = "n,note\n1,one\n2,two\n"
+	files["replies.jsonl"] = `{"solution": {"calls": [{"_tool": "judge", "_instance": "*", "text": "†input.note || †state.text", "_outputPath": "mood", "_output": "x"}], "output": null}}` + "\n" +
+		`{"solution": {"calls": [], "output": {"summary": "s"}}}`
+	files["replies.jsonl"] = strings.Replace(files["replies.jsonl"], "†input.note || †state.text", "fixed", 1)
+	d := newDesk(t, files)
+	r := d.do("run", ".", noUI, "--json").is(exitDone).result()
+	if len(r.Instances) != 3 || r.Instances["①"].State == nil || r.Instances["③"].State == nil {
+		t.Errorf("the instances are %+v", r.Instances)
+	}
+}

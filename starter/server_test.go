@@ -1,0 +1,118 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"processidea/model"
+)
+
+func TestOnlyOneServerRunsOnAFolder(t *testing.T) {
+	d := newDesk(t, nil)
+	n, _ := d.dev()
+	d.do("dev", noUI).is(exitUsage).quiet().complains("start server in", n.Address)
+}
+
+func TestDevPrintsHowToReachItAsJSON(t *testing.T) {
+	d := newDesk(t, nil)
+	p := d.start("dev", "--json", noUI, "--worker=false")
+	d.eventually("the server is announced", func() bool {
+		_, err := os.Stat(filepath.Join(d.dir, ".processidea", neighbourFile))
+		return err == nil
+	})
+	p.signal(syscall.SIGINT)
+	var n neighbour
+	p.end().is(exitDone).json(&n)
+	if n.Address == "" || n.Namespace != "default" || n.Worker || n.PID != p.cmd.Process.Pid {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestAServerElsewhereIsUsedByItsAddress(t *testing.T) {
+	d := newDesk(t, nil)
+	n, _ := d.dev()
+	remote := d.at(folder(t, judge())).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store)
+	r := remote.do("run", ".", "--id", "p", "--json").is(exitDone).result()
+	if r.Status != model.StatusCompleted {
+		t.Errorf("%+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(remote.dir, ".processidea")); err == nil {
+		t.Error("a server of its own was started")
+	}
+	d.do("result", "p").is(exitDone)
+	remote.do("run", ".", "--record", "x", "--replies", "replies.jsonl").is(exitUsage).quiet().complains("not in this program")
+}
+
+func TestAToolThatARemoteWorkerDoesNotKnowIsAnInvalidFile(t *testing.T) {
+	d := newDesk(t, nil)
+	n, _ := d.dev()
+	files := judge()
+	files["idea.json"] = strings.Replace(judgeIdea, `"_output": {"type": "string"}`, `"_activity": "noSuchTool"`, 1)
+	remote := d.at(folder(t, files)).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store)
+	remote.do("run", ".", "--id", "p", "--json").is(exitUsage).quiet().complains("$.schema.tools.judge._activity", "noSuchTool")
+}
+
+func TestAServerThatDoesNotAnswerIsExitCode4(t *testing.T) {
+	d := newDesk(t, judge()).set("TEMPORAL_ADDRESS=127.0.0.1:1")
+	for _, line := range []string{"run .", "run . --detach", "list", "result p", "watch p"} {
+		d.do(strings.Fields(line)...).is(exitUnreachable).quiet().complains("127.0.0.1:1")
+	}
+}
+
+func TestTheDataFolderMayLieAnywhere(t *testing.T) {
+	d := newDesk(t, judge())
+	data := filepath.Join(t.TempDir(), "a b%41?")
+	d.do("run", ".", "--id", "p", noUI, "--data", data).is(exitDone)
+	d.do("show", "p", "--data", data).is(exitDone)
+	d.at(d.dir).set("PROCESSIDEA_DATA="+data).do("show", "p").is(exitDone)
+	if _, err := os.Stat(filepath.Join(d.dir, ".processidea")); err == nil {
+		t.Error("the default folder was used")
+	}
+}
+
+func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
+	d := newDesk(t, judge())
+	worker := filepath.Join(t.TempDir(), "worker")
+	if out, err := exec.Command("go", "build", "-o", worker, "processidea/worker").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	n, _ := d.dev("--worker=false")
+	p := d.start("run", ".", "--id", "p", "--json")
+	p.says("no worker answers on task queue process-idea")
+
+	w := exec.Command(worker)
+	said := newLines()
+	w.Env, w.Dir, w.Stderr = append(d.env, "TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store), t.TempDir(), said
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.end().is(exitDone).result(); r.Status != model.StatusCompleted {
+		t.Errorf("%+v", r)
+	}
+	if err := w.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Wait(); err != nil {
+		t.Errorf("the worker ended with %v:\n%s", err, said)
+	}
+
+	lost := exec.Command(worker)
+	lost.Env, lost.Dir = append(d.env, "TEMPORAL_ADDRESS=127.0.0.1:1"), t.TempDir()
+	out, err := lost.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "worker: reach Temporal at 127.0.0.1:1: ") {
+		t.Errorf("a worker without a server ended with %v:\n%s", err, out)
+	}
+}
+
+func TestAnLLMMustBeConfiguredWhereTheWorkerRuns(t *testing.T) {
+	d := newDesk(t, judge())
+	d.dev()
+	with := d.at(d.dir).set("OPENAI_API_KEY=k")
+	with.do("run", ".").is(exitUsage).quiet().complains("where the worker runs", "--replies")
+	with.do("run", ".", "--replies", "replies.jsonl").is(exitDone)
+	d.do("run", ".").is(exitDone)
+}

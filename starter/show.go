@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"processidea/model"
+)
+
+func (a *app) showVerb() *cobra.Command {
+	at := 0
+	c := &cobra.Command{
+		Use:   "show ID",
+		Short: "Print an Idea of a process, as a file that run accepts",
+		Long: `Print an Idea of a process's chain: the latest one, or the one of a number. It is a
+file that run accepts. It is read from the store; no server is needed.`,
+		Example: `  starter show refund-17
+  starter show refund-17 --at 2 > again.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("at") && at < 1 {
+				return misuse("show Idea %d of %s: Ideas are numbered from 1", at, args[0])
+			}
+			return a.show(c.Context(), args[0], at)
+		},
+	}
+	c.Flags().IntVar(&at, "at", 0, "`number` of the Idea, from 1 (default the latest)")
+	return c
+}
+
+func (a *app) show(ctx context.Context, id string, at int) error {
+	p, err := a.place()
+	if err != nil {
+		return err
+	}
+	c, err := p.openChain(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	last, err := c.length(ctx)
+	switch {
+	case err != nil:
+		return err
+	case last == 0:
+		return misuse("show %s: the store has no Idea of a process of this id", id)
+	case at > last:
+		return misuse("show Idea %d of %s: there are %d", at, id, last)
+	case at == 0:
+		at = last
+	}
+	idea, _, err := c.at(ctx, at)
+	if err != nil {
+		return err
+	}
+	text := indent(idea)
+	if a.json {
+		text = string(model.Encode(idea))
+	}
+	_, err = fmt.Fprintln(a.out, text)
+	return err
+}

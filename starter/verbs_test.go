@@ -1,0 +1,161 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+
+	"processidea/model"
+)
+
+func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
+	files := judge()
+	d := newDesk(t, files)
+	_, dev := d.dev()
+	first := d.do("run", ".", "--id", "p", "--json").is(exitDone)
+
+	t.Log("list")
+	var list []listed
+	d.eventually("the list says that the process is completed", func() bool {
+		d.do("list", "--json").is(exitDone).json(&list)
+		return len(list) == 1 && list[0].Status == model.StatusCompleted
+	})
+	if l := list[0]; l.Process != "p" || l.Path != "moderation" || l.Version != "7" || l.Ended == nil || l.Ended.Before(l.Started) {
+		t.Errorf("%+v", l)
+	}
+	if e := d.do("list").is(exitDone); !strings.Contains(e.out, "p        completed  ") {
+		t.Error(e.out)
+	}
+
+	t.Log("result, watch")
+	want(t, d.do("result", "p", "--json").is(exitDone).out, first.out)
+	want(t, d.do("watch", "p", "--json").is(exitDone).out, first.out)
+
+	t.Log("show")
+	var idea map[string]any
+	d.do("show", "p", "--json").is(exitDone).json(&idea)
+	if at := idea["meta"].(map[string]any)["at"]; string(model.Encode(at)) != "2" {
+		t.Errorf("the latest Idea is %s", model.Encode(at))
+	}
+	for _, at := range []string{"1", "2"} {
+		text := d.do("show", "p", "--at", at).is(exitDone).out
+		if _, problems := model.ParseIdea([]byte(text)); len(problems.Errors()) > 0 {
+			t.Errorf("Idea %s is no file that run accepts: %v", at, problems)
+		}
+		again := filepath.Join(d.dir, "again"+at+".json")
+		if err := os.WriteFile(again, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d.do("check", again).is(exitDone)
+	}
+	d.do("show", "p", "--at", "3").is(exitUsage).quiet().complains("show Idea 3 of p: there are 2")
+
+	t.Log("graph")
+	if e := d.do("graph", "p").is(exitDone); !strings.Contains(e.out, "flowchart") || !strings.Contains(e.out, "judge") {
+		t.Error(e.out)
+	}
+	if e := d.do("graph", "p", "--format", "dot").is(exitDone); !strings.Contains(e.out, "digraph") {
+		t.Error(e.out)
+	}
+
+	t.Log("unknown ids")
+	for _, verb := range []string{"result", "watch", "show", "graph"} {
+		d.do(verb, "no-such-process").is(exitUsage).quiet().complains("no-such-process")
+	}
+	d.do("result", "p/①").is(exitUsage).quiet().complains("is no process")
+
+	dev.signal(syscall.SIGTERM)
+	dev.end().is(exitDone).quiet()
+	d.do("list").is(exitUnreachable).quiet().complains(filepath.Join(d.dir, ".processidea"), "starter dev", "TEMPORAL_ADDRESS")
+	t.Log("the chain can be read without a server")
+	d.do("show", "p").is(exitDone)
+}
+
+func TestADetachedProcessIsFollowedLater(t *testing.T) {
+	d, g := gated(t)
+	d.do("run", ".", "--id", "p", "--detach").is(exitUsage).quiet().complains("no server runs in", "starter dev")
+	d.dev()
+	e := d.do("run", ".", "--id", "p", "--detach", "--json").is(exitDone)
+	if r := e.result(); r.Status != model.StatusRunning || r.Instances[""].Status != model.InstanceWorking || r.Process != "p" {
+		t.Errorf("%+v", r)
+	}
+	g.key(d)
+	r := d.do("result", "p", "--json").is(exitDone).result()
+	if r.Status != model.StatusRunning || string(model.Encode(r.Instances[""].State)) != `{"n":1}` {
+		t.Errorf("%+v", r)
+	}
+	watcher := d.start("watch", "p", "--json")
+	watcher.says("p: running")
+	g.release()
+	if r := watcher.end().is(exitDone).result(); r.Status != model.StatusCompleted {
+		t.Errorf("%+v", r)
+	}
+	if r := d.do("run", ".", "--id", "p", "--detach", "--json").is(exitDone).result(); r.Status != model.StatusCompleted {
+		t.Errorf("attached to an ended process: %+v", r)
+	}
+}
+
+func TestAPausedProcessIsSeenAsPaused(t *testing.T) {
+	files := judge()
+	files["replies.jsonl"] = strings.Repeat(`{"raw": "no"}`+"\n", 3)
+	d := newDesk(t, files)
+	d.dev()
+	d.do("run", ".", "--id", "p").is(exitPaused)
+	d.do("run", ".", "--id", "p").is(exitPaused).complains("attach to p")
+	if e := d.do("result", "p").is(exitPaused); !strings.Contains(e.out, "p: paused · ") || !strings.Contains(e.out, "bad_replies: ") {
+		t.Error(e.out)
+	}
+	if r := d.do("watch", "p", "--wait", "1s", "--json").is(exitPaused).result(); r.Status != model.StatusPaused {
+		t.Errorf("%+v", r)
+	}
+	var list []listed
+	d.eventually("the list says that the process is paused", func() bool {
+		d.do("list", "--json").is(exitDone).json(&list)
+		return len(list) == 1 && list[0].Status == model.StatusPaused
+	})
+}
+
+func TestAProcessThatSomebodyEndsIsCancelled(t *testing.T) {
+	d, g := gated(t)
+	n, _ := d.dev()
+	c, err := client.Dial(client.Options{HostPort: n.Address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	for id, end := range map[string]func() error{
+		"cancelled":  func() error { return c.CancelWorkflow(t.Context(), "cancelled", "") },
+		"terminated": func() error { return c.TerminateWorkflow(t.Context(), "terminated", "", "enough") },
+	} {
+		p := d.start("run", ".", "--id", id, "--json")
+		g.key(d)
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		r := p.end().is(exitFailed).result()
+		if r.Status != model.StatusCancelled || r.Process != id {
+			t.Errorf("%s: %+v", id, r)
+		}
+		if state := r.Instances[""].State; id == "cancelled" && string(model.Encode(state)) != `{"n":1}` {
+			t.Errorf("the State is %s", model.Encode(state))
+		}
+		if e := d.do("result", id).is(exitFailed); !strings.HasPrefix(e.out, id+": cancelled · ") {
+			t.Error(e.out)
+		}
+	}
+}
+
+func TestAnIDMayHoldAnyCharacterButASlash(t *testing.T) {
+	d := newDesk(t, judge())
+	d.dev()
+	const id = "a b①%41?#é"
+	first := d.do("run", ".", "--id", id, "--json").is(exitDone)
+	want(t, d.do("result", id, "--json").is(exitDone).out, first.out)
+	d.do("show", id).is(exitDone)
+}
