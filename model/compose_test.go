@@ -155,7 +155,7 @@ var forms = []composed{
 			`{"calls":[{"_tool":"a","y":1,"z":1}],"output":null}`}},
 	{name: "loosely: a schema that holds itself", tools: `"a": {"type": "object", "properties": {"tree": {"$ref": "#/$defs/node"}}, "required": ["tree"], "$defs": {"node": {"type": "object", "properties": {"name": {"type": "string"}, "below": {"type": "array", "items": {"$ref": "#/$defs/node"}}}, "required": ["name"]}}}`,
 		reason: `tool a, parameter "tree": a schema that holds itself`,
-		right:  []string{`{"calls":[{"_tool":"a","tree":{"name":"x","below":[{"name":"y"}]}}],"output":null}`,
+		right: []string{`{"calls":[{"_tool":"a","tree":{"name":"x","below":[{"name":"y"}]}}],"output":null}`,
 			`{"calls":[{"_tool":"a","tree":"†state.tree"}],"output":null}`}, wrong: []string{`{"calls":[{"_tool":"a","tree":{"name":"x","below":[{"nam":"y"}]}}],"output":null}`}},
 	{name: "loosely: a result that holds itself", latent: "a", tools: `"a": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"below": {"type": "array", "items": {"$ref": "#"}}}, "required": ["below"]}}`, reason: `tool a, _output: a schema that holds itself`,
 		right: []string{`{"calls":[{"_tool":"a","_output":{"below":[]}}],"output":null}`}, wrong: []string{`{"calls":[{"_tool":"a","_output":{"below":1}}],"output":null}`,

@@ -4,14 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // stage plays a process: a Mind, the Runs of its instances, and an LLM that says what the test has it say. It stands for
 // what workflows and activities do between them.
 type stage struct {
-	t     *testing.T
+	t     rapid.TB
 	idea  *Idea
 	mind  *Mind
 	runs  map[string]*Run
@@ -32,7 +33,7 @@ const stagedTools = `"work": {"type": "object", "properties": {"x": {}, "n": {"t
 var began = time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 
 // onStage begins a process with more keys of its Idea beside the palette, such as `"context": […]`.
-func onStage(t *testing.T, output string, rest ...string) *stage {
+func onStage(t rapid.TB, output string, rest ...string) *stage {
 	schema := `"schema": {"tools": {` + stagedTools + `}}`
 	if output != "" {
 		schema = `"schema": {"tools": {` + stagedTools + `}, "output": ` + output + `}`
