@@ -34,7 +34,7 @@ func printResult(w io.Writer, r model.Result) error {
 		fmt.Fprintf(&b, "%s: %s\n", r.Error.Code, printable(r.Error.Message))
 	}
 	if r.Output != nil {
-		fmt.Fprintf(&b, "\noutput\n%s\n", indent(r.Output))
+		fmt.Fprintf(&b, "\noutput\n%s\n", firstLines(indent(r.Output), longestOutput))
 	}
 	printInstances(&b, r.Instances)
 	_, err := io.WriteString(w, b.String())
@@ -70,8 +70,20 @@ func printInstances(b *strings.Builder, instances map[string]model.InstanceResul
 	case 1:
 		printInstance(b, tokens[0], instances[tokens[0]])
 	default:
-		printTable(b, tokens, instances)
+		all := takeCensus(instances)
+		printTable(b, tokens, instances, all)
+		printSummary(b, all)
 	}
+}
+
+const longestOutput = 40 // lines
+
+func firstLines(text string, most int) string {
+	lines := strings.Split(text, "\n")
+	if len(lines) <= most {
+		return text
+	}
+	return strings.Join(lines[:most], "\n") + fmt.Sprintf("\n(%s more: --json shows all)", plural(len(lines)-most, "line"))
 }
 
 // tokenLess orders instances: numbered ones by number, the others after them by name.
@@ -89,7 +101,7 @@ func tokenLess(a, b string) bool {
 
 const (
 	widestValue = 100 // characters of a value that stands on a line of its own
-	widestCell  = 32
+	widestCell  = 44
 	widestTable = 160
 )
 
@@ -109,7 +121,7 @@ func printInstance(b *strings.Builder, token string, i model.InstanceResult) {
 }
 
 // printTable prints many instances, a line each, with the keys of their States as columns, as many as there is room for.
-func printTable(b *strings.Builder, tokens []string, instances map[string]model.InstanceResult) {
+func printTable(b *strings.Builder, tokens []string, instances map[string]model.InstanceResult, all []census) {
 	keys := map[string]bool{}
 	for _, token := range tokens {
 		state, _ := instances[token].State.(map[string]any)
@@ -123,7 +135,7 @@ func printTable(b *strings.Builder, tokens []string, instances map[string]model.
 		columns[1] = append(columns[1], string(instances[token].Status))
 	}
 	width, left := widthOf(columns[0])+widthOf(columns[1]), 0
-	for _, key := range sortedKeys(keys) {
+	for _, key := range columnOrder(sortedKeys(keys), all) {
 		c := column(key, tokens, instances)
 		if width += widthOf(c); width > widestTable {
 			left++
@@ -144,7 +156,7 @@ func column(key string, tokens []string, instances map[string]model.InstanceResu
 		state, _ := instances[token].State.(map[string]any)
 		text := ""
 		if v, ok := state[key]; ok {
-			text = compact(v, widestCell)
+			text = tableCell(v, widestCell)
 		}
 		c = append(c, text)
 	}

@@ -62,7 +62,7 @@ missing_required: no x
 
 instance  status   mood  text
 ①         settled  good  ok
-②         failed         long long long long long long l…
+②         failed         long long long long long long long long lon…
 51        working
 `)
 }
@@ -79,7 +79,7 @@ func TestATableIsNoWiderThanItCanBeRead(t *testing.T) {
 			t.Errorf("a line of %d characters", len([]rune(line)))
 		}
 	}
-	if !strings.HasSuffix(text, "(26 keys more: --json shows all)\n") {
+	if !strings.HasSuffix(text, "(27 keys more: --json shows all)\n") {
 		t.Errorf("nothing is said of the keys left out:\n%s", text)
 	}
 }
