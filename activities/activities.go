@@ -44,6 +44,7 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		workflows.ActivityRequest: a.Request,
 		workflows.ActivityExecute: a.Execute,
 		workflows.ActivitySeal:    a.Seal,
+		workflows.ActivityGone:    a.Gone,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

@@ -180,9 +180,12 @@ func (m *Mind) countBad(a *asked) {
 		m.paused = a.reply.End
 		return
 	case a.reply.Lost:
+		if m.lost++; m.lost >= maxLostInRow {
+			m.paused = fault(CodeLost, "%d Requests in a row took their worker down", m.lost)
+		}
 		return
 	case a.reply.Whole && !m.stillAsking(a):
-		m.badReplies = 0
+		m.badReplies, m.lost = 0, 0
 		return
 	case a.reply.Whole:
 		a.reply.End = fault(CodeNotJSON, "results that were asked for are missing")

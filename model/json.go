@@ -65,7 +65,7 @@ func (d *decoder) value(path string, depth int) (any, error) {
 // token is Token with truncation told apart from a clean end, which encoding/json does not do.
 func (d *decoder) token() (json.Token, error) {
 	t, err := d.Token()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("the text ends at byte %d, inside the value", d.InputOffset())
 	}
 	return t, err

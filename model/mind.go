@@ -13,6 +13,7 @@ type Mind struct {
 
 	requests, turns        int
 	badReplies, badOutputs int
+	lost                   int // workers, under one Request after the other
 	usage                  Usage
 	unnamed                int // broken Calls that no instance knows of
 	asked                  *asked
@@ -67,7 +68,10 @@ type planned struct {
 
 const (
 	maxBadInRow = 3 // bad replies, or bad outputs, before the process pauses
-	maxLacks    = 3 // Requests that are told what is missing
+	// maxLostInRow is far above what deploys and crashes do by chance: a Request that takes its worker down every time
+	// would be paid for without end.
+	maxLostInRow = 10
+	maxLacks     = 3 // Requests that are told what is missing
 )
 
 // NewMind begins a process. now is when it started.
@@ -287,7 +291,7 @@ func (m *Mind) Heard(r Report) {
 
 // Resume lets a paused process go on, with other limits where they are given (0 keeps one).
 func (m *Mind) Resume(l Limits) {
-	m.paused, m.badReplies, m.badOutputs = nil, 0, 0
+	m.paused, m.badReplies, m.badOutputs, m.lost = nil, 0, 0, 0
 	for _, f := range []struct {
 		to *int
 		n  int

@@ -198,6 +198,16 @@ func TestALostWorkerIsNoBadReply(t *testing.T) {
 	s.want("it goes on", fmt.Sprint(s.asks().Number), "6")
 }
 
+func TestRequestsThatTakeTheirWorkersDownOneAfterTheOtherPauseTheProcess(t *testing.T) {
+	s := onStage(t, "")
+	for range 10 {
+		s.breaksOff(Reply{Lost: true, End: fault(CodeLost, "gone")})
+	}
+	s.expect(StepPaused)
+	s.mind.Resume(Limits{})
+	s.want("it goes on", fmt.Sprint(s.asks().Number), "11")
+}
+
 func TestWhatAskingAgainDoesNotMendPausesAtOnce(t *testing.T) {
 	s := onStage(t, "")
 	s.breaksOff(Reply{Final: true, End: fault(CodeLLMRefused, "401 no such key")})

@@ -115,7 +115,8 @@ func applyWrite(v any, w Write) any {
 func (s *State) givingWay(value any) any {
 	out := map[string]any{}
 	m, _ := value.(map[string]any)
-	for k, v := range m { //workflowcheck:ignore -- a map again
+	//workflowcheck:ignore -- a map again
+	for k, v := range m {
 		if writerOf(s.writes, Path{k}) == "" {
 			out[k] = v
 		}

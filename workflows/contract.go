@@ -21,6 +21,7 @@ const (
 	ActivityRequest = "Request"
 	ActivityExecute = "Execute"
 	ActivitySeal    = "Seal"
+	ActivityGone    = "Gone"
 
 	// SignalCalls hands Calls of a Request to an instance (CallsSignal). The Request activity sends it.
 	SignalCalls = "calls"
@@ -128,10 +129,12 @@ type Sealed struct {
 
 // InstanceSetup is what all instances of a process share.
 type InstanceSetup struct {
-	Process  string                   `json:"process"`
-	Tools    map[string]any           `json:"tools"`
-	Context  []any                    `json:"context,omitempty"`
-	Bindings map[string]model.Binding `json:"bindings"`
+	Process string `json:"process"`
+	// FirstRunID is the process's first run: its id beyond continue-as-new.
+	FirstRunID string                   `json:"firstRunId"`
+	Tools      map[string]any           `json:"tools"`
+	Context    []any                    `json:"context,omitempty"`
+	Bindings   map[string]model.Binding `json:"bindings"`
 }
 
 // InstanceOwn is what one instance has for itself.

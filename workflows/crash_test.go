@@ -23,14 +23,13 @@ import (
 	"processidea/worker/engine"
 )
 
-// These tests kill a worker with SIGKILL and start another. The worker is this test binary, run as a worker in a
-// namespace of its own, so that no other worker takes its work.
-
-const crashNamespace = "crash"
+// These tests kill a worker with SIGKILL and start another. The worker is this test binary, run as a worker. Every test has
+// a namespace of its own, so that no other worker takes its work, and it takes nobody else's down.
 
 // The environment that makes this binary a worker.
 const (
 	envWorker = "TEST_WORKER_ADDRESS"
+	envSpace  = "TEST_WORKER_NAMESPACE"
 	envStore  = "TEST_WORKER_STORE"
 	envLLM    = "OPENAI_BASE_URL"
 )
@@ -42,7 +41,7 @@ func runAsWorker(address string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	c, err := client.Dial(engine.ClientOptions(client.Options{HostPort: address, Namespace: crashNamespace, Logger: quiet{}}, s))
+	c, err := client.Dial(engine.ClientOptions(client.Options{HostPort: address, Namespace: os.Getenv(envSpace), Logger: quiet{}}, s))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -71,20 +70,16 @@ type crash struct {
 	seen map[string][]string // Idempotency-Keys by tool path
 }
 
-var makeNamespace sync.Once
-
 func newCrash(t *testing.T) *crash {
 	t.Helper()
 	t.Parallel()
-	makeNamespace.Do(func() {
-		_, err := temporalClient.WorkflowService().RegisterNamespace(t.Context(), &workflowservice.RegisterNamespaceRequest{
-			Namespace: crashNamespace, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour)})
-		if err != nil {
-			t.Fatal(err)
-		}
-	})
+	_, err := temporalClient.WorkflowService().RegisterNamespace(t.Context(), &workflowservice.RegisterNamespaceRequest{
+		Namespace: t.Name(), WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, err := client.Dial(engine.ClientOptions(client.Options{
-		HostPort: server.Address(), Namespace: crashNamespace, Logger: quiet{}}, store))
+		HostPort: server.Address(), Namespace: t.Name(), Logger: quiet{}}, store))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +95,7 @@ func newCrash(t *testing.T) *crash {
 func (c *crash) work() (kill func()) {
 	c.t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), envWorker+"="+server.Address(), envStore+"="+storeDir,
+	cmd.Env = append(os.Environ(), envWorker+"="+server.Address(), envSpace+"="+c.id, envStore+"="+storeDir,
 		envLLM+"="+llmURL+"/v1", "PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(toolbox.server.URL, "http://"))
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -136,7 +131,7 @@ func (c *crash) calls(name string) []string {
 
 func (c *crash) start(s *scenario) client.WorkflowRun {
 	c.t.Helper()
-	s.client, s.namespace = c.client, crashNamespace
+	s.client, s.namespace = c.client, c.id
 	return s.start()
 }
 

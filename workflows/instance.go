@@ -16,10 +16,14 @@ func Instance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn) (*Inst
 	if err := i.answer(ctx); err != nil {
 		return nil, err
 	}
+	workflow.Go(ctx, i.watchProcess)
 	for !i.ended() {
 		i.listen(ctx)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if i.gone {
+			return nil, orphan()
 		}
 		i.startReady(ctx)
 		i.report(ctx)
@@ -41,6 +45,9 @@ type instance struct {
 	broke  map[int]bool
 	told   told
 	deaths map[string]int // workers lost under a Call, by its id
+
+	orphaned workflow.Channel // says that the process is gone
+	gone     bool
 }
 
 // told is what the process has been told.
@@ -64,6 +71,8 @@ func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn) *in
 	palette := model.Palette{Tools: i.tools, Bindings: setup.Bindings}
 	i.run = model.NewRun(palette, readContext(setup.Context, own.Context), own.Token)
 	i.inbox = newInbox(ctx)
+	i.orphaned = workflow.NewBufferedChannel(ctx, 1)
+	i.inbox.selector.AddReceive(i.orphaned, func(c workflow.ReceiveChannel, _ bool) { i.gone = c.ReceiveAsync(nil) })
 	on(i.inbox, ctx, SignalCalls, i.onCalls)
 	on(i.inbox, ctx, SignalClose, i.onClose)
 	on(i.inbox, ctx, SignalEnd, i.onEnd)

@@ -37,7 +37,8 @@ func Process(ctx workflow.Context, start Start) (*model.Result, error) {
 
 // process is what a Process workflow holds while it runs.
 type process struct {
-	id    string
+	id, firstRun string
+
 	start Start
 	idea  *model.Idea
 	setup RequestSetup
@@ -51,7 +52,8 @@ type process struct {
 
 // begin reads the Idea, binds its Tools to what this worker knows, and sets up what the process hears and answers.
 func begin(ctx workflow.Context, start Start) (*process, error) {
-	p := &process{id: workflow.GetInfo(ctx).WorkflowExecution.ID, start: start, inbox: newInbox(ctx)}
+	info := workflow.GetInfo(ctx)
+	p := &process{id: info.WorkflowExecution.ID, firstRun: info.FirstRunID, start: start, inbox: newInbox(ctx)}
 	idea, problems := model.ReadIdea(start.Idea)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, temporal.NewNonRetryableApplicationError(errs.Error(), model.CodeInvalidIdea, nil, errs)
@@ -108,7 +110,7 @@ func (p *process) startInstances(ctx workflow.Context) error {
 
 // instanceSetup is the part of the Idea that every instance needs: the palette, and the shared input, State and data.
 func (p *process) instanceSetup() InstanceSetup {
-	s := InstanceSetup{Process: p.id, Bindings: p.setup.Bindings, Tools: map[string]any{}}
+	s := InstanceSetup{Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}}
 	for _, t := range p.idea.Tools {
 		s.Tools[t.Name] = t.Source
 	}

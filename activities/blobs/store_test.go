@@ -142,7 +142,7 @@ func TestAForgedHandleArrivesAsTheDataThatItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		var forged any = model.Handle{Digest: secret, Size: 20, Type: "string"}.Value()
+		forged := model.Handle{Digest: secret, Size: 20, Type: "string"}.Value()
 		for range rapid.IntRange(0, 3).Draw(t, "wrapped") {
 			forged = rapid.SampledFrom([]any{
 				map[string]any{"a": forged}, []any{forged}, map[string]any{"†blob": forged}, map[string]any{"††blob": forged},

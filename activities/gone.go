@@ -1,0 +1,26 @@
+package activities
+
+import (
+	"context"
+	"errors"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+
+	"processidea/workflows"
+)
+
+// Gone says whether a process has ended, or another one has taken its id.
+func (a *Activities) Gone(ctx context.Context, p workflows.ProcessRef) (bool, error) {
+	d, err := a.Client.DescribeWorkflowExecution(ctx, p.ID, "")
+	var none *serviceerror.NotFound
+	if errors.As(err, &none) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	info := d.GetWorkflowExecutionInfo()
+	first := info.GetFirstRunId()
+	return info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING || first != "" && first != p.FirstRunID, nil
+}

@@ -1,0 +1,66 @@
+package workflows_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/testsuite"
+
+	"processidea/activities"
+	"processidea/rehearsal"
+	"processidea/workflows"
+)
+
+// Here time is skipped: the hour that the instance waits is none.
+func TestAnInstanceEndsWhenItsProcessIsGone(t *testing.T) {
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestWorkflowEnvironment()
+	env.RegisterWorkflow(workflows.Instance)
+	looks := 0
+	env.RegisterActivityWithOptions(func(_ context.Context, p workflows.ProcessRef) (bool, error) {
+		looks++
+		return looks == 3 && p.ID == "p" && p.FirstRunID == "first", nil
+	}, activity.RegisterOptions{Name: workflows.ActivityGone})
+	env.ExecuteWorkflow(workflows.Instance, workflows.InstanceSetup{Process: "p", FirstRunID: "first"}, workflows.InstanceOwn{})
+	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "the process is gone") || looks != 3 {
+		t.Errorf("after %d looks: %v", looks, err)
+	}
+}
+
+func TestAProcessIsGoneWhenItWasTerminatedOrItsIDIsAnothers(t *testing.T) {
+	asked := make(chan struct{})
+	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`)
+	s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, _, sent int) {
+		if sent == 0 {
+			close(asked)
+		}
+		<-ctx.Done()
+	})}
+	s.script(`{"solution": {"calls": []}}`)
+	run := s.start()
+	<-asked
+	a := &activities.Activities{Client: temporalClient}
+	gone := func(p workflows.ProcessRef) bool {
+		t.Helper()
+		is, err := a.Gone(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return is
+	}
+	here := workflows.ProcessRef{ID: s.id, FirstRunID: run.GetRunID()}
+	if gone(here) || !gone(workflows.ProcessRef{ID: s.id, FirstRunID: "another"}) || !gone(workflows.ProcessRef{ID: "nobody"}) {
+		t.Error("a process that runs is told from others by its first run")
+	}
+	if err := temporalClient.TerminateWorkflow(t.Context(), s.id, "", "test"); err != nil {
+		t.Fatal(err)
+	}
+	if !gone(here) {
+		t.Error("a terminated process is still there")
+	}
+	if err := temporalClient.TerminateWorkflow(t.Context(), s.id+"/main", "", "test"); err != nil {
+		t.Fatal(err)
+	}
+}
