@@ -34,6 +34,10 @@ func (l LLM) Configured() bool { return l.BaseURL != "" || l.Key != "" }
 // DefaultLLM is asked where neither the Idea nor the worker names one.
 const DefaultLLM = "gpt-5-mini"
 
+// openAI is where requests go unless said otherwise. It is said here, since the client takes an empty OPENAI_BASE_URL for
+// an address.
+const openAI = "https://api.openai.com/v1/"
+
 // chat is one exchange with an LLM.
 type chat struct {
 	client   openai.Client
@@ -41,11 +45,12 @@ type chat struct {
 	form     model.Form
 	messages []model.PromptMessage
 	options  []option.RequestOption
+	answer   *http.Response // the last one, whatever became of its body
 }
 
 func (l LLM) chat(config model.LLM, form model.Form, messages []model.PromptMessage) *chat {
 	// Retries are Temporal's: the client's own would hide them, and repeat a stream.
-	options := []option.RequestOption{option.WithMaxRetries(0)}
+	options := []option.RequestOption{option.WithMaxRetries(0), option.WithBaseURL(openAI)}
 	if l.BaseURL != "" {
 		options = append(options, option.WithBaseURL(l.BaseURL))
 	}
@@ -54,7 +59,8 @@ func (l LLM) chat(config model.LLM, form model.Form, messages []model.PromptMess
 	} else {
 		options = append(options, option.WithHeaderDel("Authorization"))
 	}
-	c := &chat{client: openai.NewClient(options...), form: form, messages: messages}
+	c := &chat{form: form, messages: messages}
+	c.client = openai.NewClient(append(options, option.WithMiddleware(c.note))...)
 	c.params = openai.ChatCompletionNewParams{
 		Model:         config.Model,
 		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
@@ -72,6 +78,13 @@ func (l LLM) chat(config model.LLM, form model.Form, messages []model.PromptMess
 		c.params.MaxCompletionTokens = param.NewOpt(int64(config.MaxTokens))
 	}
 	return c
+}
+
+// note keeps the response: of an error whose body is a bare string, the client forgets the status.
+func (c *chat) note(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	answer, err := next(r)
+	c.answer = answer
+	return answer, err
 }
 
 // scripted plays a replies file over HTTP on loopback to the real client.
@@ -137,9 +150,13 @@ func refusesSchema(err error) bool {
 }
 
 // refusal sorts what went wrong before the first byte: what Temporal may try again, and what is final.
-func refusal(err error) error {
+func (c *chat) refusal(err error) error {
 	var e *openai.Error
-	if !errors.As(err, &e) {
+	errors.As(err, &e)
+	if e == nil && c.answer != nil && c.answer.StatusCode >= 400 {
+		e = &openai.Error{StatusCode: c.answer.StatusCode, Message: err.Error()}
+	}
+	if e == nil {
 		return temporal.NewApplicationErrorWithOptions("the LLM cannot be reached: "+clip(err.Error()), model.CodeLLMUnreachable,
 			temporal.ApplicationErrorOptions{})
 	}
@@ -148,7 +165,7 @@ func refusal(err error) error {
 		return temporal.NewApplicationErrorWithOptions(text, model.CodeLLMRefused, temporal.ApplicationErrorOptions{NonRetryable: true})
 	}
 	return temporal.NewApplicationErrorWithOptions(text, model.CodeLLMUnreachable,
-		temporal.ApplicationErrorOptions{NextRetryDelay: retryAfter(e.Response, time.Now())})
+		temporal.ApplicationErrorOptions{NextRetryDelay: retryAfter(c.answer, time.Now())})
 }
 
 func transient(e *openai.Error) bool {

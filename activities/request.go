@@ -31,7 +31,7 @@ func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, 
 	defer hangUp(nil)
 	stream, more, err := r.chat.open(listening)
 	if err != nil {
-		return nil, refusal(err)
+		return nil, r.chat.refusal(err)
 	}
 	defer func() { _ = stream.Close() }()
 	r.silence = time.AfterFunc(maxSilence, func() { hangUp(errSilent) })

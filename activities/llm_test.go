@@ -1,0 +1,114 @@
+package activities
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/openai/openai-go/v3/option"
+	"go.temporal.io/sdk/temporal"
+
+	"processidea/model"
+)
+
+// opens asks a server once and gives what came of it.
+func opens(t *testing.T, l LLM, h http.HandlerFunc) error {
+	t.Helper()
+	s := httptest.NewServer(h)
+	defer s.Close()
+	if l.BaseURL == "" {
+		l.BaseURL = s.URL + "/v1"
+	}
+	form := model.Form{Schema: map[string]any{"type": "object"}, Strict: true}
+	c := l.chat(model.LLM{}, form, []model.PromptMessage{{Role: "user", Content: "hi"}})
+	_, _, err := c.open(t.Context())
+	if err == nil {
+		return nil
+	}
+	return c.refusal(err)
+}
+
+func TestWhatTheServerAnswersSaysWhetherToAskAgain(t *testing.T) {
+	for name, row := range map[string]struct {
+		status int
+		body   string
+		again  bool
+	}{
+		"a bad request":        {400, `{"error": {"message": "bad"}}`, false},
+		"a wrong key":          {401, `{"error": {"message": "no"}}`, false},
+		"forbidden":            {403, `{}`, false},
+		"no such thing":        {404, `{}`, false},
+		"a time-out":           {408, `{}`, true},
+		"a conflict":           {409, `{}`, true},
+		"unprocessable":        {422, `{}`, false},
+		"too many requests":    {429, `{"error": {"message": "slow down", "code": "rate_limit"}}`, true},
+		"an exhausted quota":   {429, `{"error": {"message": "pay", "code": "insufficient_quota"}}`, false},
+		"the server's fault":   {500, `oops`, true},
+		"overloaded":           {529, `{"error": "overloaded"}`, true},
+		"a bare string":        {401, `{"error": "no such key"}`, false},
+		"unavailable for long": {503, `{}`, true},
+	} {
+		err := opens(t, LLM{}, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "90")
+			w.WriteHeader(row.status)
+			_, _ = w.Write([]byte(row.body))
+		})
+		var app *temporal.ApplicationError
+		if !errors.As(err, &app) || app.NonRetryable() == row.again {
+			t.Errorf("%s: %v", name, err)
+		} else if row.again && app.NextRetryDelay() != 90*time.Second {
+			t.Errorf("%s: again after %s", name, app.NextRetryDelay())
+		}
+	}
+}
+
+func TestAServerThatCannotBeReachedIsAskedAgain(t *testing.T) {
+	err := opens(t, LLM{BaseURL: "http://127.0.0.1:1/v1"}, nil)
+	var app *temporal.ApplicationError
+	if !errors.As(err, &app) || app.NonRetryable() || app.Type() != model.CodeLLMUnreachable {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRetryAfterIsSecondsOrADateAndAnHourAtMost(t *testing.T) {
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"": 0, "0.5": 500 * time.Millisecond, "7": 7 * time.Second, "-3": 0, "soon": 0, "86400": time.Hour,
+		"Sun, 01 Nov 2026 12:02:00 GMT": 2 * time.Minute, "Sun, 01 Nov 2026 11:00:00 GMT": 0,
+	} {
+		r := &http.Response{Header: http.Header{"Retry-After": {text}}}
+		if got := retryAfter(r, now); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestAnEmptyBaseURLInTheEnvironmentCountsAsUnset(t *testing.T) {
+	t.Setenv("OPENAI_BASE_URL", "")
+	c := LLM{Key: "k"}.chat(model.LLM{}, model.Form{}, nil)
+	var asked string
+	c.options = append(c.options, withMiddleware(func(r *http.Request) { asked = r.URL.String() }))
+	_, _, _ = c.open(t.Context())
+	if asked != "https://api.openai.com/v1/chat/completions" {
+		t.Errorf("asked %q", asked)
+	}
+}
+
+func TestAServerWithoutAKeyIsSentNone(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "somebody else's")
+	sent := "nothing"
+	_ = opens(t, LLM{}, func(w http.ResponseWriter, r *http.Request) { sent = r.Header.Get("Authorization") })
+	if sent != "" {
+		t.Errorf("sent %q", sent)
+	}
+}
+
+// withMiddleware sees a request and keeps it from leaving the machine.
+func withMiddleware(see func(*http.Request)) option.RequestOption {
+	return option.WithMiddleware(func(r *http.Request, _ option.MiddlewareNext) (*http.Response, error) {
+		see(r)
+		return nil, errors.New("not sent")
+	})
+}
