@@ -278,7 +278,13 @@ func collect(context []Message, owner string) View {
 }
 
 // Merge lays b over a: objects deeply, anything else as a whole.
-func Merge(a, b any) any {
+func Merge(a, b any) any { return lay(a, b, Merge) }
+
+// overlay lays b over a, whole top-level keys.
+func overlay(a, b any) any { return lay(a, b, func(_, v any) any { return v }) }
+
+// lay lays one object over another; join decides what becomes of a key that both have. What is no object replaces.
+func lay(a, b any, join func(old, new any) any) any {
 	am, aok := a.(map[string]any)
 	bm, bok := b.(map[string]any)
 	if !aok || !bok {
@@ -292,27 +298,8 @@ func Merge(a, b any) any {
 	//workflowcheck:ignore -- a map again
 	for k, v := range bm {
 		if before, ok := out[k]; ok {
-			v = Merge(before, v)
+			v = join(before, v)
 		}
-		out[k] = v
-	}
-	return out
-}
-
-// overlay lays b over a, whole top-level keys.
-func overlay(a, b any) any {
-	am, aok := a.(map[string]any)
-	bm, bok := b.(map[string]any)
-	if !aok || !bok {
-		return b
-	}
-	out := make(map[string]any, len(am)+len(bm))
-	//workflowcheck:ignore -- a map again
-	for k, v := range am {
-		out[k] = v
-	}
-	//workflowcheck:ignore -- a map again
-	for k, v := range bm {
 		out[k] = v
 	}
 	return out

@@ -45,7 +45,7 @@ func TestAValueThatLooksLikeAReferenceArrivesAsThatText(t *testing.T) {
 }
 
 func TestOfTwoAlternativesExactlyOneRunsAndTheSameOneEveryTime(t *testing.T) {
-	for round := range 20 {
+	for round := range 100 {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()
 			var mu sync.Mutex
