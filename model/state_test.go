@@ -141,6 +141,7 @@ func TestAPathIsClosedWhen(t *testing.T) {
 		{"never, where the whole State did not bring it", `{}`, []Write{writeFrom(1, "", "", `{"a":{}}`)}, "b", ""},
 		{"an update put a value there", `{}`, []Write{writeFrom(1, "a", "push", `1`)}, "a", "1.1"},
 		{"never, beside a key that an update brought", `{}`, []Write{writeFrom(1, "a", "merge", `{"x":1}`)}, "a.y", ""},
+		{"never by who wrote a like-named key elsewhere", `{"a":1}`, []Write{writeFrom(1, "b", "", `{"a":1}`)}, "a", "start"},
 		{"two wrote there, by the first in Plan order", `{}`, []Write{writeFrom(2, "a.c", "", `1`), writeFrom(1, "a.b", "", `1`)}, "a", "1.1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -163,6 +164,7 @@ func TestAResultForTheWholeStateGivesWayToWhatACallWrote(t *testing.T) {
 	}{
 		{"not to what the process started with", `{"a":1}`, nil, `{"a":2,"b":2}`, `{"a":2,"b":2}`},
 		{"at a key", `{}`, []Write{writeFrom(1, "a", "", `1`)}, `{"a":2,"b":2}`, `{"b":2}`},
+		{"not at a like-named key elsewhere", `{}`, []Write{writeFrom(1, "b", "", `{"a":1}`)}, `{"a":2}`, `{"a":2}`},
 		{"below a key", `{"a":{"s":0}}`, []Write{writeFrom(1, "a.x", "", `1`)}, `{"a":"gone","b":2}`, `{"b":2}`},
 		{"behind it in the Plan too", `{}`, []Write{writeFrom(9, "a.x", "", `1`)}, `{"a":"gone","b":2}`, `{"b":2}`},
 		{"as an update", `{}`, []Write{writeFrom(1, "a", "push", `1`)}, `{"a":2,"b":2}`, `{"b":2}`},

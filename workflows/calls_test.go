@@ -211,3 +211,29 @@ func TestLargeParametersAndResultsStayOutOfHistory(t *testing.T) {
 		}
 	}
 }
+
+func TestMoreCallsThanMayRunAtOnceAllRun(t *testing.T) {
+	var calls []string
+	for n := range 250 {
+		calls = append(calls, fmt.Sprintf(`{"_tool": "shout", "text": "x%d", "_outputPath": "r%d"}`, n, n))
+	}
+	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [`+strings.Join(calls, ",")+`]}}`, `{"solution": {"calls": []}}`)
+	r := s.finish()
+	if state := r.Instances[""].State.(map[string]any); r.Calls.Done != 250 || state["r249"] != "X249" {
+		t.Errorf("%+v", r.Calls)
+	}
+	running, most := 0, 0
+	for _, e := range history(t, s.id+"/main").Events {
+		switch {
+		case e.GetActivityTaskScheduledEventAttributes() != nil:
+			running++
+			most = max(most, running)
+		case e.GetActivityTaskCompletedEventAttributes() != nil:
+			running--
+		}
+	}
+	if most > 200 {
+		t.Errorf("%d ran at once", most)
+	}
+}

@@ -20,6 +20,7 @@ const (
 
 // execute starts a Call's activity and takes its end into the Run.
 func (i *instance) execute(ctx workflow.Context, r model.Ready) {
+	i.running++
 	in := i.input(r)
 	summary := callSummary(i.own.Token, r.Record)
 	var f workflow.Future
@@ -82,6 +83,7 @@ func callSummary(token string, rec *model.Record) string {
 }
 
 func (i *instance) executed(ctx workflow.Context, r model.Ready, f workflow.Future) {
+	i.running--
 	id := r.Record.ID
 	var value any
 	err := f.Get(ctx, &value)

@@ -46,6 +46,9 @@ type instance struct {
 	told   told
 	deaths map[string]int // workers lost under a Call, by its id
 
+	queue   []model.Ready // Calls that may run and wait for others to end
+	running int
+
 	orphaned workflow.Channel // says that the process is gone
 	gone     bool
 }
@@ -113,7 +116,9 @@ func (i *instance) onCalls(ctx workflow.Context, s CallsSignal) {
 		i.run.Accept(s.Request, c.Index, c.Call)
 	}
 	for _, r := range s.Results {
-		i.run.Succeed(r.Call, r.Output)
+		if s.Request > i.closed {
+			i.run.Succeed(r.Call, r.Output)
+		}
 	}
 	if s.Last {
 		i.close(s.Request)
@@ -133,10 +138,18 @@ func (i *instance) close(request int) {
 
 func (i *instance) onEnd(ctx workflow.Context, s EndSignal) { i.end = s.Status }
 
-// startReady runs every Call that may run now.
+// maxRunning is how many Calls of one instance run at once. Over two thousand pending activities would leave the workflow
+// stuck, and over 4 MB of commands in one task would end it: two hundred with payloads below the store's threshold
+// stay far below both.
+const maxRunning = 200
+
+// startReady runs every Call that may run now, as many at once as are good for the workflow.
 func (i *instance) startReady(ctx workflow.Context) {
-	for _, r := range i.run.Next() {
-		i.execute(ctx, r)
+	i.queue = append(i.queue, i.run.Next()...)
+	for len(i.queue) > 0 && i.running < maxRunning {
+		next := i.queue[0]
+		i.queue = i.queue[1:]
+		i.execute(ctx, next)
 	}
 }
 

@@ -17,7 +17,7 @@ func Process(ctx workflow.Context, start Start) (*model.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.startInstances(ctx); err != nil {
+	if err := p.startInstances(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	for ctx.Err() == nil {
