@@ -233,7 +233,7 @@ func (s *scenario) start() client.WorkflowRun {
 func (s *scenario) finish() model.Result {
 	s.t.Helper()
 	var r model.Result
-	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := s.start().Get(ctx, &r); err != nil {
 		s.t.Fatalf("the process ended with %v\n%s", err, s.story())
