@@ -69,6 +69,8 @@ type Palette struct {
 	Bindings map[string]Binding
 	// Tokens are the instances that a Request covers; [""] for the anonymous one.
 	Tokens []string
+	// Oversight is what the process adds to the Tools' approval policies.
+	Oversight Oversight
 	// Template says that a Call without a token is for every instance, as in a Plan message.
 	Template bool
 }
