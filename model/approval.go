@@ -21,6 +21,9 @@ const (
 
 var everyDecision = []string{Approve, Reject, Amend, Replace, Answer}
 
+// Decisions lists the decisions a person can take: the names of their signals.
+func Decisions() []string { return everyDecision }
+
 // onTimeoutPause is what a deadline can do beside taking a decision.
 const onTimeoutPause = "pause"
 

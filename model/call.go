@@ -35,6 +35,12 @@ func CallID(request, index int, token string) string {
 	return id
 }
 
+// TokenOf gives the instance that a Call's id names; empty for the anonymous one.
+func TokenOf(id string) string {
+	_, token, _ := strings.Cut(id, "@")
+	return token
+}
+
 // Error codes of structural and runtime errors.
 const (
 	CodeBadForm      = "bad_form"

@@ -14,11 +14,14 @@ const CodeRejected = "rejected"
 // CodeOverdue marks a process that pauses because nobody decided in time.
 const CodeOverdue = "approval_overdue"
 
-// Tick tells the time. Deadlines that have passed take effect.
-func (r *Run) Tick(now time.Time) {
-	r.now = now
+// At tells the time of what comes next.
+func (r *Run) At(now time.Time) { r.now = now }
+
+// Expire lets the deadlines that have passed take effect. A decision that arrived before it is told counts, even if it
+// came late.
+func (r *Run) Expire() {
 	for _, rec := range r.records {
-		if p := rec.Pending; p != nil && p.Until != nil && !now.Before(*p.Until) {
+		if p := rec.Pending; p != nil && p.Until != nil && !r.now.Before(*p.Until) {
 			r.expire(rec)
 		}
 	}

@@ -19,7 +19,7 @@ func (m *Mind) ready() []*Member {
 
 // rests says whether nothing of an instance is running: whatever it waits for is a Request or a person.
 func (mem *Member) rests() bool {
-	return mem.Status == InstanceWorking && mem.quiet && mem.closed >= mem.covered
+	return mem.Status == InstanceWorking && mem.quiet && mem.closed >= mem.covered && mem.taken >= mem.corrected
 }
 
 // waits says whether an instance goes on only when a person has decided.

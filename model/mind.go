@@ -49,10 +49,12 @@ type Member struct {
 	planned int // the last Request that planned for it
 	closed  int
 	quiet   bool
-	back    bool // a person has decided, and nobody has been asked about it since
-	asking  []Asked
 	told    map[[2]int]bool // Calls whose fault the LLM was told
 	lacks   int             // Requests that would have settled it, had nothing been missing
+	// corrected counts the corrections that it was sent, taken those that it has reported.
+	corrected, taken int
+	back             bool // a person has decided, and nobody has been asked about it since
+	asking  []Asked
 }
 
 // InstanceStatus is where an instance stands.
@@ -132,6 +134,18 @@ func viewsOf(context []Message, tokens []string) map[string]View {
 // Members lists the instances in order.
 func (m *Mind) Members() []*Member { return m.members }
 
+// Tokens lists the instances in order.
+func (m *Mind) Tokens() []string {
+	tokens := make([]string, len(m.members))
+	for i, mem := range m.members {
+		tokens[i] = mem.Token
+	}
+	return tokens
+}
+
+// Has says whether the process has an instance of a token.
+func (m *Mind) Has(token string) bool { return m.byToken[token] != nil }
+
 func (m *Mind) member(token string) *Member { return m.byToken[token] }
 
 // Step is what a process does next.
@@ -149,7 +163,7 @@ const (
 func (m *Mind) Next(now time.Time) (Step, *Brief) {
 	m.wake = time.Time{}
 	m.tryWiring()
-	if m.asked == nil && m.paused == nil && m.over() {
+	if m.Over() {
 		return StepOver, nil
 	}
 	if m.paused == nil {
@@ -172,6 +186,9 @@ func (m *Mind) Next(now time.Time) (Step, *Brief) {
 	}
 	return StepAsk, b
 }
+
+// Over says whether nothing is left to do.
+func (m *Mind) Over() bool { return m.asked == nil && m.paused == nil && m.over() }
 
 // over says whether every instance has ended and the output, where one is wanted, is there.
 func (m *Mind) over() bool {
@@ -286,6 +303,7 @@ func (m *Mind) Heard(r Report) {
 	if r.Closed > mem.closed {
 		mem.closed = r.Closed
 	}
+	mem.taken = max(mem.taken, r.Corrected)
 	mem.back = mem.back || len(mem.Pending) > 0 && len(r.Pending) == 0
 	mem.quiet, mem.Missing, mem.asking, mem.Pending = r.Quiet, r.Missing, r.Asking, r.Pending
 	if r.Overdue != nil && m.paused == nil {

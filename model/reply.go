@@ -73,6 +73,8 @@ type Report struct {
 	Asking  []Asked  `json:"asking,omitempty"`
 	// Pending is what waits for a person.
 	Pending []Pending `json:"pending,omitempty"`
+	// Corrected counts the corrections that the instance has taken in.
+	Corrected int `json:"corrected,omitempty"`
 	// Overdue says that the process must pause: nobody decided in time.
 	Overdue *Fault `json:"overdue,omitempty"`
 	// Refusals are signals that changed nothing, since the last report.

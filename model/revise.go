@@ -94,11 +94,21 @@ func (m *Mind) Revise(s Steering) (touched []*Member, err error) {
 	m.setLimits(s.Limits)
 	for _, mem := range m.members {
 		if concerned[mem] {
-			mem.quiet = false // until it has reported what the correction made of it
+			mem.corrected++
 			touched = append(touched, mem)
 		}
 	}
 	return touched, nil
+}
+
+// Corrected says whether every instance has taken in what was revised.
+func (m *Mind) Corrected() bool {
+	for _, mem := range m.members {
+		if mem.Status == InstanceWorking && mem.taken < mem.corrected {
+			return false
+		}
+	}
+	return true
 }
 
 // concerned lists the instances that a message is about, of those that are still at work.

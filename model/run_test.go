@@ -133,7 +133,7 @@ func (s *scene) step(line string) []string {
 	}
 	if s.run == nil {
 		s.run = NewRun(*paletteFrom(s.t, sceneTools), s.context, "")
-		s.run.Tick(s.now)
+		s.run.At(s.now)
 	}
 	switch verb {
 	case "call":
@@ -154,7 +154,8 @@ func (s *scene) step(line string) []string {
 			s.t.Fatal(err)
 		}
 		s.now = s.now.Add(d)
-		s.run.Tick(s.now)
+		s.run.At(s.now)
+		s.run.Expire()
 		if f := s.run.Overdue(); f != nil {
 			return append([]string{"must pause: " + f.Error()}, s.happened()...)
 		}
