@@ -91,13 +91,9 @@ func (p *process) closeEverywhere(ctx workflow.Context, brief *model.Brief) {
 // delivered waits for signals to instances, and logs one that found nobody: an instance that somebody terminated.
 func (p *process) delivered(ctx workflow.Context, sent []workflow.Future) {
 	for _, f := range sent {
-		p.logUndelivered(ctx, f)
-	}
-}
-
-func (p *process) logUndelivered(ctx workflow.Context, f workflow.Future) {
-	if err := f.Get(ctx, nil); err != nil && ctx.Err() == nil {
-		workflow.GetLogger(ctx).Warn("an instance could not be told", "error", err)
+		if err := f.Get(ctx, nil); err != nil && ctx.Err() == nil {
+			workflow.GetLogger(ctx).Warn("an instance could not be told", "error", err)
+		}
 	}
 }
 

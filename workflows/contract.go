@@ -207,6 +207,8 @@ type ProcessView struct {
 	model.Result
 	// Waiting says, for people, what the process waits for.
 	Waiting []string `json:"waiting"`
+	// Awaiting counts the Calls that wait for a person.
+	Awaiting int `json:"awaiting"`
 	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
 	Refusals []model.Refusal `json:"refusals"`
 	Refused  int             `json:"refused"`

@@ -46,12 +46,13 @@ func (i *instance) cancelled(ctx workflow.Context) error {
 
 // instance is what an Instance workflow holds while it runs.
 type instance struct {
-	setup InstanceSetup
-	own   InstanceOwn
-	tools []*model.Tool
-	run   *model.Run
-	inbox *inbox
-	end   model.InstanceStatus // once the process has said so
+	setup  InstanceSetup
+	own    InstanceOwn
+	tools  []*model.Tool
+	run    *model.Run
+	inbox  *inbox
+	outbox *outbox
+	end    model.InstanceStatus // once the process has said so
 
 	closed int // the highest Request that is closed here
 	broke  map[int]bool
@@ -98,6 +99,7 @@ func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn) *in
 	palette := model.Palette{Tools: i.tools, Bindings: setup.Bindings, Oversight: setup.Oversight}
 	i.run = model.NewRun(palette, readContext(setup.Context, own.Context), own.Token)
 	i.inbox = newInbox(ctx)
+	i.outbox = newOutbox(i.inbox)
 	i.orphaned = workflow.NewBufferedChannel(ctx, 1)
 	i.inbox.selector.AddReceive(i.orphaned, func(c workflow.ReceiveChannel, _ bool) { i.gone = c.ReceiveAsync(nil) })
 	on(i.inbox, ctx, SignalCalls, "From the Request: Calls, as they close in the stream.", i.onCalls)

@@ -55,12 +55,9 @@ func (p *process) passOn(ctx workflow.Context, kind string, payload map[string]a
 	if !p.mind.Has(token) {
 		return fmt.Errorf("there is no Call %q", clipBytes(d.Call, 80))
 	}
-	f := workflow.SignalExternalWorkflow(ctx, InstanceID(p.id, token), "", kind, payload)
-	p.inbox.when(f, func(f workflow.Future) {
-		if f.Get(ctx, nil) != nil {
-			p.inbox.refuse(ctx, kind, payload, "the instance has ended: nothing waits there")
-		}
-	})
+	p.outbox.send(ctx, InstanceID(p.id, token), outgoing{signal: kind, payload: payload, failed: func(error) {
+		p.inbox.refuse(ctx, kind, payload, "the instance has ended: nothing waits there")
+	}})
 	return nil
 }
 
@@ -102,13 +99,10 @@ func (p *process) revise(ctx workflow.Context, s model.Steering) error {
 		return err
 	}
 	p.setIdea(p.mind.Idea())
-	var sent []workflow.Future
 	for _, m := range touched {
-		sent = append(sent, workflow.SignalExternalWorkflow(ctx, InstanceID(p.id, m.Token), "", SignalCorrect,
-			CorrectSignal{Context: concerning(s.Context, m.Token), By: s.By}))
-	}
-	for _, f := range sent {
-		p.inbox.when(f, func(f workflow.Future) { p.logUndelivered(ctx, f) })
+		p.outbox.send(ctx, InstanceID(p.id, m.Token), outgoing{
+			signal: SignalCorrect, payload: CorrectSignal{Context: concerning(s.Context, m.Token), By: s.By},
+		})
 	}
 	p.revisions = append(p.revisions, s)
 	return nil
@@ -181,7 +175,6 @@ func (p *process) followPause(ctx workflow.Context) {
 		if m.Status != model.InstanceWorking {
 			continue
 		}
-		f := workflow.SignalExternalWorkflow(ctx, InstanceID(p.id, m.Token), "", SignalHold, HoldSignal{Held: paused})
-		p.inbox.when(f, func(f workflow.Future) { p.logUndelivered(ctx, f) })
+		p.outbox.send(ctx, InstanceID(p.id, m.Token), outgoing{signal: SignalHold, payload: HoldSignal{Held: paused}})
 	}
 }

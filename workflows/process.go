@@ -47,13 +47,14 @@ func Process(ctx workflow.Context, start Start) (*model.Result, error) {
 type process struct {
 	id, firstRun string
 
-	start Start
-	idea  *model.Idea
-	setup RequestSetup
-	mind  *model.Mind
-	inbox *inbox
-	last  Sealed
-	asked *model.Idea // as it was when the Request under way was made
+	start  Start
+	idea   *model.Idea
+	setup  RequestSetup
+	mind   *model.Mind
+	inbox  *inbox
+	outbox *outbox
+	last   Sealed
+	asked  *model.Idea // as it was when the Request under way was made
 	// children are the instances that this run of the workflow has started.
 	children []workflow.ChildWorkflowFuture
 	state    any // what the last sealed Idea says of the States, to see whether anything changed since
@@ -80,6 +81,7 @@ func begin(ctx workflow.Context, start Start) (*process, error) {
 	p.setup = RequestSetup{Bindings: prepared.Bindings, Replies: start.Replies}
 	p.setIdea(idea)
 	p.mind = model.NewMind(idea, p.id, prepared.Bindings, workflow.Now(ctx))
+	p.outbox = newOutbox(p.inbox)
 	on(p.inbox, ctx, SignalReport, "From an instance: what became of its Calls.", p.onReport)
 	p.hearPeople(ctx)
 	return p, p.answer(ctx)

@@ -45,9 +45,12 @@ func (p *process) view() ProcessView {
 	}
 	return ProcessView{
 		Result: p.result(status, false), Waiting: p.waiting(), Refusals: p.inbox.refused(), Refused: p.inbox.refusals.Count,
-		Accepted: append([]Accepted{}, p.accepted...),
+		Accepted: append([]Accepted{}, p.accepted...), Awaiting: len(p.approvals().Approvals),
 	}
 }
+
+// WaitingForPerson begins each line of ProcessView.Waiting that is about a pending approval.
+const WaitingForPerson = "a person: "
 
 // waiting says in a line each what the process waits for.
 func (p *process) waiting() []string {
@@ -58,7 +61,7 @@ func (p *process) waiting() []string {
 		list = append(list, askSummary(b))
 	}
 	for _, a := range p.approvals().Approvals {
-		list = append(list, fmt.Sprintf("a person: %s %s since %s", a.Call, a.Tool, a.Since.UTC().Format(time.RFC3339)))
+		list = append(list, fmt.Sprintf("%s%s %s since %s", WaitingForPerson, a.Call, a.Tool, a.Since.UTC().Format(time.RFC3339)))
 	}
 	return list
 }

@@ -10,7 +10,12 @@ import (
 
 // report tells the process what has changed, when the instance has come to rest, or when the process must know before
 // that: a Request was closed by it, a person is waited for, or not any more, or a signal was refused.
+//
+// One report is on its way at most: what changes meanwhile is in the next one.
 func (i *instance) report(ctx workflow.Context) {
+	if i.outbox.busy(i.setup.Process) {
+		return
+	}
 	quiet := i.run.Quiet() && !i.dirty
 	pending := pendingKey(i.run.Pending())
 	overdue := i.run.Overdue()
@@ -30,13 +35,7 @@ func (i *instance) report(ctx workflow.Context) {
 		i.told.pending = pending
 		i.attribute(ctx, len(r.Pending))
 	}
-	// No run id: the process may have continued as new. When it is gone, nobody is left to tell.
-	f := workflow.SignalExternalWorkflow(ctx, i.setup.Process, "", SignalReport, r)
-	i.inbox.when(f, func(f workflow.Future) {
-		if err := f.Get(ctx, nil); err != nil {
-			workflow.GetLogger(ctx).Warn("the process could not be told", "error", err)
-		}
-	})
+	i.outbox.send(ctx, i.setup.Process, outgoing{signal: SignalReport, payload: r})
 }
 
 // pendingKey tells one set of pending approvals from another.
