@@ -28,11 +28,13 @@ has. The new instances are in its next Request.`,
 	}
 	s.flags(c)
 	c.Flags().StringVar(&file, "instances", "", "the `file` with the rows")
-	_ = c.MarkFlagRequired("instances")
 	return c
 }
 
 func (a *app) add(ctx context.Context, process, file string, st steering) error {
+	if file == "" {
+		return misuse("add to %s: --instances is missing", process)
+	}
 	data, err := readFile(file)
 	if err != nil {
 		return err

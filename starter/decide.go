@@ -61,7 +61,6 @@ func (a *app) decisionVerb(kind, short, example string) *cobra.Command {
 	byFlag(c, &d.by)
 	if v, ok := valueFlags[kind]; ok {
 		c.Flags().StringVar(&d.value, v.flag, "", v.usage)
-		_ = c.MarkFlagRequired(v.flag)
 	}
 	return c
 }
@@ -100,6 +99,9 @@ func (d decision) payload() (map[string]any, error) {
 		}
 	}
 	if f, ok := valueFlags[d.kind]; ok {
+		if d.value == "" {
+			return nil, misuse("%s %s: --%s is missing", d.kind, d.call, f.flag)
+		}
 		v, err := jsonValue(d.value)
 		if err != nil {
 			return nil, misuse("read --%s: %w", f.flag, err)

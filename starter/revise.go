@@ -27,7 +27,6 @@ the old one stays as it is.`,
 	}
 	s.flags(c)
 	c.Flags().StringVar(&file, "file", "", "the `file` with the correction")
-	_ = c.MarkFlagRequired("file")
 	return c
 }
 
@@ -51,6 +50,9 @@ func (a *app) revise(ctx context.Context, process, file string, st steering) err
 
 // correction reads a file with messages, and limits beside them or where an Idea has them.
 func correction(file string, payload map[string]any) (map[string]any, error) {
+	if file == "" {
+		return nil, misuse("revise: --file is missing")
+	}
 	data, err := readFile(file)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -11,6 +12,7 @@ import (
 
 // app is what all verbs share.
 type app struct {
+	in       io.Reader // what is typed
 	out, err io.Writer // the result, and everything else
 	json     bool
 	data     string // the folder that --data names
@@ -23,7 +25,7 @@ func execute(args []string, out, err io.Writer) int {
 	defer stop()
 	// Whoever interrupts twice does not want to wait for a tidy end.
 	context.AfterFunc(ctx, stop)
-	a := &app{out: out, err: err}
+	a := &app{in: os.Stdin, out: out, err: err}
 	root := a.root()
 	root.SetArgs(args)
 	return a.exitCode(root.ExecuteContext(ctx))

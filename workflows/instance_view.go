@@ -78,6 +78,8 @@ func (i *instance) standing() string {
 	switch {
 	case i.end != "":
 		return string(i.end)
+	case i.held && running > 0:
+		return fmt.Sprintf("the process is paused: %d Calls are still running", running)
 	case running > 0:
 		return fmt.Sprintf("%d Calls are running", running)
 	case i.held:
