@@ -29,6 +29,8 @@ type Activities struct {
 	// Heard is told what the LLM said; nil: nobody listens.
 	Heard Heard
 	Log   *slog.Logger
+
+	maxSilence time.Duration // 0: a minute
 }
 
 // Heard takes all that the LLM said in one Request of a process, once its stream has ended. An empty finish reason means
