@@ -4,6 +4,7 @@ package activities
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -31,6 +32,9 @@ type Activities struct {
 	Log   *slog.Logger
 
 	maxSilence time.Duration // 0: a minute
+	pacing     sync.Once
+	pace       *pace
+	paceErr    error
 }
 
 // Heard takes all that the LLM said in one Request of a process, once its stream has ended. An empty finish reason means

@@ -108,6 +108,11 @@ const quota = "insufficient_quota"
 
 // refusal sorts what went wrong before the first word: what Temporal may try again, and what is final.
 func (c *chat) refusal(err error) error {
+	var busy errBusy
+	if errors.As(err, &busy) {
+		return temporal.NewApplicationErrorWithOptions(busy.Error(), model.CodeLLMUnreachable,
+			temporal.ApplicationErrorOptions{NextRetryDelay: busy.wait})
+	}
 	f := c.fault
 	if f == nil {
 		return temporal.NewApplicationErrorWithOptions("the LLM cannot be reached: "+c.strike(clip(c.cause(err))),

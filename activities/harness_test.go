@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
 
 	"processidea/activities/blobs"
@@ -63,7 +65,13 @@ func newWorker(t testing.TB, l LLM) *Activities {
 // makeRequest runs one Request as a worker does.
 func makeRequest(t testing.TB, a *Activities) (*model.Reply, error) {
 	t.Helper()
-	return requestIn(t, a, new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment())
+	return requestIn(t, a, newEnvironment())
+}
+
+func newEnvironment() *testsuite.TestActivityEnvironment {
+	var s testsuite.WorkflowTestSuite
+	s.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	return s.NewTestActivityEnvironment()
 }
 
 func requestIn(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironment) (*model.Reply, error) {

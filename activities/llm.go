@@ -17,6 +17,14 @@ type LLM struct {
 	BaseURL string // empty: OpenAI's own
 	Key     string // empty: sent without one, as local servers take it
 	Name    string // the LLM to ask where an Idea names none
+	// RPM and TPM are how many requests and tokens a minute the worker's Requests may take together; empty: no limit.
+	RPM, TPM string
+}
+
+// Check says what is wrong with the limits; a Request says it otherwise.
+func (l LLM) Check() error {
+	_, err := newPace(l)
+	return err
 }
 
 // Configured says whether there is a server to ask.
@@ -41,6 +49,8 @@ type chat struct {
 	fault    *fault         // what the server said against the last request
 	key      string
 	alive    func() // told of every line of the answer
+	pace     *pace
+	turn     string // the key of its turn
 }
 
 func (l LLM) chat(config model.LLM, form model.Form, messages []model.PromptMessage) *chat {

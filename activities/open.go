@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -71,15 +72,20 @@ func (c *chat) open(ctx context.Context) (*chunkStream, bool, error) {
 			return s, more, nil
 		}
 		_ = s.Close()
-		if c.fault = faultOf(err, c.answer); !c.concede() {
+		c.fault = faultOf(err, c.answer)
+		c.leaveAlone()
+		if !c.concede() {
 			return nil, false, err
 		}
 	}
 }
 
-// send asks once.
+// send asks once, when it is its turn.
 func (c *chat) send(ctx context.Context) (*chunkStream, error) {
 	c.answer, c.fault = nil, nil
+	if err := c.pace.wait(ctx, c.turn, c.size()); err != nil {
+		return nil, err
+	}
 	var answer *http.Response
 	options := append(c.options[:len(c.options):len(c.options)], option.WithJSONSet("stream", true))
 	if err := c.client.Post(ctx, "chat/completions", c.ask(), &answer, options...); err != nil {
@@ -156,4 +162,36 @@ func (f *fault) names(words ...string) bool {
 		}
 	}
 	return false
+}
+
+// leaveAlone keeps the worker's other Requests back too, where the server says for how long.
+func (c *chat) leaveAlone() {
+	if c.fault == nil || !c.fault.transient() {
+		return
+	}
+	if s := c.fault.status; s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
+		c.pace.pause(retryAfter(c.answer, time.Now()))
+	}
+}
+
+// bytesPerToken is a rule of thumb, for what no server has counted yet.
+const bytesPerToken = 4
+
+// size is about how many tokens the question has.
+func (c *chat) size() int {
+	n := len(model.Encode(c.form.Schema))
+	for _, m := range c.messages {
+		n += len(m.Content)
+	}
+	return n / bytesPerToken
+}
+
+// settle counts what the Request has really taken, by the server's count or else by the length of the reply.
+func (c *chat) settle(u model.Usage, said int) {
+	if u == (model.Usage{}) {
+		u.CompletionTokens = said / bytesPerToken
+	} else {
+		u.PromptTokens -= c.size()
+	}
+	c.pace.settle(u.PromptTokens + u.CompletionTokens)
 }

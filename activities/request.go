@@ -86,6 +86,9 @@ func (a *Activities) newRequest(ctx context.Context, setup workflows.RequestSetu
 	}
 	if setup.Replies == "" {
 		r.chat = llm.chat(idea.Config.LLM, form, messages)
+		if err := a.paced(r.chat, brief.Process, brief.Number); err != nil {
+			return nil, nil, final(model.CodeLLMRefused, err)
+		}
 		return r, stop, nil
 	}
 	// A script's line that says "try again" is followed by the next line.
@@ -111,9 +114,11 @@ func (r *request) listen(stream *chunkStream, more bool) {
 		_ = pr.CloseWithError(errDone) // the rest is not wanted
 		parsed <- outcome{s, err}
 	}()
-	streamErr := r.pump(stream, more, &guard{to: pw})
+	text := &guard{to: pw}
+	streamErr := r.pump(stream, more, text)
 	_ = pw.Close()
 	o := <-parsed
+	r.chat.settle(r.reply.Usage, text.bytes)
 	r.conclude(o.s, o.err, streamErr)
 	if r.a.Heard != nil {
 		r.a.Heard(r.brief.Process, r.said.String(), r.finish, r.refused)

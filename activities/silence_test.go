@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,14 +12,14 @@ import (
 
 func TestACommentKeepsTheLineOpenAndThinkingTakesItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hungUp := false
-		s := newSilence(0, func() { hungUp = true })
+		var hungUp atomic.Bool
+		s := newSilence(0, func() { hungUp.Store(true) })
 		defer s.end()
 		pass := func(d time.Duration, want bool) {
 			<-time.After(d)
 			synctest.Wait()
-			if hungUp != want {
-				t.Fatalf("hung up: %v", hungUp)
+			if hungUp.Load() != want {
+				t.Fatalf("hung up: %v", !want)
 			}
 		}
 		s.beat()
