@@ -45,6 +45,9 @@ func (c *converter) schema(schema any, depth int) any {
 	if ref, ok := m["$ref"].(string); ok {
 		return c.follow(ref, m, depth)
 	}
+	if part, beside, ok := sole(m); ok {
+		return c.described(part, beside, depth)
+	}
 	out := c.keywords(m)
 	for _, k := range ofSchemas {
 		if parts, ok := m[k].(map[string]any); ok {
@@ -66,6 +69,23 @@ func (c *converter) schema(schema any, depth int) any {
 		}
 	}
 	if m["nullable"] == true {
+		return nullable(out)
+	}
+	return out
+}
+
+// described turns a schema that stands in an allOf to be described.
+func (c *converter) described(part any, beside []map[string]any, depth int) any {
+	out, ok := c.schema(part, depth).(map[string]any)
+	if !ok {
+		return part
+	}
+	null := false
+	for _, a := range beside {
+		maps.Copy(out, c.keywords(a))
+		null = null || a["nullable"] == true
+	}
+	if null {
 		return nullable(out)
 	}
 	return out

@@ -37,23 +37,50 @@ func (d *document) kind(schema any) string {
 // maxChain bounds how far references to references are followed.
 const maxChain = 20
 
-// plain is a schema without the references at its top, and without an allOf around one schema alone, as people write it
-// to describe a reference.
+// sole is the one schema of an allOf that says something of what is valid, as people write it to describe a reference;
+// beside it are its annotations, those of the allOf itself among them. ok is false where there are others.
+func sole(m map[string]any) (part any, beside []map[string]any, ok bool) {
+	all, _ := m["allOf"].([]any)
+	for _, p := range all {
+		if a, is := p.(map[string]any); is && annotates(a) {
+			beside = append(beside, a)
+		} else if part != nil {
+			return nil, nil, false
+		} else {
+			part = p
+		}
+	}
+	rest := maps.Clone(m)
+	delete(rest, "allOf")
+	return part, append(beside, rest), part != nil && annotates(rest)
+}
+
+// annotates says whether a schema says nothing of what is valid, but for null.
+func annotates(m map[string]any) bool {
+	for k := range m {
+		if k == "$ref" || slices.Contains(ofSchemas, k) || slices.Contains(ofLists, k) || slices.Contains(ofSchema, k) ||
+			slices.Contains(ofValues, k) && !slices.Contains([]string{"title", "description", "default"}, k) || k == "format" || k == "pattern" {
+			return false
+		}
+	}
+	return true
+}
+
+// plain is a schema without the references at its top, and without an allOf around one schema alone.
 func (d *document) plain(schema any) map[string]any {
 	for range maxChain {
 		m, ok := schema.(map[string]any)
 		if !ok {
 			return nil
 		}
-		all, _ := m["allOf"].([]any)
 		if ref, ok := m["$ref"].(string); ok {
 			next, err := d.find(ref)
 			if err != nil {
 				return nil
 			}
 			schema = next
-		} else if len(all) == 1 && m["properties"] == nil && m["type"] == nil {
-			schema = all[0]
+		} else if part, _, ok := sole(m); ok {
+			schema = part
 		} else {
 			return m
 		}
