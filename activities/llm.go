@@ -1,8 +1,11 @@
 package activities
 
 import (
+	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -21,10 +24,19 @@ type LLM struct {
 	RPM, TPM string
 }
 
-// Check says what is wrong with the limits; a Request says it otherwise.
+// Check says what is wrong with the address or the limits; a Request says it otherwise.
 func (l LLM) Check() error {
 	_, err := newPace(l)
-	return err
+	u, bad := url.Parse(l.BaseURL)
+	switch {
+	case err != nil || l.BaseURL == "":
+		return err
+	case bad != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return errors.New("activities: read OPENAI_BASE_URL: want http://host/v1 or https://host/v1")
+	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions"):
+		return errors.New("activities: read OPENAI_BASE_URL: leave out /chat/completions")
+	}
+	return nil
 }
 
 // Configured says whether there is a server to ask.

@@ -36,7 +36,11 @@ func newPace(l LLM) (*pace, error) {
 
 // paced has a Request wait its turn among those of its worker.
 func (a *Activities) paced(c *chat, process string, request int) error {
-	a.pacing.Do(func() { a.pace, a.paceErr = newPace(a.LLM) })
+	a.pacing.Do(func() {
+		if a.paceErr = a.LLM.Check(); a.paceErr == nil {
+			a.pace, a.paceErr = newPace(a.LLM)
+		}
+	})
 	c.pace, c.turn = a.pace, fmt.Sprintf("%s/%d", process, request)
 	return a.paceErr
 }
