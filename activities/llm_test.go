@@ -105,6 +105,25 @@ func TestAServerWithoutAKeyIsSentNone(t *testing.T) {
 	}
 }
 
+func TestAnAddressThatIsNoneIsSaidAtOnce(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"": true, "http://127.0.0.1:11434/v1": true, "https://h/openai/v1/": true, "https://h": true,
+		"localhost:8000/v1": false, "h.example/v1": false, "http://": false, "ftp://h": false, "http://h:x/": false,
+		"https://h/v1/chat/completions": false, "https://h/v1/chat/completions/": false,
+	} {
+		l := LLM{BaseURL: address, Key: "k"}
+		if err := l.Check(); (err == nil) != ok {
+			t.Errorf("%q: %v", address, err)
+		}
+		if ok {
+			continue
+		}
+		if _, err := makeRequest(t, newWorker(t, l)); !refused(t, err).NonRetryable() {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
 // withMiddleware sees a request and keeps it from leaving the machine.
 func withMiddleware(see func(*http.Request)) option.RequestOption {
 	return option.WithMiddleware(func(r *http.Request, _ option.MiddlewareNext) (*http.Response, error) {

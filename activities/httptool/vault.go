@@ -93,6 +93,9 @@ func (v *vault) strikeText(text string) string {
 	return text
 }
 
+// holds says whether a secret stands in a text.
+func (v *vault) holds(text string) bool { return v.strikeText(text) != text }
+
 // strikeValue strikes the secrets out of every string, key and number of a tree.
 func (v *vault) strikeValue(value any) any {
 	if r := v.striker(); r != nil {
