@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -75,7 +77,11 @@ func payload(kind string, p model.Pending) map[string]any {
 
 // fenced shows JSON that nothing in it can end: a backtick in data is written as JSON can write it, too.
 func fenced(v any) string {
-	text := strings.ReplaceAll(string(model.Encode(model.Normal(v))), "`", `\u0060`)
+	var b bytes.Buffer
+	if json.Indent(&b, model.Encode(model.Normal(v)), "", "  ") != nil {
+		return ""
+	}
+	text := strings.ReplaceAll(b.String(), "`", `\u0060`)
 	return "```json\n" + clipBytes(text, maxShown) + "\n```\n"
 }
 

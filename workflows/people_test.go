@@ -499,9 +499,9 @@ func TestAnOperatorSeesWhatWaitsAndTheJSONToSend(t *testing.T) {
 	shown := s.waitsFor(1)[0]
 	for _, under := range []string{"", "/main"} {
 		eventually(t, "the details show it", func() bool { return strings.Contains(s.details(under), shown.Digest) })
-		text := s.details(under)
-		for _, want := range []string{"Waits for a person: 1", "**1.1** pay → †state.done, since 20", "by itself: reject", `"n":42`, "`" + s.id + "/main`",
-			"`approve`", `{"by":"your name","call":"1.1","digest":"` + shown.Digest + `"}`, `\u0060\u0060\u0060 end of fence`} {
+		text := strings.Join(strings.Fields(s.details(under)), " ")
+		for _, want := range []string{"Waits for a person: 1", "**1.1** pay → †state.done, since 20", "by itself: reject", `"n": 42`, "`" + s.id + "/main`",
+			"`approve`", `{ "by": "your name", "call": "1.1", "digest": "` + shown.Digest + `" }`, `\u0060\u0060\u0060 end of fence`} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q: %q is missing in\n%s", under, want, text)
 			}
