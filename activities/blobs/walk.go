@@ -1,0 +1,102 @@
+package blobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+)
+
+// Item is something that lies in the store.
+type Item struct {
+	Name    string
+	Size    int64 // bytes
+	Written time.Time
+}
+
+// Digest is the digest of a value; it is empty for what has a name of its own.
+func (i Item) Digest() string {
+	if d := path.Base(i.Name); IsDigest(d) && i.Name == key(d) {
+		return d
+	}
+	return ""
+}
+
+// ValueName is the name under which the value of a digest lies.
+func ValueName(digest string) string {
+	if !IsDigest(digest) {
+		return folder + digest
+	}
+	return key(digest)
+}
+
+// Under lists what Write put under names that begin so, in no order that means anything.
+func (s *Store) Under(ctx context.Context, prefix string) (items []Item, err error) {
+	err = s.list(ctx, &blob.ListOptions{Prefix: prefix}, func(o *blob.ListObject) error {
+		items = append(items, Item{o.Key, o.Size, o.ModTime})
+		return nil
+	})
+	return items, err
+}
+
+// Folders lists the folders right under one, without what they hold; each name ends with a slash.
+func (s *Store) Folders(ctx context.Context, prefix string) (names []string, err error) {
+	err = s.list(ctx, &blob.ListOptions{Prefix: prefix, Delimiter: "/"}, func(o *blob.ListObject) error {
+		if o.IsDir {
+			names = append(names, o.Key)
+		}
+		return nil
+	})
+	return names, err
+}
+
+// Values gives every value to a function, folder by folder: a listing of a folder on disk that comes in pages reads all
+// of it for each page.
+func (s *Store) Values(ctx context.Context, each func(Item) error) error {
+	folders, err := s.Folders(ctx, folder)
+	if err != nil {
+		return err
+	}
+	for _, f := range folders {
+		err := s.list(ctx, &blob.ListOptions{Prefix: f}, func(o *blob.ListObject) error {
+			if i := (Item{o.Key, o.Size, o.ModTime}); i.Digest() != "" {
+				return each(i)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) list(ctx context.Context, o *blob.ListOptions, each func(*blob.ListObject) error) error {
+	for objects := s.bucket.List(o); ; {
+		object, err := objects.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("blobs: list %s: %w", o.Prefix, err)
+		}
+		if err := each(object); err != nil {
+			return err
+		}
+	}
+}
+
+// Remove takes something out of the store. What is not there is removed already.
+func (s *Store) Remove(ctx context.Context, name string) error {
+	err := s.bucket.Delete(ctx, name)
+	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		return fmt.Errorf("blobs: remove %s: %w", name, err)
+	}
+	s.cache.Remove(path.Base(name))
+	return nil
+}
