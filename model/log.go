@@ -42,11 +42,6 @@ func (e LogEntry) Touches(p Path) bool {
 	return writerOf([]Write{{Path: e.Path, Value: e.Value, By: "somebody"}}, p) != ""
 }
 
-// Before says whether the entry's author stands before another's in the Plan. Writes count in that order.
-func (e LogEntry) Before(o LogEntry) bool {
-	return e.Request < o.Request || e.Request == o.Request && e.Index < o.Index
-}
-
 // Person gives the name of the person who wrote; ok is false where a Call did.
 func (e LogEntry) Person() (name string, ok bool) { return strings.CutPrefix(e.By, PersonPrefix) }
 

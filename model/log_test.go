@@ -38,13 +38,6 @@ func pathOf(t *testing.T, s string) Path {
 	return p
 }
 
-func TestLogEntriesCountInPlanOrder(t *testing.T) {
-	first, second, third := LogEntry{Request: 1, Index: 9}, LogEntry{Request: 2, Index: 1}, LogEntry{Request: 2, Index: 2}
-	if !first.Before(second) || !second.Before(third) || third.Before(first) || second.Before(second) {
-		t.Error("out of order")
-	}
-}
-
 func TestALogComesBackAsItWasKept(t *testing.T) {
 	at := time.Date(2026, 11, 3, 10, 0, 0, 5, time.FixedZone("elsewhere", 3600))
 	log := []LogEntry{

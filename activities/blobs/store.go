@@ -46,6 +46,7 @@ const Freshness = time.Hour
 var (
 	ErrMissing = errors.New("the store has no such value")
 	ErrChanged = errors.New("the bytes have changed")
+	ErrUnfit   = errors.New("the stored value is not what its handle says")
 )
 
 // Open opens a store: a folder's path, which is made when it is missing, or a bucket's URL (file://, mem://, …).
@@ -154,11 +155,11 @@ func (s *Store) remember(digest string, r remembered) {
 	}
 }
 
-// folder is where the values lie.
-const folder = "sha256/"
+// Folder is where the values lie.
+const Folder = "sha256/"
 
 // key spreads values over 256 folders.
-func key(digest string) string { return folder + digest[:2] + "/" + digest }
+func key(digest string) string { return Folder + digest[:2] + "/" + digest }
 
 // Write puts bytes under a name of their own, for what is looked up by name: the Ideas of a process.
 func (s *Store) Write(ctx context.Context, name string, data []byte) error {

@@ -30,7 +30,7 @@ func (i Item) Digest() string {
 // ValueName is the name under which the value of a digest lies.
 func ValueName(digest string) string {
 	if !IsDigest(digest) {
-		return folder + digest
+		return Folder + digest
 	}
 	return key(digest)
 }
@@ -58,7 +58,7 @@ func (s *Store) Folders(ctx context.Context, prefix string) (names []string, err
 // Values gives every value to a function, folder by folder: a listing of a folder on disk that comes in pages reads all
 // of it for each page.
 func (s *Store) Values(ctx context.Context, each func(Item) error) error {
-	folders, err := s.Folders(ctx, folder)
+	folders, err := s.Folders(ctx, Folder)
 	if err != nil {
 		return err
 	}
@@ -99,4 +99,18 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	}
 	s.cache.Remove(path.Base(name))
 	return nil
+}
+
+// RemoveUntouched is Remove for what was listed a while ago: what somebody has written since stays, and removed is false.
+func (s *Store) RemoveUntouched(ctx context.Context, i Item) (removed bool, err error) {
+	a, err := s.bucket.Attributes(ctx, i.Name)
+	switch {
+	case gcerrors.Code(err) == gcerrors.NotFound:
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("blobs: remove %s: %w", i.Name, err)
+	case a.ModTime.After(i.Written):
+		return false, nil
+	}
+	return true, s.Remove(ctx, i.Name)
 }
