@@ -19,20 +19,15 @@ type Item struct {
 	Written time.Time
 }
 
-// Digest is the digest of a value; it is empty for what has a name of its own.
-func (i Item) Digest() string {
-	if d := path.Base(i.Name); IsDigest(d) && i.Name == key(d) {
-		return d
-	}
-	return ""
-}
+// Name is the name under which a value is put.
+func (s *Store) Name(digest string) string { return s.Names(digest)[0] }
 
-// ValueName is the name under which the value of a digest lies.
-func ValueName(digest string) string {
+// Names are the names under which a value may lie.
+func (s *Store) Names(digest string) []string {
 	if !IsDigest(digest) {
-		return Folder + digest
+		return []string{Folder + digest}
 	}
-	return key(digest)
+	return []string{key(digest)}
 }
 
 // Under lists what Write put under names that begin so, in no order that means anything.
@@ -64,7 +59,7 @@ func (s *Store) Values(ctx context.Context, each func(Item) error) error {
 	}
 	for _, f := range folders {
 		err := s.list(ctx, &blob.ListOptions{Prefix: f}, func(o *blob.ListObject) error {
-			if i := (Item{o.Key, o.Size, o.ModTime}); i.Digest() != "" {
+			if i := (Item{o.Key, o.Size, o.ModTime}); IsDigest(path.Base(i.Name)) {
 				return each(i)
 			}
 			return nil

@@ -70,8 +70,11 @@ const (
 	ByUnknown = "unknown"
 )
 
-// ErrNoValue says that a path of State holds nothing and nobody wrote there.
-var ErrNoValue = errors.New("nothing stands there, and nobody wrote there")
+// What is wrong with a question.
+var (
+	ErrNoValue  = errors.New("nothing stands there, and nobody wrote there")
+	ErrBadPlace = errors.New("no place in a State")
+)
 
 // Blame says who wrote a value last, as an Idea shows it (0: the latest). The place is ①:user.name, or user.name in the
 // anonymous instance.
@@ -138,17 +141,24 @@ func readPlace(owners model.Owners, place string) (token string, p model.Path, e
 		}
 	}
 	if !known {
-		return "", nil, fmt.Errorf("it names none of the %d instances: write %s:PATH", len(owners.Tokens), owners.Tokens[0])
+		return "", nil, fmt.Errorf("%w: it names none of the %d instances; write %s:PATH", ErrBadPlace, len(owners.Tokens), owners.Tokens[0])
 	}
-	if !model.IsReference(rest) {
-		p, err = model.ParsePath(rest)
-		return token, p, err
+	if p, err = readPath(rest); err != nil {
+		return "", nil, fmt.Errorf("%w: %w", ErrBadPlace, err)
 	}
-	r, err := model.ParseReference(rest)
+	return token, p, nil
+}
+
+// readPath reads user.name, and †state.user.name too.
+func readPath(text string) (model.Path, error) {
+	if !model.IsReference(text) {
+		return model.ParsePath(text)
+	}
+	r, err := model.ParseReference(text)
 	if err == nil && r.Kind != model.TypeState {
 		err = fmt.Errorf("only State is written, and %s is none", r)
 	}
-	return token, r.Path, err
+	return r.Path, err
 }
 
 // writes finds the writes that the value at a path comes from. The last one in Plan order is the one that counts.

@@ -118,7 +118,7 @@ func TestBlameCountsWritesAboveAndBelowAndTakesTheLastOneInThePlan(t *testing.T)
 func TestBlameSaysWhatIsWrongWithTheQuestion(t *testing.T) {
 	s := refund(t)
 	for _, c := range []struct{ process, place, want string }{
-		{"p", "mood", "it names none of the 2 instances: write ①:PATH"},
+		{"p", "mood", "it names none of the 2 instances; write ①:PATH"},
 		{"p", "③:mood", "it names none of the 2 instances"},
 		{"p", "①:a..b", "bad step"},
 		{"p", "①:†input.rules", "only State is written"},
@@ -146,11 +146,27 @@ func TestThePlaceOfTheAnonymousInstanceIsThePathAlone(t *testing.T) {
 
 func TestATokenMayHoldAColon(t *testing.T) {
 	s := newShelf(t)
-	newStory(t, s, "p").seal(idea(t, `{"a": {"x": 1}, "a:b": {"x": 2}}`, noCalls, "a", "a:b"))
-	for place, want := range map[string]string{"a:x": "1", "a:b:x": "2"} {
-		b, err := s.Blame(t.Context(), "p", place, 0)
-		if err != nil || jsonOf(b.Value) != want {
-			t.Errorf("%s: %+v, %v", place, b, err)
+	newStory(t, s, "p").seal(idea(t, `{"a": {"x": 1}, "a:b": {"x": 2}, "a:b:c": {"x": 3}, "a:b:c:d": {"x": 4}}`, noCalls, "a", "a:b", "a:b:c", "a:b:c:d"))
+	for range 10 {
+		for place, want := range map[string]string{"a:x": "1", "a:b:x": "2", "a:b:c:x": "3", "a:b:c:d:x": "4"} {
+			b, err := s.Blame(t.Context(), "p", place, 0)
+			if err != nil || jsonOf(b.Value) != want {
+				t.Fatalf("%s: %+v, %v", place, b, err)
+			}
+		}
+	}
+}
+
+func TestAValueThatNoLogTellsOfIsOlderThanItsLastChangeNever(t *testing.T) {
+	s := newShelf(t)
+	story := newStory(t, s, "p")
+	for _, state := range []string{`{"x": 1}`, `{"x": 2}`, `{"x": 2}`, `{}`, `{"x": 2}`, `{"x": 2}`} {
+		story.seal(idea(t, `{"": `+state+`}`, noCalls, ""))
+	}
+	for at, since := range map[int]int{1: 0, 2: 2, 3: 2, 5: 5, 6: 5} {
+		b, err := s.Blame(t.Context(), "p", "x", at)
+		if err != nil || b.Since != since || (b.By == ByStart) != (since == 0) {
+			t.Errorf("in Idea %d: %+v, %v", at, b, err)
 		}
 	}
 }
@@ -166,10 +182,10 @@ func TestWhatAForkBeganWithNamesItsOrigin(t *testing.T) {
 	}
 }
 
-func TestALargeValueIsBlamedWithItsContent(t *testing.T) {
+func TestAStoredValueIsBlamedWithItsContent(t *testing.T) {
 	s := smallChain(t)
 	b, err := s.Blame(t.Context(), "p", "①:nested[0]", 0)
-	if err != nil || len(b.Value.(string)) != model.LargeValue || len(b.Last.Value.([]any)) != 1 {
+	if err != nil || b.Value != "in it" || jsonOf(b.Last.Value) != `["in it","`+strings.Repeat("y", 500)+`"]` {
 		t.Errorf("%+v, %v", b.Last, err)
 	}
 }

@@ -16,6 +16,8 @@ type Rules struct {
 	Before time.Time
 	// Held is what Temporal still has; nil where nobody asked it.
 	Held *Held
+	// Open decrypts payloads that lie in the store; nil where none is encrypted.
+	Open Opener
 	// Remove takes it; else it is only counted.
 	Remove bool
 }
@@ -53,7 +55,7 @@ func (s *Store) Collect(ctx context.Context, r Rules) (*Collected, error) {
 type collector struct {
 	*Store
 	rules  Rules
-	values map[string]*stored // everything that lies under its digest
+	values map[string]*stored // by name
 	todo   []string           // digests that are needed and not looked into yet
 	gone   []blobs.Item       // manifests that go, in the order in which they go
 	result Collected
@@ -66,7 +68,7 @@ type stored struct {
 
 func (c *collector) collect(ctx context.Context) error {
 	err := c.Store.values.Values(ctx, func(i blobs.Item) error {
-		c.values[i.Digest()] = &stored{Item: i}
+		c.values[i.Name] = &stored{Item: i}
 		return nil
 	})
 	if err != nil {
@@ -157,8 +159,8 @@ func (c *collector) sweep(ctx context.Context) error {
 			}
 		}
 	}
-	for _, digest := range sortedKeys(c.values) {
-		v := c.values[digest]
+	for _, name := range sortedKeys(c.values) {
+		v := c.values[name]
 		goes := !v.needed && v.Written.Before(c.rules.Before)
 		if goes && c.rules.Remove {
 			var err error

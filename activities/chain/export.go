@@ -81,7 +81,7 @@ func (x *exporter) line(ctx context.Context, m *manifest) (map[string]any, error
 	}
 	x.tip = tip
 	line := map[string]any{"idea": whole}
-	log, err := x.logValue(ctx, x.values.Get, m)
+	log, err := x.logValue(ctx, m)
 	if err != nil || log == nil {
 		return line, err
 	}
@@ -103,7 +103,7 @@ func (x *exporter) give(ctx context.Context, v any, values map[string]any) error
 			continue
 		}
 		x.given[digest] = true
-		inside, err := part(ctx, x.values.Get, digest)
+		inside, err := x.part(ctx, digest)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"processidea/model"
 )
 
 func exported(t *testing.T, s *shelf, process string) []byte {
@@ -44,7 +46,7 @@ func TestAnExportIsVerifiedWithNothingButTheFile(t *testing.T) {
 	if err != nil || jsonOf(second["idea"]) != jsonOf(whole) || len(second["log"].([]any)) != 1 {
 		t.Errorf("%v: the second Idea is exported as %s", err, lines[2])
 	}
-	if values, _ := object(t, string(lines[4]))["values"].(map[string]any); len(values) != 1 {
+	if values, _ := object(t, string(lines[4]))["values"].(map[string]any); len(values) != 2 {
 		t.Errorf("%d values are given with the log of Idea 4", len(values))
 	}
 }
@@ -150,5 +152,29 @@ func TestABrokenChainIsNotExported(t *testing.T) {
 	}
 	if err := s.Export(t.Context(), "q", &b); !errors.Is(err, ErrNoIdea) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestAValueOfALogIsGivenOnce(t *testing.T) {
+	s := newShelf(t)
+	story := newStory(t, s, "p")
+	value := s.stored(t, "x")
+	for range 3 {
+		story.seal(idea(t, `{"": {}}`, noCalls, ""), model.LogEntry{Value: value, By: "1.1"})
+	}
+	data := exported(t, s, "p")
+	if n := bytes.Count(data, []byte(`"values":`)); n != 1 || !verifiedExport(t, data).Whole {
+		t.Errorf("it is given %d times", n)
+	}
+}
+
+func TestAnIdeaOfAnotherNumberIsFound(t *testing.T) {
+	i := object(t, `{"meta": {"process": "p", "at": 2}}`)
+	digest := digestOf(model.Encode(i))
+	i["meta"].(map[string]any)["digest"] = digest
+	lines := jsonOf(exportHead{exportFormat, exportVersion, "p", 1, digest}) + "\n" + jsonOf(map[string]any{"idea": i}) + "\n"
+	r := verifiedExport(t, []byte(lines))
+	if r.Whole || r.Broken[0] != (Broken{1, "line 2", "it is Idea 2 and stands where Idea 1 belongs"}) {
+		t.Errorf("%+v", r)
 	}
 }

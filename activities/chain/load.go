@@ -24,7 +24,7 @@ func (s *Store) Load(ctx context.Context, process string, at int) (map[string]an
 
 // load gives the whole Idea of a manifest, once it has the digest that the manifest says.
 func (s *Store) load(ctx context.Context, m *manifest, known *state) (map[string]any, *state, error) {
-	st, err := s.state(ctx, s.values.Get, m, known)
+	st, err := s.state(ctx, m, known)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,7 +47,7 @@ func sealed(whole map[string]any, digest string) map[string]any {
 
 // log reads what an Idea's log says, after checking that it is the one that the Idea names.
 func (s *Store) log(ctx context.Context, m *manifest) ([]model.LogEntry, error) {
-	v, err := s.logValue(ctx, s.values.Get, m)
+	v, err := s.logValue(ctx, m)
 	if err != nil || v == nil {
 		return nil, err
 	}
@@ -59,13 +59,13 @@ func (s *Store) log(ctx context.Context, m *manifest) ([]model.LogEntry, error) 
 }
 
 // logValue gives the log as it is hashed; nil where there is none.
-func (s *Store) logValue(ctx context.Context, from get, m *manifest) (any, error) {
+func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 	process, at := m.text("process"), m.number("at")
 	digest := m.text("log")
 	if m.Log == nil && digest == "" {
 		return nil, nil
 	}
-	v, err := unpack(ctx, from, m.Log)
+	v, err := s.unpack(ctx, m.Log)
 	if err == nil && digestOf(model.Encode(v)) != digest {
 		err = errors.New("the log is not the one that meta.log names")
 	}

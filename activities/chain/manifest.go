@@ -84,6 +84,9 @@ func readManifest(data []byte) (*manifest, error) {
 func (s *Store) manifest(ctx context.Context, process string, at int) (*manifest, error) {
 	place := Place(process, at)
 	data, ok, err := s.values.Read(ctx, place)
+	if lost(err) {
+		return nil, &broken{place, err}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 
+	commonpb "go.temporal.io/api/common/v1"
+	"google.golang.org/protobuf/proto"
+
 	"processidea/activities/blobs"
 )
 
@@ -29,19 +32,33 @@ func eachDigest(data []byte, give func(text []byte)) {
 
 // need marks a value as needed.
 func (c *collector) need(digest string) {
-	if v := c.values[digest]; v != nil && !v.needed {
-		v.needed = true
+	found := false
+	for _, name := range c.Store.values.Names(digest) {
+		if v := c.values[name]; v != nil && !v.needed {
+			v.needed, found = true, true
+		}
+	}
+	if found {
 		c.todo = append(c.todo, digest)
 	}
 }
 
 // needs marks the values that some bytes refer to.
 func (c *collector) needs(data []byte) {
-	eachDigest(data, func(text []byte) {
-		if v := c.values[string(text)]; v != nil {
-			c.need(string(text))
-		}
-	})
+	eachDigest(data, func(text []byte) { c.need(string(text)) })
+}
+
+// Opener decrypts a payload. One that is not encrypted it gives back as it is.
+type Opener func(*commonpb.Payload) (*commonpb.Payload, error)
+
+// inside gives what an encrypted payload holds, behind the bytes themselves.
+func (o Opener) inside(data []byte) ([]byte, error) {
+	p := &commonpb.Payload{}
+	if isPayload := proto.Unmarshal(data, p) == nil; o == nil || !isPayload {
+		return data, nil
+	}
+	p, err := o(p)
+	return append(data[:len(data):len(data)], p.GetData()...), err
 }
 
 // follow marks what the needed values need.
@@ -52,6 +69,9 @@ func (c *collector) follow(ctx context.Context) error {
 		data, err := c.Store.values.Check(ctx, digest)
 		if errors.Is(err, blobs.ErrChanged) || errors.Is(err, blobs.ErrMissing) {
 			continue
+		}
+		if err == nil {
+			data, err = c.rules.Open.inside(data)
 		}
 		if err != nil {
 			return err

@@ -82,13 +82,11 @@ func (s *Store) parent(ctx context.Context, e Entry) (*state, error) {
 	if st := s.tips.of(e.Process, e.Parent); st != nil && st.at == e.At-1 {
 		return st, nil
 	}
+	// An Idea may be stored against any before it, even one that is not its parent.
 	m, err := s.manifest(ctx, e.Process, e.At-1)
-	if err == nil && m.Digest != e.Parent {
-		return nil, nil
-	}
 	var st *state
 	if err == nil {
-		st, err = s.state(ctx, s.values.Get, m, nil)
+		st, err = s.state(ctx, m, nil)
 	}
 	if lost(err) {
 		return nil, nil

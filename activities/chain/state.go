@@ -50,16 +50,16 @@ func (st *state) find(at int) *state {
 func (st *state) weight() int { return st.whole + st.bytes }
 
 // state reads the body of an Idea. known is one read before, which may spare some reading.
-func (s *Store) state(ctx context.Context, from get, m *manifest, known *state) (*state, error) {
+func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, error) {
 	process, at := m.text("process"), m.number("at")
 	st := &state{at: at, digest: m.Digest, since: m.Since, steps: m.Steps, bytes: m.Bytes}
-	node, err := unpack(ctx, from, m.Body)
+	node, err := s.unpack(ctx, m.Body)
 	if err != nil {
 		return nil, inManifest(process, at, err)
 	}
 	body := node
 	if m.On != 0 {
-		if st.under, err = s.under(ctx, from, m, known); err != nil {
+		if st.under, err = s.under(ctx, m, known); err != nil {
 			return nil, err
 		}
 		if body, err = model.Advance(st.under.body, node); err != nil {
@@ -77,7 +77,7 @@ func (s *Store) state(ctx context.Context, from get, m *manifest, known *state) 
 }
 
 // under reads the Idea that another is stored against.
-func (s *Store) under(ctx context.Context, from get, m *manifest, known *state) (*state, error) {
+func (s *Store) under(ctx context.Context, m *manifest, known *state) (*state, error) {
 	process, at := m.text("process"), m.number("at")
 	if m.On < 0 || m.On >= at {
 		return nil, brokenf(Place(process, at), "it is stored against Idea %d, which is none before it", m.On)
@@ -89,7 +89,7 @@ func (s *Store) under(ctx context.Context, from get, m *manifest, known *state) 
 	if err != nil {
 		return nil, err
 	}
-	return s.state(ctx, from, below, known)
+	return s.state(ctx, below, known)
 }
 
 // inManifest names the manifest where an error names no part.

@@ -7,7 +7,6 @@
 package chain
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -59,6 +58,3 @@ func named(err error) bool {
 	var b *broken
 	return errors.As(err, &b)
 }
-
-// get reads a value by its digest.
-type get func(ctx context.Context, digest string) ([]byte, error)

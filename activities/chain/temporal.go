@@ -20,8 +20,9 @@ type Held struct {
 	// Executions is how many there are.
 	Executions int
 
-	roots map[string]bool // processes of which something is open
-	refs  map[string]bool // digests in their histories
+	roots  map[string]bool // processes of which something is open
+	refs   map[string]bool // digests in their histories
+	opener Opener
 }
 
 // open says whether anything of a process is open: itself, an instance or a part.
@@ -40,10 +41,10 @@ func rootOf(id string) string {
 	return root
 }
 
-// ReadTemporal reads every history that a namespace has. The client is one that leaves payloads as they are: one with the
-// store's ExternalStorage would put values in place of their digests.
-func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string) (*Held, error) {
-	h := &Held{roots: map[string]bool{}, refs: map[string]bool{}}
+// ReadTemporal reads every history that a namespace has. The service gives payloads as they lie there; where they are
+// encrypted, open decrypts them (nil: none is).
+func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, open Opener) (*Held, error) {
+	h := &Held{roots: map[string]bool{}, refs: map[string]bool{}, opener: open}
 	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, PageSize: 1000}
 	for {
 		page, err := c.ListWorkflowExecutions(ctx, request)
@@ -99,15 +100,28 @@ func (h *Held) visit(ctx context.Context, m proto.Message) error {
 	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{
 		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 			for _, p := range payloads {
-				eachDigest(p.GetData(), func(text []byte) {
-					if !h.refs[string(text)] {
-						h.refs[string(text)] = true
-					}
-				})
+				if err := h.refer(p); err != nil {
+					return nil, err
+				}
 			}
 			return payloads, nil
 		},
 	})
+}
+
+func (h *Held) refer(p *commonpb.Payload) error {
+	note := func(text []byte) {
+		if !h.refs[string(text)] {
+			h.refs[string(text)] = true
+		}
+	}
+	eachDigest(p.GetData(), note)
+	if h.opener == nil {
+		return nil
+	}
+	p, err := h.opener(p)
+	eachDigest(p.GetData(), note)
+	return err
 }
 
 // expired says whether an execution went away while its history was read.

@@ -11,18 +11,18 @@ import (
 )
 
 // unpack gives the value that a node stands for.
-func unpack(ctx context.Context, from get, node any) (any, error) {
+func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	m, _ := node.(map[string]any)
 	if v, ok := m[nodeValue]; ok && len(m) == 1 {
 		return v, nil
 	}
 	if digest, ok := m[nodePart].(string); ok && len(m) == 1 {
-		return part(ctx, from, digest)
+		return s.part(ctx, digest)
 	}
 	if each, ok := m[nodeEach].(map[string]any); ok && len(m) == 1 {
 		out := make(map[string]any, len(each))
 		for k, n := range each {
-			v, err := unpack(ctx, from, n)
+			v, err := s.unpack(ctx, n)
 			if err != nil {
 				return nil, err
 			}
@@ -31,15 +31,15 @@ func unpack(ctx context.Context, from get, node any) (any, error) {
 		return out, nil
 	}
 	if runs, ok := m[nodeRuns].([]any); ok && len(m) == 1 {
-		return unpackRuns(ctx, from, runs)
+		return s.unpackRuns(ctx, runs)
 	}
 	return nil, fmt.Errorf("%s stands for no value", model.Clip(string(model.Encode(node)), 80))
 }
 
-func unpackRuns(ctx context.Context, from get, runs []any) (any, error) {
+func (s *Store) unpackRuns(ctx context.Context, runs []any) (any, error) {
 	out := []any{}
 	for _, n := range runs {
-		v, err := unpack(ctx, from, n)
+		v, err := s.unpack(ctx, n)
 		if err != nil {
 			return nil, err
 		}
@@ -53,22 +53,22 @@ func unpackRuns(ctx context.Context, from get, runs []any) (any, error) {
 }
 
 // part reads a part of its own.
-func part(ctx context.Context, from get, digest string) (any, error) {
-	data, err := from(ctx, digest)
+func (s *Store) part(ctx context.Context, digest string) (any, error) {
+	data, err := s.values.Get(ctx, digest)
 	if err != nil {
-		return nil, partError(digest, err)
+		return nil, s.partError(digest, err)
 	}
 	v, err := decode(data)
 	if err != nil {
-		return nil, &broken{blobs.ValueName(digest), err}
+		return nil, &broken{s.values.Name(digest), err}
 	}
 	return v, nil
 }
 
 // partError names the part that is lost.
-func partError(digest string, err error) error {
+func (s *Store) partError(digest string, err error) error {
 	if lost(err) || !blobs.IsDigest(digest) {
-		return &broken{blobs.ValueName(digest), err}
+		return &broken{s.values.Name(digest), err}
 	}
 	return err
 }

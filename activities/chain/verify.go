@@ -28,7 +28,7 @@ func (s *Store) verify(ctx context.Context, process string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{Store: s, process: process, report: newReport(process), checked: map[string]error{}}
+	v := &verifier{Store: s, process: process, report: newReport(process), checked: map[string]error{}, inside: map[string]error{}}
 	v.report.Ideas = len(numbers)
 	for _, name := range strange {
 		v.report.add(0, name, "this is no Idea of the chain")
@@ -63,6 +63,7 @@ type verifier struct {
 	process string
 	report  *Report
 	checked map[string]error // what came of each digest
+	inside  map[string]error // what came of each value, with those that it holds
 	before  *manifest        // of the Idea before; nil where it is not known
 	tip     *state           // the last Idea that could be read
 }
@@ -120,12 +121,12 @@ func (v *verifier) meta(m *manifest) {
 // idea checks that what a manifest leads to is the Idea that it says.
 func (v *verifier) idea(ctx context.Context, m *manifest) error {
 	at := m.number("at")
-	st, err := v.state(ctx, v.values.Get, m, v.tip)
+	st, err := v.state(ctx, m, v.tip)
 	if err != nil {
 		return err
 	}
 	v.tip = st
-	log, err := v.logValue(ctx, v.values.Get, m)
+	log, err := v.logValue(ctx, m)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,15 +25,22 @@ func (s *shelf) verified(t rapid.TB, process string) *Report {
 	return r
 }
 
-// smallChain is a chain that has one of everything: parts, deltas, values, logs with values.
-func smallChain(t *testing.T) *shelf {
-	s := newShelf(t)
-	story := newStory(t, s, "p")
-	state, err := s.values.OffloadMembers(t.Context(), map[string]any{"nested": []any{strings.Repeat("y", model.LargeValue)}})
+// stored puts a value into the store and gives the handle that stands for it. What counts is not its size.
+func (s *shelf) stored(t rapid.TB, value any) any {
+	t.Helper()
+	data := model.Encode(value)
+	digest, err := s.values.Put(context.Background(), data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	value := state.(map[string]any)["nested"]
+	return model.Handle{Digest: digest, Size: len(data), Type: model.TypeOf(value)}.Value()
+}
+
+// smallChain is a chain that has one of everything: parts, deltas, values in values, logs with values.
+func smallChain(t *testing.T) *shelf {
+	s := newShelf(t)
+	story := newStory(t, s, "p")
+	value := s.stored(t, []any{"in it", s.stored(t, strings.Repeat("y", 500))})
 	story.grow(3)
 	i := idea(t, `{"①": {"a": 1}}`, noCalls, "①")
 	i["context"].([]any)[2].(map[string]any)["state"] = map[string]any{"nested": value, "long": strings.Repeat("z", ownInline)}
@@ -144,16 +152,20 @@ func TestAForgedManifestIsFound(t *testing.T) {
 		"on itself":  func(m *manifest) { m.On = 2 },
 		"on nothing": func(m *manifest) { m.On = -1 },
 		"log":        func(m *manifest) { m.Log = map[string]any{"v": []any{}} },
-		"no log":     func(m *manifest) { m.Log = nil },
-		"bad log":    func(m *manifest) { m.Log = 5 },
-		"no body":    func(m *manifest) { m.Body = nil },
-		"bad body":   func(m *manifest) { m.Body = map[string]any{"v": 5} },
-		"bad node":   func(m *manifest) { m.Body = map[string]any{"v": 5, "p": "x"} },
-		"bad part":   func(m *manifest) { m.Body = map[string]any{"p": "x"} },
-		"bad runs":   func(m *manifest) { m.Body = map[string]any{"runs": []any{map[string]any{"v": 1}}} },
-		"bad each":   func(m *manifest) { m.Body = map[string]any{"each": map[string]any{"a": 1}} },
-		"format":     func(m *manifest) { m.Format = 2 },
-		"delta":      func(m *manifest) { m.Body = map[string]any{"v": map[string]any{"~": map[string]any{}}} },
+		"other log":  func(m *manifest) { m.Log = map[string]any{"v": []any{map[string]any{"value": 1}}} },
+		"other body": func(m *manifest) {
+			m.Body = map[string]any{"v": map[string]any{"~": map[string]any{"config": map[string]any{"=": 1}}}}
+		},
+		"no log":   func(m *manifest) { m.Log = nil },
+		"bad log":  func(m *manifest) { m.Log = 5 },
+		"no body":  func(m *manifest) { m.Body = nil },
+		"bad body": func(m *manifest) { m.Body = map[string]any{"v": 5} },
+		"bad node": func(m *manifest) { m.Body = map[string]any{"v": 5, "p": "x"} },
+		"bad part": func(m *manifest) { m.Body = map[string]any{"p": "x"} },
+		"bad runs": func(m *manifest) { m.Body = map[string]any{"runs": []any{map[string]any{"v": 1}}} },
+		"bad each": func(m *manifest) { m.Body = map[string]any{"each": map[string]any{"a": 1}} },
+		"format":   func(m *manifest) { m.Format = 2 },
+		"delta":    func(m *manifest) { m.Body = map[string]any{"v": map[string]any{"~": map[string]any{}}} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			place := Place("p", 2)
@@ -167,6 +179,10 @@ func TestAForgedManifestIsFound(t *testing.T) {
 			r := s.cold(t).verified(t, "p")
 			if r.Whole || r.Broken[0].At != 2 || r.Broken[0].Part != place && name != "bad part" {
 				t.Errorf("%+v", r)
+			}
+			_, err = s.cold(t).Load(t.Context(), "p", 2)
+			if besideTheIdea := slices.Contains([]string{"counts", "steps", "bytes", "since", "log", "other log", "no log", "bad log"}, name); (err == nil) != besideTheIdea {
+				t.Errorf("loading it gives %v", err)
 			}
 			s.write(t, place, before)
 		})
@@ -187,4 +203,28 @@ func TestAChainGoesOnAfterABrokenIdeaAndTheGapIsNamed(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	s.cold(t).load(t, "p", 5)
+}
+
+func TestAnIdeaThatNamesAnotherParentIsFound(t *testing.T) {
+	s := newShelf(t)
+	story := newStory(t, s, "p")
+	story.grow(2)
+	story.last = strings.Repeat("a", 64)
+	story.grow(1)
+	r := s.cold(t).verified(t, "p")
+	if len(r.Broken) != 1 || r.Broken[0] != (Broken{3, Place("p", 3), "its parent is not the Idea before it"}) || len(r.Unreadable) > 0 {
+		t.Errorf("%+v", r)
+	}
+	s.cold(t).load(t, "p", 3)
+}
+
+func TestWhatIsRememberedDoesNotHideWhatIsBroken(t *testing.T) {
+	s := smallChain(t)
+	for name, data := range s.files(t) {
+		s.write(t, name, append(bytes.Clone(data), '\n'))
+		if r := s.verified(t, "p"); len(r.Broken) != 1 || r.Broken[0].Part != name {
+			t.Errorf("%s: %+v", name, r)
+		}
+		s.write(t, name, data)
+	}
 }

@@ -21,7 +21,7 @@ func (v *verifier) parts(ctx context.Context, m *manifest) (whole bool, err erro
 			return false, err
 		}
 		if err != nil {
-			v.report.add(at, blobs.ValueName(p.digest), "%s%s", p.at, problemOf(err))
+			v.report.add(at, v.values.Name(p.digest), "%s%s", p.at, problemOf(err))
 			whole = false
 		}
 	}
@@ -49,7 +49,7 @@ func (v *verifier) check(ctx context.Context, digest string) error {
 	}
 	_, err := v.values.Check(ctx, digest)
 	if err != nil {
-		err = partError(digest, err)
+		err = v.partError(digest, err)
 	}
 	v.checked[digest] = err
 	return err
@@ -74,20 +74,22 @@ func (v *verifier) handles(ctx context.Context, at int, value any) (err error) {
 	return err
 }
 
+// handle checks a value and those that it holds, once.
 func (v *verifier) handle(ctx context.Context, at int, h model.Handle) error {
-	_, before := v.checked[h.Digest]
-	err := v.check(ctx, h.Digest)
-	if lost(err) {
-		v.report.add(at, blobs.ValueName(h.Digest), "a value: %s", problemOf(err))
-	}
-	if err != nil || before {
+	if err, done := v.inside[h.Digest]; done {
 		return err
 	}
-	inside, err := part(ctx, v.values.Get, h.Digest)
-	if err == nil {
-		err = v.handles(ctx, at, inside)
+	err := v.check(ctx, h.Digest)
+	if lost(err) {
+		v.report.add(at, v.values.Name(h.Digest), "a value: %s", problemOf(err))
 	}
-	v.checked[h.Digest] = err
+	if err == nil {
+		var inside any
+		if inside, err = v.part(ctx, h.Digest); err == nil {
+			err = v.handles(ctx, at, inside)
+		}
+	}
+	v.inside[h.Digest] = err
 	return err
 }
 
