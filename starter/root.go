@@ -54,5 +54,6 @@ reached; 130 interrupted.`,
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result as JSON")
 	root.PersistentFlags().StringVar(&a.data, "data", "", "`folder` of the embedded server (default $PROCESSIDEA_DATA, else .processidea)")
 	root.AddCommand(a.runVerb(), a.devVerb(), a.listVerb(), a.watchVerb(), a.showVerb(), a.resultVerb(), a.checkVerb(), a.graphVerb())
+	root.AddCommand(a.historyVerb(), a.diffVerb(), a.blameVerb(), a.verifyVerb(), a.exportVerb(), a.gcVerb())
 	return root
 }

@@ -104,7 +104,7 @@ func (p *process) conclude(ctx workflow.Context) {
 		return
 	}
 	if len(c.Brief.Asking) == 0 {
-		p.seal(ctx, c.Seen, c.Calls, c.Reply.Output)
+		p.seal(ctx, c.Seen, c.Brief.Number, c.Calls, c.Reply.Output)
 	}
 	var sent []workflow.Future
 	for _, m := range c.Ended {
@@ -114,11 +114,12 @@ func (p *process) conclude(ctx workflow.Context) {
 	p.delivered(ctx, sent)
 }
 
-// seal puts one Idea on the chain. Sealing is content-addressed, so that doing it twice is doing it once.
-func (p *process) seal(ctx workflow.Context, brief *model.Brief, calls []any, output any) {
+// seal puts one Idea on the chain; request is 0 where no Request seals it. Sealing is content-addressed, so that doing it
+// twice is doing it once.
+func (p *process) seal(ctx workflow.Context, brief *model.Brief, request int, calls []any, output any) {
 	in := SealInput{
 		Process: p.id, At: p.last.At + 1, Parent: p.last.Digest,
-		Idea: p.start.Idea, Brief: brief, Calls: calls, Output: output,
+		Idea: p.start.Idea, Brief: brief, Calls: calls, Output: output, Request: request,
 	}
 	s, err := sealNow(ctx, in)
 	if err != nil {
@@ -148,7 +149,7 @@ func sealNow(ctx workflow.Context, in SealInput) (s Sealed, err error) {
 func (p *process) sealEnd(ctx workflow.Context) {
 	brief := p.mind.Final()
 	if p.last.At == 0 || !model.Equal(p.state, statesOf(brief)) {
-		p.seal(ctx, brief, []any{}, p.mind.Output())
+		p.seal(ctx, brief, 0, []any{}, p.mind.Output())
 	}
 }
 

@@ -118,6 +118,10 @@ type SealInput struct {
 	Brief   *model.Brief
 	Calls   []any
 	Output  any
+	// Request is the number of the Request that seals it; 0 where none does.
+	Request int `json:",omitempty"`
+	// Log is what changed the instances since the parent.
+	Log []model.LogEntry `json:",omitempty"`
 }
 
 // Sealed is one Idea of the chain: number, digest and place in the store.
