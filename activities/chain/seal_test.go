@@ -87,6 +87,23 @@ func TestLargeValuesStandWholeInTheIdeaAndOnceInTheStore(t *testing.T) {
 	}
 }
 
+// A delta lies twice as deep as what it changes: what a file may hold must not be too deep for a manifest.
+func TestAStateAsDeepAsAFileMayBeComesBack(t *testing.T) {
+	s := newShelf(t)
+	story := newStory(t, s, "p")
+	for n := range 3 {
+		deep := strings.Repeat(`{"a":`, 120) + fmt.Sprint(n) + strings.Repeat(`}`, 120)
+		story.seal(idea(t, `{"": `+deep+`}`, noCalls, ""))
+		got := s.cold(t).load(t, "p", n+1)["context"].([]any)[2].(map[string]any)["state"]
+		if jsonOf(got) != deep {
+			t.Errorf("it came back as %s", jsonOf(got))
+		}
+	}
+	if !s.cold(t).verified(t, "p").Whole || !verifiedExport(t, exported(t, s, "p")).Whole {
+		t.Error("it is not whole")
+	}
+}
+
 func TestSealingTheSameAgainChangesNothing(t *testing.T) {
 	s := newShelf(t)
 	story := newStory(t, s, "p")
