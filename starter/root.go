@@ -58,5 +58,6 @@ reached; 130 interrupted.`,
 	root.AddCommand(a.runVerb(), a.devVerb(), a.listVerb(), a.watchVerb(), a.showVerb(), a.resultVerb(), a.checkVerb(), a.graphVerb(),
 		a.approvalsVerb(), a.pauseVerb(), a.resumeVerb(), a.reviseVerb(), a.addVerb(), a.cancelVerb(), a.toolsVerb())
 	root.AddCommand(a.decisionVerbs()...)
+	root.AddCommand(a.historyVerb(), a.diffVerb(), a.blameVerb(), a.verifyVerb(), a.exportVerb(), a.gcVerb())
 	return root
 }

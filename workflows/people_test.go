@@ -17,7 +17,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 
-	"processidea/activities"
+	"processidea/activities/chain"
 	"processidea/model"
 	"processidea/workflows"
 )
@@ -322,9 +322,9 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 
 func (s *scenario) sealed(at int) map[string]any {
 	s.t.Helper()
-	idea, ok, err := activities.LoadIdea(s.t.Context(), store, s.id, at)
-	if err != nil || !ok {
-		s.t.Fatalf("Idea %d: %v %v", at, ok, err)
+	idea, err := chain.New(store).Load(s.t.Context(), s.id, at)
+	if err != nil {
+		s.t.Fatal(err)
 	}
 	return idea
 }

@@ -6,11 +6,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"gocloud.dev/blob"
@@ -22,12 +24,29 @@ import (
 // Store keeps bytes by their SHA-256 digest. It is safe for concurrent use.
 type Store struct {
 	bucket *blob.Bucket
-	cache  *lru.Cache[string, []byte]
+	cache  *lru.Cache[string, remembered]
+}
+
+// remembered is a value in memory, and when it was last made sure that the store has it.
+type remembered struct {
+	data []byte
+	sure time.Time
 }
 
 const (
 	cacheEntries = 512
 	cacheLargest = 256 << 10 // bytes; larger values are read again
+)
+
+// Freshness bounds how old a value may look that was put just now: one that has been there for longer is written again.
+// So whoever removes values that are older, and that nobody refers to, takes nothing from under somebody's hands.
+const Freshness = time.Hour
+
+// What is wrong with a value that cannot be had, other than that the store does not answer.
+var (
+	ErrMissing = errors.New("the store has no such value")
+	ErrChanged = errors.New("the bytes have changed")
+	ErrUnfit   = errors.New("the stored value is not what its handle says")
 )
 
 // Open opens a store: a folder's path, which is made when it is missing, or a bucket's URL (file://, mem://, …).
@@ -40,7 +59,7 @@ func Open(ctx context.Context, place string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("blobs: open %s: %w", place, err)
 	}
-	cache, err := lru.New[string, []byte](cacheEntries)
+	cache, err := lru.New[string, remembered](cacheEntries)
 	if err != nil {
 		return nil, fmt.Errorf("blobs: open %s: %w", place, err)
 	}
@@ -71,47 +90,76 @@ func (s *Store) Close() error { return s.bucket.Close() }
 func (s *Store) Put(ctx context.Context, data []byte) (string, error) {
 	sum := sha256.Sum256(data)
 	digest := hex.EncodeToString(sum[:])
-	if s.cache.Contains(digest) {
+	if known, ok := s.cache.Get(digest); ok && time.Since(known.sure) < Freshness/2 {
 		return digest, nil
 	}
-	there, err := s.bucket.Exists(ctx, key(digest))
-	if err == nil && !there {
+	fresh, err := s.fresh(ctx, key(digest))
+	if err == nil && !fresh {
 		err = s.bucket.WriteAll(ctx, key(digest), data, nil)
 	}
 	if err != nil {
 		return "", fmt.Errorf("blobs: put %s: %w", digest, err)
 	}
-	s.remember(digest, data)
+	s.remember(digest, remembered{data, time.Now()})
 	return digest, nil
+}
+
+// fresh says whether something of the name is there and was written lately.
+func (s *Store) fresh(ctx context.Context, name string) (bool, error) {
+	a, err := s.bucket.Attributes(ctx, name)
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return false, nil
+	}
+	return err == nil && time.Since(a.ModTime) < Freshness/2, err
 }
 
 // Get reads bytes by their digest, and checks that they are the ones that were put.
 func (s *Store) Get(ctx context.Context, digest string) ([]byte, error) {
-	if data, ok := s.cache.Get(digest); ok {
-		return data, nil
+	if known, ok := s.cache.Get(digest); ok {
+		return known.data, nil
 	}
-	if len(digest) != 2*sha256.Size {
+	data, err := s.Check(ctx, digest)
+	if err == nil {
+		s.remember(digest, remembered{data: data})
+	}
+	return data, err
+}
+
+// Check is Get that reads the store itself, whatever is remembered. The error wraps ErrMissing or ErrChanged where the
+// value is lost.
+func (s *Store) Check(ctx context.Context, digest string) ([]byte, error) {
+	if !IsDigest(digest) {
 		return nil, fmt.Errorf("blobs: get %q: not a digest", digest)
 	}
 	data, err := s.bucket.ReadAll(ctx, key(digest))
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return nil, fmt.Errorf("blobs: get %s: %w", digest, ErrMissing)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("blobs: get %s: %w", digest, err)
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != digest {
-		return nil, fmt.Errorf("blobs: get %s: the bytes have changed", digest)
+		return nil, fmt.Errorf("blobs: get %s: %w", digest, ErrChanged)
 	}
-	s.remember(digest, data)
 	return data, nil
 }
 
-func (s *Store) remember(digest string, data []byte) {
-	if len(data) <= cacheLargest {
-		s.cache.Add(digest, data)
+// IsDigest says whether a text has the form of a digest: SHA-256 in hex, small letters.
+func IsDigest(s string) bool {
+	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+func (s *Store) remember(digest string, r remembered) {
+	if len(r.data) <= cacheLargest {
+		s.cache.Add(digest, r)
 	}
 }
 
+// Folder is where the values lie.
+const Folder = "sha256/"
+
 // key spreads values over 256 folders.
-func key(digest string) string { return "sha256/" + digest[:2] + "/" + digest }
+func key(digest string) string { return Folder + digest[:2] + "/" + digest }
 
 // Write puts bytes under a name of their own, for what is looked up by name: the Ideas of a process.
 func (s *Store) Write(ctx context.Context, name string, data []byte) error {
