@@ -22,6 +22,10 @@ import (
 // result, good or bad.
 func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, brief *model.Brief) (*model.Reply, error) {
 	defer heartbeat(ctx)()
+	return a.inTurn(ctx, brief, func(seen *RequestSeen) (*model.Reply, error) { return a.request(ctx, setup, brief, seen) })
+}
+
+func (a *Activities) request(ctx context.Context, setup workflows.RequestSetup, brief *model.Brief, seen *RequestSeen) (*model.Reply, error) {
 	r, stop, err := a.newRequest(ctx, setup, brief)
 	if err != nil {
 		return nil, err
@@ -29,11 +33,13 @@ func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, 
 	defer stop()
 	listening, hangUp := context.WithCancelCause(ctx)
 	defer hangUp(nil)
+	defer func() { seen.note(r) }()
 	stream, more, err := r.chat.open(listening)
 	if err != nil {
 		return nil, r.chat.refusal(err)
 	}
 	defer func() { _ = stream.Close() }()
+	seen.FirstByte = time.Now()
 	r.silence = time.AfterFunc(maxSilence, func() { hangUp(errSilent) })
 	defer r.silence.Stop()
 	r.listen(stream, more)

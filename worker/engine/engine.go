@@ -38,8 +38,12 @@ type Parts struct {
 	Log   *slog.Logger
 	// Heard is told what the LLM said; nil: nobody listens.
 	Heard activities.Heard
-	// StopTimeout is how long a worker that is stopped waits for activities that are running.
+	// Observer is told what Requests and Calls came to; nil: nobody is.
+	Observer activities.Observer
+	// StopTimeout is how long a worker that is stopped waits for activities that are running. What they have not ended by
+	// then counts as lost with the worker, and is run again by another.
 	StopTimeout time.Duration
+	Limits      Limits
 }
 
 // FromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that
@@ -76,17 +80,9 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 		return nil, fmt.Errorf("engine: make worker: it needs a store")
 	}
 	p = p.FromEnvironment()
-	w := worker.New(c, workflows.TaskQueue, worker.Options{
-		// Heartbeats are flushed every second, so that five without one mean that the worker is gone.
-		MaxHeartbeatThrottleInterval:     time.Second,
-		DefaultHeartbeatThrottleInterval: time.Second,
-		// Workflow code here takes milliseconds; a machine that does other things too may stop it for longer.
-		DeadlockDetectionTimeout: 3 * time.Second,
-		WorkerStopTimeout:        p.StopTimeout,
-	})
+	w := worker.New(c, workflows.TaskQueue, p.options())
 	w.RegisterWorkflowWithOptions(workflows.Process, workflow.RegisterOptions{Name: workflows.ProcessType})
 	w.RegisterWorkflowWithOptions(workflows.Instance, workflow.RegisterOptions{Name: workflows.InstanceType})
-	a := &activities.Activities{Store: p.Store, Tools: p.Tools, HTTP: p.HTTP, LLM: p.LLM, Client: c, Heard: p.Heard, Log: p.Log}
-	a.Register(w)
+	p.activities(c).Register(w)
 	return w, nil
 }
