@@ -25,10 +25,16 @@ func init() { workertest.Main() }
 // production starts the production worker on the namespace of a test, and waits until it is ready.
 func (c *crash) production(flags ...string) *workertest.Process {
 	c.t.Helper()
-	p := workertest.Start(c.t, []string{
+	return c.productionWith(nil, flags...)
+}
+
+// productionWith starts it with more variables.
+func (c *crash) productionWith(env []string, flags ...string) *workertest.Process {
+	c.t.Helper()
+	p := workertest.Start(c.t, append([]string{
 		"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + storeDir,
 		envLLM + "=" + llmURL + "/v1", "PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(toolbox.server.URL, "http://"),
-	}, flags...)
+	}, env...), flags...)
 	eventually(c.t, "the worker is ready", p.Ready)
 	return p
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -44,6 +45,8 @@ type Parts struct {
 	// then counts as lost with the worker, and is run again by another.
 	StopTimeout time.Duration
 	Limits      Limits
+	// Interceptors look on at workflows and activities; they may give no command.
+	Interceptors []interceptor.WorkerInterceptor
 }
 
 // FromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that

@@ -46,6 +46,7 @@ func (p Parts) options() worker.Options {
 		// The server holds back what is over the rate. Held back in the worker it would miss its heartbeats, and count as
 		// lost.
 		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
+		Interceptors:                 p.Interceptors,
 	}
 }
 

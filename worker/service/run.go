@@ -25,6 +25,7 @@ type service struct {
 	log     *slog.Logger
 	health  *health
 	metrics *telemetry.Metrics
+	traces  *telemetry.Traces // nil: none
 	polls   polls
 	store   *blobs.Store
 	client  client.Client
@@ -56,14 +57,6 @@ func (s *service) close() {
 	}
 }
 
-func (s *service) measure(context.Context) (err error) {
-	if s.metrics, err = telemetry.NewMetrics(); err != nil {
-		return err
-	}
-	s.undo = append(s.undo, func() { _ = s.metrics.Close(context.Background()) })
-	return nil
-}
-
 func (s *service) openStore(ctx context.Context) error {
 	data, err := engine.DataFolder("")
 	if err != nil {
@@ -81,6 +74,9 @@ func (s *service) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
+	if err := s.trace(ctx, o.Namespace); err != nil {
+		return err
+	}
 	o.Logger = log.NewStructuredLogger(s.log)
 	o.MetricsHandler = s.metrics.SDK(func(err error) { s.log.Warn("a metric could not be made", "error", err) })
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.polls.watch())
@@ -96,7 +92,7 @@ func (s *service) connect(ctx context.Context) error {
 
 func (s *service) make(context.Context) (err error) {
 	parts := engine.Parts{
-		Store: s.store, Log: s.log, Observer: s.metrics, StopTimeout: s.drain, Limits: s.limits(),
+		Store: s.store, Log: s.log, Observer: s.observer(), Interceptors: s.interceptors(), StopTimeout: s.drain, Limits: s.limits(),
 	}.FromEnvironment()
 	if !parts.LLM.Configured() {
 		s.log.Warn("no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
