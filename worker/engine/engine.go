@@ -45,6 +45,7 @@ type Parts struct {
 	// then counts as lost with the worker, and is run again by another.
 	StopTimeout time.Duration
 	Limits      Limits
+	Version     Version
 	// Interceptors look on at workflows and activities; they may give no command.
 	Interceptors []interceptor.WorkerInterceptor
 }

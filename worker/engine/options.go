@@ -47,6 +47,7 @@ func (p Parts) options() worker.Options {
 		// lost.
 		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
 		Interceptors:                 p.Interceptors,
+		DeploymentOptions:            p.Version.options(),
 	}
 }
 

@@ -93,6 +93,7 @@ func (s *service) connect(ctx context.Context) error {
 func (s *service) make(context.Context) (err error) {
 	parts := engine.Parts{
 		Store: s.store, Log: s.log, Observer: s.observer(), Interceptors: s.interceptors(), StopTimeout: s.drain, Limits: s.limits(),
+		Version: engine.Version{Deployment: s.deployment, BuildID: s.buildID},
 	}.FromEnvironment()
 	if !parts.LLM.Configured() {
 		s.log.Warn("no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")

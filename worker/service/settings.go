@@ -20,6 +20,8 @@ type settings struct {
 	maxWorkflowTasks, cachedWorkflows   int
 	workflowPollers, activityPollers    int
 
+	deployment, buildID string
+
 	logLevel  slog.Level
 	logFormat string
 }
@@ -46,6 +48,8 @@ func (s *settings) declare(f *pflag.FlagSet) {
 		"processes and instances kept in memory; others are replayed from their history when something happens to them")
 	f.IntVar(&s.workflowPollers, "workflow-pollers", 5, "polls for workflow tasks at once; at least 2")
 	f.IntVar(&s.activityPollers, "activity-pollers", 5, "polls for Calls and Requests at once")
+	f.StringVar(&s.deployment, "deployment", "", "`name` of the Worker Deployment that it is of, for versions; with --build-id")
+	f.StringVar(&s.buildID, "build-id", "", "its `version` in that deployment, such as a commit")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "the least `level` that is logged: debug, info, warn or error")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
 	f.VisitAll(func(f *pflag.Flag) { f.Usage += " ($" + variable(f.Name) + ")" })
@@ -89,6 +93,9 @@ func (s *settings) check() error {
 		if !(c.got >= c.least) { // not a number is refused too
 			return fmt.Errorf("%w: --%s (%s) is %v; it is at least %v", errUsage, c.flag, variable(c.flag), c.got, c.least)
 		}
+	}
+	if (s.deployment == "") != (s.buildID == "") {
+		return fmt.Errorf("%w: --deployment (%s) and --build-id (%s) go together", errUsage, variable("deployment"), variable("build-id"))
 	}
 	if s.logFormat != "text" && s.logFormat != "json" {
 		return fmt.Errorf("%w: --log-format (%s) is %q; it is text or json", errUsage, variable("log-format"), s.logFormat)

@@ -52,6 +52,8 @@ func TestWhatCannotBeMeantIsRefusedByName(t *testing.T) {
 		"--calls-per-second NaN":  "--calls-per-second (PROCESSIDEA_CALLS_PER_SECOND) is NaN",
 		"--workflow-pollers 1":    "it is at least 2",
 		"--max-workflow-tasks 1":  "it is at least 2",
+		"--deployment refunds":    "--deployment (PROCESSIDEA_DEPLOYMENT) and --build-id (PROCESSIDEA_BUILD_ID) go together",
+		"--build-id 1":            "go together",
 		"--log-format xml":        `--log-format (PROCESSIDEA_LOG_FORMAT) is "xml"; it is text or json`,
 		"--log-level loud":        "log-level",
 		"--no-such-flag":          "no-such-flag",
