@@ -54,7 +54,7 @@ type Member struct {
 	// corrected counts the corrections that it was sent, taken those that it has reported.
 	corrected, taken int
 	back             bool // a person has decided, and nobody has been asked about it since
-	asking  []Asked
+	asking           []Asked
 }
 
 // InstanceStatus is where an instance stands.
