@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -111,4 +112,37 @@ func facts(b *Brief) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// revise sends a correction to the process, and gives the instances that must be told.
+func (s *stage) revise(payload string) []*Member {
+	s.t.Helper()
+	r, err := ReadSteering(SteerRevise, value(s.t, payload).(map[string]any))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	touched, err := s.mind.Revise(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, mem := range touched {
+		s.revisions[mem.Token] = append(s.revisions[mem.Token], r)
+	}
+	return touched
+}
+
+// takesIn lets an instance hear of all corrections that it was sent and that concern it.
+func (s *stage) takesIn(token, by string) {
+	for _, r := range s.revisions[token] {
+		messages, err := readAll(r.Context)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.runs[token].Revise(slices.DeleteFunc(messages, func(m Message) bool {
+			return m.Kind == "" || m.Instance != "" && m.Instance != token
+		}), by)
+		s.corrected[token]++
+	}
+	s.revisions[token] = nil
+	s.goesOn(token)
 }

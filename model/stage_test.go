@@ -22,6 +22,7 @@ type stage struct {
 	ended []*Member // by the last Request
 	// corrected counts the corrections that each instance has taken in.
 	corrected map[string]int
+	revisions map[string][]Steering // that each instance is to be told of
 
 	bindings map[string]Binding
 	// work gives the result of a Tool that code runs; a Fault is how it failed.
@@ -53,7 +54,7 @@ func onStageWith(t rapid.TB, tools, output string, rest ...string) *stage {
 	}
 	s := &stage{
 		t: t, idea: ideaOf(t, "{"+strings.Join(append([]string{schema}, rest...), ", ")+"}"), now: began,
-		runs: map[string]*Run{}, said: map[string]map[string]said{}, corrected: map[string]int{}, bindings: map[string]Binding{},
+		runs: map[string]*Run{}, said: map[string]map[string]said{}, corrected: map[string]int{}, revisions: map[string][]Steering{}, bindings: map[string]Binding{},
 	}
 	for _, tool := range s.idea.Tools {
 		s.bindings[tool.Name] = Binding{Kind: KindGo}
