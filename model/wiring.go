@@ -25,8 +25,8 @@ func (m *Mind) tryWiring() {
 	for _, mem := range m.members {
 		switch {
 		case mem.Status != InstanceWorking:
-		case mem.planned != m.wiring.brief.Number:
-			m.wiring = nil // somebody joined, or was planned for anew
+		case mem.planned != m.wiring.brief.Number || mem.revised:
+			m.wiring = nil // somebody joined, was planned for anew, or was corrected by a person
 			return
 		case mem.failed(m.wiring.brief.Number):
 			m.wiring = nil

@@ -142,14 +142,16 @@ func TestAWiredOutputOfTwoIsNotTakenWhereOneHasJoinedMeanwhile(t *testing.T) {
 	s.want("the output", s.output(), "null")
 }
 
-func TestAWiredOutputWaitsForACorrectionToArrive(t *testing.T) {
-	s := withPeople(t, aSummary)
-	s.says(`{"calls":[{"_tool":"slow","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
-	s.revise(`{"context":[{"type":"state","b":"corrected"}]}`)
-	s.waitsFor(0)
-	s.takesIn("", "ann")
-	s.waitsFor(0)
-	s.done("1.1")
-	s.expect(StepOver)
-	s.want("the output", s.output(), `{"summary":"corrected"}`)
+func TestAWiredOutputIsDroppedWhenAPersonCorrectsWhatItWasMadeFrom(t *testing.T) {
+	for _, message := range []string{`{"type":"state","b":"corrected"}`, `{"type":"instruction","instruction":"be brief"}`} {
+		s := withPeople(t, aSummary)
+		s.says(`{"calls":[{"_tool":"slow","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
+		s.revise(`{"context":[` + message + `]}`)
+		s.waitsFor(0)
+		s.takesIn("", "ann")
+		s.waitsFor(0)
+		s.done("1.1")
+		s.asks()
+		s.want("the output", s.output(), "null")
+	}
 }
