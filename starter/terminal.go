@@ -125,8 +125,7 @@ func (p *person) edit(ctx context.Context) error {
 	}
 	text, err := runEditor(ctx, editor, before)
 	if err != nil {
-		say(p.out, "  "+err.Error()+"\n"+question)
-		return nil
+		return p.complain(err.Error())
 	}
 	return p.amend(ctx, text)
 }
@@ -134,8 +133,7 @@ func (p *person) edit(ctx context.Context) error {
 func (p *person) amend(ctx context.Context, text string) error {
 	v, err := model.Decode([]byte(text))
 	if err != nil {
-		say(p.out, "  "+err.Error()+"\n"+question)
-		return nil
+		return p.complain(err.Error())
 	}
 	return p.decideNow(ctx, model.Amend, map[string]any{"params": v})
 }
@@ -162,6 +160,12 @@ func runEditor(ctx context.Context, editor, text string) (string, error) {
 	return string(changed), err
 }
 
+// complain says what is wrong and asks again.
+func (p *person) complain(what string) error {
+	say(p.out, "  "+printable(what)+"\n"+question)
+	return nil
+}
+
 // decideNow sends the decision on what was shown, and on nothing else.
 func (p *person) decideNow(ctx context.Context, kind string, more map[string]any) error {
 	payload := map[string]any{"call": p.current.Call, "digest": p.current.Digest, "by": whoami()}
@@ -169,16 +173,14 @@ func (p *person) decideNow(ctx context.Context, kind string, more map[string]any
 		payload[k] = v
 	}
 	if _, err := model.ReadDecision(kind, payload); err != nil {
-		say(p.out, "  "+err.Error()+"\n"+question)
-		return nil
+		return p.complain(err.Error())
 	}
 	why, err := p.decide(ctx, p.id, kind, payload)
 	if err != nil {
 		return err
 	}
 	if why != "" {
-		say(p.out, "  refused: "+printable(why)+"\n"+question)
-		return nil
+		return p.complain("refused: " + why)
 	}
 	p.current = nil
 	return nil
