@@ -131,9 +131,9 @@ func (r *Run) Decide(d Decision) error {
 	return r.answer(rec, d)
 }
 
-func (rec *Record) decided(d Decision) {
-	rec.Pending = nil
-	rec.Decisions = append(rec.Decisions, d)
+func (r *Record) decided(d Decision) {
+	r.Pending = nil
+	r.Decisions = append(r.Decisions, d)
 }
 
 // approve lets a Call run, at the next Next, exactly as it was shown.
