@@ -163,3 +163,14 @@ func TestAnAddedInstanceIsAskedAboutAtOnceWhereTheOthersWaitForPeople(t *testing
 	s.add(`[{"type":"state","_instance":"③","state":{"a":3}}]`)
 	s.asksAbout("③")
 }
+
+func TestWhoIsReadyForTheSecondTimeIsGatheredForAnew(t *testing.T) {
+	s := withPeople(t, "", twoInstances)
+	s.says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],"output":null}`)
+	s.waitsFor(DefaultGather)
+	s.later(DefaultGather - time.Second)
+	s.revise(`{"context":[{"type":"state","_instance":"①","a":5}]}`)
+	s.waitsFor(0)
+	s.takesIn("①", "ann")
+	s.waitsFor(DefaultGather)
+}

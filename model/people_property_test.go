@@ -146,6 +146,9 @@ func (w *watched) decide(t failer, p Pending) {
 	before := w.fates() + string(Encode(Normal(w.run.Pending())))
 	if err := w.run.Decide(d); err == nil {
 		w.kinds[d.Decision]++
+		if rec := w.run.Find(p.Call); d.Decision == Amend && string(Encode(rec.ready.Params)) != string(Encode(d.Params)) {
+			t.Fatalf("%s was amended to %s and has %s", p.Call, Encode(d.Params), Encode(rec.ready.Params))
+		}
 	} else if after := w.fates() + string(Encode(Normal(w.run.Pending()))); after != before {
 		t.Fatalf("a refused decision (%s) made\n%s\nof\n%s", err, after, before)
 	} else if d.Decision == Approve {

@@ -155,3 +155,10 @@ func TestAWiredOutputIsDroppedWhenAPersonCorrectsWhatItWasMadeFrom(t *testing.T)
 		s.want("the output", s.output(), "null")
 	}
 }
+
+func TestAWiredOutputDoesNotEndTheProcessBeforeAPersonHasDecided(t *testing.T) {
+	s := withPeople(t, anything, twoInstances)
+	s.says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"}],"output":{"all":"†state.a"}}`)
+	s.asksAbout("①")
+	s.want("they are", s.standings(), "① working, ② waiting")
+}
