@@ -13,6 +13,7 @@ import (
 
 	"processidea/activities"
 	"processidea/activities/httptool"
+	"processidea/model"
 	"processidea/rehearsal"
 	"processidea/worker/engine"
 	"processidea/worker/workertest"
@@ -167,11 +168,15 @@ func TestACallThatIsCutOffHasNotFailed(t *testing.T) {
 	eventually(t, "both run", func() bool { return len(seenAgain()) == 1 && len(seenOnce()) == 1 })
 	stop()
 	c.inside()
+	if w := s.waitsFor(1)[0]; w.Call != "1.2" || !strings.Contains(w.Why, "it may have had its effect") {
+		t.Errorf("%+v", w)
+	}
+	s.decide(model.Answer, "1.2", `{"output": "seen"}`)
 	r := c.finish(run)
-	if got := asJSON(r.Instances[""].State); got != `{"a":"done"}` || seenAgain()[s.id+"/main/1.1"] != 3 {
+	if got := asJSON(r.Instances[""].State); got != `{"a":"done","b":"seen"}` || seenAgain()[s.id+"/main/1.1"] != 3 {
 		t.Errorf("%s after %v", got, seenAgain())
 	}
-	if p := s.prompt(2); seenOnce()[s.id+"/main/1.2"] != 1 || !strings.Contains(p, "outcome_unknown") {
+	if p := s.prompt(2); seenOnce()[s.id+"/main/1.2"] != 1 || !strings.Contains(p, "answered by ann") {
 		t.Errorf("%v\n%s", seenOnce(), p)
 	}
 }
