@@ -191,7 +191,7 @@ func TestWorkersThatReplaceEachOtherLoseNoCallThatMustNotRunTwice(t *testing.T) 
 		}
 		states = append(states, fmt.Sprintf(`{"type": "state", "_instance": "%d", "r0": 1}`, n))
 	}
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, `, "_retry": {"attempts": 1}`)+`}},
+	s := newScenario(t, `{"config": {"gather": "5m"}, "schema": {"tools": {"go": `+httpTool(url, `, "_retry": {"attempts": 1}`)+`}},
 		"context": [{"type": "text", "text": "Go."}, `+strings.Join(states, ",")+`]}`,
 		`{"solution": {"calls": [`+strings.Join(chain, ",")+`]}}`, `{"solution": {"calls": []}}`)
 	stop := c.inside()

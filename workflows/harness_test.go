@@ -305,7 +305,7 @@ func (s *scenario) processStatus() workflows.ProcessView {
 	s.t.Helper()
 	var view workflows.ProcessView
 	eventually(s.t, "the process answers", func() bool {
-		v, err := temporalClient.QueryWorkflow(s.t.Context(), s.id, "", workflows.QueryStatus)
+		v, err := s.client.QueryWorkflow(s.t.Context(), s.id, "", workflows.QueryStatus)
 		return err == nil && v.Get(&view) == nil
 	})
 	return view
