@@ -32,13 +32,30 @@ func signed(policy string) map[string]string {
 
 const long = `{"when": {"properties": {"text": {"minLength": 3}}}}`
 
+// signable starts a process, and waits until so many of its Calls wait for a person and nothing else goes on.
+func (d *desk) signable(id string, n int) (list []workflows.Approval) {
+	d.Helper()
+	d.do("run", ".", "--id", id, "--detach").is(exitDone)
+	d.eventually("they wait", func() bool {
+		waiting := 0
+		for _, i := range d.do("result", id, "--json").result().Instances {
+			if i.Status == model.InstanceWaiting || i.Status == model.InstanceSettled {
+				waiting++
+			}
+		}
+		d.do("approvals", id, "--json").is(exitDone).json(&list)
+		return len(list) == n && waiting == 3
+	})
+	return list
+}
+
 func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 	d := newDesk(t, signed(long))
 	d.dev()
-	if e := d.do("run", ".", "--id", "p", "--wait", "2s").is(exitPaused); !strings.Contains(e.err, "waits for 2 decisions (starter approvals p)") {
+	list := d.signable("p", 2)
+	if e := d.do("run", ".", "--id", "p", "--wait", "3s").is(exitPaused); !strings.Contains(e.err, "waits for 2 decisions (starter approvals p)") {
 		t.Error(e.err)
 	}
-	var list []workflows.Approval
 	d.do("approvals", "--json").is(exitDone).json(&list)
 	if len(list) != 2 || list[0].Process != "p" || list[0].Instance != "②" || list[0].Call != "1.1@②" || list[0].Tool != "note" {
 		t.Fatalf("%+v", list)
@@ -54,7 +71,7 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 		d.do(line...).is(exitUsage).quiet()
 	}
 	d.do("approve", "p", "1.1@②", "--digest", list[0].Digest, "--by", "ann").is(exitDone)
-	d.do("approve", "p", "1.1@②", "--json").is(exitUsage).complains("was decided on already")
+	d.do("approve", "p", "1.1@②", "--json").is(exitUsage).complains("refused: ")
 	d.do("amend", "p", "1.1@③", "--params", `{"text": "no"}`).is(exitDone)
 	r := d.do("watch", "p", "--json").is(exitDone).result()
 	if r.Status != model.StatusCompleted || r.Calls.Done != 3 || !strings.Contains(string(model.Encode(r.Instances["③"].State)), `"text":"no"`) {
@@ -73,7 +90,7 @@ func TestPeopleSteerFromTheCommandLine(t *testing.T) {
 	files["wrong.json"] = `[{"type": "state", "_instance": "⑨", "text": "z"}]`
 	d := newDesk(t, files)
 	d.dev()
-	d.do("run", ".", "--id", "p", "--wait", "2s").is(exitPaused)
+	d.signable("p", 2)
 	d.do("pause", "p", "--by", "ann", "--reason", "lunch").is(exitDone)
 	d.do("pause", "p").is(exitUsage).complains("paused already: paused by ann: lunch")
 	if e := d.do("run", ".", "--id", "p").is(exitPaused); !strings.Contains(e.out, "paused by ann: lunch") {
