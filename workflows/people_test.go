@@ -248,7 +248,7 @@ const payAll = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 
 
 func TestOfAHundredInstancesNinetySettleWhileTenWaitAndTheTenShareARequest(t *testing.T) {
 	till := newTill(t)
-	s := newScenario(t, manyInstances(till, 100, 90, `{"gather": "30s"}`), payAll, nothingMore, nothingMore)
+	s := newScenario(t, manyInstances(till, 100, 90, `{"gather": "5m"}`), payAll, nothingMore, nothingMore)
 	run := s.start()
 	s.waitsFor(10)
 	eventually(t, "the ninety settle", func() bool {
@@ -365,7 +365,7 @@ func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
 
 func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
 	till := newTill(t)
-	s := newScenario(t, manyInstances(till, 2, 1, `{"gather": "30s"}`), payAll, nothingMore, payAll, nothingMore, nothingMore)
+	s := newScenario(t, manyInstances(till, 2, 1, `{"gather": "5m"}`), payAll, nothingMore, payAll, nothingMore, nothingMore)
 	run := s.start()
 	s.waitsFor(1)
 	eventually(t, "i0 has settled", func() bool { return s.processStatus().Instances["i0"].Status == model.InstanceSettled })
@@ -437,7 +437,7 @@ func TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer(t *testing.T) {
 
 func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *testing.T) {
 	till := newTill(t)
-	s := newScenario(t, manyInstances(till, 20, 0, `{"gather": "60s"}`), payAll, nothingMore)
+	s := newScenario(t, manyInstances(till, 20, 0, `{"gather": "5m"}`), payAll, nothingMore)
 	run := s.start()
 	s.waitsFor(20)
 	nonsense := []any{"no", 7, nil, []byte{0xff}, []any{}, map[string]any{"call": "1.1@i999"}, map[string]any{"call": strings.Repeat("x", 5000)},
