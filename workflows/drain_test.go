@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -78,22 +79,24 @@ func keyed(path string, then func(w http.ResponseWriter, r *http.Request, nth in
 	}
 }
 
-// hundred is an Idea with a hundred instances, 1 to 100, for one Call each of a Tool that may fail once.
-func hundred(url string) string {
-	var states []string
-	for n := 1; n <= 100; n++ {
-		states = append(states, fmt.Sprintf(`{"type": "state", "_instance": "%d", "n": %d}`, n, n))
+// hundred is an Idea with ten instances, and a Plan of ten Calls for each, of a Tool that may fail once.
+func hundred(url string) (idea, plan string) {
+	var states, calls []string
+	for n := 1; n <= 10; n++ {
+		states = append(states, fmt.Sprintf(`{"type": "state", "_instance": "%d"}`, n))
+		calls = append(calls, fmt.Sprintf(`{"_tool": "go", "_instance": "*", "n": %d, "_outputPath": "r%d"}`, n, n))
 	}
 	return `{"schema": {"tools": {"go": ` + httpTool(url, `, "_retry": {"attempts": 2}`) + `}},
-		"context": [{"type": "text", "text": "Go."}, ` + strings.Join(states, ",") + `]}`
+		"context": [{"type": "text", "text": "Go."}, ` + strings.Join(states, ",") + `]}`,
+		`{"solution": {"calls": [` + strings.Join(calls, ",") + `]}}`
 }
 
 func TestAWorkerThatIsStoppedUnderAHundredCallsFailsNoneOfThem(t *testing.T) {
 	c := newCrash(t)
 	release := make(chan struct{})
-	// Half of them end while the worker drains. The others are cut off, fail once for a reason of their own, and then
+	// Most of them end while the worker drains. The others are cut off, fail once for a reason of their own, and then
 	// have no attempt left if being cut off was counted as one.
-	cut := func(key string) bool { return strings.HasSuffix(strings.Split(key, "/")[1], "7") }
+	cut := func(key string) bool { return strings.Contains(key, "/1.3") || strings.Contains(key, "/1.7") }
 	url, seen := keyed("/"+c.id+"/go", func(w http.ResponseWriter, r *http.Request, nth int) {
 		switch key := r.Header.Get("Idempotency-Key"); {
 		case nth == 1 && cut(key):
@@ -106,14 +109,14 @@ func TestAWorkerThatIsStoppedUnderAHundredCallsFailsNoneOfThem(t *testing.T) {
 		}
 		fmt.Fprint(w, `"done"`)
 	})
-	s := newScenario(t, hundred(url), `{"solution": {"calls": [{"_tool": "go", "_instance": "*", "n": "†state.n", "_outputPath": "r"}]}}`,
-		`{"solution": {"calls": []}}`)
-	first := c.production("--drain", "2s")
+	idea, plan := hundred(url)
+	s := newScenario(t, idea, plan, `{"solution": {"calls": []}}`)
+	first := c.production("--drain", "3s")
 	run := c.start(s)
 	eventually(t, "all hundred run", func() bool { return len(seen()) == 100 })
 	stop(t, first)
-	c.production()
 	close(release)
+	c.production()
 	stopped(t, first)
 	r := c.finish(run)
 	if r.Calls.Done != 100 || r.Calls.Failed != 0 || r.Requests != 2 || len(s.llm.Requests()) != 2 {
@@ -122,10 +125,18 @@ func TestAWorkerThatIsStoppedUnderAHundredCallsFailsNoneOfThem(t *testing.T) {
 	if len(seen()) != 100 {
 		t.Errorf("there were %d keys", len(seen()))
 	}
+	ended := 0
 	for key, n := range seen() {
-		if want := map[bool]int{true: 3, false: 1}[cut(key)]; n != want {
-			t.Errorf("%s was called %d times, not %d", key, n, want)
+		if n == 1 {
+			ended++
 		}
+		// On a slow machine more are cut off than are meant to be.
+		if n != 3 && (n != 1 || cut(key)) {
+			t.Errorf("%s was called %d times", key, n)
+		}
+	}
+	if ended == 0 {
+		t.Error("none has ended while the worker drained")
 	}
 }
 
@@ -178,6 +189,35 @@ func TestACallThatIsCutOffHasNotFailed(t *testing.T) {
 	}
 	if p := s.prompt(2); seenOnce()[s.id+"/main/1.2"] != 1 || !strings.Contains(p, "answered by ann") {
 		t.Errorf("%v\n%s", seenOnce(), p)
+	}
+}
+
+func TestACallWhoseWorkerLosesSightOfTemporalForAMomentHasNotFailed(t *testing.T) {
+	c := newCrash(t)
+	w := newWire(t)
+	gone := make(chan struct{})
+	url, seen := keyed("/"+c.id+"/go", func(w http.ResponseWriter, r *http.Request, nth int) {
+		switch nth {
+		case 1:
+			_, _ = io.Copy(io.Discard, r.Body) // or nobody looks whether the client is still there
+			<-r.Context().Done()               // the SDK has cancelled it, for want of heartbeats
+			close(gone)
+		case 2:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		fmt.Fprint(w, `"done"`)
+	})
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, `, "_retry": {"attempts": 2}`)+`}},
+		"context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [{"_tool": "go", "_outputPath": "a"}]}}`, `{"solution": {"calls": []}}`)
+	c.productionWith([]string{"TEMPORAL_ADDRESS=" + w.address})
+	run := c.start(s)
+	eventually(t, "it runs", func() bool { return len(seen()) == 1 })
+	w.cut()
+	<-gone
+	w.mend()
+	if r := c.finish(run); r.Calls.Done != 1 || seen()[s.id+"/main/1.1"] != 3 {
+		t.Errorf("%+v after %v", r.Calls, seen())
 	}
 }
 

@@ -183,11 +183,16 @@ func TestNoMoreRequestsAreUnderWayThanAWorkerMayMake(t *testing.T) {
 	c := newCrash(t)
 	var mu sync.Mutex
 	underWay, most := 0, 0
+	second := make(chan struct{})
+	var once sync.Once
 	count := func(by int) {
 		mu.Lock()
 		defer mu.Unlock()
 		underWay += by
 		most = max(most, underWay)
+		if underWay == 2 {
+			once.Do(func() { close(second) })
+		}
 	}
 	p := c.production("--max-requests", "2")
 	var runs []client.WorkflowRun
@@ -195,13 +200,18 @@ func TestNoMoreRequestsAreUnderWayThanAWorkerMayMake(t *testing.T) {
 		s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`)
 		s.id = fmt.Sprintf("%s-%d", s.id, n)
 		s.idea["config"] = map[string]any{"llm": map[string]any{"model": s.id}}
-		// From its arrival to its first token: the worker cannot have ended it by then.
+		// It is under way from its arrival to its first token: the worker cannot have ended it by then. The first one waits
+		// for another.
 		var begin, end sync.Once
-		s.options = []rehearsal.Option{rehearsal.Gate(func(_ context.Context, _, sent int) {
-			if sent == 0 {
-				begin.Do(func() { count(1) })
-			} else {
+		s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, _, sent int) {
+			if sent > 0 {
 				end.Do(func() { count(-1) })
+				return
+			}
+			begin.Do(func() { count(1) })
+			select {
+			case <-second:
+			case <-ctx.Done():
 			}
 		})}
 		s.script(`{"solution": {"calls": []}, "ttft_ms": 200}`)

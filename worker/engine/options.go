@@ -32,9 +32,10 @@ func (l Limits) activitySlots() int {
 
 func (p Parts) options() worker.Options {
 	return worker.Options{
-		// Heartbeats are flushed every second, so that five without one mean that the worker is gone.
-		MaxHeartbeatThrottleInterval:     time.Second,
-		DefaultHeartbeatThrottleInterval: time.Second,
+		// Heartbeats are flushed every two seconds, so that five without one mean that the worker is gone. One that has not
+		// come through for as long makes the SDK cancel the activity: a server may take its time, but not longer.
+		MaxHeartbeatThrottleInterval:     2 * time.Second,
+		DefaultHeartbeatThrottleInterval: 2 * time.Second,
 		// Workflow code here takes milliseconds; a machine that does other things too may stop it for longer.
 		DeadlockDetectionTimeout:                3 * time.Second,
 		WorkerStopTimeout:                       p.StopTimeout,

@@ -60,12 +60,7 @@ reached.`,
 		Example: `  worker
   worker --drain 5m --max-requests 20
   PROCESSIDEA_LISTEN=0.0.0.0:9464 PROCESSIDEA_LOG_FORMAT=json worker`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("%w: it takes no arguments, such as %q", errUsage, args[0])
-			}
-			return nil
-		},
+		Args:          noArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -76,9 +71,17 @@ reached.`,
 		},
 	}
 	s.declare(c.Flags())
+	c.AddCommand(readyVerb(lookup))
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
 	c.CompletionOptions.DisableDefaultCmd = true
 	return c
+}
+
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%w: it takes no arguments, such as %q", errUsage, args[0])
+	}
+	return nil
 }
 
 // exitCode says what went wrong, and gives the code for it.

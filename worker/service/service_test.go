@@ -4,10 +4,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"syscall"
 	"testing"
 
+	"processidea/worker/service"
 	"processidea/worker/workertest"
 )
 
@@ -74,5 +76,27 @@ func TestBadUsageHasACodeOfItsOwn(t *testing.T) {
 	p := workertest.Start(t, []string{"PROCESSIDEA_MAX_CALLS=many"})
 	if code, log := p.Wait(); code != 2 || !strings.Contains(log, `worker: bad usage: read PROCESSIDEA_MAX_CALLS: "many": `) {
 		t.Errorf("it ended with %d:\n%s", code, log)
+	}
+}
+
+func TestReadyAsksTheWorkerThatRunsHere(t *testing.T) {
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + silent(t), "PROCESSIDEA_STORE=" + t.TempDir()})
+	_, port, _ := strings.Cut(strings.TrimPrefix(p.URL(), "http://"), ":")
+	for _, at := range []string{"127.0.0.1:", "0.0.0.0:", ":", "[::]:"} {
+		var err strings.Builder
+		if code := service.Execute([]string{"ready", "--listen", at + port}, io.Discard, &err); code != 1 || !strings.Contains(err.String(), `it answers 503: {"status":"not ready","troubles":["starting"]}`) {
+			t.Errorf("%s: %d %s", at, code, &err)
+		}
+	}
+	healthy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" {
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(healthy.Close)
+	for at, want := range map[string]int{strings.TrimPrefix(healthy.URL, "http://"): 0, "127.0.0.1:1": 1, "nowhere": 2, "": 2} {
+		if code := service.Execute([]string{"ready", "--listen", at}, io.Discard, io.Discard); code != want {
+			t.Errorf("%q: %d, not %d", at, code, want)
+		}
 	}
 }

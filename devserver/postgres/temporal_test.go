@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"processidea/worker/engine"
+)
+
+// setUp runs the script that makes the databases, with Temporal's own tool.
+func setUp(t *testing.T, c compose, here map[string]string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	tool := fmt.Sprintf("#!/bin/sh\n%s=temporal-sql-tool exec %s \"$@\"\n", actVariable, self)
+	if err := os.WriteFile(filepath.Join(bin, "temporal-sql-tool"), []byte(tool), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// The entrypoint names the script where it is mounted.
+	at := c.Services["temporal-schema"].Entrypoint
+	run := exec.CommandContext(t.Context(), at[0], root+at[1])
+	run.Env = append(os.Environ(), append(c.environment(t, "temporal-schema", here), "PATH="+bin+":"+os.Getenv("PATH"))...)
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// startTemporal runs Temporal on the database, as a program of its own, and gives its address.
+func startTemporal(t *testing.T, c compose, here map[string]string) (address string) {
+	t.Helper()
+	deploy, err := filepath.Abs(root + "/deploy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{actVariable: "temporal-server", "BIND_ON_IP": "127.0.0.1", "LOG_LEVEL": "warn",
+		"DYNAMIC_CONFIG_FILE_PATH": deploy + "/" + filepath.Base(c.Services["temporal"].Environment["DYNAMIC_CONFIG_FILE_PATH"])}
+	for name, value := range here {
+		all[name] = value
+	}
+	for _, part := range []string{"FRONTEND", "HISTORY", "MATCHING", "WORKER"} {
+		all[part+"_GRPC_PORT"], all[part+"_MEMBERSHIP_PORT"] = freePort(t), freePort(t)
+	}
+	all["FRONTEND_HTTP_PORT"] = freePort(t)
+	server := exec.Command(os.Args[0])
+	server.Env = append(os.Environ(), c.environment(t, "temporal", all)...)
+	start(t, server, nil, syscall.SIGTERM)
+	return "127.0.0.1:" + all["FRONTEND_GRPC_PORT"]
+}
+
+// prepare does over the wire what deploy/namespace.sh does with Temporal's command line.
+func prepare(t *testing.T, address, namespace string) {
+	t.Helper()
+	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	await(t, "the namespace can be made", func(ctx context.Context) error {
+		_, err := workflowservice.NewWorkflowServiceClient(conn).RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{
+			Namespace: namespace, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour)})
+		if status.Code(err) == codes.AlreadyExists { // and the answer to that was lost
+			return nil
+		}
+		return err
+	})
+	await(t, "the search attributes can be made", func(ctx context.Context) error {
+		_, err := operatorservice.NewOperatorServiceClient(conn).AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
+			Namespace: namespace, SearchAttributes: engine.SearchAttributes})
+		return err
+	})
+	await(t, "the search attributes can be used", func(ctx context.Context) error {
+		_, err := workflowservice.NewWorkflowServiceClient(conn).CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{
+			Namespace: namespace, Query: "IdeaStatus IS NOT NULL AND IdeaPath IS NOT NULL AND IdeaAwaiting IS NOT NULL"})
+		return err
+	})
+}

@@ -1,0 +1,77 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// readyVerb asks a worker that runs beside it, for the health check of a container that has no other program to ask with.
+func readyVerb(lookup func(string) (string, bool)) *cobra.Command {
+	var s settings
+	c := &cobra.Command{
+		Use:   "ready",
+		Short: "Ask the worker that runs here whether it is ready",
+		Long: `Ask the worker that runs here whether it is ready, by its address.
+
+Exit codes: 0 it is; 1 it is not, or nobody answers; 2 bad usage.`,
+		Example: `  worker ready
+  worker ready --listen 127.0.0.1:9464`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := s.complete(c.Flags(), lookup); err != nil {
+				return err
+			}
+			return askReady(c.Context(), s.listen)
+		},
+	}
+	s.declare(c.Flags())
+	c.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = f.Name != "listen" })
+	return c
+}
+
+// askReady asks the worker at an address of this machine.
+func askReady(ctx context.Context, listen string) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*patience+time.Second)
+	defer cancel()
+	address, err := reachable(listen)
+	if err != nil {
+		return fmt.Errorf("%w: ask whether it is ready: %w", errUsage, err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", nil)
+	if err != nil {
+		return fmt.Errorf("ask whether it is ready: %w", err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return fmt.Errorf("ask whether it is ready: %w", err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		why, _ := io.ReadAll(io.LimitReader(answer.Body, 4096))
+		return fmt.Errorf("it answers %d: %s", answer.StatusCode, why)
+	}
+	return nil
+}
+
+// reachable gives the address under which one that listens there is reached from this machine.
+func reachable(listen string) (string, error) {
+	if listen == "" {
+		return "", errors.New("it listens nowhere")
+	}
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port), nil
+}
