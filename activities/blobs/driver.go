@@ -7,6 +7,8 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
+
+	"processidea/activities/encryption"
 )
 
 // InlineThreshold is the size in bytes up to which a payload stays in Temporal's history, where an operator reads it.
@@ -17,8 +19,13 @@ const InlineThreshold = 8 << 10
 // history and which people without our store read.
 const InlineMetadata = "inline"
 
-// driverName stands in every claim in history and is never changed.
-const driverName = "processidea-blobs"
+// What stands in every claim in history, and is never changed: the name of the driver, the digest of the payload, and,
+// where it is encrypted, the id of its key.
+const (
+	driverName  = "processidea-blobs"
+	claimDigest = "sha256"
+	claimKey    = "key"
+)
 
 // ExternalStorage lets a Temporal client or worker keep payloads over the threshold in the store.
 func (s *Store) ExternalStorage() converter.ExternalStorage {
@@ -62,8 +69,13 @@ func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.S
 	if err != nil {
 		return fmt.Errorf("blobs: encode payload: %w", err)
 	}
-	digest, err := d.store.Put(ctx, data)
-	claim.ClaimData = map[string]string{"sha256": digest}
+	claim.ClaimData = map[string]string{claimDigest: ""}
+	put := d.store.Put
+	if id, ok := encryption.KeyOf(p); ok {
+		claim.ClaimData[claimKey] = id
+		put = d.store.putSealed
+	}
+	claim.ClaimData[claimDigest], err = put(ctx, data)
 	return err
 }
 
@@ -72,7 +84,11 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext, claims []conv
 	payloads := make([]*commonpb.Payload, len(claims))
 	for i, claim := range claims {
 		err := c.GetLimiter().Permit(c.Context, claim, func() error {
-			data, err := d.store.Get(c.Context, claim.ClaimData["sha256"])
+			get := d.store.Get
+			if claim.ClaimData[claimKey] != "" {
+				get = d.store.getSealed
+			}
+			data, err := get(c.Context, claim.ClaimData[claimDigest])
 			if err != nil {
 				return err
 			}
