@@ -53,6 +53,7 @@ reached; 130 interrupted.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result as JSON")
 	root.PersistentFlags().StringVar(&a.data, "data", "", "`folder` of the embedded server (default $PROCESSIDEA_DATA, else .processidea)")
-	root.AddCommand(a.runVerb(), a.devVerb(), a.listVerb(), a.watchVerb(), a.showVerb(), a.resultVerb(), a.checkVerb(), a.graphVerb())
+	root.AddCommand(a.runVerb(), a.devVerb(), a.listVerb(), a.watchVerb(), a.showVerb(), a.resultVerb(), a.checkVerb(), a.graphVerb(),
+		a.codecVerb(), a.keysVerb())
 	return root
 }

@@ -66,7 +66,7 @@ func openStore(ctx context.Context) (*blobs.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return blobs.Open(ctx, engine.StorePlace(data))
+	return engine.OpenStore(ctx, engine.StorePlace(data))
 }
 
 func connect(ctx context.Context, store *blobs.Store, logger *slog.Logger) (client.Client, error) {

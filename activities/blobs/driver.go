@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	commonpb "go.temporal.io/api/common/v1"
+	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"processidea/activities/encryption"
@@ -100,4 +102,20 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext, claims []conv
 		}
 	}
 	return payloads, nil
+}
+
+// referenceType marks a payload that stands for one in the store.
+var referenceType = string((*sdkpb.ExternalStorageReference)(nil).ProtoReflect().Descriptor().FullName())
+
+// KeyOfClaim gives the id of the key with which a payload in the store was encrypted, from the claim that stands for it;
+// empty for what is no such claim.
+func KeyOfClaim(p *commonpb.Payload) string {
+	if string(p.GetMetadata()[converter.MetadataMessageType]) != referenceType {
+		return ""
+	}
+	var ref sdkpb.ExternalStorageReference
+	if protojson.Unmarshal(p.GetData(), &ref) != nil || ref.GetDriverName() != driverName {
+		return ""
+	}
+	return ref.GetClaimData()[claimKey]
 }

@@ -58,7 +58,7 @@ func (s *Store) sealed(ctx context.Context, at location, data []byte) ([]byte, e
 	if at.key == "" {
 		return data, nil
 	}
-	if err := s.mark(ctx); err != nil {
+	if err := s.NoteKeys(ctx); err != nil {
 		return nil, err
 	}
 	return s.keys.Seal(data, boundValue+at.digest)
@@ -78,7 +78,7 @@ func (s *Store) sealNamed(ctx context.Context, name string, data []byte) ([]byte
 	if s.keys == nil {
 		return data, nil
 	}
-	if err := s.mark(ctx); err != nil {
+	if err := s.NoteKeys(ctx); err != nil {
 		return nil, err
 	}
 	sealed, err := s.keys.Seal(data, boundName+name)
@@ -101,9 +101,10 @@ func (s *Store) openNamed(name string, data []byte) ([]byte, error) {
 // key alone opens.
 const inUse = "keys/"
 
-// mark says in the bucket that the primary key is in use, before anything is encrypted with it.
-func (s *Store) mark(ctx context.Context) error {
-	if s.marked.Load() {
+// NoteKeys says in the bucket that the primary key is in use. It is done by itself before anything is encrypted; who is
+// about to encrypt elsewhere, in Temporal's histories, does it before.
+func (s *Store) NoteKeys(ctx context.Context) error {
+	if s.keys == nil || s.noted.Load() {
 		return nil
 	}
 	check, err := s.keys.Seal(nil, boundCheck)
@@ -111,9 +112,9 @@ func (s *Store) mark(ctx context.Context) error {
 		err = s.bucket.WriteAll(ctx, inUse+s.keys.Primary(), check, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("note that key %s is in use: %w", s.keys.Primary(), err)
+		return fmt.Errorf("blobs: note that key %s is in use: %w", s.keys.Primary(), err)
 	}
-	s.marked.Store(true)
+	s.noted.Store(true)
 	return nil
 }
 
@@ -139,7 +140,7 @@ func (s *Store) checkKeys(ctx context.Context) error {
 			return fmt.Errorf("check the key: %w", err)
 		}
 		if id == s.keys.Primary() {
-			s.marked.Store(true)
+			s.noted.Store(true)
 		}
 	}
 	return nil

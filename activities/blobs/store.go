@@ -23,7 +23,7 @@ type Store struct {
 	bucket *blob.Bucket
 	cache  *lru.Cache[string, cached]
 	keys   *encryption.Keys
-	marked atomic.Bool // the bucket says that the primary key is in use
+	noted  atomic.Bool // the bucket says that the primary key is in use
 }
 
 // cached is a value, and where it was last seen in the bucket.

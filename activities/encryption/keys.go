@@ -67,6 +67,14 @@ func (k *Keys) IDs() []string {
 // Has says whether a key is among them.
 func (k *Keys) Has(id string) bool { return k.find(id) != nil }
 
+// Need gives a *MissingKeyError where a key is not among them.
+func (k *Keys) Need(id string) error {
+	if k.Has(id) {
+		return nil
+	}
+	return &MissingKeyError{IDs: []string{id}, None: k == nil}
+}
+
 func (k *Keys) find(id string) *key {
 	if k == nil {
 		return nil
@@ -97,11 +105,10 @@ func (k *Keys) Seal(plain []byte, bound string) ([]byte, error) {
 
 // Open decrypts what Seal made with the key of an id. Errors are a *MissingKeyError, or wrap ErrAltered.
 func (k *Keys) Open(id string, sealed []byte, bound string) ([]byte, error) {
-	one := k.find(id)
-	if one == nil {
-		return nil, &MissingKeyError{IDs: []string{id}, None: k == nil}
+	if err := k.Need(id); err != nil {
+		return nil, err
 	}
-	plain, err := one.aead.DecryptDeterministically(sealed, []byte(bound))
+	plain, err := k.find(id).aead.DecryptDeterministically(sealed, []byte(bound))
 	if err != nil {
 		return nil, fmt.Errorf("key %s: %w", id, ErrAltered)
 	}
