@@ -17,6 +17,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/activities/secret"
 	"processidea/model"
 	"processidea/rehearsal"
 )
@@ -46,6 +47,7 @@ type chat struct {
 	messages []model.PromptMessage
 	options  []option.RequestOption
 	answer   *http.Response // the last one, whatever became of its body
+	secrets  *secret.Striker
 }
 
 func (l LLM) chat(config model.LLM, form model.Form, messages []model.PromptMessage) *chat {
@@ -59,7 +61,7 @@ func (l LLM) chat(config model.LLM, form model.Form, messages []model.PromptMess
 	} else {
 		options = append(options, option.WithHeaderDel("Authorization"))
 	}
-	c := &chat{form: form, messages: messages}
+	c := &chat{form: form, messages: messages, secrets: secret.NewStriker(map[string]string{"OPENAI_API_KEY": l.Key})}
 	c.client = openai.NewClient(append(options, option.WithMiddleware(c.note))...)
 	c.params = openai.ChatCompletionNewParams{
 		Model:         config.Model,
@@ -157,16 +159,19 @@ func (c *chat) refusal(err error) error {
 		e = &openai.Error{StatusCode: c.answer.StatusCode, Message: err.Error()}
 	}
 	if e == nil {
-		return temporal.NewApplicationErrorWithOptions("the LLM cannot be reached: "+clip(err.Error()), model.CodeLLMUnreachable,
+		return temporal.NewApplicationErrorWithOptions("the LLM cannot be reached: "+c.said(err.Error()), model.CodeLLMUnreachable,
 			temporal.ApplicationErrorOptions{})
 	}
-	text := fmt.Sprintf("the LLM's server answered %d: %s", e.StatusCode, clip(firstOf(e.Message, e.Code, http.StatusText(e.StatusCode))))
+	text := fmt.Sprintf("the LLM's server answered %d: %s", e.StatusCode, c.said(firstOf(e.Message, e.Code, http.StatusText(e.StatusCode))))
 	if !transient(e) {
 		return temporal.NewApplicationErrorWithOptions(text, model.CodeLLMRefused, temporal.ApplicationErrorOptions{NonRetryable: true})
 	}
 	return temporal.NewApplicationErrorWithOptions(text, model.CodeLLMUnreachable,
 		temporal.ApplicationErrorOptions{NextRetryDelay: retryAfter(c.answer, time.Now())})
 }
+
+// said is what a server said, without the key: some repeat it when they refuse it.
+func (c *chat) said(text string) string { return clip(c.secrets.Text(text)) }
 
 func transient(e *openai.Error) bool {
 	switch e.StatusCode {
