@@ -127,7 +127,8 @@ func TestWithKeysNothingThatAProcessWorksOnStandsInTheClear(t *testing.T) {
 	}
 	// Who has the keys sees all of it.
 	d.do("show", "the-patient", "--json").is(exitDone).holds("a large value of the start", "a large result", "what went wrong with Ada")
-	d.dev()
+	_, server := d.dev()
+	server.says("all is encrypted with key k1: whoever uses it needs PROCESSIDEA_KEYS")
 	d.do("result", "the-letter").is(exitDone).holds("Ines Moreau", "Another one is on its way to you")
 	d.do("list").is(exitDone).holds("the-letter", "latent", "ward")
 	d.do("run", ".", "--id", "the-patient", "--json").is(exitDone).holds("bed-17")
