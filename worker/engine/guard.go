@@ -42,10 +42,12 @@ func (g *guard) intercept(ctx context.Context, method string, req, reply any, cc
 	}
 	switch r := reply.(type) {
 	case *workflowservice.PollWorkflowTaskQueueResponse:
-		g.task(ctx, cc, req.(asking), r)
+		if !g.task(ctx, cc, req.(asking), r) {
+			r.Reset() // as a poll that found nothing
+		}
 	case *workflowservice.RespondWorkflowTaskCompletedResponse:
-		if r.GetWorkflowTask() != nil {
-			g.task(ctx, cc, req.(asking), r.WorkflowTask)
+		if t := r.GetWorkflowTask(); t != nil && !g.task(ctx, cc, req.(asking), t) {
+			r.WorkflowTask = nil
 		}
 	case *workflowservice.PollActivityTaskQueueResponse:
 		g.activity(ctx, r)
@@ -64,18 +66,18 @@ type asking interface {
 	GetIdentity() string
 }
 
-// task fails a workflow task that does not open, and leaves nothing of it.
-func (g *guard) task(ctx context.Context, cc *grpc.ClientConn, from asking, t *workflowservice.PollWorkflowTaskQueueResponse) {
+// task fails a workflow task that does not open.
+func (g *guard) task(ctx context.Context, cc *grpc.ClientConn, from asking, t *workflowservice.PollWorkflowTaskQueueResponse) (opens bool) {
 	err := g.opens(ctx, t)
 	if err == nil {
-		return
+		return true
 	}
 	g.tell(err, t.GetWorkflowExecution().GetWorkflowId())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refusalTimeout)
 	defer cancel()
 	// Where the server does not hear of it, the task times out: the same, later.
 	_ = refuse(ctx, workflowservice.NewWorkflowServiceClient(cc), from, t, err)
-	t.Reset()
+	return false
 }
 
 const refusalTimeout = 5 * time.Second
