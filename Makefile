@@ -27,7 +27,7 @@ histories: ## record the examples' histories anew, after a change that old ones 
 	go test ./workflows -run TestEveryExample -count 1 -record
 
 .PHONY: screenshot
-screenshot: ## docs/moderation.png: the Temporal UI on the finished moderation process, by headless Chromium
+screenshot: ## the pictures of docs/: the Temporal UI on two examples, by headless Chromium
 	docs/screenshot.sh
 
 .PHONY: build

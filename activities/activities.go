@@ -4,6 +4,7 @@ package activities
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -29,6 +30,11 @@ type Activities struct {
 	// Heard is told what the LLM said; nil: nobody listens.
 	Heard Heard
 	Log   *slog.Logger
+
+	maxSilence time.Duration // 0: a minute
+	pacing     sync.Once
+	pace       *pace
+	paceErr    error
 }
 
 // Heard takes all that the LLM said in one Request of a process, once its stream has ended. An empty finish reason means

@@ -1,23 +1,16 @@
 package activities
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/packages/ssestream"
-	"github.com/openai/openai-go/v3/shared"
-	"go.temporal.io/sdk/temporal"
 
-	"processidea/activities/secret"
 	"processidea/model"
 	"processidea/rehearsal"
 )
@@ -27,6 +20,23 @@ type LLM struct {
 	BaseURL string // empty: OpenAI's own
 	Key     string // empty: sent without one, as local servers take it
 	Name    string // the LLM to ask where an Idea names none
+	// RPM and TPM are how many requests and tokens a minute the worker's Requests may take together; empty: no limit.
+	RPM, TPM string
+}
+
+// Check says what is wrong with the address or the limits; a Request says it otherwise.
+func (l LLM) Check() error {
+	_, err := newPace(l)
+	u, bad := url.Parse(l.BaseURL)
+	switch {
+	case err != nil || l.BaseURL == "":
+		return err
+	case bad != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return errors.New("activities: read OPENAI_BASE_URL: want http://host/v1 or https://host/v1")
+	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions"):
+		return errors.New("activities: read OPENAI_BASE_URL: leave out /chat/completions")
+	}
+	return nil
 }
 
 // Configured says whether there is a server to ask.
@@ -46,8 +56,13 @@ type chat struct {
 	form     model.Form
 	messages []model.PromptMessage
 	options  []option.RequestOption
-	answer   *http.Response // the last one, whatever became of its body
-	secrets  *secret.Striker
+	way      way
+	answer   *http.Response // the last one
+	fault    *fault         // what the server said against the last request
+	key      string
+	alive    func() // told of every line of the answer
+	pace     *pace
+	turn     string // the key of its turn
 }
 
 func (l LLM) chat(config model.LLM, form model.Form, messages []model.PromptMessage) *chat {
@@ -61,7 +76,7 @@ func (l LLM) chat(config model.LLM, form model.Form, messages []model.PromptMess
 	} else {
 		options = append(options, option.WithHeaderDel("Authorization"))
 	}
-	c := &chat{form: form, messages: messages, secrets: secret.NewStriker(map[string]string{"OPENAI_API_KEY": l.Key})}
+	c := &chat{form: form, messages: messages, key: l.Key, alive: func() {}}
 	c.client = openai.NewClient(append(options, option.WithMiddleware(c.note))...)
 	c.params = openai.ChatCompletionNewParams{
 		Model:         config.Model,
@@ -82,7 +97,7 @@ func (l LLM) chat(config model.LLM, form model.Form, messages []model.PromptMess
 	return c
 }
 
-// note keeps the response: of an error whose body is a bare string, the client forgets the status.
+// note keeps the response: where an error's body is not as OpenAI writes it, the client forgets the status.
 func (c *chat) note(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	answer, err := next(r)
 	c.answer = answer
@@ -100,109 +115,4 @@ func scripted(replies string, turn int) (l LLM, o option.RequestOption, stop fun
 		return l, nil, nil, err
 	}
 	return LLM{BaseURL: server.URL(), Name: "rehearsal"}, option.WithHeader(rehearsal.TurnHeader, strconv.Itoa(turn)), server.Close, nil
-}
-
-// open begins the stream and waits for its first chunk. A server that refuses the schema is asked again without one.
-func (c *chat) open(ctx context.Context) (*ssestream.Stream[openai.ChatCompletionChunk], bool, error) {
-	c.params.Messages = prompt(c.messages)
-	c.params.ResponseFormat = openai.ChatCompletionNewParamsResponseFormatUnion{
-		OfJSONSchema: &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-			Name: "solution", Schema: json.RawMessage(model.Encode(c.form.Schema)), Strict: param.NewOpt(c.form.Strict),
-		}},
-	}
-	s := c.client.Chat.Completions.NewStreaming(ctx, c.params, c.options...)
-	more := s.Next()
-	if !refusesSchema(s.Err()) {
-		return s, more, s.Err()
-	}
-	_ = s.Close()
-	note := model.PromptMessage{Role: "system", Content: "Answer with one JSON object of this JSON Schema:\n" + string(model.Encode(c.form.Schema))}
-	c.params.Messages = prompt(append([]model.PromptMessage{note}, c.messages...))
-	c.params.ResponseFormat = openai.ChatCompletionNewParamsResponseFormatUnion{OfJSONObject: &shared.ResponseFormatJSONObjectParam{}}
-	s = c.client.Chat.Completions.NewStreaming(ctx, c.params, c.options...)
-	more = s.Next()
-	return s, more, s.Err()
-}
-
-func prompt(messages []model.PromptMessage) []openai.ChatCompletionMessageParamUnion {
-	var out []openai.ChatCompletionMessageParamUnion
-	for _, m := range messages {
-		if m.Role == "system" {
-			out = append(out, openai.SystemMessage(m.Content))
-		} else {
-			out = append(out, openai.UserMessage(m.Content))
-		}
-	}
-	return out
-}
-
-// refusesSchema says whether a server answered that it does not take the response format.
-func refusesSchema(err error) bool {
-	var e *openai.Error
-	if !errors.As(err, &e) || e.StatusCode != http.StatusBadRequest {
-		return false
-	}
-	text := strings.ToLower(e.Message + " " + e.Param + " " + e.Code + " " + e.RawJSON())
-	for _, word := range []string{"response_format", "json_schema", "response format", "json schema", "structured output"} {
-		if strings.Contains(text, word) {
-			return true
-		}
-	}
-	return false
-}
-
-// refusal sorts what went wrong before the first byte: what Temporal may try again, and what is final.
-func (c *chat) refusal(err error) error {
-	var e *openai.Error
-	errors.As(err, &e)
-	if e == nil && c.answer != nil && c.answer.StatusCode >= 400 {
-		e = &openai.Error{StatusCode: c.answer.StatusCode, Message: err.Error()}
-	}
-	if e == nil {
-		return temporal.NewApplicationErrorWithOptions("the LLM cannot be reached: "+c.said(err.Error()), model.CodeLLMUnreachable,
-			temporal.ApplicationErrorOptions{})
-	}
-	text := fmt.Sprintf("the LLM's server answered %d: %s", e.StatusCode, c.said(firstOf(e.Message, e.Code, http.StatusText(e.StatusCode))))
-	if !transient(e) {
-		return temporal.NewApplicationErrorWithOptions(text, model.CodeLLMRefused, temporal.ApplicationErrorOptions{NonRetryable: true})
-	}
-	return temporal.NewApplicationErrorWithOptions(text, model.CodeLLMUnreachable,
-		temporal.ApplicationErrorOptions{NextRetryDelay: retryAfter(c.answer, time.Now())})
-}
-
-// said is what a server said, without the key: some repeat it when they refuse it.
-func (c *chat) said(text string) string { return clip(c.secrets.Text(text)) }
-
-func transient(e *openai.Error) bool {
-	switch e.StatusCode {
-	case http.StatusRequestTimeout, http.StatusConflict:
-		return true
-	case http.StatusTooManyRequests:
-		return e.Code != "insufficient_quota" && e.Type != "insufficient_quota"
-	}
-	return e.StatusCode >= 500
-}
-
-func firstOf(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
-// retryAfter reads how long the server wants to be left alone: seconds, or a date. It may be minutes, an hour at most.
-func retryAfter(r *http.Response, now time.Time) time.Duration {
-	if r == nil {
-		return 0
-	}
-	text := r.Header.Get("Retry-After")
-	d := time.Duration(0)
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds > 0 {
-		d = time.Duration(seconds * float64(time.Second))
-	} else if at, err := http.ParseTime(text); err == nil {
-		d = at.Sub(now)
-	}
-	return min(max(d, 0), time.Hour)
 }

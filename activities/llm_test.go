@@ -68,10 +68,10 @@ func TestWhatTheServerAnswersSaysWhetherToAskAgain(t *testing.T) {
 
 func TestAKeyThatTheServerRepeatsStandsInNoError(t *testing.T) {
 	for status, body := range map[int]string{
-		401: `{"error": {"message": "Incorrect API key provided: sk-t0p\u002dsecret"}}`, 500: `no use for sk-t0p-secret`, 400: `{"error": "sk-t0p-secret?"}`,
+		401: `{"error": {"message": "Incorrect API key provided: sk-t0p\u002dsecret-of-many"}}`, 500: `no use for sk-t0p-secret-of-many`, 400: `{"error": "sk-t0p-secret-of-many?"}`,
 	} {
-		err := opens(t, LLM{Key: "sk-t0p-secret"}, func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Authorization") != "Bearer sk-t0p-secret" {
+		err := opens(t, LLM{Key: "sk-t0p-secret-of-many"}, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "Bearer sk-t0p-secret-of-many" {
 				t.Error(r.Header)
 			}
 			w.WriteHeader(status)
@@ -122,6 +122,25 @@ func TestAServerWithoutAKeyIsSentNone(t *testing.T) {
 	_ = opens(t, LLM{}, func(w http.ResponseWriter, r *http.Request) { sent = r.Header.Get("Authorization") })
 	if sent != "" {
 		t.Errorf("sent %q", sent)
+	}
+}
+
+func TestAnAddressThatIsNoneIsSaidAtOnce(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"": true, "http://127.0.0.1:11434/v1": true, "https://h/openai/v1/": true, "https://h": true,
+		"localhost:8000/v1": false, "h.example/v1": false, "http://": false, "ftp://h": false, "http://h:x/": false,
+		"https://h/v1/chat/completions": false, "https://h/v1/chat/completions/": false,
+	} {
+		l := LLM{BaseURL: address, Key: "k"}
+		if err := l.Check(); (err == nil) != ok {
+			t.Errorf("%q: %v", address, err)
+		}
+		if ok {
+			continue
+		}
+		if _, err := makeRequest(t, newWorker(t, l)); !refused(t, err).NonRetryable() {
+			t.Errorf("%q: %v", address, err)
+		}
 	}
 }
 

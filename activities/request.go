@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 	"go.temporal.io/sdk/activity"
 
 	"processidea/model"
@@ -29,13 +26,17 @@ func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, 
 	defer stop()
 	listening, hangUp := context.WithCancelCause(ctx)
 	defer hangUp(nil)
+	r.silence = newSilence(a.maxSilence, func() { hangUp(errSilent) })
+	defer r.silence.end()
+	r.chat.alive = r.silence.beat
 	stream, more, err := r.chat.open(listening)
 	if err != nil {
 		return nil, r.chat.refusal(err)
 	}
 	defer func() { _ = stream.Close() }()
-	r.silence = time.AfterFunc(maxSilence, func() { hangUp(errSilent) })
-	defer r.silence.Stop()
+	if less := r.chat.way.String(); less != "" {
+		activity.GetLogger(ctx).Info("the LLM's server takes less than it was asked", "server", less)
+	}
 	r.listen(stream, more)
 	if err := r.handout.finish(); err != nil {
 		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.
@@ -43,12 +44,6 @@ func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, 
 	}
 	return &r.reply, nil
 }
-
-// maxSilence is how long a stream that has begun may say nothing. LLMs that think do so before their first word, and
-// servers keep the line open with comments.
-const maxSilence = time.Minute
-
-var errSilent = errors.New("the LLM has said nothing for a minute")
 
 // request is one Request under way.
 type request struct {
@@ -63,7 +58,7 @@ type request struct {
 	reply   model.Reply
 	refused string
 	finish  string
-	silence *time.Timer     // hangs up when it ends
+	silence *silence
 	said    strings.Builder // all the text, where somebody wants to hear it
 }
 
@@ -91,6 +86,9 @@ func (a *Activities) newRequest(ctx context.Context, setup workflows.RequestSetu
 	}
 	if setup.Replies == "" {
 		r.chat = llm.chat(idea.Config.LLM, form, messages)
+		if err := a.paced(r.chat, brief.Process, brief.Number); err != nil {
+			return nil, nil, final(model.CodeLLMRefused, err)
+		}
 		return r, stop, nil
 	}
 	// A script's line that says "try again" is followed by the next line.
@@ -104,7 +102,7 @@ func (a *Activities) newRequest(ctx context.Context, setup workflows.RequestSetu
 }
 
 // listen reads the stream to its end, or to the end of the solution, and notes how it ended.
-func (r *request) listen(stream *ssestream.Stream[openai.ChatCompletionChunk], more bool) {
+func (r *request) listen(stream *chunkStream, more bool) {
 	pr, pw := io.Pipe()
 	type outcome struct {
 		s   *solution
@@ -116,9 +114,11 @@ func (r *request) listen(stream *ssestream.Stream[openai.ChatCompletionChunk], m
 		_ = pr.CloseWithError(errDone) // the rest is not wanted
 		parsed <- outcome{s, err}
 	}()
-	streamErr := r.pump(stream, more, &guard{to: pw})
+	text := &guard{to: pw}
+	streamErr := r.pump(stream, more, text)
 	_ = pw.Close()
 	o := <-parsed
+	r.chat.settle(r.reply.Usage, text.bytes)
 	r.conclude(o.s, o.err, streamErr)
 	if r.a.Heard != nil {
 		r.a.Heard(r.brief.Process, r.said.String(), r.finish, r.refused)
@@ -129,15 +129,17 @@ func (r *request) listen(stream *ssestream.Stream[openai.ChatCompletionChunk], m
 var errDone = errors.New("the solution has ended")
 
 // pump carries the text from the stream to the parser.
-func (r *request) pump(stream *ssestream.Stream[openai.ChatCompletionChunk], more bool, to *guard) error {
+func (r *request) pump(stream *chunkStream, more bool, to *guard) error {
 	var ended error
 	for ; more; more = stream.Next() {
-		r.silence.Reset(maxSilence)
 		chunk := stream.Current()
 		if u := chunk.Usage; u.PromptTokens+u.CompletionTokens > 0 {
 			r.reply.Usage = model.Usage{PromptTokens: int(u.PromptTokens), CompletionTokens: int(u.CompletionTokens)}
 		}
 		for _, c := range chunk.Choices {
+			if c.Index != 0 { // one was asked for
+				continue
+			}
 			if c.FinishReason != "" {
 				r.finish = c.FinishReason
 			}
@@ -146,6 +148,7 @@ func (r *request) pump(stream *ssestream.Stream[openai.ChatCompletionChunk], mor
 				r.said.WriteString(c.Delta.Content)
 			}
 			if ended == nil && c.Delta.Content != "" {
+				r.silence.begin()
 				ended = to.Write(c.Delta.Content)
 			}
 		}
@@ -162,7 +165,10 @@ func (r *request) pump(stream *ssestream.Stream[openai.ChatCompletionChunk], mor
 	if ended != nil {
 		return ended
 	}
-	if err := stream.Err(); !errors.Is(err, context.Canceled) || r.ctx.Err() != nil {
+	switch err := stream.Err(); {
+	case err == nil:
+		return to.Close()
+	case !errors.Is(err, context.Canceled) || r.ctx.Err() != nil:
 		return err
 	}
 	return errSilent
@@ -262,10 +268,10 @@ func (r *request) broken(parseErr, streamErr error) *model.Fault {
 		return &model.Fault{Code: model.CodeEndless, Message: endless.Error()}
 	case errors.As(streamErr, &endless):
 		return &model.Fault{Code: model.CodeEndless, Message: endless.Error()}
-	case errors.As(streamErr, &form):
-		return &model.Fault{Code: model.CodeNotJSON, Message: "the reply is no JSON object: " + form.why}
 	case r.finish == "length":
 		return &model.Fault{Code: model.CodeTruncated, Message: "the reply was longer than the LLM may write"}
+	case errors.As(streamErr, &form):
+		return &model.Fault{Code: model.CodeNotJSON, Message: "the reply is no JSON object: " + form.why}
 	case errors.Is(parseErr, errCut) && streamErr != nil && !errors.Is(streamErr, errDone):
 		return &model.Fault{Code: model.CodeTruncated, Message: "the stream broke off: " + r.chat.said(streamErr.Error())}
 	case errors.Is(parseErr, errCut) && r.finish == "":

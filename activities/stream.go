@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"processidea/model"
 )
@@ -108,69 +107,6 @@ func cut(err error) error {
 		return errCut
 	}
 	return err
-}
-
-// errForm says that a reply is not even begun as it should be.
-type errForm struct{ why string }
-
-func (e errForm) Error() string { return e.why }
-
-// guard watches the text on its way to the parser: it takes a Markdown fence off, and ends what has no end.
-type guard struct {
-	to    io.Writer
-	begun bool
-	lead  strings.Builder
-	bytes int
-	blank int
-}
-
-func (g *guard) Write(text string) error {
-	if g.bytes += len(text); g.bytes > maxReplyBytes {
-		return errEndless{fmt.Sprintf("more than %d MB", maxReplyBytes>>20)}
-	}
-	for _, r := range text {
-		if r == ' ' || r == '\n' || r == '\t' || r == '\r' {
-			g.blank++
-		} else {
-			g.blank = 0
-		}
-	}
-	if g.blank > maxBlank {
-		return errEndless{"nothing but white space comes"}
-	}
-	if !g.begun {
-		return g.begin(text)
-	}
-	_, err := io.WriteString(g.to, text)
-	return err
-}
-
-// begin waits for the opening brace. Only white space or the fence of a Markdown block may stand before it.
-func (g *guard) begin(text string) error {
-	g.lead.WriteString(text)
-	lead := g.lead.String()
-	at := strings.IndexByte(lead, '{')
-	before := lead
-	if at >= 0 {
-		before = lead[:at]
-	}
-	if b := strings.TrimSpace(before); b != "" && !fence(b, at >= 0) {
-		return errForm{fmt.Sprintf("it begins with %q", model.Clip(lead, 60))}
-	}
-	if at < 0 {
-		return nil
-	}
-	g.begun = true
-	_, err := io.WriteString(g.to, lead[at:])
-	return err
-}
-
-// fence says whether a text is the opening of a Markdown code block, or may yet become it.
-func fence(s string, whole bool) bool {
-	if whole {
-		return s == "```" || s == "```json"
-	}
-	return strings.HasPrefix("```json", s)
 }
 
 // decodeCall reads one Call strictly. Every broken one is a form error, not the end of the reply.

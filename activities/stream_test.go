@@ -53,35 +53,3 @@ func TestWhatIsNoSolutionIsToldApartFromWhatIsCutOff(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
-
-func TestOnlyWhiteSpaceOrAFenceMayStandBeforeTheReply(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"calls":[]}`: `{"calls":[]}`, " \n{}": `{}`, "```json\n{}\n```": "{}\n```", "```{}": `{}`, "Sure! {}": "", "[{}]": "", "<think>{": "",
-	} {
-		for _, size := range []int{1, 3, 100} {
-			var out strings.Builder
-			g := &guard{to: &out}
-			var err error
-			for rest := text; rest != "" && err == nil; {
-				n := min(size, len(rest))
-				err = g.Write(rest[:n])
-				rest = rest[n:]
-			}
-			if (err != nil) != (want == "") || err == nil && out.String() != want {
-				t.Errorf("%q by %d: %q, %v", text, size, out.String(), err)
-			}
-		}
-	}
-}
-
-func TestAReplyWithoutEndIsEnded(t *testing.T) {
-	g := &guard{to: io.Discard}
-	var endless errEndless
-	var err error
-	for i := 0; i < 2*maxReplyBytes/1000 && err == nil; i++ {
-		err = g.Write("{" + strings.Repeat("x", 999))
-	}
-	if !errors.As(err, &endless) {
-		t.Errorf("got %v", err)
-	}
-}

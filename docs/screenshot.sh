@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
-# Makes docs/moderation.png: runs the moderation example against `starter dev` and takes a picture of the Temporal UI.
-# Needs Chromium (Debian: apt-get install chromium fonts-noto-cjk).
+# Makes the pictures of docs/: runs the examples of moderation and of refunds against `starter dev` and photographs the
+# Temporal UI. Needs Chromium and its driver (Debian: apt-get install chromium chromium-driver fonts-noto-cjk).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-data=$(mktemp -d); port=${PORT:-8243}
+data=$(mktemp -d); port=${PORT:-8243}; ui="http://127.0.0.1:$port"
 go build -o "$data/starter" ./starter
 "$data/starter" dev --data "$data" --ui-port "$port" >"$data/log" 2>&1 &
 dev=$!
 trap 'kill $dev; wait $dev || true; rm -rf "$data"' EXIT
-until curl -fs "http://127.0.0.1:$port/api/v1/settings" >/dev/null; do sleep 0.2; done
+until curl -fs "$ui/api/v1/settings" >/dev/null; do sleep 0.2; done
 "$data/starter" run examples/moderation --id moderation --data "$data" >/dev/null
+"$data/starter" run examples/refunds --id refunds --data "$data" --wait 30s >/dev/null || test $? = 3
 
-shoot() { # URL FILE
-  chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --disable-quic --no-first-run \
-    --disable-background-networking --disable-component-update --disable-sync --user-data-dir="$data/chromium" \
-    --window-size=1500,1150 --virtual-time-budget=20000 --screenshot="$2" "$1" 2>/dev/null
+page() { # ID TAB
+  curl -fs "$ui/api/v1/namespaces/default/workflows/$1" | python3 -c "import json, sys
+print('$ui/namespaces/default/workflows/$1/%s/$2' % json.load(sys.stdin)['workflowExecutionInfo']['execution']['runId'])"
 }
-run=$(curl -fs "http://127.0.0.1:$port/api/v1/namespaces/default/workflows/moderation" |
-  python3 -c 'import json,sys; print(json.load(sys.stdin)["workflowExecutionInfo"]["execution"]["runId"])')
-shoot "http://127.0.0.1:$port/namespaces/default/workflows/moderation/$run/history" "$PWD/docs/moderation.png"
+python3 docs/screenshot.py \
+  "$(page moderation history)" docs/moderation.png \
+  "$(page refunds user-metadata)" docs/approvals.png \
+  "$ui/namespaces/default/workflows?query=IdeaAwaiting+%3E+0" docs/awaiting.png

@@ -26,9 +26,11 @@ type play struct {
 	http     *httptool.Client
 	mind     *model.Mind
 	runs     map[string]*model.Run
-	told     map[string]model.Status // what the mind was told of each Call
-	lost     map[int]int             // Requests whose worker is lost, and after how many Calls were handed out
-	left     int                     // Calls that may still be handed out in this Request
+	told     map[string]model.Status            // what the mind was told of each Call
+	lost     map[int]int                        // Requests whose worker is lost, and after how many Calls were handed out
+	left     int                                // Calls that may still be handed out in this Request
+	number   int                                // of the last Request
+	person   func(model.Pending) model.Decision // who decides; nil: nobody
 	started  time.Time
 }
 
@@ -65,6 +67,11 @@ func (p *play) through() model.Result {
 			return p.mind.Result(p.mind.Outcome(), true)
 		case model.StepAsk:
 			p.request(brief)
+		case model.StepWait:
+			if p.person == nil {
+				return p.mind.Result(model.StatusRunning, true)
+			}
+			p.decide()
 		default:
 			p.t.Fatalf("%s: %v", step, p.mind.Paused())
 		}
@@ -73,9 +80,27 @@ func (p *play) through() model.Result {
 	return model.Result{}
 }
 
+// decide lets the person decide on everything that waits.
+func (p *play) decide() {
+	p.t.Helper()
+	for _, token := range p.idea.Tokens() {
+		pending := p.runs[token].Pending()
+		for _, what := range pending {
+			if err := p.runs[token].Decide(p.person(what)); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+		if len(pending) > 0 {
+			p.work(token)
+			p.mind.Heard(p.report(token, false))
+		}
+	}
+}
+
 // request makes one Request, hands its Calls out, runs them, and tells the mind what became of it.
 func (p *play) request(brief *model.Brief) {
 	p.t.Helper()
+	p.number = brief.Number
 	solution := p.ask(brief)
 	cut, lost := p.lost[brief.Number]
 	if p.left = cut; !lost {
@@ -200,13 +225,13 @@ func (p *play) execute(r model.Ready) (any, error) {
 // report is what an instance tells the mind at the end of a Request.
 func (p *play) report(token string, lost bool) model.Report {
 	run := p.runs[token]
-	r := model.Report{Token: token, Closed: p.mind.Asked().Number, Quiet: run.Quiet(), Missing: run.Missing(), Writes: run.NewWrites()}
+	r := model.Report{Token: token, Closed: p.number, Pending: run.Pending(), Quiet: run.Quiet(), Missing: run.Missing(), Writes: run.NewWrites()}
 	for _, rec := range run.Records() {
 		if p.told[rec.ID] == rec.Status {
 			continue
 		}
 		p.told[rec.ID] = rec.Status
-		c := model.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result}
+		c := model.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions}
 		if lost {
 			c.Call = rec.Written
 		}

@@ -35,6 +35,14 @@ type PlanEntry struct {
 	How  map[Status]int `json:"how"`
 	// Results of Calls without an output path, by token.
 	Results map[string]any `json:"results,omitempty"`
+	// Decided is what people decided on the Call, in the order of the instances.
+	Decided []Decided `json:"decided,omitempty"`
+}
+
+// Decided is a person's decision on a Call of one instance.
+type Decided struct {
+	Token    string   `json:"token"`
+	Decision Decision `json:"decision"`
 }
 
 // Trouble is an error message of the context: what was wrong, with which Call, in which instances.

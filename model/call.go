@@ -35,6 +35,12 @@ func CallID(request, index int, token string) string {
 	return id
 }
 
+// TokenOf gives the instance that a Call's id names; empty for the anonymous one.
+func TokenOf(id string) string {
+	_, token, _ := strings.Cut(id, "@")
+	return token
+}
+
 // Error codes of structural and runtime errors.
 const (
 	CodeBadForm      = "bad_form"
@@ -69,6 +75,8 @@ type Palette struct {
 	Bindings map[string]Binding
 	// Tokens are the instances that a Request covers; [""] for the anonymous one.
 	Tokens []string
+	// Oversight is what the process adds to the Tools' approval policies.
+	Oversight Oversight
 	// Template says that a Call without a token is for every instance, as in a Plan message.
 	Template bool
 }

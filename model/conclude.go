@@ -8,37 +8,35 @@ import (
 // This file holds what a process makes of a Request that has ended: its Plan, its troubles, and whether it was answered
 // well.
 
-// concluded says whether the Request under way has been answered and everything that came of it has ended.
+// concluded says whether the Request under way has ended: answered whole, or, where it broke off, closed at every instance
+// that it covered.
 func (m *Mind) concluded() bool {
 	if m.asked == nil || m.asked.reply == nil {
 		return false
 	}
-	if m.asked.brief.Closing {
+	if m.asked.brief.Closing || m.asked.reply.Whole {
 		return true
 	}
 	for _, c := range m.asked.brief.Covered {
-		mem := m.member(c.Token)
-		if !mem.quiet || mem.closed < m.asked.brief.Number {
+		if m.member(c.Token).closed < m.asked.brief.Number {
 			return false
 		}
 	}
 	return true
 }
 
-// Conclusion is what a Request came to, once all its Calls have ended.
+// Conclusion is what a Request came to when it ended. Its Calls may still be running.
 type Conclusion struct {
 	Brief *Brief
 	// Seen is every instance as it was when the Request was made.
 	Seen  *Brief
 	Reply *Reply
-	// Ended lists the instances that settled or failed by it.
-	Ended []*Member
 	// Calls is the solution's Calls, as written; of a Request that broke off, those that instances had accepted.
 	Calls []any
 }
 
-// Conclude closes the Request under way when it can, and decides who has settled. It gives nil while there is something
-// to wait for.
+// Conclude closes the Request under way when it has ended, and decides who has settled by it. It gives nil while there is
+// something to wait for.
 func (m *Mind) Conclude() *Conclusion {
 	if !m.concluded() {
 		return nil
@@ -48,7 +46,7 @@ func (m *Mind) Conclude() *Conclusion {
 	c := &Conclusion{Brief: a.brief, Seen: a.seen, Reply: a.reply}
 	accepted := m.takePlan(a)
 	if len(a.brief.Asking) == 0 && (a.reply.Whole || accepted > 0) {
-		m.troubles = nil // the LLM has planned with them; until then each Request is told
+		m.told(a) // until then each Request is told again
 	}
 	c.Calls = m.solution(a.brief.Number)
 	if !a.reply.Lost || accepted > 0 {
@@ -56,30 +54,30 @@ func (m *Mind) Conclude() *Conclusion {
 	}
 	m.noteTroubles(a, accepted)
 	if len(a.brief.Asking) == 0 && a.reply.Whole {
-		c.Ended = m.settle(a)
+		m.settle(a)
+		m.tryWiring()
 	}
 	m.countBad(a)
 	return c
 }
 
-// takePlan keeps the Request's Calls for the next one to see, and gives how many Calls were accepted.
+// takePlan keeps the Request's Calls for the next ones to see, and gives how many Calls were accepted, as far as instances
+// have said.
 func (m *Mind) takePlan(a *asked) int {
 	if len(a.brief.Asking) > 0 {
 		return len(a.reply.Calls)
 	}
-	var kept []planned
-	for _, p := range m.plan {
-		if m.idea.forEffect(p.call) {
-			kept = append(kept, p)
-		}
-	}
 	n := a.brief.Number
+	nobodys := map[int]bool{}
+	for _, f := range a.reply.Faults {
+		nobodys[f.Index] = true
+	}
 	known := map[int]any{}
 	for i, call := range a.reply.Calls {
 		known[i+1] = call
 	}
 	accepted := 0
-	for _, mem := range m.members {
+	for _, mem := range m.covered(a.brief) {
 		//workflowcheck:ignore -- sorted below
 		for key, c := range mem.calls {
 			if key[0] != n {
@@ -91,19 +89,33 @@ func (m *Mind) takePlan(a *asked) int {
 			}
 		}
 	}
+	if len(known) == 0 && !a.reply.Whole {
+		return accepted
+	}
+	for _, mem := range m.covered(a.brief) {
+		mem.planned = n
+	}
+	var kept []planned
+	for _, p := range m.plan {
+		if m.stillShown(p) {
+			kept = append(kept, p)
+		}
+	}
+	for _, i := range sortedIndexes(known) {
+		kept = append(kept, planned{n, i, known[i], nobodys[i]})
+	}
+	m.plan = kept
+	return accepted
+}
+
+func sortedIndexes(known map[int]any) []int {
 	indexes := make([]int, 0, len(known))
 	//workflowcheck:ignore -- sorted below
 	for i := range known {
 		indexes = append(indexes, i)
 	}
 	sort.Ints(indexes)
-	for _, i := range indexes {
-		kept = append(kept, planned{n, i, known[i]})
-	}
-	if len(indexes) > 0 || a.reply.Whole {
-		m.plan = kept
-	}
-	return accepted
+	return indexes
 }
 
 // forEffect says whether a Call, as written, has no output path: what it came to is on its record alone.
@@ -128,8 +140,8 @@ func (m *Mind) solution(request int) []any {
 	return calls
 }
 
-// noteTroubles gathers what went wrong, for the next Request: the Request itself, broken Calls that nobody knows of, and
-// Calls that failed or can never run, one line for all instances in which it was the same.
+// noteTroubles gathers what went wrong with the Request itself, for the next one, and the broken Calls that no instance
+// knows of.
 func (m *Mind) noteTroubles(a *asked, accepted int) {
 	r := a.reply
 	if r.End != nil && (!r.Lost || accepted > 0) {
@@ -138,26 +150,6 @@ func (m *Mind) noteTroubles(a *asked, accepted int) {
 	for _, f := range r.Faults {
 		m.unnamed++
 		m.troubles = append(m.troubles, Trouble{Call: CallID(a.brief.Number, f.Index, ""), Fault: f.Fault})
-	}
-	at := map[string]int{}
-	for _, p := range m.plan {
-		for _, mem := range m.members {
-			call := [2]int{p.request, p.index}
-			c, ok := mem.calls[call]
-			if !ok || c.Fault == nil || mem.told[call] {
-				continue
-			}
-			mem.told[call] = true
-			key := fmt.Sprintf("%d.%d %s %s", p.request, p.index, c.Fault.Code, c.Fault.Message)
-			if _, seen := at[key]; !seen {
-				at[key] = len(m.troubles)
-				m.troubles = append(m.troubles, Trouble{Call: CallID(p.request, p.index, ""), Fault: *c.Fault})
-			}
-			if mem.Token != "" {
-				t := &m.troubles[at[key]]
-				t.Instances = append(t.Instances, mem.Token)
-			}
-		}
 	}
 }
 
@@ -198,13 +190,17 @@ func (m *Mind) countBad(a *asked) {
 	}
 }
 
-// stillAsking says whether a Request for results left one of them out.
+// stillAsking says whether a Request for results was not given each of them.
 func (m *Mind) stillAsking(a *asked) bool {
+	given := map[string]bool{}
+	for _, v := range a.reply.Calls {
+		if one, _, f := ReadResult(m.idea, a.brief, v); f == nil {
+			given[one.ID] = true
+		}
+	}
 	for _, want := range a.brief.Asking {
-		for _, still := range m.member(want.Token).asking {
-			if still.ID == want.ID {
-				return true
-			}
+		if !given[want.ID] {
+			return true
 		}
 	}
 	return false

@@ -25,6 +25,10 @@ type Idea struct {
 type Config struct {
 	LLM    LLM
 	Limits Limits
+	// Approval adds to what the Tools say of when a person must look.
+	Approval Oversight
+	// Gather is how long a Request that could be made waits for instances that are not ready for it yet.
+	Gather time.Duration
 }
 
 // LLM is what the process asks of the LLM. The address and the key are the worker's.
@@ -37,6 +41,9 @@ type LLM struct {
 
 // DefaultRequestTimeout is how long one Request may take, whole, unless `config.llm.timeout` says otherwise.
 const DefaultRequestTimeout = 5 * time.Minute
+
+// DefaultGather is `config.gather` unless a file says otherwise.
+const DefaultGather = 10 * time.Second
 
 // Limits pause a process that reaches one; 0 is none.
 type Limits struct {
@@ -68,10 +75,11 @@ func ReadIdea(v any) (*Idea, Problems) {
 			ps.add(joinJSONPath("$", k), "unknown key %q; an Idea has meta, config, schema, context and solution", k)
 		}
 	}
-	i := &Idea{Source: source, Config: Config{LLM: LLM{Timeout: DefaultRequestTimeout}}}
+	i := &Idea{Source: source, Config: Config{LLM: LLM{Timeout: DefaultRequestTimeout}, Gather: DefaultGather}}
 	i.readMeta(object(source, "meta", "$", &ps), &ps)
 	i.readConfig(object(source, "config", "$", &ps), &ps)
 	i.readSchema(object(source, "schema", "$", &ps), &ps)
+	i.checkOversight(&ps)
 	i.readContext(source["context"], &ps)
 	if s := source["solution"]; s != nil && TypeOf(s) != "object" {
 		ps.add("$.solution", "want an object, not %s", TypeOf(s))
@@ -114,7 +122,8 @@ func (i *Idea) readConfig(config map[string]any, ps *Problems) {
 		case "limits":
 			i.Config.Limits = ReadLimits(object(config, k, "$.config", ps), at, ps)
 		case "gather":
-			if _, err := readDuration(config[k]); err != nil {
+			var err error
+			if i.Config.Gather, err = readDuration(config[k]); err != nil {
 				ps.add(at, "%s", err)
 			}
 		case "batch":
@@ -126,9 +135,7 @@ func (i *Idea) readConfig(config map[string]any, ps *Problems) {
 				ps.add(at, "want true or false")
 			}
 		case "approval":
-			if a := object(config, k, "$.config", ps); len(a) > 0 {
-				ps.add(at, "%s", notYet("approvals"))
-			}
+			i.Config.Approval = readOversight(object(config, k, "$.config", ps), at, ps)
 		case "mcp":
 			if config[k] != nil {
 				ps.add(at, "%s", notYet("MCP servers"))

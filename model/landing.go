@@ -24,7 +24,7 @@ func (r *Run) land(rec *Record, value any) *Fault {
 		rec.Result = value
 		return nil
 	}
-	w := Write{Path: *rec.OutputPath, Method: rec.Method, Value: value, By: rec.ID, Request: rec.Request, Index: rec.Index}
+	w := Write{Path: *rec.OutputPath, Method: rec.Method, Value: value, By: rec.writer(), Request: rec.Request, Index: rec.Index, At: r.now}
 	if _, stored := AsHandle(value); len(w.Path) == 0 && (stored || TypeOf(value) != "object") {
 		return fault(CodeBadOutput, "the whole State takes an object, not %s", typeOfStored(value))
 	}

@@ -1,14 +1,18 @@
 package model
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Mind is a process at work: which instances there are, what was asked, what came of it, and whether to go on. It is told
-// what happened (Replied, Heard) and answers what is to be done (Next); it does nothing by itself.
+// what happened (Replied, Heard, Pause, …) and answers what is to be done (Next); it does nothing by itself.
 type Mind struct {
 	idea     *Idea
 	process  string
 	bindings map[string]Binding
 	members  []*Member // in the order of their tokens
+	byToken  map[string]*Member
 	started  time.Time
 
 	requests, turns        int
@@ -17,8 +21,12 @@ type Mind struct {
 	usage                  Usage
 	unnamed                int // broken Calls that no instance knows of
 	asked                  *asked
-	plan                   []planned // the Calls of the last Request, and older ones without an output path
+	wiring                 *asked    // an answered Request that wired its result, while its Calls run
+	readySince             time.Time // since when somebody could be asked about
+	wake                   time.Time
+	plan                   []planned // the Calls that a Request is still to be shown
 	troubles               []Trouble
+	ended                  []*Member
 	output                 any
 	hasOutput              bool
 	paused                 *Fault
@@ -32,14 +40,21 @@ type Member struct {
 	Fault  *Fault // why it failed
 	// Missing is what its State schema requires and State has not.
 	Missing []string
+	// Pending is what waits for a person there.
+	Pending []Pending
 
-	state  *State
-	calls  map[[2]int]CallReport
-	closed int
-	quiet  bool
-	asking []Asked
-	told   map[[2]int]bool // Calls whose fault the LLM was told
-	lacks  int             // Requests that would have settled it, had nothing been missing
+	state   *State
+	calls   map[[2]int]CallReport
+	covered int // the last Request that was about it
+	planned int // the last Request that planned for it
+	closed  int
+	quiet   bool
+	told    map[[2]int]bool // Calls whose fault the LLM was told
+	lacks   int             // Requests that would have settled it, had nothing been missing
+	// corrected counts the corrections that it was sent, taken those that it has reported.
+	corrected, taken int
+	back             bool // a person has decided, and nobody has been asked about it since
+	asking  []Asked
 }
 
 // InstanceStatus is where an instance stands.
@@ -64,6 +79,7 @@ type asked struct {
 type planned struct {
 	request, index int
 	call           any
+	nobody         bool // it names no instance that was covered
 }
 
 const (
@@ -76,17 +92,24 @@ const (
 
 // NewMind begins a process. now is when it started.
 func NewMind(idea *Idea, process string, bindings map[string]Binding, now time.Time) *Mind {
-	m := &Mind{idea: idea, process: process, bindings: bindings, started: now, limits: idea.Config.Limits}
-	tokens := idea.Tokens()
-	views := viewsOf(idea.Context, tokens)
+	m := &Mind{
+		idea: idea, process: process, bindings: bindings, byToken: map[string]*Member{}, started: now, limits: idea.Config.Limits,
+	}
+	m.join(idea.Tokens())
+	return m
+}
+
+// join takes instances in. They are ready for a Request at once.
+func (m *Mind) join(tokens []string) {
+	views := viewsOf(m.idea.Context, tokens)
 	for _, token := range tokens {
 		view := views[token]
 		member := &Member{Token: token, Status: InstanceWorking, quiet: true, calls: map[[2]int]CallReport{}, told: map[[2]int]bool{}}
 		member.state = NewState(view.Payload[TypeState])
 		member.Missing = MissingRequired(view.Schema[TypeState], member.state.Value())
 		m.members = append(m.members, member)
+		m.byToken[token] = member
 	}
-	return m
 }
 
 // viewsOf is ViewOf for many instances: each is shown the shared messages and its own alone, as ten thousand times ten
@@ -111,14 +134,19 @@ func viewsOf(context []Message, tokens []string) map[string]View {
 // Members lists the instances in order.
 func (m *Mind) Members() []*Member { return m.members }
 
-func (m *Mind) member(token string) *Member {
-	for _, mem := range m.members {
-		if mem.Token == token {
-			return mem
-		}
+// Tokens lists the instances in order.
+func (m *Mind) Tokens() []string {
+	tokens := make([]string, len(m.members))
+	for i, mem := range m.members {
+		tokens[i] = mem.Token
 	}
-	return nil
+	return tokens
 }
+
+// Has says whether the process has an instance of a token.
+func (m *Mind) Has(token string) bool { return m.byToken[token] != nil }
+
+func (m *Mind) member(token string) *Member { return m.byToken[token] }
 
 // Step is what a process does next.
 type Step string
@@ -131,24 +159,36 @@ const (
 	StepOver   Step = "over"
 )
 
-// Next says what to do now, and the Request to make.
+// Next says what to do now, and the Request to make. Wake says until when it may wait.
 func (m *Mind) Next(now time.Time) (Step, *Brief) {
-	switch {
-	case m.asked != nil:
-		return StepWait, nil
-	case m.over():
+	m.wake = time.Time{}
+	m.tryWiring()
+	if m.Over() {
 		return StepOver, nil
+	}
+	if m.paused == nil {
+		m.paused = m.late(now)
+	}
+	switch {
 	case m.paused != nil:
 		return StepPaused, nil
+	case m.asked != nil || !m.due(now):
+		return StepWait, nil
 	}
-	if f := m.limit(now); f != nil {
-		m.paused = f
+	if m.paused = m.limit(); m.paused != nil {
 		return StepPaused, nil
 	}
 	b := m.brief()
 	m.asked = &asked{brief: b, seen: m.Final()}
+	m.readySince = time.Time{}
+	for _, mem := range m.covered(b) {
+		mem.covered, mem.quiet, mem.back = b.Number, b.Closing, false
+	}
 	return StepAsk, b
 }
+
+// Over says whether nothing is left to do.
+func (m *Mind) Over() bool { return m.asked == nil && m.paused == nil && m.over() }
 
 // over says whether every instance has ended and the output, where one is wanted, is there.
 func (m *Mind) over() bool {
@@ -166,7 +206,7 @@ func (m *Mind) over() bool {
 }
 
 // limit says which limit the next Request would break.
-func (m *Mind) limit(now time.Time) *Fault {
+func (m *Mind) limit() *Fault {
 	tokens, calls := m.usage.PromptTokens+m.usage.CompletionTokens, m.Counts()
 	ended := calls.Done + calls.Failed + calls.Rejected + calls.Skipped + calls.Blocked
 	switch l := m.limits; {
@@ -176,31 +216,41 @@ func (m *Mind) limit(now time.Time) *Fault {
 		return fault(CodeLimit, "%d tokens were used; the limit is %d", tokens, l.Tokens)
 	case l.Calls > 0 && ended >= l.Calls:
 		return fault(CodeLimit, "%d Calls were made; the limit is %d", ended, l.Calls)
-	case l.Duration > 0 && now.Sub(m.started) >= l.Duration:
-		return fault(CodeLimit, "the process has run for %s, the limit", l.Duration)
 	}
 	return nil
 }
 
+// late says that the process has run for as long as it may.
+func (m *Mind) late(now time.Time) *Fault {
+	l := m.limits.Duration
+	if l <= 0 {
+		return nil
+	}
+	if now.Sub(m.started) >= l {
+		return fault(CodeLimit, "the process has run for %s, the limit", l)
+	}
+	m.wakeAt(m.started.Add(l))
+	return nil
+}
+
 // brief composes the next Request: for latent results where some are waited for, for the output alone where every
-// instance has settled, for all instances that are still at work otherwise.
+// instance has settled, for all instances that are ready for one otherwise.
 func (m *Mind) brief() *Brief {
-	b := &Brief{Process: m.process, Number: m.requests + 1, Turn: m.turns + 1}
-	for _, mem := range m.members {
+	b := &Brief{Process: m.process, Number: m.requests + 1, Turn: m.turns + 1, Closing: m.closing()}
+	members := m.ready()
+	for _, mem := range members {
 		b.Asking = append(b.Asking, mem.asking...)
 	}
-	b.Closing = len(b.Asking) == 0
-	for _, mem := range m.members {
-		if mem.Status == InstanceWorking {
-			b.Closing = false
-		}
+	if b.Closing {
+		members = m.members
 	}
-	for _, mem := range m.members {
-		if mem.Status == InstanceWorking && (len(b.Asking) == 0 || len(mem.asking) > 0) || b.Closing {
+	for _, mem := range members {
+		if len(b.Asking) == 0 || len(mem.asking) > 0 {
 			b.Covered = append(b.Covered, Covered{Token: mem.Token, State: mem.state.Value(), Missing: mem.lacking()})
 		}
 	}
-	b.Plan, b.Troubles = m.planEntries(m.covered(b)), m.troubles
+	about := m.covered(b)
+	b.Plan, b.Troubles = m.planEntries(about), append(m.troubles[:len(m.troubles):len(m.troubles)], m.callTroubles(about)...)
 	return b
 }
 
@@ -218,39 +268,6 @@ func (mem *Member) lacking() []string {
 		return nil
 	}
 	return mem.Missing
-}
-
-// planEntries folds what became of each planned Call over some of the instances. Calls that only others have are left
-// out.
-func (m *Mind) planEntries(members []*Member) []PlanEntry {
-	var out []PlanEntry
-	for _, p := range m.plan {
-		e := PlanEntry{ID: CallID(p.request, p.index, ""), Call: p.call, How: map[Status]int{}, Results: map[string]any{}}
-		for _, mem := range members {
-			c, ok := mem.calls[[2]int{p.request, p.index}]
-			if !ok {
-				continue
-			}
-			e.How[c.Status]++
-			if c.Result != nil {
-				e.Results[mem.Token] = c.Result
-			}
-		}
-		if len(e.How) > 0 || !m.known(p) {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
-// known says whether some instance has a Call. None has one that named no covered instance.
-func (m *Mind) known(p planned) bool {
-	for _, mem := range m.members {
-		if _, ok := mem.calls[[2]int{p.request, p.index}]; ok {
-			return true
-		}
-	}
-	return false
 }
 
 // Asked is the Request under way; nil where there is none.
@@ -286,12 +303,37 @@ func (m *Mind) Heard(r Report) {
 	if r.Closed > mem.closed {
 		mem.closed = r.Closed
 	}
-	mem.quiet, mem.Missing, mem.asking = r.Quiet, r.Missing, r.Asking
+	mem.taken = max(mem.taken, r.Corrected)
+	mem.back = mem.back || len(mem.Pending) > 0 && len(r.Pending) == 0
+	mem.quiet, mem.Missing, mem.asking, mem.Pending = r.Quiet, r.Missing, r.Asking, r.Pending
+	if r.Overdue != nil && m.paused == nil {
+		m.paused = r.Overdue
+	}
+}
+
+// TakeEnded gives the instances that have settled or failed since it was asked last.
+func (m *Mind) TakeEnded() []*Member {
+	ended := m.ended
+	m.ended = nil
+	return ended
+}
+
+// Pause lets what runs come to its end and starts nothing new.
+func (m *Mind) Pause(by, reason string) {
+	f := fault(CodePaused, "paused by %s", cmp.Or(by, "a person"))
+	if reason != "" {
+		f.Message += ": " + reason
+	}
+	m.paused = f
 }
 
 // Resume lets a paused process go on, with other limits where they are given (0 keeps one).
 func (m *Mind) Resume(l Limits) {
 	m.paused, m.badReplies, m.badOutputs, m.lost = nil, 0, 0, 0
+	m.setLimits(l)
+}
+
+func (m *Mind) setLimits(l Limits) {
 	for _, f := range []struct {
 		to *int
 		n  int
@@ -310,7 +352,8 @@ func (m *Mind) Paused() *Fault { return m.paused }
 
 // Final is the process as it ended, in the form of a Request that covers every instance: for the last Idea.
 func (m *Mind) Final() *Brief {
-	b := &Brief{Process: m.process, Number: m.requests, Turn: m.turns, Plan: m.planEntries(m.members), Troubles: m.troubles}
+	b := &Brief{Process: m.process, Number: m.requests, Turn: m.turns, Plan: m.planEntries(m.members)}
+	b.Troubles = append(m.troubles[:len(m.troubles):len(m.troubles)], m.callTroubles(m.members)...)
 	for _, mem := range m.members {
 		b.Covered = append(b.Covered, Covered{Token: mem.Token, State: mem.state.Value(), Missing: mem.Missing})
 	}

@@ -45,7 +45,6 @@ func drawnProcess(t *rapid.T, after func(*stage, *Conclusion)) *stage {
 		if step != StepAsk {
 			return s
 		}
-		s.mind.asked = nil // the stage asks again by itself
 		var c *Conclusion
 		switch rapid.IntRange(0, 9).Draw(t, "fate") {
 		case 0:
@@ -79,10 +78,10 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 					rt.Fatalf("%s has ended and is sent again", covered.Token)
 				}
 			}
-			if len(c.Ended) > 0 && !c.Reply.Whole {
+			if len(s.ended) > 0 && !c.Reply.Whole {
 				rt.Fatalf("somebody ended by a Request that broke off")
 			}
-			for _, m := range c.Ended {
+			for _, m := range s.ended {
 				if gone[m.Token] {
 					rt.Fatalf("%s ends twice", m.Token)
 				}

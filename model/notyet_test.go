@@ -9,9 +9,6 @@ import (
 // without one. The list is whole when it names every caller of notYet.
 func TestWhatIsNotBuiltYetIsRefused(t *testing.T) {
 	for name, file := range map[string]string{
-		"an approval of a tool":             `{"schema":{"tools":{"t":{"_approval":true}}}}`,
-		"an approval at times":              `{"schema":{"tools":{"t":{"_approval":{"when":{}}}}}}`,
-		"an approval of a process":          `{"config":{"approval":{"tools":["refund"]}}}`,
 		"a delegate":                        `{"schema":{"tools":{"t":{"_delegate":"anonymous"}}}}`,
 		"what a delegate may write":         `{"schema":{"tools":{"t":{"_writes":["state.a"]}}}}`,
 		"an MCP server":                     `{"config":{"mcp":{"files":{"command":"files"}}}}`,

@@ -227,6 +227,23 @@ func (w *promptWriter) record() {
 		for _, token := range sortedKeys(e.Results) {
 			w.line("  result%s: %s", at(token), w.value(e.Results[token]))
 		}
+		w.decided(e.Decided)
+	}
+}
+
+// decided tells what people decided, one line for all instances in which it was the same.
+func (w *promptWriter) decided(list []Decided) {
+	var facts []string
+	where := map[string][]string{}
+	for _, d := range list {
+		fact := d.Decision.Fact()
+		if where[fact] == nil {
+			facts = append(facts, fact)
+		}
+		where[fact] = append(where[fact], d.Token)
+	}
+	for _, fact := range facts {
+		w.line("  %s%s", fact, at(strings.Join(where[fact], ", ")))
 	}
 }
 

@@ -115,7 +115,6 @@ func TestWhatNeverChangesComesFirst(t *testing.T) {
 	s := onStage(t, "", `"context": [{"type": "text", "text": "Do it."}, {"type": "input", "x": 1},
 		{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 1}]`)
 	first := Prompt(s.idea, s.bindings, s.asks(), nil)
-	s.mind.asked = nil
 	s.says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"①"}],"output":null}`)
 	second := Prompt(s.idea, s.bindings, s.asks(), nil)
 	for n := range 2 {

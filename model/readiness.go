@@ -38,7 +38,11 @@ func (r *Run) mayMove(rec *Record) bool {
 	switch {
 	case rec.Arrived:
 		return !r.held(rec)
-	case rec.Status != Waiting || rec.Asking || r.held(rec):
+	case rec.Status != Waiting || rec.Asking:
+		return false
+	case rec.cleared:
+		return true // it was ready when a person was asked, and has held its path since
+	case r.held(rec):
 		return false
 	}
 	if _, closed := r.noRoom(rec); closed {

@@ -37,16 +37,26 @@ type Record struct {
 	Arrived bool `json:"arrived,omitempty"`
 	Value   any  `json:"value,omitempty"`
 
+	// Pending is what a person is asked about; nil where nobody is.
+	Pending *Pending `json:"pending,omitempty"`
+	// Decisions are those that people took, in order.
+	Decisions []Decision `json:"decisions,omitempty"`
+
 	// Written is the Call as the LLM wrote it.
 	Written any `json:"-"`
 
 	reads  []Reference // State it reads
 	scoped []Path      // State in its scopes: given as far as it is there
+
+	ready   *Ready // as it was shown to a person, or started
+	cleared bool   // a person has seen it as it is in ready
+	asked   int    // how often people were asked about it
+	author  string // the person whose result it has
 }
 
 func (r *Record) end(s Status, f *Fault) {
 	r.Status, r.Fault = s, f
-	r.Asking, r.Arrived, r.Value = false, false, nil
+	r.Asking, r.Arrived, r.Value, r.ready = false, false, nil, nil
 }
 
 // expects says whether a result of the Call is still to come, from its activity or from the LLM.
@@ -81,6 +91,14 @@ func (r *Record) writes(p Path) bool {
 		}
 	}
 	return false
+}
+
+// writer names who writes the result: the Call, or the person who answered in its place.
+func (r *Record) writer() string {
+	if r.author != "" {
+		return r.author
+	}
+	return r.ID
 }
 
 func (r *Record) before(o *Record) bool {

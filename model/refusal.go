@@ -1,10 +1,15 @@
 package model
 
+import "time"
+
 // Refusal is a signal that changed nothing, and why.
 type Refusal struct {
-	ID     string `json:"id,omitempty"` // as the signal gave it
-	Signal string `json:"signal"`
-	Reason string `json:"reason"`
+	ID     string    `json:"id,omitempty"` // as the signal gave it
+	Signal string    `json:"signal"`
+	Call   string    `json:"call,omitempty"` // as the signal gave it
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason"`
+	At     time.Time `json:"at"`
 }
 
 // Refusals keeps the last hundred and counts them all.

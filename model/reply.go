@@ -55,6 +55,7 @@ const (
 	CodeMissing        = "missing_required" // an instance ended without what its schema requires
 	CodeLimit          = "limit_reached"
 	CodeInvalidIdea    = "invalid_idea"
+	CodePaused         = "paused" // by a person
 )
 
 // Report is what an instance tells its process.
@@ -70,6 +71,14 @@ type Report struct {
 	Writes  []Write  `json:"writes,omitempty"`
 	Missing []string `json:"missing,omitempty"`
 	Asking  []Asked  `json:"asking,omitempty"`
+	// Pending is what waits for a person.
+	Pending []Pending `json:"pending,omitempty"`
+	// Corrected counts the corrections that the instance has taken in.
+	Corrected int `json:"corrected,omitempty"`
+	// Overdue says that the process must pause: nobody decided in time.
+	Overdue *Fault `json:"overdue,omitempty"`
+	// Refusals are signals that changed nothing, since the last report.
+	Refusals []Refusal `json:"refusals,omitempty"`
 }
 
 // CallReport is what became of one Call in one instance.
@@ -79,6 +88,8 @@ type CallReport struct {
 	Status  Status `json:"status"`
 	Fault   *Fault `json:"error,omitempty"`
 	Result  any    `json:"result,omitempty"`
+	// Decisions are those that people took on it.
+	Decisions []Decision `json:"decisions,omitempty"`
 	// Call is the Call as written; it is told of a Request that broke off, whose solution nobody else has whole.
 	Call any `json:"call,omitempty"`
 }

@@ -50,7 +50,7 @@ func (m *Mind) Result(status ProcessStatus, withStates bool) Result {
 		Requests: m.requests, Calls: m.Counts(), Usage: m.usage, Error: m.paused,
 	}
 	for _, mem := range m.members {
-		i := InstanceResult{Status: mem.Status}
+		i := InstanceResult{Status: mem.Standing()}
 		if withStates {
 			i.State = mem.state.Value()
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sort"
 	"strings"
+	"time"
 )
 
 // Run is one instance at work: its State, its Calls, and what may happen next. It is told what happened (Accept, Close,
@@ -11,6 +12,7 @@ import (
 type Run struct {
 	token   string
 	palette Palette
+	context []Message
 	view    View
 	schema  any // of State; nil where nothing is said
 	state   *State
@@ -18,6 +20,10 @@ type Run struct {
 	open    map[int]bool
 	closed  int // Requests up to this number are closed
 	fresh   []Write
+	now     time.Time
+	overdue *Fault
+	// corrections counts the values that people set.
+	corrections int
 }
 
 // NewRun begins an instance: the palette (whose tokens are not looked at), and the context it may see.
@@ -25,7 +31,7 @@ func NewRun(palette Palette, context []Message, token string) *Run {
 	palette.Tokens = []string{token}
 	view := ViewOf(context, token)
 	return &Run{
-		token: token, palette: palette, view: view, schema: view.Schema[TypeState],
+		token: token, palette: palette, context: context, view: view, schema: view.Schema[TypeState],
 		state: NewState(view.Payload[TypeState]), open: map[int]bool{},
 	}
 }
@@ -123,10 +129,10 @@ func (r *Run) Close(request int) {
 // Listening says whether a Request is still speaking to this instance.
 func (r *Run) Listening() bool { return len(r.open) > 0 }
 
-// Quiet says that nothing of the instance is running: what is unfinished waits for the LLM.
+// Quiet says that nothing of the instance is running: what is unfinished waits for the LLM or for people.
 func (r *Run) Quiet() bool {
 	for _, rec := range r.records {
-		if rec.Status == AwaitingApproval || rec.Status == Running && !rec.Arrived {
+		if rec.Status == Running && !rec.Arrived {
 			return false
 		}
 	}
@@ -199,14 +205,14 @@ func (r *Run) move(rec *Record) []Ready {
 		r.turnAway(rec, by)
 		return nil
 	}
-	if ready, ok := r.begin(rec); ok {
-		return []Ready{ready}
+	if rec.cleared {
+		return r.start(rec, *rec.ready)
 	}
-	return nil
+	return r.begin(rec)
 }
 
-// begin resolves a Call and starts it: a latent one ends at once, or asks for its result.
-func (r *Run) begin(rec *Record) (Ready, bool) {
+// begin resolves a Call and starts it, unless a person must look first.
+func (r *Run) begin(rec *Record) []Ready {
 	tool := findTool(r.palette.Tools, rec.Tool)
 	ready := Ready{Record: rec, Tool: tool, Binding: r.palette.Bindings[rec.Tool]}
 	params, err := r.resolve(rec)
@@ -215,23 +221,38 @@ func (r *Run) begin(rec *Record) (Ready, bool) {
 	}
 	if err != nil {
 		rec.end(Failed, fault(CodeBadParams, "%s", err))
-		return ready, false
+		return nil
 	}
 	ready.Params, ready.Scopes = params, r.scopes(rec)
-	if ready.Binding.Kind == KindLatent {
-		if rec.HasOutput {
-			r.arrive(rec, rec.Output)
-		} else {
-			rec.Asking = true
-		}
-		return ready, false
+	if policy := r.palette.Oversight.Of(tool); policy.asks(params) {
+		r.await(rec, ready, policy, "")
+		return nil
 	}
-	rec.Status = Running
-	return ready, true
+	return r.start(rec, ready)
 }
 
-// Resolved gives the parameters of a Call as they would run now.
-func (r *Run) Resolved(rec *Record) (map[string]any, error) { return r.resolve(rec) }
+// start gives a Call to whoever runs it: a latent one ends at once, or asks for its result.
+func (r *Run) start(rec *Record, ready Ready) []Ready {
+	rec.ready, rec.cleared = &ready, false
+	switch {
+	case ready.Binding.Kind != KindLatent:
+		rec.Status = Running
+		return []Ready{ready}
+	case rec.HasOutput:
+		r.arrive(rec, rec.Output)
+	default:
+		rec.Asking = true
+	}
+	return nil
+}
+
+// Resolved gives the parameters of a Call as they would run now, or as they were when it started.
+func (r *Run) Resolved(rec *Record) (map[string]any, error) {
+	if rec.ready != nil {
+		return rec.ready.Params, nil
+	}
+	return r.resolve(rec)
+}
 
 func (r *Run) resolve(rec *Record) (map[string]any, error) {
 	v, err := Resolve(rec.Params, r.lookupFor(rec))
@@ -305,6 +326,11 @@ func (r *Run) arrive(rec *Record, value any) {
 }
 
 func (r *Run) finish(rec *Record, value any) {
+	if by := r.correctedBy(rec); by != "" {
+		rec.end(Skipped, nil)
+		rec.By, rec.Result = by, value
+		return
+	}
 	if f := r.land(rec, value); f != nil {
 		rec.end(Failed, f)
 		return

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 var update = flag.Bool("update", false, "write what the transcripts under testdata/run say now; read the difference before you keep it")
@@ -26,6 +27,12 @@ var update = flag.Bool("update", false, "write what the transcripts under testda
 //	raw JSON                        accept a Call written out
 //	close                           end the Request; the next Call begins another
 //	done ID JSON, fail ID           end a running Call
+//	approve, reject, amend, replace, answer ID JSON
+//	                                a person decides; JSON is the rest of the signal
+//	later DURATION                  time passes
+//	revise JSON                     a person corrects State
+//	unsure ID                       nobody knows whether a Call had its effect
+//	pending                         what a person is shown
 //	accept REQUEST INDEX JSON       accept a Call at any place, and say whether it was taken
 //	show, quiet, writes             look
 func TestRunTranscripts(t *testing.T) {
@@ -73,7 +80,15 @@ const sceneTools = `{
 	"change": {"_activity": "do", "_outputMethod": {"type": "string"}},
 	"see":    {"_activity": "do", "_scopes": {"type": "array"}},
 	"count":  {"_activity": "do", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
-	"think":  {"_output": {"type": "string"}}
+	"think":  {"_output": {"type": "string"}},
+	"pay":    {"_activity": "do", "properties": {"n": {"type": "integer"}}, "_output": {"type": "string"}, "_approval": true},
+	"large":  {"_activity": "do", "properties": {"n": {}}, "_approval": {"when": {"properties": {"n": {"minimum": 100}}}, "allow": ["approve", "amend"]}},
+	"odd":    {"_activity": "do", "_approval": {"when": {"pattern": "("}}},
+	"late":   {"_activity": "do", "_approval": {"timeout": "1h"}},
+	"lax":    {"_activity": "do", "_approval": {"timeout": "2h", "onTimeout": "approve"}},
+	"wait":   {"_activity": "do", "_approval": {"timeout": "1h", "onTimeout": "pause"}},
+	"tally":  {"_activity": "do", "_outputPath": "†state.list", "_outputMethod": "push", "_approval": true},
+	"muse":   {"_output": {"type": "string"}, "_approval": true}
 }`
 
 // scene is a Run that is driven by a transcript.
@@ -84,10 +99,11 @@ type scene struct {
 	request, index int
 	open           bool
 	told           map[string]string // what was last said of each Call
+	now            time.Time
 }
 
 func playScene(t *testing.T, body string) string {
-	s := &scene{t: t, request: 0, told: map[string]string{}}
+	s := &scene{t: t, request: 0, told: map[string]string{}, now: began}
 	var out strings.Builder
 	for _, line := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
 		if strings.HasPrefix(line, "  ") {
@@ -117,6 +133,7 @@ func (s *scene) step(line string) []string {
 	}
 	if s.run == nil {
 		s.run = NewRun(*paletteFrom(s.t, sceneTools), s.context, "")
+		s.run.At(s.now)
 	}
 	switch verb {
 	case "call":
@@ -131,6 +148,34 @@ func (s *scene) step(line string) []string {
 		s.run.Succeed(id, mustDecode(value))
 	case "fail":
 		s.run.Fail(rest, fault(CodeToolFailed, "it said no"))
+	case "later":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.now = s.now.Add(d)
+		s.run.At(s.now)
+		s.run.Expire()
+		if f := s.run.Overdue(); f != nil {
+			return append([]string{"must pause: " + f.Error()}, s.happened()...)
+		}
+	case Approve, Reject, Amend, Replace, Answer:
+		id, more, _ := strings.Cut(rest, " ")
+		m := map[string]any{"call": id, "by": "ann"}
+		if more != "" {
+			m = Merge(m, mustDecode(more)).(map[string]any)
+		}
+		d, err := ReadDecision(verb, m)
+		if err == nil {
+			err = s.run.Decide(d)
+		}
+		if err != nil {
+			return append([]string{"refused: " + err.Error()}, s.happened()...)
+		}
+	case "revise":
+		s.run.Revise(messagesFrom(s.t, `[{"type":"state","state":`+rest+`}]`), "ann")
+	case "unsure":
+		s.run.Unsure(rest, "the worker was lost")
 	default:
 		return s.look(verb, rest)
 	}
@@ -150,6 +195,13 @@ func (s *scene) look(verb, rest string) []string {
 		return append([]string{fmt.Sprintf("taken: %v", taken)}, s.happened()...)
 	case "show":
 		return []string{"state " + string(Encode(s.run.State()))}
+	case "pending":
+		var lines []string
+		for _, p := range s.run.Pending() {
+			p.Digest = p.Digest[:4] + "…"
+			lines = append(lines, string(Encode(Normal(p))))
+		}
+		return lines
 	case "quiet":
 		return []string{fmt.Sprint(s.run.Quiet())}
 	case "writes":
@@ -231,6 +283,8 @@ func (s *scene) fate(rec *Record) string {
 			s.t.Errorf("%s asks and cannot be resolved: %s", rec.ID, err)
 		}
 		return "asks " + string(Encode(params))
+	case rec.Pending != nil:
+		now += " " + string(Encode(Normal(rec.Pending.Params)))
 	case rec.Arrived:
 		return "has its result and waits to land"
 	case rec.Status == Skipped:

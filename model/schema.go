@@ -109,6 +109,16 @@ func (s *Schema) Validate(v any) (err error) {
 	return nil
 }
 
+// matches says whether a value fits; an error that nobody can tell.
+func (s *Schema) matches(v any) (ok bool, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("model: validate: cannot be checked: %v", r)
+		}
+	}()
+	return s.compiled.Validate(v) == nil, nil
+}
+
 // wording gives the leaves of a validation error, sorted, at most three: the library's own order is random.
 func wording(err error) string {
 	var se *jsonschema.SchemaError

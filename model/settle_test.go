@@ -13,10 +13,10 @@ const (
 
 func TestAnInstanceSettlesWhenARequestCoveredItAndGaveItNoCall(t *testing.T) {
 	s := onStage(t, "", twoInstances)
-	c := s.says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
+	s.says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	s.want("after the first", s.statuses(), "① working, ② settled")
-	if len(c.Ended) != 1 || c.Ended[0].Token != "②" {
-		t.Errorf("ended: %v", c.Ended)
+	if len(s.ended) != 1 || s.ended[0].Token != "②" {
+		t.Errorf("ended: %v", s.ended)
 	}
 	s.says(noCalls)
 	s.want("after the second", s.statuses(), "① settled, ② settled")
@@ -82,9 +82,9 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed
 		b := s.asks()
 		s.want("covered", fmt.Sprint(b.Tokens()), "[①]")
 		s.want(fmt.Sprint("told for the ", n+1, ". time"), fmt.Sprint(b.Covered[0].Missing), "[mood]")
-		c := s.concludes(func() Reply { r := s.hear(nil); r.Whole = true; return r }())
-		if failed := n == 2; (len(c.Ended) == 1) != failed {
-			t.Errorf("ended after %d: %v", n+1, c.Ended)
+		s.concludes(func() Reply { r := s.hear(nil); r.Whole = true; return r }())
+		if failed := n == 2; (len(s.ended) == 1) != failed {
+			t.Errorf("ended after %d: %v", n+1, s.ended)
 		}
 	}
 	s.want("in the end", s.statuses(), "① failed, ② settled")
@@ -145,7 +145,6 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 				if step != StepAsk || troublesOf(b) != "bad_output: "+c.why {
 					t.Fatalf("%s: %s", step, troublesOf(b))
 				}
-				s.mind.asked = nil
 			}
 			s.says(`{"calls":[],"output":` + c.output + `}`)
 			s.expect(StepPaused)
@@ -160,12 +159,12 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 
 func TestAWiredOutputEndsTheProcessInOneRequest(t *testing.T) {
 	s := onStage(t, aSummary)
-	c := s.says(`{"calls":[{"_tool":"work","x":"well","_outputPath":"b"},{"_tool":"log"}],"output":{"summary":"†state.b"}}`)
+	s.says(`{"calls":[{"_tool":"work","x":"well","_outputPath":"b"},{"_tool":"log"}],"output":{"summary":"†state.b"}}`)
 	s.expect(StepOver)
 	s.want("the output", s.output(), `{"summary":"well"}`)
 	s.want("the instance", s.statuses(), "settled")
-	if len(c.Ended) != 1 || s.mind.Result(StatusCompleted, false).Requests != 1 {
-		t.Errorf("ended %v", c.Ended)
+	if len(s.ended) != 1 || s.mind.Result(StatusCompleted, false).Requests != 1 {
+		t.Errorf("ended %v", s.ended)
 	}
 }
 
@@ -257,10 +256,9 @@ func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
 		t.Fatalf("the closing Request: %+v", b)
 	}
 	s.want("it sees the final States", string(Encode(b.Covered[0].State)), `{"a":1,"b":"y"}`)
-	s.mind.asked = nil
-	c := s.says(`{"calls":[],"output":{"summary":"both"}}`)
-	if len(c.Ended) != 0 {
-		t.Errorf("nobody ends twice: %v", c.Ended)
+	s.says(`{"calls":[],"output":{"summary":"both"}}`)
+	if len(s.ended) != 0 {
+		t.Errorf("nobody ends twice: %v", s.ended)
 	}
 	s.expect(StepOver)
 	s.want("the output", s.output(), `{"summary":"both"}`)
@@ -283,7 +281,6 @@ func TestAClosingRequestWithoutAGoodOutputIsMadeAgain(t *testing.T) {
 		if b := s.asks(); !b.Closing || troublesOf(b) != "bad_output: the output does not fit its form: /summary: expected string, but got number" {
 			t.Fatalf("%+v", b)
 		}
-		s.mind.asked = nil
 	}
 	s.says(`{"calls":[{"_tool":"work","_instance":"①"}],"output":null}`)
 	s.expect(StepPaused)
@@ -300,7 +297,6 @@ func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {
 	if b := s.asks(); !b.Closing {
 		t.Fatalf("%+v", b)
 	}
-	s.mind.asked = nil
 	s.says(`{"calls":[],"output":{"summary":"half of it"}}`)
 	s.expect(StepOver)
 	r := s.mind.Result(s.mind.Outcome(), true)

@@ -18,7 +18,8 @@ type stage struct {
 	runs  map[string]*Run
 	said  map[string]map[string]Status // what each instance has reported
 	now   time.Time
-	brief *Brief // of the Request under way
+	brief *Brief    // of the Request under way
+	ended []*Member // by the last Request
 
 	bindings map[string]Binding
 	// work gives the result of a Tool that code runs; a Fault is how it failed.
@@ -59,9 +60,13 @@ func onStage(t rapid.TB, output string, rest ...string) *stage {
 
 const twoInstances = `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": 2}}]`
 
-// asks lets the Mind go on, which must make a Request.
+// asks lets the Mind go on, which must make a Request, or have made one that is not answered yet.
 func (s *stage) asks() *Brief {
 	s.t.Helper()
+	if b := s.mind.Asked(); b != nil {
+		s.brief = b
+		return b
+	}
 	step, b := s.mind.Next(s.now)
 	if step != StepAsk {
 		s.t.Fatalf("the step is %s, paused by %v", step, s.mind.Paused())
@@ -156,6 +161,7 @@ func (s *stage) concludes(r Reply) *Conclusion {
 	if c == nil {
 		s.t.Fatal("the Request is not concluded")
 	}
+	s.ended = s.mind.TakeEnded()
 	return c
 }
 

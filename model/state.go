@@ -1,6 +1,9 @@
 package model
 
-import "sort"
+import (
+	"sort"
+	"time"
+)
 
 // Write is one patch to State, with its author and its place in the Plan.
 type Write struct {
@@ -10,8 +13,11 @@ type Write struct {
 	Value  any    `json:"value"`
 	By     string `json:"by"` // a Call's id, or a person
 	// Request and Index are the author's place in the Plan.
-	Request int `json:"request"`
-	Index   int `json:"index"`
+	Request int       `json:"request"`
+	Index   int       `json:"index"`
+	At      time.Time `json:"at,omitzero"`
+	// Correction orders what people set at one place in the Plan, behind what stood there; 0: no correction.
+	Correction int `json:"correction,omitempty"`
 }
 
 func (w Write) before(request, index int) bool {
@@ -47,7 +53,10 @@ func (s *State) Writes() []Write { return s.writes }
 
 // Apply adds a write. The result depends on the writes and their places in the Plan, not on when they came.
 func (s *State) Apply(w Write) {
-	at := sort.Search(len(s.writes), func(i int) bool { return !s.writes[i].before(w.Request, w.Index) })
+	at := sort.Search(len(s.writes), func(i int) bool {
+		o := s.writes[i]
+		return !o.before(w.Request, w.Index) && (w.before(o.Request, o.Index) || o.Correction >= w.Correction)
+	})
 	s.writes = append(s.writes, Write{})
 	copy(s.writes[at+1:], s.writes[at:])
 	s.writes[at] = w

@@ -23,6 +23,8 @@ type Tool struct {
 	Attempts int
 	// Activity is `_activity` as written: nil, a name, or {"http": …}.
 	Activity any
+	// Approval says when a person must look at a Call; nil: never.
+	Approval *Approval
 
 	params *Schema            // all parameters at once
 	each   map[string]*Schema // every declared parameter alone
@@ -139,6 +141,7 @@ func (t *Tool) readMeta(path string, ps *Problems) {
 		}
 	}
 	t.readUnbuilt(path, ps)
+	t.Approval = readApproval(t.Source["_approval"], path+"._approval", ps)
 	if out, ok := t.Source["_output"]; ok && out != nil {
 		var err error
 		if t.Output, err = CompileSchema(out); err != nil {
@@ -158,12 +161,8 @@ func (t *Tool) readMeta(path string, ps *Problems) {
 	t.readEffort(path, ps)
 }
 
-// readUnbuilt refuses what the design has and this version has not: a file that asks for an approval must not run
-// without one.
+// readUnbuilt refuses what the design has and this version has not.
 func (t *Tool) readUnbuilt(path string, ps *Problems) {
-	if a := t.Source["_approval"]; a != nil && a != false {
-		ps.add(path+"._approval", "%s", notYet("approvals"))
-	}
 	for _, k := range []string{"_delegate", "_writes"} {
 		if t.Source[k] != nil {
 			ps.add(joinJSONPath(path, k), "%s", notYet("delegates"))

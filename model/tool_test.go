@@ -11,7 +11,7 @@ func toolFrom(t *testing.T, name, source string) *Tool {
 	t.Helper()
 	var ps Problems
 	tool := ReadTool(name, mustDecode(source), "$", &ps)
-	if len(ps) > 0 {
+	if len(ps.Errors()) > 0 {
 		t.Fatalf("tool %s: %s", name, ps)
 	}
 	return tool
@@ -49,8 +49,14 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 		{"it is tried one and a half times", `{"_retry":{"attempts":1.5}}`, "N from 1"},
 		{"its _retry holds something else", `{"_retry":{"attempts":1,"backoff":2}}`, `want {"attempts": N}`},
 		{"its _retry is a number", `{"_retry":3}`, `want {"attempts": N}`},
-		{"it asks for an approval, which is not built yet", `{"_approval":true}`, "$.t._approval: approvals are not built yet"},
-		{"it asks for an approval at times, which is not built yet", `{"_approval":{"when":{}}}`, "approvals are not built yet"},
+		{"its _approval is a text", `{"_approval":"yes"}`, "$.t._approval: want true, false or an object, not string"},
+		{"its _approval has an unknown key", `{"_approval":{"if":{}}}`, `$.t._approval.if: unknown key "if"; _approval has allow, onTimeout, timeout and when`},
+		{"its approval's timeout is no duration", `{"_approval":{"timeout":"soon"}}`, "$.t._approval.timeout: want a duration"},
+		{"its approval's onTimeout is no decision", `{"_approval":{"timeout":"1h","onTimeout":"amend"}}`, "$.t._approval.onTimeout: want reject, approve or pause"},
+		{"its approval's onTimeout has no timeout", `{"_approval":{"onTimeout":"approve"}}`, "it never happens: there is no timeout"},
+		{"its approval allows nothing", `{"_approval":{"allow":[]}}`, "$.t._approval.allow: want a list of approve, reject, amend, replace, answer"},
+		{"its approval allows something else", `{"_approval":{"allow":["approve","skip"]}}`, "want a list of approve"},
+		{"its approval's when loads something", `{"_approval":{"when":{"$ref":"https://example.com/s.json"}}}`, "$.t._approval.when: compile schema: "},
 		{"it is a delegate, which is not built yet", `{"_delegate":"other.json"}`, "$.t._delegate: delegates are not built yet"},
 		{"it hands values back, which is not built yet", `{"_writes":["state.a"]}`, "$.t._writes: delegates are not built yet"},
 		{"its fixed _outputPath is two, which is not built yet", `{"_outputPath":"†state.a && †state.b"}`, "several output paths are not built yet"},
@@ -78,7 +84,7 @@ func TestAToolsNameHasBounds(t *testing.T) {
 
 func TestEverythingWrongWithAToolIsToldAtOnce(t *testing.T) {
 	var ps Problems
-	ReadTool("_t", mustDecode(`{"type":"array","_timeout":-1,"_x":1,"_approval":true,"_output":1}`), "$", &ps)
+	ReadTool("_t", mustDecode(`{"type":"array","_timeout":-1,"_x":1,"_approval":1,"_output":1}`), "$", &ps)
 	if len(ps) != 6 {
 		t.Errorf("got %d problems:\n%s", len(ps), ps)
 	}

@@ -32,6 +32,7 @@ type follower struct {
 	over     <-chan time.Time // the end of the wait; nil: for ever
 	through  bool             // pauses are watched through
 	heard    time.Time        // when the server last answered
+	person   *person          // at the terminal; nil: nobody
 }
 
 // follow gives the process's Result once it has ended or paused, or as it stands when the wait is over.
@@ -49,11 +50,24 @@ func (f *follower) follow(ctx context.Context) (model.Result, error) {
 			return model.Result{}, errInterrupted
 		case <-f.over:
 			return f.look(ctx, f.id)
+		case line, ok := <-f.person.heard():
+			if !ok {
+				f.person = nil // nothing more will be typed
+				continue
+			}
+			if err := f.person.answer(ctx, line); err != nil {
+				return model.Result{}, err
+			}
 		case v := <-views:
 			if err := f.listen(v); err != nil {
 				return model.Result{}, err
 			}
-			f.progress.show(v)
+			if v.err == nil {
+				f.person.offer(ctx, v.view, f.progress.clear)
+			}
+			if !f.person.busy() {
+				f.progress.show(v)
+			}
 			if v.err == nil && v.view.Status == model.StatusPaused && !f.through {
 				return f.withStates(ctx, v.view.Result)
 			}

@@ -89,7 +89,14 @@ func (p *progress) clear() {
 // describe puts a view into one line.
 func describe(v workflows.ProcessView) string {
 	parts := []string{string(v.Status)}
-	parts = append(parts, v.Waiting...)
+	for _, w := range v.Waiting {
+		if !strings.HasPrefix(w, workflows.WaitingForPerson) {
+			parts = append(parts, w)
+		}
+	}
+	if v.Awaiting > 0 {
+		parts = append(parts, "waits for "+plural(v.Awaiting, "decision")+" (starter approvals "+quote(v.Process)+")")
+	}
 	if len(v.Instances) > 1 {
 		parts = append(parts, tally(v.Result))
 	}

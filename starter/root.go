@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -11,6 +12,7 @@ import (
 
 // app is what all verbs share.
 type app struct {
+	in       io.Reader // what is typed
 	out, err io.Writer // the result, and everything else
 	json     bool
 	data     string // the folder that --data names
@@ -23,7 +25,7 @@ func execute(args []string, out, err io.Writer) int {
 	defer stop()
 	// Whoever interrupts twice does not want to wait for a tidy end.
 	context.AfterFunc(ctx, stop)
-	a := &app{out: out, err: err}
+	a := &app{in: os.Stdin, out: out, err: err}
 	root := a.root()
 	root.SetArgs(args)
 	return a.exitCode(root.ExecuteContext(ctx))
@@ -54,6 +56,8 @@ reached; 130 interrupted.`,
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result as JSON")
 	root.PersistentFlags().StringVar(&a.data, "data", "", "`folder` of the embedded server (default $PROCESSIDEA_DATA, else .processidea)")
 	root.AddCommand(a.runVerb(), a.devVerb(), a.listVerb(), a.watchVerb(), a.showVerb(), a.resultVerb(), a.checkVerb(), a.graphVerb(),
+		a.approvalsVerb(), a.pauseVerb(), a.resumeVerb(), a.reviseVerb(), a.addVerb(), a.cancelVerb(), a.toolsVerb(),
 		a.codecVerb(), a.keysVerb())
+	root.AddCommand(a.decisionVerbs()...)
 	return root
 }

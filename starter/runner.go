@@ -91,8 +91,9 @@ func (r *runner) follow(ctx context.Context) (model.Result, error) {
 	if r.options.wait > 0 {
 		over = time.After(r.options.wait)
 	}
+	somebody := r.newPerson(r.session, r.options.id)
 	for {
-		f := follower{session: r.session, id: r.options.id, progress: r.newProgress(r.options.id), over: over}
+		f := follower{session: r.session, id: r.options.id, progress: r.newProgress(r.options.id), over: over, person: somebody}
 		result, err := f.follow(ctx)
 		if !errors.Is(err, errAbandoned) {
 			return result, err
@@ -104,6 +105,9 @@ func (r *runner) follow(ctx context.Context) (model.Result, error) {
 			return result, err
 		}
 		r.session = s
+		if somebody != nil {
+			somebody.session = s
+		}
 		r.note("the program that ran the server has ended; %s goes on here", r.options.id)
 	}
 }

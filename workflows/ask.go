@@ -23,6 +23,7 @@ const (
 
 // ask makes one Request. The activity hands each Call on to its instance as it closes in the stream.
 func (p *process) ask(ctx workflow.Context, brief *model.Brief) {
+	p.asked = p.idea
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: p.idea.Config.LLM.Timeout,
 		HeartbeatTimeout:    heartbeatTimeout,
@@ -96,29 +97,22 @@ func (p *process) delivered(ctx workflow.Context, sent []workflow.Future) {
 	}
 }
 
-// conclude closes the Request under way once everything that came of it has ended, seals its Idea, and ends the
-// instances that have reached their goal.
+// conclude closes the Request under way once it has ended, and seals its Idea.
 func (p *process) conclude(ctx workflow.Context) {
 	c := p.mind.Conclude()
 	if c == nil {
 		return
 	}
 	if len(c.Brief.Asking) == 0 {
-		p.seal(ctx, c.Seen, c.Calls, c.Reply.Output)
+		p.seal(ctx, p.asked, c.Seen, c.Calls, c.Reply.Output)
 	}
-	var sent []workflow.Future
-	for _, m := range c.Ended {
-		sent = append(sent, workflow.SignalExternalWorkflow(ctx, InstanceID(p.id, m.Token), "", SignalEnd,
-			EndSignal{Status: m.Status}))
-	}
-	p.delivered(ctx, sent)
 }
 
 // seal puts one Idea on the chain. Sealing is content-addressed, so that doing it twice is doing it once.
-func (p *process) seal(ctx workflow.Context, brief *model.Brief, calls []any, output any) {
+func (p *process) seal(ctx workflow.Context, idea *model.Idea, brief *model.Brief, calls []any, output any) {
 	in := SealInput{
 		Process: p.id, At: p.last.At + 1, Parent: p.last.Digest,
-		Idea: p.start.Idea, Brief: brief, Calls: calls, Output: output,
+		Idea: idea.Source, Brief: brief, Calls: calls, Output: output,
 	}
 	s, err := sealNow(ctx, in)
 	if err != nil {
@@ -148,7 +142,7 @@ func sealNow(ctx workflow.Context, in SealInput) (s Sealed, err error) {
 func (p *process) sealEnd(ctx workflow.Context) {
 	brief := p.mind.Final()
 	if p.last.At == 0 || !model.Equal(p.state, statesOf(brief)) {
-		p.seal(ctx, brief, []any{}, p.mind.Output())
+		p.seal(ctx, p.idea, brief, []any{}, p.mind.Output())
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	commonpb "go.temporal.io/api/common/v1"
+	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/converter"
 
 	"processidea/model"
@@ -19,10 +20,26 @@ func DataConverter(inlineMetadata string) converter.DataConverter {
 	return converter.NewCompositeDataConverter(
 		converter.NewNilPayloadConverter(),
 		converter.NewByteSlicePayloadConverter(),
-		converter.NewProtoJSONPayloadConverter(),
+		protoConverter{converter.NewProtoJSONPayloadConverter(), inlineMetadata},
 		converter.NewProtoPayloadConverter(),
 		jsonConverter{inlineMetadata},
 	)
+}
+
+// protoConverter is Temporal's own, but for what a workflow tells of itself, current details among it: that answers a
+// query too, of the Temporal UI, and stays inline.
+type protoConverter struct {
+	*converter.ProtoJSONPayloadConverter
+	inlineMetadata string
+}
+
+// ToPayload encodes a protobuf message as JSON.
+func (c protoConverter) ToPayload(v any) (*commonpb.Payload, error) {
+	p, err := c.ProtoJSONPayloadConverter.ToPayload(v)
+	if _, ok := v.(*sdkpb.WorkflowMetadata); ok && err == nil && p != nil {
+		p.Metadata[c.inlineMetadata] = []byte("true")
+	}
+	return p, err
 }
 
 type jsonConverter struct{ inlineMetadata string }
@@ -68,20 +85,20 @@ func unmarshal(data []byte, to any) error {
 	return nil
 }
 
-// decodeSignal reads a signal's payload: one JSON object. What people send has the keys of T and no others; what parts of
-// this program send may come from a newer version.
-func decodeSignal[T any](raw converter.RawValue, strict bool) (v T, err error) {
-	p := raw.Payload()
-	if enc := string(p.GetMetadata()[converter.MetadataEncoding]); enc != converter.MetadataEncodingJSON {
-		return v, fmt.Errorf("want one JSON object, got a payload of encoding %q", enc)
-	}
-	if _, err := model.DecodeObject(p.GetData()); err != nil {
+// decodeSignal reads the payload of a signal from another part of this program, which may be of a newer version: keys that
+// are not known are left alone.
+func decodeSignal[T any](raw converter.RawValue) (v T, err error) {
+	if _, err := decodeObject(raw); err != nil {
 		return v, err
 	}
-	d := json.NewDecoder(bytes.NewReader(p.GetData()))
-	d.UseNumber()
-	if strict {
-		d.DisallowUnknownFields()
+	return v, unmarshal(raw.Payload().GetData(), &v)
+}
+
+// decodeObject reads a signal's payload: one JSON object.
+func decodeObject(raw converter.RawValue) (map[string]any, error) {
+	p := raw.Payload()
+	if enc := string(p.GetMetadata()[converter.MetadataEncoding]); enc != converter.MetadataEncodingJSON {
+		return nil, fmt.Errorf("want one JSON object, got a payload of encoding %q", enc)
 	}
-	return v, d.Decode(&v)
+	return model.DecodeObject(p.GetData())
 }

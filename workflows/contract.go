@@ -6,6 +6,7 @@ package workflows
 import (
 	"net/url"
 	"strings"
+	"time"
 
 	"processidea/model"
 )
@@ -31,11 +32,14 @@ const (
 	SignalEnd = "end"
 	// SignalReport tells a process what became of an instance's Calls (model.Report). The instance sends it.
 	SignalReport = "report"
-	// SignalResume lets a paused process go on (ResumeSignal). People send it.
-	SignalResume = "resume"
+	// SignalHold keeps an instance from starting anything new, and lets it go on (HoldSignal). The process sends it.
+	SignalHold = "hold"
+	// SignalCorrect brings a person's correction to an instance (CorrectSignal). The process sends it.
+	SignalCorrect = "correct"
 
-	QueryStatus = "status"
-	QueryIdea   = "idea"
+	QueryStatus    = "status"
+	QueryIdea      = "idea"
+	QueryApprovals = "approvals"
 
 	// MemoPath, MemoVersion and MemoFile describe a process: its Idea's path and version, and the digest of the file.
 	MemoPath    = "path"
@@ -135,6 +139,9 @@ type InstanceSetup struct {
 	Tools      map[string]any           `json:"tools"`
 	Context    []any                    `json:"context,omitempty"`
 	Bindings   map[string]model.Binding `json:"bindings"`
+	Oversight  model.Oversight          `json:"oversight,omitzero"`
+	// Attributes says that the search attributes are registered.
+	Attributes bool `json:"attributes,omitempty"`
 }
 
 // InstanceOwn is what one instance has for itself.
@@ -180,12 +187,15 @@ type EndSignal struct {
 	Status model.InstanceStatus `json:"status"`
 }
 
-// ResumeSignal lets a paused process go on. Limits are as in an Idea's config.
-type ResumeSignal struct {
-	ID     string         `json:"id,omitempty"`
-	By     string         `json:"by,omitempty"`
-	Reason string         `json:"reason,omitempty"`
-	Limits map[string]any `json:"limits,omitempty"`
+// HoldSignal keeps an instance from starting anything new, or lets it go on.
+type HoldSignal struct {
+	Held bool `json:"held"`
+}
+
+// CorrectSignal brings a person's correction to an instance: messages that come after all others.
+type CorrectSignal struct {
+	Context []any  `json:"context"`
+	By      string `json:"by,omitempty"`
 }
 
 // Inline marks answers to queries: they stay in the answer whatever their size, since people without our store read
@@ -195,16 +205,56 @@ type Inline interface{ inline() }
 // ProcessView answers the query "status" of a process: as `run --json` without States, and what it waits for.
 type ProcessView struct {
 	model.Result
-	Waiting  []string        `json:"waiting"`
+	// Waiting says, for people, what the process waits for.
+	Waiting []string `json:"waiting"`
+	// Awaiting counts the Calls that wait for a person.
+	Awaiting int `json:"awaiting"`
+	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
 	Refusals []model.Refusal `json:"refusals"`
+	Refused  int             `json:"refused"`
+	// Accepted are the last hundred signals by which people steered the process.
+	Accepted []Accepted `json:"accepted"`
+}
+
+// Accepted is a signal by which somebody steered the process, once it has taken effect.
+type Accepted struct {
+	ID     string    `json:"id,omitempty"` // as the signal gave it
+	Signal string    `json:"signal"`
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	At     time.Time `json:"at"`
 }
 
 func (ProcessView) inline() {}
+
+// ApprovalsView answers the query "approvals" of an instance.
+type ApprovalsView struct {
+	Approvals []model.Pending `json:"approvals"`
+}
+
+func (ApprovalsView) inline() {}
+
+// Approval is a pending approval of a process, with its instance.
+type Approval struct {
+	Process  string `json:"process"`
+	Instance string `json:"instance"`
+	model.Pending
+}
+
+// ProcessApprovals answers the query "approvals" of a process.
+type ProcessApprovals struct {
+	Approvals []Approval `json:"approvals"`
+}
+
+func (ProcessApprovals) inline() {}
 
 // InstanceView answers the query "status" of an instance.
 type InstanceView struct {
 	State any        `json:"state"`
 	Calls []CallView `json:"calls"`
+	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
+	Refusals []model.Refusal `json:"refusals"`
+	Refused  int             `json:"refused"`
 }
 
 func (InstanceView) inline() {}
@@ -215,6 +265,9 @@ type CallView struct {
 	Tool       string       `json:"tool"`
 	Status     model.Status `json:"status"`
 	OutputPath *model.Path  `json:"outputPath"`
-	By         string       `json:"by,omitempty"`
-	Error      *model.Fault `json:"error,omitempty"`
+	// By names who decided on the Call last, or who wrote the path of a skipped one.
+	By    string       `json:"by,omitempty"`
+	Error *model.Fault `json:"error,omitempty"`
+	// Decisions are those that people took, each with the digest of what was decided on.
+	Decisions []model.Decision `json:"decisions,omitempty"`
 }

@@ -248,6 +248,21 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 	})
 	kill()
 	c.work()
+	waits := func() []model.Pending {
+		var v struct{ Approvals []model.Pending }
+		q, err := c.client.QueryWorkflow(t.Context(), s.id+"/main", "", "approvals")
+		if err != nil || q.Get(&v) != nil {
+			return nil
+		}
+		return v.Approvals
+	}
+	eventually(t, "a person is asked about the Call that must not run twice", func() bool { return len(waits()) == 1 })
+	if p := waits()[0]; p.Call != "1.3" || !strings.Contains(p.Why, "the worker was lost") || len(c.calls("once")) != 1 {
+		t.Errorf("%+v after %d calls", p, len(c.calls("once")))
+	}
+	if err := c.client.SignalWorkflow(t.Context(), s.id, "", model.Answer, map[string]any{"call": "1.3", "by": "ann", "output": "seen"}); err != nil {
+		t.Fatal(err)
+	}
 	r := c.finish(run)
 	if k := c.calls("again"); len(k) != 2 || k[0] != k[1] || k[0] != s.id+"/main/1.2" {
 		t.Errorf("again: %q", k)
@@ -255,7 +270,7 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 	if len(c.calls("once")) != 1 || len(c.calls("before")) != 1 {
 		t.Errorf("once %d times, before %d times", len(c.calls("once")), len(c.calls("before")))
 	}
-	if got := asJSON(r.Instances[""].State); got != `{"a":"before","b":"again"}` || !strings.Contains(s.prompt(2), "outcome_unknown") {
+	if got := asJSON(r.Instances[""].State); got != `{"a":"before","b":"again","c":"seen"}` || !strings.Contains(s.prompt(2), "answered by ann") {
 		t.Errorf("%s\n%s", got, s.prompt(2))
 	}
 }

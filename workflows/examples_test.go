@@ -61,6 +61,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 		"employees":  {2, model.Counts{Done: 1}},
 		"diamond":    {2, model.Counts{Done: 7, Failed: 1}},
 		"latent":     {3, model.Counts{Done: 2}},
+		"refunds":    {4, model.Counts{Done: 400, Rejected: 1, Skipped: 10}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "diamond" {
@@ -77,6 +78,9 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if name == "refunds" {
+				sign(t, run.GetID())
+			}
 			var r model.Result
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
@@ -91,6 +95,19 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 				recordHistories(t, name, r)
 			}
 		})
+	}
+}
+
+// sign decides on everything that waits in the example of refunds: one is rejected.
+func sign(t *testing.T, id string) {
+	t.Helper()
+	s := &scenario{t: t, id: id, client: temporalClient, namespace: server.Namespace()}
+	for n, a := range s.waitsFor(11) {
+		if n == 0 {
+			s.decide(model.Reject, a.Call, `{"reason": "it was used"}`)
+			continue
+		}
+		s.decide(model.Approve, a.Call, `{"digest": "`+a.Digest+`"}`)
 	}
 }
 

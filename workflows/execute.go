@@ -84,6 +84,7 @@ func callSummary(token string, rec *model.Record) string {
 
 func (i *instance) executed(ctx workflow.Context, r model.Ready, f workflow.Future) {
 	i.running--
+	i.event(ctx)
 	id := r.Record.ID
 	var value any
 	err := f.Get(ctx, &value)
@@ -93,8 +94,7 @@ func (i *instance) executed(ctx workflow.Context, r model.Ready, f workflow.Futu
 	case !workerLost(err):
 		i.run.Fail(id, faultOf(err))
 	case r.Tool.Attempts == 1:
-		i.run.Fail(id, &model.Fault{Code: model.CodeUnknown,
-			Message: "the worker was lost while the tool ran; it may have had its effect, and it must not run twice"})
+		i.run.Unsure(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
 	case i.deaths[id] >= maxDeaths:
 		i.run.Fail(id, &model.Fault{Code: model.CodeUnknown, Message: fmt.Sprintf("%d workers were lost while the tool ran", maxDeaths)})
 	default:

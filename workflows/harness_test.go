@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) int {
 	var stop func()
 	var err error
-	if server, stop, err = devtest.Shared(); err != nil {
+	if server, stop, err = devtest.Shared(func(o *devserver.Options) { o.SearchAttributes = engine.SearchAttributes }); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -1,6 +1,9 @@
 package workflows
 
 import (
+	"strings"
+	"time"
+
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
@@ -12,6 +15,10 @@ import (
 type inbox struct {
 	selector workflow.Selector
 	refusals model.Refusals
+	untold   []model.Refusal // since the last report
+
+	wakes  time.Time // when the timer fires; zero where there is none
+	cancel workflow.CancelFunc
 }
 
 func newInbox(ctx workflow.Context) *inbox {
@@ -23,39 +30,99 @@ func newInbox(ctx workflow.Context) *inbox {
 // wait blocks until something happens and then takes all that has happened: one report for a burst, not one each.
 func (b *inbox) wait(ctx workflow.Context) {
 	b.selector.Select(ctx)
+	b.drain(ctx)
+}
+
+// drain takes what has happened, and waits for nothing.
+func (b *inbox) drain(ctx workflow.Context) {
 	for ctx.Err() == nil && b.selector.HasPending() {
 		b.selector.Select(ctx)
 	}
+}
+
+// wakeAt has wait return at a time even if nothing happens; zero: it does not.
+func (b *inbox) wakeAt(ctx workflow.Context, t time.Time, summary string) {
+	if t.Equal(b.wakes) {
+		return
+	}
+	if b.cancel != nil {
+		b.cancel()
+		b.cancel = nil
+	}
+	if b.wakes = t; t.IsZero() {
+		return
+	}
+	ctx, b.cancel = workflow.WithCancel(ctx)
+	timer := workflow.NewTimerWithOptions(ctx, max(t.Sub(workflow.Now(ctx)), time.Millisecond), workflow.TimerOptions{Summary: summary})
+	b.when(timer, func(f workflow.Future) {
+		if f.Get(ctx, nil) == nil && t.Equal(b.wakes) {
+			b.wakes, b.cancel = time.Time{}, nil
+		}
+	})
 }
 
 // when calls back once a future is there.
 func (b *inbox) when(f workflow.Future, then func(workflow.Future)) { b.selector.AddFuture(f, then) }
 
 // refuse keeps a signal that changed nothing, and why.
-func (b *inbox) refuse(signal, id, reason string) {
-	b.refusals.Add(model.Refusal{Signal: signal, ID: id, Reason: reason})
+func (b *inbox) refuse(ctx workflow.Context, signal string, payload map[string]any, reason string) {
+	text := func(k string) string {
+		s, _ := payload[k].(string)
+		return clipBytes(s, 200)
+	}
+	r := model.Refusal{
+		Signal: signal, ID: text("id"), Call: text("call"), By: text("by"), Reason: clipBytes(reason, 1000), At: workflow.Now(ctx),
+	}
+	b.refusals.Add(r)
+	if b.untold = append(b.untold, r); len(b.untold) > maxUntold {
+		b.untold = b.untold[1:]
+	}
 }
+
+// maxUntold bounds a report: of a flood of nonsense the last ones are as good as all.
+const maxUntold = 100
+
+// takeUntold gives what was refused since it was asked last.
+func (b *inbox) takeUntold() []model.Refusal {
+	r := b.untold
+	b.untold = nil
+	return r
+}
+
+// refused is the refusals for a query: a list, never nothing.
+func (b *inbox) refused() []model.Refusal { return append([]model.Refusal{}, b.refusals.Last...) }
 
 // on receives one kind of signal from other parts of this program.
-func on[T any](b *inbox, ctx workflow.Context, name string, handle func(workflow.Context, T)) {
-	receive(b, ctx, name, false, handle)
-}
-
-// onPeople receives one kind of signal from people and their scripts.
-func onPeople[T any](b *inbox, ctx workflow.Context, name string, handle func(workflow.Context, T)) {
-	receive(b, ctx, name, true, handle)
-}
-
-// receive takes a signal raw and decodes it: the SDK would drop a malformed one with a line in the log.
-func receive[T any](b *inbox, ctx workflow.Context, name string, strict bool, handle func(workflow.Context, T)) {
-	b.selector.AddReceive(workflow.GetSignalChannel(ctx, name), func(c workflow.ReceiveChannel, _ bool) {
-		var raw converter.RawValue
-		c.Receive(ctx, &raw)
-		v, err := decodeSignal[T](raw, strict)
+func on[T any](b *inbox, ctx workflow.Context, name, description string, handle func(workflow.Context, T)) {
+	b.receive(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
+		v, err := decodeSignal[T](raw)
 		if err != nil {
-			b.refuse(name, "", err.Error())
+			b.refuse(ctx, name, nil, err.Error())
 			return
 		}
 		handle(ctx, v)
+	})
+}
+
+// onPeople receives one kind of signal from people and their scripts. What handle returns is why it changed nothing.
+func onPeople(b *inbox, ctx workflow.Context, name, description string, handle func(workflow.Context, map[string]any) error) {
+	b.receive(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
+		payload, err := decodeObject(raw)
+		if err == nil {
+			err = handle(ctx, payload)
+		}
+		if err != nil {
+			b.refuse(ctx, name, payload, strings.TrimPrefix(err.Error(), "model: "))
+		}
+	})
+}
+
+// receive takes a signal raw: the SDK would drop a malformed one with a line in the log.
+func (b *inbox) receive(ctx workflow.Context, name, description string, take func(workflow.Context, converter.RawValue)) {
+	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})
+	b.selector.AddReceive(channel, func(c workflow.ReceiveChannel, _ bool) {
+		var raw converter.RawValue
+		c.Receive(ctx, &raw)
+		take(ctx, raw)
 	})
 }

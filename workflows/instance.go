@@ -18,28 +18,41 @@ func Instance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn) (*Inst
 	}
 	workflow.Go(ctx, i.watchProcess)
 	for !i.ended() {
-		i.listen(ctx)
+		deadline, _ := i.run.Deadline()
+		i.inbox.wakeAt(ctx, deadline, "until a decision is due")
+		i.inbox.wait(ctx)
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, i.cancelled(ctx)
 		}
+		i.expire(ctx)
+		i.startReady(ctx)
 		if i.gone {
 			return nil, orphan()
 		}
-		i.startReady(ctx)
 		i.report(ctx)
 		i.show(ctx)
 	}
 	return &InstanceResult{Status: i.end, State: i.run.State()}, nil
 }
 
+// cancelled ends the instance with its process. Nobody is waited for any more.
+func (i *instance) cancelled(ctx workflow.Context) error {
+	err := ctx.Err()
+	ctx, done := workflow.NewDisconnectedContext(ctx)
+	defer done()
+	i.attribute(ctx, 0)
+	return err
+}
+
 // instance is what an Instance workflow holds while it runs.
 type instance struct {
-	setup InstanceSetup
-	own   InstanceOwn
-	tools []*model.Tool
-	run   *model.Run
-	inbox *inbox
-	end   model.InstanceStatus // once the process has said so
+	setup  InstanceSetup
+	own    InstanceOwn
+	tools  []*model.Tool
+	run    *model.Run
+	inbox  *inbox
+	outbox *outbox
+	end    model.InstanceStatus // once the process has said so
 
 	closed int // the highest Request that is closed here
 	broke  map[int]bool
@@ -49,21 +62,33 @@ type instance struct {
 	queue   []model.Ready // Calls that may run and wait for others to end
 	running int
 
+	held      bool // nothing new starts
+	dirty     bool // something has happened after which something may start
+	waited    bool // a person was waited for since it was looked whether the process is there
+	corrected int  // corrections taken in
+
 	orphaned workflow.Channel // says that the process is gone
 	gone     bool
 }
 
 // told is what the process has been told.
 type told struct {
-	closed int
-	quiet  bool
-	calls  map[string]model.Status
+	closed, corrected int
+	quiet             bool
+	calls             map[string]callTold
+	pending           string
+}
+
+// callTold is what it was told of a Call.
+type callTold struct {
+	status    model.Status
+	decisions int
 }
 
 func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn) *instance {
 	i := &instance{
 		setup: setup, own: own, broke: map[int]bool{}, deaths: map[string]int{},
-		told: told{quiet: true, calls: map[string]model.Status{}},
+		told: told{quiet: true, calls: map[string]callTold{}},
 	}
 	for _, name := range sortedNames(setup.Tools) {
 		// The process has checked the palette: what is wrong with it was said there.
@@ -71,14 +96,18 @@ func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn) *in
 			i.tools = append(i.tools, t)
 		}
 	}
-	palette := model.Palette{Tools: i.tools, Bindings: setup.Bindings}
+	palette := model.Palette{Tools: i.tools, Bindings: setup.Bindings, Oversight: setup.Oversight}
 	i.run = model.NewRun(palette, readContext(setup.Context, own.Context), own.Token)
 	i.inbox = newInbox(ctx)
+	i.outbox = newOutbox(i.inbox)
 	i.orphaned = workflow.NewBufferedChannel(ctx, 1)
 	i.inbox.selector.AddReceive(i.orphaned, func(c workflow.ReceiveChannel, _ bool) { i.gone = c.ReceiveAsync(nil) })
-	on(i.inbox, ctx, SignalCalls, i.onCalls)
-	on(i.inbox, ctx, SignalClose, i.onClose)
-	on(i.inbox, ctx, SignalEnd, i.onEnd)
+	on(i.inbox, ctx, SignalCalls, "From the Request: Calls, as they close in the stream.", i.onCalls)
+	on(i.inbox, ctx, SignalClose, "From the process: a Request broke off.", i.onClose)
+	on(i.inbox, ctx, SignalHold, "From the process: it is paused, or goes on.", i.onHold)
+	on(i.inbox, ctx, SignalCorrect, "From the process: a person's correction.", i.onCorrect)
+	on(i.inbox, ctx, SignalEnd, "From the process: the instance has reached its goal, or failed.", i.onEnd)
+	i.hearPeople(ctx)
 	return i
 }
 
@@ -108,10 +137,8 @@ func sortedNames(m map[string]any) []string {
 // ended says that the process has ended the instance, and nothing of it is running any more.
 func (i *instance) ended() bool { return i.end != "" && i.run.Quiet() }
 
-// listen waits until something happens and takes all that has happened by then.
-func (i *instance) listen(ctx workflow.Context) { i.inbox.wait(ctx) }
-
 func (i *instance) onCalls(ctx workflow.Context, s CallsSignal) {
+	i.event(ctx)
 	for _, c := range s.Calls {
 		i.run.Accept(s.Request, c.Index, c.Call)
 	}
@@ -126,6 +153,7 @@ func (i *instance) onCalls(ctx workflow.Context, s CallsSignal) {
 }
 
 func (i *instance) onClose(ctx workflow.Context, s CloseSignal) {
+	i.event(ctx)
 	i.broke[s.Request] = true
 	i.close(s.Request)
 }
@@ -145,52 +173,18 @@ const maxRunning = 200
 
 // startReady runs every Call that may run now, as many at once as are good for the workflow.
 func (i *instance) startReady(ctx workflow.Context) {
+	if i.held {
+		return
+	}
 	i.queue = append(i.queue, i.run.Next()...)
+	i.dirty = false
+	if len(i.queue) > 0 && i.orphanedSince(ctx) {
+		i.gone = true
+		return
+	}
 	for len(i.queue) > 0 && i.running < maxRunning {
 		next := i.queue[0]
 		i.queue = i.queue[1:]
 		i.execute(ctx, next)
 	}
-}
-
-// report tells the process what has changed, when the instance has come to rest.
-func (i *instance) report(ctx workflow.Context) {
-	quiet := i.run.Quiet()
-	if !quiet || quiet == i.told.quiet && i.closed == i.told.closed {
-		i.told.quiet = quiet
-		return
-	}
-	r := i.news()
-	i.told.quiet, i.told.closed = quiet, i.closed
-	// No run id: the process may have continued as new. When it is gone, nobody is left to tell.
-	f := workflow.SignalExternalWorkflow(ctx, i.setup.Process, "", SignalReport, r)
-	i.inbox.when(f, func(f workflow.Future) {
-		if err := f.Get(ctx, nil); err != nil {
-			workflow.GetLogger(ctx).Warn("the process could not be told", "error", err)
-		}
-	})
-}
-
-// news is what the process has not been told yet.
-func (i *instance) news() model.Report {
-	r := model.Report{Token: i.own.Token, Closed: i.closed, Quiet: true, Missing: i.run.Missing()}
-	r.Writes = i.run.NewWrites()
-	for _, rec := range i.run.Records() {
-		if before, known := i.told.calls[rec.ID]; known && before == rec.Status {
-			continue
-		}
-		i.told.calls[rec.ID] = rec.Status
-		c := model.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result}
-		if i.broke[rec.Request] {
-			c.Call = rec.Written
-		}
-		r.Calls = append(r.Calls, c)
-	}
-	for _, rec := range i.run.Asking() {
-		params, err := i.run.Resolved(rec)
-		if err == nil {
-			r.Asking = append(r.Asking, model.Asked{ID: rec.ID, Token: i.own.Token, Tool: rec.Tool, Params: params})
-		}
-	}
-	return r
 }

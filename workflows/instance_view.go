@@ -11,16 +11,28 @@ import (
 
 // answer sets up what an instance answers to queries.
 func (i *instance) answer(ctx workflow.Context) error {
-	return workflow.SetQueryHandlerWithOptions(ctx, QueryStatus, func() (InstanceView, error) { return i.view(), nil },
-		workflow.QueryHandlerOptions{Description: "The instance's State and its Calls: {state, calls}."})
+	return answers(ctx, []query{
+		{QueryStatus, func() (InstanceView, error) { return i.view(), nil }, "The instance's State and its Calls: {state, calls}."},
+		{QueryApprovals, func() (ApprovalsView, error) { return i.approvals(), nil }, "What waits for a person: {approvals}."},
+	})
+}
+
+func (i *instance) approvals() ApprovalsView {
+	return ApprovalsView{Approvals: append([]model.Pending{}, i.run.Pending()...)}
 }
 
 func (i *instance) view() InstanceView {
-	v := InstanceView{State: i.run.State(), Calls: []CallView{}}
+	v := InstanceView{
+		State: i.run.State(), Calls: []CallView{}, Refusals: i.inbox.refused(), Refused: i.inbox.refusals.Count,
+	}
 	for _, rec := range i.run.Records() {
-		v.Calls = append(v.Calls, CallView{
-			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.By, Error: rec.Fault,
-		})
+		c := CallView{
+			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.By, Error: rec.Fault, Decisions: rec.Decisions,
+		}
+		if n := len(rec.Decisions); n > 0 && c.By == "" {
+			c.By = rec.Decisions[n-1].By
+		}
+		v.Calls = append(v.Calls, c)
 	}
 	return v
 }
@@ -36,18 +48,24 @@ func (i *instance) show(ctx workflow.Context) {
 		name = "the only one"
 	}
 	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", mdText(name), i.setup.Process, i.standing())
+	var pending []Approval
+	for _, p := range i.run.Pending() {
+		pending = append(pending, Approval{Process: i.setup.Process, Instance: i.own.Token, Pending: p})
+	}
+	showPending(&b, pending)
+	showRefusals(&b, i.inbox.refusals)
 	records := i.run.Records()
 	if len(records) > shownCalls {
 		fmt.Fprintf(&b, "The last %d of %d Calls:\n\n", shownCalls, len(records))
 		records = records[len(records)-shownCalls:]
 	}
 	if len(records) > 0 {
-		b.WriteString("| Call | Tool | Result goes to | Status |\n| --- | --- | --- | --- |\n")
+		b.WriteString("\n| Call | Tool | Result goes to | Status |\n| --- | --- | --- | --- |\n")
 	}
 	for _, rec := range records {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", mdText(rec.ID), mdText(rec.Tool), mdText(pathOf(rec)), mdText(statusOf(rec)))
 	}
-	workflow.SetCurrentDetails(ctx, clipBytes(b.String(), 16_000))
+	workflow.SetCurrentDetails(ctx, clipBytes(b.String(), maxDetails))
 }
 
 func (i *instance) standing() string {
@@ -60,10 +78,16 @@ func (i *instance) standing() string {
 	switch {
 	case i.end != "":
 		return string(i.end)
+	case i.held && running > 0:
+		return fmt.Sprintf("the process is paused: %d Calls are still running", running)
 	case running > 0:
 		return fmt.Sprintf("%d Calls are running", running)
+	case i.held:
+		return "the process is paused: nothing new starts"
 	case i.run.Listening():
 		return "waits for what the LLM is still saying"
+	case len(i.run.Pending()) > 0:
+		return "waits for a person"
 	case len(i.run.Asking()) > 0:
 		return "waits for the LLM to write results"
 	}

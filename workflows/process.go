@@ -17,37 +17,53 @@ func Process(ctx workflow.Context, start Start) (*model.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.startInstances(ctx); err != nil && ctx.Err() == nil {
-		return nil, err
-	}
-	for ctx.Err() == nil {
+	err = p.startInstances(ctx, p.mind.Tokens())
+	for err == nil && ctx.Err() == nil {
+		p.conclude(ctx)
 		step, brief := p.mind.Next(workflow.Now(ctx))
-		if step == model.StepOver {
+		p.endInstances(ctx)
+		p.followPause(ctx)
+		p.sealRevisions(ctx)
+		if step == model.StepOver && p.windUp(ctx) {
 			return p.finish(ctx)
 		}
 		if step == model.StepAsk {
 			p.ask(ctx, brief)
 		}
 		p.show(ctx, step)
-		p.inbox.wait(ctx)
-		p.conclude(ctx)
+		p.inbox.wakeAt(ctx, p.mind.Wake(), "until the next Request is due")
+		if step != model.StepOver {
+			p.inbox.wait(ctx)
+		}
+		err = p.startJoining(ctx)
 	}
-	return nil, p.cancelled(ctx)
+	if ctx.Err() != nil {
+		return nil, p.cancelled(ctx)
+	}
+	return nil, err
 }
 
 // process is what a Process workflow holds while it runs.
 type process struct {
 	id, firstRun string
 
-	start Start
-	idea  *model.Idea
-	setup RequestSetup
-	mind  *model.Mind
-	inbox *inbox
-	last  Sealed
+	start  Start
+	idea   *model.Idea
+	setup  RequestSetup
+	mind   *model.Mind
+	inbox  *inbox
+	outbox *outbox
+	last   Sealed
+	asked  *model.Idea // as it was when the Request under way was made
 	// children are the instances that this run of the workflow has started.
 	children []workflow.ChildWorkflowFuture
 	state    any // what the last sealed Idea says of the States, to see whether anything changed since
+
+	messages  map[string][]any // of the Idea, as far as instances see them, by token
+	held      bool             // the instances were told that the process is paused
+	accepted  []Accepted
+	revisions []model.Steering // not sealed yet
+	joining   []joining
 }
 
 // begin reads the Idea, binds its Tools to what this worker knows, and sets up what the process hears and answers.
@@ -62,12 +78,24 @@ func begin(ctx workflow.Context, start Start) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.idea = idea
-	p.setup = RequestSetup{Idea: start.Idea, Bindings: prepared.Bindings, Replies: start.Replies}
+	p.setup = RequestSetup{Bindings: prepared.Bindings, Replies: start.Replies}
+	p.setIdea(idea)
 	p.mind = model.NewMind(idea, p.id, prepared.Bindings, workflow.Now(ctx))
-	on(p.inbox, ctx, SignalReport, p.onReport)
-	onPeople(p.inbox, ctx, SignalResume, p.onResume)
+	p.outbox = newOutbox(p.inbox)
+	on(p.inbox, ctx, SignalReport, "From an instance: what became of its Calls.", p.onReport)
+	p.hearPeople(ctx)
 	return p, p.answer(ctx)
+}
+
+// setIdea takes an Idea as the one that counts from now on.
+func (p *process) setIdea(idea *model.Idea) {
+	p.idea, p.setup.Idea = idea, idea.Source
+	p.messages = map[string][]any{}
+	for _, m := range idea.Context {
+		if m.Kind != "" {
+			p.messages[m.Instance] = append(p.messages[m.Instance], m.Source)
+		}
+	}
 }
 
 // prepare asks the worker which Tools it knows.
@@ -88,15 +116,14 @@ func prepare(ctx workflow.Context, idea map[string]any) (*PrepareResult, error) 
 // childWindow is how many instances are started at a time: over two thousand pending ones would leave the workflow stuck.
 const childWindow = 200
 
-// startInstances starts every instance and waits until each has started. They outlive this run of the workflow; a child
-// that has not started when it ends never would.
-func (p *process) startInstances(ctx workflow.Context) error {
+// startInstances starts instances and waits until each has started. They outlive this run of the workflow; a child that
+// has not started when it ends never would.
+func (p *process) startInstances(ctx workflow.Context, tokens []string) error {
 	setup := p.instanceSetup()
-	members := p.mind.Members()
-	for from := 0; from < len(members); from += childWindow {
+	for from := 0; from < len(tokens); from += childWindow {
 		var started []workflow.ChildWorkflowFuture
-		for _, m := range members[from:min(from+childWindow, len(members))] {
-			started = append(started, p.startInstance(ctx, setup, m.Token))
+		for _, token := range tokens[from:min(from+childWindow, len(tokens))] {
+			started = append(started, p.startInstance(ctx, setup, token))
 		}
 		p.children = append(p.children, started...)
 		for _, f := range started {
@@ -110,29 +137,21 @@ func (p *process) startInstances(ctx workflow.Context) error {
 
 // instanceSetup is the part of the Idea that every instance needs: the palette, and the shared input, State and data.
 func (p *process) instanceSetup() InstanceSetup {
-	s := InstanceSetup{Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}}
+	s := InstanceSetup{
+		Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}, Context: p.messages[""],
+		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes,
+	}
 	for _, t := range p.idea.Tools {
 		s.Tools[t.Name] = t.Source
 	}
-	s.Context = p.contextOf("")
 	return s
-}
-
-func (p *process) contextOf(token string) []any {
-	var own []any
-	for _, m := range p.idea.Context {
-		if m.Instance == token && m.Kind != "" {
-			own = append(own, m.Source)
-		}
-	}
-	return own
 }
 
 func (p *process) startInstance(ctx workflow.Context, setup InstanceSetup, token string) workflow.ChildWorkflowFuture {
 	own := InstanceOwn{Token: token}
 	summary := "the only instance"
 	if token != "" {
-		own.Context, summary = p.contextOf(token), "instance "+token
+		own.Context, summary = p.messages[token], "instance "+token
 	}
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: InstanceID(p.id, token), ParentClosePolicy: parentClosePolicy, StaticSummary: summary,
@@ -140,28 +159,37 @@ func (p *process) startInstance(ctx workflow.Context, setup InstanceSetup, token
 	return workflow.ExecuteChildWorkflow(ctx, InstanceType, setup, own)
 }
 
-func (p *process) onReport(_ workflow.Context, r model.Report) { p.mind.Heard(r) }
-
-func (p *process) onResume(_ workflow.Context, s ResumeSignal) {
-	var problems model.Problems
-	limits := model.ReadLimits(s.Limits, "$.limits", &problems)
-	switch {
-	case len(problems) > 0:
-		p.inbox.refuse(SignalResume, s.ID, problems.Error())
-	case p.mind.Paused() == nil:
-		p.inbox.refuse(SignalResume, s.ID, "the process is not paused")
-	default:
-		p.mind.Resume(limits)
+func (p *process) onReport(_ workflow.Context, r model.Report) {
+	p.mind.Heard(r)
+	for _, refusal := range r.Refusals {
+		p.inbox.refusals.Add(refusal)
 	}
 }
 
-// finish ends the process. One in which an instance failed ends as failed, with everything in the failure's details.
-func (p *process) finish(ctx workflow.Context) (*model.Result, error) {
+// endInstances tells the instances that have reached their goal, or failed, that they have.
+func (p *process) endInstances(ctx workflow.Context) {
+	var sent []workflow.Future
+	for _, m := range p.mind.TakeEnded() {
+		sent = append(sent, workflow.SignalExternalWorkflow(ctx, InstanceID(p.id, m.Token), "", SignalEnd,
+			EndSignal{Status: m.Status}))
+	}
+	p.delivered(ctx, sent)
+}
+
+// windUp seals the last Idea and waits for the instances to end. It says whether the process is over then: what people
+// signalled in the meantime may keep it at work.
+func (p *process) windUp(ctx workflow.Context) bool {
 	p.sealEnd(ctx)
 	for _, f := range p.children {
 		// An instance's own end says nothing new, but one that ends while its process does would fail a workflow task.
 		_ = f.Get(ctx, nil)
 	}
+	p.inbox.drain(ctx)
+	return p.mind.Over() && ctx.Err() == nil
+}
+
+// finish ends the process. One in which an instance failed ends as failed, with everything in the failure's details.
+func (p *process) finish(ctx workflow.Context) (*model.Result, error) {
 	p.show(ctx, model.StepOver)
 	status := p.mind.Outcome()
 	r := p.result(status, true)
@@ -181,7 +209,7 @@ func (p *process) cancelled(ctx workflow.Context) error {
 			_ = workflow.RequestCancelExternalWorkflow(ctx, InstanceID(p.id, m.Token), "").Get(ctx, nil)
 		}
 	}
-	p.attribute(ctx, string(model.StatusCancelled))
+	p.attribute(ctx, string(model.StatusCancelled), 0)
 	return temporal.NewCanceledError(p.result(model.StatusCancelled, true))
 }
 

@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -12,13 +13,29 @@ import (
 
 // answer sets up what a process answers to queries.
 func (p *process) answer(ctx workflow.Context) error {
-	err := workflow.SetQueryHandlerWithOptions(ctx, QueryStatus, func() (ProcessView, error) { return p.view(), nil },
-		workflow.QueryHandlerOptions{Description: "Where the process stands: as `run --json` prints it, without States."})
-	if err != nil {
-		return err
+	return answers(ctx, []query{
+		{QueryStatus, func() (ProcessView, error) { return p.view(), nil },
+			"Where the process stands: as `run --json` prints it, without States, and what it waits for."},
+		{QueryIdea, func() (Sealed, error) { return p.last, nil }, "The latest Idea of the chain: {at, digest, place}."},
+		{QueryApprovals, func() (ProcessApprovals, error) { return p.approvals(), nil },
+			"What waits for a person, in all instances: {approvals}."},
+	})
+}
+
+// query is a question that a workflow answers, with what it says of itself to people.
+type query struct {
+	name        string
+	handler     any
+	description string
+}
+
+func answers(ctx workflow.Context, queries []query) error {
+	for _, q := range queries {
+		if err := workflow.SetQueryHandlerWithOptions(ctx, q.name, q.handler, workflow.QueryHandlerOptions{Description: q.description}); err != nil {
+			return err
+		}
 	}
-	return workflow.SetQueryHandlerWithOptions(ctx, QueryIdea, func() (Sealed, error) { return p.last, nil },
-		workflow.QueryHandlerOptions{Description: "The latest Idea of the chain: {at, digest, place}."})
+	return nil
 }
 
 func (p *process) view() ProcessView {
@@ -26,33 +43,57 @@ func (p *process) view() ProcessView {
 	if p.mind.Paused() != nil {
 		status = model.StatusPaused
 	}
-	v := ProcessView{Result: p.result(status, false), Waiting: []string{}, Refusals: p.inbox.refusals.Last}
-	if v.Refusals == nil {
-		v.Refusals = []model.Refusal{}
+	return ProcessView{
+		Result: p.result(status, false), Waiting: p.waiting(), Refusals: p.inbox.refused(), Refused: p.inbox.refusals.Count,
+		Accepted: append([]Accepted{}, p.accepted...), Awaiting: len(p.approvals().Approvals),
 	}
+}
+
+// WaitingForPerson begins each line of ProcessView.Waiting that is about a pending approval.
+const WaitingForPerson = "a person: "
+
+// waiting says in a line each what the process waits for.
+func (p *process) waiting() []string {
+	list := []string{}
 	if f := p.mind.Paused(); f != nil {
-		v.Waiting = append(v.Waiting, "paused: "+f.Message)
+		list = append(list, "paused: "+f.Message)
 	} else if b := p.mind.Asked(); b != nil {
-		v.Waiting = append(v.Waiting, askSummary(b))
+		list = append(list, askSummary(b))
+	}
+	for _, a := range p.approvals().Approvals {
+		list = append(list, fmt.Sprintf("%s%s %s since %s", WaitingForPerson, a.Call, a.Tool, a.Since.UTC().Format(time.RFC3339)))
+	}
+	return list
+}
+
+func (p *process) approvals() ProcessApprovals {
+	v := ProcessApprovals{Approvals: []Approval{}}
+	for _, m := range p.mind.Members() {
+		for _, a := range m.Pending {
+			v.Approvals = append(v.Approvals, Approval{Process: p.id, Instance: m.Token, Pending: a})
+		}
 	}
 	return v
 }
 
-// show says in the Temporal UI where the process stands, and keeps the search attribute in step.
+// show says in the Temporal UI where the process stands and what it waits for, and keeps the search attributes in step.
 func (p *process) show(ctx workflow.Context, step model.Step) {
 	status := p.statusAt(step)
 	r := p.result(status, false)
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** — %s\n\n", mdText(p.title()), p.standing(step))
-	fmt.Fprintf(&b, "| Instances | Requests | Calls done | failed | skipped | blocked | Tokens |\n")
-	fmt.Fprintf(&b, "| --- | --- | --- | --- | --- | --- | --- |\n")
-	fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d |\n", p.tally(), r.Requests, r.Calls.Done, r.Calls.Failed,
-		r.Calls.Skipped, r.Calls.Blocked, r.Usage.PromptTokens+r.Usage.CompletionTokens)
+	fmt.Fprintf(&b, "| Instances | Requests | Calls done | failed | rejected | skipped | blocked | Tokens |\n")
+	fmt.Fprintf(&b, "| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d |\n", p.tally(), r.Requests, r.Calls.Done, r.Calls.Failed,
+		r.Calls.Rejected, r.Calls.Skipped, r.Calls.Blocked, r.Usage.PromptTokens+r.Usage.CompletionTokens)
 	if step == model.StepPaused {
 		b.WriteString("\nTo go on, send the signal `resume` with `{}`, or with `{\"limits\": {\"requests\": 100}}`.\n")
 	}
-	workflow.SetCurrentDetails(ctx, b.String())
-	p.attribute(ctx, string(status))
+	pending := p.approvals().Approvals
+	showPending(&b, pending)
+	showRefusals(&b, p.inbox.refusals)
+	workflow.SetCurrentDetails(ctx, clipBytes(b.String(), maxDetails))
+	p.attribute(ctx, string(status), len(pending))
 }
 
 func (p *process) statusAt(step model.Step) model.ProcessStatus {
@@ -77,7 +118,7 @@ func (p *process) standing(step model.Step) string {
 		return "paused: " + mdText(p.mind.Paused().Message)
 	}
 	if b := p.mind.Asked(); b != nil {
-		return mdText(askSummary(b)) + ", and its Calls are running"
+		return mdText(askSummary(b))
 	}
 	return string(p.statusAt(step))
 }
@@ -86,7 +127,7 @@ func (p *process) standing(step model.Step) string {
 func (p *process) tally() string {
 	count := map[model.InstanceStatus]int{}
 	for _, m := range p.mind.Members() {
-		count[m.Status]++
+		count[m.Standing()]++
 	}
 	var parts []string
 	for _, s := range []model.InstanceStatus{model.InstanceWorking, model.InstanceWaiting, model.InstanceSettled, model.InstanceFailed} {
@@ -99,11 +140,13 @@ func (p *process) tally() string {
 
 var attributeStatus = temporal.NewSearchAttributeKeyKeyword(AttributeStatus)
 
-// attribute keeps IdeaStatus up to date where it is registered: elsewhere it would fail the workflow task.
-func (p *process) attribute(ctx workflow.Context, status string) {
+// attribute keeps IdeaStatus and IdeaAwaiting up to date where they are registered: elsewhere it would fail the workflow
+// task.
+func (p *process) attribute(ctx workflow.Context, status string, waiting int) {
 	if !p.start.Attributes {
 		return
 	}
+	setAwaiting(ctx, waiting)
 	now, ok := workflow.GetTypedSearchAttributes(ctx).GetKeyword(attributeStatus)
 	if ok && now == status {
 		return

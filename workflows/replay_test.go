@@ -67,6 +67,8 @@ func oneInstance(name, process string) string {
 		return process + "/①"
 	case "moderation":
 		return process + "/1"
+	case "refunds":
+		return process + "/13"
 	case "employees":
 		return process + "/employee_B"
 	}

@@ -14,7 +14,6 @@ import (
 
 	"processidea/model"
 	"processidea/rehearsal"
-	"processidea/workflows"
 )
 
 func TestAToolSeesTheFirstCallBeforeTheLLMHasSaidItsLastToken(t *testing.T) {
@@ -89,7 +88,7 @@ func TestThreeBadRepliesInARowPauseTheProcessAndResumeLetsItGoOn(t *testing.T) {
 	if f := s.processStatus().Error; f == nil || f.Code != model.CodeBadReplies {
 		t.Errorf("%+v", f)
 	}
-	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", workflows.SignalResume, map[string]any{}); err != nil {
+	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", model.SteerResume, map[string]any{}); err != nil {
 		t.Fatal(err)
 	}
 	var r model.Result

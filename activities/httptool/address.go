@@ -17,10 +17,11 @@ var closed = prefixes(
 	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 )
 
-// guarded are never reached through a host's name, only by naming the address:
-// links, where clouds keep their metadata, and what is no single host.
+// guarded are never reached through a host's name, only by naming the address: links, where clouds keep their metadata,
+// what is no single host, and what is translated or tunnelled to an IPv4 address that is not looked at.
 var guarded = prefixes("0.0.0.0/8", "169.254.0.0/16", "168.63.129.16/32", "192.0.0.192/32", "100.100.100.200/32",
-	"224.0.0.0/4", "240.0.0.0/4", "::/128", "fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128", "ff00::/8")
+	"224.0.0.0/4", "240.0.0.0/4", "::/128", "fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128", "ff00::/8",
+	"64:ff9b:1::/48", "2001::/32", "2002::/16")
 
 // public6 is where public IPv6 addresses are; nat64 holds IPv4 ones.
 var (
@@ -64,7 +65,8 @@ func public(ip netip.Addr) bool {
 // dialer connects to what the list allows. It looks at the address that is really dialled, after the name was
 // resolved: a name that changes its address in between gains nothing.
 type dialer struct {
-	allow *allowList
+	allow    *allowList
+	resolver *net.Resolver // the system's where nil
 }
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -76,6 +78,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	inner := net.Dialer{
 		Timeout:   10 * time.Second,
 		KeepAlive: 30 * time.Second,
+		Resolver:  d.resolver,
 		Control: func(_, address string, _ syscall.RawConn) error {
 			return d.check(address, named)
 		},

@@ -104,13 +104,20 @@ func TestTheAddressThatIsDialledIsLookedAt(t *testing.T) {
 		{"crm.internal", "100.100.100.200:80", true, false},
 		{"crm.internal", "0.0.0.0:80", true, false},
 		{"169.254.169.254", "169.254.169.254:80", true, true},
+		{"crm.internal", "[2002:a9fe:a9fe::]:80", true, false},
+		{"crm.internal", "[2001:0:1:2:3:4:5601:5601]:80", true, false},
+		{"crm.internal", "[64:ff9b:1::a9fe:a9fe]:80", true, false},
+		{"crm.internal", "[64:ff9b::a9fe:a9fe]:80", true, false},
+		{"crm.internal", "[::ffff:169.254.169.254]:80", true, false},
+		{"crm.internal", "[::1]:80", true, true},
+		{"crm.internal", "[fd12::1]:80", true, true},
 		{"crm.internal", "nonsense", true, false},
 	} {
 		list, err := parseAllow(row.allow)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = (&dialer{list}).check(row.address, row.named)
+		err = (&dialer{allow: list}).check(row.address, row.named)
 		if (err == nil) != row.want || err != nil && !isFinal(err) {
 			t.Errorf("%+v: %v", row, err)
 		}

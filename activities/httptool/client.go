@@ -27,6 +27,7 @@ type Client struct {
 	maxBytes  int64
 	userAgent string
 	known     *known
+	dialer    *dialer
 	transport *http.Transport // and no http.Client: redirects are followed in send
 	now       func() time.Time
 }
@@ -49,8 +50,9 @@ func New(o Options) *Client {
 	if c.allowErr != nil {
 		c.allow = &allowList{}
 	}
+	c.dialer = &dialer{allow: c.allow}
 	c.transport = &http.Transport{
-		DialContext:            (&dialer{c.allow}).dial,
+		DialContext:            c.dialer.dial,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxIdleConnsPerHost:    16,
@@ -75,7 +77,7 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, 
 	if err != nil {
 		return fail(finalCause{err})
 	}
-	r.key = headerSafe(idempotencyKey)
+	r.key, r.vault = headerSafe(idempotencyKey), v
 	a, err := c.send(ctx, r)
 	if err != nil {
 		return fail(err)
@@ -99,7 +101,7 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 	if err != nil {
 		return 0, "", "", c.failure("GET "+excerpt(address), finalCause{err}, v)
 	}
-	a, err := c.send(ctx, &request{method: "GET", url: u, header: http.Header{}, anyStatus: true})
+	a, err := c.send(ctx, &request{method: "GET", url: u, header: http.Header{}, vault: v, anyStatus: true})
 	if err != nil {
 		return 0, "", "", c.failure("GET "+excerpt(address), err, v)
 	}

@@ -19,6 +19,7 @@ type request struct {
 	body       []byte      // nil without one
 	secretBody bool
 	key        string // idempotency key
+	vault      *vault // the secrets it was filled with
 	anyStatus  bool   // an answer of any status is a result
 }
 

@@ -30,6 +30,9 @@ var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS
 var reserved = []string{"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer",
 	"idempotency-key", "accept-encoding", "proxy-authorization", "expect"}
 
+// ReservedHeader says whether a header is the connection's or the engine's: a spec may not set it.
+func ReservedHeader(name string) bool { return slices.Contains(reserved, strings.ToLower(name)) }
+
 // ParseSpec reads a Spec from JSON bytes or a value tree and says what is wrong
 // with it. It needs no network and no environment.
 func ParseSpec(raw any) (Spec, error) {
@@ -93,7 +96,7 @@ func (s Spec) check() error {
 		return fmt.Errorf("body: a %s request has none", s.method())
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
-		if !httpguts.ValidHeaderFieldName(name) || slices.Contains(reserved, strings.ToLower(name)) {
+		if !httpguts.ValidHeaderFieldName(name) || ReservedHeader(name) {
 			return fmt.Errorf("headers: %q cannot be set", name)
 		}
 		if !httpguts.ValidHeaderFieldValue(s.Headers[name]) {

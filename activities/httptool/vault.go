@@ -87,3 +87,6 @@ func (v *vault) striker() *secret.Striker {
 	maps.Copy(all, v.used)
 	return secret.NewStriker(all)
 }
+
+// holds says whether a secret stands in a text.
+func (v *vault) holds(text string) bool { return v.striker().Text(text) != text }

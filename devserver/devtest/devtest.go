@@ -23,12 +23,16 @@ func Start(t testing.TB) *devserver.Server {
 
 // Shared runs one server for all the tests of a package, to be called from TestMain. The function
 // it returns stops the server and removes its file; it must run before os.Exit.
-func Shared() (*devserver.Server, func(), error) {
+func Shared(with ...func(*devserver.Options)) (*devserver.Server, func(), error) {
 	dir, err := os.MkdirTemp("", "devserver-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("devtest: create folder: %w", err)
 	}
-	s, err := devserver.Start(context.Background(), options(dir))
+	o := options(dir)
+	for _, set := range with {
+		set(&o)
+	}
+	s, err := devserver.Start(context.Background(), o)
 	if err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, nil, err

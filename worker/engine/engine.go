@@ -81,12 +81,15 @@ func (p Parts) FromEnvironment() Parts {
 	return p
 }
 
-// LLMFromEnvironment reads the worker's LLM from OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL. Empty is unset.
+// LLMFromEnvironment reads the worker's LLM from OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, and its limits from
+// OPENAI_RPM and OPENAI_TPM. Empty is unset.
 func LLMFromEnvironment(getenv func(string) string) activities.LLM {
 	return activities.LLM{
 		BaseURL: strings.TrimSpace(getenv("OPENAI_BASE_URL")),
 		Key:     strings.TrimSpace(getenv("OPENAI_API_KEY")),
 		Name:    strings.TrimSpace(getenv("OPENAI_MODEL")),
+		RPM:     strings.TrimSpace(getenv("OPENAI_RPM")),
+		TPM:     strings.TrimSpace(getenv("OPENAI_TPM")),
 	}
 }
 
@@ -96,6 +99,9 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 		return nil, fmt.Errorf("engine: make worker: it needs a store")
 	}
 	p = p.FromEnvironment()
+	if err := p.LLM.Check(); err != nil {
+		return nil, fmt.Errorf("engine: make worker: %w", err)
+	}
 	w := worker.New(c, workflows.TaskQueue, worker.Options{
 		// Heartbeats are flushed every second, so that five without one mean that the worker is gone.
 		MaxHeartbeatThrottleInterval:     time.Second,

@@ -1,0 +1,91 @@
+package activities
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"processidea/activities/httptool"
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// execute runs one Call of an HTTP tool as a worker does, against a server that answers as h says.
+func execute(t *testing.T, h http.HandlerFunc, in workflows.ExecuteInput) (result any, err error) {
+	t.Helper()
+	s := serve(t, h)
+	in.Process, in.Call, in.Tool, in.Binding = "refunds 7", "3.2@①", "pay", model.Binding{Kind: model.KindHTTP}
+	in.Token = "①"
+	in.HTTP = map[string]any{"url": s.URL + "/pay", "headers": map[string]any{"Authorization": "Bearer $env:PAY_TOKEN"}}
+	a := newWorker(t, LLM{})
+	a.HTTP = httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://")})
+	t.Cleanup(a.HTTP.Close)
+	env := newEnvironment()
+	env.SetDataConverter(workflows.DataConverter("inline"))
+	env.RegisterActivityWithOptions(a.Execute, activity.RegisterOptions{Name: workflows.ActivityExecute})
+	t.Setenv("PAY_TOKEN", "t0p-secret")
+	value, err := env.ExecuteActivity(workflows.ActivityExecute, in)
+	if err == nil {
+		err = value.Get(&result)
+	}
+	return result, err
+}
+
+func TestAnHTTPToolIsCalledWithItsKeyItsScopesAndItsSecret(t *testing.T) {
+	var head http.Header
+	var body string
+	result, err := execute(t, func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		head, body = r.Header, string(raw)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"by":"Bearer t0p-secret","amount":12345678901234567890.10}`)
+	}, workflows.ExecuteInput{Params: map[string]any{"amount": json.Number("1.50")}, Scopes: map[string]any{"state.user": "Ada"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(model.Encode(result)); got != `{"amount":12345678901234567890.10,"by":"Bearer [secret PAY_TOKEN]"}` {
+		t.Error(got)
+	}
+	if body != `{"_scopes":{"state.user":"Ada"},"amount":1.50}` || head.Get("Authorization") != "Bearer t0p-secret" {
+		t.Error(body, head)
+	}
+	if key := head.Get("Idempotency-Key"); key != "refunds%207/%E2%91%A0/3.2@%E2%91%A0" {
+		t.Error(key)
+	}
+}
+
+func TestTheStatusOfAnHTTPToolSaysWhetherTemporalTriesAgain(t *testing.T) {
+	for status, again := range map[int]bool{400: false, 401: false, 404: false, 409: false, 422: false, 408: true, 429: true, 500: true, 503: true} {
+		_, err := execute(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, "t0p-secret is wrong "+strings.Repeat("é", 3000))
+		}, workflows.ExecuteInput{})
+		app := refused(t, err)
+		if app.Type() != model.CodeToolFailed || app.NonRetryable() == again || (app.NextRetryDelay() == 7*time.Second) != again {
+			t.Errorf("%d: %v, again after %s", status, app, app.NextRetryDelay())
+		}
+		if text := app.Message(); !strings.Contains(text, fmt.Sprintf("status %d", status)) || strings.Contains(text, "t0p-secret") ||
+			!strings.Contains(text, "[secret PAY_TOKEN] is wrong") || strings.Count(text, "é") > 1000 || strings.Count(text, "é") < 900 {
+			t.Errorf("%d: %s", status, text)
+		}
+	}
+}
+
+func TestAResultThatIsTooLargeOrOfAnotherFormIsARuntimeError(t *testing.T) {
+	h := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"paid":"no"}`) }
+	form := map[string]any{"type": "object", "properties": map[string]any{"paid": map[string]any{"type": "boolean"}}}
+	if _, err := execute(t, h, workflows.ExecuteInput{Output: form}); refused(t, err).Type() != model.CodeBadOutput || !refused(t, err).NonRetryable() {
+		t.Errorf("%v", err)
+	}
+	large := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, strings.Repeat("a", 21<<20)) }
+	if _, err := execute(t, large, workflows.ExecuteInput{}); !refused(t, err).NonRetryable() || !strings.Contains(err.Error(), "over 20971520 bytes") {
+		t.Errorf("%v", err)
+	}
+}

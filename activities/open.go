@@ -1,0 +1,197 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+	"github.com/openai/openai-go/v3/shared"
+
+	"processidea/model"
+)
+
+// chunkStream is what an LLM says, chunk by chunk.
+type chunkStream = ssestream.Stream[openai.ChatCompletionChunk]
+
+// way is how a reply is asked for. What a server refuses is asked for in another way, or not at all.
+type way struct {
+	format  format
+	noUsage bool // a server that knows no stream_options
+	oldMax  bool // one that knows max_tokens, and not max_completion_tokens
+}
+
+// String names what is not asked for, as logs do; empty where all is.
+func (w way) String() string {
+	parts := []string{}
+	if w.format != formatSchema {
+		parts = append(parts, "no json_schema")
+	}
+	if w.format == formatText {
+		parts = append(parts, "no json_object")
+	}
+	if w.noUsage {
+		parts = append(parts, "no stream_options")
+	}
+	if w.oldMax {
+		parts = append(parts, "no max_completion_tokens")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// format is how the form of the reply is said.
+type format int
+
+const (
+	formatSchema format = iota // json_schema
+	formatObject               // json_object, with the schema in the prompt
+	formatText                 // the schema in the prompt alone
+)
+
+// errNothing says that a server took a request and answered nothing.
+var errNothing = errors.New("an answer without a word")
+
+// open begins the stream and waits for its first event.
+func (c *chat) open(ctx context.Context) (*chunkStream, bool, error) {
+	for {
+		s, err := c.send(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		more := s.Next()
+		if err = s.Err(); err == nil && !more {
+			err = errNothing
+		}
+		if err == nil {
+			return s, more, nil
+		}
+		_ = s.Close()
+		c.fault = faultOf(err, c.answer)
+		c.leaveAlone()
+		if !c.concede() {
+			return nil, false, err
+		}
+	}
+}
+
+// send asks once, when it is its turn.
+func (c *chat) send(ctx context.Context) (*chunkStream, error) {
+	c.answer, c.fault = nil, nil
+	if err := c.pace.wait(ctx, c.turn, c.size()); err != nil {
+		return nil, err
+	}
+	var answer *http.Response
+	options := append(c.options[:len(c.options):len(c.options)], option.WithJSONSet("stream", true))
+	if err := c.client.Post(ctx, "chat/completions", c.ask(), &answer, options...); err != nil {
+		return ssestream.NewStream[openai.ChatCompletionChunk](nil, err), nil
+	}
+	return ssestream.NewStream[openai.ChatCompletionChunk](newEvents(answer, c.alive), nil), nil
+}
+
+// ask is the request, in the way that the server takes.
+func (c *chat) ask() openai.ChatCompletionNewParams {
+	p := c.params
+	schema := json.RawMessage(model.Encode(c.form.Schema))
+	messages := c.messages
+	switch c.way.format {
+	case formatSchema:
+		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
+			Name: "solution", Schema: schema, Strict: param.NewOpt(c.form.Strict),
+		}}
+	case formatObject:
+		p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+	}
+	if c.way.format != formatSchema {
+		note := model.PromptMessage{Role: "system", Content: "Answer with one JSON object of this JSON Schema:\n" + string(schema)}
+		messages = append([]model.PromptMessage{note}, messages...)
+	}
+	if c.way.noUsage {
+		p.StreamOptions = openai.ChatCompletionStreamOptionsParam{}
+	}
+	if c.way.oldMax {
+		p.MaxTokens, p.MaxCompletionTokens = p.MaxCompletionTokens, param.Opt[int64]{}
+	}
+	p.Messages = prompt(messages)
+	return p
+}
+
+func prompt(messages []model.PromptMessage) []openai.ChatCompletionMessageParamUnion {
+	var out []openai.ChatCompletionMessageParamUnion
+	for _, m := range messages {
+		if m.Role == "system" {
+			out = append(out, openai.SystemMessage(m.Content))
+		} else {
+			out = append(out, openai.UserMessage(m.Content))
+		}
+	}
+	return out
+}
+
+// concede finds another way to ask a server that refused this one; false where there is none.
+func (c *chat) concede() bool {
+	f := c.fault
+	if f == nil || f.status != http.StatusBadRequest && f.status != http.StatusUnprocessableEntity {
+		return false
+	}
+	switch {
+	case f.names("stream_options") && !c.way.noUsage:
+		c.way.noUsage = true
+	case f.names("max_completion_tokens") && !c.way.oldMax && c.params.MaxCompletionTokens.Valid():
+		c.way.oldMax = true
+	case c.way.format < formatText && f.names("response_format", "response format", "json_schema", "json schema",
+		"json_object", "structured output", "grammar"):
+		c.way.format++
+	default:
+		return false
+	}
+	return true
+}
+
+// names says whether a server's complaint is of one of these.
+func (f *fault) names(words ...string) bool {
+	text := strings.ToLower(f.raw)
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// leaveAlone keeps the worker's other Requests back too, where the server says for how long.
+func (c *chat) leaveAlone() {
+	if c.fault == nil || !c.fault.transient() {
+		return
+	}
+	if s := c.fault.status; s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
+		c.pace.pause(retryAfter(c.answer, time.Now()))
+	}
+}
+
+// bytesPerToken is a rule of thumb, for what no server has counted yet.
+const bytesPerToken = 4
+
+// size is about how many tokens the question has.
+func (c *chat) size() int {
+	n := len(model.Encode(c.form.Schema))
+	for _, m := range c.messages {
+		n += len(m.Content)
+	}
+	return n / bytesPerToken
+}
+
+// settle counts what the Request has really taken, by the server's count or else by the length of the reply.
+func (c *chat) settle(u model.Usage, said int) {
+	if u == (model.Usage{}) {
+		u.CompletionTokens = said / bytesPerToken
+	} else {
+		u.PromptTokens -= c.size()
+	}
+	c.pace.settle(u.PromptTokens + u.CompletionTokens)
+}

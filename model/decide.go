@@ -1,0 +1,219 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// This file holds what a Run does when a person must look: it asks, takes the decision, and keeps the deadline.
+
+// CodeRejected marks a Call that a person rejected.
+const CodeRejected = "rejected"
+
+// CodeOverdue marks a process that pauses because nobody decided in time.
+const CodeOverdue = "approval_overdue"
+
+// At tells the time of what comes next.
+func (r *Run) At(now time.Time) { r.now = now }
+
+// Expire lets the deadlines that have passed take effect. A decision that arrived before it is told counts, even if it
+// came late.
+func (r *Run) Expire() {
+	for _, rec := range r.records {
+		if p := rec.Pending; p != nil && p.Until != nil && !r.now.Before(*p.Until) {
+			r.expire(rec)
+		}
+	}
+}
+
+func (r *Run) expire(rec *Record) {
+	p := rec.Pending
+	waited := p.Until.Sub(p.Since)
+	d := Decision{Decision: p.OnTimeout, Call: rec.ID, Digest: p.Digest, By: byTimeout, At: r.now,
+		Reason: fmt.Sprintf("nobody decided within %s", waited)}
+	switch p.OnTimeout {
+	case Approve:
+		r.approve(rec, d)
+	case Reject:
+		r.reject(rec, d)
+	default:
+		p.Until = nil
+		r.overdue = fault(CodeOverdue, "nobody decided on %s within %s", rec.ID, waited)
+	}
+}
+
+// Overdue gives, once, why the process must pause: nobody decided in time on a Call whose policy wants that.
+func (r *Run) Overdue() *Fault {
+	f := r.overdue
+	r.overdue = nil
+	return f
+}
+
+// Deadline is when the next decision is due; ok is false where none is.
+func (r *Run) Deadline() (next time.Time, ok bool) {
+	for _, rec := range r.records {
+		if p := rec.Pending; p != nil && p.Until != nil && (!ok || p.Until.Before(next)) {
+			next, ok = *p.Until, true
+		}
+	}
+	return next, ok
+}
+
+// Pending lists what waits for a person, in Plan order.
+func (r *Run) Pending() []Pending {
+	var list []Pending
+	for _, rec := range r.records {
+		if rec.Pending != nil {
+			list = append(list, *rec.Pending)
+		}
+	}
+	return list
+}
+
+// await asks a person about a Call that is ready. What is shown is kept, and is what runs.
+func (r *Run) await(rec *Record, ready Ready, policy *Approval, why string) {
+	p := &Pending{
+		Call: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath, Method: rec.Method, Scopes: ready.Scopes,
+		Since: r.now, Allow: policy.Allow, Why: why,
+	}
+	if rec.HasOutput {
+		p.Output = rec.Output
+	}
+	if policy.Timeout > 0 {
+		until := r.now.Add(policy.Timeout)
+		p.Until, p.OnTimeout = &until, policy.OnTimeout
+	}
+	if rec.asked++; rec.asked > 1 {
+		p.Asked = rec.asked
+	}
+	p.seal()
+	rec.Status, rec.Pending, rec.ready = AwaitingApproval, p, &ready
+}
+
+// Unsure makes a Call wait for a person of which nobody knows whether it had its effect: it must not run twice.
+func (r *Run) Unsure(id, why string) {
+	rec := r.Find(id)
+	if rec == nil || rec.Status != Running || rec.Arrived || rec.ready == nil {
+		return
+	}
+	r.await(rec, *rec.ready, &Approval{Allow: []string{Approve, Reject, Answer}}, why)
+}
+
+// Decide takes a person's decision. An error says why it changed nothing.
+func (r *Run) Decide(d Decision) error {
+	rec := r.Find(d.Call)
+	switch {
+	case rec == nil:
+		return fmt.Errorf("there is no Call %q", clip(d.Call, 80))
+	case rec.Pending == nil && len(rec.Decisions) > 0:
+		return fmt.Errorf("%s was decided on already and waits for nobody: it is %s", rec.ID, rec.Status)
+	case rec.Pending == nil:
+		return fmt.Errorf("%s waits for nobody: it is %s", rec.ID, rec.Status)
+	case d.Digest != "" && d.Digest != rec.Pending.Digest:
+		return fmt.Errorf("the digest is not that of what waits now, %s", rec.Pending.Digest)
+	case !contains(rec.Pending.Allow, d.Decision):
+		return fmt.Errorf("%s is not allowed here; allowed: %s", d.Decision, strings.Join(rec.Pending.Allow, ", "))
+	}
+	d.Digest, d.At = rec.Pending.Digest, r.now
+	switch d.Decision {
+	case Approve:
+		r.approve(rec, d)
+		return nil
+	case Reject:
+		r.reject(rec, d)
+		return nil
+	case Amend:
+		return r.amend(rec, d)
+	case Replace:
+		return r.replace(rec, d)
+	}
+	return r.answer(rec, d)
+}
+
+func (rec *Record) decided(d Decision) {
+	rec.Pending = nil
+	rec.Decisions = append(rec.Decisions, d)
+}
+
+// approve lets a Call run, at the next Next, exactly as it was shown.
+func (r *Run) approve(rec *Record, d Decision) {
+	rec.decided(d)
+	rec.Status, rec.cleared = Waiting, true
+}
+
+func (r *Run) reject(rec *Record, d Decision) {
+	rec.decided(d)
+	rec.end(Rejected, fault(CodeRejected, "%s", d.Fact()))
+}
+
+// amend lets a Call run with other parameters, once the Tool's policy has nothing against these.
+func (r *Run) amend(rec *Record, d Decision) error {
+	ready := *rec.ready
+	for _, k := range sortedKeys(d.Params) {
+		_, declared := ready.Tool.each[k]
+		switch {
+		case strings.HasPrefix(k, "_"):
+			return fmt.Errorf("params: %q is a meta property; amend gives parameters alone", clip(k, 80))
+		case !declared && !ready.Tool.open:
+			return fmt.Errorf("params: tool %q has no parameter %q", rec.Tool, clip(k, 80))
+		}
+	}
+	if err := ready.Tool.Fits(d.Params); err != nil {
+		return fmt.Errorf("params: %w", err)
+	}
+	ready.Params = d.Params
+	rec.decided(d)
+	if policy := r.palette.Oversight.Of(ready.Tool); policy.asks(ready.Params) {
+		r.await(rec, ready, policy, "")
+		return nil
+	}
+	rec.ready = &ready
+	rec.Status, rec.cleared = Waiting, true
+	return nil
+}
+
+// replace puts another Call in the place of one that waits. It is read as if the LLM had written it and comes under its
+// own Tool's policy; where it says nothing of it, its result goes where that of the first would have gone.
+func (r *Run) replace(rec *Record, d Decision) error {
+	template := r.palette
+	template.Template = true
+	c, tokens, f := template.Read(d.With)
+	switch {
+	case f != nil:
+		return fmt.Errorf("with: %s", f.Message)
+	case !contains(tokens, r.token):
+		return fmt.Errorf("with: it is for another instance")
+	}
+	if c.OutputPath == nil {
+		c.OutputPath, c.Method = rec.OutputPath, rec.Method
+	}
+	c.ID, c.Request, c.Index = rec.ID, rec.Request, rec.Index
+	other := &Record{Call: c}
+	if f := r.admit(other); f != nil {
+		return fmt.Errorf("with: %s", f.Message)
+	}
+	rec.decided(d)
+	rec.Call, rec.reads, rec.scoped, rec.ready, rec.Status = c, other.reads, other.scoped, nil, Waiting
+	return nil
+}
+
+// answer takes the result from a person.
+func (r *Run) answer(rec *Record, d Decision) error {
+	if err := findTool(r.palette.Tools, rec.Tool).Output.Validate(d.Output); err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	rec.author = Person(d.By)
+	if rec.update() {
+		rec.decided(d)
+		r.arrive(rec, d.Output)
+		return nil
+	}
+	if f := r.land(rec, d.Output); f != nil {
+		rec.author = ""
+		return fmt.Errorf("output: %s", f.Message)
+	}
+	rec.decided(d)
+	rec.end(Done, nil)
+	return nil
+}

@@ -1,0 +1,100 @@
+package model
+
+import "time"
+
+// This file holds the rule that nobody waits for a stranger: which instances are ready for a Request, and whether it is
+// made now or waits for more of them.
+
+// ready lists the instances that could be asked about: nothing of them runs, no person is waited for, and what became of
+// the Request before is known.
+func (m *Mind) ready() []*Member {
+	var list []*Member
+	for _, mem := range m.members {
+		if mem.rests() && len(mem.Pending) == 0 && !m.provisional(mem) {
+			list = append(list, mem)
+		}
+	}
+	return list
+}
+
+// rests says whether nothing of an instance is running: whatever it waits for is a Request or a person.
+func (mem *Member) rests() bool {
+	return mem.Status == InstanceWorking && mem.quiet && mem.closed >= mem.covered && mem.taken >= mem.corrected
+}
+
+// waits says whether an instance goes on only when a person has decided.
+func (mem *Member) waits() bool { return mem.rests() && len(mem.Pending) > 0 }
+
+// Standing is the instance's status for people: one that waits for a person says so.
+func (mem *Member) Standing() InstanceStatus {
+	if mem.waits() {
+		return InstanceWaiting
+	}
+	return mem.Status
+}
+
+// closing says whether only the output is still wanted.
+func (m *Mind) closing() bool {
+	for _, mem := range m.members {
+		if mem.Status == InstanceWorking {
+			return false
+		}
+	}
+	return true
+}
+
+// due says whether a Request is made now. It waits while an instance that it does not cover has a Call running, but no
+// longer than the gathering time from when the first became ready; those that come back from a person's decision wait
+// as long for others that a person still has to decide on, so that ten decisions share Requests.
+func (m *Mind) due(now time.Time) bool {
+	if m.closing() {
+		return true
+	}
+	ready := m.ready()
+	if len(ready) == 0 {
+		m.readySince = time.Time{}
+		return false
+	}
+	if m.readySince.IsZero() {
+		m.readySince = now
+	}
+	running, waiting := m.others()
+	until := m.readySince.Add(m.idea.Config.Gather)
+	if !(running || waiting && allBack(ready)) || !now.Before(until) {
+		return true
+	}
+	m.wakeAt(until)
+	return false
+}
+
+// others says whether an instance has a Call running, and whether one waits for a person.
+func (m *Mind) others() (running, waiting bool) {
+	for _, mem := range m.members {
+		switch {
+		case mem.Status != InstanceWorking:
+		case mem.waits():
+			waiting = true
+		case !mem.rests():
+			running = true
+		}
+	}
+	return running, waiting
+}
+
+func allBack(members []*Member) bool {
+	for _, mem := range members {
+		if !mem.back {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Mind) wakeAt(t time.Time) {
+	if m.wake.IsZero() || t.Before(m.wake) {
+		m.wake = t
+	}
+}
+
+// Wake is when Next is to be asked again even if nothing happens; zero: never.
+func (m *Mind) Wake() time.Time { return m.wake }

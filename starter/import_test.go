@@ -1,0 +1,65 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const petsDocument = `
+openapi: 3.0.3
+info: {title: Pets, version: "1"}
+servers: [{url: https://pets.example/v2}]
+security: [{api_key: []}]
+paths:
+  /pets/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+    get: {operationId: getPet, responses: {"200": {description: it, content: {application/json: {schema: {type: object}}}}}}
+    delete: {operationId: dropPet, parameters: [{name: sid, in: cookie, schema: {type: string}}], responses: {"204": {description: gone}}}
+components: {securitySchemes: {api_key: {type: apiKey, in: header, name: X-Key}}}
+`
+
+func TestToolsOfAnOpenAPIDocumentStandInAnIdeaAndPassTheCheck(t *testing.T) {
+	d := newDesk(t, map[string]string{"pets.yaml": petsDocument})
+	e := d.do("tools", "import", "pets.yaml", "--approve", "none").is(exitDone).
+		complains(`starter: import pets.yaml: DELETE /pets/{id}: cookie parameter "sid" is left out: an HTTP tool sends none`).
+		complains("import pets.yaml: 2 Tools; the worker needs API_KEY (the key of api_key); PROCESSIDEA_HTTP_ALLOW must name pets.example")
+	idea := `{"schema": ` + e.out + `, "context": [{"type": "text", "text": "Look after the pets."}]}`
+	if err := os.WriteFile(filepath.Join(d.dir, "idea.json"), []byte(idea), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.do("check", "idea.json").is(exitDone)
+
+	d.do("tools", "import", "pets.yaml", "-o", "tools.json", "--only", "dropPet", "--server", "$env:PETS", "--secrets", "SHOP_").is(exitDone).quiet()
+	data, err := os.ReadFile(filepath.Join(d.dir, "tools.json"))
+	var written struct{ Tools map[string]map[string]any }
+	if err != nil || json.Unmarshal(data, &written) != nil || len(written.Tools) != 1 || written.Tools["dropPet"]["_approval"] != true {
+		t.Errorf("%v %s", err, data)
+	}
+	if text := string(data); !strings.Contains(text, `"$env:PETS/pets/{id}"`) || !strings.Contains(text, `"$env:SHOP_API_KEY"`) {
+		t.Error(text)
+	}
+	var r importedTools
+	d.do("tools", "import", "pets.yaml", "--json").is(exitDone).json(&r)
+	if len(r.Tools) != 2 || len(r.Notes) != 1 || r.Secrets["API_KEY"] == "" || len(r.Hosts) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestADocumentThatCannotBeImportedIsBadUsage(t *testing.T) {
+	d := newDesk(t, map[string]string{"pets.yaml": petsDocument, "swagger.json": `{"swagger": "2.0"}`})
+	for line, want := range map[string]string{
+		"tools import none.json":                     "read none.json: no such file",
+		"tools import swagger.json":                  "import swagger.json: read document: it is of Swagger 2.0",
+		"tools import pets.yaml --only getDog":       `no operation "getDog"; there are getPet, dropPet`,
+		"tools import pets.yaml --approve perhaps":   `approve "perhaps"`,
+		"tools import pets.yaml --server ftp://pets": `server "ftp://pets"`,
+		"tools import pets.yaml -o no/such/folder":   "write tools: no such file",
+		"tools import":   "accepts 1 arg",
+		"tools export x": "unknown command",
+	} {
+		d.do(strings.Fields(line)...).is(exitUsage).quiet().complains(want)
+	}
+}

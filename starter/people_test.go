@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// signed is a process of three instances of which two wait for a signature.
+func signed(policy string) map[string]string {
+	return map[string]string{
+		"idea.json": `{"meta": {"path": "signed"}, "config": {"gather": "200ms"}, "schema": {"tools": {"note": {"type": "object",
+			"properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": false, "_outputPath": "†state.noted", "_approval": ` + policy + `},
+			"formatText": {"type": "object", "additionalProperties": false, "properties": {}}}},
+			"context": [{"type": "text", "text": "Sign."}, {"type": "state", "_instance": "①", "text": "a"}, {"type": "state", "_instance": "②", "text": "bbb"},
+			{"type": "state", "_instance": "③", "text": "cccc"}]}`,
+		"replies.jsonl": `{"when": "\"_tool\":\"note\"", "solution": {"calls": [], "output": null}}
+{"when": "Sign.", "solution": {"calls": [{"_tool": "note", "_instance": "*", "text": "†state.text"}], "output": null}}`,
+	}
+}
+
+const long = `{"when": {"properties": {"text": {"minLength": 3}}}}`
+
+func TestPeopleDecideFromTheCommandLine(t *testing.T) {
+	d := newDesk(t, signed(long))
+	d.dev()
+	if e := d.do("run", ".", "--id", "p", "--wait", "2s").is(exitPaused); !strings.Contains(e.err, "waits for 2 decisions (starter approvals p)") {
+		t.Error(e.err)
+	}
+	var list []workflows.Approval
+	d.do("approvals", "--json").is(exitDone).json(&list)
+	if len(list) != 2 || list[0].Process != "p" || list[0].Instance != "②" || list[0].Call != "1.1@②" || list[0].Tool != "note" {
+		t.Fatalf("%+v", list)
+	}
+	if e := d.do("approvals", "p").is(exitDone); !strings.Contains(e.out, `params {"text":"bbb"}`) || !strings.Contains(e.out, "2 approvals") {
+		t.Error(e.out)
+	}
+	for _, line := range [][]string{
+		{"approve", "p", "1.1@②", "--digest", "0000"}, {"approve", "p", "1.1@①"}, {"approve", "p", "7.7@②"}, {"approve", "nobody", "1.1"},
+		{"reject", "p", "1.1@②"}, {"amend", "p", "1.1@②", "--params", `{"text": 7}`}, {"amend", "p", "1.1@②", "--params", `{`},
+		{"replace", "p", "1.1@②", "--with", `{"_tool": "nobody"}`}, {"answer", "p", "1.1@②"}, {"resume", "p"}, {"resume", "p", "--requests", "-1"},
+	} {
+		d.do(line...).is(exitUsage).quiet()
+	}
+	d.do("approve", "p", "1.1@②", "--digest", list[0].Digest, "--by", "ann").is(exitDone)
+	d.do("approve", "p", "1.1@②", "--json").is(exitUsage).complains("was decided on already")
+	d.do("amend", "p", "1.1@③", "--params", `{"text": "no"}`).is(exitDone)
+	r := d.do("watch", "p", "--json").is(exitDone).result()
+	if r.Status != model.StatusCompleted || r.Calls.Done != 3 || !strings.Contains(string(model.Encode(r.Instances["③"].State)), `"text":"no"`) {
+		t.Errorf("%+v", r)
+	}
+	d.do("approve", "p", "1.1@②").is(exitUsage).complains("nothing waits there")
+	if e := d.do("approvals").is(exitDone); e.out != "nobody is waited for\n" {
+		t.Error(e.out)
+	}
+}
+
+func TestPeopleSteerFromTheCommandLine(t *testing.T) {
+	files := signed(long)
+	files["more.csv"] = "text\nd\n"
+	files["correction.yaml"] = "context:\n- {type: state, _instance: ③, text: z}\nlimits: {requests: 90}\n"
+	files["wrong.json"] = `[{"type": "state", "_instance": "⑨", "text": "z"}]`
+	d := newDesk(t, files)
+	d.dev()
+	d.do("run", ".", "--id", "p", "--wait", "2s").is(exitPaused)
+	d.do("pause", "p", "--by", "ann", "--reason", "lunch").is(exitDone)
+	d.do("pause", "p").is(exitUsage).complains("paused already: paused by ann: lunch")
+	if e := d.do("run", ".", "--id", "p").is(exitPaused); !strings.Contains(e.out, "paused by ann: lunch") {
+		t.Error(e.out)
+	}
+	d.do("approve", "p", "1.1@②").is(exitDone)
+	d.do("revise", "p", "--file", "wrong.json").is(exitUsage).complains("there is no instance ⑨")
+	d.do("revise", "p", "--file", "correction.yaml", "--reason", "a typo").is(exitDone)
+	d.do("add", "p", "--instances", "more.csv").is(exitDone)
+	if r := d.do("result", "p", "--json").is(exitPaused).result(); len(r.Instances) != 4 || r.Calls.Done != 1 {
+		t.Errorf("%+v", r)
+	}
+	d.do("resume", "p", "--requests", "50").is(exitDone)
+	d.do("cancel", "p").is(exitDone)
+	d.do("cancel", "p").is(exitUsage).complains("the process has ended")
+	if r := d.do("result", "p", "--json").is(exitFailed).result(); r.Status != model.StatusCancelled || r.Instances["①"].Status != model.InstanceSettled {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Worker and server are killed together, as they are one program here.
+func TestDeadlinesAndPausesOutliveTheServer(t *testing.T) {
+	files := signed(`{"timeout": "4s", "onTimeout": "reject"}`)
+	d := newDesk(t, files)
+	_, dev := d.dev()
+	d.do("run", ".", "--id", "paused", "--detach").is(exitDone)
+	var list []workflows.Approval
+	d.eventually("three wait", func() bool {
+		d.do("approvals", "paused", "--json").json(&list)
+		return len(list) == 3
+	})
+	d.do("pause", "paused").is(exitDone)
+	d.do("run", ".", "--id", "late", "--detach").is(exitDone)
+	d.eventually("three more wait", func() bool {
+		d.do("approvals", "late", "--json").json(&list)
+		return len(list) == 3
+	})
+	d.do("approve", "late", "1.1@②").is(exitDone)
+	dev.signal(syscall.SIGKILL)
+	deadline := *list[2].Until
+	d.eventually("the deadline has passed", func() bool { return time.Now().After(deadline) })
+	d.dev()
+	r := d.do("watch", "late", "--json").is(exitDone).result()
+	if r.Calls.Rejected != 2 || r.Calls.Done != 1 || r.Status != model.StatusCompleted {
+		t.Errorf("%+v", r)
+	}
+	if r := d.do("result", "paused", "--json").is(exitPaused).result(); r.Status != model.StatusPaused {
+		t.Errorf("%+v", r)
+	}
+	d.do("resume", "paused").is(exitDone)
+	if r := d.do("watch", "paused", "--json").is(exitDone).result(); r.Calls.Rejected != 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// screen is what a program has written to its terminal.
+type screen struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func TestAPendingApprovalCanBeAnsweredAtTheTerminal(t *testing.T) {
+	files := signed("true")
+	files["editor"] = "#!/bin/sh\nsed -i s/cccc/edited/ \"$1\"\n"
+	d := newDesk(t, files).set("TERM=xterm")
+	if err := os.Chmod(filepath.Join(d.dir, "editor"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d.set("EDITOR=" + filepath.Join(d.dir, "editor"))
+	c := exec.Command(os.Args[0], "run", ".", "--id", "p", "--ui-port", "-1")
+	c.Dir, c.Env = d.dir, d.env
+	tty, err := pty.StartWithSize(c, &pty.Winsize{Rows: 40, Cols: 120})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill(); _ = tty.Close() })
+	var seen screen
+	go func() {
+		buffer := make([]byte, 4096)
+		for {
+			n, err := tty.Read(buffer)
+			_, _ = seen.Write(buffer[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for n, step := range []struct{ prompt, line string }{
+		{"[s]kip: ", "what?"}, {"[s]kip: ", "y"}, {"[s]kip: ", "n"}, {"why not? ", "not this one"}, {"[s]kip: ", "e"},
+		{"[s]kip: ", "yes"}, // what was edited is asked about again
+	} {
+		asked := n
+		if n < 3 {
+			asked++
+		}
+		d.eventually("it asks", func() bool {
+			text := seen.String()
+			return strings.HasSuffix(text, step.prompt) && strings.Count(text, "[s]kip: ") == asked
+		})
+		if _, err := tty.WriteString(step.line + "\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, seen.String())
+	}
+	d.dev()
+	r := d.do("result", "p", "--json").is(exitDone).result()
+	if r.Calls != (model.Counts{Done: 2, Rejected: 1}) || !strings.Contains(string(model.Encode(r.Instances["③"].State)), "edited") {
+		t.Errorf("%+v\n%s", r, seen.String())
+	}
+}

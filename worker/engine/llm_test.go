@@ -1,0 +1,33 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"processidea/activities"
+	"processidea/activities/blobs"
+)
+
+func TestTheLLMComesFromTheEnvironment(t *testing.T) {
+	env := map[string]string{"OPENAI_BASE_URL": " http://h/v1 ", "OPENAI_API_KEY": "k\n", "OPENAI_MODEL": "m", "OPENAI_RPM": " 60 ", "OPENAI_TPM": "9000"}
+	want := activities.LLM{BaseURL: "http://h/v1", Key: "k", Name: "m", RPM: "60", TPM: "9000"}
+	if got := LLMFromEnvironment(func(name string) string { return env[name] }); got != want {
+		t.Errorf("%+v", got)
+	}
+	if got := LLMFromEnvironment(func(string) string { return "" }); got != (activities.LLM{}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAWorkerWithALimitThatIsNoneIsNotMade(t *testing.T) {
+	store, err := blobs.Open(context.Background(), "mem://")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	_, err = NewWorker(nil, Parts{Store: store, LLM: activities.LLM{TPM: "plenty"}})
+	if err == nil || !strings.Contains(err.Error(), `OPENAI_TPM: want a whole number from 1, not "plenty"`) {
+		t.Errorf("%v", err)
+	}
+}

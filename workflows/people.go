@@ -1,0 +1,180 @@
+package workflows
+
+import (
+	"fmt"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model"
+)
+
+// This file holds what a process does when people signal it: it passes decisions on to the instances they are about, and
+// is steered.
+
+// describe says what a decision's signal does and what it takes, for whoever sends it from the Temporal UI.
+var describe = map[string]string{
+	model.Approve: `Run a Call that waits, as shown: {"call", "digest"?, "by"?, "reason"?}.`,
+	model.Reject:  `Do not run a Call that waits: {"call", "reason", "digest"?, "by"?}. The reason goes to the LLM.`,
+	model.Amend:   `Run a Call that waits with other parameters: {"call", "params", "digest"?, "by"?, "reason"?}.`,
+	model.Replace: `Put another Call in the place of one that waits: {"call", "with": {"_tool", …}, "digest"?, "by"?, "reason"?}.`,
+	model.Answer:  `Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?}.`,
+
+	model.SteerPause:  `Let running Calls finish and start nothing new: {"by"?, "reason"?}.`,
+	model.SteerResume: `Go on: {"by"?, "reason"?, "limits"?: {"requests", "tokens", "calls", "duration"}}.`,
+	model.SteerRevise: `Correct the process: {"context": [messages], "limits"?, "by"?, "reason"?}. It makes a new Idea.`,
+	model.SteerAdd:    `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`,
+}
+
+// steering lists the signals that steer, in the order in which they are shown.
+var steering = []string{model.SteerPause, model.SteerResume, model.SteerRevise, model.SteerAdd}
+
+func (p *process) hearPeople(ctx workflow.Context) {
+	for _, kind := range model.Decisions() {
+		onPeople(p.inbox, ctx, kind, describe[kind], func(ctx workflow.Context, payload map[string]any) error {
+			return p.passOn(ctx, kind, payload)
+		})
+	}
+	for _, kind := range steering {
+		onPeople(p.inbox, ctx, kind, describe[kind], func(ctx workflow.Context, payload map[string]any) error {
+			s, err := model.ReadSteering(kind, payload)
+			if err != nil {
+				return err
+			}
+			return p.steer(ctx, kind, s)
+		})
+	}
+}
+
+// passOn sends a decision to the instance that it is about. What that refuses, it reports.
+func (p *process) passOn(ctx workflow.Context, kind string, payload map[string]any) error {
+	d, err := model.ReadDecision(kind, payload)
+	if err != nil {
+		return err
+	}
+	token := model.TokenOf(d.Call)
+	if !p.mind.Has(token) {
+		return fmt.Errorf("there is no Call %q", clipBytes(d.Call, 80))
+	}
+	p.outbox.send(ctx, InstanceID(p.id, token), outgoing{signal: kind, payload: payload, failed: func(error) {
+		p.inbox.refuse(ctx, kind, payload, "the instance has ended: nothing waits there")
+	}})
+	return nil
+}
+
+// steer does what people ask of the process. What takes effect at once is accepted here, the rest when it has.
+func (p *process) steer(ctx workflow.Context, kind string, s model.Steering) error {
+	switch kind {
+	case model.SteerPause:
+		if f := p.mind.Paused(); f != nil {
+			return fmt.Errorf("the process is paused already: %s", f.Message)
+		}
+		p.mind.Pause(s.By, s.Reason)
+	case model.SteerResume:
+		if p.mind.Paused() == nil {
+			return fmt.Errorf("the process is not paused")
+		}
+		p.mind.Resume(s.Limits)
+	case model.SteerRevise:
+		return p.revise(ctx, s)
+	case model.SteerAdd:
+		return p.add(ctx, s)
+	}
+	p.accept(ctx, kind, s)
+	return nil
+}
+
+const keptAccepted = 100
+
+func (p *process) accept(ctx workflow.Context, kind string, s model.Steering) {
+	p.accepted = append(p.accepted, Accepted{ID: s.ID, Signal: kind, By: s.By, Reason: s.Reason, At: workflow.Now(ctx)})
+	if len(p.accepted) > keptAccepted {
+		p.accepted = p.accepted[1:]
+	}
+}
+
+// revise takes a correction and sends the instances what concerns them. The new Idea is sealed once they have it.
+func (p *process) revise(ctx workflow.Context, s model.Steering) error {
+	touched, err := p.mind.Revise(s)
+	if err != nil {
+		return err
+	}
+	p.setIdea(p.mind.Idea())
+	for _, m := range touched {
+		p.outbox.send(ctx, InstanceID(p.id, m.Token), outgoing{
+			signal: SignalCorrect, payload: CorrectSignal{Context: concerning(s.Context, m.Token), By: s.By},
+		})
+	}
+	p.revisions = append(p.revisions, s)
+	return nil
+}
+
+// concerning picks the messages that an instance sees.
+func concerning(context []any, token string) []any {
+	var list []any
+	for _, raw := range context {
+		m, ok := model.ReadMessage(raw, "", new(model.Problems))
+		if ok && m.Kind != "" && (m.Instance == "" || m.Instance == token) {
+			list = append(list, raw)
+		}
+	}
+	return list
+}
+
+// sealRevisions makes a new Idea of what was revised, once every instance has taken it in.
+func (p *process) sealRevisions(ctx workflow.Context) {
+	if len(p.revisions) == 0 || !p.mind.Corrected() {
+		return
+	}
+	p.seal(ctx, p.idea, p.mind.Final(), []any{}, nil)
+	for _, s := range p.revisions {
+		p.accept(ctx, model.SteerRevise, s)
+	}
+	p.revisions = nil
+}
+
+// add takes in more instances. They are started before the process goes on.
+func (p *process) add(_ workflow.Context, s model.Steering) error {
+	tokens, err := p.mind.Add(s)
+	if err != nil {
+		return err
+	}
+	p.setIdea(p.mind.Idea())
+	p.joining = append(p.joining, joining{tokens, s})
+	return nil
+}
+
+// joining is instances that people added and that are not started yet.
+type joining struct {
+	tokens []string
+	s      model.Steering
+}
+
+func (p *process) startJoining(ctx workflow.Context) error {
+	list := p.joining
+	p.joining = nil
+	for _, j := range list {
+		if err := p.startInstances(ctx, j.tokens); err != nil {
+			return err
+		}
+		p.accept(ctx, model.SteerAdd, j.s)
+	}
+	return nil
+}
+
+// followPause keeps the instances from starting anything while the process is paused, and lets them go on with it. A pause
+// is an Idea of the chain.
+func (p *process) followPause(ctx workflow.Context) {
+	paused := p.mind.Paused() != nil
+	if paused == p.held {
+		return
+	}
+	if p.held = paused; paused {
+		p.seal(ctx, p.idea, p.mind.Final(), []any{}, nil)
+	}
+	for _, m := range p.mind.Members() {
+		if m.Status != model.InstanceWorking {
+			continue
+		}
+		p.outbox.send(ctx, InstanceID(p.id, m.Token), outgoing{signal: SignalHold, payload: HoldSignal{Held: paused}})
+	}
+}

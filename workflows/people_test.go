@@ -1,0 +1,570 @@
+package workflows_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	sdkpb "go.temporal.io/api/sdk/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"processidea/activities"
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// till is a tool server's path that notes every request.
+type till struct {
+	url string
+
+	mu     sync.Mutex
+	bodies []string
+	after  func(nth int) // called before a request is answered; nil: nothing
+}
+
+func newTill(t *testing.T) *till {
+	s := &till{}
+	s.url = toolbox.handle("/"+t.Name()+"/till", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		s.mu.Lock()
+		s.bodies = append(s.bodies, string(body))
+		n := len(s.bodies)
+		s.mu.Unlock()
+		if s.after != nil {
+			s.after(n)
+		}
+		fmt.Fprint(w, `"paid"`)
+	})
+	return s
+}
+
+func (s *till) seen() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string{}, s.bodies...)
+}
+
+// pay is a tool at the till with a policy.
+func (s *till) pay(policy string) string {
+	return fmt.Sprintf(`{"type": "object", "properties": {"n": {"type": "integer"}, "to": {"type": "string"}},
+		"_activity": {"http": {"url": %q}}, "_approval": %s}`, s.url, policy)
+}
+
+func (s *scenario) signal(workflow, name string, payload any) {
+	s.t.Helper()
+	if err := s.client.SignalWorkflow(s.t.Context(), workflow, "", name, payload); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *scenario) decide(kind, call, more string) {
+	s.t.Helper()
+	p := map[string]any{"call": call, "by": "ann"}
+	if more != "" {
+		m, err := model.DecodeObject([]byte(more))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		p = model.Merge(p, m).(map[string]any)
+	}
+	s.signal(s.id, kind, p)
+}
+
+// waitsFor waits until so many Calls wait for a person.
+func (s *scenario) waitsFor(n int) []workflows.Approval {
+	s.t.Helper()
+	var v workflows.ProcessApprovals
+	eventually(s.t, fmt.Sprintf("%d Calls wait", n), func() bool {
+		v = workflows.ProcessApprovals{}
+		q, err := s.client.QueryWorkflow(s.t.Context(), s.id, "", workflows.QueryApprovals)
+		return err == nil && q.Get(&v) == nil && len(v.Approvals) == n
+	})
+	return v.Approvals
+}
+
+func (s *scenario) instance(token string) (v workflows.InstanceView) {
+	s.t.Helper()
+	eventually(s.t, "the instance answers", func() bool {
+		v = workflows.InstanceView{}
+		q, err := s.client.QueryWorkflow(s.t.Context(), workflows.InstanceID(s.id, token), "", workflows.QueryStatus)
+		return err == nil && q.Get(&v) == nil
+	})
+	return v
+}
+
+func (s *scenario) end(run client.WorkflowRun) (r model.Result) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	if err := run.Get(ctx, &r); err != nil {
+		s.t.Fatalf("%v; the process: %s\n%s", err, asJSON(s.processStatus()), s.story())
+	}
+	return r
+}
+
+const nothingMore = `{"solution": {"calls": []}}`
+
+func TestWhatIsShownIsByteForByteWhatRuns(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "state", "to": "A \"<&>\" † ☂", "n": 12345678901234567890}]}`,
+		`{"solution": {"calls": [{"_tool": "pay", "n": "†state.n", "to": "†state.to", "_outputPath": "done"}]}}`, nothingMore)
+	run := s.start()
+	shown := s.waitsFor(1)[0]
+	if len(till.seen()) != 0 || shown.Call != "1.1" || shown.Tool != "pay" || len(shown.Digest) != 64 {
+		t.Errorf("%d payments, shown %+v", len(till.seen()), shown)
+	}
+	s.decide(model.Approve, "1.1", fmt.Sprintf(`{"digest": %q, "reason": "fine"}`, shown.Digest))
+	r := s.end(run)
+	if got := till.seen(); len(got) != 1 || got[0] != string(model.Encode(shown.Params)) {
+		t.Errorf("shown %s, sent %q", model.Encode(shown.Params), got)
+	}
+	d := s.instance("").Calls[0].Decisions
+	if len(d) != 1 || d[0].Digest != shown.Digest || d[0].By != "ann" || d[0].Reason != "fine" || d[0].Decision != model.Approve || d[0].At.IsZero() {
+		t.Errorf("%+v", d)
+	}
+	if r.Requests != 2 || r.Calls.Done != 1 || !strings.Contains(s.prompt(2), "approved by ann: fine") {
+		t.Errorf("%+v\n%s", r, s.story())
+	}
+}
+
+func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"allow": ["approve", "amend"]}`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "done"}]}}`, nothingMore)
+	run := s.start()
+	s.waitsFor(1)
+	for n, c := range []struct {
+		signal  string
+		payload any
+		reason  string
+	}{
+		{model.Approve, map[string]any{"call": "1.1", "digest": "0000", "id": "0"}, "the digest is not that of what waits now"},
+		{model.Approve, map[string]any{"call": "1.2", "id": "1"}, `there is no Call "1.2"`},
+		{model.Approve, map[string]any{"call": "1.1@①", "id": "2"}, `there is no Call "1.1@①"`},
+		{model.Reject, map[string]any{"call": "1.1", "reason": "no", "id": "3"}, "reject is not allowed here; allowed: approve, amend"},
+		{model.Amend, map[string]any{"call": "1.1", "params": map[string]any{"n": "many"}, "id": "4"}, "params: /n: expected integer"},
+		{model.Approve, map[string]any{"call": 7, "id": "5"}, `"call" is a string, not number`},
+		{model.Approve, map[string]any{"call": "1.1", "force": true, "id": "6"}, `unknown key "force"`},
+		{model.Approve, "1.1", "want an object"},
+		{model.Approve, []byte{1}, "want one JSON object"},
+		{model.Approve, nil, "want one JSON object"},
+	} {
+		s.signal(s.id, c.signal, c.payload)
+		var last model.Refusal
+		eventually(t, c.reason, func() bool {
+			v := s.processStatus()
+			if len(v.Refusals) == n+1 {
+				last = v.Refusals[n]
+			}
+			return len(v.Refusals) > n
+		})
+		if !strings.Contains(last.Reason, c.reason) || last.Signal != c.signal || n < 7 && last.ID != fmt.Sprint(n) {
+			t.Errorf("%s: %+v", c.reason, last)
+		}
+	}
+	if v := s.instance(""); len(v.Refusals) != 4 || v.Calls[0].Status != model.AwaitingApproval || len(till.seen()) != 0 {
+		t.Errorf("%+v", v)
+	}
+	s.decide(model.Approve, "1.1", "")
+	s.end(run)
+	if len(till.seen()) != 1 {
+		t.Errorf("%d payments", len(till.seen()))
+	}
+}
+
+func TestDecisionsAreToldAsFactsAndTheRejectedCallMeetsTheApprovalAgain(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"when": {"properties": {"n": {"minimum": 10}}}}`)+`, "shout": `+textTool+`}},
+		"context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [{"_tool": "pay", "n": 50, "_outputPath": "a"}, {"_tool": "pay", "n": 60, "_outputPath": "b"},
+			{"_tool": "pay", "n": 70, "_outputPath": "c"}, {"_tool": "pay", "n": 80, "_outputPath": "d"}, {"_tool": "pay", "n": 1, "_outputPath": "e"}]}}`,
+		`{"solution": {"calls": [{"_tool": "pay", "n": 50, "_outputPath": "a", "_approval": false}, {"_tool": "pay", "n": 50, "_outputPath": "a"}]}}`,
+		`{"solution": {"calls": [{"_tool": "shout", "text": "hi", "_outputPath": "f"}]}}`,
+		nothingMore)
+	run := s.start()
+	s.waitsFor(4)
+	s.decide(model.Reject, "1.1", `{"reason": "too dear"}`)
+	s.decide(model.Amend, "1.2", `{"params": {"n": 6}, "reason": "a tenth"}`)
+	s.decide(model.Replace, "1.3", `{"with": {"_tool": "shout", "text": "sorry"}}`)
+	s.decide(model.Answer, "1.4", `{"output": "by hand"}`)
+	eventually(t, "the Call that was proposed again waits again", func() bool { return s.waitsFor(1)[0].Call == "2.2" })
+	s.decide(model.Reject, "2.2", `{"reason": "still too dear"}`)
+	r := s.end(run)
+	if got := asJSON(r.Instances[""].State); got != `{"b":"paid","c":"SORRY","d":"by hand","e":"paid","f":"HI"}` {
+		t.Error(got)
+	}
+	for request, facts := range map[int][]string{
+		2: {"rejected by ann: too dear", `amended by ann to run with {"n":6}: a tenth`, `replaced by ann with {"_tool":"shout","text":"sorry"}`, "answered by ann"},
+		3: {"rejected by ann: still too dear", "rejected by ann: too dear", `2.1: unknown_key: a Call has no meta property "_approval"`},
+	} {
+		for _, fact := range facts {
+			if !strings.Contains(s.prompt(request), fact) {
+				t.Errorf("Request %d is not told %q:\n%s", request, fact, s.prompt(request))
+			}
+		}
+	}
+	if len(till.seen()) != 2 || r.Calls != (model.Counts{Done: 5, Failed: 1, Rejected: 2}) {
+		t.Errorf("%q, %+v", till.seen(), r.Calls)
+	}
+}
+
+func TestAProcessMayAskForMoreApprovalsThanItsTools(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"config": {"approval": {"tools": ["pay"]}}, "schema": {"tools": {"pay": `+till.pay(`{"when": {"required": ["to"]}}`)+`, "shout": `+textTool+`}},
+		"context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "a"}, {"_tool": "shout", "text": "free", "_outputPath": "b"}]}}`, nothingMore)
+	run := s.start()
+	s.waitsFor(1)
+	s.decide(model.Approve, "1.1", "")
+	if r := s.end(run); r.Calls.Done != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// manyInstances is an Idea with so many instances; those from `over` on are over the limit.
+func manyInstances(till *till, count, over int, config string) string {
+	var context []string
+	for n := range count {
+		amount := 1
+		if n >= over {
+			amount = 100
+		}
+		context = append(context, fmt.Sprintf(`{"type": "state", "_instance": "i%d", "n": %d}`, n, amount))
+	}
+	return fmt.Sprintf(`{"config": %s, "schema": {"tools": {"pay": %s}}, "context": [%s]}`, config,
+		till.pay(`{"when": {"properties": {"n": {"minimum": 100}}}}`), strings.Join(context, ","))
+}
+
+const payAll = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": "†state.n", "_outputPath": "paid"}]}}`
+
+func TestOfAHundredInstancesNinetySettleWhileTenWaitAndTheTenShareARequest(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, manyInstances(till, 100, 90, `{"gather": "30s"}`), payAll, nothingMore, nothingMore)
+	run := s.start()
+	s.waitsFor(10)
+	eventually(t, "the ninety settle", func() bool {
+		count := map[model.InstanceStatus]int{}
+		for _, i := range s.processStatus().Instances {
+			count[i.Status]++
+		}
+		return count[model.InstanceSettled] == 90 && count[model.InstanceWaiting] == 10
+	})
+	if len(till.seen()) != 90 || len(s.llm.Requests()) != 2 {
+		t.Errorf("%d payments, %d Requests", len(till.seen()), len(s.llm.Requests()))
+	}
+	for n := 90; n < 100; n++ {
+		s.decide(model.Approve, fmt.Sprintf("1.1@i%d", n), "")
+		s.waitsFor(99 - n)
+	}
+	if r := s.end(run); r.Requests != 3 || r.Calls.Done != 100 || len(till.seen()) != 100 {
+		t.Errorf("%d Requests, %+v, %d payments", r.Requests, r.Calls, len(till.seen()))
+	}
+}
+
+func TestARequestDoesNotWaitForAStrangersCallLongerThanTheGatheringTime(t *testing.T) {
+	till, slow := newTill(t), make(chan struct{})
+	till.after = func(int) { <-slow }
+	s := newScenario(t, `{"config": {"gather": "50ms"}, "schema": {"tools": {"pay": `+till.pay("false")+`, "shout": `+textTool+`}},
+		"context": [{"type": "state", "_instance": "①", "n": 1}, {"type": "state", "_instance": "②", "n": 2}]}`,
+		`{"solution": {"calls": [{"_tool": "pay", "_instance": "①", "n": 1, "_outputPath": "a"}, {"_tool": "shout", "_instance": "②", "text": "x", "_outputPath": "a"}]}}`,
+		nothingMore, nothingMore)
+	run := s.start()
+	eventually(t, "② settles", func() bool { return s.processStatus().Instances["②"].Status == model.InstanceSettled })
+	if v := s.processStatus(); v.Instances["①"].Status != model.InstanceWorking {
+		t.Errorf("%+v", v)
+	}
+	close(slow)
+	if r := s.end(run); r.Requests != 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
+	till, hold := newTill(t), make(chan struct{})
+	till.after = func(n int) {
+		if n == 1 {
+			<-hold
+		}
+	}
+	s := newScenario(t, `{"schema": {"tools": {"free": `+till.pay("false")+`, "pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [{"_tool": "free", "n": 1, "_outputPath": "a"}, {"_tool": "free", "to": "†state.a", "_outputPath": "b"}, {"_tool": "pay", "n": 3, "_outputPath": "c"}]}}`,
+		nothingMore)
+	run := s.start()
+	s.waitsFor(1)
+	eventually(t, "the first runs", func() bool { return len(till.seen()) == 1 })
+	s.signal(s.id, model.SteerPause, map[string]any{"by": "ann", "reason": "lunch", "id": "p1"})
+	eventually(t, "it is paused", func() bool { return s.processStatus().Status == model.StatusPaused })
+	eventually(t, "the instance holds", func() bool { return strings.Contains(s.details("/main"), "the process is paused") })
+	close(hold)
+	eventually(t, "the running Call finishes", func() bool { return s.instance("").Calls[0].Status == model.Done })
+	s.decide(model.Approve, "1.3", "")
+	eventually(t, "the decision is taken", func() bool { return len(s.instance("").Calls[2].Decisions) == 1 })
+	v := s.processStatus()
+	if len(till.seen()) != 1 || v.Error == nil || v.Error.Message != "paused by ann: lunch" || v.Ideas != 2 || v.Accepted[0].ID != "p1" {
+		t.Errorf("%d ran; %+v", len(till.seen()), v)
+	}
+	s.signal(s.id, model.SteerPause, map[string]any{})
+	eventually(t, "a second pause is refused", func() bool { return len(s.processStatus().Refusals) == 1 })
+	s.signal(s.id, model.SteerResume, map[string]any{})
+	if r := s.end(run); r.Calls.Done != 3 || len(till.seen()) != 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func (s *scenario) sealed(at int) map[string]any {
+	s.t.Helper()
+	idea, ok, err := activities.LoadIdea(s.t.Context(), store, s.id, at)
+	if err != nil || !ok {
+		s.t.Fatalf("Idea %d: %v %v", at, ok, err)
+	}
+	return idea
+}
+
+func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`, "shout": `+textTool+`}}, "context": [{"type": "input", "greeting": "hi"},
+		{"type": "state", "n": 5, "schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]}`,
+		`{"solution": {"calls": [{"_tool": "pay", "n": "†state.n", "_outputPath": "a"}]}}`,
+		`{"solution": {"calls": [{"_tool": "shout", "text": "†input.greeting", "_outputPath": "b"}, {"_tool": "pay", "n": "†state.n", "_outputPath": "c"}]}}`, nothingMore)
+	run := s.start()
+	s.waitsFor(1)
+	before := asJSON(s.sealed(1))
+	s.signal(s.id, model.SteerRevise, map[string]any{"context": []any{map[string]any{"type": "state", "n": "many"}}})
+	eventually(t, "a value that does not fit is refused", func() bool { return len(s.processStatus().Refusals) == 1 })
+	s.signal(s.id, model.SteerRevise, map[string]any{"id": "r1", "by": "ann", "reason": "wrong", "context": []any{
+		map[string]any{"type": "state", "n": 7}, map[string]any{"type": "input", "greeting": "hello"}, map[string]any{"type": "instruction", "instruction": "Be kind."}}})
+	eventually(t, "it is accepted", func() bool { return len(s.processStatus().Accepted) == 1 })
+	if v := s.processStatus(); v.Ideas != 2 || len(v.Refusals) != 1 {
+		t.Errorf("%+v", v)
+	}
+	if asJSON(s.sealed(1)) != before || !strings.Contains(asJSON(s.sealed(2)), `"n":7`) || !strings.Contains(asJSON(s.sealed(2)), "Be kind.") {
+		t.Errorf("%s\n%s", asJSON(s.sealed(1)), asJSON(s.sealed(2)))
+	}
+	s.decide(model.Approve, "1.1", "") // as it was shown, with 5
+	eventually(t, "the second waits", func() bool { return s.waitsFor(1)[0].Call == "2.2" })
+	s.decide(model.Approve, "2.2", "")
+	if r := s.end(run); asJSON(r.Instances[""].State) != `{"a":"paid","b":"HELLO","c":"paid","n":7}` {
+		t.Error(asJSON(r.Instances[""].State))
+	}
+	if got := fmt.Sprint(till.seen()); got != `[{"n":5} {"n":7}]` {
+		t.Error(got)
+	}
+	if p := s.prompt(2); !strings.Contains(p, "Be kind.") || !strings.Contains(p, "hello") {
+		t.Error(p)
+	}
+}
+
+func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, manyInstances(till, 2, 1, `{"gather": "30s"}`), payAll, nothingMore, payAll, nothingMore, nothingMore)
+	run := s.start()
+	s.waitsFor(1)
+	eventually(t, "i0 has settled", func() bool { return s.processStatus().Instances["i0"].Status == model.InstanceSettled })
+	var context []any
+	for n := range 50 {
+		context = append(context, map[string]any{"type": "state", "_instance": fmt.Sprintf("j%d", n), "n": 1})
+	}
+	s.signal(s.id, model.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "i0"}}})
+	s.signal(s.id, model.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "text", "text": "for all"}}})
+	s.signal(s.id, model.SteerAdd, map[string]any{"context": context, "id": "a1"})
+	eventually(t, "they are added", func() bool { return len(s.processStatus().Instances) == 52 })
+	eventually(t, "they are paid", func() bool { return len(till.seen()) == 51 })
+	s.decide(model.Approve, "1.1@i1", "")
+	r := s.end(run)
+	if r.Calls.Done != 52 || r.Instances["j49"].Status != model.InstanceSettled || len(s.processStatus().Refusals) != 2 {
+		t.Errorf("%+v", r.Calls)
+	}
+	if p := s.prompt(3); !strings.Contains(p, "j0: ") || !strings.Contains(p, "j49: ") {
+		t.Error(p)
+	}
+}
+
+func TestNothingRunsForAProcessThatWasTerminated(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [{"_tool": "pay", "n": 1}]}}`, nothingMore)
+	s.start()
+	s.waitsFor(1)
+	if err := temporalClient.TerminateWorkflow(t.Context(), s.id, "", "test"); err != nil {
+		t.Fatal(err)
+	}
+	s.signal(s.id+"/main", model.Approve, map[string]any{"call": "1.1"})
+	err := temporalClient.GetWorkflow(t.Context(), s.id+"/main", "").Get(t.Context(), nil)
+	if err == nil || !strings.Contains(err.Error(), "the process is gone") || len(till.seen()) != 0 {
+		t.Errorf("%v, %d payments", err, len(till.seen()))
+	}
+}
+
+func TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "state", "_instance": "①", "n": 1}]}`,
+		`{"solution": {"calls": [{"_tool": "pay", "_instance": "①", "n": 2}]}}`, nothingMore)
+	run := s.start()
+	s.waitsFor(1)
+	raw := temporalClient.WorkflowService()
+	at := func(id string) *commonpb.WorkflowExecution { return &commonpb.WorkflowExecution{WorkflowId: id} }
+	send := func(id, name, text string) {
+		t.Helper()
+		_, err := raw.SignalWorkflowExecution(t.Context(), &workflowservice.SignalWorkflowExecutionRequest{
+			Namespace: s.namespace, WorkflowExecution: at(id), SignalName: name, Identity: "a shell",
+			Input: &commonpb.Payloads{Payloads: []*commonpb.Payload{{
+				Metadata: map[string][]byte{converter.MetadataEncoding: []byte(converter.MetadataEncodingJSON)}, Data: []byte(text)}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(s.id, "pause", `{"by": "shell"}`)
+	eventually(t, "it is paused", func() bool { return s.processStatus().Status == model.StatusPaused })
+	send(s.id, "resume", `{}`)
+	send(s.id+"/①", "amend", `{"call": "1.1@①", "params": {"n": 3}}`)
+	eventually(t, "it is amended", func() bool { return fmt.Sprint(s.waitsFor(1)[0].Params["n"]) == "3" })
+	send(s.id, "approve", `{"call": "1.1@①", "digest": "`+s.waitsFor(1)[0].Digest+`"}`)
+	s.end(run)
+	if got := fmt.Sprint(till.seen()); got != `[{"n":3}]` {
+		t.Error(got)
+	}
+}
+
+func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, manyInstances(till, 20, 0, `{"gather": "60s"}`), payAll, nothingMore)
+	run := s.start()
+	s.waitsFor(20)
+	nonsense := []any{"no", 7, nil, []byte{0xff}, []any{}, map[string]any{"call": "1.1@i999"}, map[string]any{"call": strings.Repeat("x", 5000)},
+		map[string]any{"call": "1.1@i0", "digest": "0"}, map[string]any{"call": "1.1@i0", "surprise": 1}, map[string]any{"context": []any{map[string]any{"type": "plan"}}}}
+	names := []string{model.Approve, model.Reject, model.Amend, model.Answer, model.SteerAdd, model.SteerRevise, model.SteerResume, "report", "calls", "close"}
+	var wg sync.WaitGroup
+	for part := range 10 {
+		wg.Go(func() {
+			for n := range 50 {
+				to := s.id
+				if n%3 == 0 {
+					to = workflows.InstanceID(s.id, fmt.Sprintf("i%d", n%20))
+				}
+				_ = s.client.SignalWorkflow(t.Context(), to, "", names[(part+n)%len(names)], nonsense[(part*7+n)%len(nonsense)])
+				// Each is decided 25 times over: once counts.
+				_ = s.client.SignalWorkflow(t.Context(), s.id, "", model.Approve, map[string]any{"call": fmt.Sprintf("1.1@i%d", n%20), "by": fmt.Sprint(part)})
+			}
+		})
+	}
+	wg.Wait()
+	if r := s.end(run); r.Calls.Done != 20 || len(till.seen()) != 20 {
+		t.Errorf("%+v, %d payments", r.Calls, len(till.seen()))
+	}
+	for _, id := range append([]string{s.id}, workflows.InstanceID(s.id, "i0"), workflows.InstanceID(s.id, "i12")) {
+		h := temporalClient.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for h.HasNext() {
+			e, err := h.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			// More than a hundred signals during one task make it run again; that is no failure of ours.
+			f := e.GetWorkflowTaskFailedEventAttributes()
+			if f != nil && f.GetCause() != enumspb.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND && f.GetCause() != enumspb.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND {
+				t.Errorf("%s: %v", id, e)
+			}
+		}
+	}
+}
+
+// details is what the Temporal UI shows of a workflow as its current details.
+func (s *scenario) details(under string) string {
+	s.t.Helper()
+	v, err := s.client.QueryWorkflow(s.t.Context(), s.id+under, "", "__temporal_workflow_metadata")
+	if err != nil {
+		return ""
+	}
+	var m sdkpb.WorkflowMetadata
+	if err := v.Get(&m); err != nil {
+		s.t.Fatal(err)
+	}
+	return m.GetCurrentDetails()
+}
+
+func TestAnOperatorSeesWhatWaitsAndTheJSONToSend(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"timeout": "72h"}`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		"{\"solution\": {\"calls\": [{\"_tool\": \"pay\", \"n\": 42, \"to\": \"``` end of fence"+strings.Repeat("long ", 1700)+"\", \"_outputPath\": \"done\"}]}}", nothingMore)
+	run := s.start()
+	shown := s.waitsFor(1)[0]
+	for _, under := range []string{"", "/main"} {
+		eventually(t, "the details show it", func() bool { return strings.Contains(s.details(under), shown.Digest) })
+		text := strings.Join(strings.Fields(s.details(under)), " ")
+		for _, want := range []string{"Waits for a person: 1", "**1.1** pay → †state.done, since 20", "by itself: reject", `"n": 42`, "`" + s.id + "/main`",
+			"`approve`", `{ "by": "your name", "call": "1.1", "digest": "` + shown.Digest + `" }`, `\u0060\u0060\u0060 end of fence`} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q: %q is missing in\n%s", under, want, text)
+			}
+		}
+	}
+	plain, err := client.Dial(client.Options{HostPort: server.Address(), Namespace: s.namespace, Logger: quiet{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	list := func() (ids []string) {
+		page, err := temporalClient.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
+			Namespace: s.namespace, Query: fmt.Sprintf("IdeaAwaiting > 0 AND WorkflowId STARTS_WITH '%s'", s.id)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page.GetExecutions() {
+			ids = append(ids, e.GetExecution().GetWorkflowId())
+		}
+		return ids
+	}
+	eventually(t, "the filter finds the process and its instance", func() bool { return len(list()) == 2 })
+	s.decide(model.Approve, "1.1", "")
+	s.end(run)
+	s.client = plain
+	if !strings.Contains(s.details(""), "completed") {
+		t.Error("somebody who knows nothing of our store cannot read the details")
+	}
+	eventually(t, "the filter finds neither", func() bool { return len(list()) == 0 })
+}
+
+func TestNobodyDecidesInTime(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"timeout": "200ms"}`)+`, "lax": `+till.pay(`{"timeout": "100ms", "onTimeout": "approve"}`)+`,
+		"wait": `+till.pay(`{"timeout": "500ms", "onTimeout": "pause"}`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "a"}, {"_tool": "lax", "n": 2, "_outputPath": "b"}, {"_tool": "wait", "n": 3, "_outputPath": "c"}]}}`, nothingMore)
+	run := s.start()
+	eventually(t, "it pauses", func() bool { return s.processStatus().Status == model.StatusPaused })
+	if f := s.processStatus().Error; f.Code != model.CodeOverdue || !strings.Contains(f.Message, "nobody decided on 1.3 within 500ms") {
+		t.Errorf("%+v", f)
+	}
+	s.signal(s.id, model.SteerResume, map[string]any{})
+	s.waitsFor(1)
+	s.decide(model.Approve, "1.3", "")
+	r := s.end(run)
+	if r.Calls != (model.Counts{Done: 2, Rejected: 1}) || !strings.Contains(s.prompt(2), "rejected by timeout: nobody decided within 200ms") {
+		t.Errorf("%+v\n%s", r.Calls, s.prompt(2))
+	}
+}
+
+func TestADecisionThatComesWhileNoWorkerRunsCounts(t *testing.T) {
+	c := newCrash(t)
+	s := newScenario(t, `{"schema": {"tools": {"pay": {"type": "object", "_activity": {"http": {"url": "`+c.tool("pay", nil)+`"}}, "_approval": {"timeout": "1s", "onTimeout": "reject"}},
+		"late": {"type": "object", "_activity": {"http": {"url": "`+c.tool("late", nil)+`"}}, "_approval": {"timeout": "1s", "onTimeout": "approve"}}}}, "context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [{"_tool": "pay", "_outputPath": "a"}, {"_tool": "late", "_outputPath": "b"}]}}`, nothingMore)
+	kill := c.work()
+	run := c.start(s)
+	shown := s.waitsFor(2)
+	kill()
+	s.signal(s.id+"/main", model.Approve, map[string]any{"call": "1.1", "by": "ann"})
+	eventually(t, "the deadline passes", func() bool { return time.Now().After(shown[1].Until.Add(100 * time.Millisecond)) })
+	c.work()
+	if r := c.finish(run); asJSON(r.Instances[""].State) != `{"a":"pay","b":"late"}` || len(c.calls("pay")) != 1 || len(c.calls("late")) != 1 {
+		t.Errorf("%+v", r)
+	}
+}

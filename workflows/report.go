@@ -1,0 +1,77 @@
+package workflows
+
+import (
+	"strings"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model"
+)
+
+// report tells the process what has changed, when the instance has come to rest, or when the process must know before
+// that: a Request was closed by it, a person is waited for, or not any more, or a signal was refused.
+//
+// One report is on its way at most: what changes meanwhile is in the next one.
+func (i *instance) report(ctx workflow.Context) {
+	if i.outbox.busy(i.setup.Process) {
+		return
+	}
+	quiet := i.run.Quiet() && !i.dirty
+	pending := pendingKey(i.run.Pending())
+	overdue := i.run.Overdue()
+	refused := i.inbox.takeUntold()
+	rested := quiet && (!i.told.quiet || i.closed != i.told.closed)
+	roused := !quiet && i.told.quiet && i.held
+	closed := i.broke[i.closed] && i.closed != i.told.closed
+	waits := pending != i.told.pending || i.corrected != i.told.corrected
+	if !rested && !roused && !closed && !waits && overdue == nil && len(refused) == 0 {
+		i.told.quiet = quiet
+		return
+	}
+	i.told.quiet, i.told.closed, i.told.corrected = quiet, i.closed, i.corrected
+	r := i.news()
+	r.Quiet, r.Overdue, r.Refusals = quiet, overdue, refused
+	if pending != i.told.pending {
+		i.told.pending = pending
+		i.attribute(ctx, len(r.Pending))
+	}
+	i.outbox.send(ctx, i.setup.Process, outgoing{signal: SignalReport, payload: r})
+}
+
+// pendingKey tells one set of pending approvals from another.
+func pendingKey(list []model.Pending) string {
+	var b strings.Builder
+	for _, p := range list {
+		b.WriteString(p.Digest + " ")
+	}
+	return b.String()
+}
+
+// news is what the process has not been told yet.
+func (i *instance) news() model.Report {
+	r := model.Report{
+		Token: i.own.Token, Closed: i.closed, Corrected: i.corrected, Missing: i.run.Missing(), Pending: i.run.Pending(),
+	}
+	r.Writes = i.run.NewWrites()
+	for _, rec := range i.run.Records() {
+		now := callTold{rec.Status, len(rec.Decisions)}
+		if before, known := i.told.calls[rec.ID]; known && before == now {
+			continue
+		}
+		i.told.calls[rec.ID] = now
+		c := model.CallReport{
+			Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions,
+		}
+		if i.broke[rec.Request] {
+			c.Call = rec.Written
+		}
+		r.Calls = append(r.Calls, c)
+	}
+	for _, rec := range i.run.Asking() {
+		params, err := i.run.Resolved(rec)
+		if err == nil {
+			r.Asking = append(r.Asking, model.Asked{ID: rec.ID, Token: i.own.Token, Tool: rec.Tool, Params: params})
+		}
+	}
+	return r
+}
