@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"processidea/activities/blobs"
+	"processidea/activities/chain"
 	"processidea/activities/httptool"
 	"processidea/activities/tools"
 	"processidea/workflows"
@@ -20,9 +21,11 @@ import (
 // Activities holds what the activities of one worker share.
 type Activities struct {
 	Store *blobs.Store
-	Tools *tools.Registry
-	HTTP  *httptool.Client
-	LLM   LLM
+	// Chains are those of the store; nil: Register makes them.
+	Chains *chain.Store
+	Tools  *tools.Registry
+	HTTP   *httptool.Client
+	LLM    LLM
 	// Client hands Calls on to instances.
 	Client client.Client
 	// MaxResult is the size in bytes over which a Tool's result is an error; 0 means 20 MB.
@@ -45,6 +48,9 @@ const defaultMaxResult = 20 << 20
 
 // Register registers every activity under the name that workflows call.
 func (a *Activities) Register(r worker.ActivityRegistry) {
+	if a.Chains == nil {
+		a.Chains = chain.New(a.Store)
+	}
 	for name, f := range map[string]any{
 		workflows.ActivityPrepare: a.Prepare,
 		workflows.ActivityRequest: a.Request,

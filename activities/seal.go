@@ -2,54 +2,47 @@ package activities
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"net/url"
+	"errors"
 	"time"
 
-	"processidea/activities/blobs"
+	"go.temporal.io/sdk/temporal"
+
+	"processidea/activities/chain"
 	"processidea/model"
 	"processidea/workflows"
 )
 
-// Seal puts one Idea on a process's chain: the Idea with all values whole, its parent's digest, and its own, in the store
-// under the process's name. Doing it again writes the same place.
+// codeTaken is the type of the error of an Idea whose place another one holds for good.
+const codeTaken = "idea_taken"
+
+// Seal puts one Idea on a process's chain. Doing it again changes nothing.
 func (a *Activities) Seal(ctx context.Context, in workflows.SealInput) (*workflows.Sealed, error) {
-	idea, err := a.Store.Restore(ctx, model.Snapshot(in.Idea, in.Brief, in.Calls, in.Output))
+	idea := model.Snapshot(in.Idea, in.Brief, in.Calls, in.Output)
+	idea["meta"] = sealMeta(idea["meta"], in.Request)
+	sealed, err := a.Chains.Seal(ctx, chain.Entry{
+		Process: in.Process, At: in.At, Parent: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
+	})
+	if errors.Is(err, chain.ErrTaken) {
+		// A chain of a former process of this id: trying again changes nothing.
+		return nil, temporal.NewNonRetryableApplicationError(err.Error(), codeTaken, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	whole := idea.(map[string]any)
-	meta, _ := model.Merge(whole["meta"], map[string]any{
-		"process": in.Process, "at": model.Normal(in.At), "createdAt": time.Now().UTC().Format(time.RFC3339Nano),
-	}).(map[string]any)
-	if in.Parent != "" {
-		meta["parent"] = in.Parent
-	}
-	delete(meta, "digest")
-	whole["meta"] = meta
-	sum := sha256.Sum256(model.Encode(whole))
-	digest := hex.EncodeToString(sum[:])
-	meta["digest"] = digest
-	place := IdeaPlace(in.Process, in.At)
-	if err := a.Store.Write(ctx, place, model.Encode(whole)); err != nil {
-		return nil, err
-	}
-	return &workflows.Sealed{At: in.At, Digest: digest, Place: place}, nil
+	return &sealed, nil
 }
 
-// IdeaPlace names the place of a process's Idea in the store.
-func IdeaPlace(process string, at int) string {
-	return fmt.Sprintf("ideas/%s/%d.json", url.PathEscape(process), at)
-}
-
-// LoadIdea reads the Idea of a number; ok is false where the chain has none.
-func LoadIdea(ctx context.Context, s *blobs.Store, process string, at int) (idea map[string]any, ok bool, err error) {
-	data, ok, err := s.Read(ctx, IdeaPlace(process, at))
-	if err != nil || !ok {
-		return nil, ok, err
+// sealMeta is the meta of the file that the process started from, with the Request that the Idea was sealed by. That of
+// the file itself, where it is an Idea of another process, says nothing of this one.
+func sealMeta(meta any, request int) map[string]any {
+	m, _ := meta.(map[string]any)
+	out := make(map[string]any, len(m)+1)
+	for k, v := range m {
+		out[k] = v
 	}
-	idea, err = model.DecodeObject(data)
-	return idea, err == nil, err
+	delete(out, "request")
+	if request > 0 {
+		out["request"] = model.Normal(request)
+	}
+	return out
 }

@@ -29,7 +29,9 @@ func (m *Mind) concluded() bool {
 type Conclusion struct {
 	Brief *Brief
 	// Seen is every instance as it was when the Request was made.
-	Seen  *Brief
+	Seen *Brief
+	// Log is what changed until then, since the Idea before.
+	Log   []LogEntry
 	Reply *Reply
 	// Calls is the solution's Calls, as written; of a Request that broke off, those that instances had accepted.
 	Calls []any
@@ -43,7 +45,7 @@ func (m *Mind) Conclude() *Conclusion {
 	}
 	a := m.asked
 	m.asked = nil
-	c := &Conclusion{Brief: a.brief, Seen: a.seen, Reply: a.reply}
+	c := &Conclusion{Brief: a.brief, Seen: a.seen, Log: a.log, Reply: a.reply}
 	accepted := m.takePlan(a)
 	if len(a.brief.Asking) == 0 && (a.reply.Whole || accepted > 0) {
 		m.told(a) // until then each Request is told again

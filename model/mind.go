@@ -27,6 +27,7 @@ type Mind struct {
 	plan                   []planned // the Calls that a Request is still to be shown
 	troubles               []Trouble
 	ended                  []*Member
+	log                    []LogEntry // what changed since the last Idea
 	output                 any
 	hasOutput              bool
 	paused                 *Fault
@@ -54,7 +55,7 @@ type Member struct {
 	// corrected counts the corrections that it was sent, taken those that it has reported.
 	corrected, taken int
 	back             bool // a person has decided, and nobody has been asked about it since
-	asking  []Asked
+	asking           []Asked
 }
 
 // InstanceStatus is where an instance stands.
@@ -71,7 +72,8 @@ const (
 // asked is the Request under way, or just answered.
 type asked struct {
 	brief *Brief
-	seen  *Brief // every instance as it was then, for the chain
+	seen  *Brief     // every instance as it was then, for the chain
+	log   []LogEntry // what changed until then, since the Idea before
 	reply *Reply
 }
 
@@ -179,7 +181,7 @@ func (m *Mind) Next(now time.Time) (Step, *Brief) {
 		return StepPaused, nil
 	}
 	b := m.brief()
-	m.asked = &asked{brief: b, seen: m.Final()}
+	m.asked = &asked{brief: b, seen: m.Final(), log: m.TakeLog()}
 	m.readySince = time.Time{}
 	for _, mem := range m.covered(b) {
 		mem.covered, mem.quiet, mem.back = b.Number, b.Closing, false
@@ -294,11 +296,12 @@ func (m *Mind) Heard(r Report) {
 	if mem == nil {
 		return
 	}
-	for _, w := range r.Writes {
-		mem.state.Apply(w)
-	}
 	for _, c := range r.Calls {
 		mem.calls[[2]int{c.Request, c.Index}] = c
+	}
+	for _, w := range r.Writes {
+		mem.state.Apply(w)
+		m.log = append(m.log, mem.logged(w))
 	}
 	if r.Closed > mem.closed {
 		mem.closed = r.Closed
@@ -309,6 +312,31 @@ func (m *Mind) Heard(r Report) {
 	if r.Overdue != nil && m.paused == nil {
 		m.paused = r.Overdue
 	}
+}
+
+// logged is a write as the chain keeps it, with the decision of the person behind it.
+func (mem *Member) logged(w Write) LogEntry {
+	e := LogEntry{
+		Instance: mem.Token, Path: w.Path, Method: w.Method, Value: w.Value, By: w.By, Request: w.Request, Index: w.Index,
+		Correction: w.Correction, At: w.At,
+	}
+	decisions := mem.calls[[2]int{w.Request, w.Index}].Decisions
+	name, _ := e.Person()
+	switch n := len(decisions); {
+	case w.Correction > 0:
+		e.Decision = &LogDecision{Decision: SteerRevise, By: name, Reason: w.Reason, At: w.At}
+	case n > 0:
+		d := decisions[n-1]
+		e.Decision = &LogDecision{Decision: d.Decision, By: d.By, Reason: d.Reason, At: d.At, Digest: d.Digest}
+	}
+	return e
+}
+
+// TakeLog gives what changed since it was asked last: for the Idea that is sealed now.
+func (m *Mind) TakeLog() []LogEntry {
+	log := m.log
+	m.log = nil
+	return log
 }
 
 // TakeEnded gives the instances that have settled or failed since it was asked last.

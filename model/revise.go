@@ -212,7 +212,7 @@ func (m *Mind) Idea() *Idea { return m.idea }
 
 // Revise takes a person's correction into an instance: what it sees beside State, and values of State, which close their
 // paths. A value takes the place of what it corrects: whoever would see that sees it.
-func (r *Run) Revise(messages []Message, by string) {
+func (r *Run) Revise(messages []Message, by, reason string) {
 	r.context = append(r.context[:len(r.context):len(r.context)], messages...)
 	r.view = ViewOf(r.context, r.token)
 	r.schema = r.view.Schema[TypeState]
@@ -222,7 +222,7 @@ func (r *Run) Revise(messages []Message, by string) {
 		}
 		for _, w := range settings(m.Payload, nil) {
 			r.corrections++
-			w.By, w.At, w.Correction = Person(by), r.now, r.corrections
+			w.By, w.Reason, w.At, w.Correction = Person(by), reason, r.now, r.corrections
 			for _, old := range r.state.Writes() {
 				if old.Path.Overlaps(w.Path) {
 					w.Request, w.Index = old.Request, old.Index

@@ -173,7 +173,7 @@ func (s *scene) step(line string) []string {
 			return append([]string{"refused: " + err.Error()}, s.happened()...)
 		}
 	case "revise":
-		s.run.Revise(messagesFrom(s.t, `[{"type":"state","state":`+rest+`}]`), "ann")
+		s.run.Revise(messagesFrom(s.t, `[{"type":"state","state":`+rest+`}]`), "ann", "")
 	case "unsure":
 		s.run.Unsure(rest, "the worker was lost")
 	default:

@@ -18,6 +18,8 @@ type Write struct {
 	At      time.Time `json:"at,omitzero"`
 	// Correction orders what people set at one place in the Plan, behind what stood there; 0: no correction.
 	Correction int `json:"correction,omitempty"`
+	// Reason is why a person set it.
+	Reason string `json:"reason,omitempty"`
 }
 
 func (w Write) before(request, index int) bool {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/activities"
+	"processidea/activities/chain"
 	"processidea/model"
 )
 
@@ -71,7 +71,7 @@ func (s *session) ideaOf(ctx context.Context, process string) (*model.Idea, erro
 	}
 	idea := &model.Idea{}
 	if v.Ideas > 0 {
-		source, _, err := activities.LoadIdea(ctx, s.values, process, v.Ideas)
+		source, err := chain.New(s.values).Load(ctx, process, v.Ideas)
 		if err != nil {
 			return nil, fmt.Errorf("read Idea %d of %s: %w", v.Ideas, process, err)
 		}

@@ -2,35 +2,35 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"strings"
 
-	"processidea/activities"
 	"processidea/activities/blobs"
+	"processidea/activities/chain"
 )
 
-// chain is the Ideas of one process, as they lie in the store. Reading them needs neither a server nor a worker.
-type chain struct {
-	store   *blobs.Store
-	process string
+// archive is the chains of Ideas, as they lie in the store. Reading them needs neither a server nor a worker.
+type archive struct {
+	*chain.Store
+	values *blobs.Store
 }
 
-// openChain opens the chain of a process, which may hold no Idea.
-func (p place) openChain(ctx context.Context, process string) (*chain, error) {
+// openArchive opens the store of the place.
+func (p place) openArchive(ctx context.Context) (*archive, error) {
 	at := p.shared()
 	// Looking makes no folder.
 	if _, err := os.Stat(at); err != nil && !strings.Contains(at, "://") {
 		return nil, noServer("open store %s: %w", at, cause(err))
 	}
-	store, err := openStore(ctx, at)
+	values, err := openStore(ctx, at)
 	if badKeys(err) {
 		return nil, err
 	}
 	if err != nil {
 		return nil, &exit{exitUnreachable, err}
 	}
-	return &chain{store, process}, nil
+	return &archive{chain.New(values), values}, nil
 }
 
 // shared is where the store is: that of the server which runs on the folder, where one does.
@@ -41,42 +41,51 @@ func (p place) shared() string {
 	return p.store
 }
 
-func (c *chain) close() { _ = c.store.Close() }
+func (c *archive) close() { _ = c.values.Close() }
 
-// at reads the Idea of a number, from 1; ok is false where the chain has none.
-func (c *chain) at(ctx context.Context, k int) (idea map[string]any, ok bool, err error) {
-	idea, ok, err = activities.LoadIdea(ctx, c.store, c.process, k)
+// read does something with the chains of the store, and closes it.
+func (a *app) read(ctx context.Context, do func(*archive) error) error {
+	p, err := a.place()
 	if err != nil {
-		err = fmt.Errorf("read Idea %d of %s: %w", k, c.process, err)
+		return err
 	}
-	return idea, ok, err
+	c, err := p.openArchive(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	return do(c)
 }
 
-// length finds the number of the latest Idea: the Ideas are numbered without a gap, so it is searched for in ever larger
-// steps and then between the last two.
-func (c *chain) length(ctx context.Context) (int, error) {
-	low, high := 0, 1
-	for {
-		_, ok, err := c.at(ctx, high)
-		if err != nil {
-			return 0, err
-		}
-		if !ok {
-			break
-		}
-		low, high = high, 2*high
+// length gives the number of a process's latest Idea, and an error for what is to be done where it has none.
+func (c *archive) length(ctx context.Context, do, id string) (int, error) {
+	last, err := c.Latest(ctx, id)
+	if err == nil && last == 0 {
+		err = misuse("%s %s: the store has no Idea of a process of this id", do, id)
 	}
-	for high-low > 1 {
-		middle := (low + high) / 2
-		_, ok, err := c.at(ctx, middle)
-		if err != nil {
-			return 0, err
-		}
-		if ok {
-			low = middle
-		} else {
-			high = middle
-		}
+	return last, err
+}
+
+// number checks the number of an Idea that was asked for; 0 is the latest.
+func (c *archive) number(ctx context.Context, do, id string, at int) (int, error) {
+	last, err := c.length(ctx, do, id)
+	switch {
+	case err != nil:
+		return 0, err
+	case at > last:
+		return 0, misuse("%s Idea %d of %s: there are %d", do, at, id, last)
+	case at < 0:
+		return 0, misuse("%s Idea %d of %s: Ideas are numbered from 1", do, at, id)
+	case at == 0:
+		return last, nil
 	}
-	return low, nil
+	return at, nil
+}
+
+// asked makes the error of a question that has no answer one of usage.
+func asked(err error) error {
+	if errors.Is(err, chain.ErrNoValue) || errors.Is(err, chain.ErrBadPlace) {
+		return &exit{exitUsage, err}
+	}
+	return err
 }

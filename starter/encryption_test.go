@@ -131,13 +131,15 @@ func TestWithKeysNothingThatAProcessWorksOnStandsInTheClear(t *testing.T) {
 	server.says("all is encrypted with key k1: whoever uses it needs PROCESSIDEA_KEYS")
 	d.do("result", "the-letter").is(exitDone).holds("Ines Moreau", "Another one is on its way to you")
 	d.do("list").is(exitDone).holds("the-letter", "latent", "ward")
+	d.do("verify", "the-patient").is(exitDone)
+	d.do("gc", "--older-than", "720h").is(exitDone).holds("would remove 0 chains")
 	d.do("run", ".", "--id", "the-patient", "--json").is(exitDone).holds("bed-17")
 	// The database at work has files of its own.
 	for text, files := range found(t, data, confidential...) {
 		t.Errorf("%q stands in %q", text, files)
 	}
 	// Who has none is told so, and writes nothing in the clear.
-	for _, line := range []string{"list", "result the-letter", "show the-letter", "run . --id another"} {
+	for _, line := range []string{"list", "result the-letter", "show the-letter", "verify the-letter", "run . --id another"} {
 		d.at(d.dir).set("PROCESSIDEA_KEYS=").do(strings.Fields(line)...).is(exitUsage).quiet().
 			complains("encrypted with key k1, and PROCESSIDEA_KEYS is not set")
 		d.at(d.dir).set("PROCESSIDEA_KEYS="+freshKey(t, "k1")).do(strings.Fields(line)...).is(exitUsage).quiet().

@@ -89,28 +89,24 @@ func (a *app) callsOf(ctx context.Context, of string) ([]any, error) {
 }
 
 func (p place) callsOfProcess(ctx context.Context, id string) ([]any, error) {
-	c, err := p.openChain(ctx, id)
+	c, err := p.openArchive(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
-	last, err := c.length(ctx)
-	if err != nil {
-		return nil, err
+	last, err := c.Latest(ctx, id)
+	if err == nil && last == 0 {
+		err = misuse("draw %s: there is no such file, and the store has no Idea of a process of this id", id)
 	}
-	if last == 0 {
-		return nil, misuse("draw %s: there is no such file, and the store has no Idea of a process of this id", id)
-	}
-	for k := last; k > 0; k-- {
-		idea, _, err := c.at(ctx, k)
-		if err != nil {
-			return nil, err
-		}
-		if calls := solutionOf(idea); len(calls) > 0 {
-			return calls, nil
+	for k := last; k > 0 && err == nil; k-- {
+		var idea map[string]any
+		if idea, err = c.Load(ctx, id, k); err == nil {
+			if calls := solutionOf(idea); len(calls) > 0 {
+				return calls, nil
+			}
 		}
 	}
-	return nil, nil
+	return nil, err
 }
 
 func solutionOf(idea map[string]any) []any {

@@ -143,7 +143,7 @@ func TestOnlyLookingMakesNoFolder(t *testing.T) {
 	if _, err := p.visit(t.Context()); !errors.As(err, &e) || e.code != exitUnreachable || !strings.Contains(err.Error(), p.data) {
 		t.Errorf("looking gives %v", err)
 	}
-	if _, err := p.openChain(t.Context(), "x"); !errors.As(err, &e) || e.code != exitUnreachable {
+	if _, err := p.openArchive(t.Context()); !errors.As(err, &e) || e.code != exitUnreachable {
 		t.Errorf("looking gives %v", err)
 	}
 	for _, dir := range []string{p.data, p.store} {

@@ -31,34 +31,20 @@ file that run accepts. It is read from the store; no server is needed.`,
 }
 
 func (a *app) show(ctx context.Context, id string, at int) error {
-	p, err := a.place()
-	if err != nil {
+	return a.read(ctx, func(c *archive) error {
+		at, err := c.number(ctx, "show", id, at)
+		if err != nil {
+			return err
+		}
+		idea, err := c.Load(ctx, id, at)
+		if err != nil {
+			return err
+		}
+		text := indent(idea)
+		if a.json {
+			text = string(model.Encode(idea))
+		}
+		_, err = fmt.Fprintln(a.out, text)
 		return err
-	}
-	c, err := p.openChain(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer c.close()
-	last, err := c.length(ctx)
-	switch {
-	case err != nil:
-		return err
-	case last == 0:
-		return misuse("show %s: the store has no Idea of a process of this id", id)
-	case at > last:
-		return misuse("show Idea %d of %s: there are %d", at, id, last)
-	case at == 0:
-		at = last
-	}
-	idea, _, err := c.at(ctx, at)
-	if err != nil {
-		return err
-	}
-	text := indent(idea)
-	if a.json {
-		text = string(model.Encode(idea))
-	}
-	_, err = fmt.Fprintln(a.out, text)
-	return err
+	})
 }

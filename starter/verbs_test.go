@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
+	"processidea/activities/chain"
 	"processidea/model"
 )
 
@@ -55,6 +56,21 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 		d.do("check", again).is(exitDone)
 	}
 	d.do("show", "p", "--at", "3").is(exitUsage).quiet().complains("show Idea 3 of p: there are 2")
+
+	t.Log("history, diff, blame, verify, gc")
+	var links []chain.Link
+	d.do("history", "p", "--json").is(exitDone).json(&links)
+	if len(links) != 2 || links[0].Request != 1 || links[1].Parent != links[0].Digest {
+		t.Errorf("%+v", links)
+	}
+	if e := d.do("diff", "p", "1", "2").is(exitDone); !strings.Contains(e.out, "①\n  + †state.mood  \"strong\"\n") {
+		t.Error(e.out)
+	}
+	d.do("blame", "p", "①:mood").is(exitDone)
+	d.do("verify", "p").is(exitDone)
+	if e := d.do("gc", "--older-than", "720h").is(exitDone); !strings.HasPrefix(e.out, "would remove 0 chains ") {
+		t.Error(e.out)
+	}
 
 	t.Log("graph")
 	if e := d.do("graph", "p").is(exitDone); !strings.Contains(e.out, "flowchart") || !strings.Contains(e.out, "judge") {

@@ -104,27 +104,42 @@ func (p *process) conclude(ctx workflow.Context) {
 		return
 	}
 	if len(c.Brief.Asking) == 0 {
-		p.seal(ctx, p.asked, c.Seen, c.Calls, c.Reply.Output)
+		p.seal(ctx, sealing{idea: p.asked, brief: c.Seen, request: c.Brief.Number, log: c.Log, calls: c.Calls, output: c.Reply.Output})
 	}
 }
 
+// sealing is one Idea to be put on the chain.
+type sealing struct {
+	idea    *model.Idea
+	brief   *model.Brief
+	request int // the Request that it is of; 0: of none
+	log     []model.LogEntry
+	calls   []any
+	output  any
+}
+
+// sealNow puts the process as it stands on the chain.
+func (p *process) sealNow(ctx workflow.Context, output any) {
+	p.seal(ctx, sealing{idea: p.idea, brief: p.mind.Final(), log: p.mind.TakeLog(), calls: []any{}, output: output})
+}
+
 // seal puts one Idea on the chain. Sealing is content-addressed, so that doing it twice is doing it once.
-func (p *process) seal(ctx workflow.Context, idea *model.Idea, brief *model.Brief, calls []any, output any) {
+func (p *process) seal(ctx workflow.Context, what sealing) {
 	in := SealInput{
 		Process: p.id, At: p.last.At + 1, Parent: p.last.Digest,
-		Idea: idea.Source, Brief: brief, Calls: calls, Output: output,
+		Idea: what.idea.Source, Brief: what.brief, Calls: what.calls, Output: what.output, Request: what.request, Log: what.log,
 	}
-	s, err := sealNow(ctx, in)
+	s, err := putOnChain(ctx, in)
 	if err != nil {
 		workflow.GetLogger(ctx).Error("an Idea could not be sealed", "error", err)
 		return
 	}
-	p.last, p.state = s, statesOf(brief)
+	p.last, p.state = s, statesOf(what.brief)
 }
 
-// sealNow seals in the workflow task where it can. Where the store does not answer it waits in an activity, which an
+// putOnChain seals in the workflow task where it can. Where the store does not answer it waits in an activity, which an
 // operator sees, for as long as it takes.
-func sealNow(ctx workflow.Context, in SealInput) (s Sealed, err error) {
+func putOnChain(ctx workflow.Context, in SealInput) (s Sealed, err error) {
 	summary := fmt.Sprintf("seal Idea %d", in.At)
 	err = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: 10 * time.Second, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: summary,
@@ -142,7 +157,7 @@ func sealNow(ctx workflow.Context, in SealInput) (s Sealed, err error) {
 func (p *process) sealEnd(ctx workflow.Context) {
 	brief := p.mind.Final()
 	if p.last.At == 0 || !model.Equal(p.state, statesOf(brief)) {
-		p.seal(ctx, p.idea, brief, []any{}, p.mind.Output())
+		p.sealNow(ctx, p.mind.Output())
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 
 	commonpb "go.temporal.io/api/common/v1"
-	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/converter"
 
 	"processidea/model"
@@ -20,26 +19,10 @@ func DataConverter(inlineMetadata string) converter.DataConverter {
 	return converter.NewCompositeDataConverter(
 		converter.NewNilPayloadConverter(),
 		converter.NewByteSlicePayloadConverter(),
-		protoConverter{converter.NewProtoJSONPayloadConverter(), inlineMetadata},
+		converter.NewProtoJSONPayloadConverter(),
 		converter.NewProtoPayloadConverter(),
 		jsonConverter{inlineMetadata},
 	)
-}
-
-// protoConverter is Temporal's own, but for what a workflow tells of itself, current details among it: that answers a
-// query too, of the Temporal UI, and stays inline.
-type protoConverter struct {
-	*converter.ProtoJSONPayloadConverter
-	inlineMetadata string
-}
-
-// ToPayload encodes a protobuf message as JSON.
-func (c protoConverter) ToPayload(v any) (*commonpb.Payload, error) {
-	p, err := c.ProtoJSONPayloadConverter.ToPayload(v)
-	if _, ok := v.(*sdkpb.WorkflowMetadata); ok && err == nil && p != nil {
-		p.Metadata[c.inlineMetadata] = []byte("true")
-	}
-	return p, err
 }
 
 type jsonConverter struct{ inlineMetadata string }

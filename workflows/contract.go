@@ -122,6 +122,10 @@ type SealInput struct {
 	Brief   *model.Brief
 	Calls   []any
 	Output  any
+	// Request is the number of the Request that seals it; 0 where none does.
+	Request int `json:",omitempty"`
+	// Log is what changed the instances since the parent.
+	Log []model.LogEntry `json:",omitempty"`
 }
 
 // Sealed is one Idea of the chain: number, digest and place in the store.
@@ -196,6 +200,7 @@ type HoldSignal struct {
 type CorrectSignal struct {
 	Context []any  `json:"context"`
 	By      string `json:"by,omitempty"`
+	Reason  string `json:"reason,omitempty"`
 }
 
 // Inline marks answers to queries: they stay in the answer whatever their size, since people without our store read

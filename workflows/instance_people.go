@@ -68,7 +68,7 @@ func (i *instance) onHold(ctx workflow.Context, s HoldSignal) { i.held = s.Held 
 
 func (i *instance) onCorrect(ctx workflow.Context, s CorrectSignal) {
 	i.event(ctx)
-	i.run.Revise(readContext(s.Context), s.By)
+	i.run.Revise(readContext(s.Context), s.By, s.Reason)
 	i.corrected++
 }
 

@@ -101,7 +101,7 @@ func (p *process) revise(ctx workflow.Context, s model.Steering) error {
 	p.setIdea(p.mind.Idea())
 	for _, m := range touched {
 		p.outbox.send(ctx, InstanceID(p.id, m.Token), outgoing{
-			signal: SignalCorrect, payload: CorrectSignal{Context: concerning(s.Context, m.Token), By: s.By},
+			signal: SignalCorrect, payload: CorrectSignal{Context: concerning(s.Context, m.Token), By: s.By, Reason: s.Reason},
 		})
 	}
 	p.revisions = append(p.revisions, s)
@@ -125,7 +125,7 @@ func (p *process) sealRevisions(ctx workflow.Context) {
 	if len(p.revisions) == 0 || !p.mind.Corrected() {
 		return
 	}
-	p.seal(ctx, p.idea, p.mind.Final(), []any{}, nil)
+	p.sealNow(ctx, nil)
 	for _, s := range p.revisions {
 		p.accept(ctx, model.SteerRevise, s)
 	}
@@ -169,7 +169,7 @@ func (p *process) followPause(ctx workflow.Context) {
 		return
 	}
 	if p.held = paused; paused {
-		p.seal(ctx, p.idea, p.mind.Final(), []any{}, nil)
+		p.sealNow(ctx, nil)
 	}
 	for _, m := range p.mind.Members() {
 		if m.Status != model.InstanceWorking {

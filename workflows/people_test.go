@@ -17,7 +17,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 
-	"processidea/activities"
+	"processidea/activities/chain"
 	"processidea/model"
 	"processidea/workflows"
 )
@@ -322,9 +322,9 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 
 func (s *scenario) sealed(at int) map[string]any {
 	s.t.Helper()
-	idea, ok, err := activities.LoadIdea(s.t.Context(), store, s.id, at)
-	if err != nil || !ok {
-		s.t.Fatalf("Idea %d: %v %v", at, ok, err)
+	idea, err := chain.New(store).Load(s.t.Context(), s.id, at)
+	if err != nil {
+		s.t.Fatal(err)
 	}
 	return idea
 }
@@ -494,7 +494,7 @@ func (s *scenario) details(under string) string {
 func TestAnOperatorSeesWhatWaitsAndTheJSONToSend(t *testing.T) {
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"timeout": "72h"}`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
-		"{\"solution\": {\"calls\": [{\"_tool\": \"pay\", \"n\": 42, \"to\": \"``` end of fence"+strings.Repeat("long ", 1700)+"\", \"_outputPath\": \"done\"}]}}", nothingMore)
+		"{\"solution\": {\"calls\": [{\"_tool\": \"pay\", \"n\": 42, \"to\": \"``` end of fence\", \"_outputPath\": \"done\"}]}}", nothingMore)
 	run := s.start()
 	shown := s.waitsFor(1)[0]
 	for _, under := range []string{"", "/main"} {
@@ -507,11 +507,6 @@ func TestAnOperatorSeesWhatWaitsAndTheJSONToSend(t *testing.T) {
 			}
 		}
 	}
-	plain, err := client.Dial(client.Options{HostPort: server.Address(), Namespace: s.namespace, Logger: quiet{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer plain.Close()
 	list := func() (ids []string) {
 		page, err := temporalClient.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
 			Namespace: s.namespace, Query: fmt.Sprintf("IdeaAwaiting > 0 AND WorkflowId STARTS_WITH '%s'", s.id)})
@@ -526,11 +521,34 @@ func TestAnOperatorSeesWhatWaitsAndTheJSONToSend(t *testing.T) {
 	eventually(t, "the filter finds the process and its instance", func() bool { return len(list()) == 2 })
 	s.decide(model.Approve, "1.1", "")
 	s.end(run)
-	s.client = plain
-	if !strings.Contains(s.details(""), "completed") {
-		t.Error("somebody who knows nothing of our store cannot read the details")
-	}
 	eventually(t, "the filter finds neither", func() bool { return len(list()) == 0 })
+}
+
+func TestDetailsCanBeReadWithoutOurStoreHoweverLongTheyAre(t *testing.T) {
+	till := newTill(t)
+	call := `{"_tool": "pay", "to": "` + strings.Repeat("long ", 300) + `"}`
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`true`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [`+strings.Repeat(call+",", 11)+call+`]}}`, nothingMore)
+	run := s.start()
+	s.waitsFor(12)
+	plain, err := client.Dial(client.Options{HostPort: server.Address(), Namespace: s.namespace, Logger: quiet{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	ours := s.client
+	s.client = plain
+	for _, under := range []string{"", "/main"} {
+		text := s.details(under)
+		if len(text) < 12_000 || len(text) > 20_000 || !strings.Contains(text, "Waits for a person: 12") || !strings.Contains(text, "and 4 more") {
+			t.Errorf("%q: %d bytes: %s", under, len(text), text)
+		}
+	}
+	s.client = ours
+	for n := range 12 {
+		s.decide(model.Reject, fmt.Sprintf("1.%d", n+1), `{"reason": "too long"}`)
+	}
+	s.end(run)
 }
 
 func TestNobodyDecidesInTime(t *testing.T) {

@@ -45,13 +45,18 @@ func (driver) Name() string { return driverName }
 // Type names the kind of driver.
 func (driver) Type() string { return driverName }
 
-// SelectDriver leaves marked payloads inline.
+// SelectDriver leaves the answers to queries inline: those of ours, which are marked, and what a workflow tells the
+// Temporal UI of itself, its current details among it.
 func (d driver) SelectDriver(_ converter.StorageDriverSelectContext, p *commonpb.Payload) (converter.StorageDriver, error) {
-	if len(p.GetMetadata()[InlineMetadata]) > 0 {
+	m := p.GetMetadata()
+	if len(m[InlineMetadata]) > 0 || string(m[converter.MetadataMessageType]) == workflowMetadata {
 		return nil, nil
 	}
 	return d, nil
 }
+
+// workflowMetadata is the message type of the answer to the query __temporal_workflow_metadata.
+const workflowMetadata = "temporal.api.sdk.v1.WorkflowMetadata"
 
 // Store puts payloads into the store.
 func (d driver) Store(c converter.StorageDriverStoreContext, payloads []*commonpb.Payload) ([]converter.StorageDriverClaim, error) {

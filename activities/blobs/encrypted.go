@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"gocloud.dev/blob"
@@ -23,7 +22,7 @@ func (s *Store) locations(digest string) []location {
 	var all []location
 	for _, id := range s.keys.IDs() {
 		name := s.keys.Name(id, digest)
-		all = append(all, location{"encrypted/" + id + "/" + name[:2] + "/" + name, id, digest})
+		all = append(all, location{encryptedFolder + id + "/" + name[:2] + "/" + name, id, digest})
 	}
 	return append(all, plainly(digest))
 }
@@ -31,9 +30,15 @@ func (s *Store) locations(digest string) []location {
 // current is where a value is put today. One that lies elsewhere is put there again, so that old keys get out of use.
 func (s *Store) current(digest string) location { return s.locations(digest)[0] }
 
+// The folders of values: as they are, and encrypted, by the ids of their keys.
+const (
+	plainFolder     = "sha256/"
+	encryptedFolder = "encrypted/"
+)
+
 // plainly is where a value lies that the store did not encrypt. Values are spread over 256 folders.
 func plainly(digest string) location {
-	return location{"sha256/" + digest[:2] + "/" + digest, "", digest}
+	return location{plainFolder + digest[:2] + "/" + digest, "", digest}
 }
 
 // putSealed puts what is encrypted already: it tells nothing, nor does its digest.
@@ -68,7 +73,16 @@ func (s *Store) opened(at location, data []byte) ([]byte, error) {
 	if at.key == "" {
 		return data, nil
 	}
-	return s.keys.Open(at.key, data, boundValue+at.digest)
+	return s.unseal(at.key, data, boundValue+at.digest)
+}
+
+// unseal is Keys.Open for what the store keeps.
+func (s *Store) unseal(id string, sealed []byte, bound string) ([]byte, error) {
+	plain, err := s.keys.Open(id, sealed, bound)
+	if errors.Is(err, encryption.ErrAltered) {
+		return nil, fmt.Errorf("%w: %w", ErrChanged, err)
+	}
+	return plain, err
 }
 
 // header begins a named object that is encrypted; the id of the key and a line end follow. No JSON begins like this.
@@ -92,9 +106,9 @@ func (s *Store) openNamed(name string, data []byte) ([]byte, error) {
 	}
 	id, sealed, ok := bytes.Cut(rest, []byte("\n"))
 	if !ok {
-		return nil, encryption.ErrAltered
+		return nil, ErrChanged
 	}
-	return s.keys.Open(string(id), sealed, boundName+name)
+	return s.unseal(string(id), sealed, boundName+name)
 }
 
 // inUse is the folder that says which keys have encrypted something here: under the id of each lies something that this
@@ -149,26 +163,23 @@ func (s *Store) checkKeys(ctx context.Context) error {
 // missing lists the keys in use that are not here.
 func (s *Store) missing(ctx context.Context) ([]string, error) {
 	var ids []string
-	list := s.bucket.List(&blob.ListOptions{Prefix: inUse})
-	for {
-		o, err := list.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return ids, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	err := s.list(ctx, &blob.ListOptions{Prefix: inUse}, func(o *blob.ListObject) error {
 		if id := strings.TrimPrefix(o.Key, inUse); !s.keys.Has(id) {
 			ids = append(ids, id)
 		}
-	}
+		return nil
+	})
+	return ids, err
 }
 
-// notFound says why a value may not be found: where keys are missing, it may be there.
-func (s *Store) notFound(ctx context.Context, err error) error {
-	missing, failed := s.missing(ctx)
-	if failed != nil || len(missing) == 0 {
-		return err
+// notFound says why a value is not found: where keys are missing, it may be there.
+func (s *Store) notFound(ctx context.Context) error {
+	missing, err := s.missing(ctx)
+	if err == nil && len(missing) == 0 {
+		return ErrMissing
 	}
-	return fmt.Errorf("%w; or it is %w", err, &encryption.MissingKeyError{IDs: missing})
+	if err == nil {
+		err = fmt.Errorf("not there, or %w", &encryption.MissingKeyError{IDs: missing})
+	}
+	return err
 }

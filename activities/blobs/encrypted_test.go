@@ -200,7 +200,8 @@ func TestAMissingKeyIsNamed(t *testing.T) {
 	_, _, two := late.Read(t.Context(), "ideas/p/1.json")
 	for _, err := range []error{one, two} {
 		var missing *encryption.MissingKeyError
-		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "encrypted with key k1, which is not in PROCESSIDEA_KEYS") {
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "encrypted with key k1, which is not in PROCESSIDEA_KEYS") ||
+			errors.Is(err, ErrMissing) || errors.Is(err, ErrChanged) { // it is not lost
 			t.Error(err)
 		}
 	}
@@ -294,5 +295,49 @@ func TestAnEncryptedPayloadIsStoredOnceAndNotEncryptedAgain(t *testing.T) {
 	claims, err = s.ExternalStorage().Drivers[0].Store(converter.StorageDriverStoreContext{Context: t.Context()}, []*commonpb.Payload{plain})
 	if err != nil || claims[0].ClaimData["key"] != "" || len(files(t, dir)) != 1 {
 		t.Errorf("%v, %v", claims, err)
+	}
+}
+
+func TestValuesAreListedAndRemovedWhereverTheyLie(t *testing.T) {
+	dir, k1, k2 := t.TempDir(), fresh(t, "k1"), fresh(t, "k2")
+	plain, old := put(t, mustKeyed(t, dir), "plain"), put(t, mustKeyed(t, dir, k1), "old")
+	s := mustKeyed(t, dir, k2, k1)
+	digests := []string{plain, old, put(t, s, "new")}
+	listed := map[string]bool{}
+	list := func(s *Store) int {
+		clear(listed)
+		if err := s.Values(t.Context(), func(i Item) error { listed[i.Name] = true; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return len(listed)
+	}
+	if n := list(mustKeyed(t, dir, k2)); n != 2 {
+		t.Errorf("without the first key %d are listed", n)
+	}
+	if n := list(s); n != 3 {
+		t.Errorf("%d are listed", n)
+	}
+	for _, digest := range digests {
+		if _, err := s.Get(t.Context(), digest); err != nil {
+			t.Error(err)
+		}
+		for _, name := range s.Names(digest) {
+			if !listed[name] {
+				continue
+			}
+			delete(listed, name)
+			if err := s.Remove(t.Context(), name); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := s.Get(t.Context(), digest); !errors.Is(err, ErrMissing) {
+			t.Errorf("what was removed is there: %v", err)
+		}
+	}
+	if len(listed) > 0 {
+		t.Errorf("nobody knows of %v", listed)
+	}
+	if again := put(t, s, "new"); again != digests[2] || list(s) != 1 {
+		t.Errorf("what was removed is not put again: %v", listed)
 	}
 }

@@ -52,7 +52,7 @@ func openBucket(ctx context.Context, place string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	cache, err := lru.New[string, cached](cacheEntries)
+	cache, err := lru.New[string, remembered](cacheEntries)
 	return &Store{bucket: bucket, cache: cache}, err
 }
 

@@ -9,7 +9,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"gocloud.dev/blob"
@@ -21,20 +23,32 @@ import (
 // Store keeps bytes by their SHA-256 digest. It is safe for concurrent use.
 type Store struct {
 	bucket *blob.Bucket
-	cache  *lru.Cache[string, cached]
+	cache  *lru.Cache[string, remembered]
 	keys   *encryption.Keys
 	noted  atomic.Bool // the bucket says that the primary key is in use
 }
 
-// cached is a value, and where it was last seen in the bucket.
-type cached struct {
+// remembered is a value in memory, where it lies, and when it was last made sure that it does.
+type remembered struct {
 	data []byte
 	at   location
+	sure time.Time
 }
 
 const (
 	cacheEntries = 512
 	cacheLargest = 256 << 10 // bytes; larger values are read again
+)
+
+// Freshness bounds how old a value may look that was put just now: one that has been there for longer is written again.
+// So whoever removes values that are older, and that nobody refers to, takes nothing from under somebody's hands.
+const Freshness = time.Hour
+
+// What is wrong with a value that cannot be had, other than that the store does not answer, or that a key is missing.
+var (
+	ErrMissing = errors.New("the store has no such value")
+	ErrChanged = errors.New("the bytes have changed")
+	ErrUnfit   = errors.New("the stored value is not what its handle says")
 )
 
 // Put stores bytes and gives their digest: SHA-256 in hex.
@@ -45,22 +59,32 @@ func (s *Store) Put(ctx context.Context, data []byte) (string, error) {
 func (s *Store) put(ctx context.Context, data []byte, where func(digest string) location) (string, error) {
 	digest := digestOf(data)
 	at := where(digest)
-	if c, ok := s.cache.Get(digest); ok && c.at == at {
+	if known, ok := s.cache.Get(digest); ok && known.at == at && time.Since(known.sure) < Freshness/2 {
 		return digest, nil
 	}
-	if err := s.writeNew(ctx, at, data); err != nil {
+	fresh, err := s.fresh(ctx, at.name)
+	if err == nil && !fresh {
+		err = s.writeAt(ctx, at, data)
+	}
+	if err != nil {
 		return "", fmt.Errorf("blobs: put %s: %w", digest, err)
 	}
-	s.remember(data, at)
+	s.remember(remembered{data, at, time.Now()})
 	return digest, nil
 }
 
-func (s *Store) writeNew(ctx context.Context, at location, data []byte) error {
-	there, err := s.bucket.Exists(ctx, at.name)
-	if err != nil || there {
-		return err
+// fresh says whether something of the name is there and was written lately.
+func (s *Store) fresh(ctx context.Context, name string) (bool, error) {
+	a, err := s.bucket.Attributes(ctx, name)
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return false, nil
 	}
-	if data, err = s.sealed(ctx, at, data); err != nil {
+	return err == nil && time.Since(a.ModTime) < Freshness/2, err
+}
+
+func (s *Store) writeAt(ctx context.Context, at location, data []byte) error {
+	data, err := s.sealed(ctx, at, data)
+	if err != nil {
 		return err
 	}
 	return s.bucket.WriteAll(ctx, at.name, data, nil)
@@ -73,38 +97,49 @@ func (s *Store) Get(ctx context.Context, digest string) ([]byte, error) {
 }
 
 func (s *Store) get(ctx context.Context, digest string, where func(digest string) []location) ([]byte, error) {
-	if c, ok := s.cache.Get(digest); ok {
-		return c.data, nil
+	if known, ok := s.cache.Get(digest); ok {
+		return known.data, nil
 	}
-	if len(digest) != 2*sha256.Size {
-		return nil, fmt.Errorf("blobs: get %q: not a digest", digest)
+	data, at, err := s.check(ctx, digest, where)
+	if err == nil {
+		s.remember(remembered{data: data, at: at})
 	}
-	data, at, err := s.readFirst(ctx, where(digest))
-	if err != nil {
-		return nil, fmt.Errorf("blobs: get %s: %w", digest, err)
+	return data, err
+}
+
+// Check is Get that reads the store itself, whatever is remembered. The error wraps ErrMissing or ErrChanged where the
+// value is lost.
+func (s *Store) Check(ctx context.Context, digest string) ([]byte, error) {
+	data, _, err := s.check(ctx, digest, s.locations)
+	return data, err
+}
+
+func (s *Store) check(ctx context.Context, digest string, where func(digest string) []location) (data []byte, at location, err error) {
+	if !IsDigest(digest) {
+		return nil, at, fmt.Errorf("blobs: get %q: not a digest", digest)
 	}
-	s.remember(data, at)
-	return data, nil
+	if data, at, err = s.readFirst(ctx, where(digest)); err != nil {
+		return nil, at, fmt.Errorf("blobs: get %s: %w", digest, err)
+	}
+	return data, at, nil
 }
 
 // readFirst reads a value from the first place where something lies.
 func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, location, error) {
-	var last error
 	for _, at := range places {
 		data, err := s.bucket.ReadAll(ctx, at.name)
 		if gcerrors.Code(err) == gcerrors.NotFound {
-			last = err
 			continue
 		}
 		if err == nil {
 			data, err = s.opened(at, data)
 		}
 		if err == nil && digestOf(data) != at.digest {
-			err = errors.New("the bytes have changed")
+			err = ErrChanged
 		}
 		return data, at, err
 	}
-	return nil, location{}, s.notFound(ctx, last)
+	return nil, location{}, s.notFound(ctx)
 }
 
 func digestOf(data []byte) string {
@@ -112,9 +147,14 @@ func digestOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (s *Store) remember(data []byte, at location) {
-	if len(data) <= cacheLargest {
-		s.cache.Add(at.digest, cached{data, at})
+// IsDigest says whether a text has the form of a digest: SHA-256 in hex, small letters.
+func IsDigest(s string) bool {
+	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+func (s *Store) remember(r remembered) {
+	if len(r.data) <= cacheLargest {
+		s.cache.Add(r.at.digest, r)
 	}
 }
 
@@ -131,7 +171,8 @@ func (s *Store) Write(ctx context.Context, name string, data []byte) error {
 	return nil
 }
 
-// Read reads what Write put under a name; ok is false where there is nothing.
+// Read reads what Write put under a name; ok is false where there is nothing. The error wraps ErrChanged where the bytes
+// do not open, and is an *encryption.MissingKeyError where their key is not here.
 func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, err error) {
 	data, err = s.bucket.ReadAll(ctx, name)
 	if gcerrors.Code(err) == gcerrors.NotFound {

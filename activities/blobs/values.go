@@ -102,18 +102,18 @@ func (s *Store) load(ctx context.Context, h model.Handle) (any, error) {
 	}
 	v, err := model.Decode(data)
 	if err != nil {
-		return nil, fmt.Errorf("blobs: restore %s: %w", h.Digest, err)
+		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrUnfit, err)
 	}
 	if v, err = s.restore(ctx, v); err != nil {
 		return nil, err
 	}
 	path, err := model.ParsePath(h.Path)
 	if err != nil {
-		return nil, fmt.Errorf("blobs: restore %s: %w", h.Digest, err)
+		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrUnfit, err)
 	}
 	at, ok := model.Lookup(v, path)
 	if !ok {
-		return nil, fmt.Errorf("blobs: restore %s: nothing at %s in the stored value", h.Digest, h.Path)
+		return nil, fmt.Errorf("blobs: restore %s: %w: nothing at %s", h.Digest, ErrUnfit, h.Path)
 	}
 	return at, nil
 }

@@ -1,0 +1,136 @@
+package blobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+)
+
+// Item is something that lies in the store.
+type Item struct {
+	Name    string
+	Size    int64 // bytes
+	Written time.Time
+}
+
+// Name is the name under which a value is put.
+func (s *Store) Name(digest string) string { return s.Names(digest)[0] }
+
+// Names are the names under which a value may lie.
+func (s *Store) Names(digest string) []string {
+	if !IsDigest(digest) {
+		return []string{plainFolder + digest}
+	}
+	var names []string
+	for _, at := range s.locations(digest) {
+		names = append(names, at.name)
+	}
+	return names
+}
+
+// HoldsValues says whether a folder right under the store's own is one of values.
+func HoldsValues(folder string) bool { return folder == plainFolder || folder == encryptedFolder }
+
+// Under lists what Write put under names that begin so, in no order that means anything.
+func (s *Store) Under(ctx context.Context, prefix string) (items []Item, err error) {
+	err = s.list(ctx, &blob.ListOptions{Prefix: prefix}, func(o *blob.ListObject) error {
+		items = append(items, Item{o.Key, o.Size, o.ModTime})
+		return nil
+	})
+	return items, err
+}
+
+// Folders lists the folders right under one, without what they hold; each name ends with a slash.
+func (s *Store) Folders(ctx context.Context, prefix string) (names []string, err error) {
+	err = s.list(ctx, &blob.ListOptions{Prefix: prefix, Delimiter: "/"}, func(o *blob.ListObject) error {
+		if o.IsDir {
+			names = append(names, o.Key)
+		}
+		return nil
+	})
+	return names, err
+}
+
+// Values gives every value to a function, but for those of keys that are not here: nobody can say which they are.
+func (s *Store) Values(ctx context.Context, each func(Item) error) error {
+	parts := []string{plainFolder}
+	for _, id := range s.keys.IDs() {
+		parts = append(parts, encryptedFolder+id+"/")
+	}
+	for _, part := range parts {
+		if err := s.valuesIn(ctx, part, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// valuesIn goes folder by folder: a listing of a folder on disk that comes in pages reads all of it for each page.
+func (s *Store) valuesIn(ctx context.Context, part string, each func(Item) error) error {
+	folders, err := s.Folders(ctx, part)
+	if err != nil {
+		return err
+	}
+	for _, f := range folders {
+		err := s.list(ctx, &blob.ListOptions{Prefix: f}, func(o *blob.ListObject) error {
+			if i := (Item{o.Key, o.Size, o.ModTime}); IsDigest(path.Base(i.Name)) {
+				return each(i)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) list(ctx context.Context, o *blob.ListOptions, each func(*blob.ListObject) error) error {
+	for objects := s.bucket.List(o); ; {
+		object, err := objects.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("blobs: list %s: %w", o.Prefix, err)
+		}
+		if err := each(object); err != nil {
+			return err
+		}
+	}
+}
+
+// Remove takes something out of the store. What is not there is removed already.
+func (s *Store) Remove(ctx context.Context, name string) error {
+	err := s.bucket.Delete(ctx, name)
+	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		return fmt.Errorf("blobs: remove %s: %w", name, err)
+	}
+	if !strings.HasPrefix(name, encryptedFolder) {
+		s.cache.Remove(path.Base(name))
+		return nil
+	}
+	s.cache.Purge() // the name does not tell the digest
+	return nil
+}
+
+// RemoveUntouched is Remove for what was listed a while ago: what somebody has written since stays, and removed is false.
+func (s *Store) RemoveUntouched(ctx context.Context, i Item) (removed bool, err error) {
+	a, err := s.bucket.Attributes(ctx, i.Name)
+	switch {
+	case gcerrors.Code(err) == gcerrors.NotFound:
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("blobs: remove %s: %w", i.Name, err)
+	case a.ModTime.After(i.Written):
+		return false, nil
+	}
+	return true, s.Remove(ctx, i.Name)
+}

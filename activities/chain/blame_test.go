@@ -1,0 +1,191 @@
+package chain
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model"
+)
+
+// written is a log entry of a Call.
+func written(t *testing.T, request, index int, token, path, value string) model.LogEntry {
+	t.Helper()
+	p, err := model.ParsePath(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := model.Decode([]byte(value))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model.LogEntry{
+		Instance: token, Path: p, Value: v, By: model.CallID(request, index, token), Request: request, Index: index,
+		At: noon.Add(time.Duration(request) * time.Hour),
+	}
+}
+
+// refund is a process of two instances: two Requests, a Call whose result a person gave, and one that updates a list.
+func refund(t *testing.T) *shelf {
+	t.Helper()
+	s := newShelf(t)
+	story := newStory(t, s, "p")
+	one := idea(t, `{"①": {"text": "Broken!", "notes": ["begun"]}, "②": {}}`, `{"calls": [
+		{"_tool": "judge", "_instance": "①", "text": "†state.text", "rules": ["†input.rules", "†state.never"], "_outputPath": "user.mood"},
+		{"_tool": "note", "_instance": "①", "text": "a", "_outputPath": "notes", "_outputMethod": "push"}], "output": null}`, "①", "②")
+	one["meta"].(map[string]any)["request"] = 1
+	story.seal(one)
+	two := idea(t, `{"①": {"text": "Broken!", "user": {"mood": "strong"}, "notes": ["begun", "a"]}, "②": {"a": 1}}`, `{"calls": [], "output": null}`, "①", "②")
+	two["meta"].(map[string]any)["request"] = 2
+	note := written(t, 1, 2, "①", "notes", `"a"`)
+	note.Method = "push"
+	story.seal(two, note, written(t, 1, 1, "①", "user.mood", `"strong"`), written(t, 1, 1, "②", "a", `1`))
+	three := idea(t, `{"①": {"text": "Broken!", "user": {"mood": "strong", "name": "Ada"}, "notes": ["begun", "a"], "odd": 1}, "②": {"a": 1}}`, noCalls, "①", "②")
+	answer := written(t, 2, 1, "①", "user.name", `"Ada"`)
+	answer.By, answer.Call = model.PersonPrefix+"Grace", object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`)
+	answer.Decision = &model.LogDecision{Decision: "answer", By: "Grace", Reason: "I asked her", At: noon}
+	story.seal(three, answer)
+	story.seal(three)
+	return s
+}
+
+func TestBlameNamesTheCallThatWrote(t *testing.T) {
+	s := refund(t)
+	b, err := s.cold(t).Blame(t.Context(), "p", "①:user.mood", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.By != "1.1@①" || b.Idea != 4 || b.Last.Idea != 2 || b.Path != "user.mood" || b.Value != "strong" || !b.Last.When.Equal(noon.Add(time.Hour)) || b.Decision != nil {
+		t.Errorf("%+v %+v", b, b.Last)
+	}
+	want := `{"id":"1.1@①","reads":[{"found":true,"reference":"†input.rules","value":["no spam"]},{"found":false,"reference":"†state.never","value":null},` +
+		`{"found":true,"reference":"†state.text","value":"Broken!"}],"request":1,"saw":1,"tool":"judge","written":{"_instance":"①","_outputPath":"user.mood","_tool":"judge","rules":["†input.rules","†state.never"],"text":"†state.text"}}`
+	if got := jsonOf(b.Call); got != want {
+		t.Errorf("the Call is %s", got)
+	}
+}
+
+func TestBlameNamesThePersonWhoGaveAValueAndWhy(t *testing.T) {
+	b, err := refund(t).Blame(t.Context(), "p", "①:user.name", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.By != "person:Grace" || b.Decision == nil || b.Decision.Reason != "I asked her" || b.Call.ID != "2.1@①" || b.Call.Tool != "ask" || b.Call.Saw != 2 {
+		t.Errorf("%+v %+v %+v", b, b.Decision, b.Call)
+	}
+	if len(b.Call.Reads) != 1 || b.Call.Reads[0].Value != "strong" {
+		t.Errorf("%+v", b.Call.Reads)
+	}
+}
+
+func TestBlameCountsWritesAboveAndBelowAndTakesTheLastOneInThePlan(t *testing.T) {
+	s := refund(t)
+	for _, c := range []struct {
+		place   string
+		at      int
+		by      string
+		earlier int
+		value   string
+	}{
+		{"①:user", 0, "person:Grace", 1, `{"mood":"strong","name":"Ada"}`},
+		{"①:user", 2, "1.1@①", 0, `{"mood":"strong"}`},
+		{"①:user.mood.deeper", 0, "1.1@①", 0, `null`},
+		{"①:notes", 0, "1.2@①", 0, `["begun","a"]`},
+		{"①:notes[1]", 0, "1.2@①", 0, `"a"`},
+		{"①:†state.notes", 0, "1.2@①", 0, `["begun","a"]`},
+		{"②:a", 0, "1.1@②", 0, `1`},
+		{"①:text", 0, ByStart, 0, `"Broken!"`},
+		{"①:odd", 0, ByUnknown, 0, `1`},
+		{"①:", 2, "1.2@①", 1, `{"notes":["begun","a"],"text":"Broken!","user":{"mood":"strong"}}`},
+	} {
+		t.Run(fmt.Sprint(c.place, " in ", c.at), func(t *testing.T) {
+			b, err := s.Blame(t.Context(), "p", c.place, c.at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.By != c.by || len(b.Earlier) != c.earlier || jsonOf(b.Value) != c.value {
+				t.Errorf("by %s, %d earlier, %s", b.By, len(b.Earlier), jsonOf(b.Value))
+			}
+			if (c.by == ByUnknown) != (b.Since == 3) {
+				t.Errorf("since %d", b.Since)
+			}
+		})
+	}
+}
+
+func TestBlameSaysWhatIsWrongWithTheQuestion(t *testing.T) {
+	s := refund(t)
+	for _, c := range []struct{ process, place, want string }{
+		{"p", "mood", "it names none of the 2 instances; write ①:PATH"},
+		{"p", "③:mood", "it names none of the 2 instances"},
+		{"p", "①:a..b", "bad step"},
+		{"p", "①:†input.rules", "only State is written"},
+		{"p", "①:never", "nothing stands there"},
+		{"q", "a", "the store has no such Idea"},
+	} {
+		if b, err := s.Blame(t.Context(), c.process, c.place, 0); err == nil || !strings.HasPrefix(err.Error(), "chain: blame "+c.place+" of "+c.process+": ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s of %s: %+v, %v", c.place, c.process, b, err)
+		}
+	}
+	if _, err := s.Blame(t.Context(), "p", "①:a", 9); !errors.Is(err, ErrNoIdea) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestThePlaceOfTheAnonymousInstanceIsThePathAlone(t *testing.T) {
+	s := newShelf(t)
+	story := newStory(t, s, "p")
+	story.grow(3)
+	b, err := s.Blame(t.Context(), "p", "step1", 0)
+	if err != nil || b.Instance != "" || b.By != "2.1" || b.Call.ID != "2.1" || b.Call.Saw != 2 || b.Call.Tool != "judge" {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+func TestATokenMayHoldAColon(t *testing.T) {
+	s := newShelf(t)
+	newStory(t, s, "p").seal(idea(t, `{"a": {"x": 1}, "a:b": {"x": 2}, "a:b:c": {"x": 3}, "a:b:c:d": {"x": 4}}`, noCalls, "a", "a:b", "a:b:c", "a:b:c:d"))
+	for range 10 {
+		for place, want := range map[string]string{"a:x": "1", "a:b:x": "2", "a:b:c:x": "3", "a:b:c:d:x": "4"} {
+			b, err := s.Blame(t.Context(), "p", place, 0)
+			if err != nil || jsonOf(b.Value) != want {
+				t.Fatalf("%s: %+v, %v", place, b, err)
+			}
+		}
+	}
+}
+
+func TestAValueThatNoLogTellsOfIsOlderThanItsLastChangeNever(t *testing.T) {
+	s := newShelf(t)
+	story := newStory(t, s, "p")
+	for _, state := range []string{`{"x": 1}`, `{"x": 2}`, `{"x": 2}`, `{}`, `{"x": 2}`, `{"x": 2}`} {
+		story.seal(idea(t, `{"": `+state+`}`, noCalls, ""))
+	}
+	for at, since := range map[int]int{1: 0, 2: 2, 3: 2, 5: 5, 6: 5} {
+		b, err := s.Blame(t.Context(), "p", "x", at)
+		if err != nil || b.Since != since || (b.By == ByStart) != (since == 0) {
+			t.Errorf("in Idea %d: %+v, %v", at, b, err)
+		}
+	}
+}
+
+func TestWhatAForkBeganWithNamesItsOrigin(t *testing.T) {
+	s := newShelf(t)
+	i := idea(t, `{"": {"x": 1}}`, noCalls, "")
+	i["meta"].(map[string]any)["origin"] = object(t, `{"process": "o", "at": 2, "digest": "d"}`)
+	newStory(t, s, "p").seal(i)
+	b, err := s.Blame(t.Context(), "p", "x", 0)
+	if err != nil || b.By != ByStart || jsonOf(b.Origin) != `{"at":2,"digest":"d","process":"o"}` {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+func TestAStoredValueIsBlamedWithItsContent(t *testing.T) {
+	s := smallChain(t)
+	b, err := s.Blame(t.Context(), "p", "①:nested[0]", 0)
+	if err != nil || b.Value != "in it" || jsonOf(b.Last.Value) != `["in it","`+strings.Repeat("y", 500)+`"]` {
+		t.Errorf("%+v, %v", b.Last, err)
+	}
+}

@@ -1,0 +1,180 @@
+package chain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"processidea/activities/blobs"
+)
+
+// Rules say what Collect may take.
+type Rules struct {
+	// Before is the time that everything is older than that goes. It is best some hours ago: who writes relies on what
+	// the store has had for less than blobs.Freshness.
+	Before time.Time
+	// Held is what Temporal still has; nil where nobody asked it.
+	Held *Held
+	// Open decrypts payloads that lie in the store; nil where none is encrypted.
+	Open Opener
+	// Remove takes it; else it is only counted.
+	Remove bool
+}
+
+// Collected is what Collect took, or would take.
+type Collected struct {
+	Removed bool `json:"removed"` // false: nothing was
+	// Chains are the processes whose chains go.
+	Chains     []string `json:"chains"`
+	Ideas      int      `json:"ideas"`
+	IdeaBytes  int64    `json:"ideaBytes"`
+	Values     int      `json:"values"`
+	ValueBytes int64    `json:"valueBytes"`
+	Kept       Kept     `json:"kept"`
+}
+
+// Kept is what stays.
+type Kept struct {
+	Chains     int   `json:"chains"`
+	Values     int   `json:"values"`
+	ValueBytes int64 `json:"valueBytes"`
+}
+
+// Collect drops the chains whose latest Idea is old and of whose processes nothing is open in Temporal, and the values
+// that are old and that neither a chain that stays nor a history that Temporal has needs.
+func (s *Store) Collect(ctx context.Context, r Rules) (*Collected, error) {
+	c := &collector{Store: s, rules: r, values: map[string]*stored{}, result: Collected{Removed: r.Remove, Chains: []string{}}}
+	if err := c.collect(ctx); err != nil {
+		return nil, fmt.Errorf("chain: collect: %w", err)
+	}
+	return &c.result, nil
+}
+
+// collector is one collection.
+type collector struct {
+	*Store
+	rules  Rules
+	values map[string]*stored // by name
+	todo   []string           // digests that are needed and not looked into yet
+	gone   []blobs.Item       // manifests that go, in the order in which they go
+	result Collected
+}
+
+type stored struct {
+	blobs.Item
+	needed bool
+}
+
+func (c *collector) collect(ctx context.Context) error {
+	err := c.Store.values.Values(ctx, func(i blobs.Item) error {
+		c.values[i.Name] = &stored{Item: i}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := c.chains(ctx); err != nil {
+		return err
+	}
+	if err := c.others(ctx); err != nil {
+		return err
+	}
+	for digest := range c.rules.Held.digests() {
+		c.need(digest)
+	}
+	if err := c.follow(ctx); err != nil {
+		return err
+	}
+	return c.sweep(ctx)
+}
+
+// chains decides which chains go, and marks what the others need.
+func (c *collector) chains(ctx context.Context) error {
+	processes, err := c.Processes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, process := range processes {
+		items, err := c.Store.values.Under(ctx, placeOf(process))
+		if err != nil {
+			return err
+		}
+		old, err := c.old(ctx, process)
+		if err != nil {
+			return err
+		}
+		if !old || c.rules.Held.open(process) {
+			c.result.Kept.Chains++
+			err = c.readAll(ctx, items)
+		} else {
+			c.drop(process, items)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// old says whether the latest Idea of a process is older than the rules say. One that cannot be read is not: nobody
+// knows what it was.
+func (c *collector) old(ctx context.Context, process string) (bool, error) {
+	at, err := c.Latest(ctx, process)
+	if err != nil || at == 0 {
+		return false, err
+	}
+	m, err := c.manifest(ctx, process, at)
+	if lost(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	created, err := time.Parse(time.RFC3339Nano, m.text(createdAt))
+	return err == nil && created.Before(c.rules.Before), nil
+}
+
+// drop takes a chain, the latest Idea first: what is left when it is interrupted is a chain that is whole.
+func (c *collector) drop(process string, items []blobs.Item) {
+	slices.SortFunc(items, func(a, b blobs.Item) int {
+		n, _ := numberAt(process, a.Name)
+		m, _ := numberAt(process, b.Name)
+		return m - n
+	})
+	c.result.Chains = append(c.result.Chains, process)
+	for _, i := range items {
+		c.result.Ideas++
+		c.result.IdeaBytes += i.Size
+		c.gone = append(c.gone, i)
+	}
+}
+
+// sweep takes what nobody needs, or counts it.
+func (c *collector) sweep(ctx context.Context) error {
+	if c.rules.Remove {
+		for _, i := range c.gone {
+			if err := c.Store.values.Remove(ctx, i.Name); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range sortedKeys(c.values) {
+		v := c.values[name]
+		goes := !v.needed && v.Written.Before(c.rules.Before)
+		if goes && c.rules.Remove {
+			var err error
+			if goes, err = c.Store.values.RemoveUntouched(ctx, v.Item); err != nil {
+				return err
+			}
+		}
+		if goes {
+			c.result.Values++
+			c.result.ValueBytes += v.Size
+		} else {
+			c.result.Kept.Values++
+			c.result.Kept.ValueBytes += v.Size
+		}
+	}
+	return nil
+}

@@ -1,0 +1,279 @@
+package chain
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"processidea/activities/blobs"
+	"processidea/model"
+)
+
+// age makes everything in the store look as old as it may be collected.
+func (s *shelf) age(t testing.TB) {
+	t.Helper()
+	for name := range s.files(t) {
+		if err := os.Chtimes(filepath.Join(s.dir, name), noon, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (s *shelf) collected(t testing.TB, r Rules) *Collected {
+	t.Helper()
+	c, err := s.Collect(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (s *shelf) put(t testing.TB, text string) (digest string) {
+	t.Helper()
+	digest, err := s.values.Put(t.Context(), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest
+}
+
+// later is a time before which everything in the tests was made.
+var later = noon.Add(24 * time.Hour)
+
+func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
+	s := smallChain(t)
+	story := newStory(t, s, "young")
+	story.seal(idea(t, `{"": {}}`, noCalls, ""))
+	entry := story.entry(idea(t, `{"": {"now": true}}`, noCalls, ""))
+	entry.Created = later.Add(time.Minute)
+	if _, err := s.Seal(t.Context(), entry); err != nil {
+		t.Fatal(err)
+	}
+	s.age(t)
+	before := s.files(t)
+	counted := s.collected(t, Rules{Before: later})
+	if after := s.files(t); len(after) != len(before) || counted.Removed {
+		t.Fatal("counting took something")
+	}
+	if !slices.Equal(counted.Chains, []string{"p"}) || counted.Ideas != 5 || counted.Values < 3 || counted.Kept.Chains != 1 || counted.Kept.Values == 0 {
+		t.Errorf("%+v", counted)
+	}
+	taken := s.cold(t).collected(t, Rules{Before: later, Remove: true})
+	counted.Removed = true
+	if jsonOf(taken) != jsonOf(counted) {
+		t.Errorf("counted %s, taken %s", jsonOf(counted), jsonOf(taken))
+	}
+	size := 0
+	for name, data := range before {
+		if _, there := s.files(t)[name]; !there {
+			size += len(data)
+		}
+	}
+	if want := taken.IdeaBytes + taken.ValueBytes; int64(size) != want {
+		t.Errorf("%d bytes are gone, and it says %d", size, want)
+	}
+	if r := s.cold(t).verified(t, "young"); !r.Whole || r.Ideas != 2 {
+		t.Errorf("%+v", r)
+	}
+	if again := s.collected(t, Rules{Before: later, Remove: true}); again.Ideas+again.Values != 0 {
+		t.Errorf("a second time: %+v", again)
+	}
+}
+
+func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
+	for _, open := range []string{"p", "p/①", "p/~part/1", "p/~part/2/main"} {
+		for _, chain := range []string{"p", "p/~part/1"} {
+			s := newShelf(t)
+			newStory(t, s, chain).grow(2)
+			s.age(t)
+			c := s.collected(t, Rules{Before: later, Held: &Held{roots: map[string]bool{rootOf(open): true}}, Remove: true})
+			if len(c.Chains) > 0 || !s.cold(t).verified(t, chain).Whole {
+				t.Errorf("%s is open, and %s is gone: %+v", open, chain, c)
+			}
+		}
+	}
+	s := newShelf(t)
+	newStory(t, s, "pq").grow(2)
+	s.age(t)
+	if c := s.collected(t, Rules{Before: later, Held: &Held{roots: map[string]bool{"p": true}}}); len(c.Chains) != 1 {
+		t.Errorf("p is open, and pq stays")
+	}
+}
+
+func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
+	s := newShelf(t)
+	inner := s.put(t, `"inner"`)
+	outer := s.put(t, string(model.Encode(map[string]any{"a": []any{model.Handle{Digest: inner, Size: 7, Type: "string"}.Value()}})))
+	nobodys := s.put(t, `"nobody's"`)
+	s.age(t)
+	c := s.collected(t, Rules{Before: later, Held: &Held{refs: map[string]bool{outer: true, strings.Repeat("0", 64): true}}, Remove: true})
+	files := s.files(t)
+	if c.Values != 1 || len(files) != 2 || files[s.values.Name(nobodys)] != nil || files[s.values.Name(inner)] == nil {
+		t.Errorf("%+v, %d files", c, len(files))
+	}
+}
+
+func TestWhatIsYoungStaysWhoeverNeedsIt(t *testing.T) {
+	s := newShelf(t)
+	s.put(t, "young")
+	if c := s.collected(t, Rules{Before: time.Now().Add(-time.Minute), Remove: true}); c.Values != 0 || c.Kept.Values != 1 || len(s.files(t)) != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A value that somebody puts again while the collection goes on is needed, whatever was true when it was listed.
+func TestWhatSomebodyPutsMeanwhileStays(t *testing.T) {
+	s := newShelf(t)
+	digest := s.put(t, "x")
+	s.age(t)
+	var listed blobs.Item
+	if err := s.values.Values(t.Context(), func(i blobs.Item) error { listed = i; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	s.cold(t).put(t, "x")
+	if removed, err := s.values.RemoveUntouched(t.Context(), listed); removed || err != nil {
+		t.Errorf("%v, %v", removed, err)
+	}
+	if _, err := s.values.Check(t.Context(), digest); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAChainThatCannotBeReadIsNotTaken(t *testing.T) {
+	s := newShelf(t)
+	newStory(t, s, "p").grow(3)
+	s.write(t, Place("p", 3), []byte("{"))
+	s.write(t, "elsewhere", nil)
+	s.age(t)
+	before := len(s.files(t))
+	if c := s.collected(t, Rules{Before: later, Remove: true}); len(c.Chains) > 0 || len(s.files(t)) != before {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestWhatOtherFoldersReferToStays(t *testing.T) {
+	s := newShelf(t)
+	digest := s.put(t, "x")
+	if err := s.values.Write(t.Context(), "notes/a.json", []byte(`{"see":"`+digest+`"}`)); err != nil {
+		t.Fatal(err)
+	}
+	s.age(t)
+	if c := s.collected(t, Rules{Before: later, Remove: true}); c.Values != 0 || len(s.files(t)) != 2 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestEveryDigestIsFoundWhateverStandsAroundIt(t *testing.T) {
+	d := strings.Repeat("0123456789abcdef", 4)
+	for text, want := range map[string]int{
+		"": 0, d[1:]: 0, d: 1, `{"a":"` + d + `"}`: 1, d + d: 65, "x" + d + "g" + d: 2, strings.ToUpper(d): 0, "f" + d: 2,
+	} {
+		n, found := 0, false
+		eachDigest([]byte(text), func(b []byte) { n++; found = found || string(b) == d })
+		if n != want || found != (want > 0) {
+			t.Errorf("%s: %d, %v", text, n, found)
+		}
+	}
+}
+
+// Whatever is kept still verifies and loads, whatever chains and values there were, and who needed what.
+func TestWhateverIsKeptIsWhole(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := newShelf(t)
+		values := []any{}
+		for n := range rapid.IntRange(1, 4).Draw(rt, "values") {
+			values = append(values, s.stored(rt, []any{json.Number(fmt.Sprint(n)), s.stored(rt, "in all of them")}))
+		}
+		held := &Held{roots: map[string]bool{}, refs: map[string]bool{}}
+		stays, needed := map[string]int{}, map[string]bool{}
+		for n := range rapid.IntRange(1, 4).Draw(rt, "chains") {
+			process := fmt.Sprint("p", n)
+			young, open := rapid.Bool().Draw(rt, "young"), rapid.Bool().Draw(rt, "open")
+			held.roots[process] = open
+			story := newStory(t, s, process)
+			for range rapid.IntRange(1, 20).Draw(rt, "ideas") {
+				i := drawnIdea(rt)
+				v := rapid.SampledFrom(values).Draw(rt, "value")
+				i["config"] = map[string]any{"value": v}
+				h, _ := model.AsHandle(v)
+				needed[h.Digest] = needed[h.Digest] || young || open
+				entry := story.entry(i, model.LogEntry{Value: rapid.SampledFrom(values).Draw(rt, "logged")})
+				if young {
+					entry.Created = entry.Created.Add(48 * time.Hour)
+				}
+				sealed, err := s.Seal(t.Context(), entry)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				story.last, story.at = sealed.Digest, sealed.At
+			}
+			if young || open {
+				stays[process] = story.at
+			}
+		}
+		nobodys := s.put(t, "nobody's")
+		historys := s.put(t, "a history's")
+		held.refs[historys] = true
+		s.age(t)
+		c := s.collected(t, Rules{Before: later, Held: held, Remove: true})
+		cold, files := s.cold(t), s.files(t)
+		processes, err := cold.Processes(t.Context())
+		if err != nil || len(processes) != len(stays) || c.Kept.Chains != len(stays) {
+			rt.Fatalf("%v stay of %v: %+v, %v", processes, stays, c, err)
+		}
+		for process, ideas := range stays {
+			if r := cold.verified(rt, process); !r.Whole || r.Ideas != ideas {
+				rt.Fatalf("%+v", r)
+			}
+			cold.load(rt, process, ideas)
+		}
+		for digest, need := range needed {
+			if _, there := files[s.values.Name(digest)]; need && !there {
+				rt.Fatalf("%s is needed and gone", digest)
+			}
+		}
+		if files[s.values.Name(nobodys)] != nil || files[s.values.Name(historys)] == nil {
+			rt.Fatal("the wrong one was taken")
+		}
+	})
+}
+
+func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
+	// The stand-in for a cipher turns letters and digits into others, so that no digest can be read.
+	turned := func(data []byte) []byte {
+		out := bytes.Clone(data)
+		for i := range out {
+			out[i] ^= 0x80
+		}
+		return out
+	}
+	open := func(p *commonpb.Payload) (*commonpb.Payload, error) {
+		return &commonpb.Payload{Data: turned(p.GetData())}, nil
+	}
+	for _, o := range []Opener{open, nil} {
+		s := newShelf(t)
+		value := s.put(t, `"value"`)
+		payload, err := proto.Marshal(&commonpb.Payload{Data: turned([]byte(`{"see":"` + value + `"}`))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := &Held{refs: map[string]bool{}, opener: o}
+		if err := held.refer(&commonpb.Payload{Data: turned([]byte(s.put(t, string(payload))))}); err != nil {
+			t.Fatal(err)
+		}
+		s.age(t)
+		if c := s.collected(t, Rules{Before: later, Held: held, Open: o}); (c.Values == 0) != (o != nil) {
+			t.Errorf("opened: %v: %+v", o != nil, c)
+		}
+	}
+}

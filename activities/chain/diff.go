@@ -1,0 +1,101 @@
+package chain
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wI2L/jsondiff"
+
+	"processidea/model"
+)
+
+// Diff is how two Ideas of a process differ.
+type Diff struct {
+	Process string `json:"process"`
+	A       int    `json:"a"`
+	B       int    `json:"b"`
+	// Changes are those of values: what everybody has first, then instance by instance.
+	Changes []Change     `json:"changes"`
+	Calls   []CallChange `json:"calls"`
+	// Patch leads from the whole Idea A to the whole Idea B: JSON Patch, RFC 6902.
+	Patch []any `json:"patch"`
+}
+
+// What became of a value or a Call.
+const (
+	Added   = "added"
+	Changed = "changed"
+	Removed = "removed"
+)
+
+// Change is one value that differs. Instance is empty for what everybody has, and for the anonymous instance.
+type Change struct {
+	Instance string `json:"instance"`
+	What     string `json:"what"`
+	// Path is a Reference (†state.mood), or a place in the Idea (config.limits.requests).
+	Path string `json:"path"`
+	From any    `json:"from"`
+	To   any    `json:"to"`
+}
+
+// CallChange is one Call of the solution that differs. ID is without a token, and empty where the Request is not known.
+type CallChange struct {
+	Instance string `json:"instance"`
+	What     string `json:"what"`
+	ID       string `json:"id,omitempty"`
+	Tool     string `json:"tool"`
+	From     any    `json:"from"`
+	To       any    `json:"to"`
+}
+
+// Diff compares two Ideas of a process.
+func (s *Store) Diff(ctx context.Context, process string, a, b int) (*Diff, error) {
+	from, err := s.Load(ctx, process, a)
+	if err != nil {
+		return nil, err
+	}
+	to, err := s.Load(ctx, process, b)
+	if err != nil {
+		return nil, err
+	}
+	d := &Diff{Process: process, A: a, B: b, Changes: []Change{}, Calls: diffCalls(from, to)}
+	if err := d.compare(from, to); err != nil {
+		return nil, fmt.Errorf("chain: compare Ideas %d and %d of %s: %w", a, b, process, err)
+	}
+	return d, nil
+}
+
+func (d *Diff) compare(from, to map[string]any) error {
+	patch, err := jsondiff.CompareWithoutMarshal(from, to)
+	if err != nil {
+		return err
+	}
+	d.Patch = make([]any, len(patch))
+	for i, op := range patch {
+		d.Patch[i] = operation(op)
+	}
+	err = d.values("", pick(from, "config", "schema"), pick(to, "config", "schema"), model.Path.String)
+	if err != nil {
+		return err
+	}
+	return d.contexts(model.OwnersOf(from["context"]), model.OwnersOf(to["context"]))
+}
+
+// operation is one step of a JSON Patch.
+func operation(op jsondiff.Operation) any {
+	o := map[string]any{"op": op.Type, "path": op.Path}
+	if op.Type != jsondiff.OperationRemove {
+		o["value"] = op.Value
+	}
+	return o
+}
+
+func pick(m map[string]any, keys ...string) map[string]any {
+	out := map[string]any{}
+	for _, k := range keys {
+		if v, ok := m[k]; ok {
+			out[k] = v
+		}
+	}
+	return out
+}

@@ -1,0 +1,127 @@
+package chain
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wI2L/jsondiff"
+
+	"processidea/model"
+)
+
+// contexts compares what everybody sees, and then what each instance has for itself.
+func (d *Diff) contexts(from, to model.Owners) error {
+	d.messages("", from.Shared, to.Shared)
+	if err := d.values("", from.Everybodys().Payload, to.Everybodys().Payload, reference); err != nil {
+		return err
+	}
+	tokens := slices.Clone(to.Tokens)
+	for _, token := range from.Tokens {
+		if !to.Has(token) {
+			tokens = append(tokens, token)
+		}
+	}
+	for _, token := range tokens {
+		if token == "" {
+			continue
+		}
+		d.messages(token, from.Own[token], to.Own[token])
+		if err := d.values(token, from.Alone(token).Payload, to.Alone(token).Payload, reference); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reference names a place in the payloads by kind as Calls refer to it.
+func reference(p model.Path) string {
+	if len(p) == 0 {
+		return ""
+	}
+	return model.Reference{Kind: p[0], Path: p[1:]}.String()
+}
+
+// messages compares texts and instructions, which have no path: one is there or it is not.
+func (d *Diff) messages(instance string, from, to []model.Message) {
+	for _, side := range []struct {
+		what        string
+		list, other []model.Message
+	}{{Removed, from, to}, {Added, to, from}} {
+		for _, m := range side.list {
+			if m.Type != model.TypeText && m.Type != model.TypeInstruction || hasMessage(side.other, m) {
+				continue
+			}
+			c := Change{Instance: instance, What: side.what, Path: m.Type, To: m.Text}
+			if side.what == Removed {
+				c.From, c.To = m.Text, nil
+			}
+			d.Changes = append(d.Changes, c)
+		}
+	}
+}
+
+func hasMessage(list []model.Message, m model.Message) bool {
+	return slices.ContainsFunc(list, func(o model.Message) bool { return model.Equal(o.Source, m.Source) })
+}
+
+// values compares two objects, place by place.
+func (d *Diff) values(instance string, from, to map[string]any, name func(model.Path) string) error {
+	patch, err := jsondiff.CompareWithoutMarshal(anyMap(from), anyMap(to))
+	if err != nil {
+		return err
+	}
+	places := places{from: from, taken: map[string]int{}}
+	for _, op := range patch {
+		c := Change{Instance: instance, What: Changed, Path: name(places.of(op)), From: op.OldValue, To: op.Value}
+		switch op.Type {
+		case jsondiff.OperationAdd:
+			c.What = Added
+		case jsondiff.OperationRemove:
+			c.What = Removed
+		}
+		d.Changes = append(d.Changes, c)
+	}
+	return nil
+}
+
+// anyMap is an object that may be nil as one that is empty.
+func anyMap(m map[string]any) any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}
+
+// places turns the pointers of a JSON Patch into the places that people see: a patch appends to a list at "-", and
+// removes from its end by taking away the same index again and again.
+type places struct {
+	from  map[string]any
+	taken map[string]int // how often a pointer stood in the patch
+}
+
+var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
+
+func (p places) of(op jsondiff.Operation) model.Path {
+	var path model.Path
+	for step := range strings.SplitSeq(strings.TrimPrefix(op.Path, "/"), "/") {
+		path = append(path, unescapePointer.Replace(step))
+	}
+	last := len(path) - 1
+	list, isList := lookup(p.from, path[:last]).([]any)
+	if !isList || op.Type == jsondiff.OperationReplace {
+		return path
+	}
+	index, err := strconv.Atoi(path[last])
+	if err != nil {
+		index = len(list)
+	}
+	path[last] = strconv.Itoa(index + p.taken[op.Path])
+	p.taken[op.Path]++
+	return path
+}
+
+func lookup(v any, p model.Path) any {
+	found, _ := model.Lookup(v, p)
+	return found
+}

@@ -1,0 +1,110 @@
+package chain
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"processidea/activities/blobs"
+	"processidea/model"
+)
+
+// Entry is one Idea of a chain, before it has a digest.
+type Entry struct {
+	Process string
+	At      int    // from 1
+	Parent  string // digest of the Idea before; empty for the first
+	// Idea is the whole Idea: meta, config, schema, context, solution. Handles in it stand for values of the store.
+	Idea map[string]any
+	// Log is what changed the instances since the parent.
+	Log     []model.LogEntry
+	Created time.Time
+}
+
+// draft is an Entry in the form in which it is hashed and stored.
+type draft struct {
+	meta map[string]any // without digest
+	body map[string]any
+	log  any // nil where there is none
+}
+
+// stale are the keys of meta that an Idea sets for itself: those of the Idea that its process started from say nothing.
+var stale = []string{"digest", "parent", "log"}
+
+func (e Entry) draft() (draft, error) {
+	switch {
+	case e.Process == "":
+		return draft{}, fmt.Errorf("the process has no name")
+	case e.At < 1:
+		return draft{}, fmt.Errorf("Ideas are numbered from 1")
+	}
+	d := draft{body: make(map[string]any, len(e.Idea))}
+	for k, v := range e.Idea {
+		if k != "meta" {
+			d.body[k] = v
+		}
+	}
+	given, _ := e.Idea["meta"].(map[string]any)
+	d.meta = make(map[string]any, len(given)+4)
+	for k, v := range given {
+		d.meta[k] = v
+	}
+	for _, k := range stale {
+		delete(d.meta, k)
+	}
+	d.meta["process"], d.meta["at"] = e.Process, model.Normal(e.At)
+	if e.Parent != "" {
+		d.meta["parent"] = e.Parent
+	}
+	if len(e.Log) > 0 {
+		d.log = model.LogValue(e.Log)
+		d.meta["log"] = digestOf(model.Encode(d.log))
+	}
+	return d, nil
+}
+
+const createdAt = "createdAt"
+
+// date sets when the Idea was made.
+func (d draft) date(created string) { d.meta[createdAt] = created }
+
+func dateOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// digest gives the Idea's digest, and the size of the bytes that it is over.
+func (d draft) digest(ctx context.Context, values *blobs.Store) (digest string, size int, err error) {
+	whole, err := wholeIdea(ctx, values, d.meta, d.body)
+	if err != nil {
+		return "", 0, err
+	}
+	data := model.Encode(whole)
+	return digestOf(data), len(data), nil
+}
+
+// wholeIdea joins an Idea's meta and body, with every value of the store in its place.
+func wholeIdea(ctx context.Context, values *blobs.Store, meta, body map[string]any) (map[string]any, error) {
+	idea := make(map[string]any, len(body)+1)
+	for k, v := range body {
+		idea[k] = v
+	}
+	idea["meta"] = meta
+	whole, err := values.Restore(ctx, idea)
+	if err != nil {
+		return nil, err
+	}
+	return whole.(map[string]any), nil
+}
+
+// counts says how much the Idea holds.
+func (d draft) counts() Counts {
+	solution, _ := d.body["solution"].(map[string]any)
+	calls, _ := solution["calls"].([]any)
+	c := Counts{Instances: len(model.OwnersOf(d.body["context"]).Tokens), Calls: len(calls)}
+	log, _ := d.log.([]any)
+	for _, raw := range log {
+		c.Writes++
+		if e, _ := raw.(map[string]any); e["decision"] != nil {
+			c.Decisions++
+		}
+	}
+	return c
+}

@@ -1,0 +1,134 @@
+package chain
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"processidea/activities/blobs"
+	"processidea/model"
+)
+
+// An export is JSON Lines, each in canonical bytes: a head, and then every Idea with its log. Where a log holds handles,
+// the values that they stand for are given once, by digest, with the first Idea that needs them.
+const (
+	exportFormat  = "processidea-chain"
+	exportVersion = 1
+)
+
+// exportHead is the first line of an export.
+type exportHead struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Process string `json:"process"`
+	Ideas   int    `json:"ideas"`
+	Digest  string `json:"digest"` // of the last Idea
+}
+
+// Export writes a whole chain as one file that VerifyExport checks without a store. A chain with a broken place is not
+// exported: the error names the place.
+func (s *Store) Export(ctx context.Context, process string, w io.Writer) error {
+	if err := s.export(ctx, process, w); err != nil {
+		return fmt.Errorf("chain: export %s: %w", process, err)
+	}
+	return nil
+}
+
+func (s *Store) export(ctx context.Context, process string, w io.Writer) error {
+	manifests, err := s.manifests(ctx, process)
+	if err != nil {
+		return err
+	}
+	for i, m := range manifests {
+		if at := m.number("at"); at != i+1 {
+			return brokenf(Place(process, i+1), "%s", gap(i+1, at-1))
+		}
+	}
+	last := manifests[len(manifests)-1]
+	head := exportHead{exportFormat, exportVersion, process, len(manifests), last.Digest}
+	if err := writeLine(w, model.Normal(head)); err != nil {
+		return err
+	}
+	x := exporter{Store: s, given: map[string]bool{}}
+	for _, m := range manifests {
+		line, err := x.line(ctx, m)
+		if err != nil {
+			return err
+		}
+		if err := writeLine(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeLine(w io.Writer, v any) error {
+	_, err := w.Write(append(model.Encode(v), '\n'))
+	return err
+}
+
+// exporter writes one chain.
+type exporter struct {
+	*Store
+	tip   *state
+	given map[string]bool // the digests of the values that were given
+}
+
+func (x *exporter) line(ctx context.Context, m *manifest) (map[string]any, error) {
+	whole, tip, err := x.load(ctx, m, x.tip)
+	if err != nil {
+		return nil, err
+	}
+	x.tip = tip
+	line := map[string]any{"idea": whole}
+	log, err := x.logValue(ctx, m)
+	if err != nil || log == nil {
+		return line, err
+	}
+	line["log"] = log
+	values := map[string]any{}
+	if err := x.give(ctx, log, values); err != nil {
+		return nil, err
+	}
+	if len(values) > 0 {
+		line["values"] = values
+	}
+	return line, nil
+}
+
+// give collects the values of the store that a value holds, and that those hold, as far as none has given them.
+func (x *exporter) give(ctx context.Context, v any, values map[string]any) error {
+	for _, digest := range handlesIn(v) {
+		if x.given[digest] {
+			continue
+		}
+		x.given[digest] = true
+		inside, err := x.part(ctx, digest)
+		if err != nil {
+			return err
+		}
+		values[digest] = inside
+		if err := x.give(ctx, inside, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handlesIn lists the digests of the handles that a value holds.
+func handlesIn(v any) (digests []string) {
+	if h, ok := model.AsHandle(v); ok && blobs.IsDigest(h.Digest) {
+		return []string{h.Digest}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range sortedKeys(v) {
+			digests = append(digests, handlesIn(v[k])...)
+		}
+	case []any:
+		for _, e := range v {
+			digests = append(digests, handlesIn(e)...)
+		}
+	}
+	return digests
+}

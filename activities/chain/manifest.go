@@ -1,0 +1,117 @@
+package chain
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"processidea/model"
+)
+
+// format is the version of what a manifest looks like.
+const format = 1
+
+// manifest is what lies at the place of an Idea: its digest, its meta as it is hashed, where its body comes from, and its
+// log. The sum is over all of it, so that a change is found even where it does not touch the Idea.
+type manifest struct {
+	Format int            `json:"format"`
+	Digest string         `json:"digest"`
+	Meta   map[string]any `json:"meta"`
+	// Body is the node of the whole body, or, where On is a number, that of what it differs in from Idea On.
+	Body any `json:"body"`
+	On   int `json:"on,omitempty"`
+	// Since is the Idea that is stored whole and that this one comes from by Steps deltas of so many Bytes.
+	Since  int    `json:"since"`
+	Steps  int    `json:"steps"`
+	Bytes  int    `json:"bytes"`
+	Log    any    `json:"log,omitempty"`
+	Counts Counts `json:"counts"`
+	Sum    string `json:"sum,omitempty"`
+}
+
+// Counts is how much an Idea holds: instances, Calls in its solution, and in its log the writes, and how many of them
+// people decided.
+type Counts struct {
+	Instances int `json:"instances"`
+	Calls     int `json:"calls"`
+	Writes    int `json:"writes"`
+	Decisions int `json:"decisions"`
+}
+
+// encode gives the canonical bytes of a manifest, with its sum.
+func (m manifest) encode() []byte {
+	m.Sum = ""
+	m.Sum = digestOf(model.Encode(model.Normal(m)))
+	return model.Encode(model.Normal(m))
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// readManifest reads the bytes of a manifest and checks that they are those that were written.
+func readManifest(data []byte) (*manifest, error) {
+	v, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(model.Encode(v), data) {
+		return nil, errors.New("these are not the bytes that were written: the JSON is not canonical")
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	m := &manifest{}
+	if err := d.Decode(m); err != nil {
+		return nil, fmt.Errorf("this is no manifest: %w", err)
+	}
+	if m.Format != format {
+		return nil, fmt.Errorf("this is no manifest of format %d", format)
+	}
+	fields, _ := v.(map[string]any)
+	delete(fields, "sum")
+	if digestOf(model.Encode(fields)) != m.Sum {
+		return nil, errors.New("these are not the bytes that were written: the sum does not fit")
+	}
+	return m, nil
+}
+
+// manifest reads the manifest of an Idea; the error wraps ErrNoIdea where there is none.
+func (s *Store) manifest(ctx context.Context, process string, at int) (*manifest, error) {
+	place := Place(process, at)
+	data, ok, err := s.values.Read(ctx, place)
+	if lost(err) {
+		return nil, &broken{place, err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, &broken{place, ErrNoIdea}
+	}
+	m, err := readManifest(data)
+	if err != nil {
+		return nil, &broken{place, err}
+	}
+	if m.Meta["process"] != process || m.number("at") != at {
+		return nil, brokenf(place, "it is the manifest of Idea %d of %v", m.number("at"), m.Meta["process"])
+	}
+	return m, nil
+}
+
+// text gives a text of the meta; empty where it has none.
+func (m *manifest) text(key string) string {
+	s, _ := m.Meta[key].(string)
+	return s
+}
+
+// number gives a number of the meta; 0 where it has none.
+func (m *manifest) number(key string) int {
+	n, _ := m.Meta[key].(json.Number)
+	i, _ := n.Int64()
+	return int(i)
+}

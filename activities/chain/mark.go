@@ -1,0 +1,115 @@
+package chain
+
+import (
+	"context"
+	"errors"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"google.golang.org/protobuf/proto"
+
+	"processidea/activities/blobs"
+)
+
+// Whatever has the form of a digest, wherever it stands, is taken for one that is needed: nothing that refers to a value
+// in a way that this file does not know of loses it.
+
+// digestLength is that of SHA-256 in hex.
+const digestLength = 64
+
+// eachDigest gives every text of the form of a digest in some bytes to a function; digits that go on give several.
+func eachDigest(data []byte, give func(text []byte)) {
+	run := 0
+	for i, b := range data {
+		if b >= '0' && b <= '9' || b >= 'a' && b <= 'f' {
+			if run++; run >= digestLength {
+				give(data[i+1-digestLength : i+1])
+			}
+		} else {
+			run = 0
+		}
+	}
+}
+
+// need marks a value as needed.
+func (c *collector) need(digest string) {
+	found := false
+	for _, name := range c.Store.values.Names(digest) {
+		if v := c.values[name]; v != nil && !v.needed {
+			v.needed, found = true, true
+		}
+	}
+	if found {
+		c.todo = append(c.todo, digest)
+	}
+}
+
+// needs marks the values that some bytes refer to.
+func (c *collector) needs(data []byte) {
+	eachDigest(data, func(text []byte) { c.need(string(text)) })
+}
+
+// Opener decrypts a payload. One that is not encrypted it gives back as it is.
+type Opener func(*commonpb.Payload) (*commonpb.Payload, error)
+
+// inside gives what an encrypted payload holds, behind the bytes themselves.
+func (o Opener) inside(data []byte) ([]byte, error) {
+	p := &commonpb.Payload{}
+	if isPayload := proto.Unmarshal(data, p) == nil; o == nil || !isPayload {
+		return data, nil
+	}
+	p, err := o(p)
+	return append(data[:len(data):len(data)], p.GetData()...), err
+}
+
+// follow marks what the needed values need.
+func (c *collector) follow(ctx context.Context) error {
+	for len(c.todo) > 0 {
+		digest := c.todo[len(c.todo)-1]
+		c.todo = c.todo[:len(c.todo)-1]
+		data, err := c.Store.values.Check(ctx, digest)
+		if errors.Is(err, blobs.ErrChanged) || errors.Is(err, blobs.ErrMissing) {
+			continue
+		}
+		if err == nil {
+			data, err = c.rules.Open.inside(data)
+		}
+		if err != nil {
+			return err
+		}
+		c.needs(data)
+	}
+	return nil
+}
+
+// readAll marks what things with names of their own refer to.
+func (c *collector) readAll(ctx context.Context, items []blobs.Item) error {
+	for _, i := range items {
+		data, _, err := c.Store.values.Read(ctx, i.Name)
+		if err != nil {
+			return err
+		}
+		c.needs(data)
+	}
+	return nil
+}
+
+// others marks what is referred to from folders that this package knows nothing of.
+func (c *collector) others(ctx context.Context) error {
+	folders, err := c.Store.values.Folders(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, f := range folders {
+		if f == folder || blobs.HoldsValues(f) {
+			continue
+		}
+		items, err := c.Store.values.Under(ctx, f)
+		if err == nil {
+			err = c.readAll(ctx, items)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package chain
+
+import (
+	"context"
+
+	"processidea/model"
+)
+
+// A node stands in a manifest for a value: {"v": value} as it is, {"p": digest} for a part of its own, {"each": {key:
+// node}} for an object and {"runs": [node]} for a list of Messages, run by run.
+const (
+	nodeValue = "v"
+	nodePart  = "p"
+	nodeEach  = "each"
+	nodeRuns  = "runs"
+)
+
+const (
+	// sharedInline is the size in bytes up to which stands in the manifest what other Ideas, and other processes of the
+	// same file, have too; ownInline that of what this Idea alone has.
+	sharedInline = 256
+	ownInline    = 8 << 10
+	// runBytes is the size at which a run of Messages is ended, so that one more does not make all of it new.
+	runBytes = 64 << 10
+)
+
+// leaf makes a value a part of its own where it is over a size.
+func (s *Store) leaf(ctx context.Context, v any, inline int) (any, error) {
+	data := model.Encode(v)
+	if len(data) <= inline {
+		return map[string]any{nodeValue: v}, nil
+	}
+	digest, err := s.values.Put(ctx, data)
+	return map[string]any{nodePart: digest}, err
+}
+
+// wholeBody makes the parts of an Idea that is stored by itself.
+func (s *Store) wholeBody(ctx context.Context, body map[string]any) (any, error) {
+	each := map[string]any{}
+	for k, v := range body {
+		var err error
+		schema, isSchema := v.(map[string]any)
+		messages, isContext := v.([]any)
+		switch {
+		case k == "context" && isContext:
+			each[k], err = s.runs(ctx, messages)
+		case k == "schema" && isSchema:
+			each[k], err = s.members(ctx, schema)
+		case k == "solution":
+			each[k], err = s.leaf(ctx, v, ownInline)
+		default:
+			each[k], err = s.leaf(ctx, v, sharedInline)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return map[string]any{nodeEach: each}, nil
+}
+
+func (s *Store) members(ctx context.Context, m map[string]any) (any, error) {
+	each := map[string]any{}
+	for k, v := range m {
+		n, err := s.leaf(ctx, v, sharedInline)
+		if err != nil {
+			return nil, err
+		}
+		each[k] = n
+	}
+	return map[string]any{nodeEach: each}, nil
+}
+
+// runs splits a context into Messages that stay as they are and Messages that change from Idea to Idea.
+func (s *Store) runs(ctx context.Context, messages []any) (any, error) {
+	runs, from, size := []any{}, 0, 0
+	for i, m := range messages {
+		size += len(model.Encode(m))
+		if i+1 < len(messages) && size < runBytes && changing(m) == changing(messages[i+1]) {
+			continue
+		}
+		inline := sharedInline
+		if changing(m) {
+			inline = ownInline
+		}
+		n, err := s.leaf(ctx, messages[from:i+1], inline)
+		if err != nil {
+			return nil, err
+		}
+		runs, from, size = append(runs, n), i+1, 0
+	}
+	return map[string]any{nodeRuns: runs}, nil
+}
+
+// changing says whether a Message is one of those that each Idea tells anew.
+func changing(message any) bool {
+	m, _ := message.(map[string]any)
+	switch m["type"] {
+	case model.TypeState, model.TypePlan, model.TypeError:
+		return true
+	}
+	return m["kind"] == model.TypeState
+}

@@ -1,0 +1,103 @@
+package chain
+
+import (
+	"context"
+	"strings"
+
+	"processidea/model"
+)
+
+// propose finds the Call that wrote, as the LLM proposed it. What a person wrote by themselves has none.
+func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) error {
+	e := b.Last.entry
+	if _, person := e.Person(); person && e.Call == nil {
+		return nil
+	}
+	p := &Proposed{ID: model.CallID(e.Request, e.Index, e.Instance), Request: e.Request, Written: e.Call, Reads: []Read{}}
+	b.Call = p
+	var logged *manifest
+	for _, m := range manifests {
+		if m.number("request") == e.Request && e.Request > 0 {
+			p.Saw = m.number("at")
+			if err := s.proposedIn(ctx, p, e, m); err != nil {
+				return err
+			}
+		}
+		if m.number("at") == b.Last.Idea {
+			logged = m
+		}
+	}
+	call, _ := p.Written.(map[string]any)
+	p.Tool, _ = call["_tool"].(string)
+	return s.reads(ctx, p, e, call, logged)
+}
+
+// proposedIn takes the Call from the solution of its Request's Idea, where the log does not hold it.
+func (s *Store) proposedIn(ctx context.Context, p *Proposed, e model.LogEntry, m *manifest) error {
+	if p.Written != nil {
+		return nil
+	}
+	whole, _, err := s.load(ctx, m, nil)
+	if err != nil {
+		return err
+	}
+	if calls := solutionOf(whole); e.Index >= 1 && e.Index <= len(calls) {
+		p.Written = calls[e.Index-1].call
+	}
+	return nil
+}
+
+// reads looks the References of a Call up in the Idea whose log tells of its write.
+func (s *Store) reads(ctx context.Context, p *Proposed, e model.LogEntry, call map[string]any, m *manifest) error {
+	references := referencesIn(call)
+	if len(references) == 0 {
+		return nil
+	}
+	whole, _, err := s.load(ctx, m, nil)
+	if err != nil {
+		return err
+	}
+	payload := model.OwnersOf(whole["context"]).View(e.Instance).Payload
+	for _, r := range references {
+		read := Read{Reference: r.String()}
+		read.Value, read.Found = model.Lookup(payload[r.Kind], r.Path)
+		p.Reads = append(p.Reads, read)
+	}
+	return nil
+}
+
+// referencesIn lists the References in a Call's parameters. A bad one stands in the Call as it was written.
+func referencesIn(call map[string]any) []model.Reference {
+	params := map[string]any{}
+	for k, v := range call {
+		if !strings.HasPrefix(k, "_") {
+			params[k] = v
+		}
+	}
+	references, _ := model.References(params)
+	return references
+}
+
+// unlogged says of a value that no log tells of whether it stood there from the beginning, and else since when.
+func (s *Store) unlogged(ctx context.Context, b *Blame, manifests []*manifest, path model.Path) error {
+	var tip *state
+	for _, m := range manifests {
+		whole, next, err := s.load(ctx, m, tip)
+		if err != nil {
+			return err
+		}
+		tip = next
+		value, there := model.Lookup(model.OwnersOf(whole["context"]).View(b.Instance).Payload[model.TypeState], path)
+		switch {
+		case !there || !model.Equal(value, b.Value):
+			b.Since = 0
+		case b.Since == 0:
+			b.Since = m.number("at")
+		}
+	}
+	b.By = ByUnknown
+	if b.Since == manifests[0].number("at") && b.Since == 1 {
+		b.By, b.Since, b.Origin = ByStart, 0, manifests[0].Meta["origin"]
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package chain
+
+import "fmt"
+
+// Report is what a check of a chain found.
+type Report struct {
+	Process string `json:"process"`
+	Ideas   int    `json:"ideas"`
+	// Digest is that of the latest Idea; empty where it cannot be told.
+	Digest string `json:"digest"`
+	Whole  bool   `json:"whole"`
+	// Broken lists every broken place, the first Idea that it harms first.
+	Broken []Broken `json:"broken"`
+	// Unreadable lists the Ideas that cannot be loaded because of them.
+	Unreadable []int `json:"unreadable"`
+
+	known map[string]bool // the parts in Broken
+}
+
+// Broken is one broken place of a chain: the first Idea that it harms, the part (a name in the store, or a line of an
+// export), and what is wrong.
+type Broken struct {
+	At      int    `json:"at"`
+	Part    string `json:"part"`
+	Problem string `json:"problem"`
+}
+
+func newReport(process string) *Report {
+	return &Report{Process: process, Broken: []Broken{}, Unreadable: []int{}, known: map[string]bool{}}
+}
+
+// add notes a broken place, each once.
+func (r *Report) add(at int, part, format string, args ...any) {
+	if r.known[part] {
+		return
+	}
+	r.known[part] = true
+	r.Broken = append(r.Broken, Broken{at, part, fmt.Sprintf(format, args...)})
+}
+
+func (r *Report) close() *Report {
+	r.Whole = len(r.Broken) == 0
+	return r
+}

@@ -1,0 +1,95 @@
+package chain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"processidea/workflows"
+)
+
+// Seal puts an Idea on its process's chain and gives its digest: SHA-256, in hex, over the canonical bytes of the whole
+// Idea without meta.digest. Sealing the same again changes nothing and gives the same. An Idea that others follow is
+// never replaced: the error wraps ErrTaken.
+func (s *Store) Seal(ctx context.Context, e Entry) (workflows.Sealed, error) {
+	sealed, err := s.seal(ctx, e)
+	if err != nil {
+		return workflows.Sealed{}, fmt.Errorf("chain: seal Idea %d of %s: %w", e.At, e.Process, err)
+	}
+	return sealed, nil
+}
+
+func (s *Store) seal(ctx context.Context, e Entry) (workflows.Sealed, error) {
+	d, err := e.draft()
+	if err != nil {
+		return workflows.Sealed{}, err
+	}
+	sealed := workflows.Sealed{At: e.At, Place: Place(e.Process, e.At)}
+	if sealed.Digest, err = s.sealedBefore(ctx, e, d); err != nil || sealed.Digest != "" {
+		return sealed, err
+	}
+	d.date(dateOf(e.Created))
+	digest, size, err := d.digest(ctx, s.values)
+	if err != nil {
+		return sealed, err
+	}
+	parent, err := s.parent(ctx, e)
+	if err != nil {
+		return sealed, err
+	}
+	m, st, err := s.lay(ctx, d, e.At, digest, parent, size)
+	if err != nil {
+		return sealed, err
+	}
+	// The manifest comes last: what it names is there.
+	if err := s.values.Write(ctx, sealed.Place, m.encode()); err != nil {
+		return sealed, err
+	}
+	s.tips.keep(e.Process, st)
+	sealed.Digest = digest
+	return sealed, nil
+}
+
+// sealedBefore gives the digest of the same Idea where it was sealed before; empty where it was not. What else stands
+// there is a leftover of an attempt that nobody heard of, unless another Idea follows it.
+func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, error) {
+	there, err := s.manifest(ctx, e.Process, e.At)
+	switch {
+	case errors.Is(err, ErrNoIdea):
+		return "", nil
+	case err != nil && !lost(err):
+		return "", err
+	case err == nil:
+		d.date(there.text(createdAt))
+		digest, _, err := d.digest(ctx, s.values)
+		if err != nil || digest == there.Digest {
+			return digest, err
+		}
+	}
+	_, followed, err := s.values.Read(ctx, Place(e.Process, e.At+1))
+	if followed {
+		err = ErrTaken
+	}
+	return "", err
+}
+
+// parent gives the Idea before; nil where there is none that could be read. A chain that is broken goes on with an Idea
+// that is stored whole, and Verify names the gap.
+func (s *Store) parent(ctx context.Context, e Entry) (*state, error) {
+	if e.Parent == "" || e.At == 1 {
+		return nil, nil
+	}
+	if st := s.tips.of(e.Process, e.Parent); st != nil && st.at == e.At-1 {
+		return st, nil
+	}
+	// An Idea may be stored against any before it, even one that is not its parent.
+	m, err := s.manifest(ctx, e.Process, e.At-1)
+	var st *state
+	if err == nil {
+		st, err = s.state(ctx, m, nil)
+	}
+	if lost(err) {
+		return nil, nil
+	}
+	return st, err
+}

@@ -1,0 +1,101 @@
+package chain
+
+import (
+	"context"
+
+	"processidea/model"
+)
+
+// state is the body of an Idea in memory, and those that it comes from: it shares with them what has not changed.
+type state struct {
+	at     int
+	digest string
+	body   map[string]any
+	under  *state // the one that it is stored against; nil where it is stored whole
+	since  int
+	steps  int
+	bytes  int // of the deltas that lead to it
+	whole  int // bytes of the Idea that it comes from
+}
+
+// base and longest decide against which Idea one is stored. Counted from the last one that is stored whole, Idea i of a
+// chain is stored against the one whose number in the given base has its last digit that is not zero one less: most
+// against the one right before, every 16th against the 16th before, every 256th against the 256th before. So a delta
+// is written three times at most, and at most 45 of them lead to any Idea.
+const (
+	base    = 16
+	longest = base * base * base
+)
+
+// baseOf gives the Idea against which Idea i after a whole one is stored.
+func baseOf(i int) int {
+	unit := 1
+	for i%(unit*base) == 0 {
+		unit *= base
+	}
+	return i - unit
+}
+
+// find gives the Idea of a number among those that this one comes from; nil where it is not.
+func (st *state) find(at int) *state {
+	for ; st != nil; st = st.under {
+		if st.at == at {
+			return st
+		}
+	}
+	return nil
+}
+
+// weight is about how many bytes the state and those that it comes from have.
+func (st *state) weight() int { return st.whole + st.bytes }
+
+// state reads the body of an Idea. known is one read before, which may spare some reading.
+func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, error) {
+	process, at := m.text("process"), m.number("at")
+	st := &state{at: at, digest: m.Digest, since: m.Since, steps: m.Steps, bytes: m.Bytes}
+	node, err := s.unpack(ctx, m.Body)
+	if err != nil {
+		return nil, inManifest(process, at, err)
+	}
+	body := node
+	if m.On != 0 {
+		if st.under, err = s.under(ctx, m, known); err != nil {
+			return nil, err
+		}
+		if body, err = model.Advance(st.under.body, node); err != nil {
+			return nil, brokenf(Place(process, at), "it does not fit Idea %d: %w", m.On, err)
+		}
+		st.whole = st.under.whole
+	} else {
+		st.whole = len(model.Encode(body))
+	}
+	var ok bool
+	if st.body, ok = body.(map[string]any); !ok {
+		return nil, brokenf(Place(process, at), "an Idea is an object, not %s", model.TypeOf(body))
+	}
+	return st, nil
+}
+
+// under reads the Idea that another is stored against.
+func (s *Store) under(ctx context.Context, m *manifest, known *state) (*state, error) {
+	process, at := m.text("process"), m.number("at")
+	if m.On < 0 || m.On >= at {
+		return nil, brokenf(Place(process, at), "it is stored against Idea %d, which is none before it", m.On)
+	}
+	if under := known.find(m.On); under != nil {
+		return under, nil
+	}
+	below, err := s.manifest(ctx, process, m.On)
+	if err != nil {
+		return nil, err
+	}
+	return s.state(ctx, below, known)
+}
+
+// inManifest names the manifest where an error names no part.
+func inManifest(process string, at int, err error) error {
+	if named(err) {
+		return err
+	}
+	return brokenf(Place(process, at), "%w", err)
+}

@@ -1,0 +1,158 @@
+package chain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"processidea/model"
+)
+
+// Verify checks a whole chain from what lies in the store: that the Ideas are numbered without a gap and each names the
+// one before, and that every manifest, part, value, log and Idea is what its digest says. The error is for a store that
+// does not answer, and wraps ErrNoIdea where there is no chain.
+func (s *Store) Verify(ctx context.Context, process string) (*Report, error) {
+	r, err := s.verify(ctx, process)
+	if err != nil {
+		return nil, fmt.Errorf("chain: verify %s: %w", process, err)
+	}
+	return r.close(), nil
+}
+
+func (s *Store) verify(ctx context.Context, process string) (*Report, error) {
+	numbers, strange, err := s.numbers(ctx, process)
+	if err == nil && len(numbers)+len(strange) == 0 {
+		err = ErrNoIdea
+	}
+	if err != nil {
+		return nil, err
+	}
+	v := &verifier{Store: s, process: process, report: newReport(process), checked: map[string]error{}, inside: map[string]error{}}
+	v.report.Ideas = len(numbers)
+	for _, name := range strange {
+		v.report.add(0, name, "this is no Idea of the chain")
+	}
+	before := 0
+	for _, at := range numbers {
+		if at > before+1 {
+			v.report.add(before+1, Place(process, before+1), "%s", gap(before+1, at-1))
+			v.before = nil
+		}
+		if err := v.next(ctx, at); err != nil {
+			return nil, err
+		}
+		before = at
+	}
+	if v.before != nil {
+		v.report.Digest = v.before.Digest
+	}
+	return v.report, nil
+}
+
+func gap(from, to int) string {
+	if from == to {
+		return fmt.Sprintf("Idea %d is missing", from)
+	}
+	return fmt.Sprintf("Ideas %d to %d are missing", from, to)
+}
+
+// verifier checks one chain, Idea by Idea.
+type verifier struct {
+	*Store
+	process string
+	report  *Report
+	checked map[string]error // what came of each digest
+	inside  map[string]error // what came of each value, with those that it holds
+	before  *manifest        // of the Idea before; nil where it is not known
+	tip     *state           // the last Idea that could be read
+}
+
+// next checks the next Idea. The error is for a store that does not answer.
+func (v *verifier) next(ctx context.Context, at int) error {
+	m, err := v.manifest(ctx, v.process, at)
+	if err != nil {
+		v.before = nil
+		return v.broken(at, err)
+	}
+	v.meta(m)
+	v.before = m
+	whole, err := v.parts(ctx, m)
+	if err != nil || !whole {
+		v.report.Unreadable = append(v.report.Unreadable, at)
+		return err
+	}
+	if err := v.idea(ctx, m); err != nil {
+		return v.broken(at, err)
+	}
+	return nil
+}
+
+// broken notes what cannot be read. The part may be one of an Idea before, which was named there.
+func (v *verifier) broken(at int, err error) error {
+	if !lost(err) {
+		return err
+	}
+	v.report.Unreadable = append(v.report.Unreadable, at)
+	part := Place(v.process, at)
+	var b *broken
+	if errors.As(err, &b) {
+		part = b.part
+	}
+	v.report.add(at, part, "%s", problemOf(err))
+	return nil
+}
+
+// meta checks what an Idea says of itself.
+func (v *verifier) meta(m *manifest) {
+	at := m.number("at")
+	place := Place(v.process, at)
+	switch parent := m.text("parent"); {
+	case at == 1 && parent != "":
+		v.report.add(at, place, "the first Idea names a parent")
+	case v.before != nil && parent != v.before.Digest:
+		v.report.add(at, place, "its parent is not the Idea before it")
+	}
+	if _, err := time.Parse(time.RFC3339Nano, m.text(createdAt)); err != nil {
+		v.report.add(at, place, "meta.createdAt is no time")
+	}
+}
+
+// idea checks that what a manifest leads to is the Idea that it says.
+func (v *verifier) idea(ctx context.Context, m *manifest) error {
+	at := m.number("at")
+	st, err := v.state(ctx, m, v.tip)
+	if err != nil {
+		return err
+	}
+	v.tip = st
+	log, err := v.logValue(ctx, m)
+	if err != nil {
+		return err
+	}
+	if err := v.handles(ctx, at, []any{m.Meta, st.body, log}); err != nil {
+		return err
+	}
+	whole, err := wholeIdea(ctx, v.values, m.Meta, st.body)
+	if err != nil {
+		return err
+	}
+	place := Place(v.process, at)
+	switch counts := (draft{m.Meta, st.body, log}).counts(); {
+	case digestOf(model.Encode(whole)) != m.Digest:
+		v.report.add(at, place, "the Idea has another digest than it says")
+	case counts != m.Counts:
+		v.report.add(at, place, "it holds %+v and says %+v", counts, m.Counts)
+	case !m.comesFrom(st):
+		v.report.add(at, place, "it says wrongly which Ideas it comes from")
+	}
+	return nil
+}
+
+// comesFrom says whether a manifest tells rightly by how many deltas it comes from which Idea.
+func (m *manifest) comesFrom(st *state) bool {
+	if st.under == nil {
+		return m.Since == st.at && m.Steps == 0 && m.Bytes == 0
+	}
+	return m.Since == st.under.since && m.Steps == st.under.steps+1 && m.Bytes > st.under.bytes
+}

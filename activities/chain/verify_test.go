@@ -1,0 +1,230 @@
+package chain
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"processidea/model"
+)
+
+func (s *shelf) verified(t rapid.TB, process string) *Report {
+	t.Helper()
+	r, err := s.Verify(context.Background(), process)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// stored puts a value into the store and gives the handle that stands for it. What counts is not its size.
+func (s *shelf) stored(t rapid.TB, value any) any {
+	t.Helper()
+	data := model.Encode(value)
+	digest, err := s.values.Put(context.Background(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model.Handle{Digest: digest, Size: len(data), Type: model.TypeOf(value)}.Value()
+}
+
+// smallChain is a chain that has one of everything: parts, deltas, values in values, logs with values.
+func smallChain(t *testing.T) *shelf {
+	s := newShelf(t)
+	story := newStory(t, s, "p")
+	value := s.stored(t, []any{"in it", s.stored(t, strings.Repeat("y", 500))})
+	story.grow(3)
+	i := idea(t, `{"①": {"a": 1}}`, noCalls, "①")
+	i["context"].([]any)[2].(map[string]any)["state"] = map[string]any{"nested": value, "long": strings.Repeat("z", ownInline)}
+	story.seal(i, model.LogEntry{Instance: "①", Path: model.Path{"nested"}, Value: value, By: "1.1@①"},
+		model.LogEntry{Instance: "①", Path: model.Path{"long"}, Value: strings.Repeat("z", ownInline), By: "person:Ada"})
+	story.seal(i)
+	return s
+}
+
+func TestAWholeChainIsFoundWhole(t *testing.T) {
+	r := smallChain(t).cold(t).verified(t, "p")
+	if !r.Whole || r.Ideas != 5 || len(r.Digest) != 64 || r.Process != "p" || len(r.Broken)+len(r.Unreadable) > 0 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := newShelf(t).Verify(t.Context(), "p"); !errors.Is(err, ErrNoIdea) {
+		t.Errorf("a chain that is not there gives %v", err)
+	}
+}
+
+// positions are some of a file's, the first and the last among them.
+func positions(size int) []int {
+	return append(rand.Perm(size)[:min(size, 200)], 0, size-1)
+}
+
+func TestAChangedByteIsFoundAndNamed(t *testing.T) {
+	s := smallChain(t)
+	tried := 0
+	for name, data := range s.files(t) {
+		for _, at := range positions(len(data)) {
+			changed := bytes.Clone(data)
+			changed[at] ^= byte(1 << rand.IntN(8))
+			s.write(t, name, changed)
+			r := s.cold(t).verified(t, "p")
+			if r.Whole || len(r.Broken) != 1 || r.Broken[0].Part != name {
+				t.Fatalf("byte %d of %s: %q became %q: %+v", at, name, data[at], changed[at], r)
+			}
+			tried++
+		}
+		s.write(t, name, data)
+	}
+	if r := s.cold(t).verified(t, "p"); !r.Whole || tried < 1500 {
+		t.Errorf("after %d changes: %+v", tried, r)
+	}
+}
+
+func TestAMissingFileIsFoundAndNamed(t *testing.T) {
+	s := smallChain(t)
+	for name, data := range s.files(t) {
+		if name == Place("p", 5) {
+			continue // nothing in the store says that there was one more
+		}
+		if err := os.Remove(filepath.Join(s.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		r := s.cold(t).verified(t, "p")
+		if r.Whole || len(r.Broken) != 1 || r.Broken[0].Part != name || !strings.Contains(r.Broken[0].Problem, "missing") && !strings.Contains(r.Broken[0].Problem, "no such") {
+			t.Errorf("%s: %+v", name, r)
+		}
+		s.write(t, name, data)
+	}
+}
+
+func TestEveryBrokenPlaceIsToldOnceTheFirstFirst(t *testing.T) {
+	s := newShelf(t)
+	newStory(t, s, "p").grow(12)
+	files := s.files(t)
+	for _, at := range []int{10, 3, 7} {
+		name := Place("p", at)
+		s.write(t, name, append(bytes.Clone(files[name]), ' '))
+	}
+	if err := os.Remove(filepath.Join(s.dir, Place("p", 5))); err != nil {
+		t.Fatal(err)
+	}
+	s.write(t, "ideas/p/notes.txt", []byte("mine"))
+	r := s.cold(t).verified(t, "p")
+	var parts []string
+	for _, b := range r.Broken {
+		parts = append(parts, b.Part)
+	}
+	if got := strings.Join(parts, " "); got != "ideas/p/notes.txt ideas/p/3.json ideas/p/5.json ideas/p/7.json ideas/p/10.json" {
+		t.Errorf("%s: %+v", got, r)
+	}
+	if len(r.Unreadable) < 3 || r.Ideas != 11 {
+		t.Errorf("%+v", r)
+	}
+	_, err := s.cold(t).Load(t.Context(), "p", 3)
+	if err == nil || !strings.HasPrefix(err.Error(), "chain: load Idea 3 of p: ideas/p/3.json: ") {
+		t.Errorf("loading says %v", err)
+	}
+	if _, err := s.cold(t).Load(t.Context(), "p", 13); !errors.Is(err, ErrNoIdea) {
+		t.Errorf("loading what never was says %v", err)
+	}
+}
+
+// A manifest that was written anew with a sum that fits is still found out where it says something wrong.
+func TestAForgedManifestIsFound(t *testing.T) {
+	s := smallChain(t)
+	for name, forge := range map[string]func(*manifest){
+		"counts":     func(m *manifest) { m.Counts.Calls++ },
+		"digest":     func(m *manifest) { m.Digest = strings.Repeat("a", 64) },
+		"createdAt":  func(m *manifest) { m.Meta["createdAt"] = "2020-01-01T00:00:00Z" },
+		"no time":    func(m *manifest) { m.Meta["createdAt"] = "yesterday" },
+		"parent":     func(m *manifest) { m.Meta["parent"] = strings.Repeat("a", 64) },
+		"process":    func(m *manifest) { m.Meta["process"] = "q" },
+		"number":     func(m *manifest) { m.Meta["at"] = 7 },
+		"steps":      func(m *manifest) { m.Steps += 3 },
+		"bytes":      func(m *manifest) { m.Bytes -= 10_000 },
+		"since":      func(m *manifest) { m.Since++ },
+		"on itself":  func(m *manifest) { m.On = 2 },
+		"on nothing": func(m *manifest) { m.On = -1 },
+		"log":        func(m *manifest) { m.Log = map[string]any{"v": []any{}} },
+		"other log":  func(m *manifest) { m.Log = map[string]any{"v": []any{map[string]any{"value": 1}}} },
+		"other body": func(m *manifest) {
+			m.Body = map[string]any{"v": map[string]any{"~": map[string]any{"config": map[string]any{"=": 1}}}}
+		},
+		"no log":   func(m *manifest) { m.Log = nil },
+		"bad log":  func(m *manifest) { m.Log = 5 },
+		"no body":  func(m *manifest) { m.Body = nil },
+		"bad body": func(m *manifest) { m.Body = map[string]any{"v": 5} },
+		"bad node": func(m *manifest) { m.Body = map[string]any{"v": 5, "p": "x"} },
+		"bad part": func(m *manifest) { m.Body = map[string]any{"p": "x"} },
+		"bad runs": func(m *manifest) { m.Body = map[string]any{"runs": []any{map[string]any{"v": 1}}} },
+		"bad each": func(m *manifest) { m.Body = map[string]any{"each": map[string]any{"a": 1}} },
+		"format":   func(m *manifest) { m.Format = 2 },
+		"delta":    func(m *manifest) { m.Body = map[string]any{"v": map[string]any{"~": map[string]any{}}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			place := Place("p", 2)
+			before := s.files(t)[place]
+			m, err := readManifest(before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			forge(m)
+			s.write(t, place, m.encode())
+			r := s.cold(t).verified(t, "p")
+			if r.Whole || r.Broken[0].At != 2 || r.Broken[0].Part != place && name != "bad part" {
+				t.Errorf("%+v", r)
+			}
+			_, err = s.cold(t).Load(t.Context(), "p", 2)
+			if besideTheIdea := slices.Contains([]string{"counts", "steps", "bytes", "since", "log", "other log", "no log", "bad log"}, name); (err == nil) != besideTheIdea {
+				t.Errorf("loading it gives %v", err)
+			}
+			s.write(t, place, before)
+		})
+	}
+}
+
+func TestAChainGoesOnAfterABrokenIdeaAndTheGapIsNamed(t *testing.T) {
+	s := newShelf(t)
+	story := newStory(t, s, "p")
+	story.grow(3)
+	if err := os.Remove(filepath.Join(s.dir, Place("p", 3))); err != nil {
+		t.Fatal(err)
+	}
+	story.on = s.cold(t)
+	story.grow(2)
+	r := s.cold(t).verified(t, "p")
+	if len(r.Broken) != 1 || r.Broken[0].Part != Place("p", 3) || len(r.Unreadable) != 0 {
+		t.Errorf("%+v", r)
+	}
+	s.cold(t).load(t, "p", 5)
+}
+
+func TestAnIdeaThatNamesAnotherParentIsFound(t *testing.T) {
+	s := newShelf(t)
+	story := newStory(t, s, "p")
+	story.grow(2)
+	story.last = strings.Repeat("a", 64)
+	story.grow(1)
+	r := s.cold(t).verified(t, "p")
+	if len(r.Broken) != 1 || r.Broken[0] != (Broken{3, Place("p", 3), "its parent is not the Idea before it"}) || len(r.Unreadable) > 0 {
+		t.Errorf("%+v", r)
+	}
+	s.cold(t).load(t, "p", 3)
+}
+
+func TestWhatIsRememberedDoesNotHideWhatIsBroken(t *testing.T) {
+	s := smallChain(t)
+	for name, data := range s.files(t) {
+		s.write(t, name, append(bytes.Clone(data), '\n'))
+		if r := s.verified(t, "p"); len(r.Broken) != 1 || r.Broken[0].Part != name {
+			t.Errorf("%s: %+v", name, r)
+		}
+		s.write(t, name, data)
+	}
+}

@@ -1,0 +1,192 @@
+package chain
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"processidea/activities/blobs"
+	"processidea/model"
+)
+
+// ErrNoExport says that a file is no export of a chain.
+var ErrNoExport = errors.New("this is no export of a chain")
+
+// VerifyExport checks what Export wrote, with nothing but the file: as Verify does, with lines for parts. The error is for
+// a file that cannot be read or is no export.
+func VerifyExport(r io.Reader) (*Report, error) {
+	v := &exportVerifier{report: newReport(""), given: map[string]bool{}, needed: map[string]bool{}}
+	lines := bufio.NewReader(r)
+	for v.line = 1; ; v.line++ {
+		data, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) && len(data) == 0 {
+			break
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("chain: verify export: %w", err)
+		}
+		if v.line == 1 && !bytes.Contains(data, []byte(exportFormat)) && !bytes.Contains(data, []byte(`"digest"`)) {
+			break
+		}
+		v.read(data)
+	}
+	if v.line == 1 {
+		return nil, fmt.Errorf("chain: verify export: %w", ErrNoExport)
+	}
+	v.end()
+	return v.report.close(), nil
+}
+
+// exportVerifier checks one export, line by line.
+type exportVerifier struct {
+	report  *Report
+	line    int
+	head    exportHead
+	process string // of the first Idea that is whole
+	before  string // digest of the Idea before; empty where it is not known
+	last    string // digest of the last Idea, if it is whole
+	given   map[string]bool
+	needed  map[string]bool
+}
+
+func (v *exportVerifier) add(line int, format string, args ...any) {
+	v.report.add(max(line-1, 0), fmt.Sprintf("line %d", line), format, args...)
+}
+
+func (v *exportVerifier) read(data []byte) {
+	err := v.checkLine(data)
+	if err == nil {
+		return
+	}
+	v.add(v.line, "%s", err)
+	if v.line > 1 {
+		v.report.Ideas++
+		v.report.Unreadable = append(v.report.Unreadable, v.line-1)
+		v.before, v.last = "", ""
+	}
+}
+
+func (v *exportVerifier) checkLine(data []byte) error {
+	text, ended := bytes.CutSuffix(data, []byte("\n"))
+	if !ended {
+		return errors.New("the file ends inside the line")
+	}
+	value, err := decode(text)
+	if err != nil {
+		return err
+	}
+	line, ok := value.(map[string]any)
+	if !ok || !bytes.Equal(model.Encode(value), text) {
+		return errors.New("these are not the bytes that were written: the JSON is not canonical")
+	}
+	if v.line == 1 {
+		return v.readHead(line, text)
+	}
+	return v.idea(line)
+}
+
+func (v *exportVerifier) readHead(line map[string]any, text []byte) error {
+	if err := json.Unmarshal(text, &v.head); err != nil {
+		return err
+	}
+	if !model.Equal(line, model.Normal(v.head)) || v.head.Format != exportFormat || v.head.Version != exportVersion {
+		return fmt.Errorf("this is no head of an export of version %d", exportVersion)
+	}
+	return nil
+}
+
+func (v *exportVerifier) idea(line map[string]any) error {
+	idea, _ := line["idea"].(map[string]any)
+	meta, _ := idea["meta"].(map[string]any)
+	digest, _ := meta["digest"].(string)
+	delete(meta, "digest")
+	if digestOf(model.Encode(idea)) != digest {
+		return errors.New("the Idea has another digest than it says")
+	}
+	for _, k := range sortedKeys(line) {
+		if k != "idea" && k != "log" && k != "values" {
+			return fmt.Errorf("an Idea's line has no %q", model.Clip(k, 40))
+		}
+	}
+	if err := v.link(meta); err != nil {
+		return err
+	}
+	if err := v.log(meta, line); err != nil {
+		return err
+	}
+	v.report.Ideas++
+	v.before, v.last = digest, digest
+	return nil
+}
+
+// link checks that an Idea follows the one before.
+func (v *exportVerifier) link(meta map[string]any) error {
+	m := manifest{Meta: meta}
+	if v.process == "" {
+		v.process = m.text("process")
+	}
+	switch at := m.number("at"); {
+	case m.text("process") != v.process:
+		return fmt.Errorf("it is an Idea of %s", m.text("process"))
+	case at != v.line-1:
+		return fmt.Errorf("it is Idea %d and stands where Idea %d belongs", at, v.line-1)
+	case v.line == 2 && m.text("parent") != "", v.before != "" && m.text("parent") != v.before:
+		return errors.New("its parent is not the Idea before it")
+	}
+	return nil
+}
+
+// log checks an Idea's log, and the values that were given for its handles.
+func (v *exportVerifier) log(meta, line map[string]any) error {
+	log, has := line["log"]
+	if named, names := meta["log"]; has != names || has && digestOf(model.Encode(log)) != named {
+		return errors.New("the log is not the one that meta.log names")
+	}
+	v.need(log)
+	values, isObject := line["values"].(map[string]any)
+	if _, has := line["values"]; has != isObject || has && len(values) == 0 {
+		return errors.New("its values are no object by digest")
+	}
+	for digest, value := range values {
+		if digestOf(model.Encode(value)) != digest {
+			return fmt.Errorf("the value %s: %w", model.Clip(digest, 64), blobs.ErrChanged)
+		}
+		v.given[digest] = true
+		v.need(value)
+	}
+	for digest := range v.needed {
+		if !v.given[digest] {
+			return fmt.Errorf("the value %s: %w", digest, errors.New("it is not given"))
+		}
+	}
+	for digest := range values {
+		if !v.needed[digest] {
+			return fmt.Errorf("the value %s: nothing needs it", digest)
+		}
+	}
+	return nil
+}
+
+func (v *exportVerifier) need(value any) {
+	for _, digest := range handlesIn(value) {
+		v.needed[digest] = true
+	}
+}
+
+// end checks the head, now that it is known what follows it.
+func (v *exportVerifier) end() {
+	v.report.Process, v.report.Digest = v.process, v.last
+	switch {
+	case v.process != "" && v.head.Process != v.process:
+		v.add(1, "it says that the process is %s, and it is %s", v.head.Process, v.process)
+	case v.head.Ideas != v.report.Ideas:
+		v.add(1, "it says that there are %d Ideas, and there are %d", v.head.Ideas, v.report.Ideas)
+	case v.last != "" && v.head.Digest != v.last:
+		v.add(1, "it says that the last Idea is another")
+	case v.report.Ideas == 0:
+		v.add(1, "there is no Idea")
+	}
+}

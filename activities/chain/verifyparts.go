@@ -1,0 +1,126 @@
+package chain
+
+import (
+	"context"
+	"errors"
+
+	"processidea/activities/blobs"
+	"processidea/model"
+)
+
+// parts checks every part that a manifest names.
+func (v *verifier) parts(ctx context.Context, m *manifest) (whole bool, err error) {
+	at, named := m.number("at"), partsOf(m.Body, "")
+	if m.Log != nil {
+		named = append(named, partsOf(m.Log, "log")...)
+	}
+	whole = true
+	for _, p := range named {
+		err := v.check(ctx, p.digest)
+		if err != nil && !lost(err) {
+			return false, err
+		}
+		if err != nil {
+			v.report.add(at, v.values.Name(p.digest), "%s%s", p.at, problemOf(err))
+			whole = false
+		}
+	}
+	return whole, nil
+}
+
+// problemOf is what is wrong with a value, without its name.
+func problemOf(err error) error {
+	for _, known := range []error{blobs.ErrMissing, blobs.ErrChanged} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	var b *broken
+	if errors.As(err, &b) {
+		return b.cause
+	}
+	return err
+}
+
+// check reads a value from the store once, whatever is remembered of it.
+func (v *verifier) check(ctx context.Context, digest string) error {
+	if err, done := v.checked[digest]; done {
+		return err
+	}
+	_, err := v.values.Check(ctx, digest)
+	if err != nil {
+		err = v.partError(digest, err)
+	}
+	v.checked[digest] = err
+	return err
+}
+
+// handles checks the values of the store that a value holds, and those that they hold. The error is for a store that does
+// not answer, or for a value that is lost.
+func (v *verifier) handles(ctx context.Context, at int, value any) (err error) {
+	if h, ok := model.AsHandle(value); ok {
+		return v.handle(ctx, at, h)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for _, e := range value {
+			err = firstOf(err, v.handles(ctx, at, e))
+		}
+	case []any:
+		for _, e := range value {
+			err = firstOf(err, v.handles(ctx, at, e))
+		}
+	}
+	return err
+}
+
+// handle checks a value and those that it holds, once.
+func (v *verifier) handle(ctx context.Context, at int, h model.Handle) error {
+	if err, done := v.inside[h.Digest]; done {
+		return err
+	}
+	err := v.check(ctx, h.Digest)
+	if lost(err) {
+		v.report.add(at, v.values.Name(h.Digest), "a value: %s", problemOf(err))
+	}
+	if err == nil {
+		var inside any
+		if inside, err = v.part(ctx, h.Digest); err == nil {
+			err = v.handles(ctx, at, inside)
+		}
+	}
+	v.inside[h.Digest] = err
+	return err
+}
+
+// firstOf is the error that counts for more: one of a store that does not answer ends the check.
+func firstOf(a, b error) error {
+	if a == nil || b != nil && !lost(b) {
+		return b
+	}
+	return a
+}
+
+// namedPart is a part that a manifest names, and where in the Idea it stands.
+type namedPart struct{ at, digest string }
+
+// partsOf lists the parts that a node stands for.
+func partsOf(node any, at string) []namedPart {
+	m, _ := node.(map[string]any)
+	if digest, ok := m[nodePart].(string); ok && len(m) == 1 {
+		if at != "" {
+			at += ": "
+		}
+		return []namedPart{{at, digest}}
+	}
+	var all []namedPart
+	each, _ := m[nodeEach].(map[string]any)
+	for _, k := range sortedKeys(each) {
+		all = append(all, partsOf(each[k], join(at, k))...)
+	}
+	runs, _ := m[nodeRuns].([]any)
+	for _, n := range runs {
+		all = append(all, partsOf(n, at)...)
+	}
+	return all
+}

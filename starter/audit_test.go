@@ -1,0 +1,167 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/activities/blobs"
+	"processidea/activities/chain"
+	"processidea/model"
+)
+
+// audited is a store with the chain "p 1": three Ideas of two instances, with a Call that wrote and a person who decided.
+// The verbs of this test read it.
+func audited(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	t.Setenv("PROCESSIDEA_STORE", dir)
+	t.Setenv("PROCESSIDEA_DATA", filepath.Join(dir, "none"))
+	t.Setenv("TEMPORAL_ADDRESS", "127.0.0.1:1")
+	values, err := blobs.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer values.Close()
+	chains, parent := chain.New(values), ""
+	made := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+	for i, text := range []string{
+		`{"meta": {"request": 1}, "context": [{"type": "state", "_instance": "①", "text": "hi"}, {"type": "state", "_instance": "②", "n": 1}],
+			"solution": {"calls": [{"_tool": "judge", "_instance": "①", "text": "†state.text", "_outputPath": "mood"}], "output": null}}`,
+		`{"meta": {"request": 2}, "context": [{"type": "state", "_instance": "①", "text": "hi", "mood": "good"}, {"type": "state", "_instance": "②", "n": 12345678901234567890}],
+			"solution": {"calls": [], "output": null}}`,
+		`{"context": [{"type": "state", "_instance": "①", "text": "hi", "mood": "good", "name": "A\u001bda"}, {"type": "state", "_instance": "②", "n": 12345678901234567890}]}`,
+	} {
+		idea, err := model.DecodeObject([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := [][]model.LogEntry{nil, {{Instance: "①", Path: model.Path{"mood"}, Value: "good", By: "1.1@①", Request: 1, Index: 1, At: made}}, {
+			{Instance: "①", Path: model.Path{"name"}, Value: "Ada", By: "person:Grace", Request: 2, Index: 1,
+				Decision: &model.LogDecision{Decision: "answer", By: "Grace", Reason: "she said so"}},
+		}}[i]
+		sealed, err := chains.Seal(t.Context(), chain.Entry{Process: "p 1", At: i + 1, Parent: parent, Idea: idea, Log: log, Created: made})
+		if err != nil {
+			t.Fatal(err)
+		}
+		parent = sealed.Digest
+	}
+	return dir
+}
+
+// says checks what a command line writes and its exit code. What is wanted on standard error begins with "!".
+func says(t *testing.T, line string, code int, wants ...string) (out string) {
+	t.Helper()
+	out, err, got := called(t, strings.Split(line, "|")...)
+	if got != code {
+		t.Errorf("%s: exit code %d, want %d: %s%s", line, got, code, out, err)
+	}
+	for _, want := range wants {
+		text, where := want, out
+		if rest, ok := strings.CutPrefix(want, "!"); ok {
+			text, where = rest, err
+		}
+		if !strings.Contains(where, text) {
+			t.Errorf("%s does not say %q, but %q and %q", line, want, out, err)
+		}
+	}
+	if strings.ContainsRune(out, '\x1b') && !strings.Contains(line, "--json") {
+		t.Errorf("%s steers the terminal: %q", line, out)
+	}
+	return out
+}
+
+func TestAChainIsAuditedWithTheStoreAlone(t *testing.T) {
+	dir := audited(t)
+	says(t, "history|p 1", exitDone, "idea  created", "\n2     ", "\n3     ")
+	says(t, "history|p 1|--json", exitDone, `[{"at":1,"digest":"`, `"createdAt":"2020-01-02T03:04:05Z","request":1,"counts":{"instances":2,"calls":1,"writes":0,"decisions":0}}`)
+	says(t, "show|p 1|--at|1", exitDone, `"request": 1`)
+	says(t, "diff|p 1|1|2", exitDone, "p 1: Idea 1 → Idea 2\n", "①\n  + †state.mood  \"good\"\n  - call 1.1 judge  {", "②\n  ~ †state.n  1 → 12345678901234567890\n")
+	says(t, "diff|p 1|2|2", exitDone, "no value and no Call differs")
+	says(t, "diff|p 1|1|2|--json", exitDone, `"changes":[{"instance":"①","what":"added","path":"†state.mood","from":null,"to":"good"}`)
+	says(t, "diff|p 1|1|2|--patch", exitDone, `{"op":"add","path":"/context/0/mood","value":"good"}`)
+	says(t, "blame|p 1|①:mood", exitDone, `①:mood of p 1, Idea 3: "good"`, "written by 1.1@①, ", "(log of Idea 2)", "call 1.1@① of Request 1: judge",
+		`†state.text is "hi" (in Idea 2)`, "starter show 'p 1' --at 1")
+	says(t, "blame|p 1|①:name", exitDone, "written by person:Grace: name", "decided by Grace: answer, because she said so")
+	says(t, "blame|p 1|②:n|--at|1", exitDone, "it stood there from the beginning")
+	says(t, "blame|p 1|②:n", exitDone, "Idea 2 is the first that shows it")
+	says(t, "blame|p 1|①:mood|--json", exitDone, `"by":"1.1@①"`, `"saw":1`)
+	says(t, "verify|p 1", exitDone, "p 1: whole, 3 Ideas, the latest has the digest ")
+
+	file := filepath.Join(t.TempDir(), "p.jsonl")
+	says(t, "export|p 1|-o|"+file, exitDone, file+": whole, 3 Ideas")
+	whole, err := os.ReadFile(file)
+	if err != nil || says(t, "export|p 1", exitDone) != string(whole) {
+		t.Errorf("standard output gets something else than the file: %v", err)
+	}
+	t.Setenv("PROCESSIDEA_STORE", filepath.Join(dir, "nowhere"))
+	says(t, "verify|"+file, exitDone, "whole")
+	if err := os.WriteFile(file, []byte(strings.Replace(string(whole), "good", "evil", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says(t, "verify|"+file, exitFailed, ": broken, 3 Ideas\n  Idea 2: line 3: ", "cannot be loaded: [2]")
+	says(t, "verify|"+file+"|--json", exitFailed, `"whole":false,"broken":[{"at":2,"part":"line 3"`)
+}
+
+func TestABrokenChainFailsTheAudit(t *testing.T) {
+	dir := audited(t)
+	place := filepath.Join(dir, "ideas", "p%201", "2.json")
+	data, err := os.ReadFile(place)
+	if err == nil {
+		err = os.WriteFile(place, []byte(strings.Replace(string(data), "good", "evil", 1)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	says(t, "verify|p 1", exitFailed, "p 1: broken, 3 Ideas\n  Idea 2: ideas/p%201/2.json: ")
+	says(t, "show|p 1|--at|2", exitFailed, "!load Idea 2 of p 1: ideas/p%201/2.json: ")
+	says(t, "history|p 1", exitFailed, "!ideas/p%201/2.json")
+	file := filepath.Join(t.TempDir(), "p.jsonl")
+	says(t, "export|p 1|-o|"+file, exitFailed, "!ideas/p%201/2.json")
+	if left, _ := filepath.Glob(file + "*"); len(left) > 0 {
+		t.Errorf("an export that failed left %v", left)
+	}
+}
+
+func TestAnAuditSaysWhatIsWrongWithTheQuestion(t *testing.T) {
+	audited(t)
+	for line, want := range map[string]string{
+		"history|q":                     "list Ideas of q: the store has no Idea of a process of this id",
+		"verify|q":                      "verify q: the store has no Idea",
+		"export|q":                      "export q: the store has no Idea",
+		"blame|q|x":                     "look at q: the store has no Idea",
+		"blame|p 1|x":                   "it names none of the 2 instances; write ①:PATH",
+		"blame|p 1|①:x":                 "nothing stands there",
+		"blame|p 1|①:mood|--at|9":       "look at Idea 9 of p 1: there are 3",
+		"diff|q|1|2":                    "compare q: the store has no Idea",
+		"diff|p 1|1|x":                  `"x" is no number of an Idea`,
+		"diff|p 1|0|1":                  `"0" is no number of an Idea`,
+		"diff|p 1|1|9":                  "compare Idea 9 of p 1: there are 3",
+		"show|p 1|--at|9":               "show Idea 9 of p 1: there are 3",
+		"export|p 1|-o|/nowhere/x":      "write /nowhere/x: ",
+		"gc":                            "collect what is older than 0s: it must be at least 2h0m0s",
+		"gc|--older-than|1h|--json":     "it must be at least 2h0m0s",
+		"verify|" + os.Args[0]:          "this is no export of a chain",
+		"gc|--older-than|-5h|--yes":     "it must be at least",
+		"diff|p 1|1":                    "accepts 3 arg(s)",
+		"gc|--older-than|720h|whatever": "unknown command",
+	} {
+		says(t, line, exitUsage, "!"+want)
+	}
+}
+
+func TestWhatIsOldIsCollectedOnlyOnDemandAndOnlyWithTemporalsConsent(t *testing.T) {
+	dir := audited(t)
+	says(t, "gc|--older-than|720h", exitUnreachable, "!127.0.0.1:1")
+	dry := says(t, "gc|--older-than|720h|--store-only", exitDone, "would remove 1 chain (3 Ideas, ", "  p 1\n", "nothing was removed", "!no Temporal server is asked")
+	says(t, "verify|p 1", exitDone)
+	says(t, "gc|--older-than|720h|--store-only|--json", exitDone, `{"removed":false,"chains":["p 1"],"ideas":3,`)
+	if did := says(t, "gc|--older-than|720h|--store-only|--yes", exitDone, "removed 1 chain (3 Ideas, "); strings.Count(did, "\n") != strings.Count(dry, "\n")-1 {
+		t.Errorf("announced %q, did %q", dry, did)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "ideas", "*", "*")); len(left) > 0 {
+		t.Errorf("%v are left", left)
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"processidea/activities/chain"
+	"processidea/model"
+)
+
+func (a *app) diffVerb() *cobra.Command {
+	patch := false
+	c := &cobra.Command{
+		Use:   "diff ID A B",
+		Short: "Compare two Ideas of a process",
+		Long: `Compare two Ideas of a process's chain: the values and the Calls that were added
+(+), changed (~) and removed (-), instance by instance. --patch prints a JSON Patch
+(RFC 6902) that makes the whole Idea B of the whole Idea A. It is read from the
+store; no server is needed.`,
+		Example: `  starter diff refund-17 1 3
+  starter diff refund-17 1 3 --patch`,
+		Args: cobra.ExactArgs(3),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.diff(c.Context(), args[0], args[1], args[2], patch)
+		},
+	}
+	c.Flags().BoolVar(&patch, "patch", false, "print a JSON Patch (RFC 6902)")
+	return c
+}
+
+func (a *app) diff(ctx context.Context, id, from, to string, patch bool) error {
+	return a.read(ctx, func(c *archive) error {
+		var numbers [2]int
+		for i, text := range []string{from, to} {
+			at, err := strconv.Atoi(text)
+			if err != nil || at < 1 {
+				return misuse("compare Ideas of %s: %q is no number of an Idea", id, text)
+			}
+			if numbers[i], err = c.number(ctx, "compare", id, at); err != nil {
+				return err
+			}
+		}
+		d, err := c.Diff(ctx, id, numbers[0], numbers[1])
+		switch {
+		case err != nil:
+			return err
+		case patch:
+			_, err = fmt.Fprintln(a.out, string(model.Encode(d.Patch)))
+		case a.json:
+			err = writeJSON(a.out, d)
+		default:
+			_, err = fmt.Fprint(a.out, diffText(d))
+		}
+		return err
+	})
+}
+
+var signs = map[string]string{chain.Added: "+", chain.Changed: "~", chain.Removed: "-"}
+
+// diffText tells a Diff instance by instance; what everybody has comes first, without a name.
+func diffText(d *chain.Diff) string {
+	lines, instances := map[string][]string{}, []string{""}
+	add := func(instance, line string) {
+		if !slices.Contains(instances, instance) {
+			instances = append(instances, instance)
+		}
+		lines[instance] = append(lines[instance], "  "+line+"\n")
+	}
+	for _, c := range d.Changes {
+		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], printable(c.Path), fromTo(c.What, c.From, c.To)))
+	}
+	for _, c := range d.Calls {
+		name := strings.TrimSpace("call " + c.ID + " " + printable(c.Tool))
+		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], name, fromTo(c.What, c.From, c.To)))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: Idea %d → Idea %d\n", printable(d.Process), d.A, d.B)
+	if len(lines) == 0 {
+		b.WriteString("  no value and no Call differs\n")
+	}
+	for _, instance := range instances {
+		if instance != "" {
+			b.WriteString(printable(instance) + "\n")
+		}
+		b.WriteString(strings.Join(lines[instance], ""))
+	}
+	return b.String()
+}
+
+func fromTo(what string, from, to any) string {
+	switch what {
+	case chain.Added:
+		return shown(to)
+	case chain.Removed:
+		return shown(from)
+	}
+	return shown(from) + " → " + shown(to)
+}
+
+// shown is a value as JSON on one line.
+func shown(v any) string { return clip(printable(string(model.Encode(v))), widestValue) }

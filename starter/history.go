@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"processidea/activities/chain"
+)
+
+func (a *app) historyVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:   "history ID",
+		Short: "List the Ideas of a process",
+		Long: `List the Ideas of a process's chain: when each was made, by which Request, and how
+many Calls its solution, writes and decisions its log hold. It is read from the
+store; no server is needed.`,
+		Example: `  starter history refund-17
+  starter history refund-17 --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.history(c.Context(), args[0]) },
+	}
+}
+
+func (a *app) history(ctx context.Context, id string) error {
+	return a.read(ctx, func(c *archive) error {
+		if _, err := c.length(ctx, "list Ideas of", id); err != nil {
+			return err
+		}
+		links, err := c.List(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case a.json:
+			return writeJSON(a.out, links)
+		}
+		_, err = fmt.Fprint(a.out, historyTable(links))
+		return err
+	})
+}
+
+const shortDigest = 12 // characters
+
+func historyTable(links []chain.Link) string {
+	columns := [][]string{{"idea"}, {"created"}, {"request"}, {"instances"}, {"calls"}, {"writes"}, {"decisions"}, {"digest"}}
+	for _, l := range links {
+		request := ""
+		if l.Request > 0 {
+			request = strconv.Itoa(l.Request)
+		}
+		for n, cell := range []string{
+			strconv.Itoa(l.At), l.Created.Local().Format(time.DateTime), request, strconv.Itoa(l.Counts.Instances),
+			strconv.Itoa(l.Counts.Calls), strconv.Itoa(l.Counts.Writes), strconv.Itoa(l.Counts.Decisions), clip(l.Digest, shortDigest),
+		} {
+			columns[n] = append(columns[n], cell)
+		}
+	}
+	var b strings.Builder
+	writeColumns(&b, columns)
+	return b.String()
+}

@@ -1,0 +1,124 @@
+package workflows_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/activities/blobs"
+	"processidea/activities/chain"
+	"processidea/model"
+)
+
+// copyStore is the tests' store in a folder of its own, so that collecting there takes nothing from under other tests.
+func copyStore(t *testing.T) (*blobs.Store, string) {
+	t.Helper()
+	dir := t.TempDir()
+	err := filepath.WalkDir(storeDir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(storeDir, path)
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // another test was just writing it, under a name of its own
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, name), data, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := blobs.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s, dir
+}
+
+// Temporal keeps large payloads in the same store as the chains: collecting must leave what its histories need.
+func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
+	large := strings.Repeat("x", 2*blobs.InlineThreshold)
+	s := newScenario(t, fmt.Sprintf(`{"schema": {"tools": {"shout": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}},
+		"context": [{"type": "state", "text": %q}]}`, large),
+		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}], "output": null}}`,
+		`{"solution": {"calls": [], "output": null}}`)
+	s.finish()
+	copied, dir := copyStore(t)
+	held, err := chain.ReadTemporal(t.Context(), temporalClient.WorkflowService(), server.Namespace(), nil)
+	if err != nil || held.Executions < 2 {
+		t.Fatalf("%+v, %v", held, err)
+	}
+	chains := chain.New(copied)
+	if r, err := chains.Verify(t.Context(), s.id); err != nil || !r.Whole || r.Ideas == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	nobodys, err := copied.Put(t.Context(), []byte("nobody's"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := chains.Collect(t.Context(), chain.Rules{Before: time.Now().Add(time.Hour), Held: held, Remove: true})
+	if err != nil || c.Values == 0 || c.Kept.Values == 0 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if last, err := chains.Latest(t.Context(), s.id); last != 0 || err != nil {
+		t.Errorf("the chain stays: %d, %v", last, err)
+	}
+	fresh, err := blobs.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fresh.Close()
+	if _, err := fresh.Get(t.Context(), nobodys); err == nil {
+		t.Error("what nobody needs stays")
+	}
+	for _, id := range []string{s.id, s.id + "/main"} {
+		if err := replay(t, fresh, history(t, id)); err != nil {
+			t.Errorf("the history of %s does not replay any more: %v", id, err)
+		}
+	}
+	// Without the histories it would have gone: the test sees what it is about.
+	blind, err := chains.Collect(t.Context(), chain.Rules{Before: time.Now().Add(time.Hour)})
+	if err != nil || blind.Values == 0 {
+		t.Errorf("no history needs anything: %+v, %v", blind, err)
+	}
+}
+
+// Everything that a process does leaves a chain that is whole, and that says which Call wrote what by the Request's Idea.
+func TestAProcessLeavesAChainThatIsWhole(t *testing.T) {
+	s := newScenario(t, `{"schema": {"tools": {"shout": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}},
+		"context": [{"type": "state", "_instance": "①", "text": "a"}, {"type": "state", "_instance": "②", "text": "b"}]}`,
+		`{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "loud"}], "output": null}}`,
+		`{"solution": {"calls": [], "output": null}}`)
+	r := s.finish()
+	chains := chain.New(store)
+	report, err := chains.Verify(t.Context(), s.id)
+	if err != nil || !report.Whole || report.Ideas != r.Ideas {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	links, err := chains.List(t.Context(), s.id)
+	if err != nil || links[0].Request != 1 || links[0].Counts.Calls != 1 || links[0].Counts.Instances != 2 {
+		t.Errorf("%+v, %v", links, err)
+	}
+	idea, err := chains.Load(t.Context(), s.id, r.Ideas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, problems := model.ReadIdea(idea); len(problems.Errors()) > 0 {
+		t.Errorf("the last Idea is no file that runs: %v", problems)
+	}
+}
