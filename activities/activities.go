@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
+	"golang.org/x/sync/semaphore"
 
 	"processidea/activities/blobs"
 	"processidea/activities/chain"
@@ -30,9 +31,13 @@ type Activities struct {
 	Client client.Client
 	// MaxResult is the size in bytes over which a Tool's result is an error; 0 means 20 MB.
 	MaxResult int
+	// Turns are the Requests that may be under way at once; nil: any number.
+	Turns *semaphore.Weighted
 	// Heard is told what the LLM said; nil: nobody listens.
 	Heard Heard
-	Log   *slog.Logger
+	// Observer is told what Requests and Calls came to; nil: nobody is.
+	Observer Observer
+	Log      *slog.Logger
 
 	maxSilence time.Duration // 0: a minute
 	pacing     sync.Once

@@ -19,6 +19,14 @@ import (
 // alone.
 func (a *Activities) Execute(ctx context.Context, in workflows.ExecuteInput) (any, error) {
 	defer heartbeat(ctx)()
+	ctx, end := a.beginCall(ctx, in)
+	value, err := a.execute(ctx, in)
+	err = unreported(ctx, err)
+	end(err)
+	return value, err
+}
+
+func (a *Activities) execute(ctx context.Context, in workflows.ExecuteInput) (any, error) {
 	params, scopes, err := a.restore(ctx, in)
 	if err != nil {
 		return nil, err

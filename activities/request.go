@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
@@ -19,6 +20,10 @@ import (
 // result, good or bad.
 func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, brief *model.Brief) (*model.Reply, error) {
 	defer heartbeat(ctx)()
+	return a.inTurn(ctx, brief, func(seen *RequestSeen) (*model.Reply, error) { return a.request(ctx, setup, brief, seen) })
+}
+
+func (a *Activities) request(ctx context.Context, setup workflows.RequestSetup, brief *model.Brief, seen *RequestSeen) (*model.Reply, error) {
 	r, stop, err := a.newRequest(ctx, setup, brief)
 	if err != nil {
 		return nil, err
@@ -29,6 +34,7 @@ func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, 
 	r.silence = newSilence(a.maxSilence, func() { hangUp(errSilent) })
 	defer r.silence.end()
 	r.chat.alive = r.silence.beat
+	defer func() { seen.note(r) }()
 	stream, more, err := r.chat.open(listening)
 	if err != nil {
 		return nil, r.chat.refusal(err)
@@ -37,6 +43,7 @@ func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, 
 	if less := r.chat.way.String(); less != "" {
 		activity.GetLogger(ctx).Info("the LLM's server takes less than it was asked", "server", less)
 	}
+	seen.FirstByte = time.Now()
 	r.listen(stream, more)
 	if err := r.handout.finish(); err != nil {
 		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.

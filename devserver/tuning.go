@@ -32,6 +32,9 @@ var tuning = dc.StaticClient{
 	// Every part of the server keeps search attributes for 2 s otherwise, so that a workflow which
 	// uses one that was just registered would fail its task.
 	dc.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
+	// A worker that stops is given nothing more. Without it, a task that goes to a poll which the worker has just hung up
+	// on is missed only seconds later.
+	dc.EnableCancelWorkerPollsOnShutdown.Key(): true,
 	// Asks Temporal's servers for newer versions otherwise. This program calls nobody.
 	dc.EnableServerVersionCheck.Key(): false,
 }

@@ -76,11 +76,15 @@ func eachHasOne(lists [][]*Record, set map[*Record]bool) bool {
 }
 
 // wordBlocked says of each blocked Call of the latest Request what it waits for. It is said anew as long as Calls of that
-// Request end: why one is blocked then depends on how all the others ended, not on when.
+// Request end: why one is blocked then depends on how all the others ended, not on when. Where a person has set since all
+// that was missing, the reason stays as it was.
 func (r *Run) wordBlocked() {
 	for _, rec := range r.records {
-		if rec.Status == Blocked && rec.Request == r.records[len(r.records)-1].Request {
-			rec.Fault = fault(CodeBlocked, "%s", r.whyDead(rec))
+		if rec.Status != Blocked || rec.Request != r.records[len(r.records)-1].Request {
+			continue
+		}
+		if why := r.whyDead(rec); why != "" || rec.Fault == nil {
+			rec.Fault = fault(CodeBlocked, "%s", why)
 		}
 	}
 }

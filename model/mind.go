@@ -55,6 +55,7 @@ type Member struct {
 	// corrected counts the corrections that it was sent, taken those that it has reported.
 	corrected, taken int
 	back             bool // a person has decided, and nobody has been asked about it since
+	revised          bool // a person has corrected what it sees, and nobody has been asked about it since
 	asking           []Asked
 }
 
@@ -184,7 +185,7 @@ func (m *Mind) Next(now time.Time) (Step, *Brief) {
 	m.asked = &asked{brief: b, seen: m.Final(), log: m.TakeLog()}
 	m.readySince = time.Time{}
 	for _, mem := range m.covered(b) {
-		mem.covered, mem.quiet, mem.back = b.Number, b.Closing, false
+		mem.covered, mem.quiet, mem.back, mem.revised = b.Number, b.Closing, false, false
 	}
 	return StepAsk, b
 }

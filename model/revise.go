@@ -93,7 +93,9 @@ func (m *Mind) Revise(s Steering) (touched []*Member, err error) {
 	m.idea = m.idea.with(messages)
 	m.setLimits(s.Limits)
 	for _, mem := range m.members {
-		if concerned[mem] {
+		told, about := concerned[mem]
+		mem.revised = mem.revised || about
+		if told {
 			mem.corrected++
 			touched = append(touched, mem)
 		}

@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "write what the transcripts under testda
 //	approve, reject, amend, replace, answer ID JSON
 //	                                a person decides; JSON is the rest of the signal
 //	later DURATION                  time passes
-//	revise JSON                     a person corrects State
+//	revise JSON                     a person corrects State, or, with a list of messages, more
 //	unsure ID                       nobody knows whether a Call had its effect
 //	pending                         what a person is shown
 //	accept REQUEST INDEX JSON       accept a Call at any place, and say whether it was taken
@@ -173,7 +173,10 @@ func (s *scene) step(line string) []string {
 			return append([]string{"refused: " + err.Error()}, s.happened()...)
 		}
 	case "revise":
-		s.run.Revise(messagesFrom(s.t, `[{"type":"state","state":`+rest+`}]`), "ann", "")
+		if !strings.HasPrefix(rest, "[") {
+			rest = `[{"type":"state","state":` + rest + `}]`
+		}
+		s.run.Revise(messagesFrom(s.t, rest), "ann", "")
 	case "unsure":
 		s.run.Unsure(rest, "the worker was lost")
 	default:

@@ -27,13 +27,14 @@ func (m *Mind) settle(a *asked) {
 	}
 }
 
-// candidates are the instances that the solution gave no Call.
+// candidates are the instances that the solution gave no Call, without those that a person has corrected since the
+// Request was made: the LLM did not know of that.
 func (m *Mind) candidates(a *asked) (list []*Member) {
 	if len(a.reply.Faults) > 0 || a.brief.Closing {
 		return nil
 	}
 	for _, token := range a.reply.Idle {
-		if mem := m.member(token); mem != nil && mem.Status == InstanceWorking {
+		if mem := m.member(token); mem != nil && mem.Status == InstanceWorking && !mem.revised {
 			list = append(list, mem)
 		}
 	}

@@ -16,14 +16,23 @@ type stage struct {
 	idea  *Idea
 	mind  *Mind
 	runs  map[string]*Run
-	said  map[string]map[string]Status // what each instance has reported
+	said  map[string]map[string]said // what each instance has reported
 	now   time.Time
 	brief *Brief    // of the Request under way
 	ended []*Member // by the last Request
+	// corrected counts the corrections that each instance has taken in.
+	corrected map[string]int
+	revisions map[string][]Steering // that each instance is to be told of
 
 	bindings map[string]Binding
 	// work gives the result of a Tool that code runs; a Fault is how it failed.
 	work func(tool string, params map[string]any) (any, *Fault)
+}
+
+// said is what was last reported of a Call.
+type said struct {
+	status    Status
+	decisions int
 }
 
 // stagedTools is the palette of these tests: a Tool that code runs, one that fails, and one that the LLM is.
@@ -35,12 +44,22 @@ var began = time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 
 // onStage begins a process with more keys of its Idea beside the palette, such as `"context": […]`.
 func onStage(t rapid.TB, output string, rest ...string) *stage {
-	schema := `"schema": {"tools": {` + stagedTools + `}}`
+	return onStageWith(t, stagedTools, output, rest...)
+}
+
+func onStageWith(t rapid.TB, tools, output string, rest ...string) *stage {
+	schema := `"schema": {"tools": {` + tools + `}}`
 	if output != "" {
-		schema = `"schema": {"tools": {` + stagedTools + `}, "output": ` + output + `}`
+		schema = `"schema": {"tools": {` + tools + `}, "output": ` + output + `}`
 	}
-	s := &stage{t: t, idea: ideaOf(t, "{"+strings.Join(append([]string{schema}, rest...), ", ")+"}"), runs: map[string]*Run{}, said: map[string]map[string]Status{}, now: began}
-	s.bindings = map[string]Binding{"work": {Kind: KindGo}, "fail": {Kind: KindGo}, "think": {Kind: KindLatent}, "log": {Kind: KindGo}}
+	s := &stage{
+		t: t, idea: ideaOf(t, "{"+strings.Join(append([]string{schema}, rest...), ", ")+"}"), now: began,
+		runs: map[string]*Run{}, said: map[string]map[string]said{}, corrected: map[string]int{}, revisions: map[string][]Steering{}, bindings: map[string]Binding{},
+	}
+	for _, tool := range s.idea.Tools {
+		s.bindings[tool.Name] = Binding{Kind: KindGo}
+	}
+	s.bindings["think"] = Binding{Kind: KindLatent}
 	s.work = func(tool string, params map[string]any) (any, *Fault) {
 		if tool == "fail" {
 			return nil, fault(CodeToolFailed, "no luck")
@@ -51,11 +70,16 @@ func onStage(t rapid.TB, output string, rest ...string) *stage {
 		return tool + " done", nil
 	}
 	s.mind = NewMind(s.idea, "p", s.bindings, began)
-	for _, token := range s.idea.Tokens() {
-		s.runs[token] = NewRun(Palette{Tools: s.idea.Tools, Bindings: s.bindings}, s.idea.Context, token)
-		s.said[token] = map[string]Status{}
-	}
+	s.join(s.idea.Tokens())
 	return s
+}
+
+// join begins the Runs of instances.
+func (s *stage) join(tokens []string) {
+	for _, token := range tokens {
+		s.runs[token] = NewRun(Palette{Tools: s.idea.Tools, Bindings: s.bindings, Oversight: s.idea.Config.Approval}, s.mind.Idea().Context, token)
+		s.said[token] = map[string]said{}
+	}
 }
 
 const twoInstances = `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": 2}}]`
@@ -167,9 +191,13 @@ func (s *stage) concludes(r Reply) *Conclusion {
 
 func (s *stage) settleRun(token string, request int) {
 	run := s.runs[token]
+	run.At(s.now)
 	run.Close(request)
 	for todo := run.Next(); len(todo) > 0; todo = run.Next() {
 		for _, ready := range todo {
+			if ready.Record.Tool == "slow" {
+				continue // the test ends it
+			}
 			if out, f := s.work(ready.Record.Tool, ready.Params); f != nil {
 				run.Fail(ready.Record.ID, f)
 			} else {
@@ -182,11 +210,12 @@ func (s *stage) settleRun(token string, request int) {
 // report is what an instance tells its process when it has come to rest. It goes through JSON, as signals do.
 func (s *stage) report(token string, closed int) Report {
 	run := s.runs[token]
-	r := Report{Token: token, Closed: closed, Quiet: run.Quiet(), Missing: run.Missing(), Writes: run.NewWrites()}
+	r := Report{Token: token, Closed: closed, Quiet: run.Quiet(), Missing: run.Missing(), Writes: run.NewWrites(),
+		Pending: run.Pending(), Overdue: run.Overdue(), Corrected: s.corrected[token]}
 	for _, rec := range run.Records() {
-		if s.said[token][rec.ID] != rec.Status {
-			s.said[token][rec.ID] = rec.Status
-			r.Calls = append(r.Calls, CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Call: rec.Written})
+		if now := (said{rec.Status, len(rec.Decisions)}); s.said[token][rec.ID] != now {
+			s.said[token][rec.ID] = now
+			r.Calls = append(r.Calls, CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions, Call: rec.Written})
 		}
 	}
 	for _, rec := range run.Asking() {
@@ -233,7 +262,7 @@ func plannedIn(b *Brief) string {
 	var parts []string
 	for _, e := range b.Plan {
 		how := ""
-		for _, status := range []Status{Done, Failed, Skipped, Blocked, Waiting} {
+		for _, status := range []Status{Done, Failed, Rejected, Skipped, Blocked, Running, Waiting, AwaitingApproval} {
 			if n := e.How[status]; n > 0 {
 				how += fmt.Sprintf(" %s %d", status, n)
 			}

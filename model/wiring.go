@@ -25,8 +25,11 @@ func (m *Mind) tryWiring() {
 	for _, mem := range m.members {
 		switch {
 		case mem.Status != InstanceWorking:
-		case mem.planned != m.wiring.brief.Number:
-			m.wiring = nil // somebody joined, or was planned for anew
+		case mem.planned != m.wiring.brief.Number || mem.revised:
+			m.wiring = nil // somebody joined, was planned for anew, or was corrected by a person
+			return
+		case mem.failed(m.wiring.brief.Number):
+			m.wiring = nil
 			return
 		case !mem.rests() || len(mem.asking) > 0:
 			running = true
@@ -64,6 +67,17 @@ func (m *Mind) endByWiring() bool {
 func (m *Mind) anyMissing() bool {
 	for _, mem := range m.members {
 		if len(mem.Missing) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// failed says whether a Call of a Request has ended without its value being there.
+func (mem *Member) failed(request int) bool {
+	//workflowcheck:ignore -- any or none, in any order
+	for key, c := range mem.calls {
+		if key[0] == request && c.Status.Ended() && c.Status != Done && c.Status != Skipped {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"go.temporal.io/sdk/client"
 
@@ -56,7 +57,7 @@ func (s *session) serve(ctx context.Context, h hosting) error {
 	if err := s.open(ctx, o, s.store, log); err != nil {
 		return err
 	}
-	parts := engine.Parts{Store: s.values, Log: log, Heard: h.heard}.FromEnvironment()
+	parts := engine.Parts{Store: s.values, Log: log, Heard: h.heard, StopTimeout: drain}.FromEnvironment()
 	if h.worker {
 		if err := s.work(parts); err != nil {
 			return err
@@ -90,6 +91,9 @@ func (s *session) codec(ctx context.Context) (endpoint string, err error) {
 	s.undo = append(s.undo, stop)
 	return endpoint, nil
 }
+
+// drain is how long Calls and Requests that run may still take when the program ends: whoever waits for it is a person.
+const drain = 2 * time.Second
 
 func (s *session) work(parts engine.Parts) error {
 	w, err := engine.NewWorker(s.Client, parts)

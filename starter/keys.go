@@ -56,12 +56,11 @@ func (a *app) newKey(id string) error {
 // caller's to mend.
 func openStore(ctx context.Context, at string) (*blobs.Store, error) {
 	keys, err := engine.KeysFromEnvironment()
-	if err != nil {
-		return nil, &exit{exitUsage, err}
+	var s *blobs.Store
+	if err == nil {
+		s, err = blobs.Open(ctx, at, blobs.WithKeys(keys))
 	}
-	s, err := blobs.Open(ctx, at, blobs.WithKeys(keys))
-	var missing *encryption.MissingKeyError
-	if errors.As(err, &missing) || errors.Is(err, encryption.ErrAltered) {
+	if encryption.IsKeyError(err) {
 		return nil, &exit{exitUsage, err}
 	}
 	return s, err

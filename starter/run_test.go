@@ -164,6 +164,20 @@ func TestAnInterruptedRunIsLeftAsItIsAndSaysHowToGoOn(t *testing.T) {
 	d.do("run", ".", noUI, "--id", strings.TrimSpace(id)).is(exitDone).complains("attach to ")
 }
 
+func TestACallThatEndsWhileAnInterruptedRunDrainsIsNotRunAgain(t *testing.T) {
+	d, g := gated(t)
+	first := d.start("run", ".", "--id", "p", noUI)
+	g.key(d)
+	first.signal(syscall.SIGINT)
+	first.says("leave p as it is")
+	g.release()
+	first.end().is(exitInterrupted)
+	d.do("run", ".", "--id", "p", noUI).is(exitDone)
+	if n := len(g.arrived); n != 0 {
+		t.Errorf("it was run again, %d times", n)
+	}
+}
+
 func TestAtTheEndOfTheWaitTheProcessIsStillRunning(t *testing.T) {
 	d, g := gated(t)
 	r := d.do("run", ".", noUI, "--json", "--wait", "1s").is(exitDone).result()

@@ -86,7 +86,7 @@ func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
 
 	w := exec.Command(worker)
 	said := newLines()
-	w.Env, w.Dir, w.Stderr = append(d.env, "TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store), t.TempDir(), said
+	w.Env, w.Dir, w.Stderr = append(d.env, "TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store, "PROCESSIDEA_LISTEN="), t.TempDir(), said
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
 	}
 
 	lost := exec.Command(worker)
-	lost.Env, lost.Dir = append(d.env, "TEMPORAL_ADDRESS=127.0.0.1:1"), t.TempDir()
+	lost.Env, lost.Dir = append(d.env, "TEMPORAL_ADDRESS=127.0.0.1:1", "PROCESSIDEA_LISTEN="), t.TempDir()
 	out, err := lost.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "worker: reach Temporal at 127.0.0.1:1: ") {
 		t.Errorf("a worker without a server ended with %v:\n%s", err, out)

@@ -33,7 +33,7 @@ func Parse(text string) (*Keys, error) {
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("encryption: parse %s: entry %d: %w", Variable, n+1, err)
+			return nil, &invalidError{n + 1, err}
 		}
 	}
 	return k, nil

@@ -11,6 +11,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -58,8 +59,15 @@ type Parts struct {
 	Log   *slog.Logger
 	// Heard is told what the LLM said; nil: nobody listens.
 	Heard activities.Heard
-	// StopTimeout is how long a worker that is stopped waits for activities that are running.
+	// Observer is told what Requests and Calls came to; nil: nobody is.
+	Observer activities.Observer
+	// StopTimeout is how long a worker that is stopped waits for activities that are running. What they have not ended by
+	// then counts as lost with the worker, and is run again by another.
 	StopTimeout time.Duration
+	Limits      Limits
+	Version     Version
+	// Interceptors look on at workflows and activities; they may give no command.
+	Interceptors []interceptor.WorkerInterceptor
 }
 
 // FromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that
@@ -102,17 +110,9 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	if err := p.LLM.Check(); err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
-	w := worker.New(c, workflows.TaskQueue, worker.Options{
-		// Heartbeats are flushed every second, so that five without one mean that the worker is gone.
-		MaxHeartbeatThrottleInterval:     time.Second,
-		DefaultHeartbeatThrottleInterval: time.Second,
-		// Workflow code here takes milliseconds; a machine that does other things too may stop it for longer.
-		DeadlockDetectionTimeout: 3 * time.Second,
-		WorkerStopTimeout:        p.StopTimeout,
-	})
+	w := worker.New(c, workflows.TaskQueue, p.options())
 	w.RegisterWorkflowWithOptions(workflows.Process, workflow.RegisterOptions{Name: workflows.ProcessType})
 	w.RegisterWorkflowWithOptions(workflows.Instance, workflow.RegisterOptions{Name: workflows.InstanceType})
-	a := &activities.Activities{Store: p.Store, Tools: p.Tools, HTTP: p.HTTP, LLM: p.LLM, Client: c, Heard: p.Heard, Log: p.Log}
-	a.Register(w)
+	p.activities(c).Register(w)
 	return w, nil
 }

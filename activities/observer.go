@@ -1,0 +1,97 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// Observer is told what Requests and Calls came to, for metrics and traces. It is given no prompt, no parameter, no result
+// and no error's text.
+type Observer interface {
+	// Request is told of a Request, or of an attempt at one, when it is over.
+	Request(RequestSeen)
+	// Call is told when a Call begins. The Tool is given the context that it returns, and end is called when it is over,
+	// with its outcome: OutcomeDone, OutcomeCutOff, or the code of what went wrong.
+	Call(context.Context, CallSeen) (_ context.Context, end func(outcome string))
+}
+
+// Outcomes beside the codes of faults (model.CodeToolFailed, model.CodeTruncated, …).
+const (
+	OutcomeWhole  = "whole"   // of a Request: the solution came to its end
+	OutcomeDone   = "done"    // of a Call
+	OutcomeCutOff = "cut_off" // of either: the worker stopped
+)
+
+// RequestSeen is what there is to be seen of a Request.
+type RequestSeen struct {
+	Process         string
+	Number, Attempt int // both from 1
+	Instances       int // that it covered
+	LLM             string
+	Server          string        // host, or host:port; empty where none answered
+	Began, Ended    time.Time     // from its turn on
+	FirstByte       time.Time     // zero where none came
+	Waited          time.Duration // for its turn, before it began
+	Usage           model.Usage
+	Finish          string // the LLM's finish reason; empty where the stream broke off
+	Outcome         string // OutcomeWhole, OutcomeCutOff, or the code of what went wrong
+}
+
+// CallSeen is what there is to be seen of a Call when it begins. Several attempts at one Call are seen each by itself.
+type CallSeen struct {
+	Process, Instance, Call, Tool string
+	Kind                          model.Kind
+	Attempt                       int // from 1
+}
+
+// beginCall tells the observer of a Call.
+func (a *Activities) beginCall(ctx context.Context, in workflows.ExecuteInput) (context.Context, func(error)) {
+	if a.Observer == nil {
+		return ctx, func(error) {}
+	}
+	ctx, end := a.Observer.Call(ctx, CallSeen{
+		Process: in.Process, Instance: in.Token, Call: in.Call, Tool: in.Tool, Kind: in.Binding.Kind,
+		Attempt: int(activity.GetInfo(ctx).Attempt),
+	})
+	return ctx, func(err error) { end(outcome(err, OutcomeDone)) }
+}
+
+// endRequest tells the observer what became of a Request.
+func (a *Activities) endRequest(seen *RequestSeen, reply *model.Reply, err error) {
+	if a.Observer == nil {
+		return
+	}
+	seen.Ended, seen.Outcome = time.Now(), outcome(err, OutcomeWhole)
+	if err == nil && reply.End != nil {
+		seen.Outcome = reply.End.Code
+	}
+	a.Observer.Request(*seen)
+}
+
+// note takes from a Request under way what the observer may know.
+func (s *RequestSeen) note(r *request) {
+	s.LLM, s.Usage, s.Finish = r.chat.params.Model, r.reply.Usage, r.finish
+	if a := r.chat.answer; a != nil && a.Request != nil {
+		s.Server = a.Request.URL.Host
+	}
+}
+
+func outcome(err error, good string) string {
+	var app *temporal.ApplicationError
+	switch {
+	case err == nil:
+		return good
+	case errors.Is(err, activity.ErrResultPending):
+		return OutcomeCutOff
+	case errors.As(err, &app) && app.Type() != "":
+		return app.Type()
+	}
+	return model.CodeToolFailed
+}

@@ -1,0 +1,225 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawnDecisions says of each Call what people decide on it: the first time it waits the first of the list, and so on;
+// after the list they approve.
+type drawnDecisions map[string][]Decision
+
+func (d drawnDecisions) String() string {
+	var b strings.Builder
+	for _, id := range sortedIDs(d) {
+		fmt.Fprintf(&b, "%s is decided on by %s\n", id, Encode(Normal(d[id])))
+	}
+	return b.String()
+}
+
+func sortedIDs(d drawnDecisions) []string {
+	var ids []string
+	for id := range d {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// expired marks a decision that nobody takes: the deadline does.
+const expired = "expire"
+
+func drawDecisions(t *rapid.T, p drawnPlan) drawnDecisions {
+	all := drawnDecisions{}
+	for _, calls := range p.requests {
+		for _, c := range calls {
+			for range rapid.IntRange(0, 2).Draw(t, "decisions") {
+				all[c.id()] = append(all[c.id()], drawDecision(t, c.id()))
+			}
+		}
+	}
+	return all
+}
+
+func drawDecision(t *rapid.T, id string) Decision {
+	d := Decision{Call: id, By: "ann", Decision: rapid.SampledFrom(append(Decisions(), expired)).Draw(t, "decision")}
+	switch d.Decision {
+	case Reject:
+		d.Reason = "no"
+	case Amend:
+		d.Params = map[string]any{"by": "hand", "p0": rapid.SampledFrom([]any{nil, "†state.a", "safe"}).Draw(t, "params")}
+	case Answer:
+		d.Output = rapid.SampledFrom([]any{"answered", map[string]any{"b": "answered"}, nil}).Draw(t, "output")
+	case Replace:
+		d.With = map[string]any{"_tool": rapid.SampledFrom([]string{"work", "free", "think", "nobody"}).Draw(t, "tool"), "p0": rapid.SampledFrom([]any{"†state.a", "†input.x", "x"}).Draw(t, "with")}
+	}
+	return d
+}
+
+// watchedTools asks people about Calls of work, unless they are given nothing unsafe, and of think; free runs unasked.
+// Whoever is late rejects work and approves think.
+func watchedTools() Palette {
+	var ps Problems
+	source := map[string]any{"_outputMethod": map[string]any{"type": "string"}, "_scopes": map[string]any{"type": "array"}}
+	p := Palette{Bindings: map[string]Binding{}}
+	for name, c := range map[string]struct {
+		approval any
+		kind     Kind
+	}{
+		"work":  {mustDecode(`{"when":{"not":{"properties":{"p0":{"const":"safe"}},"required":["p0"]}},"timeout":"1h"}`), KindGo},
+		"think": {mustDecode(`{"timeout":"1h","onTimeout":"approve"}`), KindLatent},
+		"free":  {nil, KindGo},
+	} {
+		p.Tools = append(p.Tools, ReadTool(name, Merge(source, map[string]any{"_approval": c.approval}).(map[string]any), "$", &ps))
+		p.Bindings[name] = Binding{Kind: c.kind, Name: name}
+	}
+	slices.SortFunc(p.Tools, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
+	if ps != nil {
+		panic(ps.Error())
+	}
+	return p
+}
+
+// watched is a play in which people decide. shown is what was shown last of each Call, cleared what a person let run.
+type watched struct {
+	*play
+	decisions drawnDecisions
+	shown     map[string]string
+	ran       map[string]bool
+	kinds     map[string]int // decisions that were taken
+}
+
+func newWatched(plan drawnPlan, decisions drawnDecisions) *watched {
+	p := newPlay(plan)
+	p.run = NewRun(watchedTools(), p.run.context, "")
+	p.run.At(began)
+	return &watched{play: p, decisions: decisions, shown: map[string]string{}, ran: map[string]bool{}, kinds: map[string]int{}}
+}
+
+// next runs what may run, and checks that people were asked where they must be and that what they saw is what runs.
+func (w *watched) next(t failer) {
+	for _, ready := range w.run.Next() {
+		rec := ready.Record
+		last := Decision{}
+		if len(rec.Decisions) > 0 {
+			last = rec.Decisions[len(rec.Decisions)-1]
+		}
+		given := string(Encode(map[string]any{"params": ready.Params, "scopes": ready.Scopes}))
+		seen, asked := w.shown[rec.ID]
+		switch asks := findTool(w.run.palette.Tools, rec.Tool).Approval.asks(ready.Params); {
+		case w.ran[rec.ID]:
+			t.Fatalf("%s started twice", rec.ID)
+		case asks && last.Decision != Approve:
+			t.Fatalf("%s runs, and nobody has approved it: %+v", rec.ID, rec.Decisions)
+		case asks && (!asked || seen != given):
+			t.Fatalf("%s runs with %s, and shown was %s", rec.ID, given, seen)
+		}
+		w.ran[rec.ID] = true
+		w.given[rec.ID] = given
+		w.running = append(w.running, ready)
+	}
+	for _, p := range w.run.Pending() {
+		if w.ran[p.Call] {
+			t.Fatalf("%s has run, and people are asked about it", p.Call)
+		}
+		w.shown[p.Call] = string(Encode(map[string]any{"params": p.Params, "scopes": p.Scopes}))
+	}
+}
+
+// decide takes the next decision on a Call that waits. One that is refused changes nothing and is passed over.
+func (w *watched) decide(t failer, p Pending) {
+	d := Decision{Call: p.Call, Decision: Approve, By: "bob"}
+	if list := w.decisions[p.Call]; len(list) > 0 {
+		d, w.decisions[p.Call] = list[0], list[1:]
+	}
+	d.Digest = p.Digest
+	if d.Decision == expired { // of this Call alone, so that other deadlines do not depend on the order
+		w.run.expire(w.run.Find(p.Call))
+		w.kinds[expired]++
+		return
+	}
+	before := w.fates() + string(Encode(Normal(w.run.Pending())))
+	if err := w.run.Decide(d); err == nil {
+		w.kinds[d.Decision]++
+	} else if after := w.fates() + string(Encode(Normal(w.run.Pending()))); after != before {
+		t.Fatalf("a refused decision (%s) made\n%s\nof\n%s", err, after, before)
+	} else if d.Decision == Approve {
+		t.Fatalf("%s cannot be approved: %s", p.Call, err)
+	}
+}
+
+// through plays the Plan as play.through does, with people.
+func (w *watched) through(t failer, choose func(n int) int) {
+	for n, calls := range w.plan.requests {
+		at, closed := 0, false
+		for {
+			w.next(t)
+			var steps []func()
+			if !closed {
+				steps = append(steps, func() {
+					if at == len(calls) {
+						closed = true
+						w.run.Close(n + 1)
+						return
+					}
+					w.accept(calls[at])
+					at++
+				})
+			}
+			for at := range w.running {
+				steps = append(steps, func() { w.end(at) })
+			}
+			for _, rec := range w.run.Asking() {
+				steps = append(steps, func() { w.answer(t, rec) })
+			}
+			for _, p := range w.run.Pending() {
+				steps = append(steps, func() { w.decide(t, p) })
+			}
+			if len(steps) == 0 {
+				break
+			}
+			steps[choose(len(steps))]()
+		}
+	}
+}
+
+func TestPeopleDecideOnAnyPlanAndEveryCallReachesAnEnd(t *testing.T) {
+	taken := map[string]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		plan := drawPlan(rt, anyPlan)
+		w := newWatched(plan, drawDecisions(rt, plan))
+		w.through(rt, drawnOrder(rt, "order"))
+		for _, rec := range w.run.Records() {
+			if !rec.Status.Ended() || rec.Pending != nil {
+				rt.Fatalf("%s is still %s in\n%s", rec.ID, rec.Status, plan)
+			}
+		}
+		for kind, n := range w.kinds {
+			taken[kind] += n
+		}
+	})
+	for _, kind := range append(Decisions(), expired) {
+		if taken[kind] == 0 {
+			t.Errorf("nobody ever took the decision %s: the test tests too little", kind)
+		}
+	}
+}
+
+func TestTheOutcomeOfDecisionsDoesNotDependOnTheOrderOfThings(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		plan := drawPlan(rt, anyPlan)
+		decisions := drawDecisions(rt, plan)
+		text := decisions.String()
+		first, second := newWatched(plan, maps.Clone(decisions)), newWatched(plan, maps.Clone(decisions))
+		first.through(rt, inOrder)
+		second.through(rt, drawnOrder(rt, "order"))
+		if a, b := first.fates(), second.fates(); a != b {
+			rt.Fatalf("%s%s\none order:\n%s\nanother:\n%s", plan, text, a, b)
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"golang.org/x/sync/semaphore"
+
+	"processidea/activities"
+)
+
+// Limits bound what one worker does at once. Zero is the SDK's default, or no limit where it has none.
+type Limits struct {
+	Requests        int     // to LLMs
+	Calls           int     // as activities
+	PureCalls       int     // as local activities
+	CallsPerSecond  float64 // Calls and Requests that begin, over all workers of the task queue
+	MaxResult       int     // bytes of one Call's result
+	WorkflowTasks   int     // at least 2
+	WorkflowPollers int     // at least 2
+	ActivityPollers int
+}
+
+// activitySlots are what Requests and Calls share: one that may run finds a slot, however many of the other kind there are.
+func (l Limits) activitySlots() int {
+	if l.Calls == 0 {
+		return 0
+	}
+	return l.Calls + l.Requests
+}
+
+func (p Parts) options() worker.Options {
+	return worker.Options{
+		// Heartbeats are flushed every second, so that five without one mean that the worker is gone.
+		MaxHeartbeatThrottleInterval:     time.Second,
+		DefaultHeartbeatThrottleInterval: time.Second,
+		// Workflow code here takes milliseconds; a machine that does other things too may stop it for longer.
+		DeadlockDetectionTimeout:                3 * time.Second,
+		WorkerStopTimeout:                       p.StopTimeout,
+		MaxConcurrentActivityExecutionSize:      p.Limits.activitySlots(),
+		MaxConcurrentLocalActivityExecutionSize: p.Limits.PureCalls,
+		MaxConcurrentWorkflowTaskExecutionSize:  p.Limits.WorkflowTasks,
+		MaxConcurrentWorkflowTaskPollers:        p.Limits.WorkflowPollers,
+		MaxConcurrentActivityTaskPollers:        p.Limits.ActivityPollers,
+		// The server holds back what is over the rate. Held back in the worker it would miss its heartbeats, and count as
+		// lost.
+		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
+		Interceptors:                 p.Interceptors,
+		DeploymentOptions:            p.Version.options(),
+	}
+}
+
+func (p Parts) activities(c client.Client) *activities.Activities {
+	a := &activities.Activities{
+		Store: p.Store, Tools: p.Tools, HTTP: p.HTTP, LLM: p.LLM, Client: c, Heard: p.Heard, Log: p.Log,
+		Observer: p.Observer, MaxResult: p.Limits.MaxResult,
+	}
+	if p.Limits.Requests > 0 {
+		a.Turns = semaphore.NewWeighted(int64(p.Limits.Requests))
+	}
+	return a
+}

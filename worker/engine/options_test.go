@@ -1,0 +1,32 @@
+package engine
+
+import (
+	"testing"
+	"time"
+)
+
+func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
+	o := Parts{StopTimeout: time.Minute, Limits: Limits{
+		Requests: 3, Calls: 40, PureCalls: 5, CallsPerSecond: 2.5, WorkflowTasks: 7, WorkflowPollers: 8, ActivityPollers: 9,
+	}}.options()
+	got := []any{o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentLocalActivityExecutionSize, o.TaskQueueActivitiesPerSecond,
+		o.MaxConcurrentWorkflowTaskExecutionSize, o.MaxConcurrentWorkflowTaskPollers, o.MaxConcurrentActivityTaskPollers, o.WorkerStopTimeout}
+	for i, want := range []any{43, 5, 2.5, 7, 8, 9, time.Minute} {
+		if got[i] != want {
+			t.Errorf("the %dth is %v, not %v", i+1, got[i], want)
+		}
+	}
+	if o := (Parts{Limits: Limits{Requests: 3}}).options(); o.MaxConcurrentActivityExecutionSize != 0 || o.TaskQueueActivitiesPerSecond != 0 {
+		t.Errorf("without limits: %+v", o)
+	}
+}
+
+func TestOnlyAWorkerWithALimitMakesRequestsWait(t *testing.T) {
+	if a := (Parts{}).activities(nil); a.Turns != nil {
+		t.Error("they wait without a limit")
+	}
+	a := Parts{Limits: Limits{Requests: 2, MaxResult: 10}}.activities(nil)
+	if a.MaxResult != 10 || !a.Turns.TryAcquire(2) || a.Turns.TryAcquire(1) {
+		t.Errorf("%+v", a)
+	}
+}

@@ -1,0 +1,23 @@
+package engine
+
+import (
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Version is the Worker Deployment Version that a worker serves: a deployment and a build of it. The zero value is none,
+// a worker without versions.
+type Version struct{ Deployment, BuildID string }
+
+// options has processes and instances go on with whatever version is current. They live for weeks, and would hold every
+// old version that long otherwise; and every change of their code is replayed over recorded histories.
+func (v Version) options() worker.DeploymentOptions {
+	if v == (Version{}) {
+		return worker.DeploymentOptions{}
+	}
+	return worker.DeploymentOptions{
+		UseVersioning:             true,
+		Version:                   worker.WorkerDeploymentVersion{DeploymentName: v.Deployment, BuildID: v.BuildID},
+		DefaultVersioningBehavior: workflow.VersioningBehaviorAutoUpgrade,
+	}
+}

@@ -1,0 +1,97 @@
+// Package service is the production worker: it connects to a Temporal server, says how it is over HTTP, and when it is
+// told to stop lets what runs come to its end.
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// The program's exit codes.
+const (
+	exitStopped     = 0 // it was told to stop
+	exitFailed      = 1
+	exitUsage       = 2
+	exitUnreachable = 4 // Temporal does not answer
+)
+
+// errUsage marks errors in how the program was called.
+var errUsage = errors.New("bad usage")
+
+// errUnreachable marks errors of a server that does not answer.
+var errUnreachable = errors.New("unreachable")
+
+// Execute runs the worker with these arguments until SIGTERM or SIGINT, and gives the program's exit code.
+func Execute(args []string, out, err io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	// Whoever interrupts twice does not want to wait for a tidy end.
+	context.AfterFunc(ctx, stop)
+	c := command(os.LookupEnv, func(ctx context.Context, s settings) error { return run(ctx, s, s.logger(err)) })
+	c.SetArgs(args)
+	c.SetOut(out)
+	c.SetErr(err)
+	return exitCode(c.ExecuteContext(ctx), err)
+}
+
+// command reads the settings and hands them on.
+func command(lookup func(string) (string, bool), then func(context.Context, settings) error) *cobra.Command {
+	var s settings
+	c := &cobra.Command{
+		Use:   "worker",
+		Short: "Run processes of a Temporal server until stopped",
+		Long: `Run processes of a Temporal server until stopped by SIGTERM or SIGINT; a second
+signal ends it at once.
+
+Where Temporal is comes from TEMPORAL_ADDRESS and its kin, or from a profile of
+Temporal's configuration file; where the store is from PROCESSIDEA_STORE; the keys
+that encrypt from PROCESSIDEA_KEYS; the LLM from OPENAI_BASE_URL, OPENAI_API_KEY and
+OPENAI_MODEL; what HTTP tools may reach from PROCESSIDEA_HTTP_ALLOW. Every flag can be given as the variable named with it.
+
+Exit codes: 0 stopped; 1 it could not go on; 2 bad usage; 4 Temporal cannot be
+reached.`,
+		Example: `  worker
+  worker --drain 5m --max-requests 20
+  PROCESSIDEA_LISTEN=0.0.0.0:9464 PROCESSIDEA_LOG_FORMAT=json worker`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%w: it takes no arguments, such as %q", errUsage, args[0])
+			}
+			return nil
+		},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := s.complete(c.Flags(), lookup); err != nil {
+				return err
+			}
+			return then(c.Context(), s)
+		},
+	}
+	s.declare(c.Flags())
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
+	c.CompletionOptions.DisableDefaultCmd = true
+	return c
+}
+
+// exitCode says what went wrong, and gives the code for it.
+func exitCode(err error, to io.Writer) int {
+	if err == nil {
+		return exitStopped
+	}
+	_, _ = fmt.Fprintln(to, "worker:", err)
+	switch {
+	case errors.Is(err, errUsage):
+		return exitUsage
+	case errors.Is(err, errUnreachable):
+		return exitUnreachable
+	}
+	return exitFailed
+}

@@ -1,0 +1,56 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// serve offers the endpoints, from before Temporal is reached until after the worker has drained.
+func (s *service) serve(ctx context.Context) error {
+	if s.listen == "" {
+		return nil
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
+	if err != nil {
+		return fmt.Errorf("serve /healthz, /readyz and /metrics: %w; choose another address with --listen (%s), or none",
+			err, variable("listen"))
+	}
+	server := &http.Server{Handler: s.endpoints(), ReadHeaderTimeout: 5 * time.Second}
+	go func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.log.Error("the endpoints are gone", "error", err)
+		}
+	}()
+	s.undo = append(s.undo, func() { _ = server.Close() })
+	s.log.Info("listening", "address", l.Addr().String())
+	return nil
+}
+
+func (s *service) endpoints() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "alive", nil) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if troubles := s.health.troubles(r.Context()); len(troubles) > 0 {
+			answer(w, http.StatusServiceUnavailable, "not ready", troubles)
+			return
+		}
+		answer(w, http.StatusOK, "ready", nil)
+	})
+	mux.Handle("GET /metrics", s.metrics.Handler())
+	return mux
+}
+
+// answer is for programs by its status, and for people by its text.
+func answer(w http.ResponseWriter, code int, status string, troubles []string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(struct {
+		Status   string   `json:"status"`
+		Troubles []string `json:"troubles,omitempty"`
+	}{status, troubles})
+}

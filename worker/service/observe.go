@@ -1,0 +1,59 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.temporal.io/sdk/interceptor"
+
+	"processidea/activities"
+	"processidea/worker/telemetry"
+)
+
+func (s *service) measure(context.Context) (err error) {
+	if s.metrics, err = telemetry.NewMetrics(); err != nil {
+		return err
+	}
+	s.undo = append(s.undo, func() { _ = s.metrics.Close(context.Background()) })
+	return nil
+}
+
+// flushing bounds the sending of the last spans.
+const flushing = 5 * time.Second
+
+// trace begins traces of a namespace, where the environment asks for them.
+func (s *service) trace(ctx context.Context, namespace string) (err error) {
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { s.log.Warn("telemetry", "error", err) }))
+	if s.traces, err = telemetry.NewTraces(ctx, namespace, os.Getenv); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if s.traces == nil {
+		return nil
+	}
+	s.undo = append(s.undo, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), flushing)
+		defer cancel()
+		if err := s.traces.Close(ctx); err != nil {
+			s.log.Warn("telemetry", "error", err)
+		}
+	})
+	s.log.Info("sending traces over OTLP")
+	return nil
+}
+
+func (s *service) observer() activities.Observer {
+	if s.traces == nil {
+		return s.metrics
+	}
+	return telemetry.Observers{s.metrics, s.traces}
+}
+
+func (s *service) interceptors() []interceptor.WorkerInterceptor {
+	if s.traces == nil {
+		return nil
+	}
+	return []interceptor.WorkerInterceptor{s.traces.Interceptor()}
+}

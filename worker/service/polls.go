@@ -1,0 +1,89 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/grpc"
+)
+
+// polls knows whether this worker asks for work, and whether it is answered. A worker that has its hands full does not
+// ask: that it once began to is what counts.
+type polls struct {
+	mu    sync.Mutex
+	kinds map[string]*polling
+}
+
+// polling is what is known of one kind of polls.
+type polling struct {
+	begun  time.Time // the latest
+	failed time.Time // the latest that did, if none has succeeded since
+	err    error
+}
+
+// polled are the kinds: gRPC method, and what is asked for.
+var polled = []struct{ method, what string }{
+	{workflowservice.WorkflowService_PollWorkflowTaskQueue_FullMethodName, "workflow tasks"},
+	{workflowservice.WorkflowService_PollActivityTaskQueue_FullMethodName, "Calls and Requests"},
+}
+
+// settled is how long a poll must be under way to count as one that the server has taken. It waits for work there.
+const settled = 2 * time.Second
+
+// watch looks at the polls that a client makes.
+func (p *polls) watch() grpc.DialOption {
+	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		p.begin(method)
+		err := invoker(ctx, method, req, reply, cc, opts...)
+		if ctx.Err() == nil { // else it was this worker that hung up
+			p.end(method, err)
+		}
+		return err
+	})
+}
+
+func (p *polls) begin(method string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, kind := range polled {
+		if kind.method != method {
+			continue
+		}
+		if p.kinds == nil {
+			p.kinds = map[string]*polling{}
+		}
+		if p.kinds[method] == nil {
+			p.kinds[method] = &polling{}
+		}
+		p.kinds[method].begun = time.Now()
+	}
+}
+
+func (p *polls) end(method string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if k := p.kinds[method]; k != nil {
+		k.err, k.failed = err, time.Now()
+	}
+}
+
+// check says what is not asked for, or not with success.
+func (p *polls) check(context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, kind := range polled {
+		k := p.kinds[kind.method]
+		if k == nil {
+			return errors.New("they have not asked for " + kind.what + " yet")
+		}
+		if waits := k.begun.After(k.failed) && time.Since(k.begun) > settled; k.err != nil && !waits {
+			return fmt.Errorf("they ask for %s in vain: %w", kind.what, k.err)
+		}
+	}
+	return nil
+}

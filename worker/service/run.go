@@ -1,0 +1,120 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+
+	"processidea/activities/blobs"
+	"processidea/activities/encryption"
+	"processidea/worker/engine"
+	"processidea/worker/telemetry"
+	"processidea/workflows"
+)
+
+// dialTimeout bounds the attempt to reach Temporal.
+const dialTimeout = 10 * time.Second
+
+// service is a worker with everything around it.
+type service struct {
+	settings
+	log     *slog.Logger
+	health  *health
+	metrics *telemetry.Metrics
+	traces  *telemetry.Traces // nil: none
+	polls   polls
+	store   *blobs.Store
+	client  client.Client
+	worker  worker.Worker
+	undo    []func()
+}
+
+// run works until ctx ends, and then drains.
+func run(ctx context.Context, set settings, log *slog.Logger) error {
+	s := &service{settings: set, log: log, health: newHealth()}
+	defer s.close()
+	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.make} {
+		err := step(ctx)
+		if ctx.Err() != nil {
+			log.Info("stopped before it had begun")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.work(ctx)
+}
+
+// close lets go of everything, last first.
+func (s *service) close() {
+	for i := len(s.undo) - 1; i >= 0; i-- {
+		s.undo[i]()
+	}
+}
+
+func (s *service) openStore(ctx context.Context) error {
+	data, err := engine.DataFolder("")
+	if err != nil {
+		return err
+	}
+	s.store, err = engine.OpenStore(ctx, engine.StorePlace(data))
+	if encryption.IsKeyError(err) {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if err != nil {
+		return err
+	}
+	if id := s.store.Keys().Primary(); id != "" {
+		s.log.Info("encrypting", "key", id)
+	}
+	s.undo = append(s.undo, func() { _ = s.store.Close() })
+	return nil
+}
+
+func (s *service) connect(ctx context.Context) error {
+	o, _, err := engine.TemporalFromEnvironment()
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if err := s.trace(ctx, o.Namespace); err != nil {
+		return err
+	}
+	o.Logger = log.NewStructuredLogger(s.log)
+	o.MetricsHandler = s.metrics.SDK(func(err error) { s.log.Warn("a metric could not be made", "error", err) })
+	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.polls.watch())
+	dialing, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	if s.client, err = client.DialContext(dialing, engine.ClientOptions(o, s.store)); err != nil {
+		return fmt.Errorf("reach Temporal at %s: %w: %w", o.HostPort, errUnreachable, err)
+	}
+	s.undo = append(s.undo, s.client.Close)
+	s.log.Info("connected", "address", o.HostPort, "namespace", o.Namespace, "queue", workflows.TaskQueue)
+	return nil
+}
+
+func (s *service) make(context.Context) (err error) {
+	parts := engine.Parts{
+		Store: s.store, Log: s.log, Observer: s.observer(), Interceptors: s.interceptors(), StopTimeout: s.drain, Limits: s.limits(),
+		Version: engine.Version{Deployment: s.deployment, BuildID: s.buildID},
+	}.FromEnvironment()
+	if !parts.LLM.Configured() {
+		s.log.Warn("no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
+	}
+	worker.SetStickyWorkflowCacheSize(s.cachedWorkflows)
+	s.worker, err = engine.NewWorker(s.client, parts)
+	return err
+}
+
+func (s settings) limits() engine.Limits {
+	return engine.Limits{
+		Requests: s.maxRequests, Calls: s.maxCalls, PureCalls: s.maxPureCalls, CallsPerSecond: s.callsPerSecond,
+		MaxResult: s.maxResult, WorkflowTasks: s.maxWorkflowTasks,
+		WorkflowPollers: s.workflowPollers, ActivityPollers: s.activityPollers,
+	}
+}

@@ -1,0 +1,99 @@
+package service_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"processidea/activities/encryption"
+	"processidea/worker/workertest"
+)
+
+func init() { workertest.Main() }
+
+// silent is an address where somebody listens and never answers.
+func silent(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().String()
+}
+
+func TestAWorkerThatHasNotReachedTemporalIsAliveAndNotReadyAndCanBeStopped(t *testing.T) {
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + silent(t), "PROCESSIDEA_STORE=" + t.TempDir()})
+	if status, body := p.Get("/healthz"); status != http.StatusOK || body != `{"status":"alive"}`+"\n" {
+		t.Errorf("/healthz: %d %s", status, body)
+	}
+	if status, body := p.Get("/readyz"); status != http.StatusServiceUnavailable || body != `{"status":"not ready","troubles":["starting"]}`+"\n" {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	p.Signal(syscall.SIGINT)
+	if code, log := p.Wait(); code != 0 || !strings.Contains(log, "stopped before it had begun") {
+		t.Errorf("it ended with %d:\n%s", code, log)
+	}
+}
+
+func TestAWorkerThatCannotReachTemporalEndsWithACodeOfItsOwn(t *testing.T) {
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=127.0.0.1:1", "PROCESSIDEA_STORE=" + t.TempDir()})
+	if code, log := p.Wait(); code != 4 || !strings.Contains(log, "worker: reach Temporal at 127.0.0.1:1: unreachable: ") {
+		t.Errorf("it ended with %d:\n%s", code, log)
+	}
+}
+
+func TestAnAddressThatIsTakenIsNamedWithTheWayOut(t *testing.T) {
+	taken := silent(t)
+	p := workertest.Start(t, nil, "--listen", taken)
+	if code, log := p.Wait(); code != 1 || !strings.Contains(log, taken) || !strings.Contains(log, "--listen (PROCESSIDEA_LISTEN)") {
+		t.Errorf("it ended with %d:\n%s", code, log)
+	}
+}
+
+func TestTheEndpointsTakeNothingButTheQuestion(t *testing.T) {
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + silent(t), "PROCESSIDEA_STORE=" + t.TempDir()})
+	for path, want := range map[string]int{"/": http.StatusNotFound, "/debug/pprof/": http.StatusNotFound, "/metrics": http.StatusOK} {
+		if status, _ := p.Get(path); status != want {
+			t.Errorf("%s answers %d", path, status)
+		}
+	}
+	r, err := http.Post(p.URL()+"/healthz", "text/plain", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if _, err := io.Copy(io.Discard, r.Body); err != nil || r.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("a POST is answered %d, %v", r.StatusCode, err)
+	}
+}
+
+func TestBadUsageHasACodeOfItsOwn(t *testing.T) {
+	p := workertest.Start(t, []string{"PROCESSIDEA_MAX_CALLS=many"})
+	if code, log := p.Wait(); code != 2 || !strings.Contains(log, `worker: bad usage: read PROCESSIDEA_MAX_CALLS: "many": `) {
+		t.Errorf("it ended with %d:\n%s", code, log)
+	}
+}
+
+func TestKeysThatDoNotFitAreBadUsageAndAreNotShown(t *testing.T) {
+	store := "PROCESSIDEA_STORE=" + t.TempDir()
+	p := workertest.Start(t, []string{"PROCESSIDEA_KEYS=k1:c2hvcnQgYnV0IHNlY3JldA==", store})
+	if code, log := p.Wait(); code != 2 || !strings.Contains(log, "parse PROCESSIDEA_KEYS: entry 1: its key has 16 bytes") || strings.Contains(log, "c2hvcnQ") {
+		t.Errorf("it ended with %d:\n%s", code, log)
+	}
+	entry, err := encryption.Generate("k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = workertest.Start(t, []string{"PROCESSIDEA_KEYS=" + entry, "TEMPORAL_ADDRESS=127.0.0.1:1", store})
+	if code, log := p.Wait(); code != 4 || !strings.Contains(log, `"msg":"encrypting","key":"k1"`) || strings.Contains(log, entry) {
+		t.Errorf("it ended with %d:\n%s", code, log)
+	}
+	p = workertest.Start(t, []string{"TEMPORAL_ADDRESS=127.0.0.1:1", store})
+	if code, log := p.Wait(); code != 2 || !strings.Contains(log, "encrypted with key k1, and PROCESSIDEA_KEYS is not set") {
+		t.Errorf("it ended with %d:\n%s", code, log)
+	}
+}

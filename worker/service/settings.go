@@ -1,0 +1,104 @@
+package service
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// settings are what a worker can be told. Each is a flag, and a variable named after it.
+type settings struct {
+	listen string
+	drain  time.Duration
+
+	maxRequests, maxCalls, maxPureCalls int
+	callsPerSecond                      float64
+	maxResult                           int // bytes
+	maxWorkflowTasks, cachedWorkflows   int
+	workflowPollers, activityPollers    int
+
+	deployment, buildID string
+
+	logLevel  slog.Level
+	logFormat string
+}
+
+// variable names the environment variable of a flag.
+func variable(flag string) string {
+	return "PROCESSIDEA_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+func (s *settings) declare(f *pflag.FlagSet) {
+	f.SortFlags = false
+	// Loopback, because nothing asks who is there. The port is the one of OpenTelemetry's Prometheus exporters.
+	f.StringVar(&s.listen, "listen", "127.0.0.1:9464", "`address` of /healthz, /readyz and /metrics; empty: none of them")
+	f.DurationVar(&s.drain, "drain", 30*time.Second,
+		"how long Calls and Requests that run may still take once the worker is told to stop")
+	f.IntVar(&s.maxRequests, "max-requests", 100, "Requests to LLMs at once; more wait for their turn")
+	f.IntVar(&s.maxCalls, "max-calls", 1000, "Calls at once; a slot that no Request needs may run one more")
+	f.IntVar(&s.maxPureCalls, "max-pure-calls", 1000, "Calls of pure tools at once; they run inside workflow tasks")
+	f.Float64Var(&s.callsPerSecond, "calls-per-second", 0,
+		"Calls and Requests that begin in a second, of all workers together; 0: no limit")
+	f.IntVar(&s.maxResult, "max-result-bytes", 20<<20, "size of one Call's result; a larger one is the Call's error")
+	f.IntVar(&s.maxWorkflowTasks, "max-workflow-tasks", 1000, "workflow tasks at once; at least 2")
+	f.IntVar(&s.cachedWorkflows, "cached-workflows", 10_000,
+		"processes and instances kept in memory; others are replayed from their history when something happens to them")
+	f.IntVar(&s.workflowPollers, "workflow-pollers", 5, "polls for workflow tasks at once; at least 2")
+	f.IntVar(&s.activityPollers, "activity-pollers", 5, "polls for Calls and Requests at once")
+	f.StringVar(&s.deployment, "deployment", "", "`name` of the Worker Deployment that it is of, for versions; with --build-id")
+	f.StringVar(&s.buildID, "build-id", "", "its `version` in that deployment, such as a commit")
+	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "the least `level` that is logged: debug, info, warn or error")
+	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
+	f.VisitAll(func(f *pflag.Flag) { f.Usage += " ($" + variable(f.Name) + ")" })
+}
+
+// complete takes from the environment what no flag gives, and refuses what cannot be meant. Empty is unset, but for
+// the address, which may be none.
+func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)) (err error) {
+	f.VisitAll(func(f *pflag.Flag) {
+		v, set := lookup(variable(f.Name))
+		if f.Changed || !set || v == "" && f.Name != "listen" || err != nil {
+			return
+		}
+		if bad := f.Value.Set(v); bad != nil {
+			err = fmt.Errorf("%w: read %s: %q: %w", errUsage, variable(f.Name), v, bad)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return s.check()
+}
+
+func (s *settings) check() error {
+	for _, c := range []struct {
+		flag       string
+		got, least float64
+	}{
+		{"drain", s.drain.Seconds(), 0},
+		{"max-requests", float64(s.maxRequests), 1},
+		{"max-calls", float64(s.maxCalls), 1},
+		{"max-pure-calls", float64(s.maxPureCalls), 1},
+		{"calls-per-second", s.callsPerSecond, 0},
+		{"max-result-bytes", float64(s.maxResult), 1},
+		// Polls alternate between what is new and what this worker has in memory.
+		{"max-workflow-tasks", float64(s.maxWorkflowTasks), 2},
+		{"cached-workflows", float64(s.cachedWorkflows), 0},
+		{"workflow-pollers", float64(s.workflowPollers), 2},
+		{"activity-pollers", float64(s.activityPollers), 1},
+	} {
+		if !(c.got >= c.least) { // not a number is refused too
+			return fmt.Errorf("%w: --%s (%s) is %v; it is at least %v", errUsage, c.flag, variable(c.flag), c.got, c.least)
+		}
+	}
+	if (s.deployment == "") != (s.buildID == "") {
+		return fmt.Errorf("%w: --deployment (%s) and --build-id (%s) go together", errUsage, variable("deployment"), variable("build-id"))
+	}
+	if s.logFormat != "text" && s.logFormat != "json" {
+		return fmt.Errorf("%w: --log-format (%s) is %q; it is text or json", errUsage, variable("log-format"), s.logFormat)
+	}
+	return nil
+}

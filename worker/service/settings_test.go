@@ -1,0 +1,108 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// read reads a command line in an environment.
+func read(env map[string]string, args ...string) (s settings, err error) {
+	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	c := command(lookup, func(_ context.Context, got settings) error { s = got; return nil })
+	c.SetArgs(args)
+	return s, c.Execute()
+}
+
+func TestAFlagCountsBeforeItsVariableAndTheVariableBeforeTheDefault(t *testing.T) {
+	env := map[string]string{"PROCESSIDEA_DRAIN": "5m", "PROCESSIDEA_LOG_LEVEL": "warn", "PROCESSIDEA_MAX_CALLS": ""}
+	s, err := read(env, "--drain", "1s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.drain != time.Second || s.logLevel != slog.LevelWarn || s.maxCalls != 1000 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestAnEmptyAddressIsNoneAndNotTheDefault(t *testing.T) {
+	for _, env := range []map[string]string{{"PROCESSIDEA_LISTEN": ""}, {"PROCESSIDEA_LISTEN": "0.0.0.0:1"}} {
+		s, err := read(env)
+		if err != nil || s.listen != env["PROCESSIDEA_LISTEN"] {
+			t.Errorf("%v gives %q, %v", env, s.listen, err)
+		}
+	}
+	if s, err := read(nil); err != nil || s.listen != "127.0.0.1:9464" {
+		t.Errorf("nothing gives %q, %v", s.listen, err)
+	}
+}
+
+func TestWhatCannotBeMeantIsRefusedByName(t *testing.T) {
+	for line, want := range map[string]string{
+		"--drain -1s":             "--drain (PROCESSIDEA_DRAIN) is -1; it is at least 0",
+		"--max-requests 0":        "--max-requests (PROCESSIDEA_MAX_REQUESTS) is 0",
+		"--max-calls -1":          "--max-calls",
+		"--calls-per-second NaN":  "--calls-per-second (PROCESSIDEA_CALLS_PER_SECOND) is NaN",
+		"--workflow-pollers 1":    "it is at least 2",
+		"--max-workflow-tasks 1":  "it is at least 2",
+		"--deployment refunds":    "--deployment (PROCESSIDEA_DEPLOYMENT) and --build-id (PROCESSIDEA_BUILD_ID) go together",
+		"--build-id 1":            "go together",
+		"--log-format xml":        `--log-format (PROCESSIDEA_LOG_FORMAT) is "xml"; it is text or json`,
+		"--log-level loud":        "log-level",
+		"--no-such-flag":          "no-such-flag",
+		"refunds":                 `"refunds"`,
+		"--max-result-bytes 20MB": "20MB",
+	} {
+		if _, err := read(nil, strings.Fields(line)...); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("worker %s: %v", line, err)
+		}
+	}
+	if _, err := read(map[string]string{"PROCESSIDEA_DRAIN": "soon"}); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), `PROCESSIDEA_DRAIN: "soon"`) {
+		t.Errorf("a variable: %v", err)
+	}
+}
+
+func TestTheDocumentListsEveryFlagAsItIs(t *testing.T) {
+	text, err := os.ReadFile("../../docs/worker.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s settings
+	f := pflag.NewFlagSet("worker", pflag.ContinueOnError)
+	s.declare(f)
+	f.VisitAll(func(f *pflag.Flag) {
+		_, meaning := pflag.UnquoteUsage(f)
+		meaning = strings.TrimSuffix(meaning, " ($"+variable(f.Name)+")")
+		row := fmt.Sprintf("| `--%s` | `%s` | `%s` | %s |", f.Name, variable(f.Name), f.DefValue, meaning)
+		row = strings.ReplaceAll(row, "| `` |", "| |")
+		if !strings.Contains(string(text), "\n"+row+"\n") {
+			t.Errorf("docs/worker.md lacks\n%s", row)
+		}
+	})
+}
+
+func TestHelpNamesTheVariableOfEveryFlag(t *testing.T) {
+	var out strings.Builder
+	c := command(os.LookupEnv, nil)
+	c.SetArgs([]string{"--help"})
+	c.SetOut(&out)
+	if err := c.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		flag, _, found := strings.Cut(strings.TrimSpace(line), " ")
+		if name, is := strings.CutPrefix(flag, "--"); found && is && !strings.Contains(line, "$"+variable(name)+")") {
+			t.Errorf("%s", line)
+		}
+	}
+	if n := strings.Count(out.String(), "$PROCESSIDEA_"); n < 10 {
+		t.Errorf("it names %d variables:\n%s", n, out.String())
+	}
+}

@@ -1,0 +1,47 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// overtime is what the stop may take beyond the time to drain: workflow tasks end before Calls and Requests are timed.
+const overtime = 5 * time.Second
+
+// work runs the worker until ctx ends, or until it cannot go on.
+func (s *service) work(ctx context.Context) error {
+	s.health.require("pollers", 0, s.polls.check)
+	s.health.require("temporal", time.Second, s.answers)
+	s.health.require("store", storeEvery, s.writes)
+	s.health.set(working)
+	interrupt := make(chan any)
+	ended := make(chan error, 1)
+	go func() { ended <- s.worker.Run(interrupt) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("run worker: %w", err)
+	case <-ctx.Done():
+	}
+	return s.drainAll(interrupt, ended)
+}
+
+// drainAll takes nothing new, lets what runs come to its end, and leaves what does not to another worker. What a tool
+// does that does not hear it is to end is none of our time.
+func (s *service) drainAll(interrupt chan any, ended <-chan error) error {
+	s.health.set(draining)
+	s.log.Info("draining", "longest", s.drain.String())
+	close(interrupt)
+	over := time.NewTimer(s.drain + overtime)
+	defer over.Stop()
+	select {
+	case err := <-ended:
+		if err != nil {
+			return fmt.Errorf("run worker: %w", err)
+		}
+		s.log.Info("stopped")
+	case <-over.C:
+		s.log.Warn("stopped, with work that did not end")
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package telemetry
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"go.opentelemetry.io/otel/trace"
+)
+
+// identity is which trace a span is in and which span it is. It follows from what the span is of: every worker finds the
+// same, without asking anybody.
+type identity struct {
+	trace trace.TraceID
+	span  trace.SpanID // zero: any
+}
+
+// of gives the identity of a part of a process; of no part, the process's own.
+func (t *Traces) of(process string, part ...any) identity {
+	id := identity{trace: trace.TraceID(digest("trace", t.namespace, process)[:16])}
+	id.span = trace.SpanID(digest("span", t.namespace, process, fmt.Sprintln(part...))[:8])
+	return id
+}
+
+func digest(texts ...string) []byte {
+	sum := sha256.Sum256([]byte("processidea\x00" + strings.Join(texts, "\x00")))
+	return sum[:]
+}
+
+type identityKey struct{}
+
+// as has the next span that is started from a context be the one of this identity.
+func as(ctx context.Context, id identity) context.Context {
+	return context.WithValue(ctx, identityKey{}, id)
+}
+
+// ids gives spans the ids of their identity, and random ones to those that have none.
+type ids struct{}
+
+func (ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
+	id, _ := ctx.Value(identityKey{}).(identity)
+	if !id.trace.IsValid() {
+		_, _ = rand.Read(id.trace[:])
+	}
+	if !id.span.IsValid() {
+		_, _ = rand.Read(id.span[:])
+	}
+	return id.trace, id.span
+}
+
+func (g ids) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
+	_, span := g.NewIDs(ctx)
+	return span
+}

@@ -1,0 +1,72 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"processidea/activities"
+)
+
+// meters are what this program counts itself.
+type meters struct {
+	requests  metric.Int64Counter
+	took      metric.Float64Histogram
+	firstByte metric.Float64Histogram
+	waited    metric.Float64Histogram
+	tokens    metric.Int64Counter
+	calls     metric.Int64Counter
+	callTook  metric.Float64Histogram
+}
+
+func newMeters(m metric.Meter) (t meters, err error) {
+	var errs []error
+	counter := func(name, what string) metric.Int64Counter {
+		c, err := m.Int64Counter("processidea_"+name, metric.WithDescription(what))
+		errs = append(errs, err)
+		return c
+	}
+	seconds := func(name, what string) metric.Float64Histogram {
+		h, err := m.Float64Histogram("processidea_"+name, metric.WithDescription(what), metric.WithUnit("s"))
+		errs = append(errs, err)
+		return h
+	}
+	t = meters{
+		requests:  counter("requests", "Requests and attempts at them that are over, by outcome."),
+		took:      seconds("request_duration", "From the turn of a Request to its end."),
+		firstByte: seconds("request_time_to_first_byte", "From the turn of a Request to the first that its LLM sent."),
+		waited:    seconds("request_wait", "How long a Request waited for its turn at this worker."),
+		tokens:    counter("tokens", "Tokens that LLMs read (input) and wrote (output)."),
+		calls:     counter("calls", "Calls and attempts at them that are over, by tool and outcome."),
+		callTook:  seconds("call_duration", "How long Calls and attempts at them ran."),
+	}
+	return t, errors.Join(errs...)
+}
+
+// Request counts a Request.
+func (m *Metrics) Request(r activities.RequestSeen) {
+	ctx, t := context.Background(), m.meters
+	llm := attribute.String("llm", r.LLM)
+	which := metric.WithAttributes(llm, attribute.String("outcome", r.Outcome))
+	t.requests.Add(ctx, 1, which)
+	t.took.Record(ctx, r.Ended.Sub(r.Began).Seconds(), which)
+	t.waited.Record(ctx, r.Waited.Seconds())
+	if !r.FirstByte.IsZero() {
+		t.firstByte.Record(ctx, r.FirstByte.Sub(r.Began).Seconds(), metric.WithAttributes(llm))
+	}
+	t.tokens.Add(ctx, int64(r.Usage.PromptTokens), metric.WithAttributes(llm, attribute.String("type", "input")))
+	t.tokens.Add(ctx, int64(r.Usage.CompletionTokens), metric.WithAttributes(llm, attribute.String("type", "output")))
+}
+
+// Call counts a Call when it is over.
+func (m *Metrics) Call(ctx context.Context, c activities.CallSeen) (context.Context, func(outcome string)) {
+	began := time.Now()
+	return ctx, func(outcome string) {
+		which := metric.WithAttributes(attribute.String("tool", c.Tool), attribute.String("outcome", outcome))
+		m.meters.calls.Add(context.Background(), 1, which)
+		m.meters.callTook.Record(context.Background(), time.Since(began).Seconds(), which)
+	}
+}

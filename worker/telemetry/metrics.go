@@ -1,0 +1,61 @@
+// Package telemetry tells what a worker does: metrics in the form of Prometheus, and traces over OTLP. Neither holds a
+// prompt, a parameter, a result or an error's text.
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	exporter "go.opentelemetry.io/otel/exporters/prometheus"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/opentelemetry"
+)
+
+// Metrics are those of one worker: the Temporal SDK's, this program's, and those of Go and of the operating system's
+// process.
+type Metrics struct {
+	registry *prometheus.Registry
+	provider *metric.MeterProvider
+	meters   meters
+}
+
+// buckets are for what takes from milliseconds to minutes.
+var buckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600}
+
+// NewMetrics makes metrics that nobody has counted anything into.
+func NewMetrics() (*Metrics, error) {
+	m := &Metrics{registry: prometheus.NewRegistry()}
+	reader, err := exporter.New(exporter.WithRegisterer(m.registry), exporter.WithoutScopeInfo(), exporter.WithoutTargetInfo())
+	if err != nil {
+		return nil, fmt.Errorf("telemetry: make metrics: %w", err)
+	}
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	// OpenTelemetry's own bounds are meant for milliseconds.
+	inSeconds := metric.NewView(metric.Instrument{Kind: metric.InstrumentKindHistogram, Unit: "s"},
+		metric.Stream{Aggregation: metric.AggregationExplicitBucketHistogram{Boundaries: buckets}})
+	m.provider = metric.NewMeterProvider(metric.WithReader(reader), metric.WithView(inSeconds))
+	if m.meters, err = newMeters(m.provider.Meter("processidea")); err != nil {
+		return nil, fmt.Errorf("telemetry: make metrics: %w", err)
+	}
+	return m, nil
+}
+
+// Handler serves the metrics as Prometheus reads them.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
+}
+
+// SDK takes the metrics of a Temporal client and of its workers.
+func (m *Metrics) SDK(onError func(error)) client.MetricsHandler {
+	return opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
+		Meter: m.provider.Meter("temporal-sdk-go"), UseMonotonicCounters: true, OnError: onError,
+	})
+}
+
+// Close ends the counting.
+func (m *Metrics) Close(ctx context.Context) error { return m.provider.Shutdown(ctx) }

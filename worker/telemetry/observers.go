@@ -1,0 +1,30 @@
+package telemetry
+
+import (
+	"context"
+
+	"processidea/activities"
+)
+
+// Observers are several that are told the same.
+type Observers []activities.Observer
+
+// Request tells all of a Request.
+func (all Observers) Request(r activities.RequestSeen) {
+	for _, o := range all {
+		o.Request(r)
+	}
+}
+
+// Call tells all of a Call; the Tool gets what they put into its context, each on top of the one before.
+func (all Observers) Call(ctx context.Context, c activities.CallSeen) (context.Context, func(outcome string)) {
+	ends := make([]func(string), len(all))
+	for i, o := range all {
+		ctx, ends[i] = o.Call(ctx, c)
+	}
+	return ctx, func(outcome string) {
+		for _, end := range ends {
+			end(outcome)
+		}
+	}
+}

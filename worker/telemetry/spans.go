@@ -1,0 +1,129 @@
+package telemetry
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"processidea/activities"
+	"processidea/model"
+)
+
+// What spans say that no convention has a name for.
+const (
+	keyProcess  = attribute.Key("processidea.process")
+	keyInstance = attribute.Key("processidea.instance")
+	keyRequest  = attribute.Key("processidea.request")   // its number
+	keyCovered  = attribute.Key("processidea.instances") // how many a Request covered
+	keyAttempt  = attribute.Key("processidea.attempt")
+	keyOutcome  = attribute.Key("processidea.outcome")
+)
+
+// within gives the context of a span that is, or will be, told of by somebody else: the process's, or a Request's. It is
+// started, for the sampler to decide as it decides there, and never ended, so that nothing is sent.
+func (t *Traces) within(process string, request int) context.Context {
+	ctx, _ := t.tracer.Start(as(context.Background(), t.of(process)), "process", trace.WithNewRoot())
+	if request > 0 {
+		ctx, _ = t.tracer.Start(as(ctx, t.of(process, "request", request)), "request")
+	}
+	return as(ctx, identity{})
+}
+
+// Request tells of a Request. One that the LLM has begun to answer has the span that its Calls name; attempts before it
+// have spans of their own.
+func (t *Traces) Request(r activities.RequestSeen) {
+	ctx := t.within(r.Process, 0)
+	if !r.FirstByte.IsZero() {
+		ctx = as(ctx, t.of(r.Process, "request", r.Number))
+	}
+	_, span := t.tracer.Start(ctx, strings.TrimSpace("chat "+r.LLM), trace.WithTimestamp(r.Began),
+		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(requestAttributes(r)...))
+	conclude(span, r.Outcome, activities.OutcomeWhole)
+	span.End(trace.WithTimestamp(r.Ended))
+}
+
+func requestAttributes(r activities.RequestSeen) []attribute.KeyValue {
+	all := []attribute.KeyValue{
+		semconv.GenAIOperationNameChat, semconv.GenAIProviderNameOpenAI, semconv.GenAIRequestModel(r.LLM), semconv.GenAIRequestStream(true),
+		semconv.GenAIOutputTypeJSON, keyProcess.String(r.Process), keyRequest.Int(r.Number), keyCovered.Int(r.Instances), keyAttempt.Int(r.Attempt),
+	}
+	if !r.FirstByte.IsZero() {
+		all = append(all, semconv.GenAIResponseTimeToFirstChunk(r.FirstByte.Sub(r.Began).Seconds()),
+			semconv.GenAIUsageInputTokens(r.Usage.PromptTokens), semconv.GenAIUsageOutputTokens(r.Usage.CompletionTokens))
+	}
+	if r.Finish != "" {
+		all = append(all, semconv.GenAIResponseFinishReasons(r.Finish))
+	}
+	host, port, err := net.SplitHostPort(r.Server)
+	if err != nil {
+		host = r.Server
+	}
+	if host != "" {
+		all = append(all, semconv.ServerAddress(host))
+	}
+	if n, err := strconv.Atoi(port); err == nil {
+		all = append(all, semconv.ServerPort(n))
+	}
+	return all
+}
+
+// Call tells of a Call, under its Request, or under its process where its Plan came without one.
+func (t *Traces) Call(ctx context.Context, c activities.CallSeen) (context.Context, func(outcome string)) {
+	request, _ := strconv.Atoi(strings.SplitN(c.Call, ".", 2)[0])
+	_, span := t.tracer.Start(t.within(c.Process, request), "execute_tool "+c.Tool, trace.WithAttributes(
+		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolCallID(c.Call), semconv.GenAIToolType(toolType(c.Kind)),
+		keyProcess.String(c.Process), keyInstance.String(c.Instance), keyAttempt.Int(c.Attempt)))
+	return trace.ContextWithSpan(ctx, span), func(outcome string) {
+		conclude(span, outcome, activities.OutcomeDone)
+		span.End()
+	}
+}
+
+// toolType is in the words of the conventions: an extension calls something outside.
+func toolType(k model.Kind) string {
+	if k == model.KindHTTP {
+		return "extension"
+	}
+	return "function"
+}
+
+// conclude says how it ended. What an error says may hold anything, and is left out.
+func conclude(span trace.Span, outcome, good string) {
+	span.SetAttributes(keyOutcome.String(outcome))
+	if outcome != good {
+		span.SetAttributes(semconv.ErrorTypeKey.String(outcome))
+		span.SetStatus(codes.Error, "")
+	}
+}
+
+// process tells of one run of a Process workflow. The first is the root of the trace; one that goes on after
+// continue-as-new stands under it.
+func (t *Traces) process(r processRun) {
+	ctx := as(context.Background(), t.of(r.id))
+	if !r.first {
+		ctx = as(t.within(r.id, 0), t.of(r.id, "run", r.run))
+	}
+	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.path), trace.WithTimestamp(r.began), trace.WithAttributes(
+		semconv.GenAIOperationNameInvokeWorkflow, semconv.GenAIWorkflowName(r.path), keyProcess.String(r.id)))
+	good := string(model.StatusCompleted)
+	if r.outcome == continued {
+		good = continued
+	}
+	conclude(span, r.outcome, good)
+	span.End(trace.WithTimestamp(r.ended))
+}
+
+// processRun is what there is to be seen of one run of a Process workflow.
+type processRun struct {
+	id, run, path string
+	first         bool
+	began, ended  time.Time
+	outcome       string
+}

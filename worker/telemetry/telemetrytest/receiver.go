@@ -1,0 +1,124 @@
+// Package telemetrytest receives what a worker tells, for tests.
+package telemetrytest
+
+import (
+	"encoding/hex"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	common "go.opentelemetry.io/proto/otlp/common/v1"
+	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
+)
+
+// Receiver takes traces over OTLP, as a collector does, in protobuf over HTTP.
+type Receiver struct {
+	*httptest.Server
+	mu       sync.Mutex
+	spans    []Span
+	all      []byte
+	services map[string]bool
+}
+
+// Span is one that was received. Its ids are in hex; Parent is empty at the root.
+type Span struct {
+	*otlp.Span
+	Trace, ID, Parent string
+	Has               map[string]any // its attributes: string, int64, float64, bool, []any
+}
+
+// NewReceiver runs a receiver until the test is over.
+func NewReceiver(t testing.TB) *Receiver {
+	t.Helper()
+	r := &Receiver{services: map[string]bool{}}
+	r.Server = httptest.NewServer(http.HandlerFunc(r.take))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// Environment is what has a worker send its traces here, without delay.
+func (r *Receiver) Environment() []string {
+	return []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + r.URL, "OTEL_BSP_SCHEDULE_DELAY=10"}
+}
+
+// Spans are those that have come, in order.
+func (r *Receiver) Spans() []Span {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]Span{}, r.spans...)
+}
+
+// All is every byte that has come.
+func (r *Receiver) All() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return string(r.all)
+}
+
+// Services are the names of those who have sent.
+func (r *Receiver) Services() (names []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name := range r.services {
+		names = append(names, name)
+	}
+	return names
+}
+
+func (r *Receiver) take(w http.ResponseWriter, q *http.Request) {
+	body, err := io.ReadAll(q.Body)
+	var m collector.ExportTraceServiceRequest
+	if err == nil {
+		err = proto.Unmarshal(body, &m)
+	}
+	if err != nil || q.URL.Path != "/v1/traces" || q.Header.Get("Content-Type") != "application/x-protobuf" {
+		http.Error(w, "these are no traces", http.StatusBadRequest)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, body...)
+	for _, from := range m.GetResourceSpans() {
+		name, _ := attributes(from.GetResource().GetAttributes())["service.name"].(string)
+		r.services[name] = true
+		for _, scope := range from.GetScopeSpans() {
+			for _, s := range scope.GetSpans() {
+				r.spans = append(r.spans, Span{s, hex.EncodeToString(s.GetTraceId()), hex.EncodeToString(s.GetSpanId()),
+					hex.EncodeToString(s.GetParentSpanId()), attributes(s.GetAttributes())})
+			}
+		}
+	}
+}
+
+func attributes(of []*common.KeyValue) map[string]any {
+	all := map[string]any{}
+	for _, kv := range of {
+		all[kv.GetKey()] = value(kv.GetValue())
+	}
+	return all
+}
+
+func value(v *common.AnyValue) any {
+	switch v := v.GetValue().(type) {
+	case *common.AnyValue_StringValue:
+		return v.StringValue
+	case *common.AnyValue_IntValue:
+		return v.IntValue
+	case *common.AnyValue_DoubleValue:
+		return v.DoubleValue
+	case *common.AnyValue_BoolValue:
+		return v.BoolValue
+	case *common.AnyValue_ArrayValue:
+		var all []any
+		for _, e := range v.ArrayValue.GetValues() {
+			all = append(all, value(e))
+		}
+		return all
+	}
+	return nil
+}

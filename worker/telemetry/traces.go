@@ -1,0 +1,83 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Traces sends a trace of every process over OTLP: the process, its Requests, and under each Request the Calls that it
+// planned.
+//
+// The spans are made in activities, under ids that follow from what they are of, so that whatever worker makes a Call
+// knows the span of its Request. The SDK's tracing interceptor is not used: it begins a workflow's span anew with every
+// replay, hangs a Call to its instance instead of its Request, and writes down what errors say.
+type Traces struct {
+	provider  *sdktrace.TracerProvider
+	tracer    trace.Tracer
+	namespace string
+}
+
+// serviceName is what traces come from, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES say otherwise.
+const serviceName = "process-idea-worker"
+
+// NewTraces makes traces of a Temporal namespace, as OpenTelemetry's standard variables say; nil where they name no
+// endpoint, or switch traces off.
+func NewTraces(ctx context.Context, namespace string, getenv func(string) string) (*Traces, error) {
+	if !wanted(getenv) {
+		return nil, nil
+	}
+	client, err := otlpClient(getenv)
+	if err != nil {
+		return nil, fmt.Errorf("telemetry: make traces: %w", err)
+	}
+	exporter, err := otlptrace.New(ctx, client)
+	if err != nil {
+		return nil, fmt.Errorf("telemetry: make traces: %w", err)
+	}
+	from, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithHost(),
+		resource.WithAttributes(semconv.ServiceName(serviceName)), resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("telemetry: make traces: %w", err)
+	}
+	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(from), sdktrace.WithIDGenerator(ids{}))
+	return &Traces{provider: p, tracer: p.Tracer("processidea"), namespace: namespace}, nil
+}
+
+// Close sends what has not been sent, for as long as ctx allows.
+func (t *Traces) Close(ctx context.Context) error {
+	if err := t.provider.Shutdown(ctx); err != nil {
+		return fmt.Errorf("telemetry: send the last spans: %w", err)
+	}
+	return nil
+}
+
+func wanted(getenv func(string) string) bool {
+	exporter := getenv("OTEL_TRACES_EXPORTER")
+	return getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")+getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" &&
+		!strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") && (exporter == "" || exporter == "otlp")
+}
+
+// otlpClient speaks the protocol that is asked for. It reads the other variables itself.
+func otlpClient(getenv func(string) string) (otlptrace.Client, error) {
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
+		switch protocol := getenv(name); protocol {
+		case "":
+		case "grpc":
+			return otlptracegrpc.NewClient(), nil
+		case "http/protobuf":
+			return otlptracehttp.NewClient(), nil
+		default:
+			return nil, fmt.Errorf("%s is %q; it is grpc or http/protobuf", name, protocol)
+		}
+	}
+	return otlptracehttp.NewClient(), nil
+}

@@ -1,0 +1,135 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"processidea/activities"
+	"processidea/worker/telemetry/telemetrytest"
+)
+
+// begin makes traces that go to a receiver. The variables are the process's own: the exporter reads them itself.
+func begin(t *testing.T, more ...string) (*Traces, *telemetrytest.Receiver) {
+	t.Helper()
+	r := telemetrytest.NewReceiver(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", r.URL)
+	for i := 0; i < len(more); i += 2 {
+		t.Setenv(more[i], more[i+1])
+	}
+	traces, err := NewTraces(t.Context(), "space", os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return traces, r
+}
+
+// story is a process with one Request and one Call of it.
+func story(t *Traces, process string) {
+	now := time.Now()
+	_, end := t.Call(context.Background(), activities.CallSeen{Process: process, Call: "1.1", Tool: "go"})
+	end(activities.OutcomeDone)
+	t.Request(activities.RequestSeen{Process: process, Number: 1, Attempt: 1, Began: now, FirstByte: now, Ended: now, Outcome: activities.OutcomeWhole})
+	t.process(processRun{id: process, run: "r", first: true, began: now, ended: now, outcome: "completed"})
+}
+
+func closeTraces(t *testing.T, traces *Traces) {
+	t.Helper()
+	if err := traces.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTracesAreOffUnlessThereIsAnEndpointAndNobodySwitchesThemOff(t *testing.T) {
+	endpoint := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
+	with := func(name, value string) map[string]string {
+		return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", name: value}
+	}
+	for _, c := range []struct {
+		env map[string]string
+		on  bool
+	}{
+		{nil, false}, {endpoint, true}, {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1"}, true},
+		{with("OTEL_TRACES_EXPORTER", "none"), false}, {with("OTEL_TRACES_EXPORTER", "otlp"), true},
+		{with("OTEL_SDK_DISABLED", "true"), false}, {with("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), true},
+	} {
+		traces, err := NewTraces(t.Context(), "space", func(name string) string { return c.env[name] })
+		if err != nil || (traces != nil) != c.on {
+			t.Errorf("%v: on is %t, %v", c.env, traces != nil, err)
+		}
+		if traces != nil {
+			closeTraces(t, traces)
+		}
+	}
+	if _, err := NewTraces(t.Context(), "space", func(name string) string { return with("OTEL_EXPORTER_OTLP_PROTOCOL", "smoke")[name] }); err == nil {
+		t.Error("a protocol that does not exist is taken")
+	}
+}
+
+func TestWhoSendsIsNamedUnlessTheEnvironmentDoes(t *testing.T) {
+	for _, name := range []string{"", "refunds"} {
+		traces, r := begin(t, "OTEL_SERVICE_NAME", name)
+		story(traces, "p")
+		closeTraces(t, traces)
+		want := name
+		if want == "" {
+			want = serviceName
+		}
+		if got := r.Services(); len(got) != 1 || got[0] != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+func TestASampledProcessIsThereWithAllItsSpansAndAnotherWithNone(t *testing.T) {
+	traces, r := begin(t, "OTEL_TRACES_SAMPLER", "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG", "0.5")
+	for n := range 100 {
+		story(traces, fmt.Sprint(n))
+	}
+	closeTraces(t, traces)
+	each := map[string]int{}
+	for _, s := range r.Spans() {
+		each[s.Trace]++
+	}
+	if len(each) < 20 || len(each) > 80 {
+		t.Errorf("%d of 100 processes are sampled", len(each))
+	}
+	for trace, n := range each {
+		if n != 3 {
+			t.Errorf("%s has %d spans", trace, n)
+		}
+	}
+}
+
+func TestTwoWorkersGiveARequestTheSameSpanAndTwoProcessesDifferentTraces(t *testing.T) {
+	one, _ := begin(t)
+	other, _ := begin(t)
+	if one.of("p", "request", 1) != other.of("p", "request", 1) {
+		t.Error("two workers disagree")
+	}
+	seen := map[identity]bool{}
+	elsewhere := &Traces{namespace: "elsewhere"}
+	for _, id := range []identity{one.of("p"), one.of("p", "request", 1), one.of("p", "request", 11), one.of("q"), elsewhere.of("p"), one.of("p", "run", "1")} {
+		if seen[id] || !id.trace.IsValid() || !id.span.IsValid() {
+			t.Errorf("%v", id)
+		}
+		seen[id] = true
+	}
+	if one.of("p").trace != one.of("p", "request", 1).trace || one.of("p").trace == one.of("q").trace || one.of("p").trace == elsewhere.of("p").trace {
+		t.Error("a trace is not that of one process")
+	}
+}
+
+func TestARunAfterContinueAsNewStandsUnderTheFirst(t *testing.T) {
+	traces, r := begin(t)
+	now := time.Now()
+	traces.process(processRun{id: "p", run: "1", first: true, began: now, ended: now, outcome: continued})
+	traces.process(processRun{id: "p", run: "2", began: now, ended: now, outcome: "completed"})
+	closeTraces(t, traces)
+	s := r.Spans()
+	if len(s) != 2 || s[0].Parent != "" || s[1].Parent != s[0].ID || s[1].ID == s[0].ID || s[0].Has["error.type"] != nil {
+		t.Errorf("%v", s)
+	}
+}

@@ -1,0 +1,76 @@
+package telemetry
+
+import (
+	"errors"
+
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// Interceptor tells of processes when they end. It looks on: it gives no command, and a replay is not told of.
+func (t *Traces) Interceptor() interceptor.WorkerInterceptor { return &onlooker{traces: t} }
+
+type onlooker struct {
+	interceptor.WorkerInterceptorBase
+	traces *Traces
+}
+
+func (o *onlooker) InterceptWorkflow(ctx workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
+	if workflow.GetInfo(ctx).WorkflowType.Name != workflows.ProcessType {
+		return next
+	}
+	w := &watched{traces: o.traces}
+	w.Next = next
+	return w
+}
+
+type watched struct {
+	interceptor.WorkflowInboundInterceptorBase
+	traces *Traces
+}
+
+// ExecuteWorkflow tells of a run that has come to its end. One that leaves the worker's memory does not return.
+func (w *watched) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
+	out, err := w.Next.ExecuteWorkflow(ctx, in)
+	if !workflow.IsReplaying(ctx) {
+		info := workflow.GetInfo(ctx)
+		w.traces.process(processRun{
+			id: info.WorkflowExecution.ID, run: info.WorkflowExecution.RunID, first: info.FirstRunID == info.WorkflowExecution.RunID,
+			path: path(in.Args), began: info.WorkflowStartTime, ended: workflow.Now(ctx), outcome: outcome(err),
+		})
+	}
+	return out, err
+}
+
+// path is the one of the Idea that a process was started with.
+func path(args []any) string {
+	if len(args) == 0 {
+		return ""
+	}
+	start, _ := args[0].(workflows.Start)
+	meta, _ := start.Idea["meta"].(map[string]any)
+	path, _ := meta["path"].(string)
+	return path
+}
+
+// continued is the outcome of a run whose process goes on in another.
+const continued = "continued_as_new"
+
+func outcome(err error) string {
+	var app *temporal.ApplicationError
+	switch {
+	case err == nil:
+		return string(model.StatusCompleted)
+	case workflow.IsContinueAsNewError(err):
+		return continued
+	case temporal.IsCanceledError(err):
+		return string(model.StatusCancelled)
+	case errors.As(err, &app) && app.Type() != "":
+		return app.Type()
+	}
+	return string(model.StatusFailed)
+}

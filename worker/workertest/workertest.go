@@ -1,0 +1,137 @@
+// Package workertest runs the production worker as a process of its own, for tests. The test binary itself is the worker:
+// there is nothing to be built, and what checks the test checks the worker.
+package workertest
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"processidea/worker/service"
+)
+
+// asked is the variable that makes a test binary the worker.
+const asked = "PROCESSIDEA_TEST_AS_WORKER"
+
+// Main runs the worker, and does not return, where this process was started by Start. A test package that uses Start
+// calls it before anything else, in an init function or in TestMain.
+func Main() {
+	if os.Getenv(asked) != "" {
+		os.Exit(service.Execute(os.Args[1:], os.Stdout, os.Stderr))
+	}
+}
+
+// Process is a worker that runs beside the test.
+type Process struct {
+	t     testing.TB
+	cmd   *exec.Cmd
+	url   chan string // of its endpoints; closed when its log has ended
+	known string
+	once  sync.Once
+	ended chan struct{}
+	log   strings.Builder // complete once ended is closed
+}
+
+// Start starts a worker with these variables ("NAME=value") and flags. It is killed when the test is over, and its log is
+// shown if the test has failed.
+func Start(t testing.TB, env []string, flags ...string) *Process {
+	t.Helper()
+	p := &Process{t: t, url: make(chan string, 1), ended: make(chan struct{})}
+	p.cmd = exec.CommandContext(t.Context(), os.Args[0], append([]string{"--listen", "127.0.0.1:0", "--log-format", "json"}, flags...)...)
+	p.cmd.Env = append(append(os.Environ(), asked+"=1"), env...)
+	log, err := p.cmd.StderrPipe()
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		t.Fatalf("start worker: %v", err)
+	}
+	go p.read(log)
+	t.Cleanup(p.end)
+	return p
+}
+
+// read keeps the log, and finds in it where the endpoints are.
+func (p *Process) read(log io.Reader) {
+	defer close(p.ended)
+	defer close(p.url)
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		p.log.WriteString(lines.Text() + "\n")
+		var l struct{ Msg, Address string }
+		if json.Unmarshal(lines.Bytes(), &l) == nil && l.Msg == "listening" {
+			p.url <- "http://" + l.Address
+		}
+	}
+	_ = p.cmd.Wait()
+}
+
+func (p *Process) end() {
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+	if p.t.Failed() {
+		p.t.Logf("worker %d ended with %v:\n%s", p.cmd.Process.Pid, p.cmd.ProcessState, p.log.String())
+	}
+}
+
+// URL is where its endpoints are, such as http://127.0.0.1:9464.
+func (p *Process) URL() string {
+	p.once.Do(func() { p.known = <-p.url })
+	return p.known
+}
+
+// Get asks one of its endpoints; status is 0 where nobody answers.
+func (p *Process) Get(path string) (status int, body string) {
+	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.URL()+path, nil)
+	if err != nil {
+		return 0, ""
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, ""
+	}
+	defer func() { _ = answer.Body.Close() }()
+	data, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0, ""
+	}
+	return answer.StatusCode, string(data)
+}
+
+// Ready says whether it calls itself ready.
+func (p *Process) Ready() bool {
+	status, _ := p.Get("/readyz")
+	return status == http.StatusOK
+}
+
+// Draining says whether it has been told to stop and is still there.
+func (p *Process) Draining() bool {
+	_, body := p.Get("/readyz")
+	return strings.Contains(body, `"draining"`)
+}
+
+// Signal sends it a signal.
+func (p *Process) Signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.t.Fatalf("signal worker: %v", err)
+	}
+}
+
+// Wait waits for its end and gives its exit code, -1 where a signal ended it, and its log.
+func (p *Process) Wait() (code int, log string) {
+	p.t.Helper()
+	select {
+	case <-p.ended:
+	case <-p.t.Context().Done():
+		p.t.Fatal("wait for worker: the test is over")
+	}
+	return p.cmd.ProcessState.ExitCode(), p.log.String()
+}
