@@ -8,12 +8,12 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/activities/secret"
 	"processidea/model"
 )
 
@@ -115,10 +115,10 @@ func (c *chat) refusal(err error) error {
 	}
 	f := c.fault
 	if f == nil {
-		return temporal.NewApplicationErrorWithOptions("the LLM cannot be reached: "+c.strike(clip(c.cause(err))),
+		return temporal.NewApplicationErrorWithOptions("the LLM cannot be reached: "+c.said(c.cause(err)),
 			model.CodeLLMUnreachable, temporal.ApplicationErrorOptions{})
 	}
-	words := c.strike(clip(cmp.Or(f.message, f.code, f.kind, http.StatusText(f.status))))
+	words := c.said(cmp.Or(f.message, f.code, f.kind, http.StatusText(f.status)))
 	words = fmt.Sprintf("the LLM's server answered %d: %s", f.status, words)
 	if !f.transient() {
 		return temporal.NewApplicationErrorWithOptions(words, model.CodeLLMRefused, temporal.ApplicationErrorOptions{NonRetryable: true})
@@ -137,12 +137,13 @@ func (c *chat) cause(err error) string {
 // minKey is the least length of a key that is struck out, in bytes: what local servers are given for one is no secret.
 const minKey = 16
 
-// strike takes the key out of a text: some servers repeat it in their errors.
-func (c *chat) strike(s string) string {
-	if len(c.key) < minKey {
-		return s
+// said is what a server said, without the key: some repeat it in their errors. The key is struck out first, since half of
+// one would not be found.
+func (c *chat) said(text string) string {
+	if len(c.key) >= minKey {
+		text = secret.NewStriker(map[string]string{"OPENAI_API_KEY": c.key}).Text(text)
 	}
-	return strings.ReplaceAll(s, c.key, "[secret OPENAI_API_KEY]")
+	return clip(text)
 }
 
 // retryAfter reads how long the server wants to be left alone: milliseconds, seconds, or a date. It may be minutes, an

@@ -2,8 +2,10 @@ package activities
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +62,24 @@ func TestWhatTheServerAnswersSaysWhetherToAskAgain(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		} else if row.again && app.NextRetryDelay() != 90*time.Second {
 			t.Errorf("%s: again after %s", name, app.NextRetryDelay())
+		}
+	}
+}
+
+func TestAKeyThatTheServerRepeatsStandsInNoError(t *testing.T) {
+	for status, body := range map[int]string{
+		401: `{"error": {"message": "Incorrect API key provided: sk-t0p\u002dsecret-of-many"}}`, 500: `no use for sk-t0p-secret-of-many`, 400: `{"error": "sk-t0p-secret-of-many?"}`,
+	} {
+		err := opens(t, LLM{Key: "sk-t0p-secret-of-many"}, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "Bearer sk-t0p-secret-of-many" {
+				t.Error(r.Header)
+			}
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body))
+		})
+		if text := fmt.Sprintf("%v %+v %#v", err, err, err); strings.Contains(text, "secret") && !strings.Contains(text, "[secret OPENAI_API_KEY]") ||
+			strings.Contains(text, "t0p") {
+			t.Errorf("%d: %s", status, text)
 		}
 	}
 }

@@ -268,7 +268,7 @@ func (r *request) broken(parseErr, streamErr error) *model.Fault {
 	case parseErr == nil:
 		return nil
 	case r.refused != "":
-		return &model.Fault{Code: model.CodeRefusal, Message: "the LLM refused: " + clip(r.refused)}
+		return &model.Fault{Code: model.CodeRefusal, Message: "the LLM refused: " + r.chat.said(r.refused)}
 	case r.finish == "content_filter":
 		return &model.Fault{Code: model.CodeRefusal, Message: "a content filter ended the reply"}
 	case errors.As(parseErr, &endless):
@@ -280,7 +280,7 @@ func (r *request) broken(parseErr, streamErr error) *model.Fault {
 	case errors.As(streamErr, &form):
 		return &model.Fault{Code: model.CodeNotJSON, Message: "the reply is no JSON object: " + form.why}
 	case errors.Is(parseErr, errCut) && streamErr != nil && !errors.Is(streamErr, errDone):
-		return &model.Fault{Code: model.CodeTruncated, Message: "the stream broke off: " + r.chat.strike(clip(streamErr.Error()))}
+		return &model.Fault{Code: model.CodeTruncated, Message: "the stream broke off: " + r.chat.said(streamErr.Error())}
 	case errors.Is(parseErr, errCut) && r.finish == "":
 		return &model.Fault{Code: model.CodeTruncated, Message: "the stream ended before the reply did"}
 	}

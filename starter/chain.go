@@ -18,18 +18,27 @@ type archive struct {
 
 // openArchive opens the store of the place.
 func (p place) openArchive(ctx context.Context) (*archive, error) {
-	if n, ok := p.neighbour(); ok && p.remote == nil {
-		p.store = n.Store
-	}
+	at := p.shared()
 	// Looking makes no folder.
-	if _, err := os.Stat(p.store); err != nil && !strings.Contains(p.store, "://") {
-		return nil, noServer("open store %s: %w", p.store, cause(err))
+	if _, err := os.Stat(at); err != nil && !strings.Contains(at, "://") {
+		return nil, noServer("open store %s: %w", at, cause(err))
 	}
-	values, err := blobs.Open(ctx, p.store)
+	values, err := openStore(ctx, at)
+	if badKeys(err) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, &exit{exitUnreachable, err}
 	}
 	return &archive{chain.New(values), values}, nil
+}
+
+// shared is where the store is: that of the server which runs on the folder, where one does.
+func (p place) shared() string {
+	if n, ok := p.neighbour(); ok && p.remote == nil {
+		return n.Store
+	}
+	return p.store
 }
 
 func (c *archive) close() { _ = c.values.Close() }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"processidea/activities/encryption"
 )
 
 func (a *app) devVerb() *cobra.Command {
@@ -80,6 +82,9 @@ func (a *app) introduceServer(s *session, h hosting) error {
 		a.note("its web UI is at %s", n.UI)
 	}
 	a.note("to use it from elsewhere: export TEMPORAL_ADDRESS=%s PROCESSIDEA_STORE=%s", n.Address, quote(n.Store))
+	if id := s.values.Keys().Primary(); id != "" {
+		a.note("all is encrypted with key %s: whoever uses it needs %s", id, encryption.Variable)
+	}
 	switch {
 	case !h.worker:
 		a.note("no worker runs; start one with the variables above")

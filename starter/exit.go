@@ -94,7 +94,7 @@ func (a *app) complain(file string, ps model.Problems) {
 
 var (
 	lineBreaks    = regexp.MustCompile(`\s*\n\s*`)
-	packagePrefix = regexp.MustCompile(`^(activities|blobs|chain|devserver|engine|model|rehearsal): `)
+	packagePrefix = regexp.MustCompile(`^(activities|blobs|chain|codecserver|devserver|encryption|engine|model|rehearsal): `)
 )
 
 // note writes one line to standard error: the program's name stands for the package's, and no cause breaks the line.

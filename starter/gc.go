@@ -63,6 +63,7 @@ func (a *app) gc(ctx context.Context, o collecting) error {
 		rules.Held = held
 	}
 	return a.read(ctx, func(c *archive) error {
+		rules.Open = c.values.Keys().OpenPayload
 		collected, err := c.Collect(ctx, rules)
 		switch {
 		case err != nil:
@@ -86,7 +87,7 @@ func (a *app) held(ctx context.Context) (*chain.Held, error) {
 		return nil, err
 	}
 	defer s.close()
-	return chain.ReadTemporal(ctx, s.WorkflowService(), s.namespace, nil)
+	return chain.ReadTemporal(ctx, s.WorkflowService(), s.namespace, s.values.Keys().OpenPayload)
 }
 
 func collectedText(c *chain.Collected) string {

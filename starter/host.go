@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"processidea/activities"
-	"processidea/activities/blobs"
 	"processidea/devserver"
+	"processidea/worker/codecserver"
 	"processidea/worker/engine"
 )
 
@@ -74,17 +74,21 @@ func (s *session) serve(ctx context.Context, h hosting) error {
 	return nil
 }
 
-// codec starts what the UI fetches payloads from.
+// codec starts what the UI fetches payloads from. It comes before the server, so that the keys are looked at first.
 func (s *session) codec(ctx context.Context) (endpoint string, err error) {
-	store, err := blobs.Open(ctx, s.store)
+	store, err := openStore(ctx, s.store)
 	if err != nil {
 		return "", err
 	}
-	endpoint, stop, err := serveCodec(ctx, store)
+	s.undo = append(s.undo, func() { _ = store.Close() })
+	if err := store.NoteKeys(ctx); err != nil {
+		return "", err
+	}
+	endpoint, stop, err := serveCodec(ctx, "127.0.0.1:0", codecserver.Options{Store: store})
 	if err != nil {
 		return "", err
 	}
-	s.undo = append(s.undo, func() { _ = store.Close() }, stop)
+	s.undo = append(s.undo, stop)
 	return endpoint, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/model"
+	"processidea/worker/engine"
 	"processidea/workflows"
 )
 
@@ -76,7 +77,7 @@ func (s *session) processes(ctx context.Context, limit int) ([]listed, error) {
 			if strings.Contains(info.GetExecution().GetWorkflowId(), "/") {
 				continue
 			}
-			if found = append(found, listedOf(info)); limit > 0 && len(found) == limit {
+			if found = append(found, s.listed(info)); limit > 0 && len(found) == limit {
 				return found, nil
 			}
 		}
@@ -86,11 +87,12 @@ func (s *session) processes(ctx context.Context, limit int) ([]listed, error) {
 	}
 }
 
-func listedOf(info *workflowpb.WorkflowExecutionInfo) listed {
+// listed is what the list tells of a process. A memo that does not open with the keys at hand is left out.
+func (s *session) listed(info *workflowpb.WorkflowExecutionInfo) listed {
 	l := listed{Process: info.GetExecution().GetWorkflowId(), Status: statusOf(info), Started: info.GetStartTime().AsTime()}
-	memo := info.GetMemo().GetFields()
-	_ = workflows.DataConverter("").FromPayload(memo[workflows.MemoPath], &l.Path)
-	_ = workflows.DataConverter("").FromPayload(memo[workflows.MemoVersion], &l.Version)
+	memo, values := info.GetMemo().GetFields(), engine.DataConverter(s.values.Keys())
+	_ = values.FromPayload(memo[workflows.MemoPath], &l.Path)
+	_ = values.FromPayload(memo[workflows.MemoVersion], &l.Version)
 	if end := info.GetCloseTime(); end != nil {
 		t := end.AsTime()
 		l.Ended = &t

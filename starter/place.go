@@ -98,8 +98,8 @@ func (p place) await(ctx context.Context, free func(unlock func()) (*session, er
 		case ok:
 			return free(unlock)
 		}
-		if s, err := p.join(ctx); err == nil {
-			return s, nil
+		if s, err := p.join(ctx); err == nil || badKeys(err) {
+			return s, err
 		}
 		select {
 		case <-ctx.Done():

@@ -64,7 +64,7 @@ func (p place) join(ctx context.Context) (*session, error) {
 
 // open opens the store and connects to the server.
 func (s *session) open(ctx context.Context, o client.Options, store string, to *slog.Logger) (err error) {
-	if s.values, err = blobs.Open(ctx, store); err != nil {
+	if s.values, err = openStore(ctx, store); err != nil {
 		return err
 	}
 	s.undo = append(s.undo, func() { _ = s.values.Close() })

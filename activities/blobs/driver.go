@@ -5,8 +5,12 @@ import (
 	"fmt"
 
 	commonpb "go.temporal.io/api/common/v1"
+	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"processidea/activities/encryption"
 )
 
 // InlineThreshold is the size in bytes up to which a payload stays in Temporal's history, where an operator reads it.
@@ -17,8 +21,13 @@ const InlineThreshold = 8 << 10
 // history and which people without our store read.
 const InlineMetadata = "inline"
 
-// driverName stands in every claim in history and is never changed.
-const driverName = "processidea-blobs"
+// What stands in every claim in history, and is never changed: the name of the driver, the digest of the payload, and,
+// where it is encrypted, the id of its key.
+const (
+	driverName  = "processidea-blobs"
+	claimDigest = "sha256"
+	claimKey    = "key"
+)
 
 // ExternalStorage lets a Temporal client or worker keep payloads over the threshold in the store.
 func (s *Store) ExternalStorage() converter.ExternalStorage {
@@ -67,8 +76,13 @@ func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.S
 	if err != nil {
 		return fmt.Errorf("blobs: encode payload: %w", err)
 	}
-	digest, err := d.store.Put(ctx, data)
-	claim.ClaimData = map[string]string{"sha256": digest}
+	claim.ClaimData = map[string]string{claimDigest: ""}
+	put := d.store.Put
+	if id, ok := encryption.KeyOf(p); ok {
+		claim.ClaimData[claimKey] = id
+		put = d.store.putSealed
+	}
+	claim.ClaimData[claimDigest], err = put(ctx, data)
 	return err
 }
 
@@ -77,7 +91,11 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext, claims []conv
 	payloads := make([]*commonpb.Payload, len(claims))
 	for i, claim := range claims {
 		err := c.GetLimiter().Permit(c.Context, claim, func() error {
-			data, err := d.store.Get(c.Context, claim.ClaimData["sha256"])
+			get := d.store.Get
+			if claim.ClaimData[claimKey] != "" {
+				get = d.store.getSealed
+			}
+			data, err := get(c.Context, claim.ClaimData[claimDigest])
 			if err != nil {
 				return err
 			}
@@ -89,4 +107,20 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext, claims []conv
 		}
 	}
 	return payloads, nil
+}
+
+// referenceType marks a payload that stands for one in the store.
+var referenceType = string((*sdkpb.ExternalStorageReference)(nil).ProtoReflect().Descriptor().FullName())
+
+// KeyOfClaim gives the id of the key with which a payload in the store was encrypted, from the claim that stands for it;
+// empty for what is no such claim.
+func KeyOfClaim(p *commonpb.Payload) string {
+	if string(p.GetMetadata()[converter.MetadataMessageType]) != referenceType {
+		return ""
+	}
+	var ref sdkpb.ExternalStorageReference
+	if protojson.Unmarshal(p.GetData(), &ref) != nil || ref.GetDriverName() != driverName {
+		return ""
+	}
+	return ref.GetClaimData()[claimKey]
 }

@@ -1,5 +1,6 @@
-// Package blobs is the content-addressed store: every value lies under the SHA-256 of its bytes, so that what is the same
-// is stored once, and what was changed is found. It stands on gocloud.dev/blob: a folder, or a bucket by URL.
+// Package blobs is the content-addressed store: every value is known by the SHA-256 of its bytes, so that what is the same
+// is stored once, and what was changed is found. It stands on gocloud.dev/blob: a folder, or a bucket by URL. With keys
+// it encrypts what it keeps.
 package blobs
 
 import (
@@ -8,28 +9,29 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"gocloud.dev/blob"
-	_ "gocloud.dev/blob/fileblob" // file://
-	_ "gocloud.dev/blob/memblob"  // mem://, for tests
 	"gocloud.dev/gcerrors"
+
+	"processidea/activities/encryption"
 )
 
 // Store keeps bytes by their SHA-256 digest. It is safe for concurrent use.
 type Store struct {
 	bucket *blob.Bucket
 	cache  *lru.Cache[string, remembered]
+	keys   *encryption.Keys
+	noted  atomic.Bool // the bucket says that the primary key is in use
 }
 
-// remembered is a value in memory, and when it was last made sure that the store has it.
+// remembered is a value in memory, where it lies, and when it was last made sure that it does.
 type remembered struct {
 	data []byte
+	at   location
 	sure time.Time
 }
 
@@ -42,65 +44,32 @@ const (
 // So whoever removes values that are older, and that nobody refers to, takes nothing from under somebody's hands.
 const Freshness = time.Hour
 
-// What is wrong with a value that cannot be had, other than that the store does not answer.
+// What is wrong with a value that cannot be had, other than that the store does not answer, or that a key is missing.
 var (
 	ErrMissing = errors.New("the store has no such value")
 	ErrChanged = errors.New("the bytes have changed")
 	ErrUnfit   = errors.New("the stored value is not what its handle says")
 )
 
-// Open opens a store: a folder's path, which is made when it is missing, or a bucket's URL (file://, mem://, …).
-func Open(ctx context.Context, place string) (*Store, error) {
-	address, err := bucketURL(place)
-	if err != nil {
-		return nil, fmt.Errorf("blobs: open %s: %w", place, err)
-	}
-	bucket, err := blob.OpenBucket(ctx, address)
-	if err != nil {
-		return nil, fmt.Errorf("blobs: open %s: %w", place, err)
-	}
-	cache, err := lru.New[string, remembered](cacheEntries)
-	if err != nil {
-		return nil, fmt.Errorf("blobs: open %s: %w", place, err)
-	}
-	return &Store{bucket: bucket, cache: cache}, nil
-}
-
-// bucketURL turns a folder into the URL under which gocloud opens it, without the file of attributes that it would put
-// beside every value.
-func bucketURL(place string) (string, error) {
-	if strings.Contains(place, "://") {
-		return place, nil
-	}
-	dir, err := filepath.Abs(place)
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(dir), RawQuery: "metadata=skip&no_tmp_dir=true"}
-	return u.String(), nil
-}
-
-// Close lets go of the store.
-func (s *Store) Close() error { return s.bucket.Close() }
-
 // Put stores bytes and gives their digest: SHA-256 in hex.
 func (s *Store) Put(ctx context.Context, data []byte) (string, error) {
-	sum := sha256.Sum256(data)
-	digest := hex.EncodeToString(sum[:])
-	if known, ok := s.cache.Get(digest); ok && time.Since(known.sure) < Freshness/2 {
+	return s.put(ctx, data, s.current)
+}
+
+func (s *Store) put(ctx context.Context, data []byte, where func(digest string) location) (string, error) {
+	digest := digestOf(data)
+	at := where(digest)
+	if known, ok := s.cache.Get(digest); ok && known.at == at && time.Since(known.sure) < Freshness/2 {
 		return digest, nil
 	}
-	fresh, err := s.fresh(ctx, key(digest))
+	fresh, err := s.fresh(ctx, at.name)
 	if err == nil && !fresh {
-		err = s.bucket.WriteAll(ctx, key(digest), data, nil)
+		err = s.writeAt(ctx, at, data)
 	}
 	if err != nil {
 		return "", fmt.Errorf("blobs: put %s: %w", digest, err)
 	}
-	s.remember(digest, remembered{data, time.Now()})
+	s.remember(remembered{data, at, time.Now()})
 	return digest, nil
 }
 
@@ -113,14 +82,27 @@ func (s *Store) fresh(ctx context.Context, name string) (bool, error) {
 	return err == nil && time.Since(a.ModTime) < Freshness/2, err
 }
 
-// Get reads bytes by their digest, and checks that they are the ones that were put.
+func (s *Store) writeAt(ctx context.Context, at location, data []byte) error {
+	data, err := s.sealed(ctx, at, data)
+	if err != nil {
+		return err
+	}
+	return s.bucket.WriteAll(ctx, at.name, data, nil)
+}
+
+// Get reads bytes by their digest, and checks that they are the ones that were put. Where they may have been encrypted
+// with a key that is not here the error is an *encryption.MissingKeyError.
 func (s *Store) Get(ctx context.Context, digest string) ([]byte, error) {
+	return s.get(ctx, digest, s.locations)
+}
+
+func (s *Store) get(ctx context.Context, digest string, where func(digest string) []location) ([]byte, error) {
 	if known, ok := s.cache.Get(digest); ok {
 		return known.data, nil
 	}
-	data, err := s.Check(ctx, digest)
+	data, at, err := s.check(ctx, digest, where)
 	if err == nil {
-		s.remember(digest, remembered{data: data})
+		s.remember(remembered{data: data, at: at})
 	}
 	return data, err
 }
@@ -128,20 +110,41 @@ func (s *Store) Get(ctx context.Context, digest string) ([]byte, error) {
 // Check is Get that reads the store itself, whatever is remembered. The error wraps ErrMissing or ErrChanged where the
 // value is lost.
 func (s *Store) Check(ctx context.Context, digest string) ([]byte, error) {
+	data, _, err := s.check(ctx, digest, s.locations)
+	return data, err
+}
+
+func (s *Store) check(ctx context.Context, digest string, where func(digest string) []location) (data []byte, at location, err error) {
 	if !IsDigest(digest) {
-		return nil, fmt.Errorf("blobs: get %q: not a digest", digest)
+		return nil, at, fmt.Errorf("blobs: get %q: not a digest", digest)
 	}
-	data, err := s.bucket.ReadAll(ctx, key(digest))
-	if gcerrors.Code(err) == gcerrors.NotFound {
-		return nil, fmt.Errorf("blobs: get %s: %w", digest, ErrMissing)
+	if data, at, err = s.readFirst(ctx, where(digest)); err != nil {
+		return nil, at, fmt.Errorf("blobs: get %s: %w", digest, err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("blobs: get %s: %w", digest, err)
+	return data, at, nil
+}
+
+// readFirst reads a value from the first place where something lies.
+func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, location, error) {
+	for _, at := range places {
+		data, err := s.bucket.ReadAll(ctx, at.name)
+		if gcerrors.Code(err) == gcerrors.NotFound {
+			continue
+		}
+		if err == nil {
+			data, err = s.opened(at, data)
+		}
+		if err == nil && digestOf(data) != at.digest {
+			err = ErrChanged
+		}
+		return data, at, err
 	}
-	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != digest {
-		return nil, fmt.Errorf("blobs: get %s: %w", digest, ErrChanged)
-	}
-	return data, nil
+	return nil, location{}, s.notFound(ctx)
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // IsDigest says whether a text has the form of a digest: SHA-256 in hex, small letters.
@@ -149,31 +152,34 @@ func IsDigest(s string) bool {
 	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-func (s *Store) remember(digest string, r remembered) {
+func (s *Store) remember(r remembered) {
 	if len(r.data) <= cacheLargest {
-		s.cache.Add(digest, r)
+		s.cache.Add(r.at.digest, r)
 	}
 }
 
-// Folder is where the values lie.
-const Folder = "sha256/"
-
-// key spreads values over 256 folders.
-func key(digest string) string { return Folder + digest[:2] + "/" + digest }
-
-// Write puts bytes under a name of their own, for what is looked up by name: the Ideas of a process.
+// Write puts bytes under a name of their own, for what is looked up by name: the Ideas of a process. The name stays
+// readable.
 func (s *Store) Write(ctx context.Context, name string, data []byte) error {
-	if err := s.bucket.WriteAll(ctx, name, data, nil); err != nil {
+	data, err := s.sealNamed(ctx, name, data)
+	if err == nil {
+		err = s.bucket.WriteAll(ctx, name, data, nil)
+	}
+	if err != nil {
 		return fmt.Errorf("blobs: write %s: %w", name, err)
 	}
 	return nil
 }
 
-// Read reads what Write put under a name; ok is false where there is nothing.
+// Read reads what Write put under a name; ok is false where there is nothing. The error wraps ErrChanged where the bytes
+// do not open, and is an *encryption.MissingKeyError where their key is not here.
 func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, err error) {
 	data, err = s.bucket.ReadAll(ctx, name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return nil, false, nil
+	}
+	if err == nil {
+		data, err = s.openNamed(name, data)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("blobs: read %s: %w", name, err)

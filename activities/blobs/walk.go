@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
 	"time"
 
 	"gocloud.dev/blob"
@@ -25,10 +26,17 @@ func (s *Store) Name(digest string) string { return s.Names(digest)[0] }
 // Names are the names under which a value may lie.
 func (s *Store) Names(digest string) []string {
 	if !IsDigest(digest) {
-		return []string{Folder + digest}
+		return []string{plainFolder + digest}
 	}
-	return []string{key(digest)}
+	var names []string
+	for _, at := range s.locations(digest) {
+		names = append(names, at.name)
+	}
+	return names
 }
+
+// HoldsValues says whether a folder right under the store's own is one of values.
+func HoldsValues(folder string) bool { return folder == plainFolder || folder == encryptedFolder }
 
 // Under lists what Write put under names that begin so, in no order that means anything.
 func (s *Store) Under(ctx context.Context, prefix string) (items []Item, err error) {
@@ -50,10 +58,23 @@ func (s *Store) Folders(ctx context.Context, prefix string) (names []string, err
 	return names, err
 }
 
-// Values gives every value to a function, folder by folder: a listing of a folder on disk that comes in pages reads all
-// of it for each page.
+// Values gives every value to a function, but for those of keys that are not here: nobody can say which they are.
 func (s *Store) Values(ctx context.Context, each func(Item) error) error {
-	folders, err := s.Folders(ctx, Folder)
+	parts := []string{plainFolder}
+	for _, id := range s.keys.IDs() {
+		parts = append(parts, encryptedFolder+id+"/")
+	}
+	for _, part := range parts {
+		if err := s.valuesIn(ctx, part, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// valuesIn goes folder by folder: a listing of a folder on disk that comes in pages reads all of it for each page.
+func (s *Store) valuesIn(ctx context.Context, part string, each func(Item) error) error {
+	folders, err := s.Folders(ctx, part)
 	if err != nil {
 		return err
 	}
@@ -92,7 +113,11 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 		return fmt.Errorf("blobs: remove %s: %w", name, err)
 	}
-	s.cache.Remove(path.Base(name))
+	if !strings.HasPrefix(name, encryptedFolder) {
+		s.cache.Remove(path.Base(name))
+		return nil
+	}
+	s.cache.Purge() // the name does not tell the digest
 	return nil
 }
 

@@ -100,7 +100,7 @@ func (c *collector) others(ctx context.Context) error {
 		return err
 	}
 	for _, f := range folders {
-		if f == folder || f == blobs.Folder {
+		if f == folder || blobs.HoldsValues(f) {
 			continue
 		}
 		items, err := c.Store.values.Under(ctx, f)

@@ -26,6 +26,7 @@ type Client struct {
 	lookupEnv func(string) (string, bool)
 	maxBytes  int64
 	userAgent string
+	known     *known
 	dialer    *dialer
 	transport *http.Transport // and no http.Client: redirects are followed in send
 	now       func() time.Time
@@ -35,6 +36,7 @@ type Client struct {
 // CheckAllow says so beforehand.
 func New(o Options) *Client {
 	c := &Client{lookupEnv: o.LookupEnv, maxBytes: o.MaxBytes, userAgent: o.UserAgent, now: time.Now}
+	c.known = &known{values: map[string]string{}}
 	if c.lookupEnv == nil {
 		c.lookupEnv = os.LookupEnv
 	}
@@ -66,7 +68,7 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // Do fills the spec with params, sends the request and returns what the answer holds: its JSON, its text, or nil
 // where it is empty. scopes become the field _scopes of a JSON body. Errors are of type *Error.
 func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, idempotencyKey string) (any, error) {
-	v := &vault{lookup: c.lookupEnv, used: map[string]string{}}
+	v := c.vault()
 	fail := func(err error) (any, error) { return nil, c.failure(s.method()+" "+s.URL, err, v) }
 	if err := s.check(); err != nil {
 		return fail(finalCause{err})
@@ -84,13 +86,17 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, 
 	if err != nil {
 		return fail(err)
 	}
-	return v.strikeValue(result), nil
+	return v.striker().Value(result), nil
+}
+
+func (c *Client) vault() *vault {
+	return &vault{lookup: c.lookupEnv, used: map[string]string{}, known: c.known}
 }
 
 // Get reads a URL, which is taken as it is: there are no parameters and no secrets in it. Whatever the server
 // answers is the result, save 408, 429 and 5xx, which are errors to be retried. Errors are of type *Error.
 func (c *Client) Get(ctx context.Context, address string) (status int, contentType, body string, err error) {
-	v := &vault{used: map[string]string{}}
+	v := c.vault()
 	u, err := checkedURL(address, "")
 	if err != nil {
 		return 0, "", "", c.failure("GET "+excerpt(address), finalCause{err}, v)
@@ -102,7 +108,8 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 	if body, err = a.text(); err != nil {
 		return 0, "", "", c.failure("GET "+excerpt(address), err, v)
 	}
-	return a.status, a.contentType, body, nil
+	s := v.striker()
+	return a.status, s.Text(a.contentType), s.Text(body), nil
 }
 
 // failure makes the Error of whatever went wrong, without secrets.
@@ -111,11 +118,12 @@ func (c *Client) failure(act string, err error, v *vault) error {
 	if !errors.As(err, &e) {
 		e = &Error{Retry: !isFinal(err), Err: err}
 	}
+	s := v.striker()
 	if e.Err != nil {
-		e.Err = &struckError{v.strikeText(e.Err.Error()), e.Err}
+		e.Err = &struckError{s.Text(e.Err.Error()), e.Err}
 	}
-	e.Body = excerpt(v.strikeText(e.Body)) // struck first: half a secret would not be found
-	e.act = act
+	e.Body = excerpt(s.Text(e.Body)) // struck first: half a secret would not be found
+	e.act = s.Text(act)
 	return e
 }
 

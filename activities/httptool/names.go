@@ -1,6 +1,7 @@
 package httptool
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -69,5 +70,27 @@ func checkSecrets(text string) error {
 	if strings.Count(text, secretMark) != len(secretName.FindAllString(text, -1)) {
 		return fmt.Errorf("%q: %s wants the name of a variable after it", text, secretMark)
 	}
+	for _, m := range secretName.FindAllStringSubmatch(text, -1) {
+		if !forTools(m[1]) {
+			return errors.New(notForTools(m[1]))
+		}
+	}
 	return nil
+}
+
+// own begin the names of variables that are the program's and Temporal's own: a
+// tool that is sent the keys of the encryption can read everything.
+var own = []string{"PROCESSIDEA_", "TEMPORAL_"}
+
+func forTools(name string) bool {
+	for _, prefix := range own {
+		if strings.HasPrefix(name, prefix) {
+			return false
+		}
+	}
+	return true
+}
+
+func notForTools(name string) string {
+	return fmt.Sprintf("environment variable %s is not for tools", name)
 }

@@ -80,10 +80,61 @@ func TestASecretHostStandsInNoErrorOfTheConnection(t *testing.T) {
 	}
 }
 
-func TestALongerSecretIsStruckBeforeOneWithinIt(t *testing.T) {
-	v := &vault{used: map[string]string{"SHORT": "abcd", "LONG": "abcdef"}}
-	if got := v.strikeText("abcdef abcd"); got != "[secret LONG] [secret SHORT]" {
-		t.Error(got)
+// A server may keep what one request told it.
+func TestASecretIsStruckOutOfAnswersToOtherRequestsToo(t *testing.T) {
+	var kept []string
+	status := 200
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if a := r.Header.Get("Authorization"); a != "" {
+			kept = append(kept, a)
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, strings.Join(kept, " and "))
+	})
+	c := client(t, map[string]string{"TOKEN": "t0p-secret", "SHORT": "abcd"}, s)
+	for _, name := range []string{"TOKEN", "SHORT"} {
+		if _, err := c.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"Authorization": "Bearer $env:" + name}}, nil, nil, "k"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A short one may stand anywhere by chance, and is struck out of answers to those requests alone that use it.
+	const want = "Bearer [secret TOKEN] and Bearer abcd"
+	if got, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k"); err != nil || got != want {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, _, got, err := c.Get(bg, s.URL+"/?q=t0p-secret"); err != nil || got != want {
+		t.Errorf("%v, %v", got, err)
+	}
+	status = 503
+	for _, err := range []error{
+		func() error { _, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k"); return err }(),
+		func() error { _, _, _, err := c.Get(bg, s.URL+"/?q=t0p-secret"); return err }(),
+	} {
+		if e := asError(t, err); !strings.Contains(e.Error(), want) || strings.Contains(e.Error(), "t0p-secret") {
+			t.Error(e)
+		}
+	}
+	got, err := client(t, nil, s).Do(bg, Spec{URL: s.URL + "/?a"}, nil, nil, "k")
+	if e := asError(t, err); !strings.Contains(e.Error(), "t0p-secret") {
+		t.Errorf("who does not know the secret strikes it out: %v, %v", got, e)
+	}
+}
+
+func TestWhatTheProgramKeepsForItselfIsNoSecretForTools(t *testing.T) {
+	s, asked := serve(t, nil)
+	c := client(t, map[string]string{"PROCESSIDEA_KEYS": "k1:key", "TEMPORAL_API_KEY": "key"}, s)
+	for _, name := range []string{"PROCESSIDEA_KEYS", "TEMPORAL_API_KEY"} {
+		for _, spec := range []Spec{
+			{URL: s.URL + "/$env:" + name}, {URL: s.URL, Headers: map[string]string{"A": "$env:" + name}}, {URL: s.URL, Body: map[string]any{"a": []any{"x $env:" + name}}},
+		} {
+			_, err := c.Do(bg, spec, nil, nil, "k")
+			if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "environment variable "+name+" is not for tools") || len(asked.take()) != 0 {
+				t.Errorf("%v", e)
+			}
+			if _, err := ParseSpec(spec); err == nil {
+				t.Errorf("%+v is parsed", spec)
+			}
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ func fillFor(text, method string, params map[string]any, env map[string]string) 
 	if err != nil {
 		return "", err
 	}
-	v := &vault{used: map[string]string{}, lookup: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
+	v := &vault{used: map[string]string{}, known: &known{values: map[string]string{}}, lookup: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
 	u, err := fillURL(s, &filling{params: params, vault: v, read: map[string]bool{}})
 	if err != nil {
 		return "", err

@@ -10,25 +10,45 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/activities"
 	"processidea/activities/blobs"
+	"processidea/activities/encryption"
 	"processidea/activities/httptool"
 	"processidea/activities/tools"
 	"processidea/workflows"
 )
 
-// ClientOptions adds to a client's options how payloads are encoded and where large ones lie. Every client and every
-// worker of a process needs them, or it sees references to payloads instead of payloads.
+// ClientOptions adds to a client's options how payloads are encoded and encrypted, and where large ones lie: with the
+// store's keys, in the store. Every client and every worker of a process needs them, or it sees references to payloads
+// instead of payloads. The logger is told when a key is missing.
 func ClientOptions(o client.Options, store *blobs.Store) client.Options {
-	o.DataConverter = workflows.DataConverter(blobs.InlineMetadata)
+	o.DataConverter = DataConverter(store.Keys())
+	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
+		DataConverter: o.DataConverter,
+		// Errors repeat what tools and LLMs said. Unencrypted they stay where operators read them.
+		EncodeCommonAttributes: store.Keys() != nil,
+	})
+	if store.Keys() != nil && o.Logger != nil {
+		o.Logger = discreet{o.Logger}
+	}
 	o.ExternalStorage = store.ExternalStorage()
-	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, ASCIIHeaders())
+	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, ASCIIHeaders(), guarded(store.Keys(), o.Logger))
 	return o
 }
+
+// DataConverter encodes values as all parts of the program do, and encrypts them where there are keys.
+func DataConverter(keys *encryption.Keys) converter.DataConverter {
+	return converter.NewCodecDataConverter(workflows.DataConverter(blobs.InlineMetadata), Codec(keys))
+}
+
+// Codec encrypts and decrypts payloads. What stays inline is told by its metadata, in the clear.
+func Codec(keys *encryption.Keys) converter.PayloadCodec { return keys.Codec(blobs.InlineMetadata, converter.MetadataMessageType) }
 
 // Parts is what a worker is made of. Zero values are filled from the environment by FromEnvironment.
 type Parts struct {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,9 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
+
+	"processidea/activities/blobs"
+	"processidea/activities/encryption"
 )
 
 // The variables that say where a process keeps what it needs beside Temporal.
@@ -37,6 +41,29 @@ func StorePlace(data string) string {
 		return dir
 	}
 	return place
+}
+
+// KeysFromEnvironment reads the keys of PROCESSIDEA_KEYS: none, nil, where it is not set.
+func KeysFromEnvironment() (*encryption.Keys, error) {
+	return encryption.Parse(os.Getenv(encryption.Variable))
+}
+
+// OpenStore opens the store at a place for a worker, with the keys of PROCESSIDEA_KEYS. From then on nobody opens it
+// without them: what a worker encrypts, no starter writes in the clear.
+func OpenStore(ctx context.Context, place string) (*blobs.Store, error) {
+	keys, err := KeysFromEnvironment()
+	if err != nil {
+		return nil, err
+	}
+	s, err := blobs.Open(ctx, place, blobs.WithKeys(keys))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.NoteKeys(ctx); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // TemporalFromEnvironment reads how to reach Temporal from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, those

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/activities/encryption"
 	"processidea/model"
 	"processidea/workflows"
 )
@@ -67,13 +68,17 @@ func StartOrAttach(ctx context.Context, c client.Client, namespace string, s Sta
 }
 
 func sameFile(ctx context.Context, c client.Client, s StartProcess) error {
-	d, err := c.DescribeWorkflowExecution(ctx, s.ID, "")
+	d, err := c.DescribeWorkflow(ctx, s.ID, "")
 	if err != nil {
 		return err
 	}
 	var file string
-	p := d.GetWorkflowExecutionInfo().GetMemo().GetFields()[workflows.MemoFile]
-	if p == nil || workflows.DataConverter("").FromPayload(p, &file) != nil || file != s.File {
+	err = d.GetMemoValue(workflows.MemoFile, &file)
+	var missing *encryption.MissingKeyError
+	if errors.As(err, &missing) {
+		return err
+	}
+	if err != nil || file != s.File {
 		return ErrOtherFile
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"processidea/activities/blobs"
+	"processidea/activities/encryption"
 	"processidea/worker/engine"
 	"processidea/worker/telemetry"
 	"processidea/workflows"
@@ -62,8 +63,15 @@ func (s *service) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.store, err = blobs.Open(ctx, engine.StorePlace(data)); err != nil {
+	s.store, err = engine.OpenStore(ctx, engine.StorePlace(data))
+	if encryption.IsKeyError(err) {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if err != nil {
 		return err
+	}
+	if id := s.store.Keys().Primary(); id != "" {
+		s.log.Info("encrypting", "key", id)
 	}
 	s.undo = append(s.undo, func() { _ = s.store.Close() })
 	return nil

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"processidea/activities/encryption"
 	"processidea/worker/service"
 	"processidea/worker/workertest"
 )
@@ -98,5 +99,25 @@ func TestReadyAsksTheWorkerThatRunsHere(t *testing.T) {
 		if code := service.Execute([]string{"ready", "--listen", at}, io.Discard, io.Discard); code != want {
 			t.Errorf("%q: %d, not %d", at, code, want)
 		}
+	}
+}
+
+func TestKeysThatDoNotFitAreBadUsageAndAreNotShown(t *testing.T) {
+	store := "PROCESSIDEA_STORE=" + t.TempDir()
+	p := workertest.Start(t, []string{"PROCESSIDEA_KEYS=k1:c2hvcnQgYnV0IHNlY3JldA==", store})
+	if code, log := p.Wait(); code != 2 || !strings.Contains(log, "parse PROCESSIDEA_KEYS: entry 1: its key has 16 bytes") || strings.Contains(log, "c2hvcnQ") {
+		t.Errorf("it ended with %d:\n%s", code, log)
+	}
+	entry, err := encryption.Generate("k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = workertest.Start(t, []string{"PROCESSIDEA_KEYS=" + entry, "TEMPORAL_ADDRESS=127.0.0.1:1", store})
+	if code, log := p.Wait(); code != 4 || !strings.Contains(log, `"msg":"encrypting","key":"k1"`) || strings.Contains(log, entry) {
+		t.Errorf("it ended with %d:\n%s", code, log)
+	}
+	p = workertest.Start(t, []string{"TEMPORAL_ADDRESS=127.0.0.1:1", store})
+	if code, log := p.Wait(); code != 2 || !strings.Contains(log, "encrypted with key k1, and PROCESSIDEA_KEYS is not set") {
+		t.Errorf("it ended with %d:\n%s", code, log)
 	}
 }

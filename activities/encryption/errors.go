@@ -1,0 +1,51 @@
+package encryption
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrAltered says that bytes do not open with the key that they name: they were changed, or moved, or the key of that id
+// is another one here.
+var ErrAltered = errors.New("the bytes were changed, or the key of that id is another one")
+
+// IsKeyError says whether an error is one of the keys that somebody gave: they are malformed, one is missing, or is another
+// one than it was.
+func IsKeyError(err error) bool {
+	var missing *MissingKeyError
+	var invalid *invalidError
+	return errors.As(err, &missing) || errors.As(err, &invalid) || errors.Is(err, ErrAltered)
+}
+
+// invalidError is what is wrong with an entry of the variable.
+type invalidError struct {
+	entry int // from 1
+	cause error
+}
+
+func (e *invalidError) Error() string {
+	return fmt.Sprintf("encryption: parse %s: entry %d: %s", Variable, e.entry, e.cause)
+}
+
+// MissingKeyError says that something was encrypted with a key that is not here.
+type MissingKeyError struct {
+	IDs  []string // of the key, or of those that may be the one
+	None bool     // there are no keys at all
+}
+
+// Error names the missing key and where it belongs.
+func (e *MissingKeyError) Error() string {
+	var ids []string
+	for _, id := range e.IDs {
+		if !idForm.MatchString(id) { // it came from outside
+			id = fmt.Sprintf("%.40q", id)
+		}
+		ids = append(ids, id)
+	}
+	text := "encrypted with key " + strings.Join(ids, ", ")
+	if e.None {
+		return text + ", and " + Variable + " is not set"
+	}
+	return text + ", which is not in " + Variable
+}

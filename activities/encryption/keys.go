@@ -1,0 +1,124 @@
+// Package encryption keeps what processes work on from whoever can read Temporal's database or the store. It is
+// authenticated and deterministic (AES-SIV, RFC 5297): what was changed is found, and what is the same is still stored
+// once. Keys come from the environment, and can be changed while processes run.
+package encryption
+
+import (
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/tink-crypto/tink-go/v2/daead/subtle"
+)
+
+// Variable names the environment variable that holds the keys: `id:key,id:key,…`, each key 32 random bytes in base64.
+// The first one encrypts, all of them decrypt.
+const Variable = "PROCESSIDEA_KEYS"
+
+// Keys are the keys of one deployment. They are safe for concurrent use. Nil stands for no encryption: it opens nothing.
+type Keys struct{ ring []*key }
+
+// key is one key, made into one for each use.
+type key struct {
+	id    string
+	aead  *subtle.AESSIV
+	names []byte
+}
+
+// keySize is the size of a key in bytes. The 64 that AES-SIV takes are derived from them.
+const keySize = 32
+
+func newKey(id string, secret []byte) (*key, error) {
+	siv, err := hkdf.Key(sha256.New, secret, nil, "processidea aes-siv 1", subtle.AESSIVKeySize)
+	if err != nil {
+		return nil, err
+	}
+	names, err := hkdf.Key(sha256.New, secret, nil, "processidea names 1", sha256.Size)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := subtle.NewAESSIV(siv)
+	return &key{id: id, aead: aead, names: names}, err
+}
+
+// Primary is the id of the key that encrypts; empty without keys.
+func (k *Keys) Primary() string {
+	if k == nil {
+		return ""
+	}
+	return k.ring[0].id
+}
+
+// IDs are the ids of all keys, the one that encrypts first.
+func (k *Keys) IDs() []string {
+	if k == nil {
+		return nil
+	}
+	ids := make([]string, len(k.ring))
+	for n, one := range k.ring {
+		ids[n] = one.id
+	}
+	return ids
+}
+
+// Has says whether a key is among them.
+func (k *Keys) Has(id string) bool { return k.find(id) != nil }
+
+// Need gives a *MissingKeyError where a key is not among them.
+func (k *Keys) Need(id string) error {
+	if k.Has(id) {
+		return nil
+	}
+	return &MissingKeyError{IDs: []string{id}, None: k == nil}
+}
+
+func (k *Keys) find(id string) *key {
+	if k == nil {
+		return nil
+	}
+	for _, one := range k.ring {
+		if one.id == id {
+			return one
+		}
+	}
+	return nil
+}
+
+// String names the keys and shows none.
+func (k *Keys) String() string { return "keys " + strings.Join(k.IDs(), ", ") }
+
+// GoString is String: keys stand in no dump either.
+func (k *Keys) GoString() string { return k.String() }
+
+// Seal encrypts with the primary key. What is sealed opens only where bound is the same: it says what the bytes are and
+// where they belong, so that they cannot be put elsewhere. There must be keys.
+func (k *Keys) Seal(plain []byte, bound string) ([]byte, error) {
+	sealed, err := k.ring[0].aead.EncryptDeterministically(plain, []byte(bound))
+	if err != nil {
+		return nil, fmt.Errorf("key %s: %w", k.ring[0].id, err)
+	}
+	return sealed, nil
+}
+
+// Open decrypts what Seal made with the key of an id. Errors are a *MissingKeyError, or wrap ErrAltered.
+func (k *Keys) Open(id string, sealed []byte, bound string) ([]byte, error) {
+	if err := k.Need(id); err != nil {
+		return nil, err
+	}
+	plain, err := k.find(id).aead.DecryptDeterministically(sealed, []byte(bound))
+	if err != nil {
+		return nil, fmt.Errorf("key %s: %w", id, ErrAltered)
+	}
+	return plain, nil
+}
+
+// Name gives the name under which something is kept, where its own would tell what it is: an HMAC, in hex, under the
+// key of an id, which must be there.
+func (k *Keys) Name(id, of string) string {
+	mac := hmac.New(sha256.New, k.find(id).names)
+	mac.Write([]byte(of))
+	return hex.EncodeToString(mac.Sum(nil))
+}

@@ -1,0 +1,109 @@
+package encryption
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Parse reads keys in the form of Variable. Without any it gives nil. No error holds any part of what was read.
+func Parse(text string) (*Keys, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	k := &Keys{}
+	secrets := map[string]bool{}
+	for n, entry := range strings.Split(text, ",") {
+		id, secret, err := parseEntry(entry)
+		switch {
+		case err != nil:
+		case k.Has(id):
+			err = errors.New("its id stands there twice")
+		case secrets[string(secret)]:
+			err = errors.New("it is the same key as another one")
+		default:
+			secrets[string(secret)] = true
+			var one *key
+			if one, err = newKey(id, secret); err == nil {
+				k.ring = append(k.ring, one)
+			}
+		}
+		if err != nil {
+			return nil, &invalidError{n + 1, err}
+		}
+	}
+	return k, nil
+}
+
+var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
+
+func parseEntry(entry string) (id string, secret []byte, err error) {
+	id, encoded, ok := strings.Cut(strings.TrimSpace(entry), ":")
+	if !ok {
+		return "", nil, errors.New("not of the form id:key")
+	}
+	if err := checkID(id); err != nil {
+		return "", nil, err
+	}
+	secret, err = decode(encoded)
+	if err == nil {
+		err = checkSecret(secret)
+	}
+	return id, secret, err
+}
+
+func checkID(id string) error {
+	if !idForm.MatchString(id) {
+		return errors.New("its id must be 1 to 32 letters, digits, dots, dashes and underscores, a letter or digit first")
+	}
+	return nil
+}
+
+// decode takes both alphabets of base64, with padding or without.
+func decode(encoded string) ([]byte, error) {
+	encoded = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(encoded, "="))
+	secret, err := base64.RawStdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil, errors.New("its key is not base64")
+	}
+	return secret, nil
+}
+
+// leastBytes is how many different bytes a key holds at least: more than one that repeats its half can. Of 32 random ones
+// about 30 are different; fewer than this come once in 10^12 keys.
+const leastBytes = 18
+
+// checkSecret refuses what nobody can have drawn at random.
+func checkSecret(secret []byte) error {
+	if len(secret) != keySize {
+		return fmt.Errorf("its key has %d bytes; it must have %d", len(secret), keySize)
+	}
+	different, text := 0, true
+	for n, b := range secret {
+		if bytes.IndexByte(secret[:n], b) < 0 {
+			different++
+		}
+		text = text && b >= ' ' && b < 0x7f
+	}
+	if text {
+		return errors.New("its key is text in base64; it must be random bytes, such as `starter keys new` prints")
+	}
+	if different < leastBytes {
+		return errors.New("its key repeats itself; it must be random bytes, such as `starter keys new` prints")
+	}
+	return nil
+}
+
+// Generate makes a fresh key, in the form of an entry of Variable.
+func Generate(id string) (string, error) {
+	if err := checkID(id); err != nil {
+		return "", fmt.Errorf("encryption: make key %q: %w", id, err)
+	}
+	secret := make([]byte, keySize)
+	_, _ = rand.Read(secret) // it never fails: it ends the program where there is no randomness
+	return id + ":" + base64.StdEncoding.EncodeToString(secret), nil
+}

@@ -1,0 +1,117 @@
+package secret
+
+import (
+	"slices"
+	"strings"
+)
+
+// level is a text with some of its escapes undone, and where they stood in the text above. The one on top is the text as
+// it came; JSON within JSON, or a URL within HTML, needs more.
+type level struct {
+	text    string
+	above   *level
+	escapes []escape // by where they stand
+	depth   int
+
+	spaced string // the text with a space for every +, as forms write spaces
+	lower  string // the text in lower case
+	base64 string // the text with the usual characters of base64 for those of URLs
+}
+
+func newLevel(text string) *level {
+	l := &level{}
+	l.set(text)
+	return l
+}
+
+func (l *level) set(text string) {
+	l.text, l.spaced, l.lower, l.base64 = text, strings.ReplaceAll(text, "+", " "), lower(text), standard.Replace(text)
+}
+
+var standard = strings.NewReplacer("-", "+", "_", "/")
+
+// lower is strings.ToLower for ASCII: the text keeps its length.
+func lower(text string) string {
+	upper := func(r rune) bool { return 'A' <= r && r <= 'Z' }
+	if strings.IndexFunc(text, upper) < 0 {
+		return text
+	}
+	b := []byte(text)
+	for i, c := range b {
+		if upper(rune(c)) {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+// escape is a run of a level's text that stood otherwise in the text above.
+type escape struct {
+	at, len  int
+	from, to int // above
+}
+
+// deepest bounds how many escapes within escapes are undone.
+const deepest = 4
+
+// deeper undoes the escapes of a level; nil where there are none.
+func (l *level) deeper() *level {
+	if l.depth == deepest || !strings.ContainsAny(l.text, `%\&`) {
+		return nil
+	}
+	next := &level{above: l, depth: l.depth + 1}
+	var out strings.Builder
+	last := 0
+	for i := 0; i < len(l.text); {
+		plain, length := unescape(l.text[i:])
+		if length == 0 {
+			i++
+			continue
+		}
+		out.WriteString(l.text[last:i])
+		next.escapes = append(next.escapes, escape{out.Len(), len(plain), i, i + length})
+		out.WriteString(plain)
+		i += length
+		last = i
+	}
+	if len(next.escapes) == 0 {
+		return nil
+	}
+	out.WriteString(l.text[last:])
+	next.set(out.String())
+	return next
+}
+
+// start gives the place in the text as it came at which the byte at a place begins. What stands in an escape takes the
+// whole escape along.
+func (l *level) start(at int) int {
+	if l.above == nil {
+		return at
+	}
+	e := l.before(at + 1)
+	if at < e.at+e.len {
+		return l.above.start(e.from)
+	}
+	return l.above.start(e.to + at - e.at - e.len)
+}
+
+// end gives the place in the text as it came at which what stands before a place ends.
+func (l *level) end(at int) int {
+	if l.above == nil {
+		return at
+	}
+	e := l.before(at)
+	if at <= e.at+e.len {
+		return l.above.end(e.to)
+	}
+	return l.above.end(e.to + at - e.at - e.len)
+}
+
+// before is the last escape that begins before a place; where there is none, an empty one at the beginning.
+func (l *level) before(at int) escape {
+	n, _ := slices.BinarySearchFunc(l.escapes, at, func(e escape, at int) int { return e.at - at })
+	if n == 0 {
+		return escape{}
+	}
+	return l.escapes[n-1]
+}

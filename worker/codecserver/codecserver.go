@@ -1,0 +1,128 @@
+// Package codecserver shows people what histories hold encrypted, or in the store: it is the codec server of the Temporal
+// UI and of the temporal CLI. It decrypts for whoever may ask, so it is careful about who that is.
+package codecserver
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"go.temporal.io/sdk/converter"
+
+	"processidea/activities/blobs"
+	"processidea/worker/engine"
+)
+
+// Options say what is shown, and to whom.
+type Options struct {
+	// Store holds the large payloads, and the keys.
+	Store *blobs.Store
+	// Origins are those of the pages that may ask, such as https://temporal.example.com. None: pages from this machine.
+	Origins []string
+	// Token is what a request must carry as its bearer token. Without one, only pages may ask.
+	Token string
+}
+
+// maxBody bounds a request in bytes: a page of history is far smaller.
+const maxBody = 64 << 20
+
+// Handler serves /encode, /decode and /download as the Temporal SDK has them.
+func Handler(o Options) (http.Handler, error) {
+	for _, origin := range o.Origins {
+		if err := CheckOrigin(origin); err != nil {
+			return nil, fmt.Errorf("codecserver: allow origin %q: %w", origin, err)
+		}
+	}
+	payloads, err := converter.NewPayloadHTTPHandler(converter.PayloadHTTPHandlerOptions{
+		PreStorageCodecs: []converter.PayloadCodec{engine.Codec(o.Store.Keys())},
+		ExternalStorage:  o.Store.ExternalStorage(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("codecserver: %w", err)
+	}
+	return &door{o, http.MaxBytesHandler(payloads, maxBody)}, nil
+}
+
+// CheckOrigin says how an origin is none: it is scheme and host, as browsers write it.
+func CheckOrigin(origin string) error {
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || origin != u.Scheme+"://"+u.Host ||
+		origin != strings.ToLower(origin) {
+		return fmt.Errorf("not of the form https://host[:port], in lower case and with nothing after it")
+	}
+	return nil
+}
+
+// door lets in whoever may ask.
+type door struct {
+	Options
+	payloads http.Handler
+}
+
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	origin := r.Header.Get("Origin")
+	if !d.admits(r, origin) {
+		http.Error(w, d.refusal(), http.StatusForbidden)
+		return
+	}
+	if origin != "" {
+		allow(w.Header(), origin)
+	}
+	switch {
+	case r.Method == http.MethodOptions:
+		// Browsers ask without the token whether they may ask with it.
+		w.WriteHeader(http.StatusNoContent)
+	case d.Token != "" && !same(r.Header.Get("Authorization"), "Bearer "+d.Token):
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		http.Error(w, "the bearer token is missing or wrong", http.StatusUnauthorized)
+	default:
+		d.payloads.ServeHTTP(w, r)
+	}
+}
+
+// admits looks at the page that asks, as the browser tells it. Programs ask from no page: they need the token.
+func (d *door) admits(r *http.Request, origin string) bool {
+	switch {
+	case origin == "":
+		return d.Token != ""
+	case len(d.Origins) > 0:
+		return slices.Contains(d.Origins, origin)
+	}
+	// A page of a host whose name was made to lead here comes from elsewhere all the same.
+	return local(origin) && local("http://"+r.Host)
+}
+
+func (d *door) refusal() string {
+	if len(d.Origins) == 0 {
+		return "only pages from this machine may ask"
+	}
+	return "only pages of the Temporal UI may ask"
+}
+
+func local(origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil {
+		return false
+	}
+	host := u.Hostname()
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
+func allow(h http.Header, origin string) {
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Allow-Credentials", "true") // the UI can be told to send a proxy's cookies
+	h.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
+	h.Set("Access-Control-Allow-Headers", "Content-Type, X-Namespace, Authorization, Authorization-Extras")
+	h.Set("Vary", "Origin")
+}
+
+// same compares without telling by its time how far two texts agree.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}

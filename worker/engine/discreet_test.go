@@ -1,0 +1,30 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+)
+
+func final(code, text string) error {
+	return temporal.NewNonRetryableApplicationError(text, code, nil)
+}
+
+func TestWhatToolsSaidStandsInNoLogOfWhatIsEncrypted(t *testing.T) {
+	var said bytes.Buffer
+	l := log.With(discreet{log.NewStructuredLogger(slog.New(slog.NewTextHandler(&said, nil)))}, "first", final("a_code", "hello"))
+	err := fmt.Errorf("activity: %w", final("a_code", "hello"))
+	l.Debug("d", "Error", err)
+	l.Info("i", "Error", err)
+	l.Warn("w", "Error", err)
+	l.Error("e", "Error", err, "n", 7, "other", fmt.Errorf("the store is gone"))
+	if text := said.String(); strings.Contains(text, "hello") || strings.Count(text, "a_code") != 6 ||
+		!strings.Contains(text, "n=7") || !strings.Contains(text, "the store is gone") {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	failurepb "go.temporal.io/api/failure/v1"
+	"go.temporal.io/api/proxy"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/log"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"processidea/activities/blobs"
+	"processidea/activities/encryption"
+)
+
+// guarded keeps tasks whose payloads do not open from the worker. Workflow code that is handed a payload which does not
+// decode fails for good, drops a signal, or takes "Encoded failure" for what a tool said; the SDK asks no codec before.
+// Such a workflow task fails instead, and comes again until a worker has the key.
+func guarded(keys *encryption.Keys, logger log.Logger) grpc.DialOption {
+	g := &guard{keys: keys, log: logger}
+	return grpc.WithChainUnaryInterceptor(g.intercept)
+}
+
+type guard struct {
+	keys *encryption.Keys
+	log  log.Logger // may be nil
+	told sync.Map   // the missing keys that the log names already
+}
+
+func (g *guard) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+	invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	if err := invoker(ctx, method, req, reply, cc, opts...); err != nil {
+		return err
+	}
+	switch r := reply.(type) {
+	case *workflowservice.PollWorkflowTaskQueueResponse:
+		if !g.task(ctx, cc, req.(asking), r) {
+			r.Reset() // as a poll that found nothing
+		}
+	case *workflowservice.RespondWorkflowTaskCompletedResponse:
+		if t := r.GetWorkflowTask(); t != nil && !g.task(ctx, cc, req.(asking), t) {
+			r.WorkflowTask = nil
+		}
+	case *workflowservice.PollActivityTaskQueueResponse:
+		g.activity(ctx, r)
+	case *workflowservice.GetWorkflowExecutionHistoryResponse:
+		if err := g.opens(ctx, r); err != nil {
+			g.tell(err, "")
+			return status.Error(codes.FailedPrecondition, err.Error())
+		}
+	}
+	return nil
+}
+
+// asking is what the requests that bring tasks have in common.
+type asking interface {
+	GetNamespace() string
+	GetIdentity() string
+}
+
+// task fails a workflow task that does not open.
+func (g *guard) task(ctx context.Context, cc *grpc.ClientConn, from asking, t *workflowservice.PollWorkflowTaskQueueResponse) (opens bool) {
+	err := g.opens(ctx, t)
+	if err == nil {
+		return true
+	}
+	g.tell(err, t.GetWorkflowExecution().GetWorkflowId())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refusalTimeout)
+	defer cancel()
+	// Where the server does not hear of it, the task times out: the same, later.
+	_ = refuse(ctx, workflowservice.NewWorkflowServiceClient(cc), from, t, err)
+	return false
+}
+
+const refusalTimeout = 5 * time.Second
+
+func refuse(ctx context.Context, c workflowservice.WorkflowServiceClient, from asking, t *workflowservice.PollWorkflowTaskQueueResponse,
+	cause error) error {
+	if t.GetQuery() != nil {
+		_, err := c.RespondQueryTaskCompleted(ctx, &workflowservice.RespondQueryTaskCompletedRequest{
+			TaskToken: t.GetTaskToken(), Namespace: from.GetNamespace(),
+			CompletedType: enumspb.QUERY_RESULT_TYPE_FAILED, ErrorMessage: "the worker: " + cause.Error(),
+		})
+		return err
+	}
+	if t.GetAttempt() > 1 {
+		return nil // as the SDK does: were each attempt failed at once, they would follow each other without a pause
+	}
+	_, err := c.RespondWorkflowTaskFailed(ctx, &workflowservice.RespondWorkflowTaskFailedRequest{
+		TaskToken: t.GetTaskToken(), Namespace: from.GetNamespace(), Identity: from.GetIdentity(),
+		Cause:   enumspb.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE,
+		Failure: &failurepb.Failure{Message: cause.Error(), Source: "processidea"},
+	})
+	return err
+}
+
+// activity drops an activity for which a key is missing, as if this worker had died with it: that is no failure of a
+// tool, and another worker may have the key. What was altered is left to fail.
+func (g *guard) activity(ctx context.Context, t *workflowservice.PollActivityTaskQueueResponse) {
+	err := g.opens(ctx, t)
+	var missing *encryption.MissingKeyError
+	if errors.As(err, &missing) {
+		g.tell(err, t.GetWorkflowExecution().GetWorkflowId())
+		t.Reset()
+	}
+}
+
+// opens tries every payload of a message. Of those in the store it compares the key alone.
+func (g *guard) opens(ctx context.Context, m proto.Message) error {
+	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{
+		SkipSearchAttributes: true,
+		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+			for _, p := range payloads {
+				if _, err := g.keys.OpenPayload(p); err != nil {
+					return nil, err
+				}
+				if id := blobs.KeyOfClaim(p); id != "" {
+					if err := g.keys.Need(id); err != nil {
+						return nil, err
+					}
+				}
+			}
+			return payloads, nil
+		},
+	})
+}
+
+// tell says once for each key that it is missing.
+func (g *guard) tell(err error, workflow string) {
+	if g.log == nil {
+		return
+	}
+	var missing *encryption.MissingKeyError
+	if !errors.As(err, &missing) {
+		g.log.Error("a payload does not open", "error", err, "WorkflowID", workflow)
+		return
+	}
+	for _, id := range missing.IDs {
+		if _, known := g.told.LoadOrStore(id, true); !known {
+			g.log.Error("a key is missing: what it encrypted waits for a worker that has it", "key", id, "variable", encryption.Variable, "WorkflowID", workflow)
+		}
+	}
+}
