@@ -110,7 +110,7 @@ func (m *Mind) takePlan(a *asked) int {
 	return accepted
 }
 
-func sortedIndexes(known map[int]any) []int {
+func sortedIndexes[V any](known map[int]V) []int {
 	indexes := make([]int, 0, len(known))
 	//workflowcheck:ignore -- sorted below
 	for i := range known {

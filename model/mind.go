@@ -9,6 +9,8 @@ import (
 // what happened (Replied, Heard, Pause, …) and answers what is to be done (Next); it does nothing by itself.
 type Mind struct {
 	idea     *Idea
+	given    int // Messages of its context, and instances, that it began with
+	first    int
 	process  string
 	bindings map[string]Binding
 	members  []*Member // in the order of their tokens
@@ -36,13 +38,13 @@ type Mind struct {
 
 // Member is one instance, as its process knows it.
 type Member struct {
-	Token  string
-	Status InstanceStatus
-	Fault  *Fault // why it failed
+	Token  string         `json:"token"`
+	Status InstanceStatus `json:"status"`
+	Fault  *Fault         `json:"error,omitempty"` // why it failed
 	// Missing is what its State schema requires and State has not.
-	Missing []string
+	Missing []string `json:"missing,omitempty"`
 	// Pending is what waits for a person there.
-	Pending []Pending
+	Pending []Pending `json:"pending,omitempty"`
 
 	state   *State
 	calls   map[[2]int]CallReport
@@ -96,9 +98,11 @@ const (
 // NewMind begins a process. now is when it started.
 func NewMind(idea *Idea, process string, bindings map[string]Binding, now time.Time) *Mind {
 	m := &Mind{
-		idea: idea, process: process, bindings: bindings, byToken: map[string]*Member{}, started: now, limits: idea.Config.Limits,
+		idea: idea, given: len(idea.Context), process: process, bindings: bindings, byToken: map[string]*Member{}, started: now,
+		limits: idea.Config.Limits,
 	}
 	m.join(idea.Tokens())
+	m.first = len(m.members)
 	return m
 }
 
@@ -110,9 +114,13 @@ func (m *Mind) join(tokens []string) {
 		member := &Member{Token: token, Status: InstanceWorking, quiet: true, calls: map[[2]int]CallReport{}, told: map[[2]int]bool{}}
 		member.state = NewState(view.Payload[TypeState])
 		member.Missing = MissingRequired(view.Schema[TypeState], member.state.Value())
-		m.members = append(m.members, member)
-		m.byToken[token] = member
+		m.take(member, token)
 	}
+}
+
+func (m *Mind) take(mem *Member, token string) {
+	m.members = append(m.members, mem)
+	m.byToken[token] = mem
 }
 
 // viewsOf is ViewOf for many instances: each is shown the shared messages and its own alone, as ten thousand times ten

@@ -92,6 +92,7 @@ type watched struct {
 	shown     map[string]string
 	ran       map[string]bool
 	kinds     map[string]int // decisions that were taken
+	carries   bool           // to another run of the workflow, after every step
 }
 
 func newWatched(plan drawnPlan, decisions drawnDecisions) *watched {
@@ -187,6 +188,9 @@ func (w *watched) through(t failer, choose func(n int) int) {
 				break
 			}
 			steps[choose(len(steps))]()
+			if w.carries {
+				w.run = carriedRun(t, w.run)
+			}
 		}
 	}
 }
@@ -220,6 +224,7 @@ func TestTheOutcomeOfDecisionsDoesNotDependOnTheOrderOfThings(t *testing.T) {
 		text := decisions.String()
 		first, second := newWatched(plan, maps.Clone(decisions)), newWatched(plan, maps.Clone(decisions))
 		first.through(rt, inOrder)
+		second.carries = rapid.Bool().Draw(rt, "carried on after every step")
 		second.through(rt, drawnOrder(rt, "order"))
 		if a, b := first.fates(), second.fates(); a != b {
 			rt.Fatalf("%s%s\none order:\n%s\nanother:\n%s", plan, text, a, b)

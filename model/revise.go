@@ -216,8 +216,7 @@ func (m *Mind) Idea() *Idea { return m.idea }
 // paths. A value takes the place of what it corrects: whoever would see that sees it.
 func (r *Run) Revise(messages []Message, by, reason string) {
 	r.context = append(r.context[:len(r.context):len(r.context)], messages...)
-	r.view = ViewOf(r.context, r.token)
-	r.schema = r.view.Schema[TypeState]
+	r.look()
 	for _, m := range messages {
 		if m.Kind != TypeState || m.Payload == nil {
 			continue

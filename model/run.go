@@ -13,6 +13,7 @@ type Run struct {
 	token   string
 	palette Palette
 	context []Message
+	given   int // Messages of context that it began with
 	view    View
 	schema  any // of State; nil where nothing is said
 	state   *State
@@ -29,11 +30,16 @@ type Run struct {
 // NewRun begins an instance: the palette (whose tokens are not looked at), and the context it may see.
 func NewRun(palette Palette, context []Message, token string) *Run {
 	palette.Tokens = []string{token}
-	view := ViewOf(context, token)
-	return &Run{
-		token: token, palette: palette, context: context, view: view, schema: view.Schema[TypeState],
-		state: NewState(view.Payload[TypeState]), open: map[int]bool{},
-	}
+	r := &Run{token: token, palette: palette, context: context, given: len(context), open: map[int]bool{}}
+	r.look()
+	r.state = NewState(r.view.Payload[TypeState])
+	return r
+}
+
+// look takes in what the context shows.
+func (r *Run) look() {
+	r.view = ViewOf(r.context, r.token)
+	r.schema = r.view.Schema[TypeState]
 }
 
 // State is the instance's State as it is now.

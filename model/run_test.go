@@ -48,11 +48,14 @@ func TestRunTranscripts(t *testing.T) {
 		var now []string
 		for _, text := range strings.Split("\n\n"+strings.TrimSpace(string(text)), "\n\n== ")[1:] {
 			title, body, _ := strings.Cut(text, "\n")
-			got := playScene(t, body)
+			got := playScene(t, body, func(r *Run) *Run { return r })
 			now = append(now, "== "+title+"\n"+got)
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+title, func(t *testing.T) {
 				if got != strings.TrimSpace(body)+"\n" && !*update {
 					t.Errorf("%s\n%s", file, difference(body, got))
+				}
+				if carried := playScene(t, body, func(r *Run) *Run { return carriedRun(t, r) }); carried != got {
+					t.Errorf("%s, carried on after every step\n%s", file, difference(got, carried))
 				}
 			})
 		}
@@ -100,10 +103,11 @@ type scene struct {
 	open           bool
 	told           map[string]string // what was last said of each Call
 	now            time.Time
+	between        func(*Run) *Run // what is done to the Run after every step
 }
 
-func playScene(t *testing.T, body string) string {
-	s := &scene{t: t, request: 0, told: map[string]string{}, now: began}
+func playScene(t *testing.T, body string, between func(*Run) *Run) string {
+	s := &scene{t: t, request: 0, told: map[string]string{}, now: began, between: between}
 	var out strings.Builder
 	for _, line := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
 		if strings.HasPrefix(line, "  ") {
@@ -115,6 +119,9 @@ func playScene(t *testing.T, body string) string {
 		}
 		for _, said := range s.step(line) {
 			out.WriteString("  " + said + "\n")
+		}
+		if s.run != nil {
+			s.run = s.between(s.run)
 		}
 	}
 	return out.String()

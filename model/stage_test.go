@@ -91,6 +91,7 @@ func (s *stage) asks() *Brief {
 		s.brief = b
 		return b
 	}
+	s.carries()
 	step, b := s.mind.Next(s.now)
 	if step != StepAsk {
 		s.t.Fatalf("the step is %s, paused by %v", step, s.mind.Paused())
@@ -101,6 +102,7 @@ func (s *stage) asks() *Brief {
 
 func (s *stage) expect(want Step) {
 	s.t.Helper()
+	s.carries()
 	if step, _ := s.mind.Next(s.now); step != want {
 		s.t.Fatalf("the step is %s, not %s; paused by %v", step, want, s.mind.Paused())
 	}
@@ -186,7 +188,16 @@ func (s *stage) concludes(r Reply) *Conclusion {
 		s.t.Fatal("the Request is not concluded")
 	}
 	s.ended = s.mind.TakeEnded()
+	s.carries()
 	return c
+}
+
+// carries takes the Mind and the Runs to other runs of their workflows, as their histories grow. Nothing may come of it.
+func (s *stage) carries() {
+	s.mind = carriedMind(s.t, s.idea, s.mind)
+	for token, run := range s.runs {
+		s.runs[token] = carriedRun(s.t, run)
+	}
 }
 
 func (s *stage) settleRun(token string, request int) {

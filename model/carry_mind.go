@@ -1,0 +1,161 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// CarriedMind is all that a Mind is beyond what it began with, in a form that JSON keeps: its workflow begins again from
+// it where its history has grown long.
+type CarriedMind struct {
+	// Context is the Messages that people corrected the process by, and added.
+	Context []any           `json:"context,omitempty"`
+	Members []CarriedMember `json:"members"`
+	Started time.Time       `json:"started"`
+
+	Requests   int            `json:"requests"`
+	Turns      int            `json:"turns"`
+	BadReplies int            `json:"badReplies,omitempty"`
+	BadOutputs int            `json:"badOutputs,omitempty"`
+	Lost       int            `json:"lost,omitempty"`
+	Usage      Usage          `json:"usage"`
+	Unnamed    int            `json:"unnamed,omitempty"`
+	Wiring     *CarriedWiring `json:"wiring,omitempty"`
+	ReadySince time.Time      `json:"readySince,omitzero"`
+	Plan       []CarriedPlan  `json:"plan,omitempty"`
+	Troubles   []Trouble      `json:"troubles,omitempty"`
+	// Log is what changed since the last Idea.
+	Log       []LogEntry `json:"log,omitempty"`
+	Output    any        `json:"output,omitempty"`
+	HasOutput bool       `json:"hasOutput,omitempty"`
+	Paused    *Fault     `json:"paused,omitempty"`
+	Limits    Limits     `json:"limits"`
+}
+
+// CarriedMember is one instance as its process knows it.
+type CarriedMember struct {
+	Member
+	// Start is the State that an instance began with which people added.
+	Start     any          `json:"start,omitempty"`
+	Writes    []Write      `json:"writes,omitempty"`
+	Calls     []CallReport `json:"calls,omitempty"`
+	Told      []CallKey    `json:"told,omitempty"`
+	Covered   int          `json:"covered,omitempty"`
+	Planned   int          `json:"planned,omitempty"`
+	Closed    int          `json:"closed,omitempty"`
+	Quiet     bool         `json:"quiet,omitempty"`
+	Lacks     int          `json:"lacks,omitempty"`
+	Corrected int          `json:"corrected,omitempty"`
+	Taken     int          `json:"taken,omitempty"`
+	Back      bool         `json:"back,omitempty"`
+	Revised   bool         `json:"revised,omitempty"`
+	Asking    []Asked      `json:"asking,omitempty"`
+}
+
+// CallKey names a Call within an instance: Request and index.
+type CallKey [2]int
+
+// CarriedPlan is a Call of an earlier Request, as written.
+type CarriedPlan struct {
+	Request int  `json:"request"`
+	Index   int  `json:"index"`
+	Call    any  `json:"call"`
+	Nobody  bool `json:"nobody,omitempty"`
+}
+
+// CarriedWiring is a Request that wired its result.
+type CarriedWiring struct {
+	Request int `json:"request"`
+	Output  any `json:"output"`
+}
+
+// Carry gives the Mind in a form that ResumeMind takes; no Request may be under way, and who has ended must have been
+// told.
+func (m *Mind) Carry() CarriedMind {
+	c := CarriedMind{
+		Started: m.started, Requests: m.requests, Turns: m.turns, BadReplies: m.badReplies, BadOutputs: m.badOutputs, Lost: m.lost,
+		Usage: m.usage, Unnamed: m.unnamed, ReadySince: m.readySince, Troubles: m.troubles, Log: m.log, Output: m.output,
+		HasOutput: m.hasOutput, Paused: m.paused, Limits: m.limits,
+	}
+	for _, msg := range m.idea.Context[m.given:] {
+		c.Context = append(c.Context, msg.Source)
+	}
+	for i, mem := range m.members {
+		carried := mem.carry()
+		if i >= m.first {
+			carried.Start = mem.state.start
+		}
+		c.Members = append(c.Members, carried)
+	}
+	for _, p := range m.plan {
+		c.Plan = append(c.Plan, CarriedPlan{p.request, p.index, p.call, p.nobody})
+	}
+	if m.wiring != nil {
+		c.Wiring = &CarriedWiring{m.wiring.brief.Number, m.wiring.reply.Output}
+	}
+	return c
+}
+
+func (mem *Member) carry() CarriedMember {
+	c := CarriedMember{
+		Member: *mem, Writes: mem.state.writes, Covered: mem.covered, Planned: mem.planned, Closed: mem.closed, Quiet: mem.quiet,
+		Lacks: mem.lacks, Corrected: mem.corrected, Taken: mem.taken, Back: mem.back, Revised: mem.revised, Asking: mem.asking,
+	}
+	for _, key := range sortedCalls(mem.calls) {
+		c.Calls = append(c.Calls, mem.calls[key])
+	}
+	for _, key := range sortedCalls(mem.told) {
+		c.Told = append(c.Told, key)
+	}
+	return c
+}
+
+func sortedCalls[V any](calls map[[2]int]V) []CallKey {
+	keys := make([]CallKey, 0, len(calls))
+	//workflowcheck:ignore -- sorted below
+	for key := range calls {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b CallKey) int { return cmp.Or(a[0]-b[0], a[1]-b[1]) })
+	return keys
+}
+
+// ResumeMind goes on with a Mind. Idea, process and bindings are those that it began with.
+func ResumeMind(idea *Idea, process string, bindings map[string]Binding, c CarriedMind) *Mind {
+	m := NewMind(idea, process, bindings, c.Started)
+	if messages, err := readAll(c.Context); err == nil && len(messages) > 0 {
+		m.idea = m.idea.with(messages)
+	}
+	for i, carried := range c.Members {
+		if i == len(m.members) {
+			m.take(&Member{state: NewState(carried.Start)}, carried.Token)
+		}
+		m.members[i].resume(carried)
+	}
+	m.requests, m.turns, m.badReplies, m.badOutputs, m.lost = c.Requests, c.Turns, c.BadReplies, c.BadOutputs, c.Lost
+	m.usage, m.unnamed, m.readySince, m.troubles, m.log = c.Usage, c.Unnamed, c.ReadySince, c.Troubles, c.Log
+	m.output, m.hasOutput, m.paused, m.limits = c.Output, c.HasOutput, c.Paused, c.Limits
+	for _, p := range c.Plan {
+		m.plan = append(m.plan, planned{p.Request, p.Index, p.Call, p.Nobody})
+	}
+	if w := c.Wiring; w != nil {
+		m.wiring = &asked{brief: &Brief{Number: w.Request}, reply: &Reply{Output: w.Output}}
+	}
+	return m
+}
+
+func (mem *Member) resume(c CarriedMember) {
+	state := mem.state
+	state.writes, state.now = c.Writes, state.fold(c.Writes)
+	*mem = c.Member
+	mem.state, mem.calls, mem.told = state, map[[2]int]CallReport{}, map[[2]int]bool{}
+	for _, call := range c.Calls {
+		mem.calls[[2]int{call.Request, call.Index}] = call
+	}
+	for _, key := range c.Told {
+		mem.told[key] = true
+	}
+	mem.covered, mem.planned, mem.closed, mem.quiet, mem.lacks = c.Covered, c.Planned, c.Closed, c.Quiet, c.Lacks
+	mem.corrected, mem.taken, mem.back, mem.revised, mem.asking = c.Corrected, c.Taken, c.Back, c.Revised, c.Asking
+}

@@ -1,0 +1,63 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// carriedRun is a Run after it has travelled to another run of its workflow, as JSON.
+func carriedRun(t failer, r *Run) *Run {
+	var c CarriedRun
+	throughJSON(t, r.Carry(), &c)
+	return ResumeRun(r.palette, r.context[:r.given], r.token, c)
+}
+
+func throughJSON(t failer, from, to any) {
+	data, err := json.Marshal(from)
+	if err != nil {
+		t.Fatalf("%s", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(to); err != nil {
+		t.Fatalf("%s", err)
+	}
+}
+
+// carriedMind is a Mind after it has travelled to another run of its workflow, as JSON. One that cannot travel now stays.
+func carriedMind(t failer, began *Idea, m *Mind) *Mind {
+	if m.asked != nil {
+		return m
+	}
+	var c CarriedMind
+	throughJSON(t, m.Carry(), &c)
+	return ResumeMind(began, m.process, m.bindings, c)
+}
+
+// A field that somebody adds must be carried, or follow from what is.
+func TestEveryFieldOfWhatIsCarriedIsKnown(t *testing.T) {
+	for _, c := range []struct {
+		of              any
+		carried, follow []string
+	}{
+		{Run{}, []string{"context", "state", "records", "open", "closed", "fresh", "now", "overdue", "corrections"},
+			[]string{"token", "palette", "given", "view", "schema"}},
+		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Asking", "Arrived", "Value", "Pending", "Decisions", "Written",
+			"ready", "cleared", "asked", "author"}, []string{"reads", "scoped"}},
+		{Mind{}, []string{"idea", "members", "started", "requests", "turns", "badReplies", "badOutputs", "lost", "usage", "unnamed", "wiring",
+			"readySince", "plan", "troubles", "log", "output", "hasOutput", "paused", "limits"},
+			[]string{"given", "first", "process", "bindings", "byToken", "wake", "asked", "ended"}}, // nothing is asked, and who has ended was told
+		{Member{}, []string{"Token", "Status", "Fault", "Missing", "Pending", "state", "calls", "covered", "planned", "closed", "quiet", "told",
+			"lacks", "corrected", "taken", "back", "revised", "asking"}, nil},
+	} {
+		typ := reflect.TypeOf(c.of)
+		for i := range typ.NumField() {
+			if name := typ.Field(i).Name; !slices.Contains(c.carried, name) && !slices.Contains(c.follow, name) {
+				t.Errorf("%s.%s: is it carried? See carry_run.go and carry_mind.go", typ.Name(), name)
+			}
+		}
+	}
+}
