@@ -18,8 +18,11 @@ import (
 // Request makes one Request: it streams the LLM's solution and hands each Call to its instance at the byte that closes
 // it. An error means that nothing was heard and it may be tried again; once something was, what became of it is the
 // result, good or bad.
-func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, brief *model.Brief) (*model.Reply, error) {
+func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, brief *model.Brief, states workflows.RequestStates) (*model.Reply, error) {
 	defer heartbeat(ctx)()
+	if err := a.recall(ctx, setup, brief, states); err != nil {
+		return nil, err
+	}
 	return a.inTurn(ctx, brief, func(seen *RequestSeen) (*model.Reply, error) { return a.request(ctx, setup, brief, seen) })
 }
 

@@ -92,3 +92,11 @@ func (r *Run) resume(c CarriedRecord) *Record {
 	}
 	return &rec
 }
+
+// Started gives a Call that Next has given before, as it was given.
+func (r *Run) Started(id string) Ready {
+	if rec := r.Find(id); rec != nil && rec.ready != nil {
+		return *rec.ready
+	}
+	return Ready{}
+}

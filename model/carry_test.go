@@ -61,3 +61,24 @@ func TestEveryFieldOfWhatIsCarriedIsKnown(t *testing.T) {
 		}
 	}
 }
+
+func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
+	s := onStage(t, "", twoInstances)
+	s.says(`{"calls": [{"_tool": "work", "_instance": "*", "x": 1, "_outputPath": "x"}, {"_tool": "log", "_instance": "①"}], "output": null}`)
+	s.add(`[{"type": "state", "_instance": "③", "state": {"a": 3}}]`)
+	s.revise(`{"context": [{"type": "input", "rule": "be kind"}], "by": "ann", "limits": {"requests": 7}}`)
+	m := carriedMind(t, s.idea, s.mind)
+	for what, look := range map[string]func(*Mind) any{
+		"the Idea":   func(m *Mind) any { return m.Idea().Source },
+		"the result": func(m *Mind) any { return Normal(m.Result(StatusRunning, true)) },
+		"the brief":  func(m *Mind) any { return Normal(m.Final()) },
+		"the log":    func(m *Mind) any { return LogValue(m.TakeLog()) },
+		"the limits": func(m *Mind) any { return Normal(m.limits) },
+		"who is new": func(m *Mind) any { return Normal(m.Tokens()) },
+	} {
+		before, after := look(s.mind), look(m)
+		if !Equal(before, after) || Equal(before, Normal(nil)) {
+			t.Errorf("%s was\n%s\nand is\n%s", what, Encode(before), Encode(after))
+		}
+	}
+}

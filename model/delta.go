@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -27,6 +28,9 @@ func Delta(from, to any) (delta map[string]any, ok bool) {
 	switch to := to.(type) {
 	case map[string]any:
 		if from, isObject := from.(map[string]any); isObject {
+			if sameObject(from, to) {
+				return nil, false
+			}
 			return objectDelta(from, to)
 		}
 	case []any:
@@ -46,6 +50,12 @@ func Delta(from, to any) (delta map[string]any, ok bool) {
 		return nil, false
 	}
 	return map[string]any{deltaIs: to}, true
+}
+
+// sameObject says whether two objects are one in memory, so that nobody need look into it: States share what a write
+// left alone.
+func sameObject(a, b map[string]any) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
 func textDelta(from, to string) (map[string]any, bool) {

@@ -35,8 +35,18 @@ func (p *process) ask(ctx workflow.Context, brief *model.Brief) {
 			MaximumAttempts: requestAttempts, NonRetryableErrorTypes: []string{heartbeatLost, startToCloseOut},
 		},
 	})
-	f := workflow.ExecuteActivity(ctx, ActivityRequest, p.setup, brief)
+	bare, changes := brief.Since(p.known())
+	f := workflow.ExecuteActivity(ctx, ActivityRequest, p.setup, bare, RequestStates{Base: p.base, Changes: changes})
 	p.inbox.when(f, func(f workflow.Future) { p.replied(ctx, brief, f) })
+}
+
+// known gives the States that a Request's activity can read: those of the last Idea of the chain, or, where there is none,
+// those that the process's own Idea begins with.
+func (p *process) known() map[string]any {
+	if p.base.At > 0 {
+		return p.states
+	}
+	return model.StatesOf(p.idea.Context, p.mind.Tokens())
 }
 
 func askSummary(b *model.Brief) string {
@@ -132,9 +142,10 @@ func (p *process) seal(ctx workflow.Context, what sealing) {
 	s, err := putOnChain(ctx, in)
 	if err != nil {
 		workflow.GetLogger(ctx).Error("an Idea could not be sealed", "error", err)
+		p.base = Sealed{}
 		return
 	}
-	p.last, p.state = s, statesOf(what.brief)
+	p.last, p.base, p.states = s, s, what.brief.States()
 }
 
 // putOnChain seals in the workflow task where it can. Where the store does not answer it waits in an activity, which an
@@ -155,16 +166,7 @@ func putOnChain(ctx workflow.Context, in SealInput) (s Sealed, err error) {
 
 // sealEnd seals the final States, if anything changed since the last Idea.
 func (p *process) sealEnd(ctx workflow.Context) {
-	brief := p.mind.Final()
-	if p.last.At == 0 || !model.Equal(p.state, statesOf(brief)) {
+	if _, changed := model.Delta(p.states, p.mind.Final().States()); changed || p.last.At == 0 {
 		p.sealNow(ctx, p.mind.Output())
 	}
-}
-
-func statesOf(b *model.Brief) any {
-	states := map[string]any{}
-	for _, c := range b.Covered {
-		states[c.Token] = c.State
-	}
-	return states
 }

@@ -79,6 +79,9 @@ type Start struct {
 	Replies string `json:"replies,omitempty"`
 	// Attributes says that the search attributes are registered.
 	Attributes bool `json:"attributes,omitempty"`
+	// ContinueEvery is after how many passes through its loop a workflow continues as new; 0: when Temporal suggests it.
+	// For tests.
+	ContinueEvery int `json:"continueEvery,omitempty"`
 }
 
 // PrepareResult is what a process's Tools were bound to.
@@ -93,6 +96,14 @@ type RequestSetup struct {
 	Idea     map[string]any           `json:"idea"`
 	Bindings map[string]model.Binding `json:"bindings"`
 	Replies  string                   `json:"replies,omitempty"`
+}
+
+// RequestStates says where the States are that a Request is about, which its Brief leaves out.
+type RequestStates struct {
+	// Base is the Idea of the chain from which they grew; At 0: the Idea in the RequestSetup.
+	Base Sealed `json:"base"`
+	// Changes is what each differs in from its State there, by token, as model.Delta gives it.
+	Changes map[string]any `json:"changes,omitempty"`
 }
 
 // ExecuteInput is one Call, ready to run.
@@ -146,6 +157,8 @@ type InstanceSetup struct {
 	Oversight  model.Oversight          `json:"oversight,omitzero"`
 	// Attributes says that the search attributes are registered.
 	Attributes bool `json:"attributes,omitempty"`
+	// ContinueEvery is that of the process's Start.
+	ContinueEvery int `json:"continueEvery,omitempty"`
 }
 
 // InstanceOwn is what one instance has for itself.

@@ -76,7 +76,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 				t.Fatal(errs)
 			}
 			run, _, err := engine.StartOrAttach(t.Context(), temporalClient, server.Namespace(), engine.StartProcess{
-				ID: "example-" + name, Idea: read, Start: workflows.Start{Idea: idea, Replies: replies}, File: name,
+				ID: "example-" + name, Idea: read, Start: workflows.Start{Idea: idea, Replies: replies, ContinueEvery: *continueEvery}, File: name,
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -42,6 +43,9 @@ var (
 	llm            = &scripts{}
 	toolbox        = &toolServer{answers: map[string]http.HandlerFunc{}}
 )
+
+// continueEvery has the workflows of all scenarios continue as new. TestContinuingAsNewCannotBeSeen sets it by itself.
+var continueEvery = flag.Int("continue", 0, "passes through its loop after which a workflow continues as new; 0: when Temporal suggests it")
 
 func TestMain(m *testing.M) {
 	if address := os.Getenv(envWorker); address != "" {
@@ -221,7 +225,7 @@ func (s *scenario) start() client.WorkflowRun {
 		s.t.Fatal(problems)
 	}
 	run, _, err := engine.StartOrAttach(s.t.Context(), s.client, s.namespace, engine.StartProcess{
-		ID: s.id, Idea: idea, Start: workflows.Start{Idea: s.idea}, File: "test",
+		ID: s.id, Idea: idea, Start: workflows.Start{Idea: s.idea, ContinueEvery: *continueEvery}, File: "test",
 	})
 	if err != nil {
 		s.t.Fatal(err)

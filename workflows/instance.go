@@ -11,13 +11,19 @@ import (
 // Instance is the hands of one instance: it owns the State, takes Calls as they close in the stream, runs each as soon as
 // what it reads is there, and reports to its process when nothing is running any more. It lives as long as the instance
 // does.
-func Instance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn) (*InstanceResult, error) {
-	i := newInstance(ctx, setup, own)
+func Instance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, carried *CarriedInstance) (*InstanceResult, error) {
+	i := newInstance(ctx, setup, own, carried)
 	if err := i.answer(ctx); err != nil {
 		return nil, err
 	}
 	workflow.Go(ctx, i.watchProcess)
-	for !i.ended() {
+	for i.work(ctx); !i.ended(); i.work(ctx) {
+		if i.gone {
+			return nil, orphan()
+		}
+		if i.leaving(ctx) && i.idle() {
+			return nil, i.continueAsNew(ctx)
+		}
 		deadline, _ := i.run.Deadline()
 		i.inbox.wakeAt(ctx, deadline, "until a decision is due")
 		i.inbox.wait(ctx)
@@ -25,14 +31,20 @@ func Instance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn) (*Inst
 			return nil, i.cancelled(ctx)
 		}
 		i.expire(ctx)
-		i.startReady(ctx)
-		if i.gone {
-			return nil, orphan()
-		}
-		i.report(ctx)
-		i.show(ctx)
 	}
 	return &InstanceResult{Status: i.end, State: i.run.State()}, nil
+}
+
+// work starts what may start, and tells the process and whoever looks what has changed.
+func (i *instance) work(ctx workflow.Context) {
+	i.passes++
+	i.startReady(ctx)
+	if i.gone {
+		return
+	}
+	i.attribute(ctx, len(i.run.Pending()))
+	i.report(ctx)
+	i.show(ctx)
 }
 
 // cancelled ends the instance with its process. Nobody is waited for any more.
@@ -62,6 +74,7 @@ type instance struct {
 	queue   []model.Ready // Calls that may run and wait for others to end
 	running int
 
+	passes    int  // through the loop of this run
 	held      bool // nothing new starts
 	dirty     bool // something has happened after which something may start
 	waited    bool // a person was waited for since it was looked whether the process is there
@@ -85,7 +98,7 @@ type callTold struct {
 	decisions int
 }
 
-func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn) *instance {
+func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, carried *CarriedInstance) *instance {
 	i := &instance{
 		setup: setup, own: own, broke: map[int]bool{}, deaths: map[string]int{},
 		told: told{quiet: true, calls: map[string]callTold{}},
@@ -97,8 +110,13 @@ func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn) *in
 		}
 	}
 	palette := model.Palette{Tools: i.tools, Bindings: setup.Bindings, Oversight: setup.Oversight}
-	i.run = model.NewRun(palette, readContext(setup.Context, own.Context), own.Token)
 	i.inbox = newInbox(ctx)
+	if context := readContext(setup.Context, own.Context); carried != nil {
+		i.run = model.ResumeRun(palette, context, own.Token, carried.Run)
+		i.resume(carried)
+	} else {
+		i.run = model.NewRun(palette, context, own.Token)
+	}
 	i.outbox = newOutbox(i.inbox)
 	i.orphaned = workflow.NewBufferedChannel(ctx, 1)
 	i.inbox.selector.AddReceive(i.orphaned, func(c workflow.ReceiveChannel, _ bool) { i.gone = c.ReceiveAsync(nil) })
@@ -182,7 +200,7 @@ func (i *instance) startReady(ctx workflow.Context) {
 		i.gone = true
 		return
 	}
-	for len(i.queue) > 0 && i.running < maxRunning {
+	for len(i.queue) > 0 && i.running < maxRunning && !i.leaving(ctx) {
 		next := i.queue[0]
 		i.queue = i.queue[1:]
 		i.execute(ctx, next)

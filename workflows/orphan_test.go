@@ -23,7 +23,7 @@ func TestAnInstanceEndsWhenItsProcessIsGone(t *testing.T) {
 		looks++
 		return looks == 3 && p.ID == "p" && p.FirstRunID == "first", nil
 	}, activity.RegisterOptions{Name: workflows.ActivityGone})
-	env.ExecuteWorkflow(workflows.Instance, workflows.InstanceSetup{Process: "p", FirstRunID: "first"}, workflows.InstanceOwn{})
+	env.ExecuteWorkflow(workflows.InstanceType, workflows.InstanceSetup{Process: "p", FirstRunID: "first"}, workflows.InstanceOwn{}, (*workflows.CarriedInstance)(nil))
 	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "the process is gone") || looks != 3 {
 		t.Errorf("after %d looks: %v", looks, err)
 	}

@@ -52,3 +52,6 @@ func (o *outbox) busy(to string) bool {
 	_, busy := o.queued[to]
 	return busy
 }
+
+// empty says that nothing is on its way to anybody.
+func (o *outbox) empty() bool { return len(o.queued) == 0 }

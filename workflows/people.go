@@ -139,24 +139,28 @@ func (p *process) add(_ workflow.Context, s model.Steering) error {
 		return err
 	}
 	p.setIdea(p.mind.Idea())
-	p.joining = append(p.joining, joining{tokens, s})
+	p.joining = append(p.joining, joining{tokens, &s})
 	return nil
 }
 
-// joining is instances that people added and that are not started yet.
+// joining is instances that are not started yet.
 type joining struct {
 	tokens []string
-	s      model.Steering
+	s      *model.Steering // by which people added them; nil: the process begins with them
 }
 
-func (p *process) startJoining(ctx workflow.Context) error {
+// startNew starts the instances that have joined since it was called last.
+func (p *process) startNew(ctx workflow.Context) error {
+	p.passes++
 	list := p.joining
 	p.joining = nil
 	for _, j := range list {
 		if err := p.startInstances(ctx, j.tokens); err != nil {
 			return err
 		}
-		p.accept(ctx, model.SteerAdd, j.s)
+		if j.s != nil {
+			p.accept(ctx, model.SteerAdd, *j.s)
+		}
 	}
 	return nil
 }

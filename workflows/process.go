@@ -11,15 +11,23 @@ import (
 )
 
 // Process is the mind of a process: it asks the LLM once for all instances, hears from each what became of its Calls,
-// and asks again, until every instance has settled.
-func Process(ctx workflow.Context, start Start) (*model.Result, error) {
-	p, err := begin(ctx, start)
+// and asks again, until every instance has settled. It begins again from what it carries where its history has grown
+// long.
+func Process(ctx workflow.Context, start Start, carried *CarriedProcess) (*model.Result, error) {
+	p, err := begin(ctx, start, carried)
 	if err != nil {
 		return nil, err
 	}
-	err = p.startInstances(ctx, p.mind.Tokens())
-	for err == nil && ctx.Err() == nil {
+	for err = p.startNew(ctx); err == nil && ctx.Err() == nil; err = p.startNew(ctx) {
 		p.conclude(ctx)
+		if p.leaving(ctx) {
+			p.endInstances(ctx)
+			if p.idle() {
+				return nil, p.continueAsNew(ctx)
+			}
+			p.inbox.wait(ctx)
+			continue
+		}
 		step, brief := p.mind.Next(workflow.Now(ctx))
 		p.endInstances(ctx)
 		p.followPause(ctx)
@@ -35,7 +43,6 @@ func Process(ctx workflow.Context, start Start) (*model.Result, error) {
 		if step != model.StepOver {
 			p.inbox.wait(ctx)
 		}
-		err = p.startJoining(ctx)
 	}
 	if ctx.Err() != nil {
 		return nil, p.cancelled(ctx)
@@ -57,7 +64,11 @@ type process struct {
 	asked  *model.Idea // as it was when the Request under way was made
 	// children are the instances that this run of the workflow has started.
 	children []workflow.ChildWorkflowFuture
-	state    any // what the last sealed Idea says of the States, to see whether anything changed since
+	// states are the States as Idea base of the chain has them, by token: what has changed since is what Requests are told.
+	// Where there is no such Idea, base is zero, and they are those of the Idea that the process began with.
+	states map[string]any
+	base   Sealed
+	passes int // through the loop of this run
 
 	messages  map[string][]any // of the Idea, as far as instances see them, by token
 	held      bool             // the instances were told that the process is paused
@@ -66,25 +77,39 @@ type process struct {
 	joining   []joining
 }
 
-// begin reads the Idea, binds its Tools to what this worker knows, and sets up what the process hears and answers.
-func begin(ctx workflow.Context, start Start) (*process, error) {
+// begin reads the Idea, binds its Tools to what this worker knows, and sets up what the process hears and answers. A
+// process that goes on knows the bindings, and all that has happened.
+func begin(ctx workflow.Context, start Start, carried *CarriedProcess) (*process, error) {
 	info := workflow.GetInfo(ctx)
 	p := &process{id: info.WorkflowExecution.ID, firstRun: info.FirstRunID, start: start, inbox: newInbox(ctx)}
 	idea, problems := model.ReadIdea(start.Idea)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, temporal.NewNonRetryableApplicationError(errs.Error(), model.CodeInvalidIdea, nil, errs)
 	}
-	prepared, err := prepare(ctx, start.Idea)
-	if err != nil {
+	p.setup = RequestSetup{Replies: start.Replies}
+	if carried != nil {
+		p.resume(idea, carried)
+	} else if err := p.commence(ctx, idea); err != nil {
 		return nil, err
 	}
-	p.setup = RequestSetup{Bindings: prepared.Bindings, Replies: start.Replies}
-	p.setIdea(idea)
-	p.mind = model.NewMind(idea, p.id, prepared.Bindings, workflow.Now(ctx))
 	p.outbox = newOutbox(p.inbox)
 	on(p.inbox, ctx, SignalReport, "From an instance: what became of its Calls.", p.onReport)
 	p.hearPeople(ctx)
 	return p, p.answer(ctx)
+}
+
+// commence begins a process that is new.
+func (p *process) commence(ctx workflow.Context, idea *model.Idea) error {
+	prepared, err := prepare(ctx, p.start.Idea)
+	if err != nil {
+		return err
+	}
+	p.setup.Bindings = prepared.Bindings
+	p.setIdea(idea)
+	p.mind = model.NewMind(idea, p.id, prepared.Bindings, workflow.Now(ctx))
+	p.joining = []joining{{tokens: p.mind.Tokens()}}
+	p.states = p.mind.Final().States()
+	return nil
 }
 
 // setIdea takes an Idea as the one that counts from now on.
@@ -139,7 +164,7 @@ func (p *process) startInstances(ctx workflow.Context, tokens []string) error {
 func (p *process) instanceSetup() InstanceSetup {
 	s := InstanceSetup{
 		Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}, Context: p.messages[""],
-		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes,
+		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
 	}
 	for _, t := range p.idea.Tools {
 		s.Tools[t.Name] = t.Source

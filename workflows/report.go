@@ -31,10 +31,7 @@ func (i *instance) report(ctx workflow.Context) {
 	i.told.quiet, i.told.closed, i.told.corrected = quiet, i.closed, i.corrected
 	r := i.news()
 	r.Quiet, r.Overdue, r.Refusals = quiet, overdue, refused
-	if pending != i.told.pending {
-		i.told.pending = pending
-		i.attribute(ctx, len(r.Pending))
-	}
+	i.told.pending = pending
 	i.outbox.send(ctx, i.setup.Process, outgoing{signal: SignalReport, payload: r})
 }
 

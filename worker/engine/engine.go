@@ -48,7 +48,9 @@ func DataConverter(keys *encryption.Keys) converter.DataConverter {
 }
 
 // Codec encrypts and decrypts payloads. What stays inline is told by its metadata, in the clear.
-func Codec(keys *encryption.Keys) converter.PayloadCodec { return keys.Codec(blobs.InlineMetadata, converter.MetadataMessageType) }
+func Codec(keys *encryption.Keys) converter.PayloadCodec {
+	return keys.Codec(blobs.InlineMetadata, converter.MetadataMessageType)
+}
 
 // Parts is what a worker is made of. Zero values are filled from the environment by FromEnvironment.
 type Parts struct {

@@ -1,0 +1,156 @@
+package workflows
+
+import (
+	"sort"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model"
+)
+
+// This file holds how a workflow begins again where its history has grown long: when Temporal suggests it, nothing new is
+// started, and once nothing is under way the next run goes on from what this one carries. Nobody can tell from outside.
+
+// tooLong says whether a workflow should begin again. every is for tests: after so many passes through its loop.
+func tooLong(ctx workflow.Context, passes, every int) bool {
+	return workflow.GetInfo(ctx).GetContinueAsNewSuggested() || every > 0 && passes > every
+}
+
+// CarriedProcess is what a Process carries from one run to the next, beside its Start.
+type CarriedProcess struct {
+	Mind     model.CarriedMind        `json:"mind"`
+	Bindings map[string]model.Binding `json:"bindings"`
+	Last     Sealed                   `json:"last"`
+	Base     Sealed                   `json:"base"`
+	// Unsealed is what the States of Base differ in from those of Mind.
+	Unsealed  map[string]any   `json:"unsealed,omitempty"`
+	Held      bool             `json:"held,omitempty"`
+	Accepted  []Accepted       `json:"accepted,omitempty"`
+	Revisions []model.Steering `json:"revisions,omitempty"`
+	Refusals  model.Refusals   `json:"refusals"`
+}
+
+// leaving says whether the process should begin again; a Request that is under way is waited for first.
+func (p *process) leaving(ctx workflow.Context) bool {
+	return p.mind.Asked() == nil && !p.mind.Over() && tooLong(ctx, p.passes, p.start.ContinueEvery)
+}
+
+// idle says that nothing would be lost: no signal is on its way, and none is left to be read.
+func (p *process) idle() bool {
+	return p.outbox.empty() && len(p.joining) == 0 && !p.inbox.selector.HasPending()
+}
+
+// continued is the IdeaStatus of a run that another one went on from. Runs that are over must not be found by what they
+// once waited for.
+const continued = "continued"
+
+func (p *process) continueAsNew(ctx workflow.Context) error {
+	p.attribute(ctx, continued, 0)
+	unsealed, _ := model.Delta(p.mind.Final().States(), p.states)
+	return workflow.NewContinueAsNewError(ctx, ProcessType, p.start, CarriedProcess{
+		Mind: p.mind.Carry(), Bindings: p.setup.Bindings, Last: p.last, Base: p.base, Unsealed: unsealed, Held: p.held,
+		Accepted: p.accepted, Revisions: p.revisions, Refusals: p.inbox.refusals,
+	})
+}
+
+// resume goes on from what an earlier run carried.
+func (p *process) resume(idea *model.Idea, c *CarriedProcess) {
+	p.setup.Bindings = c.Bindings
+	p.mind = model.ResumeMind(idea, p.id, c.Bindings, c.Mind)
+	p.setIdea(p.mind.Idea())
+	p.last, p.base, p.held, p.accepted, p.revisions = c.Last, c.Base, c.Held, c.Accepted, c.Revisions
+	p.inbox.refusals = c.Refusals
+	p.states = p.mind.Final().States()
+	if states, err := model.Advance(p.states, c.Unsealed); err == nil {
+		p.states, _ = states.(map[string]any)
+	}
+}
+
+// CarriedInstance is what an Instance carries from one run to the next, beside what it was started with.
+type CarriedInstance struct {
+	Run       model.CarriedRun `json:"run"`
+	Closed    int              `json:"closed,omitempty"`
+	Broke     []int            `json:"broke,omitempty"`
+	Told      CarriedTold      `json:"told"`
+	Deaths    map[string]int   `json:"deaths,omitempty"`
+	Queue     []string         `json:"queue,omitempty"` // ids of Calls
+	Held      bool             `json:"held,omitempty"`
+	Dirty     bool             `json:"dirty,omitempty"`
+	Waited    bool             `json:"waited,omitempty"`
+	Corrected int              `json:"corrected,omitempty"`
+	Refusals  model.Refusals   `json:"refusals"`
+	Untold    []model.Refusal  `json:"untold,omitempty"`
+}
+
+// CarriedTold is what the process has been told.
+type CarriedTold struct {
+	Closed    int           `json:"closed,omitempty"`
+	Corrected int           `json:"corrected,omitempty"`
+	Quiet     bool          `json:"quiet,omitempty"`
+	Pending   string        `json:"pending,omitempty"`
+	Calls     []CarriedTale `json:"calls,omitempty"`
+}
+
+// CarriedTale is what the process has been told of a Call.
+type CarriedTale struct {
+	ID        string       `json:"id"`
+	Status    model.Status `json:"status"`
+	Decisions int          `json:"decisions,omitempty"`
+}
+
+// leaving says whether the instance should begin again: until it does, nothing new runs.
+func (i *instance) leaving(ctx workflow.Context) bool {
+	return i.end == "" && tooLong(ctx, i.passes, i.setup.ContinueEvery)
+}
+
+// idle says that nothing would be lost: no Call runs, no signal is on its way, and none is left to be read.
+func (i *instance) idle() bool {
+	return i.running == 0 && i.outbox.empty() && !i.inbox.selector.HasPending()
+}
+
+func (i *instance) continueAsNew(ctx workflow.Context) error {
+	i.attribute(ctx, 0)
+	c := CarriedInstance{
+		Run: i.run.Carry(), Closed: i.closed, Told: i.told.carry(), Deaths: i.deaths, Held: i.held, Dirty: i.dirty, Waited: i.waited,
+		Corrected: i.corrected, Refusals: i.inbox.refusals, Untold: i.inbox.untold,
+	}
+	//workflowcheck:ignore -- sorted below
+	for n := range i.broke {
+		c.Broke = append(c.Broke, n)
+	}
+	sort.Ints(c.Broke)
+	for _, r := range i.queue {
+		c.Queue = append(c.Queue, r.Record.ID)
+	}
+	return workflow.NewContinueAsNewError(ctx, InstanceType, i.setup, i.own, c)
+}
+
+func (t told) carry() CarriedTold {
+	c := CarriedTold{Closed: t.closed, Corrected: t.corrected, Quiet: t.quiet, Pending: t.pending}
+	//workflowcheck:ignore -- sorted below
+	for id, of := range t.calls {
+		c.Calls = append(c.Calls, CarriedTale{id, of.status, of.decisions})
+	}
+	sort.Slice(c.Calls, func(a, b int) bool { return c.Calls[a].ID < c.Calls[b].ID })
+	return c
+}
+
+// resume goes on from what an earlier run carried.
+func (i *instance) resume(c *CarriedInstance) {
+	i.closed, i.held, i.dirty, i.waited, i.corrected = c.Closed, c.Held, c.Dirty, c.Waited, c.Corrected
+	i.inbox.refusals, i.inbox.untold = c.Refusals, c.Untold
+	for _, n := range c.Broke {
+		i.broke[n] = true
+	}
+	//workflowcheck:ignore -- a map again
+	for id, n := range c.Deaths {
+		i.deaths[id] = n
+	}
+	for _, id := range c.Queue {
+		i.queue = append(i.queue, i.run.Started(id))
+	}
+	i.told.closed, i.told.corrected, i.told.quiet, i.told.pending = c.Told.Closed, c.Told.Corrected, c.Told.Quiet, c.Told.Pending
+	for _, of := range c.Told.Calls {
+		i.told.calls[of.ID] = callTold{of.Status, of.Decisions}
+	}
+}

@@ -1,0 +1,91 @@
+package workflows_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"processidea/workflows"
+)
+
+// unseen are scenarios in which it would be noticed if something were lost, or done twice, between two runs of a
+// workflow.
+var unseen = map[string]func(*testing.T){
+	"a process settles":               TestAProcessWithOneInstanceRunsItsCallsAndSettles,
+	"instances see their own State":   TestAnInstancesCallsSeeOnlyItsOwnState,
+	"a broken Call is answered":       TestABrokenCallIsAnsweredInTheNextRequestAndItsNeighboursRun,
+	"effects carry their key":         TestEveryRequestOfACallCarriesItsIdempotencyKey,
+	"large values":                    TestLargeParametersAndResultsStayOutOfHistory,
+	"more Calls than run at once":     TestMoreCallsThanMayRunAtOnceAllRun,
+	"three bad replies":               TestThreeBadRepliesInARowPauseTheProcessAndResumeLetsItGoOn,
+	"a truncated reply":               TestATruncatedReplysCallsAreTheSolutionAndNobodySettlesByIt,
+	"a wired output":                  TestAnOutputOfReferencesBesideCallsEndsTheProcessInOneRequest,
+	"latent results":                  TestLatentToolsAreWrittenByTheLLMAndAskedForByThemselves,
+	"hints run out":                   TestAnInstanceThatLacksWhatItsSchemaRequiresFailsAfterThreeHints,
+	"the chain is whole":              TestAProcessLeavesAChainThatIsWhole,
+	"what is shown is what runs":      TestWhatIsShownIsByteForByteWhatRuns,
+	"decisions that do not fit":       TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason,
+	"decisions are told":              TestDecisionsAreToldAsFactsAndTheRejectedCallMeetsTheApprovalAgain,
+	"nobody waits for a stranger":     TestARequestDoesNotWaitForAStrangersCallLongerThanTheGatheringTime,
+	"a pause":                         TestAPauseLetsRunningCallsFinishAndStartsNothing,
+	"a revision":                      TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs,
+	"a limit":                         TestReachingALimitPausesAndAHigherOneLetsItGoOn,
+	"instances are added":             TestInstancesThatAreAddedAreInTheNextRequest,
+	"a terminated process":            TestNothingRunsForAProcessThatWasTerminated,
+	"a client that knows nothing":     TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer,
+	"what an operator sees":           TestAnOperatorSeesWhatWaitsAndTheJSONToSend,
+	"nobody decides in time":          TestNobodyDecidesInTime,
+	"cancelled":                       TestACancelledProcessTakesItsInstancesAlong,
+	"signals in the very same moment": TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce,
+}
+
+// Workflows that continue as new after every few steps come to the same as those that never do. A test that needs long for
+// it is in one round alone.
+func TestContinuingAsNewCannotBeSeen(t *testing.T) {
+	long := map[string]int{"signals in the very same moment": 11, "effects carry their key": 3, "more Calls than run at once": 2}
+	for _, every := range []int{1, 2, 3, 5, 7, 11} {
+		before := *continueEvery
+		*continueEvery = every
+		t.Run(fmt.Sprint(every), func(t *testing.T) {
+			for _, name := range slices.Sorted(maps.Keys(unseen)) {
+				if only, ok := long[name]; !ok || only == every {
+					t.Run(name, unseen[name])
+				}
+			}
+		})
+		*continueEvery = before
+	}
+}
+
+func TestAWorkflowThatContinuesStaysTheSameToWhoeverLooksForIt(t *testing.T) {
+	before := *continueEvery
+	defer func() { *continueEvery = before }()
+	*continueEvery = 1
+	s := newScenario(t, `{"meta": {"path": "long", "version": "7"}, "schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [{"_tool": "shout", "text": "a", "_outputPath": "a"}]}}`,
+		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.a", "_outputPath": "b"}]}}`, nothingMore)
+	run := s.start()
+	if r := s.end(run); r.Ideas != 3 || asJSON(r.Instances[""].State) != `{"a":"A","b":"A"}` {
+		t.Errorf("%+v", r)
+	}
+	for _, id := range []string{s.id, s.id + "/main"} {
+		d, err := s.client.DescribeWorkflowExecution(t.Context(), id, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		info := d.GetWorkflowExecutionInfo()
+		if info.GetFirstRunId() == info.GetExecution().GetRunId() {
+			t.Errorf("%s has not continued: the test tests nothing", id)
+		}
+		if err := replay(t, store, history(t, id)); err != nil {
+			t.Errorf("replay %s: %v", id, err)
+		}
+		if memo := info.GetMemo().GetFields(); id == s.id && memo[workflows.MemoPath] == nil {
+			t.Errorf("its memo is %v", memo)
+		}
+		if at := info.GetSearchAttributes().GetIndexedFields(); id == s.id && string(at[workflows.AttributeStatus].GetData()) != `"completed"` {
+			t.Errorf("its search attributes are %v", at)
+		}
+	}
+}
