@@ -43,6 +43,7 @@ var unseen = map[string]func(*testing.T){
 // Workflows that continue as new after every few steps come to the same as those that never do. A test that needs long for
 // it is in one round alone.
 func TestContinuingAsNewCannotBeSeen(t *testing.T) {
+	atLength(t)
 	long := map[string]int{"signals in the very same moment": 11, "effects carry their key": 3, "more Calls than run at once": 2}
 	for _, every := range []int{1, 2, 3, 5, 7, 11} {
 		before := *continueEvery

@@ -71,6 +71,7 @@ type crash struct {
 }
 
 func newCrash(t *testing.T) *crash {
+	atLength(t)
 	t.Helper()
 	t.Parallel()
 	_, err := temporalClient.WorkflowService().RegisterNamespace(t.Context(), &workflowservice.RegisterNamespaceRequest{

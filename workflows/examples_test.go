@@ -52,6 +52,7 @@ func example(t *testing.T, name string) (idea map[string]any, replies string) {
 }
 
 func TestEveryExampleRunsToItsEnd(t *testing.T) {
+	atLength(t)
 	for name, want := range map[string]struct {
 		requests int
 		calls    model.Counts

@@ -233,6 +233,14 @@ func (s *scenario) start() client.WorkflowRun {
 	return run
 }
 
+// atLength leaves a test out where only a part is wanted: it plays many instances, or kills processes.
+func atLength(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by -short")
+	}
+}
+
 // finish runs the process to its end.
 func (s *scenario) finish() model.Result {
 	s.t.Helper()

@@ -247,6 +247,7 @@ func manyInstances(till *till, count, over int, config string) string {
 const payAll = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": "†state.n", "_outputPath": "paid"}]}}`
 
 func TestOfAHundredInstancesNinetySettleWhileTenWaitAndTheTenShareARequest(t *testing.T) {
+	atLength(t)
 	till := newTill(t)
 	s := newScenario(t, manyInstances(till, 100, 90, `{"gather": "5m"}`), payAll, nothingMore, nothingMore)
 	run := s.start()
@@ -436,6 +437,7 @@ func TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer(t *testing.T) {
 }
 
 func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *testing.T) {
+	atLength(t)
 	till := newTill(t)
 	s := newScenario(t, manyInstances(till, 20, 0, `{"gather": "5m"}`), payAll, nothingMore)
 	run := s.start()
