@@ -124,9 +124,7 @@ func sortedCalls[V any](calls map[[2]int]V) []CallKey {
 // ResumeMind goes on with a Mind. Idea, process and bindings are those that it began with.
 func ResumeMind(idea *Idea, process string, bindings map[string]Binding, c CarriedMind) *Mind {
 	m := NewMind(idea, process, bindings, c.Started)
-	if messages, err := readAll(c.Context); err == nil && len(messages) > 0 {
-		m.idea = m.idea.with(messages)
-	}
+	m.idea = m.idea.With(c.Context)
 	for i, carried := range c.Members {
 		if i == len(m.members) {
 			m.take(&Member{state: NewState(carried.Start)}, carried.Token)

@@ -29,6 +29,8 @@ type Config struct {
 	Approval Oversight
 	// Gather is how long a Request that could be made waits for instances that are not ready for it yet.
 	Gather time.Duration
+	// Batch is how many instances a process has at most before it is split into parts of that size.
+	Batch int
 }
 
 // LLM is what the process asks of the LLM. The address and the key are the worker's.
@@ -75,7 +77,7 @@ func ReadIdea(v any) (*Idea, Problems) {
 			ps.add(joinJSONPath("$", k), "unknown key %q; an Idea has meta, config, schema, context and solution", k)
 		}
 	}
-	i := &Idea{Source: source, Config: Config{LLM: LLM{Timeout: DefaultRequestTimeout}, Gather: DefaultGather}}
+	i := &Idea{Source: source, Config: Config{LLM: LLM{Timeout: DefaultRequestTimeout}, Gather: DefaultGather, Batch: DefaultBatch}}
 	i.readMeta(object(source, "meta", "$", &ps), &ps)
 	i.readConfig(object(source, "config", "$", &ps), &ps)
 	i.readSchema(object(source, "schema", "$", &ps), &ps)
@@ -127,9 +129,12 @@ func (i *Idea) readConfig(config map[string]any, ps *Problems) {
 				ps.add(at, "%s", err)
 			}
 		case "batch":
-			if _, err := positive(config[k]); err != nil {
+			n, err := positive(config[k])
+			if err != nil {
 				ps.add(at, "%s", err)
+				continue
 			}
+			i.Config.Batch = n
 		case "adapt":
 			if _, ok := config[k].(bool); !ok {
 				ps.add(at, "want true or false")

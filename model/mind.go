@@ -356,12 +356,24 @@ func (m *Mind) TakeEnded() []*Member {
 }
 
 // Pause lets what runs come to its end and starts nothing new.
-func (m *Mind) Pause(by, reason string) {
+func (m *Mind) Pause(by, reason string) { m.paused = PausedBy(by, reason) }
+
+// PausedBy is why a process is paused that somebody paused.
+func PausedBy(by, reason string) *Fault {
 	f := fault(CodePaused, "paused by %s", cmp.Or(by, "a person"))
 	if reason != "" {
 		f.Message += ": " + reason
 	}
-	m.paused = f
+	return f
+}
+
+// Turns counts the Requests that were answered.
+func (m *Mind) Turns() int { return m.turns }
+
+// OnlyWaits says whether people are waited for, and nothing else.
+func (m *Mind) OnlyWaits() bool {
+	running, waiting := m.others()
+	return waiting && !running && m.asked == nil && len(m.ready()) == 0
 }
 
 // Resume lets a paused process go on, with other limits where they are given (0 keeps one).
@@ -370,18 +382,22 @@ func (m *Mind) Resume(l Limits) {
 	m.setLimits(l)
 }
 
-func (m *Mind) setLimits(l Limits) {
+func (m *Mind) setLimits(l Limits) { m.limits = m.limits.With(l) }
+
+// With is the limits with others in their place, where they are given (0 keeps one).
+func (l Limits) With(other Limits) Limits {
 	for _, f := range []struct {
 		to *int
 		n  int
-	}{{&m.limits.Requests, l.Requests}, {&m.limits.Tokens, l.Tokens}, {&m.limits.Calls, l.Calls}} {
+	}{{&l.Requests, other.Requests}, {&l.Tokens, other.Tokens}, {&l.Calls, other.Calls}} {
 		if f.n > 0 {
 			*f.to = f.n
 		}
 	}
-	if l.Duration > 0 {
-		m.limits.Duration = l.Duration
+	if other.Duration > 0 {
+		l.Duration = other.Duration
 	}
+	return l
 }
 
 // Paused says why the process is paused; nil where it is not.

@@ -171,6 +171,15 @@ func settings(patch any, at Path) []Write {
 	return list
 }
 
+// With is the Idea with more messages, which were checked before.
+func (i *Idea) With(context []any) *Idea {
+	messages, err := readAll(context)
+	if err != nil || len(messages) == 0 {
+		return i
+	}
+	return i.with(messages)
+}
+
 // with is the Idea with more messages.
 func (i *Idea) with(messages []Message) *Idea {
 	next := *i

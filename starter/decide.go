@@ -132,7 +132,7 @@ func (s *session) decide(ctx context.Context, process, kind string, payload map[
 		return "", err
 	}
 	call := payload["call"].(string)
-	instance := workflows.InstanceID(process, model.TokenOf(call))
+	instance := s.instance(ctx, process, model.TokenOf(call))
 	id := signalID()
 	payload["id"] = id
 	switch err := s.SignalWorkflow(ctx, instance, "", kind, payload); {
@@ -159,4 +159,11 @@ func (s *session) decide(ctx context.Context, process, kind string, payload map[
 		return done, nil
 	})
 	return why, err
+}
+
+// instance gives the workflow id of an instance. Where the process does not answer, it is taken for one that is not split.
+func (s *session) instance(ctx context.Context, process, token string) string {
+	v := workflows.ProcessView{Result: model.Result{Process: process}}
+	_ = s.query(ctx, process, workflows.QueryStatus, &v)
+	return v.InstanceID(token)
 }

@@ -136,11 +136,13 @@ func (s *session) withStates(ctx context.Context, r model.Result) (model.Result,
 		tokens = append(tokens, token)
 	}
 	states := make([]any, len(tokens))
+	v := workflows.ProcessView{Result: r}
+	_ = s.query(ctx, r.Process, workflows.QueryStatus, &v)
 	var g errgroup.Group
 	g.SetLimit(queriesAtOnce)
 	for n, token := range tokens {
 		g.Go(func() error {
-			states[n] = s.state(ctx, workflows.InstanceID(r.Process, token))
+			states[n] = s.state(ctx, v.InstanceID(token))
 			return nil
 		})
 	}

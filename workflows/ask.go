@@ -24,7 +24,14 @@ const (
 // ask makes one Request. The activity hands each Call on to its instance as it closes in the stream.
 func (p *process) ask(ctx workflow.Context, brief *model.Brief) {
 	p.asked = p.idea
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+	ctx = p.requestOptions(ctx, brief)
+	bare, changes := brief.Since(p.known())
+	f := workflow.ExecuteActivity(ctx, ActivityRequest, p.setup, bare, RequestStates{Base: p.base, Changes: changes})
+	p.inbox.when(f, func(f workflow.Future) { p.replied(ctx, brief, f) })
+}
+
+func (p *process) requestOptions(ctx workflow.Context, brief *model.Brief) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: p.idea.Config.LLM.Timeout,
 		HeartbeatTimeout:    heartbeatTimeout,
 		Summary:             askSummary(brief),
@@ -35,9 +42,6 @@ func (p *process) ask(ctx workflow.Context, brief *model.Brief) {
 			MaximumAttempts: requestAttempts, NonRetryableErrorTypes: []string{heartbeatLost, startToCloseOut},
 		},
 	})
-	bare, changes := brief.Since(p.known())
-	f := workflow.ExecuteActivity(ctx, ActivityRequest, p.setup, bare, RequestStates{Base: p.base, Changes: changes})
-	p.inbox.when(f, func(f workflow.Future) { p.replied(ctx, brief, f) })
 }
 
 // known gives the States that a Request's activity can read: those of the last Idea of the chain, or, where there is none,

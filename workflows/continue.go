@@ -19,6 +19,7 @@ func tooLong(ctx workflow.Context, passes, every int) bool {
 // CarriedProcess is what a Process carries from one run to the next, beside its Start.
 type CarriedProcess struct {
 	Mind     model.CarriedMind        `json:"mind"`
+	Parts    *CarriedParts            `json:"parts,omitempty"` // in place of Mind, where the process is split
 	Bindings map[string]model.Binding `json:"bindings"`
 	Last     Sealed                   `json:"last"`
 	Base     Sealed                   `json:"base"`
@@ -28,6 +29,7 @@ type CarriedProcess struct {
 	Accepted  []Accepted       `json:"accepted,omitempty"`
 	Revisions []model.Steering `json:"revisions,omitempty"`
 	Refusals  model.Refusals   `json:"refusals"`
+	Reports   int              `json:"reports,omitempty"`
 }
 
 // leaving says whether the process should begin again; a Request that is under way is waited for first.
@@ -49,17 +51,22 @@ func (p *process) continueAsNew(ctx workflow.Context) error {
 	unsealed, _ := model.Delta(p.mind.Final().States(), p.states)
 	return workflow.NewContinueAsNewError(ctx, ProcessType, p.start, CarriedProcess{
 		Mind: p.mind.Carry(), Bindings: p.setup.Bindings, Last: p.last, Base: p.base, Unsealed: unsealed, Held: p.held,
-		Accepted: p.accepted, Revisions: p.revisions, Refusals: p.inbox.refusals,
+		Accepted: p.accepted, Revisions: p.revisions, Refusals: p.inbox.refusals, Reports: p.reports,
 	})
 }
 
 // resume goes on from what an earlier run carried.
 func (p *process) resume(idea *model.Idea, c *CarriedProcess) {
 	p.setup.Bindings = c.Bindings
+	p.accepted, p.inbox.refusals, p.last = c.Accepted, c.Refusals, c.Last
+	if c.Parts != nil {
+		p.parts = &c.Parts.Parts
+		p.setIdea(idea.With(c.Parts.Context))
+		return
+	}
 	p.mind = model.ResumeMind(idea, p.id, c.Bindings, c.Mind)
 	p.setIdea(p.mind.Idea())
-	p.last, p.base, p.held, p.accepted, p.revisions = c.Last, c.Base, c.Held, c.Accepted, c.Revisions
-	p.inbox.refusals = c.Refusals
+	p.base, p.held, p.revisions, p.reports = c.Base, c.Held, c.Revisions, c.Reports
 	p.states = p.mind.Final().States()
 	if states, err := model.Advance(p.states, c.Unsealed); err == nil {
 		p.states, _ = states.(map[string]any)

@@ -36,6 +36,8 @@ var unseen = map[string]func(*testing.T){
 	"a client that knows nothing":     TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer,
 	"what an operator sees":           TestAnOperatorSeesWhatWaitsAndTheJSONToSend,
 	"nobody decides in time":          TestNobodyDecidesInTime,
+	"a process that is split":         TestAProcessOfManyInstancesIsSplitAndGathersItsParts,
+	"people and parts":                TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole,
 	"cancelled":                       TestACancelledProcessTakesItsInstancesAlong,
 	"signals in the very same moment": TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce,
 }
@@ -44,7 +46,7 @@ var unseen = map[string]func(*testing.T){
 // it is in one round alone.
 func TestContinuingAsNewCannotBeSeen(t *testing.T) {
 	atLength(t)
-	long := map[string]int{"signals in the very same moment": 11, "effects carry their key": 3, "more Calls than run at once": 2}
+	long := map[string]int{"signals in the very same moment": 11, "effects carry their key": 3, "more Calls than run at once": 2, "a process that is split": 5}
 	for _, every := range []int{1, 2, 3, 5, 7, 11} {
 		before := *continueEvery
 		*continueEvery = every

@@ -4,7 +4,9 @@
 package workflows
 
 import (
+	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +25,7 @@ const (
 	ActivityExecute = "Execute"
 	ActivitySeal    = "Seal"
 	ActivityGone    = "Gone"
+	ActivityGather  = "Gather"
 
 	// SignalCalls hands Calls of a Request to an instance (CallsSignal). The Request activity sends it.
 	SignalCalls = "calls"
@@ -32,6 +35,8 @@ const (
 	SignalEnd = "end"
 	// SignalReport tells a process what became of an instance's Calls (model.Report). The instance sends it.
 	SignalReport = "report"
+	// SignalPart tells a process what a part of it has come to (model.PartReport). The part sends it.
+	SignalPart = "part"
 	// SignalHold keeps an instance from starting anything new, and lets it go on (HoldSignal). The process sends it.
 	SignalHold = "hold"
 	// SignalCorrect brings a person's correction to an instance (CorrectSignal). The process sends it.
@@ -82,6 +87,43 @@ type Start struct {
 	// ContinueEvery is after how many passes through its loop a workflow continues as new; 0: when Temporal suggests it.
 	// For tests.
 	ContinueEvery int `json:"continueEvery,omitempty"`
+	// Part says which part of which process this one is; nil: it is one by itself.
+	Part *PartOf `json:"part,omitempty"`
+}
+
+// PartOf names a part of a process.
+type PartOf struct {
+	Number int        `json:"number"` // from 1
+	Of     ProcessRef `json:"of"`
+}
+
+// PartID gives the workflow id of a part of a process.
+func PartID(process string, number int) string { return fmt.Sprintf("%s/~part/%d", process, number) }
+
+// GatherInput is what a process that was split ends with.
+type GatherInput struct {
+	Process string `json:"process"`
+	// Idea is the Idea file's content, with every correction.
+	Idea map[string]any `json:"idea"`
+	// Parts are the latest Ideas of the parts.
+	Parts []GatherPart `json:"parts"`
+	// Parent is the digest of the process's Idea before; At is the number of the one to be made.
+	Parent string `json:"parent,omitempty"`
+	At     int    `json:"at"`
+	Output any    `json:"output"`
+}
+
+// GatherPart is the latest Idea of a part.
+type GatherPart struct {
+	Process string   `json:"process"`
+	Last    Sealed   `json:"last"`
+	Tokens  []string `json:"tokens"`
+}
+
+// Gathered is what Gather found and sealed.
+type Gathered struct {
+	States map[string]any `json:"states"` // by token
+	Last   Sealed         `json:"last"`
 }
 
 // PrepareResult is what a process's Tools were bound to.
@@ -157,6 +199,8 @@ type InstanceSetup struct {
 	Oversight  model.Oversight          `json:"oversight,omitzero"`
 	// Attributes says that the search attributes are registered.
 	Attributes bool `json:"attributes,omitempty"`
+	// Whole is the process that Process is a part of; nil: it is one by itself.
+	Whole *ProcessRef `json:"whole,omitempty"`
 	// ContinueEvery is that of the process's Start.
 	ContinueEvery int `json:"continueEvery,omitempty"`
 }
@@ -232,6 +276,25 @@ type ProcessView struct {
 	Refused  int             `json:"refused"`
 	// Accepted are the last hundred signals by which people steered the process.
 	Accepted []Accepted `json:"accepted"`
+	// Parts are those of a process that is split: their instances are <process of the part>/<token>.
+	Parts []PartView `json:"parts,omitempty"`
+}
+
+// PartView is one part of a process that is split.
+type PartView struct {
+	Process   string              `json:"process"`
+	Status    model.ProcessStatus `json:"status"` // empty: it has not begun
+	Instances []string            `json:"instances"`
+}
+
+// InstanceID gives the workflow id of an instance, which of a split process is that of its part.
+func (v ProcessView) InstanceID(token string) string {
+	for _, part := range v.Parts {
+		if slices.Contains(part.Instances, token) {
+			return InstanceID(part.Process, token)
+		}
+	}
+	return InstanceID(v.Process, token)
 }
 
 // Accepted is a signal by which somebody steered the process, once it has taken effect.

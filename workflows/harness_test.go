@@ -186,6 +186,7 @@ type scenario struct {
 	llm     *rehearsal.Handler
 	options []rehearsal.Option
 
+	scripted  string        // replies that travel with the process, in place of an LLM's server
 	client    client.Client // where it runs
 	namespace string
 }
@@ -225,7 +226,7 @@ func (s *scenario) start() client.WorkflowRun {
 		s.t.Fatal(problems)
 	}
 	run, _, err := engine.StartOrAttach(s.t.Context(), s.client, s.namespace, engine.StartProcess{
-		ID: s.id, Idea: idea, Start: workflows.Start{Idea: s.idea, ContinueEvery: *continueEvery}, File: "test",
+		ID: s.id, Idea: idea, Start: workflows.Start{Idea: s.idea, Replies: s.scripted, ContinueEvery: *continueEvery}, File: "test",
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -16,7 +16,7 @@ func Instance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, carrie
 	if err := i.answer(ctx); err != nil {
 		return nil, err
 	}
-	workflow.Go(ctx, i.watchProcess)
+	watch(ctx, i.inbox, setup.belongsTo(), func() { i.gone = true })
 	for i.work(ctx); !i.ended(); i.work(ctx) {
 		if i.gone {
 			return nil, orphan()
@@ -80,8 +80,7 @@ type instance struct {
 	waited    bool // a person was waited for since it was looked whether the process is there
 	corrected int  // corrections taken in
 
-	orphaned workflow.Channel // says that the process is gone
-	gone     bool
+	gone bool // the process is not there any more
 }
 
 // told is what the process has been told.
@@ -118,8 +117,6 @@ func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, car
 		i.run = model.NewRun(palette, context, own.Token)
 	}
 	i.outbox = newOutbox(i.inbox)
-	i.orphaned = workflow.NewBufferedChannel(ctx, 1)
-	i.inbox.selector.AddReceive(i.orphaned, func(c workflow.ReceiveChannel, _ bool) { i.gone = c.ReceiveAsync(nil) })
 	on(i.inbox, ctx, SignalCalls, "From the Request: Calls, as they close in the stream.", i.onCalls)
 	on(i.inbox, ctx, SignalClose, "From the process: a Request broke off.", i.onClose)
 	on(i.inbox, ctx, SignalHold, "From the process: it is paused, or goes on.", i.onHold)

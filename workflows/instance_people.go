@@ -58,10 +58,14 @@ func (i *instance) orphanedSince(ctx workflow.Context) bool {
 		StartToCloseTimeout: 10 * time.Second, Summary: "is the process still there?",
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
 	})
-	var gone bool
-	err := workflow.ExecuteLocalActivity(ctx, ActivityGone, ProcessRef{i.setup.Process, i.setup.FirstRunID}).Get(ctx, &gone)
 	i.waited = false
-	return err != nil || gone
+	for _, ref := range i.setup.belongsTo() {
+		var gone bool
+		if err := workflow.ExecuteLocalActivity(ctx, ActivityGone, ref).Get(ctx, &gone); err != nil || gone {
+			return true
+		}
+	}
+	return false
 }
 
 func (i *instance) onHold(ctx workflow.Context, s HoldSignal) { i.held = s.Held }

@@ -17,8 +17,22 @@ type ProcessRef struct {
 	FirstRunID string `json:"firstRunId"`
 }
 
-// watchProcess ends the instance when its process is gone.
-func (i *instance) watchProcess(ctx workflow.Context) {
+// watch calls back when one of some processes is gone.
+func watch(ctx workflow.Context, b *inbox, of []ProcessRef, gone func()) {
+	found := workflow.NewBufferedChannel(ctx, 1)
+	b.selector.AddReceive(found, func(c workflow.ReceiveChannel, _ bool) {
+		c.ReceiveAsync(nil)
+		gone()
+	})
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		if watchUntilGone(ctx, of) {
+			found.Send(ctx, true)
+		}
+	})
+}
+
+// watchUntilGone looks from time to time; it gives false where nobody needs to look any more.
+func watchUntilGone(ctx workflow.Context, of []ProcessRef) bool {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute, Summary: "is the process still there?",
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
@@ -26,17 +40,27 @@ func (i *instance) watchProcess(ctx workflow.Context) {
 	for {
 		timer := workflow.NewTimerWithOptions(ctx, watchEvery, workflow.TimerOptions{Summary: "until the process is looked for"})
 		if timer.Get(ctx, nil) != nil {
-			return
+			return false
 		}
-		var gone bool
-		if workflow.ExecuteActivity(ctx, ActivityGone, ProcessRef{i.setup.Process, i.setup.FirstRunID}).Get(ctx, &gone) != nil {
-			return
-		}
-		if gone {
-			i.orphaned.Send(ctx, true)
-			return
+		for _, ref := range of {
+			var gone bool
+			if workflow.ExecuteActivity(ctx, ActivityGone, ref).Get(ctx, &gone) != nil {
+				return false
+			}
+			if gone {
+				return true
+			}
 		}
 	}
+}
+
+// belongsTo lists the processes that an instance ends with: its own, and the one that this is a part of.
+func (s InstanceSetup) belongsTo() []ProcessRef {
+	list := []ProcessRef{{s.Process, s.FirstRunID}}
+	if s.Whole != nil {
+		list = append(list, *s.Whole)
+	}
+	return list
 }
 
 // orphan is how an instance ends whose process is gone.

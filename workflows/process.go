@@ -18,7 +18,10 @@ func Process(ctx workflow.Context, start Start, carried *CarriedProcess) (*model
 	if err != nil {
 		return nil, err
 	}
-	for err = p.startNew(ctx); err == nil && ctx.Err() == nil; err = p.startNew(ctx) {
+	if p.parts != nil {
+		return p.runParts(ctx)
+	}
+	for err = p.startNew(ctx); err == nil && ctx.Err() == nil && !p.gone; err = p.startNew(ctx) {
 		p.conclude(ctx)
 		if p.leaving(ctx) {
 			p.endInstances(ctx)
@@ -39,12 +42,13 @@ func Process(ctx workflow.Context, start Start, carried *CarriedProcess) (*model
 			p.ask(ctx, brief)
 		}
 		p.show(ctx, step)
+		p.tellWhole(ctx, p.statusAt(step), false)
 		p.inbox.wakeAt(ctx, p.mind.Wake(), "until the next Request is due")
 		if step != model.StepOver {
 			p.inbox.wait(ctx)
 		}
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || p.gone {
 		return nil, p.cancelled(ctx)
 	}
 	return nil, err
@@ -69,6 +73,13 @@ type process struct {
 	states map[string]any
 	base   Sealed
 	passes int // through the loop of this run
+	// parts are what a process of very many instances is split into; nil where it is not.
+	parts *model.Parts
+	// told is what the process that this is a part of was told last, and reports how often it was; gone says that it is
+	// not there any more.
+	told    string
+	reports int
+	gone    bool
 
 	messages  map[string][]any // of the Idea, as far as instances see them, by token
 	held      bool             // the instances were told that the process is paused
@@ -93,6 +104,13 @@ func begin(ctx workflow.Context, start Start, carried *CarriedProcess) (*process
 		return nil, err
 	}
 	p.outbox = newOutbox(p.inbox)
+	if p.parts != nil {
+		p.hearParts(ctx)
+		return p, p.answerForParts(ctx)
+	}
+	if p.start.Part != nil {
+		watch(ctx, p.inbox, []ProcessRef{p.start.Part.Of}, func() { p.gone = true })
+	}
 	on(p.inbox, ctx, SignalReport, "From an instance: what became of its Calls.", p.onReport)
 	p.hearPeople(ctx)
 	return p, p.answer(ctx)
@@ -106,6 +124,9 @@ func (p *process) commence(ctx workflow.Context, idea *model.Idea) error {
 	}
 	p.setup.Bindings = prepared.Bindings
 	p.setIdea(idea)
+	if p.parts = model.Split(idea, workflow.Now(ctx)); p.parts != nil {
+		return nil
+	}
 	p.mind = model.NewMind(idea, p.id, prepared.Bindings, workflow.Now(ctx))
 	p.joining = []joining{{tokens: p.mind.Tokens()}}
 	p.states = p.mind.Final().States()
@@ -166,6 +187,9 @@ func (p *process) instanceSetup() InstanceSetup {
 		Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}, Context: p.messages[""],
 		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
 	}
+	if p.start.Part != nil {
+		s.Whole = &p.start.Part.Of
+	}
 	for _, t := range p.idea.Tools {
 		s.Tools[t.Name] = t.Source
 	}
@@ -213,12 +237,17 @@ func (p *process) windUp(ctx workflow.Context) bool {
 	return p.mind.Over() && ctx.Err() == nil
 }
 
-// finish ends the process. One in which an instance failed ends as failed, with everything in the failure's details.
+// finish ends the process.
 func (p *process) finish(ctx workflow.Context) (*model.Result, error) {
 	p.show(ctx, model.StepOver)
 	status := p.mind.Outcome()
-	r := p.result(status, true)
-	if status == model.StatusFailed {
+	p.tellWhole(ctx, status, true)
+	return ended(p.result(status, true))
+}
+
+// ended is how a process ends. One in which an instance failed ends as failed, with everything in the failure's details.
+func ended(r model.Result) (*model.Result, error) {
+	if r.Status == model.StatusFailed {
 		return nil, temporal.NewNonRetryableApplicationError(r.Error.Message, r.Error.Code, nil, r)
 	}
 	return &r, nil
@@ -235,6 +264,7 @@ func (p *process) cancelled(ctx workflow.Context) error {
 		}
 	}
 	p.attribute(ctx, string(model.StatusCancelled), 0)
+	p.tellWhole(ctx, model.StatusCancelled, true)
 	return temporal.NewCanceledError(p.result(model.StatusCancelled, true))
 }
 

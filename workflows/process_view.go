@@ -61,9 +61,13 @@ func (p *process) waiting() []string {
 		list = append(list, askSummary(b))
 	}
 	for _, a := range p.approvals().Approvals {
-		list = append(list, fmt.Sprintf("%s%s %s since %s", WaitingForPerson, a.Call, a.Tool, a.Since.UTC().Format(time.RFC3339)))
+		list = append(list, waitingFor(a))
 	}
 	return list
+}
+
+func waitingFor(a Approval) string {
+	return fmt.Sprintf("%s%s %s since %s", WaitingForPerson, a.Call, a.Tool, a.Since.UTC().Format(time.RFC3339))
 }
 
 func (p *process) approvals() ProcessApprovals {

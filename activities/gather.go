@@ -1,0 +1,47 @@
+package activities
+
+import (
+	"context"
+	"errors"
+
+	"processidea/activities/chain"
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// Gather reads what the parts of a process came to from their chains, and seals the process's own Idea over everybody's
+// State. An instance of a part that was ended before it sealed anything has none.
+func (a *Activities) Gather(ctx context.Context, in workflows.GatherInput) (*workflows.Gathered, error) {
+	defer heartbeat(ctx)()
+	g := &workflows.Gathered{States: map[string]any{}}
+	brief := &model.Brief{Process: in.Process}
+	for _, part := range in.Parts {
+		states, err := a.statesOf(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, token := range part.Tokens {
+			g.States[token] = states[token]
+			brief.Covered = append(brief.Covered, model.Covered{Token: token, State: states[token]})
+		}
+	}
+	sealed, err := a.Seal(ctx, workflows.SealInput{
+		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: brief, Calls: []any{}, Output: in.Output,
+	})
+	if err != nil {
+		return nil, err
+	}
+	g.Last = *sealed
+	return g, nil
+}
+
+func (a *Activities) statesOf(ctx context.Context, part workflows.GatherPart) (map[string]any, error) {
+	if part.Last.At == 0 {
+		return nil, nil
+	}
+	states, err := a.Chains.States(ctx, part.Process, part.Last)
+	if errors.Is(err, chain.ErrNoIdea) {
+		return nil, nil
+	}
+	return states, err
+}

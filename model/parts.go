@@ -1,0 +1,296 @@
+package model
+
+import (
+	"fmt"
+	"time"
+)
+
+// This file holds what a process of more instances than one Request may cover decides: it is split into parts, which are
+// processes themselves, and gathers what they come to.
+
+// DefaultBatch is how many instances a process has at most before it is split, unless its config says otherwise.
+const DefaultBatch = 100
+
+// partsAtOnce is how many parts are at work at a time. Those that only wait for people do not count.
+const partsAtOnce = 5
+
+// Parts is a process that is split, at work. It is plain data, so that it travels as it is.
+type Parts struct {
+	Size    int       `json:"size"` // instances of one part at most
+	List    []Part    `json:"list"`
+	Started time.Time `json:"started"`
+	Limits  Limits    `json:"limits"`
+	Paused  *Fault    `json:"paused,omitempty"`
+	// Extra is what the process itself asked, beside its parts.
+	Extra PartReport `json:"extra"`
+	// Asks counts the Requests for the output in a row that came to nothing.
+	Asks int `json:"asks,omitempty"`
+}
+
+// Part is some of the instances, and what their process last told.
+type Part struct {
+	Number  int        `json:"number"` // from 1
+	Tokens  []string   `json:"tokens"`
+	Started bool       `json:"started,omitempty"`
+	Report  PartReport `json:"report,omitzero"`
+}
+
+// PartReport is what a part tells the process that it is a part of.
+type PartReport struct {
+	Number int           `json:"number"`
+	Seq    int           `json:"seq"` // counts the part's reports
+	Status ProcessStatus `json:"status"`
+	// Waits says that people are waited for, and nobody else.
+	Waits    bool   `json:"waits,omitempty"`
+	Requests int    `json:"requests"`
+	Turns    int    `json:"turns"`
+	Ideas    int    `json:"ideas"`
+	Calls    Counts `json:"calls"`
+	Usage    Usage  `json:"usage"`
+	Error    *Fault `json:"error,omitempty"`
+	Output   any    `json:"output,omitempty"`
+	// Instances tells where each stands, once it is not at work any more.
+	Instances map[string]InstanceStatus `json:"instances,omitempty"`
+	Pending   []Pending                 `json:"pending,omitempty"`
+	// Digest is that of the part's latest Idea.
+	Digest   string    `json:"digest,omitempty"`
+	Refusals []Refusal `json:"refusals,omitempty"`
+}
+
+// Over says whether the part has ended.
+func (r PartReport) Over() bool {
+	return r.Status == StatusCompleted || r.Status == StatusFailed || r.Status == StatusCancelled
+}
+
+// Split parts a process; nil where it has no more instances than one Request may cover.
+func Split(i *Idea, now time.Time) *Parts {
+	tokens := i.Tokens()
+	if len(tokens) <= i.Config.Batch {
+		return nil
+	}
+	p := &Parts{Size: i.Config.Batch, Started: now, Limits: i.Config.Limits}
+	p.Add(tokens)
+	return p
+}
+
+// Add makes parts of more instances.
+func (p *Parts) Add(tokens []string) {
+	for len(tokens) > 0 {
+		n := min(p.Size, len(tokens))
+		p.List = append(p.List, Part{Number: len(p.List) + 1, Tokens: tokens[:n:n]})
+		tokens = tokens[n:]
+	}
+}
+
+// Of gives the number of the part that an instance belongs to; 0 where there is none.
+func (p *Parts) Of(token string) int {
+	for _, part := range p.List {
+		if contains(part.Tokens, token) {
+			return part.Number
+		}
+	}
+	return 0
+}
+
+// Heard takes a part's report, unless a later one came before it.
+func (p *Parts) Heard(r PartReport) {
+	if r.Number >= 1 && r.Number <= len(p.List) && r.Seq >= p.List[r.Number-1].Report.Seq {
+		p.List[r.Number-1].Report = r
+	}
+}
+
+// Start gives the parts to start now. They count as started from then on.
+func (p *Parts) Start() []Part {
+	var start []Part
+	working := 0
+	for _, part := range p.List {
+		if part.Started && !part.Report.Over() && !part.Report.Waits {
+			working++
+		}
+	}
+	for i := range p.List {
+		if part := &p.List[i]; !part.Started && working < partsAtOnce && p.Paused == nil {
+			part.Started = true
+			working++
+			start = append(start, *part)
+		}
+	}
+	return start
+}
+
+// Running gives the numbers of the parts that have started and not ended.
+func (p *Parts) Running() (numbers []int) {
+	for _, part := range p.List {
+		if part.Started && !part.Report.Over() {
+			numbers = append(numbers, part.Number)
+		}
+	}
+	return numbers
+}
+
+// Over says whether every part has ended.
+func (p *Parts) Over() bool {
+	for _, part := range p.List {
+		if !part.Report.Over() {
+			return false
+		}
+	}
+	return true
+}
+
+// Limit says which limit all parts together have reached, and until when the process may run.
+func (p *Parts) Limit(now time.Time) (reached *Fault, until time.Time) {
+	r := p.Result("", "")
+	tokens, calls := r.Usage.PromptTokens+r.Usage.CompletionTokens, r.Calls
+	ended := calls.Done + calls.Failed + calls.Rejected + calls.Skipped + calls.Blocked
+	l := p.Limits
+	if l.Duration > 0 {
+		until = p.Started.Add(l.Duration)
+	}
+	switch {
+	case l.Requests > 0 && r.Requests >= l.Requests:
+		reached = fault(CodeLimit, "%d Requests were made, the limit is %d", r.Requests, l.Requests)
+	case l.Tokens > 0 && tokens >= l.Tokens:
+		reached = fault(CodeLimit, "%d tokens were used; the limit is %d", tokens, l.Tokens)
+	case l.Calls > 0 && ended >= l.Calls:
+		reached = fault(CodeLimit, "%d Calls were made; the limit is %d", ended, l.Calls)
+	case !until.IsZero() && !now.Before(until):
+		reached = fault(CodeLimit, "the process has run for %s, the limit", l.Duration)
+	}
+	return reached, until
+}
+
+// Result is the process as it stands, without States.
+func (p *Parts) Result(process string, status ProcessStatus) Result {
+	r := Result{Process: process, Status: status, Instances: map[string]InstanceResult{}, Error: p.Paused, Output: p.Extra.Output}
+	add := func(part PartReport) {
+		r.Requests += part.Requests
+		r.Ideas += part.Ideas
+		r.Calls.Add(part.Calls)
+		r.Usage.Add(part.Usage)
+	}
+	add(p.Extra)
+	for _, part := range p.List {
+		add(part.Report)
+		for _, token := range part.Tokens {
+			s, ok := part.Report.Instances[token]
+			if !ok {
+				s = InstanceWorking
+			}
+			r.Instances[token] = InstanceResult{Status: s}
+		}
+	}
+	if f := p.failure(); f != nil && status == StatusFailed {
+		r.Error = f
+	}
+	return r
+}
+
+// Outcome is the status with which the process ends once every part has.
+func (p *Parts) Outcome() ProcessStatus {
+	if p.failure() != nil {
+		return StatusFailed
+	}
+	return StatusCompleted
+}
+
+func (p *Parts) failure() *Fault {
+	failed, first := 0, (*Fault)(nil)
+	for _, part := range p.List {
+		if s := part.Report.Status; s != StatusFailed && s != StatusCancelled {
+			continue
+		}
+		if failed++; first == nil {
+			why := part.Report.Error
+			if why == nil {
+				why = fault(CodeLost, "it was ended")
+			}
+			first = fault(why.Code, "part %d: %s", part.Number, why.Message)
+		}
+	}
+	if failed > 1 {
+		first.Message += fmt.Sprintf("; %d of %d parts failed", failed, len(p.List))
+	}
+	return first
+}
+
+// Turn counts the Requests that were answered, for the one that asks for the output.
+func (p *Parts) Turn() int {
+	turns := 0
+	for _, part := range p.List {
+		turns = max(turns, part.Report.Turns)
+	}
+	return turns + p.Extra.Turns + 1
+}
+
+// Outputs gives the parts' outputs in the form of instances, for the Request that makes one of them.
+func (p *Parts) Outputs() []Covered {
+	var list []Covered
+	for _, part := range p.List {
+		list = append(list, Covered{Token: fmt.Sprintf("part %d", part.Number), State: map[string]any{"output": part.Report.Output}})
+	}
+	return list
+}
+
+// Source is the Idea of one part: the shared Messages, and those of its instances. The limits are the whole process's.
+func (part Part) Source(whole map[string]any) map[string]any {
+	mine := map[string]bool{"": true}
+	for _, token := range part.Tokens {
+		mine[token] = true
+	}
+	out := withoutKey(whole, "context")
+	var context []any
+	list, _ := whole["context"].([]any)
+	for _, raw := range list {
+		m, _ := raw.(map[string]any)
+		if token, _ := m["_instance"].(string); mine[token] {
+			context = append(context, raw)
+		}
+	}
+	out["context"] = context
+	if config, ok := out["config"].(map[string]any); ok {
+		out["config"] = withoutKey(config, "limits")
+	}
+	return out
+}
+
+// Concerning picks the messages that the part sees.
+func (part Part) Concerning(context []any) []any {
+	var list []any
+	for _, raw := range context {
+		m, _ := raw.(map[string]any)
+		if token, _ := m["_instance"].(string); token == "" || contains(part.Tokens, token) {
+			list = append(list, raw)
+		}
+	}
+	return list
+}
+
+// Answered takes what became of the Request for the output over the parts' outputs. The third bad one in a row pauses the
+// process.
+func (p *Parts) Answered(i *Idea, r Reply) {
+	p.Extra.Requests++
+	p.Extra.Turns += max(1, r.Attempts)
+	p.Extra.Usage.Add(r.Usage)
+	f := r.End
+	if r.Whole {
+		out := i.Output.withoutNulls(r.Output)
+		if f = r.OutputFault; f == nil && out != nil {
+			p.Extra.Output, p.Asks = out, 0
+			return
+		}
+		if f == nil {
+			f = fault(CodeBadOutput, "there is no output; the output form wants one")
+		}
+	}
+	if p.Asks++; r.Final || p.Asks >= maxBadInRow {
+		p.Paused, p.Asks = fault(CodeBadOutputs, "the output over all parts: %s", f.Message), 0
+	}
+}
+
+// Changes gives the States of a Brief in the form of what they differ in from nothing.
+func (b *Brief) Changes() map[string]any {
+	bare, changes := b.Since(nil)
+	*b = *bare
+	return changes
+}

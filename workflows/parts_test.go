@@ -1,0 +1,97 @@
+package workflows_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"processidea/activities/chain"
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// rows are instances 1 to n, as an Idea's context.
+func rows(from, to int) string {
+	var list []string
+	for n := from; n <= to; n++ {
+		list = append(list, fmt.Sprintf(`{"type": "state", "_instance": "%d", "text": "t%d"}`, n, n))
+	}
+	return strings.Join(list, ",")
+}
+
+const oneForAll = `{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "loud"}]}}`
+
+func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
+	s := newScenario(t, `{"config": {"batch": 10}, "schema": {"tools": {"shout": `+textTool+`}, "output": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}},
+		"context": [{"type": "text", "text": "Go."}, `+rows(1, 64)+`]}`)
+	s.scripted = strings.Join([]string{oneForAll, `{"solution": {"calls": [], "output": {"n": 10}}}`, `{"solution": {"calls": [], "output": {"n": 64}}}`}, "\n")
+	r := s.finish()
+	if r.Status != model.StatusCompleted || r.Calls.Done != 64 || len(r.Instances) != 64 || asJSON(r.Output) != `{"n":64}` || r.Requests != 15 {
+		t.Errorf("%s %+v %s after %d Requests, %d instances", r.Status, r.Calls, asJSON(r.Output), r.Requests, len(r.Instances))
+	}
+	for n := 1; n <= 64; n++ {
+		i := r.Instances[fmt.Sprint(n)]
+		if want := fmt.Sprintf(`{"loud":"T%d","text":"t%d"}`, n, n); i.Status != model.InstanceSettled || asJSON(i.State) != want {
+			t.Errorf("instance %d is %s with %s", n, i.Status, asJSON(i.State))
+		}
+	}
+	for _, id := range []string{s.id, workflows.PartID(s.id, 1), workflows.PartID(s.id, 7)} {
+		if report, err := chain.New(store).Verify(t.Context(), id); err != nil || !report.Whole {
+			t.Errorf("the chain of %s: %+v, %v", id, report, err)
+		}
+	}
+	if err := replay(t, store, history(t, s.id)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"config": {"batch": 3}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 7)+`]}`)
+	s.scripted = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 1, "_outputPath": "paid"}]}}
+{"solution": {"calls": []}}`
+	run := s.start()
+	waiting := s.waitsFor(7)
+	s.signal(s.id, model.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "8", "text": "t8"}}})
+	s.waitsFor(8)
+	s.signal(s.id, model.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "3"}}, "id": "twice"})
+	s.signal(s.id, model.Approve, map[string]any{"call": "1.1@nobody", "id": "nobody"})
+	eventually(t, "both are refused", func() bool { return s.processStatus().Refused == 2 })
+	s.signal(s.id, model.SteerPause, map[string]any{"by": "ann"})
+	eventually(t, "every part is paused", func() bool {
+		v := s.processStatus()
+		paused := 0
+		for _, part := range v.Parts {
+			if part.Status == model.StatusPaused {
+				paused++
+			}
+		}
+		return v.Status == model.StatusPaused && paused == 4
+	})
+	s.signal(s.id, model.SteerResume, map[string]any{})
+	for _, a := range append(waiting, s.waitsFor(8)[7]) {
+		s.signal(s.id, model.Approve, map[string]any{"call": a.Call, "digest": a.Digest, "by": "bob"})
+	}
+	if r := s.end(run); r.Status != model.StatusCompleted || r.Calls.Done != 8 || len(till.seen()) != 8 || len(r.Instances) != 8 {
+		t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
+	}
+}
+
+func TestASplitProcessThatIsCancelledTakesItsPartsAlong(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"config": {"batch": 2}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`]}`)
+	s.scripted = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 1}]}}`
+	run := s.start()
+	s.waitsFor(4)
+	if err := s.client.CancelWorkflow(t.Context(), s.id, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Get(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "canceled") {
+		t.Errorf("it ended with %v", err)
+	}
+	for _, id := range []string{workflows.PartID(s.id, 2), workflows.InstanceID(workflows.PartID(s.id, 2), "4")} {
+		if err := s.client.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil); err == nil {
+			t.Errorf("%s has not been cancelled", id)
+		}
+	}
+}
