@@ -16,6 +16,7 @@ type Mind struct {
 	started  time.Time
 
 	requests, turns        int
+	before                 int // Requests of the process whose Idea this one goes on from
 	badReplies, badOutputs int
 	lost                   int // workers, under one Request after the other
 	usage                  Usage
@@ -32,6 +33,7 @@ type Mind struct {
 	hasOutput              bool
 	paused                 *Fault
 	limits                 Limits
+	taken                  []TakenUp
 }
 
 // Member is one instance, as its process knows it.
@@ -99,6 +101,7 @@ func NewMind(idea *Idea, process string, bindings map[string]Binding, now time.T
 		idea: idea, process: process, bindings: bindings, byToken: map[string]*Member{}, started: now, limits: idea.Config.Limits,
 	}
 	m.join(idea.Tokens())
+	m.resume()
 	return m
 }
 
@@ -239,7 +242,7 @@ func (m *Mind) late(now time.Time) *Fault {
 // brief composes the next Request: for latent results where some are waited for, for the output alone where every
 // instance has settled, for all instances that are ready for one otherwise.
 func (m *Mind) brief() *Brief {
-	b := &Brief{Process: m.process, Number: m.requests + 1, Turn: m.turns + 1, Closing: m.closing()}
+	b := &Brief{Process: m.process, Number: m.before + m.requests + 1, Turn: m.turns + 1, Closing: m.closing()}
 	members := m.ready()
 	for _, mem := range members {
 		b.Asking = append(b.Asking, mem.asking...)
@@ -381,10 +384,14 @@ func (m *Mind) Paused() *Fault { return m.paused }
 
 // Final is the process as it ended, in the form of a Request that covers every instance: for the last Idea.
 func (m *Mind) Final() *Brief {
-	b := &Brief{Process: m.process, Number: m.requests, Turn: m.turns, Plan: m.planEntries(m.members)}
+	b := &Brief{Process: m.process, Number: m.before + m.requests, Turn: m.turns, Plan: m.planEntries(m.members)}
 	b.Troubles = append(m.troubles[:len(m.troubles):len(m.troubles)], m.callTroubles(m.members)...)
 	for _, mem := range m.members {
-		b.Covered = append(b.Covered, Covered{Token: mem.Token, State: mem.state.Value(), Missing: mem.Missing})
+		c := Covered{Token: mem.Token, State: mem.state.Value(), Missing: mem.Missing}
+		if mem.Status != InstanceWorking {
+			c.Status, c.Fault = mem.Status, mem.Fault
+		}
+		b.Covered = append(b.Covered, c)
 	}
 	return b
 }

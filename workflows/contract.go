@@ -79,6 +79,8 @@ type Start struct {
 	Replies string `json:"replies,omitempty"`
 	// Attributes says that the search attributes are registered.
 	Attributes bool `json:"attributes,omitempty"`
+	// WithSolution takes up the Calls of the Idea's solution, minus those that its record calls done.
+	WithSolution bool `json:"withSolution,omitempty"`
 }
 
 // PrepareResult is what a process's Tools were bound to.
@@ -173,6 +175,8 @@ type CallsSignal struct {
 type SentCall struct {
 	Index int `json:"index"`
 	Call  any `json:"call"`
+	// Why a person must look at it, whatever its Tool's policy says: it comes from the process of another chain.
+	Why string `json:"why,omitempty"`
 }
 
 // SentValue is the result of a latent Call that was asked for by itself.

@@ -17,7 +17,9 @@ func Process(ctx workflow.Context, start Start) (*model.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = p.startInstances(ctx, p.mind.Tokens())
+	if err = p.startInstances(ctx, p.mind.Tokens()); err == nil {
+		p.takeUp(ctx)
+	}
 	for err == nil && ctx.Err() == nil {
 		p.conclude(ctx)
 		step, brief := p.mind.Next(workflow.Now(ctx))
@@ -79,8 +81,11 @@ func begin(ctx workflow.Context, start Start) (*process, error) {
 		return nil, err
 	}
 	p.setup = RequestSetup{Bindings: prepared.Bindings, Replies: start.Replies}
-	p.setIdea(idea)
 	p.mind = model.NewMind(idea, p.id, prepared.Bindings, workflow.Now(ctx))
+	if start.WithSolution {
+		p.mind.TakeSolution()
+	}
+	p.setIdea(p.mind.Idea())
 	p.outbox = newOutbox(p.inbox)
 	on(p.inbox, ctx, SignalReport, "From an instance: what became of its Calls.", p.onReport)
 	p.hearPeople(ctx)
