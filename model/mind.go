@@ -305,7 +305,11 @@ func (m *Mind) Heard(r Report) {
 	}
 	for _, w := range r.Writes {
 		mem.state.Apply(w)
-		m.log = append(m.log, mem.logged(w))
+		e := mem.logged(w)
+		if w.Request <= m.before {
+			e.Call = m.writtenBefore(w) // no Idea of this chain has it in its solution
+		}
+		m.log = append(m.log, e)
 	}
 	if r.Closed > mem.closed {
 		mem.closed = r.Closed

@@ -24,6 +24,7 @@ type TakenCall struct {
 func (m *Mind) resume() {
 	var left []Message
 	tokens := m.Tokens()
+	m.before = requestsBefore(m.idea)
 	for _, msg := range m.idea.Context {
 		t, isTrouble := troubleOf(msg)
 		switch {
@@ -46,6 +47,16 @@ func (m *Mind) resume() {
 			m.ended = append(m.ended, mem)
 		}
 	}
+}
+
+// requestsBefore tells how many Requests came before the one that the Idea is of, by its meta. What is no such number says
+// nothing.
+func requestsBefore(i *Idea) int {
+	n, err := positive(asObject(i.Source["meta"])["request"])
+	if err != nil {
+		return 0
+	}
+	return n - 1
 }
 
 // ending takes how an instance had ended from its last State message.
@@ -117,6 +128,16 @@ func (m *Mind) TakeUp() []TakenUp {
 	sort.SliceStable(taken, func(i, j int) bool { return taken[i].Request < taken[j].Request })
 	m.taken = nil
 	return taken
+}
+
+// writtenBefore gives, as it was written, a Call that was taken up.
+func (m *Mind) writtenBefore(w Write) any {
+	for _, p := range m.plan {
+		if p.request == w.Request && p.index == w.Index {
+			return p.call
+		}
+	}
+	return nil
 }
 
 // TakeSolution takes up the Calls of the Idea's solution too, as if they were the first Request's answer: those that the
