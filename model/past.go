@@ -124,3 +124,49 @@ func troubleOf(m Message) (t Trouble, ok bool) {
 	t.Instances, _ = stringList(m.Source["instances"])
 	return t, true
 }
+
+// Forget takes out of the records of an Idea, in place, that an instance has what Calls wrote at a path: what was taken out of
+// State is not done any more.
+func Forget(source map[string]any, token string, path Path) {
+	idea, _ := ReadIdea(source)
+	for _, m := range idea.Context {
+		record := asObject(m.Source["record"])
+		if !m.isRecord() {
+			continue
+		}
+		for _, p := range pastOf(m, idea.Tokens()) {
+			if _, there := p.how[token]; there && idea.writesAt(p.call, path) {
+				id := CallID(p.request, p.index, "")
+				record[id] = without(asObject(record[id]), string(p.how[token]), token)
+			}
+		}
+	}
+}
+
+// writesAt says whether a Call, as written, has an output path at which a write can be seen at another path.
+func (i *Idea) writesAt(raw any, path Path) bool {
+	call := asObject(raw)
+	name, _ := call["_tool"].(string)
+	t := i.Tool(name)
+	if t == nil {
+		return false
+	}
+	var c Call
+	return t.readCallOutput(&c, call) == nil && c.OutputPath != nil && c.OutputPath.Overlaps(path)
+}
+
+// without is an entry of a record that does not say any more how its Call stands in an instance.
+func without(entry map[string]any, status, token string) map[string]any {
+	where, named := stringList(entry[status])
+	left := []any{}
+	for _, t := range where {
+		if t != token {
+			left = append(left, t)
+		}
+	}
+	out := withoutKey(entry, status)
+	if named && len(left) > 0 {
+		out[status] = left
+	}
+	return out
+}

@@ -207,3 +207,23 @@ func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatIsTakenOutOfStateIsNotDoneAnyMore(t *testing.T) {
+	text := `{"schema": {"tools": {` + stagedTools + `}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a.b"},{"_tool":"work","_outputPath":"c"},{"_tool":"log"},
+		{"_tool":"work"},{"_tool":"none"},5], "record": {"1.1":{"done":["①","②"],"results":{}},"1.2":{"done":["①"]},"1.3":{"done":["①"]},"1.4":{"done":["①"]},"1.5":{"failed":["①"]},"1.6":{}}}%s]}`
+	for path, want := range map[string]string{
+		"a":   `{"1.1":{"done":["②"],"results":{}},"1.2":{"done":["①"]},"1.3":{"done":["①"]},"1.4":{"done":["①"]},"1.5":{"failed":["①"]},"1.6":{}}`,
+		"log": `{"1.1":{"done":["①","②"],"results":{}},"1.2":{"done":["①"]},"1.3":{},"1.4":{"done":["①"]},"1.5":{"failed":["①"]},"1.6":{}}`,
+	} {
+		i := ideaOf(t, fmt.Sprintf(text, `, {"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`))
+		Forget(i.Source, "①", Path{path})
+		if got := string(Encode(asObject(i.Context[0].Source)["record"])); got != want {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	i := ideaOf(t, `{"schema": {"tools": {`+stagedTools+`}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a"}], "record": {"1.1":{"done":1}}}]}`)
+	Forget(i.Source, "", Path{"a"})
+	if got := string(Encode(i.Context[0].Source["record"])); got != `{"1.1":{}}` {
+		t.Error(got)
+	}
+}

@@ -75,6 +75,7 @@ func (c *changes) unsetAll() error {
 			return misuse("unset %s: nothing stands there", text)
 		}
 		c.change(token, m, rest)
+		model.Forget(c.idea, token, path)
 	}
 	return nil
 }

@@ -130,9 +130,11 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 
 func TestAForkTakesTheSolutionUpOnDemandAndChanges(t *testing.T) {
 	d, c := batched(t)
+	defer func() { want(t, c.String(), `{"/look":4,"/tell":1}`) }()
 	files := map[string]string{
 		"stricter.yaml": "config: {limits: {requests: 9}}\ncontext:\n- {type: instruction, instruction: Be strict.}\n- {type: state, _instance: ④, text: d}\n",
 		"state.json":    `{"①": {"more": {"deep": 1}}}`, "plan.json": `[{"_tool": "look", "_instance": "*", "_outputPath": "planned"}]`,
+		"solution.json": `{"solution": {"calls": [{"_tool": "look", "_instance": "①", "_outputPath": "second"}, {"_tool": "tell", "_instance": "①", "text": "†state.text"}]}}`,
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o600); err != nil {
@@ -161,11 +163,11 @@ func TestAForkTakesTheSolutionUpOnDemandAndChanges(t *testing.T) {
 	}
 	// The same again attaches; a fork of the fork goes on from there.
 	d.do("fork", "p", "--at", "2", "--id", "q", "--replies", "more.jsonl", "--detach").is(exitUsage).complains("another file")
-	d.do("fork", "q", "--at", "1", "--replies", "more.jsonl", "--detach").is(exitDone)
+	// What is taken out of State is not done any more: the same Call comes again.
+	d.do("fork", "q", "--at", "1", "--file", "solution.json", "--with-solution", "--unset", "①:second", "--replies", "more.jsonl", "--detach").is(exitDone)
 	d.do("reject", "q-fork-1", d.asked("q-fork-1").Call, "--reason", "no").is(exitDone)
 	d.do("watch", "q-fork-1").is(exitDone)
 	says(t, "verify|q-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exitDone, "whole", "forked from Idea 1 of q, ")
-	want(t, c.String(), `{"/look":3,"/tell":1}`)
 }
 
 func TestAForkSaysWhatIsWrongBeforeAnythingStarts(t *testing.T) {
