@@ -204,3 +204,19 @@ func TestAForkSaysWhatIsWrongBeforeAnythingStarts(t *testing.T) {
 		t.Error("a server was started")
 	}
 }
+
+func TestRunTakesTheSolutionOfAFileUpOnDemand(t *testing.T) {
+	c := newCounter(t)
+	plan := `[{"_tool": "tell", "text": "twice"}, {"_tool": "look", "_outputPath": "a"}]`
+	idea := `{"schema": {"tools": {` + c.tool("tell", "") + "," + c.tool("look", "") + `}}, "context": [{"type": "plan", "plan": ` + plan + `,
+		"record": {"1.1": {"done": 1, "results": {"": "told"}}, "1.2": {"failed": 1}}}], "solution": {"calls": ` + plan + `, "output": null}}`
+	d := newDesk(t, map[string]string{"a.json": idea, "more.jsonl": nothingMore}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(c.URL, "http://"))
+	d.do("run", "a.json", "--id", "plain", "--replies", "more.jsonl", noUI).is(exitDone)
+	want(t, c.String(), `{}`)
+	r := d.do("run", "a.json", "--id", "taken", "--replies", "more.jsonl", "--with-solution", noUI, "--json").is(exitDone).result()
+	want(t, c.String(), `{"/look":1}`)
+	if r.Calls != (model.Counts{Done: 1}) || string(model.Encode(r.Instances[""].State)) != `{"a":"look"}` {
+		t.Errorf("%+v", r)
+	}
+	d.do("run", "a.json", "--id", "taken", "--replies", "more.jsonl", noUI).is(exitUsage).complains("another file")
+}
