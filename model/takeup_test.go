@@ -227,3 +227,32 @@ func TestWhatIsTakenOutOfStateIsNotDoneAnyMore(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestARecordIsNoPlanToCheck(t *testing.T) {
+	plan := `{"type": "plan", "plan": [5, {"_tool": "nobody"}, {"_tool": "work", "x": "†state.none", "_outputPath": "a"}]%s}`
+	for more, want := range map[string]int{``: 3, `, "record": {"1.1": {}, "1.2": {"failed": 1}, "1.3": {"blocked": 1}}`: 0} {
+		i := ideaOf(t, `{"schema": {"tools": {`+stagedTools+`}}, "context": [`+fmt.Sprintf(plan, more)+`]}`)
+		if n := len(Check(i, nil).Errors()); n != want {
+			t.Errorf("%d errors, not %d: %v", n, want, Check(i, nil))
+		}
+	}
+}
+
+func TestHowAnInstanceEndedIsReadFromAMessageWithItsPayloadUnderItsKey(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"type":"state","state":{},"_status":"settled"}`:  "",
+		`{"type":"state","state":{},"_status":"working"}`:  "",
+		`{"type":"state","state":{},"_status":"finished"}`: "$.context[0]._status: want working, settled or failed",
+		`{"type":"state","state":{},"_status":5}`:          "$.context[0]._status: want working, settled or failed",
+		`{"type":"input","input":{},"_status":"settled"}`:  `$.context[0]._status: the payload stands under "input" and flat at once`,
+		`{"type":"state","_status":"settled"}`:             "",
+	} {
+		i, ps := ParseIdea([]byte(`{"context": [` + text + `]}`))
+		if ps.Error() != want && !(len(ps) == 0 && want == "") {
+			t.Errorf("%s: %q", text, ps.Error())
+		}
+		if strings.HasSuffix(text, `{"type":"state","_status":"settled"}`) && i.Context[0].Status != "" {
+			t.Errorf("a flat payload is State: %+v", i.Context[0])
+		}
+	}
+}

@@ -26,7 +26,8 @@ type figures struct {
 	FailedTasks    int      `json:"failedTasks"`
 	Broken         []broken `json:"broken"`
 
-	mu sync.Mutex
+	mu    sync.Mutex
+	known map[string]bool // what a person was asked about
 }
 
 // moment is one kill: what, and how long after the one before.
@@ -43,7 +44,7 @@ type broken struct {
 }
 
 func newFigures(o options) *figures {
-	return &figures{Seed: o.seed, Kills: map[string]int{}, Moments: []moment{}, Broken: []broken{}}
+	return &figures{Seed: o.seed, Kills: map[string]int{}, Moments: []moment{}, Broken: []broken{}, known: map[string]bool{}}
 }
 
 func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
@@ -58,10 +59,14 @@ func (f *figures) kills() int { return len(f.Moments) }
 
 func (f *figures) waveEnded(d time.Duration) { f.Slowest = max(f.Slowest, seconds(d)) }
 
-func (f *figures) asked() {
+// asked notes that a person was asked about something, once however long it waits.
+func (f *figures) asked(what string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.Asked++
+	if !f.known[what] {
+		f.known[what] = true
+		f.Asked++
+	}
 }
 
 func (f *figures) broke(rule, where, format string, args ...any) {

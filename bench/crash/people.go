@@ -35,7 +35,7 @@ func (r *rehearsed) pending(ctx context.Context, id string) []workflows.Approval
 func (r *rehearsed) decide(ctx context.Context, a workflows.Approval) {
 	signal, payload := model.Approve, map[string]any{"call": a.Call, "digest": a.Digest, "by": "crash"}
 	if a.Why != "" {
-		r.figures.asked()
+		r.figures.asked(a.Process + " " + a.Digest)
 		if e := r.tools.effect(workflows.IdempotencyKey(a.Process, a.Instance, a.Call)); e != nil {
 			signal = model.Answer
 			payload["output"], _ = model.Decode([]byte(e.answer))
