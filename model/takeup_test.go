@@ -256,3 +256,19 @@ func TestHowAnInstanceEndedIsReadFromAMessageWithItsPayloadUnderItsKey(t *testin
 		}
 	}
 }
+
+func TestRequestsGoOnFromTheNumberOfTheIdea(t *testing.T) {
+	for meta, want := range map[string]int{`{"request": 5}`: 5, `{}`: 1, `{"request": 0}`: 1, `{"request": "5"}`: 1} {
+		s := onStage(t, "", `"meta": `+meta, twoInstances)
+		if b := s.asks(); b.Number != want || b.Turn != 1 {
+			t.Errorf("%s: Request %d, turn %d", meta, b.Number, b.Turn)
+		}
+	}
+}
+
+func TestACallThatIsPutInThePlaceOfOneInDoubtIsNotInDoubt(t *testing.T) {
+	s, second := halfway(t)
+	q := s.again(second, false)
+	q.decide(Replace, "1.2@②", `{"with": {"_tool": "work", "x": 7}}`)
+	s.want("it has run", string(q.runs["②"].Find("1.2@②").Status), "done")
+}

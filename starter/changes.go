@@ -120,8 +120,10 @@ func (c *changes) addKey(key string, v any) error {
 		for name, tool := range tools {
 			c.part("schema", "tools")[name] = tool
 		}
-		if out, ok := object["output"]; ok {
-			c.part("schema")["output"] = out
+		for k, part := range object {
+			if k != "tools" {
+				c.part("schema")[k] = part // what has no place there is complained of as in any Idea
+			}
 		}
 	case key == "solution" && isObject:
 		c.idea[key] = v
