@@ -22,7 +22,7 @@ func (a *Activities) Gather(ctx context.Context, in workflows.GatherInput) (*wor
 		}
 		for _, token := range part.Tokens {
 			g.States[token] = states[token]
-			brief.Covered = append(brief.Covered, model.Covered{Token: token, State: states[token]})
+			brief.Covered = append(brief.Covered, model.Covered{Token: token, State: states[token], Status: part.Statuses[token]})
 		}
 	}
 	sealed, err := a.Seal(ctx, workflows.SealInput{

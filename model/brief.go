@@ -26,6 +26,9 @@ type Covered struct {
 	State any    `json:"state"`
 	// Missing lists State paths that its schema requires and that are not there.
 	Missing []string `json:"missing,omitempty"`
+	// Status of an instance that has settled or failed, and why it failed: for the chain.
+	Status InstanceStatus `json:"status,omitempty"`
+	Fault  *Fault         `json:"fault,omitempty"`
 }
 
 // PlanEntry is a Call of an earlier Request, and how many instances it stands how in.
@@ -33,6 +36,8 @@ type PlanEntry struct {
 	ID   string         `json:"id"` // without a token
 	Call any            `json:"call"`
 	How  map[Status]int `json:"how"`
+	// Where says in which, where they have names.
+	Where map[Status][]string `json:"where,omitempty"`
 	// Results of Calls without an output path, by token.
 	Results map[string]any `json:"results,omitempty"`
 	// Decided is what people decided on the Call, in the order of the instances.

@@ -14,6 +14,7 @@ type CarriedMind struct {
 	Members []CarriedMember `json:"members"`
 	Started time.Time       `json:"started"`
 
+	Before     int            `json:"before,omitempty"`
 	Requests   int            `json:"requests"`
 	Turns      int            `json:"turns"`
 	BadReplies int            `json:"badReplies,omitempty"`
@@ -74,7 +75,7 @@ type CarriedWiring struct {
 // told.
 func (m *Mind) Carry() CarriedMind {
 	c := CarriedMind{
-		Started: m.started, Requests: m.requests, Turns: m.turns, BadReplies: m.badReplies, BadOutputs: m.badOutputs, Lost: m.lost,
+		Started: m.started, Before: m.before, Requests: m.requests, Turns: m.turns, BadReplies: m.badReplies, BadOutputs: m.badOutputs, Lost: m.lost,
 		Usage: m.usage, Unnamed: m.unnamed, ReadySince: m.readySince, Troubles: m.troubles, Log: m.log, Output: m.output,
 		HasOutput: m.hasOutput, Paused: m.paused, Limits: m.limits,
 	}
@@ -124,10 +125,11 @@ func sortedCalls[V any](calls map[[2]int]V) []CallKey {
 // ResumeMind goes on with a Mind. Idea, process and bindings are those that it began with.
 func ResumeMind(idea *Idea, process string, bindings map[string]Binding, c CarriedMind) *Mind {
 	m := NewMind(idea, process, bindings, c.Started)
+	m.plan, m.ended, m.taken, m.before = nil, nil, nil, c.Before
 	m.idea = m.idea.With(c.Context)
 	for i, carried := range c.Members {
 		if i == len(m.members) {
-			m.take(&Member{state: NewState(carried.Start)}, carried.Token)
+			m.enter(&Member{state: NewState(carried.Start)}, carried.Token)
 		}
 		m.members[i].resume(carried)
 	}

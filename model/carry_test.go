@@ -45,11 +45,11 @@ func TestEveryFieldOfWhatIsCarriedIsKnown(t *testing.T) {
 	}{
 		{Run{}, []string{"context", "state", "records", "open", "closed", "fresh", "now", "overdue", "corrections"},
 			[]string{"token", "palette", "given", "view", "schema"}},
-		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Asking", "Arrived", "Value", "Pending", "Decisions", "Written",
+		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Asking", "Arrived", "Value", "Doubt", "Pending", "Decisions", "Written",
 			"ready", "cleared", "asked", "author"}, []string{"reads", "scoped"}},
-		{Mind{}, []string{"idea", "members", "started", "requests", "turns", "badReplies", "badOutputs", "lost", "usage", "unnamed", "wiring",
+		{Mind{}, []string{"idea", "members", "started", "before", "requests", "turns", "badReplies", "badOutputs", "lost", "usage", "unnamed", "wiring",
 			"readySince", "plan", "troubles", "log", "output", "hasOutput", "paused", "limits"},
-			[]string{"given", "first", "process", "bindings", "byToken", "wake", "asked", "ended"}}, // nothing is asked, and who has ended was told
+			[]string{"given", "first", "process", "bindings", "byToken", "wake", "asked", "ended", "taken"}}, // nothing is asked, who has ended was told, and Calls were handed out
 		{Member{}, []string{"Token", "Status", "Fault", "Missing", "Pending", "state", "calls", "covered", "planned", "closed", "quiet", "told",
 			"lacks", "corrected", "taken", "back", "revised", "asking"}, nil},
 	} {

@@ -100,6 +100,13 @@ func (r *Run) Unsure(id, why string) {
 	r.await(rec, *rec.ready, &Approval{Allow: []string{Approve, Reject, Answer}}, why)
 }
 
+// Doubt has a person look at a Call that has not started, whatever its Tool's policy says.
+func (r *Run) Doubt(id, why string) {
+	if rec := r.Find(id); rec != nil && rec.Status == Waiting {
+		rec.Doubt = why
+	}
+}
+
 // Decide takes a person's decision. An error says why it changed nothing.
 func (r *Run) Decide(d Decision) error {
 	rec := r.Find(d.Call)

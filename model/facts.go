@@ -40,6 +40,12 @@ func (m *Mind) planEntries(members []*Member) []PlanEntry {
 
 func (e *PlanEntry) add(token string, c CallReport) {
 	e.How[c.Status]++
+	if token != "" {
+		if e.Where == nil {
+			e.Where = map[Status][]string{}
+		}
+		e.Where[c.Status] = append(e.Where[c.Status], token)
+	}
 	if c.Result != nil {
 		e.Results[token] = c.Result
 	}

@@ -28,6 +28,9 @@ type Message struct {
 	Payload any
 	// Schema describes the payload as it may become; nil where nothing is said.
 	Schema any
+	// Status says of a State message that its instance had settled or failed, and Fault why it failed.
+	Status InstanceStatus
+	Fault  *Fault
 	// Text of a text message, or of an instruction that is text.
 	Text string
 	// Tools that an instruction is attached to; empty: the whole Plan.
@@ -79,7 +82,7 @@ func ReadMessage(raw any, path string, ps *Problems) (Message, bool) {
 	case TypeInstruction:
 		m.readInstruction(path, ps)
 	case TypeError:
-		m.only(path, ps, "call", "error")
+		m.only(path, ps, "call", "error", "instances")
 	default:
 		ps.add(path+".type", "unknown type %q; there are text, input, state, data, plan, instruction and error", clip(m.Type, 40))
 	}
@@ -158,6 +161,7 @@ func (m *Message) readPayload(path string, ps *Problems) {
 	m.Payload = any(flat)
 	if under, ok := m.Source[m.Type]; ok {
 		m.Payload = under
+		m.readEnd(flat, path, ps)
 		for _, k := range sortedKeys(flat) {
 			if k != m.Type && k != "title" && k != "description" {
 				ps.add(joinJSONPath(path, k), "the payload stands under %q and flat at once", m.Type)
@@ -168,6 +172,33 @@ func (m *Message) readPayload(path string, ps *Problems) {
 		ps.add(joinJSONPath(path, TypeState), "State is an object, not %s", TypeOf(m.Payload))
 	}
 	m.readPayloadSchema(path, ps)
+}
+
+// Keys of a State message, beside a payload under its own key, that say how its instance had ended.
+const (
+	messageStatus = "_status"
+	messageFault  = "_error"
+)
+
+// readEnd takes out of a State message how its instance had ended.
+func (m *Message) readEnd(beside map[string]any, path string, ps *Problems) {
+	if m.Kind != TypeState {
+		return
+	}
+	if v, ok := beside[messageStatus]; ok {
+		s, _ := v.(string)
+		if m.Status = InstanceStatus(s); !contains([]string{string(InstanceWorking), string(InstanceSettled), string(InstanceFailed)}, s) {
+			ps.add(joinJSONPath(path, messageStatus), "want working, settled or failed")
+		}
+	}
+	e := asObject(beside[messageFault])
+	code, isCode := e["code"].(string)
+	text, isText := e["message"].(string)
+	if isCode && isText {
+		m.Fault = &Fault{Code: code, Message: text}
+	}
+	delete(beside, messageStatus)
+	delete(beside, messageFault)
 }
 
 func (m *Message) readPayloadSchema(path string, ps *Problems) {

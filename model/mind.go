@@ -18,6 +18,7 @@ type Mind struct {
 	started  time.Time
 
 	requests, turns        int
+	before                 int // Requests of the process whose Idea this one goes on from
 	badReplies, badOutputs int
 	lost                   int // workers, under one Request after the other
 	usage                  Usage
@@ -34,6 +35,7 @@ type Mind struct {
 	hasOutput              bool
 	paused                 *Fault
 	limits                 Limits
+	taken                  []TakenUp
 }
 
 // Member is one instance, as its process knows it.
@@ -98,11 +100,13 @@ const (
 // NewMind begins a process. now is when it started.
 func NewMind(idea *Idea, process string, bindings map[string]Binding, now time.Time) *Mind {
 	m := &Mind{
-		idea: idea, given: len(idea.Context), process: process, bindings: bindings, byToken: map[string]*Member{}, started: now,
+		idea: idea, process: process, bindings: bindings, byToken: map[string]*Member{}, started: now,
 		limits: idea.Config.Limits,
 	}
 	m.join(idea.Tokens())
 	m.first = len(m.members)
+	m.takePast()
+	m.given = len(m.idea.Context)
 	return m
 }
 
@@ -114,11 +118,11 @@ func (m *Mind) join(tokens []string) {
 		member := &Member{Token: token, Status: InstanceWorking, quiet: true, calls: map[[2]int]CallReport{}, told: map[[2]int]bool{}}
 		member.state = NewState(view.Payload[TypeState])
 		member.Missing = MissingRequired(view.Schema[TypeState], member.state.Value())
-		m.take(member, token)
+		m.enter(member, token)
 	}
 }
 
-func (m *Mind) take(mem *Member, token string) {
+func (m *Mind) enter(mem *Member, token string) {
 	m.members = append(m.members, mem)
 	m.byToken[token] = mem
 }
@@ -247,7 +251,7 @@ func (m *Mind) late(now time.Time) *Fault {
 // brief composes the next Request: for latent results where some are waited for, for the output alone where every
 // instance has settled, for all instances that are ready for one otherwise.
 func (m *Mind) brief() *Brief {
-	b := &Brief{Process: m.process, Number: m.requests + 1, Turn: m.turns + 1, Closing: m.closing()}
+	b := &Brief{Process: m.process, Number: m.before + m.requests + 1, Turn: m.turns + 1, Closing: m.closing()}
 	members := m.ready()
 	for _, mem := range members {
 		b.Asking = append(b.Asking, mem.asking...)
@@ -310,7 +314,11 @@ func (m *Mind) Heard(r Report) {
 	}
 	for _, w := range r.Writes {
 		mem.state.Apply(w)
-		m.log = append(m.log, mem.logged(w))
+		e := mem.logged(w)
+		if w.Request <= m.before {
+			e.Call = m.writtenBefore(w) // no Idea of this chain has it in its solution
+		}
+		m.log = append(m.log, e)
 	}
 	if r.Closed > mem.closed {
 		mem.closed = r.Closed
@@ -405,10 +413,14 @@ func (m *Mind) Paused() *Fault { return m.paused }
 
 // Final is the process as it ended, in the form of a Request that covers every instance: for the last Idea.
 func (m *Mind) Final() *Brief {
-	b := &Brief{Process: m.process, Number: m.requests, Turn: m.turns, Plan: m.planEntries(m.members)}
+	b := &Brief{Process: m.process, Number: m.before + m.requests, Turn: m.turns, Plan: m.planEntries(m.members)}
 	b.Troubles = append(m.troubles[:len(m.troubles):len(m.troubles)], m.callTroubles(m.members)...)
 	for _, mem := range m.members {
-		b.Covered = append(b.Covered, Covered{Token: mem.Token, State: mem.state.Value(), Missing: mem.Missing})
+		c := Covered{Token: mem.Token, State: mem.state.Value(), Missing: mem.Missing}
+		if mem.Status != InstanceWorking {
+			c.Status, c.Fault = mem.Status, mem.Fault
+		}
+		b.Covered = append(b.Covered, c)
 	}
 	return b
 }

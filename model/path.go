@@ -150,6 +150,26 @@ func put(v any, p Path, x any) (out any, ok bool) {
 	return out2, true
 }
 
+// Put gives a copy of a value in which another stands at a path; objects are made on the way. ok is false where something
+// other than an object is in the way.
+func Put(v any, p Path, x any) (out any, ok bool) { return put(v, p, x) }
+
+// Remove gives a copy of a value without what stands at a path in its objects; ok is false where nothing does.
+func Remove(v any, p Path) (out any, ok bool) {
+	m, isObject := v.(map[string]any)
+	if !isObject || len(p) == 0 {
+		return v, false
+	}
+	below, ok := m[p[0]]
+	if !ok || len(p) == 1 {
+		return withoutKey(m, p[0]), ok
+	}
+	if below, ok = Remove(below, p[1:]); !ok {
+		return v, false
+	}
+	return put(v, p[:1], below)
+}
+
 func clip(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "…"

@@ -37,6 +37,8 @@ type Record struct {
 	Arrived bool `json:"arrived,omitempty"`
 	Value   any  `json:"value,omitempty"`
 
+	// Doubt says why a person must look at the Call before it runs, whatever its policy says; empty: the policy counts.
+	Doubt string `json:"doubt,omitempty"`
 	// Pending is what a person is asked about; nil where nobody is.
 	Pending *Pending `json:"pending,omitempty"`
 	// Decisions are those that people took, in order.

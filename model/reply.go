@@ -92,6 +92,8 @@ type CallReport struct {
 	Decisions []Decision `json:"decisions,omitempty"`
 	// Call is the Call as written; it is told of a Request that broke off, whose solution nobody else has whole.
 	Call any `json:"call,omitempty"`
+	// Past says that it had ended in the process whose Idea this one started from.
+	Past bool `json:"past,omitempty"`
 }
 
 // ReadResult reads one entry {"_call", "_output"} of a reply that was asked for results alone.

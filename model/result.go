@@ -37,7 +37,9 @@ func (m *Mind) Counts() Counts {
 	for _, mem := range m.members {
 		//workflowcheck:ignore -- a sum
 		for _, r := range mem.calls {
-			c.Count(r.Status)
+			if !r.Past {
+				c.Count(r.Status)
+			}
 		}
 	}
 	return c

@@ -230,8 +230,13 @@ func (r *Run) begin(rec *Record) []Ready {
 		return nil
 	}
 	ready.Params, ready.Scopes = params, r.scopes(rec)
-	if policy := r.palette.Oversight.Of(tool); policy.asks(params) {
-		r.await(rec, ready, policy, "")
+	policy, why := r.palette.Oversight.Of(tool), rec.Doubt
+	asks := policy.asks(params)
+	if !asks && why != "" {
+		asks, policy = true, &Approval{Allow: []string{Approve, Reject, Answer}}
+	}
+	if rec.Doubt = ""; asks {
+		r.await(rec, ready, policy, why)
 		return nil
 	}
 	return r.start(rec, ready)

@@ -14,8 +14,8 @@ func Snapshot(idea map[string]any, seen *Brief, calls []any, output any) map[str
 }
 
 // snapshotContext keeps what does not change, and puts the States, the Calls so far with what became of them, and the
-// errors in place of those that the process began with. The States come before all else that names an instance, so that
-// the instances keep their order.
+// errors in place of those that the process began with. Plans that are guides stay: each Request is shown them. The States
+// come before all else that names an instance, so that the instances keep their order.
 func snapshotContext(context any, seen *Brief) []any {
 	var out, own []any
 	schemas := map[string]any{}
@@ -28,7 +28,7 @@ func snapshotContext(context any, seen *Brief) []any {
 			if m.Schema != nil {
 				schemas[m.Instance] = m.Schema
 			}
-		case m.Type != TypeError && (m.Type != TypePlan || len(seen.Plan) == 0):
+		case m.Type != TypeError && !m.isRecord():
 			if m.Instance == "" {
 				out = append(out, raw)
 			} else {
@@ -61,6 +61,12 @@ func stateMessage(c Covered, schemas map[string]any) any {
 	if ok {
 		m["schema"] = schema
 	}
+	if c.Status != "" {
+		m[messageStatus] = string(c.Status)
+	}
+	if c.Fault != nil {
+		m[messageFault] = Normal(c.Fault)
+	}
 	return m
 }
 
@@ -68,15 +74,34 @@ func planMessage(plan []PlanEntry) any {
 	calls, record := []any{}, map[string]any{}
 	for _, e := range plan {
 		calls = append(calls, e.Call)
-		record[e.ID] = Normal(e.How)
+		record[e.ID] = e.record()
 	}
 	return map[string]any{"type": TypePlan, "plan": calls, "record": record}
+}
+
+// record is what became of a Call: its status, with the instances where they have names, its results where they stand nowhere
+// else, and what people decided on it.
+func (e PlanEntry) record() any {
+	record := asObject(Normal(e.How))
+	for s, tokens := range e.Where {
+		record[string(s)] = Normal(tokens)
+	}
+	if len(e.Results) > 0 {
+		record[recordResults] = e.Results
+	}
+	if len(e.Decided) > 0 {
+		record[recordDecided] = Normal(e.Decided)
+	}
+	return record
 }
 
 func troubleMessage(t Trouble) any {
 	m := map[string]any{"type": TypeError, "error": Normal(t.Fault), "call": nil}
 	if t.Call != "" {
 		m["call"] = t.Call
+	}
+	if len(t.Instances) > 0 {
+		m["instances"] = Normal(t.Instances)
 	}
 	return m
 }

@@ -53,13 +53,13 @@ func TestASnapshotHoldsTheRecordAndTheErrorsThatTheRequestSaw(t *testing.T) {
 	first := s.says(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"②"},"nonsense"],"output":null}`)
 	again := sealed(t, s.idea, first.Seen, first.Calls, nil)
 	s.want("the first has the file's Plan", string(Encode(contextOf(again, TypePlan))), `[{"plan":[{"_outputPath":"b","_tool":"work","x":"†state.a"}],"type":"plan"}]`)
-	s.want("and no errors", string(Encode(contextOf(again, TypeError))), `[]`)
+	s.want("and the error that it was told", string(Encode(contextOf(again, TypeError))), `[{"call":"9.9","error":{"code":"blocked","message":"of the process before"},"type":"error"}]`)
 	second := s.says(noCalls)
 	again = sealed(t, s.idea, second.Seen, second.Calls, nil)
 	s.want("the second has the Calls of the first, and how they stand", string(Encode(contextOf(again, TypePlan))),
-		`[{"plan":[{"_instance":"*","_outputPath":"b","_tool":"work","x":"†state.a"},{"_instance":"②","_tool":"fail"},"nonsense"],"record":{"1.1":{"done":3},"1.2":{"failed":1},"1.3":{}},"type":"plan"}]`)
+		`[{"plan":[{"_outputPath":"b","_tool":"work","x":"†state.a"}],"type":"plan"},{"plan":[{"_instance":"*","_outputPath":"b","_tool":"work","x":"†state.a"},{"_instance":"②","_tool":"fail"},"nonsense"],"record":{"1.1":{"done":["①","②","③"]},"1.2":{"failed":["②"]},"1.3":{}},"type":"plan"}]`)
 	s.want("and what went wrong", string(Encode(contextOf(again, TypeError))),
-		`[{"call":"1.3","error":{"code":"bad_form","message":"a Call is an object, not string"},"type":"error"},{"call":"1.2","error":{"code":"tool_failed","message":"no luck"},"type":"error"}]`)
+		`[{"call":"1.3","error":{"code":"bad_form","message":"a Call is an object, not string"},"type":"error"},{"call":"1.2","error":{"code":"tool_failed","message":"no luck"},"instances":["②"],"type":"error"}]`)
 }
 
 func contextOf(i *Idea, kind string) []any {

@@ -64,7 +64,8 @@ func blameText(b *chain.Blame) string {
 		fmt.Fprintf(&t, "the log does not say who wrote it; Idea %d is the first that shows it\n", b.Since)
 	}
 	if o, ok := b.Origin.(map[string]any); ok {
-		fmt.Fprintf(&t, "the process was forked from Idea %s of %s\n", shown(o["at"]), compact(o["process"], widestValue))
+		from, _ := o["process"].(string)
+		fmt.Fprintf(&t, "the process was %swho wrote it there: starter blame %s %s --at %s\n", originText(o), quote(from), quote(place), shown(o["at"]))
 	}
 	if d := b.Decision; d != nil {
 		fmt.Fprintf(&t, "%s\n", decisionText(d))

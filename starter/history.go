@@ -38,9 +38,19 @@ func (a *app) history(ctx context.Context, id string) error {
 		case a.json:
 			return writeJSON(a.out, links)
 		}
-		_, err = fmt.Fprint(a.out, historyTable(links))
+		_, err = fmt.Fprint(a.out, originText(links[0].Origin)+historyTable(links))
 		return err
 	})
+}
+
+// originText says from which Idea a process was forked; empty where it was not.
+func originText(origin any) string {
+	o, ok := origin.(map[string]any)
+	if !ok {
+		return ""
+	}
+	digest, _ := o["digest"].(string)
+	return fmt.Sprintf("forked from Idea %s of %s, %s\n", shown(o["at"]), compact(o["process"], widestValue), clip(printable(digest), shortDigest))
 }
 
 const shortDigest = 12 // characters

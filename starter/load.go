@@ -18,6 +18,8 @@ type material struct {
 	idea   map[string]any // with the rows as messages of its context
 	read   *model.Idea
 	script string // the replies file's text; empty: no script
+	// withSolution says that the Calls of the Idea's solution are taken up.
+	withSolution bool
 }
 
 // load reads a source and reports everything that is wrong with any of its files. The material is whole where nothing
@@ -133,6 +135,9 @@ func (m *material) digest() string {
 	h := sha256.New()
 	h.Write(model.Encode(m.idea))
 	h.Write([]byte("\n" + m.script))
+	if m.withSolution {
+		h.Write([]byte("\nwith its solution"))
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 

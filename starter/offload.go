@@ -8,8 +8,9 @@ import (
 	"processidea/model"
 )
 
-// offload puts the large values of an Idea's input, State and data into the store, so that no workflow ever sees them,
-// and escapes what merely looks like a handle. Messages without either stay as they were written.
+// offload puts the large values of an Idea into the store, those of its input, State and data, of its Plans and their records,
+// and of its solution, so that no workflow ever sees them, and escapes what merely looks like a handle. Messages without
+// either stay as they were written.
 func offload(ctx context.Context, store *blobs.Store, idea map[string]any) (map[string]any, error) {
 	context, _ := idea["context"].([]any)
 	out := make(map[string]any, len(idea))
@@ -27,11 +28,25 @@ func offload(ctx context.Context, store *blobs.Store, idea map[string]any) (map[
 	if context != nil {
 		out["context"] = light
 	}
+	if solution, ok := idea["solution"].(map[string]any); ok {
+		calls, err := offloadEach(ctx, store, solution["calls"])
+		if err != nil {
+			return nil, fmt.Errorf("store $.solution: %w", err)
+		}
+		output, err := store.Offload(ctx, solution["output"])
+		if err != nil {
+			return nil, fmt.Errorf("store $.solution.output: %w", err)
+		}
+		out["solution"] = with(with(solution, "calls", calls), "output", output)
+	}
 	return out, nil
 }
 
 func offloadMessage(ctx context.Context, store *blobs.Store, raw any) (any, error) {
 	m, ok := model.ReadMessage(raw, "", new(model.Problems))
+	if ok && m.Type == model.TypePlan {
+		return offloadPlan(ctx, store, m.Source)
+	}
 	if !ok || m.Kind == "" {
 		return raw, nil
 	}
@@ -47,7 +62,7 @@ func withPayload(m model.Message, payload any) map[string]any {
 	out := map[string]any{}
 	keep := []string{"type", "kind", "_instance", "schema"}
 	if _, under := m.Source[m.Type]; under {
-		keep = append(keep, "title", "description")
+		keep = append(keep, "title", "description", "_status", "_error")
 	}
 	for _, k := range keep {
 		if v, ok := m.Source[k]; ok {
@@ -55,5 +70,66 @@ func withPayload(m model.Message, payload any) map[string]any {
 		}
 	}
 	out[m.Type] = payload
+	return out
+}
+
+// offloadPlan is for the Calls of a Plan, and for the results and decisions that its record holds.
+func offloadPlan(ctx context.Context, store *blobs.Store, plan map[string]any) (any, error) {
+	calls, err := offloadEach(ctx, store, plan["plan"])
+	if err != nil {
+		return nil, err
+	}
+	out := with(plan, "plan", calls)
+	record, ok := plan["record"].(map[string]any)
+	if !ok {
+		return out, nil
+	}
+	for id, raw := range record {
+		entry, ok := raw.(map[string]any)
+		if !ok {
+			continue
+		}
+		if results, ok := entry["results"]; ok {
+			if results, err = store.OffloadMembers(ctx, results); err != nil {
+				return nil, err
+			}
+			entry = with(entry, "results", results)
+		}
+		if decided, ok := entry["decided"]; ok {
+			if decided, err = offloadEach(ctx, store, decided); err != nil {
+				return nil, err
+			}
+			entry = with(entry, "decided", decided)
+		}
+		record = with(record, id, entry)
+	}
+	return with(out, "record", record), nil
+}
+
+// offloadEach is for a list of objects that must stay one.
+func offloadEach(ctx context.Context, store *blobs.Store, v any) (any, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return v, nil
+	}
+	out := make([]any, len(list))
+	for n, e := range list {
+		var err error
+		if _, isObject := e.(map[string]any); !isObject {
+			out[n] = e
+		} else if out[n], err = store.OffloadMembers(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// with is an object with another value at a key.
+func with(m map[string]any, key string, v any) map[string]any {
+	out := make(map[string]any, len(m)+1)
+	for k, e := range m {
+		out[k] = e
+	}
+	out[key] = v
 	return out
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"processidea/model"
 )
 
 // runOptions is a command line of run.
@@ -16,6 +18,10 @@ type runOptions struct {
 	detach bool
 	wait   time.Duration
 	server hosting
+	// withSolution takes up the Calls of the Idea's solution.
+	withSolution bool
+	// forkOf is the process of whose Idea an unnamed one is a fork.
+	forkOf string
 }
 
 func (a *app) runVerb() *cobra.Command {
@@ -36,7 +42,8 @@ it is still at work or has ended.`,
 		Example: `  starter run examples/moderation
   starter run refund.json --id refund-17 --wait 10m
   starter run moderation.yaml --instances comments.csv --json
-  starter run plan.json --record replies.jsonl`,
+  starter run plan.json --record replies.jsonl
+  starter run again.json --with-solution`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.server.worker, o.named = true, c.Flags().Changed("id")
@@ -44,12 +51,17 @@ it is still at work or has ended.`,
 		},
 	}
 	sourceFlags(c, &o.source)
+	runFlags(c, &o)
+	return c
+}
+
+func runFlags(c *cobra.Command, o *runOptions) {
 	hostingFlags(c, &o.server)
 	c.Flags().StringVar(&o.id, "id", "", "the process's `id`; one is made up where none is given")
 	c.Flags().StringVar(&o.record, "record", "", "write what the LLM says to `file`, as replies")
+	c.Flags().BoolVar(&o.withSolution, "with-solution", false, "take up the Calls of the Idea's solution, minus those that its record calls done")
 	c.Flags().BoolVar(&o.detach, "detach", false, "start the process and return at once")
 	waitFlag(c, &o.wait)
-	return c
 }
 
 func hostingFlags(c *cobra.Command, h *hosting) {
@@ -71,6 +83,11 @@ func (a *app) run(ctx context.Context, given string, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	return a.launch(ctx, p, m, o)
+}
+
+// launch starts a process, or attaches to it, and waits.
+func (a *app) launch(ctx context.Context, p place, m *material, o runOptions) error {
 	var t *tape
 	if o.record != "" {
 		t = &tape{path: o.record}
@@ -104,23 +121,32 @@ func (a *app) prepare(p place, given string, o *runOptions) (*material, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(problems.Errors()) > 0 {
-		return nil, &invalid{given, problems}
-	}
-	a.complain(given, problems)
-	if err := p.chooseScript(m); err != nil {
+	m.withSolution = o.withSolution
+	if err := a.prepared(p, m, problems, o.record); err != nil {
 		return nil, err
-	}
-	if m.script != "" && o.record != "" {
-		return nil, misuse("record %s: no LLM is asked, a script answers: %s", o.record, o.source.replies)
-	}
-	if m.script != "" {
-		a.note("no LLM is asked: a script answers, %s", o.source.replies)
 	}
 	if !o.named {
 		o.id = newID(o.source.name())
 	}
 	return m, nil
+}
+
+// prepared says what is wrong with the material, and who will answer.
+func (a *app) prepared(p place, m *material, problems model.Problems, record string) error {
+	if len(problems.Errors()) > 0 {
+		return &invalid{m.source.given, problems}
+	}
+	a.complain(m.source.given, problems)
+	if err := p.chooseScript(m); err != nil {
+		return err
+	}
+	if m.script != "" && record != "" {
+		return misuse("record %s: no LLM is asked, a script answers: %s", record, m.source.replies)
+	}
+	if m.script != "" {
+		a.note("no LLM is asked: a script answers, %s", m.source.replies)
+	}
+	return nil
 }
 
 // check refuses flags that cannot be meant.

@@ -49,13 +49,22 @@ func (r *runner) run(ctx context.Context) error {
 }
 
 func (r *runner) start(ctx context.Context) (attached bool, err error) {
-	m, id := r.material, r.options.id
+	m := r.material
+	if r.options.forkOf != "" {
+		if err := r.nameFork(ctx); err != nil {
+			return false, err
+		}
+	}
+	id := r.options.id
+	if err := r.unclaimed(ctx); err != nil {
+		return false, err
+	}
 	light, err := offload(ctx, r.session.values, m.idea)
 	if err != nil {
 		return false, err
 	}
 	_, attached, err = engine.StartOrAttach(ctx, r.session, r.session.namespace, engine.StartProcess{
-		ID: id, Idea: m.read, File: m.digest(), Start: workflows.Start{Idea: light, Replies: m.script},
+		ID: id, Idea: m.read, File: m.digest(), Start: workflows.Start{Idea: light, Replies: m.script, WithSolution: m.withSolution},
 	})
 	switch {
 	case errors.Is(err, engine.ErrOtherFile):

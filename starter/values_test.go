@@ -155,3 +155,28 @@ func TestWhoAnswersDependsOnWhatIsConfigured(t *testing.T) {
 		})
 	}
 }
+
+func TestLargeValuesOfPlansRecordsAndSolutionsAreInTheStoreToo(t *testing.T) {
+	large := strings.Repeat("x", model.LargeValue)
+	call := `{"_tool":"t","big":"` + large + `","looks":{"†blob":{"digest":"x"}}}`
+	idea := ideaOf(t, `{"context":[{"type":"plan","plan":[`+call+`,"no Call"],"record":{"1.1":{"done":["①"],"results":{"①":"`+large+`"},
+		"decided":[{"token":"①","decision":{"decision":"answer","call":"1.1@①","at":"2026-01-02T03:04:05Z","output":"`+large+`"}}]},"1.2":"failed"}},
+		{"type":"state","_instance":"①","_status":"failed","_error":{"code":"c","message":"m"},"state":{"big":"`+large+`"}}],
+		"solution":{"calls":[`+call+`,5],"output":{"big":"`+large+`"}}}`).Source
+	store := storeOf(t)
+	light, err := offload(t.Context(), store, idea)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(model.Encode(light)); n > 4000 {
+		t.Errorf("the light Idea has %d bytes", n)
+	}
+	whole, err := store.Restore(t.Context(), light)
+	if err != nil || !model.Equal(whole, idea) {
+		t.Errorf("%v: it came back as %.300s", err, model.Encode(whole))
+	}
+	read, problems := model.ReadIdea(light)
+	if len(problems) > 0 || read.Context[1].Status != model.InstanceFailed || read.Context[1].Fault.Code != "c" {
+		t.Errorf("%v: %+v", problems, read.Context[1])
+	}
+}

@@ -89,6 +89,8 @@ type Start struct {
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Part says which part of which process this one is; nil: it is one by itself.
 	Part *PartOf `json:"part,omitempty"`
+	// WithSolution takes up the Calls of the Idea's solution, minus those that its record calls done.
+	WithSolution bool `json:"withSolution,omitempty"`
 }
 
 // PartOf names a part of a process.
@@ -118,6 +120,8 @@ type GatherPart struct {
 	Process string   `json:"process"`
 	Last    Sealed   `json:"last"`
 	Tokens  []string `json:"tokens"`
+	// Statuses say where each instance stands.
+	Statuses map[string]model.InstanceStatus `json:"statuses"`
 }
 
 // Gathered is what Gather found and sealed.
@@ -230,6 +234,8 @@ type CallsSignal struct {
 type SentCall struct {
 	Index int `json:"index"`
 	Call  any `json:"call"`
+	// Why a person must look at it, whatever its Tool's policy says: it comes from the process of another chain.
+	Why string `json:"why,omitempty"`
 }
 
 // SentValue is the result of a latent Call that was asked for by itself.

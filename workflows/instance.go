@@ -155,7 +155,9 @@ func (i *instance) ended() bool { return i.end != "" && i.run.Quiet() }
 func (i *instance) onCalls(ctx workflow.Context, s CallsSignal) {
 	i.event(ctx)
 	for _, c := range s.Calls {
-		i.run.Accept(s.Request, c.Index, c.Call)
+		if i.run.Accept(s.Request, c.Index, c.Call) && c.Why != "" {
+			i.run.Doubt(model.CallID(s.Request, c.Index, i.own.Token), c.Why)
+		}
 	}
 	for _, r := range s.Results {
 		if s.Request > i.closed {

@@ -217,7 +217,7 @@ func (p *process) gather(ctx workflow.Context) (*model.Result, error) {
 	in := GatherInput{Process: p.id, Idea: p.idea.Source, Parent: p.last.Digest, At: p.last.At + 1, Output: p.parts.Extra.Output}
 	for _, part := range p.parts.List {
 		id := PartID(p.id, part.Number)
-		in.Parts = append(in.Parts, GatherPart{Process: id, Last: Sealed{At: part.Report.Ideas, Digest: part.Report.Digest}, Tokens: part.Tokens})
+		in.Parts = append(in.Parts, GatherPart{Process: id, Last: Sealed{At: part.Report.Ideas, Digest: part.Report.Digest}, Tokens: part.Tokens, Statuses: part.Report.Instances})
 	}
 	var g Gathered
 	err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{

@@ -162,6 +162,7 @@ func (p *process) startNew(ctx workflow.Context) error {
 			p.accept(ctx, model.SteerAdd, *j.s)
 		}
 	}
+	p.takeUp(ctx)
 	return nil
 }
 

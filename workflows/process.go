@@ -128,6 +128,10 @@ func (p *process) commence(ctx workflow.Context, idea *model.Idea) error {
 		return nil
 	}
 	p.mind = model.NewMind(idea, p.id, prepared.Bindings, workflow.Now(ctx))
+	if p.start.WithSolution {
+		p.mind.TakeSolution()
+	}
+	p.setIdea(p.mind.Idea())
 	p.joining = []joining{{tokens: p.mind.Tokens()}}
 	p.states = p.mind.Final().States()
 	return nil

@@ -97,7 +97,7 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 		return nil, err
 	}
 	owners := model.OwnersOf(whole["context"])
-	token, path, err := readPlace(owners, place)
+	token, path, err := ReadPlace(owners, place)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +132,9 @@ func (s *Store) manifestsUpTo(ctx context.Context, process string, at int) ([]*m
 	return nil, fmt.Errorf("Idea %d: %w", at, ErrNoIdea)
 }
 
-// readPlace reads ①:user.name. A token may hold a colon: the longest that the Idea knows counts.
-func readPlace(owners model.Owners, place string) (token string, p model.Path, err error) {
+// ReadPlace reads a place in an instance's State, ①:user.name. A token may hold a colon: the longest that the context knows
+// counts. The error wraps ErrBadPlace.
+func ReadPlace(owners model.Owners, place string) (token string, p model.Path, err error) {
 	rest, known := place, owners.Has("")
 	for t := range owners.Own {
 		if after, ok := strings.CutPrefix(place, t+":"); ok && len(t) >= len(token) {

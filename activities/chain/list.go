@@ -41,7 +41,7 @@ func (m *manifest) link() Link {
 	created, _ := time.Parse(time.RFC3339Nano, m.text(createdAt))
 	return Link{
 		At: m.number("at"), Digest: m.Digest, Parent: m.text("parent"), Created: created,
-		Request: m.number("request"), Counts: m.Counts, Origin: m.Meta["origin"],
+		Request: m.number("request"), Counts: m.Counts, Origin: m.Meta[origin],
 	}
 }
 

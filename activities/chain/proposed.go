@@ -97,7 +97,7 @@ func (s *Store) unlogged(ctx context.Context, b *Blame, manifests []*manifest, p
 	}
 	b.By = ByUnknown
 	if b.Since == manifests[0].number("at") && b.Since == 1 {
-		b.By, b.Since, b.Origin = ByStart, 0, manifests[0].Meta["origin"]
+		b.By, b.Since, b.Origin = ByStart, 0, manifests[0].Meta[origin]
 	}
 	return nil
 }

@@ -13,6 +13,8 @@ type Report struct {
 	Broken []Broken `json:"broken"`
 	// Unreadable lists the Ideas that cannot be loaded because of them.
 	Unreadable []int `json:"unreadable"`
+	// Origin is the Idea that the process was forked from, as its Ideas say.
+	Origin any `json:"origin,omitempty"`
 
 	known map[string]bool // the parts in Broken
 }

@@ -76,6 +76,9 @@ func (v *verifier) next(ctx context.Context, at int) error {
 		return v.broken(at, err)
 	}
 	v.meta(m)
+	if err := v.origin(ctx, m); err != nil {
+		return err
+	}
 	v.before = m
 	whole, err := v.parts(ctx, m)
 	if err != nil || !whole {
@@ -116,6 +119,27 @@ func (v *verifier) meta(m *manifest) {
 	if _, err := time.Parse(time.RFC3339Nano, m.text(createdAt)); err != nil {
 		v.report.add(at, place, "meta.createdAt is no time")
 	}
+}
+
+// origin checks that a forked process says rightly where it comes from, as far as the store has that chain.
+func (v *verifier) origin(ctx context.Context, m *manifest) error {
+	at := m.number("at")
+	if at != 1 || m.Meta[origin] == nil {
+		return nil
+	}
+	v.report.Origin = m.Meta[origin]
+	given, _ := m.Meta[origin].(map[string]any)
+	from := &manifest{Meta: given}
+	there, err := v.manifest(ctx, from.text("process"), from.number("at"))
+	switch {
+	case lost(err):
+		return nil // that chain is gone, or has a broken place of its own
+	case err != nil:
+		return err
+	case there.Digest != from.text("digest"):
+		v.report.add(at, Place(v.process, at), "it says that it comes from Idea %d of %s, which has another digest", from.number("at"), from.text("process"))
+	}
+	return nil
 }
 
 // idea checks that what a manifest leads to is the Idea that it says.

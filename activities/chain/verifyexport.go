@@ -118,6 +118,9 @@ func (v *exportVerifier) idea(line map[string]any) error {
 		return err
 	}
 	v.report.Ideas++
+	if v.line == 2 {
+		v.report.Origin = meta[origin]
+	}
 	v.before, v.last = digest, digest
 	return nil
 }

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+
+	"processidea/activities/blobs"
+	"processidea/worker/engine"
+)
+
+// bed is where everything runs: the two programs that are killed, and what they work with, which is not.
+type bed struct {
+	dir, address   string
+	temporary      bool
+	server, worker *program
+	tools          *toolbox
+	toolServer     *httptest.Server
+	llm            *llm
+	llmServer      *httptest.Server
+	store          *blobs.Store
+	client         client.Client
+}
+
+// newBed builds the programs and starts them.
+func newBed(ctx context.Context, keep string) (b *bed, err error) {
+	b = &bed{dir: keep, tools: newToolbox(), llm: newLLM()}
+	if keep == "" {
+		b.temporary = true
+		if b.dir, err = os.MkdirTemp("", "crash"); err != nil {
+			return nil, err
+		}
+	}
+	b.toolServer, b.llmServer = httptest.NewServer(b.tools), httptest.NewServer(b.llm)
+	build := exec.CommandContext(ctx, "go", "build", "-o", b.dir+"/", "./starter", "./worker")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return b, fmt.Errorf("build the programs: %w", err)
+	}
+	if b.address, err = freeAddress(ctx); err != nil {
+		return b, err
+	}
+	_, port, _ := net.SplitHostPort(b.address)
+	b.server = b.program("starter", "dev", "--worker=false", "--port", port, "--ui-port", "-1", "--data", b.data())
+	b.worker = b.program("worker", "--listen", "127.0.0.1:0")
+	if err := errors.Join(b.server.start(), b.worker.start()); err != nil {
+		return b, err
+	}
+	if b.store, err = blobs.Open(ctx, filepath.Join(b.data(), "store")); err != nil {
+		return b, err
+	}
+	return b, b.dial(ctx)
+}
+
+func (b *bed) data() string { return filepath.Join(b.dir, "data") }
+
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// dial connects to the server, which may take a while to be there.
+func (b *bed) dial(ctx context.Context) error {
+	silent := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
+	o := engine.ClientOptions(client.Options{HostPort: b.address, Logger: silent}, b.store)
+	return eventually(ctx, time.Minute, func() (err error) {
+		b.client, err = client.DialContext(ctx, o)
+		return err
+	})
+}
+
+func (b *bed) environment() []string {
+	return append(os.Environ(), "TEMPORAL_ADDRESS="+b.address, "TEMPORAL_NAMESPACE=default",
+		"PROCESSIDEA_STORE="+filepath.Join(b.data(), "store"), "OPENAI_BASE_URL="+b.llmServer.URL+"/v1", "OPENAI_API_KEY=",
+		"PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(b.toolServer.URL, "http://"))
+}
+
+func (b *bed) close() {
+	for _, p := range []*program{b.worker, b.server} {
+		p.kill()
+	}
+	if b.client != nil {
+		b.client.Close()
+	}
+	if b.store != nil {
+		_ = b.store.Close()
+	}
+	b.toolServer.Close()
+	b.llmServer.Close()
+	if b.temporary {
+		_ = os.RemoveAll(b.dir)
+	}
+}
+
+// eventually tries again until something succeeds or the time is over.
+func eventually(ctx context.Context, within time.Duration, try func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := try()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("not within %s: %w", within, err)
+		case <-tick.C:
+		}
+	}
+}

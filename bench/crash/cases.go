@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"processidea/model"
+	"processidea/rehearsal"
+)
+
+// testCase is an Idea that processes are started from.
+type testCase struct {
+	name      string
+	idea      map[string]any
+	instances string // a file; empty: none
+}
+
+// casesIn reads the examples, and adds the case of which every effect can be counted.
+func casesIn(examples string, b *bed) ([]testCase, error) {
+	files, err := filepath.Glob(filepath.Join(examples, "*", "idea.json"))
+	if err != nil || len(files) == 0 {
+		return nil, fmt.Errorf("find examples in %s: there are none; run it from the root of the checkout", examples)
+	}
+	var cases []testCase
+	for _, file := range files {
+		folder := filepath.Dir(file)
+		c := testCase{name: filepath.Base(folder)}
+		text, err := os.ReadFile(file)
+		if err == nil {
+			shop := strings.ReplaceAll(string(text), "http://127.0.0.1:8765", b.toolServer.URL+"/shop")
+			c.idea, err = model.DecodeObject([]byte(shop))
+		}
+		if err == nil {
+			err = b.llm.learn(c.name, filepath.Join(folder, "replies.jsonl"))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read example %s: %w", c.name, err)
+		}
+		if rows, _ := filepath.Glob(filepath.Join(folder, "instances.*")); len(rows) == 1 {
+			c.instances, _ = filepath.Abs(rows[0])
+		}
+		cases = append(cases, c)
+	}
+	c, err := effects(b)
+	return append(cases, c), err
+}
+
+func (l *llm) learn(name, file string) error {
+	text, err := os.ReadFile(file)
+	if err == nil {
+		l.replies[name], err = rehearsal.Parse(text)
+	}
+	return err
+}
+
+// The case effects: eight instances, in each a chain of four Calls, of which the third must not run twice, and three beside it.
+const (
+	effectsIdea = `{"config": {"gather": "2s"}, "schema": {"tools": {"step": {%[1]s, "_activity": {"http": {"url": "%[2]s/step"}}},
+		"once": {%[1]s, "_activity": {"http": {"url": "%[2]s/once"}}, "_retry": {"attempts": 1}}}},
+		"context": [{"type": "text", "text": "Take every step."}%[3]s]}`
+	effectsForm    = `"type": "object", "properties": {"who": {"type": "string"}, "n": {"type": "integer"}, "x": {}}, "additionalProperties": false`
+	effectsReplies = `{"when": "\"r4\":\"", "ttft_ms": 100, "tps": 200, "solution": {"calls": [], "output": null}}
+{"when": "Take every step", "ttft_ms": 300, "tps": 200, "solution": {"calls": [
+{"_tool":"step","_instance":"*","who":"†state.who","n":1,"_outputPath":"r1"},
+{"_tool":"step","_instance":"*","who":"†state.who","n":2,"x":"†state.r1","_outputPath":"r2"},
+{"_tool":"once","_instance":"*","who":"†state.who","n":3,"x":"†state.r2","_outputPath":"r3"},
+{"_tool":"step","_instance":"*","who":"†state.who","n":4,"x":"†state.r3","_outputPath":"r4"},
+{"_tool":"step","_instance":"*","who":"†state.who","n":5,"_outputPath":"p1"},
+{"_tool":"step","_instance":"*","who":"†state.who","n":6,"_outputPath":"p2"},
+{"_tool":"once","_instance":"*","who":"†state.who","n":7,"_outputPath":"p3"}], "output": null}}`
+)
+
+func effects(b *bed) (testCase, error) {
+	var states strings.Builder
+	for n := 1; n <= 8; n++ {
+		fmt.Fprintf(&states, `, {"type": "state", "_instance": "%d", "who": "instance %d"}`, n, n)
+	}
+	idea, err := model.DecodeObject([]byte(fmt.Sprintf(effectsIdea, effectsForm, b.toolServer.URL, states.String())))
+	if err != nil {
+		return testCase{}, err
+	}
+	lines := strings.ReplaceAll(strings.ReplaceAll(effectsReplies, "[\n", "["), ",\n", ",")
+	b.llm.replies["effects"], err = rehearsal.Parse([]byte(lines))
+	return testCase{name: "effects", idea: idea}, err
+}
+
+// file writes the Idea of one process, by whose prompt it can be told.
+func (c testCase) file(dir, process string) (string, error) {
+	context, _ := c.idea["context"].([]any)
+	said := map[string]any{"type": "text", "text": fmt.Sprintf("(process %s of %s)", process, c.name)}
+	idea := map[string]any{}
+	for k, v := range c.idea {
+		idea[k] = v
+	}
+	idea["context"] = append([]any{said}, context...)
+	file := filepath.Join(dir, process+".json")
+	return file, os.WriteFile(file, model.Encode(idea), 0o600)
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+
+	"processidea/model"
+	"processidea/worker/engine"
+	"processidea/workflows"
+)
+
+// check holds a process against the rules.
+func (r *rehearsed) check(ctx context.Context, p *process) {
+	r.figures.Processes++
+	if p.err != nil {
+		r.figures.broke("every process ends", p.id, "%s", p.err)
+		return
+	}
+	good := r.good[p.of.name]
+	if got, want := essence(p), essence(good); got != want {
+		r.figures.broke("the result is that of an undisturbed process", p.id, "%s, not %s", model.Clip(got, 2000), model.Clip(want, 2000))
+	}
+	done := map[string]time.Time{}
+	for token := range p.result.Instances {
+		r.history(ctx, p, workflows.InstanceID(p.id, token), done)
+	}
+	r.history(ctx, p, p.id, done)
+	r.effects(p, good, done)
+}
+
+// essence is what a process came to, however it came there.
+func essence(p *process) string {
+	text := string(model.Encode(model.Normal([]any{p.result.Status, p.result.Output, p.result.Instances})))
+	return strings.ReplaceAll(text, p.id, "ID")
+}
+
+// history reads the history of one workflow: nothing may be stuck, and no Call may run again whose completion stands there.
+// done takes when the Calls were done, by Idempotency-Key.
+func (r *rehearsed) history(ctx context.Context, p *process, id string, done map[string]time.Time) {
+	events := r.client.GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	scheduled := map[int64]string{}
+	ended := false
+	for events.HasNext() {
+		e, err := events.Next()
+		if err != nil {
+			r.figures.broke("every history can be read", id, "%s", err)
+			return
+		}
+		ended = r.event(id, e, scheduled, done)
+	}
+	if !ended {
+		r.figures.broke("every workflow ends", id, "it is open")
+	}
+}
+
+// event takes one event of a history, and says whether it is the workflow's end.
+func (r *rehearsed) event(id string, e *historypb.HistoryEvent, scheduled map[int64]string, done map[string]time.Time) (ended bool) {
+	r.figures.Events++
+	switch e.GetEventType() {
+	case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+		a := e.GetActivityTaskScheduledEventAttributes()
+		if key := keyOf(a.GetActivityType().GetName(), a.GetInput()); key != "" {
+			scheduled[e.GetEventId()] = key
+			if _, again := done[key]; again {
+				r.figures.broke("no Call runs again whose completion is in history", id, "%s is scheduled again by event %d", key, e.GetEventId())
+			}
+		}
+	case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+		if key := scheduled[e.GetActivityTaskCompletedEventAttributes().GetScheduledEventId()]; key != "" {
+			done[key] = e.GetEventTime().AsTime()
+		}
+	case enumspb.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
+		r.figures.LostActivities++
+	case enumspb.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT:
+		r.figures.LostTasks++
+	case enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED:
+		a := e.GetWorkflowTaskFailedEventAttributes()
+		r.figures.FailedTasks++
+		switch a.GetCause() {
+		case enumspb.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR, enumspb.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE:
+			r.figures.broke("no workflow task fails for good", id, "event %d: %s: %s", e.GetEventId(), a.GetCause(), a.GetFailure().GetMessage())
+		}
+	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED:
+		return true
+	}
+	return false
+}
+
+// keyOf gives the Idempotency-Key of the Call that an activity runs; empty where it runs none.
+func keyOf(activity string, input *commonpb.Payloads) string {
+	var in workflows.ExecuteInput
+	if activity != workflows.ActivityExecute || engine.DataConverter(nil).FromPayloads(input, &in) != nil {
+		return ""
+	}
+	return workflows.IdempotencyKey(in.Process, in.Token, in.Call)
+}
+
+// effects compares what the tools saw: everything that an undisturbed process did, each under one key, and nothing again once
+// it was done.
+func (r *rehearsed) effects(p, good *process, done map[string]time.Time) {
+	keys := map[string]string{}
+	for _, e := range r.tools.of(p.id) {
+		r.figures.Effects++
+		r.figures.Repeated += len(e.times) - 1
+		asked := strings.ReplaceAll(e.asked, p.id, "ID")
+		if other, twice := keys[asked]; twice {
+			r.figures.broke("a repetition has the same Idempotency-Key", p.id, "%s came as %s and as %s", asked, other, e.key)
+		}
+		keys[asked] = e.key
+		if at, ok := done[e.key]; ok && slices.ContainsFunc(e.times, func(t time.Time) bool { return t.After(at) }) {
+			r.figures.broke("no Call runs again whose completion is in history", p.id, "%s came again after it was done", e.key)
+		}
+		if len(e.times) > 1 && strings.Contains(e.asked, "/once ") {
+			r.figures.broke("what must not run twice does not", p.id, "%s came %d times", e.key, len(e.times))
+		}
+	}
+	for _, e := range r.tools.of(good.id) {
+		if asked := strings.ReplaceAll(e.asked, good.id, "ID"); keys[asked] == "" {
+			r.figures.broke("no effect is lost", p.id, "%s", fmt.Sprintf("nobody asked %s", asked))
+		}
+	}
+}

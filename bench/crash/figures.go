@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// figures is what is printed at the end, as a table and as JSON.
+type figures struct {
+	Seed        uint64         `json:"seed"`
+	Kills       map[string]int `json:"kills"` // by victim
+	Moments     []moment       `json:"moments"`
+	Processes   int            `json:"processes"`
+	Undisturbed float64        `json:"undisturbedSeconds"` // one run of all cases
+	Slowest     float64        `json:"slowestSeconds"`     // from the last kill of a wave to its end
+	Effects     int            `json:"effects"`            // requests to tools by HTTP, repetitions not counted
+	Repeated    int            `json:"repeated"`           // the same under the same key
+	Asked       int            `json:"asked"`              // times that a person was asked for an unknown outcome
+	Events      int            `json:"events"`             // in all histories
+	// LostActivities and LostTasks timed out with their worker; FailedTasks failed, and went on.
+	LostActivities int      `json:"lostActivities"`
+	LostTasks      int      `json:"lostTasks"`
+	FailedTasks    int      `json:"failedTasks"`
+	Broken         []broken `json:"broken"`
+
+	mu    sync.Mutex
+	known map[string]bool // what a person was asked about
+}
+
+// moment is one kill: what, and how long after the one before.
+type moment struct {
+	Victim string  `json:"victim"`
+	After  float64 `json:"afterSeconds"`
+}
+
+// broken is a rule that did not hold.
+type broken struct {
+	Rule  string `json:"rule"`
+	Where string `json:"where"`
+	What  string `json:"what"`
+}
+
+func newFigures(o options) *figures {
+	return &figures{Seed: o.seed, Kills: map[string]int{}, Moments: []moment{}, Broken: []broken{}, known: map[string]bool{}}
+}
+
+func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
+
+func (f *figures) killed(victim string, after time.Duration) {
+	f.Kills[victim]++
+	f.Moments = append(f.Moments, moment{victim, seconds(after)})
+	fmt.Printf("kill %d: %s, after %.2f s\n", len(f.Moments), victim, seconds(after))
+}
+
+func (f *figures) kills() int { return len(f.Moments) }
+
+func (f *figures) waveEnded(d time.Duration) { f.Slowest = max(f.Slowest, seconds(d)) }
+
+// asked notes that a person was asked about something, once however long it waits.
+func (f *figures) asked(what string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.known[what] {
+		f.known[what] = true
+		f.Asked++
+	}
+}
+
+func (f *figures) broke(rule, where, format string, args ...any) {
+	b := broken{rule, where, fmt.Sprintf(format, args...)}
+	fmt.Printf("BROKEN: %s: %s: %s\n", b.Rule, b.Where, b.What)
+	f.Broken = append(f.Broken, b)
+}
+
+// print prints the table, and the JSON to a file or after it.
+func (f *figures) print(file string) error {
+	fmt.Printf(`
+| crash | |
+| --- | --- |
+| seed | %d |
+| kills: worker, server, both | %d, %d, %d |
+| processes | %d |
+| one undisturbed run of all cases; slowest end after the last kill, s | %.1f; %.1f |
+| effects by HTTP; repeated under the same key | %d; %d |
+| a person was asked for an unknown outcome | %d |
+| history events; activities and workflow tasks lost with a worker; workflow tasks failed | %d; %d, %d; %d |
+| rules broken | %d |
+
+`, f.Seed, f.Kills["worker"], f.Kills["server"], f.Kills["both"], f.Processes, f.Undisturbed, f.Slowest, f.Effects, f.Repeated,
+		f.Asked, f.Events, f.LostActivities, f.LostTasks, f.FailedTasks, len(f.Broken))
+	data, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	if file != "" {
+		return os.WriteFile(file, append(data, '\n'), 0o600)
+	}
+	_, err = fmt.Println(string(data))
+	return err
+}

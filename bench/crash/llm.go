@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+
+	"processidea/model"
+	"processidea/rehearsal"
+)
+
+// llm answers every process from its example's replies, by what the prompt says. Where a Request was cut off it says again
+// what it had said: an LLM that is told that its Plan was lost in part plans the same again, and closed paths stay closed.
+type llm struct {
+	mu      sync.Mutex
+	replies map[string][]rehearsal.Reply // by case
+	last    map[string]rehearsal.Reply   // by process
+	asked   int
+}
+
+func newLLM() *llm {
+	return &llm{replies: map[string][]rehearsal.Reply{}, last: map[string]rehearsal.Reply{}}
+}
+
+// marker stands in every process's prompt.
+var marker = regexp.MustCompile(`\(process ([^ ]+) of ([^)]+)\)`)
+
+func (l *llm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	prompt := promptIn(body)
+	rehearsal.NewHandler([]rehearsal.Reply{l.choose(prompt)}).ServeHTTP(w, r)
+}
+
+func promptIn(body []byte) string {
+	var in struct {
+		Messages []struct{ Content string }
+	}
+	_ = json.Unmarshal(body, &in)
+	var all []string
+	for _, m := range in.Messages {
+		all = append(all, m.Content)
+	}
+	return strings.Join(all, "\n")
+}
+
+func (l *llm) choose(prompt string) rehearsal.Reply {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked++
+	m := marker.FindStringSubmatch(prompt)
+	if m == nil {
+		return rehearsal.Reply{Status: http.StatusBadRequest, Content: "nobody's prompt"}
+	}
+	process := m[1]
+	last, spoken := l.last[process]
+	if ask := wanted.FindStringSubmatch(prompt); ask != nil {
+		return l.result(m[2], ask[1])
+	}
+	if spoken && strings.Contains(prompt, "was cut off") {
+		last.When = ""
+		return last
+	}
+	l.last[process] = l.next(m[2], prompt, last)
+	return l.last[process]
+}
+
+// next is the reply of a case's script to a prompt. A script that wired its output is asked again only where that was not
+// taken: then it gives the output alone.
+func (l *llm) next(name, prompt string, last rehearsal.Reply) rehearsal.Reply {
+	if output := solutionOf(last)["output"]; output != nil && len(callsOf(last)) > 0 && planned(prompt, last) {
+		last.Content = string(model.Encode(map[string]any{"calls": []any{}, "output": output}))
+		return last
+	}
+	for _, r := range l.replies[name] {
+		if strings.Contains(prompt, r.When) {
+			r.When = ""
+			return r
+		}
+	}
+	return rehearsal.Reply{Status: http.StatusBadRequest, Content: "no reply fits"}
+}
+
+// planned says whether a prompt tells of all Calls of a reply.
+func planned(prompt string, r rehearsal.Reply) bool {
+	for _, c := range callsOf(r) {
+		if !strings.Contains(prompt, string(model.Encode(c))) {
+			return false
+		}
+	}
+	return true
+}
+
+func solutionOf(r rehearsal.Reply) map[string]any {
+	v, err := model.DecodeObject([]byte(r.Content))
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+func callsOf(r rehearsal.Reply) []any {
+	calls, _ := solutionOf(r)["calls"].([]any)
+	return calls
+}
+
+// wanted is how a prompt asks for the result of a latent Call.
+var wanted = regexp.MustCompile(`## Results wanted\n[^\n]*\n- ([^ ]+) `)
+
+// result is the reply that gives a result, under the id that is asked for.
+func (l *llm) result(name, id string) rehearsal.Reply {
+	for _, r := range l.replies[name] {
+		calls := callsOf(r)
+		if len(calls) == 0 {
+			continue
+		}
+		call, _ := calls[0].(map[string]any)
+		if _, gives := call["_call"]; gives {
+			call["_call"] = id
+			r.When, r.Content = "", string(model.Encode(map[string]any{"calls": calls, "output": nil}))
+			return r
+		}
+	}
+	return rehearsal.Reply{Status: http.StatusBadRequest, Content: "no result fits"}
+}

@@ -1,0 +1,70 @@
+// Command crash kills the worker, the server and both with SIGKILL at random moments while processes are at work, and checks
+// that nobody can tell afterwards:
+//
+//	go run ./bench/crash                      # fifty kills, about ten minutes
+//	go run ./bench/crash -kills 10 -seed 42   # ten, at the moments that the seed gives
+//
+// The processes are the examples and one whose every Call is an HTTP request to a server that counts. Server and worker are
+// the real programs, `starter dev --worker=false` and `worker`. How to read the figures: docs/worker.md.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// options is the command line.
+type options struct {
+	kills, wave int
+	seed        uint64
+	json, keep  string
+	examples    string
+}
+
+func main() {
+	o := options{}
+	flag.IntVar(&o.kills, "kills", 50, "how often something is killed")
+	flag.IntVar(&o.wave, "wave", 5, "kills in the life of one set of processes")
+	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "seed of the moments and the victims")
+	flag.StringVar(&o.json, "json", "", "file for the figures as JSON (default standard output, after the table)")
+	flag.StringVar(&o.keep, "keep", "", "folder to work in, kept afterwards (default a temporary one)")
+	flag.StringVar(&o.examples, "examples", "examples", "folder of the examples")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	wrong, err := run(ctx, o)
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "crash:", err)
+		os.Exit(2)
+	case wrong > 0:
+		os.Exit(1)
+	}
+}
+
+// run gives the number of rules that were broken.
+func run(ctx context.Context, o options) (wrong int, err error) {
+	fmt.Printf("seed %d, %d kills\n", o.seed, o.kills)
+	b, err := newBed(ctx, o.keep)
+	if err != nil {
+		return 0, err
+	}
+	defer b.close()
+	cases, err := casesIn(o.examples, b)
+	if err != nil {
+		return 0, err
+	}
+	r := &rehearsed{bed: b, cases: cases, figures: newFigures(o)}
+	if err := r.undisturbed(ctx); err != nil {
+		return 0, err
+	}
+	if err := r.disturbed(ctx, o); err != nil {
+		return 0, err
+	}
+	return len(r.figures.Broken), r.figures.print(o.json)
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// decideAll approves what policies want approved. Of a Call whose outcome nobody knows it does what a careful person does: it
+// looks whether the tool was reached, and gives its answer, or lets the Call run.
+func (r *rehearsed) decideAll(ctx context.Context, all []*process) {
+	for ctx.Err() == nil {
+		for _, p := range all {
+			for _, a := range r.pending(ctx, p.id) {
+				r.decide(ctx, a)
+			}
+		}
+		_ = sleep(ctx, 300*time.Millisecond)
+	}
+}
+
+func (r *rehearsed) pending(ctx context.Context, id string) []workflows.Approval {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	var v workflows.ProcessApprovals
+	answer, err := r.client.QueryWorkflow(ctx, id, "", workflows.QueryApprovals)
+	if err != nil || answer.Get(&v) != nil {
+		return nil
+	}
+	return v.Approvals
+}
+
+func (r *rehearsed) decide(ctx context.Context, a workflows.Approval) {
+	signal, payload := model.Approve, map[string]any{"call": a.Call, "digest": a.Digest, "by": "crash"}
+	if a.Why != "" {
+		r.figures.asked(a.Process + " " + a.Digest)
+		if e := r.tools.effect(workflows.IdempotencyKey(a.Process, a.Instance, a.Call)); e != nil {
+			signal = model.Answer
+			payload["output"], _ = model.Decode([]byte(e.answer))
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	// What does not arrive is decided in the next round.
+	_ = r.client.SignalWorkflow(ctx, a.Process, "", signal, payload)
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// program is one that is killed and started again. One that ends by itself, as a worker does where it finds no server, is
+// started again too, as whatever runs it in production does.
+type program struct {
+	bed   *bed
+	args  []string
+	stop  context.CancelFunc
+	ended chan struct{}
+}
+
+func (b *bed) program(name string, args ...string) *program {
+	return &program{bed: b, args: append([]string{filepath.Join(b.dir, name)}, args...)}
+}
+
+// start starts the program, and keeps it running until it is killed.
+func (p *program) start() error {
+	log, err := os.OpenFile(p.args[0]+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	p.stop, p.ended = stop, ended
+	go func() {
+		defer close(ended)
+		defer func() { _ = log.Close() }()
+		for ctx.Err() == nil {
+			cmd := exec.CommandContext(ctx, p.args[0], p.args[1:]...) // its end is SIGKILL
+			cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = p.bed.environment(), p.bed.dir, log, log
+			_ = cmd.Run()
+			_ = sleep(ctx, 200*time.Millisecond)
+		}
+	}()
+	return nil
+}
+
+// kill ends the program with SIGKILL.
+func (p *program) kill() {
+	if p != nil && p.stop != nil {
+		p.stop()
+		<-p.ended
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"time"
+
+	"processidea/examples/diamond/shop"
+)
+
+// toolbox is the server of tools: the shop of the example diamond under /shop, and under /step tools that answer with a digest
+// of what they were asked. It notes every request.
+type toolbox struct {
+	shop http.Handler
+
+	mu   sync.Mutex
+	seen map[string]*effect // by Idempotency-Key
+}
+
+// effect is what is known of the requests with one Idempotency-Key.
+type effect struct {
+	key, asked string // asked is method, URL and body
+	times      []time.Time
+	answer     string
+}
+
+func newToolbox() *toolbox { return &toolbox{shop: shop.Handler(), seen: map[string]*effect{}} }
+
+// toolTime is how long a tool takes to answer once it has had its effect: a kill may fall between the two.
+const toolTime = 150 * time.Millisecond
+
+func (t *toolbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	status, answer := t.work(r, body)
+	e := t.note(r.Header.Get("Idempotency-Key"), r.Method+" "+r.URL.String()+" "+string(body), answer)
+	late := time.NewTimer(toolTime)
+	defer late.Stop()
+	select {
+	case <-r.Context().Done():
+		return
+	case <-late.C:
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, e.answer)
+}
+
+// work computes an answer, the same for the same request.
+func (t *toolbox) work(r *http.Request, body []byte) (status int, answer string) {
+	path, isShop := strings.CutPrefix(r.URL.Path, "/shop")
+	if !isShop {
+		return http.StatusOK, fmt.Sprintf(`"%x"`, sha256.Sum256(body))
+	}
+	to := httptest.NewRequestWithContext(r.Context(), r.Method, path+"?"+r.URL.RawQuery, bytes.NewReader(body))
+	to.Header = r.Header
+	w := httptest.NewRecorder()
+	t.shop.ServeHTTP(w, to)
+	return w.Code, w.Body.String()
+}
+
+func (t *toolbox) note(key, asked, answer string) effect {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.seen[key]
+	if e == nil {
+		e = &effect{key: key, asked: asked, answer: answer}
+		t.seen[key] = e
+	}
+	if e.asked != asked {
+		e.asked += " AND " + asked
+	}
+	e.times = append(e.times, time.Now())
+	return *e
+}
+
+// effect gives what is known of a key; nil where no request has come.
+func (t *toolbox) effect(key string) *effect {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.seen[key]; e != nil {
+		known := *e
+		known.times = append([]time.Time(nil), e.times...)
+		return &known
+	}
+	return nil
+}
+
+// of lists the effects of one process.
+func (t *toolbox) of(process string) (list []*effect) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, e := range t.seen {
+		if strings.HasPrefix(key, process+"/") {
+			list = append(list, e)
+		}
+	}
+	return list
+}

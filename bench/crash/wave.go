@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"golang.org/x/sync/errgroup"
+
+	"processidea/model"
+)
+
+// rehearsed is everything that is tried, and what came of it.
+type rehearsed struct {
+	*bed
+	cases   []testCase
+	figures *figures
+	good    map[string]*process // undisturbed, by case
+}
+
+// process is one that was started.
+type process struct {
+	id     string
+	of     testCase
+	result *model.Result
+	err    error
+}
+
+// patience is how long a process may take after the last kill: lost workers are noticed in seconds.
+const patience = 3 * time.Minute
+
+// undisturbed runs every case once with nothing killed.
+func (r *rehearsed) undisturbed(ctx context.Context) error {
+	begin := time.Now()
+	all, err := r.startAll(ctx, "calm")
+	if err != nil {
+		return err
+	}
+	r.awaitAll(ctx, all)
+	r.figures.Undisturbed = seconds(time.Since(begin))
+	r.good = map[string]*process{}
+	for _, p := range all {
+		if p.err != nil || p.result.Status != model.StatusCompleted {
+			return fmt.Errorf("undisturbed, %s does not complete: %+v, %w", p.id, p.result, p.err)
+		}
+		r.good[p.of.name] = p
+	}
+	return nil
+}
+
+// disturbed runs the cases wave after wave until enough was killed.
+func (r *rehearsed) disturbed(ctx context.Context, o options) error {
+	chance := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // the moments must come again with the same seed
+	for wave := 1; r.figures.kills() < o.kills && ctx.Err() == nil; wave++ {
+		all, err := r.startAll(ctx, fmt.Sprintf("w%d", wave))
+		if err != nil {
+			return err
+		}
+		for n := 0; n < o.wave && r.figures.kills() < o.kills && !r.over(ctx, all); n++ {
+			if err := r.killOne(ctx, chance); err != nil {
+				return err
+			}
+		}
+		begin := time.Now()
+		r.awaitAll(ctx, all)
+		r.figures.waveEnded(time.Since(begin))
+		for _, p := range all {
+			r.check(ctx, p)
+		}
+	}
+	return ctx.Err()
+}
+
+// killOne kills at a random moment whatever chance says, and starts it again.
+func (r *rehearsed) killOne(ctx context.Context, chance *rand.Rand) error {
+	after := time.Duration(chance.Int64N(int64(3 * time.Second)))
+	victims := [][]*program{{r.worker}, {r.server}, {r.worker, r.server}}[chance.IntN(3)]
+	if err := sleep(ctx, after); err != nil {
+		return err
+	}
+	for _, v := range victims {
+		v.kill()
+	}
+	name := filepath.Base(victims[0].args[0])
+	switch {
+	case len(victims) == 2:
+		name = "both"
+	case name == "starter":
+		name = "server"
+	}
+	r.figures.killed(name, after)
+	for _, v := range victims {
+		if err := v.start(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// startAll starts a process of every case, all at once.
+func (r *rehearsed) startAll(ctx context.Context, wave string) ([]*process, error) {
+	all := make([]*process, len(r.cases))
+	g, ctx := errgroup.WithContext(ctx)
+	for n, c := range r.cases {
+		all[n] = &process{id: c.name + "-" + wave, of: c}
+		g.Go(func() error { return r.startOne(ctx, all[n]) })
+	}
+	return all, g.Wait()
+}
+
+func (r *rehearsed) startOne(ctx context.Context, p *process) error {
+	file, err := p.of.file(r.dir, p.id)
+	if err != nil {
+		return err
+	}
+	args := []string{"run", file, "--id", p.id, "--detach"}
+	if p.of.instances != "" {
+		args = append(args, "--instances", p.of.instances)
+	}
+	return eventually(ctx, time.Minute, func() error {
+		cmd := exec.CommandContext(ctx, filepath.Join(r.dir, "starter"), args...)
+		cmd.Env = r.environment()
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("start %s: %w: %s", p.id, err, out)
+		}
+		return nil
+	})
+}
+
+// over says whether all processes have ended, as far as the server says.
+func (r *rehearsed) over(ctx context.Context, all []*process) bool {
+	for _, p := range all {
+		d, err := r.client.DescribeWorkflowExecution(ctx, p.id, "")
+		if err != nil || d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+			return false
+		}
+	}
+	return true
+}
+
+// awaitAll waits for the ends, and decides where a person is waited for.
+func (r *rehearsed) awaitAll(ctx context.Context, all []*process) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	people, leave := context.WithCancel(ctx)
+	defer leave()
+	go r.decideAll(people, all)
+	var g errgroup.Group
+	for _, p := range all {
+		g.Go(func() error {
+			p.await(ctx, r)
+			return nil
+		})
+	}
+	_ = g.Wait()
+}
+
+// await waits for one end, over every outage of the server.
+func (p *process) await(ctx context.Context, r *rehearsed) {
+	p.err = errors.New("it does not end")
+	for ctx.Err() == nil {
+		var result model.Result
+		try, cancel := context.WithTimeout(ctx, 10*time.Second)
+		err := r.client.GetWorkflow(try, p.id, "").Get(try, &result)
+		cancel()
+		if err == nil {
+			p.result, p.err = &result, nil
+			return
+		}
+		if ctx.Err() == nil {
+			p.err = err
+		}
+		_ = sleep(ctx, 200*time.Millisecond)
+	}
+}

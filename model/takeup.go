@@ -1,0 +1,214 @@
+package model
+
+// This file holds how a process goes on where the Idea that it starts from stood: Calls that were done are facts, those that
+// were not finished are taken up again, and instances that had ended stay so.
+
+import "sort"
+
+// TakenUp is what an instance is given at the start: Calls of one Request of the process before.
+type TakenUp struct {
+	Token   string
+	Request int
+	Calls   []TakenCall
+}
+
+// TakenCall is a Call, as it was written, that is to run as if its Request had just been answered.
+type TakenCall struct {
+	Index int
+	Call  any
+	// Why a person must look at it, whatever its Tool's policy says; empty: the policy alone counts.
+	Why string
+}
+
+// takePast takes in what the Idea tells of the time before it. What it has taken, the Idea does not say any more.
+func (m *Mind) takePast() {
+	var left []Message
+	tokens := m.Tokens()
+	m.before = requestsBefore(m.idea)
+	for _, msg := range m.idea.Context {
+		t, isTrouble := troubleOf(msg)
+		switch {
+		case isTrouble:
+			m.troubles = append(m.troubles, t)
+		case msg.isRecord():
+			for _, p := range pastOf(msg, tokens) {
+				m.remember(p)
+			}
+		default:
+			left = append(left, msg)
+		}
+		m.ending(msg)
+	}
+	if len(left) < len(m.idea.Context) {
+		m.idea = m.idea.having(left)
+	}
+	for _, mem := range m.members {
+		if mem.Status != InstanceWorking {
+			m.ended = append(m.ended, mem)
+		}
+	}
+}
+
+// requestsBefore tells how many Requests came before the one that the Idea is of, by its meta. What is no such number says
+// nothing.
+func requestsBefore(i *Idea) int {
+	n, err := positive(asObject(i.Source["meta"])["request"])
+	if err != nil {
+		return 0
+	}
+	return n - 1
+}
+
+// ending takes how an instance had ended from its last State message.
+func (m *Mind) ending(msg Message) {
+	mem := m.member(msg.Instance)
+	if mem == nil || msg.Kind != TypeState {
+		return
+	}
+	mem.Status, mem.Fault = InstanceWorking, nil
+	if msg.Status == InstanceSettled || msg.Status == InstanceFailed {
+		mem.Status = msg.Status
+	}
+	if mem.Status == InstanceFailed {
+		if mem.Fault = msg.Fault; mem.Fault == nil {
+			mem.Fault = fault(string(InstanceFailed), "it had failed in the process before")
+		}
+	}
+}
+
+// remember takes a Call of the process before: as a fact where it had ended, else to be taken up.
+func (m *Mind) remember(p past) {
+	m.before = max(m.before, p.request)
+	m.plan = append(m.plan, planned{p.request, p.index, p.call, len(p.how) == 0})
+	for _, token := range sortedKeys(p.how) {
+		mem := m.member(token)
+		if mem == nil {
+			continue
+		}
+		mem.planned = max(mem.planned, p.request)
+		if status := p.how[token]; status.Ended() {
+			mem.calls[[2]int{p.request, p.index}] = CallReport{
+				Request: p.request, Index: p.index, Status: status, Result: p.results[token], Decisions: p.decisions[token], Past: true,
+			}
+		} else {
+			m.take(mem, p.request, TakenCall{p.index, p.call, m.doubt(p.call, status)})
+		}
+	}
+}
+
+// doubt says why a person must look at an unfinished Call whatever its policy says: somebody was asked about it, or it was
+// running and must not run twice.
+func (m *Mind) doubt(call any, was Status) string {
+	name, _ := asObject(call)["_tool"].(string)
+	t := m.idea.Tool(name)
+	switch {
+	case was == AwaitingApproval:
+		return "it waited for a person in the process before"
+	case was == Running && t != nil && t.Attempts == 1:
+		return "it was running in the process before; it may have had its effect, and it must not run twice"
+	}
+	return ""
+}
+
+func (m *Mind) take(mem *Member, request int, c TakenCall) {
+	mem.quiet = false
+	mem.calls[[2]int{request, c.Index}] = CallReport{Request: request, Index: c.Index, Status: Waiting}
+	for n := range m.taken {
+		if m.taken[n].Token == mem.Token && m.taken[n].Request == request {
+			m.taken[n].Calls = append(m.taken[n].Calls, c)
+			return
+		}
+	}
+	m.taken = append(m.taken, TakenUp{mem.Token, request, []TakenCall{c}})
+}
+
+// TakeUp gives, once, what the instances are to be told when they have started: Request by Request.
+func (m *Mind) TakeUp() []TakenUp {
+	taken := m.taken
+	sort.SliceStable(taken, func(i, j int) bool { return taken[i].Request < taken[j].Request })
+	m.taken = nil
+	return taken
+}
+
+// writtenBefore gives, as it was written, a Call that was taken up.
+func (m *Mind) writtenBefore(w Write) any {
+	for _, p := range m.plan {
+		if p.request == w.Request && p.index == w.Index {
+			return p.call
+		}
+	}
+	return nil
+}
+
+// TakeSolution takes up the Calls of the Idea's solution too, as if they were the first Request's answer: those that the
+// record does not call done, in the instances that were ready for that Request.
+func (m *Mind) TakeSolution() {
+	calls, _ := asObject(m.idea.Source["solution"])["calls"].([]any)
+	if len(calls) == 0 {
+		return
+	}
+	palette := Palette{Tools: m.idea.Tools, Bindings: m.bindings}
+	for _, mem := range m.ready() {
+		palette.Tokens = append(palette.Tokens, mem.Token)
+	}
+	m.before++
+	for n, raw := range calls {
+		_, tokens, f := palette.Read(raw)
+		if len(tokens) == 0 {
+			m.unnamed++
+			m.troubles = append(m.troubles, Trouble{Call: CallID(m.before, n+1, ""), Fault: *f})
+		}
+		m.solve(n+1, raw, tokens)
+	}
+}
+
+// solve takes up one Call of the solution in the instances where it is not done.
+func (m *Mind) solve(index int, raw any, tokens []string) {
+	var open []*Member
+	for _, token := range tokens {
+		if mem := m.member(token); !m.doneBefore(mem, raw) {
+			open = append(open, mem)
+		}
+	}
+	if len(open) == 0 && len(tokens) > 0 {
+		return
+	}
+	m.plan = append(m.plan, planned{m.before, index, raw, len(tokens) == 0})
+	for _, mem := range open {
+		mem.planned = m.before
+		m.take(mem, m.before, TakenCall{Index: index, Call: raw})
+	}
+}
+
+// doneBefore says whether the record calls the same Call done in an instance, whoever else it was for.
+func (m *Mind) doneBefore(mem *Member, raw any) bool {
+	for _, p := range m.plan {
+		c, ok := mem.calls[[2]int{p.request, p.index}]
+		if ok && c.Past && c.Status == Done && Equal(bare(p.call), bare(raw)) {
+			return true
+		}
+	}
+	return false
+}
+
+// bare is a Call as written without what says for whom and why.
+func bare(call any) any {
+	m, ok := call.(map[string]any)
+	if !ok {
+		return call
+	}
+	return withoutKey(withoutKey(m, "_instance"), "_reasoningForCall")
+}
+
+// having is the Idea with other messages in its context.
+func (i *Idea) having(messages []Message) *Idea {
+	next := *i
+	next.Context = messages
+	context := make([]any, len(messages))
+	for n, m := range messages {
+		context[n] = m.Source
+	}
+	next.Source = withoutKey(i.Source, "context")
+	next.Source["context"] = context
+	return &next
+}

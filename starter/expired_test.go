@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"processidea/model"
+)
+
+// forget takes everything away that Temporal knew, and leaves the store.
+func (d *desk) forget() {
+	d.Helper()
+	data := filepath.Join(d.dir, ".processidea")
+	entries, err := os.ReadDir(data)
+	if err != nil {
+		d.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != "store" {
+			if err := os.RemoveAll(filepath.Join(data, e.Name())); err != nil {
+				d.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestAProcessThatTemporalHasForgottenCanBeReadForkedAndRunAgain(t *testing.T) {
+	c := newCounter(t)
+	d := newDesk(t, c.batch()).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(c.URL, "http://"))
+	_, dev := d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exitDone)
+	d.do("approve", "p", d.asked("p").Call).is(exitDone)
+	whole := d.do("watch", "p", "--json").is(exitDone).result()
+	dev.signal(syscall.SIGTERM)
+	dev.end()
+	d.forget()
+
+	var links []struct {
+		At     int
+		Digest string
+	}
+	d.do("history", "p", "--json").is(exitDone).json(&links)
+	if len(links) != whole.Ideas {
+		t.Fatalf("%d Ideas are left of %d", len(links), whole.Ideas)
+	}
+	d.do("diff", "p", "1", "2").is(exitDone)
+	if e := d.do("blame", "p", "②:signed").is(exitDone); !strings.Contains(e.out, "call 1.3@② of Request 1: sign") {
+		t.Error(e.out)
+	}
+	d.do("verify", "p").is(exitDone)
+	d.do("export", "p", "-o", "p.jsonl").is(exitDone)
+	d.do("verify", "p.jsonl").is(exitDone)
+	d.do("gc", "--older-than", "720h", "--store-only").is(exitDone)
+
+	d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exitUsage).quiet().complains("that Temporal does not know", "another id", "starter fork p --at 4", "starter gc")
+	for _, l := range links {
+		file, at := fmt.Sprintf("%d.json", l.At), fmt.Sprint(l.At)
+		idea := d.do("show", "p", "--at", at).is(exitDone).out
+		if err := os.WriteFile(filepath.Join(d.dir, file), []byte(idea), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d.end("run", file, "--id", "again-"+at)
+		d.end("fork", "p", "--at", at, "--id", "fork-"+at)
+	}
+	d.do("fork", "p", "--at", "1", "--id", "p", "--replies", "more.jsonl").is(exitUsage).complains("that Temporal does not know")
+	d.do("verify", "p").is(exitDone)
+}
+
+// end starts a process that settles by the next Requests, and sees it to its end: who is asked approves.
+func (d *desk) end(args ...string) {
+	d.Helper()
+	id := args[len(args)-1]
+	d.do(append(args, "--replies", "more.jsonl", "--detach")...).is(exitDone)
+	var r model.Result
+	d.eventually("it ends", func() bool {
+		r = d.do("result", id, "--json").result()
+		for token, i := range r.Instances {
+			if i.Status == model.InstanceWaiting {
+				d.do("approve", id, "1.3@"+token)
+			}
+		}
+		return r.Status != model.StatusRunning
+	})
+	if large, _ := r.Instances["②"].State.(map[string]any)["large"].(string); r.Status != model.StatusCompleted || len(large) < model.LargeValue {
+		d.Errorf("%s: %.300s", args, model.Encode(model.Normal(r)))
+	}
+	d.do("verify", id).is(exitDone)
+}

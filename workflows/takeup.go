@@ -1,0 +1,30 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model"
+)
+
+// takeUp hands the instances the Calls that the Idea which the process started from had left unfinished. A Request's Calls
+// are handed out before those of the next: an instance takes no Call of a Request that a later one has closed.
+func (p *process) takeUp(ctx workflow.Context) {
+	var sent []workflow.Future
+	request := 0
+	for _, t := range p.mind.TakeUp() {
+		if t.Request != request {
+			p.delivered(ctx, sent)
+			sent, request = nil, t.Request
+		}
+		sent = append(sent, workflow.SignalExternalWorkflow(ctx, InstanceID(p.id, t.Token), "", SignalCalls, taken(t)))
+	}
+	p.delivered(ctx, sent)
+}
+
+func taken(t model.TakenUp) CallsSignal {
+	s := CallsSignal{Request: t.Request, Last: true}
+	for _, c := range t.Calls {
+		s.Calls = append(s.Calls, SentCall{Index: c.Index, Call: c.Call, Why: c.Why})
+	}
+	return s
+}
