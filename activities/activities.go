@@ -15,6 +15,7 @@ import (
 	"processidea/activities/blobs"
 	"processidea/activities/chain"
 	"processidea/activities/httptool"
+	"processidea/activities/mcptool"
 	"processidea/activities/tools"
 	"processidea/workflows"
 )
@@ -26,6 +27,7 @@ type Activities struct {
 	Chains *chain.Store
 	Tools  *tools.Registry
 	HTTP   *httptool.Client
+	MCP    *mcptool.Hub
 	LLM    LLM
 	// Client hands Calls on to instances.
 	Client client.Client
@@ -57,11 +59,12 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		a.Chains = chain.New(a.Store)
 	}
 	for name, f := range map[string]any{
-		workflows.ActivityPrepare: a.Prepare,
-		workflows.ActivityRequest: a.Request,
-		workflows.ActivityExecute: a.Execute,
-		workflows.ActivitySeal:    a.Seal,
-		workflows.ActivityGone:    a.Gone,
+		workflows.ActivityDiscover: a.Discover,
+		workflows.ActivityPrepare:  a.Prepare,
+		workflows.ActivityRequest:  a.Request,
+		workflows.ActivityExecute:  a.Execute,
+		workflows.ActivitySeal:     a.Seal,
+		workflows.ActivityGone:     a.Gone,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

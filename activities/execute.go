@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/activities/httptool"
+	"processidea/activities/mcptool"
 	"processidea/activities/tools"
 	"processidea/model"
 	"processidea/workflows"
@@ -72,6 +73,9 @@ func (a *Activities) run(ctx context.Context, in workflows.ExecuteInput, params,
 		}
 		return a.HTTP.Do(ctx, spec, params, scopes, key)
 	}
+	if in.Binding.Kind == model.KindMCP {
+		return a.callMCP(ctx, in, params, key)
+	}
 	tool, ok := a.Tools.Lookup(in.Binding.Name)
 	if !ok {
 		// Another worker may know it: this one may be older, or newer.
@@ -124,7 +128,12 @@ func failure(err error) error {
 		o.NonRetryable = !h.Retry
 		o.NextRetryDelay = min(h.RetryAfter, time.Hour)
 	}
-	return temporal.NewApplicationErrorWithOptions(clip(err.Error()), model.CodeToolFailed, o)
+	code := model.CodeToolFailed
+	var m *mcptool.Error
+	if errors.As(err, &m) {
+		code = m.Code
+	}
+	return temporal.NewApplicationErrorWithOptions(clip(err.Error()), code, o)
 }
 
 // maxMessage keeps an error below the 4 KB at which Temporal cuts it.

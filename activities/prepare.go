@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"processidea/activities/httptool"
+	"processidea/activities/mcptool"
 	"processidea/activities/tools"
 	"processidea/model"
 	"processidea/workflows"
@@ -36,6 +37,11 @@ func Bind(idea *model.Idea, registry *tools.Registry) *workflows.PrepareResult {
 			continue
 		}
 		r.Bindings[t.Name] = b
+	}
+	for _, s := range idea.Config.MCP {
+		if err := mcptool.Check(s); err != nil {
+			r.Problems = append(r.Problems, model.Problem{Path: model.JSONPath("$", "config", "mcp", s.Name), Message: err.Error()})
+		}
 	}
 	return r
 }

@@ -126,6 +126,9 @@ func (c *checker) checkStrict() {
 	in := ComposeInput{Bindings: c.bindings, Tokens: c.tokens, Output: c.idea.Output, Notes: c.idea.ToolNotes()}
 	before := len(c.findings)
 	for _, t := range c.idea.Tools {
+		if m, ok := t.MCP(); ok && m.Digest == "" {
+			continue // its parameters are the server's to say
+		}
 		part := in
 		part.Tools, part.Tokens, part.Output = []*Tool{t}, []string{""}, nil
 		c.warnLoose(c.placeOfReason(t, Compose(part).Reason), Compose(part).Reason)

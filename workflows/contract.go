@@ -23,6 +23,8 @@ const (
 	ActivityExecute = "Execute"
 	ActivitySeal    = "Seal"
 	ActivityGone    = "Gone"
+	// ActivityDiscover asks MCP servers for their tools.
+	ActivityDiscover = "Discover"
 
 	// SignalCalls hands Calls of a Request to an instance (CallsSignal). The Request activity sends it.
 	SignalCalls = "calls"
@@ -106,6 +108,9 @@ type ExecuteInput struct {
 	Scopes  map[string]any `json:"scopes,omitempty"`
 	// HTTP is the request of an HTTP tool.
 	HTTP any `json:"http,omitempty"`
+	// MCP is the server's tool that an MCP tool stands for, and Server what the Idea says of that server.
+	MCP    *model.MCPTool   `json:"mcp,omitempty"`
+	Server *model.MCPServer `json:"server,omitempty"`
 	// Form is the Tool's parameter schema, given where Params hold large values that only the activity sees whole.
 	Form any `json:"form,omitempty"`
 	// Output and Landing are what the result must fit.
@@ -146,6 +151,8 @@ type InstanceSetup struct {
 	Oversight  model.Oversight          `json:"oversight,omitzero"`
 	// Attributes says that the search attributes are registered.
 	Attributes bool `json:"attributes,omitempty"`
+	// Servers are the MCP servers of the Idea.
+	Servers []model.MCPServer `json:"servers,omitempty"`
 }
 
 // InstanceOwn is what one instance has for itself.

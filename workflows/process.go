@@ -74,17 +74,30 @@ func begin(ctx workflow.Context, start Start) (*process, error) {
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, temporal.NewNonRetryableApplicationError(errs.Error(), model.CodeInvalidIdea, nil, errs)
 	}
-	prepared, err := prepare(ctx, start.Idea)
-	if err != nil {
-		return nil, err
-	}
-	p.setup = RequestSetup{Bindings: prepared.Bindings, Replies: start.Replies}
+	p.setup = RequestSetup{Replies: start.Replies}
 	p.setIdea(idea)
-	p.mind = model.NewMind(idea, p.id, prepared.Bindings, workflow.Now(ctx))
+	p.mind = model.NewMind(idea, p.id, nil, workflow.Now(ctx))
 	p.outbox = newOutbox(p.inbox)
 	on(p.inbox, ctx, SignalReport, "From an instance: what became of its Calls.", p.onReport)
 	p.hearPeople(ctx)
-	return p, p.answer(ctx)
+	if err := p.answer(ctx); err != nil {
+		return nil, err
+	}
+	return p, p.equip(ctx)
+}
+
+// equip finds out which Tools there are, and binds them.
+func (p *process) equip(ctx workflow.Context) error {
+	if err := p.discover(ctx); err != nil {
+		return err
+	}
+	prepared, err := prepare(ctx, p.idea.Source)
+	if err != nil {
+		return err
+	}
+	p.setup.Bindings = prepared.Bindings
+	p.mind.Equip(p.idea, prepared.Bindings)
+	return nil
 }
 
 // setIdea takes an Idea as the one that counts from now on.
@@ -139,7 +152,7 @@ func (p *process) startInstances(ctx workflow.Context, tokens []string) error {
 func (p *process) instanceSetup() InstanceSetup {
 	s := InstanceSetup{
 		Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}, Context: p.messages[""],
-		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes,
+		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, Servers: p.idea.Config.MCP,
 	}
 	for _, t := range p.idea.Tools {
 		s.Tools[t.Name] = t.Source

@@ -20,6 +20,7 @@ import (
 	"processidea/activities/blobs"
 	"processidea/activities/encryption"
 	"processidea/activities/httptool"
+	"processidea/activities/mcptool"
 	"processidea/activities/tools"
 	"processidea/workflows"
 )
@@ -48,15 +49,19 @@ func DataConverter(keys *encryption.Keys) converter.DataConverter {
 }
 
 // Codec encrypts and decrypts payloads. What stays inline is told by its metadata, in the clear.
-func Codec(keys *encryption.Keys) converter.PayloadCodec { return keys.Codec(blobs.InlineMetadata, converter.MetadataMessageType) }
+func Codec(keys *encryption.Keys) converter.PayloadCodec {
+	return keys.Codec(blobs.InlineMetadata, converter.MetadataMessageType)
+}
 
 // Parts is what a worker is made of. Zero values are filled from the environment by FromEnvironment.
 type Parts struct {
 	Store *blobs.Store
 	Tools *tools.Registry
 	HTTP  *httptool.Client
-	LLM   activities.LLM
-	Log   *slog.Logger
+	// MCP holds the sessions with MCP servers. It is closed with the worker.
+	MCP *mcptool.Hub
+	LLM activities.LLM
+	Log *slog.Logger
 	// Heard is told what the LLM said; nil: nobody listens.
 	Heard activities.Heard
 	// Observer is told what Requests and Calls came to; nil: nobody is.
@@ -71,13 +76,16 @@ type Parts struct {
 }
 
 // FromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that
-// PROCESSIDEA_HTTP_ALLOW names, and the LLM that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name.
+// PROCESSIDEA_HTTP_ALLOW names, MCP servers there and those whose commands PROCESSIDEA_MCP_COMMANDS lists, and the LLM that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name.
 func (p Parts) FromEnvironment() Parts {
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
 	}
 	if p.HTTP == nil {
 		p.HTTP = httptool.New(httptool.Options{Allow: os.Getenv(httptool.AllowVariable), LookupEnv: os.LookupEnv})
+	}
+	if p.MCP == nil {
+		p.MCP = mcptool.New(mcptool.Options{Commands: os.Getenv(mcptool.CommandsVariable), HTTP: p.HTTP, LookupEnv: os.LookupEnv, Log: p.Log})
 	}
 	if p.Tools == nil {
 		p.Tools = tools.NewRegistry()
@@ -114,5 +122,21 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	w.RegisterWorkflowWithOptions(workflows.Process, workflow.RegisterOptions{Name: workflows.ProcessType})
 	w.RegisterWorkflowWithOptions(workflows.Instance, workflow.RegisterOptions{Name: workflows.InstanceType})
 	p.activities(c).Register(w)
-	return w, nil
+	return &closing{w, p.MCP}, nil
+}
+
+// closing ends the sessions with MCP servers when the worker has stopped.
+type closing struct {
+	worker.Worker
+	mcp *mcptool.Hub
+}
+
+func (c *closing) Stop() {
+	c.Worker.Stop()
+	c.mcp.Close()
+}
+
+func (c *closing) Run(interrupt <-chan any) error {
+	defer c.mcp.Close()
+	return c.Worker.Run(interrupt)
 }
