@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"processidea/model"
@@ -42,13 +41,13 @@ func (c *conn) call(ctx context.Context, tool string, params map[string]any, key
 
 // failed sorts why a call was not answered with a result. Where nobody knows whether it had its effect, it says so.
 func (c *conn) failed(ctx context.Context, err error) *Error {
-	var said *jsonrpc.Error
+	said := spoken(err)
 	switch {
 	case isRefused(err):
 		return &Error{Code: model.CodeMCPRefused, Err: c.struck(err)}
 	case ctx.Err() != nil:
 		return &Error{Code: model.CodeToolFailed, Retry: true, Err: ctx.Err()}
-	case errors.As(err, &said):
+	case said != nil:
 		return &Error{Code: model.CodeToolFailed, Err: c.struck(errors.New(excerpt(said.Message)))}
 	}
 	return &Error{Code: model.CodeUnknown, Retry: true, Err: c.struck(fmt.Errorf("the connection broke during the call: %w", err))}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"processidea/activities/httptool"
 	"processidea/model"
 )
@@ -37,6 +39,19 @@ func isRefused(err error) bool {
 	var r refused
 	return errors.As(err, &r) || httptool.IsRefused(err)
 }
+
+// spoken is what a server answered instead of a result; nil where the connection failed. The SDK words some failures of
+// the connection as if the server had answered, with codes that no server sends.
+func spoken(err error) *jsonrpc.Error {
+	var said *jsonrpc.Error
+	if !errors.As(err, &said) || said.Code >= codeRejected && said.Code <= codeUnknown {
+		return nil
+	}
+	return said
+}
+
+// The SDK's own codes, from ErrUnknown to ErrRejected.
+const codeUnknown, codeRejected = -32001, -32005
 
 // unsent is the Error of a call that did not come to the server.
 func unsent(act string, err error) *Error {

@@ -1,8 +1,10 @@
 package mcptool_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -188,6 +190,30 @@ func TestAQuestionOfAToolIsForAPerson(t *testing.T) {
 		if err == nil || err.Code != model.CodeInputWanted || err.Retry || !strings.Contains(err.Error(), "For how many people?") ||
 			!strings.Contains(err.Error(), `"people":{"type":"integer"}`) {
 			t.Errorf("%s: %+v", s.Name, err)
+		}
+	}
+}
+
+func TestABrokenAnswerOverHTTPLeavesTheOutcomeUnknown(t *testing.T) {
+	for _, begun := range []bool{false, true} {
+		inner := mcptest.Handler(mcptest.New("Adds.", nil))
+		far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			if !bytes.Contains(body, []byte(`"tools/call"`)) {
+				inner.ServeHTTP(w, r)
+				return
+			}
+			if begun {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, "event: message\ndata: {\"jsonrpc\":")
+				w.(http.Flusher).Flush()
+			}
+			panic(http.ErrAbortHandler)
+		}))
+		h := hub(t, "", host, nil)
+		if _, err := callOf(t, h, far, "add", `{"a": 1, "b": 2}`); err == nil || err.Code != model.CodeUnknown {
+			t.Errorf("begun %v: %+v", begun, err)
 		}
 	}
 }

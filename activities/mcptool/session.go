@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-
 	"processidea/model"
 )
 
@@ -40,8 +38,7 @@ func (s *session) offers(ctx context.Context) (c *conn, offers []model.Offer, do
 			}
 			s.dropUnlessSaid(c, err)
 		}
-		var said *jsonrpc.Error
-		if try == tries || isRefused(err) || errors.As(err, &said) || !wait(ctx, pause) {
+		if try == tries || isRefused(err) || spoken(err) != nil || !wait(ctx, pause) {
 			s.end()
 			return nil, nil, nil, err
 		}
@@ -89,8 +86,7 @@ func (s *session) current() *conn {
 
 // dropUnlessSaid drops a connection on which something went wrong that the server did not say.
 func (s *session) dropUnlessSaid(c *conn, err error) {
-	var said *jsonrpc.Error
-	if !errors.As(err, &said) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	if spoken(err) == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		s.drop(c)
 	}
 }
