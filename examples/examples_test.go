@@ -24,7 +24,9 @@ func every(t *testing.T) []string {
 	}
 	var names []string
 	for _, f := range files {
-		names = append(names, filepath.Dir(f))
+		if name := filepath.Dir(f); name != "mcp" { // its tools are known to a server that is run; package workflows has its test
+			names = append(names, name)
+		}
 	}
 	return names
 }

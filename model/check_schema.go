@@ -138,7 +138,7 @@ func (c *checker) checkStrict() {
 		part.Tokens = []string{""}
 		c.warnLoose("$.schema.output", Compose(part).Reason)
 	}
-	if in.Tools = c.idea.Tools; len(c.findings) == before {
+	if in.Tools = c.idea.Tools; len(c.findings) == before && len(c.idea.Unlisted()) == 0 {
 		c.warnLoose("$.schema", Compose(in).Reason)
 	}
 }
