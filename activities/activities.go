@@ -16,6 +16,7 @@ import (
 	"processidea/activities/chain"
 	"processidea/activities/httptool"
 	"processidea/activities/mcptool"
+	"processidea/activities/notify"
 	"processidea/activities/tools"
 	"processidea/workflows"
 )
@@ -29,6 +30,8 @@ type Activities struct {
 	HTTP   *httptool.Client
 	MCP    *mcptool.Hub
 	LLM    LLM
+	// Notices tells people what waits for them; nil: nobody does.
+	Notices *notify.Sender
 	// Client hands Calls on to instances.
 	Client client.Client
 	// MaxResult is the size in bytes over which a Tool's result is an error; 0 means 20 MB.
@@ -60,6 +63,7 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	}
 	for name, f := range map[string]any{
 		workflows.ActivityDiscover: a.Discover,
+		workflows.ActivityNotify:   a.Notify,
 		workflows.ActivityPrepare:  a.Prepare,
 		workflows.ActivityRequest:  a.Request,
 		workflows.ActivityExecute:  a.Execute,

@@ -106,8 +106,8 @@ func (f *furnisher) add(s MCPServer, o Offer) {
 	tool := o.tool(s.Name)
 	var ps Problems
 	if _, taken := f.out.Tools[name]; taken || f.idea.Tool(name) != nil {
-		f.out.Problems.add(path, `the MCP server %s offers a tool that would be called so too; give this one "_activity": {"mcp": {"server": %q, "tool": %q}}, or another name`,
-			s.Name, s.Name, o.Name)
+		f.out.Problems.add(path, `the MCP server %s offers a tool that would be called so too; `+
+			`give this one "_activity": {"mcp": {"server": %q, "tool": %q}}, or another name`, s.Name, s.Name, o.Name)
 		return
 	}
 	o.check(path, &ps)
@@ -127,7 +127,8 @@ func (f *furnisher) add(s MCPServer, o Offer) {
 func (f *furnisher) override(s MCPServer, o Offer, t *Tool) {
 	path := JSONPath("$", "schema", "tools", t.Name)
 	if m, _ := t.MCP(); m.Digest != "" && m.Digest != o.Digest() {
-		f.out.Problems.add(path+"._activity.mcp.digest", "the MCP server %s offers another form of %q than this one, with the digest %s", s.Name, clip(o.Name, 80), o.Digest())
+		f.out.Problems.add(path+"._activity.mcp.digest", "the MCP server %s offers another form of %q than this one, with the digest %s",
+			s.Name, clip(o.Name, 80), o.Digest())
 		return
 	}
 	merged, _ := Merge(o.tool(s.Name), present(t.Source)).(map[string]any)

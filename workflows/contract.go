@@ -25,6 +25,8 @@ const (
 	ActivityGone    = "Gone"
 	// ActivityDiscover asks MCP servers for their tools.
 	ActivityDiscover = "Discover"
+	// ActivityNotify tells people what waits for them.
+	ActivityNotify = "Notify"
 
 	// SignalCalls hands Calls of a Request to an instance (CallsSignal). The Request activity sends it.
 	SignalCalls = "calls"
@@ -86,6 +88,8 @@ type Start struct {
 // PrepareResult is what a process's Tools were bound to.
 type PrepareResult struct {
 	Bindings map[string]model.Binding `json:"bindings"`
+	// Notify says that the worker knows whom to tell what waits for people.
+	Notify bool `json:"notify,omitempty"`
 	// Problems are Tools that cannot be bound.
 	Problems model.Problems `json:"problems,omitempty"`
 }

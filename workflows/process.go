@@ -30,6 +30,7 @@ func Process(ctx workflow.Context, start Start) (*model.Result, error) {
 		if step == model.StepAsk {
 			p.ask(ctx, brief)
 		}
+		p.notify(ctx)
 		p.show(ctx, step)
 		p.inbox.wakeAt(ctx, p.mind.Wake(), "until the next Request is due")
 		if step != model.StepOver {
@@ -63,13 +64,17 @@ type process struct {
 	held      bool             // the instances were told that the process is paused
 	accepted  []Accepted
 	revisions []model.Steering // not sealed yet
+
+	notifies  bool        // people are told what waits for them
+	watch     model.Watch // what they were told
+	notifying bool        // they are being told
 	joining   []joining
 }
 
 // begin reads the Idea, binds its Tools to what this worker knows, and sets up what the process hears and answers.
 func begin(ctx workflow.Context, start Start) (*process, error) {
 	info := workflow.GetInfo(ctx)
-	p := &process{id: info.WorkflowExecution.ID, firstRun: info.FirstRunID, start: start, inbox: newInbox(ctx)}
+	p := &process{id: info.WorkflowExecution.ID, firstRun: info.FirstRunID, start: start, inbox: newInbox(ctx), watch: model.Watch{}}
 	idea, problems := model.ReadIdea(start.Idea)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, temporal.NewNonRetryableApplicationError(errs.Error(), model.CodeInvalidIdea, nil, errs)
@@ -95,7 +100,7 @@ func (p *process) equip(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	p.setup.Bindings = prepared.Bindings
+	p.setup.Bindings, p.notifies = prepared.Bindings, prepared.Notify
 	p.mind.Equip(p.idea, prepared.Bindings)
 	return nil
 }

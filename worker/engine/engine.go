@@ -21,6 +21,7 @@ import (
 	"processidea/activities/encryption"
 	"processidea/activities/httptool"
 	"processidea/activities/mcptool"
+	"processidea/activities/notify"
 	"processidea/activities/tools"
 	"processidea/workflows"
 )
@@ -60,8 +61,10 @@ type Parts struct {
 	HTTP  *httptool.Client
 	// MCP holds the sessions with MCP servers. It is closed with the worker.
 	MCP *mcptool.Hub
-	LLM activities.LLM
-	Log *slog.Logger
+	// Notices tells people what waits for them; nil: PROCESSIDEA_NOTIFY_URL says whether anybody does.
+	Notices *notify.Sender
+	LLM     activities.LLM
+	Log     *slog.Logger
 	// Heard is told what the LLM said; nil: nobody listens.
 	Heard activities.Heard
 	// Observer is told what Requests and Calls came to; nil: nobody is.
@@ -76,7 +79,8 @@ type Parts struct {
 }
 
 // FromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that
-// PROCESSIDEA_HTTP_ALLOW names, MCP servers there and those whose commands PROCESSIDEA_MCP_COMMANDS lists, and the LLM that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name.
+// PROCESSIDEA_HTTP_ALLOW names, MCP servers there and those whose commands PROCESSIDEA_MCP_COMMANDS lists, and the LLM
+// that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name.
 func (p Parts) FromEnvironment() Parts {
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
@@ -115,7 +119,7 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 		return nil, fmt.Errorf("engine: make worker: it needs a store")
 	}
 	p = p.FromEnvironment()
-	if err := p.LLM.Check(); err != nil {
+	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
 	w := worker.New(c, workflows.TaskQueue, p.options())
@@ -123,6 +127,20 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	w.RegisterWorkflowWithOptions(workflows.Instance, workflow.RegisterOptions{Name: workflows.InstanceType})
 	p.activities(c).Register(w)
 	return &closing{w, p.MCP}, nil
+}
+
+// check refuses settings that cannot be meant, before anything depends on them.
+func (p *Parts) check() (err error) {
+	if err := p.LLM.Check(); err != nil {
+		return err
+	}
+	if err := mcptool.CheckCommands(os.Getenv(mcptool.CommandsVariable)); err != nil {
+		return err
+	}
+	if p.Notices == nil {
+		p.Notices, err = notify.FromEnvironment(os.Getenv)
+	}
+	return err
 }
 
 // closing ends the sessions with MCP servers when the worker has stopped.

@@ -53,7 +53,7 @@ func install(t testing.TB, server string) string {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	fresh, err := os.MkdirTemp(cache, "new")
+	fresh, err := os.MkdirTemp(cache, "new") //nolint:usetesting // it is renamed, and so lies beside what it becomes
 	if err != nil {
 		t.Fatal(err)
 	}
