@@ -29,12 +29,17 @@ var errUsage = errors.New("bad usage")
 var errUnreachable = errors.New("unreachable")
 
 // Execute runs the worker with these arguments until SIGTERM or SIGINT, and gives the program's exit code.
-func Execute(args []string, out, err io.Writer) int {
+func Execute(args []string, out, err io.Writer, options ...Option) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	// Whoever interrupts twice does not want to wait for a tidy end.
 	context.AfterFunc(ctx, stop)
-	c := command(os.LookupEnv, func(ctx context.Context, s settings) error { return run(ctx, s, s.logger(err)) })
+	c := command(os.LookupEnv, func(ctx context.Context, s settings) error {
+		for _, o := range options {
+			o(&s)
+		}
+		return run(ctx, s, s.logger(err))
+	})
 	c.SetArgs(args)
 	c.SetOut(out)
 	c.SetErr(err)
