@@ -39,12 +39,24 @@ func (a *Activities) execute(ctx context.Context, in workflows.ExecuteInput) (an
 	if err := a.check(ctx, in, value); err != nil {
 		return nil, final(model.CodeBadOutput, err)
 	}
-	return a.Store.Offload(ctx, value)
+	return a.keep(ctx, value)
+}
+
+// keep puts what is large of a result into the store. Where it cannot, the tool has run all the same.
+func (a *Activities) keep(ctx context.Context, value any) (any, error) {
+	light, err := patiently(ctx, func() (any, error) { return a.Store.Offload(ctx, value) })
+	if err != nil {
+		return nil, temporal.NewApplicationErrorWithOptions(clip("the tool ran, and its result could not be kept: "+err.Error()),
+			model.CodeUnknown, temporal.ApplicationErrorOptions{})
+	}
+	return light, nil
 }
 
 // restore gives parameters and scopes as the Tool sees them, and checks those that only now are whole.
 func (a *Activities) restore(ctx context.Context, in workflows.ExecuteInput) (params, scopes map[string]any, err error) {
-	whole, err := a.Store.Restore(ctx, map[string]any{"params": in.Params, "scopes": in.Scopes})
+	whole, err := patiently(ctx, func() (any, error) {
+		return a.Store.Restore(ctx, map[string]any{"params": in.Params, "scopes": in.Scopes})
+	})
 	if err != nil {
 		return nil, nil, err
 	}
