@@ -28,8 +28,9 @@ type Activities struct {
 	Chains *chain.Store
 	Tools  *tools.Registry
 	HTTP   *httptool.Client
-	MCP    *mcptool.Hub
-	LLM    LLM
+	// MCP holds the sessions with MCP servers; nil: Register makes one without any.
+	MCP *mcptool.Hub
+	LLM LLM
 	// Notices tells people what waits for them; nil: nobody does.
 	Notices *notify.Sender
 	// Client hands Calls on to instances.
@@ -60,6 +61,9 @@ const defaultMaxResult = 20 << 20
 func (a *Activities) Register(r worker.ActivityRegistry) {
 	if a.Chains == nil {
 		a.Chains = chain.New(a.Store)
+	}
+	if a.MCP == nil { // one that may speak to no server
+		a.MCP = mcptool.New(mcptool.Options{})
 	}
 	for name, f := range map[string]any{
 		workflows.ActivityDiscover: a.Discover,

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"processidea/activities/mcptool"
 	"processidea/activities/tools"
 	"processidea/model"
 	"processidea/workflows"
@@ -19,10 +18,12 @@ func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*model.
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &model.Furnished{Problems: errs}, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, workflows.DiscoverPatience)
+	defer cancel()
 	offers := map[string][]model.Offer{}
 	for _, s := range read.Unlisted() {
 		var err error
-		if offers[s.Name], err = a.mcp().List(ctx, s); err != nil {
+		if offers[s.Name], err = a.MCP.List(ctx, s); err != nil {
 			return nil, unreported(ctx, failure(fmt.Errorf("MCP server %s: %w", s.Name, err)))
 		}
 	}
@@ -30,18 +31,10 @@ func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*model.
 	return &f, nil
 }
 
-// mcp is the sessions of this worker. One without any knows no server that it may speak to.
-func (a *Activities) mcp() *mcptool.Hub {
-	if a.MCP == nil {
-		return mcptool.New(mcptool.Options{})
-	}
-	return a.MCP
-}
-
 // callMCP calls a tool of an MCP server.
 func (a *Activities) callMCP(ctx context.Context, in workflows.ExecuteInput, params map[string]any, key string) (any, error) {
 	if in.Server == nil || in.MCP == nil {
 		return nil, tools.Final(errors.New("config.mcp does not name the tool's server"))
 	}
-	return a.mcp().Call(ctx, *in.Server, *in.MCP, params, key)
+	return a.MCP.Call(ctx, *in.Server, *in.MCP, params, key)
 }

@@ -14,8 +14,10 @@ import (
 // Where a server does not answer, the process pauses after a few attempts, as it does for an LLM.
 const (
 	discoverAttempts = 3
-	// discoverTimeout leaves time for a server that is installed when it is first run.
-	discoverTimeout = 3 * time.Minute
+	// DiscoverPatience is how long servers may take to say what they offer: time for one that is installed when it is first
+	// run.
+	DiscoverPatience = 150 * time.Second
+	discoverTimeout  = DiscoverPatience + 30*time.Second // in which the activity says itself what took so long
 )
 
 // discover asks the Idea's MCP servers for their tools and makes them Tools of the palette. A server that cannot be asked
@@ -32,7 +34,7 @@ func (p *process) discover(ctx workflow.Context) error {
 			}
 			return p.furnish(ctx, found)
 		}
-		p.mind.Halt(faultOf(err))
+		p.mind.Halt(discoverFault(err))
 		p.show(ctx, model.StepPaused)
 		p.awaitResume(ctx)
 		if ctx.Err() != nil {
@@ -40,6 +42,14 @@ func (p *process) discover(ctx workflow.Context) error {
 		}
 	}
 	return nil
+}
+
+// discoverFault words why servers could not be asked.
+func discoverFault(err error) *model.Fault {
+	if codeOf(err) == "" {
+		return &model.Fault{Code: model.CodeMCPUnreachable, Message: "no worker could ask the MCP servers for their tools in time"}
+	}
+	return faultOf(err)
 }
 
 func (p *process) askServers(ctx workflow.Context) (f model.Furnished, err error) {

@@ -1,12 +1,15 @@
 package mcptool_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"processidea/activities/httptool"
 	"processidea/activities/mcptool"
 	"processidea/activities/mcptool/mcptest"
 	"processidea/model"
@@ -115,5 +118,40 @@ func TestHeadersHoldSecretsThatAreStruckOut(t *testing.T) {
 	far.Headers = map[string]string{"Authorization": "Bearer $env:WRONG"}
 	if _, err := h.List(t.Context(), far); err == nil || strings.Contains(err.Error(), "another-token") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
+	release := make(chan struct{})
+	far, host := served(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	t.Cleanup(func() { close(release) })
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := hub(t, "", host, nil).List(ctx, far)
+	var e *mcptool.Error
+	if !errors.As(err, &e) || e.Code != model.CodeMCPUnreachable || !strings.Contains(err.Error(), "deadline exceeded") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAServerThatNobodyCallsIsLetGo(t *testing.T) {
+	closed := make(chan struct{})
+	inner := mcptest.Handler(mcptest.New("Adds.", nil))
+	far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		inner.ServeHTTP(w, r)
+		if r.Method == http.MethodDelete {
+			close(closed)
+		}
+	}))
+	client := httptool.New(httptool.Options{Allow: host})
+	defer client.Close()
+	h := mcptool.New(mcptool.Options{HTTP: client, Idle: time.Millisecond})
+	defer h.Close()
+	if _, err := h.List(t.Context(), far); err != nil {
+		t.Fatal(err)
+	}
+	<-closed
+	if _, err := h.List(t.Context(), far); err != nil {
+		t.Errorf("it is not spoken to again: %v", err)
 	}
 }
