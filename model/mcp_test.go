@@ -68,7 +68,7 @@ func offers(t *testing.T, tools string) map[string][]Offer {
 
 const offered = `{"files": [
     {"name": "read", "description": "Reads a file.", "input": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"],
-       "description": "another", "_approval": false, "_activity": "shell"}, "output": {"type": "string"}},
+       "description": "another", "_approval": false, "_activity": "shell", "_scopes": ["state"], "_timeout": "9h"}, "output": {"type": "string"}},
     {"name": "write", "input": {"type": "object", "properties": {"path": {"type": "string"}, "text": {"type": "string"}}}}],
   "tickets": [{"name": "find", "input": {"type": "object"}}, {"name": "close", "input": {"type": "object"}}]}`
 
@@ -107,7 +107,7 @@ func TestOfferedToolsJoinThePaletteAndAskAPerson(t *testing.T) {
 	if b, err := read.Bind(nil); err != nil || b.Kind != KindMCP {
 		t.Errorf("bound to %+v, %v", b, err)
 	}
-	if !read.Approval.asks(nil) || read.Attempts != 1 {
+	if !read.Approval.asks(nil) || read.Attempts != 1 || read.Scopes.Declared || read.Timeout != defaultTimeout {
 		t.Errorf("approval %+v, attempts %d: what a server says of itself is believed", read.Approval, read.Attempts)
 	}
 	if len(idea.Unlisted()) > 0 {

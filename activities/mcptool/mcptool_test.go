@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -183,14 +184,19 @@ func TestOneSessionServesManyCallsAtOnce(t *testing.T) {
 }
 
 func TestAQuestionOfAToolIsForAPerson(t *testing.T) {
-	far, host := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
-	h := hub(t, os.Args[0]+" *", host, nil)
-	for _, s := range []model.MCPServer{far, program()} {
+	var asked atomic.Int32
+	old, oldHost := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
+	far, host := served(t, mcptest.Stateless(mcptest.New("Adds.", &asked)))
+	h := hub(t, os.Args[0]+" *", host+","+oldHost, nil)
+	for _, s := range []model.MCPServer{far, old, program()} {
 		_, err := callOf(t, h, s, "book", `{}`)
 		if err == nil || err.Code != model.CodeInputWanted || err.Retry || !strings.Contains(err.Error(), "For how many people?") ||
 			!strings.Contains(err.Error(), `"people":{"type":"integer"}`) {
 			t.Errorf("%s: %+v", s.Name, err)
 		}
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the tool was called %d times: somebody answered in the person's place", n)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -136,11 +137,12 @@ func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
 
 func TestAServerThatNobodyCallsIsLetGo(t *testing.T) {
 	closed := make(chan struct{})
+	once := sync.OnceFunc(func() { close(closed) })
 	inner := mcptest.Handler(mcptest.New("Adds.", nil))
 	far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		inner.ServeHTTP(w, r)
 		if r.Method == http.MethodDelete {
-			close(closed)
+			once()
 		}
 	}))
 	client := httptool.New(httptool.Options{Allow: host})

@@ -102,6 +102,17 @@ func TestWhatIsWorthAnotherAttemptIsSaidAndNoSecretIs(t *testing.T) {
 	}
 }
 
+func TestANoticeFollowsNobodyElsewhere(t *testing.T) {
+	var reached bool
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
+	if err := sender(t, server.URL, "").Send(t.Context(), "m", sample); err == nil || reached {
+		t.Errorf("it went there: %v", err)
+	}
+}
+
 func TestSettingsThatCannotBeMeantAreRefusedWithoutTheirText(t *testing.T) {
 	for _, c := range []struct{ url, secret, format, want string }{
 		{"hooks.example/token-1", "", "", "PROCESSIDEA_NOTIFY_URL: not an http or https URL"},

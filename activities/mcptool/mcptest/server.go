@@ -45,6 +45,12 @@ func Handler(s *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
 }
 
+// Stateless serves it without sessions: that is where the SDK speaks the current protocol, in which a tool's question is an
+// answer to the call.
+func Stateless(s *mcp.Server) http.Handler {
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true})
+}
+
 // Sum is what the tool add gives.
 type Sum struct {
 	Sum int `json:"sum"`
@@ -59,7 +65,7 @@ type text struct {
 	Text string `json:"text"`
 }
 
-// New makes the server. It counts the calls of the tool count in counted; nil: nobody looks.
+// New makes the server. It counts the calls of the tools count and book in counted; nil: nobody looks.
 func New(description string, counted *atomic.Int32) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "mcptest", Version: "1"}, nil)
 	harmless := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
@@ -91,7 +97,13 @@ func New(description string, counted *atomic.Int32) *mcp.Server {
 			}
 			return said("counted"), nil, nil
 		})
-	mcp.AddTool(s, &mcp.Tool{Name: "book", Description: "Books a table, after asking for how many."}, book)
+	mcp.AddTool(s, &mcp.Tool{Name: "book", Description: "Books a table, after asking for how many."},
+		func(ctx context.Context, r *mcp.CallToolRequest, in struct{}) (*mcp.CallToolResult, any, error) {
+			if counted != nil {
+				counted.Add(1)
+			}
+			return book(ctx, r, in)
+		})
 	mcp.AddTool(s, &mcp.Tool{Name: "draw", Description: "Draws a picture."},
 		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 			return &mcp.CallToolResult{Content: []mcp.Content{
