@@ -15,6 +15,8 @@ import (
 	"processidea/activities/blobs"
 	"processidea/activities/chain"
 	"processidea/activities/httptool"
+	"processidea/activities/mcptool"
+	"processidea/activities/notify"
 	"processidea/activities/tools"
 	"processidea/workflows"
 )
@@ -26,7 +28,11 @@ type Activities struct {
 	Chains *chain.Store
 	Tools  *tools.Registry
 	HTTP   *httptool.Client
-	LLM    LLM
+	// MCP holds the sessions with MCP servers; nil: Register makes one without any.
+	MCP *mcptool.Hub
+	LLM LLM
+	// Notices tells people what waits for them; nil: nobody does.
+	Notices *notify.Sender
 	// Client hands Calls on to instances.
 	Client client.Client
 	// MaxResult is the size in bytes over which a Tool's result is an error; 0 means 20 MB.
@@ -56,13 +62,18 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	if a.Chains == nil {
 		a.Chains = chain.New(a.Store)
 	}
+	if a.MCP == nil { // one that may speak to no server
+		a.MCP = mcptool.New(mcptool.Options{})
+	}
 	for name, f := range map[string]any{
-		workflows.ActivityPrepare: a.Prepare,
-		workflows.ActivityRequest: a.Request,
-		workflows.ActivityExecute: a.Execute,
-		workflows.ActivitySeal:    a.Seal,
-		workflows.ActivityGone:    a.Gone,
-		workflows.ActivityGather:  a.Gather,
+		workflows.ActivityDiscover: a.Discover,
+		workflows.ActivityNotify:   a.Notify,
+		workflows.ActivityPrepare:  a.Prepare,
+		workflows.ActivityRequest:  a.Request,
+		workflows.ActivityExecute:  a.Execute,
+		workflows.ActivitySeal:     a.Seal,
+		workflows.ActivityGone:     a.Gone,
+		workflows.ActivityGather:   a.Gather,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

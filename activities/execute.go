@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/activities/httptool"
+	"processidea/activities/mcptool"
 	"processidea/activities/tools"
 	"processidea/model"
 	"processidea/workflows"
@@ -38,12 +39,24 @@ func (a *Activities) execute(ctx context.Context, in workflows.ExecuteInput) (an
 	if err := a.check(ctx, in, value); err != nil {
 		return nil, final(model.CodeBadOutput, err)
 	}
-	return a.Store.Offload(ctx, value)
+	return a.keep(ctx, value)
+}
+
+// keep puts what is large of a result into the store. Where it cannot, the tool has run all the same.
+func (a *Activities) keep(ctx context.Context, value any) (any, error) {
+	light, err := patiently(ctx, func() (any, error) { return a.Store.Offload(ctx, value) })
+	if err != nil {
+		return nil, temporal.NewApplicationErrorWithOptions(clip("the tool ran, and its result could not be kept: "+err.Error()),
+			model.CodeUnknown, temporal.ApplicationErrorOptions{})
+	}
+	return light, nil
 }
 
 // restore gives parameters and scopes as the Tool sees them, and checks those that only now are whole.
 func (a *Activities) restore(ctx context.Context, in workflows.ExecuteInput) (params, scopes map[string]any, err error) {
-	whole, err := a.Store.Restore(ctx, map[string]any{"params": in.Params, "scopes": in.Scopes})
+	whole, err := patiently(ctx, func() (any, error) {
+		return a.Store.Restore(ctx, map[string]any{"params": in.Params, "scopes": in.Scopes})
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,6 +84,9 @@ func (a *Activities) run(ctx context.Context, in workflows.ExecuteInput, params,
 			return nil, tools.Final(err)
 		}
 		return a.HTTP.Do(ctx, spec, params, scopes, key)
+	}
+	if in.Binding.Kind == model.KindMCP {
+		return a.callMCP(ctx, in, params, key)
 	}
 	tool, ok := a.Tools.Lookup(in.Binding.Name)
 	if !ok {
@@ -124,7 +140,12 @@ func failure(err error) error {
 		o.NonRetryable = !h.Retry
 		o.NextRetryDelay = min(h.RetryAfter, time.Hour)
 	}
-	return temporal.NewApplicationErrorWithOptions(clip(err.Error()), model.CodeToolFailed, o)
+	code := model.CodeToolFailed
+	var m *mcptool.Error
+	if errors.As(err, &m) {
+		code = m.Code
+	}
+	return temporal.NewApplicationErrorWithOptions(clip(err.Error()), code, o)
 }
 
 // maxMessage keeps an error below the 4 KB at which Temporal cuts it.

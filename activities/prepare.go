@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"processidea/activities/httptool"
+	"processidea/activities/mcptool"
 	"processidea/activities/tools"
 	"processidea/model"
 	"processidea/workflows"
@@ -15,7 +16,9 @@ func (a *Activities) Prepare(_ context.Context, idea map[string]any) (*workflows
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &workflows.PrepareResult{Problems: errs}, nil
 	}
-	return Bind(read, a.Tools), nil
+	r := Bind(read, a.Tools)
+	r.Notify = a.Notices != nil
+	return r, nil
 }
 
 // Bind binds an Idea's Tools to a registry, and says which of them cannot be bound.
@@ -36,6 +39,11 @@ func Bind(idea *model.Idea, registry *tools.Registry) *workflows.PrepareResult {
 			continue
 		}
 		r.Bindings[t.Name] = b
+	}
+	for _, s := range idea.Config.MCP {
+		if err := mcptool.Check(s); err != nil {
+			r.Problems = append(r.Problems, model.Problem{Path: model.JSONPath("$", "config", "mcp", s.Name), Message: err.Error()})
+		}
 	}
 	return r
 }

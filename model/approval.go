@@ -150,9 +150,15 @@ func readOversight(m map[string]any, path string, ps *Problems) (o Oversight) {
 // checkOversight refuses names of no Tool: whoever writes one believes that somebody will be asked.
 func (i *Idea) checkOversight(ps *Problems) {
 	for n, name := range i.Config.Approval.Tools {
-		if i.Tool(name) == nil {
-			ps.add(fmt.Sprintf("$.config.approval.tools[%d]", n), "the palette has no tool %q", clip(name, 80))
+		at := fmt.Sprintf("$.config.approval.tools[%d]", n)
+		if i.Tool(name) != nil {
+			continue
 		}
+		if server, ok := i.mayCome(name); ok {
+			ps.warn(at, "%s", maybeServer(name, server))
+			continue
+		}
+		ps.add(at, "the palette has no tool %q", clip(name, 80))
 	}
 }
 

@@ -54,6 +54,11 @@ const (
 	CodeBlocked      = "blocked"
 	CodeToolFailed   = "tool_failed"
 	CodeUnknown      = "outcome_unknown"
+	// Of MCP servers: one cannot be reached, or may not be; it now offers another tool than it did; a tool asks a person.
+	CodeMCPUnreachable = "mcp_unreachable"
+	CodeMCPRefused     = "mcp_refused"
+	CodeToolChanged    = "tool_changed"
+	CodeInputWanted    = "input_wanted"
 )
 
 // Fault is what went wrong with a Call, a Request or a process.

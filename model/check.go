@@ -60,8 +60,11 @@ func (c *checker) checkMessage(m placed) {
 	switch m.Type {
 	case TypeInstruction:
 		for n, name := range m.Tools {
-			if c.idea.Tool(name) == nil {
-				c.add(fmt.Sprintf("%s.tools[%d]", m.path, n), "unknown tool %q%s", clip(name, 80), c.otherTools(name))
+			at := fmt.Sprintf("%s.tools[%d]", m.path, n)
+			if server, ok := c.idea.mayCome(name); ok && c.idea.Tool(name) == nil {
+				c.warn(at, "%s", maybeServer(name, server))
+			} else if c.idea.Tool(name) == nil {
+				c.add(at, "unknown tool %q%s", clip(name, 80), c.otherTools(name))
 			}
 		}
 	case TypePlan:

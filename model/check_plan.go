@@ -119,10 +119,15 @@ func orTheList(name string, names []string) string {
 func (p *planCheck) readTool(s *planStep) {
 	name, ok := s.raw["_tool"].(string)
 	s.tool = p.idea.Tool(name)
+	server, mayCome := p.idea.mayCome(name)
 	switch {
 	case !ok:
 		p.fail(s, s.path, `the Call names no tool: it needs "_tool"%s`, p.otherTools(""))
-	case s.tool == nil:
+	case s.tool != nil:
+	case mayCome:
+		s.broken = true // nothing else can be said of it
+		p.warn(s.path+"._tool", "%s", maybeServer(name, server))
+	default:
 		p.fail(s, s.path+"._tool", "unknown tool %q%s", clip(name, 80), p.otherTools(name))
 	}
 }

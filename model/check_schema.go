@@ -126,6 +126,9 @@ func (c *checker) checkStrict() {
 	in := ComposeInput{Bindings: c.bindings, Tokens: c.tokens, Output: c.idea.Output, Notes: c.idea.ToolNotes()}
 	before := len(c.findings)
 	for _, t := range c.idea.Tools {
+		if m, ok := t.MCP(); ok && m.Digest == "" {
+			continue // its parameters are the server's to say
+		}
 		part := in
 		part.Tools, part.Tokens, part.Output = []*Tool{t}, []string{""}, nil
 		c.warnLoose(c.placeOfReason(t, Compose(part).Reason), Compose(part).Reason)
@@ -135,7 +138,7 @@ func (c *checker) checkStrict() {
 		part.Tokens = []string{""}
 		c.warnLoose("$.schema.output", Compose(part).Reason)
 	}
-	if in.Tools = c.idea.Tools; len(c.findings) == before {
+	if in.Tools = c.idea.Tools; len(c.findings) == before && len(c.idea.Unlisted()) == 0 {
 		c.warnLoose("$.schema", Compose(in).Reason)
 	}
 }

@@ -107,6 +107,16 @@ func (r *Run) Doubt(id, why string) {
 	}
 }
 
+// Wants makes a Call wait for a person whose tool asks for more than it was given: the person gives the result, or rejects
+// the Call.
+func (r *Run) Wants(id, why string) {
+	rec := r.Find(id)
+	if rec == nil || rec.Status != Running || rec.Arrived || rec.ready == nil {
+		return
+	}
+	r.await(rec, *rec.ready, &Approval{Allow: []string{Answer, Reject}}, why)
+}
+
 // Decide takes a person's decision. An error says why it changed nothing.
 func (r *Run) Decide(d Decision) error {
 	rec := r.Find(d.Call)

@@ -31,6 +31,8 @@ type Config struct {
 	Gather time.Duration
 	// Batch is how many instances a process has at most before it is split into parts of that size.
 	Batch int
+	// MCP is the servers whose tools join the palette, by name.
+	MCP []MCPServer
 }
 
 // LLM is what the process asks of the LLM. The address and the key are the worker's.
@@ -81,6 +83,7 @@ func ReadIdea(v any) (*Idea, Problems) {
 	i.readMeta(object(source, "meta", "$", &ps), &ps)
 	i.readConfig(object(source, "config", "$", &ps), &ps)
 	i.readSchema(object(source, "schema", "$", &ps), &ps)
+	i.checkServers(&ps)
 	i.checkOversight(&ps)
 	i.readContext(source["context"], &ps)
 	if s := source["solution"]; s != nil && TypeOf(s) != "object" {
@@ -142,9 +145,7 @@ func (i *Idea) readConfig(config map[string]any, ps *Problems) {
 		case "approval":
 			i.Config.Approval = readOversight(object(config, k, "$.config", ps), at, ps)
 		case "mcp":
-			if config[k] != nil {
-				ps.add(at, "%s", notYet("MCP servers"))
-			}
+			i.Config.MCP = readMCP(object(config, k, "$.config", ps), at, ps)
 		default:
 			ps.add(at, "unknown key %q; config has adapt, approval, batch, gather, limits, llm and mcp", k)
 		}

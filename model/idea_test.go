@@ -127,7 +127,6 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 		{"approval for all is text", `{"config":{"approval":{"all":"yes"}}}`, `$.config.approval.all: want {"tools": ["name"]} or {"all": true}`},
 		{"approval names tools by a text", `{"config":{"approval":{"tools":"refund"}}}`, `$.config.approval.tools: want {"tools": ["name"]}`},
 		{"approval names no tool", `{"config":{"approval":{"tools":["refund"]}}}`, `$.config.approval.tools[0]: the palette has no tool "refund"`},
-		{"it names MCP servers, which are not built yet", `{"config":{"mcp":{}}}`, "$.config.mcp: MCP servers are not built yet"},
 		{"schema has an unknown key", `{"schema":{"tool":{}}}`, `$.schema.tool: unknown key "tool"; schema has tools and output`},
 		{"the palette is a list", `{"schema":{"tools":[]}}`, "$.schema.tools: want an object, not array"},
 		{"a tool is wrong, with its place", `{"schema":{"tools":{"my tool":{"_x":1}}}}`, `$.schema.tools["my tool"]._x: unknown meta property`},

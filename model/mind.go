@@ -110,6 +110,9 @@ func NewMind(idea *Idea, process string, bindings map[string]Binding, now time.T
 	return m
 }
 
+// Equip tells which Tools there are and what runs them, before the first Request is made.
+func (m *Mind) Equip(idea *Idea, bindings map[string]Binding) { m.idea, m.bindings = idea, bindings }
+
 // join takes instances in. They are ready for a Request at once.
 func (m *Mind) join(tokens []string) {
 	views := viewsOf(m.idea.Context, tokens)
@@ -383,6 +386,9 @@ func (m *Mind) OnlyWaits() bool {
 	running, waiting := m.others()
 	return waiting && !running && m.asked == nil && len(m.ready()) == 0
 }
+
+// Halt pauses the process for a reason of its own.
+func (m *Mind) Halt(f *Fault) { m.paused = f }
 
 // Resume lets a paused process go on, with other limits where they are given (0 keeps one).
 func (m *Mind) Resume(l Limits) {

@@ -11,7 +11,6 @@ func TestWhatIsNotBuiltYetIsRefused(t *testing.T) {
 	for name, file := range map[string]string{
 		"a delegate":                        `{"schema":{"tools":{"t":{"_delegate":"anonymous"}}}}`,
 		"what a delegate may write":         `{"schema":{"tools":{"t":{"_writes":["state.a"]}}}}`,
-		"an MCP server":                     `{"config":{"mcp":{"files":{"command":"files"}}}}`,
 		"a Plan that runs by itself":        `{"context":[{"type":"plan","plan":[],"stage":"complete"}]}`,
 		"a Plan under a condition":          `{"context":[{"type":"plan","plan":[],"when":{"required":["a"]}}]}`,
 		"two output paths":                  `{"schema":{"tools":{"t":{"_outputPath":"†state.a && †state.b"}}}}`,

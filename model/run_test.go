@@ -32,6 +32,7 @@ var update = flag.Bool("update", false, "write what the transcripts under testda
 //	later DURATION                  time passes
 //	revise JSON                     a person corrects State, or, with a list of messages, more
 //	unsure ID                       nobody knows whether a Call had its effect
+//	wants ID                        a tool asks for more than it was given
 //	pending                         what a person is shown
 //	accept REQUEST INDEX JSON       accept a Call at any place, and say whether it was taken
 //	show, quiet, writes             look
@@ -186,6 +187,8 @@ func (s *scene) step(line string) []string {
 		s.run.Revise(messagesFrom(s.t, rest), "ann", "")
 	case "unsure":
 		s.run.Unsure(rest, "the worker was lost")
+	case "wants":
+		s.run.Wants(rest, "how many?")
 	default:
 		return s.look(verb, rest)
 	}

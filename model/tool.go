@@ -21,7 +21,7 @@ type Tool struct {
 	Timeout time.Duration
 	// Attempts is how often the Tool may fail by itself before its Call does. 1 means: never run twice.
 	Attempts int
-	// Activity is `_activity` as written: nil, a name, or {"http": …}.
+	// Activity is `_activity` as written: nil, a name, {"http": …}, or {"mcp": …}.
 	Activity any
 	// Approval says when a person must look at a Call; nil: never.
 	Approval *Approval
@@ -199,11 +199,13 @@ func (t *Tool) readActivity(path string, ps *Problems) {
 			ps.add(at, "an activity's name is not empty")
 		}
 	case map[string]any:
-		if _, ok := a["http"].(map[string]any); !ok || len(a) != 1 {
-			ps.add(at, `want a name or {"http": {…}}`)
+		spec, mcp := a["mcp"].(map[string]any)
+		if _, http := a["http"].(map[string]any); http == mcp || len(a) != 1 {
+			ps.add(at, `want a name, {"http": {…}} or {"mcp": {…}}`)
 		}
+		readMCPTool(spec, at+".mcp", mcp, ps)
 	default:
-		ps.add(at, `want a name or {"http": {…}}, not %s`, TypeOf(a))
+		ps.add(at, `want a name, {"http": {…}} or {"mcp": {…}}, not %s`, TypeOf(a))
 	}
 }
 
@@ -270,6 +272,7 @@ type Kind string
 const (
 	KindGo     Kind = "go"     // a Go function the worker knows
 	KindHTTP   Kind = "http"   // an HTTP request
+	KindMCP    Kind = "mcp"    // a tool of an MCP server
 	KindLatent Kind = "latent" // the LLM itself writes the result
 )
 
@@ -287,6 +290,9 @@ type Binding struct {
 func (t *Tool) Bind(lookup func(name string) (pure, ok bool)) (Binding, error) {
 	switch a := t.Activity.(type) {
 	case map[string]any:
+		if _, ok := a["mcp"]; ok {
+			return Binding{Kind: KindMCP}, nil
+		}
 		return Binding{Kind: KindHTTP}, nil
 	case string:
 		pure, ok := lookup(a)

@@ -30,6 +30,8 @@ type CarriedProcess struct {
 	Revisions []model.Steering `json:"revisions,omitempty"`
 	Refusals  model.Refusals   `json:"refusals"`
 	Reports   int              `json:"reports,omitempty"`
+	Notifies  bool             `json:"notifies,omitempty"`
+	Watch     model.Watch      `json:"watch,omitempty"`
 }
 
 // leaving says whether the process should begin again; a Request that is under way is waited for first.
@@ -39,7 +41,7 @@ func (p *process) leaving(ctx workflow.Context) bool {
 
 // idle says that nothing would be lost: no signal is on its way, and none is left to be read.
 func (p *process) idle() bool {
-	return p.outbox.empty() && len(p.joining) == 0 && !p.inbox.selector.HasPending()
+	return p.outbox.empty() && !p.notifying && len(p.joining) == 0 && !p.inbox.selector.HasPending()
 }
 
 // continued is the IdeaStatus of a run that another one went on from. Runs that are over must not be found by what they
@@ -52,11 +54,12 @@ func (p *process) continueAsNew(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewError(ctx, ProcessType, p.start, CarriedProcess{
 		Mind: p.mind.Carry(), Bindings: p.setup.Bindings, Last: p.last, Base: p.base, Unsealed: unsealed, Held: p.held,
 		Accepted: p.accepted, Revisions: p.revisions, Refusals: p.inbox.refusals, Reports: p.reports,
+		Notifies: p.notifies, Watch: p.watch,
 	})
 }
 
-// resume goes on from what an earlier run carried.
-func (p *process) resume(idea *model.Idea, c *CarriedProcess) {
+// goOn takes in what an earlier run carried.
+func (p *process) goOn(idea *model.Idea, c *CarriedProcess) {
 	p.setup.Bindings = c.Bindings
 	p.accepted, p.inbox.refusals, p.last = c.Accepted, c.Refusals, c.Last
 	if c.Parts != nil {
@@ -66,7 +69,10 @@ func (p *process) resume(idea *model.Idea, c *CarriedProcess) {
 	}
 	p.mind = model.ResumeMind(idea, p.id, c.Bindings, c.Mind)
 	p.setIdea(p.mind.Idea())
-	p.base, p.held, p.revisions, p.reports = c.Base, c.Held, c.Revisions, c.Reports
+	p.base, p.held, p.revisions, p.reports, p.notifies = c.Base, c.Held, c.Revisions, c.Reports, c.Notifies
+	if c.Watch != nil {
+		p.watch = c.Watch
+	}
 	p.states = p.mind.Final().States()
 	if states, err := model.Advance(p.states, c.Unsealed); err == nil {
 		p.states, _ = states.(map[string]any)

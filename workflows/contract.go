@@ -26,6 +26,10 @@ const (
 	ActivitySeal    = "Seal"
 	ActivityGone    = "Gone"
 	ActivityGather  = "Gather"
+	// ActivityDiscover asks MCP servers for their tools.
+	ActivityDiscover = "Discover"
+	// ActivityNotify tells people what waits for them.
+	ActivityNotify = "Notify"
 
 	// SignalCalls hands Calls of a Request to an instance (CallsSignal). The Request activity sends it.
 	SignalCalls = "calls"
@@ -133,6 +137,8 @@ type Gathered struct {
 // PrepareResult is what a process's Tools were bound to.
 type PrepareResult struct {
 	Bindings map[string]model.Binding `json:"bindings"`
+	// Notify says that the worker knows whom to tell what waits for people.
+	Notify bool `json:"notify,omitempty"`
 	// Problems are Tools that cannot be bound.
 	Problems model.Problems `json:"problems,omitempty"`
 }
@@ -163,6 +169,9 @@ type ExecuteInput struct {
 	Scopes  map[string]any `json:"scopes,omitempty"`
 	// HTTP is the request of an HTTP tool.
 	HTTP any `json:"http,omitempty"`
+	// MCP is the server's tool that an MCP tool stands for, and Server what the Idea says of that server.
+	MCP    *model.MCPTool   `json:"mcp,omitempty"`
+	Server *model.MCPServer `json:"server,omitempty"`
 	// Form is the Tool's parameter schema, given where Params hold large values that only the activity sees whole.
 	Form any `json:"form,omitempty"`
 	// Output and Landing are what the result must fit.
@@ -207,6 +216,8 @@ type InstanceSetup struct {
 	Whole *ProcessRef `json:"whole,omitempty"`
 	// ContinueEvery is that of the process's Start.
 	ContinueEvery int `json:"continueEvery,omitempty"`
+	// Servers are the MCP servers of the Idea.
+	Servers []model.MCPServer `json:"servers,omitempty"`
 }
 
 // InstanceOwn is what one instance has for itself.

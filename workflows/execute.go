@@ -58,6 +58,7 @@ func (i *instance) input(r model.Ready) ExecuteInput {
 	if spec, ok := r.Tool.Activity.(map[string]any); ok {
 		in.HTTP = spec["http"]
 	}
+	in.MCP, in.Server = i.mcp(r.Tool)
 	if model.HasHandle(r.Params) {
 		in.Form = r.Tool.Source
 	}
@@ -91,6 +92,10 @@ func (i *instance) executed(ctx workflow.Context, r model.Ready, f workflow.Futu
 	switch {
 	case err == nil:
 		i.run.Succeed(id, value)
+	case codeOf(err) == model.CodeInputWanted:
+		i.run.Wants(id, faultOf(err).Message)
+	case codeOf(err) == model.CodeUnknown && r.Tool.Attempts == 1:
+		i.run.Unsure(id, faultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
 	case !workerLost(err):
 		i.run.Fail(id, faultOf(err))
 	case r.Tool.Attempts == 1:
@@ -101,6 +106,15 @@ func (i *instance) executed(ctx workflow.Context, r model.Ready, f workflow.Futu
 		i.deaths[id]++
 		i.execute(ctx, r)
 	}
+}
+
+// codeOf gives the code of what an activity said; empty where it said nothing.
+func codeOf(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Type()
+	}
+	return ""
 }
 
 // workerLost says whether an activity ended because nobody heard of its worker any more.

@@ -23,6 +23,8 @@ import (
 	"processidea/activities"
 	"processidea/activities/blobs"
 	"processidea/activities/httptool"
+	"processidea/activities/mcptool"
+	"processidea/activities/mcptool/mcptest"
 	"processidea/activities/tools"
 	"processidea/devserver"
 	"processidea/devserver/devtest"
@@ -48,6 +50,7 @@ var (
 var continueEvery = flag.Int("continue", 0, "passes through its loop after which a workflow continues as new; 0: when Temporal suggests it")
 
 func TestMain(m *testing.M) {
+	mcptest.Main()
 	if address := os.Getenv(envWorker); address != "" {
 		os.Exit(runAsWorker(address))
 	}
@@ -93,9 +96,10 @@ func startWorker() (worker.Worker, error) {
 	registry := tools.NewRegistry()
 	tools.Builtins(registry, nil)
 	registerTestTools(registry)
+	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), LookupEnv: os.LookupEnv})
 	w, err := engine.NewWorker(temporalClient, engine.Parts{
-		Store: store, Tools: registry, LLM: activities.LLM{BaseURL: llmURL + "/v1"},
-		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), LookupEnv: os.LookupEnv}),
+		Store: store, Tools: registry, LLM: activities.LLM{BaseURL: llmURL + "/v1"}, HTTP: reached,
+		MCP: mcptool.New(mcptool.Options{Commands: "node *; " + os.Args[0] + " " + mcptest.Argument + " *", HTTP: reached}),
 	})
 	if err != nil {
 		return nil, err

@@ -276,8 +276,16 @@ func (p *process) answerForParts(ctx workflow.Context) error {
 	})
 }
 
+// pausedParts says why the process is paused: also before it has any part, where its Tools cannot be found out.
+func (p *process) pausedParts() *model.Fault {
+	if p.parts.Paused == nil && p.mind != nil {
+		return p.mind.Paused()
+	}
+	return p.parts.Paused
+}
+
 func (p *process) partsStatus() model.ProcessStatus {
-	if p.parts.Paused != nil {
+	if p.pausedParts() != nil {
 		return model.StatusPaused
 	}
 	return model.StatusRunning
@@ -292,7 +300,7 @@ func (p *process) viewOfParts() ProcessView {
 	for _, part := range p.parts.List {
 		v.Parts = append(v.Parts, PartView{PartID(p.id, part.Number), part.Report.Status, part.Tokens})
 	}
-	if f := p.parts.Paused; f != nil {
+	if f := p.pausedParts(); f != nil {
 		v.Waiting = append(v.Waiting, "paused: "+f.Message)
 	}
 	for _, a := range pending {

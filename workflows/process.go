@@ -24,8 +24,7 @@ func Process(ctx workflow.Context, start Start, carried *CarriedProcess) (*model
 	for err = p.startNew(ctx); err == nil && ctx.Err() == nil && !p.gone; err = p.startNew(ctx) {
 		p.conclude(ctx)
 		if p.leaving(ctx) {
-			p.endInstances(ctx)
-			if p.idle() {
+			if p.endInstances(ctx); p.idle() {
 				return nil, p.continueAsNew(ctx)
 			}
 			p.inbox.wait(ctx)
@@ -41,6 +40,7 @@ func Process(ctx workflow.Context, start Start, carried *CarriedProcess) (*model
 		if step == model.StepAsk {
 			p.ask(ctx, brief)
 		}
+		p.notify(ctx)
 		p.show(ctx, step)
 		p.tellWhole(ctx, p.statusAt(step), false)
 		p.inbox.wakeAt(ctx, p.mind.Wake(), "until the next Request is due")
@@ -85,6 +85,10 @@ type process struct {
 	held      bool             // the instances were told that the process is paused
 	accepted  []Accepted
 	revisions []model.Steering // not sealed yet
+
+	notifies  bool        // people are told what waits for them
+	watch     model.Watch // what they were told
+	notifying bool        // they are being told
 	joining   []joining
 }
 
@@ -92,48 +96,63 @@ type process struct {
 // process that goes on knows the bindings, and all that has happened.
 func begin(ctx workflow.Context, start Start, carried *CarriedProcess) (*process, error) {
 	info := workflow.GetInfo(ctx)
-	p := &process{id: info.WorkflowExecution.ID, firstRun: info.FirstRunID, start: start, inbox: newInbox(ctx)}
+	p := &process{id: info.WorkflowExecution.ID, firstRun: info.FirstRunID, start: start, inbox: newInbox(ctx), watch: model.Watch{}}
 	idea, problems := model.ReadIdea(start.Idea)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, temporal.NewNonRetryableApplicationError(errs.Error(), model.CodeInvalidIdea, nil, errs)
 	}
 	p.setup = RequestSetup{Replies: start.Replies}
 	if carried != nil {
-		p.resume(idea, carried)
-	} else if err := p.commence(ctx, idea); err != nil {
-		return nil, err
+		p.goOn(idea, carried)
+	} else {
+		p.mind = model.NewMind(idea, p.id, nil, workflow.Now(ctx))
+		p.setIdea(p.mind.Idea())
+		p.parts = model.Split(p.idea, workflow.Now(ctx))
 	}
 	p.outbox = newOutbox(p.inbox)
 	if p.parts != nil {
 		p.hearParts(ctx)
-		return p, p.answerForParts(ctx)
+		err := p.answerForParts(ctx)
+		if err == nil && carried == nil {
+			err = p.equip(ctx)
+		}
+		return p, err
 	}
 	if p.start.Part != nil {
 		watch(ctx, p.inbox, []ProcessRef{p.start.Part.Of}, func() { p.gone = true })
 	}
 	on(p.inbox, ctx, SignalReport, "From an instance: what became of its Calls.", p.onReport)
 	p.hearPeople(ctx)
-	return p, p.answer(ctx)
+	if err := p.answer(ctx); err != nil || carried != nil {
+		return p, err
+	}
+	return p, p.commence(ctx)
 }
 
 // commence begins a process that is new.
-func (p *process) commence(ctx workflow.Context, idea *model.Idea) error {
-	prepared, err := prepare(ctx, p.start.Idea)
-	if err != nil {
+func (p *process) commence(ctx workflow.Context) error {
+	if err := p.equip(ctx); err != nil {
 		return err
 	}
-	p.setup.Bindings = prepared.Bindings
-	p.setIdea(idea)
-	if p.parts = model.Split(idea, workflow.Now(ctx)); p.parts != nil {
-		return nil
-	}
-	p.mind = model.NewMind(idea, p.id, prepared.Bindings, workflow.Now(ctx))
 	if p.start.WithSolution {
 		p.mind.TakeSolution()
 	}
-	p.setIdea(p.mind.Idea())
 	p.joining = []joining{{tokens: p.mind.Tokens()}}
 	p.states = p.mind.Final().States()
+	return nil
+}
+
+// equip finds out which Tools there are, and binds them.
+func (p *process) equip(ctx workflow.Context) error {
+	if err := p.discover(ctx); err != nil {
+		return err
+	}
+	prepared, err := prepare(ctx, p.idea.Source)
+	if err != nil {
+		return err
+	}
+	p.setup.Bindings, p.notifies = prepared.Bindings, prepared.Notify
+	p.mind.Equip(p.idea, prepared.Bindings)
 	return nil
 }
 
@@ -190,6 +209,7 @@ func (p *process) instanceSetup() InstanceSetup {
 	s := InstanceSetup{
 		Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}, Context: p.messages[""],
 		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
+		Servers: p.idea.Config.MCP,
 	}
 	if p.start.Part != nil {
 		s.Whole = &p.start.Part.Of

@@ -20,6 +20,8 @@ import (
 	"processidea/activities/blobs"
 	"processidea/activities/encryption"
 	"processidea/activities/httptool"
+	"processidea/activities/mcptool"
+	"processidea/activities/notify"
 	"processidea/activities/tools"
 	"processidea/workflows"
 )
@@ -57,8 +59,12 @@ type Parts struct {
 	Store *blobs.Store
 	Tools *tools.Registry
 	HTTP  *httptool.Client
-	LLM   activities.LLM
-	Log   *slog.Logger
+	// MCP holds the sessions with MCP servers. It is closed with the worker.
+	MCP *mcptool.Hub
+	// Notices tells people what waits for them; nil: PROCESSIDEA_NOTIFY_URL says whether anybody does.
+	Notices *notify.Sender
+	LLM     activities.LLM
+	Log     *slog.Logger
 	// Heard is told what the LLM said; nil: nobody listens.
 	Heard activities.Heard
 	// Observer is told what Requests and Calls came to; nil: nobody is.
@@ -73,13 +79,17 @@ type Parts struct {
 }
 
 // FromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that
-// PROCESSIDEA_HTTP_ALLOW names, and the LLM that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name.
+// PROCESSIDEA_HTTP_ALLOW names, MCP servers there and those whose commands PROCESSIDEA_MCP_COMMANDS lists, and the LLM
+// that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name.
 func (p Parts) FromEnvironment() Parts {
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
 	}
 	if p.HTTP == nil {
 		p.HTTP = httptool.New(httptool.Options{Allow: os.Getenv(httptool.AllowVariable), LookupEnv: os.LookupEnv})
+	}
+	if p.MCP == nil {
+		p.MCP = mcptool.New(mcptool.Options{Commands: os.Getenv(mcptool.CommandsVariable), HTTP: p.HTTP, LookupEnv: os.LookupEnv, Log: p.Log})
 	}
 	if p.Tools == nil {
 		p.Tools = tools.NewRegistry()
@@ -109,12 +119,42 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 		return nil, fmt.Errorf("engine: make worker: it needs a store")
 	}
 	p = p.FromEnvironment()
-	if err := p.LLM.Check(); err != nil {
+	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
 	w := worker.New(c, workflows.TaskQueue, p.options())
 	w.RegisterWorkflowWithOptions(workflows.Process, workflow.RegisterOptions{Name: workflows.ProcessType})
 	w.RegisterWorkflowWithOptions(workflows.Instance, workflow.RegisterOptions{Name: workflows.InstanceType})
 	p.activities(c).Register(w)
-	return w, nil
+	return &closing{w, p.MCP}, nil
+}
+
+// check refuses settings that cannot be meant, before anything depends on them.
+func (p *Parts) check() (err error) {
+	if err := p.LLM.Check(); err != nil {
+		return err
+	}
+	if err := mcptool.CheckCommands(os.Getenv(mcptool.CommandsVariable)); err != nil {
+		return err
+	}
+	if p.Notices == nil {
+		p.Notices, err = notify.FromEnvironment(os.Getenv)
+	}
+	return err
+}
+
+// closing ends the sessions with MCP servers when the worker has stopped.
+type closing struct {
+	worker.Worker
+	mcp *mcptool.Hub
+}
+
+func (c *closing) Stop() {
+	c.Worker.Stop()
+	c.mcp.Close()
+}
+
+func (c *closing) Run(interrupt <-chan any) error {
+	defer c.mcp.Close()
+	return c.Worker.Run(interrupt)
 }

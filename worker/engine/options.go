@@ -54,7 +54,7 @@ func (p Parts) options() worker.Options {
 
 func (p Parts) activities(c client.Client) *activities.Activities {
 	a := &activities.Activities{
-		Store: p.Store, Tools: p.Tools, HTTP: p.HTTP, LLM: p.LLM, Client: c, Heard: p.Heard, Log: p.Log,
+		Store: p.Store, Tools: p.Tools, HTTP: p.HTTP, MCP: p.MCP, Notices: p.Notices, LLM: p.LLM, Client: c, Heard: p.Heard, Log: p.Log,
 		Observer: p.Observer, MaxResult: p.Limits.MaxResult,
 	}
 	if p.Limits.Requests > 0 {

@@ -29,12 +29,17 @@ var errUsage = errors.New("bad usage")
 var errUnreachable = errors.New("unreachable")
 
 // Execute runs the worker with these arguments until SIGTERM or SIGINT, and gives the program's exit code.
-func Execute(args []string, out, err io.Writer) int {
+func Execute(args []string, out, err io.Writer, options ...Option) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	// Whoever interrupts twice does not want to wait for a tidy end.
 	context.AfterFunc(ctx, stop)
-	c := command(os.LookupEnv, func(ctx context.Context, s settings) error { return run(ctx, s, s.logger(err)) })
+	c := command(os.LookupEnv, func(ctx context.Context, s settings) error {
+		for _, o := range options {
+			o(&s)
+		}
+		return run(ctx, s, s.logger(err))
+	})
 	c.SetArgs(args)
 	c.SetOut(out)
 	c.SetErr(err)
@@ -53,7 +58,9 @@ signal ends it at once.
 Where Temporal is comes from TEMPORAL_ADDRESS and its kin, or from a profile of
 Temporal's configuration file; where the store is from PROCESSIDEA_STORE; the keys
 that encrypt from PROCESSIDEA_KEYS; the LLM from OPENAI_BASE_URL, OPENAI_API_KEY and
-OPENAI_MODEL; what HTTP tools may reach from PROCESSIDEA_HTTP_ALLOW. Every flag can be given as the variable named with it.
+OPENAI_MODEL; what HTTP tools may reach from PROCESSIDEA_HTTP_ALLOW; what may be run as an MCP
+server from PROCESSIDEA_MCP_COMMANDS; who is told what waits for people from
+PROCESSIDEA_NOTIFY_URL. Every flag can be given as the variable named with it.
 
 Exit codes: 0 stopped; 1 it could not go on; 2 bad usage; 4 Temporal cannot be
 reached.`,

@@ -103,6 +103,9 @@ func (s *service) make(context.Context) (err error) {
 		Store: s.store, Log: s.log, Observer: s.observer(), Interceptors: s.interceptors(), StopTimeout: s.drain, Limits: s.limits(),
 		Version: engine.Version{Deployment: s.deployment, BuildID: s.buildID},
 	}.FromEnvironment()
+	for _, register := range s.tools {
+		register(parts.Tools)
+	}
 	if !parts.LLM.Configured() {
 		s.log.Warn("no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"processidea/activities/tools"
 )
 
 // settings are what a worker can be told. Each is a flag, and a variable named after it.
@@ -24,6 +26,16 @@ type settings struct {
 
 	logLevel  slog.Level
 	logFormat string
+
+	tools []func(*tools.Registry) // of those who build a worker of their own
+}
+
+// Option adds to a worker what no flag can.
+type Option func(*settings)
+
+// WithTools registers tools beside the built-in ones. A name that is taken, or unfit, panics when the worker starts.
+func WithTools(register func(*tools.Registry)) Option {
+	return func(s *settings) { s.tools = append(s.tools, register) }
 }
 
 // variable names the environment variable of a flag.

@@ -88,7 +88,7 @@ func (t *Traces) Call(ctx context.Context, c activities.CallSeen) (context.Conte
 
 // toolType is in the words of the conventions: an extension calls something outside.
 func toolType(k model.Kind) string {
-	if k == model.KindHTTP {
+	if k == model.KindHTTP || k == model.KindMCP {
 		return "extension"
 	}
 	return "function"

@@ -1,0 +1,40 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"processidea/activities/tools"
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// Discover asks an Idea's MCP servers for their tools, once, when a process starts: from then on they are Tools of its
+// palette, pinned by a digest.
+func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*model.Furnished, error) {
+	defer heartbeat(ctx)()
+	read, problems := model.ReadIdea(idea)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return &model.Furnished{Problems: errs}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, workflows.DiscoverPatience)
+	defer cancel()
+	offers := map[string][]model.Offer{}
+	for _, s := range read.Unlisted() {
+		var err error
+		if offers[s.Name], err = a.MCP.List(ctx, s); err != nil {
+			return nil, unreported(ctx, failure(fmt.Errorf("MCP server %s: %w", s.Name, err)))
+		}
+	}
+	f := read.Furnish(offers)
+	return &f, nil
+}
+
+// callMCP calls a tool of an MCP server.
+func (a *Activities) callMCP(ctx context.Context, in workflows.ExecuteInput, params map[string]any, key string) (any, error) {
+	if in.Server == nil || in.MCP == nil {
+		return nil, tools.Final(errors.New("config.mcp does not name the tool's server"))
+	}
+	return a.MCP.Call(ctx, *in.Server, *in.MCP, params, key)
+}

@@ -1,0 +1,130 @@
+// Package mcptest is an MCP server for tests, made with the official SDK: over HTTP, or as a program of its own, which is
+// the test binary itself.
+package mcptest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Asked is the variable that makes a test binary the server, over standard input and output; its value is the
+// description of the tool add.
+const Asked = "PROCESSIDEA_TEST_AS_MCP"
+
+// Argument has the test binary be the server where the environment cannot say so.
+const Argument = "as-mcp-server"
+
+// Main runs the server, and does not return, where this process was started as one. A test package that uses it calls it
+// before anything else.
+func Main() {
+	if len(os.Args) < 2 || os.Args[1] != Argument {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "ready with", os.Getenv("TOKEN"))
+	if os.Getenv("BROKEN") != "" {
+		os.Exit(3)
+	}
+	description := "Adds two numbers."
+	if len(os.Args) > 2 {
+		description = os.Args[2]
+	}
+	if err := New(description, nil).Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Handler serves a server made by New over HTTP.
+func Handler(s *mcp.Server) http.Handler {
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
+}
+
+// Stateless serves it without sessions: that is where the SDK speaks the current protocol, in which a tool's question is an
+// answer to the call.
+func Stateless(s *mcp.Server) http.Handler {
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true})
+}
+
+// Sum is what the tool add gives.
+type Sum struct {
+	Sum int `json:"sum"`
+}
+
+type add struct {
+	A int `json:"a"`
+	B int `json:"b"`
+}
+
+type text struct {
+	Text string `json:"text"`
+}
+
+// New makes the server. It counts the calls of the tools count and book in counted; nil: nobody looks.
+func New(description string, counted *atomic.Int32) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "mcptest", Version: "1"}, nil)
+	harmless := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
+	mcp.AddTool(s, &mcp.Tool{Name: "add", Description: description, Annotations: harmless},
+		func(_ context.Context, _ *mcp.CallToolRequest, in add) (*mcp.CallToolResult, Sum, error) {
+			return nil, Sum{in.A + in.B}, nil
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Says what it was told."},
+		func(_ context.Context, _ *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
+			return said(in.Text), nil, nil
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: "refuse", Description: "Fails."},
+		func(_ context.Context, _ *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
+			return nil, nil, errors.New("it is not allowed: " + in.Text)
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: "environment", Description: "Lists its environment."},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			return said(fmt.Sprint(os.Environ())), nil, nil
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: "die", Description: "Ends the server."},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			os.Exit(7)
+			return nil, nil, nil
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: "count", Description: "Counts its calls."},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			if counted != nil {
+				counted.Add(1)
+			}
+			return said("counted"), nil, nil
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: "book", Description: "Books a table, after asking for how many."},
+		func(ctx context.Context, r *mcp.CallToolRequest, in struct{}) (*mcp.CallToolResult, any, error) {
+			if counted != nil {
+				counted.Add(1)
+			}
+			return book(ctx, r, in)
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: "draw", Description: "Draws a picture."},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{
+				&mcp.TextContent{Text: "a dot"}, &mcp.ImageContent{MIMEType: "image/png", Data: []byte{1, 2, 3}},
+			}}, nil, nil
+		})
+	return s
+}
+
+func said(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}
+
+// book asks a person in the way of the current protocol; the SDK puts the question to clients of an older one itself.
+func book(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+	if _, answered := r.Params.InputResponses["people"]; answered {
+		return said("booked"), nil, nil
+	}
+	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"people": &mcp.ElicitParams{
+		Message: "For how many people?",
+		RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{"people": map[string]any{"type": "integer"}},
+			"required": []string{"people"}},
+	}}}, nil, nil
+}

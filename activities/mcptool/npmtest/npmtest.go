@@ -1,0 +1,75 @@
+// Package npmtest installs MCP servers that others wrote, from npm, for tests.
+package npmtest
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The servers, in the versions that the tests were written against.
+const (
+	Everything = "@modelcontextprotocol/server-everything@2026.8.31"
+	Filesystem = "@modelcontextprotocol/server-filesystem@2026.8.31"
+)
+
+// offline is what npm says where there is no network.
+var offline = regexp.MustCompile(`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|network`)
+
+// Program gives the command of a server's program, installed into the user's cache. It skips the test where node or the
+// network is missing, and only there.
+func Program(t testing.TB, server, bin string) []string {
+	t.Helper()
+	for _, tool := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not on this machine: nothing is tested against %s", tool, server)
+		}
+	}
+	folder := install(t, server)
+	path, err := filepath.EvalSymlinks(filepath.Join(folder, "node_modules", ".bin", bin))
+	if err != nil {
+		t.Fatalf("find the program of %s: %v", server, err)
+	}
+	return []string{"node", path}
+}
+
+// install gives the folder of a server. Tests of several packages may ask for it at once: who is first wins.
+func install(t testing.TB, server string) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache = filepath.Join(cache, "process-idea", "mcp-servers")
+	folder := filepath.Join(cache, strings.NewReplacer("/", "-", "@", "-").Replace(server))
+	if _, err := os.Stat(folder); err == nil {
+		return folder
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := os.MkdirTemp(cache, "new") //nolint:usetesting // it is renamed, and so lies beside what it becomes
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(fresh) }()
+	c := exec.CommandContext(t.Context(), "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1", "--prefix", fresh, server)
+	c.WaitDelay = time.Second
+	if said, err := c.CombinedOutput(); err != nil {
+		if offline.Match(said) {
+			t.Skipf("npm has no network: nothing is tested against %s\n%s", server, said)
+		}
+		t.Fatalf("install %s: %v\n%s", server, err, said)
+	}
+	if err := os.Rename(fresh, folder); err != nil && !errors.Is(err, os.ErrExist) {
+		if _, there := os.Stat(folder); there != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}

@@ -1,0 +1,52 @@
+package mcptool
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"processidea/model"
+)
+
+// resultOf is a tool's result: its structured content, else the JSON object or list that its text is, else its text. What
+// is more than text is given as a list of the protocol's content blocks.
+func resultOf(r *mcp.CallToolResult) (any, error) {
+	if r.StructuredContent != nil {
+		return model.Normal(r.StructuredContent), nil
+	}
+	if text, ok := textOf(r.Content); ok {
+		if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+			if v, err := model.Decode([]byte(text)); err == nil {
+				return v, nil
+			}
+		}
+		return text, nil
+	}
+	blocks := model.Normal(r.Content)
+	if blocks == nil {
+		return nil, fmt.Errorf("the result is not JSON")
+	}
+	return blocks, nil
+}
+
+// textOf joins the blocks of text; ok is false where others are among them.
+func textOf(content []mcp.Content) (text string, ok bool) {
+	parts := make([]string, 0, len(content))
+	for _, c := range content {
+		t, ok := c.(*mcp.TextContent)
+		if !ok {
+			return "", false
+		}
+		parts = append(parts, t.Text)
+	}
+	return strings.Join(parts, "\n"), true
+}
+
+// errorText is what a tool says that has failed.
+func errorText(r *mcp.CallToolResult, value any) string {
+	if text, ok := textOf(r.Content); ok && text != "" {
+		return text
+	}
+	return string(model.Encode(value))
+}

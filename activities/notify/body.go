@@ -1,0 +1,80 @@
+package notify
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"processidea/model"
+)
+
+// event is what a notice is about, in the words of Standard Webhooks.
+const event = "approvals.changed"
+
+// body is what is posted. Slack documents the fields that its webhooks take, and promises nothing of others: it is sent
+// the text alone.
+func (s *Sender) body(n model.Notices) []byte {
+	text := s.text(n)
+	if s.format == FormatSlack {
+		return model.Encode(map[string]any{"text": slackEscape.Replace(text)})
+	}
+	return model.Encode(map[string]any{
+		"type": event, "timestamp": s.now().UTC().Format(time.RFC3339), "text": text, "data": model.Normal(n),
+	})
+}
+
+// slackEscape keeps names from becoming links and mentions.
+var slackEscape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// text says it in lines for people.
+func (s *Sender) text(n model.Notices) string {
+	name := n.Process
+	if n.Path != "" {
+		name = n.Path + " (" + n.Process + ")"
+	}
+	lines := []string{fmt.Sprintf("%s: %s", name, standing(n.Awaiting))}
+	for _, w := range n.Waiting {
+		line := fmt.Sprintf("• waits: %s %s", w.Call, w.Tool)
+		if w.Deadline != nil {
+			line += ", until " + w.Deadline.UTC().Format(time.RFC3339)
+		}
+		lines = append(lines, line)
+	}
+	lines = append(lines, more(n.MoreWaiting, "wait")...)
+	for _, d := range n.Decided {
+		lines = append(lines, fmt.Sprintf("• %s: %s %s", decided(d), d.Call, d.Tool))
+	}
+	lines = append(lines, more(n.MoreDecided, "wait no more")...)
+	if s.link != "" {
+		lines = append(lines, strings.ReplaceAll(s.link, "{process}", url.PathEscape(n.Process)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func standing(awaiting int) string {
+	switch awaiting {
+	case 0:
+		return "nothing waits for a person"
+	case 1:
+		return "1 Call waits for a person"
+	}
+	return fmt.Sprintf("%d Calls wait for a person", awaiting)
+}
+
+func more(n int, what string) []string {
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("• %d more %s", n, what)}
+}
+
+func decided(d model.Notice) string {
+	switch {
+	case d.Decision == "":
+		return "waits no more"
+	case d.By == "":
+		return d.Decision
+	}
+	return d.Decision + " by " + model.Clip(d.By, 80)
+}

@@ -1,0 +1,52 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func noticed(n Notices) string {
+	var parts []string
+	for _, w := range n.Waiting {
+		parts = append(parts, "+"+w.Call)
+	}
+	for _, d := range n.Decided {
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("-%s %s %s", d.Call, d.Decision, d.By)))
+	}
+	return fmt.Sprintf("%d: %s", n.Awaiting, strings.Join(parts, ", "))
+}
+
+func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
+	s := withPeople(t, "", threeInstances)
+	watch := Watch{}
+	s.want("before anything waits", noticed(watch.Look(s.mind)), "0: ")
+	s.asks()
+	s.says(`{"calls": [{"_tool": "pay", "n": 1, "_instance": "*", "_outputPath": "a"}]}`)
+	s.want("three wait", noticed(watch.Look(s.mind)), "3: +1.1@①, +1.1@②, +1.1@③")
+	s.want("again", noticed(watch.Look(s.mind)), "3: ")
+	s.decide(Approve, "1.1@①")
+	s.decide(Reject, "1.1@③", `{"reason": "no"}`)
+	s.want("two are decided", noticed(watch.Look(s.mind)), "1: -1.1@① approve ann, -1.1@③ reject ann")
+	s.want("again", noticed(watch.Look(s.mind)), "1: ")
+	if len(watch) != 1 {
+		t.Errorf("it keeps %d", len(watch))
+	}
+}
+
+func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {
+	m := &Mind{idea: &Idea{}, process: "p", byToken: map[string]*Member{}}
+	mem := &Member{Token: "①"}
+	for n := range 50 {
+		mem.Pending = append(mem.Pending, Pending{Call: fmt.Sprint(n), Digest: fmt.Sprint(n)})
+	}
+	m.members, m.byToken["①"] = []*Member{mem}, mem
+	watch := Watch{}
+	if n := watch.Look(m); n.Awaiting != 50 || len(n.Waiting) != 20 || n.MoreWaiting != 30 || n.Waiting[0].Call != "0" {
+		t.Errorf("%+v", n)
+	}
+	mem.Pending = nil
+	if n := watch.Look(m); n.Awaiting != 0 || len(n.Decided) != 20 || n.MoreDecided != 30 || len(watch) != 0 {
+		t.Errorf("%+v", n)
+	}
+}

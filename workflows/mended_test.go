@@ -1,0 +1,222 @@
+package workflows_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	enumspb "go.temporal.io/api/enums/v1"
+
+	"processidea/activities/blobs"
+	"processidea/activities/chain"
+	"processidea/model"
+	"processidea/worker/workertest"
+)
+
+// These tests take away what a worker stands on, see that its process says so and waits, and that it goes on once it is
+// mended.
+
+// pausedWith waits until the process is paused, and checks the reason.
+func (s *scenario) pausedWith(code string, says ...string) {
+	s.t.Helper()
+	eventually(s.t, "the process pauses", func() bool { return s.processStatus().Status == model.StatusPaused })
+	view := s.processStatus()
+	if view.Error.Code != code {
+		s.t.Errorf("it pauses with %+v", view.Error)
+	}
+	for _, text := range says {
+		if !strings.Contains(view.Error.Message, text) || !strings.Contains(view.Waiting[0], text) {
+			s.t.Errorf("it does not say %q: %+v, %v", text, view.Error, view.Waiting)
+		}
+	}
+}
+
+const goOnce = `{"solution": {"calls": [{"_tool": "go", "_outputPath": "a"}]}}`
+
+func TestAWrongLLMKeyPausesAProcessThatGoesOnWithTheRightOne(t *testing.T) {
+	c := newCrash(t)
+	const right, wrong = "sk-right-0123456789abcdef", "sk-wrong-0123456789abcdef"
+	path := "/" + c.id + "/v1/chat/completions"
+	toolbox.handle(path, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+right {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprintf(w, `{"error": {"message": "Incorrect API key provided: %s", "code": "invalid_api_key"}}`, r.Header.Get("Authorization"))
+			return
+		}
+		r.URL.Path = "/v1/chat/completions"
+		llm.ServeHTTP(w, r)
+	})
+	base := envLLM + "=" + toolbox.server.URL + strings.TrimSuffix(path, "/chat/completions")
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
+	first := c.productionWith([]string{base, "OPENAI_API_KEY=" + wrong})
+	run := c.start(s)
+	s.pausedWith(model.CodeLLMRefused, "the LLM's server answered 401: Incorrect API key provided")
+	if m := s.processStatus().Error.Message; strings.Contains(m, wrong) {
+		t.Errorf("the key stands in %q", m)
+	}
+	first.Signal(syscall.SIGTERM)
+	stopped(t, first)
+	c.productionWith([]string{base, "OPENAI_API_KEY=" + right})
+	s.signal(s.id, model.SteerResume, map[string]any{"by": "ann"})
+	if r := c.finish(run); r.Calls.Done != 1 || len(c.calls("go")) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAnLLMThatIsDownPausesAProcessThatGoesOnWhenItIsBack(t *testing.T) {
+	c := newCrash(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	_ = l.Close() // nobody listens there now
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
+	c.productionWith([]string{envLLM + "=http://" + address + "/v1"})
+	run := c.start(s)
+	s.pausedWith(model.CodeLLMUnreachable, "the LLM cannot be reached", "connection refused")
+	if l, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", address); err != nil {
+		t.Fatal(err)
+	}
+	back := &http.Server{Handler: llm}
+	go func() { _ = back.Serve(l) }()
+	t.Cleanup(func() { _ = back.Close() })
+	s.signal(s.id, model.SteerResume, map[string]any{})
+	if r := c.finish(run); r.Calls.Done != 1 || r.Requests < 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A namespace of one's own has no search attributes until somebody registers them.
+func TestOnAServerWithoutTheSearchAttributesAProcessRunsAndNoneIsSet(t *testing.T) {
+	c := newCrash(t)
+	c.production()
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), `, "_approval": true`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		goOnce, nothingMore)
+	run := c.start(s)
+	s.waitsFor(1)
+	s.decide(model.Approve, "1.1", "")
+	if r := c.finish(run); r.Calls.Done != 1 {
+		t.Errorf("%+v", r)
+	}
+	for _, id := range []string{s.id, s.id + "/main"} {
+		events := c.client.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for events.HasNext() {
+			e, err := events.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch e.GetEventType() {
+			case enumspb.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES, enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED:
+				t.Errorf("%s: %v", id, e)
+			}
+		}
+	}
+}
+
+// broken is a store's folder that can be taken away and put back.
+type broken struct {
+	t   *testing.T
+	dir string
+	is  atomic.Bool
+}
+
+// breaks leaves nothing to write to: where the folder was, there is a file. (A read-only folder would not stop root.)
+func (b *broken) breaks() {
+	if err := os.Rename(b.dir, b.dir+".away"); err != nil {
+		b.t.Error(err)
+	}
+	if err := os.WriteFile(b.dir, nil, 0o600); err != nil {
+		b.t.Error(err)
+	}
+	b.is.Store(true)
+}
+
+func (b *broken) mend() {
+	b.t.Helper()
+	err := os.Remove(b.dir)
+	if err == nil {
+		err = os.Rename(b.dir+".away", b.dir)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// failing is what the last attempt of an activity said that is tried again and again; empty where none is.
+func (c *crash) failing(id string) string {
+	d, err := c.client.DescribeWorkflowExecution(c.t.Context(), id, "")
+	if err != nil {
+		return ""
+	}
+	for _, a := range d.GetPendingActivities() {
+		if f := a.GetLastFailure(); f != nil && a.GetAttempt() > 1 {
+			return a.GetActivityType().GetName() + ": " + f.GetMessage()
+		}
+	}
+	return ""
+}
+
+func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) {
+	c := newCrash(t)
+	b := &broken{t: t, dir: filepath.Join(t.TempDir(), "store")}
+	url := c.tool("go", func(int, *http.Request) { b.breaks() })
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + b.dir,
+		envLLM + "=" + llmURL + "/v1", "PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(toolbox.server.URL, "http://")})
+	eventually(t, "the worker is ready", p.Ready)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
+	run := c.start(s)
+	eventually(t, "an activity says what it waits for", func() bool { return b.is.Load() && strings.Contains(c.failing(s.id), "Seal: chain: seal Idea") })
+	eventually(t, "the worker says that it misses its store", func() bool {
+		status, body := p.Get("/readyz")
+		return status == http.StatusServiceUnavailable && strings.Contains(body, "store: ")
+	})
+	b.mend()
+	r := c.finish(run)
+	if r.Status != model.StatusCompleted || r.Calls.Done != 1 || len(c.calls("go")) != 1 {
+		t.Errorf("%+v after %d calls", r, len(c.calls("go")))
+	}
+	kept, err := blobs.Open(t.Context(), b.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = kept.Close() }()
+	for at := 1; at <= r.Ideas; at++ {
+		if _, err := chain.New(kept).Load(t.Context(), s.id, at); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What a tool did is not lost, nor done twice, because its result could not be stored at once.
+func TestALargeResultWaitsForTheStoreAndItsToolIsNotRunAgain(t *testing.T) {
+	c := newCrash(t)
+	b := &broken{t: t, dir: filepath.Join(t.TempDir(), "store")}
+	answered := make(chan struct{})
+	url := toolbox.handle("/"+c.id+"/large", func(w http.ResponseWriter, _ *http.Request) {
+		b.breaks()
+		fmt.Fprintf(w, "%q", strings.Repeat("x", 200_000))
+		close(answered) // twice would panic
+	})
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + b.dir,
+		envLLM + "=" + llmURL + "/v1", "PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(toolbox.server.URL, "http://")})
+	eventually(t, "the worker is ready", p.Ready)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
+	run := c.start(s)
+	<-answered
+	eventually(t, "the worker says that it misses its store", func() bool {
+		status, body := p.Get("/readyz")
+		return status == http.StatusServiceUnavailable && strings.Contains(body, "store: ")
+	})
+	b.mend()
+	if r := c.finish(run); r.Calls.Done != 1 {
+		t.Errorf("%+v", r)
+	}
+}
