@@ -113,8 +113,13 @@ func TestOnAServerWithoutTheSearchAttributesAProcessRunsAndNoneIsSet(t *testing.
 			if err != nil {
 				t.Fatal(err)
 			}
+			// What arrives while a workflow ends fails its last task, and that is tried again.
+			late := e.GetWorkflowTaskFailedEventAttributes().GetCause() == enumspb.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND
 			switch e.GetEventType() {
 			case enumspb.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES, enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED:
+				if late {
+					continue
+				}
 				t.Errorf("%s: %v", id, e)
 			}
 		}
