@@ -141,8 +141,11 @@ func TestAForkTakesTheSolutionUpOnDemandAndChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d.do("fork", "p", "--at", "2", "--id", "q", "--replies", "more.jsonl", "--with-solution", "--detach", "--set", `②:text="changed"`, "--set", "③:deep.er=[1]",
+	e := d.do("fork", "p", "--at", "2", "--id", "q", "--replies", "more.jsonl", "--with-solution", "--detach", "--set", `②:text="changed"`, "--set", "③:deep.er=[1]",
 		"--unset", "①:text", "--state", "state.json", "--input", `{"rule": "new"}`, "--plan", "plan.json", "--file", "stricter.yaml", "--llm", "another").is(exitDone)
+	if strings.Contains(e.err, "left as settled") {
+		t.Errorf("③ was changed and stays settled: %s", e.err)
+	}
 	a := d.asked("q")
 	if a.Call != "1.3@②" || a.Params["text"] != "changed" {
 		t.Errorf("%+v", a)

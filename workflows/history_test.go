@@ -19,9 +19,14 @@ import (
 // history reads a workflow's events as the server has them.
 func history(t *testing.T, id string) *historypb.History {
 	t.Helper()
+	return historyIn(t, server.Namespace(), id)
+}
+
+func historyIn(t *testing.T, namespace, id string) *historypb.History {
+	t.Helper()
 	h := &historypb.History{}
 	raw, err := client.Dial(client.Options{
-		HostPort: server.Address(), Namespace: server.Namespace(), Logger: quiet{},
+		HostPort: server.Address(), Namespace: namespace, Logger: quiet{},
 		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{engine.ASCIIHeaders()}},
 	})
 	if err != nil {

@@ -113,6 +113,7 @@ func TestAnMCPServerThatIsDownPausesTheProcessUntilItIsMended(t *testing.T) {
 	if got := asJSON(s.end(run).Instances[""].State); got != `{"sum":{"sum":5}}` {
 		t.Errorf("the State is %s", got)
 	}
+	replays(t, "", s.id)
 }
 
 func TestWhatTheWorkerDoesNotAllowPausesTheProcess(t *testing.T) {

@@ -85,6 +85,9 @@ func TestPeopleAreToldWhatWaitsAndWhatWasDecidedAndTheProcessWaitsForNoNotice(t 
 	if r := c.finish(run); r.Calls.Done != 2 {
 		t.Errorf("%+v", r.Calls)
 	}
+	if err := replay(t, store, historyIn(t, c.id, s.id)); err != nil {
+		t.Errorf("it does not replay: %v", err)
+	}
 }
 
 func TestWhereNobodyIsToBeToldHistorySaysNothingOfIt(t *testing.T) {
