@@ -23,16 +23,16 @@ type planStep struct {
 	tool   *Tool    // nil: unknown
 	tokens []string // the instances it is for; nil: unknown
 	reads  []planRead
-	output *Path
+	output OutputPath
 	method string
 	// outputAt is the place of the output path: a key of the Call, or the Call itself where its designer fixed it.
 	outputAt string
 	broken   bool
 }
 
-// planRead is a Reference in a Call's parameters.
+// planRead is a Reference, or an expression, in a Call's parameters.
 type planRead struct {
-	ref   Reference
+	expr  Expression
 	path  string // in the file
 	param Path   // in the parameters
 	wired bool
@@ -44,7 +44,7 @@ func (s *planStep) String() string {
 }
 
 // update says whether the Call's write is a declared update, as Record.update.
-func (s *planStep) update() bool { return s.output != nil && isUpdate(s.method, *s.output) }
+func (s *planStep) update() bool { return len(s.output) > 0 && isUpdate(s.method, s.output[0][0]) }
 
 func (c *checker) checkPlan(m placed) {
 	tokens := c.tokens
@@ -153,8 +153,8 @@ func (p *planCheck) readParams(s *planStep) {
 		return
 	}
 	for _, k := range sortedKeys(s.tool.wired) {
-		if ref, err := ParseReference(s.tool.wired[k]); err == nil && ref.Kind == TypeState {
-			s.reads = append(s.reads, planRead{ref: ref, path: s.path, param: Path{k}, wired: true})
+		if e, err := ParseExpression(s.tool.wired[k]); err == nil && e.has(TypeState) {
+			s.reads = append(s.reads, planRead{expr: e, path: s.path, param: Path{k}, wired: true})
 		}
 	}
 	p.readMissing(s)
@@ -168,9 +168,9 @@ func (p *planCheck) readReferences(s *planStep, at string, v any, param Path) bo
 		if !IsReference(v) {
 			break
 		}
-		ref, err := ParseReference(v)
+		e, err := ParseExpression(v)
 		if good = err == nil; good {
-			s.reads = append(s.reads, planRead{ref: ref, path: at, param: param})
+			s.reads = append(s.reads, planRead{expr: e, path: at, param: param})
 		} else {
 			p.fail(s, at, "%s", err)
 		}

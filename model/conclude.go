@@ -129,7 +129,7 @@ func (i *Idea) forEffect(raw any) bool {
 		return false
 	}
 	var c Call
-	return t.readCallOutput(&c, call) == nil && c.OutputPath == nil
+	return t.readCallOutput(&c, call) == nil && len(c.OutputPath) == 0
 }
 
 func (m *Mind) solution(request int) []any {

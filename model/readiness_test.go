@@ -59,9 +59,12 @@ func TestWhatAWriteOnceCallWroteIsNeverOverwritten(t *testing.T) {
 		}
 		p.through(rt, drawnOrder(rt, "order"))
 		for _, rec := range p.run.Records() {
-			if rec.Status == Done && rec.OutputPath != nil && !rec.update() {
-				if _, ok := Lookup(p.run.State(), *rec.OutputPath); !ok {
-					rt.Fatalf("%s is done and nothing is at %s in\n%s", rec.ID, rec.OutputPath, p.plan)
+			if rec.Status != Done || rec.OutputPath == nil || rec.update() {
+				continue
+			}
+			for _, path := range rec.OutputPath[max(rec.Taken, 1)-1] {
+				if _, ok := Lookup(p.run.State(), path); !ok {
+					rt.Fatalf("%s is done and nothing is at %s in\n%s", rec.ID, path, p.plan)
 				}
 			}
 		}

@@ -236,13 +236,29 @@ func (r *Run) Revise(messages []Message, by, reason string) {
 	}
 }
 
-// correctedBy names the person who has set the path of a Call while it ran; "" where nobody has.
+// correctedBy names the person who has set the path of a Call while it ran, or all paths of one of its branches; "" where
+// nobody has.
 func (r *Run) correctedBy(rec *Record) string {
-	if rec.OutputPath == nil || rec.update() {
+	if rec.update() {
 		return ""
 	}
+	for _, branch := range rec.OutputPath {
+		by := ""
+		for _, p := range branch {
+			if by = r.corrector(p); by == "" {
+				break
+			}
+		}
+		if by != "" {
+			return by
+		}
+	}
+	return ""
+}
+
+func (r *Run) corrector(p Path) string {
 	for _, w := range r.state.Writes() {
-		if w.Correction > 0 && w.Path.Overlaps(*rec.OutputPath) {
+		if w.Correction > 0 && w.Path.Overlaps(p) {
 			return w.By
 		}
 	}

@@ -266,10 +266,11 @@ func (InstanceView) inline() {}
 
 // CallView is one Call in an InstanceView.
 type CallView struct {
-	ID         string       `json:"id"`
-	Tool       string       `json:"tool"`
-	Status     model.Status `json:"status"`
-	OutputPath *model.Path  `json:"outputPath"`
+	ID     string       `json:"id"`
+	Tool   string       `json:"tool"`
+	Status model.Status `json:"status"`
+	// OutputPath is a plain path, or the text of an expression; null where there is none.
+	OutputPath model.OutputPath `json:"outputPath"`
 	// By names who decided on the Call last, or who wrote the path of a skipped one.
 	By    string       `json:"by,omitempty"`
 	Error *model.Fault `json:"error,omitempty"`

@@ -95,15 +95,18 @@ func (i *instance) standing() string {
 }
 
 func pathOf(rec *model.Record) string {
-	if rec.OutputPath == nil {
+	if len(rec.OutputPath) == 0 {
 		return "nowhere"
 	}
-	return model.Reference{Kind: model.TypeState, Path: *rec.OutputPath}.String()
+	return rec.OutputPath.Reference()
 }
 
 func statusOf(rec *model.Record) string {
 	s := string(rec.Status)
-	if rec.By != "" {
+	switch {
+	case rec.Untaken != "":
+		s += ": " + rec.By + " did not lead to " + rec.Untaken
+	case rec.By != "":
 		s += ": written by " + rec.By
 	}
 	if rec.Fault != nil {
