@@ -15,7 +15,9 @@ func (a *Activities) Prepare(_ context.Context, idea map[string]any) (*workflows
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &workflows.PrepareResult{Problems: errs}, nil
 	}
-	return Bind(read, a.Tools), nil
+	r := Bind(read, a.Tools)
+	r.Problems = append(r.Problems, model.CheckStages(read, r.Bindings)...)
+	return r, nil
 }
 
 // Bind binds an Idea's Tools to a registry, and says which of them cannot be bound.

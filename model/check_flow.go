@@ -38,7 +38,7 @@ func (p *planCheck) checkFlow(output *planStep) {
 	steps := append(p.steps[:len(p.steps):len(p.steps)], output)
 	var flows []*flow
 	alike := map[string]*flow{}
-	for _, token := range p.palette.Tokens {
+	for _, token := range p.tokens {
 		facts := p.factsFor(token, steps)
 		key := fmt.Sprintf("%+v", facts)
 		if alike[key] == nil {

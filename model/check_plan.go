@@ -12,6 +12,7 @@ type planCheck struct {
 	*checker
 	palette Palette
 	path    string
+	tokens  []string // the instances that it is meant for
 	steps   []*planStep
 }
 
@@ -51,7 +52,7 @@ func (c *checker) checkPlan(m placed) {
 	if m.Instance != "" {
 		tokens = []string{m.Instance}
 	}
-	p := &planCheck{checker: c, path: m.path + ".plan", palette: Palette{
+	p := &planCheck{checker: c, path: m.path + ".plan", tokens: c.meant(m, tokens), palette: Palette{
 		Tools: c.idea.Tools, Bindings: c.assumed(), Tokens: tokens, Template: true,
 	}}
 	for n, raw := range m.Calls {
@@ -101,7 +102,7 @@ func (p *planCheck) readTarget(s *planStep) {
 		p.fail(s, at, "%s", f.Message)
 	case len(known) == 1 && known[0] == "":
 		p.fail(s, at, "unknown instance %q: no message of the context names an instance; leave _instance out", clip(token, 80))
-	case contains(p.tokens, token):
+	case contains(p.checker.tokens, token):
 		p.fail(s, at, "the Plan is for instance %s alone, and its Call for %q", known[0], clip(token, 80))
 	default:
 		p.fail(s, at, "unknown instance %q%s", clip(token, 80), orTheList(token, known))

@@ -9,11 +9,9 @@ import (
 // without one. The list is whole when it names every caller of notYet.
 func TestWhatIsNotBuiltYetIsRefused(t *testing.T) {
 	for name, file := range map[string]string{
-		"a delegate":                 `{"schema":{"tools":{"t":{"_delegate":"anonymous"}}}}`,
-		"what a delegate may write":  `{"schema":{"tools":{"t":{"_writes":["state.a"]}}}}`,
-		"an MCP server":              `{"config":{"mcp":{"files":{"command":"files"}}}}`,
-		"a Plan that runs by itself": `{"context":[{"type":"plan","plan":[],"stage":"complete"}]}`,
-		"a Plan under a condition":   `{"context":[{"type":"plan","plan":[],"when":{"required":["a"]}}]}`,
+		"a delegate":                `{"schema":{"tools":{"t":{"_delegate":"anonymous"}}}}`,
+		"what a delegate may write": `{"schema":{"tools":{"t":{"_writes":["state.a"]}}}}`,
+		"an MCP server":             `{"config":{"mcp":{"files":{"command":"files"}}}}`,
 	} {
 		_, ps := ParseIdea([]byte(file))
 		if len(ps.Errors()) != 1 || !strings.HasSuffix(ps.Error(), " are not built yet") {

@@ -174,13 +174,11 @@ func (i *Idea) ToolNotes() map[string]string {
 
 // task is what all instances share.
 func (w *promptWriter) task() {
-	for _, m := range w.idea.Context {
-		if m.Instance != "" {
-			continue
-		}
-		switch {
-		case m.Type == TypeInstruction && len(m.Tools) == 0, m.Type == TypeText:
-			w.line("%s\n", m.Text)
+	for _, kind := range []string{TypeInstruction, TypeText} {
+		for _, m := range w.idea.Context {
+			if m.Type == kind && m.Instance == "" && len(m.Tools) == 0 {
+				w.line("%s\n", m.Text)
+			}
 		}
 	}
 	view := ViewOf(w.idea.Context, "")
@@ -203,28 +201,17 @@ func (w *promptWriter) task() {
 	}
 }
 
-// plans shows the Plans that come with the file, as guides.
-func (w *promptWriter) plans() {
-	for _, m := range w.idea.Context {
-		if m.Type != TypePlan {
-			continue
-		}
-		name, _ := m.Source["name"].(string)
-		w.title(strings.TrimSpace("Plan to follow, extend or drop " + name))
-		for _, c := range m.Calls {
-			w.line("- %s", w.value(c))
-		}
-	}
-}
-
 // record shows what was planned before and what became of it.
 func (w *promptWriter) record() {
 	if len(w.brief.Plan) == 0 {
 		return
 	}
 	w.title("Calls so far")
+	if w.brief.Plan[0].Direct > 0 {
+		w.line("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
+	}
 	for _, e := range w.brief.Plan {
-		w.line("- %s %s: %s", e.ID, w.value(e.Call), w.how(e))
+		w.line("- %s%s %s: %s", e.ID, ofPlan(e), w.value(e.Call), w.how(e))
 		for _, token := range sortedKeys(e.Results) {
 			w.line("  result%s: %s", at(token), w.value(e.Results[token]))
 		}

@@ -117,8 +117,11 @@ func (r *Record) writer() string {
 	return r.ID
 }
 
-func (r *Record) before(o *Record) bool {
-	return r.Request < o.Request || r.Request == o.Request && r.Index < o.Index
+func (r *Record) before(o *Record) bool { return r.stands(o.Request, o.Index) }
+
+// stands says whether a Call stands before a place in the Plan.
+func (r *Record) stands(request, index int) bool {
+	return r.Request < request || r.Request == request && r.Index < index
 }
 
 // Counts is how many Calls ended how, as `run --json` tells it.

@@ -80,6 +80,9 @@ func (m *Mind) Revise(s Steering) (touched []*Member, err error) {
 	concerned := map[*Member]bool{}
 	for n, msg := range messages {
 		members, err := m.concerned(msg)
+		if err == nil && msg.direct() {
+			err = errors.New("a Plan that runs directly begins with its instance; without its stage it guides the next Request")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("$.context[%d]: %w", n, err)
 		}
@@ -203,7 +206,7 @@ func (m *Mind) Add(s Steering) ([]string, error) {
 		}
 	}
 	m.idea = m.idea.with(messages)
-	m.output, m.hasOutput = nil, false
+	m.output, m.hasOutput, m.planOutput, m.outputFault = nil, false, false, nil
 	tokens := (&Idea{Context: messages}).Tokens()
 	m.join(tokens)
 	return tokens, nil

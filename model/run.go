@@ -26,6 +26,7 @@ type Run struct {
 	overdue *Fault
 	// corrections counts the values that people set.
 	corrections int
+	begun       bool // the Calls of a Plan that runs directly were taken in
 }
 
 // NewRun begins an instance: the palette (whose tokens are not looked at), and the context it may see.
@@ -57,16 +58,20 @@ func (r *Run) Records() []*Record { return r.records }
 // Accept takes a Call of a Request, as the LLM wrote it. A Request that is closed, and a Call that is known already,
 // change nothing. A broken Call is taken as one that has failed: the next Request is told why.
 func (r *Run) Accept(request, index int, raw any) bool {
-	at := sort.Search(len(r.records), func(i int) bool {
-		c := r.records[i].Call
-		return c.Request > request || c.Request == request && c.Index >= index
-	})
+	at := sort.Search(len(r.records), func(i int) bool { return !r.records[i].stands(request, index) })
 	known := at < len(r.records) && r.records[at].Request == request && r.records[at].Index == index
 	if known || request <= r.closed {
 		return false
 	}
 	r.open[request] = true
-	call, _, f := r.palette.Read(raw)
+	r.take(r.palette, request, index, raw)
+	return true
+}
+
+// take reads a Call and puts it at its place in the Plan.
+func (r *Run) take(palette Palette, request, index int, raw any) *Record {
+	at := sort.Search(len(r.records), func(i int) bool { return !r.records[i].stands(request, index) })
+	call, _, f := palette.Read(raw)
 	call.ID, call.Request, call.Index = CallID(request, index, r.token), request, index
 	rec := &Record{Call: call, Status: Waiting, Written: raw}
 	if f == nil {
@@ -78,7 +83,7 @@ func (r *Run) Accept(request, index int, raw any) bool {
 	r.records = append(r.records, nil)
 	copy(r.records[at+1:], r.records[at:])
 	r.records[at] = rec
-	return true
+	return rec
 }
 
 // admit checks what only the instance knows: what References find outside State, and whether State has room for the

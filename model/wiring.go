@@ -97,14 +97,16 @@ func (mem *Member) allValued(request int) bool {
 
 // wire puts values in place of an output's References. In a process with tokens, an expression that reads State stands for
 // an object with every instance's value by its token.
-func (m *Mind) wire(out any) (any, error) {
+func (m *Mind) wire(out any) (any, error) { return m.wireOver(out, m.members) }
+
+func (m *Mind) wireOver(out any, members []*Member) (any, error) {
 	shared := ViewOf(m.idea.Context, "")
 	return resolveBy(out, func(e Expression) (any, bool) {
-		if len(m.members) == 1 && m.members[0].Token == "" || !e.has(TypeState) {
-			return m.members[0].find(e, shared)
+		if members[0].Token == "" || !e.has(TypeState) {
+			return members[0].find(e, shared)
 		}
 		all := map[string]any{}
-		for _, mem := range m.members {
+		for _, mem := range members {
 			v, ok := mem.find(e, shared)
 			if !ok {
 				return nil, false

@@ -114,8 +114,11 @@ func (a *app) prepare(p place, given string, o *runOptions) (*material, error) {
 	if m.script != "" && o.record != "" {
 		return nil, misuse("record %s: no LLM is asked, a script answers: %s", o.record, o.source.replies)
 	}
-	if m.script != "" {
+	switch {
+	case m.script != "":
 		a.note("no LLM is asked: a script answers, %s", o.source.replies)
+	case p.remote == nil && !llmHere():
+		a.note("no LLM is configured: the Plan runs without one")
 	}
 	if !o.named {
 		o.id = newID(o.source.name())

@@ -146,6 +146,8 @@ type InstanceSetup struct {
 	Oversight  model.Oversight          `json:"oversight,omitzero"`
 	// Attributes says that the search attributes are registered.
 	Attributes bool `json:"attributes,omitempty"`
+	// Held says that the process is paused: nothing starts until it goes on.
+	Held bool `json:"held,omitempty"`
 }
 
 // InstanceOwn is what one instance has for itself.

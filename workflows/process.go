@@ -92,7 +92,7 @@ func (p *process) setIdea(idea *model.Idea) {
 	p.idea, p.setup.Idea = idea, idea.Source
 	p.messages = map[string][]any{}
 	for _, m := range idea.Context {
-		if m.Kind != "" {
+		if m.Kind != "" || m.Stage != "" {
 			p.messages[m.Instance] = append(p.messages[m.Instance], m.Source)
 		}
 	}
@@ -135,11 +135,12 @@ func (p *process) startInstances(ctx workflow.Context, tokens []string) error {
 	return nil
 }
 
-// instanceSetup is the part of the Idea that every instance needs: the palette, and the shared input, State and data.
+// instanceSetup is the part of the Idea that every instance needs: the palette, the shared input, State and data, and the
+// Plans that run directly.
 func (p *process) instanceSetup() InstanceSetup {
 	s := InstanceSetup{
 		Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}, Context: p.messages[""],
-		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes,
+		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, Held: p.held,
 	}
 	for _, t := range p.idea.Tools {
 		s.Tools[t.Name] = t.Source
