@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -170,14 +169,6 @@ func saysDone(how any) bool {
 		return done
 	}
 	return how == string(Done)
-}
-
-// title names a Plan for people and the LLM.
-func (m Message) title(n int) string {
-	if m.Name != "" {
-		return m.Name
-	}
-	return fmt.Sprintf("%d", n)
 }
 
 // Direct says whether the instance has a Plan that runs with no Request.

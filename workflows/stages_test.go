@@ -64,6 +64,7 @@ func TestOfAHundredInstancesOfAnOptimalPlanOnlyTheThreeThatFailGoToTheLLMTogethe
 	if strings.Contains(text, "{\"n\":8}") {
 		t.Error("it is about an instance that is well")
 	}
+	s.replays("8", "42")
 	if idea, err := chain.New(store).Load(t.Context(), s.id, 1); err != nil || len(idea["context"].([]any)) < 100 {
 		t.Errorf("%v", err)
 	}
@@ -139,5 +140,20 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 	var view workflows.ProcessView
 	if err := v.Get(&view); err != nil || view.Ideas < 2 || len(view.Refusals) > 0 {
 		t.Errorf("%+v, %v", view, err)
+	}
+	s.replays("1", "2")
+}
+
+// replays checks that the process and some of its instances replay.
+func (s *scenario) replays(tokens ...string) {
+	s.t.Helper()
+	ids := []string{s.id}
+	for _, token := range tokens {
+		ids = append(ids, workflows.InstanceID(s.id, token))
+	}
+	for _, id := range ids {
+		if err := replay(s.t, store, history(s.t, id)); err != nil {
+			s.t.Errorf("replay %s: %v", id, err)
+		}
 	}
 }
