@@ -16,7 +16,7 @@ func (f *flow) writers(n int, ref Reference) []int {
 	var list []int
 	for w, s := range f.steps {
 		facts := f.facts[w]
-		if _, writes := s.writesAt(ref.Path); w == n || !writes || !facts.here || facts.skipped || facts.walled {
+		if _, writes := firstAt(facts.open, ref.Path); w == n || !writes || !facts.here || facts.skipped || facts.walled {
 			continue
 		}
 		if !s.update() || w < n {

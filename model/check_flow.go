@@ -12,6 +12,7 @@ type stepFacts struct {
 	reads []readFacts
 	// skipped: its path holds a value already. walled: something other than an object stands above its path.
 	skipped, walled bool
+	open            []Path // those of its paths that it can write
 	outside         string // why State has no room for its result
 }
 
@@ -73,6 +74,9 @@ func (p *planCheck) factsFor(token string, steps []*planStep) []stepFacts {
 		for _, path := range s.output.Paths() {
 			if schema != nil && f.outside == "" && placeOf(schema, path).closed {
 				f.outside = outsideSchema(schema, path)
+			}
+			if _, closed := start.Closed(path); !closed || s.update() {
+				f.open = append(f.open, path)
 			}
 		}
 		f.skipped, f.walled = s.roomAt(start)
@@ -231,7 +235,7 @@ func (f *flow) compareWriters(s *planStep, read planRead, ref Reference, writers
 	lacking := 0
 	for _, n := range writers {
 		w := f.steps[n]
-		at, _ := w.writesAt(ref.Path)
+		at, _ := firstAt(f.facts[n].open, ref.Path)
 		switch {
 		case w.update() && len(at) > 0 || w.output.branches():
 			continue // what an update makes of a value, and which branch is taken, is known when it has run
@@ -253,9 +257,9 @@ func (f *flow) compareWriters(s *planStep, read planRead, ref Reference, writers
 	}
 }
 
-// writesAt finds the first of a Call's output paths of which a write can be seen at a path.
-func (s *planStep) writesAt(p Path) (Path, bool) {
-	for _, q := range s.output.Paths() {
+// firstAt finds the first of some output paths of which a write can be seen at a path.
+func firstAt(paths []Path, p Path) (Path, bool) {
+	for _, q := range paths {
 		if q.Overlaps(p) {
 			return q, true
 		}
@@ -279,7 +283,7 @@ func suggestBelow(schema any, p Path) string {
 // whyNobody words why a Reference to State finds nothing, ever.
 func (f *flow) whyNobody(n int, ref Reference) string {
 	for w, s := range f.steps {
-		if _, writes := s.writesAt(ref.Path); !writes || !f.facts[w].here {
+		if _, writes := firstAt(s.output.Paths(), ref.Path); !writes || !f.facts[w].here {
 			continue
 		}
 		switch {

@@ -89,6 +89,23 @@ func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
 	}
 }
 
+// Calls of different Plans have the same numbers, and are different Calls.
+func TestTheLLMIsToldOfEachInstanceWhatItsOwnPlanCameTo(t *testing.T) {
+	s := onStage(t, "", `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "b": 2},
+		{"type": "plan", "name": "for a", "stage": "optimal", "when": {"properties": {"state": {"required": ["a"]}}}, "plan": [{"_tool": "work"}, {"_tool": "fail"}]},
+		{"type": "plan", "stage": "optimal", "plan": [{"_tool": "fail", "_outputPath": "c"}]}]`)
+	s.runsPlans()
+	b := s.asks()
+	var told []string
+	for _, e := range b.Plan {
+		told = append(told, fmt.Sprintf("%s %q at %d %s %s", e.ID, e.Plan, e.Direct, Encode(e.Call), Encode(Normal(e.How))))
+	}
+	s.want("the Plans", strings.Join(told, "; "), `0.1 "for a" at 3 {"_tool":"work"} {"done":1}; 0.2 "for a" at 3 {"_tool":"fail"} {"failed":1}; 0.1 "" at 4 {"_outputPath":"c","_tool":"fail"} {"failed":1}`)
+	s.want("the errors", troublesOf(b), "0.2 tool_failed: no luck in ①\n0.1 tool_failed: no luck in ②")
+	again := sealed(t, s.idea, s.mind.Final(), nil, nil)
+	s.want("the records", string(Encode(again.Context[0].Record))+string(Encode(again.Context[1].Record)), `{"0.1":{"done":1},"0.2":{"failed":1}}{"0.1":{"failed":1}}`)
+}
+
 // One that comes back waits for others that still run, as ever.
 func TestInstancesThatComeBackAreGathered(t *testing.T) {
 	s := onStageWith(t, stagedTools+`, "slow": {"type": "object", "properties": {}}`, "", `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
@@ -195,6 +212,7 @@ func TestACallOfAPlanMayBeForOneInstance(t *testing.T) {
 	s := onStage(t, "", directContext(StageComplete, `{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"work","_instance":"*","_outputPath":"c"}`, "", `{}`, `{}`))
 	s.runsPlans()
 	s.expect(StepOver)
+	s.want("they", s.statuses(), "① settled, ② settled")
 	s.want("①", string(Encode(s.runs["①"].State())), `{"c":"work done"}`)
 	s.want("②", string(Encode(s.runs["②"].State())), `{"b":"work done","c":"work done"}`)
 }

@@ -10,7 +10,7 @@ import "time"
 func (m *Mind) ready() []*Member {
 	var list []*Member
 	for _, mem := range m.members {
-		if mem.rests() && len(mem.Pending) == 0 && !m.provisional(mem) && (!mem.byPlan() || len(mem.asking) > 0) {
+		if mem.rests() && len(mem.Pending) == 0 && !m.provisional(mem) {
 			list = append(list, mem)
 		}
 	}

@@ -1,5 +1,10 @@
 package model
 
+import (
+	"cmp"
+	"slices"
+)
+
 // This file holds what a process makes of instances whose Plan runs directly: who has reached its goal by it, who goes to
 // the LLM after all, who has failed, and the output of a process that nobody was asked about.
 
@@ -32,6 +37,7 @@ func (m *Mind) showDirect(at int) {
 		calls = append(calls, planned{index: n + 1, call: raw, direct: at + 1})
 	}
 	m.plan = append(calls, m.plan...)
+	slices.SortStableFunc(m.plan, func(a, b planned) int { return cmp.Or(a.request-b.request, a.direct-b.direct) })
 }
 
 // about says whether a Call was planned for an instance at all: that of a Plan that ran directly for those whose Plan it was.

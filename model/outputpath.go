@@ -21,6 +21,9 @@ const (
 
 // Paths lists the paths of all branches.
 func (o OutputPath) Paths() []Path {
+	if len(o) == 1 {
+		return o[0]
+	}
 	var list []Path
 	for _, branch := range o {
 		list = append(list, branch...)

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // This file holds the rules of section "State, references and readiness": who may start, who is skipped, who can never
 // come.
 //
@@ -140,7 +142,13 @@ func (r *Run) turnAway(rec *Record, by string) {
 // sees finds the first alternative of an expression of which a Call sees all; -1 where there is none.
 func (r *Run) sees(rec *Record, e Expression) int {
 	for i, all := range e {
-		if len(r.unseen(rec, all)) == 0 {
+		seen := true
+		for _, ref := range all {
+			if seen = r.sightOf(rec, ref) != absent; !seen {
+				break
+			}
+		}
+		if seen {
 			return i
 		}
 	}
@@ -220,25 +228,33 @@ func (r *Run) seesAll(rec *Record) bool {
 // those that write what it does not see finally, in open, wherever they stand.
 func (r *Run) watched(rec *Record) (paths, open []Path) {
 	for _, e := range rec.reads {
-		at := r.sees(rec, e)
-		for i, all := range e {
-			before := at < 0 || i < at
-			if at >= 0 && i > at || before && len(e) > 1 && !r.mayCome(rec, all) {
-				continue
-			}
-			for _, ref := range all {
-				how := r.sightOf(rec, ref)
-				if ref.Kind != TypeState || before && len(e) > 1 && how != absent {
-					continue
-				}
-				paths = append(paths, ref.Path)
-				if how != final {
-					open = append(open, ref.Path)
-				}
+		for _, ref := range r.deciding(rec, e) {
+			paths = append(paths, ref.Path)
+			if r.sightOf(rec, ref) != final {
+				open = append(open, ref.Path)
 			}
 		}
 	}
 	return append(paths, rec.scoped...), open
+}
+
+// deciding lists the terms of an expression, in State, that decide on what it comes to: all of the alternative that is
+// seen, and of those before it, which may yet come, what is missing.
+func (r *Run) deciding(rec *Record, e Expression) []Reference {
+	at := 0
+	if len(e) > 1 {
+		at = r.sees(rec, e)
+	}
+	var list []Reference
+	for i, all := range e {
+		switch {
+		case i == at:
+			list = append(list, all...)
+		case (at < 0 || i < at) && r.mayCome(rec, all):
+			list = append(list, r.unseen(rec, all)...)
+		}
+	}
+	return slices.DeleteFunc(list, func(ref Reference) bool { return ref.Kind != TypeState })
 }
 
 // inTheWay lists the Calls that must end before a Call can move: earlier ones that write what it reads or where it

@@ -274,8 +274,10 @@ type CallView struct {
 	// OutputPath is a plain path, or the text of an expression; null where there is none.
 	OutputPath model.OutputPath `json:"outputPath"`
 	// By names who decided on the Call last, or who wrote the path of a skipped one.
-	By    string       `json:"by,omitempty"`
-	Error *model.Fault `json:"error,omitempty"`
+	By string `json:"by,omitempty"`
+	// Untaken is the branch that a skipped Call would have read; By names the Call that did not take it.
+	Untaken string       `json:"untaken,omitempty"`
+	Error   *model.Fault `json:"error,omitempty"`
 	// Decisions are those that people took, each with the digest of what was decided on.
 	Decisions []model.Decision `json:"decisions,omitempty"`
 }

@@ -27,7 +27,8 @@ func (i *instance) view() InstanceView {
 	}
 	for _, rec := range i.run.Records() {
 		c := CallView{
-			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.By, Error: rec.Fault, Decisions: rec.Decisions,
+			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.By, Untaken: rec.Untaken, Error: rec.Fault,
+			Decisions: rec.Decisions,
 		}
 		if n := len(rec.Decisions); n > 0 && c.By == "" {
 			c.By = rec.Decisions[n-1].By
