@@ -34,6 +34,9 @@ func TestCheckFollowsExpressions(t *testing.T) {
 		{"a wired expression is read too", `"rule": {"type": "object", "properties": {"r": {"const": "†state.rule || †state.text"}}, "required": ["r"]}`,
 			plan(`{"_tool": "rule"}`), []string{
 				`warning $.context[1].plan[0]: the wired parameter "r": no Call writes †state.rule and no State holds it at the start; there are †state.id, †state.text`}},
+		{"a value that is there is not written again, though the Call runs for its other path", "", plan(`{"_tool": "analyze", "text": "†state.text", "_outputPath": "†state.id && †state.new"},
+			{"_tool": "analyze", "text": "†state.id.x"}, {"_tool": "analyze", "text": "†state.new"}`), []string{
+			"error $.context[1].plan[1].text: no Call writes †state.id.x and no State holds it at the start; there are †state.id, †state.new, †state.text"}},
 		{"a path of a branch outside a closed schema", "", `{"type": "state", "state": {"id": 1}, "schema": {"type": "object",
 			"properties": {"id": {"type": "integer"}, "ok": {"type": "object"}}, "additionalProperties": false}},
 			{"type": "plan", "plan": [{"_tool": "fetch", "id": "†state.id", "_outputPath": "ok || failed"}]}`, []string{

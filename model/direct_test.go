@@ -218,7 +218,8 @@ func TestACallOfAPlanMayBeForOneInstance(t *testing.T) {
 }
 
 func TestLatentCallsOfADirectPlanAreAskedForByThemselves(t *testing.T) {
-	s := onStage(t, "", directContext(StageOptimal, `{"_tool":"think","x":"†state.a","_outputPath":"b"},{"_tool":"work","x":"†state.b","_outputPath":"c"}`, "", `{"a":1}`, `{"a":2}`))
+	s := onStage(t, "", directContext(StageOptimal, `{"_tool":"think","x":"†state.a","_outputPath":"b"},{"_tool":"work","x":"†state.b","_outputPath":"c"},
+		{"_tool":"work","_outputPath":"d"}`, "", `{"a":1}`, `{"a":2}`))
 	s.runsPlans()
 	b := s.asks()
 	if len(b.Asking) != 2 || b.Asking[1].ID != "0.1@②" {
@@ -226,8 +227,8 @@ func TestLatentCallsOfADirectPlanAreAskedForByThemselves(t *testing.T) {
 	}
 	s.says(`{"calls":[{"_call":"0.1@①","_output":"one"},{"_call":"0.1@②","_output":"two"}],"output":null}`)
 	s.expect(StepOver)
-	s.want("②", string(Encode(s.runs["②"].State())), `{"a":2,"b":"two","c":"two"}`)
-	if log := s.mind.TakeLog(); len(log) != 4 {
+	s.want("②", string(Encode(s.runs["②"].State())), `{"a":2,"b":"two","c":"two","d":"work done"}`)
+	if log := s.mind.TakeLog(); len(log) != 6 {
 		t.Errorf("the next Idea is told of %d writes", len(log))
 	}
 }
@@ -263,6 +264,15 @@ func TestAPlanWithoutAnOutputLeavesItToOneClosingRequest(t *testing.T) {
 		s.says(`{"calls":[],"output":{"summary":"all well"}}`)
 		s.expect(StepOver)
 		s.want(name, s.output(), `{"summary":"all well"}`)
+	}
+}
+
+func TestAnOutputOfSomePlansAloneIsNone(t *testing.T) {
+	s := onStage(t, `{"type": "object"}`, `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
+		{"type": "plan", "_instance": "①", "stage": "optimal", "plan": [], "output": {"all": "†state.a"}}, {"type": "plan", "_instance": "②", "stage": "optimal", "plan": []}]`)
+	s.runsPlans()
+	if b := s.asks(); !b.Closing || len(b.Troubles) > 0 {
+		t.Errorf("%+v", b)
 	}
 }
 
