@@ -36,10 +36,18 @@ func (a *Activities) execute(ctx context.Context, in workflows.ExecuteInput) (an
 	if err != nil {
 		return nil, failure(err)
 	}
-	if err := a.check(ctx, in, value); err != nil {
+	branch, result, said, err := in.Landing.Take(value)
+	if err == nil {
+		err = a.check(in, branch, result)
+	}
+	if err != nil {
 		return nil, final(model.CodeBadOutput, err)
 	}
-	return a.keep(ctx, value)
+	result, err = a.keep(ctx, result)
+	if err != nil || !said {
+		return result, err
+	}
+	return in.Landing.Say(branch, result), nil
 }
 
 // keep puts what is large of a result into the store. Where it cannot, the tool has run all the same.
@@ -100,7 +108,7 @@ func (a *Activities) run(ctx context.Context, in workflows.ExecuteInput, params,
 }
 
 // check says how a result does not fit: too large, not of the Tool's form, not of the State schema's.
-func (a *Activities) check(_ context.Context, in workflows.ExecuteInput, value any) error {
+func (a *Activities) check(in workflows.ExecuteInput, branch int, value any) error {
 	limit := a.MaxResult
 	if limit == 0 {
 		limit = defaultMaxResult
@@ -122,10 +130,7 @@ func (a *Activities) check(_ context.Context, in workflows.ExecuteInput, value a
 			return fmt.Errorf("the result does not fit the tool's _output: %w", err)
 		}
 	}
-	if in.Landing != nil && in.Landing.Method == "" {
-		return in.Landing.Check(nil, value)
-	}
-	return nil
+	return in.Landing.Check(branch, value)
 }
 
 func final(code string, err error) error {

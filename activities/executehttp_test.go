@@ -60,6 +60,43 @@ func TestAnHTTPToolIsCalledWithItsKeyItsScopesAndItsSecret(t *testing.T) {
 	}
 }
 
+// The branch that a tool says it took stays in sight of the instance; what goes there is checked and stored by itself.
+func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
+	landing := &model.Landing{Schema: map[string]any{"properties": map[string]any{"ok": map[string]any{"type": "integer"}}}}
+	if err := json.Unmarshal([]byte(`"†state.ok || †state.failed"`), &landing.Path); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ body, want, wrong string }{
+		{`7`, `7`, ""},
+		{`"seven"`, "", "†state.ok does not fit the State schema"},
+		{`{"_outputPath": "failed", "_result": "closed"}`, `{"_outputPath":"†state.failed","_result":"closed"}`, ""},
+		{`{"_outputPath": "†state.ok", "_result": "closed"}`, "", "†state.ok does not fit the State schema"},
+		{`{"_outputPath": "elsewhere", "_result": 1}`, "", "no branch of †state.ok || †state.failed"},
+	} {
+		result, err := execute(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, c.body)
+		}, workflows.ExecuteInput{Landing: landing})
+		switch {
+		case c.wrong != "":
+			if app := refused(t, err); app.Type() != model.CodeBadOutput || !strings.Contains(app.Message(), c.wrong) {
+				t.Errorf("%s: %v", c.body, app)
+			}
+		case err != nil || string(model.Encode(result)) != c.want:
+			t.Errorf("%s: %s, %v", c.body, model.Encode(result), err)
+		}
+	}
+	large := `"` + strings.Repeat("x", 2*model.LargeValue) + `"`
+	result, err := execute(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"_outputPath": "failed", "_result": `+large+`}`)
+	}, workflows.ExecuteInput{Landing: landing})
+	said, _ := result.(map[string]any)
+	if _, stored := model.AsHandle(said["_result"]); err != nil || !stored || said["_outputPath"] != "†state.failed" {
+		t.Errorf("%s, %v", model.Encode(result), err)
+	}
+}
+
 func TestTheStatusOfAnHTTPToolSaysWhetherTemporalTriesAgain(t *testing.T) {
 	for status, again := range map[int]bool{400: false, 401: false, 404: false, 409: false, 422: false, 408: true, 429: true, 500: true, 503: true} {
 		_, err := execute(t, func(w http.ResponseWriter, r *http.Request) {

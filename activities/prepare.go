@@ -18,6 +18,7 @@ func (a *Activities) Prepare(_ context.Context, idea map[string]any) (*workflows
 	}
 	r := Bind(read, a.Tools)
 	r.Notify = a.Notices != nil
+	r.Problems = append(r.Problems, model.CheckStages(read, r.Bindings)...)
 	return r, nil
 }
 

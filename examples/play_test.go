@@ -80,6 +80,15 @@ func (p *play) through() model.Result {
 	return model.Result{}
 }
 
+// runPlans lets the Plans that run directly come to their end.
+func (p *play) runPlans() {
+	for _, token := range p.idea.Tokens() {
+		p.runs[token].Begin()
+		p.work(token)
+		p.mind.Heard(p.report(token, false))
+	}
+}
+
 // decide lets the person decide on everything that waits.
 func (p *play) decide() {
 	p.t.Helper()
@@ -225,7 +234,7 @@ func (p *play) execute(r model.Ready) (any, error) {
 // report is what an instance tells the mind at the end of a Request.
 func (p *play) report(token string, lost bool) model.Report {
 	run := p.runs[token]
-	r := model.Report{Token: token, Closed: p.number, Pending: run.Pending(), Quiet: run.Quiet(), Missing: run.Missing(), Writes: run.NewWrites()}
+	r := model.Report{Token: token, Closed: p.number, Pending: run.Pending(), Quiet: run.Quiet(), Missing: run.Missing(), Unmet: run.Unmet(), Writes: run.NewWrites()}
 	for _, rec := range run.Records() {
 		if p.told[rec.ID] == rec.Status {
 			continue

@@ -183,7 +183,7 @@ type Pending struct {
 	Digest     string         `json:"digest"`
 	Tool       string         `json:"tool"`
 	Params     map[string]any `json:"params"`
-	OutputPath *Path          `json:"outputPath,omitempty"`
+	OutputPath OutputPath     `json:"outputPath,omitempty"`
 	Method     string         `json:"outputMethod,omitempty"`
 	// Scopes is what the Tool would be given beside its parameters.
 	Scopes map[string]any `json:"scopes,omitempty"`
@@ -204,7 +204,7 @@ type Pending struct {
 // seal computes the digest.
 func (p *Pending) seal() {
 	m := map[string]any{"call": p.Call, "tool": p.Tool, "params": p.Params}
-	if p.OutputPath != nil {
+	if len(p.OutputPath) > 0 {
 		m["outputPath"] = p.OutputPath.String()
 	}
 	if p.Method != "" {

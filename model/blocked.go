@@ -24,7 +24,7 @@ func (r *Run) blockDead() bool {
 // alive is the smallest set of unfinished Calls such that each finds what it reads, or a member that writes it. A cycle
 // has no member.
 func (r *Run) alive() map[*Record]bool {
-	alive, needs := map[*Record]bool{}, map[*Record][][]*Record{}
+	alive, needs := map[*Record]bool{}, map[*Record][]need{}
 	for _, rec := range r.records {
 		if rec.Status == Waiting && !rec.Asking {
 			needs[rec] = r.needs(rec)
@@ -35,7 +35,7 @@ func (r *Run) alive() map[*Record]bool {
 	for grew := true; grew; {
 		grew = false
 		for _, rec := range r.records {
-			if lists, ok := needs[rec]; ok && !alive[rec] && eachHasOne(lists, alive) {
+			if list, ok := needs[rec]; ok && !alive[rec] && allMet(list, alive) {
 				alive[rec], grew = true, true
 			}
 		}
@@ -43,23 +43,46 @@ func (r *Run) alive() map[*Record]bool {
 	return alive
 }
 
-// needs lists, for everything that a Call reads and that is not there, the Calls that may yet write it. An update behind
-// the reader does not.
-func (r *Run) needs(reader *Record) [][]*Record {
-	var lists [][]*Record
-	for _, ref := range reader.reads {
-		if _, how := r.see(reader, ref.Path); how != absent {
+// need is an expression of which nothing is seen: for each alternative, for each of its terms that is missing, the Calls
+// that may yet write it.
+type need [][][]*Record
+
+// needs lists what a Call needs and does not see.
+func (r *Run) needs(reader *Record) []need {
+	var list []need
+	for _, e := range reader.reads {
+		if r.sees(reader, e) >= 0 {
 			continue
 		}
-		var writers []*Record
-		for _, w := range r.records {
-			if w != reader && !w.Status.Ended() && w.writes(ref.Path) && (!w.update() || w.before(reader)) {
-				writers = append(writers, w)
+		var n need
+		for _, all := range e {
+			var writers [][]*Record
+			for _, ref := range r.unseen(reader, all) {
+				if ref.Kind == TypeState {
+					writers = append(writers, r.writersFor(reader, ref))
+				} else {
+					writers = append(writers, nil)
+				}
 			}
+			n = append(n, writers)
 		}
-		lists = append(lists, writers)
+		list = append(list, n)
 	}
-	return lists
+	return list
+}
+
+// allMet says whether a set of Calls has for every need all the writers of one alternative.
+func allMet(list []need, set map[*Record]bool) bool {
+	for _, n := range list {
+		met := false
+		for _, alternative := range n {
+			met = met || eachHasOne(alternative, set)
+		}
+		if !met {
+			return false
+		}
+	}
+	return true
 }
 
 func eachHasOne(lists [][]*Record, set map[*Record]bool) bool {
@@ -79,6 +102,7 @@ func eachHasOne(lists [][]*Record, set map[*Record]bool) bool {
 // Request end: why one is blocked then depends on how all the others ended, not on when. Where a person has set since all
 // that was missing, the reason stays as it was.
 func (r *Run) wordBlocked() {
+	r.skipUntaken()
 	for _, rec := range r.records {
 		if rec.Status != Blocked || rec.Request != r.records[len(r.records)-1].Request {
 			continue
@@ -91,9 +115,16 @@ func (r *Run) wordBlocked() {
 
 func (r *Run) whyDead(rec *Record) string {
 	var reasons []string
-	for _, ref := range rec.reads {
-		if _, how := r.see(rec, ref.Path); how == absent {
-			reasons = append(reasons, r.whyMissing(rec, ref))
+	for _, e := range rec.reads {
+		if r.sees(rec, e) >= 0 {
+			continue
+		}
+		for _, all := range e {
+			for _, ref := range r.unseen(rec, all) {
+				if why := r.whyMissing(rec, ref); !contains(reasons, why) {
+					reasons = append(reasons, why)
+				}
+			}
 		}
 	}
 	return strings.Join(reasons, "; ")
@@ -103,11 +134,15 @@ func (r *Run) whyMissing(reader *Record, ref Reference) string {
 	reason := " is not there and no Call writes it"
 	for _, w := range r.records {
 		switch {
+		case ref.Kind != TypeState:
+			return ref.String() + " is not there"
 		case !w.writes(ref.Path):
 		case w == reader:
 			reason = " is written by the Call itself"
 		case w.update() && !w.before(reader):
 			return ref.String() + " is updated by " + w.ID + ", which stands behind the Call in the Plan"
+		case w.leaves(ref.Path):
+			reason = " is a branch that " + w.ID + " did not take"
 		case w.Status == Done:
 			reason = " is not in what " + w.ID + " wrote"
 		default:

@@ -33,13 +33,18 @@ type Covered struct {
 
 // PlanEntry is a Call of an earlier Request, and how many instances it stands how in.
 type PlanEntry struct {
-	ID   string         `json:"id"` // without a token
-	Call any            `json:"call"`
-	How  map[Status]int `json:"how"`
+	ID string `json:"id"` // without a token
+	// Direct is the place in the context, from 1, of the Plan that runs directly whose Call it is, Plan its name.
+	Direct int            `json:"direct,omitempty"`
+	Plan   string         `json:"plan,omitempty"`
+	Call   any            `json:"call"`
+	How    map[Status]int `json:"how"`
 	// Where says in which, where they have names.
 	Where map[Status][]string `json:"where,omitempty"`
 	// Results of Calls without an output path, by token.
 	Results map[string]any `json:"results,omitempty"`
+	// Done lists the instances in which a Call of such a Plan is done, where neither How nor State tells.
+	Done []string `json:"done,omitempty"`
 	// Decided is what people decided on the Call, in the order of the instances.
 	Decided []Decided `json:"decided,omitempty"`
 }

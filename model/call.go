@@ -15,9 +15,9 @@ type Call struct {
 	Tool    string `json:"tool"`
 	// Params may hold References.
 	Params map[string]any `json:"params"`
-	// OutputPath is where in State the result goes; nil: nowhere, the Call is run for its effect.
-	OutputPath *Path  `json:"outputPath,omitempty"`
-	Method     string `json:"method,omitempty"` // an update method; empty: write-once
+	// OutputPath is where in State the result goes; empty: nowhere, the Call is run for its effect.
+	OutputPath OutputPath `json:"outputPath,omitempty"`
+	Method     string     `json:"method,omitempty"` // an update method; empty: write-once
 	// Scopes is the allow-list of what the Tool is given beside its parameters.
 	Scopes []string `json:"scopes,omitempty"`
 	// Output is the result that the LLM wrote for a latent Tool.
@@ -268,7 +268,7 @@ func (t *Tool) readCallOutput(c *Call, m map[string]any) *Fault {
 		if err != nil {
 			return fault(CodeBadPath, "%s", err)
 		}
-		c.OutputPath = &path
+		c.OutputPath = path
 	}
 	if v, f = t.OutputMethod.of("_outputMethod", m["_outputMethod"], false); f != nil {
 		return f
@@ -279,7 +279,7 @@ func (t *Tool) readCallOutput(c *Call, m map[string]any) *Fault {
 		}
 		c.Method = methodOf(v)
 	}
-	if c.OutputPath != nil && len(*c.OutputPath) == 0 && (c.Method == methodPush || c.Method == methodConcat) {
+	if c.OutputPath.whole() && (c.Method == methodPush || c.Method == methodConcat) {
 		return fault(CodeBadPath, "%s to the whole State would make a list of it", c.Method)
 	}
 	if v, f = t.Scopes.of("_scopes", m["_scopes"], false); f != nil {
@@ -336,38 +336,6 @@ func (t *Tool) readCallResult(c *Call, m map[string]any, kind Kind) *Fault {
 	return nil
 }
 
-// parseOutputPath reads a path in State, with or without †state in front.
-func parseOutputPath(v any) (Path, error) {
-	s, ok := v.(string)
-	if !ok {
-		return nil, fmt.Errorf("_outputPath is a string, not %s", TypeOf(v))
-	}
-	if strings.Contains(s, "||") || strings.Contains(s, "&&") {
-		return nil, fmt.Errorf("_outputPath %q: %s", clip(s, 80), notYet("several output paths"))
-	}
-	if !strings.HasPrefix(s, dagger) {
-		if s == "" {
-			return nil, fmt.Errorf("_outputPath is empty; †state is the whole State")
-		}
-		return ParsePath(s)
-	}
-	r, err := ParseReference(s)
-	if err != nil {
-		return nil, err
-	}
-	if r.Kind != TypeState {
-		return nil, fmt.Errorf("_outputPath %q: only State can be written", clip(s, 80))
-	}
-	return r.Path, nil
-}
-
-// samePath says whether two output paths are one, with or without †state in front.
-func samePath(a, b any) bool {
-	p, errA := parseOutputPath(a)
-	q, errB := parseOutputPath(b)
-	return errA == nil && errB == nil && len(p) == len(q) && p.Within(q)
-}
-
 // parseScopes reads a list of places such as "state.user" or "input", with or without a dagger in front.
 func parseScopes(v any) ([]string, error) {
 	list, ok := stringList(v)
@@ -416,7 +384,7 @@ func (c Call) Raw(token string) map[string]any {
 		m["_instance"] = token
 	}
 	if c.OutputPath != nil {
-		m["_outputPath"] = Reference{Kind: TypeState, Path: *c.OutputPath}.String()
+		m["_outputPath"] = c.OutputPath.Reference()
 	}
 	if c.Method != "" {
 		m["_outputMethod"] = c.Method

@@ -30,8 +30,11 @@ type CarriedMind struct {
 	Log       []LogEntry `json:"log,omitempty"`
 	Output    any        `json:"output,omitempty"`
 	HasOutput bool       `json:"hasOutput,omitempty"`
-	Paused    *Fault     `json:"paused,omitempty"`
-	Limits    Limits     `json:"limits"`
+	// PlanOutput and OutputFault say what became of the output of Plans that ran directly.
+	PlanOutput  bool   `json:"planOutput,omitempty"`
+	OutputFault *Fault `json:"outputFault,omitempty"`
+	Paused      *Fault `json:"paused,omitempty"`
+	Limits      Limits `json:"limits"`
 }
 
 // CarriedMember is one instance as its process knows it.
@@ -52,6 +55,10 @@ type CarriedMember struct {
 	Back      bool         `json:"back,omitempty"`
 	Revised   bool         `json:"revised,omitempty"`
 	Asking    []Asked      `json:"asking,omitempty"`
+	Direct    int          `json:"direct,omitempty"`
+	Handed    bool         `json:"handed,omitempty"`
+	Barred    bool         `json:"barred,omitempty"`
+	Unmet     *Fault       `json:"unmet,omitempty"`
 }
 
 // CallKey names a Call within an instance: Request and index.
@@ -63,6 +70,7 @@ type CarriedPlan struct {
 	Index   int  `json:"index"`
 	Call    any  `json:"call"`
 	Nobody  bool `json:"nobody,omitempty"`
+	Direct  int  `json:"direct,omitempty"`
 }
 
 // CarriedWiring is a Request that wired its result.
@@ -77,7 +85,7 @@ func (m *Mind) Carry() CarriedMind {
 	c := CarriedMind{
 		Started: m.started, Before: m.before, Requests: m.requests, Turns: m.turns, BadReplies: m.badReplies, BadOutputs: m.badOutputs, Lost: m.lost,
 		Usage: m.usage, Unnamed: m.unnamed, ReadySince: m.readySince, Troubles: m.troubles, Log: m.log, Output: m.output,
-		HasOutput: m.hasOutput, Paused: m.paused, Limits: m.limits,
+		HasOutput: m.hasOutput, PlanOutput: m.planOutput, OutputFault: m.outputFault, Paused: m.paused, Limits: m.limits,
 	}
 	for _, msg := range m.idea.Context[m.given:] {
 		c.Context = append(c.Context, msg.Source)
@@ -90,7 +98,7 @@ func (m *Mind) Carry() CarriedMind {
 		c.Members = append(c.Members, carried)
 	}
 	for _, p := range m.plan {
-		c.Plan = append(c.Plan, CarriedPlan{p.request, p.index, p.call, p.nobody})
+		c.Plan = append(c.Plan, CarriedPlan{p.request, p.index, p.call, p.nobody, p.direct})
 	}
 	if m.wiring != nil {
 		c.Wiring = &CarriedWiring{m.wiring.brief.Number, m.wiring.reply.Output}
@@ -102,6 +110,7 @@ func (mem *Member) carry() CarriedMember {
 	c := CarriedMember{
 		Member: *mem, Writes: mem.state.writes, Covered: mem.covered, Planned: mem.planned, Closed: mem.closed, Quiet: mem.quiet,
 		Lacks: mem.lacks, Corrected: mem.corrected, Taken: mem.taken, Back: mem.back, Revised: mem.revised, Asking: mem.asking,
+		Direct: mem.direct, Handed: mem.handed, Barred: mem.barred, Unmet: mem.unmet,
 	}
 	for _, key := range sortedCalls(mem.calls) {
 		c.Calls = append(c.Calls, mem.calls[key])
@@ -135,9 +144,10 @@ func ResumeMind(idea *Idea, process string, bindings map[string]Binding, c Carri
 	}
 	m.requests, m.turns, m.badReplies, m.badOutputs, m.lost = c.Requests, c.Turns, c.BadReplies, c.BadOutputs, c.Lost
 	m.usage, m.unnamed, m.readySince, m.troubles, m.log = c.Usage, c.Unnamed, c.ReadySince, c.Troubles, c.Log
-	m.output, m.hasOutput, m.paused, m.limits = c.Output, c.HasOutput, c.Paused, c.Limits
+	m.output, m.hasOutput, m.planOutput, m.outputFault = c.Output, c.HasOutput, c.PlanOutput, c.OutputFault
+	m.paused, m.limits = c.Paused, c.Limits
 	for _, p := range c.Plan {
-		m.plan = append(m.plan, planned{p.Request, p.Index, p.Call, p.Nobody})
+		m.plan = append(m.plan, planned{request: p.Request, index: p.Index, call: p.Call, nobody: p.Nobody, direct: p.Direct})
 	}
 	if w := c.Wiring; w != nil {
 		m.wiring = &asked{brief: &Brief{Number: w.Request}, reply: &Reply{Output: w.Output}}
@@ -158,4 +168,5 @@ func (mem *Member) resume(c CarriedMember) {
 	}
 	mem.covered, mem.planned, mem.closed, mem.quiet, mem.lacks = c.Covered, c.Planned, c.Closed, c.Quiet, c.Lacks
 	mem.corrected, mem.taken, mem.back, mem.revised, mem.asking = c.Corrected, c.Taken, c.Back, c.Revised, c.Asking
+	mem.direct, mem.handed, mem.barred, mem.unmet = c.Direct, c.Handed, c.Barred, c.Unmet
 }

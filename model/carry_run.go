@@ -16,7 +16,8 @@ type CarriedRun struct {
 	Now     time.Time       `json:"now,omitzero"`
 	Overdue *Fault          `json:"overdue,omitempty"`
 
-	Corrections int `json:"corrections,omitempty"`
+	Corrections int  `json:"corrections,omitempty"`
+	Begun       bool `json:"begun,omitempty"`
 }
 
 // CarriedRecord is a Record with what only its Run knows of it.
@@ -40,7 +41,7 @@ type CarriedReady struct {
 func (r *Run) Carry() CarriedRun {
 	c := CarriedRun{
 		Writes: r.state.writes, Fresh: r.fresh, Open: sortedIndexes(r.open), Closed: r.closed, Now: r.now, Overdue: r.overdue,
-		Corrections: r.corrections,
+		Corrections: r.corrections, Begun: r.begun,
 	}
 	for _, m := range r.context[r.given:] {
 		c.Context = append(c.Context, m.Source)
@@ -72,7 +73,7 @@ func ResumeRun(palette Palette, context []Message, token string, c CarriedRun) *
 	for _, n := range c.Open {
 		r.open[n] = true
 	}
-	r.fresh, r.closed, r.now, r.overdue, r.corrections = c.Fresh, c.Closed, c.Now, c.Overdue, c.Corrections
+	r.fresh, r.closed, r.now, r.overdue, r.corrections, r.begun = c.Fresh, c.Closed, c.Now, c.Overdue, c.Corrections, c.Begun
 	for _, rec := range c.Records {
 		r.records = append(r.records, r.resume(rec))
 	}

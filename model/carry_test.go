@@ -29,7 +29,7 @@ func throughJSON(t failer, from, to any) {
 
 // carriedMind is a Mind after it has travelled to another run of its workflow, as JSON. One that cannot travel now stays.
 func carriedMind(t failer, began *Idea, m *Mind) *Mind {
-	if m.asked != nil {
+	if m.asked != nil || len(m.ended) > 0 {
 		return m
 	}
 	var c CarriedMind
@@ -43,15 +43,15 @@ func TestEveryFieldOfWhatIsCarriedIsKnown(t *testing.T) {
 		of              any
 		carried, follow []string
 	}{
-		{Run{}, []string{"context", "state", "records", "open", "closed", "fresh", "now", "overdue", "corrections"},
+		{Run{}, []string{"context", "state", "records", "open", "closed", "fresh", "now", "overdue", "corrections", "begun"},
 			[]string{"token", "palette", "given", "view", "schema"}},
-		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Asking", "Arrived", "Value", "Doubt", "Pending", "Decisions", "Written",
+		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Asking", "Arrived", "Value", "Doubt", "Untaken", "Taken", "Cause", "Pending", "Decisions", "Written",
 			"ready", "cleared", "asked", "author"}, []string{"reads", "scoped"}},
 		{Mind{}, []string{"idea", "members", "started", "before", "requests", "turns", "badReplies", "badOutputs", "lost", "usage", "unnamed", "wiring",
-			"readySince", "plan", "troubles", "log", "output", "hasOutput", "paused", "limits"},
+			"readySince", "plan", "troubles", "log", "output", "hasOutput", "paused", "limits", "planOutput", "outputFault"},
 			[]string{"given", "first", "process", "bindings", "byToken", "wake", "asked", "ended", "taken"}}, // nothing is asked, who has ended was told, and Calls were handed out
 		{Member{}, []string{"Token", "Status", "Fault", "Missing", "Pending", "state", "calls", "covered", "planned", "closed", "quiet", "told",
-			"lacks", "corrected", "taken", "back", "revised", "asking"}, nil},
+			"lacks", "corrected", "taken", "back", "revised", "asking", "direct", "handed", "barred", "unmet"}, nil},
 	} {
 		typ := reflect.TypeOf(c.of)
 		for i := range typ.NumField() {

@@ -13,16 +13,22 @@ func Check(i *Idea, bindings map[string]Binding) Problems {
 	if i == nil {
 		return nil
 	}
-	c := &checker{idea: i, bindings: bindings, tokens: i.Tokens(), known: map[string]int{}, begins: map[string]bool{}}
-	c.views = viewsOf(i.Context, c.tokens)
-	c.readMessages()
+	c := newChecker(i, bindings)
 	c.checkTools()
 	c.checkStrict()
 	c.checkStates()
+	c.checkBarred()
 	for _, m := range c.messages {
 		c.checkMessage(m)
 	}
 	return c.problems()
+}
+
+func newChecker(i *Idea, bindings map[string]Binding) *checker {
+	c := &checker{idea: i, bindings: bindings, tokens: i.Tokens(), known: map[string]int{}, begins: map[string]bool{}}
+	c.views, c.plans = viewsOf(i.Context, c.tokens), directPlansOf(i.Context)
+	c.readMessages()
+	return c
 }
 
 // checker gathers what is wrong with one Idea.
@@ -31,6 +37,8 @@ type checker struct {
 	bindings map[string]Binding
 	tokens   []string
 	views    map[string]View
+	plans    directPlans
+	places   []string // in the file, of the Idea's Messages
 	messages []placed
 	findings []finding
 	known    map[string]int  // findings by place and text
@@ -51,6 +59,7 @@ func (c *checker) readMessages() {
 		path := fmt.Sprintf("$.context[%d]", n)
 		if m, ok := ReadMessage(raw, path, new(Problems)); ok {
 			c.messages = append(c.messages, placed{m, path})
+			c.places = append(c.places, path)
 			c.begins[m.Instance] = c.begins[m.Instance] || m.Kind != "" || m.Type == TypeText
 		}
 	}
@@ -72,6 +81,7 @@ func (c *checker) checkMessage(m placed) {
 		if !m.isRecord() {
 			c.checkPlan(m)
 		}
+		c.checkStage(m)
 	}
 	if m.Instance != "" && !c.begins[m.Instance] {
 		c.warn(m.path+"._instance", "instance %q has no text, input, State or data of its own: a misspelt token makes a new instance%s",

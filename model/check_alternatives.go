@@ -7,28 +7,41 @@ import "fmt"
 // checkOwnPath warns of a Call that reads the very value it writes: once that is there, the path is closed.
 func (f *flow) checkOwnPath(n int) {
 	s := f.steps[n]
-	if s.output == nil || s.update() {
+	if s.update() || len(s.output) == 0 {
 		return
 	}
 	for r, read := range s.reads {
-		comes := f.facts[n].reads[r].present || len(f.writers(n, r)) > 0
-		if comes && read.ref.Kind == TypeState && read.ref.Path.Within(*s.output) {
-			f.note(s, s.outputAt, fmt.Sprintf("the Call reads %s and is skipped once that is there, as its own path %s is closed then; "+
-				"write elsewhere, or declare an _outputMethod on its tool", read.ref, Reference{TypeState, *s.output}), true)
-			return
+		for i, all := range read.expr {
+			for t, ref := range all {
+				comes := f.facts[n].reads[r][i][t].present || len(f.writers(n, ref)) > 0
+				if comes && ref.Kind == TypeState && within(ref.Path, s.output.Paths()) {
+					f.note(s, s.outputAt, fmt.Sprintf("the Call reads %s and is skipped once that is there, as its own path %s is closed then; "+
+						"write elsewhere, or declare an _outputMethod on its tool", ref, s.output.Reference()), true)
+					return
+				}
+			}
 		}
 	}
+}
+
+func within(p Path, paths []Path) bool {
+	for _, q := range paths {
+		if p.Within(q) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkAlternatives warns of a Call that lies within the path of another, comes behind an update of its path, or repeats
 // another.
 func (f *flow) checkAlternatives(n int) {
 	s := f.steps[n]
-	if s.output == nil || s.update() || f.facts[n].skipped {
-		return
+	if len(s.output.Paths()) != 1 || s.update() || f.facts[n].skipped {
+		return // a Call with several paths writes those that are left
 	}
 	for w, earlier := range f.steps[:n] {
-		if !f.facts[w].here || f.facts[w].skipped || !earlier.claims(*s.output) {
+		if !f.facts[w].here || f.facts[w].skipped || !earlier.claims(s.output[0][0]) {
 			continue
 		}
 		if at, why := clash(s, earlier); why != "" {
@@ -41,15 +54,15 @@ func (f *flow) checkAlternatives(n int) {
 // claims says whether a Call leaves no room for a later write-once Call at a path. One that writes the whole State leaves
 // room, and so may an update above the path.
 func (s *planStep) claims(p Path) bool {
-	if s.output == nil || len(*s.output) == 0 || !s.output.Overlaps(p) {
+	if len(s.output.Paths()) != 1 || s.output.whole() || !s.output[0][0].Overlaps(p) {
 		return false
 	}
-	return !s.update() || len(*s.output) >= len(p)
+	return !s.update() || len(s.output[0][0]) >= len(p)
 }
 
 // clash words what is odd about two Calls that write one path; plain alternatives are not.
 func clash(s, earlier *planStep) (at, why string) {
-	mine, other := Reference{TypeState, *s.output}.String(), Reference{TypeState, *earlier.output}.String()
+	mine, other := s.output.Reference(), earlier.output.Reference()
 	switch {
 	case earlier.update():
 		return s.outputAt, fmt.Sprintf("%s is updated by %s before, so the Call is skipped: put it first, or give it an _outputMethod",

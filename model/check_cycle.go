@@ -9,15 +9,14 @@ import (
 // This file finds who can never run because it waits for itself, through any number of others.
 
 // writers lists the Calls that may yet write what a Call reads, by the rule of provides in readiness.go.
-func (f *flow) writers(n, r int) []int {
-	read := f.steps[n].reads[r]
-	if read.ref.Kind != TypeState {
+func (f *flow) writers(n int, ref Reference) []int {
+	if ref.Kind != TypeState {
 		return nil
 	}
 	var list []int
 	for w, s := range f.steps {
 		facts := f.facts[w]
-		if w == n || s.output == nil || !facts.here || facts.skipped || facts.walled || !s.output.Overlaps(read.ref.Path) {
+		if _, writes := firstAt(facts.open, ref.Path); w == n || !writes || !facts.here || facts.skipped || facts.walled {
 			continue
 		}
 		if !s.update() || w < n {
@@ -40,15 +39,28 @@ func (f *flow) enliven() {
 	}
 }
 
-// waitsFor lists the reads of a Call that find nothing and that no living Call writes.
+// waitsFor lists the reads of a Call of which no alternative is there or has living Calls that write it.
 func (f *flow) waitsFor(n int) []int {
 	var out []int
 	for r, facts := range f.facts[n].reads {
-		if facts.present || facts.outside != "" || f.facts[n].skipped {
-			continue
+		met := f.facts[n].skipped
+		for i := range facts {
+			met = met || len(f.lacks(n, r, i)) == 0
 		}
-		if !f.anyAlive(f.writers(n, r)) {
+		if !met {
 			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// lacks lists the terms of an alternative that are not there and that no living Call writes.
+func (f *flow) lacks(n, r, alternative int) []Reference {
+	var out []Reference
+	for t, facts := range f.facts[n].reads[r][alternative] {
+		ref := f.steps[n].reads[r].expr[alternative][t]
+		if !facts.present && facts.outside == "" && !f.anyAlive(f.writers(n, ref)) {
+			out = append(out, ref)
 		}
 	}
 	return out
@@ -69,8 +81,12 @@ type edge struct{ writer, read int }
 func (f *flow) edges(n int) []edge {
 	var out []edge
 	for _, r := range f.waitsFor(n) {
-		for _, w := range f.writers(n, r) {
-			out = append(out, edge{w, r})
+		for i := range f.facts[n].reads[r] {
+			for _, ref := range f.lacks(n, r, i) {
+				for _, w := range f.writers(n, ref) {
+					out = append(out, edge{w, r})
+				}
+			}
 		}
 	}
 	return out

@@ -12,10 +12,14 @@ type stepFacts struct {
 	reads []readFacts
 	// skipped: its path holds a value already. walled: something other than an object stands above its path.
 	skipped, walled bool
+	open            []Path // those of its paths that it can write
 	outside         string // why State has no room for its result
 }
 
-type readFacts struct {
+// readFacts is what an expression finds, by alternative and term.
+type readFacts [][]termFacts
+
+type termFacts struct {
 	present bool
 	types   string // of the value that is there
 	outside string // why it can never be there
@@ -35,7 +39,7 @@ func (p *planCheck) checkFlow(output *planStep) {
 	steps := append(p.steps[:len(p.steps):len(p.steps)], output)
 	var flows []*flow
 	alike := map[string]*flow{}
-	for _, token := range p.palette.Tokens {
+	for _, token := range p.tokens {
 		facts := p.factsFor(token, steps)
 		key := fmt.Sprintf("%+v", facts)
 		if alike[key] == nil {
@@ -57,23 +61,49 @@ func (p *planCheck) factsFor(token string, steps []*planStep) []stepFacts {
 		f := &out[n]
 		f.here = len(s.tokens) == len(p.palette.Tokens) || contains(s.tokens, token)
 		for _, r := range s.reads {
-			f.reads = append(f.reads, readFactsFor(view, start, r.ref))
+			var facts readFacts
+			for _, all := range r.expr {
+				var terms []termFacts
+				for _, ref := range all {
+					terms = append(terms, termFactsFor(view, start, ref))
+				}
+				facts = append(facts, terms)
+			}
+			f.reads = append(f.reads, facts)
 		}
-		if s.output == nil {
-			continue
+		for _, path := range s.output.Paths() {
+			if schema != nil && f.outside == "" && placeOf(schema, path).closed {
+				f.outside = outsideSchema(schema, path)
+			}
+			if _, closed := start.Closed(path); !closed || s.update() {
+				f.open = append(f.open, path)
+			}
 		}
-		if schema != nil && placeOf(schema, *s.output).closed {
-			f.outside = outsideSchema(schema, *s.output)
-		}
-		_, there := lookupIn(start.now, *s.output)
-		_, closed := start.Closed(*s.output)
-		f.skipped, f.walled = closed && there && !s.update(), start.blockedAbove(*s.output) && !there
+		f.skipped, f.walled = s.roomAt(start)
 	}
 	return out
 }
 
-func readFactsFor(view View, start *State, ref Reference) readFacts {
-	var f readFacts
+// roomAt says whether a Call's path holds a value at the start, or something other than an object stands above it.
+func (s *planStep) roomAt(start *State) (skipped, walled bool) {
+	walls := 0
+	for _, branch := range s.output {
+		all, there, wall := true, true, false
+		for _, path := range branch {
+			_, closed := start.Closed(path)
+			_, present := lookupIn(start.now, path)
+			all, there, wall = all && closed, there && present, wall || start.blockedAbove(path) && !present
+		}
+		skipped = skipped || all && there && !s.update()
+		if wall && (all || s.update()) {
+			walls++
+		}
+	}
+	return skipped, !skipped && walls > 0 && (walls == len(s.output) || !s.update())
+}
+
+func termFactsFor(view View, start *State, ref Reference) termFacts {
+	var f termFacts
 	var v any
 	if ref.Kind != TypeState {
 		v, f.outside = lookOutside(view, ref)
@@ -126,27 +156,54 @@ func (f *flow) checkPath(n int) {
 		f.report(s, s.outputAt, facts.outside)
 	case facts.walled:
 		f.note(s, s.outputAt, fmt.Sprintf("%s: something other than an object stands above it at the start, so the Call never runs",
-			Reference{TypeState, *s.output}), true)
+			s.output.Reference()), true)
 	}
 }
 
-// checkRead looks whether what a Call reads is there or comes, and whether its type fits.
+// checkRead looks whether what a Call reads is there or comes, and whether its type fits. Of several alternatives one is
+// enough: what is wrong with the others is a warning.
 func (f *flow) checkRead(n, r int) {
 	s, read, facts := f.steps[n], f.steps[n].reads[r], f.facts[n].reads[r]
+	hopeless := make([]string, len(read.expr))
+	left := 0
+	for i, all := range read.expr {
+		for t, ref := range all {
+			if why := f.hopeless(n, ref, facts[i][t]); why != "" && hopeless[i] == "" {
+				hopeless[i] = why
+			}
+		}
+		if hopeless[i] == "" {
+			left++
+			f.compareTerm(n, read, all[len(all)-1], facts[i][len(all)-1])
+		}
+	}
+	for _, why := range hopeless {
+		if why != "" {
+			f.note(s, read.path, wiredText(read)+why, left > 0)
+		}
+	}
+}
+
+// hopeless words why a term of an expression can never be there; "" where it can.
+func (f *flow) hopeless(n int, ref Reference, facts termFacts) string {
 	switch {
 	case facts.outside != "":
-		f.report(s, read.path, wiredText(read)+facts.outside)
+		return facts.outside
+	case facts.present, f.facts[n].skipped, len(f.writers(n, ref)) > 0:
+		return ""
+	}
+	return f.whyNobody(n, ref)
+}
+
+// compareTerm compares the type of what an alternative yields.
+func (f *flow) compareTerm(n int, read planRead, ref Reference, facts termFacts) {
+	switch {
 	case facts.present:
 		if facts.types != "" {
-			f.compare(s, read, []string{facts.types}, "")
+			f.compare(f.steps[n], read, ref, []string{facts.types}, "")
 		}
-	case f.facts[n].skipped:
-	default:
-		writers := f.writers(n, r)
-		if len(writers) == 0 {
-			f.report(s, read.path, wiredText(read)+f.whyNobody(n, r))
-		}
-		f.compareWriters(s, read, writers)
+	case !f.facts[n].skipped:
+		f.compareWriters(f.steps[n], read, ref, f.writers(n, ref))
 	}
 }
 
@@ -158,45 +215,56 @@ func wiredText(r planRead) string {
 }
 
 // compare reports a value whose type plainly does not fit the parameter that reads it.
-func (f *flow) compare(s *planStep, read planRead, types []string, from string) {
+func (f *flow) compare(s *planStep, read planRead, ref Reference, types []string, from string) {
 	if s.tool == nil {
 		return
 	}
 	wanted := typesAt(s.tool.Source, read.param)
-	message := fmt.Sprintf("%s%s%s is of type %s; the parameter %q wants %s", wiredText(read), read.ref, from, orList(types),
+	message := fmt.Sprintf("%s%s%s is of type %s; the parameter %q wants %s", wiredText(read), ref, from, orList(types),
 		read.param, orList(wanted))
 	switch typesFit(types, wanted) {
 	case fitsNever:
-		f.report(s, read.path, message)
+		f.note(s, read.path, message, len(read.expr) > 1)
 	case fitsPerhaps:
 		f.note(s, read.path, message, true)
 	}
 }
 
 // compareWriters compares what the writers' Tools say of their results.
-func (f *flow) compareWriters(s *planStep, read planRead, writers []int) {
+func (f *flow) compareWriters(s *planStep, read planRead, ref Reference, writers []int) {
 	lacking := 0
 	for _, n := range writers {
 		w := f.steps[n]
+		at, _ := firstAt(f.facts[n].open, ref.Path)
 		switch {
-		case w.update() && len(*w.output) > 0:
-			continue // what an update makes of a value is known when it has run
-		case len(read.ref.Path) < len(*w.output):
-			f.compare(s, read, []string{"object"}, fmt.Sprintf(", below which %s writes,", w))
+		case w.update() && len(at) > 0 || w.output.branches():
+			continue // what an update makes of a value, and which branch is taken, is known when it has run
+		case len(ref.Path) < len(at):
+			f.compare(s, read, ref, []string{"object"}, fmt.Sprintf(", below which %s writes,", w))
 			continue
 		case w.tool == nil || w.tool.Output == nil:
 			continue
 		}
-		below := read.ref.Path[len(*w.output):]
+		below := ref.Path[len(at):]
 		if placeOf(w.tool.Output.Source, below).closed {
 			if lacking++; lacking == len(writers) {
-				f.report(s, read.path, fmt.Sprintf("%s: %s writes %s, and its _output has no %s%s", read.ref, w,
-					Reference{TypeState, *w.output}, below, suggestBelow(w.tool.Output.Source, below)))
+				f.note(s, read.path, fmt.Sprintf("%s: %s writes %s, and its _output has no %s%s", ref, w,
+					Reference{TypeState, at}, below, suggestBelow(w.tool.Output.Source, below)), len(read.expr) > 1)
 			}
 			continue
 		}
-		f.compare(s, read, typesAt(w.tool.Output.Source, below), fmt.Sprintf(", as %s writes it,", w))
+		f.compare(s, read, ref, typesAt(w.tool.Output.Source, below), fmt.Sprintf(", as %s writes it,", w))
 	}
+}
+
+// firstAt finds the first of some output paths of which a write can be seen at a path.
+func firstAt(paths []Path, p Path) (Path, bool) {
+	for _, q := range paths {
+		if q.Overlaps(p) {
+			return q, true
+		}
+	}
+	return nil, false
 }
 
 func suggestBelow(schema any, p Path) string {
@@ -213,10 +281,9 @@ func suggestBelow(schema any, p Path) string {
 }
 
 // whyNobody words why a Reference to State finds nothing, ever.
-func (f *flow) whyNobody(n, r int) string {
-	ref := f.steps[n].reads[r].ref
+func (f *flow) whyNobody(n int, ref Reference) string {
 	for w, s := range f.steps {
-		if s.output == nil || !f.facts[w].here || !s.output.Overlaps(ref.Path) {
+		if _, writes := firstAt(s.output.Paths(), ref.Path); !writes || !f.facts[w].here {
 			continue
 		}
 		switch {
@@ -240,8 +307,10 @@ func (f *flow) otherPaths(n int, ref Reference) string {
 		}
 	}
 	for w, s := range f.steps {
-		if s.output != nil && f.facts[w].here && w != n {
-			add(*s.output)
+		for _, p := range s.output.Paths() {
+			if f.facts[w].here && w != n {
+				add(p)
+			}
 		}
 	}
 	start, _ := f.views[f.tokens[0]].Payload[TypeState].(map[string]any)

@@ -12,6 +12,7 @@ type planCheck struct {
 	*checker
 	palette Palette
 	path    string
+	tokens  []string // the instances that it is meant for
 	steps   []*planStep
 }
 
@@ -23,16 +24,16 @@ type planStep struct {
 	tool   *Tool    // nil: unknown
 	tokens []string // the instances it is for; nil: unknown
 	reads  []planRead
-	output *Path
+	output OutputPath
 	method string
 	// outputAt is the place of the output path: a key of the Call, or the Call itself where its designer fixed it.
 	outputAt string
 	broken   bool
 }
 
-// planRead is a Reference in a Call's parameters.
+// planRead is a Reference, or an expression, in a Call's parameters.
 type planRead struct {
-	ref   Reference
+	expr  Expression
 	path  string // in the file
 	param Path   // in the parameters
 	wired bool
@@ -44,14 +45,14 @@ func (s *planStep) String() string {
 }
 
 // update says whether the Call's write is a declared update, as Record.update.
-func (s *planStep) update() bool { return s.output != nil && isUpdate(s.method, *s.output) }
+func (s *planStep) update() bool { return len(s.output) > 0 && isUpdate(s.method, s.output[0][0]) }
 
 func (c *checker) checkPlan(m placed) {
 	tokens := c.tokens
 	if m.Instance != "" {
 		tokens = []string{m.Instance}
 	}
-	p := &planCheck{checker: c, path: m.path + ".plan", palette: Palette{
+	p := &planCheck{checker: c, path: m.path + ".plan", tokens: c.meant(m, tokens), palette: Palette{
 		Tools: c.idea.Tools, Bindings: c.assumed(), Tokens: tokens, Template: true,
 	}}
 	for n, raw := range m.Calls {
@@ -101,7 +102,7 @@ func (p *planCheck) readTarget(s *planStep) {
 		p.fail(s, at, "%s", f.Message)
 	case len(known) == 1 && known[0] == "":
 		p.fail(s, at, "unknown instance %q: no message of the context names an instance; leave _instance out", clip(token, 80))
-	case contains(p.tokens, token):
+	case contains(p.checker.tokens, token):
 		p.fail(s, at, "the Plan is for instance %s alone, and its Call for %q", known[0], clip(token, 80))
 	default:
 		p.fail(s, at, "unknown instance %q%s", clip(token, 80), orTheList(token, known))
@@ -158,8 +159,8 @@ func (p *planCheck) readParams(s *planStep) {
 		return
 	}
 	for _, k := range sortedKeys(s.tool.wired) {
-		if ref, err := ParseReference(s.tool.wired[k]); err == nil && ref.Kind == TypeState {
-			s.reads = append(s.reads, planRead{ref: ref, path: s.path, param: Path{k}, wired: true})
+		if e, err := ParseExpression(s.tool.wired[k]); err == nil && e.has(TypeState) {
+			s.reads = append(s.reads, planRead{expr: e, path: s.path, param: Path{k}, wired: true})
 		}
 	}
 	p.readMissing(s)
@@ -173,9 +174,9 @@ func (p *planCheck) readReferences(s *planStep, at string, v any, param Path) bo
 		if !IsReference(v) {
 			break
 		}
-		ref, err := ParseReference(v)
+		e, err := ParseExpression(v)
 		if good = err == nil; good {
-			s.reads = append(s.reads, planRead{ref: ref, path: at, param: param})
+			s.reads = append(s.reads, planRead{expr: e, path: at, param: param})
 		} else {
 			p.fail(s, at, "%s", err)
 		}

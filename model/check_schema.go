@@ -14,8 +14,8 @@ func (c *checker) checkTools() {
 		at := joinJSONPath(toolsPath, t.Name)
 		c.checkRequired(t, at)
 		for _, name := range sortedKeys(t.wired) {
-			if ref, err := ParseReference(t.wired[name]); err == nil {
-				c.checkWired(ref, name, joinJSONPath(at+".properties", name)+".const")
+			if e, err := ParseExpression(t.wired[name]); err == nil {
+				c.checkWired(e, name, joinJSONPath(at+".properties", name)+".const")
 			}
 		}
 		c.checkFixedPath(t, at+"._outputPath")
@@ -35,20 +35,34 @@ func (c *checker) checkRequired(t *Tool, at string) {
 }
 
 // checkWired looks for what a wired parameter stands for. What Calls write to State is the Plan's business.
-func (c *checker) checkWired(ref Reference, name, at string) {
+func (c *checker) checkWired(e Expression, name, at string) {
 	for _, token := range c.tokens {
 		view := c.views[token]
-		why := ""
+		why, wrong := "", 0
+		for _, all := range e {
+			if w := wiredToNothing(view, all); w != "" {
+				why, wrong = w, wrong+1
+			}
+		}
+		if why != "" {
+			c.find(Problem{Path: at, Message: fmt.Sprintf("parameter %q is wired to nothing: %s", name, why), Warning: wrong < len(e)},
+				[]string{token}, len(c.tokens))
+		}
+	}
+}
+
+func wiredToNothing(view View, all []Reference) (why string) {
+	for _, ref := range all {
+		if why != "" {
+			break
+		}
 		if ref.Kind != TypeState {
 			_, why = lookOutside(view, ref)
 		} else if schema := view.Schema[TypeState]; schema != nil && placeOf(schema, ref.Path).closed {
 			why = outsideSchema(schema, ref.Path)
 		}
-		if why != "" {
-			c.find(Problem{Path: at, Message: fmt.Sprintf("parameter %q is wired to nothing: %s", name, why)},
-				[]string{token}, len(c.tokens))
-		}
 	}
+	return why
 }
 
 // checkFixedPath looks whether State has room for what a designer fixed.
@@ -61,8 +75,10 @@ func (c *checker) checkFixedPath(t *Tool, at string) {
 		return
 	}
 	for _, token := range c.tokens {
-		if schema := c.views[token].Schema[TypeState]; schema != nil && placeOf(schema, path).closed {
-			c.find(Problem{Path: at, Message: outsideSchema(schema, path)}, []string{token}, len(c.tokens))
+		for _, p := range path.Paths() {
+			if schema := c.views[token].Schema[TypeState]; schema != nil && placeOf(schema, p).closed {
+				c.find(Problem{Path: at, Message: outsideSchema(schema, p)}, []string{token}, len(c.tokens))
+			}
 		}
 	}
 }

@@ -300,7 +300,7 @@ func ComposeFor(i *Idea, bindings map[string]Binding, b *Brief) Form {
 func composeResults(i *Idea, b *Brief) Form {
 	form := func(strict bool) (any, string) {
 		c := composer{in: ComposeInput{Tools: i.Tools}, strict: strict}
-		choices := []any{}
+		choices, notes := []any{}, i.ToolNotes()
 		for _, t := range i.Tools {
 			ids := []any{}
 			for _, a := range b.Asking {
@@ -315,7 +315,11 @@ func composeResults(i *Idea, b *Brief) Form {
 			if t.Output != nil {
 				out = c.embed(t, "_output", t.Output.Source)
 			}
-			choices = append(choices, closedObject(Field{"_call", Ordered{{"type", "string"}, {"enum", ids}}}, Field{"_output", out}))
+			choice := closedObject(Field{"_call", Ordered{{"type", "string"}, {"enum", ids}}}, Field{"_output", out})
+			if note := notes[t.Name]; note != "" {
+				choice = append(Ordered{{"description", note}}, choice...)
+			}
+			choices = append(choices, choice)
 		}
 		items := Ordered{{"type", "array"}, {"items", Ordered{{"anyOf", choices}}}}
 		return c.whole(closedObject(Field{"calls", items}, Field{"output", Ordered{{"type", "null"}}})), c.reason

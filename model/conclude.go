@@ -47,6 +47,9 @@ func (m *Mind) Conclude() *Conclusion {
 	m.asked = nil
 	c := &Conclusion{Brief: a.brief, Seen: a.seen, Log: a.log, Reply: a.reply}
 	accepted := m.takePlan(a)
+	if len(a.brief.Asking) > 0 {
+		m.log = append(a.log, m.log...) // it makes no Idea: what changed is for the next one
+	}
 	if len(a.brief.Asking) == 0 && (a.reply.Whole || accepted > 0) {
 		m.told(a) // until then each Request is told again
 	}
@@ -104,7 +107,7 @@ func (m *Mind) takePlan(a *asked) int {
 		}
 	}
 	for _, i := range sortedIndexes(known) {
-		kept = append(kept, planned{n, i, known[i], nobodys[i]})
+		kept = append(kept, planned{request: n, index: i, call: known[i], nobody: nobodys[i]})
 	}
 	m.plan = kept
 	return accepted
@@ -129,7 +132,7 @@ func (i *Idea) forEffect(raw any) bool {
 		return false
 	}
 	var c Call
-	return t.readCallOutput(&c, call) == nil && c.OutputPath == nil
+	return t.readCallOutput(&c, call) == nil && len(c.OutputPath) == 0
 }
 
 func (m *Mind) solution(request int) []any {

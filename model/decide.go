@@ -202,7 +202,7 @@ func (r *Run) replace(rec *Record, d Decision) error {
 	case !contains(tokens, r.token):
 		return fmt.Errorf("with: it is for another instance")
 	}
-	if c.OutputPath == nil {
+	if len(c.OutputPath) == 0 {
 		c.OutputPath, c.Method = rec.OutputPath, rec.Method
 	}
 	c.ID, c.Request, c.Index = rec.ID, rec.Request, rec.Index
@@ -215,19 +215,24 @@ func (r *Run) replace(rec *Record, d Decision) error {
 	return nil
 }
 
-// answer takes the result from a person.
+// answer takes the result from a person, who may say which branch it takes.
 func (r *Run) answer(rec *Record, d Decision) error {
-	if err := findTool(r.palette.Tools, rec.Tool).Output.Validate(d.Output); err != nil {
+	value, err := r.takeBranch(rec, d.Output)
+	if err == nil {
+		err = findTool(r.palette.Tools, rec.Tool).Output.Validate(value)
+	}
+	if err != nil {
+		rec.Taken = 0
 		return fmt.Errorf("output: %w", err)
 	}
 	rec.author = Person(d.By)
 	if rec.update() {
 		rec.decided(d)
-		r.arrive(rec, d.Output)
+		r.arrive(rec, value)
 		return nil
 	}
-	if f := r.land(rec, d.Output); f != nil {
-		rec.author = ""
+	if f := r.land(rec, value); f != nil {
+		rec.author, rec.Taken = "", 0
 		return fmt.Errorf("output: %s", f.Message)
 	}
 	rec.decided(d)

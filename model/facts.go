@@ -27,10 +27,11 @@ func (m *Mind) planEntries(members []*Member) []PlanEntry {
 	for _, p := range m.plan {
 		e := PlanEntry{ID: CallID(p.request, p.index, ""), Call: p.call, How: map[Status]int{}, Results: map[string]any{}}
 		for _, mem := range members {
-			if c, ok := mem.calls[[2]int{p.request, p.index}]; ok && m.shown(p, mem, c) {
+			if c, ok := mem.calls[[2]int{p.request, p.index}]; ok && p.about(mem) && m.shown(p, mem, c) {
 				e.add(mem.Token, c)
 			}
 		}
+		m.noteDirect(&e, p, members)
 		if len(e.How) > 0 || p.nobody && anyPlanned(members, p.request) {
 			out = append(out, e)
 		}
@@ -54,6 +55,23 @@ func (e *PlanEntry) add(token string, c CallReport) {
 	}
 }
 
+// noteDirect notes of a Call of a Plan that runs directly whose Plan it is, and, where State does not tell, in which
+// instances it is done.
+func (m *Mind) noteDirect(e *PlanEntry, p planned, members []*Member) {
+	if p.direct == 0 {
+		return
+	}
+	e.Direct, e.Plan = p.direct, m.idea.Context[p.direct-1].Name
+	if len(e.How) < 2 || !m.idea.forEffect(p.call) {
+		return
+	}
+	for _, mem := range members {
+		if p.about(mem) && mem.calls[[2]int{p.request, p.index}].Status == Done {
+			e.Done = append(e.Done, mem.Token)
+		}
+	}
+}
+
 func anyPlanned(members []*Member, request int) bool {
 	for _, mem := range members {
 		if mem.planned == request {
@@ -69,8 +87,11 @@ func (m *Mind) stillShown(p planned) bool {
 		return true
 	}
 	for _, mem := range m.members {
-		if mem.Status != InstanceWorking {
+		if mem.Status != InstanceWorking || !p.about(mem) {
 			continue
+		}
+		if p.direct > 0 && mem.planned == 0 {
+			return true // it may still be at work there
 		}
 		c, ok := mem.calls[[2]int{p.request, p.index}]
 		if mem.planned == p.request && (ok || p.nobody || mem.closed < p.request) || ok && c.overruled() {
@@ -89,7 +110,7 @@ func (m *Mind) callTroubles(members []*Member) []Trouble {
 		for _, mem := range members {
 			call := [2]int{p.request, p.index}
 			c, ok := mem.calls[call]
-			if !ok || c.Fault == nil || c.Status == Rejected || mem.told[call] {
+			if !ok || !p.about(mem) || c.Fault == nil || c.Status == Rejected || mem.told[call] {
 				continue
 			}
 			key := fmt.Sprintf("%d.%d %s %s", p.request, p.index, c.Fault.Code, c.Fault.Message)

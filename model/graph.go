@@ -76,8 +76,9 @@ type graphEdge struct {
 // graphCall is what the graph needs of a Call.
 type graphCall struct {
 	id, instance string
+	written      string // its output path
 	reads        []Reference
-	output       *Path
+	output       []Path
 	update       bool
 }
 
@@ -110,8 +111,10 @@ func (g *graph) addCall(n int, raw any) {
 	if ok {
 		c.readCall(m)
 	}
-	if c.output != nil {
-		lines = append(lines, "→ "+pathText(*c.output))
+	if len(c.output) == 1 {
+		lines = append(lines, "→ "+pathText(c.output[0]))
+	} else if len(c.output) > 1 {
+		lines = append(lines, "→ "+clip(c.written, 60))
 	}
 	g.calls = append(g.calls, c)
 	g.nodes = append(g.nodes, graphNode{id: c.id, lines: lines})
@@ -125,7 +128,8 @@ func (c *graphCall) readCall(m map[string]any) {
 	}
 	if path, err := parseOutputPath(written); err == nil {
 		method, _ := m["_outputMethod"].(string)
-		c.output, c.update = &path, isUpdate(strings.TrimPrefix(method, "set"), path)
+		c.output, c.update = path.Paths(), isUpdate(strings.TrimPrefix(method, "set"), path[0][0])
+		c.written = path.Reference()
 	}
 	for _, k := range sortedKeys(m) {
 		if !strings.HasPrefix(k, "_") {
@@ -146,8 +150,8 @@ func (c *graphCall) collect(v any) {
 			c.collect(e)
 		}
 	case string:
-		if ref, err := ParseReference(v); err == nil && IsReference(v) {
-			c.reads = append(c.reads, ref)
+		if e, err := ParseExpression(v); err == nil && IsReference(v) {
+			c.reads = append(c.reads, e.References()...)
 		}
 	}
 }
@@ -190,7 +194,7 @@ func (g *graph) writersOf(n int, ref Reference) []int {
 	for w, c := range g.calls {
 		// An update is seen by who stands behind it, and the whole State is what stands before its reader.
 		late := w > n && (c.update || len(ref.Path) == 0)
-		if c.output == nil || !c.output.Overlaps(ref.Path) || !sameInstance(c.instance, reader.instance) || late {
+		if !overlapsAny(ref.Path, c.output) || !sameInstance(c.instance, reader.instance) || late {
 			continue
 		}
 		if w == n {
@@ -228,13 +232,31 @@ func (g *graph) givenNode(ref Reference) string {
 // alternative draws a dashed line from the last Call before that writes the same path, or one around or below it.
 func (g *graph) alternative(n int) {
 	c := g.calls[n]
-	for w := n - 1; w >= 0 && c.output != nil && !c.update; w-- {
+	for w := n - 1; w >= 0 && !c.update; w-- {
 		e := g.calls[w]
-		if e.output != nil && !e.update && e.output.Overlaps(*c.output) && sameInstance(e.instance, c.instance) {
+		if !e.update && overlapAny(e.output, c.output) && sameInstance(e.instance, c.instance) {
 			g.edges = append(g.edges, graphEdge{from: e.id, to: c.id, label: "or", dashed: true})
 			return
 		}
 	}
+}
+
+func overlapsAny(p Path, list []Path) bool {
+	for _, q := range list {
+		if p.Overlaps(q) {
+			return true
+		}
+	}
+	return false
+}
+
+func overlapAny(a, b []Path) bool {
+	for _, p := range a {
+		if overlapsAny(p, b) {
+			return true
+		}
+	}
+	return false
 }
 
 func pathText(p Path) string {

@@ -2,47 +2,92 @@ package model
 
 import "fmt"
 
-// Landing is what a result must fit before it lands: the State schema, and the path in it. Activities check large
+// Landing is what a result must fit before it lands: the State schema, and the paths in it. Activities check large
 // values against it, where they are whole; the instance checks the others.
 type Landing struct {
-	Schema any    `json:"schema,omitempty"`
-	Path   Path   `json:"path"`
-	Method string `json:"method,omitempty"`
+	Schema any        `json:"schema,omitempty"`
+	Path   OutputPath `json:"path"`
+	Method string     `json:"method,omitempty"`
 }
 
-// Landing gives what the result of a Call must fit; nil where nothing is said.
+// Landing gives what the result of a Call must fit, and which branches it may take; nil where nothing is said.
 func (r *Run) Landing(rec *Record) *Landing {
-	if rec.OutputPath == nil || r.schema == nil {
+	if len(rec.OutputPath) == 0 || r.schema == nil && !rec.OutputPath.branches() {
 		return nil
 	}
-	return &Landing{Schema: r.schema, Path: *rec.OutputPath, Method: rec.Method}
+	return &Landing{Schema: r.schema, Path: rec.OutputPath, Method: rec.Method}
 }
 
-// land writes a result into State, or keeps it on its record where the Call has no output path.
+// Take reads a result that may say which branch it took, as said tells: {"_outputPath": "†state.failed", "_result": …}.
+func (l *Landing) Take(value any) (branch int, result any, said bool, err error) {
+	if l == nil {
+		return 0, value, false, nil
+	}
+	return l.Path.take(value)
+}
+
+// Say is Take the other way round.
+func (l *Landing) Say(branch int, result any) any {
+	return map[string]any{branchKey: OutputPath{l.Path[branch]}.Reference(), resultKey: result}
+}
+
+// Check says how a write-once result does not fit the State schema at the paths of a branch.
+func (l *Landing) Check(branch int, value any) error {
+	if l == nil || l.Method != "" {
+		return nil
+	}
+	for _, p := range l.Path[branch] {
+		if err := l.check(p, nil, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// land writes a result into State at the paths of the branch it takes, or keeps it on its record where the Call has no
+// output path. It is written everywhere or nowhere; where one of several paths is closed, at the others.
 func (r *Run) land(rec *Record, value any) *Fault {
-	if rec.OutputPath == nil {
+	if len(rec.OutputPath) == 0 {
 		rec.Result = value
 		return nil
 	}
-	w := Write{Path: *rec.OutputPath, Method: rec.Method, Value: value, By: rec.writer(), Request: rec.Request, Index: rec.Index, At: r.now}
-	if _, stored := AsHandle(value); len(w.Path) == 0 && (stored || TypeOf(value) != "object") {
-		return fault(CodeBadOutput, "the whole State takes an object, not %s", typeOfStored(value))
+	var writes []Write
+	for _, p := range rec.OutputPath[max(rec.Taken, 1)-1] {
+		if _, closed := r.state.Closed(p); closed && len(rec.OutputPath.Paths()) > 1 && !rec.update() {
+			continue
+		}
+		w, f := r.writeOf(rec, p, value)
+		if f != nil {
+			return f
+		}
+		writes = append(writes, w)
 	}
-	old, _ := Lookup(r.state.before(rec.Request, rec.Index, w.Path).now, w.Path)
+	for _, w := range writes {
+		r.state.Apply(w)
+		r.fresh = append(r.fresh, w)
+	}
+	return nil
+}
+
+// writeOf is what a result changes at one path, or why it cannot.
+func (r *Run) writeOf(rec *Record, p Path, value any) (Write, *Fault) {
+	w := Write{Path: p, Method: rec.Method, Value: value, By: rec.writer(), Request: rec.Request, Index: rec.Index, At: r.now}
+	if _, stored := AsHandle(value); len(p) == 0 && (stored || TypeOf(value) != "object") {
+		return w, fault(CodeBadOutput, "the whole State takes an object, not %s", typeOfStored(value))
+	}
+	old, _ := Lookup(r.state.before(rec.Request, rec.Index, p).now, p)
 	if f := canCombine(w.Method, old, value); f != nil {
-		return f
+		return w, f
 	}
 	if l := r.Landing(rec); l != nil && !HasHandle(value) && (w.Method == "" || !HasHandle(old)) {
-		if err := l.Check(old, value); err != nil {
-			return fault(CodeBadOutput, "%s", err)
+		if err := l.check(p, old, value); err != nil {
+			return w, fault(CodeBadOutput, "%s", err)
 		}
 	}
-	if len(w.Path) == 0 && w.Method == "" {
+	if len(p) == 0 && w.Method == "" {
 		w.Value = r.state.givingWay(w.Value)
 	}
-	r.state.Apply(w)
-	r.fresh = append(r.fresh, w)
-	return nil
+	return w, nil
 }
 
 // canCombine refuses updates that would have to look into a stored value.
@@ -72,15 +117,15 @@ func typeOfStored(v any) string {
 	return TypeOf(v)
 }
 
-// Check says how a value does not fit the State schema at its path; old is what stands there before an update. Of the
-// whole State only what is written is looked at: the rest may be still to come.
-func (l *Landing) Check(old, value any) error {
-	if l == nil {
+// check says how a value does not fit the State schema at a path; old is what stands there before an update. Of the whole
+// State only what is written is looked at: the rest may be still to come.
+func (l *Landing) check(p Path, old, value any) error {
+	if l.Schema == nil {
 		return nil
 	}
 	after := combine(l.Method, old, value)
-	if len(l.Path) > 0 {
-		return checkPlace(l.Schema, l.Path, after)
+	if len(p) > 0 {
+		return checkPlace(l.Schema, p, after)
 	}
 	m, _ := value.(map[string]any)
 	for _, k := range sortedKeys(m) {

@@ -38,8 +38,8 @@ func TestAResultFitsTheStateSchema(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := &Landing{Schema: mustDecode(schema), Path: p, Method: c.method}
-			err = l.Check(mustDecode(c.old), mustDecode(c.value))
+			l := &Landing{Schema: mustDecode(schema), Path: one(p), Method: c.method}
+			err = l.check(p, mustDecode(c.old), mustDecode(c.value))
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -49,7 +49,7 @@ func TestAResultFitsTheStateSchema(t *testing.T) {
 
 func TestWithoutASchemaEverythingLands(t *testing.T) {
 	var l *Landing
-	if l.Check(nil, 1) != nil {
+	if l.Check(0, 1) != nil {
 		t.Error("something does not fit where nothing is said")
 	}
 	r := NewRun(*paletteFrom(t, sceneTools), nil, "")
@@ -63,7 +63,7 @@ func TestAnActivityIsToldWhatItsResultMustFit(t *testing.T) {
 	r := NewRun(*paletteFrom(t, sceneTools), messagesFrom(t, `[{"type":"state","schema":{"properties":{"a":{"type":"string"}}}}]`), "")
 	r.Accept(1, 1, mustDecode(`{"_tool":"change","_outputPath":"a","_outputMethod":"concat"}`))
 	r.Accept(1, 2, mustDecode(`{"_tool":"do"}`))
-	if l := r.Landing(r.Records()[0]); l == nil || l.Path.String() != "a" || l.Method != "concat" || l.Check("x", 1) == nil || l.Check("x", "y") != nil {
+	if l := r.Landing(r.Records()[0]); l == nil || l.Path.String() != "a" || l.Method != "concat" || l.check(Path{"a"}, "x", 1) == nil || l.check(Path{"a"}, "x", "y") != nil {
 		t.Errorf("it is told %+v", l)
 	}
 	if r.Landing(r.Records()[1]) != nil {

@@ -37,6 +37,15 @@ type Message struct {
 	Tools []string
 	// Calls of a plan message, as written.
 	Calls []any
+	// Stage of a plan that runs with no Request: StageOptimal or StageComplete; empty: it guides the LLM.
+	Stage string
+	// Name of a plan, and When, over what an instance sees, it is meant for it; nil: always.
+	Name string
+	When *Schema
+	// Record says of a plan's Calls, by their ids, what became of them before.
+	Record map[string]any
+	// Output of a plan, with References, is the process's where no Request gives one.
+	Output any
 	// Source is the Message as it was written.
 	Source map[string]any
 }
@@ -213,11 +222,7 @@ func (m *Message) readPayloadSchema(path string, ps *Problems) {
 
 func (m *Message) readPlan(path string, ps *Problems) {
 	m.only(path, ps, "plan", "name", "title", "description", "record", "output", "stage", "when")
-	for _, k := range []string{"stage", "when"} {
-		if m.Source[k] != nil {
-			ps.add(joinJSONPath(path, k), "%s", notYet("Plans that run without a Request"))
-		}
-	}
+	m.readStage(path, ps)
 	var ok bool
 	if m.Calls, ok = m.Source["plan"].([]any); !ok {
 		ps.add(path+".plan", "want a list of calls, not %s", TypeOf(m.Source["plan"]))

@@ -33,6 +33,8 @@ type Mind struct {
 	log                    []LogEntry // what changed since the last Idea
 	output                 any
 	hasOutput              bool
+	planOutput             bool   // it was tried to take the output from the Plans that ran directly
+	outputFault            *Fault // why there is none, where nobody may be asked for it
 	paused                 *Fault
 	limits                 Limits
 	taken                  []TakenUp
@@ -61,6 +63,11 @@ type Member struct {
 	back             bool // a person has decided, and nobody has been asked about it since
 	revised          bool // a person has corrected what it sees, and nobody has been asked about it since
 	asking           []Asked
+
+	direct int    // the place of its Plan that runs directly in the context, from 1; 0: there is none
+	handed bool   // its Plan did not suffice: it goes to the LLM
+	barred bool   // no Plan holds for it, and nobody may be asked
+	unmet  *Fault // what went wrong with its Plan and is covered by no alternative
 }
 
 // InstanceStatus is where an instance stands.
@@ -87,6 +94,7 @@ type planned struct {
 	request, index int
 	call           any
 	nobody         bool // it names no instance that was covered
+	direct         int  // of Request 0: the place of its Plan in the context, from 1
 }
 
 const (
@@ -103,10 +111,11 @@ func NewMind(idea *Idea, process string, bindings map[string]Binding, now time.T
 		idea: idea, process: process, bindings: bindings, byToken: map[string]*Member{}, started: now,
 		limits: idea.Config.Limits,
 	}
+	m.dropPast()
+	m.given = len(m.idea.Context)
 	m.join(idea.Tokens())
 	m.first = len(m.members)
-	m.takePast()
-	m.given = len(m.idea.Context)
+	m.takePast(idea.Context)
 	return m
 }
 
@@ -115,13 +124,14 @@ func (m *Mind) Equip(idea *Idea, bindings map[string]Binding) { m.idea, m.bindin
 
 // join takes instances in. They are ready for a Request at once.
 func (m *Mind) join(tokens []string) {
-	views := viewsOf(m.idea.Context, tokens)
+	views, plans := viewsOf(m.idea.Context, tokens), directPlansOf(m.idea.Context)
 	for _, token := range tokens {
 		view := views[token]
 		member := &Member{Token: token, Status: InstanceWorking, quiet: true, calls: map[[2]int]CallReport{}, told: map[[2]int]bool{}}
 		member.state = NewState(view.Payload[TypeState])
 		member.Missing = MissingRequired(view.Schema[TypeState], member.state.Value())
 		m.enter(member, token)
+		m.assign(plans, member, view)
 	}
 }
 
@@ -180,7 +190,9 @@ const (
 // Next says what to do now, and the Request to make. Wake says until when it may wait.
 func (m *Mind) Next(now time.Time) (Step, *Brief) {
 	m.wake = time.Time{}
+	m.settleDirect()
 	m.tryWiring()
+	m.takePlanOutput()
 	if m.Over() {
 		return StepOver, nil
 	}
@@ -220,7 +232,7 @@ func (m *Mind) over() bool {
 			return false
 		}
 	}
-	return m.idea.Output == nil || m.hasOutput || settled == 0
+	return m.idea.Output == nil || m.hasOutput || settled == 0 || !m.mayAsk()
 }
 
 // limit says which limit the next Request would break.
@@ -282,7 +294,7 @@ func (m *Mind) covered(b *Brief) []*Member {
 
 // lacking is what the next Request is told is missing.
 func (mem *Member) lacking() []string {
-	if mem.lacks == 0 {
+	if mem.lacks == 0 && !mem.handed {
 		return nil
 	}
 	return mem.Missing
@@ -328,7 +340,7 @@ func (m *Mind) Heard(r Report) {
 	}
 	mem.taken = max(mem.taken, r.Corrected)
 	mem.back = mem.back || len(mem.Pending) > 0 && len(r.Pending) == 0
-	mem.quiet, mem.Missing, mem.asking, mem.Pending = r.Quiet, r.Missing, r.Asking, r.Pending
+	mem.quiet, mem.Missing, mem.asking, mem.Pending, mem.unmet = r.Quiet, r.Missing, r.Asking, r.Pending, r.Unmet
 	if r.Overdue != nil && m.paused == nil {
 		m.paused = r.Overdue
 	}

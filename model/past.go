@@ -152,7 +152,15 @@ func (i *Idea) writesAt(raw any, path Path) bool {
 		return false
 	}
 	var c Call
-	return t.readCallOutput(&c, call) == nil && c.OutputPath != nil && c.OutputPath.Overlaps(path)
+	if t.readCallOutput(&c, call) != nil {
+		return false
+	}
+	for _, p := range c.OutputPath.Paths() {
+		if p.Overlaps(path) {
+			return true
+		}
+	}
+	return false
 }
 
 // without is an entry of a record that does not say any more how its Call stands in an instance.

@@ -102,13 +102,13 @@ func TestAPathInJSONIsAString(t *testing.T) {
 			t.Errorf("%s was read as %q", text, p)
 		}
 	}
-	call := Call{OutputPath: &Path{}} // the whole State is not no path
+	call := Call{OutputPath: one(Path{})} // the whole State is not no path
 	data, err := json.Marshal(call)
 	var back Call
 	if err == nil {
 		err = json.Unmarshal(data, &back)
 	}
-	if err != nil || back.OutputPath == nil || len(*back.OutputPath) != 0 {
+	if err != nil || !back.OutputPath.whole() {
 		t.Errorf("the whole State came back as %v, %v", back.OutputPath, err)
 	}
 }

@@ -42,6 +42,7 @@ type planKnobs struct {
 	calls, requests int
 	onlyWriteOnce   bool // no update methods
 	noWhole         bool // nobody writes the whole State
+	plain           bool // no expressions
 	paths           []string
 }
 
@@ -95,7 +96,7 @@ func drawPlan(t *rapid.T, k planKnobs) drawnPlan {
 func drawCall(t *rapid.T, k planKnobs, request, index int) drawnCall {
 	c := drawnCall{request: request, index: index, raw: map[string]any{"_tool": "work"}}
 	for i := range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "reads") {
-		c.raw[fmt.Sprintf("p%d", i)] = asParam(rapid.SampledFrom(append([]string{"", "x"}, k.paths...)).Draw(t, "read"))
+		c.raw[fmt.Sprintf("p%d", i)] = drawRead(t, k)
 	}
 	if rapid.IntRange(0, 9).Draw(t, "scoped") == 0 {
 		c.raw["_scopes"] = []any{"state." + rapid.SampledFrom(k.paths).Draw(t, "scope")}
@@ -107,6 +108,9 @@ func drawCall(t *rapid.T, k planKnobs, request, index int) drawnCall {
 			path = "a"
 		}
 		c.raw["_outputPath"] = strings.TrimSuffix("†state."+path, ".")
+		if path != "" && !k.plain && rapid.IntRange(0, 2).Draw(t, "several paths") == 0 {
+			c.raw["_outputPath"] = drawBranches(t, k, path)
+		}
 	}
 	if !k.onlyWriteOnce && rapid.Bool().Draw(t, "updates") {
 		methods := []string{"assign", "merge", "push", "concat"}
@@ -117,6 +121,9 @@ func drawCall(t *rapid.T, k planKnobs, request, index int) drawnCall {
 	}
 	c.fails = rapid.IntRange(0, 3).Draw(t, "fails") == 0
 	c.result = drawResult(t, c.id(), path == "")
+	if text, _ := c.raw["_outputPath"].(string); strings.Contains(text, "||") {
+		c.result = drawTaken(t, text, c.result)
+	}
 	c.makeLatent(t)
 	return c
 }
@@ -131,12 +138,54 @@ func (c *drawnCall) makeLatent(t *rapid.T) {
 	}
 }
 
-func asParam(path string) any {
+// drawRead draws a Reference or an expression.
+func drawRead(t *rapid.T, k planKnobs) any {
+	text := ""
+	for i := range rapid.SampledFrom([]int{1, 1, 2, 2, 3}).Draw(t, "terms") {
+		term := asParam(rapid.SampledFrom(append([]string{"", "x", "x.never"}, k.paths...)).Draw(t, "read"))
+		if term == "†input.x.never" && i == 0 {
+			term = "†input.x" // alone it can never be there
+		}
+		if i == 0 || k.plain {
+			text = term
+			continue
+		}
+		text += rapid.SampledFrom([]string{" || ", " || ", " && "}).Draw(t, "sign") + term
+	}
+	return text
+}
+
+// drawBranches draws an output path beside one that is drawn already, or two.
+func drawBranches(t *rapid.T, k planKnobs, path string) string {
+	text := "†state." + path
+	for range rapid.IntRange(1, 2).Draw(t, "more paths") {
+		more := rapid.SampledFrom(k.paths).Draw(t, "another path")
+		longer := text + rapid.SampledFrom([]string{" && ", " || ", " || "}).Draw(t, "sign") + "†state." + more
+		if _, err := parseOutputPath(longer); err == nil {
+			text = longer
+		}
+	}
+	return text
+}
+
+// drawTaken draws which branch a result says it takes; none says nothing, another is wrong.
+func drawTaken(t *rapid.T, text string, result func(params, scopes map[string]any) any) func(params, scopes map[string]any) any {
+	branches := strings.Split(text, " || ")
+	taken := rapid.SampledFrom(append([]string{"", "", "nowhere"}, branches...)).Draw(t, "taken")
+	if taken == "" {
+		return result
+	}
+	return func(params, scopes map[string]any) any {
+		return map[string]any{branchKey: taken, resultKey: result(params, scopes)}
+	}
+}
+
+func asParam(path string) string {
 	switch path {
 	case "":
 		return "†state"
-	case "x":
-		return "†input.x"
+	case "x", "x.never":
+		return "†input." + path
 	}
 	return "†state." + path
 }
@@ -299,7 +348,7 @@ func (p *play) through(t failer, choose func(n int) int) {
 func (p *play) fates() string {
 	var b strings.Builder
 	for _, rec := range p.run.Records() {
-		fmt.Fprintf(&b, "%s %s by=%q", rec.ID, rec.Status, rec.By)
+		fmt.Fprintf(&b, "%s %s by=%q taken=%d untaken=%q", rec.ID, rec.Status, rec.By, rec.Taken, rec.Untaken)
 		if rec.Fault != nil {
 			fmt.Fprintf(&b, " fault=%s", rec.Fault)
 		}

@@ -132,7 +132,7 @@ func TestThePartsOfAPromptStandInTheirOrder(t *testing.T) {
 		file  string
 		parts []string
 	}{
-		{"first", []string{"You plan", "## Tools", "### log", "### mail", "### mood", "## Form of the output", "Answer the letter.", "Be kind.", "†input", "†memo", "State has the form", "## Plan to follow", "## State"}},
+		{"first", []string{"You plan", "## Tools", "### log", "### mail", "### mood", "## Form of the output", "Be kind.", "Answer the letter.", "†input", "†memo", "State has the form", "## Plan to follow", "## State"}},
 		{"later", []string{"You plan", "## Tools", "Answer the letters.", "State holds", "†input is", "## Calls so far", "- 1.1", "- 1.2", "## State", "①:", "②:", "She is", "of its own", "still missing", "## Errors", "1.1 in ②"}},
 	} {
 		for _, p := range prompts {

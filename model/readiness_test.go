@@ -59,9 +59,13 @@ func TestWhatAWriteOnceCallWroteIsNeverOverwritten(t *testing.T) {
 		}
 		p.through(rt, drawnOrder(rt, "order"))
 		for _, rec := range p.run.Records() {
-			if rec.Status == Done && rec.OutputPath != nil && !rec.update() {
-				if _, ok := Lookup(p.run.State(), *rec.OutputPath); !ok {
-					rt.Fatalf("%s is done and nothing is at %s in\n%s", rec.ID, rec.OutputPath, p.plan)
+			if rec.Status != Done || rec.OutputPath == nil || rec.update() {
+				continue
+			}
+			for _, path := range rec.OutputPath[max(rec.Taken, 1)-1] {
+				_, before := Lookup(p.run.state.start, path) // it may be replaced, and is not written
+				if _, ok := Lookup(p.run.State(), path); !ok && !before {
+					rt.Fatalf("%s is done and nothing is at %s in\n%s", rec.ID, path, p.plan)
 				}
 			}
 		}

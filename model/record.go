@@ -26,8 +26,14 @@ type Record struct {
 	Status Status `json:"status"`
 	// Fault says why a Call failed or is blocked.
 	Fault *Fault `json:"error,omitempty"`
-	// By says who wrote the path of a skipped Call: a Call's id, a person, or "start".
+	// By says who wrote the path of a skipped Call: a Call's id, a person, or "start". Where Untaken is set, it is the Call
+	// that did not take that branch.
 	By string `json:"by,omitempty"`
+	// Untaken is what a skipped Call would have read: a branch that was not taken, as a Reference.
+	Untaken string `json:"untaken,omitempty"`
+	// Taken is the branch that the result of a Call with several took, from 1; Cause the failure that went to the last.
+	Taken int    `json:"taken,omitempty"`
+	Cause *Fault `json:"cause,omitempty"`
 	// Result of a Call without an output path.
 	Result any `json:"result,omitempty"`
 	// Asking marks a latent Call that is ready and waits for the LLM to write its result.
@@ -47,8 +53,8 @@ type Record struct {
 	// Written is the Call as the LLM wrote it.
 	Written any `json:"-"`
 
-	reads  []Reference // State it reads
-	scoped []Path      // State in its scopes: given as far as it is there
+	reads  []Expression // those of its parameters that read State
+	scoped []Path       // State in its scopes: given as far as it is there
 
 	ready   *Ready // as it was shown to a person, or started
 	cleared bool   // a person has seen it as it is in ready
@@ -65,14 +71,17 @@ func (r *Record) end(s Status, f *Fault) {
 func (r *Record) expects() bool { return r.Asking || r.Status == Running && !r.Arrived }
 
 func (r *Record) update() bool {
-	return r.OutputPath != nil && isUpdate(r.Method, *r.OutputPath)
+	return len(r.OutputPath) > 0 && isUpdate(r.Method, r.OutputPath[0][0])
 }
 
-// claims lists the paths that the result of a Call with an output path changes, as far as that can be told: a result for
-// the whole State, once it is there, changes the keys it has.
+// claims lists the paths that the result of a Call changes, as far as that can be told: once it is there, those of the
+// branch it takes, and of a result for the whole State the keys it has.
 func (r *Record) claims() []Path {
-	if !r.Arrived || r.Method != "" || len(*r.OutputPath) > 0 {
-		return []Path{*r.OutputPath}
+	switch {
+	case r.Arrived && r.Taken > 0:
+		return r.OutputPath[r.Taken-1]
+	case !r.Arrived || r.Method != "" || !r.OutputPath.whole():
+		return r.OutputPath.Paths()
 	}
 	var keys []Path
 	m, _ := r.Value.(map[string]any)
@@ -84,11 +93,18 @@ func (r *Record) claims() []Path {
 
 // writes says whether the result can be seen at a path.
 func (r *Record) writes(p Path) bool {
-	if r.OutputPath == nil || !r.OutputPath.Overlaps(p) {
-		return false
-	}
 	for _, claim := range r.claims() {
 		if claim.Overlaps(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// writesAbove says whether a Call writes a place that holds a path, and more.
+func (r *Record) writesAbove(p Path) bool {
+	for _, q := range r.OutputPath.Paths() {
+		if len(q) < len(p) && p.Within(q) {
 			return true
 		}
 	}
@@ -103,8 +119,11 @@ func (r *Record) writer() string {
 	return r.ID
 }
 
-func (r *Record) before(o *Record) bool {
-	return r.Request < o.Request || r.Request == o.Request && r.Index < o.Index
+func (r *Record) before(o *Record) bool { return r.stands(o.Request, o.Index) }
+
+// stands says whether a Call stands before a place in the Plan.
+func (r *Record) stands(request, index int) bool {
+	return r.Request < request || r.Request == request && r.Index < index
 }
 
 // Counts is how many Calls ended how, as `run --json` tells it.

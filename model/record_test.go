@@ -41,7 +41,7 @@ func TestACallExpectsItsResultOnce(t *testing.T) {
 }
 
 func TestAResultForTheWholeStateClaimsTheKeysItBrings(t *testing.T) {
-	whole := &Path{}
+	whole := one(Path{})
 	for name, c := range map[string]struct {
 		rec Record
 		at  string

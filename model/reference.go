@@ -34,8 +34,8 @@ func ParseReference(s string) (Reference, error) {
 	if !ok {
 		return Reference{}, fmt.Errorf("reference %q: must begin with †", clip(s, 80))
 	}
-	if strings.Contains(body, "||") || strings.Contains(body, "&&") {
-		return Reference{}, fmt.Errorf("reference %q: %s", clip(s, 80), notYet("expressions with || and &&"))
+	if isExpression(body) {
+		return Reference{}, fmt.Errorf("reference %q: one place is wanted, no expression", clip(s, 80))
 	}
 	kind, rest := body, ""
 	if i := strings.IndexAny(body, ".["); i >= 0 {
@@ -54,48 +54,34 @@ func ParseReference(s string) (Reference, error) {
 	return Reference{Kind: kind, Path: path}, nil
 }
 
-// References finds the References in a parameter value, at any depth, in a fixed order. Bad ones are errors.
+// References finds the References in a parameter value, at any depth, in a fixed order: every term of every expression. Bad
+// ones are errors.
 func References(v any) ([]Reference, error) {
-	switch v := v.(type) {
-	case string:
-		if !IsReference(v) {
-			return nil, nil
-		}
-		r, err := ParseReference(v)
-		return []Reference{r}, err
-	case map[string]any:
-		var all []Reference
-		for _, k := range sortedKeys(v) {
-			rs, err := References(v[k])
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, rs...)
-		}
-		return all, nil
-	case []any:
-		var all []Reference
-		for _, e := range v {
-			rs, err := References(e)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, rs...)
-		}
-		return all, nil
+	list, err := Expressions(v)
+	if err != nil {
+		return nil, err
 	}
-	return nil, nil
+	var all []Reference
+	for _, e := range list {
+		all = append(all, e.References()...)
+	}
+	return all, nil
 }
 
 // Resolve puts values in place of References. A value that was put in is data: it is never read as a Reference again.
 func Resolve(v any, lookup func(Reference) (any, bool)) (any, error) {
+	return resolveBy(v, func(e Expression) (any, bool) { return e.value(lookup) })
+}
+
+// resolveBy is Resolve for whoever finds the value of an expression as a whole.
+func resolveBy(v any, find func(Expression) (any, bool)) (any, error) {
 	switch v := v.(type) {
 	case string:
-		return resolveString(v, lookup)
+		return resolveString(v, find)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for _, k := range sortedKeys(v) {
-			r, err := Resolve(v[k], lookup)
+			r, err := resolveBy(v[k], find)
 			if err != nil {
 				return nil, err
 			}
@@ -105,7 +91,7 @@ func Resolve(v any, lookup func(Reference) (any, bool)) (any, error) {
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			r, err := Resolve(e, lookup)
+			r, err := resolveBy(e, find)
 			if err != nil {
 				return nil, err
 			}
@@ -116,17 +102,17 @@ func Resolve(v any, lookup func(Reference) (any, bool)) (any, error) {
 	return v, nil
 }
 
-func resolveString(s string, lookup func(Reference) (any, bool)) (any, error) {
+func resolveString(s string, find func(Expression) (any, bool)) (any, error) {
 	if !IsReference(s) {
 		return strings.TrimPrefix(s, dagger), nil // ††x stands for †x
 	}
-	r, err := ParseReference(s)
+	e, err := ParseExpression(s)
 	if err != nil {
 		return nil, err
 	}
-	v, ok := lookup(r)
+	v, ok := find(e)
 	if !ok {
-		return nil, fmt.Errorf("reference %s: nothing there", r)
+		return nil, fmt.Errorf("reference %s: nothing there", e)
 	}
 	return v, nil
 }

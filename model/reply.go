@@ -70,7 +70,9 @@ type Report struct {
 	// Writes are those since the last report.
 	Writes  []Write  `json:"writes,omitempty"`
 	Missing []string `json:"missing,omitempty"`
-	Asking  []Asked  `json:"asking,omitempty"`
+	// Unmet is what went wrong with the Plan that runs directly and is covered by no alternative.
+	Unmet  *Fault  `json:"unmet,omitempty"`
+	Asking []Asked `json:"asking,omitempty"`
 	// Pending is what waits for a person.
 	Pending []Pending `json:"pending,omitempty"`
 	// Corrected counts the corrections that the instance has taken in.

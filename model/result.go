@@ -84,7 +84,7 @@ func (m *Mind) failure() *Fault {
 	}
 	switch {
 	case failed == 0:
-		return nil
+		return m.outputFault
 	case first.Token == "":
 		return first.Fault
 	}

@@ -80,6 +80,9 @@ func (m *Mind) Revise(s Steering) (touched []*Member, err error) {
 	concerned := map[*Member]bool{}
 	for n, msg := range messages {
 		members, err := m.concerned(msg)
+		if err == nil && msg.direct() {
+			err = errors.New("a Plan that runs directly begins with its instance; without its stage it guides the next Request")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("$.context[%d]: %w", n, err)
 		}
@@ -212,7 +215,7 @@ func (m *Mind) Add(s Steering) ([]string, error) {
 		}
 	}
 	m.idea = m.idea.with(messages)
-	m.output, m.hasOutput = nil, false
+	m.output, m.hasOutput, m.planOutput, m.outputFault = nil, false, false, nil
 	tokens := (&Idea{Context: messages}).Tokens()
 	m.join(tokens)
 	return tokens, nil
@@ -244,13 +247,29 @@ func (r *Run) Revise(messages []Message, by, reason string) {
 	}
 }
 
-// correctedBy names the person who has set the path of a Call while it ran; "" where nobody has.
+// correctedBy names the person who has set the path of a Call while it ran, or all paths of one of its branches; "" where
+// nobody has.
 func (r *Run) correctedBy(rec *Record) string {
-	if rec.OutputPath == nil || rec.update() {
+	if rec.update() {
 		return ""
 	}
+	for _, branch := range rec.OutputPath {
+		by := ""
+		for _, p := range branch {
+			if by = r.corrector(p); by == "" {
+				break
+			}
+		}
+		if by != "" {
+			return by
+		}
+	}
+	return ""
+}
+
+func (r *Run) corrector(p Path) string {
 	for _, w := range r.state.Writes() {
-		if w.Correction > 0 && w.Path.Overlaps(*rec.OutputPath) {
+		if w.Correction > 0 && w.Path.Overlaps(p) {
 			return w.By
 		}
 	}

@@ -1,7 +1,9 @@
 package model
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"sort"
 	"strings"
 	"time"
@@ -25,6 +27,7 @@ type Run struct {
 	overdue *Fault
 	// corrections counts the values that people set.
 	corrections int
+	begun       bool // the Calls of a Plan that runs directly were taken in
 }
 
 // NewRun begins an instance: the palette (whose tokens are not looked at), and the context it may see.
@@ -61,16 +64,20 @@ func (r *Run) Records() []*Record { return r.records }
 // Accept takes a Call of a Request, as the LLM wrote it. A Request that is closed, and a Call that is known already,
 // change nothing. A broken Call is taken as one that has failed: the next Request is told why.
 func (r *Run) Accept(request, index int, raw any) bool {
-	at := sort.Search(len(r.records), func(i int) bool {
-		c := r.records[i].Call
-		return c.Request > request || c.Request == request && c.Index >= index
-	})
+	at := sort.Search(len(r.records), func(i int) bool { return !r.records[i].stands(request, index) })
 	known := at < len(r.records) && r.records[at].Request == request && r.records[at].Index == index
 	if known || request <= r.closed {
 		return false
 	}
 	r.open[request] = true
-	call, _, f := r.palette.Read(raw)
+	r.take(r.palette, request, index, raw)
+	return true
+}
+
+// take reads a Call and puts it at its place in the Plan.
+func (r *Run) take(palette Palette, request, index int, raw any) *Record {
+	at := sort.Search(len(r.records), func(i int) bool { return !r.records[i].stands(request, index) })
+	call, _, f := palette.Read(raw)
 	call.ID, call.Request, call.Index = CallID(request, index, r.token), request, index
 	rec := &Record{Call: call, Status: Waiting, Written: raw}
 	if f == nil {
@@ -82,27 +89,22 @@ func (r *Run) Accept(request, index int, raw any) bool {
 	r.records = append(r.records, nil)
 	copy(r.records[at+1:], r.records[at:])
 	r.records[at] = rec
-	return true
+	return rec
 }
 
 // admit checks what only the instance knows: what References find outside State, and whether State has room for the
 // result.
 func (r *Run) admit(rec *Record) *Fault {
-	refs, err := References(rec.Params)
+	list, err := Expressions(rec.Params)
 	if err != nil {
 		return fault(CodeBadReference, "%s", err)
 	}
-	for _, ref := range refs {
-		if ref.Kind == TypeState {
-			rec.reads = append(rec.reads, ref)
-			continue
+	for _, e := range list {
+		if why := r.neverThere(e); why != "" {
+			return fault(CodeBadReference, "%s", why)
 		}
-		payload, ok := r.view.Payload[ref.Kind]
-		if !ok {
-			return fault(CodeBadReference, "reference %s: the context has no %q", ref, ref.Kind)
-		}
-		if _, ok := lookupIn(payload, ref.Path); !ok {
-			return fault(CodeBadReference, "reference %s: nothing there", ref)
+		if e.has(TypeState) {
+			rec.reads = append(rec.reads, e)
 		}
 	}
 	for _, place := range rec.Scopes {
@@ -110,13 +112,36 @@ func (r *Run) admit(rec *Record) *Fault {
 			rec.scoped = append(rec.scoped, ref.Path)
 		}
 	}
-	if rec.OutputPath == nil {
-		return nil
-	}
-	if r.schema != nil && placeOf(r.schema, *rec.OutputPath).closed {
-		return fault(CodeBadPath, "%s stands outside the closed State schema", Reference{TypeState, *rec.OutputPath})
+	for _, p := range rec.OutputPath.Paths() {
+		if r.schema != nil && placeOf(r.schema, p).closed {
+			return fault(CodeBadPath, "%s stands outside the closed State schema", Reference{TypeState, p})
+		}
 	}
 	return nil
+}
+
+// neverThere says why no alternative of an expression can ever be there: each reads outside State what is not there.
+func (r *Run) neverThere(e Expression) string {
+	why := ""
+	for _, all := range e {
+		missing := ""
+		for _, ref := range all {
+			if _, known := r.view.Payload[ref.Kind]; ref.Kind == TypeState || missing != "" {
+				continue
+			} else if !known {
+				missing = fmt.Sprintf("reference %s: the context has no %q", ref, ref.Kind)
+			} else if r.sightOf(nil, ref) == absent {
+				missing = fmt.Sprintf("reference %s: nothing there", ref)
+			}
+		}
+		if missing == "" {
+			return ""
+		}
+		if why == "" {
+			why = missing
+		}
+	}
+	return why
 }
 
 // Close ends a Request at this instance: nothing more of it, or of one before it, is accepted.
@@ -250,7 +275,8 @@ func (r *Run) start(rec *Record, ready Ready) []Ready {
 		rec.Status = Running
 		return []Ready{ready}
 	case rec.HasOutput:
-		r.arrive(rec, rec.Output)
+		result, _ := r.takeBranch(rec, rec.Output) // a latent Tool says no branch
+		r.arrive(rec, result)
 	default:
 		rec.Asking = true
 	}
@@ -284,8 +310,17 @@ func (r *Run) lookupFor(rec *Record) func(Reference) (any, bool) {
 			v, how := r.see(rec, ref.Path)
 			return v, how != absent
 		}
-		return lookupIn(r.view.Payload[ref.Kind], ref.Path)
+		return r.outside(ref)
 	}
+}
+
+// outside finds what a Reference says outside State.
+func (r *Run) outside(ref Reference) (any, bool) {
+	payload, known := r.view.Payload[ref.Kind]
+	if !known {
+		return nil, false
+	}
+	return lookupIn(payload, ref.Path)
 }
 
 // scopes is what a Call is given beside its parameters. Of State that is what stands before it in the Plan: nobody waits
@@ -319,9 +354,32 @@ func scopeReference(place string) (Reference, error) {
 // Succeed ends a Call with its result, or fails it where the result does not fit. A Call that is not running or asking
 // is left as it is.
 func (r *Run) Succeed(id string, value any) {
-	if rec := r.Find(id); rec != nil && rec.expects() {
-		r.arrive(rec, value)
+	rec := r.Find(id)
+	if rec == nil || !rec.expects() {
+		return
 	}
+	result, err := r.takeBranch(rec, value)
+	if err != nil {
+		r.fail(rec, fault(CodeBadOutput, "%s", err))
+		return
+	}
+	r.arrive(rec, result)
+}
+
+// takeBranch notes which branch a result takes, of a Call that has several: an explicit activity may say so, and whoever
+// answers in its place.
+func (r *Run) takeBranch(rec *Record, value any) (result any, err error) {
+	if !rec.OutputPath.branches() {
+		return value, nil
+	}
+	branch := 0
+	if r.palette.Bindings[rec.Tool].Kind != KindLatent {
+		branch, value, _, err = rec.OutputPath.take(value)
+	}
+	if err == nil {
+		rec.Taken = branch + 1
+	}
+	return value, err
 }
 
 // arrive takes a result. An update waits for the Calls before it that write there: it is checked against what it will be
@@ -342,16 +400,32 @@ func (r *Run) finish(rec *Record, value any) {
 		rec.By, rec.Result = by, value
 		return
 	}
-	if f := r.land(rec, value); f != nil {
+	f := r.land(rec, value)
+	if last := len(rec.OutputPath); f != nil && rec.Cause == nil && rec.OutputPath.branches() {
+		rec.Taken, rec.Cause = last, f
+		f = r.land(rec, faultValue(f))
+	}
+	if f != nil {
+		f = cmp.Or(rec.Cause, f)
+		rec.Taken, rec.Cause = 0, nil
 		rec.end(Failed, f)
 		return
 	}
 	rec.end(Done, nil)
 }
 
-// Fail ends a Call whose activity gave up.
+// Fail ends a Call whose activity gave up. Where it has several branches, the failure goes to the last one.
 func (r *Run) Fail(id string, f *Fault) {
 	if rec := r.Find(id); rec != nil && rec.expects() {
-		rec.end(Failed, f)
+		r.fail(rec, f)
 	}
+}
+
+func (r *Run) fail(rec *Record, f *Fault) {
+	if !rec.OutputPath.branches() {
+		rec.end(Failed, f)
+		return
+	}
+	rec.Taken, rec.Cause = len(rec.OutputPath), f
+	r.arrive(rec, faultValue(f))
 }

@@ -247,11 +247,15 @@ func callFrom(text string) any {
 		call = mustDecode(params).(map[string]any)
 	}
 	call["_tool"] = tool
-	if path, method, _ := strings.Cut(right, " "); path != "" {
+	path, method := right, ""
+	if at := strings.LastIndex(right, " "); at > 0 && !strings.ContainsAny(right[at-1:at], "|&") {
+		path, method = right[:at], right[at+1:]
+	}
+	if path != "" {
 		call["_outputPath"] = path
-		if method != "" {
-			call["_outputMethod"] = method
-		}
+	}
+	if method != "" {
+		call["_outputMethod"] = method
 	}
 	return call
 }
@@ -300,6 +304,8 @@ func (s *scene) fate(rec *Record) string {
 		now += " " + string(Encode(Normal(rec.Pending.Params)))
 	case rec.Arrived:
 		return "has its result and waits to land"
+	case rec.Untaken != "":
+		now += ": " + rec.By + " left " + rec.Untaken
 	case rec.Status == Skipped:
 		now += ": the path was closed by " + rec.By
 	case rec.Status == Blocked:

@@ -20,7 +20,8 @@ func snapshotContext(context any, seen *Brief) []any {
 	var out, own []any
 	schemas := map[string]any{}
 	list, _ := context.([]any)
-	for _, raw := range list {
+	planned := withoutDirect(seen.Plan)
+	for n, raw := range list {
 		m, ok := ReadMessage(raw, "", new(Problems))
 		switch {
 		case !ok:
@@ -29,6 +30,7 @@ func snapshotContext(context any, seen *Brief) []any {
 				schemas[m.Instance] = m.Schema
 			}
 		case m.Type != TypeError && !m.isRecord():
+			raw = withRecord(raw, seen.Plan, n+1)
 			if m.Instance == "" {
 				out = append(out, raw)
 			} else {
@@ -40,13 +42,44 @@ func snapshotContext(context any, seen *Brief) []any {
 		out = append(out, stateMessage(c, schemas))
 	}
 	out = append(out, own...)
-	if len(seen.Plan) > 0 {
-		out = append(out, planMessage(seen.Plan))
+	if len(planned) > 0 {
+		out = append(out, planMessage(planned))
 	}
 	for _, t := range seen.Troubles {
 		out = append(out, troubleMessage(t))
 	}
 	return out
+}
+
+// withoutDirect picks the Calls that Requests planned.
+func withoutDirect(plan []PlanEntry) []PlanEntry {
+	var list []PlanEntry
+	for _, e := range plan {
+		if e.Direct == 0 {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// withRecord puts beside a Plan that runs directly, by its place in the context, what became of its Calls.
+func withRecord(raw any, plan []PlanEntry, place int) any {
+	record := map[string]any{}
+	for _, e := range plan {
+		if e.Direct != place {
+			continue
+		}
+		record[e.ID] = Normal(e.How)
+		for _, token := range e.Done {
+			record[e.ID+"@"+token] = string(Done)
+		}
+	}
+	if len(record) == 0 {
+		return raw
+	}
+	m := withoutKey(raw.(map[string]any), "record")
+	m["record"] = record
+	return m
 }
 
 func stateMessage(c Covered, schemas map[string]any) any {

@@ -79,6 +79,17 @@ func (s *stage) join(tokens []string) {
 	for _, token := range tokens {
 		s.runs[token] = NewRun(Palette{Tools: s.idea.Tools, Bindings: s.bindings, Oversight: s.idea.Config.Approval}, s.mind.Idea().Context, token)
 		s.said[token] = map[string]said{}
+		s.runs[token].Begin()
+	}
+}
+
+// runsPlans lets the Plans that run directly come as far as they can in every instance, and reports it.
+func (s *stage) runsPlans() {
+	for _, token := range s.mind.Tokens() {
+		if s.runs[token].Direct() && s.mind.member(token).Status == InstanceWorking {
+			s.settleRun(token, 0)
+			s.mind.Heard(s.report(token, 0))
+		}
 	}
 }
 
@@ -221,7 +232,7 @@ func (s *stage) settleRun(token string, request int) {
 // report is what an instance tells its process when it has come to rest. It goes through JSON, as signals do.
 func (s *stage) report(token string, closed int) Report {
 	run := s.runs[token]
-	r := Report{Token: token, Closed: closed, Quiet: run.Quiet(), Missing: run.Missing(), Writes: run.NewWrites(),
+	r := Report{Token: token, Closed: closed, Quiet: run.Quiet(), Missing: run.Missing(), Unmet: run.Unmet(), Writes: run.NewWrites(),
 		Pending: run.Pending(), Overdue: run.Overdue(), Corrected: s.corrected[token]}
 	for _, rec := range run.Records() {
 		if now := (said{rec.Status, len(rec.Decisions)}); s.said[token][rec.ID] != now {

@@ -20,30 +20,36 @@ type TakenCall struct {
 	Why string
 }
 
-// takePast takes in what the Idea tells of the time before it. What it has taken, the Idea does not say any more.
-func (m *Mind) takePast() {
+// dropPast leaves out of the Idea what it tells of the time before it: takePast takes that in.
+func (m *Mind) dropPast() {
 	var left []Message
-	tokens := m.Tokens()
-	m.before = requestsBefore(m.idea)
 	for _, msg := range m.idea.Context {
-		t, isTrouble := troubleOf(msg)
-		switch {
-		case isTrouble:
-			m.troubles = append(m.troubles, t)
-		case msg.isRecord():
-			for _, p := range pastOf(msg, tokens) {
-				m.remember(p)
-			}
-		default:
+		if _, isTrouble := troubleOf(msg); !isTrouble && !msg.isRecord() {
 			left = append(left, msg)
 		}
-		m.ending(msg)
 	}
 	if len(left) < len(m.idea.Context) {
 		m.idea = m.idea.having(left)
 	}
+}
+
+// takePast takes in what a context tells of the time before it.
+func (m *Mind) takePast(context []Message) {
+	tokens := m.Tokens()
+	m.before = requestsBefore(m.idea)
+	for _, msg := range context {
+		if t, ok := troubleOf(msg); ok {
+			m.troubles = append(m.troubles, t)
+		}
+		if msg.isRecord() {
+			for _, p := range pastOf(msg, tokens) {
+				m.remember(p)
+			}
+		}
+		m.ending(msg)
+	}
 	for _, mem := range m.members {
-		if mem.Status != InstanceWorking {
+		if mem.Status != InstanceWorking && !mem.barred {
 			m.ended = append(m.ended, mem)
 		}
 	}
@@ -65,6 +71,9 @@ func (m *Mind) ending(msg Message) {
 	if mem == nil || msg.Kind != TypeState {
 		return
 	}
+	if mem.barred {
+		return
+	}
 	mem.Status, mem.Fault = InstanceWorking, nil
 	if msg.Status == InstanceSettled || msg.Status == InstanceFailed {
 		mem.Status = msg.Status
@@ -79,7 +88,7 @@ func (m *Mind) ending(msg Message) {
 // remember takes a Call of the process before: as a fact where it had ended, else to be taken up.
 func (m *Mind) remember(p past) {
 	m.before = max(m.before, p.request)
-	m.plan = append(m.plan, planned{p.request, p.index, p.call, len(p.how) == 0})
+	m.plan = append(m.plan, planned{request: p.request, index: p.index, call: p.call, nobody: len(p.how) == 0})
 	for _, token := range sortedKeys(p.how) {
 		mem := m.member(token)
 		if mem == nil {
@@ -173,7 +182,7 @@ func (m *Mind) solve(index int, raw any, tokens []string) {
 	if len(open) == 0 && len(tokens) > 0 {
 		return
 	}
-	m.plan = append(m.plan, planned{m.before, index, raw, len(tokens) == 0})
+	m.plan = append(m.plan, planned{request: m.before, index: index, call: raw, nobody: len(tokens) == 0})
 	for _, mem := range open {
 		mem.planned = m.before
 		m.take(mem, m.before, TakenCall{Index: index, Call: raw})

@@ -86,7 +86,7 @@ func (t *Tool) readParams(path string, ps *Problems) {
 			ps.add(at, "a parameter's name does not begin with _: that is for meta properties")
 		}
 		if ref, ok := wiredReference(props[name]); ok {
-			if _, err := ParseReference(ref); err != nil {
+			if _, err := ParseExpression(ref); err != nil {
 				ps.add(at+".const", "%s", err)
 			}
 			t.wired[name] = ref

@@ -36,7 +36,7 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 		{"its fixed _scopes are text", `{"_scopes":"input"}`, "$.t._scopes: _scopes is a list of places"},
 		{"its fixed _scopes name no place", `{"_scopes":["state..a"]}`, "$.t._scopes: _scopes: reference"},
 		{"its wired parameter is wired to nothing", `{"properties":{"a":{"const":"†state..b"}}}`, "$.t.properties.a.const: "},
-		{"its wired parameter is wired by an expression", `{"properties":{"a":{"const":"†state.a || †state.b"}}}`, "not built yet"},
+		{"its wired parameter is wired by a bad expression", `{"properties":{"a":{"const":"†state.a || b"}}}`, "must begin with †"},
 		{"its _activity is empty", `{"_activity":""}`, "an activity's name is not empty"},
 		{"its _activity is of no known kind", `{"_activity":{"grpc":{}}}`, `$.t._activity: want a name, {"http": {…}} or {"mcp": {…}}`},
 		{"its _activity is of two kinds", `{"_activity":{"http":{},"grpc":{}}}`, `want a name, {"http": {…}} or {"mcp": {…}}`},
@@ -59,8 +59,7 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 		{"its approval's when loads something", `{"_approval":{"when":{"$ref":"https://example.com/s.json"}}}`, "$.t._approval.when: compile schema: "},
 		{"it is a delegate, which is not built yet", `{"_delegate":"other.json"}`, "$.t._delegate: delegates are not built yet"},
 		{"it hands values back, which is not built yet", `{"_writes":["state.a"]}`, "$.t._writes: delegates are not built yet"},
-		{"its fixed _outputPath is two, which is not built yet", `{"_outputPath":"†state.a && †state.b"}`, "several output paths are not built yet"},
-		{"its fixed _outputPath branches, which is not built yet", `{"_outputPath":"†state.a || †state.b"}`, "several output paths are not built yet"},
+		{"its fixed _outputPath is twice the same", `{"_outputPath":"†state.a && †state.a"}`, "lies within the other"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var ps Problems

@@ -95,30 +95,39 @@ func (mem *Member) allValued(request int) bool {
 	return true
 }
 
-// wire puts values in place of an output's References. In a process with tokens, a State reference stands for an object
-// with every instance's value by its token.
-func (m *Mind) wire(out any) (any, error) {
+// wire puts values in place of an output's References. In a process with tokens, an expression that reads State stands for
+// an object with every instance's value by its token.
+func (m *Mind) wire(out any) (any, error) { return m.wireOver(out, m.members) }
+
+func (m *Mind) wireOver(out any, members []*Member) (any, error) {
 	shared := ViewOf(m.idea.Context, "")
-	return Resolve(out, func(r Reference) (any, bool) {
-		switch {
-		case r.Kind != TypeState:
-			payload, ok := shared.Payload[r.Kind]
-			if !ok {
-				return nil, false
-			}
-			return lookupIn(payload, r.Path)
-		case len(m.members) == 1 && m.members[0].Token == "":
-			return lookupIn(m.members[0].state.Value(), r.Path)
+	return resolveBy(out, func(e Expression) (any, bool) {
+		if members[0].Token == "" || !e.has(TypeState) {
+			return members[0].find(e, shared)
 		}
 		all := map[string]any{}
-		for _, mem := range m.members {
-			v, ok := lookupIn(mem.state.Value(), r.Path)
+		for _, mem := range members {
+			v, ok := mem.find(e, shared)
 			if !ok {
 				return nil, false
 			}
 			all[mem.Token] = v
 		}
 		return all, true
+	})
+}
+
+// find gives the value of an expression over an instance's State and what all share.
+func (mem *Member) find(e Expression, shared View) (any, bool) {
+	return e.value(func(r Reference) (any, bool) {
+		if r.Kind == TypeState {
+			return lookupIn(mem.state.Value(), r.Path)
+		}
+		payload, ok := shared.Payload[r.Kind]
+		if !ok {
+			return nil, false
+		}
+		return lookupIn(payload, r.Path)
 	})
 }
 

@@ -158,8 +158,8 @@ func (a *app) printApprovals(list []workflows.Approval) error {
 func approvalText(p workflows.Approval) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s  %s", printable(p.Process), printable(p.Call), printable(p.Tool))
-	if p.OutputPath != nil {
-		fmt.Fprintf(&b, " → %s", printable(model.Reference{Kind: model.TypeState, Path: *p.OutputPath}.String()))
+	if len(p.OutputPath) > 0 {
+		fmt.Fprintf(&b, " → %s", printable(p.OutputPath.Reference()))
 	}
 	fmt.Fprintf(&b, "\n  waits for %s, since %s\n", time.Since(p.Since).Round(time.Second), p.Since.Local().Format(time.DateTime))
 	if p.Until != nil {

@@ -5,6 +5,7 @@ import (
 	"processidea/activities/tools"
 	"processidea/model"
 	"processidea/worker/engine"
+	"processidea/workflows"
 )
 
 // bindings is what can be said here of the tools that a worker knows.
@@ -20,15 +21,34 @@ func knownTools(p place) bindings {
 
 // check reports what is wrong with an Idea beyond its form.
 func (b bindings) check(idea *model.Idea) model.Problems {
-	bound := activities.Bind(idea, b.registry)
+	bound := b.bind(idea)
 	for n := range bound.Problems {
 		bound.Problems[n].Warning = b.elsewhere
 	}
+	problems := model.Check(idea, bound.Bindings)
+	if b.elsewhere {
+		soften(problems, model.CheckStages(idea, bound.Bindings))
+	}
+	return append(bound.Problems, problems...)
+}
+
+func (b bindings) bind(idea *model.Idea) *workflows.PrepareResult {
+	bound := activities.Bind(idea, b.registry)
 	// A Tool that is known elsewhere, or that is complained of already, is taken for a Go function.
 	for _, t := range idea.Tools {
 		if _, ok := bound.Bindings[t.Name]; !ok {
 			bound.Bindings[t.Name] = model.Binding{Kind: model.KindGo, Name: t.Name}
 		}
 	}
-	return append(bound.Problems, model.Check(idea, bound.Bindings)...)
+	return bound
+}
+
+// soften makes warnings of problems that only a worker elsewhere can tell of: what is taken for a latent Tool here may be a
+// Go function there.
+func soften(problems, doubtful model.Problems) {
+	for n := range problems {
+		for _, d := range doubtful {
+			problems[n].Warning = problems[n].Warning || problems[n] == d
+		}
+	}
 }

@@ -143,8 +143,11 @@ func (a *app) prepared(p place, m *material, problems model.Problems, record str
 	if m.script != "" && record != "" {
 		return misuse("record %s: no LLM is asked, a script answers: %s", record, m.source.replies)
 	}
-	if m.script != "" {
+	switch {
+	case m.script != "":
 		a.note("no LLM is asked: a script answers, %s", m.source.replies)
+	case p.remote == nil && !llmHere():
+		a.note("no LLM is configured: the Plan runs without one")
 	}
 	return nil
 }

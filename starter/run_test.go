@@ -257,3 +257,17 @@ func TestRowsAreInstances(t *testing.T) {
 		t.Errorf("the instances are %+v", r.Instances)
 	}
 }
+
+func TestAPlanThatRunsWithoutARequestNeedsNoLLM(t *testing.T) {
+	plan := `{"schema": {"tools": {"analyzeSentiment": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}},
+		"context": [{"type": "state", "text": "This is wonderful!"}, {"type": "plan", "stage": "complete", "plan": [
+			{"_tool": "analyzeSentiment", "text": "†state.text", "_outputPath": "mood"}], "output": {"mood": "†state.mood || †state.text"}}]}`
+	d := newDesk(t, map[string]string{"good.json": plan, "latent.json": strings.ReplaceAll(plan, "analyzeSentiment", "muse"),
+		"guide.json": strings.ReplaceAll(plan, `"stage": "complete", `, "")})
+	e := d.do("run", "good.json", "--id", "p", "--json", noUI).is(exitDone).complains("no LLM is configured: the Plan runs without one")
+	if r := e.result(); r.Requests != 0 || r.Ideas != 1 || r.Calls.Done != 1 || string(model.Encode(r.Output)) == "null" {
+		t.Errorf("%+v", r)
+	}
+	d.do("run", "latent.json", "--json", noUI).is(exitUsage).complains("$.context[1].plan[0]: the Call leaves its result to the LLM")
+	d.do("run", "guide.json", "--json", noUI).is(exitUsage).complains("no LLM is configured")
+}

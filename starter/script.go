@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 
+	"processidea/model"
 	"processidea/worker/engine"
 )
 
@@ -10,7 +11,8 @@ import (
 func llmHere() bool { return engine.LLMFromEnvironment(os.Getenv).Configured() }
 
 // chooseScript decides who answers a process's Requests: the script where one was asked for, or where one lies in the
-// folder and no LLM is configured; the LLM otherwise. A process that nobody would answer is refused.
+// folder and no LLM is configured; the LLM otherwise. A process that nobody would answer is refused, unless its Plan runs
+// without a Request.
 func (p place) chooseScript(m *material) error {
 	if !m.source.scripted && llmHere() {
 		m.script = ""
@@ -19,7 +21,9 @@ func (p place) chooseScript(m *material) error {
 		return nil
 	}
 	n, there := p.neighbour()
+	known := knownTools(p)
 	switch {
+	case !model.NeedsLLM(m.read, known.bind(m.read).Bindings):
 	case p.remote != nil: // the LLM is the workers' affair
 	case there && n.Worker && !n.LLM && !p.abandoned():
 		return misuse("run %s: no LLM is configured where the worker runs, in program %d: "+

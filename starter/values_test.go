@@ -133,9 +133,12 @@ func TestWhoAnswersDependsOnWhatIsConfigured(t *testing.T) {
 		script   string
 		scripted bool
 		want     string
+		plan     string
 		refused  bool
 	}{
 		{name: "nobody", refused: true},
+		{name: "nobody, where the Plan guides", plan: `{"type": "plan", "plan": []}`, refused: true},
+		{name: "nobody, where the Plan runs without a Request", plan: `{"type": "plan", "stage": "optimal", "plan": []}`},
 		{name: "the LLM", key: "k"},
 		{name: "the folder's replies", script: "s", want: "s"},
 		{name: "the LLM before the folder's replies", key: "k", script: "s"},
@@ -144,7 +147,7 @@ func TestWhoAnswersDependsOnWhatIsConfigured(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("OPENAI_BASE_URL", " ")
 			t.Setenv("OPENAI_API_KEY", c.key)
-			m := &material{script: c.script, source: source{scripted: c.scripted}}
+			m := &material{script: c.script, source: source{scripted: c.scripted}, read: ideaOf(t, `{"context": [`+c.plan+`]}`)}
 			err := place{data: t.TempDir()}.chooseScript(m)
 			if (err != nil) != c.refused || m.script != c.want {
 				t.Errorf("the script is %q, error %v", m.script, err)

@@ -218,6 +218,8 @@ type InstanceSetup struct {
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Servers are the MCP servers of the Idea.
 	Servers []model.MCPServer `json:"servers,omitempty"`
+	// Held says that the process is paused: nothing starts until it goes on.
+	Held bool `json:"held,omitempty"`
 }
 
 // InstanceOwn is what one instance has for itself.
@@ -359,13 +361,16 @@ func (InstanceView) inline() {}
 
 // CallView is one Call in an InstanceView.
 type CallView struct {
-	ID         string       `json:"id"`
-	Tool       string       `json:"tool"`
-	Status     model.Status `json:"status"`
-	OutputPath *model.Path  `json:"outputPath"`
+	ID     string       `json:"id"`
+	Tool   string       `json:"tool"`
+	Status model.Status `json:"status"`
+	// OutputPath is a plain path, or the text of an expression; null where there is none.
+	OutputPath model.OutputPath `json:"outputPath"`
 	// By names who decided on the Call last, or who wrote the path of a skipped one.
-	By    string       `json:"by,omitempty"`
-	Error *model.Fault `json:"error,omitempty"`
+	By string `json:"by,omitempty"`
+	// Untaken is the branch that a skipped Call would have read; By names the Call that did not take it.
+	Untaken string       `json:"untaken,omitempty"`
+	Error   *model.Fault `json:"error,omitempty"`
 	// Decisions are those that people took, each with the digest of what was decided on.
 	Decisions []model.Decision `json:"decisions,omitempty"`
 }

@@ -53,10 +53,10 @@ func showApproval(b *strings.Builder, a Approval) {
 }
 
 func goesTo(a Approval) string {
-	if a.OutputPath == nil {
+	if len(a.OutputPath) == 0 {
 		return ""
 	}
-	return " → " + mdText(model.Reference{Kind: model.TypeState, Path: *a.OutputPath}.String())
+	return " → " + mdText(a.OutputPath.Reference())
 }
 
 // payload is what a decision's signal takes, ready to be sent but for what only a person knows.

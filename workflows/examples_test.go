@@ -62,6 +62,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 		"employees":  {2, model.Counts{Done: 1}},
 		"diamond":    {2, model.Counts{Done: 7, Failed: 1}},
 		"latent":     {3, model.Counts{Done: 2}},
+		"weather":    {1, model.Counts{Done: 9, Skipped: 3}},
 		"refunds":    {4, model.Counts{Done: 400, Rejected: 1, Skipped: 10}},
 	} {
 		t.Run(name, func(t *testing.T) {

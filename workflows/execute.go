@@ -70,7 +70,7 @@ func callSummary(token string, rec *model.Record) string {
 	if token != "" {
 		s = token + " " + s
 	}
-	if rec.OutputPath != nil {
+	if len(rec.OutputPath) > 0 {
 		path := rec.OutputPath.String()
 		if path == "" {
 			path = "†state"

@@ -123,6 +123,9 @@ func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, car
 	on(i.inbox, ctx, SignalCorrect, "From the process: a person's correction.", i.onCorrect)
 	on(i.inbox, ctx, SignalEnd, "From the process: the instance has reached its goal, or failed.", i.onEnd)
 	i.hearPeople(ctx)
+	if carried == nil {
+		i.beginPlan(ctx)
+	}
 	return i
 }
 

@@ -27,7 +27,8 @@ func (i *instance) view() InstanceView {
 	}
 	for _, rec := range i.run.Records() {
 		c := CallView{
-			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.By, Error: rec.Fault, Decisions: rec.Decisions,
+			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.By, Untaken: rec.Untaken, Error: rec.Fault,
+			Decisions: rec.Decisions,
 		}
 		if n := len(rec.Decisions); n > 0 && c.By == "" {
 			c.By = rec.Decisions[n-1].By
@@ -95,15 +96,18 @@ func (i *instance) standing() string {
 }
 
 func pathOf(rec *model.Record) string {
-	if rec.OutputPath == nil {
+	if len(rec.OutputPath) == 0 {
 		return "nowhere"
 	}
-	return model.Reference{Kind: model.TypeState, Path: *rec.OutputPath}.String()
+	return rec.OutputPath.Reference()
 }
 
 func statusOf(rec *model.Record) string {
 	s := string(rec.Status)
-	if rec.By != "" {
+	switch {
+	case rec.Untaken != "":
+		s += ": " + rec.By + " did not lead to " + rec.Untaken
+	case rec.By != "":
 		s += ": written by " + rec.By
 	}
 	if rec.Fault != nil {

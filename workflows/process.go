@@ -161,7 +161,7 @@ func (p *process) setIdea(idea *model.Idea) {
 	p.idea, p.setup.Idea = idea, idea.Source
 	p.messages = map[string][]any{}
 	for _, m := range idea.Context {
-		if m.Kind != "" {
+		if m.Kind != "" || m.Stage != "" {
 			p.messages[m.Instance] = append(p.messages[m.Instance], m.Source)
 		}
 	}
@@ -204,12 +204,13 @@ func (p *process) startInstances(ctx workflow.Context, tokens []string) error {
 	return nil
 }
 
-// instanceSetup is the part of the Idea that every instance needs: the palette, and the shared input, State and data.
+// instanceSetup is the part of the Idea that every instance needs: the palette, the shared input, State and data, and the
+// Plans that run directly.
 func (p *process) instanceSetup() InstanceSetup {
 	s := InstanceSetup{
 		Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}, Context: p.messages[""],
 		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
-		Servers: p.idea.Config.MCP,
+		Servers: p.idea.Config.MCP, Held: p.held,
 	}
 	if p.start.Part != nil {
 		s.Whole = &p.start.Part.Of

@@ -71,6 +71,8 @@ func oneInstance(name, process string) string {
 		return process + "/13"
 	case "employees":
 		return process + "/employee_B"
+	case "weather":
+		return process + "/Bergen"
 	}
 	return process + "/main"
 }

@@ -47,7 +47,7 @@ func pendingKey(list []model.Pending) string {
 // news is what the process has not been told yet.
 func (i *instance) news() model.Report {
 	r := model.Report{
-		Token: i.own.Token, Closed: i.closed, Corrected: i.corrected, Missing: i.run.Missing(), Pending: i.run.Pending(),
+		Token: i.own.Token, Closed: i.closed, Corrected: i.corrected, Missing: i.run.Missing(), Unmet: i.run.Unmet(), Pending: i.run.Pending(),
 	}
 	r.Writes = i.run.NewWrites()
 	for _, rec := range i.run.Records() {

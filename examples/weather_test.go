@@ -1,0 +1,92 @@
+package examples_test
+
+import (
+	"strings"
+	"testing"
+
+	"processidea/model"
+	"processidea/rehearsal"
+)
+
+const weatherDays = `{"days":{"Bergen":"Bergen. In, with a book.","Lund":"Lund. Out: hardly a cloud.","Sevilla":"Sevilla. Out: hardly a cloud."}}`
+
+func TestTheWeatherTakesTheBranchOfEachCityAndJoinsThem(t *testing.T) {
+	p := begin(t, "weather")
+	r := p.through()
+	if got := string(model.Encode(r.Output)); got != weatherDays || r.Requests != 1 || r.Calls != (model.Counts{Done: 9, Skipped: 3}) {
+		t.Errorf("%s after %d requests, calls %+v", got, r.Requests, r.Calls)
+	}
+	for token, skipped := range map[string]string{"Bergen": "outside", "Lund": "inside"} {
+		if _, there := model.Lookup(r.Instances[token].State, model.Path{skipped}); there {
+			t.Errorf("%s has %s: %s", token, skipped, model.Encode(r.Instances[token].State))
+		}
+	}
+}
+
+// steps are the three ways in which a State schema binds the LLM: not at all, as a guide, and for good.
+var steps = []struct {
+	name     string
+	change   func(state map[string]any)
+	requests int
+	umbrella bool
+}{
+	{"free", func(state map[string]any) { delete(state, "schema") }, 1, true},
+	{"open", func(map[string]any) {}, 1, true},
+	{"closed", func(state map[string]any) { state["schema"].(map[string]any)["additionalProperties"] = false }, 2, false},
+}
+
+// One LLM that writes beside the schema: where there is none, and where it is open, that is as good as any path; where it is
+// closed, that one Call is refused, the LLM is told, and its neighbours are done all the same.
+func TestAStateSchemaGuidesAndAClosedOneBinds(t *testing.T) {
+	for _, step := range steps {
+		t.Run(step.name, func(t *testing.T) {
+			source := source(t, "weather")
+			step.change(source["context"].([]any)[2].(map[string]any))
+			idea, problems := model.ReadIdea(source)
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			umbrella := `{"_tool":"say","_instance":"Bergen","template":"yes","values":{},"_outputPath":"umbrella"},`
+			lines := strings.Replace(string(read(t, "weather", "replies.jsonl")), `"calls":[`, `"calls":[`+umbrella, 1)
+			lines = strings.Replace(lines, `"ttft_ms":300,"tps":100,`, "", 1)
+			corrected := `{"when":"†state.umbrella stands outside the closed State schema","solution":{"calls":[],"output":{"days":"†state.day"}}}`
+			replies, err := rehearsal.Parse([]byte(corrected + "\n" + lines))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := start(t, idea, replies, "").through()
+			_, umbrellaThere := model.Lookup(r.Instances["Bergen"].State, model.Path{"umbrella"})
+			if got := string(model.Encode(r.Output)); got != weatherDays || r.Requests != step.requests || umbrellaThere != step.umbrella {
+				t.Errorf("%s after %d requests, umbrella %v, calls %+v", got, r.Requests, umbrellaThere, r.Calls)
+			}
+		})
+	}
+}
+
+// What the LLM planned is a Plan: run directly, it needs no LLM and ends alike.
+func TestTheWeathersPlanRunsByItself(t *testing.T) {
+	want := states(begin(t, "weather").through())
+	for _, stage := range []string{model.StageOptimal, model.StageComplete} {
+		solution, err := model.DecodeObject([]byte(strings.TrimSpace(string(read(t, "weather", "replies.jsonl")))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		solution = solution["solution"].(map[string]any)
+		source := source(t, "weather")
+		source["context"] = append(source["context"].([]any),
+			map[string]any{"type": "plan", "stage": stage, "plan": solution["calls"], "output": solution["output"]})
+		idea, problems := model.ReadIdea(source)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		p := start(t, idea, nil, "")
+		if errs := model.Check(idea, p.bindings).Errors(); len(errs) > 0 || model.NeedsLLM(idea, p.bindings) {
+			t.Errorf("%s: %v", stage, errs)
+		}
+		p.runPlans()
+		r := p.through()
+		if got := states(r); got != want || r.Requests != 0 || len(p.llm.Requests()) > 0 {
+			t.Errorf("%s after %d requests:\n%s\nwant\n%s", stage, r.Requests, got, want)
+		}
+	}
+}

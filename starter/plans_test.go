@@ -1,0 +1,45 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"processidea/model"
+)
+
+// The Ideas of docs/plans.md run as they stand there, with no LLM.
+func TestTheIdeasOfThePageOnPlansRun(t *testing.T) {
+	page, err := os.ReadFile("../docs/plans.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs := map[string]string{
+		"trip":   `{"said":{"Ann":"This is wonderful! (positive)","Bo":"nothing"}}`,
+		"branch": `{"days":{"Bergen":"stay in","Lund":"go out: hardly a cloud"}}`,
+	}
+	for _, part := range strings.Split(string(page), "```json\n")[1:] {
+		text, _, _ := strings.Cut(part, "```")
+		idea, problems := model.ParseIdea([]byte(text))
+		if idea == nil || idea.Path == "" {
+			continue // one message
+		}
+		if len(problems) > 0 {
+			t.Errorf("%s: %v", idea.Path, problems)
+		}
+		want, known := outputs[idea.Path]
+		if delete(outputs, idea.Path); !known {
+			t.Errorf("nobody knows how %s ends", idea.Path)
+		}
+		t.Run(idea.Path, func(t *testing.T) {
+			d := newDesk(t, map[string]string{"idea.json": text})
+			r := d.do("run", "idea.json", "--json", noUI).is(exitDone).result()
+			if string(model.Encode(r.Output)) != want || r.Requests != 0 {
+				t.Errorf("it ends with %s after %d Requests", model.Encode(r.Output), r.Requests)
+			}
+		})
+	}
+	if len(outputs) > 0 {
+		t.Errorf("the page lacks %v", outputs)
+	}
+}

@@ -1,0 +1,159 @@
+package workflows_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/temporal"
+
+	"processidea/activities/chain"
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// weigh is an HTTP tool that refuses some weights for good.
+func weigh(t *testing.T, refused ...string) string {
+	url := toolbox.handle("/"+t.Name()+"/weigh", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		for _, n := range refused {
+			if strings.Contains(string(body), `"n":`+n+`}`) {
+				http.Error(w, "too heavy", http.StatusBadRequest)
+				return
+			}
+		}
+		fmt.Fprint(w, `"light"`)
+	})
+	return httpTool(url, `, "required": ["n"]`)
+}
+
+func rowsOf(n int) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, `{"type": "state", "_instance": "%d", "n": %d}, `, i, i)
+	}
+	return b.String()
+}
+
+func TestOfAHundredInstancesOfAnOptimalPlanOnlyTheThreeThatFailGoToTheLLMTogether(t *testing.T) {
+	s := newScenario(t, `{"config": {"gather": "5m"}, "schema": {"tools": {"weigh": `+weigh(t, "7", "42", "100")+`,
+		"shout": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}},
+		"context": [`+rowsOf(100)+`{"type": "plan", "stage": "optimal", "plan": [
+			{"_tool": "shout", "text": "†state.weight", "_outputPath": "said"}, {"_tool": "weigh", "n": "†state.n", "_outputPath": "weight"}]}]}`,
+		`{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "by hand", "_outputPath": "said"}]}}`,
+		`{"solution": {"calls": []}}`)
+	r := s.finish()
+	if r.Requests != 2 || len(r.Instances) != 100 || r.Calls != (model.Counts{Done: 197, Failed: 3, Blocked: 3}) {
+		t.Errorf("%d Requests, %+v\n%s", r.Requests, r.Calls, s.story())
+	}
+	for token, want := range map[string]string{"1": `{"n":1,"said":"LIGHT","weight":"light"}`, "42": `{"n":42,"said":"BY HAND"}`} {
+		if got := asJSON(r.Instances[token].State); got != want {
+			t.Errorf("%s: %s", token, got)
+		}
+	}
+	text := s.prompt(1)
+	for _, want := range []string{"7: {\"n\":7}\n42: {\"n\":42}\n100: {\"n\":100}", "- Call 0.2 in 7, 42, 100: tool_failed: ", "0.1 {", "failed in 3"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the Request lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "{\"n\":8}") {
+		t.Error("it is about an instance that is well")
+	}
+	s.replays("8", "42")
+	if idea, err := chain.New(store).Load(t.Context(), s.id, 1); err != nil || len(idea["context"].([]any)) < 100 {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestACompletePlanMakesNoRequestWhateverHappens(t *testing.T) {
+	s := newScenario(t, `{"schema": {"tools": {"weigh": `+weigh(t, "2", "3")+`}, "output": {"type": "object"}},
+		"context": [`+rowsOf(3)+`{"type": "plan", "name": "light", "stage": "complete", "when": {"properties": {"state": {"properties": {"n": {"maximum": 2}}}}},
+			"plan": [{"_tool": "weigh", "n": "†state.n", "_outputPath": "†state.weight || †state.failed"}], "output": {"weights": "†state.weight || †state.failed.code"}},
+			{"type": "plan", "name": "heavy", "stage": "complete", "plan": [{"_tool": "weigh", "n": "†state.n"}], "output": {}}]}`)
+	err := s.start().Get(t.Context(), nil)
+	var app *temporal.ApplicationError
+	var r model.Result
+	if !errors.As(err, &app) || app.Details(&r) != nil {
+		t.Fatalf("it ended with %v", err)
+	}
+	if r.Status != model.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 || !strings.Contains(r.Error.Message, "0.1@3: ") {
+		t.Errorf("%+v, %v", r, r.Error)
+	}
+	if got := asJSON(r.Output); got != `{"weights":{"1":"light","2":"tool_failed"}}` {
+		t.Errorf("the output is %s", got)
+	}
+	if r.Ideas != 1 || r.Calls != (model.Counts{Done: 2, Failed: 1}) {
+		t.Errorf("%d Ideas, %+v", r.Ideas, r.Calls)
+	}
+	idea, err := chain.New(store).Load(t.Context(), s.id, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, problems := model.ReadIdea(idea)
+	if len(problems) > 0 || again.Context[0].Stage != model.StageComplete || again.Context[0].Record == nil {
+		t.Errorf("%v: %v", problems, idea)
+	}
+}
+
+// People and pauses mean the same to a Plan that runs directly: what waits for a person waits, an instance that is added
+// while the process is paused begins when it goes on, and what is left to the LLM is asked for by itself.
+func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
+	s := newScenario(t, `{"config": {"gather": "5m"}, "schema": {"tools": {"weigh": {"_approval": true, `+weigh(t)[1:]+`, "muse": {"type": "object", "properties": {"x": {}}, "_output": {"type": "string"}}}},
+		"context": [`+rowsOf(1)+`{"type": "plan", "stage": "optimal", "plan": [{"_tool": "weigh", "n": "†state.n", "_outputPath": "a"},
+			{"_tool": "muse", "x": "†state.a", "_outputPath": "b"}], "output": {"all": "†state.b"}}]}`,
+		`{"solution": {"calls": [{"_call": "0.2@1", "_output": "one"}, {"_call": "0.2@2", "_output": "two"}]}}`)
+	run := s.start()
+	eventually(t, "somebody is asked", func() bool { return s.processStatus().Awaiting == 1 })
+	s.signal(s.id, model.SteerPause, json.RawMessage(`{"id": "p"}`))
+	s.signal(s.id, model.SteerAdd, json.RawMessage(`{"id": "a", "context": [{"type": "state", "_instance": "2", "n": 2}]}`))
+	s.signal(s.id, model.Approve, json.RawMessage(`{"call": "0.1@1"}`))
+	eventually(t, "the second instance is there", func() bool { return len(s.processStatus().Accepted) == 2 })
+	if v := s.processStatus(); v.Status != model.StatusPaused || v.Awaiting > 1 {
+		t.Errorf("%+v", v)
+	}
+	s.signal(s.id, model.SteerResume, json.RawMessage(`{}`))
+	eventually(t, "it asks about the second", func() bool {
+		for _, line := range s.processStatus().Waiting {
+			if strings.Contains(line, "0.1@2 weigh") {
+				return true
+			}
+		}
+		return false
+	})
+	s.signal(s.id, model.Approve, json.RawMessage(`{"call": "0.1@2"}`))
+	var r model.Result
+	if err := run.Get(t.Context(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if asJSON(r.Output) != `{"all":{"1":"one","2":"two"}}` || r.Requests != 1 || r.Calls.Done != 4 {
+		t.Errorf("%s after %d Requests, %+v\n%s", asJSON(r.Output), r.Requests, r.Calls, s.story())
+	}
+	v, err := temporalClient.QueryWorkflow(t.Context(), s.id, "", workflows.QueryStatus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var view workflows.ProcessView
+	if err := v.Get(&view); err != nil || view.Ideas < 2 || len(view.Refusals) > 0 {
+		t.Errorf("%+v, %v", view, err)
+	}
+	s.replays("1", "2")
+}
+
+// replays checks that the process and some of its instances replay.
+func (s *scenario) replays(tokens ...string) {
+	s.t.Helper()
+	ids := []string{s.id}
+	for _, token := range tokens {
+		ids = append(ids, workflows.InstanceID(s.id, token))
+	}
+	for _, id := range ids {
+		if err := replay(s.t, store, history(s.t, id)); err != nil {
+			s.t.Errorf("replay %s: %v", id, err)
+		}
+	}
+}
