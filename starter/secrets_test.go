@@ -81,7 +81,7 @@ func parrotFiles(at string) map[string]string {
 		"idea.json": fmt.Sprintf(`{"schema": {"tools": {"repeat": %s, "refuse": %s, "busy": %s, "tell": {"type": "object", "_activity": {"http": {"url": "%s/tell"}}}}},
 			"context": [{"type": "state", "n": 1}]}`, tool("repeat"), tool("refuse"), tool("busy"), at),
 		"replies.jsonl": `{"solution": {"calls": [{"_tool": "repeat", "_outputPath": "a"}, {"_tool": "refuse", "_outputPath": "b"}, ` +
-			`{"_tool": "busy", "_outputPath": "c"}, {"_tool": "tell", "_outputPath": "†state.a && †state.d"}], "output": null}}` + "\n" +
+			`{"_tool": "busy", "_outputPath": "c"}, {"_tool": "tell", "_outputPath": "†state.a && †state.a.d"}], "output": null}}` + "\n" +
 			`{"solution": {"calls": [{"_tool": "tell", "_outputPath": "d"}], "output": null}}` + "\n" + nothingMore,
 		"asks.json": `{"schema": {"tools": {}}, "context": [{"type": "text", "text": "Do something."}]}`,
 	}
