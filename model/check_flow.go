@@ -95,7 +95,7 @@ func (s *planStep) roomAt(start *State) (skipped, walled bool) {
 			all, there, wall = all && closed, there && present, wall || start.blockedAbove(path) && !present
 		}
 		skipped = skipped || all && there && !s.update()
-		if wall && (all || s.update()) {
+		if wall {
 			walls++
 		}
 	}
