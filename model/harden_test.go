@@ -292,3 +292,36 @@ func TestATemplateHoldsNobodysData(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+func TestWhoReadsWhatIsLeftOutIsLeftOutToo(t *testing.T) {
+	a, b := sent(1), sent(2)
+	a.calls[0], b.calls[0] = strings.Replace(a.calls[0], "†state.order", "x", 1), strings.Replace(b.calls[0], "†state.order", "y", 1)
+	hardenedOf(t, a, b).is(t, `[]`, `find → †state.item: parameter "id" differs, and nothing at the start tells how (in p1, p2)`,
+		"send → †state.sent: nothing is left that writes †state.item")
+}
+
+func TestAReferenceStandsForALiteralOnlyWhereItsValueIsThat(t *testing.T) {
+	a, b := sent(1), sent(2)
+	a.calls[1] = strings.Replace(a.calls[1], "m1@x", "†state.mail", 1)
+	h := hardenedOf(t, a, b)
+	if len(h.Particulars) > 0 {
+		t.Errorf("named: %v", h.Particulars)
+	}
+	b.calls[1] = strings.Replace(b.calls[1], "m2@x", "boss@x", 1)
+	if h = hardenedOf(t, a, b); len(h.Particulars) != 1 || len(planOf(t, h).Calls) != 1 {
+		t.Errorf("it guessed: %s", Encode(h.Idea))
+	}
+}
+
+// The first process had the value already and skipped what the second one planned as its second choice.
+func TestAlternativesStandInTheOrderInWhichTheyWerePlanned(t *testing.T) {
+	search := `{"_tool": "search", "id": "†state.order", "_outputPath": "item"}`
+	a, b := sent(1), sent(2)
+	a.start = strings.Replace(a.start, "{", `{"item": "item 1", `, 1)
+	a.calls[0], a.record = search, `{"1.1": {"skipped": 1}, "1.2": {"done": 1}}`
+	b.calls = []string{b.calls[0], search, b.calls[1]}
+	b.record = `{"1.1": {"failed": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`
+	hardenedOf(t, a, b, sent(3)).is(t, `[{"_tool": "find", "id": "†state.order", "_outputPath": "†state.item"},
+		{"_tool": "search", "id": "†state.order", "_outputPath": "†state.item"},
+		{"_tool": "send", "to": "†state.mail", "text": "†state.item", "_outputPath": "†state.sent"}]`)
+}
