@@ -25,10 +25,12 @@ func (b *bed) measureChain(ctx context.Context, r *record, n int) error {
 	if err != nil {
 		return err
 	}
+	processor := processorTime()
 	gaps, err := b.chain(ctx, "chain", "grow", n)
 	if err != nil {
 		return err
 	}
+	r.of("processor time a step", "ms").on("requests", n).add((processorTime() - processor) * 1000 / float64(n))
 	r.of("overhead a step", "ms").on("requests", n).add(inMS(gaps)...).beside(inMS(plain)...).atMost(limit(25, n))
 	r.of("time", "s").on("requests", n).add(sum(gaps)).beside(sum(plain))
 	r.of("last steps against the 20th", "×").on("requests", n).add(growth(gaps)).atMost(limit(maxGrowth, n))

@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
+
+	"processidea/workflows"
 )
 
 // eachRun gives every run of every workflow on the server, once visibility shows all of them as closed.
@@ -53,8 +56,32 @@ func (b *bed) countEvents(ctx context.Context, r *record, n int) error {
 	for _, e := range runs {
 		longest, all = max(longest, e.GetHistoryLength()), all+e.GetHistoryLength()
 	}
+	if n >= 2*thousand {
+		r.of("last thousand against the first", "×").on("instances", n).add(slowing(runs)).atMost(maxSlowing)
+	}
 	r.of("longest history", "events").on("instances", n).add(float64(longest)).atMost(maxEvents)
 	r.of("all histories", "events").on("instances", n).add(float64(all))
 	r.of("workflow runs", "").on("instances", n).add(float64(len(runs)))
 	return nil
+}
+
+const (
+	thousand   = 1000
+	maxSlowing = 1.3
+)
+
+// slowing compares the time in which the last thousand instances ended with that of the first thousand.
+func slowing(runs []*workflow.WorkflowExecutionInfo) float64 {
+	var begun time.Time
+	var ends []time.Time
+	for _, e := range runs {
+		if e.GetType().GetName() == workflows.InstanceType {
+			ends = append(ends, e.GetCloseTime().AsTime())
+		} else if at := e.GetStartTime().AsTime(); begun.IsZero() || at.Before(begun) {
+			begun = at
+		}
+	}
+	slices.SortFunc(ends, time.Time.Compare)
+	last := len(ends) - 1
+	return ends[last].Sub(ends[last-thousand]).Seconds() / ends[thousand-1].Sub(begun).Seconds()
 }

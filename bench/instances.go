@@ -18,12 +18,14 @@ func instancesWork(full int) func(context.Context, *bed, *record, size) error {
 	return func(ctx context.Context, b *bed, r *record, s size) error {
 		n := s.of(full, 20)
 		forgetPeak()
+		processor := processorTime()
 		took, err := b.instances(ctx, n)
 		if err != nil {
 			return err
 		}
 		r.of("time", "s").on("instances", n).add(seconds(took)).beside(seconds(plainInstances(n)))
 		r.of("a thousand of them", "s").on("instances", n).add(seconds(took) / float64(n) * 1000)
+		r.of("processor time", "s").on("instances", n).add(processorTime() - processor)
 		r.of("memory", "MB").on("instances", n).add(peakResident()).atMost(maxResident)
 		if err := b.countEvents(ctx, r, n); err != nil {
 			return err
