@@ -20,9 +20,6 @@ const (
 // diamond is eight Calls of 200 ms in four layers: what each reads.
 var diamond = [][]int{{}, {1}, {1}, {2}, {2, 3}, {3}, {4, 5}, {5, 6}}
 
-// layers are the same Calls as plain Go runs them, one layer after the other.
-var layers = [][]int{{1}, {2, 3}, {4, 5, 6}, {7, 8}}
-
 // diamondWork runs the diamond. With the output in the same Request it is wired by References; else a second Request gives it.
 func diamondWork(oneRequest bool) func(context.Context, *bed, *record, size) error {
 	return func(ctx context.Context, b *bed, r *record, s size) error {
@@ -98,21 +95,15 @@ func (b *bed) diamond(ctx context.Context, lines []string) (time.Duration, error
 	return took, err
 }
 
-// plainDiamond asks, runs the Calls layer by layer, and asks for the output where the first reply did not wire it.
+// plainDiamond starts each Call as it closes in the stream, once what it reads is there, and asks for the output where the
+// reply did not wire it.
 func (b *bed) plainDiamond(ctx context.Context, lines []string) (time.Duration, error) {
 	if _, err := b.say(lines); err != nil {
 		return 0, err
 	}
 	begin := time.Now()
-	if _, err := b.askPlain(ctx, "Go."); err != nil {
+	if err := b.plainCalls(ctx); err != nil {
 		return 0, err
-	}
-	for _, layer := range layers {
-		var all sync.WaitGroup
-		for _, n := range layer {
-			all.Go(func() { _, _ = wait(ctx, in{N: n}) })
-		}
-		all.Wait()
 	}
 	if len(lines) > 1 {
 		if _, err := b.askPlain(ctx, "The output?"); err != nil {
@@ -120,4 +111,22 @@ func (b *bed) plainDiamond(ctx context.Context, lines []string) (time.Duration, 
 		}
 	}
 	return time.Since(begin), nil
+}
+
+func (b *bed) plainCalls(ctx context.Context) error {
+	done := make([]chan bool, len(diamond)+1)
+	for i := range done {
+		done[i] = make(chan bool)
+	}
+	var all sync.WaitGroup
+	defer all.Wait()
+	return b.askPlainEach(ctx, "Go.", func(n int) {
+		all.Go(func() {
+			for _, from := range diamond[n-1] {
+				<-done[from]
+			}
+			_, _ = wait(ctx, in{N: n})
+			close(done[n])
+		})
+	})
 }

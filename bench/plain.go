@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 )
@@ -18,37 +19,57 @@ type plainSolution struct {
 
 // askPlain asks the LLM over HTTP as a program would that keeps nothing: the whole stream, then its JSON.
 func (b *bed) askPlain(ctx context.Context, prompt string) (*plainSolution, error) {
-	said, err := b.hear(ctx, prompt)
-	if err != nil {
+	var said bytes.Buffer
+	if err := b.hear(ctx, prompt, &said); err != nil {
 		return nil, fmt.Errorf("ask in plain Go: %w", err)
 	}
 	var s plainSolution
-	return &s, json.Unmarshal([]byte(said), &s)
+	return &s, json.Unmarshal(said.Bytes(), &s)
 }
 
-func (b *bed) hear(ctx context.Context, prompt string) (string, error) {
+// askPlainEach asks and gives each Call as it closes in the stream. It returns at the stream's end.
+func (b *bed) askPlainEach(ctx context.Context, prompt string, each func(n int)) error {
+	r, w := io.Pipe()
+	go func() { _ = w.CloseWithError(b.hear(ctx, prompt, w)) }()
+	d := json.NewDecoder(r)
+	for range 3 { // {, "calls" and [
+		if _, err := d.Token(); err != nil {
+			return fmt.Errorf("ask in plain Go: %w", err)
+		}
+	}
+	for d.More() {
+		var call struct{ N int }
+		if err := d.Decode(&call); err != nil {
+			return fmt.Errorf("ask in plain Go: %w", err)
+		}
+		each(call.N)
+	}
+	_, err := io.Copy(io.Discard, r)
+	return err
+}
+
+func (b *bed) hear(ctx context.Context, prompt string, to io.Writer) error {
 	body, err := json.Marshal(map[string]any{"model": "plain", "stream": true, "messages": []any{map[string]any{"role": "user", "content": prompt}}})
 	if err != nil {
-		return "", err
+		return err
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.llm.URL+"/v1/chat/completions", bytes.NewReader(body))
 	if err != nil {
-		return "", err
+		return err
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("the LLM's server answers %s", answer.Status)
+		return fmt.Errorf("the LLM's server answers %s", answer.Status)
 	}
-	return readStream(bufio.NewScanner(answer.Body))
+	return readStream(bufio.NewScanner(answer.Body), to)
 }
 
-// readStream puts the pieces of an event stream together.
-func readStream(lines *bufio.Scanner) (string, error) {
-	var all strings.Builder
+// readStream passes the pieces of an event stream on.
+func readStream(lines *bufio.Scanner, to io.Writer) error {
 	for lines.Scan() {
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
 		if !ok || data == "[DONE]" {
@@ -58,11 +79,13 @@ func readStream(lines *bufio.Scanner) (string, error) {
 			Choices []struct{ Delta struct{ Content string } }
 		}
 		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
-			return "", err
+			return err
 		}
 		for _, c := range chunk.Choices {
-			all.WriteString(c.Delta.Content)
+			if _, err := io.WriteString(to, c.Delta.Content); err != nil {
+				return err
+			}
 		}
 	}
-	return all.String(), lines.Err()
+	return lines.Err()
 }
