@@ -22,7 +22,8 @@ func rows(from, to int) string {
 const oneForAll = `{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "loud"}]}}`
 
 func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
-	s := newScenario(t, `{"config": {"batch": 10}, "schema": {"tools": {"shout": `+textTool+`}, "output": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}},
+	atLength(t)
+	s := newScenario(t, `{"config": {"batch": 10, "gather": "5m"}, "schema": {"tools": {"shout": `+textTool+`}, "output": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}},
 		"context": [{"type": "text", "text": "Go."}, `+rows(1, 64)+`]}`)
 	s.scripted = strings.Join([]string{oneForAll, `{"solution": {"calls": [], "output": {"n": 10}}}`, `{"solution": {"calls": [], "output": {"n": 64}}}`}, "\n")
 	r := s.finish()
@@ -48,7 +49,7 @@ func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
 
 func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 	till := newTill(t)
-	s := newScenario(t, `{"config": {"batch": 3}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 7)+`]}`)
+	s := newScenario(t, `{"config": {"batch": 3, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 7)+`]}`)
 	s.scripted = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 1, "_outputPath": "paid"}]}}
 {"solution": {"calls": []}}`
 	run := s.start()
@@ -81,7 +82,7 @@ func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 
 func TestASplitProcessThatIsCancelledTakesItsPartsAlong(t *testing.T) {
 	till := newTill(t)
-	s := newScenario(t, `{"config": {"batch": 2}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`]}`)
+	s := newScenario(t, `{"config": {"batch": 2, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`]}`)
 	s.scripted = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 1}]}}`
 	run := s.start()
 	s.waitsFor(4)
