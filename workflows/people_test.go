@@ -368,6 +368,7 @@ func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
 }
 
 func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
+	atLength(t)
 	till := newTill(t)
 	s := newScenario(t, manyInstances(till, 2, 1, `{"gather": "5m"}`), payAll, nothingMore, payAll, nothingMore, nothingMore)
 	run := s.start()

@@ -40,6 +40,7 @@ func rowsOf(n int) string {
 }
 
 func TestOfAHundredInstancesOfAnOptimalPlanOnlyTheThreeThatFailGoToTheLLMTogether(t *testing.T) {
+	atLength(t)
 	s := newScenario(t, `{"config": {"gather": "5m"}, "schema": {"tools": {"weigh": `+weigh(t, "7", "42", "100")+`,
 		"shout": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}},
 		"context": [`+rowsOf(100)+`{"type": "plan", "stage": "optimal", "plan": [
