@@ -76,6 +76,10 @@ func (r *rehearsed) event(id string, e *historypb.HistoryEvent, scheduled map[in
 		if key := scheduled[e.GetActivityTaskCompletedEventAttributes().GetScheduledEventId()]; key != "" {
 			done[key] = e.GetEventTime().AsTime()
 		}
+	case enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED:
+		if key := scheduled[e.GetActivityTaskFailedEventAttributes().GetScheduledEventId()]; key != "" {
+			r.failed[key] = true
+		}
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
 		r.figures.LostActivities++
 	case enumspb.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT:
@@ -110,7 +114,7 @@ func (r *rehearsed) effects(p, good *process, done map[string]time.Time) {
 		r.figures.Effects++
 		r.figures.Repeated += len(e.times) - 1
 		asked := strings.ReplaceAll(e.asked, p.id, "ID")
-		if other, twice := keys[asked]; twice {
+		if other, twice := keys[asked]; twice && !r.failed[other] {
 			r.figures.broke("a repetition has the same Idempotency-Key", p.id, "%s came as %s and as %s", asked, other, e.key)
 		}
 		keys[asked] = e.key

@@ -59,7 +59,7 @@ func run(ctx context.Context, o options) (wrong int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	r := &rehearsed{bed: b, cases: cases, figures: newFigures(o)}
+	r := &rehearsed{bed: b, cases: cases, figures: newFigures(o), failed: map[string]bool{}}
 	if err := r.undisturbed(ctx); err != nil {
 		return 0, err
 	}

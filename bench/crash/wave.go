@@ -21,6 +21,7 @@ type rehearsed struct {
 	cases   []testCase
 	figures *figures
 	good    map[string]*process // undisturbed, by case
+	failed  map[string]bool     // Calls whose tool refused, by key: they may be planned again
 }
 
 // process is one that was started.
