@@ -98,3 +98,19 @@ func TestASplitProcessThatIsCancelledTakesItsPartsAlong(t *testing.T) {
 		}
 	}
 }
+
+func TestPartsGoOnWhereTheIdeaStoodThatTheWholeStartsFrom(t *testing.T) {
+	before := *continueEvery
+	defer func() { *continueEvery = before }()
+	*continueEvery = 1
+	s := newScenario(t, `{"config": {"batch": 2, "gather": "5m"}, "schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`,
+		{"type": "plan", "plan": [{"_tool": "shout", "_instance": "*", "text": "†state.text"}], "record": {"1.1": {"done": ["1", "2", "3", "4"]}}}]}`)
+	s.scripted = nothingMore
+	if r := s.finish(); r.Status != model.StatusCompleted || r.Calls.Done != 0 {
+		t.Errorf("%s %+v", r.Status, r.Calls)
+	}
+	idea, err := chain.New(store).Load(t.Context(), workflows.PartID(s.id, 2), 1)
+	if text := asJSON(idea); err != nil || !strings.Contains(text, `"record":{"1.1":{"done":["3","4"]}}`) {
+		t.Errorf("the part begins with %s, %v", text, err)
+	}
+}

@@ -107,7 +107,9 @@ func begin(ctx workflow.Context, start Start, carried *CarriedProcess) (*process
 	} else {
 		p.mind = model.NewMind(idea, p.id, nil, workflow.Now(ctx))
 		p.setIdea(p.mind.Idea())
-		p.parts = model.Split(p.idea, workflow.Now(ctx))
+		if p.parts = model.Split(idea, workflow.Now(ctx)); p.parts != nil {
+			p.setIdea(idea) // its parts take in what it tells of the time before
+		}
 	}
 	p.outbox = newOutbox(p.inbox)
 	if p.parts != nil {
