@@ -206,8 +206,15 @@ func TestAPendingApprovalCanBeAnsweredAtTheTerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.Wait(); err != nil {
-		t.Fatalf("%v\n%s", err, seen.String())
+	gone := make(chan error, 1)
+	go func() { gone <- c.Wait() }()
+	select {
+	case err := <-gone:
+		if err != nil {
+			t.Fatalf("%v\n%s", err, seen.String())
+		}
+	case <-time.After(longest):
+		t.Fatalf("it does not end\n%s", seen.String())
 	}
 	d.dev()
 	r := d.do("result", "p", "--json").is(exitDone).result()

@@ -21,10 +21,19 @@ type person struct {
 	id      string
 	out     io.Writer
 	lines   <-chan string
+	taken   chan<- struct{} // says that a line is dealt with: until then the terminal is the editor's
 	current *workflows.Approval
-	skipped map[string]bool                              // by digest
+	over    map[occasion]bool                            // what was skipped, or decided on: the process may not know it yet
 	then    func(ctx context.Context, line string) error // what the next line answers; nil: the question itself
 }
+
+// occasion is one asking for a decision. Parameters that are amended to what they were make another one.
+type occasion struct {
+	digest string
+	since  int64 // nanoseconds of the epoch
+}
+
+func occasionOf(w workflows.Approval) occasion { return occasion{w.Digest, w.Since.UnixNano()} }
 
 // newPerson gives nil where nobody sits at a terminal.
 func (a *app) newPerson(s *session, id string) *person {
@@ -32,14 +41,14 @@ func (a *app) newPerson(s *session, id string) *person {
 	if !isFile || !term.IsTerminal(int(in.Fd())) || terminalWidth(a.err) == nil {
 		return nil
 	}
-	lines := make(chan string)
+	lines, taken := make(chan string), make(chan struct{}, 1)
 	go func() {
 		defer close(lines)
-		for scanner := bufio.NewScanner(in); scanner.Scan(); {
+		for scanner := bufio.NewScanner(in); scanner.Scan(); <-taken {
 			lines <- scanner.Text()
 		}
 	}()
-	return &person{session: s, id: id, out: a.err, lines: lines, skipped: map[string]bool{}}
+	return &person{session: s, id: id, out: a.err, lines: lines, taken: taken, over: map[occasion]bool{}}
 }
 
 // heard is the channel of what is typed; nil, from which nothing ever comes, where nobody sits there.
@@ -66,7 +75,7 @@ func (p *person) offer(ctx context.Context, view workflows.ProcessView, clear fu
 	}
 	if p.current != nil {
 		for _, w := range waiting {
-			if w.Digest == p.current.Digest {
+			if occasionOf(w) == occasionOf(*p.current) {
 				return
 			}
 		}
@@ -74,7 +83,7 @@ func (p *person) offer(ctx context.Context, view workflows.ProcessView, clear fu
 		p.current, p.then = nil, nil
 	}
 	for _, w := range waiting {
-		if !p.skipped[w.Digest] {
+		if !p.over[occasionOf(w)] {
 			p.current = &w
 			clear()
 			say(p.out, approvalText(w)+question)
@@ -85,6 +94,7 @@ func (p *person) offer(ctx context.Context, view workflows.ProcessView, clear fu
 
 // answer takes a line that was typed.
 func (p *person) answer(ctx context.Context, line string) error {
+	defer func() { p.taken <- struct{}{} }()
 	if p.current == nil {
 		return nil
 	}
@@ -103,8 +113,7 @@ func (p *person) answer(ctx context.Context, line string) error {
 	case "e", "edit":
 		return p.edit(ctx)
 	case "s", "skip":
-		p.skipped[p.current.Digest] = true
-		p.current = nil
+		p.leave()
 	default:
 		say(p.out, question)
 	}
@@ -166,6 +175,12 @@ func (p *person) complain(what string) error {
 	return nil
 }
 
+// leave is done with the question that stands.
+func (p *person) leave() {
+	p.over[occasionOf(*p.current)] = true
+	p.current = nil
+}
+
 // decideNow sends the decision on what was shown, and on nothing else.
 func (p *person) decideNow(ctx context.Context, kind string, more map[string]any) error {
 	payload := map[string]any{"call": p.current.Call, "digest": p.current.Digest, "by": whoami()}
@@ -182,6 +197,6 @@ func (p *person) decideNow(ctx context.Context, kind string, more map[string]any
 	if why != "" {
 		return p.complain("refused: " + why)
 	}
-	p.current = nil
+	p.leave()
 	return nil
 }
