@@ -45,7 +45,7 @@ func TestEveryFieldOfWhatIsCarriedIsKnown(t *testing.T) {
 	}{
 		{Run{}, []string{"context", "state", "records", "open", "closed", "fresh", "now", "overdue", "corrections", "begun"},
 			[]string{"token", "palette", "given", "view", "schema"}},
-		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Asking", "Arrived", "Value", "Doubt", "Untaken", "Taken", "Cause", "Pending", "Decisions", "Written",
+		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Asking", "Adapted", "Arrived", "Value", "Doubt", "Untaken", "Taken", "Cause", "Pending", "Decisions", "Written",
 			"ready", "cleared", "asked", "author"}, []string{"reads", "scoped"}},
 		{Mind{}, []string{"idea", "members", "started", "before", "requests", "turns", "badReplies", "badOutputs", "lost", "usage", "unnamed", "wiring",
 			"readySince", "plan", "troubles", "log", "output", "hasOutput", "paused", "limits", "planOutput", "outputFault"},

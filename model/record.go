@@ -36,8 +36,10 @@ type Record struct {
 	Cause *Fault `json:"cause,omitempty"`
 	// Result of a Call without an output path.
 	Result any `json:"result,omitempty"`
-	// Asking marks a latent Call that is ready and waits for the LLM to write its result.
+	// Asking marks a Call that is ready and waits for the LLM: to write its result where it is latent, or to fit parameters.
 	Asking bool `json:"asking,omitempty"`
+	// Adapted is what the LLM was asked to fit to the Tool's schema before the Call could run; nil where all fitted.
+	Adapted *Adapted `json:"adapted,omitempty"`
 	// Arrived marks a running update whose result, Value, is there and lands when what it could meet from before it in the
 	// Plan is there too.
 	Arrived bool `json:"arrived,omitempty"`
@@ -68,7 +70,9 @@ func (r *Record) end(s Status, f *Fault) {
 }
 
 // expects says whether a result of the Call is still to come, from its activity or from the LLM.
-func (r *Record) expects() bool { return r.Asking || r.Status == Running && !r.Arrived }
+func (r *Record) expects() bool {
+	return r.Asking && (r.Adapted == nil || r.Adapted.answered()) || r.Status == Running && !r.Arrived
+}
 
 func (r *Record) update() bool {
 	return len(r.OutputPath) > 0 && isUpdate(r.Method, r.OutputPath[0][0])

@@ -170,7 +170,7 @@ func (r *Run) Quiet() bool {
 	return !r.Listening()
 }
 
-// Asking lists the latent Calls that wait for the LLM to write their results.
+// Asking lists the Calls that wait for the LLM to write their results, or to fit their parameters.
 func (r *Run) Asking() []*Record {
 	var out []*Record
 	for _, rec := range r.records {
@@ -248,10 +248,14 @@ func (r *Run) begin(rec *Record) []Ready {
 	ready := Ready{Record: rec, Tool: tool, Binding: r.palette.Bindings[rec.Tool]}
 	params, err := r.resolve(rec)
 	if err == nil {
+		params = rec.Adapted.over(params)
 		err = tool.Fits(params)
+		if err != nil && r.adapts(rec, tool, params, err) {
+			return nil
+		}
 	}
 	if err != nil {
-		rec.end(Failed, fault(CodeBadParams, "%s", err))
+		rec.end(Failed, fault(CodeBadParams, "%s%s", rec.Adapted.still(), err))
 		return nil
 	}
 	ready.Params, ready.Scopes = params, r.scopes(rec)

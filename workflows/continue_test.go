@@ -21,6 +21,7 @@ var unseen = map[string]func(*testing.T){
 	"three bad replies":               TestThreeBadRepliesInARowPauseTheProcessAndResumeLetsItGoOn,
 	"a truncated reply":               TestATruncatedReplysCallsAreTheSolutionAndNobodySettlesByIt,
 	"a wired output":                  TestAnOutputOfReferencesBesideCallsEndsTheProcessInOneRequest,
+	"values that are fitted":          TestAStepThatGivesAnotherFormThanTheNextOneWantsGoesThrough,
 	"latent results":                  TestLatentToolsAreWrittenByTheLLMAndAskedForByThemselves,
 	"hints run out":                   TestAnInstanceThatLacksWhatItsSchemaRequiresFailsAfterThreeHints,
 	"the chain is whole":              TestAProcessLeavesAChainThatIsWhole,

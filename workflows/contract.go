@@ -139,6 +139,8 @@ type PrepareResult struct {
 	Bindings map[string]model.Binding `json:"bindings"`
 	// Notify says that the worker knows whom to tell what waits for people.
 	Notify bool `json:"notify,omitempty"`
+	// LLM says that the worker knows an LLM to ask.
+	LLM bool `json:"llm,omitempty"`
 	// Problems are Tools that cannot be bound.
 	Problems model.Problems `json:"problems,omitempty"`
 }
@@ -210,6 +212,8 @@ type InstanceSetup struct {
 	Context    []any                    `json:"context,omitempty"`
 	Bindings   map[string]model.Binding `json:"bindings"`
 	Oversight  model.Oversight          `json:"oversight,omitzero"`
+	// Adapt says that the LLM may be asked to fit values to the Tools' schemas.
+	Adapt bool `json:"adapt,omitempty"`
 	// Attributes says that the search attributes are registered.
 	Attributes bool `json:"attributes,omitempty"`
 	// Whole is the process that Process is a part of; nil: it is one by itself.
@@ -251,10 +255,13 @@ type SentCall struct {
 	Why string `json:"why,omitempty"`
 }
 
-// SentValue is the result of a latent Call that was asked for by itself.
+// SentValue is the result of a latent Call that was asked for by itself, or, where Params is given, what the LLM fitted of
+// a Call's parameters.
 type SentValue struct {
-	Call   string `json:"call"`
-	Output any    `json:"output"`
+	Call   string         `json:"call"`
+	Output any            `json:"output"`
+	Params map[string]any `json:"params,omitempty"`
+	Fitted bool           `json:"fitted,omitempty"`
 }
 
 // CloseSignal ends a Request that broke off.

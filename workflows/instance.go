@@ -108,7 +108,7 @@ func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, car
 			i.tools = append(i.tools, t)
 		}
 	}
-	palette := model.Palette{Tools: i.tools, Bindings: setup.Bindings, Oversight: setup.Oversight}
+	palette := model.Palette{Tools: i.tools, Bindings: setup.Bindings, Oversight: setup.Oversight, Adapt: setup.Adapt}
 	i.inbox = newInbox(ctx)
 	if context := readContext(setup.Context, own.Context); carried != nil {
 		i.run = model.ResumeRun(palette, context, own.Token, carried.Run)
@@ -163,7 +163,11 @@ func (i *instance) onCalls(ctx workflow.Context, s CallsSignal) {
 		}
 	}
 	for _, r := range s.Results {
-		if s.Request > i.closed {
+		switch {
+		case s.Request <= i.closed:
+		case r.Fitted:
+			i.run.Adapt(r.Call, r.Params)
+		default:
 			i.run.Succeed(r.Call, r.Output)
 		}
 	}

@@ -90,6 +90,8 @@ type process struct {
 	watch     model.Watch // what they were told
 	notifying bool        // they are being told
 	joining   []joining
+
+	adapts bool // the LLM may be asked to fit values
 }
 
 // begin reads the Idea, binds its Tools to what this worker knows, and sets up what the process hears and answers. A
@@ -152,6 +154,7 @@ func (p *process) equip(ctx workflow.Context) error {
 		return err
 	}
 	p.setup.Bindings, p.notifies = prepared.Bindings, prepared.Notify
+	p.adapts = p.idea.Config.Adapt && (prepared.LLM || p.start.Replies != "")
 	p.mind.Equip(p.idea, prepared.Bindings)
 	return nil
 }
@@ -210,7 +213,7 @@ func (p *process) instanceSetup() InstanceSetup {
 	s := InstanceSetup{
 		Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}, Context: p.messages[""],
 		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
-		Servers: p.idea.Config.MCP, Held: p.held,
+		Servers: p.idea.Config.MCP, Held: p.held, Adapt: p.adapts,
 	}
 	if p.start.Part != nil {
 		s.Whole = &p.start.Part.Of
