@@ -211,6 +211,7 @@ func (r *Run) replace(rec *Record, d Decision) error {
 		return fmt.Errorf("with: %s", f.Message)
 	}
 	rec.decided(d)
+	rec.hands = other.hands
 	rec.Call, rec.reads, rec.scoped, rec.ready, rec.Status = c, other.reads, other.scoped, nil, Waiting
 	rec.Adapted = nil
 	return nil

@@ -55,8 +55,12 @@ type Record struct {
 	// Written is the Call as the LLM wrote it.
 	Written any `json:"-"`
 
+	// Handed is what a delegate hands back beside its result, by path, until that lands.
+	Handed map[string]any `json:"handed,omitempty"`
+
 	reads  []Expression // those of its parameters that read State
 	scoped []Path       // State in its scopes: given as far as it is there
+	hands  []Path       // for which a delegate may hand values back
 
 	ready   *Ready // as it was shown to a person, or started
 	cleared bool   // a person has seen it as it is in ready
@@ -66,7 +70,7 @@ type Record struct {
 
 func (r *Record) end(s Status, f *Fault) {
 	r.Status, r.Fault = s, f
-	r.Asking, r.Arrived, r.Value, r.ready = false, false, nil, nil
+	r.Asking, r.Arrived, r.Value, r.Handed, r.ready = false, false, nil, nil, nil
 }
 
 // expects says whether a result of the Call is still to come, from its activity or from the LLM.
@@ -81,6 +85,15 @@ func (r *Record) update() bool {
 // claims lists the paths that the result of a Call changes, as far as that can be told: once it is there, those of the
 // branch it takes, and of a result for the whole State the keys it has.
 func (r *Record) claims() []Path {
+	own := r.claimsItself()
+	if len(r.hands) == 0 {
+		return own
+	}
+	return append(own[:len(own):len(own)], r.hands...)
+}
+
+// claimsItself is claims for the result alone.
+func (r *Record) claimsItself() []Path {
 	switch {
 	case r.Arrived && r.Taken > 0:
 		return r.OutputPath[r.Taken-1]

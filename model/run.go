@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -112,7 +113,10 @@ func (r *Run) admit(rec *Record) *Fault {
 			rec.scoped = append(rec.scoped, ref.Path)
 		}
 	}
-	for _, p := range rec.OutputPath.Paths() {
+	if t := findTool(r.palette.Tools, rec.Tool); t != nil {
+		rec.hands = t.Writes
+	}
+	for _, p := range slices.Concat(rec.OutputPath.Paths(), rec.hands) {
 		if r.schema != nil && placeOf(r.schema, p).closed {
 			return fault(CodeBadPath, "%s stands outside the closed State schema", Reference{TypeState, p})
 		}
@@ -406,7 +410,7 @@ func (r *Run) finish(rec *Record, value any) {
 	}
 	f := r.land(rec, value)
 	if last := len(rec.OutputPath); f != nil && rec.Cause == nil && rec.OutputPath.branches() {
-		rec.Taken, rec.Cause = last, f
+		rec.Taken, rec.Cause, rec.Handed = last, f, nil
 		f = r.land(rec, faultValue(f))
 	}
 	if f != nil {

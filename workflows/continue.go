@@ -95,6 +95,7 @@ type CarriedInstance struct {
 	Corrected int              `json:"corrected,omitempty"`
 	Refusals  model.Refusals   `json:"refusals"`
 	Untold    []model.Refusal  `json:"untold,omitempty"`
+	Delegates []DelegateRef    `json:"delegates,omitempty"`
 }
 
 // CarriedTold is what the process has been told.
@@ -128,6 +129,7 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 	c := CarriedInstance{
 		Run: i.run.Carry(), Closed: i.closed, Told: i.told.carry(), Deaths: i.deaths, Held: i.held, Dirty: i.dirty, Waited: i.waited,
 		Corrected: i.corrected, Refusals: i.inbox.refusals, Untold: i.inbox.untold,
+		Delegates: i.delegatesUnderWay(),
 	}
 	//workflowcheck:ignore -- sorted below
 	for n := range i.broke {
@@ -160,6 +162,9 @@ func (i *instance) resume(c *CarriedInstance) {
 	//workflowcheck:ignore -- a map again
 	for id, n := range c.Deaths {
 		i.deaths[id] = n
+	}
+	for _, ref := range c.Delegates {
+		i.delegates[ref.Call] = ref
 	}
 	for _, id := range c.Queue {
 		i.queue = append(i.queue, i.run.Started(id))

@@ -23,6 +23,8 @@ var unseen = map[string]func(*testing.T){
 	"a wired output":                  TestAnOutputOfReferencesBesideCallsEndsTheProcessInOneRequest,
 	"values that are fitted":          TestAStepThatGivesAnotherFormThanTheNextOneWantsGoesThrough,
 	"latent results":                  TestLatentToolsAreWrittenByTheLLMAndAskedForByThemselves,
+	"delegates":                       TestADelegateSeesItsParametersAndScopesAndNothingElse,
+	"delegates hand values back":      TestADelegateHandsBackValuesForWhatItMayWrite,
 	"hints run out":                   TestAnInstanceThatLacksWhatItsSchemaRequiresFailsAfterThreeHints,
 	"the chain is whole":              TestAProcessLeavesAChainThatIsWhole,
 	"what is shown is what runs":      TestWhatIsShownIsByteForByteWhatRuns,

@@ -41,6 +41,8 @@ const (
 	SignalReport = "report"
 	// SignalPart tells a process what a part of it has come to (model.PartReport). The part sends it.
 	SignalPart = "part"
+	// SignalDelegate tells an instance what the delegate of a Call has come to (DelegateReport). The delegate sends it.
+	SignalDelegate = "delegate"
 	// SignalHold keeps an instance from starting anything new, and lets it go on (HoldSignal). The process sends it.
 	SignalHold = "hold"
 	// SignalCorrect brings a person's correction to an instance (CorrectSignal). The process sends it.
@@ -95,6 +97,8 @@ type Start struct {
 	Part *PartOf `json:"part,omitempty"`
 	// WithSolution takes up the Calls of the Idea's solution, minus those that its record calls done.
 	WithSolution bool `json:"withSolution,omitempty"`
+	// Delegation is what it knows of delegates, and whether it is one.
+	Delegation Delegation `json:"delegation,omitzero"`
 }
 
 // PartOf names a part of a process.
@@ -224,6 +228,10 @@ type InstanceSetup struct {
 	Servers []model.MCPServer `json:"servers,omitempty"`
 	// Held says that the process is paused: nothing starts until it goes on.
 	Held bool `json:"held,omitempty"`
+	// Delegation, LLM and Replies are what the delegates of Calls begin with.
+	Delegation Delegation `json:"delegation,omitzero"`
+	LLM        any        `json:"llm,omitempty"`
+	Replies    string     `json:"replies,omitempty"`
 }
 
 // InstanceOwn is what one instance has for itself.
