@@ -86,7 +86,7 @@ func (t *Tool) literalFits(at Path, v any) error {
 		}
 		schema, err := compileAt(form, p.pointer)
 		if err != nil {
-			return nil // the part cannot be looked at by itself
+			return err
 		}
 		return schema.Validate(literal)
 	}
