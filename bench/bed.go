@@ -21,10 +21,8 @@ import (
 	"processidea/activities/blobs"
 	"processidea/activities/httptool"
 	"processidea/devserver"
-	"processidea/model"
 	"processidea/rehearsal"
 	"processidea/worker/engine"
-	"processidea/workflows"
 )
 
 // bed is what everything is measured on.
@@ -63,9 +61,9 @@ func newBed(ctx context.Context) (*bed, error) {
 		return nil, err
 	}
 	b.tool = httptest.NewServer(http.HandlerFunc(b.onTool))
-	b.llm = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { b.script.ServeHTTP(w, r) }))
+	b.llm = httptest.NewServer(http.HandlerFunc(b.onLLM))
 	b.worker, err = engine.NewWorker(b.client, engine.Parts{
-		Store: b.store, LLM: activities.LLM{BaseURL: b.llm.URL + "/v1"},
+		Store: b.store, Tools: newTools(), LLM: activities.LLM{BaseURL: b.llm.URL + "/v1"},
 		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.tool.URL, "http://"), LookupEnv: os.LookupEnv}),
 	})
 	if err != nil {
@@ -95,57 +93,20 @@ func (b *bed) onTool(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprint(w, `"ok"`)
 }
 
-// closingByteToTool runs one process whose stream holds n Calls.
-func (b *bed) closingByteToTool(ctx context.Context, round, n int) ([]time.Duration, error) {
-	var calls []string
-	closes := map[int]int{} // characters after which a Call has closed
-	at := len(`{"calls":[`)
-	for i := 1; i <= n; i++ {
-		c := fmt.Sprintf(`{"_tool":"go","n":%d,"_outputPath":"r%d","_reasoningForCall":"%s"}`, i, i, strings.Repeat("because ", 8))
-		calls = append(calls, c)
-		at += len(c)
-		closes[i] = at
-		at++
+// say makes the LLM answer from these replies from now on.
+func (b *bed) say(lines []string, opts ...rehearsal.Option) (*script, error) {
+	s, err := newScript(lines, opts...)
+	if err == nil {
+		b.mu.Lock()
+		b.script = s
+		b.mu.Unlock()
 	}
-	plan := fmt.Sprintf(`{"solution": {"calls": [%s], "output": null}, "ttft_ms": 300, "tps": 100}`, strings.Join(calls, ","))
-	replies, err := rehearsal.Parse([]byte(plan + "\n" + `{"solution": {"calls": []}}`))
-	if err != nil {
-		return nil, err
-	}
-	sent := map[int]time.Time{}
-	b.script = rehearsal.NewHandler(replies, rehearsal.OnChunk(func(request, chars int) {
-		now := time.Now()
-		for i, c := range closes {
-			if _, done := sent[i]; !done && request == 1 && chars >= c {
-				sent[i] = now
-			}
-		}
-	}))
-	if err := b.runProcess(ctx, fmt.Sprintf("stream-%d", round)); err != nil {
-		return nil, err
-	}
-	var lags []time.Duration
-	for i, t := range sent {
-		lags = append(lags, b.arrived[i].Sub(t))
-	}
-	return lags, nil
+	return s, err
 }
 
-func (b *bed) runProcess(ctx context.Context, id string) error {
-	source, err := model.DecodeObject([]byte(fmt.Sprintf(`{"schema": {"tools": {"go": {"type": "object",
-		"properties": {"n": {"type": "integer"}}, "_activity": {"http": {"url": %q}}}}}, "context": [{"type": "text", "text": "Go."}]}`, b.tool.URL)))
-	if err != nil {
-		return err
-	}
-	idea, problems := model.ReadIdea(source)
-	if len(problems) > 0 {
-		return problems
-	}
-	run, _, err := engine.StartOrAttach(ctx, b.client, b.server.Namespace(), engine.StartProcess{
-		ID: id, Idea: idea, Start: workflows.Start{Idea: source}, File: id,
-	})
-	if err != nil {
-		return err
-	}
-	return run.Get(ctx, nil)
+func (b *bed) onLLM(w http.ResponseWriter, r *http.Request) {
+	b.mu.Lock()
+	s := b.script
+	b.mu.Unlock()
+	s.ServeHTTP(w, r)
 }

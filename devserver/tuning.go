@@ -37,4 +37,10 @@ var tuning = dc.StaticClient{
 	dc.EnableCancelWorkerPollsOnShutdown.Key(): true,
 	// Asks Temporal's servers for newer versions otherwise. This program calls nobody.
 	dc.EnableServerVersionCheck.Key(): false,
+	// What tidies up in a cluster by night, as workflows of the server's own. Nothing is left for them here, and stopping
+	// them takes a second of every stop.
+	dc.TaskQueueScannerEnabled.Key():       false,
+	dc.HistoryScannerEnabled.Key():         false,
+	dc.BuildIdScavengerEnabled.Key():       false,
+	dc.EnableParentClosePolicyWorker.Key(): false,
 }

@@ -31,6 +31,7 @@ type play struct {
 	left     int                                // Calls that may still be handed out in this Request
 	number   int                                // of the last Request
 	person   func(model.Pending) model.Decision // who decides; nil: nobody
+	sealed   func(idea map[string]any)          // hears the Idea of every Request; nil: nobody
 	started  time.Time
 }
 
@@ -137,8 +138,12 @@ func (p *play) request(brief *model.Brief) {
 		}
 	}
 	p.mind.Replied(reply)
-	if p.mind.Conclude() == nil {
+	c := p.mind.Conclude()
+	if c == nil {
 		p.t.Fatalf("request %d did not conclude", brief.Number)
+	}
+	if p.sealed != nil {
+		p.sealed(model.Snapshot(p.idea.Source, c.Seen, c.Calls, c.Reply.Output))
 	}
 }
 

@@ -115,9 +115,7 @@ func (mem *Member) carry() CarriedMember {
 	for _, key := range sortedCalls(mem.calls) {
 		c.Calls = append(c.Calls, mem.calls[key])
 	}
-	for _, key := range sortedCalls(mem.told) {
-		c.Told = append(c.Told, key)
-	}
+	c.Told = sortedCalls(mem.told)
 	return c
 }
 

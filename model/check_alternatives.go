@@ -69,9 +69,9 @@ func clash(s, earlier *planStep) (at, why string) {
 			mine, earlier)
 	case mine != other:
 		return s.outputAt, fmt.Sprintf("one of %s and %s, which %s writes, lies within the other: "+
-			"the Call is skipped unless that one fails", mine, other, earlier)
+			"the Call is skipped unless that one fails; write beside it", mine, other, earlier)
 	case repeats(s.raw, earlier.raw):
-		return s.path, fmt.Sprintf("the Call repeats %s: it runs only if that one fails", earlier)
+		return s.path, fmt.Sprintf("the Call repeats %s: it runs only if that one fails; drop it, or write elsewhere", earlier)
 	}
 	return "", ""
 }

@@ -111,7 +111,7 @@ func (f *flow) checkCycles() {
 		slices.Reverse(calls) // found from readers to writers, told along the data
 		s := f.steps[n]
 		f.report(s, s.reads[circle[0].read].path, fmt.Sprintf(
-			"a cycle: %s; each waits for what the one before it writes, so none can start", namesOf(append(calls, s))))
+			"a cycle: %s; each waits for what the one before it writes, so none can start: have one of them read something else", namesOf(append(calls, s))))
 	}
 }
 

@@ -111,7 +111,7 @@ func (s *planStep) roomAt(start *State) (skipped, walled bool) {
 			all, there, wall = all && closed, there && present, wall || start.blockedAbove(path) && !present
 		}
 		skipped = skipped || all && there && !s.update()
-		if wall && (all || s.update()) {
+		if wall {
 			walls++
 		}
 	}
@@ -236,7 +236,7 @@ func (f *flow) compare(s *planStep, read planRead, ref Reference, types []string
 		return
 	}
 	wanted := typesAt(s.tool.Source, read.param)
-	message := fmt.Sprintf("%s%s%s is of type %s; the parameter %q wants %s", wiredText(read), ref, from, orList(types),
+	message := fmt.Sprintf("%s%s%s is of type %s; the parameter %q wants %s; convert it first, or read another value", wiredText(read), ref, from, orList(types),
 		read.param, orList(wanted))
 	switch typesFit(types, wanted) {
 	case fitsNever:

@@ -160,9 +160,14 @@ func (c *checker) checkStrict() {
 }
 
 func (c *checker) warnLoose(path, reason string) {
-	if reason != "" {
-		c.warn(path, "the LLM's server cannot hold replies to the form strictly: %s", reason)
+	if reason == "" {
+		return
 	}
+	mend := ""
+	if strings.Contains(reason, ", over ") {
+		mend = "; say some of it in a description, or check it in the tool"
+	}
+	c.warn(path, "the LLM's server cannot hold replies to the form strictly: %s%s", reason, mend)
 }
 
 // placeOfReason finds the parameter or meta property of a Tool that a reason names.

@@ -10,10 +10,10 @@ func TestCheckComparesTypes(t *testing.T) {
 	runChecks(t, []checkCase{
 		{"an _output with the parameter that reads it", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "mood"},
 			{"_tool": "rank", "score": "†state.mood"}]}`, []string{
-			`error $.context[0].plan[1].score: †state.mood, as plan[0] (analyze) writes it, is of type string; the parameter "score" wants number`}},
+			`error $.context[0].plan[1].score: †state.mood, as plan[0] (analyze) writes it, is of type string; the parameter "score" wants number; convert it first, or read another value`}},
 		{"at the path that is read", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"},
 			{"_tool": "analyze", "text": "†state.user.id"}, {"_tool": "analyze", "text": "†state.user.name"}]}`, []string{
-			`error $.context[0].plan[1].text: †state.user.id, as plan[0] (fetch) writes it, is of type integer; the parameter "text" wants string`}},
+			`error $.context[0].plan[1].text: †state.user.id, as plan[0] (fetch) writes it, is of type integer; the parameter "text" wants string; convert it first, or read another value`}},
 		{"a path that the _output does not have", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"},
 			{"_tool": "analyze", "text": "†state.user.nam"}]}`, []string{
 			`error $.context[0].plan[1].text: †state.user.nam: plan[0] (fetch) writes †state.user, and its _output has no nam; did you mean name?`}},
@@ -22,21 +22,21 @@ func TestCheckComparesTypes(t *testing.T) {
 			`error $.context[0].plan[1].text: †state.user.email: plan[0] (fetch) writes †state.user, and its _output has no email; it has id, name`}},
 		{"deep inside a parameter", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n"},
 			{"_tool": "rank", "labels": ["a", "†state.n"]}]}`, []string{
-			`error $.context[0].plan[1].labels[1]: †state.n, as plan[0] (rank) writes it, is of type integer; the parameter "labels.1" wants string`}},
+			`error $.context[0].plan[1].labels[1]: †state.n, as plan[0] (rank) writes it, is of type integer; the parameter "labels.1" wants string; convert it first, or read another value`}},
 		{"an object that Calls make piece by piece", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "a.b"},
 			{"_tool": "analyze", "text": "†state.a"}]}`, []string{
-			`error $.context[0].plan[1].text: †state.a, below which plan[0] (analyze) writes, is of type object; the parameter "text" wants string`}},
+			`error $.context[0].plan[1].text: †state.a, below which plan[0] (analyze) writes, is of type object; the parameter "text" wants string; convert it first, or read another value`}},
 		{"what is there", ``, `{"type": "input", "n": 5, "s": "x"}, {"type": "state", "m": 1.5},
 			{"type": "plan", "plan": [{"_tool": "analyze", "text": "†input.n"}, {"_tool": "rank", "score": "†input.n"},
 			{"_tool": "fetch", "id": "†input.s"}, {"_tool": "fetch", "id": "†state.m"}]}`, []string{
-			`error $.context[2].plan[0].text: †input.n is of type integer; the parameter "text" wants string`,
-			`error $.context[2].plan[2].id: †input.s is of type string; the parameter "id" wants integer`,
-			`warning $.context[2].plan[3].id: †state.m is of type number; the parameter "id" wants integer`}},
+			`error $.context[2].plan[0].text: †input.n is of type integer; the parameter "text" wants string; convert it first, or read another value`,
+			`error $.context[2].plan[2].id: †input.s is of type string; the parameter "id" wants integer; convert it first, or read another value`,
+			`warning $.context[2].plan[3].id: †state.m is of type number; the parameter "id" wants integer; convert it first, or read another value`}},
 		{"an integer is a number", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n"},
 			{"_tool": "rank", "score": "†state.n"}]}`, nil},
 		{"a number may be an integer", `"sum": {"type": "object", "properties": {}, "_output": {"type": "number"}}`,
 			`{"type": "plan", "plan": [{"_tool": "sum", "_outputPath": "n"}, {"_tool": "fetch", "id": "†state.n"}]}`, []string{
-				`warning $.context[0].plan[1].id: †state.n, as plan[0] (sum) writes it, is of type number; the parameter "id" wants integer`}},
+				`warning $.context[0].plan[1].id: †state.n, as plan[0] (sum) writes it, is of type number; the parameter "id" wants integer; convert it first, or read another value`}},
 		{"one of several types may fit", `"maybe": {"type": "object", "properties": {}, "_output": {"anyOf": [{"type": "number"},
 			{"type": ["string", "null"]}]}}`,
 			`{"type": "plan", "plan": [{"_tool": "maybe", "_outputPath": "n"}, {"_tool": "analyze", "text": "†state.n"}]}`, nil},
@@ -95,13 +95,13 @@ func TestCheckWarnsOfCallsThatWillProbablyNotDoWhatTheyShould(t *testing.T) {
 	runChecks(t, []checkCase{
 		{"a path within another's", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"},
 			{"_tool": "analyze", "text": "x", "_outputPath": "user.mood"}]}`, []string{
-			`warning $.context[0].plan[1]._outputPath: one of †state.user.mood and †state.user, which plan[0] (fetch) writes, lies within the other: the Call is skipped unless that one fails`}},
+			`warning $.context[0].plan[1]._outputPath: one of †state.user.mood and †state.user, which plan[0] (fetch) writes, lies within the other: the Call is skipped unless that one fails; write beside it`}},
 		{"a value that is set behind its updates", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n", "_outputMethod": "push"},
 			{"_tool": "rank", "_outputPath": "n"}]}`, []string{
 			`warning $.context[0].plan[1]._outputPath: †state.n is updated by plan[0] (rank) before, so the Call is skipped: put it first, or give it an _outputMethod`}},
 		{"a Call that stands twice", ``, `{"type": "plan", "plan": [{"_tool": "rank", "score": 1, "_outputPath": "n"},
 			{"_tool": "rank", "score": 1, "_outputPath": "n", "_reasoningForCall": "again"}]}`, []string{
-			`warning $.context[0].plan[1]: the Call repeats plan[0] (rank): it runs only if that one fails`}},
+			`warning $.context[0].plan[1]: the Call repeats plan[0] (rank): it runs only if that one fails; drop it, or write elsewhere`}},
 		{"a Call that reads what it writes", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "draft"},
 			{"_tool": "analyze", "text": "†state.draft", "_outputPath": "draft"}]}`, []string{
 			`warning $.context[0].plan[1]._outputPath: the Call reads †state.draft and is skipped once that is there, as its own path †state.draft is closed then; write elsewhere, or declare an _outputMethod on its tool`}},
@@ -147,7 +147,7 @@ func TestCheckWarnsOfAPaletteThatIsTooLargeAsAWhole(t *testing.T) {
 		tools = append(tools, fmt.Sprintf(`"t%d": {"type": "object", "properties": {"x": {"type": "string", "enum": [%s]}}}`, n, strings.Join(enum, ",")))
 	}
 	i := ideaOf(t, `{"schema": {"tools": {`+strings.Join(tools, ",")+`}}}`)
-	want := `warning $.schema: the LLM's server cannot hold replies to the form strictly: 1089 enum values, over 1000`
+	want := `warning $.schema: the LLM's server cannot hold replies to the form strictly: 1089 enum values, over 1000; say some of it in a description, or check it in the tool`
 	if got := told(Check(i, nil)); got != want {
 		t.Errorf("got %s", got)
 	}

@@ -207,23 +207,23 @@ func TestCheckFindsCyclesAmongCalls(t *testing.T) {
 	runChecks(t, []checkCase{
 		{"of two", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.b", "_outputPath": "a"},
 			{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"}]}`, []string{
-			`error $.context[0].plan[0].text: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start`}},
+			`error $.context[0].plan[0].text: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`}},
 		{"of three, told once, and nothing of those that wait for it", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.c", "_outputPath": "z"},
 			{"_tool": "analyze", "text": "†state.c", "_outputPath": "a"},
 				{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"},
 			{"_tool": "analyze", "text": "†state.b", "_outputPath": "c"}]}`, []string{
-			`error $.context[0].plan[1].text: a cycle: plan[1] (analyze) → plan[2] (analyze) → plan[3] (analyze) → plan[1] (analyze); each waits for what the one before it writes, so none can start`}},
+			`error $.context[0].plan[1].text: a cycle: plan[1] (analyze) → plan[2] (analyze) → plan[3] (analyze) → plan[1] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`}},
 		{"two of them", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.b", "_outputPath": "a"},
 			{"_tool": "analyze", "text": "†state.d", "_outputPath": "c"},
 			{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"},
 				{"_tool": "analyze", "text": "†state.c", "_outputPath": "d"}]}`, []string{
-			`error $.context[0].plan[0].text: a cycle: plan[0] (analyze) → plan[2] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start`,
-			`error $.context[0].plan[1].text: a cycle: plan[1] (analyze) → plan[3] (analyze) → plan[1] (analyze); each waits for what the one before it writes, so none can start`}},
+			`error $.context[0].plan[0].text: a cycle: plan[0] (analyze) → plan[2] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`,
+			`error $.context[0].plan[1].text: a cycle: plan[1] (analyze) → plan[3] (analyze) → plan[1] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`}},
 		{"in one instance alone", ``, `{"type": "state", "_instance": "①", "a": "x"},
 			{"type": "state", "_instance": "②", "z": "x"}, {"type": "plan", "plan": [
 			{"_tool": "analyze", "text": "†state.b", "_outputPath": "a"},
 				{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"}]}`, []string{
-			`error $.context[2].plan[0].text: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start (in ②)`}},
+			`error $.context[2].plan[0].text: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else (in ②)`}},
 		{"none where an alternative breaks it", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.b", "_outputPath": "a"},
 			{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"},
 			{"_tool": "analyze", "text": "x", "_outputPath": "a"}]}`, nil},

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 )
 
@@ -45,4 +46,16 @@ func (ps *Problems) add(path, format string, args ...any) {
 
 func (ps *Problems) warn(path, format string, args ...any) {
 	*ps = append(*ps, Problem{Path: path, Message: fmt.Sprintf(format, args...), Warning: true})
+}
+
+// InOrder gives the problems by their places in the file: the schema before the context, numbers by value, errors first.
+func (ps Problems) InOrder() Problems {
+	sort.SliceStable(ps, func(a, b int) bool {
+		x, y := ps[a], ps[b]
+		if x.Path != y.Path {
+			return placeBefore(x.Path, y.Path)
+		}
+		return !x.Warning && y.Warning
+	})
+	return ps
 }

@@ -10,6 +10,14 @@ func suggest(name string, names []string) string {
 	return ""
 }
 
+// Suggest is a proposal for a name that is not known: the nearest of those that are, or else the first of them.
+func Suggest(name string, names []string) string {
+	if s := suggest(name, names); s != "" || len(names) == 0 {
+		return s
+	}
+	return "; there are " + someOf(names)
+}
+
 // nearest is the name that differs from a written one by no more than a third of its letters; "" where there is none.
 func nearest(name string, names []string) string {
 	best, least := "", len([]rune(name))/3+1

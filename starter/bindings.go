@@ -24,12 +24,23 @@ func (b bindings) check(idea *model.Idea) model.Problems {
 	bound := b.bind(idea)
 	for n := range bound.Problems {
 		bound.Problems[n].Warning = b.elsewhere
+		bound.Problems[n].Message += b.mend(idea, bound.Problems[n].Path)
 	}
 	problems := model.Check(idea, bound.Bindings)
 	if b.elsewhere {
 		soften(problems, model.CheckStages(idea, bound.Bindings))
 	}
-	return append(bound.Problems, problems...)
+	return append(bound.Problems, problems...).InOrder()
+}
+
+// mend proposes, for an activity that is not registered, the one that was meant.
+func (b bindings) mend(idea *model.Idea, at string) string {
+	for _, t := range idea.Tools {
+		if name, ok := t.Activity.(string); ok && at == model.JSONPath("$.schema.tools", t.Name, "_activity") {
+			return model.Suggest(name, b.registry.Names())
+		}
+	}
+	return ""
 }
 
 func (b bindings) bind(idea *model.Idea) *workflows.PrepareResult {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,4 +57,63 @@ func TestAFilesGraphIsOfItsPlans(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 	d.do("graph", "none.json").is(exitUsage).quiet().complains("it has no Calls")
+}
+
+// Everything that check is there to find stands in one file, and is told in the file's order with what would mend it.
+func TestCheckFindsEveryKindOfMistakeWithAMend(t *testing.T) {
+	values := make([]string, 1001)
+	for n := range values {
+		values[n] = fmt.Sprintf("\"v%d\"", n)
+	}
+	rank := `"type": "object", "properties": {"score": {"type": "number"}}, "required": ["score"], "additionalProperties": false`
+	file := filepath.Join(t.TempDir(), "bad.json")
+	text := `{"schema": {"tools": {
+		"arrange": {` + rank + `, "_activity": "analyseSentiment"},
+		"pick": {"type": "object", "properties": {"kind": {"type": "string", "enum": [` + strings.Join(values, ",") + `]}}, "required": ["kind"],
+			"additionalProperties": false, "_output": {"type": "string"}},
+		"rank": {` + rank + `, "_output": {"type": "number"}}}},
+		"context": [
+		{"type": "state", "_instance": "closed", "state": {}, "schema": {"type": "object", "additionalProperties": false,
+			"properties": {"a": {}, "b": {}, "kind": {}, "rank": {}, "order": {}, "user": {}}}},
+		{"type": "state", "_instance": "open", "state": {"user": {"name": "Ada"}}},
+		{"type": "plan", "_instance": "open", "plan": [
+			{"_tool": "rank", "score": "†state.b", "_outputPath": "a"},
+			{"_tool": "rank", "score": "†state.a", "_outputPath": "b"},
+			{"_tool": "rank", "score": "†state.rnk", "_outputPath": "order"},
+			{"_tool": "rnk", "score": 1},
+			{"_tool": "pick", "kind": "v1", "_outputPath": "kind"},
+			{"_tool": "rank", "score": "†state.word", "_outputPath": "rank"},
+			{"_tool": "pick", "kind": "v1", "_outputPath": "kind"},
+			{"_tool": "pick", "kind": "v2", "_outputPath": "kind.of"},
+			{"_tool": "pick", "kind": "v3", "_outputPath": "word"}]},
+		{"type": "plan", "_instance": "closed", "plan": [{"_tool": "pick", "kind": "v1", "_outputPath": "kinds"}]}]}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TEMPORAL_ADDRESS", "")
+	out := says(t, "check|"+file+"|--json", exitUsage)
+	var list []checked
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
+		t.Fatal(err)
+	}
+	plan := "$.context[2].plan"
+	wants := []checked{
+		{"$.schema.tools.arrange._activity", `no activity "analyseSentiment" is registered; did you mean analyzeSentiment?`, false},
+		{"$.schema.tools.pick", "the LLM's server cannot hold replies to the form strictly: 1002 enum values, over 1000; say some of it in a description, or check it in the tool", true},
+		{plan + "[0].score", "a cycle: plan[0] (rank) → plan[1] (rank) → plan[0] (rank); each waits for what the one before it writes, so none can start: have one of them read something else", false},
+		{plan + "[2].score", "no Call writes †state.rnk and no State holds it at the start; did you mean †state.rank?", false},
+		{plan + "[3]._tool", `unknown tool "rnk"; did you mean rank?`, false},
+		{plan + "[5].score", `†state.word, as plan[8] (pick) writes it, is of type string; the parameter "score" wants number; convert it first, or read another value`, false},
+		{plan + "[6]", "the Call repeats plan[4] (pick): it runs only if that one fails; drop it, or write elsewhere", true},
+		{plan + "[7]._outputPath", "one of †state.kind.of and †state.kind, which plan[4] (pick) writes, lies within the other: the Call is skipped unless that one fails; write beside it", true},
+		{"$.context[3].plan[0]._outputPath", "†state.kinds stands outside the closed State schema; did you mean kind?", false},
+	}
+	for n, want := range wants {
+		if n >= len(list) || list[n] != want {
+			t.Fatalf("finding %d is not %+v in %s", n, want, out)
+		}
+	}
+	if len(list) != len(wants) {
+		t.Errorf("it finds more: %s", out)
+	}
 }

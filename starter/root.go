@@ -59,6 +59,6 @@ reached; 130 interrupted.`,
 		a.approvalsVerb(), a.pauseVerb(), a.resumeVerb(), a.reviseVerb(), a.addVerb(), a.cancelVerb(), a.toolsVerb(),
 		a.codecVerb(), a.keysVerb())
 	root.AddCommand(a.decisionVerbs()...)
-	root.AddCommand(a.historyVerb(), a.diffVerb(), a.blameVerb(), a.verifyVerb(), a.exportVerb(), a.gcVerb())
+	root.AddCommand(a.historyVerb(), a.diffVerb(), a.blameVerb(), a.verifyVerb(), a.exportVerb(), a.gcVerb(), a.hardenVerb())
 	return root
 }

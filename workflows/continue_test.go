@@ -94,4 +94,5 @@ func TestAWorkflowThatContinuesStaysTheSameToWhoeverLooksForIt(t *testing.T) {
 			t.Errorf("its search attributes are %v", at)
 		}
 	}
+	s.keep("continued", "/main")
 }

@@ -43,6 +43,7 @@ func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
 	if err := replay(t, store, history(t, s.id)); err != nil {
 		t.Error(err)
 	}
+	s.keep("split", "/~part/1", "/~part/1/1")
 }
 
 func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
@@ -75,6 +76,7 @@ func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 	if r := s.end(run); r.Status != model.StatusCompleted || r.Calls.Done != 8 || len(till.seen()) != 8 || len(r.Instances) != 8 {
 		t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
 	}
+	s.keep("steered-parts", "/~part/3", "/~part/3/7")
 }
 
 func TestASplitProcessThatIsCancelledTakesItsPartsAlong(t *testing.T) {

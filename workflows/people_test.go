@@ -215,6 +215,7 @@ func TestDecisionsAreToldAsFactsAndTheRejectedCallMeetsTheApprovalAgain(t *testi
 	if len(till.seen()) != 2 || r.Calls != (model.Counts{Done: 5, Failed: 1, Rejected: 2}) {
 		t.Errorf("%q, %+v", till.seen(), r.Calls)
 	}
+	s.keep("decisions", "/main")
 }
 
 func TestAProcessMayAskForMoreApprovalsThanItsTools(t *testing.T) {
@@ -319,6 +320,7 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 	if r := s.end(run); r.Calls.Done != 3 || len(till.seen()) != 3 {
 		t.Errorf("%+v", r)
 	}
+	s.keep("pause", "/main")
 }
 
 func (s *scenario) sealed(at int) map[string]any {
@@ -362,6 +364,7 @@ func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
 	if p := s.prompt(2); !strings.Contains(p, "Be kind.") || !strings.Contains(p, "hello") {
 		t.Error(p)
 	}
+	s.keep("revision", "/main")
 }
 
 func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
@@ -387,6 +390,7 @@ func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
 	if p := s.prompt(3); !strings.Contains(p, "j0: ") || !strings.Contains(p, "j49: ") {
 		t.Error(p)
 	}
+	s.keep("add")
 }
 
 func TestNothingRunsForAProcessThatWasTerminated(t *testing.T) {
@@ -403,6 +407,7 @@ func TestNothingRunsForAProcessThatWasTerminated(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the process is gone") || len(till.seen()) != 0 {
 		t.Errorf("%v, %d payments", err, len(till.seen()))
 	}
+	s.keep("terminated", "/main")
 }
 
 func TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer(t *testing.T) {

@@ -79,20 +79,36 @@ func oneInstance(name, process string) string {
 
 func recordHistories(t *testing.T, name string, r model.Result) {
 	t.Helper()
-	for kind, id := range map[string]string{"process": r.Process, "instance": oneInstance(name, r.Process)} {
-		data, err := protojson.Marshal(history(t, id))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		_, _ = z.Write(data)
-		_ = z.Close()
-		if err := os.WriteFile(filepath.Join(recordings, name+"-"+kind+".json.gz"), b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		keepBlobs(t, string(data))
+	recordHistory(t, name+"-process", r.Process)
+	recordHistory(t, name+"-instance", oneInstance(name, r.Process))
+}
+
+// keep records the histories of a scenario's process and of others whose ids begin with its own, when recordings are made.
+func (s *scenario) keep(name string, below ...string) {
+	s.t.Helper()
+	if !*record || s.t.Name() != s.id { // in a round of another test
+		return
 	}
+	recordHistory(s.t, name+"-process", s.id)
+	for _, id := range below {
+		recordHistory(s.t, name+strings.ReplaceAll(id, "/", "-"), s.id+id)
+	}
+}
+
+func recordHistory(t *testing.T, name, id string) {
+	t.Helper()
+	data, err := protojson.Marshal(history(t, id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write(data)
+	_ = z.Close()
+	if err := os.WriteFile(filepath.Join(recordings, name+".json.gz"), b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	keepBlobs(t, string(data))
 }
 
 // keepBlobs copies what a history refers to in the store beside the recordings.

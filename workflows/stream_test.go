@@ -95,6 +95,7 @@ func TestThreeBadRepliesInARowPauseTheProcessAndResumeLetsItGoOn(t *testing.T) {
 	if err := run.Get(t.Context(), &r); err != nil || r.Requests != 4 {
 		t.Errorf("%v %+v", err, r)
 	}
+	s.keep("bad-replies")
 }
 
 func TestARefusedKeyPausesAtOnce(t *testing.T) {
@@ -141,6 +142,7 @@ func TestATruncatedReplysCallsAreTheSolutionAndNobodySettlesByIt(t *testing.T) {
 	if p := s.prompt(2); !strings.Contains(p, "request 1 was cut off") || !strings.Contains(p, "②: ") || !strings.Contains(p, "done in 1") {
 		t.Error(p)
 	}
+	s.keep("truncated")
 }
 
 func TestAnOutputOfReferencesBesideCallsEndsTheProcessInOneRequest(t *testing.T) {
@@ -169,6 +171,7 @@ func TestLatentToolsAreWrittenByTheLLMAndAskedForByThemselves(t *testing.T) {
 	if !strings.Contains(s.prompt(2), `1.2 greet {"name":"Hello, Ada"}`) {
 		t.Error(s.prompt(2))
 	}
+	s.keep("asked-for", "/main")
 }
 
 func TestAnInstanceThatLacksWhatItsSchemaRequiresFailsAfterThreeHints(t *testing.T) {
@@ -184,6 +187,7 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresFailsAfterThreeHints(t *testing
 	if !strings.Contains(s.prompt(2), "still missing: loud") {
 		t.Error(s.prompt(2))
 	}
+	s.keep("failed")
 }
 
 func TestACancelledProcessTakesItsInstancesAlong(t *testing.T) {
@@ -212,4 +216,5 @@ func TestACancelledProcessTakesItsInstancesAlong(t *testing.T) {
 	if err := temporalClient.GetWorkflow(ctx, s.id+"/main", "").Get(ctx, nil); !errors.As(err, &c) {
 		t.Errorf("the instance ended with %v", err)
 	}
+	s.keep("cancelled")
 }

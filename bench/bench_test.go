@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
+	dir := t.TempDir()
+	figures, plot := filepath.Join(dir, "figures.json"), filepath.Join(dir, "plot.svg")
+	o, err := readOptions([]string{"--quick", "chain", "--json", figures, "instances", "--svg", plot}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	if err := run(t.Context(), o, &table); err != nil {
+		t.Fatal(err)
+	}
+	r := readReport(t, figures)
+	if !r.Quick || r.CPUs < 1 || r.Go == "" {
+		t.Errorf("the run is told as %+v", r)
+	}
+	for _, want := range []string{"chain: overhead a step", "chain: bytes: histories", "chain: bytes: store folder", "chain: bytes: database file",
+		"instances: time", "instances: longest history"} {
+		work, name, _ := strings.Cut(want, ": ")
+		i := slices.IndexFunc(r.Figures, func(f figure) bool { return f.Work == work && f.Name == name })
+		if i < 0 {
+			t.Errorf("there is no figure %q", want)
+		} else if f := r.Figures[i]; f.Ours.Median <= 0 || f.Ours.N < 1 || f.Axis == "" || f.At < 1 {
+			t.Errorf("%s is %+v", want, f)
+		}
+		if !strings.Contains(table.String(), "| "+work+" | "+name+" |") {
+			t.Errorf("the table has no line for %q", want)
+		}
+	}
+	wellFormed(t, plot)
+}
+
+func readReport(t *testing.T, name string) (r report) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func wellFormed(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	d, circles := xml.NewDecoder(f), 0
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "circle" {
+			circles++
+		}
+	}
+	if circles == 0 {
+		t.Error("nothing is drawn")
+	}
+}
+
+func TestAFigureIsMeasuredAgainstItsLimit(t *testing.T) {
+	r := &record{work: "w"}
+	r.of("as a value", "ms").add(5, 1, 3).atMost(3)
+	r.of("over a value", "ms").add(4).atMost(3)
+	r.of("as a multiple", "s").add(2.2).beside(2).times(1.2)
+	r.of("over a multiple", "s").add(2.6).beside(2).times(1.2)
+	r.of("without", "s").add(2)
+	var met []any
+	for _, f := range r.figures() {
+		if f.Met == nil {
+			met = append(met, nil)
+		} else {
+			met = append(met, *f.Met)
+		}
+	}
+	if want := []any{true, false, true, false, nil}; !slices.Equal(met, want) {
+		t.Errorf("the limits are met: %v, want %v", met, want)
+	}
+}
+
+func TestASpreadLiesBetweenTheSamples(t *testing.T) {
+	if got, want := spreadOf([]float64{11, 1, 3, 2, 4, 5, 6, 7, 8, 9, 10}), (spread{P10: 2, Median: 6, P90: 10, N: 11}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got, want := spreadOf([]float64{1, 2}), 1.5; got.Median != want {
+		t.Errorf("the median is %v, want %v", got.Median, want)
+	}
+}
+
+func TestAnUnknownWorkIsRefusedByName(t *testing.T) {
+	_, err := readOptions([]string{"chain", "chan"}, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), `no work "chan"`) {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"processidea/model"
+)
+
+// maxGrowth is how much slower the last steps of a chain may be than the twentieth.
+const maxGrowth = 1.3
+
+// chainWork runs a chain of Requests, each one instant Call whose result, a kilobyte, stays in State. The LLM answers at
+// once: a step's overhead is the time from the last byte of one reply to the next Request, whatever the LLM's pace.
+func chainWork(full int) func(context.Context, *bed, *record, size) error {
+	return func(ctx context.Context, b *bed, r *record, s size) error {
+		n := s.of(full, 6)
+		return b.measureChain(ctx, r, n)
+	}
+}
+
+func (b *bed) measureChain(ctx context.Context, r *record, n int) error {
+	plain, err := b.plainChain(ctx, n)
+	if err != nil {
+		return err
+	}
+	processor := processorTime()
+	gaps, err := b.chain(ctx, "chain", "grow", n)
+	if err != nil {
+		return err
+	}
+	r.of("processor time a step", "ms").on("requests", n).add((processorTime() - processor) * 1000 / float64(n))
+	r.of("overhead a step", "ms").on("requests", n).add(inMS(gaps)...).beside(inMS(plain)...).atMost(limit(25, n))
+	r.of("time", "s").on("requests", n).add(sum(gaps)).beside(sum(plain))
+	r.of("last steps against the 20th", "×").on("requests", n).add(growth(gaps)).atMost(limit(maxGrowth, n))
+	if err := b.countBytes(ctx, r, "requests", n, kept{all: limit(3, n), history: limit(2, n)}); err != nil || n != 200 {
+		return err
+	}
+	if gaps, err = b.chain(ctx, "chain-pure", "growPure", n); err == nil {
+		r.of("overhead a step, pure", "ms").on("requests", n).add(inMS(gaps)...)
+	}
+	return err
+}
+
+// limit is what the design promises of a chain of 200; of others it says nothing.
+func limit(promised float64, n int) float64 {
+	if n != 200 {
+		return 0
+	}
+	return promised
+}
+
+// chain gives the overhead of each step.
+func (b *bed) chain(ctx context.Context, id, tool string, n int) ([]time.Duration, error) {
+	llm, err := b.chainScript(tool, n)
+	if err != nil {
+		return nil, err
+	}
+	result, err := b.run(ctx, process{id: id, tools: map[string]any{tool: goTool(tool)}, messages: []any{text("Go on.")}})
+	if err != nil {
+		return nil, err
+	}
+	if result.Calls.Done != n || llm.requests() != n+1 {
+		return nil, fmt.Errorf("%d Calls were done in %d Requests, not %d in %d", result.Calls.Done, llm.requests(), n, n+1)
+	}
+	return llm.gaps(), nil
+}
+
+func (b *bed) chainScript(tool string, n int) (*script, error) {
+	var lines []string
+	for i := range n {
+		lines = append(lines, reply([]string{fmt.Sprintf(`{"_tool":%q,"n":%d,"_outputPath":"step%d"}`, tool, i+1, i+1)}, "null", ""))
+	}
+	return b.say(append(lines, reply(nil, "null", "")))
+}
+
+func (b *bed) plainChain(ctx context.Context, n int) ([]time.Duration, error) {
+	llm, err := b.chainScript("grow", n)
+	if err != nil {
+		return nil, err
+	}
+	state := map[string]any{}
+	for {
+		solution, err := b.askPlain(ctx, "Go on.\n"+string(model.Encode(state)))
+		if err != nil {
+			return nil, err
+		}
+		if len(solution.Calls) == 0 {
+			return llm.gaps(), nil
+		}
+		for _, c := range solution.Calls {
+			path, _ := c["_outputPath"].(string)
+			state[path], _ = grow(ctx, in{})
+		}
+	}
+}
+
+// growth compares the median of the last twenty steps with that of twenty around the twentieth. Short chains have none.
+func growth(gaps []time.Duration) float64 {
+	if len(gaps) < 60 {
+		return 1
+	}
+	early, late := spreadOf(inMS(gaps[10:30])), spreadOf(inMS(gaps[len(gaps)-20:]))
+	return late.Median / early.Median
+}
+
+func sum(all []time.Duration) float64 {
+	var s time.Duration
+	for _, d := range all {
+		s += d
+	}
+	return seconds(s)
+}
+
+func inMS(all []time.Duration) (values []float64) {
+	for _, d := range all {
+		values = append(values, ms(d))
+	}
+	return values
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// fanoutWork runs one Request with independent instant Calls, as activities and as pure functions, and measures from the end
+// of the stream to the next Request, which comes when all are done. The bytes kept are those of both.
+func fanoutWork(full int) func(context.Context, *bed, *record, size) error {
+	return func(ctx context.Context, b *bed, r *record, s size) error {
+		return b.measureFanout(ctx, r, s.of(full, 10))
+	}
+}
+
+func (b *bed) measureFanout(ctx context.Context, r *record, n int) error {
+	plain, err := b.plainFanout(ctx, n)
+	if err != nil {
+		return err
+	}
+	for _, t := range []struct {
+		tool, name string
+		limit      float64
+	}{{"instant", "time, as activities", 400}, {"instantPure", "time, as pure functions", 60}} {
+		took, err := b.fanout(ctx, t.tool, n)
+		if err != nil {
+			return err
+		}
+		r.of(t.name, "ms").on("calls", n).add(ms(took)).beside(ms(plain)).atMost(t.limit)
+	}
+	return b.countBytes(ctx, r, "calls", n, kept{})
+}
+
+func fanoutLines(tool string, n int) []string {
+	var calls []string
+	for i := range n {
+		calls = append(calls, fmt.Sprintf(`{"_tool":%q,"n":%d,"_outputPath":"r%d"}`, tool, i+1, i+1))
+	}
+	return []string{reply(calls, "null", ""), reply(nil, "null", "")}
+}
+
+func (b *bed) fanout(ctx context.Context, tool string, n int) (time.Duration, error) {
+	llm, err := b.say(fanoutLines(tool, n))
+	if err != nil {
+		return 0, err
+	}
+	result, err := b.run(ctx, process{id: "fanout-" + tool, tools: map[string]any{tool: goTool(tool)}, messages: []any{text("Go.")}})
+	if err != nil {
+		return 0, err
+	}
+	if result.Calls.Done != n || llm.requests() != 2 {
+		return 0, fmt.Errorf("%d of %d Calls were done in %d Requests", result.Calls.Done, n, llm.requests())
+	}
+	return llm.gaps()[0], nil
+}
+
+func (b *bed) plainFanout(ctx context.Context, n int) (time.Duration, error) {
+	llm, err := b.say(fanoutLines("instant", n))
+	if err != nil {
+		return 0, err
+	}
+	solution, err := b.askPlain(ctx, "Go.")
+	if err != nil {
+		return 0, err
+	}
+	results := make([]int, n)
+	var all sync.WaitGroup
+	for i, c := range solution.Calls {
+		all.Go(func() {
+			var params in
+			data, _ := json.Marshal(c)
+			_ = json.Unmarshal(data, &params)
+			results[i], _ = instant(ctx, params)
+		})
+	}
+	all.Wait()
+	return time.Since(llm.firstSaid()), nil
+}

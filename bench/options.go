@@ -1,0 +1,50 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// options is the command line.
+type options struct {
+	works     []work
+	json, svg string
+	rounds    int
+	quick     bool
+}
+
+// readOptions takes flags before, between and after the names of works. Without names it is every work that takes minutes
+// at most.
+func readOptions(args []string, stderr io.Writer) (options, error) {
+	var o options
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.Usage = func() {
+		fmt.Fprintf(stderr, "usage: bench [work…] [flags]\nworks: %s\n", strings.Join(names(works), ", "))
+		f.PrintDefaults()
+	}
+	f.StringVar(&o.json, "json", "", "file for the figures as JSON")
+	f.StringVar(&o.svg, "svg", "", "file for the plots")
+	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
+	f.BoolVar(&o.quick, "quick", false, "small sizes, one round: whether it works, not how fast")
+	for {
+		if err := f.Parse(args); err != nil {
+			return o, err
+		}
+		if f.NArg() == 0 {
+			break
+		}
+		w, err := workOf(f.Arg(0))
+		if err != nil {
+			return o, err
+		}
+		o.works = append(o.works, w)
+		args = f.Args()[1:]
+	}
+	if len(o.works) == 0 {
+		o.works = usual()
+	}
+	return o, nil
+}

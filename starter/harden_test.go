@@ -1,0 +1,68 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"processidea/model"
+)
+
+// exampleFiles reads the files of an example's process.
+func exampleFiles(t *testing.T, name string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, file := range []string{"idea.json", "replies.jsonl"} {
+		data, err := os.ReadFile(filepath.Join("..", "examples", name, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[file] = string(data)
+	}
+	return files
+}
+
+func TestAHardenedProcessEndsAlikeWithNoLLM(t *testing.T) {
+	d := newDesk(t, exampleFiles(t, "weather"))
+	planned := d.do("run", "idea.json", "--id", "planned", "--replies", "replies.jsonl", "--json", noUI).is(exitDone).result()
+	d.do("harden", "planned", "-o", "hard.json").is(exitDone).quiet()
+	d.do("check", "hard.json").is(exitDone)
+	r := d.do("run", "hard.json", "--id", "hard", "--json", noUI).is(exitDone).result()
+	if r.Requests != 0 || !model.Equal(model.Normal(r.Instances), model.Normal(planned.Instances)) || !model.Equal(r.Output, planned.Output) {
+		t.Errorf("%+v\nafter %+v", r, planned)
+	}
+	rows := `{"type": "state", "_instance": "Oslo", "state": {"city": "Oslo", "forecast": {"clouds": 12}}}`
+	if err := os.WriteFile(filepath.Join(d.dir, "rows.jsonl"), []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.do("harden", "planned", "--template", "-o", "template.json").is(exitDone).quiet()
+	r = d.do("run", "template.json", "--instances", "rows.jsonl", "--id", "new", "--json", noUI).is(exitDone).result()
+	if got := string(model.Encode(r.Output)); got != `{"days":{"Oslo":"Oslo. Out: hardly a cloud."}}` || r.Requests != 0 {
+		t.Errorf("it ends with %s after %d Requests", got, r.Requests)
+	}
+	d.do("harden", "hard").is(exitUsage).quiet().complains("harden hard: it ran by a Plan of its own")
+}
+
+func TestHardenNeedsTheStoreAlone(t *testing.T) {
+	audited(t)
+	says(t, "harden|q", exitUsage, "!harden q: the store has no Idea of a process of this id")
+	out := says(t, "harden|p 1", exitDone, "!starter: harden: not generalised: the Plan comes to another State: †state.mood, †state.name (in ①)")
+	if strings.Contains(out, `"stage"`) {
+		t.Errorf("it wrote %s", out)
+	}
+}
+
+func TestHardenSaysWhatIsNotGeneralised(t *testing.T) {
+	d := newDesk(t, judge())
+	d.do("run", "idea.json", "--id", "j", "--replies", "replies.jsonl", noUI).is(exitDone)
+	e := d.do("harden", "j", "--json").is(exitDone)
+	e.complains("not generalised: judge → †state.mood: the tool has no code, the LLM writes its result")
+	e.complains("not generalised: the output of j: the LLM wrote it")
+	e.complains("2 things are not generalised: the Plan is not optimal")
+	var made model.Hardened
+	e.json(&made)
+	if len(made.Particulars) != 2 || strings.Contains(e.out, `"stage"`) {
+		t.Errorf("%s", e.out)
+	}
+}

@@ -1,0 +1,51 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model"
+)
+
+// This file holds what a process that is a part of another does beside: it tells the whole what it has come to.
+
+// tellWhole tells the process that this one is a part of what has changed. One report is on its way at most, but for the
+// last: reports are numbered, so that none is taken for a later one.
+func (p *process) tellWhole(ctx workflow.Context, status model.ProcessStatus, last bool) {
+	if p.start.Part == nil || !last && p.outbox.busy(p.start.Part.Of.ID) {
+		return
+	}
+	r := p.partReport(status, last)
+	now := string(model.Encode(model.Normal(r)))
+	if now == p.told && !last {
+		return
+	}
+	p.told = now
+	p.reports++
+	r.Seq, r.Refusals = p.reports, p.inbox.takeUntold()
+	if !last {
+		p.outbox.send(ctx, p.start.Part.Of.ID, outgoing{signal: SignalPart, payload: r})
+		return
+	}
+	if err := workflow.SignalExternalWorkflow(ctx, p.start.Part.Of.ID, "", SignalPart, r).Get(ctx, nil); err != nil {
+		workflow.GetLogger(ctx).Warn("the whole process could not be told", "error", err)
+	}
+}
+
+func (p *process) partReport(status model.ProcessStatus, last bool) model.PartReport {
+	whole := p.result(status, false)
+	r := model.PartReport{
+		Number: p.start.Part.Number, Status: status, Requests: whole.Requests, Turns: p.mind.Turns(), Ideas: p.last.At, Calls: whole.Calls,
+		Usage: whole.Usage, Digest: p.last.Digest,
+	}
+	for _, m := range p.mind.Members() {
+		r.Pending = append(r.Pending, m.Pending...)
+	}
+	r.Waits = len(r.Pending) > 0 && p.mind.OnlyWaits()
+	if last {
+		r.Error, r.Output, r.Instances = whole.Error, whole.Output, map[string]model.InstanceStatus{}
+		for _, m := range p.mind.Members() {
+			r.Instances[m.Token] = m.Standing()
+		}
+	}
+	return r
+}

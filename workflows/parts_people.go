@@ -1,0 +1,127 @@
+package workflows
+
+import (
+	"fmt"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model"
+)
+
+// This file holds what a split process does when its parts report and when people signal it: it passes on what is for the
+// parts.
+
+func (p *process) hearParts(ctx workflow.Context) {
+	on(p.inbox, ctx, SignalPart, "From a part: what it has come to.", func(_ workflow.Context, r model.PartReport) {
+		for _, refusal := range r.Refusals {
+			p.inbox.refusals.Add(refusal)
+		}
+		p.parts.Heard(r)
+	})
+	for _, kind := range model.Decisions() {
+		onPeople(p.inbox, ctx, kind, describe[kind], func(ctx workflow.Context, payload map[string]any) error {
+			return p.passToPart(ctx, kind, payload)
+		})
+	}
+	for _, kind := range steering {
+		onPeople(p.inbox, ctx, kind, describe[kind], func(ctx workflow.Context, payload map[string]any) error {
+			s, err := model.ReadSteering(kind, payload)
+			if err != nil {
+				return err
+			}
+			if err := p.steerParts(ctx, kind, s); err != nil {
+				return err
+			}
+			p.accept(ctx, kind, s)
+			return nil
+		})
+	}
+}
+
+// passToPart sends a decision to the instance that it is about.
+func (p *process) passToPart(ctx workflow.Context, kind string, payload map[string]any) error {
+	d, err := model.ReadDecision(kind, payload)
+	if err != nil {
+		return err
+	}
+	token := model.TokenOf(d.Call)
+	part := p.parts.Of(token)
+	if part == 0 {
+		return fmt.Errorf("there is no Call %q", clipBytes(d.Call, 80))
+	}
+	p.outbox.send(ctx, InstanceID(PartID(p.id, part), token), outgoing{signal: kind, payload: payload, failed: func(error) {
+		p.inbox.refuse(ctx, kind, payload, "the instance has not begun or has ended: nothing waits there")
+	}})
+	return nil
+}
+
+func (p *process) steerParts(ctx workflow.Context, kind string, s model.Steering) error {
+	switch paused := p.parts.Paused != nil; {
+	case kind == model.SteerPause && paused:
+		return fmt.Errorf("the process is paused already: %s", p.parts.Paused.Message)
+	case kind == model.SteerPause:
+		p.parts.Paused = model.PausedBy(s.By, s.Reason)
+	case kind == model.SteerResume:
+		p.parts.Paused = nil
+		p.parts.Limits = p.parts.Limits.With(s.Limits)
+	case kind == model.SteerRevise:
+		p.parts.Limits = p.parts.Limits.With(s.Limits)
+		return p.reviseParts(ctx, s)
+	case kind == model.SteerAdd:
+		return p.addParts(s)
+	}
+	p.toParts(ctx, kind, map[string]any{"by": s.By, "reason": s.Reason})
+	return nil
+}
+
+// toParts sends a signal to every part that has begun.
+func (p *process) toParts(ctx workflow.Context, kind string, payload any) {
+	for _, number := range p.parts.Running() {
+		p.outbox.send(ctx, PartID(p.id, number), outgoing{signal: kind, payload: payload})
+	}
+}
+
+// reviseParts gives each part what concerns it. Those that have not begun begin with it.
+func (p *process) reviseParts(ctx workflow.Context, s model.Steering) error {
+	if err := p.checkMessages(s.Context, false); err != nil {
+		return err
+	}
+	p.setIdea(p.idea.With(s.Context))
+	for _, number := range p.parts.Running() {
+		if list := p.parts.List[number-1].Concerning(s.Context); len(list) > 0 {
+			p.outbox.send(ctx, PartID(p.id, number), outgoing{signal: model.SteerRevise, payload: map[string]any{
+				"context": list, "by": s.By, "reason": s.Reason,
+			}})
+		}
+	}
+	return nil
+}
+
+func (p *process) addParts(s model.Steering) error {
+	if err := p.checkMessages(s.Context, true); err != nil {
+		return err
+	}
+	p.setIdea(p.idea.With(s.Context))
+	p.parts.Add(model.OwnersOf(s.Context).Tokens)
+	return nil
+}
+
+// checkMessages says what is wrong with messages of people: whether they can be read, and whom they are about.
+func (p *process) checkMessages(context []any, fresh bool) error {
+	for n, raw := range context {
+		var problems model.Problems
+		m, ok := model.ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), &problems)
+		known := p.parts.Of(m.Instance) > 0
+		switch {
+		case !ok || len(problems.Errors()) > 0:
+			return problems
+		case fresh && m.Instance == "":
+			return fmt.Errorf("$.context[%d]: it names no new instance", n)
+		case fresh && known:
+			return fmt.Errorf("$.context[%d]: there is an instance %s already", n, m.Instance)
+		case !fresh && m.Instance != "" && !known:
+			return fmt.Errorf("$.context[%d]: there is no instance %s; add makes new ones", n, m.Instance)
+		}
+	}
+	return nil
+}
