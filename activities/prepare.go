@@ -17,7 +17,7 @@ func (a *Activities) Prepare(_ context.Context, idea map[string]any) (*workflows
 		return &workflows.PrepareResult{Problems: errs}, nil
 	}
 	r := Bind(read, a.Tools)
-	r.Notify = a.Notices != nil
+	r.Notify, r.LLM = a.Notices != nil, a.LLM.Configured()
 	r.Problems = append(r.Problems, model.CheckStages(read, r.Bindings)...)
 	return r, nil
 }

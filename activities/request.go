@@ -229,15 +229,15 @@ func (r *request) offload(v any) (any, error) {
 	return r.a.Store.OffloadMembers(r.ctx, m)
 }
 
-// onResult takes the result of a latent Call that was asked for by itself.
+// onResult takes the result of a latent Call that was asked for by itself, or fitted values.
 func (r *request) onResult(index int, v any) {
-	asked, output, f := model.ReadResult(r.idea, r.brief, v)
+	asked, output, params, f := model.ReadAnswer(r.idea, r.brief, v)
 	if f != nil {
 		r.fault(index, *f)
 		return
 	}
 	r.handout.give(asked.Token, func(s *workflows.CallsSignal) {
-		s.Results = append(s.Results, workflows.SentValue{Call: asked.ID, Output: output})
+		s.Results = append(s.Results, workflows.SentValue{Call: asked.ID, Output: output, Params: params, Fitted: asked.Why != ""})
 	})
 }
 

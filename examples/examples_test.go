@@ -24,8 +24,9 @@ func every(t *testing.T) []string {
 	}
 	var names []string
 	for _, f := range files {
-		// The tools of two are another program's; package workflows has their tests. The hardened one has no replies.
-		if name := filepath.Dir(f); name != "mcp" && name != "custom-worker" && name != hardened {
+		// The tools of three are another program's, or processes; package workflows has their tests. The hardened one has no
+		// replies.
+		if name := filepath.Dir(f); name != "mcp" && name != "custom-worker" && name != "research" && name != hardened {
 			names = append(names, name)
 		}
 	}

@@ -187,6 +187,8 @@ type Pending struct {
 	Method     string         `json:"outputMethod,omitempty"`
 	// Scopes is what the Tool would be given beside its parameters.
 	Scopes map[string]any `json:"scopes,omitempty"`
+	// Adapted is what Params were before the LLM fitted them to the Tool's schema.
+	Adapted *Adapted `json:"adapted,omitempty"`
 	// Output is the result that the LLM wrote for a latent Tool.
 	Output any        `json:"output,omitempty"`
 	Since  time.Time  `json:"since"`

@@ -16,7 +16,7 @@ type Brief struct {
 	Troubles []Trouble `json:"troubles,omitempty"`
 	// Closing Requests ask for the output alone: every instance has settled.
 	Closing bool `json:"closing,omitempty"`
-	// Asking Requests ask for the results of these latent Calls alone.
+	// Asking Requests ask for the results of these latent Calls, and for values to be fitted, alone.
 	Asking []Asked `json:"asking,omitempty"`
 }
 
@@ -62,12 +62,15 @@ type Trouble struct {
 	Fault     Fault    `json:"error"`
 }
 
-// Asked is a latent Call whose result is asked for by itself.
+// Asked is a Call about which the LLM is asked by itself: for the result of a latent one, or, where Why is given, to fit
+// Params to the Tool's schema.
 type Asked struct {
 	ID     string         `json:"id"`
 	Token  string         `json:"token"`
 	Tool   string         `json:"tool"`
 	Params map[string]any `json:"params"`
+	// Why Params do not fit; empty where a result is wanted.
+	Why string `json:"why,omitempty"`
 }
 
 // Tokens lists the covered instances' tokens; where none is covered, the list is empty but not nil.

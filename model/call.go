@@ -82,6 +82,8 @@ type Palette struct {
 	Tokens []string
 	// Oversight is what the process adds to the Tools' approval policies.
 	Oversight Oversight
+	// Adapt says that the LLM may be asked to fit values that References brought to the Tools' schemas.
+	Adapt bool
 	// Template says that a Call without a token is for every instance, as in a Plan message.
 	Template bool
 }

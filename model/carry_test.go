@@ -45,8 +45,8 @@ func TestEveryFieldOfWhatIsCarriedIsKnown(t *testing.T) {
 	}{
 		{Run{}, []string{"context", "state", "records", "open", "closed", "fresh", "now", "overdue", "corrections", "begun"},
 			[]string{"token", "palette", "given", "view", "schema"}},
-		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Asking", "Arrived", "Value", "Doubt", "Untaken", "Taken", "Cause", "Pending", "Decisions", "Written",
-			"ready", "cleared", "asked", "author"}, []string{"reads", "scoped"}},
+		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Asking", "Adapted", "Handed", "Arrived", "Value", "Doubt", "Untaken", "Taken", "Cause", "Pending", "Decisions", "Written",
+			"ready", "cleared", "asked", "author"}, []string{"reads", "scoped", "hands"}},
 		{Mind{}, []string{"idea", "members", "started", "before", "requests", "turns", "badReplies", "badOutputs", "lost", "usage", "unnamed", "wiring",
 			"readySince", "plan", "troubles", "log", "output", "hasOutput", "paused", "limits", "planOutput", "outputFault"},
 			[]string{"given", "first", "process", "bindings", "byToken", "wake", "asked", "ended", "taken"}}, // nothing is asked, who has ended was told, and Calls were handed out

@@ -100,6 +100,9 @@ func (c *checker) assumed() map[string]Binding {
 		if t.Activity != nil {
 			kind = KindGo
 		}
+		if t.Delegate != "" {
+			kind = KindDelegate
+		}
 		out[t.Name] = Binding{Kind: kind}
 	}
 	return out

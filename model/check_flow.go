@@ -79,9 +79,25 @@ func (p *planCheck) factsFor(token string, steps []*planStep) []stepFacts {
 				f.open = append(f.open, path)
 			}
 		}
+		for _, path := range s.hands() {
+			if schema != nil && f.outside == "" && placeOf(schema, path).closed {
+				f.outside = outsideSchema(schema, path)
+			}
+			if _, closed := start.Closed(path); !closed {
+				f.open = append(f.open, path)
+			}
+		}
 		f.skipped, f.walled = s.roomAt(start)
 	}
 	return out
+}
+
+// hands lists the paths for which the Call's delegate may hand values back.
+func (s *planStep) hands() []Path {
+	if s.tool == nil {
+		return nil
+	}
+	return s.tool.Writes
 }
 
 // roomAt says whether a Call's path holds a value at the start, or something other than an object stands above it.
@@ -237,6 +253,8 @@ func (f *flow) compareWriters(s *planStep, read planRead, ref Reference, writers
 		w := f.steps[n]
 		at, _ := firstAt(f.facts[n].open, ref.Path)
 		switch {
+		case handsAt(w, at):
+			continue // of what a delegate hands back nothing is said
 		case w.update() && len(at) > 0 || w.output.branches():
 			continue // what an update makes of a value, and which branch is taken, is known when it has run
 		case len(ref.Path) < len(at):
@@ -326,4 +344,13 @@ func (f *flow) otherPaths(n int, ref Reference) string {
 		return "; there are " + someOf(refs)
 	}
 	return ""
+}
+
+func handsAt(s *planStep, at Path) bool {
+	for _, p := range s.hands() {
+		if p.String() == at.String() {
+			return true
+		}
+	}
+	return false
 }

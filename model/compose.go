@@ -296,15 +296,17 @@ func ComposeFor(i *Idea, bindings map[string]Binding, b *Brief) Form {
 	return Compose(in)
 }
 
-// composeResults is the form of a reply that gives the results of latent Calls alone: {"calls": [{"_call", "_output"}]}.
+// composeResults is the form of a reply that gives the results of latent Calls, {"calls": [{"_call", "_output"}]}, and
+// fitted values, {"calls": [{"_call", "_params"}]}, alone.
 func composeResults(i *Idea, b *Brief) Form {
 	form := func(strict bool) (any, string) {
 		c := composer{in: ComposeInput{Tools: i.Tools}, strict: strict}
 		choices, notes := []any{}, i.ToolNotes()
 		for _, t := range i.Tools {
 			ids := []any{}
+			choices = append(choices, c.fitting(t, b.Asking)...)
 			for _, a := range b.Asking {
-				if a.Tool == t.Name {
+				if a.Tool == t.Name && a.Why == "" {
 					ids = append(ids, a.ID)
 				}
 			}

@@ -199,7 +199,7 @@ func (m *Mind) countBad(a *asked) {
 func (m *Mind) stillAsking(a *asked) bool {
 	given := map[string]bool{}
 	for _, v := range a.reply.Calls {
-		if one, _, f := ReadResult(m.idea, a.brief, v); f == nil {
+		if one, _, _, f := ReadAnswer(m.idea, a.brief, v); f == nil {
 			given[one.ID] = true
 		}
 	}

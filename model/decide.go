@@ -75,7 +75,7 @@ func (r *Run) Pending() []Pending {
 func (r *Run) await(rec *Record, ready Ready, policy *Approval, why string) {
 	p := &Pending{
 		Call: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath, Method: rec.Method, Scopes: ready.Scopes,
-		Since: r.now, Allow: policy.Allow, Why: why,
+		Adapted: rec.Adapted, Since: r.now, Allow: policy.Allow, Why: why,
 	}
 	if rec.HasOutput {
 		p.Output = rec.Output
@@ -211,7 +211,9 @@ func (r *Run) replace(rec *Record, d Decision) error {
 		return fmt.Errorf("with: %s", f.Message)
 	}
 	rec.decided(d)
+	rec.hands = other.hands
 	rec.Call, rec.reads, rec.scoped, rec.ready, rec.Status = c, other.reads, other.scoped, nil, Waiting
+	rec.Adapted = nil
 	return nil
 }
 

@@ -294,7 +294,7 @@ func TestACompletePlanWhoseOutputCannotBeHadFails(t *testing.T) {
 }
 
 func TestAPlansOutputSparesTheClosingRequestWhereSomeWentToTheLLM(t *testing.T) {
-	s := onStage(t, `{"type": "object"}`, directContext(StageOptimal, `{"_tool":"work","n":"†state.a","_outputPath":"b"}`, `, "output": {"all": "†state.b"}`, `{"a":1}`, `{"a":"two"}`))
+	s := onStage(t, `{"type": "object"}`, directContext(StageOptimal, `{"_tool":"work","n":"†state.a","_outputPath":"b"}`, `, "output": {"all": "†state.b"}`, `{"a":1}`, `{"a":"two"}`), notAdapted)
 	s.runsPlans()
 	s.want("covered", fmt.Sprint(s.asks().Tokens()), "[②]")
 	s.says(`{"calls":[{"_tool":"work","_instance":"②","x":2,"_outputPath":"b"}],"output":null}`)
@@ -345,7 +345,7 @@ func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
 
 // An Idea of such a process is a file that goes on with the same Plan: what is done stays done.
 func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
-	s := onStage(t, "", directContext(StageOptimal, `{"_tool":"work","x":"†state.a"},{"_tool":"work","n":"†state.a","_outputPath":"b"}`, "", `{"a":1}`, `{"a":"two"}`, `{"a":3}`))
+	s := onStage(t, "", directContext(StageOptimal, `{"_tool":"work","x":"†state.a"},{"_tool":"work","n":"†state.a","_outputPath":"b"}`, "", `{"a":1}`, `{"a":"two"}`, `{"a":3}`), notAdapted)
 	s.work = func(tool string, params map[string]any) (any, *Fault) {
 		if string(Encode(params["x"])) == "3" {
 			return nil, fault(CodeToolFailed, "no luck")

@@ -27,6 +27,8 @@ type Config struct {
 	Limits Limits
 	// Approval adds to what the Tools say of when a person must look.
 	Approval Oversight
+	// Adapt says that the LLM may fit values that References brought to the Tools' schemas.
+	Adapt bool
 	// Gather is how long a Request that could be made waits for instances that are not ready for it yet.
 	Gather time.Duration
 	// Batch is how many instances a process has at most before it is split into parts of that size.
@@ -79,7 +81,7 @@ func ReadIdea(v any) (*Idea, Problems) {
 			ps.add(joinJSONPath("$", k), "unknown key %q; an Idea has meta, config, schema, context and solution", k)
 		}
 	}
-	i := &Idea{Source: source, Config: Config{LLM: LLM{Timeout: DefaultRequestTimeout}, Gather: DefaultGather, Batch: DefaultBatch}}
+	i := &Idea{Source: source, Config: Config{LLM: LLM{Timeout: DefaultRequestTimeout}, Adapt: true, Gather: DefaultGather, Batch: DefaultBatch}}
 	i.readMeta(object(source, "meta", "$", &ps), &ps)
 	i.readConfig(object(source, "config", "$", &ps), &ps)
 	i.readSchema(object(source, "schema", "$", &ps), &ps)
@@ -139,7 +141,8 @@ func (i *Idea) readConfig(config map[string]any, ps *Problems) {
 			}
 			i.Config.Batch = n
 		case "adapt":
-			if _, ok := config[k].(bool); !ok {
+			adapt, ok := config[k].(bool)
+			if i.Config.Adapt = adapt; !ok {
 				ps.add(at, "want true or false")
 			}
 		case "approval":

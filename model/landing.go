@@ -47,8 +47,13 @@ func (l *Landing) Check(branch int, value any) error {
 // land writes a result into State at the paths of the branch it takes, or keeps it on its record where the Call has no
 // output path. It is written everywhere or nowhere; where one of several paths is closed, at the others.
 func (r *Run) land(rec *Record, value any) *Fault {
+	handed, f := r.handed(rec)
+	if f != nil {
+		return f
+	}
 	if len(rec.OutputPath) == 0 {
 		rec.Result = value
+		r.putHanded(handed)
 		return nil
 	}
 	var writes []Write
@@ -66,6 +71,7 @@ func (r *Run) land(rec *Record, value any) *Fault {
 		r.state.Apply(w)
 		r.fresh = append(r.fresh, w)
 	}
+	r.putHanded(handed)
 	return nil
 }
 

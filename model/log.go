@@ -25,6 +25,8 @@ type LogEntry struct {
 	// Call is the Call as the LLM wrote it.
 	Call     any          `json:"call,omitempty"`
 	Decision *LogDecision `json:"decision,omitempty"`
+	// Adapted is what the LLM fitted of the Call's parameters before it ran.
+	Adapted *Adapted `json:"adapted,omitempty"`
 }
 
 // LogDecision is what a person decided, and why. Digest is that of the Call as the person saw it.

@@ -352,7 +352,11 @@ func (mem *Member) logged(w Write) LogEntry {
 		Instance: mem.Token, Path: w.Path, Method: w.Method, Value: w.Value, By: w.By, Request: w.Request, Index: w.Index,
 		Correction: w.Correction, At: w.At,
 	}
-	decisions := mem.calls[[2]int{w.Request, w.Index}].Decisions
+	call := mem.calls[[2]int{w.Request, w.Index}]
+	decisions := call.Decisions
+	if w.Correction == 0 {
+		e.Adapted = call.Adapted
+	}
 	name, _ := e.Person()
 	switch n := len(decisions); {
 	case w.Correction > 0:

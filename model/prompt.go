@@ -350,7 +350,14 @@ func (w *promptWriter) question() {
 	case len(w.brief.Asking) > 0:
 		w.title("Results wanted")
 		w.line(`Only results are wanted: for each of these Calls one entry {"_call": id, "_output": result} in "calls"; "output" is null.`)
+		if w.brief.fits() {
+			w.line(`Where an entry below says that values do not fit, give {"_call": id, "_params": the same parameters, fitted to the tool's parameters} instead: bring the values into the right form, and change and invent nothing.`)
+		}
 		for _, a := range w.brief.Asking {
+			if a.Why != "" {
+				w.line("- %s %s %s does not fit: %s", a.ID, a.Tool, w.value(a.Params), a.Why)
+				continue
+			}
 			w.line("- %s %s %s", a.ID, a.Tool, w.value(a.Params))
 		}
 	case w.brief.Closing:

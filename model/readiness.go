@@ -42,8 +42,8 @@ func (r *Run) mayMove(rec *Record) bool {
 		return !r.held(rec)
 	case rec.Status != Waiting || rec.Asking:
 		return false
-	case rec.cleared:
-		return true // it was ready when a person was asked, and has held its path since
+	case rec.cleared, rec.Adapted.answered():
+		return true // it was ready when a person or the LLM was asked, and has held its path since
 	case r.held(rec):
 		return false
 	}

@@ -36,8 +36,10 @@ type Record struct {
 	Cause *Fault `json:"cause,omitempty"`
 	// Result of a Call without an output path.
 	Result any `json:"result,omitempty"`
-	// Asking marks a latent Call that is ready and waits for the LLM to write its result.
+	// Asking marks a Call that is ready and waits for the LLM: to write its result where it is latent, or to fit parameters.
 	Asking bool `json:"asking,omitempty"`
+	// Adapted is what the LLM was asked to fit to the Tool's schema before the Call could run; nil where all fitted.
+	Adapted *Adapted `json:"adapted,omitempty"`
 	// Arrived marks a running update whose result, Value, is there and lands when what it could meet from before it in the
 	// Plan is there too.
 	Arrived bool `json:"arrived,omitempty"`
@@ -53,8 +55,12 @@ type Record struct {
 	// Written is the Call as the LLM wrote it.
 	Written any `json:"-"`
 
+	// Handed is what a delegate hands back beside its result, by path, until that lands.
+	Handed map[string]any `json:"handed,omitempty"`
+
 	reads  []Expression // those of its parameters that read State
 	scoped []Path       // State in its scopes: given as far as it is there
+	hands  []Path       // for which a delegate may hand values back
 
 	ready   *Ready // as it was shown to a person, or started
 	cleared bool   // a person has seen it as it is in ready
@@ -64,11 +70,13 @@ type Record struct {
 
 func (r *Record) end(s Status, f *Fault) {
 	r.Status, r.Fault = s, f
-	r.Asking, r.Arrived, r.Value, r.ready = false, false, nil, nil
+	r.Asking, r.Arrived, r.Value, r.Handed, r.ready = false, false, nil, nil, nil
 }
 
 // expects says whether a result of the Call is still to come, from its activity or from the LLM.
-func (r *Record) expects() bool { return r.Asking || r.Status == Running && !r.Arrived }
+func (r *Record) expects() bool {
+	return r.Asking && (r.Adapted == nil || r.Adapted.answered()) || r.Status == Running && !r.Arrived
+}
 
 func (r *Record) update() bool {
 	return len(r.OutputPath) > 0 && isUpdate(r.Method, r.OutputPath[0][0])
@@ -77,6 +85,15 @@ func (r *Record) update() bool {
 // claims lists the paths that the result of a Call changes, as far as that can be told: once it is there, those of the
 // branch it takes, and of a result for the whole State the keys it has.
 func (r *Record) claims() []Path {
+	own := r.claimsItself()
+	if len(r.hands) == 0 {
+		return own
+	}
+	return append(own[:len(own):len(own)], r.hands...)
+}
+
+// claimsItself is claims for the result alone.
+func (r *Record) claimsItself() []Path {
 	switch {
 	case r.Arrived && r.Taken > 0:
 		return r.OutputPath[r.Taken-1]

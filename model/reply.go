@@ -92,6 +92,8 @@ type CallReport struct {
 	Result  any    `json:"result,omitempty"`
 	// Decisions are those that people took on it.
 	Decisions []Decision `json:"decisions,omitempty"`
+	// Adapted is what the LLM was asked to fit of its parameters.
+	Adapted *Adapted `json:"adapted,omitempty"`
 	// Call is the Call as written; it is told of a Request that broke off, whose solution nobody else has whole.
 	Call any `json:"call,omitempty"`
 	// Past says that it had ended in the process whose Idea this one started from.

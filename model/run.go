@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -112,7 +113,10 @@ func (r *Run) admit(rec *Record) *Fault {
 			rec.scoped = append(rec.scoped, ref.Path)
 		}
 	}
-	for _, p := range rec.OutputPath.Paths() {
+	if t := findTool(r.palette.Tools, rec.Tool); t != nil {
+		rec.hands = t.Writes
+	}
+	for _, p := range slices.Concat(rec.OutputPath.Paths(), rec.hands) {
 		if r.schema != nil && placeOf(r.schema, p).closed {
 			return fault(CodeBadPath, "%s stands outside the closed State schema", Reference{TypeState, p})
 		}
@@ -170,7 +174,7 @@ func (r *Run) Quiet() bool {
 	return !r.Listening()
 }
 
-// Asking lists the latent Calls that wait for the LLM to write their results.
+// Asking lists the Calls that wait for the LLM to write their results, or to fit their parameters.
 func (r *Run) Asking() []*Record {
 	var out []*Record
 	for _, rec := range r.records {
@@ -248,10 +252,14 @@ func (r *Run) begin(rec *Record) []Ready {
 	ready := Ready{Record: rec, Tool: tool, Binding: r.palette.Bindings[rec.Tool]}
 	params, err := r.resolve(rec)
 	if err == nil {
+		params = rec.Adapted.over(params)
 		err = tool.Fits(params)
+		if err != nil && r.adapts(rec, tool, params, err) {
+			return nil
+		}
 	}
 	if err != nil {
-		rec.end(Failed, fault(CodeBadParams, "%s", err))
+		rec.end(Failed, fault(CodeBadParams, "%s%s", rec.Adapted.still(), err))
 		return nil
 	}
 	ready.Params, ready.Scopes = params, r.scopes(rec)
@@ -402,7 +410,7 @@ func (r *Run) finish(rec *Record, value any) {
 	}
 	f := r.land(rec, value)
 	if last := len(rec.OutputPath); f != nil && rec.Cause == nil && rec.OutputPath.branches() {
-		rec.Taken, rec.Cause = last, f
+		rec.Taken, rec.Cause, rec.Handed = last, f, nil
 		f = r.land(rec, faultValue(f))
 	}
 	if f != nil {

@@ -77,7 +77,7 @@ func onStageWith(t rapid.TB, tools, output string, rest ...string) *stage {
 // join begins the Runs of instances.
 func (s *stage) join(tokens []string) {
 	for _, token := range tokens {
-		s.runs[token] = NewRun(Palette{Tools: s.idea.Tools, Bindings: s.bindings, Oversight: s.idea.Config.Approval}, s.mind.Idea().Context, token)
+		s.runs[token] = NewRun(Palette{Tools: s.idea.Tools, Bindings: s.bindings, Oversight: s.idea.Config.Approval, Adapt: s.idea.Config.Adapt}, s.mind.Idea().Context, token)
 		s.said[token] = map[string]said{}
 		s.runs[token].Begin()
 	}
@@ -161,7 +161,11 @@ func (s *stage) hear(calls []any) Reply {
 		if len(s.brief.Asking) > 0 {
 			var a Asked
 			var out any
-			if a, out, f = ReadResult(s.idea, s.brief, call); f == nil {
+			var params map[string]any
+			if a, out, params, f = ReadAnswer(s.idea, s.brief, call); f == nil && a.Why != "" {
+				s.runs[a.Token].Adapt(a.ID, params)
+				continue
+			} else if f == nil {
 				s.runs[a.Token].Succeed(a.ID, out)
 				continue
 			}
@@ -237,13 +241,10 @@ func (s *stage) report(token string, closed int) Report {
 	for _, rec := range run.Records() {
 		if now := (said{rec.Status, len(rec.Decisions)}); s.said[token][rec.ID] != now {
 			s.said[token][rec.ID] = now
-			r.Calls = append(r.Calls, CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions, Call: rec.Written})
+			r.Calls = append(r.Calls, CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions, Adapted: rec.Adapted, Call: rec.Written})
 		}
 	}
-	for _, rec := range run.Asking() {
-		params, _ := run.Resolved(rec)
-		r.Asking = append(r.Asking, Asked{ID: rec.ID, Token: token, Tool: rec.Tool, Params: params})
-	}
+	r.Asking = run.Questions()
 	data, err := json.Marshal(r)
 	if err != nil {
 		s.t.Fatal(err)

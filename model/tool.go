@@ -23,6 +23,10 @@ type Tool struct {
 	Attempts int
 	// Activity is `_activity` as written: nil, a name, {"http": …}, or {"mcp": …}.
 	Activity any
+	// Delegate is `_delegate`: the Idea file that a Call runs, or Anonymous; empty where it is none.
+	Delegate string
+	// Writes are the paths of its parent's State for which a delegate may hand values back.
+	Writes []Path
 	// Approval says when a person must look at a Call; nil: never.
 	Approval *Approval
 
@@ -140,7 +144,7 @@ func (t *Tool) readMeta(path string, ps *Problems) {
 			ps.add(joinJSONPath(path, k), "unknown meta property; a tool has %s", strings.Join(toolMeta, ", "))
 		}
 	}
-	t.readUnbuilt(path, ps)
+	t.readDelegate(path, ps)
 	t.Approval = readApproval(t.Source["_approval"], path+"._approval", ps)
 	if out, ok := t.Source["_output"]; ok && out != nil {
 		var err error
@@ -159,15 +163,6 @@ func (t *Tool) readMeta(path string, ps *Problems) {
 	})
 	t.readActivity(path, ps)
 	t.readEffort(path, ps)
-}
-
-// readUnbuilt refuses what the design has and this version has not.
-func (t *Tool) readUnbuilt(path string, ps *Problems) {
-	for _, k := range []string{"_delegate", "_writes"} {
-		if t.Source[k] != nil {
-			ps.add(joinJSONPath(path, k), "%s", notYet("delegates"))
-		}
-	}
 }
 
 func readChoice(source map[string]any, key, path string, ps *Problems, check func(any) error) Choice {
@@ -274,6 +269,8 @@ const (
 	KindHTTP   Kind = "http"   // an HTTP request
 	KindMCP    Kind = "mcp"    // a tool of an MCP server
 	KindLatent Kind = "latent" // the LLM itself writes the result
+	// KindDelegate runs another Idea as a process of its own.
+	KindDelegate Kind = "delegate"
 )
 
 // Binding is what a Tool was bound to when its process started; it is decided once and carried along, so that a worker
@@ -288,6 +285,9 @@ type Binding struct {
 
 // Bind decides what runs a Tool. lookup tells whether a Go function of a name is registered, and whether it is pure.
 func (t *Tool) Bind(lookup func(name string) (pure, ok bool)) (Binding, error) {
+	if t.Delegate != "" {
+		return Binding{Kind: KindDelegate}, nil
+	}
 	switch a := t.Activity.(type) {
 	case map[string]any:
 		if _, ok := a["mcp"]; ok {

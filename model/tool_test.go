@@ -57,8 +57,11 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 		{"its approval allows nothing", `{"_approval":{"allow":[]}}`, "$.t._approval.allow: want a list of approve, reject, amend, replace, answer"},
 		{"its approval allows something else", `{"_approval":{"allow":["approve","skip"]}}`, "want a list of approve"},
 		{"its approval's when loads something", `{"_approval":{"when":{"$ref":"https://example.com/s.json"}}}`, "$.t._approval.when: compile schema: "},
-		{"it is a delegate, which is not built yet", `{"_delegate":"other.json"}`, "$.t._delegate: delegates are not built yet"},
-		{"it hands values back, which is not built yet", `{"_writes":["state.a"]}`, "$.t._writes: delegates are not built yet"},
+		{"its delegate is no file", `{"_delegate":7}`, "$.t._delegate: want an Idea file's path, or \"anonymous\""},
+		{"it is a delegate and an activity", `{"_delegate":"other.json","_activity":"x"}`, "$.t._activity: a delegate has none: it is a process, with limits of its own"},
+		{"an anonymous delegate has no output", `{"_delegate":"anonymous"}`, "$.t: an anonymous delegate needs _output: there is nothing else to ask for"},
+		{"it hands values back and is no delegate", `{"_writes":["state.a"]}`, "$.t._writes: want a list of places such as \"state.draft\", on a Tool with _delegate"},
+		{"it hands the whole State back", `{"_delegate":"o.json","_writes":["state"]}`, "$.t._writes[0]: want a place in State such as \"state.draft\""},
 		{"its fixed _outputPath is twice the same", `{"_outputPath":"†state.a && †state.a"}`, "lies within the other"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -169,6 +169,9 @@ func approvalText(p workflows.Approval) string {
 		fmt.Fprintf(&b, "  %s\n", printable(p.Why))
 	}
 	fmt.Fprintf(&b, "  params %s\n", printable(string(model.Encode(model.Normal(p.Params)))))
+	if p.Adapted != nil {
+		fmt.Fprintf(&b, "  fitted by the LLM from %s\n", shown(p.Adapted.From))
+	}
 	if p.Output != nil {
 		fmt.Fprintf(&b, "  output %s\n", printable(string(model.Encode(p.Output))))
 	}

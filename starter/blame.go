@@ -73,6 +73,9 @@ func blameText(b *chain.Blame) string {
 	if b.Call != nil {
 		writeProposed(&t, b)
 	}
+	if b.Adapted != nil {
+		fmt.Fprintf(&t, "fitted to the tool by the LLM: %s to %s, as %s\n", shown(b.Adapted.From), shown(b.Adapted.To), printable(b.Adapted.Why))
+	}
 	for _, w := range b.Earlier {
 		fmt.Fprintf(&t, "earlier %s\n", writtenText(w))
 	}

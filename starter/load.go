@@ -18,6 +18,8 @@ type material struct {
 	idea   map[string]any // with the rows as messages of its context
 	read   *model.Idea
 	script string // the replies file's text; empty: no script
+	// delegates are the Idea files of delegates, by their path from the folder of the first one.
+	delegates map[string]any
 	// withSolution says that the Calls of the Idea's solution are taken up.
 	withSolution bool
 }
@@ -43,6 +45,9 @@ func load(s source, known bindings) (*material, model.Problems, error) {
 	// Without all its rows an Idea may lack what its Calls read.
 	if ok {
 		ps = append(ps, known.check(m.read)...)
+	}
+	if err := m.readDelegates(known, &ps); err != nil {
+		return nil, nil, err
 	}
 	return m, ps, nil
 }
@@ -135,6 +140,10 @@ func (m *material) digest() string {
 	h := sha256.New()
 	h.Write(model.Encode(m.idea))
 	h.Write([]byte("\n" + m.script))
+	if len(m.delegates) > 0 {
+		h.Write([]byte("\n"))
+		h.Write(model.Encode(m.delegates))
+	}
 	if m.withSolution {
 		h.Write([]byte("\nwith its solution"))
 	}

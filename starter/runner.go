@@ -63,8 +63,13 @@ func (r *runner) start(ctx context.Context) (attached bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	delegation, err := m.delegation(ctx, r.session.values)
+	if err != nil {
+		return false, err
+	}
 	_, attached, err = engine.StartOrAttach(ctx, r.session, r.session.namespace, engine.StartProcess{
-		ID: id, Idea: m.read, File: m.digest(), Start: workflows.Start{Idea: light, Replies: m.script, WithSolution: m.withSolution},
+		ID: id, Idea: m.read, File: m.digest(),
+		Start: workflows.Start{Idea: light, Replies: m.script, WithSolution: m.withSolution, Delegation: delegation},
 	})
 	switch {
 	case errors.Is(err, engine.ErrOtherFile):

@@ -56,7 +56,7 @@ func (p *process) known() map[string]any {
 func askSummary(b *model.Brief) string {
 	switch {
 	case len(b.Asking) > 0:
-		return fmt.Sprintf("Request %d: results of %d latent Calls", b.Number, len(b.Asking))
+		return fmt.Sprintf("Request %d: %s", b.Number, b.Question())
 	case b.Closing:
 		return fmt.Sprintf("Request %d: the output", b.Number)
 	case len(b.Covered) == 1:

@@ -31,6 +31,7 @@ type CarriedProcess struct {
 	Refusals  model.Refusals   `json:"refusals"`
 	Reports   int              `json:"reports,omitempty"`
 	Notifies  bool             `json:"notifies,omitempty"`
+	Adapts    bool             `json:"adapts,omitempty"`
 	Watch     model.Watch      `json:"watch,omitempty"`
 }
 
@@ -54,7 +55,7 @@ func (p *process) continueAsNew(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewError(ctx, ProcessType, p.start, CarriedProcess{
 		Mind: p.mind.Carry(), Bindings: p.setup.Bindings, Last: p.last, Base: p.base, Unsealed: unsealed, Held: p.held,
 		Accepted: p.accepted, Revisions: p.revisions, Refusals: p.inbox.refusals, Reports: p.reports,
-		Notifies: p.notifies, Watch: p.watch,
+		Notifies: p.notifies, Watch: p.watch, Adapts: p.adapts,
 	})
 }
 
@@ -70,6 +71,7 @@ func (p *process) goOn(idea *model.Idea, c *CarriedProcess) {
 	p.mind = model.ResumeMind(idea, p.id, c.Bindings, c.Mind)
 	p.setIdea(p.mind.Idea())
 	p.base, p.held, p.revisions, p.reports, p.notifies = c.Base, c.Held, c.Revisions, c.Reports, c.Notifies
+	p.adapts = c.Adapts
 	if c.Watch != nil {
 		p.watch = c.Watch
 	}
@@ -93,6 +95,7 @@ type CarriedInstance struct {
 	Corrected int              `json:"corrected,omitempty"`
 	Refusals  model.Refusals   `json:"refusals"`
 	Untold    []model.Refusal  `json:"untold,omitempty"`
+	Delegates []DelegateRef    `json:"delegates,omitempty"`
 }
 
 // CarriedTold is what the process has been told.
@@ -126,6 +129,7 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 	c := CarriedInstance{
 		Run: i.run.Carry(), Closed: i.closed, Told: i.told.carry(), Deaths: i.deaths, Held: i.held, Dirty: i.dirty, Waited: i.waited,
 		Corrected: i.corrected, Refusals: i.inbox.refusals, Untold: i.inbox.untold,
+		Delegates: i.delegatesUnderWay(),
 	}
 	//workflowcheck:ignore -- sorted below
 	for n := range i.broke {
@@ -158,6 +162,9 @@ func (i *instance) resume(c *CarriedInstance) {
 	//workflowcheck:ignore -- a map again
 	for id, n := range c.Deaths {
 		i.deaths[id] = n
+	}
+	for _, ref := range c.Delegates {
+		i.delegates[ref.Call] = ref
 	}
 	for _, id := range c.Queue {
 		i.queue = append(i.queue, i.run.Started(id))

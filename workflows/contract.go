@@ -41,6 +41,8 @@ const (
 	SignalReport = "report"
 	// SignalPart tells a process what a part of it has come to (model.PartReport). The part sends it.
 	SignalPart = "part"
+	// SignalDelegate tells an instance what the delegate of a Call has come to (DelegateReport). The delegate sends it.
+	SignalDelegate = "delegate"
 	// SignalHold keeps an instance from starting anything new, and lets it go on (HoldSignal). The process sends it.
 	SignalHold = "hold"
 	// SignalCorrect brings a person's correction to an instance (CorrectSignal). The process sends it.
@@ -95,6 +97,8 @@ type Start struct {
 	Part *PartOf `json:"part,omitempty"`
 	// WithSolution takes up the Calls of the Idea's solution, minus those that its record calls done.
 	WithSolution bool `json:"withSolution,omitempty"`
+	// Delegation is what it knows of delegates, and whether it is one.
+	Delegation Delegation `json:"delegation,omitzero"`
 }
 
 // PartOf names a part of a process.
@@ -139,6 +143,8 @@ type PrepareResult struct {
 	Bindings map[string]model.Binding `json:"bindings"`
 	// Notify says that the worker knows whom to tell what waits for people.
 	Notify bool `json:"notify,omitempty"`
+	// LLM says that the worker knows an LLM to ask.
+	LLM bool `json:"llm,omitempty"`
 	// Problems are Tools that cannot be bound.
 	Problems model.Problems `json:"problems,omitempty"`
 }
@@ -210,6 +216,8 @@ type InstanceSetup struct {
 	Context    []any                    `json:"context,omitempty"`
 	Bindings   map[string]model.Binding `json:"bindings"`
 	Oversight  model.Oversight          `json:"oversight,omitzero"`
+	// Adapt says that the LLM may be asked to fit values to the Tools' schemas.
+	Adapt bool `json:"adapt,omitempty"`
 	// Attributes says that the search attributes are registered.
 	Attributes bool `json:"attributes,omitempty"`
 	// Whole is the process that Process is a part of; nil: it is one by itself.
@@ -220,6 +228,10 @@ type InstanceSetup struct {
 	Servers []model.MCPServer `json:"servers,omitempty"`
 	// Held says that the process is paused: nothing starts until it goes on.
 	Held bool `json:"held,omitempty"`
+	// Delegation, LLM and Replies are what the delegates of Calls begin with.
+	Delegation Delegation `json:"delegation,omitzero"`
+	LLM        any        `json:"llm,omitempty"`
+	Replies    string     `json:"replies,omitempty"`
 }
 
 // InstanceOwn is what one instance has for itself.
@@ -251,10 +263,13 @@ type SentCall struct {
 	Why string `json:"why,omitempty"`
 }
 
-// SentValue is the result of a latent Call that was asked for by itself.
+// SentValue is the result of a latent Call that was asked for by itself, or, where Params is given, what the LLM fitted of
+// a Call's parameters.
 type SentValue struct {
-	Call   string `json:"call"`
-	Output any    `json:"output"`
+	Call   string         `json:"call"`
+	Output any            `json:"output"`
+	Params map[string]any `json:"params,omitempty"`
+	Fitted bool           `json:"fitted,omitempty"`
 }
 
 // CloseSignal ends a Request that broke off.

@@ -63,6 +63,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 		"diamond":    {2, model.Counts{Done: 7, Failed: 1}},
 		"latent":     {3, model.Counts{Done: 2}},
 		"weather":    {1, model.Counts{Done: 9, Skipped: 3}},
+		"research":   {0, model.Counts{Done: 2}},
 		"refunds":    {4, model.Counts{Done: 400, Rejected: 1, Skipped: 10}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +79,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 				t.Fatal(errs)
 			}
 			run, _, err := engine.StartOrAttach(t.Context(), temporalClient, server.Namespace(), engine.StartProcess{
-				ID: "example-" + name, Idea: read, Start: workflows.Start{Idea: idea, Replies: replies, ContinueEvery: *continueEvery}, File: name,
+				ID: "example-" + name, Idea: read, Start: workflows.Start{Idea: idea, Replies: replies, ContinueEvery: *continueEvery, Delegation: delegatesOf(t, name)}, File: name,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -122,4 +123,21 @@ func serveShop(t *testing.T) {
 	s := httptest.NewServer(shop.Handler())
 	t.Cleanup(s.Close)
 	toolbox.forward("/shop/", s.URL)
+}
+
+// delegatesOf gives the files that an example's delegates run.
+func delegatesOf(t *testing.T, name string) workflows.Delegation {
+	t.Helper()
+	if name != "research" {
+		return workflows.Delegation{}
+	}
+	data, err := os.ReadFile("../examples/research/researcher.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := model.DecodeObject(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return workflows.Delegation{Files: map[string]any{"researcher.json": file}}
 }

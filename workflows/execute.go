@@ -20,6 +20,10 @@ const (
 
 // execute starts a Call's activity and takes its end into the Run.
 func (i *instance) execute(ctx workflow.Context, r model.Ready) {
+	if r.Binding.Kind == model.KindDelegate {
+		i.delegate(ctx, r)
+		return
+	}
 	i.running++
 	in := i.input(r)
 	summary := callSummary(i.own.Token, r.Record)

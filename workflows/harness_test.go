@@ -190,8 +190,9 @@ type scenario struct {
 	llm     *rehearsal.Handler
 	options []rehearsal.Option
 
-	scripted  string        // replies that travel with the process, in place of an LLM's server
-	client    client.Client // where it runs
+	files     map[string]any // Idea files of delegates
+	scripted  string         // replies that travel with the process, in place of an LLM's server
+	client    client.Client  // where it runs
 	namespace string
 }
 
@@ -230,7 +231,7 @@ func (s *scenario) start() client.WorkflowRun {
 		s.t.Fatal(problems)
 	}
 	run, _, err := engine.StartOrAttach(s.t.Context(), s.client, s.namespace, engine.StartProcess{
-		ID: s.id, Idea: idea, Start: workflows.Start{Idea: s.idea, Replies: s.scripted, ContinueEvery: *continueEvery}, File: "test",
+		ID: s.id, Idea: idea, Start: workflows.Start{Idea: s.idea, Replies: s.scripted, ContinueEvery: *continueEvery, Delegation: workflows.Delegation{Files: s.files}}, File: "test",
 	})
 	if err != nil {
 		s.t.Fatal(err)

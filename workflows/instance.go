@@ -17,6 +17,7 @@ func Instance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, carrie
 		return nil, err
 	}
 	watch(ctx, i.inbox, setup.belongsTo(), func() { i.gone = true })
+	i.watchDelegates(ctx)
 	for i.work(ctx); !i.ended(); i.work(ctx) {
 		if i.gone {
 			return nil, orphan()
@@ -52,6 +53,7 @@ func (i *instance) cancelled(ctx workflow.Context) error {
 	err := ctx.Err()
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
+	i.cancelDelegates(ctx)
 	i.attribute(ctx, 0)
 	return err
 }
@@ -73,6 +75,8 @@ type instance struct {
 
 	queue   []model.Ready // Calls that may run and wait for others to end
 	running int
+
+	delegates map[string]DelegateRef // under way, by their Calls
 
 	passes    int  // through the loop of this run
 	held      bool // nothing new starts
@@ -99,7 +103,7 @@ type callTold struct {
 
 func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, carried *CarriedInstance) *instance {
 	i := &instance{
-		setup: setup, own: own, broke: map[int]bool{}, deaths: map[string]int{},
+		setup: setup, own: own, broke: map[int]bool{}, deaths: map[string]int{}, delegates: map[string]DelegateRef{},
 		told: told{quiet: true, calls: map[string]callTold{}},
 	}
 	for _, name := range sortedNames(setup.Tools) {
@@ -108,7 +112,7 @@ func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, car
 			i.tools = append(i.tools, t)
 		}
 	}
-	palette := model.Palette{Tools: i.tools, Bindings: setup.Bindings, Oversight: setup.Oversight}
+	palette := model.Palette{Tools: i.tools, Bindings: setup.Bindings, Oversight: setup.Oversight, Adapt: setup.Adapt}
 	i.inbox = newInbox(ctx)
 	if context := readContext(setup.Context, own.Context); carried != nil {
 		i.run = model.ResumeRun(palette, context, own.Token, carried.Run)
@@ -119,6 +123,7 @@ func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, car
 	i.outbox = newOutbox(i.inbox)
 	on(i.inbox, ctx, SignalCalls, "From the Request: Calls, as they close in the stream.", i.onCalls)
 	on(i.inbox, ctx, SignalClose, "From the process: a Request broke off.", i.onClose)
+	on(i.inbox, ctx, SignalDelegate, "From a delegate: what it has come to.", i.onDelegate)
 	on(i.inbox, ctx, SignalHold, "From the process: it is paused, or goes on.", i.onHold)
 	on(i.inbox, ctx, SignalCorrect, "From the process: a person's correction.", i.onCorrect)
 	on(i.inbox, ctx, SignalEnd, "From the process: the instance has reached its goal, or failed.", i.onEnd)
@@ -163,7 +168,11 @@ func (i *instance) onCalls(ctx workflow.Context, s CallsSignal) {
 		}
 	}
 	for _, r := range s.Results {
-		if s.Request > i.closed {
+		switch {
+		case s.Request <= i.closed:
+		case r.Fitted:
+			i.run.Adapt(r.Call, r.Params)
+		default:
 			i.run.Succeed(r.Call, r.Output)
 		}
 	}
@@ -202,9 +211,12 @@ func (i *instance) startReady(ctx workflow.Context) {
 		i.gone = true
 		return
 	}
-	for len(i.queue) > 0 && i.running < maxRunning && !i.leaving(ctx) {
+	for len(i.queue) > 0 && i.running+len(i.delegates) < maxRunning && !i.leaving(ctx) {
 		next := i.queue[0]
 		i.queue = i.queue[1:]
 		i.execute(ctx, next)
+	}
+	if i.dirty { // a delegate could not be started
+		i.startReady(ctx)
 	}
 }

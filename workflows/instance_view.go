@@ -90,7 +90,7 @@ func (i *instance) standing() string {
 	case len(i.run.Pending()) > 0:
 		return "waits for a person"
 	case len(i.run.Asking()) > 0:
-		return "waits for the LLM to write results"
+		return "waits for the LLM to write results or to fit values"
 	}
 	return "waits for the next Request"
 }

@@ -54,13 +54,14 @@ func watchUntilGone(ctx workflow.Context, of []ProcessRef) bool {
 	}
 }
 
-// belongsTo lists the processes that an instance ends with: its own, and the one that this is a part of.
+// belongsTo lists the processes that an instance ends with: its own, the one that this is a part of, and those
+// that it is a delegate of.
 func (s InstanceSetup) belongsTo() []ProcessRef {
 	list := []ProcessRef{{s.Process, s.FirstRunID}}
 	if s.Whole != nil {
 		list = append(list, *s.Whole)
 	}
-	return list
+	return append(list, s.Delegation.Above...)
 }
 
 // orphan is how an instance ends whose process is gone.

@@ -39,6 +39,7 @@ func (p *process) runParts(ctx workflow.Context) (*model.Result, error) {
 func (p *process) startPart(ctx workflow.Context, part model.Part) error {
 	start := p.start
 	start.Idea = part.Source(p.idea.Source)
+	start.Delegation.To = nil // the whole tells of it
 	start.Part = &PartOf{Number: part.Number, Of: ProcessRef{p.id, p.firstRun}}
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: PartID(p.id, part.Number), ParentClosePolicy: parentClosePolicy,
@@ -123,6 +124,7 @@ func (p *process) gather(ctx workflow.Context) (*model.Result, error) {
 		r.Instances[token] = i
 	}
 	p.inbox.drain(ctx)
+	p.tellCaller(ctx, r)
 	return ended(r)
 }
 
@@ -133,6 +135,7 @@ func (p *process) cancelParts(ctx workflow.Context) error {
 		_ = workflow.RequestCancelExternalWorkflow(ctx, PartID(p.id, number), "").Get(ctx, nil)
 	}
 	p.attribute(ctx, string(model.StatusCancelled), 0)
+	p.tellCaller(ctx, p.parts.Result(p.id, model.StatusCancelled))
 	return temporal.NewCanceledError(p.parts.Result(p.id, model.StatusCancelled))
 }
 

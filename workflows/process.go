@@ -90,6 +90,8 @@ type process struct {
 	watch     model.Watch // what they were told
 	notifying bool        // they are being told
 	joining   []joining
+
+	adapts bool // the LLM may be asked to fit values
 }
 
 // begin reads the Idea, binds its Tools to what this worker knows, and sets up what the process hears and answers. A
@@ -98,6 +100,9 @@ func begin(ctx workflow.Context, start Start, carried *CarriedProcess) (*process
 	info := workflow.GetInfo(ctx)
 	p := &process{id: info.WorkflowExecution.ID, firstRun: info.FirstRunID, start: start, inbox: newInbox(ctx), watch: model.Watch{}}
 	idea, problems := model.ReadIdea(start.Idea)
+	if carried == nil && idea != nil && start.Delegation.Depth == 0 {
+		problems = append(problems, model.CheckDelegates(idea, start.Delegation.File, start.Delegation.Files)...)
+	}
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, temporal.NewNonRetryableApplicationError(errs.Error(), model.CodeInvalidIdea, nil, errs)
 	}
@@ -120,8 +125,8 @@ func begin(ctx workflow.Context, start Start, carried *CarriedProcess) (*process
 		}
 		return p, err
 	}
-	if p.start.Part != nil {
-		watch(ctx, p.inbox, []ProcessRef{p.start.Part.Of}, func() { p.gone = true })
+	if above := p.above(); len(above) > 0 {
+		watch(ctx, p.inbox, above, func() { p.gone = true })
 	}
 	on(p.inbox, ctx, SignalReport, "From an instance: what became of its Calls.", p.onReport)
 	p.hearPeople(ctx)
@@ -129,6 +134,15 @@ func begin(ctx workflow.Context, start Start, carried *CarriedProcess) (*process
 		return p, err
 	}
 	return p, p.commence(ctx)
+}
+
+// above lists what the process ends with: the one that it is a part of, and those that it is a delegate of.
+func (p *process) above() []ProcessRef {
+	above := p.start.Delegation.Above
+	if p.start.Part != nil {
+		above = append(above[:len(above):len(above)], p.start.Part.Of)
+	}
+	return above
 }
 
 // commence begins a process that is new.
@@ -154,6 +168,7 @@ func (p *process) equip(ctx workflow.Context) error {
 		return err
 	}
 	p.setup.Bindings, p.notifies = prepared.Bindings, prepared.Notify
+	p.adapts = p.idea.Config.Adapt && (prepared.LLM || p.start.Replies != "")
 	p.mind.Equip(p.idea, prepared.Bindings)
 	return nil
 }
@@ -212,7 +227,12 @@ func (p *process) instanceSetup() InstanceSetup {
 	s := InstanceSetup{
 		Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}, Context: p.messages[""],
 		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
-		Servers: p.idea.Config.MCP, Held: p.held,
+		Servers: p.idea.Config.MCP, Held: p.held, Adapt: p.adapts,
+		Delegation: p.delegation(),
+	}
+	if p.hasDelegates() {
+		config, _ := p.idea.Source["config"].(map[string]any)
+		s.LLM, s.Replies = config["llm"], p.start.Replies
 	}
 	if p.start.Part != nil {
 		s.Whole = &p.start.Part.Of
@@ -269,7 +289,9 @@ func (p *process) finish(ctx workflow.Context) (*model.Result, error) {
 	p.show(ctx, model.StepOver)
 	status := p.mind.Outcome()
 	p.tellWhole(ctx, status, true)
-	return ended(p.result(status, true))
+	r := p.result(status, true)
+	p.tellCaller(ctx, r)
+	return ended(r)
 }
 
 // ended is how a process ends. One in which an instance failed ends as failed, with everything in the failure's details.
@@ -292,6 +314,7 @@ func (p *process) cancelled(ctx workflow.Context) error {
 	}
 	p.attribute(ctx, string(model.StatusCancelled), 0)
 	p.tellWhole(ctx, model.StatusCancelled, true)
+	p.tellCaller(ctx, p.result(model.StatusCancelled, true))
 	return temporal.NewCanceledError(p.result(model.StatusCancelled, true))
 }
 

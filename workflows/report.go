@@ -58,17 +58,13 @@ func (i *instance) news() model.Report {
 		i.told.calls[rec.ID] = now
 		c := model.CallReport{
 			Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions,
+			Adapted: rec.Adapted,
 		}
 		if i.broke[rec.Request] {
 			c.Call = rec.Written
 		}
 		r.Calls = append(r.Calls, c)
 	}
-	for _, rec := range i.run.Asking() {
-		params, err := i.run.Resolved(rec)
-		if err == nil {
-			r.Asking = append(r.Asking, model.Asked{ID: rec.ID, Token: i.own.Token, Tool: rec.Tool, Params: params})
-		}
-	}
+	r.Asking = i.run.Questions()
 	return r
 }

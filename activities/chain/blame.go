@@ -29,6 +29,8 @@ type Blame struct {
 	Call    *Proposed `json:"call,omitempty"`
 	// Decision is what a person decided about it.
 	Decision *model.LogDecision `json:"decision,omitempty"`
+	// Adapted is what the LLM fitted of the Call's parameters before it ran.
+	Adapted *model.Adapted `json:"adapted,omitempty"`
 	// Since is, for an unknown author, the first Idea that shows the value.
 	Since int `json:"since,omitempty"`
 }
@@ -190,6 +192,6 @@ func (s *Store) writes(ctx context.Context, b *Blame, manifests []*manifest, pat
 	})
 	slices.Reverse(all)
 	b.Last, b.Earlier = &all[0], all[1:]
-	b.By, b.Decision = b.Last.By, b.Last.entry.Decision
+	b.By, b.Decision, b.Adapted = b.Last.By, b.Last.entry.Decision, b.Last.entry.Adapted
 	return nil
 }

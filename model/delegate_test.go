@@ -1,0 +1,106 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// delegating is an Idea with one Tool that is a delegate.
+func delegating(file string) map[string]any {
+	return map[string]any{"schema": map[string]any{"tools": map[string]any{"t": map[string]any{"_delegate": file}}}}
+}
+
+func TestDelegatesFilesAreCheckedAllTheWayDown(t *testing.T) {
+	deep := map[string]any{}
+	for n := 1; n <= MaxDepth; n++ {
+		deep[fmt.Sprintf("%d.json", n)] = delegating(fmt.Sprintf("%d.json", n+1))
+	}
+	deep[fmt.Sprintf("%d.json", MaxDepth+1)] = map[string]any{}
+	flat := map[string]any{}
+	for n := 1; n < MaxDepth; n++ {
+		flat[fmt.Sprintf("%d.json", n)] = delegating(fmt.Sprintf("%d.json", n+1))
+	}
+	flat[fmt.Sprintf("%d.json", MaxDepth)] = map[string]any{}
+	for name, c := range map[string]struct {
+		first string
+		files map[string]any
+		want  string
+	}{
+		"it is there":               {"a.json", map[string]any{"a.json": map[string]any{}}, ""},
+		"in a folder":               {"sub/a.json", map[string]any{"sub/a.json": delegating("b.json"), "sub/b.json": map[string]any{}}, ""},
+		"as deep as may be":         {"1.json", flat, ""},
+		"it is missing":             {"a.json", nil, "the start brings no file a.json"},
+		"out of the folder":         {"../a.json", nil, "lies in the folder of the Idea file, or below"},
+		"out of it further down":    {"sub/a.json", map[string]any{"sub/a.json": delegating("../../b.json")}, "sub/a.json: $.schema.tools.t._delegate: a delegate's file lies in the folder"},
+		"from the root":             {"/etc/a.json", nil, "lies in the folder"},
+		"it is broken":              {"a.json", map[string]any{"a.json": map[string]any{"oops": true}}, `a.json: $.oops: unknown key "oops"`},
+		"it leads to itself":        {"a.json", map[string]any{"a.json": delegating("a.json")}, "a.json leads back to itself"},
+		"it leads to the first one": {"a.json", map[string]any{"a.json": delegating("main.json")}, "main.json leads back to itself: main.json, a.json, main.json"},
+		"too deep":                  {"1.json", deep, "delegates stand more than 5 deep within each other"},
+	} {
+		idea, ps := ReadIdea(delegating(c.first))
+		if len(ps) > 0 {
+			t.Fatal(ps)
+		}
+		got := CheckDelegates(idea, "main.json", c.files).Error()
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+func TestADelegateIsGivenItsParametersAndWhatItsScopesName(t *testing.T) {
+	tool := ReadTool("t", value(t, `{"_delegate": "a.json", "_output": {"type": "string"}}`), "$", new(Problems))
+	idea := tool.DelegateIdea(value(t, `{"context": [{"type": "text", "text": "Go."}]}`).(map[string]any), nil,
+		map[string]any{"text": "x"}, map[string]any{"state.user.name": "Anna", "input": map[string]any{"text": "theirs", "more": "y"}, "rules.1": "no spam"})
+	read, ps := ReadIdea(Normal(idea))
+	if len(ps) > 0 {
+		t.Fatal(ps)
+	}
+	view := ViewOf(read.Context, "")
+	if got := string(Encode(Normal(view.Payload))); got != `{"input":{"more":"y","text":"x"},"rules":{"1":"no spam"},"state":{"user":{"name":"Anna"}}}` {
+		t.Error(got)
+	}
+	if read.Output == nil || len(read.Context) != 5 {
+		t.Errorf("%+v", read)
+	}
+}
+
+// A Call that reads what a delegate may hand back waits for it, whoever it was that was to write it.
+func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
+	s := onStageWith(t, stagedTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}`, "")
+	s.says(`{"calls":[{"_tool":"slow","_outputPath":"b"},{"_tool":"work","x":"†state.note","_outputPath":"c"}],"output":null}`)
+	run := s.runs[""]
+	s.want("the reader", string(run.Find("1.2").Status), "waiting")
+	run.Returns("1.1", s.idea.Tool("slow"), "fine", map[string]any{"note": "mind", "other": "not mine"})
+	s.runs[""] = carriedRun(t, run)
+	s.goesOn("")
+	s.want("the State", string(Encode(s.runs[""].State())), `{"b":"fine","c":"mind","note":"mind"}`)
+	s.want("who wrote it", fmt.Sprint(s.runs[""].Writes()[0].By, s.runs[""].Writes()[1].By), "1.11.1")
+}
+
+func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {
+	s := onStageWith(t, stagedTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.a"]}`, "", `"context": [{"type": "state", "state": {"a": 1}}]`)
+	s.says(`{"calls":[{"_tool":"slow"}],"output":null}`)
+	s.runs[""].Returns("1.1", s.idea.Tool("slow"), nil, map[string]any{"a": "2"})
+	s.want("the State", string(Encode(s.runs[""].State())), `{"a":1}`)
+	s.want("the Call", string(s.runs[""].Find("1.1").Status), "done")
+}
+
+func TestWhatADelegateHandsBackMustFitTheStateSchema(t *testing.T) {
+	s := onStageWith(t, stagedTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.n"]}`, "",
+		`"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]`)
+	s.says(`{"calls":[{"_tool":"slow"}],"output":null}`)
+	s.runs[""].Returns("1.1", s.idea.Tool("slow"), nil, map[string]any{"n": "two"})
+	s.want("the Call", string(s.runs[""].Find("1.1").Status), "failed")
+}
+
+func TestCheckKnowsWhatADelegateMayHandBack(t *testing.T) {
+	idea := ideaOf(t, `{"schema": {"tools": {`+stagedTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}}},
+		"context": [{"type": "plan", "plan": [{"_tool": "slow", "_outputPath": "b"}, {"_tool": "work", "n": "†state.note"}, {"_tool": "work", "x": "†state.other"}]}]}`)
+	got := Check(idea, nil).Errors()
+	if len(got) != 1 || !strings.Contains(got.Error(), "no Call writes †state.other") {
+		t.Error(got)
+	}
+}
