@@ -11,6 +11,8 @@ import (
 type options struct {
 	works     []work
 	json, svg string
+	profile   string
+	hops      string
 	rounds    int
 	quick     bool
 }
@@ -27,6 +29,8 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 	}
 	f.StringVar(&o.json, "json", "", "file for the figures as JSON")
 	f.StringVar(&o.svg, "svg", "", "file for the plots")
+	f.StringVar(&o.profile, "cpuprofile", "", "file for a processor profile of all works, for go tool pprof")
+	f.StringVar(&o.hops, "hops", "", "file to add every event of every history to, in the order of time")
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
 	f.BoolVar(&o.quick, "quick", false, "small sizes, one round: whether it works, not how fast")
 	for {

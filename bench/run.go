@@ -4,10 +4,17 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"runtime/pprof"
 )
 
 // run does the works one after the other, each on a bed of its own, so that what one keeps is not counted for another.
 func run(ctx context.Context, o options, out io.Writer) error {
+	stop, err := profile(o.profile)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	var figures []figure
 	for _, w := range o.works {
 		r := &record{work: w.name}
@@ -20,6 +27,24 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	return save(o, figures)
 }
 
+// profile says what the processor works on, until it is stopped, where a file is named for it.
+func profile(path string) (stop func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("bench: create profile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, fmt.Errorf("bench: profile: %w", err)
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = f.Close()
+	}, nil
+}
+
 func rounds(ctx context.Context, w work, o options, r *record) error {
 	n := w.rounds
 	if o.rounds > 0 {
@@ -28,18 +53,21 @@ func rounds(ctx context.Context, w work, o options, r *record) error {
 		n = 1
 	}
 	for round := range n {
-		if err := once(ctx, w, r, size{round: round, quick: o.quick}); err != nil {
+		if err := once(ctx, w, r, o, round); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func once(ctx context.Context, w work, r *record, s size) error {
+func once(ctx context.Context, w work, r *record, o options, round int) error {
 	b, err := newBed(ctx)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	return w.run(ctx, b, r, s)
+	if err := w.run(ctx, b, r, size{round: round, quick: o.quick}); err != nil || o.hops == "" {
+		return err
+	}
+	return b.writeHops(ctx, o.hops, fmt.Sprintf("%s, round %d", w.name, round+1))
 }

@@ -131,11 +131,12 @@ func (r *Run) whyDead(rec *Record) string {
 }
 
 func (r *Run) whyMissing(reader *Record, ref Reference) string {
+	if ref.Kind != TypeState {
+		return ref.String() + " is not there"
+	}
 	reason := " is not there and no Call writes it"
-	for _, w := range r.records {
+	for _, w := range r.about(ref.Path) {
 		switch {
-		case ref.Kind != TypeState:
-			return ref.String() + " is not there"
 		case !w.writes(ref.Path):
 		case w == reader:
 			reason = " is written by the Call itself"

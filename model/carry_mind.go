@@ -154,8 +154,7 @@ func ResumeMind(idea *Idea, process string, bindings map[string]Binding, c Carri
 }
 
 func (mem *Member) resume(c CarriedMember) {
-	state := mem.state
-	state.writes, state.now = c.Writes, state.fold(c.Writes)
+	state := resumeState(mem.state.start, c.Writes)
 	*mem = c.Member
 	mem.state, mem.calls, mem.told = state, map[[2]int]CallReport{}, map[[2]int]bool{}
 	for _, call := range c.Calls {

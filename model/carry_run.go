@@ -69,7 +69,7 @@ func ResumeRun(palette Palette, context []Message, token string, c CarriedRun) *
 		}
 	}
 	r.look()
-	r.state.writes, r.state.now = c.Writes, r.state.fold(c.Writes)
+	r.state = resumeState(r.state.start, c.Writes)
 	for _, n := range c.Open {
 		r.open[n] = true
 	}

@@ -44,7 +44,7 @@ func TestEveryFieldOfWhatIsCarriedIsKnown(t *testing.T) {
 		carried, follow []string
 	}{
 		{Run{}, []string{"context", "state", "records", "open", "closed", "fresh", "now", "overdue", "corrections", "begun"},
-			[]string{"token", "palette", "given", "view", "schema"}},
+			[]string{"token", "palette", "given", "view", "schema", "writers"}},
 		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Asking", "Adapted", "Handed", "Arrived", "Value", "Doubt", "Untaken", "Taken", "Cause", "Pending", "Decisions", "Written",
 			"ready", "cleared", "asked", "author"}, []string{"reads", "scoped", "hands"}},
 		{Mind{}, []string{"idea", "members", "started", "before", "requests", "turns", "badReplies", "badOutputs", "lost", "usage", "unnamed", "wiring",

@@ -56,7 +56,7 @@ func (r *Run) mayMove(rec *Record) bool {
 // held says whether an earlier Call that has not ended has a claim on the path.
 func (r *Run) held(rec *Record) bool {
 	above := r.onlyAbove(rec)
-	for _, earlier := range r.records {
+	for _, earlier := range r.about(rec.claims()...) {
 		if !earlier.before(rec) {
 			return false
 		}
@@ -191,7 +191,7 @@ func (r *Run) mayCome(rec *Record, all []Reference) bool {
 // writersFor lists the Calls that may yet write what a Call reads. An update behind the reader does not.
 func (r *Run) writersFor(reader *Record, ref Reference) []*Record {
 	var writers []*Record
-	for _, w := range r.records {
+	for _, w := range r.about(ref.Path) {
 		if w != reader && !w.Status.Ended() && w.writes(ref.Path) && (!w.update() || w.before(reader)) {
 			writers = append(writers, w)
 		}
@@ -266,7 +266,7 @@ func (r *Run) inTheWay(rec *Record) []*Record {
 	if !rec.Arrived {
 		paths, open = r.watched(rec)
 	}
-	for _, w := range r.records {
+	for _, w := range r.about(slices.Concat(rec.claims(), paths, open)...) {
 		switch {
 		case w == rec || w.Status.Ended():
 		case w.before(rec) && (w.holds(rec, above) || w.writesAny(paths)),

@@ -21,6 +21,7 @@ type Run struct {
 	schema  any // of State; nil where nothing is said
 	state   *State
 	records []*Record // in Plan order
+	writers *writers  // of what; nil while nobody asks often
 	open    map[int]bool
 	closed  int // Requests up to this number are closed
 	fresh   []Write
@@ -209,6 +210,8 @@ type Ready struct {
 // order. They count as running from then on.
 func (r *Run) Next() []Ready {
 	var start []Ready
+	r.writers = writersOf(r.records)
+	defer func() { r.writers = nil }()
 	for moved := true; moved; {
 		moved = false
 		for _, rec := range r.records {

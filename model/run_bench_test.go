@@ -2,10 +2,13 @@ package model
 
 import (
 	"fmt"
+	"math/rand"
+	"slices"
 	"testing"
 )
 
-func benchRun(b *testing.B, n int, call func(i int) map[string]any) {
+// benchRun has so many Calls accepted, and then done in the order of next.
+func benchRun(b *testing.B, n int, call func(i int) map[string]any, next func(running int) int) {
 	for b.Loop() {
 		r := NewRun(playTools, nil, "")
 		var running []Ready
@@ -16,8 +19,9 @@ func benchRun(b *testing.B, n int, call func(i int) map[string]any) {
 		r.Close(1)
 		running = append(running, r.Next()...)
 		for len(running) > 0 {
-			id := running[0].Record.ID
-			running = running[1:]
+			at := next(len(running))
+			id := running[at].Record.ID
+			running = slices.Delete(running, at, at+1)
 			r.Succeed(id, map[string]any{"k" + id: id})
 			running = append(running, r.Next()...)
 		}
@@ -29,11 +33,20 @@ func benchRun(b *testing.B, n int, call func(i int) map[string]any) {
 	}
 }
 
+func first(int) int { return 0 }
+
 func BenchmarkRun(b *testing.B) {
+	for _, n := range []int{100, 200, 400} {
+		b.Run(fmt.Sprintf("independent, any order, %d", n), func(b *testing.B) {
+			benchRun(b, n, func(i int) map[string]any {
+				return map[string]any{"_tool": "work", "_outputPath": fmt.Sprintf("k%d", i)}
+			}, rand.Intn)
+		})
+	}
 	b.Run("independent", func(b *testing.B) {
 		benchRun(b, 200, func(i int) map[string]any {
 			return map[string]any{"_tool": "work", "_outputPath": fmt.Sprintf("k%d", i)}
-		})
+		}, first)
 	})
 	b.Run("chain", func(b *testing.B) {
 		benchRun(b, 200, func(i int) map[string]any {
@@ -42,17 +55,17 @@ func BenchmarkRun(b *testing.B) {
 				m["p"] = fmt.Sprintf("†state.k%d", i-1)
 			}
 			return m
-		})
+		}, first)
 	})
 	b.Run("pushes", func(b *testing.B) {
 		benchRun(b, 200, func(i int) map[string]any {
 			return map[string]any{"_tool": "work", "_outputPath": "log", "_outputMethod": "push"}
-		})
+		}, first)
 	})
 	b.Run("whole", func(b *testing.B) {
 		benchRun(b, 200, func(i int) map[string]any {
 			return map[string]any{"_tool": "work", "_outputPath": "†state"}
-		})
+		}, first)
 	})
 	b.Run("backwards", func(b *testing.B) {
 		benchRun(b, 200, func(i int) map[string]any {
@@ -61,6 +74,6 @@ func BenchmarkRun(b *testing.B) {
 				m["p"] = fmt.Sprintf("†state.k%d", i+1)
 			}
 			return m
-		})
+		}, first)
 	})
 }

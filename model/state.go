@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"sort"
 	"time"
 )
@@ -37,6 +38,9 @@ type State struct {
 	start  any
 	writes []Write // in Plan order
 	now    any     // start with all writes
+	// under holds the writes again, by the first step of their paths; nil where one writes the whole State, or nobody asks
+	// often.
+	under map[string][]Write
 }
 
 // NewState begins a State with what a process starts with.
@@ -44,7 +48,17 @@ func NewState(start any) *State {
 	if start == nil {
 		start = map[string]any{}
 	}
-	return &State{start: start, now: start}
+	return &State{start: start, now: start, under: map[string][]Write{}}
+}
+
+// resumeState is a State that was written to before.
+func resumeState(start any, writes []Write) *State {
+	s := NewState(start)
+	for _, w := range writes {
+		s.remember(w)
+	}
+	s.writes, s.now = writes, s.fold(writes)
+	return s
 }
 
 // Value is the State with every write so far.
@@ -55,18 +69,51 @@ func (s *State) Writes() []Write { return s.writes }
 
 // Apply adds a write. The result depends on the writes and their places in the Plan, not on when they came.
 func (s *State) Apply(w Write) {
-	at := sort.Search(len(s.writes), func(i int) bool {
-		o := s.writes[i]
-		return !o.before(w.Request, w.Index) && (w.before(o.Request, o.Index) || o.Correction >= w.Correction)
-	})
-	s.writes = append(s.writes, Write{})
-	copy(s.writes[at+1:], s.writes[at:])
-	s.writes[at] = w
-	if at == len(s.writes)-1 {
-		s.now = applyWrite(s.now, w)
+	var at int
+	s.writes, at = insertWrite(s.writes, w)
+	s.remember(w)
+	if meets(s.writes[at+1:], w.Path) {
+		s.now = s.fold(s.writes)
 		return
 	}
-	s.now = s.fold(s.writes)
+	s.now = applyWrite(s.now, w)
+}
+
+// insertWrite puts a write at its place in the Plan, and gives that place.
+func insertWrite(writes []Write, w Write) (with []Write, at int) {
+	at = sort.Search(len(writes), func(i int) bool {
+		o := writes[i]
+		return !o.before(w.Request, w.Index) && (w.before(o.Request, o.Index) || o.Correction >= w.Correction)
+	})
+	return slices.Insert(writes, at, w), at
+}
+
+// remember makes a write to be found by its path.
+func (s *State) remember(w Write) {
+	switch {
+	case len(w.Path) == 0:
+		s.under = nil
+	case s.under != nil:
+		s.under[w.Path[0]], _ = insertWrite(s.under[w.Path[0]], w)
+	}
+}
+
+// about lists, in Plan order, writes among which are all that have to do with a path.
+func (s *State) about(p Path) []Write {
+	if len(p) == 0 || s.under == nil {
+		return s.writes
+	}
+	return s.under[p[0]]
+}
+
+// meets says whether one of the writes has to do with a path; where none has, it does not matter which is laid on first.
+func meets(writes []Write, p Path) bool {
+	for _, w := range writes {
+		if w.Path.Overlaps(p) {
+			return true
+		}
+	}
+	return false
 }
 
 // fold lays some of the writes on what the State started with.
@@ -81,15 +128,15 @@ func (s *State) fold(writes []Write) any {
 // near is the State at a path and around it as only some of the writes leave it. Elsewhere it says nothing: that makes
 // it cheap.
 func (s *State) near(p Path, keep func(Write) bool) *State {
-	all := true
-	for _, w := range s.writes {
+	all, writes := true, s.about(p)
+	for _, w := range writes {
 		all = all && (keep(w) || !w.Path.Overlaps(p))
 	}
 	if all {
 		return s
 	}
 	part := &State{start: s.start}
-	for _, w := range s.writes {
+	for _, w := range writes {
 		if keep(w) && w.Path.Overlaps(p) {
 			part.writes = append(part.writes, w)
 		}
@@ -128,7 +175,7 @@ func (s *State) givingWay(value any) any {
 	m, _ := value.(map[string]any)
 	//workflowcheck:ignore -- a map again
 	for k, v := range m {
-		if writerOf(s.writes, Path{k}) == "" {
+		if writerOf(s.about(Path{k}), Path{k}) == "" {
 			out[k] = v
 		}
 	}
@@ -201,7 +248,7 @@ const Start = "start"
 func (s *State) Closed(p Path) (by string, closed bool) {
 	_, present := Lookup(s.now, p)
 	if present || s.blockedAbove(p) || s.writtenAbove(p) {
-		if by := writerOf(s.writes, p); by != "" {
+		if by := writerOf(s.about(p), p); by != "" {
 			return by, true
 		}
 		return Start, true
@@ -227,7 +274,7 @@ func (s *State) blockedAbove(p Path) bool {
 }
 
 func (s *State) writtenAbove(p Path) bool {
-	for _, w := range s.writes {
+	for _, w := range s.about(p) {
 		if !w.update() && p.Within(w.Path) {
 			return true
 		}

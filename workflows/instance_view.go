@@ -120,9 +120,9 @@ func statusOf(rec *model.Record) string {
 }
 
 // mdText keeps data from becoming Markdown.
-func mdText(s string) string {
-	return strings.NewReplacer("|", "\\|", "\n", " ", "`", "'", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[").Replace(s)
-}
+func mdText(s string) string { return mdEscapes.Replace(s) }
+
+var mdEscapes = strings.NewReplacer("|", "\\|", "\n", " ", "`", "'", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[")
 
 func clipBytes(s string, n int) string {
 	if len(s) <= n {

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+)
+
+// hop is one event of a history.
+type hop struct {
+	workflow string
+	event    *history.HistoryEvent
+}
+
+func (h hop) at() time.Time { return h.event.GetEventTime().AsTime() }
+
+// what is the event's kind, and what it is of.
+func (h hop) what() string {
+	kind := h.event.GetEventType().String()
+	for _, name := range []string{
+		h.event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName(),
+		h.event.GetWorkflowExecutionSignaledEventAttributes().GetSignalName(),
+		h.event.GetSignalExternalWorkflowExecutionInitiatedEventAttributes().GetSignalName(),
+		h.event.GetMarkerRecordedEventAttributes().GetMarkerName(),
+	} {
+		if name != "" {
+			return kind + " " + name
+		}
+	}
+	return kind
+}
+
+// writeHops appends every event of every workflow in the order of time, a line each: milliseconds since the first, since
+// the one before, the workflow, the number of the event, and what it is.
+func (b *bed) writeHops(ctx context.Context, path, title string) error {
+	hops, err := b.hops(ctx)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("write hops: %w", err)
+	}
+	w := bufio.NewWriter(f)
+	fmt.Fprintf(w, "# %s\n", title)
+	for n, h := range hops {
+		fmt.Fprintf(w, "%9.1f %7.1f  %-32s %4d %s\n",
+			ms(h.at().Sub(hops[0].at())), ms(h.at().Sub(hops[max(n-1, 0)].at())), h.workflow, h.event.GetEventId(), h.what())
+	}
+	err = w.Flush()
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+func (b *bed) hops(ctx context.Context) (hops []hop, err error) {
+	runs, err := b.eachRun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
+		e := run.GetExecution()
+		events := b.client.GetWorkflowHistory(ctx, e.GetWorkflowId(), e.GetRunId(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for events.HasNext() {
+			event, err := events.Next()
+			if err != nil {
+				return nil, fmt.Errorf("read history of %s: %w", e.GetWorkflowId(), err)
+			}
+			hops = append(hops, hop{e.GetWorkflowId(), event})
+		}
+	}
+	slices.SortStableFunc(hops, func(a, b hop) int { return a.at().Compare(b.at()) })
+	return hops, nil
+}

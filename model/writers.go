@@ -1,0 +1,55 @@
+package model
+
+import "slices"
+
+// writers finds the Calls that may write a path without a look at all of them, by the first step of what they claim. A
+// Call's claims become fewer while Next is at work, never more.
+type writers struct {
+	under map[string][]*Record
+	whole bool // one writes the whole State: it has to do with every path
+}
+
+func writersOf(records []*Record) *writers {
+	w := &writers{under: map[string][]*Record{}}
+	for _, rec := range records {
+		for _, p := range rec.claims() {
+			if len(p) == 0 {
+				w.whole = true
+				continue
+			}
+			if list := w.under[p[0]]; len(list) == 0 || list[len(list)-1] != rec {
+				w.under[p[0]] = append(list, rec)
+			}
+		}
+	}
+	return w
+}
+
+// about lists, in Plan order, Calls among which are all that write something that has to do with one of the paths.
+func (r *Run) about(paths ...Path) []*Record {
+	if r.writers == nil || r.writers.whole {
+		return r.records
+	}
+	var lists [][]*Record
+	for n, p := range paths {
+		switch {
+		case len(p) == 0:
+			return r.records
+		case !slices.ContainsFunc(paths[:n], func(q Path) bool { return q[0] == p[0] }):
+			lists = append(lists, r.writers.under[p[0]])
+		}
+	}
+	if len(lists) == 1 {
+		return lists[0]
+	}
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, func(a, b *Record) int {
+		if a == b {
+			return 0
+		} else if a.before(b) {
+			return -1
+		}
+		return 1
+	})
+	return slices.Compact(all)
+}
