@@ -73,6 +73,7 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		workflows.ActivityExecute:  a.Execute,
 		workflows.ActivitySeal:     a.Seal,
 		workflows.ActivityGone:     a.Gone,
+		workflows.ActivityDeliver:  a.Deliver,
 		workflows.ActivityGather:   a.Gather,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})

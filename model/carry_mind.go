@@ -56,6 +56,7 @@ type CarriedMember struct {
 	Revised   bool         `json:"revised,omitempty"`
 	Asking    []Asked      `json:"asking,omitempty"`
 	Direct    int          `json:"direct,omitempty"`
+	Report    [2]int       `json:"report,omitzero"` // the last one taken: its number, and what its sender had heard
 	Handed    bool         `json:"handed,omitempty"`
 	Barred    bool         `json:"barred,omitempty"`
 	Unmet     *Fault       `json:"unmet,omitempty"`
@@ -110,7 +111,7 @@ func (mem *Member) carry() CarriedMember {
 	c := CarriedMember{
 		Member: *mem, Writes: mem.state.writes, Covered: mem.covered, Planned: mem.planned, Closed: mem.closed, Quiet: mem.quiet,
 		Lacks: mem.lacks, Corrected: mem.corrected, Taken: mem.taken, Back: mem.back, Revised: mem.revised, Asking: mem.asking,
-		Direct: mem.direct, Handed: mem.handed, Barred: mem.barred, Unmet: mem.unmet,
+		Direct: mem.direct, Handed: mem.handed, Barred: mem.barred, Unmet: mem.unmet, Report: mem.report,
 	}
 	for _, key := range sortedCalls(mem.calls) {
 		c.Calls = append(c.Calls, mem.calls[key])
@@ -165,5 +166,5 @@ func (mem *Member) resume(c CarriedMember) {
 	}
 	mem.covered, mem.planned, mem.closed, mem.quiet, mem.lacks = c.Covered, c.Planned, c.Closed, c.Quiet, c.Lacks
 	mem.corrected, mem.taken, mem.back, mem.revised, mem.asking = c.Corrected, c.Taken, c.Back, c.Revised, c.Asking
-	mem.direct, mem.handed, mem.barred, mem.unmet = c.Direct, c.Handed, c.Barred, c.Unmet
+	mem.direct, mem.handed, mem.barred, mem.unmet, mem.report = c.Direct, c.Handed, c.Barred, c.Unmet, c.Report
 }

@@ -51,7 +51,7 @@ func TestEveryFieldOfWhatIsCarriedIsKnown(t *testing.T) {
 			"readySince", "plan", "troubles", "log", "output", "hasOutput", "paused", "limits", "planOutput", "outputFault"},
 			[]string{"given", "first", "process", "bindings", "byToken", "wake", "asked", "ended", "taken"}}, // nothing is asked, who has ended was told, and Calls were handed out
 		{Member{}, []string{"Token", "Status", "Fault", "Missing", "Pending", "state", "calls", "covered", "planned", "closed", "quiet", "told",
-			"lacks", "corrected", "taken", "back", "revised", "asking", "direct", "handed", "barred", "unmet"}, nil},
+			"lacks", "corrected", "taken", "back", "revised", "asking", "direct", "handed", "barred", "unmet", "report"}, nil},
 	} {
 		typ := reflect.TypeOf(c.of)
 		for i := range typ.NumField() {

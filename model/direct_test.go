@@ -117,7 +117,7 @@ func TestInstancesThatComeBackAreGathered(t *testing.T) {
 		t.Errorf("it wakes at %s", s.mind.Wake())
 	}
 	s.runs["②"].Fail("0.1@②", fault(CodeToolFailed, "no luck"))
-	s.mind.Heard(s.report("②", 0))
+	s.heard(s.report("②", 0))
 	s.want("covered", fmt.Sprint(s.asks().Tokens()), "[① ②]")
 }
 
@@ -338,7 +338,7 @@ func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
 	s.revise(`{"context": [{"type":"state","_instance":"①","state":{"b":"by hand"}}]}`)
 	s.takesIn("①", "ann")
 	s.runs["①"].Succeed("0.2@①", nil)
-	s.mind.Heard(s.report("①", 0))
+	s.heard(s.report("①", 0))
 	s.expect(StepOver)
 	s.want("it", s.statuses(), "① settled")
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -68,6 +69,8 @@ type Member struct {
 	handed bool   // its Plan did not suffice: it goes to the LLM
 	barred bool   // no Plan holds for it, and nobody may be asked
 	unmet  *Fault // what went wrong with its Plan and is covered by no alternative
+
+	report [2]int // the last one taken: its number, and what its sender had heard
 }
 
 // InstanceStatus is where an instance stands.
@@ -318,16 +321,19 @@ func (m *Mind) Replied(r Reply) {
 	m.usage.Add(r.Usage)
 }
 
-// Heard takes an instance's report.
-func (m *Mind) Heard(r Report) {
+// Heard takes an instance's report. It says false of one that is not taken: it came already, or a later one did.
+func (m *Mind) Heard(r Report) bool {
 	mem := m.member(r.Token)
-	if mem == nil {
-		return
+	if mem == nil || !mem.news(r) {
+		return false
 	}
 	for _, c := range r.Calls {
 		mem.calls[[2]int{c.Request, c.Index}] = c
 	}
 	for _, w := range r.Writes {
+		if mem.state.holds(w) {
+			continue // from a report that was made twice
+		}
 		mem.state.Apply(w)
 		e := mem.logged(w)
 		if w.Request <= m.before {
@@ -344,6 +350,17 @@ func (m *Mind) Heard(r Report) {
 	if r.Overdue != nil && m.paused == nil {
 		m.paused = r.Overdue
 	}
+	return true
+}
+
+// news says whether a report tells more than those that were taken.
+func (mem *Member) news(r Report) bool {
+	now := [2]int{r.Number, r.Heard}
+	if slices.Compare(now[:], mem.report[:]) <= 0 {
+		return false
+	}
+	mem.report = now
+	return true
 }
 
 // logged is a write as the chain keeps it, with the decision of the person behind it.

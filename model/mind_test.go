@@ -25,7 +25,7 @@ func TestOneRequestIsInFlightAtMost(t *testing.T) {
 	s := onStage(t, "", twoInstances)
 	s.asks()
 	s.expect(StepWait)
-	s.mind.Heard(Report{Token: "①", Closed: 1, Quiet: true})
+	s.heard(Report{Token: "①", Closed: 1, Quiet: true})
 	s.expect(StepWait)
 	s.mind.Replied(Reply{Whole: true})
 	s.expect(StepWait)
@@ -41,11 +41,11 @@ func TestARequestThatBrokeOffEndsWhenEveryInstanceHasClosedIt(t *testing.T) {
 	s := onStage(t, "", twoInstances)
 	s.asks()
 	s.mind.Replied(Reply{End: fault(CodeTruncated, "cut")})
-	s.mind.Heard(Report{Token: "①", Closed: 1, Quiet: true})
+	s.heard(Report{Token: "①", Closed: 1, Quiet: true})
 	if s.mind.Conclude() != nil {
 		t.Error("what ② has accepted is not known")
 	}
-	s.mind.Heard(Report{Token: "②", Closed: 1, Quiet: false})
+	s.heard(Report{Token: "②", Closed: 1, Quiet: false})
 	if s.mind.Conclude() == nil {
 		t.Error("its Calls may go on running")
 	}
@@ -54,7 +54,7 @@ func TestARequestThatBrokeOffEndsWhenEveryInstanceHasClosedIt(t *testing.T) {
 func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
 	s := onStage(t, "")
 	s.asks()
-	s.mind.Heard(Report{Token: "", Closed: 1, Quiet: true})
+	s.heard(Report{Token: "", Closed: 1, Quiet: true})
 	if s.mind.Conclude() != nil {
 		t.Error("it is over before the reply")
 	}
@@ -68,11 +68,11 @@ func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
 func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 	s := onStage(t, "")
 	s.mind.Replied(Reply{Whole: true})
-	s.mind.Heard(Report{Token: "③", Closed: 1, Quiet: true})
+	s.heard(Report{Token: "③", Closed: 1, Quiet: true})
 	s.asks()
 	s.mind.Replied(Reply{Whole: true, Calls: []any{}, Usage: Usage{PromptTokens: 1}})
 	s.mind.Replied(Reply{Whole: true, Calls: []any{"twice"}, Usage: Usage{PromptTokens: 1}})
-	s.mind.Heard(Report{Closed: 1, Quiet: true})
+	s.heard(Report{Closed: 1, Quiet: true})
 	s.mind.Conclude()
 	r := s.mind.Result(StatusRunning, false)
 	s.want("it counts once", fmt.Sprint(r.Requests, r.Usage.PromptTokens), "1 1")

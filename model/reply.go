@@ -61,6 +61,10 @@ const (
 // Report is what an instance tells its process.
 type Report struct {
 	Token string `json:"token"`
+	// Number counts the instance's reports, and Heard the events of its history: a report whose sender was lost is made
+	// again under the same number, by an instance that may have heard more.
+	Number int `json:"number"`
+	Heard  int `json:"heard"`
 	// Closed is the highest Request that is closed at the instance.
 	Closed int `json:"closed"`
 	// Quiet says that nothing of the instance runs any more.

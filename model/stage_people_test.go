@@ -28,7 +28,7 @@ func withPeople(t rapid.TB, output string, rest ...string) *stage {
 func (s *stage) goesOn(token string) {
 	run := s.runs[token]
 	s.settleRun(token, run.closed)
-	s.mind.Heard(s.report(token, run.closed))
+	s.heard(s.report(token, run.closed))
 }
 
 // decide takes a person's decision, with the rest of the signal where there is one.

@@ -18,8 +18,10 @@ type stage struct {
 	runs  map[string]*Run
 	said  map[string]map[string]said // what each instance has reported
 	now   time.Time
-	brief *Brief    // of the Request under way
-	ended []*Member // by the last Request
+	brief *Brief // of the Request under way
+	// reports counts those of all instances.
+	reports int
+	ended   []*Member // by the last Request
 	// corrected counts the corrections that each instance has taken in.
 	corrected map[string]int
 	revisions map[string][]Steering // that each instance is to be told of
@@ -88,7 +90,7 @@ func (s *stage) runsPlans() {
 	for _, token := range s.mind.Tokens() {
 		if s.runs[token].Direct() && s.mind.member(token).Status == InstanceWorking {
 			s.settleRun(token, 0)
-			s.mind.Heard(s.report(token, 0))
+			s.heard(s.report(token, 0))
 		}
 	}
 }
@@ -194,7 +196,7 @@ func (s *stage) concludes(r Reply) *Conclusion {
 	for _, token := range s.brief.Tokens() {
 		if !s.brief.Closing {
 			s.settleRun(token, s.brief.Number)
-			s.mind.Heard(s.report(token, s.brief.Number))
+			s.heard(s.report(token, s.brief.Number))
 		}
 	}
 	s.mind.Replied(r)
@@ -229,6 +231,22 @@ func (s *stage) settleRun(token string, request int) {
 			} else {
 				run.Succeed(ready.Record.ID, out)
 			}
+		}
+	}
+}
+
+// heard has the process hear the next report of an instance, as it does where a worker is lost: one that knew less was sent
+// under the same number before, and comes again later. None of it may be seen.
+func (s *stage) heard(r Report) {
+	s.reports++
+	early := r
+	early.Writes = r.Writes[:len(r.Writes)/2]
+	early.Number, early.Heard = s.reports, 10
+	r.Number, r.Heard = s.reports, 15
+	known := s.mind.member(r.Token) != nil
+	for n, taken := range []bool{s.mind.Heard(early), s.mind.Heard(r), s.mind.Heard(r), s.mind.Heard(early)} {
+		if want := known && n < 2; taken != want {
+			s.t.Fatalf("report %d of %+v: taken %v, want %v", n, r, taken, want)
 		}
 	}
 }

@@ -106,6 +106,13 @@ func (s *State) about(p Path) []Write {
 	return s.under[p[0]]
 }
 
+// holds says whether the State has a write already, by its author, its place in the Plan and its path.
+func (s *State) holds(w Write) bool {
+	return slices.ContainsFunc(s.about(w.Path), func(o Write) bool {
+		return o.By == w.By && o.Request == w.Request && o.Index == w.Index && o.Correction == w.Correction && slices.Equal(o.Path, w.Path)
+	})
+}
+
 // meets says whether one of the writes has to do with a path; where none has, it does not matter which is laid on first.
 func meets(writes []Write, p Path) bool {
 	for _, w := range writes {

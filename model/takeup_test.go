@@ -27,7 +27,7 @@ func (s *stage) again(i *Idea, withSolution bool) *stage {
 			}
 		}
 		next.settleRun(t.Token, t.Request)
-		next.mind.Heard(next.report(t.Token, t.Request))
+		next.heard(next.report(t.Token, t.Request))
 	}
 	next.ended = next.mind.TakeEnded()
 	return next

@@ -94,21 +94,11 @@ func (p *process) closeEverywhere(ctx workflow.Context, brief *model.Brief) {
 	if brief.Closing {
 		return
 	}
-	var sent []workflow.Future
+	var list []Delivery
 	for _, c := range brief.Covered {
-		sent = append(sent, workflow.SignalExternalWorkflow(ctx, InstanceID(p.id, c.Token), "", SignalClose,
-			CloseSignal{Request: brief.Number}))
+		list = append(list, delivery(InstanceID(p.id, c.Token), SignalClose, CloseSignal{Request: brief.Number}))
 	}
-	p.delivered(ctx, sent)
-}
-
-// delivered waits for signals to instances, and logs one that found nobody: an instance that somebody terminated.
-func (p *process) delivered(ctx workflow.Context, sent []workflow.Future) {
-	for _, f := range sent {
-		if err := f.Get(ctx, nil); err != nil && ctx.Err() == nil {
-			workflow.GetLogger(ctx).Warn("an instance could not be told", "error", err)
-		}
-	}
+	p.tell(ctx, list)
 }
 
 // conclude closes the Request under way once it has ended, and seals its Idea.

@@ -100,6 +100,8 @@ type CarriedInstance struct {
 
 // CarriedTold is what the process has been told.
 type CarriedTold struct {
+	Reports   int           `json:"reports,omitempty"`
+	Events    int           `json:"events,omitempty"` // of all runs so far
 	Closed    int           `json:"closed,omitempty"`
 	Corrected int           `json:"corrected,omitempty"`
 	Quiet     bool          `json:"quiet,omitempty"`
@@ -131,6 +133,7 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 		Corrected: i.corrected, Refusals: i.inbox.refusals, Untold: i.inbox.untold,
 		Delegates: i.delegatesUnderWay(),
 	}
+	c.Told.Events = i.heard(ctx)
 	//workflowcheck:ignore -- sorted below
 	for n := range i.broke {
 		c.Broke = append(c.Broke, n)
@@ -143,7 +146,7 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 }
 
 func (t told) carry() CarriedTold {
-	c := CarriedTold{Closed: t.closed, Corrected: t.corrected, Quiet: t.quiet, Pending: t.pending}
+	c := CarriedTold{Reports: t.reports, Closed: t.closed, Corrected: t.corrected, Quiet: t.quiet, Pending: t.pending}
 	//workflowcheck:ignore -- sorted below
 	for id, of := range t.calls {
 		c.Calls = append(c.Calls, CarriedTale{id, of.status, of.decisions})
@@ -169,6 +172,7 @@ func (i *instance) resume(c *CarriedInstance) {
 	for _, id := range c.Queue {
 		i.queue = append(i.queue, i.run.Started(id))
 	}
+	i.told.reports, i.told.events = c.Told.Reports, c.Told.Events
 	i.told.closed, i.told.corrected, i.told.quiet, i.told.pending = c.Told.Closed, c.Told.Corrected, c.Told.Quiet, c.Told.Pending
 	for _, of := range c.Told.Calls {
 		i.told.calls[of.ID] = callTold{of.Status, of.Decisions}

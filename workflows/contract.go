@@ -25,6 +25,7 @@ const (
 	ActivityExecute = "Execute"
 	ActivitySeal    = "Seal"
 	ActivityGone    = "Gone"
+	ActivityDeliver = "Deliver"
 	ActivityGather  = "Gather"
 	// ActivityDiscover asks MCP servers for their tools.
 	ActivityDiscover = "Discover"

@@ -89,6 +89,8 @@ type instance struct {
 
 // told is what the process has been told.
 type told struct {
+	reports           int // how often
+	events            int // that the runs before this one had heard
 	closed, corrected int
 	quiet             bool
 	calls             map[string]callTold

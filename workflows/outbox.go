@@ -13,6 +13,7 @@ type outbox struct {
 type outgoing struct {
 	signal  string
 	payload any
+	again   bool        // it may come twice
 	failed  func(error) // nil: it is logged
 }
 
@@ -26,7 +27,7 @@ func (o *outbox) send(ctx workflow.Context, to string, s outgoing) {
 		return
 	}
 	o.queued[to] = nil
-	f := workflow.SignalExternalWorkflow(ctx, to, "", s.signal, s.payload)
+	f := s.to(ctx, to)
 	o.inbox.when(f, func(f workflow.Future) {
 		if err := f.Get(ctx, nil); err != nil && ctx.Err() == nil {
 			s.undelivered(ctx, err)
@@ -37,6 +38,13 @@ func (o *outbox) send(ctx workflow.Context, to string, s outgoing) {
 			o.send(ctx, to, next)
 		}
 	})
+}
+
+func (s outgoing) to(ctx workflow.Context, id string) workflow.Future {
+	if s.again {
+		return deliver(ctx, delivery(id, s.signal, s.payload))
+	}
+	return workflow.SignalExternalWorkflow(ctx, id, "", s.signal, s.payload)
 }
 
 func (s outgoing) undelivered(ctx workflow.Context, err error) {

@@ -227,7 +227,7 @@ func (p *process) instanceSetup() InstanceSetup {
 	s := InstanceSetup{
 		Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}, Context: p.messages[""],
 		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
-		Servers: p.idea.Config.MCP, Held: p.held, Adapt: p.adapts,
+		Servers: p.idea.Config.MCP, Held: p.mind.Paused() != nil, Adapt: p.adapts,
 		Delegation: p.delegation(),
 	}
 	if p.hasDelegates() {
@@ -256,7 +256,9 @@ func (p *process) startInstance(ctx workflow.Context, setup InstanceSetup, token
 }
 
 func (p *process) onReport(_ workflow.Context, r model.Report) {
-	p.mind.Heard(r)
+	if !p.mind.Heard(r) {
+		return
+	}
 	for _, refusal := range r.Refusals {
 		p.inbox.refusals.Add(refusal)
 	}
@@ -264,12 +266,11 @@ func (p *process) onReport(_ workflow.Context, r model.Report) {
 
 // endInstances tells the instances that have reached their goal, or failed, that they have.
 func (p *process) endInstances(ctx workflow.Context) {
-	var sent []workflow.Future
+	var list []Delivery
 	for _, m := range p.mind.TakeEnded() {
-		sent = append(sent, workflow.SignalExternalWorkflow(ctx, InstanceID(p.id, m.Token), "", SignalEnd,
-			EndSignal{Status: m.Status}))
+		list = append(list, delivery(InstanceID(p.id, m.Token), SignalEnd, EndSignal{Status: m.Status}))
 	}
-	p.delivered(ctx, sent)
+	p.tell(ctx, list)
 }
 
 // windUp seals the last Idea and waits for the instances to end. It says whether the process is over then: what people

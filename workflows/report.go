@@ -30,9 +30,16 @@ func (i *instance) report(ctx workflow.Context) {
 	}
 	i.told.quiet, i.told.closed, i.told.corrected = quiet, i.closed, i.corrected
 	r := i.news()
+	i.told.reports++
+	r.Number, r.Heard = i.told.reports, i.heard(ctx)
 	r.Quiet, r.Overdue, r.Refusals = quiet, overdue, refused
 	i.told.pending = pending
-	i.outbox.send(ctx, i.setup.Process, outgoing{signal: SignalReport, payload: r})
+	i.outbox.send(ctx, i.setup.Process, outgoing{signal: SignalReport, payload: r, again: true})
+}
+
+// heard counts the events of this run's history and of those before.
+func (i *instance) heard(ctx workflow.Context) int {
+	return i.told.events + workflow.GetInfo(ctx).GetCurrentHistoryLength()
 }
 
 // pendingKey tells one set of pending approvals from another.

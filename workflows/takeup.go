@@ -9,16 +9,16 @@ import (
 // takeUp hands the instances the Calls that the Idea which the process started from had left unfinished. A Request's Calls
 // are handed out before those of the next: an instance takes no Call of a Request that a later one has closed.
 func (p *process) takeUp(ctx workflow.Context) {
-	var sent []workflow.Future
+	var list []Delivery
 	request := 0
 	for _, t := range p.mind.TakeUp() {
 		if t.Request != request {
-			p.delivered(ctx, sent)
-			sent, request = nil, t.Request
+			p.tell(ctx, list)
+			list, request = nil, t.Request
 		}
-		sent = append(sent, workflow.SignalExternalWorkflow(ctx, InstanceID(p.id, t.Token), "", SignalCalls, taken(t)))
+		list = append(list, delivery(InstanceID(p.id, t.Token), SignalCalls, taken(t)))
 	}
-	p.delivered(ctx, sent)
+	p.tell(ctx, list)
 }
 
 func taken(t model.TakenUp) CallsSignal {

@@ -1,0 +1,39 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.temporal.io/api/serviceerror"
+	"golang.org/x/sync/errgroup"
+
+	"processidea/workflows"
+)
+
+// Deliver signals workflows, several at a time, and gives the ids of those that are not there.
+func (a *Activities) Deliver(ctx context.Context, list []workflows.Delivery) ([]string, error) {
+	missing := make([]bool, len(list))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(signalsAtOnce)
+	for n, d := range list {
+		g.Go(func() error {
+			err := a.Client.SignalWorkflow(ctx, d.To, "", d.Signal, d.Payload)
+			var gone *serviceerror.NotFound
+			if missing[n] = errors.As(err, &gone); err != nil && !missing[n] {
+				return fmt.Errorf("signal %s: %w", d.To, err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	var nobody []string
+	for n, d := range list {
+		if missing[n] {
+			nobody = append(nobody, d.To)
+		}
+	}
+	return nobody, nil
+}
