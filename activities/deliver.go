@@ -2,10 +2,8 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"go.temporal.io/api/serviceerror"
 	"golang.org/x/sync/errgroup"
 
 	"processidea/workflows"
@@ -19,8 +17,7 @@ func (a *Activities) Deliver(ctx context.Context, list []workflows.Delivery) ([]
 	for n, d := range list {
 		g.Go(func() error {
 			err := a.Client.SignalWorkflow(ctx, d.To, "", d.Signal, d.Payload)
-			var gone *serviceerror.NotFound
-			if missing[n] = errors.As(err, &gone); err != nil && !missing[n] {
+			if missing[n] = notFound(err); err != nil && !missing[n] {
 				return fmt.Errorf("signal %s: %w", d.To, err)
 			}
 			return nil

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
@@ -59,9 +60,13 @@ func (h *handout) give(token string, add func(*workflows.CallsSignal)) {
 	}
 }
 
+// linger is how long a Call waits for what closes right behind it: a reply that comes all at once goes in one signal.
+const linger = time.Millisecond
+
 // send sends until nothing is left in an instance's queue.
 func (h *handout) send(token string, q *queue) {
 	defer h.wait.Done()
+	time.Sleep(linger)
 	for {
 		h.slots <- struct{}{}
 		h.mu.Lock()
@@ -84,22 +89,41 @@ func (h *handout) send(token string, q *queue) {
 	}
 }
 
-const redeliver = 200 * time.Millisecond
+const (
+	redeliver = 200 * time.Millisecond
+	lookAgain = 20 * time.Millisecond
+)
 
-// deliver sends one signal, for as long as the Request may take. An instance that is gone takes no Calls.
+// deliver sends one signal, for as long as the Request may take. An instance that is gone takes no Calls; for one that has
+// not started yet it waits.
 func (h *handout) deliver(token string, s workflows.CallsSignal) error {
+	id := workflows.InstanceID(h.process, token)
 	for {
-		err := h.client.SignalWorkflow(h.ctx, workflows.InstanceID(h.process, token), "", workflows.SignalCalls, s)
-		var gone *serviceerror.NotFound
-		if err == nil || errors.As(err, &gone) {
+		err := h.client.SignalWorkflow(h.ctx, id, "", workflows.SignalCalls, s)
+		if err == nil || notFound(err) && h.ended(id) {
 			return nil
+		}
+		again := redeliver
+		if notFound(err) {
+			again = lookAgain
 		}
 		select {
 		case <-h.ctx.Done():
 			return h.ctx.Err()
-		case <-time.After(redeliver):
+		case <-time.After(again):
 		}
 	}
+}
+
+// ended says whether a workflow is there and has ended.
+func (h *handout) ended(id string) bool {
+	d, err := h.client.DescribeWorkflowExecution(h.ctx, id, "")
+	return err == nil && d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+}
+
+func notFound(err error) bool {
+	var none *serviceerror.NotFound
+	return errors.As(err, &none)
 }
 
 // finish waits until everything was delivered.

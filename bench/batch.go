@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// batchWork runs a hundred instances with one instant Call each, which the LLM gives once for all. Plain Go does what it
-// would without: one Request with a Call for each.
+// batchWork runs a hundred instances with one instant Call each, which the LLM gives once for all, with the output of
+// References: one Request. Plain Go does what it would without: one Request with a Call for each.
 func batchWork(ctx context.Context, b *bed, r *record, s size) error {
 	n, speed := s.of(100, 5), pace
 	if s.quick {
@@ -23,12 +23,12 @@ func batchWork(ctx context.Context, b *bed, r *record, s size) error {
 	if err != nil {
 		return err
 	}
-	took, requests, err := b.batch(ctx, n, []string{reply(one, "null", speed), reply(nil, "null", speed)})
+	took, requests, err := b.batch(ctx, n, []string{reply(one, `{"all":"†state.done"}`, speed)})
 	if err != nil {
 		return err
 	}
 	r.of("time", "s").on("instances", n).add(seconds(took)).beside(seconds(plain)).atMost(2.5)
-	r.of("requests", "").on("instances", n).add(float64(requests))
+	r.of("requests", "").on("instances", n).add(float64(requests)).atMost(1)
 	r.of("characters of Calls", "").on("instances", n).add(float64(length(one))).beside(float64(length(each)))
 	return nil
 }
@@ -45,7 +45,8 @@ func (b *bed) batch(ctx context.Context, n int, lines []string) (time.Duration, 
 	if err != nil {
 		return 0, 0, err
 	}
-	p := process{id: "batch", tools: map[string]any{"instant": goTool("instant")}, messages: []any{text("Go.")}}
+	p := process{id: "batch", tools: map[string]any{"instant": goTool("instant")}, messages: []any{text("Go.")},
+		output: map[string]any{"type": "object"}}
 	if err := b.addInstances(ctx, &p, n); err != nil {
 		return 0, 0, err
 	}

@@ -139,6 +139,9 @@ func (m *Mind) TakeUp() []TakenUp {
 	return taken
 }
 
+// TakesUp says whether TakeUp has something to give.
+func (m *Mind) TakesUp() bool { return len(m.taken) > 0 }
+
 // writtenBefore gives, as it was written, a Call that was taken up.
 func (m *Mind) writtenBefore(w Write) any {
 	for _, p := range m.plan {

@@ -275,3 +275,39 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 		t.Errorf("%s\n%s", got, s.prompt(2))
 	}
 }
+
+func TestASplitProcessGoesOnWhereItsWorkersWereKilled(t *testing.T) {
+	c := newCrash(t)
+	hold := func(nth int, r *http.Request) {
+		if nth == 5 || nth == 11 {
+			<-r.Context().Done()
+		}
+	}
+	s := newScenario(t, `{"config": {"batch": 4, "gather": "5m"}, "schema": {"tools": {"go": `+httpTool(c.tool("go", hold), "")+`}},
+		"context": [{"type": "text", "text": "Go."}, `+rows(1, 12)+`]}`)
+	s.scripted = `{"when": "\"r1\":", "solution": {"calls": []}}
+{"solution": {"calls": [{"_tool": "go", "_instance": "*", "n": 1, "_outputPath": "r1"}]}}`
+	kill := c.work()
+	run := c.start(s)
+	for _, calls := range []int{5, 11} {
+		eventually(t, "Calls of some parts run", func() bool { return len(c.calls("go")) >= calls })
+		kill()
+		kill = c.work()
+	}
+	r := c.finish(run)
+	if r.Status != model.StatusCompleted || r.Calls.Done != 12 || len(r.Instances) != 12 {
+		t.Errorf("%s %+v, %d instances", r.Status, r.Calls, len(r.Instances))
+	}
+	keys := map[string]int{}
+	for _, key := range c.calls("go") {
+		keys[key]++
+	}
+	if len(keys) != 12 {
+		t.Errorf("12 Calls came under %d keys: %v", len(keys), keys)
+	}
+	for token, i := range r.Instances {
+		if i.Status != model.InstanceSettled || asJSON(i.State) != fmt.Sprintf(`{"r1":"go","text":"t%s"}`, token) {
+			t.Errorf("%s is %s with %s", token, i.Status, asJSON(i.State))
+		}
+	}
+}

@@ -203,7 +203,8 @@ func prepare(ctx workflow.Context, idea map[string]any) (*PrepareResult, error) 
 const childWindow = 200
 
 // startInstances starts instances and waits until each has started. They outlive this run of the workflow; a child that
-// has not started when it ends never would.
+// has not started when it ends never would. A Request that is due at once is made meanwhile: its activity waits for the
+// instances.
 func (p *process) startInstances(ctx workflow.Context, tokens []string) error {
 	setup := p.instanceSetup()
 	for from := 0; from < len(tokens); from += childWindow {
@@ -212,6 +213,7 @@ func (p *process) startInstances(ctx workflow.Context, tokens []string) error {
 			started = append(started, p.startInstance(ctx, setup, token))
 		}
 		p.children = append(p.children, started...)
+		p.askAtOnce(ctx)
 		for _, f := range started {
 			if err := f.GetChildWorkflowExecution().Get(ctx, nil); err != nil {
 				return fmt.Errorf("workflows: start instance: %w", err)
@@ -219,6 +221,16 @@ func (p *process) startInstances(ctx workflow.Context, tokens []string) error {
 		}
 	}
 	return nil
+}
+
+// askAtOnce makes the first Request of a process.
+func (p *process) askAtOnce(ctx workflow.Context) {
+	if p.last.At > 0 || p.mind.TakesUp() {
+		return
+	}
+	if step, brief := p.mind.Next(workflow.Now(ctx)); step == model.StepAsk {
+		p.ask(ctx, brief)
+	}
 }
 
 // instanceSetup is the part of the Idea that every instance needs: the palette, the shared input, State and data, and the
