@@ -30,6 +30,12 @@ histories: ## record histories anew, after a change that old ones need not survi
 screenshot: ## the pictures of docs/: the Temporal UI on two examples, by headless Chromium
 	docs/screenshot.sh
 
+.PHONY: compose
+compose: ## check docker-compose.yml with Docker Compose itself, built from its source; the first build takes minutes
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cd "$$dir" && go mod init compose && \
+		go get github.com/docker/compose/v5/cmd@v5.5.1 && \
+		go run github.com/docker/compose/v5/cmd --file "$(CURDIR)/docker-compose.yml" --profile tools config --quiet
+
 .PHONY: build
 build: ## bin/starter (with the embedded server) and bin/worker (without)
 	go build -o bin/ ./starter ./worker

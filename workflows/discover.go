@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -24,24 +23,55 @@ const (
 // pauses the process; it goes on when somebody resumes it.
 func (p *process) discover(ctx workflow.Context) error {
 	for len(p.idea.Unlisted()) > 0 {
+		p.opening = true
 		found, err := p.askServers(ctx)
-		if ctx.Err() != nil {
-			return p.cancelled(ctx)
+		if ctx.Err() != nil || p.gone {
+			return p.cancelledEarly(ctx)
 		}
 		if err == nil {
 			if errs := found.Problems.Errors(); len(errs) > 0 {
 				return temporal.NewNonRetryableApplicationError(errs.Error(), model.CodeInvalidIdea, nil, errs)
 			}
+			p.opening = false
 			return p.furnish(ctx, found)
 		}
 		p.mind.Halt(discoverFault(err))
-		p.show(ctx, model.StepPaused)
-		p.awaitResume(ctx)
-		if ctx.Err() != nil {
-			return p.cancelled(ctx)
+		p.showOpening(ctx)
+		p.listen(ctx, func() bool { return p.mind.Paused() == nil })
+		if ctx.Err() != nil || p.gone {
+			return p.cancelledEarly(ctx)
 		}
 	}
 	return nil
+}
+
+// listen hears what people say until something holds. It may be minutes: nobody waits so long to be told, and a pause and
+// a resume mean something in the order in which they come.
+func (p *process) listen(ctx workflow.Context, holds func() bool) {
+	for !holds() && ctx.Err() == nil && !p.gone {
+		if p.inbox.wait(ctx); !holds() {
+			p.showOpening(ctx)
+		}
+	}
+}
+
+// showOpening shows a process that has no instances yet.
+func (p *process) showOpening(ctx workflow.Context) {
+	switch {
+	case p.parts != nil:
+		p.showParts(ctx, p.partsStatus())
+	case p.mind.Paused() != nil:
+		p.show(ctx, model.StepPaused)
+	default:
+		p.show(ctx, model.StepWait)
+	}
+}
+
+func (p *process) cancelledEarly(ctx workflow.Context) error {
+	if p.parts != nil {
+		return p.cancelParts(ctx)
+	}
+	return p.cancelled(ctx)
 }
 
 // discoverFault words why servers could not be asked.
@@ -62,8 +92,13 @@ func (p *process) askServers(ctx workflow.Context) (f model.Furnished, err error
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: discoverAttempts},
 		Summary:     clipBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
 	})
-	err = workflow.ExecuteActivity(ctx, ActivityDiscover, p.idea.Source).Get(ctx, &f)
-	return f, err
+	asked := workflow.ExecuteActivity(ctx, ActivityDiscover, p.idea.Source)
+	p.inbox.when(asked, func(workflow.Future) {})
+	p.listen(ctx, asked.IsReady)
+	if ctx.Err() != nil || p.gone {
+		return f, nil
+	}
+	return f, asked.Get(ctx, &f)
 }
 
 // furnish takes the Idea with the tools in it as the one that counts.
@@ -80,32 +115,32 @@ func (p *process) furnish(ctx workflow.Context, f model.Furnished) error {
 	return nil
 }
 
-// awaitResume waits until the process is resumed. What else people send meanwhile is for when there are instances.
-func (p *process) awaitResume(ctx workflow.Context) {
-	resume := workflow.GetSignalChannel(ctx, model.SteerResume)
-	for p.mind.Paused() != nil && ctx.Err() == nil {
-		workflow.NewSelector(ctx).
-			AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {}).
-			AddReceive(resume, func(c workflow.ReceiveChannel, _ bool) {
-				var raw converter.RawValue
-				c.Receive(ctx, &raw)
-				p.resume(ctx, raw)
-			}).Select(ctx)
-	}
+// early is what people sent that needs instances, before there were any.
+type early struct {
+	kind string
+	s    model.Steering
 }
 
-func (p *process) resume(ctx workflow.Context, raw converter.RawValue) {
-	payload, err := decodeObject(raw)
-	var s model.Steering
-	if err == nil {
-		s, err = model.ReadSteering(model.SteerResume, payload)
+// takeEarly starts the instances and then does what people asked for early. Where they paused the process, its instances
+// start held, and a pause is an Idea of the chain.
+func (p *process) takeEarly(ctx workflow.Context) error {
+	if p.mind.Paused() != nil {
+		p.held = true
+		p.sealNow(ctx, nil)
 	}
-	if err == nil {
-		err = p.steer(ctx, model.SteerResume, s)
+	if len(p.early) == 0 {
+		return nil
 	}
-	if err != nil {
-		p.inbox.refuse(ctx, model.SteerResume, payload, strings.TrimPrefix(err.Error(), "model: "))
+	if err := p.startNew(ctx); err != nil {
+		return err
 	}
+	for _, e := range p.early {
+		if err := p.steer(ctx, e.kind, e.s); err != nil {
+			p.inbox.refuse(ctx, e.kind, map[string]any{"id": e.s.ID, "by": e.s.By}, strings.TrimPrefix(err.Error(), "model: "))
+		}
+	}
+	p.early = nil
+	return nil
 }
 
 // mcp is the tool that a Tool stands for, and its server; nothing where it is no MCP tool.

@@ -56,14 +56,17 @@ func (p *process) passToPart(ctx workflow.Context, kind string, payload map[stri
 }
 
 func (p *process) steerParts(ctx workflow.Context, kind string, s model.Steering) error {
-	switch paused := p.parts.Paused != nil; {
-	case kind == model.SteerPause && paused:
-		return fmt.Errorf("the process is paused already: %s", p.parts.Paused.Message)
+	switch paused := p.pausedParts(); {
+	case kind == model.SteerPause && paused != nil:
+		return fmt.Errorf("the process is paused already: %s", paused.Message)
 	case kind == model.SteerPause:
 		p.parts.Paused = model.PausedBy(s.By, s.Reason)
 	case kind == model.SteerResume:
 		p.parts.Paused = nil
 		p.parts.Limits = p.parts.Limits.With(s.Limits)
+		if p.opening {
+			p.mind.Resume(model.Limits{})
+		}
 	case kind == model.SteerRevise:
 		p.parts.Limits = p.parts.Limits.With(s.Limits)
 		return p.reviseParts(ctx, s)

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"errors"
 	"fmt"
 
 	"go.temporal.io/sdk/workflow"
@@ -55,6 +56,9 @@ func (p *process) passOn(ctx workflow.Context, kind string, payload map[string]a
 	if !p.mind.Has(token) {
 		return fmt.Errorf("there is no Call %q", clipBytes(d.Call, 80))
 	}
+	if p.opening {
+		return errors.New("the process has not begun: nothing waits there")
+	}
 	p.outbox.send(ctx, InstanceID(p.id, token), outgoing{signal: kind, payload: payload, failed: func(error) {
 		p.inbox.refuse(ctx, kind, payload, "the instance has ended: nothing waits there")
 	}})
@@ -63,6 +67,10 @@ func (p *process) passOn(ctx workflow.Context, kind string, payload map[string]a
 
 // steer does what people ask of the process. What takes effect at once is accepted here, the rest when it has.
 func (p *process) steer(ctx workflow.Context, kind string, s model.Steering) error {
+	if p.opening && (kind == model.SteerRevise || kind == model.SteerAdd) {
+		p.early = append(p.early, early{kind, s})
+		return nil
+	}
 	switch kind {
 	case model.SteerPause:
 		if f := p.mind.Paused(); f != nil {

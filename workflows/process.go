@@ -92,6 +92,9 @@ type process struct {
 	joining   []joining
 
 	adapts bool // the LLM may be asked to fit values
+
+	opening bool    // there are no instances yet: servers are asked for their tools
+	early   []early // what people sent meanwhile, in order
 }
 
 // begin reads the Idea, binds its Tools to what this worker knows, and sets up what the process hears and answers. A
@@ -155,7 +158,7 @@ func (p *process) commence(ctx workflow.Context) error {
 	}
 	p.joining = []joining{{tokens: p.mind.Tokens()}}
 	p.states = p.mind.Final().States()
-	return nil
+	return p.takeEarly(ctx)
 }
 
 // equip finds out which Tools there are, and binds them.
@@ -225,7 +228,7 @@ func (p *process) startInstances(ctx workflow.Context, tokens []string) error {
 
 // askAtOnce makes the first Request of a process.
 func (p *process) askAtOnce(ctx workflow.Context) {
-	if p.last.At > 0 || p.mind.TakesUp() {
+	if p.last.At > 0 || p.mind.TakesUp() || len(p.early) > 0 {
 		return
 	}
 	if step, brief := p.mind.Next(workflow.Now(ctx)); step == model.StepAsk {
@@ -320,7 +323,7 @@ func (p *process) cancelled(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	for _, m := range p.mind.Members() {
-		if m.Status == model.InstanceWorking || m.Status == model.InstanceWaiting {
+		if !p.opening && (m.Status == model.InstanceWorking || m.Status == model.InstanceWaiting) {
 			// One that has just ended cannot be cancelled, and need not be.
 			_ = workflow.RequestCancelExternalWorkflow(ctx, InstanceID(p.id, m.Token), "").Get(ctx, nil)
 		}

@@ -128,14 +128,18 @@ func await(t *testing.T, what string, ask func(context.Context) error) {
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
+	var why error
 	for {
 		err := ask(ctx)
 		if err == nil {
 			return
 		}
+		if ctx.Err() == nil { // else it says no more than that
+			why = err
+		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("it never came to it that %s: %v", what, err)
+			t.Fatalf("it never came to it that %s: %v", what, why)
 		case <-tick.C:
 		}
 	}

@@ -43,8 +43,14 @@ type Process struct {
 // shown if the test has failed.
 func Start(t testing.TB, env []string, flags ...string) *Process {
 	t.Helper()
+	return StartProgram(t, os.Args[0], env, flags...)
+}
+
+// StartProgram does what Start does with a worker that somebody else has built.
+func StartProgram(t testing.TB, program string, env []string, flags ...string) *Process {
+	t.Helper()
 	p := &Process{t: t, url: make(chan string, 1), ended: make(chan struct{})}
-	p.cmd = exec.CommandContext(t.Context(), os.Args[0], append([]string{"--listen", "127.0.0.1:0", "--log-format", "json"}, flags...)...)
+	p.cmd = exec.CommandContext(t.Context(), program, append([]string{"--listen", "127.0.0.1:0", "--log-format", "json"}, flags...)...)
 	p.cmd.Env = append(append(os.Environ(), asked+"=1"), env...)
 	log, err := p.cmd.StderrPipe()
 	if err == nil {

@@ -1,0 +1,76 @@
+package postgres
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/wI2L/jsondiff"
+
+	"processidea/activities/chain"
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// outcome is all that a process has come to, as it can be compared with another one's.
+func (b *bed) outcome(t *testing.T, r model.Result) any {
+	t.Helper()
+	calls := map[string]any{}
+	for token := range r.Instances {
+		var v workflows.InstanceView
+		if err := b.ask(t.Context(), workflows.InstanceID(r.Process, token), workflows.QueryStatus, &v); err != nil {
+			t.Fatal(err)
+		}
+		calls[token] = v.Calls
+	}
+	var ideas []any
+	for at := 1; at <= r.Ideas; at++ {
+		idea, err := chain.New(b.store).Load(t.Context(), r.Process, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The time, and what is a digest over it.
+		meta := idea["meta"].(map[string]any)
+		for _, key := range []string{"createdAt", "digest", "parent", "log"} {
+			delete(meta, key)
+		}
+		ideas = append(ideas, idea)
+	}
+	return timeless(model.Normal(map[string]any{"result": r, "calls": calls, "ideas": ideas}))
+}
+
+// timeless leaves out when somebody decided.
+func timeless(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, decision := v["decision"]; decision {
+			delete(v, "at")
+		}
+		for _, below := range v {
+			timeless(below)
+		}
+	case []any:
+		for _, below := range v {
+			timeless(below)
+		}
+	}
+	return v
+}
+
+// differences words how two outcomes differ, one place a line.
+func differences(t *testing.T, from, to any) string {
+	t.Helper()
+	patch, err := jsondiff.CompareWithoutMarshal(from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for n, op := range patch {
+		if n == 20 {
+			fmt.Fprintf(&b, "and %d more", len(patch)-n)
+			break
+		}
+		fmt.Fprintf(&b, "%s %s: %.200s, not %.200s\n", op.Type, op.Path, model.Encode(model.Normal(op.Value)), model.Encode(model.Normal(op.OldValue)))
+	}
+	return b.String()
+}

@@ -1,0 +1,181 @@
+package workflows_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"processidea/model"
+)
+
+// hang has nobody answer until release is called.
+func (s *mcpServer) hang(t *testing.T) (release func()) {
+	inner, released := *s.now.Load(), make(chan struct{})
+	s.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-released:
+			inner.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	}))
+	open := atomic.Bool{}
+	release = func() {
+		if open.CompareAndSwap(false, true) {
+			close(released)
+		}
+	}
+	t.Cleanup(release)
+	return release
+}
+
+// several is an Idea with the server and instances, each of which adds numbers; config is more of its settings.
+func (s *mcpServer) several(config string, instances ...string) string {
+	var context strings.Builder
+	for _, token := range instances {
+		fmt.Fprintf(&context, `, {"type": "state", "_instance": %q, "state": {"n": 1}}`, token)
+	}
+	return fmt.Sprintf(`{"config": {"mcp": {"calc": {"url": %q}}%s},
+	  "schema": {"tools": {"free": {"_activity": {"mcp": {"server": "calc", "tool": "add"}}, "_approval": false}}},
+	  "context": [{"type": "text", "text": "Go."}%s]}`, s.url, config, context.String())
+}
+
+const addsForAll = `{"solution": {"calls": [{"_tool": "free", "_instance": "*", "a": 2, "b": "†state.n", "_outputPath": "sum"}]}}`
+
+// heard waits until the process has accepted and refused so many signals.
+func (s *scenario) heard(accepted, refused int) {
+	s.t.Helper()
+	eventually(s.t, fmt.Sprintf("%d signals are accepted and %d refused", accepted, refused), func() bool {
+		v := s.processStatus()
+		return len(v.Accepted) == accepted && v.Refused == refused
+	})
+}
+
+func (s *scenario) isAsking() {
+	s.t.Helper()
+	eventually(s.t, "the servers are being asked", func() bool {
+		d, err := s.client.DescribeWorkflowExecution(s.t.Context(), s.id, "")
+		return err == nil && len(d.GetPendingActivities()) == 1
+	})
+}
+
+func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *testing.T) {
+	server := newMCPServer(t)
+	release := server.hang(t)
+	s := newScenario(t, server.several("", "①"), addsForAll, nothingMore)
+	run := s.start()
+	s.isAsking()
+	added := []any{map[string]any{"type": "state", "_instance": "②", "state": map[string]any{"n": 10}}}
+	s.signal(s.id, model.SteerAdd, map[string]any{"context": added, "by": "bo", "id": "added"})
+	s.signal(s.id, model.SteerAdd, map[string]any{"context": added, "by": "bo", "id": "twice"})
+	s.signal(s.id, model.SteerRevise, map[string]any{"context": []any{
+		map[string]any{"type": "text", "text": "Mind the gap."},
+		map[string]any{"type": "state", "_instance": "①", "state": map[string]any{"n": 5}}}, "by": "cy", "id": "revised"})
+	s.signal(s.id, model.SteerResume, map[string]any{"id": "too early"})
+	s.signal(s.id, model.Approve, map[string]any{"call": "1.1@①", "id": "approved"})
+	s.signal(s.id, model.Approve, []byte{1})
+	s.signal(s.id, model.SteerPause, map[string]any{"by": "ann", "id": "paused"})
+	s.heard(1, 3)
+	if v := s.processStatus(); v.Status != model.StatusPaused || v.Accepted[0].ID != "paused" {
+		t.Errorf("it is %s, after %+v", v.Status, v.Accepted)
+	}
+	release()
+	s.heard(3, 4)
+	v := s.processStatus()
+	for n, want := range []string{"the process is not paused", "the process has not begun", "want one JSON object", "there is an instance ② already"} {
+		if !strings.Contains(v.Refusals[n].Reason, want) {
+			t.Errorf("refused: %+v", v.Refusals[n])
+		}
+	}
+	if len(s.llm.Requests()) > 0 || v.Status != model.StatusPaused {
+		t.Errorf("it is %s, after %d Requests", v.Status, len(s.llm.Requests()))
+	}
+	s.signal(s.id, model.SteerResume, map[string]any{"by": "ann"})
+	r := s.end(run)
+	if asJSON(r.Instances["①"].State) != `{"n":5,"sum":{"sum":7}}` || asJSON(r.Instances["②"].State) != `{"n":10,"sum":{"sum":12}}` {
+		t.Errorf("%s", asJSON(r.Instances))
+	}
+	if !strings.Contains(s.prompt(1), "Mind the gap.") {
+		t.Errorf("the LLM is not told:\n%s", s.prompt(1))
+	}
+	s.replaysWhole("①", "②")
+}
+
+// replaysWhole replays the process and its instances, none of whose tasks may have failed.
+func (s *scenario) replaysWhole(tokens ...string) {
+	s.t.Helper()
+	for _, id := range append([]string{""}, tokens...) {
+		if id != "" {
+			id = "/" + id
+		}
+		if err := replay(s.t, store, history(s.t, s.id+id)); err != nil {
+			s.t.Errorf("replay %s%s: %v", s.id, id, err)
+		}
+	}
+}
+
+// A Plan that runs directly starts with its instance: where people paused before there was one, it does not.
+func TestAPauseWhileServersAreAskedHoldsAPlanThatRunsDirectly(t *testing.T) {
+	server := newMCPServer(t)
+	release := server.hang(t)
+	s := newScenario(t, strings.Replace(server.several("", "①"), `"text": "Go."}`,
+		`"text": "Go."}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "count", "_outputPath": "counted"}]}`, 1))
+	s.idea = model.Merge(s.idea, map[string]any{"schema": map[string]any{"tools": map[string]any{"count": map[string]any{
+		"_activity": map[string]any{"mcp": map[string]any{"server": "calc"}}, "_approval": false}}}}).(map[string]any)
+	run := s.start()
+	s.isAsking()
+	s.signal(s.id, model.SteerPause, map[string]any{"by": "ann"})
+	s.heard(1, 0)
+	release()
+	eventually(t, "the instance knows its Plan", func() bool { return len(s.instance("①").Calls) == 1 })
+	if c := s.instance("①").Calls[0]; c.Status != model.Waiting || server.calls.Load() > 0 {
+		t.Errorf("%+v after %d calls", c, server.calls.Load())
+	}
+	s.signal(s.id, model.SteerResume, map[string]any{})
+	if r := s.end(run); r.Calls.Done != 1 || server.calls.Load() != 1 {
+		t.Errorf("%+v after %d calls", r.Calls, server.calls.Load())
+	}
+}
+
+func TestAProcessIsCancelledWhileItsServersAreAsked(t *testing.T) {
+	for name, config := range map[string]string{"whole": "", "split": `, "batch": 1`} {
+		t.Run(name, func(t *testing.T) {
+			server := newMCPServer(t)
+			server.hang(t)
+			s := newScenario(t, server.several(config, "①", "②"))
+			run := s.start()
+			s.isAsking()
+			if err := s.client.CancelWorkflow(t.Context(), s.id, ""); err != nil {
+				t.Fatal(err)
+			}
+			if err := run.Get(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "canceled") {
+				t.Errorf("it ended with %v", err)
+			}
+		})
+	}
+}
+
+func TestASplitProcessHearsPeopleWhileItsServersAreAskedAndWhenTheyAreDown(t *testing.T) {
+	server := newMCPServer(t)
+	server.down()
+	s := newScenario(t, server.several(`, "batch": 1`, "①", "②"))
+	s.script(`{"when": "\"sum\":{\"sum\":", "solution": {"calls": []}}`, strings.Replace(addsForAll, `{"solution"`, `{"when": "Go.", "solution"`, 1))
+	run := s.start()
+	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == model.StatusPaused })
+	s.signal(s.id, model.SteerPause, map[string]any{"by": "ann"})
+	s.heard(0, 1)
+	server.describe("Adds two numbers.")
+	release := server.hang(t)
+	s.signal(s.id, model.SteerResume, map[string]any{})
+	s.heard(1, 1)
+	s.signal(s.id, model.SteerPause, map[string]any{"by": "bo"})
+	s.signal(s.id, model.SteerAdd, map[string]any{"context": []any{
+		map[string]any{"type": "state", "_instance": "③", "state": map[string]any{"n": 10}}}})
+	s.heard(3, 1)
+	release()
+	s.signal(s.id, model.SteerResume, map[string]any{})
+	if r := s.end(run); asJSON(r.Instances["③"].State) != `{"n":10,"sum":{"sum":12}}` || r.Calls.Done != 3 {
+		t.Errorf("%s", asJSON(r))
+	}
+}
