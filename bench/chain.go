@@ -84,7 +84,7 @@ func (b *bed) plainChain(ctx context.Context, n int) ([]time.Duration, error) {
 		}
 		for _, c := range solution.Calls {
 			path, _ := c["_outputPath"].(string)
-			state[path], _ = grow(ctx, in{})
+			state[path], _ = grow(ctx, in{N: len(state) + 1})
 		}
 	}
 }

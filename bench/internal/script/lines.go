@@ -1,6 +1,9 @@
 package script
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // ChainLines give one Call a Request, each with an output path of its own, and no Call in one more that ends the chain. The
 // LLM says them at once.
@@ -26,4 +29,16 @@ func EachLines(tool string, n int, pace string) (lines []string) {
 		lines = append(lines, Reply([]string{fmt.Sprintf(`{"_tool":%q,"n":%d}`, tool, i+1)}, "null", pace))
 	}
 	return lines
+}
+
+// Kilobyte is what the nth Call of a chain gives: 1024 characters that no store makes much smaller, and another for each n,
+// so that none keeps it once for all.
+func Kilobyte(n int) string {
+	var b strings.Builder
+	x := uint32(n) //nolint:gosec // whatever n is, it is a seed
+	for range 1024 {
+		x = x*1664525 + 1013904223
+		b.WriteByte("0123456789abcdef"[x>>28])
+	}
+	return b.String()
 }

@@ -1,7 +1,10 @@
 package script
 
 import (
+	"bytes"
+	"compress/flate"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"processidea/rehearsal"
@@ -59,5 +62,33 @@ func TestEveryLineGivesItsCalls(t *testing.T) {
 				t.Errorf("%s: reply %d has %d Calls, want %v: %v", name, i+1, len(said.Calls), c.calls, err)
 			}
 		}
+	}
+}
+
+func TestTheKilobyteIsTheOneThatThePeersGive(t *testing.T) {
+	// As kilobyte of bench/peers/agent.mjs gives them.
+	for n, want := range map[int][2]string{7: {"3e9e0d501ff8789cc67d571b", ""}, 200: {"", "f6787457cffb35fcdd102e71"}} {
+		if k := Kilobyte(n); !strings.HasPrefix(k, want[0]) || !strings.HasSuffix(k, want[1]) {
+			t.Errorf("Kilobyte(%d) is %s", n, k)
+		}
+	}
+}
+
+func TestNoStoreMakesMuchOfAKilobyteSmaller(t *testing.T) {
+	var small bytes.Buffer
+	w, err := flate.NewWriter(&small, flate.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 20 {
+		k := Kilobyte(n + 1)
+		if len(k) != 1024 {
+			t.Fatalf("Kilobyte(%d) has %d characters", n+1, len(k))
+		}
+		_, _ = w.Write([]byte(k))
+	}
+	_ = w.Close()
+	if small.Len() < 20*1024/2 {
+		t.Errorf("twenty of them are %d bytes when compressed", small.Len())
 	}
 }
