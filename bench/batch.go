@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"processidea/bench/internal/script"
 )
 
 // batchWork runs a hundred instances with one instant Call each, which the LLM gives once for all, with the output of
 // References: one Request. Plain Go does what it would without: one Request with a Call for each.
 func batchWork(ctx context.Context, b *bed, r *record, s size) error {
-	n, speed := s.of(100, 5), pace
+	n, speed := s.of(100, 5), script.Pace
 	if s.quick {
 		speed = ""
 	}
@@ -19,11 +21,11 @@ func batchWork(ctx context.Context, b *bed, r *record, s size) error {
 	for i := range n {
 		each = append(each, fmt.Sprintf(`{"_instance":"i%05d","_tool":"instant","n":%d,"_outputPath":"done"}`, i+1, i+1))
 	}
-	plain, err := b.plainBatch(ctx, reply(each, "null", speed))
+	plain, err := b.plainBatch(ctx, script.Reply(each, "null", speed))
 	if err != nil {
 		return err
 	}
-	took, requests, err := b.batch(ctx, n, []string{reply(one, `{"all":"†state.done"}`, speed)})
+	took, requests, err := b.batch(ctx, n, []string{script.Reply(one, `{"all":"†state.done"}`, speed)})
 	if err != nil {
 		return err
 	}
@@ -55,7 +57,7 @@ func (b *bed) batch(ctx context.Context, n int, lines []string) (time.Duration, 
 	if err == nil && result.Calls.Done != n {
 		err = fmt.Errorf("%d of %d Calls were done", result.Calls.Done, n)
 	}
-	return time.Since(begin), llm.requests(), err
+	return time.Since(begin), llm.Requests(), err
 }
 
 func (b *bed) plainBatch(ctx context.Context, line string) (time.Duration, error) {

@@ -20,6 +20,7 @@ import (
 	"processidea/activities"
 	"processidea/activities/blobs"
 	"processidea/activities/httptool"
+	"processidea/bench/internal/script"
 	"processidea/devserver"
 	"processidea/rehearsal"
 	"processidea/worker/engine"
@@ -94,8 +95,8 @@ func (b *bed) onTool(w http.ResponseWriter, r *http.Request) {
 }
 
 // say makes the LLM answer from these replies from now on.
-func (b *bed) say(lines []string, opts ...rehearsal.Option) (*script, error) {
-	s, err := newScript(lines, opts...)
+func (b *bed) say(lines []string, opts ...rehearsal.Option) (*script.Script, error) {
+	s, err := script.New(lines, opts...)
 	if err == nil {
 		b.mu.Lock()
 		b.script = s

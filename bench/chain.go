@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"processidea/bench/internal/script"
 	"processidea/model"
 )
 
@@ -53,7 +54,7 @@ func limit(promised float64, n int) float64 {
 
 // chain gives the overhead of each step.
 func (b *bed) chain(ctx context.Context, id, tool string, n int) ([]time.Duration, error) {
-	llm, err := b.chainScript(tool, n)
+	llm, err := b.say(script.ChainLines(tool, n))
 	if err != nil {
 		return nil, err
 	}
@@ -61,22 +62,14 @@ func (b *bed) chain(ctx context.Context, id, tool string, n int) ([]time.Duratio
 	if err != nil {
 		return nil, err
 	}
-	if result.Calls.Done != n || llm.requests() != n+1 {
-		return nil, fmt.Errorf("%d Calls were done in %d Requests, not %d in %d", result.Calls.Done, llm.requests(), n, n+1)
+	if result.Calls.Done != n || llm.Requests() != n+1 {
+		return nil, fmt.Errorf("%d Calls were done in %d Requests, not %d in %d", result.Calls.Done, llm.Requests(), n, n+1)
 	}
-	return llm.gaps(), nil
-}
-
-func (b *bed) chainScript(tool string, n int) (*script, error) {
-	var lines []string
-	for i := range n {
-		lines = append(lines, reply([]string{fmt.Sprintf(`{"_tool":%q,"n":%d,"_outputPath":"step%d"}`, tool, i+1, i+1)}, "null", ""))
-	}
-	return b.say(append(lines, reply(nil, "null", "")))
+	return llm.Gaps(), nil
 }
 
 func (b *bed) plainChain(ctx context.Context, n int) ([]time.Duration, error) {
-	llm, err := b.chainScript("grow", n)
+	llm, err := b.say(script.ChainLines("grow", n))
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +80,11 @@ func (b *bed) plainChain(ctx context.Context, n int) ([]time.Duration, error) {
 			return nil, err
 		}
 		if len(solution.Calls) == 0 {
-			return llm.gaps(), nil
+			return llm.Gaps(), nil
 		}
 		for _, c := range solution.Calls {
 			path, _ := c["_outputPath"].(string)
-			state[path], _ = grow(ctx, in{})
+			state[path], _ = grow(ctx, in{N: len(state) + 1})
 		}
 	}
 }

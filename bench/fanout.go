@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"processidea/bench/internal/script"
 )
 
 // fanoutWork runs one Request with independent instant Calls, as activities and as pure functions, and measures from the end
@@ -34,16 +36,8 @@ func (b *bed) measureFanout(ctx context.Context, r *record, n int) error {
 	return b.countBytes(ctx, r, "calls", n, kept{})
 }
 
-func fanoutLines(tool string, n int) []string {
-	var calls []string
-	for i := range n {
-		calls = append(calls, fmt.Sprintf(`{"_tool":%q,"n":%d,"_outputPath":"r%d"}`, tool, i+1, i+1))
-	}
-	return []string{reply(calls, "null", ""), reply(nil, "null", "")}
-}
-
 func (b *bed) fanout(ctx context.Context, tool string, n int) (time.Duration, error) {
-	llm, err := b.say(fanoutLines(tool, n))
+	llm, err := b.say(script.FanoutLines(tool, n))
 	if err != nil {
 		return 0, err
 	}
@@ -51,14 +45,14 @@ func (b *bed) fanout(ctx context.Context, tool string, n int) (time.Duration, er
 	if err != nil {
 		return 0, err
 	}
-	if result.Calls.Done != n || llm.requests() != 2 {
-		return 0, fmt.Errorf("%d of %d Calls were done in %d Requests", result.Calls.Done, n, llm.requests())
+	if result.Calls.Done != n || llm.Requests() != 2 {
+		return 0, fmt.Errorf("%d of %d Calls were done in %d Requests", result.Calls.Done, n, llm.Requests())
 	}
-	return llm.gaps()[0], nil
+	return llm.Gaps()[0], nil
 }
 
 func (b *bed) plainFanout(ctx context.Context, n int) (time.Duration, error) {
-	llm, err := b.say(fanoutLines("instant", n))
+	llm, err := b.say(script.FanoutLines("instant", n))
 	if err != nil {
 		return 0, err
 	}
@@ -77,5 +71,5 @@ func (b *bed) plainFanout(ctx context.Context, n int) (time.Duration, error) {
 		})
 	}
 	all.Wait()
-	return time.Since(llm.firstSaid()), nil
+	return time.Since(llm.FirstSaid()), nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"processidea/bench/internal/script"
 )
 
 // largeState is how much State an instance has in this work, in bytes.
@@ -21,14 +23,14 @@ func stateWork(instances, members int) func(context.Context, *bed, *record, size
 			return err
 		}
 		r.of("time", "s").on("instances", instances).add(seconds(took))
-		r.of("start to the first Request", "ms").on("instances", instances).add(ms(llm.asked[0].Sub(llm.begun)))
-		r.of("first Request to the second", "ms").on("instances", instances).add(inMS(llm.gaps())...)
+		r.of("start to the first Request", "ms").on("instances", instances).add(ms(llm.Asked()[0].Sub(llm.Begun)))
+		r.of("first Request to the second", "ms").on("instances", instances).add(inMS(llm.Gaps())...)
 		r.of("memory", "MB").on("instances", instances).add(peakResident())
 		return b.countBytes(ctx, r, "instances", instances, kept{})
 	}
 }
 
-func (b *bed) largeStates(ctx context.Context, instances, members, total int) (*script, time.Duration, error) {
+func (b *bed) largeStates(ctx context.Context, instances, members, total int) (*script.Script, time.Duration, error) {
 	p, err := b.largeProcess(ctx, instances, members, total)
 	if err != nil {
 		return nil, 0, err
@@ -37,16 +39,16 @@ func (b *bed) largeStates(ctx context.Context, instances, members, total int) (*
 	if instances > 1 {
 		call = `{"_instance":"*",` + call[1:]
 	}
-	llm, err := b.say([]string{reply([]string{call}, "null", ""), reply(nil, "null", "")})
+	llm, err := b.say([]string{script.Reply([]string{call}, "null", ""), script.Reply(nil, "null", "")})
 	if err != nil {
 		return nil, 0, err
 	}
-	llm.begun = time.Now()
+	llm.Begun = time.Now()
 	result, err := b.run(ctx, p)
 	if err == nil && result.Calls.Done != instances {
 		err = fmt.Errorf("%d of %d Calls were done", result.Calls.Done, instances)
 	}
-	return llm, time.Since(llm.begun), err
+	return llm, time.Since(llm.Begun), err
 }
 
 func (b *bed) largeProcess(ctx context.Context, instances, members, total int) (process, error) {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"processidea/bench/internal/script"
 	"processidea/rehearsal"
 )
 
@@ -49,7 +50,7 @@ func (b *bed) closingByteToTool(ctx context.Context, n int) ([]time.Duration, er
 		closed.ends = append(closed.ends, at)
 		at++
 	}
-	if _, err := b.say([]string{reply(calls, "null", pace), reply(nil, "null", "")}, rehearsal.OnChunk(closed.chunk)); err != nil {
+	if _, err := b.say([]string{script.Reply(calls, "null", script.Pace), script.Reply(nil, "null", "")}, rehearsal.OnChunk(closed.chunk)); err != nil {
 		return nil, err
 	}
 	tool := goTool("go")

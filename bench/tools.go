@@ -2,19 +2,17 @@ package main
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"processidea/activities/tools"
+	"processidea/bench/internal/script"
 )
 
-// in is what every tool of the bench takes, and kilobyte what those give that do nothing else.
+// in is what every tool of the bench takes.
 type in struct {
 	N     int   `json:"n"`
 	After []int `json:"after,omitempty"`
 }
-
-var kilobyte = strings.Repeat("0123456789abcdef", 64)
 
 // newTools registers the tools of the bench: instant ones, as an activity and as a pure function, one that gives a kilobyte,
 // and one that takes 200 ms.
@@ -30,7 +28,7 @@ func newTools() *tools.Registry {
 
 func instant(_ context.Context, i in) (int, error) { return i.N, nil }
 
-func grow(context.Context, in) (string, error) { return kilobyte, nil }
+func grow(_ context.Context, i in) (string, error) { return script.Kilobyte(i.N), nil }
 
 func wait(ctx context.Context, i in) (int, error) {
 	select {

@@ -1,0 +1,71 @@
+package script
+
+import (
+	"fmt"
+	"strings"
+)
+
+// planTokens and outputTokens are how long the LLM speaks of the Plan and of the output.
+const (
+	planTokens   = 600
+	outputTokens = 50
+	tokenChars   = 4
+)
+
+// Diamond is eight Calls of 200 ms in four layers: what each reads.
+var Diamond = [][]int{{}, {1}, {1}, {2}, {2, 3}, {3}, {4, 5}, {5, 6}}
+
+// DiamondLines give the Plan of the diamond in one Request. The output comes in a second one, or in the same, wired by a
+// Reference.
+func DiamondLines(wired bool, pace string) []string {
+	output := `{"text":"†state.c8"}`
+	if wired {
+		return []string{Reply(diamondCalls(planTokens-len(output)/tokenChars), output, pace)}
+	}
+	return []string{Reply(diamondCalls(planTokens), "null", pace), diamondOutput(pace)}
+}
+
+// DiamondStepLines give one Call of the diamond a Request, and the output in one more. All Calls take as many tokens as the
+// Plan does.
+func DiamondStepLines(pace string) (lines []string) {
+	for i := range Diamond {
+		lines = append(lines, Reply([]string{padded(i+1, planTokens/len(Diamond))}, "null", pace))
+	}
+	return append(lines, diamondOutput(pace))
+}
+
+func diamondOutput(pace string) string {
+	output := fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", outputTokens*tokenChars-len(`{"calls":[],"output":{"text":""}}`)))
+	return Reply(nil, output, pace)
+}
+
+// diamondCalls gives every Call a reason so long that all of them come to so many tokens.
+func diamondCalls(tokens int) []string {
+	bare := len(frame) + len(Diamond) - 1
+	for i := range Diamond {
+		bare += len([]rune(diamondCall(i+1, "")))
+	}
+	each := max(0, (tokens*tokenChars-bare)/len(Diamond))
+	calls := make([]string, len(Diamond))
+	for i := range Diamond {
+		calls[i] = diamondCall(i+1, strings.Repeat("r", each))
+	}
+	return calls
+}
+
+// frame is what stands around the Calls of a reply.
+const frame = `{"calls":[],"output":null}`
+
+// padded is a Call that makes a reply of so many tokens by itself.
+func padded(n, tokens int) string {
+	bare := len(frame) + len([]rune(diamondCall(n, "")))
+	return diamondCall(n, strings.Repeat("r", max(0, tokens*tokenChars-bare)))
+}
+
+func diamondCall(n int, reason string) string {
+	var reads []string
+	for _, from := range Diamond[n-1] {
+		reads = append(reads, fmt.Sprintf(`"†state.c%d"`, from))
+	}
+	return fmt.Sprintf(`{"_tool":"wait","n":%d,"after":[%s],"_outputPath":"c%d","_reasoningForCall":%q}`, n, strings.Join(reads, ","), n, reason)
+}

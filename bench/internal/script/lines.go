@@ -1,0 +1,44 @@
+package script
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ChainLines give one Call a Request, each with an output path of its own, and no Call in one more that ends the chain. The
+// LLM says them at once.
+func ChainLines(tool string, n int) (lines []string) {
+	for i := range n {
+		lines = append(lines, Reply([]string{fmt.Sprintf(`{"_tool":%q,"n":%d,"_outputPath":"step%d"}`, tool, i+1, i+1)}, "null", ""))
+	}
+	return append(lines, Reply(nil, "null", ""))
+}
+
+// FanoutLines give independent Calls in one Request, and none in the next. The LLM says them at once.
+func FanoutLines(tool string, n int) []string {
+	var calls []string
+	for i := range n {
+		calls = append(calls, fmt.Sprintf(`{"_tool":%q,"n":%d,"_outputPath":"r%d"}`, tool, i+1, i+1))
+	}
+	return []string{Reply(calls, "null", ""), Reply(nil, "null", "")}
+}
+
+// EachLines give one Call to whoever asks next, as few tokens as can be: a Request for each instance of a batch.
+func EachLines(tool string, n int, pace string) (lines []string) {
+	for i := range n {
+		lines = append(lines, Reply([]string{fmt.Sprintf(`{"_tool":%q,"n":%d}`, tool, i+1)}, "null", pace))
+	}
+	return lines
+}
+
+// Kilobyte is what the nth Call of a chain gives: 1024 characters that no store makes much smaller, and another for each n,
+// so that none keeps it once for all.
+func Kilobyte(n int) string {
+	var b strings.Builder
+	x := uint32(n) //nolint:gosec // whatever n is, it is a seed
+	for range 1024 {
+		x = x*1664525 + 1013904223
+		b.WriteByte("0123456789abcdef"[x>>28])
+	}
+	return b.String()
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"processidea/bench/internal/script"
+)
+
+// runs are the scripts of all runs so far, by path.
+type runs struct {
+	pace string
+
+	mu sync.Mutex
+	by map[string]*script.Script
+}
+
+func newRuns(quick bool) http.Handler {
+	r := &runs{pace: script.Pace, by: map[string]*script.Script{}}
+	if quick {
+		r.pace = ""
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /{work}/{size}/{run}/v1/chat/completions", r.answer)
+	mux.HandleFunc("GET /{work}/{size}/{run}/gaps", r.gaps)
+	return mux
+}
+
+// lines are the replies of a work of a size. One instance of a batch asks once and is not asked again.
+func (r *runs) lines(work string, n int) ([]string, error) {
+	switch work {
+	case "diamond":
+		return script.DiamondLines(false, r.pace), nil
+	case "diamond-one-call":
+		return script.DiamondStepLines(r.pace), nil
+	case "chain":
+		return script.ChainLines("grow", n), nil
+	case "fanout":
+		return script.FanoutLines("instant", n), nil
+	case "batch":
+		return script.EachLines("instant", n, r.pace), nil
+	}
+	return nil, fmt.Errorf("there is no work %q", work)
+}
+
+// of finds the script of a run, or begins it.
+func (r *runs) of(req *http.Request) (*script.Script, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	work, size, run := req.PathValue("work"), req.PathValue("size"), req.PathValue("run")
+	key := work + "/" + size + "/" + run
+	if s := r.by[key]; s != nil {
+		return s, nil
+	}
+	n, err := strconv.Atoi(size)
+	if err != nil || n < 1 {
+		return nil, fmt.Errorf("%q is no size", size)
+	}
+	lines, err := r.lines(work, n)
+	if err != nil {
+		return nil, err
+	}
+	s, err := script.New(lines)
+	if err == nil {
+		r.by[key] = s
+	}
+	return s, err
+}
+
+func (r *runs) answer(w http.ResponseWriter, req *http.Request) {
+	s, err := r.of(req)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	req.URL.Path = "/v1/chat/completions"
+	s.ServeHTTP(w, req)
+}
+
+// gaps tells the gaps of a run and how often the LLM was asked in it.
+func (r *runs) gaps(w http.ResponseWriter, req *http.Request) {
+	s, err := r.of(req)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	told := struct {
+		Requests int       `json:"requests"`
+		Gaps     []float64 `json:"gaps"`
+	}{Requests: s.Requests(), Gaps: []float64{}}
+	for _, gap := range s.Gaps() {
+		told.Gaps = append(told.Gaps, float64(gap.Microseconds())/1000)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(told)
+}
