@@ -17,6 +17,18 @@ const simulatedText = "simulated"
 // gives one, else a small value with every named property and one item. Nothing said gives the text "simulated". The value
 // always fits; an error wraps ErrNoSample, or says what is wrong with the schema.
 func Sample(schema any) (any, error) {
+	key := string(Encode(withoutMeta(schema)))
+	if v, ok := samples.get(key); ok {
+		return v, nil
+	}
+	v, err := makeSample(schema)
+	if err == nil {
+		samples.put(key, v)
+	}
+	return v, err
+}
+
+func makeSample(schema any) (any, error) {
 	whole, err := CompileSchema(schema)
 	if err != nil {
 		return nil, err
