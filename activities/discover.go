@@ -18,6 +18,9 @@ func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*model.
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &model.Furnished{Problems: errs}, nil
 	}
+	if read.Simulated != nil {
+		return &model.Furnished{Tools: map[string]any{}}, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, workflows.DiscoverPatience)
 	defer cancel()
 	offers := map[string][]model.Offer{}

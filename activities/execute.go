@@ -85,6 +85,9 @@ func (a *Activities) restore(ctx context.Context, in workflows.ExecuteInput) (pa
 }
 
 func (a *Activities) run(ctx context.Context, in workflows.ExecuteInput, params, scopes map[string]any) (any, error) {
+	if in.Binding.Simulated != nil {
+		return a.play(in)
+	}
 	key := workflows.IdempotencyKey(in.Process, in.Token, in.Call)
 	if in.Binding.Kind == model.KindHTTP {
 		spec, err := httptool.ParseSpec(in.HTTP)

@@ -17,7 +17,7 @@ func (a *Activities) Prepare(_ context.Context, idea map[string]any) (*workflows
 		return &workflows.PrepareResult{Problems: errs}, nil
 	}
 	r := Bind(read, a.Tools)
-	r.Notify, r.LLM = a.Notices != nil, a.LLM.Configured()
+	r.Notify, r.LLM = a.Notices != nil && read.Simulated == nil, a.LLM.Configured() || sketched(read)
 	r.Problems = append(r.Problems, model.CheckStages(read, r.Bindings)...)
 	return r, nil
 }
@@ -31,6 +31,9 @@ func Bind(idea *model.Idea, registry *tools.Registry) *workflows.PrepareResult {
 			known, ok := registry.Lookup(name)
 			return ok && known.Pure, ok
 		})
+		if err != nil && idea.Simulated != nil { // it need not be known where nothing runs
+			b, err = model.Binding{Kind: model.KindGo}, nil
+		}
 		if err == nil && b.Kind == model.KindHTTP {
 			spec, _ := t.Activity.(map[string]any)
 			_, err = httptool.ParseSpec(spec["http"])
@@ -38,6 +41,10 @@ func Bind(idea *model.Idea, registry *tools.Registry) *workflows.PrepareResult {
 		if err != nil {
 			r.Problems = append(r.Problems, model.Problem{Path: path, Message: err.Error()})
 			continue
+		}
+		if s := idea.PlayedBy(); s != nil {
+			b = s.Play(b)
+			r.Problems = append(r.Problems, unplayable(t, b)...)
 		}
 		r.Bindings[t.Name] = b
 	}

@@ -90,6 +90,16 @@ func (a *Activities) newRequest(ctx context.Context, setup workflows.RequestSetu
 		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.Reason)
 	}
 	messages := model.Prompt(idea, setup.Bindings, brief, func(h model.Handle) string { return a.Store.Preview(ctx, h) })
+	if line, ok := sketch(idea, setup, brief, messages); ok {
+		r.reply.Sketched = true
+		llm, header, stop, err := scripted(line, 1)
+		if err != nil {
+			return nil, nil, final(model.CodeLLMRefused, err)
+		}
+		r.chat = llm.chat(model.LLM{}, form, messages)
+		r.chat.options = append(r.chat.options, header)
+		return r, stop, nil
+	}
 	if setup.Replies == "" && !llm.Configured() {
 		return nil, nil, final(model.CodeLLMRefused, errors.New(
 			"no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL where the worker runs, or start with --replies"))

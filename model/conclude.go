@@ -54,7 +54,7 @@ func (m *Mind) Conclude() *Conclusion {
 		m.told(a) // until then each Request is told again
 	}
 	c.Calls = m.solution(a.brief.Number)
-	if !a.reply.Lost || accepted > 0 {
+	if !a.reply.Sketched && (!a.reply.Lost || accepted > 0) {
 		m.turns += max(1, a.reply.Attempts)
 	}
 	m.noteTroubles(a, accepted)

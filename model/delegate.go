@@ -65,7 +65,7 @@ func DelegateKey(from, name string) (string, error) {
 // CheckDelegates says what is wrong with the files that an Idea's delegates run, by key: one that is missing or broken, a
 // cycle, and more than MaxDepth within each other. first is the key of the Idea's own file, for cycles.
 func CheckDelegates(i *Idea, first string, files map[string]any) Problems {
-	c := &delegateCheck{files: files, broken: map[string]bool{}}
+	c := &delegateCheck{files: files, broken: map[string]bool{}, played: i.Simulated != nil}
 	c.check(i, "", []string{first})
 	return c.problems
 }
@@ -73,6 +73,7 @@ func CheckDelegates(i *Idea, first string, files map[string]any) Problems {
 type delegateCheck struct {
 	files    map[string]any
 	broken   map[string]bool
+	played   bool // the whole is a simulation
 	problems Problems
 }
 
@@ -111,6 +112,9 @@ func (c *delegateCheck) follow(key string, above []string) {
 	if len(problems.Errors()) > 0 {
 		c.broken[key] = true
 		return
+	}
+	if idea.Simulated != nil && !c.played {
+		c.problems.add(key+": $.meta.simulated", "it is a simulation: what it gives is made up")
 	}
 	c.check(idea, key, append(above[:len(above):len(above)], key))
 }

@@ -11,6 +11,9 @@ func (h *hardener) read(given Story) error {
 	}
 	s.first, _ = ReadIdea(s.Ideas[0])
 	s.last, _ = ReadIdea(s.Ideas[len(s.Ideas)-1])
+	if s.first.Simulated != nil || s.last.Simulated != nil {
+		return fmt.Errorf("it was simulated: its values are made up, and no Tool ran")
+	}
 	if len(h.stories) > 0 && !Equal(h.stories[0].last.Source["schema"], s.last.Source["schema"]) {
 		return fmt.Errorf("its Tools or its output form are others than those of %s", h.stories[0].Process)
 	}

@@ -19,6 +19,8 @@ type Idea struct {
 	Context []Message
 	// Source is the Idea as it was written.
 	Source map[string]any
+	// Simulated says that its Tools are played; nil: they run.
+	Simulated *Simulation
 }
 
 // Config is how a process is run.
@@ -88,6 +90,7 @@ func ReadIdea(v any) (*Idea, Problems) {
 	i.checkServers(&ps)
 	i.checkOversight(&ps)
 	i.readContext(source["context"], &ps)
+	i.noteSimulated()
 	if s := source["solution"]; s != nil && TypeOf(s) != "object" {
 		ps.add("$.solution", "want an object, not %s", TypeOf(s))
 	}
@@ -108,6 +111,7 @@ func object(m map[string]any, key, path string, ps *Problems) map[string]any {
 }
 
 func (i *Idea) readMeta(meta map[string]any, ps *Problems) {
+	i.readSimulation(meta[metaSimulated], ps)
 	for _, f := range []struct {
 		key string
 		to  *string

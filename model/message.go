@@ -31,6 +31,8 @@ type Message struct {
 	// Status says of a State message that its instance had settled or failed, and Fault why it failed.
 	Status InstanceStatus
 	Fault  *Fault
+	// Simulated marks a payload of which something was made up.
+	Simulated bool
 	// Text of a text message, or of an instruction that is text.
 	Text string
 	// Tools that an instruction is attached to; empty: the whole Plan.
@@ -170,6 +172,8 @@ func (m *Message) readPayload(path string, ps *Problems) {
 	m.Payload = any(flat)
 	if under, ok := m.Source[m.Type]; ok {
 		m.Payload = under
+		m.Simulated = flat[messageSimulated] == true
+		delete(flat, messageSimulated)
 		m.readEnd(flat, path, ps)
 		for _, k := range sortedKeys(flat) {
 			if k != m.Type && k != "title" && k != "description" {

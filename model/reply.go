@@ -21,6 +21,8 @@ type Reply struct {
 	Usage       Usage  `json:"usage"`
 	// Attempts is how often the server was asked until it answered.
 	Attempts int `json:"attempts,omitempty"`
+	// Sketched says that it was made up from schemas: a script has no line for it.
+	Sketched bool `json:"sketched,omitempty"`
 }
 
 // CallFault is a broken Call of a solution, by its index from 1.

@@ -23,6 +23,8 @@ type Result struct {
 	Calls     Counts                    `json:"calls"`
 	Usage     Usage                     `json:"usage"`
 	Error     *Fault                    `json:"error"`
+	// Simulated says that no Tool was touched, and who played; absent of a process that ran.
+	Simulated *Simulation `json:"simulated,omitempty"`
 }
 
 // InstanceResult is one instance in a Result. State is absent where it was not asked for.
@@ -49,7 +51,7 @@ func (m *Mind) Counts() Counts {
 func (m *Mind) Result(status ProcessStatus, withStates bool) Result {
 	r := Result{
 		Process: m.process, Status: status, Output: m.output, Instances: map[string]InstanceResult{},
-		Requests: m.requests, Calls: m.Counts(), Usage: m.usage, Error: m.paused,
+		Requests: m.requests, Calls: m.Counts(), Usage: m.usage, Error: m.paused, Simulated: m.idea.Simulated,
 	}
 	for _, mem := range m.members {
 		i := InstanceResult{Status: mem.Standing()}

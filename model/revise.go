@@ -46,6 +46,11 @@ func ReadSteering(kind string, m map[string]any) (s Steering, err error) {
 			ps.add("$.context", "want a list of messages, not %s", TypeOf(c))
 		}
 	}
+	for n, raw := range s.Context {
+		if markedSimulated(raw) {
+			ps.add(fmt.Sprintf("$.context[%d]", n), "it is marked as simulated: nothing in it is real")
+		}
+	}
 	switch {
 	case len(ps) > 0:
 		return s, ps

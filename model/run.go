@@ -273,6 +273,9 @@ func (r *Run) begin(rec *Record) []Ready {
 	}
 	if rec.Doubt = ""; asks {
 		r.await(rec, ready, policy, why)
+		if ready.Binding.Simulated != nil {
+			r.standIn(rec)
+		}
 		return nil
 	}
 	return r.start(rec, ready)

@@ -29,8 +29,8 @@ func CompileSchema(source any) (*Schema, error) { return compileAt(source, "") }
 func compileAt(source any, pointer string) (*Schema, error) {
 	text := Encode(withoutMeta(source))
 	key := string(text) + "#" + pointer
-	c := compiledSchemas.get(key)
-	if c == nil {
+	c, ok := compiledSchemas.get(key)
+	if !ok {
 		var err error
 		if c, err = compile(text, pointer); err != nil {
 			return nil, fmt.Errorf("model: compile schema: %w", err)
@@ -68,29 +68,33 @@ func compile(text []byte, pointer string) (s *jsonschema.Schema, err error) {
 	return s, nil
 }
 
-// schemaCache remembers compiled schemas by their text. It holds nothing but the results of a pure function.
-type schemaCache struct {
+// cache remembers results of a pure function by their text, and nothing else.
+type cache[V any] struct {
 	mu sync.Mutex
-	m  map[string]*jsonschema.Schema
+	m  map[string]V
 }
 
-const schemaCacheSize = 4096 // schemas, after which it begins anew
+const cacheSize = 4096 // results, after which it begins anew
 
-var compiledSchemas = schemaCache{m: map[string]*jsonschema.Schema{}}
+var (
+	compiledSchemas cache[*jsonschema.Schema]
+	samples         cache[any]
+)
 
-func (c *schemaCache) get(key string) *jsonschema.Schema {
+func (c *cache[V]) get(key string) (v V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.m[key]
+	v, ok = c.m[key]
+	return v, ok
 }
 
-func (c *schemaCache) put(key string, s *jsonschema.Schema) {
+func (c *cache[V]) put(key string, v V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.m) >= schemaCacheSize {
-		c.m = map[string]*jsonschema.Schema{}
+	if c.m == nil || len(c.m) >= cacheSize {
+		c.m = map[string]V{}
 	}
-	c.m[key] = s
+	c.m[key] = v
 }
 
 // Validate says how a value does not fit, or nil. Where the value comes from outside, Decode must have read it.

@@ -209,7 +209,7 @@ func TestAValidatorThatPanicsIsAnError(t *testing.T) {
 }
 
 func TestTheCacheOfSchemasMayBeginAnew(t *testing.T) {
-	for n := range schemaCacheSize + 10 {
+	for n := range cacheSize + 10 {
 		s, err := CompileSchema(map[string]any{"const": fmt.Sprint(n)})
 		if err != nil || s.Validate(fmt.Sprint(n)) != nil || s.Validate(fmt.Sprint(n+1)) == nil {
 			t.Fatalf("schema %d is not itself: %v", n, err)

@@ -10,6 +10,10 @@ func Snapshot(idea map[string]any, seen *Brief, calls []any, output any) map[str
 	}
 	out["context"] = snapshotContext(idea["context"], seen)
 	out["solution"] = map[string]any{"calls": calls, "output": output}
+	if s := simulationOf(idea); s != nil {
+		markStates(out["context"].([]any))
+		return s.Mark(out)
+	}
 	return out
 }
 

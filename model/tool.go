@@ -281,6 +281,8 @@ type Binding struct {
 	Name string `json:"name,omitempty"`
 	// Pure functions run as local activities.
 	Pure bool `json:"pure,omitempty"`
+	// Simulated says that nothing is run: the result is made up. nil: it runs.
+	Simulated *Simulation `json:"simulated,omitempty"`
 }
 
 // Bind decides what runs a Tool. lookup tells whether a Go function of a name is registered, and whether it is pure.

@@ -23,7 +23,7 @@ func knownTools(p place) bindings {
 func (b bindings) check(idea *model.Idea) model.Problems {
 	bound := b.bind(idea)
 	for n := range bound.Problems {
-		bound.Problems[n].Warning = b.elsewhere
+		bound.Problems[n].Warning = b.elsewhere || bound.Problems[n].Warning
 		bound.Problems[n].Message += b.mend(idea, bound.Problems[n].Path)
 	}
 	problems := model.Check(idea, bound.Bindings)

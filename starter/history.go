@@ -38,7 +38,7 @@ func (a *app) history(ctx context.Context, id string) error {
 		case a.json:
 			return writeJSON(a.out, links)
 		}
-		_, err = fmt.Fprint(a.out, originText(links[0].Origin)+historyTable(links))
+		_, err = fmt.Fprint(a.out, originText(links[0].Origin)+simulatedText(links[0].Simulated)+historyTable(links))
 		return err
 	})
 }
@@ -51,6 +51,14 @@ func originText(origin any) string {
 	}
 	digest, _ := o["digest"].(string)
 	return fmt.Sprintf("forked from Idea %s of %s, %s\n", shown(o["at"]), compact(o["process"], widestValue), clip(printable(digest), shortDigest))
+}
+
+// simulatedText says of what was simulated that it was; empty where nothing was.
+func simulatedText(mark any) string {
+	if mark == nil || mark == false {
+		return ""
+	}
+	return "simulated: no Tool ran, and its States and output are made up\n"
 }
 
 const shortDigest = 12 // characters

@@ -11,6 +11,8 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"processidea/activities"
+	"processidea/activities/httptool"
+	"processidea/activities/mcptool"
 	"processidea/devserver"
 	"processidea/worker/codecserver"
 	"processidea/worker/engine"
@@ -20,6 +22,7 @@ import (
 type hosting struct {
 	port, uiPort int  // 0: a free one; a negative UI port: no UI
 	worker       bool // with a worker
+	apart        bool // the worker reaches nothing but the LLM
 	heard        activities.Heard
 }
 
@@ -57,7 +60,11 @@ func (s *session) serve(ctx context.Context, h hosting) error {
 	if err := s.open(ctx, o, s.store, log); err != nil {
 		return err
 	}
-	parts := engine.Parts{Store: s.values, Log: log, Heard: h.heard, StopTimeout: drain}.FromEnvironment()
+	parts := engine.Parts{Store: s.values, Log: log, Heard: h.heard, StopTimeout: drain}
+	if h.apart {
+		parts.HTTP, parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
+	}
+	parts = parts.FromEnvironment()
 	if h.worker {
 		if err := s.work(parts); err != nil {
 			return err

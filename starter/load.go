@@ -27,6 +27,11 @@ type material struct {
 // load reads a source and reports everything that is wrong with any of its files. The material is whole where nothing
 // but warnings is reported.
 func load(s source, known bindings) (*material, model.Problems, error) {
+	return loadAs(s, known, func(*material) {})
+}
+
+// loadAs is load for what is made of the files before they are checked against each other.
+func loadAs(s source, known bindings, change func(*material)) (*material, model.Problems, error) {
 	m := &material{source: s}
 	var ps model.Problems
 	if err := m.readIdea(&ps); err != nil {
@@ -43,9 +48,13 @@ func load(s source, known bindings) (*material, model.Problems, error) {
 		return nil, nil, err
 	}
 	// Without all its rows an Idea may lack what its Calls read.
+	if ok && len(ps.Errors()) == 0 {
+		change(m)
+	}
 	if ok {
 		ps = append(ps, known.check(m.read)...)
 	}
+	known.elsewhere = known.elsewhere || m.read.Simulated != nil
 	if err := m.readDelegates(known, &ps); err != nil {
 		return nil, nil, err
 	}

@@ -42,7 +42,11 @@ func printResult(w io.Writer, r model.Result) error {
 }
 
 func headline(r model.Result) string {
-	parts := []string{string(r.Status), plural(r.Ideas, "Idea"), plural(r.Requests, "Request")}
+	status := string(r.Status)
+	if r.Simulated != nil {
+		status += " (simulated)"
+	}
+	parts := []string{status, plural(r.Ideas, "Idea"), plural(r.Requests, "Request")}
 	if calls := counts(r.Calls); calls != "" {
 		parts = append(parts, "calls: "+calls)
 	}

@@ -56,7 +56,7 @@ reached; 130 interrupted.`,
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result as JSON")
 	root.PersistentFlags().StringVar(&a.data, "data", "", "`folder` of the embedded server (default $PROCESSIDEA_DATA, else .processidea)")
 	root.AddCommand(a.runVerb(), a.forkVerb(), a.devVerb(), a.listVerb(), a.watchVerb(), a.showVerb(), a.resultVerb(), a.checkVerb(), a.graphVerb(),
-		a.approvalsVerb(), a.pauseVerb(), a.resumeVerb(), a.reviseVerb(), a.addVerb(), a.cancelVerb(), a.toolsVerb(),
+		a.simulateVerb(), a.approvalsVerb(), a.pauseVerb(), a.resumeVerb(), a.reviseVerb(), a.addVerb(), a.cancelVerb(), a.toolsVerb(),
 		a.codecVerb(), a.keysVerb())
 	root.AddCommand(a.decisionVerbs()...)
 	root.AddCommand(a.historyVerb(), a.diffVerb(), a.blameVerb(), a.verifyVerb(), a.exportVerb(), a.gcVerb(), a.hardenVerb())

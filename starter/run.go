@@ -137,6 +137,10 @@ func (a *app) prepared(p place, m *material, problems model.Problems, record str
 		return &invalid{m.source.given, problems}
 	}
 	a.complain(m.source.given, problems)
+	if m.read.Simulated != nil {
+		return misuse("run %s: it is a simulation, in which values are made up: simulate goes on with it; without meta.simulated "+
+			"and the messages' _simulated it is taken for real", m.source.given)
+	}
 	if err := p.chooseScript(m); err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func reportText(of string, r *chain.Report) string {
 	var b strings.Builder
 	if r.Whole {
 		fmt.Fprintf(&b, "%s: whole, %s, the latest has the digest %s\n", printable(of), plural(r.Ideas, "Idea"), r.Digest)
-		b.WriteString(originText(r.Origin))
+		b.WriteString(originText(r.Origin) + simulatedText(r.Simulated))
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s: broken, %s\n", printable(of), plural(r.Ideas, "Idea"))

@@ -66,7 +66,7 @@ func (i *instance) delegate(ctx workflow.Context, r model.Ready) {
 	ref := DelegateRef{Call: call, ProcessRef: ProcessRef{ID: DelegateID(i.setup.Process, call)}}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: ref.ID, ParentClosePolicy: parentClosePolicy, StaticSummary: callSummary(i.own.Token, r.Record),
-		Memo: map[string]any{MemoPath: r.Tool.Name, MemoVersion: ""},
+		Memo: Memo(&model.Idea{Path: r.Tool.Name, Simulated: r.Binding.Simulated}),
 	})
 	f := workflow.ExecuteChildWorkflow(child, ProcessType, start)
 	var started workflow.Execution
@@ -103,7 +103,7 @@ func (i *instance) delegateStart(ctx workflow.Context, r model.Ready) (start Sta
 	info := workflow.GetInfo(ctx)
 	self := ProcessRef{info.WorkflowExecution.ID, info.FirstRunID}
 	return Start{
-		Idea:    r.Tool.DelegateIdea(file, i.setup.LLM, r.Params, r.Scopes),
+		Idea:    simulated(r, r.Tool.DelegateIdea(file, i.setup.LLM, r.Params, r.Scopes)),
 		Replies: i.setup.Replies, Attributes: i.setup.Attributes, ContinueEvery: i.setup.ContinueEvery,
 		Delegation: Delegation{
 			Files: d.Files, File: key, Depth: d.Depth + 1, Above: append(i.setup.belongsTo(), self),

@@ -27,6 +27,9 @@ func (i *instance) execute(ctx workflow.Context, r model.Ready) {
 	i.running++
 	in := i.input(r)
 	summary := callSummary(i.own.Token, r.Record)
+	if r.Binding.Simulated != nil {
+		summary = "simulated: " + summary
+	}
 	var f workflow.Future
 	if r.Binding.Pure && !model.HasHandle(r.Params) {
 		f = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{

@@ -43,7 +43,7 @@ func (p *process) startPart(ctx workflow.Context, part model.Part) error {
 	start.Part = &PartOf{Number: part.Number, Of: ProcessRef{p.id, p.firstRun}}
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: PartID(p.id, part.Number), ParentClosePolicy: parentClosePolicy,
-		Memo:          map[string]any{MemoPath: p.idea.Path, MemoVersion: p.idea.Version},
+		Memo:          Memo(p.idea),
 		StaticSummary: fmt.Sprintf("part %d: %d instances", part.Number, len(part.Tokens)),
 	})
 	f := workflow.ExecuteChildWorkflow(ctx, ProcessType, start)
@@ -117,7 +117,7 @@ func (p *process) gather(ctx workflow.Context) (*model.Result, error) {
 	p.parts.Extra.Ideas = g.Last.At
 	status := p.parts.Outcome()
 	p.showParts(ctx, status)
-	r := p.parts.Result(p.id, status)
+	r := p.partsResult(status)
 	//workflowcheck:ignore -- each by itself
 	for token, i := range r.Instances {
 		i.State = g.States[token]
@@ -135,8 +135,8 @@ func (p *process) cancelParts(ctx workflow.Context) error {
 		_ = workflow.RequestCancelExternalWorkflow(ctx, PartID(p.id, number), "").Get(ctx, nil)
 	}
 	p.attribute(ctx, string(model.StatusCancelled), 0)
-	p.tellCaller(ctx, p.parts.Result(p.id, model.StatusCancelled))
-	return temporal.NewCanceledError(p.parts.Result(p.id, model.StatusCancelled))
+	p.tellCaller(ctx, p.partsResult(model.StatusCancelled))
+	return temporal.NewCanceledError(p.partsResult(model.StatusCancelled))
 }
 
 // CarriedParts is what a split process carries from one run to the next.

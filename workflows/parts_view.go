@@ -40,7 +40,7 @@ func (p *process) partsStatus() model.ProcessStatus {
 func (p *process) viewOfParts() ProcessView {
 	pending := p.approvalsOfParts().Approvals
 	v := ProcessView{
-		Result: p.parts.Result(p.id, p.partsStatus()), Waiting: []string{}, Refusals: p.inbox.refused(), Refused: p.inbox.refusals.Count,
+		Result: p.partsResult(p.partsStatus()), Waiting: []string{}, Refusals: p.inbox.refused(), Refused: p.inbox.refusals.Count,
 		Accepted: append([]Accepted{}, p.accepted...), Awaiting: len(pending),
 	}
 	for _, part := range p.parts.List {

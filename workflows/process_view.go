@@ -111,10 +111,14 @@ func (p *process) statusAt(step model.Step) model.ProcessStatus {
 }
 
 func (p *process) title() string {
-	if p.idea.Path != "" {
-		return p.idea.Path
+	title := p.idea.Path
+	if title == "" {
+		title = p.id
 	}
-	return p.id
+	if p.idea.Simulated != nil {
+		title += " (simulated)"
+	}
+	return title
 }
 
 func (p *process) standing(step model.Step) string {

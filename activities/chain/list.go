@@ -18,6 +18,8 @@ type Link struct {
 	Request int    `json:"request,omitempty"`
 	Counts  Counts `json:"counts"`
 	Origin  any    `json:"origin,omitempty"`
+	// Simulated says who played the Tools of a simulation; absent of a process that ran.
+	Simulated any `json:"simulated,omitempty"`
 }
 
 // readers is how many manifests are read at a time: a bucket answers many as fast as one.
@@ -41,7 +43,7 @@ func (m *manifest) link() Link {
 	created, _ := time.Parse(time.RFC3339Nano, m.text(createdAt))
 	return Link{
 		At: m.number("at"), Digest: m.Digest, Parent: m.text("parent"), Created: created,
-		Request: m.number("request"), Counts: m.Counts, Origin: m.Meta[origin],
+		Request: m.number("request"), Counts: m.Counts, Origin: m.Meta[origin], Simulated: m.Meta["simulated"],
 	}
 }
 

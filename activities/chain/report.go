@@ -15,6 +15,8 @@ type Report struct {
 	Unreadable []int `json:"unreadable"`
 	// Origin is the Idea that the process was forked from, as its Ideas say.
 	Origin any `json:"origin,omitempty"`
+	// Simulated says who played the Tools of a simulation, as its Ideas say; absent of a process that ran.
+	Simulated any `json:"simulated,omitempty"`
 
 	known map[string]bool // the parts in Broken
 }
@@ -38,6 +40,13 @@ func (r *Report) add(at int, part, format string, args ...any) {
 	}
 	r.known[part] = true
 	r.Broken = append(r.Broken, Broken{at, part, fmt.Sprintf(format, args...)})
+}
+
+// noteSimulated notes that an Idea of the chain is a simulation.
+func (r *Report) noteSimulated(meta map[string]any) {
+	if mark := meta["simulated"]; mark != nil && mark != false {
+		r.Simulated = mark
+	}
 }
 
 func (r *Report) close() *Report {

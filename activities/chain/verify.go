@@ -109,6 +109,7 @@ func (v *verifier) broken(at int, err error) error {
 // meta checks what an Idea says of itself.
 func (v *verifier) meta(m *manifest) {
 	at := m.number("at")
+	v.report.noteSimulated(m.Meta)
 	place := Place(v.process, at)
 	switch parent := m.text("parent"); {
 	case at == 1 && parent != "":

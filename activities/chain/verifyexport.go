@@ -118,6 +118,7 @@ func (v *exportVerifier) idea(line map[string]any) error {
 		return err
 	}
 	v.report.Ideas++
+	v.report.noteSimulated(meta)
 	if v.line == 2 {
 		v.report.Origin = meta[origin]
 	}

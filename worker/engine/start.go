@@ -43,10 +43,9 @@ func StartOrAttach(ctx context.Context, c client.Client, namespace string, s Sta
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		StaticSummary:                            s.Idea.Path,
-		Memo: map[string]any{
-			workflows.MemoPath: s.Idea.Path, workflows.MemoVersion: s.Idea.Version, workflows.MemoFile: s.File,
-		},
+		Memo:                                     workflows.Memo(s.Idea),
 	}
+	o.Memo[workflows.MemoFile] = s.File
 	if s.Start.Attributes {
 		o.TypedSearchAttributes = temporal.NewSearchAttributes(
 			temporal.NewSearchAttributeKeyKeyword(workflows.AttributePath).ValueSet(s.Idea.Path),

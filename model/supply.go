@@ -1,0 +1,184 @@
+package model
+
+// This file makes up the data that a file does not bring, so that it can be simulated from schemas alone.
+
+// Supply gives the messages that bring what an Idea's Plans and wired parameters read and nobody gives, and what the schemas
+// of its input and data describe and the file leaves out. Each is marked as simulated. State that a Call would write is left
+// open. The names of what was made up stand beside them.
+func Supply(i *Idea) (messages []any, names []string) {
+	s := &supplier{idea: i, written: i.writtenPaths()}
+	for _, token := range i.Tokens() {
+		view := ViewOf(i.Context, token)
+		made := map[string]any{}
+		s.bySchemas(view, made)
+		for _, r := range s.read() {
+			s.byReader(view, made, r)
+		}
+		for _, kind := range sortedKeys(made) {
+			messages = append(messages, suppliedMessage(kind, token, overGiven(view.Payload[kind], made[kind])))
+		}
+	}
+	return messages, s.names
+}
+
+// overGiven lays what was made up over what is there at the same top-level keys: an instance's own keys replace shared ones.
+func overGiven(given, made any) any {
+	out := map[string]any{}
+	//workflowcheck:ignore -- a map again
+	for key, v := range asObject(made) {
+		if before, ok := asObject(given)[key]; ok {
+			v = Merge(before, v)
+		}
+		out[key] = v
+	}
+	return out
+}
+
+func suppliedMessage(kind, token string, payload any) map[string]any {
+	m := map[string]any{"type": kind, kind: payload, messageSimulated: true}
+	if kind != TypeState && kind != TypeInput {
+		m = map[string]any{"type": TypeData, "kind": kind, TypeData: payload, messageSimulated: true}
+	}
+	if token != "" {
+		m["_instance"] = token
+	}
+	return m
+}
+
+type supplier struct {
+	idea    *Idea
+	written []Path
+	names   []string
+}
+
+// writtenPaths lists where the Calls of Plans, and the Tools whose designer says so, put their results.
+func (i *Idea) writtenPaths() (paths []Path) {
+	add := func(v any) {
+		if o, err := parseOutputPath(v); err == nil {
+			paths = append(paths, o.Paths()...)
+		}
+	}
+	for _, t := range i.Tools {
+		if t.OutputPath.Declared && t.OutputPath.Schema == nil {
+			add(t.OutputPath.Fixed)
+		}
+		paths = append(paths, t.Writes...)
+	}
+	for _, m := range i.Context {
+		for _, raw := range m.Calls {
+			call := asObject(raw)
+			if t := i.Tool(asText(call["_tool"])); t != nil && t.isOutputAlias("output", call["output"]) {
+				add(call["output"])
+			}
+			add(call["_outputPath"])
+		}
+	}
+	return paths
+}
+
+func asText(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// bySchemas makes up what the schemas of input and data describe and is not there.
+func (s *supplier) bySchemas(view View, made map[string]any) {
+	for _, kind := range sortedKeys(view.Schema) {
+		if kind == TypeState {
+			continue
+		}
+		v, err := Sample(view.Schema[kind])
+		given, isObject := view.Payload[kind].(map[string]any)
+		sample := asObject(v)
+		if err != nil || !isObject {
+			continue
+		}
+		for _, key := range sortedKeys(sample) {
+			if _, there := given[key]; !there {
+				s.put(made, Reference{Kind: kind, Path: Path{key}}, sample[key])
+			}
+		}
+	}
+}
+
+// reader is a Reference, and the schema of the parameter that it stands for.
+type reader struct {
+	ref    Reference
+	schema any
+}
+
+// read lists what Plans and wired parameters read, each with the first that reads it.
+func (s *supplier) read() (list []reader) {
+	for _, m := range s.idea.Context {
+		for _, raw := range m.Calls {
+			call := asObject(raw)
+			t := s.idea.Tool(asText(call["_tool"]))
+			for _, name := range sortedKeys(call) {
+				if name[:min(1, len(name))] == "_" || t != nil && t.isOutputAlias(name, call[name]) {
+					continue
+				}
+				list = append(list, readers(call[name], t, name)...)
+			}
+		}
+	}
+	for _, t := range s.idea.Tools {
+		for _, name := range sortedKeys(t.wired) {
+			list = append(list, readers(t.wired[name], t, name)...)
+		}
+	}
+	return list
+}
+
+// readers lists the References of a parameter: one that stands for all of it has its schema.
+func readers(v any, t *Tool, name string) (list []reader) {
+	refs, err := References(v)
+	if err != nil {
+		return nil
+	}
+	var schema any = map[string]any{}
+	if text, ok := v.(string); ok && t != nil && IsReference(text) {
+		schema = t.paramSchema(name)
+	}
+	for _, ref := range refs {
+		list = append(list, reader{ref, schema})
+	}
+	return list
+}
+
+// byReader makes up a value that is read, that is not there, and that no Call writes.
+func (s *supplier) byReader(view View, made map[string]any, r reader) {
+	if len(r.ref.Path) == 0 || r.ref.Kind == TypeState && overlapsAny(r.ref.Path, s.written) {
+		return
+	}
+	given := Merge(view.Payload[r.ref.Kind], made[r.ref.Kind])
+	if made[r.ref.Kind] == nil {
+		given = view.Payload[r.ref.Kind]
+	}
+	if _, there := Lookup(given, r.ref.Path); there || given != nil && TypeOf(given) != "object" {
+		return
+	}
+	schema := r.schema
+	if own := view.Schema[r.ref.Kind]; own != nil {
+		if at := placeOf(own, r.ref.Path); at.known {
+			part, _ := resolvePointer(own, at.pointer)
+			schema = map[string]any{"allOf": []any{rooted(own, part), r.schema}}
+		}
+	}
+	if v, err := Sample(schema); err == nil {
+		s.put(made, r.ref, v)
+	}
+}
+
+// put lays a value at its place among what was made up. Lists are not filled: an index makes no list.
+func (s *supplier) put(made map[string]any, ref Reference, v any) {
+	for n := len(ref.Path) - 1; n >= 0; n-- {
+		v = map[string]any{ref.Path[n]: v}
+	}
+	if before, ok := made[ref.Kind]; ok {
+		v = Merge(before, v)
+	}
+	made[ref.Kind] = v
+	if name := ref.String(); !contains(s.names, name) {
+		s.names = append(s.names, name)
+	}
+}
