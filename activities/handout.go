@@ -66,7 +66,10 @@ const linger = time.Millisecond
 // send sends until nothing is left in an instance's queue.
 func (h *handout) send(token string, q *queue) {
 	defer h.wait.Done()
-	time.Sleep(linger)
+	select {
+	case <-h.ctx.Done():
+	case <-time.After(linger):
+	}
 	for {
 		h.slots <- struct{}{}
 		h.mu.Lock()

@@ -95,8 +95,8 @@ func (p *process) askServers(ctx workflow.Context) (f model.Furnished, err error
 	asked := workflow.ExecuteActivity(ctx, ActivityDiscover, p.idea.Source)
 	p.inbox.when(asked, func(workflow.Future) {})
 	p.listen(ctx, asked.IsReady)
-	if ctx.Err() != nil || p.gone {
-		return f, nil
+	if !asked.IsReady() {
+		return f, ctx.Err()
 	}
 	return f, asked.Get(ctx, &f)
 }
