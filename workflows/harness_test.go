@@ -257,7 +257,16 @@ func (s *scenario) finish() model.Result {
 	if err := s.start().Get(ctx, &r); err != nil {
 		s.t.Fatalf("the process ended with %v\n%s", err, s.story())
 	}
+	s.shows(r.Status)
 	return r
+}
+
+// shows checks what a process that has ended says of itself.
+func (s *scenario) shows(want model.ProcessStatus) {
+	s.t.Helper()
+	if v := s.processStatus(); v.Status != want {
+		s.t.Errorf("it has ended as %s, and says %s", want, v.Status)
+	}
 }
 
 // story is what the LLM was told, for a failing test's reader.

@@ -116,6 +116,7 @@ func (p *process) gather(ctx workflow.Context) (*model.Result, error) {
 	p.last = g.Last
 	p.parts.Extra.Ideas = g.Last.At
 	status := p.parts.Outcome()
+	p.over = status
 	p.showParts(ctx, status)
 	r := p.partsResult(status)
 	//workflowcheck:ignore -- each by itself
@@ -134,6 +135,7 @@ func (p *process) cancelParts(ctx workflow.Context) error {
 	for _, number := range p.parts.Running() {
 		_ = workflow.RequestCancelExternalWorkflow(ctx, PartID(p.id, number), "").Get(ctx, nil)
 	}
+	p.over = model.StatusCancelled
 	p.attribute(ctx, string(model.StatusCancelled), 0)
 	p.tellCaller(ctx, p.partsResult(model.StatusCancelled))
 	return temporal.NewCanceledError(p.partsResult(model.StatusCancelled))

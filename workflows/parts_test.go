@@ -92,6 +92,7 @@ func TestASplitProcessThatIsCancelledTakesItsPartsAlong(t *testing.T) {
 	if err := run.Get(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "canceled") {
 		t.Errorf("it ended with %v", err)
 	}
+	s.shows(model.StatusCancelled)
 	for _, id := range []string{workflows.PartID(s.id, 2), workflows.InstanceID(workflows.PartID(s.id, 2), "4")} {
 		if err := s.client.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil); err == nil {
 			t.Errorf("%s has not been cancelled", id)

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -31,10 +32,10 @@ func (p *process) pausedParts() *model.Fault {
 }
 
 func (p *process) partsStatus() model.ProcessStatus {
-	if p.pausedParts() != nil {
+	if p.over == "" && p.pausedParts() != nil {
 		return model.StatusPaused
 	}
-	return model.StatusRunning
+	return cmp.Or(p.over, model.StatusRunning)
 }
 
 func (p *process) viewOfParts() ProcessView {

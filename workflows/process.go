@@ -72,7 +72,8 @@ type process struct {
 	// Where there is no such Idea, base is zero, and they are those of the Idea that the process began with.
 	states map[string]any
 	base   Sealed
-	passes int // through the loop of this run
+	passes int                 // through the loop of this run
+	over   model.ProcessStatus // how it has ended; empty: it has not
 	// parts are what a process of very many instances is split into; nil where it is not.
 	parts *model.Parts
 	// told is what the process that this is a part of was told last, and reports how often it was; gone says that it is
@@ -304,6 +305,7 @@ func (p *process) windUp(ctx workflow.Context) bool {
 func (p *process) finish(ctx workflow.Context) (*model.Result, error) {
 	p.show(ctx, model.StepOver)
 	status := p.mind.Outcome()
+	p.over = status
 	p.tellWhole(ctx, status, true)
 	r := p.result(status, true)
 	p.tellCaller(ctx, r)
@@ -328,6 +330,7 @@ func (p *process) cancelled(ctx workflow.Context) error {
 			_ = workflow.RequestCancelExternalWorkflow(ctx, InstanceID(p.id, m.Token), "").Get(ctx, nil)
 		}
 	}
+	p.over = model.StatusCancelled
 	p.attribute(ctx, string(model.StatusCancelled), 0)
 	p.tellWhole(ctx, model.StatusCancelled, true)
 	p.tellCaller(ctx, p.result(model.StatusCancelled, true))

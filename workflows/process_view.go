@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -39,8 +40,8 @@ func answers(ctx workflow.Context, queries []query) error {
 }
 
 func (p *process) view() ProcessView {
-	status := model.StatusRunning
-	if p.mind.Paused() != nil {
+	status := cmp.Or(p.over, model.StatusRunning)
+	if p.over == "" && p.mind.Paused() != nil {
 		status = model.StatusPaused
 	}
 	return ProcessView{

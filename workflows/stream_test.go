@@ -216,5 +216,6 @@ func TestACancelledProcessTakesItsInstancesAlong(t *testing.T) {
 	if err := temporalClient.GetWorkflow(ctx, s.id+"/main", "").Get(ctx, nil); !errors.As(err, &c) {
 		t.Errorf("the instance ended with %v", err)
 	}
+	s.shows(model.StatusCancelled)
 	s.keep("cancelled")
 }
