@@ -33,6 +33,7 @@ type play struct {
 	person   func(model.Pending) model.Decision // who decides; nil: nobody
 	sealed   func(idea map[string]any)          // hears the Idea of every Request; nil: nobody
 	started  time.Time
+	reports  int // that the mind has heard
 }
 
 // start begins a play. allow names the hosts that HTTP tools may reach.
@@ -239,7 +240,8 @@ func (p *play) execute(r model.Ready) (any, error) {
 // report is what an instance tells the mind at the end of a Request.
 func (p *play) report(token string, lost bool) model.Report {
 	run := p.runs[token]
-	r := model.Report{Token: token, Closed: p.number, Pending: run.Pending(), Quiet: run.Quiet(), Missing: run.Missing(), Unmet: run.Unmet(), Writes: run.NewWrites()}
+	p.reports++
+	r := model.Report{Token: token, Number: p.reports, Closed: p.number, Pending: run.Pending(), Quiet: run.Quiet(), Missing: run.Missing(), Unmet: run.Unmet(), Writes: run.NewWrites()}
 	for _, rec := range run.Records() {
 		if p.told[rec.ID] == rec.Status {
 			continue

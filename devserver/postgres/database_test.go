@@ -19,7 +19,7 @@ import (
 )
 
 // patience is far more than anything here takes.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // program finds one of PostgreSQL's, where Debian hides them too.
 func program(t *testing.T, name string) string {
