@@ -118,7 +118,7 @@ func (b *bed) decide(t *testing.T, id string, decided map[string]bool) {
 	}
 	var v workflows.ProcessApprovals
 	if err := b.ask(t.Context(), id, workflows.QueryApprovals, &v); err != nil {
-		t.Fatal(err)
+		return // it is asked again
 	}
 	for n, a := range v.Approvals {
 		if decided[a.Digest] {

@@ -1,7 +1,10 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,15 +15,19 @@ import (
 	"processidea/workflows"
 )
 
+// asked is how many instances are asked for their Calls: each reads its history again. What became of the others stands in
+// the Ideas.
+const asked = 20
+
 // outcome is all that a process has come to, as it can be compared with another one's.
 func (b *bed) outcome(t *testing.T, r model.Result) any {
 	t.Helper()
 	calls := map[string]any{}
-	for token := range r.Instances {
+	tokens := slices.Sorted(maps.Keys(r.Instances))
+	for _, token := range tokens[:min(asked, len(tokens))] {
 		var v workflows.InstanceView
-		if err := b.ask(t.Context(), workflows.InstanceID(r.Process, token), workflows.QueryStatus, &v); err != nil {
-			t.Fatal(err)
-		}
+		id := workflows.InstanceID(r.Process, token)
+		await(t, id+" answers", func(ctx context.Context) error { return b.ask(ctx, id, workflows.QueryStatus, &v) })
 		calls[token] = v.Calls
 	}
 	var ideas []any
