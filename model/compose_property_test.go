@@ -141,7 +141,7 @@ func TestAnyPaletteIsComposedStrictOrWithAReason(t *testing.T) {
 			loose++
 		}
 	})
-	if strict == 0 || loose == 0 {
+	if !few() && (strict == 0 || loose == 0) {
 		t.Errorf("%d strict and %d loose forms: the test tests too little", strict, loose)
 	}
 }
@@ -229,7 +229,7 @@ func TestNoCallOfAStrictFormIsRefused(t *testing.T) {
 			results++
 		}
 	})
-	if read == 0 || results == 0 {
+	if !few() && (read == 0 || results == 0) {
 		t.Errorf("%d Calls and %d outputs: the test tests too little", read, results)
 	}
 }

@@ -413,7 +413,7 @@ func TestNobodyIsAskedForACompletePlanWhateverHappens(t *testing.T) {
 			}
 		}
 	})
-	if failed == 0 {
+	if !few() && failed == 0 {
 		t.Error("no process failed: the test tests too little")
 	}
 }

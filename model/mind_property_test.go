@@ -124,7 +124,7 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 			}
 		}
 	})
-	if ended == 0 || failed == 0 {
+	if !few() && (ended == 0 || failed == 0) {
 		t.Errorf("%d processes ended, %d failed: the test tests too little", ended, failed)
 	}
 }
@@ -158,3 +158,6 @@ func TestAnyRequestHasAPromptAndAForm(t *testing.T) {
 		})
 	})
 }
+
+// few says whether so little is drawn that what is rare may not be among it.
+func few() bool { return testing.Short() }

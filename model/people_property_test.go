@@ -211,7 +211,7 @@ func TestPeopleDecideOnAnyPlanAndEveryCallReachesAnEnd(t *testing.T) {
 		}
 	})
 	for _, kind := range append(Decisions(), expired) {
-		if taken[kind] == 0 {
+		if !few() && taken[kind] == 0 {
 			t.Errorf("nobody ever took the decision %s: the test tests too little", kind)
 		}
 	}
