@@ -50,8 +50,9 @@ func casesIn(examples string, b *bed) ([]testCase, error) {
 	return append(cases, c), err
 }
 
-// foreign are the examples whose tools are other programs.
-var foreign = map[string]bool{"mcp": true, "custom-worker": true}
+// foreign are the examples whose tools are other programs, and the one with delegates: their prompts do not tell whose they
+// are.
+var foreign = map[string]bool{"mcp": true, "custom-worker": true, "research": true}
 
 // learn reads what the LLM says in an example. One without replies asks nobody.
 func (l *llm) learn(name, file string) error {
