@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -38,23 +38,14 @@ func (b *bed) countBytes(ctx context.Context, r *record, axis string, n int, lim
 
 // historyBytes sums up every event of every run, in MB, and notes the sum by kind of event.
 func (b *bed) historyBytes(ctx context.Context, r *record, axis string, n int) (float64, error) {
-	runs, err := b.eachRun(ctx)
+	kinds, sum := map[string]float64{}, 0.0
+	err := b.eachEvent(ctx, func(_ string, event *history.HistoryEvent) {
+		size := float64(proto.Size(event)) / mb
+		kinds[event.GetEventType().String()] += size
+		sum += size
+	})
 	if err != nil {
 		return 0, err
-	}
-	kinds, sum := map[string]float64{}, 0.0
-	for _, run := range runs {
-		e := run.GetExecution()
-		events := b.client.GetWorkflowHistory(ctx, e.GetWorkflowId(), e.GetRunId(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-		for events.HasNext() {
-			event, err := events.Next()
-			if err != nil {
-				return 0, err
-			}
-			size := float64(proto.Size(event)) / mb
-			kinds[event.GetEventType().String()] += size
-			sum += size
-		}
 	}
 	for kind, size := range kinds {
 		r.part("histories", kind, axis, n, size)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
@@ -27,6 +29,26 @@ func (b *bed) eachRun(ctx context.Context) ([]*workflow.WorkflowExecutionInfo, e
 		case <-tick.C:
 		}
 	}
+}
+
+// eachEvent gives every event of every history, with the id of its workflow.
+func (b *bed) eachEvent(ctx context.Context, do func(id string, e *history.HistoryEvent)) error {
+	runs, err := b.eachRun(ctx)
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		of := run.GetExecution()
+		events := b.client.GetWorkflowHistory(ctx, of.GetWorkflowId(), of.GetRunId(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for events.HasNext() {
+			event, err := events.Next()
+			if err != nil {
+				return fmt.Errorf("read history of %s: %w", of.GetWorkflowId(), err)
+			}
+			do(of.GetWorkflowId(), event)
+		}
+	}
+	return nil
 }
 
 func (b *bed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, open bool, err error) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
 )
 
@@ -61,20 +60,9 @@ func (b *bed) writeHops(ctx context.Context, path, title string) error {
 }
 
 func (b *bed) hops(ctx context.Context) (hops []hop, err error) {
-	runs, err := b.eachRun(ctx)
+	err = b.eachEvent(ctx, func(id string, e *history.HistoryEvent) { hops = append(hops, hop{id, e}) })
 	if err != nil {
 		return nil, err
-	}
-	for _, run := range runs {
-		e := run.GetExecution()
-		events := b.client.GetWorkflowHistory(ctx, e.GetWorkflowId(), e.GetRunId(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-		for events.HasNext() {
-			event, err := events.Next()
-			if err != nil {
-				return nil, fmt.Errorf("read history of %s: %w", e.GetWorkflowId(), err)
-			}
-			hops = append(hops, hop{e.GetWorkflowId(), event})
-		}
 	}
 	slices.SortStableFunc(hops, func(a, b hop) int { return a.at().Compare(b.at()) })
 	return hops, nil
