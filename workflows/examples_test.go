@@ -104,10 +104,20 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 	}
 }
 
-// sign decides on everything that waits in the example of refunds: one is rejected.
+// sign decides on everything that waits in the example of refunds when the others are finished: one is rejected. Those that
+// are decided on before would be asked about with the others.
 func sign(t *testing.T, id string) {
 	t.Helper()
 	s := &scenario{t: t, id: id, client: temporalClient, namespace: server.Namespace()}
+	eventually(t, "the others are finished", func() bool {
+		finished := 0
+		for _, i := range s.processStatus().Instances {
+			if i.Status == model.InstanceSettled {
+				finished++
+			}
+		}
+		return finished == 189
+	})
 	for n, a := range s.waitsFor(11) {
 		if n == 0 {
 			s.decide(model.Reject, a.Call, `{"reason": "it was used"}`)
