@@ -11,6 +11,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -101,9 +102,19 @@ func start(t *testing.T, c *exec.Cmd, as *syscall.SysProcAttr, stop syscall.Sign
 		_ = c.Process.Signal(stop)
 		_ = c.Wait()
 		if said, err := os.ReadFile(log.Name()); t.Failed() && err == nil {
-			t.Logf("%s said:\n%s", c.Path, said[max(0, len(said)-8000):])
+			t.Logf("%s said at last:\n%s", c.Path, lastLines(string(said)))
 		}
 	})
+}
+
+// lastLines is the end of a log, without the stacks that stand at the end of its lines.
+func lastLines(log string) string {
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	lines = lines[max(0, len(lines)-20):]
+	for n, line := range lines {
+		lines[n] = fmt.Sprintf("%.300s", line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // freePort finds one below 32768: Temporal's schema for PostgreSQL keeps the ports of its members in a smallint, and the
