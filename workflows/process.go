@@ -31,14 +31,14 @@ func Process(ctx workflow.Context, start Start, carried *CarriedProcess) (*model
 			continue
 		}
 		step, brief := p.mind.Next(workflow.Now(ctx))
-		p.endInstances(ctx)
 		p.followPause(ctx)
 		p.sealRevisions(ctx)
-		if step == model.StepOver && p.windUp(ctx) {
-			return p.finish(ctx)
-		}
 		if step == model.StepAsk {
 			p.ask(ctx, brief)
+		}
+		p.endInstances(ctx)
+		if step == model.StepOver && p.windUp(ctx) {
+			return p.finish(ctx)
 		}
 		p.notify(ctx)
 		p.show(ctx, step)
@@ -280,12 +280,21 @@ func (p *process) onReport(_ workflow.Context, r model.Report) {
 	}
 }
 
-// endInstances tells the instances that have reached their goal, or failed, that they have.
+// endInstances tells the instances that have reached their goal, or failed, that they have. That cannot be taken back, so
+// they are told in a task behind the one that decides it: what a lost task had decided is decided again, and may come out
+// otherwise where a person's word has arrived meanwhile.
 func (p *process) endInstances(ctx workflow.Context) {
 	var list []Delivery
 	for _, m := range p.mind.TakeEnded() {
 		list = append(list, delivery(InstanceID(p.id, m.Token), SignalEnd, EndSignal{Status: m.Status}))
 	}
+	if len(list) == 0 {
+		return
+	}
+	ctx, done := workflow.NewDisconnectedContext(ctx)
+	defer done()
+	// It fails only where this context is cancelled.
+	_ = workflow.NewTimerWithOptions(ctx, time.Millisecond, workflow.TimerOptions{Summary: "until it is certain who has ended"}).Get(ctx, nil)
 	p.tell(ctx, list)
 }
 
