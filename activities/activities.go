@@ -71,6 +71,7 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		workflows.ActivityPrepare:  a.Prepare,
 		workflows.ActivityRequest:  a.Request,
 		workflows.ActivityExecute:  a.Execute,
+		workflows.ActivityBurst:    a.Burst,
 		workflows.ActivitySeal:     a.Seal,
 		workflows.ActivityGone:     a.Gone,
 		workflows.ActivityDeliver:  a.Deliver,

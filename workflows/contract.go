@@ -23,6 +23,7 @@ const (
 	ActivityPrepare = "Prepare"
 	ActivityRequest = "Request"
 	ActivityExecute = "Execute"
+	ActivityBurst   = "Burst"
 	ActivitySeal    = "Seal"
 	ActivityGone    = "Gone"
 	ActivityDeliver = "Deliver"

@@ -31,7 +31,7 @@ func (i *instance) execute(ctx workflow.Context, r model.Ready) {
 		summary = "simulated: " + summary
 	}
 	var f workflow.Future
-	if r.Binding.Pure && !model.HasHandle(r.Params) {
+	if pure(r) {
 		f = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 			StartToCloseTimeout: r.Tool.Timeout,
 			RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: int32(r.Tool.Attempts)},

@@ -326,6 +326,16 @@ func registerTestTools(r *tools.Registry) {
 	tools.Register(r, "whisper", func(_ context.Context, in text) (string, error) {
 		return strings.ToLower(in.Text), nil
 	}, tools.Pure())
+	var stumbled sync.Map
+	tools.Register(r, "stumble", func(_ context.Context, in text) (string, error) {
+		if _, before := stumbled.LoadOrStore(in.Text, true); !before {
+			return "", fmt.Errorf("I stumbled over %q", in.Text)
+		}
+		return in.Text, nil
+	}, tools.Pure())
+	tools.Register(r, "balk", func(_ context.Context, in text) (string, error) {
+		return "", tools.Final(fmt.Errorf("I balk at %q", in.Text))
+	}, tools.Pure())
 }
 
 // processStatus asks the process where it stands.

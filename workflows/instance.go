@@ -213,10 +213,10 @@ func (i *instance) startReady(ctx workflow.Context) {
 		i.gone = true
 		return
 	}
-	for len(i.queue) > 0 && i.running+len(i.delegates) < maxRunning && !i.leaving(ctx) {
-		next := i.queue[0]
-		i.queue = i.queue[1:]
-		i.execute(ctx, next)
+	if room := maxRunning - i.running - len(i.delegates); room > 0 && !i.leaving(ctx) {
+		next := i.queue[:min(room, len(i.queue))]
+		i.queue = i.queue[len(next):]
+		i.executeAll(ctx, next)
 	}
 	if i.dirty { // a delegate could not be started
 		i.startReady(ctx)

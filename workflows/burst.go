@@ -1,0 +1,105 @@
+package workflows
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model"
+)
+
+// This file holds how pure Calls that are ready at once run: together, in one local activity. Each by itself would cost
+// an event, and a pass of the workflow's code over all the others.
+
+// BurstCall is one Call of a burst, and how long it may take.
+type BurstCall struct {
+	ExecuteInput
+	Timeout time.Duration `json:"timeout"`
+}
+
+// Executed is what became of one Call of a burst.
+type Executed struct {
+	Value any `json:"value,omitempty"`
+	// Fault is why it failed for good.
+	Fault *model.Fault `json:"fault,omitempty"`
+	// Again says that it failed, and may be tried again.
+	Again bool `json:"again,omitempty"`
+}
+
+// pure says whether a Call is a function of what stands in the workflow: nothing is lost where it runs twice.
+func pure(r model.Ready) bool { return r.Binding.Pure && !model.HasHandle(r.Params) }
+
+// executeAll starts Calls that may run now, the pure ones together.
+func (i *instance) executeAll(ctx workflow.Context, list []model.Ready) {
+	var burst []model.Ready
+	for _, r := range list {
+		if pure(r) {
+			burst = append(burst, r)
+		} else {
+			i.execute(ctx, r)
+		}
+	}
+	if len(burst) > 1 {
+		i.executeBurst(ctx, burst)
+	} else if len(burst) == 1 {
+		i.execute(ctx, burst[0])
+	}
+}
+
+// executeBurst tries each of several pure Calls once. Those that may be tried again run by themselves then.
+func (i *instance) executeBurst(ctx workflow.Context, burst []model.Ready) {
+	i.running += len(burst)
+	in := make([]BurstCall, len(burst))
+	var timeout time.Duration // of all, one after the other
+	for n, r := range burst {
+		in[n] = BurstCall{i.input(r), r.Tool.Timeout}
+		timeout += r.Tool.Timeout
+	}
+	f := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: timeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: i.burstSummary(burst),
+	}), ActivityBurst, in)
+	i.inbox.when(f, func(f workflow.Future) {
+		i.running -= len(burst)
+		i.event(ctx)
+		results := make([]Executed, len(burst))
+		if err := f.Get(ctx, &results); err != nil || len(results) != len(burst) {
+			results = make([]Executed, len(burst))
+			for n := range results {
+				results[n].Again = true
+			}
+		}
+		for n, r := range burst {
+			switch e := results[n]; {
+			case e.Again:
+				i.execute(ctx, r)
+			case e.Fault != nil:
+				i.run.Fail(r.Record.ID, e.Fault)
+			default:
+				i.run.Succeed(r.Record.ID, e.Value)
+			}
+		}
+	})
+}
+
+func (i *instance) burstSummary(burst []model.Ready) string {
+	return fmt.Sprintf("%s, and %d more pure Calls", callSummary(i.own.Token, burst[0].Record), len(burst)-1)
+}
+
+// TakeExecuted words what a Tool came to.
+func TakeExecuted(value any, err error) Executed {
+	switch {
+	case err == nil:
+		return Executed{Value: value}
+	case retryable(err):
+		return Executed{Again: true}
+	}
+	return Executed{Fault: faultOf(err)}
+}
+
+func retryable(err error) bool {
+	var app *temporal.ApplicationError
+	return !errors.As(err, &app) || !app.NonRetryable()
+}

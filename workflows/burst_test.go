@@ -1,0 +1,77 @@
+package workflows_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	enumspb "go.temporal.io/api/enums/v1"
+
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// markers counts the local activities in a workflow's history.
+func markers(t *testing.T, id string) (n int) {
+	t.Helper()
+	for _, e := range history(t, id).Events {
+		if e.GetMarkerRecordedEventAttributes().GetMarkerName() == "LocalActivity" {
+			n++
+		}
+	}
+	return n
+}
+
+// A Plan that runs directly has all its Calls ready at once.
+func TestPureCallsThatAreReadyAtOnceRunTogether(t *testing.T) {
+	calls := []string{`{"_tool": "balk", "text": "no", "_outputPath": "no"}`, `{"_tool": "stumble", "text": "burst", "_outputPath": "late"}`}
+	for n := range 40 {
+		calls = append(calls, fmt.Sprintf(`{"_tool": "whisper", "text": "W%d", "_outputPath": "w%d"}`, n, n))
+	}
+	calls = append(calls, `{"_tool": "whisper", "text": "†state.w0", "_outputPath": "again"}`)
+	s := newScenario(t, `{"schema": {"tools": {"whisper": `+textTool+`, "stumble": `+textTool+`, "balk": `+textTool+`}}, "context": [
+		{"type": "plan", "stage": "optimal", "plan": [`+strings.Join(calls, ", ")+`]}, {"type": "state", "a": 1}]}`, nothingMore)
+	r := s.finish()
+	if r.Calls != (model.Counts{Done: 42, Failed: 1}) {
+		t.Errorf("%+v", r.Calls)
+	}
+	state := r.Instances[""].State.(map[string]any)
+	if state["w39"] != "w39" || state["late"] != "burst" || state["again"] != "w0" || state["no"] != nil {
+		t.Error(asJSON(state))
+	}
+	for _, c := range s.instance("").Calls {
+		if c.Tool == "balk" && (c.Error == nil || c.Error.Code != model.CodeToolFailed || !strings.Contains(c.Error.Message, "I balk")) {
+			t.Errorf("%+v", c.Error)
+		}
+	}
+	// The burst, the one that stumbled, the one that reads, and the reports.
+	if n := markers(t, workflows.InstanceID(s.id, "")); n > 6 {
+		t.Errorf("%d local activities for 43 Calls", n)
+	}
+}
+
+// What a task decides may be decided again, otherwise, where the task is lost. An end cannot be taken back.
+func TestAnInstanceIsToldOfItsEndInATaskBehindTheOneThatDecides(t *testing.T) {
+	s := newScenario(t, `{"schema": {"tools": {"whisper": `+textTool+`}}, "context": [{"type": "state", "a": 1}]}`,
+		`{"solution": {"calls": [{"_tool": "whisper", "text": "A", "_outputPath": "b"}]}}`, nothingMore)
+	s.finish()
+	certain, told := false, false
+	for _, e := range history(t, s.id).Events {
+		switch e.GetEventType() {
+		case enumspb.EVENT_TYPE_TIMER_FIRED:
+			certain = true
+		case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
+			certain = false
+		case enumspb.EVENT_TYPE_MARKER_RECORDED:
+			if strings.Contains(string(e.GetUserMetadata().GetSummary().GetData()), "signal "+workflows.SignalEnd) {
+				told = true
+				if !certain {
+					t.Error("the end is told in the task that decides it")
+				}
+			}
+		}
+	}
+	if !told {
+		t.Error("the end was not found in the history")
+	}
+}
