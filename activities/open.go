@@ -18,7 +18,7 @@ import (
 )
 
 // chunkStream is what an LLM says, chunk by chunk.
-type chunkStream = ssestream.Stream[openai.ChatCompletionChunk]
+type chunkStream = ssestream.Stream[chunk]
 
 // way is how a reply is asked for. What a server refuses is asked for in another way, or not at all.
 type way struct {
@@ -89,9 +89,9 @@ func (c *chat) send(ctx context.Context) (*chunkStream, error) {
 	var answer *http.Response
 	options := append(c.options[:len(c.options):len(c.options)], option.WithJSONSet("stream", true))
 	if err := c.client.Post(ctx, "chat/completions", c.ask(), &answer, options...); err != nil {
-		return ssestream.NewStream[openai.ChatCompletionChunk](nil, err), nil
+		return ssestream.NewStream[chunk](nil, err), nil
 	}
-	return ssestream.NewStream[openai.ChatCompletionChunk](newEvents(answer, c.alive), nil), nil
+	return ssestream.NewStream[chunk](newEvents(answer, c.alive), nil), nil
 }
 
 // ask is the request, in the way that the server takes.

@@ -154,7 +154,7 @@ func (r *request) pump(stream *chunkStream, more bool, to *guard) error {
 	for ; more; more = stream.Next() {
 		chunk := stream.Current()
 		if u := chunk.Usage; u.PromptTokens+u.CompletionTokens > 0 {
-			r.reply.Usage = model.Usage{PromptTokens: int(u.PromptTokens), CompletionTokens: int(u.CompletionTokens)}
+			r.reply.Usage = model.Usage{PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens}
 		}
 		for _, c := range chunk.Choices {
 			if c.Index != 0 { // one was asked for
@@ -177,7 +177,7 @@ func (r *request) pump(stream *chunkStream, more bool, to *guard) error {
 			break
 		}
 		if errors.Is(ended, errDone) {
-			if to.bytes += 1 + len(chunk.RawJSON()); to.bytes > maxReplyBytes {
+			if to.bytes += 1 + chunk.bytes; to.bytes > maxReplyBytes {
 				break
 			}
 		}
