@@ -5,6 +5,7 @@ package engine
 import (
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -41,7 +42,17 @@ func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 	}
 	o.ExternalStorage = store.ExternalStorage()
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, ASCIIHeaders(), guarded(store.Keys(), o.Logger))
+	if o.ConnectionOptions.GrpcCompression == nil && onThisMachine(o.HostPort) {
+		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
+	}
 	return o
+}
+
+// onThisMachine says whether a server is reached without a wire, where compressing only costs.
+func onThisMachine(hostPort string) bool {
+	host, _, err := net.SplitHostPort(hostPort)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 // DataConverter encodes values as all parts of the program do, and encrypts them where there are keys.
