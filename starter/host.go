@@ -60,7 +60,7 @@ func (s *session) serve(ctx context.Context, h hosting) error {
 	if err := s.open(ctx, o, s.store, log); err != nil {
 		return err
 	}
-	parts := engine.Parts{Store: s.values, Log: log, Heard: h.heard, StopTimeout: drain}
+	parts := engine.Parts{Store: s.values, Log: log, Heard: h.heard, StopTimeout: drain, Limits: engine.Alone}
 	if h.apart {
 		parts.HTTP, parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
 	}

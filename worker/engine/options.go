@@ -14,13 +14,18 @@ import (
 type Limits struct {
 	Requests        int     // to LLMs
 	Calls           int     // as activities
-	PureCalls       int     // as local activities
+	PureCalls       int     // as local activities; a burst of them counts as one
+	EagerCalls      int     // of one workflow task, that run where it ran
 	CallsPerSecond  float64 // Calls and Requests that begin, over all workers of the task queue
 	MaxResult       int     // bytes of one Call's result
 	WorkflowTasks   int     // at least 2
 	WorkflowPollers int     // at least 2
 	ActivityPollers int
 }
+
+// Alone are the limits of a worker in the program that Temporal is in: what it starts nobody else would take, so that every
+// Call of a burst comes to it with the answer to the workflow task that started it.
+var Alone = Limits{EagerCalls: 200}
 
 // activitySlots are what Requests and Calls share: one that may run finds a slot, however many of the other kind there are.
 func (l Limits) activitySlots() int {
@@ -31,7 +36,7 @@ func (l Limits) activitySlots() int {
 }
 
 func (p Parts) options() worker.Options {
-	return worker.Options{
+	o := worker.Options{
 		// Heartbeats are flushed every two seconds, so that five without one mean that the worker is gone. One that has not
 		// come through for as long makes the SDK cancel the activity: a server may take its time, but not longer.
 		MaxHeartbeatThrottleInterval:     2 * time.Second,
@@ -50,6 +55,10 @@ func (p Parts) options() worker.Options {
 		Interceptors:                 p.Interceptors,
 		DeploymentOptions:            p.Version.options(),
 	}
+	if p.Limits.EagerCalls > 0 {
+		o.MaxEagerActivityReservationsPerWorkflowTask = &p.Limits.EagerCalls
+	}
+	return o
 }
 
 func (p Parts) activities(c client.Client) *activities.Activities {

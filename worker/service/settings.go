@@ -16,11 +16,11 @@ type settings struct {
 	listen string
 	drain  time.Duration
 
-	maxRequests, maxCalls, maxPureCalls int
-	callsPerSecond                      float64
-	maxResult                           int // bytes
-	maxWorkflowTasks, cachedWorkflows   int
-	workflowPollers, activityPollers    int
+	maxRequests, maxCalls, maxPureCalls, eagerCalls int
+	callsPerSecond                                  float64
+	maxResult                                       int // bytes
+	maxWorkflowTasks, cachedWorkflows               int
+	workflowPollers, activityPollers                int
 
 	deployment, buildID string
 
@@ -51,7 +51,9 @@ func (s *settings) declare(f *pflag.FlagSet) {
 		"how long Calls and Requests that run may still take once the worker is told to stop")
 	f.IntVar(&s.maxRequests, "max-requests", 100, "Requests to LLMs at once; more wait for their turn")
 	f.IntVar(&s.maxCalls, "max-calls", 1000, "Calls at once; a slot that no Request needs may run one more")
-	f.IntVar(&s.maxPureCalls, "max-pure-calls", 1000, "Calls of pure tools at once; they run inside workflow tasks")
+	f.IntVar(&s.maxPureCalls, "max-pure-calls", 1000, "Calls of pure tools at once, those that are ready together counted as one; they run inside workflow tasks")
+	f.IntVar(&s.eagerCalls, "eager-calls", 3,
+		"Calls that one workflow task may start at once on the worker that ran it; more are spread over all workers")
 	f.Float64Var(&s.callsPerSecond, "calls-per-second", 0,
 		"Calls and Requests that begin in a second, of all workers together; 0: no limit")
 	f.IntVar(&s.maxResult, "max-result-bytes", 20<<20, "size of one Call's result; a larger one is the Call's error")
@@ -94,6 +96,7 @@ func (s *settings) check() error {
 		{"max-requests", float64(s.maxRequests), 1},
 		{"max-calls", float64(s.maxCalls), 1},
 		{"max-pure-calls", float64(s.maxPureCalls), 1},
+		{"eager-calls", float64(s.eagerCalls), 1},
 		{"calls-per-second", s.callsPerSecond, 0},
 		{"max-result-bytes", float64(s.maxResult), 1},
 		// Polls alternate between what is new and what this worker has in memory.
