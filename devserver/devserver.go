@@ -50,6 +50,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	tuneRuntime()
 	s := &Server{namespace: o.Namespace}
 	if err := s.start(ctx, o); err != nil {
 		s.Stop()
