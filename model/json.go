@@ -209,30 +209,49 @@ const hexDigits = "0123456789abcdef"
 // escape U+2028 and U+2029, which no other language's plain encoder does.
 func encodeString(b *bytes.Buffer, s string) {
 	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\b':
-			b.WriteString(`\b`)
-		case r == '\f':
-			b.WriteString(`\f`)
-		case r < 0x20:
-			b.WriteString(`\u00`)
-			b.WriteByte(hexDigits[r>>4])
-			b.WriteByte(hexDigits[r&15])
-		default:
-			b.WriteRune(r)
+	from := 0 // what is before it has been written
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			if c < 0x20 || c == '"' || c == '\\' {
+				b.WriteString(s[from:i])
+				escape(b, c)
+				from = i + 1
+			}
+			i++
+			continue
 		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 { // no UTF-8
+			b.WriteString(s[from:i])
+			b.WriteRune(r)
+			from = i + 1
+		}
+		i += n
 	}
+	b.WriteString(s[from:])
 	b.WriteByte('"')
+}
+
+func escape(b *bytes.Buffer, c byte) {
+	b.WriteByte('\\')
+	switch c {
+	case '"', '\\':
+		b.WriteByte(c)
+	case '\n':
+		b.WriteByte('n')
+	case '\r':
+		b.WriteByte('r')
+	case '\t':
+		b.WriteByte('t')
+	case '\b':
+		b.WriteByte('b')
+	case '\f':
+		b.WriteByte('f')
+	default:
+		b.WriteString("u00")
+		b.WriteByte(hexDigits[c>>4])
+		b.WriteByte(hexDigits[c&15])
+	}
 }
 
 // Normal turns a Go value (a struct, an int, a typed map) into the JSON value it encodes to.
