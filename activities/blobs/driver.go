@@ -21,11 +21,12 @@ const InlineThreshold = 8 << 10
 // history and which people without our store read.
 const InlineMetadata = "inline"
 
-// What stands in every claim in history, and is never changed: the name of the driver, the digest of the payload, and,
-// where it is encrypted, the id of its key.
+// What stands in every claim in history, and is never changed: the name of the driver, the digest of the payload, or that
+// of the list of its pieces, and, where it is encrypted, the id of its key.
 const (
 	driverName  = "processidea-blobs"
 	claimDigest = "sha256"
+	claimPieces = "pieces"
 	claimKey    = "key"
 )
 
@@ -78,9 +79,12 @@ func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.S
 	}
 	claim.ClaimData = map[string]string{claimDigest: ""}
 	put := d.store.Put
-	if id, ok := encryption.KeyOf(p); ok {
+	if id, ok := encryption.KeyOf(p); ok { // of which no two have a piece in common
 		claim.ClaimData[claimKey] = id
 		put = d.store.putSealed
+	} else if len(data) > cutFrom {
+		claim.ClaimData[claimPieces] = "true"
+		put = d.store.putPieces
 	}
 	claim.ClaimData[claimDigest], err = put(ctx, data)
 	return err
@@ -92,8 +96,11 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext, claims []conv
 	for i, claim := range claims {
 		err := c.GetLimiter().Permit(c.Context, claim, func() error {
 			get := d.store.Get
-			if claim.ClaimData[claimKey] != "" {
+			switch {
+			case claim.ClaimData[claimKey] != "":
 				get = d.store.getSealed
+			case claim.ClaimData[claimPieces] != "":
+				get = d.store.getPieces
 			}
 			data, err := get(c.Context, claim.ClaimData[claimDigest])
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
@@ -275,5 +276,30 @@ func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
 		if c := s.collected(t, Rules{Before: later, Held: held, Open: o}); (c.Values == 0) != (o != nil) {
 			t.Errorf("opened: %v: %+v", o != nil, c)
 		}
+	}
+}
+
+// A digest that stands where a payload is cut is in none of its pieces.
+func TestWhatAPayloadInPiecesRefersToStaysWhereverItIsCut(t *testing.T) {
+	s := newShelf(t)
+	var needed []string
+	var text strings.Builder
+	for n := range 5000 {
+		needed = append(needed, s.put(t, fmt.Sprintf(`"needed %d"`, n)))
+		text.WriteString(needed[n] + " ")
+	}
+	payload := &commonpb.Payload{Data: []byte(text.String())}
+	claims, err := s.values.ExternalStorage().Drivers[0].Store(converter.StorageDriverStoreContext{Context: t.Context()}, []*commonpb.Payload{payload})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := &Held{refs: map[string]bool{}}
+	for _, v := range claims[0].ClaimData {
+		held.refs[v] = true
+	}
+	s.age(t)
+	c := s.collected(t, Rules{Before: later, Held: held, Remove: true})
+	if c.Values != 0 || c.Kept.Values <= len(needed) {
+		t.Errorf("%d values went, %d stay of %d that are needed, and the pieces", c.Values, c.Kept.Values, len(needed))
 	}
 }

@@ -77,8 +77,22 @@ func (c *collector) follow(ctx context.Context) error {
 			return err
 		}
 		c.needs(data)
+		if err := c.needsOfPieces(ctx, data); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// needsOfPieces marks what a payload in pieces refers to: a digest in it may stand in two of them.
+func (c *collector) needsOfPieces(ctx context.Context, data []byte) error {
+	list := blobs.PiecesOf(data)
+	whole, err := c.Store.values.Join(ctx, list, c.Store.values.Check)
+	if errors.Is(err, blobs.ErrChanged) || errors.Is(err, blobs.ErrMissing) {
+		return nil
+	}
+	c.needs(whole)
+	return err
 }
 
 // readAll marks what things with names of their own refer to.

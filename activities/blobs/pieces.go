@@ -1,0 +1,109 @@
+package blobs
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"strings"
+
+	chunkers "github.com/PlakarKorp/go-cdc-chunkers"
+	_ "github.com/PlakarKorp/go-cdc-chunkers/chunkers/fastcdc" // registers the algorithm
+	"golang.org/x/sync/errgroup"
+)
+
+// A workflow that begins again carries all it knows, and most of that it carried before. So a large payload is cut into
+// pieces where its content says so, and what two payloads share is stored once, wherever in them it stands.
+
+// Bounds of pieces, in bytes.
+const (
+	cutFrom      = 128 << 10 // payloads up to this stay whole
+	pieceLeast   = 8 << 10
+	pieceUsual   = 32 << 10
+	pieceMost    = 128 << 10
+	piecesAtOnce = 16
+)
+
+// putPieces stores bytes in pieces, and gives the digest of the list of them: their digests, a line each.
+func (s *Store) putPieces(ctx context.Context, data []byte) (string, error) {
+	pieces, err := cut(data)
+	if err != nil {
+		return "", fmt.Errorf("blobs: cut into pieces: %w", err)
+	}
+	list := make([]string, len(pieces))
+	g, inner := errgroup.WithContext(ctx)
+	g.SetLimit(piecesAtOnce)
+	for n, piece := range pieces {
+		g.Go(func() (err error) {
+			list[n], err = s.Put(inner, piece)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return "", err
+	}
+	return s.Put(ctx, []byte(strings.Join(list, "\n")))
+}
+
+// getPieces reads what putPieces has stored.
+func (s *Store) getPieces(ctx context.Context, digest string) ([]byte, error) {
+	data, err := s.Get(ctx, digest)
+	if err != nil {
+		return nil, err
+	}
+	return s.Join(ctx, PiecesOf(data), s.Get)
+}
+
+// PiecesOf reads a list of pieces; nil where the bytes are none.
+func PiecesOf(data []byte) []string {
+	if len(data)%(2*sha256.Size+1) != 2*sha256.Size {
+		return nil
+	}
+	list := strings.Split(string(data), "\n")
+	for _, digest := range list {
+		if !IsDigest(digest) {
+			return nil
+		}
+	}
+	return list
+}
+
+// Join puts pieces together again, each as get reads it.
+func (s *Store) Join(ctx context.Context, list []string, get func(context.Context, string) ([]byte, error)) ([]byte, error) {
+	pieces := make([][]byte, len(list))
+	g, inner := errgroup.WithContext(ctx)
+	g.SetLimit(piecesAtOnce)
+	for n, digest := range list {
+		g.Go(func() (err error) {
+			pieces[n], err = get(inner, digest)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return bytes.Join(pieces, nil), nil
+}
+
+// cut gives the pieces of some bytes, in order.
+func cut(data []byte) (pieces [][]byte, err error) {
+	c, err := chunkers.NewChunker("fastcdc", bytes.NewReader(data),
+		&chunkers.ChunkerOpts{MinSize: pieceLeast, NormalSize: pieceUsual, MaxSize: pieceMost})
+	if err != nil {
+		return nil, err
+	}
+	for at := 0; ; {
+		piece, err := c.Next()
+		if len(piece) > 0 {
+			pieces = append(pieces, data[at:at+len(piece)])
+			at += len(piece)
+		}
+		if err == io.EOF {
+			return pieces, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
