@@ -65,7 +65,7 @@ func newBed(ctx context.Context) (*bed, error) {
 	b.llm = httptest.NewServer(http.HandlerFunc(b.onLLM))
 	b.worker, err = engine.NewWorker(b.client, engine.Parts{
 		Store: b.store, Tools: newTools(), LLM: activities.LLM{BaseURL: b.llm.URL + "/v1"},
-		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.tool.URL, "http://"), LookupEnv: os.LookupEnv}),
+		HTTP:   httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.tool.URL, "http://"), LookupEnv: os.LookupEnv}),
 		Limits: engine.Alone,
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -113,5 +114,25 @@ func TestAnUnknownWorkIsRefusedByName(t *testing.T) {
 	_, err := readOptions([]string{"chain", "chan"}, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), `no work "chan"`) {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestWhatOneMoreCostsIsTheSameWhereCostGrowsLinearly(t *testing.T) {
+	var figures []figure
+	for name, cost := range map[string]func(n int) float64{
+		"even": func(n int) float64 { return 5 + 0.01*float64(n) }, "uneven": func(n int) float64 { return 0.001 * float64(n*n) },
+	} {
+		for _, n := range []int{10, 100, 1000} {
+			r := &record{work: fmt.Sprintf("%s-%d", name, n)}
+			r.of("time", "s").on("requests", n).add(cost(n))
+			figures = append(figures, r.figures()...)
+		}
+	}
+	var out strings.Builder
+	printGrowths(&out, growths(figures))
+	for _, want := range []string{"| 1 | 1.300 | yes |", "| 10 | 1.300 | no |"} {
+		if !strings.Contains(strings.ReplaceAll(out.String(), ".0 |", " |"), want) {
+			t.Errorf("%s\nhas no line with %s", out.String(), want)
+		}
 	}
 }

@@ -34,7 +34,7 @@ func (b *bed) measureChain(ctx context.Context, r *record, n int) error {
 	r.of("processor time a step", "ms").on("requests", n).add((processorTime() - processor) * 1000 / float64(n))
 	r.of("overhead a step", "ms").on("requests", n).add(inMS(gaps)...).beside(inMS(plain)...).atMost(limit(25, n))
 	r.of("time", "s").on("requests", n).add(sum(gaps)).beside(sum(plain))
-	r.of("last steps against the 20th", "×").on("requests", n).add(growth(gaps)).atMost(limit(maxGrowth, n))
+	r.of("last steps against the 20th", "×").on("requests", n).add(slowdown(gaps)).atMost(limit(maxGrowth, n))
 	if err := b.countBytes(ctx, r, "requests", n, kept{all: limit(3, n), history: limit(2, n)}); err != nil || n != 200 {
 		return err
 	}
@@ -89,8 +89,8 @@ func (b *bed) plainChain(ctx context.Context, n int) ([]time.Duration, error) {
 	}
 }
 
-// growth compares the median of the last twenty steps with that of twenty around the twentieth. Short chains have none.
-func growth(gaps []time.Duration) float64 {
+// slowdown compares the median of the last twenty steps with that of twenty around the twentieth. Short chains have none.
+func slowdown(gaps []time.Duration) float64 {
 	if len(gaps) < 60 {
 		return 1
 	}

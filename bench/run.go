@@ -24,6 +24,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		figures = append(figures, r.figures()...)
 	}
 	printTable(out, figures)
+	printGrowths(out, growths(figures))
 	return save(o, figures)
 }
 

@@ -62,6 +62,7 @@ type report struct {
 	CPUs    int      `json:"cpus"`
 	Quick   bool     `json:"quick"`
 	Figures []figure `json:"figures"`
+	Growths []growth `json:"growths"`
 }
 
 // save writes what the command line asks for.
@@ -74,7 +75,7 @@ func save(o options, figures []figure) error {
 	if o.json == "" {
 		return nil
 	}
-	data, err := json.MarshalIndent(report{Go: runtime.Version(), CPUs: runtime.NumCPU(), Quick: o.quick, Figures: figures}, "", "  ")
+	data, err := json.MarshalIndent(report{Go: runtime.Version(), CPUs: runtime.NumCPU(), Quick: o.quick, Figures: figures, Growths: growths(figures)}, "", "  ")
 	if err == nil {
 		err = os.WriteFile(o.json, append(data, '\n'), 0o600)
 	}

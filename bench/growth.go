@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// maxUneven is how many times the least that one more may cost the most may be.
+const maxUneven = 1.3
+
+// growth is what one more Request, Call or instance costs, from each size that was measured to the next. Where cost grows
+// linearly it is the same everywhere; what a process costs however small it is stays out of it.
+type growth struct {
+	Name   string  `json:"name"`
+	Axis   string  `json:"axis"`
+	Steps  []more  `json:"steps"`
+	Uneven float64 `json:"uneven"` // the most against the least
+	Met    bool    `json:"met"`
+}
+
+// more is what one more costs between two sizes, in ms or KB.
+type more struct {
+	From int     `json:"from"`
+	To   int     `json:"to"`
+	Each float64 `json:"each"`
+	Unit string  `json:"unit"`
+}
+
+// growths looks at every line of the plots that was measured at three sizes or more.
+func growths(figures []figure) (all []growth) {
+	for _, p := range plots(figures) {
+		for _, l := range p.lines {
+			if l.plain || len(l.points) < 3 {
+				continue
+			}
+			g := growth{Name: p.prefix + ", " + l.name, Axis: p.axis}
+			for n, to := range l.points[1:] {
+				g.Steps = append(g.Steps, p.more(l.points[n], to))
+			}
+			byCost := func(a, b more) int { return int((a.Each - b.Each) * 1e6) }
+			least, most := slices.MinFunc(g.Steps, byCost), slices.MaxFunc(g.Steps, byCost)
+			if least.Each > 0 {
+				g.Uneven = most.Each / least.Each
+			}
+			g.Met = g.Uneven > 0 && g.Uneven <= maxUneven
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+func (p panel) more(from, to point) more {
+	m := more{From: int(from.x), To: int(to.x), Each: (to.y - from.y) / (to.x - from.x), Unit: "ms"}
+	if p.prefix == "bytes" {
+		m.Unit = "KB"
+		m.Each *= 1024
+	} else {
+		m.Each *= 1000
+	}
+	return m
+}
+
+// printGrowths writes them as Markdown.
+func printGrowths(w io.Writer, all []growth) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\n| one more of | what | from … to: each | most against least | limit | met |\n| --- | --- | --- | --- | --- | --- |\n")
+	for _, g := range all {
+		steps := ""
+		for n, s := range g.Steps {
+			if n > 0 {
+				steps += "; "
+			}
+			steps += fmt.Sprintf("%d … %d: %s %s", s.From, s.To, number(s.Each), s.Unit)
+		}
+		met := "no"
+		if g.Met {
+			met = "yes"
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, steps, number(g.Uneven), number(maxUneven), met)
+	}
+}
