@@ -59,9 +59,9 @@ func (b *bed) work(t *testing.T, program string) (stop func()) {
 }
 
 // begin starts an example.
-func (b *bed) begin(t *testing.T, name string, idea *model.Idea, start workflows.Start) client.WorkflowRun {
+func (b *bed) begin(t *testing.T, id, name string, idea *model.Idea, start workflows.Start) client.WorkflowRun {
 	t.Helper()
-	run, _, err := engine.StartOrAttach(t.Context(), b.client, b.namespace, engine.StartProcess{ID: name, Idea: idea, Start: start, File: name})
+	run, _, err := engine.StartOrAttach(t.Context(), b.client, b.namespace, engine.StartProcess{ID: id, Idea: idea, Start: start, File: name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,4 +155,29 @@ func (b *bed) finds(t *testing.T, id, path string) {
 		}
 		return err
 	})
+}
+
+// lost lists the activities that were begun again, or given up, because nobody heard of their worker.
+func (b *bed) lost(t *testing.T, r model.Result) (list []string) {
+	t.Helper()
+	ids := []string{r.Process}
+	for token := range r.Instances {
+		ids = append(ids, workflows.InstanceID(r.Process, token))
+	}
+	for _, id := range ids {
+		events := b.client.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for events.HasNext() {
+			e, err := events.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f := e.GetActivityTaskTimedOutEventAttributes().GetFailure(); f != nil {
+				list = append(list, id+": "+f.GetMessage())
+			}
+			if f := e.GetActivityTaskStartedEventAttributes().GetLastFailure(); f.GetTimeoutFailureInfo() != nil {
+				list = append(list, id+": "+f.GetMessage())
+			}
+		}
+	}
+	return list
 }

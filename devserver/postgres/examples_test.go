@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"processidea/devserver"
@@ -52,16 +54,30 @@ func (b beds) work(t *testing.T, program string) (stop func()) {
 func (b beds) compare(t *testing.T, name string) {
 	t.Helper()
 	idea, start := b.example(t, name)
-	want := b.embedded.come(t, b.embedded.begin(t, name, idea, start))
-	got := b.production.come(t, b.production.begin(t, name, idea, start))
-	if got.Status != model.StatusCompleted || got.Calls.Done == 0 {
-		t.Errorf("it comes to %s with %+v", got.Status, got.Calls)
+	for try := 1; ; try++ {
+		id := fmt.Sprintf("%s-%d", name, try)
+		want := b.embedded.come(t, b.embedded.begin(t, id, name, idea, start))
+		got := b.production.come(t, b.production.begin(t, id, name, idea, start))
+		d := differences(t, b.embedded.outcome(t, want), b.production.outcome(t, got))
+		if d != "" {
+			lost := append(b.embedded.lost(t, want), b.production.lost(t, got)...)
+			if len(lost) > 0 && try < tries {
+				t.Logf("tried again, for activities were lost:\n%s\nit came to\n%s", strings.Join(lost, "\n"), d)
+				continue
+			}
+			t.Errorf("on PostgreSQL it comes to something else than on the embedded server:\n%s", d)
+		}
+		if got.Status != model.StatusCompleted || got.Calls.Done == 0 {
+			t.Errorf("it comes to %s with %+v", got.Status, got.Calls)
+		}
+		b.production.finds(t, id, idea.Path)
+		return
 	}
-	if d := differences(t, b.embedded.outcome(t, want), b.production.outcome(t, got)); d != "" {
-		t.Errorf("on PostgreSQL it comes to something else than on the embedded server:\n%s", d)
-	}
-	b.production.finds(t, name, idea.Path)
 }
+
+// tries is how often an example may be run where a worker is taken for lost: on a machine that is very busy a heartbeat
+// can come too late, and then a Request is rightly made again, which the Ideas tell.
+const tries = 3
 
 func TestEveryExampleComesToTheSameOnPostgreSQLAsOnTheEmbeddedServer(t *testing.T) {
 	plain, withWorker := exampleNames(t)
