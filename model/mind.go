@@ -240,8 +240,7 @@ func (m *Mind) over() bool {
 
 // limit says which limit the next Request would break.
 func (m *Mind) limit() *Fault {
-	tokens, calls := m.usage.PromptTokens+m.usage.CompletionTokens, m.Counts()
-	ended := calls.Done + calls.Failed + calls.Rejected + calls.Skipped + calls.Blocked
+	tokens, ended := m.usage.PromptTokens+m.usage.CompletionTokens, m.Counts().Ended()
 	switch l := m.limits; {
 	case l.Requests > 0 && m.requests >= l.Requests:
 		return fault(CodeLimit, "%d Requests were made, the limit", m.requests)

@@ -11,8 +11,9 @@ import (
 // DefaultBatch is how many instances a process has at most before it is split, unless its config says otherwise.
 const DefaultBatch = 100
 
-// partsAtOnce is how many parts are at work at a time. Those that only wait for people do not count.
-const partsAtOnce = 5
+// partsAtOnce is how many parts are at work at a time: their LLM is asked for all of them, and the more there are, the fewer
+// of their instances' reports one workflow task takes. Those that only wait for people do not count.
+const partsAtOnce = 3
 
 // Parts is a process that is split, at work. It is plain data, so that it travels as it is.
 type Parts struct {
@@ -141,8 +142,7 @@ func (p *Parts) Over() bool {
 // Limit says which limit all parts together have reached, and until when the process may run.
 func (p *Parts) Limit(now time.Time) (reached *Fault, until time.Time) {
 	r := p.Result("", "")
-	tokens, calls := r.Usage.PromptTokens+r.Usage.CompletionTokens, r.Calls
-	ended := calls.Done + calls.Failed + calls.Rejected + calls.Skipped + calls.Blocked
+	tokens, ended := r.Usage.PromptTokens+r.Usage.CompletionTokens, r.Calls.Ended()
 	l := p.Limits
 	if l.Duration > 0 {
 		until = p.Started.Add(l.Duration)

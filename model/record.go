@@ -152,6 +152,9 @@ type Counts struct {
 	Blocked  int `json:"blocked"`
 }
 
+// Ended is how many Calls have ended in all.
+func (c Counts) Ended() int { return c.Done + c.Failed + c.Rejected + c.Skipped + c.Blocked }
+
 // Count adds one Call.
 func (c *Counts) Count(s Status) {
 	switch s {
