@@ -18,6 +18,13 @@ var tuning = dc.StaticClient{
 	// of every workflow.
 	dc.TransferProcessorMaxPollRPS.Key(): 200,
 	dc.TimerProcessorMaxPollRPS.Key():    200,
+	// What is done is let go of this often. In the default half minute ten thousand tasks gather, all of which are looked at
+	// whenever more are read.
+	dc.TransferProcessorUpdateAckInterval.Key():   3 * time.Second,
+	dc.VisibilityProcessorUpdateAckInterval.Key(): 3 * time.Second,
+	dc.TimerProcessorUpdateAckInterval.Key():      3 * time.Second,
+	// Workflows that are kept in memory, the ended ones among them: an hour of them by default.
+	dc.HistoryCacheHostLevelMaxSize.Key(): 4_000,
 	// Timers may be this late; the default makes one of 10 ms last a second.
 	dc.TimerProcessorMaxTimeShift.Key(): 10 * time.Millisecond,
 	// Between two runs of one workflow id. The default makes every continue-as-new wait a second.
