@@ -44,9 +44,12 @@ func (b *bed) measureChain(ctx context.Context, r *record, n int) error {
 	return err
 }
 
-// limit is what the design promises of a chain of 200; of others it says nothing.
-func limit(promised float64, n int) float64 {
-	if n != 200 {
+// limit is what the design promises of a chain of 200.
+func limit(promised float64, n int) float64 { return limitOf(n == 200, promised) }
+
+// limitOf is a limit where the design promises it; of other sizes it says nothing.
+func limitOf(promises bool, promised float64) float64 {
+	if !promises {
 		return 0
 	}
 	return promised
