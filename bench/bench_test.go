@@ -42,6 +42,14 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 		}
 	}
 	wellFormed(t, plot)
+	if o, err = readOptions([]string{"--from", figures, "--svg", plot + "2"}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	var again strings.Builder
+	if err := run(t.Context(), o, &again); err != nil || again.String() != table.String() {
+		t.Errorf("from what was saved: %v\n%s\nnot\n%s", err, again.String(), table.String())
+	}
+	wellFormed(t, plot+"2")
 }
 
 func readReport(t *testing.T, name string) (r report) {

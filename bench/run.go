@@ -10,22 +10,33 @@ import (
 
 // run does the works one after the other, each on a bed of its own, so that what one keeps is not counted for another.
 func run(ctx context.Context, o options, out io.Writer) error {
-	stop, err := profile(o.profile)
+	get := measure
+	if len(o.from) > 0 {
+		get = readFigures
+	}
+	figures, err := get(ctx, o)
 	if err != nil {
 		return err
-	}
-	defer stop()
-	var figures []figure
-	for _, w := range o.works {
-		r := &record{work: w.name}
-		if err := rounds(ctx, w, o, r); err != nil {
-			return fmt.Errorf("measure %s: %w", w.name, err)
-		}
-		figures = append(figures, r.figures()...)
 	}
 	printTable(out, figures)
 	printGrowths(out, growths(figures))
 	return save(o, figures)
+}
+
+func measure(ctx context.Context, o options) (figures []figure, err error) {
+	stop, err := profile(o.profile)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	for _, w := range o.works {
+		r := &record{work: w.name}
+		if err := rounds(ctx, w, o, r); err != nil {
+			return nil, fmt.Errorf("measure %s: %w", w.name, err)
+		}
+		figures = append(figures, r.figures()...)
+	}
+	return figures, nil
 }
 
 // profile says what the processor works on, until it is stopped, where a file is named for it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -83,4 +84,20 @@ func save(o options, figures []figure) error {
 		return fmt.Errorf("write figures: %w", err)
 	}
 	return nil
+}
+
+// readFigures puts together what several runs have saved.
+func readFigures(_ context.Context, o options) (figures []figure, err error) {
+	for _, name := range o.from {
+		var r report
+		data, err := os.ReadFile(name)
+		if err == nil {
+			err = json.Unmarshal(data, &r)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read figures of %s: %w", name, err)
+		}
+		figures = append(figures, r.Figures...)
+	}
+	return figures, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -99,7 +100,7 @@ func cut(data []byte) (pieces [][]byte, err error) {
 			pieces = append(pieces, data[at:at+len(piece)])
 			at += len(piece)
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return pieces, nil
 		}
 		if err != nil {
