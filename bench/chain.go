@@ -44,6 +44,21 @@ func (b *bed) measureChain(ctx context.Context, r *record, n int) error {
 	return err
 }
 
+// smallChainWork is the chain with results of a few bytes: what a Request costs where State, which the LLM is told whole each
+// time, does not grow.
+func smallChainWork(full int) func(context.Context, *bed, *record, size) error {
+	return func(ctx context.Context, b *bed, r *record, s size) error {
+		n := s.of(full, 6)
+		gaps, err := b.chain(ctx, "chain", "instant", n)
+		if err != nil {
+			return err
+		}
+		r.of("overhead a step", "ms").on("requests", n).add(inMS(gaps)...)
+		r.of("time", "s").on("requests", n).add(sum(gaps))
+		return b.countBytes(ctx, r, "requests", n, kept{})
+	}
+}
+
 // limit is what the design promises of a chain of 200.
 func limit(promised float64, n int) float64 { return limitOf(n == 200, promised) }
 

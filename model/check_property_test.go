@@ -107,7 +107,7 @@ func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
 			}
 		}
 	})
-	if blocked == 0 {
+	if !few() && blocked == 0 {
 		t.Error("no Plan blocked: the test tests nothing")
 	}
 }
@@ -129,7 +129,7 @@ func TestACallThatCheckReportsNeverSucceeds(t *testing.T) {
 			}
 		}
 	})
-	if reported == 0 {
+	if !few() && reported == 0 {
 		t.Error("no Call was reported: the test tests nothing")
 	}
 }
