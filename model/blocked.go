@@ -135,7 +135,7 @@ func (r *Run) whyMissing(reader *Record, ref Reference) string {
 		return ref.String() + " is not there"
 	}
 	reason := " is not there and no Call writes it"
-	for _, w := range r.about(ref.Path) {
+	for _, w := range r.records { // all: what one that has ended might have written counts here
 		switch {
 		case !w.writes(ref.Path):
 		case w == reader:

@@ -84,7 +84,10 @@ func strictForm(schema any, part partForm) (form any, why string) {
 
 func strictAnyOf(m map[string]any, part partForm) (any, string) {
 	list, ok := m["anyOf"].([]any)
-	if !ok || m["properties"] != nil || m["items"] != nil || m["type"] != nil {
+	for _, k := range sortedKeys(m) { // what else it says would bound every choice
+		ok = ok && (k == "anyOf" || k == "description" || k == "title" || !strictKeywords[k] || droppedKeywords[k])
+	}
+	if !ok {
 		return nil, "anyOf beside other keywords"
 	}
 	choices := make([]any, len(list))

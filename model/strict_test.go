@@ -264,6 +264,7 @@ func TestASchemaIsSaidInTheStrictSubset(t *testing.T) {
 		{"an enum of objects", `{"enum":[{}]}`, ``, `a value of any type`},
 		{"true", `{"type":"array","items":true}`, ``, `a schema that is not an object`},
 		{"an object or null", `{"type":["object","null"],"properties":{}}`, ``, `one of several types, an object or a list among them`},
+		{"anyOf beside a format", `{"anyOf":[{"type":"string"}],"format":"date"}`, ``, `anyOf beside other keywords`},
 		{"anyOf beside properties", `{"type":"object","properties":{},"anyOf":[{"required":["a"]}]}`, ``, `anyOf beside other keywords`},
 		{"a format", `{"type":"string","format":"uri"}`, ``, `format "uri"`},
 		{"a schema that holds itself", `{"type":"object","properties":{"a":{"$ref":"#"}}}`, ``, `a schema that holds itself`},
