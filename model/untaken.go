@@ -50,7 +50,7 @@ func (r *Run) leftOf(rec *Record, all []Reference) (Reference, *Record) {
 		if ref.Kind != TypeState || len(r.writersFor(rec, ref)) > 0 {
 			continue
 		}
-		for _, w := range r.about(ref.Path) {
+		for _, w := range r.records { // all: the index may miss the branches that one which has just ended did not take
 			if w != rec && w.leaves(ref.Path) {
 				return ref, w
 			}

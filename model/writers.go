@@ -3,7 +3,8 @@ package model
 import "slices"
 
 // writers finds the Calls that may write a path without a look at all of them, by the first step of what they claim. A
-// Call's claims become fewer while Next is at work, never more.
+// Call's claims become fewer while Next is at work; of those that have ended it may miss some, so that it is no help where
+// what they might have written counts.
 type writers struct {
 	under map[string][]*Record
 	whole bool // one writes the whole State: it has to do with every path
