@@ -15,9 +15,17 @@ import (
 // A duration must be one: a bare number would be read as seconds.
 var tuning = dc.StaticClient{
 	// The queues of what to do next are read 20 times a second by default: 50 ms for every step
-	// of every workflow.
-	dc.TransferProcessorMaxPollRPS.Key(): 200,
-	dc.TimerProcessorMaxPollRPS.Key():    200,
+	// of every workflow. They are not read more often than something is new.
+	dc.TransferProcessorMaxPollRPS.Key(): 2000,
+	dc.TimerProcessorMaxPollRPS.Key():    2000,
+	// A queue with more than 500 tasks waiting is otherwise handed to a second reader with what the first one leaves of the
+	// reads, which is nothing where there is one namespace: timers were up to a minute late.
+	dc.TransferQueueMaxReaderCount.Key():   1,
+	dc.VisibilityQueueMaxReaderCount.Key(): 1,
+	dc.TimerQueueMaxReaderCount.Key():      1,
+	// What a busy workflow is to do next waits in a line of its own. Otherwise each task waits half a second for the
+	// workflow's lock, again and again, and after ten times in vain two seconds more.
+	dc.TaskSchedulerEnableExecutionQueueScheduler.Key(): true,
 	// What is done is let go of this often. In the default half minute ten thousand tasks gather, all of which are looked at
 	// whenever more are read.
 	dc.TransferProcessorUpdateAckInterval.Key():   3 * time.Second,
