@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime"
 
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
 	"golang.org/x/sync/errgroup"
 
 	"processidea/workflows"
@@ -23,7 +25,7 @@ func (a *Activities) Burst(ctx context.Context, calls []workflows.BurstCall) ([]
 	return results, g.Wait()
 }
 
-// executeOne leaves a function behind that does not heed its time: it is tried again by itself.
+// executeOne leaves a function behind that does not heed its time.
 func (a *Activities) executeOne(ctx context.Context, c workflows.BurstCall) workflows.Executed {
 	ctx, done := context.WithTimeout(ctx, c.Timeout)
 	defer done()
@@ -33,6 +35,6 @@ func (a *Activities) executeOne(ctx context.Context, c workflows.BurstCall) work
 	case e := <-executed:
 		return e
 	case <-ctx.Done():
-		return workflows.Executed{Again: true}
+		return workflows.TakeExecuted(nil, temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_START_TO_CLOSE, nil))
 	}
 }

@@ -23,9 +23,9 @@ type BurstCall struct {
 // Executed is what became of one Call of a burst.
 type Executed struct {
 	Value any `json:"value,omitempty"`
-	// Fault is why it failed for good.
+	// Fault is why it failed.
 	Fault *model.Fault `json:"fault,omitempty"`
-	// Again says that it failed, and may be tried again.
+	// Again says that it may be tried again. Without a Fault it was not tried at all.
 	Again bool `json:"again,omitempty"`
 }
 
@@ -72,16 +72,23 @@ func (i *instance) executeBurst(ctx workflow.Context, burst []model.Ready) {
 			}
 		}
 		for n, r := range burst {
-			switch e := results[n]; {
-			case e.Again:
-				i.execute(ctx, r)
-			case e.Fault != nil:
-				i.run.Fail(r.Record.ID, e.Fault)
-			default:
-				i.run.Succeed(r.Record.ID, e.Value)
-			}
+			i.took(ctx, r, results[n])
 		}
 	})
+}
+
+// took takes what became of one Call of a burst. The burst was the first of its attempts.
+func (i *instance) took(ctx workflow.Context, r model.Ready, e Executed) {
+	switch {
+	case e.Again && e.Fault == nil:
+		i.execute(ctx, r)
+	case e.Again && r.Tool.Attempts > 1:
+		i.executeUpTo(ctx, r, r.Tool.Attempts-1)
+	case e.Fault != nil:
+		i.run.Fail(r.Record.ID, e.Fault)
+	default:
+		i.run.Succeed(r.Record.ID, e.Value)
+	}
 }
 
 func (i *instance) burstSummary(burst []model.Ready) string {
@@ -90,13 +97,10 @@ func (i *instance) burstSummary(burst []model.Ready) string {
 
 // TakeExecuted words what a Tool came to.
 func TakeExecuted(value any, err error) Executed {
-	switch {
-	case err == nil:
+	if err == nil {
 		return Executed{Value: value}
-	case retryable(err):
-		return Executed{Again: true}
 	}
-	return Executed{Fault: faultOf(err)}
+	return Executed{Fault: faultOf(err), Again: retryable(err)}
 }
 
 func retryable(err error) bool {

@@ -50,6 +50,26 @@ func TestPureCallsThatAreReadyAtOnceRunTogether(t *testing.T) {
 	}
 }
 
+func TestACallOfABurstHasNoMoreAttemptsThanItsToolAllows(t *testing.T) {
+	retry := func(n int) string {
+		return strings.TrimSuffix(textTool, "}") + fmt.Sprintf(`, "_retry": {"attempts": %d}}`, n)
+	}
+	s := newScenario(t, `{"schema": {"tools": {"falter": `+retry(2)+`, "stumble": `+retry(1)+`}}, "context": [
+		{"type": "plan", "stage": "optimal", "plan": [
+			{"_tool": "falter", "text": "two attempts", "_outputPath": "a"}, {"_tool": "stumble", "text": "one attempt", "_outputPath": "b"}
+		]}, {"type": "state", "c": 1}]}`, nothingMore)
+	if r := s.finish(); r.Calls != (model.Counts{Failed: 2}) {
+		t.Errorf("%+v", r.Calls)
+	}
+	why := map[string]string{}
+	for _, c := range s.instance("").Calls {
+		why[c.Tool] = c.Error.Message
+	}
+	if !strings.Contains(why["falter"], "2 times") || !strings.Contains(why["stumble"], "stumbled") {
+		t.Error(why)
+	}
+}
+
 // What a task decides may be decided again, otherwise, where the task is lost. An end cannot be taken back.
 func TestAnInstanceIsToldOfItsEndInATaskBehindTheOneThatDecides(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"whisper": `+textTool+`}}, "context": [{"type": "state", "a": 1}]}`,

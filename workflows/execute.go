@@ -20,6 +20,11 @@ const (
 
 // execute starts a Call's activity and takes its end into the Run.
 func (i *instance) execute(ctx workflow.Context, r model.Ready) {
+	i.executeUpTo(ctx, r, r.Tool.Attempts)
+}
+
+// executeUpTo executes a Call that has some of its attempts left.
+func (i *instance) executeUpTo(ctx workflow.Context, r model.Ready, attempts int) {
 	if r.Binding.Kind == model.KindDelegate {
 		i.delegate(ctx, r)
 		return
@@ -34,14 +39,14 @@ func (i *instance) execute(ctx workflow.Context, r model.Ready) {
 	if pure(r) {
 		f = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 			StartToCloseTimeout: r.Tool.Timeout,
-			RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: int32(r.Tool.Attempts)},
+			RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
 			Summary:             summary,
 		}), ActivityExecute, in)
 	} else {
 		f = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 			StartToCloseTimeout: r.Tool.Timeout,
 			HeartbeatTimeout:    heartbeatTimeout,
-			RetryPolicy:         callRetries(r.Tool.Attempts),
+			RetryPolicy:         callRetries(attempts),
 			Summary:             summary,
 		}), ActivityExecute, in)
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -332,6 +333,11 @@ func registerTestTools(r *tools.Registry) {
 			return "", fmt.Errorf("I stumbled over %q", in.Text)
 		}
 		return in.Text, nil
+	}, tools.Pure())
+	var faltered sync.Map
+	tools.Register(r, "falter", func(_ context.Context, in text) (string, error) {
+		n, _ := faltered.LoadOrStore(in.Text, new(atomic.Int32))
+		return "", fmt.Errorf("I faltered %d times over %q", n.(*atomic.Int32).Add(1), in.Text)
 	}, tools.Pure())
 	tools.Register(r, "balk", func(_ context.Context, in text) (string, error) {
 		return "", tools.Final(fmt.Errorf("I balk at %q", in.Text))
