@@ -63,6 +63,25 @@ func (r PartReport) Over() bool {
 	return r.Status == StatusCompleted || r.Status == StatusFailed || r.Status == StatusCancelled
 }
 
+// Told is what a part has told the whole of.
+type Told struct {
+	rest  string // of its last report, all but the Calls
+	ended int    // Calls
+}
+
+// News says whether a report of a part of so many instances tells something that the whole should know now, and takes it
+// as told then. Calls that have ended, and nothing else, are told of a tenth at a time: each report is a task for both.
+func (t *Told) News(r PartReport, instances int) bool {
+	ended := r.Calls.Ended()
+	r.Calls = Counts{}
+	rest := string(Encode(Normal(r)))
+	if rest == t.rest && ended < t.ended+max(1, instances/10, t.ended/10) {
+		return false
+	}
+	t.rest, t.ended = rest, ended
+	return true
+}
+
 // Split parts a process; nil where it has no more instances than one Request may cover.
 func Split(i *Idea, now time.Time) *Parts {
 	tokens := i.Tokens()

@@ -71,6 +71,36 @@ func TestSomePartsAreAtWorkAtATimeAndNoneWaitsForOneThatWaitsForPeople(t *testin
 	}
 }
 
+func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
+	var told Told
+	report := PartReport{Status: StatusRunning}
+	for _, step := range []struct {
+		what   string
+		change func()
+		news   bool
+	}{
+		{"its start", func() {}, true},
+		{"nothing", func() {}, false},
+		{"nine Calls of a hundred instances", func() { report.Calls.Done = 9 }, false},
+		{"a tenth one, which failed", func() { report.Calls.Failed = 1 }, true},
+		{"nine more", func() { report.Calls.Done = 18 }, false},
+		{"a Request", func() { report.Requests = 1 }, true},
+		{"a decision to be made", func() { report.Pending = []Pending{{Call: "1.1"}} }, true},
+		{"many Calls", func() { report.Calls.Done = 500 }, true},
+		{"less than a tenth of them", func() { report.Calls.Done = 549 }, false},
+		{"a tenth of them", func() { report.Calls.Done = 560 }, true},
+	} {
+		if step.change(); told.News(report, 100) != step.news {
+			t.Errorf("%s: that it is news is not %v", step.what, step.news)
+		}
+	}
+	var few Told
+	few.News(PartReport{Status: StatusRunning}, 3)
+	if !few.News(PartReport{Status: StatusRunning, Calls: Counts{Done: 1}}, 3) {
+		t.Error("one Call of three instances is no news")
+	}
+}
+
 func TestAnOldReportIsNotTakenForALaterOne(t *testing.T) {
 	_, p := split(t, 4, "")
 	p.Heard(PartReport{Number: 1, Seq: 3, Status: StatusCompleted})

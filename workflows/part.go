@@ -15,7 +15,7 @@ func (p *process) tellWhole(ctx workflow.Context, status model.ProcessStatus, la
 		return
 	}
 	r := p.partReport(status, last)
-	if !p.isNews(r) && !last {
+	if !p.told.News(r, len(p.mind.Members())) && !last {
 		return
 	}
 	p.reports++
@@ -27,19 +27,6 @@ func (p *process) tellWhole(ctx workflow.Context, status model.ProcessStatus, la
 	if err := workflow.SignalExternalWorkflow(ctx, p.start.Part.Of.ID, "", SignalPart, r).Get(ctx, nil); err != nil {
 		workflow.GetLogger(ctx).Warn("the whole process could not be told", "error", err)
 	}
-}
-
-// isNews says whether a report tells something that the whole should know now, and takes it as told then. Calls that have
-// ended, and nothing else, are told of a tenth at a time: each report is a task for both.
-func (p *process) isNews(r model.PartReport) bool {
-	ended := r.Calls.Ended()
-	r.Calls = model.Counts{}
-	now := string(model.Encode(model.Normal(r)))
-	if now == p.told && ended < p.toldCalls+max(1, len(p.mind.Members())/10, p.toldCalls/10) {
-		return false
-	}
-	p.told, p.toldCalls = now, ended
-	return true
 }
 
 func (p *process) partReport(status model.ProcessStatus, last bool) model.PartReport {

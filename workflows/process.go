@@ -76,12 +76,11 @@ type process struct {
 	over   model.ProcessStatus // how it has ended; empty: it has not
 	// parts are what a process of very many instances is split into; nil where it is not.
 	parts *model.Parts
-	// told is what the process that this is a part of was told last, beside how many Calls had ended, and reports how often
-	// it was; gone says that it is not there any more.
-	told      string
-	toldCalls int
-	reports   int
-	gone      bool
+	// told is what the process that this is a part of was told, and reports how often it was; gone says that it is not
+	// there any more.
+	told    model.Told
+	reports int
+	gone    bool
 
 	messages  map[string][]any // of the Idea, as far as instances see them, by token
 	held      bool             // the instances were told that the process is paused
