@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	enumspb "go.temporal.io/api/enums/v1"
-
 	"processidea/model"
 	"processidea/workflows"
 )
@@ -67,31 +65,5 @@ func TestACallOfABurstHasNoMoreAttemptsThanItsToolAllows(t *testing.T) {
 	}
 	if !strings.Contains(why["falter"], "2 times") || !strings.Contains(why["stumble"], "stumbled") {
 		t.Error(why)
-	}
-}
-
-// What a task decides may be decided again, otherwise, where the task is lost. An end cannot be taken back.
-func TestAnInstanceIsToldOfItsEndInATaskBehindTheOneThatDecides(t *testing.T) {
-	s := newScenario(t, `{"schema": {"tools": {"whisper": `+textTool+`}}, "context": [{"type": "state", "a": 1}]}`,
-		`{"solution": {"calls": [{"_tool": "whisper", "text": "A", "_outputPath": "b"}]}}`, nothingMore)
-	s.finish()
-	certain, told := false, false
-	for _, e := range history(t, s.id).Events {
-		switch e.GetEventType() {
-		case enumspb.EVENT_TYPE_TIMER_FIRED:
-			certain = true
-		case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
-			certain = false
-		case enumspb.EVENT_TYPE_MARKER_RECORDED:
-			if strings.Contains(string(e.GetUserMetadata().GetSummary().GetData()), "signal "+workflows.SignalEnd) {
-				told = true
-				if !certain {
-					t.Error("the end is told in the task that decides it")
-				}
-			}
-		}
-	}
-	if !told {
-		t.Error("the end was not found in the history")
 	}
 }

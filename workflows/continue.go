@@ -42,7 +42,7 @@ func (p *process) leaving(ctx workflow.Context) bool {
 
 // idle says that nothing would be lost: no signal is on its way, and none is left to be read.
 func (p *process) idle() bool {
-	return p.outbox.empty() && !p.notifying && len(p.joining) == 0 && !p.inbox.selector.HasPending()
+	return p.outbox.empty() && !p.notifying && len(p.joining) == 0 && len(p.endings.list) == 0 && !p.inbox.selector.HasPending()
 }
 
 // continued is the IdeaStatus of a run that another one went on from. Runs that are over must not be found by what they

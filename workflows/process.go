@@ -24,7 +24,7 @@ func Process(ctx workflow.Context, start Start, carried *CarriedProcess) (*model
 	for err = p.startNew(ctx); err == nil && ctx.Err() == nil && !p.gone; err = p.startNew(ctx) {
 		p.conclude(ctx)
 		if p.leaving(ctx) {
-			if p.endInstances(ctx); p.idle() {
+			if p.endInstances(ctx, true); p.idle() {
 				return nil, p.continueAsNew(ctx)
 			}
 			p.inbox.wait(ctx)
@@ -36,17 +36,19 @@ func Process(ctx workflow.Context, start Start, carried *CarriedProcess) (*model
 		if step == model.StepAsk {
 			p.ask(ctx, brief)
 		}
-		p.endInstances(ctx)
-		if step == model.StepOver && p.windUp(ctx) {
-			return p.finish(ctx)
+		if p.endInstances(ctx, step == model.StepOver); step == model.StepOver {
+			if len(p.endings.list) > 0 {
+				p.inbox.wait(ctx)
+			} else if p.windUp(ctx) {
+				return p.finish(ctx)
+			}
+			continue
 		}
 		p.notify(ctx)
 		p.show(ctx, step)
 		p.tellWhole(ctx, p.statusAt(step), false)
 		p.inbox.wakeAt(ctx, p.mind.Wake(), "until the next Request is due")
-		if step != model.StepOver {
-			p.inbox.wait(ctx)
-		}
+		p.inbox.wait(ctx)
 	}
 	if ctx.Err() != nil || p.gone {
 		return nil, p.cancelled(ctx)
@@ -91,6 +93,7 @@ type process struct {
 	watch     model.Watch // what they were told
 	notifying bool        // they are being told
 	joining   []joining
+	endings   endings
 
 	adapts bool // the LLM may be asked to fit values
 
@@ -280,24 +283,6 @@ func (p *process) onReport(_ workflow.Context, r model.Report) {
 	}
 }
 
-// endInstances tells the instances that have reached their goal, or failed, that they have. That cannot be taken back, so
-// they are told in a task behind the one that decides it: what a lost task had decided is decided again, and may come out
-// otherwise where a person's word has arrived meanwhile.
-func (p *process) endInstances(ctx workflow.Context) {
-	var list []Delivery
-	for _, m := range p.mind.TakeEnded() {
-		list = append(list, delivery(InstanceID(p.id, m.Token), SignalEnd, EndSignal{Status: m.Status}))
-	}
-	if len(list) == 0 {
-		return
-	}
-	ctx, done := workflow.NewDisconnectedContext(ctx)
-	defer done()
-	// It fails only where this context is cancelled.
-	_ = workflow.NewTimerWithOptions(ctx, time.Millisecond, workflow.TimerOptions{Summary: "until it is certain who has ended"}).Get(ctx, nil)
-	p.tell(ctx, list)
-}
-
 // windUp seals the last Idea and waits for the instances to end. It says whether the process is over then: what people
 // signalled in the meantime may keep it at work.
 func (p *process) windUp(ctx workflow.Context) bool {
@@ -339,6 +324,7 @@ func (p *process) cancelled(ctx workflow.Context) error {
 			_ = workflow.RequestCancelExternalWorkflow(ctx, InstanceID(p.id, m.Token), "").Get(ctx, nil)
 		}
 	}
+	p.tellEnds(ctx, len(p.endings.list)) // whatever a lost task decides again, the process is cancelled
 	p.over = model.StatusCancelled
 	p.attribute(ctx, string(model.StatusCancelled), 0)
 	p.tellWhole(ctx, model.StatusCancelled, true)

@@ -1,0 +1,93 @@
+package workflows_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	enumspb "go.temporal.io/api/enums/v1"
+
+	"processidea/model"
+	"processidea/workflows"
+)
+
+// What a task decides may be decided again, otherwise, where the task is lost. An end cannot be taken back.
+func TestAnInstanceIsToldOfItsEndInATaskBehindTheOneThatDecides(t *testing.T) {
+	s := newScenario(t, `{"schema": {"tools": {"whisper": `+textTool+`}}, "context": [{"type": "state", "a": 1}]}`,
+		`{"solution": {"calls": [{"_tool": "whisper", "text": "A", "_outputPath": "b"}]}}`, nothingMore)
+	s.finish()
+	certain, told := false, false
+	for _, e := range history(t, s.id).Events {
+		switch e.GetEventType() {
+		case enumspb.EVENT_TYPE_TIMER_FIRED:
+			certain = true
+		case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
+			certain = false
+		case enumspb.EVENT_TYPE_MARKER_RECORDED:
+			if strings.Contains(string(e.GetUserMetadata().GetSummary().GetData()), "signal "+workflows.SignalEnd) {
+				told = true
+				if !certain {
+					t.Error("the end is told in the task that decides it")
+				}
+			}
+		}
+	}
+	if !told {
+		t.Error("the end was not found in the history")
+	}
+}
+
+// closed says how an instance's workflow has ended; empty: it has not.
+func (s *scenario) closed(token string) string {
+	s.t.Helper()
+	d, err := s.client.DescribeWorkflowExecution(s.t.Context(), workflows.InstanceID(s.id, token), "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if status := d.GetWorkflowExecutionInfo().GetStatus(); status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return status.String()
+	}
+	return ""
+}
+
+// oneOfMany begins a process of thirty instances, the first of which settles; the others wait for a person.
+func oneOfMany(t *testing.T) *scenario {
+	s := newScenario(t, manyInstances(newTill(t), 30, 1, `{"gather": "5m"}`), payAll, nothingMore)
+	s.start()
+	s.waitsFor(29)
+	eventually(t, "the first settles", func() bool {
+		for _, i := range s.processStatus().Instances {
+			if i.Status == model.InstanceSettled {
+				return true
+			}
+		}
+		return false
+	})
+	return s
+}
+
+func (s *scenario) cancel() {
+	s.t.Helper()
+	if err := s.client.CancelWorkflow(s.t.Context(), s.id, ""); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestAnInstanceThatHasEndedIsClosedWhileOthersWaitForPeople(t *testing.T) {
+	s := oneOfMany(t)
+	eventually(t, "the first is closed", func() bool { return s.closed("i0") == "Completed" })
+	if status := s.processStatus().Status; status != model.StatusRunning || s.closed("i1") != "" {
+		t.Errorf("the process is %s, another instance %q", status, s.closed("i1"))
+	}
+	s.cancel()
+}
+
+// One that Temporal cancels before it is told that it has reached its goal is as closed as the others.
+func TestACancelledProcessLeavesNoInstanceOpen(t *testing.T) {
+	s := oneOfMany(t)
+	s.cancel()
+	for n := range 30 {
+		token := fmt.Sprintf("i%d", n)
+		eventually(t, token+" is closed", func() bool { return s.closed(token) != "" })
+	}
+}
