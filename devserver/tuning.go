@@ -15,9 +15,10 @@ import (
 // A duration must be one: a bare number would be read as seconds.
 var tuning = dc.StaticClient{
 	// The queues of what to do next are read 20 times a second by default: 50 ms for every step
-	// of every workflow. They are not read more often than something is new.
-	dc.TransferProcessorMaxPollRPS.Key(): 2000,
-	dc.TimerProcessorMaxPollRPS.Key():    2000,
+	// of every workflow. More than this makes every read one of few tasks, and the closing byte of a Call 3 ms farther from
+	// its tool.
+	dc.TransferProcessorMaxPollRPS.Key(): 200,
+	dc.TimerProcessorMaxPollRPS.Key():    200,
 	// A queue with more than 500 tasks waiting is otherwise handed to a second reader with what the first one leaves of the
 	// reads, which is nothing where there is one namespace: timers were up to a minute late.
 	dc.TransferQueueMaxReaderCount.Key():   1,
