@@ -42,7 +42,7 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 		}
 	}
 	wellFormed(t, plot)
-	if o, err = readOptions([]string{"--from", figures, "--svg", plot + "2"}, io.Discard); err != nil {
+	if o, err = readOptions([]string{"--from", figures, "--from", figures, "--svg", plot + "2"}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	var again strings.Builder

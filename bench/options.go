@@ -30,7 +30,8 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 	}
 	f.StringVar(&o.json, "json", "", "file for the figures as JSON")
 	f.StringVar(&o.svg, "svg", "", "file for the plots")
-	f.Func("from", "measure nothing, and take the figures from a `file` that --json made; may be given several times",
+	f.Func("from", "measure nothing, and take the figures from a `file` that --json made; may be given several times: "+
+		"of a work that is in several the last one counts",
 		func(name string) error { o.from = append(o.from, name); return nil })
 	f.StringVar(&o.profile, "cpuprofile", "", "file for a processor profile of all works, for go tool pprof")
 	f.StringVar(&o.hops, "hops", "", "file to add every event of every history to, in the order of time")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 )
 
@@ -97,7 +98,14 @@ func readFigures(_ context.Context, o options) (figures []figure, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("read figures of %s: %w", name, err)
 		}
-		figures = append(figures, r.Figures...)
+		figures = append(without(figures, r.Figures), r.Figures...)
 	}
 	return figures, nil
+}
+
+// without leaves out the works that were measured again.
+func without(figures, again []figure) []figure {
+	return slices.DeleteFunc(figures, func(f figure) bool {
+		return slices.ContainsFunc(again, func(g figure) bool { return f.Work == g.Work })
+	})
 }
