@@ -50,11 +50,14 @@ func (s *scenario) closed(token string) string {
 	return ""
 }
 
-// oneOfMany begins a process of thirty instances, the first of which settles; the others wait for a person.
+// oneOfMany begins a process of twenty instances, the first of which settles; the others wait for a person. One is less than
+// is told at once of that many.
 func oneOfMany(t *testing.T) *scenario {
-	s := newScenario(t, manyInstances(newTill(t), 30, 1, `{"gather": "5m"}`), payAll, nothingMore)
+	t.Helper()
+	atLength(t)
+	s := newScenario(t, manyInstances(newTill(t), 20, 1, `{"gather": "5m"}`), payAll, nothingMore)
 	s.start()
-	s.waitsFor(29)
+	s.waitsFor(19)
 	eventually(t, "the first settles", func() bool {
 		for _, i := range s.processStatus().Instances {
 			if i.Status == model.InstanceSettled {
@@ -86,7 +89,7 @@ func TestAnInstanceThatHasEndedIsClosedWhileOthersWaitForPeople(t *testing.T) {
 func TestACancelledProcessLeavesNoInstanceOpen(t *testing.T) {
 	s := oneOfMany(t)
 	s.cancel()
-	for n := range 30 {
+	for n := range 20 {
 		token := fmt.Sprintf("i%d", n)
 		eventually(t, token+" is closed", func() bool { return s.closed(token) != "" })
 	}
