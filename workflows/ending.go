@@ -15,7 +15,7 @@ import (
 const (
 	endsSoon = time.Millisecond // for a task behind this one, where the process waits for nothing else
 	endsLate = time.Second      // where it does
-	endsPart = 10               // this part of all instances is told at once
+	endsPart = 10               // of so many instances one is enough to be told without waiting for more
 )
 
 // ending is an instance that is to be told of its end.
