@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -76,9 +77,9 @@ func (h *Handler) turn(header http.Header) (int, error) {
 }
 
 // choose finds the line that answers: the first whose When the prompt holds, else by turn.
-func (h *Handler) choose(turn int, prompt string) (Reply, bool) {
+func (h *Handler) choose(turn int, prompt func() string) (Reply, bool) {
 	for _, r := range h.replies {
-		if r.When != "" && strings.Contains(prompt, r.When) {
+		if r.When != "" && strings.Contains(prompt(), r.When) {
 			return r, true
 		}
 	}
@@ -90,7 +91,7 @@ func (h *Handler) choose(turn int, prompt string) (Reply, bool) {
 
 // answer sends the reply for one readable request.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, asked request, seen *Seen) End {
-	reply, found := h.choose(seen.Request, asked.prompt())
+	reply, found := h.choose(seen.Request, sync.OnceValue(asked.prompt))
 	if !found {
 		refuse(w, http.StatusBadRequest, "no_reply",
 			fmt.Sprintf("rehearsal: no reply for request %d: the file has %d", seen.Request, len(h.byTurn)))
