@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 )
@@ -102,6 +103,33 @@ func TestEncodeGivesCanonicalBytes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			if got := string(Encode(mustDecode(c.text))); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestEveryByteIsEncodedWhereverItStands(t *testing.T) {
+	around := strings.Repeat("x", 20)
+	for c := range 256 {
+		for at := range len(around) + 1 {
+			text := around[:at] + string([]byte{byte(c)}) + around[at:]
+			got := string(Encode(text))
+			var back string
+			if err := json.Unmarshal([]byte(got), &back); err != nil || !utf8.ValidString(got) || back != strings.ToValidUTF8(text, "\ufffd") {
+				t.Fatalf("%q became %s, which is %q: %v", text, got, back, err)
+			}
+			if byItself := c >= ' ' && c < 0x80 && c != '"' && c != '\\'; byItself && got != `"`+text+`"` {
+				t.Fatalf("%q became %s", text, got)
+			}
+		}
+	}
+}
+
+func TestWhatWasLentIsWrittenAnewForTheNext(t *testing.T) {
+	for _, v := range []any{"a long text", "short", nil} {
+		LendJSON(v, func(data []byte) {
+			if !bytes.Equal(data, Encode(v)) {
+				t.Errorf("%v was lent as %s", v, data)
 			}
 		})
 	}

@@ -46,8 +46,18 @@ func (w *promptWriter) line(format string, args ...any) {
 
 func (w *promptWriter) title(s string) { w.line("\n## %s", s) }
 
+// lineOf writes a value behind a label. A State may be a megabyte, which fmt would copy several times.
+func (w *promptWriter) lineOf(label string, v any) {
+	LendJSON(w.shown(v), func(data []byte) {
+		w.Grow(len(label) + len(data) + 1)
+		w.WriteString(label)
+		w.Write(data)
+		w.WriteByte('\n')
+	})
+}
+
 // value shows a value as compact JSON, and what is large by type, size and beginning.
-func (w *promptWriter) value(v any) string { return string(Encode(w.shown(v))) }
+func (w *promptWriter) value(v any) []byte { return Encode(w.shown(v)) }
 
 func (w *promptWriter) shown(v any) any {
 	if h, ok := AsHandle(v); ok {
@@ -267,9 +277,9 @@ func (w *promptWriter) states() {
 	shared := ViewOf(w.idea.Context, "").Payload[TypeState]
 	for _, c := range w.brief.Covered {
 		if c.Token != "" {
-			w.line("%s: %s", c.Token, w.value(beside(shared, c.State)))
+			w.lineOf(c.Token+": ", beside(shared, c.State))
 		} else {
-			w.line("%s", w.value(c.State))
+			w.lineOf("", c.State)
 		}
 		w.own(c)
 		if len(c.Missing) > 0 {

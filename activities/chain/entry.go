@@ -76,8 +76,8 @@ func (d draft) digest(ctx context.Context, values *blobs.Store) (digest string, 
 	if err != nil {
 		return "", 0, err
 	}
-	data := model.Encode(whole)
-	return digestOf(data), len(data), nil
+	model.LendJSON(whole, func(data []byte) { digest, size = digestOf(data), len(data) })
+	return digest, size, nil
 }
 
 // wholeIdea joins an Idea's meta and body, with every value of the store in its place.
