@@ -87,15 +87,31 @@ func (c *chat) send(ctx context.Context) (*chunkStream, error) {
 		return nil, err
 	}
 	var answer *http.Response
-	options := append(c.options[:len(c.options):len(c.options)], option.WithJSONSet("stream", true))
-	if err := c.client.Post(ctx, "chat/completions", c.ask(), &answer, options...); err != nil {
+	body, err := c.body()
+	if err != nil {
+		return nil, err
+	}
+	options := append(c.options[:len(c.options):len(c.options)], option.WithRequestBody("application/json", body))
+	if err := c.client.Post(ctx, "chat/completions", nil, &answer, options...); err != nil {
 		return ssestream.NewStream[chunk](nil, err), nil
 	}
 	return ssestream.NewStream[chunk](newEvents(answer, c.alive), nil), nil
 }
 
-// ask is the request, in the way that the server takes.
-func (c *chat) ask() openai.ChatCompletionNewParams {
+// body is the request's JSON. The client would go over the prompt five times, and States make it a megabyte: here the
+// prompt is written once, behind the rest, which is small, as the client writes it.
+func (c *chat) body() ([]byte, error) {
+	params, messages := c.ask()
+	b, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	b = append(b[:len(b)-1], `,"stream":true,"messages":`...)
+	return append(model.AppendJSON(b, messages), '}'), nil
+}
+
+// ask is the request without its messages, and the messages, in the way that the server takes.
+func (c *chat) ask() (openai.ChatCompletionNewParams, []any) {
 	p := c.params
 	schema := json.RawMessage(model.Encode(c.form.Schema))
 	messages := c.messages
@@ -117,20 +133,11 @@ func (c *chat) ask() openai.ChatCompletionNewParams {
 	if c.way.oldMax {
 		p.MaxTokens, p.MaxCompletionTokens = p.MaxCompletionTokens, param.Opt[int64]{}
 	}
-	p.Messages = prompt(messages)
-	return p
-}
-
-func prompt(messages []model.PromptMessage) []openai.ChatCompletionMessageParamUnion {
-	var out []openai.ChatCompletionMessageParamUnion
-	for _, m := range messages {
-		if m.Role == "system" {
-			out = append(out, openai.SystemMessage(m.Content))
-		} else {
-			out = append(out, openai.UserMessage(m.Content))
-		}
+	list := make([]any, len(messages))
+	for i, m := range messages {
+		list[i] = model.Ordered{{Key: "role", Value: m.Role}, {Key: "content", Value: m.Content}}
 	}
-	return out
+	return p, list
 }
 
 // concede finds another way to ask a server that refused this one; false where there is none.
