@@ -2,9 +2,9 @@ package model
 
 import "slices"
 
-// writers finds the Calls that may write a path without a look at all of them, by the first step of what they claim. A
-// Call's claims become fewer while Next is at work; of those that have ended it may miss some, so that it is no help where
-// what they might have written counts.
+// writers finds the unfinished Calls that may write a path without a look at all of them, by the first step of what they
+// claim. Their claims become fewer while Next is at work, and some end: whoever asks looks again. It is no help where
+// what Calls that have ended might have written counts.
 type writers struct {
 	under map[string][]*Record
 	whole bool // one writes the whole State: it has to do with every path
@@ -13,6 +13,9 @@ type writers struct {
 func writersOf(records []*Record) *writers {
 	w := &writers{under: map[string][]*Record{}}
 	for _, rec := range records {
+		if rec.Status.Ended() {
+			continue
+		}
 		for _, p := range rec.claims() {
 			if len(p) == 0 {
 				w.whole = true
@@ -26,7 +29,7 @@ func writersOf(records []*Record) *writers {
 	return w
 }
 
-// about lists, in Plan order, Calls among which are all that write something that has to do with one of the paths.
+// about lists, in Plan order, Calls among which are all unfinished ones that write something that has to do with one of the paths.
 func (r *Run) about(paths ...Path) []*Record {
 	if r.writers == nil || r.writers.whole {
 		return r.records
