@@ -11,8 +11,8 @@ import (
 // DefaultBatch is how many instances a process has at most before it is split, unless its config says otherwise.
 const DefaultBatch = 100
 
-// partsAtOnce is how many parts are at work at a time: their LLM is asked for all of them, and the more there are, the fewer
-// of their instances' reports one workflow task takes. Those that only wait for people do not count.
+// partsAtOnce is how many parts are at work at a time at most: their LLM is asked for all of them, and the more there are, the
+// fewer of their instances' reports one workflow task takes. Those that only wait for people do not count.
 const partsAtOnce = 3
 
 // Parts is a process that is split, at work. It is plain data, so that it travels as it is.
@@ -119,23 +119,30 @@ func (p *Parts) Heard(r PartReport) {
 	}
 }
 
-// Start gives the parts to start now. They count as started from then on.
-func (p *Parts) Start() []Part {
-	var start []Part
+// Start gives the part to start now; nil where there is none. It counts as started from then on. One begins at a time, as
+// the instances of one that has told of itself have all started: where Calls are quick it is nearly done by then, and where
+// they are slow the next one does not wait for them.
+func (p *Parts) Start() *Part {
 	working := 0
 	for _, part := range p.List {
-		if part.Started && !part.Report.Over() && !part.Report.Waits {
+		switch {
+		case !part.Started || part.Report.Over():
+		case part.Report.Seq == 0:
+			return nil
+		case !part.Report.Waits:
 			working++
 		}
+	}
+	if working >= partsAtOnce || p.Paused != nil {
+		return nil
 	}
 	for i := range p.List {
-		if part := &p.List[i]; !part.Started && working < partsAtOnce && p.Paused == nil {
+		if part := &p.List[i]; !part.Started {
 			part.Started = true
-			working++
-			start = append(start, *part)
+			return part
 		}
 	}
-	return start
+	return nil
 }
 
 // Running gives the numbers of the parts that have started and not ended.

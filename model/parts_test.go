@@ -54,21 +54,41 @@ func TestAPartSeesWhatIsSharedAndItsOwn(t *testing.T) {
 	}
 }
 
-func TestSomePartsAreAtWorkAtATimeAndNoneWaitsForOneThatWaitsForPeople(t *testing.T) {
+func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t *testing.T) {
 	_, p := split(t, 30, "")
-	if got := fmt.Sprint(numbersOf(p.Start())); got != "[1 2 3]" {
-		t.Errorf("%s are started", got)
-	}
-	p.Heard(PartReport{Number: 2, Seq: 1, Status: StatusRunning, Waits: true})
-	p.Heard(PartReport{Number: 3, Seq: 1, Status: StatusCompleted})
-	if got := fmt.Sprint(numbersOf(p.Start())); got != "[4 5]" {
-		t.Errorf("then %s are started", got)
+	for _, step := range []struct {
+		what  string
+		heard PartReport
+		start string // the numbers of those that start then
+	}{
+		{"at first", PartReport{}, "[1]"},
+		{"while the first begins", PartReport{}, "[]"},
+		{"when it has begun", PartReport{Number: 1, Seq: 1, Status: StatusRunning}, "[2]"},
+		{"when the second has", PartReport{Number: 2, Seq: 1, Status: StatusRunning}, "[3]"},
+		{"when three are at work", PartReport{Number: 3, Seq: 1, Status: StatusRunning}, "[]"},
+		{"when one of them waits for people", PartReport{Number: 2, Seq: 2, Status: StatusRunning, Waits: true}, "[4]"},
+		{"when one has ended while another begins", PartReport{Number: 3, Seq: 2, Status: StatusCompleted}, "[]"},
+		{"when that one has ended before it told of anything", PartReport{Number: 4, Status: StatusFailed}, "[5]"},
+		{"when it is at work", PartReport{Number: 5, Seq: 1, Status: StatusRunning}, "[6]"},
+	} {
+		p.Heard(step.heard)
+		if got := fmt.Sprint(numbersOf(p.startAll())); got != step.start {
+			t.Errorf("%s %s are started, want %s", step.what, got, step.start)
+		}
 	}
 	p.Paused = PausedBy("ann", "")
-	p.Heard(PartReport{Number: 4, Seq: 1, Status: StatusCompleted})
-	if got := p.Start(); len(got) != 0 || fmt.Sprint(p.Running()) != "[1 2 5]" {
-		t.Errorf("while it is paused %v are started and %v run", numbersOf(got), p.Running())
+	p.Heard(PartReport{Number: 6, Seq: 1, Status: StatusCompleted})
+	if got := p.Start(); got != nil || fmt.Sprint(p.Running()) != "[1 2 5]" {
+		t.Errorf("while it is paused %v is started and %v run", got, p.Running())
 	}
+}
+
+// startAll starts parts as long as there are any to start.
+func (p *Parts) startAll() (parts []Part) {
+	for part := p.Start(); part != nil; part = p.Start() {
+		parts = append(parts, *part)
+	}
+	return parts
 }
 
 func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {

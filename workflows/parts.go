@@ -18,8 +18,8 @@ func (p *process) runParts(ctx workflow.Context) (*model.Result, error) {
 	for ctx.Err() == nil {
 		p.passes++
 		p.checkLimit(ctx)
-		for _, part := range p.parts.Start() {
-			if err := p.startPart(ctx, part); err != nil {
+		if part := p.parts.Start(); part != nil {
+			if err := p.startPart(ctx, *part); err != nil {
 				return nil, err
 			}
 		}
