@@ -197,10 +197,10 @@ func (i *instance) close(request int) {
 
 func (i *instance) onEnd(ctx workflow.Context, s EndSignal) { i.end = s.Status }
 
-// maxRunning is how many Calls of one instance run at once. Over two thousand pending activities would leave the workflow
+// MaxRunning is how many Calls of one instance run at once. Over two thousand pending activities would leave the workflow
 // stuck, and over 4 MB of commands in one task would end it: two hundred with payloads below the store's threshold
 // stay far below both.
-const maxRunning = 200
+const MaxRunning = 200
 
 // startReady runs every Call that may run now, as many at once as are good for the workflow.
 func (i *instance) startReady(ctx workflow.Context) {
@@ -213,7 +213,7 @@ func (i *instance) startReady(ctx workflow.Context) {
 		i.gone = true
 		return
 	}
-	if room := maxRunning - i.running - len(i.delegates); room > 0 && !i.leaving(ctx) {
+	if room := MaxRunning - i.running - len(i.delegates); room > 0 && !i.leaving(ctx) {
 		next := i.queue[:min(room, len(i.queue))]
 		i.queue = i.queue[len(next):]
 		i.executeAll(ctx, next)

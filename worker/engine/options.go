@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"processidea/activities"
+	"processidea/workflows"
 )
 
 // Limits bound what one worker does at once. Zero is the SDK's default, or no limit where it has none.
@@ -25,7 +26,7 @@ type Limits struct {
 
 // Alone are the limits of a worker in the program that Temporal is in: what it starts nobody else would take, so that every
 // Call of a burst comes to it with the answer to the workflow task that started it.
-var Alone = Limits{EagerCalls: 200}
+var Alone = Limits{EagerCalls: workflows.MaxRunning}
 
 // activitySlots are what Requests and Calls share: one that may run finds a slot, however many of the other kind there are.
 func (l Limits) activitySlots() int {
