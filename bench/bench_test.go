@@ -52,6 +52,17 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 	wellFormed(t, plot+"2")
 }
 
+func TestWorksAreMeasuredInTurn(t *testing.T) {
+	o := options{works: []work{{rounds: 1}, {rounds: 3}, {rounds: 2}}}
+	if got, want := fmt.Sprint(o.turns()), "[{1 0} {1 1} {2 0} {0 0} {1 2} {2 1}]"; got != want {
+		t.Errorf("in the order %s, want %s", got, want)
+	}
+	o.rounds = 1
+	if got, want := fmt.Sprint(o.turns()), "[{0 0} {1 0} {2 0}]"; got != want {
+		t.Errorf("one round each in the order %s, want %s", got, want)
+	}
+}
+
 func readReport(t *testing.T, name string) (r report) {
 	t.Helper()
 	data, err := os.ReadFile(name)

@@ -56,3 +56,34 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 	}
 	return o, nil
 }
+
+// turn is one round of a work, by its place in the list.
+type turn struct{ work, round int }
+
+// turns is a round of each work, and again: a machine that slows down does so for all of them. Works of fewer rounds have
+// them at the end.
+func (o options) turns() (list []turn) {
+	most := 0
+	for _, w := range o.works {
+		most = max(most, o.roundsOf(w))
+	}
+	for left := most; left > 0; left-- {
+		for i, w := range o.works {
+			if n := o.roundsOf(w); n >= left {
+				list = append(list, turn{i, n - left})
+			}
+		}
+	}
+	return list
+}
+
+// roundsOf is how often a work is done.
+func (o options) roundsOf(w work) int {
+	switch {
+	case o.rounds > 0:
+		return o.rounds
+	case o.quick:
+		return 1
+	}
+	return w.rounds
+}

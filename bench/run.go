@@ -29,11 +29,16 @@ func measure(ctx context.Context, o options) (figures []figure, err error) {
 		return nil, err
 	}
 	defer stop()
-	for _, w := range o.works {
-		r := &record{work: w.name}
-		if err := rounds(ctx, w, o, r); err != nil {
-			return nil, fmt.Errorf("measure %s: %w", w.name, err)
+	records := make([]*record, len(o.works))
+	for i, w := range o.works {
+		records[i] = &record{work: w.name}
+	}
+	for _, t := range o.turns() {
+		if err := once(ctx, o.works[t.work], records[t.work], o, t.round); err != nil {
+			return nil, fmt.Errorf("measure %s: %w", o.works[t.work].name, err)
 		}
+	}
+	for _, r := range records {
 		figures = append(figures, r.figures()...)
 	}
 	return figures, nil
@@ -55,21 +60,6 @@ func profile(path string) (stop func(), err error) {
 		pprof.StopCPUProfile()
 		_ = f.Close()
 	}, nil
-}
-
-func rounds(ctx context.Context, w work, o options, r *record) error {
-	n := w.rounds
-	if o.rounds > 0 {
-		n = o.rounds
-	} else if o.quick {
-		n = 1
-	}
-	for round := range n {
-		if err := once(ctx, w, r, o, round); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func once(ctx context.Context, w work, r *record, o options, round int) error {
