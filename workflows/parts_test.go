@@ -47,6 +47,24 @@ func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
 	s.keep("split", "/~part/1", "/~part/1/1")
 }
 
+func TestPartsDoNotWaitForTheSlowCallsOfOthersUpToThreeAtATime(t *testing.T) {
+	till, release := newTill(t), make(chan struct{})
+	till.after = func(int) { <-release }
+	s := newScenario(t, `{"config": {"batch": 1, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("false")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`]}`)
+	s.scripted = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 1, "_outputPath": "paid"}]}}
+{"solution": {"calls": []}}`
+	run := s.start()
+	eventually(t, "three Calls run", func() bool { return len(till.seen()) == 3 })
+	eventually(t, "the whole has heard of three", func() bool { return s.processStatus().Parts[2].Status == model.StatusRunning })
+	if _, err := s.client.DescribeWorkflowExecution(t.Context(), workflows.PartID(s.id, 4), ""); err == nil {
+		t.Error("a fourth is at work with them")
+	}
+	close(release)
+	if r := s.end(run); r.Status != model.StatusCompleted || r.Calls.Done != 4 || len(till.seen()) != 4 {
+		t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
+	}
+}
+
 func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 	till := newTill(t)
 	s := newScenario(t, `{"config": {"batch": 3, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 7)+`]}`)
