@@ -52,10 +52,14 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 	wellFormed(t, plot+"2")
 }
 
-func TestWorksAreMeasuredInTurn(t *testing.T) {
+func TestWorksAreMeasuredOneByOneOrInTurn(t *testing.T) {
 	o := options{works: []work{{rounds: 1}, {rounds: 3}, {rounds: 2}}}
-	if got, want := fmt.Sprint(o.turns()), "[{1 0} {1 1} {2 0} {0 0} {1 2} {2 1}]"; got != want {
+	if got, want := fmt.Sprint(o.turns()), "[{0 0} {1 0} {1 1} {1 2} {2 0} {2 1}]"; got != want {
 		t.Errorf("in the order %s, want %s", got, want)
+	}
+	o.inTurn = true
+	if got, want := fmt.Sprint(o.turns()), "[{1 0} {1 1} {2 0} {0 0} {1 2} {2 1}]"; got != want {
+		t.Errorf("in turn it is %s, want %s", got, want)
 	}
 	o.rounds = 1
 	if got, want := fmt.Sprint(o.turns()), "[{0 0} {1 0} {2 0}]"; got != want {

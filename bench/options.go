@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,7 @@ type options struct {
 	hops      string
 	rounds    int
 	quick     bool
+	inTurn    bool
 }
 
 // readOptions takes flags before, between and after the names of works. Without names it is every work that takes minutes
@@ -36,6 +38,8 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.profile, "cpuprofile", "", "file for a processor profile of all works, for go tool pprof")
 	f.StringVar(&o.hops, "hops", "", "file to add every event of every history to, in the order of time")
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
+	f.BoolVar(&o.inTurn, "in-turn", false, "a round of each work and again, instead of all rounds of one: sizes compare better where the "+
+		"machine slows down by and by, but each meets what the work before has left in memory")
 	f.BoolVar(&o.quick, "quick", false, "small sizes, one round: whether it works, not how fast")
 	for {
 		if err := f.Parse(args); err != nil {
@@ -60,19 +64,17 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 // turn is one round of a work, by its place in the list.
 type turn struct{ work, round int }
 
-// turns is a round of each work, and again: a machine that slows down does so for all of them. Works of fewer rounds have
-// them at the end.
+// turns is every round of the works in the order in which they are done: work by work, or a round of each and again. In
+// turn, works of fewer rounds have them at the end.
 func (o options) turns() (list []turn) {
-	most := 0
-	for _, w := range o.works {
-		most = max(most, o.roundsOf(w))
-	}
-	for left := most; left > 0; left-- {
-		for i, w := range o.works {
-			if n := o.roundsOf(w); n >= left {
-				list = append(list, turn{i, n - left})
-			}
+	for i, w := range o.works {
+		for round := range o.roundsOf(w) {
+			list = append(list, turn{i, round})
 		}
+	}
+	if o.inTurn {
+		left := func(t turn) int { return o.roundsOf(o.works[t.work]) - t.round }
+		slices.SortStableFunc(list, func(a, b turn) int { return left(b) - left(a) })
 	}
 	return list
 }
