@@ -157,7 +157,7 @@ func LendJSON(v any, use func([]byte)) {
 
 var lendable = sync.Pool{New: func() any { return new([]byte) }}
 
-// room guesses from above how many bytes a value takes, where not every second character is escaped.
+// room guesses how many bytes a value takes: enough, where not more than one character in eight is escaped.
 func room(v any) int {
 	n := 8 // a literal, or the brackets
 	switch v := v.(type) {
@@ -280,7 +280,7 @@ var asItIs = func() (table [256]bool) {
 }()
 
 // eightAsTheyAre says whether the first eight bytes of a text are such characters. States are megabytes of them: to look at
-// eight at a time takes a sixth of the time. The highest bit of a byte is set below where it is less than a space, in quote
+// eight at a time takes half of the time. The highest bit of a byte is set below where it is less than a space, in quote
 // and backslash where it is that, and in the word itself where it is not ASCII.
 func eightAsTheyAre(s string) bool {
 	if len(s) < 8 {
