@@ -39,7 +39,7 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.hops, "hops", "", "file to add every event of every history to, in the order of time")
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
 	f.BoolVar(&o.inTurn, "in-turn", false, "a round of each work and again, instead of all rounds of one: sizes compare better where the "+
-		"machine slows down by and by, but each meets what the work before has left in memory")
+		"machine slows down by and by, but all of them take longer, as none finds the machine as it left it")
 	f.BoolVar(&o.quick, "quick", false, "small sizes, one round: whether it works, not how fast")
 	for {
 		if err := f.Parse(args); err != nil {
