@@ -98,7 +98,7 @@ func (c *chat) send(ctx context.Context) (*chunkStream, error) {
 	return ssestream.NewStream[chunk](newEvents(answer, c.alive), nil), nil
 }
 
-// body is the request's JSON. The client would go over the prompt five times, and States make it a megabyte: here the
+// body is the request's JSON. The client would go over the prompt several times, and States make it a megabyte: here the
 // prompt is written once, behind the rest, which is small, as the client writes it.
 func (c *chat) body() ([]byte, error) {
 	params, messages := c.ask()
