@@ -228,7 +228,7 @@ func (r *Run) covered(rec *Record) bool {
 	for _, branch := range rec.OutputPath {
 		there := true
 		for _, p := range branch {
-			_, ok := lookupIn(r.state.Value(), p)
+			_, ok := lookupIn(r.state.now, p)
 			there = there && ok
 		}
 		if there {

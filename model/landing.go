@@ -162,7 +162,7 @@ func checkPlace(schema any, p Path, value any) error {
 }
 
 // Missing lists the properties that the State schema requires and State does not have.
-func (r *Run) Missing() []string { return MissingRequired(r.schema, r.state.Value()) }
+func (r *Run) Missing() []string { return MissingRequired(r.schema, r.state.now) }
 
 // MissingRequired lists the paths that a State schema requires and a State does not have.
 func MissingRequired(schema, state any) []string {

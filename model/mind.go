@@ -132,7 +132,7 @@ func (m *Mind) join(tokens []string) {
 		view := views[token]
 		member := &Member{Token: token, Status: InstanceWorking, quiet: true, calls: map[[2]int]CallReport{}, told: map[[2]int]bool{}}
 		member.state = NewState(view.Payload[TypeState])
-		member.Missing = MissingRequired(view.Schema[TypeState], member.state.Value())
+		member.Missing = MissingRequired(view.Schema[TypeState], member.state.now)
 		m.enter(member, token)
 		m.assign(plans, member, view)
 	}

@@ -106,7 +106,7 @@ func (r *Run) allClosed(branch []Path) (by string, closed bool) {
 	open := 0
 	for _, p := range branch {
 		writer, closed := r.state.Closed(p)
-		switch _, there := Lookup(r.state.Value(), p); {
+		switch _, there := Lookup(r.state.now, p); {
 		case !closed:
 			open++
 		case !there:

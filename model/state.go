@@ -1,6 +1,8 @@
 package model
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"sort"
 	"time"
@@ -38,6 +40,8 @@ type State struct {
 	start  any
 	writes []Write // in Plan order
 	now    any     // start with all writes
+	// own says that nobody else has the object that now is: it may be written to. What stands in it is never changed.
+	own bool
 	// under holds the writes again, by the first step of their paths; nil where one writes the whole State, or nobody asks
 	// often.
 	under map[string][]Write
@@ -57,12 +61,16 @@ func resumeState(start any, writes []Write) *State {
 	for _, w := range writes {
 		s.remember(w)
 	}
-	s.writes, s.now = writes, s.fold(writes)
+	s.writes = writes
+	s.layAll()
 	return s
 }
 
-// Value is the State with every write so far.
-func (s *State) Value() any { return s.now }
+// Value is the State with every write so far. No write changes it after it was given.
+func (s *State) Value() any {
+	s.own = false
+	return s.now
+}
 
 // Writes lists the writes so far in Plan order.
 func (s *State) Writes() []Write { return s.writes }
@@ -73,10 +81,10 @@ func (s *State) Apply(w Write) {
 	s.writes, at = insertWrite(s.writes, w)
 	s.remember(w)
 	if meets(s.writes[at+1:], w.Path) {
-		s.now = s.fold(s.writes)
+		s.layAll()
 		return
 	}
-	s.now = applyWrite(s.now, w)
+	s.lay(w)
 }
 
 // insertWrite puts a write at its place in the Plan, and gives that place.
@@ -123,13 +131,33 @@ func meets(writes []Write, p Path) bool {
 	return false
 }
 
-// fold lays some of the writes on what the State started with.
-func (s *State) fold(writes []Write) any {
-	v := s.start
-	for _, w := range writes {
-		v = applyWrite(v, w)
+// layAll lays the writes on what the State started with.
+func (s *State) layAll() {
+	s.now, s.own = s.start, false
+	for _, w := range s.writes {
+		s.lay(w)
 	}
-	return v
+}
+
+// lay lays a write on all that were before. What is in the way is left as it is: whether a path may be written is decided
+// before, and here nothing may be lost. Of a State's many keys all but one are left where they are: to copy them for each of
+// a thousand writes would cost a million.
+func (s *State) lay(w Write) {
+	m, ok := s.now.(map[string]any)
+	switch {
+	case len(w.Path) == 0:
+		s.now, s.own = combine(cmp.Or(w.Method, methodAssign), s.now, w.Value), false
+		return
+	case !ok: // nothing fits below what is no object
+		return
+	case !s.own:
+		m = maps.Clone(m)
+		s.now, s.own = m, true
+	}
+	old, _ := Lookup(m, w.Path)
+	if below, ok := put(m[w.Path[0]], w.Path[1:], combine(w.Method, old, w.Value)); ok {
+		m[w.Path[0]] = below
+	}
 }
 
 // near is the State at a path and around it as only some of the writes leave it. Elsewhere it says nothing: that makes
@@ -140,6 +168,7 @@ func (s *State) near(p Path, keep func(Write) bool) *State {
 		all = all && (keep(w) || !w.Path.Overlaps(p))
 	}
 	if all {
+		s.own = s.own && len(p) > 0 // else the whole of it is given away
 		return s
 	}
 	part := &State{start: s.start}
@@ -148,7 +177,7 @@ func (s *State) near(p Path, keep func(Write) bool) *State {
 			part.writes = append(part.writes, w)
 		}
 	}
-	part.now = s.fold(part.writes)
+	part.layAll()
 	return part
 }
 
@@ -160,19 +189,6 @@ func (s *State) before(request, index int, p Path) *State {
 // seenFrom is the State near a path with every write-once value, and the updates before a place in the Plan.
 func (s *State) seenFrom(request, index int, p Path) *State {
 	return s.near(p, func(w Write) bool { return !w.update() || w.before(request, index) })
-}
-
-// applyWrite gives v with one write laid on. What is in the way is left as it is: whether a path may be written is
-// decided before, and here nothing may be lost.
-func applyWrite(v any, w Write) any {
-	if len(w.Path) == 0 && w.Method == "" {
-		return overlay(v, w.Value)
-	}
-	old, _ := Lookup(v, w.Path)
-	if out, ok := put(v, w.Path, combine(w.Method, old, w.Value)); ok {
-		return out
-	}
-	return v
 }
 
 // givingWay is a result for the whole State without the keys that a Call or a person wrote already, there or below: it

@@ -88,10 +88,12 @@ func TestWritesAreLaidOnInPlanOrder(t *testing.T) {
 	}
 }
 
-// A process applies the writes that its instances report; it must come to the same State, whatever the order.
+// A process applies the writes that its instances report; it must come to the same State, whatever the order, and whoever
+// looks at it on the way. What they saw stays as it was.
 func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		start := mustDecode(rapid.SampledFrom(playStart).Draw(rt, "start"))
+		begin := rapid.SampledFrom(playStart).Draw(rt, "start")
+		start := mustDecode(begin)
 		var writes []Write
 		for i := range rapid.IntRange(1, 6).Draw(rt, "writes") {
 			path := rapid.SampledFrom(append([]string{""}, playPaths...)).Draw(rt, "path")
@@ -106,8 +108,26 @@ func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 		for _, w := range writes {
 			a.Apply(w)
 		}
+		seen, then := []any{start}, []string{begin}
 		for _, w := range rapid.Permutation(writes).Draw(rt, "order") {
 			b.Apply(w)
+			switch rapid.SampledFrom([]string{"value", "whole", "key", "", ""}).Draw(rt, "look") {
+			case "value":
+				seen = append(seen, b.Value())
+			case "whole":
+				seen = append(seen, b.before(2, 1, nil).now)
+			case "key":
+				v, _ := Lookup(b.before(2, 1, w.Path).now, w.Path)
+				seen = append(seen, v)
+			default:
+				continue
+			}
+			then = append(then, string(Encode(seen[len(seen)-1])))
+		}
+		for n, v := range seen {
+			if !Equal(v, mustDecode(then[n])) {
+				rt.Fatalf("what was seen as %s is %s now", then[n], Encode(v))
+			}
 		}
 		if !Equal(a.Value(), b.Value()) {
 			rt.Fatalf("in one order %s, in another %s", Encode(a.Value()), Encode(b.Value()))
