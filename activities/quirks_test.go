@@ -109,6 +109,8 @@ func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
 		"empty choices come first":           with(0, `{"id":"","choices":[],"prompt_filter_results":[]}`),
 		"choices are null":                   with(1, `{"id":"c1","choices":null}`),
 		"content is null":                    with(1, `{"choices":[{"index":0,"delta":{"role":"assistant","content":null}}]}`),
+		"what it says is of other types": with(1, `{"choices":[{"index":"0","delta":["x"],"finish_reason":7},"x",null],"usage":"none"}`,
+			`{"choices":{"index":0,"delta":{"content":"x"}},"usage":[1]}`, `{"choices":[{"index":0,"delta":{"content":{"text":"x"},"refusal":false}}]}`, `[]`),
 		"it thinks aloud beside the content": with(1,
 			`{"choices":[{"index":0,"delta":{"reasoning_content":"I could {\"calls\"","content":null}}]}`,
 			`{"choices":[{"index":0,"delta":{"reasoning":"Hm.","content":""}}]}`),

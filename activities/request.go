@@ -153,23 +153,23 @@ func (r *request) pump(stream *chunkStream, more bool, to *guard) error {
 	var ended error
 	for ; more; more = stream.Next() {
 		chunk := stream.Current()
-		if u := chunk.Usage; u.PromptTokens+u.CompletionTokens > 0 {
-			r.reply.Usage = model.Usage{PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens}
+		if u := chunk.usage; u.PromptTokens+u.CompletionTokens > 0 {
+			r.reply.Usage = u
 		}
-		for _, c := range chunk.Choices {
-			if c.Index != 0 { // one was asked for
+		for _, c := range chunk.choices {
+			if c.index != 0 { // one was asked for
 				continue
 			}
-			if c.FinishReason != "" {
-				r.finish = c.FinishReason
+			if c.finish != "" {
+				r.finish = c.finish
 			}
-			r.refused += c.Delta.Refusal
+			r.refused += c.refusal
 			if r.a.Heard != nil {
-				r.said.WriteString(c.Delta.Content)
+				r.said.WriteString(c.content)
 			}
-			if ended == nil && c.Delta.Content != "" {
+			if ended == nil && c.content != "" {
 				r.silence.begin()
-				ended = to.Write(c.Delta.Content)
+				ended = to.Write(c.content)
 			}
 		}
 		// After the solution only the usage is still wanted, and a server that goes on talking is left alone.
