@@ -41,13 +41,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	asked, err := readRequest(w, r)
+	defer asked.forget()
 	turn := 0
 	if err == nil {
 		turn, err = h.turn(r.Header)
 	}
-	seen := &Seen{Request: turn, Header: r.Header, Body: asked.body, LLM: asked.llm, Messages: asked.messages,
-		Stream: asked.stream, Arrived: started}
+	seen := &Seen{Request: turn, Header: r.Header, LLM: asked.llm, Stream: asked.stream, Arrived: started}
 	if !h.noLog {
+		seen.Body, seen.Messages = asked.copied()
 		h.log.add(seen)
 	}
 	var end End
