@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -123,75 +122,14 @@ func (a *Activities) newRequest(ctx context.Context, setup workflows.RequestSetu
 
 // listen reads the stream to its end, or to the end of the solution, and notes how it ended.
 func (r *request) listen(stream *chunkStream, more bool) {
-	pr, pw := io.Pipe()
-	type outcome struct {
-		s   *solution
-		err error
-	}
-	parsed := make(chan outcome, 1)
-	go func() {
-		s, err := readSolution(pr, r.onCall)
-		_ = pr.CloseWithError(errDone) // the rest is not wanted
-		parsed <- outcome{s, err}
-	}()
-	text := &guard{to: pw}
-	streamErr := r.pump(stream, more, text)
-	_ = pw.Close()
-	o := <-parsed
-	r.chat.settle(r.reply.Usage, text.bytes)
-	r.conclude(o.s, o.err, streamErr)
+	h := newHearing(r, stream, more)
+	s, parseErr := readSolution(h, r.onCall)
+	h.hearOut()
+	r.chat.settle(r.reply.Usage, h.guard.bytes)
+	r.conclude(s, parseErr, h.why())
 	if r.a.Heard != nil {
 		r.a.Heard(r.brief.Process, r.said.String(), r.finish, r.refused)
 	}
-}
-
-// errDone tells the writer that the reader has all it wants.
-var errDone = errors.New("the solution has ended")
-
-// pump carries the text from the stream to the parser.
-func (r *request) pump(stream *chunkStream, more bool, to *guard) error {
-	var ended error
-	for ; more; more = stream.Next() {
-		chunk := stream.Current()
-		if u := chunk.usage; u.PromptTokens+u.CompletionTokens > 0 {
-			r.reply.Usage = u
-		}
-		for _, c := range chunk.choices {
-			if c.index != 0 { // one was asked for
-				continue
-			}
-			if c.finish != "" {
-				r.finish = c.finish
-			}
-			r.refused += c.refusal
-			if r.a.Heard != nil {
-				r.said.WriteString(c.content)
-			}
-			if ended == nil && c.content != "" {
-				r.silence.begin()
-				ended = to.Write(c.content)
-			}
-		}
-		// After the solution only the usage is still wanted, and a server that goes on talking is left alone.
-		if ended != nil && (!errors.Is(ended, errDone) || r.finish != "" && r.reply.Usage.CompletionTokens > 0) {
-			break
-		}
-		if errors.Is(ended, errDone) {
-			if to.bytes += 1 + chunk.bytes; to.bytes > maxReplyBytes {
-				break
-			}
-		}
-	}
-	if ended != nil {
-		return ended
-	}
-	switch err := stream.Err(); {
-	case err == nil:
-		return to.Close()
-	case !errors.Is(err, context.Canceled) || r.ctx.Err() != nil:
-		return err
-	}
-	return errSilent
 }
 
 // onCall takes a Call that has just closed.
@@ -292,7 +230,7 @@ func (r *request) broken(parseErr, streamErr error) *model.Fault {
 		return &model.Fault{Code: model.CodeTruncated, Message: "the reply was longer than the LLM may write"}
 	case errors.As(streamErr, &form):
 		return &model.Fault{Code: model.CodeNotJSON, Message: "the reply is no JSON object: " + form.why}
-	case errors.Is(parseErr, errCut) && streamErr != nil && !errors.Is(streamErr, errDone):
+	case errors.Is(parseErr, errCut) && streamErr != nil:
 		return &model.Fault{Code: model.CodeTruncated, Message: "the stream broke off: " + r.chat.said(streamErr.Error())}
 	case errors.Is(parseErr, errCut) && r.finish == "":
 		return &model.Fault{Code: model.CodeTruncated, Message: "the stream ended before the reply did"}
