@@ -142,19 +142,26 @@ func TestAnUnknownWorkIsRefusedByName(t *testing.T) {
 
 func TestWhatOneMoreCostsIsTheSameWhereCostGrowsLinearly(t *testing.T) {
 	var figures []figure
-	for name, cost := range map[string]func(n int) float64{
-		"even": func(n int) float64 { return 5 + 0.01*float64(n) }, "uneven": func(n int) float64 { return 0.001 * float64(n*n) },
-	} {
+	even := func(n int) float64 { return 5 + 0.01*float64(n) }
+	uneven := func(n int) float64 { return 5 + 0.01*float64(n) + 0.00001*float64(n*n) }
+	for name, c := range map[string]struct {
+		cost   func(n int) float64
+		spread float64
+	}{"even": {even, 0}, "uneven": {uneven, 0.1}, "noisy": {uneven, 1}} {
 		for _, n := range []int{10, 100, 1000} {
 			r := &record{work: fmt.Sprintf("%s-%d", name, n)}
-			r.of("time", "s").on("requests", n).add(cost(n))
+			r.of("time", "s").on("requests", n).add(c.cost(n)-c.spread, c.cost(n), c.cost(n)+c.spread)
 			figures = append(figures, r.figures()...)
 		}
 	}
 	var out strings.Builder
 	printGrowths(&out, growths(figures))
-	for _, want := range []string{"| 1 | 1.300 | yes |", "| 10 | 1.300 | no |"} {
-		if !strings.Contains(strings.ReplaceAll(out.String(), ".0 |", " |"), want) {
+	for _, want := range []string{
+		"| 1 | 1.300 | yes |",
+		"time, uneven | 10 … 100: 11.1 ± 0.71 ms; 100 … 1000: 21 ms | 1.892 | 1.300 | no |",
+		"time, noisy | 10 … 100: 11.1 ± 7.1 ms; 100 … 1000: 21 ± 0.71 ms | 1.892 | 1.300 | too close to tell |",
+	} {
+		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s\nhas no line with %s", out.String(), want)
 		}
 	}

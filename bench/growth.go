@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 )
 
 // maxUneven is how many times the least that one more may cost the most may be.
@@ -17,13 +19,16 @@ type growth struct {
 	Steps  []more  `json:"steps"`
 	Uneven float64 `json:"uneven"` // the most against the least
 	Met    bool    `json:"met"`
+	// Close says that it is not met, and would be if the most and the least were off by their errors.
+	Close bool `json:"close,omitempty"`
 }
 
-// more is what one more costs between two sizes, in ms or KB.
+// more is what one more costs between two sizes, in ms or KB, and how far that may be off.
 type more struct {
 	From int     `json:"from"`
 	To   int     `json:"to"`
 	Each float64 `json:"each"`
+	Off  float64 `json:"off"` // its standard error, by the spread of the rounds; 0 where neither size had several
 	Unit string  `json:"unit"`
 }
 
@@ -44,6 +49,7 @@ func growths(figures []figure) (all []growth) {
 				g.Uneven = most.Each / least.Each
 			}
 			g.Met = g.Uneven > 0 && g.Uneven <= maxUneven
+			g.Close = !g.Met && most.Each-most.Off <= maxUneven*(least.Each+least.Off)
 			all = append(all, g)
 		}
 	}
@@ -51,14 +57,30 @@ func growths(figures []figure) (all []growth) {
 }
 
 func (p panel) more(from, to point) more {
-	m := more{From: int(from.x), To: int(to.x), Each: (to.y - from.y) / (to.x - from.x), Unit: "ms"}
+	unit, scale := "ms", 1000.0
 	if p.prefix == "bytes" {
-		m.Unit = "KB"
-		m.Each *= 1024
-	} else {
-		m.Each *= 1000
+		unit, scale = "KB", 1024
 	}
-	return m
+	each := scale / (to.x - from.x)
+	return more{From: int(from.x), To: int(to.x), Each: each * (to.y - from.y), Off: each * math.Hypot(from.off, to.off), Unit: unit}
+}
+
+func (g growth) metText() string {
+	switch {
+	case g.Met:
+		return "yes"
+	case g.Close:
+		return "too close to tell"
+	}
+	return "no"
+}
+
+// offText says how far a cost may be off, where that can be seen in how it is written.
+func (m more) offText() string {
+	if m.Off < math.Abs(m.Each)/100 {
+		return ""
+	}
+	return " ± " + strconv.FormatFloat(m.Off, 'g', 2, 64)
 }
 
 // printGrowths writes them as Markdown.
@@ -73,12 +95,8 @@ func printGrowths(w io.Writer, all []growth) {
 			if n > 0 {
 				steps += "; "
 			}
-			steps += fmt.Sprintf("%d … %d: %s %s", s.From, s.To, number(s.Each), s.Unit)
+			steps += fmt.Sprintf("%d … %d: %s%s %s", s.From, s.To, number(s.Each), s.offText(), s.Unit)
 		}
-		met := "no"
-		if g.Met {
-			met = "yes"
-		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, steps, number(g.Uneven), number(maxUneven), met)
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, steps, number(g.Uneven), number(maxUneven), g.metText())
 	}
 }

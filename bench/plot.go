@@ -30,7 +30,8 @@ type line struct {
 	points []point
 }
 
-type point struct{ x, y float64 }
+// point is a median at a size, and how far it may be off: its standard error, 0 where there was one round.
+type point struct{ x, y, off float64 }
 
 // sized is the end of the name of a work that differs from another by its size alone.
 var sized = regexp.MustCompile(`-\d+$`)
@@ -54,9 +55,9 @@ func (p *panel) add(f figure) {
 	if f.Unit == "ms" {
 		unit = 1000
 	}
-	p.point(name, false, point{float64(f.At), f.Ours.Median / unit})
+	p.point(name, false, point{float64(f.At), f.Ours.Median / unit, f.Ours.off() / unit})
 	if f.Plain != nil {
-		p.point(name+", plain Go", true, point{float64(f.At), f.Plain.Median / unit})
+		p.point(name+", plain Go", true, point{float64(f.At), f.Plain.Median / unit, f.Plain.off() / unit})
 	}
 }
 

@@ -42,6 +42,15 @@ type spread struct {
 	N      int     `json:"samples"`
 }
 
+// off is the standard error of the median, as of a normal distribution: from the tenth to the ninetieth percentile are 2.56
+// standard deviations, and a median is 1.25 times as far off as a mean.
+func (s spread) off() float64 {
+	if s.N == 0 {
+		return 0
+	}
+	return 1.25 * (s.P90 - s.P10) / 2.56 / math.Sqrt(float64(s.N))
+}
+
 // of finds a figure, or begins it.
 func (r *record) of(name, unit string) *samples {
 	if r.by == nil {
