@@ -13,7 +13,19 @@ import (
 	"testing"
 )
 
+// TestMain is the program itself where a test has it do one work.
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+const asProgram = "BENCH_AS_PROGRAM"
+
 func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
+	t.Setenv(asProgram, "1")
 	dir := t.TempDir()
 	figures, plot := filepath.Join(dir, "figures.json"), filepath.Join(dir, "plot.svg")
 	o, err := readOptions([]string{"--quick", "chain", "--json", figures, "instances", "--svg", plot}, io.Discard)
@@ -50,6 +62,17 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 		t.Errorf("from what was saved: %v\n%s\nnot\n%s", err, again.String(), table.String())
 	}
 	wellFormed(t, plot+"2")
+}
+
+func TestAWorkThatFailsInItsProcessIsNamed(t *testing.T) {
+	t.Setenv(asProgram, "1")
+	o, err := readOptions([]string{"--quick", "chain", "batch", "--hops", t.TempDir()}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), o, io.Discard); err == nil || !strings.Contains(err.Error(), "measure chain") {
+		t.Errorf("the error is %v", err)
+	}
 }
 
 func TestWorksAreMeasuredOneByOneOrInTurn(t *testing.T) {

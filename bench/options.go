@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -38,8 +39,8 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.profile, "cpuprofile", "", "file for a processor profile of all works, for go tool pprof")
 	f.StringVar(&o.hops, "hops", "", "file to add every event of every history to, in the order of time")
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
-	f.BoolVar(&o.inTurn, "in-turn", false, "a round of each work and again, instead of all rounds of one: sizes compare better where the "+
-		"machine slows down by and by, but all of them take longer, as none finds the machine as it left it")
+	f.BoolVar(&o.inTurn, "in-turn", false, "a round of each work and again, all in one process: sizes compare better where the machine "+
+		"slows down by and by, but all of them take longer, as each meets what the others left in memory")
 	f.BoolVar(&o.quick, "quick", false, "small sizes, one round: whether it works, not how fast")
 	for {
 		if err := f.Parse(args); err != nil {
@@ -59,6 +60,14 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 		o.works = usual()
 	}
 	return o, nil
+}
+
+// together says whether all is done in this process: one work alone, all in turn, or what one profile is to show.
+func (o options) together() bool { return len(o.works) == 1 || o.inTurn || o.profile != "" }
+
+// passedOn is what another process must know to do a work as this one would.
+func (o options) passedOn() []string {
+	return []string{"--rounds", strconv.Itoa(o.rounds), "--hops", o.hops, "--quick=" + strconv.FormatBool(o.quick)}
 }
 
 // turn is one round of a work, by its place in the list.

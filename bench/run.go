@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime/pprof"
 )
 
-// run does the works one after the other, each on a bed of its own, so that what one keeps is not counted for another.
+// run does the works one after the other, or takes what was measured before.
 func run(ctx context.Context, o options, out io.Writer) error {
 	get := measure
 	if len(o.from) > 0 {
@@ -23,18 +25,59 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	return save(o, figures)
 }
 
+// measure does each work in a process of its own, and each round on a bed of its own, so that what one keeps is neither
+// counted for another nor in its way: an embedded server that has stopped leaves some of its memory behind, and clients.
 func measure(ctx context.Context, o options) (figures []figure, err error) {
+	if o.together() {
+		return measureHere(ctx, o)
+	}
+	for _, w := range o.works {
+		of, err := measureApart(ctx, o, w)
+		if err != nil {
+			return nil, fmt.Errorf("measure %s: %w", w.name, err)
+		}
+		figures = append(figures, of...)
+	}
+	return figures, nil
+}
+
+// measureApart has this very program do one work.
+func measureApart(ctx context.Context, o options, w work) ([]figure, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	saved := filepath.Join(dir, "figures.json")
+	cmd := exec.CommandContext(ctx, program, append(o.passedOn(), w.name, "--json", saved)...)
+	cmd.Stderr = os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	return readFigures(ctx, options{from: []string{saved}})
+}
+
+// measureHere does the works in this process.
+func measureHere(ctx context.Context, o options) (figures []figure, err error) {
 	stop, err := profile(o.profile)
 	if err != nil {
 		return nil, err
 	}
 	defer stop()
+	if err := warmUp(ctx, o); err != nil {
+		return nil, err
+	}
 	records := make([]*record, len(o.works))
 	for i, w := range o.works {
 		records[i] = &record{work: w.name}
 	}
 	for _, t := range o.turns() {
-		if err := once(ctx, o.works[t.work], records[t.work], o, t.round); err != nil {
+		if err := once(ctx, o.works[t.work], records[t.work], o, size{round: t.round, quick: o.quick}); err != nil {
 			return nil, fmt.Errorf("measure %s: %w", o.works[t.work].name, err)
 		}
 	}
@@ -42,6 +85,20 @@ func measure(ctx context.Context, o options) (figures []figure, err error) {
 		figures = append(figures, r.figures()...)
 	}
 	return figures, nil
+}
+
+// warmUp does the first work once in small, and notes nothing: a program that has just started takes longer for whatever it
+// does.
+func warmUp(ctx context.Context, o options) error {
+	if o.quick || len(o.works) == 0 {
+		return nil
+	}
+	w := o.works[0]
+	o.hops = ""
+	if err := once(ctx, w, &record{work: w.name}, o, size{quick: true}); err != nil {
+		return fmt.Errorf("warm up with %s: %w", w.name, err)
+	}
+	return nil
 }
 
 // profile says what the processor works on, until it is stopped, where a file is named for it.
@@ -62,14 +119,14 @@ func profile(path string) (stop func(), err error) {
 	}, nil
 }
 
-func once(ctx context.Context, w work, r *record, o options, round int) error {
+func once(ctx context.Context, w work, r *record, o options, s size) error {
 	b, err := newBed(ctx)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	if err := w.run(ctx, b, r, size{round: round, quick: o.quick}); err != nil || o.hops == "" {
+	if err := w.run(ctx, b, r, s); err != nil || o.hops == "" {
 		return err
 	}
-	return b.writeHops(ctx, o.hops, fmt.Sprintf("%s, round %d", w.name, round+1))
+	return b.writeHops(ctx, o.hops, fmt.Sprintf("%s, round %d", w.name, s.round+1))
 }
