@@ -11,7 +11,8 @@ import (
 )
 
 // fanoutWork runs one Request with independent instant Calls, as activities, and measures from the end of the stream to the
-// next Request, which comes when all are done. Those with "pure" in their names do so with Calls of a pure function, on
+// next Request, which comes when all are done. Few of them run beside what a Request costs anyway: what each takes, the time
+// on a processor tells, which is that of the whole process. Those with "pure" in their names do so with Calls of a pure function, on
 // beds of their own: right after the other process, what it has left would be measured too.
 func fanoutWork(full int) func(context.Context, *bed, *record, size) error {
 	return func(ctx context.Context, b *bed, r *record, s size) error {
@@ -30,10 +31,12 @@ func (b *bed) measureFanout(ctx context.Context, r *record, n int, tool, name st
 	if err != nil {
 		return err
 	}
+	processor := processorTime()
 	took, err := b.fanout(ctx, tool, n)
 	if err != nil {
 		return err
 	}
+	r.of("time of the processor", "ms").on("calls", n).add((processorTime() - processor) * 1000)
 	r.of(name, "ms").on("calls", n).add(ms(took)).beside(ms(plain)).atMost(limitOf(n == 200, limit))
 	return b.countBytes(ctx, r, "calls", n, kept{})
 }

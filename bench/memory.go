@@ -24,21 +24,3 @@ func peakResident() float64 {
 	}
 	return 0
 }
-
-// processorTime is the time, in seconds, that the program's threads have had on a processor; 0 where the system does not
-// tell. Unlike time by the clock it says the same on a machine that does other things too.
-func processorTime() float64 {
-	data, err := os.ReadFile("/proc/self/stat")
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(data), ") ")
-	fields := strings.Fields(rest)
-	if len(fields) < 13 {
-		return 0
-	}
-	const ticks = 100 // a second, on every Linux
-	user, _ := strconv.ParseFloat(fields[11], 64)
-	system, _ := strconv.ParseFloat(fields[12], 64)
-	return (user + system) / ticks
-}
