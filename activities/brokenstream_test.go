@@ -106,3 +106,41 @@ func TestAnLLMThatFallsSilentIsHungUpOn(t *testing.T) {
 	}
 	<-gone
 }
+
+// TestAnLLMThatGoesOnBehindItsReplyIsLeftAlone has a reply whose usage is told, and whose stream does not end.
+func TestAnLLMThatGoesOnBehindItsReplyIsLeftAlone(t *testing.T) {
+	left := make(chan struct{})
+	a := newWorker(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
+		said := spoken(solutionText)
+		_, _ = io.WriteString(w, chunks(said[:len(said)-1]...)+chunks(delta("Is there anything else?")))
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+		close(left)
+	}).llm())
+	reply, err := makeRequest(t, a)
+	if err != nil || !reply.Whole || reply.Usage.CompletionTokens != 5 {
+		t.Fatalf("%v %+v", err, reply)
+	}
+	<-left
+}
+
+// TestAnLLMThatNeverEndsIsLeftAlone has one that tells no usage and talks for as long as somebody listens.
+func TestAnLLMThatNeverEndsIsLeftAlone(t *testing.T) {
+	more := chunks(delta(strings.Repeat("and so on ", 10_000)))
+	a := newWorker(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, err := io.WriteString(w, chunks(delta(solutionText)))
+		for err == nil && r.Context().Err() == nil {
+			_, err = io.WriteString(w, more)
+		}
+	}).llm())
+	if reply, err := makeRequest(t, a); err != nil || !reply.Whole {
+		t.Fatalf("%v %+v", err, reply)
+	}
+}
+
+func TestAReplyThatNeverBeginsIsTold(t *testing.T) {
+	reply, _, err := replying(t, streaming(chunks(spoken("I am afraid I cannot plan that.")...)))
+	if err != nil || reply.End == nil || reply.End.Code != model.CodeNotJSON || !strings.Contains(reply.End.Message, `it begins with "I am afraid`) {
+		t.Fatalf("%v %+v", err, reply.End)
+	}
+}

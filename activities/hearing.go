@@ -16,7 +16,7 @@ type hearing struct {
 	more   bool // there is a first chunk
 	text   bytes.Buffer
 	guard  guard
-	broken error // why the rest is not taken
+	ended  error // why the rest is not taken
 	whole  bool  // the parser has all it wants
 	beyond bool  // the LLM goes on nevertheless
 }
@@ -30,7 +30,7 @@ func newHearing(r *request, stream *chunkStream, more bool) *hearing {
 // Read gives the text of the next chunk that has any.
 func (h *hearing) Read(p []byte) (int, error) {
 	for h.text.Len() == 0 {
-		if h.broken != nil || !h.next() {
+		if h.ended != nil || !h.next() {
 			return 0, io.EOF
 		}
 		h.take(h.stream.Current())
@@ -51,7 +51,7 @@ func (h *hearing) next() bool {
 // talking is left alone.
 func (h *hearing) hearOut() {
 	h.whole = true
-	for h.broken == nil && h.next() {
+	for h.ended == nil && h.next() {
 		chunk := h.stream.Current()
 		h.take(chunk)
 		if !h.beyond {
@@ -92,15 +92,15 @@ func (h *hearing) hear(text string) {
 		return
 	}
 	h.silence.begin()
-	if h.broken == nil {
-		h.broken = h.guard.Write(text)
+	if h.ended == nil {
+		h.ended = h.guard.Write(text)
 	}
 }
 
 // why says how the stream ended before the solution did; nil where it did not.
 func (h *hearing) why() error {
-	if h.broken != nil {
-		return h.broken
+	if h.ended != nil {
+		return h.ended
 	}
 	switch err := h.stream.Err(); {
 	case err == nil:

@@ -11,15 +11,16 @@ import (
 )
 
 // fanoutWork runs one Request with independent instant Calls, as activities, and measures from the end of the stream to the
-// next Request, which comes when all are done. Few of them run beside what a Request costs anyway: what each takes, the time
-// on a processor tells, which is that of the whole process. Those with "pure" in their names do so with Calls of a pure function, on
-// beds of their own: right after the other process, what it has left would be measured too.
+// next Request, which comes when all are done. A few of them run beside what a Request costs anyway: what each takes is told
+// by the time on a processor, which is that of the whole process.
 func fanoutWork(full int) func(context.Context, *bed, *record, size) error {
 	return func(ctx context.Context, b *bed, r *record, s size) error {
 		return b.measureFanout(ctx, r, s.of(full, 10), "instant", "time, as activities", 400)
 	}
 }
 
+// pureFanoutWork does the same with Calls of a pure function, on beds of its own: right after the other process, what that
+// has left would be measured too.
 func pureFanoutWork(full int) func(context.Context, *bed, *record, size) error {
 	return func(ctx context.Context, b *bed, r *record, s size) error {
 		return b.measureFanout(ctx, r, s.of(full, 10), "instantPure", "time, as pure functions", 60)
