@@ -16,8 +16,15 @@ import (
 // signalsAtOnce bounds the signals that are under way together.
 const signalsAtOnce = 16
 
+// A Call waits for what closes right behind it, so that the Calls of one burst go in one signal: until nothing has closed
+// for linger, but for lingerAtMost altogether, and never behind the last one.
+const (
+	linger       = time.Millisecond
+	lingerAtMost = 10 * time.Millisecond
+)
+
 // handout hands the Calls of one Request to its instances, each in order. What comes for an instance while a signal to it
-// is under way goes with the next one: the Calls of one burst in one signal.
+// is under way goes with the next one.
 type handout struct {
 	ctx     context.Context
 	client  client.Client
@@ -35,6 +42,7 @@ type queue struct {
 	pending workflows.CallsSignal
 	waiting bool // there is something in pending
 	sending bool
+	more    chan struct{} // something has come since it was looked
 }
 
 func newHandout(ctx context.Context, c client.Client, process string, request int) *handout {
@@ -48,11 +56,15 @@ func (h *handout) give(token string, add func(*workflows.CallsSignal)) {
 	defer h.mu.Unlock()
 	q := h.queues[token]
 	if q == nil {
-		q = &queue{}
+		q = &queue{more: make(chan struct{}, 1)}
 		h.queues[token] = q
 	}
 	add(&q.pending)
 	q.waiting = true
+	select {
+	case q.more <- struct{}{}:
+	default: // it is told already
+	}
 	if !q.sending {
 		q.sending = true
 		h.wait.Add(1)
@@ -60,17 +72,32 @@ func (h *handout) give(token string, add func(*workflows.CallsSignal)) {
 	}
 }
 
-// linger is how long a Call waits for what closes right behind it: a reply that comes all at once goes in one signal.
-const linger = time.Millisecond
+// gather waits for what comes right behind.
+func (h *handout) gather(q *queue) {
+	for enough := time.After(lingerAtMost); !h.whole(q); {
+		select {
+		case <-q.more:
+			continue
+		case <-time.After(linger):
+		case <-enough:
+		case <-h.ctx.Done():
+		}
+		return
+	}
+}
+
+// whole says whether the last of an instance's Calls is among what waits.
+func (h *handout) whole(q *queue) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return q.pending.Last
+}
 
 // send sends until nothing is left in an instance's queue.
 func (h *handout) send(token string, q *queue) {
 	defer h.wait.Done()
-	select {
-	case <-h.ctx.Done():
-	case <-time.After(linger):
-	}
 	for {
+		h.gather(q)
 		h.slots <- struct{}{}
 		h.mu.Lock()
 		s := q.pending
