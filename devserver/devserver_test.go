@@ -8,6 +8,8 @@ import (
 	"os"
 	"testing"
 
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"processidea/devserver"
@@ -107,3 +109,32 @@ func (h trigger) Handle(_ context.Context, r slog.Record) error {
 func (h trigger) Enabled(context.Context, slog.Level) bool { return true }
 func (h trigger) WithAttrs([]slog.Attr) slog.Handler       { return h }
 func (h trigger) WithGroup(string) slog.Handler            { return h }
+
+// TestATaskIsNotFailedForWhatComesMeanwhile lets a workflow take its time while twice as much happens as the Calls of an
+// instance that may end together.
+func TestATaskIsNotFailedForWhatComesMeanwhile(t *testing.T) {
+	const queue, signals = "busy", 400
+	ctx := within(t)
+	s := start(t, devserver.Options{Dir: t.TempDir(), UIPort: -1})
+	c := dial(t, s)
+	run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "busy", TaskQueue: queue}, "anything")
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := c.WorkflowService().PollWorkflowTaskQueue(ctx, &workflowservice.PollWorkflowTaskQueueRequest{
+		Namespace: s.Namespace(), TaskQueue: &taskqueuepb.TaskQueue{Name: queue},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range signals {
+		if err := c.SignalWorkflow(ctx, run.GetID(), "", "done", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.WorkflowService().RespondWorkflowTaskCompleted(ctx, &workflowservice.RespondWorkflowTaskCompletedRequest{
+		TaskToken: task.GetTaskToken(),
+	}); err != nil {
+		t.Errorf("the task was taken from its worker: %v", err)
+	}
+}
