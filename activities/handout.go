@@ -17,10 +17,12 @@ import (
 const signalsAtOnce = 16
 
 // A Call waits for what closes right behind it, so that the Calls of one burst go in one signal: until nothing has closed
-// for linger, but for lingerAtMost altogether, and never behind the last one.
+// for linger, but for lingerAtMost altogether, and neither behind the last one nor with a crowd: that is run while the rest
+// closes.
 const (
 	linger       = time.Millisecond
 	lingerAtMost = 10 * time.Millisecond
+	crowd        = 100
 )
 
 // handout hands the Calls of one Request to its instances, each in order. What comes for an instance while a signal to it
@@ -74,7 +76,7 @@ func (h *handout) give(token string, add func(*workflows.CallsSignal)) {
 
 // gather waits for what comes right behind.
 func (h *handout) gather(q *queue) {
-	for enough := time.After(lingerAtMost); !h.whole(q); {
+	for enough := time.After(lingerAtMost); !h.full(q); {
 		select {
 		case <-q.more:
 			continue
@@ -86,11 +88,11 @@ func (h *handout) gather(q *queue) {
 	}
 }
 
-// whole says whether the last of an instance's Calls is among what waits.
-func (h *handout) whole(q *queue) bool {
+// full says whether what waits need not wait for more.
+func (h *handout) full(q *queue) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return q.pending.Last
+	return q.pending.Last || len(q.pending.Calls) >= crowd
 }
 
 // send sends until nothing is left in an instance's queue.
