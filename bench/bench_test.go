@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -46,7 +48,7 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 		i := slices.IndexFunc(r.Figures, func(f figure) bool { return f.Work == work && f.Name == name })
 		if i < 0 {
 			t.Errorf("there is no figure %q", want)
-		} else if f := r.Figures[i]; f.Ours.Median <= 0 || f.Ours.N < 1 || f.Axis == "" || f.At < 1 {
+		} else if f := r.Figures[i]; f.Ours.Median <= 0 || len(f.Ours.Values) < 1 || f.Axis == "" || f.At < 1 {
 			t.Errorf("%s is %+v", want, f)
 		}
 		if !strings.Contains(table.String(), "| "+work+" | "+name+" |") {
@@ -75,18 +77,31 @@ func TestAWorkThatFailsInItsProcessIsNamed(t *testing.T) {
 	}
 }
 
-func TestWorksAreMeasuredOneByOneOrInTurn(t *testing.T) {
-	o := options{works: []work{{rounds: 1}, {rounds: 3}, {rounds: 2}}}
-	if got, want := fmt.Sprint(o.turns()), "[{0 0} {1 0} {1 1} {1 2} {2 0} {2 1}]"; got != want {
-		t.Errorf("in the order %s, want %s", got, want)
+func TestAllRoundsOfAWorkAreDealtOutEvenlyToThePasses(t *testing.T) {
+	for rounds := range 40 {
+		total, least, most := 0, rounds, 0
+		for pass := range passes {
+			n := share(rounds, pass)
+			total, least, most = total+n, min(least, n), max(most, n)
+		}
+		if total != rounds || most-least > 1 {
+			t.Errorf("of %d rounds %d are done, from %d to %d a pass", rounds, total, least, most)
+		}
 	}
-	o.inTurn = true
-	if got, want := fmt.Sprint(o.turns()), "[{1 0} {1 1} {2 0} {0 0} {1 2} {2 1}]"; got != want {
-		t.Errorf("in turn it is %s, want %s", got, want)
+}
+
+func TestWhatSeveralProcessesHaveMeasuredIsPutTogether(t *testing.T) {
+	apart, together := &record{work: "w"}, &record{work: "w"}
+	for _, values := range [][]float64{{5, 1}, {3}, {2, 4, 9}} {
+		one := &record{work: "w"}
+		for _, r := range []*record{one, together} {
+			r.of("a", "ms").on("calls", 7).add(values...).beside(values[0]).atMost(4).times(2)
+			r.of("b", "s").add(values[0])
+		}
+		apart.take(one.figures())
 	}
-	o.rounds = 1
-	if got, want := fmt.Sprint(o.turns()), "[{0 0} {1 0} {2 0}]"; got != want {
-		t.Errorf("one round each in the order %s, want %s", got, want)
+	if got, want := apart.figures(), together.figures(); !reflect.DeepEqual(got, want) {
+		t.Errorf("put together it is %+v, want %+v", got, want)
 	}
 }
 
@@ -148,11 +163,30 @@ func TestAFigureIsMeasuredAgainstItsLimit(t *testing.T) {
 }
 
 func TestASpreadLiesBetweenTheSamples(t *testing.T) {
-	if got, want := spreadOf([]float64{11, 1, 3, 2, 4, 5, 6, 7, 8, 9, 10}), (spread{P10: 2, Median: 6, P90: 10, N: 11}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
+	if got := spreadOf([]float64{11, 1, 3, 2, 4, 5, 6, 7, 8, 9, 10}); got.P10 != 2 || got.Median != 6 || got.P90 != 10 {
+		t.Errorf("%+v, want 2, 6 and 10", got)
 	}
 	if got, want := spreadOf([]float64{1, 2}), 1.5; got.Median != want {
 		t.Errorf("the median is %v, want %v", got.Median, want)
+	}
+}
+
+func TestAMedianOfManySamplesIsLessFarOffAndNotForTheOutliers(t *testing.T) {
+	var even []float64
+	for i := range 101 { // evenly from 0 to 100, where the standard error is 100 / (2 √n)
+		even = append(even, float64(i))
+	}
+	if got := spreadOf(even).Off; math.Abs(got-4.98) > 0.01 {
+		t.Errorf("the median of 0 … 100 is off by %v, want 4.98", got)
+	}
+	even[100] = 1e9
+	if got := spreadOf(even).Off; math.Abs(got-4.98) > 0.01 {
+		t.Errorf("with an outlier it is off by %v, want 4.98", got)
+	}
+	for _, few := range [][]float64{nil, {7}, {7, 7, 7}} {
+		if got := spreadOf(few).Off; got != 0 {
+			t.Errorf("the median of %v is off by %v, want 0", few, got)
+		}
 	}
 }
 
@@ -171,7 +205,7 @@ func TestWhatOneMoreCostsIsTheSameWhereCostGrowsLinearly(t *testing.T) {
 		cost   func(n int) float64
 		spread float64
 	}{"even": {even, 0}, "uneven": {uneven, 0.1}, "noisy": {uneven, 1}} {
-		for _, n := range []int{10, 100, 1000} {
+		for _, n := range []int{1000, 10, 300, 100, 5} {
 			r := &record{work: fmt.Sprintf("%s-%d", name, n)}
 			r.of("time", "s").on("requests", n).add(c.cost(n)-c.spread, c.cost(n), c.cost(n)+c.spread)
 			figures = append(figures, r.figures()...)
@@ -181,8 +215,8 @@ func TestWhatOneMoreCostsIsTheSameWhereCostGrowsLinearly(t *testing.T) {
 	printGrowths(&out, growths(figures))
 	for _, want := range []string{
 		"| 1 | 1.300 | yes |",
-		"time, uneven | 10 … 100: 11.1 ± 0.71 ms; 100 … 1000: 21 ms | 1.892 | 1.300 | no |",
-		"time, noisy | 10 … 100: 11.1 ± 7.1 ms; 100 … 1000: 21 ± 0.71 ms | 1.892 | 1.300 | too close to tell |",
+		"time, uneven | 10 … 100: 11.1 ± 0.91 ms; 100 … 1000: 21 ms | 1.892 | 1.300 | no |",
+		"time, noisy | 10 … 100: 11.1 ± 9.1 ms; 100 … 1000: 21 ± 0.91 ms | 1.892 | 1.300 | too close to tell |",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s\nhas no line with %s", out.String(), want)

@@ -11,7 +11,7 @@ import (
 // maxUneven is how many times the least that one more may cost the most may be.
 const maxUneven = 1.3
 
-// growth is what one more Request, Call or instance costs, from each size that was measured to the next. Where cost grows
+// growth is what one more Request, Call or instance costs, from each size that was measured to the tenfold. Where cost grows
 // linearly it is the same everywhere; what a process costs however small it is stays out of it.
 type growth struct {
 	Name   string  `json:"name"`
@@ -32,16 +32,17 @@ type more struct {
 	Unit string  `json:"unit"`
 }
 
-// growths looks at every line of the plots that was measured at three sizes or more.
+// growths looks at every line of the plots that was measured over two orders of magnitude or more.
 func growths(figures []figure) (all []growth) {
 	for _, p := range plots(figures) {
 		for _, l := range p.lines {
-			if l.plain || len(l.points) < 3 {
+			points := l.tenfold()
+			if l.plain || len(points) < 3 {
 				continue
 			}
 			g := growth{Name: p.prefix + ", " + l.name, Axis: p.axis}
-			for n, to := range l.points[1:] {
-				g.Steps = append(g.Steps, p.more(l.points[n], to))
+			for n, to := range points[1:] {
+				g.Steps = append(g.Steps, p.more(points[n], to))
 			}
 			byCost := func(a, b more) int { return int((a.Each - b.Each) * 1e6) }
 			least, most := slices.MinFunc(g.Steps, byCost), slices.MaxFunc(g.Steps, byCost)
@@ -54,6 +55,16 @@ func growths(figures []figure) (all []growth) {
 		}
 	}
 	return all
+}
+
+// tenfold is the largest size, a tenth of it, a tenth of that and so on, as far as they were measured; from the smallest.
+func (l line) tenfold() (points []point) {
+	for n := len(l.points) - 1; n >= 0; n-- {
+		if len(points) == 0 || points[0].x == 10*l.points[n].x {
+			points = slices.Insert(points, 0, l.points[n])
+		}
+	}
+	return points
 }
 
 func (p panel) more(from, to point) more {

@@ -4,7 +4,6 @@
 //	go run ./bench                                # every work but the largest, about ten minutes
 //	go run ./bench chain --rounds 1               # one work, once
 //	go run ./bench --json figures.json --svg figures.svg
-//	go run ./bench --in-turn                      # a round of each work and again, in one process
 //
 // How to read it: every figure is the median over all rounds with the tenth and the ninetieth percentile beside it; plain is
 // the median of the same work in plain Go, which keeps nothing; the limit is what the design promises, as a value or as a

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,7 +17,6 @@ type options struct {
 	hops      string
 	rounds    int
 	quick     bool
-	inTurn    bool
 }
 
 // readOptions takes flags before, between and after the names of works. Without names it is every work that takes minutes
@@ -39,8 +37,6 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.profile, "cpuprofile", "", "file for a processor profile of all works, for go tool pprof")
 	f.StringVar(&o.hops, "hops", "", "file to add every event of every history to, in the order of time")
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
-	f.BoolVar(&o.inTurn, "in-turn", false, "a round of each work and again, all in one process: sizes compare better where the machine "+
-		"slows down by and by, but all of them take longer, as each meets what the others left in memory")
 	f.BoolVar(&o.quick, "quick", false, "small sizes, one round: whether it works, not how fast")
 	for {
 		if err := f.Parse(args); err != nil {
@@ -62,31 +58,20 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// together says whether all is done in this process: one work alone, all in turn, or what one profile is to show.
-func (o options) together() bool { return len(o.works) == 1 || o.inTurn || o.profile != "" }
+// together says whether all is done in this process: one work alone, or what one profile is to show.
+func (o options) together() bool { return len(o.works) == 1 || o.profile != "" }
 
-// passedOn is what another process must know to do a work as this one would.
-func (o options) passedOn() []string {
-	return []string{"--rounds", strconv.Itoa(o.rounds), "--hops", o.hops, "--quick=" + strconv.FormatBool(o.quick)}
+// passedOn is what another process must know to do some rounds of a work as this one would.
+func (o options) passedOn(rounds int) []string {
+	return []string{"--rounds", strconv.Itoa(rounds), "--hops", o.hops, "--quick=" + strconv.FormatBool(o.quick)}
 }
 
-// turn is one round of a work, by its place in the list.
-type turn struct{ work, round int }
+// passes is how often all works are gone through, each time with a share of their rounds. A machine slows down and recovers
+// by the minute: this way works that are compared with each other meet the same.
+const passes = 5
 
-// turns is every round of the works in the order in which they are done: work by work, or a round of each and again. In
-// turn, works of fewer rounds have them at the end.
-func (o options) turns() (list []turn) {
-	for i, w := range o.works {
-		for round := range o.roundsOf(w) {
-			list = append(list, turn{i, round})
-		}
-	}
-	if o.inTurn {
-		left := func(t turn) int { return o.roundsOf(o.works[t.work]) - t.round }
-		slices.SortStableFunc(list, func(a, b turn) int { return left(b) - left(a) })
-	}
-	return list
-}
+// share is how many of so many rounds are done in one pass.
+func share(rounds, pass int) int { return rounds*(pass+1)/passes - rounds*pass/passes }
 
 // roundsOf is how often a work is done.
 func (o options) roundsOf(w work) int {

@@ -55,9 +55,9 @@ func (p *panel) add(f figure) {
 	if f.Unit == "ms" {
 		unit = 1000
 	}
-	p.point(name, false, point{float64(f.At), f.Ours.Median / unit, f.Ours.off() / unit})
+	p.point(name, false, point{float64(f.At), f.Ours.Median / unit, f.Ours.Off / unit})
 	if f.Plain != nil {
-		p.point(name+", plain Go", true, point{float64(f.At), f.Plain.Median / unit, f.Plain.off() / unit})
+		p.point(name+", plain Go", true, point{float64(f.At), f.Plain.Median / unit, f.Plain.Off / unit})
 	}
 }
 

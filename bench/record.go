@@ -36,19 +36,11 @@ type figure struct {
 
 // spread sums up the samples of one figure.
 type spread struct {
-	P10    float64 `json:"p10"`
-	Median float64 `json:"median"`
-	P90    float64 `json:"p90"`
-	N      int     `json:"samples"`
-}
-
-// off is the standard error of the median, as of a normal distribution: from the tenth to the ninetieth percentile are 2.56
-// standard deviations, and a median is 1.25 times as far off as a mean.
-func (s spread) off() float64 {
-	if s.N == 0 {
-		return 0
-	}
-	return 1.25 * (s.P90 - s.P10) / 2.56 / math.Sqrt(float64(s.N))
+	P10    float64   `json:"p10"`
+	Median float64   `json:"median"`
+	P90    float64   `json:"p90"`
+	Off    float64   `json:"off"` // the median's standard error; 0 of one sample
+	Values []float64 `json:"values"`
 }
 
 // of finds a figure, or begins it.
@@ -91,6 +83,30 @@ func (s *samples) on(axis string, at int) *samples {
 	return s
 }
 
+// take adds what another process has measured of the same work.
+func (r *record) take(figures []figure) {
+	for _, f := range figures {
+		s := r.of(f.Name, f.Unit).on(f.Axis, f.At).atMost(f.Limit).times(f.Factor).add(f.Ours.Values...)
+		if f.Plain != nil {
+			s.beside(f.Plain.Values...)
+		}
+	}
+}
+
+func recordsOf(works []work) (all []*record) {
+	for _, w := range works {
+		all = append(all, &record{work: w.name})
+	}
+	return all
+}
+
+func figuresOf(records []*record) (all []figure) {
+	for _, r := range records {
+		all = append(all, r.figures()...)
+	}
+	return all
+}
+
 func (r *record) figures() (all []figure) {
 	for _, name := range r.order {
 		all = append(all, r.by[name].sum())
@@ -117,7 +133,17 @@ func (s *samples) sum() figure {
 
 func spreadOf(values []float64) spread {
 	sorted := slices.Sorted(slices.Values(values))
-	return spread{P10: quantile(sorted, 0.1), Median: quantile(sorted, 0.5), P90: quantile(sorted, 0.9), N: len(values)}
+	return spread{P10: quantile(sorted, 0.1), Median: quantile(sorted, 0.5), P90: quantile(sorted, 0.9), Off: offOf(sorted), Values: values}
+}
+
+// offOf is the standard error of the median, whatever the samples' distribution: which of n sorted values is in the middle is
+// off by half the root of n.
+func offOf(sorted []float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	by := 0.5 / math.Sqrt(float64(len(sorted)))
+	return (quantile(sorted, 0.5+by) - quantile(sorted, 0.5-by)) / 2
 }
 
 // quantile is the value at a share of sorted values, between two of them where it falls there.

@@ -25,24 +25,32 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	return save(o, figures)
 }
 
-// measure does each work in a process of its own, and each round on a bed of its own, so that what one keeps is neither
-// counted for another nor in its way: an embedded server that has stopped leaves some of its memory behind, and clients.
-func measure(ctx context.Context, o options) (figures []figure, err error) {
+// measure does each work's share of a pass in a process of its own, and each round on a bed of its own, so that what one keeps
+// is neither counted for another nor in its way: an embedded server that has stopped leaves some of its memory behind, and
+// clients.
+func measure(ctx context.Context, o options) ([]figure, error) {
 	if o.together() {
 		return measureHere(ctx, o)
 	}
-	for _, w := range o.works {
-		of, err := measureApart(ctx, o, w)
-		if err != nil {
-			return nil, fmt.Errorf("measure %s: %w", w.name, err)
+	records := recordsOf(o.works)
+	for pass := range passes {
+		for i, w := range o.works {
+			rounds := share(o.roundsOf(w), pass)
+			if rounds == 0 {
+				continue
+			}
+			figures, err := measureApart(ctx, o, w, rounds)
+			if err != nil {
+				return nil, fmt.Errorf("measure %s: %w", w.name, err)
+			}
+			records[i].take(figures)
 		}
-		figures = append(figures, of...)
 	}
-	return figures, nil
+	return figuresOf(records), nil
 }
 
-// measureApart has this very program do one work.
-func measureApart(ctx context.Context, o options, w work) ([]figure, error) {
+// measureApart has this very program do some rounds of one work.
+func measureApart(ctx context.Context, o options, w work, rounds int) ([]figure, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -53,7 +61,7 @@ func measureApart(ctx context.Context, o options, w work) ([]figure, error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	saved := filepath.Join(dir, "figures.json")
-	cmd := exec.CommandContext(ctx, program, append(o.passedOn(), w.name, "--json", saved)...)
+	cmd := exec.CommandContext(ctx, program, append(o.passedOn(rounds), w.name, "--json", saved)...)
 	cmd.Stderr = os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	if err := cmd.Run(); err != nil {
@@ -63,7 +71,7 @@ func measureApart(ctx context.Context, o options, w work) ([]figure, error) {
 }
 
 // measureHere does the works in this process.
-func measureHere(ctx context.Context, o options) (figures []figure, err error) {
+func measureHere(ctx context.Context, o options) ([]figure, error) {
 	stop, err := profile(o.profile)
 	if err != nil {
 		return nil, err
@@ -72,19 +80,15 @@ func measureHere(ctx context.Context, o options) (figures []figure, err error) {
 	if err := warmUp(ctx, o); err != nil {
 		return nil, err
 	}
-	records := make([]*record, len(o.works))
+	records := recordsOf(o.works)
 	for i, w := range o.works {
-		records[i] = &record{work: w.name}
-	}
-	for _, t := range o.turns() {
-		if err := once(ctx, o.works[t.work], records[t.work], o, size{round: t.round, quick: o.quick}); err != nil {
-			return nil, fmt.Errorf("measure %s: %w", o.works[t.work].name, err)
+		for round := range o.roundsOf(w) {
+			if err := once(ctx, w, records[i], o, size{round: round, quick: o.quick}); err != nil {
+				return nil, fmt.Errorf("measure %s: %w", w.name, err)
+			}
 		}
 	}
-	for _, r := range records {
-		figures = append(figures, r.figures()...)
-	}
-	return figures, nil
+	return figuresOf(records), nil
 }
 
 // warmUp does the first work once in small, and notes nothing: a program that has just started takes longer for whatever it

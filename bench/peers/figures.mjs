@@ -13,7 +13,7 @@ export const notOffered = [
 
 // inOurs names the figures of the project's that a figure is the sum of, where it has another name there.
 const inOurs = {
-  'fanout: time, each Call durable': ['time, as activities'],
+  'fanout: time, each Call durable': ['end of stream to all done, as activities'],
   'batch: one Request for all instances': ['time'],
   'chain: bytes kept': ['bytes: store folder', 'bytes: database file'],
 };
