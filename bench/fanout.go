@@ -50,9 +50,15 @@ func (b *bed) measureFanout(ctx context.Context, r *record, n int, tool, how str
 // fanoutTimes are the times until all Calls are done: from the first token, and from the end of the stream.
 type fanoutTimes struct{ whole, rest time.Duration }
 
+// sayFanout makes the LLM give the Calls, and tells when it began to.
+func (b *bed) sayFanout(tool string, n int) (llm *script.Script, begun func() time.Time, err error) {
+	begun = sync.OnceValue(time.Now)
+	llm, err = b.say(script.FanoutLines(tool, n), rehearsal.OnChunk(func(int, int) { begun() }))
+	return llm, begun, err
+}
+
 func (b *bed) fanout(ctx context.Context, tool string, n int) (t fanoutTimes, err error) {
-	begun := sync.OnceValue(time.Now)
-	llm, err := b.say(script.FanoutLines(tool, n), rehearsal.OnChunk(func(int, int) { begun() }))
+	llm, begun, err := b.sayFanout(tool, n)
 	if err != nil {
 		return t, err
 	}
@@ -67,8 +73,7 @@ func (b *bed) fanout(ctx context.Context, tool string, n int) (t fanoutTimes, er
 }
 
 func (b *bed) plainFanout(ctx context.Context, n int) (t fanoutTimes, err error) {
-	begun := sync.OnceValue(time.Now)
-	llm, err := b.say(script.FanoutLines("instant", n), rehearsal.OnChunk(func(int, int) { begun() }))
+	llm, begun, err := b.sayFanout("instant", n)
 	if err != nil {
 		return t, err
 	}

@@ -110,8 +110,8 @@ func (h trigger) Enabled(context.Context, slog.Level) bool { return true }
 func (h trigger) WithAttrs([]slog.Attr) slog.Handler       { return h }
 func (h trigger) WithGroup(string) slog.Handler            { return h }
 
-// TestATaskIsNotFailedForWhatComesMeanwhile lets a workflow take its time while twice as much happens as the Calls of an
-// instance that may end together.
+// TestATaskIsNotFailedForWhatComesMeanwhile lets a workflow take its time while as many events come as all Calls of an
+// instance make that may end together: 200, of two events each.
 func TestATaskIsNotFailedForWhatComesMeanwhile(t *testing.T) {
 	const queue, signals = "busy", 400
 	ctx := within(t)

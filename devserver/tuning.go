@@ -34,8 +34,8 @@ var tuning = dc.StaticClient{
 	dc.TimerProcessorUpdateAckInterval.Key():      3 * time.Second,
 	// Workflows that are kept in memory, the ended ones among them: an hour of them by default.
 	dc.HistoryCacheHostLevelMaxSize.Key(): 4_000,
-	// A workflow task is failed when more than this comes while it is under way, and the worker has to replay: the default is
-	// 100, and 200 Calls of an instance may end together.
+	// A workflow task is failed when more events than this come while it is under way, and the worker has to replay: the
+	// default is 100, each Call that ends is two, and 200 of an instance may end together.
 	dc.MaximumBufferedEventsBatch.Key(): 1_000,
 	// Timers may be this late; the default makes one of 10 ms last a second.
 	dc.TimerProcessorMaxTimeShift.Key(): 10 * time.Millisecond,
