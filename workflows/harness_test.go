@@ -97,6 +97,7 @@ func startWorker() (worker.Worker, error) {
 	registry := tools.NewRegistry()
 	tools.Builtins(registry, nil)
 	registerTestTools(registry)
+	registerDoze(registry)
 	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), LookupEnv: os.LookupEnv})
 	w, err := engine.NewWorker(temporalClient, engine.Parts{
 		Store: store, Tools: registry, LLM: activities.LLM{BaseURL: llmURL + "/v1"}, HTTP: reached,

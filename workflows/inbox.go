@@ -10,10 +10,12 @@ import (
 	"processidea/model"
 )
 
-// inbox is where everything that happens to a workflow comes in, one event at a time, in the order of history. A signal
-// that does not fit changes nothing and is kept among the refusals.
+// inbox is where everything that happens to a workflow comes in, one event at a time: signals in the order of history. A
+// signal that does not fit changes nothing and is kept among the refusals.
 type inbox struct {
 	selector workflow.Selector
+	arrivals *arrivals
+	signals  map[string]hearing // by name
 	refusals model.Refusals
 	untold   []model.Refusal // since the last report
 
@@ -21,8 +23,14 @@ type inbox struct {
 	cancel workflow.CancelFunc
 }
 
+// hearing is where signals of one name come in, and who takes them.
+type hearing struct {
+	channel workflow.ReceiveChannel
+	take    func(workflow.Context, converter.RawValue)
+}
+
 func newInbox(ctx workflow.Context) *inbox {
-	b := &inbox{selector: workflow.NewSelector(ctx)}
+	b := &inbox{selector: workflow.NewSelector(ctx), arrivals: arrivalsOf(ctx), signals: map[string]hearing{}}
 	b.selector.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
 	return b
 }
@@ -117,12 +125,20 @@ func onPeople(b *inbox, ctx workflow.Context, name, description string, handle f
 	})
 }
 
-// receive takes a signal raw: the SDK would drop a malformed one with a line in the log.
+// receive takes a signal raw: the SDK would drop a malformed one with a line in the log. Of several the selector offers that
+// whose name was registered first; the one that came first is taken, and what was offered stays in its channel.
 func (b *inbox) receive(ctx workflow.Context, name, description string, take func(workflow.Context, converter.RawValue)) {
 	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})
-	b.selector.AddReceive(channel, func(c workflow.ReceiveChannel, _ bool) {
+	b.signals[name] = hearing{channel, take}
+	b.selector.AddReceive(channel, func(workflow.ReceiveChannel, bool) {
 		var raw converter.RawValue
-		c.Receive(ctx, &raw)
-		take(ctx, raw)
+		h := b.signals[b.arrivals.next(ctx, name, b.hears)]
+		h.channel.Receive(ctx, &raw)
+		h.take(ctx, raw)
 	})
+}
+
+func (b *inbox) hears(name string) bool {
+	_, ok := b.signals[name]
+	return ok
 }

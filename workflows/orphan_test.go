@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"processidea/activities"
 	"processidea/rehearsal"
@@ -17,6 +19,7 @@ import (
 func TestAnInstanceEndsWhenItsProcessIsGone(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
+	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{workflows.InOrder()}})
 	env.RegisterWorkflow(workflows.Instance)
 	looks := 0
 	env.RegisterActivityWithOptions(func(_ context.Context, p workflows.ProcessRef) (bool, error) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -33,6 +34,7 @@ func replayer(t *testing.T, s *blobs.Store) worker.WorkflowReplayer {
 	t.Helper()
 	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
 		DataConverter: workflows.DataConverter(blobs.InlineMetadata), ExternalStorage: s.ExternalStorage(),
+		Interceptors: []interceptor.WorkerInterceptor{workflows.InOrder()},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 	"golang.org/x/sync/semaphore"
 
@@ -53,7 +54,7 @@ func (p Parts) options() worker.Options {
 		// The server holds back what is over the rate. Held back in the worker it would miss its heartbeats, and count as
 		// lost.
 		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
-		Interceptors:                 p.Interceptors,
+		Interceptors:                 append([]interceptor.WorkerInterceptor{workflows.InOrder()}, p.Interceptors...),
 		DeploymentOptions:            p.Version.options(),
 	}
 	if p.Limits.EagerCalls > 0 {
