@@ -1,16 +1,56 @@
 package activities
 
 import (
+	"io"
 	"strings"
+	"time"
 
 	"github.com/valyala/fastjson"
 
 	"processidea/model"
 )
 
-// chunk is what is wanted of an openai.ChatCompletionChunk. That type also keeps what is not, at ten times the cost, and
-// encoding/json takes four times as long as fastjson: an LLM that speaks a token at a time would be heard no faster than it
-// is decoded.
+// chunkStream is what an LLM says, chunk by chunk. The openai client's Stream and its ChatCompletionChunk take many times
+// as long: an LLM that speaks a token at a time would be heard no faster than it is decoded.
+type chunkStream struct {
+	*events
+	chunk chunk
+	over  bool
+}
+
+// Next waits for a chunk; false where the stream is over, or Err says why it broke off.
+func (s *chunkStream) Next() bool {
+	if s.over = s.over || !s.events.Next() || s.Event() == nil; s.over {
+		return false
+	}
+	s.chunk = chunkOf(s.Event(), len(s.data))
+	return true
+}
+
+// Close ends the stream. The connection of an answer that is over serves the next Request too, once the answer has been read
+// to its very end: that is a moment behind the last chunk, or with a server that forgets to end it, never.
+func (s *chunkStream) Close() error {
+	if s.over && s.Err() == nil {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = io.CopyN(io.Discard, s.answer.Body, maxFault)
+		}()
+		select {
+		case <-ended:
+		case <-time.After(endPatience):
+		}
+	}
+	return s.events.Close()
+}
+
+// endPatience is how long the end of an answer is waited for: less than another connection takes, where the LLM is far away.
+const endPatience = 50 * time.Millisecond
+
+// Current is the chunk that Next has waited for.
+func (s *chunkStream) Current() chunk { return s.chunk }
+
+// chunk is what is wanted of a chunk.
 type chunk struct {
 	choices []choice
 	usage   model.Usage
@@ -22,17 +62,9 @@ type choice struct {
 	content, refusal, finish string
 }
 
-var chunkParsers fastjson.ParserPool
-
-// UnmarshalJSON leaves out what is of another type than it should be, as the openai client does.
-func (c *chunk) UnmarshalJSON(data []byte) error {
-	p := chunkParsers.Get()
-	defer chunkParsers.Put(p)
-	v, err := p.ParseBytes(data)
-	if err != nil {
-		return err
-	}
-	*c = chunk{bytes: len(data), usage: model.Usage{
+// chunkOf leaves out what is of another type than it should be, as the openai client does.
+func chunkOf(v *fastjson.Value, bytes int) chunk {
+	c := chunk{bytes: bytes, usage: model.Usage{
 		PromptTokens: v.GetInt("usage", "prompt_tokens"), CompletionTokens: v.GetInt("usage", "completion_tokens"),
 	}}
 	for _, o := range v.GetArray("choices") {
@@ -41,7 +73,7 @@ func (c *chunk) UnmarshalJSON(data []byte) error {
 			content: textOf(o, "delta", "content"), refusal: textOf(o, "delta", "refusal"),
 		})
 	}
-	return nil
+	return c
 }
 
 // textOf is a text in a chunk; "" where there is none. What is no UTF-8 becomes U+FFFD, as in encoding/json.

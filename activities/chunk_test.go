@@ -1,6 +1,10 @@
 package activities
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/valyala/fastjson"
+)
 
 func TestTheTextOfAChunk(t *testing.T) {
 	for said, want := range map[string]string{
@@ -9,11 +13,11 @@ func TestTheTextOfAChunk(t *testing.T) {
 		`7`:                         "",
 		`null`:                      "",
 	} {
-		var c chunk
-		if err := c.UnmarshalJSON([]byte(`{"choices":[{"delta":{"content":` + said + `}}]}`)); err != nil {
+		v, err := fastjson.Parse(`{"choices":[{"delta":{"content":` + said + `}}]}`)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.choices[0].content; got != want {
+		if got := chunkOf(v, 0).choices[0].content; got != want {
 			t.Errorf("%s is %q, want %q", said, got, want)
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/openai/openai-go/v3/packages/ssestream"
+	"github.com/valyala/fastjson"
 )
 
 // events reads a server's answer as the events of a stream, in whatever way it was sent: the openai client's own reader
 // loses the first event behind a byte order mark and the last without an empty line, reads nothing of an answer that
-// comes all at once, and takes `"error": null` for an error. It is the Decoder of the openai client's Stream.
+// comes all at once, takes `"error": null` for an error, and reads each event four times over.
 type events struct {
 	answer *http.Response
 	lines  *bufio.Scanner
@@ -22,7 +22,9 @@ type events struct {
 	first  bool   // nothing but empty lines has come
 	name   string // of the event that is being read
 	data   []byte
-	event  ssestream.Event
+	parser fastjson.Parser
+	read   *fastjson.Value // what data is as JSON; nil: not known
+	event  *fastjson.Value
 	err    error
 }
 
@@ -32,8 +34,8 @@ func newEvents(answer *http.Response, alive func()) *events {
 	return e
 }
 
-// Event gives the event that Next has read.
-func (e *events) Event() ssestream.Event { return e.event }
+// Event gives the event that Next has read, until the next one is; nil for the one that says that the stream is over.
+func (e *events) Event() *fastjson.Value { return e.event }
 
 // Err says why the stream broke off; nil at its end.
 func (e *events) Err() error { return e.err }
@@ -43,6 +45,7 @@ func (e *events) Close() error { return e.answer.Body.Close() }
 
 // Next reads to the end of the next event; false at the end of the stream.
 func (e *events) Next() bool {
+	e.data = e.data[:0]
 	for e.err == nil && e.lines.Scan() {
 		e.alive()
 		if e.line(e.lines.Bytes()) {
@@ -92,19 +95,47 @@ func (e *events) line(line []byte) bool {
 
 // whole says whether what was read is an event.
 func (e *events) whole() bool {
-	return bytes.HasPrefix(e.data, []byte(streamDone)) || json.Valid(e.data)
+	e.read, _ = e.parser.ParseBytes(e.data)
+	return e.read != nil || over(e.data)
 }
 
-const streamDone = "[DONE]"
+// over says whether an event is OpenAI's word for the end of the stream.
+func over(data []byte) bool { return bytes.HasPrefix(data, []byte("[DONE]")) }
 
-// give makes an event of what was read, in the form that the openai client knows.
+// give makes an event of what was read, in the form in which OpenAI says it.
 func (e *events) give() bool {
-	e.event = ssestream.Event{Type: e.name, Data: e.data}
-	if e.bare || e.name == "error" || bytes.Contains(e.data, []byte(`"error"`)) {
-		e.event.Data, e.err = e.ordinary(e.data)
+	data, odd := e.data, e.bare || e.name == "error" || bytes.Contains(e.data, []byte(`"error"`))
+	if odd {
+		data, e.err = e.ordinary(data)
+		e.read = nil
 	}
-	e.name, e.data = "", nil
+	if e.read == nil && e.err == nil && !over(data) {
+		e.read, e.err = e.parse(data)
+	}
+	if odd && e.err == nil && e.read.Exists("error") {
+		e.err = errSaid{string(data)}
+	}
+	e.event, e.name, e.read = e.read, "", nil
 	return e.err == nil
+}
+
+// parse reads an event that may be none, and says why.
+func (e *events) parse(data []byte) (*fastjson.Value, error) {
+	v, err := e.parser.ParseBytes(data)
+	if err == nil {
+		return v, nil
+	}
+	if why := json.Unmarshal(data, new(any)); why != nil { // the same in fewer words
+		err = why
+	}
+	return nil, err
+}
+
+// errSaid is an error that a server put into its stream.
+type errSaid struct{ event string }
+
+func (e errSaid) Error() string {
+	return "received error while streaming: " + strings.TrimSpace(e.event)
 }
 
 // ordinary turns what some servers send into what OpenAI's own does: a whole completion into a chunk, an error into an

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/openai/openai-go/v3/packages/ssestream"
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/activities/secret"
@@ -29,10 +28,10 @@ const maxFault = 64 << 10
 
 // faultOf reads a fault from an answer's body or from the event that ended a stream; nil where the server said nothing.
 func faultOf(err error, answer *http.Response) *fault {
-	var s *ssestream.StreamError
+	var s errSaid
 	switch {
 	case errors.As(err, &s):
-		f := parseFault(s.Event.Data)
+		f := parseFault([]byte(s.event))
 		f.status = f.late()
 		return f
 	case answer != nil && answer.StatusCode >= 400:

@@ -12,8 +12,7 @@ import (
 type hearing struct {
 	*request
 	stream *chunkStream
-	begun  bool // the first chunk was taken
-	more   bool // there is a first chunk
+	begun  bool // the first chunk, which is there, was taken
 	text   bytes.Buffer
 	guard  guard
 	ended  error // why the rest is not taken
@@ -21,8 +20,8 @@ type hearing struct {
 	beyond bool  // the LLM goes on nevertheless
 }
 
-func newHearing(r *request, stream *chunkStream, more bool) *hearing {
-	h := &hearing{request: r, stream: stream, more: more}
+func newHearing(r *request, stream *chunkStream) *hearing {
+	h := &hearing{request: r, stream: stream}
 	h.guard.to = &h.text
 	return h
 }
@@ -44,7 +43,7 @@ func (h *hearing) next() bool {
 		return h.stream.Next()
 	}
 	h.begun = true
-	return h.more
+	return true
 }
 
 // hearOut reads what comes after the solution: only how it ended and the usage are still wanted, and a server that goes on

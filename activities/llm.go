@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -49,6 +50,17 @@ const DefaultLLM = "gpt-5-mini"
 // an address.
 const openAI = "https://api.openai.com/v1/"
 
+// wire is what all Requests of a worker go over, so that they share connections: a client of the openai library keeps its
+// own, and a Request has a client of its own.
+var wire = &http.Client{Transport: transport()}
+
+func transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 32
+	t.ResponseHeaderTimeout = 10 * time.Minute
+	return t
+}
+
 // chat is one exchange with an LLM.
 type chat struct {
 	client   openai.Client
@@ -67,7 +79,7 @@ type chat struct {
 
 func (l LLM) chat(config model.LLM, form model.Form, messages []model.PromptMessage) *chat {
 	// Retries are Temporal's: the client's own would hide them, and repeat a stream.
-	options := []option.RequestOption{option.WithMaxRetries(0), option.WithBaseURL(openAI)}
+	options := []option.RequestOption{option.WithHTTPClient(wire), option.WithMaxRetries(0), option.WithBaseURL(openAI)}
 	if l.BaseURL != "" {
 		options = append(options, option.WithBaseURL(l.BaseURL))
 	}

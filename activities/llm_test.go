@@ -25,7 +25,7 @@ func opens(t *testing.T, l LLM, h http.HandlerFunc) error {
 	}
 	form := model.Form{Schema: map[string]any{"type": "object"}, Strict: true}
 	c := l.chat(model.LLM{}, form, []model.PromptMessage{{Role: "user", Content: "hi"}})
-	_, _, err := c.open(t.Context())
+	_, err := c.open(t.Context())
 	if err == nil {
 		return nil
 	}
@@ -110,7 +110,7 @@ func TestAnEmptyBaseURLInTheEnvironmentCountsAsUnset(t *testing.T) {
 	c := LLM{Key: "k"}.chat(model.LLM{}, model.Form{}, nil)
 	var asked string
 	c.options = append(c.options, withMiddleware(func(r *http.Request) { asked = r.URL.String() }))
-	_, _, _ = c.open(t.Context())
+	_, _ = c.open(t.Context())
 	if asked != "https://api.openai.com/v1/chat/completions" {
 		t.Errorf("asked %q", asked)
 	}

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,14 +12,10 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/openai/openai-go/v3/shared"
 
 	"processidea/model"
 )
-
-// chunkStream is what an LLM says, chunk by chunk.
-type chunkStream = ssestream.Stream[chunk]
 
 // way is how a reply is asked for. What a server refuses is asked for in another way, or not at all.
 type way struct {
@@ -58,44 +55,41 @@ const (
 var errNothing = errors.New("an answer without a word")
 
 // open begins the stream and waits for its first event.
-func (c *chat) open(ctx context.Context) (*chunkStream, bool, error) {
+func (c *chat) open(ctx context.Context) (*chunkStream, error) {
 	for {
-		s, err := c.send(ctx)
+		c.answer, c.fault = nil, nil
+		if err := c.pace.wait(ctx, c.turn, c.size()); err != nil {
+			return nil, err
+		}
+		body, err := c.body()
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		more := s.Next()
-		if err = s.Err(); err == nil && !more {
-			err = errNothing
-		}
+		s, err := c.send(ctx, body)
 		if err == nil {
-			return s, more, nil
+			return s, nil
 		}
-		_ = s.Close()
 		c.fault = faultOf(err, c.answer)
 		c.leaveAlone()
 		if !c.concede() {
-			return nil, false, err
+			return nil, err
 		}
 	}
 }
 
-// send asks once, when it is its turn.
-func (c *chat) send(ctx context.Context) (*chunkStream, error) {
-	c.answer, c.fault = nil, nil
-	if err := c.pace.wait(ctx, c.turn, c.size()); err != nil {
-		return nil, err
-	}
+// send asks once.
+func (c *chat) send(ctx context.Context, body []byte) (*chunkStream, error) {
 	var answer *http.Response
-	body, err := c.body()
-	if err != nil {
-		return nil, err
-	}
 	options := append(c.options[:len(c.options):len(c.options)], option.WithRequestBody("application/json", body))
 	if err := c.client.Post(ctx, "chat/completions", nil, &answer, options...); err != nil {
-		return ssestream.NewStream[chunk](nil, err), nil
+		return nil, err
 	}
-	return ssestream.NewStream[chunk](newEvents(answer, c.alive), nil), nil
+	s := &chunkStream{events: newEvents(answer, c.alive)}
+	if s.Next() {
+		return s, nil
+	}
+	_ = s.Close()
+	return nil, cmp.Or(s.Err(), errNothing)
 }
 
 // body is the request's JSON. The client would go over the prompt several times, and States make it a megabyte: here the

@@ -211,7 +211,7 @@ func TestAServerOfTheOldLimitGetsTheOldLimit(t *testing.T) {
 		return 0, ""
 	}))
 	c := s.llm().chat(model.LLM{MaxTokens: 77}, model.Form{Schema: map[string]any{"type": "object"}}, nil)
-	stream, _, err := c.open(t.Context())
+	stream, err := c.open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (a *Activities) request(ctx context.Context, setup workflows.RequestSetup, 
 	defer r.silence.end()
 	r.chat.alive = r.silence.beat
 	defer func() { seen.note(r) }()
-	stream, more, err := r.chat.open(listening)
+	stream, err := r.chat.open(listening)
 	if err != nil {
 		return nil, r.chat.refusal(err)
 	}
@@ -46,7 +46,7 @@ func (a *Activities) request(ctx context.Context, setup workflows.RequestSetup, 
 		activity.GetLogger(ctx).Info("the LLM's server takes less than it was asked", "server", less)
 	}
 	seen.FirstByte = time.Now()
-	r.listen(stream, more)
+	r.listen(stream)
 	if err := r.handout.finish(); err != nil {
 		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.
 		r.reply.Whole, r.reply.End = false, &model.Fault{Code: model.CodeTruncated, Message: "calls could not be handed on: " + clip(err.Error())}
@@ -121,8 +121,8 @@ func (a *Activities) newRequest(ctx context.Context, setup workflows.RequestSetu
 }
 
 // listen reads the stream to its end, or to the end of the solution, and notes how it ended.
-func (r *request) listen(stream *chunkStream, more bool) {
-	h := newHearing(r, stream, more)
+func (r *request) listen(stream *chunkStream) {
+	h := newHearing(r, stream)
 	s, parseErr := readSolution(h, r.onCall)
 	h.hearOut()
 	r.chat.settle(r.reply.Usage, h.guard.bytes)

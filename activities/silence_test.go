@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/valyala/fastjson"
 )
 
 func TestACommentKeepsTheLineOpenAndThinkingTakesItsTime(t *testing.T) {
@@ -36,11 +38,11 @@ func TestEveryLineOfAStreamIsASignOfLife(t *testing.T) {
 	text := ": keep-alive\n\n" + chunks(delta("a")) + ":\n:\n\n" + chunks(done)
 	beats := 0
 	e := newEvents(&http.Response{Body: io.NopCloser(strings.NewReader(text))}, func() { beats++ })
-	var data []string
+	var said []*fastjson.Value
 	for e.Next() {
-		data = append(data, strings.TrimSpace(string(e.Event().Data)))
+		said = append(said, e.Event())
 	}
-	if want := strings.Count(text, "\n"); beats != want || e.Err() != nil || len(data) != 2 || data[0] != delta("a") || data[1] != done {
-		t.Errorf("%d beats of %d, %q, %v", beats, want, data, e.Err())
+	if want := strings.Count(text, "\n"); beats != want || e.Err() != nil || len(said) != 2 || said[0] == nil || said[1] != nil {
+		t.Errorf("%d beats of %d, %v, %v", beats, want, said, e.Err())
 	}
 }
