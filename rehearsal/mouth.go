@@ -1,9 +1,11 @@
 package rehearsal
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -22,6 +24,9 @@ type streamed struct {
 	head  completion // what every chunk repeats: clients drop chunks with another id
 	usage bool       // whether the client asked for usage
 	begun bool
+	// around is what stands around each text, encoded once for all: of LLMs that speak fast the JSON would cost more than
+	// all else.
+	around [2][]byte
 }
 
 func (s *streamed) say(p piece) error {
@@ -31,7 +36,11 @@ func (s *streamed) say(p piece) error {
 	if p.refusal {
 		return s.chunk(choice{Delta: &delta{Refusal: &p.text}})
 	}
-	return s.chunk(choice{Delta: &delta{Content: &p.text}})
+	text, err := json.Marshal(p.text)
+	if err == nil {
+		_, err = s.w.Write(slices.Concat(s.around[0], text, s.around[1]))
+	}
+	return err
 }
 
 // begin sends the header and the role. It waits for the first piece, so that a reply
@@ -43,25 +52,40 @@ func (s *streamed) begin() error {
 	s.begun = true
 	s.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	s.w.Header().Set("Cache-Control", "no-cache")
+	empty, err := encoded(s.of(choice{Delta: &delta{Content: new(string)}}))
+	if err != nil {
+		return err
+	}
+	before, after, _ := bytes.Cut(empty, []byte(`"content":""`))
+	s.around = [2][]byte{slices.Concat(before, []byte(`"content":`)), after}
 	return s.chunk(choice{Delta: &delta{Role: "assistant", Content: new(string)}})
 }
 
-func (s *streamed) chunk(c choice) error {
+func (s *streamed) chunk(c choice) error { return s.event(s.of(c)) }
+
+// of is a chunk with one choice.
+func (s *streamed) of(c choice) completion {
 	chunk := s.head
 	chunk.Choices = []choice{c}
 	if s.usage {
 		chunk.Usage = json.RawMessage("null")
 	}
-	return s.event(chunk)
+	return chunk
 }
 
 func (s *streamed) event(chunk completion) error {
-	chunk.Object = "chat.completion.chunk"
-	data, err := json.Marshal(chunk)
+	data, err := encoded(chunk)
 	if err == nil {
-		_, err = s.w.Write([]byte("data: " + string(data) + "\n\n"))
+		_, err = s.w.Write(data)
 	}
 	return err
+}
+
+// encoded is a chunk as an event.
+func encoded(chunk completion) ([]byte, error) {
+	chunk.Object = "chat.completion.chunk"
+	data, err := json.Marshal(chunk)
+	return slices.Concat([]byte("data: "), data, []byte("\n\n")), err
 }
 
 func (s *streamed) finish(reason string, used usage) error {
