@@ -44,7 +44,8 @@ type queue struct {
 	pending workflows.CallsSignal
 	waiting bool // there is something in pending
 	sending bool
-	more    chan struct{} // something has come since it was looked
+	came    time.Time     // when the last of it did
+	full    chan struct{} // it need not wait for more
 }
 
 func newHandout(ctx context.Context, c client.Client, process string, request int) *handout {
@@ -58,14 +59,16 @@ func (h *handout) give(token string, add func(*workflows.CallsSignal)) {
 	defer h.mu.Unlock()
 	q := h.queues[token]
 	if q == nil {
-		q = &queue{more: make(chan struct{}, 1)}
+		q = &queue{full: make(chan struct{}, 1)}
 		h.queues[token] = q
 	}
 	add(&q.pending)
-	q.waiting = true
-	select {
-	case q.more <- struct{}{}:
-	default: // it is told already
+	q.waiting, q.came = true, time.Now()
+	if q.pending.Last || len(q.pending.Calls) >= crowd {
+		select {
+		case q.full <- struct{}{}:
+		default: // it is told already
+		}
 	}
 	if !q.sending {
 		q.sending = true
@@ -74,25 +77,35 @@ func (h *handout) give(token string, add func(*workflows.CallsSignal)) {
 	}
 }
 
-// gather waits for what comes right behind.
+// gather waits for what comes right behind. It is not woken for each Call: that would take longer than to read one.
 func (h *handout) gather(q *queue) {
-	for enough := time.After(lingerAtMost); !h.full(q); {
-		select {
-		case <-q.more:
-			continue
-		case <-time.After(linger):
-		case <-enough:
-		case <-h.ctx.Done():
+	enough := time.Now().Add(lingerAtMost)
+	for {
+		h.mu.Lock()
+		left := min(time.Until(q.came.Add(linger)), time.Until(enough))
+		h.mu.Unlock()
+		if left <= 0 {
+			return
 		}
-		return
+		select {
+		case <-time.After(left):
+		case <-q.full:
+			return
+		case <-h.ctx.Done():
+			return
+		}
 	}
 }
 
-// full says whether what waits need not wait for more.
-func (h *handout) full(q *queue) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return q.pending.Last || len(q.pending.Calls) >= crowd
+// take takes all that waits, and with it the word that it is enough.
+func (q *queue) take() workflows.CallsSignal {
+	s := q.pending
+	q.pending, q.waiting = workflows.CallsSignal{}, false
+	select {
+	case <-q.full:
+	default:
+	}
+	return s
 }
 
 // send sends until nothing is left in an instance's queue.
@@ -102,8 +115,7 @@ func (h *handout) send(token string, q *queue) {
 		h.gather(q)
 		h.slots <- struct{}{}
 		h.mu.Lock()
-		s := q.pending
-		q.pending, q.waiting = workflows.CallsSignal{}, false
+		s := q.take()
 		h.mu.Unlock()
 		s.Request = h.request
 		err := h.deliver(token, s)

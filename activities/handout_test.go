@@ -19,6 +19,7 @@ type clerk struct {
 	client.Client
 	begun time.Time
 	notes []string
+	takes time.Duration
 }
 
 func (c *clerk) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error {
@@ -27,6 +28,7 @@ func (c *clerk) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error
 		last = " and the last"
 	}
 	c.notes = append(c.notes, fmt.Sprintf("%v: %d%s", time.Since(c.begun), len(s.Calls), last))
+	<-time.After(c.takes)
 	return nil
 }
 
@@ -69,6 +71,26 @@ func TestCallsOfOneBurstGoInOneSignal(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestACrowdThatWaitedForASignalUnderWayDoesNotHurryWhatComesLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := &clerk{begun: time.Now(), takes: 5 * time.Millisecond}
+		h := newHandout(t.Context(), told, "p", 1)
+		h.give("①", oneCall)
+		<-time.After(2 * time.Millisecond)
+		for range crowd {
+			h.give("①", oneCall)
+		}
+		<-time.After(18 * time.Millisecond)
+		h.give("①", oneCall)
+		if err := h.finish(); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Join(told.notes, ", "), "1ms: 1, 6ms: 100, 21ms: 1"; got != want {
+			t.Errorf("signals went as %q, want %q", got, want)
+		}
+	})
 }
 
 func TestARequestThatIsCancelledWaitsForNoMoreCalls(t *testing.T) {

@@ -58,6 +58,7 @@ func transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 32
 	t.ResponseHeaderTimeout = 10 * time.Minute
+	t.ReadBufferSize = 64 << 10 // bytes: an LLM that speaks fast says four kilobytes with twenty tokens
 	return t
 }
 
