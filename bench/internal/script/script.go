@@ -1,5 +1,5 @@
 // Package script is what the LLM of the benchmarks says: the replies of each work, and the scripted LLM that gives them and
-// keeps when it was asked and had answered. What is compared hears the same bytes, and is timed by the same clock.
+// keeps when it was asked, began to answer and had answered. What is compared hears the same bytes, and is timed by the same clock.
 package script
 
 import (
@@ -24,8 +24,8 @@ func Reply(calls []string, output, pace string) string {
 	return fmt.Sprintf(`{"solution": {"calls": [%s], "output": %s}%s`, strings.Join(calls, ","), output, pace)
 }
 
-// Script is the scripted LLM of one process: a handler of Chat Completions, with the times at which it was asked and had
-// answered.
+// Script is the scripted LLM of one process: a handler of Chat Completions, with the times at which it was asked, began to
+// answer and had answered.
 type Script struct {
 	Begun time.Time // when the process was started, as who starts it says
 
@@ -33,6 +33,7 @@ type Script struct {
 
 	mu    sync.Mutex
 	asked []time.Time
+	began []time.Time
 	said  []time.Time
 }
 
@@ -54,8 +55,23 @@ func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		s.note(&s.asked)
 	}
-	s.handler.ServeHTTP(w, r)
+	s.handler.ServeHTTP(&beginning{ResponseWriter: w, note: func() { s.note(&s.began) }}, r)
 }
+
+// beginning is an answer of which it is noted when it began.
+type beginning struct {
+	http.ResponseWriter
+	once sync.Once
+	note func()
+}
+
+func (b *beginning) Write(p []byte) (int, error) {
+	b.once.Do(b.note)
+	return b.ResponseWriter.Write(p)
+}
+
+// Unwrap lets an http.ResponseController through.
+func (b *beginning) Unwrap() http.ResponseWriter { return b.ResponseWriter }
 
 func (s *Script) note(times *[]time.Time) {
 	s.mu.Lock()
@@ -78,6 +94,13 @@ func (s *Script) Asked() []time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.asked)
+}
+
+// FirstToken is when the first reply began.
+func (s *Script) FirstToken() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.began[0]
 }
 
 // FirstSaid is the end of the first reply.
