@@ -71,30 +71,29 @@ func unmarshal(data []byte, to any) error {
 // decodeSignal reads the payload of a signal from another part of this program, which may be of a newer version: keys that
 // are not known are left alone.
 func decodeSignal[T any](raw converter.RawValue) (v T, err error) {
-	data, err := objectIn(raw)
+	data, err := jsonIn(raw)
+	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		err = errors.New("want one JSON object")
+	}
 	if err != nil {
 		return v, err
 	}
 	return v, unmarshal(data, &v)
 }
 
-// decodeObject reads a signal's payload: one JSON object.
+// decodeObject reads a signal's payload, which somebody may have written by hand: one JSON object.
 func decodeObject(raw converter.RawValue) (map[string]any, error) {
-	data, err := objectIn(raw)
+	data, err := jsonIn(raw)
 	if err != nil {
 		return nil, err
 	}
 	return model.DecodeObject(data)
 }
 
-// objectIn is the JSON in a payload, of which it is only looked whether it can be an object.
-func objectIn(raw converter.RawValue) ([]byte, error) {
+func jsonIn(raw converter.RawValue) ([]byte, error) {
 	p := raw.Payload()
 	if enc := string(p.GetMetadata()[converter.MetadataEncoding]); enc != converter.MetadataEncodingJSON {
 		return nil, fmt.Errorf("want one JSON object, got a payload of encoding %q", enc)
-	}
-	if !bytes.HasPrefix(bytes.TrimLeft(p.GetData(), " \t\r\n"), []byte("{")) {
-		return nil, errors.New("want one JSON object")
 	}
 	return p.GetData(), nil
 }
