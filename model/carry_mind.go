@@ -25,7 +25,7 @@ type CarriedMind struct {
 	Wiring     *CarriedWiring `json:"wiring,omitempty"`
 	ReadySince time.Time      `json:"readySince,omitzero"`
 	Plan       []CarriedPlan  `json:"plan,omitempty"`
-	Troubles   []Trouble      `json:"troubles,omitempty"`
+	Troubles   []Untold       `json:"troubles,omitempty"`
 	// Log is what changed since the last Idea.
 	Log       []LogEntry `json:"log,omitempty"`
 	Output    any        `json:"output,omitempty"`

@@ -1,9 +1,6 @@
 package model
 
-import (
-	"fmt"
-	"sort"
-)
+import "sort"
 
 // This file holds what a process makes of a Request that has ended: its Plan, its troubles, and whether it was answered
 // well.
@@ -143,30 +140,6 @@ func (m *Mind) solution(request int) []any {
 		}
 	}
 	return calls
-}
-
-// noteTroubles gathers what went wrong with the Request itself, for the next one, and the broken Calls that no instance
-// knows of.
-func (m *Mind) noteTroubles(a *asked, accepted int) {
-	r := a.reply
-	if r.End != nil && (!r.Lost || accepted > 0) {
-		m.troubles = append(m.troubles, Trouble{Fault: m.endFault(a, accepted)})
-	}
-	for _, f := range r.Faults {
-		m.unnamed++
-		m.troubles = append(m.troubles, Trouble{Call: CallID(a.brief.Number, f.Index, ""), Fault: f.Fault})
-	}
-}
-
-func (m *Mind) endFault(a *asked, accepted int) Fault {
-	f := *a.reply.End
-	f.Message = fmt.Sprintf("request %d was cut off: %s", a.brief.Number, f.Message)
-	if accepted > 0 {
-		f.Message += fmt.Sprintf("; the %d calls that had come were taken and are listed", len(m.solution(a.brief.Number)))
-	} else {
-		f.Message += "; no call of it was taken"
-	}
-	return f
 }
 
 // countBad pauses a process that is answered badly three times in a row, or at once where asking again is no use. A lost

@@ -1,9 +1,7 @@
 package model
 
-import "fmt"
-
 // This file holds what a Request is told of the Calls before it: those that were planned, what became of them and what
-// people decided on them, and those that went wrong.
+// people decided on them. What went wrong is in troubles.go.
 
 // shown says whether a Request about an instance is shown one of its Calls: those of the Request that planned for it
 // last, those whose result stands nowhere but on their record, and those that a person decided otherwise on.
@@ -99,43 +97,4 @@ func (m *Mind) stillShown(p planned) bool {
 		}
 	}
 	return false
-}
-
-// callTroubles gathers the Calls of some instances that failed or can never run and of which the LLM was not told, one
-// line for all instances in which it was the same. What a person rejected is no error: it is told as a fact.
-func (m *Mind) callTroubles(members []*Member) []Trouble {
-	var out []Trouble
-	at := map[string]int{}
-	for _, p := range m.plan {
-		for _, mem := range members {
-			call := [2]int{p.request, p.index}
-			c, ok := mem.calls[call]
-			if !ok || !p.about(mem) || c.Fault == nil || c.Status == Rejected || mem.told[call] {
-				continue
-			}
-			key := fmt.Sprintf("%d.%d %s %s", p.request, p.index, c.Fault.Code, c.Fault.Message)
-			if _, seen := at[key]; !seen {
-				at[key] = len(out)
-				out = append(out, Trouble{Call: CallID(p.request, p.index, ""), Fault: *c.Fault})
-			}
-			if mem.Token != "" {
-				t := &out[at[key]]
-				t.Instances = append(t.Instances, mem.Token)
-			}
-		}
-	}
-	return out
-}
-
-// told notes that the LLM has planned with what a Request was told.
-func (m *Mind) told(a *asked) {
-	m.troubles = nil
-	for _, mem := range m.covered(a.brief) {
-		//workflowcheck:ignore -- each by itself
-		for call, c := range mem.calls {
-			if call[0] < a.brief.Number && c.Fault != nil {
-				mem.told[call] = true
-			}
-		}
-	}
 }

@@ -29,7 +29,7 @@ type Mind struct {
 	readySince             time.Time // since when somebody could be asked about
 	wake                   time.Time
 	plan                   []planned // the Calls that a Request is still to be shown
-	troubles               []Trouble
+	troubles               []Untold
 	ended                  []*Member
 	log                    []LogEntry // what changed since the last Idea
 	output                 any
@@ -282,7 +282,7 @@ func (m *Mind) brief() *Brief {
 		}
 	}
 	about := m.covered(b)
-	b.Plan, b.Troubles = m.planEntries(about), append(m.troubles[:len(m.troubles):len(m.troubles)], m.callTroubles(about)...)
+	b.Plan, b.Troubles = m.planEntries(about), m.troublesFor(about)
 	return b
 }
 
@@ -451,8 +451,7 @@ func (m *Mind) Paused() *Fault { return m.paused }
 
 // Final is the process as it ended, in the form of a Request that covers every instance: for the last Idea.
 func (m *Mind) Final() *Brief {
-	b := &Brief{Process: m.process, Number: m.before + m.requests, Turn: m.turns, Plan: m.planEntries(m.members)}
-	b.Troubles = append(m.troubles[:len(m.troubles):len(m.troubles)], m.callTroubles(m.members)...)
+	b := &Brief{Process: m.process, Number: m.before + m.requests, Turn: m.turns, Plan: m.planEntries(m.members), Troubles: m.troublesFor(m.members)}
 	for _, mem := range m.members {
 		c := Covered{Token: mem.Token, State: mem.state.Value(), Missing: mem.Missing}
 		if mem.Status != InstanceWorking {

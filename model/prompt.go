@@ -345,8 +345,11 @@ func (w *promptWriter) troubles() {
 	}
 	for _, t := range w.brief.Troubles {
 		subject := "the last request"
-		if t.Call != "" {
+		switch {
+		case t.Call != "":
 			subject = "Call " + t.Call
+		case len(t.Instances) > 0:
+			subject = "an earlier request"
 		}
 		if len(t.Instances) > 0 {
 			subject += " in " + strings.Join(t.Instances, ", ")

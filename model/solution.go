@@ -18,7 +18,7 @@ func (m *Mind) TakeSolution() {
 		_, tokens, f := palette.Read(raw)
 		if len(tokens) == 0 {
 			m.unnamed++
-			m.troubles = append(m.troubles, Trouble{Call: CallID(m.before, n+1, ""), Fault: *f})
+			m.note(palette.Tokens, Trouble{Call: CallID(m.before, n+1, ""), Fault: *f})
 		}
 		m.solve(n+1, raw, tokens)
 	}

@@ -3,7 +3,10 @@ package model
 // This file holds how a process goes on where the Idea that it starts from stood: Calls that were done are facts, those that
 // were not finished are taken up again, and instances that had ended stay so.
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // TakenUp is what an instance is given at the start: Calls of one Request of the process before.
 type TakenUp struct {
@@ -38,9 +41,6 @@ func (m *Mind) takePast(context []Message) {
 	tokens := m.Tokens()
 	m.before = requestsBefore(m.idea)
 	for _, msg := range context {
-		if t, ok := troubleOf(msg); ok {
-			m.troubles = append(m.troubles, t)
-		}
 		if msg.isRecord() {
 			for _, p := range pastOf(msg, tokens) {
 				m.remember(p)
@@ -48,9 +48,29 @@ func (m *Mind) takePast(context []Message) {
 		}
 		m.ending(msg)
 	}
+	m.takeTroubles(context)
 	for _, mem := range m.members {
 		if mem.Status != InstanceWorking && !mem.barred {
 			m.ended = append(m.ended, mem)
+		}
+	}
+}
+
+// takeTroubles takes in what had gone wrong: for those instances still at work that it names, or for all of them.
+func (m *Mind) takeTroubles(context []Message) {
+	for _, msg := range context {
+		t, ok := troubleOf(msg)
+		if !ok {
+			continue
+		}
+		var concerned []string
+		for _, mem := range m.members {
+			if mem.Status == InstanceWorking && (len(t.Instances) == 0 || slices.Contains(t.Instances, mem.Token)) {
+				concerned = append(concerned, mem.Token)
+			}
+		}
+		if len(concerned) > 0 || len(t.Instances) == 0 {
+			m.note(concerned, t)
 		}
 	}
 }
