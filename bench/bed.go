@@ -40,10 +40,12 @@ type bed struct {
 	mu      sync.Mutex
 	script  http.Handler
 	arrived map[int]time.Time // the tool's requests, by Call
+
+	counted map[[2]string]float64 // MB, when they were last counted, by place and kind
 }
 
 func newBed(ctx context.Context) (*bed, error) {
-	b := &bed{arrived: map[int]time.Time{}}
+	b := &bed{arrived: map[int]time.Time{}, counted: map[[2]string]float64{}}
 	var err error
 	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return nil, err

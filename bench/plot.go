@@ -41,7 +41,7 @@ func plots(figures []figure) []panel {
 	all := slices.Clone(panels)
 	for i := range all {
 		for _, f := range figures {
-			if f.Axis == all[i].axis && strings.HasPrefix(f.Name, all[i].prefix) && strings.Count(f.Name, ": ") < 2 {
+			if f.Axis == all[i].axis && strings.HasPrefix(f.Name, all[i].prefix) && !f.isPart() {
 				all[i].add(f)
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ type record struct {
 	work  string
 	order []string
 	by    map[string]*samples
+	sizes []*record // of a work that does several beside its own
 }
 
 // samples are the values of one figure.
@@ -41,6 +43,23 @@ type spread struct {
 	P90    float64   `json:"p90"`
 	Off    float64   `json:"off"` // the median's standard error; 0 of one sample
 	Values []float64 `json:"values"`
+}
+
+// sized is the record of the same work at another size.
+func (r *record) sized(n int) *record { return r.named(fmt.Sprintf("%s-%d", r.work, n)) }
+
+func (r *record) named(work string) *record {
+	if work == r.work {
+		return r
+	}
+	for _, s := range r.sizes {
+		if s.work == work {
+			return s
+		}
+	}
+	s := &record{work: work}
+	r.sizes = append(r.sizes, s)
+	return s
 }
 
 // of finds a figure, or begins it.
@@ -86,7 +105,7 @@ func (s *samples) on(axis string, at int) *samples {
 // take adds what another process has measured of the same work.
 func (r *record) take(figures []figure) {
 	for _, f := range figures {
-		s := r.of(f.Name, f.Unit).on(f.Axis, f.At).atMost(f.Limit).times(f.Factor).add(f.Ours.Values...)
+		s := r.named(f.Work).of(f.Name, f.Unit).on(f.Axis, f.At).atMost(f.Limit).times(f.Factor).add(f.Ours.Values...)
 		if f.Plain != nil {
 			s.beside(f.Plain.Values...)
 		}
@@ -111,7 +130,7 @@ func (r *record) figures() (all []figure) {
 	for _, name := range r.order {
 		all = append(all, r.by[name].sum())
 	}
-	return all
+	return append(all, figuresOf(r.sizes)...)
 }
 
 func (s *samples) sum() figure {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // printTable writes the figures as Markdown.
@@ -16,6 +17,9 @@ func printTable(w io.Writer, figures []figure) {
 	fmt.Fprintln(w, "| work | figure | unit | median | p10 | p90 | plain Go | ratio | limit | met |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, f := range figures {
+		if f.isPart() && f.Ours.Median < 0.1 {
+			continue
+		}
 		plain, ratio := "", ""
 		if f.Plain != nil {
 			plain, ratio = number(f.Plain.Median), number(f.Ratio)
@@ -24,6 +28,9 @@ func printTable(w io.Writer, figures []figure) {
 			number(f.Ours.P10), number(f.Ours.P90), plain, ratio, f.limitText(), f.metText())
 	}
 }
+
+// isPart says whether it is a share of another figure.
+func (f figure) isPart() bool { return strings.Count(f.Name, ": ") > 1 }
 
 func (f figure) limitText() string {
 	switch {
