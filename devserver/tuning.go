@@ -27,6 +27,9 @@ var tuning = dc.StaticClient{
 	// What a busy workflow is to do next waits in a line of its own. Otherwise each task waits half a second for the
 	// workflow's lock, again and again, and after ten times in vain two seconds more.
 	dc.TaskSchedulerEnableExecutionQueueScheduler.Key(): true,
+	// What lists show of a workflow is written by one at a time, beside what moves it. By default twenty times a second all
+	// that has gathered is written at once, and through the one connection to the file workflows wait 20 to 30 ms for it.
+	dc.VisibilityProcessorSchedulerWorkerCount.Key(): 1,
 	// What is done is let go of this often. In the default half minute ten thousand tasks gather, all of which are looked at
 	// whenever more are read.
 	dc.TransferProcessorUpdateAckInterval.Key():   3 * time.Second,
