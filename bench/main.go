@@ -1,7 +1,7 @@
 // Command bench measures Process Idea on the real parts: the embedded server with a database file, a scripted LLM over
 // HTTP with real token timing, and tools over HTTP or in Go. Plain Go does the same work beside it, in turn.
 //
-//	go run ./bench                                # every work but the largest, about ten minutes
+//	go run ./bench                                # every work but the largest, about eleven minutes
 //	go run ./bench chain --rounds 1               # one work, once
 //	go run ./bench --json figures.json --svg figures.svg
 //

@@ -30,8 +30,8 @@ func (s size) of(full, quick int) int {
 
 // works is every work, in the order of the table. Those that are long run only by name.
 var works = []work{
-	{name: "diamond", rounds: 3, run: diamondWork(false)},
-	{name: "diamond-one-request", rounds: 3, run: diamondWork(true)},
+	{name: "diamond", rounds: 2, run: diamondWork(false)},
+	{name: "diamond-one-request", rounds: 2, run: diamondWork(true)},
 	{name: "chain", rounds: 3, run: chainWork(200)},
 	{name: "chain-10", rounds: 5, run: chainWork(10)},
 	{name: "chain-100", rounds: 3, run: chainWork(100)},
@@ -40,7 +40,7 @@ var works = []work{
 	{name: "chain-small-100", rounds: 3, run: smallChainWork(100)},
 	{name: "chain-small-1000", rounds: 3, run: smallChainWork(1000)},
 	{name: "stream", rounds: 3, run: streamWork},
-	{name: "fanout", rounds: 10, run: asActivities.work},
+	{name: "fanout", rounds: 6, run: asActivities.work},
 	{name: "fanout-pure", rounds: 10, run: asPure.work},
 	{name: "batch", rounds: 4, run: batchWork},
 	{name: "instances-10", rounds: 5, run: instancesWork(10)},
