@@ -26,6 +26,7 @@ type CarriedMind struct {
 	ReadySince time.Time      `json:"readySince,omitzero"`
 	Plan       []CarriedPlan  `json:"plan,omitempty"`
 	Troubles   []Untold       `json:"troubles,omitempty"`
+	Notes      int            `json:"notes,omitempty"`
 	// Log is what changed since the last Idea.
 	Log       []LogEntry `json:"log,omitempty"`
 	Output    any        `json:"output,omitempty"`
@@ -45,6 +46,7 @@ type CarriedMember struct {
 	Writes    []Write      `json:"writes,omitempty"`
 	Calls     []CallReport `json:"calls,omitempty"`
 	Told      []CallKey    `json:"told,omitempty"`
+	Untold    []int        `json:"untold,omitempty"`
 	Covered   int          `json:"covered,omitempty"`
 	Planned   int          `json:"planned,omitempty"`
 	Closed    int          `json:"closed,omitempty"`
@@ -85,7 +87,7 @@ type CarriedWiring struct {
 func (m *Mind) Carry() CarriedMind {
 	c := CarriedMind{
 		Started: m.started, Before: m.before, Requests: m.requests, Turns: m.turns, BadReplies: m.badReplies, BadOutputs: m.badOutputs, Lost: m.lost,
-		Usage: m.usage, Unnamed: m.unnamed, ReadySince: m.readySince, Troubles: m.troubles, Log: m.log, Output: m.output,
+		Usage: m.usage, Unnamed: m.unnamed, ReadySince: m.readySince, Troubles: m.troubles, Notes: m.notes, Log: m.log, Output: m.output,
 		HasOutput: m.hasOutput, PlanOutput: m.planOutput, OutputFault: m.outputFault, Paused: m.paused, Limits: m.limits,
 	}
 	for _, msg := range m.idea.Context[m.given:] {
@@ -111,7 +113,7 @@ func (mem *Member) carry() CarriedMember {
 	c := CarriedMember{
 		Member: *mem, Writes: mem.state.writes, Covered: mem.covered, Planned: mem.planned, Closed: mem.closed, Quiet: mem.quiet,
 		Lacks: mem.lacks, Corrected: mem.corrected, Taken: mem.taken, Back: mem.back, Revised: mem.revised, Asking: mem.asking,
-		Direct: mem.direct, Handed: mem.handed, Barred: mem.barred, Unmet: mem.unmet, Report: mem.report,
+		Direct: mem.direct, Handed: mem.handed, Barred: mem.barred, Unmet: mem.unmet, Report: mem.report, Untold: mem.untold,
 	}
 	for _, key := range sortedCalls(mem.calls) {
 		c.Calls = append(c.Calls, mem.calls[key])
@@ -142,7 +144,7 @@ func ResumeMind(idea *Idea, process string, bindings map[string]Binding, c Carri
 		m.members[i].resume(carried)
 	}
 	m.requests, m.turns, m.badReplies, m.badOutputs, m.lost = c.Requests, c.Turns, c.BadReplies, c.BadOutputs, c.Lost
-	m.usage, m.unnamed, m.readySince, m.troubles, m.log = c.Usage, c.Unnamed, c.ReadySince, c.Troubles, c.Log
+	m.usage, m.unnamed, m.readySince, m.troubles, m.notes, m.log = c.Usage, c.Unnamed, c.ReadySince, c.Troubles, c.Notes, c.Log
 	m.output, m.hasOutput, m.planOutput, m.outputFault = c.Output, c.HasOutput, c.PlanOutput, c.OutputFault
 	m.paused, m.limits = c.Paused, c.Limits
 	for _, p := range c.Plan {
@@ -167,4 +169,5 @@ func (mem *Member) resume(c CarriedMember) {
 	mem.covered, mem.planned, mem.closed, mem.quiet, mem.lacks = c.Covered, c.Planned, c.Closed, c.Quiet, c.Lacks
 	mem.corrected, mem.taken, mem.back, mem.revised, mem.asking = c.Corrected, c.Taken, c.Back, c.Revised, c.Asking
 	mem.direct, mem.handed, mem.barred, mem.unmet, mem.report = c.Direct, c.Handed, c.Barred, c.Unmet, c.Report
+	mem.untold = c.Untold
 }

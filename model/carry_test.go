@@ -48,9 +48,9 @@ func TestEveryFieldOfWhatIsCarriedIsKnown(t *testing.T) {
 		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Asking", "Adapted", "Handed", "Arrived", "Value", "Doubt", "Untaken", "Taken", "Cause", "Pending", "Decisions", "Written",
 			"ready", "cleared", "asked", "author"}, []string{"reads", "scoped", "hands"}},
 		{Mind{}, []string{"idea", "members", "started", "before", "requests", "turns", "badReplies", "badOutputs", "lost", "usage", "unnamed", "wiring",
-			"readySince", "plan", "troubles", "log", "output", "hasOutput", "paused", "limits", "planOutput", "outputFault"},
+			"readySince", "plan", "troubles", "notes", "log", "output", "hasOutput", "paused", "limits", "planOutput", "outputFault"},
 			[]string{"given", "first", "process", "bindings", "byToken", "wake", "asked", "ended", "taken"}}, // nothing is asked, who has ended was told, and Calls were handed out
-		{Member{}, []string{"Token", "Status", "Fault", "Missing", "Pending", "state", "calls", "covered", "planned", "closed", "quiet", "told",
+		{Member{}, []string{"Token", "Status", "Fault", "Missing", "Pending", "state", "calls", "covered", "planned", "closed", "quiet", "told", "untold",
 			"lacks", "corrected", "taken", "back", "revised", "asking", "direct", "handed", "barred", "unmet", "report"}, nil},
 	} {
 		typ := reflect.TypeOf(c.of)

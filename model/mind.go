@@ -30,6 +30,7 @@ type Mind struct {
 	wake                   time.Time
 	plan                   []planned // the Calls that a Request is still to be shown
 	troubles               []Untold
+	notes                  int // of Troubles, that were made for instances
 	ended                  []*Member
 	log                    []LogEntry // what changed since the last Idea
 	output                 any
@@ -58,6 +59,7 @@ type Member struct {
 	closed  int
 	quiet   bool
 	told    map[[2]int]bool // Calls whose fault the LLM was told
+	untold  []int           // notes of Troubles that its next Request is to tell
 	lacks   int             // Requests that would have settled it, had nothing been missing
 	// corrected counts the corrections that it was sent, taken those that it has reported.
 	corrected, taken int

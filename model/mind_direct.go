@@ -105,7 +105,7 @@ func (m *Mind) takePlanOutput() {
 	case f == nil:
 		m.output, m.hasOutput, m.badOutputs = out, true, 0
 	case m.idea.Output != nil && m.mayAsk():
-		m.note(nil, Trouble{Fault: *f})
+		m.note(Trouble{Fault: *f})
 	case !m.anyHanded():
 		m.outputFault = f
 	}

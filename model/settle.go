@@ -87,7 +87,7 @@ func (m *Mind) takeOutput(a *asked) bool {
 }
 
 func (m *Mind) refuseOutput(f *Fault) {
-	m.note(nil, Trouble{Fault: *f})
+	m.note(Trouble{Fault: *f})
 	if m.badOutputs++; m.badOutputs >= maxBadInRow {
 		m.paused = fault(CodeBadOutputs, "%d bad outputs in a row; the last one: %s", m.badOutputs, f.Message)
 	}

@@ -10,18 +10,21 @@ func (m *Mind) TakeSolution() {
 		return
 	}
 	palette := Palette{Tools: m.idea.Tools, Bindings: m.bindings}
-	for _, mem := range m.ready() {
+	ready := m.ready()
+	for _, mem := range ready {
 		palette.Tokens = append(palette.Tokens, mem.Token)
 	}
 	m.before++
+	var broken []Trouble
 	for n, raw := range calls {
 		_, tokens, f := palette.Read(raw)
 		if len(tokens) == 0 {
 			m.unnamed++
-			m.note(palette.Tokens, Trouble{Call: CallID(m.before, n+1, ""), Fault: *f})
+			broken = append(broken, Trouble{Call: CallID(m.before, n+1, ""), Fault: *f})
 		}
 		m.solve(n+1, raw, tokens)
 	}
+	m.noteFor(ready, broken...)
 }
 
 // solve takes up one Call of the solution in the instances where it is not done.

@@ -3,10 +3,7 @@ package model
 // This file holds how a process goes on where the Idea that it starts from stood: Calls that were done are facts, those that
 // were not finished are taken up again, and instances that had ended stay so.
 
-import (
-	"slices"
-	"sort"
-)
+import "sort"
 
 // TakenUp is what an instance is given at the start: Calls of one Request of the process before.
 type TakenUp struct {
@@ -63,14 +60,18 @@ func (m *Mind) takeTroubles(context []Message) {
 		if !ok {
 			continue
 		}
-		var concerned []string
+		named := map[string]bool{}
+		for _, token := range t.Instances {
+			named[token] = true
+		}
+		var concerned []*Member
 		for _, mem := range m.members {
-			if mem.Status == InstanceWorking && (len(t.Instances) == 0 || slices.Contains(t.Instances, mem.Token)) {
-				concerned = append(concerned, mem.Token)
+			if mem.Status == InstanceWorking && (len(t.Instances) == 0 || named[mem.Token]) {
+				concerned = append(concerned, mem)
 			}
 		}
 		if len(concerned) > 0 || len(t.Instances) == 0 {
-			m.note(concerned, t)
+			m.noteFor(concerned, t)
 		}
 	}
 }

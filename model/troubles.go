@@ -11,25 +11,44 @@ import (
 // Untold is a Trouble that somebody is still to be told.
 type Untold struct {
 	Trouble
-	// For lists the instances whose next Request is to tell it; none: the next Request, whomever it covers.
-	For []string `json:"for,omitempty"`
+	// Note is a number that the instances have whose next Request is to tell it; 0: the next Request, whomever it covers.
+	Note int `json:"note,omitempty"`
 }
 
-func (m *Mind) note(tokens []string, t Trouble) {
-	m.troubles = append(m.troubles, Untold{Trouble: t, For: tokens})
+// noteFor keeps Troubles until each of some instances was told; where there are none, for the next Request.
+func (m *Mind) noteFor(members []*Member, list ...Trouble) {
+	if len(list) == 0 {
+		return
+	}
+	note := 0
+	if len(members) > 0 {
+		m.notes++
+		note = m.notes
+	}
+	for _, mem := range members {
+		mem.untold = append(mem.untold, note)
+	}
+	for _, t := range list {
+		m.troubles = append(m.troubles, Untold{t, note})
+	}
 }
+
+// note keeps a Trouble for the next Request.
+func (m *Mind) note(t Trouble) { m.troubles = append(m.troubles, Untold{Trouble: t}) }
 
 // noteTroubles gathers what went wrong with the Request itself, and the broken Calls that no instance knows of: for the
 // next Request about each instance that it covered.
 func (m *Mind) noteTroubles(a *asked, accepted int) {
+	var list []Trouble
 	r := a.reply
 	if r.End != nil && (!r.Lost || accepted > 0) {
-		m.note(a.brief.Tokens(), Trouble{Fault: m.endFault(a, accepted)})
+		list = append(list, Trouble{Fault: m.endFault(a, accepted)})
 	}
 	for _, f := range r.Faults {
 		m.unnamed++
-		m.note(a.brief.Tokens(), Trouble{Call: CallID(a.brief.Number, f.Index, ""), Fault: f.Fault})
+		list = append(list, Trouble{Call: CallID(a.brief.Number, f.Index, ""), Fault: f.Fault})
 	}
+	m.noteFor(m.covered(a.brief), list...)
 }
 
 func (m *Mind) endFault(a *asked, accepted int) Fault {
@@ -43,30 +62,27 @@ func (m *Mind) endFault(a *asked, accepted int) Fault {
 	return f
 }
 
-// troublesFor gathers what a Request about some of the instances is to be told.
+// troublesFor gathers what a Request about some of the instances is to be told. What befell a whole Request names those of
+// them that it covered, unless it covered them all.
 func (m *Mind) troublesFor(members []*Member) []Trouble {
+	of := map[int][]string{}
+	for _, mem := range members {
+		for _, note := range mem.untold {
+			of[note] = append(of[note], mem.Token)
+		}
+	}
 	var out []Trouble
 	for _, u := range m.troubles {
-		if t, concerned := u.about(members); concerned {
-			out = append(out, t)
+		t, concerned := u.Trouble, of[u.Note]
+		if u.Note > 0 && len(concerned) == 0 {
+			continue
 		}
+		if len(t.Instances) > 0 || t.Call == "" && len(concerned) < len(members) {
+			t.Instances = concerned
+		}
+		out = append(out, t)
 	}
 	return append(out, m.callTroubles(members)...)
-}
-
-// about is the Trouble as a Request about some of the instances is told it: of those that it names, these. What befell a
-// whole Request names those of them that it covered, unless it covered them all.
-func (u Untold) about(members []*Member) (t Trouble, concerned bool) {
-	var of []string
-	for _, mem := range members {
-		if slices.Contains(u.For, mem.Token) {
-			of = append(of, mem.Token)
-		}
-	}
-	if t = u.Trouble; len(t.Instances) > 0 || t.Call == "" && len(of) < len(members) {
-		t.Instances = of
-	}
-	return t, len(of) > 0 || len(u.For) == 0
 }
 
 // callTroubles gathers the Calls of some instances that failed or can never run and of which the LLM was not told, one
@@ -97,14 +113,16 @@ func (m *Mind) callTroubles(members []*Member) []Trouble {
 
 // told notes that the LLM has planned with what a Request was told.
 func (m *Mind) told(a *asked) {
-	var untold []Untold
-	for _, u := range m.troubles {
-		left := slices.DeleteFunc(slices.Clone(u.For), func(token string) bool { return slices.Contains(a.brief.Tokens(), token) })
-		if len(left) > 0 {
-			untold = append(untold, Untold{Trouble: u.Trouble, For: left})
+	for _, mem := range m.covered(a.brief) {
+		mem.untold = nil
+	}
+	waited := map[int]bool{}
+	for _, mem := range m.members {
+		for _, note := range mem.untold {
+			waited[note] = true
 		}
 	}
-	m.troubles = untold
+	m.troubles = slices.DeleteFunc(slices.Clone(m.troubles), func(u Untold) bool { return !waited[u.Note] })
 	for _, mem := range m.covered(a.brief) {
 		//workflowcheck:ignore -- each by itself
 		for call, c := range mem.calls {

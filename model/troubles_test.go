@@ -13,9 +13,10 @@ func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {
 	if chain := s.mind.asked.seen; troublesOf(chain) != gone {
 		t.Errorf("the chain has %s", troublesOf(chain))
 	}
-	s.says(planForC)
+	s.breaksOff(Reply{End: fault(CodeTruncated, "short")}, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
+	const short = "truncated: request 2 was cut off: short; the 1 calls that had come were taken and are listed"
 	s.decide(Approve, "1.2@②")
-	s.want("and about the one that waited, of it alone", troublesOf(s.asksAbout("① ② ③")), gone+" in ②")
+	s.want("and about the one that waited, each of its own", troublesOf(s.asksAbout("① ② ③")), gone+" in ②\n"+short+" in ①, ③")
 	s.says(planForC)
 	s.want("about all again", troublesOf(s.asks()), "")
 }
