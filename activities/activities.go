@@ -12,12 +12,12 @@ import (
 	"go.temporal.io/sdk/worker"
 	"golang.org/x/sync/semaphore"
 
-	"processidea/activities/blobs"
-	"processidea/activities/chain"
 	"processidea/activities/httptool"
 	"processidea/activities/mcptool"
 	"processidea/activities/notify"
 	"processidea/activities/tools"
+	"processidea/store/blobs"
+	"processidea/store/chain"
 	"processidea/workflows"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"processidea/activities/chain"
 	"processidea/model"
+	"processidea/store/chain"
 	"processidea/workflows"
 )
 

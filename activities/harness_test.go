@@ -16,8 +16,8 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
 
-	"processidea/activities/blobs"
 	"processidea/model"
+	"processidea/store/blobs"
 	"processidea/workflows"
 )
 

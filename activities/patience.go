@@ -7,8 +7,8 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"processidea/activities/blobs"
-	"processidea/activities/encryption"
+	"processidea/store/blobs"
+	"processidea/store/encryption"
 )
 
 // What a store that does not answer is left to mend: a pause between attempts, and before a Call's time is over the moment

@@ -7,8 +7,8 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/activities/chain"
 	"processidea/model"
+	"processidea/store/chain"
 	"processidea/workflows"
 )
 

@@ -18,11 +18,11 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"processidea/activities"
-	"processidea/activities/blobs"
 	"processidea/activities/httptool"
 	"processidea/bench/internal/script"
 	"processidea/devserver"
 	"processidea/rehearsal"
+	"processidea/store/blobs"
 	"processidea/worker/engine"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/activities/chain"
 	"processidea/model"
+	"processidea/store/chain"
 )
 
 func (a *app) addVerb() *cobra.Command {

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"processidea/activities/blobs"
-	"processidea/activities/chain"
 	"processidea/model"
+	"processidea/store/blobs"
+	"processidea/store/chain"
 )
 
 // audited is a store with the chain "p 1": three Ideas of two instances, with a Call that wrote and a person who decided.

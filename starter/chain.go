@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
-	"processidea/activities/blobs"
-	"processidea/activities/chain"
+	"processidea/store/blobs"
+	"processidea/store/chain"
 )
 
 // archive is the chains of Ideas, as they lie in the store. Reading them needs neither a server nor a worker.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/activities/chain"
 	"processidea/model"
+	"processidea/store/chain"
 )
 
 // changes is what a fork has otherwise than the Idea it comes from.

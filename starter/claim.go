@@ -7,7 +7,7 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 
-	"processidea/activities/chain"
+	"processidea/store/chain"
 )
 
 // This file holds which ids a new process may have.

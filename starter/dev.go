@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/activities/encryption"
+	"processidea/store/encryption"
 )
 
 func (a *app) devVerb() *cobra.Command {

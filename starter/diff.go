@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/activities/chain"
 	"processidea/model"
+	"processidea/store/chain"
 )
 
 func (a *app) diffVerb() *cobra.Command {

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"processidea/activities/encryption"
 	"processidea/model"
+	"processidea/store/encryption"
 )
 
 // freshKey makes a key as an entry of PROCESSIDEA_KEYS.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/activities/blobs"
-	"processidea/activities/chain"
+	"processidea/store/blobs"
+	"processidea/store/chain"
 )
 
 // collecting is what gc is asked for.

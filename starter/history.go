@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/activities/chain"
+	"processidea/store/chain"
 )
 
 func (a *app) historyVerb() *cobra.Command {

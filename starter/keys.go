@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/activities/blobs"
-	"processidea/activities/encryption"
+	"processidea/store/blobs"
+	"processidea/store/encryption"
 	"processidea/worker/engine"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"processidea/activities/encryption"
+	"processidea/store/encryption"
 	"processidea/worker/engine"
 )
 

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"processidea/activities/blobs"
 	"processidea/model"
+	"processidea/store/blobs"
 	"processidea/workflows"
 )
 

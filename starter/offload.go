@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"processidea/activities/blobs"
 	"processidea/model"
+	"processidea/store/blobs"
 )
 
 // offload puts the large values of an Idea into the store, those of its input, State and data, of its Plans and their records,

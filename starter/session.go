@@ -10,7 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
-	"processidea/activities/blobs"
+	"processidea/store/blobs"
 	"processidea/worker/engine"
 )
 

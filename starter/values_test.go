@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/activities/blobs"
 	"processidea/model"
+	"processidea/store/blobs"
 )
 
 func contextOf(t *testing.T) (context.Context, context.CancelFunc) {

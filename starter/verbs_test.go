@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
-	"processidea/activities/chain"
 	"processidea/model"
+	"processidea/store/chain"
 )
 
 func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"processidea/activities/blobs"
-	"processidea/activities/chain"
 	"processidea/model"
+	"processidea/store/blobs"
+	"processidea/store/chain"
 )
 
 // copyStore is the tests' store in a folder of its own, so that collecting there takes nothing from under other tests.

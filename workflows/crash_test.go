@@ -17,9 +17,9 @@ import (
 	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"processidea/activities/blobs"
 	"processidea/model"
 	"processidea/rehearsal"
+	"processidea/store/blobs"
 	"processidea/worker/engine"
 )
 

@@ -22,7 +22,6 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"processidea/activities"
-	"processidea/activities/blobs"
 	"processidea/activities/httptool"
 	"processidea/activities/mcptool"
 	"processidea/activities/mcptool/mcptest"
@@ -31,6 +30,7 @@ import (
 	"processidea/devserver/devtest"
 	"processidea/model"
 	"processidea/rehearsal"
+	"processidea/store/blobs"
 	"processidea/worker/engine"
 	"processidea/workflows"
 )

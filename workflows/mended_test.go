@@ -13,9 +13,9 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 
-	"processidea/activities/blobs"
-	"processidea/activities/chain"
 	"processidea/model"
+	"processidea/store/blobs"
+	"processidea/store/chain"
 	"processidea/worker/workertest"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/activities/chain"
 	"processidea/model"
+	"processidea/store/chain"
 	"processidea/workflows"
 )
 

@@ -17,8 +17,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 
-	"processidea/activities/chain"
 	"processidea/model"
+	"processidea/store/chain"
 	"processidea/workflows"
 )
 

@@ -16,8 +16,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"processidea/activities/blobs"
 	"processidea/model"
+	"processidea/store/blobs"
 	"processidea/workflows"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"processidea/activities/chain"
 	"processidea/model"
+	"processidea/store/chain"
 )
 
 // counted is an HTTP tool that counts its requests.

@@ -16,7 +16,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
-	"processidea/activities/blobs"
+	"processidea/store/blobs"
 	"processidea/worker/engine"
 )
 

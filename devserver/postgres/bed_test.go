@@ -14,8 +14,8 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/activities/blobs"
 	"processidea/model"
+	"processidea/store/blobs"
 	"processidea/worker/engine"
 	"processidea/worker/workertest"
 	"processidea/workflows"

@@ -10,8 +10,8 @@ import (
 
 	"github.com/wI2L/jsondiff"
 
-	"processidea/activities/chain"
 	"processidea/model"
+	"processidea/store/chain"
 	"processidea/workflows"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"go.temporal.io/sdk/converter"
 
-	"processidea/activities/blobs"
+	"processidea/store/blobs"
 	"processidea/worker/engine"
 )
 

@@ -18,12 +18,12 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/activities"
-	"processidea/activities/blobs"
-	"processidea/activities/encryption"
 	"processidea/activities/httptool"
 	"processidea/activities/mcptool"
 	"processidea/activities/notify"
 	"processidea/activities/tools"
+	"processidea/store/blobs"
+	"processidea/store/encryption"
 	"processidea/workflows"
 )
 

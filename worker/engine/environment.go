@@ -12,8 +12,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 
-	"processidea/activities/blobs"
-	"processidea/activities/encryption"
+	"processidea/store/blobs"
+	"processidea/store/encryption"
 )
 
 // The variables that say where a process keeps what it needs beside Temporal.

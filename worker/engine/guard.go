@@ -17,8 +17,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"processidea/activities/blobs"
-	"processidea/activities/encryption"
+	"processidea/store/blobs"
+	"processidea/store/encryption"
 )
 
 // guarded keeps tasks whose payloads do not open from the worker. Workflow code that is handed a payload which does not

@@ -27,8 +27,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"processidea/activities/blobs"
-	"processidea/activities/encryption"
+	"processidea/store/blobs"
+	"processidea/store/encryption"
 )
 
 func keys(t *testing.T, ids ...string) *encryption.Keys {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"processidea/activities"
-	"processidea/activities/blobs"
+	"processidea/store/blobs"
 )
 
 func TestTheLLMComesFromTheEnvironment(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/activities/blobs"
 	"processidea/activities/mcptool"
 	"processidea/activities/notify"
+	"processidea/store/blobs"
 )
 
 func TestAWorkerIsNotMadeOfSettingsThatCannotBeMeant(t *testing.T) {

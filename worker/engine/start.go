@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/activities/encryption"
 	"processidea/model"
+	"processidea/store/encryption"
 	"processidea/workflows"
 )
 

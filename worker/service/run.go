@@ -10,8 +10,8 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 
-	"processidea/activities/blobs"
-	"processidea/activities/encryption"
+	"processidea/store/blobs"
+	"processidea/store/encryption"
 	"processidea/worker/engine"
 	"processidea/worker/telemetry"
 	"processidea/workflows"

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"processidea/activities/encryption"
+	"processidea/store/encryption"
 	"processidea/worker/service"
 	"processidea/worker/workertest"
 )

@@ -8,9 +8,9 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 
-	"processidea/activities/blobs"
-	"processidea/activities/encryption"
 	"processidea/model"
+	"processidea/store/blobs"
+	"processidea/store/encryption"
 )
 
 func keys(t testing.TB, ids ...string) []string {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"processidea/activities/blobs"
 	"processidea/model"
+	"processidea/store/blobs"
 )
 
 // parts checks every part that a manifest names.

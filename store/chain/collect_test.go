@@ -16,8 +16,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"processidea/activities/blobs"
 	"processidea/model"
+	"processidea/store/blobs"
 )
 
 // age makes everything in the store look as old as it may be collected.

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"processidea/activities/blobs"
 	"processidea/model"
+	"processidea/store/blobs"
 )
 
 // unpack gives the value that a node stands for.

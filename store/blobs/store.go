@@ -17,7 +17,7 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
-	"processidea/activities/encryption"
+	"processidea/store/encryption"
 )
 
 // Store keeps bytes by their SHA-256 digest. It is safe for concurrent use.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 
-	"processidea/activities/blobs"
 	"processidea/model"
+	"processidea/store/blobs"
 )
 
 // ErrNoExport says that a file is no export of a chain.

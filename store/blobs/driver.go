@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"processidea/activities/encryption"
+	"processidea/store/encryption"
 )
 
 // InlineThreshold is the size in bytes up to which a payload stays in Temporal's history, where an operator reads it.

@@ -7,7 +7,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	"google.golang.org/protobuf/proto"
 
-	"processidea/activities/blobs"
+	"processidea/store/blobs"
 )
 
 // Whatever has the form of a digest, wherever it stands, is taken for one that is needed: nothing that refers to a value

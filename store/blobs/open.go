@@ -13,7 +13,7 @@ import (
 	_ "gocloud.dev/blob/fileblob" // file://
 	_ "gocloud.dev/blob/memblob"  // mem://, for tests
 
-	"processidea/activities/encryption"
+	"processidea/store/encryption"
 )
 
 // Option changes how a store is opened.

@@ -10,7 +10,7 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
-	"processidea/activities/encryption"
+	"processidea/store/encryption"
 )
 
 // location is where a value lies. key is the id of the key that it is encrypted with; empty where it is not.

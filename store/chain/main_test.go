@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"processidea/activities/blobs"
 	"processidea/model"
+	"processidea/store/blobs"
 )
 
 // shelf is a store in a folder, with its chains.

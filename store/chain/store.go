@@ -10,7 +10,7 @@ import (
 	"errors"
 	"fmt"
 
-	"processidea/activities/blobs"
+	"processidea/store/blobs"
 )
 
 // Store is the chains of a store of values. It is safe for concurrent use.

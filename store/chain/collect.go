@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"processidea/activities/blobs"
+	"processidea/store/blobs"
 )
 
 // Rules say what Collect may take.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"processidea/activities/blobs"
 	"processidea/model"
+	"processidea/store/blobs"
 )
 
 // Entry is one Idea of a chain, before it has a digest.

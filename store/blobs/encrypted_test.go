@@ -14,7 +14,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
 
-	"processidea/activities/encryption"
+	"processidea/store/encryption"
 )
 
 // fresh makes a key as an entry of the variable.

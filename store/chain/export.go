@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"processidea/activities/blobs"
 	"processidea/model"
+	"processidea/store/blobs"
 )
 
 // An export is JSON Lines, each in canonical bytes: a head, and then every Idea with its log. Where a log holds handles,
