@@ -82,8 +82,13 @@ type CarriedWiring struct {
 	Output  any `json:"output"`
 }
 
-// Carry gives the Mind in a form that ResumeMind takes; no Request may be under way, and who has ended must have been
-// told.
+// MayCarry reports whether Carry loses nothing: no Request is under way, and who has ended was told.
+func (m *Mind) MayCarry() bool { return m.asked == nil && len(m.ended) == 0 }
+
+// Process gives the id of the process.
+func (m *Mind) Process() string { return m.process }
+
+// Carry gives the Mind in a form that ResumeMind takes. MayCarry must hold.
 func (m *Mind) Carry() CarriedMind {
 	c := CarriedMind{
 		Started: m.started, Before: m.before, Requests: m.requests, Turns: m.turns, BadReplies: m.badReplies, BadOutputs: m.badOutputs, Lost: m.lost,

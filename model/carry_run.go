@@ -60,6 +60,11 @@ func (r *Record) carry() CarriedRecord {
 	return c
 }
 
+// Origin gives what the Run began with: what ResumeRun takes beside what was carried.
+func (r *Run) Origin() (palette Palette, context []Message, token string) {
+	return r.palette, r.context[:r.given], r.token
+}
+
 // ResumeRun goes on with a Run. Palette, context and token are those that it began with.
 func ResumeRun(palette Palette, context []Message, token string, c CarriedRun) *Run {
 	r := NewRun(palette, context, token)

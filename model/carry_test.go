@@ -12,7 +12,8 @@ import (
 func carriedRun(t failer, r *Run) *Run {
 	var c CarriedRun
 	throughJSON(t, r.Carry(), &c)
-	return ResumeRun(r.palette, r.context[:r.given], r.token, c)
+	palette, context, token := r.Origin()
+	return ResumeRun(palette, context, token, c)
 }
 
 func throughJSON(t failer, from, to any) {
@@ -28,13 +29,13 @@ func throughJSON(t failer, from, to any) {
 }
 
 // carriedMind is a Mind after it has travelled to another run of its workflow, as JSON. One that cannot travel now stays.
-func carriedMind(t failer, began *Idea, m *Mind) *Mind {
-	if m.asked != nil || len(m.ended) > 0 {
+func carriedMind(t failer, began *Idea, bindings map[string]Binding, m *Mind) *Mind {
+	if !m.MayCarry() {
 		return m
 	}
 	var c CarriedMind
 	throughJSON(t, m.Carry(), &c)
-	return ResumeMind(began, m.process, m.bindings, c)
+	return ResumeMind(began, m.Process(), bindings, c)
 }
 
 // A field that somebody adds must be carried, or follow from what is.
@@ -67,13 +68,13 @@ func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
 	s.says(`{"calls": [{"_tool": "work", "_instance": "*", "x": 1, "_outputPath": "x"}, {"_tool": "log", "_instance": "①"}], "output": null}`)
 	s.add(`[{"type": "state", "_instance": "③", "state": {"a": 3}}]`)
 	s.revise(`{"context": [{"type": "input", "rule": "be kind"}], "by": "ann", "limits": {"requests": 7}}`)
-	m := carriedMind(t, s.idea, s.mind)
+	m := carriedMind(t, s.idea, s.bindings, s.mind)
 	for what, look := range map[string]func(*Mind) any{
 		"the Idea":   func(m *Mind) any { return m.Idea().Source },
 		"the result": func(m *Mind) any { return Normal(m.Result(StatusRunning, true)) },
 		"the brief":  func(m *Mind) any { return Normal(m.Final()) },
 		"the log":    func(m *Mind) any { return LogValue(m.TakeLog()) },
-		"the limits": func(m *Mind) any { return Normal(m.limits) },
+		"the limits": func(m *Mind) any { return Normal(m.Carry().Limits) },
 		"who is new": func(m *Mind) any { return Normal(m.Tokens()) },
 	} {
 		before, after := look(s.mind), look(m)

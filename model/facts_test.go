@@ -143,8 +143,8 @@ func TestCallsThatNobodyNeedsToSeeAreForgotten(t *testing.T) {
 	s.says(every("pay", "work", "work"))
 	kept := func(after string, want int) {
 		t.Helper()
-		if len(s.mind.plan) != want {
-			t.Errorf("after %s %d Calls are kept, not %d: %+v", after, len(s.mind.plan), want, s.mind.plan)
+		if plan := s.mind.Carry().Plan; len(plan) != want {
+			t.Errorf("after %s %d Calls are kept, not %d: %+v", after, len(plan), want, plan)
 		}
 	}
 	kept("the first", 3)

@@ -35,17 +35,17 @@ func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 }
 
 func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {
-	m := &Mind{idea: &Idea{}, process: "p", byToken: map[string]*Member{}}
-	mem := &Member{Token: "①"}
+	m := NewMind(ideaOf(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil, began)
+	var pending []Pending
 	for n := range 50 {
-		mem.Pending = append(mem.Pending, Pending{Call: fmt.Sprint(n), Digest: fmt.Sprint(n)})
+		pending = append(pending, Pending{Call: fmt.Sprint(n), Digest: fmt.Sprint(n)})
 	}
-	m.members, m.byToken["①"] = []*Member{mem}, mem
+	m.Heard(Report{Token: "①", Number: 1, Heard: 1, Pending: pending})
 	watch := Watch{}
 	if n := watch.Look(m); n.Awaiting != 50 || len(n.Waiting) != 20 || n.MoreWaiting != 30 || n.Waiting[0].Call != "0" {
 		t.Errorf("%+v", n)
 	}
-	mem.Pending = nil
+	m.Heard(Report{Token: "①", Number: 2, Heard: 2})
 	if n := watch.Look(m); n.Awaiting != 0 || len(n.Decided) != 20 || n.MoreDecided != 30 || len(watch) != 0 {
 		t.Errorf("%+v", n)
 	}

@@ -97,7 +97,8 @@ type watched struct {
 
 func newWatched(plan drawnPlan, decisions drawnDecisions) *watched {
 	p := newPlay(plan)
-	p.run = NewRun(watchedTools(), p.run.context, "")
+	_, context, _ := p.run.Origin()
+	p.run = NewRun(watchedTools(), context, "")
 	p.run.At(began)
 	return &watched{play: p, decisions: decisions, shown: map[string]string{}, ran: map[string]bool{}, kinds: map[string]int{}}
 }
@@ -112,7 +113,7 @@ func (w *watched) next(t failer) {
 		}
 		given := string(Encode(map[string]any{"params": ready.Params, "scopes": ready.Scopes}))
 		seen, asked := w.shown[rec.ID]
-		switch asks := findTool(w.run.palette.Tools, rec.Tool).Approval.asks(ready.Params); {
+		switch asks := findTool(watchedTools().Tools, rec.Tool).Approval.asks(ready.Params); {
 		case w.ran[rec.ID]:
 			t.Fatalf("%s started twice", rec.ID)
 		case asks && last.Decision != Approve:
@@ -147,8 +148,10 @@ func (w *watched) decide(t failer, p Pending) {
 	before := w.fates() + string(Encode(Normal(w.run.Pending())))
 	if err := w.run.Decide(d); err == nil {
 		w.kinds[d.Decision]++
-		if rec := w.run.Find(p.Call); d.Decision == Amend && string(Encode(rec.ready.Params)) != string(Encode(d.Params)) {
-			t.Fatalf("%s was amended to %s and has %s", p.Call, Encode(d.Params), Encode(rec.ready.Params))
+		if rec := w.run.Find(p.Call); d.Decision == Amend {
+			if params, err := w.run.Resolved(rec); err != nil || string(Encode(params)) != string(Encode(d.Params)) {
+				t.Fatalf("%s was amended to %s and has %s, %v", p.Call, Encode(d.Params), Encode(params), err)
+			}
 		}
 	} else if after := w.fates() + string(Encode(Normal(w.run.Pending()))); after != before {
 		t.Fatalf("a refused decision (%s) made\n%s\nof\n%s", err, after, before)

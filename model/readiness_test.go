@@ -63,7 +63,7 @@ func TestWhatAWriteOnceCallWroteIsNeverOverwritten(t *testing.T) {
 				continue
 			}
 			for _, path := range rec.OutputPath[max(rec.Taken, 1)-1] {
-				_, before := Lookup(p.run.state.start, path) // it may be replaced, and is not written
+				_, before := Lookup(newPlay(p.plan).run.State(), path) // it may be replaced, and is not written
 				if _, ok := Lookup(p.run.State(), path); !ok && !before {
 					rt.Fatalf("%s is done and nothing is at %s in\n%s", rec.ID, path, p.plan)
 				}

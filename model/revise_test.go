@@ -7,11 +7,7 @@ import (
 
 // allOf tells all that a Mind knows, to see that nothing has changed.
 func allOf(m *Mind) string {
-	s := fmt.Sprintf("%s %+v %v %v", Encode(m.idea.Source), m.limits, m.hasOutput, m.Corrected())
-	for _, mem := range m.members {
-		s += fmt.Sprintf(" %s %s %s %d %d %v", mem.Token, mem.Status, Encode(mem.state.Value()), mem.corrected, mem.taken, mem.revised)
-	}
-	return s + fmt.Sprint(len(m.idea.Context), string(Encode(Normal(m.Final()))))
+	return fmt.Sprintf("%s %v %d %s %s", Encode(m.Idea().Source), m.Corrected(), len(m.Idea().Context), Encode(Normal(m.Carry())), Encode(Normal(m.Final())))
 }
 
 const typed = `"context": [{"type": "input", "lang": "en"}, {"type": "state", "schema": {"properties": {"n": {"type": "integer"}, "deep": {"type": "object",
@@ -159,5 +155,5 @@ func TestAddedInstancesSeeWhatAllSeeAndWantAnOutputAnew(t *testing.T) {
 	s.revise(`{"context":[{"type":"state","n":7}]}`)
 	s.add(`[{"type":"state","_instance":"⑤","state":{"a":5}},{"type":"input","_instance":"④","x":1},{"type":"text","_instance":"⑤","text":"t"}]`)
 	s.want("they are", fmt.Sprint(s.mind.Tokens()), "[① ② ③ ⑤ ④]")
-	s.want("the State", string(Encode(s.mind.member("⑤").state.Value())), `{"a":5,"n":7}`)
+	s.want("the State", stateOf(s.mind, "⑤"), `{"a":5,"n":7}`)
 }

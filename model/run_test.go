@@ -265,7 +265,7 @@ func (s *scene) happened() []string {
 	var lines []string
 	var last *Record
 	for _, ready := range s.run.Next() {
-		if last != nil && !last.before(ready.Record) {
+		if last != nil && slices.Compare([]int{last.Request, last.Index}, []int{ready.Record.Request, ready.Record.Index}) >= 0 {
 			s.t.Errorf("%s was given before %s", last.ID, ready.Record.ID)
 		}
 		last = ready.Record

@@ -35,7 +35,7 @@ func TestASnapshotIsAFileThatBeginsWhereTheRequestStood(t *testing.T) {
 	s.want("the instances keep their order", fmt.Sprint(again.Tokens()), "[① ② ③]")
 	mind := NewMind(again, "q", s.bindings, began)
 	for n, m := range mind.Members() {
-		s.want("the State of "+m.Token, string(Encode(m.state.Value())), string(Encode(c.Seen.Covered[n].State)))
+		s.want("the State of "+m.Token, stateOf(mind, m.Token), string(Encode(c.Seen.Covered[n].State)))
 		run := NewRun(Palette{Tools: again.Tools, Bindings: s.bindings}, again.Context, m.Token)
 		s.want("and of its Run", string(Encode(run.State())), string(Encode(c.Seen.Covered[n].State)))
 		before, after := ViewOf(s.idea.Context, m.Token), ViewOf(again.Context, m.Token)

@@ -27,8 +27,9 @@ func withPeople(t rapid.TB, output string, rest ...string) *stage {
 // goesOn lets an instance do what it can, and report it.
 func (s *stage) goesOn(token string) {
 	run := s.runs[token]
-	s.settleRun(token, run.closed)
-	s.heard(s.report(token, run.closed))
+	closed := run.Carry().Closed
+	s.settleRun(token, closed)
+	s.heard(s.report(token, closed))
 }
 
 // decide takes a person's decision, with the rest of the signal where there is one.

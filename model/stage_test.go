@@ -88,7 +88,7 @@ func (s *stage) join(tokens []string) {
 // runsPlans lets the Plans that run directly come as far as they can in every instance, and reports it.
 func (s *stage) runsPlans() {
 	for _, token := range s.mind.Tokens() {
-		if s.runs[token].Direct() && s.mind.member(token).Status == InstanceWorking {
+		if s.runs[token].Direct() && s.member(token).Status == InstanceWorking {
 			s.settleRun(token, 0)
 			s.heard(s.report(token, 0))
 		}
@@ -211,7 +211,7 @@ func (s *stage) concludes(r Reply) *Conclusion {
 
 // carries takes the Mind and the Runs to other runs of their workflows, as their histories grow. Nothing may come of it.
 func (s *stage) carries() {
-	s.mind = carriedMind(s.t, s.idea, s.mind)
+	s.mind = carriedMind(s.t, s.idea, s.bindings, s.mind)
 	for token, run := range s.runs {
 		s.runs[token] = carriedRun(s.t, run)
 	}
@@ -243,7 +243,7 @@ func (s *stage) heard(r Report) {
 	early.Writes = r.Writes[:len(r.Writes)/2]
 	early.Number, early.Heard = s.reports, 10
 	r.Number, r.Heard = s.reports, 15
-	known := s.mind.member(r.Token) != nil
+	known := s.mind.Has(r.Token)
 	for n, taken := range []bool{s.mind.Heard(early), s.mind.Heard(r), s.mind.Heard(r), s.mind.Heard(early)} {
 		if want := known && n < 2; taken != want {
 			s.t.Fatalf("report %d of %+v: taken %v, want %v", n, r, taken, want)
@@ -318,6 +318,20 @@ func (s *stage) want(what, got, want string) {
 	if got != want {
 		s.t.Errorf("%s: got %q, want %q", what, got, want)
 	}
+}
+
+func (s *stage) member(token string) *Member {
+	for _, m := range s.mind.Members() {
+		if m.Token == token {
+			return m
+		}
+	}
+	return nil
+}
+
+// stateOf is the State of an instance as its process knows it.
+func stateOf(m *Mind, token string) string {
+	return string(Encode(m.Result(StatusRunning, true).Instances[token].State))
 }
 
 func (s *stage) output() string { return string(Encode(s.mind.Output())) }

@@ -92,7 +92,7 @@ func TestTheSolutionIsTakenUpWithoutWhatTheRecordCallsDone(t *testing.T) {
 	b := q.asksAbout("①")
 	s.want("the next Request is the one after it", fmt.Sprint(b.Number), "3")
 	s.want("and is told", plannedIn(b), "1.1 done 1; 1.4 failed 1; 2.2 done 1")
-	if again := s.again(ideaOf(t, `{}`), true); len(again.mind.plan) > 0 {
+	if again := s.again(ideaOf(t, `{}`), true); len(again.mind.Carry().Plan) > 0 {
 		t.Error("an Idea without a solution has Calls")
 	}
 }

@@ -10,10 +10,8 @@ func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {
 		`{"_tool":"work","_instance":"*","_outputPath":"b"}`, `{"_tool":"pay","_instance":"②"}`)
 	const gone = "worker_lost: request 1 was cut off: gone; the 2 calls that had come were taken and are listed"
 	s.want("about the two that do not wait", troublesOf(s.asksAbout("① ③")), gone)
-	if chain := s.mind.asked.seen; troublesOf(chain) != gone {
-		t.Errorf("the chain has %s", troublesOf(chain))
-	}
-	s.breaksOff(Reply{End: fault(CodeTruncated, "short")}, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
+	second := s.breaksOff(Reply{End: fault(CodeTruncated, "short")}, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
+	s.want("the chain has", troublesOf(second.Seen), gone)
 	const short = "truncated: request 2 was cut off: short; the 1 calls that had come were taken and are listed"
 	s.decide(Approve, "1.2@②")
 	s.want("and about the one that waited, each of its own", troublesOf(s.asksAbout("① ② ③")), gone+" in ②\n"+short+" in ①, ③")
@@ -42,7 +40,7 @@ func TestAProcessThatGoesOnTellsWhatIsStillUntold(t *testing.T) {
 	q := s.again(idea, false)
 	q.want("the Request is told", troublesOf(q.asks()), "truncated: request 1 was cut off\ntruncated: request 2 was cut off in ③")
 	q.says(noCalls)
-	if q.mind.troubles != nil {
-		t.Errorf("somebody is still to be told: %+v", q.mind.troubles)
+	if left := q.mind.Carry().Troubles; left != nil {
+		t.Errorf("somebody is still to be told: %+v", left)
 	}
 }
