@@ -158,7 +158,7 @@ func (i *Idea) checkOversight(ps *Problems) {
 			ps.warn(at, "%s", maybeServer(name, server))
 			continue
 		}
-		ps.add(at, "the palette has no tool %q", clip(name, 80))
+		ps.add(at, "the palette has no tool %q", Clip(name, 80))
 	}
 }
 

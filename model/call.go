@@ -107,7 +107,7 @@ func (p *Palette) Read(raw any) (c Call, tokens []string, f *Fault) {
 	}
 	t := findTool(p.Tools, name)
 	if t == nil {
-		return c, tokens, fault(CodeUnknownTool, "unknown tool %q", clip(name, 80))
+		return c, tokens, fault(CodeUnknownTool, "unknown tool %q", Clip(name, 80))
 	}
 	if f := checkMeta(m); f != nil {
 		return c, tokens, f
@@ -125,7 +125,7 @@ func (p *Palette) Read(raw any) (c Call, tokens []string, f *Fault) {
 func checkMeta(m map[string]any) *Fault {
 	for _, k := range sortedKeys(m) {
 		if strings.HasPrefix(k, "_") && m[k] != nil && !contains(callMeta, k) {
-			return fault(CodeUnknownKey, "a Call has no meta property %q", clip(k, 80))
+			return fault(CodeUnknownKey, "a Call has no meta property %q", Clip(k, 80))
 		}
 	}
 	return nil
@@ -145,7 +145,7 @@ func (p *Palette) targets(v any) ([]string, *Fault) {
 	case v == nil:
 		return nil, fault(CodeBadInstance, `the Call names no instance: it needs "_instance", a token or "*"`)
 	case anonymous || !contains(p.Tokens, token):
-		return nil, fault(CodeBadInstance, "the Request covers no instance %q", clip(token, 80))
+		return nil, fault(CodeBadInstance, "the Request covers no instance %q", Clip(token, 80))
 	}
 	return []string{token}, nil
 }
@@ -184,7 +184,7 @@ func (t *Tool) readParam(name string, v any) (out any, keep bool, f *Fault) {
 		if v == nil {
 			return nil, false, nil
 		}
-		return nil, false, fault(CodeBadParams, "tool %q has no parameter %q", t.Name, clip(name, 80))
+		return nil, false, fault(CodeBadParams, "tool %q has no parameter %q", t.Name, Clip(name, 80))
 	}
 	if absent := v == nil && !t.required(name) && !schema.takesNull(); absent {
 		return nil, false, nil

@@ -116,7 +116,7 @@ func (m *Mind) Carry() CarriedMind {
 
 func (mem *Member) carry() CarriedMember {
 	c := CarriedMember{
-		Member: *mem, Writes: mem.state.writes, Covered: mem.covered, Planned: mem.planned, Closed: mem.closed, Quiet: mem.quiet,
+		Member: *mem, Writes: mem.state.Writes(), Covered: mem.covered, Planned: mem.planned, Closed: mem.closed, Quiet: mem.quiet,
 		Lacks: mem.lacks, Corrected: mem.corrected, Taken: mem.taken, Back: mem.back, Revised: mem.revised, Asking: mem.asking,
 		Direct: mem.direct, Handed: mem.handed, Barred: mem.barred, Unmet: mem.unmet, Report: mem.report, Untold: mem.untold,
 	}

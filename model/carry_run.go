@@ -40,7 +40,7 @@ type CarriedReady struct {
 // Carry gives the Run in a form that ResumeRun takes.
 func (r *Run) Carry() CarriedRun {
 	c := CarriedRun{
-		Writes: r.state.writes, Fresh: r.fresh, Open: sortedIndexes(r.open), Closed: r.closed, Now: r.now, Overdue: r.overdue,
+		Writes: r.state.Writes(), Fresh: r.fresh, Open: sortedIndexes(r.open), Closed: r.closed, Now: r.now, Overdue: r.overdue,
 		Corrections: r.corrections, Begun: r.begun,
 	}
 	for _, m := range r.context[r.given:] {

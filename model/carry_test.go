@@ -3,8 +3,6 @@ package model
 import (
 	"bytes"
 	"encoding/json"
-	"reflect"
-	"slices"
 	"testing"
 )
 
@@ -36,31 +34,6 @@ func carriedMind(t failer, began *Idea, bindings map[string]Binding, m *Mind) *M
 	var c CarriedMind
 	throughJSON(t, m.Carry(), &c)
 	return ResumeMind(began, m.Process(), bindings, c)
-}
-
-// A field that somebody adds must be carried, or follow from what is.
-func TestEveryFieldOfWhatIsCarriedIsKnown(t *testing.T) {
-	for _, c := range []struct {
-		of              any
-		carried, follow []string
-	}{
-		{Run{}, []string{"context", "state", "records", "open", "closed", "fresh", "now", "overdue", "corrections", "begun"},
-			[]string{"token", "palette", "given", "view", "schema", "writers"}},
-		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Asking", "Adapted", "Handed", "Arrived", "Value", "Doubt", "Untaken", "Taken", "Cause", "Pending", "Decisions", "Written",
-			"ready", "cleared", "asked", "author"}, []string{"reads", "scoped", "hands"}},
-		{Mind{}, []string{"idea", "members", "started", "before", "requests", "turns", "badReplies", "badOutputs", "lost", "usage", "unnamed", "wiring",
-			"readySince", "plan", "troubles", "notes", "log", "output", "hasOutput", "paused", "limits", "planOutput", "outputFault"},
-			[]string{"given", "first", "process", "bindings", "byToken", "wake", "asked", "ended", "taken"}}, // nothing is asked, who has ended was told, and Calls were handed out
-		{Member{}, []string{"Token", "Status", "Fault", "Missing", "Pending", "state", "calls", "covered", "planned", "closed", "quiet", "told", "untold",
-			"lacks", "corrected", "taken", "back", "revised", "asking", "direct", "handed", "barred", "unmet", "report"}, nil},
-	} {
-		typ := reflect.TypeOf(c.of)
-		for i := range typ.NumField() {
-			if name := typ.Field(i).Name; !slices.Contains(c.carried, name) && !slices.Contains(c.follow, name) {
-				t.Errorf("%s.%s: is it carried? See carry_run.go and carry_mind.go", typ.Name(), name)
-			}
-		}
-	}
 }
 
 func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {

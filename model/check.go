@@ -73,7 +73,7 @@ func (c *checker) checkMessage(m placed) {
 			if server, ok := c.idea.mayCome(name); ok && c.idea.Tool(name) == nil {
 				c.warn(at, "%s", maybeServer(name, server))
 			} else if c.idea.Tool(name) == nil {
-				c.add(at, "unknown tool %q%s", clip(name, 80), c.otherTools(name))
+				c.add(at, "unknown tool %q%s", Clip(name, 80), c.otherTools(name))
 			}
 		}
 	case TypePlan:

@@ -41,7 +41,7 @@ type planRead struct {
 
 func (s *planStep) String() string {
 	name, _ := s.raw["_tool"].(string)
-	return fmt.Sprintf("plan[%d] (%s)", s.index, clip(name, 40))
+	return fmt.Sprintf("plan[%d] (%s)", s.index, Clip(name, 40))
 }
 
 // update says whether the Call's write is a declared update, as Record.update.
@@ -101,11 +101,11 @@ func (p *planCheck) readTarget(s *planStep) {
 	case !ok:
 		p.fail(s, at, "%s", f.Message)
 	case len(known) == 1 && known[0] == "":
-		p.fail(s, at, "unknown instance %q: no message of the context names an instance; leave _instance out", clip(token, 80))
+		p.fail(s, at, "unknown instance %q: no message of the context names an instance; leave _instance out", Clip(token, 80))
 	case contains(p.checker.tokens, token):
-		p.fail(s, at, "the Plan is for instance %s alone, and its Call for %q", known[0], clip(token, 80))
+		p.fail(s, at, "the Plan is for instance %s alone, and its Call for %q", known[0], Clip(token, 80))
 	default:
-		p.fail(s, at, "unknown instance %q%s", clip(token, 80), orTheList(token, known))
+		p.fail(s, at, "unknown instance %q%s", Clip(token, 80), orTheList(token, known))
 	}
 }
 
@@ -129,14 +129,14 @@ func (p *planCheck) readTool(s *planStep) {
 		s.broken = true // nothing else can be said of it
 		p.warn(s.path+"._tool", "%s", maybeServer(name, server))
 	default:
-		p.fail(s, s.path+"._tool", "unknown tool %q%s", clip(name, 80), p.otherTools(name))
+		p.fail(s, s.path+"._tool", "unknown tool %q%s", Clip(name, 80), p.otherTools(name))
 	}
 }
 
 func (p *planCheck) readMeta(s *planStep) {
 	for _, k := range sortedKeys(s.raw) {
 		if strings.HasPrefix(k, "_") && s.raw[k] != nil && !contains(callMeta, k) {
-			p.fail(s, joinJSONPath(s.path, k), "a Call has no meta property %q%s", clip(k, 80), suggest(k, callMeta))
+			p.fail(s, joinJSONPath(s.path, k), "a Call has no meta property %q%s", Clip(k, 80), suggest(k, callMeta))
 		}
 	}
 }

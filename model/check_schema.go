@@ -29,7 +29,7 @@ func (c *checker) checkRequired(t *Tool, at string) {
 	for n, name := range required {
 		if _, declared := props[name]; !declared && !t.open {
 			c.add(fmt.Sprintf("%s.required[%d]", at, n), "%q is required and no parameter: no Call can fit%s",
-				clip(name, 80), suggest(name, sortedKeys(props)))
+				Clip(name, 80), suggest(name, sortedKeys(props)))
 		}
 	}
 }
@@ -88,7 +88,7 @@ func lookOutside(view View, ref Reference) (v any, why string) {
 	payload, ok := view.Payload[ref.Kind]
 	if !ok {
 		kinds := append(sortedKeys(view.Payload), TypeState)
-		return nil, fmt.Sprintf("reference %s: the context has no %q%s", ref, clip(ref.Kind, 80), suggest(ref.Kind, kinds))
+		return nil, fmt.Sprintf("reference %s: the context has no %q%s", ref, Clip(ref.Kind, 80), suggest(ref.Kind, kinds))
 	}
 	if v, ok = lookupIn(payload, ref.Path); ok {
 		return v, ""

@@ -122,7 +122,7 @@ func (r *Run) Decide(d Decision) error {
 	rec := r.Find(d.Call)
 	switch {
 	case rec == nil:
-		return fmt.Errorf("there is no Call %q", clip(d.Call, 80))
+		return fmt.Errorf("there is no Call %q", Clip(d.Call, 80))
 	case rec.Pending == nil && len(rec.Decisions) > 0:
 		return fmt.Errorf("%s was decided on already and waits for nobody: it is %s", rec.ID, rec.Status)
 	case rec.Pending == nil:
@@ -171,9 +171,9 @@ func (r *Run) amend(rec *Record, d Decision) error {
 		_, declared := ready.Tool.each[k]
 		switch {
 		case strings.HasPrefix(k, "_"):
-			return fmt.Errorf("params: %q is a meta property; amend gives parameters alone", clip(k, 80))
+			return fmt.Errorf("params: %q is a meta property; amend gives parameters alone", Clip(k, 80))
 		case !declared && !ready.Tool.open:
-			return fmt.Errorf("params: tool %q has no parameter %q", rec.Tool, clip(k, 80))
+			return fmt.Errorf("params: tool %q has no parameter %q", rec.Tool, Clip(k, 80))
 		}
 	}
 	if err := ready.Tool.Fits(d.Params); err != nil {

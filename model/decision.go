@@ -81,7 +81,7 @@ func readTexts(m map[string]any, other string, texts map[string]*string) error {
 	for _, k := range sortedKeys(m) {
 		to, known := texts[k]
 		if !known && (other == "" || k != other) {
-			return fmt.Errorf("unknown key %q", clip(k, 80))
+			return fmt.Errorf("unknown key %q", Clip(k, 80))
 		}
 		if !known || m[k] == nil {
 			continue

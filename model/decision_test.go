@@ -64,7 +64,7 @@ func TestWhatADecisionLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 	} {
 		_, err := ReadDecision(c.kind, mustDecode(c.payload).(map[string]any))
 		if got := errorText(err); got != c.why {
-			t.Errorf("%s %s: got %q, want %q", c.kind, clip(c.payload, 60), got, c.why)
+			t.Errorf("%s %s: got %q, want %q", c.kind, Clip(c.payload, 60), got, c.why)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func TestWhatSteeringLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 	} {
 		_, err := ReadSteering(c.kind, mustDecode(c.payload).(map[string]any))
 		if got := errorText(err); got != c.why {
-			t.Errorf("%s %s: got %q, want %q", c.kind, clip(c.payload, 60), got, c.why)
+			t.Errorf("%s %s: got %q, want %q", c.kind, Clip(c.payload, 60), got, c.why)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (t *Tool) readDelegate(at string, ps *Problems) {
 func DelegateKey(from, name string) (string, error) {
 	key := path.Join(path.Dir(from), name)
 	if path.IsAbs(name) || strings.Contains(name, `\`) || key == ".." || strings.HasPrefix(key, "../") {
-		return "", fmt.Errorf("a delegate's file lies in the folder of the Idea file, or below: not %q", clip(name, 80))
+		return "", fmt.Errorf("a delegate's file lies in the folder of the Idea file, or below: not %q", Clip(name, 80))
 	}
 	return key, nil
 }

@@ -163,7 +163,7 @@ func advanceObject(from, d map[string]any) (any, error) {
 	for _, k := range sortedKeys(in) {
 		v, err := inner(out[k], in[k])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", clip(k, 40), err)
+			return nil, fmt.Errorf("%s: %w", Clip(k, 40), err)
 		}
 		out[k] = v
 	}
@@ -175,7 +175,7 @@ func advanceArray(from []any, d map[string]any) (any, error) {
 	if cut, ok := d[deltaFewer]; ok {
 		n, err := strconv.Atoi(string(Encode(cut)))
 		if err != nil || n < 0 || n > length {
-			return nil, fmt.Errorf("it cuts an array of %d to %s: %w", length, clip(string(Encode(cut)), 20), errNoDelta)
+			return nil, fmt.Errorf("it cuts an array of %d to %s: %w", length, Clip(string(Encode(cut)), 20), errNoDelta)
 		}
 		length = n
 	}
@@ -185,7 +185,7 @@ func advanceArray(from []any, d map[string]any) (any, error) {
 	for _, k := range sortedKeys(in) {
 		i, err := strconv.Atoi(k)
 		if err != nil || i < 0 || i >= length {
-			return nil, fmt.Errorf("it changes element %s of %d: %w", clip(k, 20), length, errNoDelta)
+			return nil, fmt.Errorf("it changes element %s of %d: %w", Clip(k, 20), length, errNoDelta)
 		}
 		if out[i], err = inner(from[i], in[k]); err != nil {
 			return nil, fmt.Errorf("[%d]: %w", i, err)

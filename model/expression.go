@@ -26,7 +26,7 @@ func ParseExpression(s string) (Expression, error) {
 		var all []Reference
 		for _, term := range splitOutside(alternative, andSign) {
 			if terms++; terms > maxTerms {
-				return nil, fmt.Errorf("reference %q: more than %d terms", clip(s, 80), maxTerms)
+				return nil, fmt.Errorf("reference %q: more than %d terms", Clip(s, 80), maxTerms)
 			}
 			ref, err := ParseReference(strings.TrimSpace(term))
 			if err != nil {

@@ -103,9 +103,9 @@ func (g *graph) addCall(n int, raw any) {
 		name = "?"
 	}
 	c := graphCall{id: fmt.Sprintf("c%d", n+1)}
-	line := fmt.Sprintf("%d %s", n+1, clip(name, 60))
+	line := fmt.Sprintf("%d %s", n+1, Clip(name, 60))
 	if c.instance, _ = m["_instance"].(string); c.instance != "" {
-		line += " @" + clip(c.instance, 30)
+		line += " @" + Clip(c.instance, 30)
 	}
 	lines := []string{line}
 	if ok {
@@ -114,7 +114,7 @@ func (g *graph) addCall(n int, raw any) {
 	if len(c.output) == 1 {
 		lines = append(lines, "→ "+pathText(c.output[0]))
 	} else if len(c.output) > 1 {
-		lines = append(lines, "→ "+clip(c.written, 60))
+		lines = append(lines, "→ "+Clip(c.written, 60))
 	}
 	g.calls = append(g.calls, c)
 	g.nodes = append(g.nodes, graphNode{id: c.id, lines: lines})
@@ -220,7 +220,7 @@ func (g *graph) givenNode(ref Reference) string {
 	if id, ok := g.given[name]; ok {
 		return id
 	}
-	n := graphNode{id: fmt.Sprintf("g%d", len(g.given)+1), kind: nodeInput, lines: []string{clip(name, 60)}}
+	n := graphNode{id: fmt.Sprintf("g%d", len(g.given)+1), kind: nodeInput, lines: []string{Clip(name, 60)}}
 	if ref.Kind == TypeState {
 		n.kind = nodeState
 	}
@@ -263,7 +263,7 @@ func pathText(p Path) string {
 	if len(p) == 0 {
 		return "State"
 	}
-	return clip(p.String(), 60)
+	return Clip(p.String(), 60)
 }
 
 func mermaidShape(k nodeKind) (before, after string) {

@@ -186,7 +186,7 @@ func (h *hardener) constant(c *hardCall, at Path, s []sample) any {
 			return places[0].String()
 		case len(places) > 1 && telling(v):
 			h.particular(nil, "%s: parameter %q is always %s, which stands at %s, and it cannot be told which is meant",
-				c, at.String(), clip(string(Encode(v)), 60), orOf(places))
+				c, at.String(), Clip(string(Encode(v)), 60), orOf(places))
 			return v
 		}
 	}

@@ -155,7 +155,7 @@ func (i *Idea) checkServers(ps *Problems) {
 	for _, t := range i.Tools {
 		m, ok := t.MCP()
 		if _, known := i.Server(m.Server); ok && !known && m.Server != "" {
-			ps.add(JSONPath("$", "schema", "tools", t.Name, "_activity", "mcp", "server"), "config.mcp names no server %q", clip(m.Server, 80))
+			ps.add(JSONPath("$", "schema", "tools", t.Name, "_activity", "mcp", "server"), "config.mcp names no server %q", Clip(m.Server, 80))
 		}
 	}
 }
@@ -206,5 +206,5 @@ func (i *Idea) mayCome(name string) (server string, ok bool) {
 
 // maybeServer words that a name that is not known may become known.
 func maybeServer(name, server string) string {
-	return fmt.Sprintf("the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts", clip(name, 80), server)
+	return fmt.Sprintf("the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts", Clip(name, 80), server)
 }

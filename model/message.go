@@ -95,7 +95,7 @@ func ReadMessage(raw any, path string, ps *Problems) (Message, bool) {
 	case TypeError:
 		m.only(path, ps, "call", "error", "instances")
 	default:
-		ps.add(path+".type", "unknown type %q; there are text, input, state, data, plan, instruction and error", clip(m.Type, 40))
+		ps.add(path+".type", "unknown type %q; there are text, input, state, data, plan, instruction and error", Clip(m.Type, 40))
 	}
 	return m, len(*ps) == before
 }

@@ -92,7 +92,7 @@ func (f *furnisher) own(server string) map[string][]*Tool {
 }
 
 func (f *furnisher) missing(path, server, name string, offered map[string]Offer) {
-	f.out.Problems.add(path, "the MCP server %s offers no tool %q; it offers %s", server, clip(name, 80), someOf(sortedKeys(offered)))
+	f.out.Problems.add(path, "the MCP server %s offers no tool %q; it offers %s", server, Clip(name, 80), someOf(sortedKeys(offered)))
 }
 
 func (f *furnisher) pick(s MCPServer, o Offer) {
@@ -119,7 +119,7 @@ func (f *furnisher) add(s MCPServer, o Offer) {
 	case s.Tools != nil:
 		f.out.Problems = append(f.out.Problems, errs...)
 	default:
-		f.out.Left = append(f.out.Left, fmt.Sprintf("%s of %s: %s", clip(o.Name, 80), s.Name, clip(errs[0].Message, 300)))
+		f.out.Left = append(f.out.Left, fmt.Sprintf("%s of %s: %s", Clip(o.Name, 80), s.Name, Clip(errs[0].Message, 300)))
 	}
 }
 
@@ -128,7 +128,7 @@ func (f *furnisher) override(s MCPServer, o Offer, t *Tool) {
 	path := JSONPath("$", "schema", "tools", t.Name)
 	if m, _ := t.MCP(); m.Digest != "" && m.Digest != o.Digest() {
 		f.out.Problems.add(path+"._activity.mcp.digest", "the MCP server %s offers another form of %q than this one, with the digest %s",
-			s.Name, clip(o.Name, 80), o.Digest())
+			s.Name, Clip(o.Name, 80), o.Digest())
 		return
 	}
 	merged, _ := Merge(o.tool(s.Name), present(t.Source)).(map[string]any)

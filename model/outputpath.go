@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// stateKind is the kind of References that read and write State.
+const stateKind = "state"
+
 // OutputPath is where in State a Call's result goes: branches, joined by ||, of which one is taken, each a list of paths,
 // joined by &&, that are all written. Mostly it is one path; empty, the Call is run for its effect.
 type OutputPath [][]Path
@@ -52,7 +55,7 @@ func (o OutputPath) expression() Expression {
 	e := make(Expression, len(o))
 	for i, branch := range o {
 		for _, p := range branch {
-			e[i] = append(e[i], Reference{TypeState, p})
+			e[i] = append(e[i], Reference{stateKind, p})
 		}
 	}
 	return e
@@ -116,13 +119,13 @@ func parseOutputPath(v any) (OutputPath, error) {
 func (o OutputPath) check(s string) error {
 	paths := o.Paths()
 	if len(paths) > maxTerms {
-		return fmt.Errorf("_outputPath %q: more than %d paths", clip(s, 80), maxTerms)
+		return fmt.Errorf("_outputPath %q: more than %d paths", Clip(s, 80), maxTerms)
 	}
 	for i, p := range paths {
 		for _, q := range paths[:i] {
 			if p.Overlaps(q) {
-				return fmt.Errorf("_outputPath %q: one of %s and %s lies within the other", clip(s, 80), Reference{TypeState, q},
-					Reference{TypeState, p})
+				return fmt.Errorf("_outputPath %q: one of %s and %s lies within the other", Clip(s, 80), Reference{stateKind, q},
+					Reference{stateKind, p})
 			}
 		}
 	}
@@ -140,8 +143,8 @@ func parseStatePath(s string) (Path, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Kind != TypeState {
-		return nil, fmt.Errorf("_outputPath %q: only State can be written", clip(s, 80))
+	if r.Kind != stateKind {
+		return nil, fmt.Errorf("_outputPath %q: only State can be written", Clip(s, 80))
 	}
 	return r.Path, nil
 }
@@ -170,7 +173,7 @@ func (o OutputPath) take(value any) (branch int, result any, said bool, err erro
 			}
 		}
 	}
-	return 0, nil, true, fmt.Errorf("the result says that it goes to %q, which is no branch of %s", clip(name, 80), o.Reference())
+	return 0, nil, true, fmt.Errorf("the result says that it goes to %q, which is no branch of %s", Clip(name, 80), o.Reference())
 }
 
 // sameBranch says whether the paths named are those of a branch, or one of them.

@@ -18,12 +18,12 @@ func ParsePath(s string) (Path, error) {
 	for rest := s; rest != ""; {
 		step, after, err := nextStep(rest, len(p) == 0)
 		if err != nil {
-			return nil, fmt.Errorf("path %q: %w", clip(s, 80), err)
+			return nil, fmt.Errorf("path %q: %w", Clip(s, 80), err)
 		}
 		p, rest = append(p, step), after
 	}
 	if len(p) > maxPathSteps {
-		return nil, fmt.Errorf("path %q: more than %d steps", clip(s, 80), maxPathSteps)
+		return nil, fmt.Errorf("path %q: more than %d steps", Clip(s, 80), maxPathSteps)
 	}
 	return p, nil
 }
@@ -34,7 +34,7 @@ func nextStep(s string, first bool) (step, rest string, err error) {
 	}
 	if !first {
 		if s[0] != '.' {
-			return "", "", fmt.Errorf("want . or [ before %q", clip(s, 20))
+			return "", "", fmt.Errorf("want . or [ before %q", Clip(s, 20))
 		}
 		s = s[1:]
 	}
@@ -44,7 +44,7 @@ func nextStep(s string, first bool) (step, rest string, err error) {
 	}
 	step = s[:end]
 	if step == "" || strings.TrimSpace(step) != step || strings.ContainsAny(step, "]\"†") {
-		return "", "", fmt.Errorf("bad step %q", clip(step, 20))
+		return "", "", fmt.Errorf("bad step %q", Clip(step, 20))
 	}
 	return step, s[end:], nil
 }
@@ -63,7 +63,7 @@ func bracketStep(s string) (step, rest string, err error) {
 		return "", "", fmt.Errorf("unclosed [")
 	}
 	if _, err := strconv.ParseUint(s[1:end], 10, 31); err != nil {
-		return "", "", fmt.Errorf("want an index in [%s]", clip(s[1:end], 20))
+		return "", "", fmt.Errorf("want an index in [%s]", Clip(s[1:end], 20))
 	}
 	return s[1:end], s[end+1:], nil
 }
@@ -127,9 +127,9 @@ func stepInto(v any, step string) (any, bool) {
 	return nil, false
 }
 
-// put gives a copy of v in which the value at p is x; objects are made on the way. Only the objects along the path are
-// copied. Where something other than an object is in the way, it gives ok false.
-func put(v any, p Path, x any) (out any, ok bool) {
+// Put gives a copy of v in which the value at p is x; objects are made on the way. Only the objects along the path are
+// copied. ok is false where something other than an object is in the way.
+func Put(v any, p Path, x any) (out any, ok bool) {
 	if len(p) == 0 {
 		return x, true
 	}
@@ -137,7 +137,7 @@ func put(v any, p Path, x any) (out any, ok bool) {
 	if !isObject && v != nil {
 		return nil, false
 	}
-	below, ok := put(m[p[0]], p[1:], x)
+	below, ok := Put(m[p[0]], p[1:], x)
 	if !ok {
 		return nil, false
 	}
@@ -149,10 +149,6 @@ func put(v any, p Path, x any) (out any, ok bool) {
 	out2[p[0]] = below
 	return out2, true
 }
-
-// Put gives a copy of a value in which another stands at a path; objects are made on the way. ok is false where something
-// other than an object is in the way.
-func Put(v any, p Path, x any) (out any, ok bool) { return put(v, p, x) }
 
 // Remove gives a copy of a value without what stands at a path in its objects; ok is false where nothing does.
 func Remove(v any, p Path) (out any, ok bool) {
@@ -167,15 +163,13 @@ func Remove(v any, p Path) (out any, ok bool) {
 	if below, ok = Remove(below, p[1:]); !ok {
 		return v, false
 	}
-	return put(v, p[:1], below)
+	return Put(v, p[:1], below)
 }
 
-func clip(s string, n int) string {
+// Clip shortens a text to n runes, for messages.
+func Clip(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "…"
 	}
 	return s
 }
-
-// Clip shortens a text to n runes, for messages.
-func Clip(s string, n int) string { return clip(s, n) }

@@ -175,7 +175,7 @@ func TestPut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, ok := put(before, p, "x")
+			got, ok := Put(before, p, "x")
 			if ok != (c.want != "") || ok && string(Encode(got)) != c.want {
 				t.Errorf("got %s, %v", Encode(got), ok)
 			}
@@ -191,7 +191,7 @@ func TestWhatWasPutIsFoundAndNothingElseIsChanged(t *testing.T) {
 		v := map[string]any{"a": anyJSON(3).Draw(rt, "a"), "b": anyJSON(3).Draw(rt, "b")}
 		before := string(Encode(v))
 		p := Path(append([]string{"a"}, rapid.SliceOfN(anyText(), 0, 3).Draw(rt, "path")...))
-		out, ok := put(v, p, "new")
+		out, ok := Put(v, p, "new")
 		if string(Encode(v)) != before {
 			rt.Fatal("put changed the value it was given")
 		}
@@ -208,10 +208,10 @@ func TestWhatWasPutIsFoundAndNothingElseIsChanged(t *testing.T) {
 }
 
 func TestClipKeepsWholeLetters(t *testing.T) {
-	if got := clip("äöüß", 3); got != "äöü…" {
+	if got := Clip("äöüß", 3); got != "äöü…" {
 		t.Errorf("got %q", got)
 	}
-	if got := clip("äöü", 3); got != "äöü" {
+	if got := Clip("äöü", 3); got != "äöü" {
 		t.Errorf("got %q", got)
 	}
 }

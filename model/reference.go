@@ -32,24 +32,24 @@ func IsReference(s string) bool {
 func ParseReference(s string) (Reference, error) {
 	body, ok := strings.CutPrefix(s, dagger)
 	if !ok {
-		return Reference{}, fmt.Errorf("reference %q: must begin with †", clip(s, 80))
+		return Reference{}, fmt.Errorf("reference %q: must begin with †", Clip(s, 80))
 	}
 	if isExpression(body) {
-		return Reference{}, fmt.Errorf("reference %q: one place is wanted, no expression", clip(s, 80))
+		return Reference{}, fmt.Errorf("reference %q: one place is wanted, no expression", Clip(s, 80))
 	}
 	kind, rest := body, ""
 	if i := strings.IndexAny(body, ".["); i >= 0 {
 		kind, rest = body[:i], body[i:]
 	}
 	if kind == "" || strings.TrimSpace(kind) != kind || strings.Contains(kind, dagger) {
-		return Reference{}, fmt.Errorf("reference %q: bad kind %q", clip(s, 80), clip(kind, 20))
+		return Reference{}, fmt.Errorf("reference %q: bad kind %q", Clip(s, 80), Clip(kind, 20))
 	}
 	if rest == "." {
-		return Reference{}, fmt.Errorf("reference %q: nothing behind the dot", clip(s, 80))
+		return Reference{}, fmt.Errorf("reference %q: nothing behind the dot", Clip(s, 80))
 	}
 	path, err := ParsePath(strings.TrimPrefix(rest, "."))
 	if err != nil {
-		return Reference{}, fmt.Errorf("reference %q: %w", clip(s, 80), err)
+		return Reference{}, fmt.Errorf("reference %q: %w", Clip(s, 80), err)
 	}
 	return Reference{Kind: kind, Path: path}, nil
 }

@@ -132,7 +132,7 @@ func ReadResult(i *Idea, b *Brief, v any) (Asked, any, *Fault) {
 		}
 		return a, out, nil
 	}
-	return Asked{}, nil, fault(CodeBadForm, "no result of a Call %q was asked for", clip(id, 80))
+	return Asked{}, nil, fault(CodeBadForm, "no result of a Call %q was asked for", Clip(id, 80))
 }
 
 // CheckOutput says how a whole output does not fit its form. One with References is checked when they are resolved.

@@ -98,7 +98,7 @@ func (m *Mind) Revise(s Steering) (touched []*Member, err error) {
 			concerned[mem] = concerned[mem] || msg.Kind != ""
 		}
 	}
-	m.idea = m.idea.with(messages)
+	m.idea = m.idea.withMessages(messages)
 	m.setLimits(s.Limits)
 	for _, mem := range m.members {
 		told, about := concerned[mem]
@@ -185,11 +185,11 @@ func (i *Idea) With(context []any) *Idea {
 	if err != nil || len(messages) == 0 {
 		return i
 	}
-	return i.with(messages)
+	return i.withMessages(messages)
 }
 
-// with is the Idea with more messages.
-func (i *Idea) with(messages []Message) *Idea {
+// withMessages is the Idea with more messages.
+func (i *Idea) withMessages(messages []Message) *Idea {
 	next := *i
 	next.Context = append(i.Context[:len(i.Context):len(i.Context)], messages...)
 	old, _ := i.Source["context"].([]any)
@@ -219,7 +219,7 @@ func (m *Mind) Add(s Steering) ([]string, error) {
 			return nil, fmt.Errorf("$.context[%d]: there is an instance %s already", n, msg.Instance)
 		}
 	}
-	m.idea = m.idea.with(messages)
+	m.idea = m.idea.withMessages(messages)
 	m.output, m.hasOutput, m.planOutput, m.outputFault = nil, false, false, nil
 	tokens := (&Idea{Context: messages}).Tokens()
 	m.join(tokens)

@@ -155,7 +155,7 @@ func (s *State) lay(w Write) {
 		s.now, s.own = m, true
 	}
 	old, _ := Lookup(m, w.Path)
-	if below, ok := put(m[w.Path[0]], w.Path[1:], combine(w.Method, old, w.Value)); ok {
+	if below, ok := Put(m[w.Path[0]], w.Path[1:], combine(w.Method, old, w.Value)); ok {
 		m[w.Path[0]] = below
 	}
 }

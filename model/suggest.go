@@ -34,7 +34,7 @@ func nearest(name string, names []string) string {
 
 // distance is the number of letters to change, add or drop between two words, as far as it matters.
 func distance(a, b string) int {
-	x, y := []rune(clip(a, 60)), []rune(clip(b, 60))
+	x, y := []rune(Clip(a, 60)), []rune(Clip(b, 60))
 	row := make([]int, len(y)+1)
 	for j := range row {
 		row[j] = j
