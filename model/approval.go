@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -67,7 +68,7 @@ func (a *Approval) read(m map[string]any, path string, ps *Problems) {
 			a.Timeout, err = readDuration(m[k])
 		case "onTimeout":
 			s, _ := m[k].(string)
-			if a.OnTimeout = s; !contains([]string{Reject, Approve, onTimeoutPause}, s) {
+			if a.OnTimeout = s; !slices.Contains([]string{Reject, Approve, onTimeoutPause}, s) {
 				err = fmt.Errorf("want reject, approve or pause")
 			}
 		case "allow":
@@ -103,7 +104,7 @@ func (a *Approval) readWhen(v any, path string, ps *Problems) {
 func readAllow(v any) ([]string, error) {
 	list, ok := stringList(v)
 	for _, d := range list {
-		ok = ok && contains(everyDecision, d)
+		ok = ok && slices.Contains(everyDecision, d)
 	}
 	if !ok || len(list) == 0 {
 		return nil, fmt.Errorf("want a list of %s", strings.Join(everyDecision, ", "))
@@ -165,7 +166,7 @@ func (i *Idea) checkOversight(ps *Problems) {
 // Of is the policy for a Tool's Calls; nil where nobody need look.
 func (o Oversight) Of(t *Tool) *Approval {
 	switch {
-	case !o.All && !contains(o.Tools, t.Name):
+	case !o.All && !slices.Contains(o.Tools, t.Name):
 		return t.Approval
 	case t.Approval == nil:
 		return &Approval{OnTimeout: Reject, Allow: everyDecision}

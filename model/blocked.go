@@ -1,6 +1,9 @@
 package model
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // This file holds the rules for Calls that wait for something that will never come: the dead, which are blocked, and the
 // knots of Calls that wait for each other, which are opened.
@@ -121,7 +124,7 @@ func (r *Run) whyDead(rec *Record) string {
 		}
 		for _, all := range e {
 			for _, ref := range r.unseen(rec, all) {
-				if why := r.whyMissing(rec, ref); !contains(reasons, why) {
+				if why := r.whyMissing(rec, ref); !slices.Contains(reasons, why) {
 					reasons = append(reasons, why)
 				}
 			}

@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -124,7 +125,7 @@ func (p *Palette) Read(raw any) (c Call, tokens []string, f *Fault) {
 
 func checkMeta(m map[string]any) *Fault {
 	for _, k := range sortedKeys(m) {
-		if strings.HasPrefix(k, "_") && m[k] != nil && !contains(callMeta, k) {
+		if strings.HasPrefix(k, "_") && m[k] != nil && !slices.Contains(callMeta, k) {
 			return fault(CodeUnknownKey, "a Call has no meta property %q", Clip(k, 80))
 		}
 	}
@@ -144,7 +145,7 @@ func (p *Palette) targets(v any) ([]string, *Fault) {
 		return p.Tokens, nil
 	case v == nil:
 		return nil, fault(CodeBadInstance, `the Call names no instance: it needs "_instance", a token or "*"`)
-	case anonymous || !contains(p.Tokens, token):
+	case anonymous || !slices.Contains(p.Tokens, token):
 		return nil, fault(CodeBadInstance, "the Request covers no instance %q", Clip(token, 80))
 	}
 	return []string{token}, nil
@@ -206,7 +207,7 @@ func (t *Tool) readParam(name string, v any) (out any, keep bool, f *Fault) {
 
 func (t *Tool) required(name string) bool {
 	list, _ := stringList(t.Source["required"])
-	return contains(list, name)
+	return slices.Contains(list, name)
 }
 
 func (t *Tool) checkRequired(params map[string]any) *Fault {
@@ -362,7 +363,7 @@ const (
 
 func checkMethod(v any) error {
 	s, ok := v.(string)
-	if !ok || !contains([]string{"set", methodAssign, methodMerge, methodPush, methodConcat}, s) {
+	if !ok || !slices.Contains([]string{"set", methodAssign, methodMerge, methodPush, methodConcat}, s) {
 		return fmt.Errorf("_outputMethod is set, assign, merge, push or concat")
 	}
 	return nil

@@ -1,6 +1,9 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // This file follows a Plan's data: what each Call reads, who writes it, and who waits for whom. Instances that begin
 // alike are looked at once.
@@ -59,7 +62,7 @@ func (p *planCheck) factsFor(token string, steps []*planStep) []stepFacts {
 	out := make([]stepFacts, len(steps))
 	for n, s := range steps {
 		f := &out[n]
-		f.here = len(s.tokens) == len(p.palette.Tokens) || contains(s.tokens, token)
+		f.here = len(s.tokens) == len(p.palette.Tokens) || slices.Contains(s.tokens, token)
 		for _, r := range s.reads {
 			var facts readFacts
 			for _, all := range r.expr {
@@ -320,7 +323,7 @@ func (f *flow) whyNobody(n int, ref Reference) string {
 func (f *flow) otherPaths(n int, ref Reference) string {
 	var names, refs []string
 	add := func(p Path) {
-		if name := p.String(); name != "" && !contains(names, name) {
+		if name := p.String(); name != "" && !slices.Contains(names, name) {
 			names, refs = append(names, name), append(refs, Reference{TypeState, p}.String())
 		}
 	}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -102,7 +103,7 @@ func (p *planCheck) readTarget(s *planStep) {
 		p.fail(s, at, "%s", f.Message)
 	case len(known) == 1 && known[0] == "":
 		p.fail(s, at, "unknown instance %q: no message of the context names an instance; leave _instance out", Clip(token, 80))
-	case contains(p.checker.tokens, token):
+	case slices.Contains(p.checker.tokens, token):
 		p.fail(s, at, "the Plan is for instance %s alone, and its Call for %q", known[0], Clip(token, 80))
 	default:
 		p.fail(s, at, "unknown instance %q%s", Clip(token, 80), orTheList(token, known))
@@ -135,7 +136,7 @@ func (p *planCheck) readTool(s *planStep) {
 
 func (p *planCheck) readMeta(s *planStep) {
 	for _, k := range sortedKeys(s.raw) {
-		if strings.HasPrefix(k, "_") && s.raw[k] != nil && !contains(callMeta, k) {
+		if strings.HasPrefix(k, "_") && s.raw[k] != nil && !slices.Contains(callMeta, k) {
 			p.fail(s, joinJSONPath(s.path, k), "a Call has no meta property %q%s", Clip(k, 80), suggest(k, callMeta))
 		}
 	}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 )
 
 // This file checks what a process starts with against the schemas that describe it.
@@ -48,7 +49,7 @@ func misfits(schema, value any) []misfit {
 			}
 			return
 		}
-		if types := typesAt(schema, p); types != nil && !contains(types, "object") {
+		if types := typesAt(schema, p); types != nil && !slices.Contains(types, "object") {
 			out = append(out, misfit{p, "is of type object; its schema wants " + orList(types)})
 			return
 		}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -50,7 +51,7 @@ func typesOfAny(root any, choices []any, depth int) []string {
 			return nil
 		}
 		for _, t := range types {
-			if !contains(all, t) {
+			if !slices.Contains(all, t) {
 				all = append(all, t)
 			}
 		}
@@ -75,9 +76,9 @@ func typesFit(given, wanted []string) fit {
 	best := fitsNever
 	for _, g := range given {
 		switch {
-		case contains(wanted, g), g == "integer" && contains(wanted, "number"):
+		case slices.Contains(wanted, g), g == "integer" && slices.Contains(wanted, "number"):
 			return fitsWell
-		case g == "number" && contains(wanted, "integer"):
+		case g == "number" && slices.Contains(wanted, "integer"):
 			best = fitsPerhaps
 		}
 	}

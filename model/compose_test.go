@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func (c composed) input(t failer) ComposeInput {
 	}
 	for _, tool := range i.Tools {
 		in.Bindings[tool.Name] = Binding{Kind: KindGo}
-		if contains(strings.Fields(c.latent), tool.Name) {
+		if slices.Contains(strings.Fields(c.latent), tool.Name) {
 			in.Bindings[tool.Name] = Binding{Kind: KindLatent}
 		}
 	}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -129,7 +130,7 @@ func (r *Run) Decide(d Decision) error {
 		return fmt.Errorf("%s waits for nobody: it is %s", rec.ID, rec.Status)
 	case d.Digest != "" && d.Digest != rec.Pending.Digest:
 		return fmt.Errorf("the digest is not that of what waits now, %s", rec.Pending.Digest)
-	case !contains(rec.Pending.Allow, d.Decision):
+	case !slices.Contains(rec.Pending.Allow, d.Decision):
 		return fmt.Errorf("%s is not allowed here; allowed: %s", d.Decision, strings.Join(rec.Pending.Allow, ", "))
 	}
 	d.Digest, d.At = rec.Pending.Digest, r.now
@@ -199,7 +200,7 @@ func (r *Run) replace(rec *Record, d Decision) error {
 	switch {
 	case f != nil:
 		return fmt.Errorf("with: %s", f.Message)
-	case !contains(tokens, r.token):
+	case !slices.Contains(tokens, r.token):
 		return fmt.Errorf("with: it is for another instance")
 	}
 	if len(c.OutputPath) == 0 {

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -92,7 +93,7 @@ func (c *delegateCheck) check(i *Idea, in string, above []string) {
 			c.problems.add(at, "%s", err)
 		case len(above) > MaxDepth:
 			c.problems.add(at, "delegates stand more than %d deep within each other", MaxDepth)
-		case contains(above, key):
+		case slices.Contains(above, key):
 			c.problems.add(at, "%s leads back to itself: %s", key, strings.Join(append(above[:len(above):len(above)], key), ", "))
 		case c.files[key] == nil:
 			c.problems.add(at, "the start brings no file %s", key)

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -166,7 +167,7 @@ func (g *graph) connect(n int) {
 		if _, known := labels[from]; !known {
 			sources = append(sources, from)
 		}
-		if !contains(labels[from], label) {
+		if !slices.Contains(labels[from], label) {
 			labels[from] = append(labels[from], label)
 		}
 	}

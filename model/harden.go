@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -144,7 +145,7 @@ func (h *hardener) told() []Particular {
 			continue
 		}
 		for _, name := range p.Instances {
-			if !contains(out[n].Instances, name) {
+			if !slices.Contains(out[n].Instances, name) {
 				out[n].Instances = append(out[n].Instances, name)
 			}
 		}

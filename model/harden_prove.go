@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // This file replays the common Plan in every instance with the results that its Calls had there: what does not come to the
 // same end is named.
 
@@ -34,7 +36,7 @@ func (h *hardener) overruled(r *hardRun) {
 
 func (h *hardener) named(r *hardRun) bool {
 	for _, p := range h.particulars {
-		if contains(p.Instances, r.name) {
+		if slices.Contains(p.Instances, r.name) {
 			return true
 		}
 	}

@@ -1,6 +1,9 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // This file reads chains: what every instance began with, the Calls it had with what became of them, and how it ended.
 
@@ -142,7 +145,7 @@ func (r *hardRun) readSolution(idea *Idea, known map[[2]int]*hardTry) {
 	calls, _ := asObject(idea.Source["solution"])["calls"].([]any)
 	for k, raw := range calls {
 		at := [2]int{int(n), k + 1}
-		if known[at] == nil && contains(targetsOf(raw, idea.Tokens()), r.token) {
+		if known[at] == nil && slices.Contains(targetsOf(raw, idea.Tokens()), r.token) {
 			known[at] = &hardTry{request: at[0], index: at[1], raw: asObject(raw), status: Done}
 		}
 	}

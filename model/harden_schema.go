@@ -1,6 +1,9 @@
 package model
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // This file infers the State schema of a common Plan: closed, with every connection between its Calls in it.
 
@@ -50,11 +53,11 @@ func (h *hardener) inferred(key string) any {
 	var types []string
 	for _, r := range h.runs {
 		v, ok := asObject(r.final)[key]
-		if t := exactType(v); ok && !contains(types, t) {
+		if t := exactType(v); ok && !slices.Contains(types, t) {
 			types = append(types, t)
 		}
 	}
-	if contains(types, "number") {
+	if slices.Contains(types, "number") {
 		types = without1(types, "integer")
 	}
 	out := map[string]any{}
@@ -92,13 +95,13 @@ func (h *hardener) connection(key string) string {
 	for _, c := range h.calls {
 		tool, _ := c.raw["_tool"].(string)
 		for _, p := range c.paths() {
-			if p.Overlaps(at) && len(p) > 0 && !contains(writers, tool) {
+			if p.Overlaps(at) && len(p) > 0 && !slices.Contains(writers, tool) {
 				writers = append(writers, tool)
 			}
 		}
 		refs, _ := References(withoutKey(c.raw, "_outputPath"))
 		for _, ref := range refs {
-			if ref.Kind == TypeState && len(ref.Path) > 0 && ref.Path[0] == key && !contains(readers, tool) {
+			if ref.Kind == TypeState && len(ref.Path) > 0 && ref.Path[0] == key && !slices.Contains(readers, tool) {
 				readers = append(readers, tool)
 			}
 		}

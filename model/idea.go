@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -79,7 +80,7 @@ func ReadIdea(v any) (*Idea, Problems) {
 		return nil, ps
 	}
 	for _, k := range sortedKeys(source) {
-		if !contains([]string{"config", "context", "meta", "schema", "solution"}, k) {
+		if !slices.Contains([]string{"config", "context", "meta", "schema", "solution"}, k) {
 			ps.add(joinJSONPath("$", k), "unknown key %q; an Idea has meta, config, schema, context and solution", k)
 		}
 	}

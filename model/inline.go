@@ -1,6 +1,9 @@
 package model
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // This file moves parts of schemas to other places, with all that they refer to.
 
@@ -61,7 +64,7 @@ func (e *expander) expand(v any, inside []string) any {
 }
 
 func (e *expander) follow(v map[string]any, ref string, target any, inside []string) any {
-	if !contains(inside, ref) {
+	if !slices.Contains(inside, ref) {
 		beside := e.expand(withoutKey(v, "$ref"), inside)
 		return Merge(e.expand(withoutDefinitions(target), append(inside[:len(inside):len(inside)], ref)), beside)
 	}

@@ -1,6 +1,9 @@
 package model
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 // inventor makes a Plan of a palette: each Tool once, its parameters from State, the input and other Tools' results where
 // they have the name and fit, and made up where they must be there.
@@ -142,7 +145,7 @@ func (in *inventor) properties(first string) []string {
 	var names []string
 	for _, list := range [][]string{{first}, required, sortedKeys(props)} {
 		for _, name := range list {
-			if _, ok := props[name]; ok && !contains(names, name) {
+			if _, ok := props[name]; ok && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -139,7 +140,7 @@ func readMCPTool(spec map[string]any, path string, given bool, ps *Problems) {
 	for _, k := range sortedKeys(spec) {
 		s, ok := spec[k].(string)
 		switch {
-		case !contains([]string{"server", "tool", "digest"}, k):
+		case !slices.Contains([]string{"server", "tool", "digest"}, k):
 			ps.add(joinJSONPath(path, k), "unknown key %q; mcp has server, tool and digest", k)
 		case !ok || s == "":
 			ps.add(joinJSONPath(path, k), "want a text")
@@ -197,7 +198,7 @@ func (i *Idea) listed(s MCPServer) bool {
 func (i *Idea) mayCome(name string) (server string, ok bool) {
 	for _, s := range i.Unlisted() {
 		tool, prefixed := strings.CutPrefix(name, s.Name+"_")
-		if prefixed && (s.Tools == nil || contains(s.Tools, tool)) {
+		if prefixed && (s.Tools == nil || slices.Contains(s.Tools, tool)) {
 			return s.Name, true
 		}
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -134,7 +135,7 @@ func CheckToken(token string) error {
 // only reports keys that this type of Message does not have.
 func (m *Message) only(path string, ps *Problems, keys ...string) {
 	for _, k := range sortedKeys(m.Source) {
-		if k != "type" && k != "_instance" && !contains(keys, k) {
+		if k != "type" && k != "_instance" && !slices.Contains(keys, k) {
 			ps.add(joinJSONPath(path, k), "unknown key %q in a message of type %s", k, m.Type)
 		}
 	}
@@ -200,7 +201,7 @@ func (m *Message) readEnd(beside map[string]any, path string, ps *Problems) {
 	}
 	if v, ok := beside[messageStatus]; ok {
 		s, _ := v.(string)
-		if m.Status = InstanceStatus(s); !contains([]string{string(InstanceWorking), string(InstanceSettled), string(InstanceFailed)}, s) {
+		if m.Status = InstanceStatus(s); !slices.Contains([]string{string(InstanceWorking), string(InstanceSettled), string(InstanceFailed)}, s) {
 			ps.add(joinJSONPath(path, messageStatus), "want working, settled or failed")
 		}
 	}

@@ -1,6 +1,9 @@
 package model
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Strict mode demands every property, at any depth: one that may be left out comes as null. This file takes such nulls
 // out again, so that a value fits the schema of which the form was composed.
@@ -97,7 +100,7 @@ func (n nulls) fromObject(m map[string]any, pointer string, v map[string]any) an
 		at := pointer + "/properties/" + escapePointer(k)
 		if v[k] != nil {
 			out[k] = n.drop(part, at, v[k])
-		} else if contains(required, k) || n.accepts(at, nil) {
+		} else if slices.Contains(required, k) || n.accepts(at, nil) {
 			out[k] = nil
 		}
 	}

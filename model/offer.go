@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -64,7 +65,7 @@ func (f *furnisher) server(s MCPServer, offers []Offer) {
 				f.override(s, o, t)
 			}
 			f.pick(s, o)
-		case s.Tools == nil || contains(s.Tools, o.Name):
+		case s.Tools == nil || slices.Contains(s.Tools, o.Name):
 			f.add(s, o)
 		}
 	}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -105,7 +106,7 @@ func (p *Parts) Add(tokens []string) {
 // Of gives the number of the part that an instance belongs to; 0 where there is none.
 func (p *Parts) Of(token string) int {
 	for _, part := range p.List {
-		if contains(part.Tokens, token) {
+		if slices.Contains(part.Tokens, token) {
 			return part.Number
 		}
 	}
@@ -285,7 +286,7 @@ func (part Part) Concerning(context []any) []any {
 	var list []any
 	for _, raw := range context {
 		m, _ := raw.(map[string]any)
-		if token, _ := m["_instance"].(string); token == "" || contains(part.Tokens, token) {
+		if token, _ := m["_instance"].(string); token == "" || slices.Contains(part.Tokens, token) {
 			list = append(list, raw)
 		}
 	}

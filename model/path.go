@@ -73,7 +73,7 @@ func (p Path) String() string {
 	var b strings.Builder
 	for i, step := range p {
 		switch {
-		case !isName(step) || strings.Contains(step, "†") || isExpression(step):
+		case !isName(step) || strings.Contains(step, "†") || strings.Contains(step, "||") || strings.Contains(step, "&&"):
 			b.WriteString("[" + strconv.Quote(step) + "]")
 		case i > 0:
 			b.WriteString("." + step)

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // This file makes values up from JSON Schemas: the same value for the same schema each time.
@@ -142,12 +143,12 @@ func madeTypes(m map[string]any) []string {
 	list := typeList(m["type"])
 	if m["type"] == nil {
 		for _, k := range kindOfKeyword {
-			if _, ok := m[k.keyword]; ok && !contains(list, k.typ) {
+			if _, ok := m[k.keyword]; ok && !slices.Contains(list, k.typ) {
 				list = append(list, k.typ)
 			}
 		}
 		for _, typ := range []string{"string", "integer", "boolean", "object", "array", "null"} {
-			if !contains(list, typ) {
+			if !slices.Contains(list, typ) {
 				list = append(list, typ)
 			}
 		}

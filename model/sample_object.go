@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"regexp"
+	"slices"
 )
 
 // objects makes up to n objects: with every named property that can be made, or else with those alone that must be there.
@@ -28,7 +29,7 @@ func (s *sampler) namesOf(m map[string]any, all bool) []string {
 	names := append([]string{}, required...)
 	most := countOf(m, "maxProperties", maxMade)
 	for _, name := range sortedKeys(asObject(m["properties"])) {
-		if all && !contains(names, name) && len(names) < most {
+		if all && !slices.Contains(names, name) && len(names) < most {
 			names = append(names, name)
 		}
 	}
@@ -38,7 +39,7 @@ func (s *sampler) namesOf(m map[string]any, all bool) []string {
 			more, _ = stringList(asObject(m["dependencies"])[names[n]])
 		}
 		for _, name := range more {
-			if !contains(names, name) {
+			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -67,7 +68,7 @@ func (s *sampler) fillers(m map[string]any, have []string) []string {
 	}
 	candidates = append(candidates, sortedKeys(asObject(m["properties"]))...)
 	for _, name := range candidates {
-		if schema := propertySchema(m, name); len(out) < wanted && schema != false && !contains(have, name) && !contains(out, name) {
+		if schema := propertySchema(m, name); len(out) < wanted && schema != false && !slices.Contains(have, name) && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -86,7 +87,7 @@ func (s *sampler) object(m map[string]any, names []string, k int) (v map[string]
 	}
 	required, _ := stringList(m["required"])
 	for _, name := range required {
-		if !contains(names, name) {
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -96,7 +97,7 @@ func (s *sampler) object(m map[string]any, names []string, k int) (v map[string]
 		switch {
 		case len(values) > 0:
 			out[name] = values[min(k, len(values)-1)]
-		case contains(required, name):
+		case slices.Contains(required, name):
 			return nil, false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -106,7 +107,7 @@ func matching(pattern string, least, n int) []string {
 			if pad := least - len([]rune(text)); pad > 0 && more == 2 {
 				text += repeat('a', pad)
 			}
-			if len([]rune(text)) >= least && whole.MatchString(text) && !contains(out, text) {
+			if len([]rune(text)) >= least && whole.MatchString(text) && !slices.Contains(out, text) {
 				out = append(out, text)
 				break
 			}

@@ -3,6 +3,7 @@ package model
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -67,7 +68,7 @@ func hasType(node map[string]any, name string) bool {
 		return t == name
 	case []any:
 		list, _ := stringList(t)
-		return contains(list, name)
+		return slices.Contains(list, name)
 	}
 	return true
 }

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // This file holds what makes an Idea a simulation: no Tool is touched, results are made up, and the mark that says so goes
 // wherever the Idea goes.
 
@@ -42,9 +44,9 @@ func (i *Idea) readSimulation(v any, ps *Problems) {
 	for _, k := range sortedKeys(m) {
 		s, _ := m[k].(string)
 		switch {
-		case k == "tools" && contains([]string{BySchemas, ByLLM}, s):
+		case k == "tools" && slices.Contains([]string{BySchemas, ByLLM}, s):
 			i.Simulated.Tools = s
-		case k == "plans" && contains([]string{BySchemas, ByLLM, ByReplies}, s):
+		case k == "plans" && slices.Contains([]string{BySchemas, ByLLM, ByReplies}, s):
 			i.Simulated.Plans = s
 		default:
 			ps.add(joinJSONPath("$.meta.simulated", k), `want "tools": "schemas" or "llm", or "plans": "schemas", "llm" or "replies"`)

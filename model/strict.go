@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -121,7 +122,7 @@ func strictObject(m map[string]any, part partForm) (any, string) {
 		if why != "" {
 			return nil, why
 		}
-		if !contains(required, name) {
+		if !slices.Contains(required, name) {
 			form = nullable(form)
 		}
 		fields = append(fields, Field{name, form})
@@ -148,7 +149,7 @@ func strictArray(m map[string]any, part partForm) (any, string) {
 
 func strictLeaf(m map[string]any) (any, string) {
 	list, several := stringList(m["type"])
-	if several && (contains(list, "object") || contains(list, "array")) {
+	if several && (slices.Contains(list, "object") || slices.Contains(list, "array")) {
 		return nil, "one of several types, an object or a list among them"
 	}
 	types, ok := leafTypes(m)

@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func (r *strictRules) schema(v any, at string, root bool) {
 		return
 	}
 	for k := range s {
-		if !contains(allowedInStrict, k) && !(root && k == "$defs") {
+		if !slices.Contains(allowedInStrict, k) && !(root && k == "$defs") {
 			r.say(at, "keyword %s", k)
 		}
 	}
@@ -101,7 +102,7 @@ func (r *strictRules) definition(ref any) any {
 
 func (r *strictRules) format(s map[string]any, at string) {
 	f, ok := s["format"]
-	if ok && !contains([]string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}, fmt.Sprint(f)) {
+	if ok && !slices.Contains([]string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}, fmt.Sprint(f)) {
 		r.say(at, "format %v", f)
 	}
 }

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // This file makes up the data that a file does not bring, so that it can be simulated from schemas alone.
 
 // Supply gives the messages that bring what an Idea's Plans and wired parameters read and nobody gives, and what the schemas
@@ -178,7 +180,7 @@ func (s *supplier) put(made map[string]any, ref Reference, v any) {
 		v = Merge(before, v)
 	}
 	made[ref.Kind] = v
-	if name := ref.String(); !contains(s.names, name) {
+	if name := ref.String(); !slices.Contains(s.names, name) {
 		s.names = append(s.names, name)
 	}
 }

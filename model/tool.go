@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -140,7 +141,7 @@ func wiredReference(schema any) (string, bool) {
 
 func (t *Tool) readMeta(path string, ps *Problems) {
 	for _, k := range sortedKeys(t.Source) {
-		if strings.HasPrefix(k, "_") && !contains(toolMeta, k) {
+		if strings.HasPrefix(k, "_") && !slices.Contains(toolMeta, k) {
 			ps.add(joinJSONPath(path, k), "unknown meta property; a tool has %s", strings.Join(toolMeta, ", "))
 		}
 	}
@@ -249,15 +250,6 @@ func positive(v any) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("want a whole number from 1")
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
 }
 
 // Kind says how a Tool is run.
