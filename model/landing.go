@@ -146,7 +146,7 @@ func (l *Landing) check(p Path, old, value any) error {
 func checkPlace(schema any, p Path, value any) error {
 	at := placeOf(schema, p)
 	if at.closed {
-		return fmt.Errorf("%s stands outside the closed State schema", Reference{TypeState, p})
+		return fmt.Errorf("%s stands outside the closed State schema", Reference{stateKind, p})
 	}
 	if !at.known {
 		return nil
@@ -156,7 +156,7 @@ func checkPlace(schema any, p Path, value any) error {
 		return err
 	}
 	if err := s.Validate(value); err != nil {
-		return fmt.Errorf("%s does not fit the State schema: %w", Reference{TypeState, p}, err)
+		return fmt.Errorf("%s does not fit the State schema: %w", Reference{stateKind, p}, err)
 	}
 	return nil
 }

@@ -76,10 +76,9 @@ type cache[V any] struct {
 
 const cacheSize = 4096 // results, after which it begins anew
 
-var (
-	compiledSchemas cache[*jsonschema.Schema]
-	samples         cache[any]
-)
+var compiledSchemas cache[*jsonschema.Schema]
+
+var samples cache[any]
 
 func (c *cache[V]) get(key string) (v V, ok bool) {
 	c.mu.Lock()
