@@ -16,9 +16,9 @@ import (
 	"processidea/activities/mcptool"
 	"processidea/activities/notify"
 	"processidea/activities/tools"
+	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/chain"
-	"processidea/workflows"
 )
 
 // Activities holds what the activities of one worker share.
@@ -66,16 +66,16 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		a.MCP = mcptool.New(mcptool.Options{})
 	}
 	for name, f := range map[string]any{
-		workflows.ActivityDiscover: a.Discover,
-		workflows.ActivityNotify:   a.Notify,
-		workflows.ActivityPrepare:  a.Prepare,
-		workflows.ActivityRequest:  a.Request,
-		workflows.ActivityExecute:  a.Execute,
-		workflows.ActivityBurst:    a.Burst,
-		workflows.ActivitySeal:     a.Seal,
-		workflows.ActivityGone:     a.Gone,
-		workflows.ActivityDeliver:  a.Deliver,
-		workflows.ActivityGather:   a.Gather,
+		protocol.ActivityDiscover: a.Discover,
+		protocol.ActivityNotify:   a.Notify,
+		protocol.ActivityPrepare:  a.Prepare,
+		protocol.ActivityRequest:  a.Request,
+		protocol.ActivityExecute:  a.Execute,
+		protocol.ActivityBurst:    a.Burst,
+		protocol.ActivitySeal:     a.Seal,
+		protocol.ActivityGone:     a.Gone,
+		protocol.ActivityDeliver:  a.Deliver,
+		protocol.ActivityGather:   a.Gather,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

@@ -8,12 +8,12 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"golang.org/x/sync/errgroup"
 
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // Burst runs the Tools of several pure Calls, as many at once as there are processors, each within its own time.
-func (a *Activities) Burst(ctx context.Context, calls []workflows.BurstCall) ([]workflows.Executed, error) {
-	results := make([]workflows.Executed, len(calls))
+func (a *Activities) Burst(ctx context.Context, calls []protocol.BurstCall) ([]protocol.Executed, error) {
+	results := make([]protocol.Executed, len(calls))
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for n, c := range calls {
@@ -26,15 +26,15 @@ func (a *Activities) Burst(ctx context.Context, calls []workflows.BurstCall) ([]
 }
 
 // executeOne leaves a function behind that does not heed its time.
-func (a *Activities) executeOne(ctx context.Context, c workflows.BurstCall) workflows.Executed {
+func (a *Activities) executeOne(ctx context.Context, c protocol.BurstCall) protocol.Executed {
 	ctx, done := context.WithTimeout(ctx, c.Timeout)
 	defer done()
-	executed := make(chan workflows.Executed, 1)
-	go func() { executed <- workflows.TakeExecuted(a.Execute(ctx, c.ExecuteInput)) }()
+	executed := make(chan protocol.Executed, 1)
+	go func() { executed <- protocol.TakeExecuted(a.Execute(ctx, c.ExecuteInput)) }()
 	select {
 	case e := <-executed:
 		return e
 	case <-ctx.Done():
-		return workflows.TakeExecuted(nil, temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_START_TO_CLOSE, nil))
+		return protocol.TakeExecuted(nil, temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_START_TO_CLOSE, nil))
 	}
 }

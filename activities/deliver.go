@@ -6,11 +6,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // Deliver signals workflows, several at a time, and gives the ids of those that are not there.
-func (a *Activities) Deliver(ctx context.Context, list []workflows.Delivery) ([]string, error) {
+func (a *Activities) Deliver(ctx context.Context, list []protocol.Delivery) ([]string, error) {
 	missing := make([]bool, len(list))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(signalsAtOnce)

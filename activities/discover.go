@@ -7,7 +7,7 @@ import (
 
 	"processidea/activities/tools"
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // Discover asks an Idea's MCP servers for their tools, once, when a process starts: from then on they are Tools of its
@@ -21,7 +21,7 @@ func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*model.
 	if read.Simulated != nil {
 		return &model.Furnished{Tools: map[string]any{}}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, workflows.DiscoverPatience)
+	ctx, cancel := context.WithTimeout(ctx, protocol.DiscoverPatience)
 	defer cancel()
 	offers := map[string][]model.Offer{}
 	for _, s := range read.Unlisted() {
@@ -35,7 +35,7 @@ func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*model.
 }
 
 // callMCP calls a tool of an MCP server.
-func (a *Activities) callMCP(ctx context.Context, in workflows.ExecuteInput, params map[string]any, key string) (any, error) {
+func (a *Activities) callMCP(ctx context.Context, in protocol.ExecuteInput, params map[string]any, key string) (any, error) {
 	if in.Server == nil || in.MCP == nil {
 		return nil, tools.Final(errors.New("config.mcp does not name the tool's server"))
 	}

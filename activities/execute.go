@@ -13,12 +13,12 @@ import (
 	"processidea/activities/mcptool"
 	"processidea/activities/tools"
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // Execute runs one Call's Tool. Large values are put back before it and stored after it: workflows see their handles
 // alone.
-func (a *Activities) Execute(ctx context.Context, in workflows.ExecuteInput) (any, error) {
+func (a *Activities) Execute(ctx context.Context, in protocol.ExecuteInput) (any, error) {
 	defer heartbeat(ctx)()
 	ctx, end := a.beginCall(ctx, in)
 	value, err := a.execute(ctx, in)
@@ -27,7 +27,7 @@ func (a *Activities) Execute(ctx context.Context, in workflows.ExecuteInput) (an
 	return value, err
 }
 
-func (a *Activities) execute(ctx context.Context, in workflows.ExecuteInput) (any, error) {
+func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any, error) {
 	params, scopes, err := a.restore(ctx, in)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (a *Activities) keep(ctx context.Context, value any) (any, error) {
 }
 
 // restore gives parameters and scopes as the Tool sees them, and checks those that only now are whole.
-func (a *Activities) restore(ctx context.Context, in workflows.ExecuteInput) (params, scopes map[string]any, err error) {
+func (a *Activities) restore(ctx context.Context, in protocol.ExecuteInput) (params, scopes map[string]any, err error) {
 	whole, err := patiently(ctx, func() (any, error) {
 		return a.Store.Restore(ctx, map[string]any{"params": in.Params, "scopes": in.Scopes})
 	})
@@ -84,11 +84,11 @@ func (a *Activities) restore(ctx context.Context, in workflows.ExecuteInput) (pa
 	return params, scopes, nil
 }
 
-func (a *Activities) run(ctx context.Context, in workflows.ExecuteInput, params, scopes map[string]any) (any, error) {
+func (a *Activities) run(ctx context.Context, in protocol.ExecuteInput, params, scopes map[string]any) (any, error) {
 	if in.Binding.Simulated != nil {
 		return a.play(in)
 	}
-	key := workflows.IdempotencyKey(in.Process, in.Token, in.Call)
+	key := protocol.IdempotencyKey(in.Process, in.Token, in.Call)
 	if in.Binding.Kind == model.KindHTTP {
 		spec, err := httptool.ParseSpec(in.HTTP)
 		if err != nil {
@@ -111,7 +111,7 @@ func (a *Activities) run(ctx context.Context, in workflows.ExecuteInput, params,
 }
 
 // check says how a result does not fit: too large, not of the Tool's form, not of the State schema's.
-func (a *Activities) check(in workflows.ExecuteInput, branch int, value any) error {
+func (a *Activities) check(in protocol.ExecuteInput, branch int, value any) error {
 	limit := a.MaxResult
 	if limit == 0 {
 		limit = defaultMaxResult

@@ -13,11 +13,11 @@ import (
 
 	"processidea/activities/httptool"
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // execute runs one Call of an HTTP tool as a worker does, against a server that answers as h says.
-func execute(t *testing.T, h http.HandlerFunc, in workflows.ExecuteInput) (result any, err error) {
+func execute(t *testing.T, h http.HandlerFunc, in protocol.ExecuteInput) (result any, err error) {
 	t.Helper()
 	s := serve(t, h)
 	in.Process, in.Call, in.Tool, in.Binding = "refunds 7", "3.2@①", "pay", model.Binding{Kind: model.KindHTTP}
@@ -27,10 +27,10 @@ func execute(t *testing.T, h http.HandlerFunc, in workflows.ExecuteInput) (resul
 	a.HTTP = httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://")})
 	t.Cleanup(a.HTTP.Close)
 	env := newEnvironment()
-	env.SetDataConverter(workflows.DataConverter("inline"))
-	env.RegisterActivityWithOptions(a.Execute, activity.RegisterOptions{Name: workflows.ActivityExecute})
+	env.SetDataConverter(protocol.DataConverter("inline"))
+	env.RegisterActivityWithOptions(a.Execute, activity.RegisterOptions{Name: protocol.ActivityExecute})
 	t.Setenv("PAY_TOKEN", "t0p-secret")
-	value, err := env.ExecuteActivity(workflows.ActivityExecute, in)
+	value, err := env.ExecuteActivity(protocol.ActivityExecute, in)
 	if err == nil {
 		err = value.Get(&result)
 	}
@@ -45,7 +45,7 @@ func TestAnHTTPToolIsCalledWithItsKeyItsScopesAndItsSecret(t *testing.T) {
 		head, body = r.Header, string(raw)
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"by":"Bearer t0p-secret","amount":12345678901234567890.10}`)
-	}, workflows.ExecuteInput{Params: map[string]any{"amount": json.Number("1.50")}, Scopes: map[string]any{"state.user": "Ada"}})
+	}, protocol.ExecuteInput{Params: map[string]any{"amount": json.Number("1.50")}, Scopes: map[string]any{"state.user": "Ada"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
 		result, err := execute(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, c.body)
-		}, workflows.ExecuteInput{Landing: landing})
+		}, protocol.ExecuteInput{Landing: landing})
 		switch {
 		case c.wrong != "":
 			if app := refused(t, err); app.Type() != model.CodeBadOutput || !strings.Contains(app.Message(), c.wrong) {
@@ -90,7 +90,7 @@ func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
 	result, err := execute(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"_outputPath": "failed", "_result": `+large+`}`)
-	}, workflows.ExecuteInput{Landing: landing})
+	}, protocol.ExecuteInput{Landing: landing})
 	said, _ := result.(map[string]any)
 	if _, stored := model.AsHandle(said["_result"]); err != nil || !stored || said["_outputPath"] != "†state.failed" {
 		t.Errorf("%s, %v", model.Encode(result), err)
@@ -103,7 +103,7 @@ func TestTheStatusOfAnHTTPToolSaysWhetherTemporalTriesAgain(t *testing.T) {
 			w.Header().Set("Retry-After", "7")
 			w.WriteHeader(status)
 			_, _ = io.WriteString(w, "t0p-secret is wrong "+strings.Repeat("é", 3000))
-		}, workflows.ExecuteInput{})
+		}, protocol.ExecuteInput{})
 		app := refused(t, err)
 		if app.Type() != model.CodeToolFailed || app.NonRetryable() == again || (app.NextRetryDelay() == 7*time.Second) != again {
 			t.Errorf("%d: %v, again after %s", status, app, app.NextRetryDelay())
@@ -118,11 +118,11 @@ func TestTheStatusOfAnHTTPToolSaysWhetherTemporalTriesAgain(t *testing.T) {
 func TestAResultThatIsTooLargeOrOfAnotherFormIsARuntimeError(t *testing.T) {
 	h := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"paid":"no"}`) }
 	form := map[string]any{"type": "object", "properties": map[string]any{"paid": map[string]any{"type": "boolean"}}}
-	if _, err := execute(t, h, workflows.ExecuteInput{Output: form}); refused(t, err).Type() != model.CodeBadOutput || !refused(t, err).NonRetryable() {
+	if _, err := execute(t, h, protocol.ExecuteInput{Output: form}); refused(t, err).Type() != model.CodeBadOutput || !refused(t, err).NonRetryable() {
 		t.Errorf("%v", err)
 	}
 	large := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, strings.Repeat("a", 21<<20)) }
-	if _, err := execute(t, large, workflows.ExecuteInput{}); !refused(t, err).NonRetryable() || !strings.Contains(err.Error(), "over 20971520 bytes") {
+	if _, err := execute(t, large, protocol.ExecuteInput{}); !refused(t, err).NonRetryable() || !strings.Contains(err.Error(), "over 20971520 bytes") {
 		t.Errorf("%v", err)
 	}
 }

@@ -5,15 +5,15 @@ import (
 	"errors"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/store/chain"
-	"processidea/workflows"
 )
 
 // Gather reads what the parts of a process came to from their chains, and seals the process's own Idea over everybody's
 // State. An instance of a part that was ended before it sealed anything has none.
-func (a *Activities) Gather(ctx context.Context, in workflows.GatherInput) (*workflows.Gathered, error) {
+func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*protocol.Gathered, error) {
 	defer heartbeat(ctx)()
-	g := &workflows.Gathered{States: map[string]any{}}
+	g := &protocol.Gathered{States: map[string]any{}}
 	brief := &model.Brief{Process: in.Process}
 	for _, part := range in.Parts {
 		states, err := a.statesOf(ctx, part)
@@ -25,7 +25,7 @@ func (a *Activities) Gather(ctx context.Context, in workflows.GatherInput) (*wor
 			brief.Covered = append(brief.Covered, model.Covered{Token: token, State: states[token], Status: part.Statuses[token]})
 		}
 	}
-	sealed, err := a.Seal(ctx, workflows.SealInput{
+	sealed, err := a.Seal(ctx, protocol.SealInput{
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: brief, Calls: []any{}, Output: in.Output,
 	})
 	if err != nil {
@@ -35,7 +35,7 @@ func (a *Activities) Gather(ctx context.Context, in workflows.GatherInput) (*wor
 	return g, nil
 }
 
-func (a *Activities) statesOf(ctx context.Context, part workflows.GatherPart) (map[string]any, error) {
+func (a *Activities) statesOf(ctx context.Context, part protocol.GatherPart) (map[string]any, error) {
 	if part.Last.At == 0 {
 		return nil, nil
 	}

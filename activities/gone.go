@@ -7,11 +7,11 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // Gone says whether a process has ended, or another one has taken its id.
-func (a *Activities) Gone(ctx context.Context, p workflows.ProcessRef) (bool, error) {
+func (a *Activities) Gone(ctx context.Context, p protocol.ProcessRef) (bool, error) {
 	d, err := a.Client.DescribeWorkflowExecution(ctx, p.ID, "")
 	var none *serviceerror.NotFound
 	if errors.As(err, &none) {

@@ -10,7 +10,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // signalsAtOnce bounds the signals that are under way together.
@@ -41,7 +41,7 @@ type handout struct {
 }
 
 type queue struct {
-	pending workflows.CallsSignal
+	pending protocol.CallsSignal
 	waiting bool // there is something in pending
 	sending bool
 	came    time.Time     // when the last of it did
@@ -54,7 +54,7 @@ func newHandout(ctx context.Context, c client.Client, process string, request in
 }
 
 // give queues something for one instance and sees to it that it is sent.
-func (h *handout) give(token string, add func(*workflows.CallsSignal)) {
+func (h *handout) give(token string, add func(*protocol.CallsSignal)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	q := h.queues[token]
@@ -98,9 +98,9 @@ func (h *handout) gather(q *queue) {
 }
 
 // take takes all that waits, and with it the word that it is enough.
-func (q *queue) take() workflows.CallsSignal {
+func (q *queue) take() protocol.CallsSignal {
 	s := q.pending
-	q.pending, q.waiting = workflows.CallsSignal{}, false
+	q.pending, q.waiting = protocol.CallsSignal{}, false
 	select {
 	case <-q.full:
 	default:
@@ -140,10 +140,10 @@ const (
 
 // deliver sends one signal, for as long as the Request may take. An instance that is gone takes no Calls; for one that has
 // not started yet it waits.
-func (h *handout) deliver(token string, s workflows.CallsSignal) error {
-	id := workflows.InstanceID(h.process, token)
+func (h *handout) deliver(token string, s protocol.CallsSignal) error {
+	id := protocol.InstanceID(h.process, token)
 	for {
-		err := h.client.SignalWorkflow(h.ctx, id, "", workflows.SignalCalls, s)
+		err := h.client.SignalWorkflow(h.ctx, id, "", protocol.SignalCalls, s)
 		if err == nil || notFound(err) && h.ended(id) {
 			return nil
 		}

@@ -11,7 +11,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // clerk notes when each signal came, and with how many Calls.
@@ -23,7 +23,7 @@ type clerk struct {
 }
 
 func (c *clerk) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error {
-	s, last := arg.(workflows.CallsSignal), ""
+	s, last := arg.(protocol.CallsSignal), ""
 	if s.Last {
 		last = " and the last"
 	}
@@ -32,9 +32,9 @@ func (c *clerk) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error
 	return nil
 }
 
-func oneCall(s *workflows.CallsSignal) { s.Calls = append(s.Calls, workflows.SentCall{}) }
+func oneCall(s *protocol.CallsSignal) { s.Calls = append(s.Calls, protocol.SentCall{}) }
 
-func noMore(s *workflows.CallsSignal) { s.Last = true }
+func noMore(s *protocol.CallsSignal) { s.Last = true }
 
 func TestCallsOfOneBurstGoInOneSignal(t *testing.T) {
 	const behind = 900 * time.Microsecond

@@ -17,21 +17,21 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/store/blobs"
-	"processidea/workflows"
 )
 
 // ears is where a Request hands Calls on: of Temporal's client it needs signals alone.
 type ears struct {
 	client.Client
 	mu   sync.Mutex
-	sent []workflows.CallsSignal
+	sent []protocol.CallsSignal
 }
 
 func (e *ears) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.sent = append(e.sent, arg.(workflows.CallsSignal))
+	e.sent = append(e.sent, arg.(protocol.CallsSignal))
 	return nil
 }
 
@@ -76,15 +76,15 @@ func newEnvironment() *testsuite.TestActivityEnvironment {
 
 func requestIn(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironment) (*model.Reply, error) {
 	t.Helper()
-	env.SetDataConverter(workflows.DataConverter("inline"))
-	env.RegisterActivityWithOptions(a.Request, activity.RegisterOptions{Name: workflows.ActivityRequest})
+	env.SetDataConverter(protocol.DataConverter("inline"))
+	env.RegisterActivityWithOptions(a.Request, activity.RegisterOptions{Name: protocol.ActivityRequest})
 	idea, err := model.DecodeObject([]byte(shoutIdea))
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup := workflows.RequestSetup{Idea: idea, Bindings: map[string]model.Binding{"shout": {Kind: model.KindGo, Name: "shout"}}}
+	setup := protocol.RequestSetup{Idea: idea, Bindings: map[string]model.Binding{"shout": {Kind: model.KindGo, Name: "shout"}}}
 	brief := &model.Brief{Process: "p", Number: 1, Turn: 1, Covered: []model.Covered{{State: map[string]any{}}}}
-	result, err := env.ExecuteActivity(workflows.ActivityRequest, setup, brief)
+	result, err := env.ExecuteActivity(protocol.ActivityRequest, setup, brief)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // Observer is told what Requests and Calls came to, for metrics and traces. It is given no prompt, no parameter, no result
@@ -52,7 +52,7 @@ type CallSeen struct {
 }
 
 // beginCall tells the observer of a Call.
-func (a *Activities) beginCall(ctx context.Context, in workflows.ExecuteInput) (context.Context, func(error)) {
+func (a *Activities) beginCall(ctx context.Context, in protocol.ExecuteInput) (context.Context, func(error)) {
 	if a.Observer == nil {
 		return ctx, func(error) {}
 	}

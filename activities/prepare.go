@@ -7,14 +7,14 @@ import (
 	"processidea/activities/mcptool"
 	"processidea/activities/tools"
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // Prepare binds an Idea's Tools to what this worker knows. It is decided once, when a process starts.
-func (a *Activities) Prepare(_ context.Context, idea map[string]any) (*workflows.PrepareResult, error) {
+func (a *Activities) Prepare(_ context.Context, idea map[string]any) (*protocol.PrepareResult, error) {
 	read, problems := model.ReadIdea(idea)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return &workflows.PrepareResult{Problems: errs}, nil
+		return &protocol.PrepareResult{Problems: errs}, nil
 	}
 	r := Bind(read, a.Tools)
 	r.Notify, r.LLM = a.Notices != nil && read.Simulated == nil, a.LLM.Configured() || sketched(read)
@@ -23,8 +23,8 @@ func (a *Activities) Prepare(_ context.Context, idea map[string]any) (*workflows
 }
 
 // Bind binds an Idea's Tools to a registry, and says which of them cannot be bound.
-func Bind(idea *model.Idea, registry *tools.Registry) *workflows.PrepareResult {
-	r := &workflows.PrepareResult{Bindings: map[string]model.Binding{}}
+func Bind(idea *model.Idea, registry *tools.Registry) *protocol.PrepareResult {
+	r := &protocol.PrepareResult{Bindings: map[string]model.Binding{}}
 	for _, t := range idea.Tools {
 		path := model.JSONPath("$", "schema", "tools", t.Name, "_activity")
 		b, err := t.Bind(func(name string) (pure, ok bool) {

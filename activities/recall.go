@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // recall puts the States into a Brief that came without them: those of the Idea from which they grew, and what they
 // differ in since.
-func (a *Activities) recall(ctx context.Context, setup workflows.RequestSetup, brief *model.Brief, states workflows.RequestStates) error {
+func (a *Activities) recall(ctx context.Context, setup protocol.RequestSetup, brief *model.Brief, states protocol.RequestStates) error {
 	known, err := a.statesAt(ctx, setup, brief, states.Base)
 	if err == nil {
 		err = brief.Over(known, states.Changes)
@@ -21,7 +21,7 @@ func (a *Activities) recall(ctx context.Context, setup workflows.RequestSetup, b
 	return nil
 }
 
-func (a *Activities) statesAt(ctx context.Context, setup workflows.RequestSetup, brief *model.Brief, base workflows.Sealed) (map[string]any, error) {
+func (a *Activities) statesAt(ctx context.Context, setup protocol.RequestSetup, brief *model.Brief, base protocol.Sealed) (map[string]any, error) {
 	if base.At > 0 {
 		return a.Chains.States(ctx, brief.Process, base)
 	}

@@ -11,13 +11,13 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // Request makes one Request: it streams the LLM's solution and hands each Call to its instance at the byte that closes
 // it. An error means that nothing was heard and it may be tried again; once something was, what became of it is the
 // result, good or bad.
-func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, brief *model.Brief, states workflows.RequestStates) (*model.Reply, error) {
+func (a *Activities) Request(ctx context.Context, setup protocol.RequestSetup, brief *model.Brief, states protocol.RequestStates) (*model.Reply, error) {
 	defer heartbeat(ctx)()
 	if err := a.recall(ctx, setup, brief, states); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (a *Activities) Request(ctx context.Context, setup workflows.RequestSetup, 
 	return a.inTurn(ctx, brief, func(seen *RequestSeen) (*model.Reply, error) { return a.request(ctx, setup, brief, seen) })
 }
 
-func (a *Activities) request(ctx context.Context, setup workflows.RequestSetup, brief *model.Brief, seen *RequestSeen) (*model.Reply, error) {
+func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, brief *model.Brief, seen *RequestSeen) (*model.Reply, error) {
 	r, stop, err := a.newRequest(ctx, setup, brief)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ type request struct {
 	said    strings.Builder // all the text, where somebody wants to hear it
 }
 
-func (a *Activities) newRequest(ctx context.Context, setup workflows.RequestSetup, brief *model.Brief) (r *request, stop func(), err error) {
+func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup, brief *model.Brief) (r *request, stop func(), err error) {
 	idea, problems := model.ReadIdea(setup.Idea)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, nil, final(model.CodeInvalidIdea, errs)
@@ -158,8 +158,8 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	// A broken Call goes to its instance too: it tells of it with the others.
 	for _, t := range tokens {
 		r.named[t] = true
-		r.handout.give(t, func(s *workflows.CallsSignal) {
-			s.Calls = append(s.Calls, workflows.SentCall{Index: index, Call: v})
+		r.handout.give(t, func(s *protocol.CallsSignal) {
+			s.Calls = append(s.Calls, protocol.SentCall{Index: index, Call: v})
 		})
 	}
 }
@@ -184,8 +184,8 @@ func (r *request) onResult(index int, v any) {
 		r.fault(index, *f)
 		return
 	}
-	r.handout.give(asked.Token, func(s *workflows.CallsSignal) {
-		s.Results = append(s.Results, workflows.SentValue{Call: asked.ID, Output: output, Params: params, Fitted: asked.Why != ""})
+	r.handout.give(asked.Token, func(s *protocol.CallsSignal) {
+		s.Results = append(s.Results, protocol.SentValue{Call: asked.ID, Output: output, Params: params, Fitted: asked.Why != ""})
 	})
 }
 
@@ -207,7 +207,7 @@ func (r *request) conclude(s *solution, parseErr, streamErr error) {
 		if !r.named[t] {
 			r.reply.Idle = append(r.reply.Idle, t)
 		}
-		r.handout.give(t, func(s *workflows.CallsSignal) { s.Last = true })
+		r.handout.give(t, func(s *protocol.CallsSignal) { s.Last = true })
 	}
 }
 

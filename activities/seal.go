@@ -8,15 +8,15 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/store/chain"
-	"processidea/workflows"
 )
 
 // codeTaken is the type of the error of an Idea whose place another one holds for good.
 const codeTaken = "idea_taken"
 
 // Seal puts one Idea on a process's chain. Doing it again changes nothing.
-func (a *Activities) Seal(ctx context.Context, in workflows.SealInput) (*workflows.Sealed, error) {
+func (a *Activities) Seal(ctx context.Context, in protocol.SealInput) (*protocol.Sealed, error) {
 	idea := model.Snapshot(in.Idea, in.Brief, in.Calls, in.Output)
 	idea["meta"] = sealMeta(idea["meta"], in.Request)
 	sealed, err := a.Chains.Seal(ctx, chain.Entry{

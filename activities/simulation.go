@@ -6,13 +6,13 @@ import (
 
 	"processidea/activities/tools"
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/rehearsal"
-	"processidea/workflows"
 )
 
 // play makes up what a Tool returns. Nothing outside is touched. Of a Go function that says nothing in the file, what it
 // returns is known all the same.
-func (a *Activities) play(in workflows.ExecuteInput) (any, error) {
+func (a *Activities) play(in protocol.ExecuteInput) (any, error) {
 	output := in.Output
 	if tool, ok := a.Tools.Lookup(in.Binding.Name); ok && output == nil && in.Binding.Kind == model.KindGo {
 		output, _ = model.Decode(tool.Result)
@@ -45,7 +45,7 @@ func sketched(idea *model.Idea) bool {
 
 // sketch makes up the reply to a Request of a simulation, as a line of a replies file; ok is false where somebody else
 // answers: the LLM, or a script that has something new to say.
-func sketch(idea *model.Idea, setup workflows.RequestSetup, brief *model.Brief, messages []model.PromptMessage) (line string, ok bool) {
+func sketch(idea *model.Idea, setup protocol.RequestSetup, brief *model.Brief, messages []model.PromptMessage) (line string, ok bool) {
 	if !sketched(idea) || setup.Replies != "" && scriptAnswers(setup.Replies, brief, messages) {
 		return "", false
 	}

@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // eachRun gives every run of every workflow on the server, once visibility shows all of them as closed.
@@ -97,7 +97,7 @@ func slowing(runs []*workflow.WorkflowExecutionInfo) float64 {
 	var begun time.Time
 	var ends []time.Time
 	for _, e := range runs {
-		if e.GetType().GetName() == workflows.InstanceType {
+		if e.GetType().GetName() == protocol.InstanceType {
 			ends = append(ends, e.GetCloseTime().AsTime())
 		} else if at := e.GetStartTime().AsTime(); begun.IsZero() || at.Before(begun) {
 			begun = at

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/worker/engine"
-	"processidea/workflows"
 )
 
 // process is an Idea to be run.
@@ -26,7 +26,7 @@ func (b *bed) run(ctx context.Context, p process) (*model.Result, error) {
 		return nil, problems
 	}
 	run, _, err := engine.StartOrAttach(ctx, b.client, b.server.Namespace(), engine.StartProcess{
-		ID: p.id, Idea: idea, Start: workflows.Start{Idea: source}, File: p.id,
+		ID: p.id, Idea: idea, Start: protocol.Start{Idea: source}, File: p.id,
 	})
 	if err != nil {
 		return nil, err

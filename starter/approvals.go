@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 func (a *app) approvalsVerb() *cobra.Command {
@@ -69,8 +69,8 @@ func (a *app) visiting(ctx context.Context, do func(*session) error) error {
 // waiting lists the processes in which somebody is waited for; where the search attributes are not registered, all that
 // are open.
 func (s *session) waiting(ctx context.Context) ([]string, error) {
-	open := fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", workflows.ProcessType)
-	ids, err := s.list(ctx, open+" AND "+workflows.AttributeAwaiting+" > 0")
+	open := fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", protocol.ProcessType)
+	ids, err := s.list(ctx, open+" AND "+protocol.AttributeAwaiting+" > 0")
 	var invalid *serviceerror.InvalidArgument
 	if errors.As(err, &invalid) {
 		return s.list(ctx, open)
@@ -95,8 +95,8 @@ func (s *session) list(ctx context.Context, query string) (ids []string, err err
 }
 
 // approvalsOf asks processes what waits for a person there.
-func (s *session) approvalsOf(ctx context.Context, ids []string) ([]workflows.Approval, error) {
-	found := make([][]workflows.Approval, len(ids))
+func (s *session) approvalsOf(ctx context.Context, ids []string) ([]protocol.Approval, error) {
+	found := make([][]protocol.Approval, len(ids))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(queriesAtOnce)
 	for n, id := range ids {
@@ -108,7 +108,7 @@ func (s *session) approvalsOf(ctx context.Context, ids []string) ([]workflows.Ap
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	list := []workflows.Approval{}
+	list := []protocol.Approval{}
 	for _, of := range found {
 		list = append(list, of...)
 	}
@@ -116,11 +116,11 @@ func (s *session) approvalsOf(ctx context.Context, ids []string) ([]workflows.Ap
 }
 
 // pending asks one process, and puts stored values back.
-func (s *session) pending(ctx context.Context, id string) ([]workflows.Approval, error) {
+func (s *session) pending(ctx context.Context, id string) ([]protocol.Approval, error) {
 	asking, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
-	answer, err := s.QueryWorkflow(asking, id, "", workflows.QueryApprovals)
-	var v workflows.ProcessApprovals
+	answer, err := s.QueryWorkflow(asking, id, "", protocol.QueryApprovals)
+	var v protocol.ProcessApprovals
 	if err == nil {
 		err = answer.Get(&v)
 	}
@@ -140,7 +140,7 @@ func (s *session) pending(ctx context.Context, id string) ([]workflows.Approval,
 	return v.Approvals, nil
 }
 
-func (a *app) printApprovals(list []workflows.Approval) error {
+func (a *app) printApprovals(list []protocol.Approval) error {
 	var b strings.Builder
 	for _, p := range list {
 		b.WriteString(approvalText(p) + "\n")
@@ -155,7 +155,7 @@ func (a *app) printApprovals(list []workflows.Approval) error {
 }
 
 // approvalText shows one approval to a person.
-func approvalText(p workflows.Approval) string {
+func approvalText(p protocol.Approval) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s  %s", printable(p.Process), printable(p.Call), printable(p.Tool))
 	if len(p.OutputPath) > 0 {

@@ -4,8 +4,8 @@ import (
 	"processidea/activities"
 	"processidea/activities/tools"
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/worker/engine"
-	"processidea/workflows"
 )
 
 // bindings is what can be said here of the tools that a worker knows.
@@ -43,7 +43,7 @@ func (b bindings) mend(idea *model.Idea, at string) string {
 	return ""
 }
 
-func (b bindings) bind(idea *model.Idea) *workflows.PrepareResult {
+func (b bindings) bind(idea *model.Idea) *protocol.PrepareResult {
 	bound := activities.Bind(idea, b.registry)
 	// A Tool that is known elsewhere, or that is complained of already, is taken for a Go function.
 	for _, t := range idea.Tools {

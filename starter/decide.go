@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // decision is a command line of approve, reject, amend, replace or answer.
@@ -142,8 +142,8 @@ func (s *session) decide(ctx context.Context, process, kind string, payload map[
 		return "", fmt.Errorf("signal %s: %w", instance, err)
 	}
 	err = s.until(ctx, process, func() (done bool, err error) {
-		var v workflows.InstanceView
-		if err := s.query(ctx, instance, workflows.QueryStatus, &v); err != nil {
+		var v protocol.InstanceView
+		if err := s.query(ctx, instance, protocol.QueryStatus, &v); err != nil {
 			return false, err
 		}
 		for _, c := range v.Calls {
@@ -163,7 +163,7 @@ func (s *session) decide(ctx context.Context, process, kind string, payload map[
 
 // instance gives the workflow id of an instance. Where the process does not answer, it is taken for one that is not split.
 func (s *session) instance(ctx context.Context, process, token string) string {
-	v := workflows.ProcessView{Result: model.Result{Process: process}}
-	_ = s.query(ctx, process, workflows.QueryStatus, &v)
+	v := protocol.ProcessView{Result: model.Result{Process: process}}
+	_ = s.query(ctx, process, protocol.QueryStatus, &v)
 	return v.InstanceID(token)
 }

@@ -8,7 +8,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 const (
@@ -111,7 +111,7 @@ func (f *follower) watchEnd(ctx context.Context) <-chan ending {
 
 // sight is what was seen of a process at one moment.
 type sight struct {
-	view workflows.ProcessView
+	view protocol.ProcessView
 	err  error // why there is no view
 	down error // why the server does not answer either
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // counter is a server of tools that counts the requests for each path.
@@ -73,10 +73,10 @@ func batched(t *testing.T) (*desk, *counter) {
 }
 
 // asked waits until one Call of a process waits for a person.
-func (d *desk) asked(id string) (a workflows.Approval) {
+func (d *desk) asked(id string) (a protocol.Approval) {
 	d.Helper()
 	d.eventually("somebody is asked", func() bool {
-		var list []workflows.Approval
+		var list []protocol.Approval
 		d.do("approvals", id, "--json").is(exitDone).json(&list)
 		if len(list) == 1 {
 			a = list[0]

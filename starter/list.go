@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/worker/engine"
-	"processidea/workflows"
 )
 
 func (a *app) listVerb() *cobra.Command {
@@ -66,7 +66,7 @@ func (a *app) list(ctx context.Context, limit int) error {
 func (s *session) processes(ctx context.Context, limit int) ([]listed, error) {
 	found := []listed{}
 	request := &workflowservice.ListWorkflowExecutionsRequest{
-		Namespace: s.namespace, PageSize: 200, Query: fmt.Sprintf("WorkflowType = '%s'", workflows.ProcessType),
+		Namespace: s.namespace, PageSize: 200, Query: fmt.Sprintf("WorkflowType = '%s'", protocol.ProcessType),
 	}
 	for {
 		page, err := s.ListWorkflow(ctx, request)
@@ -91,8 +91,8 @@ func (s *session) processes(ctx context.Context, limit int) ([]listed, error) {
 func (s *session) listed(info *workflowpb.WorkflowExecutionInfo) listed {
 	l := listed{Process: info.GetExecution().GetWorkflowId(), Status: statusOf(info), Started: info.GetStartTime().AsTime()}
 	memo, values := info.GetMemo().GetFields(), engine.DataConverter(s.values.Keys())
-	_ = values.FromPayload(memo[workflows.MemoPath], &l.Path)
-	_ = values.FromPayload(memo[workflows.MemoVersion], &l.Version)
+	_ = values.FromPayload(memo[protocol.MemoPath], &l.Path)
+	_ = values.FromPayload(memo[protocol.MemoVersion], &l.Version)
 	if end := info.GetCloseTime(); end != nil {
 		t := end.AsTime()
 		l.Ended = &t
@@ -112,7 +112,7 @@ func statusOf(info *workflowpb.WorkflowExecutionInfo) model.ProcessStatus {
 		return model.StatusCancelled
 	}
 	var status string
-	attribute := info.GetSearchAttributes().GetIndexedFields()[workflows.AttributeStatus]
+	attribute := info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeStatus]
 	if converter.GetDefaultDataConverter().FromPayload(attribute, &status) == nil && status == string(model.StatusPaused) {
 		return model.StatusPaused
 	}

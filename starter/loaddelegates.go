@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/store/blobs"
-	"processidea/workflows"
 )
 
 // readDelegates reads the Idea files that the delegates of an Idea run, and of those in turn, so that the process carries
@@ -72,7 +72,7 @@ func readInFolder(folder, key string) ([]byte, error) {
 }
 
 // delegation is what the process is told of its delegates, with large values in the store.
-func (m *material) delegation(ctx context.Context, store *blobs.Store) (d workflows.Delegation, err error) {
+func (m *material) delegation(ctx context.Context, store *blobs.Store) (d protocol.Delegation, err error) {
 	if len(m.delegates) == 0 {
 		return d, nil
 	}

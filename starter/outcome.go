@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // find describes a process.
@@ -25,7 +25,7 @@ func (s *session) find(ctx context.Context, id string) (*workflowpb.WorkflowExec
 		return nil, misuse("find process %s: there is none of this id", id)
 	case err != nil:
 		return nil, fmt.Errorf("find process %s: %w", id, err)
-	case d.GetWorkflowExecutionInfo().GetType().GetName() != workflows.ProcessType:
+	case d.GetWorkflowExecutionInfo().GetType().GetName() != protocol.ProcessType:
 		return nil, misuse("find process %s: the workflow of this id is no process", id)
 	}
 	return d.GetWorkflowExecutionInfo(), nil
@@ -52,10 +52,10 @@ func (s *session) look(ctx context.Context, id string) (model.Result, error) {
 }
 
 // status asks a process where it stands.
-func (s *session) status(ctx context.Context, id string) (v workflows.ProcessView, err error) {
+func (s *session) status(ctx context.Context, id string) (v protocol.ProcessView, err error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	answer, err := s.QueryWorkflow(ctx, id, "", workflows.QueryStatus)
+	answer, err := s.QueryWorkflow(ctx, id, "", protocol.QueryStatus)
 	if err == nil {
 		err = answer.Get(&v)
 	}
@@ -118,7 +118,7 @@ func (s *session) whole(ctx context.Context, r model.Result) (model.Result, erro
 	}
 	for token, i := range r.Instances {
 		if i.State, err = s.values.Restore(ctx, i.State); err != nil {
-			return r, fmt.Errorf("read State of %s: %w", workflows.InstanceID(r.Process, token), err)
+			return r, fmt.Errorf("read State of %s: %w", protocol.InstanceID(r.Process, token), err)
 		}
 		r.Instances[token] = i
 	}
@@ -136,8 +136,8 @@ func (s *session) withStates(ctx context.Context, r model.Result) (model.Result,
 		tokens = append(tokens, token)
 	}
 	states := make([]any, len(tokens))
-	v := workflows.ProcessView{Result: r}
-	_ = s.query(ctx, r.Process, workflows.QueryStatus, &v)
+	v := protocol.ProcessView{Result: r}
+	_ = s.query(ctx, r.Process, protocol.QueryStatus, &v)
 	var g errgroup.Group
 	g.SetLimit(queriesAtOnce)
 	for n, token := range tokens {
@@ -158,8 +158,8 @@ func (s *session) withStates(ctx context.Context, r model.Result) (model.Result,
 func (s *session) state(ctx context.Context, instance string) any {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	answer, err := s.QueryWorkflow(ctx, instance, "", workflows.QueryStatus)
-	var v workflows.InstanceView
+	answer, err := s.QueryWorkflow(ctx, instance, "", protocol.QueryStatus)
+	var v protocol.InstanceView
 	if err != nil || answer.Get(&v) != nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/creack/pty"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // signed is a process of three instances of which two wait for a signature.
@@ -33,7 +33,7 @@ func signed(policy string) map[string]string {
 const long = `{"when": {"properties": {"text": {"minLength": 3}}}}`
 
 // signable starts a process, and waits until so many of its Calls wait for a person and nothing else goes on.
-func (d *desk) signable(id string, n int) (list []workflows.Approval) {
+func (d *desk) signable(id string, n int) (list []protocol.Approval) {
 	d.Helper()
 	d.do("run", ".", "--id", id, "--detach").is(exitDone)
 	d.eventually("they wait", func() bool {
@@ -117,7 +117,7 @@ func TestDeadlinesAndPausesOutliveTheServer(t *testing.T) {
 	d := newDesk(t, files)
 	_, dev := d.dev()
 	d.do("run", ".", "--id", "paused", "--detach").is(exitDone)
-	var list []workflows.Approval
+	var list []protocol.Approval
 	d.eventually("three wait", func() bool {
 		d.do("approvals", "paused", "--json").json(&list)
 		return len(list) == 3

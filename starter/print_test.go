@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 func printed(t *testing.T, r model.Result) string {
@@ -108,7 +108,7 @@ func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
 }
 
 func viewOf(status model.ProcessStatus, waiting string) sight {
-	return sight{view: workflows.ProcessView{
+	return sight{view: protocol.ProcessView{
 		Waiting: []string{waiting},
 		Result: model.Result{Status: status, Calls: model.Counts{Done: 2, Failed: 1}, Instances: map[string]model.InstanceResult{
 			"①": {Status: model.InstanceSettled}, "②": {Status: model.InstanceWorking},

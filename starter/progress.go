@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // progress says on standard error where a process stands, when that has changed: on one line in place at a terminal, on
@@ -62,7 +62,7 @@ func (p *progress) show(v sight) {
 		p.draw("the server does not answer: " + v.down.Error())
 		return
 	}
-	p.draw("no worker answers on task queue " + workflows.TaskQueue + ": " + v.err.Error())
+	p.draw("no worker answers on task queue " + protocol.TaskQueue + ": " + v.err.Error())
 }
 
 func (p *progress) draw(text string) {
@@ -87,10 +87,10 @@ func (p *progress) clear() {
 }
 
 // describe puts a view into one line.
-func describe(v workflows.ProcessView) string {
+func describe(v protocol.ProcessView) string {
 	parts := []string{string(v.Status)}
 	for _, w := range v.Waiting {
-		if !strings.HasPrefix(w, workflows.WaitingForPerson) {
+		if !strings.HasPrefix(w, protocol.WaitingForPerson) {
 			parts = append(parts, w)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"go.temporal.io/api/serviceerror"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/worker/engine"
-	"processidea/workflows"
 )
 
 // runner is one process, started or found.
@@ -69,7 +69,7 @@ func (r *runner) start(ctx context.Context) (attached bool, err error) {
 	}
 	_, attached, err = engine.StartOrAttach(ctx, r.session, r.session.namespace, engine.StartProcess{
 		ID: id, Idea: m.read, File: m.digest(),
-		Start: workflows.Start{Idea: light, Replies: m.script, WithSolution: m.withSolution, Delegation: delegation},
+		Start: protocol.Start{Idea: light, Replies: m.script, WithSolution: m.withSolution, Delegation: delegation},
 	})
 	switch {
 	case errors.Is(err, engine.ErrOtherFile):

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/api/serviceerror"
 
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // signalID names a signal, so that its fate can be told from that of others.
@@ -106,8 +106,8 @@ func (s *session) steer(ctx context.Context, process, kind string, payload map[s
 		return "", fmt.Errorf("signal %s: %w", process, err)
 	}
 	err = s.until(ctx, process, func() (done bool, err error) {
-		var v workflows.ProcessView
-		if err := s.query(ctx, process, workflows.QueryStatus, &v); err != nil {
+		var v protocol.ProcessView
+		if err := s.query(ctx, process, protocol.QueryStatus, &v); err != nil {
 			return false, err
 		}
 		for _, a := range v.Accepted {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/store/chain"
-	"processidea/workflows"
 )
 
 // simulationReport is what simulate --json prints: what run prints, and what a simulation is made for.
@@ -79,13 +79,13 @@ func (r *runner) report(ctx context.Context, made *simulation, result model.Resu
 }
 
 // instanceViews asks every instance, ended or not, what became of its Calls.
-func (r *runner) instanceViews(ctx context.Context, result model.Result) (map[string]workflows.InstanceView, error) {
-	var v workflows.ProcessView
+func (r *runner) instanceViews(ctx context.Context, result model.Result) (map[string]protocol.InstanceView, error) {
+	var v protocol.ProcessView
 	if err := r.query(ctx, result.Process, &v); err != nil {
 		return nil, err
 	}
 	tokens := sortedKeys(result.Instances)
-	views := make([]workflows.InstanceView, len(tokens))
+	views := make([]protocol.InstanceView, len(tokens))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(queriesAtOnce)
 	for n, token := range tokens {
@@ -94,7 +94,7 @@ func (r *runner) instanceViews(ctx context.Context, result model.Result) (map[st
 		})
 	}
 	err := g.Wait()
-	out := map[string]workflows.InstanceView{}
+	out := map[string]protocol.InstanceView{}
 	for n, token := range tokens {
 		out[token] = views[n]
 	}
@@ -105,7 +105,7 @@ func (r *runner) instanceViews(ctx context.Context, result model.Result) (map[st
 func (r *runner) query(ctx context.Context, workflow string, to any) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	answer, err := r.session.QueryWorkflow(ctx, workflow, "", workflows.QueryStatus)
+	answer, err := r.session.QueryWorkflow(ctx, workflow, "", protocol.QueryStatus)
 	if err == nil {
 		err = answer.Get(to)
 	}
@@ -116,7 +116,7 @@ func (r *runner) query(ctx context.Context, workflow string, to any) error {
 }
 
 // count adds what became of one instance.
-func (rep *simulationReport) count(token string, status model.InstanceStatus, v workflows.InstanceView) {
+func (rep *simulationReport) count(token string, status model.InstanceStatus, v protocol.InstanceView) {
 	for _, c := range v.Calls {
 		if rep.Tools[c.Tool] == nil {
 			rep.Tools[c.Tool] = map[model.Status]int{}
@@ -166,7 +166,7 @@ func (r *runner) addDelegates(ctx context.Context, rep *simulationReport) error 
 // delegateIDs lists the delegates of a process, and theirs: the instances in between stand in their ids.
 func (r *runner) delegateIDs(ctx context.Context, process string) (ids []string, err error) {
 	ask := &workflowservice.ListWorkflowExecutionsRequest{
-		Namespace: r.session.namespace, PageSize: 1000, Query: fmt.Sprintf("WorkflowType = '%s'", workflows.ProcessType),
+		Namespace: r.session.namespace, PageSize: 1000, Query: fmt.Sprintf("WorkflowType = '%s'", protocol.ProcessType),
 	}
 	seen := map[string]bool{}
 	for {
@@ -203,7 +203,7 @@ func partOf(id string) (whole string, ok bool) {
 func (r *runner) planOf(ctx context.Context, process string) ([]any, error) {
 	c := &archive{chain.New(r.session.values), r.session.values}
 	last, err := c.Latest(ctx, process)
-	if first := workflows.PartID(process, 1); err == nil {
+	if first := protocol.PartID(process, 1); err == nil {
 		if n, errPart := c.Latest(ctx, first); errPart == nil && n > 0 {
 			process, last = first, n
 		}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // person is whoever sits at the terminal: asked about each Call that waits, one after the other, while the process goes
@@ -22,7 +22,7 @@ type person struct {
 	out     io.Writer
 	lines   <-chan string
 	taken   chan<- struct{} // says that a line is dealt with: until then the terminal is the editor's
-	current *workflows.Approval
+	current *protocol.Approval
 	over    map[occasion]bool                            // what was skipped, or decided on: the process may not know it yet
 	then    func(ctx context.Context, line string) error // what the next line answers; nil: the question itself
 }
@@ -33,7 +33,7 @@ type occasion struct {
 	since  int64 // nanoseconds of the epoch
 }
 
-func occasionOf(w workflows.Approval) occasion { return occasion{w.Digest, w.Since.UnixNano()} }
+func occasionOf(w protocol.Approval) occasion { return occasion{w.Digest, w.Since.UnixNano()} }
 
 // newPerson gives nil where nobody sits at a terminal.
 func (a *app) newPerson(s *session, id string) *person {
@@ -65,7 +65,7 @@ func (p *person) busy() bool { return p != nil && p.current != nil }
 const question = "  run it? [y]es, [n]o, [e]dit, [s]kip: "
 
 // offer puts the next question, where something waits, and takes one back that somebody else has answered.
-func (p *person) offer(ctx context.Context, view workflows.ProcessView, clear func()) {
+func (p *person) offer(ctx context.Context, view protocol.ProcessView, clear func()) {
 	if p == nil || view.Awaiting == 0 && p.current == nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // parentClosePolicy lets instances outlive a run of their process: Temporal applies it at continue-as-new too. The
@@ -26,20 +27,20 @@ func (p *process) ask(ctx workflow.Context, brief *model.Brief) {
 	p.asked = p.idea
 	ctx = p.requestOptions(ctx, brief)
 	bare, changes := brief.Since(p.known())
-	f := workflow.ExecuteActivity(ctx, ActivityRequest, p.setup, bare, RequestStates{Base: p.base, Changes: changes})
+	f := workflow.ExecuteActivity(ctx, protocol.ActivityRequest, p.setup, bare, protocol.RequestStates{Base: p.base, Changes: changes})
 	p.inbox.when(f, func(f workflow.Future) { p.replied(ctx, brief, f) })
 }
 
 func (p *process) requestOptions(ctx workflow.Context, brief *model.Brief) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: p.idea.Config.LLM.Timeout,
-		HeartbeatTimeout:    heartbeatTimeout,
+		HeartbeatTimeout:    protocol.HeartbeatTimeout,
 		Summary:             askSummary(brief),
 		// Only what goes wrong before the first byte is tried again: after it, a second answer would be a different Plan
 		// on top of the first.
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
-			MaximumAttempts: requestAttempts, NonRetryableErrorTypes: []string{heartbeatLost, startToCloseOut},
+			MaximumAttempts: requestAttempts, NonRetryableErrorTypes: []string{protocol.HeartbeatLost, startToCloseOut},
 		},
 	})
 }
@@ -79,14 +80,14 @@ func (p *process) replied(ctx workflow.Context, brief *model.Brief, f workflow.F
 }
 
 func brokenReply(err error) model.Reply {
-	if workerLost(err) {
+	if protocol.WorkerLost(err) {
 		return model.Reply{Lost: true, End: &model.Fault{Code: model.CodeLost, Message: "the worker that listened was lost"}}
 	}
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
 		return model.Reply{End: &model.Fault{Code: model.CodeEndless, Message: "the reply took longer than a Request may"}}
 	}
-	f := faultOf(err)
+	f := protocol.FaultOf(err)
 	return model.Reply{Final: true, End: f}
 }
 
@@ -94,9 +95,9 @@ func (p *process) closeEverywhere(ctx workflow.Context, brief *model.Brief) {
 	if brief.Closing {
 		return
 	}
-	var list []Delivery
+	var list []protocol.Delivery
 	for _, c := range brief.Covered {
-		list = append(list, delivery(InstanceID(p.id, c.Token), SignalClose, CloseSignal{Request: brief.Number}))
+		list = append(list, protocol.NewDelivery(protocol.InstanceID(p.id, c.Token), protocol.SignalClose, protocol.CloseSignal{Request: brief.Number}))
 	}
 	p.tell(ctx, list)
 }
@@ -129,14 +130,14 @@ func (p *process) sealNow(ctx workflow.Context, output any) {
 
 // seal puts one Idea on the chain. Sealing is content-addressed, so that doing it twice is doing it once.
 func (p *process) seal(ctx workflow.Context, what sealing) {
-	in := SealInput{
+	in := protocol.SealInput{
 		Process: p.id, At: p.last.At + 1, Parent: p.last.Digest,
 		Idea: what.idea.Source, Brief: what.brief, Calls: what.calls, Output: what.output, Request: what.request, Log: what.log,
 	}
 	s, err := putOnChain(ctx, in)
 	if err != nil {
 		workflow.GetLogger(ctx).Error("an Idea could not be sealed", "error", err)
-		p.base = Sealed{}
+		p.base = protocol.Sealed{}
 		return
 	}
 	p.last, p.base, p.states = s, s, what.brief.States()
@@ -144,17 +145,17 @@ func (p *process) seal(ctx workflow.Context, what sealing) {
 
 // putOnChain seals in the workflow task where it can. Where the store does not answer it waits in an activity, which an
 // operator sees, for as long as it takes.
-func putOnChain(ctx workflow.Context, in SealInput) (s Sealed, err error) {
+func putOnChain(ctx workflow.Context, in protocol.SealInput) (s protocol.Sealed, err error) {
 	summary := fmt.Sprintf("seal Idea %d", in.At)
 	err = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: 10 * time.Second, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: summary,
-	}), ActivitySeal, in).Get(ctx, &s)
+	}), protocol.ActivitySeal, in).Get(ctx, &s)
 	if err == nil || ctx.Err() != nil {
 		return s, err
 	}
 	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute, Summary: summary,
-	}), ActivitySeal, in).Get(ctx, &s)
+	}), protocol.ActivitySeal, in).Get(ctx, &s)
 	return s, err
 }
 

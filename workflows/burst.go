@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -9,25 +8,11 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // This file holds how pure Calls that are ready at once run: together, in one local activity. Each by itself would cost
 // an event, and a pass of the workflow's code over all the others.
-
-// BurstCall is one Call of a burst, and how long it may take.
-type BurstCall struct {
-	ExecuteInput
-	Timeout time.Duration `json:"timeout"`
-}
-
-// Executed is what became of one Call of a burst.
-type Executed struct {
-	Value any `json:"value,omitempty"`
-	// Fault is why it failed.
-	Fault *model.Fault `json:"fault,omitempty"`
-	// Again says that it may be tried again. Without a Fault it was not tried at all.
-	Again bool `json:"again,omitempty"`
-}
 
 // pure says whether a Call is a function of what stands in the workflow: nothing is lost where it runs twice.
 func pure(r model.Ready) bool { return r.Binding.Pure && !model.HasHandle(r.Params) }
@@ -52,21 +37,21 @@ func (i *instance) executeAll(ctx workflow.Context, list []model.Ready) {
 // executeBurst tries each of several pure Calls once. Those that may be tried again run by themselves then.
 func (i *instance) executeBurst(ctx workflow.Context, burst []model.Ready) {
 	i.running += len(burst)
-	in := make([]BurstCall, len(burst))
+	in := make([]protocol.BurstCall, len(burst))
 	var timeout time.Duration // of all, one after the other
 	for n, r := range burst {
-		in[n] = BurstCall{i.input(r), r.Tool.Timeout}
+		in[n] = protocol.BurstCall{ExecuteInput: i.input(r), Timeout: r.Tool.Timeout}
 		timeout += r.Tool.Timeout
 	}
 	f := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: timeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: i.burstSummary(burst),
-	}), ActivityBurst, in)
+	}), protocol.ActivityBurst, in)
 	i.inbox.when(f, func(f workflow.Future) {
 		i.running -= len(burst)
 		i.event(ctx)
-		results := make([]Executed, len(burst))
+		results := make([]protocol.Executed, len(burst))
 		if err := f.Get(ctx, &results); err != nil || len(results) != len(burst) {
-			results = make([]Executed, len(burst))
+			results = make([]protocol.Executed, len(burst))
 			for n := range results {
 				results[n].Again = true
 			}
@@ -78,7 +63,7 @@ func (i *instance) executeBurst(ctx workflow.Context, burst []model.Ready) {
 }
 
 // took takes what became of one Call of a burst. The burst was the first of its attempts.
-func (i *instance) took(ctx workflow.Context, r model.Ready, e Executed) {
+func (i *instance) took(ctx workflow.Context, r model.Ready, e protocol.Executed) {
 	switch {
 	case e.Again && e.Fault == nil:
 		i.execute(ctx, r)
@@ -93,17 +78,4 @@ func (i *instance) took(ctx workflow.Context, r model.Ready, e Executed) {
 
 func (i *instance) burstSummary(burst []model.Ready) string {
 	return fmt.Sprintf("%s, and %d more pure Calls", callSummary(i.own.Token, burst[0].Record), len(burst)-1)
-}
-
-// TakeExecuted words what a Tool came to.
-func TakeExecuted(value any, err error) Executed {
-	if err == nil {
-		return Executed{Value: value}
-	}
-	return Executed{Fault: faultOf(err), Again: retryable(err)}
-}
-
-func retryable(err error) bool {
-	var app *temporal.ApplicationError
-	return !errors.As(err, &app) || !app.NonRetryable()
 }

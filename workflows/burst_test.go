@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // markers counts the local activities in a workflow's history.
@@ -43,7 +43,7 @@ func TestPureCallsThatAreReadyAtOnceRunTogether(t *testing.T) {
 		}
 	}
 	// The burst, the one that stumbled, the one that reads, and the reports.
-	if n := markers(t, workflows.InstanceID(s.id, "")); n > 6 {
+	if n := markers(t, protocol.InstanceID(s.id, "")); n > 6 {
 		t.Errorf("%d local activities for 43 Calls", n)
 	}
 }

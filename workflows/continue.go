@@ -6,6 +6,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // This file holds how a workflow begins again where its history has grown long: when Temporal suggests it, nothing new is
@@ -21,18 +22,18 @@ type CarriedProcess struct {
 	Mind     model.CarriedMind        `json:"mind"`
 	Parts    *CarriedParts            `json:"parts,omitempty"` // in place of Mind, where the process is split
 	Bindings map[string]model.Binding `json:"bindings"`
-	Last     Sealed                   `json:"last"`
-	Base     Sealed                   `json:"base"`
+	Last     protocol.Sealed          `json:"last"`
+	Base     protocol.Sealed          `json:"base"`
 	// Unsealed is what the States of Base differ in from those of Mind.
-	Unsealed  map[string]any   `json:"unsealed,omitempty"`
-	Held      bool             `json:"held,omitempty"`
-	Accepted  []Accepted       `json:"accepted,omitempty"`
-	Revisions []model.Steering `json:"revisions,omitempty"`
-	Refusals  model.Refusals   `json:"refusals"`
-	Reports   int              `json:"reports,omitempty"`
-	Notifies  bool             `json:"notifies,omitempty"`
-	Adapts    bool             `json:"adapts,omitempty"`
-	Watch     model.Watch      `json:"watch,omitempty"`
+	Unsealed  map[string]any      `json:"unsealed,omitempty"`
+	Held      bool                `json:"held,omitempty"`
+	Accepted  []protocol.Accepted `json:"accepted,omitempty"`
+	Revisions []model.Steering    `json:"revisions,omitempty"`
+	Refusals  model.Refusals      `json:"refusals"`
+	Reports   int                 `json:"reports,omitempty"`
+	Notifies  bool                `json:"notifies,omitempty"`
+	Adapts    bool                `json:"adapts,omitempty"`
+	Watch     model.Watch         `json:"watch,omitempty"`
 }
 
 // leaving says whether the process should begin again; a Request that is under way is waited for first.
@@ -52,7 +53,7 @@ const continued = "continued"
 func (p *process) continueAsNew(ctx workflow.Context) error {
 	p.attribute(ctx, continued, 0)
 	unsealed, _ := model.Delta(p.mind.Final().States(), p.states)
-	return workflow.NewContinueAsNewError(ctx, ProcessType, p.start, CarriedProcess{
+	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, CarriedProcess{
 		Mind: p.mind.Carry(), Bindings: p.setup.Bindings, Last: p.last, Base: p.base, Unsealed: unsealed, Held: p.held,
 		Accepted: p.accepted, Revisions: p.revisions, Refusals: p.inbox.refusals, Reports: p.reports,
 		Notifies: p.notifies, Watch: p.watch, Adapts: p.adapts,
@@ -83,19 +84,19 @@ func (p *process) goOn(idea *model.Idea, c *CarriedProcess) {
 
 // CarriedInstance is what an Instance carries from one run to the next, beside what it was started with.
 type CarriedInstance struct {
-	Run       model.CarriedRun `json:"run"`
-	Closed    int              `json:"closed,omitempty"`
-	Broke     []int            `json:"broke,omitempty"`
-	Told      CarriedTold      `json:"told"`
-	Deaths    map[string]int   `json:"deaths,omitempty"`
-	Queue     []string         `json:"queue,omitempty"` // ids of Calls
-	Held      bool             `json:"held,omitempty"`
-	Dirty     bool             `json:"dirty,omitempty"`
-	Waited    bool             `json:"waited,omitempty"`
-	Corrected int              `json:"corrected,omitempty"`
-	Refusals  model.Refusals   `json:"refusals"`
-	Untold    []model.Refusal  `json:"untold,omitempty"`
-	Delegates []DelegateRef    `json:"delegates,omitempty"`
+	Run       model.CarriedRun       `json:"run"`
+	Closed    int                    `json:"closed,omitempty"`
+	Broke     []int                  `json:"broke,omitempty"`
+	Told      CarriedTold            `json:"told"`
+	Deaths    map[string]int         `json:"deaths,omitempty"`
+	Queue     []string               `json:"queue,omitempty"` // ids of Calls
+	Held      bool                   `json:"held,omitempty"`
+	Dirty     bool                   `json:"dirty,omitempty"`
+	Waited    bool                   `json:"waited,omitempty"`
+	Corrected int                    `json:"corrected,omitempty"`
+	Refusals  model.Refusals         `json:"refusals"`
+	Untold    []model.Refusal        `json:"untold,omitempty"`
+	Delegates []protocol.DelegateRef `json:"delegates,omitempty"`
 }
 
 // CarriedTold is what the process has been told.
@@ -142,7 +143,7 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 	for _, r := range i.queue {
 		c.Queue = append(c.Queue, r.Record.ID)
 	}
-	return workflow.NewContinueAsNewError(ctx, InstanceType, i.setup, i.own, c)
+	return workflow.NewContinueAsNewError(ctx, protocol.InstanceType, i.setup, i.own, c)
 }
 
 func (t told) carry() CarriedTold {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // unseen are scenarios in which it would be noticed if something were lost, or done twice, between two runs of a
@@ -87,10 +87,10 @@ func TestAWorkflowThatContinuesStaysTheSameToWhoeverLooksForIt(t *testing.T) {
 		if err := replay(t, store, history(t, id)); err != nil {
 			t.Errorf("replay %s: %v", id, err)
 		}
-		if memo := info.GetMemo().GetFields(); id == s.id && memo[workflows.MemoPath] == nil {
+		if memo := info.GetMemo().GetFields(); id == s.id && memo[protocol.MemoPath] == nil {
 			t.Errorf("its memo is %v", memo)
 		}
-		if at := info.GetSearchAttributes().GetIndexedFields(); id == s.id && string(at[workflows.AttributeStatus].GetData()) != `"completed"` {
+		if at := info.GetSearchAttributes().GetIndexedFields(); id == s.id && string(at[protocol.AttributeStatus].GetData()) != `"completed"` {
 			t.Errorf("its search attributes are %v", at)
 		}
 	}

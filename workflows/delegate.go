@@ -3,57 +3,15 @@ package workflows
 import (
 	"fmt"
 	"sort"
-	"strings"
 
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // This file holds delegates: Calls that run another Idea as a process of its own, which tells its instance by signal what
 // it came to, so that either may continue as new meanwhile.
-
-// Delegation is what a process knows of delegates: the Idea files that they run, and, where it is one, whose.
-type Delegation struct {
-	// Files are Idea files by their path from the folder of the first one. File is the one of this process; empty: the first.
-	Files map[string]any `json:"files,omitempty"`
-	File  string         `json:"file,omitempty"`
-	// Depth counts the delegates that this process stands within.
-	Depth int `json:"depth,omitempty"`
-	// Above are the processes and instances with which this one ends.
-	Above []ProcessRef `json:"above,omitempty"`
-	// To is the Call that this process runs for; nil: it is no delegate.
-	To *DelegateOf `json:"to,omitempty"`
-}
-
-// DelegateOf names the Call that a delegate runs for.
-type DelegateOf struct {
-	Instance string `json:"instance"` // its workflow id
-	Call     string `json:"call"`
-	// Writes are the paths of State for which it hands values back.
-	Writes []model.Path `json:"writes,omitempty"`
-}
-
-// DelegateReport is what a delegate came to.
-type DelegateReport struct {
-	Call   string              `json:"call"`
-	Status model.ProcessStatus `json:"status"`
-	Output any                 `json:"output"`
-	Error  *model.Fault        `json:"error,omitempty"`
-	// Handed are the values that it hands back, by path.
-	Handed map[string]any `json:"handed,omitempty"`
-}
-
-// DelegateRef is a delegate under way.
-type DelegateRef struct {
-	Call string `json:"call"`
-	ProcessRef
-}
-
-// DelegateID gives the workflow id of a Call's delegate.
-func DelegateID(process, call string) string {
-	return process + "/~call/" + strings.NewReplacer("%", "%25", "/", "%2F", " ", "%20").Replace(call)
-}
 
 // delegate starts a Call's delegate and waits until it has started. It outlives this run of the instance.
 func (i *instance) delegate(ctx workflow.Context, r model.Ready) {
@@ -63,12 +21,12 @@ func (i *instance) delegate(ctx workflow.Context, r model.Ready) {
 		i.failDelegate(ctx, call, err.Error())
 		return
 	}
-	ref := DelegateRef{Call: call, ProcessRef: ProcessRef{ID: DelegateID(i.setup.Process, call)}}
+	ref := protocol.DelegateRef{Call: call, ProcessRef: protocol.ProcessRef{ID: protocol.DelegateID(i.setup.Process, call)}}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: ref.ID, ParentClosePolicy: parentClosePolicy, StaticSummary: callSummary(i.own.Token, r.Record),
-		Memo: Memo(&model.Idea{Path: r.Tool.Name, Simulated: r.Binding.Simulated}),
+		Memo: protocol.Memo(&model.Idea{Path: r.Tool.Name, Simulated: r.Binding.Simulated}),
 	})
-	f := workflow.ExecuteChildWorkflow(child, ProcessType, start)
+	f := workflow.ExecuteChildWorkflow(child, protocol.ProcessType, start)
 	var started workflow.Execution
 	if err := f.GetChildWorkflowExecution().Get(ctx, &started); err != nil {
 		i.failDelegate(ctx, call, "it could not be started: "+err.Error())
@@ -79,13 +37,13 @@ func (i *instance) delegate(ctx workflow.Context, r model.Ready) {
 	i.inbox.when(f, func(f workflow.Future) {
 		// What it came to it has told by then. One that had no time to was ended from outside, or could not begin.
 		if err := f.Get(ctx, nil); err != nil && ctx.Err() == nil {
-			i.failDelegate(ctx, call, faultOf(err).Message)
+			i.failDelegate(ctx, call, protocol.FaultOf(err).Message)
 		}
 	})
 }
 
 // delegateStart is what a Call's delegate starts from: its Idea, what it is given, and nothing else of this process.
-func (i *instance) delegateStart(ctx workflow.Context, r model.Ready) (start Start, err error) {
+func (i *instance) delegateStart(ctx workflow.Context, r model.Ready) (start protocol.Start, err error) {
 	d := i.setup.Delegation
 	if d.Depth >= model.MaxDepth {
 		return start, fmt.Errorf("delegates stand more than %d deep within each other", model.MaxDepth)
@@ -101,19 +59,19 @@ func (i *instance) delegateStart(ctx workflow.Context, r model.Ready) (start Sta
 		}
 	}
 	info := workflow.GetInfo(ctx)
-	self := ProcessRef{info.WorkflowExecution.ID, info.FirstRunID}
-	return Start{
+	self := protocol.ProcessRef{ID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID}
+	return protocol.Start{
 		Idea:    simulated(r, r.Tool.DelegateIdea(file, i.setup.LLM, r.Params, r.Scopes)),
 		Replies: i.setup.Replies, Attributes: i.setup.Attributes, ContinueEvery: i.setup.ContinueEvery,
-		Delegation: Delegation{
-			Files: d.Files, File: key, Depth: d.Depth + 1, Above: append(i.setup.belongsTo(), self),
-			To: &DelegateOf{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.Writes},
+		Delegation: protocol.Delegation{
+			Files: d.Files, File: key, Depth: d.Depth + 1, Above: append(i.setup.BelongsTo(), self),
+			To: &protocol.DelegateOf{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.Writes},
 		},
 	}, nil
 }
 
 // onDelegate takes what a delegate came to.
-func (i *instance) onDelegate(ctx workflow.Context, r DelegateReport) {
+func (i *instance) onDelegate(ctx workflow.Context, r protocol.DelegateReport) {
 	if _, known := i.delegates[r.Call]; !known {
 		return
 	}
@@ -134,12 +92,12 @@ func (i *instance) onDelegate(ctx workflow.Context, r DelegateReport) {
 func (i *instance) failDelegate(ctx workflow.Context, call, why string) {
 	i.event(ctx)
 	delete(i.delegates, call)
-	i.run.Fail(call, &model.Fault{Code: model.CodeDelegate, Message: "the delegate " + DelegateID(i.setup.Process, call) + ": " + why})
+	i.run.Fail(call, &model.Fault{Code: model.CodeDelegate, Message: "the delegate " + protocol.DelegateID(i.setup.Process, call) + ": " + why})
 }
 
 // delegatesUnderWay lists the delegates in the order of their Calls' ids.
-func (i *instance) delegatesUnderWay() []DelegateRef {
-	list := make([]DelegateRef, 0, len(i.delegates))
+func (i *instance) delegatesUnderWay() []protocol.DelegateRef {
+	list := make([]protocol.DelegateRef, 0, len(i.delegates))
 	//workflowcheck:ignore -- sorted below
 	for _, ref := range i.delegates {
 		list = append(list, ref)
@@ -152,7 +110,7 @@ func (i *instance) delegatesUnderWay() []DelegateRef {
 // ended from outside.
 func (i *instance) watchDelegates(ctx workflow.Context) {
 	for _, ref := range i.delegatesUnderWay() {
-		watch(ctx, i.inbox, []ProcessRef{ref.ProcessRef}, func() {
+		watch(ctx, i.inbox, []protocol.ProcessRef{ref.ProcessRef}, func() {
 			if _, waits := i.delegates[ref.Call]; waits {
 				i.failDelegate(ctx, ref.Call, "it was ended from outside")
 			}
@@ -174,14 +132,14 @@ func (p *process) tellCaller(ctx workflow.Context, r model.Result) {
 	if to == nil {
 		return
 	}
-	report := DelegateReport{Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error, Handed: model.HandedBack(r.Instances[""].State, to.Writes)}
-	if err := workflow.SignalExternalWorkflow(ctx, to.Instance, "", SignalDelegate, report).Get(ctx, nil); err != nil {
+	report := protocol.DelegateReport{Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error, Handed: model.HandedBack(r.Instances[""].State, to.Writes)}
+	if err := workflow.SignalExternalWorkflow(ctx, to.Instance, "", protocol.SignalDelegate, report).Get(ctx, nil); err != nil {
 		workflow.GetLogger(ctx).Warn("the Call of a delegate could not be told", "error", err)
 	}
 }
 
 // delegation is what the instances of the process are told of delegates.
-func (p *process) delegation() Delegation {
+func (p *process) delegation() protocol.Delegation {
 	d := p.start.Delegation
 	d.To = nil
 	if !p.hasDelegates() {

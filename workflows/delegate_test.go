@@ -8,7 +8,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // file gives the scenario an Idea file for its delegates, which asks the scenario's LLM.
@@ -112,7 +112,7 @@ func underWay(t *testing.T) (*scenario, string) {
 		`{"when": "You are a reviewer.", "solution": {"calls": [{"_tool": "shout", "text": "well", "_outputPath": "note"}]}}`, callReview)
 	s.file("review.json", strings.Replace(reviewFile, `"schema": {`, `"schema": {"tools": {"shout": `+strings.Replace(textTool, `"type"`, `"_approval": true, "type"`, 1)+`}, `, 1))
 	s.start()
-	id := workflows.DelegateID(s.id, "1.1")
+	id := protocol.DelegateID(s.id, "1.1")
 	of := *s
 	of.id = id
 	of.waitsFor(1)

@@ -1,49 +1,33 @@
 package workflows
 
 import (
-	"encoding/json"
 	"fmt"
+	"processidea/protocol"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
 )
-
-// Delivery is a signal to another workflow of this program, whichever of its runs is open.
-type Delivery struct {
-	To      string
-	Signal  string
-	Payload json.RawMessage
-}
 
 // deliver sends signals from inside the workflow task, as a local activity. A signal that a workflow sends by command costs
 // four more events and a workflow task in which it hears that the signal was delivered. The price: where the worker is lost
 // before the task is completed, they are sent again. So it is for signals that may come twice, and may come although this
 // workflow, when its task is done again, has heard more and says something else. The future gives the ids of the workflows
 // that are not there.
-func deliver(ctx workflow.Context, list ...Delivery) workflow.Future {
+func deliver(ctx workflow.Context, list ...protocol.Delivery) workflow.Future {
 	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: time.Minute, Summary: deliverySummary(list),
-	}), ActivityDeliver, list)
+	}), protocol.ActivityDeliver, list)
 }
 
-func deliverySummary(list []Delivery) string {
+func deliverySummary(list []protocol.Delivery) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("signal %s to %s", list[0].Signal, list[0].To)
 	}
 	return fmt.Sprintf("signal %s to %d workflows", list[0].Signal, len(list))
 }
 
-// delivery puts a payload into the form in which it travels at once: what it is made of may change meanwhile.
-func delivery(to, signal string, payload any) Delivery {
-	p, err := jsonConverter{}.ToPayload(payload)
-	if err != nil {
-		panic(err) // plain data can be written as JSON
-	}
-	return Delivery{to, signal, p.GetData()}
-}
-
 // tell delivers signals to instances and waits; one that somebody terminated is not there, and that is logged.
-func (p *process) tell(ctx workflow.Context, list []Delivery) {
+func (p *process) tell(ctx workflow.Context, list []protocol.Delivery) {
 	if len(list) == 0 {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // This file holds what an operator reads in the Temporal UI of what waits for a person, and the exact JSON to send.
@@ -19,7 +20,7 @@ const (
 	maxShown      = 1200 // bytes of one Call's parameters
 )
 
-func showPending(b *strings.Builder, list []Approval) {
+func showPending(b *strings.Builder, list []protocol.Approval) {
 	if len(list) == 0 {
 		return
 	}
@@ -33,7 +34,7 @@ func showPending(b *strings.Builder, list []Approval) {
 	}
 }
 
-func showApproval(b *strings.Builder, a Approval) {
+func showApproval(b *strings.Builder, a protocol.Approval) {
 	fmt.Fprintf(b, "\n**%s** %s%s, since %s", mdText(a.Call), mdText(a.Tool), goesTo(a), clock(a.Since))
 	if a.Until != nil {
 		fmt.Fprintf(b, "; at %s by itself: %s", clock(*a.Until), a.OnTimeout)
@@ -49,10 +50,10 @@ func showApproval(b *strings.Builder, a Approval) {
 		shown["scopes"] = a.Scopes
 	}
 	fmt.Fprintf(b, "\n\n%s\nTo decide, send the workflow `%s` one of these signals: %s. The payload of `%s`:\n\n%s", fenced(shown),
-		strings.ReplaceAll(InstanceID(a.Process, a.Instance), "`", "'"), ticked(a.Allow), a.Allow[0], fenced(payload(a.Allow[0], a.Pending)))
+		strings.ReplaceAll(protocol.InstanceID(a.Process, a.Instance), "`", "'"), ticked(a.Allow), a.Allow[0], fenced(payload(a.Allow[0], a.Pending)))
 }
 
-func goesTo(a Approval) string {
+func goesTo(a protocol.Approval) string {
 	if len(a.OutputPath) == 0 {
 		return ""
 	}

@@ -8,15 +8,13 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // Where a server does not answer, the process pauses after a few attempts, as it does for an LLM.
 const (
 	discoverAttempts = 3
-	// DiscoverPatience is how long servers may take to say what they offer: time for one that is installed when it is first
-	// run.
-	DiscoverPatience = 150 * time.Second
-	discoverTimeout  = DiscoverPatience + 30*time.Second // in which the activity says itself what took so long
+	discoverTimeout  = protocol.DiscoverPatience + 30*time.Second // in which the activity says itself what took so long
 )
 
 // discover asks the Idea's MCP servers for their tools and makes them Tools of the palette. A server that cannot be asked
@@ -76,10 +74,10 @@ func (p *process) cancelledEarly(ctx workflow.Context) error {
 
 // discoverFault words why servers could not be asked.
 func discoverFault(err error) *model.Fault {
-	if codeOf(err) == "" {
+	if protocol.CodeOf(err) == "" {
 		return &model.Fault{Code: model.CodeMCPUnreachable, Message: "no worker could ask the MCP servers for their tools in time"}
 	}
-	return faultOf(err)
+	return protocol.FaultOf(err)
 }
 
 func (p *process) askServers(ctx workflow.Context) (f model.Furnished, err error) {
@@ -88,11 +86,11 @@ func (p *process) askServers(ctx workflow.Context) (f model.Furnished, err error
 		names = append(names, s.Name)
 	}
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: discoverTimeout, HeartbeatTimeout: heartbeatTimeout,
+		StartToCloseTimeout: discoverTimeout, HeartbeatTimeout: protocol.HeartbeatTimeout,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: discoverAttempts},
 		Summary:     clipBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
 	})
-	asked := workflow.ExecuteActivity(ctx, ActivityDiscover, p.idea.Source)
+	asked := workflow.ExecuteActivity(ctx, protocol.ActivityDiscover, p.idea.Source)
 	p.inbox.when(asked, func(workflow.Future) {})
 	p.listen(ctx, asked.IsReady)
 	if !asked.IsReady() {

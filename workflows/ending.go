@@ -6,6 +6,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // This file holds how instances are told that they have reached their goal, or failed. That cannot be taken back, and what a
@@ -56,9 +57,9 @@ func (p *process) endInstances(ctx workflow.Context, hurry bool) {
 
 // tellEnds tells the first of those that have ended.
 func (p *process) tellEnds(ctx workflow.Context, n int) {
-	var list []Delivery
+	var list []protocol.Delivery
 	for _, e := range p.endings.list[:n] {
-		list = append(list, delivery(InstanceID(p.id, e.token), SignalEnd, EndSignal{Status: e.status}))
+		list = append(list, protocol.NewDelivery(protocol.InstanceID(p.id, e.token), protocol.SignalEnd, protocol.EndSignal{Status: e.status}))
 	}
 	p.endings.list, p.endings.due = p.endings.list[n:], false
 	ctx, done := workflow.NewDisconnectedContext(ctx)

@@ -8,7 +8,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // What a task decides may be decided again, otherwise, where the task is lost. An end cannot be taken back. The task that
@@ -28,7 +28,7 @@ func TestAnInstanceIsToldOfItsEndInATaskBehindTheOneThatDecides(t *testing.T) {
 				decided = tasks
 			}
 		case enumspb.EVENT_TYPE_MARKER_RECORDED:
-			if strings.Contains(summary, "signal "+workflows.SignalEnd) {
+			if strings.Contains(summary, "signal "+protocol.SignalEnd) {
 				told = tasks
 			}
 		}
@@ -41,7 +41,7 @@ func TestAnInstanceIsToldOfItsEndInATaskBehindTheOneThatDecides(t *testing.T) {
 // closed says how an instance's workflow has ended; empty: it has not.
 func (s *scenario) closed(token string) string {
 	s.t.Helper()
-	d, err := s.client.DescribeWorkflowExecution(s.t.Context(), workflows.InstanceID(s.id, token), "")
+	d, err := s.client.DescribeWorkflowExecution(s.t.Context(), protocol.InstanceID(s.id, token), "")
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 
 	"processidea/examples/diamond/shop"
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/worker/engine"
-	"processidea/workflows"
 )
 
 // example is one folder of examples/, with its rows as messages and its replies as the LLM.
@@ -79,7 +79,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 				t.Fatal(errs)
 			}
 			run, _, err := engine.StartOrAttach(t.Context(), temporalClient, server.Namespace(), engine.StartProcess{
-				ID: "example-" + name, Idea: read, Start: workflows.Start{Idea: idea, Replies: replies, ContinueEvery: *continueEvery, Delegation: delegatesOf(t, name)}, File: name,
+				ID: "example-" + name, Idea: read, Start: protocol.Start{Idea: idea, Replies: replies, ContinueEvery: *continueEvery, Delegation: delegatesOf(t, name)}, File: name,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -136,10 +136,10 @@ func serveShop(t *testing.T) {
 }
 
 // delegatesOf gives the files that an example's delegates run.
-func delegatesOf(t *testing.T, name string) workflows.Delegation {
+func delegatesOf(t *testing.T, name string) protocol.Delegation {
 	t.Helper()
 	if name != "research" {
-		return workflows.Delegation{}
+		return protocol.Delegation{}
 	}
 	data, err := os.ReadFile("../examples/research/researcher.json")
 	if err != nil {
@@ -149,5 +149,5 @@ func delegatesOf(t *testing.T, name string) workflows.Delegation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return workflows.Delegation{Files: map[string]any{"researcher.json": file}}
+	return protocol.Delegation{Files: map[string]any{"researcher.json": file}}
 }

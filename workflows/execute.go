@@ -1,22 +1,17 @@
 package workflows
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
-const (
-	heartbeatTimeout = 5 * time.Second // after which a worker counts as lost
-	maxDeaths        = 10              // workers that one Call may outlive
-	heartbeatLost    = "TemporalTimeout:Heartbeat"
-)
+const maxDeaths = 10 // workers that one Call may outlive
 
 // execute starts a Call's activity and takes its end into the Run.
 func (i *instance) execute(ctx workflow.Context, r model.Ready) {
@@ -41,14 +36,14 @@ func (i *instance) executeUpTo(ctx workflow.Context, r model.Ready, attempts int
 			StartToCloseTimeout: r.Tool.Timeout,
 			RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
 			Summary:             summary,
-		}), ActivityExecute, in)
+		}), protocol.ActivityExecute, in)
 	} else {
 		f = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 			StartToCloseTimeout: r.Tool.Timeout,
-			HeartbeatTimeout:    heartbeatTimeout,
+			HeartbeatTimeout:    protocol.HeartbeatTimeout,
 			RetryPolicy:         callRetries(attempts),
 			Summary:             summary,
-		}), ActivityExecute, in)
+		}), protocol.ActivityExecute, in)
 	}
 	i.inbox.when(f, func(f workflow.Future) { i.executed(ctx, r, f) })
 }
@@ -58,12 +53,12 @@ func (i *instance) executeUpTo(ctx workflow.Context, r model.Ready, attempts int
 func callRetries(attempts int) *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{
 		InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
-		MaximumAttempts: int32(attempts), NonRetryableErrorTypes: []string{heartbeatLost},
+		MaximumAttempts: int32(attempts), NonRetryableErrorTypes: []string{protocol.HeartbeatLost},
 	}
 }
 
-func (i *instance) input(r model.Ready) ExecuteInput {
-	in := ExecuteInput{
+func (i *instance) input(r model.Ready) protocol.ExecuteInput {
+	in := protocol.ExecuteInput{
 		Process: i.setup.Process, Token: i.own.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
 		Params: r.Params, Scopes: r.Scopes, Landing: i.run.Landing(r.Record), Output: r.Tool.Source["_output"],
 	}
@@ -104,12 +99,12 @@ func (i *instance) executed(ctx workflow.Context, r model.Ready, f workflow.Futu
 	switch {
 	case err == nil:
 		i.run.Succeed(id, value)
-	case codeOf(err) == model.CodeInputWanted:
-		i.run.Wants(id, faultOf(err).Message)
-	case codeOf(err) == model.CodeUnknown && r.Tool.Attempts == 1:
-		i.run.Unsure(id, faultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
-	case !workerLost(err):
-		i.run.Fail(id, faultOf(err))
+	case protocol.CodeOf(err) == model.CodeInputWanted:
+		i.run.Wants(id, protocol.FaultOf(err).Message)
+	case protocol.CodeOf(err) == model.CodeUnknown && r.Tool.Attempts == 1:
+		i.run.Unsure(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
+	case !protocol.WorkerLost(err):
+		i.run.Fail(id, protocol.FaultOf(err))
 	case r.Tool.Attempts == 1:
 		i.run.Unsure(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
 	case i.deaths[id] >= maxDeaths:
@@ -118,36 +113,4 @@ func (i *instance) executed(ctx workflow.Context, r model.Ready, f workflow.Futu
 		i.deaths[id]++
 		i.execute(ctx, r)
 	}
-}
-
-// codeOf gives the code of what an activity said; empty where it said nothing.
-func codeOf(err error) string {
-	var app *temporal.ApplicationError
-	if errors.As(err, &app) {
-		return app.Type()
-	}
-	return ""
-}
-
-// workerLost says whether an activity ended because nobody heard of its worker any more.
-func workerLost(err error) bool {
-	var timeout *temporal.TimeoutError
-	return errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT
-}
-
-// faultOf words an activity's error for the LLM and for people.
-func faultOf(err error) *model.Fault {
-	var timeout *temporal.TimeoutError
-	if errors.As(err, &timeout) {
-		return &model.Fault{Code: model.CodeToolFailed, Message: "it took longer than its timeout allows"}
-	}
-	var app *temporal.ApplicationError
-	if errors.As(err, &app) {
-		code := app.Type()
-		if code == "" {
-			code = model.CodeToolFailed
-		}
-		return &model.Fault{Code: code, Message: app.Message()}
-	}
-	return &model.Fault{Code: model.CodeToolFailed, Message: err.Error()}
 }

@@ -29,10 +29,10 @@ import (
 	"processidea/devserver"
 	"processidea/devserver/devtest"
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/store/blobs"
 	"processidea/worker/engine"
-	"processidea/workflows"
 )
 
 // The parts that all tests share: one real Temporal server with one worker, a store, and an LLM server that plays the
@@ -234,7 +234,7 @@ func (s *scenario) start() client.WorkflowRun {
 		s.t.Fatal(problems)
 	}
 	run, _, err := engine.StartOrAttach(s.t.Context(), s.client, s.namespace, engine.StartProcess{
-		ID: s.id, Idea: idea, Start: workflows.Start{Idea: s.idea, Replies: s.scripted, ContinueEvery: max(*continueEvery, s.every), Delegation: workflows.Delegation{Files: s.files}}, File: "test",
+		ID: s.id, Idea: idea, Start: protocol.Start{Idea: s.idea, Replies: s.scripted, ContinueEvery: max(*continueEvery, s.every), Delegation: protocol.Delegation{Files: s.files}}, File: "test",
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -346,11 +346,11 @@ func registerTestTools(r *tools.Registry) {
 }
 
 // processStatus asks the process where it stands.
-func (s *scenario) processStatus() workflows.ProcessView {
+func (s *scenario) processStatus() protocol.ProcessView {
 	s.t.Helper()
-	var view workflows.ProcessView
+	var view protocol.ProcessView
 	eventually(s.t, "the process answers", func() bool {
-		v, err := s.client.QueryWorkflow(s.t.Context(), s.id, "", workflows.QueryStatus)
+		v, err := s.client.QueryWorkflow(s.t.Context(), s.id, "", protocol.QueryStatus)
 		return err == nil && v.Get(&view) == nil
 	})
 	return view

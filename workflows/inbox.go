@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // inbox is where everything that happens to a workflow comes in, one event at a time: signals in the order of history. A
@@ -103,7 +104,7 @@ func (b *inbox) refused() []model.Refusal { return append([]model.Refusal{}, b.r
 // on receives one kind of signal from other parts of this program.
 func on[T any](b *inbox, ctx workflow.Context, name, description string, handle func(workflow.Context, T)) {
 	b.receive(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
-		v, err := decodeSignal[T](raw)
+		v, err := protocol.DecodeSignal[T](raw)
 		if err != nil {
 			b.refuse(ctx, name, nil, err.Error())
 			return
@@ -115,7 +116,7 @@ func on[T any](b *inbox, ctx workflow.Context, name, description string, handle 
 // onPeople receives one kind of signal from people and their scripts. What handle returns is why it changed nothing.
 func onPeople(b *inbox, ctx workflow.Context, name, description string, handle func(workflow.Context, map[string]any) error) {
 	b.receive(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
-		payload, err := decodeObject(raw)
+		payload, err := protocol.DecodeObject(raw)
 		if err == nil {
 			err = handle(ctx, payload)
 		}

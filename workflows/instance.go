@@ -6,17 +6,18 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // Instance is the hands of one instance: it owns the State, takes Calls as they close in the stream, runs each as soon as
 // what it reads is there, and reports to its process when nothing is running any more. It lives as long as the instance
 // does.
-func Instance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, carried *CarriedInstance) (*InstanceResult, error) {
+func Instance(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceOwn, carried *CarriedInstance) (*protocol.InstanceResult, error) {
 	i := newInstance(ctx, setup, own, carried)
 	if err := i.answer(ctx); err != nil {
 		return nil, err
 	}
-	watch(ctx, i.inbox, setup.belongsTo(), func() { i.gone = true })
+	watch(ctx, i.inbox, setup.BelongsTo(), func() { i.gone = true })
 	i.watchDelegates(ctx)
 	for i.work(ctx); !i.ended(); i.work(ctx) {
 		if i.gone {
@@ -33,7 +34,7 @@ func Instance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, carrie
 		}
 		i.expire(ctx)
 	}
-	return &InstanceResult{Status: i.end, State: i.run.State()}, nil
+	return &protocol.InstanceResult{Status: i.end, State: i.run.State()}, nil
 }
 
 // work starts what may start, and tells the process and whoever looks what has changed.
@@ -60,8 +61,8 @@ func (i *instance) cancelled(ctx workflow.Context) error {
 
 // instance is what an Instance workflow holds while it runs.
 type instance struct {
-	setup  InstanceSetup
-	own    InstanceOwn
+	setup  protocol.InstanceSetup
+	own    protocol.InstanceOwn
 	tools  []*model.Tool
 	run    *model.Run
 	inbox  *inbox
@@ -76,7 +77,7 @@ type instance struct {
 	queue   []model.Ready // Calls that may run and wait for others to end
 	running int
 
-	delegates map[string]DelegateRef // under way, by their Calls
+	delegates map[string]protocol.DelegateRef // under way, by their Calls
 
 	passes    int  // through the loop of this run
 	held      bool // nothing new starts
@@ -103,9 +104,9 @@ type callTold struct {
 	decisions int
 }
 
-func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, carried *CarriedInstance) *instance {
+func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceOwn, carried *CarriedInstance) *instance {
 	i := &instance{
-		setup: setup, own: own, broke: map[int]bool{}, deaths: map[string]int{}, delegates: map[string]DelegateRef{},
+		setup: setup, own: own, broke: map[int]bool{}, deaths: map[string]int{}, delegates: map[string]protocol.DelegateRef{},
 		told: told{quiet: true, calls: map[string]callTold{}},
 	}
 	for _, name := range sortedNames(setup.Tools) {
@@ -123,12 +124,12 @@ func newInstance(ctx workflow.Context, setup InstanceSetup, own InstanceOwn, car
 		i.run = model.NewRun(palette, context, own.Token)
 	}
 	i.outbox = newOutbox(i.inbox)
-	on(i.inbox, ctx, SignalCalls, "From the Request: Calls, as they close in the stream.", i.onCalls)
-	on(i.inbox, ctx, SignalClose, "From the process: a Request broke off.", i.onClose)
-	on(i.inbox, ctx, SignalDelegate, "From a delegate: what it has come to.", i.onDelegate)
-	on(i.inbox, ctx, SignalHold, "From the process: it is paused, or goes on.", i.onHold)
-	on(i.inbox, ctx, SignalCorrect, "From the process: a person's correction.", i.onCorrect)
-	on(i.inbox, ctx, SignalEnd, "From the process: the instance has reached its goal, or failed.", i.onEnd)
+	on(i.inbox, ctx, protocol.SignalCalls, "From the Request: Calls, as they close in the stream.", i.onCalls)
+	on(i.inbox, ctx, protocol.SignalClose, "From the process: a Request broke off.", i.onClose)
+	on(i.inbox, ctx, protocol.SignalDelegate, "From a delegate: what it has come to.", i.onDelegate)
+	on(i.inbox, ctx, protocol.SignalHold, "From the process: it is paused, or goes on.", i.onHold)
+	on(i.inbox, ctx, protocol.SignalCorrect, "From the process: a person's correction.", i.onCorrect)
+	on(i.inbox, ctx, protocol.SignalEnd, "From the process: the instance has reached its goal, or failed.", i.onEnd)
 	i.hearPeople(ctx)
 	if carried == nil {
 		i.beginPlan(ctx)
@@ -162,7 +163,7 @@ func sortedNames(m map[string]any) []string {
 // ended says that the process has ended the instance, and nothing of it is running any more.
 func (i *instance) ended() bool { return i.end != "" && i.run.Quiet() }
 
-func (i *instance) onCalls(ctx workflow.Context, s CallsSignal) {
+func (i *instance) onCalls(ctx workflow.Context, s protocol.CallsSignal) {
 	i.event(ctx)
 	for _, c := range s.Calls {
 		if i.run.Accept(s.Request, c.Index, c.Call) && c.Why != "" {
@@ -183,7 +184,7 @@ func (i *instance) onCalls(ctx workflow.Context, s CallsSignal) {
 	}
 }
 
-func (i *instance) onClose(ctx workflow.Context, s CloseSignal) {
+func (i *instance) onClose(ctx workflow.Context, s protocol.CloseSignal) {
 	i.event(ctx)
 	i.broke[s.Request] = true
 	i.close(s.Request)
@@ -195,7 +196,7 @@ func (i *instance) close(request int) {
 	}
 }
 
-func (i *instance) onEnd(ctx workflow.Context, s EndSignal) { i.end = s.Status }
+func (i *instance) onEnd(ctx workflow.Context, s protocol.EndSignal) { i.end = s.Status }
 
 // MaxRunning is how many Calls of one instance run at once. Over two thousand pending activities would leave the workflow
 // stuck, and over 4 MB of commands in one task would end it: two hundred with payloads below the store's threshold

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // This file holds what an instance does when a person must look.
@@ -59,18 +60,18 @@ func (i *instance) orphanedSince(ctx workflow.Context) bool {
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
 	})
 	i.waited = false
-	for _, ref := range i.setup.belongsTo() {
+	for _, ref := range i.setup.BelongsTo() {
 		var gone bool
-		if err := workflow.ExecuteLocalActivity(ctx, ActivityGone, ref).Get(ctx, &gone); err != nil || gone {
+		if err := workflow.ExecuteLocalActivity(ctx, protocol.ActivityGone, ref).Get(ctx, &gone); err != nil || gone {
 			return true
 		}
 	}
 	return false
 }
 
-func (i *instance) onHold(ctx workflow.Context, s HoldSignal) { i.held = s.Held }
+func (i *instance) onHold(ctx workflow.Context, s protocol.HoldSignal) { i.held = s.Held }
 
-func (i *instance) onCorrect(ctx workflow.Context, s CorrectSignal) {
+func (i *instance) onCorrect(ctx workflow.Context, s protocol.CorrectSignal) {
 	i.event(ctx)
 	i.run.Revise(readContext(s.Context), s.By, s.Reason)
 	i.corrected++
@@ -89,7 +90,7 @@ func (i *instance) attribute(ctx workflow.Context, waiting int) {
 	}
 }
 
-var attributeAwaiting = temporal.NewSearchAttributeKeyInt64(AttributeAwaiting)
+var attributeAwaiting = temporal.NewSearchAttributeKeyInt64(protocol.AttributeAwaiting)
 
 func setAwaiting(ctx workflow.Context, waiting int) {
 	now, _ := workflow.GetTypedSearchAttributes(ctx).GetInt64(attributeAwaiting)

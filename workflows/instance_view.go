@@ -7,26 +7,27 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // answer sets up what an instance answers to queries.
 func (i *instance) answer(ctx workflow.Context) error {
 	return answers(ctx, []query{
-		{QueryStatus, func() (InstanceView, error) { return i.view(), nil }, "The instance's State and its Calls: {state, calls}."},
-		{QueryApprovals, func() (ApprovalsView, error) { return i.approvals(), nil }, "What waits for a person: {approvals}."},
+		{protocol.QueryStatus, func() (protocol.InstanceView, error) { return i.view(), nil }, "The instance's State and its Calls: {state, calls}."},
+		{protocol.QueryApprovals, func() (protocol.ApprovalsView, error) { return i.approvals(), nil }, "What waits for a person: {approvals}."},
 	})
 }
 
-func (i *instance) approvals() ApprovalsView {
-	return ApprovalsView{Approvals: append([]model.Pending{}, i.run.Pending()...)}
+func (i *instance) approvals() protocol.ApprovalsView {
+	return protocol.ApprovalsView{Approvals: append([]model.Pending{}, i.run.Pending()...)}
 }
 
-func (i *instance) view() InstanceView {
-	v := InstanceView{
-		State: i.run.State(), Calls: []CallView{}, Refusals: i.inbox.refused(), Refused: i.inbox.refusals.Count,
+func (i *instance) view() protocol.InstanceView {
+	v := protocol.InstanceView{
+		State: i.run.State(), Calls: []protocol.CallView{}, Refusals: i.inbox.refused(), Refused: i.inbox.refusals.Count,
 	}
 	for _, rec := range i.run.Records() {
-		c := CallView{
+		c := protocol.CallView{
 			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.By, Untaken: rec.Untaken, Error: rec.Fault,
 			Decisions: rec.Decisions,
 		}
@@ -49,9 +50,9 @@ func (i *instance) show(ctx workflow.Context) {
 		name = "the only one"
 	}
 	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", mdText(name), i.setup.Process, i.standing())
-	var pending []Approval
+	var pending []protocol.Approval
 	for _, p := range i.run.Pending() {
-		pending = append(pending, Approval{Process: i.setup.Process, Instance: i.own.Token, Pending: p})
+		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.own.Token, Pending: p})
 	}
 	showPending(&b, pending)
 	showRefusals(&b, i.inbox.refusals)

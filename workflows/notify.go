@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"processidea/protocol"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -22,7 +23,7 @@ func (p *process) notify(ctx workflow.Context) {
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 3, MaximumInterval: time.Minute, MaximumAttempts: 6},
 	})
 	p.notifying = true
-	p.inbox.when(workflow.ExecuteActivity(ctx, ActivityNotify, n), func(f workflow.Future) {
+	p.inbox.when(workflow.ExecuteActivity(ctx, protocol.ActivityNotify, n), func(f workflow.Future) {
 		p.notifying = false
 		if err := f.Get(ctx, nil); err != nil && ctx.Err() == nil {
 			workflow.GetLogger(ctx).Warn("people could not be told", "error", err)

@@ -11,7 +11,7 @@ import (
 
 	"processidea/activities/notify"
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // board is where notices go.
@@ -103,7 +103,7 @@ func TestWhereNobodyIsToBeToldHistorySaysNothingOfIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == workflows.ActivityNotify {
+		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == protocol.ActivityNotify {
 			t.Error("somebody was to be told")
 		}
 	}

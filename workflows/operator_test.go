@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *testing.T) {
@@ -31,7 +31,7 @@ func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *t
 			for n := range 50 {
 				to := s.id
 				if n%3 == 0 {
-					to = workflows.InstanceID(s.id, fmt.Sprintf("i%d", n%20))
+					to = protocol.InstanceID(s.id, fmt.Sprintf("i%d", n%20))
 				}
 				_ = s.client.SignalWorkflow(t.Context(), to, "", names[(part+n)%len(names)], nonsense[(part*7+n)%len(nonsense)])
 				// Each is decided 25 times over: once counts.
@@ -43,7 +43,7 @@ func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *t
 	if r := s.end(run); r.Calls.Done != 20 || len(till.seen()) != 20 {
 		t.Errorf("%+v, %d payments", r.Calls, len(till.seen()))
 	}
-	for _, id := range append([]string{s.id}, workflows.InstanceID(s.id, "i0"), workflows.InstanceID(s.id, "i12")) {
+	for _, id := range append([]string{s.id}, protocol.InstanceID(s.id, "i0"), protocol.InstanceID(s.id, "i12")) {
 		h := temporalClient.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 		for h.HasNext() {
 			e, err := h.Next()

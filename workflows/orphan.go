@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"processidea/protocol"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -11,14 +12,8 @@ import (
 // process, and so the process's termination too, of which nobody would tell it.
 const watchEvery = time.Hour
 
-// ProcessRef names a process beyond its runs: an id may be used again, by another process.
-type ProcessRef struct {
-	ID         string `json:"id"`
-	FirstRunID string `json:"firstRunId"`
-}
-
 // watch calls back when one of some processes is gone.
-func watch(ctx workflow.Context, b *inbox, of []ProcessRef, gone func()) {
+func watch(ctx workflow.Context, b *inbox, of []protocol.ProcessRef, gone func()) {
 	found := workflow.NewBufferedChannel(ctx, 1)
 	b.selector.AddReceive(found, func(c workflow.ReceiveChannel, _ bool) {
 		c.ReceiveAsync(nil)
@@ -32,7 +27,7 @@ func watch(ctx workflow.Context, b *inbox, of []ProcessRef, gone func()) {
 }
 
 // watchUntilGone looks from time to time; it gives false where nobody needs to look any more.
-func watchUntilGone(ctx workflow.Context, of []ProcessRef) bool {
+func watchUntilGone(ctx workflow.Context, of []protocol.ProcessRef) bool {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute, Summary: "is the process still there?",
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
@@ -44,7 +39,7 @@ func watchUntilGone(ctx workflow.Context, of []ProcessRef) bool {
 		}
 		for _, ref := range of {
 			var gone bool
-			if workflow.ExecuteActivity(ctx, ActivityGone, ref).Get(ctx, &gone) != nil {
+			if workflow.ExecuteActivity(ctx, protocol.ActivityGone, ref).Get(ctx, &gone) != nil {
 				return false
 			}
 			if gone {
@@ -52,16 +47,6 @@ func watchUntilGone(ctx workflow.Context, of []ProcessRef) bool {
 			}
 		}
 	}
-}
-
-// belongsTo lists the processes that an instance ends with: its own, the one that this is a part of, and those
-// that it is a delegate of.
-func (s InstanceSetup) belongsTo() []ProcessRef {
-	list := []ProcessRef{{s.Process, s.FirstRunID}}
-	if s.Whole != nil {
-		list = append(list, *s.Whole)
-	}
-	return append(list, s.Delegation.Above...)
 }
 
 // orphan is how an instance ends whose process is gone.

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"processidea/activities"
+	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/workflows"
 )
@@ -22,11 +23,11 @@ func TestAnInstanceEndsWhenItsProcessIsGone(t *testing.T) {
 	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{workflows.InOrder()}})
 	env.RegisterWorkflow(workflows.Instance)
 	looks := 0
-	env.RegisterActivityWithOptions(func(_ context.Context, p workflows.ProcessRef) (bool, error) {
+	env.RegisterActivityWithOptions(func(_ context.Context, p protocol.ProcessRef) (bool, error) {
 		looks++
 		return looks == 3 && p.ID == "p" && p.FirstRunID == "first", nil
-	}, activity.RegisterOptions{Name: workflows.ActivityGone})
-	env.ExecuteWorkflow(workflows.InstanceType, workflows.InstanceSetup{Process: "p", FirstRunID: "first"}, workflows.InstanceOwn{}, (*workflows.CarriedInstance)(nil))
+	}, activity.RegisterOptions{Name: protocol.ActivityGone})
+	env.ExecuteWorkflow(protocol.InstanceType, protocol.InstanceSetup{Process: "p", FirstRunID: "first"}, protocol.InstanceOwn{}, (*workflows.CarriedInstance)(nil))
 	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "the process is gone") || looks != 3 {
 		t.Errorf("after %d looks: %v", looks, err)
 	}
@@ -45,7 +46,7 @@ func TestAProcessIsGoneWhenItWasTerminatedOrItsIDIsAnothers(t *testing.T) {
 	run := s.start()
 	<-asked
 	a := &activities.Activities{Client: temporalClient}
-	gone := func(p workflows.ProcessRef) bool {
+	gone := func(p protocol.ProcessRef) bool {
 		t.Helper()
 		is, err := a.Gone(t.Context(), p)
 		if err != nil {
@@ -53,8 +54,8 @@ func TestAProcessIsGoneWhenItWasTerminatedOrItsIDIsAnothers(t *testing.T) {
 		}
 		return is
 	}
-	here := workflows.ProcessRef{ID: s.id, FirstRunID: run.GetRunID()}
-	if gone(here) || !gone(workflows.ProcessRef{ID: s.id, FirstRunID: "another"}) || !gone(workflows.ProcessRef{ID: "nobody"}) {
+	here := protocol.ProcessRef{ID: s.id, FirstRunID: run.GetRunID()}
+	if gone(here) || !gone(protocol.ProcessRef{ID: s.id, FirstRunID: "another"}) || !gone(protocol.ProcessRef{ID: "nobody"}) {
 		t.Error("a process that runs is told from others by its first run")
 	}
 	if err := temporalClient.TerminateWorkflow(t.Context(), s.id, "", "test"); err != nil {

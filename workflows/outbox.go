@@ -1,6 +1,9 @@
 package workflows
 
-import "go.temporal.io/sdk/workflow"
+import (
+	"go.temporal.io/sdk/workflow"
+	"processidea/protocol"
+)
 
 // outbox sends signals to other workflows, to each in order: Temporal delivers what one workflow task sends in any order.
 // Nobody waits for a delivery.
@@ -42,7 +45,7 @@ func (o *outbox) send(ctx workflow.Context, to string, s outgoing) {
 
 func (s outgoing) to(ctx workflow.Context, id string) workflow.Future {
 	if s.again {
-		return deliver(ctx, delivery(id, s.signal, s.payload))
+		return deliver(ctx, protocol.NewDelivery(id, s.signal, s.payload))
 	}
 	return workflow.SignalExternalWorkflow(ctx, id, "", s.signal, s.payload)
 }

@@ -4,6 +4,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // This file holds what a process that is a part of another does beside: it tells the whole what it has come to.
@@ -21,10 +22,10 @@ func (p *process) tellWhole(ctx workflow.Context, status model.ProcessStatus, la
 	p.reports++
 	r.Seq, r.Refusals = p.reports, p.inbox.takeUntold()
 	if !last {
-		p.outbox.send(ctx, p.start.Part.Of.ID, outgoing{signal: SignalPart, payload: r})
+		p.outbox.send(ctx, p.start.Part.Of.ID, outgoing{signal: protocol.SignalPart, payload: r})
 		return
 	}
-	if err := workflow.SignalExternalWorkflow(ctx, p.start.Part.Of.ID, "", SignalPart, r).Get(ctx, nil); err != nil {
+	if err := workflow.SignalExternalWorkflow(ctx, p.start.Part.Of.ID, "", protocol.SignalPart, r).Get(ctx, nil); err != nil {
 		workflow.GetLogger(ctx).Warn("the whole process could not be told", "error", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // This file holds a process of very many instances: it is split into parts, processes themselves with Requests and a
@@ -40,13 +41,13 @@ func (p *process) startPart(ctx workflow.Context, part model.Part) error {
 	start := p.start
 	start.Idea = part.Source(p.idea.Source)
 	start.Delegation.To = nil // the whole tells of it
-	start.Part = &PartOf{Number: part.Number, Of: ProcessRef{p.id, p.firstRun}}
+	start.Part = &protocol.PartOf{Number: part.Number, Of: protocol.ProcessRef{ID: p.id, FirstRunID: p.firstRun}}
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: PartID(p.id, part.Number), ParentClosePolicy: parentClosePolicy,
-		Memo:          Memo(p.idea),
+		WorkflowID: protocol.PartID(p.id, part.Number), ParentClosePolicy: parentClosePolicy,
+		Memo:          protocol.Memo(p.idea),
 		StaticSummary: fmt.Sprintf("part %d: %d instances", part.Number, len(part.Tokens)),
 	})
-	f := workflow.ExecuteChildWorkflow(ctx, ProcessType, start)
+	f := workflow.ExecuteChildWorkflow(ctx, protocol.ProcessType, start)
 	if err := f.GetChildWorkflowExecution().Get(ctx, nil); err != nil {
 		return fmt.Errorf("workflows: start part %d: %w", part.Number, err)
 	}
@@ -86,8 +87,8 @@ func (p *process) outputOfParts(ctx workflow.Context) bool {
 	}
 	brief := &model.Brief{Process: p.id, Number: p.parts.Extra.Requests + 1, Turn: p.parts.Turn(), Covered: p.parts.Outputs(), Closing: true}
 	var r model.Reply
-	states := RequestStates{Changes: brief.Changes()}
-	if err := workflow.ExecuteActivity(p.requestOptions(ctx, brief), ActivityRequest, p.setup, brief, states).Get(ctx, &r); err != nil {
+	states := protocol.RequestStates{Changes: brief.Changes()}
+	if err := workflow.ExecuteActivity(p.requestOptions(ctx, brief), protocol.ActivityRequest, p.setup, brief, states).Get(ctx, &r); err != nil {
 		if ctx.Err() != nil {
 			return false
 		}
@@ -99,17 +100,17 @@ func (p *process) outputOfParts(ctx workflow.Context) bool {
 
 // gather ends the process: its last Idea is sealed over everybody's State.
 func (p *process) gather(ctx workflow.Context) (*model.Result, error) {
-	in := GatherInput{Process: p.id, Idea: p.idea.Source, Parent: p.last.Digest, At: p.last.At + 1, Output: p.parts.Extra.Output}
+	in := protocol.GatherInput{Process: p.id, Idea: p.idea.Source, Parent: p.last.Digest, At: p.last.At + 1, Output: p.parts.Extra.Output}
 	for _, part := range p.parts.List {
-		id := PartID(p.id, part.Number)
-		in.Parts = append(in.Parts, GatherPart{
-			Process: id, Last: Sealed{At: part.Report.Ideas, Digest: part.Report.Digest}, Tokens: part.Tokens, Statuses: part.Report.Instances,
+		id := protocol.PartID(p.id, part.Number)
+		in.Parts = append(in.Parts, protocol.GatherPart{
+			Process: id, Last: protocol.Sealed{At: part.Report.Ideas, Digest: part.Report.Digest}, Tokens: part.Tokens, Statuses: part.Report.Instances,
 		})
 	}
-	var g Gathered
+	var g protocol.Gathered
 	err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: heartbeatTimeout, Summary: "gather what the parts came to",
-	}), ActivityGather, in).Get(ctx, &g)
+		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: protocol.HeartbeatTimeout, Summary: "gather what the parts came to",
+	}), protocol.ActivityGather, in).Get(ctx, &g)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ func (p *process) cancelParts(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	for _, number := range p.parts.Running() {
-		_ = workflow.RequestCancelExternalWorkflow(ctx, PartID(p.id, number), "").Get(ctx, nil)
+		_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.id, number), "").Get(ctx, nil)
 	}
 	p.over = model.StatusCancelled
 	p.attribute(ctx, string(model.StatusCancelled), 0)
@@ -151,7 +152,7 @@ func (p *process) continueParts(ctx workflow.Context) error {
 	p.attribute(ctx, continued, 0)
 	given, _ := p.start.Idea["context"].([]any)
 	now, _ := p.idea.Source["context"].([]any)
-	return workflow.NewContinueAsNewError(ctx, ProcessType, p.start, CarriedProcess{
+	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, CarriedProcess{
 		Parts: &CarriedParts{*p.parts, now[len(given):]}, Bindings: p.setup.Bindings, Last: p.last, Accepted: p.accepted,
 		Refusals: p.inbox.refusals,
 	})

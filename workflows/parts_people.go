@@ -6,13 +6,14 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // This file holds what a split process does when its parts report and when people signal it: it passes on what is for the
 // parts.
 
 func (p *process) hearParts(ctx workflow.Context) {
-	on(p.inbox, ctx, SignalPart, "From a part: what it has come to.", func(_ workflow.Context, r model.PartReport) {
+	on(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", func(_ workflow.Context, r model.PartReport) {
 		for _, refusal := range r.Refusals {
 			p.inbox.refusals.Add(refusal)
 		}
@@ -49,7 +50,7 @@ func (p *process) passToPart(ctx workflow.Context, kind string, payload map[stri
 	if part == 0 {
 		return fmt.Errorf("there is no Call %q", clipBytes(d.Call, 80))
 	}
-	p.outbox.send(ctx, InstanceID(PartID(p.id, part), token), outgoing{signal: kind, payload: payload, failed: func(error) {
+	p.outbox.send(ctx, protocol.InstanceID(protocol.PartID(p.id, part), token), outgoing{signal: kind, payload: payload, failed: func(error) {
 		p.inbox.refuse(ctx, kind, payload, "the instance has not begun or has ended: nothing waits there")
 	}})
 	return nil
@@ -80,7 +81,7 @@ func (p *process) steerParts(ctx workflow.Context, kind string, s model.Steering
 // toParts sends a signal to every part that has begun.
 func (p *process) toParts(ctx workflow.Context, kind string, payload any) {
 	for _, number := range p.parts.Running() {
-		p.outbox.send(ctx, PartID(p.id, number), outgoing{signal: kind, payload: payload})
+		p.outbox.send(ctx, protocol.PartID(p.id, number), outgoing{signal: kind, payload: payload})
 	}
 }
 
@@ -92,7 +93,7 @@ func (p *process) reviseParts(ctx workflow.Context, s model.Steering) error {
 	p.setIdea(p.idea.With(s.Context))
 	for _, number := range p.parts.Running() {
 		if list := p.parts.List[number-1].Concerning(s.Context); len(list) > 0 {
-			p.outbox.send(ctx, PartID(p.id, number), outgoing{signal: model.SteerRevise, payload: map[string]any{
+			p.outbox.send(ctx, protocol.PartID(p.id, number), outgoing{signal: model.SteerRevise, payload: map[string]any{
 				"context": list, "by": s.By, "reason": s.Reason,
 			}})
 		}

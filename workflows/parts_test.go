@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/store/chain"
-	"processidea/workflows"
 )
 
 // rows are instances 1 to n, as an Idea's context.
@@ -36,7 +36,7 @@ func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
 			t.Errorf("instance %d is %s with %s", n, i.Status, asJSON(i.State))
 		}
 	}
-	for _, id := range []string{s.id, workflows.PartID(s.id, 1), workflows.PartID(s.id, 7)} {
+	for _, id := range []string{s.id, protocol.PartID(s.id, 1), protocol.PartID(s.id, 7)} {
 		if report, err := chain.New(store).Verify(t.Context(), id); err != nil || !report.Whole {
 			t.Errorf("the chain of %s: %+v, %v", id, report, err)
 		}
@@ -56,7 +56,7 @@ func TestPartsDoNotWaitForTheSlowCallsOfOthersUpToThreeAtATime(t *testing.T) {
 	run := s.start()
 	eventually(t, "three Calls run", func() bool { return len(till.seen()) == 3 })
 	eventually(t, "the whole has heard of three", func() bool { return s.processStatus().Parts[2].Status == model.StatusRunning })
-	if _, err := s.client.DescribeWorkflowExecution(t.Context(), workflows.PartID(s.id, 4), ""); err == nil {
+	if _, err := s.client.DescribeWorkflowExecution(t.Context(), protocol.PartID(s.id, 4), ""); err == nil {
 		t.Error("a fourth is at work with them")
 	}
 	close(release)
@@ -111,7 +111,7 @@ func TestASplitProcessThatIsCancelledTakesItsPartsAlong(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 	s.shows(model.StatusCancelled)
-	for _, id := range []string{workflows.PartID(s.id, 2), workflows.InstanceID(workflows.PartID(s.id, 2), "4")} {
+	for _, id := range []string{protocol.PartID(s.id, 2), protocol.InstanceID(protocol.PartID(s.id, 2), "4")} {
 		if err := s.client.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil); err == nil {
 			t.Errorf("%s has not been cancelled", id)
 		}
@@ -128,7 +128,7 @@ func TestPartsGoOnWhereTheIdeaStoodThatTheWholeStartsFrom(t *testing.T) {
 	if r := s.finish(); r.Status != model.StatusCompleted || r.Calls.Done != 0 {
 		t.Errorf("%s %+v", r.Status, r.Calls)
 	}
-	idea, err := chain.New(store).Load(t.Context(), workflows.PartID(s.id, 2), 1)
+	idea, err := chain.New(store).Load(t.Context(), protocol.PartID(s.id, 2), 1)
 	if text := asJSON(idea); err != nil || !strings.Contains(text, `"record":{"1.1":{"done":["3","4"]}}`) {
 		t.Errorf("the part begins with %s, %v", text, err)
 	}

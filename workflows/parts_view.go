@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // This file holds what a split process shows of itself.
@@ -15,10 +16,10 @@ import (
 // answerForParts sets up what a split process answers to queries: the same as any process.
 func (p *process) answerForParts(ctx workflow.Context) error {
 	return answers(ctx, []query{
-		{QueryStatus, func() (ProcessView, error) { return p.viewOfParts(), nil },
+		{protocol.QueryStatus, func() (protocol.ProcessView, error) { return p.viewOfParts(), nil },
 			"Where the process stands: as `run --json` prints it, without States, and what it waits for."},
-		{QueryIdea, func() (Sealed, error) { return p.last, nil }, "The latest Idea of the chain: {at, digest, place}. Each part has a chain of its own."},
-		{QueryApprovals, func() (ProcessApprovals, error) { return p.approvalsOfParts(), nil },
+		{protocol.QueryIdea, func() (protocol.Sealed, error) { return p.last, nil }, "The latest Idea of the chain: {at, digest, place}. Each part has a chain of its own."},
+		{protocol.QueryApprovals, func() (protocol.ProcessApprovals, error) { return p.approvalsOfParts(), nil },
 			"What waits for a person, in all parts: {approvals}."},
 	})
 }
@@ -38,14 +39,16 @@ func (p *process) partsStatus() model.ProcessStatus {
 	return cmp.Or(p.over, model.StatusRunning)
 }
 
-func (p *process) viewOfParts() ProcessView {
+func (p *process) viewOfParts() protocol.ProcessView {
 	pending := p.approvalsOfParts().Approvals
-	v := ProcessView{
+	v := protocol.ProcessView{
 		Result: p.partsResult(p.partsStatus()), Waiting: []string{}, Refusals: p.inbox.refused(), Refused: p.inbox.refusals.Count,
-		Accepted: append([]Accepted{}, p.accepted...), Awaiting: len(pending),
+		Accepted: append([]protocol.Accepted{}, p.accepted...), Awaiting: len(pending),
 	}
 	for _, part := range p.parts.List {
-		v.Parts = append(v.Parts, PartView{PartID(p.id, part.Number), part.Report.Status, part.Tokens})
+		v.Parts = append(v.Parts, protocol.PartView{
+			Process: protocol.PartID(p.id, part.Number), Status: part.Report.Status, Instances: part.Tokens,
+		})
 	}
 	if f := p.pausedParts(); f != nil {
 		v.Waiting = append(v.Waiting, "paused: "+f.Message)
@@ -56,11 +59,11 @@ func (p *process) viewOfParts() ProcessView {
 	return v
 }
 
-func (p *process) approvalsOfParts() ProcessApprovals {
-	v := ProcessApprovals{Approvals: []Approval{}}
+func (p *process) approvalsOfParts() protocol.ProcessApprovals {
+	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
 	for _, part := range p.parts.List {
 		for _, a := range part.Report.Pending {
-			v.Approvals = append(v.Approvals, Approval{Process: PartID(p.id, part.Number), Instance: model.TokenOf(a.Call), Pending: a})
+			v.Approvals = append(v.Approvals, protocol.Approval{Process: protocol.PartID(p.id, part.Number), Instance: model.TokenOf(a.Call), Pending: a})
 		}
 	}
 	return v
@@ -77,7 +80,7 @@ func (p *process) showParts(ctx workflow.Context, status model.ProcessStatus) {
 	for _, part := range p.parts.List {
 		if r := part.Report; part.Started && (!r.Over() || r.Status != model.StatusCompleted) && shown < shownParts {
 			shown++
-			fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d |\n", PartID(p.id, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done, r.Calls.Failed)
+			fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d |\n", protocol.PartID(p.id, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done, r.Calls.Failed)
 		}
 	}
 	pending := p.approvalsOfParts().Approvals

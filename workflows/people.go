@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // This file holds what a process does when people signal it: it passes decisions on to the instances they are about, and
@@ -59,7 +60,7 @@ func (p *process) passOn(ctx workflow.Context, kind string, payload map[string]a
 	if p.opening {
 		return errors.New("the process has not begun: nothing waits there")
 	}
-	p.outbox.send(ctx, InstanceID(p.id, token), outgoing{signal: kind, payload: payload, failed: func(error) {
+	p.outbox.send(ctx, protocol.InstanceID(p.id, token), outgoing{signal: kind, payload: payload, failed: func(error) {
 		p.inbox.refuse(ctx, kind, payload, "the instance has ended: nothing waits there")
 	}})
 	return nil
@@ -94,7 +95,7 @@ func (p *process) steer(ctx workflow.Context, kind string, s model.Steering) err
 const keptAccepted = 100
 
 func (p *process) accept(ctx workflow.Context, kind string, s model.Steering) {
-	p.accepted = append(p.accepted, Accepted{ID: s.ID, Signal: kind, By: s.By, Reason: s.Reason, At: workflow.Now(ctx)})
+	p.accepted = append(p.accepted, protocol.Accepted{ID: s.ID, Signal: kind, By: s.By, Reason: s.Reason, At: workflow.Now(ctx)})
 	if len(p.accepted) > keptAccepted {
 		p.accepted = p.accepted[1:]
 	}
@@ -108,8 +109,8 @@ func (p *process) revise(ctx workflow.Context, s model.Steering) error {
 	}
 	p.setIdea(p.mind.Idea())
 	for _, m := range touched {
-		p.outbox.send(ctx, InstanceID(p.id, m.Token), outgoing{
-			signal: SignalCorrect, payload: CorrectSignal{Context: concerning(s.Context, m.Token), By: s.By, Reason: s.Reason},
+		p.outbox.send(ctx, protocol.InstanceID(p.id, m.Token), outgoing{
+			signal: protocol.SignalCorrect, payload: protocol.CorrectSignal{Context: concerning(s.Context, m.Token), By: s.By, Reason: s.Reason},
 		})
 	}
 	p.revisions = append(p.revisions, s)
@@ -188,6 +189,6 @@ func (p *process) followPause(ctx workflow.Context) {
 		if m.Status != model.InstanceWorking {
 			continue
 		}
-		p.outbox.send(ctx, InstanceID(p.id, m.Token), outgoing{signal: SignalHold, payload: HoldSignal{Held: paused}})
+		p.outbox.send(ctx, protocol.InstanceID(p.id, m.Token), outgoing{signal: protocol.SignalHold, payload: protocol.HoldSignal{Held: paused}})
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/store/chain"
-	"processidea/workflows"
 )
 
 // till is a tool server's path that notes every request.
@@ -80,22 +80,22 @@ func (s *scenario) decide(kind, call, more string) {
 }
 
 // waitsFor waits until so many Calls wait for a person.
-func (s *scenario) waitsFor(n int) []workflows.Approval {
+func (s *scenario) waitsFor(n int) []protocol.Approval {
 	s.t.Helper()
-	var v workflows.ProcessApprovals
+	var v protocol.ProcessApprovals
 	eventually(s.t, fmt.Sprintf("%d Calls wait", n), func() bool {
-		v = workflows.ProcessApprovals{}
-		q, err := s.client.QueryWorkflow(s.t.Context(), s.id, "", workflows.QueryApprovals)
+		v = protocol.ProcessApprovals{}
+		q, err := s.client.QueryWorkflow(s.t.Context(), s.id, "", protocol.QueryApprovals)
 		return err == nil && q.Get(&v) == nil && len(v.Approvals) == n
 	})
 	return v.Approvals
 }
 
-func (s *scenario) instance(token string) (v workflows.InstanceView) {
+func (s *scenario) instance(token string) (v protocol.InstanceView) {
 	s.t.Helper()
 	eventually(s.t, "the instance answers", func() bool {
-		v = workflows.InstanceView{}
-		q, err := s.client.QueryWorkflow(s.t.Context(), workflows.InstanceID(s.id, token), "", workflows.QueryStatus)
+		v = protocol.InstanceView{}
+		q, err := s.client.QueryWorkflow(s.t.Context(), protocol.InstanceID(s.id, token), "", protocol.QueryStatus)
 		return err == nil && q.Get(&v) == nil
 	})
 	return v

@@ -8,12 +8,13 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // Process is the mind of a process: it asks the LLM once for all instances, hears from each what became of its Calls,
 // and asks again, until every instance has settled. It begins again from what it carries where its history has grown
 // long.
-func Process(ctx workflow.Context, start Start, carried *CarriedProcess) (*model.Result, error) {
+func Process(ctx workflow.Context, start protocol.Start, carried *CarriedProcess) (*model.Result, error) {
 	p, err := begin(ctx, start, carried)
 	if err != nil {
 		return nil, err
@@ -60,20 +61,20 @@ func Process(ctx workflow.Context, start Start, carried *CarriedProcess) (*model
 type process struct {
 	id, firstRun string
 
-	start  Start
+	start  protocol.Start
 	idea   *model.Idea
-	setup  RequestSetup
+	setup  protocol.RequestSetup
 	mind   *model.Mind
 	inbox  *inbox
 	outbox *outbox
-	last   Sealed
+	last   protocol.Sealed
 	asked  *model.Idea // as it was when the Request under way was made
 	// children are the instances that this run of the workflow has started.
 	children []workflow.ChildWorkflowFuture
 	// states are the States as Idea base of the chain has them, by token: what has changed since is what Requests are told.
 	// Where there is no such Idea, base is zero, and they are those of the Idea that the process began with.
 	states map[string]any
-	base   Sealed
+	base   protocol.Sealed
 	passes int                 // through the loop of this run
 	over   model.ProcessStatus // how it has ended; empty: it has not
 	// parts are what a process of very many instances is split into; nil where it is not.
@@ -86,7 +87,7 @@ type process struct {
 
 	messages  map[string][]any // of the Idea, as far as instances see them, by token
 	held      bool             // the instances were told that the process is paused
-	accepted  []Accepted
+	accepted  []protocol.Accepted
 	revisions []model.Steering // not sealed yet
 
 	notifies  bool        // people are told what waits for them
@@ -103,7 +104,7 @@ type process struct {
 
 // begin reads the Idea, binds its Tools to what this worker knows, and sets up what the process hears and answers. A
 // process that goes on knows the bindings, and all that has happened.
-func begin(ctx workflow.Context, start Start, carried *CarriedProcess) (*process, error) {
+func begin(ctx workflow.Context, start protocol.Start, carried *CarriedProcess) (*process, error) {
 	info := workflow.GetInfo(ctx)
 	p := &process{id: info.WorkflowExecution.ID, firstRun: info.FirstRunID, start: start, inbox: newInbox(ctx), watch: model.Watch{}}
 	idea, problems := model.ReadIdea(start.Idea)
@@ -113,7 +114,7 @@ func begin(ctx workflow.Context, start Start, carried *CarriedProcess) (*process
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, temporal.NewNonRetryableApplicationError(errs.Error(), model.CodeInvalidIdea, nil, errs)
 	}
-	p.setup = RequestSetup{Replies: start.Replies}
+	p.setup = protocol.RequestSetup{Replies: start.Replies}
 	if carried != nil {
 		p.goOn(idea, carried)
 	} else {
@@ -135,7 +136,7 @@ func begin(ctx workflow.Context, start Start, carried *CarriedProcess) (*process
 	if above := p.above(); len(above) > 0 {
 		watch(ctx, p.inbox, above, func() { p.gone = true })
 	}
-	on(p.inbox, ctx, SignalReport, "From an instance: what became of its Calls.", p.onReport)
+	on(p.inbox, ctx, protocol.SignalReport, "From an instance: what became of its Calls.", p.onReport)
 	p.hearPeople(ctx)
 	if err := p.answer(ctx); err != nil || carried != nil {
 		return p, err
@@ -144,7 +145,7 @@ func begin(ctx workflow.Context, start Start, carried *CarriedProcess) (*process
 }
 
 // above lists what the process ends with: the one that it is a part of, and those that it is a delegate of.
-func (p *process) above() []ProcessRef {
+func (p *process) above() []protocol.ProcessRef {
 	above := p.start.Delegation.Above
 	if p.start.Part != nil {
 		above = append(above[:len(above):len(above)], p.start.Part.Of)
@@ -192,12 +193,12 @@ func (p *process) setIdea(idea *model.Idea) {
 }
 
 // prepare asks the worker which Tools it knows.
-func prepare(ctx workflow.Context, idea map[string]any) (*PrepareResult, error) {
+func prepare(ctx workflow.Context, idea map[string]any) (*protocol.PrepareResult, error) {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: 10 * time.Second, Summary: "bind the tools",
 	})
-	var r PrepareResult
-	if err := workflow.ExecuteLocalActivity(ctx, ActivityPrepare, idea).Get(ctx, &r); err != nil {
+	var r protocol.PrepareResult
+	if err := workflow.ExecuteLocalActivity(ctx, protocol.ActivityPrepare, idea).Get(ctx, &r); err != nil {
 		return nil, err
 	}
 	if errs := r.Problems.Errors(); len(errs) > 0 {
@@ -242,8 +243,8 @@ func (p *process) askAtOnce(ctx workflow.Context) {
 
 // instanceSetup is the part of the Idea that every instance needs: the palette, the shared input, State and data, and the
 // Plans that run directly.
-func (p *process) instanceSetup() InstanceSetup {
-	s := InstanceSetup{
+func (p *process) instanceSetup() protocol.InstanceSetup {
+	s := protocol.InstanceSetup{
 		Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}, Context: p.messages[""],
 		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
 		Servers: p.idea.Config.MCP, Held: p.mind.Paused() != nil, Adapt: p.adapts,
@@ -262,16 +263,16 @@ func (p *process) instanceSetup() InstanceSetup {
 	return s
 }
 
-func (p *process) startInstance(ctx workflow.Context, setup InstanceSetup, token string) workflow.ChildWorkflowFuture {
-	own := InstanceOwn{Token: token}
+func (p *process) startInstance(ctx workflow.Context, setup protocol.InstanceSetup, token string) workflow.ChildWorkflowFuture {
+	own := protocol.InstanceOwn{Token: token}
 	summary := "the only instance"
 	if token != "" {
 		own.Context, summary = p.messages[token], "instance "+token
 	}
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: InstanceID(p.id, token), ParentClosePolicy: parentClosePolicy, StaticSummary: summary,
+		WorkflowID: protocol.InstanceID(p.id, token), ParentClosePolicy: parentClosePolicy, StaticSummary: summary,
 	})
-	return workflow.ExecuteChildWorkflow(ctx, InstanceType, setup, own)
+	return workflow.ExecuteChildWorkflow(ctx, protocol.InstanceType, setup, own)
 }
 
 func (p *process) onReport(_ workflow.Context, r model.Report) {
@@ -321,7 +322,7 @@ func (p *process) cancelled(ctx workflow.Context) error {
 	for _, m := range p.mind.Members() {
 		if !p.opening && (m.Status == model.InstanceWorking || m.Status == model.InstanceWaiting) {
 			// One that has just ended cannot be cancelled, and need not be.
-			_ = workflow.RequestCancelExternalWorkflow(ctx, InstanceID(p.id, m.Token), "").Get(ctx, nil)
+			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.id, m.Token), "").Get(ctx, nil)
 		}
 	}
 	p.tellEnds(ctx, len(p.endings.list)) // whatever a lost task decides again, the process is cancelled

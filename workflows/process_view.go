@@ -10,15 +10,16 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // answer sets up what a process answers to queries.
 func (p *process) answer(ctx workflow.Context) error {
 	return answers(ctx, []query{
-		{QueryStatus, func() (ProcessView, error) { return p.view(), nil },
+		{protocol.QueryStatus, func() (protocol.ProcessView, error) { return p.view(), nil },
 			"Where the process stands: as `run --json` prints it, without States, and what it waits for."},
-		{QueryIdea, func() (Sealed, error) { return p.last, nil }, "The latest Idea of the chain: {at, digest, place}."},
-		{QueryApprovals, func() (ProcessApprovals, error) { return p.approvals(), nil },
+		{protocol.QueryIdea, func() (protocol.Sealed, error) { return p.last, nil }, "The latest Idea of the chain: {at, digest, place}."},
+		{protocol.QueryApprovals, func() (protocol.ProcessApprovals, error) { return p.approvals(), nil },
 			"What waits for a person, in all instances: {approvals}."},
 	})
 }
@@ -39,19 +40,16 @@ func answers(ctx workflow.Context, queries []query) error {
 	return nil
 }
 
-func (p *process) view() ProcessView {
+func (p *process) view() protocol.ProcessView {
 	status := cmp.Or(p.over, model.StatusRunning)
 	if p.over == "" && p.mind.Paused() != nil {
 		status = model.StatusPaused
 	}
-	return ProcessView{
+	return protocol.ProcessView{
 		Result: p.result(status, false), Waiting: p.waiting(), Refusals: p.inbox.refused(), Refused: p.inbox.refusals.Count,
-		Accepted: append([]Accepted{}, p.accepted...), Awaiting: len(p.approvals().Approvals),
+		Accepted: append([]protocol.Accepted{}, p.accepted...), Awaiting: len(p.approvals().Approvals),
 	}
 }
-
-// WaitingForPerson begins each line of ProcessView.Waiting that is about a pending approval.
-const WaitingForPerson = "a person: "
 
 // waiting says in a line each what the process waits for.
 func (p *process) waiting() []string {
@@ -67,15 +65,15 @@ func (p *process) waiting() []string {
 	return list
 }
 
-func waitingFor(a Approval) string {
-	return fmt.Sprintf("%s%s %s since %s", WaitingForPerson, a.Call, a.Tool, a.Since.UTC().Format(time.RFC3339))
+func waitingFor(a protocol.Approval) string {
+	return fmt.Sprintf("%s%s %s since %s", protocol.WaitingForPerson, a.Call, a.Tool, a.Since.UTC().Format(time.RFC3339))
 }
 
-func (p *process) approvals() ProcessApprovals {
-	v := ProcessApprovals{Approvals: []Approval{}}
+func (p *process) approvals() protocol.ProcessApprovals {
+	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
 	for _, m := range p.mind.Members() {
 		for _, a := range m.Pending {
-			v.Approvals = append(v.Approvals, Approval{Process: p.id, Instance: m.Token, Pending: a})
+			v.Approvals = append(v.Approvals, protocol.Approval{Process: p.id, Instance: m.Token, Pending: a})
 		}
 	}
 	return v
@@ -147,7 +145,7 @@ func (p *process) tally() string {
 	return strings.Join(parts, ", ")
 }
 
-var attributeStatus = temporal.NewSearchAttributeKeyKeyword(AttributeStatus)
+var attributeStatus = temporal.NewSearchAttributeKeyKeyword(protocol.AttributeStatus)
 
 // attribute keeps IdeaStatus and IdeaAwaiting up to date where they are registered: elsewhere it would fail the workflow
 // task.

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/workflows"
 )
@@ -33,14 +34,14 @@ const (
 func replayer(t *testing.T, s *blobs.Store) worker.WorkflowReplayer {
 	t.Helper()
 	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
-		DataConverter: workflows.DataConverter(blobs.InlineMetadata), ExternalStorage: s.ExternalStorage(),
+		DataConverter: protocol.DataConverter(blobs.InlineMetadata), ExternalStorage: s.ExternalStorage(),
 		Interceptors: []interceptor.WorkerInterceptor{workflows.InOrder()},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.RegisterWorkflowWithOptions(workflows.Process, workflow.RegisterOptions{Name: workflows.ProcessType})
-	r.RegisterWorkflowWithOptions(workflows.Instance, workflow.RegisterOptions{Name: workflows.InstanceType})
+	r.RegisterWorkflowWithOptions(workflows.Process, workflow.RegisterOptions{Name: protocol.ProcessType})
+	r.RegisterWorkflowWithOptions(workflows.Instance, workflow.RegisterOptions{Name: protocol.InstanceType})
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // report tells the process what has changed, when the instance has come to rest, or when the process must know before
@@ -34,7 +35,7 @@ func (i *instance) report(ctx workflow.Context) {
 	r.Number, r.Heard = i.told.reports, i.heard(ctx)
 	r.Quiet, r.Overdue, r.Refusals = quiet, overdue, refused
 	i.told.pending = pending
-	i.outbox.send(ctx, i.setup.Process, outgoing{signal: SignalReport, payload: r, again: true})
+	i.outbox.send(ctx, i.setup.Process, outgoing{signal: protocol.SignalReport, payload: r, again: true})
 }
 
 // heard counts the events of this run's history and of those before.

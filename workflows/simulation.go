@@ -5,18 +5,6 @@ import "processidea/model"
 // This file holds what a workflow knows of simulations: next to nothing. A Tool that is played says so in its binding, and
 // an Idea in its meta, which travel where everything else does.
 
-// MemoSimulated says of a process that no Tool of it was touched.
-const MemoSimulated = "simulated"
-
-// Memo describes a process by its Idea, and marks a simulated one.
-func Memo(idea *model.Idea) map[string]any {
-	m := map[string]any{MemoPath: idea.Path, MemoVersion: idea.Version}
-	if idea.Simulated != nil {
-		m[MemoSimulated] = true
-	}
-	return m
-}
-
 // simulated marks the Idea of a delegate whose Call is played: nothing below it is real.
 func simulated(r model.Ready, idea map[string]any) map[string]any {
 	if r.Binding.Simulated == nil {

@@ -12,8 +12,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/store/chain"
-	"processidea/workflows"
 )
 
 // weigh is an HTTP tool that refuses some weights for good.
@@ -134,11 +134,11 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 	if asJSON(r.Output) != `{"all":{"1":"one","2":"two"}}` || r.Requests != 1 || r.Calls.Done != 4 {
 		t.Errorf("%s after %d Requests, %+v\n%s", asJSON(r.Output), r.Requests, r.Calls, s.story())
 	}
-	v, err := temporalClient.QueryWorkflow(t.Context(), s.id, "", workflows.QueryStatus)
+	v, err := temporalClient.QueryWorkflow(t.Context(), s.id, "", protocol.QueryStatus)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var view workflows.ProcessView
+	var view protocol.ProcessView
 	if err := v.Get(&view); err != nil || view.Ideas < 2 || len(view.Refusals) > 0 {
 		t.Errorf("%+v, %v", view, err)
 	}
@@ -150,7 +150,7 @@ func (s *scenario) replays(tokens ...string) {
 	s.t.Helper()
 	ids := []string{s.id}
 	for _, token := range tokens {
-		ids = append(ids, workflows.InstanceID(s.id, token))
+		ids = append(ids, protocol.InstanceID(s.id, token))
 	}
 	for _, id := range ids {
 		if err := replay(s.t, store, history(s.t, id)); err != nil {

@@ -4,27 +4,28 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
+	"processidea/protocol"
 )
 
 // takeUp hands the instances the Calls that the Idea which the process started from had left unfinished. A Request's Calls
 // are handed out before those of the next: an instance takes no Call of a Request that a later one has closed.
 func (p *process) takeUp(ctx workflow.Context) {
-	var list []Delivery
+	var list []protocol.Delivery
 	request := 0
 	for _, t := range p.mind.TakeUp() {
 		if t.Request != request {
 			p.tell(ctx, list)
 			list, request = nil, t.Request
 		}
-		list = append(list, delivery(InstanceID(p.id, t.Token), SignalCalls, taken(t)))
+		list = append(list, protocol.NewDelivery(protocol.InstanceID(p.id, t.Token), protocol.SignalCalls, taken(t)))
 	}
 	p.tell(ctx, list)
 }
 
-func taken(t model.TakenUp) CallsSignal {
-	s := CallsSignal{Request: t.Request, Last: true}
+func taken(t model.TakenUp) protocol.CallsSignal {
+	s := protocol.CallsSignal{Request: t.Request, Last: true}
 	for _, c := range t.Calls {
-		s.Calls = append(s.Calls, SentCall{Index: c.Index, Call: c.Call, Why: c.Why})
+		s.Calls = append(s.Calls, protocol.SentCall{Index: c.Index, Call: c.Call, Why: c.Why})
 	}
 	return s
 }

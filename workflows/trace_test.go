@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"testing"
 
+	"processidea/protocol"
 	"processidea/worker/telemetry/telemetrytest"
 	"processidea/worker/workertest"
-	"processidea/workflows"
 )
 
 // named finds the spans of a name.
@@ -148,7 +148,7 @@ func TestAnotherWorkerGoesOnWithATraceAndAReplayAddsNothing(t *testing.T) {
 	}
 	third := c.productionWith(r.Environment())
 	for _, id := range []string{s.id, s.id + "/main"} {
-		if _, err := c.client.QueryWorkflow(t.Context(), id, "", workflows.QueryStatus); err != nil {
+		if _, err := c.client.QueryWorkflow(t.Context(), id, "", protocol.QueryStatus); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/worker/engine"
-	"processidea/workflows"
 )
 
 // check holds a process against the rules.
@@ -29,7 +29,7 @@ func (r *rehearsed) check(ctx context.Context, p *process) {
 	}
 	done := map[string]time.Time{}
 	for token := range p.result.Instances {
-		r.history(ctx, p, workflows.InstanceID(p.id, token), done)
+		r.history(ctx, p, protocol.InstanceID(p.id, token), done)
 	}
 	r.history(ctx, p, p.id, done)
 	r.effects(p, good, done)
@@ -99,11 +99,11 @@ func (r *rehearsed) event(id string, e *historypb.HistoryEvent, scheduled map[in
 
 // keyOf gives the Idempotency-Key of the Call that an activity runs; empty where it runs none.
 func keyOf(activity string, input *commonpb.Payloads) string {
-	var in workflows.ExecuteInput
-	if activity != workflows.ActivityExecute || engine.DataConverter(nil).FromPayloads(input, &in) != nil {
+	var in protocol.ExecuteInput
+	if activity != protocol.ActivityExecute || engine.DataConverter(nil).FromPayloads(input, &in) != nil {
 		return ""
 	}
-	return workflows.IdempotencyKey(in.Process, in.Token, in.Call)
+	return protocol.IdempotencyKey(in.Process, in.Token, in.Call)
 }
 
 // effects compares what the tools saw: everything that an undisturbed process did, each under one key, and nothing again once

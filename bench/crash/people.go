@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // decideAll approves what policies want approved. Of a Call whose outcome nobody knows it does what a careful person does: it
@@ -21,22 +21,22 @@ func (r *rehearsed) decideAll(ctx context.Context, all []*process) {
 	}
 }
 
-func (r *rehearsed) pending(ctx context.Context, id string) []workflows.Approval {
+func (r *rehearsed) pending(ctx context.Context, id string) []protocol.Approval {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	var v workflows.ProcessApprovals
-	answer, err := r.client.QueryWorkflow(ctx, id, "", workflows.QueryApprovals)
+	var v protocol.ProcessApprovals
+	answer, err := r.client.QueryWorkflow(ctx, id, "", protocol.QueryApprovals)
 	if err != nil || answer.Get(&v) != nil {
 		return nil
 	}
 	return v.Approvals
 }
 
-func (r *rehearsed) decide(ctx context.Context, a workflows.Approval) {
+func (r *rehearsed) decide(ctx context.Context, a protocol.Approval) {
 	signal, payload := model.Approve, map[string]any{"call": a.Call, "digest": a.Digest, "by": "crash"}
 	if a.Why != "" {
 		r.figures.asked(a.Process + " " + a.Digest)
-		if e := r.tools.effect(workflows.IdempotencyKey(a.Process, a.Instance, a.Call)); e != nil {
+		if e := r.tools.effect(protocol.IdempotencyKey(a.Process, a.Instance, a.Call)); e != nil {
 			signal = model.Answer
 			payload["output"], _ = model.Decode([]byte(e.answer))
 		}

@@ -15,10 +15,10 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/worker/engine"
 	"processidea/worker/workertest"
-	"processidea/workflows"
 )
 
 // bed is a Temporal server with a store. Its workers are processes of their own.
@@ -59,7 +59,7 @@ func (b *bed) work(t *testing.T, program string) (stop func()) {
 }
 
 // begin starts an example.
-func (b *bed) begin(t *testing.T, id, name string, idea *model.Idea, start workflows.Start) client.WorkflowRun {
+func (b *bed) begin(t *testing.T, id, name string, idea *model.Idea, start protocol.Start) client.WorkflowRun {
 	t.Helper()
 	run, _, err := engine.StartOrAttach(t.Context(), b.client, b.namespace, engine.StartProcess{ID: id, Idea: idea, Start: start, File: name})
 	if err != nil {
@@ -94,12 +94,12 @@ func (b *bed) come(t *testing.T, run client.WorkflowRun) (r model.Result) {
 }
 
 var (
-	statusKey   = temporal.NewSearchAttributeKeyKeyword(workflows.AttributeStatus)
-	awaitingKey = temporal.NewSearchAttributeKeyInt64(workflows.AttributeAwaiting)
+	statusKey   = temporal.NewSearchAttributeKeyKeyword(protocol.AttributeStatus)
+	awaitingKey = temporal.NewSearchAttributeKeyInt64(protocol.AttributeAwaiting)
 )
 
 // idle says whether nobody but people is waited for: whoever decides then decides on the same in every run.
-func idle(v workflows.ProcessView) bool {
+func idle(v protocol.ProcessView) bool {
 	for _, i := range v.Instances {
 		if i.Status == model.InstanceWorking {
 			return false
@@ -112,12 +112,12 @@ func idle(v workflows.ProcessView) bool {
 // several.
 func (b *bed) decide(t *testing.T, id string, decided map[string]bool) {
 	t.Helper()
-	var status workflows.ProcessView
-	if err := b.ask(t.Context(), id, workflows.QueryStatus, &status); err != nil || !idle(status) {
+	var status protocol.ProcessView
+	if err := b.ask(t.Context(), id, protocol.QueryStatus, &status); err != nil || !idle(status) {
 		return
 	}
-	var v workflows.ProcessApprovals
-	if err := b.ask(t.Context(), id, workflows.QueryApprovals, &v); err != nil {
+	var v protocol.ProcessApprovals
+	if err := b.ask(t.Context(), id, protocol.QueryApprovals, &v); err != nil {
 		return // it is asked again
 	}
 	for n, a := range v.Approvals {
@@ -162,7 +162,7 @@ func (b *bed) lost(t *testing.T, r model.Result) (list []string) {
 	t.Helper()
 	ids := []string{r.Process}
 	for token := range r.Instances {
-		ids = append(ids, workflows.InstanceID(r.Process, token))
+		ids = append(ids, protocol.InstanceID(r.Process, token))
 	}
 	for _, id := range ids {
 		events := b.client.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)

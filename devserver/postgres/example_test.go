@@ -13,7 +13,7 @@ import (
 	"processidea/activities/mcptool/npmtest"
 	"processidea/examples/diamond/shop"
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 var examplesDir = filepath.Join(root, "examples")
@@ -76,7 +76,7 @@ func (a around) read(t *testing.T, name, file string) string {
 
 // example gives what a process of an example starts from, as the starter would read it. It skips the test where the
 // example's MCP server cannot be had.
-func (a around) example(t *testing.T, name string) (*model.Idea, workflows.Start) {
+func (a around) example(t *testing.T, name string) (*model.Idea, protocol.Start) {
 	t.Helper()
 	source := decoded(t, a.read(t, name, "idea.json"))
 	messages, _ := source["context"].([]any)
@@ -110,7 +110,7 @@ func (a around) example(t *testing.T, name string) (*model.Idea, workflows.Start
 			delegates[tool.Delegate] = decoded(t, a.read(t, name, tool.Delegate))
 		}
 	}
-	return idea, workflows.Start{Idea: source, Replies: a.read(t, name, "replies.jsonl"), Delegation: workflows.Delegation{Files: delegates}}
+	return idea, protocol.Start{Idea: source, Replies: a.read(t, name, "replies.jsonl"), Delegation: protocol.Delegation{Files: delegates}}
 }
 
 func decoded(t *testing.T, text string) map[string]any {

@@ -11,8 +11,8 @@ import (
 	"github.com/wI2L/jsondiff"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/store/chain"
-	"processidea/workflows"
 )
 
 // asked is how many instances are asked for their Calls: each reads its history again. What became of the others stands in
@@ -25,9 +25,9 @@ func (b *bed) outcome(t *testing.T, r model.Result) any {
 	calls := map[string]any{}
 	tokens := slices.Sorted(maps.Keys(r.Instances))
 	for _, token := range tokens[:min(asked, len(tokens))] {
-		var v workflows.InstanceView
-		id := workflows.InstanceID(r.Process, token)
-		await(t, id+" answers", func(ctx context.Context) error { return b.ask(ctx, id, workflows.QueryStatus, &v) })
+		var v protocol.InstanceView
+		id := protocol.InstanceID(r.Process, token)
+		await(t, id+" answers", func(ctx context.Context) error { return b.ask(ctx, id, protocol.QueryStatus, &v) })
 		calls[token] = v.Calls
 	}
 	var ideas []any

@@ -5,26 +5,26 @@ import (
 	"errors"
 	"fmt"
 
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // Seal puts an Idea on its process's chain and gives its digest: SHA-256, in hex, over the canonical bytes of the whole
 // Idea without meta.digest. Sealing the same again changes nothing and gives the same. An Idea that others follow is
 // never replaced: the error wraps ErrTaken.
-func (s *Store) Seal(ctx context.Context, e Entry) (workflows.Sealed, error) {
+func (s *Store) Seal(ctx context.Context, e Entry) (protocol.Sealed, error) {
 	sealed, err := s.seal(ctx, e)
 	if err != nil {
-		return workflows.Sealed{}, fmt.Errorf("chain: seal Idea %d of %s: %w", e.At, e.Process, err)
+		return protocol.Sealed{}, fmt.Errorf("chain: seal Idea %d of %s: %w", e.At, e.Process, err)
 	}
 	return sealed, nil
 }
 
-func (s *Store) seal(ctx context.Context, e Entry) (workflows.Sealed, error) {
+func (s *Store) seal(ctx context.Context, e Entry) (protocol.Sealed, error) {
 	d, err := e.draft()
 	if err != nil {
-		return workflows.Sealed{}, err
+		return protocol.Sealed{}, err
 	}
-	sealed := workflows.Sealed{At: e.At, Place: Place(e.Process, e.At)}
+	sealed := protocol.Sealed{At: e.At, Place: Place(e.Process, e.At)}
 	if sealed.Digest, err = s.sealedBefore(ctx, e, d); err != nil || sealed.Digest != "" {
 		return sealed, err
 	}

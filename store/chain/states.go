@@ -5,11 +5,11 @@ import (
 	"fmt"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // States gives the State of every instance of an Idea, by token, with handles in place of large values.
-func (s *Store) States(ctx context.Context, process string, at workflows.Sealed) (map[string]any, error) {
+func (s *Store) States(ctx context.Context, process string, at protocol.Sealed) (map[string]any, error) {
 	st, err := s.bodyOf(ctx, process, at)
 	if err != nil {
 		return nil, fmt.Errorf("chain: read the States of Idea %d of %s: %w", at.At, process, err)
@@ -23,7 +23,7 @@ func (s *Store) States(ctx context.Context, process string, at workflows.Sealed)
 }
 
 // bodyOf reads an Idea, or remembers it.
-func (s *Store) bodyOf(ctx context.Context, process string, at workflows.Sealed) (*state, error) {
+func (s *Store) bodyOf(ctx context.Context, process string, at protocol.Sealed) (*state, error) {
 	if st := s.tips.of(process, at.Digest); st != nil {
 		return st, nil
 	}

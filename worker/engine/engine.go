@@ -22,6 +22,7 @@ import (
 	"processidea/activities/mcptool"
 	"processidea/activities/notify"
 	"processidea/activities/tools"
+	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
 	"processidea/workflows"
@@ -57,7 +58,7 @@ func onThisMachine(hostPort string) bool {
 
 // DataConverter encodes values as all parts of the program do, and encrypts them where there are keys.
 func DataConverter(keys *encryption.Keys) converter.DataConverter {
-	return converter.NewCodecDataConverter(workflows.DataConverter(blobs.InlineMetadata), Codec(keys))
+	return converter.NewCodecDataConverter(protocol.DataConverter(blobs.InlineMetadata), Codec(keys))
 }
 
 // Codec encrypts and decrypts payloads. What stays inline is told by its metadata, in the clear.
@@ -133,9 +134,9 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
-	w := worker.New(c, workflows.TaskQueue, p.options())
-	w.RegisterWorkflowWithOptions(workflows.Process, workflow.RegisterOptions{Name: workflows.ProcessType})
-	w.RegisterWorkflowWithOptions(workflows.Instance, workflow.RegisterOptions{Name: workflows.InstanceType})
+	w := worker.New(c, protocol.TaskQueue, p.options())
+	w.RegisterWorkflowWithOptions(workflows.Process, workflow.RegisterOptions{Name: protocol.ProcessType})
+	w.RegisterWorkflowWithOptions(workflows.Instance, workflow.RegisterOptions{Name: protocol.InstanceType})
 	p.activities(c).Register(w)
 	return &closing{w, p.MCP}, nil
 }

@@ -12,21 +12,21 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/model"
+	"processidea/protocol"
 	"processidea/store/encryption"
-	"processidea/workflows"
 )
 
 // SearchAttributes are those that make processes findable in the Temporal UI, where they are registered.
 var SearchAttributes = map[string]enumspb.IndexedValueType{
-	workflows.AttributeStatus:   enumspb.INDEXED_VALUE_TYPE_KEYWORD,
-	workflows.AttributePath:     enumspb.INDEXED_VALUE_TYPE_KEYWORD,
-	workflows.AttributeAwaiting: enumspb.INDEXED_VALUE_TYPE_INT,
+	protocol.AttributeStatus:   enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+	protocol.AttributePath:     enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+	protocol.AttributeAwaiting: enumspb.INDEXED_VALUE_TYPE_INT,
 }
 
 // StartProcess is a process to be started.
 type StartProcess struct {
 	ID    string
-	Start workflows.Start
+	Start protocol.Start
 	Idea  *model.Idea
 	// File is the digest of what the process is started from; a second start with another one is refused.
 	File string
@@ -39,20 +39,20 @@ var ErrOtherFile = errors.New("a process of this id was started from another fil
 func StartOrAttach(ctx context.Context, c client.Client, namespace string, s StartProcess) (run client.WorkflowRun, attached bool, err error) {
 	s.Start.Attributes = attributesRegistered(ctx, c, namespace)
 	o := client.StartWorkflowOptions{
-		ID: s.ID, TaskQueue: workflows.TaskQueue,
+		ID: s.ID, TaskQueue: protocol.TaskQueue,
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		StaticSummary:                            s.Idea.Path,
-		Memo:                                     workflows.Memo(s.Idea),
+		Memo:                                     protocol.Memo(s.Idea),
 	}
-	o.Memo[workflows.MemoFile] = s.File
+	o.Memo[protocol.MemoFile] = s.File
 	if s.Start.Attributes {
 		o.TypedSearchAttributes = temporal.NewSearchAttributes(
-			temporal.NewSearchAttributeKeyKeyword(workflows.AttributePath).ValueSet(s.Idea.Path),
-			temporal.NewSearchAttributeKeyInt64(workflows.AttributeAwaiting).ValueSet(0),
+			temporal.NewSearchAttributeKeyKeyword(protocol.AttributePath).ValueSet(s.Idea.Path),
+			temporal.NewSearchAttributeKeyInt64(protocol.AttributeAwaiting).ValueSet(0),
 		)
 	}
-	run, err = c.ExecuteWorkflow(ctx, o, workflows.ProcessType, s.Start)
+	run, err = c.ExecuteWorkflow(ctx, o, protocol.ProcessType, s.Start)
 	var started *serviceerror.WorkflowExecutionAlreadyStarted
 	switch {
 	case err == nil:
@@ -72,7 +72,7 @@ func sameFile(ctx context.Context, c client.Client, s StartProcess) error {
 		return err
 	}
 	var file string
-	err = d.GetMemoValue(workflows.MemoFile, &file)
+	err = d.GetMemoValue(protocol.MemoFile, &file)
 	var missing *encryption.MissingKeyError
 	if errors.As(err, &missing) {
 		return err

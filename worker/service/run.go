@@ -10,11 +10,11 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 
+	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
 	"processidea/worker/engine"
 	"processidea/worker/telemetry"
-	"processidea/workflows"
 )
 
 // dialTimeout bounds the attempt to reach Temporal.
@@ -94,7 +94,7 @@ func (s *service) connect(ctx context.Context) error {
 		return fmt.Errorf("reach Temporal at %s: %w: %w", o.HostPort, errUnreachable, err)
 	}
 	s.undo = append(s.undo, s.client.Close)
-	s.log.Info("connected", "address", o.HostPort, "namespace", o.Namespace, "queue", workflows.TaskQueue)
+	s.log.Info("connected", "address", o.HostPort, "namespace", o.Namespace, "queue", protocol.TaskQueue)
 	return nil
 }
 

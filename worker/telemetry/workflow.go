@@ -8,7 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model"
-	"processidea/workflows"
+	"processidea/protocol"
 )
 
 // Interceptor tells of processes when they end. It looks on: it gives no command, and a replay is not told of.
@@ -20,7 +20,7 @@ type onlooker struct {
 }
 
 func (o *onlooker) InterceptWorkflow(ctx workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
-	if workflow.GetInfo(ctx).WorkflowType.Name != workflows.ProcessType {
+	if workflow.GetInfo(ctx).WorkflowType.Name != protocol.ProcessType {
 		return next
 	}
 	w := &watched{traces: o.traces}
@@ -51,7 +51,7 @@ func path(args []any) string {
 	if len(args) == 0 {
 		return ""
 	}
-	start, _ := args[0].(workflows.Start)
+	start, _ := args[0].(protocol.Start)
 	meta, _ := start.Idea["meta"].(map[string]any)
 	path, _ := meta["path"].(string)
 	return path

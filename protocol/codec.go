@@ -1,4 +1,4 @@
-package workflows
+package protocol
 
 import (
 	"bytes"
@@ -70,7 +70,7 @@ func unmarshal(data []byte, to any) error {
 
 // decodeSignal reads the payload of a signal from another part of this program, which may be of a newer version: keys that
 // are not known are left alone.
-func decodeSignal[T any](raw converter.RawValue) (v T, err error) {
+func DecodeSignal[T any](raw converter.RawValue) (v T, err error) {
 	data, err := jsonIn(raw)
 	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		err = errors.New("want one JSON object")
@@ -82,7 +82,7 @@ func decodeSignal[T any](raw converter.RawValue) (v T, err error) {
 }
 
 // decodeObject reads a signal's payload, which somebody may have written by hand: one JSON object.
-func decodeObject(raw converter.RawValue) (map[string]any, error) {
+func DecodeObject(raw converter.RawValue) (map[string]any, error) {
 	data, err := jsonIn(raw)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,40 @@
+package protocol
+
+import "processidea/model"
+
+// Delegation is what a process knows of delegates: the Idea files that they run, and, where it is one, whose.
+type Delegation struct {
+	// Files are Idea files by their path from the folder of the first one. File is the one of this process; empty: the first.
+	Files map[string]any `json:"files,omitempty"`
+	File  string         `json:"file,omitempty"`
+	// Depth counts the delegates that this process stands within.
+	Depth int `json:"depth,omitempty"`
+	// Above are the processes and instances with which this one ends.
+	Above []ProcessRef `json:"above,omitempty"`
+	// To is the Call that this process runs for; nil: it is no delegate.
+	To *DelegateOf `json:"to,omitempty"`
+}
+
+// DelegateOf names the Call that a delegate runs for.
+type DelegateOf struct {
+	Instance string `json:"instance"` // its workflow id
+	Call     string `json:"call"`
+	// Writes are the paths of State for which it hands values back.
+	Writes []model.Path `json:"writes,omitempty"`
+}
+
+// DelegateReport is what a delegate came to.
+type DelegateReport struct {
+	Call   string              `json:"call"`
+	Status model.ProcessStatus `json:"status"`
+	Output any                 `json:"output"`
+	Error  *model.Fault        `json:"error,omitempty"`
+	// Handed are the values that it hands back, by path.
+	Handed map[string]any `json:"handed,omitempty"`
+}
+
+// DelegateRef is a delegate under way.
+type DelegateRef struct {
+	Call string `json:"call"`
+	ProcessRef
+}

@@ -1,0 +1,51 @@
+package protocol
+
+import (
+	"time"
+
+	"processidea/model"
+)
+
+// ExecuteInput is one Call, ready to run.
+type ExecuteInput struct {
+	Process string         `json:"process"`
+	Token   string         `json:"token"`
+	Call    string         `json:"call"`
+	Tool    string         `json:"tool"`
+	Binding model.Binding  `json:"binding"`
+	Params  map[string]any `json:"params"`
+	Scopes  map[string]any `json:"scopes,omitempty"`
+	// HTTP is the request of an HTTP tool.
+	HTTP any `json:"http,omitempty"`
+	// MCP is the server's tool that an MCP tool stands for, and Server what the Idea says of that server.
+	MCP    *model.MCPTool   `json:"mcp,omitempty"`
+	Server *model.MCPServer `json:"server,omitempty"`
+	// Form is the Tool's parameter schema, given where Params hold large values that only the activity sees whole.
+	Form any `json:"form,omitempty"`
+	// Output and Landing are what the result must fit.
+	Output  any            `json:"output,omitempty"`
+	Landing *model.Landing `json:"landing,omitempty"`
+}
+
+// BurstCall is one Call of a burst, and how long it may take.
+type BurstCall struct {
+	ExecuteInput
+	Timeout time.Duration `json:"timeout"`
+}
+
+// Executed is what became of one Call of a burst.
+type Executed struct {
+	Value any `json:"value,omitempty"`
+	// Fault is why it failed.
+	Fault *model.Fault `json:"fault,omitempty"`
+	// Again says that it may be tried again. Without a Fault it was not tried at all.
+	Again bool `json:"again,omitempty"`
+}
+
+// TakeExecuted words what a Tool came to.
+func TakeExecuted(value any, err error) Executed {
+	if err == nil {
+		return Executed{Value: value}
+	}
+	return Executed{Fault: FaultOf(err), Again: retryable(err)}
+}

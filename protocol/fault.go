@@ -1,0 +1,48 @@
+package protocol
+
+import (
+	"errors"
+
+	enumspb "go.temporal.io/api/enums/v1"
+
+	"processidea/model"
+
+	"go.temporal.io/sdk/temporal"
+)
+
+// codeOf gives the code of what an activity said; empty where it said nothing.
+func CodeOf(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Type()
+	}
+	return ""
+}
+
+// workerLost says whether an activity ended because nobody heard of its worker any more.
+func WorkerLost(err error) bool {
+	var timeout *temporal.TimeoutError
+	return errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT
+}
+
+// faultOf words an activity's error for the LLM and for people.
+func FaultOf(err error) *model.Fault {
+	var timeout *temporal.TimeoutError
+	if errors.As(err, &timeout) {
+		return &model.Fault{Code: model.CodeToolFailed, Message: "it took longer than its timeout allows"}
+	}
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		code := app.Type()
+		if code == "" {
+			code = model.CodeToolFailed
+		}
+		return &model.Fault{Code: code, Message: app.Message()}
+	}
+	return &model.Fault{Code: model.CodeToolFailed, Message: err.Error()}
+}
+
+func retryable(err error) bool {
+	var app *temporal.ApplicationError
+	return !errors.As(err, &app) || !app.NonRetryable()
+}

@@ -1,0 +1,53 @@
+package protocol
+
+// Names that stand in histories and in other people's scripts. They never change.
+const (
+	TaskQueue = "process-idea"
+
+	ProcessType  = "Process"
+	InstanceType = "Instance"
+
+	ActivityPrepare = "Prepare"
+	ActivityRequest = "Request"
+	ActivityExecute = "Execute"
+	ActivityBurst   = "Burst"
+	ActivitySeal    = "Seal"
+	ActivityGone    = "Gone"
+	ActivityDeliver = "Deliver"
+	ActivityGather  = "Gather"
+	// ActivityDiscover asks MCP servers for their tools.
+	ActivityDiscover = "Discover"
+	// ActivityNotify tells people what waits for them.
+	ActivityNotify = "Notify"
+
+	// SignalCalls hands Calls of a Request to an instance (CallsSignal). The Request activity sends it.
+	SignalCalls = "calls"
+	// SignalClose ends a Request at an instance (CloseSignal). The process sends it.
+	SignalClose = "close"
+	// SignalEnd ends an instance (EndSignal). The process sends it.
+	SignalEnd = "end"
+	// SignalReport tells a process what became of an instance's Calls (model.Report). The instance sends it.
+	SignalReport = "report"
+	// SignalPart tells a process what a part of it has come to (model.PartReport). The part sends it.
+	SignalPart = "part"
+	// SignalDelegate tells an instance what the delegate of a Call has come to (DelegateReport). The delegate sends it.
+	SignalDelegate = "delegate"
+	// SignalHold keeps an instance from starting anything new, and lets it go on (HoldSignal). The process sends it.
+	SignalHold = "hold"
+	// SignalCorrect brings a person's correction to an instance (CorrectSignal). The process sends it.
+	SignalCorrect = "correct"
+
+	QueryStatus    = "status"
+	QueryIdea      = "idea"
+	QueryApprovals = "approvals"
+
+	// MemoPath, MemoVersion and MemoFile describe a process: its Idea's path and version, and the digest of the file.
+	MemoPath    = "path"
+	MemoVersion = "version"
+	MemoFile    = "file"
+
+	// The search attributes, where they are registered.
+	AttributeStatus   = "IdeaStatus"
+	AttributeAwaiting = "IdeaAwaiting"
+	AttributePath     = "IdeaPath"
+)

@@ -1,0 +1,29 @@
+package protocol
+
+import "processidea/model"
+
+// PrepareResult is what a process's Tools were bound to.
+type PrepareResult struct {
+	Bindings map[string]model.Binding `json:"bindings"`
+	// Notify says that the worker knows whom to tell what waits for people.
+	Notify bool `json:"notify,omitempty"`
+	// LLM says that the worker knows an LLM to ask.
+	LLM bool `json:"llm,omitempty"`
+	// Problems are Tools that cannot be bound.
+	Problems model.Problems `json:"problems,omitempty"`
+}
+
+// RequestSetup is what all Requests of a process share.
+type RequestSetup struct {
+	Idea     map[string]any           `json:"idea"`
+	Bindings map[string]model.Binding `json:"bindings"`
+	Replies  string                   `json:"replies,omitempty"`
+}
+
+// RequestStates says where the States are that a Request is about, which its Brief leaves out.
+type RequestStates struct {
+	// Base is the Idea of the chain from which they grew; At 0: the Idea in the RequestSetup.
+	Base Sealed `json:"base"`
+	// Changes is what each differs in from its State there, by token, as model.Delta gives it.
+	Changes map[string]any `json:"changes,omitempty"`
+}

@@ -1,0 +1,53 @@
+package protocol
+
+import "processidea/model"
+
+// SealInput is one Idea of the chain, before it has a digest.
+type SealInput struct {
+	Process string
+	At      int
+	Parent  string
+	Idea    map[string]any
+	Brief   *model.Brief
+	Calls   []any
+	Output  any
+	// Request is the number of the Request that seals it; 0 where none does.
+	Request int `json:",omitempty"`
+	// Log is what changed the instances since the parent.
+	Log []model.LogEntry `json:",omitempty"`
+}
+
+// Sealed is one Idea of the chain: number, digest and place in the store.
+type Sealed struct {
+	At     int    `json:"at"`
+	Digest string `json:"digest"`
+	Place  string `json:"place"`
+}
+
+// GatherInput is what a process that was split ends with.
+type GatherInput struct {
+	Process string `json:"process"`
+	// Idea is the Idea file's content, with every correction.
+	Idea map[string]any `json:"idea"`
+	// Parts are the latest Ideas of the parts.
+	Parts []GatherPart `json:"parts"`
+	// Parent is the digest of the process's Idea before; At is the number of the one to be made.
+	Parent string `json:"parent,omitempty"`
+	At     int    `json:"at"`
+	Output any    `json:"output"`
+}
+
+// GatherPart is the latest Idea of a part.
+type GatherPart struct {
+	Process string   `json:"process"`
+	Last    Sealed   `json:"last"`
+	Tokens  []string `json:"tokens"`
+	// Statuses say where each instance stands.
+	Statuses map[string]model.InstanceStatus `json:"statuses"`
+}
+
+// Gathered is what Gather found and sealed.
+type Gathered struct {
+	States map[string]any `json:"states"` // by token
+	Last   Sealed         `json:"last"`
+}

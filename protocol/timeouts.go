@@ -1,0 +1,13 @@
+package protocol
+
+import "time"
+
+const (
+	// HeartbeatTimeout is after how long without a heartbeat a worker counts as lost.
+	HeartbeatTimeout = 5 * time.Second
+	// HeartbeatLost is the error type by which a retry policy knows an activity whose worker was lost.
+	HeartbeatLost = "TemporalTimeout:Heartbeat"
+	// DiscoverPatience is how long MCP servers may take to list their tools: time enough for one that is installed when it
+	// is first run.
+	DiscoverPatience = 150 * time.Second
+)

@@ -1,0 +1,80 @@
+package protocol
+
+import (
+	"slices"
+	"time"
+
+	"processidea/model"
+)
+
+// Inline marks answers to queries: they stay in the answer whatever their size, since people without our store read
+// them.
+type Inline interface{ inline() }
+
+// WaitingForPerson begins each line of ProcessView.Waiting that is about a pending approval.
+const WaitingForPerson = "a person: "
+
+// ProcessView answers the query "status" of a process: as `run --json` without States, and what it waits for.
+type ProcessView struct {
+	model.Result
+	// Waiting says, for people, what the process waits for.
+	Waiting []string `json:"waiting"`
+	// Awaiting counts the Calls that wait for a person.
+	Awaiting int `json:"awaiting"`
+	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
+	Refusals []model.Refusal `json:"refusals"`
+	Refused  int             `json:"refused"`
+	// Accepted are the last hundred signals by which people steered the process.
+	Accepted []Accepted `json:"accepted"`
+	// Parts are those of a process that is split: their instances are <process of the part>/<token>.
+	Parts []PartView `json:"parts,omitempty"`
+}
+
+func (ProcessView) inline() {}
+
+// InstanceID gives the workflow id of an instance, which of a split process is that of its part.
+func (v ProcessView) InstanceID(token string) string {
+	for _, part := range v.Parts {
+		if slices.Contains(part.Instances, token) {
+			return InstanceID(part.Process, token)
+		}
+	}
+	return InstanceID(v.Process, token)
+}
+
+// PartView is one part of a process that is split.
+type PartView struct {
+	Process   string              `json:"process"`
+	Status    model.ProcessStatus `json:"status"` // empty: it has not begun
+	Instances []string            `json:"instances"`
+}
+
+// Accepted is a signal by which somebody steered the process, once it has taken effect.
+type Accepted struct {
+	ID     string    `json:"id,omitempty"` // as the signal gave it
+	Signal string    `json:"signal"`
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	At     time.Time `json:"at"`
+}
+
+// ApprovalsView answers the query "approvals" of an instance.
+type ApprovalsView struct {
+	Approvals []model.Pending `json:"approvals"`
+}
+
+func (ApprovalsView) inline() {}
+
+// Approval is a pending approval of a process, with its instance.
+type Approval struct {
+	Process  string `json:"process"`
+	Instance string `json:"instance"`
+	model.Pending
+}
+
+// ProcessApprovals answers the query "approvals" of a process.
+type ProcessApprovals struct {
+	Approvals []Approval `json:"approvals"`
+}
+
+func (ProcessApprovals) inline() {}
