@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"processidea/model"
+	"processidea/model/turn"
 )
 
 func TestAStreamThatBreaksOffIsATruncatedReplyAndKeepsItsCalls(t *testing.T) {
@@ -39,7 +39,7 @@ func TestAStreamThatBreaksOffIsATruncatedReplyAndKeepsItsCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply, heard, err := replying(t, row.h)
-			if err != nil || reply.Whole || reply.End.Code != model.CodeTruncated || !strings.Contains(reply.End.Message, row.want) {
+			if err != nil || reply.Whole || reply.End.Code != turn.CodeTruncated || !strings.Contains(reply.End.Message, row.want) {
 				t.Fatalf("%v %+v", err, reply)
 			}
 			if n, last := heard.calls(); n != row.n || last || len(reply.Idle) > 0 {
@@ -140,7 +140,7 @@ func TestAnLLMThatNeverEndsIsLeftAlone(t *testing.T) {
 
 func TestAReplyThatNeverBeginsIsTold(t *testing.T) {
 	reply, _, err := replying(t, streaming(chunks(spoken("I am afraid I cannot plan that.")...)))
-	if err != nil || reply.End == nil || reply.End.Code != model.CodeNotJSON || !strings.Contains(reply.End.Message, `it begins with "I am afraid`) {
+	if err != nil || reply.End == nil || reply.End.Code != turn.CodeNotJSON || !strings.Contains(reply.End.Message, `it begins with "I am afraid`) {
 		t.Fatalf("%v %+v", err, reply.End)
 	}
 }

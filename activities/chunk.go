@@ -7,7 +7,7 @@ import (
 
 	"github.com/valyala/fastjson"
 
-	"processidea/model"
+	"processidea/model/turn"
 )
 
 // chunkStream is what an LLM says, chunk by chunk. The openai client's Stream and its ChatCompletionChunk take many times
@@ -53,7 +53,7 @@ func (s *chunkStream) Current() chunk { return s.chunk }
 // chunk is what is wanted of a chunk.
 type chunk struct {
 	choices []choice
-	usage   model.Usage
+	usage   turn.Usage
 	bytes   int
 }
 
@@ -64,7 +64,7 @@ type choice struct {
 
 // chunkOf leaves out what is of another type than it should be, as the openai client does.
 func chunkOf(v *fastjson.Value, bytes int) chunk {
-	c := chunk{bytes: bytes, usage: model.Usage{
+	c := chunk{bytes: bytes, usage: turn.Usage{
 		PromptTokens: v.GetInt("usage", "prompt_tokens"), CompletionTokens: v.GetInt("usage", "completion_tokens"),
 	}}
 	for _, o := range v.GetArray("choices") {

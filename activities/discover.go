@@ -6,31 +6,31 @@ import (
 	"fmt"
 
 	"processidea/activities/tools"
-	"processidea/model"
+	"processidea/model/ideafile"
 	"processidea/protocol"
 )
 
 // Discover asks an Idea's MCP servers for their tools, once, when a process starts: from then on they are Tools of its
 // palette, pinned by a digest.
-func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*model.Furnished, error) {
+func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*ideafile.MCPPalette, error) {
 	defer heartbeat(ctx)()
-	read, problems := model.ReadIdea(idea)
+	read, problems := ideafile.ReadIdea(idea)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return &model.Furnished{Problems: errs}, nil
+		return &ideafile.MCPPalette{Problems: errs}, nil
 	}
 	if read.Simulated != nil {
-		return &model.Furnished{Tools: map[string]any{}}, nil
+		return &ideafile.MCPPalette{Tools: map[string]any{}}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, protocol.DiscoverPatience)
 	defer cancel()
-	offers := map[string][]model.Offer{}
+	offers := map[string][]ideafile.MCPToolSpec{}
 	for _, s := range read.Unlisted() {
 		var err error
 		if offers[s.Name], err = a.MCP.List(ctx, s); err != nil {
 			return nil, unreported(ctx, failure(fmt.Errorf("MCP server %s: %w", s.Name, err)))
 		}
 	}
-	f := read.Furnish(offers)
+	f := read.WithMCPTools(offers)
 	return &f, nil
 }
 

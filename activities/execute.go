@@ -12,7 +12,9 @@ import (
 	"processidea/activities/httptool"
 	"processidea/activities/mcptool"
 	"processidea/activities/tools"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
@@ -41,7 +43,7 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 		err = a.check(in, branch, result)
 	}
 	if err != nil {
-		return nil, final(model.CodeBadOutput, err)
+		return nil, final(ideafile.CodeBadOutput, err)
 	}
 	result, err = a.keep(ctx, result)
 	if err != nil || !said {
@@ -55,7 +57,7 @@ func (a *Activities) keep(ctx context.Context, value any) (any, error) {
 	light, err := patiently(ctx, func() (any, error) { return a.Store.Offload(ctx, value) })
 	if err != nil {
 		return nil, temporal.NewApplicationErrorWithOptions(clip("the tool ran, and its result could not be kept: "+err.Error()),
-			model.CodeUnknown, temporal.ApplicationErrorOptions{})
+			ideafile.CodeUnknown, temporal.ApplicationErrorOptions{})
 	}
 	return light, nil
 }
@@ -74,12 +76,12 @@ func (a *Activities) restore(ctx context.Context, in protocol.ExecuteInput) (par
 	if in.Form == nil {
 		return params, scopes, nil
 	}
-	form, err := model.CompileSchema(in.Form)
+	form, err := jsonschema.CompileSchema(in.Form)
 	if err == nil {
 		err = form.Validate(params)
 	}
 	if err != nil {
-		return nil, nil, final(model.CodeBadParams, err)
+		return nil, nil, final(ideafile.CodeBadParams, err)
 	}
 	return params, scopes, nil
 }
@@ -89,14 +91,14 @@ func (a *Activities) run(ctx context.Context, in protocol.ExecuteInput, params, 
 		return a.play(in)
 	}
 	key := protocol.IdempotencyKey(in.Process, in.Token, in.Call)
-	if in.Binding.Kind == model.KindHTTP {
+	if in.Binding.Kind == ideafile.KindHTTP {
 		spec, err := httptool.ParseSpec(in.HTTP)
 		if err != nil {
 			return nil, tools.Final(err)
 		}
 		return a.HTTP.Do(ctx, spec, params, scopes, key)
 	}
-	if in.Binding.Kind == model.KindMCP {
+	if in.Binding.Kind == ideafile.KindMCP {
 		return a.callMCP(ctx, in, params, key)
 	}
 	tool, ok := a.Tools.Lookup(in.Binding.Name)
@@ -116,16 +118,16 @@ func (a *Activities) check(in protocol.ExecuteInput, branch int, value any) erro
 	if limit == 0 {
 		limit = defaultMaxResult
 	}
-	data := model.Encode(value)
+	data := jsonval.Encode(value)
 	if n := len(data); n > limit {
 		return fmt.Errorf("the result has %d bytes; the limit is %d", n, limit)
 	}
 	// What is kept must be readable again: no deeper, no larger numbers than Decode takes.
-	if _, err := model.Decode(data); err != nil {
+	if _, err := jsonval.Decode(data); err != nil {
 		return fmt.Errorf("the result cannot be kept: %w", err)
 	}
 	if in.Output != nil {
-		form, err := model.CompileSchema(in.Output)
+		form, err := jsonschema.CompileSchema(in.Output)
 		if err == nil {
 			err = form.Validate(value)
 		}
@@ -148,7 +150,7 @@ func failure(err error) error {
 		o.NonRetryable = !h.Retry
 		o.NextRetryDelay = min(h.RetryAfter, time.Hour)
 	}
-	code := model.CodeToolFailed
+	code := ideafile.CodeToolFailed
 	var m *mcptool.Error
 	if errors.As(err, &m) {
 		code = m.Code

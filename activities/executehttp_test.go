@@ -12,7 +12,9 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"processidea/activities/httptool"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/statelog"
 	"processidea/protocol"
 )
 
@@ -20,7 +22,7 @@ import (
 func execute(t *testing.T, h http.HandlerFunc, in protocol.ExecuteInput) (result any, err error) {
 	t.Helper()
 	s := serve(t, h)
-	in.Process, in.Call, in.Tool, in.Binding = "refunds 7", "3.2@①", "pay", model.Binding{Kind: model.KindHTTP}
+	in.Process, in.Call, in.Tool, in.Binding = "refunds 7", "3.2@①", "pay", ideafile.Binding{Kind: ideafile.KindHTTP}
 	in.Token = "①"
 	in.HTTP = map[string]any{"url": s.URL + "/pay", "headers": map[string]any{"Authorization": "Bearer $env:PAY_TOKEN"}}
 	a := newWorker(t, LLM{})
@@ -49,7 +51,7 @@ func TestAnHTTPToolIsCalledWithItsKeyItsScopesAndItsSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(model.Encode(result)); got != `{"amount":12345678901234567890.10,"by":"Bearer [secret PAY_TOKEN]"}` {
+	if got := string(jsonval.Encode(result)); got != `{"amount":12345678901234567890.10,"by":"Bearer [secret PAY_TOKEN]"}` {
 		t.Error(got)
 	}
 	if body != `{"_scopes":{"state.user":"Ada"},"amount":1.50}` || head.Get("Authorization") != "Bearer t0p-secret" {
@@ -62,7 +64,7 @@ func TestAnHTTPToolIsCalledWithItsKeyItsScopesAndItsSecret(t *testing.T) {
 
 // The branch that a tool says it took stays in sight of the instance; what goes there is checked and stored by itself.
 func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
-	landing := &model.Landing{Schema: map[string]any{"properties": map[string]any{"ok": map[string]any{"type": "integer"}}}}
+	landing := &statelog.ResultContract{Schema: map[string]any{"properties": map[string]any{"ok": map[string]any{"type": "integer"}}}}
 	if err := json.Unmarshal([]byte(`"†state.ok || †state.failed"`), &landing.Path); err != nil {
 		t.Fatal(err)
 	}
@@ -79,21 +81,21 @@ func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
 		}, protocol.ExecuteInput{Landing: landing})
 		switch {
 		case c.wrong != "":
-			if app := refused(t, err); app.Type() != model.CodeBadOutput || !strings.Contains(app.Message(), c.wrong) {
+			if app := refused(t, err); app.Type() != ideafile.CodeBadOutput || !strings.Contains(app.Message(), c.wrong) {
 				t.Errorf("%s: %v", c.body, app)
 			}
-		case err != nil || string(model.Encode(result)) != c.want:
-			t.Errorf("%s: %s, %v", c.body, model.Encode(result), err)
+		case err != nil || string(jsonval.Encode(result)) != c.want:
+			t.Errorf("%s: %s, %v", c.body, jsonval.Encode(result), err)
 		}
 	}
-	large := `"` + strings.Repeat("x", 2*model.LargeValue) + `"`
+	large := `"` + strings.Repeat("x", 2*jsonval.LargeValue) + `"`
 	result, err := execute(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"_outputPath": "failed", "_result": `+large+`}`)
 	}, protocol.ExecuteInput{Landing: landing})
 	said, _ := result.(map[string]any)
-	if _, stored := model.AsHandle(said["_result"]); err != nil || !stored || said["_outputPath"] != "†state.failed" {
-		t.Errorf("%s, %v", model.Encode(result), err)
+	if _, stored := jsonval.AsHandle(said["_result"]); err != nil || !stored || said["_outputPath"] != "†state.failed" {
+		t.Errorf("%s, %v", jsonval.Encode(result), err)
 	}
 }
 
@@ -105,7 +107,7 @@ func TestTheStatusOfAnHTTPToolSaysWhetherTemporalTriesAgain(t *testing.T) {
 			_, _ = io.WriteString(w, "t0p-secret is wrong "+strings.Repeat("é", 3000))
 		}, protocol.ExecuteInput{})
 		app := refused(t, err)
-		if app.Type() != model.CodeToolFailed || app.NonRetryable() == again || (app.NextRetryDelay() == 7*time.Second) != again {
+		if app.Type() != ideafile.CodeToolFailed || app.NonRetryable() == again || (app.NextRetryDelay() == 7*time.Second) != again {
 			t.Errorf("%d: %v, again after %s", status, app, app.NextRetryDelay())
 		}
 		if text := app.Message(); !strings.Contains(text, fmt.Sprintf("status %d", status)) || strings.Contains(text, "t0p-secret") ||
@@ -118,7 +120,7 @@ func TestTheStatusOfAnHTTPToolSaysWhetherTemporalTriesAgain(t *testing.T) {
 func TestAResultThatIsTooLargeOrOfAnotherFormIsARuntimeError(t *testing.T) {
 	h := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"paid":"no"}`) }
 	form := map[string]any{"type": "object", "properties": map[string]any{"paid": map[string]any{"type": "boolean"}}}
-	if _, err := execute(t, h, protocol.ExecuteInput{Output: form}); refused(t, err).Type() != model.CodeBadOutput || !refused(t, err).NonRetryable() {
+	if _, err := execute(t, h, protocol.ExecuteInput{Output: form}); refused(t, err).Type() != ideafile.CodeBadOutput || !refused(t, err).NonRetryable() {
 		t.Errorf("%v", err)
 	}
 	large := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, strings.Repeat("a", 21<<20)) }

@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/activities/secret"
-	"processidea/model"
+	"processidea/model/turn"
 )
 
 // fault is what a server said against a request, in whatever form it said it.
@@ -109,20 +109,20 @@ const quota = "insufficient_quota"
 func (c *chat) refusal(err error) error {
 	var busy errBusy
 	if errors.As(err, &busy) {
-		return temporal.NewApplicationErrorWithOptions(busy.Error(), model.CodeLLMUnreachable,
+		return temporal.NewApplicationErrorWithOptions(busy.Error(), turn.CodeLLMUnreachable,
 			temporal.ApplicationErrorOptions{NextRetryDelay: busy.wait})
 	}
 	f := c.fault
 	if f == nil {
 		return temporal.NewApplicationErrorWithOptions("the LLM cannot be reached: "+c.said(c.cause(err)),
-			model.CodeLLMUnreachable, temporal.ApplicationErrorOptions{})
+			turn.CodeLLMUnreachable, temporal.ApplicationErrorOptions{})
 	}
 	words := c.said(cmp.Or(f.message, f.code, f.kind, http.StatusText(f.status)))
 	words = fmt.Sprintf("the LLM's server answered %d: %s", f.status, words)
 	if !f.transient() {
-		return temporal.NewApplicationErrorWithOptions(words, model.CodeLLMRefused, temporal.ApplicationErrorOptions{NonRetryable: true})
+		return temporal.NewApplicationErrorWithOptions(words, turn.CodeLLMRefused, temporal.ApplicationErrorOptions{NonRetryable: true})
 	}
-	return temporal.NewApplicationErrorWithOptions(words, model.CodeLLMUnreachable,
+	return temporal.NewApplicationErrorWithOptions(words, turn.CodeLLMUnreachable,
 		temporal.ApplicationErrorOptions{NextRetryDelay: retryAfter(c.answer, time.Now())})
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"processidea/model"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -14,7 +14,7 @@ import (
 func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*protocol.Gathered, error) {
 	defer heartbeat(ctx)()
 	g := &protocol.Gathered{States: map[string]any{}}
-	brief := &model.Brief{Process: in.Process}
+	brief := &turn.RequestInput{Process: in.Process}
 	for _, part := range in.Parts {
 		states, err := a.statesOf(ctx, part)
 		if err != nil {
@@ -22,7 +22,7 @@ func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*prot
 		}
 		for _, token := range part.Tokens {
 			g.States[token] = states[token]
-			brief.Covered = append(brief.Covered, model.Covered{Token: token, State: states[token], Status: part.Statuses[token]})
+			brief.Covered = append(brief.Covered, turn.InstanceInput{Token: token, State: states[token], Status: part.Statuses[token]})
 		}
 	}
 	sealed, err := a.Seal(ctx, protocol.SealInput{

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // maxPreface is how much prose may stand before a Markdown fence, in bytes.
@@ -52,7 +52,7 @@ func (g *guard) Write(text string) error {
 // Close says what is wrong with a text that has ended before it began.
 func (g *guard) Close() error {
 	if lead := strings.TrimSpace(g.lead); !g.begun && !g.thinking && lead != "" {
-		return errForm{fmt.Sprintf("it begins with %q", model.Clip(lead, 60))}
+		return errForm{fmt.Sprintf("it begins with %q", jsonval.Clip(lead, 60))}
 	}
 	return nil
 }

@@ -16,7 +16,9 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
@@ -63,7 +65,7 @@ func newWorker(t testing.TB, l LLM) *Activities {
 }
 
 // makeRequest runs one Request as a worker does.
-func makeRequest(t testing.TB, a *Activities) (*model.Reply, error) {
+func makeRequest(t testing.TB, a *Activities) (*turn.Reply, error) {
 	t.Helper()
 	return requestIn(t, a, newEnvironment())
 }
@@ -74,21 +76,21 @@ func newEnvironment() *testsuite.TestActivityEnvironment {
 	return s.NewTestActivityEnvironment()
 }
 
-func requestIn(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironment) (*model.Reply, error) {
+func requestIn(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironment) (*turn.Reply, error) {
 	t.Helper()
 	env.SetDataConverter(protocol.DataConverter("inline"))
 	env.RegisterActivityWithOptions(a.Request, activity.RegisterOptions{Name: protocol.ActivityRequest})
-	idea, err := model.DecodeObject([]byte(shoutIdea))
+	idea, err := jsonval.DecodeObject([]byte(shoutIdea))
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup := protocol.RequestSetup{Idea: idea, Bindings: map[string]model.Binding{"shout": {Kind: model.KindGo, Name: "shout"}}}
-	brief := &model.Brief{Process: "p", Number: 1, Turn: 1, Covered: []model.Covered{{State: map[string]any{}}}}
+	setup := protocol.RequestSetup{Idea: idea, Bindings: map[string]ideafile.Binding{"shout": {Kind: ideafile.KindGo, Name: "shout"}}}
+	brief := &turn.RequestInput{Process: "p", Number: 1, Turn: 1, Covered: []turn.InstanceInput{{State: map[string]any{}}}}
 	result, err := env.ExecuteActivity(protocol.ActivityRequest, setup, brief)
 	if err != nil {
 		return nil, err
 	}
-	var reply model.Reply
+	var reply turn.Reply
 	if err := result.Get(&reply); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +131,7 @@ func (s *server) requests() []map[string]any {
 }
 
 // replying makes one Request of a server that answers as h says.
-func replying(t testing.TB, h http.HandlerFunc) (*model.Reply, *ears, error) {
+func replying(t testing.TB, h http.HandlerFunc) (*turn.Reply, *ears, error) {
 	t.Helper()
 	a := newWorker(t, serve(t, h).llm())
 	reply, err := makeRequest(t, a)

@@ -12,7 +12,8 @@ import (
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/prompt"
 	"processidea/rehearsal"
 )
 
@@ -66,8 +67,8 @@ func transport() *http.Transport {
 type chat struct {
 	client   openai.Client
 	params   openai.ChatCompletionNewParams
-	form     model.Form
-	messages []model.PromptMessage
+	form     prompt.Form
+	messages []prompt.PromptMessage
 	options  []option.RequestOption
 	way      way
 	answer   *http.Response // the last one
@@ -78,7 +79,7 @@ type chat struct {
 	turn     string // the key of its turn
 }
 
-func (l LLM) chat(config model.LLM, form model.Form, messages []model.PromptMessage) *chat {
+func (l LLM) chat(config ideafile.LLM, form prompt.Form, messages []prompt.PromptMessage) *chat {
 	// Retries are Temporal's: the client's own would hide them, and repeat a stream.
 	options := []option.RequestOption{option.WithHTTPClient(wire), option.WithMaxRetries(0), option.WithBaseURL(openAI)}
 	if l.BaseURL != "" {

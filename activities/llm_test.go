@@ -12,7 +12,9 @@ import (
 	"github.com/openai/openai-go/v3/option"
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/prompt"
+	"processidea/model/turn"
 )
 
 // opens asks a server once and gives what came of it.
@@ -23,8 +25,8 @@ func opens(t *testing.T, l LLM, h http.HandlerFunc) error {
 	if l.BaseURL == "" {
 		l.BaseURL = s.URL + "/v1"
 	}
-	form := model.Form{Schema: map[string]any{"type": "object"}, Strict: true}
-	c := l.chat(model.LLM{}, form, []model.PromptMessage{{Role: "user", Content: "hi"}})
+	form := prompt.Form{Schema: map[string]any{"type": "object"}, Strict: true}
+	c := l.chat(ideafile.LLM{}, form, []prompt.PromptMessage{{Role: "user", Content: "hi"}})
 	_, err := c.open(t.Context())
 	if err == nil {
 		return nil
@@ -87,7 +89,7 @@ func TestAKeyThatTheServerRepeatsStandsInNoError(t *testing.T) {
 func TestAServerThatCannotBeReachedIsAskedAgain(t *testing.T) {
 	err := opens(t, LLM{BaseURL: "http://127.0.0.1:1/v1"}, nil)
 	var app *temporal.ApplicationError
-	if !errors.As(err, &app) || app.NonRetryable() || app.Type() != model.CodeLLMUnreachable {
+	if !errors.As(err, &app) || app.NonRetryable() || app.Type() != turn.CodeLLMUnreachable {
 		t.Errorf("%v", err)
 	}
 }
@@ -107,7 +109,7 @@ func TestRetryAfterIsSecondsOrADateAndAnHourAtMost(t *testing.T) {
 
 func TestAnEmptyBaseURLInTheEnvironmentCountsAsUnset(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", "")
-	c := LLM{Key: "k"}.chat(model.LLM{}, model.Form{}, nil)
+	c := LLM{Key: "k"}.chat(ideafile.LLM{}, prompt.Form{}, nil)
 	var asked string
 	c.options = append(c.options, withMiddleware(func(r *http.Request) { asked = r.URL.String() }))
 	_, _ = c.open(t.Context())

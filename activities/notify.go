@@ -9,11 +9,12 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"processidea/activities/notify"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
 )
 
 // Notify tells people what has changed for them. A worker that knows nobody to tell tells nobody.
-func (a *Activities) Notify(ctx context.Context, n model.Notices) error {
+func (a *Activities) Notify(ctx context.Context, n turn.Notices) error {
 	if a.Notices == nil {
 		return nil
 	}
@@ -23,7 +24,7 @@ func (a *Activities) Notify(ctx context.Context, n model.Notices) error {
 	err := a.Notices.Send(ctx, "msg_"+hex.EncodeToString(sum[:16]), n)
 	var failed *notify.Error
 	if errors.As(err, &failed) && !failed.Retry {
-		return final(model.CodeToolFailed, err)
+		return final(ideafile.CodeToolFailed, err)
 	}
 	return err
 }

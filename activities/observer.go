@@ -8,7 +8,8 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -39,7 +40,7 @@ type RequestSeen struct {
 	Began, Ended    time.Time     // from its turn on
 	FirstByte       time.Time     // zero where none came
 	Waited          time.Duration // for its turn, before it began
-	Usage           model.Usage
+	Usage           turn.Usage
 	Finish          string // the LLM's finish reason; empty where the stream broke off
 	Outcome         string // OutcomeWhole, OutcomeCutOff, or the code of what went wrong
 }
@@ -47,7 +48,7 @@ type RequestSeen struct {
 // CallSeen is what there is to be seen of a Call when it begins. Several attempts at one Call are seen each by itself.
 type CallSeen struct {
 	Process, Instance, Call, Tool string
-	Kind                          model.Kind
+	Kind                          ideafile.Kind
 	Attempt                       int // from 1
 }
 
@@ -64,7 +65,7 @@ func (a *Activities) beginCall(ctx context.Context, in protocol.ExecuteInput) (c
 }
 
 // endRequest tells the observer what became of a Request.
-func (a *Activities) endRequest(seen *RequestSeen, reply *model.Reply, err error) {
+func (a *Activities) endRequest(seen *RequestSeen, reply *turn.Reply, err error) {
 	if a.Observer == nil {
 		return
 	}
@@ -93,5 +94,5 @@ func outcome(err error, good string) string {
 	case errors.As(err, &app) && app.Type() != "":
 		return app.Type()
 	}
-	return model.CodeToolFailed
+	return ideafile.CodeToolFailed
 }

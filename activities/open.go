@@ -14,7 +14,9 @@ import (
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/shared"
 
-	"processidea/model"
+	"processidea/model/jsonval"
+	"processidea/model/prompt"
+	"processidea/model/turn"
 )
 
 // way is how a reply is asked for. What a server refuses is asked for in another way, or not at all.
@@ -101,13 +103,13 @@ func (c *chat) body() ([]byte, error) {
 		return nil, err
 	}
 	b = append(b[:len(b)-1], `,"stream":true,"messages":`...)
-	return append(model.AppendJSON(b, messages), '}'), nil
+	return append(jsonval.AppendJSON(b, messages), '}'), nil
 }
 
 // ask is the request without its messages, and the messages, in the way that the server takes.
 func (c *chat) ask() (openai.ChatCompletionNewParams, []any) {
 	p := c.params
-	schema := json.RawMessage(model.Encode(c.form.Schema))
+	schema := json.RawMessage(jsonval.Encode(c.form.Schema))
 	messages := c.messages
 	switch c.way.format {
 	case formatSchema:
@@ -118,8 +120,8 @@ func (c *chat) ask() (openai.ChatCompletionNewParams, []any) {
 		p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
 	}
 	if c.way.format != formatSchema {
-		note := model.PromptMessage{Role: "system", Content: "Answer with one JSON object of this JSON Schema:\n" + string(schema)}
-		messages = append([]model.PromptMessage{note}, messages...)
+		note := prompt.PromptMessage{Role: "system", Content: "Answer with one JSON object of this JSON Schema:\n" + string(schema)}
+		messages = append([]prompt.PromptMessage{note}, messages...)
 	}
 	if c.way.noUsage {
 		p.StreamOptions = openai.ChatCompletionStreamOptionsParam{}
@@ -129,7 +131,7 @@ func (c *chat) ask() (openai.ChatCompletionNewParams, []any) {
 	}
 	list := make([]any, len(messages))
 	for i, m := range messages {
-		list[i] = model.Ordered{{Key: "role", Value: m.Role}, {Key: "content", Value: m.Content}}
+		list[i] = jsonval.Ordered{{Key: "role", Value: m.Role}, {Key: "content", Value: m.Content}}
 	}
 	return p, list
 }
@@ -180,7 +182,7 @@ const bytesPerToken = 4
 
 // size is about how many tokens the question has.
 func (c *chat) size() int {
-	n := len(model.Encode(c.form.Schema))
+	n := len(jsonval.Encode(c.form.Schema))
 	for _, m := range c.messages {
 		n += len(m.Content)
 	}
@@ -188,8 +190,8 @@ func (c *chat) size() int {
 }
 
 // settle counts what the Request has really taken, by the server's count or else by the length of the reply.
-func (c *chat) settle(u model.Usage, said int) {
-	if u == (model.Usage{}) {
+func (c *chat) settle(u turn.Usage, said int) {
+	if u == (turn.Usage{}) {
 		u.CompletionTokens = said / bytesPerToken
 	} else {
 		u.PromptTokens -= c.size()

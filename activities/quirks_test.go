@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/turn"
 )
 
 // Each case below is something that servers which call themselves compatible with OpenAI's have been seen to do.
@@ -137,7 +137,7 @@ func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
 			if n, last := heard.calls(); n != 1 || !last || len(reply.Calls) != 1 || len(reply.Faults) != 0 {
 				t.Errorf("%d calls, last %v; %+v", n, last, reply)
 			}
-			if strings.Contains(name, "finish reason") == (reply.Usage == model.Usage{PromptTokens: 7, CompletionTokens: 5}) {
+			if strings.Contains(name, "finish reason") == (reply.Usage == turn.Usage{PromptTokens: 7, CompletionTokens: 5}) {
 				t.Errorf("usage %+v", reply.Usage)
 			}
 		})

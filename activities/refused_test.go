@@ -12,7 +12,9 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/prompt"
+	"processidea/model/turn"
 )
 
 // refusing answers with a status and a body.
@@ -68,7 +70,7 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 			if app.NonRetryable() == row.again || !strings.Contains(app.Error(), row.words) {
 				t.Errorf("%v", err)
 			}
-			if code := map[bool]string{true: model.CodeLLMUnreachable, false: model.CodeLLMRefused}[row.again]; app.Type() != code {
+			if code := map[bool]string{true: turn.CodeLLMUnreachable, false: turn.CodeLLMRefused}[row.again]; app.Type() != code {
 				t.Errorf("code %s", app.Type())
 			}
 			if n, last := heard.calls(); n > 0 || last {
@@ -210,7 +212,7 @@ func TestAServerOfTheOldLimitGetsTheOldLimit(t *testing.T) {
 		}
 		return 0, ""
 	}))
-	c := s.llm().chat(model.LLM{MaxTokens: 77}, model.Form{Schema: map[string]any{"type": "object"}}, nil)
+	c := s.llm().chat(ideafile.LLM{MaxTokens: 77}, prompt.Form{Schema: map[string]any{"type": "object"}}, nil)
 	stream, err := c.open(t.Context())
 	if err != nil {
 		t.Fatal(err)

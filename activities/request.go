@@ -10,22 +10,26 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/prompt"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
 // Request makes one Request: it streams the LLM's solution and hands each Call to its instance at the byte that closes
 // it. An error means that nothing was heard and it may be tried again; once something was, what became of it is the
 // result, good or bad.
-func (a *Activities) Request(ctx context.Context, setup protocol.RequestSetup, brief *model.Brief, states protocol.RequestStates) (*model.Reply, error) {
+func (a *Activities) Request(ctx context.Context, setup protocol.RequestSetup, brief *turn.RequestInput, states protocol.RequestStates) (*turn.Reply, error) {
 	defer heartbeat(ctx)()
 	if err := a.recall(ctx, setup, brief, states); err != nil {
 		return nil, err
 	}
-	return a.inTurn(ctx, brief, func(seen *RequestSeen) (*model.Reply, error) { return a.request(ctx, setup, brief, seen) })
+	return a.inTurn(ctx, brief, func(seen *RequestSeen) (*turn.Reply, error) { return a.request(ctx, setup, brief, seen) })
 }
 
-func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, brief *model.Brief, seen *RequestSeen) (*model.Reply, error) {
+func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, brief *turn.RequestInput, seen *RequestSeen) (*turn.Reply, error) {
 	r, stop, err := a.newRequest(ctx, setup, brief)
 	if err != nil {
 		return nil, err
@@ -49,7 +53,7 @@ func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, b
 	r.listen(stream)
 	if err := r.handout.finish(); err != nil {
 		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.
-		r.reply.Whole, r.reply.End = false, &model.Fault{Code: model.CodeTruncated, Message: "calls could not be handed on: " + clip(err.Error())}
+		r.reply.Whole, r.reply.End = false, &diag.Fault{Code: turn.CodeTruncated, Message: "calls could not be handed on: " + clip(err.Error())}
 	}
 	return &r.reply, nil
 }
@@ -58,64 +62,64 @@ func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, b
 type request struct {
 	a       *Activities
 	ctx     context.Context
-	idea    *model.Idea
-	brief   *model.Brief
-	palette model.Palette
+	idea    *ideafile.Idea
+	brief   *turn.RequestInput
+	palette ideafile.Palette
 	chat    *chat
 	handout *handout
 	named   map[string]bool // instances that got a Call
-	reply   model.Reply
+	reply   turn.Reply
 	refused string
 	finish  string
 	silence *silence
 	said    strings.Builder // all the text, where somebody wants to hear it
 }
 
-func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup, brief *model.Brief) (r *request, stop func(), err error) {
-	idea, problems := model.ReadIdea(setup.Idea)
+func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup, brief *turn.RequestInput) (r *request, stop func(), err error) {
+	idea, problems := ideafile.ReadIdea(setup.Idea)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, nil, final(model.CodeInvalidIdea, errs)
+		return nil, nil, final(turn.CodeInvalidIdea, errs)
 	}
 	r = &request{a: a, ctx: ctx, idea: idea, brief: brief, named: map[string]bool{}}
 	r.reply.Attempts = int(activity.GetInfo(ctx).Attempt)
-	r.palette = model.Palette{Tools: idea.Tools, Bindings: setup.Bindings, Tokens: brief.Tokens()}
+	r.palette = ideafile.Palette{Tools: idea.Tools, Bindings: setup.Bindings, Tokens: brief.Tokens()}
 	if brief.Closing {
 		r.palette.Tokens = nil
 	}
 	r.handout = newHandout(ctx, a.Client, brief.Process, brief.Number)
 	llm, stop := a.LLM, func() {}
-	form := model.ComposeFor(idea, setup.Bindings, brief)
+	form := prompt.ComposeFor(idea, setup.Bindings, brief)
 	if form.Reason != "" {
 		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.Reason)
 	}
-	messages := model.Prompt(idea, setup.Bindings, brief, func(h model.Handle) string { return a.Store.Preview(ctx, h) })
+	messages := prompt.Prompt(idea, setup.Bindings, brief, func(h jsonval.Handle) string { return a.Store.Preview(ctx, h) })
 	if line, ok := sketch(idea, setup, brief, messages); ok {
 		r.reply.Sketched = true
 		llm, header, stop, err := scripted(line, 1)
 		if err != nil {
-			return nil, nil, final(model.CodeLLMRefused, err)
+			return nil, nil, final(turn.CodeLLMRefused, err)
 		}
-		r.chat = llm.chat(model.LLM{}, form, messages)
+		r.chat = llm.chat(ideafile.LLM{}, form, messages)
 		r.chat.options = append(r.chat.options, header)
 		return r, stop, nil
 	}
 	if setup.Replies == "" && !llm.Configured() {
-		return nil, nil, final(model.CodeLLMRefused, errors.New(
+		return nil, nil, final(turn.CodeLLMRefused, errors.New(
 			"no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL where the worker runs, or start with --replies"))
 	}
 	if setup.Replies == "" {
 		r.chat = llm.chat(idea.Config.LLM, form, messages)
 		if err := a.paced(r.chat, brief.Process, brief.Number); err != nil {
-			return nil, nil, final(model.CodeLLMRefused, err)
+			return nil, nil, final(turn.CodeLLMRefused, err)
 		}
 		return r, stop, nil
 	}
 	// A script's line that says "try again" is followed by the next line.
 	llm, header, stop, err := scripted(setup.Replies, brief.Turn+r.reply.Attempts-1)
 	if err != nil {
-		return nil, nil, final(model.CodeLLMRefused, err)
+		return nil, nil, final(turn.CodeLLMRefused, err)
 	}
-	r.chat = llm.chat(model.LLM{}, form, messages)
+	r.chat = llm.chat(ideafile.LLM{}, form, messages)
 	r.chat.options = append(r.chat.options, header)
 	return r, stop, nil
 }
@@ -136,17 +140,17 @@ func (r *request) listen(stream *chunkStream) {
 func (r *request) onCall(index int, raw json.RawMessage) {
 	v, err := decodeCall(raw)
 	if err != nil {
-		r.fault(index, model.Fault{Code: model.CodeBadForm, Message: err.Error()})
+		r.fault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
 		r.reply.Calls = append(r.reply.Calls, string(raw))
 		return
 	}
 	if v, err = r.offload(v); err != nil {
-		r.fault(index, model.Fault{Code: model.CodeBadForm, Message: err.Error()})
+		r.fault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
 		r.reply.Calls = append(r.reply.Calls, nil)
 		return
 	}
 	r.reply.Calls = append(r.reply.Calls, v)
-	if len(r.brief.Asking) > 0 {
+	if len(r.brief.Questions) > 0 {
 		r.onResult(index, v)
 		return
 	}
@@ -164,8 +168,8 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	}
 }
 
-func (r *request) fault(index int, f model.Fault) {
-	r.reply.Faults = append(r.reply.Faults, model.CallFault{Index: index, Fault: f})
+func (r *request) fault(index int, f diag.Fault) {
+	r.reply.Faults = append(r.reply.Faults, turn.CallFault{Index: index, Fault: f})
 }
 
 // offload puts large parameters into the store: a workflow never sees them.
@@ -179,7 +183,7 @@ func (r *request) offload(v any) (any, error) {
 
 // onResult takes the result of a latent Call that was asked for by itself, or fitted values.
 func (r *request) onResult(index int, v any) {
-	asked, output, params, f := model.ReadAnswer(r.idea, r.brief, v)
+	asked, output, params, f := turn.ReadAnswer(r.idea, r.brief, v)
 	if f != nil {
 		r.fault(index, *f)
 		return
@@ -212,30 +216,30 @@ func (r *request) conclude(s *solution, parseErr, streamErr error) {
 }
 
 // broken says how a reply is not whole; nil where it is.
-func (r *request) broken(parseErr, streamErr error) *model.Fault {
+func (r *request) broken(parseErr, streamErr error) *diag.Fault {
 	var endless errEndless
 	var form errForm
 	switch {
 	case parseErr == nil:
 		return nil
 	case r.refused != "":
-		return &model.Fault{Code: model.CodeRefusal, Message: "the LLM refused: " + r.chat.said(r.refused)}
+		return &diag.Fault{Code: turn.CodeRefusal, Message: "the LLM refused: " + r.chat.said(r.refused)}
 	case r.finish == "content_filter":
-		return &model.Fault{Code: model.CodeRefusal, Message: "a content filter ended the reply"}
+		return &diag.Fault{Code: turn.CodeRefusal, Message: "a content filter ended the reply"}
 	case errors.As(parseErr, &endless):
-		return &model.Fault{Code: model.CodeEndless, Message: endless.Error()}
+		return &diag.Fault{Code: turn.CodeEndless, Message: endless.Error()}
 	case errors.As(streamErr, &endless):
-		return &model.Fault{Code: model.CodeEndless, Message: endless.Error()}
+		return &diag.Fault{Code: turn.CodeEndless, Message: endless.Error()}
 	case r.finish == "length":
-		return &model.Fault{Code: model.CodeTruncated, Message: "the reply was longer than the LLM may write"}
+		return &diag.Fault{Code: turn.CodeTruncated, Message: "the reply was longer than the LLM may write"}
 	case errors.As(streamErr, &form):
-		return &model.Fault{Code: model.CodeNotJSON, Message: "the reply is no JSON object: " + form.why}
+		return &diag.Fault{Code: turn.CodeNotJSON, Message: "the reply is no JSON object: " + form.why}
 	case errors.Is(parseErr, errCut) && streamErr != nil:
-		return &model.Fault{Code: model.CodeTruncated, Message: "the stream broke off: " + r.chat.said(streamErr.Error())}
+		return &diag.Fault{Code: turn.CodeTruncated, Message: "the stream broke off: " + r.chat.said(streamErr.Error())}
 	case errors.Is(parseErr, errCut) && r.finish == "":
-		return &model.Fault{Code: model.CodeTruncated, Message: "the stream ended before the reply did"}
+		return &diag.Fault{Code: turn.CodeTruncated, Message: "the stream ended before the reply did"}
 	}
-	return &model.Fault{Code: model.CodeNotJSON, Message: "the reply is not of the form: " + clip(parseErr.Error())}
+	return &diag.Fault{Code: turn.CodeNotJSON, Message: "the reply is not of the form: " + clip(parseErr.Error())}
 }
 
 // takeOutput reads the output and checks it where it is whole.
@@ -243,14 +247,14 @@ func (r *request) takeOutput(raw json.RawMessage) bool {
 	if len(raw) == 0 {
 		return true
 	}
-	v, err := model.Decode(raw)
+	v, err := jsonval.Decode(raw)
 	if err != nil {
-		r.reply.End = &model.Fault{Code: model.CodeNotJSON, Message: "output: " + err.Error()}
+		r.reply.End = &diag.Fault{Code: turn.CodeNotJSON, Message: "output: " + err.Error()}
 		return false
 	}
-	r.reply.OutputFault = model.CheckOutput(r.idea, v)
+	r.reply.OutputFault = turn.CheckOutput(r.idea, v)
 	if r.reply.Output, err = r.a.Store.Offload(r.ctx, v); err != nil {
-		r.reply.End = &model.Fault{Code: model.CodeTruncated, Message: fmt.Sprintf("the output could not be stored: %s", clip(err.Error()))}
+		r.reply.End = &diag.Fault{Code: turn.CodeTruncated, Message: fmt.Sprintf("the output could not be stored: %s", clip(err.Error()))}
 		return false
 	}
 	return true

@@ -7,7 +7,8 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/model"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -17,7 +18,7 @@ const codeTaken = "idea_taken"
 
 // Seal puts one Idea on a process's chain. Doing it again changes nothing.
 func (a *Activities) Seal(ctx context.Context, in protocol.SealInput) (*protocol.Sealed, error) {
-	idea := model.Snapshot(in.Idea, in.Brief, in.Calls, in.Output)
+	idea := turn.Snapshot(in.Idea, in.Brief, in.Calls, in.Output)
 	idea["meta"] = sealMeta(idea["meta"], in.Request)
 	sealed, err := a.Chains.Seal(ctx, chain.Entry{
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
@@ -42,7 +43,7 @@ func sealMeta(meta any, request int) map[string]any {
 	}
 	delete(out, "request")
 	if request > 0 {
-		out["request"] = model.Normal(request)
+		out["request"] = jsonval.Normal(request)
 	}
 	return out
 }

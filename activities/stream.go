@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // Bounds of one reply. They end a reply that would not end by itself.
@@ -110,4 +110,4 @@ func cut(err error) error {
 }
 
 // decodeCall reads one Call strictly. Every broken one is a form error, not the end of the reply.
-func decodeCall(raw json.RawMessage) (any, error) { return model.Decode(raw) }
+func decodeCall(raw json.RawMessage) (any, error) { return jsonval.Decode(raw) }

@@ -9,13 +9,13 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 
-	"processidea/model"
+	"processidea/model/turn"
 )
 
 var errNoTurn = errors.New("as many Requests as this worker makes at once were under way all the time")
 
 // inTurn makes a Request when it is its turn, and tells the observer what became of it.
-func (a *Activities) inTurn(ctx context.Context, brief *model.Brief, ask func(*RequestSeen) (*model.Reply, error)) (reply *model.Reply, err error) {
+func (a *Activities) inTurn(ctx context.Context, brief *turn.RequestInput, ask func(*RequestSeen) (*turn.Reply, error)) (reply *turn.Reply, err error) {
 	seen := &RequestSeen{
 		Process: brief.Process, Number: brief.Number, Instances: len(brief.Covered),
 		Attempt: int(activity.GetInfo(ctx).Attempt), Began: time.Now(),
@@ -43,7 +43,7 @@ func (a *Activities) takeTurn(ctx context.Context) (leave func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, time.Until(activity.GetInfo(ctx).Deadline)/2)
 	defer cancel()
 	if err := a.Turns.Acquire(waiting, 1); err != nil {
-		return nil, temporal.NewApplicationError(errNoTurn.Error(), model.CodeLLMUnreachable)
+		return nil, temporal.NewApplicationError(errNoTurn.Error(), turn.CodeLLMUnreachable)
 	}
 	return func() { a.Turns.Release(1) }, nil
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"processidea/bench/internal/script"
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // maxGrowth is how much slower the last steps of a chain may be than the twentieth.
@@ -93,7 +93,7 @@ func (b *bed) plainChain(ctx context.Context, n int) ([]time.Duration, error) {
 	}
 	state := map[string]any{}
 	for {
-		solution, err := b.askPlain(ctx, "Go on.\n"+string(model.Encode(state)))
+		solution, err := b.askPlain(ctx, "Go on.\n"+string(jsonval.Encode(state)))
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"processidea/bench/internal/script"
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // diamondWork runs the diamond. With the output in the same Request it is wired by References; else a second Request gives it.
@@ -45,7 +45,7 @@ func (b *bed) diamond(ctx context.Context, lines []string) (time.Duration, error
 	}})
 	took := time.Since(begin)
 	if err == nil && (result.Calls.Done != len(script.Diamond) || result.Output == nil || result.Requests != len(lines)) {
-		err = fmt.Errorf("it came to %s", model.Encode(model.Normal(result)))
+		err = fmt.Errorf("it came to %s", jsonval.Encode(jsonval.Normal(result)))
 	}
 	return took, err
 }

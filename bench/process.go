@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/worker/engine"
 )
@@ -19,9 +21,9 @@ type process struct {
 }
 
 // run starts the process and waits for its end.
-func (b *bed) run(ctx context.Context, p process) (*model.Result, error) {
+func (b *bed) run(ctx context.Context, p process) (*loop.Result, error) {
 	source := p.source()
-	idea, problems := model.ReadIdea(source)
+	idea, problems := ideafile.ReadIdea(source)
 	if len(problems) > 0 {
 		return nil, problems
 	}
@@ -31,12 +33,12 @@ func (b *bed) run(ctx context.Context, p process) (*model.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var r model.Result
+	var r loop.Result
 	if err := run.Get(ctx, &r); err != nil {
 		return nil, err
 	}
-	if r.Status != model.StatusCompleted {
-		return &r, fmt.Errorf("process %s ended as %s: %s", p.id, r.Status, model.Encode(model.Normal(r.Error)))
+	if r.Status != loop.StatusCompleted {
+		return &r, fmt.Errorf("process %s ended as %s: %s", p.id, r.Status, jsonval.Encode(jsonval.Normal(r.Error)))
 	}
 	return &r, nil
 }
@@ -50,14 +52,14 @@ func (p process) source() map[string]any {
 	if p.config != nil {
 		source["config"] = p.config
 	}
-	return model.Normal(source).(map[string]any)
+	return jsonval.Normal(source).(map[string]any)
 }
 
 func text(s string) any { return map[string]any{"type": "text", "text": s} }
 
 // state is an instance's State, its large values in the store; an empty token is the only instance.
 func (b *bed) state(ctx context.Context, token string, payload map[string]any) (any, error) {
-	light, err := b.store.OffloadMembers(ctx, model.Normal(payload))
+	light, err := b.store.OffloadMembers(ctx, jsonval.Normal(payload))
 	if err != nil {
 		return nil, err
 	}

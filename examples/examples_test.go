@@ -11,7 +11,9 @@ import (
 
 	"processidea/activities"
 	"processidea/activities/tools"
-	"processidea/model"
+	"processidea/model/check"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/rehearsal"
 )
 
@@ -43,7 +45,7 @@ func source(t *testing.T, name string, replace ...string) map[string]any {
 		}
 		text = bytes.ReplaceAll(text, []byte(replace[i]), []byte(replace[i+1]))
 	}
-	idea, err := model.DecodeObject(text)
+	idea, err := jsonval.DecodeObject(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +65,7 @@ func rows(t *testing.T, name string) (rows []map[string]any) {
 		return nil
 	}
 	for line := range bytes.Lines(read(t, name, "instances.jsonl")) {
-		row, err := model.DecodeObject(line)
+		row, err := jsonval.DecodeObject(line)
 		if err != nil {
 			t.Fatalf("%s/instances.jsonl: %v in %s", name, err, line)
 		}
@@ -96,9 +98,9 @@ func read(t *testing.T, name, file string) []byte {
 }
 
 // parsed is an example's Idea with its instances, and its replies without their pace.
-func parsed(t *testing.T, name string, replace ...string) (*model.Idea, []rehearsal.Reply) {
+func parsed(t *testing.T, name string, replace ...string) (*ideafile.Idea, []rehearsal.Reply) {
 	t.Helper()
-	idea, problems := model.ReadIdea(source(t, name, replace...))
+	idea, problems := ideafile.ReadIdea(source(t, name, replace...))
 	if len(problems) > 0 {
 		t.Fatalf("%s: %v", name, problems)
 	}
@@ -120,7 +122,7 @@ func builtins() *tools.Registry {
 
 func TestEveryExampleIsSoundAndItsToolsCanBeBound(t *testing.T) {
 	for _, name := range every(t) {
-		if _, problems := model.ParseIdea(read(t, name, "idea.json")); len(problems) > 0 {
+		if _, problems := ideafile.ParseIdea(read(t, name, "idea.json")); len(problems) > 0 {
 			t.Errorf("%s: %v", name, problems)
 		}
 		idea, _ := parsed(t, name)
@@ -128,7 +130,7 @@ func TestEveryExampleIsSoundAndItsToolsCanBeBound(t *testing.T) {
 		if len(r.Problems) > 0 {
 			t.Errorf("%s: %v", name, r.Problems)
 		}
-		if errs := model.Check(idea, r.Bindings).Errors(); len(errs) > 0 {
+		if errs := check.Check(idea, r.Bindings).Errors(); len(errs) > 0 {
 			t.Errorf("%s: %v", name, errs)
 		}
 		if idea.Path != name {

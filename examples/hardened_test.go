@@ -3,15 +3,19 @@ package examples_test
 import (
 	"testing"
 
-	"processidea/model"
+	"processidea/model/check"
+	"processidea/model/harden"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
 )
 
 const hardened = "hardened-moderation"
 
 // hardenedResult runs the hardened Plan over rows with no LLM.
-func hardenedResult(t *testing.T, of string) model.Result {
+func hardenedResult(t *testing.T, of string) loop.Result {
 	t.Helper()
-	idea, err := model.DecodeObject(read(t, hardened, "idea.json"))
+	idea, err := jsonval.DecodeObject(read(t, hardened, "idea.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,12 +25,12 @@ func hardenedResult(t *testing.T, of string) model.Result {
 		context = append(context, row)
 	}
 	idea["context"] = context
-	whole, problems := model.ReadIdea(idea)
+	whole, problems := ideafile.ReadIdea(idea)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	p := start(t, whole, nil, "")
-	if errs := model.Check(whole, p.bindings).Errors(); len(errs) > 0 {
+	if errs := check.Check(whole, p.bindings).Errors(); len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	p.runPlans()
@@ -44,12 +48,12 @@ func TestTheHardenedPlanComesToWhatTheLLMsRunCameToWithNoRequest(t *testing.T) {
 func TestTheHardenedPlanJudgesNewComments(t *testing.T) {
 	r := hardenedResult(t, hardened)
 	for n, want := range []string{"allow", "allow", "remove", "remove", "remove"} {
-		got, _ := model.Lookup(r.Instances[token(n)].State, model.Path{"decision", "decision"})
+		got, _ := jsonval.Lookup(r.Instances[token(n)].State, jsonval.Path{"decision", "decision"})
 		if got != want {
 			t.Errorf("comment %d: %v, want %s", n+1, got, want)
 		}
 	}
-	if r.Status != model.StatusCompleted || r.Requests != 0 {
+	if r.Status != loop.StatusCompleted || r.Requests != 0 {
 		t.Errorf("%s after %d requests", r.Status, r.Requests)
 	}
 }
@@ -67,24 +71,24 @@ func TestTheHardenedIdeaIsWhatHardenMakesOfTheRun(t *testing.T) {
 	}
 	ended["context"] = endedContext(ideas[0], r)
 	ended["solution"] = map[string]any{"calls": []any{}, "output": r.Output}
-	made, err := model.Harden([]model.Story{{Process: "m", Ideas: append(ideas, ended)}}, p.bindings, true)
+	made, err := harden.Harden([]harden.FinishedRun{{Process: "m", Ideas: append(ideas, ended)}}, p.bindings, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := model.DecodeObject(read(t, hardened, "idea.json"))
+	want, err := jsonval.DecodeObject(read(t, hardened, "idea.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, i := range []map[string]any{want, made.Idea} {
 		delete(i["meta"].(map[string]any), "hardened") // digests and times are those of one run
 	}
-	if !model.Equal(want, made.Idea) || len(made.Particulars) > 0 {
-		t.Errorf("it makes %s\nnaming %v", model.Encode(made.Idea), made.Particulars)
+	if !jsonval.Equal(want, made.Idea) || len(made.NotGeneralized) > 0 {
+		t.Errorf("it makes %s\nnaming %v", jsonval.Encode(made.Idea), made.NotGeneralized)
 	}
 }
 
 // endedContext is the context of the Idea that is sealed at the end: the final States, and every Call done.
-func endedContext(first map[string]any, r model.Result) []any {
+func endedContext(first map[string]any, r loop.Result) []any {
 	var context []any
 	for _, raw := range first["context"].([]any) {
 		m := raw.(map[string]any)
@@ -93,10 +97,10 @@ func endedContext(first map[string]any, r model.Result) []any {
 		}
 		context = append(context, m)
 	}
-	calls, _ := model.Lookup(first, model.Path{"solution", "calls"})
+	calls, _ := jsonval.Lookup(first, jsonval.Path{"solution", "calls"})
 	record := map[string]any{}
 	for n := range calls.([]any) {
-		record[model.CallID(1, n+1, "")] = "done"
+		record[ideafile.CallID(1, n+1, "")] = "done"
 	}
 	return append(context, map[string]any{"type": "plan", "plan": calls, "record": record})
 }

@@ -4,11 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
 )
 
 // decided gives the decision of every comment, by its id, as the real tools come to it.
-func decided(t *testing.T) (model.Result, map[string]map[string]any) {
+func decided(t *testing.T) (loop.Result, map[string]map[string]any) {
 	t.Helper()
 	idea, replies := parsed(t, "moderation")
 	r := start(t, idea, replies, "").through()
@@ -22,12 +24,12 @@ func decided(t *testing.T) (model.Result, map[string]map[string]any) {
 
 func TestAHundredCommentsTakeOneRequestAndSixCalls(t *testing.T) {
 	r, decisions := decided(t)
-	if r.Status != model.StatusCompleted || r.Requests != 1 || r.Calls != (model.Counts{Done: 600}) || len(decisions) != 100 {
+	if r.Status != loop.StatusCompleted || r.Requests != 1 || r.Calls != (turn.Counts{Done: 600}) || len(decisions) != 100 {
 		t.Fatalf("%s after %d requests, calls %+v, %d decisions: %v", r.Status, r.Requests, r.Calls, len(decisions), r.Error)
 	}
 	output := r.Output.(map[string]any)["decisions"].(map[string]any)
 	for token, i := range r.Instances {
-		if want := i.State.(map[string]any)["decision"]; !model.Equal(output[token], want) {
+		if want := i.State.(map[string]any)["decision"]; !jsonval.Equal(output[token], want) {
 			t.Errorf("%s: the output says %v, its State %v", token, output[token], want)
 		}
 	}
@@ -74,7 +76,7 @@ func TestTheDecisionsAreThoseOfACarefulModerator(t *testing.T) {
 func TestWhatACommentSaysIsNeverReadAsAReference(t *testing.T) {
 	r, _ := decided(t)
 	row := rows(t, "moderation")[32]
-	text, _ := model.Lookup(row, model.Path{"state", "text"})
+	text, _ := jsonval.Lookup(row, jsonval.Path{"state", "text"})
 	if s, _ := text.(string); !strings.HasPrefix(s, "†state.decision") {
 		t.Fatalf("comment 33 is another one: %v", text)
 	}

@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"processidea/examples/diamond/shop"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
 )
 
 // begin starts any example in memory, the diamond with its tool server.
@@ -25,8 +28,8 @@ func begin(t *testing.T, name string) *play {
 }
 
 // states is what every instance of a result holds, in canonical bytes.
-func states(r model.Result) string {
-	return fmt.Sprintf("%s %s %s", r.Status, model.Encode(r.Output), model.Encode(model.Normal(r.Instances)))
+func states(r loop.Result) string {
+	return fmt.Sprintf("%s %s %s", r.Status, jsonval.Encode(r.Output), jsonval.Encode(jsonval.Normal(r.Instances)))
 }
 
 func TestSentimentTakesTwoRequestsAndOneCallForBoth(t *testing.T) {
@@ -34,26 +37,26 @@ func TestSentimentTakesTwoRequestsAndOneCallForBoth(t *testing.T) {
 	want := `completed {"summary":"One text is positive (①), one is negative (②)."} ` +
 		`{"①":{"state":{"sentiment":"positive","text":"This is wonderful!"},"status":"settled"},` +
 		`"②":{"state":{"sentiment":"negative","text":"This is terrible."},"status":"settled"}}`
-	if got := states(r); got != want || r.Requests != 2 || r.Calls != (model.Counts{Done: 2}) {
+	if got := states(r); got != want || r.Requests != 2 || r.Calls != (turn.Counts{Done: 2}) {
 		t.Errorf("%s\nafter %d requests, calls %+v", got, r.Requests, r.Calls)
 	}
 }
 
 func TestOnlyTheEmployeeWhoIsNamedChanges(t *testing.T) {
 	p := begin(t, "employees")
-	before := model.ViewOf(p.idea.Context, "employee_A").Payload[model.TypeState]
+	before := ideafile.ViewOf(p.idea.Context, "employee_A").Payload[ideafile.TypeState]
 	r := p.through()
-	if got := model.Encode(r.Instances["employee_A"].State); string(got) != string(model.Encode(before)) || !strings.Contains(string(got), "37.50") {
+	if got := jsonval.Encode(r.Instances["employee_A"].State); string(got) != string(jsonval.Encode(before)) || !strings.Contains(string(got), "37.50") {
 		t.Errorf("employee_A is now %s", got)
 	}
 	b := r.Instances["employee_B"].State
-	first, _ := model.Lookup(b, model.Path{"tasks", "0", "priority"})
-	old, _ := model.Lookup(b, model.Path{"tasks", "1", "title"})
-	name, _ := model.Lookup(b, model.Path{"name"})
+	first, _ := jsonval.Lookup(b, jsonval.Path{"tasks", "0", "priority"})
+	old, _ := jsonval.Lookup(b, jsonval.Path{"tasks", "1", "title"})
+	name, _ := jsonval.Lookup(b, jsonval.Path{"name"})
 	if first != "urgent" || old != "Add CSV export to the invoices page" || name != "Bo Lindqvist" {
-		t.Errorf("employee_B is now %s", model.Encode(b))
+		t.Errorf("employee_B is now %s", jsonval.Encode(b))
 	}
-	if r.Status != model.StatusCompleted || r.Requests != 2 || r.Calls != (model.Counts{Done: 1}) {
+	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls != (turn.Counts{Done: 1}) {
 		t.Errorf("%s after %d requests, calls %+v", r.Status, r.Requests, r.Calls)
 	}
 }
@@ -61,7 +64,7 @@ func TestOnlyTheEmployeeWhoIsNamedChanges(t *testing.T) {
 func TestTheDiamondTakesTheAlternativeWhereTheExpressRefuses(t *testing.T) {
 	r := begin(t, "diamond").through()
 	want := `{"carrier":"standard","deliveryDate":"2026-03-10","quoteId":"Q-A-1187","totalCents":13120}`
-	if got := string(model.Encode(r.Output)); got != want || r.Requests != 2 || r.Calls != (model.Counts{Done: 7, Failed: 1}) {
+	if got := string(jsonval.Encode(r.Output)); got != want || r.Requests != 2 || r.Calls != (turn.Counts{Done: 7, Failed: 1}) {
 		t.Errorf("%s after %d requests, calls %+v", got, r.Requests, r.Calls)
 	}
 }
@@ -73,7 +76,7 @@ func TestALightOrderOfTheDiamondGoesByExpress(t *testing.T) {
 	idea, replies := parsed(t, "diamond", "127.0.0.1:8765", host, "OVEN-28", "SCALE-5")
 	r := start(t, idea, replies, host).through()
 	want := `{"carrier":"express","deliveryDate":"2026-03-06","quoteId":"Q-A-1187","totalCents":7224}`
-	if got := string(model.Encode(r.Output)); got != want || r.Calls != (model.Counts{Done: 7, Skipped: 1}) {
+	if got := string(jsonval.Encode(r.Output)); got != want || r.Calls != (turn.Counts{Done: 7, Skipped: 1}) {
 		t.Errorf("%s, calls %+v", got, r.Calls)
 	}
 }
@@ -82,21 +85,21 @@ func TestALatentResultThatNeedsAnotherIsAskedForByItself(t *testing.T) {
 	p := begin(t, "latent")
 	p.request(step(t, p))
 	asking := step(t, p)
-	if len(asking.Asking) != 1 || asking.Asking[0].ID != "1.2" || asking.Asking[0].Params["facts"] == "†state.facts" {
-		t.Fatalf("asked for %+v", asking.Asking)
+	if len(asking.Questions) != 1 || asking.Questions[0].ID != "1.2" || asking.Questions[0].Params["facts"] == "†state.facts" {
+		t.Fatalf("asked for %+v", asking.Questions)
 	}
 	p.request(asking)
 	r := p.through()
-	answer, _ := model.Lookup(r.Output, model.Path{"answer"})
-	if s, _ := answer.(string); !strings.HasPrefix(s, "Dear Ines Moreau") || r.Requests != 3 || r.Calls != (model.Counts{Done: 2}) {
+	answer, _ := jsonval.Lookup(r.Output, jsonval.Path{"answer"})
+	if s, _ := answer.(string); !strings.HasPrefix(s, "Dear Ines Moreau") || r.Requests != 3 || r.Calls != (turn.Counts{Done: 2}) {
 		t.Errorf("%v after %d requests, calls %+v", r.Output, r.Requests, r.Calls)
 	}
 }
 
-func step(t *testing.T, p *play) *model.Brief {
+func step(t *testing.T, p *play) *turn.RequestInput {
 	t.Helper()
 	s, brief := p.mind.Next(p.started)
-	if s != model.StepAsk {
+	if s != loop.StepAsk {
 		t.Fatalf("%s instead of a Request", s)
 	}
 	return brief

@@ -12,45 +12,51 @@ import (
 	"processidea/activities"
 	"processidea/activities/httptool"
 	"processidea/activities/tools"
-	"processidea/model"
+	"processidea/model/dataflow"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/prompt"
+	"processidea/model/turn"
 	"processidea/rehearsal"
 )
 
 // play runs an example in memory: the decisions of the engine, the scripted LLM and the real tools, without Temporal.
 type play struct {
 	t        *testing.T
-	idea     *model.Idea
-	bindings map[string]model.Binding
+	idea     *ideafile.Idea
+	bindings map[string]ideafile.Binding
 	llm      *rehearsal.Handler
 	tools    *tools.Registry
 	http     *httptool.Client
-	mind     *model.Mind
-	runs     map[string]*model.Run
-	told     map[string]model.Status            // what the mind was told of each Call
-	lost     map[int]int                        // Requests whose worker is lost, and after how many Calls were handed out
-	left     int                                // Calls that may still be handed out in this Request
-	number   int                                // of the last Request
-	person   func(model.Pending) model.Decision // who decides; nil: nobody
-	sealed   func(idea map[string]any)          // hears the Idea of every Request; nil: nobody
+	mind     *loop.Loop
+	runs     map[string]*dataflow.Instance
+	told     map[string]ideafile.Status       // what the mind was told of each Call
+	lost     map[int]int                      // Requests whose worker is lost, and after how many Calls were handed out
+	left     int                              // Calls that may still be handed out in this Request
+	number   int                              // of the last Request
+	person   func(turn.Pending) turn.Decision // who decides; nil: nobody
+	sealed   func(idea map[string]any)        // hears the Idea of every Request; nil: nobody
 	started  time.Time
 	reports  int // that the mind has heard
 }
 
 // start begins a play. allow names the hosts that HTTP tools may reach.
-func start(t *testing.T, idea *model.Idea, replies []rehearsal.Reply, allow string) *play {
+func start(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, allow string) *play {
 	t.Helper()
-	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: builtins(), runs: map[string]*model.Run{},
-		told: map[string]model.Status{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
+	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: builtins(), runs: map[string]*dataflow.Instance{},
+		told: map[string]ideafile.Status{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
 	t.Cleanup(p.http.Close)
 	p.bindings = activities.Bind(idea, p.tools).Bindings
-	p.mind = model.NewMind(idea, "play", p.bindings, p.started)
+	p.mind = loop.New(idea, "play", p.bindings, p.started)
 	for _, token := range idea.Tokens() {
-		p.runs[token] = model.NewRun(model.Palette{Tools: idea.Tools, Bindings: p.bindings}, own(idea, token), token)
+		p.runs[token] = dataflow.New(ideafile.Palette{Tools: idea.Tools, Bindings: p.bindings}, own(idea, token), token)
 	}
 	return p
 }
 
-func own(idea *model.Idea, token string) (context []model.Message) {
+func own(idea *ideafile.Idea, token string) (context []ideafile.Message) {
 	for _, m := range idea.Context {
 		if m.Instance == "" || m.Instance == token {
 			context = append(context, m)
@@ -60,18 +66,18 @@ func own(idea *model.Idea, token string) (context []model.Message) {
 }
 
 // through plays to the end.
-func (p *play) through() model.Result {
+func (p *play) through() loop.Result {
 	p.t.Helper()
 	for range 50 {
 		step, brief := p.mind.Next(p.started)
 		switch step {
-		case model.StepOver:
+		case loop.StepOver:
 			return p.mind.Result(p.mind.Outcome(), true)
-		case model.StepAsk:
+		case loop.StepAsk:
 			p.request(brief)
-		case model.StepWait:
+		case loop.StepWait:
 			if p.person == nil {
-				return p.mind.Result(model.StatusRunning, true)
+				return p.mind.Result(loop.StatusRunning, true)
 			}
 			p.decide()
 		default:
@@ -79,7 +85,7 @@ func (p *play) through() model.Result {
 		}
 	}
 	p.t.Fatal("it does not end")
-	return model.Result{}
+	return loop.Result{}
 }
 
 // runPlans lets the Plans that run directly come to their end.
@@ -87,7 +93,7 @@ func (p *play) runPlans() {
 	for _, token := range p.idea.Tokens() {
 		p.runs[token].Begin()
 		p.work(token)
-		p.mind.Heard(p.report(token, false))
+		p.mind.ApplyReport(p.report(token, false))
 	}
 }
 
@@ -103,13 +109,13 @@ func (p *play) decide() {
 		}
 		if len(pending) > 0 {
 			p.work(token)
-			p.mind.Heard(p.report(token, false))
+			p.mind.ApplyReport(p.report(token, false))
 		}
 	}
 }
 
 // request makes one Request, hands its Calls out, runs them, and tells the mind what became of it.
-func (p *play) request(brief *model.Brief) {
+func (p *play) request(brief *turn.RequestInput) {
 	p.t.Helper()
 	p.number = brief.Number
 	solution := p.ask(brief)
@@ -117,9 +123,9 @@ func (p *play) request(brief *model.Brief) {
 	if p.left = cut; !lost {
 		p.left = 1 << 30
 	}
-	reply := model.Reply{Whole: !lost, Lost: lost, Output: solution["output"]}
+	reply := turn.Reply{Whole: !lost, Lost: lost, Output: solution["output"]}
 	if lost {
-		reply.Output, reply.End = nil, &model.Fault{Code: model.CodeLost, Message: "the worker was lost"}
+		reply.Output, reply.End = nil, &diag.Fault{Code: turn.CodeLost, Message: "the worker was lost"}
 	}
 	named := map[string]bool{}
 	for i, call := range solution["calls"].([]any) {
@@ -135,51 +141,51 @@ func (p *play) request(brief *model.Brief) {
 		if !brief.Closing {
 			p.runs[token].Close(brief.Number)
 			p.work(token)
-			p.mind.Heard(p.report(token, lost))
+			p.mind.ApplyReport(p.report(token, lost))
 		}
 	}
-	p.mind.Replied(reply)
+	p.mind.ApplyReply(reply)
 	c := p.mind.Conclude()
 	if c == nil {
 		p.t.Fatalf("request %d did not conclude", brief.Number)
 	}
 	if p.sealed != nil {
-		p.sealed(model.Snapshot(p.idea.Source, c.Seen, c.Calls, c.Reply.Output))
+		p.sealed(turn.Snapshot(p.idea.Source, c.Seen, c.Calls, c.Reply.Output))
 	}
 }
 
 // ask hears what the scripted LLM says.
-func (p *play) ask(brief *model.Brief) map[string]any {
+func (p *play) ask(brief *turn.RequestInput) map[string]any {
 	p.t.Helper()
 	var messages []any
-	for _, m := range model.Prompt(p.idea, p.bindings, brief, nil) {
+	for _, m := range prompt.Prompt(p.idea, p.bindings, brief, nil) {
 		messages = append(messages, map[string]any{"role": m.Role, "content": m.Content})
 	}
-	body := model.Encode(map[string]any{"model": "any", "messages": messages})
+	body := jsonval.Encode(map[string]any{"model": "any", "messages": messages})
 	r := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(string(body)))
 	r.Header.Set(rehearsal.TurnHeader, strconv.Itoa(brief.Turn))
 	w := httptest.NewRecorder()
 	p.llm.ServeHTTP(w, r)
-	answer, err := model.Decode(w.Body.Bytes())
-	said, ok := model.Lookup(answer, model.Path{"choices", "0", "message", "content"})
+	answer, err := jsonval.Decode(w.Body.Bytes())
+	said, ok := jsonval.Lookup(answer, jsonval.Path{"choices", "0", "message", "content"})
 	if err != nil || !ok {
 		p.t.Fatalf("request %d: %v %s", brief.Number, err, w.Body)
 	}
-	solution, err := model.DecodeObject([]byte(said.(string)))
+	solution, err := jsonval.DecodeObject([]byte(said.(string)))
 	if err != nil {
 		p.t.Fatalf("request %d: %v", brief.Number, err)
 	}
-	if f := model.CheckOutput(p.idea, solution["output"]); f != nil {
+	if f := turn.CheckOutput(p.idea, solution["output"]); f != nil {
 		p.t.Fatalf("request %d: %v", brief.Number, f)
 	}
 	return solution
 }
 
 // give hands one Call, or one result, to the instances that it is for.
-func (p *play) give(brief *model.Brief, index int, call any, named map[string]bool) {
+func (p *play) give(brief *turn.RequestInput, index int, call any, named map[string]bool) {
 	p.t.Helper()
-	if len(brief.Asking) > 0 {
-		a, out, f := model.ReadResult(p.idea, brief, call)
+	if len(brief.Questions) > 0 {
+		a, out, f := turn.ReadResult(p.idea, brief, call)
 		if f != nil {
 			p.t.Fatalf("request %d, result %d: %v", brief.Number, index, f)
 		}
@@ -189,7 +195,7 @@ func (p *play) give(brief *model.Brief, index int, call any, named map[string]bo
 		}
 		return
 	}
-	palette := model.Palette{Tools: p.idea.Tools, Bindings: p.bindings, Tokens: brief.Tokens()}
+	palette := ideafile.Palette{Tools: p.idea.Tools, Bindings: p.bindings, Tokens: brief.Tokens()}
 	_, tokens, f := palette.Read(call)
 	if f != nil {
 		p.t.Fatalf("request %d, call %d: %v", brief.Number, index, f)
@@ -213,7 +219,7 @@ func (p *play) work(token string) {
 				err = r.Tool.Output.Validate(out)
 			}
 			if err != nil {
-				run.Fail(r.Record.ID, &model.Fault{Code: model.CodeToolFailed, Message: err.Error()})
+				run.Fail(r.Record.ID, &diag.Fault{Code: ideafile.CodeToolFailed, Message: err.Error()})
 			} else {
 				run.Succeed(r.Record.ID, out)
 			}
@@ -221,8 +227,8 @@ func (p *play) work(token string) {
 	}
 }
 
-func (p *play) execute(r model.Ready) (any, error) {
-	if r.Binding.Kind == model.KindHTTP {
+func (p *play) execute(r dataflow.Ready) (any, error) {
+	if r.Binding.Kind == ideafile.KindHTTP {
 		activity, _ := r.Tool.Activity.(map[string]any)
 		spec, err := httptool.ParseSpec(activity["http"])
 		if err != nil {
@@ -238,27 +244,27 @@ func (p *play) execute(r model.Ready) (any, error) {
 }
 
 // report is what an instance tells the mind at the end of a Request.
-func (p *play) report(token string, lost bool) model.Report {
+func (p *play) report(token string, lost bool) turn.Report {
 	run := p.runs[token]
 	p.reports++
-	r := model.Report{Token: token, Number: p.reports, Closed: p.number, Pending: run.Pending(), Quiet: run.Quiet(), Missing: run.Missing(), Unmet: run.Unmet(), Writes: run.NewWrites()}
+	r := turn.Report{Token: token, Number: p.reports, ClosedThrough: p.number, Pending: run.Pending(), Idle: run.Idle(), Missing: run.Missing(), PlanFailure: run.PlanFailure(), Writes: run.NewWrites()}
 	for _, rec := range run.Records() {
 		if p.told[rec.ID] == rec.Status {
 			continue
 		}
 		p.told[rec.ID] = rec.Status
-		c := model.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions}
+		c := turn.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions}
 		if lost {
 			c.Call = rec.Written
 		}
 		r.Calls = append(r.Calls, c)
 	}
-	for _, rec := range run.Asking() {
+	for _, rec := range run.AwaitingLLM() {
 		params, err := run.Resolved(rec)
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		r.Asking = append(r.Asking, model.Asked{ID: rec.ID, Token: token, Tool: rec.Tool, Params: params})
+		r.Questions = append(r.Questions, turn.Question{ID: rec.ID, Token: token, Tool: rec.Tool, Params: params})
 	}
 	return r
 }

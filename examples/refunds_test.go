@@ -4,12 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
 )
 
 // tally counts the instances of a result by status.
-func tally(r model.Result) map[model.InstanceStatus]int {
-	n := map[model.InstanceStatus]int{}
+func tally(r loop.Result) map[ideafile.InstanceStatus]int {
+	n := map[ideafile.InstanceStatus]int{}
 	for _, i := range r.Instances {
 		n[i.Status]++
 	}
@@ -19,18 +22,18 @@ func tally(r model.Result) map[model.InstanceStatus]int {
 func TestElevenRefundsWaitAndTheOthersSettleWithoutThem(t *testing.T) {
 	p := begin(t, "refunds")
 	r := p.through()
-	if n := tally(r); n[model.InstanceSettled] != 189 || n[model.InstanceWaiting] != 11 || r.Requests != 2 || r.Calls != (model.Counts{Done: 389}) {
+	if n := tally(r); n[ideafile.InstanceSettled] != 189 || n[ideafile.InstanceWaiting] != 11 || r.Requests != 2 || r.Calls != (turn.Counts{Done: 389}) {
 		t.Errorf("%v after %d Requests, %+v", n, r.Requests, r.Calls)
 	}
-	p.person = func(what model.Pending) model.Decision {
-		cents, _ := model.Lookup(what.Params, model.Path{"values", "cents"})
-		if string(model.Encode(cents)) == "229900" {
-			return model.Decision{Decision: model.Reject, Call: what.Call, Digest: what.Digest, By: "ann", Reason: "too dear"}
+	p.person = func(what turn.Pending) turn.Decision {
+		cents, _ := jsonval.Lookup(what.Params, jsonval.Path{"values", "cents"})
+		if string(jsonval.Encode(cents)) == "229900" {
+			return turn.Decision{Decision: ideafile.Reject, Call: what.Call, Digest: what.Digest, By: "ann", Reason: "too dear"}
 		}
-		return model.Decision{Decision: model.Approve, Call: what.Call, Digest: what.Digest, By: "ann"}
+		return turn.Decision{Decision: ideafile.Approve, Call: what.Call, Digest: what.Digest, By: "ann"}
 	}
 	r = p.through()
-	if r.Status != model.StatusCompleted || r.Requests != 4 || r.Calls != (model.Counts{Done: 400, Rejected: 3, Skipped: 8}) {
+	if r.Status != loop.StatusCompleted || r.Requests != 4 || r.Calls != (turn.Counts{Done: 400, Rejected: 3, Skipped: 8}) {
 		t.Errorf("%s after %d Requests, %+v", r.Status, r.Requests, r.Calls)
 	}
 	apologies := 0

@@ -4,7 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/check"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/rehearsal"
 )
 
@@ -13,12 +17,12 @@ const weatherDays = `{"days":{"Bergen":"Bergen. In, with a book.","Lund":"Lund. 
 func TestTheWeatherTakesTheBranchOfEachCityAndJoinsThem(t *testing.T) {
 	p := begin(t, "weather")
 	r := p.through()
-	if got := string(model.Encode(r.Output)); got != weatherDays || r.Requests != 1 || r.Calls != (model.Counts{Done: 9, Skipped: 3}) {
+	if got := string(jsonval.Encode(r.Output)); got != weatherDays || r.Requests != 1 || r.Calls != (turn.Counts{Done: 9, Skipped: 3}) {
 		t.Errorf("%s after %d requests, calls %+v", got, r.Requests, r.Calls)
 	}
 	for token, skipped := range map[string]string{"Bergen": "outside", "Lund": "inside"} {
-		if _, there := model.Lookup(r.Instances[token].State, model.Path{skipped}); there {
-			t.Errorf("%s has %s: %s", token, skipped, model.Encode(r.Instances[token].State))
+		if _, there := jsonval.Lookup(r.Instances[token].State, jsonval.Path{skipped}); there {
+			t.Errorf("%s has %s: %s", token, skipped, jsonval.Encode(r.Instances[token].State))
 		}
 	}
 }
@@ -42,7 +46,7 @@ func TestAStateSchemaGuidesAndAClosedOneBinds(t *testing.T) {
 		t.Run(step.name, func(t *testing.T) {
 			source := source(t, "weather")
 			step.change(source["context"].([]any)[2].(map[string]any))
-			idea, problems := model.ReadIdea(source)
+			idea, problems := ideafile.ReadIdea(source)
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -55,8 +59,8 @@ func TestAStateSchemaGuidesAndAClosedOneBinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := start(t, idea, replies, "").through()
-			_, umbrellaThere := model.Lookup(r.Instances["Bergen"].State, model.Path{"umbrella"})
-			if got := string(model.Encode(r.Output)); got != weatherDays || r.Requests != step.requests || umbrellaThere != step.umbrella {
+			_, umbrellaThere := jsonval.Lookup(r.Instances["Bergen"].State, jsonval.Path{"umbrella"})
+			if got := string(jsonval.Encode(r.Output)); got != weatherDays || r.Requests != step.requests || umbrellaThere != step.umbrella {
 				t.Errorf("%s after %d requests, umbrella %v, calls %+v", got, r.Requests, umbrellaThere, r.Calls)
 			}
 		})
@@ -66,8 +70,8 @@ func TestAStateSchemaGuidesAndAClosedOneBinds(t *testing.T) {
 // What the LLM planned is a Plan: run directly, it needs no LLM and ends alike.
 func TestTheWeathersPlanRunsByItself(t *testing.T) {
 	want := states(begin(t, "weather").through())
-	for _, stage := range []string{model.StageOptimal, model.StageComplete} {
-		solution, err := model.DecodeObject([]byte(strings.TrimSpace(string(read(t, "weather", "replies.jsonl")))))
+	for _, stage := range []string{ideafile.StageOptimal, ideafile.StageComplete} {
+		solution, err := jsonval.DecodeObject([]byte(strings.TrimSpace(string(read(t, "weather", "replies.jsonl")))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,12 +79,12 @@ func TestTheWeathersPlanRunsByItself(t *testing.T) {
 		source := source(t, "weather")
 		source["context"] = append(source["context"].([]any),
 			map[string]any{"type": "plan", "stage": stage, "plan": solution["calls"], "output": solution["output"]})
-		idea, problems := model.ReadIdea(source)
+		idea, problems := ideafile.ReadIdea(source)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
 		p := start(t, idea, nil, "")
-		if errs := model.Check(idea, p.bindings).Errors(); len(errs) > 0 || model.NeedsLLM(idea, p.bindings) {
+		if errs := check.Check(idea, p.bindings).Errors(); len(errs) > 0 || loop.NeedsLLM(idea, p.bindings) {
 			t.Errorf("%s: %v", stage, errs)
 		}
 		p.runPlans()

@@ -10,7 +10,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // DataConverter is Temporal's own, but for JSON: numbers keep every digit, HTML is not escaped, and an answer to a query
@@ -87,7 +87,7 @@ func DecodeObject(raw converter.RawValue) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.DecodeObject(data)
+	return jsonval.DecodeObject(data)
 }
 
 func jsonIn(raw converter.RawValue) ([]byte, error) {

@@ -1,6 +1,10 @@
 package protocol
 
-import "processidea/model"
+import (
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+)
 
 // Delegation is what a process knows of delegates: the Idea files that they run, and, where it is one, whose.
 type Delegation struct {
@@ -20,15 +24,15 @@ type DelegateOf struct {
 	Instance string `json:"instance"` // its workflow id
 	Call     string `json:"call"`
 	// Writes are the paths of State for which it hands values back.
-	Writes []model.Path `json:"writes,omitempty"`
+	Writes []jsonval.Path `json:"writes,omitempty"`
 }
 
 // DelegateReport is what a delegate came to.
 type DelegateReport struct {
-	Call   string              `json:"call"`
-	Status model.ProcessStatus `json:"status"`
-	Output any                 `json:"output"`
-	Error  *model.Fault        `json:"error,omitempty"`
+	Call   string             `json:"call"`
+	Status loop.ProcessStatus `json:"status"`
+	Output any                `json:"output"`
+	Error  *diag.Fault        `json:"error,omitempty"`
 	// Handed are the values that it hands back, by path.
 	Handed map[string]any `json:"handed,omitempty"`
 }

@@ -3,28 +3,30 @@ package protocol
 import (
 	"time"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/statelog"
 )
 
 // ExecuteInput is one Call, ready to run.
 type ExecuteInput struct {
-	Process string         `json:"process"`
-	Token   string         `json:"token"`
-	Call    string         `json:"call"`
-	Tool    string         `json:"tool"`
-	Binding model.Binding  `json:"binding"`
-	Params  map[string]any `json:"params"`
-	Scopes  map[string]any `json:"scopes,omitempty"`
+	Process string           `json:"process"`
+	Token   string           `json:"token"`
+	Call    string           `json:"call"`
+	Tool    string           `json:"tool"`
+	Binding ideafile.Binding `json:"binding"`
+	Params  map[string]any   `json:"params"`
+	Scopes  map[string]any   `json:"scopes,omitempty"`
 	// HTTP is the request of an HTTP tool.
 	HTTP any `json:"http,omitempty"`
 	// MCP is the server's tool that an MCP tool stands for, and Server what the Idea says of that server.
-	MCP    *model.MCPTool   `json:"mcp,omitempty"`
-	Server *model.MCPServer `json:"server,omitempty"`
+	MCP    *ideafile.MCPTool   `json:"mcp,omitempty"`
+	Server *ideafile.MCPServer `json:"server,omitempty"`
 	// Form is the Tool's parameter schema, given where Params hold large values that only the activity sees whole.
 	Form any `json:"form,omitempty"`
 	// Output and Landing are what the result must fit.
-	Output  any            `json:"output,omitempty"`
-	Landing *model.Landing `json:"landing,omitempty"`
+	Output  any                      `json:"output,omitempty"`
+	Landing *statelog.ResultContract `json:"landing,omitempty"`
 }
 
 // BurstCall is one Call of a burst, and how long it may take.
@@ -37,7 +39,7 @@ type BurstCall struct {
 type Executed struct {
 	Value any `json:"value,omitempty"`
 	// Fault is why it failed.
-	Fault *model.Fault `json:"fault,omitempty"`
+	Fault *diag.Fault `json:"fault,omitempty"`
 	// Again says that it may be tried again. Without a Fault it was not tried at all.
 	Again bool `json:"again,omitempty"`
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 
 	enumspb "go.temporal.io/api/enums/v1"
-
-	"processidea/model"
-
 	"go.temporal.io/sdk/temporal"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
 )
 
 // codeOf gives the code of what an activity said; empty where it said nothing.
@@ -26,20 +26,20 @@ func WorkerLost(err error) bool {
 }
 
 // faultOf words an activity's error for the LLM and for people.
-func FaultOf(err error) *model.Fault {
+func FaultOf(err error) *diag.Fault {
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
-		return &model.Fault{Code: model.CodeToolFailed, Message: "it took longer than its timeout allows"}
+		return &diag.Fault{Code: ideafile.CodeToolFailed, Message: "it took longer than its timeout allows"}
 	}
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) {
 		code := app.Type()
 		if code == "" {
-			code = model.CodeToolFailed
+			code = ideafile.CodeToolFailed
 		}
-		return &model.Fault{Code: code, Message: app.Message()}
+		return &diag.Fault{Code: code, Message: app.Message()}
 	}
-	return &model.Fault{Code: model.CodeToolFailed, Message: err.Error()}
+	return &diag.Fault{Code: ideafile.CodeToolFailed, Message: err.Error()}
 }
 
 func retryable(err error) bool {

@@ -1,16 +1,16 @@
 package protocol
 
-import "processidea/model"
+import "processidea/model/ideafile"
 
 // InstanceSetup is what all instances of a process share.
 type InstanceSetup struct {
 	Process string `json:"process"`
 	// FirstRunID is the process's first run: its id beyond continue-as-new.
-	FirstRunID string                   `json:"firstRunId"`
-	Tools      map[string]any           `json:"tools"`
-	Context    []any                    `json:"context,omitempty"`
-	Bindings   map[string]model.Binding `json:"bindings"`
-	Oversight  model.Oversight          `json:"oversight,omitzero"`
+	FirstRunID string                      `json:"firstRunId"`
+	Tools      map[string]any              `json:"tools"`
+	Context    []any                       `json:"context,omitempty"`
+	Bindings   map[string]ideafile.Binding `json:"bindings"`
+	Oversight  ideafile.ApprovalOverride   `json:"oversight,omitzero"`
 	// Adapt says that the LLM may be asked to fit values to the Tools' schemas.
 	Adapt bool `json:"adapt,omitempty"`
 	// Attributes says that the search attributes are registered.
@@ -20,7 +20,7 @@ type InstanceSetup struct {
 	// ContinueEvery is that of the process's Start.
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Servers are the MCP servers of the Idea.
-	Servers []model.MCPServer `json:"servers,omitempty"`
+	Servers []ideafile.MCPServer `json:"servers,omitempty"`
 	// Held says that the process is paused: nothing starts until it goes on.
 	Held bool `json:"held,omitempty"`
 	// Delegation, LLM and Replies are what the delegates of Calls begin with.
@@ -37,8 +37,8 @@ type InstanceOwn struct {
 
 // InstanceResult is what an instance ends with.
 type InstanceResult struct {
-	Status model.InstanceStatus `json:"status"`
-	State  any                  `json:"state"`
+	Status ideafile.InstanceStatus `json:"status"`
+	State  any                     `json:"state"`
 }
 
 // belongsTo lists the processes that an instance ends with: its own, the one that this is a part of, and those

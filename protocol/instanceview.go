@@ -1,30 +1,35 @@
 package protocol
 
-import "processidea/model"
+import (
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/refexpr"
+	"processidea/model/turn"
+)
 
 // InstanceView answers the query "status" of an instance.
 type InstanceView struct {
 	State any        `json:"state"`
 	Calls []CallView `json:"calls"`
 	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
-	Refusals []model.Refusal `json:"refusals"`
-	Refused  int             `json:"refused"`
+	Refusals []turn.Refusal `json:"refusals"`
+	Refused  int            `json:"refused"`
 }
 
 func (InstanceView) inline() {}
 
 // CallView is one Call in an InstanceView.
 type CallView struct {
-	ID     string       `json:"id"`
-	Tool   string       `json:"tool"`
-	Status model.Status `json:"status"`
+	ID     string          `json:"id"`
+	Tool   string          `json:"tool"`
+	Status ideafile.Status `json:"status"`
 	// OutputPath is a plain path, or the text of an expression; null where there is none.
-	OutputPath model.OutputPath `json:"outputPath"`
+	OutputPath refexpr.OutputPath `json:"outputPath"`
 	// By names who decided on the Call last, or who wrote the path of a skipped one.
 	By string `json:"by,omitempty"`
 	// Untaken is the branch that a skipped Call would have read; By names the Call that did not take it.
-	Untaken string       `json:"untaken,omitempty"`
-	Error   *model.Fault `json:"error,omitempty"`
+	Untaken string      `json:"untaken,omitempty"`
+	Error   *diag.Fault `json:"error,omitempty"`
 	// Decisions are those that people took, each with the digest of what was decided on.
-	Decisions []model.Decision `json:"decisions,omitempty"`
+	Decisions []turn.Decision `json:"decisions,omitempty"`
 }

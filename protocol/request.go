@@ -1,23 +1,26 @@
 package protocol
 
-import "processidea/model"
+import (
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+)
 
 // PrepareResult is what a process's Tools were bound to.
 type PrepareResult struct {
-	Bindings map[string]model.Binding `json:"bindings"`
+	Bindings map[string]ideafile.Binding `json:"bindings"`
 	// Notify says that the worker knows whom to tell what waits for people.
 	Notify bool `json:"notify,omitempty"`
 	// LLM says that the worker knows an LLM to ask.
 	LLM bool `json:"llm,omitempty"`
 	// Problems are Tools that cannot be bound.
-	Problems model.Problems `json:"problems,omitempty"`
+	Problems diag.Problems `json:"problems,omitempty"`
 }
 
 // RequestSetup is what all Requests of a process share.
 type RequestSetup struct {
-	Idea     map[string]any           `json:"idea"`
-	Bindings map[string]model.Binding `json:"bindings"`
-	Replies  string                   `json:"replies,omitempty"`
+	Idea     map[string]any              `json:"idea"`
+	Bindings map[string]ideafile.Binding `json:"bindings"`
+	Replies  string                      `json:"replies,omitempty"`
 }
 
 // RequestStates says where the States are that a Request is about, which its Brief leaves out.

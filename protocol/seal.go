@@ -1,6 +1,9 @@
 package protocol
 
-import "processidea/model"
+import (
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+)
 
 // SealInput is one Idea of the chain, before it has a digest.
 type SealInput struct {
@@ -8,13 +11,13 @@ type SealInput struct {
 	At      int
 	Parent  string
 	Idea    map[string]any
-	Brief   *model.Brief
+	Brief   *turn.RequestInput
 	Calls   []any
 	Output  any
 	// Request is the number of the Request that seals it; 0 where none does.
 	Request int `json:",omitempty"`
 	// Log is what changed the instances since the parent.
-	Log []model.LogEntry `json:",omitempty"`
+	Log []turn.LogEntry `json:",omitempty"`
 }
 
 // Sealed is one Idea of the chain: number, digest and place in the store.
@@ -43,7 +46,7 @@ type GatherPart struct {
 	Last    Sealed   `json:"last"`
 	Tokens  []string `json:"tokens"`
 	// Statuses say where each instance stands.
-	Statuses map[string]model.InstanceStatus `json:"statuses"`
+	Statuses map[string]ideafile.InstanceStatus `json:"statuses"`
 }
 
 // Gathered is what Gather found and sealed.

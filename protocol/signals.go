@@ -1,6 +1,6 @@
 package protocol
 
-import "processidea/model"
+import "processidea/model/ideafile"
 
 // CallsSignal is a burst of Calls of one Request, in the order in which they closed.
 type CallsSignal struct {
@@ -35,7 +35,7 @@ type CloseSignal struct {
 
 // EndSignal ends an instance.
 type EndSignal struct {
-	Status model.InstanceStatus `json:"status"`
+	Status ideafile.InstanceStatus `json:"status"`
 }
 
 // HoldSignal keeps an instance from starting anything new, or lets it go on.

@@ -1,6 +1,6 @@
 package protocol
 
-import "processidea/model"
+import "processidea/model/ideafile"
 
 // Start is what a process starts from. It is self-contained: no worker needs the files it was made of.
 type Start struct {
@@ -37,7 +37,7 @@ type ProcessRef struct {
 const MemoSimulated = "simulated"
 
 // Memo describes a process by its Idea, and marks a simulated one.
-func Memo(idea *model.Idea) map[string]any {
+func Memo(idea *ideafile.Idea) map[string]any {
 	m := map[string]any{MemoPath: idea.Path, MemoVersion: idea.Version}
 	if idea.Simulated != nil {
 		m[MemoSimulated] = true

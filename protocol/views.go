@@ -4,7 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"processidea/model"
+	"processidea/model/loop"
+	"processidea/model/turn"
 )
 
 // Inline marks answers to queries: they stay in the answer whatever their size, since people without our store read
@@ -16,14 +17,14 @@ const WaitingForPerson = "a person: "
 
 // ProcessView answers the query "status" of a process: as `run --json` without States, and what it waits for.
 type ProcessView struct {
-	model.Result
+	loop.Result
 	// Waiting says, for people, what the process waits for.
 	Waiting []string `json:"waiting"`
 	// Awaiting counts the Calls that wait for a person.
 	Awaiting int `json:"awaiting"`
 	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
-	Refusals []model.Refusal `json:"refusals"`
-	Refused  int             `json:"refused"`
+	Refusals []turn.Refusal `json:"refusals"`
+	Refused  int            `json:"refused"`
 	// Accepted are the last hundred signals by which people steered the process.
 	Accepted []Accepted `json:"accepted"`
 	// Parts are those of a process that is split: their instances are <process of the part>/<token>.
@@ -44,9 +45,9 @@ func (v ProcessView) InstanceID(token string) string {
 
 // PartView is one part of a process that is split.
 type PartView struct {
-	Process   string              `json:"process"`
-	Status    model.ProcessStatus `json:"status"` // empty: it has not begun
-	Instances []string            `json:"instances"`
+	Process   string             `json:"process"`
+	Status    loop.ProcessStatus `json:"status"` // empty: it has not begun
+	Instances []string           `json:"instances"`
 }
 
 // Accepted is a signal by which somebody steered the process, once it has taken effect.
@@ -60,7 +61,7 @@ type Accepted struct {
 
 // ApprovalsView answers the query "approvals" of an instance.
 type ApprovalsView struct {
-	Approvals []model.Pending `json:"approvals"`
+	Approvals []turn.Pending `json:"approvals"`
 }
 
 func (ApprovalsView) inline() {}
@@ -69,7 +70,7 @@ func (ApprovalsView) inline() {}
 type Approval struct {
 	Process  string `json:"process"`
 	Instance string `json:"instance"`
-	model.Pending
+	turn.Pending
 }
 
 // ProcessApprovals answers the query "approvals" of a process.

@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/store/chain"
 )
 
@@ -54,14 +55,14 @@ func (a *app) add(ctx context.Context, process, file string, st steering) error 
 		if err != nil {
 			return err
 		}
-		why, err := s.steer(ctx, process, model.SteerAdd, light)
-		return a.told(process, model.SteerAdd, "", why, err)
+		why, err := s.steer(ctx, process, loop.SteerAdd, light)
+		return a.told(process, loop.SteerAdd, "", why, err)
 	})
 }
 
 // ideaOf is the latest Idea of a process, whose input schema types the columns of a CSV file, with a message for each
 // instance that it has by now. Before the first Request has ended there is none, and columns are texts.
-func (s *session) ideaOf(ctx context.Context, process string) (*model.Idea, error) {
+func (s *session) ideaOf(ctx context.Context, process string) (*ideafile.Idea, error) {
 	if _, err := s.find(ctx, process); err != nil {
 		return nil, err
 	}
@@ -69,16 +70,16 @@ func (s *session) ideaOf(ctx context.Context, process string) (*model.Idea, erro
 	if err != nil {
 		return nil, noServer("ask %s: no worker answers: %w", process, err)
 	}
-	idea := &model.Idea{}
+	idea := &ideafile.Idea{}
 	if v.Ideas > 0 {
 		source, err := chain.New(s.values).Load(ctx, process, v.Ideas)
 		if err != nil {
 			return nil, fmt.Errorf("read Idea %d of %s: %w", v.Ideas, process, err)
 		}
-		idea, _ = model.ReadIdea(source)
+		idea, _ = ideafile.ReadIdea(source)
 	}
 	for token := range v.Instances {
-		idea.Context = append(idea.Context, model.Message{Instance: token})
+		idea.Context = append(idea.Context, ideafile.Message{Instance: token})
 	}
 	return idea, nil
 }

@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"golang.org/x/sync/errgroup"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
@@ -168,12 +168,12 @@ func approvalText(p protocol.Approval) string {
 	if p.Why != "" {
 		fmt.Fprintf(&b, "  %s\n", printable(p.Why))
 	}
-	fmt.Fprintf(&b, "  params %s\n", printable(string(model.Encode(model.Normal(p.Params)))))
+	fmt.Fprintf(&b, "  params %s\n", printable(string(jsonval.Encode(jsonval.Normal(p.Params)))))
 	if p.Adapted != nil {
 		fmt.Fprintf(&b, "  fitted by the LLM from %s\n", shown(p.Adapted.From))
 	}
 	if p.Output != nil {
-		fmt.Fprintf(&b, "  output %s\n", printable(string(model.Encode(p.Output))))
+		fmt.Fprintf(&b, "  output %s\n", printable(string(jsonval.Encode(p.Output))))
 	}
 	fmt.Fprintf(&b, "  digest %s, allowed: %s\n", p.Digest, strings.Join(p.Allow, ", "))
 	return b.String()

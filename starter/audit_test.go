@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"processidea/model"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/store/blobs"
 	"processidea/store/chain"
 )
@@ -34,13 +35,13 @@ func audited(t *testing.T) (dir string) {
 			"solution": {"calls": [], "output": null}}`,
 		`{"context": [{"type": "state", "_instance": "①", "text": "hi", "mood": "good", "name": "A\u001bda"}, {"type": "state", "_instance": "②", "n": 12345678901234567890}]}`,
 	} {
-		idea, err := model.DecodeObject([]byte(text))
+		idea, err := jsonval.DecodeObject([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		log := [][]model.LogEntry{nil, {{Instance: "①", Path: model.Path{"mood"}, Value: "good", By: "1.1@①", Request: 1, Index: 1, At: made}}, {
-			{Instance: "①", Path: model.Path{"name"}, Value: "Ada", By: "person:Grace", Request: 2, Index: 1,
-				Decision: &model.LogDecision{Decision: "answer", By: "Grace", Reason: "she said so"}},
+		log := [][]turn.LogEntry{nil, {{Instance: "①", Path: jsonval.Path{"mood"}, Value: "good", By: "1.1@①", Request: 1, Index: 1, At: made}}, {
+			{Instance: "①", Path: jsonval.Path{"name"}, Value: "Ada", By: "person:Grace", Request: 2, Index: 1,
+				Decision: &turn.LogDecision{Decision: "answer", By: "Grace", Reason: "she said so"}},
 		}}[i]
 		sealed, err := chains.Seal(t.Context(), chain.Entry{Process: "p 1", At: i + 1, Parent: parent, Idea: idea, Log: log, Created: made})
 		if err != nil {

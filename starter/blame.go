@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/turn"
 	"processidea/store/chain"
 )
 
@@ -98,7 +98,7 @@ func writtenText(w chain.Written) string {
 	return fmt.Sprintf("%s: %s = %s (log of Idea %d)", how, printable(path), shown(w.Value), w.Idea)
 }
 
-func decisionText(d *model.LogDecision) string {
+func decisionText(d *turn.LogDecision) string {
 	text := printable("decided by " + d.By + ": " + d.Decision)
 	if d.Reason != "" {
 		text += printable(", because " + d.Reason)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/loop"
 )
 
 func (a *app) cancelVerb() *cobra.Command {
@@ -42,7 +42,7 @@ func (a *app) cancel(ctx context.Context, s *session, process string) error {
 		return err
 	}
 	why := ""
-	if r.Status != model.StatusCancelled {
+	if r.Status != loop.StatusCancelled {
 		why = "the process had just ended as " + string(r.Status)
 	}
 	return a.told(process, "cancel", "", why, nil)

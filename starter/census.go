@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"processidea/model"
+	"processidea/model/loop"
 )
 
 const (
@@ -21,7 +21,7 @@ type census struct {
 }
 
 // takeCensus finds the places where most instances hold one of a few texts or truth values.
-func takeCensus(instances map[string]model.InstanceResult) []census {
+func takeCensus(instances map[string]loop.InstanceResult) []census {
 	if len(instances) < censusFrom {
 		return nil
 	}

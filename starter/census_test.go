@@ -5,17 +5,18 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 )
 
 func TestABatchIsSummedUpByWhatItsInstancesHoldOneOfAFewOf(t *testing.T) {
-	r := model.Result{Process: "p", Status: model.StatusCompleted, Instances: map[string]model.InstanceResult{}}
+	r := loop.Result{Process: "p", Status: loop.StatusCompleted, Instances: map[string]loop.InstanceResult{}}
 	for i := range 10 {
 		decision := "allow"
 		if i >= 7 {
 			decision = "remove"
 		}
-		r.Instances[fmt.Sprint(i)] = model.InstanceResult{Status: model.InstanceSettled, State: map[string]any{
+		r.Instances[fmt.Sprint(i)] = loop.InstanceResult{Status: ideafile.InstanceSettled, State: map[string]any{
 			"text": fmt.Sprint("text ", i), "same": "everywhere", "spam": i == 9,
 			"decision": map[string]any{"decision": decision, "reason": fmt.Sprint("reason ", i), "rule": nil},
 		}}

@@ -5,7 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/store/chain"
 )
 
@@ -52,7 +54,7 @@ func readValue(file string) (any, error) {
 	}
 	v, problem := decodeFile(file, data)
 	if problem != nil {
-		return nil, &invalid{file, model.Problems{*problem}}
+		return nil, &invalid{file, diag.Problems{*problem}}
 	}
 	return v, nil
 }
@@ -129,7 +131,7 @@ func (c *changes) addKey(key string, v any) error {
 		c.idea[key] = v
 	case (key == "meta" || key == "config") && isObject:
 		origin := c.part("meta")["origin"]
-		c.idea[key] = model.Merge(c.part(key), object)
+		c.idea[key] = jsonval.Merge(c.part(key), object)
 		c.part("meta")["origin"] = origin
 	default:
 		return misuse("read %s: %s: an Idea has meta, config, schema, context and solution, each in its form", c.file, key)
@@ -147,9 +149,9 @@ func (c *changes) addPlan() error {
 	}
 	switch plan := v.(type) {
 	case []any:
-		v = map[string]any{"type": model.TypePlan, "plan": plan}
+		v = map[string]any{"type": ideafile.TypePlan, "plan": plan}
 	case map[string]any:
-		plan["type"] = model.TypePlan
+		plan["type"] = ideafile.TypePlan
 	default:
 		return misuse("read %s: want a list of Calls, or a plan message", c.plan)
 	}
@@ -163,7 +165,7 @@ func (c *changes) addInput() (err error) {
 	}
 	var v any
 	if text := strings.TrimSpace(c.input); strings.HasPrefix(text, "{") {
-		if v, err = model.Decode([]byte(text)); err != nil {
+		if v, err = jsonval.Decode([]byte(text)); err != nil {
 			return misuse("read --input: %s", decodeCause(err))
 		}
 	} else if v, err = readValue(c.input); err != nil {
@@ -172,7 +174,7 @@ func (c *changes) addInput() (err error) {
 	if _, ok := v.(map[string]any); !ok {
 		return misuse("read --input: the input is an object")
 	}
-	c.add(map[string]any{"type": model.TypeInput, model.TypeInput: v})
+	c.add(map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: v})
 	return nil
 }
 
@@ -184,7 +186,7 @@ func (c *changes) nameLLM() error {
 }
 
 func (c *changes) reopenAll() error {
-	owners := model.OwnersOf(c.idea["context"])
+	owners := ideafile.SplitContext(c.idea["context"])
 	for _, token := range c.reopen {
 		switch {
 		case token == "all":
@@ -213,8 +215,8 @@ func (c *changes) reopens(token string) {
 }
 
 // place reads TOKEN:path of a State that the Idea has.
-func (c *changes) place(flag, text string) (token string, path model.Path, err error) {
-	token, path, err = chain.ReadPlace(model.OwnersOf(c.idea["context"]), text)
+func (c *changes) place(flag, text string) (token string, path jsonval.Path, err error) {
+	token, path, err = chain.ReadPlace(ideafile.SplitContext(c.idea["context"]), text)
 	if err != nil {
 		return "", nil, misuse("%s %s: %w", flag, text, err)
 	}

@@ -3,7 +3,10 @@ package main
 import (
 	"strings"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 )
 
 // This file holds how a fork changes the States that its Idea has.
@@ -12,24 +15,24 @@ import (
 func (c *changes) stateOf(token string) (message map[string]any, state any) {
 	context, _ := c.idea["context"].([]any)
 	for n := len(context) - 1; n >= 0; n-- {
-		m, ok := model.ReadMessage(context[n], "", new(model.Problems))
-		if ok && m.Kind == model.TypeState && m.Instance == token {
+		m, ok := ideafile.ReadMessage(context[n], "", new(diag.Problems))
+		if ok && m.Kind == ideafile.TypeState && m.Instance == token {
 			message = withPayload(m, m.Payload)
 			context[n] = message
 			return message, m.Payload
 		}
 	}
-	message = map[string]any{"type": model.TypeState, model.TypeState: map[string]any{}}
+	message = map[string]any{"type": ideafile.TypeState, ideafile.TypeState: map[string]any{}}
 	if token != "" {
 		message["_instance"] = token
 	}
 	c.idea["context"] = append(context, message)
-	return message, message[model.TypeState]
+	return message, message[ideafile.TypeState]
 }
 
 // change puts another State in place of an instance's, which has not ended any more.
 func (c *changes) change(token string, message map[string]any, state any) {
-	message[model.TypeState] = state
+	message[ideafile.TypeState] = state
 	c.reopens(token)
 }
 
@@ -42,7 +45,7 @@ func (c *changes) mergeStates() error {
 		return err
 	}
 	states, ok := v.(map[string]any)
-	owners := model.OwnersOf(c.idea["context"])
+	owners := ideafile.SplitContext(c.idea["context"])
 	if owners.Has("") {
 		states = map[string]any{"": v}
 	}
@@ -50,15 +53,15 @@ func (c *changes) mergeStates() error {
 		_, isState := states[token].(map[string]any)
 		switch {
 		case !isState:
-			return misuse("read %s: %s: State is an object, not %s", c.state, token, model.TypeOf(states[token]))
+			return misuse("read %s: %s: State is an object, not %s", c.state, token, jsonval.TypeOf(states[token]))
 		case !owners.Has(token):
 			return misuse("read %s: there is no instance %s; there are %s", c.state, token, strings.Join(owners.Tokens, ", "))
 		}
 		m, old := c.stateOf(token)
-		c.change(token, m, model.Merge(old, states[token]))
+		c.change(token, m, jsonval.Merge(old, states[token]))
 	}
 	if !ok {
-		return misuse("read %s: want an object, not %s", c.state, model.TypeOf(v))
+		return misuse("read %s: want an object, not %s", c.state, jsonval.TypeOf(v))
 	}
 	return nil
 }
@@ -70,12 +73,12 @@ func (c *changes) unsetAll() error {
 			return err
 		}
 		m, state := c.stateOf(token)
-		rest, ok := model.Remove(state, path)
+		rest, ok := jsonval.Remove(state, path)
 		if !ok || len(path) == 0 {
 			return misuse("unset %s: nothing stands there", text)
 		}
 		c.change(token, m, rest)
-		model.Forget(c.idea, token, path)
+		turn.Forget(c.idea, token, path)
 	}
 	return nil
 }
@@ -90,12 +93,12 @@ func (c *changes) setAll() error {
 		if err != nil {
 			return err
 		}
-		value, err := model.Decode([]byte(what))
+		value, err := jsonval.Decode([]byte(what))
 		if err != nil {
 			return misuse(`set %s: %s is no JSON (a text is written "so"): %s`, where, what, decodeCause(err))
 		}
 		m, state := c.stateOf(token)
-		next, ok := model.Put(state, path, value)
+		next, ok := jsonval.Put(state, path, value)
 		if _, isObject := next.(map[string]any); !ok || !isObject {
 			return misuse("set %s: something other than an object stands above it", where)
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/diag"
 )
 
 func (a *app) checkVerb() *cobra.Command {
@@ -60,7 +60,7 @@ func (a *app) check(given string, s source) error {
 	return err
 }
 
-func (a *app) printProblems(problems model.Problems) error {
+func (a *app) printProblems(problems diag.Problems) error {
 	list := make([]checked, len(problems))
 	for n, p := range problems {
 		list[n] = checked(p)

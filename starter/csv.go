@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // readCSV reads rows under a header. A field is a text unless the schema of what the row is (the input, where it does
 // not say) gives its column another type.
-func readCSV(file string, data []byte, idea *model.Idea) (rows []row, ps model.Problems) {
+func readCSV(file string, data []byte, idea *ideafile.Idea) (rows []row, ps diag.Problems) {
 	r := csv.NewReader(bytes.NewReader(data))
 	header, err := r.Read()
 	if err == nil {
@@ -25,9 +27,9 @@ func readCSV(file string, data []byte, idea *model.Idea) (rows []row, ps model.P
 		return nil, nil
 	}
 	if err != nil {
-		return nil, model.Problems{csvProblem(file, err)}
+		return nil, diag.Problems{csvProblem(file, err)}
 	}
-	schemas := model.ViewOf(idea.Context, "").Schema
+	schemas := ideafile.ViewOf(idea.Context, "").Schema
 	for {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -58,25 +60,25 @@ func checkHeader(header []string) error {
 }
 
 // csvProblem words what encoding/csv says, with the line where it knows one.
-func csvProblem(file string, err error) model.Problem {
+func csvProblem(file string, err error) diag.Problem {
 	var at *csv.ParseError
 	if errors.As(err, &at) {
-		return model.Problem{Path: fmt.Sprintf("%s:%d", file, at.Line), Message: at.Err.Error()}
+		return diag.Problem{Path: fmt.Sprintf("%s:%d", file, at.Line), Message: at.Err.Error()}
 	}
-	return model.Problem{Path: file + ":1", Message: err.Error()}
+	return diag.Problem{Path: file + ":1", Message: err.Error()}
 }
 
 // fill puts a line's cells under their keys. An empty cell of a row with a type is no key at all: messages of different
 // types share one header.
-func (r row) fill(header, cells []string, schemas map[string]any) (ps model.Problems) {
-	kind := model.TypeInput
+func (r row) fill(header, cells []string, schemas map[string]any) (ps diag.Problems) {
+	kind := ideafile.TypeInput
 	for n, key := range header {
 		if key == "type" && cells[n] != "" {
 			kind = cells[n]
 		}
 	}
 	properties := propertiesOf(schemas[kind])
-	typed := kind != model.TypeInput
+	typed := kind != ideafile.TypeInput
 	for n, key := range header {
 		text := cells[n]
 		meta := key == "_instance" || key == "type"
@@ -89,7 +91,7 @@ func (r row) fill(header, cells []string, schemas map[string]any) (ps model.Prob
 		}
 		v, keep, err := cell(text, typesOf(properties[key]))
 		if err != nil {
-			ps = append(ps, model.Problem{Path: r.place + " " + model.JSONPath("$", key), Message: err.Error()})
+			ps = append(ps, diag.Problem{Path: r.place + " " + jsonval.JSONPath("$", key), Message: err.Error()})
 		}
 		if keep {
 			r.fields[key] = v
@@ -146,11 +148,11 @@ func cellOf(text, want string) (any, bool) {
 	if want == "boolean" {
 		text = strings.ToLower(text)
 	}
-	v, err := model.Decode([]byte(text))
+	v, err := jsonval.Decode([]byte(text))
 	if err != nil {
 		return nil, false
 	}
-	is := model.TypeOf(v)
+	is := jsonval.TypeOf(v)
 	if want == "integer" && is == "number" {
 		n, ok := new(big.Rat).SetString(text)
 		return v, ok && n.IsInt()

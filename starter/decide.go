@@ -9,7 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -22,23 +25,23 @@ type decision struct {
 
 // valueFlags names the flag that a decision takes beside the common ones, and the key of its signal.
 var valueFlags = map[string]struct{ flag, key, usage string }{
-	model.Amend:   {"params", "params", "the parameters to run with, as `JSON` or @file"},
-	model.Replace: {"with", "with", "the Call that takes its place, as `JSON` or @file"},
-	model.Answer:  {"output", "output", "the result, as `JSON` or @file"},
+	ideafile.Amend:   {"params", "params", "the parameters to run with, as `JSON` or @file"},
+	ideafile.Replace: {"with", "with", "the Call that takes its place, as `JSON` or @file"},
+	ideafile.Answer:  {"output", "output", "the result, as `JSON` or @file"},
 }
 
 func (a *app) decisionVerbs() []*cobra.Command {
 	return []*cobra.Command{
-		a.decisionVerb(model.Approve, "Let a Call that waits run, as it is shown",
+		a.decisionVerb(ideafile.Approve, "Let a Call that waits run, as it is shown",
 			`  starter approve refund-17 1.2
   starter approve refunds 1.2@⑬ --digest 5f0c… --by ann`),
-		a.decisionVerb(model.Reject, "Do not let a Call that waits run; the reason goes to the LLM",
+		a.decisionVerb(ideafile.Reject, "Do not let a Call that waits run; the reason goes to the LLM",
 			`  starter reject refunds 1.2@⑬ --reason "not without a receipt"`),
-		a.decisionVerb(model.Amend, "Let a Call that waits run with other parameters",
+		a.decisionVerb(ideafile.Amend, "Let a Call that waits run with other parameters",
 			`  starter amend refunds 1.2@⑬ --params '{"amount": 250}' --reason "half of it"`),
-		a.decisionVerb(model.Replace, "Put another Call in the place of one that waits",
+		a.decisionVerb(ideafile.Replace, "Put another Call in the place of one that waits",
 			`  starter replace refunds 1.2@⑬ --with '{"_tool": "offerVoucher", "amount": 300}'`),
-		a.decisionVerb(model.Answer, "Give the result of a Call that waits; nothing runs",
+		a.decisionVerb(ideafile.Answer, "Give the result of a Call that waits; nothing runs",
 			`  starter answer refunds 1.2@⑬ --output '"paid by hand"' --reason "in the shop"`),
 	}
 }
@@ -108,7 +111,7 @@ func (d decision) payload() (map[string]any, error) {
 		}
 		p[f.key] = v
 	}
-	if _, err := model.ReadDecision(d.kind, p); err != nil {
+	if _, err := turn.ReadDecision(d.kind, p); err != nil {
 		return nil, misuse("%s %s: %w", d.kind, d.call, err)
 	}
 	return p, nil
@@ -123,7 +126,7 @@ func jsonValue(text string) (any, error) {
 			return nil, err
 		}
 	}
-	return model.Decode(data)
+	return jsonval.Decode(data)
 }
 
 // decide sends a decision to its instance and waits until it is taken. why is the reason for which it was refused.
@@ -132,7 +135,7 @@ func (s *session) decide(ctx context.Context, process, kind string, payload map[
 		return "", err
 	}
 	call := payload["call"].(string)
-	instance := s.instance(ctx, process, model.TokenOf(call))
+	instance := s.instance(ctx, process, ideafile.TokenOf(call))
 	id := signalID()
 	payload["id"] = id
 	switch err := s.SignalWorkflow(ctx, instance, "", kind, payload); {
@@ -163,7 +166,7 @@ func (s *session) decide(ctx context.Context, process, kind string, payload map[
 
 // instance gives the workflow id of an instance. Where the process does not answer, it is taken for one that is not split.
 func (s *session) instance(ctx context.Context, process, token string) string {
-	v := protocol.ProcessView{Result: model.Result{Process: process}}
+	v := protocol.ProcessView{Result: loop.Result{Process: process}}
 	_ = s.query(ctx, process, protocol.QueryStatus, &v)
 	return v.InstanceID(token)
 }

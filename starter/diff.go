@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 	"processidea/store/chain"
 )
 
@@ -50,7 +50,7 @@ func (a *app) diff(ctx context.Context, id, from, to string, patch bool) error {
 		case err != nil:
 			return err
 		case patch:
-			_, err = fmt.Fprintln(a.out, string(model.Encode(d.Patch)))
+			_, err = fmt.Fprintln(a.out, string(jsonval.Encode(d.Patch)))
 		case a.json:
 			err = writeJSON(a.out, d)
 		default:
@@ -103,4 +103,4 @@ func fromTo(what string, from, to any) string {
 }
 
 // shown is a value as JSON on one line.
-func shown(v any) string { return clip(printable(string(model.Encode(v))), widestValue) }
+func shown(v any) string { return clip(printable(string(jsonval.Encode(v))), widestValue) }

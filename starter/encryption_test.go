@@ -12,7 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/store/encryption"
 )
 
@@ -193,7 +194,7 @@ func TestAProcessWaitsForAWorkerThatHasItsKey(t *testing.T) {
 	}
 	g.release()
 	r := both.do("watch", "p", "--json").is(exitDone).result()
-	if r.Status != model.StatusCompleted || r.Calls != (model.Counts{Done: 1}) {
+	if r.Status != loop.StatusCompleted || r.Calls != (turn.Counts{Done: 1}) {
 		t.Errorf("%+v", r)
 	}
 	select {

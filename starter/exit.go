@@ -9,7 +9,10 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
 )
 
 // The program's exit codes.
@@ -48,7 +51,7 @@ func noServer(format string, args ...any) error {
 // invalid is all that is wrong with a file.
 type invalid struct {
 	file     string
-	problems model.Problems
+	problems diag.Problems
 }
 
 func (i *invalid) Error() string { return fmt.Sprintf("check %s: %s", i.file, i.problems.Error()) }
@@ -82,7 +85,7 @@ func (a *app) exitCode(err error) int {
 }
 
 // complain lists problems, warnings among them.
-func (a *app) complain(file string, ps model.Problems) {
+func (a *app) complain(file string, ps diag.Problems) {
 	for _, p := range ps {
 		kind := ""
 		if p.Warning {
@@ -114,18 +117,18 @@ func unreachable(err error) bool {
 }
 
 // codeOf is the exit code for a process that stands as r says.
-func codeOf(r model.Result) int {
+func codeOf(r loop.Result) int {
 	switch r.Status {
-	case model.StatusCompleted:
+	case loop.StatusCompleted:
 		return exitDone
-	case model.StatusPaused:
-		if r.Error != nil && r.Error.Code == model.CodeLLMUnreachable {
+	case loop.StatusPaused:
+		if r.Error != nil && r.Error.Code == turn.CodeLLMUnreachable {
 			return exitUnreachable
 		}
 		return exitPaused
-	case model.StatusRunning:
+	case loop.StatusRunning:
 		for _, i := range r.Instances {
-			if i.Status == model.InstanceWaiting {
+			if i.Status == ideafile.InstanceWaiting {
 				return exitPaused
 			}
 		}

@@ -10,7 +10,10 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
 )
 
 // called runs a command line in this program.
@@ -31,7 +34,7 @@ func TestAnErrorsKindIsTheExitCode(t *testing.T) {
 		{errors.New("unknown flag"), false, exitUsage},
 		{errors.New("disk full"), true, exitFailed},
 		{fmt.Errorf("a: %w", misuse("b")), true, exitUsage},
-		{&invalid{"f", model.Problems{{Path: "$", Message: "m"}}}, true, exitUsage},
+		{&invalid{"f", diag.Problems{{Path: "$", Message: "m"}}}, true, exitUsage},
 		{noServer("b"), true, exitUnreachable},
 		{fmt.Errorf("a: %w", serviceerror.NewUnavailable("gone")), true, exitUnreachable},
 		{fmt.Errorf("a: %w", context.DeadlineExceeded), true, exitUnreachable},
@@ -47,19 +50,19 @@ func TestAnErrorsKindIsTheExitCode(t *testing.T) {
 }
 
 func TestWhereAProcessStandsIsTheExitCode(t *testing.T) {
-	waiting := map[string]model.InstanceResult{"①": {Status: model.InstanceWorking}, "②": {Status: model.InstanceWaiting}}
+	waiting := map[string]loop.InstanceResult{"①": {Status: ideafile.InstanceWorking}, "②": {Status: ideafile.InstanceWaiting}}
 	for _, c := range []struct {
-		r    model.Result
+		r    loop.Result
 		want int
 	}{
-		{model.Result{Status: model.StatusCompleted}, exitDone},
-		{model.Result{Status: model.StatusRunning}, exitDone},
-		{model.Result{Status: model.StatusRunning, Instances: waiting}, exitPaused},
-		{model.Result{Status: model.StatusFailed}, exitFailed},
-		{model.Result{Status: model.StatusCancelled}, exitFailed},
-		{model.Result{Status: model.StatusPaused}, exitPaused},
-		{model.Result{Status: model.StatusPaused, Error: &model.Fault{Code: model.CodeLimit}}, exitPaused},
-		{model.Result{Status: model.StatusPaused, Error: &model.Fault{Code: model.CodeLLMUnreachable}}, exitUnreachable},
+		{loop.Result{Status: loop.StatusCompleted}, exitDone},
+		{loop.Result{Status: loop.StatusRunning}, exitDone},
+		{loop.Result{Status: loop.StatusRunning, Instances: waiting}, exitPaused},
+		{loop.Result{Status: loop.StatusFailed}, exitFailed},
+		{loop.Result{Status: loop.StatusCancelled}, exitFailed},
+		{loop.Result{Status: loop.StatusPaused}, exitPaused},
+		{loop.Result{Status: loop.StatusPaused, Error: &diag.Fault{Code: turn.CodeLimit}}, exitPaused},
+		{loop.Result{Status: loop.StatusPaused, Error: &diag.Fault{Code: turn.CodeLLMUnreachable}}, exitUnreachable},
 	} {
 		if got := codeOf(c.r); got != c.want {
 			t.Errorf("%+v gives exit code %d, want %d", c.r, got, c.want)
@@ -79,7 +82,7 @@ func TestAnErrorIsOneLineThatBeginsWithTheProgramsName(t *testing.T) {
 func TestEveryProblemIsALineWithItsPlace(t *testing.T) {
 	var b bytes.Buffer
 	a := &app{err: &b, began: true}
-	a.exitCode(&invalid{"f.json", model.Problems{{Path: "$.a", Message: "one"}, {Path: "$.b", Message: "two", Warning: true}}})
+	a.exitCode(&invalid{"f.json", diag.Problems{{Path: "$.a", Message: "one"}, {Path: "$.b", Message: "two", Warning: true}}})
 	if got, want := b.String(), "starter: check f.json: $.a: one\nstarter: check f.json: warning: $.b: two\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

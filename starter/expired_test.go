@@ -8,7 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
 )
 
 // forget takes everything away that Temporal knew, and leaves the store.
@@ -76,18 +78,18 @@ func (d *desk) end(args ...string) {
 	d.Helper()
 	id := args[len(args)-1]
 	d.do(append(args, "--replies", "more.jsonl", "--detach")...).is(exitDone)
-	var r model.Result
+	var r loop.Result
 	d.eventually("it ends", func() bool {
 		r = d.do("result", id, "--json").result()
 		for token, i := range r.Instances {
-			if i.Status == model.InstanceWaiting {
+			if i.Status == ideafile.InstanceWaiting {
 				d.do("approve", id, "1.3@"+token)
 			}
 		}
-		return r.Status != model.StatusRunning
+		return r.Status != loop.StatusRunning
 	})
-	if large, _ := r.Instances["②"].State.(map[string]any)["large"].(string); r.Status != model.StatusCompleted || len(large) < model.LargeValue {
-		d.Errorf("%s: %.300s", args, model.Encode(model.Normal(r)))
+	if large, _ := r.Instances["②"].State.(map[string]any)["large"].(string); r.Status != loop.StatusCompleted || len(large) < jsonval.LargeValue {
+		d.Errorf("%s: %.300s", args, jsonval.Encode(jsonval.Normal(r)))
 	}
 	d.do("verify", id).is(exitDone)
 }

@@ -7,7 +7,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"processidea/model"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -36,7 +36,7 @@ type follower struct {
 }
 
 // follow gives the process's Result once it has ended or paused, or as it stands when the wait is over.
-func (f *follower) follow(ctx context.Context) (model.Result, error) {
+func (f *follower) follow(ctx context.Context) (loop.Result, error) {
 	defer f.progress.clear()
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -47,7 +47,7 @@ func (f *follower) follow(ctx context.Context) (model.Result, error) {
 		case e := <-ended:
 			return e.result, e.err
 		case <-ctx.Done():
-			return model.Result{}, errInterrupted
+			return loop.Result{}, errInterrupted
 		case <-f.over:
 			return f.look(ctx, f.id)
 		case line, ok := <-f.person.heard():
@@ -56,11 +56,11 @@ func (f *follower) follow(ctx context.Context) (model.Result, error) {
 				continue
 			}
 			if err := f.person.answer(ctx, line); err != nil {
-				return model.Result{}, err
+				return loop.Result{}, err
 			}
 		case v := <-views:
 			if err := f.listen(v); err != nil {
-				return model.Result{}, err
+				return loop.Result{}, err
 			}
 			if v.err == nil {
 				f.person.offer(ctx, v.view, f.progress.clear)
@@ -68,7 +68,7 @@ func (f *follower) follow(ctx context.Context) (model.Result, error) {
 			if !f.person.busy() {
 				f.progress.show(v)
 			}
-			if v.err == nil && v.view.Status == model.StatusPaused && !f.through {
+			if v.err == nil && v.view.Status == loop.StatusPaused && !f.through {
 				return f.withStates(ctx, v.view.Result)
 			}
 		}
@@ -89,7 +89,7 @@ func (f *follower) listen(v sight) error {
 }
 
 type ending struct {
-	result model.Result
+	result loop.Result
 	err    error
 }
 

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/store/chain"
 )
 
@@ -83,8 +85,8 @@ func (a *app) prepareFork(ctx context.Context, p place, of string, o *forkOption
 		return nil, err
 	}
 	o.source.given, o.source.scripted = fmt.Sprintf("Idea %d of %s", o.at, of), o.source.replies != ""
-	m, problems := &material{source: o.source, idea: idea, withSolution: o.withSolution}, model.Problems(nil)
-	m.read, problems = model.ReadIdea(idea)
+	m, problems := &material{source: o.source, idea: idea, withSolution: o.withSolution}, diag.Problems(nil)
+	m.read, problems = ideafile.ReadIdea(idea)
 	if err := m.readReplies(&problems); err != nil {
 		return nil, err
 	}
@@ -122,8 +124,8 @@ func (p place) forked(ctx context.Context, of string, at int) (map[string]any, e
 // warnOfFork says what the new process takes up, and what it shares with the other.
 func (a *app) warnOfFork(of string, m *material) {
 	asked, again := 0, 0
-	mind := model.NewMind(m.read, "", nil, time.Time{})
-	for _, t := range mind.TakeUp() {
+	mind := loop.New(m.read, "", nil, time.Time{})
+	for _, t := range mind.TakeResumed() {
 		for _, c := range t.Calls {
 			if c.Why != "" {
 				asked++

@@ -10,7 +10,10 @@ import (
 	"sync"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -36,7 +39,7 @@ func newCounter(t *testing.T) *counter {
 func (c *counter) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return string(model.Encode(model.Normal(c.seen)))
+	return string(jsonval.Encode(jsonval.Normal(c.seen)))
 }
 
 func (c *counter) tool(path, more string) string {
@@ -51,7 +54,7 @@ func (c *counter) batch() map[string]string {
 		"idea.json": `{"meta": {"path": "batch"}, "config": {"gather": "200ms"}, "schema": {"tools": {` +
 			c.tool("tell", "") + "," + c.tool("look", "") + "," + c.tool("sign", `, "_outputPath": "†state.signed", "_approval": true`) + `}},
 			"context": [{"type": "text", "text": "Go on."}, {"type": "input", "rule": "old"}, {"type": "state", "_instance": "①", "text": "a"},
-			{"type": "state", "_instance": "②", "text": "b", "large": "` + strings.Repeat("large ", model.LargeValue/5) + `"}, {"type": "state", "_instance": "③", "text": "c"}]}`,
+			{"type": "state", "_instance": "②", "text": "b", "large": "` + strings.Repeat("large ", jsonval.LargeValue/5) + `"}, {"type": "state", "_instance": "③", "text": "c"}]}`,
 		"replies.jsonl": `{"solution": {"calls": [{"_tool": "tell", "_instance": "①", "text": "†state.text"}, {"_tool": "look", "_instance": "①", "_outputPath": "first"}, ` +
 			`{"_tool": "sign", "_instance": "②", "text": "†state.text"}], "output": null}}` + "\n" +
 			`{"solution": {"calls": [{"_tool": "look", "_instance": "①", "_outputPath": "second"}], "output": null}}` + "\n" + nothingMore + "\n" + nothingMore,
@@ -67,7 +70,7 @@ func batched(t *testing.T) (*desk, *counter) {
 	d.do("run", ".", "--id", "p", "--detach").is(exitDone)
 	d.eventually("it waits for the signature alone", func() bool {
 		i := d.do("result", "p", "--json").result().Instances
-		return i["①"].Status == model.InstanceSettled && i["②"].Status == model.InstanceWaiting
+		return i["①"].Status == ideafile.InstanceSettled && i["②"].Status == ideafile.InstanceWaiting
 	})
 	return d, c
 }
@@ -92,7 +95,7 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 	want(t, c.String(), `{"/look":2,"/tell":1}`)
 	e := d.do("fork", "p", "--at", "2", "--replies", "more.jsonl", "--detach", "--json").is(exitDone)
 	e.complains("1 Call is asked about again").complains("1 instance is left as settled").complains("effects in the outside world are shared")
-	if r := e.result(); r.Process != "p-fork-1" || r.Status != model.StatusRunning {
+	if r := e.result(); r.Process != "p-fork-1" || r.Status != loop.StatusRunning {
 		t.Errorf("%+v", r)
 	}
 	before, after := d.asked("p"), d.asked("p-fork-1")
@@ -102,10 +105,10 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 	d.do("approve", "p-fork-1", after.Call).is(exitDone)
 	r := d.do("watch", "p-fork-1", "--json").is(exitDone).result()
 	state, _ := r.Instances["②"].State.(map[string]any)
-	if r.Calls != (model.Counts{Done: 1}) || state["signed"] != "sign" || len(state["large"].(string)) < model.LargeValue || r.Requests != 2 {
+	if r.Calls != (turn.Counts{Done: 1}) || state["signed"] != "sign" || len(state["large"].(string)) < jsonval.LargeValue || r.Requests != 2 {
 		t.Errorf("%+v", r)
 	}
-	want(t, string(model.Encode(r.Instances["①"].State)), `{"first":"look","text":"a"}`)
+	want(t, string(jsonval.Encode(r.Instances["①"].State)), `{"first":"look","text":"a"}`)
 	want(t, c.String(), `{"/look":2,"/sign":1,"/tell":1}`)
 	want(t, d.do("export", "p").is(exitDone).out, chain)
 	d.asked("p") // and it still waits
@@ -152,11 +155,11 @@ func TestAForkTakesTheSolutionUpOnDemandAndChanges(t *testing.T) {
 	}
 	d.do("reject", "q", a.Call, "--reason", "no").is(exitDone)
 	r := d.do("watch", "q", "--json").is(exitDone).result()
-	if r.Calls != (model.Counts{Done: 1, Rejected: 1}) || len(r.Instances) != 4 {
+	if r.Calls != (turn.Counts{Done: 1, Rejected: 1}) || len(r.Instances) != 4 {
 		t.Errorf("%+v", r)
 	}
-	want(t, string(model.Encode(r.Instances["①"].State)), `{"first":"look","more":{"deep":1},"second":"look"}`)
-	want(t, string(model.Encode(r.Instances["③"].State)), `{"deep":{"er":[1]},"text":"c"}`)
+	want(t, string(jsonval.Encode(r.Instances["①"].State)), `{"first":"look","more":{"deep":1},"second":"look"}`)
+	want(t, string(jsonval.Encode(r.Instances["③"].State)), `{"deep":{"er":[1]},"text":"c"}`)
 	want(t, c.String(), `{"/look":3,"/tell":1}`)
 	idea := d.do("show", "q", "--json").is(exitDone).out
 	for _, text := range []string{`"model":"another"`, `"requests":9`, `"instruction":"Be strict."`, `"rule":"new"`, `"_outputPath":"planned"`} {
@@ -218,7 +221,7 @@ func TestRunTakesTheSolutionOfAFileUpOnDemand(t *testing.T) {
 	want(t, c.String(), `{}`)
 	r := d.do("run", "a.json", "--id", "taken", "--replies", "more.jsonl", "--with-solution", noUI, "--json").is(exitDone).result()
 	want(t, c.String(), `{"/look":1}`)
-	if r.Calls != (model.Counts{Done: 1}) || string(model.Encode(r.Instances[""].State)) != `{"a":"look"}` {
+	if r.Calls != (turn.Counts{Done: 1}) || string(jsonval.Encode(r.Instances[""].State)) != `{"a":"look"}` {
 		t.Errorf("%+v", r)
 	}
 	d.do("run", "a.json", "--id", "taken", "--replies", "more.jsonl", noUI).is(exitUsage).complains("another file")

@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/plangraph"
 )
 
 // formats are the languages that a graph is written in.
-var formats = map[string]func(calls []any) string{"mermaid": model.Mermaid, "dot": model.DOT}
+var formats = map[string]func(calls []any) string{"mermaid": plangraph.Mermaid, "dot": plangraph.DOT}
 
 func (a *app) graphVerb() *cobra.Command {
 	format := "mermaid"
@@ -71,7 +72,7 @@ func (a *app) callsOf(ctx context.Context, of string) ([]any, error) {
 		return nil, err
 	}
 	m := &material{source: s}
-	var problems model.Problems
+	var problems diag.Problems
 	if err := m.readIdea(&problems); err != nil {
 		return nil, err
 	}

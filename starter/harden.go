@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/harden"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/store/chain"
 )
 
@@ -41,7 +43,7 @@ func (a *app) harden(ctx context.Context, ids []string, file string, template bo
 	if err != nil {
 		return err
 	}
-	var stories []model.Story
+	var stories []harden.FinishedRun
 	err = a.read(ctx, func(c *archive) error {
 		for _, id := range ids {
 			s, err := c.story(ctx, id)
@@ -55,7 +57,7 @@ func (a *app) harden(ctx context.Context, ids []string, file string, template bo
 	if err != nil {
 		return err
 	}
-	made, err := model.Harden(stories, boundIn(p, stories[0]), template)
+	made, err := harden.Harden(stories, boundIn(p, stories[0]), template)
 	if err != nil {
 		return &exit{exitUsage, err}
 	}
@@ -63,8 +65,8 @@ func (a *app) harden(ctx context.Context, ids []string, file string, template bo
 }
 
 // story reads the whole chain of a process.
-func (c *archive) story(ctx context.Context, id string) (model.Story, error) {
-	s := model.Story{Process: id}
+func (c *archive) story(ctx context.Context, id string) (harden.FinishedRun, error) {
+	s := harden.FinishedRun{Process: id}
 	last, err := c.length(ctx, "harden", id)
 	for at := 1; at <= last && err == nil; at++ {
 		var idea map[string]any
@@ -82,25 +84,25 @@ func (c *archive) story(ctx context.Context, id string) (model.Story, error) {
 }
 
 // boundIn says what runs the Tools of a process, as far as it is known here.
-func boundIn(p place, s model.Story) map[string]model.Binding {
-	idea, _ := model.ReadIdea(s.Ideas[len(s.Ideas)-1])
+func boundIn(p place, s harden.FinishedRun) map[string]ideafile.Binding {
+	idea, _ := ideafile.ReadIdea(s.Ideas[len(s.Ideas)-1])
 	return knownTools(p).bind(idea).Bindings
 }
 
 // printHardened writes the file, and says what is not in it.
-func (a *app) printHardened(made *model.Hardened, file string) error {
+func (a *app) printHardened(made *harden.Hardened, file string) error {
 	for _, text := range made.Notes {
 		a.note("harden: %s", text)
 	}
-	for _, p := range made.Particulars {
+	for _, p := range made.NotGeneralized {
 		a.note("harden: not generalised: %s", p)
 	}
-	if n := len(made.Particulars); n > 0 {
+	if n := len(made.NotGeneralized); n > 0 {
 		a.note("harden: %s not generalised: the Plan is not optimal, and guides the LLM", isAre(n, "thing"))
 	}
 	text := indent(made.Idea) + "\n"
 	if a.json {
-		text = string(model.Encode(model.Normal(made))) + "\n"
+		text = string(jsonval.Encode(jsonval.Normal(made))) + "\n"
 	}
 	if file == "" {
 		_, err := io.Copy(a.out, strings.NewReader(text))

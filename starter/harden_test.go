@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/harden"
+	"processidea/model/jsonval"
 )
 
 // exampleFiles reads the files of an example's process.
@@ -29,7 +30,7 @@ func TestAHardenedProcessEndsAlikeWithNoLLM(t *testing.T) {
 	d.do("harden", "planned", "-o", "hard.json").is(exitDone).quiet()
 	d.do("check", "hard.json").is(exitDone)
 	r := d.do("run", "hard.json", "--id", "hard", "--json", noUI).is(exitDone).result()
-	if r.Requests != 0 || !model.Equal(model.Normal(r.Instances), model.Normal(planned.Instances)) || !model.Equal(r.Output, planned.Output) {
+	if r.Requests != 0 || !jsonval.Equal(jsonval.Normal(r.Instances), jsonval.Normal(planned.Instances)) || !jsonval.Equal(r.Output, planned.Output) {
 		t.Errorf("%+v\nafter %+v", r, planned)
 	}
 	rows := `{"type": "state", "_instance": "Oslo", "state": {"city": "Oslo", "forecast": {"clouds": 12}}}`
@@ -38,7 +39,7 @@ func TestAHardenedProcessEndsAlikeWithNoLLM(t *testing.T) {
 	}
 	d.do("harden", "planned", "--template", "-o", "template.json").is(exitDone).quiet()
 	r = d.do("run", "template.json", "--instances", "rows.jsonl", "--id", "new", "--json", noUI).is(exitDone).result()
-	if got := string(model.Encode(r.Output)); got != `{"days":{"Oslo":"Oslo. Out: hardly a cloud."}}` || r.Requests != 0 {
+	if got := string(jsonval.Encode(r.Output)); got != `{"days":{"Oslo":"Oslo. Out: hardly a cloud."}}` || r.Requests != 0 {
 		t.Errorf("it ends with %s after %d Requests", got, r.Requests)
 	}
 	d.do("harden", "hard").is(exitUsage).quiet().complains("harden hard: it ran by a Plan of its own")
@@ -60,9 +61,9 @@ func TestHardenSaysWhatIsNotGeneralised(t *testing.T) {
 	e.complains("not generalised: judge → †state.mood: the tool has no code, the LLM writes its result")
 	e.complains("not generalised: the output of j: the LLM wrote it")
 	e.complains("2 things are not generalised: the Plan is not optimal")
-	var made model.Hardened
+	var made harden.Hardened
 	e.json(&made)
-	if len(made.Particulars) != 2 || strings.Contains(e.out, `"stage"`) {
+	if len(made.NotGeneralized) != 2 || strings.Contains(e.out, `"stage"`) {
 		t.Errorf("%s", e.out)
 	}
 }

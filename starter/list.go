@@ -6,14 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	enumspb "go.temporal.io/api/enums/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/converter"
 
-	"github.com/spf13/cobra"
-
-	"processidea/model"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/worker/engine"
 )
@@ -34,12 +33,12 @@ func (a *app) listVerb() *cobra.Command {
 
 // listed is one process of the list.
 type listed struct {
-	Process string              `json:"process"`
-	Status  model.ProcessStatus `json:"status"`
-	Path    string              `json:"path"`
-	Version string              `json:"version"`
-	Started time.Time           `json:"started"`
-	Ended   *time.Time          `json:"ended"`
+	Process string             `json:"process"`
+	Status  loop.ProcessStatus `json:"status"`
+	Path    string             `json:"path"`
+	Version string             `json:"version"`
+	Started time.Time          `json:"started"`
+	Ended   *time.Time         `json:"ended"`
 }
 
 func (a *app) list(ctx context.Context, limit int) error {
@@ -102,21 +101,21 @@ func (s *session) listed(info *workflowpb.WorkflowExecutionInfo) listed {
 
 // statusOf is a process's status as far as Temporal knows it. That it is paused is a search attribute, where those are
 // registered.
-func statusOf(info *workflowpb.WorkflowExecutionInfo) model.ProcessStatus {
+func statusOf(info *workflowpb.WorkflowExecutionInfo) loop.ProcessStatus {
 	switch info.GetStatus() {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
-		return model.StatusCompleted
+		return loop.StatusCompleted
 	case enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, enumspb.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
-		return model.StatusFailed
+		return loop.StatusFailed
 	case enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED:
-		return model.StatusCancelled
+		return loop.StatusCancelled
 	}
 	var status string
 	attribute := info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeStatus]
-	if converter.GetDefaultDataConverter().FromPayload(attribute, &status) == nil && status == string(model.StatusPaused) {
-		return model.StatusPaused
+	if converter.GetDefaultDataConverter().FromPayload(attribute, &status) == nil && status == string(loop.StatusPaused) {
+		return loop.StatusPaused
 	}
-	return model.StatusRunning
+	return loop.StatusRunning
 }
 
 func (a *app) printList(processes []listed) error {

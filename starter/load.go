@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/rehearsal"
 )
 
@@ -16,7 +18,7 @@ import (
 type material struct {
 	source source
 	idea   map[string]any // with the rows as messages of its context
-	read   *model.Idea
+	read   *ideafile.Idea
 	script string // the replies file's text; empty: no script
 	// delegates are the Idea files of delegates, by their path from the folder of the first one.
 	delegates map[string]any
@@ -26,14 +28,14 @@ type material struct {
 
 // load reads a source and reports everything that is wrong with any of its files. The material is whole where nothing
 // but warnings is reported.
-func load(s source, known bindings) (*material, model.Problems, error) {
+func load(s source, known bindings) (*material, diag.Problems, error) {
 	return loadAs(s, known, func(*material) {})
 }
 
 // loadAs is load for what is made of the files before they are checked against each other.
-func loadAs(s source, known bindings, change func(*material)) (*material, model.Problems, error) {
+func loadAs(s source, known bindings, change func(*material)) (*material, diag.Problems, error) {
 	m := &material{source: s}
-	var ps model.Problems
+	var ps diag.Problems
 	if err := m.readIdea(&ps); err != nil {
 		return nil, nil, err
 	}
@@ -62,7 +64,7 @@ func loadAs(s source, known bindings, change func(*material)) (*material, model.
 }
 
 // readIdea leaves m.read nil where the file is no Idea at all.
-func (m *material) readIdea(ps *model.Problems) error {
+func (m *material) readIdea(ps *diag.Problems) error {
 	data, err := readFile(m.source.file)
 	if err != nil {
 		return err
@@ -72,7 +74,7 @@ func (m *material) readIdea(ps *model.Problems) error {
 		*ps = append(*ps, *problem)
 		return nil
 	}
-	read, problems := model.ReadIdea(v)
+	read, problems := ideafile.ReadIdea(v)
 	*ps = append(*ps, problems...)
 	if object, ok := v.(map[string]any); ok {
 		m.idea, m.read = object, read
@@ -81,14 +83,14 @@ func (m *material) readIdea(ps *model.Problems) error {
 }
 
 // decodeFile reads the value of a JSON or YAML file, by its name.
-func decodeFile(path string, data []byte) (any, *model.Problem) {
+func decodeFile(path string, data []byte) (any, *diag.Problem) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".yaml", ".yml":
 		return decodeYAML(data)
 	}
-	v, err := model.Decode(data)
+	v, err := jsonval.Decode(data)
 	if err != nil {
-		return nil, &model.Problem{Path: "$", Message: decodeCause(err)}
+		return nil, &diag.Problem{Path: "$", Message: decodeCause(err)}
 	}
 	return v, nil
 }
@@ -96,7 +98,7 @@ func decodeFile(path string, data []byte) (any, *model.Problem) {
 // decodeCause is an error of model.Decode without its prefix.
 func decodeCause(err error) string { return strings.TrimPrefix(err.Error(), "model: decode JSON: ") }
 
-func (m *material) readReplies(ps *model.Problems) error {
+func (m *material) readReplies(ps *diag.Problems) error {
 	if m.source.replies == "" {
 		return nil
 	}
@@ -109,17 +111,17 @@ func (m *material) readReplies(ps *model.Problems) error {
 	switch {
 	case err != nil:
 		for _, line := range strings.Split(err.Error(), "\n") {
-			*ps = append(*ps, model.Problem{Path: name, Message: strings.TrimPrefix(line, "rehearsal: parse ")})
+			*ps = append(*ps, diag.Problem{Path: name, Message: strings.TrimPrefix(line, "rehearsal: parse ")})
 		}
 	case len(replies) == 0:
-		*ps = append(*ps, model.Problem{Path: name, Message: "it holds no reply"})
+		*ps = append(*ps, diag.Problem{Path: name, Message: "it holds no reply"})
 	}
 	m.script = string(data)
 	return nil
 }
 
 // addRows puts the rows of the instances file behind the messages of the Idea; ok is false where one of them is wrong.
-func (m *material) addRows(ps *model.Problems) (ok bool, err error) {
+func (m *material) addRows(ps *diag.Problems) (ok bool, err error) {
 	if m.source.instances == "" {
 		return true, nil
 	}
@@ -140,18 +142,18 @@ func (m *material) addRows(ps *model.Problems) (ok bool, err error) {
 	merged["context"] = append(context[:len(context):len(context)], messages...)
 	// What is wrong with the file is known by now, and nothing is with the rows.
 	m.idea = merged
-	m.read, _ = model.ReadIdea(merged)
+	m.read, _ = ideafile.ReadIdea(merged)
 	return true, nil
 }
 
 // digest names what a process is started from: SHA-256, in hex, over the Idea's canonical bytes and the script.
 func (m *material) digest() string {
 	h := sha256.New()
-	h.Write(model.Encode(m.idea))
+	h.Write(jsonval.Encode(m.idea))
 	h.Write([]byte("\n" + m.script))
 	if len(m.delegates) > 0 {
 		h.Write([]byte("\n"))
-		h.Write(model.Encode(m.delegates))
+		h.Write(jsonval.Encode(m.delegates))
 	}
 	if m.withSolution {
 		h.Write([]byte("\nwith its solution"))

@@ -6,29 +6,30 @@ import (
 	"os"
 	"path/filepath"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
 
 // readDelegates reads the Idea files that the delegates of an Idea run, and of those in turn, so that the process carries
 // them. What a file is called is its path from the folder of the first one.
-func (m *material) readDelegates(known bindings, ps *model.Problems) error {
+func (m *material) readDelegates(known bindings, ps *diag.Problems) error {
 	m.delegates = map[string]any{}
 	if err := m.readDelegatesOf(m.read, "", known, ps); err != nil {
 		return err
 	}
-	*ps = append(*ps, model.CheckDelegates(m.read, m.key(), m.delegates)...)
+	*ps = append(*ps, ideafile.CheckDelegates(m.read, m.key(), m.delegates)...)
 	return nil
 }
 
 // key is what delegates would call the Idea file itself.
 func (m *material) key() string { return filepath.Base(m.source.file) }
 
-func (m *material) readDelegatesOf(idea *model.Idea, in string, known bindings, ps *model.Problems) error {
+func (m *material) readDelegatesOf(idea *ideafile.Idea, in string, known bindings, ps *diag.Problems) error {
 	for _, t := range idea.Tools {
-		key, err := model.DelegateKey(in, t.Delegate)
-		if t.Delegate == "" || t.Delegate == model.Anonymous || err != nil || m.delegates[key] != nil || key == m.key() {
+		key, err := ideafile.DelegateKey(in, t.Delegate)
+		if t.Delegate == "" || t.Delegate == ideafile.Anonymous || err != nil || m.delegates[key] != nil || key == m.key() {
 			continue
 		}
 		path := filepath.Join(filepath.Dir(m.source.file), filepath.FromSlash(key))
@@ -41,17 +42,17 @@ func (m *material) readDelegatesOf(idea *model.Idea, in string, known bindings, 
 		}
 		v, problem := decodeFile(path, data)
 		if problem != nil {
-			*ps = append(*ps, model.Problem{Path: key + ": " + problem.Path, Message: problem.Message})
+			*ps = append(*ps, diag.Problem{Path: key + ": " + problem.Path, Message: problem.Message})
 			v = map[string]any{}
 		}
 		m.delegates[key] = v
-		read, problems := model.ReadIdea(v)
+		read, problems := ideafile.ReadIdea(v)
 		if read == nil || len(problems.Errors()) > 0 {
 			continue // CheckDelegates tells of it
 		}
 		// What a Call gives it is not known yet: whether its own Calls find what they read is not to be told here.
 		for _, p := range known.bind(read).Problems {
-			*ps = append(*ps, model.Problem{Path: key + ": " + p.Path, Message: p.Message, Warning: known.elsewhere})
+			*ps = append(*ps, diag.Problem{Path: key + ": " + p.Path, Message: p.Message, Warning: known.elsewhere})
 		}
 		if err := m.readDelegatesOf(read, key, known, ps); err != nil {
 			return err

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 const aDelegate = `{"schema":{"tools":{"t":{"_delegate":"sub/b.json"}}},"context":[{"type":"text","text":"x"}]}`
@@ -80,14 +80,14 @@ func TestALinkOutOfTheFolderIsNotFollowed(t *testing.T) {
 
 func TestWhatACallGivesADelegateNeedNotBeInItsFile(t *testing.T) {
 	b := `{"schema":{"tools":{"note":{"type":"object","properties":{"x":{}}}}},"context":[{"type":"plan","plan":[{"_tool":"note","x":"†input.text"}]}]}`
-	if m := loaded(t, source{}, withDelegates(t, b, "{}")); !model.Equal(m.delegates["sub/b.json"], mustDecode(t, b)) {
+	if m := loaded(t, source{}, withDelegates(t, b, "{}")); !jsonval.Equal(m.delegates["sub/b.json"], mustDecode(t, b)) {
 		t.Error(m.delegates)
 	}
 }
 
 func mustDecode(t *testing.T, text string) any {
 	t.Helper()
-	v, err := model.Decode([]byte(text))
+	v, err := jsonval.Decode([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"processidea/model"
+	"processidea/model/loop"
 )
 
 // asProgram makes the test binary the program itself, with what the tests' flags build into it, such as the race
@@ -179,7 +179,7 @@ func (e ended) json(into any) {
 	}
 }
 
-func (e ended) result() (r model.Result) {
+func (e ended) result() (r loop.Result) {
 	e.t.Helper()
 	e.json(&r)
 	return r

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/store/blobs"
 )
 
@@ -43,22 +45,22 @@ func offload(ctx context.Context, store *blobs.Store, idea map[string]any) (map[
 }
 
 func offloadMessage(ctx context.Context, store *blobs.Store, raw any) (any, error) {
-	m, ok := model.ReadMessage(raw, "", new(model.Problems))
-	if ok && m.Type == model.TypePlan {
+	m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
+	if ok && m.Type == ideafile.TypePlan {
 		return offloadPlan(ctx, store, m.Source)
 	}
 	if !ok || m.Kind == "" {
 		return raw, nil
 	}
 	payload, err := store.OffloadMembers(ctx, m.Payload)
-	if err != nil || model.Equal(payload, m.Payload) {
+	if err != nil || jsonval.Equal(payload, m.Payload) {
 		return raw, err
 	}
 	return withPayload(m, payload), nil
 }
 
 // withPayload is a message with another payload, which stands under the message's key whatever form it had.
-func withPayload(m model.Message, payload any) map[string]any {
+func withPayload(m ideafile.Message, payload any) map[string]any {
 	out := map[string]any{}
 	keep := []string{"type", "kind", "_instance", "schema"}
 	if _, under := m.Source[m.Type]; under {

@@ -11,7 +11,9 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"golang.org/x/sync/errgroup"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -32,10 +34,10 @@ func (s *session) find(ctx context.Context, id string) (*workflowpb.WorkflowExec
 }
 
 // look gives a process as it stands, and waits for nothing.
-func (s *session) look(ctx context.Context, id string) (model.Result, error) {
+func (s *session) look(ctx context.Context, id string) (loop.Result, error) {
 	info, err := s.find(ctx, id)
 	if err != nil {
-		return model.Result{}, err
+		return loop.Result{}, err
 	}
 	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return s.end(ctx, id)
@@ -45,10 +47,10 @@ func (s *session) look(ctx context.Context, id string) (model.Result, error) {
 		return s.withStates(ctx, v.Result)
 	}
 	if down := s.health(ctx); down != nil {
-		return model.Result{}, noServer("look at %s: %w", id, down)
+		return loop.Result{}, noServer("look at %s: %w", id, down)
 	}
 	s.note("look at %s: no worker answers, so that its status alone is known: %s", id, err)
-	return model.Result{Process: id, Status: statusOf(info), Instances: map[string]model.InstanceResult{}}, nil
+	return loop.Result{Process: id, Status: statusOf(info), Instances: map[string]loop.InstanceResult{}}, nil
 }
 
 // status asks a process where it stands.
@@ -63,8 +65,8 @@ func (s *session) status(ctx context.Context, id string) (v protocol.ProcessView
 }
 
 // end waits for the end of a process and gives its Result, with every value whole.
-func (s *session) end(ctx context.Context, id string) (model.Result, error) {
-	var r model.Result
+func (s *session) end(ctx context.Context, id string) (loop.Result, error) {
+	var r loop.Result
 	err := s.GetWorkflow(ctx, id, "").Get(ctx, &r)
 	if r, err = outcome(id, r, err); err != nil {
 		return r, err
@@ -74,36 +76,36 @@ func (s *session) end(ctx context.Context, id string) (model.Result, error) {
 
 // outcome makes a Result of how a Process workflow ended. What the process itself said of its end is in the failure's
 // details; where somebody else ended it there is nothing but the error.
-func outcome(id string, r model.Result, err error) (model.Result, error) {
+func outcome(id string, r loop.Result, err error) (loop.Result, error) {
 	var ended *temporal.WorkflowExecutionError
 	if err == nil || !errors.As(err, &ended) {
 		return r, err
 	}
-	r = model.Result{Process: id, Status: model.StatusFailed, Instances: map[string]model.InstanceResult{}}
+	r = loop.Result{Process: id, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{}}
 	var failed *temporal.ApplicationError
 	var cancelled *temporal.CanceledError
 	var terminated *temporal.TerminatedError
 	switch {
-	case errors.As(err, &failed) && failed.Type() == model.CodeInvalidIdea:
+	case errors.As(err, &failed) && failed.Type() == turn.CodeInvalidIdea:
 		return r, invalidIdea(id, failed)
 	case errors.As(err, &failed):
-		r.Error = &model.Fault{Code: failed.Type(), Message: failed.Message()}
+		r.Error = &diag.Fault{Code: failed.Type(), Message: failed.Message()}
 		_ = failed.Details(&r)
 	case errors.As(err, &cancelled):
-		r.Status = model.StatusCancelled
+		r.Status = loop.StatusCancelled
 		_ = cancelled.Details(&r)
 	case errors.As(err, &terminated):
-		r.Status = model.StatusCancelled
-		r.Error = &model.Fault{Code: "terminated", Message: "the workflow was terminated"}
+		r.Status = loop.StatusCancelled
+		r.Error = &diag.Fault{Code: "terminated", Message: "the workflow was terminated"}
 	default:
-		r.Error = &model.Fault{Code: "failed", Message: ended.Unwrap().Error()}
+		r.Error = &diag.Fault{Code: "failed", Message: ended.Unwrap().Error()}
 	}
 	return r, nil
 }
 
 // invalidIdea is the end of a process whose Idea its worker refused.
 func invalidIdea(id string, failed *temporal.ApplicationError) error {
-	var problems model.Problems
+	var problems diag.Problems
 	if failed.Details(&problems) != nil || len(problems) == 0 {
 		return misuse("start process %s: %s", id, failed.Message())
 	}
@@ -111,7 +113,7 @@ func invalidIdea(id string, failed *temporal.ApplicationError) error {
 }
 
 // whole puts stored values back into a Result.
-func (s *session) whole(ctx context.Context, r model.Result) (model.Result, error) {
+func (s *session) whole(ctx context.Context, r loop.Result) (loop.Result, error) {
 	var err error
 	if r.Output, err = s.values.Restore(ctx, r.Output); err != nil {
 		return r, fmt.Errorf("read output of %s: %w", r.Process, err)
@@ -130,7 +132,7 @@ const queriesAtOnce = 16
 
 // withStates asks every instance of a process that is still open for its State. One that cannot answer has none in the
 // Result.
-func (s *session) withStates(ctx context.Context, r model.Result) (model.Result, error) {
+func (s *session) withStates(ctx context.Context, r loop.Result) (loop.Result, error) {
 	var tokens []string
 	for token := range r.Instances {
 		tokens = append(tokens, token)

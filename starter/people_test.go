@@ -13,7 +13,10 @@ import (
 
 	"github.com/creack/pty"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -39,7 +42,7 @@ func (d *desk) signable(id string, n int) (list []protocol.Approval) {
 	d.eventually("they wait", func() bool {
 		waiting := 0
 		for _, i := range d.do("result", id, "--json").result().Instances {
-			if i.Status == model.InstanceWaiting || i.Status == model.InstanceSettled {
+			if i.Status == ideafile.InstanceWaiting || i.Status == ideafile.InstanceSettled {
 				waiting++
 			}
 		}
@@ -74,7 +77,7 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 	d.do("approve", "p", "1.1@②", "--json").is(exitUsage).complains("refused: ")
 	d.do("amend", "p", "1.1@③", "--params", `{"text": "no"}`).is(exitDone)
 	r := d.do("watch", "p", "--json").is(exitDone).result()
-	if r.Status != model.StatusCompleted || r.Calls.Done != 3 || !strings.Contains(string(model.Encode(r.Instances["③"].State)), `"text":"no"`) {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 3 || !strings.Contains(string(jsonval.Encode(r.Instances["③"].State)), `"text":"no"`) {
 		t.Errorf("%+v", r)
 	}
 	d.do("approve", "p", "1.1@②").is(exitUsage).complains("nothing waits there")
@@ -106,7 +109,7 @@ func TestPeopleSteerFromTheCommandLine(t *testing.T) {
 	d.do("resume", "p", "--requests", "50").is(exitDone)
 	d.do("cancel", "p").is(exitDone)
 	d.do("cancel", "p").is(exitUsage).complains("the process has ended")
-	if r := d.do("result", "p", "--json").is(exitFailed).result(); r.Status != model.StatusCancelled || r.Instances["①"].Status != model.InstanceSettled {
+	if r := d.do("result", "p", "--json").is(exitFailed).result(); r.Status != loop.StatusCancelled || r.Instances["①"].Status != ideafile.InstanceSettled {
 		t.Errorf("%+v", r)
 	}
 }
@@ -134,10 +137,10 @@ func TestDeadlinesAndPausesOutliveTheServer(t *testing.T) {
 	d.eventually("the deadline has passed", func() bool { return time.Now().After(deadline) })
 	d.dev()
 	r := d.do("watch", "late", "--json").is(exitDone).result()
-	if r.Calls.Rejected != 2 || r.Calls.Done != 1 || r.Status != model.StatusCompleted {
+	if r.Calls.Rejected != 2 || r.Calls.Done != 1 || r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
-	if r := d.do("result", "paused", "--json").is(exitPaused).result(); r.Status != model.StatusPaused {
+	if r := d.do("result", "paused", "--json").is(exitPaused).result(); r.Status != loop.StatusPaused {
 		t.Errorf("%+v", r)
 	}
 	d.do("resume", "paused").is(exitDone)
@@ -218,7 +221,7 @@ func TestAPendingApprovalCanBeAnsweredAtTheTerminal(t *testing.T) {
 	}
 	d.dev()
 	r := d.do("result", "p", "--json").is(exitDone).result()
-	if r.Calls != (model.Counts{Done: 2, Rejected: 1}) || !strings.Contains(string(model.Encode(r.Instances["③"].State)), "edited") {
+	if r.Calls != (turn.Counts{Done: 2, Rejected: 1}) || !strings.Contains(string(jsonval.Encode(r.Instances["③"].State)), "edited") {
 		t.Errorf("%+v\n%s", r, seen.String())
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // The Ideas of docs/plans.md run as they stand there, with no LLM.
@@ -20,7 +21,7 @@ func TestTheIdeasOfThePageOnPlansRun(t *testing.T) {
 	}
 	for _, part := range strings.Split(string(page), "```json\n")[1:] {
 		text, _, _ := strings.Cut(part, "```")
-		idea, problems := model.ParseIdea([]byte(text))
+		idea, problems := ideafile.ParseIdea([]byte(text))
 		if idea == nil || idea.Path == "" {
 			continue // one message
 		}
@@ -34,8 +35,8 @@ func TestTheIdeasOfThePageOnPlansRun(t *testing.T) {
 		t.Run(idea.Path, func(t *testing.T) {
 			d := newDesk(t, map[string]string{"idea.json": text})
 			r := d.do("run", "idea.json", "--json", noUI).is(exitDone).result()
-			if string(model.Encode(r.Output)) != want || r.Requests != 0 {
-				t.Errorf("it ends with %s after %d Requests", model.Encode(r.Output), r.Requests)
+			if string(jsonval.Encode(r.Output)) != want || r.Requests != 0 {
+				t.Errorf("it ends with %s after %d Requests", jsonval.Encode(r.Output), r.Requests)
 			}
 		})
 	}

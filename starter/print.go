@@ -6,11 +6,11 @@ import (
 	"sort"
 	"strings"
 
-	"processidea/model"
+	"processidea/model/loop"
 )
 
 // finish prints a Result and gives the error that stands for its exit code.
-func (a *app) finish(r model.Result) error {
+func (a *app) finish(r loop.Result) error {
 	var err error
 	if a.json {
 		err = writeJSON(a.out, r)
@@ -27,7 +27,7 @@ func (a *app) finish(r model.Result) error {
 }
 
 // printResult prints a Result for people.
-func printResult(w io.Writer, r model.Result) error {
+func printResult(w io.Writer, r loop.Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", printable(r.Process), headline(r))
 	if r.Error != nil {
@@ -41,7 +41,7 @@ func printResult(w io.Writer, r model.Result) error {
 	return err
 }
 
-func headline(r model.Result) string {
+func headline(r loop.Result) string {
 	status := string(r.Status)
 	if r.Simulated != nil {
 		status += " (simulated)"
@@ -63,7 +63,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-func printInstances(b *strings.Builder, instances map[string]model.InstanceResult) {
+func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult) {
 	tokens := make([]string, 0, len(instances))
 	for token := range instances {
 		tokens = append(tokens, token)
@@ -110,7 +110,7 @@ const (
 )
 
 // printInstance prints the only instance, a line for each key of its State.
-func printInstance(b *strings.Builder, token string, i model.InstanceResult) {
+func printInstance(b *strings.Builder, token string, i loop.InstanceResult) {
 	fmt.Fprintf(b, "\n%s\n", strings.TrimSpace(printable(token)+" "+string(i.Status)))
 	state, _ := i.State.(map[string]any)
 	if len(state) == 0 {
@@ -125,7 +125,7 @@ func printInstance(b *strings.Builder, token string, i model.InstanceResult) {
 }
 
 // printTable prints many instances, a line each, with the keys of their States as columns, as many as there is room for.
-func printTable(b *strings.Builder, tokens []string, instances map[string]model.InstanceResult, all []census) {
+func printTable(b *strings.Builder, tokens []string, instances map[string]loop.InstanceResult, all []census) {
 	keys := map[string]bool{}
 	for _, token := range tokens {
 		state, _ := instances[token].State.(map[string]any)
@@ -154,7 +154,7 @@ func printTable(b *strings.Builder, tokens []string, instances map[string]model.
 	}
 }
 
-func column(key string, tokens []string, instances map[string]model.InstanceResult) []string {
+func column(key string, tokens []string, instances map[string]loop.InstanceResult) []string {
 	c := []string{clip(printable(key), widestCell)}
 	for _, token := range tokens {
 		state, _ := instances[token].State.(map[string]any)

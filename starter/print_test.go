@@ -7,11 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
-func printed(t *testing.T, r model.Result) string {
+func printed(t *testing.T, r loop.Result) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := printResult(&b, r); err != nil {
@@ -28,10 +31,10 @@ func want(t *testing.T, got, want string) {
 }
 
 func TestTheOnlyInstanceIsPrintedKeyByKey(t *testing.T) {
-	want(t, printed(t, model.Result{
-		Process: "p", Status: model.StatusCompleted, Ideas: 1, Requests: 2, Calls: model.Counts{Done: 1, Skipped: 2},
-		Usage: model.Usage{PromptTokens: 3, CompletionTokens: 4}, Output: map[string]any{"n": json.Number("12345678901234567890"), "s": "<a> & ①"},
-		Instances: map[string]model.InstanceResult{"": {Status: model.InstanceSettled, State: map[string]any{
+	want(t, printed(t, loop.Result{
+		Process: "p", Status: loop.StatusCompleted, Ideas: 1, Requests: 2, Calls: turn.Counts{Done: 1, Skipped: 2},
+		Usage: turn.Usage{PromptTokens: 3, CompletionTokens: 4}, Output: map[string]any{"n": json.Number("12345678901234567890"), "s": "<a> & ①"},
+		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{
 			"text": "two\nlines", "list": []any{json.Number("1"), nil}, "a longer key": true,
 		}}},
 	}), `p: completed · 1 Idea · 2 Requests · calls: 1 done, 2 skipped · tokens: 3 in, 4 out
@@ -50,12 +53,12 @@ settled
 }
 
 func TestManyInstancesArePrintedAsATable(t *testing.T) {
-	want(t, printed(t, model.Result{
-		Process: "p", Status: model.StatusFailed, Error: &model.Fault{Code: "missing_required", Message: "no x"},
-		Instances: map[string]model.InstanceResult{
-			"②":  {Status: model.InstanceFailed, State: map[string]any{"text": strings.Repeat("long ", 20)}},
-			"51": {Status: model.InstanceWorking},
-			"①":  {Status: model.InstanceSettled, State: map[string]any{"mood": "good", "text": "ok"}},
+	want(t, printed(t, loop.Result{
+		Process: "p", Status: loop.StatusFailed, Error: &diag.Fault{Code: "missing_required", Message: "no x"},
+		Instances: map[string]loop.InstanceResult{
+			"②":  {Status: ideafile.InstanceFailed, State: map[string]any{"text": strings.Repeat("long ", 20)}},
+			"51": {Status: ideafile.InstanceWorking},
+			"①":  {Status: ideafile.InstanceSettled, State: map[string]any{"mood": "good", "text": "ok"}},
 		},
 	}), `p: failed · 0 Ideas · 0 Requests
 missing_required: no x
@@ -72,8 +75,8 @@ func TestATableIsNoWiderThanItCanBeRead(t *testing.T) {
 	for n := range 30 {
 		state["key"+tokenName(n+1)] = strings.Repeat("x", 50)
 	}
-	one := model.InstanceResult{Status: model.InstanceSettled, State: state}
-	text := printed(t, model.Result{Instances: map[string]model.InstanceResult{"①": one, "②": one}})
+	one := loop.InstanceResult{Status: ideafile.InstanceSettled, State: state}
+	text := printed(t, loop.Result{Instances: map[string]loop.InstanceResult{"①": one, "②": one}})
 	for line := range strings.Lines(text) {
 		if len([]rune(line)) > widestTable {
 			t.Errorf("a line of %d characters", len([]rune(line)))
@@ -86,9 +89,9 @@ func TestATableIsNoWiderThanItCanBeRead(t *testing.T) {
 
 func TestDataDoesNotSteerTheTerminal(t *testing.T) {
 	evil := "\x1b[2J\u009b31m\u202egood\a"
-	text := printed(t, model.Result{
-		Process: evil, Error: &model.Fault{Code: "x", Message: evil}, Output: map[string]any{evil: evil},
-		Instances: map[string]model.InstanceResult{evil: {State: map[string]any{evil: evil}}, "b": {}},
+	text := printed(t, loop.Result{
+		Process: evil, Error: &diag.Fault{Code: "x", Message: evil}, Output: map[string]any{evil: evil},
+		Instances: map[string]loop.InstanceResult{evil: {State: map[string]any{evil: evil}}, "b": {}},
 	})
 	if strings.ContainsAny(text, "\x1b\u009b\u202e\a") {
 		t.Errorf("%q", text)
@@ -98,8 +101,8 @@ func TestDataDoesNotSteerTheTerminal(t *testing.T) {
 func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
 	var b bytes.Buffer
 	a := &app{out: &b, json: true}
-	if err := a.finish(model.Result{Process: "p", Status: model.StatusCompleted, Output: "<a> & \u2028",
-		Instances: map[string]model.InstanceResult{"": {Status: model.InstanceSettled, State: map[string]any{}}}}); err != nil {
+	if err := a.finish(loop.Result{Process: "p", Status: loop.StatusCompleted, Output: "<a> & \u2028",
+		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{}}}}); err != nil {
 		t.Fatal(err)
 	}
 	want(t, b.String(), `{"process":"p","status":"completed","output":"<a> & \u2028","instances":{"":{"status":"settled","state":{}}},`+
@@ -107,11 +110,11 @@ func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
 		`"usage":{"promptTokens":0,"completionTokens":0},"error":null}`+"\n")
 }
 
-func viewOf(status model.ProcessStatus, waiting string) sight {
+func viewOf(status loop.ProcessStatus, waiting string) sight {
 	return sight{view: protocol.ProcessView{
 		Waiting: []string{waiting},
-		Result: model.Result{Status: status, Calls: model.Counts{Done: 2, Failed: 1}, Instances: map[string]model.InstanceResult{
-			"①": {Status: model.InstanceSettled}, "②": {Status: model.InstanceWorking},
+		Result: loop.Result{Status: status, Calls: turn.Counts{Done: 2, Failed: 1}, Instances: map[string]loop.InstanceResult{
+			"①": {Status: ideafile.InstanceSettled}, "②": {Status: ideafile.InstanceWorking},
 		}},
 	}}
 }
@@ -120,9 +123,9 @@ func TestProgressIsALineForEveryChange(t *testing.T) {
 	var b bytes.Buffer
 	p := &progress{out: &b, id: "p"}
 	for range 3 {
-		p.show(viewOf(model.StatusRunning, "Request 1"))
+		p.show(viewOf(loop.StatusRunning, "Request 1"))
 	}
-	p.show(viewOf(model.StatusPaused, "paused:\nno"))
+	p.show(viewOf(loop.StatusPaused, "paused:\nno"))
 	p.clear()
 	want(t, b.String(), "p: running · Request 1 · 1 working, 1 settled · calls: 2 done, 1 failed\n"+
 		"p: paused · paused: no · 1 working, 1 settled · calls: 2 done, 1 failed\n")
@@ -131,8 +134,8 @@ func TestProgressIsALineForEveryChange(t *testing.T) {
 func TestAtATerminalProgressIsOneLineInPlace(t *testing.T) {
 	var b bytes.Buffer
 	p := &progress{out: &b, id: "p", width: func() int { return 20 }}
-	p.show(viewOf(model.StatusRunning, "Request 1"))
-	p.show(viewOf(model.StatusRunning, "Request 1"))
+	p.show(viewOf(loop.StatusRunning, "Request 1"))
+	p.show(viewOf(loop.StatusRunning, "Request 1"))
 	p.clear()
 	want(t, b.String(), "\r\x1b[Kp: running · Reque…\r\x1b[K")
 }

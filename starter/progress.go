@@ -9,7 +9,9 @@ import (
 
 	"golang.org/x/term"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -107,13 +109,13 @@ func describe(v protocol.ProcessView) string {
 }
 
 // tally counts the instances by status.
-func tally(r model.Result) string {
-	n := map[model.InstanceStatus]int{}
+func tally(r loop.Result) string {
+	n := map[ideafile.InstanceStatus]int{}
 	for _, i := range r.Instances {
 		n[i.Status]++
 	}
 	var parts []string
-	for _, s := range []model.InstanceStatus{model.InstanceWorking, model.InstanceWaiting, model.InstanceSettled, model.InstanceFailed} {
+	for _, s := range []ideafile.InstanceStatus{ideafile.InstanceWorking, ideafile.InstanceWaiting, ideafile.InstanceSettled, ideafile.InstanceFailed} {
 		if n[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
 		}
@@ -122,7 +124,7 @@ func tally(r model.Result) string {
 }
 
 // counts lists what became of Calls; what there is none of is left out.
-func counts(c model.Counts) string {
+func counts(c turn.Counts) string {
 	var parts []string
 	for _, e := range []struct {
 		n    int

@@ -5,7 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/loop"
 )
 
 func (a *app) reviseVerb() *cobra.Command {
@@ -35,7 +36,7 @@ func (a *app) revise(ctx context.Context, process, file string, st steering) err
 	if err != nil {
 		return err
 	}
-	if _, err := model.ReadSteering(model.SteerRevise, payload); err != nil {
+	if _, err := loop.ReadSteering(loop.SteerRevise, payload); err != nil {
 		return misuse("read %s: %w", file, err)
 	}
 	return a.visiting(ctx, func(s *session) error {
@@ -43,8 +44,8 @@ func (a *app) revise(ctx context.Context, process, file string, st steering) err
 		if err != nil {
 			return err
 		}
-		why, err := s.steer(ctx, process, model.SteerRevise, light)
-		return a.told(process, model.SteerRevise, "", why, err)
+		why, err := s.steer(ctx, process, loop.SteerRevise, light)
+		return a.told(process, loop.SteerRevise, "", why, err)
 	})
 }
 
@@ -59,7 +60,7 @@ func correction(file string, payload map[string]any) (map[string]any, error) {
 	}
 	v, problem := decodeFile(file, data)
 	if problem != nil {
-		return nil, &invalid{file, model.Problems{*problem}}
+		return nil, &invalid{file, diag.Problems{*problem}}
 	}
 	switch v := v.(type) {
 	case []any:

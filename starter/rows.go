@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // row is one line of an instances file.
@@ -17,16 +19,16 @@ type row struct {
 
 // readRows reads an instances file and gives its rows as messages: a plain row is an instance's input, a row with a type
 // is that message. Rows without a name are named in order.
-func readRows(path string, data []byte, idea *model.Idea) ([]any, model.Problems) {
+func readRows(path string, data []byte, idea *ideafile.Idea) ([]any, diag.Problems) {
 	var rows []row
-	var ps model.Problems
+	var ps diag.Problems
 	if name := filepath.Base(path); strings.EqualFold(filepath.Ext(path), ".csv") {
 		rows, ps = readCSV(name, data, idea)
 	} else {
 		rows, ps = readLines(name, data)
 	}
 	if len(rows)+len(ps) == 0 {
-		ps = append(ps, model.Problem{Path: filepath.Base(path), Message: "it holds no row"})
+		ps = append(ps, diag.Problem{Path: filepath.Base(path), Message: "it holds no row"})
 	}
 	names := newNamer(idea)
 	for _, r := range rows {
@@ -43,20 +45,20 @@ func readRows(path string, data []byte, idea *model.Idea) ([]any, model.Problems
 }
 
 // readLines reads JSON Lines, one object a row.
-func readLines(file string, data []byte) (rows []row, ps model.Problems) {
+func readLines(file string, data []byte) (rows []row, ps diag.Problems) {
 	for n, line := range bytes.Split(data, []byte("\n")) {
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
 			continue
 		}
 		place := fmt.Sprintf("%s:%d", file, n+1)
-		v, err := model.Decode(line)
+		v, err := jsonval.Decode(line)
 		fields, ok := v.(map[string]any)
 		switch {
 		case err != nil:
-			ps = append(ps, model.Problem{Path: place, Message: decodeCause(err)})
+			ps = append(ps, diag.Problem{Path: place, Message: decodeCause(err)})
 		case !ok:
-			ps = append(ps, model.Problem{Path: place, Message: "a row is an object, not " + model.TypeOf(v)})
+			ps = append(ps, diag.Problem{Path: place, Message: "a row is an object, not " + jsonval.TypeOf(v)})
 		default:
 			rows = append(rows, row{place, fields})
 		}
@@ -76,7 +78,7 @@ func (r row) message(names *namer) map[string]any {
 		}
 	}
 	if m["type"] == nil {
-		m = map[string]any{"type": model.TypeInput, model.TypeInput: input, "_instance": m["_instance"]}
+		m = map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: input, "_instance": m["_instance"]}
 	}
 	if m["_instance"] == nil {
 		m["_instance"] = names.next()
@@ -85,9 +87,9 @@ func (r row) message(names *namer) map[string]any {
 }
 
 // check reports what is wrong with a row's message.
-func (r row) check(message any) model.Problems {
-	var ps model.Problems
-	if _, ok := model.ReadMessage(message, "$", &ps); ok {
+func (r row) check(message any) diag.Problems {
+	var ps diag.Problems
+	if _, ok := ideafile.ReadMessage(message, "$", &ps); ok {
 		return nil
 	}
 	for n := range ps {

@@ -4,18 +4,19 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/jsonval"
 )
 
 const noContext = `{"context":[]}`
 
 // rowsOf reads an instances file and gives its messages as canonical JSON, one a line.
-func rowsOf(t *testing.T, file, text, idea string) (string, model.Problems) {
+func rowsOf(t *testing.T, file, text, idea string) (string, diag.Problems) {
 	t.Helper()
 	messages, problems := readRows(file, []byte(text), ideaOf(t, idea))
 	var lines []string
 	for _, m := range messages {
-		lines = append(lines, string(model.Encode(m)))
+		lines = append(lines, string(jsonval.Encode(m)))
 	}
 	return strings.Join(lines, "\n"), problems
 }
@@ -31,7 +32,7 @@ func wantRows(t *testing.T, file, text, idea, want string) {
 	}
 }
 
-func wantProblem(t *testing.T, problems model.Problems, path, message string) {
+func wantProblem(t *testing.T, problems diag.Problems, path, message string) {
 	t.Helper()
 	for _, p := range problems {
 		if p.Path == path && strings.Contains(p.Message, message) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/diag"
 )
 
 // runOptions is a command line of run.
@@ -132,7 +132,7 @@ func (a *app) prepare(p place, given string, o *runOptions) (*material, error) {
 }
 
 // prepared says what is wrong with the material, and who will answer.
-func (a *app) prepared(p place, m *material, problems model.Problems, record string) error {
+func (a *app) prepared(p place, m *material, problems diag.Problems, record string) error {
 	if len(problems.Errors()) > 0 {
 		return &invalid{m.source.given, problems}
 	}

@@ -7,7 +7,10 @@ import (
 	"syscall"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/rehearsal"
 )
 
@@ -71,7 +74,7 @@ func TestAProcessThatFailsIsExitCode1(t *testing.T) {
 		"replies.jsonl": strings.Repeat(nothingMore+"\n", 4),
 	})
 	r := d.do("run", ".", noUI, "--json").is(exitFailed).result()
-	if r.Status != model.StatusFailed || r.Error.Code != model.CodeMissing || r.Instances[""].Status != model.InstanceFailed || r.Instances[""].State == nil {
+	if r.Status != loop.StatusFailed || r.Error.Code != turn.CodeMissing || r.Instances[""].Status != ideafile.InstanceFailed || r.Instances[""].State == nil {
 		t.Errorf("%+v", r)
 	}
 }
@@ -82,7 +85,7 @@ func TestAProcessThatPausesIsExitCode3WithItsStates(t *testing.T) {
 	d := newDesk(t, files)
 	r := d.do("run", ".", noUI, "--json").is(exitPaused).result()
 	state, _ := r.Instances["①"].State.(map[string]any)
-	if r.Status != model.StatusPaused || r.Error.Code != model.CodeBadReplies || state["text"] != "This is wonderful!" {
+	if r.Status != loop.StatusPaused || r.Error.Code != turn.CodeBadReplies || state["text"] != "This is wonderful!" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -90,7 +93,7 @@ func TestAProcessThatPausesIsExitCode3WithItsStates(t *testing.T) {
 func TestAnLLMThatCannotBeReachedIsExitCode4(t *testing.T) {
 	d := newDesk(t, judge()).set("OPENAI_BASE_URL=http://127.0.0.1:1/v1")
 	e := d.do("run", ".", noUI, "--json").is(exitUnreachable)
-	if r := e.result(); r.Status != model.StatusPaused || r.Error.Code != model.CodeLLMUnreachable {
+	if r := e.result(); r.Status != loop.StatusPaused || r.Error.Code != turn.CodeLLMUnreachable {
 		t.Errorf("%+v", r)
 	}
 	if strings.Contains(e.err, "script") {
@@ -118,7 +121,7 @@ func TestWithAnLLMTheFoldersRepliesAreNotUsedAndItsWordsCanBeRecorded(t *testing
 	}
 	e := d.do("run", ".", "--id", "b", noUI, "--json", "--replies", "said.jsonl").is(exitDone)
 	second := e.result()
-	if !model.Equal(model.Normal(first.Output), model.Normal(second.Output)) || !model.Equal(model.Normal(first.Instances), model.Normal(second.Instances)) {
+	if !jsonval.Equal(jsonval.Normal(first.Output), jsonval.Normal(second.Output)) || !jsonval.Equal(jsonval.Normal(first.Instances), jsonval.Normal(second.Instances)) {
 		t.Errorf("recorded:\n%+v\nplayed:\n%+v", first, second)
 	}
 	e.complains("a script answers", "said.jsonl")
@@ -150,7 +153,7 @@ func TestAKilledRunGoesOnUnderItsID(t *testing.T) {
 	r := d.do("run", ".", "--id", "p", noUI, "--json").is(exitDone)
 	r.complains("attach to p")
 	want(t, g.key(d), key)
-	want(t, string(model.Encode(r.result().Instances[""].State)), `{"n":1,"passed":{"through":true}}`)
+	want(t, string(jsonval.Encode(r.result().Instances[""].State)), `{"n":1,"passed":{"through":true}}`)
 }
 
 func TestAnInterruptedRunIsLeftAsItIsAndSaysHowToGoOn(t *testing.T) {
@@ -181,7 +184,7 @@ func TestACallThatEndsWhileAnInterruptedRunDrainsIsNotRunAgain(t *testing.T) {
 func TestAtTheEndOfTheWaitTheProcessIsStillRunning(t *testing.T) {
 	d, g := gated(t)
 	r := d.do("run", ".", noUI, "--json", "--wait", "1s").is(exitDone).result()
-	if r.Status != model.StatusRunning || r.Instances[""].Status != model.InstanceWorking {
+	if r.Status != loop.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking {
 		t.Errorf("%+v", r)
 	}
 	g.key(d)
@@ -227,18 +230,18 @@ func TestLargeValuesGoThroughWhole(t *testing.T) {
 	files := map[string]string{
 		"idea.json": `{"schema": {"tools": {"keep": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
 			"additionalProperties": false, "_output": {"type": "string"}}}},
-			"context": [{"type": "state", "text": ` + string(model.Encode(large)) + `, "looks": {"†blob": {"digest": "none"}}}]}`,
+			"context": [{"type": "state", "text": ` + string(jsonval.Encode(large)) + `, "looks": {"†blob": {"digest": "none"}}}]}`,
 		"replies.jsonl": `{"solution": {"calls": [{"_tool": "keep", "text": "†state.text", "_outputPath": "kept", "_output": "yes"}], "output": null}}` + "\n" + nothingMore,
 	}
 	d := newDesk(t, files)
 	e := d.do("run", ".", "--id", "p", noUI, "--json").is(exitDone)
 	state, _ := e.result().Instances[""].State.(map[string]any)
-	if state["text"] != large || string(model.Encode(state["looks"])) != `{"†blob":{"digest":"none"}}` || state["kept"] != "yes" {
-		t.Errorf("the State is %.300s", model.Encode(state))
+	if state["text"] != large || string(jsonval.Encode(state["looks"])) != `{"†blob":{"digest":"none"}}` || state["kept"] != "yes" {
+		t.Errorf("the State is %.300s", jsonval.Encode(state))
 	}
 	var idea map[string]any
 	d.do("show", "p", "--json").is(exitDone).json(&idea)
-	if text := string(model.Encode(idea)); !strings.Contains(text, string(model.Encode(large))) || !strings.Contains(text, `{"†blob":{"digest":"none"}}`) {
+	if text := string(jsonval.Encode(idea)); !strings.Contains(text, string(jsonval.Encode(large))) || !strings.Contains(text, `{"†blob":{"digest":"none"}}`) {
 		t.Errorf("the Idea lacks the value: %.300s", text)
 	}
 }
@@ -265,7 +268,7 @@ func TestAPlanThatRunsWithoutARequestNeedsNoLLM(t *testing.T) {
 	d := newDesk(t, map[string]string{"good.json": plan, "latent.json": strings.ReplaceAll(plan, "analyzeSentiment", "muse"),
 		"guide.json": strings.ReplaceAll(plan, `"stage": "complete", `, "")})
 	e := d.do("run", "good.json", "--id", "p", "--json", noUI).is(exitDone).complains("no LLM is configured: the Plan runs without one")
-	if r := e.result(); r.Requests != 0 || r.Ideas != 1 || r.Calls.Done != 1 || string(model.Encode(r.Output)) == "null" {
+	if r := e.result(); r.Requests != 0 || r.Ideas != 1 || r.Calls.Done != 1 || string(jsonval.Encode(r.Output)) == "null" {
 		t.Errorf("%+v", r)
 	}
 	d.do("run", "latent.json", "--json", noUI).is(exitUsage).complains("$.context[1].plan[0]: the Call leaves its result to the LLM")

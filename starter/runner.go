@@ -8,7 +8,8 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/worker/engine"
 )
@@ -100,7 +101,7 @@ func (r *runner) introduce(attached bool) {
 
 // follow waits for the process. When the program goes away whose server was used, the process goes on at the next one,
 // which may be this.
-func (r *runner) follow(ctx context.Context) (model.Result, error) {
+func (r *runner) follow(ctx context.Context) (loop.Result, error) {
 	var over <-chan time.Time
 	if r.options.wait > 0 {
 		over = time.After(r.options.wait)
@@ -127,10 +128,10 @@ func (r *runner) follow(ctx context.Context) (model.Result, error) {
 }
 
 // begun is a process of which nothing is known yet but its instances.
-func (r *runner) begun() model.Result {
-	result := model.Result{Process: r.options.id, Status: model.StatusRunning, Instances: map[string]model.InstanceResult{}}
+func (r *runner) begun() loop.Result {
+	result := loop.Result{Process: r.options.id, Status: loop.StatusRunning, Instances: map[string]loop.InstanceResult{}}
 	for _, token := range r.material.read.Tokens() {
-		result.Instances[token] = model.InstanceResult{Status: model.InstanceWorking}
+		result.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceWorking}
 	}
 	return result
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"os"
 
-	"processidea/model"
+	"processidea/model/loop"
 	"processidea/worker/engine"
 )
 
@@ -23,7 +23,7 @@ func (p place) chooseScript(m *material) error {
 	n, there := p.neighbour()
 	known := knownTools(p)
 	switch {
-	case !model.NeedsLLM(m.read, known.bind(m.read).Bindings):
+	case !loop.NeedsLLM(m.read, known.bind(m.read).Bindings):
 	case p.remote != nil: // the LLM is the workers' affair
 	case there && n.Worker && !n.LLM && !p.abandoned():
 		return misuse("run %s: no LLM is configured where the worker runs, in program %d: "+

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/loop"
 )
 
 func TestOnlyOneServerRunsOnAFolder(t *testing.T) {
@@ -37,7 +37,7 @@ func TestAServerElsewhereIsUsedByItsAddress(t *testing.T) {
 	n, _ := d.dev()
 	remote := d.at(folder(t, judge())).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store)
 	r := remote.do("run", ".", "--id", "p", "--json").is(exitDone).result()
-	if r.Status != model.StatusCompleted {
+	if r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat(filepath.Join(remote.dir, ".processidea")); err == nil {
@@ -90,7 +90,7 @@ func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if r := p.end().is(exitDone).result(); r.Status != model.StatusCompleted {
+	if r := p.end().is(exitDone).result(); r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
 	if err := w.Process.Signal(syscall.SIGTERM); err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 func (a *app) showVerb() *cobra.Command {
@@ -42,7 +42,7 @@ func (a *app) show(ctx context.Context, id string, at int) error {
 		}
 		text := indent(idea)
 		if a.json {
-			text = string(model.Encode(idea))
+			text = string(jsonval.Encode(idea))
 		}
 		_, err = fmt.Fprintln(a.out, text)
 		return err

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"processidea/model"
+	"processidea/model/ideafile"
 )
 
 const (
@@ -60,8 +60,8 @@ func (rep *simulationReport) cost() string {
 func (rep *simulationReport) printTools(b *strings.Builder) {
 	for _, name := range sortedKeys(rep.Tools) {
 		var parts []string
-		for _, s := range []model.Status{model.Done, model.Failed, model.Rejected, model.Skipped, model.Blocked, model.Waiting,
-			model.AwaitingApproval, model.Running} {
+		for _, s := range []ideafile.Status{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Waiting,
+			ideafile.AwaitingApproval, ideafile.Running} {
 			if n := rep.Tools[name][s]; n > 0 {
 				parts = append(parts, fmt.Sprintf("%d %s", n, s))
 			}

@@ -12,19 +12,22 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"golang.org/x/sync/errgroup"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/plangraph"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
 
 // simulationReport is what simulate --json prints: what run prints, and what a simulation is made for.
 type simulationReport struct {
-	model.Result
+	loop.Result
 	// Total is the Requests and tokens of the process with its delegates. Estimated says that no LLM counted the tokens.
 	Total     spent `json:"total"`
 	Estimated bool  `json:"estimated"`
 	// Tools counts the Calls of each Tool by what became of them.
-	Tools map[string]map[model.Status]int `json:"tools"`
+	Tools map[string]map[ideafile.Status]int `json:"tools"`
 	// Approvals counts the Calls at which a person would have had to look.
 	Approvals int             `json:"approvals"`
 	Delegates []delegateSpent `json:"delegates"`
@@ -42,20 +45,20 @@ type simulationReport struct {
 // spent is what a process cost.
 type spent struct {
 	Requests int `json:"requests"`
-	model.Usage
+	turn.Usage
 }
 
 // delegateSpent is a delegate of a simulated process.
 type delegateSpent struct {
-	Process string              `json:"process"`
-	Status  model.ProcessStatus `json:"status"`
+	Process string             `json:"process"`
+	Status  loop.ProcessStatus `json:"status"`
 	spent
 }
 
 // report looks at everything that a simulated process came to.
-func (r *runner) report(ctx context.Context, made *simulation, result model.Result) (*simulationReport, error) {
+func (r *runner) report(ctx context.Context, made *simulation, result loop.Result) (*simulationReport, error) {
 	rep := &simulationReport{
-		Result: result, Estimated: made.by.Plans != model.ByLLM, Tools: map[string]map[model.Status]int{},
+		Result: result, Estimated: made.by.Plans != ideafile.ByLLM, Tools: map[string]map[ideafile.Status]int{},
 		Delegates: []delegateSpent{}, Open: []string{}, MadeUp: append([]string{}, made.madeUp...), Unasked: append([]string{}, made.silent...),
 	}
 	views, err := r.instanceViews(ctx, result)
@@ -73,13 +76,13 @@ func (r *runner) report(ctx context.Context, made *simulation, result model.Resu
 		return nil, err
 	}
 	if len(calls) > 0 {
-		rep.Graph = model.Mermaid(calls)
+		rep.Graph = plangraph.Mermaid(calls)
 	}
 	return rep, nil
 }
 
 // instanceViews asks every instance, ended or not, what became of its Calls.
-func (r *runner) instanceViews(ctx context.Context, result model.Result) (map[string]protocol.InstanceView, error) {
+func (r *runner) instanceViews(ctx context.Context, result loop.Result) (map[string]protocol.InstanceView, error) {
 	var v protocol.ProcessView
 	if err := r.query(ctx, result.Process, &v); err != nil {
 		return nil, err
@@ -116,18 +119,18 @@ func (r *runner) query(ctx context.Context, workflow string, to any) error {
 }
 
 // count adds what became of one instance.
-func (rep *simulationReport) count(token string, status model.InstanceStatus, v protocol.InstanceView) {
+func (rep *simulationReport) count(token string, status ideafile.InstanceStatus, v protocol.InstanceView) {
 	for _, c := range v.Calls {
 		if rep.Tools[c.Tool] == nil {
-			rep.Tools[c.Tool] = map[model.Status]int{}
+			rep.Tools[c.Tool] = map[ideafile.Status]int{}
 		}
 		rep.Tools[c.Tool][c.Status]++
 		for _, d := range c.Decisions {
-			if d.By == model.BySimulation {
+			if d.By == ideafile.BySimulation {
 				rep.Approvals++
 			}
 		}
-		if c.Status != model.Done && c.Status != model.Skipped {
+		if c.Status != ideafile.Done && c.Status != ideafile.Skipped {
 			line := fmt.Sprintf("%s %s: %s", c.ID, c.Tool, c.Status)
 			if c.Error != nil {
 				line += ": " + c.Error.Message
@@ -135,7 +138,7 @@ func (rep *simulationReport) count(token string, status model.InstanceStatus, v 
 			rep.Open = append(rep.Open, line)
 		}
 	}
-	if status != model.InstanceSettled {
+	if status != ideafile.InstanceSettled {
 		name := "the instance"
 		if token != "" {
 			name = "instance " + token

@@ -9,7 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/rehearsal"
 )
 
@@ -50,16 +52,16 @@ func TestASimulationTouchesNothingAndReportsWhatItWouldTake(t *testing.T) {
 	if n.Load() != 0 {
 		t.Errorf("%d requests went out", n.Load())
 	}
-	if r.Simulated == nil || r.Status != model.StatusCompleted || r.Requests != 2 || r.Calls.Done != 8 || r.Approvals != 2 || !r.Estimated || r.Usage.PromptTokens == 0 || r.Total.Requests != 2 {
+	if r.Simulated == nil || r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls.Done != 8 || r.Approvals != 2 || !r.Estimated || r.Usage.PromptTokens == 0 || r.Total.Requests != 2 {
 		t.Errorf("%s", e.out)
 	}
-	if r.Tools["price"][model.Done] != 2 || r.Tools["pay"][model.Done] != 2 || len(r.Tools) != 4 || len(r.Open) != 0 || len(r.Unasked) != 1 || len(r.MadeUp) != 1 {
+	if r.Tools["price"][ideafile.Done] != 2 || r.Tools["pay"][ideafile.Done] != 2 || len(r.Tools) != 4 || len(r.Open) != 0 || len(r.Unasked) != 1 || len(r.MadeUp) != 1 {
 		t.Errorf("%s", e.out)
 	}
 	if !strings.HasPrefix(r.Graph, "flowchart TD\n") || !strings.Contains(r.Graph, `c1 -->|"price.cents"| c2`) {
 		t.Errorf("%s", r.Graph)
 	}
-	if got := string(model.Encode(r.Instances["②"].State)); got != `{"item":"chair","price":{"cents":5},"thing":"simulated: foreign"}` {
+	if got := string(jsonval.Encode(r.Instances["②"].State)); got != `{"item":"chair","price":{"cents":5},"thing":"simulated: foreign"}` {
 		t.Error(got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(d.dir, ".processidea")); len(left) > 0 {
@@ -114,11 +116,11 @@ func TestASimulationNeedsNoDataAndSaysWhatItCannotPlay(t *testing.T) {
 	})
 	d.do("run", "plan.json", noUI).is(exitUsage) // nobody gives what it reads
 	r := d.do("simulate", "bare.json", "--json").is(exitDone).result()
-	if got := string(model.Encode(r.Instances[""].State)); got != `{"pay":"simulated: pay","price":0}` {
+	if got := string(jsonval.Encode(r.Instances[""].State)); got != `{"pay":"simulated: pay","price":0}` {
 		t.Errorf("%s", got)
 	}
 	r = d.do("simulate", "plan.json", "--json").is(exitDone).result()
-	if string(model.Encode(r.Output)) != "0" || r.Requests != 0 {
+	if string(jsonval.Encode(r.Output)) != "0" || r.Requests != 0 {
 		t.Errorf("%+v", r)
 	}
 	e := d.do("simulate", "odd.json").is(exitFailed).complains("warning", "odd", "cannot be simulated")
@@ -161,12 +163,12 @@ func TestAnLLMThatIsConfiguredPlansAndPlays(t *testing.T) {
 	e := d.do("simulate", "idea.json", "--json").is(exitDone).complains("the LLM plans", "the LLM plays the Tools")
 	var r simulationReport
 	e.json(&r)
-	if got := string(model.Encode(r.Instances["①"].State)); !strings.Contains(got, `"cents":77`) || r.Estimated || n.Load() != 0 || r.Simulated.Tools != model.ByLLM {
+	if got := string(jsonval.Encode(r.Instances["①"].State)); !strings.Contains(got, `"cents":77`) || r.Estimated || n.Load() != 0 || r.Simulated.Tools != ideafile.ByLLM {
 		t.Errorf("%s after %d requests", e.out, n.Load())
 	}
 	again := speaking(t, `{"solution": {"calls": [{"_tool": "price", "_instance": "*", "item": "†state.item", "_outputPath": "price"}]}}`, `{"solution": {"calls": [], "output": {"n": 1}}}`)
 	d = d.at(d.dir).set("OPENAI_BASE_URL=" + again)
-	if r := d.do("simulate", "idea.json", "--tools", "schemas", "--json").is(exitDone).result(); !strings.Contains(string(model.Encode(r.Instances["①"].State)), `"cents":5`) {
+	if r := d.do("simulate", "idea.json", "--tools", "schemas", "--json").is(exitDone).result(); !strings.Contains(string(jsonval.Encode(r.Instances["①"].State)), `"cents":5`) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -193,7 +195,7 @@ func TestEveryExampleCanBeSimulated(t *testing.T) {
 		e := d.do(args...).is(exitDone)
 		var r simulationReport
 		e.json(&r)
-		if r.Status != model.StatusCompleted || r.Graph == "" || r.Simulated == nil {
+		if r.Status != loop.StatusCompleted || r.Graph == "" || r.Simulated == nil {
 			t.Errorf("%s: %s", folder, e.out)
 		}
 	}

@@ -4,13 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/simulate"
 )
 
 // simulation is what a simulated process is started from.
 type simulation struct {
 	*material
-	by     model.Simulation
+	by     ideafile.Simulation
 	madeUp []string // References whose values were made up
 	// silent are the MCP servers that were not asked for their tools.
 	silent []string
@@ -32,7 +33,7 @@ func (a *app) prepareSimulation(given string, o *simulateOptions) (*simulation, 
 	if len(problems.Errors()) > 0 {
 		return nil, &invalid{given, problems}
 	}
-	if made.by.Tools == model.ByLLM && made.by.Plans != model.ByLLM {
+	if made.by.Tools == ideafile.ByLLM && made.by.Plans != ideafile.ByLLM {
 		return nil, misuse("simulate %s: no LLM is configured that would play the Tools: set OPENAI_API_KEY or OPENAI_BASE_URL", given)
 	}
 	a.complain(given, problems)
@@ -42,19 +43,19 @@ func (a *app) prepareSimulation(given string, o *simulateOptions) (*simulation, 
 }
 
 // players says who answers the Requests and who plays the Tools.
-func (o *simulateOptions) players(m *material) model.Simulation {
-	s := model.Simulation{Tools: o.tools, Plans: model.BySchemas}
+func (o *simulateOptions) players(m *material) ideafile.Simulation {
+	s := ideafile.Simulation{Tools: o.tools, Plans: ideafile.BySchemas}
 	switch {
 	case o.schemas:
 	case m.script != "":
-		s.Plans = model.ByReplies
+		s.Plans = ideafile.ByReplies
 	case llmHere():
-		s.Plans = model.ByLLM
+		s.Plans = ideafile.ByLLM
 	}
 	if s.Tools == "" {
-		s.Tools = model.BySchemas
-		if s.Plans == model.ByLLM {
-			s.Tools = model.ByLLM
+		s.Tools = ideafile.BySchemas
+		if s.Plans == ideafile.ByLLM {
+			s.Tools = ideafile.ByLLM
 		}
 	}
 	return s
@@ -62,7 +63,7 @@ func (o *simulateOptions) players(m *material) model.Simulation {
 
 // mark makes the material a simulation's: with the data that nobody gives, and the mark.
 func (s *simulation) mark(m *material) {
-	messages, names := model.Supply(m.read)
+	messages, names := simulate.FakeInputs(m.read)
 	context, _ := m.idea["context"].([]any)
 	idea := s.by.Mark(m.idea)
 	idea["context"] = append(context[:len(context):len(context)], messages...)
@@ -71,14 +72,14 @@ func (s *simulation) mark(m *material) {
 	}
 	s.madeUp = names
 	m.idea = idea
-	m.read, _ = model.ReadIdea(idea) // what is wrong with it is known by now
+	m.read, _ = ideafile.ReadIdea(idea) // what is wrong with it is known by now
 }
 
 // introduceSimulation says who plays, and what was made up before anything began.
 func (a *app) introduceSimulation(s *simulation) {
-	plans := map[string]string{model.ByLLM: "the LLM plans", model.ByReplies: "recorded replies plan, " + s.source.replies,
-		model.BySchemas: "Plans are made up from the schemas"}[s.by.Plans]
-	tools := map[string]string{model.ByLLM: "the LLM plays the Tools", model.BySchemas: "results are made up from the schemas"}[s.by.Tools]
+	plans := map[string]string{ideafile.ByLLM: "the LLM plans", ideafile.ByReplies: "recorded replies plan, " + s.source.replies,
+		ideafile.BySchemas: "Plans are made up from the schemas"}[s.by.Plans]
+	tools := map[string]string{ideafile.ByLLM: "the LLM plays the Tools", ideafile.BySchemas: "results are made up from the schemas"}[s.by.Tools]
 	a.note("simulation: nothing outside is touched; %s, and %s", plans, tools)
 	if len(s.madeUp) > 0 {
 		a.note("simulation: made up, since nobody gives it: %s", strings.Join(s.madeUp, ", "))

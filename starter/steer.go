@@ -5,7 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/model"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
 )
 
 // steering is what the verbs that steer have in common.
@@ -44,7 +45,7 @@ Decisions are taken in the meantime; what they let run starts when the process g
 		Example: `  starter pause refunds --reason "the bank is closed"`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.steer(c.Context(), args[0], model.SteerPause, s.payload())
+			return a.steer(c.Context(), args[0], loop.SteerPause, s.payload())
 		},
 	}
 	s.flags(c)
@@ -74,10 +75,10 @@ func (a *app) resumeVerb() *cobra.Command {
 			if len(limits) > 0 {
 				p["limits"] = limits
 			}
-			if _, err := model.ReadSteering(model.SteerResume, model.Normal(p).(map[string]any)); err != nil {
+			if _, err := loop.ReadSteering(loop.SteerResume, jsonval.Normal(p).(map[string]any)); err != nil {
 				return misuse("resume %s: %w", args[0], err)
 			}
-			return a.steer(c.Context(), args[0], model.SteerResume, p)
+			return a.steer(c.Context(), args[0], loop.SteerResume, p)
 		},
 	}
 	s.flags(c)

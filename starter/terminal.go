@@ -10,7 +10,9 @@ import (
 
 	"golang.org/x/term"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -104,11 +106,11 @@ func (p *person) answer(ctx context.Context, line string) error {
 	}
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes":
-		return p.decideNow(ctx, model.Approve, nil)
+		return p.decideNow(ctx, ideafile.Approve, nil)
 	case "n", "no":
 		say(p.out, "  why not? ")
 		p.then = func(ctx context.Context, reason string) error {
-			return p.decideNow(ctx, model.Reject, map[string]any{"reason": reason})
+			return p.decideNow(ctx, ideafile.Reject, map[string]any{"reason": reason})
 		}
 	case "e", "edit":
 		return p.edit(ctx)
@@ -140,11 +142,11 @@ func (p *person) edit(ctx context.Context) error {
 }
 
 func (p *person) amend(ctx context.Context, text string) error {
-	v, err := model.Decode([]byte(text))
+	v, err := jsonval.Decode([]byte(text))
 	if err != nil {
 		return p.complain(err.Error())
 	}
-	return p.decideNow(ctx, model.Amend, map[string]any{"params": v})
+	return p.decideNow(ctx, ideafile.Amend, map[string]any{"params": v})
 }
 
 func runEditor(ctx context.Context, editor, text string) (string, error) {
@@ -187,7 +189,7 @@ func (p *person) decideNow(ctx context.Context, kind string, more map[string]any
 	for k, v := range more {
 		payload[k] = v
 	}
-	if _, err := model.ReadDecision(kind, payload); err != nil {
+	if _, err := turn.ReadDecision(kind, payload); err != nil {
 		return p.complain(err.Error())
 	}
 	why, err := p.decide(ctx, p.id, kind, payload)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // printable takes out what would not print as itself: a value from outside must not steer the terminal.
@@ -43,7 +43,7 @@ func clip(s string, most int) string {
 func compact(v any, most int) string {
 	s, ok := v.(string)
 	if !ok {
-		s = string(model.Encode(v))
+		s = string(jsonval.Encode(v))
 	}
 	return clip(printable(s), most)
 }
@@ -51,8 +51,8 @@ func compact(v any, most int) string {
 // indent shows a value as JSON on several lines, with numbers as they were written.
 func indent(v any) string {
 	var b bytes.Buffer
-	if err := json.Indent(&b, model.Encode(v), "", "  "); err != nil {
-		return string(model.Encode(v))
+	if err := json.Indent(&b, jsonval.Encode(v), "", "  "); err != nil {
+		return string(jsonval.Encode(v))
 	}
 	return strings.Map(harmless, b.String())
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"strconv"
 
-	"processidea/model"
+	"processidea/model/ideafile"
 )
 
 // circled holds the ranges of circled numbers: ① … ⑳, ㉑ … ㉟, ㊱ … ㊿.
@@ -42,7 +42,7 @@ type namer struct {
 	last  int
 }
 
-func newNamer(idea *model.Idea) *namer {
+func newNamer(idea *ideafile.Idea) *namer {
 	n := &namer{taken: map[string]bool{}}
 	for _, token := range idea.Tokens() {
 		n.taken[token] = true

@@ -3,12 +3,12 @@ package main
 import (
 	"testing"
 
-	"processidea/model"
+	"processidea/model/ideafile"
 )
 
-func ideaOf(t *testing.T, text string) *model.Idea {
+func ideaOf(t *testing.T, text string) *ideafile.Idea {
 	t.Helper()
-	idea, problems := model.ParseIdea([]byte(text))
+	idea, problems := ideafile.ParseIdea([]byte(text))
 	if len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/store/blobs"
 )
 
@@ -29,7 +30,7 @@ func storeOf(t *testing.T) *blobs.Store {
 }
 
 func TestLargeValuesAreInTheStoreBeforeTheStart(t *testing.T) {
-	large := strings.Repeat("x", model.LargeValue)
+	large := strings.Repeat("x", jsonval.LargeValue)
 	idea := ideaOf(t, `{"context":[
 		{"type":"text","text":"t"},
 		{"type":"state","_instance":"①","big":"`+large+`","small":1,"title":"a part of State"},
@@ -42,31 +43,31 @@ func TestLargeValuesAreInTheStoreBeforeTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(model.Encode(light)); n > 4000 {
+	if n := len(jsonval.Encode(light)); n > 4000 {
 		t.Errorf("the light Idea has %d bytes", n)
 	}
-	if !model.Equal(light["context"].([]any)[5], idea["context"].([]any)[5]) {
+	if !jsonval.Equal(light["context"].([]any)[5], idea["context"].([]any)[5]) {
 		t.Error("a message without large values was rewritten")
 	}
-	read, problems := model.ReadIdea(light)
+	read, problems := ideafile.ReadIdea(light)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	before, _ := model.ReadIdea(idea)
+	before, _ := ideafile.ReadIdea(idea)
 	for n, m := range read.Context {
 		whole, err := store.Restore(t.Context(), m.Payload)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Kind != "" && !model.Equal(whole, before.Context[n].Payload) {
-			t.Errorf("message %d came back as %.200s", n, model.Encode(whole))
+		if m.Kind != "" && !jsonval.Equal(whole, before.Context[n].Payload) {
+			t.Errorf("message %d came back as %.200s", n, jsonval.Encode(whole))
 		}
 		if m.Type != before.Context[n].Type || m.Kind != before.Context[n].Kind || m.Instance != before.Context[n].Instance {
 			t.Errorf("message %d became %+v", n, m.Source)
 		}
 	}
 	if m := read.Context[2]; m.Source["title"] != "a title" || m.Schema == nil || m.Payload.(map[string]any)["deep"].(map[string]any)["small"] == nil {
-		t.Errorf("the input became %.300s", model.Encode(m.Source))
+		t.Errorf("the input became %.300s", jsonval.Encode(m.Source))
 	}
 }
 
@@ -160,7 +161,7 @@ func TestWhoAnswersDependsOnWhatIsConfigured(t *testing.T) {
 }
 
 func TestLargeValuesOfPlansRecordsAndSolutionsAreInTheStoreToo(t *testing.T) {
-	large := strings.Repeat("x", model.LargeValue)
+	large := strings.Repeat("x", jsonval.LargeValue)
 	call := `{"_tool":"t","big":"` + large + `","looks":{"†blob":{"digest":"x"}}}`
 	idea := ideaOf(t, `{"context":[{"type":"plan","plan":[`+call+`,"no Call"],"record":{"1.1":{"done":["①"],"results":{"①":"`+large+`"},
 		"decided":[{"token":"①","decision":{"decision":"answer","call":"1.1@①","at":"2026-01-02T03:04:05Z","output":"`+large+`"}}]},"1.2":"failed"}},
@@ -171,15 +172,15 @@ func TestLargeValuesOfPlansRecordsAndSolutionsAreInTheStoreToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(model.Encode(light)); n > 4000 {
+	if n := len(jsonval.Encode(light)); n > 4000 {
 		t.Errorf("the light Idea has %d bytes", n)
 	}
 	whole, err := store.Restore(t.Context(), light)
-	if err != nil || !model.Equal(whole, idea) {
-		t.Errorf("%v: it came back as %.300s", err, model.Encode(whole))
+	if err != nil || !jsonval.Equal(whole, idea) {
+		t.Errorf("%v: it came back as %.300s", err, jsonval.Encode(whole))
 	}
-	read, problems := model.ReadIdea(light)
-	if len(problems) > 0 || read.Context[1].Status != model.InstanceFailed || read.Context[1].Fault.Code != "c" {
+	read, problems := ideafile.ReadIdea(light)
+	if len(problems) > 0 || read.Context[1].Status != ideafile.InstanceFailed || read.Context[1].Fault.Code != "c" {
 		t.Errorf("%v: %+v", problems, read.Context[1])
 	}
 }

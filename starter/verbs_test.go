@@ -11,7 +11,9 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/store/chain"
 )
 
@@ -25,7 +27,7 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 	var list []listed
 	d.eventually("the list says that the process is completed", func() bool {
 		d.do("list", "--json").is(exitDone).json(&list)
-		return len(list) == 1 && list[0].Status == model.StatusCompleted
+		return len(list) == 1 && list[0].Status == loop.StatusCompleted
 	})
 	if l := list[0]; l.Process != "p" || l.Path != "moderation" || l.Version != "7" || l.Ended == nil || l.Ended.Before(l.Started) {
 		t.Errorf("%+v", l)
@@ -41,12 +43,12 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 	t.Log("show")
 	var idea map[string]any
 	d.do("show", "p", "--json").is(exitDone).json(&idea)
-	if at := idea["meta"].(map[string]any)["at"]; string(model.Encode(at)) != "2" {
-		t.Errorf("the latest Idea is %s", model.Encode(at))
+	if at := idea["meta"].(map[string]any)["at"]; string(jsonval.Encode(at)) != "2" {
+		t.Errorf("the latest Idea is %s", jsonval.Encode(at))
 	}
 	for _, at := range []string{"1", "2"} {
 		text := d.do("show", "p", "--at", at).is(exitDone).out
-		if _, problems := model.ParseIdea([]byte(text)); len(problems.Errors()) > 0 {
+		if _, problems := ideafile.ParseIdea([]byte(text)); len(problems.Errors()) > 0 {
 			t.Errorf("Idea %s is no file that run accepts: %v", at, problems)
 		}
 		again := filepath.Join(d.dir, "again"+at+".json")
@@ -98,21 +100,21 @@ func TestADetachedProcessIsFollowedLater(t *testing.T) {
 	d.do("run", ".", "--id", "p", "--detach").is(exitUsage).quiet().complains("no server runs in", "starter dev")
 	d.dev()
 	e := d.do("run", ".", "--id", "p", "--detach", "--json").is(exitDone)
-	if r := e.result(); r.Status != model.StatusRunning || r.Instances[""].Status != model.InstanceWorking || r.Process != "p" {
+	if r := e.result(); r.Status != loop.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking || r.Process != "p" {
 		t.Errorf("%+v", r)
 	}
 	g.key(d)
 	r := d.do("result", "p", "--json").is(exitDone).result()
-	if r.Status != model.StatusRunning || string(model.Encode(r.Instances[""].State)) != `{"n":1}` {
+	if r.Status != loop.StatusRunning || string(jsonval.Encode(r.Instances[""].State)) != `{"n":1}` {
 		t.Errorf("%+v", r)
 	}
 	watcher := d.start("watch", "p", "--json")
 	watcher.says("p: running")
 	g.release()
-	if r := watcher.end().is(exitDone).result(); r.Status != model.StatusCompleted {
+	if r := watcher.end().is(exitDone).result(); r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
-	if r := d.do("run", ".", "--id", "p", "--detach", "--json").is(exitDone).result(); r.Status != model.StatusCompleted {
+	if r := d.do("run", ".", "--id", "p", "--detach", "--json").is(exitDone).result(); r.Status != loop.StatusCompleted {
 		t.Errorf("attached to an ended process: %+v", r)
 	}
 }
@@ -127,13 +129,13 @@ func TestAPausedProcessIsSeenAsPaused(t *testing.T) {
 	if e := d.do("result", "p").is(exitPaused); !strings.Contains(e.out, "p: paused · ") || !strings.Contains(e.out, "bad_replies: ") {
 		t.Error(e.out)
 	}
-	if r := d.do("watch", "p", "--wait", "1s", "--json").is(exitPaused).result(); r.Status != model.StatusPaused {
+	if r := d.do("watch", "p", "--wait", "1s", "--json").is(exitPaused).result(); r.Status != loop.StatusPaused {
 		t.Errorf("%+v", r)
 	}
 	var list []listed
 	d.eventually("the list says that the process is paused", func() bool {
 		d.do("list", "--json").is(exitDone).json(&list)
-		return len(list) == 1 && list[0].Status == model.StatusPaused
+		return len(list) == 1 && list[0].Status == loop.StatusPaused
 	})
 }
 
@@ -155,11 +157,11 @@ func TestAProcessThatSomebodyEndsIsCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := p.end().is(exitFailed).result()
-		if r.Status != model.StatusCancelled || r.Process != id {
+		if r.Status != loop.StatusCancelled || r.Process != id {
 			t.Errorf("%s: %+v", id, r)
 		}
-		if state := r.Instances[""].State; id == "cancelled" && string(model.Encode(state)) != `{"n":1}` {
-			t.Errorf("the State is %s", model.Encode(state))
+		if state := r.Instances[""].State; id == "cancelled" && string(jsonval.Encode(state)) != `{"n":1}` {
+			t.Errorf("the State is %s", jsonval.Encode(state))
 		}
 		if e := d.do("result", id).is(exitFailed); !strings.HasPrefix(e.out, id+": cancelled · ") {
 			t.Error(e.out)

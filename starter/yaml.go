@@ -10,7 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/jsonval"
 )
 
 // maxNodes bounds what the aliases of a YAML file may blow up to.
@@ -21,27 +22,27 @@ const maxYAMLDepth = 200
 
 // decodeYAML reads a YAML file as the JSON value that it stands for. Nothing is lost on the way: numbers keep every
 // digit, a key that stands twice is refused, and so is whatever JSON has no word for.
-func decodeYAML(data []byte) (any, *model.Problem) {
+func decodeYAML(data []byte) (any, *diag.Problem) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
 	if err := d.Decode(&document); err != nil {
-		return nil, &model.Problem{Path: "$", Message: yamlCause(err)}
+		return nil, &diag.Problem{Path: "$", Message: yamlCause(err)}
 	}
 	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, &model.Problem{Path: "$", Message: "the file holds a second document"}
+		return nil, &diag.Problem{Path: "$", Message: "the file holds a second document"}
 	}
 	y := &yamlReader{}
 	v, err := y.value(&document, "$", 0)
 	if err == nil {
 		// The bounds are those of JSON.
-		v, err = model.Decode(model.Encode(v))
+		v, err = jsonval.Decode(jsonval.Encode(v))
 	}
 	var at *yamlError
 	if errors.As(err, &at) {
-		return nil, &model.Problem{Path: at.path, Message: at.message}
+		return nil, &diag.Problem{Path: at.path, Message: at.message}
 	}
 	if err != nil {
-		return nil, &model.Problem{Path: "$", Message: decodeCause(err)}
+		return nil, &diag.Problem{Path: "$", Message: decodeCause(err)}
 	}
 	return v, nil
 }
@@ -90,7 +91,7 @@ func (y *yamlReader) object(n *yaml.Node, path string, depth int) (any, error) {
 		if k.Kind == yaml.AliasNode {
 			k = k.Alias
 		}
-		at := model.JSONPath(path, k.Value)
+		at := jsonval.JSONPath(path, k.Value)
 		switch {
 		case k.Kind != yaml.ScalarNode:
 			return nil, refuse(k, path, "a key is a text")

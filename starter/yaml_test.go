@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/jsonval"
 )
 
 func TestAYAMLFileMeansTheSameAsJSON(t *testing.T) {
@@ -37,13 +38,13 @@ alias: *a
 	want := `{"2026":"a number as a key","again":{"x":[1]},"alias":{"x":[1]},"big":12345678901234567890,"block":"two\nlines\n",` +
 		`"date":"2026-11-21","exact":0.12345678901234567890123,"folded":"one line","list":[1,"1",null],` +
 		`"meta":{"path":"m","version":1.10},"nothing":null,"small":-1e-7,"tagged":[7,"7","7"],"truth":true,"yes_is_a_text":"yes"}`
-	if got := string(model.Encode(v)); got != want {
+	if got := string(jsonval.Encode(v)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
 func TestWhatJSONCannotSayIsRefusedWithItsPlace(t *testing.T) {
-	for text, want := range map[string]model.Problem{
+	for text, want := range map[string]diag.Problem{
 		"a: 1\nb:\n  c: 1\n  c: 2\n":      {Path: "$.b.c", Message: "line 4: the key stands twice"},
 		"a: .inf":                         {Path: "$.a", Message: "line 1: .inf is no number as JSON writes it"},
 		"a: 0x1F":                         {Path: "$.a", Message: "0x1F is no number"},
@@ -62,7 +63,7 @@ func TestWhatJSONCannotSayIsRefusedWithItsPlace(t *testing.T) {
 	} {
 		v, problem := decodeYAML([]byte(text))
 		if problem == nil {
-			t.Errorf("%.40q is read as %s", text, model.Encode(v))
+			t.Errorf("%.40q is read as %s", text, jsonval.Encode(v))
 			continue
 		}
 		if problem.Path != want.Path || !strings.Contains(problem.Message, want.Message) {

@@ -9,7 +9,10 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -23,15 +26,15 @@ const (
 )
 
 // ask makes one Request. The activity hands each Call on to its instance as it closes in the stream.
-func (p *process) ask(ctx workflow.Context, brief *model.Brief) {
+func (p *process) ask(ctx workflow.Context, brief *turn.RequestInput) {
 	p.asked = p.idea
 	ctx = p.requestOptions(ctx, brief)
-	bare, changes := brief.Since(p.known())
+	bare, changes := brief.WithoutStates(p.known())
 	f := workflow.ExecuteActivity(ctx, protocol.ActivityRequest, p.setup, bare, protocol.RequestStates{Base: p.base, Changes: changes})
 	p.inbox.when(f, func(f workflow.Future) { p.replied(ctx, brief, f) })
 }
 
-func (p *process) requestOptions(ctx workflow.Context, brief *model.Brief) workflow.Context {
+func (p *process) requestOptions(ctx workflow.Context, brief *turn.RequestInput) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: p.idea.Config.LLM.Timeout,
 		HeartbeatTimeout:    protocol.HeartbeatTimeout,
@@ -51,12 +54,12 @@ func (p *process) known() map[string]any {
 	if p.base.At > 0 {
 		return p.states
 	}
-	return model.StatesOf(p.idea.Context, p.mind.Tokens())
+	return turn.StatesOf(p.idea.Context, p.mind.Tokens())
 }
 
-func askSummary(b *model.Brief) string {
+func askSummary(b *turn.RequestInput) string {
 	switch {
-	case len(b.Asking) > 0:
+	case len(b.Questions) > 0:
 		return fmt.Sprintf("Request %d: %s", b.Number, b.Question())
 	case b.Closing:
 		return fmt.Sprintf("Request %d: the output", b.Number)
@@ -68,30 +71,30 @@ func askSummary(b *model.Brief) string {
 
 // replied takes the end of a Request. One that did not end by itself is closed at every instance it covered: what they
 // accepted until then is the solution, and nothing more of it is taken from a worker that was only thought dead.
-func (p *process) replied(ctx workflow.Context, brief *model.Brief, f workflow.Future) {
-	var r model.Reply
+func (p *process) replied(ctx workflow.Context, brief *turn.RequestInput, f workflow.Future) {
+	var r turn.Reply
 	if err := f.Get(ctx, &r); err != nil {
 		r = brokenReply(err)
 	}
 	if !r.Whole {
 		p.closeEverywhere(ctx, brief)
 	}
-	p.mind.Replied(r)
+	p.mind.ApplyReply(r)
 }
 
-func brokenReply(err error) model.Reply {
+func brokenReply(err error) turn.Reply {
 	if protocol.WorkerLost(err) {
-		return model.Reply{Lost: true, End: &model.Fault{Code: model.CodeLost, Message: "the worker that listened was lost"}}
+		return turn.Reply{Lost: true, End: &diag.Fault{Code: turn.CodeLost, Message: "the worker that listened was lost"}}
 	}
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
-		return model.Reply{End: &model.Fault{Code: model.CodeEndless, Message: "the reply took longer than a Request may"}}
+		return turn.Reply{End: &diag.Fault{Code: turn.CodeEndless, Message: "the reply took longer than a Request may"}}
 	}
 	f := protocol.FaultOf(err)
-	return model.Reply{Final: true, End: f}
+	return turn.Reply{Final: true, End: f}
 }
 
-func (p *process) closeEverywhere(ctx workflow.Context, brief *model.Brief) {
+func (p *process) closeEverywhere(ctx workflow.Context, brief *turn.RequestInput) {
 	if brief.Closing {
 		return
 	}
@@ -108,17 +111,17 @@ func (p *process) conclude(ctx workflow.Context) {
 	if c == nil {
 		return
 	}
-	if len(c.Brief.Asking) == 0 {
+	if len(c.Brief.Questions) == 0 {
 		p.seal(ctx, sealing{idea: p.asked, brief: c.Seen, request: c.Brief.Number, log: c.Log, calls: c.Calls, output: c.Reply.Output})
 	}
 }
 
 // sealing is one Idea to be put on the chain.
 type sealing struct {
-	idea    *model.Idea
-	brief   *model.Brief
+	idea    *ideafile.Idea
+	brief   *turn.RequestInput
 	request int // the Request that it is of; 0: of none
-	log     []model.LogEntry
+	log     []turn.LogEntry
 	calls   []any
 	output  any
 }
@@ -161,7 +164,7 @@ func putOnChain(ctx workflow.Context, in protocol.SealInput) (s protocol.Sealed,
 
 // sealEnd seals the final States, if anything changed since the last Idea.
 func (p *process) sealEnd(ctx workflow.Context) {
-	if _, changed := model.Delta(p.states, p.mind.Final().States()); changed || p.last.At == 0 {
+	if _, changed := jsonval.Delta(p.states, p.mind.Final().States()); changed || p.last.At == 0 {
 		p.sealNow(ctx, p.mind.Output())
 	}
 }

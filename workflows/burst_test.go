@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -30,7 +31,7 @@ func TestPureCallsThatAreReadyAtOnceRunTogether(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"whisper": `+textTool+`, "stumble": `+textTool+`, "balk": `+textTool+`}}, "context": [
 		{"type": "plan", "stage": "optimal", "plan": [`+strings.Join(calls, ", ")+`]}, {"type": "state", "a": 1}]}`, nothingMore)
 	r := s.finish()
-	if r.Calls != (model.Counts{Done: 42, Failed: 1}) {
+	if r.Calls != (turn.Counts{Done: 42, Failed: 1}) {
 		t.Errorf("%+v", r.Calls)
 	}
 	state := r.Instances[""].State.(map[string]any)
@@ -38,7 +39,7 @@ func TestPureCallsThatAreReadyAtOnceRunTogether(t *testing.T) {
 		t.Error(asJSON(state))
 	}
 	for _, c := range s.instance("").Calls {
-		if c.Tool == "balk" && (c.Error == nil || c.Error.Code != model.CodeToolFailed || !strings.Contains(c.Error.Message, "I balk")) {
+		if c.Tool == "balk" && (c.Error == nil || c.Error.Code != ideafile.CodeToolFailed || !strings.Contains(c.Error.Message, "I balk")) {
 			t.Errorf("%+v", c.Error)
 		}
 	}
@@ -56,7 +57,7 @@ func TestACallOfABurstHasNoMoreAttemptsThanItsToolAllows(t *testing.T) {
 		{"type": "plan", "stage": "optimal", "plan": [
 			{"_tool": "falter", "text": "two attempts", "_outputPath": "a"}, {"_tool": "stumble", "text": "one attempt", "_outputPath": "b"}
 		]}, {"type": "state", "c": 1}]}`, nothingMore)
-	if r := s.finish(); r.Calls != (model.Counts{Failed: 2}) {
+	if r := s.finish(); r.Calls != (turn.Counts{Failed: 2}) {
 		t.Errorf("%+v", r.Calls)
 	}
 	why := map[string]string{}

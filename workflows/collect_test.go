@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"processidea/model"
+	"processidea/model/ideafile"
 	"processidea/store/blobs"
 	"processidea/store/chain"
 )
@@ -118,7 +118,7 @@ func TestAProcessLeavesAChainThatIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, problems := model.ReadIdea(idea); len(problems.Errors()) > 0 {
+	if _, problems := ideafile.ReadIdea(idea); len(problems.Errors()) > 0 {
 		t.Errorf("the last Idea is no file that runs: %v", problems)
 	}
 }

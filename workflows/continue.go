@@ -5,7 +5,11 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/dataflow"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -19,26 +23,26 @@ func tooLong(ctx workflow.Context, passes, every int) bool {
 
 // CarriedProcess is what a Process carries from one run to the next, beside its Start.
 type CarriedProcess struct {
-	Mind     model.CarriedMind        `json:"mind"`
-	Parts    *CarriedParts            `json:"parts,omitempty"` // in place of Mind, where the process is split
-	Bindings map[string]model.Binding `json:"bindings"`
-	Last     protocol.Sealed          `json:"last"`
-	Base     protocol.Sealed          `json:"base"`
+	Mind     loop.Carried                `json:"mind"`
+	Parts    *CarriedParts               `json:"parts,omitempty"` // in place of Mind, where the process is split
+	Bindings map[string]ideafile.Binding `json:"bindings"`
+	Last     protocol.Sealed             `json:"last"`
+	Base     protocol.Sealed             `json:"base"`
 	// Unsealed is what the States of Base differ in from those of Mind.
 	Unsealed  map[string]any      `json:"unsealed,omitempty"`
 	Held      bool                `json:"held,omitempty"`
 	Accepted  []protocol.Accepted `json:"accepted,omitempty"`
-	Revisions []model.Steering    `json:"revisions,omitempty"`
-	Refusals  model.Refusals      `json:"refusals"`
+	Revisions []loop.Steering     `json:"revisions,omitempty"`
+	Refusals  turn.Refusals       `json:"refusals"`
 	Reports   int                 `json:"reports,omitempty"`
 	Notifies  bool                `json:"notifies,omitempty"`
 	Adapts    bool                `json:"adapts,omitempty"`
-	Watch     model.Watch         `json:"watch,omitempty"`
+	Watch     loop.NoticeBoard    `json:"watch,omitempty"`
 }
 
 // leaving says whether the process should begin again; a Request that is under way is waited for first.
 func (p *process) leaving(ctx workflow.Context) bool {
-	return p.mind.Asked() == nil && !p.mind.Over() && tooLong(ctx, p.passes, p.start.ContinueEvery)
+	return p.mind.InFlight() == nil && !p.mind.Over() && tooLong(ctx, p.passes, p.start.ContinueEvery)
 }
 
 // idle says that nothing would be lost: no signal is on its way, and none is left to be read.
@@ -52,7 +56,7 @@ const continued = "continued"
 
 func (p *process) continueAsNew(ctx workflow.Context) error {
 	p.attribute(ctx, continued, 0)
-	unsealed, _ := model.Delta(p.mind.Final().States(), p.states)
+	unsealed, _ := jsonval.Delta(p.mind.Final().States(), p.states)
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, CarriedProcess{
 		Mind: p.mind.Carry(), Bindings: p.setup.Bindings, Last: p.last, Base: p.base, Unsealed: unsealed, Held: p.held,
 		Accepted: p.accepted, Revisions: p.revisions, Refusals: p.inbox.refusals, Reports: p.reports,
@@ -61,7 +65,7 @@ func (p *process) continueAsNew(ctx workflow.Context) error {
 }
 
 // goOn takes in what an earlier run carried.
-func (p *process) goOn(idea *model.Idea, c *CarriedProcess) {
+func (p *process) goOn(idea *ideafile.Idea, c *CarriedProcess) {
 	p.setup.Bindings = c.Bindings
 	p.accepted, p.inbox.refusals, p.last = c.Accepted, c.Refusals, c.Last
 	if c.Parts != nil {
@@ -69,7 +73,7 @@ func (p *process) goOn(idea *model.Idea, c *CarriedProcess) {
 		p.setIdea(idea.With(c.Parts.Context))
 		return
 	}
-	p.mind = model.ResumeMind(idea, p.id, c.Bindings, c.Mind)
+	p.mind = loop.Resume(idea, p.id, c.Bindings, c.Mind)
 	p.setIdea(p.mind.Idea())
 	p.base, p.held, p.revisions, p.reports, p.notifies = c.Base, c.Held, c.Revisions, c.Reports, c.Notifies
 	p.adapts = c.Adapts
@@ -77,14 +81,14 @@ func (p *process) goOn(idea *model.Idea, c *CarriedProcess) {
 		p.watch = c.Watch
 	}
 	p.states = p.mind.Final().States()
-	if states, err := model.Advance(p.states, c.Unsealed); err == nil {
+	if states, err := jsonval.Advance(p.states, c.Unsealed); err == nil {
 		p.states, _ = states.(map[string]any)
 	}
 }
 
 // CarriedInstance is what an Instance carries from one run to the next, beside what it was started with.
 type CarriedInstance struct {
-	Run       model.CarriedRun       `json:"run"`
+	Run       dataflow.Carried       `json:"run"`
 	Closed    int                    `json:"closed,omitempty"`
 	Broke     []int                  `json:"broke,omitempty"`
 	Told      CarriedTold            `json:"told"`
@@ -94,8 +98,8 @@ type CarriedInstance struct {
 	Dirty     bool                   `json:"dirty,omitempty"`
 	Waited    bool                   `json:"waited,omitempty"`
 	Corrected int                    `json:"corrected,omitempty"`
-	Refusals  model.Refusals         `json:"refusals"`
-	Untold    []model.Refusal        `json:"untold,omitempty"`
+	Refusals  turn.Refusals          `json:"refusals"`
+	Untold    []turn.Refusal         `json:"untold,omitempty"`
 	Delegates []protocol.DelegateRef `json:"delegates,omitempty"`
 }
 
@@ -112,9 +116,9 @@ type CarriedTold struct {
 
 // CarriedTale is what the process has been told of a Call.
 type CarriedTale struct {
-	ID        string       `json:"id"`
-	Status    model.Status `json:"status"`
-	Decisions int          `json:"decisions,omitempty"`
+	ID        string          `json:"id"`
+	Status    ideafile.Status `json:"status"`
+	Decisions int             `json:"decisions,omitempty"`
 }
 
 // leaving says whether the instance should begin again: until it does, nothing new runs.

@@ -17,7 +17,9 @@ import (
 	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/rehearsal"
 	"processidea/store/blobs"
 	"processidea/worker/engine"
@@ -136,11 +138,11 @@ func (c *crash) start(s *scenario) client.WorkflowRun {
 	return s.start()
 }
 
-func (c *crash) finish(run client.WorkflowRun) model.Result {
+func (c *crash) finish(run client.WorkflowRun) loop.Result {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
 	defer cancel()
-	var r model.Result
+	var r loop.Result
 	if err := run.Get(ctx, &r); err != nil {
 		c.t.Fatal(err)
 	}
@@ -249,8 +251,8 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 	})
 	kill()
 	c.work()
-	waits := func() []model.Pending {
-		var v struct{ Approvals []model.Pending }
+	waits := func() []turn.Pending {
+		var v struct{ Approvals []turn.Pending }
 		q, err := c.client.QueryWorkflow(t.Context(), s.id+"/main", "", "approvals")
 		if err != nil || q.Get(&v) != nil {
 			return nil
@@ -261,7 +263,7 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 	if p := waits()[0]; p.Call != "1.3" || !strings.Contains(p.Why, "the worker was lost") || len(c.calls("once")) != 1 {
 		t.Errorf("%+v after %d calls", p, len(c.calls("once")))
 	}
-	if err := c.client.SignalWorkflow(t.Context(), s.id, "", model.Answer, map[string]any{"call": "1.3", "by": "ann", "output": "seen"}); err != nil {
+	if err := c.client.SignalWorkflow(t.Context(), s.id, "", ideafile.Answer, map[string]any{"call": "1.3", "by": "ann", "output": "seen"}); err != nil {
 		t.Fatal(err)
 	}
 	r := c.finish(run)
@@ -295,7 +297,7 @@ func TestASplitProcessGoesOnWhereItsWorkersWereKilled(t *testing.T) {
 		kill = c.work()
 	}
 	r := c.finish(run)
-	if r.Status != model.StatusCompleted || r.Calls.Done != 12 || len(r.Instances) != 12 {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 12 || len(r.Instances) != 12 {
 		t.Errorf("%s %+v, %d instances", r.Status, r.Calls, len(r.Instances))
 	}
 	keys := map[string]int{}
@@ -306,7 +308,7 @@ func TestASplitProcessGoesOnWhereItsWorkersWereKilled(t *testing.T) {
 		t.Errorf("12 Calls came under %d keys: %v", len(keys), keys)
 	}
 	for token, i := range r.Instances {
-		if i.Status != model.InstanceSettled || asJSON(i.State) != fmt.Sprintf(`{"r1":"go","text":"t%s"}`, token) {
+		if i.Status != ideafile.InstanceSettled || asJSON(i.State) != fmt.Sprintf(`{"r1":"go","text":"t%s"}`, token) {
 			t.Errorf("%s is %s with %s", token, i.Status, asJSON(i.State))
 		}
 	}

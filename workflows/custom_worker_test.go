@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/loop"
 )
 
 // built builds the example as its user would, in its own module.
@@ -37,7 +37,7 @@ func TestAWorkerThatAUserBuildsRunsTheUsersTools(t *testing.T) {
 	s := newScenario(t, asJSON(idea), strings.Split(strings.TrimSpace(replies), "\n")...)
 	r := c.finish(c.start(s))
 	want := `{"chairs":40,"lamps":3,"reserved":{"chair":{"article":"chair","count":2,"left":38},"lamp":{"article":"lamp","count":1,"left":2}}}`
-	if got := asJSON(r.Instances[""].State); got != want || r.Status != model.StatusCompleted {
+	if got := asJSON(r.Instances[""].State); got != want || r.Status != loop.StatusCompleted {
 		t.Errorf("%s with %s", r.Status, got)
 	}
 	if err := worker.Process.Signal(syscall.SIGTERM); err != nil {

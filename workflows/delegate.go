@@ -6,7 +6,10 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/dataflow"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -14,7 +17,7 @@ import (
 // it came to, so that either may continue as new meanwhile.
 
 // delegate starts a Call's delegate and waits until it has started. It outlives this run of the instance.
-func (i *instance) delegate(ctx workflow.Context, r model.Ready) {
+func (i *instance) delegate(ctx workflow.Context, r dataflow.Ready) {
 	call := r.Record.ID
 	start, err := i.delegateStart(ctx, r)
 	if err != nil {
@@ -24,7 +27,7 @@ func (i *instance) delegate(ctx workflow.Context, r model.Ready) {
 	ref := protocol.DelegateRef{Call: call, ProcessRef: protocol.ProcessRef{ID: protocol.DelegateID(i.setup.Process, call)}}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: ref.ID, ParentClosePolicy: parentClosePolicy, StaticSummary: callSummary(i.own.Token, r.Record),
-		Memo: protocol.Memo(&model.Idea{Path: r.Tool.Name, Simulated: r.Binding.Simulated}),
+		Memo: protocol.Memo(&ideafile.Idea{Path: r.Tool.Name, Simulated: r.Binding.Simulated}),
 	})
 	f := workflow.ExecuteChildWorkflow(child, protocol.ProcessType, start)
 	var started workflow.Execution
@@ -43,14 +46,14 @@ func (i *instance) delegate(ctx workflow.Context, r model.Ready) {
 }
 
 // delegateStart is what a Call's delegate starts from: its Idea, what it is given, and nothing else of this process.
-func (i *instance) delegateStart(ctx workflow.Context, r model.Ready) (start protocol.Start, err error) {
+func (i *instance) delegateStart(ctx workflow.Context, r dataflow.Ready) (start protocol.Start, err error) {
 	d := i.setup.Delegation
-	if d.Depth >= model.MaxDepth {
-		return start, fmt.Errorf("delegates stand more than %d deep within each other", model.MaxDepth)
+	if d.Depth >= ideafile.MaxDepth {
+		return start, fmt.Errorf("delegates stand more than %d deep within each other", ideafile.MaxDepth)
 	}
 	key, file := d.File, map[string]any(nil)
-	if r.Tool.Delegate != model.Anonymous {
-		if key, err = model.DelegateKey(d.File, r.Tool.Delegate); err != nil {
+	if r.Tool.Delegate != ideafile.Anonymous {
+		if key, err = ideafile.DelegateKey(d.File, r.Tool.Delegate); err != nil {
 			return start, err
 		}
 		var ok bool
@@ -75,7 +78,7 @@ func (i *instance) onDelegate(ctx workflow.Context, r protocol.DelegateReport) {
 	if _, known := i.delegates[r.Call]; !known {
 		return
 	}
-	if r.Status != model.StatusCompleted {
+	if r.Status != loop.StatusCompleted {
 		why := "it was " + string(r.Status)
 		if r.Error != nil {
 			why = r.Error.Message
@@ -85,14 +88,14 @@ func (i *instance) onDelegate(ctx workflow.Context, r protocol.DelegateReport) {
 	}
 	i.event(ctx)
 	delete(i.delegates, r.Call)
-	i.run.Returns(r.Call, i.run.Started(r.Call).Tool, r.Output, r.Handed)
+	i.run.DelegateReturned(r.Call, i.run.Started(r.Call).Tool, r.Output, r.Handed)
 }
 
 // failDelegate ends a Call whose delegate did not come to its end.
 func (i *instance) failDelegate(ctx workflow.Context, call, why string) {
 	i.event(ctx)
 	delete(i.delegates, call)
-	i.run.Fail(call, &model.Fault{Code: model.CodeDelegate, Message: "the delegate " + protocol.DelegateID(i.setup.Process, call) + ": " + why})
+	i.run.Fail(call, &diag.Fault{Code: ideafile.CodeDelegate, Message: "the delegate " + protocol.DelegateID(i.setup.Process, call) + ": " + why})
 }
 
 // delegatesUnderWay lists the delegates in the order of their Calls' ids.
@@ -127,12 +130,12 @@ func (i *instance) cancelDelegates(ctx workflow.Context) {
 }
 
 // tellCaller tells the Call that this process runs for, if it is a delegate, what it has come to.
-func (p *process) tellCaller(ctx workflow.Context, r model.Result) {
+func (p *process) tellCaller(ctx workflow.Context, r loop.Result) {
 	to := p.start.Delegation.To
 	if to == nil {
 		return
 	}
-	report := protocol.DelegateReport{Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error, Handed: model.HandedBack(r.Instances[""].State, to.Writes)}
+	report := protocol.DelegateReport{Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error, Handed: ideafile.HandedBack(r.Instances[""].State, to.Writes)}
 	if err := workflow.SignalExternalWorkflow(ctx, to.Instance, "", protocol.SignalDelegate, report).Get(ctx, nil); err != nil {
 		workflow.GetLogger(ctx).Warn("the Call of a delegate could not be told", "error", err)
 	}

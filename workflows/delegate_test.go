@@ -7,19 +7,19 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
 // file gives the scenario an Idea file for its delegates, which asks the scenario's LLM.
 func (s *scenario) file(key, idea string) {
 	s.t.Helper()
-	source, err := model.DecodeObject([]byte(idea))
+	source, err := jsonval.DecodeObject([]byte(idea))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	config, _ := source["config"].(map[string]any)
-	source["config"] = model.Merge(config, map[string]any{"llm": map[string]any{"model": s.id}})
+	source["config"] = jsonval.Merge(config, map[string]any{"llm": map[string]any{"model": s.id}})
 	if s.files == nil {
 		s.files = map[string]any{}
 	}

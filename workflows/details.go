@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -61,16 +63,16 @@ func goesTo(a protocol.Approval) string {
 }
 
 // payload is what a decision's signal takes, ready to be sent but for what only a person knows.
-func payload(kind string, p model.Pending) map[string]any {
+func payload(kind string, p turn.Pending) map[string]any {
 	m := map[string]any{"call": p.Call, "digest": p.Digest, "by": "your name"}
 	switch kind {
-	case model.Reject:
+	case ideafile.Reject:
 		m["reason"] = "why"
-	case model.Amend:
+	case ideafile.Amend:
 		m["params"] = p.Params
-	case model.Replace:
+	case ideafile.Replace:
 		m["with"] = map[string]any{"_tool": "name of a tool"}
-	case model.Answer:
+	case ideafile.Answer:
 		m["output"] = "the result"
 	}
 	return m
@@ -79,7 +81,7 @@ func payload(kind string, p model.Pending) map[string]any {
 // fenced shows JSON that nothing in it can end: a backtick in data is written as JSON can write it, too.
 func fenced(v any) string {
 	var b bytes.Buffer
-	if json.Indent(&b, model.Encode(model.Normal(v)), "", "  ") != nil {
+	if json.Indent(&b, jsonval.Encode(jsonval.Normal(v)), "", "  ") != nil {
 		return ""
 	}
 	text := strings.ReplaceAll(b.String(), "`", `\u0060`)
@@ -90,7 +92,7 @@ func ticked(list []string) string { return "`" + strings.Join(list, "`, `") + "`
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-func showRefusals(b *strings.Builder, r model.Refusals) {
+func showRefusals(b *strings.Builder, r turn.Refusals) {
 	if r.Count == 0 {
 		return
 	}

@@ -7,7 +7,10 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -28,7 +31,7 @@ func (p *process) discover(ctx workflow.Context) error {
 		}
 		if err == nil {
 			if errs := found.Problems.Errors(); len(errs) > 0 {
-				return temporal.NewNonRetryableApplicationError(errs.Error(), model.CodeInvalidIdea, nil, errs)
+				return temporal.NewNonRetryableApplicationError(errs.Error(), turn.CodeInvalidIdea, nil, errs)
 			}
 			p.opening = false
 			return p.furnish(ctx, found)
@@ -59,9 +62,9 @@ func (p *process) showOpening(ctx workflow.Context) {
 	case p.parts != nil:
 		p.showParts(ctx, p.partsStatus())
 	case p.mind.Paused() != nil:
-		p.show(ctx, model.StepPaused)
+		p.show(ctx, loop.StepPaused)
 	default:
-		p.show(ctx, model.StepWait)
+		p.show(ctx, loop.StepWait)
 	}
 }
 
@@ -73,14 +76,14 @@ func (p *process) cancelledEarly(ctx workflow.Context) error {
 }
 
 // discoverFault words why servers could not be asked.
-func discoverFault(err error) *model.Fault {
+func discoverFault(err error) *diag.Fault {
 	if protocol.CodeOf(err) == "" {
-		return &model.Fault{Code: model.CodeMCPUnreachable, Message: "no worker could ask the MCP servers for their tools in time"}
+		return &diag.Fault{Code: ideafile.CodeMCPUnreachable, Message: "no worker could ask the MCP servers for their tools in time"}
 	}
 	return protocol.FaultOf(err)
 }
 
-func (p *process) askServers(ctx workflow.Context) (f model.Furnished, err error) {
+func (p *process) askServers(ctx workflow.Context) (f ideafile.MCPPalette, err error) {
 	var names []string
 	for _, s := range p.idea.Unlisted() {
 		names = append(names, s.Name)
@@ -100,13 +103,13 @@ func (p *process) askServers(ctx workflow.Context) (f model.Furnished, err error
 }
 
 // furnish takes the Idea with the tools in it as the one that counts.
-func (p *process) furnish(ctx workflow.Context, f model.Furnished) error {
+func (p *process) furnish(ctx workflow.Context, f ideafile.MCPPalette) error {
 	for _, left := range f.Left {
 		workflow.GetLogger(ctx).Warn("a tool of an MCP server cannot be used", "tool", left)
 	}
-	idea, problems := model.ReadIdea(f.With(p.idea.Source))
+	idea, problems := ideafile.ReadIdea(f.With(p.idea.Source))
 	if errs := problems.Errors(); len(errs) > 0 {
-		return temporal.NewNonRetryableApplicationError(errs.Error(), model.CodeInvalidIdea, nil, errs)
+		return temporal.NewNonRetryableApplicationError(errs.Error(), turn.CodeInvalidIdea, nil, errs)
 	}
 	p.setIdea(idea)
 	p.start.Idea = f.With(p.start.Idea) // for the runs to come
@@ -116,7 +119,7 @@ func (p *process) furnish(ctx workflow.Context, f model.Furnished) error {
 // early is what people sent that needs instances, before there were any.
 type early struct {
 	kind string
-	s    model.Steering
+	s    loop.Steering
 }
 
 // takeEarly starts the instances and then does what people asked for early. Where they paused the process, its instances
@@ -142,7 +145,7 @@ func (p *process) takeEarly(ctx workflow.Context) error {
 }
 
 // mcp is the tool that a Tool stands for, and its server; nothing where it is no MCP tool.
-func (i *instance) mcp(t *model.Tool) (*model.MCPTool, *model.MCPServer) {
+func (i *instance) mcp(t *ideafile.Tool) (*ideafile.MCPTool, *ideafile.MCPServer) {
 	tool, ok := t.MCP()
 	if !ok {
 		return nil, nil

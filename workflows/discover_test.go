@@ -7,7 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
 )
 
 // hang has nobody answer until release is called.
@@ -67,17 +69,17 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 	run := s.start()
 	s.isAsking()
 	added := []any{map[string]any{"type": "state", "_instance": "②", "state": map[string]any{"n": 10}}}
-	s.signal(s.id, model.SteerAdd, map[string]any{"context": added, "by": "bo", "id": "added"})
-	s.signal(s.id, model.SteerAdd, map[string]any{"context": added, "by": "bo", "id": "twice"})
-	s.signal(s.id, model.SteerRevise, map[string]any{"context": []any{
+	s.signal(s.id, loop.SteerAdd, map[string]any{"context": added, "by": "bo", "id": "added"})
+	s.signal(s.id, loop.SteerAdd, map[string]any{"context": added, "by": "bo", "id": "twice"})
+	s.signal(s.id, loop.SteerRevise, map[string]any{"context": []any{
 		map[string]any{"type": "text", "text": "Mind the gap."},
 		map[string]any{"type": "state", "_instance": "①", "state": map[string]any{"n": 5}}}, "by": "cy", "id": "revised"})
-	s.signal(s.id, model.SteerResume, map[string]any{"id": "too early"})
-	s.signal(s.id, model.Approve, map[string]any{"call": "1.1@①", "id": "approved"})
-	s.signal(s.id, model.Approve, []byte{1})
-	s.signal(s.id, model.SteerPause, map[string]any{"by": "ann", "id": "paused"})
+	s.signal(s.id, loop.SteerResume, map[string]any{"id": "too early"})
+	s.signal(s.id, ideafile.Approve, map[string]any{"call": "1.1@①", "id": "approved"})
+	s.signal(s.id, ideafile.Approve, []byte{1})
+	s.signal(s.id, loop.SteerPause, map[string]any{"by": "ann", "id": "paused"})
 	s.heard(1, 3)
-	if v := s.processStatus(); v.Status != model.StatusPaused || v.Accepted[0].ID != "paused" {
+	if v := s.processStatus(); v.Status != loop.StatusPaused || v.Accepted[0].ID != "paused" {
 		t.Errorf("it is %s, after %+v", v.Status, v.Accepted)
 	}
 	release()
@@ -88,10 +90,10 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 			t.Errorf("refused: %+v", v.Refusals[n])
 		}
 	}
-	if len(s.llm.Requests()) > 0 || v.Status != model.StatusPaused {
+	if len(s.llm.Requests()) > 0 || v.Status != loop.StatusPaused {
 		t.Errorf("it is %s, after %d Requests", v.Status, len(s.llm.Requests()))
 	}
-	s.signal(s.id, model.SteerResume, map[string]any{"by": "ann"})
+	s.signal(s.id, loop.SteerResume, map[string]any{"by": "ann"})
 	r := s.end(run)
 	if asJSON(r.Instances["①"].State) != `{"n":5,"sum":{"sum":7}}` || asJSON(r.Instances["②"].State) != `{"n":10,"sum":{"sum":12}}` {
 		t.Errorf("%s", asJSON(r.Instances))
@@ -121,18 +123,18 @@ func TestAPauseWhileServersAreAskedHoldsAPlanThatRunsDirectly(t *testing.T) {
 	release := server.hang(t)
 	s := newScenario(t, strings.Replace(server.several("", "①"), `"text": "Go."}`,
 		`"text": "Go."}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "count", "_outputPath": "counted"}]}`, 1))
-	s.idea = model.Merge(s.idea, map[string]any{"schema": map[string]any{"tools": map[string]any{"count": map[string]any{
+	s.idea = jsonval.Merge(s.idea, map[string]any{"schema": map[string]any{"tools": map[string]any{"count": map[string]any{
 		"_activity": map[string]any{"mcp": map[string]any{"server": "calc"}}, "_approval": false}}}}).(map[string]any)
 	run := s.start()
 	s.isAsking()
-	s.signal(s.id, model.SteerPause, map[string]any{"by": "ann"})
+	s.signal(s.id, loop.SteerPause, map[string]any{"by": "ann"})
 	s.heard(1, 0)
 	release()
 	eventually(t, "the instance knows its Plan", func() bool { return len(s.instance("①").Calls) == 1 })
-	if c := s.instance("①").Calls[0]; c.Status != model.Waiting || server.calls.Load() > 0 {
+	if c := s.instance("①").Calls[0]; c.Status != ideafile.Waiting || server.calls.Load() > 0 {
 		t.Errorf("%+v after %d calls", c, server.calls.Load())
 	}
-	s.signal(s.id, model.SteerResume, map[string]any{})
+	s.signal(s.id, loop.SteerResume, map[string]any{})
 	if r := s.end(run); r.Calls.Done != 1 || server.calls.Load() != 1 {
 		t.Errorf("%+v after %d calls", r.Calls, server.calls.Load())
 	}
@@ -162,19 +164,19 @@ func TestASplitProcessHearsPeopleWhileItsServersAreAskedAndWhenTheyAreDown(t *te
 	s := newScenario(t, server.several(`, "batch": 1`, "①", "②"))
 	s.script(`{"when": "\"sum\":{\"sum\":", "solution": {"calls": []}}`, strings.Replace(addsForAll, `{"solution"`, `{"when": "Go.", "solution"`, 1))
 	run := s.start()
-	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == model.StatusPaused })
-	s.signal(s.id, model.SteerPause, map[string]any{"by": "ann"})
+	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
+	s.signal(s.id, loop.SteerPause, map[string]any{"by": "ann"})
 	s.heard(0, 1)
 	server.describe("Adds two numbers.")
 	release := server.hang(t)
-	s.signal(s.id, model.SteerResume, map[string]any{})
+	s.signal(s.id, loop.SteerResume, map[string]any{})
 	s.heard(1, 1)
-	s.signal(s.id, model.SteerPause, map[string]any{"by": "bo"})
-	s.signal(s.id, model.SteerAdd, map[string]any{"context": []any{
+	s.signal(s.id, loop.SteerPause, map[string]any{"by": "bo"})
+	s.signal(s.id, loop.SteerAdd, map[string]any{"context": []any{
 		map[string]any{"type": "state", "_instance": "③", "state": map[string]any{"n": 10}}}})
 	s.heard(3, 1)
 	release()
-	s.signal(s.id, model.SteerResume, map[string]any{})
+	s.signal(s.id, loop.SteerResume, map[string]any{})
 	if r := s.end(run); asJSON(r.Instances["③"].State) != `{"n":10,"sum":{"sum":12}}` || r.Calls.Done != 3 {
 		t.Errorf("%s", asJSON(r))
 	}

@@ -14,7 +14,7 @@ import (
 
 	"processidea/activities"
 	"processidea/activities/httptool"
-	"processidea/model"
+	"processidea/model/ideafile"
 	"processidea/rehearsal"
 	"processidea/worker/engine"
 	"processidea/worker/workertest"
@@ -182,7 +182,7 @@ func TestACallThatIsCutOffHasNotFailed(t *testing.T) {
 	if w := s.waitsFor(1)[0]; w.Call != "1.2" || !strings.Contains(w.Why, "it may have had its effect") {
 		t.Errorf("%+v", w)
 	}
-	s.decide(model.Answer, "1.2", `{"output": "seen"}`)
+	s.decide(ideafile.Answer, "1.2", `{"output": "seen"}`)
 	r := c.finish(run)
 	if got := asJSON(r.Instances[""].State); got != `{"a":"done","b":"seen"}` || seenAgain()[s.id+"/main/1.1"] != 3 {
 		t.Errorf("%s after %v", got, seenAgain())

@@ -5,7 +5,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/ideafile"
 	"processidea/protocol"
 )
 
@@ -22,7 +22,7 @@ const (
 // ending is an instance that is to be told of its end.
 type ending struct {
 	token  string
-	status model.InstanceStatus
+	status ideafile.InstanceStatus
 	length int // of the history when it was decided
 }
 

@@ -7,7 +7,8 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -61,7 +62,7 @@ func oneOfMany(t *testing.T) *scenario {
 	s.waitsFor(19)
 	eventually(t, "the first settles", func() bool {
 		for _, i := range s.processStatus().Instances {
-			if i.Status == model.InstanceSettled {
+			if i.Status == ideafile.InstanceSettled {
 				return true
 			}
 		}
@@ -80,7 +81,7 @@ func (s *scenario) cancel() {
 func TestAnInstanceThatHasEndedIsClosedWhileOthersWaitForPeople(t *testing.T) {
 	s := oneOfMany(t)
 	eventually(t, "the first is closed", func() bool { return s.closed("i0") == "Completed" })
-	if status := s.processStatus().Status; status != model.StatusRunning || s.closed("i1") != "" {
+	if status := s.processStatus().Status; status != loop.StatusRunning || s.closed("i1") != "" {
 		t.Errorf("the process is %s, another instance %q", status, s.closed("i1"))
 	}
 	s.cancel()

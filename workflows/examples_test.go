@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"processidea/examples/diamond/shop"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/worker/engine"
 )
@@ -29,7 +32,7 @@ func example(t *testing.T, name string) (idea map[string]any, replies string) {
 		return data
 	}
 	text := bytes.ReplaceAll(read("idea.json"), []byte("127.0.0.1:8765"), []byte(strings.TrimPrefix(toolbox.server.URL, "http://")+"/shop"))
-	idea, err := model.DecodeObject(text)
+	idea, err := jsonval.DecodeObject(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +41,7 @@ func example(t *testing.T, name string) (idea map[string]any, replies string) {
 		if line == "" {
 			continue
 		}
-		row, err := model.DecodeObject([]byte(line))
+		row, err := jsonval.DecodeObject([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,16 +58,16 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 	atLength(t)
 	for name, want := range map[string]struct {
 		requests int
-		calls    model.Counts
+		calls    turn.Counts
 	}{
-		"sentiment":  {2, model.Counts{Done: 2}},
-		"moderation": {1, model.Counts{Done: 600}},
-		"employees":  {2, model.Counts{Done: 1}},
-		"diamond":    {2, model.Counts{Done: 7, Failed: 1}},
-		"latent":     {3, model.Counts{Done: 2}},
-		"weather":    {1, model.Counts{Done: 9, Skipped: 3}},
-		"research":   {0, model.Counts{Done: 2}},
-		"refunds":    {4, model.Counts{Done: 400, Rejected: 1, Skipped: 10}},
+		"sentiment":  {2, turn.Counts{Done: 2}},
+		"moderation": {1, turn.Counts{Done: 600}},
+		"employees":  {2, turn.Counts{Done: 1}},
+		"diamond":    {2, turn.Counts{Done: 7, Failed: 1}},
+		"latent":     {3, turn.Counts{Done: 2}},
+		"weather":    {1, turn.Counts{Done: 9, Skipped: 3}},
+		"research":   {0, turn.Counts{Done: 2}},
+		"refunds":    {4, turn.Counts{Done: 400, Rejected: 1, Skipped: 10}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "diamond" {
@@ -73,8 +76,8 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 			idea, replies := example(t, name)
 			// On a slow machine a Request would otherwise not wait for the last of two hundred instances.
 			config, _ := idea["config"].(map[string]any)
-			idea["config"] = model.Merge(config, map[string]any{"gather": "10m"})
-			read, problems := model.ReadIdea(idea)
+			idea["config"] = jsonval.Merge(config, map[string]any{"gather": "10m"})
+			read, problems := ideafile.ReadIdea(idea)
 			if errs := problems.Errors(); len(errs) > 0 {
 				t.Fatal(errs)
 			}
@@ -87,13 +90,13 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 			if name == "refunds" {
 				sign(t, run.GetID())
 			}
-			var r model.Result
+			var r loop.Result
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			if err := run.Get(ctx, &r); err != nil {
 				t.Fatal(err)
 			}
-			if r.Status != model.StatusCompleted || r.Requests != want.requests || r.Calls != want.calls {
+			if r.Status != loop.StatusCompleted || r.Requests != want.requests || r.Calls != want.calls {
 				t.Errorf("%s after %d requests, %+v", r.Status, r.Requests, r.Calls)
 			}
 			replays(t, name, run.GetID())
@@ -112,7 +115,7 @@ func sign(t *testing.T, id string) {
 	eventually(t, "the others are finished", func() bool {
 		finished := 0
 		for _, i := range s.processStatus().Instances {
-			if i.Status == model.InstanceSettled {
+			if i.Status == ideafile.InstanceSettled {
 				finished++
 			}
 		}
@@ -120,10 +123,10 @@ func sign(t *testing.T, id string) {
 	})
 	for n, a := range s.waitsFor(11) {
 		if n == 0 {
-			s.decide(model.Reject, a.Call, `{"reason": "it was used"}`)
+			s.decide(ideafile.Reject, a.Call, `{"reason": "it was used"}`)
 			continue
 		}
-		s.decide(model.Approve, a.Call, `{"digest": "`+a.Digest+`"}`)
+		s.decide(ideafile.Approve, a.Call, `{"digest": "`+a.Digest+`"}`)
 	}
 }
 
@@ -145,7 +148,7 @@ func delegatesOf(t *testing.T, name string) protocol.Delegation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := model.DecodeObject(data)
+	file, err := jsonval.DecodeObject(data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,20 +7,23 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/dataflow"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
 const maxDeaths = 10 // workers that one Call may outlive
 
 // execute starts a Call's activity and takes its end into the Run.
-func (i *instance) execute(ctx workflow.Context, r model.Ready) {
+func (i *instance) execute(ctx workflow.Context, r dataflow.Ready) {
 	i.executeUpTo(ctx, r, r.Tool.Attempts)
 }
 
 // executeUpTo executes a Call that has some of its attempts left.
-func (i *instance) executeUpTo(ctx workflow.Context, r model.Ready, attempts int) {
-	if r.Binding.Kind == model.KindDelegate {
+func (i *instance) executeUpTo(ctx workflow.Context, r dataflow.Ready, attempts int) {
+	if r.Binding.Kind == ideafile.KindDelegate {
 		i.delegate(ctx, r)
 		return
 	}
@@ -57,22 +60,22 @@ func callRetries(attempts int) *temporal.RetryPolicy {
 	}
 }
 
-func (i *instance) input(r model.Ready) protocol.ExecuteInput {
+func (i *instance) input(r dataflow.Ready) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
 		Process: i.setup.Process, Token: i.own.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
-		Params: r.Params, Scopes: r.Scopes, Landing: i.run.Landing(r.Record), Output: r.Tool.Source["_output"],
+		Params: r.Params, Scopes: r.Scopes, Landing: i.run.ResultContract(r.Record), Output: r.Tool.Source["_output"],
 	}
 	if spec, ok := r.Tool.Activity.(map[string]any); ok {
 		in.HTTP = spec["http"]
 	}
 	in.MCP, in.Server = i.mcp(r.Tool)
-	if model.HasHandle(r.Params) {
+	if jsonval.HasHandle(r.Params) {
 		in.Form = r.Tool.Source
 	}
 	return in
 }
 
-func callSummary(token string, rec *model.Record) string {
+func callSummary(token string, rec *dataflow.Record) string {
 	s := rec.Tool
 	if token != "" {
 		s = token + " " + s
@@ -90,7 +93,7 @@ func callSummary(token string, rec *model.Record) string {
 	return s
 }
 
-func (i *instance) executed(ctx workflow.Context, r model.Ready, f workflow.Future) {
+func (i *instance) executed(ctx workflow.Context, r dataflow.Ready, f workflow.Future) {
 	i.running--
 	i.event(ctx)
 	id := r.Record.ID
@@ -99,16 +102,16 @@ func (i *instance) executed(ctx workflow.Context, r model.Ready, f workflow.Futu
 	switch {
 	case err == nil:
 		i.run.Succeed(id, value)
-	case protocol.CodeOf(err) == model.CodeInputWanted:
+	case protocol.CodeOf(err) == ideafile.CodeInputWanted:
 		i.run.Wants(id, protocol.FaultOf(err).Message)
-	case protocol.CodeOf(err) == model.CodeUnknown && r.Tool.Attempts == 1:
+	case protocol.CodeOf(err) == ideafile.CodeUnknown && r.Tool.Attempts == 1:
 		i.run.Unsure(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
 	case !protocol.WorkerLost(err):
 		i.run.Fail(id, protocol.FaultOf(err))
 	case r.Tool.Attempts == 1:
 		i.run.Unsure(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
 	case i.deaths[id] >= maxDeaths:
-		i.run.Fail(id, &model.Fault{Code: model.CodeUnknown, Message: fmt.Sprintf("%d workers were lost while the tool ran", maxDeaths)})
+		i.run.Fail(id, &diag.Fault{Code: ideafile.CodeUnknown, Message: fmt.Sprintf("%d workers were lost while the tool ran", maxDeaths)})
 	default:
 		i.deaths[id]++
 		i.execute(ctx, r)

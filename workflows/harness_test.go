@@ -28,7 +28,9 @@ import (
 	"processidea/activities/tools"
 	"processidea/devserver"
 	"processidea/devserver/devtest"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/store/blobs"
@@ -202,13 +204,13 @@ type scenario struct {
 // newScenario reads an Idea and the lines of a replies file.
 func newScenario(t *testing.T, idea string, replies ...string) *scenario {
 	t.Helper()
-	source, err := model.DecodeObject([]byte(idea))
+	source, err := jsonval.DecodeObject([]byte(idea))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &scenario{t: t, client: temporalClient, namespace: server.Namespace(), id: strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()), idea: source}
 	config, _ := source["config"].(map[string]any)
-	source["config"] = model.Merge(config, map[string]any{"llm": map[string]any{"model": s.id}})
+	source["config"] = jsonval.Merge(config, map[string]any{"llm": map[string]any{"model": s.id}})
 	s.script(replies...)
 	return s
 }
@@ -229,7 +231,7 @@ func (s *scenario) script(replies ...string) {
 // start starts the process.
 func (s *scenario) start() client.WorkflowRun {
 	s.t.Helper()
-	idea, problems := model.ReadIdea(s.idea)
+	idea, problems := ideafile.ReadIdea(s.idea)
 	if len(problems) > 0 {
 		s.t.Fatal(problems)
 	}
@@ -251,9 +253,9 @@ func atLength(t *testing.T) {
 }
 
 // finish runs the process to its end.
-func (s *scenario) finish() model.Result {
+func (s *scenario) finish() loop.Result {
 	s.t.Helper()
-	var r model.Result
+	var r loop.Result
 	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := s.start().Get(ctx, &r); err != nil {
@@ -264,7 +266,7 @@ func (s *scenario) finish() model.Result {
 }
 
 // shows checks what a process that has ended says of itself.
-func (s *scenario) shows(want model.ProcessStatus) {
+func (s *scenario) shows(want loop.ProcessStatus) {
 	s.t.Helper()
 	if v := s.processStatus(); v.Status != want {
 		s.t.Errorf("it has ended as %s, and says %s", want, v.Status)
@@ -313,7 +315,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-func asJSON(v any) string { return string(model.Encode(model.Normal(v))) }
+func asJSON(v any) string { return string(jsonval.Encode(jsonval.Normal(v))) }
 
 func registerTestTools(r *tools.Registry) {
 	type text struct {

@@ -5,7 +5,9 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/dataflow"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/protocol"
 )
 
@@ -63,18 +65,18 @@ func (i *instance) cancelled(ctx workflow.Context) error {
 type instance struct {
 	setup  protocol.InstanceSetup
 	own    protocol.InstanceOwn
-	tools  []*model.Tool
-	run    *model.Run
+	tools  []*ideafile.Tool
+	run    *dataflow.Instance
 	inbox  *inbox
 	outbox *outbox
-	end    model.InstanceStatus // once the process has said so
+	end    ideafile.InstanceStatus // once the process has said so
 
 	closed int // the highest Request that is closed here
 	broke  map[int]bool
 	told   told
 	deaths map[string]int // workers lost under a Call, by its id
 
-	queue   []model.Ready // Calls that may run and wait for others to end
+	queue   []dataflow.Ready // Calls that may run and wait for others to end
 	running int
 
 	delegates map[string]protocol.DelegateRef // under way, by their Calls
@@ -100,7 +102,7 @@ type told struct {
 
 // callTold is what it was told of a Call.
 type callTold struct {
-	status    model.Status
+	status    ideafile.Status
 	decisions int
 }
 
@@ -111,17 +113,17 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 	}
 	for _, name := range sortedNames(setup.Tools) {
 		// The process has checked the palette: what is wrong with it was said there.
-		if t := model.ReadTool(name, setup.Tools[name], "", new(model.Problems)); t != nil {
+		if t := ideafile.ReadTool(name, setup.Tools[name], "", new(diag.Problems)); t != nil {
 			i.tools = append(i.tools, t)
 		}
 	}
-	palette := model.Palette{Tools: i.tools, Bindings: setup.Bindings, Oversight: setup.Oversight, Adapt: setup.Adapt}
+	palette := ideafile.Palette{Tools: i.tools, Bindings: setup.Bindings, ApprovalOverride: setup.Oversight, Adapt: setup.Adapt}
 	i.inbox = newInbox(ctx)
 	if context := readContext(setup.Context, own.Context); carried != nil {
-		i.run = model.ResumeRun(palette, context, own.Token, carried.Run)
+		i.run = dataflow.Resume(palette, context, own.Token, carried.Run)
 		i.resume(carried)
 	} else {
-		i.run = model.NewRun(palette, context, own.Token)
+		i.run = dataflow.New(palette, context, own.Token)
 	}
 	i.outbox = newOutbox(i.inbox)
 	on(i.inbox, ctx, protocol.SignalCalls, "From the Request: Calls, as they close in the stream.", i.onCalls)
@@ -138,11 +140,11 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 }
 
 // readContext reads messages that the process has checked.
-func readContext(parts ...[]any) []model.Message {
-	var out []model.Message
+func readContext(parts ...[]any) []ideafile.Message {
+	var out []ideafile.Message
 	for _, part := range parts {
 		for _, raw := range part {
-			if m, ok := model.ReadMessage(raw, "", new(model.Problems)); ok {
+			if m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems)); ok {
 				out = append(out, m)
 			}
 		}
@@ -161,13 +163,13 @@ func sortedNames(m map[string]any) []string {
 }
 
 // ended says that the process has ended the instance, and nothing of it is running any more.
-func (i *instance) ended() bool { return i.end != "" && i.run.Quiet() }
+func (i *instance) ended() bool { return i.end != "" && i.run.Idle() }
 
 func (i *instance) onCalls(ctx workflow.Context, s protocol.CallsSignal) {
 	i.event(ctx)
 	for _, c := range s.Calls {
 		if i.run.Accept(s.Request, c.Index, c.Call) && c.Why != "" {
-			i.run.Doubt(model.CallID(s.Request, c.Index, i.own.Token), c.Why)
+			i.run.RequireReview(ideafile.CallID(s.Request, c.Index, i.own.Token), c.Why)
 		}
 	}
 	for _, r := range s.Results {

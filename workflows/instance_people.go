@@ -7,14 +7,15 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
 // This file holds what an instance does when a person must look.
 
 func (i *instance) hearPeople(ctx workflow.Context) {
-	for _, kind := range model.Decisions() {
+	for _, kind := range ideafile.Decisions() {
 		onPeople(i.inbox, ctx, kind, describe[kind], func(ctx workflow.Context, payload map[string]any) error {
 			return i.decide(ctx, kind, payload)
 		})
@@ -27,7 +28,7 @@ func (i *instance) hearPeople(ctx workflow.Context) {
 }
 
 func (i *instance) decide(ctx workflow.Context, kind string, payload map[string]any) error {
-	d, err := model.ReadDecision(kind, payload)
+	d, err := turn.ReadDecision(kind, payload)
 	if err != nil {
 		return err
 	}

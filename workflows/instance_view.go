@@ -6,7 +6,9 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/dataflow"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -19,7 +21,7 @@ func (i *instance) answer(ctx workflow.Context) error {
 }
 
 func (i *instance) approvals() protocol.ApprovalsView {
-	return protocol.ApprovalsView{Approvals: append([]model.Pending{}, i.run.Pending()...)}
+	return protocol.ApprovalsView{Approvals: append([]turn.Pending{}, i.run.Pending()...)}
 }
 
 func (i *instance) view() protocol.InstanceView {
@@ -73,7 +75,7 @@ func (i *instance) show(ctx workflow.Context) {
 func (i *instance) standing() string {
 	running := 0
 	for _, rec := range i.run.Records() {
-		if rec.Status == model.Running {
+		if rec.Status == ideafile.Running {
 			running++
 		}
 	}
@@ -90,20 +92,20 @@ func (i *instance) standing() string {
 		return "waits for what the LLM is still saying"
 	case len(i.run.Pending()) > 0:
 		return "waits for a person"
-	case len(i.run.Asking()) > 0:
+	case len(i.run.AwaitingLLM()) > 0:
 		return "waits for the LLM to write results or to fit values"
 	}
 	return "waits for the next Request"
 }
 
-func pathOf(rec *model.Record) string {
+func pathOf(rec *dataflow.Record) string {
 	if len(rec.OutputPath) == 0 {
 		return "nowhere"
 	}
 	return rec.OutputPath.Reference()
 }
 
-func statusOf(rec *model.Record) string {
+func statusOf(rec *dataflow.Record) string {
 	s := string(rec.Status)
 	switch {
 	case rec.Untaken != "":

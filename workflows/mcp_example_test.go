@@ -8,7 +8,8 @@ import (
 
 	"processidea/activities/mcptool/mcptest"
 	"processidea/activities/mcptool/npmtest"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 const exampleDesk = "/tmp/process-idea-desk"
@@ -28,14 +29,14 @@ func TestTheExampleOfMCPWritesItsFileOnceAPersonHasSeenIt(t *testing.T) {
 	text := strings.ReplaceAll(asJSON(idea), exampleDesk, desk)
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(replies, exampleDesk, desk)), "\n")
 	s := newScenario(t, text, lines...)
-	files := model.Normal(append(program, desk))
-	s.idea = model.Merge(s.idea, map[string]any{"config": map[string]any{"mcp": map[string]any{"files": map[string]any{"command": files}}}}).(map[string]any)
+	files := jsonval.Normal(append(program, desk))
+	s.idea = jsonval.Merge(s.idea, map[string]any{"config": map[string]any{"mcp": map[string]any{"files": map[string]any{"command": files}}}}).(map[string]any)
 	run := s.start()
 	a := s.waitsFor(1)[0]
 	if _, err := os.Stat(filepath.Join(desk, "actions.md")); a.Tool != "files_write_file" || err == nil {
 		t.Errorf("before anybody decides: %+v, %v", a, err)
 	}
-	s.decide(model.Approve, a.Call, "")
+	s.decide(ideafile.Approve, a.Call, "")
 	if r := s.end(run); r.Calls.Done != 3 || r.Requests != 3 {
 		t.Errorf("%+v after %d Requests\n%s", r.Calls, r.Requests, s.story())
 	}
@@ -53,7 +54,7 @@ func TestAnMCPServerThatTheWorkerRunsServesAProcess(t *testing.T) {
 	  "context": [{"type": "text", "text": "Go."}]}`, adds, nothingMore)
 	run := s.start()
 	s.waitsFor(1)
-	s.decide(model.Approve, "1.1", "")
+	s.decide(ideafile.Approve, "1.1", "")
 	if got := asJSON(s.end(run).Instances[""].State); got != `{"sum":{"sum":5}}` {
 		t.Errorf("the State is %s", got)
 	}

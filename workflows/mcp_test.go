@@ -10,7 +10,10 @@ import (
 	"testing"
 
 	"processidea/activities/mcptool/mcptest"
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
 )
 
 // mcpServer is an MCP server of the test, over HTTP, that can be taken away and replaced.
@@ -53,7 +56,7 @@ func TestToolsOfAnMCPServerJoinThePaletteAndAskAPerson(t *testing.T) {
 	if a := s.waitsFor(1)[0]; a.Tool != "calc_add" || asJSON(a.Params) != `{"a":2,"b":3}` {
 		t.Errorf("what waits is %+v", a)
 	}
-	s.decide(model.Approve, "1.1", "")
+	s.decide(ideafile.Approve, "1.1", "")
 	r := s.end(run)
 	if got := asJSON(r.Instances[""].State); got != `{"sum":{"sum":5}}` {
 		t.Errorf("the State is %s", got)
@@ -62,7 +65,7 @@ func TestToolsOfAnMCPServerJoinThePaletteAndAskAPerson(t *testing.T) {
 		t.Errorf("the LLM is not told of the tool:\n%s", p)
 	}
 	idea := s.sealed(1)
-	read, problems := model.ReadIdea(idea)
+	read, problems := ideafile.ReadIdea(idea)
 	add := read.Tool("calc_add")
 	if len(problems.Errors()) > 0 || add == nil || len(read.Unlisted()) > 0 {
 		t.Fatalf("the sealed Idea has not what the server offered: %v %s", problems, asJSON(idea["schema"]))
@@ -82,7 +85,7 @@ func TestWhatIsStartedFromASealedIdeaAsksNoServerAgain(t *testing.T) {
 	sealed := first.sealed(1)
 	delete(sealed, "meta")
 	delete(sealed, "solution")
-	again.idea = model.Merge(sealed, map[string]any{"config": map[string]any{"llm": map[string]any{"model": again.id}}}).(map[string]any)
+	again.idea = jsonval.Merge(sealed, map[string]any{"config": map[string]any{"llm": map[string]any{"model": again.id}}}).(map[string]any)
 	llm.byName.Store(again.id, again.llm)
 	server.describe("Adds two numbers, and tells somebody.")
 	r := again.finish()
@@ -97,19 +100,19 @@ func TestAnMCPServerThatIsDownPausesTheProcessUntilItIsMended(t *testing.T) {
 	s := newScenario(t, server.idea(`{"free": {"_activity": {"mcp": {"server": "calc", "tool": "add"}}, "_approval": false}}`),
 		strings.Replace(adds, "calc_add", "free", 1), nothingMore)
 	run := s.start()
-	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == model.StatusPaused })
+	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	view := s.processStatus()
-	if view.Error.Code != model.CodeMCPUnreachable || !strings.Contains(view.Error.Message, "MCP server calc") || !strings.Contains(view.Waiting[0], "paused") {
+	if view.Error.Code != ideafile.CodeMCPUnreachable || !strings.Contains(view.Error.Message, "MCP server calc") || !strings.Contains(view.Waiting[0], "paused") {
 		t.Errorf("%+v %v", view.Error, view.Waiting)
 	}
-	s.signal(s.id, model.SteerResume, "nonsense")
-	s.signal(s.id, model.SteerResume, map[string]any{})
+	s.signal(s.id, loop.SteerResume, "nonsense")
+	s.signal(s.id, loop.SteerResume, map[string]any{})
 	eventually(t, "it is paused again", func() bool {
 		v := s.processStatus()
-		return len(v.Accepted) == 1 && v.Refused == 1 && v.Status == model.StatusPaused
+		return len(v.Accepted) == 1 && v.Refused == 1 && v.Status == loop.StatusPaused
 	})
 	server.describe("Adds two numbers.")
-	s.signal(s.id, model.SteerResume, map[string]any{"by": "ann"})
+	s.signal(s.id, loop.SteerResume, map[string]any{"by": "ann"})
 	if got := asJSON(s.end(run).Instances[""].State); got != `{"sum":{"sum":5}}` {
 		t.Errorf("the State is %s", got)
 	}
@@ -119,8 +122,8 @@ func TestAnMCPServerThatIsDownPausesTheProcessUntilItIsMended(t *testing.T) {
 func TestWhatTheWorkerDoesNotAllowPausesTheProcess(t *testing.T) {
 	s := newScenario(t, `{"config": {"mcp": {"sh": {"command": ["sh", "-c", "touch /tmp/owned"]}}}, "context": [{"type": "text", "text": "Go."}]}`)
 	run := s.start()
-	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == model.StatusPaused })
-	if e := s.processStatus().Error; e.Code != model.CodeMCPRefused || !strings.Contains(e.Message, "is not in PROCESSIDEA_MCP_COMMANDS") {
+	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
+	if e := s.processStatus().Error; e.Code != ideafile.CodeMCPRefused || !strings.Contains(e.Message, "is not in PROCESSIDEA_MCP_COMMANDS") {
 		t.Errorf("%+v", e)
 	}
 	if err := s.client.CancelWorkflow(t.Context(), s.id, ""); err != nil {
@@ -145,9 +148,9 @@ func TestAToolThatChangesWhileAPersonThinksIsNotCalled(t *testing.T) {
 	run := s.start()
 	s.waitsFor(1)
 	server.describe("Adds two numbers, and tells somebody.")
-	s.decide(model.Approve, "1.1", "")
+	s.decide(ideafile.Approve, "1.1", "")
 	s.end(run)
-	if c := s.callFault("1.1"); c == nil || c.Code != model.CodeToolChanged {
+	if c := s.callFault("1.1"); c == nil || c.Code != ideafile.CodeToolChanged {
 		t.Errorf("%+v", c)
 	}
 }
@@ -161,8 +164,8 @@ func TestAToolsQuestionWaitsForAPersonWhoAnswersTheCall(t *testing.T) {
 	if strings.Join(a.Allow, " ") != "answer reject" || !strings.Contains(a.Why, "For how many people?") {
 		t.Errorf("%+v", a)
 	}
-	s.decide(model.Approve, "1.1", "")
-	s.decide(model.Answer, "1.1", `{"output": "table 7"}`)
+	s.decide(ideafile.Approve, "1.1", "")
+	s.decide(ideafile.Answer, "1.1", `{"output": "table 7"}`)
 	if r := s.end(run); asJSON(r.Instances[""].State) != `{"table":"table 7"}` {
 		t.Errorf("the State is %s", asJSON(r.Instances[""].State))
 	}
@@ -193,14 +196,14 @@ func TestACallWhoseConnectionBreaksIsNotRepeatedWithoutAPerson(t *testing.T) {
 	if n := server.calls.Load(); n != 1 {
 		t.Errorf("it was called %d times", n)
 	}
-	s.decide(model.Approve, "1.1", "")
+	s.decide(ideafile.Approve, "1.1", "")
 	if r := s.end(run); asJSON(r.Instances[""].State) != `{"n":"counted"}` || server.calls.Load() != 2 {
 		t.Errorf("the State is %s after %d calls", asJSON(r.Instances[""].State), server.calls.Load())
 	}
 }
 
 // callFault is what went wrong with a Call of the anonymous instance, once the process has ended.
-func (s *scenario) callFault(id string) *model.Fault {
+func (s *scenario) callFault(id string) *diag.Fault {
 	s.t.Helper()
 	for _, c := range s.instance("").Calls {
 		if c.ID == id {

@@ -13,7 +13,9 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/store/blobs"
 	"processidea/store/chain"
 	"processidea/worker/workertest"
@@ -25,7 +27,7 @@ import (
 // pausedWith waits until the process is paused, and checks the reason.
 func (s *scenario) pausedWith(code string, says ...string) {
 	s.t.Helper()
-	eventually(s.t, "the process pauses", func() bool { return s.processStatus().Status == model.StatusPaused })
+	eventually(s.t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	view := s.processStatus()
 	if view.Error.Code != code {
 		s.t.Errorf("it pauses with %+v", view.Error)
@@ -57,14 +59,14 @@ func TestAWrongLLMKeyPausesAProcessThatGoesOnWithTheRightOne(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
 	first := c.productionWith([]string{base, "OPENAI_API_KEY=" + wrong})
 	run := c.start(s)
-	s.pausedWith(model.CodeLLMRefused, "the LLM's server answered 401: Incorrect API key provided")
+	s.pausedWith(turn.CodeLLMRefused, "the LLM's server answered 401: Incorrect API key provided")
 	if m := s.processStatus().Error.Message; strings.Contains(m, wrong) {
 		t.Errorf("the key stands in %q", m)
 	}
 	first.Signal(syscall.SIGTERM)
 	stopped(t, first)
 	c.productionWith([]string{base, "OPENAI_API_KEY=" + right})
-	s.signal(s.id, model.SteerResume, map[string]any{"by": "ann"})
+	s.signal(s.id, loop.SteerResume, map[string]any{"by": "ann"})
 	if r := c.finish(run); r.Calls.Done != 1 || len(c.calls("go")) != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -81,14 +83,14 @@ func TestAnLLMThatIsDownPausesAProcessThatGoesOnWhenItIsBack(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
 	c.productionWith([]string{envLLM + "=http://" + address + "/v1"})
 	run := c.start(s)
-	s.pausedWith(model.CodeLLMUnreachable, "the LLM cannot be reached", "connection refused")
+	s.pausedWith(turn.CodeLLMUnreachable, "the LLM cannot be reached", "connection refused")
 	if l, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", address); err != nil {
 		t.Fatal(err)
 	}
 	back := &http.Server{Handler: llm}
 	go func() { _ = back.Serve(l) }()
 	t.Cleanup(func() { _ = back.Close() })
-	s.signal(s.id, model.SteerResume, map[string]any{})
+	s.signal(s.id, loop.SteerResume, map[string]any{})
 	if r := c.finish(run); r.Calls.Done != 1 || r.Requests < 2 {
 		t.Errorf("%+v", r)
 	}
@@ -102,7 +104,7 @@ func TestOnAServerWithoutTheSearchAttributesAProcessRunsAndNoneIsSet(t *testing.
 		goOnce, nothingMore)
 	run := c.start(s)
 	s.waitsFor(1)
-	s.decide(model.Approve, "1.1", "")
+	s.decide(ideafile.Approve, "1.1", "")
 	if r := c.finish(run); r.Calls.Done != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -185,7 +187,7 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 	})
 	b.mend()
 	r := c.finish(run)
-	if r.Status != model.StatusCompleted || r.Calls.Done != 1 || len(c.calls("go")) != 1 {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 1 || len(c.calls("go")) != 1 {
 		t.Errorf("%+v after %d calls", r, len(c.calls("go")))
 	}
 	kept, err := blobs.Open(t.Context(), b.dir)

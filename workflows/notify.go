@@ -1,11 +1,12 @@
 package workflows
 
 import (
-	"processidea/protocol"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
+
+	"processidea/protocol"
 )
 
 // notify tells people what began to wait for them and what was decided: once for all that has changed, and not again
@@ -14,7 +15,7 @@ func (p *process) notify(ctx workflow.Context) {
 	if !p.notifies || p.notifying {
 		return
 	}
-	n := p.watch.Look(p.mind)
+	n := p.watch.Changes(p.mind)
 	if n.Empty() {
 		return
 	}

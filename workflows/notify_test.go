@@ -10,7 +10,8 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 
 	"processidea/activities/notify"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -20,7 +21,7 @@ type board struct {
 	fail    int // notices that are still to be refused
 	refused []string
 	ids     []string
-	got     []model.Notices
+	got     []turn.Notices
 }
 
 func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -33,12 +34,12 @@ func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not now", http.StatusServiceUnavailable)
 		return
 	}
-	var body struct{ Data model.Notices }
+	var body struct{ Data turn.Notices }
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	b.ids, b.got = append(b.ids, id), append(b.got, body.Data)
 }
 
-func (b *board) all() []model.Notices {
+func (b *board) all() []turn.Notices {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.got)
@@ -72,16 +73,16 @@ func TestPeopleAreToldWhatWaitsAndWhatWasDecidedAndTheProcessWaitsForNoNotice(t 
 	if waiting != 2 {
 		t.Errorf("%+v", b.all())
 	}
-	s.signal(s.id, model.Approve, map[string]any{"call": "1.1@①", "by": "ann"})
+	s.signal(s.id, ideafile.Approve, map[string]any{"call": "1.1@①", "by": "ann"})
 	eventually(t, "people are told that one is decided", func() bool {
 		all := b.all()
 		last := all[len(all)-1]
-		return len(last.Decided) == 1 && last.Decided[0].Decision == model.Approve && last.Decided[0].By == "ann" && last.Awaiting == 1
+		return len(last.Decided) == 1 && last.Decided[0].Decision == ideafile.Approve && last.Decided[0].By == "ann" && last.Awaiting == 1
 	})
 	b.mu.Lock()
 	b.fail = 1000 // nobody can be told any more
 	b.mu.Unlock()
-	s.signal(s.id, model.Approve, map[string]any{"call": "1.1@②", "by": "ann"})
+	s.signal(s.id, ideafile.Approve, map[string]any{"call": "1.1@②", "by": "ann"})
 	if r := c.finish(run); r.Calls.Done != 2 {
 		t.Errorf("%+v", r.Calls)
 	}
@@ -94,8 +95,8 @@ func TestWhereNobodyIsToBeToldHistorySaysNothingOfIt(t *testing.T) {
 	s := newScenario(t, shoutsAfterAPerson, bothShout, nothingMore)
 	run := s.start()
 	s.waitsFor(2)
-	s.decide(model.Approve, "1.1@①", "")
-	s.decide(model.Approve, "1.1@②", "")
+	s.decide(ideafile.Approve, "1.1@①", "")
+	s.decide(ideafile.Approve, "1.1@②", "")
 	s.end(run)
 	events := s.client.GetWorkflowHistory(t.Context(), s.id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {

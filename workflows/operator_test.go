@@ -12,7 +12,10 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
-	"processidea/model"
+	"processidea/model/dataflow"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -24,7 +27,7 @@ func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *t
 	s.waitsFor(20)
 	nonsense := []any{"no", 7, nil, []byte{0xff}, []any{}, map[string]any{"call": "1.1@i999"}, map[string]any{"call": strings.Repeat("x", 5000)},
 		map[string]any{"call": "1.1@i0", "digest": "0"}, map[string]any{"call": "1.1@i0", "surprise": 1}, map[string]any{"context": []any{map[string]any{"type": "plan"}}}}
-	names := []string{model.Approve, model.Reject, model.Amend, model.Answer, model.SteerAdd, model.SteerRevise, model.SteerResume, "report", "calls", "close"}
+	names := []string{ideafile.Approve, ideafile.Reject, ideafile.Amend, ideafile.Answer, loop.SteerAdd, loop.SteerRevise, loop.SteerResume, "report", "calls", "close"}
 	var wg sync.WaitGroup
 	for part := range 10 {
 		wg.Go(func() {
@@ -35,7 +38,7 @@ func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *t
 				}
 				_ = s.client.SignalWorkflow(t.Context(), to, "", names[(part+n)%len(names)], nonsense[(part*7+n)%len(nonsense)])
 				// Each is decided 25 times over: once counts.
-				_ = s.client.SignalWorkflow(t.Context(), s.id, "", model.Approve, map[string]any{"call": fmt.Sprintf("1.1@i%d", n%20), "by": fmt.Sprint(part)})
+				_ = s.client.SignalWorkflow(t.Context(), s.id, "", ideafile.Approve, map[string]any{"call": fmt.Sprintf("1.1@i%d", n%20), "by": fmt.Sprint(part)})
 			}
 		})
 	}
@@ -101,7 +104,7 @@ func TestAnOperatorSeesWhatWaitsAndTheJSONToSend(t *testing.T) {
 		return ids
 	}
 	eventually(t, "the filter finds the process and its instance", func() bool { return len(list()) == 2 })
-	s.decide(model.Approve, "1.1", "")
+	s.decide(ideafile.Approve, "1.1", "")
 	s.end(run)
 	eventually(t, "the filter finds neither", func() bool { return len(list()) == 0 })
 }
@@ -128,7 +131,7 @@ func TestDetailsCanBeReadWithoutOurStoreHoweverLongTheyAre(t *testing.T) {
 	}
 	s.client = ours
 	for n := range 12 {
-		s.decide(model.Reject, fmt.Sprintf("1.%d", n+1), `{"reason": "too long"}`)
+		s.decide(ideafile.Reject, fmt.Sprintf("1.%d", n+1), `{"reason": "too long"}`)
 	}
 	s.end(run)
 }
@@ -139,15 +142,15 @@ func TestNobodyDecidesInTime(t *testing.T) {
 		"wait": `+till.pay(`{"timeout": "500ms", "onTimeout": "pause"}`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "a"}, {"_tool": "lax", "n": 2, "_outputPath": "b"}, {"_tool": "wait", "n": 3, "_outputPath": "c"}]}}`, nothingMore)
 	run := s.start()
-	eventually(t, "it pauses", func() bool { return s.processStatus().Status == model.StatusPaused })
-	if f := s.processStatus().Error; f.Code != model.CodeOverdue || !strings.Contains(f.Message, "nobody decided on 1.3 within 500ms") {
+	eventually(t, "it pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
+	if f := s.processStatus().Error; f.Code != dataflow.CodeOverdue || !strings.Contains(f.Message, "nobody decided on 1.3 within 500ms") {
 		t.Errorf("%+v", f)
 	}
-	s.signal(s.id, model.SteerResume, map[string]any{})
+	s.signal(s.id, loop.SteerResume, map[string]any{})
 	s.waitsFor(1)
-	s.decide(model.Approve, "1.3", "")
+	s.decide(ideafile.Approve, "1.3", "")
 	r := s.end(run)
-	if r.Calls != (model.Counts{Done: 2, Rejected: 1}) || !strings.Contains(s.prompt(2), "rejected by timeout: nobody decided within 200ms") {
+	if r.Calls != (turn.Counts{Done: 2, Rejected: 1}) || !strings.Contains(s.prompt(2), "rejected by timeout: nobody decided within 200ms") {
 		t.Errorf("%+v\n%s", r.Calls, s.prompt(2))
 	}
 }
@@ -161,7 +164,7 @@ func TestADecisionThatComesWhileNoWorkerRunsCounts(t *testing.T) {
 	run := c.start(s)
 	shown := s.waitsFor(2)
 	kill()
-	s.signal(s.id+"/main", model.Approve, map[string]any{"call": "1.1", "by": "ann"})
+	s.signal(s.id+"/main", ideafile.Approve, map[string]any{"call": "1.1", "by": "ann"})
 	eventually(t, "the deadline passes", func() bool { return time.Now().After(shown[1].Until.Add(100 * time.Millisecond)) })
 	c.work()
 	if r := c.finish(run); asJSON(r.Instances[""].State) != `{"a":"pay","b":"late"}` || len(c.calls("pay")) != 1 || len(c.calls("late")) != 1 {

@@ -3,7 +3,8 @@ package workflows
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -11,12 +12,12 @@ import (
 
 // tellWhole tells the process that this one is a part of what has changed. One report is on its way at most, but for the
 // last: reports are numbered, so that none is taken for a later one.
-func (p *process) tellWhole(ctx workflow.Context, status model.ProcessStatus, last bool) {
+func (p *process) tellWhole(ctx workflow.Context, status loop.ProcessStatus, last bool) {
 	if p.start.Part == nil || !last && p.outbox.busy(p.start.Part.Of.ID) {
 		return
 	}
 	r := p.partReport(status, last)
-	if !p.told.News(r, len(p.mind.Members())) && !last {
+	if !p.told.Changed(r, len(p.mind.Members())) && !last {
 		return
 	}
 	p.reports++
@@ -30,9 +31,9 @@ func (p *process) tellWhole(ctx workflow.Context, status model.ProcessStatus, la
 	}
 }
 
-func (p *process) partReport(status model.ProcessStatus, last bool) model.PartReport {
+func (p *process) partReport(status loop.ProcessStatus, last bool) loop.PartReport {
 	whole := p.result(status, false)
-	r := model.PartReport{
+	r := loop.PartReport{
 		Number: p.start.Part.Number, Status: status, Requests: whole.Requests, Turns: p.mind.Turns(), Ideas: p.last.At, Calls: whole.Calls,
 		Usage: whole.Usage, Digest: p.last.Digest,
 	}
@@ -41,7 +42,7 @@ func (p *process) partReport(status model.ProcessStatus, last bool) model.PartRe
 	}
 	r.Waits = len(r.Pending) > 0 && p.mind.OnlyWaits()
 	if last {
-		r.Error, r.Output, r.Instances = whole.Error, whole.Output, map[string]model.InstanceStatus{}
+		r.Error, r.Output, r.Instances = whole.Error, whole.Output, map[string]ideafile.InstanceStatus{}
 		for _, m := range p.mind.Members() {
 			r.Instances[m.Token] = m.Standing()
 		}

@@ -7,7 +7,9 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -15,7 +17,7 @@ import (
 // chain of their own, starts some at a time, passes on what people signal, and gathers what they come to.
 
 // runParts is a split process from its first part to its result.
-func (p *process) runParts(ctx workflow.Context) (*model.Result, error) {
+func (p *process) runParts(ctx workflow.Context) (*loop.Result, error) {
 	for ctx.Err() == nil {
 		p.passes++
 		p.checkLimit(ctx)
@@ -37,7 +39,7 @@ func (p *process) runParts(ctx workflow.Context) (*model.Result, error) {
 }
 
 // startPart starts a part and waits until it has started. It outlives this run, and ends with the process all the same.
-func (p *process) startPart(ctx workflow.Context, part model.Part) error {
+func (p *process) startPart(ctx workflow.Context, part loop.Part) error {
 	start := p.start
 	start.Idea = part.Source(p.idea.Source)
 	start.Delegation.To = nil // the whole tells of it
@@ -58,8 +60,8 @@ func (p *process) startPart(ctx workflow.Context, part model.Part) error {
 // partEnded notes the end of a part that had no time to tell of it: somebody terminated it.
 func (p *process) partEnded(number int, err error) {
 	if r := p.parts.List[number-1].Report; err != nil && !r.Over() {
-		r.Number, r.Status, r.Waits = number, model.StatusFailed, false
-		r.Error = &model.Fault{Code: model.CodeLost, Message: "it was ended from outside"}
+		r.Number, r.Status, r.Waits = number, loop.StatusFailed, false
+		r.Error = &diag.Fault{Code: turn.CodeLost, Message: "it was ended from outside"}
 		p.parts.Heard(r)
 	}
 }
@@ -75,18 +77,18 @@ func (p *process) checkLimit(ctx workflow.Context) {
 	if reached != nil {
 		p.parts.Paused = reached
 		p.inbox.wakeAt(ctx, time.Time{}, "")
-		p.toParts(ctx, model.SteerPause, map[string]any{"by": "the limit", "reason": reached.Message})
+		p.toParts(ctx, loop.SteerPause, map[string]any{"by": "the limit", "reason": reached.Message})
 	}
 }
 
 // outputOfParts asks for one output over those of the parts, where the Idea wants one. It says whether the process is
 // over then.
 func (p *process) outputOfParts(ctx workflow.Context) bool {
-	if p.idea.Output == nil || p.parts.Extra.Output != nil || p.parts.Outcome() != model.StatusCompleted {
+	if p.idea.Output == nil || p.parts.Extra.Output != nil || p.parts.Outcome() != loop.StatusCompleted {
 		return true
 	}
-	brief := &model.Brief{Process: p.id, Number: p.parts.Extra.Requests + 1, Turn: p.parts.Turn(), Covered: p.parts.Outputs(), Closing: true}
-	var r model.Reply
+	brief := &turn.RequestInput{Process: p.id, Number: p.parts.Extra.Requests + 1, Turn: p.parts.Turn(), Covered: p.parts.Outputs(), Closing: true}
+	var r turn.Reply
 	states := protocol.RequestStates{Changes: brief.Changes()}
 	if err := workflow.ExecuteActivity(p.requestOptions(ctx, brief), protocol.ActivityRequest, p.setup, brief, states).Get(ctx, &r); err != nil {
 		if ctx.Err() != nil {
@@ -99,7 +101,7 @@ func (p *process) outputOfParts(ctx workflow.Context) bool {
 }
 
 // gather ends the process: its last Idea is sealed over everybody's State.
-func (p *process) gather(ctx workflow.Context) (*model.Result, error) {
+func (p *process) gather(ctx workflow.Context) (*loop.Result, error) {
 	in := protocol.GatherInput{Process: p.id, Idea: p.idea.Source, Parent: p.last.Digest, At: p.last.At + 1, Output: p.parts.Extra.Output}
 	for _, part := range p.parts.List {
 		id := protocol.PartID(p.id, part.Number)
@@ -136,15 +138,15 @@ func (p *process) cancelParts(ctx workflow.Context) error {
 	for _, number := range p.parts.Running() {
 		_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.id, number), "").Get(ctx, nil)
 	}
-	p.over = model.StatusCancelled
-	p.attribute(ctx, string(model.StatusCancelled), 0)
-	p.tellCaller(ctx, p.partsResult(model.StatusCancelled))
-	return temporal.NewCanceledError(p.partsResult(model.StatusCancelled))
+	p.over = loop.StatusCancelled
+	p.attribute(ctx, string(loop.StatusCancelled), 0)
+	p.tellCaller(ctx, p.partsResult(loop.StatusCancelled))
+	return temporal.NewCanceledError(p.partsResult(loop.StatusCancelled))
 }
 
 // CarriedParts is what a split process carries from one run to the next.
 type CarriedParts struct {
-	model.Parts
+	loop.Parts
 	Context []any `json:"context,omitempty"` // the messages that people corrected it by, and added
 }
 

@@ -5,7 +5,10 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -13,20 +16,20 @@ import (
 // parts.
 
 func (p *process) hearParts(ctx workflow.Context) {
-	on(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", func(_ workflow.Context, r model.PartReport) {
+	on(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", func(_ workflow.Context, r loop.PartReport) {
 		for _, refusal := range r.Refusals {
 			p.inbox.refusals.Add(refusal)
 		}
 		p.parts.Heard(r)
 	})
-	for _, kind := range model.Decisions() {
+	for _, kind := range ideafile.Decisions() {
 		onPeople(p.inbox, ctx, kind, describe[kind], func(ctx workflow.Context, payload map[string]any) error {
 			return p.passToPart(ctx, kind, payload)
 		})
 	}
 	for _, kind := range steering {
 		onPeople(p.inbox, ctx, kind, describe[kind], func(ctx workflow.Context, payload map[string]any) error {
-			s, err := model.ReadSteering(kind, payload)
+			s, err := loop.ReadSteering(kind, payload)
 			if err != nil {
 				return err
 			}
@@ -41,11 +44,11 @@ func (p *process) hearParts(ctx workflow.Context) {
 
 // passToPart sends a decision to the instance that it is about.
 func (p *process) passToPart(ctx workflow.Context, kind string, payload map[string]any) error {
-	d, err := model.ReadDecision(kind, payload)
+	d, err := turn.ReadDecision(kind, payload)
 	if err != nil {
 		return err
 	}
-	token := model.TokenOf(d.Call)
+	token := ideafile.TokenOf(d.Call)
 	part := p.parts.Of(token)
 	if part == 0 {
 		return fmt.Errorf("there is no Call %q", clipBytes(d.Call, 80))
@@ -56,22 +59,22 @@ func (p *process) passToPart(ctx workflow.Context, kind string, payload map[stri
 	return nil
 }
 
-func (p *process) steerParts(ctx workflow.Context, kind string, s model.Steering) error {
+func (p *process) steerParts(ctx workflow.Context, kind string, s loop.Steering) error {
 	switch paused := p.pausedParts(); {
-	case kind == model.SteerPause && paused != nil:
+	case kind == loop.SteerPause && paused != nil:
 		return fmt.Errorf("the process is paused already: %s", paused.Message)
-	case kind == model.SteerPause:
-		p.parts.Paused = model.PausedBy(s.By, s.Reason)
-	case kind == model.SteerResume:
+	case kind == loop.SteerPause:
+		p.parts.Paused = loop.PausedBy(s.By, s.Reason)
+	case kind == loop.SteerResume:
 		p.parts.Paused = nil
 		p.parts.Limits = p.parts.Limits.With(s.Limits)
 		if p.opening {
-			p.mind.Resume(model.Limits{})
+			p.mind.Resume(ideafile.Limits{})
 		}
-	case kind == model.SteerRevise:
+	case kind == loop.SteerRevise:
 		p.parts.Limits = p.parts.Limits.With(s.Limits)
 		return p.reviseParts(ctx, s)
-	case kind == model.SteerAdd:
+	case kind == loop.SteerAdd:
 		return p.addParts(s)
 	}
 	p.toParts(ctx, kind, map[string]any{"by": s.By, "reason": s.Reason})
@@ -86,14 +89,14 @@ func (p *process) toParts(ctx workflow.Context, kind string, payload any) {
 }
 
 // reviseParts gives each part what concerns it. Those that have not begun begin with it.
-func (p *process) reviseParts(ctx workflow.Context, s model.Steering) error {
+func (p *process) reviseParts(ctx workflow.Context, s loop.Steering) error {
 	if err := p.checkMessages(s.Context, false); err != nil {
 		return err
 	}
 	p.setIdea(p.idea.With(s.Context))
 	for _, number := range p.parts.Running() {
 		if list := p.parts.List[number-1].Concerning(s.Context); len(list) > 0 {
-			p.outbox.send(ctx, protocol.PartID(p.id, number), outgoing{signal: model.SteerRevise, payload: map[string]any{
+			p.outbox.send(ctx, protocol.PartID(p.id, number), outgoing{signal: loop.SteerRevise, payload: map[string]any{
 				"context": list, "by": s.By, "reason": s.Reason,
 			}})
 		}
@@ -101,20 +104,20 @@ func (p *process) reviseParts(ctx workflow.Context, s model.Steering) error {
 	return nil
 }
 
-func (p *process) addParts(s model.Steering) error {
+func (p *process) addParts(s loop.Steering) error {
 	if err := p.checkMessages(s.Context, true); err != nil {
 		return err
 	}
 	p.setIdea(p.idea.With(s.Context))
-	p.parts.Add(model.OwnersOf(s.Context).Tokens)
+	p.parts.Add(ideafile.SplitContext(s.Context).Tokens)
 	return nil
 }
 
 // checkMessages says what is wrong with messages of people: whether they can be read, and whom they are about.
 func (p *process) checkMessages(context []any, fresh bool) error {
 	for n, raw := range context {
-		var problems model.Problems
-		m, ok := model.ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), &problems)
+		var problems diag.Problems
+		m, ok := ideafile.ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), &problems)
 		known := p.parts.Of(m.Instance) > 0
 		switch {
 		case !ok || len(problems.Errors()) > 0:

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -27,12 +28,12 @@ func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
 		"context": [{"type": "text", "text": "Go."}, `+rows(1, 64)+`]}`)
 	s.scripted = strings.Join([]string{oneForAll, `{"solution": {"calls": [], "output": {"n": 10}}}`, `{"solution": {"calls": [], "output": {"n": 64}}}`}, "\n")
 	r := s.finish()
-	if r.Status != model.StatusCompleted || r.Calls.Done != 64 || len(r.Instances) != 64 || asJSON(r.Output) != `{"n":64}` || r.Requests != 15 {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 64 || len(r.Instances) != 64 || asJSON(r.Output) != `{"n":64}` || r.Requests != 15 {
 		t.Errorf("%s %+v %s after %d Requests, %d instances", r.Status, r.Calls, asJSON(r.Output), r.Requests, len(r.Instances))
 	}
 	for n := 1; n <= 64; n++ {
 		i := r.Instances[fmt.Sprint(n)]
-		if want := fmt.Sprintf(`{"loud":"T%d","text":"t%d"}`, n, n); i.Status != model.InstanceSettled || asJSON(i.State) != want {
+		if want := fmt.Sprintf(`{"loud":"T%d","text":"t%d"}`, n, n); i.Status != ideafile.InstanceSettled || asJSON(i.State) != want {
 			t.Errorf("instance %d is %s with %s", n, i.Status, asJSON(i.State))
 		}
 	}
@@ -55,12 +56,12 @@ func TestPartsDoNotWaitForTheSlowCallsOfOthersUpToThreeAtATime(t *testing.T) {
 {"solution": {"calls": []}}`
 	run := s.start()
 	eventually(t, "three Calls run", func() bool { return len(till.seen()) == 3 })
-	eventually(t, "the whole has heard of three", func() bool { return s.processStatus().Parts[2].Status == model.StatusRunning })
+	eventually(t, "the whole has heard of three", func() bool { return s.processStatus().Parts[2].Status == loop.StatusRunning })
 	if _, err := s.client.DescribeWorkflowExecution(t.Context(), protocol.PartID(s.id, 4), ""); err == nil {
 		t.Error("a fourth is at work with them")
 	}
 	close(release)
-	if r := s.end(run); r.Status != model.StatusCompleted || r.Calls.Done != 4 || len(till.seen()) != 4 {
+	if r := s.end(run); r.Status != loop.StatusCompleted || r.Calls.Done != 4 || len(till.seen()) != 4 {
 		t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
 	}
 }
@@ -72,27 +73,27 @@ func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 {"solution": {"calls": []}}`
 	run := s.start()
 	waiting := s.waitsFor(7)
-	s.signal(s.id, model.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "8", "text": "t8"}}})
+	s.signal(s.id, loop.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "8", "text": "t8"}}})
 	s.waitsFor(8)
-	s.signal(s.id, model.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "3"}}, "id": "twice"})
-	s.signal(s.id, model.Approve, map[string]any{"call": "1.1@nobody", "id": "nobody"})
+	s.signal(s.id, loop.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "3"}}, "id": "twice"})
+	s.signal(s.id, ideafile.Approve, map[string]any{"call": "1.1@nobody", "id": "nobody"})
 	eventually(t, "both are refused", func() bool { return s.processStatus().Refused == 2 })
-	s.signal(s.id, model.SteerPause, map[string]any{"by": "ann"})
+	s.signal(s.id, loop.SteerPause, map[string]any{"by": "ann"})
 	eventually(t, "every part is paused", func() bool {
 		v := s.processStatus()
 		paused := 0
 		for _, part := range v.Parts {
-			if part.Status == model.StatusPaused {
+			if part.Status == loop.StatusPaused {
 				paused++
 			}
 		}
-		return v.Status == model.StatusPaused && paused == 4
+		return v.Status == loop.StatusPaused && paused == 4
 	})
-	s.signal(s.id, model.SteerResume, map[string]any{})
+	s.signal(s.id, loop.SteerResume, map[string]any{})
 	for _, a := range append(waiting, s.waitsFor(8)[7]) {
-		s.signal(s.id, model.Approve, map[string]any{"call": a.Call, "digest": a.Digest, "by": "bob"})
+		s.signal(s.id, ideafile.Approve, map[string]any{"call": a.Call, "digest": a.Digest, "by": "bob"})
 	}
-	if r := s.end(run); r.Status != model.StatusCompleted || r.Calls.Done != 8 || len(till.seen()) != 8 || len(r.Instances) != 8 {
+	if r := s.end(run); r.Status != loop.StatusCompleted || r.Calls.Done != 8 || len(till.seen()) != 8 || len(r.Instances) != 8 {
 		t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
 	}
 	s.keep("steered-parts", "/~part/3", "/~part/3/7")
@@ -110,7 +111,7 @@ func TestASplitProcessThatIsCancelledTakesItsPartsAlong(t *testing.T) {
 	if err := run.Get(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "canceled") {
 		t.Errorf("it ended with %v", err)
 	}
-	s.shows(model.StatusCancelled)
+	s.shows(loop.StatusCancelled)
 	for _, id := range []string{protocol.PartID(s.id, 2), protocol.InstanceID(protocol.PartID(s.id, 2), "4")} {
 		if err := s.client.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil); err == nil {
 			t.Errorf("%s has not been cancelled", id)
@@ -125,7 +126,7 @@ func TestPartsGoOnWhereTheIdeaStoodThatTheWholeStartsFrom(t *testing.T) {
 	s := newScenario(t, `{"config": {"batch": 2, "gather": "5m"}, "schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`,
 		{"type": "plan", "plan": [{"_tool": "shout", "_instance": "*", "text": "†state.text"}], "record": {"1.1": {"done": ["1", "2", "3", "4"]}}}]}`)
 	s.scripted = nothingMore
-	if r := s.finish(); r.Status != model.StatusCompleted || r.Calls.Done != 0 {
+	if r := s.finish(); r.Status != loop.StatusCompleted || r.Calls.Done != 0 {
 		t.Errorf("%s %+v", r.Status, r.Calls)
 	}
 	idea, err := chain.New(store).Load(t.Context(), protocol.PartID(s.id, 2), 1)

@@ -7,7 +7,9 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -25,18 +27,18 @@ func (p *process) answerForParts(ctx workflow.Context) error {
 }
 
 // pausedParts says why the process is paused: also before it has any part, where its Tools cannot be found out.
-func (p *process) pausedParts() *model.Fault {
+func (p *process) pausedParts() *diag.Fault {
 	if p.parts.Paused == nil && p.mind != nil {
 		return p.mind.Paused()
 	}
 	return p.parts.Paused
 }
 
-func (p *process) partsStatus() model.ProcessStatus {
+func (p *process) partsStatus() loop.ProcessStatus {
 	if p.over == "" && p.pausedParts() != nil {
-		return model.StatusPaused
+		return loop.StatusPaused
 	}
-	return cmp.Or(p.over, model.StatusRunning)
+	return cmp.Or(p.over, loop.StatusRunning)
 }
 
 func (p *process) viewOfParts() protocol.ProcessView {
@@ -63,7 +65,7 @@ func (p *process) approvalsOfParts() protocol.ProcessApprovals {
 	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
 	for _, part := range p.parts.List {
 		for _, a := range part.Report.Pending {
-			v.Approvals = append(v.Approvals, protocol.Approval{Process: protocol.PartID(p.id, part.Number), Instance: model.TokenOf(a.Call), Pending: a})
+			v.Approvals = append(v.Approvals, protocol.Approval{Process: protocol.PartID(p.id, part.Number), Instance: ideafile.TokenOf(a.Call), Pending: a})
 		}
 	}
 	return v
@@ -72,13 +74,13 @@ func (p *process) approvalsOfParts() protocol.ProcessApprovals {
 const shownParts = 50 // each is a workflow of its own
 
 // showParts says in the Temporal UI how far the parts are.
-func (p *process) showParts(ctx workflow.Context, status model.ProcessStatus) {
+func (p *process) showParts(ctx workflow.Context, status loop.ProcessStatus) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** — %s, in %d parts\n\n| Part | Instances | Status | Requests | Calls done | failed |\n| --- | --- | --- | --- | --- | --- |\n",
 		mdText(p.title()), status, len(p.parts.List))
 	shown := 0
 	for _, part := range p.parts.List {
-		if r := part.Report; part.Started && (!r.Over() || r.Status != model.StatusCompleted) && shown < shownParts {
+		if r := part.Report; part.Started && (!r.Over() || r.Status != loop.StatusCompleted) && shown < shownParts {
 			shown++
 			fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d |\n", protocol.PartID(p.id, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done, r.Calls.Failed)
 		}

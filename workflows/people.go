@@ -6,7 +6,10 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -15,30 +18,30 @@ import (
 
 // describe says what a decision's signal does and what it takes, for whoever sends it from the Temporal UI.
 var describe = map[string]string{
-	model.Approve: `Run a Call that waits, as shown: {"call", "digest"?, "by"?, "reason"?}.`,
-	model.Reject:  `Do not run a Call that waits: {"call", "reason", "digest"?, "by"?}. The reason goes to the LLM.`,
-	model.Amend:   `Run a Call that waits with other parameters: {"call", "params", "digest"?, "by"?, "reason"?}.`,
-	model.Replace: `Put another Call in the place of one that waits: {"call", "with": {"_tool", …}, "digest"?, "by"?, "reason"?}.`,
-	model.Answer:  `Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?}.`,
+	ideafile.Approve: `Run a Call that waits, as shown: {"call", "digest"?, "by"?, "reason"?}.`,
+	ideafile.Reject:  `Do not run a Call that waits: {"call", "reason", "digest"?, "by"?}. The reason goes to the LLM.`,
+	ideafile.Amend:   `Run a Call that waits with other parameters: {"call", "params", "digest"?, "by"?, "reason"?}.`,
+	ideafile.Replace: `Put another Call in the place of one that waits: {"call", "with": {"_tool", …}, "digest"?, "by"?, "reason"?}.`,
+	ideafile.Answer:  `Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?}.`,
 
-	model.SteerPause:  `Let running Calls finish and start nothing new: {"by"?, "reason"?}.`,
-	model.SteerResume: `Go on: {"by"?, "reason"?, "limits"?: {"requests", "tokens", "calls", "duration"}}.`,
-	model.SteerRevise: `Correct the process: {"context": [messages], "limits"?, "by"?, "reason"?}. It makes a new Idea.`,
-	model.SteerAdd:    `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`,
+	loop.SteerPause:  `Let running Calls finish and start nothing new: {"by"?, "reason"?}.`,
+	loop.SteerResume: `Go on: {"by"?, "reason"?, "limits"?: {"requests", "tokens", "calls", "duration"}}.`,
+	loop.SteerRevise: `Correct the process: {"context": [messages], "limits"?, "by"?, "reason"?}. It makes a new Idea.`,
+	loop.SteerAdd:    `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`,
 }
 
 // steering lists the signals that steer, in the order in which they are shown.
-var steering = []string{model.SteerPause, model.SteerResume, model.SteerRevise, model.SteerAdd}
+var steering = []string{loop.SteerPause, loop.SteerResume, loop.SteerRevise, loop.SteerAdd}
 
 func (p *process) hearPeople(ctx workflow.Context) {
-	for _, kind := range model.Decisions() {
+	for _, kind := range ideafile.Decisions() {
 		onPeople(p.inbox, ctx, kind, describe[kind], func(ctx workflow.Context, payload map[string]any) error {
 			return p.passOn(ctx, kind, payload)
 		})
 	}
 	for _, kind := range steering {
 		onPeople(p.inbox, ctx, kind, describe[kind], func(ctx workflow.Context, payload map[string]any) error {
-			s, err := model.ReadSteering(kind, payload)
+			s, err := loop.ReadSteering(kind, payload)
 			if err != nil {
 				return err
 			}
@@ -49,11 +52,11 @@ func (p *process) hearPeople(ctx workflow.Context) {
 
 // passOn sends a decision to the instance that it is about. What that refuses, it reports.
 func (p *process) passOn(ctx workflow.Context, kind string, payload map[string]any) error {
-	d, err := model.ReadDecision(kind, payload)
+	d, err := turn.ReadDecision(kind, payload)
 	if err != nil {
 		return err
 	}
-	token := model.TokenOf(d.Call)
+	token := ideafile.TokenOf(d.Call)
 	if !p.mind.Has(token) {
 		return fmt.Errorf("there is no Call %q", clipBytes(d.Call, 80))
 	}
@@ -67,25 +70,25 @@ func (p *process) passOn(ctx workflow.Context, kind string, payload map[string]a
 }
 
 // steer does what people ask of the process. What takes effect at once is accepted here, the rest when it has.
-func (p *process) steer(ctx workflow.Context, kind string, s model.Steering) error {
-	if p.opening && (kind == model.SteerRevise || kind == model.SteerAdd) {
+func (p *process) steer(ctx workflow.Context, kind string, s loop.Steering) error {
+	if p.opening && (kind == loop.SteerRevise || kind == loop.SteerAdd) {
 		p.early = append(p.early, early{kind, s})
 		return nil
 	}
 	switch kind {
-	case model.SteerPause:
+	case loop.SteerPause:
 		if f := p.mind.Paused(); f != nil {
 			return fmt.Errorf("the process is paused already: %s", f.Message)
 		}
 		p.mind.Pause(s.By, s.Reason)
-	case model.SteerResume:
+	case loop.SteerResume:
 		if p.mind.Paused() == nil {
 			return fmt.Errorf("the process is not paused")
 		}
 		p.mind.Resume(s.Limits)
-	case model.SteerRevise:
+	case loop.SteerRevise:
 		return p.revise(ctx, s)
-	case model.SteerAdd:
+	case loop.SteerAdd:
 		return p.add(ctx, s)
 	}
 	p.accept(ctx, kind, s)
@@ -94,7 +97,7 @@ func (p *process) steer(ctx workflow.Context, kind string, s model.Steering) err
 
 const keptAccepted = 100
 
-func (p *process) accept(ctx workflow.Context, kind string, s model.Steering) {
+func (p *process) accept(ctx workflow.Context, kind string, s loop.Steering) {
 	p.accepted = append(p.accepted, protocol.Accepted{ID: s.ID, Signal: kind, By: s.By, Reason: s.Reason, At: workflow.Now(ctx)})
 	if len(p.accepted) > keptAccepted {
 		p.accepted = p.accepted[1:]
@@ -102,7 +105,7 @@ func (p *process) accept(ctx workflow.Context, kind string, s model.Steering) {
 }
 
 // revise takes a correction and sends the instances what concerns them. The new Idea is sealed once they have it.
-func (p *process) revise(ctx workflow.Context, s model.Steering) error {
+func (p *process) revise(ctx workflow.Context, s loop.Steering) error {
 	touched, err := p.mind.Revise(s)
 	if err != nil {
 		return err
@@ -121,7 +124,7 @@ func (p *process) revise(ctx workflow.Context, s model.Steering) error {
 func concerning(context []any, token string) []any {
 	var list []any
 	for _, raw := range context {
-		m, ok := model.ReadMessage(raw, "", new(model.Problems))
+		m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
 		if ok && m.Kind != "" && (m.Instance == "" || m.Instance == token) {
 			list = append(list, raw)
 		}
@@ -136,13 +139,13 @@ func (p *process) sealRevisions(ctx workflow.Context) {
 	}
 	p.sealNow(ctx, nil)
 	for _, s := range p.revisions {
-		p.accept(ctx, model.SteerRevise, s)
+		p.accept(ctx, loop.SteerRevise, s)
 	}
 	p.revisions = nil
 }
 
 // add takes in more instances. They are started before the process goes on.
-func (p *process) add(_ workflow.Context, s model.Steering) error {
+func (p *process) add(_ workflow.Context, s loop.Steering) error {
 	tokens, err := p.mind.Add(s)
 	if err != nil {
 		return err
@@ -155,7 +158,7 @@ func (p *process) add(_ workflow.Context, s model.Steering) error {
 // joining is instances that are not started yet.
 type joining struct {
 	tokens []string
-	s      *model.Steering // by which people added them; nil: the process begins with them
+	s      *loop.Steering // by which people added them; nil: the process begins with them
 }
 
 // startNew starts the instances that have joined since it was called last.
@@ -168,7 +171,7 @@ func (p *process) startNew(ctx workflow.Context) error {
 			return err
 		}
 		if j.s != nil {
-			p.accept(ctx, model.SteerAdd, *j.s)
+			p.accept(ctx, loop.SteerAdd, *j.s)
 		}
 	}
 	p.takeUp(ctx)
@@ -186,7 +189,7 @@ func (p *process) followPause(ctx workflow.Context) {
 		p.sealNow(ctx, nil)
 	}
 	for _, m := range p.mind.Members() {
-		if m.Status != model.InstanceWorking {
+		if m.Status != ideafile.InstanceWorking {
 			continue
 		}
 		p.outbox.send(ctx, protocol.InstanceID(p.id, m.Token), outgoing{signal: protocol.SignalHold, payload: protocol.HoldSignal{Held: paused}})

@@ -17,7 +17,10 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -70,11 +73,11 @@ func (s *scenario) decide(kind, call, more string) {
 	s.t.Helper()
 	p := map[string]any{"call": call, "by": "ann"}
 	if more != "" {
-		m, err := model.DecodeObject([]byte(more))
+		m, err := jsonval.DecodeObject([]byte(more))
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		p = model.Merge(p, m).(map[string]any)
+		p = jsonval.Merge(p, m).(map[string]any)
 	}
 	s.signal(s.id, kind, p)
 }
@@ -101,7 +104,7 @@ func (s *scenario) instance(token string) (v protocol.InstanceView) {
 	return v
 }
 
-func (s *scenario) end(run client.WorkflowRun) (r model.Result) {
+func (s *scenario) end(run client.WorkflowRun) (r loop.Result) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
@@ -122,13 +125,13 @@ func TestWhatIsShownIsByteForByteWhatRuns(t *testing.T) {
 	if len(till.seen()) != 0 || shown.Call != "1.1" || shown.Tool != "pay" || len(shown.Digest) != 64 {
 		t.Errorf("%d payments, shown %+v", len(till.seen()), shown)
 	}
-	s.decide(model.Approve, "1.1", fmt.Sprintf(`{"digest": %q, "reason": "fine"}`, shown.Digest))
+	s.decide(ideafile.Approve, "1.1", fmt.Sprintf(`{"digest": %q, "reason": "fine"}`, shown.Digest))
 	r := s.end(run)
-	if got := till.seen(); len(got) != 1 || got[0] != string(model.Encode(shown.Params)) {
-		t.Errorf("shown %s, sent %q", model.Encode(shown.Params), got)
+	if got := till.seen(); len(got) != 1 || got[0] != string(jsonval.Encode(shown.Params)) {
+		t.Errorf("shown %s, sent %q", jsonval.Encode(shown.Params), got)
 	}
 	d := s.instance("").Calls[0].Decisions
-	if len(d) != 1 || d[0].Digest != shown.Digest || d[0].By != "ann" || d[0].Reason != "fine" || d[0].Decision != model.Approve || d[0].At.IsZero() {
+	if len(d) != 1 || d[0].Digest != shown.Digest || d[0].By != "ann" || d[0].Reason != "fine" || d[0].Decision != ideafile.Approve || d[0].At.IsZero() {
 		t.Errorf("%+v", d)
 	}
 	if r.Requests != 2 || r.Calls.Done != 1 || !strings.Contains(s.prompt(2), "approved by ann: fine") {
@@ -147,19 +150,19 @@ func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.
 		payload any
 		reason  string
 	}{
-		{model.Approve, map[string]any{"call": "1.1", "digest": "0000", "id": "0"}, "the digest is not that of what waits now"},
-		{model.Approve, map[string]any{"call": "1.2", "id": "1"}, `there is no Call "1.2"`},
-		{model.Approve, map[string]any{"call": "1.1@①", "id": "2"}, `there is no Call "1.1@①"`},
-		{model.Reject, map[string]any{"call": "1.1", "reason": "no", "id": "3"}, "reject is not allowed here; allowed: approve, amend"},
-		{model.Amend, map[string]any{"call": "1.1", "params": map[string]any{"n": "many"}, "id": "4"}, "params: /n: expected integer"},
-		{model.Approve, map[string]any{"call": 7, "id": "5"}, `"call" is a string, not number`},
-		{model.Approve, map[string]any{"call": "1.1", "force": true, "id": "6"}, `unknown key "force"`},
-		{model.Approve, "1.1", "want an object"},
-		{model.Approve, []byte{1}, "want one JSON object"},
-		{model.Approve, nil, "want one JSON object"},
+		{ideafile.Approve, map[string]any{"call": "1.1", "digest": "0000", "id": "0"}, "the digest is not that of what waits now"},
+		{ideafile.Approve, map[string]any{"call": "1.2", "id": "1"}, `there is no Call "1.2"`},
+		{ideafile.Approve, map[string]any{"call": "1.1@①", "id": "2"}, `there is no Call "1.1@①"`},
+		{ideafile.Reject, map[string]any{"call": "1.1", "reason": "no", "id": "3"}, "reject is not allowed here; allowed: approve, amend"},
+		{ideafile.Amend, map[string]any{"call": "1.1", "params": map[string]any{"n": "many"}, "id": "4"}, "params: /n: expected integer"},
+		{ideafile.Approve, map[string]any{"call": 7, "id": "5"}, `"call" is a string, not number`},
+		{ideafile.Approve, map[string]any{"call": "1.1", "force": true, "id": "6"}, `unknown key "force"`},
+		{ideafile.Approve, "1.1", "want an object"},
+		{ideafile.Approve, []byte{1}, "want one JSON object"},
+		{ideafile.Approve, nil, "want one JSON object"},
 	} {
 		s.signal(s.id, c.signal, c.payload)
-		var last model.Refusal
+		var last turn.Refusal
 		eventually(t, c.reason, func() bool {
 			v := s.processStatus()
 			if len(v.Refusals) == n+1 {
@@ -171,10 +174,10 @@ func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.
 			t.Errorf("%s: %+v", c.reason, last)
 		}
 	}
-	if v := s.instance(""); len(v.Refusals) != 4 || v.Calls[0].Status != model.AwaitingApproval || len(till.seen()) != 0 {
+	if v := s.instance(""); len(v.Refusals) != 4 || v.Calls[0].Status != ideafile.AwaitingApproval || len(till.seen()) != 0 {
 		t.Errorf("%+v", v)
 	}
-	s.decide(model.Approve, "1.1", "")
+	s.decide(ideafile.Approve, "1.1", "")
 	s.end(run)
 	if len(till.seen()) != 1 {
 		t.Errorf("%d payments", len(till.seen()))
@@ -192,12 +195,12 @@ func TestDecisionsAreToldAsFactsAndTheRejectedCallMeetsTheApprovalAgain(t *testi
 		nothingMore)
 	run := s.start()
 	s.waitsFor(4)
-	s.decide(model.Reject, "1.1", `{"reason": "too dear"}`)
-	s.decide(model.Amend, "1.2", `{"params": {"n": 6}, "reason": "a tenth"}`)
-	s.decide(model.Replace, "1.3", `{"with": {"_tool": "shout", "text": "sorry"}}`)
-	s.decide(model.Answer, "1.4", `{"output": "by hand"}`)
+	s.decide(ideafile.Reject, "1.1", `{"reason": "too dear"}`)
+	s.decide(ideafile.Amend, "1.2", `{"params": {"n": 6}, "reason": "a tenth"}`)
+	s.decide(ideafile.Replace, "1.3", `{"with": {"_tool": "shout", "text": "sorry"}}`)
+	s.decide(ideafile.Answer, "1.4", `{"output": "by hand"}`)
 	eventually(t, "the Call that was proposed again waits again", func() bool { return s.waitsFor(1)[0].Call == "2.2" })
-	s.decide(model.Reject, "2.2", `{"reason": "still too dear"}`)
+	s.decide(ideafile.Reject, "2.2", `{"reason": "still too dear"}`)
 	r := s.end(run)
 	if got := asJSON(r.Instances[""].State); got != `{"b":"paid","c":"SORRY","d":"by hand","e":"paid","f":"HI"}` {
 		t.Error(got)
@@ -212,7 +215,7 @@ func TestDecisionsAreToldAsFactsAndTheRejectedCallMeetsTheApprovalAgain(t *testi
 			}
 		}
 	}
-	if len(till.seen()) != 2 || r.Calls != (model.Counts{Done: 5, Failed: 1, Rejected: 2}) {
+	if len(till.seen()) != 2 || r.Calls != (turn.Counts{Done: 5, Failed: 1, Rejected: 2}) {
 		t.Errorf("%q, %+v", till.seen(), r.Calls)
 	}
 	s.keep("decisions", "/main")
@@ -225,7 +228,7 @@ func TestAProcessMayAskForMoreApprovalsThanItsTools(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "a"}, {"_tool": "shout", "text": "free", "_outputPath": "b"}]}}`, nothingMore)
 	run := s.start()
 	s.waitsFor(1)
-	s.decide(model.Approve, "1.1", "")
+	s.decide(ideafile.Approve, "1.1", "")
 	if r := s.end(run); r.Calls.Done != 2 {
 		t.Errorf("%+v", r)
 	}
@@ -254,17 +257,17 @@ func TestOfAHundredInstancesNinetySettleWhileTenWaitAndTheTenShareARequest(t *te
 	run := s.start()
 	s.waitsFor(10)
 	eventually(t, "the ninety settle", func() bool {
-		count := map[model.InstanceStatus]int{}
+		count := map[ideafile.InstanceStatus]int{}
 		for _, i := range s.processStatus().Instances {
 			count[i.Status]++
 		}
-		return count[model.InstanceSettled] == 90 && count[model.InstanceWaiting] == 10
+		return count[ideafile.InstanceSettled] == 90 && count[ideafile.InstanceWaiting] == 10
 	})
 	if len(till.seen()) != 90 || len(s.llm.Requests()) != 2 {
 		t.Errorf("%d payments, %d Requests", len(till.seen()), len(s.llm.Requests()))
 	}
 	for n := 90; n < 100; n++ {
-		s.decide(model.Approve, fmt.Sprintf("1.1@i%d", n), "")
+		s.decide(ideafile.Approve, fmt.Sprintf("1.1@i%d", n), "")
 		s.waitsFor(99 - n)
 	}
 	if r := s.end(run); r.Requests != 3 || r.Calls.Done != 100 || len(till.seen()) != 100 {
@@ -280,8 +283,8 @@ func TestARequestDoesNotWaitForAStrangersCallLongerThanTheGatheringTime(t *testi
 		`{"solution": {"calls": [{"_tool": "pay", "_instance": "①", "n": 1, "_outputPath": "a"}, {"_tool": "shout", "_instance": "②", "text": "x", "_outputPath": "a"}]}}`,
 		nothingMore, nothingMore)
 	run := s.start()
-	eventually(t, "② settles", func() bool { return s.processStatus().Instances["②"].Status == model.InstanceSettled })
-	if v := s.processStatus(); v.Instances["①"].Status != model.InstanceWorking {
+	eventually(t, "② settles", func() bool { return s.processStatus().Instances["②"].Status == ideafile.InstanceSettled })
+	if v := s.processStatus(); v.Instances["①"].Status != ideafile.InstanceWorking {
 		t.Errorf("%+v", v)
 	}
 	close(slow)
@@ -303,20 +306,20 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 	run := s.start()
 	s.waitsFor(1)
 	eventually(t, "the first runs", func() bool { return len(till.seen()) == 1 })
-	s.signal(s.id, model.SteerPause, map[string]any{"by": "ann", "reason": "lunch", "id": "p1"})
-	eventually(t, "it is paused", func() bool { return s.processStatus().Status == model.StatusPaused })
+	s.signal(s.id, loop.SteerPause, map[string]any{"by": "ann", "reason": "lunch", "id": "p1"})
+	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	eventually(t, "the instance holds", func() bool { return strings.Contains(s.details("/main"), "the process is paused") })
 	close(hold)
-	eventually(t, "the running Call finishes", func() bool { return s.instance("").Calls[0].Status == model.Done })
-	s.decide(model.Approve, "1.3", "")
+	eventually(t, "the running Call finishes", func() bool { return s.instance("").Calls[0].Status == ideafile.Done })
+	s.decide(ideafile.Approve, "1.3", "")
 	eventually(t, "the decision is taken", func() bool { return len(s.instance("").Calls[2].Decisions) == 1 })
 	v := s.processStatus()
 	if len(till.seen()) != 1 || v.Error == nil || v.Error.Message != "paused by ann: lunch" || v.Ideas != 2 || v.Accepted[0].ID != "p1" {
 		t.Errorf("%d ran; %+v", len(till.seen()), v)
 	}
-	s.signal(s.id, model.SteerPause, map[string]any{})
+	s.signal(s.id, loop.SteerPause, map[string]any{})
 	eventually(t, "a second pause is refused", func() bool { return len(s.processStatus().Refusals) == 1 })
-	s.signal(s.id, model.SteerResume, map[string]any{})
+	s.signal(s.id, loop.SteerResume, map[string]any{})
 	if r := s.end(run); r.Calls.Done != 3 || len(till.seen()) != 3 {
 		t.Errorf("%+v", r)
 	}
@@ -341,9 +344,9 @@ func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
 	run := s.start()
 	s.waitsFor(1)
 	before := asJSON(s.sealed(1))
-	s.signal(s.id, model.SteerRevise, map[string]any{"context": []any{map[string]any{"type": "state", "n": "many"}}})
+	s.signal(s.id, loop.SteerRevise, map[string]any{"context": []any{map[string]any{"type": "state", "n": "many"}}})
 	eventually(t, "a value that does not fit is refused", func() bool { return len(s.processStatus().Refusals) == 1 })
-	s.signal(s.id, model.SteerRevise, map[string]any{"id": "r1", "by": "ann", "reason": "wrong", "context": []any{
+	s.signal(s.id, loop.SteerRevise, map[string]any{"id": "r1", "by": "ann", "reason": "wrong", "context": []any{
 		map[string]any{"type": "state", "n": 7}, map[string]any{"type": "input", "greeting": "hello"}, map[string]any{"type": "instruction", "instruction": "Be kind."}}})
 	eventually(t, "it is accepted", func() bool { return len(s.processStatus().Accepted) == 1 })
 	if v := s.processStatus(); v.Ideas != 2 || len(v.Refusals) != 1 {
@@ -352,9 +355,9 @@ func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
 	if asJSON(s.sealed(1)) != before || !strings.Contains(asJSON(s.sealed(2)), `"n":7`) || !strings.Contains(asJSON(s.sealed(2)), "Be kind.") {
 		t.Errorf("%s\n%s", asJSON(s.sealed(1)), asJSON(s.sealed(2)))
 	}
-	s.decide(model.Approve, "1.1", "") // as it was shown, with 5
+	s.decide(ideafile.Approve, "1.1", "") // as it was shown, with 5
 	eventually(t, "the second waits", func() bool { return s.waitsFor(1)[0].Call == "2.2" })
-	s.decide(model.Approve, "2.2", "")
+	s.decide(ideafile.Approve, "2.2", "")
 	if r := s.end(run); asJSON(r.Instances[""].State) != `{"a":"paid","b":"HELLO","c":"paid","n":7}` {
 		t.Error(asJSON(r.Instances[""].State))
 	}
@@ -373,19 +376,19 @@ func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
 	s := newScenario(t, manyInstances(till, 2, 1, `{"gather": "5m"}`), payAll, nothingMore, payAll, nothingMore, nothingMore)
 	run := s.start()
 	s.waitsFor(1)
-	eventually(t, "i0 has settled", func() bool { return s.processStatus().Instances["i0"].Status == model.InstanceSettled })
+	eventually(t, "i0 has settled", func() bool { return s.processStatus().Instances["i0"].Status == ideafile.InstanceSettled })
 	var context []any
 	for n := range 50 {
 		context = append(context, map[string]any{"type": "state", "_instance": fmt.Sprintf("j%d", n), "n": 1})
 	}
-	s.signal(s.id, model.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "i0"}}})
-	s.signal(s.id, model.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "text", "text": "for all"}}})
-	s.signal(s.id, model.SteerAdd, map[string]any{"context": context, "id": "a1"})
+	s.signal(s.id, loop.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "i0"}}})
+	s.signal(s.id, loop.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "text", "text": "for all"}}})
+	s.signal(s.id, loop.SteerAdd, map[string]any{"context": context, "id": "a1"})
 	eventually(t, "they are added", func() bool { return len(s.processStatus().Instances) == 52 })
 	eventually(t, "they are paid", func() bool { return len(till.seen()) == 51 })
-	s.decide(model.Approve, "1.1@i1", "")
+	s.decide(ideafile.Approve, "1.1@i1", "")
 	r := s.end(run)
-	if r.Calls.Done != 52 || r.Instances["j49"].Status != model.InstanceSettled || len(s.processStatus().Refusals) != 2 {
+	if r.Calls.Done != 52 || r.Instances["j49"].Status != ideafile.InstanceSettled || len(s.processStatus().Refusals) != 2 {
 		t.Errorf("%+v", r.Calls)
 	}
 	if p := s.prompt(3); !strings.Contains(p, "j0: ") || !strings.Contains(p, "j49: ") {
@@ -403,7 +406,7 @@ func TestNothingRunsForAProcessThatWasTerminated(t *testing.T) {
 	if err := temporalClient.TerminateWorkflow(t.Context(), s.id, "", "test"); err != nil {
 		t.Fatal(err)
 	}
-	s.signal(s.id+"/main", model.Approve, map[string]any{"call": "1.1"})
+	s.signal(s.id+"/main", ideafile.Approve, map[string]any{"call": "1.1"})
 	err := temporalClient.GetWorkflow(t.Context(), s.id+"/main", "").Get(t.Context(), nil)
 	if err == nil || !strings.Contains(err.Error(), "the process is gone") || len(till.seen()) != 0 {
 		t.Errorf("%v, %d payments", err, len(till.seen()))
@@ -435,7 +438,7 @@ func TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer(t *testing.T) {
 		})
 	}
 	send(s.id, "pause", `{"by": "shell"}`)
-	eventually(t, "it is paused", func() bool { return s.processStatus().Status == model.StatusPaused })
+	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	send(s.id, "resume", `{}`)
 	send(s.id+"/①", "amend", `{"call": "1.1@①", "params": {"n": 3}}`)
 	eventually(t, "it is amended", func() bool { return fmt.Sprint(s.waitsFor(1)[0].Params["n"]) == "3" })

@@ -7,14 +7,16 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
 // Process is the mind of a process: it asks the LLM once for all instances, hears from each what became of its Calls,
 // and asks again, until every instance has settled. It begins again from what it carries where its history has grown
 // long.
-func Process(ctx workflow.Context, start protocol.Start, carried *CarriedProcess) (*model.Result, error) {
+func Process(ctx workflow.Context, start protocol.Start, carried *CarriedProcess) (*loop.Result, error) {
 	p, err := begin(ctx, start, carried)
 	if err != nil {
 		return nil, err
@@ -34,10 +36,10 @@ func Process(ctx workflow.Context, start protocol.Start, carried *CarriedProcess
 		step, brief := p.mind.Next(workflow.Now(ctx))
 		p.followPause(ctx)
 		p.sealRevisions(ctx)
-		if step == model.StepAsk {
+		if step == loop.StepAsk {
 			p.ask(ctx, brief)
 		}
-		if p.endInstances(ctx, step == model.StepOver); step == model.StepOver {
+		if p.endInstances(ctx, step == loop.StepOver); step == loop.StepOver {
 			if len(p.endings.list) > 0 {
 				p.inbox.wait(ctx)
 			} else if p.windUp(ctx) {
@@ -62,37 +64,37 @@ type process struct {
 	id, firstRun string
 
 	start  protocol.Start
-	idea   *model.Idea
+	idea   *ideafile.Idea
 	setup  protocol.RequestSetup
-	mind   *model.Mind
+	mind   *loop.Loop
 	inbox  *inbox
 	outbox *outbox
 	last   protocol.Sealed
-	asked  *model.Idea // as it was when the Request under way was made
+	asked  *ideafile.Idea // as it was when the Request under way was made
 	// children are the instances that this run of the workflow has started.
 	children []workflow.ChildWorkflowFuture
 	// states are the States as Idea base of the chain has them, by token: what has changed since is what Requests are told.
 	// Where there is no such Idea, base is zero, and they are those of the Idea that the process began with.
 	states map[string]any
 	base   protocol.Sealed
-	passes int                 // through the loop of this run
-	over   model.ProcessStatus // how it has ended; empty: it has not
+	passes int                // through the loop of this run
+	over   loop.ProcessStatus // how it has ended; empty: it has not
 	// parts are what a process of very many instances is split into; nil where it is not.
-	parts *model.Parts
+	parts *loop.Parts
 	// told is what the process that this is a part of was told, and reports how often it was; gone says that it is not
 	// there any more.
-	told    model.Told
+	told    loop.Reported
 	reports int
 	gone    bool
 
 	messages  map[string][]any // of the Idea, as far as instances see them, by token
 	held      bool             // the instances were told that the process is paused
 	accepted  []protocol.Accepted
-	revisions []model.Steering // not sealed yet
+	revisions []loop.Steering // not sealed yet
 
-	notifies  bool        // people are told what waits for them
-	watch     model.Watch // what they were told
-	notifying bool        // they are being told
+	notifies  bool             // people are told what waits for them
+	watch     loop.NoticeBoard // what they were told
+	notifying bool             // they are being told
 	joining   []joining
 	endings   endings
 
@@ -106,21 +108,21 @@ type process struct {
 // process that goes on knows the bindings, and all that has happened.
 func begin(ctx workflow.Context, start protocol.Start, carried *CarriedProcess) (*process, error) {
 	info := workflow.GetInfo(ctx)
-	p := &process{id: info.WorkflowExecution.ID, firstRun: info.FirstRunID, start: start, inbox: newInbox(ctx), watch: model.Watch{}}
-	idea, problems := model.ReadIdea(start.Idea)
+	p := &process{id: info.WorkflowExecution.ID, firstRun: info.FirstRunID, start: start, inbox: newInbox(ctx), watch: loop.NoticeBoard{}}
+	idea, problems := ideafile.ReadIdea(start.Idea)
 	if carried == nil && idea != nil && start.Delegation.Depth == 0 {
-		problems = append(problems, model.CheckDelegates(idea, start.Delegation.File, start.Delegation.Files)...)
+		problems = append(problems, ideafile.CheckDelegates(idea, start.Delegation.File, start.Delegation.Files)...)
 	}
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, temporal.NewNonRetryableApplicationError(errs.Error(), model.CodeInvalidIdea, nil, errs)
+		return nil, temporal.NewNonRetryableApplicationError(errs.Error(), turn.CodeInvalidIdea, nil, errs)
 	}
 	p.setup = protocol.RequestSetup{Replies: start.Replies}
 	if carried != nil {
 		p.goOn(idea, carried)
 	} else {
-		p.mind = model.NewMind(idea, p.id, nil, workflow.Now(ctx))
+		p.mind = loop.New(idea, p.id, nil, workflow.Now(ctx))
 		p.setIdea(p.mind.Idea())
-		if p.parts = model.Split(idea, workflow.Now(ctx)); p.parts != nil {
+		if p.parts = loop.Split(idea, workflow.Now(ctx)); p.parts != nil {
 			p.setIdea(idea) // its parts take in what it tells of the time before
 		}
 	}
@@ -177,12 +179,12 @@ func (p *process) equip(ctx workflow.Context) error {
 	}
 	p.setup.Bindings, p.notifies = prepared.Bindings, prepared.Notify
 	p.adapts = p.idea.Config.Adapt && (prepared.LLM || p.start.Replies != "")
-	p.mind.Equip(p.idea, prepared.Bindings)
+	p.mind.BindTools(p.idea, prepared.Bindings)
 	return nil
 }
 
 // setIdea takes an Idea as the one that counts from now on.
-func (p *process) setIdea(idea *model.Idea) {
+func (p *process) setIdea(idea *ideafile.Idea) {
 	p.idea, p.setup.Idea = idea, idea.Source
 	p.messages = map[string][]any{}
 	for _, m := range idea.Context {
@@ -202,7 +204,7 @@ func prepare(ctx workflow.Context, idea map[string]any) (*protocol.PrepareResult
 		return nil, err
 	}
 	if errs := r.Problems.Errors(); len(errs) > 0 {
-		return nil, temporal.NewNonRetryableApplicationError(errs.Error(), model.CodeInvalidIdea, nil, errs)
+		return nil, temporal.NewNonRetryableApplicationError(errs.Error(), turn.CodeInvalidIdea, nil, errs)
 	}
 	return &r, nil
 }
@@ -233,10 +235,10 @@ func (p *process) startInstances(ctx workflow.Context, tokens []string) error {
 
 // askAtOnce makes the first Request of a process.
 func (p *process) askAtOnce(ctx workflow.Context) {
-	if p.last.At > 0 || p.mind.TakesUp() || len(p.early) > 0 {
+	if p.last.At > 0 || p.mind.HasResumed() || len(p.early) > 0 {
 		return
 	}
-	if step, brief := p.mind.Next(workflow.Now(ctx)); step == model.StepAsk {
+	if step, brief := p.mind.Next(workflow.Now(ctx)); step == loop.StepAsk {
 		p.ask(ctx, brief)
 	}
 }
@@ -275,8 +277,8 @@ func (p *process) startInstance(ctx workflow.Context, setup protocol.InstanceSet
 	return workflow.ExecuteChildWorkflow(ctx, protocol.InstanceType, setup, own)
 }
 
-func (p *process) onReport(_ workflow.Context, r model.Report) {
-	if !p.mind.Heard(r) {
+func (p *process) onReport(_ workflow.Context, r turn.Report) {
+	if !p.mind.ApplyReport(r) {
 		return
 	}
 	for _, refusal := range r.Refusals {
@@ -297,8 +299,8 @@ func (p *process) windUp(ctx workflow.Context) bool {
 }
 
 // finish ends the process.
-func (p *process) finish(ctx workflow.Context) (*model.Result, error) {
-	p.show(ctx, model.StepOver)
+func (p *process) finish(ctx workflow.Context) (*loop.Result, error) {
+	p.show(ctx, loop.StepOver)
 	status := p.mind.Outcome()
 	p.over = status
 	p.tellWhole(ctx, status, true)
@@ -308,8 +310,8 @@ func (p *process) finish(ctx workflow.Context) (*model.Result, error) {
 }
 
 // ended is how a process ends. One in which an instance failed ends as failed, with everything in the failure's details.
-func ended(r model.Result) (*model.Result, error) {
-	if r.Status == model.StatusFailed {
+func ended(r loop.Result) (*loop.Result, error) {
+	if r.Status == loop.StatusFailed {
 		return nil, temporal.NewNonRetryableApplicationError(r.Error.Message, r.Error.Code, nil, r)
 	}
 	return &r, nil
@@ -320,20 +322,20 @@ func (p *process) cancelled(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	for _, m := range p.mind.Members() {
-		if !p.opening && (m.Status == model.InstanceWorking || m.Status == model.InstanceWaiting) {
+		if !p.opening && (m.Status == ideafile.InstanceWorking || m.Status == ideafile.InstanceWaiting) {
 			// One that has just ended cannot be cancelled, and need not be.
 			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.id, m.Token), "").Get(ctx, nil)
 		}
 	}
 	p.tellEnds(ctx, len(p.endings.list)) // whatever a lost task decides again, the process is cancelled
-	p.over = model.StatusCancelled
-	p.attribute(ctx, string(model.StatusCancelled), 0)
-	p.tellWhole(ctx, model.StatusCancelled, true)
-	p.tellCaller(ctx, p.result(model.StatusCancelled, true))
-	return temporal.NewCanceledError(p.result(model.StatusCancelled, true))
+	p.over = loop.StatusCancelled
+	p.attribute(ctx, string(loop.StatusCancelled), 0)
+	p.tellWhole(ctx, loop.StatusCancelled, true)
+	p.tellCaller(ctx, p.result(loop.StatusCancelled, true))
+	return temporal.NewCanceledError(p.result(loop.StatusCancelled, true))
 }
 
-func (p *process) result(status model.ProcessStatus, withStates bool) model.Result {
+func (p *process) result(status loop.ProcessStatus, withStates bool) loop.Result {
 	r := p.mind.Result(status, withStates)
 	r.Ideas = p.last.At
 	return r

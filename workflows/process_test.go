@@ -3,7 +3,8 @@ package workflows_test
 import (
 	"testing"
 
-	"processidea/model"
+	"processidea/model/loop"
+	"processidea/model/turn"
 )
 
 func TestAProcessWithOneInstanceRunsItsCallsAndSettles(t *testing.T) {
@@ -27,17 +28,17 @@ func TestASignalThatDoesNotFitChangesNothingAndIsKept(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"status": 401}`, `{"solution": {"calls": []}}`)
 	run := s.start()
-	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == model.StatusPaused })
+	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	for _, payload := range []any{"text", []int{1}, map[string]any{"limit": 7}, map[string]any{"limits": map[string]any{"requests": -1}}, nil, []byte{1, 2}} {
-		if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", model.SteerResume, payload); err != nil {
+		if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", loop.SteerResume, payload); err != nil {
 			t.Fatal(err)
 		}
 	}
 	eventually(t, "all are refused", func() bool { return len(s.processStatus().Refusals) == 6 })
-	if v := s.processStatus(); v.Status != model.StatusPaused {
+	if v := s.processStatus(); v.Status != loop.StatusPaused {
 		t.Errorf("%+v", v)
 	}
-	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", model.SteerResume, map[string]any{"limits": map[string]any{"requests": 9}}); err != nil {
+	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", loop.SteerResume, map[string]any{"limits": map[string]any{"requests": 9}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := run.Get(t.Context(), nil); err != nil {
@@ -50,14 +51,14 @@ func TestReachingALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 		"context": [{"type": "state", "text": "hi"}]}`,
 		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}]}}`, `{"solution": {"calls": []}}`)
 	run := s.start()
-	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == model.StatusPaused })
-	if f := s.processStatus().Error; f.Code != model.CodeLimit {
+	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
+	if f := s.processStatus().Error; f.Code != turn.CodeLimit {
 		t.Errorf("%+v", f)
 	}
-	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", model.SteerResume, map[string]any{"limits": map[string]any{"requests": 2}}); err != nil {
+	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", loop.SteerResume, map[string]any{"limits": map[string]any{"requests": 2}}); err != nil {
 		t.Fatal(err)
 	}
-	var r model.Result
+	var r loop.Result
 	if err := run.Get(t.Context(), &r); err != nil || r.Requests != 2 {
 		t.Errorf("%v %+v", err, r)
 	}

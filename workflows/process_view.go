@@ -9,7 +9,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -41,9 +42,9 @@ func answers(ctx workflow.Context, queries []query) error {
 }
 
 func (p *process) view() protocol.ProcessView {
-	status := cmp.Or(p.over, model.StatusRunning)
+	status := cmp.Or(p.over, loop.StatusRunning)
 	if p.over == "" && p.mind.Paused() != nil {
-		status = model.StatusPaused
+		status = loop.StatusPaused
 	}
 	return protocol.ProcessView{
 		Result: p.result(status, false), Waiting: p.waiting(), Refusals: p.inbox.refused(), Refused: p.inbox.refusals.Count,
@@ -56,7 +57,7 @@ func (p *process) waiting() []string {
 	list := []string{}
 	if f := p.mind.Paused(); f != nil {
 		list = append(list, "paused: "+f.Message)
-	} else if b := p.mind.Asked(); b != nil {
+	} else if b := p.mind.InFlight(); b != nil {
 		list = append(list, askSummary(b))
 	}
 	for _, a := range p.approvals().Approvals {
@@ -80,7 +81,7 @@ func (p *process) approvals() protocol.ProcessApprovals {
 }
 
 // show says in the Temporal UI where the process stands and what it waits for, and keeps the search attributes in step.
-func (p *process) show(ctx workflow.Context, step model.Step) {
+func (p *process) show(ctx workflow.Context, step loop.Step) {
 	status := p.statusAt(step)
 	r := p.result(status, false)
 	var b strings.Builder
@@ -89,7 +90,7 @@ func (p *process) show(ctx workflow.Context, step model.Step) {
 	fmt.Fprintf(&b, "| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d |\n", p.tally(), r.Requests, r.Calls.Done, r.Calls.Failed,
 		r.Calls.Rejected, r.Calls.Skipped, r.Calls.Blocked, r.Usage.PromptTokens+r.Usage.CompletionTokens)
-	if step == model.StepPaused {
+	if step == loop.StepPaused {
 		b.WriteString("\nTo go on, send the signal `resume` with `{}`, or with `{\"limits\": {\"requests\": 100}}`.\n")
 	}
 	pending := p.approvals().Approvals
@@ -99,14 +100,14 @@ func (p *process) show(ctx workflow.Context, step model.Step) {
 	p.attribute(ctx, string(status), len(pending))
 }
 
-func (p *process) statusAt(step model.Step) model.ProcessStatus {
+func (p *process) statusAt(step loop.Step) loop.ProcessStatus {
 	switch step {
-	case model.StepOver:
+	case loop.StepOver:
 		return p.mind.Outcome()
-	case model.StepPaused:
-		return model.StatusPaused
+	case loop.StepPaused:
+		return loop.StatusPaused
 	}
-	return model.StatusRunning
+	return loop.StatusRunning
 }
 
 func (p *process) title() string {
@@ -120,11 +121,11 @@ func (p *process) title() string {
 	return title
 }
 
-func (p *process) standing(step model.Step) string {
-	if step == model.StepPaused {
+func (p *process) standing(step loop.Step) string {
+	if step == loop.StepPaused {
 		return "paused: " + mdText(p.mind.Paused().Message)
 	}
-	if b := p.mind.Asked(); b != nil {
+	if b := p.mind.InFlight(); b != nil {
 		return mdText(askSummary(b))
 	}
 	return string(p.statusAt(step))
@@ -132,12 +133,12 @@ func (p *process) standing(step model.Step) string {
 
 // tally counts the instances by status.
 func (p *process) tally() string {
-	count := map[model.InstanceStatus]int{}
+	count := map[ideafile.InstanceStatus]int{}
 	for _, m := range p.mind.Members() {
 		count[m.Standing()]++
 	}
 	var parts []string
-	for _, s := range []model.InstanceStatus{model.InstanceWorking, model.InstanceWaiting, model.InstanceSettled, model.InstanceFailed} {
+	for _, s := range []ideafile.InstanceStatus{ideafile.InstanceWorking, ideafile.InstanceWaiting, ideafile.InstanceSettled, ideafile.InstanceFailed} {
 		if count[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
 		}

@@ -5,7 +5,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -17,7 +17,7 @@ func (i *instance) report(ctx workflow.Context) {
 	if i.outbox.busy(i.setup.Process) {
 		return
 	}
-	quiet := i.run.Quiet() && !i.dirty
+	quiet := i.run.Idle() && !i.dirty
 	pending := pendingKey(i.run.Pending())
 	overdue := i.run.Overdue()
 	refused := i.inbox.takeUntold()
@@ -33,7 +33,7 @@ func (i *instance) report(ctx workflow.Context) {
 	r := i.news()
 	i.told.reports++
 	r.Number, r.Heard = i.told.reports, i.heard(ctx)
-	r.Quiet, r.Overdue, r.Refusals = quiet, overdue, refused
+	r.Idle, r.Overdue, r.Refusals = quiet, overdue, refused
 	i.told.pending = pending
 	i.outbox.send(ctx, i.setup.Process, outgoing{signal: protocol.SignalReport, payload: r, again: true})
 }
@@ -44,7 +44,7 @@ func (i *instance) heard(ctx workflow.Context) int {
 }
 
 // pendingKey tells one set of pending approvals from another.
-func pendingKey(list []model.Pending) string {
+func pendingKey(list []turn.Pending) string {
 	var b strings.Builder
 	for _, p := range list {
 		b.WriteString(p.Digest + " ")
@@ -53,9 +53,9 @@ func pendingKey(list []model.Pending) string {
 }
 
 // news is what the process has not been told yet.
-func (i *instance) news() model.Report {
-	r := model.Report{
-		Token: i.own.Token, Closed: i.closed, Corrected: i.corrected, Missing: i.run.Missing(), Unmet: i.run.Unmet(), Pending: i.run.Pending(),
+func (i *instance) news() turn.Report {
+	r := turn.Report{
+		Token: i.own.Token, ClosedThrough: i.closed, CorrectionsAcked: i.corrected, Missing: i.run.Missing(), PlanFailure: i.run.PlanFailure(), Pending: i.run.Pending(),
 	}
 	r.Writes = i.run.NewWrites()
 	for _, rec := range i.run.Records() {
@@ -64,7 +64,7 @@ func (i *instance) news() model.Report {
 			continue
 		}
 		i.told.calls[rec.ID] = now
-		c := model.CallReport{
+		c := turn.CallReport{
 			Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions,
 			Adapted: rec.Adapted,
 		}
@@ -73,6 +73,6 @@ func (i *instance) news() model.Report {
 		}
 		r.Calls = append(r.Calls, c)
 	}
-	r.Asking = i.run.Questions()
+	r.Questions = i.run.Questions()
 	return r
 }

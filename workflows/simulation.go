@@ -1,12 +1,15 @@
 package workflows
 
-import "processidea/model"
+import (
+	"processidea/model/dataflow"
+	"processidea/model/loop"
+)
 
 // This file holds what a workflow knows of simulations: next to nothing. A Tool that is played says so in its binding, and
 // an Idea in its meta, which travel where everything else does.
 
 // simulated marks the Idea of a delegate whose Call is played: nothing below it is real.
-func simulated(r model.Ready, idea map[string]any) map[string]any {
+func simulated(r dataflow.Ready, idea map[string]any) map[string]any {
 	if r.Binding.Simulated == nil {
 		return idea
 	}
@@ -14,7 +17,7 @@ func simulated(r model.Ready, idea map[string]any) map[string]any {
 }
 
 // partsResult is a process that is split, as it stands.
-func (p *process) partsResult(status model.ProcessStatus) model.Result {
+func (p *process) partsResult(status loop.ProcessStatus) loop.Result {
 	r := p.parts.Result(p.id, status)
 	r.Simulated = p.idea.Simulated
 	return r

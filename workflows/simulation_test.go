@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/store/chain"
 )
 
@@ -21,7 +22,7 @@ func counted(t *testing.T) (url string, n *atomic.Int64) {
 
 // simulate marks the scenario's Idea.
 func (s *scenario) simulate(tools, plans string) *scenario {
-	s.idea = model.Simulation{Tools: tools, Plans: plans}.Mark(s.idea)
+	s.idea = ideafile.Simulation{Tools: tools, Plans: plans}.Mark(s.idea)
 	return s
 }
 
@@ -53,10 +54,10 @@ const marketConfig = `"config": {"gather": "5m", "mcp": {"files": {"url": "https
 func TestASimulationRunsWholeAndTouchesNothing(t *testing.T) {
 	url, n := counted(t)
 	s := newScenario(t, `{`+marketConfig+`, `+market(url)+`, "context": [{"type": "state", "_instance": "①", "item": "lamp"}, {"type": "state", "_instance": "②", "item": "chair"}, `+marketPlan+`]}`).
-		simulate(model.BySchemas, model.BySchemas)
+		simulate(ideafile.BySchemas, ideafile.BySchemas)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	r := s.finish()
-	if r.Status != model.StatusCompleted || r.Requests != 2 || r.Calls.Done != 10 || asJSON(r.Output) != `{"n":2}` || r.Usage.PromptTokens == 0 || r.Simulated == nil {
+	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls.Done != 10 || asJSON(r.Output) != `{"n":2}` || r.Usage.PromptTokens == 0 || r.Simulated == nil {
 		t.Fatalf("%+v\n%s", r, s.story())
 	}
 	want := `{"answer":{"said":"simulated"},"file":"simulated: files","item":"lamp","paid":"simulated: pay","price":{"cents":5},"thing":"simulated: foreign"}`
@@ -67,7 +68,7 @@ func TestASimulationRunsWholeAndTouchesNothing(t *testing.T) {
 		t.Errorf("the tool server had %d requests, the LLM %d", n.Load(), len(s.llm.Requests()))
 	}
 	for _, c := range s.instance("②").Calls {
-		asked := len(c.Decisions) == 1 && c.Decisions[0].By == model.BySimulation
+		asked := len(c.Decisions) == 1 && c.Decisions[0].By == ideafile.BySimulation
 		if asked != (c.Tool == "pay") {
 			t.Errorf("%s: %+v", c.Tool, c.Decisions)
 		}
@@ -99,11 +100,11 @@ func TestASimulationOfPartsThatContinueAsNewIsOneToo(t *testing.T) {
 	url, n := counted(t)
 	s := newScenario(t, `{"config": {"batch": 5, "gather": "5m", "mcp": {"files": {"url": "https://files.invalid/mcp"}}}, `+market(url)+`, "context": [`+strings.ReplaceAll(rows(1, 12), `"text"`, `"item"`)+`,
 		{"type": "plan", "plan": [{"_tool": "price", "item": "†state.item", "_outputPath": "price"}, {"_tool": "pay", "cents": "†state.price.cents", "_outputPath": "paid"}]}]}`).
-		simulate(model.BySchemas, model.BySchemas)
+		simulate(ideafile.BySchemas, ideafile.BySchemas)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	s.every = 1
 	r := s.finish()
-	if r.Status != model.StatusCompleted || r.Calls.Done != 24 || r.Simulated == nil || n.Load() != 0 || asJSON(r.Instances["12"].State) != `{"item":"t12","paid":"simulated: pay","price":{"cents":5}}` {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 24 || r.Simulated == nil || n.Load() != 0 || asJSON(r.Instances["12"].State) != `{"item":"t12","paid":"simulated: pay","price":{"cents":5}}` {
 		t.Fatalf("%+v, %d requests, %s", r, n.Load(), s.story())
 	}
 	s.marked(s.id, 1)
@@ -116,7 +117,7 @@ func TestALLMThatPlaysWritesResultsAndNoToolRuns(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "price", "item": "†state.item", "_outputPath": "price", "_output": {"cents": 9}},
 			{"_tool": "pay", "cents": "†state.price.cents", "_outputPath": "paid"}]}}`,
 		`{"solution": {"calls": [{"_call": "1.2", "_output": "paid in full"}]}}`, `{"solution": {"calls": [], "output": {"n": 3}}}`).
-		simulate(model.ByLLM, model.ByLLM)
+		simulate(ideafile.ByLLM, ideafile.ByLLM)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	r := s.finish()
 	if got := asJSON(r.Instances[""].State); got != `{"item":"lamp","paid":"paid in full","price":{"cents":9}}` || n.Load() != 0 || r.Requests != 3 {
@@ -128,7 +129,7 @@ func TestALLMThatPlaysWritesResultsAndNoToolRuns(t *testing.T) {
 func TestAToolForWhichNothingFitsFailsByName(t *testing.T) {
 	url, n := counted(t)
 	s := newScenario(t, `{"schema": {"tools": {"odd": {"type": "object", "properties": {}, "_activity": {"http": {"url": "`+url+`"}}, "_output": {"type": "string", "minLength": 2, "maxLength": 1}}}},
-		"context": [{"type": "plan", "plan": [{"_tool": "odd"}]}]}`).simulate(model.BySchemas, model.BySchemas)
+		"context": [{"type": "plan", "plan": [{"_tool": "odd"}]}]}`).simulate(ideafile.BySchemas, ideafile.BySchemas)
 	r := s.finish()
 	if f := s.callFault("1.1"); f == nil || !strings.Contains(f.Message, "the tool odd cannot be simulated") || r.Calls.Failed != 1 || n.Load() != 0 {
 		t.Errorf("%+v, %+v, %d requests", f, r.Calls, n.Load())
@@ -138,9 +139,9 @@ func TestAToolForWhichNothingFitsFailsByName(t *testing.T) {
 func TestAPlanThatMayAskNobodyIsPlayedBySchemasEvenWhereAnLLMPlays(t *testing.T) {
 	url, n := counted(t)
 	s := newScenario(t, `{`+marketConfig+`, `+strings.Replace(market(url), `"_approval": true, `, "", 1)+`, "context": [{"type": "state", "item": "lamp"}, {"type": "plan", "stage": "complete", "output": {"n": "†state.price.cents"},
-		"plan": [{"_tool": "price", "item": "†state.item", "_outputPath": "price"}]}]}`).simulate(model.ByLLM, model.ByLLM)
+		"plan": [{"_tool": "price", "item": "†state.item", "_outputPath": "price"}]}]}`).simulate(ideafile.ByLLM, ideafile.ByLLM)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
-	if r := s.finish(); r.Status != model.StatusCompleted || asJSON(r.Output) != `{"n":5}` || n.Load() != 0 || r.Requests != 0 {
+	if r := s.finish(); r.Status != loop.StatusCompleted || asJSON(r.Output) != `{"n":5}` || n.Load() != 0 || r.Requests != 0 {
 		t.Errorf("%+v, %d requests, %s", r, n.Load(), s.story())
 	}
 }

@@ -11,7 +11,9 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -48,7 +50,7 @@ func TestOfAHundredInstancesOfAnOptimalPlanOnlyTheThreeThatFailGoToTheLLMTogethe
 		`{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "by hand", "_outputPath": "said"}]}}`,
 		`{"solution": {"calls": []}}`)
 	r := s.finish()
-	if r.Requests != 2 || len(r.Instances) != 100 || r.Calls != (model.Counts{Done: 197, Failed: 3, Blocked: 3}) {
+	if r.Requests != 2 || len(r.Instances) != 100 || r.Calls != (turn.Counts{Done: 197, Failed: 3, Blocked: 3}) {
 		t.Errorf("%d Requests, %+v\n%s", r.Requests, r.Calls, s.story())
 	}
 	for token, want := range map[string]string{"1": `{"n":1,"said":"LIGHT","weight":"light"}`, "42": `{"n":42,"said":"BY HAND"}`} {
@@ -78,25 +80,25 @@ func TestACompletePlanMakesNoRequestWhateverHappens(t *testing.T) {
 			{"type": "plan", "name": "heavy", "stage": "complete", "plan": [{"_tool": "weigh", "n": "†state.n"}], "output": {}}]}`)
 	err := s.start().Get(t.Context(), nil)
 	var app *temporal.ApplicationError
-	var r model.Result
+	var r loop.Result
 	if !errors.As(err, &app) || app.Details(&r) != nil {
 		t.Fatalf("it ended with %v", err)
 	}
-	if r.Status != model.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 || !strings.Contains(r.Error.Message, "0.1@3: ") {
+	if r.Status != loop.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 || !strings.Contains(r.Error.Message, "0.1@3: ") {
 		t.Errorf("%+v, %v", r, r.Error)
 	}
 	if got := asJSON(r.Output); got != `{"weights":{"1":"light","2":"tool_failed"}}` {
 		t.Errorf("the output is %s", got)
 	}
-	if r.Ideas != 1 || r.Calls != (model.Counts{Done: 2, Failed: 1}) {
+	if r.Ideas != 1 || r.Calls != (turn.Counts{Done: 2, Failed: 1}) {
 		t.Errorf("%d Ideas, %+v", r.Ideas, r.Calls)
 	}
 	idea, err := chain.New(store).Load(t.Context(), s.id, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, problems := model.ReadIdea(idea)
-	if len(problems) > 0 || again.Context[0].Stage != model.StageComplete || again.Context[0].Record == nil {
+	again, problems := ideafile.ReadIdea(idea)
+	if len(problems) > 0 || again.Context[0].Stage != ideafile.StageComplete || again.Context[0].Record == nil {
 		t.Errorf("%v: %v", problems, idea)
 	}
 }
@@ -110,14 +112,14 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 		`{"solution": {"calls": [{"_call": "0.2@1", "_output": "one"}, {"_call": "0.2@2", "_output": "two"}]}}`)
 	run := s.start()
 	eventually(t, "somebody is asked", func() bool { return s.processStatus().Awaiting == 1 })
-	s.signal(s.id, model.SteerPause, json.RawMessage(`{"id": "p"}`))
-	s.signal(s.id, model.SteerAdd, json.RawMessage(`{"id": "a", "context": [{"type": "state", "_instance": "2", "n": 2}]}`))
-	s.signal(s.id, model.Approve, json.RawMessage(`{"call": "0.1@1"}`))
+	s.signal(s.id, loop.SteerPause, json.RawMessage(`{"id": "p"}`))
+	s.signal(s.id, loop.SteerAdd, json.RawMessage(`{"id": "a", "context": [{"type": "state", "_instance": "2", "n": 2}]}`))
+	s.signal(s.id, ideafile.Approve, json.RawMessage(`{"call": "0.1@1"}`))
 	eventually(t, "the second instance is there", func() bool { return len(s.processStatus().Accepted) == 2 })
-	if v := s.processStatus(); v.Status != model.StatusPaused || v.Awaiting > 1 {
+	if v := s.processStatus(); v.Status != loop.StatusPaused || v.Awaiting > 1 {
 		t.Errorf("%+v", v)
 	}
-	s.signal(s.id, model.SteerResume, json.RawMessage(`{}`))
+	s.signal(s.id, loop.SteerResume, json.RawMessage(`{}`))
 	eventually(t, "it asks about the second", func() bool {
 		for _, line := range s.processStatus().Waiting {
 			if strings.Contains(line, "0.1@2 weigh") {
@@ -126,8 +128,8 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 		}
 		return false
 	})
-	s.signal(s.id, model.Approve, json.RawMessage(`{"call": "0.1@2"}`))
-	var r model.Result
+	s.signal(s.id, ideafile.Approve, json.RawMessage(`{"call": "0.1@2"}`))
+	var r loop.Result
 	if err := run.Get(t.Context(), &r); err != nil {
 		t.Fatal(err)
 	}

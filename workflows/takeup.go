@@ -3,7 +3,7 @@ package workflows
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -12,7 +12,7 @@ import (
 func (p *process) takeUp(ctx workflow.Context) {
 	var list []protocol.Delivery
 	request := 0
-	for _, t := range p.mind.TakeUp() {
+	for _, t := range p.mind.TakeResumed() {
 		if t.Request != request {
 			p.tell(ctx, list)
 			list, request = nil, t.Request
@@ -22,7 +22,7 @@ func (p *process) takeUp(ctx workflow.Context) {
 	p.tell(ctx, list)
 }
 
-func taken(t model.TakenUp) protocol.CallsSignal {
+func taken(t loop.ResumedCalls) protocol.CallsSignal {
 	s := protocol.CallsSignal{Request: t.Request, Last: true}
 	for _, c := range t.Calls {
 		s.Calls = append(s.Calls, protocol.SentCall{Index: c.Index, Call: c.Call, Why: c.Why})

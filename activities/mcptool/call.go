@@ -8,7 +8,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // keyMeta is the field of a call's _meta that holds its idempotency key, the same on every attempt.
@@ -31,10 +32,10 @@ func (c *conn) call(ctx context.Context, tool string, params map[string]any, key
 	}
 	value, err := resultOf(r)
 	if err != nil {
-		return nil, &Error{Code: model.CodeBadOutput, Err: c.struck(err)}
+		return nil, &Error{Code: ideafile.CodeBadOutput, Err: c.struck(err)}
 	}
 	if r.IsError {
-		return nil, &Error{Code: model.CodeToolFailed, Err: c.struck(errors.New(excerpt(errorText(r, value))))}
+		return nil, &Error{Code: ideafile.CodeToolFailed, Err: c.struck(errors.New(excerpt(errorText(r, value))))}
 	}
 	return c.striker.Value(value), nil
 }
@@ -44,13 +45,13 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 	said := spoken(err)
 	switch {
 	case isRefused(err):
-		return &Error{Code: model.CodeMCPRefused, Err: c.struck(err)}
+		return &Error{Code: ideafile.CodeMCPRefused, Err: c.struck(err)}
 	case ctx.Err() != nil:
-		return &Error{Code: model.CodeToolFailed, Retry: true, Err: ctx.Err()}
+		return &Error{Code: ideafile.CodeToolFailed, Retry: true, Err: ctx.Err()}
 	case said != nil:
-		return &Error{Code: model.CodeToolFailed, Err: c.struck(errors.New(excerpt(said.Message)))}
+		return &Error{Code: ideafile.CodeToolFailed, Err: c.struck(errors.New(excerpt(said.Message)))}
 	}
-	return &Error{Code: model.CodeUnknown, Retry: true, Err: c.struck(fmt.Errorf("the connection broke during the call: %w", err))}
+	return &Error{Code: ideafile.CodeUnknown, Retry: true, Err: c.struck(fmt.Errorf("the connection broke during the call: %w", err))}
 }
 
 // input words what a tool wants to know before it goes on.
@@ -58,11 +59,11 @@ func (c *conn) input(requests mcp.InputRequestMap) *Error {
 	for _, r := range requests {
 		asked, ok := r.(*mcp.ElicitParams)
 		if !ok {
-			return &Error{Code: model.CodeToolFailed, Err: errors.New("the server asks for the use of an LLM or of folders, which it is not given")}
+			return &Error{Code: ideafile.CodeToolFailed, Err: errors.New("the server asks for the use of an LLM or of folders, which it is not given")}
 		}
 		return c.wanted(asked)
 	}
-	return &Error{Code: model.CodeMCPUnreachable, Retry: true, Err: errors.New("the server is busy")}
+	return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: errors.New("the server is busy")}
 }
 
 func (c *conn) wanted(asked *mcp.ElicitParams) *Error {
@@ -70,10 +71,10 @@ func (c *conn) wanted(asked *mcp.ElicitParams) *Error {
 	if asked.URL != "" {
 		text += " (at " + excerpt(asked.URL) + ")"
 	}
-	if form := model.Normal(asked.RequestedSchema); form != nil {
-		text += " Wanted: " + excerpt(string(model.Encode(form)))
+	if form := jsonval.Normal(asked.RequestedSchema); form != nil {
+		text += " Wanted: " + excerpt(string(jsonval.Encode(form)))
 	}
-	return &Error{Code: model.CodeInputWanted, Err: c.struck(errors.New(text))}
+	return &Error{Code: ideafile.CodeInputWanted, Err: c.struck(errors.New(text))}
 }
 
-func excerpt(s string) string { return model.Clip(strings.TrimSpace(s), 1000) }
+func excerpt(s string) string { return jsonval.Clip(strings.TrimSpace(s), 1000) }

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"processidea/activities/httptool"
-	"processidea/model"
+	"processidea/model/ideafile"
 )
 
 // Check says what is wrong with a server of an Idea, as far as that can be told without it.
-func Check(s model.MCPServer) error {
+func Check(s ideafile.MCPServer) error {
 	for _, part := range []struct {
 		name  string
 		texts map[string]string

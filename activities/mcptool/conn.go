@@ -9,7 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"processidea/activities/secret"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // conn is a connection to a server.
@@ -26,7 +27,7 @@ func (c *conn) close(closing *sync.WaitGroup) {
 }
 
 // dial connects to a server.
-func (h *Hub) dial(ctx context.Context, server model.MCPServer) (*conn, error) {
+func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error) {
 	c := &conn{}
 	transport, said, err := h.transport(server, c)
 	if err != nil {
@@ -44,7 +45,7 @@ func (h *Hub) dial(ctx context.Context, server model.MCPServer) (*conn, error) {
 }
 
 // transport is how a server is spoken to; said is what it wrote on standard error, for the error that it does not answer.
-func (h *Hub) transport(server model.MCPServer, c *conn) (t mcp.Transport, said func() string, err error) {
+func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, said func() string, err error) {
 	if len(server.Command) > 0 {
 		return h.run(server, c)
 	}
@@ -93,8 +94,8 @@ func (c *conn) struck(err error) error {
 const maxTools = 1000
 
 // list asks for the server's tools.
-func (c *conn) list(ctx context.Context) ([]model.Offer, error) {
-	var offers []model.Offer
+func (c *conn) list(ctx context.Context) ([]ideafile.MCPToolSpec, error) {
+	var offers []ideafile.MCPToolSpec
 	for t, err := range c.session.Tools(ctx, nil) {
 		if err != nil {
 			return nil, err
@@ -102,8 +103,8 @@ func (c *conn) list(ctx context.Context) ([]model.Offer, error) {
 		if len(offers) == maxTools {
 			return nil, refused{fmt.Errorf("it offers more than %d tools", maxTools)}
 		}
-		o := model.Offer{Name: t.Name, Description: t.Description, Output: model.Normal(t.OutputSchema)}
-		o.Input, _ = model.Normal(t.InputSchema).(map[string]any)
+		o := ideafile.MCPToolSpec{Name: t.Name, Description: t.Description, Output: jsonval.Normal(t.OutputSchema)}
+		o.Input, _ = jsonval.Normal(t.InputSchema).(map[string]any)
 		offers = append(offers, o)
 	}
 	return offers, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"processidea/activities/httptool"
-	"processidea/model"
+	"processidea/model/ideafile"
 )
 
 // Error is why a tool has no result. No secret that the server was given stands in it.
@@ -55,9 +55,9 @@ const codeUnknown, codeRejected = -32001, -32005
 
 // unsent is the Error of a call that did not come to the server.
 func unsent(act string, err error) *Error {
-	code := model.CodeMCPUnreachable
+	code := ideafile.CodeMCPUnreachable
 	if isRefused(err) {
-		code = model.CodeMCPRefused
+		code = ideafile.CodeMCPRefused
 	}
 	return &Error{act: act, Code: code, Retry: !isRefused(err), Err: err}
 }

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"processidea/activities/httptool"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // Options are what a Hub is made from.
@@ -83,13 +84,13 @@ func (h *Hub) Close() {
 var errClosed = errors.New("the worker is stopping")
 
 // session finds the one session with a server.
-func (h *Hub) session(server model.MCPServer) (*session, error) {
+func (h *Hub) session(server ideafile.MCPServer) (*session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil, errClosed
 	}
-	sum := sha256.Sum256(model.Encode(model.Normal(server)))
+	sum := sha256.Sum256(jsonval.Encode(jsonval.Normal(server)))
 	key := string(sum[:])
 	s := h.sessions[key]
 	if s == nil {
@@ -100,7 +101,7 @@ func (h *Hub) session(server model.MCPServer) (*session, error) {
 }
 
 // List asks a server for its tools. Errors are of type *Error.
-func (h *Hub) List(ctx context.Context, server model.MCPServer) ([]model.Offer, error) {
+func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]ideafile.MCPToolSpec, error) {
 	act := "list tools of " + server.Name
 	s, err := h.session(server)
 	if err != nil {
@@ -115,7 +116,7 @@ func (h *Hub) List(ctx context.Context, server model.MCPServer) ([]model.Offer, 
 }
 
 // Call calls a tool of a server, if it is still the one that was pinned. Errors are of type *Error.
-func (h *Hub) Call(ctx context.Context, server model.MCPServer, tool model.MCPTool, params map[string]any, key string) (any, error) {
+func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPTool, params map[string]any, key string) (any, error) {
 	act := fmt.Sprintf("call %s of %s", tool.Tool, server.Name)
 	s, err := h.session(server)
 	if err != nil {
@@ -127,7 +128,7 @@ func (h *Hub) Call(ctx context.Context, server model.MCPServer, tool model.MCPTo
 	}
 	defer done()
 	if err := same(offers, tool); err != nil {
-		return nil, &Error{act: act, Code: model.CodeToolChanged, Err: err}
+		return nil, &Error{act: act, Code: ideafile.CodeToolChanged, Err: err}
 	}
 	value, failed := c.call(ctx, tool.Tool, params, key)
 	if failed != nil {
@@ -137,7 +138,7 @@ func (h *Hub) Call(ctx context.Context, server model.MCPServer, tool model.MCPTo
 }
 
 // same says how what a server offers now is not what was pinned.
-func same(offers []model.Offer, tool model.MCPTool) error {
+func same(offers []ideafile.MCPToolSpec, tool ideafile.MCPTool) error {
 	for _, o := range offers {
 		if o.Name != tool.Tool {
 			continue

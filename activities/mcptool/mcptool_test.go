@@ -19,7 +19,8 @@ import (
 	"processidea/activities/httptool"
 	"processidea/activities/mcptool"
 	"processidea/activities/mcptool/mcptest"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 func TestMain(m *testing.M) {
@@ -43,20 +44,20 @@ func hub(t *testing.T, commands, hosts string, env map[string]string) *mcptool.H
 }
 
 // program is this test binary as an MCP server.
-func program(words ...string) model.MCPServer {
-	return model.MCPServer{Name: "own", Command: append([]string{os.Args[0], mcptest.Argument}, words...)}
+func program(words ...string) ideafile.MCPServer {
+	return ideafile.MCPServer{Name: "own", Command: append([]string{os.Args[0], mcptest.Argument}, words...)}
 }
 
 // served is an MCP server over HTTP.
-func served(t *testing.T, h http.Handler) (model.MCPServer, string) {
+func served(t *testing.T, h http.Handler) (ideafile.MCPServer, string) {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	return model.MCPServer{Name: "far", URL: s.URL}, strings.TrimPrefix(s.URL, "http://")
+	return ideafile.MCPServer{Name: "far", URL: s.URL}, strings.TrimPrefix(s.URL, "http://")
 }
 
 // pinned lists a server's tools and gives one of them as a process would keep it.
-func pinned(t *testing.T, h *mcptool.Hub, s model.MCPServer, name string) model.MCPTool {
+func pinned(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, name string) ideafile.MCPTool {
 	t.Helper()
 	offers, err := h.List(t.Context(), s)
 	if err != nil {
@@ -64,16 +65,16 @@ func pinned(t *testing.T, h *mcptool.Hub, s model.MCPServer, name string) model.
 	}
 	for _, o := range offers {
 		if o.Name == name {
-			return model.MCPTool{Server: s.Name, Tool: name, Digest: o.Digest()}
+			return ideafile.MCPTool{Server: s.Name, Tool: name, Digest: o.Digest()}
 		}
 	}
 	t.Fatalf("there is no %s in %+v", name, offers)
-	return model.MCPTool{}
+	return ideafile.MCPTool{}
 }
 
-func callOf(t *testing.T, h *mcptool.Hub, s model.MCPServer, name, params string) (any, *mcptool.Error) {
+func callOf(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, name, params string) (any, *mcptool.Error) {
 	t.Helper()
-	in, err := model.DecodeObject([]byte(params))
+	in, err := jsonval.DecodeObject([]byte(params))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func callOf(t *testing.T, h *mcptool.Hub, s model.MCPServer, name, params string
 func TestAToolIsCalledOverHTTPAndAsAProgram(t *testing.T) {
 	far, host := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
 	h := hub(t, os.Args[0]+" *", host, nil)
-	for _, s := range []model.MCPServer{far, program()} {
+	for _, s := range []ideafile.MCPServer{far, program()} {
 		for _, c := range []struct{ tool, params, want string }{
 			{"add", `{"a": 2, "b": 3}`, `{"sum":5}`},
 			{"echo", `{"text": "hello"}`, `"hello"`},
@@ -97,8 +98,8 @@ func TestAToolIsCalledOverHTTPAndAsAProgram(t *testing.T) {
 			{"draw", `{}`, `[{"text":"a dot","type":"text"},{"data":"AQID","mimeType":"image/png","type":"image"}]`},
 		} {
 			value, err := callOf(t, h, s, c.tool, c.params)
-			if err != nil || string(model.Encode(value)) != c.want {
-				t.Errorf("%s: %s(%s) gives %s, %v", s.Name, c.tool, c.params, model.Encode(value), err)
+			if err != nil || string(jsonval.Encode(value)) != c.want {
+				t.Errorf("%s: %s(%s) gives %s, %v", s.Name, c.tool, c.params, jsonval.Encode(value), err)
 			}
 		}
 	}
@@ -107,7 +108,7 @@ func TestAToolIsCalledOverHTTPAndAsAProgram(t *testing.T) {
 func TestWhatAToolSaysWhenItFailsIsTheErrorAndFinal(t *testing.T) {
 	h := hub(t, os.Args[0]+" *", "", nil)
 	_, err := callOf(t, h, program(), "refuse", `{"text": "today"}`)
-	if err == nil || !strings.Contains(err.Error(), "call refuse of own: it is not allowed: today") || err.Retry || err.Code != model.CodeToolFailed {
+	if err == nil || !strings.Contains(err.Error(), "call refuse of own: it is not allowed: today") || err.Retry || err.Code != ideafile.CodeToolFailed {
 		t.Errorf("%+v", err)
 	}
 }
@@ -119,7 +120,7 @@ func TestAnotherFormThanThePinnedOneIsNotCalled(t *testing.T) {
 	tool.Digest = strings.Repeat("0", 64)
 	_, err := h.Call(t.Context(), far, tool, map[string]any{"a": 1, "b": 2}, "")
 	var e *mcptool.Error
-	if !errors.As(err, &e) || e.Code != model.CodeToolChanged || e.Retry || !strings.Contains(err.Error(), "otherwise than when the process was started") {
+	if !errors.As(err, &e) || e.Code != ideafile.CodeToolChanged || e.Retry || !strings.Contains(err.Error(), "otherwise than when the process was started") {
 		t.Errorf("%v", err)
 	}
 	tool.Tool = "gone"
@@ -147,7 +148,7 @@ func TestAToolThatChangesUnderASessionIsFound(t *testing.T) {
 func TestAServerThatEndsIsStartedAgain(t *testing.T) {
 	h := hub(t, os.Args[0]+" *", "", nil)
 	_, err := callOf(t, h, program(), "die", `{}`)
-	if err == nil || err.Code != model.CodeUnknown || !err.Retry {
+	if err == nil || err.Code != ideafile.CodeUnknown || !err.Retry {
 		t.Fatalf("a call in which the server dies gives %+v", err)
 	}
 	if value, err := callOf(t, h, program(), "echo", `{"text": "again"}`); err != nil || value != "again" {
@@ -170,7 +171,7 @@ func TestOneSessionServesManyCallsAtOnce(t *testing.T) {
 	for n := range 20 {
 		wg.Go(func() {
 			v, err := h.Call(t.Context(), far, tool, map[string]any{"a": n, "b": 1}, "")
-			if m, ok := v.(map[string]any); err != nil || !ok || string(model.Encode(m["sum"])) != string(model.Encode(model.Normal(n+1))) {
+			if m, ok := v.(map[string]any); err != nil || !ok || string(jsonval.Encode(m["sum"])) != string(jsonval.Encode(jsonval.Normal(n+1))) {
 				t.Errorf("%d: %v %v", n, v, err)
 			}
 		})
@@ -188,9 +189,9 @@ func TestAQuestionOfAToolIsForAPerson(t *testing.T) {
 	old, oldHost := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
 	far, host := served(t, mcptest.Stateless(mcptest.New("Adds.", &asked)))
 	h := hub(t, os.Args[0]+" *", host+","+oldHost, nil)
-	for _, s := range []model.MCPServer{far, old, program()} {
+	for _, s := range []ideafile.MCPServer{far, old, program()} {
 		_, err := callOf(t, h, s, "book", `{}`)
-		if err == nil || err.Code != model.CodeInputWanted || err.Retry || !strings.Contains(err.Error(), "For how many people?") ||
+		if err == nil || err.Code != ideafile.CodeInputWanted || err.Retry || !strings.Contains(err.Error(), "For how many people?") ||
 			!strings.Contains(err.Error(), `"people":{"type":"integer"}`) {
 			t.Errorf("%s: %+v", s.Name, err)
 		}
@@ -218,7 +219,7 @@ func TestABrokenAnswerOverHTTPLeavesTheOutcomeUnknown(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		}))
 		h := hub(t, "", host, nil)
-		if _, err := callOf(t, h, far, "add", `{"a": 1, "b": 2}`); err == nil || err.Code != model.CodeUnknown {
+		if _, err := callOf(t, h, far, "add", `{"a": 1, "b": 2}`); err == nil || err.Code != ideafile.CodeUnknown {
 			t.Errorf("begun %v: %+v", begun, err)
 		}
 	}

@@ -7,20 +7,21 @@ import (
 	"testing"
 
 	"processidea/activities/mcptool/npmtest"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // These tests call servers that others wrote, in another language, by another SDK.
 
 func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
-	s := model.MCPServer{Name: "every", Command: append(npmtest.Program(t, npmtest.Everything, "mcp-server-everything"), "stdio")}
+	s := ideafile.MCPServer{Name: "every", Command: append(npmtest.Program(t, npmtest.Everything, "mcp-server-everything"), "stdio")}
 	h := hub(t, strings.Join(s.Command, " "), "", nil)
-	idea, problems := model.ParseIdea([]byte(`{"config": {"mcp": {"every": {"command": ["x"]}}}}`))
+	idea, problems := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"every": {"command": ["x"]}}}}`))
 	offers, err := h.List(t.Context(), s)
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
-	f := idea.Furnish(map[string][]model.Offer{"every": offers})
+	f := idea.WithMCPTools(map[string][]ideafile.MCPToolSpec{"every": offers})
 	if len(f.Left) > 0 || len(f.Problems) > 0 || len(f.Tools) < 8 {
 		t.Errorf("%d tools; left out: %v; %v", len(f.Tools), f.Left, f.Problems)
 	}
@@ -38,7 +39,7 @@ func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// It is of an older protocol: its question comes while the call runs.
-	if _, err := callOf(t, h, s, "trigger-elicitation-request", `{}`); err == nil || err.Code != model.CodeInputWanted {
+	if _, err := callOf(t, h, s, "trigger-elicitation-request", `{}`); err == nil || err.Code != ideafile.CodeInputWanted {
 		t.Errorf("%+v", err)
 	}
 }
@@ -51,13 +52,13 @@ func TestTheReferenceServerForFilesReadsAndWrites(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("what stands in a"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := model.MCPServer{Name: "files", Command: append(npmtest.Program(t, npmtest.Filesystem, "mcp-server-filesystem"), dir)}
+	s := ideafile.MCPServer{Name: "files", Command: append(npmtest.Program(t, npmtest.Filesystem, "mcp-server-filesystem"), dir)}
 	h := hub(t, strings.Join(s.Command, " "), "", nil)
-	value, failed := callOf(t, h, s, "read_text_file", string(model.Encode(map[string]any{"path": filepath.Join(dir, "a.txt")})))
-	if failed != nil || !strings.Contains(string(model.Encode(value)), "what stands in a") {
+	value, failed := callOf(t, h, s, "read_text_file", string(jsonval.Encode(map[string]any{"path": filepath.Join(dir, "a.txt")})))
+	if failed != nil || !strings.Contains(string(jsonval.Encode(value)), "what stands in a") {
 		t.Errorf("%v %v", value, failed)
 	}
-	in := string(model.Encode(map[string]any{"path": filepath.Join(dir, "b.txt"), "content": "b"}))
+	in := string(jsonval.Encode(map[string]any{"path": filepath.Join(dir, "b.txt"), "content": "b"}))
 	if _, failed := callOf(t, h, s, "write_file", in); failed != nil {
 		t.Error(failed)
 	}

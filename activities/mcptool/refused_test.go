@@ -13,14 +13,14 @@ import (
 	"processidea/activities/httptool"
 	"processidea/activities/mcptool"
 	"processidea/activities/mcptool/mcptest"
-	"processidea/model"
+	"processidea/model/ideafile"
 )
 
-func refusal(t *testing.T, h *mcptool.Hub, s model.MCPServer, want string) {
+func refusal(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, want string) {
 	t.Helper()
 	_, err := h.List(t.Context(), s)
 	var e *mcptool.Error
-	if !errors.As(err, &e) || e.Code != model.CodeMCPRefused || e.Retry || !strings.Contains(err.Error(), want) {
+	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPRefused || e.Retry || !strings.Contains(err.Error(), want) {
 		t.Errorf("%+v gives %v, want a refusal that says %q", s, err, want)
 	}
 }
@@ -30,7 +30,7 @@ func TestNoProgramRunsThatTheWorkerDoesNotAllow(t *testing.T) {
 	exact := os.Args[0] + " " + mcptest.Argument
 	refusal(t, hub(t, "", "*", nil), program(), "is not in PROCESSIDEA_MCP_COMMANDS")
 	refusal(t, hub(t, "other; "+exact, "", nil), program("and", "more"), "is not in PROCESSIDEA_MCP_COMMANDS")
-	refusal(t, hub(t, exact, "", nil), model.MCPServer{Name: "own", Command: []string{os.Args[0]}}, "is not in PROCESSIDEA_MCP_COMMANDS")
+	refusal(t, hub(t, exact, "", nil), ideafile.MCPServer{Name: "own", Command: []string{os.Args[0]}}, "is not in PROCESSIDEA_MCP_COMMANDS")
 	refusal(t, hub(t, exact+"; *", "", nil), program(), `entry "*" names no program`)
 	preload := program()
 	preload.Env = map[string]string{"LD_PRELOAD": "/tmp/x.so"}
@@ -89,13 +89,13 @@ func TestAServerThatDoesNotStartSaysWhyWithoutItsSecrets(t *testing.T) {
 	h := hub(t, "TOKEN= BROKEN= "+os.Args[0]+" *", "", map[string]string{"SERVER_TOKEN": "the-servers-own-token"})
 	_, err := h.List(t.Context(), s)
 	var e *mcptool.Error
-	if !errors.As(err, &e) || e.Code != model.CodeMCPUnreachable || !e.Retry {
+	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPUnreachable || !e.Retry {
 		t.Fatalf("%+v", err)
 	}
 	if !strings.Contains(err.Error(), "it wrote: ready with [secret SERVER_TOKEN]") || strings.Contains(err.Error(), "own-token") {
 		t.Error(err)
 	}
-	missing := model.MCPServer{Name: "m", Command: []string{"no-such-program-here"}}
+	missing := ideafile.MCPServer{Name: "m", Command: []string{"no-such-program-here"}}
 	if _, err := hub(t, "no-such-program-here", "", nil).List(t.Context(), missing); err == nil || !strings.Contains(err.Error(), "no-such-program-here") {
 		t.Error(err)
 	}
@@ -130,7 +130,7 @@ func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
 	defer cancel()
 	_, err := hub(t, "", host, nil).List(ctx, far)
 	var e *mcptool.Error
-	if !errors.As(err, &e) || e.Code != model.CodeMCPUnreachable || !strings.Contains(err.Error(), "deadline exceeded") {
+	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPUnreachable || !strings.Contains(err.Error(), "deadline exceeded") {
 		t.Errorf("%v", err)
 	}
 }

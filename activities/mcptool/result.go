@@ -6,24 +6,24 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // resultOf is a tool's result: its structured content, else the JSON object or list that its text is, else its text. What
 // is more than text is given as a list of the protocol's content blocks.
 func resultOf(r *mcp.CallToolResult) (any, error) {
 	if r.StructuredContent != nil {
-		return model.Normal(r.StructuredContent), nil
+		return jsonval.Normal(r.StructuredContent), nil
 	}
 	if text, ok := textOf(r.Content); ok {
 		if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
-			if v, err := model.Decode([]byte(text)); err == nil {
+			if v, err := jsonval.Decode([]byte(text)); err == nil {
 				return v, nil
 			}
 		}
 		return text, nil
 	}
-	blocks := model.Normal(r.Content)
+	blocks := jsonval.Normal(r.Content)
 	if blocks == nil {
 		return nil, fmt.Errorf("the result is not JSON")
 	}
@@ -48,5 +48,5 @@ func errorText(r *mcp.CallToolResult, value any) string {
 	if text, ok := textOf(r.Content); ok && text != "" {
 		return text
 	}
-	return string(model.Encode(value))
+	return string(jsonval.Encode(value))
 }

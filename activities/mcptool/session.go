@@ -6,13 +6,13 @@ import (
 	"sync"
 	"time"
 
-	"processidea/model"
+	"processidea/model/ideafile"
 )
 
 // session is the one session with a server. It is made when somebody calls, and made anew when it has broken.
 type session struct {
 	hub    *Hub
-	server model.MCPServer
+	server ideafile.MCPServer
 
 	connecting sync.Mutex // one at a time
 	mu         sync.Mutex
@@ -28,7 +28,7 @@ const (
 )
 
 // offers gives a connection that works, with what the server offers now. done is called when the caller needs it no more.
-func (s *session) offers(ctx context.Context) (c *conn, offers []model.Offer, done func(), err error) {
+func (s *session) offers(ctx context.Context) (c *conn, offers []ideafile.MCPToolSpec, done func(), err error) {
 	s.begin()
 	pause := firstPause
 	for try := 1; ; try++ {

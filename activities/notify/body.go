@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"processidea/model"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 )
 
 // event is what a notice is about, in the words of Standard Webhooks.
@@ -14,13 +15,13 @@ const event = "approvals.changed"
 
 // body is what is posted. Slack documents the fields that its webhooks take, and promises nothing of others: it is sent
 // the text alone.
-func (s *Sender) body(n model.Notices) []byte {
+func (s *Sender) body(n turn.Notices) []byte {
 	text := s.text(n)
 	if s.format == FormatSlack {
-		return model.Encode(map[string]any{"text": slackEscape.Replace(text)})
+		return jsonval.Encode(map[string]any{"text": slackEscape.Replace(text)})
 	}
-	return model.Encode(map[string]any{
-		"type": event, "timestamp": s.now().UTC().Format(time.RFC3339), "text": text, "data": model.Normal(n),
+	return jsonval.Encode(map[string]any{
+		"type": event, "timestamp": s.now().UTC().Format(time.RFC3339), "text": text, "data": jsonval.Normal(n),
 	})
 }
 
@@ -28,7 +29,7 @@ func (s *Sender) body(n model.Notices) []byte {
 var slackEscape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // text says it in lines for people.
-func (s *Sender) text(n model.Notices) string {
+func (s *Sender) text(n turn.Notices) string {
 	name := n.Process
 	if n.Path != "" {
 		name = n.Path + " (" + n.Process + ")"
@@ -69,12 +70,12 @@ func more(n int, what string) []string {
 	return []string{fmt.Sprintf("• %d more %s", n, what)}
 }
 
-func decided(d model.Notice) string {
+func decided(d turn.Notice) string {
 	switch {
 	case d.Decision == "":
 		return "waits no more"
 	case d.By == "":
 		return d.Decision
 	}
-	return d.Decision + " by " + model.Clip(d.By, 80)
+	return d.Decision + " by " + jsonval.Clip(d.By, 80)
 }

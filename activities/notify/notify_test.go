@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"processidea/model"
+	"processidea/model/turn"
 )
 
 const someSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -49,10 +49,10 @@ func sender(t *testing.T, url, format string) *Sender {
 	return s
 }
 
-var sample = model.Notices{
+var sample = turn.Notices{
 	Process: "p 1", Path: "refunds", Awaiting: 2,
-	Waiting: []model.Notice{{Call: "1.1@①", Instance: "①", Tool: "refund", Digest: "d", Allow: []string{"approve"}}},
-	Decided: []model.Notice{{Call: "1.1@②", Instance: "②", Tool: "refund", Decision: "reject", By: "<!channel> & ann"}}, MoreDecided: 3,
+	Waiting: []turn.Notice{{Call: "1.1@①", Instance: "①", Tool: "refund", Digest: "d", Allow: []string{"approve"}}},
+	Decided: []turn.Notice{{Call: "1.1@②", Instance: "②", Tool: "refund", Decision: "reject", By: "<!channel> & ann"}}, MoreDecided: 3,
 }
 
 func TestANoticeIsPostedInBothFormats(t *testing.T) {
@@ -64,7 +64,7 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 	}
 	var body struct {
 		Type, Timestamp, Text string
-		Data                  model.Notices
+		Data                  turn.Notices
 	}
 	if err := json.Unmarshal(got, &body); err != nil || body.Type != "approvals.changed" || body.Data.Waiting[0].Call != "1.1@①" || body.Data.Awaiting != 2 {
 		t.Errorf("%s %v", got, err)

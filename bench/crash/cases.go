@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 	"processidea/rehearsal"
 )
 
@@ -33,7 +33,7 @@ func casesIn(examples string, b *bed) ([]testCase, error) {
 		text, err := os.ReadFile(file)
 		if err == nil {
 			shop := strings.ReplaceAll(string(text), "http://127.0.0.1:8765", b.toolServer.URL+"/shop")
-			c.idea, err = model.DecodeObject([]byte(shop))
+			c.idea, err = jsonval.DecodeObject([]byte(shop))
 		}
 		if err == nil {
 			err = b.llm.learn(c.name, filepath.Join(folder, "replies.jsonl"))
@@ -88,7 +88,7 @@ func effects(b *bed) (testCase, error) {
 	for n := 1; n <= 8; n++ {
 		fmt.Fprintf(&states, `, {"type": "state", "_instance": "%d", "who": "instance %d"}`, n, n)
 	}
-	idea, err := model.DecodeObject([]byte(fmt.Sprintf(effectsIdea, effectsForm, b.toolServer.URL, states.String())))
+	idea, err := jsonval.DecodeObject([]byte(fmt.Sprintf(effectsIdea, effectsForm, b.toolServer.URL, states.String())))
 	if err != nil {
 		return testCase{}, err
 	}
@@ -107,5 +107,5 @@ func (c testCase) file(dir, process string) (string, error) {
 	}
 	idea["context"] = append([]any{said}, context...)
 	file := filepath.Join(dir, process+".json")
-	return file, os.WriteFile(file, model.Encode(idea), 0o600)
+	return file, os.WriteFile(file, jsonval.Encode(idea), 0o600)
 }

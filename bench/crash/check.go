@@ -11,7 +11,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/worker/engine"
 )
@@ -25,7 +25,7 @@ func (r *rehearsed) check(ctx context.Context, p *process) {
 	}
 	good := r.good[p.of.name]
 	if got, want := essence(p), essence(good); got != want {
-		r.figures.broke("the result is that of an undisturbed process", p.id, "%s, not %s", model.Clip(got, 2000), model.Clip(want, 2000))
+		r.figures.broke("the result is that of an undisturbed process", p.id, "%s, not %s", jsonval.Clip(got, 2000), jsonval.Clip(want, 2000))
 	}
 	done := map[string]time.Time{}
 	for token := range p.result.Instances {
@@ -37,7 +37,7 @@ func (r *rehearsed) check(ctx context.Context, p *process) {
 
 // essence is what a process came to, however it came there.
 func essence(p *process) string {
-	text := string(model.Encode(model.Normal([]any{p.result.Status, p.result.Output, p.result.Instances})))
+	text := string(jsonval.Encode(jsonval.Normal([]any{p.result.Status, p.result.Output, p.result.Instances})))
 	return strings.ReplaceAll(text, p.id, "ID")
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 	"processidea/rehearsal"
 )
 
@@ -76,7 +76,7 @@ func (l *llm) choose(prompt string) rehearsal.Reply {
 // taken: then it gives the output alone.
 func (l *llm) next(name, prompt string, last rehearsal.Reply) rehearsal.Reply {
 	if output := solutionOf(last)["output"]; output != nil && len(callsOf(last)) > 0 && planned(prompt, last) {
-		last.Content = string(model.Encode(map[string]any{"calls": []any{}, "output": output}))
+		last.Content = string(jsonval.Encode(map[string]any{"calls": []any{}, "output": output}))
 		return last
 	}
 	for _, r := range l.replies[name] {
@@ -91,7 +91,7 @@ func (l *llm) next(name, prompt string, last rehearsal.Reply) rehearsal.Reply {
 // planned says whether a prompt tells of all Calls of a reply.
 func planned(prompt string, r rehearsal.Reply) bool {
 	for _, c := range callsOf(r) {
-		if !strings.Contains(prompt, string(model.Encode(c))) {
+		if !strings.Contains(prompt, string(jsonval.Encode(c))) {
 			return false
 		}
 	}
@@ -99,7 +99,7 @@ func planned(prompt string, r rehearsal.Reply) bool {
 }
 
 func solutionOf(r rehearsal.Reply) map[string]any {
-	v, err := model.DecodeObject([]byte(r.Content))
+	v, err := jsonval.DecodeObject([]byte(r.Content))
 	if err != nil {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (l *llm) result(name, id string) rehearsal.Reply {
 		call, _ := calls[0].(map[string]any)
 		if _, gives := call["_call"]; gives {
 			call["_call"] = id
-			r.When, r.Content = "", string(model.Encode(map[string]any{"calls": calls, "output": nil}))
+			r.When, r.Content = "", string(jsonval.Encode(map[string]any{"calls": calls, "output": nil}))
 			return r
 		}
 	}

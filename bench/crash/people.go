@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
@@ -33,12 +34,12 @@ func (r *rehearsed) pending(ctx context.Context, id string) []protocol.Approval 
 }
 
 func (r *rehearsed) decide(ctx context.Context, a protocol.Approval) {
-	signal, payload := model.Approve, map[string]any{"call": a.Call, "digest": a.Digest, "by": "crash"}
+	signal, payload := ideafile.Approve, map[string]any{"call": a.Call, "digest": a.Digest, "by": "crash"}
 	if a.Why != "" {
 		r.figures.asked(a.Process + " " + a.Digest)
 		if e := r.tools.effect(protocol.IdempotencyKey(a.Process, a.Instance, a.Call)); e != nil {
-			signal = model.Answer
-			payload["output"], _ = model.Decode([]byte(e.answer))
+			signal = ideafile.Answer
+			payload["output"], _ = jsonval.Decode([]byte(e.answer))
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)

@@ -14,7 +14,8 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/worker/engine"
@@ -59,7 +60,7 @@ func (b *bed) work(t *testing.T, program string) (stop func()) {
 }
 
 // begin starts an example.
-func (b *bed) begin(t *testing.T, id, name string, idea *model.Idea, start protocol.Start) client.WorkflowRun {
+func (b *bed) begin(t *testing.T, id, name string, idea *ideafile.Idea, start protocol.Start) client.WorkflowRun {
 	t.Helper()
 	run, _, err := engine.StartOrAttach(t.Context(), b.client, b.namespace, engine.StartProcess{ID: id, Idea: idea, Start: start, File: name})
 	if err != nil {
@@ -69,7 +70,7 @@ func (b *bed) begin(t *testing.T, id, name string, idea *model.Idea, start proto
 }
 
 // come decides on all that waits for a person, and gives what a process comes to.
-func (b *bed) come(t *testing.T, run client.WorkflowRun) (r model.Result) {
+func (b *bed) come(t *testing.T, run client.WorkflowRun) (r loop.Result) {
 	t.Helper()
 	decided := map[string]bool{}
 	await(t, run.GetID()+" ends", func(ctx context.Context) error {
@@ -78,7 +79,7 @@ func (b *bed) come(t *testing.T, run client.WorkflowRun) (r model.Result) {
 			return err
 		}
 		status, _ := d.TypedSearchAttributes.GetKeyword(statusKey)
-		if status == string(model.StatusPaused) {
+		if status == string(loop.StatusPaused) {
 			t.Fatalf("%s is paused", run.GetID())
 		}
 		awaiting, _ := d.TypedSearchAttributes.GetInt64(awaitingKey)
@@ -101,7 +102,7 @@ var (
 // idle says whether nobody but people is waited for: whoever decides then decides on the same in every run.
 func idle(v protocol.ProcessView) bool {
 	for _, i := range v.Instances {
-		if i.Status == model.InstanceWorking {
+		if i.Status == ideafile.InstanceWorking {
 			return false
 		}
 	}
@@ -125,9 +126,9 @@ func (b *bed) decide(t *testing.T, id string, decided map[string]bool) {
 			continue
 		}
 		decided[a.Digest] = true
-		kind := model.Approve
+		kind := ideafile.Approve
 		if n == 0 && len(v.Approvals) > 1 {
-			kind = model.Reject
+			kind = ideafile.Reject
 		}
 		payload := map[string]any{"call": a.Call, "digest": a.Digest, "by": "ann", "reason": "it was used"}
 		if err := b.client.SignalWorkflow(t.Context(), id, "", kind, payload); err != nil {
@@ -158,7 +159,7 @@ func (b *bed) finds(t *testing.T, id, path string) {
 }
 
 // lost lists the activities that were begun again, or given up, because nobody heard of their worker.
-func (b *bed) lost(t *testing.T, r model.Result) (list []string) {
+func (b *bed) lost(t *testing.T, r loop.Result) (list []string) {
 	t.Helper()
 	ids := []string{r.Process}
 	for token := range r.Instances {

@@ -12,7 +12,8 @@ import (
 
 	"processidea/activities/mcptool/npmtest"
 	"processidea/examples/diamond/shop"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
@@ -76,7 +77,7 @@ func (a around) read(t *testing.T, name, file string) string {
 
 // example gives what a process of an example starts from, as the starter would read it. It skips the test where the
 // example's MCP server cannot be had.
-func (a around) example(t *testing.T, name string) (*model.Idea, protocol.Start) {
+func (a around) example(t *testing.T, name string) (*ideafile.Idea, protocol.Start) {
 	t.Helper()
 	source := decoded(t, a.read(t, name, "idea.json"))
 	messages, _ := source["context"].([]any)
@@ -91,22 +92,22 @@ func (a around) example(t *testing.T, name string) (*model.Idea, protocol.Start)
 	source["context"] = messages
 	config, _ := source["config"].(map[string]any)
 	// On a slow machine a Request would otherwise not wait for the last of two hundred instances.
-	source["config"] = model.Merge(config, map[string]any{"gather": "10m"})
-	idea, problems := model.ReadIdea(source)
+	source["config"] = jsonval.Merge(config, map[string]any{"gather": "10m"})
+	idea, problems := ideafile.ReadIdea(source)
 	if errs := problems.Errors(); len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	if len(idea.Config.MCP) > 0 {
 		command := append(npmtest.Program(t, npmtest.Filesystem, "mcp-server-filesystem"), a.desk)
-		files := map[string]any{"files": map[string]any{"command": model.Normal(command)}}
-		source["config"] = model.Merge(source["config"], map[string]any{"mcp": files})
-		if idea, problems = model.ReadIdea(source); len(problems) > 0 {
+		files := map[string]any{"files": map[string]any{"command": jsonval.Normal(command)}}
+		source["config"] = jsonval.Merge(source["config"], map[string]any{"mcp": files})
+		if idea, problems = ideafile.ReadIdea(source); len(problems) > 0 {
 			t.Fatal(problems)
 		}
 	}
 	delegates := map[string]any{}
 	for _, tool := range idea.Tools {
-		if tool.Delegate != "" && tool.Delegate != model.Anonymous {
+		if tool.Delegate != "" && tool.Delegate != ideafile.Anonymous {
 			delegates[tool.Delegate] = decoded(t, a.read(t, name, tool.Delegate))
 		}
 	}
@@ -115,7 +116,7 @@ func (a around) example(t *testing.T, name string) (*model.Idea, protocol.Start)
 
 func decoded(t *testing.T, text string) map[string]any {
 	t.Helper()
-	v, err := model.DecodeObject([]byte(text))
+	v, err := jsonval.DecodeObject([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

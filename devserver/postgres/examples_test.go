@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"processidea/devserver"
-	"processidea/model"
+	"processidea/model/loop"
 	"processidea/worker/engine"
 )
 
@@ -67,7 +67,7 @@ func (b beds) compare(t *testing.T, name string) {
 			}
 			t.Errorf("on PostgreSQL it comes to something else than on the embedded server:\n%s", d)
 		}
-		if got.Status != model.StatusCompleted || got.Calls.Done == 0 {
+		if got.Status != loop.StatusCompleted || got.Calls.Done == 0 {
 			t.Errorf("it comes to %s with %+v", got.Status, got.Calls)
 		}
 		b.production.finds(t, id, idea.Path)

@@ -10,7 +10,8 @@ import (
 
 	"github.com/wI2L/jsondiff"
 
-	"processidea/model"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -20,7 +21,7 @@ import (
 const asked = 20
 
 // outcome is all that a process has come to, as it can be compared with another one's.
-func (b *bed) outcome(t *testing.T, r model.Result) any {
+func (b *bed) outcome(t *testing.T, r loop.Result) any {
 	t.Helper()
 	calls := map[string]any{}
 	tokens := slices.Sorted(maps.Keys(r.Instances))
@@ -43,7 +44,7 @@ func (b *bed) outcome(t *testing.T, r model.Result) any {
 		}
 		ideas = append(ideas, idea)
 	}
-	return timeless(model.Normal(map[string]any{"result": r, "calls": calls, "ideas": ideas}))
+	return timeless(jsonval.Normal(map[string]any{"result": r, "calls": calls, "ideas": ideas}))
 }
 
 // timeless leaves out when somebody decided.
@@ -77,7 +78,7 @@ func differences(t *testing.T, from, to any) string {
 			fmt.Fprintf(&b, "and %d more", len(patch)-n)
 			break
 		}
-		fmt.Fprintf(&b, "%s %s: %.200s, not %.200s\n", op.Type, op.Path, model.Encode(model.Normal(op.Value)), model.Encode(model.Normal(op.OldValue)))
+		fmt.Fprintf(&b, "%s %s: %.200s, not %.200s\n", op.Type, op.Path, jsonval.Encode(jsonval.Normal(op.Value)), jsonval.Encode(jsonval.Normal(op.OldValue)))
 	}
 	return b.String()
 }

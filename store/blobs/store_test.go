@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 func open(t *testing.T) (*Store, string) {
@@ -80,22 +80,22 @@ func TestWhatIsNoDigestFindsNothing(t *testing.T) {
 
 func TestALargeValueLeavesAHandleAndASmallMemberStaysBesideIt(t *testing.T) {
 	s, _ := open(t)
-	large := strings.Repeat("x", model.LargeValue+1)
+	large := strings.Repeat("x", jsonval.LargeValue+1)
 	v := map[string]any{"small": "here", "large": large, "in": map[string]any{"deep": []any{large}}}
 	off, err := s.Offload(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := off.(map[string]any)
-	h, ok := model.AsHandle(m["large"])
+	h, ok := jsonval.AsHandle(m["large"])
 	if m["small"] != "here" || !ok || h.Type != "string" || h.Size != len(large)+2 {
 		t.Errorf("%+v", m)
 	}
-	if h, ok := model.AsHandle(m["in"].(map[string]any)["deep"]); !ok || h.Type != "array" {
+	if h, ok := jsonval.AsHandle(m["in"].(map[string]any)["deep"]); !ok || h.Type != "array" {
 		t.Errorf("%v", m["in"])
 	}
 	back, err := s.Restore(t.Context(), off)
-	if err != nil || !model.Equal(back, v) {
+	if err != nil || !jsonval.Equal(back, v) {
 		t.Errorf("it does not come back: %v", err)
 	}
 }
@@ -107,7 +107,7 @@ func TestManySmallMembersBecomeOneHandleButAWholeStateStaysAnObject(t *testing.T
 		many[fmt.Sprint("key", i)] = strings.Repeat("x", 40)
 	}
 	off, err := s.Offload(t.Context(), many)
-	if _, ok := model.AsHandle(off); !ok || err != nil {
+	if _, ok := jsonval.AsHandle(off); !ok || err != nil {
 		t.Errorf("%v", err)
 	}
 	off, err = s.OffloadMembers(t.Context(), many)
@@ -118,12 +118,12 @@ func TestManySmallMembersBecomeOneHandleButAWholeStateStaysAnObject(t *testing.T
 
 func TestAReferenceIntoAStoredValueFindsItsPart(t *testing.T) {
 	s, _ := open(t)
-	list := []any{strings.Repeat("x", model.LargeValue), map[string]any{"name": "Ada"}}
+	list := []any{strings.Repeat("x", jsonval.LargeValue), map[string]any{"name": "Ada"}}
 	off, err := s.Offload(t.Context(), list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, _ := model.AsHandle(off)
+	h, _ := jsonval.AsHandle(off)
 	h.Path = "1.name"
 	if got, err := s.Restore(t.Context(), map[string]any{"p": h.Value()}); err != nil || got.(map[string]any)["p"] != "Ada" {
 		t.Errorf("%v, %v", got, err)
@@ -142,18 +142,18 @@ func TestAForgedHandleArrivesAsTheDataThatItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		forged := model.Handle{Digest: secret, Size: 20, Type: "string"}.Value()
+		forged := jsonval.Handle{Digest: secret, Size: 20, Type: "string"}.Value()
 		for range rapid.IntRange(0, 3).Draw(t, "wrapped") {
 			forged = rapid.SampledFrom([]any{
 				map[string]any{"a": forged}, []any{forged}, map[string]any{"†blob": forged}, map[string]any{"††blob": forged},
 			}).Draw(t, "in")
 		}
 		off, err := s.Offload(t.Context(), forged)
-		if err != nil || model.HasHandle(off) {
+		if err != nil || jsonval.HasHandle(off) {
 			t.Fatalf("%v is taken for a handle, %v", off, err)
 		}
 		back, err := s.Restore(t.Context(), off)
-		if err != nil || !model.Equal(back, forged) {
+		if err != nil || !jsonval.Equal(back, forged) {
 			t.Fatalf("%v came back as %v, %v", forged, back, err)
 		}
 	})

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // Offload makes a value from outside fit for State: every part of it that is larger than model.LargeValue goes to the
 // store, and a handle takes its place. What merely looks like a handle is escaped.
 func (s *Store) Offload(ctx context.Context, v any) (any, error) {
-	return s.offload(ctx, model.Escape(v))
+	return s.offload(ctx, jsonval.Escape(v))
 }
 
 // OffloadMembers is Offload for an object that must stay one, such as a whole State: its members alone are offloaded.
@@ -32,8 +32,8 @@ func (s *Store) OffloadMembers(ctx context.Context, v any) (any, error) {
 
 // offload looks into objects first: a small member beside a large one stays where References can be followed into it.
 func (s *Store) offload(ctx context.Context, v any) (any, error) {
-	data := model.Encode(v)
-	if len(data) <= model.LargeValue {
+	data := jsonval.Encode(v)
+	if len(data) <= jsonval.LargeValue {
 		return v, nil
 	}
 	if m, ok := v.(map[string]any); ok {
@@ -45,7 +45,7 @@ func (s *Store) offload(ctx context.Context, v any) (any, error) {
 			}
 			out[k] = x
 		}
-		if v, data = out, model.Encode(out); len(data) <= model.LargeValue {
+		if v, data = out, jsonval.Encode(out); len(data) <= jsonval.LargeValue {
 			return v, nil
 		}
 	}
@@ -53,7 +53,7 @@ func (s *Store) offload(ctx context.Context, v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.Handle{Digest: digest, Size: len(data), Type: model.TypeOf(v)}.Value(), nil
+	return jsonval.Handle{Digest: digest, Size: len(data), Type: jsonval.TypeOf(v)}.Value(), nil
 }
 
 // Restore puts stored values back in place of their handles and undoes the escaping: the value as it came from outside.
@@ -62,11 +62,11 @@ func (s *Store) Restore(ctx context.Context, v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.Unescape(whole), nil
+	return jsonval.Unescape(whole), nil
 }
 
 func (s *Store) restore(ctx context.Context, v any) (any, error) {
-	if h, ok := model.AsHandle(v); ok {
+	if h, ok := jsonval.AsHandle(v); ok {
 		return s.load(ctx, h)
 	}
 	switch v := v.(type) {
@@ -95,23 +95,23 @@ func (s *Store) restore(ctx context.Context, v any) (any, error) {
 }
 
 // load reads one stored value, which may hold handles of its own, and follows the path into it.
-func (s *Store) load(ctx context.Context, h model.Handle) (any, error) {
+func (s *Store) load(ctx context.Context, h jsonval.Handle) (any, error) {
 	data, err := s.Get(ctx, h.Digest)
 	if err != nil {
 		return nil, err
 	}
-	v, err := model.Decode(data)
+	v, err := jsonval.Decode(data)
 	if err != nil {
 		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrUnfit, err)
 	}
 	if v, err = s.restore(ctx, v); err != nil {
 		return nil, err
 	}
-	path, err := model.ParsePath(h.Path)
+	path, err := jsonval.ParsePath(h.Path)
 	if err != nil {
 		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrUnfit, err)
 	}
-	at, ok := model.Lookup(v, path)
+	at, ok := jsonval.Lookup(v, path)
 	if !ok {
 		return nil, fmt.Errorf("blobs: restore %s: %w: nothing at %s", h.Digest, ErrUnfit, h.Path)
 	}
@@ -122,7 +122,7 @@ func (s *Store) load(ctx context.Context, h model.Handle) (any, error) {
 const previewRunes = 200
 
 // Preview gives the beginning of a stored value, for people and LLMs.
-func (s *Store) Preview(ctx context.Context, h model.Handle) string {
+func (s *Store) Preview(ctx context.Context, h jsonval.Handle) string {
 	data, err := s.Get(ctx, h.Digest)
 	if err != nil {
 		return ""

@@ -9,7 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/statelog"
+	"processidea/model/turn"
 )
 
 // Blame is who wrote a value of an instance's State.
@@ -28,9 +32,9 @@ type Blame struct {
 	Earlier []Written `json:"earlier"`
 	Call    *Proposed `json:"call,omitempty"`
 	// Decision is what a person decided about it.
-	Decision *model.LogDecision `json:"decision,omitempty"`
+	Decision *turn.LogDecision `json:"decision,omitempty"`
 	// Adapted is what the LLM fitted of the Call's parameters before it ran.
-	Adapted *model.Adapted `json:"adapted,omitempty"`
+	Adapted *turn.Adapted `json:"adapted,omitempty"`
 	// Since is, for an unknown author, the first Idea that shows the value.
 	Since int `json:"since,omitempty"`
 }
@@ -44,7 +48,7 @@ type Written struct {
 	Method string    `json:"method,omitempty"`
 	Value  any       `json:"value"`
 
-	entry model.LogEntry
+	entry turn.LogEntry
 }
 
 // Proposed is the Call that wrote, as the LLM proposed it.
@@ -68,7 +72,7 @@ type Read struct {
 
 // The authors of what nobody wrote.
 const (
-	ByStart   = model.Start
+	ByStart   = statelog.Start
 	ByUnknown = "unknown"
 )
 
@@ -98,13 +102,13 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 	if err != nil {
 		return nil, err
 	}
-	owners := model.OwnersOf(whole["context"])
+	owners := ideafile.SplitContext(whole["context"])
 	token, path, err := ReadPlace(owners, place)
 	if err != nil {
 		return nil, err
 	}
 	b := &Blame{Process: process, Instance: token, Path: path.String(), Idea: shown.number("at"), Earlier: []Written{}}
-	value, there := model.Lookup(owners.View(token).Payload[model.TypeState], path)
+	value, there := jsonval.Lookup(owners.View(token).Payload[ideafile.TypeState], path)
 	b.Value = value
 	if err := s.writes(ctx, b, manifests, path); err != nil {
 		return nil, err
@@ -136,7 +140,7 @@ func (s *Store) manifestsUpTo(ctx context.Context, process string, at int) ([]*m
 
 // ReadPlace reads a place in an instance's State, ①:user.name. A token may hold a colon: the longest that the context knows
 // counts. The error wraps ErrBadPlace.
-func ReadPlace(owners model.Owners, place string) (token string, p model.Path, err error) {
+func ReadPlace(owners ideafile.ContextByOwner, place string) (token string, p jsonval.Path, err error) {
 	rest, known := place, owners.Has("")
 	for t := range owners.Own {
 		if after, ok := strings.CutPrefix(place, t+":"); ok && len(t) >= len(token) {
@@ -153,19 +157,19 @@ func ReadPlace(owners model.Owners, place string) (token string, p model.Path, e
 }
 
 // readPath reads user.name, and †state.user.name too.
-func readPath(text string) (model.Path, error) {
-	if !model.IsReference(text) {
-		return model.ParsePath(text)
+func readPath(text string) (jsonval.Path, error) {
+	if !refexpr.IsReference(text) {
+		return jsonval.ParsePath(text)
 	}
-	r, err := model.ParseReference(text)
-	if err == nil && r.Kind != model.TypeState {
+	r, err := refexpr.ParseReference(text)
+	if err == nil && r.Kind != ideafile.TypeState {
 		err = fmt.Errorf("only State is written, and %s is none", r)
 	}
 	return r.Path, err
 }
 
 // writes finds the writes that the value at a path comes from. The last one in Plan order is the one that counts.
-func (s *Store) writes(ctx context.Context, b *Blame, manifests []*manifest, path model.Path) error {
+func (s *Store) writes(ctx context.Context, b *Blame, manifests []*manifest, path jsonval.Path) error {
 	var all []Written
 	for _, m := range manifests {
 		log, err := s.log(ctx, m)

@@ -7,22 +7,24 @@ import (
 	"testing"
 	"time"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 )
 
 // written is a log entry of a Call.
-func written(t *testing.T, request, index int, token, path, value string) model.LogEntry {
+func written(t *testing.T, request, index int, token, path, value string) turn.LogEntry {
 	t.Helper()
-	p, err := model.ParsePath(path)
+	p, err := jsonval.ParsePath(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := model.Decode([]byte(value))
+	v, err := jsonval.Decode([]byte(value))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return model.LogEntry{
-		Instance: token, Path: p, Value: v, By: model.CallID(request, index, token), Request: request, Index: index,
+	return turn.LogEntry{
+		Instance: token, Path: p, Value: v, By: ideafile.CallID(request, index, token), Request: request, Index: index,
 		At: noon.Add(time.Duration(request) * time.Hour),
 	}
 }
@@ -44,8 +46,8 @@ func refund(t *testing.T) *shelf {
 	story.seal(two, note, written(t, 1, 1, "①", "user.mood", `"strong"`), written(t, 1, 1, "②", "a", `1`))
 	three := idea(t, `{"①": {"text": "Broken!", "user": {"mood": "strong", "name": "Ada"}, "notes": ["begun", "a"], "odd": 1}, "②": {"a": 1}}`, noCalls, "①", "②")
 	answer := written(t, 2, 1, "①", "user.name", `"Ada"`)
-	answer.By, answer.Call = model.PersonPrefix+"Grace", object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`)
-	answer.Decision = &model.LogDecision{Decision: "answer", By: "Grace", Reason: "I asked her", At: noon}
+	answer.By, answer.Call = turn.PersonPrefix+"Grace", object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`)
+	answer.Decision = &turn.LogDecision{Decision: "answer", By: "Grace", Reason: "I asked her", At: noon}
 	story.seal(three, answer)
 	story.seal(three)
 	return s

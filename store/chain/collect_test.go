@@ -16,7 +16,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"processidea/model"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/store/blobs"
 )
 
@@ -114,7 +115,7 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
 	s := newShelf(t)
 	inner := s.put(t, `"inner"`)
-	outer := s.put(t, string(model.Encode(map[string]any{"a": []any{model.Handle{Digest: inner, Size: 7, Type: "string"}.Value()}})))
+	outer := s.put(t, string(jsonval.Encode(map[string]any{"a": []any{jsonval.Handle{Digest: inner, Size: 7, Type: "string"}.Value()}})))
 	nobodys := s.put(t, `"nobody's"`)
 	s.age(t)
 	c := s.collected(t, Rules{Before: later, Held: &Held{refs: map[string]bool{outer: true, strings.Repeat("0", 64): true}}, Remove: true})
@@ -206,9 +207,9 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 				i := drawnIdea(rt)
 				v := rapid.SampledFrom(values).Draw(rt, "value")
 				i["config"] = map[string]any{"value": v}
-				h, _ := model.AsHandle(v)
+				h, _ := jsonval.AsHandle(v)
 				needed[h.Digest] = needed[h.Digest] || young || open
-				entry := story.entry(i, model.LogEntry{Value: rapid.SampledFrom(values).Draw(rt, "logged")})
+				entry := story.entry(i, turn.LogEntry{Value: rapid.SampledFrom(values).Draw(rt, "logged")})
 				if young {
 					entry.Created = entry.Created.Add(48 * time.Hour)
 				}

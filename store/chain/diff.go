@@ -6,7 +6,8 @@ import (
 
 	"github.com/wI2L/jsondiff"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // Diff is how two Ideas of a process differ.
@@ -74,11 +75,11 @@ func (d *Diff) compare(from, to map[string]any) error {
 	for i, op := range patch {
 		d.Patch[i] = operation(op)
 	}
-	err = d.values("", pick(from, "config", "schema"), pick(to, "config", "schema"), model.Path.String)
+	err = d.values("", pick(from, "config", "schema"), pick(to, "config", "schema"), jsonval.Path.String)
 	if err != nil {
 		return err
 	}
-	return d.contexts(model.OwnersOf(from["context"]), model.OwnersOf(to["context"]))
+	return d.contexts(ideafile.SplitContext(from["context"]), ideafile.SplitContext(to["context"]))
 }
 
 // operation is one step of a JSON Patch.

@@ -11,7 +11,7 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"pgregory.net/rapid"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // compared seals Ideas and compares two of them.
@@ -147,15 +147,15 @@ func TestThePatchOfADiffLeadsFromOneIdeaToTheOther(t *testing.T) {
 		}
 		from, _ := s.Load(context.Background(), process, 1)
 		to, _ := s.Load(context.Background(), process, 2)
-		patch, err := jsonpatch.DecodePatch(model.Encode(d.Patch))
+		patch, err := jsonpatch.DecodePatch(jsonval.Encode(d.Patch))
 		if err != nil {
 			rt.Fatal(err)
 		}
-		got, err := patch.Apply(model.Encode(from))
+		got, err := patch.Apply(jsonval.Encode(from))
 		if err != nil {
 			rt.Fatalf("%s on %s: %v", jsonOf(d.Patch), jsonOf(from), err)
 		}
-		if v, err := decode(got); err != nil || !model.Equal(v, to) {
+		if v, err := decode(got); err != nil || !jsonval.Equal(v, to) {
 			rt.Fatalf("%s leads to %s, %v", jsonOf(d.Patch), got, err)
 		}
 	})

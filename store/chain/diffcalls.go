@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // solved is one Call of an Idea's solution.
@@ -23,12 +24,12 @@ func solutionOf(idea map[string]any) []solved {
 	out := make([]solved, len(calls))
 	for i, raw := range calls {
 		m, _ := raw.(map[string]any)
-		c := solved{call: raw, text: string(model.Encode(raw))}
+		c := solved{call: raw, text: string(jsonval.Encode(raw))}
 		c.instance, _ = m["_instance"].(string)
 		c.tool, _ = m["_tool"].(string)
-		c.place = string(model.Encode([]any{c.instance, c.tool, m["_outputPath"]}))
+		c.place = string(jsonval.Encode([]any{c.instance, c.tool, m["_outputPath"]}))
 		if request > 0 {
-			c.id = model.CallID(request, i+1, "")
+			c.id = ideafile.CallID(request, i+1, "")
 		}
 		out[i] = c
 	}

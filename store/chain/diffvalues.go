@@ -7,13 +7,15 @@ import (
 
 	"github.com/wI2L/jsondiff"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 )
 
 // contexts compares what everybody sees, and then what each instance has for itself.
-func (d *Diff) contexts(from, to model.Owners) error {
+func (d *Diff) contexts(from, to ideafile.ContextByOwner) error {
 	d.messages("", from.Shared, to.Shared)
-	if err := d.values("", from.Everybodys().Payload, to.Everybodys().Payload, reference); err != nil {
+	if err := d.values("", from.SharedView().Payload, to.SharedView().Payload, reference); err != nil {
 		return err
 	}
 	tokens := slices.Clone(to.Tokens)
@@ -27,7 +29,7 @@ func (d *Diff) contexts(from, to model.Owners) error {
 			continue
 		}
 		d.messages(token, from.Own[token], to.Own[token])
-		if err := d.values(token, from.Alone(token).Payload, to.Alone(token).Payload, reference); err != nil {
+		if err := d.values(token, from.OwnView(token).Payload, to.OwnView(token).Payload, reference); err != nil {
 			return err
 		}
 	}
@@ -35,21 +37,21 @@ func (d *Diff) contexts(from, to model.Owners) error {
 }
 
 // reference names a place in the payloads by kind as Calls refer to it.
-func reference(p model.Path) string {
+func reference(p jsonval.Path) string {
 	if len(p) == 0 {
 		return ""
 	}
-	return model.Reference{Kind: p[0], Path: p[1:]}.String()
+	return refexpr.Reference{Kind: p[0], Path: p[1:]}.String()
 }
 
 // messages compares texts and instructions, which have no path: one is there or it is not.
-func (d *Diff) messages(instance string, from, to []model.Message) {
+func (d *Diff) messages(instance string, from, to []ideafile.Message) {
 	for _, side := range []struct {
 		what        string
-		list, other []model.Message
+		list, other []ideafile.Message
 	}{{Removed, from, to}, {Added, to, from}} {
 		for _, m := range side.list {
-			if m.Type != model.TypeText && m.Type != model.TypeInstruction || hasMessage(side.other, m) {
+			if m.Type != ideafile.TypeText && m.Type != ideafile.TypeInstruction || hasMessage(side.other, m) {
 				continue
 			}
 			c := Change{Instance: instance, What: side.what, Path: m.Type, To: m.Text}
@@ -61,12 +63,12 @@ func (d *Diff) messages(instance string, from, to []model.Message) {
 	}
 }
 
-func hasMessage(list []model.Message, m model.Message) bool {
-	return slices.ContainsFunc(list, func(o model.Message) bool { return model.Equal(o.Source, m.Source) })
+func hasMessage(list []ideafile.Message, m ideafile.Message) bool {
+	return slices.ContainsFunc(list, func(o ideafile.Message) bool { return jsonval.Equal(o.Source, m.Source) })
 }
 
 // values compares two objects, place by place.
-func (d *Diff) values(instance string, from, to map[string]any, name func(model.Path) string) error {
+func (d *Diff) values(instance string, from, to map[string]any, name func(jsonval.Path) string) error {
 	patch, err := jsondiff.CompareWithoutMarshal(anyMap(from), anyMap(to))
 	if err != nil {
 		return err
@@ -102,8 +104,8 @@ type places struct {
 
 var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
 
-func (p places) of(op jsondiff.Operation) model.Path {
-	var path model.Path
+func (p places) of(op jsondiff.Operation) jsonval.Path {
+	var path jsonval.Path
 	for step := range strings.SplitSeq(strings.TrimPrefix(op.Path, "/"), "/") {
 		path = append(path, unescapePointer.Replace(step))
 	}
@@ -121,7 +123,7 @@ func (p places) of(op jsondiff.Operation) model.Path {
 	return path
 }
 
-func lookup(v any, p model.Path) any {
-	found, _ := model.Lookup(v, p)
+func lookup(v any, p jsonval.Path) any {
+	found, _ := jsonval.Lookup(v, p)
 	return found
 }

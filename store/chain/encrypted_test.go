@@ -8,7 +8,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
 )
@@ -75,8 +75,8 @@ func TestACollectionOfAnEncryptedStoreTakesWhatNobodyNeedsAlone(t *testing.T) {
 	for n, shelf := range []*shelf{plain, before, s} {
 		inner = append(inner, shelf.put(t, strings.Repeat("x", n+1)))
 	}
-	outer := before.put(t, string(model.Encode([]any{
-		model.Handle{Digest: inner[0], Size: 1, Type: "string"}.Value(), model.Handle{Digest: inner[1], Size: 2, Type: "string"}.Value(),
+	outer := before.put(t, string(jsonval.Encode([]any{
+		jsonval.Handle{Digest: inner[0], Size: 1, Type: "string"}.Value(), jsonval.Handle{Digest: inner[1], Size: 2, Type: "string"}.Value(),
 	})))
 	held := &Held{roots: map[string]bool{"p": true}, refs: map[string]bool{}, opener: s.values.Keys().OpenPayload}
 	if err := held.refer(claimOf(t, s, `{"see":"`+outer+`","and":"`+inner[2]+`"}`)); err != nil {
@@ -115,7 +115,7 @@ func claimOf(t testing.TB, s *shelf, text string) *commonpb.Payload {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &commonpb.Payload{Data: model.Encode(model.Normal(claims[0].ClaimData))}
+	return &commonpb.Payload{Data: jsonval.Encode(jsonval.Normal(claims[0].ClaimData))}
 }
 
 // Who cannot read what refers to a value cannot say that nobody needs it.

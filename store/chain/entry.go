@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/store/blobs"
 )
 
@@ -17,7 +19,7 @@ type Entry struct {
 	// Idea is the whole Idea: meta, config, schema, context, solution. Handles in it stand for values of the store.
 	Idea map[string]any
 	// Log is what changed the instances since the parent.
-	Log     []model.LogEntry
+	Log     []turn.LogEntry
 	Created time.Time
 }
 
@@ -52,13 +54,13 @@ func (e Entry) draft() (draft, error) {
 	for _, k := range stale {
 		delete(d.meta, k)
 	}
-	d.meta["process"], d.meta["at"] = e.Process, model.Normal(e.At)
+	d.meta["process"], d.meta["at"] = e.Process, jsonval.Normal(e.At)
 	if e.Parent != "" {
 		d.meta["parent"] = e.Parent
 	}
 	if len(e.Log) > 0 {
-		d.log = model.LogValue(e.Log)
-		d.meta["log"] = digestOf(model.Encode(d.log))
+		d.log = turn.LogValue(e.Log)
+		d.meta["log"] = digestOf(jsonval.Encode(d.log))
 	}
 	return d, nil
 }
@@ -76,7 +78,7 @@ func (d draft) digest(ctx context.Context, values *blobs.Store) (digest string, 
 	if err != nil {
 		return "", 0, err
 	}
-	model.LendJSON(whole, func(data []byte) { digest, size = digestOf(data), len(data) })
+	jsonval.LendJSON(whole, func(data []byte) { digest, size = digestOf(data), len(data) })
 	return digest, size, nil
 }
 
@@ -98,7 +100,7 @@ func wholeIdea(ctx context.Context, values *blobs.Store, meta, body map[string]a
 func (d draft) counts() Counts {
 	solution, _ := d.body["solution"].(map[string]any)
 	calls, _ := solution["calls"].([]any)
-	c := Counts{Instances: len(model.OwnersOf(d.body["context"]).Tokens), Calls: len(calls)}
+	c := Counts{Instances: len(ideafile.SplitContext(d.body["context"]).Tokens), Calls: len(calls)}
 	log, _ := d.log.([]any)
 	for _, raw := range log {
 		c.Writes++

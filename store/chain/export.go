@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 	"processidea/store/blobs"
 )
 
@@ -46,7 +46,7 @@ func (s *Store) export(ctx context.Context, process string, w io.Writer) error {
 	}
 	last := manifests[len(manifests)-1]
 	head := exportHead{exportFormat, exportVersion, process, len(manifests), last.Digest}
-	if err := writeLine(w, model.Normal(head)); err != nil {
+	if err := writeLine(w, jsonval.Normal(head)); err != nil {
 		return err
 	}
 	x := exporter{Store: s, given: map[string]bool{}}
@@ -63,7 +63,7 @@ func (s *Store) export(ctx context.Context, process string, w io.Writer) error {
 }
 
 func writeLine(w io.Writer, v any) error {
-	_, err := w.Write(append(model.Encode(v), '\n'))
+	_, err := w.Write(append(jsonval.Encode(v), '\n'))
 	return err
 }
 
@@ -117,7 +117,7 @@ func (x *exporter) give(ctx context.Context, v any, values map[string]any) error
 
 // handlesIn lists the digests of the handles that a value holds.
 func handlesIn(v any) (digests []string) {
-	if h, ok := model.AsHandle(v); ok && blobs.IsDigest(h.Digest) {
+	if h, ok := jsonval.AsHandle(v); ok && blobs.IsDigest(h.Digest) {
 		return []string{h.Digest}
 	}
 	switch v := v.(type) {

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 )
 
 func exported(t *testing.T, s *shelf, process string) []byte {
@@ -160,7 +161,7 @@ func TestAValueOfALogIsGivenOnce(t *testing.T) {
 	story := newStory(t, s, "p")
 	value := s.stored(t, "x")
 	for range 3 {
-		story.seal(idea(t, `{"": {}}`, noCalls, ""), model.LogEntry{Value: value, By: "1.1"})
+		story.seal(idea(t, `{"": {}}`, noCalls, ""), turn.LogEntry{Value: value, By: "1.1"})
 	}
 	data := exported(t, s, "p")
 	if n := bytes.Count(data, []byte(`"values":`)); n != 1 || !verifiedExport(t, data).Whole {
@@ -170,7 +171,7 @@ func TestAValueOfALogIsGivenOnce(t *testing.T) {
 
 func TestAnIdeaOfAnotherNumberIsFound(t *testing.T) {
 	i := object(t, `{"meta": {"process": "p", "at": 2}}`)
-	digest := digestOf(model.Encode(i))
+	digest := digestOf(jsonval.Encode(i))
 	i["meta"].(map[string]any)["digest"] = digest
 	lines := jsonOf(exportHead{exportFormat, exportVersion, "p", 1, digest}) + "\n" + jsonOf(map[string]any{"idea": i}) + "\n"
 	r := verifiedExport(t, []byte(lines))

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // lay stores an Idea: as what it differs in from one before it, or whole where it has none, or where reading the deltas
@@ -26,15 +26,15 @@ func (s *Store) lay(ctx context.Context, d draft, at int, digest string, parent 
 func (s *Store) layBody(ctx context.Context, body map[string]any, m *manifest, st, parent *state, size int) (any, error) {
 	under := baseFor(st.at, parent)
 	if under != nil {
-		delta, _ := model.Delta(under.body, body)
-		data := model.Encode(delta)
+		delta, _ := jsonval.Delta(under.body, body)
+		data := jsonval.Encode(delta)
 		if under.bytes+len(data) <= size {
 			m.On, m.Since, m.Steps, m.Bytes = under.at, under.since, under.steps+1, under.bytes+len(data)
 			st.under, st.since, st.steps, st.bytes, st.whole = under, m.Since, m.Steps, m.Bytes, under.whole
 			return s.layDelta(ctx, data, st)
 		}
 	}
-	data := model.Encode(body)
+	data := jsonval.Encode(body)
 	st.whole = len(data)
 	var err error
 	if st.body, err = ownCopy(data); err != nil {
@@ -57,7 +57,7 @@ func (s *Store) layDelta(ctx context.Context, data []byte, st *state) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	body, err := model.Advance(st.under.body, delta)
+	body, err := jsonval.Advance(st.under.body, delta)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func ownCopy(data []byte) (map[string]any, error) {
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("want an object, not %s", model.TypeOf(v))
+		return nil, fmt.Errorf("want an object, not %s", jsonval.TypeOf(v))
 	}
 	return m, nil
 }

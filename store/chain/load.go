@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"processidea/model"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 )
 
 // Load gives an Idea of a process whole, with its digest: a file from which a process can start. The error wraps
@@ -32,7 +33,7 @@ func (s *Store) load(ctx context.Context, m *manifest, known *state) (map[string
 	if err != nil {
 		return nil, st, err
 	}
-	if digestOf(model.Encode(whole)) != m.Digest {
+	if digestOf(jsonval.Encode(whole)) != m.Digest {
 		return nil, st, brokenf(Place(m.text("process"), st.at), "what it leads to has another digest")
 	}
 	return sealed(whole, m.Digest), st, nil
@@ -46,12 +47,12 @@ func sealed(whole map[string]any, digest string) map[string]any {
 }
 
 // log reads what an Idea's log says, after checking that it is the one that the Idea names.
-func (s *Store) log(ctx context.Context, m *manifest) ([]model.LogEntry, error) {
+func (s *Store) log(ctx context.Context, m *manifest) ([]turn.LogEntry, error) {
 	v, err := s.logValue(ctx, m)
 	if err != nil || v == nil {
 		return nil, err
 	}
-	log, err := model.ReadLog(v)
+	log, err := turn.ReadLog(v)
 	if err != nil {
 		return nil, brokenf(Place(m.text("process"), m.number("at")), "%w", err)
 	}
@@ -66,7 +67,7 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 		return nil, nil
 	}
 	v, err := s.unpack(ctx, m.Log)
-	if err == nil && digestOf(model.Encode(v)) != digest {
+	if err == nil && digestOf(jsonval.Encode(v)) != digest {
 		err = errors.New("the log is not the one that meta.log names")
 	}
 	if err != nil {

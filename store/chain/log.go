@@ -4,17 +4,17 @@ import (
 	"context"
 	"fmt"
 
-	"processidea/model"
+	"processidea/model/turn"
 )
 
 // Log gives what the logs of all Ideas of a process say, in order, with every value of the store in its place. The error
 // wraps ErrNoIdea where the process has none.
-func (s *Store) Log(ctx context.Context, process string) ([]model.LogEntry, error) {
+func (s *Store) Log(ctx context.Context, process string) ([]turn.LogEntry, error) {
 	manifests, err := s.manifests(ctx, process)
 	if err != nil {
 		return nil, fmt.Errorf("chain: read the log of %s: %w", process, err)
 	}
-	var all []model.LogEntry
+	var all []turn.LogEntry
 	for _, m := range manifests {
 		log, err := s.wholeLog(ctx, m)
 		if err != nil {
@@ -25,7 +25,7 @@ func (s *Store) Log(ctx context.Context, process string) ([]model.LogEntry, erro
 	return all, nil
 }
 
-func (s *Store) wholeLog(ctx context.Context, m *manifest) ([]model.LogEntry, error) {
+func (s *Store) wholeLog(ctx context.Context, m *manifest) ([]turn.LogEntry, error) {
 	v, err := s.logValue(ctx, m)
 	if err != nil || v == nil {
 		return nil, err
@@ -33,5 +33,5 @@ func (s *Store) wholeLog(ctx context.Context, m *manifest) ([]model.LogEntry, er
 	if v, err = s.values.Restore(ctx, v); err != nil {
 		return nil, err
 	}
-	return model.ReadLog(v)
+	return turn.ReadLog(v)
 }

@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"processidea/model"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/store/blobs"
 )
 
@@ -73,14 +74,14 @@ func (s *shelf) write(t testing.TB, name string, data []byte) {
 // object reads a JSON object.
 func object(t testing.TB, text string) map[string]any {
 	t.Helper()
-	m, err := model.DecodeObject([]byte(text))
+	m, err := jsonval.DecodeObject([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-func jsonOf(v any) string { return string(model.Encode(model.Normal(v))) }
+func jsonOf(v any) string { return string(jsonval.Encode(jsonval.Normal(v))) }
 
 // noon is when the first Idea of every test is made.
 var noon = time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
@@ -124,12 +125,12 @@ func idea(t testing.TB, states, solution string, tokens ...string) map[string]an
 
 const noCalls = `{"calls": [], "output": null}`
 
-func (s *story) entry(idea map[string]any, log ...model.LogEntry) Entry {
+func (s *story) entry(idea map[string]any, log ...turn.LogEntry) Entry {
 	return Entry{Process: s.process, At: s.at + 1, Parent: s.last, Idea: idea, Log: log, Created: noon.Add(time.Duration(s.at) * time.Minute)}
 }
 
 // seal puts the next Idea on the chain.
-func (s *story) seal(idea map[string]any, log ...model.LogEntry) {
+func (s *story) seal(idea map[string]any, log ...turn.LogEntry) {
 	s.t.Helper()
 	sealed, err := s.on.Seal(s.t.Context(), s.entry(idea, log...))
 	if err != nil {
@@ -146,11 +147,11 @@ func (s *story) grow(ideas int) {
 		call := map[string]any{"_tool": "judge", "text": "†state.text", "_outputPath": fmt.Sprintf("step%d", s.at)}
 		i["solution"] = map[string]any{"calls": []any{call}, "output": nil}
 		i["meta"].(map[string]any)["request"] = s.at + 1
-		var log []model.LogEntry
+		var log []turn.LogEntry
 		if n > 0 {
 			key := fmt.Sprintf("step%d", s.at-1)
 			state[key] = strings.Repeat(string(rune('a'+s.at%26)), 1000)
-			log = append(log, model.LogEntry{Path: model.Path{key}, Value: state[key], By: fmt.Sprintf("%d.1", s.at), Request: s.at, Index: 1, At: noon})
+			log = append(log, turn.LogEntry{Path: jsonval.Path{key}, Value: state[key], By: fmt.Sprintf("%d.1", s.at), Request: s.at, Index: 1, At: noon})
 		}
 		whole := make(map[string]any, len(state))
 		for k, v := range state {

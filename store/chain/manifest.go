@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // format is the version of what a manifest looks like.
@@ -45,8 +45,8 @@ type Counts struct {
 // encode gives the canonical bytes of a manifest, with its sum.
 func (m manifest) encode() []byte {
 	m.Sum = ""
-	m.Sum = digestOf(model.Encode(model.Normal(m)))
-	return model.Encode(model.Normal(m))
+	m.Sum = digestOf(jsonval.Encode(jsonval.Normal(m)))
+	return jsonval.Encode(jsonval.Normal(m))
 }
 
 func digestOf(data []byte) string {
@@ -60,7 +60,7 @@ func readManifest(data []byte) (*manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.Equal(model.Encode(v), data) {
+	if !bytes.Equal(jsonval.Encode(v), data) {
 		return nil, errors.New("these are not the bytes that were written: the JSON is not canonical")
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -74,7 +74,7 @@ func readManifest(data []byte) (*manifest, error) {
 	}
 	fields, _ := v.(map[string]any)
 	delete(fields, "sum")
-	if digestOf(model.Encode(fields)) != m.Sum {
+	if digestOf(jsonval.Encode(fields)) != m.Sum {
 		return nil, errors.New("these are not the bytes that were written: the sum does not fit")
 	}
 	return m, nil

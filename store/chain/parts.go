@@ -3,7 +3,8 @@ package chain
 import (
 	"context"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // A node stands in a manifest for a value: {"v": value} as it is, {"p": digest} for a part of its own, {"each": {key:
@@ -26,7 +27,7 @@ const (
 
 // leaf makes a value a part of its own where it is over a size.
 func (s *Store) leaf(ctx context.Context, v any, inline int) (any, error) {
-	data := model.Encode(v)
+	data := jsonval.Encode(v)
 	if len(data) <= inline {
 		return map[string]any{nodeValue: v}, nil
 	}
@@ -74,7 +75,7 @@ func (s *Store) members(ctx context.Context, m map[string]any) (any, error) {
 func (s *Store) runs(ctx context.Context, messages []any) (any, error) {
 	runs, from, size := []any{}, 0, 0
 	for i, m := range messages {
-		size += len(model.Encode(m))
+		size += len(jsonval.Encode(m))
 		if i+1 < len(messages) && size < runBytes && changing(m) == changing(messages[i+1]) {
 			continue
 		}
@@ -95,8 +96,8 @@ func (s *Store) runs(ctx context.Context, messages []any) (any, error) {
 func changing(message any) bool {
 	m, _ := message.(map[string]any)
 	switch m["type"] {
-	case model.TypeState, model.TypePlan, model.TypeError:
+	case ideafile.TypeState, ideafile.TypePlan, ideafile.TypeError:
 		return true
 	}
-	return m["kind"] == model.TypeState
+	return m["kind"] == ideafile.TypeState
 }

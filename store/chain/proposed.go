@@ -4,7 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/turn"
 )
 
 // propose finds the Call that wrote, as the LLM proposed it. What a person wrote by themselves has none.
@@ -13,7 +16,7 @@ func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) er
 	if _, person := e.Person(); person && e.Call == nil {
 		return nil
 	}
-	p := &Proposed{ID: model.CallID(e.Request, e.Index, e.Instance), Request: e.Request, Written: e.Call, Reads: []Read{}}
+	p := &Proposed{ID: ideafile.CallID(e.Request, e.Index, e.Instance), Request: e.Request, Written: e.Call, Reads: []Read{}}
 	b.Call = p
 	var logged *manifest
 	for _, m := range manifests {
@@ -33,7 +36,7 @@ func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) er
 }
 
 // proposedIn takes the Call from the solution of its Request's Idea, where the log does not hold it.
-func (s *Store) proposedIn(ctx context.Context, p *Proposed, e model.LogEntry, m *manifest) error {
+func (s *Store) proposedIn(ctx context.Context, p *Proposed, e turn.LogEntry, m *manifest) error {
 	if p.Written != nil {
 		return nil
 	}
@@ -48,7 +51,7 @@ func (s *Store) proposedIn(ctx context.Context, p *Proposed, e model.LogEntry, m
 }
 
 // reads looks the References of a Call up in the Idea whose log tells of its write.
-func (s *Store) reads(ctx context.Context, p *Proposed, e model.LogEntry, call map[string]any, m *manifest) error {
+func (s *Store) reads(ctx context.Context, p *Proposed, e turn.LogEntry, call map[string]any, m *manifest) error {
 	references := referencesIn(call)
 	if len(references) == 0 {
 		return nil
@@ -57,29 +60,29 @@ func (s *Store) reads(ctx context.Context, p *Proposed, e model.LogEntry, call m
 	if err != nil {
 		return err
 	}
-	payload := model.OwnersOf(whole["context"]).View(e.Instance).Payload
+	payload := ideafile.SplitContext(whole["context"]).View(e.Instance).Payload
 	for _, r := range references {
 		read := Read{Reference: r.String()}
-		read.Value, read.Found = model.Lookup(payload[r.Kind], r.Path)
+		read.Value, read.Found = jsonval.Lookup(payload[r.Kind], r.Path)
 		p.Reads = append(p.Reads, read)
 	}
 	return nil
 }
 
 // referencesIn lists the References in a Call's parameters. A bad one stands in the Call as it was written.
-func referencesIn(call map[string]any) []model.Reference {
+func referencesIn(call map[string]any) []refexpr.Reference {
 	params := map[string]any{}
 	for k, v := range call {
 		if !strings.HasPrefix(k, "_") {
 			params[k] = v
 		}
 	}
-	references, _ := model.References(params)
+	references, _ := refexpr.References(params)
 	return references
 }
 
 // unlogged says of a value that no log tells of whether it stood there from the beginning, and else since when.
-func (s *Store) unlogged(ctx context.Context, b *Blame, manifests []*manifest, path model.Path) error {
+func (s *Store) unlogged(ctx context.Context, b *Blame, manifests []*manifest, path jsonval.Path) error {
 	var tip *state
 	for _, m := range manifests {
 		whole, next, err := s.load(ctx, m, tip)
@@ -87,9 +90,9 @@ func (s *Store) unlogged(ctx context.Context, b *Blame, manifests []*manifest, p
 			return err
 		}
 		tip = next
-		value, there := model.Lookup(model.OwnersOf(whole["context"]).View(b.Instance).Payload[model.TypeState], path)
+		value, there := jsonval.Lookup(ideafile.SplitContext(whole["context"]).View(b.Instance).Payload[ideafile.TypeState], path)
 		switch {
-		case !there || !model.Equal(value, b.Value):
+		case !there || !jsonval.Equal(value, b.Value):
 			b.Since = 0
 		case b.Since == 0:
 			b.Since = m.number("at")

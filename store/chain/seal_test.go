@@ -13,7 +13,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 )
 
 // load gives an Idea and checks that its digest is that of its canonical bytes.
@@ -26,7 +28,7 @@ func (s *shelf) load(t rapid.TB, process string, at int) map[string]any {
 	meta := whole["meta"].(map[string]any)
 	digest := meta["digest"]
 	delete(meta, "digest")
-	if sum := sha256.Sum256(model.Encode(whole)); hex.EncodeToString(sum[:]) != digest {
+	if sum := sha256.Sum256(jsonval.Encode(whole)); hex.EncodeToString(sum[:]) != digest {
 		t.Fatalf("Idea %d says that it is %v and is %x", at, digest, sum)
 	}
 	return whole
@@ -40,7 +42,7 @@ func TestAnIdeaComesBackWholeWithItsMetaAndDigest(t *testing.T) {
 	given["meta"].(map[string]any)["parent"] = "that of the file that the process started from"
 	story.seal(given)
 	first := story.last
-	story.seal(given, model.LogEntry{Instance: "①", Path: model.Path{"n"}, Value: 5, By: "1.1@①", Request: 1, Index: 1})
+	story.seal(given, turn.LogEntry{Instance: "①", Path: jsonval.Path{"n"}, Value: 5, By: "1.1@①", Request: 1, Index: 1})
 
 	got := s.cold(t).load(t, "p", 2)
 	meta := got["meta"].(map[string]any)
@@ -55,7 +57,7 @@ func TestAnIdeaComesBackWholeWithItsMetaAndDigest(t *testing.T) {
 	}
 	delete(got, "meta")
 	delete(given, "meta")
-	if !model.Equal(got, given) {
+	if !jsonval.Equal(got, given) {
 		t.Errorf("it came back as %s", jsonOf(got))
 	}
 	if _, has := s.load(t, "p", 1)["meta"].(map[string]any)["parent"]; has {
@@ -65,7 +67,7 @@ func TestAnIdeaComesBackWholeWithItsMetaAndDigest(t *testing.T) {
 
 func TestLargeValuesStandWholeInTheIdeaAndOnceInTheStore(t *testing.T) {
 	s := newShelf(t)
-	large := strings.Repeat("x", 2*model.LargeValue)
+	large := strings.Repeat("x", 2*jsonval.LargeValue)
 	lookalike := map[string]any{"†blob": map[string]any{"digest": strings.Repeat("0", 64)}}
 	state, err := s.values.OffloadMembers(t.Context(), map[string]any{"large": large, "odd": lookalike})
 	if err != nil {
@@ -82,7 +84,7 @@ func TestLargeValuesStandWholeInTheIdeaAndOnceInTheStore(t *testing.T) {
 	}
 	got := s.cold(t).load(t, "p", 3)
 	back := got["context"].([]any)[2].(map[string]any)["state"].(map[string]any)
-	if back["large"] != large || !model.Equal(back["odd"], lookalike) {
+	if back["large"] != large || !jsonval.Equal(back["odd"], lookalike) {
 		t.Error("the values came back as others")
 	}
 }
@@ -108,7 +110,7 @@ func TestSealingTheSameAgainChangesNothing(t *testing.T) {
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	story.grow(2)
-	again := story.entry(idea(t, `{"①": {"a": 1}}`, noCalls, "①"), model.LogEntry{Path: model.Path{"a"}, Value: 1, By: "1.1"})
+	again := story.entry(idea(t, `{"①": {"a": 1}}`, noCalls, "①"), turn.LogEntry{Path: jsonval.Path{"a"}, Value: 1, By: "1.1"})
 	first, err := s.Seal(t.Context(), again)
 	if err != nil {
 		t.Fatal(err)
@@ -211,10 +213,10 @@ func TestTenThousandInstancesAreSealedAndLoaded(t *testing.T) {
 	i := idea(t, jsonOf(states), noCalls, tokens...)
 	story.seal(i)
 	start := s.bytes(t)
-	var log []model.LogEntry
+	var log []turn.LogEntry
 	for _, token := range tokens {
 		states[token].(map[string]any)["done"] = true
-		log = append(log, model.LogEntry{Instance: token, Path: model.Path{"done"}, Value: true, By: model.CallID(1, 1, token), Request: 1, Index: 1})
+		log = append(log, turn.LogEntry{Instance: token, Path: jsonval.Path{"done"}, Value: true, By: ideafile.CallID(1, 1, token), Request: 1, Index: 1})
 	}
 	after := idea(t, jsonOf(states), noCalls, tokens...)
 	story.seal(after, log...)
@@ -222,7 +224,7 @@ func TestTenThousandInstancesAreSealedAndLoaded(t *testing.T) {
 		t.Errorf("a word for each of them is %d bytes", grown)
 	}
 	got := s.cold(t).load(t, "p", 2)
-	if !model.Equal(got["context"], after["context"]) {
+	if !jsonval.Equal(got["context"], after["context"]) {
 		t.Error("they came back as others")
 	}
 }
@@ -294,7 +296,7 @@ func TestWhatAnotherWorkerSealedMeanwhileIsReadAnew(t *testing.T) {
 	story.last = other.Digest
 	third := idea(t, `{"": {"n": 3, "more": "yes"}}`, noCalls, "")
 	story.seal(third)
-	if got := a.cold(t).load(t, "p", 3); !model.Equal(got["context"], third["context"]) {
+	if got := a.cold(t).load(t, "p", 3); !jsonval.Equal(got["context"], third["context"]) {
 		t.Errorf("it came back as %s", jsonOf(got["context"]))
 	}
 }
@@ -367,7 +369,7 @@ func TestWhateverIsSealedComesBack(t *testing.T) {
 			delete(got, "meta")
 			body := restored.(map[string]any)
 			delete(body, "meta")
-			if !model.Equal(got, body) {
+			if !jsonval.Equal(got, body) {
 				rt.Fatalf("Idea %d was sealed as %s and came back as %s", n+1, jsonOf(body), jsonOf(got))
 			}
 		}

@@ -3,7 +3,7 @@ package chain
 import (
 	"context"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // state is the body of an Idea in memory, and those that it comes from: it shares with them what has not changed.
@@ -62,16 +62,16 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 		if st.under, err = s.under(ctx, m, known); err != nil {
 			return nil, err
 		}
-		if body, err = model.Advance(st.under.body, node); err != nil {
+		if body, err = jsonval.Advance(st.under.body, node); err != nil {
 			return nil, brokenf(Place(process, at), "it does not fit Idea %d: %w", m.On, err)
 		}
 		st.whole = st.under.whole
 	} else {
-		st.whole = len(model.Encode(body))
+		st.whole = len(jsonval.Encode(body))
 	}
 	var ok bool
 	if st.body, ok = body.(map[string]any); !ok {
-		return nil, brokenf(Place(process, at), "an Idea is an object, not %s", model.TypeOf(body))
+		return nil, brokenf(Place(process, at), "an Idea is an object, not %s", jsonval.TypeOf(body))
 	}
 	return st, nil
 }

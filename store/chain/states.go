@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/statelog"
 	"processidea/protocol"
 )
 
@@ -14,10 +15,10 @@ func (s *Store) States(ctx context.Context, process string, at protocol.Sealed) 
 	if err != nil {
 		return nil, fmt.Errorf("chain: read the States of Idea %d of %s: %w", at.At, process, err)
 	}
-	owners := model.OwnersOf(st.body["context"])
+	owners := ideafile.SplitContext(st.body["context"])
 	states := make(map[string]any, len(owners.Tokens))
 	for _, token := range owners.Tokens {
-		states[token] = model.NewState(owners.View(token).Payload[model.TypeState]).Value()
+		states[token] = statelog.New(owners.View(token).Payload[ideafile.TypeState]).Value()
 	}
 	return states, nil
 }

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 	"processidea/store/blobs"
 )
 
@@ -33,7 +33,7 @@ func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	if runs, ok := m[nodeRuns].([]any); ok && len(m) == 1 {
 		return s.unpackRuns(ctx, runs)
 	}
-	return nil, fmt.Errorf("%s stands for no value", model.Clip(string(model.Encode(node)), 80))
+	return nil, fmt.Errorf("%s stands for no value", jsonval.Clip(string(jsonval.Encode(node)), 80))
 }
 
 func (s *Store) unpackRuns(ctx context.Context, runs []any) (any, error) {
@@ -45,7 +45,7 @@ func (s *Store) unpackRuns(ctx context.Context, runs []any) (any, error) {
 		}
 		run, ok := v.([]any)
 		if !ok {
-			return nil, fmt.Errorf("a run of Messages is a list, not %s", model.TypeOf(v))
+			return nil, fmt.Errorf("a run of Messages is a list, not %s", jsonval.TypeOf(v))
 		}
 		out = append(out, run...)
 	}

@@ -4,14 +4,14 @@ import (
 	"maps"
 	"slices"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // join puts a key behind a path, as people read it.
 func join(path, key string) string {
-	p := model.Path{key}.String()
+	p := jsonval.Path{key}.String()
 	if path == "" || p[0] == '[' {
 		return path + p
 	}

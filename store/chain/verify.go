@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // Verify checks a whole chain from what lies in the store: that the Ideas are numbered without a gap and each names the
@@ -164,7 +164,7 @@ func (v *verifier) idea(ctx context.Context, m *manifest) error {
 	}
 	place := Place(v.process, at)
 	switch counts := (draft{m.Meta, st.body, log}).counts(); {
-	case digestOf(model.Encode(whole)) != m.Digest:
+	case digestOf(jsonval.Encode(whole)) != m.Digest:
 		v.report.add(at, place, "the Idea has another digest than it says")
 	case counts != m.Counts:
 		v.report.add(at, place, "it holds %+v and says %+v", counts, m.Counts)

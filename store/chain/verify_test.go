@@ -13,7 +13,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"processidea/model"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 )
 
 func (s *shelf) verified(t rapid.TB, process string) *Report {
@@ -28,12 +29,12 @@ func (s *shelf) verified(t rapid.TB, process string) *Report {
 // stored puts a value into the store and gives the handle that stands for it. What counts is not its size.
 func (s *shelf) stored(t rapid.TB, value any) any {
 	t.Helper()
-	data := model.Encode(value)
+	data := jsonval.Encode(value)
 	digest, err := s.values.Put(context.Background(), data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return model.Handle{Digest: digest, Size: len(data), Type: model.TypeOf(value)}.Value()
+	return jsonval.Handle{Digest: digest, Size: len(data), Type: jsonval.TypeOf(value)}.Value()
 }
 
 // smallChain is a chain that has one of everything: parts, deltas, values in values, logs with values.
@@ -44,8 +45,8 @@ func smallChain(t *testing.T) *shelf {
 	story.grow(3)
 	i := idea(t, `{"①": {"a": 1}}`, noCalls, "①")
 	i["context"].([]any)[2].(map[string]any)["state"] = map[string]any{"nested": value, "long": strings.Repeat("z", ownInline)}
-	story.seal(i, model.LogEntry{Instance: "①", Path: model.Path{"nested"}, Value: value, By: "1.1@①"},
-		model.LogEntry{Instance: "①", Path: model.Path{"long"}, Value: strings.Repeat("z", ownInline), By: "person:Ada"})
+	story.seal(i, turn.LogEntry{Instance: "①", Path: jsonval.Path{"nested"}, Value: value, By: "1.1@①"},
+		turn.LogEntry{Instance: "①", Path: jsonval.Path{"long"}, Value: strings.Repeat("z", ownInline), By: "person:Ada"})
 	story.seal(i)
 	return s
 }

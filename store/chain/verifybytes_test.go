@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 )
 
 // classOf names what a byte is in JSON.
@@ -78,7 +79,7 @@ func forkedChain(t *testing.T) *shelf {
 	story := newStory(t, s, "fork")
 	for n := range 3 {
 		i["meta"].(map[string]any)["request"] = n + 2
-		story.seal(i, model.LogEntry{Instance: "③", Path: model.Path{"v"}, Value: value, By: "1.1@③", At: noon})
+		story.seal(i, turn.LogEntry{Instance: "③", Path: jsonval.Path{"v"}, Value: value, By: "1.1@③", At: noon})
 	}
 	return s
 }

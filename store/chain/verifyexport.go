@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 	"processidea/store/blobs"
 )
 
@@ -79,7 +79,7 @@ func (v *exportVerifier) checkLine(data []byte) error {
 		return err
 	}
 	line, ok := value.(map[string]any)
-	if !ok || !bytes.Equal(model.Encode(value), text) {
+	if !ok || !bytes.Equal(jsonval.Encode(value), text) {
 		return errors.New("these are not the bytes that were written: the JSON is not canonical")
 	}
 	if v.line == 1 {
@@ -92,7 +92,7 @@ func (v *exportVerifier) readHead(line map[string]any, text []byte) error {
 	if err := json.Unmarshal(text, &v.head); err != nil {
 		return err
 	}
-	if !model.Equal(line, model.Normal(v.head)) || v.head.Format != exportFormat || v.head.Version != exportVersion {
+	if !jsonval.Equal(line, jsonval.Normal(v.head)) || v.head.Format != exportFormat || v.head.Version != exportVersion {
 		return fmt.Errorf("this is no head of an export of version %d", exportVersion)
 	}
 	return nil
@@ -103,12 +103,12 @@ func (v *exportVerifier) idea(line map[string]any) error {
 	meta, _ := idea["meta"].(map[string]any)
 	digest, _ := meta["digest"].(string)
 	delete(meta, "digest")
-	if digestOf(model.Encode(idea)) != digest {
+	if digestOf(jsonval.Encode(idea)) != digest {
 		return errors.New("the Idea has another digest than it says")
 	}
 	for _, k := range sortedKeys(line) {
 		if k != "idea" && k != "log" && k != "values" {
-			return fmt.Errorf("an Idea's line has no %q", model.Clip(k, 40))
+			return fmt.Errorf("an Idea's line has no %q", jsonval.Clip(k, 40))
 		}
 	}
 	if err := v.link(meta); err != nil {
@@ -146,7 +146,7 @@ func (v *exportVerifier) link(meta map[string]any) error {
 // log checks an Idea's log, and the values that were given for its handles.
 func (v *exportVerifier) log(meta, line map[string]any) error {
 	log, has := line["log"]
-	if named, names := meta["log"]; has != names || has && digestOf(model.Encode(log)) != named {
+	if named, names := meta["log"]; has != names || has && digestOf(jsonval.Encode(log)) != named {
 		return errors.New("the log is not the one that meta.log names")
 	}
 	v.need(log)
@@ -155,8 +155,8 @@ func (v *exportVerifier) log(meta, line map[string]any) error {
 		return errors.New("its values are no object by digest")
 	}
 	for digest, value := range values {
-		if digestOf(model.Encode(value)) != digest {
-			return fmt.Errorf("the value %s: %w", model.Clip(digest, 64), blobs.ErrChanged)
+		if digestOf(jsonval.Encode(value)) != digest {
+			return fmt.Errorf("the value %s: %w", jsonval.Clip(digest, 64), blobs.ErrChanged)
 		}
 		v.given[digest] = true
 		v.need(value)

@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/model"
+	"processidea/model/ideafile"
 	"processidea/protocol"
 	"processidea/store/encryption"
 )
@@ -27,7 +27,7 @@ var SearchAttributes = map[string]enumspb.IndexedValueType{
 type StartProcess struct {
 	ID    string
 	Start protocol.Start
-	Idea  *model.Idea
+	Idea  *ideafile.Idea
 	// File is the digest of what the process is started from; a second start with another one is refused.
 	File string
 }

@@ -13,7 +13,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"processidea/activities"
-	"processidea/model"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 )
 
 // What spans say that no convention has a name for.
@@ -87,8 +88,8 @@ func (t *Traces) Call(ctx context.Context, c activities.CallSeen) (context.Conte
 }
 
 // toolType is in the words of the conventions: an extension calls something outside.
-func toolType(k model.Kind) string {
-	if k == model.KindHTTP || k == model.KindMCP {
+func toolType(k ideafile.Kind) string {
+	if k == ideafile.KindHTTP || k == ideafile.KindMCP {
 		return "extension"
 	}
 	return "function"
@@ -112,7 +113,7 @@ func (t *Traces) process(r processRun) {
 	}
 	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.path), trace.WithTimestamp(r.began), trace.WithAttributes(
 		semconv.GenAIOperationNameInvokeWorkflow, semconv.GenAIWorkflowName(r.path), keyProcess.String(r.id)))
-	good := string(model.StatusCompleted)
+	good := string(loop.StatusCompleted)
 	if r.outcome == continued {
 		good = continued
 	}

@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -64,13 +64,13 @@ func outcome(err error) string {
 	var app *temporal.ApplicationError
 	switch {
 	case err == nil:
-		return string(model.StatusCompleted)
+		return string(loop.StatusCompleted)
 	case workflow.IsContinueAsNewError(err):
 		return continued
 	case temporal.IsCanceledError(err):
-		return string(model.StatusCancelled)
+		return string(loop.StatusCancelled)
 	case errors.As(err, &app) && app.Type() != "":
 		return app.Type()
 	}
-	return string(model.StatusFailed)
+	return string(loop.StatusFailed)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // maxOutput is how large the form of a result may be, in bytes of JSON: every Request tells it to the LLM.
@@ -26,7 +26,7 @@ func (t *tool) readAnswer() error {
 		}
 		forms = append(forms, form)
 	}
-	if len(forms) == 0 || len(forms) == 1 && model.Equal(forms[0], nothing) {
+	if len(forms) == 0 || len(forms) == 1 && jsonval.Equal(forms[0], nothing) {
 		return nil
 	}
 	t.output = t.fit("the form of its result", maxOutput, func(c *converter) any {

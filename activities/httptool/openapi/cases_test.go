@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"processidea/activities/httptool/openapi"
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // written is a document of one path, with what else is said.
@@ -36,7 +36,7 @@ func one(t *testing.T, method, path, operation, components string) (tool map[str
 	return tool, r.Notes, nil
 }
 
-func encoded(v any) string { return string(model.Encode(v)) }
+func encoded(v any) string { return string(jsonval.Encode(v)) }
 
 func TestADocumentThatLeavesItselfIsRefusedAndNothingIsLoaded(t *testing.T) {
 	asked := 0

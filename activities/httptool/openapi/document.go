@@ -11,7 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-openapi/jsonpointer"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // document is an OpenAPI document, typed and as the tree in which its references are found.
@@ -46,7 +46,7 @@ func load(data []byte) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.root, err = model.Decode(text); err != nil {
+	if d.root, err = jsonval.Decode(text); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -101,5 +101,5 @@ func raw(s *openapi3.SchemaRef) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.Decode(text)
+	return jsonval.Decode(text)
 }

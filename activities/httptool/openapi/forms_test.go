@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"processidea/activities/httptool/openapi"
-	"processidea/model"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
 )
 
 func TestAParameterIsSentInTheFormItsDocumentWants(t *testing.T) {
@@ -193,15 +194,15 @@ func TestAFormThatIsTooLargeIsCutAndHoldsAllThatTheWholeDid(t *testing.T) {
 	if n := len(encoded(tool["_output"])); n > 8<<10 || !strings.Contains(encoded(tool["_output"]), `"m59":{"description":"number 59","type":"object"}`) {
 		t.Errorf("%d bytes: %s", n, encoded(tool["_output"]))
 	}
-	form, err := model.CompileSchema(tool["_output"])
+	form, err := jsonschema.CompileSchema(tool["_output"])
 	if err != nil {
 		t.Fatal(err)
 	}
-	deep, _ := model.Decode([]byte(`[{"m1": {"m2": {"m3": {"any": 1}}}}]`))
+	deep, _ := jsonval.Decode([]byte(`[{"m1": {"m2": {"m3": {"any": 1}}}}]`))
 	if err := form.Validate(deep); err != nil {
 		t.Error(err)
 	}
-	if wrong, _ := model.Decode([]byte(`[{"m1": 5}]`)); form.Validate(wrong) == nil {
+	if wrong, _ := jsonval.Decode([]byte(`[{"m1": 5}]`)); form.Validate(wrong) == nil {
 		t.Error("what is left of the form says nothing")
 	}
 }

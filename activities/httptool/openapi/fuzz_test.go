@@ -7,7 +7,8 @@ import (
 
 	"processidea/activities/httptool"
 	"processidea/activities/httptool/openapi"
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
 )
 
 func FuzzNoDocumentBreaksTheImportAndEveryToolOfItIsOne(f *testing.F) {
@@ -27,8 +28,8 @@ func FuzzNoDocumentBreaksTheImportAndEveryToolOfItIsOne(f *testing.F) {
 			return
 		}
 		for name, v := range r.Tools {
-			var ps model.Problems
-			model.ReadTool(name, v, "$", &ps)
+			var ps diag.Problems
+			ideafile.ReadTool(name, v, "$", &ps)
 			spec, err := httptool.ParseSpec(v.(map[string]any)["_activity"].(map[string]any)["http"])
 			if len(ps.Errors()) > 0 || err != nil {
 				t.Fatalf("%s: %s, %v", name, ps, err)

@@ -10,7 +10,8 @@ import (
 	"strings"
 
 	"processidea/activities/httptool"
-	"processidea/model"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
 )
 
 // Options say what is made of a document.
@@ -140,10 +141,10 @@ func some(all []*operation) string {
 
 // verify says what the model or the HTTP tool would say against a Tool.
 func (t *tool) verify() error {
-	var ps model.Problems
+	var ps diag.Problems
 	tree := t.tree()
 	delete(tree, "_approval")
-	model.ReadTool(t.op.tool, tree, "$", &ps)
+	ideafile.ReadTool(t.op.tool, tree, "$", &ps)
 	if errs := ps.Errors(); len(errs) > 0 {
 		return errs
 	}

@@ -17,7 +17,10 @@ import (
 	"processidea/activities/httptool"
 	"processidea/activities/httptool/openapi"
 	"processidea/activities/tools"
-	"processidea/model"
+	"processidea/model/check"
+	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -67,7 +70,7 @@ func TestADocumentBecomesTheseTools(t *testing.T) {
 func TestWhatIsImportedPassesTheCheck(t *testing.T) {
 	for _, name := range documents {
 		r := imported(t, document(t, name), openapi.Options{Approve: openapi.ApproveNone})
-		idea, problems := model.ReadIdea(map[string]any{
+		idea, problems := ideafile.ReadIdea(map[string]any{
 			"schema":  map[string]any{"tools": r.Tools},
 			"context": []any{map[string]any{"type": "text", "text": "Look after the pets."}},
 		})
@@ -75,11 +78,11 @@ func TestWhatIsImportedPassesTheCheck(t *testing.T) {
 			t.Fatalf("%s: %s", name, errs)
 		}
 		bound := activities.Bind(idea, tools.NewRegistry())
-		if problems := append(bound.Problems, model.Check(idea, bound.Bindings)...).Errors(); len(problems) > 0 {
+		if problems := append(bound.Problems, check.Check(idea, bound.Bindings)...).Errors(); len(problems) > 0 {
 			t.Errorf("%s: %s", name, problems)
 		}
 		for tool, b := range bound.Bindings {
-			if b.Kind != model.KindHTTP {
+			if b.Kind != ideafile.KindHTTP {
 				t.Errorf("%s: %s is of kind %s", name, tool, b.Kind)
 			}
 		}
@@ -144,11 +147,11 @@ func TestAnImportedToolIsCalled(t *testing.T) {
 		{orders, "getHealth", `{}`, "GET /health |||", ""},
 		{orders, "login", `{}`, "POST /login Basic secret-of-SHOP_BASIC_AUTH||application/json|{}", ""},
 	} {
-		params, err := model.DecodeObject([]byte(row.params))
+		params, err := jsonval.DecodeObject([]byte(row.params))
 		if err != nil {
 			t.Fatal(err)
 		}
-		form, err := model.CompileSchema(row.r.Tools[row.tool])
+		form, err := jsonschema.CompileSchema(row.r.Tools[row.tool])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +169,7 @@ func TestAnImportedToolIsCalled(t *testing.T) {
 		if output == nil {
 			continue
 		}
-		form, err = model.CompileSchema(output)
+		form, err = jsonschema.CompileSchema(output)
 		if err != nil {
 			t.Fatal(err)
 		}

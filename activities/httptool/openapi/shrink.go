@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model"
+	"processidea/model/jsonval"
 )
 
 // maxParams is how large the parameters' forms may be together, in bytes of JSON.
@@ -19,10 +19,10 @@ const deepest = 8
 func (t *tool) fit(what string, limit int, build func(*converter) any, hidden string) any {
 	c := newConverter(t.doc, hidden, -1)
 	out := build(c)
-	if c.nodes > maxNodes || len(model.Encode(out)) > limit {
+	if c.nodes > maxNodes || len(jsonval.Encode(out)) > limit {
 		for most := deepest; most >= 0; most-- {
 			c = newConverter(t.doc, hidden, most)
-			if out = build(c); c.nodes <= maxNodes && len(model.Encode(out)) <= limit {
+			if out = build(c); c.nodes <= maxNodes && len(jsonval.Encode(out)) <= limit {
 				break
 			}
 		}

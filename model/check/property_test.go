@@ -1,0 +1,140 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+)
+
+// oddValue draws what nobody would write in a Call's place.
+var oddValue = rapid.SampledFrom([]any{nil, true, "†", "†state", "*", "x", []any{}, []any{"†input.x"}, map[string]any{}, map[string]any{"_tool": 5, "x": nil}})
+
+// Whatever stands in a file, Check ends and does not panic.
+func TestCheckSurvivesAnyPlan(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		plan := modeltest.DrawPlan(rt, modeltest.PlanKnobs{Calls: 6, Requests: 1})
+		var calls []any
+		for _, c := range plan.Requests[0] {
+			raw := any(c.Raw)
+			switch rapid.IntRange(0, 9).Draw(rt, "broken") {
+			case 0:
+				raw = oddValue.Draw(rt, "call")
+			case 1:
+				raw = jsonval.WithoutKey(c.Raw, "_tool")
+			case 2:
+				raw.(map[string]any)["_instance"] = oddValue.Draw(rt, "instance")
+			}
+			calls = append(calls, raw)
+		}
+		tools := map[string]any{}
+		for _, tool := range modeltest.PlayTools.Tools {
+			tools[tool.Name] = tool.Source
+		}
+		idea := map[string]any{"schema": map[string]any{"tools": tools}, "context": append(plan.Context, map[string]any{"type": "plan", "plan": calls})}
+		i, ps := ideafile.ReadIdea(idea)
+		if len(ps) > 0 {
+			rt.Fatalf("%s", ps)
+		}
+		Check(i, modeltest.PlayTools.Bindings)
+	})
+}
+
+// everything is a value that has all the paths of random Plans.
+func everything(depth int) any {
+	if depth == 0 {
+		return "leaf"
+	}
+	out := map[string]any{}
+	for _, k := range []string{"a", "b", "c", "d", "e"} {
+		out[k] = everything(depth - 1)
+	}
+	return out
+}
+
+func aboutCalls(ps diag.Problems) bool {
+	for _, p := range ps {
+		if strings.Contains(p.Path, ".plan[") {
+			return true
+		}
+	}
+	return false
+}
+
+// checkedPlay is a random Plan of Calls that all succeed, as it went and as Check sees it.
+func checkedPlay(rt *rapid.T, k modeltest.PlanKnobs) (*modeltest.Play, diag.Problems) {
+	plan := modeltest.DrawPlan(rt, k)
+	var calls []any
+	tools := map[string]any{}
+	for _, tool := range modeltest.PlayTools.Tools {
+		tools[tool.Name] = tool.Source
+	}
+	for n := range plan.Requests[0] {
+		c := &plan.Requests[0][n]
+		c.Index, c.Fails, c.Result = n+1, false, func(_, _ map[string]any) any { return everything(3) }
+		delete(c.Raw, "_output")
+		calls = append(calls, c.Raw)
+	}
+	i, ps := ideafile.ReadIdea(map[string]any{
+		"schema":  map[string]any{"tools": tools},
+		"context": append(plan.Context[:len(plan.Context):len(plan.Context)], map[string]any{"type": "plan", "plan": calls}),
+	})
+	if len(ps) > 0 {
+		rt.Fatalf("%s", ps)
+	}
+	p := modeltest.NewPlay(plan)
+	p.Through(rt, modeltest.InOrder)
+	return p, Check(i, modeltest.PlayTools.Bindings)
+}
+
+// Where Check has nothing to say about a Plan of write-once Calls that all succeed, no Call blocks.
+func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
+	blocked := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		p, problems := checkedPlay(rt, modeltest.PlanKnobs{Calls: 5, Requests: 1, OnlyWriteOnce: true, NoWhole: true})
+		for _, rec := range p.Run.Records() {
+			if rec.Status == ideafile.Failed {
+				return // a result did not fit, which nobody can know before
+			}
+		}
+		for _, rec := range p.Run.Records() {
+			if rec.Status == ideafile.Blocked {
+				blocked++
+				if !aboutCalls(problems) {
+					rt.Fatalf("%s is blocked and Check says nothing: %s\n%s", rec.ID, rec.Fault, p.Plan)
+				}
+			}
+		}
+	})
+	if !modeltest.Few() && blocked == 0 {
+		t.Error("no Plan blocked: the test tests nothing")
+	}
+}
+
+// A Call of which Check reports an error never runs to a good end.
+func TestACallThatCheckReportsNeverSucceeds(t *testing.T) {
+	reported := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		p, problems := checkedPlay(rt, modeltest.PlanKnobs{Calls: 6, Requests: 1})
+		for n, rec := range p.Run.Records() {
+			for _, problem := range problems.Errors() {
+				if !strings.HasPrefix(problem.Path, fmt.Sprintf("$.context[2].plan[%d]", n)) {
+					continue
+				}
+				reported++
+				if rec.Status == ideafile.Done {
+					rt.Fatalf("%s is done, and Check says: %s\n%s", rec.ID, problem, p.Plan)
+				}
+			}
+		}
+	})
+	if !modeltest.Few() && reported == 0 {
+		t.Error("no Call was reported: the test tests nothing")
+	}
+}

@@ -1,0 +1,79 @@
+package check
+
+import (
+	"strings"
+	"testing"
+
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/modeltest"
+)
+
+func TestCheckFindsWhatAPlanThatRunsDirectlyCanNeverHave(t *testing.T) {
+	tools := `"do": {"_activity": "do"}, "think": {"_output": {"type": "string"}}`
+	bindings := map[string]ideafile.Binding{"do": {Kind: ideafile.KindGo}, "think": {Kind: ideafile.KindLatent}}
+	for _, c := range []struct{ name, output, context, want string }{
+		{"a latent Call of a complete Plan", "", `{"type": "plan", "stage": "complete", "plan": [{"_tool": "think", "_output": "x", "_outputPath": "a"}, {"_tool": "think", "_outputPath": "b"}]}`,
+			"error $.context[0].plan[1]: the Call leaves its result to the LLM, and nobody may be asked in a complete Plan: it needs _output"},
+		{"not of an optimal one, nor what is done already", "", `{"type": "plan", "stage": "optimal", "plan": [{"_tool": "think", "_outputPath": "a"}]},
+			{"type": "plan", "stage": "complete", "plan": [{"_tool": "think", "_outputPath": "a"}], "record": {"0.1": "done"}}`, ""},
+		{"an output that is wanted", `{"type": "object"}`, `{"type": "plan", "stage": "complete", "plan": []}`,
+			"error $.context[0]: the output form wants an output, and nobody may be asked for one in a complete Plan: it needs output"},
+		{"but an optimal one asks for it", `{"type": "object"}`, `{"type": "plan", "stage": "optimal", "plan": []}`, ""},
+		{"an instance for which none holds", "", `{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "b": 1},
+			{"type": "plan", "stage": "complete", "when": {"properties": {"state": {"required": ["a"]}}}, "plan": []}`,
+			"error $.context: no Plan's condition holds, and nobody may be asked: the instance would fail at once (in ②)"},
+		{"a Plan is judged where it is meant to run", "", `{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "b": 1},
+			{"type": "plan", "stage": "complete", "when": {"properties": {"state": {"required": ["a"]}}}, "plan": [{"_tool": "do", "x": "†state.a"}]},
+			{"type": "plan", "stage": "complete", "plan": [{"_tool": "do", "x": "†state.b"}, {"_tool": "do", "x": "†state.a"}]}`,
+			"error $.context[3].plan[1].x: no Call writes †state.a and no State holds it at the start; there is †state.b (in ②)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := `{"schema": {"tools": {` + tools + `}`
+			if c.output != "" {
+				text += `, "output": ` + c.output
+			}
+			i := modeltest.IdeaOf(t, text+`}, "context": [`+c.context+`]}`)
+			var got []string
+			for _, line := range strings.Split(told(Check(i, bindings)), "\n") {
+				if !strings.Contains(line, "strict") {
+					got = append(got, line)
+				}
+			}
+			if text := strings.Join(got, "\n"); text != c.want {
+				t.Errorf("got:\n%s\nwant:\n%s", text, c.want)
+			}
+			if stages := told(CheckStages(i, bindings).Errors()); !strings.Contains(c.want, ".x:") && stages != c.want {
+				t.Errorf("at the start it says:\n%s", stages)
+			}
+		})
+	}
+}
+
+func TestAProcessNeedsNoLLMWhereItsPlansRunDirectly(t *testing.T) {
+	for _, c := range []struct {
+		context, output string
+		needs           bool
+	}{
+		{``, ``, true},
+		{`{"type": "plan", "plan": []}`, ``, true},
+		{`{"type": "plan", "stage": "optimal", "plan": [{"_tool": "do"}]}`, ``, false},
+		{`{"type": "plan", "stage": "optimal", "plan": [{"_tool": "think"}]}`, ``, true},
+		{`{"type": "plan", "stage": "optimal", "plan": [{"_tool": "think", "_output": "x"}]}`, ``, false},
+		{`{"type": "plan", "stage": "optimal", "plan": []}`, `{}`, true},
+		{`{"type": "plan", "stage": "optimal", "plan": [], "output": {"x": 1}}`, `{}`, false},
+		{`{"type": "plan", "stage": "complete", "plan": [{"_tool": "think"}]}`, `{}`, false},
+		{`{"type": "state", "_instance": "①", "a": 1}, {"type": "plan", "_instance": "②", "stage": "complete", "plan": []}`, ``, true},
+		{`{"type": "plan", "stage": "optimal", "when": {"required": ["never"]}, "plan": []}`, ``, true},
+		{`{"type": "plan", "stage": "complete", "when": {"required": ["never"]}, "plan": []}`, ``, false},
+	} {
+		text := `{"schema": {"tools": {"do": {}, "think": {}}`
+		if c.output != "" {
+			text += `, "output": ` + c.output
+		}
+		i := modeltest.IdeaOf(t, text+`}, "context": [`+c.context+`]}`)
+		if got := loop.NeedsLLM(i, map[string]ideafile.Binding{"do": {Kind: ideafile.KindGo}, "think": {Kind: ideafile.KindLatent}}); got != c.needs {
+			t.Errorf("%s needs one: %v", c.context, got)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package dataflow
+
+import (
+	"time"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/statelog"
+)
+
+// CarriedRun is all that a Run is beyond what it began with, in a form that JSON keeps: its workflow begins again from it
+// where its history has grown long.
+type Carried struct {
+	// Context is the Messages that people corrected it by.
+	Context []any `json:"context,omitempty"`
+	// Writes are in Plan order; Fresh those that NewWrites has not given yet.
+	Writes        []statelog.Write `json:"writes,omitempty"`
+	Unreported    []statelog.Write `json:"fresh,omitempty"`
+	Records       []CarriedRecord  `json:"records,omitempty"`
+	OpenRequests  []int            `json:"open,omitempty"`
+	ClosedThrough int              `json:"closed,omitempty"`
+	Now           time.Time        `json:"now,omitzero"`
+	Overdue       *diag.Fault      `json:"overdue,omitempty"`
+
+	Corrections int  `json:"corrections,omitempty"`
+	PlanStarted bool `json:"begun,omitempty"`
+}
+
+// CarriedRecord is a Record with what only its Run knows of it.
+type CarriedRecord struct {
+	Record
+	Written any `json:"written,omitempty"`
+	// Ready is the Call as it was shown to a person, or started; nil where it was neither.
+	Ready    *CarriedReady `json:"ready,omitempty"`
+	Approved bool          `json:"cleared,omitempty"`
+	Asked    int           `json:"asked,omitempty"`
+	Author   string        `json:"author,omitempty"`
+}
+
+// CarriedReady is what a Ready holds that its Record does not say.
+type CarriedReady struct {
+	Params map[string]any `json:"params"`
+	Scopes map[string]any `json:"scopes,omitempty"`
+}
+
+// Carry gives the Run in a form that ResumeRun takes.
+func (r *Instance) Carry() Carried {
+	c := Carried{
+		Writes: r.state.Writes(), Unreported: r.unreported, OpenRequests: jsonval.SortedIndexes(r.openRequests), ClosedThrough: r.closedThrough, Now: r.now, Overdue: r.overdue,
+		Corrections: r.corrections, PlanStarted: r.planStarted,
+	}
+	for _, m := range r.context[r.baseMessages:] {
+		c.Context = append(c.Context, m.Source)
+	}
+	for _, rec := range r.records {
+		c.Records = append(c.Records, rec.carry())
+	}
+	return c
+}
+
+func (r *Record) carry() CarriedRecord {
+	c := CarriedRecord{Record: *r, Written: r.Written, Approved: r.approved, Asked: r.asked, Author: r.author}
+	if r.ready != nil {
+		c.Ready = &CarriedReady{Params: r.ready.Params, Scopes: r.ready.Scopes}
+	}
+	return c
+}
+
+// Origin gives what the Run began with: what ResumeRun takes beside what was carried.
+func (r *Instance) Origin() (palette ideafile.Palette, context []ideafile.Message, token string) {
+	return r.palette, r.context[:r.baseMessages], r.token
+}
+
+// ResumeRun goes on with a Run. Palette, context and token are those that it began with.
+func Resume(palette ideafile.Palette, context []ideafile.Message, token string, c Carried) *Instance {
+	r := New(palette, context, token)
+	for _, raw := range c.Context {
+		if m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems)); ok {
+			r.context = append(r.context[:len(r.context):len(r.context)], m)
+		}
+	}
+	r.look()
+	r.state = statelog.Resume(r.state.Initial, c.Writes)
+	for _, n := range c.OpenRequests {
+		r.openRequests[n] = true
+	}
+	r.unreported, r.closedThrough, r.now, r.overdue, r.corrections, r.planStarted = c.Unreported, c.ClosedThrough, c.Now, c.Overdue, c.Corrections, c.PlanStarted
+	for _, rec := range c.Records {
+		r.records = append(r.records, r.resume(rec))
+	}
+	return r
+}
+
+// resume goes on with a Call. What it reads follows from how it is written.
+func (r *Instance) resume(c CarriedRecord) *Record {
+	rec := c.Record
+	rec.Written, rec.approved, rec.asked, rec.author = c.Written, c.Approved, c.Asked, c.Author
+	_ = r.admit(&rec)
+	if c.Ready != nil {
+		rec.ready = &Ready{
+			Record: &rec, Tool: ideafile.FindTool(r.palette.Tools, rec.Tool), Binding: r.palette.Bindings[rec.Tool],
+			Params: c.Ready.Params, Scopes: c.Ready.Scopes,
+		}
+	}
+	return &rec
+}
+
+// Started gives a Call that Next has given before, as it was given.
+func (r *Instance) Started(id string) Ready {
+	if rec := r.Find(id); rec != nil && rec.ready != nil {
+		return *rec.ready
+	}
+	return Ready{}
+}

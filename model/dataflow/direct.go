@@ -1,0 +1,68 @@
+package dataflow
+
+import (
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/refexpr"
+	"processidea/model/statelog"
+)
+
+// Direct says whether the instance has a Plan that runs with no Request.
+func (r *Instance) Direct() bool {
+	at, _ := ideafile.DirectPlansOf(r.context).Choose(r.token, r.view)
+	return at >= 0
+}
+
+// Begin takes in the Calls of the instance's Plan, if one runs directly, as those of Request 0. It is done once: later
+// calls change nothing.
+func (r *Instance) Begin() {
+	if r.planStarted {
+		return
+	}
+	r.planStarted = true
+	at, _ := ideafile.DirectPlansOf(r.context).Choose(r.token, r.view)
+	if at < 0 {
+		return
+	}
+	template := r.palette
+	template.Template = true
+	for n, raw := range r.context[at].Calls {
+		if ideafile.ForAnother(raw, r.token) {
+			continue
+		}
+		rec := r.take(template, 0, n+1, raw)
+		if r.context[at].RecordOf(n+1, r.token) {
+			rec.end(ideafile.Skipped, nil)
+			rec.By = statelog.Start
+		}
+	}
+}
+
+// Unmet says what went wrong with the Plan that ran directly and is covered by no alternative: a Call that did not come to
+// its value, which nobody else brought. nil where nothing did.
+func (r *Instance) PlanFailure() *diag.Fault {
+	for _, rec := range r.records {
+		if rec.Request == 0 && rec.Fault != nil && rec.Status.Ended() && !r.covered(rec) {
+			return diag.Faultf(rec.Fault.Code, "%s: %s", rec.ID, rec.Fault.Message)
+		}
+	}
+	return nil
+}
+
+// covered says whether the value that a Call did not bring is there all the same.
+func (r *Instance) covered(rec *Record) bool {
+	if rec.update() {
+		return false
+	}
+	for _, branch := range rec.OutputPath {
+		there := true
+		for _, p := range branch {
+			_, ok := refexpr.LookupIn(r.state.Current, p)
+			there = there && ok
+		}
+		if there {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,315 @@
+package dataflow_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/dataflow"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+	"processidea/model/refexpr"
+	"processidea/model/turn"
+)
+
+// TestRunTranscripts plays the files under testdata/run. A file holds scenes, each begun by its rule:
+//
+//	== A Call whose output path is closed is skipped
+//	state {"a": 1}
+//	call do -> a
+//	  1.1 skipped: the path was closed by start
+//
+// A line that is not indented is a step, the indented ones below it are what it leads to. The steps are:
+//
+//	state, schema, input JSON       what the instance starts with
+//	call TOOL {PARAMS} -> PATH      accept a Call, as the next one of its Request; a method may stand behind the path
+//	raw JSON                        accept a Call written out
+//	close                           end the Request; the next Call begins another
+//	done ID JSON, fail ID           end a running Call
+//	approve, reject, amend, replace, answer ID JSON
+//	                                a person decides; JSON is the rest of the signal
+//	later DURATION                  time passes
+//	revise JSON                     a person corrects State, or, with a list of messages, more
+//	unsure ID                       nobody knows whether a Call had its effect
+//	wants ID                        a tool asks for more than it was given
+//	pending                         what a person is shown
+//	accept REQUEST INDEX JSON       accept a Call at any place, and say whether it was taken
+//	show, quiet, writes             look
+func TestRunTranscripts(t *testing.T) {
+	files, _ := filepath.Glob("testdata/run/*.txt")
+	if len(files) == 0 {
+		t.Fatal("there are no transcripts")
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var now []string
+		for _, text := range strings.Split("\n\n"+strings.TrimSpace(string(text)), "\n\n== ")[1:] {
+			title, body, _ := strings.Cut(text, "\n")
+			got := playScene(t, body, func(r *dataflow.Instance) *dataflow.Instance { return r })
+			now = append(now, "== "+title+"\n"+got)
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+title, func(t *testing.T) {
+				if got != strings.TrimSpace(body)+"\n" && !*modeltest.Update {
+					t.Errorf("%s\n%s", file, modeltest.Difference(body, got))
+				}
+				if carried := playScene(t, body, func(r *dataflow.Instance) *dataflow.Instance { return modeltest.CarriedRun(t, r) }); carried != got {
+					t.Errorf("%s, carried on after every step\n%s", file, modeltest.Difference(got, carried))
+				}
+			})
+		}
+		if *modeltest.Update {
+			if err := os.WriteFile(file, []byte(strings.Join(now, "\n")), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// sceneTools are the Tools of the transcripts: do is run by code and takes anything, change may update, see has scopes,
+// count takes a whole number, think is latent.
+const sceneTools = `{
+	"do":     {"_activity": "do"},
+	"change": {"_activity": "do", "_outputMethod": {"type": "string"}},
+	"see":    {"_activity": "do", "_scopes": {"type": "array"}},
+	"count":  {"_activity": "do", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+	"think":  {"_output": {"type": "string"}},
+	"pay":    {"_activity": "do", "properties": {"n": {"type": "integer"}}, "_output": {"type": "string"}, "_approval": true},
+	"large":  {"_activity": "do", "properties": {"n": {}}, "_approval": {"when": {"properties": {"n": {"minimum": 100}}}, "allow": ["approve", "amend"]}},
+	"odd":    {"_activity": "do", "_approval": {"when": {"pattern": "("}}},
+	"late":   {"_activity": "do", "_approval": {"timeout": "1h"}},
+	"lax":    {"_activity": "do", "_approval": {"timeout": "2h", "onTimeout": "approve"}},
+	"wait":   {"_activity": "do", "_approval": {"timeout": "1h", "onTimeout": "pause"}},
+	"tally":  {"_activity": "do", "_outputPath": "†state.list", "_outputMethod": "push", "_approval": true},
+	"muse":   {"_output": {"type": "string"}, "_approval": true}
+}`
+
+// scene is a Run that is driven by a transcript.
+type scene struct {
+	t              *testing.T
+	context        []ideafile.Message
+	run            *dataflow.Instance
+	request, index int
+	open           bool
+	told           map[string]string // what was last said of each Call
+	now            time.Time
+	between        func(*dataflow.Instance) *dataflow.Instance // what is done to the Run after every step
+}
+
+func playScene(t *testing.T, body string, between func(*dataflow.Instance) *dataflow.Instance) string {
+	s := &scene{t: t, request: 0, told: map[string]string{}, now: modeltest.Began, between: between}
+	var out strings.Builder
+	for _, line := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
+		if strings.HasPrefix(line, "  ") {
+			continue // said by an earlier play
+		}
+		out.WriteString(line + "\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for _, said := range s.step(line) {
+			out.WriteString("  " + said + "\n")
+		}
+		if s.run != nil {
+			s.run = s.between(s.run)
+		}
+	}
+	return out.String()
+}
+
+func (s *scene) step(line string) []string {
+	verb, rest, _ := strings.Cut(line, " ")
+	switch verb {
+	case "state", "input", "schema":
+		m := map[string]any{"type": verb, verb: modeltest.MustDecode(rest)}
+		if verb == "schema" {
+			m = map[string]any{"type": "state", "schema": modeltest.MustDecode(rest)}
+		}
+		s.context = append(s.context, modeltest.MessagesFrom(s.t, string(jsonval.Encode([]any{m})))...)
+		return nil
+	}
+	if s.run == nil {
+		s.run = dataflow.New(*modeltest.PaletteFrom(s.t, sceneTools), s.context, "")
+		s.run.At(s.now)
+	}
+	switch verb {
+	case "call":
+		s.accept(callFrom(rest))
+	case "raw":
+		s.accept(modeltest.MustDecode(rest))
+	case "close":
+		s.run.Close(s.request)
+		s.open = false
+	case "done":
+		id, value, _ := strings.Cut(rest, " ")
+		s.run.Succeed(id, modeltest.MustDecode(value))
+	case "fail":
+		s.run.Fail(rest, diag.Faultf(ideafile.CodeToolFailed, "it said no"))
+	case "later":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.now = s.now.Add(d)
+		s.run.At(s.now)
+		s.run.Expire()
+		if f := s.run.Overdue(); f != nil {
+			return append([]string{"must pause: " + f.Error()}, s.happened()...)
+		}
+	case ideafile.Approve, ideafile.Reject, ideafile.Amend, ideafile.Replace, ideafile.Answer:
+		id, more, _ := strings.Cut(rest, " ")
+		m := map[string]any{"call": id, "by": "ann"}
+		if more != "" {
+			m = jsonval.Merge(m, modeltest.MustDecode(more)).(map[string]any)
+		}
+		d, err := turn.ReadDecision(verb, m)
+		if err == nil {
+			err = s.run.Decide(d)
+		}
+		if err != nil {
+			return append([]string{"refused: " + err.Error()}, s.happened()...)
+		}
+	case "revise":
+		if !strings.HasPrefix(rest, "[") {
+			rest = `[{"type":"state","state":` + rest + `}]`
+		}
+		s.run.Revise(modeltest.MessagesFrom(s.t, rest), "ann", "")
+	case "unsure":
+		s.run.Unsure(rest, "the worker was lost")
+	case "wants":
+		s.run.Wants(rest, "how many?")
+	default:
+		return s.look(verb, rest)
+	}
+	return s.happened()
+}
+
+func (s *scene) look(verb, rest string) []string {
+	switch verb {
+	case "accept":
+		var request, index int
+		var raw string
+		if _, err := fmt.Sscanf(rest, "%d %d %s", &request, &index, &raw); err != nil {
+			s.t.Fatalf("accept %s: %s", rest, err)
+		}
+		s.request = request
+		taken := s.run.Accept(request, index, modeltest.MustDecode(raw))
+		return append([]string{fmt.Sprintf("taken: %v", taken)}, s.happened()...)
+	case "show":
+		return []string{"state " + string(jsonval.Encode(s.run.State()))}
+	case "pending":
+		var lines []string
+		for _, p := range s.run.Pending() {
+			p.Digest = p.Digest[:4] + "…"
+			lines = append(lines, string(jsonval.Encode(jsonval.Normal(p))))
+		}
+		return lines
+	case "quiet":
+		return []string{fmt.Sprint(s.run.Idle())}
+	case "writes":
+		var lines []string
+		for _, w := range s.run.Writes() {
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s wrote %s %s %s", w.By, refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path}, w.Method, jsonval.Encode(w.Value))))
+		}
+		return lines
+	}
+	s.t.Fatalf("a transcript has no step %q", verb)
+	return nil
+}
+
+func (s *scene) accept(raw any) {
+	if !s.open {
+		s.request, s.index, s.open = s.request+1, 0, true
+	}
+	s.index++
+	if !s.run.Accept(s.request, s.index, raw) {
+		s.t.Fatalf("Call %d.%d was not taken", s.request, s.index)
+	}
+}
+
+// callFrom reads TOOL {PARAMS} -> PATH METHOD; all but the Tool may be missing.
+func callFrom(text string) any {
+	left, right, _ := strings.Cut(text, " -> ")
+	tool, params, _ := strings.Cut(left, " ")
+	call := map[string]any{}
+	if params != "" {
+		call = modeltest.MustDecode(params).(map[string]any)
+	}
+	call["_tool"] = tool
+	path, method := right, ""
+	if at := strings.LastIndex(right, " "); at > 0 && !strings.ContainsAny(right[at-1:at], "|&") {
+		path, method = right[:at], right[at+1:]
+	}
+	if path != "" {
+		call["_outputPath"] = path
+	}
+	if method != "" {
+		call["_outputMethod"] = method
+	}
+	return call
+}
+
+// happened runs what may run and says what became of every Call since it was asked last, in Plan order.
+func (s *scene) happened() []string {
+	var lines []string
+	var last *dataflow.Record
+	for _, ready := range s.run.Next() {
+		if last != nil && slices.Compare([]int{last.Request, last.Index}, []int{ready.Record.Request, ready.Record.Index}) >= 0 {
+			s.t.Errorf("%s was given before %s", last.ID, ready.Record.ID)
+		}
+		last = ready.Record
+		line := fmt.Sprintf("%s starts %s", ready.Record.ID, jsonval.Encode(ready.Params))
+		if ready.Scopes != nil {
+			line += fmt.Sprintf(" in sight of %s", jsonval.Encode(ready.Scopes))
+		}
+		s.told[ready.Record.ID] = string(ideafile.Running)
+		lines = append(lines, line)
+	}
+	for _, rec := range s.run.Records() {
+		if now := s.fate(rec); now != s.told[rec.ID] {
+			s.told[rec.ID] = now
+			lines = append(lines, rec.ID+" "+now)
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b string) int { return s.place(a) - s.place(b) })
+	return lines
+}
+
+func (s *scene) place(line string) int {
+	id, _, _ := strings.Cut(line, " ")
+	return slices.IndexFunc(s.run.Records(), func(r *dataflow.Record) bool { return r.ID == id })
+}
+
+func (s *scene) fate(rec *dataflow.Record) string {
+	now := string(rec.Status)
+	switch {
+	case rec.AwaitingLLM:
+		params, err := s.run.Resolved(rec)
+		if err != nil {
+			s.t.Errorf("%s asks and cannot be resolved: %s", rec.ID, err)
+		}
+		return "asks " + string(jsonval.Encode(params))
+	case rec.Pending != nil:
+		now += " " + string(jsonval.Encode(jsonval.Normal(rec.Pending.Params)))
+	case rec.ResultPending:
+		return "has its result and waits to land"
+	case rec.Untaken != "":
+		now += ": " + rec.By + " left " + rec.Untaken
+	case rec.Status == ideafile.Skipped:
+		now += ": the path was closed by " + rec.By
+	case rec.Status == ideafile.Blocked:
+		now += ": " + rec.Fault.Message
+	case rec.Fault != nil:
+		now += ": " + rec.Fault.Error()
+	case rec.Result != nil:
+		now += ": " + string(jsonval.Encode(rec.Result))
+	}
+	return now
+}

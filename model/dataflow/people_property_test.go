@@ -1,0 +1,243 @@
+package dataflow_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"processidea/model/dataflow"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+	"processidea/model/turn"
+)
+
+// drawnDecisions says of each Call what people decide on it: the first time it waits the first of the list, and so on;
+// after the list they approve.
+type drawnDecisions map[string][]turn.Decision
+
+func (d drawnDecisions) String() string {
+	var b strings.Builder
+	for _, id := range sortedIDs(d) {
+		fmt.Fprintf(&b, "%s is decided on by %s\n", id, jsonval.Encode(jsonval.Normal(d[id])))
+	}
+	return b.String()
+}
+
+func sortedIDs(d drawnDecisions) []string {
+	var ids []string
+	for id := range d {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// expired marks a decision that nobody takes: the deadline does.
+const expired = "expire"
+
+func drawDecisions(t *rapid.T, p modeltest.DrawnPlan) drawnDecisions {
+	all := drawnDecisions{}
+	for _, calls := range p.Requests {
+		for _, c := range calls {
+			for range rapid.IntRange(0, 2).Draw(t, "decisions") {
+				all[c.Id()] = append(all[c.Id()], drawDecision(t, c.Id()))
+			}
+		}
+	}
+	return all
+}
+
+func drawDecision(t *rapid.T, id string) turn.Decision {
+	d := turn.Decision{Call: id, By: "ann", Decision: rapid.SampledFrom(append(ideafile.Decisions(), expired)).Draw(t, "decision")}
+	switch d.Decision {
+	case ideafile.Reject:
+		d.Reason = "no"
+	case ideafile.Amend:
+		d.Params = map[string]any{"by": "hand", "p0": rapid.SampledFrom([]any{nil, "†state.a", "safe"}).Draw(t, "params")}
+	case ideafile.Answer:
+		d.Output = rapid.SampledFrom([]any{"answered", map[string]any{"b": "answered"}, nil}).Draw(t, "output")
+	case ideafile.Replace:
+		d.With = map[string]any{"_tool": rapid.SampledFrom([]string{"work", "free", "think", "nobody"}).Draw(t, "tool"), "p0": rapid.SampledFrom([]any{"†state.a", "†input.x", "x"}).Draw(t, "with")}
+	}
+	return d
+}
+
+// watchedTools asks people about Calls of work, unless they are given nothing unsafe, and of think; free runs unasked.
+// Whoever is late rejects work and approves think.
+func watchedTools() ideafile.Palette {
+	var ps diag.Problems
+	source := map[string]any{"_outputMethod": map[string]any{"type": "string"}, "_scopes": map[string]any{"type": "array"}}
+	p := ideafile.Palette{Bindings: map[string]ideafile.Binding{}}
+	for name, c := range map[string]struct {
+		approval any
+		kind     ideafile.Kind
+	}{
+		"work":  {modeltest.MustDecode(`{"when":{"not":{"properties":{"p0":{"const":"safe"}},"required":["p0"]}},"timeout":"1h"}`), ideafile.KindGo},
+		"think": {modeltest.MustDecode(`{"timeout":"1h","onTimeout":"approve"}`), ideafile.KindLatent},
+		"free":  {nil, ideafile.KindGo},
+	} {
+		p.Tools = append(p.Tools, ideafile.ReadTool(name, jsonval.Merge(source, map[string]any{"_approval": c.approval}).(map[string]any), "$", &ps))
+		p.Bindings[name] = ideafile.Binding{Kind: c.kind, Name: name}
+	}
+	slices.SortFunc(p.Tools, func(a, b *ideafile.Tool) int { return strings.Compare(a.Name, b.Name) })
+	if ps != nil {
+		panic(ps.Error())
+	}
+	return p
+}
+
+// watched is a play in which people decide. shown is what was shown last of each Call, cleared what a person let run.
+type watched struct {
+	*modeltest.Play
+	decisions drawnDecisions
+	shown     map[string]string
+	ran       map[string]bool
+	kinds     map[string]int // decisions that were taken
+	carries   bool           // to another run of the workflow, after every step
+}
+
+func newWatched(plan modeltest.DrawnPlan, decisions drawnDecisions) *watched {
+	p := modeltest.NewPlay(plan)
+	_, context, _ := p.Run.Origin()
+	p.Run = dataflow.New(watchedTools(), context, "")
+	p.Run.At(modeltest.Began)
+	return &watched{Play: p, decisions: decisions, shown: map[string]string{}, ran: map[string]bool{}, kinds: map[string]int{}}
+}
+
+// next runs what may run, and checks that people were asked where they must be and that what they saw is what runs.
+func (w *watched) next(t modeltest.Failer) {
+	for _, ready := range w.Run.Next() {
+		rec := ready.Record
+		last := turn.Decision{}
+		if len(rec.Decisions) > 0 {
+			last = rec.Decisions[len(rec.Decisions)-1]
+		}
+		given := string(jsonval.Encode(map[string]any{"params": ready.Params, "scopes": ready.Scopes}))
+		seen, asked := w.shown[rec.ID]
+		switch asks := ideafile.FindTool(watchedTools().Tools, rec.Tool).Approval.Asks(ready.Params); {
+		case w.ran[rec.ID]:
+			t.Fatalf("%s started twice", rec.ID)
+		case asks && last.Decision != ideafile.Approve:
+			t.Fatalf("%s runs, and nobody has approved it: %+v", rec.ID, rec.Decisions)
+		case asks && (!asked || seen != given):
+			t.Fatalf("%s runs with %s, and shown was %s", rec.ID, given, seen)
+		}
+		w.ran[rec.ID] = true
+		w.Given[rec.ID] = given
+		w.Running = append(w.Running, ready)
+	}
+	for _, p := range w.Run.Pending() {
+		if w.ran[p.Call] {
+			t.Fatalf("%s has run, and people are asked about it", p.Call)
+		}
+		w.shown[p.Call] = string(jsonval.Encode(map[string]any{"params": p.Params, "scopes": p.Scopes}))
+	}
+}
+
+// decide takes the next decision on a Call that waits. One that is refused changes nothing and is passed over.
+func (w *watched) decide(t modeltest.Failer, p turn.Pending) {
+	d := turn.Decision{Call: p.Call, Decision: ideafile.Approve, By: "bob"}
+	if list := w.decisions[p.Call]; len(list) > 0 {
+		d, w.decisions[p.Call] = list[0], list[1:]
+	}
+	d.Digest = p.Digest
+	if d.Decision == expired { // of this Call alone, so that other deadlines do not depend on the order
+		w.Run.ExpireCall(w.Run.Find(p.Call))
+		w.kinds[expired]++
+		return
+	}
+	before := w.Fates() + string(jsonval.Encode(jsonval.Normal(w.Run.Pending())))
+	if err := w.Run.Decide(d); err == nil {
+		w.kinds[d.Decision]++
+		if rec := w.Run.Find(p.Call); d.Decision == ideafile.Amend {
+			if params, err := w.Run.Resolved(rec); err != nil || string(jsonval.Encode(params)) != string(jsonval.Encode(d.Params)) {
+				t.Fatalf("%s was amended to %s and has %s, %v", p.Call, jsonval.Encode(d.Params), jsonval.Encode(params), err)
+			}
+		}
+	} else if after := w.Fates() + string(jsonval.Encode(jsonval.Normal(w.Run.Pending()))); after != before {
+		t.Fatalf("a refused decision (%s) made\n%s\nof\n%s", err, after, before)
+	} else if d.Decision == ideafile.Approve {
+		t.Fatalf("%s cannot be approved: %s", p.Call, err)
+	}
+}
+
+// through plays the Plan as play.through does, with people.
+func (w *watched) through(t modeltest.Failer, choose func(n int) int) {
+	for n, calls := range w.Plan.Requests {
+		at, closed := 0, false
+		for {
+			w.next(t)
+			var steps []func()
+			if !closed {
+				steps = append(steps, func() {
+					if at == len(calls) {
+						closed = true
+						w.Run.Close(n + 1)
+						return
+					}
+					w.Accept(calls[at])
+					at++
+				})
+			}
+			for at := range w.Running {
+				steps = append(steps, func() { w.End(at) })
+			}
+			for _, rec := range w.Run.AwaitingLLM() {
+				steps = append(steps, func() { w.Answer(t, rec) })
+			}
+			for _, p := range w.Run.Pending() {
+				steps = append(steps, func() { w.decide(t, p) })
+			}
+			if len(steps) == 0 {
+				break
+			}
+			steps[choose(len(steps))]()
+			if w.carries {
+				w.Run = modeltest.CarriedRun(t, w.Run)
+			}
+		}
+	}
+}
+
+func TestPeopleDecideOnAnyPlanAndEveryCallReachesAnEnd(t *testing.T) {
+	taken := map[string]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		plan := modeltest.DrawPlan(rt, anyPlan)
+		w := newWatched(plan, drawDecisions(rt, plan))
+		w.through(rt, drawnOrder(rt, "order"))
+		for _, rec := range w.Run.Records() {
+			if !rec.Status.Ended() || rec.Pending != nil {
+				rt.Fatalf("%s is still %s in\n%s", rec.ID, rec.Status, plan)
+			}
+		}
+		for kind, n := range w.kinds {
+			taken[kind] += n
+		}
+	})
+	for _, kind := range append(ideafile.Decisions(), expired) {
+		if !modeltest.Few() && taken[kind] == 0 {
+			t.Errorf("nobody ever took the decision %s: the test tests too little", kind)
+		}
+	}
+}
+
+func TestTheOutcomeOfDecisionsDoesNotDependOnTheOrderOfThings(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		plan := modeltest.DrawPlan(rt, anyPlan)
+		decisions := drawDecisions(rt, plan)
+		text := decisions.String()
+		first, second := newWatched(plan, maps.Clone(decisions)), newWatched(plan, maps.Clone(decisions))
+		first.through(rt, modeltest.InOrder)
+		second.carries = rapid.Bool().Draw(rt, "carried on after every step")
+		second.through(rt, drawnOrder(rt, "order"))
+		if a, b := first.Fates(), second.Fates(); a != b {
+			rt.Fatalf("%s%s\none order:\n%s\nanother:\n%s", plan, text, a, b)
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package dataflow
+
+import (
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/statelog"
+	"processidea/model/turn"
+)
+
+// Record is a Call in its instance, with what became of it.
+type Record struct {
+	ideafile.Call
+	Status ideafile.Status `json:"status"`
+	// Fault says why a Call failed or is blocked.
+	Fault *diag.Fault `json:"error,omitempty"`
+	// By says who wrote the path of a skipped Call: a Call's id, a person, or "start". Where Untaken is set, it is the Call
+	// that did not take that branch.
+	By string `json:"by,omitempty"`
+	// Untaken is what a skipped Call would have read: a branch that was not taken, as a Reference.
+	Untaken string `json:"untaken,omitempty"`
+	// Taken is the branch that the result of a Call with several took, from 1; Cause the failure that went to the last.
+	Branch        int         `json:"taken,omitempty"`
+	OriginalFault *diag.Fault `json:"cause,omitempty"`
+	// Result of a Call without an output path.
+	Result any `json:"result,omitempty"`
+	// Asking marks a Call that is ready and waits for the LLM: to write its result where it is latent, or to fit parameters.
+	AwaitingLLM bool `json:"asking,omitempty"`
+	// Adapted is what the LLM was asked to fit to the Tool's schema before the Call could run; nil where all fitted.
+	Adapted *turn.Adapted `json:"adapted,omitempty"`
+	// Arrived marks a running update whose result, Value, is there and lands when what it could meet from before it in the
+	// Plan is there too.
+	ResultPending bool `json:"arrived,omitempty"`
+	Value         any  `json:"value,omitempty"`
+
+	// Doubt says why a person must look at the Call before it runs, whatever its policy says; empty: the policy counts.
+	ReviewReason string `json:"doubt,omitempty"`
+	// Pending is what a person is asked about; nil where nobody is.
+	Pending *turn.Pending `json:"pending,omitempty"`
+	// Decisions are those that people took, in order.
+	Decisions []turn.Decision `json:"decisions,omitempty"`
+
+	// Written is the Call as the LLM wrote it.
+	Written any `json:"-"`
+
+	// Handed is what a delegate hands back beside its result, by path, until that lands.
+	HandedBack map[string]any `json:"handed,omitempty"`
+
+	reads          []refexpr.Expression // those of its parameters that read State
+	scoped         []jsonval.Path       // State in its scopes: given as far as it is there
+	delegateWrites []jsonval.Path       // for which a delegate may hand values back
+
+	ready    *Ready // as it was shown to a person, or started
+	approved bool   // a person has seen it as it is in ready
+	asked    int    // how often people were asked about it
+	author   string // the person whose result it has
+}
+
+func (r *Record) end(s ideafile.Status, f *diag.Fault) {
+	r.Status, r.Fault = s, f
+	r.AwaitingLLM, r.ResultPending, r.Value, r.HandedBack, r.ready = false, false, nil, nil, nil
+}
+
+// expects says whether a result of the Call is still to come, from its activity or from the LLM.
+func (r *Record) expects() bool {
+	return r.AwaitingLLM && (r.Adapted == nil || r.Adapted.Answered()) || r.Status == ideafile.Running && !r.ResultPending
+}
+
+func (r *Record) update() bool {
+	return len(r.OutputPath) > 0 && statelog.IsUpdate(r.Method, r.OutputPath[0][0])
+}
+
+// claims lists the paths that the result of a Call changes, as far as that can be told: once it is there, those of the
+// branch it takes, and of a result for the whole State the keys it has.
+func (r *Record) claims() []jsonval.Path {
+	own := r.claimsItself()
+	if len(r.delegateWrites) == 0 {
+		return own
+	}
+	return append(own[:len(own):len(own)], r.delegateWrites...)
+}
+
+// claimsItself is claims for the result alone.
+func (r *Record) claimsItself() []jsonval.Path {
+	switch {
+	case r.ResultPending && r.Branch > 0:
+		return r.OutputPath[r.Branch-1]
+	case !r.ResultPending || r.Method != "" || !r.OutputPath.WritesWholeState():
+		return r.OutputPath.Paths()
+	}
+	var keys []jsonval.Path
+	m, _ := r.Value.(map[string]any)
+	for _, k := range jsonval.SortedKeys(m) {
+		keys = append(keys, jsonval.Path{k})
+	}
+	return keys
+}
+
+// writes says whether the result can be seen at a path.
+func (r *Record) writes(p jsonval.Path) bool {
+	for _, claim := range r.claims() {
+		if claim.Overlaps(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// writesAbove says whether a Call writes a place that holds a path, and more.
+func (r *Record) writesAbove(p jsonval.Path) bool {
+	for _, q := range r.OutputPath.Paths() {
+		if len(q) < len(p) && p.Within(q) {
+			return true
+		}
+	}
+	return false
+}
+
+// writer names who writes the result: the Call, or the person who answered in its place.
+func (r *Record) writer() string {
+	if r.author != "" {
+		return r.author
+	}
+	return r.ID
+}
+
+func (r *Record) before(o *Record) bool { return r.stands(o.Request, o.Index) }
+
+// stands says whether a Call stands before a place in the Plan.
+func (r *Record) stands(request, index int) bool {
+	return r.Request < request || r.Request == request && r.Index < index
+}

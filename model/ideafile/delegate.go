@@ -1,0 +1,184 @@
+package ideafile
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// This file holds what a delegate is: a Call that runs another Idea in a clean room.
+
+// Anonymous is the `_delegate` of a Tool that is run itself, as an Idea of its description and its `_output`.
+const Anonymous = "anonymous"
+
+// MaxDepth is how many delegates may stand within each other.
+const MaxDepth = 5
+
+// CodeDelegate marks a Call whose delegate did not come to its end.
+const CodeDelegate = "delegate_failed"
+
+// readDelegate reads `_delegate` and `_writes`.
+func (t *Tool) readDelegate(at string, ps *diag.Problems) {
+	if v := t.Source["_delegate"]; v != nil {
+		s, ok := v.(string)
+		if t.Delegate = s; !ok || s == "" {
+			ps.Add(at+"._delegate", `want an Idea file's path, or "anonymous"`)
+		}
+		for _, k := range []string{"_activity", "_timeout", "_retry"} {
+			if t.Source[k] != nil {
+				ps.Add(jsonval.JSONPathKey(at, k), "a delegate has none: it is a process, with limits of its own")
+			}
+		}
+		if t.Delegate == Anonymous && t.Source["_output"] == nil {
+			ps.Add(at, "an anonymous delegate needs _output: there is nothing else to ask for")
+		}
+	}
+	v := t.Source["_writes"]
+	if v == nil {
+		return
+	}
+	list, ok := jsonval.StringList(v)
+	if !ok || t.Source["_delegate"] == nil {
+		ps.Add(at+"._writes", `want a list of places such as "state.draft", on a Tool with _delegate`)
+		return
+	}
+	for n, s := range list {
+		ref, err := refexpr.ParseScope(s)
+		if err != nil || ref.Kind != TypeState || len(ref.Path) == 0 {
+			ps.Add(fmt.Sprintf("%s._writes[%d]", at, n), `want a place in State such as "state.draft"`)
+			continue
+		}
+		t.Writes = append(t.Writes, ref.Path)
+	}
+}
+
+// DelegateKey gives the key of a delegate's file: its path from the folder of the first Idea file. from is the key of the
+// file that names it; empty for the first one. It is an error to leave that folder.
+func DelegateKey(from, name string) (string, error) {
+	key := path.Join(path.Dir(from), name)
+	if path.IsAbs(name) || strings.Contains(name, `\`) || key == ".." || strings.HasPrefix(key, "../") {
+		return "", fmt.Errorf("a delegate's file lies in the folder of the Idea file, or below: not %q", jsonval.Clip(name, 80))
+	}
+	return key, nil
+}
+
+// CheckDelegates says what is wrong with the files that an Idea's delegates run, by key: one that is missing or broken, a
+// cycle, and more than MaxDepth within each other. first is the key of the Idea's own file, for cycles.
+func CheckDelegates(i *Idea, first string, files map[string]any) diag.Problems {
+	c := &delegateCheck{files: files, broken: map[string]bool{}, played: i.Simulated != nil}
+	c.check(i, "", []string{first})
+	return c.problems
+}
+
+type delegateCheck struct {
+	files    map[string]any
+	broken   map[string]bool
+	played   bool // the whole is a simulation
+	problems diag.Problems
+}
+
+func (c *delegateCheck) check(i *Idea, in string, above []string) {
+	for _, t := range i.Tools {
+		if t.Delegate == "" || t.Delegate == Anonymous && len(above) <= MaxDepth {
+			continue
+		}
+		at := jsonval.JSONPathKey(ToolsPath, t.Name) + "._delegate"
+		if in != "" {
+			at = in + ": " + at
+		}
+		key, err := DelegateKey(in, t.Delegate)
+		switch {
+		case err != nil:
+			c.problems.Add(at, "%s", err)
+		case len(above) > MaxDepth:
+			c.problems.Add(at, "delegates stand more than %d deep within each other", MaxDepth)
+		case slices.Contains(above, key):
+			c.problems.Add(at, "%s leads back to itself: %s", key, strings.Join(append(above[:len(above):len(above)], key), ", "))
+		case c.files[key] == nil:
+			c.problems.Add(at, "the start brings no file %s", key)
+		default:
+			c.follow(key, above)
+		}
+	}
+}
+
+func (c *delegateCheck) follow(key string, above []string) {
+	idea, problems := ReadIdea(c.files[key])
+	for _, p := range problems.Errors() {
+		if !c.broken[key] {
+			c.problems.Add(key+": "+p.Path, "%s", p.Message)
+		}
+	}
+	if len(problems.Errors()) > 0 {
+		c.broken[key] = true
+		return
+	}
+	if idea.Simulated != nil && !c.played {
+		c.problems.Add(key+": $.meta.simulated", "it is a simulation: what it gives is made up")
+	}
+	c.check(idea, key, append(above[:len(above):len(above)], key))
+}
+
+// DelegateIdea is the Idea that a Call's delegate starts from: the file's, or, where it is nil, one of the Tool's
+// description; with the scopes under their names, and the parameters as input. llm is what an anonymous one asks of the LLM.
+func (t *Tool) DelegateIdea(file map[string]any, llm any, params, scopes map[string]any) map[string]any {
+	idea := map[string]any{}
+	//workflowcheck:ignore -- a map again
+	for k, v := range file {
+		idea[k] = v
+	}
+	context, _ := idea["context"].([]any)
+	context = context[:len(context):len(context)]
+	if file == nil {
+		idea["meta"] = map[string]any{"path": t.Name}
+		if llm != nil {
+			idea["config"] = map[string]any{"llm": llm}
+		}
+		context = append(context, map[string]any{"type": TypeText, "text": "You are this tool: " + t.Name + ". " + t.Description})
+	}
+	schema := map[string]any{}
+	given, _ := idea["schema"].(map[string]any)
+	//workflowcheck:ignore -- a map again
+	for k, v := range given {
+		schema[k] = v
+	}
+	if schema["output"] == nil && t.Output != nil {
+		schema["output"] = t.Output.Source
+	}
+	idea["schema"] = schema
+	for _, place := range jsonval.SortedKeys(scopes) {
+		if ref, err := refexpr.ParseScope(place); err == nil {
+			context = append(context, scopeMessage(ref, scopes[place]))
+		}
+	}
+	idea["context"] = append(context, map[string]any{"type": TypeInput, TypeInput: params})
+	return idea
+}
+
+// scopeMessage is what one scope names, as the Message that gives it to a delegate.
+func scopeMessage(ref refexpr.Reference, value any) map[string]any {
+	for n := len(ref.Path) - 1; n >= 0; n-- {
+		value = map[string]any{ref.Path[n]: value}
+	}
+	switch ref.Kind {
+	case TypeState, TypeInput:
+		return map[string]any{"type": ref.Kind, ref.Kind: value}
+	}
+	return map[string]any{"type": TypeData, "kind": ref.Kind, TypeData: value}
+}
+
+// HandedBack picks the values that a delegate hands back, by path, from the State that it ended with.
+func HandedBack(state any, paths []jsonval.Path) map[string]any {
+	out := map[string]any{}
+	for _, p := range paths {
+		if v, ok := refexpr.LookupIn(state, p); ok {
+			out[p.String()] = v
+		}
+	}
+	return out
+}

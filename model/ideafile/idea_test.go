@@ -1,0 +1,207 @@
+package ideafile_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/dataflow"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+)
+
+// wholeIdea is the example of the design, with everything an Idea file may hold.
+const wholeIdea = `{
+  "meta":   {"path": "moderation", "version": "1"},
+  "config": {"llm": {"model": "gpt-5-mini", "temperature": 0, "maxTokens": 9, "timeout": "1m"},
+             "limits": {"requests": 50, "tokens": 10, "calls": 5, "duration": "1h"}, "approval": {}, "gather": 5, "batch": 10, "adapt": true},
+  "schema": {
+    "tools": {
+      "zeta": {"_activity": "zeta"},
+      "analyzeSentiment": {
+        "description": "Scores the mood of a text.",
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        "required": ["text"],
+        "_output": {"type": "string", "enum": ["positive", "neutral", "negative"]}
+      }
+    },
+    "output": {"type": "object", "properties": {"summary": {"type": "string"}}, "required": ["summary"]}
+  },
+  "context": [
+    {"type": "text", "text": "Judge every comment by the community rules."},
+    {"type": "input", "rules": ["no spam"]},
+    {"type": "state", "_instance": "②", "state": {"text": "This is wonderful!"},
+     "schema": {"type": "object", "properties": {"text": {"type": "string"}, "sentiment": {"type": "string"}}}},
+    {"type": "state", "_instance": "①", "text": "This is terrible."},
+    {"type": "data", "kind": "state", "_instance": "②", "more": 1},
+    {"type": "plan", "plan": [{"_tool": "analyzeSentiment", "text": "†state.text", "_outputPath": "sentiment"}]}
+  ],
+  "solution": {"calls": [], "output": null}
+}`
+
+func TestAnIdeaFileIsRead(t *testing.T) {
+	idea, ps := ideafile.ParseIdea([]byte(wholeIdea))
+	if len(ps) > 0 {
+		t.Fatal(ps)
+	}
+	if idea.Path != "moderation" || idea.Version != "1" || len(idea.Context) != 6 || idea.Output == nil {
+		t.Errorf("got %+v", idea)
+	}
+	if c := idea.Config.LLM; c.Model != "gpt-5-mini" || *c.Temperature != 0 || c.MaxTokens != 9 || c.Timeout != time.Minute {
+		t.Errorf("llm is %+v", c)
+	}
+	if l := idea.Config.Limits; l != (ideafile.Limits{Requests: 50, Tokens: 10, Calls: 5, Duration: time.Hour}) {
+		t.Errorf("limits are %+v", l)
+	}
+	if !jsonval.Equal(idea.Source, modeltest.MustDecode(wholeIdea)) {
+		t.Error("the source is not as it was written")
+	}
+}
+
+func TestThePaletteIsSortedByName(t *testing.T) {
+	idea, _ := ideafile.ParseIdea([]byte(wholeIdea))
+	if len(idea.Tools) != 2 || idea.Tools[0].Name != "analyzeSentiment" || idea.Tool("zeta") != idea.Tools[1] {
+		t.Errorf("got %v", idea.Tools)
+	}
+	if idea.Tool("nobody") != nil {
+		t.Error("a tool was found that is none")
+	}
+}
+
+func TestInstancesStandInTheOrderInWhichTheContextNamesThem(t *testing.T) {
+	idea, _ := ideafile.ParseIdea([]byte(wholeIdea))
+	if got := idea.Tokens(); !reflect.DeepEqual(got, []string{"②", "①"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestAProcessWithoutTokensHasOneAnonymousInstance(t *testing.T) {
+	for _, text := range []string{`{}`, `{"context":[]}`, `{"context":[{"type":"state","a":1},{"type":"input","_instance":null}]}`} {
+		idea, ps := ideafile.ParseIdea([]byte(text))
+		if len(ps) > 0 || !reflect.DeepEqual(idea.Tokens(), []string{""}) {
+			t.Errorf("%s: %v, %v", text, idea.Tokens(), ps)
+		}
+	}
+}
+
+func TestAnIdeaSaysNothingMoreThanItMust(t *testing.T) {
+	for _, text := range []string{`{}`, `{"meta":null,"config":null,"schema":null,"context":null,"solution":null}`, `{"config":{"llm":{},"limits":null,"approval":null,"mcp":null}}`} {
+		idea, ps := ideafile.ParseIdea([]byte(text))
+		if len(ps) > 0 {
+			t.Fatalf("%s: %s", text, ps)
+		}
+		if idea.Config.LLM.Timeout != ideafile.DefaultRequestTimeout || idea.Config.LLM.Temperature != nil || idea.Config.Limits != (ideafile.Limits{}) {
+			t.Errorf("%s: config is %+v", text, idea.Config)
+		}
+	}
+}
+
+func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"it does not parse", `{"meta":`, "$: decode JSON: the text ends"},
+		{"a key stands twice", `{"meta":{},"meta":{}}`, "$.meta: the key stands twice"},
+		{"it is no object", `[]`, "$: an Idea is an object, not array"},
+		{"it has an unknown key", `{"tools":{}}`, `$.tools: unknown key "tools"; an Idea has meta, config, schema, context and solution`},
+		{"an unknown key needs quotes", `{"my tools":{}}`, `$["my tools"]: unknown key`},
+		{"meta is no object", `{"meta":"x"}`, "$.meta: want an object, not string"},
+		{"its path is no string", `{"meta":{"path":1}}`, "$.meta.path: want a string, not number"},
+		{"its version is a number", `{"meta":{"version":1}}`, "$.meta.version: want a string, not number"},
+		{"config is a list", `{"config":[]}`, "$.config: want an object, not array"},
+		{"config has an unknown key", `{"config":{"model":"x"}}`, `$.config.model: unknown key "model"; config has adapt, approval, batch, gather, limits, llm and mcp`},
+		{"llm is no object", `{"config":{"llm":"gpt"}}`, "$.config.llm: want an object"},
+		{"llm has an unknown key", `{"config":{"llm":{"key":"s"}}}`, `$.config.llm.key: unknown key "key"`},
+		{"the model is no string", `{"config":{"llm":{"model":null}}}`, "$.config.llm.model: want a string, not null"},
+		{"the temperature is text", `{"config":{"llm":{"temperature":"hot"}}}`, "$.config.llm.temperature: want a number from 0 to 2"},
+		{"the temperature is too high", `{"config":{"llm":{"temperature":2.1}}}`, "want a number from 0 to 2"},
+		{"maxTokens is zero", `{"config":{"llm":{"maxTokens":0}}}`, "$.config.llm.maxTokens: want a whole number from 1"},
+		{"the timeout is no duration", `{"config":{"llm":{"timeout":"x"}}}`, "$.config.llm.timeout: want a duration"},
+		{"limits are a number", `{"config":{"limits":5}}`, "$.config.limits: want an object, not number"},
+		{"a limit is unknown", `{"config":{"limits":{"money":5}}}`, `$.config.limits.money: unknown limit "money"`},
+		{"a limit is negative", `{"config":{"limits":{"requests":-1}}}`, "$.config.limits.requests: want a whole number from 1"},
+		{"a limit is text", `{"config":{"limits":{"tokens":"5"}}}`, "$.config.limits.tokens: want a whole number from 1"},
+		{"a limit is a fraction", `{"config":{"limits":{"calls":1.5}}}`, "$.config.limits.calls: want a whole number from 1"},
+		{"the limit of time is none", `{"config":{"limits":{"duration":"x"}}}`, "$.config.limits.duration: want a duration"},
+		{"gather is no duration", `{"config":{"gather":"x"}}`, "$.config.gather: want a duration"},
+		{"batch is zero", `{"config":{"batch":0}}`, "$.config.batch: want a whole number from 1"},
+		{"adapt is text", `{"config":{"adapt":"no"}}`, "$.config.adapt: want true or false"},
+		{"approval is a list", `{"config":{"approval":["refund"]}}`, "$.config.approval: want an object, not array"},
+		{"approval has an unknown key", `{"config":{"approval":{"tool":["refund"]}}}`, `$.config.approval.tool: unknown key "tool"; approval has all and tools`},
+		{"approval for all is text", `{"config":{"approval":{"all":"yes"}}}`, `$.config.approval.all: want {"tools": ["name"]} or {"all": true}`},
+		{"approval names tools by a text", `{"config":{"approval":{"tools":"refund"}}}`, `$.config.approval.tools: want {"tools": ["name"]}`},
+		{"approval names no tool", `{"config":{"approval":{"tools":["refund"]}}}`, `$.config.approval.tools[0]: the palette has no tool "refund"`},
+		{"schema has an unknown key", `{"schema":{"tool":{}}}`, `$.schema.tool: unknown key "tool"; schema has tools and output`},
+		{"the palette is a list", `{"schema":{"tools":[]}}`, "$.schema.tools: want an object, not array"},
+		{"a tool is wrong, with its place", `{"schema":{"tools":{"my tool":{"_x":1}}}}`, `$.schema.tools["my tool"]._x: unknown meta property`},
+		{"the output form is no schema", `{"schema":{"output":{"type":"x"}}}`, "$.schema.output: compile schema: "},
+		{"context is an object", `{"context":{}}`, "$.context: want a list of messages, not object"},
+		{"a message is wrong, with its place", `{"context":[{"type":"text","text":"x"},{"type":"tekst"}]}`, `$.context[1].type: unknown type "tekst"`},
+		{"the solution is a list", `{"solution":[]}`, "$.solution: want an object, not array"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, ps := ideafile.ParseIdea([]byte(c.text))
+			if len(ps.Errors()) != 1 || !strings.Contains(ps.Error(), c.want) {
+				t.Errorf("got %q, want one problem that says %q", ps.Error(), c.want)
+			}
+		})
+	}
+}
+
+func TestEverythingWrongWithAFileIsToldAtOnceInTheOrderOfItsParts(t *testing.T) {
+	_, ps := ideafile.ParseIdea([]byte(`{"x":1,"meta":{"path":1},"config":{"batch":0},"schema":{"tools":{"a":1,"b":1}},"context":[{},{}],"solution":1}`))
+	var places []string
+	for _, p := range ps {
+		places = append(places, p.Path)
+	}
+	want := "$.x $.meta.path $.config.batch $.schema.tools.a $.schema.tools.b $.context[0].type $.context[1].type $.solution"
+	if got := strings.Join(places, " "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func FuzzParseIdea(f *testing.F) {
+	for _, seed := range []string{
+		wholeIdea, `{}`, `[]`, `{"schema":{"tools":{"a":{"properties":{"†":{"const":"†state.x"}},"_outputPath":"†state"}}}}`,
+		`{"context":[{"type":"data","kind":"state"},{"type":"state","state":null},{"type":"plan","plan":[1,{"_tool":"a"}]}]}`,
+		`{"config":{"limits":{"requests":1e10000000}}}`, `{"config":{"gather":1e308}}`, `{"schema":{"output":{"$ref":"file:///etc/passwd"}}}`,
+		`{"schema":{"tools":{"a":{"_retry":{"attempts":1e3}}}}}`, strings.Repeat(`{"context":[`, 80), `{"meta":{},"meta":{}}`, "{\"\xff\":1}",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		idea, ps := ideafile.ParseIdea(data)
+		_, again := ideafile.ParseIdea(data)
+		if !reflect.DeepEqual(ps, again) {
+			t.Fatalf("first\n%s\nthen\n%s", ps, again)
+		}
+		if idea == nil {
+			if len(ps) == 0 {
+				t.Fatal("there is neither an Idea nor a problem")
+			}
+			return
+		}
+		for _, token := range idea.Tokens() {
+			r := dataflow.New(ideafile.Palette{Tools: idea.Tools}, idea.Context, token)
+			for _, m := range idea.Context {
+				for i, call := range m.Calls {
+					r.Accept(1, i+1, call)
+				}
+			}
+			r.Close(1)
+			for ready := r.Next(); len(ready) > 0; ready = r.Next() {
+				r.Succeed(ready[0].Record.ID, map[string]any{"x": nil})
+				for _, other := range ready[1:] {
+					r.Fail(other.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "no"))
+				}
+			}
+			for _, rec := range r.Records() {
+				if !rec.Status.Ended() {
+					t.Fatalf("%s is still %s", rec.ID, rec.Status)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,214 @@
+package ideafile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// This file holds what an Idea says of MCP servers: `config.mcp`, and the Tools that are bound to their tools.
+
+// MCPServer is a server of `config.mcp`: a command that a worker runs, or a URL.
+type MCPServer struct {
+	Name string `json:"name"`
+	// Command is a program and its arguments; Env are variables it is given, in which $env:NAME is a secret of the worker.
+	Command []string          `json:"command,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	// URL is where a server listens (streamable HTTP); Headers go with every request.
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	// Tools are those of the server's tools that are wanted; nil: all.
+	Tools []string `json:"-"`
+}
+
+// MCPTool is `_activity: {"mcp": {…}}`: the tool of a server that a Tool stands for.
+type MCPTool struct {
+	Server string `json:"server"`
+	Tool   string `json:"tool"`
+	// Digest pins the tool's form, as Offer.Digest gives it; empty: it is pinned when the process starts.
+	Digest string `json:"digest,omitempty"`
+}
+
+// maxServerName bounds a server's name: it begins the names of its Tools.
+const maxServerName = 32
+
+func readMCP(servers map[string]any, path string, ps *diag.Problems) []MCPServer {
+	var list []MCPServer
+	for _, name := range jsonval.SortedKeys(servers) {
+		at := jsonval.JSONPathKey(path, name)
+		m, ok := servers[name].(map[string]any)
+		if !ok {
+			ps.Add(at, "a server is an object, not %s", jsonval.TypeOf(servers[name]))
+			continue
+		}
+		if !serverName(name) {
+			ps.Add(at, "a server's name has 1 to %d letters, digits, - and _, and does not begin with _", maxServerName)
+		}
+		list = append(list, readServer(name, m, at, ps))
+	}
+	return list
+}
+
+func serverName(name string) bool {
+	return name != "" && len(name) <= maxServerName && name[0] != '_' && strings.Trim(name, nameBytes) == ""
+}
+
+const nameBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+func readServer(name string, m map[string]any, path string, ps *diag.Problems) MCPServer {
+	s := MCPServer{Name: name}
+	for _, k := range jsonval.SortedKeys(m) {
+		var ok bool
+		switch k {
+		case "command":
+			s.Command, ok = jsonval.StringList(m[k])
+			ok = ok && len(s.Command) > 0 && s.Command[0] != ""
+		case "env":
+			s.Env, ok = stringMap(m[k])
+		case "url":
+			s.URL, ok = m[k].(string)
+			ok = ok && s.URL != ""
+		case "headers":
+			s.Headers, ok = stringMap(m[k])
+		case "tools":
+			s.Tools, ok = jsonval.StringList(m[k])
+			s.Tools = append([]string{}, s.Tools...)
+		default:
+			ps.Add(jsonval.JSONPathKey(path, k), "unknown key %q; a server has command and env, or url and headers, and tools", k)
+			continue
+		}
+		if !ok {
+			ps.Add(jsonval.JSONPathKey(path, k), "%s", serverForms[k])
+		}
+	}
+	hasCommand, hasURL := m["command"] != nil, m["url"] != nil
+	if hasCommand == hasURL || hasCommand && s.Headers != nil || hasURL && s.Env != nil {
+		ps.Add(path, "a server has command and env, or url and headers")
+	}
+	return s
+}
+
+var serverForms = map[string]string{
+	"command": `want a list of texts: a program and its arguments`,
+	"env":     `want an object of texts: variables of the command`,
+	"url":     `want a URL`,
+	"headers": `want an object of texts`,
+	"tools":   `want a list of the server's tools`,
+}
+
+func stringMap(v any) (map[string]string, bool) {
+	m, ok := v.(map[string]any)
+	out := make(map[string]string, len(m))
+	for _, k := range jsonval.SortedKeys(m) {
+		s, text := m[k].(string)
+		out[k], ok = s, ok && text && k != ""
+	}
+	return out, ok
+}
+
+// Server finds a server of `config.mcp`.
+func (i *Idea) Server(name string) (MCPServer, bool) {
+	for _, s := range i.Config.MCP {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return MCPServer{}, false
+}
+
+// MCP reads `_activity: {"mcp": …}`; ok is false where the Tool is of another kind. The server's tool has the Tool's own
+// name unless said.
+func (t *Tool) MCP() (m MCPTool, ok bool) {
+	a, _ := t.Activity.(map[string]any)
+	spec, ok := a["mcp"].(map[string]any)
+	if !ok {
+		return m, false
+	}
+	m = MCPTool{Tool: t.Name}
+	m.Server, _ = spec["server"].(string)
+	if tool, said := spec["tool"].(string); said {
+		m.Tool = tool
+	}
+	m.Digest, _ = spec["digest"].(string)
+	return m, true
+}
+
+func readMCPTool(spec map[string]any, path string, given bool, ps *diag.Problems) {
+	if !given {
+		return
+	}
+	for _, k := range jsonval.SortedKeys(spec) {
+		s, ok := spec[k].(string)
+		switch {
+		case !slices.Contains([]string{"server", "tool", "digest"}, k):
+			ps.Add(jsonval.JSONPathKey(path, k), "unknown key %q; mcp has server, tool and digest", k)
+		case !ok || s == "":
+			ps.Add(jsonval.JSONPathKey(path, k), "want a text")
+		}
+	}
+	if spec["server"] == nil {
+		ps.Add(path, `want {"server": "…", "tool": "…"}`)
+	}
+}
+
+// checkServers refuses Tools of servers that `config.mcp` does not name.
+func (i *Idea) checkServers(ps *diag.Problems) {
+	for _, t := range i.Tools {
+		m, ok := t.MCP()
+		if _, known := i.Server(m.Server); ok && !known && m.Server != "" {
+			ps.Add(jsonval.JSONPath("$", "schema", "tools", t.Name, "_activity", "mcp", "server"), "config.mcp names no server %q", jsonval.Clip(m.Server, 80))
+		}
+	}
+}
+
+// Unlisted lists the servers whose tools are not in the palette yet: those that must be asked for them. A server whose
+// `tools` are all there, pinned by a digest, need not be.
+func (i *Idea) Unlisted() []MCPServer {
+	var out []MCPServer
+	for _, s := range i.Config.MCP {
+		if !i.listed(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (i *Idea) listed(s MCPServer) bool {
+	if s.Tools == nil {
+		return false
+	}
+	pinned := map[string]bool{}
+	for _, t := range i.Tools {
+		if m, ok := t.MCP(); ok && m.Server == s.Name {
+			if m.Digest == "" {
+				return false
+			}
+			pinned[m.Tool] = true
+		}
+	}
+	for _, tool := range s.Tools {
+		if !pinned[tool] {
+			return false
+		}
+	}
+	return true
+}
+
+// mayCome says whether a Tool of a name may still come from a server.
+func (i *Idea) MayCome(name string) (server string, ok bool) {
+	for _, s := range i.Unlisted() {
+		tool, prefixed := strings.CutPrefix(name, s.Name+"_")
+		if prefixed && (s.Tools == nil || slices.Contains(s.Tools, tool)) {
+			return s.Name, true
+		}
+	}
+	return "", false
+}
+
+// maybeServer words that a name that is not known may become known.
+func MaybeServer(name, server string) string {
+	return fmt.Sprintf("the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts", jsonval.Clip(name, 80), server)
+}

@@ -1,0 +1,297 @@
+package ideafile
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"processidea/model/diag"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/statelog"
+)
+
+// Tool is a JSON Schema that names a capability: parameters, and meta properties with a leading `_`.
+type Tool struct {
+	Name        string
+	Description string
+	// Source is the Tool as it was written.
+	Source map[string]any
+	// Output describes the result (`_output`); nil where nothing is said.
+	Output *jsonschema.Schema
+	// OutputPath, OutputMethod and Scopes say who chooses these meta properties of a Call.
+	OutputPath, OutputMethod, Scopes MetaValue
+	// Timeout is for one attempt of the Tool's activity.
+	Timeout time.Duration
+	// Attempts is how often the Tool may fail by itself before its Call does. 1 means: never run twice.
+	Attempts int
+	// Activity is `_activity` as written: nil, a name, {"http": …}, or {"mcp": …}.
+	Activity any
+	// Delegate is `_delegate`: the Idea file that a Call runs, or Anonymous; empty where it is none.
+	Delegate string
+	// Writes are the paths of its parent's State for which a delegate may hand values back.
+	Writes []jsonval.Path
+	// Approval says when a person must look at a Call; nil: never.
+	Approval *Approval
+
+	ParamsSchema *jsonschema.Schema            // all parameters at once
+	ParamSchemas map[string]*jsonschema.Schema // every declared parameter alone
+	Wired        map[string]string             // parameters the designer wired to a Reference
+	OpenParams   bool                          // other parameters than the declared ones may be given
+}
+
+const (
+	defaultTimeout  = 60 * time.Second
+	defaultAttempts = 3
+)
+
+// Choice is a Tool's word on a meta property of its Calls: undeclared, fixed by the designer, or for the LLM within a
+// schema.
+type MetaValue struct {
+	Declared bool
+	Fixed    any                // where Schema is nil
+	Schema   *jsonschema.Schema // what the LLM may choose
+}
+
+// toolMeta lists the meta properties of a Tool.
+var ToolMeta = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_retry",
+	"_scopes", "_timeout", "_writes"}
+
+// ReadTool reads one Tool of the palette; what is wrong with it goes to ps under path.
+func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
+	source, ok := raw.(map[string]any)
+	if !ok {
+		ps.Add(path, "a tool is an object, not %s", jsonval.TypeOf(raw))
+		return nil
+	}
+	t := &Tool{Name: name, Source: source, Timeout: defaultTimeout, Attempts: defaultAttempts}
+	if name == "" || strings.HasPrefix(name, "_") || len(name) > 64 {
+		ps.Add(path, "a tool's name has 1 to 64 bytes and does not begin with _")
+	}
+	t.Description, _ = source["description"].(string)
+	t.readParams(path, ps)
+	t.readMeta(path, ps)
+	return t
+}
+
+func (t *Tool) readParams(path string, ps *diag.Problems) {
+	if typ, ok := t.Source["type"]; ok && typ != "object" {
+		ps.Add(path+".type", `a tool's parameters are an object: "type" must be "object"`)
+	}
+	var err error
+	form := t.Form()
+	if t.ParamsSchema, err = jsonschema.CompileSchema(form); err != nil {
+		ps.Add(path, "%s", strings.TrimPrefix(err.Error(), "model: "))
+		return
+	}
+	props, declared := t.Source["properties"].(map[string]any)
+	more, said := t.Source["additionalProperties"]
+	t.OpenParams = said && more != false || !said && !declared
+	t.ParamSchemas, t.Wired = map[string]*jsonschema.Schema{}, map[string]string{}
+	for _, name := range jsonval.SortedKeys(props) {
+		at := jsonval.JSONPathKey(path+".properties", name)
+		if strings.HasPrefix(name, "_") {
+			ps.Add(at, "a parameter's name does not begin with _: that is for meta properties")
+		}
+		if ref, ok := wiredReference(props[name]); ok {
+			if _, err := refexpr.ParseExpression(ref); err != nil {
+				ps.Add(at+".const", "%s", err)
+			}
+			t.Wired[name] = ref
+		}
+		if t.ParamSchemas[name], err = jsonschema.CompileAt(form, "/properties/"+jsonschema.EscapePointer(name)); err != nil {
+			ps.Add(at, "%s", strings.TrimPrefix(err.Error(), "model: "))
+		}
+	}
+}
+
+// Form is the JSON Schema of resolved parameters: of a wired one the value fits, not the Reference that stands for it.
+func (t *Tool) Form() map[string]any {
+	props, ok := t.Source["properties"].(map[string]any)
+	if !ok {
+		return t.Source
+	}
+	open := map[string]any{}
+	//workflowcheck:ignore -- a map again
+	for name, schema := range props {
+		if _, wired := wiredReference(schema); wired {
+			schema = jsonval.WithoutKey(schema.(map[string]any), "const")
+		}
+		open[name] = schema
+	}
+	form := jsonval.WithoutKey(t.Source, "properties")
+	form["properties"] = open
+	return form
+}
+
+// wiredReference reads {"const": "†…"}: a parameter that the engine fills and the LLM never sees.
+func wiredReference(schema any) (string, bool) {
+	m, _ := schema.(map[string]any)
+	s, ok := m["const"].(string)
+	return s, ok && refexpr.IsReference(s)
+}
+
+func (t *Tool) readMeta(path string, ps *diag.Problems) {
+	for _, k := range jsonval.SortedKeys(t.Source) {
+		if strings.HasPrefix(k, "_") && !slices.Contains(ToolMeta, k) {
+			ps.Add(jsonval.JSONPathKey(path, k), "unknown meta property; a tool has %s", strings.Join(ToolMeta, ", "))
+		}
+	}
+	t.readDelegate(path, ps)
+	t.Approval = readApproval(t.Source["_approval"], path+"._approval", ps)
+	if out, ok := t.Source["_output"]; ok && out != nil {
+		var err error
+		if t.Output, err = jsonschema.CompileSchema(out); err != nil {
+			ps.Add(path+"._output", "%s", strings.TrimPrefix(err.Error(), "model: "))
+		}
+	}
+	t.OutputPath = readMetaValue(t.Source, "_outputPath", path, ps, func(v any) error {
+		_, err := refexpr.ParseOutputPath(v)
+		return err
+	})
+	t.OutputMethod = readMetaValue(t.Source, "_outputMethod", path, ps, statelog.CheckMethod)
+	t.Scopes = readMetaValue(t.Source, "_scopes", path, ps, func(v any) error {
+		_, err := parseScopes(v)
+		return err
+	})
+	t.readActivity(path, ps)
+	t.readTimeoutAndRetry(path, ps)
+}
+
+func readMetaValue(source map[string]any, key, path string, ps *diag.Problems, check func(any) error) MetaValue {
+	v, ok := source[key]
+	if !ok || v == nil {
+		return MetaValue{}
+	}
+	at := jsonval.JSONPathKey(path, key)
+	if schema, ok := v.(map[string]any); ok {
+		s, err := jsonschema.CompileSchema(schema)
+		if err != nil {
+			ps.Add(at, "%s", strings.TrimPrefix(err.Error(), "model: "))
+		}
+		return MetaValue{Declared: true, Schema: s}
+	}
+	if err := check(v); err != nil {
+		ps.Add(at, "%s", err)
+	}
+	return MetaValue{Declared: true, Fixed: v}
+}
+
+func (t *Tool) readActivity(path string, ps *diag.Problems) {
+	t.Activity = t.Source["_activity"]
+	at := path + "._activity"
+	switch a := t.Activity.(type) {
+	case nil:
+	case string:
+		if a == "" {
+			ps.Add(at, "an activity's name is not empty")
+		}
+	case map[string]any:
+		spec, mcp := a["mcp"].(map[string]any)
+		if _, http := a["http"].(map[string]any); http == mcp || len(a) != 1 {
+			ps.Add(at, `want a name, {"http": {…}} or {"mcp": {…}}`)
+		}
+		readMCPTool(spec, at+".mcp", mcp, ps)
+	default:
+		ps.Add(at, `want a name, {"http": {…}} or {"mcp": {…}}, not %s`, jsonval.TypeOf(a))
+	}
+}
+
+func (t *Tool) readTimeoutAndRetry(path string, ps *diag.Problems) {
+	if v := t.Source["_timeout"]; v != nil {
+		d, err := readDuration(v)
+		if err != nil {
+			ps.Add(path+"._timeout", "%s", err)
+		} else {
+			t.Timeout = d
+		}
+	}
+	v := t.Source["_retry"]
+	if v == nil {
+		return
+	}
+	retry, ok := v.(map[string]any)
+	n, err := Positive(retry["attempts"])
+	if !ok || err != nil || len(retry) != 1 {
+		ps.Add(path+"._retry", `want {"attempts": N} with N from 1`)
+		return
+	}
+	t.Attempts = n
+}
+
+// readDuration reads "72h", "10s", or a number of seconds.
+func readDuration(v any) (time.Duration, error) {
+	switch v := v.(type) {
+	case string:
+		if d, err := time.ParseDuration(v); err == nil && d > 0 {
+			return d, nil
+		}
+	case json.Number:
+		if f, err := v.Float64(); err == nil && f > 0 && f < 1e9 {
+			return time.Duration(f * float64(time.Second)), nil
+		}
+	}
+	return 0, fmt.Errorf(`want a duration such as "60s", or seconds, above zero`)
+}
+
+func Positive(v any) (int, error) {
+	n, ok := v.(json.Number)
+	if ok {
+		if i, err := n.Int64(); err == nil && i > 0 && i < 1<<31 {
+			return int(i), nil
+		}
+	}
+	return 0, fmt.Errorf("want a whole number from 1")
+}
+
+// Kind says how a Tool is run.
+type Kind string
+
+// The kinds of Tools that run so far.
+const (
+	KindGo     Kind = "go"     // a Go function the worker knows
+	KindHTTP   Kind = "http"   // an HTTP request
+	KindMCP    Kind = "mcp"    // a tool of an MCP server
+	KindLatent Kind = "latent" // the LLM itself writes the result
+	// KindDelegate runs another Idea as a process of its own.
+	KindDelegate Kind = "delegate"
+)
+
+// Binding is what a Tool was bound to when its process started; it is decided once and carried along, so that a worker
+// that knows other tools does not change a running process.
+type Binding struct {
+	Kind Kind `json:"kind"`
+	// Name of the Go function.
+	Name string `json:"name,omitempty"`
+	// Pure functions run as local activities.
+	Pure bool `json:"pure,omitempty"`
+	// Simulated says that nothing is run: the result is made up. nil: it runs.
+	Simulated *Simulation `json:"simulated,omitempty"`
+}
+
+// Bind decides what runs a Tool. lookup tells whether a Go function of a name is registered, and whether it is pure.
+func (t *Tool) Bind(lookup func(name string) (pure, ok bool)) (Binding, error) {
+	if t.Delegate != "" {
+		return Binding{Kind: KindDelegate}, nil
+	}
+	switch a := t.Activity.(type) {
+	case map[string]any:
+		if _, ok := a["mcp"]; ok {
+			return Binding{Kind: KindMCP}, nil
+		}
+		return Binding{Kind: KindHTTP}, nil
+	case string:
+		pure, ok := lookup(a)
+		if !ok {
+			return Binding{}, fmt.Errorf("no activity %q is registered", a)
+		}
+		return Binding{Kind: KindGo, Name: a, Pure: pure}, nil
+	}
+	if pure, ok := lookup(t.Name); ok {
+		return Binding{Kind: KindGo, Name: t.Name, Pure: pure}, nil
+	}
+	return Binding{Kind: KindLatent}, nil
+}

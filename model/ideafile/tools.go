@@ -1,0 +1,3 @@
+package ideafile
+
+const ToolsPath = "$.schema.tools"

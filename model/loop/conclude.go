@@ -1,0 +1,167 @@
+package loop
+
+import (
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+// This file holds what a process makes of a Request that has ended: its Plan, its troubles, and whether it was answered
+// well.
+
+// concluded says whether the Request under way has ended: answered whole, or, where it broke off, closed at every instance
+// that it covered.
+func (m *Loop) concluded() bool {
+	if m.inFlight == nil || m.inFlight.reply == nil {
+		return false
+	}
+	if m.inFlight.brief.Closing || m.inFlight.reply.Whole {
+		return true
+	}
+	for _, c := range m.inFlight.brief.Covered {
+		if m.member(c.Token).closedThrough < m.inFlight.brief.Number {
+			return false
+		}
+	}
+	return true
+}
+
+// Conclusion is what a Request came to when it ended. Its Calls may still be running.
+type Conclusion struct {
+	Brief *turn.RequestInput
+	// Seen is every instance as it was when the Request was made.
+	Seen *turn.RequestInput
+	// Log is what changed until then, since the Idea before.
+	Log   []turn.LogEntry
+	Reply *turn.Reply
+	// Calls is the solution's Calls, as written; of a Request that broke off, those that instances had accepted.
+	Calls []any
+}
+
+// Conclude closes the Request under way when it has ended, and decides who has settled by it. It gives nil while there is
+// something to wait for.
+func (m *Loop) Conclude() *Conclusion {
+	if !m.concluded() {
+		return nil
+	}
+	a := m.inFlight
+	m.inFlight = nil
+	c := &Conclusion{Brief: a.brief, Seen: a.seen, Log: a.log, Reply: a.reply}
+	accepted := m.takePlan(a)
+	if len(a.brief.Questions) > 0 {
+		m.log = append(a.log, m.log...) // it makes no Idea: what changed is for the next one
+	}
+	if len(a.brief.Questions) == 0 && (a.reply.Whole || accepted > 0) {
+		m.told(a) // until then each Request is told again
+	}
+	c.Calls = m.solution(a.brief.Number)
+	if !a.reply.Sketched && (!a.reply.Lost || accepted > 0) {
+		m.turns += max(1, a.reply.Attempts)
+	}
+	m.noteErrors(a, accepted)
+	if len(a.brief.Questions) == 0 && a.reply.Whole {
+		m.settle(a)
+		m.tryWiring()
+	}
+	m.countBad(a)
+	return c
+}
+
+// takePlan keeps the Request's Calls for the next ones to see, and gives how many Calls were accepted, as far as instances
+// have said.
+func (m *Loop) takePlan(a *llmCall) int {
+	if len(a.brief.Questions) > 0 {
+		return len(a.reply.Calls)
+	}
+	n := a.brief.Number
+	nobodys := map[int]bool{}
+	for _, f := range a.reply.Faults {
+		nobodys[f.Index] = true
+	}
+	known := map[int]any{}
+	for i, call := range a.reply.Calls {
+		known[i+1] = call
+	}
+	accepted := 0
+	for _, mem := range m.covered(a.brief) {
+		//workflowcheck:ignore -- sorted below
+		for key, c := range mem.calls {
+			if key[0] != n {
+				continue
+			}
+			accepted++
+			if _, ok := known[c.Index]; !ok {
+				known[c.Index] = c.Call
+			}
+		}
+	}
+	if len(known) == 0 && !a.reply.Whole {
+		return accepted
+	}
+	for _, mem := range m.covered(a.brief) {
+		mem.lastPlanned = n
+	}
+	var kept []planned
+	for _, p := range m.plannedCalls {
+		if m.stillShown(p) {
+			kept = append(kept, p)
+		}
+	}
+	for _, i := range jsonval.SortedIndexes(known) {
+		kept = append(kept, planned{request: n, index: i, call: known[i], nobody: nobodys[i]})
+	}
+	m.plannedCalls = kept
+	return accepted
+}
+
+func (m *Loop) solution(request int) []any {
+	calls := []any{}
+	for _, p := range m.plannedCalls {
+		if p.request == request {
+			calls = append(calls, p.call)
+		}
+	}
+	return calls
+}
+
+// countBad pauses a process that is answered badly three times in a row, or at once where asking again is no use. A lost
+// worker is no answer.
+func (m *Loop) countBad(a *llmCall) {
+	switch {
+	case a.reply.Final:
+		m.paused = a.reply.End
+		return
+	case a.reply.Lost:
+		if m.workerLosses++; m.workerLosses >= maxLostInRow {
+			m.paused = diag.Faultf(turn.CodeLost, "%d Requests in a row took their worker down", m.workerLosses)
+		}
+		return
+	case a.reply.Whole && !m.stillAsking(a):
+		m.badReplies, m.workerLosses = 0, 0
+		return
+	case a.reply.Whole:
+		a.reply.End = diag.Faultf(turn.CodeNotJSON, "results that were asked for are missing")
+		m.badReplies++
+	default:
+		m.badReplies++
+	}
+	if m.badReplies >= maxBadInRow {
+		m.paused = diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", m.badReplies, a.reply.End.Message)
+	}
+}
+
+// stillAsking says whether a Request for results was not given each of them.
+func (m *Loop) stillAsking(a *llmCall) bool {
+	given := map[string]bool{}
+	for _, v := range a.reply.Calls {
+		if one, _, _, f := turn.ReadAnswer(m.idea, a.brief, v); f == nil {
+			given[one.ID] = true
+		}
+	}
+	for _, want := range a.brief.Questions {
+		if !given[want.ID] {
+			return true
+		}
+	}
+	return false
+}

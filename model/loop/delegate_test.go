@@ -1,0 +1,112 @@
+package loop_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"processidea/model/check"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+)
+
+// delegating is an Idea with one Tool that is a delegate.
+func delegating(file string) map[string]any {
+	return map[string]any{"schema": map[string]any{"tools": map[string]any{"t": map[string]any{"_delegate": file}}}}
+}
+
+func TestDelegatesFilesAreCheckedAllTheWayDown(t *testing.T) {
+	deep := map[string]any{}
+	for n := 1; n <= ideafile.MaxDepth; n++ {
+		deep[fmt.Sprintf("%d.json", n)] = delegating(fmt.Sprintf("%d.json", n+1))
+	}
+	deep[fmt.Sprintf("%d.json", ideafile.MaxDepth+1)] = map[string]any{}
+	flat := map[string]any{}
+	for n := 1; n < ideafile.MaxDepth; n++ {
+		flat[fmt.Sprintf("%d.json", n)] = delegating(fmt.Sprintf("%d.json", n+1))
+	}
+	flat[fmt.Sprintf("%d.json", ideafile.MaxDepth)] = map[string]any{}
+	for name, c := range map[string]struct {
+		first string
+		files map[string]any
+		want  string
+	}{
+		"it is there":               {"a.json", map[string]any{"a.json": map[string]any{}}, ""},
+		"in a folder":               {"sub/a.json", map[string]any{"sub/a.json": delegating("b.json"), "sub/b.json": map[string]any{}}, ""},
+		"as deep as may be":         {"1.json", flat, ""},
+		"it is missing":             {"a.json", nil, "the start brings no file a.json"},
+		"out of the folder":         {"../a.json", nil, "lies in the folder of the Idea file, or below"},
+		"out of it further down":    {"sub/a.json", map[string]any{"sub/a.json": delegating("../../b.json")}, "sub/a.json: $.schema.tools.t._delegate: a delegate's file lies in the folder"},
+		"from the root":             {"/etc/a.json", nil, "lies in the folder"},
+		"it is broken":              {"a.json", map[string]any{"a.json": map[string]any{"oops": true}}, `a.json: $.oops: unknown key "oops"`},
+		"it leads to itself":        {"a.json", map[string]any{"a.json": delegating("a.json")}, "a.json leads back to itself"},
+		"it leads to the first one": {"a.json", map[string]any{"a.json": delegating("main.json")}, "main.json leads back to itself: main.json, a.json, main.json"},
+		"too deep":                  {"1.json", deep, "delegates stand more than 5 deep within each other"},
+	} {
+		idea, ps := ideafile.ReadIdea(delegating(c.first))
+		if len(ps) > 0 {
+			t.Fatal(ps)
+		}
+		got := ideafile.CheckDelegates(idea, "main.json", c.files).Error()
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+func TestADelegateIsGivenItsParametersAndWhatItsScopesName(t *testing.T) {
+	tool := ideafile.ReadTool("t", modeltest.Value(t, `{"_delegate": "a.json", "_output": {"type": "string"}}`), "$", new(diag.Problems))
+	idea := tool.DelegateIdea(modeltest.Value(t, `{"context": [{"type": "text", "text": "Go."}]}`).(map[string]any), nil,
+		map[string]any{"text": "x"}, map[string]any{"state.user.name": "Anna", "input": map[string]any{"text": "theirs", "more": "y"}, "rules.1": "no spam"})
+	read, ps := ideafile.ReadIdea(jsonval.Normal(idea))
+	if len(ps) > 0 {
+		t.Fatal(ps)
+	}
+	view := ideafile.ViewOf(read.Context, "")
+	if got := string(jsonval.Encode(jsonval.Normal(view.Payload))); got != `{"input":{"more":"y","text":"x"},"rules":{"1":"no spam"},"state":{"user":{"name":"Anna"}}}` {
+		t.Error(got)
+	}
+	if read.Output == nil || len(read.Context) != 5 {
+		t.Errorf("%+v", read)
+	}
+}
+
+// A Call that reads what a delegate may hand back waits for it, whoever it was that was to write it.
+func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
+	s := modeltest.OnStageWith(t, modeltest.StagedTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}`, "")
+	s.Says(`{"calls":[{"_tool":"slow","_outputPath":"b"},{"_tool":"work","x":"†state.note","_outputPath":"c"}],"output":null}`)
+	run := s.Runs[""]
+	s.Want("the reader", string(run.Find("1.2").Status), "waiting")
+	run.DelegateReturned("1.1", s.Idea.Tool("slow"), "fine", map[string]any{"note": "mind", "other": "not mine"})
+	s.Runs[""] = modeltest.CarriedRun(t, run)
+	s.GoesOn("")
+	s.Want("the State", string(jsonval.Encode(s.Runs[""].State())), `{"b":"fine","c":"mind","note":"mind"}`)
+	s.Want("who wrote it", fmt.Sprint(s.Runs[""].Writes()[0].By, s.Runs[""].Writes()[1].By), "1.11.1")
+}
+
+func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {
+	s := modeltest.OnStageWith(t, modeltest.StagedTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.a"]}`, "", `"context": [{"type": "state", "state": {"a": 1}}]`)
+	s.Says(`{"calls":[{"_tool":"slow"}],"output":null}`)
+	s.Runs[""].DelegateReturned("1.1", s.Idea.Tool("slow"), nil, map[string]any{"a": "2"})
+	s.Want("the State", string(jsonval.Encode(s.Runs[""].State())), `{"a":1}`)
+	s.Want("the Call", string(s.Runs[""].Find("1.1").Status), "done")
+}
+
+func TestWhatADelegateHandsBackMustFitTheStateSchema(t *testing.T) {
+	s := modeltest.OnStageWith(t, modeltest.StagedTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.n"]}`, "",
+		`"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]`)
+	s.Says(`{"calls":[{"_tool":"slow"}],"output":null}`)
+	s.Runs[""].DelegateReturned("1.1", s.Idea.Tool("slow"), nil, map[string]any{"n": "two"})
+	s.Want("the Call", string(s.Runs[""].Find("1.1").Status), "failed")
+}
+
+func TestCheckKnowsWhatADelegateMayHandBack(t *testing.T) {
+	idea := modeltest.IdeaOf(t, `{"schema": {"tools": {`+modeltest.StagedTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}}},
+		"context": [{"type": "plan", "plan": [{"_tool": "slow", "_outputPath": "b"}, {"_tool": "work", "n": "†state.note"}, {"_tool": "work", "x": "†state.other"}]}]}`)
+	got := check.Check(idea, nil).Errors()
+	if len(got) != 1 || !strings.Contains(got.Error(), "no Call writes †state.other") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,5 @@
+package loop
+
+// What only the tests of this package see.
+
+const MaxBadInRow = maxBadInRow

@@ -1,0 +1,104 @@
+package loop
+
+import (
+	"time"
+
+	"processidea/model/ideafile"
+)
+
+// This file holds the rule that nobody waits for a stranger: which instances are ready for a Request, and whether it is
+// made now or waits for more of them.
+
+// ready lists the instances that could be asked about: nothing of them runs, no person is waited for, and what became of
+// the Request before is known.
+func (m *Loop) ready() []*InstanceProgress {
+	var list []*InstanceProgress
+	for _, mem := range m.members {
+		if mem.rests() && len(mem.Pending) == 0 && !m.provisional(mem) {
+			list = append(list, mem)
+		}
+	}
+	return list
+}
+
+// rests says whether nothing of an instance is running: whatever it waits for is a Request or a person.
+func (mem *InstanceProgress) rests() bool {
+	return mem.Status == ideafile.InstanceWorking && mem.idle && mem.closedThrough >= mem.lastRequest && mem.correctionsAcked >= mem.correctionsSent
+}
+
+// waits says whether an instance goes on only when a person has decided.
+func (mem *InstanceProgress) waits() bool { return mem.rests() && len(mem.Pending) > 0 }
+
+// Standing is the instance's status for people: one that waits for a person says so.
+func (mem *InstanceProgress) Standing() ideafile.InstanceStatus {
+	if mem.waits() {
+		return ideafile.InstanceWaiting
+	}
+	return mem.Status
+}
+
+// closing says whether only the output is still wanted.
+func (m *Loop) closing() bool {
+	for _, mem := range m.members {
+		if mem.Status == ideafile.InstanceWorking {
+			return false
+		}
+	}
+	return true
+}
+
+// due says whether a Request is made now. It waits while an instance that it does not cover has a Call running, but no
+// longer than the gathering time from when the first became ready; those that come back from a person's decision wait
+// as long for others that a person still has to decide on, so that ten decisions share Requests.
+func (m *Loop) due(now time.Time) bool {
+	if m.closing() {
+		return true
+	}
+	ready := m.ready()
+	if len(ready) == 0 {
+		m.readySince = time.Time{}
+		return false
+	}
+	if m.readySince.IsZero() {
+		m.readySince = now
+	}
+	running, waiting := m.others()
+	until := m.readySince.Add(m.idea.Config.Gather)
+	if !(running || waiting && allBack(ready)) || !now.Before(until) {
+		return true
+	}
+	m.wakeAt(until)
+	return false
+}
+
+// others says whether an instance has a Call running, and whether one waits for a person.
+func (m *Loop) others() (running, waiting bool) {
+	for _, mem := range m.members {
+		switch {
+		case mem.Status != ideafile.InstanceWorking:
+		case mem.waits():
+			waiting = true
+		case !mem.rests():
+			running = true
+		}
+	}
+	return running, waiting
+}
+
+func allBack(members []*InstanceProgress) bool {
+	for _, mem := range members {
+		if !mem.decidedSinceRequest {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Loop) wakeAt(t time.Time) {
+	if m.wake.IsZero() || t.Before(m.wake) {
+		m.wake = t
+	}
+}
+
+// Wake is when Next is to be asked again even if nothing happens; zero: never.
+func (m *Loop) Wake() time.Time { return m.wake }

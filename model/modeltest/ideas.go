@@ -1,0 +1,69 @@
+package modeltest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// paletteFrom reads Tools that must be right. Those with an `_activity` are run by code, the others are latent.
+func PaletteFrom(t *testing.T, tools string, tokens ...string) *ideafile.Palette {
+	t.Helper()
+	if tokens == nil {
+		tokens = []string{""}
+	}
+	p := &ideafile.Palette{Tokens: tokens, Bindings: map[string]ideafile.Binding{}}
+	m := MustDecode(tools).(map[string]any)
+	for _, name := range jsonval.SortedKeys(m) {
+		tool := ToolFrom(t, name, string(jsonval.Encode(m[name])))
+		p.Tools = append(p.Tools, tool)
+		p.Bindings[name] = ideafile.Binding{Kind: ideafile.KindLatent}
+		if a, ok := tool.Activity.(string); ok {
+			p.Bindings[name] = ideafile.Binding{Kind: ideafile.KindGo, Name: a}
+		}
+	}
+	return p
+}
+
+// ideaOf reads an Idea that has the form of one.
+func IdeaOf(t Failer, text string) *ideafile.Idea {
+	i, ps := ideafile.ParseIdea([]byte(text))
+	if len(ps.Errors()) > 0 {
+		t.Fatalf("%s\nin %s", ps, text)
+	}
+	return i
+}
+
+// messagesFrom reads Messages that must be right.
+func MessagesFrom(t *testing.T, list string) []ideafile.Message {
+	t.Helper()
+	var ps diag.Problems
+	var out []ideafile.Message
+	for i, raw := range MustDecode(list).([]any) {
+		m, _ := ideafile.ReadMessage(raw, fmt.Sprintf("$[%d]", i), &ps)
+		out = append(out, m)
+	}
+	if len(ps) > 0 {
+		t.Fatal(ps)
+	}
+	return out
+}
+
+func Handle(kind string, size int) map[string]any {
+	return jsonval.Handle{Digest: strings.Repeat("d", 64), Size: size, Type: kind}.Value().(map[string]any)
+}
+
+// toolFrom reads a Tool that must be right.
+func ToolFrom(t *testing.T, name, source string) *ideafile.Tool {
+	t.Helper()
+	var ps diag.Problems
+	tool := ideafile.ReadTool(name, MustDecode(source), "$", &ps)
+	if len(ps.Errors()) > 0 {
+		t.Fatalf("tool %s: %s", name, ps)
+	}
+	return tool
+}

@@ -1,0 +1,88 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"processidea/model/jsonval"
+)
+
+func Value(t Failer, text string) any {
+	v, err := jsonval.Decode([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %s", text, err)
+	}
+	return v
+}
+
+func ErrorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func Decoded(t interface{ Fatal(...any) }, text string) any {
+	v, err := jsonval.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// anyJSON draws JSON values, fond of what is special here: daggers, handles, odd keys, odd numbers.
+func AnyJSON(depth int) *rapid.Generator[any] {
+	return rapid.Custom(func(t *rapid.T) any {
+		kinds := 6
+		if depth == 0 {
+			kinds = 4
+		}
+		switch rapid.IntRange(0, kinds-1).Draw(t, "kind") {
+		case 0:
+			return AnyText().Draw(t, "text")
+		case 1:
+			return json.Number(rapid.SampledFrom([]string{"0", "-0", "1.0", "7", "12345678901234567890", "1e5", "-2.5E-3"}).Draw(t, "number"))
+		case 2:
+			return rapid.Bool().Draw(t, "bool")
+		case 3:
+			return nil
+		case 4:
+			list := make([]any, rapid.IntRange(0, 3).Draw(t, "length"))
+			for i := range list {
+				list[i] = AnyJSON(depth-1).Draw(t, "element")
+			}
+			return list
+		}
+		m := map[string]any{}
+		for range rapid.SampledFrom([]int{0, 1, 1, 2, 3}).Draw(t, "size") {
+			m[AnyText().Draw(t, "key")] = AnyJSON(depth-1).Draw(t, "value")
+		}
+		return m
+	})
+}
+
+func AnyText() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]string{"", "a", "b.c", "x y", "†", "††", "†state.a", "††state.a", "†blob", "††blob", "†††blob", "_tool", "a/b~c%d",
+			"\u2028", "\u00a0x", "\x00", "\"'\\", "0", "[0]", "a||b", "<&>", "é😀"}),
+		rapid.String(),
+	)
+}
+
+// few says whether so little is drawn that what is rare may not be among it.
+func Few() bool { return testing.Short() }
+
+func MustDecode(s string) any {
+	v, err := jsonval.Decode([]byte(s))
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// failer is what testing and rapid have in common.
+type Failer interface {
+	Fatalf(format string, args ...any)
+}

@@ -1,0 +1,72 @@
+package modeltest
+
+import (
+	"pgregory.net/rapid"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
+)
+
+// drawnReply draws a solution that an LLM might give, good or bad, for a Request.
+func drawnReply(t *rapid.T, b *turn.RequestInput) string {
+	calls, output := []any{}, any(nil)
+	if len(b.Questions) > 0 {
+		for _, a := range b.Questions {
+			if rapid.IntRange(0, 4).Draw(t, "answered") > 0 {
+				calls = append(calls, map[string]any{"_call": a.ID, "_output": rapid.SampledFrom([]any{"good", "", nil}).Draw(t, "result")})
+			}
+		}
+		return string(jsonval.Encode(map[string]any{"calls": calls, "output": nil}))
+	}
+	for range rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "calls") {
+		call := map[string]any{"_tool": rapid.SampledFrom([]string{"work", "work", "fail", "think", "log", "odd"}).Draw(t, "tool")}
+		if token := rapid.SampledFrom([]string{"*", "①", "②", "③", ""}).Draw(t, "token"); token != "" {
+			call["_instance"] = token
+		}
+		if path := rapid.SampledFrom([]string{"", "b", "c", "b.d", "†state"}).Draw(t, "path"); path != "" && call["_tool"] != "log" {
+			call["_outputPath"] = path
+		}
+		if read := rapid.SampledFrom([]string{"", "†state.a", "†state.b", "†state.never", "†"}).Draw(t, "read"); read != "" {
+			call["x"] = read
+		}
+		calls = append(calls, call)
+	}
+	output = rapid.SampledFrom([]any{nil, nil, map[string]any{"summary": "text"}, map[string]any{"summary": "†state.b"}, map[string]any{"summary": true}}).Draw(t, "output")
+	return string(jsonval.Encode(map[string]any{"calls": calls, "output": output}))
+}
+
+// drawnProcess plays a process of two instances with random replies until it is over, or paused, or has had enough.
+func DrawnProcess(t *rapid.T, after func(*Stage, *loop.Conclusion)) *Stage {
+	s := OnStage(t, rapid.SampledFrom([]string{"", `{"type": "object"}`}).Draw(t, "form"), rapid.SampledFrom([]string{TwoInstances,
+		`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "schema": {"type": "object", "required": ["b"]}}, {"type": "state", "_instance": "②", "state": {}}]`,
+		`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": null}},
+			{"type": "plan", "stage": "optimal", "plan": [{"_tool": "think", "x": "†state.a", "_outputPath": "b"}, {"_tool": "work", "n": "†state.a", "_outputPath": "c"}, {"_tool": "log"}],
+				"output": {"all": "†state.c"}},
+			{"type": "plan", "_instance": "②", "stage": "optimal", "when": {"properties": {"state": {"required": ["odd"]}}}, "plan": []}]`,
+	}).Draw(t, "context"))
+	s.RunsPlans()
+	for range 12 {
+		step, b := s.Mind.Next(s.Now)
+		if step != loop.StepAsk {
+			return s
+		}
+		var c *loop.Conclusion
+		switch rapid.IntRange(0, 9).Draw(t, "fate") {
+		case 0:
+			c = s.BreaksOff(turn.Reply{End: diag.Faultf(turn.CodeTruncated, "cut")})
+		case 1:
+			c = s.BreaksOff(turn.Reply{Lost: true, End: diag.Faultf(turn.CodeLost, "gone")})
+		case 2:
+			if len(b.Questions) > 0 || b.Closing {
+				continue
+			}
+			c = s.BreaksOff(turn.Reply{Lost: true, End: diag.Faultf(turn.CodeLost, "gone")}, `{"_tool":"work","_instance":"*","_outputPath":"e"}`)
+		default:
+			c = s.Says(drawnReply(t, b))
+		}
+		after(s, c)
+	}
+	return s
+}

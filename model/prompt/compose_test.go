@@ -1,0 +1,392 @@
+package prompt
+
+import (
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+	"processidea/model/turn"
+)
+
+// composed is what a form is composed of, as text.
+type composed struct {
+	name, tools, output string
+	latent              string // names of the latent Tools
+	tokens              []string
+	reason              string // why it is not sent strict
+	right, wrong        []string
+}
+
+func (c composed) input(t modeltest.Failer) ComposeInput {
+	schema := `{"tools": {` + c.tools + `}}`
+	if c.output != "" {
+		schema = `{"tools": {` + c.tools + `}, "output": ` + c.output + `}`
+	}
+	i := modeltest.IdeaOf(t, `{"schema": `+schema+`}`)
+	in := ComposeInput{Tools: i.Tools, Bindings: map[string]ideafile.Binding{}, Tokens: c.tokens, Output: i.Output}
+	if in.Tokens == nil {
+		in.Tokens = []string{""}
+	}
+	for _, tool := range i.Tools {
+		in.Bindings[tool.Name] = ideafile.Binding{Kind: ideafile.KindGo}
+		if slices.Contains(strings.Fields(c.latent), tool.Name) {
+			in.Bindings[tool.Name] = ideafile.Binding{Kind: ideafile.KindLatent}
+		}
+	}
+	return in
+}
+
+// checkForm checks what holds of every form: it is strict by the rules or says why not, and it compiles.
+func checkForm(t modeltest.Failer, f Form) *jsonschema.Schema {
+	text := jsonval.Encode(f.Schema)
+	if f.Strict != (f.Reason == "") {
+		t.Fatalf("strict: %v, reason: %q", f.Strict, f.Reason)
+	}
+	if b := breaks(text); f.Strict && b != nil {
+		t.Fatalf("sent strict, and breaks its rules: %s\n%s", strings.Join(b, "; "), text)
+	}
+	v, err := jsonval.Decode(text)
+	if err != nil {
+		t.Fatalf("%s", err)
+	}
+	s, err := jsonschema.CompileSchema(v)
+	if err != nil {
+		t.Fatalf("%s\n%s", err, text)
+	}
+	return s
+}
+
+const anyLetter = `"a": {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}`
+
+var forms = []composed{
+	{name: "no tools and no output", right: []string{`{"calls":[],"output":null}`},
+		wrong: []string{`{"calls":[]}`, `{"output":null}`,
+			`{"calls":[{"_tool":"a"}],"output":null}`,
+			`{"calls":[],"output":1}`,
+			`{"calls":[],"output":null,"more":1}`, `[]`}},
+	{name: "an explicit tool", tools: anyLetter,
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":"p"},{"_tool":"a","_reasoningForCall":"so","x":"†state.y","_outputPath":null}],"output":null}`},
+		wrong: []string{
+			`{"calls":[{"_tool":"b","_reasoningForCall":null,"x":"text","_outputPath":null}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":1,"_outputPath":null}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":null,"_outputPath":null}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":null}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":null,"_output":"y"}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":null,"_approval":false}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":null,"_instance":"*"}],"output":null}`,
+		}},
+	{name: "a parameter that may be left out may be null", tools: `"a": {"type": "object", "properties": {"x": {"type": "integer"}, "y": {"type": "object", "properties": {"z": {"type": "string"}}}}}`,
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":null,"y":null,"_outputPath":null}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":3,"y":{"z":null},"_outputPath":null}],"output":null}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":3,"_outputPath":null}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":3,"y":{},"_outputPath":null}],"output":null}`}},
+	{name: "a parameter that is no string may be a Reference", tools: `"a": {"type": "object", "properties": {"n": {"type": "number"}, "o": {"type": "object", "properties": {"z": {"type": "string"}}, "required": ["z"]}, "l": {"type": "array", "items": {"type": "integer"}}}, "required": ["n", "o", "l"]}`,
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"†state.n","o":"†input.o","l":"†state.l[0]","_outputPath":null}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":1.5,"o":{"z":"†state.z"},"l":[1],"_outputPath":null}],"output":null}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"five","o":"†input.o","l":[],"_outputPath":null}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"††state.n","o":"†input.o","l":[],"_outputPath":null}],"output":null}`}},
+	{name: "so may an enum, and any string with a form", tools: `"a": {"type": "object", "properties": {"e": {"type": "string", "enum": ["u", "v"]}, "d": {"type": "string", "format": "date"}}, "required": ["e", "d"]}`,
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"u","d":"2026-01-31","_outputPath":null}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"†state.e","d":"†state.d","_outputPath":null}],"output":null}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"w","d":"2026-01-31","_outputPath":null}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"u","d":"soon","_outputPath":null}],"output":null}`}},
+	{name: "a wired parameter is not there", tools: `"a": {"type": "object", "properties": {"key": {"const": "†input.key"}, "x": {"type": "string"}}, "required": ["key", "x"]}`,
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"y","_outputPath":null}],"output":null}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"y","key":"†input.key","_outputPath":null}],"output":null}`}},
+	{name: "a latent tool gives its result", latent: "a", tools: `"a": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"mood": {"type": "string", "enum": ["good", "bad"]}}, "required": ["mood"]}}`,
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{"mood":"good"}}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":null}],"output":null}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{"mood":"so so"}}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":"good"}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m"}],"output":null}`}},
+	{name: "a latent tool of which nothing is said gives a text", latent: "a", tools: `"a": {"type": "object", "properties": {}}`,
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":"good"}],"output":null}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{}}],"output":null}`}},
+	{name: "a result whose schema has definitions", latent: "a", tools: `"a": {"type": "object", "properties": {}, "_output": {"type": "array", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}}`,
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":[1,2]}],"output":null}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":["x"]}],"output":null}`}},
+	{name: "_outputMethod and _scopes where the LLM may choose", tools: `"a": {"type": "object", "properties": {}, "_outputMethod": {"type": "string", "enum": ["push", "merge"]}, "_scopes": {"type": "array", "items": {"type": "string", "enum": ["input"]}}, "_outputPath": {"type": "string", "pattern": "^log"}}`,
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"log.x","_outputMethod":"push","_scopes":["input"]}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":null,"_outputMethod":null,"_scopes":null}],"output":null}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"x","_outputMethod":"push","_scopes":null}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"log","_outputMethod":"concat","_scopes":null}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"log","_outputMethod":"push","_scopes":["state"]}],"output":null}`}},
+	{name: "not where they are fixed", tools: `"a": {"type": "object", "properties": {}, "_outputMethod": "push", "_scopes": ["input"], "_outputPath": "†state.log"}`,
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null}],"output":null}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"x"}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputMethod":"push"}],"output":null}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_scopes":["input"]}],"output":null}`}},
+	{name: "instances", tools: anyLetter + `, "b": {"type": "object", "properties": {}}`, tokens: []string{"①", "②"},
+		right: []string{`{"calls":[{"_tool":"a","_instance":"①","_reasoningForCall":null,"x":"y","_outputPath":null},{"_tool":"b","_instance":"*","_reasoningForCall":null,"_outputPath":null}],"output":null}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_instance":"③","_reasoningForCall":null,"x":"y","_outputPath":null}],"output":null}`,
+			`{"calls":[{"_tool":"b","_reasoningForCall":null,"_outputPath":null}],"output":null}`,
+			`{"calls":[{"_tool":"b","_instance":null,"_reasoningForCall":null,"_outputPath":null}],"output":null}`}},
+	{name: "an output", output: `{"type": "object", "properties": {"summary": {"type": "string"}, "n": {"type": "integer"}, "note": {"type": "string"}}, "required": ["summary", "n"]}`,
+		right: []string{`{"calls":[],"output":null}`,
+			`{"calls":[],"output":{"summary":"s","n":1,"note":null}}`,
+			`{"calls":[],"output":{"summary":"†state.s","n":"†state.n","note":null}}`,
+			`{"calls":[],"output":"†state.all"}`},
+		wrong: []string{`{"calls":[],"output":{"summary":"s","note":null}}`,
+			`{"calls":[],"output":{"summary":1,"n":1,"note":null}}`,
+			`{"calls":[],"output":{"summary":"s","n":"one","note":null}}`,
+			`{"calls":[],"output":"all is well"}`}},
+	{name: "a list or an object of an output may be a Reference as a whole", output: `{"type": "object", "properties": {"l": {"type": "array", "items": {"type": "integer"}}, "o": {"type": "object", "properties": {"x": {"type": "string"}}}}}`,
+		right: []string{`{"calls":[],"output":{"l":"†state.l","o":"†state.o"}}`,
+			`{"calls":[],"output":{"l":[1,"†state.n"],"o":{"x":"†state.x"}}}`,
+			`{"calls":[],"output":{"l":null,"o":null}}`},
+		wrong: []string{`{"calls":[],"output":{"l":"all","o":null}}`,
+			`{"calls":[],"output":{"l":["one"],"o":null}}`,
+			`{"calls":[],"output":{"l":null,"o":"††state.o"}}`}},
+	{name: "an output that is one value", output: `{"type": "integer"}`, right: []string{`{"calls":[],"output":7}`,
+		`{"calls":[],"output":"†state.n"}`,
+		`{"calls":[],"output":null}`}, wrong: []string{`{"calls":[],"output":"seven"}`}},
+
+	{name: "loosely: a tool that takes anything", tools: `"a": {"type": "object"}`, reason: `tool a: it takes parameters beside those it names`,
+		right: []string{`{"calls":[{"_tool":"a","any":[1]}],"output":null}`,
+			`{"calls":[{"_tool":"a","_outputPath":"x"}],"output":null}`}, wrong: []string{`{"calls":[{"any":1}],"output":null}`,
+			`{"calls":[{"_tool":"b"}],"output":null}`,
+			`{"calls":[]}`}},
+	{name: "loosely: what may be left out may be left out", tools: `"a": {"type": "object", "properties": {"x": {"type": "string", "minLength": 2}, "y": {"type": "integer"}}, "required": ["y"]}`, reason: `tool a, parameter "x": keyword "minLength"`,
+		right: []string{`{"calls":[{"_tool":"a","y":1}],"output":null}`,
+			`{"calls":[{"_tool":"a","x":"xx","y":"†state.y"}],"output":null}`,
+			`{"calls":[{"_tool":"a","x":"†state.x","y":1}],"output":null}`},
+		wrong: []string{`{"calls":[{"_tool":"a","x":"x","y":1}],"output":null}`,
+			`{"calls":[{"_tool":"a","x":"xx"}],"output":null}`,
+			`{"calls":[{"_tool":"a","y":1,"z":1}],"output":null}`}},
+	{name: "loosely: a schema that holds itself", tools: `"a": {"type": "object", "properties": {"tree": {"$ref": "#/$defs/node"}}, "required": ["tree"], "$defs": {"node": {"type": "object", "properties": {"name": {"type": "string"}, "below": {"type": "array", "items": {"$ref": "#/$defs/node"}}}, "required": ["name"]}}}`,
+		reason: `tool a, parameter "tree": a schema that holds itself`,
+		right: []string{`{"calls":[{"_tool":"a","tree":{"name":"x","below":[{"name":"y"}]}}],"output":null}`,
+			`{"calls":[{"_tool":"a","tree":"†state.tree"}],"output":null}`}, wrong: []string{`{"calls":[{"_tool":"a","tree":{"name":"x","below":[{"nam":"y"}]}}],"output":null}`}},
+	{name: "loosely: a result that holds itself", latent: "a", tools: `"a": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"below": {"type": "array", "items": {"$ref": "#"}}}, "required": ["below"]}}`, reason: `tool a, _output: a schema that holds itself`,
+		right: []string{`{"calls":[{"_tool":"a","_output":{"below":[]}}],"output":null}`}, wrong: []string{`{"calls":[{"_tool":"a","_output":{"below":1}}],"output":null}`,
+			`{"calls":[{"_tool":"a","_output":5}],"output":null}`}},
+	{name: "loosely: schemas with addresses of their own", latent: "a", tools: `"a": {"$schema": "http://json-schema.org/draft-07/schema#", "$id": "https://example.com/a", "type": "object", "properties": {"x": {"$ref": "#/definitions/n"}, "y": {"minLength": 1}}, "definitions": {"n": {"type": "integer"}}, "_output": {"$id": "https://example.com/o", "not": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}}`,
+		reason: `tool a, parameter "y": keyword "minLength"`,
+		right:  []string{`{"calls":[{"_tool":"a","x":1,"_output":"x"}],"output":null}`}, wrong: []string{`{"calls":[{"_tool":"a","x":1.5}],"output":null}`,
+			`{"calls":[{"_tool":"a","_output":1}],"output":null}`}},
+	{name: "loosely: what a designer wired is not shown", tools: `"a": {"type": "object", "properties": {"key": {"const": "†input.secret"}, "x": {"minLength": 1}}, "required": ["key"]}`, reason: `tool a, parameter "x": keyword "minLength"`,
+		right: []string{`{"calls":[{"_tool":"a"}],"output":null}`}, wrong: []string{`{"calls":[{"_tool":"a","key":"†input.secret"}],"output":null}`}},
+	{name: "loosely: an open output", output: `{"type": "object", "additionalProperties": {"type": "string"}}`, reason: `output: an open object`,
+		right: []string{`{"calls":[],"output":{"a":"b"}}`,
+			`{"calls":[],"output":{"a":"†state.x"}}`,
+			`{"calls":[],"output":null}`}, wrong: []string{`{"calls":[],"output":5}`,
+			`{"calls":[],"output":"text"}`}},
+	{name: "loosely: an output that is one value may be a Reference", tools: `"a": {"type": "object"}`, output: `{"type": "integer"}`, reason: `tool a: it takes parameters beside those it names`,
+		right: []string{`{"calls":[],"output":7}`,
+			`{"calls":[],"output":"†state.n"}`}, wrong: []string{`{"calls":[],"output":"seven"}`}},
+	{name: "loosely: odd names", tools: `"a b": {"type": "object", "properties": {"x/y~z%20 \"q\"": {"minLength": 1}, "ä†#?": {"type": "integer", "not": {"const": 5}}, "$ref": {"type": "string"}}}, "c/d~#": {"type": "object", "properties": {}}`,
+		reason: `tool a b, parameter "x/y~z%20 \"q\"": keyword "minLength"`,
+		right:  []string{`{"calls":[{"_tool":"a b","x/y~z%20 \"q\"":"xx","ä†#?":3,"$ref":"text"},{"_tool":"c/d~#"}],"output":null}`}, wrong: []string{`{"calls":[{"_tool":"a b","ä†#?":5}],"output":null}`,
+			`{"calls":[{"_tool":"c/d~#","x":1}],"output":null}`}},
+}
+
+func TestAFormIsComposedOfThePalette(t *testing.T) {
+	for _, c := range forms {
+		t.Run(c.name, func(t *testing.T) {
+			form := Compose(c.input(t))
+			if form.Reason != c.reason {
+				t.Errorf("the reason is %q", form.Reason)
+			}
+			s := checkForm(t, form)
+			for _, reply := range c.right {
+				if err := s.Validate(modeltest.Value(t, reply)); err != nil {
+					t.Errorf("refused %s: %s\n%s", reply, err, jsonval.Encode(form.Schema))
+				}
+			}
+			for _, reply := range c.wrong {
+				if s.Validate(modeltest.Value(t, reply)) == nil {
+					t.Errorf("took %s\n%s", reply, jsonval.Encode(form.Schema))
+				}
+			}
+		})
+	}
+}
+
+// What the form takes, the palette reads: an LLM that keeps to the form writes no broken Call.
+func TestWhatAFormTakesThePaletteReads(t *testing.T) {
+	for _, c := range forms {
+		in := c.input(t)
+		palette := ideafile.Palette{Tools: in.Tools, Bindings: in.Bindings, Tokens: in.Tokens}
+		for _, reply := range c.right {
+			for _, call := range modeltest.Value(t, reply).(map[string]any)["calls"].([]any) {
+				if _, _, f := palette.Read(call); f != nil {
+					t.Errorf("%s: %s: %s", c.name, jsonval.Encode(call), f)
+				}
+			}
+		}
+	}
+}
+
+func TestAFormSaysCallsFirstAndWhatItSaysInAFixedOrder(t *testing.T) {
+	c := composed{latent: "b", tokens: []string{"②", "①"}, output: `{"type": "object", "properties": {"z": {"type": "string"}, "y": {"type": "string"}}}`,
+		tools: `"b": {"description": "Thinks.", "type": "object", "properties": {"q": {"type": "string"}, "p": {"type": "string"}}, "required": ["q"]}, "a": {"type": "object", "properties": {}}`}
+	in := c.input(t)
+	in.Notes = map[string]string{"b": "Think twice."}
+	want := `{"type":"object","properties":{"calls":{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/call_a"},{"$ref":"#/$defs/call_b"}]}},` +
+		`"output":{"anyOf":[{"type":"object","properties":{"y":{"anyOf":[{"type":"string"},{"type":"null"}]},"z":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["y","z"],"additionalProperties":false},{"type":"string","pattern":"^†[^†]"},{"type":"null"}]}},` +
+		`"required":["calls","output"],"additionalProperties":false,"$defs":{"instance":{"type":"string","enum":["②","①","*"]},` +
+		`"call_a":{"type":"object","properties":{"_tool":{"type":"string","enum":["a"]},"_instance":{"$ref":"#/$defs/instance"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]}},` +
+		`"required":["_tool","_instance","_reasoningForCall","_outputPath"],"additionalProperties":false},` +
+		`"call_b":{"description":"Thinks.\nThink twice.","type":"object","properties":{"_tool":{"type":"string","enum":["b"]},"_instance":{"$ref":"#/$defs/instance"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},` +
+		`"p":{"anyOf":[{"type":"string"},{"type":"null"}]},"q":{"type":"string"},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_output":{"anyOf":[{"type":"string"},{"type":"null"}]}},` +
+		`"required":["_tool","_instance","_reasoningForCall","p","q","_outputPath","_output"],"additionalProperties":false}}}`
+	if got := string(jsonval.Encode(Compose(in).Schema)); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestTokensAreOneSharedDefinition(t *testing.T) {
+	var tokens []string
+	for n := range 100 {
+		tokens = append(tokens, fmt.Sprintf("row %d", n))
+	}
+	c := composed{tokens: tokens}
+	for n := range 30 {
+		c.tools += fmt.Sprintf(`"t%d": {"type": "object", "properties": {}},`, n)
+	}
+	c.tools = strings.TrimSuffix(c.tools, ",")
+	form := Compose(c.input(t))
+	checkForm(t, form)
+	if !form.Strict {
+		t.Errorf("a hundred instances and thirty tools are not sent strict: %s", form.Reason)
+	}
+	if n := strings.Count(string(jsonval.Encode(form.Schema)), `"row 7"`); n != 1 {
+		t.Errorf("a token stands %d times", n)
+	}
+}
+
+func TestTheSameIdeaGivesTheSameBytes(t *testing.T) {
+	for _, c := range forms {
+		first := jsonval.Encode(Compose(c.input(t)).Schema)
+		for range 100 {
+			if again := jsonval.Encode(Compose(c.input(t)).Schema); string(again) != string(first) {
+				t.Fatalf("%s: %s\nthen %s", c.name, first, again)
+			}
+		}
+	}
+}
+
+// reordered writes a JSON value with the keys of each object in a random order.
+func reordered(r *rand.Rand, v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		keys := jsonval.SortedKeys(v)
+		r.Shuffle(len(keys), func(a, b int) { keys[a], keys[b] = keys[b], keys[a] })
+		parts := make([]string, len(keys))
+		for i, k := range keys {
+			parts[i] = string(jsonval.Encode(k)) + ": " + reordered(r, v[k])
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case []any:
+		parts := make([]string, len(v))
+		for i, e := range v {
+			parts[i] = reordered(r, e)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return string(jsonval.Encode(v))
+}
+
+func TestTheOrderOfKeysInAFileMakesNoDifference(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	for _, c := range forms {
+		first := jsonval.Encode(Compose(c.input(t)).Schema)
+		tools := modeltest.Value(t, "{"+c.tools+"}")
+		for range 20 {
+			other := c
+			other.tools = strings.TrimSuffix(strings.TrimPrefix(reordered(r, tools), "{"), "}")
+			if c.output != "" {
+				other.output = reordered(r, modeltest.Value(t, c.output))
+			}
+			if again := jsonval.Encode(Compose(other.input(t)).Schema); string(again) != string(first) {
+				t.Fatalf("%s: %s\nthen %s", c.name, first, again)
+			}
+		}
+	}
+}
+
+func TestSchemasThatMultiplyEndSoon(t *testing.T) {
+	began := time.Now()
+	for _, n := range []int{5, 12, 14, 60} {
+		c := composed{latent: "a", output: multiplying(n), tools: fmt.Sprintf(`"a": {"type": "object", "properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": %s}, "_output": %s, "_scopes": %s}`,
+			strings.ReplaceAll(multiplying(n), `#/$defs/`, `#/$defs/x/$defs/`), multiplying(n), multiplying(n))}
+		form := Compose(c.input(t))
+		if size := len(jsonval.Encode(form.Schema)); size > 8<<20 {
+			t.Errorf("%d definitions are sent as %d bytes", n, size)
+		}
+		if n > 5 && form.Strict {
+			t.Errorf("%d definitions are sent strict", n)
+		}
+		checkForm(t, form)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestARequestForResultsAsksForThemAlone(t *testing.T) {
+	i := modeltest.IdeaOf(t, `{"schema": {"tools": {"mood": {"type": "object", "properties": {}, "_output": {"type": "string", "enum": ["good", "bad"]}}, "note": {"type": "object", "properties": {}}, "other": {"type": "object", "properties": {}},
+		"tree": {"type": "object", "properties": {}, "_output": {"type": "array", "items": {"$ref": "#"}}}}, "output": {"type": "object", "properties": {"x": {"type": "string"}}}}}`)
+	b := &turn.RequestInput{Questions: []turn.Question{{ID: "1.1@①", Token: "①", Tool: "mood"}, {ID: "1.2@①", Token: "①", Tool: "note"}, {ID: "1.1@②", Token: "②", Tool: "mood"}}}
+	form := ComposeFor(i, nil, b)
+	s := checkForm(t, form)
+	if !form.Strict {
+		t.Errorf("not strict: %s", form.Reason)
+	}
+	for reply, right := range map[string]bool{
+		`{"calls":[{"_call":"1.1@①","_output":"good"},{"_call":"1.2@①","_output":"any text"},{"_call":"1.1@②","_output":"bad"}],"output":null}`: true,
+		`{"calls":[],"output":null}`:                                          true,
+		`{"calls":[{"_call":"1.1@①","_output":"so so"}],"output":null}`:       false,
+		`{"calls":[{"_call":"1.3@①","_output":"good"}],"output":null}`:        false,
+		`{"calls":[{"_call":"1.1@①"}],"output":null}`:                         false,
+		`{"calls":[{"_call":"1.1@①","_output":"good"}],"output":{"x":"y"}}`:   false,
+		`{"calls":[{"_tool":"other","_outputPath":null}],"output":null}`:      false,
+		`{"calls":[{"_call":"1.1@①","_output":"good","_x":1}],"output":null}`: false,
+	} {
+		if err := s.Validate(modeltest.Value(t, reply)); (err == nil) != right {
+			t.Errorf("%s: %v", reply, err)
+		}
+	}
+	b.Questions = append(b.Questions, turn.Question{ID: "1.4@①", Token: "①", Tool: "tree"})
+	if form = ComposeFor(i, nil, b); form.Reason != `tool tree, _output: a schema that holds itself` {
+		t.Errorf("the reason is %q", form.Reason)
+	}
+	if s = checkForm(t, form); s.Validate(modeltest.Value(t, `{"calls":[{"_call":"1.4@①","_output":[[],[[]]]}],"output":null}`)) != nil {
+		t.Error("a tree is refused")
+	}
+}
+
+func TestAClosingRequestAsksForTheOutputAlone(t *testing.T) {
+	i := modeltest.IdeaOf(t, `{"schema": {"tools": {`+anyLetter+`}, "output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "state": {}}]}`)
+	s := checkForm(t, ComposeFor(i, nil, &turn.RequestInput{Closing: true, Covered: []turn.InstanceInput{{Token: "①"}}}))
+	for reply, right := range map[string]bool{
+		`{"calls":[],"output":"done"}`: true,
+		`{"calls":[{"_tool":"a","_instance":"①","_reasoningForCall":null,"x":"y","_outputPath":null}],"output":"done"}`: false,
+		`{"calls":[],"output":5}`: false,
+	} {
+		if err := s.Validate(modeltest.Value(t, reply)); (err == nil) != right {
+			t.Errorf("%s: %v", reply, err)
+		}
+	}
+}
+
+func TestInstructionsForAToolStandWithIt(t *testing.T) {
+	i := modeltest.IdeaOf(t, `{"schema": {"tools": {"a": {"description": "First.", "type": "object", "properties": {}}, "b": {"type": "object", "properties": {}}}}, "context": [
+		{"type": "instruction", "instruction": "Second.", "tools": ["a"]},
+			{"type": "instruction", "instruction": "Third.", "tools": ["a", "b"]},
+			{"type": "instruction", "instruction": "For all."},
+		{"type": "instruction", "_instance": "①", "instruction": "For one.", "tools": ["a"]}]}`)
+	text := string(jsonval.Encode(ComposeFor(i, nil, &turn.RequestInput{Covered: []turn.InstanceInput{{Token: "①"}}}).Schema))
+	for want, times := range map[string]int{`"description":"First.\nSecond.\nThird."`: 1, `"description":"Third."`: 1, "For all.": 0, "For one.": 0} {
+		if n := strings.Count(text, want); n != times {
+			t.Errorf("%s stands %d times in %s", want, n, text)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package prompt
+
+import (
+	"strings"
+	"testing"
+
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+)
+
+// A parameter that is no string, and a leaf of the output, may be an expression wherever it may be a Reference.
+func TestTheComposedSchemaAllowsExpressionsWhereItAllowsReferences(t *testing.T) {
+	p := modeltest.PaletteFrom(t, `{"count": {"_activity": "c", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+		"think": {"properties": {"n": {"type": "integer"}}, "_output": {"type": "string"}}}`)
+	form, err := jsonschema.CompileSchema(modeltest.MustDecode(`{"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"], "additionalProperties": false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, strict := range []bool{true, false} {
+		in := ComposeInput{Tools: p.Tools, Bindings: p.Bindings, Tokens: []string{""}, Output: form}
+		composed := Compose(in)
+		if !composed.Strict {
+			t.Fatal(composed.Reason)
+		}
+		if !strict {
+			loose := composer{in: in}
+			composed = Form{Schema: loose.root()}
+		}
+		s, err := jsonschema.CompileSchema(modeltest.MustDecode(string(jsonval.Encode(composed.Schema))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply := `{"calls": [
+			{"_tool": "count", "_reasoningForCall": null, "n": "†state.a || †state.b", "_outputPath": "†state.ok || †state.failed"},
+			{"_tool": "think", "_reasoningForCall": null, "n": "†state.a && †state.b", "_outputPath": "†state.c && †state.d", "_output": null}],
+			"output": {"sum": "†state.ok || †state.failed.code"}}`
+		if err := s.Validate(modeltest.MustDecode(reply)); err != nil {
+			t.Errorf("strict %v: %s", strict, err)
+		}
+		if s.Validate(modeltest.MustDecode(strings.Replace(reply, "†state.a ||", "state.a ||", 1))) == nil {
+			t.Error("any text is taken for an expression")
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package turn
+
+import (
+	"fmt"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// Adapted is what the LLM was asked to fit to a Tool's schema, and what it made of it, by parameter.
+type Adapted struct {
+	// Why the values did not fit.
+	Why  string         `json:"why"`
+	From map[string]any `json:"from"`
+	// To is nil while the LLM has not answered.
+	To map[string]any `json:"to,omitempty"`
+}
+
+// answered says whether the LLM has fitted the values.
+func (a *Adapted) Answered() bool { return a != nil && a.To != nil }
+
+// still words that fitting has not helped.
+func (a *Adapted) Still() string {
+	if !a.Answered() {
+		return ""
+	}
+	return "the values were fitted to the schema and still do not fit: "
+}
+
+// over lays the values that were fitted over those that the References brought.
+func (a *Adapted) Over(params map[string]any) map[string]any {
+	if !a.Answered() {
+		return params
+	}
+	out := map[string]any{}
+	for _, k := range jsonval.SortedKeys(params) {
+		if _, asked := a.From[k]; !asked {
+			out[k] = params[k]
+		}
+	}
+	for _, k := range jsonval.SortedKeys(a.To) {
+		out[k] = a.To[k]
+	}
+	return out
+}
+
+// ReadAnswer reads one entry of a reply that was asked for results and fitted values alone: {"_call","_output"} or
+// {"_call","_params"}. params is nil where it is a result.
+func ReadAnswer(i *ideafile.Idea, b *RequestInput, v any) (a Question, output any, params map[string]any, f *diag.Fault) {
+	m, _ := v.(map[string]any)
+	for _, a := range b.Questions {
+		if a.Why == "" || m["_call"] != a.ID {
+			continue
+		}
+		params, ok := m["_params"].(map[string]any)
+		if !ok {
+			return a, nil, nil, diag.Faultf(ideafile.CodeBadForm, "what is to be fitted of %s has no _params", a.ID)
+		}
+		return a, nil, i.Tool(a.Tool).WithoutAbsent(params), nil
+	}
+	a, output, f = ReadResult(i, b, v)
+	return a, output, nil, f
+}
+
+// Question says in a few words what an asking Request is about.
+func (b *RequestInput) Question() string {
+	fits := 0
+	for _, a := range b.Questions {
+		if a.Why != "" {
+			fits++
+		}
+	}
+	switch latent := len(b.Questions) - fits; {
+	case fits == 0:
+		return fmt.Sprintf("results of %d latent Calls", latent)
+	case latent == 0:
+		return fmt.Sprintf("fit the values of %d Calls", fits)
+	default:
+		return fmt.Sprintf("results of %d latent Calls, and fit the values of %d", latent, fits)
+	}
+}

@@ -1,0 +1,200 @@
+package turn_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/modeltest"
+	"processidea/model/turn"
+)
+
+func TestADecisionIsReadKeyByKey(t *testing.T) {
+	const texts = `"call":"1.2@①","digest":"ab","by":"ann","reason":"fine","id":"7"`
+	for kind, own := range map[string]string{
+		ideafile.Approve: ``,
+		ideafile.Reject:  ``,
+		ideafile.Amend:   `,"params":{"n":5,"list":["†state.a"]}`,
+		ideafile.Replace: `,"with":{"_tool":"do","x":"†state.a"}`,
+		ideafile.Answer:  `,"output":[1,null]`,
+	} {
+		d, err := turn.ReadDecision(kind, modeltest.MustDecode(`{`+texts+own+`}`).(map[string]any))
+		if err != nil {
+			t.Errorf("%s: %s", kind, err)
+			continue
+		}
+		want := jsonval.Merge(modeltest.MustDecode(`{`+texts+own+`}`), map[string]any{"decision": kind, "at": "0001-01-01T00:00:00Z"})
+		if got := jsonval.Encode(jsonval.Normal(d)); string(got) != string(jsonval.Encode(want)) {
+			t.Errorf("%s is read as %s, want %s", kind, got, jsonval.Encode(want))
+		}
+	}
+}
+
+func TestWhatADecisionLacksOrHasTooMuchOfIsNamed(t *testing.T) {
+	long := func(n int) string { return `"` + strings.Repeat("é", n) + `"` }
+	for _, c := range []struct{ kind, payload, why string }{
+		{ideafile.Approve, `{}`, `it names no Call: "call" is missing`},
+		{ideafile.Approve, `{"call":""}`, `it names no Call: "call" is missing`},
+		{ideafile.Approve, `{"call":null}`, `it names no Call: "call" is missing`},
+		{ideafile.Approve, `{"call":7}`, `"call" is a string, not number`},
+		{ideafile.Approve, `{"call":"1.1","digest":{}}`, `"digest" is a string, not object`},
+		{ideafile.Approve, `{"call":"1.1","by":["ann"]}`, `"by" is a string, not array`},
+		{ideafile.Approve, `{"call":"1.1","id":7}`, `"id" is a string, not number`},
+		{ideafile.Approve, `{"call":"1.1","reason":true}`, `"reason" is a string, not boolean`},
+		{ideafile.Approve, `{"call":"1.1","Reason":"x"}`, `unknown key "Reason"`},
+		{ideafile.Approve, `{"call":"1.1","":"x"}`, `unknown key ""`},
+		{ideafile.Approve, `{"call":"1.1","params":{}}`, `unknown key "params"`},
+		{ideafile.Reject, `{"call":"1.1","reason":"x","output":1}`, `unknown key "output"`},
+		{ideafile.Amend, `{"call":"1.1","with":{}}`, `unknown key "with"`},
+		{ideafile.Answer, `{"call":"1.1","output":1,"params":{}}`, `unknown key "params"`},
+		{ideafile.Reject, `{"call":"1.1"}`, `a rejection says why: "reason" is missing`},
+		{ideafile.Reject, `{"call":"1.1","reason":" \n"}`, `a rejection says why: "reason" is missing`},
+		{ideafile.Reject, `{"call":"1.1","reason":null}`, `a rejection says why: "reason" is missing`},
+		{ideafile.Amend, `{"call":"1.1"}`, `amend wants "params"`},
+		{ideafile.Amend, `{"call":"1.1","params":null}`, `"params" is an object, not null`},
+		{ideafile.Amend, `{"call":"1.1","params":[]}`, `"params" is an object, not array`},
+		{ideafile.Replace, `{"call":"1.1"}`, `replace wants "with"`},
+		{ideafile.Replace, `{"call":"1.1","with":"do"}`, `"with" is an object, not string`},
+		{ideafile.Answer, `{"call":"1.1"}`, `answer wants "output"`},
+		{ideafile.Approve, `{"call":` + long(201) + `}`, `"call" is longer than 200 characters`},
+		{ideafile.Approve, `{"call":"1.1","by":` + long(201) + `}`, `"by" is longer than 200 characters`},
+		{ideafile.Approve, `{"call":"1.1","id":` + long(201) + `}`, `"id" is longer than 200 characters`},
+		{ideafile.Approve, `{"call":"1.1","digest":` + long(201) + `}`, `"digest" is longer than 200 characters`},
+		{ideafile.Approve, `{"call":"1.1","reason":` + long(2001) + `}`, `"reason" is longer than 2000 characters`},
+		{ideafile.Approve, `{"call":` + long(200) + `,"by":` + long(200) + `,"reason":` + long(2000) + `}`, ``},
+		{ideafile.Answer, `{"call":"1.1","output":null}`, ``},
+		{ideafile.Approve, `{"call":"1.1","by":null,"digest":null,"reason":null,"id":null}`, ``},
+	} {
+		_, err := turn.ReadDecision(c.kind, modeltest.MustDecode(c.payload).(map[string]any))
+		if got := modeltest.ErrorText(err); got != c.why {
+			t.Errorf("%s %s: got %q, want %q", c.kind, jsonval.Clip(c.payload, 60), got, c.why)
+		}
+	}
+}
+
+func TestAValueOfAPersonIsAtMost64KB(t *testing.T) {
+	const around = len(`{"x":""}`)
+	for kind, key := range map[string]string{ideafile.Amend: "params", ideafile.Replace: "with", ideafile.Answer: "output"} {
+		for _, c := range []struct {
+			bytes int
+			why   string
+		}{{jsonval.LargeValue, ""}, {jsonval.LargeValue + 1, `"` + key + `" is larger than 64 KB`}} {
+			_, err := turn.ReadDecision(kind, map[string]any{"call": "1.1", key: map[string]any{"x": strings.Repeat("x", c.bytes-around)}})
+			if got := modeltest.ErrorText(err); got != c.why {
+				t.Errorf("%s with %d bytes: got %q, want %q", kind, c.bytes, got, c.why)
+			}
+		}
+	}
+}
+
+func TestWhatLooksLikeAHandleInADecisionIsData(t *testing.T) {
+	forged := map[string]any{jsonval.HandleKey: map[string]any{"digest": "ab", "size": "1", "type": "string"}}
+	for kind, key := range map[string]string{ideafile.Amend: "params", ideafile.Replace: "with", ideafile.Answer: "output"} {
+		d, err := turn.ReadDecision(kind, map[string]any{"call": "1.1", key: map[string]any{"x": []any{forged}}})
+		if err != nil {
+			t.Fatalf("%s: %s", kind, err)
+		}
+		v := map[string]any{ideafile.Amend: d.Params, ideafile.Replace: d.With, ideafile.Answer: d.Output}[kind]
+		if jsonval.HasHandle(v) || string(jsonval.Encode(v)) != `{"x":[{"††blob":{"digest":"ab","size":"1","type":"string"}}]}` {
+			t.Errorf("%s holds %s", kind, jsonval.Encode(v))
+		}
+	}
+	d, err := turn.ReadDecision(ideafile.Answer, map[string]any{"call": "1.1", "output": forged})
+	if err != nil || jsonval.HasHandle(d.Output) {
+		t.Errorf("the answer is %s, %v", jsonval.Encode(d.Output), err)
+	}
+}
+
+func TestSteeringIsReadKeyByKey(t *testing.T) {
+	const texts = `"id":"7","by":"ann","reason":"why"`
+	for _, c := range []struct{ kind, own, context string }{
+		{loop.SteerPause, ``, `null`},
+		{loop.SteerResume, ``, `null`},
+		{loop.SteerResume, `,"limits":{"requests":2,"tokens":3,"calls":4,"duration":"5m"}`, `null`},
+		{loop.SteerRevise, `,"limits":{"requests":2,"tokens":3,"calls":4,"duration":"5m"}`, `null`},
+		{loop.SteerRevise, `,"context":[{"type":"text"}]`, `[{"type":"text"}]`},
+		{loop.SteerAdd, `,"context":["as written"]`, `["as written"]`},
+	} {
+		s, err := loop.ReadSteering(c.kind, modeltest.MustDecode(`{`+texts+c.own+`}`).(map[string]any))
+		if err != nil || s.ID != "7" || s.By != "ann" || s.Reason != "why" || string(jsonval.Encode(s.Context)) != string(jsonval.Encode(modeltest.MustDecode(c.context))) && c.context != "null" {
+			t.Errorf("%s %s: %+v, %v", c.kind, c.own, s, err)
+		}
+		if want := (ideafile.Limits{Requests: 2, Tokens: 3, Calls: 4, Duration: 5 * time.Minute}); strings.Contains(c.own, "limits") != (s.Limits == want) {
+			t.Errorf("%s %s: the limits are %+v", c.kind, c.own, s.Limits)
+		}
+	}
+}
+
+func TestWhatSteeringLacksOrHasTooMuchOfIsNamed(t *testing.T) {
+	for _, c := range []struct{ kind, payload, why string }{
+		{loop.SteerPause, `{}`, ``},
+		{loop.SteerPause, `{"call":"1.1"}`, `unknown key "call"`},
+		{loop.SteerPause, `{"limits":{}}`, `unknown key "limits"`},
+		{loop.SteerPause, `{"context":[]}`, `unknown key "context"`},
+		{loop.SteerPause, `{"by":7}`, `"by" is a string, not number`},
+		{loop.SteerPause, `{"by":"` + strings.Repeat("x", 201) + `"}`, `"by" is longer than 200 characters`},
+		{loop.SteerPause, `{"reason":"` + strings.Repeat("x", 2001) + `"}`, `"reason" is longer than 2000 characters`},
+		{loop.SteerResume, `{"limits":null}`, ``},
+		{loop.SteerResume, `{"context":[]}`, `unknown key "context"`},
+		{loop.SteerResume, `{"limits":7}`, `$.limits: want an object, not number`},
+		{loop.SteerResume, `{"limits":{"money":7}}`, `$.limits.money: unknown limit "money"; there are calls, duration, requests and tokens`},
+		{loop.SteerRevise, `{}`, `it says nothing: "context" is missing`},
+		{loop.SteerRevise, `{"context":[]}`, `it says nothing: "context" is missing`},
+		{loop.SteerRevise, `{"limits":{}}`, `it says nothing: "context" is missing`},
+		{loop.SteerRevise, `{"context":[],"limits":{"calls":1}}`, ``},
+		{loop.SteerRevise, `{"context":{}}`, `$.context: want a list of messages, not object`},
+		{loop.SteerAdd, `{}`, `it says nothing: "context" is missing`},
+		{loop.SteerAdd, `{"context":null}`, `$.context: want a list of messages, not null`},
+		{loop.SteerAdd, `{"context":[{}],"limits":{"calls":1}}`, `unknown key "limits"`},
+	} {
+		_, err := loop.ReadSteering(c.kind, modeltest.MustDecode(c.payload).(map[string]any))
+		if got := modeltest.ErrorText(err); got != c.why {
+			t.Errorf("%s %s: got %q, want %q", c.kind, jsonval.Clip(c.payload, 60), got, c.why)
+		}
+	}
+}
+
+func TestALimitOfZeroOrLessIsRefused(t *testing.T) {
+	for _, limit := range []string{`"requests":0`, `"tokens":-1`, `"calls":1.5`, `"calls":"3"`, `"duration":"0s"`, `"duration":"-1m"`, `"duration":"soon"`} {
+		key, _, _ := strings.Cut(strings.Trim(limit, `"`), `"`)
+		_, err := loop.ReadSteering(loop.SteerResume, modeltest.MustDecode(`{"limits":{`+limit+`}}`).(map[string]any))
+		if err == nil || !strings.HasPrefix(err.Error(), "$.limits."+key+": ") {
+			t.Errorf("%s: %v", limit, err)
+		}
+	}
+}
+
+func TestADecisionIsToldAsAFact(t *testing.T) {
+	for want, d := range map[string]turn.Decision{
+		`approved by ann`:                            {Decision: ideafile.Approve, By: "ann"},
+		`approved by a person: looks right`:          {Decision: ideafile.Approve, Reason: "looks right"},
+		`rejected by timeout: nobody decided`:        {Decision: ideafile.Reject, By: turn.ByTimeout, Reason: "nobody decided"},
+		`amended by ann to run with {"n":5}: less`:   {Decision: ideafile.Amend, By: "ann", Reason: "less", Params: map[string]any{"n": 5}},
+		`amended by ann to run with {}`:              {Decision: ideafile.Amend, By: "ann", Params: map[string]any{}},
+		`replaced by ann with {"_tool":"do"}: safer`: {Decision: ideafile.Replace, By: "ann", Reason: "safer", With: map[string]any{"_tool": "do"}},
+		`answered by ann`:                            {Decision: ideafile.Answer, By: "ann", Output: "the result stands in State"},
+	} {
+		if got := d.Fact(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestAPersonIsNamedAsAnAuthor(t *testing.T) {
+	for name, want := range map[string]string{"": "person", "ann": "person:ann", "timeout": "person:timeout"} {
+		if got := turn.Person(name); got != want {
+			t.Errorf("%q is named %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestACallsIDNamesItsInstance(t *testing.T) {
+	for _, token := range []string{"", "①", "a@b", "a/b", "@"} {
+		if got := ideafile.TokenOf(ideafile.CallID(3, 2, token)); got != token {
+			t.Errorf("%s is of %q, want %q", ideafile.CallID(3, 2, token), got, token)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package turn_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+	"processidea/model/turn"
+)
+
+func TestALogEntryTouchesWhatItWroteAboveOrBelow(t *testing.T) {
+	for _, c := range []struct {
+		name, path, value, asked string
+		want                     bool
+	}{
+		{"the path itself", "user.name", `"Ada"`, "user.name", true},
+		{"a path above, written whole", "user", `{"name":"Ada"}`, "user.name", true},
+		{"a path below", "user.name", `"Ada"`, "user", true},
+		{"a neighbour", "user.name", `"Ada"`, "user.age", false},
+		{"a key of the whole State that was written", "", `{"user":{}}`, "user.name", true},
+		{"a key of the whole State that was not", "", `{"user":{}}`, "age", false},
+		{"the whole State", "user", `1`, "", true},
+		{"a decision that wrote nothing", "", `null`, "user", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := turn.LogEntry{Path: pathOf(t, c.path), Value: modeltest.Decoded(t, c.value), By: "1.1"}
+			if got := e.Touches(pathOf(t, c.asked)); got != c.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+func pathOf(t *testing.T, s string) jsonval.Path {
+	t.Helper()
+	p, err := jsonval.ParsePath(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestALogComesBackAsItWasKept(t *testing.T) {
+	at := time.Date(2026, 11, 3, 10, 0, 0, 5, time.FixedZone("elsewhere", 3600))
+	log := []turn.LogEntry{
+		{Instance: "①", Path: jsonval.Path{"a", "x y"}, Value: modeltest.Decoded(t, `12345678901234567890`), By: "1.2@①", Request: 1, Index: 2, At: at, Call: map[string]any{"_tool": "x"}},
+		{Path: jsonval.Path{}, Value: map[string]any{"a": nil}, Method: "assign", By: turn.PersonPrefix + "Ada", Decision: &turn.LogDecision{Decision: "answer", By: "Ada", Reason: "<b> & why", At: at}},
+	}
+	v := turn.LogValue(log)
+	text := string(jsonval.Encode(v))
+	for _, want := range []string{`"at":"2026-11-03T09:00:00.000000005Z"`, `12345678901234567890`, `"reason":"<b> & why"`, `"path":"a[\"x y\"]"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in %s", want, text)
+		}
+	}
+	if strings.Contains(text, "0001-01-01") {
+		t.Errorf("a time that nobody gave is told: %s", text)
+	}
+	back, err := turn.ReadLog(v)
+	if err != nil || !jsonval.Equal(turn.LogValue(back), v) {
+		t.Fatalf("%+v, %v", back, err)
+	}
+	if name, ok := back[1].Person(); name != "Ada" || !ok || back[1].Decision.Reason != "<b> & why" {
+		t.Errorf("%+v", back[1])
+	}
+	if _, ok := back[0].Person(); ok {
+		t.Error("a Call is taken for a person")
+	}
+	if log[1].Decision.At.Location().String() != "elsewhere" {
+		t.Error("the log that was given has changed")
+	}
+	if _, err := turn.ReadLog("no log"); err == nil {
+		t.Error("a text is taken for a log")
+	}
+}

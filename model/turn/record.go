@@ -1,0 +1,210 @@
+package turn
+
+import (
+	"bytes"
+	"encoding/json"
+	"sort"
+	"strconv"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// This file holds what an Idea of a chain tells of the time before it, in the form in which Snapshot writes it: which Calls
+// there were and what became of them, what went wrong, and which instances had ended. A process that starts from such an
+// Idea goes on there.
+
+// past is a Call that a record tells of, and how it stands in which instance.
+type PastCall struct {
+	Request, Index int
+	Call           any
+	Status         map[string]ideafile.Status // by token
+	Results        map[string]any
+	Decisions      map[string][]Decision
+}
+
+// Members of an entry of a record beside the statuses.
+const (
+	recordResults = "results"
+	recordDecided = "decided"
+)
+
+// pastOf reads the record of a Plan message. Its ids stand for the Plan's Calls in order.
+func PastCalls(m ideafile.Message, tokens []string) []PastCall {
+	record, _ := m.Source["record"].(map[string]any)
+	var list []PastCall
+	for _, id := range jsonval.SortedKeys(record) {
+		if p, ok := parseCallID(id); ok {
+			p.read(jsonval.AsObject(record[id]))
+			list = append(list, p)
+		}
+	}
+	sort.Slice(list, func(i, j int) bool {
+		return list[i].Request < list[j].Request || list[i].Request == list[j].Request && list[i].Index < list[j].Index
+	})
+	if len(list) != len(m.Calls) {
+		return nil // it is not of this Plan
+	}
+	for n := range list {
+		list[n].Call = m.Calls[n]
+		list[n].place(record[ideafile.CallID(list[n].Request, list[n].Index, "")], tokens)
+	}
+	return list
+}
+
+// parseCallID reads an id without a token, such as 3.2.
+func parseCallID(id string) (p PastCall, ok bool) {
+	request, index, _ := strings.Cut(id, ".")
+	r, errR := strconv.Atoi(request)
+	i, errI := strconv.Atoi(index)
+	p = PastCall{Request: r, Index: i, Status: map[string]ideafile.Status{}, Results: map[string]any{}, Decisions: map[string][]Decision{}}
+	return p, errR == nil && errI == nil && r >= 0 && i > 0 && ideafile.CallID(r, i, "") == id
+}
+
+func (p *PastCall) read(entry map[string]any) {
+	if given := jsonval.AsObject(entry[recordResults]); given != nil {
+		p.Results = given
+	}
+	d := json.NewDecoder(bytes.NewReader(jsonval.Encode(entry[recordDecided])))
+	d.UseNumber()
+	var decided []Decided
+	if d.Decode(&decided) != nil {
+		return
+	}
+	for _, one := range decided {
+		p.Decisions[one.Token] = append(p.Decisions[one.Token], one.Decision)
+	}
+}
+
+// place says in which instances the Call stands how. Where an entry names none, its one status is for all that the Call is
+// for; of several, nobody can say which is whose.
+func (p *PastCall) place(entry any, tokens []string) {
+	statuses := jsonval.WithoutKey(jsonval.WithoutKey(jsonval.AsObject(entry), recordResults), recordDecided)
+	if s, ok := entry.(string); ok {
+		statuses[s] = nil
+	}
+	for _, s := range jsonval.SortedKeys(statuses) {
+		where, named := jsonval.StringList(statuses[s])
+		if !named && len(statuses) == 1 {
+			where = CallTargets(p.Call, tokens)
+		}
+		for _, token := range where {
+			p.Status[token] = ideafile.Status(s)
+		}
+	}
+}
+
+func CallTargets(call any, tokens []string) []string {
+	m, _ := call.(map[string]any)
+	if token, ok := m["_instance"].(string); ok && token != "*" {
+		return []string{token}
+	}
+	return tokens
+}
+
+// troubleOf reads an error message in the form that troubleMessage writes; ok is false where somebody wrote another.
+func ReadError(m ideafile.Message) (t ContextError, ok bool) {
+	e := jsonval.AsObject(m.Source["error"])
+	code, isCode := e["code"].(string)
+	text, isText := e["message"].(string)
+	if m.Type != ideafile.TypeError || !isCode || !isText {
+		return t, false
+	}
+	t.Fault = diag.Fault{Code: code, Message: text}
+	t.Call, _ = m.Source["call"].(string)
+	t.Instances, _ = jsonval.StringList(m.Source["instances"])
+	return t, true
+}
+
+// Forget takes out of the records of an Idea, in place, that an instance has what Calls wrote at a path: what was taken out of
+// State is not done any more.
+func Forget(source map[string]any, token string, path jsonval.Path) {
+	idea, _ := ideafile.ReadIdea(source)
+	for _, m := range idea.Context {
+		record := jsonval.AsObject(m.Source["record"])
+		if !m.IsRecord() {
+			continue
+		}
+		for _, p := range PastCalls(m, idea.Tokens()) {
+			if _, there := p.Status[token]; there && writesAt(idea, p.Call, path) {
+				id := ideafile.CallID(p.Request, p.Index, "")
+				record[id] = without(jsonval.AsObject(record[id]), string(p.Status[token]), token)
+			}
+		}
+	}
+}
+
+// writesAt says whether a Call, as written, has an output path at which a write can be seen at another path.
+func writesAt(i *ideafile.Idea, raw any, path jsonval.Path) bool {
+	call := jsonval.AsObject(raw)
+	name, _ := call["_tool"].(string)
+	t := i.Tool(name)
+	if t == nil {
+		return false
+	}
+	var c ideafile.Call
+	if t.ReadCallOutput(&c, call) != nil {
+		return false
+	}
+	for _, p := range c.OutputPath.Paths() {
+		if p.Overlaps(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// without is an entry of a record that does not say any more how its Call stands in an instance.
+func without(entry map[string]any, status, token string) map[string]any {
+	where, named := jsonval.StringList(entry[status])
+	left := []any{}
+	for _, t := range where {
+		if t != token {
+			left = append(left, t)
+		}
+	}
+	out := jsonval.WithoutKey(entry, status)
+	if named && len(left) > 0 {
+		out[status] = left
+	}
+	return out
+}
+
+// Counts is how many Calls ended how, as `run --json` tells it.
+type Counts struct {
+	Done     int `json:"done"`
+	Failed   int `json:"failed"`
+	Rejected int `json:"rejected"`
+	Skipped  int `json:"skipped"`
+	Blocked  int `json:"blocked"`
+}
+
+// Ended is how many Calls have ended in all.
+func (c Counts) Ended() int { return c.Done + c.Failed + c.Rejected + c.Skipped + c.Blocked }
+
+// Count adds one Call.
+func (c *Counts) Count(s ideafile.Status) {
+	switch s {
+	case ideafile.Done:
+		c.Done++
+	case ideafile.Failed:
+		c.Failed++
+	case ideafile.Rejected:
+		c.Rejected++
+	case ideafile.Skipped:
+		c.Skipped++
+	case ideafile.Blocked:
+		c.Blocked++
+	}
+}
+
+// Add adds another count.
+func (c *Counts) Add(o Counts) {
+	c.Done += o.Done
+	c.Failed += o.Failed
+	c.Rejected += o.Rejected
+	c.Skipped += o.Skipped
+	c.Blocked += o.Blocked
+}
