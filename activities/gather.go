@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"processidea/model/ideafile"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
@@ -26,7 +27,7 @@ func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*prot
 		}
 	}
 	sealed, err := a.Seal(ctx, protocol.SealInput{
-		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: brief, Calls: []any{}, Output: in.Output,
+		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: brief, Calls: []ideafile.WrittenCall{}, Output: in.Output,
 	})
 	if err != nil {
 		return nil, err

@@ -141,20 +141,21 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	v, err := decodeCall(raw)
 	if err != nil {
 		r.fault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
-		r.reply.Calls = append(r.reply.Calls, string(raw))
+		r.reply.Calls = append(r.reply.Calls, ideafile.Written(string(raw)))
 		return
 	}
 	if v, err = r.offload(v); err != nil {
 		r.fault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
-		r.reply.Calls = append(r.reply.Calls, nil)
+		r.reply.Calls = append(r.reply.Calls, ideafile.WrittenCall{})
 		return
 	}
-	r.reply.Calls = append(r.reply.Calls, v)
+	call := ideafile.Written(v)
+	r.reply.Calls = append(r.reply.Calls, call)
 	if len(r.brief.Questions) > 0 {
-		r.onResult(index, v)
+		r.onResult(index, call)
 		return
 	}
-	_, tokens, f := r.palette.Read(v)
+	tokens, f := r.palette.Targets(call)
 	if len(tokens) == 0 {
 		r.fault(index, *f)
 		return
@@ -163,7 +164,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	for _, t := range tokens {
 		r.named[t] = true
 		r.handout.give(t, func(s *protocol.CallsSignal) {
-			s.Calls = append(s.Calls, protocol.SentCall{Index: index, Call: v})
+			s.Calls = append(s.Calls, protocol.SentCall{Index: index, Call: call})
 		})
 	}
 }
@@ -182,7 +183,7 @@ func (r *request) offload(v any) (any, error) {
 }
 
 // onResult takes the result of a latent Call that was asked for by itself, or fitted values.
-func (r *request) onResult(index int, v any) {
+func (r *request) onResult(index int, v ideafile.WrittenCall) {
 	asked, output, params, f := turn.ReadAnswer(r.idea, r.brief, v)
 	if f != nil {
 		r.fault(index, *f)

@@ -128,7 +128,7 @@ func (p *play) request(brief *turn.RequestInput) {
 		reply.Output, reply.End = nil, &diag.Fault{Code: turn.CodeLost, Message: "the worker was lost"}
 	}
 	named := map[string]bool{}
-	for i, call := range solution["calls"].([]any) {
+	for i, call := range ideafile.WrittenCalls(solution["calls"].([]any)) {
 		if !lost {
 			reply.Calls = append(reply.Calls, call)
 		}
@@ -182,7 +182,7 @@ func (p *play) ask(brief *turn.RequestInput) map[string]any {
 }
 
 // give hands one Call, or one result, to the instances that it is for.
-func (p *play) give(brief *turn.RequestInput, index int, call any, named map[string]bool) {
+func (p *play) give(brief *turn.RequestInput, index int, call ideafile.WrittenCall, named map[string]bool) {
 	p.t.Helper()
 	if len(brief.Questions) > 0 {
 		a, out, f := turn.ReadResult(p.idea, brief, call)

@@ -12,7 +12,7 @@ type SealInput struct {
 	Parent  string
 	Idea    map[string]any
 	Brief   *turn.RequestInput
-	Calls   []any
+	Calls   []ideafile.WrittenCall
 	Output  any
 	// Request is the number of the Request that seals it; 0 where none does.
 	Request int `json:",omitempty"`

@@ -13,8 +13,8 @@ type CallsSignal struct {
 
 // SentCall is a Call as written, with its index from 1.
 type SentCall struct {
-	Index int `json:"index"`
-	Call  any `json:"call"`
+	Index int                  `json:"index"`
+	Call  ideafile.WrittenCall `json:"call"`
 	// Why a person must look at it, whatever its Tool's policy says: it comes from the process of another chain.
 	Why string `json:"why,omitempty"`
 }

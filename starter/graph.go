@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/model/plangraph"
 )
 
@@ -81,7 +82,7 @@ func (a *app) callsOf(ctx context.Context, of string) ([]any, error) {
 	}
 	var calls []any
 	for _, message := range m.read.Context {
-		calls = append(calls, message.Calls...)
+		calls = append(calls, ideafile.Values(message.Calls)...)
 	}
 	if len(calls) == 0 {
 		calls = solutionOf(m.idea)

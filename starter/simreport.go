@@ -231,7 +231,7 @@ func (r *runner) planOf(ctx context.Context, process string) ([]any, error) {
 func (r *runner) directPlan() (calls []any) {
 	for _, m := range r.material.read.Context {
 		if m.Stage != "" {
-			calls = append(calls, m.Calls...)
+			calls = append(calls, ideafile.Values(m.Calls)...)
 		}
 	}
 	return calls

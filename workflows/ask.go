@@ -122,13 +122,13 @@ type sealing struct {
 	brief   *turn.RequestInput
 	request int // the Request that it is of; 0: of none
 	log     []turn.LogEntry
-	calls   []any
+	calls   []ideafile.WrittenCall
 	output  any
 }
 
 // sealNow puts the process as it stands on the chain.
 func (p *process) sealNow(ctx workflow.Context, output any) {
-	p.seal(ctx, sealing{idea: p.idea, brief: p.mind.Final(), log: p.mind.TakeLog(), calls: []any{}, output: output})
+	p.seal(ctx, sealing{idea: p.idea, brief: p.mind.Final(), log: p.mind.TakeLog(), calls: []ideafile.WrittenCall{}, output: output})
 }
 
 // seal puts one Idea on the chain. Sealing is content-addressed, so that doing it twice is doing it once.

@@ -327,7 +327,7 @@ func TestWhatCheckLetsPassIsAcceptedByInstances(t *testing.T) {
 					}
 					r := dataflow.New(ideafile.Palette{Tools: i.Tools, Bindings: checker.assumed(), Template: true}, i.Context, token)
 					for n, call := range m.Calls {
-						if target, ok := call.(map[string]any)["_instance"].(string); !ok || target == "*" || target == token {
+						if !call.NamesOther(token) {
 							r.Accept(1, n+1, call)
 						}
 					}

@@ -64,8 +64,8 @@ func (c *checker) checkPlan(m placed) {
 	p := &planCheck{checker: c, path: m.path + ".plan", tokens: c.meant(m, tokens), palette: ideafile.Palette{
 		Tools: c.idea.Tools, Bindings: c.assumed(), Tokens: tokens, Template: true,
 	}}
-	for n, raw := range m.Calls {
-		p.steps = append(p.steps, p.read(n, raw))
+	for n, call := range m.Calls {
+		p.steps = append(p.steps, p.read(n, call))
 	}
 	p.checkFlow(p.readOutput(m))
 }
@@ -76,29 +76,28 @@ func (p *planCheck) fail(s *planStep, path, format string, args ...any) {
 	p.add(path, format, args...)
 }
 
-func (p *planCheck) read(n int, raw any) *planStep {
+func (p *planCheck) read(n int, call ideafile.WrittenCall) *planStep {
 	s := &planStep{path: fmt.Sprintf("%s[%d]", p.path, n), index: n, tokens: p.palette.Tokens}
 	s.outputAt = s.path
-	var ok bool
-	if s.raw, ok = raw.(map[string]any); !ok {
-		p.fail(s, s.path, "a Call is an object, not %s", jsonval.TypeOf(raw))
+	if s.raw = call.Fields(); s.raw == nil {
+		p.fail(s, s.path, "a Call is an object, not %s", jsonval.TypeOf(call.Value()))
 		return s
 	}
-	p.readTarget(s)
+	p.readTarget(s, call)
 	p.readTool(s)
 	p.readMeta(s)
 	p.readParams(s)
 	p.readOutputPath(s)
 	p.readChoices(s)
-	if _, _, f := p.palette.Read(raw); f != nil && !s.broken {
+	if _, _, f := p.palette.Read(call); f != nil && !s.broken {
 		p.fail(s, s.path, "%s", f.Message)
 	}
 	return s
 }
 
 // readTarget reads which instances a Call is for.
-func (p *planCheck) readTarget(s *planStep) {
-	tokens, f := p.palette.Targets(s.raw["_instance"])
+func (p *planCheck) readTarget(s *planStep, call ideafile.WrittenCall) {
+	tokens, f := p.palette.Targets(call)
 	if f == nil {
 		s.tokens = tokens
 		return

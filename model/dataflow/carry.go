@@ -30,7 +30,7 @@ type Carried struct {
 // CarriedRecord is a Record with what only its Run knows of it.
 type CarriedRecord struct {
 	Record
-	Written any `json:"written,omitempty"`
+	Written ideafile.WrittenCall `json:"written,omitzero"`
 	// Ready is the Call as it was shown to a person, or started; nil where it was neither.
 	Ready    *CarriedReady `json:"ready,omitempty"`
 	Approved bool          `json:"cleared,omitempty"`

@@ -60,7 +60,7 @@ func TestWithoutASchemaEverythingLands(t *testing.T) {
 		t.Error("something does not fit where nothing is said")
 	}
 	r := dataflow.New(*modeltest.PaletteFrom(t, sceneTools), nil, "")
-	r.Accept(1, 1, map[string]any{"_tool": "do", "_outputPath": "a"})
+	r.Accept(1, 1, ideafile.Written(map[string]any{"_tool": "do", "_outputPath": "a"}))
 	if r.ResultContract(r.Records()[0]) != nil {
 		t.Error("there is something to fit")
 	}
@@ -68,8 +68,8 @@ func TestWithoutASchemaEverythingLands(t *testing.T) {
 
 func TestAnActivityIsToldWhatItsResultMustFit(t *testing.T) {
 	r := dataflow.New(*modeltest.PaletteFrom(t, sceneTools), modeltest.MessagesFrom(t, `[{"type":"state","schema":{"properties":{"a":{"type":"string"}}}}]`), "")
-	r.Accept(1, 1, modeltest.MustDecode(`{"_tool":"change","_outputPath":"a","_outputMethod":"concat"}`))
-	r.Accept(1, 2, modeltest.MustDecode(`{"_tool":"do"}`))
+	r.Accept(1, 1, ideafile.Written(modeltest.MustDecode(`{"_tool":"change","_outputPath":"a","_outputMethod":"concat"}`)))
+	r.Accept(1, 2, ideafile.Written(modeltest.MustDecode(`{"_tool":"do"}`)))
 	if l := r.ResultContract(r.Records()[0]); l == nil || l.Path.String() != "a" || l.Method != "concat" || l.CheckAt(jsonval.Path{"a"}, "x", 1) == nil || l.CheckAt(jsonval.Path{"a"}, "x", "y") != nil {
 		t.Errorf("it is told %+v", l)
 	}
@@ -97,7 +97,7 @@ func TestAStoredValueLandsUnchecked(t *testing.T) {
 		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"merge"}`, map[string]any{"b": map[string]any{"x": nil}}, ideafile.Done},
 		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"assign"}`, map[string]any{"b": big}, ideafile.Done},
 	} {
-		r.Accept(1, i+1, modeltest.MustDecode(c.call))
+		r.Accept(1, i+1, ideafile.Written(modeltest.MustDecode(c.call)))
 		r.Next()
 		r.Succeed(ideafile.CallID(1, i+1, ""), c.value)
 		if rec := r.Records()[i]; rec.Status != c.want {

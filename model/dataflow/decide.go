@@ -201,7 +201,7 @@ func (r *Instance) amend(rec *Record, d turn.Decision) error {
 func (r *Instance) replace(rec *Record, d turn.Decision) error {
 	template := r.palette
 	template.Template = true
-	c, tokens, f := template.Read(d.With)
+	c, tokens, f := template.Read(ideafile.Written(d.With))
 	switch {
 	case f != nil:
 		return fmt.Errorf("with: %s", f.Message)

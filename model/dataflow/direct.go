@@ -26,11 +26,11 @@ func (r *Instance) Begin() {
 	}
 	template := r.palette
 	template.Template = true
-	for n, raw := range r.context[at].Calls {
-		if ideafile.ForAnother(raw, r.token) {
+	for n, call := range r.context[at].Calls {
+		if call.NamesOther(r.token) {
 			continue
 		}
-		rec := r.take(template, 0, n+1, raw)
+		rec := r.take(template, 0, n+1, call)
 		if r.context[at].RecordOf(n+1, r.token) {
 			rec.end(ideafile.Skipped, nil)
 			rec.By = statelog.Start

@@ -71,23 +71,23 @@ func (r *Instance) Records() []*Record { return r.records }
 
 // Accept takes a Call of a Request, as the LLM wrote it. A Request that is closed, and a Call that is known already,
 // change nothing. A broken Call is taken as one that has failed: the next Request is told why.
-func (r *Instance) Accept(request, index int, raw any) bool {
+func (r *Instance) Accept(request, index int, call ideafile.WrittenCall) bool {
 	at := sort.Search(len(r.records), func(i int) bool { return !r.records[i].stands(request, index) })
 	known := at < len(r.records) && r.records[at].Request == request && r.records[at].Index == index
 	if known || request <= r.closedThrough {
 		return false
 	}
 	r.openRequests[request] = true
-	r.take(r.palette, request, index, raw)
+	r.take(r.palette, request, index, call)
 	return true
 }
 
 // take reads a Call and puts it at its place in the Plan.
-func (r *Instance) take(palette ideafile.Palette, request, index int, raw any) *Record {
+func (r *Instance) take(palette ideafile.Palette, request, index int, written ideafile.WrittenCall) *Record {
 	at := sort.Search(len(r.records), func(i int) bool { return !r.records[i].stands(request, index) })
-	call, _, f := palette.Read(raw)
+	call, _, f := palette.Read(written)
 	call.ID, call.Request, call.Index = ideafile.CallID(request, index, r.token), request, index
-	rec := &Record{Call: call, Status: ideafile.Waiting, Written: raw}
+	rec := &Record{Call: call, Status: ideafile.Waiting, Written: written}
 	if f == nil {
 		f = r.admit(rec)
 	}

@@ -17,7 +17,7 @@ func benchRun(b *testing.B, n int, call func(i int) map[string]any, next func(ru
 		r := dataflow.New(modeltest.PlayTools, nil, "")
 		var running []dataflow.Ready
 		for i := 1; i <= n; i++ {
-			r.Accept(1, i, call(i))
+			r.Accept(1, i, ideafile.Written(call(i)))
 			running = append(running, r.Next()...)
 		}
 		r.Close(1)

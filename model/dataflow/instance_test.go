@@ -200,7 +200,7 @@ func (s *scene) look(verb, rest string) []string {
 			s.t.Fatalf("accept %s: %s", rest, err)
 		}
 		s.request = request
-		taken := s.run.Accept(request, index, modeltest.MustDecode(raw))
+		taken := s.run.Accept(request, index, ideafile.Written(modeltest.MustDecode(raw)))
 		return append([]string{fmt.Sprintf("taken: %v", taken)}, s.happened()...)
 	case "show":
 		return []string{"state " + string(jsonval.Encode(s.run.State()))}
@@ -229,7 +229,7 @@ func (s *scene) accept(raw any) {
 		s.request, s.index, s.open = s.request+1, 0, true
 	}
 	s.index++
-	if !s.run.Accept(s.request, s.index, raw) {
+	if !s.run.Accept(s.request, s.index, ideafile.Written(raw)) {
 		s.t.Fatalf("Call %d.%d was not taken", s.request, s.index)
 	}
 }

@@ -42,7 +42,7 @@ type Record struct {
 	Decisions []turn.Decision `json:"decisions,omitempty"`
 
 	// Written is the Call as the LLM wrote it.
-	Written any `json:"-"`
+	Written ideafile.WrittenCall `json:"-"`
 
 	// Handed is what a delegate hands back beside its result, by path, until that lands.
 	HandedBack map[string]any `json:"handed,omitempty"`

@@ -151,7 +151,7 @@ func (h *hardener) replay(r *instanceRun) (*dataflow.Instance, []*commonCall) {
 		palette.Tools = append(palette.Tools, &tool)
 		palette.Bindings[t.Name] = ideafile.Binding{Kind: ideafile.KindGo}
 	}
-	plan := ideafile.Message{Type: ideafile.TypePlan, Stage: ideafile.StageOptimal, Calls: h.plan()}
+	plan := ideafile.Message{Type: ideafile.TypePlan, Stage: ideafile.StageOptimal, Calls: ideafile.WrittenCalls(h.plan())}
 	run := dataflow.New(palette, append(r.own[:len(r.own):len(r.own)], plan), r.token)
 	run.Begin()
 	var strange []*commonCall

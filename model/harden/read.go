@@ -120,7 +120,7 @@ func (h *hardener) readTries(r *instanceRun) {
 	//workflowcheck:ignore -- sorted below
 	for _, t := range known {
 		var f *diag.Fault
-		if t.call, _, f = palette.Read(jsonval.WithoutKey(t.raw, "_instance")); f == nil {
+		if t.call, _, f = palette.Read(ideafile.Written(t.raw).ForEveryone()); f == nil {
 			t.call.ID = ideafile.CallID(t.request, t.index, r.token)
 			r.readResult(t)
 			all = append(all, t)
@@ -136,7 +136,7 @@ func (r *instanceRun) readRecord(m ideafile.Message, tokens []string, known map[
 		if !here {
 			continue
 		}
-		t := &callAttempt{request: p.Request, index: p.Index, raw: jsonval.AsObject(p.Call), status: status, decided: p.Decisions[r.token]}
+		t := &callAttempt{request: p.Request, index: p.Index, raw: p.Call.Fields(), status: status, decided: p.Decisions[r.token]}
 		t.result, t.hasResult = p.Results[r.token]
 		known[[2]int{p.Request, p.Index}] = t
 	}
@@ -150,10 +150,10 @@ func (r *instanceRun) readSolution(idea *ideafile.Idea, known map[[2]int]*callAt
 		return
 	}
 	calls, _ := jsonval.AsObject(idea.Source["solution"])["calls"].([]any)
-	for k, raw := range calls {
+	for k, call := range ideafile.WrittenCalls(calls) {
 		at := [2]int{int(n), k + 1}
-		if known[at] == nil && slices.Contains(turn.CallTargets(raw, idea.Tokens()), r.token) {
-			known[at] = &callAttempt{request: at[0], index: at[1], raw: jsonval.AsObject(raw), status: ideafile.Done}
+		if known[at] == nil && slices.Contains(call.Targets(idea.Tokens()), r.token) {
+			known[at] = &callAttempt{request: at[0], index: at[1], raw: call.Fields(), status: ideafile.Done}
 		}
 	}
 }

@@ -88,17 +88,13 @@ var CallMeta = []string{"_instance", "_output", "_outputMethod", "_outputPath", 
 // Read reads a Call as the LLM wrote it, and the instances it is for, as far as they can be told even where the Call is
 // broken. ID, Request and Index are left to the caller. What only an instance knows (its State schema, what its
 // References find) is checked there.
-func (p *Palette) Read(raw any) (c Call, tokens []string, f *diag.Fault) {
-	m, ok := raw.(map[string]any)
-	if !ok {
-		return c, nil, diag.Faultf(CodeBadForm, "a Call is an object, not %s", jsonval.TypeOf(raw))
-	}
-	name, _ := m["_tool"].(string)
-	c.Tool = name
-	tokens, f = p.Targets(m["_instance"])
+func (p *Palette) Read(w WrittenCall) (c Call, tokens []string, f *diag.Fault) {
+	c.Tool = w.Tool
+	tokens, f = p.Targets(w)
 	if f != nil {
 		return c, tokens, f
 	}
+	m, name := w.fields, w.Tool
 	t := FindTool(p.Tools, name)
 	if t == nil {
 		return c, tokens, diag.Faultf(CodeUnknownTool, "unknown tool %q", jsonval.Clip(name, 80))
@@ -126,7 +122,7 @@ func checkMeta(m map[string]any) *diag.Fault {
 }
 
 // targets reads `_instance`.
-func (p *Palette) Targets(v any) ([]string, *diag.Fault) {
+func (p *Palette) targets(v any) ([]string, *diag.Fault) {
 	anonymous := len(p.Tokens) == 1 && p.Tokens[0] == ""
 	token, ok := v.(string)
 	switch {
@@ -369,3 +365,19 @@ func (c Call) Raw(token string) map[string]any {
 }
 
 var _ json.Marshaler = jsonval.Path(nil)
+
+// withoutAbsent leaves out what is null because it may be absent.
+func (t *Tool) WithoutAbsent(params map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, k := range jsonval.SortedKeys(params) {
+		if t == nil {
+			out[k] = params[k]
+			continue
+		}
+		if params[k] == nil && !t.Requires(k) && !t.ParamSchemas[k].TakesNull() {
+			continue
+		}
+		out[k] = jsonschema.WithoutNulls(t.Source, jsonval.Path{k}, params[k])
+	}
+	return out
+}

@@ -182,3 +182,6 @@ func HandedBack(state any, paths []jsonval.Path) map[string]any {
 	}
 	return out
 }
+
+// ToolsPath is where the palette stands in an Idea file.
+const ToolsPath = "$.schema.tools"

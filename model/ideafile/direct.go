@@ -175,9 +175,13 @@ func saysDone(how any) bool {
 	return how == string(Done)
 }
 
-// forAnother says whether a Call of a Plan message names another instance than one.
-func ForAnother(raw any, token string) bool {
-	m, _ := raw.(map[string]any)
-	named, ok := m["_instance"].(string)
-	return ok && named != "*" && named != token && token != ""
+// leftOpen lists the Calls of a Plan, by place, whose results the LLM would have to write.
+func (i *Idea) LeftOpen(plan Message, bindings map[string]Binding) []int {
+	var list []int
+	for n, w := range plan.Calls {
+		if bindings[w.Tool].Kind == KindLatent && w.fields["_output"] == nil && !plan.RecordOf(n+1, plan.Instance) {
+			list = append(list, n)
+		}
+	}
+	return list
 }

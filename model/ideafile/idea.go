@@ -58,6 +58,9 @@ const DefaultRequestTimeout = 5 * time.Minute
 // DefaultGather is `config.gather` unless a file says otherwise.
 const DefaultGather = 10 * time.Second
 
+// DefaultBatch is how many instances a process has at most before it is split, unless its config says otherwise.
+const DefaultBatch = 100
+
 // Limits pause a process that reaches one; 0 is none.
 type Limits struct {
 	Requests int           `json:"requests,omitempty"`
@@ -272,4 +275,20 @@ func (i *Idea) Tokens() []string {
 		return []string{""}
 	}
 	return tokens
+}
+
+// With is the limits with others in their place, where they are given (0 keeps one).
+func (l Limits) With(other Limits) Limits {
+	for _, f := range []struct {
+		to *int
+		n  int
+	}{{&l.Requests, other.Requests}, {&l.Tokens, other.Tokens}, {&l.Calls, other.Calls}} {
+		if f.n > 0 {
+			*f.to = f.n
+		}
+	}
+	if other.Duration > 0 {
+		l.Duration = other.Duration
+	}
+	return l
 }

@@ -187,7 +187,7 @@ func FuzzParseIdea(f *testing.F) {
 			r := dataflow.New(ideafile.Palette{Tools: idea.Tools}, idea.Context, token)
 			for _, m := range idea.Context {
 				for i, call := range m.Calls {
-					r.Accept(1, i+1, call)
+					r.Accept(1, i+1, ideafile.Written(call))
 				}
 			}
 			r.Close(1)

@@ -42,7 +42,7 @@ type Message struct {
 	// Tools that an instruction is attached to; empty: the whole Plan.
 	Tools []string
 	// Calls of a plan message, as written.
-	Calls []any
+	Calls []WrittenCall
 	// Stage of a plan that runs with no Request: StageOptimal or StageComplete; empty: it guides the LLM.
 	Stage string
 	// Name of a plan, and When, over what an instance sees, it is meant for it; nil: always.
@@ -231,10 +231,11 @@ func (m *Message) readPayloadSchema(path string, ps *diag.Problems) {
 func (m *Message) readPlan(path string, ps *diag.Problems) {
 	m.only(path, ps, "plan", "name", "title", "description", "record", "output", "stage", "when")
 	m.readStage(path, ps)
-	var ok bool
-	if m.Calls, ok = m.Source["plan"].([]any); !ok {
+	calls, ok := m.Source["plan"].([]any)
+	if !ok {
 		ps.Add(path+".plan", "want a list of calls, not %s", jsonval.TypeOf(m.Source["plan"]))
 	}
+	m.Calls = WrittenCalls(calls)
 }
 
 func (m *Message) readInstruction(path string, ps *diag.Problems) {
@@ -297,4 +298,10 @@ func Collect(context []Message, owner string) View {
 		}
 	}
 	return v
+}
+
+// isRecord says whether a message is a Plan with a record of what became of its Calls. One that runs by itself has a stage,
+// and its record is read where it runs.
+func (m Message) IsRecord() bool {
+	return m.Type == TypePlan && m.Source["stage"] == nil && jsonval.TypeOf(m.Source["record"]) == "object"
 }

@@ -52,3 +52,22 @@ func (o ContextByOwner) SharedView() View { return ViewOf(o.Shared, "") }
 
 // Alone is what an instance's own Messages say, without the shared ones.
 func (o ContextByOwner) OwnView(token string) View { return ViewOf(o.Own[token], token) }
+
+// viewsOf is ViewOf for many instances: each is shown the shared messages and its own alone, as ten thousand times ten
+// thousand would take too long.
+func ViewsOf(context []Message, tokens []string) map[string]View {
+	owned := map[string][]Message{}
+	for _, m := range context {
+		owned[m.Instance] = append(owned[m.Instance], m)
+	}
+	views := make(map[string]View, len(tokens))
+	shared := owned[""]
+	for _, token := range tokens {
+		seen := shared
+		if token != "" {
+			seen = append(shared[:len(shared):len(shared)], owned[token]...)
+		}
+		views[token] = ViewOf(seen, token)
+	}
+	return views
+}

@@ -74,11 +74,11 @@ type CallKey [2]int
 
 // CarriedPlan is a Call of an earlier Request, as written.
 type CarriedPlan struct {
-	Request int  `json:"request"`
-	Index   int  `json:"index"`
-	Call    any  `json:"call"`
-	Nobody  bool `json:"nobody,omitempty"`
-	Direct  int  `json:"direct,omitempty"`
+	Request int                  `json:"request"`
+	Index   int                  `json:"index"`
+	Call    ideafile.WrittenCall `json:"call"`
+	Nobody  bool                 `json:"nobody,omitempty"`
+	Direct  int                  `json:"direct,omitempty"`
 }
 
 // CarriedWiring is a Request that wired its result.

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
@@ -35,7 +36,7 @@ type Conclusion struct {
 	Log   []turn.LogEntry
 	Reply *turn.Reply
 	// Calls is the solution's Calls, as written; of a Request that broke off, those that instances had accepted.
-	Calls []any
+	Calls []ideafile.WrittenCall
 }
 
 // Conclude closes the Request under way when it has ended, and decides who has settled by it. It gives nil while there is
@@ -78,7 +79,7 @@ func (m *Loop) takePlan(a *llmCall) int {
 	for _, f := range a.reply.Faults {
 		nobodys[f.Index] = true
 	}
-	known := map[int]any{}
+	known := map[int]ideafile.WrittenCall{}
 	for i, call := range a.reply.Calls {
 		known[i+1] = call
 	}
@@ -114,8 +115,8 @@ func (m *Loop) takePlan(a *llmCall) int {
 	return accepted
 }
 
-func (m *Loop) solution(request int) []any {
-	calls := []any{}
+func (m *Loop) solution(request int) []ideafile.WrittenCall {
+	calls := []ideafile.WrittenCall{}
 	for _, p := range m.plannedCalls {
 		if p.request == request {
 			calls = append(calls, p.call)

@@ -38,8 +38,8 @@ func (m *Loop) showDirect(at int) {
 		}
 	}
 	var calls []planned
-	for n, raw := range m.idea.Context[at].Calls {
-		calls = append(calls, planned{index: n + 1, call: raw, direct: at + 1})
+	for n, call := range m.idea.Context[at].Calls {
+		calls = append(calls, planned{index: n + 1, call: call, direct: at + 1})
 	}
 	m.plannedCalls = append(calls, m.plannedCalls...)
 	slices.SortStableFunc(m.plannedCalls, func(a, b planned) int { return cmp.Or(a.request-b.request, a.direct-b.direct) })

@@ -91,7 +91,7 @@ type llmCall struct {
 // planned is a Call of an earlier Request, as written.
 type planned struct {
 	request, index int
-	call           any
+	call           ideafile.WrittenCall
 	nobody         bool // it names no instance that was covered
 	direct         int  // of Request 0: the place of its Plan in the context, from 1
 }

@@ -20,7 +20,7 @@ type ResumedCalls struct {
 // TakenCall is a Call, as it was written, that is to run as if its Request had just been answered.
 type ResumedCall struct {
 	Index int
-	Call  any
+	Call  ideafile.WrittenCall
 	// Why a person must look at it, whatever its Tool's policy says; empty: the policy alone counts.
 	Why string
 }
@@ -133,9 +133,8 @@ func (m *Loop) remember(p turn.PastCall) {
 
 // doubt says why a person must look at an unfinished Call whatever its policy says: somebody was asked about it, or it was
 // running and must not run twice.
-func (m *Loop) doubt(call any, was ideafile.Status) string {
-	name, _ := jsonval.AsObject(call)["_tool"].(string)
-	t := m.idea.Tool(name)
+func (m *Loop) doubt(call ideafile.WrittenCall, was ideafile.Status) string {
+	t := m.idea.Tool(call.Tool)
 	switch {
 	case was == ideafile.AwaitingApproval:
 		return "it waited for a person in the process before"
@@ -169,11 +168,11 @@ func (m *Loop) TakeResumed() []ResumedCalls {
 func (m *Loop) HasResumed() bool { return len(m.resumed) > 0 }
 
 // writtenBefore gives, as it was written, a Call that was taken up.
-func (m *Loop) writtenBefore(w statelog.Write) any {
+func (m *Loop) writtenBefore(w statelog.Write) ideafile.WrittenCall {
 	for _, p := range m.plannedCalls {
 		if p.request == w.Request && p.index == w.Index {
 			return p.call
 		}
 	}
-	return nil
+	return ideafile.WrittenCall{}
 }

@@ -30,7 +30,7 @@ func again(s *modeltest.Stage, i *ideafile.Idea, withSolution bool) *modeltest.S
 	next.Join(i.Tokens())
 	for _, t := range next.Mind.TakeResumed() {
 		for _, c := range t.Calls {
-			if next.Runs[t.Token].Accept(t.Request, c.Index, c.Call) && c.Why != "" {
+			if next.Runs[t.Token].Accept(t.Request, c.Index, ideafile.Written(c.Call)) && c.Why != "" {
 				next.Runs[t.Token].RequireReview(ideafile.CallID(t.Request, c.Index, t.Token), c.Why)
 			}
 		}

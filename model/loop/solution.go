@@ -22,51 +22,42 @@ func (m *Loop) TakeSolution() {
 	}
 	m.priorRequests++
 	var broken []turn.ContextError
-	for n, raw := range calls {
-		_, tokens, f := palette.Read(raw)
+	for n, call := range ideafile.WrittenCalls(calls) {
+		tokens, f := palette.Targets(call)
 		if len(tokens) == 0 {
 			m.unassignedCalls++
 			broken = append(broken, turn.ContextError{Call: ideafile.CallID(m.priorRequests, n+1, ""), Fault: *f})
 		}
-		m.solve(n+1, raw, tokens)
+		m.solve(n+1, call, tokens)
 	}
 	m.noteFor(ready, broken...)
 }
 
 // solve takes up one Call of the solution in the instances where it is not done.
-func (m *Loop) solve(index int, raw any, tokens []string) {
+func (m *Loop) solve(index int, call ideafile.WrittenCall, tokens []string) {
 	var open []*InstanceProgress
 	for _, token := range tokens {
-		if mem := m.member(token); !m.doneBefore(mem, raw) {
+		if mem := m.member(token); !m.doneBefore(mem, call) {
 			open = append(open, mem)
 		}
 	}
 	if len(open) == 0 && len(tokens) > 0 {
 		return
 	}
-	m.plannedCalls = append(m.plannedCalls, planned{request: m.priorRequests, index: index, call: raw, nobody: len(tokens) == 0})
+	m.plannedCalls = append(m.plannedCalls, planned{request: m.priorRequests, index: index, call: call, nobody: len(tokens) == 0})
 	for _, mem := range open {
 		mem.lastPlanned = m.priorRequests
-		m.take(mem, m.priorRequests, ResumedCall{Index: index, Call: raw})
+		m.take(mem, m.priorRequests, ResumedCall{Index: index, Call: call})
 	}
 }
 
 // doneBefore says whether the record calls the same Call done in an instance, whoever else it was for.
-func (m *Loop) doneBefore(mem *InstanceProgress, raw any) bool {
+func (m *Loop) doneBefore(mem *InstanceProgress, call ideafile.WrittenCall) bool {
 	for _, p := range m.plannedCalls {
 		c, ok := mem.calls[[2]int{p.request, p.index}]
-		if ok && c.Past && c.Status == ideafile.Done && jsonval.Equal(bare(p.call), bare(raw)) {
+		if ok && c.Past && c.Status == ideafile.Done && p.call.Equivalent(call) {
 			return true
 		}
 	}
 	return false
-}
-
-// bare is a Call as written without what says for whom and why.
-func bare(call any) any {
-	m, ok := call.(map[string]any)
-	if !ok {
-		return call
-	}
-	return jsonval.WithoutKey(jsonval.WithoutKey(m, "_instance"), "_reasoningForCall")
 }

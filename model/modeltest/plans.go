@@ -270,7 +270,7 @@ func (p *Play) Accept(c DrawnCall) {
 	if p.token != "" {
 		raw = jsonval.Merge(raw, map[string]any{"_instance": p.token}).(map[string]any)
 	}
-	p.Run.Accept(c.Request, c.Index, raw)
+	p.Run.Accept(c.Request, c.Index, ideafile.Written(raw))
 }
 
 // end lets the running Call at a place of the list end as its drawing says.

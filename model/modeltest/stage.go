@@ -23,7 +23,7 @@ const (
 )
 
 // sealed gives the snapshot of a Request as a file: through bytes and back.
-func Sealed(t Failer, i *ideafile.Idea, seen *turn.RequestInput, calls []any, output any) *ideafile.Idea {
+func Sealed(t Failer, i *ideafile.Idea, seen *turn.RequestInput, calls []ideafile.WrittenCall, output any) *ideafile.Idea {
 	text := jsonval.Encode(turn.Snapshot(i.Source, seen, calls, output))
 	again, ps := ideafile.ParseIdea(text)
 	if len(ps) > 0 {
@@ -173,7 +173,8 @@ func (s *Stage) BreaksOff(end turn.Reply, calls ...string) *loop.Conclusion {
 }
 
 // hear hands the Calls of a reply on, as they close in the stream.
-func (s *Stage) Hear(calls []any) turn.Reply {
+func (s *Stage) Hear(values []any) turn.Reply {
+	calls := ideafile.WrittenCalls(values)
 	r := turn.Reply{Calls: calls, Usage: turn.Usage{PromptTokens: 100, CompletionTokens: 10}, Attempts: 1}
 	p := ideafile.Palette{Tools: s.Idea.Tools, Bindings: s.Bindings, Tokens: s.Brief.Tokens()}
 	if s.Brief.Closing {
@@ -195,7 +196,7 @@ func (s *Stage) Hear(calls []any) turn.Reply {
 				continue
 			}
 		} else {
-			_, tokens, f = p.Read(call)
+			tokens, f = p.Targets(call)
 		}
 		if len(tokens) == 0 {
 			r.Faults = append(r.Faults, turn.CallFault{Index: n + 1, Fault: *f})

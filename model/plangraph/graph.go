@@ -1,6 +1,7 @@
 package plangraph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,8 +91,8 @@ type graphCall struct {
 
 func newGraph(calls []any) *graph {
 	g := &graph{given: map[string]string{}}
-	for n, raw := range calls {
-		g.addCall(n, raw)
+	for n, call := range ideafile.WrittenCalls(calls) {
+		g.addCall(n, call)
 	}
 	for n := range g.calls {
 		g.connect(n)
@@ -102,19 +103,15 @@ func newGraph(calls []any) *graph {
 	return g
 }
 
-func (g *graph) addCall(n int, raw any) {
-	m, ok := raw.(map[string]any)
-	name, _ := m["_tool"].(string)
-	if name == "" {
-		name = "?"
-	}
+func (g *graph) addCall(n int, call ideafile.WrittenCall) {
+	name := cmp.Or(call.Tool, "?")
 	c := graphCall{id: fmt.Sprintf("c%d", n+1)}
 	line := fmt.Sprintf("%d %s", n+1, jsonval.Clip(name, 60))
-	if c.instance, _ = m["_instance"].(string); c.instance != "" {
+	if c.instance = call.Target; c.instance != "" {
 		line += " @" + jsonval.Clip(c.instance, 30)
 	}
 	lines := []string{line}
-	if ok {
+	if m := call.Fields(); m != nil {
 		c.readCall(m)
 	}
 	if len(c.output) == 1 {

@@ -224,7 +224,7 @@ func TestNoCallOfAStrictFormIsRefused(t *testing.T) {
 				continue
 			}
 			call["_outputPath"], call["_scopes"] = nil, nil // their schemas were drawn too, and mean nothing
-			if _, _, f := palette.Read(call); f != nil {
+			if _, _, f := palette.Read(ideafile.Written(call)); f != nil {
 				rt.Fatalf("%s: %s\n%s", f, jsonval.Encode(raw), jsonval.Encode(form.Schema))
 			}
 			read++

@@ -216,7 +216,7 @@ func TestWhatAFormTakesThePaletteReads(t *testing.T) {
 		palette := ideafile.Palette{Tools: in.Tools, Bindings: in.Bindings, Tokens: in.Tokens}
 		for _, reply := range c.right {
 			for _, call := range modeltest.Value(t, reply).(map[string]any)["calls"].([]any) {
-				if _, _, f := palette.Read(call); f != nil {
+				if _, _, f := palette.Read(ideafile.Written(call)); f != nil {
 					t.Errorf("%s: %s: %s", c.name, jsonval.Encode(call), f)
 				}
 			}

@@ -34,7 +34,7 @@ func (w *promptWriter) plans() {
 			w.line("It is meant where this schema holds over what an instance sees: %s", jsonval.Encode(m.When.Source))
 		}
 		for n, c := range m.Calls {
-			w.line("- %s%s", w.value(c), w.fate(m, n+1, c))
+			w.line("- %s%s", w.value(c.Value()), w.fate(m, n+1, c))
 		}
 	}
 }
@@ -49,7 +49,7 @@ func (w *promptWriter) covers(token string) bool {
 }
 
 // fate says of a guide's Call what is known of it: its record, or that its value is there already.
-func (w *promptWriter) fate(plan ideafile.Message, index int, raw any) string {
+func (w *promptWriter) fate(plan ideafile.Message, index int, call ideafile.WrittenCall) string {
 	if id, ok := plan.RecordID(index); ok {
 		switch how := plan.Record[id].(type) {
 		case string:
@@ -60,7 +60,7 @@ func (w *promptWriter) fate(plan ideafile.Message, index int, raw any) string {
 	}
 	there := 0
 	for _, c := range w.brief.Covered {
-		if valueThere(w.idea, raw, c) {
+		if valueThere(w.idea, call, c) {
 			there++
 		}
 	}
@@ -74,18 +74,12 @@ func (w *promptWriter) fate(plan ideafile.Message, index int, raw any) string {
 }
 
 // valueThere says whether what a Call, as written, would bring stands in a State already.
-func valueThere(i *ideafile.Idea, raw any, in turn.InstanceInput) bool {
-	call, _ := raw.(map[string]any)
-	name, _ := call["_tool"].(string)
-	t := i.Tool(name)
-	if t == nil || ideafile.ForAnother(raw, in.Token) {
+func valueThere(i *ideafile.Idea, call ideafile.WrittenCall, in turn.InstanceInput) bool {
+	output, ok := i.OutputPathOf(call)
+	if !ok || call.NamesOther(in.Token) {
 		return false
 	}
-	var c ideafile.Call
-	if t.ReadCallOutput(&c, call) != nil {
-		return false
-	}
-	for _, branch := range c.OutputPath {
+	for _, branch := range output {
 		all := true
 		for _, p := range branch {
 			_, ok := refexpr.LookupIn(in.State, p)

@@ -226,7 +226,7 @@ func (w *promptWriter) record() {
 		w.line("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}
 	for _, e := range w.brief.Plan {
-		w.line("- %s%s %s: %s", e.ID, ofPlan(e), w.value(e.Call), w.how(e))
+		w.line("- %s%s %s: %s", e.ID, ofPlan(e), w.value(e.Call.Value()), w.how(e))
 		for _, token := range jsonval.SortedKeys(e.Results) {
 			w.line("  result%s: %s", at(token), w.value(e.Results[token]))
 		}

@@ -49,9 +49,9 @@ var prompts = []prompted{
 		brief: &turn.RequestInput{Number: 2, Turn: 2,
 			Covered: []turn.InstanceInput{{Token: "①", State: map[string]any{"from": "us", "text": "Fine.", "mood": "good"}}, {Token: "②", State: map[string]any{"from": "us", "text": "Bad."}, Missing: []string{"mood", "user.name"}}},
 			Plan: []turn.PlanEntry{
-				{ID: "1.1", Call: map[string]any{"_tool": "mood", "_instance": "*", "text": "†state.text", "_outputPath": "mood"}, How: map[ideafile.Status]int{ideafile.Done: 1, ideafile.Failed: 1}},
-				{ID: "1.2", Call: map[string]any{"_tool": "mail", "_instance": "*", "text": "Thanks."}, How: map[ideafile.Status]int{ideafile.Done: 2}, Results: map[string]any{"②": map[string]any{"sent": true}, "①": "ok"}},
-				{ID: "1.3", Call: "nonsense", How: map[ideafile.Status]int{}},
+				{ID: "1.1", Call: ideafile.Written(map[string]any{"_tool": "mood", "_instance": "*", "text": "†state.text", "_outputPath": "mood"}), How: map[ideafile.Status]int{ideafile.Done: 1, ideafile.Failed: 1}},
+				{ID: "1.2", Call: ideafile.Written(map[string]any{"_tool": "mail", "_instance": "*", "text": "Thanks."}), How: map[ideafile.Status]int{ideafile.Done: 2}, Results: map[string]any{"②": map[string]any{"sent": true}, "①": "ok"}},
+				{ID: "1.3", Call: ideafile.Written("nonsense"), How: map[ideafile.Status]int{}},
 			},
 			Errors: []turn.ContextError{
 				{Call: "1.1", Instances: []string{"②", "⑦"}, Fault: diag.Fault{Code: ideafile.CodeToolFailed, Message: "the server is busy"}},
@@ -60,7 +60,7 @@ var prompts = []prompted{
 			}}},
 	{file: "large", bindings: promptedBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "input", "input": {"book": {"†blob": {"digest": "` + strings.Repeat("d", 64) + `", "size": 70000, "type": "string"}}}}]}`,
 		brief: &turn.RequestInput{Number: 3, Turn: 3, Covered: []turn.InstanceInput{{State: map[string]any{"list": modeltest.Handle("array", 5_000_000), "deep": []any{modeltest.Handle("object", 66_000)}}}},
-			Plan: []turn.PlanEntry{{ID: "2.1", Call: map[string]any{"_tool": "mail", "text": modeltest.Handle("string", 80_000)}, How: map[ideafile.Status]int{ideafile.Done: 1}, Results: map[string]any{"": modeltest.Handle("array", 90_000)}}}}},
+			Plan: []turn.PlanEntry{{ID: "2.1", Call: ideafile.Written(map[string]any{"_tool": "mail", "text": modeltest.Handle("string", 80_000)}), How: map[ideafile.Status]int{ideafile.Done: 1}, Results: map[string]any{"": modeltest.Handle("array", 90_000)}}}}},
 	{file: "results", bindings: promptedBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "state", "_instance": "①", "text": "Fine."}]}`,
 		brief: &turn.RequestInput{Number: 2, Turn: 2, Covered: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}}, Questions: []turn.Question{{ID: "1.1@①", Token: "①", Tool: "mood", Params: map[string]any{"text": "Fine."}}}}},
 	{file: "closing", bindings: promptedBindings, idea: `{"schema": {"output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "text": "Fine."},

@@ -76,9 +76,9 @@ func writtenPaths(i *ideafile.Idea) (paths []jsonval.Path) {
 		paths = append(paths, t.Writes...)
 	}
 	for _, m := range i.Context {
-		for _, raw := range m.Calls {
-			call := jsonval.AsObject(raw)
-			if t := i.Tool(jsonval.AsText(call["_tool"])); t != nil && t.IsOutputAlias("output", call["output"]) {
+		for _, w := range m.Calls {
+			call := w.Fields()
+			if t := i.Tool(w.Tool); t != nil && t.IsOutputAlias("output", call["output"]) {
 				add(call["output"])
 			}
 			add(call["_outputPath"])
@@ -116,9 +116,8 @@ type reader struct {
 // read lists what Plans and wired parameters read, each with the first that reads it.
 func (s *supplier) read() (list []reader) {
 	for _, m := range s.idea.Context {
-		for _, raw := range m.Calls {
-			call := jsonval.AsObject(raw)
-			t := s.idea.Tool(jsonval.AsText(call["_tool"]))
+		for _, w := range m.Calls {
+			call, t := w.Fields(), s.idea.Tool(w.Tool)
 			for _, name := range jsonval.SortedKeys(call) {
 				if name[:min(1, len(name))] == "_" || t != nil && t.IsOutputAlias(name, call[name]) {
 					continue

@@ -69,7 +69,7 @@ func asksFor(b *turn.RequestInput, id string) bool {
 
 func hasPlanned(b *turn.RequestInput, call any) bool {
 	for _, e := range b.Plan {
-		if jsonval.Equal(e.Call, call) {
+		if jsonval.Equal(e.Call.Value(), call) {
 			return true
 		}
 	}
@@ -165,7 +165,7 @@ func fakeCalls(i *ideafile.Idea, bindings map[string]ideafile.Binding, b *turn.R
 		if n < 0 {
 			plan = newPlanFaker(i, bindings, tokens[0]).calls()
 		} else {
-			plan = i.Context[n].Calls
+			plan = ideafile.Values(i.Context[n].Calls)
 		}
 		calls = append(calls, forTokens(plan, tokens, len(tokens) == len(named))...)
 	}

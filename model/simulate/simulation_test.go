@@ -81,7 +81,7 @@ func played(t *testing.T, sim *ideafile.Simulation, calls string) *dataflow.Inst
 	}
 	r := dataflow.New(p, idea.Context, "")
 	for n, c := range modeltest.Decoded(t, calls).([]any) {
-		r.Accept(1, n+1, c)
+		r.Accept(1, n+1, ideafile.Written(c))
 	}
 	r.Close(1)
 	return r
@@ -245,7 +245,7 @@ func TestASketchAnswersEveryQuestionWithWhatFits(t *testing.T) {
 		t.Error(got)
 	}
 	for n, raw := range calls.([]any) {
-		a, _, _, f := turn.ReadAnswer(i, b, raw)
+		a, _, _, f := turn.ReadAnswer(i, b, ideafile.Written(raw))
 		if f != nil || a.ID != b.Questions[n].ID {
 			t.Errorf("%v %v", a, f)
 		}
@@ -253,7 +253,7 @@ func TestASketchAnswersEveryQuestionWithWhatFits(t *testing.T) {
 	if !Answers(b, calls.([]any)) || Answers(b, []any{map[string]any{"_tool": "pay"}}) {
 		t.Error("results answer a question for results, and Calls do not")
 	}
-	again := &turn.RequestInput{Number: 2, Plan: []turn.PlanEntry{{Call: map[string]any{"_tool": "pay"}}}}
+	again := &turn.RequestInput{Number: 2, Plan: []turn.PlanEntry{{Call: ideafile.Written(map[string]any{"_tool": "pay"})}}}
 	if Answers(again, []any{map[string]any{"_tool": "pay"}}) || !Answers(again, []any{map[string]any{"_tool": "price"}}) || !Answers(again, nil) {
 		t.Error("what was planned before is no answer; something new is, and nothing more")
 	}

@@ -47,8 +47,8 @@ func (a *Adapted) Over(params map[string]any) map[string]any {
 
 // ReadAnswer reads one entry of a reply that was asked for results and fitted values alone: {"_call","_output"} or
 // {"_call","_params"}. params is nil where it is a result.
-func ReadAnswer(i *ideafile.Idea, b *RequestInput, v any) (a Question, output any, params map[string]any, f *diag.Fault) {
-	m, _ := v.(map[string]any)
+func ReadAnswer(i *ideafile.Idea, b *RequestInput, w ideafile.WrittenCall) (a Question, output any, params map[string]any, f *diag.Fault) {
+	m := w.Fields()
 	for _, a := range b.Questions {
 		if a.Why == "" || m["_call"] != a.ID {
 			continue
@@ -59,7 +59,7 @@ func ReadAnswer(i *ideafile.Idea, b *RequestInput, v any) (a Question, output an
 		}
 		return a, nil, i.Tool(a.Tool).WithoutAbsent(params), nil
 	}
-	a, output, f = ReadResult(i, b, v)
+	a, output, f = ReadResult(i, b, w)
 	return a, output, nil, f
 }
 

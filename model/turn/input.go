@@ -42,7 +42,7 @@ type PlanEntry struct {
 	// Direct is the place in the context, from 1, of the Plan that runs directly whose Call it is, Plan its name.
 	Direct int                     `json:"direct,omitempty"`
 	Plan   string                  `json:"plan,omitempty"`
-	Call   any                     `json:"call"`
+	Call   ideafile.WrittenCall    `json:"call"`
 	How    map[ideafile.Status]int `json:"how"`
 	// Where says in which, where they have names.
 	Where map[ideafile.Status][]string `json:"where,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/statelog"
 )
@@ -26,8 +27,8 @@ type LogEntry struct {
 	Correction int       `json:"correction,omitempty"`
 	At         time.Time `json:"at,omitzero"`
 	// Call is the Call as the LLM wrote it.
-	Call     any          `json:"call,omitempty"`
-	Decision *LogDecision `json:"decision,omitempty"`
+	Call     ideafile.WrittenCall `json:"call,omitzero"`
+	Decision *LogDecision         `json:"decision,omitempty"`
 	// Adapted is what the LLM fitted of the Call's parameters before it ran.
 	Adapted *Adapted `json:"adapted,omitempty"`
 }

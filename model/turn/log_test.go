@@ -1,6 +1,7 @@
 package turn_test
 
 import (
+	"processidea/model/ideafile"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +46,7 @@ func pathOf(t *testing.T, s string) jsonval.Path {
 func TestALogComesBackAsItWasKept(t *testing.T) {
 	at := time.Date(2026, 11, 3, 10, 0, 0, 5, time.FixedZone("elsewhere", 3600))
 	log := []turn.LogEntry{
-		{Instance: "①", Path: jsonval.Path{"a", "x y"}, Value: modeltest.Decoded(t, `12345678901234567890`), By: "1.2@①", Request: 1, Index: 2, At: at, Call: map[string]any{"_tool": "x"}},
+		{Instance: "①", Path: jsonval.Path{"a", "x y"}, Value: modeltest.Decoded(t, `12345678901234567890`), By: "1.2@①", Request: 1, Index: 2, At: at, Call: ideafile.Written(map[string]any{"_tool": "x"})},
 		{Path: jsonval.Path{}, Value: map[string]any{"a": nil}, Method: "assign", By: turn.PersonPrefix + "Ada", Decision: &turn.LogDecision{Decision: "answer", By: "Ada", Reason: "<b> & why", At: at}},
 	}
 	v := turn.LogValue(log)

@@ -3,6 +3,7 @@ package turn
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ import (
 // past is a Call that a record tells of, and how it stands in which instance.
 type PastCall struct {
 	Request, Index int
-	Call           any
+	Call           ideafile.WrittenCall
 	Status         map[string]ideafile.Status // by token
 	Results        map[string]any
 	Decisions      map[string][]Decision
@@ -88,20 +89,12 @@ func (p *PastCall) place(entry any, tokens []string) {
 	for _, s := range jsonval.SortedKeys(statuses) {
 		where, named := jsonval.StringList(statuses[s])
 		if !named && len(statuses) == 1 {
-			where = CallTargets(p.Call, tokens)
+			where = p.Call.Targets(tokens)
 		}
 		for _, token := range where {
 			p.Status[token] = ideafile.Status(s)
 		}
 	}
-}
-
-func CallTargets(call any, tokens []string) []string {
-	m, _ := call.(map[string]any)
-	if token, ok := m["_instance"].(string); ok && token != "*" {
-		return []string{token}
-	}
-	return tokens
 }
 
 // troubleOf reads an error message in the form that troubleMessage writes; ok is false where somebody wrote another.
@@ -136,24 +129,10 @@ func Forget(source map[string]any, token string, path jsonval.Path) {
 	}
 }
 
-// writesAt says whether a Call, as written, has an output path at which a write can be seen at another path.
-func writesAt(i *ideafile.Idea, raw any, path jsonval.Path) bool {
-	call := jsonval.AsObject(raw)
-	name, _ := call["_tool"].(string)
-	t := i.Tool(name)
-	if t == nil {
-		return false
-	}
-	var c ideafile.Call
-	if t.ReadCallOutput(&c, call) != nil {
-		return false
-	}
-	for _, p := range c.OutputPath.Paths() {
-		if p.Overlaps(path) {
-			return true
-		}
-	}
-	return false
+// writesAt reports whether a Call has an output path at which a write can be seen at another path.
+func writesAt(i *ideafile.Idea, w ideafile.WrittenCall, path jsonval.Path) bool {
+	output, ok := i.OutputPathOf(w)
+	return ok && slices.ContainsFunc(output.Paths(), path.Overlaps)
 }
 
 // without is an entry of a record that does not say any more how its Call stands in an instance.

@@ -18,7 +18,7 @@ type Reply struct {
 	// Lost says that the worker was lost, not that the LLM answered badly.
 	Lost bool `json:"lost,omitempty"`
 	// Calls are the solution's Calls as written, in order.
-	Calls []any `json:"calls,omitempty"`
+	Calls []ideafile.WrittenCall `json:"calls,omitempty"`
 	// Faults are the broken Calls that name no covered instance: no instance can tell of them.
 	Faults []CallFault `json:"faults,omitempty"`
 	// Idle lists the covered instances that the solution gave no Call.
@@ -109,16 +109,16 @@ type CallReport struct {
 	// Adapted is what the LLM was asked to fit of its parameters.
 	Adapted *Adapted `json:"adapted,omitempty"`
 	// Call is the Call as written; it is told of a Request that broke off, whose solution nobody else has whole.
-	Call any `json:"call,omitempty"`
+	Call ideafile.WrittenCall `json:"call,omitzero"`
 	// Past says that it had ended in the process whose Idea this one started from.
 	Past bool `json:"past,omitempty"`
 }
 
 // ReadResult reads one entry {"_call", "_output"} of a reply that was asked for results alone.
-func ReadResult(i *ideafile.Idea, b *RequestInput, v any) (Question, any, *diag.Fault) {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return Question{}, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s", jsonval.TypeOf(v))
+func ReadResult(i *ideafile.Idea, b *RequestInput, w ideafile.WrittenCall) (Question, any, *diag.Fault) {
+	m := w.Fields()
+	if m == nil {
+		return Question{}, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s", jsonval.TypeOf(w.Value()))
 	}
 	id, _ := m["_call"].(string)
 	for _, a := range b.Questions {

@@ -28,7 +28,7 @@ func TestAResultIsTakenForACallThatWasAskedFor(t *testing.T) {
 		{"something else", `[]`, "", `null`, `bad_form: a result is an object, not array`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, out, f := turn.ReadResult(i, b, modeltest.Value(t, c.entry))
+			a, out, f := turn.ReadResult(i, b, ideafile.Written(modeltest.Value(t, c.entry)))
 			said := ""
 			if f != nil {
 				said = f.Error()
@@ -94,7 +94,7 @@ func TestACallOfWhichStrictModeDemandedEverythingIsRead(t *testing.T) {
 	i := modeltest.IdeaOf(t, `{"schema": {"tools": {"send": {"type": "object", "properties": {"to": {"type": "object", "properties": {"street": {"type": "string"}, "zip": {"type": "string"}}, "required": ["street"]}, "note": {"type": "string"}}, "required": ["to"],
 		"_output": {"type": "object", "properties": {"ok": {"type": "boolean"}, "why": {"type": "string"}}}}}}}`)
 	p := ideafile.Palette{Tools: i.Tools, Bindings: map[string]ideafile.Binding{"send": {Kind: ideafile.KindLatent}}, Tokens: []string{""}}
-	c, _, f := p.Read(modeltest.Value(t, `{"_tool":"send","_reasoningForCall":null,"to":{"street":"†state.street","zip":null},"note":null,"_outputPath":null,"_output":{"ok":true,"why":null}}`))
+	c, _, f := p.Read(ideafile.Written(modeltest.Value(t, `{"_tool":"send","_reasoningForCall":null,"to":{"street":"†state.street","zip":null},"note":null,"_outputPath":null,"_output":{"ok":true,"why":null}}`)))
 	if f != nil {
 		t.Fatal(f)
 	}

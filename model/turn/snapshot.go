@@ -8,14 +8,14 @@ import (
 
 // Snapshot is the Idea of one Request: the palette as it was, the context as the Request saw it, and the solution. It is
 // a file from which a process can start again: State is the position in the Plan.
-func Snapshot(idea map[string]any, seen *RequestInput, calls []any, output any) map[string]any {
+func Snapshot(idea map[string]any, seen *RequestInput, calls []ideafile.WrittenCall, output any) map[string]any {
 	out := make(map[string]any, len(idea)+1)
 	//workflowcheck:ignore -- a map again
 	for k, v := range idea {
 		out[k] = v
 	}
 	out["context"] = snapshotContext(idea["context"], seen)
-	out["solution"] = map[string]any{"calls": calls, "output": output}
+	out["solution"] = map[string]any{"calls": ideafile.Values(calls), "output": output}
 	if s := ideafile.SimulationOf(idea); s != nil {
 		ideafile.MarkStates(out["context"].([]any))
 		return s.Mark(out)
@@ -116,7 +116,7 @@ func stateMessage(c InstanceInput, schemas map[string]any) any {
 func planMessage(plan []PlanEntry) any {
 	calls, record := []any{}, map[string]any{}
 	for _, e := range plan {
-		calls = append(calls, e.Call)
+		calls = append(calls, e.Call.Value())
 		record[e.ID] = e.record()
 	}
 	return map[string]any{"type": ideafile.TypePlan, "plan": calls, "record": record}

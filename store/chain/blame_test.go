@@ -46,7 +46,7 @@ func refund(t *testing.T) *shelf {
 	story.seal(two, note, written(t, 1, 1, "①", "user.mood", `"strong"`), written(t, 1, 1, "②", "a", `1`))
 	three := idea(t, `{"①": {"text": "Broken!", "user": {"mood": "strong", "name": "Ada"}, "notes": ["begun", "a"], "odd": 1}, "②": {"a": 1}}`, noCalls, "①", "②")
 	answer := written(t, 2, 1, "①", "user.name", `"Ada"`)
-	answer.By, answer.Call = turn.PersonPrefix+"Grace", object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`)
+	answer.By, answer.Call = turn.PersonPrefix+"Grace", ideafile.Written(object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`))
 	answer.Decision = &turn.LogDecision{Decision: "answer", By: "Grace", Reason: "I asked her", At: noon}
 	story.seal(three, answer)
 	story.seal(three)

@@ -1,3 +1,0 @@
-package ideafile
-
-const ToolsPath = "$.schema.tools"
