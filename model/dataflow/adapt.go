@@ -29,7 +29,7 @@ func (r *Instance) adapts(rec *Record, tool *ideafile.Tool, params map[string]an
 	for _, k := range names {
 		rec.Adapted.From[k] = params[k]
 	}
-	rec.AwaitingLLM = true
+	rec.to(fitting)
 	return true
 }
 
@@ -106,10 +106,9 @@ func literalFits(t *ideafile.Tool, at jsonval.Path, v any) error {
 // they were: an answer that changes them is no answer.
 func (r *Instance) Adapt(id string, params map[string]any) {
 	rec := r.Find(id)
-	if rec == nil || !rec.AwaitingLLM || rec.Adapted == nil {
+	if rec == nil || rec.phase != fitting {
 		return
 	}
-	rec.AwaitingLLM = false
 	for _, k := range jsonval.SortedKeys(rec.Adapted.From) {
 		v, given := params[k]
 		if given && !keepsLiterals(rec.Params[k], v) {
@@ -127,6 +126,7 @@ func (r *Instance) Adapt(id string, params map[string]any) {
 			rec.Adapted.To[k] = v
 		}
 	}
+	rec.to(fitted)
 }
 
 // keepsLiterals says whether a fitted value holds all that was written literally beside References.
@@ -158,7 +158,7 @@ func keepsLiterals(raw, fitted any) bool {
 // asked is the Call as the process is told of it: for its result, or to fit parameters.
 func (r *Instance) asked(rec *Record) (turn.Question, bool) {
 	a := turn.Question{ID: rec.ID, Token: r.token, Tool: rec.Tool}
-	if rec.Adapted != nil && !rec.Adapted.Answered() {
+	if rec.phase == fitting {
 		a.Params, a.Why = rec.Adapted.From, rec.Adapted.Why
 		return a, true
 	}

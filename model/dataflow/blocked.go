@@ -33,7 +33,7 @@ func (r *Instance) blockDead() bool {
 func (r *Instance) alive() map[*Record]bool {
 	alive, needs := map[*Record]bool{}, map[*Record][]need{}
 	for _, rec := range r.records {
-		if rec.Status == ideafile.Waiting && !rec.AwaitingLLM {
+		if rec.unstarted() {
 			needs[rec] = r.needs(rec)
 		} else if !rec.Status.Ended() {
 			alive[rec] = true
@@ -173,9 +173,9 @@ func (r *Instance) waitCycle() *Record {
 		_, ok := stuck[rec]
 		switch {
 		case !ok || !waitsForItself(rec, stuck):
-		case rec.ResultPending && arrived == nil:
+		case rec.phase == landing && arrived == nil:
 			arrived = rec
-		case !rec.ResultPending && len(r.needs(rec)) == 0:
+		case rec.phase != landing && len(r.needs(rec)) == 0:
 			return rec
 		}
 	}
@@ -186,7 +186,7 @@ func (r *Instance) waitCycle() *Record {
 func (r *Instance) stuck() map[*Record][]*Record {
 	waits := map[*Record][]*Record{}
 	for _, rec := range r.records {
-		if rec.ResultPending || rec.Status == ideafile.Waiting && !rec.AwaitingLLM {
+		if rec.phase == landing || rec.unstarted() {
 			waits[rec] = r.inTheWay(rec)
 		}
 	}

@@ -32,10 +32,13 @@ type CarriedRecord struct {
 	Record
 	Written ideafile.WrittenCall `json:"written,omitzero"`
 	// Ready is the Call as it was shown to a person, or started; nil where it was neither.
-	Ready    *CarriedReady `json:"ready,omitempty"`
-	Approved bool          `json:"cleared,omitempty"`
-	Asked    int           `json:"asked,omitempty"`
-	Author   string        `json:"author,omitempty"`
+	Ready *CarriedReady `json:"ready,omitempty"`
+	// Of the phases that one status has: asking, which is fitting too, landing, and approved.
+	AwaitingLLM bool   `json:"asking,omitempty"`
+	Landing     bool   `json:"arrived,omitempty"`
+	Approved    bool   `json:"cleared,omitempty"`
+	Asked       int    `json:"asked,omitempty"`
+	Author      string `json:"author,omitempty"`
 }
 
 // CarriedReady is what a Ready holds that its Record does not say.
@@ -60,7 +63,8 @@ func (r *Instance) Carry() Carried {
 }
 
 func (r *Record) carry() CarriedRecord {
-	c := CarriedRecord{Record: *r, Written: r.Written, Approved: r.approved, Asked: r.asked, Author: r.author}
+	c := CarriedRecord{Record: *r, Written: r.Written, Asked: r.asked, Author: r.author,
+		AwaitingLLM: r.awaitingLLM(), Landing: r.phase == landing, Approved: r.phase == approved}
 	if r.ready != nil {
 		c.Ready = &CarriedReady{Params: r.ready.Params, Scopes: r.ready.Scopes}
 	}
@@ -95,7 +99,7 @@ func Resume(palette ideafile.Palette, context []ideafile.Message, token string, 
 // resume goes on with a Call. What it reads follows from how it is written.
 func (r *Instance) resume(c CarriedRecord) *Record {
 	rec := c.Record
-	rec.Written, rec.approved, rec.asked, rec.author = c.Written, c.Approved, c.Asked, c.Author
+	rec.Written, rec.phase, rec.asked, rec.author = c.Written, c.phaseOf(), c.Asked, c.Author
 	_ = r.admit(&rec)
 	if c.Ready != nil {
 		rec.ready = &Ready{
@@ -104,6 +108,29 @@ func (r *Instance) resume(c CarriedRecord) *Record {
 		}
 	}
 	return &rec
+}
+
+// phase tells the phases of one status apart.
+func (c CarriedRecord) phaseOf() phase {
+	switch {
+	case c.Status.Ended():
+		return ended
+	case c.Status == ideafile.AwaitingApproval:
+		return reviewing
+	case c.Landing:
+		return landing
+	case c.Status == ideafile.Running:
+		return running
+	case c.AwaitingLLM && c.Adapted != nil && !c.Adapted.Answered():
+		return fitting
+	case c.AwaitingLLM:
+		return asking
+	case c.Approved:
+		return approved
+	case c.Adapted.Answered():
+		return fitted
+	}
+	return waiting
 }
 
 // Started gives a Call that Next has given before, as it was given.

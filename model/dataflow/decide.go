@@ -94,13 +94,14 @@ func (r *Instance) await(rec *Record, ready Ready, policy *ideafile.Approval, wh
 		p.Asked = rec.asked
 	}
 	p.Seal()
-	rec.Status, rec.Pending, rec.ready = ideafile.AwaitingApproval, p, &ready
+	rec.Pending, rec.ready = p, &ready
+	rec.to(reviewing)
 }
 
 // Unsure makes a Call wait for a person of which nobody knows whether it had its effect: it must not run twice.
 func (r *Instance) Unsure(id, why string) {
 	rec := r.Find(id)
-	if rec == nil || rec.Status != ideafile.Running || rec.ResultPending || rec.ready == nil {
+	if rec == nil || rec.phase != running || rec.ready == nil {
 		return
 	}
 	r.await(rec, *rec.ready, &ideafile.Approval{Allow: []string{ideafile.Approve, ideafile.Reject, ideafile.Answer}}, why)
@@ -117,7 +118,7 @@ func (r *Instance) RequireReview(id, why string) {
 // the Call.
 func (r *Instance) Wants(id, why string) {
 	rec := r.Find(id)
-	if rec == nil || rec.Status != ideafile.Running || rec.ResultPending || rec.ready == nil {
+	if rec == nil || rec.phase != running || rec.ready == nil {
 		return
 	}
 	r.await(rec, *rec.ready, &ideafile.Approval{Allow: []string{ideafile.Answer, ideafile.Reject}}, why)
@@ -162,7 +163,7 @@ func (r *Record) decided(d turn.Decision) {
 // approve lets a Call run, at the next Next, exactly as it was shown.
 func (r *Instance) approve(rec *Record, d turn.Decision) {
 	rec.decided(d)
-	rec.Status, rec.approved = ideafile.Waiting, true
+	rec.to(approved)
 }
 
 func (r *Instance) reject(rec *Record, d turn.Decision) {
@@ -192,7 +193,7 @@ func (r *Instance) amend(rec *Record, d turn.Decision) error {
 		return nil
 	}
 	rec.ready = &ready
-	rec.Status, rec.approved = ideafile.Waiting, true
+	rec.to(approved)
 	return nil
 }
 
@@ -218,8 +219,8 @@ func (r *Instance) replace(rec *Record, d turn.Decision) error {
 	}
 	rec.decided(d)
 	rec.delegateWrites = other.delegateWrites
-	rec.Call, rec.reads, rec.scoped, rec.ready, rec.Status = c, other.reads, other.scoped, nil, ideafile.Waiting
-	rec.Adapted = nil
+	rec.Call, rec.reads, rec.scoped, rec.ready, rec.Adapted = c, other.reads, other.scoped, nil, nil
+	rec.to(waiting)
 	return nil
 }
 

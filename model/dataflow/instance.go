@@ -174,7 +174,7 @@ func (r *Instance) Listening() bool { return len(r.openRequests) > 0 }
 // Quiet says that nothing of the instance is running: what is unfinished waits for the LLM or for people.
 func (r *Instance) Idle() bool {
 	for _, rec := range r.records {
-		if rec.Status == ideafile.Running && !rec.ResultPending {
+		if rec.phase == running {
 			return false
 		}
 	}
@@ -185,7 +185,7 @@ func (r *Instance) Idle() bool {
 func (r *Instance) AwaitingLLM() []*Record {
 	var out []*Record
 	for _, rec := range r.records {
-		if rec.AwaitingLLM {
+		if rec.awaitingLLM() {
 			out = append(out, rec)
 		}
 	}
@@ -241,7 +241,7 @@ func (r *Instance) Next() []Ready {
 
 // move takes a Call one step on, now that what decides on it will not change any more.
 func (r *Instance) advance(rec *Record) []Ready {
-	if rec.ResultPending {
+	if rec.phase == landing {
 		r.finish(rec, rec.Value)
 		return nil
 	}
@@ -249,7 +249,7 @@ func (r *Instance) advance(rec *Record) []Ready {
 		r.skipClosed(rec, by)
 		return nil
 	}
-	if rec.approved {
+	if rec.phase == approved {
 		return r.start(rec, *rec.ready)
 	}
 	return r.begin(rec)
@@ -289,16 +289,16 @@ func (r *Instance) begin(rec *Record) []Ready {
 
 // start gives a Call to whoever runs it: a latent one ends at once, or asks for its result.
 func (r *Instance) start(rec *Record, ready Ready) []Ready {
-	rec.ready, rec.approved = &ready, false
+	rec.ready = &ready
 	switch {
 	case ready.Binding.Kind != ideafile.KindLatent:
-		rec.Status = ideafile.Running
+		rec.to(running)
 		return []Ready{ready}
 	case rec.HasOutput:
 		result, _ := r.takeBranch(rec, rec.Output) // a latent Tool says no branch
 		r.arrive(rec, result)
 	default:
-		rec.AwaitingLLM = true
+		rec.to(asking)
 	}
 	return nil
 }
@@ -401,7 +401,8 @@ func (r *Instance) takeBranch(rec *Record, value any) (result any, err error) {
 // laid on, and what it changes then stays changed. Anything else lands at once.
 func (r *Instance) arrive(rec *Record, value any) {
 	if rec.update() {
-		rec.Status, rec.AwaitingLLM, rec.ResultPending, rec.Value = ideafile.Running, false, true, value
+		rec.Value = value
+		rec.to(landing)
 		if !r.canAdvance(rec) {
 			return
 		}

@@ -290,7 +290,7 @@ func (s *scene) place(line string) int {
 func (s *scene) fate(rec *dataflow.Record) string {
 	now := string(rec.Status)
 	switch {
-	case rec.AwaitingLLM:
+	case rec.Phase() == "asking", rec.Phase() == "fitting":
 		params, err := s.run.Resolved(rec)
 		if err != nil {
 			s.t.Errorf("%s asks and cannot be resolved: %s", rec.ID, err)
@@ -298,7 +298,7 @@ func (s *scene) fate(rec *dataflow.Record) string {
 		return "asks " + string(jsonval.Encode(params))
 	case rec.Pending != nil:
 		now += " " + string(jsonval.Encode(jsonval.Normal(rec.Pending.Params)))
-	case rec.ResultPending:
+	case rec.Phase() == "landing":
 		return "has its result and waits to land"
 	case rec.Untaken != "":
 		now += ": " + rec.By + " left " + rec.Untaken

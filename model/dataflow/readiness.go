@@ -45,13 +45,11 @@ func (r *Instance) see(rec *Record, p jsonval.Path) (any, visibility) {
 // mayMove says whether nothing can change any more what decides on a Call: whether it starts, is skipped, or lands.
 func (r *Instance) canAdvance(rec *Record) bool {
 	switch {
-	case rec.ResultPending:
+	case rec.phase == landing:
 		return !r.held(rec)
-	case rec.Status != ideafile.Waiting || rec.AwaitingLLM:
-		return false
-	case rec.approved, rec.Adapted.Answered():
+	case rec.phase == approved, rec.phase == fitted:
 		return true // it was ready when a person or the LLM was asked, and has held its path since
-	case r.held(rec):
+	case rec.phase != waiting, r.held(rec):
 		return false
 	}
 	if _, closed := r.closedBy(rec); closed {
@@ -78,7 +76,7 @@ func (r *Instance) held(rec *Record) bool {
 // one path run side by side. They land in Plan order, and are turned away only when all before them have ended.
 func (r *Instance) onlyAbove(rec *Record) bool {
 	_, closed := r.closedBy(rec)
-	return rec.update() && !rec.ResultPending && !closed
+	return rec.update() && rec.phase != landing && !closed
 }
 
 func (r *Record) holds(later *Record, onlyAbove bool) bool {
@@ -270,7 +268,7 @@ func (r *Instance) inTheWay(rec *Record) []*Record {
 	var list []*Record
 	above := r.onlyAbove(rec)
 	var paths, open []jsonval.Path
-	if !rec.ResultPending {
+	if rec.phase != landing {
 		paths, open = r.watched(rec)
 	}
 	for _, w := range r.about(slices.Concat(rec.claims(), paths, open)...) {

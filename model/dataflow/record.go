@@ -25,16 +25,12 @@ type Record struct {
 	OriginalFault *diag.Fault `json:"cause,omitempty"`
 	// Result of a Call without an output path.
 	Result any `json:"result,omitempty"`
-	// Asking marks a Call that is ready and waits for the LLM: to write its result where it is latent, or to fit parameters.
-	AwaitingLLM bool `json:"asking,omitempty"`
 	// Adapted is what the LLM was asked to fit to the Tool's schema before the Call could run; nil where all fitted.
 	Adapted *turn.Adapted `json:"adapted,omitempty"`
-	// Arrived marks a running update whose result, Value, is there and lands when what it could meet from before it in the
-	// Plan is there too.
-	ResultPending bool `json:"arrived,omitempty"`
-	Value         any  `json:"value,omitempty"`
+	// Value is the result of an update that is there and not applied yet: invariant: nil unless the phase is landing.
+	Value any `json:"value,omitempty"`
 
-	// Doubt says why a person must look at the Call before it runs, whatever its policy says; empty: the policy counts.
+	// ReviewReason says why a person must look at the Call before it runs, whatever its policy says; empty: the policy counts.
 	ReviewReason string `json:"doubt,omitempty"`
 	// Pending is what a person is asked about; nil where nobody is.
 	Pending *turn.Pending `json:"pending,omitempty"`
@@ -51,20 +47,10 @@ type Record struct {
 	scoped         []jsonval.Path       // State in its scopes: given as far as it is there
 	delegateWrites []jsonval.Path       // for which a delegate may hand values back
 
-	ready    *Ready // as it was shown to a person, or started
-	approved bool   // a person has seen it as it is in ready
-	asked    int    // how often people were asked about it
-	author   string // the person whose result it has
-}
-
-func (r *Record) end(s ideafile.Status, f *diag.Fault) {
-	r.Status, r.Fault = s, f
-	r.AwaitingLLM, r.ResultPending, r.Value, r.HandedBack, r.ready = false, false, nil, nil, nil
-}
-
-// expects says whether a result of the Call is still to come, from its activity or from the LLM.
-func (r *Record) expects() bool {
-	return r.AwaitingLLM && (r.Adapted == nil || r.Adapted.Answered()) || r.Status == ideafile.Running && !r.ResultPending
+	phase  phase
+	ready  *Ready // as it was shown to a person, or started
+	asked  int    // how often people were asked about it
+	author string // the person whose result it has
 }
 
 func (r *Record) update() bool {
@@ -84,9 +70,9 @@ func (r *Record) claims() []jsonval.Path {
 // claimsItself is claims for the result alone.
 func (r *Record) claimsItself() []jsonval.Path {
 	switch {
-	case r.ResultPending && r.Branch > 0:
+	case r.phase == landing && r.Branch > 0:
 		return r.OutputPath[r.Branch-1]
-	case !r.ResultPending || r.Method != "" || !r.OutputPath.WritesWholeState():
+	case r.phase != landing || r.Method != "" || !r.OutputPath.WritesWholeState():
 		return r.OutputPath.Paths()
 	}
 	var keys []jsonval.Path

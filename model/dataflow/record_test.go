@@ -36,15 +36,12 @@ func TestEveryEndIsCountedOnceAndNothingElse(t *testing.T) {
 }
 
 func TestACallExpectsItsResultOnce(t *testing.T) {
-	for name, c := range map[string]struct {
-		rec  dataflow.Record
-		want bool
-	}{
-		"waiting": {dataflow.Record{Status: ideafile.Waiting}, false}, "asking": {dataflow.Record{Status: ideafile.Waiting, AwaitingLLM: true}, true}, "running": {dataflow.Record{Status: ideafile.Running}, true},
-		"its result is there": {dataflow.Record{Status: ideafile.Running, ResultPending: true}, false}, "done": {dataflow.Record{Status: ideafile.Done}, false}, "failed": {dataflow.Record{Status: ideafile.Failed}, false},
+	for phase, want := range map[string]bool{
+		"waiting": false, "fitting": false, "fitted": false, "reviewing": false, "approved": false, "asking": true, "running": true, "landing": false, "ended": false,
 	} {
-		if c.rec.Expects() != c.want {
-			t.Errorf("%s: not %v", name, c.want)
+		rec := dataflow.Record{}.In(phase)
+		if rec.Expects() != want {
+			t.Errorf("%s: not %v", phase, want)
 		}
 	}
 }
@@ -56,11 +53,11 @@ func TestAResultForTheWholeStateClaimsTheKeysItBrings(t *testing.T) {
 		at  string
 		yes bool
 	}{
-		"before it is there it may bring any": {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Status: ideafile.Running}, "b.c", true},
-		"what it brings":                      {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, ResultPending: true, Value: modeltest.MustDecode(`{"a":1}`)}, "a.x", true},
-		"what it does not bring":              {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, ResultPending: true, Value: modeltest.MustDecode(`{"a":1}`)}, "b", false},
-		"the whole itself":                    {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, ResultPending: true, Value: modeltest.MustDecode(`{"a":1}`)}, "", true},
-		"a merge reaches everywhere":          {dataflow.Record{Call: ideafile.Call{OutputPath: whole, Method: "merge"}, ResultPending: true, Value: modeltest.MustDecode(`{"a":1}`)}, "b", true},
+		"before it is there it may bring any": {dataflow.Record{Call: ideafile.Call{OutputPath: whole}}.In("running"), "b.c", true},
+		"what it brings":                      {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecode(`{"a":1}`)}.In("landing"), "a.x", true},
+		"what it does not bring":              {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecode(`{"a":1}`)}.In("landing"), "b", false},
+		"the whole itself":                    {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecode(`{"a":1}`)}.In("landing"), "", true},
+		"a merge reaches everywhere":          {dataflow.Record{Call: ideafile.Call{OutputPath: whole, Method: "merge"}, Value: modeltest.MustDecode(`{"a":1}`)}.In("landing"), "b", true},
 		"no path claims nothing":              {dataflow.Record{}, "", false},
 	} {
 		p, _ := jsonval.ParsePath(c.at)

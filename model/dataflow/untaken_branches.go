@@ -21,7 +21,7 @@ func (r *Instance) skipUntaken() {
 			}
 			if ref, by := r.untakenFor(rec); by != nil {
 				moved = moved || rec.Status == ideafile.Blocked
-				rec.end(ideafile.Skipped, nil)
+				rec.Status, rec.Fault = ideafile.Skipped, nil // it has ended already: it is said better why
 				rec.Untaken, rec.By = ref.String(), by.ID
 			}
 		}
