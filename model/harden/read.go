@@ -105,7 +105,7 @@ func beginning(context []ideafile.Message, token string) []ideafile.Message {
 
 // readTries lists the Calls of an instance that could have run, the latest word on each.
 func (h *hardener) readTries(r *instanceRun) {
-	known := map[[2]int]*callAttempt{}
+	known := map[ideafile.CallKey]*callAttempt{}
 	for _, source := range r.story.Ideas {
 		idea, _ := ideafile.ReadIdea(source)
 		for _, m := range idea.Context {
@@ -130,7 +130,7 @@ func (h *hardener) readTries(r *instanceRun) {
 	r.tries = fold(all)
 }
 
-func (r *instanceRun) readRecord(m ideafile.Message, tokens []string, known map[[2]int]*callAttempt) {
+func (r *instanceRun) readRecord(m ideafile.Message, tokens []string, known map[ideafile.CallKey]*callAttempt) {
 	for _, p := range turn.PastCalls(m, tokens) {
 		status, here := p.Status[r.token]
 		if !here {
@@ -138,12 +138,12 @@ func (r *instanceRun) readRecord(m ideafile.Message, tokens []string, known map[
 		}
 		t := &callAttempt{request: p.Request, index: p.Index, raw: p.Call.Fields(), status: status, decided: p.Decisions[r.token]}
 		t.result, t.hasResult = p.Results[r.token]
-		known[[2]int{p.Request, p.Index}] = t
+		known[ideafile.CallKey{Request: p.Request, Index: p.Index}] = t
 	}
 }
 
 // readSolution takes in the Calls of a solution of which no record tells later: the log or the State says whether they are done.
-func (r *instanceRun) readSolution(idea *ideafile.Idea, known map[[2]int]*callAttempt) {
+func (r *instanceRun) readSolution(idea *ideafile.Idea, known map[ideafile.CallKey]*callAttempt) {
 	meta := jsonval.AsObject(idea.Source["meta"])
 	n, err := jsonval.FloatOf(meta["request"])
 	if err != nil {
@@ -151,9 +151,9 @@ func (r *instanceRun) readSolution(idea *ideafile.Idea, known map[[2]int]*callAt
 	}
 	calls, _ := jsonval.AsObject(idea.Source["solution"])["calls"].([]any)
 	for k, call := range ideafile.WrittenCalls(calls) {
-		at := [2]int{int(n), k + 1}
+		at := ideafile.CallKey{Request: int(n), Index: k + 1}
 		if known[at] == nil && slices.Contains(call.Targets(idea.Tokens()), r.token) {
-			known[at] = &callAttempt{request: at[0], index: at[1], raw: call.Fields(), status: ideafile.Done}
+			known[at] = &callAttempt{request: at.Request, index: at.Index, raw: call.Fields(), status: ideafile.Done}
 		}
 	}
 }

@@ -139,12 +139,12 @@ func (m Message) RecordOf(index int, token string) bool {
 // recordID is the id by which a Plan's Call is recorded: that of a Plan that ran directly, or, of Calls from several
 // Requests, the one that stands as far from the front.
 func (m Message) RecordID(index int) (string, bool) {
-	places := map[[2]int]bool{}
+	places := map[CallKey]bool{}
 	direct := true
 	//workflowcheck:ignore -- sorted below
 	for id := range m.Record {
 		if request, index, ok := callPlace(id); ok {
-			places[[2]int{request, index}] = true
+			places[CallKey{Request: request, Index: index}] = true
 			direct = direct && request == 0
 		}
 	}
@@ -154,13 +154,13 @@ func (m Message) RecordID(index int) (string, bool) {
 	if len(places) != len(m.Calls) {
 		return "", false
 	}
-	var order [][2]int
+	var order []CallKey
 	//workflowcheck:ignore -- sorted below
 	for p := range places {
 		order = append(order, p)
 	}
-	slices.SortFunc(order, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
-	return CallID(order[index-1][0], order[index-1][1], ""), true
+	slices.SortFunc(order, CallKey.Compare)
+	return order[index-1].ID(""), true
 }
 
 // saysDone reads a status, or how many instances have which: done is what all of them have done, or need not.

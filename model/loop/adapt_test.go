@@ -105,7 +105,7 @@ func TestAnAnswerThatStillDoesNotFitIsAnErrorToTheNextRequest(t *testing.T) {
 func TestAnAnswerThatNeverComesIsAskedForAgainAndPausesInTheEnd(t *testing.T) {
 	s := greeted(t, anna)
 	s.Says(greetAnna)
-	for range loop.MaxBadInRow {
+	for range 3 {
 		s.Says(`{"calls":[],"output":null}`)
 	}
 	s.Expect(loop.StepPaused)

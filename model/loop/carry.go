@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -47,30 +46,27 @@ type Carried struct {
 type CarriedInstance struct {
 	InstanceProgress
 	// Start is the State that an instance began with which people added.
-	Start               any               `json:"start,omitempty"`
-	Writes              []statelog.Write  `json:"writes,omitempty"`
-	Calls               []turn.CallReport `json:"calls,omitempty"`
-	ErrorsShown         []CallKey         `json:"told,omitempty"`
-	PendingErrors       []int             `json:"untold,omitempty"`
-	LastRequest         int               `json:"covered,omitempty"`
-	LastPlanned         int               `json:"planned,omitempty"`
-	ClosedThrough       int               `json:"closed,omitempty"`
-	Idle                bool              `json:"quiet,omitempty"`
-	MissingRetries      int               `json:"lacks,omitempty"`
-	CorrectionsSent     int               `json:"corrected,omitempty"`
-	CorrectionsAcked    int               `json:"taken,omitempty"`
-	DecidedSinceRequest bool              `json:"back,omitempty"`
-	RevisedSinceRequest bool              `json:"revised,omitempty"`
-	Questions           []turn.Question   `json:"asking,omitempty"`
-	Direct              int               `json:"direct,omitempty"`
-	Report              [2]int            `json:"report,omitzero"` // the last one taken: its number, and what its sender had heard
-	FellBackToLLM       bool              `json:"handed,omitempty"`
-	NoPlanMatched       bool              `json:"barred,omitempty"`
-	PlanFailure         *diag.Fault       `json:"unmet,omitempty"`
+	Start               any                `json:"start,omitempty"`
+	Writes              []statelog.Write   `json:"writes,omitempty"`
+	Calls               []turn.CallReport  `json:"calls,omitempty"`
+	ErrorsShown         []ideafile.CallKey `json:"told,omitempty"`
+	PendingErrors       []int              `json:"untold,omitempty"`
+	LastRequest         int                `json:"covered,omitempty"`
+	LastPlanned         int                `json:"planned,omitempty"`
+	ClosedThrough       int                `json:"closed,omitempty"`
+	Idle                bool               `json:"quiet,omitempty"`
+	MissingRetries      int                `json:"lacks,omitempty"`
+	CorrectionsSent     int                `json:"corrected,omitempty"`
+	CorrectionsAcked    int                `json:"taken,omitempty"`
+	DecidedSinceRequest bool               `json:"back,omitempty"`
+	RevisedSinceRequest bool               `json:"revised,omitempty"`
+	Questions           []turn.Question    `json:"asking,omitempty"`
+	Direct              int                `json:"direct,omitempty"`
+	Report              [2]int             `json:"report,omitzero"` // the last one taken: its number, and what its sender had heard
+	FellBackToLLM       bool               `json:"handed,omitempty"`
+	NoPlanMatched       bool               `json:"barred,omitempty"`
+	PlanFailure         *diag.Fault        `json:"unmet,omitempty"`
 }
-
-// CallKey names a Call within an instance: Request and index.
-type CallKey [2]int
 
 // CarriedPlan is a Call of an earlier Request, as written.
 type CarriedPlan struct {
@@ -123,7 +119,7 @@ func (mem *InstanceProgress) carry() CarriedInstance {
 	c := CarriedInstance{
 		InstanceProgress: *mem, Writes: mem.state.Writes(), LastRequest: mem.lastRequest, LastPlanned: mem.lastPlanned, ClosedThrough: mem.closedThrough, Idle: mem.idle,
 		MissingRetries: mem.missingRetries, CorrectionsSent: mem.correctionsSent, CorrectionsAcked: mem.correctionsAcked, DecidedSinceRequest: mem.decidedSinceRequest, RevisedSinceRequest: mem.revisedSinceRequest, Questions: mem.questions,
-		Direct: mem.direct, FellBackToLLM: mem.fellBackToLLM, NoPlanMatched: mem.noPlanMatched, PlanFailure: mem.planFailure, Report: mem.report, PendingErrors: mem.pendingErrors,
+		Direct: mem.direct, FellBackToLLM: mem.planner == plannedByLLMAfterPlan, NoPlanMatched: mem.planner == plannedByNobody, PlanFailure: mem.planFailure, Report: mem.report, PendingErrors: mem.pendingErrors,
 	}
 	for _, key := range sortedCalls(mem.calls) {
 		c.Calls = append(c.Calls, mem.calls[key])
@@ -132,13 +128,13 @@ func (mem *InstanceProgress) carry() CarriedInstance {
 	return c
 }
 
-func sortedCalls[V any](calls map[[2]int]V) []CallKey {
-	keys := make([]CallKey, 0, len(calls))
+func sortedCalls[V any](calls map[ideafile.CallKey]V) []ideafile.CallKey {
+	keys := make([]ideafile.CallKey, 0, len(calls))
 	//workflowcheck:ignore -- sorted below
 	for key := range calls {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b CallKey) int { return cmp.Or(a[0]-b[0], a[1]-b[1]) })
+	slices.SortFunc(keys, ideafile.CallKey.Compare)
 	return keys
 }
 
@@ -169,15 +165,27 @@ func Resume(idea *ideafile.Idea, process string, bindings map[string]ideafile.Bi
 func (mem *InstanceProgress) resume(c CarriedInstance) {
 	state := statelog.Resume(mem.state.Initial, c.Writes)
 	*mem = c.InstanceProgress
-	mem.state, mem.calls, mem.errorsShown = state, map[[2]int]turn.CallReport{}, map[[2]int]bool{}
+	mem.state, mem.calls, mem.errorsShown = state, map[ideafile.CallKey]turn.CallReport{}, map[ideafile.CallKey]bool{}
 	for _, call := range c.Calls {
-		mem.calls[[2]int{call.Request, call.Index}] = call
+		mem.calls[call.Key()] = call
 	}
 	for _, key := range c.ErrorsShown {
 		mem.errorsShown[key] = true
 	}
 	mem.lastRequest, mem.lastPlanned, mem.closedThrough, mem.idle, mem.missingRetries = c.LastRequest, c.LastPlanned, c.ClosedThrough, c.Idle, c.MissingRetries
 	mem.correctionsSent, mem.correctionsAcked, mem.decidedSinceRequest, mem.revisedSinceRequest, mem.questions = c.CorrectionsSent, c.CorrectionsAcked, c.DecidedSinceRequest, c.RevisedSinceRequest, c.Questions
-	mem.direct, mem.fellBackToLLM, mem.noPlanMatched, mem.planFailure, mem.report = c.Direct, c.FellBackToLLM, c.NoPlanMatched, c.PlanFailure, c.Report
+	mem.direct, mem.planner, mem.planFailure, mem.report = c.Direct, c.planner(), c.PlanFailure, c.Report
 	mem.pendingErrors = c.PendingErrors
+}
+
+func (c CarriedInstance) planner() planner {
+	switch {
+	case c.NoPlanMatched:
+		return plannedByNobody
+	case c.FellBackToLLM:
+		return plannedByLLMAfterPlan
+	case c.Direct > 0:
+		return plannedByPlan
+	}
+	return plannedByLLM
 }

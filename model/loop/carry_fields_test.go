@@ -18,7 +18,7 @@ func TestEveryFieldOfAProcessIsCarriedOrFollows(t *testing.T) {
 			[]string{"baseMessages", "baseInstances", "process", "bindings", "byToken", "wake", "inFlight", "newlyEnded", "resumed"}},
 		{InstanceProgress{}, []string{"Token", "Status", "Fault", "Missing", "Pending", "state", "calls", "lastRequest", "lastPlanned", "closedThrough", "idle",
 			"errorsShown", "pendingErrors", "missingRetries", "correctionsSent", "correctionsAcked", "decidedSinceRequest", "revisedSinceRequest", "questions",
-			"direct", "fellBackToLLM", "noPlanMatched", "planFailure", "report"}, nil},
+			"direct", "planner", "planFailure", "report"}, nil},
 	} {
 		typ := reflect.TypeOf(c.of)
 		known := slices.Concat(c.carried, c.follow)

@@ -87,7 +87,7 @@ func (m *Loop) takePlan(a *llmCall) int {
 	for _, mem := range m.covered(a.brief) {
 		//workflowcheck:ignore -- sorted below
 		for key, c := range mem.calls {
-			if key[0] != n {
+			if key.Request != n {
 				continue
 			}
 			accepted++

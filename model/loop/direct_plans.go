@@ -21,10 +21,10 @@ func (m *Loop) assign(plans ideafile.DirectPlans, mem *InstanceProgress, view id
 	at, barred := plans.Choose(mem.Token, view)
 	switch {
 	case at >= 0:
-		mem.direct, mem.idle = at+1, false
+		mem.planner, mem.direct, mem.idle = plannedByPlan, at+1, false
 		m.showDirect(at)
 	case barred:
-		mem.noPlanMatched = true
+		mem.planner = plannedByNobody
 		mem.Status, mem.Fault = ideafile.InstanceFailed, diag.Faultf(CodeNoPlan, "no Plan's condition holds, and nobody may be asked")
 		m.newlyEnded = append(m.newlyEnded, mem)
 	}
@@ -48,12 +48,9 @@ func (m *Loop) showDirect(at int) {
 // about says whether a Call was planned for an instance at all: that of a Plan that ran directly for those whose Plan it was.
 func (p planned) about(mem *InstanceProgress) bool { return p.request > 0 || p.direct == mem.direct }
 
-// byPlan says whether an instance is still carried by the Plan that runs directly.
-func (mem *InstanceProgress) byPlan() bool { return mem.direct > 0 && !mem.fellBackToLLM }
-
 // alone says whether nobody may be asked about an instance.
 func (m *Loop) alone(mem *InstanceProgress) bool {
-	return mem.noPlanMatched || mem.direct > 0 && m.idea.Context[mem.direct-1].Stage == ideafile.StageComplete
+	return mem.planner == plannedByNobody || mem.direct > 0 && m.idea.Context[mem.direct-1].Stage == ideafile.StageComplete
 }
 
 // mayAsk says whether the LLM may be asked at all.
@@ -70,7 +67,7 @@ func (m *Loop) mayAsk() bool {
 // and fails those about which nobody may be asked.
 func (m *Loop) settleDirect() {
 	for _, mem := range m.members {
-		if !mem.byPlan() || !mem.rests() || len(mem.Pending) > 0 {
+		if mem.planner != plannedByPlan || mem.standing() != ready {
 			continue
 		}
 		f := mem.planFailure
@@ -88,7 +85,7 @@ func (m *Loop) settleDirect() {
 		case m.alone(mem):
 			mem.Status, mem.Fault = ideafile.InstanceFailed, f
 		default:
-			mem.fellBackToLLM = true
+			mem.planner = plannedByLLMAfterPlan
 			continue
 		}
 		m.newlyEnded = append(m.newlyEnded, mem)
@@ -118,7 +115,7 @@ func (m *Loop) takePlanOutput() {
 
 func (m *Loop) anyHanded() bool {
 	for _, mem := range m.members {
-		if mem.fellBackToLLM {
+		if mem.planner == plannedByLLMAfterPlan {
 			return true
 		}
 	}

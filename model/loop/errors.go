@@ -98,7 +98,7 @@ func (m *Loop) callErrors(members []*InstanceProgress) []turn.ContextError {
 	at := map[string]int{}
 	for _, p := range m.plannedCalls {
 		for _, mem := range members {
-			call := [2]int{p.request, p.index}
+			call := p.key()
 			c, ok := mem.calls[call]
 			if !ok || !p.about(mem) || c.Fault == nil || c.Status == ideafile.Rejected || mem.errorsShown[call] {
 				continue
@@ -132,7 +132,7 @@ func (m *Loop) told(a *llmCall) {
 	for _, mem := range m.covered(a.brief) {
 		//workflowcheck:ignore -- each by itself
 		for call, c := range mem.calls {
-			if call[0] < a.brief.Number && c.Fault != nil {
+			if call.Request < a.brief.Number && c.Fault != nil {
 				mem.errorsShown[call] = true
 			}
 		}

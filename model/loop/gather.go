@@ -14,27 +14,11 @@ import (
 func (m *Loop) ready() []*InstanceProgress {
 	var list []*InstanceProgress
 	for _, mem := range m.members {
-		if mem.rests() && len(mem.Pending) == 0 && !m.provisional(mem) {
+		if mem.standing() == ready && !m.provisional(mem) {
 			list = append(list, mem)
 		}
 	}
 	return list
-}
-
-// rests says whether nothing of an instance is running: whatever it waits for is a Request or a person.
-func (mem *InstanceProgress) rests() bool {
-	return mem.Status == ideafile.InstanceWorking && mem.idle && mem.closedThrough >= mem.lastRequest && mem.correctionsAcked >= mem.correctionsSent
-}
-
-// waits says whether an instance goes on only when a person has decided.
-func (mem *InstanceProgress) waits() bool { return mem.rests() && len(mem.Pending) > 0 }
-
-// Standing is the instance's status for people: one that waits for a person says so.
-func (mem *InstanceProgress) Standing() ideafile.InstanceStatus {
-	if mem.waits() {
-		return ideafile.InstanceWaiting
-	}
-	return mem.Status
 }
 
 // closing says whether only the output is still wanted.
@@ -74,11 +58,10 @@ func (m *Loop) due(now time.Time) bool {
 // others says whether an instance has a Call running, and whether one waits for a person.
 func (m *Loop) others() (running, waiting bool) {
 	for _, mem := range m.members {
-		switch {
-		case mem.Status != ideafile.InstanceWorking:
-		case mem.waits():
+		switch mem.standing() {
+		case onPerson:
 			waiting = true
-		case !mem.rests():
+		case busy:
 			running = true
 		}
 	}

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"processidea/model/diag"
@@ -47,39 +46,6 @@ type Loop struct {
 	resumed                []ResumedCalls
 }
 
-// Member is one instance, as its process knows it.
-type InstanceProgress struct {
-	Token  string                  `json:"token"`
-	Status ideafile.InstanceStatus `json:"status"`
-	Fault  *diag.Fault             `json:"error,omitempty"` // why it failed
-	// Missing is what its State schema requires and State has not.
-	Missing []string `json:"missing,omitempty"`
-	// Pending is what waits for a person there.
-	Pending []turn.Pending `json:"pending,omitempty"`
-
-	state          *statelog.State
-	calls          map[[2]int]turn.CallReport
-	lastRequest    int // the last Request that was about it
-	lastPlanned    int // the last Request that planned for it
-	closedThrough  int
-	idle           bool
-	errorsShown    map[[2]int]bool // Calls whose fault the LLM was told
-	pendingErrors  []int           // notes of Troubles that its next Request is to tell
-	missingRetries int             // Requests that would have settled it, had nothing been missing
-	// corrected counts the corrections that it was sent, taken those that it has reported.
-	correctionsSent, correctionsAcked int
-	decidedSinceRequest               bool // a person has decided, and nobody has been asked about it since
-	revisedSinceRequest               bool // a person has corrected what it sees, and nobody has been asked about it since
-	questions                         []turn.Question
-
-	direct        int         // the place of its Plan that runs directly in the context, from 1; 0: there is none
-	fellBackToLLM bool        // its Plan did not suffice: it goes to the LLM
-	noPlanMatched bool        // no Plan holds for it, and nobody may be asked
-	planFailure   *diag.Fault // what went wrong with its Plan and is covered by no alternative
-
-	report [2]int // the last one taken: its number, and what its sender had heard
-}
-
 // asked is the Request under way, or just answered.
 type llmCall struct {
 	brief *turn.RequestInput
@@ -94,6 +60,10 @@ type planned struct {
 	call           ideafile.WrittenCall
 	nobody         bool // it names no instance that was covered
 	direct         int  // of Request 0: the place of its Plan in the context, from 1
+}
+
+func (p planned) key() ideafile.CallKey {
+	return ideafile.CallKey{Request: p.request, Index: p.index}
 }
 
 const (
@@ -128,7 +98,7 @@ func (m *Loop) join(tokens []string) {
 	views, plans := ideafile.ViewsOf(m.idea.Context, tokens), ideafile.DirectPlansOf(m.idea.Context)
 	for _, token := range tokens {
 		view := views[token]
-		member := &InstanceProgress{Token: token, Status: ideafile.InstanceWorking, idle: true, calls: map[[2]int]turn.CallReport{}, errorsShown: map[[2]int]bool{}}
+		member := &InstanceProgress{Token: token, Status: ideafile.InstanceWorking, idle: true, calls: map[ideafile.CallKey]turn.CallReport{}, errorsShown: map[ideafile.CallKey]bool{}}
 		member.state = statelog.New(view.Payload[ideafile.TypeState])
 		member.Missing = statelog.MissingRequired(view.Schema[ideafile.TypeState], member.state.Current)
 		m.enter(member, token)
@@ -273,14 +243,6 @@ func (m *Loop) covered(b *turn.RequestInput) []*InstanceProgress {
 	return list
 }
 
-// lacking is what the next Request is told is missing.
-func (mem *InstanceProgress) reportedMissing() []string {
-	if mem.missingRetries == 0 && !mem.fellBackToLLM {
-		return nil
-	}
-	return mem.Missing
-}
-
 // Asked is the Request under way; nil where there is none.
 func (m *Loop) InFlight() *turn.RequestInput {
 	if m.inFlight == nil {
@@ -306,7 +268,7 @@ func (m *Loop) ApplyReport(r turn.Report) bool {
 		return false
 	}
 	for _, c := range r.Calls {
-		mem.calls[[2]int{c.Request, c.Index}] = c
+		mem.calls[c.Key()] = c
 	}
 	for _, w := range r.Writes {
 		if mem.state.Has(w) {
@@ -329,38 +291,6 @@ func (m *Loop) ApplyReport(r turn.Report) bool {
 		m.paused = r.Overdue
 	}
 	return true
-}
-
-// news says whether a report tells more than those that were taken.
-func (mem *InstanceProgress) isNew(r turn.Report) bool {
-	now := [2]int{r.Number, r.Heard}
-	if slices.Compare(now[:], mem.report[:]) <= 0 {
-		return false
-	}
-	mem.report = now
-	return true
-}
-
-// logged is a write as the chain keeps it, with the decision of the person behind it.
-func (mem *InstanceProgress) logged(w statelog.Write) turn.LogEntry {
-	e := turn.LogEntry{
-		Instance: mem.Token, Path: w.Path, Method: w.Method, Value: w.Value, By: w.By, Request: w.Request, Index: w.Index,
-		Correction: w.Correction, At: w.At,
-	}
-	call := mem.calls[[2]int{w.Request, w.Index}]
-	decisions := call.Decisions
-	if w.Correction == 0 {
-		e.Adapted = call.Adapted
-	}
-	name, _ := e.Person()
-	switch n := len(decisions); {
-	case w.Correction > 0:
-		e.Decision = &turn.LogDecision{Decision: SteerRevise, By: name, Reason: w.Reason, At: w.At}
-	case n > 0:
-		d := decisions[n-1]
-		e.Decision = &turn.LogDecision{Decision: d.Decision, By: d.By, Reason: d.Reason, At: d.At, Digest: d.Digest}
-	}
-	return e
 }
 
 // TakeLog gives what changed since it was asked last: for the Idea that is sealed now.

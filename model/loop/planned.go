@@ -20,7 +20,7 @@ func (m *Loop) planEntries(members []*InstanceProgress) []turn.PlanEntry {
 	for _, p := range m.plannedCalls {
 		e := turn.PlanEntry{ID: ideafile.CallID(p.request, p.index, ""), Call: p.call, How: map[ideafile.Status]int{}, Results: map[string]any{}}
 		for _, mem := range members {
-			if c, ok := mem.calls[[2]int{p.request, p.index}]; ok && p.about(mem) && m.shown(p, mem, c) {
+			if c, ok := mem.calls[p.key()]; ok && p.about(mem) && m.shown(p, mem, c) {
 				e.Add(mem.Token, c)
 			}
 		}
@@ -43,7 +43,7 @@ func (m *Loop) noteDirect(e *turn.PlanEntry, p planned, members []*InstanceProgr
 		return
 	}
 	for _, mem := range members {
-		if p.about(mem) && mem.calls[[2]int{p.request, p.index}].Status == ideafile.Done {
+		if p.about(mem) && mem.calls[p.key()].Status == ideafile.Done {
 			e.Done = append(e.Done, mem.Token)
 		}
 	}
@@ -70,7 +70,7 @@ func (m *Loop) stillShown(p planned) bool {
 		if p.direct > 0 && mem.lastPlanned == 0 {
 			return true // it may still be at work there
 		}
-		c, ok := mem.calls[[2]int{p.request, p.index}]
+		c, ok := mem.calls[p.key()]
 		if mem.lastPlanned == p.request && (ok || p.nobody || mem.closedThrough < p.request) || ok && c.Overruled() {
 			return true
 		}

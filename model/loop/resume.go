@@ -52,7 +52,7 @@ func (m *Loop) takePast(context []ideafile.Message) {
 	}
 	m.takeErrors(context)
 	for _, mem := range m.members {
-		if mem.Status != ideafile.InstanceWorking && !mem.noPlanMatched {
+		if mem.Status != ideafile.InstanceWorking && mem.planner != plannedByNobody {
 			m.newlyEnded = append(m.newlyEnded, mem)
 		}
 	}
@@ -97,7 +97,7 @@ func (m *Loop) ending(msg ideafile.Message) {
 	if mem == nil || msg.Kind != ideafile.TypeState {
 		return
 	}
-	if mem.noPlanMatched {
+	if mem.planner == plannedByNobody {
 		return
 	}
 	mem.Status, mem.Fault = ideafile.InstanceWorking, nil
@@ -122,7 +122,7 @@ func (m *Loop) remember(p turn.PastCall) {
 		}
 		mem.lastPlanned = max(mem.lastPlanned, p.Request)
 		if status := p.Status[token]; status.Ended() {
-			mem.calls[[2]int{p.Request, p.Index}] = turn.CallReport{
+			mem.calls[ideafile.CallKey{Request: p.Request, Index: p.Index}] = turn.CallReport{
 				Request: p.Request, Index: p.Index, Status: status, Result: p.Results[token], Decisions: p.Decisions[token], Past: true,
 			}
 		} else {
@@ -146,7 +146,7 @@ func (m *Loop) doubt(call ideafile.WrittenCall, was ideafile.Status) string {
 
 func (m *Loop) take(mem *InstanceProgress, request int, c ResumedCall) {
 	mem.idle = false
-	mem.calls[[2]int{request, c.Index}] = turn.CallReport{Request: request, Index: c.Index, Status: ideafile.Waiting}
+	mem.calls[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request, Index: c.Index, Status: ideafile.Waiting}
 	for n := range m.resumed {
 		if m.resumed[n].Token == mem.Token && m.resumed[n].Request == request {
 			m.resumed[n].Calls = append(m.resumed[n].Calls, c)
@@ -175,4 +175,58 @@ func (m *Loop) writtenBefore(w statelog.Write) ideafile.WrittenCall {
 		}
 	}
 	return ideafile.WrittenCall{}
+}
+
+// TakeSolution takes up the Calls of the Idea's solution too, as if they were the first Request's answer: those that the
+// record does not call done, in the instances that were ready for that Request.
+func (m *Loop) TakeSolution() {
+	calls, _ := jsonval.AsObject(m.idea.Source["solution"])["calls"].([]any)
+	if len(calls) == 0 {
+		return
+	}
+	palette := ideafile.Palette{Tools: m.idea.Tools, Bindings: m.bindings}
+	ready := m.ready()
+	for _, mem := range ready {
+		palette.Tokens = append(palette.Tokens, mem.Token)
+	}
+	m.priorRequests++
+	var broken []turn.ContextError
+	for n, call := range ideafile.WrittenCalls(calls) {
+		tokens, f := palette.Targets(call)
+		if len(tokens) == 0 {
+			m.unassignedCalls++
+			broken = append(broken, turn.ContextError{Call: ideafile.CallID(m.priorRequests, n+1, ""), Fault: *f})
+		}
+		m.solve(n+1, call, tokens)
+	}
+	m.noteFor(ready, broken...)
+}
+
+// solve takes up one Call of the solution in the instances where it is not done.
+func (m *Loop) solve(index int, call ideafile.WrittenCall, tokens []string) {
+	var open []*InstanceProgress
+	for _, token := range tokens {
+		if mem := m.member(token); !m.doneBefore(mem, call) {
+			open = append(open, mem)
+		}
+	}
+	if len(open) == 0 && len(tokens) > 0 {
+		return
+	}
+	m.plannedCalls = append(m.plannedCalls, planned{request: m.priorRequests, index: index, call: call, nobody: len(tokens) == 0})
+	for _, mem := range open {
+		mem.lastPlanned = m.priorRequests
+		m.take(mem, m.priorRequests, ResumedCall{Index: index, Call: call})
+	}
+}
+
+// doneBefore says whether the record calls the same Call done in an instance, whoever else it was for.
+func (m *Loop) doneBefore(mem *InstanceProgress, call ideafile.WrittenCall) bool {
+	for _, p := range m.plannedCalls {
+		c, ok := mem.calls[p.key()]
+		if ok && c.Past && c.Status == ideafile.Done && p.call.Equivalent(call) {
+			return true
+		}
+	}
+	return false
 }

@@ -36,7 +36,7 @@ func (m *Loop) tryWiring() {
 		case mem.failed(m.wiredCall.brief.Number):
 			m.wiredCall = nil
 			return
-		case !mem.rests() || len(mem.questions) > 0:
+		case mem.standing() == busy || len(mem.questions) > 0:
 			running = true
 		case len(mem.Pending) > 0:
 		case !mem.allValued(m.wiredCall.brief.Number):
@@ -82,7 +82,7 @@ func (m *Loop) anyMissing() bool {
 func (mem *InstanceProgress) failed(request int) bool {
 	//workflowcheck:ignore -- any or none, in any order
 	for key, c := range mem.calls {
-		if key[0] == request && c.Status.Ended() && c.Status != ideafile.Done && c.Status != ideafile.Skipped {
+		if key.Request == request && c.Status.Ended() && c.Status != ideafile.Done && c.Status != ideafile.Skipped {
 			return true
 		}
 	}
@@ -93,7 +93,7 @@ func (mem *InstanceProgress) failed(request int) bool {
 func (mem *InstanceProgress) allValued(request int) bool {
 	//workflowcheck:ignore -- all or not all, in any order
 	for key, c := range mem.calls {
-		if key[0] == request && c.Status != ideafile.Done && c.Status != ideafile.Skipped {
+		if key.Request == request && c.Status != ideafile.Done && c.Status != ideafile.Skipped {
 			return false
 		}
 	}

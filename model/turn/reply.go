@@ -114,6 +114,11 @@ type CallReport struct {
 	Past bool `json:"past,omitempty"`
 }
 
+// Key is the place of the Call in the Plan.
+func (c CallReport) Key() ideafile.CallKey {
+	return ideafile.CallKey{Request: c.Request, Index: c.Index}
+}
+
 // ReadResult reads one entry {"_call", "_output"} of a reply that was asked for results alone.
 func ReadResult(i *ideafile.Idea, b *RequestInput, w ideafile.WrittenCall) (Question, any, *diag.Fault) {
 	m := w.Fields()

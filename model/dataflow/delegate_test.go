@@ -1,4 +1,4 @@
-package loop_test
+package dataflow_test
 
 import (
 	"fmt"

@@ -1,5 +1,0 @@
-package loop
-
-// What only the tests of this package see.
-
-const MaxBadInRow = maxBadInRow
