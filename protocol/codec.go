@@ -13,8 +13,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// DataConverter is Temporal's own, but for JSON: numbers keep every digit, HTML is not escaped, and an answer to a query
-// is marked so that it stays inline (blobs.InlineMetadata).
+// DataConverter is Temporal's own except for JSON: numbers keep every digit, HTML is not escaped, and an answer to a query
+// is marked with the metadata key inlineMetadata, so that it stays inline whatever its size.
 func DataConverter(inlineMetadata string) converter.DataConverter {
 	return converter.NewCompositeDataConverter(
 		converter.NewNilPayloadConverter(),
@@ -27,7 +27,7 @@ func DataConverter(inlineMetadata string) converter.DataConverter {
 
 type jsonConverter struct{ inlineMetadata string }
 
-// Encoding is that of plain JSON: everybody can read it.
+// Encoding is that of plain JSON, which everybody can read.
 func (jsonConverter) Encoding() string { return converter.MetadataEncodingJSON }
 
 // ToPayload encodes a value as JSON.
@@ -53,7 +53,7 @@ func (jsonConverter) FromPayload(p *commonpb.Payload, to any) error {
 	return nil
 }
 
-// ToString shows a payload as it is.
+// ToString returns the payload as it is.
 func (jsonConverter) ToString(p *commonpb.Payload) string { return string(p.GetData()) }
 
 func unmarshal(data []byte, to any) error {
@@ -63,13 +63,13 @@ func unmarshal(data []byte, to any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("text after the value")
+		return errors.New("text after the JSON value")
 	}
 	return nil
 }
 
-// decodeSignal reads the payload of a signal from another part of this program, which may be of a newer version: keys that
-// are not known are left alone.
+// DecodeSignal reads the payload of a signal from another part of this program, which may be of a newer version: unknown keys
+// are ignored.
 func DecodeSignal[T any](raw converter.RawValue) (v T, err error) {
 	data, err := jsonIn(raw)
 	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
@@ -81,7 +81,7 @@ func DecodeSignal[T any](raw converter.RawValue) (v T, err error) {
 	return v, unmarshal(data, &v)
 }
 
-// decodeObject reads a signal's payload, which somebody may have written by hand: one JSON object.
+// DecodeObject reads the payload of a signal that somebody may have written by hand: one JSON object.
 func DecodeObject(raw converter.RawValue) (map[string]any, error) {
 	data, err := jsonIn(raw)
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"processidea/model/loop"
 )
 
-// Delegation is what a process knows of delegates: the Idea files that they run, and, where it is one, whose.
+// Delegation is what a process knows of delegates: the Idea files that they run and, if it is a delegate itself, for whom.
 type Delegation struct {
 	// Files are Idea files by their path from the folder of the first one. File is the one of this process; empty: the first.
 	Files map[string]any `json:"files,omitempty"`
 	File  string         `json:"file,omitempty"`
-	// Depth counts the delegates that this process stands within.
+	// Depth counts the delegates within which this process runs.
 	Depth int `json:"depth,omitempty"`
 	// Above are the processes and instances with which this one ends.
 	Above []ProcessRef `json:"above,omitempty"`
@@ -27,13 +27,13 @@ type DelegateOf struct {
 	Writes []jsonval.Path `json:"writes,omitempty"`
 }
 
-// DelegateReport is what a delegate came to.
+// DelegateReport is the payload of the signal by which a delegate tells its instance what it came to.
 type DelegateReport struct {
 	Call   string             `json:"call"`
 	Status loop.ProcessStatus `json:"status"`
 	Output any                `json:"output"`
 	Error  *diag.Fault        `json:"error,omitempty"`
-	// Handed are the values that it hands back, by path.
+	// Handed are the values that it hands back to its parent's State, by path.
 	Handed map[string]any `json:"handed,omitempty"`
 }
 

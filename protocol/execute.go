@@ -22,14 +22,14 @@ type ExecuteInput struct {
 	// MCP is the server's tool that an MCP tool stands for, and Server what the Idea says of that server.
 	MCP    *ideafile.MCPTool   `json:"mcp,omitempty"`
 	Server *ideafile.MCPServer `json:"server,omitempty"`
-	// Form is the Tool's parameter schema, given where Params hold large values that only the activity sees whole.
+	// Form is the Tool's parameter schema, given if Params hold large values that only the activity sees whole.
 	Form any `json:"form,omitempty"`
 	// Output and Landing are what the result must fit.
 	Output  any                      `json:"output,omitempty"`
 	Landing *statelog.ResultContract `json:"landing,omitempty"`
 }
 
-// BurstCall is one Call of a burst, and how long it may take.
+// BurstCall is one Call of a burst: pure Calls that run together in one activity. Timeout is that of its Tool.
 type BurstCall struct {
 	ExecuteInput
 	Timeout time.Duration `json:"timeout"`
@@ -40,11 +40,11 @@ type Executed struct {
 	Value any `json:"value,omitempty"`
 	// Fault is why it failed.
 	Fault *diag.Fault `json:"fault,omitempty"`
-	// Again says that it may be tried again. Without a Fault it was not tried at all.
+	// Again is whether it may be tried again. Without a Fault it was not tried at all.
 	Again bool `json:"again,omitempty"`
 }
 
-// TakeExecuted words what a Tool came to.
+// TakeExecuted turns what a Tool returned into what became of its Call.
 func TakeExecuted(value any, err error) Executed {
 	if err == nil {
 		return Executed{Value: value}

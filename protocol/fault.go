@@ -10,7 +10,7 @@ import (
 	"processidea/model/ideafile"
 )
 
-// codeOf gives the code of what an activity said; empty where it said nothing.
+// CodeOf returns the error code with which an activity failed; empty if it failed without one.
 func CodeOf(err error) string {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) {
@@ -19,13 +19,13 @@ func CodeOf(err error) string {
 	return ""
 }
 
-// workerLost says whether an activity ended because nobody heard of its worker any more.
+// WorkerLost reports whether an activity ended because its worker stopped sending heartbeats.
 func WorkerLost(err error) bool {
 	var timeout *temporal.TimeoutError
 	return errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT
 }
 
-// faultOf words an activity's error for the LLM and for people.
+// FaultOf words an activity's error for the LLM and for people.
 func FaultOf(err error) *diag.Fault {
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
@@ -42,6 +42,7 @@ func FaultOf(err error) *diag.Fault {
 	return &diag.Fault{Code: ideafile.CodeToolFailed, Message: err.Error()}
 }
 
+// retryable reports whether an activity that failed may be tried again.
 func retryable(err error) bool {
 	var app *temporal.ApplicationError
 	return !errors.As(err, &app) || !app.NonRetryable()

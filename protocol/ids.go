@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// InstanceID gives the workflow id of an instance.
+// InstanceID returns the workflow id of an instance.
 func InstanceID(process, token string) string {
 	if token == "" {
 		token = "main"
@@ -16,15 +16,15 @@ func InstanceID(process, token string) string {
 	return process + "/" + token
 }
 
-// PartID gives the workflow id of a part of a process.
+// PartID returns the workflow id of a part of a process.
 func PartID(process string, number int) string { return fmt.Sprintf("%s/~part/%d", process, number) }
 
-// DelegateID gives the workflow id of a Call's delegate.
+// DelegateID returns the workflow id of a Call's delegate.
 func DelegateID(process, call string) string {
 	return process + "/~call/" + strings.NewReplacer("%", "%25", "/", "%2F", " ", "%20").Replace(call)
 }
 
-// IdempotencyKey gives the key under which a Call's effect is known outside, the same on every attempt:
+// IdempotencyKey returns the key under which the outside world knows a Call's effect, the same on every attempt:
 // <process>/<token>/<call id>, each part percent-encoded.
 func IdempotencyKey(process, token, call string) string {
 	if token == "" {

@@ -5,23 +5,23 @@ import "processidea/model/ideafile"
 // InstanceSetup is what all instances of a process share.
 type InstanceSetup struct {
 	Process string `json:"process"`
-	// FirstRunID is the process's first run: its id beyond continue-as-new.
+	// FirstRunID is that of the process's first run: it stays the same across continue-as-new.
 	FirstRunID string                      `json:"firstRunId"`
 	Tools      map[string]any              `json:"tools"`
 	Context    []any                       `json:"context,omitempty"`
 	Bindings   map[string]ideafile.Binding `json:"bindings"`
 	Oversight  ideafile.ApprovalOverride   `json:"oversight,omitzero"`
-	// Adapt says that the LLM may be asked to fit values to the Tools' schemas.
+	// Adapt is whether the LLM may be asked to fit values to the Tools' schemas.
 	Adapt bool `json:"adapt,omitempty"`
-	// Attributes says that the search attributes are registered.
+	// Attributes is whether the search attributes are registered with the server.
 	Attributes bool `json:"attributes,omitempty"`
-	// Whole is the process that Process is a part of; nil: it is one by itself.
-	Whole *ProcessRef `json:"whole,omitempty"`
+	// Parent is the process that Process is a part of; nil: it is no part.
+	Parent *ProcessRef `json:"whole,omitempty"`
 	// ContinueEvery is that of the process's Start.
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Servers are the MCP servers of the Idea.
 	Servers []ideafile.MCPServer `json:"servers,omitempty"`
-	// Held says that the process is paused: nothing starts until it goes on.
+	// Held is whether the process is paused: nothing starts until it goes on.
 	Held bool `json:"held,omitempty"`
 	// Delegation, LLM and Replies are what the delegates of Calls begin with.
 	Delegation Delegation `json:"delegation,omitzero"`
@@ -41,12 +41,12 @@ type InstanceResult struct {
 	State  any                     `json:"state"`
 }
 
-// belongsTo lists the processes that an instance ends with: its own, the one that this is a part of, and those
-// that it is a delegate of.
+// BelongsTo lists the processes with which an instance ends: its own, the one that this is a part of, and those that it is a
+// delegate of.
 func (s InstanceSetup) BelongsTo() []ProcessRef {
-	list := []ProcessRef{{s.Process, s.FirstRunID}}
-	if s.Whole != nil {
-		list = append(list, *s.Whole)
+	list := []ProcessRef{{ID: s.Process, FirstRunID: s.FirstRunID}}
+	if s.Parent != nil {
+		list = append(list, *s.Parent)
 	}
 	return append(list, s.Delegation.Above...)
 }

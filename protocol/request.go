@@ -8,9 +8,9 @@ import (
 // PrepareResult is what a process's Tools were bound to.
 type PrepareResult struct {
 	Bindings map[string]ideafile.Binding `json:"bindings"`
-	// Notify says that the worker knows whom to tell what waits for people.
+	// Notify is whether the worker knows whom to notify of what waits for people.
 	Notify bool `json:"notify,omitempty"`
-	// LLM says that the worker knows an LLM to ask.
+	// LLM is whether the worker knows an LLM to ask.
 	LLM bool `json:"llm,omitempty"`
 	// Problems are Tools that cannot be bound.
 	Problems diag.Problems `json:"problems,omitempty"`
@@ -23,10 +23,10 @@ type RequestSetup struct {
 	Replies  string                      `json:"replies,omitempty"`
 }
 
-// RequestStates says where the States are that a Request is about, which its Brief leaves out.
+// RequestStates is where the States are that a Request is about: its Brief leaves them out.
 type RequestStates struct {
 	// Base is the Idea of the chain from which they grew; At 0: the Idea in the RequestSetup.
 	Base Sealed `json:"base"`
-	// Changes is what each differs in from its State there, by token, as model.Delta gives it.
+	// Changes is what each State differs in from the one there, by token, as model.Delta returns it.
 	Changes map[string]any `json:"changes,omitempty"`
 }

@@ -5,7 +5,7 @@ import (
 	"processidea/model/turn"
 )
 
-// SealInput is one Idea of the chain, before it has a digest.
+// SealInput is one Idea of the chain, before it has a digest. It has no JSON tags: the names of its fields are wire names.
 type SealInput struct {
 	Process string
 	At      int
@@ -14,7 +14,7 @@ type SealInput struct {
 	Brief   *turn.RequestInput
 	Calls   []ideafile.WrittenCall
 	Output  any
-	// Request is the number of the Request that seals it; 0 where none does.
+	// Request is the number of the Request that seals it; 0: none does.
 	Request int `json:",omitempty"`
 	// Log is what changed the instances since the parent.
 	Log []turn.LogEntry `json:",omitempty"`
@@ -27,14 +27,14 @@ type Sealed struct {
 	Place  string `json:"place"`
 }
 
-// GatherInput is what a process that was split ends with.
+// GatherInput is what the last Idea of a split process is made of.
 type GatherInput struct {
 	Process string `json:"process"`
 	// Idea is the Idea file's content, with every correction.
 	Idea map[string]any `json:"idea"`
 	// Parts are the latest Ideas of the parts.
 	Parts []GatherPart `json:"parts"`
-	// Parent is the digest of the process's Idea before; At is the number of the one to be made.
+	// Parent is the digest of the process's previous Idea; At is the number of the one to be made.
 	Parent string `json:"parent,omitempty"`
 	At     int    `json:"at"`
 	Output any    `json:"output"`
@@ -45,7 +45,7 @@ type GatherPart struct {
 	Process string   `json:"process"`
 	Last    Sealed   `json:"last"`
 	Tokens  []string `json:"tokens"`
-	// Statuses say where each instance stands.
+	// Statuses are those of the instances, by token.
 	Statuses map[string]ideafile.InstanceStatus `json:"statuses"`
 }
 

@@ -2,12 +2,12 @@ package protocol
 
 import "processidea/model/ideafile"
 
-// CallsSignal is a burst of Calls of one Request, in the order in which they closed.
+// CallsSignal hands an instance Calls of one Request, in the order in which they closed in the stream.
 type CallsSignal struct {
 	Request int         `json:"request"`
 	Calls   []SentCall  `json:"calls,omitempty"`
 	Results []SentValue `json:"results,omitempty"`
-	// Last says that nothing more of the Request comes.
+	// Last is whether nothing more of the Request comes.
 	Last bool `json:"last,omitempty"`
 }
 
@@ -15,12 +15,12 @@ type CallsSignal struct {
 type SentCall struct {
 	Index int                  `json:"index"`
 	Call  ideafile.WrittenCall `json:"call"`
-	// Why a person must look at it, whatever its Tool's policy says: it comes from the process of another chain.
+	// Why is why a person must look at the Call, whatever its Tool's policy is: it comes from a process of another chain.
 	Why string `json:"why,omitempty"`
 }
 
-// SentValue is the result of a latent Call that was asked for by itself, or, where Params is given, what the LLM fitted of
-// a Call's parameters.
+// SentValue is the result of a latent Call that was asked for by itself or, if Fitted, a Call's parameters as the LLM fitted
+// them to the Tool's schema.
 type SentValue struct {
 	Call   string         `json:"call"`
 	Output any            `json:"output"`
@@ -28,17 +28,17 @@ type SentValue struct {
 	Fitted bool           `json:"fitted,omitempty"`
 }
 
-// CloseSignal ends a Request that broke off.
+// CloseSignal closes a Request that broke off: the instance accepts nothing more of it.
 type CloseSignal struct {
 	Request int `json:"request"`
 }
 
-// EndSignal ends an instance.
+// EndSignal ends an instance with a status.
 type EndSignal struct {
 	Status ideafile.InstanceStatus `json:"status"`
 }
 
-// HoldSignal keeps an instance from starting anything new, or lets it go on.
+// HoldSignal makes an instance start nothing new, or lets it go on.
 type HoldSignal struct {
 	Held bool `json:"held"`
 }

@@ -6,18 +6,18 @@ import "processidea/model/ideafile"
 type Start struct {
 	// Idea is the Idea file's content, with large values in the store.
 	Idea map[string]any `json:"idea"`
-	// Replies is a scripted LLM in the form of a replies file; empty where a real one is asked.
+	// Replies is a scripted LLM in the form of a replies file; empty: a real one is asked.
 	Replies string `json:"replies,omitempty"`
-	// Attributes says that the search attributes are registered.
+	// Attributes is whether the search attributes are registered with the server.
 	Attributes bool `json:"attributes,omitempty"`
-	// ContinueEvery is after how many passes through its loop a workflow continues as new; 0: when Temporal suggests it.
-	// For tests.
+	// ContinueEvery is after how many passes of its main loop a workflow continues as new; 0: when Temporal suggests it.
+	// Only tests set it.
 	ContinueEvery int `json:"continueEvery,omitempty"`
-	// Part says which part of which process this one is; nil: it is one by itself.
+	// Part is which part of which process this one is; nil: it is no part.
 	Part *PartOf `json:"part,omitempty"`
-	// WithSolution takes up the Calls of the Idea's solution, minus those that its record calls done.
+	// WithSolution resumes the Calls of the Idea's solution, except those that its record calls done.
 	WithSolution bool `json:"withSolution,omitempty"`
-	// Delegation is what it knows of delegates, and whether it is one.
+	// Delegation is what the process knows of delegates, and whether it is one.
 	Delegation Delegation `json:"delegation,omitzero"`
 }
 
@@ -27,16 +27,16 @@ type PartOf struct {
 	Of     ProcessRef `json:"of"`
 }
 
-// ProcessRef names a process beyond its runs: an id may be used again, by another process.
+// ProcessRef names a process across its runs. The id alone is not enough: another process may use it later.
 type ProcessRef struct {
 	ID         string `json:"id"`
 	FirstRunID string `json:"firstRunId"`
 }
 
-// MemoSimulated says of a process that no Tool of it was touched.
+// MemoSimulated is the memo field of a simulated process: no real Tool was run.
 const MemoSimulated = "simulated"
 
-// Memo describes a process by its Idea, and marks a simulated one.
+// Memo is the memo of a process with an Idea; a simulated one is marked.
 func Memo(idea *ideafile.Idea) map[string]any {
 	m := map[string]any{MemoPath: idea.Path, MemoVersion: idea.Version}
 	if idea.Simulated != nil {

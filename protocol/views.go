@@ -8,8 +8,7 @@ import (
 	"processidea/model/turn"
 )
 
-// Inline marks answers to queries: they stay in the answer whatever their size, since people without our store read
-// them.
+// Inline marks answers to queries. They stay in the payload whatever their size, since people without our store read them.
 type Inline interface{ inline() }
 
 // WaitingForPerson begins each line of ProcessView.Waiting that is about a pending approval.
@@ -18,7 +17,7 @@ const WaitingForPerson = "a person: "
 // ProcessView answers the query "status" of a process: as `run --json` without States, and what it waits for.
 type ProcessView struct {
 	loop.Result
-	// Waiting says, for people, what the process waits for.
+	// Waiting tells people what the process waits for.
 	Waiting []string `json:"waiting"`
 	// Awaiting counts the Calls that wait for a person.
 	Awaiting int `json:"awaiting"`
@@ -33,7 +32,7 @@ type ProcessView struct {
 
 func (ProcessView) inline() {}
 
-// InstanceID gives the workflow id of an instance, which of a split process is that of its part.
+// InstanceID returns the workflow id of an instance. In a split process the instance belongs to a part.
 func (v ProcessView) InstanceID(token string) string {
 	for _, part := range v.Parts {
 		if slices.Contains(part.Instances, token) {
@@ -46,11 +45,11 @@ func (v ProcessView) InstanceID(token string) string {
 // PartView is one part of a process that is split.
 type PartView struct {
 	Process   string             `json:"process"`
-	Status    loop.ProcessStatus `json:"status"` // empty: it has not begun
+	Status    loop.ProcessStatus `json:"status"` // empty: it has not reported yet
 	Instances []string           `json:"instances"`
 }
 
-// Accepted is a signal by which somebody steered the process, once it has taken effect.
+// Accepted is a signal by which somebody steered the process and which has taken effect.
 type Accepted struct {
 	ID     string    `json:"id,omitempty"` // as the signal gave it
 	Signal string    `json:"signal"`

@@ -40,8 +40,7 @@ func replayer(t *testing.T, s *blobs.Store) worker.WorkflowReplayer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.RegisterWorkflowWithOptions(workflows.Process, workflow.RegisterOptions{Name: protocol.ProcessType})
-	r.RegisterWorkflowWithOptions(workflows.Instance, workflow.RegisterOptions{Name: protocol.InstanceType})
+	workflows.Register(r)
 	return r
 }
 

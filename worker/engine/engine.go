@@ -15,7 +15,6 @@ import (
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
-	"go.temporal.io/sdk/workflow"
 
 	"processidea/activities"
 	"processidea/activities/httptool"
@@ -135,8 +134,7 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
 	w := worker.New(c, protocol.TaskQueue, p.options())
-	w.RegisterWorkflowWithOptions(workflows.Process, workflow.RegisterOptions{Name: protocol.ProcessType})
-	w.RegisterWorkflowWithOptions(workflows.Instance, workflow.RegisterOptions{Name: protocol.InstanceType})
+	workflows.Register(w)
 	p.activities(c).Register(w)
 	return &closing{w, p.MCP}, nil
 }

@@ -1,0 +1,85 @@
+package instance
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/dataflow"
+	"processidea/protocol"
+)
+
+// This file runs pure Calls that are ready at once together, in one local activity: each by itself would cost an event, and a
+// pass of the workflow's code over all the others.
+
+// executeAll starts Calls that may run now, the pure ones together.
+func (i *instance) executeAll(ctx workflow.Context, list []dataflow.Ready) {
+	var burst []dataflow.Ready
+	for _, r := range list {
+		if pure(r) {
+			burst = append(burst, r)
+		} else {
+			i.execute(ctx, r)
+		}
+	}
+	if len(burst) > 1 {
+		i.executeBurst(ctx, burst)
+	} else if len(burst) == 1 {
+		i.execute(ctx, burst[0])
+	}
+}
+
+// executeBurst tries each of several pure Calls once. Those that may be tried again run by themselves then.
+func (i *instance) executeBurst(ctx workflow.Context, burst []dataflow.Ready) {
+	i.running += len(burst)
+	in := make([]protocol.BurstCall, len(burst))
+	var timeout time.Duration // of all, one after the other
+	for n, r := range burst {
+		in[n] = protocol.BurstCall{ExecuteInput: i.input(r), Timeout: r.Tool.Timeout}
+		timeout += r.Tool.Timeout
+	}
+	f := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: timeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: i.burstSummary(burst),
+	}), protocol.ActivityBurst, in)
+	i.inbox.OnReady(f, func(f workflow.Future) {
+		i.running -= len(burst)
+		i.noteChange(ctx)
+		for n, e := range burstResults(ctx, f, len(burst)) {
+			i.onBurstCall(ctx, burst[n], e)
+		}
+	})
+}
+
+// burstResults are what became of so many Calls. If their activity failed, none was tried.
+func burstResults(ctx workflow.Context, f workflow.Future, count int) []protocol.Executed {
+	results := make([]protocol.Executed, count)
+	err := f.Get(ctx, &results)
+	if err == nil && len(results) == count {
+		return results
+	}
+	results = make([]protocol.Executed, count)
+	for n := range results {
+		results[n].Again = true
+	}
+	return results
+}
+
+// onBurstCall takes what became of one Call of a burst. The burst was the first of its attempts.
+func (i *instance) onBurstCall(ctx workflow.Context, r dataflow.Ready, e protocol.Executed) {
+	switch {
+	case e.Again && e.Fault == nil:
+		i.execute(ctx, r)
+	case e.Again && r.Tool.Attempts > 1:
+		i.executeUpTo(ctx, r, r.Tool.Attempts-1)
+	case e.Fault != nil:
+		i.run.Fail(r.Record.ID, e.Fault)
+	default:
+		i.run.Succeed(r.Record.ID, e.Value)
+	}
+}
+
+func (i *instance) burstSummary(burst []dataflow.Ready) string {
+	return fmt.Sprintf("%s, and %d more pure Calls", callSummary(i.own.Token, burst[0].Record), len(burst)-1)
+}

@@ -1,0 +1,104 @@
+package instance
+
+import (
+	"strings"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/dataflow"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/workflows/internal/mailbox"
+)
+
+// reported is what the process has been told.
+type reported struct {
+	reports             int // how often
+	earlierEvents       int // of the histories of the runs before this one
+	closed, corrections int
+	idle                bool // nothing of the instance runs
+	calls               map[string]reportedCall
+	pending             string // see pendingKey
+}
+
+// reportedCall is what the process has been told of a Call.
+type reportedCall struct {
+	status    ideafile.Status
+	decisions int
+}
+
+// report tells the process what has changed when the instance becomes idle, or earlier if the process must know: a Request
+// that broke off was closed, a person is waited for or not any more, or a signal was refused.
+//
+// One report is on its way at a time: what changes meanwhile is in the next one.
+func (i *instance) report(ctx workflow.Context) {
+	if i.outbox.Busy(i.setup.Process) {
+		return
+	}
+	idle := i.run.Idle() && !i.changed
+	pending := pendingKey(i.run.Pending())
+	overdue := i.run.Overdue()
+	refused := i.inbox.TakeUnreported()
+
+	before := &i.reported
+	becameIdle := idle && (!before.idle || i.closed != before.closed)
+	resumedWhileHeld := !idle && before.idle && i.held
+	closedBroken := i.broken[i.closed] && i.closed != before.closed
+	awaitedChanged := pending != before.pending || i.corrections != before.corrections
+	if !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && overdue == nil && len(refused) == 0 {
+		before.idle = idle
+		return
+	}
+	before.idle, before.closed, before.corrections, before.pending = idle, i.closed, i.corrections, pending
+	r := i.changes()
+	before.reports++
+	r.Number, r.Heard = before.reports, i.eventCount(ctx)
+	r.Idle, r.Overdue, r.Refusals = idle, overdue, refused
+	i.outbox.Send(ctx, i.setup.Process, mailbox.Outgoing{Signal: protocol.SignalReport, Payload: r, Repeatable: true})
+}
+
+// eventCount counts the events of this run's history and of those before.
+func (i *instance) eventCount(ctx workflow.Context) int {
+	return i.reported.earlierEvents + workflow.GetInfo(ctx).GetCurrentHistoryLength()
+}
+
+// pendingKey tells one set of pending approvals from another.
+func pendingKey(list []turn.Pending) string {
+	var b strings.Builder
+	for _, p := range list {
+		b.WriteString(p.Digest + " ")
+	}
+	return b.String()
+}
+
+// changes are what the process has not been told yet. They count as told then.
+func (i *instance) changes() turn.Report {
+	r := turn.Report{
+		Token: i.own.Token, ClosedThrough: i.closed, CorrectionsAcked: i.corrections, Missing: i.run.Missing(), PlanFailure: i.run.PlanFailure(), Pending: i.run.Pending(),
+	}
+	r.Writes = i.run.NewWrites()
+	for _, rec := range i.run.Records() {
+		now := reportedCall{rec.Status, len(rec.Decisions)}
+		before, known := i.reported.calls[rec.ID]
+		if known && before == now {
+			continue
+		}
+		i.reported.calls[rec.ID] = now
+		r.Calls = append(r.Calls, i.callReport(rec))
+	}
+	r.Questions = i.run.Questions()
+	return r
+}
+
+// callReport is what the process is told of a Call. The process does not know the Calls of a Request that broke off.
+func (i *instance) callReport(rec *dataflow.Record) turn.CallReport {
+	c := turn.CallReport{
+		Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions,
+		Adapted: rec.Adapted,
+	}
+	if i.broken[rec.Request] {
+		c.Call = rec.Written
+	}
+	return c
+}

@@ -1,0 +1,130 @@
+package instance
+
+import (
+	"fmt"
+	"strings"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/dataflow"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/workflows/internal/display"
+)
+
+// This file answers queries of an instance and shows it in the Temporal UI.
+
+func (i *instance) answerQueries(ctx workflow.Context) error {
+	return display.Answer(ctx, []display.Query{
+		{Name: protocol.QueryStatus, Handler: func() (protocol.InstanceView, error) { return i.view(), nil },
+			Description: "The instance's State and its Calls: {state, calls}."},
+		{Name: protocol.QueryApprovals, Handler: func() (protocol.ApprovalsView, error) { return i.approvals(), nil },
+			Description: "What waits for a person: {approvals}."},
+	})
+}
+
+func (i *instance) approvals() protocol.ApprovalsView {
+	return protocol.ApprovalsView{Approvals: append([]turn.Pending{}, i.run.Pending()...)}
+}
+
+func (i *instance) view() protocol.InstanceView {
+	v := protocol.InstanceView{
+		State: i.run.State(), Calls: []protocol.CallView{}, Refusals: i.inbox.LastRefusals(), Refused: i.inbox.Refusals.Count,
+	}
+	for _, rec := range i.run.Records() {
+		c := protocol.CallView{
+			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.By, Untaken: rec.Untaken, Error: rec.Fault,
+			Decisions: rec.Decisions,
+		}
+		if n := len(rec.Decisions); n > 0 && c.By == "" {
+			c.By = rec.Decisions[n-1].By
+		}
+		v.Calls = append(v.Calls, c)
+	}
+	return v
+}
+
+// shownCalls is how many Calls the details list; the query has them all.
+const shownCalls = 20
+
+// show shows where the instance stands.
+func (i *instance) show(ctx workflow.Context) {
+	var b strings.Builder
+	name := i.own.Token
+	if name == "" {
+		name = "the only one"
+	}
+	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", display.Text(name), i.setup.Process, i.standing())
+	var pending []protocol.Approval
+	for _, p := range i.run.Pending() {
+		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.own.Token, Pending: p})
+	}
+	display.Pending(&b, pending)
+	display.Refusals(&b, i.inbox.Refusals)
+	showCalls(&b, i.run.Records())
+	display.SetDetails(ctx, b.String())
+}
+
+func showCalls(b *strings.Builder, records []*dataflow.Record) {
+	if len(records) > shownCalls {
+		fmt.Fprintf(b, "The last %d of %d Calls:\n\n", shownCalls, len(records))
+		records = records[len(records)-shownCalls:]
+	}
+	if len(records) > 0 {
+		b.WriteString("\n| Call | Tool | Result goes to | Status |\n| --- | --- | --- | --- |\n")
+	}
+	for _, rec := range records {
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n",
+			display.Text(rec.ID), display.Text(rec.Tool), display.Text(pathOf(rec)), display.Text(statusOf(rec)))
+	}
+}
+
+// standing is what the instance does or waits for, in words.
+func (i *instance) standing() string {
+	running := 0
+	for _, rec := range i.run.Records() {
+		if rec.Status == ideafile.Running {
+			running++
+		}
+	}
+	switch {
+	case i.endStatus != "":
+		return string(i.endStatus)
+	case i.held && running > 0:
+		return fmt.Sprintf("the process is paused: %d Calls are still running", running)
+	case running > 0:
+		return fmt.Sprintf("%d Calls are running", running)
+	case i.held:
+		return "the process is paused: nothing new starts"
+	case i.run.Listening():
+		return "waits for what the LLM is still saying"
+	case len(i.run.Pending()) > 0:
+		return "waits for a person"
+	case len(i.run.AwaitingLLM()) > 0:
+		return "waits for the LLM to write results or to fit values"
+	}
+	return "waits for the next Request"
+}
+
+func pathOf(rec *dataflow.Record) string {
+	if len(rec.OutputPath) == 0 {
+		return "nowhere"
+	}
+	return rec.OutputPath.Reference()
+}
+
+func statusOf(rec *dataflow.Record) string {
+	s := string(rec.Status)
+	switch {
+	case rec.Untaken != "":
+		s += ": " + rec.By + " did not lead to " + rec.Untaken
+	case rec.By != "":
+		s += ": written by " + rec.By
+	}
+	if rec.Fault != nil {
+		s += ": " + rec.Fault.Message
+	}
+	return jsonval.Clip(s, 200)
+}

@@ -1,0 +1,79 @@
+package lifecycle
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/protocol"
+	"processidea/workflows/internal/mailbox"
+)
+
+// watchInterval is how often a workflow looks whether the processes that it belongs to are still there.
+const watchInterval = time.Hour
+
+// Watch calls back, through the inbox, when one of some processes is gone.
+func Watch(ctx workflow.Context, b *mailbox.Inbox, processes []protocol.ProcessRef, onGone func()) {
+	found := workflow.NewBufferedChannel(ctx, 1)
+	b.OnReceive(found, func(c workflow.ReceiveChannel) {
+		c.ReceiveAsync(nil)
+		onGone()
+	})
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		if watchUntilGone(ctx, processes) {
+			found.Send(ctx, true)
+		}
+	})
+}
+
+// watchUntilGone looks from time to time until one of the processes is gone. It returns false when nobody needs to look any
+// more, since the workflow is cancelled.
+func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: time.Minute, Summary: goneSummary, RetryPolicy: untilAnswered(),
+	})
+	for {
+		timer := workflow.NewTimerWithOptions(ctx, watchInterval, workflow.TimerOptions{Summary: "until the process is looked for"})
+		if timer.Get(ctx, nil) != nil {
+			return false
+		}
+		for _, ref := range processes {
+			var gone bool
+			err := workflow.ExecuteActivity(ctx, protocol.ActivityGone, ref).Get(ctx, &gone)
+			if err != nil {
+				return false
+			}
+			if gone {
+				return true
+			}
+		}
+	}
+}
+
+// AnyGone looks at once, within the workflow task, and reports whether one of some processes is gone. A question that cannot
+// be answered counts as gone: the workflow is cancelled then.
+func AnyGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
+	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: 10 * time.Second, Summary: goneSummary, RetryPolicy: untilAnswered(),
+	})
+	for _, ref := range processes {
+		var gone bool
+		err := workflow.ExecuteLocalActivity(ctx, protocol.ActivityGone, ref).Get(ctx, &gone)
+		if err != nil || gone {
+			return true
+		}
+	}
+	return false
+}
+
+const goneSummary = "is the process still there?"
+
+func untilAnswered() *temporal.RetryPolicy {
+	return &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}
+}
+
+// ErrOrphaned is how a workflow ends whose process is gone.
+func ErrOrphaned() error {
+	return temporal.NewNonRetryableApplicationError("the process is gone", "process_gone", nil)
+}

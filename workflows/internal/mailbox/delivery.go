@@ -1,0 +1,42 @@
+package mailbox
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/protocol"
+)
+
+// deliver sends signals from inside the workflow task, as a local activity. A signal that a workflow sends by command costs
+// four more events and a workflow task in which it learns that the signal was delivered.
+//
+// The price: if the worker is lost before the task is completed, the signals are sent again, and by then this workflow may
+// have received more and say something else. So it is only for signals that may come twice, and may come although the
+// workflow decides otherwise later. The future's value is the ids of the workflows that do not exist.
+func deliver(ctx workflow.Context, list ...protocol.Delivery) workflow.Future {
+	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: time.Minute, Summary: deliverySummary(list),
+	}), protocol.ActivityDeliver, list)
+}
+
+func deliverySummary(list []protocol.Delivery) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("signal %s to %s", list[0].Signal, list[0].To)
+	}
+	return fmt.Sprintf("signal %s to %d workflows", list[0].Signal, len(list))
+}
+
+// DeliverAndWait delivers signals that may come twice, and waits until that is done. A recipient that somebody has
+// terminated is logged.
+func DeliverAndWait(ctx workflow.Context, list []protocol.Delivery) {
+	if len(list) == 0 {
+		return
+	}
+	var missing []string
+	err := deliver(ctx, list...).Get(ctx, &missing)
+	if (err != nil || len(missing) > 0) && ctx.Err() == nil {
+		workflow.GetLogger(ctx).Warn("signals were not delivered", "signal", list[0].Signal, "missing", missing, "error", err)
+	}
+}

@@ -1,0 +1,37 @@
+package mailbox
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+// maxUnreported bounds a report: of a flood of nonsense the last ones are as good as all.
+const maxUnreported = 100
+
+// Refuse keeps a signal that changed nothing, and why.
+func (b *Inbox) Refuse(ctx workflow.Context, signal string, payload map[string]any, reason string) {
+	text := func(k string) string {
+		s, _ := payload[k].(string)
+		return jsonval.Clip(s, 200)
+	}
+	r := turn.Refusal{
+		Signal: signal, ID: text("id"), Call: text("call"), By: text("by"), Reason: jsonval.Clip(reason, 1000), At: workflow.Now(ctx),
+	}
+	b.Refusals.Add(r)
+	b.Unreported = append(b.Unreported, r)
+	if len(b.Unreported) > maxUnreported {
+		b.Unreported = b.Unreported[1:]
+	}
+}
+
+// TakeUnreported returns what was refused since it was called last.
+func (b *Inbox) TakeUnreported() []turn.Refusal {
+	r := b.Unreported
+	b.Unreported = nil
+	return r
+}
+
+// LastRefusals are the refusals as a query answers them: a list, never null.
+func (b *Inbox) LastRefusals() []turn.Refusal { return append([]turn.Refusal{}, b.Refusals.Last...) }

@@ -1,0 +1,32 @@
+// Package process is the Process workflow. Run picks one of two types: ordinaryProcess, which has instances of its own and
+// asks the LLM for all of them, and splitProcess, which has more instances than one Request may cover and runs them in parts,
+// each a process itself. What both have in common is core: the Idea, the inbox and outbox, the chain, what was accepted.
+// Decisions are taken by package model (Mind, Parts); here they become commands.
+//
+// A process's life (phase):
+//
+//	opening ── bindTools: MCP servers asked, Tools bound ──▶ running ── everything ended, or cancelled ──▶ over
+//
+//	phase     what people signal                              leaves for
+//	opening   pause and resume take effect; revise and add    running, when every Tool is known;
+//	          are kept until it runs; decisions are refused   over, when cancelled or orphaned
+//	running   everything is handled                           over; or the next run of the workflow, at continue-as-new,
+//	                                                          which begins as running
+//	over      queries only: outcome is what they answer
+//
+// A Request's life, as the process sees it:
+//
+//	state       what happened                                     who moves it on
+//	due         Mind.Next returns StepAsk, at once or at Wake     ask: starts the activity
+//	in flight   Mind.Asked returns it; Calls run already          onReply: the activity ended
+//	closing     only if it broke off: closeRequest tells every    the instances' reports
+//	            instance it covered to accept nothing more of it
+//	concluded   Mind.Conclude returns it, since every covered     conclude: seals it as an Idea; one that only asked
+//	            instance has reported                             for results is no Idea
+//
+// Invariants:
+//   - One Request is in flight at most, and the process does not continue as new while it is.
+//   - Instances and parts are started before anybody sends them a signal, and end with the process.
+//   - What cannot be taken back (the end of an instance) is sent in a later workflow task than the one that decided it.
+//   - The order in which signals are registered and commands are given is part of recorded histories.
+package process

@@ -1,0 +1,163 @@
+package process
+
+import (
+	"fmt"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/protocol"
+	"processidea/workflows/internal/lifecycle"
+	"processidea/workflows/internal/mailbox"
+)
+
+// This file starts instances, and hands them the Calls that the Idea which the process started from had left unfinished.
+
+// joining is instances that have not started yet.
+type joining struct {
+	tokens []string
+	added  *loop.Steering // by which people added them; nil: the process begins with them
+}
+
+// startJoining starts the instances that have joined since it was called last.
+func (p *ordinaryProcess) startJoining(ctx workflow.Context) error {
+	p.passes++
+	list := p.joining
+	p.joining = nil
+	for _, j := range list {
+		err := p.startInstances(ctx, j.tokens)
+		if err != nil {
+			return err
+		}
+		if j.added != nil {
+			p.accept(ctx, loop.SteerAdd, *j.added)
+		}
+	}
+	p.resumeCalls(ctx)
+	return nil
+}
+
+// childWindow is how many instances are started at a time: over two thousand pending ones would leave the workflow stuck.
+const childWindow = 200
+
+// startInstances starts instances and waits until each has started: a child that has not started when this run of the
+// workflow ends never would. A Request that is due at once is made meanwhile: its activity waits for the instances.
+func (p *ordinaryProcess) startInstances(ctx workflow.Context, tokens []string) error {
+	setup, messages := p.instanceSetup(), messagesByInstance(p.idea)
+	setup.Context = messages[""]
+	for from := 0; from < len(tokens); from += childWindow {
+		var started []workflow.ChildWorkflowFuture
+		for _, token := range tokens[from:min(from+childWindow, len(tokens))] {
+			started = append(started, p.startInstance(ctx, setup, token, messages))
+		}
+		p.children = append(p.children, started...)
+		p.askAtOnce(ctx)
+		for _, f := range started {
+			err := f.GetChildWorkflowExecution().Get(ctx, nil)
+			if err != nil {
+				return fmt.Errorf("process: start instance: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *ordinaryProcess) startInstance(
+	ctx workflow.Context, setup protocol.InstanceSetup, token string, messages map[string][]any,
+) workflow.ChildWorkflowFuture {
+	own := protocol.InstanceOwn{Token: token}
+	summary := "the only instance"
+	if token != "" {
+		own.Context, summary = messages[token], "instance "+token
+	}
+	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID: protocol.InstanceID(p.id, token), ParentClosePolicy: lifecycle.ParentClosePolicy, StaticSummary: summary,
+	})
+	return workflow.ExecuteChildWorkflow(ctx, protocol.InstanceType, setup, own)
+}
+
+// askAtOnce makes the first Request of a process.
+func (p *ordinaryProcess) askAtOnce(ctx workflow.Context) {
+	if p.last.At > 0 || p.mind.HasResumed() || len(p.early) > 0 {
+		return
+	}
+	step, brief := p.mind.Next(workflow.Now(ctx))
+	if step == loop.StepAsk {
+		p.ask(ctx, brief)
+	}
+}
+
+// messagesByInstance are the messages of an Idea that instances see, by token; "": those that all see.
+func messagesByInstance(idea *ideafile.Idea) map[string][]any {
+	messages := map[string][]any{}
+	for _, m := range idea.Context {
+		if m.Kind != "" || m.Stage != "" {
+			messages[m.Instance] = append(messages[m.Instance], m.Source)
+		}
+	}
+	return messages
+}
+
+// instanceSetup is what every instance needs of the Idea, but for its messages.
+func (p *ordinaryProcess) instanceSetup() protocol.InstanceSetup {
+	s := protocol.InstanceSetup{
+		Process: p.id, FirstRunID: p.firstRunID, Bindings: p.setup.Bindings, Tools: map[string]any{},
+		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
+		Servers: p.idea.Config.MCP, Held: p.paused() != nil, Adapt: p.adapts,
+		Delegation: p.delegation(),
+	}
+	if p.hasDelegates() {
+		config, _ := p.idea.Source["config"].(map[string]any)
+		s.LLM, s.Replies = config["llm"], p.start.Replies
+	}
+	if p.start.Part != nil {
+		s.Parent = &p.start.Part.Of
+	}
+	for _, t := range p.idea.Tools {
+		s.Tools[t.Name] = t.Source
+	}
+	return s
+}
+
+// delegation is what the instances of the process need to know of delegates.
+func (p *ordinaryProcess) delegation() protocol.Delegation {
+	d := p.start.Delegation
+	d.To = nil
+	if !p.hasDelegates() {
+		d.Files = nil
+	}
+	return d
+}
+
+func (p *ordinaryProcess) hasDelegates() bool {
+	for _, t := range p.idea.Tools {
+		if t.Delegate != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// resumeCalls hands the instances the Calls that the Idea which the process started from had left unfinished. A Request's
+// Calls are handed out before those of the next: an instance takes no Call of a Request that a later one has closed.
+func (p *ordinaryProcess) resumeCalls(ctx workflow.Context) {
+	var list []protocol.Delivery
+	request := 0
+	for _, t := range p.mind.TakeResumed() {
+		if t.Request != request {
+			mailbox.DeliverAndWait(ctx, list)
+			list, request = nil, t.Request
+		}
+		list = append(list, protocol.NewDelivery(protocol.InstanceID(p.id, t.Token), protocol.SignalCalls, resumed(t)))
+	}
+	mailbox.DeliverAndWait(ctx, list)
+}
+
+func resumed(t loop.ResumedCalls) protocol.CallsSignal {
+	s := protocol.CallsSignal{Request: t.Request, Last: true}
+	for _, c := range t.Calls {
+		s.Calls = append(s.Calls, protocol.SentCall{Index: c.Index, Call: c.Call, Why: c.Why})
+	}
+	return s
+}

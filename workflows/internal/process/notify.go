@@ -1,0 +1,34 @@
+package process
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/protocol"
+)
+
+// notify tells people what began to wait for them and what was decided: once for everything that has changed, and not again
+// before the last notification was delivered or given up. Nobody waits for it, and nothing depends on it.
+func (p *ordinaryProcess) notify(ctx workflow.Context) {
+	if !p.notifiesPeople || p.notifying {
+		return
+	}
+	n := p.notified.Changes(p.mind)
+	if n.Empty() {
+		return
+	}
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 15 * time.Second, ScheduleToCloseTimeout: 5 * time.Minute, Summary: "tell people",
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 3, MaximumInterval: time.Minute, MaximumAttempts: 6},
+	})
+	p.notifying = true
+	p.inbox.OnReady(workflow.ExecuteActivity(ctx, protocol.ActivityNotify, n), func(f workflow.Future) {
+		p.notifying = false
+		err := f.Get(ctx, nil)
+		if err != nil && ctx.Err() == nil {
+			workflow.GetLogger(ctx).Warn("people could not be notified", "error", err)
+		}
+	})
+}

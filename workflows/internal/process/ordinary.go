@@ -1,0 +1,144 @@
+package process
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/workflows/internal/lifecycle"
+	"processidea/workflows/internal/mailbox"
+	"processidea/workflows/internal/signals"
+)
+
+// ordinaryProcess is a process with instances of its own: it asks the LLM once for all of them, hears from each what became
+// of its Calls, and asks again until every instance has ended.
+type ordinaryProcess struct {
+	*core
+	mind *loop.Loop
+
+	requestIdea *ideafile.Idea // the Idea as it was when the Request in flight was made
+	// base is the Idea of the chain that Requests tell changes from, and baseStates are the States in it, by token. If there is
+	// no such Idea, base is zero, and baseStates are those of the Idea that the process began with.
+	base       protocol.Sealed
+	baseStates map[string]any
+
+	children []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
+	joining  []joining
+	early    []early
+	ends     ends
+
+	instancesHeld bool            // the instances were told that the process is paused
+	revisions     []loop.Steering // not sealed yet
+
+	notified  loop.NoticeBoard // what people were told of
+	notifying bool             // a notification is on its way
+
+	reported    loop.Reported // what the process that this is a part of was told
+	reportCount int           // how often
+}
+
+func newOrdinaryProcess(ctx workflow.Context, c *core, carried *Carried) *ordinaryProcess {
+	p := &ordinaryProcess{core: c, notified: loop.NoticeBoard{}}
+	if carried != nil {
+		p.restore(carried)
+	} else {
+		p.mind = loop.New(c.idea, c.id, nil, workflow.Now(ctx))
+		p.setIdea(p.mind.Idea())
+	}
+	return p
+}
+
+// hear registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
+func (p *ordinaryProcess) hear(ctx workflow.Context) {
+	if owners := p.owners(); len(owners) > 0 {
+		lifecycle.Watch(ctx, p.inbox, owners, func() { p.orphaned = true })
+	}
+	mailbox.On(p.inbox, ctx, protocol.SignalReport, "From an instance: what became of its Calls.", p.onReport)
+	signals.HearAtProcess(ctx, p.inbox, p)
+}
+
+// owners lists the processes with which this one ends: the one that it is a part of, and those that it is a delegate of.
+func (p *ordinaryProcess) owners() []protocol.ProcessRef {
+	owners := p.start.Delegation.Above
+	if p.start.Part != nil {
+		owners = append(owners[:len(owners):len(owners)], p.start.Part.Of)
+	}
+	return owners
+}
+
+func (p *ordinaryProcess) onReport(_ workflow.Context, r turn.Report) {
+	if !p.mind.ApplyReport(r) {
+		return
+	}
+	for _, refusal := range r.Refusals {
+		p.inbox.Refusals.Add(refusal)
+	}
+}
+
+// startFresh opens a process that is new.
+func (p *ordinaryProcess) startFresh(ctx workflow.Context) error {
+	err := p.bindTools(ctx, p)
+	if err != nil {
+		return err
+	}
+	p.mind.BindTools(p.idea, p.setup.Bindings)
+	if p.start.WithSolution {
+		p.mind.TakeSolution()
+	}
+	p.joining = []joining{{tokens: p.mind.Tokens()}}
+	p.baseStates = p.mind.Final().States()
+	return p.handleEarly(ctx)
+}
+
+// run is the main loop, from the first Request to the result.
+func (p *ordinaryProcess) run(ctx workflow.Context) (*loop.Result, error) {
+	for {
+		err := p.startJoining(ctx)
+		if p.mustStop(ctx) {
+			return nil, p.cancel(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.conclude(ctx)
+		if p.shouldContinueAsNew(ctx) {
+			p.endInstances(ctx, true)
+			if p.idle() {
+				return nil, p.continueAsNew(ctx)
+			}
+			p.inbox.Wait(ctx)
+			continue
+		}
+		step := p.takeStep(ctx)
+		if step != loop.StepOver {
+			p.tellWhereItStands(ctx, step)
+			p.inbox.Wait(ctx)
+			continue
+		}
+		if p.windUp(ctx) {
+			return p.finish(ctx)
+		}
+	}
+}
+
+// takeStep takes the step that the agent loop decides on, and passes on what follows from it.
+func (p *ordinaryProcess) takeStep(ctx workflow.Context) loop.Step {
+	step, brief := p.mind.Next(workflow.Now(ctx))
+	p.followPause(ctx)
+	p.sealRevisions(ctx)
+	if step == loop.StepAsk {
+		p.ask(ctx, brief)
+	}
+	p.endInstances(ctx, step == loop.StepOver)
+	return step
+}
+
+// tellWhereItStands tells everybody who looks, before the process waits for what comes next.
+func (p *ordinaryProcess) tellWhereItStands(ctx workflow.Context, step loop.Step) {
+	p.notify(ctx)
+	p.show(ctx, step)
+	p.reportToParent(ctx, p.statusAt(step), false)
+	p.inbox.WakeAt(ctx, p.mind.Wake(), "until the next Request is due")
+}

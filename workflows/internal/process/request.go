@@ -1,0 +1,114 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/diag"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/workflows/internal/mailbox"
+)
+
+const (
+	requestAttempts  = 5 // until the stream's first byte
+	startToCloseLost = "TemporalTimeout:StartToClose"
+)
+
+// ask makes one Request. The activity hands each Call to its instance as the Call closes in the stream.
+func (p *ordinaryProcess) ask(ctx workflow.Context, brief *turn.RequestInput) {
+	p.requestIdea = p.idea
+	ctx = p.requestOptions(ctx, brief)
+	bare, changes := brief.WithoutStates(p.readableStates())
+	f := workflow.ExecuteActivity(ctx, protocol.ActivityRequest, p.setup, bare, protocol.RequestStates{Base: p.base, Changes: changes})
+	p.inbox.OnReady(f, func(f workflow.Future) { p.onReply(ctx, brief, f) })
+}
+
+func (c *core) requestOptions(ctx workflow.Context, brief *turn.RequestInput) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: c.idea.Config.LLM.Timeout,
+		HeartbeatTimeout:    protocol.HeartbeatTimeout,
+		Summary:             requestSummary(brief),
+		// Only what goes wrong before the first byte is tried again: after it, a second answer would be a different Plan
+		// on top of the first.
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
+			MaximumAttempts: requestAttempts, NonRetryableErrorTypes: []string{protocol.HeartbeatLost, startToCloseLost},
+		},
+	})
+}
+
+// readableStates are the States that a Request's activity can read by itself: those of the last Idea of the chain or, before
+// there is one, those that the process's own Idea begins with.
+func (p *ordinaryProcess) readableStates() map[string]any {
+	if p.base.At > 0 {
+		return p.baseStates
+	}
+	return turn.StatesOf(p.idea.Context, p.mind.Tokens())
+}
+
+func requestSummary(b *turn.RequestInput) string {
+	switch {
+	case len(b.Questions) > 0:
+		return fmt.Sprintf("Request %d: %s", b.Number, b.Question())
+	case b.Closing:
+		return fmt.Sprintf("Request %d: the output", b.Number)
+	case len(b.Covered) == 1:
+		return fmt.Sprintf("Request %d: ask for a Plan", b.Number)
+	}
+	return fmt.Sprintf("Request %d: ask for a Plan for %d instances", b.Number, len(b.Covered))
+}
+
+// onReply takes the end of a Request. One that did not end by itself is closed at every instance it covered: what they
+// accepted until then is the solution, and nothing more of it is accepted from a worker that was only thought lost.
+func (p *ordinaryProcess) onReply(ctx workflow.Context, brief *turn.RequestInput, f workflow.Future) {
+	var r turn.Reply
+	err := f.Get(ctx, &r)
+	if err != nil {
+		r = brokenReply(err)
+	}
+	if !r.Whole {
+		p.closeRequest(ctx, brief)
+	}
+	p.mind.ApplyReply(r)
+}
+
+// brokenReply is the reply of a Request whose activity failed.
+func brokenReply(err error) turn.Reply {
+	if protocol.WorkerLost(err) {
+		return turn.Reply{Lost: true, End: &diag.Fault{Code: turn.CodeLost, Message: "the worker that listened was lost"}}
+	}
+	var timeout *temporal.TimeoutError
+	if errors.As(err, &timeout) {
+		return turn.Reply{End: &diag.Fault{Code: turn.CodeEndless, Message: "the reply took longer than a Request may"}}
+	}
+	return turn.Reply{Final: true, End: protocol.FaultOf(err)}
+}
+
+// closeRequest closes a Request at every instance that it covered.
+func (p *ordinaryProcess) closeRequest(ctx workflow.Context, brief *turn.RequestInput) {
+	if brief.Closing {
+		return
+	}
+	var list []protocol.Delivery
+	for _, c := range brief.Covered {
+		to := protocol.InstanceID(p.id, c.Token)
+		list = append(list, protocol.NewDelivery(to, protocol.SignalClose, protocol.CloseSignal{Request: brief.Number}))
+	}
+	mailbox.DeliverAndWait(ctx, list)
+}
+
+// conclude closes the Request in flight once it has ended and every instance has reported, and seals its Idea.
+func (p *ordinaryProcess) conclude(ctx workflow.Context) {
+	c := p.mind.Conclude()
+	if c == nil {
+		return
+	}
+	if len(c.Brief.Questions) == 0 {
+		p.seal(ctx, sealing{idea: p.requestIdea, brief: c.Seen, request: c.Brief.Number, log: c.Log, calls: c.Calls, output: c.Reply.Output})
+	}
+}

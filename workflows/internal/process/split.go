@@ -1,0 +1,151 @@
+package process
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/diag"
+	"processidea/model/loop"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/workflows/internal/lifecycle"
+	"processidea/workflows/internal/mailbox"
+	"processidea/workflows/internal/signals"
+)
+
+// splitProcess is a process of more instances than one Request may cover. Its parts are processes themselves, with Requests
+// and a chain of their own. It starts some at a time, passes on what people signal, and gathers what the parts come to.
+type splitProcess struct {
+	*core
+	parts *loop.Parts
+	// unreachable is why the process is paused before it has any part: its MCP servers could not be asked.
+	unreachable *diag.Fault
+}
+
+func newSplitProcess(c *core, parts *loop.Parts, carried *Carried) *splitProcess {
+	p := &splitProcess{core: c, parts: parts}
+	if carried != nil {
+		p.restore(carried)
+		p.setIdea(p.idea.With(carried.Parts.Context))
+	}
+	return p
+}
+
+// hear registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
+func (p *splitProcess) hear(ctx workflow.Context) {
+	mailbox.On(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", p.onPartReport)
+	signals.HearAtProcess(ctx, p.inbox, p)
+}
+
+func (p *splitProcess) onPartReport(_ workflow.Context, r loop.PartReport) {
+	for _, refusal := range r.Refusals {
+		p.inbox.Refusals.Add(refusal)
+	}
+	p.parts.Heard(r)
+}
+
+// run is the main loop, from the first part to the result.
+func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
+	for ctx.Err() == nil {
+		p.passes++
+		p.applyLimits(ctx)
+		err := p.startNext(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p.show(ctx, p.status(p.paused()))
+		if p.parts.Over() && p.parts.Paused == nil && p.hasOutput(ctx) {
+			return p.gather(ctx)
+		}
+		if lifecycle.ContinueAsNewDue(ctx, p.passes, p.start.ContinueEvery) && p.idle() {
+			return nil, p.continueAsNew(ctx)
+		}
+		p.inbox.Wait(ctx)
+	}
+	return nil, p.cancel(ctx)
+}
+
+// startNext starts the part whose time has come, if there is one, and waits until it has started. It outlives this run of the
+// workflow.
+func (p *splitProcess) startNext(ctx workflow.Context) error {
+	part := p.parts.Start()
+	if part == nil {
+		return nil
+	}
+	number := part.Number
+	f := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID: protocol.PartID(p.id, number), ParentClosePolicy: lifecycle.ParentClosePolicy,
+		Memo:          protocol.Memo(p.idea),
+		StaticSummary: fmt.Sprintf("part %d: %d instances", number, len(part.Tokens)),
+	}), protocol.ProcessType, p.startOf(*part))
+	err := f.GetChildWorkflowExecution().Get(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("process: start part %d: %w", number, err)
+	}
+	p.inbox.OnReady(f, func(f workflow.Future) { p.onPartClosed(number, f.Get(ctx, nil)) })
+	return nil
+}
+
+// startOf is what a part starts from.
+func (p *splitProcess) startOf(part loop.Part) protocol.Start {
+	start := p.start
+	start.Idea = part.Source(p.idea.Source)
+	start.Delegation.To = nil // the parent reports to the Call
+	start.Part = &protocol.PartOf{Number: part.Number, Of: p.ref()}
+	return start
+}
+
+// onPartClosed notes the end of a part that had no time to report it: somebody terminated it.
+func (p *splitProcess) onPartClosed(number int, err error) {
+	r := p.parts.List[number-1].Report
+	if err == nil || r.Over() {
+		return
+	}
+	r.Number, r.Status, r.Waits = number, loop.StatusFailed, false
+	r.Error = &diag.Fault{Code: turn.CodeLost, Message: "it was ended from outside"}
+	p.parts.Heard(r)
+}
+
+// applyLimits pauses the parts when together they have reached a limit of the process.
+func (p *splitProcess) applyLimits(ctx workflow.Context) {
+	if p.parts.Paused != nil || p.parts.Over() {
+		p.inbox.WakeAt(ctx, time.Time{}, "")
+		return
+	}
+	reached, until := p.parts.Limit(workflow.Now(ctx))
+	p.inbox.WakeAt(ctx, until, "until the process has run for as long as it may")
+	if reached != nil {
+		p.parts.Paused = reached
+		p.inbox.WakeAt(ctx, time.Time{}, "")
+		p.sendToParts(ctx, loop.SteerPause, map[string]any{"by": "the limit", "reason": reached.Message})
+	}
+}
+
+// idle reports whether nothing would be lost if the process continued as new.
+func (p *splitProcess) idle() bool { return p.outbox.Empty() && !p.inbox.HasPending() }
+
+func (p *splitProcess) continueAsNew(ctx workflow.Context) error {
+	p.setAttributes(ctx, continued, 0)
+	given, _ := p.start.Idea["context"].([]any)
+	now, _ := p.idea.Source["context"].([]any)
+	c := p.carry()
+	c.Parts = &CarriedParts{Parts: *p.parts, Context: now[len(given):]}
+	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
+}
+
+// cancel ends the process as cancelled, and its parts with it.
+func (p *splitProcess) cancel(ctx workflow.Context) error {
+	ctx, done := workflow.NewDisconnectedContext(ctx)
+	defer done()
+	for _, number := range p.parts.Running() {
+		// One that has just ended cannot be cancelled, and need not be.
+		_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.id, number), "").Get(ctx, nil)
+	}
+	p.end(loop.StatusCancelled)
+	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
+	p.reportToCaller(ctx, p.result(loop.StatusCancelled))
+	return temporal.NewCanceledError(p.result(loop.StatusCancelled))
+}

@@ -1,0 +1,76 @@
+package process
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/loop"
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+// This file makes one result of what the parts came to.
+
+// hasOutput asks for one output over those of the parts, if the Idea wants one, and reports whether the process has what it
+// ends with.
+func (p *splitProcess) hasOutput(ctx workflow.Context) bool {
+	if p.idea.Output == nil || p.parts.Extra.Output != nil || p.parts.Outcome() != loop.StatusCompleted {
+		return true
+	}
+	brief := &turn.RequestInput{Process: p.id, Number: p.parts.Extra.Requests + 1, Turn: p.parts.Turn(), Covered: p.parts.Outputs(), Closing: true}
+	var r turn.Reply
+	states := protocol.RequestStates{Changes: brief.Changes()}
+	err := workflow.ExecuteActivity(p.requestOptions(ctx, brief), protocol.ActivityRequest, p.setup, brief, states).Get(ctx, &r)
+	if err != nil {
+		if ctx.Err() != nil {
+			return false
+		}
+		r = brokenReply(err)
+	}
+	p.parts.Answered(p.idea, r)
+	return p.parts.Extra.Output != nil
+}
+
+// gather ends the process: its last Idea is sealed over everybody's State.
+func (p *splitProcess) gather(ctx workflow.Context) (*loop.Result, error) {
+	var g protocol.Gathered
+	err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: protocol.HeartbeatTimeout, Summary: "gather what the parts came to",
+	}), protocol.ActivityGather, p.gatherInput()).Get(ctx, &g)
+	if err != nil {
+		return nil, err
+	}
+	p.last = g.Last
+	p.parts.Extra.Ideas = g.Last.At
+	p.end(p.parts.Outcome())
+	p.show(ctx, p.outcome)
+	r := p.result(p.outcome)
+	//workflowcheck:ignore -- each by itself
+	for token, i := range r.Instances {
+		i.State = g.States[token]
+		r.Instances[token] = i
+	}
+	p.inbox.Drain(ctx)
+	p.reportToCaller(ctx, r)
+	return returned(r)
+}
+
+func (p *splitProcess) gatherInput() protocol.GatherInput {
+	in := protocol.GatherInput{Process: p.id, Idea: p.idea.Source, Parent: p.last.Digest, At: p.last.At + 1, Output: p.parts.Extra.Output}
+	for _, part := range p.parts.List {
+		r := part.Report
+		in.Parts = append(in.Parts, protocol.GatherPart{
+			Process: protocol.PartID(p.id, part.Number), Last: protocol.Sealed{At: r.Ideas, Digest: r.Digest},
+			Tokens: part.Tokens, Statuses: r.Instances,
+		})
+	}
+	return in
+}
+
+// result is the process as it stands, without States.
+func (p *splitProcess) result(status loop.ProcessStatus) loop.Result {
+	r := p.parts.Result(p.id, status)
+	r.Simulated = p.idea.Simulated
+	return r
+}

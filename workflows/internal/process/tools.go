@@ -1,0 +1,143 @@
+package process
+
+import (
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/protocol"
+	"processidea/workflows/internal/display"
+)
+
+// This file looks up the Tools of a process that opens: those that its MCP servers offer, and what this worker binds each to.
+
+// opener is a process of either kind while it opens.
+type opener interface {
+	// pauseFor pauses the process for a reason of its own.
+	pauseFor(f *diag.Fault)
+	paused() *diag.Fault
+	// showOpening shows a process that has no instances yet.
+	showOpening(ctx workflow.Context)
+	// cancel ends the process as cancelled.
+	cancel(ctx workflow.Context) error
+}
+
+// If a server does not answer, the process pauses after a few attempts, as it does for an LLM.
+const (
+	discoverAttempts = 3
+	discoverTimeout  = protocol.DiscoverPatience + 30*time.Second // the activity itself says before that what took so long
+)
+
+// bindTools finds out which Tools there are, and binds them. The process is open then.
+func (c *core) bindTools(ctx workflow.Context, o opener) error {
+	err := c.discoverMCPTools(ctx, o)
+	if err != nil {
+		return err
+	}
+	c.phase = running
+	prepared, err := prepare(ctx, c.idea.Source)
+	if err != nil {
+		return err
+	}
+	c.setup.Bindings, c.notifiesPeople = prepared.Bindings, prepared.Notify
+	c.adapts = c.idea.Config.Adapt && (prepared.LLM || c.start.Replies != "")
+	return nil
+}
+
+// prepare asks the worker which Tools it knows.
+func prepare(ctx workflow.Context, idea map[string]any) (*protocol.PrepareResult, error) {
+	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: 10 * time.Second, Summary: "bind the tools",
+	})
+	var r protocol.PrepareResult
+	err := workflow.ExecuteLocalActivity(ctx, protocol.ActivityPrepare, idea).Get(ctx, &r)
+	if err != nil {
+		return nil, err
+	}
+	return &r, invalid(r.Problems)
+}
+
+// discoverMCPTools asks the Idea's MCP servers for their tools and makes them Tools of the palette. A server that cannot be
+// asked pauses the process; when somebody resumes it, the servers are asked again.
+func (c *core) discoverMCPTools(ctx workflow.Context, o opener) error {
+	for len(c.idea.Unlisted()) > 0 {
+		found, err := c.askServers(ctx, o)
+		if c.mustStop(ctx) {
+			return o.cancel(ctx)
+		}
+		if err == nil {
+			return c.addMCPTools(ctx, found)
+		}
+		o.pauseFor(discoverFault(err))
+		o.showOpening(ctx)
+		c.hearUntil(ctx, o, func() bool { return o.paused() == nil })
+		if c.mustStop(ctx) {
+			return o.cancel(ctx)
+		}
+	}
+	return nil
+}
+
+// mustStop reports whether the process was cancelled, or one that it belongs to is gone.
+func (c *core) mustStop(ctx workflow.Context) bool { return ctx.Err() != nil || c.orphaned }
+
+// hearUntil handles what people signal until something holds. That may take minutes: people must see at once what became of
+// their signals, and a pause and a resume mean something in the order in which they come.
+func (c *core) hearUntil(ctx workflow.Context, o opener, holds func() bool) {
+	for !holds() && !c.mustStop(ctx) {
+		c.inbox.Wait(ctx)
+		if !holds() {
+			o.showOpening(ctx)
+		}
+	}
+}
+
+// discoverFault words why servers could not be asked.
+func discoverFault(err error) *diag.Fault {
+	if protocol.CodeOf(err) == "" {
+		return &diag.Fault{Code: ideafile.CodeMCPUnreachable, Message: "no worker could ask the MCP servers for their tools in time"}
+	}
+	return protocol.FaultOf(err)
+}
+
+func (c *core) askServers(ctx workflow.Context, o opener) (found ideafile.MCPPalette, err error) {
+	var names []string
+	for _, s := range c.idea.Unlisted() {
+		names = append(names, s.Name)
+	}
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: discoverTimeout, HeartbeatTimeout: protocol.HeartbeatTimeout,
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: discoverAttempts},
+		Summary:     display.ClipBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
+	})
+	answer := workflow.ExecuteActivity(ctx, protocol.ActivityDiscover, c.idea.Source)
+	c.inbox.OnReady(answer, func(workflow.Future) {})
+	c.hearUntil(ctx, o, answer.IsReady)
+	if !answer.IsReady() {
+		return found, ctx.Err()
+	}
+	return found, answer.Get(ctx, &found)
+}
+
+// addMCPTools takes the Idea with the servers' tools in it as the one that counts, in this run and in those to come.
+func (c *core) addMCPTools(ctx workflow.Context, found ideafile.MCPPalette) error {
+	err := invalid(found.Problems)
+	if err != nil {
+		return err
+	}
+	for _, left := range found.Left {
+		workflow.GetLogger(ctx).Warn("a tool of an MCP server cannot be used", "tool", left)
+	}
+	idea, problems := ideafile.ReadIdea(found.With(c.idea.Source))
+	err = invalid(problems)
+	if err != nil {
+		return err
+	}
+	c.setIdea(idea)
+	c.start.Idea = found.With(c.start.Idea)
+	return nil
+}

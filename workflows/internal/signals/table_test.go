@@ -1,0 +1,127 @@
+package signals
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
+)
+
+// steeringKinds are the kinds of steering signals that package model knows: the values of its constants Steer….
+func steeringKinds(t *testing.T) (kinds []string) {
+	t.Helper()
+	err := filepath.WalkDir("../../../model", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || !strings.HasPrefix(spec.Names[0].Name, "Steer") || len(spec.Values) != 1 {
+				return true
+			}
+			if literal, ok := spec.Values[0].(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				kind, err := strconv.Unquote(literal.Value)
+				if err != nil {
+					t.Error(err)
+				}
+				kinds = append(kinds, kind)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kinds
+}
+
+func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
+	steering := steeringKinds(t)
+	if len(steering) < 4 || !slices.Contains(steering, loop.SteerPause) {
+		t.Fatalf("the model's steering signals were not found, only %q", steering)
+	}
+	want := append(slices.Clone(ideafile.Decisions()), steering...)
+	var got []string
+	for _, s := range table {
+		got = append(got, s.name)
+		if s.decides != slices.Contains(ideafile.Decisions(), s.name) {
+			t.Errorf("%s: decides is %v", s.name, s.decides)
+		}
+		if s.description == "" {
+			t.Errorf("%s has no description for the Temporal UI", s.name)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("the table handles %q, the model knows %q", got, want)
+	}
+}
+
+// payloads are valid, by kind. A kind without one fails the test below.
+var payloads = map[string]map[string]any{
+	ideafile.Approve: {"call": "1.1"},
+	ideafile.Reject:  {"call": "1.1", "reason": "no"},
+	ideafile.Amend:   {"call": "1.1", "params": map[string]any{}},
+	ideafile.Replace: {"call": "1.1", "with": map[string]any{"_tool": "t"}},
+	ideafile.Answer:  {"call": "1.1", "output": 1},
+	loop.SteerPause:  {},
+	loop.SteerResume: {},
+	loop.SteerRevise: {"context": []any{map[string]any{"type": "text", "text": "t"}}},
+	loop.SteerAdd:    {"context": []any{map[string]any{"type": "text", "text": "t", "_instance": "1"}}},
+}
+
+func TestEverySignalReachesAMethodOfItsOwnAndEveryMethodIsReached(t *testing.T) {
+	reached := map[string]string{} // the kind by the method
+	for _, s := range table {
+		p := &recorder{}
+		err := s.handle(p, nil, payloads[s.name])
+		if err != nil || len(p.called) != 1 {
+			t.Fatalf("%s calls %q, %v", s.name, p.called, err)
+		}
+		method := p.called[0]
+		if by, taken := reached[method]; taken && !s.decides {
+			t.Errorf("%s and %s both call %s", by, s.name, method)
+		}
+		reached[method] = s.name
+	}
+	if methods := reflect.TypeFor[Process]().NumMethod(); len(reached) != methods {
+		t.Errorf("%d of %d methods are reached: %v", len(reached), methods, reached)
+	}
+}
+
+// recorder is a Process that notes which method was called.
+type recorder struct{ called []string }
+
+func (r *recorder) note(method string) error {
+	r.called = append(r.called, method)
+	return nil
+}
+
+func (r *recorder) Decide(_ workflow.Context, kind string, _ map[string]any, d turn.Decision) error {
+	if d.Decision != kind {
+		r.called = append(r.called, "another decision")
+	}
+	return r.note("Decide")
+}
+func (r *recorder) Pause(workflow.Context, loop.Steering) error  { return r.note("Pause") }
+func (r *recorder) Resume(workflow.Context, loop.Steering) error { return r.note("Resume") }
+func (r *recorder) Revise(workflow.Context, loop.Steering) error { return r.note("Revise") }
+func (r *recorder) Add(workflow.Context, loop.Steering) error    { return r.note("Add") }
