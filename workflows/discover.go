@@ -143,17 +143,3 @@ func (p *process) takeEarly(ctx workflow.Context) error {
 	p.early = nil
 	return nil
 }
-
-// mcp is the tool that a Tool stands for, and its server; nothing where it is no MCP tool.
-func (i *instance) mcp(t *ideafile.Tool) (*ideafile.MCPTool, *ideafile.MCPServer) {
-	tool, ok := t.MCP()
-	if !ok {
-		return nil, nil
-	}
-	for _, s := range i.setup.Servers {
-		if s.Name == tool.Server {
-			return &tool, &s
-		}
-	}
-	return &tool, nil
-}

@@ -64,11 +64,8 @@ func (i *instance) input(r dataflow.Ready) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
 		Process: i.setup.Process, Token: i.own.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
 		Params: r.Params, Scopes: r.Scopes, Landing: i.run.ResultContract(r.Record), Output: r.Tool.Source["_output"],
+		Spec: r.Tool.RunSpec(r.Binding, i.setup.Servers),
 	}
-	if spec, ok := r.Tool.Activity.(map[string]any); ok {
-		in.HTTP = spec["http"]
-	}
-	in.MCP, in.Server = i.mcp(r.Tool)
 	if jsonval.HasHandle(r.Params) {
 		in.Form = r.Tool.Source
 	}

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/activities/mcptool/mcptest"
-	"processidea/activities/mcptool/npmtest"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/tools/mcptool/mcptest"
+	"processidea/tools/mcptool/npmtest"
 )
 
 const exampleDesk = "/tmp/process-idea-desk"
