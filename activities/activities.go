@@ -1,10 +1,7 @@
-// Package activities does what workflows may not: it speaks with the LLM, runs Tools, and writes to the store.
 package activities
 
 import (
 	"context"
-	"log/slog"
-	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -12,48 +9,45 @@ import (
 	"go.temporal.io/sdk/worker"
 	"golang.org/x/sync/semaphore"
 
-	"processidea/activities/httptool"
-	"processidea/activities/mcptool"
-	"processidea/activities/notify"
-	"processidea/activities/tools"
+	"processidea/llm"
+	"processidea/notify"
 	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/chain"
+	"processidea/tools"
+	"processidea/tools/mcptool"
+	"processidea/tools/runner"
 )
 
-// Activities holds what the activities of one worker share.
+// Activities is what the activities of one worker share.
 type Activities struct {
 	Store *blobs.Store
 	// Chains are those of the store; nil: Register makes them.
 	Chains *chain.Store
-	Tools  *tools.Registry
-	HTTP   *httptool.Client
-	// MCP holds the sessions with MCP servers; nil: Register makes one without any.
+	// Tools are the Go functions. Runners run Tools of every kind; that of model.KindGo is Tools.
+	Tools   *tools.Registry
+	Runners *runner.Registry
+	// MCP asks the MCP servers of an Idea what they offer.
 	MCP *mcptool.Hub
-	LLM LLM
+	// LLM is asked where an Idea is not scripted; nil: nobody is.
+	LLM *llm.Client
 	// Notices tells people what waits for them; nil: nobody does.
 	Notices *notify.Sender
 	// Client hands Calls on to instances.
 	Client client.Client
 	// MaxResult is the size in bytes over which a Tool's result is an error; 0 means 20 MB.
 	MaxResult int
-	// Turns are the Requests that may be under way at once; nil: any number.
-	Turns *semaphore.Weighted
-	// Heard is told what the LLM said; nil: nobody listens.
-	Heard Heard
+	// RequestSlots bounds the Requests that may be under way at once; nil: any number.
+	RequestSlots *semaphore.Weighted
+	// Recorder is told what the LLM said; nil: nobody is.
+	Recorder ReplyRecorder
 	// Observer is told what Requests and Calls came to; nil: nobody is.
 	Observer Observer
-	Log      *slog.Logger
-
-	maxSilence time.Duration // 0: a minute
-	pacing     sync.Once
-	pace       *pace
-	paceErr    error
 }
 
-// Heard takes all that the LLM said in one Request of a process, once its stream has ended. An empty finish reason means
-// that it broke off.
-type Heard func(process, content, finishReason, refusal string)
+// ReplyRecorder takes all that the LLM said in one Request of a process, once its stream has ended. An empty finish reason
+// means that it broke off.
+type ReplyRecorder func(process, content, finishReason, refusal string)
 
 const defaultMaxResult = 20 << 20
 
@@ -61,9 +55,6 @@ const defaultMaxResult = 20 << 20
 func (a *Activities) Register(r worker.ActivityRegistry) {
 	if a.Chains == nil {
 		a.Chains = chain.New(a.Store)
-	}
-	if a.MCP == nil { // one that may speak to no server
-		a.MCP = mcptool.New(mcptool.Options{})
 	}
 	for name, f := range map[string]any{
 		protocol.ActivityDiscover: a.Discover,
@@ -81,10 +72,10 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	}
 }
 
-const beat = time.Second
+const heartbeatInterval = time.Second
 
-// heartbeat tells the server that the worker lives, until stop is called: when it does not any more, the activity is
-// lost after the heartbeat timeout, however long it may take otherwise.
+// heartbeat reports until stop is called that the worker lives: an activity of a worker that was lost then ends after the
+// heartbeat timeout, however long it may take otherwise.
 func heartbeat(ctx context.Context) (stop func()) {
 	if activity.GetInfo(ctx).IsLocalActivity {
 		return func() {}
@@ -93,7 +84,7 @@ func heartbeat(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		t := time.NewTicker(beat)
+		t := time.NewTicker(heartbeatInterval)
 		defer t.Stop()
 		for {
 			select {

@@ -11,7 +11,7 @@ import (
 	"processidea/protocol"
 )
 
-// Burst runs the Tools of several pure Calls, as many at once as there are processors, each within its own time.
+// Burst runs several pure Calls, as many at once as there are processors, each with its own timeout.
 func (a *Activities) Burst(ctx context.Context, calls []protocol.BurstCall) ([]protocol.Executed, error) {
 	results := make([]protocol.Executed, len(calls))
 	var g errgroup.Group
@@ -25,7 +25,7 @@ func (a *Activities) Burst(ctx context.Context, calls []protocol.BurstCall) ([]p
 	return results, g.Wait()
 }
 
-// executeOne leaves a function behind that does not heed its time.
+// executeOne leaves a function running that does not react to the end of its context.
 func (a *Activities) executeOne(ctx context.Context, c protocol.BurstCall) protocol.Executed {
 	ctx, done := context.WithTimeout(ctx, c.Timeout)
 	defer done()

@@ -9,15 +9,16 @@ import (
 	"processidea/protocol"
 )
 
-// Deliver signals workflows, several at a time, and gives the ids of those that are not there.
+// Deliver signals workflows, several at a time, and returns the ids of those that do not exist or have ended.
 func (a *Activities) Deliver(ctx context.Context, list []protocol.Delivery) ([]string, error) {
 	missing := make([]bool, len(list))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(signalsAtOnce)
+	g.SetLimit(maxSignals)
 	for n, d := range list {
 		g.Go(func() error {
 			err := a.Client.SignalWorkflow(ctx, d.To, "", d.Signal, d.Payload)
-			if missing[n] = notFound(err); err != nil && !missing[n] {
+			missing[n] = notFound(err)
+			if err != nil && !missing[n] {
 				return fmt.Errorf("signal %s: %w", d.To, err)
 			}
 			return nil

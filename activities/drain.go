@@ -8,19 +8,19 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// unreported is what an activity ends with that was cut off by something other than its work: nothing. It did not fail;
-// its worker is lost to it, as one that was killed is, and the workflow decides, once the heartbeats that stop here are
-// missed. A failure would count as the tool's own, and say of an effect that may be there that it is not.
+// unreported turns an error that the worker's shutdown caused into activity.ErrResultPending, so that the server times the
+// attempt out, as it does for a worker that was killed, and the workflow decides what to do. A reported failure would count
+// as the Tool's own, and claim that an effect which may have happened did not.
 func unreported(ctx context.Context, err error) error {
-	if err != nil && cutOff(ctx) {
+	if err != nil && workerStopping(ctx) {
 		return activity.ErrResultPending
 	}
 	return err
 }
 
-// cutOff says whether an activity was cancelled though nobody asked for it: the worker has stopped and its time to drain
-// is over, or no heartbeat came through to the server, which the SDK takes for the activity's end.
-func cutOff(ctx context.Context) bool {
+// workerStopping reports whether the activity was cancelled without anybody asking for it: the worker has stopped and its time
+// to drain is over, or no heartbeat came through to the server, which the SDK takes for the activity's end.
+func workerStopping(ctx context.Context) bool {
 	if !errors.Is(ctx.Err(), context.Canceled) || activity.GetInfo(ctx).IsLocalActivity {
 		return false
 	}

@@ -2,24 +2,21 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/activities/httptool"
-	"processidea/activities/mcptool"
-	"processidea/activities/tools"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/protocol"
+	"processidea/tools/runner"
+	"processidea/tools/simulated"
 )
 
-// Execute runs one Call's Tool. Large values are put back before it and stored after it: workflows see their handles
-// alone.
+// Execute runs one Call's Tool. Large values are fetched from the store before it and put there after it: workflows see
+// their handles only.
 func (a *Activities) Execute(ctx context.Context, in protocol.ExecuteInput) (any, error) {
 	defer heartbeat(ctx)()
 	ctx, end := a.beginCall(ctx, in)
@@ -36,11 +33,11 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 	}
 	value, err := a.run(ctx, in, params, scopes)
 	if err != nil {
-		return nil, failure(err)
+		return nil, toolFailure(err)
 	}
 	branch, result, said, err := in.Landing.Take(value)
 	if err == nil {
-		err = a.check(in, branch, result)
+		err = a.checkResult(in, branch, result)
 	}
 	if err != nil {
 		return nil, final(ideafile.CodeBadOutput, err)
@@ -52,19 +49,21 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 	return in.Landing.Say(branch, result), nil
 }
 
-// keep puts what is large of a result into the store. Where it cannot, the tool has run all the same.
+// keep puts the large values of a result into the store. Where that fails, the Tool has had its effect all the same, and the
+// error says so.
 func (a *Activities) keep(ctx context.Context, value any) (any, error) {
-	light, err := patiently(ctx, func() (any, error) { return a.Store.Offload(ctx, value) })
+	light, err := retryStore(ctx, func() (any, error) { return a.Store.Offload(ctx, value) })
 	if err != nil {
-		return nil, temporal.NewApplicationErrorWithOptions(clip("the tool ran, and its result could not be kept: "+err.Error()),
+		return nil, temporal.NewApplicationErrorWithOptions(jsonval.Clip("the tool ran, and its result could not be kept: "+err.Error(), maxMessage),
 			ideafile.CodeUnknown, temporal.ApplicationErrorOptions{})
 	}
 	return light, nil
 }
 
-// restore gives parameters and scopes as the Tool sees them, and checks those that only now are whole.
+// restore returns parameters and scopes with the large values in them. Parameters that had any are checked now: workflows
+// could not.
 func (a *Activities) restore(ctx context.Context, in protocol.ExecuteInput) (params, scopes map[string]any, err error) {
-	whole, err := patiently(ctx, func() (any, error) {
+	whole, err := retryStore(ctx, func() (any, error) {
 		return a.Store.Restore(ctx, map[string]any{"params": in.Params, "scopes": in.Scopes})
 	})
 	if err != nil {
@@ -86,34 +85,24 @@ func (a *Activities) restore(ctx context.Context, in protocol.ExecuteInput) (par
 	return params, scopes, nil
 }
 
+// run runs the Tool, or makes its result up where it is simulated.
 func (a *Activities) run(ctx context.Context, in protocol.ExecuteInput, params, scopes map[string]any) (any, error) {
+	x, ok := a.Runners.Lookup(in.Binding.Kind)
 	if in.Binding.Simulated != nil {
-		return a.play(in)
+		x, ok = simulated.Runner{Functions: a.Tools, Output: in.Output, Contract: in.Landing}, true
 	}
-	key := protocol.IdempotencyKey(in.Process, in.Token, in.Call)
-	if in.Binding.Kind == ideafile.KindHTTP {
-		spec, err := httptool.ParseSpec(in.HTTP)
-		if err != nil {
-			return nil, tools.Final(err)
-		}
-		return a.HTTP.Do(ctx, spec, params, scopes, key)
-	}
-	if in.Binding.Kind == ideafile.KindMCP {
-		return a.callMCP(ctx, in, params, key)
-	}
-	tool, ok := a.Tools.Lookup(in.Binding.Name)
 	if !ok {
-		// Another worker may know it: this one may be older, or newer.
-		return nil, fmt.Errorf("this worker knows no tool %q", in.Binding.Name)
+		// Not final: another worker, of an older or a newer version, may know it.
+		return nil, a.Runners.Unknown(in.Binding.Kind)
 	}
-	return tool.Call(tools.WithCallInfo(ctx, tools.Info{
-		Process: in.Process, Instance: in.Token, CallID: in.Call, IdempotencyKey: key,
-		Attempt: int(activity.GetInfo(ctx).Attempt), Scopes: scopes,
-	}), params)
+	return x.Run(ctx, runner.Input{
+		Process: in.Process, Token: in.Token, Call: in.Call, Tool: in.Tool, Params: params, Scopes: scopes, Spec: in.Spec,
+		IdempotencyKey: protocol.IdempotencyKey(in.Process, in.Token, in.Call), Attempt: int(activity.GetInfo(ctx).Attempt),
+	})
 }
 
-// check says how a result does not fit: too large, not of the Tool's form, not of the State schema's.
-func (a *Activities) check(in protocol.ExecuteInput, branch int, value any) error {
+// checkResult returns how a result is unfit: too large, not as the Tool's `_output` says, or not as the State schema does.
+func (a *Activities) checkResult(in protocol.ExecuteInput, branch int, value any) error {
 	limit := a.MaxResult
 	if limit == 0 {
 		limit = defaultMaxResult
@@ -122,7 +111,7 @@ func (a *Activities) check(in protocol.ExecuteInput, branch int, value any) erro
 	if n := len(data); n > limit {
 		return fmt.Errorf("the result has %d bytes; the limit is %d", n, limit)
 	}
-	// What is kept must be readable again: no deeper, no larger numbers than Decode takes.
+	// It must be readable again: nested no deeper, and with no larger numbers, than Decode accepts.
 	if _, err := jsonval.Decode(data); err != nil {
 		return fmt.Errorf("the result cannot be kept: %w", err)
 	}
@@ -136,34 +125,4 @@ func (a *Activities) check(in protocol.ExecuteInput, branch int, value any) erro
 		}
 	}
 	return in.Landing.Check(branch, value)
-}
-
-func final(code string, err error) error {
-	return temporal.NewApplicationErrorWithOptions(err.Error(), code, temporal.ApplicationErrorOptions{NonRetryable: true})
-}
-
-// failure words a Tool's error for Temporal: whether to try again, and not before when.
-func failure(err error) error {
-	o := temporal.ApplicationErrorOptions{NonRetryable: tools.IsFinal(err)}
-	var h *httptool.Error
-	if errors.As(err, &h) {
-		o.NonRetryable = !h.Retry
-		o.NextRetryDelay = min(h.RetryAfter, time.Hour)
-	}
-	code := ideafile.CodeToolFailed
-	var m *mcptool.Error
-	if errors.As(err, &m) {
-		code = m.Code
-	}
-	return temporal.NewApplicationErrorWithOptions(clip(err.Error()), code, o)
-}
-
-// maxMessage keeps an error below the 4 KB at which Temporal cuts it.
-const maxMessage = 2000
-
-func clip(s string) string {
-	if r := []rune(s); len(r) > maxMessage {
-		return string(r[:maxMessage]) + "…"
-	}
-	return s
 }

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"go.temporal.io/sdk/activity"
-
-	"processidea/activities/httptool"
+	"processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/statelog"
 	"processidea/protocol"
+	"processidea/tools/httptool"
+	"processidea/tools/kinds"
 )
 
 // execute runs one Call of an HTTP tool as a worker does, against a server that answers as h says.
@@ -24,19 +24,13 @@ func execute(t *testing.T, h http.HandlerFunc, in protocol.ExecuteInput) (result
 	s := serve(t, h)
 	in.Process, in.Call, in.Tool, in.Binding = "refunds 7", "3.2@①", "pay", ideafile.Binding{Kind: ideafile.KindHTTP}
 	in.Token = "①"
-	in.HTTP = map[string]any{"url": s.URL + "/pay", "headers": map[string]any{"Authorization": "Bearer $env:PAY_TOKEN"}}
-	a := newWorker(t, LLM{})
-	a.HTTP = httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://")})
-	t.Cleanup(a.HTTP.Close)
-	env := newEnvironment()
-	env.SetDataConverter(protocol.DataConverter("inline"))
-	env.RegisterActivityWithOptions(a.Execute, activity.RegisterOptions{Name: protocol.ActivityExecute})
+	in.Spec = map[string]any{"url": s.URL + "/pay", "headers": map[string]any{"Authorization": "Bearer $env:PAY_TOKEN"}}
+	a := newWorker(t, llm.Config{})
+	client := httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://")})
+	t.Cleanup(client.Close)
+	a.Runners = kinds.New(kinds.Deps{HTTP: client})
 	t.Setenv("PAY_TOKEN", "t0p-secret")
-	value, err := env.ExecuteActivity(protocol.ActivityExecute, in)
-	if err == nil {
-		err = value.Get(&result)
-	}
-	return result, err
+	return executeIn(t, a, in)
 }
 
 func TestAnHTTPToolIsCalledWithItsKeyItsScopesAndItsSecret(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"processidea/store/chain"
 )
 
-// Gather reads what the parts of a process came to from their chains, and seals the process's own Idea over everybody's
-// State. An instance of a part that was ended before it sealed anything has none.
+// Gather reads the last States of the parts of a process from their chains, and seals the process's own Idea with all of
+// them. An instance that was ended before its part sealed anything has none.
 func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*protocol.Gathered, error) {
 	defer heartbeat(ctx)()
 	g := &protocol.Gathered{States: map[string]any{}}

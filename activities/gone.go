@@ -10,7 +10,7 @@ import (
 	"processidea/protocol"
 )
 
-// Gone says whether a process has ended, or another one has taken its id.
+// Gone reports whether a process has ended, or its id belongs to another one now.
 func (a *Activities) Gone(ctx context.Context, p protocol.ProcessRef) (bool, error) {
 	d, err := a.Client.DescribeWorkflowExecution(ctx, p.ID, "")
 	var none *serviceerror.NotFound
@@ -22,5 +22,5 @@ func (a *Activities) Gone(ctx context.Context, p protocol.ProcessRef) (bool, err
 	}
 	info := d.GetWorkflowExecutionInfo()
 	first := info.GetFirstRunId()
-	return info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING || first != "" && first != p.FirstRunID, nil
+	return info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING || (first != "" && first != p.FirstRunID), nil
 }

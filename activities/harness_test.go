@@ -1,10 +1,10 @@
 package activities
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -14,8 +14,10 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
+	"processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -37,7 +39,7 @@ func (e *ears) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error 
 	return nil
 }
 
-// calls counts the Calls that were handed on, and says whether the instance was told that no more come.
+// calls counts the Calls that were handed on, and reports whether the instance was told that no more come.
 func (e *ears) calls() (n int, last bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -54,14 +56,18 @@ const shoutIdea = `{"schema": {"tools": {"shout": {"type": "object", "properties
 const solutionText = `{"calls":[{"_tool":"shout","text":"hi","_outputPath":"loud"}],"output":null}`
 
 // newWorker is a worker's activities with an LLM behind a URL.
-func newWorker(t testing.TB, l LLM) *Activities {
+func newWorker(t testing.TB, config llm.Config) *Activities {
 	t.Helper()
+	asked, err := llm.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
 	store, err := blobs.Open(context.Background(), "mem://")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	return &Activities{Store: store, LLM: l, Client: &ears{}}
+	return &Activities{Store: store, LLM: asked, Client: &ears{}}
 }
 
 // makeRequest runs one Request as a worker does.
@@ -97,43 +103,46 @@ func requestIn(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironme
 	return &reply, nil
 }
 
-// server answers as h says, and remembers what it was asked.
-type server struct {
-	*httptest.Server
-	mu    sync.Mutex
-	asked []map[string]any
-}
+// server answers as h says.
+type server struct{ *httptest.Server }
 
 func serve(t testing.TB, h http.HandlerFunc) *server {
 	t.Helper()
-	s := &server{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		data, _ := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(data))
-		body := map[string]any{}
-		_ = json.Unmarshal(data, &body)
-		s.mu.Lock()
-		s.asked = append(s.asked, body)
-		s.mu.Unlock()
-		h(w, r)
-	}))
+	s := &server{httptest.NewServer(h)}
 	t.Cleanup(s.Close)
 	return s
 }
 
-func (s *server) llm() LLM { return LLM{BaseURL: s.URL + "/v1", Key: "k", Name: "any"} }
+func (s *server) llm() llm.Config { return llm.Config{BaseURL: s.URL + "/v1", Key: "k", Model: "any"} }
 
-// requests gives the bodies of what was asked so far.
-func (s *server) requests() []map[string]any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]map[string]any(nil), s.asked...)
+// streaming answers with a reply of this text.
+func streaming(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		quoted, _ := json.Marshal(text)
+		_, _ = fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\ndata: [DONE]\n\n", quoted)
+	}
 }
 
-// replying makes one Request of a server that answers as h says.
-func replying(t testing.TB, h http.HandlerFunc) (*turn.Reply, *ears, error) {
+// refused is the error that Temporal is told of.
+func refused(t *testing.T, err error) *temporal.ApplicationError {
 	t.Helper()
-	a := newWorker(t, serve(t, h).llm())
-	reply, err := makeRequest(t, a)
-	return reply, a.Client.(*ears), err
+	var app *temporal.ApplicationError
+	if !errors.As(err, &app) {
+		t.Fatalf("%v is no refusal", err)
+	}
+	return app
+}
+
+// executeIn runs one Call as a worker does.
+func executeIn(t testing.TB, a *Activities, in protocol.ExecuteInput) (result any, err error) {
+	t.Helper()
+	env := newEnvironment()
+	env.SetDataConverter(protocol.DataConverter("inline"))
+	env.RegisterActivityWithOptions(a.Execute, activity.RegisterOptions{Name: protocol.ActivityExecute})
+	value, err := env.ExecuteActivity(protocol.ActivityExecute, in)
+	if err == nil {
+		err = value.Get(&result)
+	}
+	return result, err
 }

@@ -8,18 +8,18 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"processidea/activities/notify"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
+	"processidea/notify"
 )
 
-// Notify tells people what has changed for them. A worker that knows nobody to tell tells nobody.
+// Notify tells people what has changed for them; nobody, if the worker knows no address.
 func (a *Activities) Notify(ctx context.Context, n turn.Notices) error {
 	if a.Notices == nil {
 		return nil
 	}
 	info := activity.GetInfo(ctx)
-	// The same on every attempt: whoever gets it twice can tell.
+	// The id is the same on every attempt, so that a receiver can drop what it gets twice.
 	sum := sha256.Sum256([]byte(info.WorkflowExecution.ID + "/" + info.WorkflowExecution.RunID + "/" + info.ActivityID))
 	err := a.Notices.Send(ctx, "msg_"+hex.EncodeToString(sum[:16]), n)
 	var failed *notify.Error

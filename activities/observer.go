@@ -8,15 +8,16 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
 
-// Observer is told what Requests and Calls came to, for metrics and traces. It is given no prompt, no parameter, no result
-// and no error's text.
+// Observer is told what became of Requests and Calls, for metrics and traces. It is given no prompt, no parameter, no result
+// and no error text.
 type Observer interface {
-	// Request is told of a Request, or of an attempt at one, when it is over.
+	// Request is told of an attempt at a Request when it is over.
 	Request(RequestSeen)
 	// Call is told when a Call begins. The Tool is given the context that it returns, and end is called when it is over,
 	// with its outcome: OutcomeDone, OutcomeCutOff, or the code of what went wrong.
@@ -25,27 +26,27 @@ type Observer interface {
 
 // Outcomes beside the codes of faults (model.CodeToolFailed, model.CodeTruncated, …).
 const (
-	OutcomeWhole  = "whole"   // of a Request: the solution came to its end
+	OutcomeWhole  = "whole"   // of a Request: the solution is complete
 	OutcomeDone   = "done"    // of a Call
 	OutcomeCutOff = "cut_off" // of either: the worker stopped
 )
 
-// RequestSeen is what there is to be seen of a Request.
+// RequestSeen is what an Observer is told of one attempt at a Request.
 type RequestSeen struct {
 	Process         string
 	Number, Attempt int // both from 1
-	Instances       int // that it covered
+	Instances       int // how many it covered
 	LLM             string
 	Server          string        // host, or host:port; empty where none answered
-	Began, Ended    time.Time     // from its turn on
+	Began, Ended    time.Time     // without the time that it waited for a slot
 	FirstByte       time.Time     // zero where none came
-	Waited          time.Duration // for its turn, before it began
+	Waited          time.Duration // for a slot, before it began
 	Usage           turn.Usage
 	Finish          string // the LLM's finish reason; empty where the stream broke off
 	Outcome         string // OutcomeWhole, OutcomeCutOff, or the code of what went wrong
 }
 
-// CallSeen is what there is to be seen of a Call when it begins. Several attempts at one Call are seen each by itself.
+// CallSeen is what an Observer is told of one attempt at a Call when it begins.
 type CallSeen struct {
 	Process, Instance, Call, Tool string
 	Kind                          ideafile.Kind
@@ -76,12 +77,9 @@ func (a *Activities) endRequest(seen *RequestSeen, reply *turn.Reply, err error)
 	a.Observer.Request(*seen)
 }
 
-// note takes from a Request under way what the observer may know.
-func (s *RequestSeen) note(r *request) {
-	s.LLM, s.Usage, s.Finish = r.chat.params.Model, r.reply.Usage, r.finish
-	if a := r.chat.answer; a != nil && a.Request != nil {
-		s.Server = a.Request.URL.Host
-	}
+// describe takes from the LLM's reply what the observer may know.
+func (s *RequestSeen) describe(r *llm.Reply) {
+	s.LLM, s.Server, s.FirstByte, s.Usage, s.Finish = r.Model, r.Server, r.FirstByte, r.Usage, r.Finish
 }
 
 func outcome(err error, good string) string {

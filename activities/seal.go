@@ -13,7 +13,7 @@ import (
 	"processidea/store/chain"
 )
 
-// codeTaken is the type of the error of an Idea whose place another one holds for good.
+// codeTaken is the error type of an Idea whose place is held by another one for good.
 const codeTaken = "idea_taken"
 
 // Seal puts one Idea on a process's chain. Doing it again changes nothing.
@@ -24,7 +24,7 @@ func (a *Activities) Seal(ctx context.Context, in protocol.SealInput) (*protocol
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
 	})
 	if errors.Is(err, chain.ErrTaken) {
-		// A chain of a former process of this id: trying again changes nothing.
+		// The chain is that of a former process of this id: trying again changes nothing.
 		return nil, temporal.NewNonRetryableApplicationError(err.Error(), codeTaken, err)
 	}
 	if err != nil {
@@ -33,8 +33,8 @@ func (a *Activities) Seal(ctx context.Context, in protocol.SealInput) (*protocol
 	return &sealed, nil
 }
 
-// sealMeta is the meta of the file that the process started from, with the Request that the Idea was sealed by. That of
-// the file itself, where it is an Idea of another process, says nothing of this one.
+// sealMeta is the meta of the Idea that the process started from, with the number of the Request that this Idea was sealed
+// by. That number is never taken over from an Idea of another process.
 func sealMeta(meta any, request int) map[string]any {
 	m, _ := meta.(map[string]any)
 	out := make(map[string]any, len(m)+1)

@@ -17,12 +17,12 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 
-	"processidea/activities"
-	"processidea/activities/httptool"
 	"processidea/bench/internal/script"
 	"processidea/devserver"
+	"processidea/llm"
 	"processidea/rehearsal"
 	"processidea/store/blobs"
+	"processidea/tools/httptool"
 	"processidea/worker/engine"
 )
 
@@ -66,7 +66,7 @@ func newBed(ctx context.Context) (*bed, error) {
 	b.tool = httptest.NewServer(http.HandlerFunc(b.onTool))
 	b.llm = httptest.NewServer(http.HandlerFunc(b.onLLM))
 	b.worker, err = engine.NewWorker(b.client, engine.Parts{
-		Store: b.store, Tools: newTools(), LLM: activities.LLM{BaseURL: b.llm.URL + "/v1"},
+		Store: b.store, Tools: newTools(), LLM: llm.Config{BaseURL: b.llm.URL + "/v1"},
 		HTTP:   httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.tool.URL, "http://"), LookupEnv: os.LookupEnv}),
 		Limits: engine.Alone,
 	})

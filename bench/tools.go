@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"processidea/activities/tools"
 	"processidea/bench/internal/script"
+	"processidea/tools"
 )
 
 // in is what every tool of the bench takes.

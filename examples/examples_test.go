@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"processidea/activities"
-	"processidea/activities/tools"
 	"processidea/model/check"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/rehearsal"
+	"processidea/tools"
+	"processidea/tools/builtin"
+	"processidea/tools/kinds"
 )
 
 // every lists the examples: each folder with an Idea in it.
@@ -116,7 +118,7 @@ func parsed(t *testing.T, name string, replace ...string) (*ideafile.Idea, []reh
 
 func builtins() *tools.Registry {
 	r := tools.NewRegistry()
-	tools.Builtins(r, nil)
+	builtin.Register(r, nil)
 	return r
 }
 
@@ -126,7 +128,8 @@ func TestEveryExampleIsSoundAndItsToolsCanBeBound(t *testing.T) {
 			t.Errorf("%s: %v", name, problems)
 		}
 		idea, _ := parsed(t, name)
-		r := activities.Bind(idea, builtins())
+		known := builtins()
+		r := activities.Bind(idea, known, kinds.New(kinds.Deps{Tools: known}))
 		if len(r.Problems) > 0 {
 			t.Errorf("%s: %v", name, r.Problems)
 		}

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"processidea/activities"
-	"processidea/activities/httptool"
-	"processidea/activities/tools"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -20,6 +18,9 @@ import (
 	"processidea/model/prompt"
 	"processidea/model/turn"
 	"processidea/rehearsal"
+	"processidea/tools"
+	"processidea/tools/httptool"
+	"processidea/tools/kinds"
 )
 
 // play runs an example in memory: the decisions of the engine, the scripted LLM and the real tools, without Temporal.
@@ -48,7 +49,7 @@ func start(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, allow s
 	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: builtins(), runs: map[string]*dataflow.Instance{},
 		told: map[string]ideafile.Status{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
 	t.Cleanup(p.http.Close)
-	p.bindings = activities.Bind(idea, p.tools).Bindings
+	p.bindings = activities.Bind(idea, p.tools, kinds.New(kinds.Deps{Tools: p.tools})).Bindings
 	p.mind = loop.New(idea, "play", p.bindings, p.started)
 	for _, token := range idea.Tokens() {
 		p.runs[token] = dataflow.New(ideafile.Palette{Tools: idea.Tools, Bindings: p.bindings}, own(idea, token), token)

@@ -17,11 +17,8 @@ type ExecuteInput struct {
 	Binding ideafile.Binding `json:"binding"`
 	Params  map[string]any   `json:"params"`
 	Scopes  map[string]any   `json:"scopes,omitempty"`
-	// HTTP is the request of an HTTP tool.
-	HTTP any `json:"http,omitempty"`
-	// MCP is the server's tool that an MCP tool stands for, and Server what the Idea says of that server.
-	MCP    *ideafile.MCPTool   `json:"mcp,omitempty"`
-	Server *ideafile.MCPServer `json:"server,omitempty"`
+	// Spec is what the runner of the Binding's kind is told of the Tool, as ideafile.Tool.RunSpec returns it.
+	Spec any `json:"spec,omitempty"`
 	// Form is the Tool's parameter schema, given if Params hold large values that only the activity sees whole.
 	Form any `json:"form,omitempty"`
 	// Output and Landing are what the result must fit.

@@ -12,28 +12,28 @@ import (
 // Handler answers Chat Completions requests, at /v1/chat/completions, from replies.
 type Handler struct {
 	options
-	replies []Reply
-	byTurn  []Reply // those without When
-	arrived atomic.Int64
-	log     seenLog
+	replies  []Reply
+	byNumber []Reply // those without When
+	arrived  atomic.Int64
+	log      requestLog
 }
 
-// NewHandler returns the bare handler, to be served by whatever server. A reply with a
-// Cut ends in a panic with http.ErrAbortHandler, as that is how a handler hangs up.
+// NewHandler returns the bare handler, for any server. A reply with a Cut ends in a panic with http.ErrAbortHandler, which
+// is how a handler hangs up.
 func NewHandler(replies []Reply, opts ...Option) *Handler {
 	h := &Handler{options: newOptions(opts), replies: replies}
 	for _, r := range replies {
 		if r.When == "" {
-			h.byTurn = append(h.byTurn, r)
+			h.byNumber = append(h.byNumber, r)
 		}
 	}
 	return h
 }
 
 // Requests returns what has been asked so far, in order of arrival.
-func (h *Handler) Requests() []Seen { return h.log.copy() }
+func (h *Handler) Requests() []LoggedRequest { return h.log.copy() }
 
-// ServeHTTP answers one request, as the reply says that is meant for it.
+// ServeHTTP answers one request as the reply that is meant for it says.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := time.Now()
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/chat/completions" {
@@ -41,12 +41,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	asked, err := readRequest(w, r)
-	defer asked.forget()
-	turn := 0
+	defer asked.release()
+	number := 0
 	if err == nil {
-		turn, err = h.turn(r.Header)
+		number, err = h.requestNumber(r.Header)
 	}
-	seen := &Seen{Request: turn, Header: r.Header, LLM: asked.llm, Stream: asked.stream, Arrived: started}
+	seen := &LoggedRequest{Request: number, Header: r.Header, LLM: asked.llm, Stream: asked.stream, Arrived: started}
 	if !h.noLog {
 		seen.Body, seen.Messages = asked.copied()
 		h.log.add(seen)
@@ -60,53 +60,52 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.log.ended(seen, end)
 	if h.onEnd != nil {
-		h.onEnd(turn, end)
+		h.onEnd(number, end)
 	}
 	if end == Cut && !(h.cleanCut && asked.stream) {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// turn is the number of the Request: as the caller says, else in order of arrival among
-// those that do not say.
-func (h *Handler) turn(header http.Header) (int, error) {
-	turn, err := toldTurn(header)
-	if turn == 0 && err == nil {
-		turn = int(h.arrived.Add(1))
+// requestNumber is the number of the Request: as the caller gives it, else in order of arrival among those without.
+func (h *Handler) requestNumber(header http.Header) (int, error) {
+	number, err := givenNumber(header)
+	if number == 0 && err == nil {
+		number = int(h.arrived.Add(1))
 	}
-	return turn, err
+	return number, err
 }
 
-// choose finds the line that answers: the first whose When the prompt holds, else by turn.
-func (h *Handler) choose(turn int, prompt func() string) (Reply, bool) {
+// choose finds the line that answers: the first whose When the prompt contains, else by number.
+func (h *Handler) choose(number int, prompt func() string) (Reply, bool) {
 	for _, r := range h.replies {
 		if r.When != "" && strings.Contains(prompt(), r.When) {
 			return r, true
 		}
 	}
-	if turn > len(h.byTurn) {
+	if number > len(h.byNumber) {
 		return Reply{}, false
 	}
-	return h.byTurn[turn-1], true
+	return h.byNumber[number-1], true
 }
 
 // answer sends the reply for one readable request.
-func (h *Handler) answer(w http.ResponseWriter, r *http.Request, asked request, seen *Seen) End {
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, asked request, seen *LoggedRequest) End {
 	reply, found := h.choose(seen.Request, sync.OnceValue(asked.prompt))
 	if !found {
 		refuse(w, http.StatusBadRequest, "no_reply",
-			fmt.Sprintf("rehearsal: no reply for request %d: the file has %d", seen.Request, len(h.byTurn)))
+			fmt.Sprintf("rehearsal: no reply for request %d: the file has %d", seen.Request, len(h.byNumber)))
 		return Refused
 	}
-	s := speech{options: h.options, reply: reply, turn: seen.Request, started: seen.Arrived,
-		said: func(sent int) { h.log.said(seen, sent) }}
+	s := timedReply{options: h.options, reply: reply, number: seen.Request, started: seen.Arrived,
+		logged: func(sent int) { h.log.sent(seen, sent) }}
 	if reply.Status != 0 {
 		return s.refuse(r.Context(), w)
 	}
 	head := completion{ID: fmt.Sprintf("chatcmpl-rehearsal-%d", seen.Request), Created: seen.Arrived.Unix(), LLM: asked.llm}
-	s.mouth = &collected{w: w, head: head}
+	s.writer = &jsonWriter{w: w, head: head}
 	if asked.stream {
-		s.mouth = &streamed{w: w, head: head, usage: asked.usage}
+		s.writer = &sseWriter{w: w, head: head, usage: asked.usage}
 	}
 	return s.run(r.Context(), asked.chars())
 }

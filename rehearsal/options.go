@@ -45,7 +45,7 @@ func CleanCut() Option {
 	return func(o *options) { o.cleanCut = true }
 }
 
-// WithoutLog keeps no Seen, for a server that lives long.
+// WithoutLog keeps no LoggedRequest, for a server that lives long.
 func WithoutLog() Option {
 	return func(o *options) { o.noLog = true }
 }
@@ -58,5 +58,5 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// hooked tells whether somebody counts on each chunk being out at once.
+// hooked reports whether a hook relies on each chunk being sent at once.
 func (o options) hooked() bool { return o.onChunk != nil || o.gate != nil }

@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// slowMouth tells each piece, and takes its time to send it.
-type slowMouth struct {
+// slowWriter tells each piece, and takes its time to send it.
+type slowWriter struct {
 	note func(string)
 	take func(text string) time.Duration
 }
 
-func (m slowMouth) say(p piece) error {
+func (m slowWriter) write(p piece) error {
 	m.note(p.text)
 	<-time.After(m.take(p.text))
 	return nil
 }
 
-func (m slowMouth) flush() error { return nil }
+func (m slowWriter) flush() error { return nil }
 
-func (m slowMouth) finish(reason string, used usage) error {
+func (m slowWriter) finish(reason string, used usage) error {
 	m.note(fmt.Sprintf("%s after %d tokens", reason, used.Completion))
 	return nil
 }
@@ -45,8 +45,8 @@ func told(t *testing.T, line string, bells int, take func(string) time.Duration,
 		for i := range bells {
 			time.AfterFunc(time.Duration(5+10*i)*time.Millisecond, func() { note("|") })
 		}
-		s := speech{options: newOptions(opts), reply: parse(t, line)[0], started: started,
-			mouth: slowMouth{note, take}, said: func(int) {}}
+		s := timedReply{options: newOptions(opts), reply: parse(t, line)[0], started: started,
+			writer: slowWriter{note, take}, logged: func(int) {}}
 		if end := s.run(context.Background(), 0); end != Whole {
 			t.Errorf("ended %q", end)
 		}

@@ -47,7 +47,7 @@ var readers = map[string]func(*Reply, json.RawMessage) error{
 
 func parseLine(line []byte) (Reply, []error) {
 	reply := Reply{FinishReason: "stop"}
-	fields, err := object(line)
+	fields, err := splitObject(line)
 	if err != nil {
 		return reply, []error{err}
 	}
@@ -70,8 +70,8 @@ func parseLine(line []byte) (Reply, []error) {
 	return reply, append(wrong, clashes(given)...)
 }
 
-// clashes finds keys that mean nothing beside each other: a line that is silently
-// half ignored would rehearse something else than it says.
+// clashes finds keys that mean nothing beside each other: a line of which half is ignored would play something else than
+// it says.
 func clashes(given map[string]bool) []error {
 	var wrong []error
 	if given["solution"] && given["raw"] {

@@ -52,7 +52,7 @@ func send(w http.ResponseWriter, status int, body []byte) {
 }
 
 // refuse answers with the reply's error, as late as its first token would come.
-func (s speech) refuse(ctx context.Context, w http.ResponseWriter) End {
+func (s timedReply) refuse(ctx context.Context, w http.ResponseWriter) End {
 	if s.await(ctx, 0, s.reply.due(s.started, 0)) != nil {
 		return ClientGone
 	}

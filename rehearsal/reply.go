@@ -1,5 +1,3 @@
-// Package rehearsal is a scripted LLM: a Chat Completions server on loopback that
-// answers from a replies file, with real token timing, and a recorder of such files.
 package rehearsal
 
 import (
@@ -15,7 +13,7 @@ const tokenChars = 4
 
 // Reply is one line of a replies file. The zero value says nothing, at once, and stops.
 type Reply struct {
-	When         string        // the line answers every Request whose prompt holds this; empty: by turn
+	When         string        // the line answers every Request whose prompt holds this; empty: by number
 	Content      string        // what is said; with a Status, the message of the error
 	Refusal      string        // said before Content, as a refusal
 	FinishReason string        // empty means "stop"
@@ -42,7 +40,7 @@ func (r Reply) Line() []byte {
 	return line
 }
 
-// plain tells whether the reply may be written as a solution and still be said alike.
+// plain reports whether the reply may be written as a solution and still be sent in the same bytes.
 func (r Reply) plain() bool {
 	if r.Status != 0 || r.Refusal != "" || r.Cut != nil || r.finish() != "stop" {
 		return false
@@ -51,8 +49,8 @@ func (r Reply) plain() bool {
 	return err == nil && said == r.Content
 }
 
-// line encodes the reply around what it says, and tells whether Parse would take it:
-// a solution can be so deep that it stands alone but not inside a line.
+// line encodes the reply around its text, and reports whether Parse would take it: a solution can be nested so deep that
+// it is valid alone but not inside a line.
 func (r Reply) line(solution json.RawMessage, raw *string) ([]byte, bool) {
 	form := struct {
 		When         string          `json:"when,omitempty"`

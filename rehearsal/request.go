@@ -25,10 +25,10 @@ type Message struct {
 	Content string
 }
 
-// request is what the scripted LLM reads of a Chat Completions request. Its body and the texts of its messages are there
-// until it is forgotten.
+// request is what the scripted LLM reads of a Chat Completions request. Its body and the texts of its messages lie in a
+// buffer, which is another request's once it is released.
 type request struct {
-	memory   *memory
+	buffer   *buffer
 	llm      string
 	messages []message
 	stream   bool
@@ -41,25 +41,25 @@ type message struct {
 	texts [][]byte
 }
 
-// memory is what a request was read into, to be used again for another.
-type memory struct {
+// buffer is what a request was read into.
+type buffer struct {
 	body   bytes.Buffer
 	parser fastjson.Parser
 }
 
-var memories = sync.Pool{New: func() any { return new(memory) }}
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
-// readRequest takes a prompt of a megabyte apart in a tenth of the time of encoding/json, and copies nothing: who measures
-// against the scripted LLM measures little of it.
+// readRequest takes a prompt of a megabyte apart in a tenth of the time of encoding/json, and copies nothing, so that
+// measurements against the scripted LLM measure little of it.
 func readRequest(w http.ResponseWriter, r *http.Request) (request, error) {
-	asked := request{memory: memories.Get().(*memory)}
-	body := &asked.memory.body
+	asked := request{buffer: buffers.Get().(*buffer)}
+	body := &asked.buffer.body
 	body.Reset()
 	body.Grow(int(min(max(r.ContentLength, 0), maxBody)) + bytes.MinRead)
 	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
 		return asked, fmt.Errorf("rehearsal: read request: %w", err)
 	}
-	form, err := asked.memory.parser.ParseBytes(body.Bytes())
+	form, err := asked.buffer.parser.ParseBytes(body.Bytes())
 	if err != nil {
 		return asked, fmt.Errorf("rehearsal: read request: %w", err)
 	}
@@ -79,15 +79,15 @@ func readRequest(w http.ResponseWriter, r *http.Request) (request, error) {
 	return asked, nil
 }
 
-// forget gives the request's memory to another.
-func (r request) forget() { memories.Put(r.memory) }
+// release gives the request's buffer to another one.
+func (r request) release() { buffers.Put(r.buffer) }
 
-// copied gives the request's body and messages for good.
+// copied returns copies of the body and the messages, which stay valid after release.
 func (r request) copied() (body []byte, messages []Message) {
 	for _, m := range r.messages {
 		messages = append(messages, Message{m.role, string(bytes.Join(m.texts, nil))})
 	}
-	return bytes.Clone(r.memory.body.Bytes()), messages
+	return bytes.Clone(r.buffer.body.Bytes()), messages
 }
 
 // prompt is what `when` looks into: all that the messages say.
@@ -135,15 +135,15 @@ func textsOf(v *fastjson.Value) ([][]byte, error) {
 // textOf is empty for what is no text.
 func textOf(v *fastjson.Value) string { return string(v.GetStringBytes()) }
 
-// toldTurn reads the number of a Request from its header; 0 means that none is told.
-func toldTurn(header http.Header) (int, error) {
-	told := header.Get(TurnHeader)
-	if told == "" {
+// givenNumber reads the number of a Request from its header; 0 means that none is given.
+func givenNumber(header http.Header) (int, error) {
+	given := header.Get(TurnHeader)
+	if given == "" {
 		return 0, nil
 	}
-	turn, err := strconv.Atoi(told)
-	if err != nil || turn < 1 {
-		return 0, fmt.Errorf("rehearsal: read turn: header %s: %q is not a number from 1 on", TurnHeader, told)
+	number, err := strconv.Atoi(given)
+	if err != nil || number < 1 {
+		return 0, fmt.Errorf("rehearsal: read number: header %s: %q is not a number from 1 on", TurnHeader, given)
 	}
-	return turn, nil
+	return number, nil
 }

@@ -47,7 +47,7 @@ func (s *Server) count(_ net.Conn, state http.ConnState) {
 func (s *Server) URL() string { return "http://" + s.address + "/v1" }
 
 // Requests returns what has been asked so far, in order of arrival.
-func (s *Server) Requests() []Seen { return s.handler.Requests() }
+func (s *Server) Requests() []LoggedRequest { return s.handler.Requests() }
 
 // Close hangs up on every client and returns when nothing is running any more. It may
 // be called twice.

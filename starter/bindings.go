@@ -2,12 +2,13 @@ package main
 
 import (
 	"processidea/activities"
-	"processidea/activities/tools"
 	"processidea/model/check"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/protocol"
+	"processidea/tools"
+	"processidea/tools/kinds"
 	"processidea/worker/engine"
 )
 
@@ -47,7 +48,7 @@ func (b bindings) mend(idea *ideafile.Idea, at string) string {
 }
 
 func (b bindings) bind(idea *ideafile.Idea) *protocol.PrepareResult {
-	bound := activities.Bind(idea, b.registry)
+	bound := activities.Bind(idea, b.registry, kinds.New(kinds.Deps{Tools: b.registry}))
 	// A Tool that is known elsewhere, or that is complained of already, is taken for a Go function.
 	for _, t := range idea.Tools {
 		if _, ok := bound.Bindings[t.Name]; !ok {

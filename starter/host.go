@@ -11,9 +11,9 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"processidea/activities"
-	"processidea/activities/httptool"
-	"processidea/activities/mcptool"
 	"processidea/devserver"
+	"processidea/tools/httptool"
+	"processidea/tools/mcptool"
 	"processidea/worker/codecserver"
 	"processidea/worker/engine"
 )
@@ -23,7 +23,7 @@ type hosting struct {
 	port, uiPort int  // 0: a free one; a negative UI port: no UI
 	worker       bool // with a worker
 	apart        bool // the worker reaches nothing but the LLM
-	heard        activities.Heard
+	heard        activities.ReplyRecorder
 }
 
 // host runs the embedded server, and a worker if it is wanted, in this program until the session is closed. unlock lets
@@ -60,7 +60,7 @@ func (s *session) serve(ctx context.Context, h hosting) error {
 	if err := s.open(ctx, o, s.store, log); err != nil {
 		return err
 	}
-	parts := engine.Parts{Store: s.values, Log: log, Heard: h.heard, StopTimeout: drain, Limits: engine.Alone}
+	parts := engine.Parts{Store: s.values, Log: log, Recorder: h.heard, StopTimeout: drain, Limits: engine.Alone}
 	if h.apart {
 		parts.HTTP, parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
 	}

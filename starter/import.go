@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/activities/httptool"
-	"processidea/activities/httptool/openapi"
+	"processidea/tools/httptool"
+	"processidea/tools/httptool/openapi"
 )
 
 func (a *app) importVerb() *cobra.Command {

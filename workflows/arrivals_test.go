@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"processidea/activities/tools"
 	"processidea/model/ideafile"
+	"processidea/tools"
 )
 
 // dozing is a pure Tool that is in the middle of a Call until it is woken; each test has a doze of its own.

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"processidea/activities"
-	"processidea/activities/httptool"
+	llmclient "processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/rehearsal"
+	"processidea/tools/httptool"
 	"processidea/worker/engine"
 	"processidea/worker/workertest"
 )
@@ -144,7 +144,7 @@ func TestAWorkerThatIsStoppedUnderAHundredCallsFailsNoneOfThem(t *testing.T) {
 func (c *crash) inside() (stop func()) {
 	c.t.Helper()
 	w, err := engine.NewWorker(c.client, engine.Parts{
-		Store: store, LLM: activities.LLM{BaseURL: llmURL + "/v1"}, StopTimeout: time.Second,
+		Store: store, LLM: llmclient.Config{BaseURL: llmURL + "/v1"}, StopTimeout: time.Second,
 		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), LookupEnv: os.LookupEnv}),
 	})
 	if err == nil {

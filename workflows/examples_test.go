@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"processidea/activities/mcptool/mcptest"
-	"processidea/activities/mcptool/npmtest"
 	"processidea/examples/diamond/shop"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/tools/mcptool/mcptest"
+	"processidea/tools/mcptool/npmtest"
 	"processidea/worker/engine"
 )
 

@@ -21,19 +21,20 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 
-	"processidea/activities"
-	"processidea/activities/httptool"
-	"processidea/activities/mcptool"
-	"processidea/activities/mcptool/mcptest"
-	"processidea/activities/tools"
 	"processidea/devserver"
 	"processidea/devserver/devtest"
+	llmclient "processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/store/blobs"
+	"processidea/tools"
+	"processidea/tools/builtin"
+	"processidea/tools/httptool"
+	"processidea/tools/mcptool"
+	"processidea/tools/mcptool/mcptest"
 	"processidea/worker/engine"
 )
 
@@ -97,12 +98,12 @@ func startWorker() (worker.Worker, error) {
 	llmURL = httptest.NewServer(llm).URL
 	toolbox.server = httptest.NewServer(toolbox)
 	registry := tools.NewRegistry()
-	tools.Builtins(registry, nil)
+	builtin.Register(registry, nil)
 	registerTestTools(registry)
 	registerDoze(registry)
 	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), LookupEnv: os.LookupEnv})
 	w, err := engine.NewWorker(temporalClient, engine.Parts{
-		Store: store, Tools: registry, LLM: activities.LLM{BaseURL: llmURL + "/v1"}, HTTP: reached,
+		Store: store, Tools: registry, LLM: llmclient.Config{BaseURL: llmURL + "/v1"}, HTTP: reached,
 		MCP: mcptool.New(mcptool.Options{Commands: "node *; " + os.Args[0] + " " + mcptest.Argument + " *", HTTP: reached}),
 	})
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"processidea/activities/mcptool/mcptest"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/tools/mcptool/mcptest"
 )
 
 // mcpServer is an MCP server of the test, over HTTP, that can be taken away and replaced.

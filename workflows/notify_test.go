@@ -9,9 +9,9 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 
-	"processidea/activities/notify"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
+	"processidea/notify"
 	"processidea/protocol"
 )
 

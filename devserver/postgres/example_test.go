@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/activities/mcptool/npmtest"
 	"processidea/examples/diamond/shop"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/protocol"
+	"processidea/tools/mcptool/npmtest"
 )
 
 var examplesDir = filepath.Join(root, "examples")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"processidea/activities/tools"
+	"processidea/tools"
 )
 
 // store is what the tools work on: a shop's stock. Yours is a database.

@@ -32,6 +32,13 @@ type MCPTool struct {
 	Digest string `json:"digest,omitempty"`
 }
 
+// MCPSpec is what the runner of MCP tools is told of a Tool.
+type MCPSpec struct {
+	// Server is what the Idea says of the tool's server; nil: nothing.
+	Server *MCPServer `json:"server,omitempty"`
+	Tool   MCPTool    `json:"tool"`
+}
+
 // maxServerName bounds a server's name: it begins the names of its Tools.
 const maxServerName = 32
 
@@ -136,10 +143,22 @@ func (t *Tool) MCP() (m MCPTool, ok bool) {
 	return m, true
 }
 
-func readMCPTool(spec map[string]any, path string, given bool, ps *diag.Problems) {
-	if !given {
-		return
+// mcpSpec is nil where the Tool is none of a server.
+func (t *Tool) mcpSpec(servers []MCPServer) any {
+	tool, ok := t.MCP()
+	if !ok {
+		return nil
 	}
+	for _, s := range servers {
+		if s.Name == tool.Server {
+			return MCPSpec{Server: &s, Tool: tool}
+		}
+	}
+	return MCPSpec{Tool: tool}
+}
+
+func readMCPTool(written any, path string, ps *diag.Problems) {
+	spec, _ := written.(map[string]any)
 	for _, k := range jsonval.SortedKeys(spec) {
 		s, ok := spec[k].(string)
 		switch {

@@ -43,9 +43,10 @@ func TestWhatIsNoServerIsRefusedWithItsPlace(t *testing.T) {
 		`{"config": {"mcp": {"a": {"command": ["x"], "env": {"N": 1}}}}}`:                 `$.config.mcp.a.env: want an object of texts`,
 		`{"config": {"mcp": {"a": {"url": "x", "approval": false}}}}`:                     `$.config.mcp.a.approval: unknown key "approval"`,
 		`{"schema": {"tools": {"t": {"_activity": {"mcp": {"server": "b"}}}}}}`:           `$.schema.tools.t._activity.mcp.server: config.mcp names no server "b"`,
+		`{"schema": {"tools": {"t": {"_activity": {"mcp": "b"}}}}}`:                       `$.schema.tools.t._activity.mcp: want {"server"`,
 		`{"schema": {"tools": {"t": {"_activity": {"mcp": {}}}}}}`:                        `$.schema.tools.t._activity.mcp: want {"server"`,
 		`{"schema": {"tools": {"t": {"_activity": {"mcp": {"server": "b", "x": "y"}}}}}}`: `unknown key "x"; mcp has server, tool and digest`,
-		`{"schema": {"tools": {"t": {"_activity": {"mcp": {}, "http": {}}}}}}`:            `want a name, {"http": {…}} or {"mcp": {…}}`,
+		`{"schema": {"tools": {"t": {"_activity": {"mcp": {}, "http": {}}}}}}`:            `want a name, or one kind of tool with its settings`,
 	} {
 		_, ps := ideafile.ParseIdea([]byte(file))
 		if !strings.Contains(ps.Error(), want) {

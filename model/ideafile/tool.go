@@ -28,7 +28,7 @@ type Tool struct {
 	Timeout time.Duration
 	// Attempts is how often the Tool may fail by itself before its Call does. 1 means: never run twice.
 	Attempts int
-	// Activity is `_activity` as written: nil, a name, {"http": …}, or {"mcp": …}.
+	// Activity is `_activity` as written: nil, the name of a Go function, or {"<kind>": spec}.
 	Activity any
 	// Delegate is `_delegate`: the Idea file that a Call runs, or Anonymous; empty where it is none.
 	Delegate string
@@ -190,14 +190,29 @@ func (t *Tool) readActivity(path string, ps *diag.Problems) {
 			ps.Add(at, "an activity's name is not empty")
 		}
 	case map[string]any:
-		spec, mcp := a["mcp"].(map[string]any)
-		if _, http := a["http"].(map[string]any); http == mcp || len(a) != 1 {
-			ps.Add(at, `want a name, {"http": {…}} or {"mcp": {…}}`)
+		// Whether a kind is known, and whether its spec is right, is said by the runner that is registered under it.
+		kind, spec, ok := t.activityKind()
+		if !ok {
+			ps.Add(at, activityForm)
 		}
-		readMCPTool(spec, at+".mcp", mcp, ps)
+		if kind == KindMCP {
+			readMCPTool(spec, at+".mcp", ps)
+		}
 	default:
-		ps.Add(at, `want a name, {"http": {…}} or {"mcp": {…}}, not %s`, jsonval.TypeOf(a))
+		ps.Add(at, activityForm+", not %s", jsonval.TypeOf(a))
 	}
+}
+
+const activityForm = `want a name, or one kind of tool with its settings, as {"http": {…}} or {"mcp": {…}}`
+
+// activityKind reads `_activity: {"<kind>": spec}`; ok is false where it is of no such form.
+func (t *Tool) activityKind() (kind Kind, spec any, ok bool) {
+	a, _ := t.Activity.(map[string]any)
+	if len(a) != 1 {
+		return "", nil, false
+	}
+	k := Kind(jsonval.SortedKeys(a)[0])
+	return k, a[string(k)], k != "" && k != KindGo && k.HasRunner()
 }
 
 func (t *Tool) readTimeoutAndRetry(path string, ps *diag.Problems) {
@@ -247,10 +262,19 @@ func Positive(v any) (int, error) {
 	return 0, fmt.Errorf("want a whole number from 1")
 }
 
-// Kind says how a Tool is run.
+func contains(list []string, s string) bool {
+	for _, e := range list {
+		if e == s {
+			return true
+		}
+	}
+	return false
+}
+
+// Kind says how a Tool is run. Beside those below there may be others: workers know a runner for each.
 type Kind string
 
-// The kinds of Tools that run so far.
+// The kinds of Tools that come with the program.
 const (
 	KindGo     Kind = "go"     // a Go function the worker knows
 	KindHTTP   Kind = "http"   // an HTTP request
@@ -259,6 +283,10 @@ const (
 	// KindDelegate runs another Idea as a process of its own.
 	KindDelegate Kind = "delegate"
 )
+
+// HasRunner reports whether a worker's runner runs Tools of this kind, as an activity. The others are carried out by
+// workflows.
+func (k Kind) HasRunner() bool { return k != KindLatent && k != KindDelegate }
 
 // Binding is what a Tool was bound to when its process started; it is decided once and carried along, so that a worker
 // that knows other tools does not change a running process.
@@ -279,10 +307,8 @@ func (t *Tool) Bind(lookup func(name string) (pure, ok bool)) (Binding, error) {
 	}
 	switch a := t.Activity.(type) {
 	case map[string]any:
-		if _, ok := a["mcp"]; ok {
-			return Binding{Kind: KindMCP}, nil
-		}
-		return Binding{Kind: KindHTTP}, nil
+		kind, _, _ := t.activityKind()
+		return Binding{Kind: kind}, nil
 	case string:
 		pure, ok := lookup(a)
 		if !ok {
@@ -294,4 +320,17 @@ func (t *Tool) Bind(lookup func(name string) (pure, ok bool)) (Binding, error) {
 		return Binding{Kind: KindGo, Name: t.Name, Pure: pure}, nil
 	}
 	return Binding{Kind: KindLatent}, nil
+}
+
+// RunSpec is what the runner of a Tool's kind is told of the Tool: a Go function's name, an MCPSpec, and of any other kind
+// what stands in `_activity` under it.
+func (t *Tool) RunSpec(b Binding, servers []MCPServer) any {
+	switch b.Kind {
+	case KindGo:
+		return b.Name
+	case KindMCP:
+		return t.mcpSpec(servers)
+	}
+	_, spec, _ := t.activityKind()
+	return spec
 }

@@ -32,8 +32,9 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 		{"its wired parameter is wired to nothing", `{"properties":{"a":{"const":"†state..b"}}}`, "$.t.properties.a.const: "},
 		{"its wired parameter is wired by a bad expression", `{"properties":{"a":{"const":"†state.a || b"}}}`, "must begin with †"},
 		{"its _activity is empty", `{"_activity":""}`, "an activity's name is not empty"},
-		{"its _activity is of no known kind", `{"_activity":{"grpc":{}}}`, `$.t._activity: want a name, {"http": {…}} or {"mcp": {…}}`},
-		{"its _activity is of two kinds", `{"_activity":{"http":{},"grpc":{}}}`, `want a name, {"http": {…}} or {"mcp": {…}}`},
+		{"its _activity is of a kind that workflows carry out", `{"_activity":{"latent":{}}}`, `$.t._activity: want a name, or one kind of tool with its settings`},
+		{"its _activity is a Go function in the form of a kind", `{"_activity":{"go":"known"}}`, `want a name, or one kind of tool`},
+		{"its _activity is of two kinds", `{"_activity":{"http":{},"grpc":{}}}`, `want a name, or one kind of tool with its settings`},
 		{"its _activity is a number", `{"_activity":1}`, "not number"},
 		{"its _timeout is no duration", `{"_timeout":"soon"}`, "$.t._timeout: want a duration"},
 		{"its _timeout is zero", `{"_timeout":0}`, "above zero"},
@@ -157,6 +158,7 @@ func TestBindDecidesWhatRunsATool(t *testing.T) {
 		{"without an activity it is the one of its name", "pure", `{}`, ideafile.Binding{Kind: ideafile.KindGo, Name: "pure", Pure: true}},
 		{"else it is latent", "t", `{}`, ideafile.Binding{Kind: ideafile.KindLatent}},
 		{"its own activity comes before its name", "known", `{"_activity":{"http":{"url":"https://x/"}}}`, ideafile.Binding{Kind: ideafile.KindHTTP}},
+		{"any other kind is bound as it is written", "t", `{"_activity":{"grpc":{}}}`, ideafile.Binding{Kind: "grpc"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got, err := modeltest.ToolFrom(t, c.tool, c.source).Bind(lookup); err != nil || got != c.want {

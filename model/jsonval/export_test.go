@@ -2,9 +2,8 @@ package jsonval
 
 // What only the tests of this package see.
 
+var DecodeBounds = decodeBounds
 var ErrNoDelta = errNoDelta
 
 const GrownLength = grownLength
-const MaxDepth = maxDepth
-const MaxNumberLen = maxNumberLen
 const MaxPathSteps = maxPathSteps

@@ -16,22 +16,30 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what Decode reads. They are far above what people write and far below what hurts.
-const (
-	maxDepth     = 128  // nested objects and arrays
-	maxNumberLen = 1000 // characters of one number
-	maxExponent  = 308  // of a number's power of ten, as for float64
-)
+// Bounds bound what DecodeWithin reads.
+type Bounds struct {
+	Depth     int  // of nested objects and arrays; 0: as deep as the stack allows
+	NumberLen int  // characters of one number; 0: numbers may be of any length and size
+	Float64   bool // integers too must be in the range of a float64
+}
+
+// decodeBounds are those of Decode: far above what people write and far below what hurts.
+var decodeBounds = Bounds{Depth: 128, NumberLen: 1000}
+
+const maxExponent = 308 // of a number's power of ten, as for float64
 
 // Decode reads one JSON value and refuses what encoding/json lets pass: duplicate keys, bad UTF-8, numbers out of all
 // proportion, deep nesting, text behind the value. Numbers stay as they were written (json.Number).
-func Decode(data []byte) (any, error) {
+func Decode(data []byte) (any, error) { return DecodeWithin(data, decodeBounds) }
+
+// DecodeWithin is Decode with other bounds.
+func DecodeWithin(data []byte, bounds Bounds) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("model: decode JSON: not valid UTF-8")
 	}
-	d := &decoder{json.NewDecoder(bytes.NewReader(data))}
+	d := &decoder{Decoder: json.NewDecoder(bytes.NewReader(data)), bounds: bounds}
 	d.UseNumber()
-	v, err := d.value("$", 0)
+	v, err := d.value()
 	if err != nil {
 		return nil, fmt.Errorf("model: decode JSON: %w", err)
 	}
@@ -54,14 +62,52 @@ func DecodeObject(data []byte) (map[string]any, error) {
 	return m, nil
 }
 
-type decoder struct{ *json.Decoder }
+type decoder struct {
+	*json.Decoder
+	bounds Bounds
+	path   []step // of the value that is being read
+}
 
-func (d *decoder) value(path string, depth int) (any, error) {
+// step is a key, or, where index is not negative, a place in a list. Paths are written out only for errors: large values
+// have a path for every element.
+type step struct {
+	key   string
+	index int
+}
+
+// fail is an error at the value that is being read.
+func (d *decoder) fail(err error) error {
+	path := "$"
+	for _, s := range d.path {
+		if s.index >= 0 {
+			path += "[" + strconv.Itoa(s.index) + "]"
+		} else {
+			path = JSONPathKey(path, s.key)
+		}
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+func (d *decoder) value() (any, error) {
 	t, err := d.token()
 	if err != nil {
 		return nil, err
 	}
-	return d.rest(t, path, depth)
+	if limit := d.bounds.Depth; limit > 0 && len(d.path) > limit {
+		return nil, d.fail(fmt.Errorf("nested deeper than %d", limit))
+	}
+	switch t := t.(type) {
+	case json.Delim:
+		if t == '{' {
+			return d.object()
+		}
+		return d.array()
+	case json.Number:
+		if err := d.bounds.checkNumber(t); err != nil {
+			return nil, d.fail(err)
+		}
+	}
+	return t, nil
 }
 
 // token is Token with truncation told apart from a clean end, which encoding/json does not do.
@@ -73,70 +119,83 @@ func (d *decoder) token() (json.Token, error) {
 	return t, err
 }
 
-func (d *decoder) rest(t json.Token, path string, depth int) (any, error) {
-	if depth > maxDepth {
-		return nil, fmt.Errorf("%s: nested deeper than %d", path, maxDepth)
-	}
-	switch t := t.(type) {
-	case json.Delim:
-		if t == '{' {
-			return d.object(path, depth)
-		}
-		return d.array(path, depth)
-	case json.Number:
-		return t, checkNumber(t, path)
-	}
-	return t, nil
-}
-
-func (d *decoder) object(path string, depth int) (any, error) {
+func (d *decoder) object() (any, error) {
 	m := map[string]any{}
+	at := len(d.path)
 	for d.More() {
 		t, err := d.token()
 		if err != nil {
 			return nil, err
 		}
 		key := t.(string) // the decoder has made sure
-		at := JSONPathKey(path, key)
+		d.path = append(d.path[:at], step{key, -1})
 		if _, twice := m[key]; twice {
-			return nil, fmt.Errorf("%s: the key stands twice", at)
+			return nil, d.fail(errors.New("the key stands twice"))
 		}
-		if m[key], err = d.value(at, depth+1); err != nil {
+		if m[key], err = d.value(); err != nil {
 			return nil, err
 		}
 	}
+	d.path = d.path[:at]
 	_, err := d.token()
 	return m, err
 }
 
-func (d *decoder) array(path string, depth int) (any, error) {
+func (d *decoder) array() (any, error) {
 	a := []any{}
+	at := len(d.path)
 	for d.More() {
-		v, err := d.value(fmt.Sprintf("%s[%d]", path, len(a)), depth+1)
+		d.path = append(d.path[:at], step{index: len(a)})
+		v, err := d.value()
 		if err != nil {
 			return nil, err
 		}
 		a = append(a, v)
 	}
+	d.path = d.path[:at]
 	_, err := d.token()
 	return a, err
 }
 
+// CheckNumbers returns what is wrong with a number of a value, at any depth. Depth does not count.
+func (b Bounds) CheckNumbers(v any) error {
+	switch v := v.(type) {
+	case json.Number:
+		return b.checkNumber(v)
+	case []any:
+		for _, e := range v {
+			if err := b.CheckNumbers(e); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, k := range SortedKeys(v) {
+			if err := b.CheckNumbers(v[k]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // checkNumber refuses numbers that arithmetic with big rationals would choke on, such as 1e10000000.
-func checkNumber(n json.Number, path string) error {
+func (b Bounds) checkNumber(n json.Number) error {
 	s := n.String()
-	if len(s) > maxNumberLen {
-		return fmt.Errorf("%s: a number of %d characters", path, len(s))
+	if b.NumberLen == 0 {
+		return nil
+	}
+	if len(s) > b.NumberLen {
+		return fmt.Errorf("a number of %d characters", len(s))
 	}
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
 		if e, err := strconv.Atoi(s[i+1:]); err != nil || e > maxExponent || e < -maxExponent {
-			return fmt.Errorf("%s: the number %.40s is out of range", path, s)
+			return fmt.Errorf("the number %.40s is out of range", s)
 		}
 	}
-	if f, err := n.Float64(); err == nil && !math.IsInf(f, 0) || !strings.ContainsAny(s, "eE.") {
+	if f, err := n.Float64(); (err == nil && !math.IsInf(f, 0)) || (!b.Float64 && !strings.ContainsAny(s, "eE.")) {
 		return nil
 	}
-	return fmt.Errorf("%s: the number %.40s is out of range", path, s)
+	return fmt.Errorf("the number %.40s is out of range", s)
 }
 
 // Encode gives the canonical bytes of a value: keys sorted, no white space, no escapes but those JSON demands, numbers

@@ -29,7 +29,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a number whose exponent is no int", `1e99999999999999999999`, "out of range"},
 		{"a number that is next to nothing", `1e-1000000`, "out of range"},
 		{"a number over float64, though its exponent is not", `10e308`, "out of range"},
-		{"a number of a thousand and one characters", strings.Repeat("9", jsonval.MaxNumberLen+1), "a number of 1001 characters"},
+		{"a number of a thousand and one characters", strings.Repeat("9", jsonval.DecodeBounds.NumberLen+1), "a number of 1001 characters"},
 		{"objects nested too deep", strings.Repeat(`{"a":`, 200) + `1` + strings.Repeat(`}`, 200), "nested deeper than 128"},
 		{"lists nested too deep", strings.Repeat(`[`, 100_000), "nested deeper than 128"},
 		{"a text that ends inside an object", `{"a":1`, "the text ends at byte 6"},
@@ -61,11 +61,37 @@ func TestDecodeKeepsNumbersAsTheyWereWritten(t *testing.T) {
 }
 
 func TestDecodeTakesWhatIsAtItsBounds(t *testing.T) {
-	deep := strings.Repeat(`[`, jsonval.MaxDepth) + "1" + strings.Repeat(`]`, jsonval.MaxDepth)
-	for _, text := range []string{deep, strings.Repeat("9", jsonval.MaxNumberLen), " null\n"} {
+	deep := strings.Repeat(`[`, jsonval.DecodeBounds.Depth) + "1" + strings.Repeat(`]`, jsonval.DecodeBounds.Depth)
+	for _, text := range []string{deep, strings.Repeat("9", jsonval.DecodeBounds.NumberLen), " null\n"} {
 		if _, err := jsonval.Decode([]byte(text)); err != nil {
 			t.Errorf("%.20s…: %s", text, err)
 		}
+	}
+}
+
+func TestOtherBoundsHoldForDecodeWithin(t *testing.T) {
+	deep := strings.Repeat(`[`, 200) + "1" + strings.Repeat(`]`, 200)
+	long := strings.Repeat("9", 350) // an integer beyond float64
+	for _, c := range []struct {
+		text   string
+		bounds jsonval.Bounds
+		want   string
+	}{
+		{deep, jsonval.Bounds{}, ""}, {deep, jsonval.Bounds{Depth: 200}, ""}, {deep, jsonval.Bounds{Depth: 199}, "nested deeper than 199"},
+		{long, jsonval.Bounds{NumberLen: 350}, ""}, {long, jsonval.Bounds{NumberLen: 349}, "a number of 350 characters"},
+		{long, jsonval.Bounds{NumberLen: 350, Float64: true}, "out of range"}, {`{"a":[1e999]}`, jsonval.Bounds{NumberLen: 5}, "$.a[0]: the number 1e999 is out of range"},
+		{"1e10000000", jsonval.Bounds{}, ""}, {`{"a":1,"a":2}`, jsonval.Bounds{}, "stands twice"},
+	} {
+		v, err := jsonval.DecodeWithin([]byte(c.text), c.bounds)
+		if (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%.20s within %+v: %v", c.text, c.bounds, err)
+		}
+		if err == nil && c.bounds.CheckNumbers(v) != nil {
+			t.Errorf("%.20s: its numbers are refused afterwards", c.text)
+		}
+	}
+	if err := (jsonval.Bounds{NumberLen: 5}).CheckNumbers([]any{map[string]any{"a": json.Number("1e999")}}); err == nil {
+		t.Error("a number within a list is not checked")
 	}
 }
 

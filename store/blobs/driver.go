@@ -21,8 +21,8 @@ const InlineThreshold = 8 << 10
 // history and which people without our store read.
 const InlineMetadata = "inline"
 
-// What stands in every claim in history, and is never changed: the name of the driver, the digest of the payload, or that
-// of the list of its pieces, and, where it is encrypted, the id of its key.
+// What every claim in a history holds; the names are never changed. A claim names the driver and the digest of the payload,
+// or of the list of its pieces, and, if it is encrypted, the id of its key.
 const (
 	driverName  = "processidea-blobs"
 	claimDigest = "sha256"
@@ -46,8 +46,8 @@ func (driver) Name() string { return driverName }
 // Type names the kind of driver.
 func (driver) Type() string { return driverName }
 
-// SelectDriver leaves the answers to queries inline: those of ours, which are marked, and what a workflow tells the
-// Temporal UI of itself, its current details among it.
+// SelectDriver leaves answers to queries inline: ours, which are marked, and what a workflow tells the Temporal UI about
+// itself, such as its current details.
 func (d driver) SelectDriver(_ converter.StorageDriverSelectContext, p *commonpb.Payload) (converter.StorageDriver, error) {
 	m := p.GetMetadata()
 	if len(m[InlineMetadata]) > 0 || string(m[converter.MetadataMessageType]) == workflowMetadata {
@@ -119,8 +119,8 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext, claims []conv
 // referenceType marks a payload that stands for one in the store.
 var referenceType = string((*sdkpb.ExternalStorageReference)(nil).ProtoReflect().Descriptor().FullName())
 
-// KeyOfClaim gives the id of the key with which a payload in the store was encrypted, from the claim that stands for it;
-// empty for what is no such claim.
+// KeyOfClaim returns the id of the key that a payload in the store is encrypted with, from the claim that stands for it;
+// empty if it is no such claim.
 func KeyOfClaim(p *commonpb.Payload) string {
 	if string(p.GetMetadata()[converter.MetadataMessageType]) != referenceType {
 		return ""

@@ -13,11 +13,11 @@ import (
 	"processidea/store/encryption"
 )
 
-// location is where a value lies. key is the id of the key that it is encrypted with; empty where it is not.
+// location is where a value is stored. key is the id of the key that it is encrypted with; empty if it is not encrypted.
 type location struct{ name, key, digest string }
 
-// locations are all places where a value may lie: encrypted with each of the keys, and as it is, since stores are older
-// than their keys. Encrypted, it does not lie under its digest, from which a short value could be guessed.
+// locations are all places where a value may be: encrypted with each of the keys, and unencrypted, because a store may be
+// older than its keys. An encrypted value is not stored under its digest, from which a short value could be guessed.
 func (s *Store) locations(digest string) []location {
 	var all []location
 	for _, id := range s.keys.IDs() {
@@ -27,7 +27,7 @@ func (s *Store) locations(digest string) []location {
 	return append(all, plainly(digest))
 }
 
-// current is where a value is put today. One that lies elsewhere is put there again, so that old keys get out of use.
+// current is where a value is put now. A value that is stored elsewhere is put here again, so that old keys go out of use.
 func (s *Store) current(digest string) location { return s.locations(digest)[0] }
 
 // The folders of values: as they are, and encrypted, by the ids of their keys.
@@ -36,12 +36,12 @@ const (
 	encryptedFolder = "encrypted/"
 )
 
-// plainly is where a value lies that the store did not encrypt. Values are spread over 256 folders.
+// plainly is where a value is stored that the store did not encrypt. Values are spread over 256 folders.
 func plainly(digest string) location {
 	return location{plainFolder + digest[:2] + "/" + digest, "", digest}
 }
 
-// putSealed puts what is encrypted already: it tells nothing, nor does its digest.
+// putSealed stores bytes that are encrypted already: neither they nor their digest reveal anything.
 func (s *Store) putSealed(ctx context.Context, data []byte) (string, error) {
 	return s.put(ctx, data, plainly)
 }
@@ -51,8 +51,8 @@ func (s *Store) getSealed(ctx context.Context, digest string) ([]byte, error) {
 	return s.get(ctx, digest, func(digest string) []location { return []location{plainly(digest)} })
 }
 
-// What encrypted bytes are bound to: a value to its digest, a named object to its name. A file that is put in another's
-// place does not open there.
+// What encrypted bytes are bound to: a value to its digest, a named object to its name. A file that is copied over another
+// does not open there.
 const (
 	boundValue = "processidea value 1 "
 	boundName  = "processidea name 1 "
@@ -85,7 +85,7 @@ func (s *Store) unseal(id string, sealed []byte, bound string) ([]byte, error) {
 	return plain, err
 }
 
-// header begins a named object that is encrypted; the id of the key and a line end follow. No JSON begins like this.
+// header begins an encrypted named object; the id of the key and a line end follow. JSON never begins like this.
 const header = "processidea encrypted 1 "
 
 func (s *Store) sealNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
@@ -111,12 +111,12 @@ func (s *Store) openNamed(name string, data []byte) ([]byte, error) {
 	return s.unseal(string(id), sealed, boundName+name)
 }
 
-// inUse is the folder that says which keys have encrypted something here: under the id of each lies something that this
-// key alone opens.
+// inUse is the folder that lists the keys which have encrypted something here: under the id of each is an object that only
+// this key opens.
 const inUse = "keys/"
 
-// NoteKeys says in the bucket that the primary key is in use. It is done by itself before anything is encrypted; who is
-// about to encrypt elsewhere, in Temporal's histories, does it before.
+// NoteKeys notes in the bucket that the primary key is in use. The store does so itself before it encrypts anything;
+// whoever is about to encrypt elsewhere, in Temporal's histories, calls it before.
 func (s *Store) NoteKeys(ctx context.Context) error {
 	if s.keys == nil || s.noted.Load() {
 		return nil
@@ -132,8 +132,8 @@ func (s *Store) NoteKeys(ctx context.Context) error {
 	return nil
 }
 
-// checkKeys compares the keys with those in use: written on without keys, a store would hold in the clear what belongs
-// encrypted, and with another key of the same id what nobody can read any more.
+// checkKeys compares the keys with those in use. Opened without keys, the store would write unencrypted what should be
+// encrypted; with another key under the same id, it would write what nobody can read any more.
 func (s *Store) checkKeys(ctx context.Context) error {
 	missing, err := s.missing(ctx)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Store) missing(ctx context.Context) ([]string, error) {
 	return ids, err
 }
 
-// notFound says why a value is not found: where keys are missing, it may be there.
+// notFound is the error of a value that was not found: if keys are missing, it may be there all the same.
 func (s *Store) notFound(ctx context.Context) error {
 	missing, err := s.missing(ctx)
 	if err == nil && len(missing) == 0 {

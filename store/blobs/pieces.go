@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A workflow that begins again carries all it knows, and most of that it carried before. So a large payload is cut into
-// pieces where its content says so, and what two payloads share is stored once, wherever in them it stands.
+// A workflow that continues as new carries all that it knows, most of which it carried before. So a large payload is cut
+// into pieces at places that depend on its content, and what two payloads share is stored once, wherever it is in them.
 
 // Bounds of pieces, in bytes.
 const (

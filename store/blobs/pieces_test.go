@@ -115,7 +115,7 @@ func TestPiecesAreWhatWasCut(t *testing.T) {
 			t.Errorf("%d bytes: %d pieces, %v", len(data), len(pieces), err)
 		}
 		for n, piece := range pieces {
-			if len(piece) > pieceMost || len(piece) < pieceLeast && n < len(pieces)-1 {
+			if len(piece) > pieceMost || (len(piece) < pieceLeast && n < len(pieces)-1) {
 				t.Errorf("piece %d has %d bytes", n, len(piece))
 			}
 		}

@@ -1,6 +1,3 @@
-// Package blobs is the content-addressed store: every value is known by the SHA-256 of its bytes, so that what is the same
-// is stored once, and what was changed is found. It stands on gocloud.dev/blob: a folder, or a bucket by URL. With keys
-// it encrypts what it keeps.
 package blobs
 
 import (
@@ -28,7 +25,7 @@ type Store struct {
 	noted  atomic.Bool // the bucket says that the primary key is in use
 }
 
-// remembered is a value in memory, where it lies, and when it was last made sure that it does.
+// remembered is a cached value, where it is stored, and when that was last checked.
 type remembered struct {
 	data []byte
 	at   location
@@ -40,11 +37,11 @@ const (
 	cacheLargest = 256 << 10 // bytes; larger values are read again
 )
 
-// Freshness bounds how old a value may look that was put just now: one that has been there for longer is written again.
-// So whoever removes values that are older, and that nobody refers to, takes nothing from under somebody's hands.
+// Freshness bounds the age of a value that Put has just returned: an older one is written again. So a collector that
+// removes only values which are older than this, and which nobody refers to, removes none that is being used.
 const Freshness = time.Hour
 
-// What is wrong with a value that cannot be had, other than that the store does not answer, or that a key is missing.
+// Why a value cannot be read, other than that the store does not answer or that a key is missing.
 var (
 	ErrMissing = errors.New("the store has no such value")
 	ErrChanged = errors.New("the bytes have changed")
@@ -73,7 +70,7 @@ func (s *Store) put(ctx context.Context, data []byte, where func(digest string) 
 	return digest, nil
 }
 
-// fresh says whether something of the name is there and was written lately.
+// fresh reports whether an object exists and was written lately.
 func (s *Store) fresh(ctx context.Context, name string) (bool, error) {
 	a, err := s.bucket.Attributes(ctx, name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
@@ -107,8 +104,7 @@ func (s *Store) get(ctx context.Context, digest string, where func(digest string
 	return data, err
 }
 
-// Check is Get that reads the store itself, whatever is remembered. The error wraps ErrMissing or ErrChanged where the
-// value is lost.
+// Check is Get without the cache. The error wraps ErrMissing or ErrChanged if the value is lost.
 func (s *Store) Check(ctx context.Context, digest string) ([]byte, error) {
 	data, _, err := s.check(ctx, digest, s.locations)
 	return data, err
@@ -118,7 +114,8 @@ func (s *Store) check(ctx context.Context, digest string, where func(digest stri
 	if !IsDigest(digest) {
 		return nil, at, fmt.Errorf("blobs: get %q: not a digest", digest)
 	}
-	if data, at, err = s.readFirst(ctx, where(digest)); err != nil {
+	data, at, err = s.readFirst(ctx, where(digest))
+	if err != nil {
 		return nil, at, fmt.Errorf("blobs: get %s: %w", digest, err)
 	}
 	return data, at, nil
@@ -147,7 +144,7 @@ func digestOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// IsDigest says whether a text has the form of a digest: SHA-256 in hex, small letters.
+// IsDigest reports whether a text has the form of a digest: SHA-256 in hex, small letters.
 func IsDigest(s string) bool {
 	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
@@ -158,8 +155,7 @@ func (s *Store) remember(r remembered) {
 	}
 }
 
-// Write puts bytes under a name of their own, for what is looked up by name: the Ideas of a process. The name stays
-// readable.
+// Write stores bytes under a name, for what is looked up by name: the Ideas of a process. The name stays readable.
 func (s *Store) Write(ctx context.Context, name string, data []byte) error {
 	data, err := s.sealNamed(ctx, name, data)
 	if err == nil {
@@ -171,8 +167,8 @@ func (s *Store) Write(ctx context.Context, name string, data []byte) error {
 	return nil
 }
 
-// Read reads what Write put under a name; ok is false where there is nothing. The error wraps ErrChanged where the bytes
-// do not open, and is an *encryption.MissingKeyError where their key is not here.
+// Read reads what Write stored under a name; ok is false if there is nothing. The error wraps ErrChanged if the bytes do
+// not open, and is an *encryption.MissingKeyError if their key is not here.
 func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, err error) {
 	data, err = s.bucket.ReadAll(ctx, name)
 	if gcerrors.Code(err) == gcerrors.NotFound {

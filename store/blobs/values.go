@@ -7,8 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Offload makes a value from outside fit for State: every part of it that is larger than model.LargeValue goes to the
-// store, and a handle takes its place. What merely looks like a handle is escaped.
+// Offload makes a value from outside fit for State: it stores every part that is larger than model.LargeValue and puts a
+// handle in its place. A value that merely looks like a handle is escaped.
 func (s *Store) Offload(ctx context.Context, v any) (any, error) {
 	return s.offload(ctx, jsonval.Escape(v))
 }
@@ -30,7 +30,8 @@ func (s *Store) OffloadMembers(ctx context.Context, v any) (any, error) {
 	return out, nil
 }
 
-// offload looks into objects first: a small member beside a large one stays where References can be followed into it.
+// offload looks into objects before it offloads them whole: a small member beside a large one stays where References can
+// reach it.
 func (s *Store) offload(ctx context.Context, v any) (any, error) {
 	data := jsonval.Encode(v)
 	if len(data) <= jsonval.LargeValue {
@@ -45,7 +46,8 @@ func (s *Store) offload(ctx context.Context, v any) (any, error) {
 			}
 			out[k] = x
 		}
-		if v, data = out, jsonval.Encode(out); len(data) <= jsonval.LargeValue {
+		v, data = out, jsonval.Encode(out)
+		if len(data) <= jsonval.LargeValue {
 			return v, nil
 		}
 	}
@@ -56,7 +58,7 @@ func (s *Store) offload(ctx context.Context, v any) (any, error) {
 	return jsonval.Handle{Digest: digest, Size: len(data), Type: jsonval.TypeOf(v)}.Value(), nil
 }
 
-// Restore puts stored values back in place of their handles and undoes the escaping: the value as it came from outside.
+// Restore is the inverse of Offload: it puts stored values in the places of their handles and undoes the escaping.
 func (s *Store) Restore(ctx context.Context, v any) (any, error) {
 	whole, err := s.restore(ctx, v)
 	if err != nil {
@@ -104,7 +106,8 @@ func (s *Store) load(ctx context.Context, h jsonval.Handle) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrUnfit, err)
 	}
-	if v, err = s.restore(ctx, v); err != nil {
+	v, err = s.restore(ctx, v)
+	if err != nil {
 		return nil, err
 	}
 	path, err := jsonval.ParsePath(h.Path)

@@ -13,7 +13,7 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// Item is something that lies in the store.
+// Item is one object of the store.
 type Item struct {
 	Name    string
 	Size    int64 // bytes
@@ -35,10 +35,10 @@ func (s *Store) Names(digest string) []string {
 	return names
 }
 
-// HoldsValues says whether a folder right under the store's own is one of values.
+// HoldsValues reports whether a folder right under the store's own is one of values.
 func HoldsValues(folder string) bool { return folder == plainFolder || folder == encryptedFolder }
 
-// Under lists what Write put under names that begin so, in no order that means anything.
+// Under lists what Write stored under names with a prefix, in no particular order.
 func (s *Store) Under(ctx context.Context, prefix string) (items []Item, err error) {
 	err = s.list(ctx, &blob.ListOptions{Prefix: prefix}, func(o *blob.ListObject) error {
 		items = append(items, Item{o.Key, o.Size, o.ModTime})
@@ -47,7 +47,7 @@ func (s *Store) Under(ctx context.Context, prefix string) (items []Item, err err
 	return items, err
 }
 
-// Folders lists the folders right under one, without what they hold; each name ends with a slash.
+// Folders lists the folders directly under one, without their contents; each name ends with a slash.
 func (s *Store) Folders(ctx context.Context, prefix string) (names []string, err error) {
 	err = s.list(ctx, &blob.ListOptions{Prefix: prefix, Delimiter: "/"}, func(o *blob.ListObject) error {
 		if o.IsDir {
@@ -58,7 +58,7 @@ func (s *Store) Folders(ctx context.Context, prefix string) (names []string, err
 	return names, err
 }
 
-// Values gives every value to a function, but for those of keys that are not here: nobody can say which they are.
+// Values calls a function for every value, except those of keys that are not here: their names cannot be told from others.
 func (s *Store) Values(ctx context.Context, each func(Item) error) error {
 	parts := []string{plainFolder}
 	for _, id := range s.keys.IDs() {
@@ -72,7 +72,7 @@ func (s *Store) Values(ctx context.Context, each func(Item) error) error {
 	return nil
 }
 
-// valuesIn goes folder by folder: a listing of a folder on disk that comes in pages reads all of it for each page.
+// valuesIn lists folder by folder: listing a large folder on disk in pages would read all of it for each page.
 func (s *Store) valuesIn(ctx context.Context, part string, each func(Item) error) error {
 	folders, err := s.Folders(ctx, part)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Store) list(ctx context.Context, o *blob.ListOptions, each func(*blob.L
 	}
 }
 
-// Remove takes something out of the store. What is not there is removed already.
+// Remove removes an object. Removing what is not there is no error.
 func (s *Store) Remove(ctx context.Context, name string) error {
 	err := s.bucket.Delete(ctx, name)
 	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
@@ -121,7 +121,8 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// RemoveUntouched is Remove for what was listed a while ago: what somebody has written since stays, and removed is false.
+// RemoveUntouched removes an object that was listed a while ago, unless somebody has written it since: then removed is
+// false.
 func (s *Store) RemoveUntouched(ctx context.Context, i Item) (removed bool, err error) {
 	a, err := s.bucket.Attributes(ctx, i.Name)
 	switch {

@@ -82,7 +82,7 @@ var (
 	ErrBadPlace = errors.New("no place in a State")
 )
 
-// Blame says who wrote a value last, as an Idea shows it (0: the latest). The place is ①:user.name, or user.name in the
+// Blame returns who wrote a value last, as an Idea shows it (0: the latest). The place is ①:user.name, or user.name in the
 // anonymous instance.
 func (s *Store) Blame(ctx context.Context, process, place string, at int) (*Blame, error) {
 	b, err := s.blame(ctx, process, place, at)
@@ -150,7 +150,8 @@ func ReadPlace(owners ideafile.ContextByOwner, place string) (token string, p js
 	if !known {
 		return "", nil, fmt.Errorf("%w: it names none of the %d instances; write %s:PATH", ErrBadPlace, len(owners.Tokens), owners.Tokens[0])
 	}
-	if p, err = readPath(rest); err != nil {
+	p, err = readPath(rest)
+	if err != nil {
 		return "", nil, fmt.Errorf("%w: %w", ErrBadPlace, err)
 	}
 	return token, p, nil
@@ -198,4 +199,13 @@ func (s *Store) writes(ctx context.Context, b *Blame, manifests []*manifest, pat
 	b.Last, b.Earlier = &all[0], all[1:]
 	b.By, b.Decision, b.Adapted = b.Last.By, b.Last.entry.Decision, b.Last.entry.Adapted
 	return nil
+}
+
+// join appends a key to a path, as people read it.
+func join(path, key string) string {
+	p := jsonval.Path{key}.String()
+	if path == "" || p[0] == '[' {
+		return path + p
+	}
+	return path + "." + p
 }

@@ -3,6 +3,7 @@ package chain
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,18 +12,18 @@ import (
 
 // Rules say what Collect may take.
 type Rules struct {
-	// Before is the time that everything is older than that goes. It is best some hours ago: who writes relies on what
+	// Before is the time before which everything that may go was written. It should be some hours ago: writers rely on what
 	// the store has had for less than blobs.Freshness.
 	Before time.Time
 	// Held is what Temporal still has; nil where nobody asked it.
 	Held *Held
 	// Open decrypts payloads that lie in the store; nil where none is encrypted.
 	Open Opener
-	// Remove takes it; else it is only counted.
+	// Remove removes; otherwise is only counted what would be removed.
 	Remove bool
 }
 
-// Collected is what Collect took, or would take.
+// Collected is what Collect removed, or would remove.
 type Collected struct {
 	Removed bool `json:"removed"` // false: nothing was
 	// Chains are the processes whose chains go.
@@ -41,8 +42,8 @@ type Kept struct {
 	ValueBytes int64 `json:"valueBytes"`
 }
 
-// Collect drops the chains whose latest Idea is old and of whose processes nothing is open in Temporal, and the values
-// that are old and that neither a chain that stays nor a history that Temporal has needs.
+// Collect removes the chains whose latest Idea is old and whose processes have nothing open in Temporal, and the values
+// that are old and that neither a remaining chain nor a history in Temporal needs.
 func (s *Store) Collect(ctx context.Context, r Rules) (*Collected, error) {
 	c := &collector{Store: s, rules: r, values: map[string]*stored{}, result: Collected{Removed: r.Remove, Chains: []string{}}}
 	if err := c.collect(ctx); err != nil {
@@ -117,8 +118,8 @@ func (c *collector) chains(ctx context.Context) error {
 	return nil
 }
 
-// old says whether the latest Idea of a process is older than the rules say. One that cannot be read is not: nobody
-// knows what it was.
+// old reports whether the latest Idea of a process is older than the rules say. An Idea that cannot be read is not old:
+// nobody knows what it was.
 func (c *collector) old(ctx context.Context, process string) (bool, error) {
 	at, err := c.Latest(ctx, process)
 	if err != nil || at == 0 {
@@ -135,7 +136,7 @@ func (c *collector) old(ctx context.Context, process string) (bool, error) {
 	return err == nil && created.Before(c.rules.Before), nil
 }
 
-// drop takes a chain, the latest Idea first: what is left when it is interrupted is a chain that is whole.
+// drop removes a chain, the latest Idea first, so that an interrupted collection leaves a whole chain.
 func (c *collector) drop(process string, items []blobs.Item) {
 	slices.SortFunc(items, func(a, b blobs.Item) int {
 		n, _ := numberAt(process, a.Name)
@@ -150,7 +151,7 @@ func (c *collector) drop(process string, items []blobs.Item) {
 	}
 }
 
-// sweep takes what nobody needs, or counts it.
+// sweep removes the values that nothing needs, or counts them.
 func (c *collector) sweep(ctx context.Context) error {
 	if c.rules.Remove {
 		for _, i := range c.gone {
@@ -159,12 +160,13 @@ func (c *collector) sweep(ctx context.Context) error {
 			}
 		}
 	}
-	for _, name := range sortedKeys(c.values) {
+	for _, name := range slices.Sorted(maps.Keys(c.values)) {
 		v := c.values[name]
 		goes := !v.needed && v.Written.Before(c.rules.Before)
 		if goes && c.rules.Remove {
 			var err error
-			if goes, err = c.Store.values.RemoveUntouched(ctx, v.Item); err != nil {
+			goes, err = c.Store.values.RemoveUntouched(ctx, v.Item)
+			if err != nil {
 				return err
 			}
 		}

@@ -51,7 +51,7 @@ func (d *Diff) messages(instance string, from, to []ideafile.Message) {
 		list, other []ideafile.Message
 	}{{Removed, from, to}, {Added, to, from}} {
 		for _, m := range side.list {
-			if m.Type != ideafile.TypeText && m.Type != ideafile.TypeInstruction || hasMessage(side.other, m) {
+			if (m.Type != ideafile.TypeText && m.Type != ideafile.TypeInstruction) || hasMessage(side.other, m) {
 				continue
 			}
 			c := Change{Instance: instance, What: side.what, Path: m.Type, To: m.Text}

@@ -30,7 +30,8 @@ type draft struct {
 	log  any // nil where there is none
 }
 
-// stale are the keys of meta that an Idea sets for itself: those of the Idea that its process started from say nothing.
+// stale are the keys of meta that each Idea sets for itself: the values of the Idea that its process started from do not
+// apply.
 var stale = []string{"digest", "parent", "log"}
 
 func (e Entry) draft() (draft, error) {
@@ -96,7 +97,7 @@ func wholeIdea(ctx context.Context, values *blobs.Store, meta, body map[string]a
 	return whole.(map[string]any), nil
 }
 
-// counts says how much the Idea holds.
+// counts returns how much the Idea holds.
 func (d draft) counts() Counts {
 	solution, _ := d.body["solution"].(map[string]any)
 	calls, _ := solution["calls"].([]any)
@@ -109,4 +110,31 @@ func (d draft) counts() Counts {
 		}
 	}
 	return c
+}
+
+// ofItself are the keys of meta that describe the Idea itself, and nothing that is made from it. The Request's number
+// stays: the process that starts from the Idea makes that Request again.
+var ofItself = []string{"process", "at", "parent", "digest", "log", createdAt}
+
+// origin is the key of meta that names the Idea from which a process was forked: {"process", "at", "digest"}.
+const origin = "origin"
+
+// Fork returns an Idea, as Load gives it, in the form from which another process starts: its meta names where it comes
+// from.
+func Fork(idea map[string]any) map[string]any {
+	out := make(map[string]any, len(idea))
+	for k, v := range idea {
+		out[k] = v
+	}
+	given, _ := idea["meta"].(map[string]any)
+	meta := make(map[string]any, len(given))
+	for k, v := range given {
+		meta[k] = v
+	}
+	meta[origin] = map[string]any{"process": given["process"], "at": given["at"], "digest": given["digest"]}
+	for _, k := range ofItself {
+		delete(meta, k)
+	}
+	out["meta"] = meta
+	return out
 }

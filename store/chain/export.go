@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"processidea/model/jsonval"
 	"processidea/store/blobs"
@@ -122,7 +124,7 @@ func handlesIn(v any) (digests []string) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range sortedKeys(v) {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			digests = append(digests, handlesIn(v[k])...)
 		}
 	case []any:

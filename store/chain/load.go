@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/statelog"
 	"processidea/model/turn"
+	"processidea/protocol"
 )
 
 // Load gives an Idea of a process whole, with its digest: a file from which a process can start. The error wraps
@@ -23,7 +26,7 @@ func (s *Store) Load(ctx context.Context, process string, at int) (map[string]an
 	return whole, nil
 }
 
-// load gives the whole Idea of a manifest, once it has the digest that the manifest says.
+// load returns the whole Idea of a manifest, after checking that it has the digest that the manifest names.
 func (s *Store) load(ctx context.Context, m *manifest, known *state) (map[string]any, *state, error) {
 	st, err := s.state(ctx, m, known)
 	if err != nil {
@@ -46,7 +49,7 @@ func sealed(whole map[string]any, digest string) map[string]any {
 	return whole
 }
 
-// log reads what an Idea's log says, after checking that it is the one that the Idea names.
+// log reads an Idea's log, after checking that it is the one that the Idea names.
 func (s *Store) log(ctx context.Context, m *manifest) ([]turn.LogEntry, error) {
 	v, err := s.logValue(ctx, m)
 	if err != nil || v == nil {
@@ -74,4 +77,67 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 		return nil, inManifest(process, at, err)
 	}
 	return v, nil
+}
+
+// Log gives what the logs of all Ideas of a process say, in order, with every value of the store in its place. The error
+// wraps ErrNoIdea where the process has none.
+func (s *Store) Log(ctx context.Context, process string) ([]turn.LogEntry, error) {
+	manifests, err := s.manifests(ctx, process)
+	if err != nil {
+		return nil, fmt.Errorf("chain: read the log of %s: %w", process, err)
+	}
+	var all []turn.LogEntry
+	for _, m := range manifests {
+		log, err := s.wholeLog(ctx, m)
+		if err != nil {
+			return nil, fmt.Errorf("chain: read the log of %s: %w", process, err)
+		}
+		all = append(all, log...)
+	}
+	return all, nil
+}
+
+func (s *Store) wholeLog(ctx context.Context, m *manifest) ([]turn.LogEntry, error) {
+	v, err := s.logValue(ctx, m)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	v, err = s.values.Restore(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return turn.ReadLog(v)
+}
+
+// States gives the State of every instance of an Idea, by token, with handles in place of large values.
+func (s *Store) States(ctx context.Context, process string, at protocol.Sealed) (map[string]any, error) {
+	st, err := s.bodyOf(ctx, process, at)
+	if err != nil {
+		return nil, fmt.Errorf("chain: read the States of Idea %d of %s: %w", at.At, process, err)
+	}
+	owners := ideafile.SplitContext(st.body["context"])
+	states := make(map[string]any, len(owners.Tokens))
+	for _, token := range owners.Tokens {
+		states[token] = statelog.New(owners.View(token).Payload[ideafile.TypeState]).Value()
+	}
+	return states, nil
+}
+
+// bodyOf reads an Idea, or remembers it.
+func (s *Store) bodyOf(ctx context.Context, process string, at protocol.Sealed) (*state, error) {
+	if st := s.tips.of(process, at.Digest); st != nil {
+		return st, nil
+	}
+	m, err := s.manifest(ctx, process, at.At)
+	if err != nil {
+		return nil, err
+	}
+	if m.Digest != at.Digest {
+		return nil, brokenf(Place(process, at.At), "it is another Idea than %s", at.Digest)
+	}
+	st, err := s.state(ctx, m, nil)
+	if err == nil {
+		s.tips.keep(process, st)
+	}
+	return st, err
 }

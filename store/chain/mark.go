@@ -10,18 +10,20 @@ import (
 	"processidea/store/blobs"
 )
 
-// Whatever has the form of a digest, wherever it stands, is taken for one that is needed: nothing that refers to a value
-// in a way that this file does not know of loses it.
+// Any text in the form of a digest, wherever it is, counts as a reference: so no value is lost that is referred to in a way
+// that this file does not know.
 
 // digestLength is that of SHA-256 in hex.
 const digestLength = 64
 
-// eachDigest gives every text of the form of a digest in some bytes to a function; digits that go on give several.
+// eachDigest calls a function for every text in the form of a digest within some bytes; a longer run of digits contains
+// several.
 func eachDigest(data []byte, give func(text []byte)) {
 	run := 0
 	for i, b := range data {
-		if b >= '0' && b <= '9' || b >= 'a' && b <= 'f' {
-			if run++; run >= digestLength {
+		if (b >= '0' && b <= '9') || (b >= 'a' && b <= 'f') {
+			run++
+			if run >= digestLength {
 				give(data[i+1-digestLength : i+1])
 			}
 		} else {
@@ -51,7 +53,7 @@ func (c *collector) needs(data []byte) {
 // Opener decrypts a payload. One that is not encrypted it gives back as it is.
 type Opener func(*commonpb.Payload) (*commonpb.Payload, error)
 
-// inside gives what an encrypted payload holds, behind the bytes themselves.
+// inside returns the bytes, followed by what they hold decrypted if they are an encrypted payload.
 func (o Opener) inside(data []byte) ([]byte, error) {
 	p := &commonpb.Payload{}
 	if isPayload := proto.Unmarshal(data, p) == nil; o == nil || !isPayload {
@@ -84,7 +86,7 @@ func (c *collector) follow(ctx context.Context) error {
 	return nil
 }
 
-// needsOfPieces marks what a payload in pieces refers to: a digest in it may stand in two of them.
+// needsOfPieces marks what a payload in pieces refers to: a digest in it may be cut between two pieces.
 func (c *collector) needsOfPieces(ctx context.Context, data []byte) error {
 	list := blobs.PiecesOf(data)
 	whole, err := c.Store.values.Join(ctx, list, c.Store.values.Check)
@@ -107,7 +109,7 @@ func (c *collector) readAll(ctx context.Context, items []blobs.Item) error {
 	return nil
 }
 
-// others marks what is referred to from folders that this package knows nothing of.
+// others marks what is referred to from folders that this package does not know.
 func (c *collector) others(ctx context.Context) error {
 	folders, err := c.Store.values.Folders(ctx, "")
 	if err != nil {

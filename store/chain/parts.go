@@ -7,8 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// A node stands in a manifest for a value: {"v": value} as it is, {"p": digest} for a part of its own, {"each": {key:
-// node}} for an object and {"runs": [node]} for a list of Messages, run by run.
+// A node represents a value in a manifest: {"v": value} the value itself, {"p": digest} a part stored under its digest,
+// {"each": {key: node}} an object, {"runs": [node]} a list of Messages, run by run.
 const (
 	nodeValue = "v"
 	nodePart  = "p"
@@ -25,7 +25,7 @@ const (
 	runBytes = 64 << 10
 )
 
-// leaf makes a value a part of its own where it is over a size.
+// leaf stores a value as a part of its own if it is over a size.
 func (s *Store) leaf(ctx context.Context, v any, inline int) (any, error) {
 	data := jsonval.Encode(v)
 	if len(data) <= inline {
@@ -71,7 +71,7 @@ func (s *Store) members(ctx context.Context, m map[string]any) (any, error) {
 	return map[string]any{nodeEach: each}, nil
 }
 
-// runs splits a context into Messages that stay as they are and Messages that change from Idea to Idea.
+// runs splits a context into runs of Messages that stay as they are and of Messages that change from Idea to Idea.
 func (s *Store) runs(ctx context.Context, messages []any) (any, error) {
 	runs, from, size := []any{}, 0, 0
 	for i, m := range messages {
@@ -92,7 +92,7 @@ func (s *Store) runs(ctx context.Context, messages []any) (any, error) {
 	return map[string]any{nodeRuns: runs}, nil
 }
 
-// changing says whether a Message is one of those that each Idea tells anew.
+// changing reports whether a Message is one that each Idea states anew.
 func changing(message any) bool {
 	m, _ := message.(map[string]any)
 	switch m["type"] {

@@ -25,7 +25,8 @@ func (s *Store) seal(ctx context.Context, e Entry) (protocol.Sealed, error) {
 		return protocol.Sealed{}, err
 	}
 	sealed := protocol.Sealed{At: e.At, Place: Place(e.Process, e.At)}
-	if sealed.Digest, err = s.sealedBefore(ctx, e, d); err != nil || sealed.Digest != "" {
+	sealed.Digest, err = s.sealedBefore(ctx, e, d)
+	if err != nil || sealed.Digest != "" {
 		return sealed, err
 	}
 	d.date(dateOf(e.Created))
@@ -50,8 +51,8 @@ func (s *Store) seal(ctx context.Context, e Entry) (protocol.Sealed, error) {
 	return sealed, nil
 }
 
-// sealedBefore gives the digest of the same Idea where it was sealed before; empty where it was not. What else stands
-// there is a leftover of an attempt that nobody heard of, unless another Idea follows it.
+// sealedBefore returns the digest of the same Idea if it was sealed before; empty if it was not. Anything else at its place
+// was left by an attempt whose result got lost, unless another Idea follows it.
 func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, error) {
 	there, err := s.manifest(ctx, e.Process, e.At)
 	switch {
@@ -73,8 +74,8 @@ func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, err
 	return "", err
 }
 
-// parent gives the Idea before; nil where there is none that could be read. A chain that is broken goes on with an Idea
-// that is stored whole, and Verify names the gap.
+// parent returns the Idea before; nil if there is none that can be read. A broken chain goes on with an Idea that is stored
+// whole, and Verify names the gap.
 func (s *Store) parent(ctx context.Context, e Entry) (*state, error) {
 	if e.Parent == "" || e.At == 1 {
 		return nil, nil

@@ -2,11 +2,14 @@ package chain
 
 import (
 	"context"
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"processidea/model/jsonval"
 )
 
-// state is the body of an Idea in memory, and those that it comes from: it shares with them what has not changed.
+// state is the body of an Idea in memory, with the Ideas that it was built from: it shares with them what has not changed.
 type state struct {
 	at     int
 	digest string
@@ -46,7 +49,7 @@ func (st *state) find(at int) *state {
 	return nil
 }
 
-// weight is about how many bytes the state and those that it comes from have.
+// weight is roughly how many bytes the state and those that it was built from have.
 func (st *state) weight() int { return st.whole + st.bytes }
 
 // state reads the body of an Idea. known is one read before, which may spare some reading.
@@ -59,10 +62,12 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 	}
 	body := node
 	if m.On != 0 {
-		if st.under, err = s.under(ctx, m, known); err != nil {
+		st.under, err = s.under(ctx, m, known)
+		if err != nil {
 			return nil, err
 		}
-		if body, err = jsonval.Advance(st.under.body, node); err != nil {
+		body, err = jsonval.Advance(st.under.body, node)
+		if err != nil {
 			return nil, brokenf(Place(process, at), "it does not fit Idea %d: %w", m.On, err)
 		}
 		st.whole = st.under.whole
@@ -70,7 +75,8 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 		st.whole = len(jsonval.Encode(body))
 	}
 	var ok bool
-	if st.body, ok = body.(map[string]any); !ok {
+	st.body, ok = body.(map[string]any)
+	if !ok {
 		return nil, brokenf(Place(process, at), "an Idea is an object, not %s", jsonval.TypeOf(body))
 	}
 	return st, nil
@@ -98,4 +104,48 @@ func inManifest(process string, at int, err error) error {
 		return err
 	}
 	return brokenf(Place(process, at), "%w", err)
+}
+
+// tips remembers the latest Idea of the processes that were sealed last, so that the next one is stored without reading
+// the one before. What it remembers is bounded by its bytes.
+type tips struct {
+	mu     sync.Mutex
+	states *simplelru.LRU[string, *state]
+	bytes  int
+}
+
+const (
+	mostTips     = 1024
+	mostTipBytes = 32 << 20
+)
+
+func newTips() *tips {
+	t := &tips{}
+	// The only error is that of a size below one.
+	t.states, _ = simplelru.NewLRU(mostTips, func(_ string, st *state) { t.bytes -= st.weight() })
+	return t
+}
+
+// of gives the remembered Idea of a process if it has the digest; else nil.
+func (t *tips) of(process, digest string) *state {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if st, ok := t.states.Get(process); ok && st.digest == digest {
+		return st
+	}
+	return nil
+}
+
+// keep remembers an Idea in place of the process's one before.
+func (t *tips) keep(process string, st *state) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.states.Remove(process)
+	if st.weight() > mostTipBytes {
+		return
+	}
+	t.states.Add(process, st)
+	for t.bytes += st.weight(); t.bytes > mostTipBytes; {
+		t.states.RemoveOldest()
+	}
 }

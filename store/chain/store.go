@@ -1,9 +1,3 @@
-// Package chain keeps the Ideas of a process: each sealed by its digest, naming its parent's, and stored as what it
-// differs in from one before it. What it writes can be listed, loaded, compared, explained, verified, exported and
-// collected with the store alone: no Temporal, no worker.
-//
-// An Idea's manifest lies under ideas/<process>/<number>.json. It names the parts, which lie under their digests, or
-// holds them where they are small.
 package chain
 
 import (
@@ -43,7 +37,7 @@ func brokenf(part, format string, args ...any) error {
 	return &broken{part, fmt.Errorf(format, args...)}
 }
 
-// lost says whether an error means that something is missing or broken, and not that the store does not answer.
+// lost reports whether an error means that something is missing or broken, and not that the store does not answer.
 func lost(err error) bool {
 	for _, known := range []error{ErrNoIdea, blobs.ErrMissing, blobs.ErrChanged, blobs.ErrUnfit} {
 		if errors.Is(err, known) {
@@ -53,8 +47,60 @@ func lost(err error) bool {
 	return named(err)
 }
 
-// named says whether an error names the part that is broken.
+// named reports whether an error names the part that is broken.
 func named(err error) bool {
 	var b *broken
 	return errors.As(err, &b)
+}
+
+// Report is what a check of a chain found.
+type Report struct {
+	Process string `json:"process"`
+	Ideas   int    `json:"ideas"`
+	// Digest is that of the latest Idea; empty where it cannot be told.
+	Digest string `json:"digest"`
+	Whole  bool   `json:"whole"`
+	// Broken lists every broken place, the first Idea that it harms first.
+	Broken []Broken `json:"broken"`
+	// Unreadable lists the Ideas that cannot be loaded because of them.
+	Unreadable []int `json:"unreadable"`
+	// Origin is the Idea that the process was forked from, as its Ideas say.
+	Origin any `json:"origin,omitempty"`
+	// Simulated says who played the Tools of a simulation, as its Ideas say; absent of a process that ran.
+	Simulated any `json:"simulated,omitempty"`
+
+	known map[string]bool // the parts in Broken
+}
+
+// Broken is one broken place of a chain: the first Idea that it harms, the part (a name in the store, or a line of an
+// export), and what is wrong.
+type Broken struct {
+	At      int    `json:"at"`
+	Part    string `json:"part"`
+	Problem string `json:"problem"`
+}
+
+func newReport(process string) *Report {
+	return &Report{Process: process, Broken: []Broken{}, Unreadable: []int{}, known: map[string]bool{}}
+}
+
+// add notes a broken place, each once.
+func (r *Report) add(at int, part, format string, args ...any) {
+	if r.known[part] {
+		return
+	}
+	r.known[part] = true
+	r.Broken = append(r.Broken, Broken{at, part, fmt.Sprintf(format, args...)})
+}
+
+// noteSimulated notes that an Idea of the chain is a simulation.
+func (r *Report) noteSimulated(meta map[string]any) {
+	if mark := meta["simulated"]; mark != nil && mark != false {
+		r.Simulated = mark
+	}
+}
+
+func (r *Report) close() *Report {
+	r.Whole = len(r.Broken) == 0
+	return r
 }

@@ -25,7 +25,7 @@ type Held struct {
 	opener Opener
 }
 
-// open says whether anything of a process is open: itself, an instance or a part.
+// open reports whether anything of a process is open: itself, an instance or a part.
 func (h *Held) open(process string) bool { return h != nil && h.roots[rootOf(process)] }
 
 func (h *Held) digests() map[string]bool {
@@ -56,7 +56,8 @@ func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, 
 				return nil, fmt.Errorf("chain: read history of %s: %w", e.GetExecution().GetWorkflowId(), err)
 			}
 		}
-		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
+		request.NextPageToken = page.GetNextPageToken()
+		if len(request.NextPageToken) == 0 {
 			return h, nil
 		}
 	}
@@ -89,7 +90,8 @@ func (h *Held) read(ctx context.Context, c workflowservice.WorkflowServiceClient
 				return err
 			}
 		}
-		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
+		request.NextPageToken = page.GetNextPageToken()
+		if len(request.NextPageToken) == 0 {
 			return nil
 		}
 	}
@@ -124,7 +126,7 @@ func (h *Held) refer(p *commonpb.Payload) error {
 	return err
 }
 
-// expired says whether an execution went away while its history was read.
+// expired reports whether an execution went away while its history was read.
 func expired(err error) bool {
 	var gone *serviceerror.NotFound
 	return errors.As(err, &gone)

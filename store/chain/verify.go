@@ -174,7 +174,7 @@ func (v *verifier) idea(ctx context.Context, m *manifest) error {
 	return nil
 }
 
-// comesFrom says whether a manifest tells rightly by how many deltas it comes from which Idea.
+// comesFrom reports whether a manifest tells rightly by how many deltas it comes from which Idea.
 func (m *manifest) comesFrom(st *state) bool {
 	if st.under == nil {
 		return m.Since == st.at && m.Steps == 0 && m.Bytes == 0

@@ -97,7 +97,7 @@ func TestAMissingFileIsFoundAndNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := s.cold(t).verified(t, "p")
-		if r.Whole || len(r.Broken) != 1 || r.Broken[0].Part != name || !strings.Contains(r.Broken[0].Problem, "missing") && !strings.Contains(r.Broken[0].Problem, "no such") {
+		if r.Whole || len(r.Broken) != 1 || r.Broken[0].Part != name || (!strings.Contains(r.Broken[0].Problem, "missing") && !strings.Contains(r.Broken[0].Problem, "no such")) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		s.write(t, name, data)
@@ -178,7 +178,7 @@ func TestAForgedManifestIsFound(t *testing.T) {
 			forge(m)
 			s.write(t, place, m.encode())
 			r := s.cold(t).verified(t, "p")
-			if r.Whole || r.Broken[0].At != 2 || r.Broken[0].Part != place && name != "bad part" {
+			if r.Whole || r.Broken[0].At != 2 || (r.Broken[0].Part != place && name != "bad part") {
 				t.Errorf("%+v", r)
 			}
 			_, err = s.cold(t).Load(t.Context(), "p", 2)
@@ -227,5 +227,56 @@ func TestWhatIsRememberedDoesNotHideWhatIsBroken(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		s.write(t, name, data)
+	}
+}
+
+func TestAForkNamesItsOriginAndNothingElseOfIt(t *testing.T) {
+	s := smallChain(t)
+	whole, err := s.Load(t.Context(), "p", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := jsonOf(whole)
+	digest := whole["meta"].(map[string]any)["digest"].(string)
+	forked := Fork(whole)
+	if got := jsonOf(forked["meta"]); got != `{"origin":{"at":2,"digest":"`+digest+`","process":"p"},"path":"moderation","request":2,"version":"7"}` {
+		t.Error(got)
+	}
+	if jsonOf(forked["context"]) != jsonOf(whole["context"]) || jsonOf(whole) != before {
+		t.Error("something else has changed")
+	}
+	again := jsonOf(Fork(map[string]any{"meta": map[string]any{"process": "q", "at": 1, "digest": "d", "origin": "old"}})["meta"])
+	if again != `{"origin":{"at":1,"digest":"d","process":"q"}}` {
+		t.Error(again)
+	}
+}
+
+func TestAWrongOriginIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(origin map[string]any)
+		whole  bool
+	}{
+		"right":            {func(map[string]any) {}, true},
+		"not there":        {func(o map[string]any) { o["process"] = "gone" }, true},
+		"another Idea":     {func(o map[string]any) { o["at"] = 3 }, false},
+		"another text":     {func(o map[string]any) { o["digest"] = strings.Repeat("a", 64) }, false},
+		"none that is one": {func(o map[string]any) { delete(o, "process") }, true},
+	} {
+		s := smallChain(t)
+		whole, err := s.Load(t.Context(), "p", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := Fork(whole)
+		o := i["meta"].(map[string]any)["origin"].(map[string]any)
+		c.change(o)
+		newStory(t, s, "fork").seal(i)
+		r := s.cold(t).verified(t, "fork")
+		if r.Whole != c.whole || jsonOf(r.Origin) != jsonOf(o) {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if x := verifiedExport(t, exported(t, s, "fork")); jsonOf(x.Origin) != jsonOf(o) {
+			t.Errorf("%s: the export says %s", name, jsonOf(x.Origin))
+		}
 	}
 }

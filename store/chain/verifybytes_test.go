@@ -118,7 +118,7 @@ func TestAChangeOfAByteOfAnyClassIsFoundAndItsIdeaAndPartNamed(t *testing.T) {
 		for what, changed := range changesOf(data) {
 			s.write(t, name, changed)
 			r := s.cold(t).verified(t, "fork")
-			if at == 0 && !r.Whole || at > 0 && (r.Whole || len(r.Broken) != 1 || r.Broken[0].Part != name || r.Broken[0].At != at) {
+			if (at == 0 && !r.Whole) || (at > 0 && (r.Whole || len(r.Broken) != 1 || r.Broken[0].Part != name || r.Broken[0].At != at)) {
 				t.Fatalf("%s (Idea %d): %s: %+v", name, at, what, r)
 			}
 			if at > 0 {
@@ -146,7 +146,7 @@ func TestAChangeOfAByteOfAnyClassOfAnExportIsFoundAndItsIdeaNamed(t *testing.T) 
 			part, found := fmt.Sprintf("line %d", n+1), false
 			if err == nil {
 				for _, b := range r.Broken {
-					found = found || b.Part == part && b.At == n
+					found = found || (b.Part == part && b.At == n)
 				}
 			}
 			if !found || r.Whole {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"processidea/model/jsonval"
 	"processidea/store/blobs"
@@ -106,7 +108,7 @@ func (v *exportVerifier) idea(line map[string]any) error {
 	if digestOf(jsonval.Encode(idea)) != digest {
 		return errors.New("the Idea has another digest than it says")
 	}
-	for _, k := range sortedKeys(line) {
+	for _, k := range slices.Sorted(maps.Keys(line)) {
 		if k != "idea" && k != "log" && k != "values" {
 			return fmt.Errorf("an Idea's line has no %q", jsonval.Clip(k, 40))
 		}
@@ -146,12 +148,12 @@ func (v *exportVerifier) link(meta map[string]any) error {
 // log checks an Idea's log, and the values that were given for its handles.
 func (v *exportVerifier) log(meta, line map[string]any) error {
 	log, has := line["log"]
-	if named, names := meta["log"]; has != names || has && digestOf(jsonval.Encode(log)) != named {
+	if named, names := meta["log"]; has != names || (has && digestOf(jsonval.Encode(log)) != named) {
 		return errors.New("the log is not the one that meta.log names")
 	}
 	v.need(log)
 	values, isObject := line["values"].(map[string]any)
-	if _, has := line["values"]; has != isObject || has && len(values) == 0 {
+	if _, has := line["values"]; has != isObject || (has && len(values) == 0) {
 		return errors.New("its values are no object by digest")
 	}
 	for digest, value := range values {

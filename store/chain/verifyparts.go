@@ -3,6 +3,8 @@ package chain
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"processidea/model/jsonval"
 	"processidea/store/blobs"
@@ -85,7 +87,8 @@ func (v *verifier) handle(ctx context.Context, at int, h jsonval.Handle) error {
 	}
 	if err == nil {
 		var inside any
-		if inside, err = v.part(ctx, h.Digest); err == nil {
+		inside, err = v.part(ctx, h.Digest)
+		if err == nil {
 			err = v.handles(ctx, at, inside)
 		}
 	}
@@ -95,7 +98,7 @@ func (v *verifier) handle(ctx context.Context, at int, h jsonval.Handle) error {
 
 // firstOf is the error that counts for more: one of a store that does not answer ends the check.
 func firstOf(a, b error) error {
-	if a == nil || b != nil && !lost(b) {
+	if a == nil || (b != nil && !lost(b)) {
 		return b
 	}
 	return a
@@ -115,7 +118,7 @@ func partsOf(node any, at string) []namedPart {
 	}
 	var all []namedPart
 	each, _ := m[nodeEach].(map[string]any)
-	for _, k := range sortedKeys(each) {
+	for _, k := range slices.Sorted(maps.Keys(each)) {
 		all = append(all, partsOf(each[k], join(at, k))...)
 	}
 	runs, _ := m[nodeRuns].([]any)

@@ -8,14 +8,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// What stands in the clear on an encrypted payload. The names are those of Temporal's own examples.
+// What is readable on an encrypted payload. The names are those of Temporal's own examples.
 const (
 	MetadataEncrypted = "binary/encrypted"  // the payload's encoding
 	MetadataKeyID     = "encryption-key-id" // metadata: the id of the key
 )
 
-// boundPayload binds payloads to being payloads. They are not bound to their workflow: what is the same is stored once,
-// and the Temporal UI asks for payloads without saying whose they are.
+// boundPayload binds encrypted bytes to being a payload. They are not bound to their workflow, because equal payloads are
+// stored once, and the Temporal UI asks for payloads without saying whose they are.
 const boundPayload = "processidea payload 1"
 
 // Codec encrypts whole payloads, metadata and all. Metadata named as readable is repeated in the clear. Payloads that were

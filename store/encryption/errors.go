@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// ErrAltered says that bytes do not open with the key that they name: they were changed, or moved, or the key of that id
-// is another one here.
+// ErrAltered means that bytes do not open with the key that they name: they were changed or moved, or the key of that id is
+// another one here.
 var ErrAltered = errors.New("the bytes were changed, or the key of that id is another one")
 
-// IsKeyError says whether an error is one of the keys that somebody gave: they are malformed, one is missing, or is another
-// one than it was.
+// IsKeyError reports whether an error is about the keys that this program was given: one is malformed, missing, or not the
+// key that it used to be.
 func IsKeyError(err error) bool {
 	var missing *MissingKeyError
 	var invalid *invalidError
@@ -28,7 +28,7 @@ func (e *invalidError) Error() string {
 	return fmt.Sprintf("encryption: parse %s: entry %d: %s", Variable, e.entry, e.cause)
 }
 
-// MissingKeyError says that something was encrypted with a key that is not here.
+// MissingKeyError means that something is encrypted with a key that is not here.
 type MissingKeyError struct {
 	IDs  []string // of the key, or of those that may be the one
 	None bool     // there are no keys at all

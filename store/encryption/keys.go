@@ -1,6 +1,3 @@
-// Package encryption keeps what processes work on from whoever can read Temporal's database or the store. It is
-// authenticated and deterministic (AES-SIV, RFC 5297): what was changed is found, and what is the same is still stored
-// once. Keys come from the environment, and can be changed while processes run.
 package encryption
 
 import (
@@ -18,10 +15,10 @@ import (
 // The first one encrypts, all of them decrypt.
 const Variable = "PROCESSIDEA_KEYS"
 
-// Keys are the keys of one deployment. They are safe for concurrent use. Nil stands for no encryption: it opens nothing.
+// Keys are the keys of one deployment. They are safe for concurrent use. Nil encrypts nothing and opens nothing.
 type Keys struct{ ring []*key }
 
-// key is one key, made into one for each use.
+// key is one key, with the keys that are derived from it for each use.
 type key struct {
 	id    string
 	aead  *subtle.AESSIV
@@ -64,7 +61,7 @@ func (k *Keys) IDs() []string {
 	return ids
 }
 
-// Has says whether a key is among them.
+// Has reports whether a key is among them.
 func (k *Keys) Has(id string) bool { return k.find(id) != nil }
 
 // Need gives a *MissingKeyError where a key is not among them.
@@ -90,11 +87,11 @@ func (k *Keys) find(id string) *key {
 // String names the keys and shows none.
 func (k *Keys) String() string { return "keys " + strings.Join(k.IDs(), ", ") }
 
-// GoString is String: keys stand in no dump either.
+// GoString is String, so that dumps show no key either.
 func (k *Keys) GoString() string { return k.String() }
 
-// Seal encrypts with the primary key. What is sealed opens only where bound is the same: it says what the bytes are and
-// where they belong, so that they cannot be put elsewhere. There must be keys.
+// Seal encrypts with the primary key, which must exist. The result opens only with the same bound, which says what the
+// bytes are and where they belong, so that they cannot be used elsewhere.
 func (k *Keys) Seal(plain []byte, bound string) ([]byte, error) {
 	sealed, err := k.ring[0].aead.EncryptDeterministically(plain, []byte(bound))
 	if err != nil {
@@ -115,8 +112,8 @@ func (k *Keys) Open(id string, sealed []byte, bound string) ([]byte, error) {
 	return plain, nil
 }
 
-// Name gives the name under which something is kept, where its own would tell what it is: an HMAC, in hex, under the
-// key of an id, which must be there.
+// Name returns a name for an object whose own name would reveal what it is: an HMAC, in hex, under the key of an id, which
+// must exist.
 func (k *Keys) Name(id, of string) string {
 	mac := hmac.New(sha256.New, k.find(id).names)
 	mac.Write([]byte(of))

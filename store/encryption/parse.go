@@ -28,7 +28,8 @@ func Parse(text string) (*Keys, error) {
 		default:
 			secrets[string(secret)] = true
 			var one *key
-			if one, err = newKey(id, secret); err == nil {
+			one, err = newKey(id, secret)
+			if err == nil {
 				k.ring = append(k.ring, one)
 			}
 		}
@@ -73,11 +74,11 @@ func decode(encoded string) ([]byte, error) {
 	return secret, nil
 }
 
-// leastBytes is how many different bytes a key holds at least: more than one that repeats its half can. Of 32 random ones
-// about 30 are different; fewer than this come once in 10^12 keys.
+// leastBytes is how many different bytes a key has at least: more than a key that repeats its half can have. 32 random
+// bytes have about 30 different ones; fewer than this occur once in 10^12 keys.
 const leastBytes = 18
 
-// checkSecret refuses what nobody can have drawn at random.
+// checkSecret refuses keys that cannot have been drawn at random.
 func checkSecret(secret []byte) error {
 	if len(secret) != keySize {
 		return fmt.Errorf("its key has %d bytes; it must have %d", len(secret), keySize)

@@ -1,5 +1,3 @@
-// Package codecserver shows people what histories hold encrypted, or in the store: it is the codec server of the Temporal
-// UI and of the temporal CLI. It decrypts for whoever may ask, so it is careful about who that is.
 package codecserver
 
 import (
@@ -48,17 +46,17 @@ func Handler(o Options) (http.Handler, error) {
 	return &door{o, http.MaxBytesHandler(payloads, maxBody)}, nil
 }
 
-// CheckOrigin says how an origin is none: it is scheme and host, as browsers write it.
+// CheckOrigin returns what is wrong with an origin, which is scheme and host, as browsers write it.
 func CheckOrigin(origin string) error {
 	u, err := url.Parse(origin)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || origin != u.Scheme+"://"+u.Host ||
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || origin != u.Scheme+"://"+u.Host ||
 		origin != strings.ToLower(origin) {
 		return fmt.Errorf("not of the form https://host[:port], in lower case and with nothing after it")
 	}
 	return nil
 }
 
-// door lets in whoever may ask.
+// door decides who may ask.
 type door struct {
 	Options
 	payloads http.Handler
@@ -85,7 +83,8 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admits looks at the page that asks, as the browser tells it. Programs ask from no page: they need the token.
+// admits reports whether the page that asks, as the browser names it, may ask. Programs ask from no page: they need the
+// token.
 func (d *door) admits(r *http.Request, origin string) bool {
 	switch {
 	case origin == "":
@@ -121,7 +120,7 @@ func allow(h http.Header, origin string) {
 	h.Set("Vary", "Origin")
 }
 
-// same compares without telling by its time how far two texts agree.
+// same compares two texts in constant time.
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1

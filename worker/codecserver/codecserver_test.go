@@ -80,7 +80,7 @@ func TestWithoutOriginsOnlyPagesFromThisMachineMayAsk(t *testing.T) {
 		"https://example.org": 403, "http://127.0.0.1.example.org": 403, "http://localhost.example.org": 403, "null": 403, "": 403,
 	} {
 		status, header, _ := ask(t, "POST", url+"/decode", `{"payloads": []}`, "Origin", origin)
-		if status != want || (header.Get("Access-Control-Allow-Origin") == origin) != (want == 200) && origin != "" {
+		if status != want || ((header.Get("Access-Control-Allow-Origin") == origin) != (want == 200) && origin != "") {
 			t.Errorf("%q: %d, %v", origin, status, header)
 		}
 	}
@@ -100,7 +100,7 @@ func TestWithOriginsOnlyPagesOfThoseMayAsk(t *testing.T) {
 	} {
 		for method, want := range map[string]int{"POST": want, "OPTIONS": map[int]int{200: 204, 403: 403}[want]} {
 			status, header, _ := ask(t, method, url+"/decode", `{"payloads": []}`, "Origin", origin)
-			if status != want || want == 403 && header.Get("Access-Control-Allow-Origin") != "" {
+			if status != want || (want == 403 && header.Get("Access-Control-Allow-Origin") != "") {
 				t.Errorf("%s %q: %d, %v", method, origin, status, header)
 			}
 		}

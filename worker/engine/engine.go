@@ -1,5 +1,3 @@
-// Package engine puts the parts together, for the worker, the starter and tests alike: a Temporal client that keeps large
-// payloads in the store, and a worker that knows the workflows and the activities.
 package engine
 
 import (
@@ -17,19 +15,23 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"processidea/activities"
-	"processidea/activities/httptool"
-	"processidea/activities/mcptool"
-	"processidea/activities/notify"
-	"processidea/activities/tools"
+	"processidea/llm"
+	"processidea/model/ideafile"
+	"processidea/notify"
 	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
+	"processidea/tools"
+	"processidea/tools/builtin"
+	"processidea/tools/httptool"
+	"processidea/tools/mcptool"
+	"processidea/tools/runner"
 	"processidea/workflows"
 )
 
-// ClientOptions adds to a client's options how payloads are encoded and encrypted, and where large ones lie: with the
-// store's keys, in the store. Every client and every worker of a process needs them, or it sees references to payloads
-// instead of payloads. The logger is told when a key is missing.
+// ClientOptions adds to a client's options how payloads are encoded, encrypted with the store's keys, and kept in the store
+// if they are large. Every client and every worker of a process needs the same, or it sees references to payloads instead
+// of payloads. The logger is told when a key is missing.
 func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 	o.DataConverter = DataConverter(store.Keys())
 	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
@@ -48,11 +50,11 @@ func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 	return o
 }
 
-// onThisMachine says whether a server is reached without a wire, where compressing only costs.
+// onThisMachine reports whether a server is reached over the loopback interface, where compression only costs.
 func onThisMachine(hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)
 	ip := net.ParseIP(host)
-	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+	return err == nil && (host == "localhost" || (ip != nil && ip.IsLoopback()))
 }
 
 // DataConverter encodes values as all parts of the program do, and encrypts them where there are keys.
@@ -60,7 +62,7 @@ func DataConverter(keys *encryption.Keys) converter.DataConverter {
 	return converter.NewCodecDataConverter(protocol.DataConverter(blobs.InlineMetadata), Codec(keys))
 }
 
-// Codec encrypts and decrypts payloads. What stays inline is told by its metadata, in the clear.
+// Codec encrypts and decrypts payloads. The metadata that keeps a payload inline stays readable.
 func Codec(keys *encryption.Keys) converter.PayloadCodec {
 	return keys.Codec(blobs.InlineMetadata, converter.MetadataMessageType)
 }
@@ -72,12 +74,14 @@ type Parts struct {
 	HTTP  *httptool.Client
 	// MCP holds the sessions with MCP servers. It is closed with the worker.
 	MCP *mcptool.Hub
+	// Runners run further kinds of Tools, beside those of package kinds.
+	Runners map[ideafile.Kind]runner.Runner
 	// Notices tells people what waits for them; nil: PROCESSIDEA_NOTIFY_URL says whether anybody does.
 	Notices *notify.Sender
-	LLM     activities.LLM
+	LLM     llm.Config
 	Log     *slog.Logger
-	// Heard is told what the LLM said; nil: nobody listens.
-	Heard activities.Heard
+	// Recorder is told what the LLM said; nil: nobody is.
+	Recorder activities.ReplyRecorder
 	// Observer is told what Requests and Calls came to; nil: nobody is.
 	Observer activities.Observer
 	// StopTimeout is how long a worker that is stopped waits for activities that are running. What they have not ended by
@@ -104,9 +108,9 @@ func (p Parts) FromEnvironment() Parts {
 	}
 	if p.Tools == nil {
 		p.Tools = tools.NewRegistry()
-		tools.Builtins(p.Tools, p.HTTP)
+		builtin.Register(p.Tools, p.HTTP)
 	}
-	if p.LLM == (activities.LLM{}) {
+	if p.LLM == (llm.Config{}) {
 		p.LLM = LLMFromEnvironment(os.Getenv)
 	}
 	return p
@@ -114,11 +118,11 @@ func (p Parts) FromEnvironment() Parts {
 
 // LLMFromEnvironment reads the worker's LLM from OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, and its limits from
 // OPENAI_RPM and OPENAI_TPM. Empty is unset.
-func LLMFromEnvironment(getenv func(string) string) activities.LLM {
-	return activities.LLM{
+func LLMFromEnvironment(getenv func(string) string) llm.Config {
+	return llm.Config{
 		BaseURL: strings.TrimSpace(getenv("OPENAI_BASE_URL")),
 		Key:     strings.TrimSpace(getenv("OPENAI_API_KEY")),
-		Name:    strings.TrimSpace(getenv("OPENAI_MODEL")),
+		Model:   strings.TrimSpace(getenv("OPENAI_MODEL")),
 		RPM:     strings.TrimSpace(getenv("OPENAI_RPM")),
 		TPM:     strings.TrimSpace(getenv("OPENAI_TPM")),
 	}
@@ -133,17 +137,18 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
+	a, err := p.activities(c)
+	if err != nil {
+		return nil, fmt.Errorf("engine: make worker: %w", err)
+	}
 	w := worker.New(c, protocol.TaskQueue, p.options())
 	workflows.Register(w)
-	p.activities(c).Register(w)
+	a.Register(w)
 	return &closing{w, p.MCP}, nil
 }
 
-// check refuses settings that cannot be meant, before anything depends on them.
+// check refuses settings that cannot be meant, before anything is started with them.
 func (p *Parts) check() (err error) {
-	if err := p.LLM.Check(); err != nil {
-		return err
-	}
 	if err := mcptool.CheckCommands(os.Getenv(mcptool.CommandsVariable)); err != nil {
 		return err
 	}

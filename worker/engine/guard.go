@@ -21,9 +21,9 @@ import (
 	"processidea/store/encryption"
 )
 
-// guarded keeps tasks whose payloads do not open from the worker. Workflow code that is handed a payload which does not
-// decode fails for good, drops a signal, or takes "Encoded failure" for what a tool said; the SDK asks no codec before.
-// Such a workflow task fails instead, and comes again until a worker has the key.
+// guarded keeps tasks whose payloads cannot be decrypted from the worker. Workflow code that is handed such a payload fails
+// for good, drops a signal, or takes "Encoded failure" for what a tool said; the SDK asks no codec before. Instead the
+// workflow task is failed, and comes again until a worker has the key.
 func guarded(keys *encryption.Keys, logger log.Logger) grpc.DialOption {
 	g := &guard{keys: keys, log: logger}
 	return grpc.WithChainUnaryInterceptor(g.intercept)
@@ -60,13 +60,13 @@ func (g *guard) intercept(ctx context.Context, method string, req, reply any, cc
 	return nil
 }
 
-// asking is what the requests that bring tasks have in common.
+// asking is what requests for tasks have in common.
 type asking interface {
 	GetNamespace() string
 	GetIdentity() string
 }
 
-// task fails a workflow task that does not open.
+// task fails a workflow task whose payloads cannot be decrypted.
 func (g *guard) task(ctx context.Context, cc *grpc.ClientConn, from asking, t *workflowservice.PollWorkflowTaskQueueResponse) (opens bool) {
 	err := g.opens(ctx, t)
 	if err == nil {
@@ -102,8 +102,8 @@ func refuse(ctx context.Context, c workflowservice.WorkflowServiceClient, from a
 	return err
 }
 
-// activity drops an activity for which a key is missing, as if this worker had died with it: that is no failure of a
-// tool, and another worker may have the key. What was altered is left to fail.
+// activity drops an activity task for which a key is missing, as if this worker had died with it: that is no failure of a
+// tool, and another worker may have the key. A payload that was altered is handed on, and fails.
 func (g *guard) activity(ctx context.Context, t *workflowservice.PollActivityTaskQueueResponse) {
 	err := g.opens(ctx, t)
 	var missing *encryption.MissingKeyError
@@ -113,7 +113,7 @@ func (g *guard) activity(ctx context.Context, t *workflowservice.PollActivityTas
 	}
 }
 
-// opens tries every payload of a message. Of those in the store it compares the key alone.
+// opens tries to decrypt every payload of a message. Of payloads in the store it compares the key id only.
 func (g *guard) opens(ctx context.Context, m proto.Message) error {
 	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{
 		SkipSearchAttributes: true,
@@ -133,7 +133,7 @@ func (g *guard) opens(ctx context.Context, m proto.Message) error {
 	})
 }
 
-// tell says once for each key that it is missing.
+// tell logs each missing key once.
 func (g *guard) tell(err error, workflow string) {
 	if g.log == nil {
 		return

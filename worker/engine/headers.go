@@ -11,9 +11,9 @@ import (
 // resourceHeader is a routing hint that the SDK makes of every workflow id.
 const resourceHeader = "temporal-resource-id"
 
-// ASCIIHeaders lets ids hold any character. SDK 1.50 puts the workflow id into a gRPC header as it is, and gRPC refuses
-// headers that are not ASCII: without this, neither a client nor a worker can serve the workflow "refunds/①". The header
-// is a hint for routing between clusters; percent-encoded it serves that as well.
+// ASCIIHeaders allows any character in workflow ids. SDK 1.50 puts the workflow id into a gRPC header as it is, and gRPC
+// refuses headers that are not ASCII: without this, neither a client nor a worker could serve the workflow "refunds/①". The
+// header is a hint for routing between clusters, for which a percent-encoded id serves as well.
 func ASCIIHeaders() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {

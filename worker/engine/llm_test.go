@@ -5,17 +5,17 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/activities"
+	"processidea/llm"
 	"processidea/store/blobs"
 )
 
 func TestTheLLMComesFromTheEnvironment(t *testing.T) {
 	env := map[string]string{"OPENAI_BASE_URL": " http://h/v1 ", "OPENAI_API_KEY": "k\n", "OPENAI_MODEL": "m", "OPENAI_RPM": " 60 ", "OPENAI_TPM": "9000"}
-	want := activities.LLM{BaseURL: "http://h/v1", Key: "k", Name: "m", RPM: "60", TPM: "9000"}
+	want := llm.Config{BaseURL: "http://h/v1", Key: "k", Model: "m", RPM: "60", TPM: "9000"}
 	if got := LLMFromEnvironment(func(name string) string { return env[name] }); got != want {
 		t.Errorf("%+v", got)
 	}
-	if got := LLMFromEnvironment(func(string) string { return "" }); got != (activities.LLM{}) {
+	if got := LLMFromEnvironment(func(string) string { return "" }); got != (llm.Config{}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -26,7 +26,7 @@ func TestAWorkerWithALimitThatIsNoneIsNotMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	_, err = NewWorker(nil, Parts{Store: store, LLM: activities.LLM{TPM: "plenty"}})
+	_, err = NewWorker(nil, Parts{Store: store, LLM: llm.Config{TPM: "plenty"}})
 	if err == nil || !strings.Contains(err.Error(), `OPENAI_TPM: want a whole number from 1, not "plenty"`) {
 		t.Errorf("%v", err)
 	}

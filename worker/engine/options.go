@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"processidea/activities"
+	"processidea/llm"
+	"processidea/tools/kinds"
 	"processidea/workflows"
 )
 
@@ -25,11 +27,11 @@ type Limits struct {
 	ActivityPollers int
 }
 
-// Alone are the limits of a worker in the program that Temporal is in: what it starts nobody else would take, so that every
-// Call of a burst comes to it with the answer to the workflow task that started it.
+// Alone are the limits of a worker that runs in the same program as Temporal: no other worker would take the Calls that its
+// workflows start, so all of them come with the answer to the workflow task that started them.
 var Alone = Limits{EagerCalls: workflows.MaxRunning}
 
-// activitySlots are what Requests and Calls share: one that may run finds a slot, however many of the other kind there are.
+// activitySlots are the slots that Requests and Calls share: neither can take all of them from the other.
 func (l Limits) activitySlots() int {
 	if l.Calls == 0 {
 		return 0
@@ -63,13 +65,21 @@ func (p Parts) options() worker.Options {
 	return o
 }
 
-func (p Parts) activities(c client.Client) *activities.Activities {
+func (p Parts) activities(c client.Client) (*activities.Activities, error) {
+	asked, err := llm.New(p.LLM)
+	if err != nil {
+		return nil, err
+	}
+	runners := kinds.New(kinds.Deps{Tools: p.Tools, HTTP: p.HTTP, MCP: p.MCP})
+	for kind, x := range p.Runners {
+		runners.Register(kind, x)
+	}
 	a := &activities.Activities{
-		Store: p.Store, Tools: p.Tools, HTTP: p.HTTP, MCP: p.MCP, Notices: p.Notices, LLM: p.LLM, Client: c, Heard: p.Heard, Log: p.Log,
+		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, LLM: asked, Client: c, Recorder: p.Recorder,
 		Observer: p.Observer, MaxResult: p.Limits.MaxResult,
 	}
 	if p.Limits.Requests > 0 {
-		a.Turns = semaphore.NewWeighted(int64(p.Limits.Requests))
+		a.RequestSlots = semaphore.NewWeighted(int64(p.Limits.Requests))
 	}
-	return a
+	return a, nil
 }

@@ -24,11 +24,11 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 }
 
 func TestOnlyAWorkerWithALimitMakesRequestsWait(t *testing.T) {
-	if a := (Parts{}).activities(nil); a.Turns != nil {
-		t.Error("they wait without a limit")
+	if a, err := (Parts{}).activities(nil); err != nil || a.RequestSlots != nil {
+		t.Errorf("they wait without a limit, or %v", err)
 	}
-	a := Parts{Limits: Limits{Requests: 2, MaxResult: 10}}.activities(nil)
-	if a.MaxResult != 10 || !a.Turns.TryAcquire(2) || a.Turns.TryAcquire(1) {
-		t.Errorf("%+v", a)
+	a, err := Parts{Limits: Limits{Requests: 2, MaxResult: 10}}.activities(nil)
+	if err != nil || a.MaxResult != 10 || !a.RequestSlots.TryAcquire(2) || a.RequestSlots.TryAcquire(1) {
+		t.Errorf("%+v, %v", a, err)
 	}
 }

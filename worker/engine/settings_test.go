@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/activities/mcptool"
-	"processidea/activities/notify"
+	"processidea/notify"
 	"processidea/store/blobs"
+	"processidea/tools/mcptool"
 )
 
 func TestAWorkerIsNotMadeOfSettingsThatCannotBeMeant(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"processidea/store/encryption"
 )
 
-// SearchAttributes are those that make processes findable in the Temporal UI, where they are registered.
+// SearchAttributes are the attributes by which processes can be found in the Temporal UI, where they are registered.
 var SearchAttributes = map[string]enumspb.IndexedValueType{
 	protocol.AttributeStatus:   enumspb.INDEXED_VALUE_TYPE_KEYWORD,
 	protocol.AttributePath:     enumspb.INDEXED_VALUE_TYPE_KEYWORD,
@@ -32,10 +32,10 @@ type StartProcess struct {
 	File string
 }
 
-// ErrOtherFile says that a process of the id exists and was started from something else.
+// ErrOtherFile means that a process of the id exists and was started from something else.
 var ErrOtherFile = errors.New("a process of this id was started from another file")
 
-// StartOrAttach starts a process, or finds the one that was started with the same id from the same file.
+// StartOrAttach starts a process, or finds the one that was started under the same id from the same file.
 func StartOrAttach(ctx context.Context, c client.Client, namespace string, s StartProcess) (run client.WorkflowRun, attached bool, err error) {
 	s.Start.Attributes = attributesRegistered(ctx, c, namespace)
 	o := client.StartWorkflowOptions{

@@ -9,8 +9,8 @@ import (
 // a worker without versions.
 type Version struct{ Deployment, BuildID string }
 
-// options has processes and instances go on with whatever version is current. They live for weeks, and would hold every
-// old version that long otherwise; and every change of their code is replayed over recorded histories.
+// options lets running processes and instances move to whatever version is current. They live for weeks, and would
+// otherwise keep every old version running as long; every change of their code is replayed over recorded histories.
 func (v Version) options() worker.DeploymentOptions {
 	if v == (Version{}) {
 		return worker.DeploymentOptions{}

@@ -1,5 +1,3 @@
-// Package service is the production worker: it connects to a Temporal server, says how it is over HTTP, and when it is
-// told to stop lets what runs come to its end.
 package service
 
 import (
@@ -91,7 +89,7 @@ func noArguments(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// exitCode says what went wrong, and gives the code for it.
+// exitCode reports an error, and returns the exit code for it.
 func exitCode(err error, to io.Writer) int {
 	if err == nil {
 		return exitStopped

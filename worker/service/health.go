@@ -18,15 +18,15 @@ const (
 	draining phase = "draining"
 )
 
-// health knows whether the worker should be counted on.
+// health keeps whether the worker is ready.
 type health struct {
 	mu         sync.Mutex
 	phase      phase
 	conditions []*condition
 }
 
-// condition is something that must hold. It is looked at again only after a while: a probe costs little, however often
-// somebody asks.
+// condition is one requirement of being ready. Its check is repeated only after a while, so that probes are cheap however
+// often they come.
 type condition struct {
 	name  string
 	every time.Duration
@@ -51,7 +51,7 @@ func (h *health) require(name string, every time.Duration, holds func(context.Co
 	h.conditions = append(h.conditions, &condition{name: name, every: every, holds: holds})
 }
 
-// troubles says why the worker is not ready; none where it is.
+// troubles returns why the worker is not ready; empty if it is.
 func (h *health) troubles(ctx context.Context) []string {
 	h.mu.Lock()
 	now, conditions := h.phase, h.conditions
@@ -68,7 +68,7 @@ func (h *health) troubles(ctx context.Context) []string {
 	return all
 }
 
-// patience is how long one look may take.
+// patience bounds one check.
 const patience = 2 * time.Second
 
 func (c *condition) look(ctx context.Context) error {
@@ -82,7 +82,7 @@ func (c *condition) look(ctx context.Context) error {
 	return c.err
 }
 
-// answers says whether Temporal does.
+// answers checks that Temporal answers.
 func (s *service) answers(ctx context.Context) error {
 	if _, err := s.client.CheckHealth(ctx, &client.CheckHealthRequest{}); err != nil {
 		return fmt.Errorf("it does not answer: %w", err)

@@ -14,7 +14,8 @@ import (
 )
 
 func (s *service) measure(context.Context) (err error) {
-	if s.metrics, err = telemetry.NewMetrics(); err != nil {
+	s.metrics, err = telemetry.NewMetrics()
+	if err != nil {
 		return err
 	}
 	s.undo = append(s.undo, func() { _ = s.metrics.Close(context.Background()) })
@@ -27,7 +28,8 @@ const flushing = 5 * time.Second
 // trace begins traces of a namespace, where the environment asks for them.
 func (s *service) trace(ctx context.Context, namespace string) (err error) {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { s.log.Warn("telemetry", "error", err) }))
-	if s.traces, err = telemetry.NewTraces(ctx, namespace, os.Getenv); err != nil {
+	s.traces, err = telemetry.NewTraces(ctx, namespace, os.Getenv)
+	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if s.traces == nil {

@@ -70,7 +70,7 @@ func reachable(listen string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
 		host = "localhost"
 	}
 	return net.JoinHostPort(host, port), nil

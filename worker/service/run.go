@@ -90,7 +90,8 @@ func (s *service) connect(ctx context.Context) error {
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.polls.watch())
 	dialing, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	if s.client, err = client.DialContext(dialing, engine.ClientOptions(o, s.store)); err != nil {
+	s.client, err = client.DialContext(dialing, engine.ClientOptions(o, s.store))
+	if err != nil {
 		return fmt.Errorf("reach Temporal at %s: %w: %w", o.HostPort, errUnreachable, err)
 	}
 	s.undo = append(s.undo, s.client.Close)
@@ -101,7 +102,7 @@ func (s *service) connect(ctx context.Context) error {
 func (s *service) make(context.Context) (err error) {
 	parts := engine.Parts{
 		Store: s.store, Log: s.log, Observer: s.observer(), Interceptors: s.interceptors(), StopTimeout: s.drain, Limits: s.limits(),
-		Version: engine.Version{Deployment: s.deployment, BuildID: s.buildID},
+		Version: engine.Version{Deployment: s.deployment, BuildID: s.buildID}, Runners: s.runners,
 	}.FromEnvironment()
 	for _, register := range s.tools {
 		register(parts.Tools)

@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"processidea/activities/tools"
+	"processidea/model/ideafile"
+	"processidea/tools"
+	"processidea/tools/runner"
 )
 
 // settings are what a worker can be told. Each is a flag, and a variable named after it.
@@ -27,7 +29,8 @@ type settings struct {
 	logLevel  slog.Level
 	logFormat string
 
-	tools []func(*tools.Registry) // of those who build a worker of their own
+	tools   []func(*tools.Registry) // of those who build a worker of their own
+	runners map[ideafile.Kind]runner.Runner
 }
 
 // Option adds to a worker what no flag can.
@@ -36,6 +39,17 @@ type Option func(*settings)
 // WithTools registers tools beside the built-in ones. A name that is taken, or unfit, panics when the worker starts.
 func WithTools(register func(*tools.Registry)) Option {
 	return func(s *settings) { s.tools = append(s.tools, register) }
+}
+
+// WithRunner adds a kind of Tool: Tools with `_activity: {"<kind>": …}` are run by x. A kind that is taken panics when the
+// worker starts.
+func WithRunner(kind ideafile.Kind, x runner.Runner) Option {
+	return func(s *settings) {
+		if s.runners == nil {
+			s.runners = map[ideafile.Kind]runner.Runner{}
+		}
+		s.runners[kind] = x
+	}
 }
 
 // variable names the environment variable of a flag.
@@ -74,7 +88,7 @@ func (s *settings) declare(f *pflag.FlagSet) {
 func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)) (err error) {
 	f.VisitAll(func(f *pflag.Flag) {
 		v, set := lookup(variable(f.Name))
-		if f.Changed || !set || v == "" && f.Name != "listen" || err != nil {
+		if f.Changed || !set || (v == "" && f.Name != "listen") || err != nil {
 			return
 		}
 		if bad := f.Value.Set(v); bad != nil {

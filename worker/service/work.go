@@ -26,8 +26,8 @@ func (s *service) work(ctx context.Context) error {
 	return s.drainAll(interrupt, ended)
 }
 
-// drainAll takes nothing new, lets what runs come to its end, and leaves what does not to another worker. What a tool
-// does that does not hear it is to end is none of our time.
+// drainAll stops polling and waits for what runs; what has not ended in time is left to another worker. A tool that does
+// not react to the end of its context is not waited for.
 func (s *service) drainAll(interrupt chan any, ended <-chan error) error {
 	s.health.set(draining)
 	s.log.Info("draining", "longest", s.drain.String())

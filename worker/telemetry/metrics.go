@@ -1,5 +1,3 @@
-// Package telemetry tells what a worker does: metrics in the form of Prometheus, and traces over OTLP. Neither holds a
-// prompt, a parameter, a result or an error's text.
 package telemetry
 
 import (
@@ -39,7 +37,8 @@ func NewMetrics() (*Metrics, error) {
 	inSeconds := metric.NewView(metric.Instrument{Kind: metric.InstrumentKindHistogram, Unit: "s"},
 		metric.Stream{Aggregation: metric.AggregationExplicitBucketHistogram{Boundaries: buckets}})
 	m.provider = metric.NewMeterProvider(metric.WithReader(reader), metric.WithView(inSeconds))
-	if m.meters, err = newMeters(m.provider.Meter("processidea")); err != nil {
+	m.meters, err = newMeters(m.provider.Meter("processidea"))
+	if err != nil {
 		return nil, fmt.Errorf("telemetry: make metrics: %w", err)
 	}
 	return m, nil

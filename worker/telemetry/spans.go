@@ -89,13 +89,13 @@ func (t *Traces) Call(ctx context.Context, c activities.CallSeen) (context.Conte
 
 // toolType is in the words of the conventions: an extension calls something outside.
 func toolType(k ideafile.Kind) string {
-	if k == ideafile.KindHTTP || k == ideafile.KindMCP {
-		return "extension"
+	if k == ideafile.KindGo {
+		return "function"
 	}
-	return "function"
+	return "extension"
 }
 
-// conclude says how it ended. What an error says may hold anything, and is left out.
+// conclude notes how it ended. The error's text is left out: it may hold anything.
 func conclude(span trace.Span, outcome, good string) {
 	span.SetAttributes(keyOutcome.String(outcome))
 	if outcome != good {

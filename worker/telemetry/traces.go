@@ -69,14 +69,14 @@ func wanted(getenv func(string) string) bool {
 // otlpClient speaks the protocol that is asked for. It reads the other variables itself.
 func otlpClient(getenv func(string) string) (otlptrace.Client, error) {
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
-		switch protocol := getenv(name); protocol {
+		switch wire := getenv(name); wire {
 		case "":
 		case "grpc":
 			return otlptracegrpc.NewClient(), nil
 		case "http/protobuf":
 			return otlptracehttp.NewClient(), nil
 		default:
-			return nil, fmt.Errorf("%s is %q; it is grpc or http/protobuf", name, protocol)
+			return nil, fmt.Errorf("%s is %q; it is grpc or http/protobuf", name, wire)
 		}
 	}
 	return otlptracehttp.NewClient(), nil

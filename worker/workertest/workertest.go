@@ -111,13 +111,13 @@ func (p *Process) Get(path string) (status int, body string) {
 	return answer.StatusCode, string(data)
 }
 
-// Ready says whether it calls itself ready.
+// Ready reports whether it calls itself ready.
 func (p *Process) Ready() bool {
 	status, _ := p.Get("/readyz")
 	return status == http.StatusOK
 }
 
-// Draining says whether it has been told to stop and is still there.
+// Draining reports whether it has been told to stop and is still there.
 func (p *Process) Draining() bool {
 	_, body := p.Get("/readyz")
 	return strings.Contains(body, `"draining"`)

@@ -102,29 +102,12 @@ func (i *instance) input(r dataflow.Ready) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
 		Process: i.setup.Process, Token: i.own.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
 		Params: r.Params, Scopes: r.Scopes, Landing: i.run.ResultContract(r.Record), Output: r.Tool.Source["_output"],
+		Spec: r.Tool.RunSpec(r.Binding, i.setup.Servers),
 	}
-	if spec, ok := r.Tool.Activity.(map[string]any); ok {
-		in.HTTP = spec["http"]
-	}
-	in.MCP, in.Server = i.mcp(r.Tool)
 	if jsonval.HasHandle(r.Params) {
 		in.Form = r.Tool.Source
 	}
 	return in
-}
-
-// mcp is the MCP tool that a Tool stands for, and its server; nil if it stands for none.
-func (i *instance) mcp(t *ideafile.Tool) (*ideafile.MCPTool, *ideafile.MCPServer) {
-	tool, ok := t.MCP()
-	if !ok {
-		return nil, nil
-	}
-	for _, s := range i.setup.Servers {
-		if s.Name == tool.Server {
-			return &tool, &s
-		}
-	}
-	return &tool, nil
 }
 
 // onExecuted takes the end of a Call's activity. Whether the Tool had its effect is not known if its worker was lost, or if

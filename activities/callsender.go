@@ -1,0 +1,183 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"processidea/protocol"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+)
+
+// maxSignals bounds the signals that are under way at once.
+const maxSignals = 16
+
+// A Call waits a moment for others to close behind it, so that the Calls of one burst go in one signal: until nothing has
+// closed for batchDelay, but for maxBatchDelay at most, and not at all behind the last one. A batch of maxBatch goes at
+// once, so that it is run while the rest of the reply is still being written.
+const (
+	batchDelay    = time.Millisecond
+	maxBatchDelay = 10 * time.Millisecond
+	maxBatch      = 100
+)
+
+// callSender signals the Calls of one Request to its instances.
+//
+// Invariants: an instance gets its Calls in the order of add; at most one signal to an instance is under way, and what is
+// added meanwhile goes with the next one.
+type callSender struct {
+	ctx     context.Context
+	client  client.Client
+	process string
+	request int
+	slots   chan struct{}
+	senders sync.WaitGroup
+
+	mu      sync.Mutex
+	batches map[string]*batch // by token
+	err     error             // the first
+}
+
+// batch is what waits to be sent to one instance.
+type batch struct {
+	pending protocol.CallsSignal
+	filled  bool          // pending holds something
+	sending bool          // a goroutine sends what is pending
+	latest  time.Time     // when something was added last
+	full    chan struct{} // told that pending need not wait for more
+}
+
+func newCallSender(ctx context.Context, c client.Client, process string, request int) *callSender {
+	return &callSender{ctx: ctx, client: c, process: process, request: request,
+		slots: make(chan struct{}, maxSignals), batches: map[string]*batch{}}
+}
+
+// add adds something to what is sent to an instance next.
+func (c *callSender) add(token string, change func(*protocol.CallsSignal)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := c.batches[token]
+	if b == nil {
+		b = &batch{full: make(chan struct{}, 1)}
+		c.batches[token] = b
+	}
+	change(&b.pending)
+	b.filled, b.latest = true, time.Now()
+	if b.pending.Last || len(b.pending.Calls) >= maxBatch {
+		select {
+		case b.full <- struct{}{}:
+		default: // it is told already
+		}
+	}
+	if !b.sending {
+		b.sending = true
+		c.senders.Add(1)
+		go c.send(token, b)
+	}
+}
+
+// collect waits until a batch should be sent. It looks at the clock instead of being woken for each Call, which would take
+// longer than reading one.
+func (c *callSender) collect(b *batch) {
+	limit := time.Now().Add(maxBatchDelay)
+	for {
+		c.mu.Lock()
+		left := min(time.Until(b.latest.Add(batchDelay)), time.Until(limit))
+		c.mu.Unlock()
+		if left <= 0 {
+			return
+		}
+		select {
+		case <-time.After(left):
+		case <-b.full:
+			return
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
+
+// take empties a batch, and with it the note that it is full.
+func (b *batch) take() protocol.CallsSignal {
+	s := b.pending
+	b.pending, b.filled = protocol.CallsSignal{}, false
+	select {
+	case <-b.full:
+	default:
+	}
+	return s
+}
+
+// send sends to one instance until nothing is left for it.
+func (c *callSender) send(token string, b *batch) {
+	defer c.senders.Done()
+	for {
+		c.collect(b)
+		c.slots <- struct{}{}
+		c.mu.Lock()
+		s := b.take()
+		c.mu.Unlock()
+		s.Request = c.request
+		err := c.deliver(token, s)
+		<-c.slots
+		c.mu.Lock()
+		if c.err == nil {
+			c.err = err
+		}
+		b.sending = b.filled && err == nil
+		more := b.sending
+		c.mu.Unlock()
+		if !more {
+			return
+		}
+	}
+}
+
+const (
+	signalRetryDelay  = 200 * time.Millisecond
+	startPollInterval = 20 * time.Millisecond // until an instance has started
+)
+
+// deliver sends one signal, for as long as the Request may take. It waits for an instance that has not started yet; one that
+// has ended takes no Calls, and that is no error.
+func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
+	id := protocol.InstanceID(c.process, token)
+	for {
+		err := c.client.SignalWorkflow(c.ctx, id, "", protocol.SignalCalls, s)
+		if err == nil || (notFound(err) && c.ended(id)) {
+			return nil
+		}
+		delay := signalRetryDelay
+		if notFound(err) {
+			delay = startPollInterval
+		}
+		select {
+		case <-c.ctx.Done():
+			return c.ctx.Err()
+		case <-time.After(delay):
+		}
+	}
+}
+
+// ended reports whether a workflow exists and has ended.
+func (c *callSender) ended(id string) bool {
+	d, err := c.client.DescribeWorkflowExecution(c.ctx, id, "")
+	return err == nil && d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+}
+
+func notFound(err error) bool {
+	var none *serviceerror.NotFound
+	return errors.As(err, &none)
+}
+
+// finish waits until everything was delivered.
+func (c *callSender) finish() error {
+	c.senders.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}

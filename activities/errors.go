@@ -1,0 +1,38 @@
+package activities
+
+import (
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"processidea/llm"
+	"processidea/model/jsonval"
+	"processidea/tools"
+	"processidea/tools/runner"
+)
+
+// final is an error that Temporal does not try again.
+func final(code string, err error) error {
+	return temporal.NewApplicationErrorWithOptions(err.Error(), code, temporal.ApplicationErrorOptions{NonRetryable: true})
+}
+
+// toolFailure turns a runner's error into one of Temporal's: whether to try again, and not before when.
+func toolFailure(err error) error {
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxMessage), runner.Code(err), temporal.ApplicationErrorOptions{
+		NonRetryable: tools.IsFinal(err), NextRetryDelay: min(runner.RetryDelay(err), time.Hour),
+	})
+}
+
+// llmFailure does the same with an error of the LLM's client.
+func llmFailure(err error) error {
+	var e *llm.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return temporal.NewApplicationErrorWithOptions(e.Message, e.Code,
+		temporal.ApplicationErrorOptions{NonRetryable: !e.Retry, NextRetryDelay: e.RetryAfter})
+}
+
+// maxMessage keeps an error below the 4 KB at which Temporal cuts it, in characters.
+const maxMessage = 2000

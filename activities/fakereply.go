@@ -1,0 +1,54 @@
+package activities
+
+import (
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/prompt"
+	"processidea/model/simulate"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/rehearsal"
+)
+
+// fakesReplies reports whether replies are made up from schemas where nobody else gives one.
+func fakesReplies(idea *ideafile.Idea) bool {
+	return idea.Simulated != nil && idea.Simulated.Plans != ideafile.ByLLM
+}
+
+// fakeReply makes up the reply to a Request of a simulation, as a line of a replies file; ok is false where somebody else
+// answers: the LLM, or a script that has something new to say.
+func fakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, brief *turn.RequestInput, messages []prompt.PromptMessage) (line string, ok bool) {
+	if !fakesReplies(idea) || (setup.Replies != "" && scriptAnswers(setup.Replies, brief, messages)) {
+		return "", false
+	}
+	solution := jsonval.Encode(simulate.FakeReply(idea, setup.Bindings, brief))
+	return string(rehearsal.Reply{Content: string(solution)}.Line()), true
+}
+
+// scriptAnswers reports whether the script has an answer to this Request that it has not given before. It may have none,
+// because it was written for other values than those that were made up, and it gives as many answers as it has lines.
+func scriptAnswers(replies string, brief *turn.RequestInput, messages []prompt.PromptMessage) bool {
+	parsed, err := rehearsal.Parse([]byte(replies))
+	if err != nil {
+		return true // the Request says what is wrong
+	}
+	var text strings.Builder
+	for n, m := range messages {
+		if n > 0 {
+			text.WriteString("\n")
+		}
+		text.WriteString(m.Content)
+	}
+	reply, ok := rehearsal.Choose(parsed, brief.Turn, text.String())
+	if !ok || brief.Turn > len(parsed) {
+		return false
+	}
+	said, err := jsonval.DecodeObject([]byte(reply.Content))
+	if err != nil {
+		return true // a script may also try out what goes wrong with an LLM
+	}
+	calls, _ := said["calls"].([]any)
+	return simulate.Answers(brief, calls)
+}

@@ -1,0 +1,59 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"processidea/store/blobs"
+	"processidea/store/encryption"
+)
+
+// Pauses between attempts at the store double from the first to the second. The last attempt ends before the activity's
+// deadline, so that there is time to report why it failed.
+const (
+	minStorePause = 500 * time.Millisecond
+	maxStorePause = 5 * time.Second
+	reportTime    = 2 * time.Second
+)
+
+// retryStore tries an operation on the store again for as long as the activity may take: a full disk is no failure of the
+// Tool, and the result of a Tool that has had its effect would be lost. A local activity is tried once, because it runs
+// within a workflow task.
+func retryStore[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	v, err := do()
+	if err == nil || activity.GetInfo(ctx).IsLocalActivity {
+		return v, err
+	}
+	limited, cancel := context.WithDeadline(ctx, activity.GetInfo(ctx).Deadline.Add(-reportTime))
+	defer cancel()
+	for pause := minStorePause; err != nil && isTransient(err) && wait(limited, pause); pause = min(2*pause, maxStorePause) {
+		v, err = do()
+	}
+	return v, err
+}
+
+// isTransient reports whether a store's failure may pass by itself. Lost values, and values under a key that is not here, do
+// not come back.
+func isTransient(err error) bool {
+	for _, lost := range []error{blobs.ErrMissing, blobs.ErrChanged, blobs.ErrUnfit} {
+		if errors.Is(err, lost) {
+			return false
+		}
+	}
+	return !encryption.IsKeyError(err)
+}
+
+// wait waits, and reports whether the context was still valid at the end.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

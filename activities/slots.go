@@ -1,0 +1,49 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+
+	"processidea/model/turn"
+)
+
+var errNoSlot = errors.New("as many Requests as this worker makes at once were under way all the time")
+
+// withSlot makes a Request in one of the worker's slots for Requests, and tells the observer what became of it.
+func (a *Activities) withSlot(ctx context.Context, brief *turn.RequestInput, ask func(*RequestSeen) (*turn.Reply, error)) (reply *turn.Reply, err error) {
+	seen := &RequestSeen{
+		Process: brief.Process, Number: brief.Number, Instances: len(brief.Covered),
+		Attempt: int(activity.GetInfo(ctx).Attempt), Began: time.Now(),
+	}
+	defer func() { a.endRequest(seen, reply, err) }()
+	release, err := a.acquireSlot(ctx)
+	seen.Waited, seen.Began = time.Since(seen.Began), time.Now()
+	if err != nil {
+		return nil, unreported(ctx, err)
+	}
+	defer release()
+	reply, err = ask(seen)
+	if err == nil && !reply.Whole && workerStopping(ctx) {
+		err = worker.ErrWorkerShutdown
+	}
+	return reply, unreported(ctx, err)
+}
+
+// acquireSlot waits for a slot, for at most half of the time that the Request has: in the other half a reply could not be
+// read. Temporal then tries again, perhaps with another worker.
+func (a *Activities) acquireSlot(ctx context.Context) (release func(), err error) {
+	if a.RequestSlots == nil {
+		return func() {}, nil
+	}
+	waiting, cancel := context.WithTimeout(ctx, time.Until(activity.GetInfo(ctx).Deadline)/2)
+	defer cancel()
+	if err := a.RequestSlots.Acquire(waiting, 1); err != nil {
+		return nil, temporal.NewApplicationError(errNoSlot.Error(), turn.CodeLLMUnreachable)
+	}
+	return func() { a.RequestSlots.Release(1) }, nil
+}

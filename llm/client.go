@@ -1,0 +1,106 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/prompt"
+	"processidea/model/turn"
+)
+
+// Client asks one server. It is safe for concurrent use, and shared by all Requests of a worker, so that they share
+// connections and rate limits.
+type Client struct {
+	config     Config
+	limiter    *rateLimiter
+	maxSilence time.Duration
+}
+
+// New returns a Client, or what is wrong with its configuration.
+func New(c Config) (*Client, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	limiter, err := newRateLimiter(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{config: c, limiter: limiter, maxSilence: maxSilence}, nil
+}
+
+// Configured reports whether there is a server to ask. A nil Client has none.
+func (c *Client) Configured() bool { return c != nil && c.config.Configured() }
+
+// Request is one question to the LLM.
+type Request struct {
+	Messages []prompt.PromptMessage
+	Form     prompt.Form  // the JSON Schema of the reply
+	Settings ideafile.LLM // the Idea's; empty fields are the Client's, or the server's own
+	// RateKey identifies the Request over all its attempts: one that must wait too long for its rate limit keeps its
+	// reservation under this key.
+	RateKey string
+	// Header is sent along; nil: nothing more than usual.
+	Header map[string]string
+	// KeepText has Reply.Text hold all that the LLM wrote.
+	KeepText bool
+	// OnCall takes each Call of the solution as written, with its index from 1, at the byte that closes it.
+	OnCall func(index int, raw json.RawMessage)
+}
+
+// Reply is what came of a Request.
+type Reply struct {
+	// Incomplete is why the solution did not come to its end; nil where it did.
+	Incomplete *diag.Fault
+	Output     json.RawMessage // the solution's output as written; empty where it has none
+	Usage      turn.Usage      // zero where the server does not tell
+	Finish     string          // the finish reason; empty where the stream broke off
+	Refusal    string          // what the LLM said instead, where it refused
+	Text       string          // all of the reply, with Request.KeepText
+	Model      string          // the model that was asked for
+	Server     string          // host, or host:port; empty where none answered
+	FirstByte  time.Time       // zero where none came
+	// Downgraded names what the server did not accept of the request; empty where it accepted all.
+	Downgraded string
+}
+
+// Stream sends a Request and reads the reply to its end, or to the end of the solution. The Reply is never nil: beside an
+// error it holds what is known of the server. The error is of type *Error and means that the LLM said nothing.
+func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
+	listening, hangUp := context.WithCancelCause(ctx)
+	defer hangUp(nil)
+	idle := newIdleTimer(c.maxSilence, func() { hangUp(errSilent) })
+	defer idle.stop()
+	x := c.newExchange(r)
+	x.onLine = idle.reset
+	stream, err := x.open(listening)
+	if err != nil {
+		return x.describe(&Reply{}), x.failure(err)
+	}
+	defer func() { _ = stream.Close() }()
+	reader := newReplyReader(ctx, stream, idle, r.KeepText)
+	reader.reply.FirstByte = time.Now()
+	s, parseErr := readSolution(reader, r.OnCall)
+	reader.readRemainder()
+	reply := x.describe(reader.finish())
+	reply.Output = s.output
+	x.settle(reply.Usage, reader.filter.bytes)
+	if parseErr != nil {
+		reply.Incomplete = x.incomplete(reply, parseErr, reader.streamError())
+	}
+	return reply, nil
+}
+
+// transport is shared by all Clients: one of the openai library keeps connections of its own, and each exchange makes one.
+var transport = &http.Client{Transport: newTransport()}
+
+func newTransport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 32
+	t.ResponseHeaderTimeout = 10 * time.Minute
+	t.ReadBufferSize = 64 << 10 // a fast LLM fills the default 4 KB with twenty tokens
+	return t
+}

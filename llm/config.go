@@ -1,0 +1,40 @@
+package llm
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// Config says which server a worker's Requests go to, and how many of them.
+type Config struct {
+	BaseURL string // empty: OpenAI's own
+	Key     string // empty: no Authorization header, as local servers want it
+	Model   string // asked for where an Idea names none; empty: DefaultModel
+	// RPM and TPM limit the requests and tokens that the worker's Requests use a minute, together; empty: no limit.
+	RPM, TPM string
+}
+
+// DefaultModel is asked for where neither the Idea nor the worker names a model.
+const DefaultModel = "gpt-5-mini"
+
+// Configured reports whether there is a server to ask.
+func (c Config) Configured() bool { return c.BaseURL != "" || c.Key != "" }
+
+// Check returns what is wrong with the address or the limits.
+func (c Config) Check() error {
+	if _, err := newRateLimiter(c); err != nil {
+		return err
+	}
+	if c.BaseURL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.BaseURL)
+	switch {
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
+		return errors.New("llm: read OPENAI_BASE_URL: want http://host/v1 or https://host/v1")
+	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions"):
+		return errors.New("llm: read OPENAI_BASE_URL: leave out /chat/completions")
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openai/openai-go/v3/option"
+
+	"processidea/model/turn"
+)
+
+// opens asks a server once and gives what came of it.
+func opens(t *testing.T, l Config, h http.HandlerFunc) error {
+	t.Helper()
+	s := httptest.NewServer(h)
+	defer s.Close()
+	if l.BaseURL == "" {
+		l.BaseURL = s.URL + "/v1"
+	}
+	_, err := newClient(t, l).Stream(t.Context(), question(t))
+	return err
+}
+
+func TestWhatTheServerAnswersSaysWhetherToAskAgain(t *testing.T) {
+	for name, row := range map[string]struct {
+		status int
+		body   string
+		again  bool
+	}{
+		"a bad request":        {400, `{"error": {"message": "bad"}}`, false},
+		"a wrong key":          {401, `{"error": {"message": "no"}}`, false},
+		"forbidden":            {403, `{}`, false},
+		"no such thing":        {404, `{}`, false},
+		"a time-out":           {408, `{}`, true},
+		"a conflict":           {409, `{}`, true},
+		"unprocessable":        {422, `{}`, false},
+		"too many requests":    {429, `{"error": {"message": "slow down", "code": "rate_limit"}}`, true},
+		"an exhausted quota":   {429, `{"error": {"message": "pay", "code": "insufficient_quota"}}`, false},
+		"the server's fault":   {500, `oops`, true},
+		"overloaded":           {529, `{"error": "overloaded"}`, true},
+		"a bare string":        {401, `{"error": "no such key"}`, false},
+		"unavailable for long": {503, `{}`, true},
+	} {
+		err := opens(t, Config{}, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "90")
+			w.WriteHeader(row.status)
+			_, _ = w.Write([]byte(row.body))
+		})
+		if e := refused(t, err); e.Retry != row.again {
+			t.Errorf("%s: %v", name, err)
+		} else if row.again && e.RetryAfter != 90*time.Second {
+			t.Errorf("%s: again after %s", name, e.RetryAfter)
+		}
+	}
+}
+
+func TestAKeyThatTheServerRepeatsStandsInNoError(t *testing.T) {
+	for status, body := range map[int]string{
+		401: `{"error": {"message": "Incorrect API key provided: sk-t0p\u002dsecret-of-many"}}`, 500: `no use for sk-t0p-secret-of-many`, 400: `{"error": "sk-t0p-secret-of-many?"}`,
+	} {
+		err := opens(t, Config{Key: "sk-t0p-secret-of-many"}, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "Bearer sk-t0p-secret-of-many" {
+				t.Error(r.Header)
+			}
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body))
+		})
+		if text := fmt.Sprintf("%v %+v %#v", err, err, err); (strings.Contains(text, "secret") && !strings.Contains(text, "[secret OPENAI_API_KEY]")) ||
+			strings.Contains(text, "t0p") {
+			t.Errorf("%d: %s", status, text)
+		}
+	}
+}
+
+func TestAServerThatCannotBeReachedIsAskedAgain(t *testing.T) {
+	err := opens(t, Config{BaseURL: "http://127.0.0.1:1/v1"}, nil)
+	if e := refused(t, err); !e.Retry || e.Code != turn.CodeLLMUnreachable {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRetryAfterIsSecondsOrADateAndAnHourAtMost(t *testing.T) {
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"": 0, "0.5": 500 * time.Millisecond, "7": 7 * time.Second, "-3": 0, "soon": 0, "86400": time.Hour,
+		"Sun, 01 Nov 2026 12:02:00 GMT": 2 * time.Minute, "Sun, 01 Nov 2026 11:00:00 GMT": 0,
+	} {
+		r := &http.Response{Header: http.Header{"Retry-After": {text}}}
+		if got := retryAfter(r, now); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestAnEmptyBaseURLInTheEnvironmentCountsAsUnset(t *testing.T) {
+	t.Setenv("OPENAI_BASE_URL", "")
+	x := newClient(t, Config{Key: "k"}).newExchange(question(t))
+	var asked string
+	x.options = append(x.options, withMiddleware(func(r *http.Request) { asked = r.URL.String() }))
+	_, _ = x.open(t.Context())
+	if asked != "https://api.openai.com/v1/chat/completions" {
+		t.Errorf("asked %q", asked)
+	}
+}
+
+func TestAServerWithoutAKeyIsSentNone(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "somebody else's")
+	sent := "nothing"
+	_ = opens(t, Config{}, func(w http.ResponseWriter, r *http.Request) { sent = r.Header.Get("Authorization") })
+	if sent != "" {
+		t.Errorf("sent %q", sent)
+	}
+}
+
+func TestAnAddressThatIsNoneIsSaidAtOnce(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"": true, "http://127.0.0.1:11434/v1": true, "https://h/openai/v1/": true, "https://h": true,
+		"localhost:8000/v1": false, "h.example/v1": false, "http://": false, "ftp://h": false, "http://h:x/": false,
+		"https://h/v1/chat/completions": false, "https://h/v1/chat/completions/": false,
+	} {
+		l := Config{BaseURL: address, Key: "k"}
+		if err := l.Check(); (err == nil) != ok {
+			t.Errorf("%q: %v", address, err)
+		}
+		if ok {
+			continue
+		}
+		if _, err := New(l); err == nil {
+			t.Errorf("a client of %q is made", address)
+		}
+	}
+}
+
+// withMiddleware sees a request and keeps it from leaving the machine.
+func withMiddleware(see func(*http.Request)) option.RequestOption {
+	return option.WithMiddleware(func(r *http.Request, _ option.MiddlewareNext) (*http.Response, error) {
+		see(r)
+		return nil, errors.New("not sent")
+	})
+}

@@ -1,0 +1,186 @@
+package llm
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/valyala/fastjson"
+
+	"processidea/model/jsonval"
+)
+
+// eventReader reads a server's response as the events of a stream, however it was sent: as server-sent events, as lines of
+// JSON, or as one JSON object. The openai library's own reader loses the first event behind a byte order mark and a last
+// one without an empty line, reads nothing of a response that comes all at once, takes `"error": null` for an error, and
+// goes over each event four times.
+type eventReader struct {
+	response *http.Response
+	lines    *bufio.Scanner
+	onLine   func() // told of every line, comments among them
+	bare     bool   // lines of JSON, not server-sent events
+	first    bool   // only empty lines have come so far
+	name     string // of the event that is being read
+	data     []byte // of the event that is being read
+	parser   fastjson.Parser
+	parsed   *fastjson.Value // data as JSON; nil: not parsed, or no JSON
+	event    *fastjson.Value // what Next has read
+	err      error
+}
+
+func newEventReader(response *http.Response, onLine func()) *eventReader {
+	e := &eventReader{response: response, onLine: onLine, lines: bufio.NewScanner(response.Body), first: true}
+	e.lines.Buffer(nil, maxReplyBytes)
+	return e
+}
+
+// Event returns the event that Next has read, valid until Next is called again; nil for the event [DONE].
+func (e *eventReader) Event() *fastjson.Value { return e.event }
+
+// Err returns why the stream broke off; nil at its end.
+func (e *eventReader) Err() error { return e.err }
+
+// Close hangs up.
+func (e *eventReader) Close() error { return e.response.Body.Close() }
+
+// Next reads to the end of the next event; false at the end of the stream.
+func (e *eventReader) Next() bool {
+	e.data = e.data[:0]
+	for e.err == nil && e.lines.Scan() {
+		e.onLine()
+		if e.line(e.lines.Bytes()) {
+			return true
+		}
+	}
+	if e.err == nil {
+		e.err = e.lines.Err()
+	}
+	// A last event without an empty line behind it counts if it is whole.
+	return e.err == nil && e.whole() && e.give()
+}
+
+// line takes a line and reports whether an event ends with it.
+func (e *eventReader) line(line []byte) bool {
+	if e.first {
+		line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+		e.bare = bytes.HasPrefix(line, []byte("{"))
+		e.first = len(line) == 0
+	}
+	if len(e.data)+len(line) > maxReplyBytes {
+		e.err = fmt.Errorf("an event of more than %d MB", maxReplyBytes>>20)
+		return false
+	}
+	if e.bare {
+		e.data = append(append(e.data, line...), '\n')
+		return bytes.HasSuffix(line, []byte("}")) && e.whole() && e.give()
+	}
+	if len(line) == 0 {
+		return len(e.data) > 0 && e.give()
+	}
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch string(name) {
+	case "event":
+		e.name = string(value)
+	case "error": // llama.cpp
+		e.name, e.data = "error", bytes.Clone(value)
+		return e.give()
+	case "data":
+		// Some servers put no empty line behind an event. No part of an event is a whole JSON object by itself.
+		e.data = append(append(e.data, value...), '\n')
+		return e.whole() && e.give()
+	}
+	return false
+}
+
+// whole reports whether the data read so far is an event.
+func (e *eventReader) whole() bool {
+	e.parsed, _ = e.parser.ParseBytes(e.data)
+	return e.parsed != nil || isDone(e.data)
+}
+
+// isDone reports whether an event is the one with which OpenAI ends a stream.
+func isDone(data []byte) bool { return bytes.HasPrefix(data, []byte("[DONE]")) }
+
+// give makes an event of the data, in the form in which OpenAI sends it, and reports whether it is no error.
+func (e *eventReader) give() bool {
+	data, unusual := e.data, e.bare || e.name == "error" || bytes.Contains(e.data, []byte(`"error"`))
+	if unusual {
+		data, e.err = e.normalize(data)
+		e.parsed = nil
+	}
+	if e.parsed == nil && e.err == nil && !isDone(data) {
+		e.parsed, e.err = e.parse(data)
+	}
+	if unusual && e.err == nil && e.parsed.Exists("error") {
+		e.err = errInStream{string(data)}
+	}
+	e.event, e.name, e.parsed = e.parsed, "", nil
+	return e.err == nil
+}
+
+// parse reads data that may be no JSON, with an error that fits into a sentence.
+func (e *eventReader) parse(data []byte) (*fastjson.Value, error) {
+	v, err := e.parser.ParseBytes(data)
+	if err == nil {
+		return v, nil
+	}
+	if short := json.Unmarshal(data, new(any)); short != nil { // fastjson's errors quote all of the data
+		err = short
+	}
+	return nil, err
+}
+
+// errInStream is an error that a server sent as an event of its stream.
+type errInStream struct{ event string }
+
+func (e errInStream) Error() string {
+	return "received error while streaming: " + strings.TrimSpace(e.event)
+}
+
+// normalize turns what some servers send into what OpenAI's own sends: a whole completion into a chunk, and an error into
+// an object under the key "error".
+func (e *eventReader) normalize(data []byte) ([]byte, error) {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(data, &m); err != nil {
+		if e.name != "error" {
+			return data, nil
+		}
+		return json.Marshal(map[string]string{"error": strings.TrimSpace(string(data))})
+	}
+	switch failure, ok := m["error"]; {
+	case ok && string(failure) == "null":
+		delete(m, "error")
+	case ok:
+		return data, nil
+	case e.name == "error", string(m["object"]) == `"error"`: // vLLM
+		return json.Marshal(map[string]json.RawMessage{"error": data})
+	}
+	if !e.bare {
+		return json.Marshal(m)
+	}
+	choices, err := deltas(m["choices"])
+	if err != nil {
+		return nil, fmt.Errorf("the answer is no completion: %s", jsonval.Clip(string(data), maxMessage))
+	}
+	m["choices"] = choices
+	return json.Marshal(m)
+}
+
+// deltas turns the messages of a whole completion into the deltas of a chunk.
+func deltas(choices json.RawMessage) (json.RawMessage, error) {
+	var list []map[string]json.RawMessage
+	if err := json.Unmarshal(choices, &list); err != nil {
+		return nil, err
+	}
+	for _, c := range list {
+		if _, ok := c["delta"]; !ok {
+			c["delta"] = c["message"]
+		}
+		delete(c, "message")
+	}
+	return json.Marshal(list)
+}

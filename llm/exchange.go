@@ -1,0 +1,154 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/param"
+
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+// openAI is where requests go unless said otherwise. It is always set, because the openai library takes an empty
+// OPENAI_BASE_URL in the environment for an address.
+const openAI = "https://api.openai.com/v1/"
+
+// exchange is one Request on its way: several HTTP requests where the server refuses a requestFormat.
+type exchange struct {
+	client  *Client
+	api     openai.Client
+	request Request
+	params  openai.ChatCompletionNewParams
+	format  requestFormat
+	options []option.RequestOption
+	onLine  func() // told of every line that the server sends
+
+	response    *http.Response // the latest
+	serverError *serverError   // what the server said against the latest HTTP request
+}
+
+func (c *Client) newExchange(r Request) *exchange {
+	x := &exchange{client: c, request: r, onLine: func() {}}
+	x.api = openai.NewClient(append(c.options(), option.WithMiddleware(x.keepResponse))...)
+	for name, value := range r.Header {
+		x.options = append(x.options, option.WithHeader(name, value))
+	}
+	x.params = openai.ChatCompletionNewParams{
+		Model:         cmp.Or(r.Settings.Model, c.config.Model, DefaultModel),
+		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
+	}
+	if r.Settings.Temperature != nil {
+		x.params.Temperature = param.NewOpt(*r.Settings.Temperature)
+	}
+	if r.Settings.MaxTokens > 0 {
+		x.params.MaxCompletionTokens = param.NewOpt(int64(r.Settings.MaxTokens))
+	}
+	return x
+}
+
+// options are those of every HTTP request. Retries are the caller's: the library's own would hide them, and repeat a stream.
+func (c *Client) options() []option.RequestOption {
+	options := []option.RequestOption{
+		option.WithHTTPClient(transport), option.WithMaxRetries(0), option.WithBaseURL(cmp.Or(c.config.BaseURL, openAI)),
+	}
+	if c.config.Key == "" {
+		return append(options, option.WithHeaderDel("Authorization"))
+	}
+	return append(options, option.WithAPIKey(c.config.Key))
+}
+
+// keepResponse keeps the response: the library forgets its status where an error's body is not written as OpenAI writes it.
+func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	response, err := next(r)
+	x.response = response
+	return response, err
+}
+
+// errEmptyResponse means that a server accepted a request and sent no event.
+var errEmptyResponse = errors.New("LLM returned an empty response")
+
+// open sends the request, in the best format that the server accepts, and waits for the first chunk.
+func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
+	for {
+		x.response, x.serverError = nil, nil
+		if err := x.client.limiter.wait(ctx, x.request.RateKey, x.promptTokens()); err != nil {
+			return nil, err
+		}
+		body, err := x.body()
+		if err != nil {
+			return nil, err
+		}
+		s, err := x.send(ctx, body)
+		if err == nil {
+			return s, nil
+		}
+		x.serverError = readServerError(err, x.response)
+		x.pauseClient()
+		if !x.downgrade() {
+			return nil, err
+		}
+	}
+}
+
+// send makes one HTTP request.
+func (x *exchange) send(ctx context.Context, body []byte) (*chunkStream, error) {
+	var response *http.Response
+	options := append(x.options[:len(x.options):len(x.options)], option.WithRequestBody("application/json", body))
+	if err := x.api.Post(ctx, "chat/completions", nil, &response, options...); err != nil {
+		return nil, err
+	}
+	s := &chunkStream{eventReader: newEventReader(response, x.onLine)}
+	if s.Next() {
+		return s, nil
+	}
+	_ = s.Close()
+	return nil, cmp.Or(s.Err(), errEmptyResponse)
+}
+
+// pauseClient holds back the other Requests of the worker too, where the server says for how long.
+func (x *exchange) pauseClient() {
+	if x.serverError == nil || !x.serverError.transient() {
+		return
+	}
+	if s := x.serverError.status; s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
+		x.client.limiter.pause(retryAfter(x.response, time.Now()))
+	}
+}
+
+// bytesPerToken is a rule of thumb for what the server has not counted yet.
+const bytesPerToken = 4
+
+// promptTokens estimates the tokens of the prompt.
+func (x *exchange) promptTokens() int {
+	n := len(jsonval.Encode(x.request.Form.Schema))
+	for _, m := range x.request.Messages {
+		n += len(m.Content)
+	}
+	return n / bytesPerToken
+}
+
+// settle charges the rate limiter for what the Request used beyond the estimate, by the server's count, or else by the
+// length of the reply in bytes.
+func (x *exchange) settle(u turn.Usage, replyBytes int) {
+	if u == (turn.Usage{}) {
+		u.CompletionTokens = replyBytes / bytesPerToken
+	} else {
+		u.PromptTokens -= x.promptTokens()
+	}
+	x.client.limiter.settle(u.PromptTokens + u.CompletionTokens)
+}
+
+// describe adds what is known of the server to a Reply.
+func (x *exchange) describe(r *Reply) *Reply {
+	r.Model, r.Downgraded = x.params.Model, x.format.String()
+	if a := x.response; a != nil && a.Request != nil {
+		r.Server = a.Request.URL.Host
+	}
+	return r
+}

@@ -1,0 +1,74 @@
+package llm
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// filtered sends a text through a textFilter in pieces of a size.
+func filtered(text string, size int) (string, error) {
+	var out strings.Builder
+	f := &textFilter{out: &out}
+	for text != "" {
+		n := min(size, len(text))
+		if err := f.Write(text[:n]); err != nil {
+			return out.String(), err
+		}
+		text = text[n:]
+	}
+	return out.String(), f.Close()
+}
+
+func TestWhatLLMsPutBeforeAReplyIsTakenOff(t *testing.T) {
+	prose := strings.Repeat("So {to say}. ", 200)
+	for text, want := range map[string]string{
+		`{"calls":[]}`:                          `{"calls":[]}`,
+		" \n{}":                                 `{}`,
+		"\uFEFF{}":                              `{}`,
+		"```json\n{}\n```":                      "{}\n```",
+		"```{}":                                 `{}`,
+		"~~~ ```JSON \r\n\t{}":                  `{}`,
+		"Sure!\n\n```json\n{}\n```\nOk":         "{}\n```\nOk",
+		"A `{}`, then\n```\n{1}":                `{1}`,
+		"```python\nd = {}\n```\n```json5\n{2}": `{2}`,
+		prose + "```json\n{}":                   `{}`,
+		"<think>\n{}```json{}</think>{3}":       `{3}`,
+		"<think>a</think>\nSo:\n```\n{4}":       `{4}`,
+		"<think>" + prose + prose + prose + "</think>{5}": `{5}`,
+		"": "", " \n ": "", "<think>and think {": "",
+	} {
+		for _, size := range []int{1, 3, 7, 10_000} {
+			if got, err := filtered(text, size); err != nil || got != want {
+				t.Errorf("%.60q by %d: %q, %v", text, size, got, err)
+			}
+		}
+	}
+}
+
+func TestATextWithoutABeginningIsNoReply(t *testing.T) {
+	for _, text := range []string{"Sure! {}", "[{}]", "null", "I cannot: {\"calls\":[]}", "```python\n{}", "</think>{}", "`{}`",
+		strings.Repeat("So. ", 2000) + "```json\n{}"} {
+		for _, size := range []int{1, 3, 100} {
+			var noObject errPreamble
+			if got, err := filtered(text, size); !errors.As(err, &noObject) || got != "" {
+				t.Errorf("%.60q by %d: %q, %v", text, size, got, err)
+			}
+		}
+	}
+}
+
+func TestAReplyWithoutEndIsEnded(t *testing.T) {
+	for name, piece := range map[string]string{"text": "{" + strings.Repeat("x", 999), "thoughts": "<think>" + strings.Repeat("x", 993)} {
+		f := &textFilter{out: io.Discard}
+		var endless errUnbounded
+		var err error
+		for i := 0; i < 2*maxReplyBytes/1000 && err == nil; i++ {
+			err = f.Write(piece)
+		}
+		if !errors.As(err, &endless) || len(f.preamble) > 2000 {
+			t.Errorf("%s: got %v, %d bytes kept", name, err, len(f.preamble))
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package llm
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/shared"
+
+	"processidea/model/jsonval"
+	"processidea/model/prompt"
+)
+
+// requestFormat is what of the API a request uses. The zero value is all of it; downgrade takes away what a server refuses.
+type requestFormat struct {
+	response     responseFormat
+	noUsage      bool // the server does not know stream_options
+	oldMaxTokens bool // the server knows max_tokens and not max_completion_tokens
+}
+
+// responseFormat is how the server is told the schema of the reply.
+type responseFormat int
+
+const (
+	schemaResponse responseFormat = iota // json_schema
+	objectResponse                       // json_object, with the schema in the prompt
+	textResponse                         // the schema in the prompt alone
+)
+
+// String names what is left out, for logs; empty where nothing is.
+func (f requestFormat) String() string {
+	parts := []string{}
+	if f.response != schemaResponse {
+		parts = append(parts, "no json_schema")
+	}
+	if f.response == textResponse {
+		parts = append(parts, "no json_object")
+	}
+	if f.noUsage {
+		parts = append(parts, "no stream_options")
+	}
+	if f.oldMaxTokens {
+		parts = append(parts, "no max_completion_tokens")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// downgrade leaves out what the server complained of, and reports whether there was anything to leave out.
+func (x *exchange) downgrade() bool {
+	e := x.serverError
+	if e == nil || (e.status != http.StatusBadRequest && e.status != http.StatusUnprocessableEntity) {
+		return false
+	}
+	f := &x.format
+	switch {
+	case e.mentions("stream_options") && !f.noUsage:
+		f.noUsage = true
+	case e.mentions("max_completion_tokens") && !f.oldMaxTokens && x.params.MaxCompletionTokens.Valid():
+		f.oldMaxTokens = true
+	case f.response < textResponse && e.mentions("response_format", "response format", "json_schema", "json schema",
+		"json_object", "structured output", "grammar"):
+		f.response++
+	default:
+		return false
+	}
+	return true
+}
+
+// body is the request's JSON. The prompt, which States can make megabytes, is encoded once, behind the small rest: the
+// openai library would go over it several times.
+func (x *exchange) body() ([]byte, error) {
+	params, messages := x.formatted()
+	b, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	b = append(b[:len(b)-1], `,"stream":true,"messages":`...)
+	return append(jsonval.AppendJSON(b, messages), '}'), nil
+}
+
+// formatted returns the parameters and the messages as the requestFormat has them.
+func (x *exchange) formatted() (openai.ChatCompletionNewParams, []any) {
+	p, messages := x.params, x.request.Messages
+	schema := json.RawMessage(jsonval.Encode(x.request.Form.Schema))
+	switch x.format.response {
+	case schemaResponse:
+		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
+			Name: "solution", Schema: schema, Strict: param.NewOpt(x.request.Form.Strict),
+		}}
+	case objectResponse:
+		p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+	}
+	if x.format.response != schemaResponse {
+		note := prompt.PromptMessage{Role: "system", Content: "Answer with one JSON object of this JSON Schema:\n" + string(schema)}
+		messages = append([]prompt.PromptMessage{note}, messages...)
+	}
+	if x.format.noUsage {
+		p.StreamOptions = openai.ChatCompletionStreamOptionsParam{}
+	}
+	if x.format.oldMaxTokens {
+		p.MaxTokens, p.MaxCompletionTokens = p.MaxCompletionTokens, param.Opt[int64]{}
+	}
+	list := make([]any, len(messages))
+	for i, m := range messages {
+		list[i] = jsonval.Ordered{{Key: "role", Value: m.Role}, {Key: "content", Value: m.Content}}
+	}
+	return p, list
+}

@@ -1,0 +1,43 @@
+package llm
+
+import (
+	"errors"
+	"time"
+)
+
+// maxSilence is how long a server may send nothing at all, not even a comment, once the LLM has begun to write. LLMs that
+// think are silent before their first word, for as long as the Request may take.
+const maxSilence = time.Minute
+
+var errSilent = errors.New("the LLM fell silent")
+
+// idleTimer hangs up on a server that falls silent after the LLM has begun to write.
+type idleTimer struct {
+	limit  time.Duration
+	hangUp func()
+	timer  *time.Timer // nil until start
+}
+
+func newIdleTimer(limit time.Duration, hangUp func()) *idleTimer {
+	return &idleTimer{limit: limit, hangUp: hangUp}
+}
+
+// start begins to count at the first word, and does nothing after it.
+func (t *idleTimer) start() {
+	if t.timer == nil {
+		t.timer = time.AfterFunc(t.limit, t.hangUp)
+	}
+}
+
+// reset counts anew: the server has sent something, if only a comment that keeps the connection open.
+func (t *idleTimer) reset() {
+	if t.timer != nil {
+		t.timer.Reset(t.limit)
+	}
+}
+
+func (t *idleTimer) stop() {
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+}

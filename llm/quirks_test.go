@@ -1,0 +1,145 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"processidea/model/turn"
+)
+
+// Each case below is something that servers which call themselves compatible with OpenAI's have been seen to do.
+
+// pieces cuts a text into n pieces, as tokens arrive.
+func pieces(text string, n int) []string {
+	var out []string
+	for size := (len(text) + n - 1) / n; text != ""; {
+		size = min(size, len(text))
+		out, text = append(out, text[:size]), text[size:]
+	}
+	return out
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
+
+// delta is the data of a chunk that carries a piece of the text.
+func delta(text string) string {
+	return `{"id":"c1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":` + quoted(text) + `}}]}`
+}
+
+const (
+	finished = `{"id":"c1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`
+	used     = `{"id":"c1","choices":[],"usage":{"prompt_tokens":7,"completion_tokens":5,"total_tokens":12}}`
+	done     = `[DONE]`
+)
+
+// spoken is a text as chunks, with what OpenAI's own server sends before and after.
+func spoken(text string) []string {
+	data := []string{`{"id":"c1","choices":[{"index":0,"delta":{"role":"assistant","content":"","refusal":null}}]}`}
+	for _, p := range pieces(text, 7) {
+		data = append(data, delta(p))
+	}
+	return append(data, finished, used, done)
+}
+
+// chunks writes data as a stream.
+func chunks(data ...string) string {
+	var b strings.Builder
+	for _, d := range data {
+		fmt.Fprintf(&b, "data: %s\n\n", d)
+	}
+	return b.String()
+}
+
+// streaming answers with a text that is a stream.
+func streaming(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, text)
+	}
+}
+
+func completion(message string) string {
+	return `{"id":"c1","object":"chat.completion","choices":[{"index":0,"message":` + message +
+		`,"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":5}}`
+}
+
+func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
+	said := spoken(solutionText)
+	whole := completion(`{"role":"assistant","content":` + quoted(solutionText) + `}`)
+	plain := func(contentType, text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = []string{contentType}
+			_, _ = io.WriteString(w, text)
+		}
+	}
+	with := func(at int, more ...string) http.HandlerFunc {
+		return streaming(chunks(append(append(append([]string(nil), said[:at]...), more...), said[at:]...)...))
+	}
+	each := func(change func(string) string) http.HandlerFunc {
+		var b strings.Builder
+		for _, d := range said {
+			b.WriteString(change("data: " + d + "\n\n"))
+		}
+		return streaming(b.String())
+	}
+	id := 0
+	for name, h := range map[string]http.HandlerFunc{
+		"as OpenAI does":                     streaming(chunks(said...)),
+		"comments keep the line open":        each(func(s string) string { return ": keep-alive\n\n" + s + ":\n" }),
+		"lines end with CR and LF":           each(func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }),
+		"no space after the colon":           each(func(s string) string { return strings.Replace(s, "data: ", "data:", 1) }),
+		"events have names and ids":          each(func(s string) string { return "event: message\nid: 4\nretry: 10\n" + s }),
+		"no empty line between events":       each(func(s string) string { return strings.TrimSuffix(s, "\n") }),
+		"no line end after the last event":   streaming(strings.TrimRight(chunks(said[:len(said)-1]...), "\n")),
+		"it begins with a byte order mark":   streaming("\uFEFF" + chunks(said[1:]...)),
+		"the content begins with one":        streaming(chunks(spoken("\uFEFF" + solutionText)...)),
+		"nobody says that it is done":        streaming(chunks(said[:len(said)-1]...)),
+		"it ends without a finish reason":    streaming(chunks(said[:len(said)-3]...)),
+		"it finishes twice":                  with(len(said)-2, finished, finished),
+		"every chunk has another id":         each(func(s string) string { id++; return strings.Replace(s, `"c1"`, fmt.Sprintf(`"c%d"`, id), 1) }),
+		"every chunk says that no error was": each(func(s string) string { return strings.Replace(s, `{"id"`, `{"error":null,"id"`, 1) }),
+		"the role comes alone":               streaming(chunks(append([]string{`{"choices":[{"index":0,"delta":{"role":"assistant"}}]}`}, said[1:]...)...)),
+		"empty choices come first":           with(0, `{"id":"","choices":[],"prompt_filter_results":[]}`),
+		"choices are null":                   with(1, `{"id":"c1","choices":null}`),
+		"content is null":                    with(1, `{"choices":[{"index":0,"delta":{"role":"assistant","content":null}}]}`),
+		"what it says is of other types": with(1, `{"choices":[{"index":"0","delta":["x"],"finish_reason":7},"x",null],"usage":"none"}`,
+			`{"choices":{"index":0,"delta":{"content":"x"}},"usage":[1]}`, `{"choices":[{"index":0,"delta":{"content":{"text":"x"},"refusal":false}}]}`, `[]`),
+		"it thinks aloud beside the content": with(1,
+			`{"choices":[{"index":0,"delta":{"reasoning_content":"I could {\"calls\"","content":null}}]}`,
+			`{"choices":[{"index":0,"delta":{"reasoning":"Hm.","content":""}}]}`),
+		"it thinks aloud in the content":   streaming(chunks(spoken("<think>\nOne {\"calls\":[]} or\n```json\n{}\n```?\n</think>\n\n" + solutionText)...)),
+		"in a Markdown fence":              streaming(chunks(spoken("```json\n" + solutionText + "\n```")...)),
+		"in a fence, with prose around it": streaming(chunks(spoken("Here is the plan {as asked}:\n\n```json\n" + solutionText + "\n```\nTell me if {it} helps.")...)),
+		"in a fence of no language":        streaming(chunks(spoken("Sure!\n```\n" + solutionText + "\n```")...)),
+		"a second choice":                  with(3, `{"choices":[{"index":1,"delta":{"content":"{\"calls\":[]}"},"finish_reason":"stop"}]}`),
+		"usage comes with every chunk": each(func(s string) string {
+			return strings.Replace(s, `"id"`, `"usage":{"prompt_tokens":7,"completion_tokens":5},"id"`, 1)
+		}),
+		"all at once, though asked to stream": plain("application/json", whole),
+		"all at once, written over many lines": plain("application/json; charset=utf-8", strings.NewReplacer(`{"`, "{\n  \"", `,"`, ",\n  \"").Replace(
+			completion(`{"role":"assistant","content":`+strings.NewReplacer(`{`, `\u007b`, `,`, `\u002c`).Replace(quoted(solutionText))+`}`))),
+		"all at once, and called plain text": plain("text/plain", whole),
+		"a stream that is called JSON":       plain("application/json", chunks(said...)),
+		"chunks as lines of JSON":            plain("application/x-ndjson", strings.Join(said[:len(said)-1], "\n")+"\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			reply, err := replying(t, h)
+			if err != nil || !reply.Whole {
+				t.Fatalf("%v %+v", err, reply)
+			}
+			if len(reply.Calls) != 1 || reply.Calls[0] != `{"_tool":"shout","text":"hi","_outputPath":"loud"}` || string(reply.Output) != "null" {
+				t.Errorf("%q, output %s", reply.Calls, reply.Output)
+			}
+			if strings.Contains(name, "finish reason") == (reply.Usage == turn.Usage{PromptTokens: 7, CompletionTokens: 5}) {
+				t.Errorf("usage %+v", reply.Usage)
+			}
+		})
+	}
+}

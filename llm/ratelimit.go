@@ -1,0 +1,138 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// rateLimiter keeps the Requests of one worker within what its LLM's server allows: so many requests and tokens a minute, and
+// none while the server wants to be left alone.
+type rateLimiter struct {
+	requests, tokens *rate.Limiter
+
+	mu           sync.Mutex
+	pausedUntil  time.Time
+	reservations map[string]time.Time // when those may be sent that were told to come again, by Request.RateKey
+}
+
+// newRateLimiter reads the limits of a Config.
+func newRateLimiter(c Config) (*rateLimiter, error) {
+	requests, err := perMinute("OPENAI_RPM", c.RPM)
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := perMinute("OPENAI_TPM", c.TPM)
+	if err != nil {
+		return nil, err
+	}
+	return &rateLimiter{requests: requests, tokens: tokens, reservations: map[string]time.Time{}}, nil
+}
+
+// perMinute returns a limiter that lets one second's worth through at once, because servers count in seconds too.
+func perMinute(name, text string) (*rate.Limiter, error) {
+	if text == "" {
+		return rate.NewLimiter(rate.Inf, 1), nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return nil, fmt.Errorf("llm: read %s: want a whole number from 1, not %q", name, text)
+	}
+	return rate.NewLimiter(rate.Limit(float64(n)/60), max(1, n/60)), nil
+}
+
+// errRateLimited means that a Request's reservation is too far off to wait for.
+type errRateLimited struct{ wait time.Duration }
+
+func (e errRateLimited) Error() string {
+	return fmt.Sprintf("the rate limit lets nothing through for another %s", e.wait.Round(time.Second))
+}
+
+// wait waits until a Request of about so many tokens may be sent. A Request that would wait for more than half of the time
+// it has left gets errRateLimited and keeps its reservation: waiting counts as part of an attempt, and another attempt has
+// its full time.
+func (l *rateLimiter) wait(ctx context.Context, key string, tokens int) error {
+	for {
+		d := l.delay(key, tokens, time.Now())
+		if d <= 0 {
+			return nil
+		}
+		if deadline, ok := ctx.Deadline(); ok && d > time.Until(deadline)/2 {
+			return errRateLimited{d}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(d):
+		}
+	}
+}
+
+// delay is how long a Request still has to wait. It uses its reservation up where that is no time at all.
+func (l *rateLimiter) delay(key string, tokens int, now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if pause := l.pausedUntil.Sub(now); pause > 0 {
+		// Reservations that fall into the pause are made anew after it, and spread: otherwise all would be due at once.
+		delete(l.reservations, key)
+		return pause + rand.N(min(pause/10, maxSpread)+1)
+	}
+	at, ok := l.reservations[key]
+	if !ok {
+		at = l.reserve(tokens, now)
+		l.reservations[key] = at
+		l.forget(now)
+	}
+	if at.After(now) {
+		return at.Sub(now)
+	}
+	delete(l.reservations, key)
+	return 0
+}
+
+// maxSpread is how far apart Requests are sent that waited for the same moment.
+const maxSpread = 5 * time.Second
+
+// reserve makes a reservation. Tokens are charged afterwards: whoever comes next waits until the debt is paid.
+func (l *rateLimiter) reserve(tokens int, now time.Time) time.Time {
+	wait := max(l.requests.ReserveN(now, 1).DelayFrom(now), l.tokens.ReserveN(now, 0).DelayFrom(now))
+	l.charge(tokens, now)
+	return now.Add(wait)
+}
+
+func (l *rateLimiter) charge(tokens int, now time.Time) {
+	for l.tokens.Limit() != rate.Inf && tokens > 0 {
+		n := min(tokens, l.tokens.Burst())
+		l.tokens.ReserveN(now, n)
+		tokens -= n
+	}
+}
+
+// forget drops the reservations of Requests that never came again.
+func (l *rateLimiter) forget(now time.Time) {
+	for key, at := range l.reservations {
+		if now.Sub(at) > time.Hour {
+			delete(l.reservations, key)
+		}
+	}
+}
+
+// settle charges what a Request used beyond its estimate.
+func (l *rateLimiter) settle(tokens int) { l.charge(tokens, time.Now()) }
+
+// pause holds all Requests back for as long as the server says.
+func (l *rateLimiter) pause(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if until := time.Now().Add(d); until.After(l.pausedUntil) {
+		l.pausedUntil = until
+	}
+}

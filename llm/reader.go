@@ -1,0 +1,128 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+)
+
+// replyReader is the text of a reply as an io.Reader. It takes a chunk from the stream only if the parser asks for more, so
+// that a Call that closes within a chunk is handed out before the next chunk is waited for.
+type replyReader struct {
+	ctx    context.Context // the caller's; the stream's own also ends with errSilent
+	stream *chunkStream
+	idle   *idleTimer
+	reply  *Reply
+	filter textFilter
+
+	buffered  bytes.Buffer     // text that the parser has not read yet
+	all       *strings.Builder // nil unless all text is kept
+	started   bool             // the first chunk, which open has waited for, was taken
+	err       error            // why no more text is taken: the filter's
+	parsed    bool             // the parser wants no more
+	overtalks bool             // the LLM has written something behind the solution
+}
+
+func newReplyReader(ctx context.Context, stream *chunkStream, idle *idleTimer, keepText bool) *replyReader {
+	r := &replyReader{ctx: ctx, stream: stream, idle: idle, reply: &Reply{}}
+	r.filter.out = &r.buffered
+	if keepText {
+		r.all = &strings.Builder{}
+	}
+	return r
+}
+
+// Read gives the text of the next chunk that has any.
+func (r *replyReader) Read(p []byte) (int, error) {
+	for r.buffered.Len() == 0 {
+		if r.err != nil || !r.next() {
+			return 0, io.EOF
+		}
+		r.take(r.stream.Current())
+	}
+	return r.buffered.Read(p)
+}
+
+// next waits for a chunk; false at the end of the stream.
+func (r *replyReader) next() bool {
+	if r.started {
+		return r.stream.Next()
+	}
+	r.started = true
+	return true
+}
+
+// readRemainder reads what follows the solution, for the finish reason and the usage. A server whose LLM goes on writing is
+// hung up on once both are known, or once that is too much.
+func (r *replyReader) readRemainder() {
+	r.parsed = true
+	for r.err == nil && r.next() {
+		chunk := r.stream.Current()
+		r.take(chunk)
+		if !r.overtalks {
+			continue
+		}
+		r.filter.bytes += 1 + chunk.bytes
+		if r.filter.bytes > maxReplyBytes || (r.reply.Finish != "" && r.reply.Usage.CompletionTokens > 0) {
+			return
+		}
+	}
+}
+
+// take adds a chunk to the reply.
+func (r *replyReader) take(c chunk) {
+	if c.usage.PromptTokens+c.usage.CompletionTokens > 0 {
+		r.reply.Usage = c.usage
+	}
+	for _, choice := range c.choices {
+		if choice.index != 0 { // one was asked for
+			continue
+		}
+		if choice.finish != "" {
+			r.reply.Finish = choice.finish
+		}
+		r.reply.Refusal += choice.refusal
+		if choice.content != "" {
+			r.takeText(choice.content)
+		}
+	}
+}
+
+func (r *replyReader) takeText(text string) {
+	if r.all != nil {
+		r.all.WriteString(text)
+	}
+	if r.parsed {
+		r.overtalks = true
+		return
+	}
+	r.idle.start()
+	if r.err == nil {
+		r.err = r.filter.Write(text)
+	}
+}
+
+// finish returns what was read.
+func (r *replyReader) finish() *Reply {
+	if r.all != nil {
+		r.reply.Text = r.all.String()
+	}
+	return r.reply
+}
+
+// streamError is why the text ended before the solution did; nil where the stream simply ended.
+func (r *replyReader) streamError() error {
+	if r.err != nil {
+		return r.err
+	}
+	err := r.stream.Err()
+	if err == nil {
+		return r.filter.Close()
+	}
+	if errors.Is(err, context.Canceled) && r.ctx.Err() == nil {
+		return errSilent // nobody else cancels the stream alone
+	}
+	return err
+}

@@ -1,0 +1,133 @@
+package llm
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// serverError is what a server said against a request, whichever form it said it in.
+type serverError struct {
+	status              int
+	code, kind, message string
+	raw                 string
+}
+
+// maxErrorBody bounds how much of an error's body is read, in bytes.
+const maxErrorBody = 64 << 10
+
+// readServerError reads the error from the response's body, or from the event that ended the stream; nil where the server
+// sent none.
+func readServerError(err error, response *http.Response) *serverError {
+	var inStream errInStream
+	switch {
+	case errors.As(err, &inStream):
+		e := parseServerError([]byte(inStream.event))
+		e.status = e.impliedStatus()
+		return e
+	case response != nil && response.StatusCode >= 400:
+		body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
+		e := parseServerError(body)
+		e.status = response.StatusCode
+		return e
+	}
+	return nil
+}
+
+// parseServerError reads the forms that servers use: OpenAI's {"error": {…}}; the same with a text instead of the object,
+// inside a list, or without the outer object; and plain text.
+func parseServerError(body []byte) *serverError {
+	e := &serverError{raw: string(body)}
+	var v any
+	_ = json.Unmarshal(body, &v)
+	if list, ok := v.([]any); ok && len(list) > 0 { // Google
+		v = list[0]
+	}
+	m, ok := v.(map[string]any)
+	if inner := m["error"]; ok && inner != nil {
+		v = inner
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		e.message = cmp.Or(plainText(v["message"]), plainText(v["msg"]), plainText(v["detail"]))
+		e.code, e.kind = plainText(v["code"]), cmp.Or(plainText(v["type"]), plainText(v["status"]))
+	case string:
+		e.message = v
+	case nil:
+		e.message = e.raw
+	}
+	return e
+}
+
+// impliedStatus is the status that an error within a stream would have had, if the status were not sent already.
+func (e *serverError) impliedStatus() int {
+	status, _ := strconv.Atoi(e.code)
+	switch {
+	case status >= 400 && status <= 599:
+		return status
+	case e.quotaExhausted():
+		return http.StatusTooManyRequests
+	}
+	return http.StatusInternalServerError
+}
+
+// plainText is a string as it is, null as nothing, and any other value as JSON.
+func plainText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	}
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// transient reports whether another attempt may succeed.
+func (e *serverError) transient() bool {
+	switch e.status {
+	case http.StatusRequestTimeout, http.StatusConflict:
+		return true
+	case http.StatusTooManyRequests:
+		return !e.quotaExhausted()
+	}
+	return e.status >= 500
+}
+
+func (e *serverError) quotaExhausted() bool {
+	const quota = "insufficient_quota"
+	return e.code == quota || e.kind == quota
+}
+
+// mentions reports whether the error is about one of the words.
+func (e *serverError) mentions(words ...string) bool {
+	text := strings.ToLower(e.raw)
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// retryAfter reads how long the server wants to be left alone, from milliseconds, seconds or a date: an hour at most.
+func retryAfter(r *http.Response, now time.Time) time.Duration {
+	if r == nil {
+		return 0
+	}
+	d := time.Duration(0)
+	after := r.Header.Get("Retry-After")
+	if ms, err := strconv.ParseFloat(r.Header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		d = time.Duration(min(ms, 1e9) * float64(time.Millisecond))
+	} else if seconds, err := strconv.ParseFloat(after, 64); err == nil && seconds > 0 {
+		d = time.Duration(min(seconds, 1e6) * float64(time.Second))
+	} else if at, err := http.ParseTime(after); err == nil {
+		d = at.Sub(now)
+	}
+	return min(max(d, 0), time.Hour)
+}

@@ -1,0 +1,221 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/turn"
+)
+
+// refusing answers with a status and a body.
+func refusing(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
+	for name, row := range map[string]struct {
+		h     http.HandlerFunc
+		words string
+		again bool
+	}{
+		"OpenAI":                 {refusing(401, `{"error":{"message":"no such key","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`), "answered 401: no such key", false},
+		"a bare string":          {refusing(404, `{"error":"model \"x\" not found"}`), `answered 404: model "x" not found`, false},
+		"a bare string, busy":    {refusing(503, `{"error":"loading"}`), "answered 503: loading", true},
+		"vLLM":                   {refusing(400, `{"object":"error","message":"too long","type":"BadRequestError","code":400}`), "answered 400: too long", false},
+		"FastAPI":                {refusing(422, `{"detail":[{"loc":["body"],"msg":"field required"}]}`), "field required", false},
+		"FastAPI, a text":        {refusing(403, `{"detail":"Not authenticated"}`), "answered 403: Not authenticated", false},
+		"Google":                 {refusing(429, `[{"error":{"code":429,"message":"Resource exhausted","status":"RESOURCE_EXHAUSTED"}}]`), "answered 429: Resource exhausted", true},
+		"plain text":             {refusing(502, "Bad gateway\n"), "answered 502: Bad gateway", true},
+		"nothing":                {refusing(500, ""), "answered 500: Internal Server Error", true},
+		"null":                   {refusing(500, `{"error":null}`), "answered 500", true},
+		"no credit":              {refusing(402, `{"error":{"code":402,"message":"Insufficient credits"}}`), "answered 402: Insufficient credits", false},
+		"a quota by its code":    {refusing(429, `{"error":{"message":"pay","code":"insufficient_quota"}}`), "answered 429: pay", false},
+		"a quota by its type":    {refusing(429, `{"error":{"message":"pay","type":"insufficient_quota"}}`), "answered 429: pay", false},
+		"in a stream":            {streaming(chunks(`{"error":{"code":401,"message":"no such key"}}`)), "answered 401: no such key", false},
+		"in a stream, busy":      {streaming(": wait\n\n" + chunks(`{"error":{"code":429,"message":"slow down"}}`)), "answered 429: slow down", true},
+		"in a stream, its quota": {streaming(chunks(`{"error":{"code":"insufficient_quota","message":"pay"}}`)), "answered 429: pay", false},
+		"in a stream, no code":   {streaming(chunks(`{"error":"oops"}`)), "answered 500: oops", true},
+		"in an event":            {streaming("event: error\ndata: {\"message\":\"oops\"}\n\n"), "answered 500: oops", true},
+		"in a whole answer":      {streaming(`{"error":{"message":"bad","code":400}}`), "answered 400: bad", false},
+		"no answer at all":       {streaming(""), "empty response", true},
+		"done, and nothing else": {streaming(chunks(done)), "empty response", true},
+		"a page":                 {refusing(200, "<!DOCTYPE html>\n<p>Log in: here</p>\n"), `LLM returned an empty response: 200 OK of type "text/html; charset=utf-8"`, true},
+		"another answer":         {refusing(200, `{"models":[]}`), `the answer is no completion: {"models":[]}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reply, err := replying(t, row.h)
+			e := refused(t, err)
+			if e.Retry != row.again || !strings.Contains(e.Error(), row.words) {
+				t.Errorf("%v", err)
+			}
+			if code := map[bool]string{true: turn.CodeLLMUnreachable, false: turn.CodeLLMRefused}[row.again]; e.Code != code {
+				t.Errorf("code %s", e.Code)
+			}
+			if len(reply.Calls) > 0 {
+				t.Error("something was handed on")
+			}
+		})
+	}
+}
+
+func TestTheServerSaysWhenToAskAgain(t *testing.T) {
+	for name, row := range map[string]struct {
+		header, value string
+		least, most   time.Duration
+	}{
+		"seconds":       {"Retry-After", "90", 90 * time.Second, 90 * time.Second},
+		"a date":        {"Retry-After", time.Now().Add(30 * time.Minute).UTC().Format(http.TimeFormat), 20 * time.Minute, 30 * time.Minute},
+		"milliseconds":  {"Retry-After-Ms", "2500", 2500 * time.Millisecond, 2500 * time.Millisecond},
+		"a date, past":  {"Retry-After", "Sun, 01 Nov 2020 12:02:00 GMT", 0, 0},
+		"a day":         {"Retry-After", "86400", time.Hour, time.Hour},
+		"what is none":  {"Retry-After", "soon", 0, 0},
+		"beyond floats": {"Retry-After", "1e400", 0, time.Hour},
+	} {
+		_, err := replying(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set(row.header, row.value)
+			refusing(429, `{"error":{"message":"slow down"}}`)(w, r)
+		})
+		if d := refused(t, err).RetryAfter; d < row.least || d > row.most {
+			t.Errorf("%s: again after %s", name, d)
+		}
+	}
+}
+
+func TestAKeyThatAServerRepeatsIsStruckOut(t *testing.T) {
+	s := serve(t, refusing(401, `{"error":{"message":"Incorrect API key: sk-very-secret-key-1."}}`))
+	l := s.config()
+	l.Key = "sk-very-secret-key-1"
+	if _, err := makeRequest(t, newClient(t, l)); !strings.Contains(refused(t, err).Error(), "Incorrect API key: [secret OPENAI_API_KEY].") {
+		t.Errorf("%v", err)
+	}
+	s = serve(t, streaming(chunks(delta(`{"calls":[`), `{"error":{"message":"key sk-very-secret-key-1 expired"}}`)))
+	l.BaseURL = s.URL
+	if reply, err := makeRequest(t, newClient(t, l)); err != nil || strings.Contains(reply.Incomplete.Message, "sk-very") || !strings.Contains(reply.Incomplete.Message, "expired") {
+		t.Errorf("%v %+v", err, reply)
+	}
+}
+
+// choosy refuses requests of whose body complains says something, and answers the others.
+func choosy(complains func(body map[string]any) (status int, text string)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body := map[string]any{}
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		if status, text := complains(body); text != "" {
+			refusing(status, text)(w, r)
+			return
+		}
+		streaming(chunks(spoken(solutionText)...))(w, r)
+	}
+}
+
+func formatOf(body map[string]any) string {
+	f, _ := body["response_format"].(map[string]any)
+	kind, _ := f["type"].(string)
+	return kind
+}
+
+func TestWhatAServerDoesNotTakeIsAskedForInAnotherWay(t *testing.T) {
+	not := func(kinds ...string) func(body map[string]any) (int, string) {
+		return func(body map[string]any) (int, string) {
+			for _, k := range kinds {
+				if formatOf(body) == k {
+					return 400, fmt.Sprintf(`{"error":{"message":"'response_format.type' %s is not supported"}}`, k)
+				}
+			}
+			return 0, ""
+		}
+	}
+	says := func(status int, text string) func(body map[string]any) (int, string) {
+		return func(body map[string]any) (int, string) {
+			if formatOf(body) == "json_schema" {
+				return status, text
+			}
+			return 0, ""
+		}
+	}
+	has := func(key, text string) func(body map[string]any) (int, string) {
+		return func(body map[string]any) (int, string) {
+			if _, ok := body[key]; ok {
+				return 400, text
+			}
+			return 0, ""
+		}
+	}
+	for name, row := range map[string]struct {
+		complains func(map[string]any) (int, string)
+		formats   string // of the requests, in order
+	}{
+		"it takes all":                 {not(), "json_schema"},
+		"it refuses the schema":        {not("json_schema"), "json_schema json_object"},
+		"it refuses both":              {not("json_schema", "json_object"), "json_schema json_object none"},
+		"it says so in a bare string":  {says(400, `{"error":"json_schema is not supported"}`), "json_schema json_object"},
+		"it says so in plain text":     {says(400, `unknown field: response_format`), "json_schema json_object"},
+		"it says so with a 422":        {says(422, `{"detail":[{"loc":["body","response_format","json_schema"],"msg":"extra fields not permitted"}]}`), "json_schema json_object"},
+		"it cannot make a grammar":     {says(400, `{"error":{"code":400,"message":"Failed to parse grammar","type":"invalid_request_error"}}`), "json_schema json_object"},
+		"it knows no stream options":   {has("stream_options", `{"error":{"message":"Unknown parameter: stream_options"}}`), "json_schema json_schema"},
+		"it knows no completion limit": {has("max_completion_tokens", `{"error":{"message":"Unrecognized request argument supplied: max_completion_tokens"}}`), "json_schema"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, choosy(row.complains))
+			reply, err := makeRequest(t, newClient(t, s.config()))
+			if err != nil || !reply.Whole || len(reply.Calls) != 1 {
+				t.Fatalf("%v %+v", err, reply)
+			}
+			var formats []string
+			for _, body := range s.requests() {
+				format := formatOf(body)
+				if format == "" {
+					format = "none"
+				}
+				formats = append(formats, format)
+				messages := fmt.Sprint(body["messages"])
+				if told := strings.Contains(messages, `"additionalProperties":false`); told != (format != "json_schema") {
+					t.Errorf("%s: the schema stands in the prompt: %v", format, told)
+				}
+				if body["stream"] != true {
+					t.Error("no stream is asked for")
+				}
+			}
+			if got := strings.Join(formats, " "); got != row.formats {
+				t.Errorf("asked %s", got)
+			}
+		})
+	}
+}
+
+func TestAServerOfTheOldLimitGetsTheOldLimit(t *testing.T) {
+	s := serve(t, choosy(func(body map[string]any) (int, string) {
+		if body["max_completion_tokens"] != nil {
+			return 400, `{"error":{"message":"Unsupported parameter: 'max_completion_tokens'"}}`
+		}
+		return 0, ""
+	}))
+	r := question(t)
+	r.Settings.MaxTokens = 77
+	if _, err := newClient(t, s.config()).Stream(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if all := s.requests(); len(all) != 2 || all[1]["max_tokens"] != 77.0 || all[1]["max_completion_tokens"] != nil {
+		t.Errorf("%v", all)
+	}
+}
+
+func TestABadRequestForAnotherReasonIsAskedOnce(t *testing.T) {
+	s := serve(t, refusing(400, `{"error":{"message":"maximum context length is 4096 tokens"}}`))
+	if _, err := makeRequest(t, newClient(t, s.config())); refused(t, err).Retry || len(s.requests()) != 1 {
+		t.Errorf("%v after %d requests", err, len(s.requests()))
+	}
+	// One that complains of everything is not asked for ever.
+	s = serve(t, refusing(400, `{"error":{"message":"response_format stream_options max_completion_tokens"}}`))
+	if _, err := makeRequest(t, newClient(t, s.config())); refused(t, err).Retry || len(s.requests()) != 4 {
+		t.Errorf("%v after %d requests", err, len(s.requests()))
+	}
+}

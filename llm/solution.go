@@ -1,0 +1,108 @@
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Bounds of one reply. They end a reply that would not end by itself.
+const (
+	maxReplyBytes = 32 << 20
+	maxReplyCalls = 5000
+	maxBlank      = 4_000 // white space in a row, which LLMs that are forced into a form sometimes write without end
+)
+
+// solution is what was read of a reply.
+type solution struct {
+	calls  int
+	output json.RawMessage
+}
+
+// readSolution reads {"calls": […], "output": …} from a stream and hands each Call to onCall at the byte that closes it.
+// It returns at the byte that closes the whole.
+func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*solution, error) {
+	s := &solution{}
+	d := json.NewDecoder(r)
+	if err := expect(d, json.Delim('{')); err != nil {
+		return s, err
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return s, truncation(err)
+		}
+		key, _ := t.(string)
+		if seen[key] {
+			return s, fmt.Errorf("the key %q stands twice", key)
+		}
+		seen[key] = true
+		if err := s.member(d, key, onCall); err != nil {
+			return s, err
+		}
+	}
+	if err := expect(d, json.Delim('}')); err != nil {
+		return s, err
+	}
+	if !seen["calls"] {
+		return s, errors.New(`"calls" is missing`)
+	}
+	return s, nil
+}
+
+func (s *solution) member(d *json.Decoder, key string, onCall func(int, json.RawMessage)) error {
+	switch key {
+	case "calls":
+		return s.readCalls(d, onCall)
+	case "output":
+		return truncation(d.Decode(&s.output))
+	}
+	return fmt.Errorf("unknown key %.40q", key)
+}
+
+func (s *solution) readCalls(d *json.Decoder, onCall func(int, json.RawMessage)) error {
+	if err := expect(d, json.Delim('[')); err != nil {
+		return fmt.Errorf(`"calls": %w`, err)
+	}
+	for d.More() {
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return truncation(err)
+		}
+		if s.calls >= maxReplyCalls {
+			return errUnbounded{fmt.Sprintf("more than %d calls", maxReplyCalls)}
+		}
+		s.calls++
+		onCall(s.calls, raw)
+	}
+	return expect(d, json.Delim(']'))
+}
+
+func expect(d *json.Decoder, delim json.Delim) error {
+	t, err := d.Token()
+	if err != nil {
+		return truncation(err)
+	}
+	if t != delim {
+		return fmt.Errorf("want %q, got %.40v", delim.String(), t)
+	}
+	return nil
+}
+
+// errTruncated means that the text ended inside the solution.
+var errTruncated = errors.New("the reply ends before its end")
+
+// errUnbounded means that a reply went over a bound.
+type errUnbounded struct{ reason string }
+
+func (e errUnbounded) Error() string { return "the reply does not end: " + e.reason }
+
+// truncation turns what encoding/json reports as io.EOF into errTruncated, and leaves other errors as they are.
+func truncation(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errTruncated
+	}
+	return err
+}

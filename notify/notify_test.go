@@ -1,0 +1,133 @@
+package notify
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/turn"
+)
+
+const someSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+// The numbers are those that the specification's libraries are tested with.
+func TestASignatureIsThatOfStandardWebhooks(t *testing.T) {
+	keys, err := readKeys(someSecret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Sender{keys: keys, now: func() time.Time { return time.Unix(1614265330, 0) }}
+	h := http.Header{}
+	s.sign(h, "msg_p5jXN8AQM9LWM0D4loKWxJek", []byte(`{"test": 2432232314}`))
+	if h.Get("webhook-signature") != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" ||
+		h.Get("webhook-id") != "msg_p5jXN8AQM9LWM0D4loKWxJek" || h.Get("webhook-timestamp") != "1614265330" {
+		t.Errorf("%v", h)
+	}
+	if s.keys, err = readKeys(someSecret + " whsec_" + strings.Repeat("QUJD", 8)); err != nil {
+		t.Fatal(err)
+	}
+	s.sign(h, "msg_p5jXN8AQM9LWM0D4loKWxJek", []byte(`{"test": 2432232314}`))
+	if list := strings.Fields(h.Get("webhook-signature")); len(list) != 2 || list[0] != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" {
+		t.Errorf("%v", list)
+	}
+}
+
+// sender makes a Sender as a worker does.
+func sender(t *testing.T, url, format string) *Sender {
+	t.Helper()
+	s, err := FromEnvironment(func(name string) string {
+		return map[string]string{URLVariable: url, FormatVariable: format, SecretVariable: someSecret, LinkVariable: "https://ui.example/{process}"}[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var oneNotice = turn.Notices{
+	Process: "p 1", Path: "refunds", Awaiting: 2,
+	Waiting: []turn.Notice{{Call: "1.1@①", Instance: "①", Tool: "refund", Digest: "d", Allow: []string{"approve"}}},
+	Decided: []turn.Notice{{Call: "1.1@②", Instance: "②", Tool: "refund", Decision: "reject", By: "<!channel> & ann"}}, MoreDecided: 3,
+}
+
+func TestANoticeIsPostedInBothFormats(t *testing.T) {
+	var got []byte
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, _ = io.ReadAll(r.Body) }))
+	defer server.Close()
+	if err := sender(t, server.URL, "").Send(t.Context(), "msg_1", oneNotice); err != nil {
+		t.Fatal(err)
+	}
+	var body struct {
+		Type, Timestamp, Text string
+		Data                  turn.Notices
+	}
+	if err := json.Unmarshal(got, &body); err != nil || body.Type != "approvals.changed" || body.Data.Waiting[0].Call != "1.1@①" || body.Data.Awaiting != 2 {
+		t.Errorf("%s %v", got, err)
+	}
+	want := "refunds (p 1): 2 Calls wait for a person\n• waits: 1.1@① refund\n• reject by <!channel> & ann: 1.1@② refund\n• 3 more wait no more\nhttps://ui.example/p%201"
+	if body.Text != want {
+		t.Errorf("%s", body.Text)
+	}
+	if err := sender(t, server.URL, "slack").Send(t.Context(), "msg_1", oneNotice); err != nil {
+		t.Fatal(err)
+	}
+	var slack map[string]string
+	if err := json.Unmarshal(got, &slack); err != nil || len(slack) != 1 || !strings.Contains(slack["text"], "&lt;!channel&gt; &amp; ann") {
+		t.Errorf("%s %v", got, err)
+	}
+}
+
+func TestWhatIsWorthAnotherAttemptIsSaidAndNoSecretIs(t *testing.T) {
+	status := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no "+r.URL.Path, status) }))
+	s := sender(t, server.URL+"/services/T0/B0/secret-part", "slack")
+	for code, retry := range map[int]bool{400: false, 403: false, 404: false, 302: false, 408: true, 429: true, 500: true, 503: true} {
+		status = code
+		err := s.Send(t.Context(), "m", oneNotice)
+		var e *Error
+		if !errors.As(err, &e) || e.Retry != retry || strings.Contains(err.Error(), "secret-part") {
+			t.Errorf("%d: %v", code, err)
+		}
+	}
+	server.Close()
+	err := s.Send(t.Context(), "m", oneNotice)
+	var e *Error
+	if !errors.As(err, &e) || !e.Retry || strings.Contains(err.Error(), "secret-part") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestANoticeFollowsNobodyElsewhere(t *testing.T) {
+	var reached bool
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
+	if err := sender(t, server.URL, "").Send(t.Context(), "m", oneNotice); err == nil || reached {
+		t.Errorf("it went there: %v", err)
+	}
+}
+
+func TestSettingsThatCannotBeMeantAreRefusedWithoutTheirText(t *testing.T) {
+	for _, c := range []struct{ url, secret, format, want string }{
+		{"hooks.example/token-1", "", "", "PROCESSIDEA_NOTIFY_URL: not an http or https URL"},
+		{"https://x.example", "whsec_token-1", "", "PROCESSIDEA_NOTIFY_SECRET: secret 1 is not whsec_"},
+		{"https://x.example", "token-1MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "", "PROCESSIDEA_NOTIFY_SECRET"},
+		{"https://x.example", "", "xml", `PROCESSIDEA_NOTIFY_FORMAT: "xml" is neither json nor slack`},
+	} {
+		_, err := FromEnvironment(func(name string) string {
+			return map[string]string{URLVariable: c.url, SecretVariable: c.secret, FormatVariable: c.format}[name]
+		})
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "token-1") {
+			t.Errorf("%+v gives %v", c, err)
+		}
+	}
+	if s, err := FromEnvironment(func(string) string { return "" }); s != nil || err != nil {
+		t.Errorf("nobody is to be told: %v %v", s, err)
+	}
+}

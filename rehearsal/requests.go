@@ -1,0 +1,72 @@
+package rehearsal
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// End is how a Request ended.
+type End string
+
+// The ways in which a Request ends. One that is still being answered has the empty End.
+const (
+	Whole      End = "whole"       // all was said, with a finish reason
+	Cut        End = "cut"         // the connection dropped as the reply says
+	Refused    End = "refused"     // answered with an HTTP error, by the reply or for want of one
+	ClientGone End = "client-gone" // the client went before the end
+)
+
+// LoggedRequest is what the log knows of one Request. Body, Header and Messages are shared: read them only.
+type LoggedRequest struct {
+	Request  int // its number: as told by TurnHeader, else in order of arrival; 0 if unreadable
+	Header   http.Header
+	Body     []byte
+	LLM      string // the wire's "model"
+	Messages []Message
+	Stream   bool
+
+	Arrived    time.Time
+	FirstToken time.Time // zero as long as nothing was said
+	LastToken  time.Time
+	Sent       int // characters said
+	End        End
+}
+
+// requestLog keeps what was asked, in order of arrival.
+type requestLog struct {
+	mu  sync.Mutex
+	all []*LoggedRequest
+}
+
+func (l *requestLog) add(s *LoggedRequest) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, s)
+}
+
+func (l *requestLog) sent(s *LoggedRequest, chars int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.Sent, s.LastToken = chars, time.Now()
+	if s.FirstToken.IsZero() {
+		s.FirstToken = s.LastToken
+	}
+}
+
+func (l *requestLog) ended(s *LoggedRequest, end End) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.End = end
+}
+
+func (l *requestLog) copy() []LoggedRequest {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]LoggedRequest, len(l.all))
+	for i, s := range l.all {
+		all[i] = *s
+	}
+	return slices.Clip(all)
+}

@@ -1,0 +1,154 @@
+package rehearsal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// replyWriter writes a reply in one of the two forms that a client may ask for.
+type replyWriter interface {
+	write(piece) error
+	flush() error // sends what was written
+	// finish leaves the end to be sent when the handler returns, so that a client that has received it finds it in the
+	// log.
+	finish(reason string, used usage) error
+}
+
+// sseWriter writes each piece as an event of a text/event-stream.
+type sseWriter struct {
+	w     http.ResponseWriter
+	head  completion // what every chunk repeats: clients drop chunks with another id
+	usage bool       // whether the client asked for usage
+	begun bool
+	// around is what stands around each text, encoded once: with a fast LLM encoding every chunk would cost more than all
+	// else.
+	around [2][]byte
+}
+
+func (s *sseWriter) write(p piece) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	if p.refusal {
+		return s.chunk(choice{Delta: &delta{Refusal: &p.text}})
+	}
+	text, err := json.Marshal(p.text)
+	if err == nil {
+		_, err = s.w.Write(slices.Concat(s.around[0], text, s.around[1]))
+	}
+	return err
+}
+
+// begin sends the header and the role. It is called with the first piece, so that a reply that is cut before it drops the
+// connection before any answer.
+func (s *sseWriter) begin() error {
+	if s.begun {
+		return nil
+	}
+	s.begun = true
+	s.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	s.w.Header().Set("Cache-Control", "no-cache")
+	empty, err := encoded(s.of(choice{Delta: &delta{Content: new(string)}}))
+	if err != nil {
+		return err
+	}
+	before, after, _ := bytes.Cut(empty, []byte(`"content":""`))
+	s.around = [2][]byte{slices.Concat(before, []byte(`"content":`)), after}
+	return s.chunk(choice{Delta: &delta{Role: "assistant", Content: new(string)}})
+}
+
+func (s *sseWriter) chunk(c choice) error { return s.event(s.of(c)) }
+
+// of is a chunk with one choice.
+func (s *sseWriter) of(c choice) completion {
+	chunk := s.head
+	chunk.Choices = []choice{c}
+	if s.usage {
+		chunk.Usage = json.RawMessage("null")
+	}
+	return chunk
+}
+
+func (s *sseWriter) event(chunk completion) error {
+	data, err := encoded(chunk)
+	if err == nil {
+		_, err = s.w.Write(data)
+	}
+	return err
+}
+
+// encoded is a chunk as an event.
+func encoded(chunk completion) ([]byte, error) {
+	chunk.Object = "chat.completion.chunk"
+	data, err := json.Marshal(chunk)
+	return slices.Concat([]byte("data: "), data, []byte("\n\n")), err
+}
+
+func (s *sseWriter) finish(reason string, used usage) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	if err := s.chunk(choice{Delta: &delta{}, FinishReason: &reason}); err != nil {
+		return err
+	}
+	if s.usage {
+		last := s.head
+		last.Choices = []choice{}
+		last.Usage, _ = json.Marshal(used)
+		if err := s.event(last); err != nil {
+			return err
+		}
+	}
+	_, err := s.w.Write([]byte("data: [DONE]\n\n"))
+	return err
+}
+
+// flush does nothing before the first piece: it would send the bare header.
+func (s *sseWriter) flush() error {
+	if !s.begun {
+		return nil
+	}
+	err := http.NewResponseController(s.w).Flush()
+	if errors.Is(err, http.ErrNotSupported) { // nothing is held back, then
+		return nil
+	}
+	return err
+}
+
+// jsonWriter writes everything as one JSON body at the end, for a request that does not ask for a stream.
+type jsonWriter struct {
+	w                http.ResponseWriter
+	head             completion
+	content, refusal strings.Builder
+}
+
+func (c *jsonWriter) write(p piece) error {
+	if p.refusal {
+		c.refusal.WriteString(p.text)
+	} else {
+		c.content.WriteString(p.text)
+	}
+	return nil
+}
+
+func (c *jsonWriter) flush() error { return nil }
+
+func (c *jsonWriter) finish(reason string, used usage) error {
+	said := answer{Role: "assistant"}
+	if refusal := c.refusal.String(); refusal != "" {
+		said.Refusal = &refusal
+	}
+	if content := c.content.String(); content != "" || said.Refusal == nil {
+		said.Content = &content
+	}
+	body := c.head
+	body.Object = "chat.completion"
+	body.Choices = []choice{{Message: &said, FinishReason: &reason}}
+	body.Usage, _ = json.Marshal(used)
+	c.w.Header().Set("Content-Type", "application/json")
+	return json.NewEncoder(c.w).Encode(body)
+}

@@ -1,0 +1,101 @@
+package rehearsal
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// timedReply is one reply that is being sent.
+type timedReply struct {
+	options
+	reply   Reply
+	number  int
+	started time.Time
+	writer  replyWriter
+	logged  func(sent int) // keeps the log
+}
+
+// errGone means that the client went away.
+var errGone = errors.New("rehearsal: send reply: client gone")
+
+// run sends the reply at its pace, and returns how that ended.
+func (s timedReply) run(ctx context.Context, promptChars int) End {
+	sent, err := s.pace(ctx, s.reply.pieces(s.chars))
+	if err != nil {
+		return ClientGone
+	}
+	if s.reply.Cut != nil {
+		return Cut
+	}
+	used := usage{Prompt: tokens(promptChars), Completion: tokens(sent)}
+	used.Total = used.Prompt + used.Completion
+	if s.writer.finish(s.reply.finish(), used) != nil {
+		return ClientGone
+	}
+	return Whole
+}
+
+// pace sends the pieces, each when it is due, up to the gate before the reply's end.
+func (s timedReply) pace(ctx context.Context, pieces []piece) (sent int, err error) {
+	for _, p := range pieces {
+		if err := s.send(ctx, p); err != nil {
+			return sent, err
+		}
+		sent = p.end()
+		if s.onChunk != nil {
+			s.onChunk(s.number, sent)
+		}
+	}
+	if err := s.await(ctx, sent, s.reply.due(s.started, 0)); err != nil { // past, if anything was said
+		return sent, err
+	}
+	return sent, s.writer.flush()
+}
+
+// send sends one piece. Without a pace nobody can tell when each piece came, so they are left to the buffer, which is a good
+// deal faster.
+func (s timedReply) send(ctx context.Context, p piece) error {
+	if err := s.await(ctx, p.after, s.reply.due(s.started, p.after)); err != nil {
+		return err
+	}
+	if err := s.writer.write(p); err != nil {
+		return err
+	}
+	s.logged(p.end()) // before the flush, so that a client that has received it finds it in the log
+	if s.reply.TPS > 0 || s.hooked() {
+		return s.writer.flush()
+	}
+	return nil
+}
+
+// await passes the gate at this place and waits for the time. The gate comes first, so that at place 0 it also tells that a
+// Request has arrived.
+func (s timedReply) await(ctx context.Context, sent int, due time.Time) error {
+	if s.gate != nil {
+		s.gate(ctx, s.number, sent)
+	}
+	if err := waitUntil(ctx, due); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return errGone
+	}
+	return nil
+}
+
+// waitUntil returns at the time, or with an error when the client goes before it.
+func waitUntil(ctx context.Context, due time.Time) error {
+	left := time.Until(due)
+	if left <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return errGone
+	}
+}

@@ -1,0 +1,93 @@
+package secret
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+)
+
+// needle is one secret, in all forms in which it is looked for.
+type needle struct {
+	mark   string
+	plain  []string // as it is, and with what looks like an escape in it undone, as it is in the texts
+	spaced []string // the same with a space for every +; none where there is no space in it
+	hex    string   // in lower case
+	base64 []string // without what depends on the bytes around it
+}
+
+// leastInside is the least length of a secret that is looked for within longer base64: the few characters of a shorter
+// one stand in any long text.
+const leastInside = 8
+
+func newNeedle(name, value string) needle {
+	n := needle{mark: "[secret " + name + "]", hex: hex.EncodeToString([]byte(value))}
+	for l := newLevel(value); l != nil && len(l.text) >= Least; l = l.deeper() {
+		n.plain = append(n.plain, l.text)
+		if strings.Contains(l.text, " ") {
+			n.spaced = append(n.spaced, l.spaced)
+		}
+	}
+	if len(value) < leastInside {
+		n.base64 = []string{base64.RawStdEncoding.EncodeToString([]byte(value))}
+		return n
+	}
+	// Three bytes become four characters: within longer base64 a text has one of three forms.
+	for before := range 3 {
+		encoded := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), value...))
+		from := (before*8 + 5) / 6
+		to := (before + len(value)) * 8 / 6
+		n.base64 = append(n.base64, encoded[from:to])
+	}
+	return n
+}
+
+// in finds the secret on one level of a text.
+func (n needle) in(l *level) []span {
+	var spans []span
+	for _, form := range n.plain {
+		spans = append(spans, n.find(l, l.text, form, nil)...)
+	}
+	for _, form := range n.spaced {
+		spans = append(spans, n.find(l, l.spaced, form, nil)...)
+	}
+	spans = append(spans, n.find(l, l.lower, n.hex, nil)...)
+	for _, form := range n.base64 {
+		spans = append(spans, n.find(l, l.base64, form, wholeBase64)...)
+	}
+	return spans
+}
+
+// find looks for a form in a text that has the length of the level's. widen may take more of the text along.
+func (n needle) find(l *level, text, form string, widen func(text string, from, to int) (int, int)) []span {
+	var spans []span
+	for at := 0; ; {
+		i := strings.Index(text[at:], form)
+		if i < 0 {
+			return spans
+		}
+		from, to := at+i, at+i+len(form)
+		if widen != nil {
+			from, to = widen(text, from, to)
+		}
+		spans = append(spans, span{l.start(from), l.end(to), n.mark})
+		at = to
+	}
+}
+
+// wholeBase64 takes along the characters on both sides that hold a part of the secret's bits, and the padding.
+func wholeBase64(text string, from, to int) (int, int) {
+	if from > 0 && isBase64(text[from-1]) {
+		from--
+	}
+	if to < len(text) && isBase64(text[to]) {
+		to++
+	}
+	for to < len(text) && text[to] == '=' {
+		to++
+	}
+	return from, to
+}
+
+func isBase64(c byte) bool {
+	return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') || c == '+' || c == '/'
+}

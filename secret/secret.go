@@ -1,0 +1,117 @@
+package secret
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Least is the least length in bytes of a value that is struck out: shorter ones are no secrets, and striking out every
+// "1" would spoil results.
+const Least = 4
+
+// Striker strikes out some secrets. Nil strikes nothing. It is safe for concurrent use.
+type Striker struct{ needles []needle }
+
+// NewStriker makes a Striker of names and values; `[secret NAME]` takes a value's place. Values shorter than Least are
+// left alone.
+func NewStriker(secrets map[string]string) *Striker {
+	s := &Striker{}
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		value := strings.TrimSpace(secrets[name]) // as servers take it out of a header
+		for _, form := range append([]string{value}, credentials(value)...) {
+			if len(form) >= Least {
+				s.needles = append(s.needles, newNeedle(name, form))
+			}
+		}
+	}
+	if len(s.needles) == 0 {
+		return nil
+	}
+	return s
+}
+
+// Text gives a text without the secrets.
+func (s *Striker) Text(text string) string {
+	if s == nil {
+		return text
+	}
+	var found []span
+	for l := newLevel(text); l != nil; l = l.deeper() {
+		for _, n := range s.needles {
+			found = append(found, n.in(l)...)
+		}
+	}
+	return cutOut(text, found)
+}
+
+// Value strikes the secrets out of every string, key and number of a JSON value; lists are changed in place.
+func (s *Striker) Value(v any) any {
+	if s == nil {
+		return v
+	}
+	switch v := v.(type) {
+	case string:
+		return s.Text(v)
+	case json.Number:
+		if struck := s.Text(v.String()); struck != v.String() {
+			return struck
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = s.Value(item)
+		}
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, item := range v {
+			out[s.Text(name)] = s.Value(item)
+		}
+		return out
+	}
+	return v
+}
+
+// credentials are what a server reads out of a value for basic authentication, user:password in base64: both, and the
+// password.
+func credentials(value string) []string {
+	decoded, err := base64.StdEncoding.DecodeString(value)
+	_, password, ok := strings.Cut(string(decoded), ":")
+	if err != nil || !ok || strings.ContainsFunc(string(decoded), func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return nil
+	}
+	return []string{string(decoded), password}
+}
+
+// span is where something stands in a text, and what takes its place.
+type span struct {
+	from, to int
+	mark     string
+}
+
+// cutOut puts marks in place of spans. Where spans overlap, the one that begins first counts, of those the longest, and
+// what the others take beyond it goes too.
+func cutOut(text string, spans []span) string {
+	if len(spans) == 0 {
+		return text
+	}
+	slices.SortStableFunc(spans, func(a, b span) int {
+		if a.from != b.from {
+			return a.from - b.from
+		}
+		return b.to - a.to
+	})
+	var out strings.Builder
+	at := 0
+	for _, s := range spans {
+		if s.from >= at {
+			out.WriteString(text[at:s.from])
+			out.WriteString(s.mark)
+		}
+		at = max(at, s.to)
+	}
+	out.WriteString(text[at:])
+	return out.String()
+}

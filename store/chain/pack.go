@@ -1,0 +1,158 @@
+package chain
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"processidea/model/jsonval"
+	"processidea/store/blobs"
+)
+
+// lay stores an Idea as the difference from one before it; whole if it has none, or if reading the differences would take
+// longer than reading it.
+func (s *Store) lay(ctx context.Context, d draft, at int, digest string, parent *state, size int) (*manifest, *state, error) {
+	m := &manifest{Format: format, Digest: digest, Meta: d.meta, Counts: d.counts(), Since: at}
+	st := &state{at: at, digest: digest, since: at}
+	node, err := s.layBody(ctx, d.body, m, st, parent, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Body = node
+	if d.log != nil {
+		m.Log, err = s.leaf(ctx, d.log, ownInline)
+	}
+	return m, st, err
+}
+
+func (s *Store) layBody(ctx context.Context, body map[string]any, m *manifest, st, parent *state, size int) (any, error) {
+	under := baseFor(st.at, parent)
+	if under != nil {
+		delta, _ := jsonval.Delta(under.body, body)
+		data := jsonval.Encode(delta)
+		if under.bytes+len(data) <= size {
+			m.On, m.Since, m.Steps, m.Bytes = under.at, under.since, under.steps+1, under.bytes+len(data)
+			st.under, st.since, st.steps, st.bytes, st.whole = under, m.Since, m.Steps, m.Bytes, under.whole
+			return s.layDelta(ctx, data, st)
+		}
+	}
+	data := jsonval.Encode(body)
+	st.whole = len(data)
+	var err error
+	st.body, err = ownCopy(data)
+	if err != nil {
+		return nil, err
+	}
+	return s.wholeBody(ctx, st.body)
+}
+
+// baseFor returns the Idea to store this one against; nil if it is to be stored whole.
+func baseFor(at int, parent *state) *state {
+	if parent == nil || at-parent.since >= longest {
+		return nil
+	}
+	return parent.find(parent.since + baseOf(at-parent.since))
+}
+
+// layDelta stores a delta, and makes the state anew from its bytes, so that what is remembered is what will be read.
+func (s *Store) layDelta(ctx context.Context, data []byte, st *state) (any, error) {
+	delta, err := ownCopy(data)
+	if err != nil {
+		return nil, err
+	}
+	body, err := jsonval.Advance(st.under.body, delta)
+	if err != nil {
+		return nil, err
+	}
+	st.body = body.(map[string]any) // a delta of an object leads to an object
+	return s.leaf(ctx, delta, ownInline)
+}
+
+// ownCopy decodes bytes, so that what is remembered shares nothing with a caller's values.
+func ownCopy(data []byte) (map[string]any, error) {
+	v, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("want an object, not %s", jsonval.TypeOf(v))
+	}
+	return m, nil
+}
+
+// unpack gives the value that a node stands for.
+func (s *Store) unpack(ctx context.Context, node any) (any, error) {
+	m, _ := node.(map[string]any)
+	if v, ok := m[nodeValue]; ok && len(m) == 1 {
+		return v, nil
+	}
+	if digest, ok := m[nodePart].(string); ok && len(m) == 1 {
+		return s.part(ctx, digest)
+	}
+	if each, ok := m[nodeEach].(map[string]any); ok && len(m) == 1 {
+		out := make(map[string]any, len(each))
+		for k, n := range each {
+			v, err := s.unpack(ctx, n)
+			if err != nil {
+				return nil, err
+			}
+			out[k] = v
+		}
+		return out, nil
+	}
+	if runs, ok := m[nodeRuns].([]any); ok && len(m) == 1 {
+		return s.unpackRuns(ctx, runs)
+	}
+	return nil, fmt.Errorf("%s stands for no value", jsonval.Clip(string(jsonval.Encode(node)), 80))
+}
+
+func (s *Store) unpackRuns(ctx context.Context, runs []any) (any, error) {
+	out := []any{}
+	for _, n := range runs {
+		v, err := s.unpack(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		run, ok := v.([]any)
+		if !ok {
+			return nil, fmt.Errorf("a run of Messages is a list, not %s", jsonval.TypeOf(v))
+		}
+		out = append(out, run...)
+	}
+	return out, nil
+}
+
+// part reads a part that is stored under its own digest.
+func (s *Store) part(ctx context.Context, digest string) (any, error) {
+	data, err := s.values.Get(ctx, digest)
+	if err != nil {
+		return nil, s.partError(digest, err)
+	}
+	v, err := decode(data)
+	if err != nil {
+		return nil, &broken{s.values.Name(digest), err}
+	}
+	return v, nil
+}
+
+// partError names the part that is lost.
+func (s *Store) partError(digest string, err error) error {
+	if lost(err) || !blobs.IsDigest(digest) {
+		return &broken{s.values.Name(digest), err}
+	}
+	return err
+}
+
+// decode reads JSON that this package wrote: numbers stay as they were written, and depth is not bounded, because a delta
+// is nested deeper than what it changes.
+func decode(data []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("no JSON: %w", err)
+	}
+	return v, nil
+}

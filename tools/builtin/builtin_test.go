@@ -1,0 +1,30 @@
+package builtin
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"processidea/tools"
+)
+
+func TestTheBuiltInToolsAreKnownByTheirNames(t *testing.T) {
+	r := tools.NewRegistry()
+	Register(r, getter(nil))
+	want := "analyzeSentiment currentTime decide fetch findSimilar formatText matchWords note scoreSentiment selectJSON"
+	if got := strings.Join(r.Names(), " "); got != want {
+		t.Errorf("%s", got)
+	}
+	for _, name := range r.Names() {
+		tool, _ := r.Lookup(name)
+		if tool.Pure == (name == "currentTime" || name == "fetch") {
+			t.Errorf("%s: pure is %v", name, tool.Pure)
+		}
+		if tool.Description == "" || !json.Valid(tool.Parameters) || !json.Valid(tool.Result) {
+			t.Errorf("%+v", tool)
+		}
+	}
+	if _, ok := r.Lookup("nothing"); ok {
+		t.Error("an unknown name was found")
+	}
+}

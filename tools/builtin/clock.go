@@ -1,0 +1,39 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	_ "time/tzdata" // zones are known in images without a zone database too
+
+	"github.com/itchyny/timefmt-go"
+
+	"processidea/tools"
+)
+
+type currentTimeParams struct {
+	Zone   string `json:"zone,omitempty" jsonschema:"An IANA time zone such as Europe/Berlin; UTC unless said."`
+	Format string `json:"format,omitempty" jsonschema:"A strftime format such as %Y-%m-%d; RFC 3339 unless said."`
+}
+
+func registerCurrentTime(r *tools.Registry) {
+	tools.Register(r, "currentTime", func(_ context.Context, in currentTimeParams) (string, error) {
+		return formatTime(time.Now(), in)
+	}, tools.Describe("Tells the time now, as RFC 3339 in UTC unless a zone or a strftime format is given."))
+}
+
+func formatTime(now time.Time, in currentTimeParams) (string, error) {
+	// "Local" would be the zone of whichever worker answers.
+	if strings.EqualFold(in.Zone, "local") {
+		return "", tools.Final(fmt.Errorf("zone %q: not an IANA time zone", in.Zone))
+	}
+	zone, err := time.LoadLocation(in.Zone)
+	if err != nil {
+		return "", tools.Final(fmt.Errorf("zone %q: not an IANA time zone", in.Zone))
+	}
+	if in.Format == "" {
+		return now.In(zone).Format(time.RFC3339), nil
+	}
+	return timefmt.Format(now.In(zone), in.Format), nil
+}

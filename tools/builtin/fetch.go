@@ -1,0 +1,30 @@
+package builtin
+
+import (
+	"context"
+
+	"processidea/tools"
+)
+
+// Getter does a GET request of a URL and returns its answer as text. Errors that a further attempt would only
+// repeat have a method `tools.Final() bool`. The HTTP tool's client is one.
+type Getter interface {
+	Get(ctx context.Context, url string) (status int, contentType, body string, err error)
+}
+
+type fetchParams struct {
+	URL string `json:"url" jsonschema:"The http or https URL to read; its host must be allowed."`
+}
+
+type fetchResult struct {
+	Status      int    `json:"status" jsonschema:"The HTTP status."`
+	ContentType string `json:"contentType" jsonschema:"The answer's Content-Type, empty where it has none."`
+	Body        string `json:"body" jsonschema:"The answer's text."`
+}
+
+func registerFetch(r *tools.Registry, get Getter) {
+	tools.Register(r, "fetch", func(ctx context.Context, in fetchParams) (fetchResult, error) {
+		status, contentType, body, err := get.Get(ctx, in.URL)
+		return fetchResult{status, contentType, body}, err
+	}, tools.Describe("Reads a web page or an API by GET; what is not found is an answer too, with its status."))
+}

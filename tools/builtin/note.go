@@ -1,0 +1,33 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"processidea/tools"
+)
+
+type noteParams struct {
+	Text  string `json:"text" jsonschema:"What the person should know."`
+	Title string `json:"title,omitempty" jsonschema:"A short heading."`
+}
+
+type noteResult struct {
+	Noted bool   `json:"noted"`
+	Text  string `json:"text"`
+	Title string `json:"title,omitempty"`
+}
+
+func registerNote(r *tools.Registry) {
+	tools.Register(r, "note", note, tools.Pure(),
+		tools.Describe("Leaves a note for a person: it stands on the Call's record, and nothing else happens."))
+}
+
+// note has no effect: the Call's record, where people read, is the note.
+func note(_ context.Context, in noteParams) (noteResult, error) {
+	if strings.TrimSpace(in.Text) == "" {
+		return noteResult{}, tools.Final(errors.New("the note is empty"))
+	}
+	return noteResult{Noted: true, Text: in.Text, Title: in.Title}, nil
+}

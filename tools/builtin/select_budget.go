@@ -1,0 +1,94 @@
+package builtin
+
+import (
+	"errors"
+	"math/big"
+
+	"github.com/itchyny/gojq"
+)
+
+const (
+	maxBits   = 4096 // of a whole number: squaring doubles them
+	nodeBytes = 16   // a value, without its text and its items
+	slotBytes = 48   // a place in a growing list, with what it leaves behind
+)
+
+var (
+	errValue = errors.New("it makes a value that is too large")
+	errSpent = errors.New("it makes too many values")
+)
+
+// budget counts what one run of a query makes. Time alone is no limit: `. + .`
+// thirty times over fills the memory in a moment. It serves one run.
+type budget struct {
+	limits
+	spent int
+}
+
+func (b *budget) charge(v any, _ []any) any {
+	n := sizeOf(v, b.value)
+	if whole, ok := v.(*big.Int); n > b.value || (ok && whole.BitLen() > maxBits) {
+		return errValue
+	}
+	return b.spend(n, v)
+}
+
+func (b *budget) step(v any, _ []any) any { return b.spend(slotBytes, v) }
+
+func (b *budget) size(v any, _ []any) any { return sizeOf(v, b.value) }
+
+func (b *budget) spend(n int, v any) any {
+	b.spent += n
+	if b.spent > b.total {
+		return errSpent
+	}
+	return v
+}
+
+// sizeOf is about how many bytes v takes written out; it stops counting past
+// most, as a value may hold itself a million times over.
+func sizeOf(v any, most int) int {
+	n := nodeBytes
+	switch v := v.(type) {
+	case string:
+		n += len(v)
+	case []any:
+		for _, item := range v {
+			if n > most {
+				break
+			}
+			n += sizeOf(item, most-n)
+		}
+	case map[string]any:
+		for name, item := range v {
+			if n > most {
+				break
+			}
+			n += len(name) + sizeOf(item, most-n)
+		}
+	}
+	return n
+}
+
+// prelude holds checked forms of the functions whose work can grow beyond
+// their input: as a product, by repeating, or in numbers of a million digits.
+var prelude = mustParse(`
+def _small: if _size > 1000000 then error("it works on a value that is too large") else . end;
+def _number: if type == "number" then . else error("only numbers can be computed with, not \(type)") end;
+def _split($s): _small | split($s);
+def _join($s): if length * ($s | length) > 1000000 then error("it makes a value that is too large") else join($s) end;
+def _contains($b): if type != "string" and _size * ($b | _size) > 1000000000
+  then error("it compares values that are too large") else contains($b) end;
+def _capture($re): if ($re | type) == "string" then capture($re) else error("a pattern is a string") end;
+def _del(f): delpaths([path(f) | _step]);
+def _fromjson: _small | fromjson;
+def _tonumber: if type == "string" and length > 400 then error("it is no number") else tonumber end;
+.`).FuncDefs
+
+func mustParse(text string) *gojq.Query {
+	query, err := gojq.Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	return query
+}

@@ -1,0 +1,130 @@
+package builtin
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"processidea/tools"
+)
+
+const defaultThreshold = 0.5
+
+type findSimilarParams struct {
+	Text      string   `json:"text" jsonschema:"The text to compare with the others."`
+	Texts     []string `json:"texts" jsonschema:"The other texts. The text itself counts if it stands among them."`
+	Threshold *float64 `json:"threshold,omitempty" jsonschema:"The least score that counts as similar, from 0 to 1; 0.5 unless said."`
+}
+
+type similarText struct {
+	Index int     `json:"index" jsonschema:"The place in texts, from 0."`
+	Score float64 `json:"score" jsonschema:"0 for nothing in common, 1 for the same wording."`
+}
+
+type findSimilarResult struct {
+	Similar []similarText `json:"similar" jsonschema:"The similar texts, the most similar first."`
+	Count   int           `json:"count" jsonschema:"How many there are."`
+	Highest float64       `json:"highest" jsonschema:"The highest score of all texts, similar or not."`
+}
+
+func registerFindSimilar(r *tools.Registry) {
+	tools.Register(r, "findSimilar", findSimilar, tools.Pure(),
+		tools.Describe("Finds the near-duplicates of a text in a list: the same message sent again with small changes."))
+}
+
+// findSimilar scores by the share of three-character runs that two texts have
+// in common (Jaccard), so that case, punctuation and a changed word weigh little.
+func findSimilar(ctx context.Context, in findSimilarParams) (findSimilarResult, error) {
+	threshold := defaultThreshold
+	if in.Threshold != nil {
+		threshold = *in.Threshold
+	}
+	if threshold < 0 || threshold > 1 {
+		return findSimilarResult{}, tools.Final(fmt.Errorf("threshold %v: not between 0 and 1", threshold))
+	}
+	var result findSimilarResult
+	wanted := shingles(in.Text)
+	for i, text := range in.Texts {
+		if ctx.Err() != nil {
+			return findSimilarResult{}, ctx.Err()
+		}
+		score := jaccard(wanted, shingles(text))
+		result.Highest = max(result.Highest, round(score, 4))
+		if score >= threshold {
+			result.Similar = append(result.Similar, similarText{Index: i, Score: round(score, 4)})
+		}
+	}
+	slices.SortStableFunc(result.Similar, func(a, b similarText) int { return cmp.Compare(b.Score, a.Score) })
+	result.Count = len(result.Similar)
+	return result, nil
+}
+
+// shingles are the distinct runs of three characters of a text without its
+// punctuation, sorted; a shorter text is one run. A rune takes 21 bits, so a
+// run fits a word exactly.
+func shingles(s string) []uint64 {
+	const size, bits = 3, 21
+	var runs []uint64
+	var run uint64
+	n := 0
+	words := letters(s)
+	for i := 0; i < len(words); n++ {
+		r, width := utf8.DecodeRune(words[i:])
+		i += width
+		run = (run<<bits | uint64(r)) & (1<<(size*bits) - 1)
+		if n >= size-1 {
+			runs = append(runs, run)
+		}
+	}
+	if n > 0 && n < size {
+		runs = append(runs, run)
+	}
+	slices.Sort(runs)
+	return slices.Compact(runs)
+}
+
+// letters is the folded text with every run of other characters as one space, or as none beside a script that has
+// none; a text that has no letters, such as a row of emoji, is taken as it is.
+func letters(s string) []byte {
+	text := fold(s).text
+	out := make([]byte, 0, len(text))
+	last, gap := rune(0), false
+	for i := 0; i < len(text); {
+		r, width := utf8.DecodeRune(text[i:])
+		if wordRune(r) {
+			if gap && last != 0 && !unspaced(last) && !unspaced(r) {
+				out = append(out, ' ')
+			}
+			out = append(out, text[i:i+width]...)
+			last = r
+		}
+		gap = !wordRune(r)
+		i += width
+	}
+	if len(out) == 0 {
+		return text
+	}
+	return out
+}
+
+// jaccard is the size of the intersection over that of the union of two sorted
+// sets; two empty sets have nothing in common.
+func jaccard(a, b []uint64) float64 {
+	common := 0
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] < b[j]:
+			i++
+		case a[i] > b[j]:
+			j++
+		default:
+			common, i, j = common+1, i+1, j+1
+		}
+	}
+	if union := len(a) + len(b) - common; union > 0 {
+		return float64(common) / float64(union)
+	}
+	return 0
+}

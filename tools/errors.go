@@ -1,0 +1,48 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Final marks an error that a further attempt would only repeat. A nil error stays nil.
+func Final(err error) error {
+	if err == nil || IsFinal(err) {
+		return err
+	}
+	return &finalError{err}
+}
+
+// IsFinal reports whether err is not to be retried: it, or an error in its chain, was marked by
+// Final or has a method `Final() bool` that says so.
+func IsFinal(err error) bool {
+	var f interface{ Final() bool }
+	return errors.As(err, &f) && f.Final()
+}
+
+type finalError struct{ err error }
+
+func (e *finalError) Error() string { return e.err.Error() }
+func (e *finalError) Unwrap() error { return e.err }
+func (e *finalError) Final() bool   { return true }
+
+// PanicError is what a tool's panic becomes. The stack is for the log: it is
+// not in the error's text.
+type PanicError struct {
+	Value string // the panic's value as text
+	Stack []byte
+}
+
+// Error names the panic's value.
+func (e *PanicError) Error() string { return "panicked: " + e.Value }
+
+// PanicText returns the text of a panic's value. Printing a value whose own String method panics again and again would end
+// the program.
+func PanicText(value any) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = fmt.Sprintf("a value of type %T", value)
+		}
+	}()
+	return fmt.Sprint(value)
+}

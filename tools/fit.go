@@ -1,0 +1,126 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// fit checks what decoding into a Go type would let pass (names in another case, absent fields) and returns the value
+// as it decodes: an optional null is left out, a whole number such as 3.0 is 3.
+func fit(s *jsonschema.Schema, v any, path string) (any, error) {
+	if s == nil {
+		return v, nil
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return fitObject(s, v, path)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			fitted, err := fit(s.Items, item, path+"["+strconv.Itoa(i)+"]")
+			if err != nil {
+				return nil, err
+			}
+			out[i] = fitted
+		}
+		return out, nil
+	case json.Number:
+		if whole, ok := wholeNumber(v); ok && allows(s, "integer") {
+			return whole, nil
+		}
+	case nil:
+		if !allows(s, "null") {
+			return nil, fmt.Errorf("%q is null", path)
+		}
+	}
+	return v, nil
+}
+
+func fitObject(s *jsonschema.Schema, v map[string]any, path string) (any, error) {
+	out := make(map[string]any, len(v))
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		p, named := s.Properties[name]
+		if !named {
+			p = s.AdditionalProperties
+			if p != nil && p.Not != nil {
+				return nil, fmt.Errorf("unknown %q", join(path, name))
+			}
+		}
+		if named && v[name] == nil && !slices.Contains(s.Required, name) && !allows(p, "null") {
+			continue
+		}
+		fitted, err := fit(p, v[name], join(path, name))
+		if err != nil {
+			return nil, err
+		}
+		out[name] = fitted
+	}
+	for _, name := range s.Required {
+		if _, ok := v[name]; !ok {
+			return nil, fmt.Errorf("%q is missing", join(path, name))
+		}
+	}
+	return out, nil
+}
+
+// fillEmpty puts an empty list or object where Go wrote null for a nil slice or
+// map and the schema has no null.
+func fillEmpty(s *jsonschema.Schema, v any) any {
+	if s == nil {
+		return v
+	}
+	switch v := v.(type) {
+	case nil:
+		if s.Type == "array" {
+			return []any{}
+		} else if s.Type == "object" {
+			return map[string]any{}
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = fillEmpty(s.Items, item)
+		}
+	case map[string]any:
+		for name, item := range v {
+			p, ok := s.Properties[name]
+			if !ok {
+				p = s.AdditionalProperties
+			}
+			v[name] = fillEmpty(p, item)
+		}
+	}
+	return v
+}
+
+// allows reports whether the schema's type takes in the named one; a schema
+// without a type takes everything in but says nothing of whole numbers.
+func allows(s *jsonschema.Schema, name string) bool {
+	if s.Type == "" && len(s.Types) == 0 {
+		return name == "null"
+	}
+	return s.Type == name || slices.Contains(s.Types, name)
+}
+
+func wholeNumber(n json.Number) (json.Number, bool) {
+	if !strings.ContainsAny(n.String(), ".eE") {
+		return n, false
+	}
+	f, err := n.Float64()
+	if err != nil || f != float64(int64(f)) || f > 1<<53 || f < -1<<53 {
+		return n, false
+	}
+	return json.Number(strconv.FormatInt(int64(f), 10)), true
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

@@ -1,0 +1,100 @@
+package httptool
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+)
+
+// closed are the ranges that are not the public internet: this host, private
+// and shared networks, links, documentation, translation and tunnels, the rest.
+var closed = prefixes(
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+	"192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+	"224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32", // the last is a cloud's own, for its machines
+	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+)
+
+// guarded ranges are never reached through a host's name, only by naming the address: link-local ones, where clouds keep
+// their metadata, addresses of more than one host, and those that are translated or tunnelled to an IPv4 address.
+var guarded = prefixes("0.0.0.0/8", "169.254.0.0/16", "168.63.129.16/32", "192.0.0.192/32", "100.100.100.200/32",
+	"224.0.0.0/4", "240.0.0.0/4", "::/128", "fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128", "ff00::/8",
+	"64:ff9b:1::/48", "2001::/32", "2002::/16")
+
+// public6 is where public IPv6 addresses are; nat64 holds IPv4 ones.
+var (
+	public6 = netip.MustParsePrefix("2000::/3")
+	nat64   = netip.MustParsePrefix("64:ff9b::/96")
+)
+
+func prefixes(texts ...string) []netip.Prefix {
+	var list []netip.Prefix
+	for _, text := range texts {
+		list = append(list, netip.MustParsePrefix(text))
+	}
+	return list
+}
+
+func within(ip netip.Addr, list []netip.Prefix) bool {
+	for _, p := range list {
+		if p.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainAddr is the address that is meant: IPv4 mapped into IPv6, or translated
+// by NAT64, is IPv4.
+func plainAddr(ip netip.Addr) netip.Addr {
+	ip = ip.Unmap().WithZone("")
+	if nat64.Contains(ip) {
+		b := ip.As16()
+		return netip.AddrFrom4([4]byte(b[12:]))
+	}
+	return ip
+}
+
+// public reports whether the address, a plain one, is on the public internet.
+func public(ip netip.Addr) bool {
+	return ip.IsValid() && (ip.Is4() || public6.Contains(ip)) && !within(ip, closed)
+}
+
+// dialer connects to what the list allows. It looks at the address that is really dialled, after the name was
+// resolved: a name that changes its address in between gains nothing.
+type dialer struct {
+	allow    *allowList
+	resolver *net.Resolver // the system's where nil
+}
+
+func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	named := d.allow.names(hostName(host), port)
+	inner := net.Dialer{
+		Timeout:   10 * time.Second,
+		KeepAlive: 30 * time.Second,
+		Resolver:  d.resolver,
+		Control: func(_, address string, _ syscall.RawConn) error {
+			return d.check(address, named)
+		},
+	}
+	return inner.DialContext(ctx, network, address)
+}
+
+func (d *dialer) check(address string, named bool) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return final("address %s is not an IP address", address)
+	}
+	ip := plainAddr(at.Addr())
+	_, port, _ := net.SplitHostPort(address)
+	if public(ip) || d.allow.names(ip.String(), port) || (named && !within(ip, guarded)) {
+		return nil
+	}
+	return final("address %s is not public: name the host in %s", ip, AllowVariable)
+}

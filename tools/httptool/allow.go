@@ -1,0 +1,111 @@
+package httptool
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+// AllowVariable names the environment variable that holds the allow-list.
+const AllowVariable = "PROCESSIDEA_HTTP_ALLOW"
+
+// allowList is which hosts may be reached: named ones, those below a domain, or
+// all public ones.
+type allowList struct {
+	named    map[string]bool // "host" for all ports, "host:port" for one
+	suffixes []string        // ".example.com", for public addresses only
+	all      bool            // "*", for public addresses only
+}
+
+// CheckAllow returns what is wrong with an allow-list: `host[:port],…`, `*.domain` for the hosts below a domain, `*` for
+// all public ones.
+func CheckAllow(text string) error {
+	_, err := parseAllow(text)
+	return err
+}
+
+func parseAllow(text string) (*allowList, error) {
+	list := &allowList{named: map[string]bool{}}
+	for entry := range strings.SplitSeq(text, ",") {
+		entry = strings.TrimSpace(entry)
+		if entry == "" {
+			continue
+		}
+		if err := list.add(entry); err != nil {
+			return nil, fmt.Errorf("httptool: parse %s: entry %q: %w", AllowVariable, entry, err)
+		}
+	}
+	return list, nil
+}
+
+func (l *allowList) add(entry string) error {
+	if entry == "*" {
+		l.all = true
+		return nil
+	}
+	if domain, ok := strings.CutPrefix(entry, "*."); ok && !strings.ContainsAny(domain, "*:/@") && domain != "" {
+		l.suffixes = append(l.suffixes, "."+hostName(domain))
+		return nil
+	}
+	host, port := entry, ""
+	if _, err := netip.ParseAddr(strings.Trim(entry, "[]")); err != nil && strings.Contains(entry, ":") {
+		host, port, err = net.SplitHostPort(entry)
+		if err != nil {
+			return errors.New("not host or host:port")
+		}
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || port != strconv.FormatUint(n, 10) || n == 0 {
+			return fmt.Errorf("port %q: not from 1 to 65535", port)
+		}
+	}
+	if strings.ContainsAny(host, "*/@ ") || host == "" {
+		return errors.New("not host or host:port")
+	}
+	l.named[place(hostName(host), port)] = true
+	return nil
+}
+
+func (l *allowList) empty() bool { return len(l.named) == 0 && len(l.suffixes) == 0 && !l.all }
+
+// names reports whether the list names this very host, with this port or without one.
+func (l *allowList) names(host, port string) bool {
+	return l.named[place(host, "")] || l.named[place(host, port)]
+}
+
+// admits reports whether the host may be asked at all; its address is looked at
+// when it is dialled.
+func (l *allowList) admits(host, port string) bool {
+	if l.all || l.names(host, port) {
+		return true
+	}
+	for _, suffix := range l.suffixes {
+		if strings.HasSuffix(host, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+func place(host, port string) string {
+	if port == "" {
+		return host
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// hostName is the one form of a host in which it is compared: lower case, an
+// international name in ASCII, an address in its shortest form.
+func hostName(host string) string {
+	host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Unmap().WithZone("").String()
+	}
+	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
+		return ascii
+	}
+	return host
+}

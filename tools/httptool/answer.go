@@ -1,0 +1,136 @@
+package httptool
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/htmlindex"
+
+	"processidea/model/jsonval"
+)
+
+// answer is a server's response, read to its end.
+type answer struct {
+	status      int
+	contentType string
+	retryAfter  string
+	body        []byte
+}
+
+func (c *Client) read(resp *http.Response) (*answer, error) {
+	defer func() { _ = resp.Body.Close() }()
+	if resp.ContentLength > c.maxBytes && resp.Request.Method != "HEAD" {
+		return nil, final("the answer is over %d bytes", c.maxBytes)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, c.maxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(body)) > c.maxBytes {
+		return nil, final("the answer is over %d bytes", c.maxBytes)
+	}
+	return &answer{
+		status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"),
+		retryAfter: resp.Header.Get("Retry-After"), body: body,
+	}, nil
+}
+
+// failure is the Error of a status that is not a success; nil for a result.
+func (a *answer) failure(anyStatus bool, now time.Time) error {
+	retry := a.status == 408 || a.status == 429 || a.status >= 500
+	if (a.status >= 200 && a.status < 300) || (anyStatus && !retry) {
+		return nil
+	}
+	e := a.unfit(nil)
+	e.Retry = retry
+	if retry {
+		e.RetryAfter = parseRetryAfter(a.retryAfter, now)
+	}
+	return e
+}
+
+// unfit is the final Error of an answer that cannot be a result.
+func (a *answer) unfit(cause error) *Error {
+	text, err := a.decoded()
+	if err != nil {
+		text = strings.ToValidUTF8(string(a.body), "\uFFFD")
+	}
+	return &Error{Status: a.status, Body: strings.TrimSpace(text), Err: cause}
+}
+
+// value is the answer's JSON where it says that it is JSON, or where plain text turns out to be; else its text. An
+// empty answer is nil.
+func (a *answer) value() (any, error) {
+	if len(bytes.TrimSpace(a.body)) == 0 {
+		return nil, nil
+	}
+	mediaType, _, _ := mime.ParseMediaType(a.contentType)
+	if isJSON(mediaType) {
+		v, err := decodeJSON(a.body)
+		if err != nil {
+			return nil, a.unfit(fmt.Errorf("the answer is not the JSON that it says it is: %w", err))
+		}
+		return v, nil
+	}
+	// Many servers send JSON as plain text, or do not say what they send.
+	if mediaType == "" || mediaType == "text/plain" || mediaType == "application/octet-stream" {
+		if v, err := decodeJSON(a.body); err == nil {
+			return v, nil
+		}
+	}
+	return a.text()
+}
+
+// answerBounds let deeper values through than the engine takes from LLMs: servers write them.
+var answerBounds = jsonval.Bounds{Depth: 500, NumberLen: 400, Float64: true}
+
+// decodeJSON refuses what model.Decode refuses, but not a byte order mark.
+func decodeJSON(raw []byte) (any, error) {
+	return jsonval.DecodeWithin(bytes.TrimPrefix(raw, []byte("\uFEFF")), answerBounds)
+}
+
+func (a *answer) text() (string, error) {
+	text, err := a.decoded()
+	if err != nil {
+		return "", &Error{Status: a.status, Err: err}
+	}
+	return text, nil
+}
+
+// decoded is the body in UTF-8, from the character set that it declares.
+func (a *answer) decoded() (string, error) {
+	_, params, _ := mime.ParseMediaType(a.contentType)
+	body := bytes.TrimPrefix(a.body, []byte("\uFEFF"))
+	if label := params["charset"]; label != "" && !strings.EqualFold(label, "utf-8") {
+		if set, err := htmlindex.Get(label); err == nil {
+			if decoded, err := set.NewDecoder().Bytes(a.body); err == nil {
+				return string(decoded), nil
+			}
+		}
+	}
+	if !utf8.Valid(body) || bytes.IndexByte(body, 0) >= 0 {
+		return "", fmt.Errorf("the answer is not text (%s)", a.contentType)
+	}
+	return string(body), nil
+}
+
+const maxRetryAfter = 24 * time.Hour
+
+// parseRetryAfter reads seconds or an HTTP date; what it cannot read, and what
+// is past, is 0.
+func parseRetryAfter(text string, now time.Time) time.Duration {
+	wait := time.Duration(0)
+	if seconds, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64); err == nil {
+		wait = time.Duration(min(seconds, uint64(maxRetryAfter/time.Second))) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(wait, 0), maxRetryAfter)
+}

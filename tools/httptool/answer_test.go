@@ -1,0 +1,255 @@
+package httptool
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAnAnswerIsItsJSONOrItsText(t *testing.T) {
+	var contentType, body string
+	status := 200
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Content-Type"] = nil // none, and no guess of the server's
+		if contentType != "" {
+			w.Header().Set("Content-Type", contentType)
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	})
+	c := client(t, nil, s)
+	for _, row := range []struct{ contentType, body, want string }{
+		{"application/json", `{"n":1.50,"big":9007199254740993}`, `{"big":9007199254740993,"n":1.50}`},
+		{"application/problem+json; charset=utf-8", `[1]`, `[1]`},
+		{"application/json", `"text"`, `"text"`},
+		{"application/json", ` null `, `null`},
+		{"application/json", "\uFEFF{}", `{}`},
+		{"application/json", "", `null`},
+		{"text/plain", "\n ", `null`},
+		{"text/plain; charset=utf-8", `{"a":1}`, `{"a":1}`},
+		{"", ` [1,2] `, `[1,2]`},
+		{"application/octet-stream", `{"a":1}`, `{"a":1}`},
+		{"text/plain", `42`, `42`},
+		{"", `"said"`, `"said"`},
+		{"text/plain", `said`, `"said"`},
+		{"text/plain", `{"a":1}{"a":2}`, `"{\"a\":1}{\"a\":2}"`},
+		{"text/plain", `{not json`, `"{not json"`},
+		{"text/plain", `{"a":1,"a":2}`, `"{\"a\":1,\"a\":2}"`},
+		{"text/html", `{"a":1}`, `"{\"a\":1}"`},
+		{"text/csv", "a,b\n1,2\n", `"a,b\n1,2\n"`},
+		{"text/plain; charset=iso-8859-1", "caf\xe9", `"café"`},
+		{"text/plain; charset=gbk", "\xc4\xe3", `"你"`},
+		{"text/plain; charset=unheard-of", "plain", `"plain"`},
+	} {
+		contentType, body = row.contentType, row.body
+		got, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
+		if err != nil || encoded(t, got) != row.want {
+			t.Errorf("%s %q: %s, %v, want %s", row.contentType, row.body, encoded(t, got), err, row.want)
+		}
+	}
+	contentType, body, status = "", "", 204
+	if got, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k"); got != nil || err != nil {
+		t.Errorf("204: %v, %v", got, err)
+	}
+}
+
+func TestAnAnswerThatIsNeitherJSONNorTextIsAFinalError(t *testing.T) {
+	var contentType, body string
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { write(contentType, body)(w, r) })
+	c := client(t, nil, s)
+	deep := strings.Repeat("[", 600) + strings.Repeat("]", 600)
+	for _, row := range []struct{ contentType, body, want string }{
+		{"application/json", `{"a":`, "not the JSON that it says it is: model: decode JSON: the text ends at byte 5"},
+		{"application/json", `{"a":1,"a":2}`, `$.a: the key stands twice`},
+		{"application/json", `1 2`, "text after the value"},
+		{"application/json", `[1e10000000]`, "out of range"},
+		{"application/json", `[` + strings.Repeat("9", 500) + `]`, "$[0]: a number of 500 characters"},
+		{"application/json", `[` + strings.Repeat("9", 350) + `]`, "out of range"},
+		{"application/json", deep, "nested deeper than 500"},
+		{"application/json", "\"\xff\"", "not valid UTF-8"},
+		{"image/png", "\x89PNG\xff", "the answer is not text (image/png)"},
+		{"text/plain", "a\x00b", "the answer is not text"},
+	} {
+		contentType, body = row.contentType, row.body
+		_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
+		if e := asError(t, err); e.Retry || e.Status != 200 || !strings.Contains(e.Error(), row.want) {
+			t.Errorf("%q: %v, want %q", row.body, e, row.want)
+		}
+	}
+}
+
+func TestTheStatusSaysWhetherToTryAgain(t *testing.T) {
+	var status int
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(" because \n"))
+	})
+	c := client(t, nil, s)
+	for want, statuses := range map[string][]int{
+		"done":  {200, 201, 202, 206, 299},
+		"retry": {408, 429, 500, 501, 502, 503, 504, 599},
+		"final": {300, 301, 305, 400, 401, 403, 404, 405, 409, 410, 418, 422, 425, 451},
+	} {
+		for _, status = range statuses {
+			got, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
+			if want == "done" {
+				if err != nil || got != " because \n" {
+					t.Errorf("%d: %v, %v", status, got, err)
+				}
+				continue
+			}
+			e := asError(t, err)
+			text := fmt.Sprintf("httptool: POST %s: status %d: because", s.URL, status)
+			if e.Status != status || e.Body != "because" || e.Retry != (want == "retry") || e.Final() == e.Retry || e.Error() != text {
+				t.Errorf("%d: %#v", status, e)
+			}
+		}
+	}
+}
+
+func TestAnErrorKeepsTheFirstThousandCharacters(t *testing.T) {
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(400)
+		_, _ = w.Write([]byte(strings.Repeat("界", 1500)))
+	})
+	_, err := client(t, nil, s).Do(bg, Spec{URL: s.URL}, nil, nil, "k")
+	if e := asError(t, err); e.Body != strings.Repeat("界", 1000)+"…" {
+		t.Errorf("%d bytes", len(e.Body))
+	}
+}
+
+func TestRetryAfterIsSecondsOrADate(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"120": 2 * time.Minute, " 7 ": 7 * time.Second, "0": 0, "-5": 0, "": 0, "soon": 0, "1.5": 0,
+		"Fri, 20 Nov 2026 12:01:30 GMT": 90 * time.Second, "Fri, 20 Nov 2026 11:00:00 GMT": 0,
+		"99999999999999": maxRetryAfter, "18446744073709551615": maxRetryAfter, "Fri, 20 Nov 2099 12:00:00 GMT": maxRetryAfter,
+	} {
+		if got := parseRetryAfter(text, now); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	status := 429
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "30")
+		w.WriteHeader(status)
+	})
+	c := client(t, nil, s)
+	for _, row := range []struct {
+		status int
+		want   time.Duration
+	}{{429, 30 * time.Second}, {503, 30 * time.Second}, {404, 0}} {
+		status = row.status
+		_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
+		if e := asError(t, err); e.RetryAfter != row.want {
+			t.Errorf("%d: %v", row.status, e.RetryAfter)
+		}
+	}
+}
+
+func TestAnAnswerOverTheLimitIsAFinalError(t *testing.T) {
+	body, chunked, zipped := "", false, false
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if chunked {
+			w.(http.Flusher).Flush()
+		}
+		if zipped {
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			defer func() { _ = z.Close() }()
+			_, _ = z.Write([]byte(body))
+			return
+		}
+		_, _ = w.Write([]byte(body))
+	})
+	c := client(t, nil, s)
+	c.maxBytes = 1000
+	for _, row := range []struct {
+		bytes           int
+		chunked, zipped bool
+		fits            bool
+	}{{1000, false, false, true}, {1001, false, false, false}, {1000, true, false, true}, {1001, true, false, false}, {100000, false, true, false}} {
+		body, chunked, zipped = strings.Repeat("a", row.bytes), row.chunked, row.zipped
+		got, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
+		if row.fits {
+			if err != nil || got != body {
+				t.Errorf("%+v: %v", row, err)
+			}
+		} else if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "the answer is over 1000 bytes") {
+			t.Errorf("%+v: %v", row, e)
+		}
+	}
+}
+
+func TestABrokenConnectionIsTriedAgain(t *testing.T) {
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte("cut"))
+	})
+	c := client(t, nil, s)
+	_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
+	if e := asError(t, err); !e.Retry || e.Status != 0 || !strings.Contains(e.Error(), "unexpected EOF") {
+		t.Errorf("cut: %v", e)
+	}
+	s.Close()
+	_, err = c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
+	if e := asError(t, err); !e.Retry || !strings.Contains(e.Error(), "refused") {
+		t.Errorf("closed: %v", e)
+	}
+}
+
+func TestTheContextEndsARequest(t *testing.T) {
+	inside, release := make(chan bool), make(chan bool)
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { inside <- true; <-release })
+	c := client(t, nil, s)
+	ctx, cancel := context.WithCancel(bg)
+	go func() { <-inside; cancel() }()
+	_, err := c.Do(ctx, Spec{URL: s.URL}, nil, nil, "k")
+	close(release)
+	if e := asError(t, err); !e.Retry || !errors.Is(err, context.Canceled) || !strings.HasSuffix(e.Error(), "context canceled") {
+		t.Errorf("%v", e)
+	}
+}
+
+func TestStrictJSONIsWhatEncodingJSONReads(t *testing.T) {
+	for _, text := range []string{`{"a":[1,{"b":null}],"c":"\u00e9"}`, `[]`, `{}`, `[[],{}]`, `-0.5e-3`, `true`} {
+		var want any
+		v, err := decodeJSON([]byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if want = object(t, `{"v":`+text+`}`)["v"]; !reflect.DeepEqual(v, want) {
+			t.Errorf("%s: %v", text, v)
+		}
+	}
+	for _, text := range []string{``, `{`, `[`, `]`, `}`, `{"a"}`, `{"a":}`, `[1,]`, `{"a":1,}`, `[1}`, `{1:2}`, `nul`, `'a'`, `[1 2]`, `{"a" 1}`, `{} x`} {
+		if v, err := decodeJSON([]byte(text)); err == nil {
+			t.Errorf("%s was read as %v", text, v)
+		}
+	}
+}
+
+func FuzzStrictJSONNeverPanicsAndComesBack(f *testing.F) {
+	for _, s := range []string{`{"a":[1,2.50,{"b":null}]}`, `[`, `{"a":1,"a":2}`, `1e400`, "\xff"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		v, err := decodeJSON(raw)
+		if err != nil {
+			return
+		}
+		again, err := encodeJSON(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := decodeJSON(again); err != nil || !reflect.DeepEqual(back, v) {
+			t.Fatalf("%q became %q: %v", raw, again, err)
+		}
+	})
+}

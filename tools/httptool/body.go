@@ -1,0 +1,93 @@
+package httptool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"mime"
+	"slices"
+	"strings"
+)
+
+const scopesField = "_scopes"
+
+// fillBody makes the request's body and its content type; nil where the method
+// carries its parameters in the query. declared is the type that the tool names.
+func fillBody(s Spec, f *filling, scopes map[string]any, declared string) (body []byte, contentType string, err error) {
+	if s.queries() {
+		return nil, "", nil
+	}
+	v := any(f.params)
+	if s.Body != nil {
+		there := false
+		v, there, err = f.value(s.Body)
+		if err == nil && !there {
+			err = errors.New("its one parameter is missing")
+		}
+		if err != nil {
+			return nil, "", err
+		}
+	}
+	return encodeBody(withScopes(v, scopes), declared)
+}
+
+// secretBody reports whether the body's template names a secret.
+func (s Spec) secretBody() bool {
+	return strings.Contains(strings.Join(appendStrings(nil, s.Body), "\n"), secretMark)
+}
+
+// withScopes adds the scopes to an object, without touching the one given.
+func withScopes(v any, scopes map[string]any) any {
+	object, ok := v.(map[string]any)
+	if !ok || len(scopes) == 0 {
+		return v
+	}
+	object = maps.Clone(object)
+	if object == nil {
+		object = map[string]any{}
+	}
+	object[scopesField] = scopes
+	return object
+}
+
+// encodeBody writes JSON, unless the tool names another type for which the
+// value is fit: an object as a form, a string as it is.
+func encodeBody(v any, declared string) ([]byte, string, error) {
+	mediaType, _, _ := mime.ParseMediaType(declared)
+	object, isObject := v.(map[string]any)
+	text, isText := v.(string)
+	switch {
+	case mediaType == "application/x-www-form-urlencoded" && isObject:
+		return []byte(strings.Join(formPairs(object), "&")), declared, nil
+	case mediaType != "" && !isJSON(mediaType) && isText:
+		return []byte(text), declared, nil
+	case declared == "":
+		declared = "application/json"
+	}
+	if isObject && object == nil {
+		return []byte("{}"), declared, nil
+	}
+	raw, err := encodeJSON(v)
+	return raw, declared, err
+}
+
+func formPairs(object map[string]any) []string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		pairs = append(pairs, queryPairs(escape(name), object[name])...)
+	}
+	return pairs
+}
+
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+func isJSON(mediaType string) bool {
+	return mediaType == "application/json" || mediaType == "text/json" || strings.HasSuffix(mediaType, "+json")
+}

@@ -1,0 +1,134 @@
+package httptool
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"time"
+
+	"processidea/model/jsonval"
+)
+
+// Options are what a Client is made from.
+type Options struct {
+	Allow     string                      // the allow-list, as AllowVariable holds it
+	LookupEnv func(string) (string, bool) // of the secrets; os.LookupEnv unless given
+	MaxBytes  int64                       // of an answer, decompressed; 20 MB unless given
+	UserAgent string                      // "processidea" unless given
+}
+
+const defaultMaxBytes = 20 << 20
+
+// Client sends the requests of HTTP tools. It keeps connections alive, uses no proxy and no cookies, and is safe
+// for concurrent use.
+type Client struct {
+	allow     *allowList
+	allowErr  error
+	lookupEnv func(string) (string, bool)
+	maxBytes  int64
+	userAgent string
+	known     *known
+	dialer    *dialer
+	transport *http.Transport // and no http.Client: redirects are followed in send
+	now       func() time.Time
+}
+
+// New returns a Client. An allow-list that does not parse fails each request;
+// CheckAllow says so beforehand.
+func New(o Options) *Client {
+	c := &Client{lookupEnv: o.LookupEnv, maxBytes: o.MaxBytes, userAgent: o.UserAgent, now: time.Now}
+	c.known = &known{values: map[string]string{}}
+	if c.lookupEnv == nil {
+		c.lookupEnv = os.LookupEnv
+	}
+	if c.maxBytes <= 0 {
+		c.maxBytes = defaultMaxBytes
+	}
+	if c.userAgent == "" {
+		c.userAgent = "processidea"
+	}
+	c.allow, c.allowErr = parseAllow(o.Allow)
+	if c.allowErr != nil {
+		c.allow = &allowList{}
+	}
+	c.dialer = &dialer{allow: c.allow}
+	c.transport = &http.Transport{
+		DialContext:            c.dialer.dial,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxIdleConnsPerHost:    16,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: 1 << 20,
+	}
+	return c
+}
+
+// Close closes the idle connections.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Do fills the spec with params, sends the request and returns what the answer holds: its JSON, its text, or nil
+// where it is empty. scopes become the field _scopes of a JSON body. Errors are of type *Error.
+func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, idempotencyKey string) (any, error) {
+	v := c.vault()
+	fail := func(err error) (any, error) { return nil, c.failure(s.method()+" "+s.URL, err, v) }
+	if err := s.check(); err != nil {
+		return fail(finalCause{err})
+	}
+	r, err := c.prepare(s, &filling{params: params, vault: v, read: map[string]bool{}}, scopes)
+	if err != nil {
+		return fail(finalCause{err})
+	}
+	r.key, r.vault = headerSafe(idempotencyKey), v
+	a, err := c.send(ctx, r)
+	if err != nil {
+		return fail(err)
+	}
+	result, err := a.value()
+	if err != nil {
+		return fail(err)
+	}
+	return v.striker().Value(result), nil
+}
+
+func (c *Client) vault() *vault {
+	return &vault{lookup: c.lookupEnv, used: map[string]string{}, known: c.known}
+}
+
+// Get reads a URL, which is taken as it is: there are no parameters and no secrets in it. Whatever the server
+// answers is the result, save 408, 429 and 5xx, which are errors to be retried. Errors are of type *Error.
+func (c *Client) Get(ctx context.Context, address string) (status int, contentType, body string, err error) {
+	v := c.vault()
+	u, err := checkedURL(address, "")
+	if err != nil {
+		return 0, "", "", c.failure("GET "+excerpt(address), finalCause{err}, v)
+	}
+	a, err := c.send(ctx, &request{method: "GET", url: u, header: http.Header{}, vault: v, anyStatus: true})
+	if err != nil {
+		return 0, "", "", c.failure("GET "+excerpt(address), err, v)
+	}
+	body, err = a.text()
+	if err != nil {
+		return 0, "", "", c.failure("GET "+excerpt(address), err, v)
+	}
+	s := v.striker()
+	return a.status, s.Text(a.contentType), s.Text(body), nil
+}
+
+// failure makes the Error of whatever went wrong, without secrets.
+func (c *Client) failure(act string, err error, v *vault) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Retry: !isFinal(err), Err: err}
+	}
+	s := v.striker()
+	if e.Err != nil {
+		e.Err = &struckError{s.Text(e.Err.Error()), e.Err}
+	}
+	e.Body = excerpt(s.Text(e.Body)) // struck first: half a secret would not be found
+	e.act = s.Text(act)
+	return e
+}
+
+// excerpt is the first 1,000 characters.
+func excerpt(s string) string { return jsonval.Clip(s, 1000) }

@@ -1,0 +1,64 @@
+package httptool
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Error is why a request has no result. No secret that the request used stands
+// in it; what lies beneath Err is not reachable, as it might hold one.
+type Error struct {
+	Status     int           // of the answer; 0 where there is none
+	Body       string        // the answer's first 1,000 characters
+	RetryAfter time.Duration // how long the server wants to be left alone; 0 unless it said
+	Retry      bool          // whether another attempt may succeed
+	Err        error         // the cause, where it is not the status
+	act        string        // method and URL template
+}
+
+// Error reads `httptool: act thing: cause`.
+func (e *Error) Error() string {
+	text := "httptool: " + e.act
+	if e.Status != 0 {
+		text += fmt.Sprintf(": status %d", e.Status)
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	if e.Body != "" {
+		text += ": " + e.Body
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Final reports whether another attempt would only repeat the error.
+func (e *Error) Final() bool { return !e.Retry }
+
+// RetryDelay is RetryAfter, as runner.RetryDelay asks for it.
+func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }
+
+// struckError has an error's text without secrets. It is found by errors.Is as
+// the error that it stands for, but does not unwrap to it.
+type struckError struct {
+	text string
+	err  error
+}
+
+func (e *struckError) Error() string        { return e.text }
+func (e *struckError) Is(target error) bool { return errors.Is(e.err, target) }
+
+// finalCause marks a cause that is not the network's.
+type finalCause struct{ error }
+
+func final(format string, args ...any) error {
+	return finalCause{fmt.Errorf(format, args...)}
+}
+
+func isFinal(err error) bool {
+	var f finalCause
+	return errors.As(err, &f)
+}

@@ -1,0 +1,109 @@
+package httptool
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"processidea/tools/placeholder"
+)
+
+// filling puts the values of one Call into templates. What it puts in is data:
+// neither {name} nor $env:NAME means anything in it.
+type filling struct {
+	params map[string]any
+	vault  *vault
+	read   map[string]bool // top-level parameters that a template has read
+}
+
+func (f *filling) find(name string) (any, bool) {
+	f.read[placeholder.Root(f.params, name)] = true
+	return placeholder.Find(f.params, name)
+}
+
+// text fills a template whose result is text. encode is nil, or writes values and secrets for a URL. open says
+// whether a parameter stands in the template. Lists, objects and absent values have no place in text.
+func (f *filling) text(template string, encode func(string) string) (text string, open bool, err error) {
+	var out strings.Builder
+	for _, part := range placeholder.Split(template) {
+		var piece string
+		if part.Name == "" {
+			piece, err = f.vault.put(part.Text, encode)
+			if encode != nil {
+				piece = literal(piece)
+			}
+		} else {
+			open = true
+			piece, err = f.plain(part.Name)
+			if encode != nil {
+				piece = encode(piece)
+			}
+		}
+		if err != nil {
+			return "", open, err
+		}
+		out.WriteString(piece)
+	}
+	return out.String(), open, nil
+}
+
+func (f *filling) plain(name string) (string, error) {
+	v, ok := f.find(name)
+	if !ok || v == nil {
+		return "", fmt.Errorf("parameter %q is missing", name)
+	}
+	switch v.(type) {
+	case []any, map[string]any:
+		return "", fmt.Errorf("parameter %q is a list or an object, and stands in text", name)
+	}
+	return placeholder.Text(v)
+}
+
+// alone is the name of a template that is one placeholder and nothing else.
+func alone(template string) (string, bool) {
+	parts := placeholder.Split(template)
+	if len(parts) == 1 && parts[0].Name != "" {
+		return parts[0].Name, true
+	}
+	return "", false
+}
+
+// value fills a body's template: a string that is one placeholder becomes the parameter's value, whatever its
+// type. there is false where that parameter is absent: its key or item is left out.
+func (f *filling) value(template any) (v any, there bool, err error) {
+	switch template := template.(type) {
+	case string:
+		if name, ok := alone(template); ok {
+			v, there = f.find(name)
+			return v, there, nil
+		}
+		v, _, err = f.text(template, nil)
+		return v, true, err
+	case []any:
+		list := []any{}
+		for _, item := range template {
+			v, there, err := f.value(item)
+			if err != nil {
+				return nil, false, err
+			}
+			if there {
+				list = append(list, v)
+			}
+		}
+		return list, true, nil
+	case map[string]any:
+		object := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(template)) {
+			v, there, err := f.value(template[name])
+			if err != nil {
+				return nil, false, err
+			}
+			if there {
+				object[name] = v
+			}
+		}
+		return object, true, nil
+	}
+	return template, true, nil
+}

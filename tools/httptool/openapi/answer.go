@@ -1,0 +1,80 @@
+package openapi
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"processidea/model/jsonval"
+)
+
+// maxOutput is how large the form of a result may be, in bytes of JSON: every Request tells it to the LLM.
+const maxOutput = 8 << 10
+
+// readAnswer makes the form of the result: of every answer that is a success, or of none where one is not described.
+func (t *tool) readAnswer() error {
+	var forms []any
+	for _, status := range t.successes() {
+		form, known, err := t.answer(t.op.op.Responses.Value(status).Value)
+		if err != nil {
+			return err
+		}
+		if m, ok := form.(map[string]any); !known || !ok || len(m) == 0 {
+			return nil
+		}
+		forms = append(forms, form)
+	}
+	if len(forms) == 0 || (len(forms) == 1 && jsonval.Equal(forms[0], nothing)) {
+		return nil
+	}
+	t.output = t.fit("the form of its result", maxOutput, func(c *converter) any {
+		var list []any
+		for _, f := range forms {
+			list = append(list, c.convert(f))
+		}
+		if len(list) == 1 {
+			return c.root(list[0].(map[string]any))
+		}
+		return c.root(map[string]any{"anyOf": list})
+	}, "writeOnly")
+	return nil
+}
+
+func (t *tool) successes() []string {
+	if t.op.op.Responses == nil {
+		return nil
+	}
+	var list []string
+	for _, status := range slices.Sorted(maps.Keys(t.op.op.Responses.Map())) {
+		if r := t.op.op.Responses.Value(status); strings.HasPrefix(status, "2") && r != nil && r.Value != nil {
+			list = append(list, status)
+		}
+	}
+	return list
+}
+
+// nothing is the form of an empty answer.
+var nothing = map[string]any{"type": "null"}
+
+// answer is the form of one answer; known is false where the document does not tell it. HTTP tools ask for JSON first, and
+// for text after that.
+func (t *tool) answer(r *openapi3.Response) (form any, known bool, err error) {
+	if len(r.Content) == 0 {
+		return nothing, true, nil
+	}
+	types := slices.Sorted(maps.Keys(r.Content))
+	if at := slices.IndexFunc(types, isJSON); at >= 0 {
+		if m := r.Content[types[at]]; m != nil && m.Schema != nil {
+			form, err = raw(m.Schema)
+			return form, err == nil, err
+		}
+		return nil, false, nil
+	}
+	if slices.ContainsFunc(types, func(s string) bool { return strings.HasPrefix(s, "text/") }) {
+		return map[string]any{"type": "string"}, true, nil
+	}
+	t.note("an answer of type %s is no result: HTTP tools read JSON and text", strings.Join(types, " or "))
+	return nil, false, nil
+}

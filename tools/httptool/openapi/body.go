@@ -1,0 +1,138 @@
+package openapi
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"mime"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+const (
+	mediaJSON = "application/json"
+	mediaForm = "application/x-www-form-urlencoded"
+)
+
+// readBody makes the template of the request's body. An operation that would send its parameters as a body and describes
+// none sends an empty object.
+func (t *tool) readBody() error {
+	if slices.Contains([]string{"POST", "PUT", "PATCH", "OPTIONS"}, t.op.method) {
+		t.body = map[string]any{}
+	}
+	ref := t.op.op.RequestBody
+	if ref == nil || ref.Value == nil || len(ref.Value.Content) == 0 {
+		return nil
+	}
+	if t.op.method == "GET" || t.op.method == "HEAD" {
+		t.note("the request's body is left out: a %s has none", t.op.method)
+		return nil
+	}
+	mediaType, content := choice(ref.Value.Content)
+	if content == nil {
+		err := fmt.Errorf("an HTTP tool cannot send %s", strings.Join(slices.Sorted(maps.Keys(ref.Value.Content)), " or "))
+		if ref.Value.Required {
+			return err
+		}
+		t.note("the request's body is left out: %s", err)
+		return nil
+	}
+	schema, err := raw(content.Schema)
+	if err != nil {
+		return err
+	}
+	if mediaType != mediaJSON {
+		t.headers["Content-Type"] = mediaType
+	}
+	switch {
+	case mediaType == mediaForm:
+		return t.readForm(schema, content, ref.Value.Required)
+	case isJSON(mediaType):
+		return t.readJSON(schema, ref.Value)
+	}
+	return t.readWhole(field{schema: map[string]any{"type": "string"}, description: ref.Value.Description}, ref.Value.Required)
+}
+
+// choice is the content that an HTTP tool sends best: JSON, a form, a text.
+func choice(content openapi3.Content) (mediaType string, m *openapi3.MediaType) {
+	for _, fits := range []func(string) bool{
+		func(s string) bool { return s == mediaJSON },
+		isJSON,
+		func(s string) bool { return s == "*/*" },
+		func(s string) bool { return s == mediaForm },
+		func(s string) bool { return strings.HasPrefix(s, "text/") },
+	} {
+		for _, key := range slices.Sorted(maps.Keys(content)) {
+			name, _, err := mime.ParseMediaType(key)
+			if err != nil || content[key] == nil || !fits(name) {
+				continue
+			}
+			switch {
+			case name == "*/*":
+				name = mediaJSON
+			case strings.Contains(name, "*"):
+				name = "text/plain"
+			}
+			return name, content[key]
+		}
+	}
+	return "", nil
+}
+
+func isJSON(mediaType string) bool {
+	name, _, err := mime.ParseMediaType(mediaType)
+	return err == nil && (name == mediaJSON || strings.HasSuffix(name, "+json"))
+}
+
+// readJSON takes the members of an object as parameters of their own, and anything else as one.
+func (t *tool) readJSON(schema any, body *openapi3.RequestBody) error {
+	members, ok := t.doc.members(schema, "readOnly")
+	if !ok {
+		return t.readWhole(field{schema: schema, description: body.Description}, body.Required)
+	}
+	template := map[string]any{}
+	for _, m := range members {
+		name := m.name
+		m.required = m.required && body.Required
+		template[name] = t.add(m, "body")
+	}
+	t.body = template
+	return nil
+}
+
+func (t *tool) readWhole(f field, required bool) error {
+	if !required {
+		t.note("the request's body may be left out there, and not here")
+	}
+	f.name, f.required = "body", true
+	f.description = strings.TrimSpace(f.description)
+	t.body = t.add(f, "request")
+	return nil
+}
+
+// readForm takes the members of a form. What HTTP tools send of a list are its items one by one.
+func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) error {
+	members, ok := t.doc.members(schema, "readOnly")
+	if !ok {
+		return errors.New("its form is no list of named members")
+	}
+	template := map[string]any{}
+	for _, m := range members {
+		name := m.name
+		m.required = m.required && required
+		encoding := content.Encoding[name]
+		kind := t.doc.kind(m.schema)
+		if kind == "object" || (kind == "array" && encoding != nil && encoding.Style != "" && encoding.Style != "form") {
+			if m.required {
+				return fmt.Errorf("form member %q is needed: %w", name, errForm)
+			}
+			t.note("form member %q is left out: %s", name, errForm)
+			continue
+		}
+		template[name] = t.add(m, "body")
+	}
+	t.body = template
+	return nil
+}

@@ -1,0 +1,201 @@
+package openapi
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// converter turns schemas of a document into ones that stand by themselves.
+type converter struct {
+	doc    *document
+	hidden string // readOnly members are no part of a request, writeOnly ones none of an answer
+	// most is how deep schemas go, what lies deeper being cut to its type; below zero they go as deep as they are, what they
+	// refer to among the definitions.
+	most        int
+	inside      []string // references that are being followed
+	names       map[string]string
+	taken       map[string]bool
+	definitions map[string]any
+	nodes       int
+	lost        map[string]bool // what was left out
+	cut         bool
+}
+
+// maxNodes bounds the schemas that are looked at for one: documents refer to themselves in hundreds.
+const maxNodes = 3000
+
+func newConverter(d *document, hidden string, most int) *converter {
+	return &converter{doc: d, hidden: hidden, most: most, names: map[string]string{}, taken: map[string]bool{},
+		definitions: map[string]any{}, lost: map[string]bool{}}
+}
+
+// convert turns one schema.
+func (c *converter) convert(schema any) any { return c.schema(schema, 0) }
+
+func (c *converter) schema(schema any, depth int) any {
+	m, ok := schema.(map[string]any)
+	if !ok {
+		return schema // true or false
+	}
+	c.nodes++
+	if c.nodes > maxNodes || (c.most >= 0 && depth > c.most) {
+		c.cut = true
+		return c.stub(m)
+	}
+	if ref, ok := m["$ref"].(string); ok {
+		return c.follow(ref, m, depth)
+	}
+	if part, beside, ok := sole(m); ok {
+		return c.described(part, beside, depth)
+	}
+	out := c.keywords(m)
+	for _, k := range ofSchemas {
+		if parts, ok := m[k].(map[string]any); ok {
+			out[k] = c.members(parts, out, k == "properties", depth)
+		}
+	}
+	for _, k := range ofLists {
+		if parts, ok := m[k].([]any); ok {
+			list := make([]any, len(parts))
+			for n, p := range parts {
+				list[n] = c.schema(p, depth+1)
+			}
+			out[k] = list
+		}
+	}
+	for _, k := range ofSchema {
+		if part, ok := m[k]; ok {
+			out[k] = c.schema(part, depth+1)
+		}
+	}
+	if m["nullable"] == true {
+		return nullable(out)
+	}
+	return out
+}
+
+// described turns a schema that stands in an allOf to be described.
+func (c *converter) described(part any, beside []map[string]any, depth int) any {
+	out, ok := c.schema(part, depth).(map[string]any)
+	if !ok {
+		return part
+	}
+	null := false
+	for _, a := range beside {
+		maps.Copy(out, c.keywords(a))
+		null = null || a["nullable"] == true
+	}
+	if null {
+		return nullable(out)
+	}
+	return out
+}
+
+// members turns the schemas under names, without those that are hidden, which nothing requires then.
+func (c *converter) members(parts, out map[string]any, properties bool, depth int) any {
+	list := map[string]any{}
+	for name, p := range parts {
+		if properties && c.doc.plain(p)[c.hidden] == true {
+			if required, ok := out["required"].([]any); ok {
+				out["required"] = slices.DeleteFunc(slices.Clone(required), func(v any) bool { return v == name })
+			}
+			continue
+		}
+		list[name] = c.schema(p, depth+1)
+	}
+	return list
+}
+
+// follow puts a reference to a definition in place of one into the document, or what it refers to itself.
+func (c *converter) follow(ref string, m map[string]any, depth int) any {
+	target, err := c.doc.find(ref)
+	if err != nil || (slices.Contains(c.inside, ref) && c.most >= 0) {
+		if err != nil {
+			c.lost["reference "+err.Error()] = true
+		}
+		c.cut = true
+		return c.stub(m)
+	}
+	beside := map[string]any{}
+	if !c.doc.IsOpenAPI30() { // where it is ignored
+		beside = maps.Clone(m)
+		delete(beside, "$ref")
+		beside = c.schema(beside, depth).(map[string]any)
+	}
+	if c.most >= 0 {
+		c.inside = append(c.inside, ref)
+		out := c.schema(target, depth)
+		c.inside = c.inside[:len(c.inside)-1]
+		if into, ok := out.(map[string]any); ok {
+			maps.Copy(into, beside)
+		}
+		return out
+	}
+	beside["$ref"] = "#/$defs/" + c.define(ref, target)
+	return beside
+}
+
+// define puts what a reference refers to among the definitions, under the last part of its name.
+func (c *converter) define(ref string, target any) string {
+	if name, ok := c.names[ref]; ok {
+		return name
+	}
+	last := ref[strings.LastIndex(ref, "/")+1:]
+	name := unique(toolName(last), 1<<10, c.taken)
+	c.names[ref] = name
+	c.definitions[name] = c.schema(target, 0)
+	return name
+}
+
+// stub is what is left of a schema that is cut off.
+func (c *converter) stub(m map[string]any) any {
+	out := map[string]any{}
+	plain := c.doc.plain(m)
+	for _, from := range []map[string]any{plain, m} {
+		if d := text(from["description"]); d != "" {
+			out["description"] = d
+		}
+	}
+	kind := c.doc.kind(m)
+	if kind == "" {
+		return out
+	}
+	out["type"] = kind
+	if types, ok := plain["type"].([]any); ok {
+		out["type"] = types
+	}
+	if plain["nullable"] == true || m["nullable"] == true {
+		return nullable(out)
+	}
+	return out
+}
+
+// nullable lets null be a value too.
+func nullable(m map[string]any) any {
+	if values, ok := m["enum"].([]any); ok && !slices.Contains(values, nil) {
+		m["enum"] = append(slices.Clone(values), nil)
+	}
+	switch t := m["type"].(type) {
+	case string:
+		m["type"] = []any{t, "null"}
+		return m
+	case []any:
+		if !slices.Contains(t, any("null")) {
+			m["type"] = append(slices.Clone(t), "null")
+		}
+		return m
+	}
+	if len(m) == 0 {
+		return m
+	}
+	return map[string]any{"anyOf": []any{m, map[string]any{"type": "null"}}}
+}
+
+// root adds the definitions to a schema that stands by itself.
+func (c *converter) root(m map[string]any) map[string]any {
+	if len(c.definitions) > 0 {
+		m["$defs"] = c.definitions
+	}
+	return m
+}

@@ -1,0 +1,9 @@
+// Package openapi makes HTTP tools of the operations that an OpenAPI document (3.0 or 3.1) describes: Import returns Tools as
+// an Idea file has them, with notes of what was left out or changed.
+//
+// Invariants:
+//   - Nothing is loaded: a document that refers to other files or URLs is refused.
+//   - Every Tool passes the check of an Idea file, and its request sends each declared parameter and no other.
+//   - Schemas are cut where they are recursive or too large for an LLM's prompt, and a note says so.
+//   - The same document gives the same bytes.
+package openapi

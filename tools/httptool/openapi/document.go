@@ -1,0 +1,106 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-openapi/jsonpointer"
+
+	"processidea/model/jsonval"
+)
+
+// document is an OpenAPI document, typed and as the tree in which its references are found.
+type document struct {
+	*openapi3.T
+	root  any
+	notes []string
+}
+
+func load(data []byte) (*document, error) {
+	loader := openapi3.NewLoader() // it loads nothing unless told to
+	doc, err := loader.LoadFromData(data)
+	if err != nil {
+		return nil, cause(data, err)
+	}
+	if !doc.IsOpenAPI30() && !doc.IsOpenAPI31OrLater() {
+		if _, swagger := doc.Extensions["swagger"]; swagger {
+			return nil, errors.New("it is of Swagger 2.0; want OpenAPI 3.0 or 3.1")
+		}
+		if doc.OpenAPI == "" {
+			return nil, errors.New("it names no version of OpenAPI; want 3.0 or 3.1")
+		}
+		return nil, fmt.Errorf("it is of OpenAPI %s; want 3.0 or 3.1", jsonval.Clip(doc.OpenAPI, 20))
+	}
+	d := &document{T: doc}
+	// What is wrong with an example or a pattern keeps nobody from calling an operation.
+	if err := doc.Validate(loader.Context, openapi3.DisableExamplesValidation(), openapi3.DisableSchemaDefaultsValidation(),
+		openapi3.DisableSchemaPatternValidation()); err != nil {
+		d.notes = append(d.notes, "the document is not valid: "+firstLine(err.Error()))
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	d.root, err = jsonval.Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// cause words why a document could not be read: as JSON, or as YAML where it does not look like JSON.
+func cause(data []byte, err error) error {
+	text := err.Error()
+	both, ok := strings.CutPrefix(text, "failed to unmarshal data: json error: ")
+	if !ok {
+		return err
+	}
+	asJSON, asYAML, _ := strings.Cut(both, ", yaml error: ")
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		return errors.New(asJSON)
+	}
+	return errors.New(asYAML)
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// find follows a reference within the document.
+func (d *document) find(ref string) (any, error) {
+	pointer, local := strings.CutPrefix(ref, "#")
+	if !local {
+		return nil, fmt.Errorf("%q leaves the document: nothing is ever loaded", ref)
+	}
+	pointer, err := url.PathUnescape(pointer)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", ref, err)
+	}
+	p, err := jsonpointer.New(pointer)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no place in the document", ref)
+	}
+	v, _, err := p.Get(d.root)
+	if err != nil {
+		return nil, fmt.Errorf("%q finds nothing", ref)
+	}
+	return v, nil
+}
+
+// raw is a schema as a tree; nil where there is none.
+func raw(s *openapi3.SchemaRef) (any, error) {
+	if s == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	return jsonval.Decode(text)
+}

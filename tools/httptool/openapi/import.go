@@ -1,0 +1,151 @@
+package openapi
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/tools/httptool"
+)
+
+// Options say what is made of a document.
+type Options struct {
+	// Server is the address of the API, http(s)://… or $env:NAME; empty: the document's first server.
+	Server string
+	// Only names the operations that are wanted, by operationId or by the Tool's name; empty: all.
+	Only []string
+	// Approve says of which operations a person is asked first; empty: ApproveWrites.
+	Approve string
+	// Secrets is put before the names of the environment variables that hold secrets.
+	Secrets string
+}
+
+// What Options.Approve may be.
+const (
+	ApproveWrites = "writes" // all that are neither GET nor HEAD nor OPTIONS
+	ApproveAll    = "all"
+	ApproveNone   = "none"
+)
+
+// Result is what was made of a document.
+type Result struct {
+	// Tools is the palette, ready to stand under schema.tools of an Idea.
+	Tools map[string]any
+	// Notes say what was left out or changed, each with its place, by path.
+	Notes []string
+	// Secrets are the environment variables that the Tools need, with the security schemes that they stand for.
+	Secrets map[string]string
+	// Hosts are those that PROCESSIDEA_HTTP_ALLOW must name.
+	Hosts []string
+}
+
+// Import makes Tools of an OpenAPI 3.0 or 3.1 document, in JSON or YAML. An error means that nothing could be made of it;
+// what could not be taken over of a single operation is among the notes.
+func Import(data []byte, o Options) (*Result, error) {
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("openapi: import: %w", err)
+	}
+	d, err := load(data)
+	if err != nil {
+		return nil, fmt.Errorf("openapi: read document: %w", err)
+	}
+	all := d.operations()
+	wanted, err := choose(all, o.Only)
+	if err != nil {
+		return nil, fmt.Errorf("openapi: import: %w", err)
+	}
+	r := &Result{Tools: map[string]any{}, Notes: d.notes, Secrets: map[string]string{}}
+	hosts := map[string]bool{}
+	for _, op := range wanted {
+		t, err := newTool(d, op, o)
+		if err == nil {
+			err = t.verify()
+		}
+		if err != nil {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s is left out: %s", op.place(), err))
+			continue
+		}
+		r.Tools[op.tool] = t.tree()
+		r.Notes = append(r.Notes, t.notes...)
+		maps.Copy(r.Secrets, t.secrets)
+		hosts[t.host] = true
+	}
+	delete(hosts, "")
+	r.Hosts = slices.Sorted(maps.Keys(hosts))
+	if len(r.Tools) == 0 {
+		return nil, fmt.Errorf("openapi: import: no Tool can be made of it: %s", strings.Join(r.Notes, "; "))
+	}
+	return r, nil
+}
+
+func (o *Options) check() error {
+	switch o.Approve {
+	case "":
+		o.Approve = ApproveWrites
+	case ApproveWrites, ApproveAll, ApproveNone:
+	default:
+		return fmt.Errorf("approve %q is none of %s, %s, %s", o.Approve, ApproveWrites, ApproveAll, ApproveNone)
+	}
+	if o.Secrets != "" && !envStart.MatchString(o.Secrets) {
+		return fmt.Errorf("secrets %q: want the beginning of a variable's name: A to Z, 0 to 9 and _", o.Secrets)
+	}
+	if o.Server != "" {
+		if _, err := httptool.ParseSpec(map[string]any{"url": o.Server}); err != nil || strings.ContainsAny(o.Server, "?{}") {
+			return fmt.Errorf("server %q: want http://…, https://… or $env:NAME, without a query", o.Server)
+		}
+	}
+	return nil
+}
+
+// choose finds the operations that are asked for.
+func choose(all []*operation, only []string) ([]*operation, error) {
+	if len(all) == 0 {
+		return nil, errors.New("the document describes no operation")
+	}
+	if len(only) == 0 {
+		return all, nil
+	}
+	var chosen []*operation
+	for _, op := range all {
+		if slices.Contains(only, op.tool) || (op.op.OperationID != "" && slices.Contains(only, op.op.OperationID)) {
+			chosen = append(chosen, op)
+		}
+	}
+	for _, name := range only {
+		if !slices.ContainsFunc(chosen, func(op *operation) bool { return op.tool == name || op.op.OperationID == name }) {
+			return nil, fmt.Errorf("no operation %q; there are %s", name, some(all))
+		}
+	}
+	return chosen, nil
+}
+
+// some names some operations.
+func some(all []*operation) string {
+	const most = 20
+	var names []string
+	for _, op := range all[:min(len(all), most)] {
+		names = append(names, op.tool)
+	}
+	text := strings.Join(names, ", ")
+	if n := len(all) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
+// verify says what the model or the HTTP tool would say against a Tool.
+func (t *tool) verify() error {
+	var ps diag.Problems
+	tree := t.tree()
+	delete(tree, "_approval")
+	ideafile.ReadTool(t.op.tool, tree, "$", &ps)
+	if errs := ps.Errors(); len(errs) > 0 {
+		return errs
+	}
+	_, err := httptool.ParseSpec(t.spec())
+	return err
+}

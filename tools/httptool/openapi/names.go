@@ -1,0 +1,68 @@
+package openapi
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+const maxToolName = 64 // bytes, as the model has it
+
+var (
+	notInName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+	notInWord = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+	notInEnv  = regexp.MustCompile(`[^A-Z0-9_]+`)
+	envStart  = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+	humps     = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+)
+
+// toolName makes a Tool's name of an operationId.
+func toolName(id string) string {
+	name := strings.Trim(notInName.ReplaceAllString(id, "_"), "_.-")
+	if name == "" {
+		return "operation"
+	}
+	return name[:min(len(name), maxToolName)]
+}
+
+// spelled names an operation that has no id: getPetsByPetId for GET /pets/{petId}.
+func spelled(method, path string) string {
+	var b strings.Builder
+	b.WriteString(strings.ToLower(method))
+	for segment := range strings.SplitSeq(path, "/") {
+		inner, parameter := strings.CutPrefix(segment, "{")
+		if parameter {
+			b.WriteString("By")
+		}
+		for word := range strings.FieldsFuncSeq(inner, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			r := []rune(word)
+			b.WriteString(string(unicode.ToUpper(r[0])) + string(r[1:]))
+		}
+	}
+	return b.String()
+}
+
+// word makes the name of a parameter: one that templates can read, and no meta property.
+func word(name string) string { return strings.Trim(notInWord.ReplaceAllString(name, "_"), "_-") }
+
+// unique gives a name that is not taken yet, of at most so many bytes, and takes it.
+func unique(name string, most int, taken map[string]bool) string {
+	free := name
+	for n := 2; taken[free]; n++ {
+		suffix := fmt.Sprintf("_%d", n)
+		free = name[:min(len(name), most-len(suffix))] + suffix
+	}
+	taken[free] = true
+	return free
+}
+
+// envName makes a variable's name: API_KEY of api-key or apiKey.
+func envName(name string) string {
+	name = strings.ToUpper(humps.ReplaceAllString(name, "${1}_${2}"))
+	name = strings.Trim(notInEnv.ReplaceAllString(name, "_"), "_")
+	if name == "" || (name[0] >= '0' && name[0] <= '9') {
+		name = "KEY_" + name
+	}
+	return name
+}

@@ -1,0 +1,93 @@
+package openapi
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"processidea/model/jsonval"
+)
+
+// operation is one method of one path.
+type operation struct {
+	method, path string
+	item         *openapi3.PathItem
+	op           *openapi3.Operation
+	tool         string // the Tool's name
+}
+
+func (o *operation) place() string { return o.method + " " + o.path }
+
+// methods in the order in which a path's operations are taken.
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+// operations lists all that can be called, by path and method, each with a name of its own. An operation that bears the
+// name as it is written has it before one whose name was made to fit.
+func (d *document) operations() []*operation {
+	var all []*operation
+	for _, path := range d.Paths.Keys() {
+		item := d.Paths.Value(path)
+		for _, method := range methods {
+			if op := item.GetOperation(method); op != nil {
+				all = append(all, &operation{method: method, path: path, item: item, op: op})
+			}
+		}
+		for method := range item.Operations() {
+			if !slices.Contains(methods, method) {
+				d.notes = append(d.notes, method+" "+path+" is left out: an HTTP tool has no such method")
+			}
+		}
+	}
+	slices.Sort(d.notes)
+	taken := map[string]bool{}
+	for _, exact := range []bool{true, false} {
+		for _, o := range all {
+			name := toolName(cmp.Or(o.op.OperationID, spelled(o.method, o.path)))
+			if o.tool == "" && (!exact || name == o.op.OperationID) {
+				o.tool = unique(name, maxToolName, taken)
+			}
+		}
+	}
+	return all
+}
+
+// parameters are those of the path and of the operation, which replace those of the path.
+func (o *operation) parameters() []*openapi3.Parameter {
+	var list []*openapi3.Parameter
+	for _, refs := range []openapi3.Parameters{o.item.Parameters, o.op.Parameters} {
+		for _, ref := range refs {
+			if ref == nil || ref.Value == nil {
+				continue
+			}
+			same := func(p *openapi3.Parameter) bool { return p.In == ref.Value.In && p.Name == ref.Value.Name }
+			if at := slices.IndexFunc(list, same); at >= 0 {
+				list[at] = ref.Value
+			} else {
+				list = append(list, ref.Value)
+			}
+		}
+	}
+	return list
+}
+
+// maxDescription is how much of a description an LLM is shown, in characters.
+const maxDescription = 1000
+
+func (o *operation) description() string {
+	parts := []string{strings.TrimSpace(o.op.Summary)}
+	if d := strings.TrimSpace(o.op.Description); d != parts[0] {
+		parts = append(parts, d)
+	}
+	if o.op.Deprecated {
+		parts = append(parts, "It is deprecated.")
+	}
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	return jsonval.Clip(strings.Join(parts, "\n"), maxDescription)
+}
+
+// writes reports whether an operation may change something.
+func (o *operation) writes() bool {
+	return !slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, o.method)
+}

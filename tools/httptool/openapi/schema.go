@@ -1,0 +1,202 @@
+package openapi
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// kind is the type of a schema's values: object, array, another one, or empty where they may be of several.
+func (d *document) kind(schema any) string {
+	m := d.plain(schema)
+	var types []string
+	switch v := m["type"].(type) {
+	case string:
+		types = []string{v}
+	case []any:
+		for _, e := range v {
+			if s, _ := e.(string); s != "null" {
+				types = append(types, s)
+			}
+		}
+	}
+	switch {
+	case len(types) == 1:
+		return types[0]
+	case len(types) > 1:
+		return ""
+	case m["properties"] != nil:
+		return "object"
+	case m["items"] != nil:
+		return "array"
+	}
+	return ""
+}
+
+// maxChain bounds how far references to references are followed.
+const maxChain = 20
+
+// sole is the one schema of an allOf that says something of what is valid, as people write it to describe a reference;
+// beside it are its annotations, those of the allOf itself among them. ok is false where there are others.
+func sole(m map[string]any) (part any, beside []map[string]any, ok bool) {
+	all, _ := m["allOf"].([]any)
+	for _, p := range all {
+		if a, is := p.(map[string]any); is && annotates(a) {
+			beside = append(beside, a)
+		} else if part != nil {
+			return nil, nil, false
+		} else {
+			part = p
+		}
+	}
+	rest := maps.Clone(m)
+	delete(rest, "allOf")
+	return part, append(beside, rest), part != nil && annotates(rest)
+}
+
+// annotates reports whether a schema says nothing of what is valid, but for null.
+func annotates(m map[string]any) bool {
+	for k := range m {
+		if k == "$ref" || slices.Contains(ofSchemas, k) || slices.Contains(ofLists, k) || slices.Contains(ofSchema, k) ||
+			(slices.Contains(ofValues, k) && !slices.Contains([]string{"title", "description", "default"}, k)) || k == "format" || k == "pattern" {
+			return false
+		}
+	}
+	return true
+}
+
+// plain is a schema without the references at its top, and without an allOf around one schema alone.
+func (d *document) plain(schema any) map[string]any {
+	for range maxChain {
+		m, ok := schema.(map[string]any)
+		if !ok {
+			return nil
+		}
+		if ref, ok := m["$ref"].(string); ok {
+			next, err := d.find(ref)
+			if err != nil {
+				return nil
+			}
+			schema = next
+		} else if part, _, ok := sole(m); ok {
+			schema = part
+		} else {
+			return m
+		}
+	}
+	return nil
+}
+
+// branching are the keywords of a schema that is more than the list of its members.
+var branching = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties", "propertyNames", "minProperties",
+	"maxProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties", "$dynamicRef"}
+
+// members are those of an object that is the list of them and nothing else; those marked hidden are left out.
+func (d *document) members(schema any, hidden string) ([]field, bool) {
+	m := d.plain(schema)
+	properties, _ := m["properties"].(map[string]any)
+	if t, said := m["type"]; len(properties) == 0 || (said && t != "object") || m["nullable"] == true {
+		return nil, false
+	}
+	if more, said := m["additionalProperties"]; said && more != false {
+		return nil, false
+	}
+	for _, k := range branching {
+		if m[k] != nil {
+			return nil, false
+		}
+	}
+	required, _ := m["required"].([]any)
+	var list []field
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if d.plain(properties[name])[hidden] == true {
+			continue
+		}
+		list = append(list, field{name: name, schema: properties[name], required: slices.Contains(required, any(name))})
+	}
+	return list, true
+}
+
+// Keywords by what stands under them. What is in none of these says nothing about what is valid.
+var (
+	ofSchemas = []string{"properties", "patternProperties", "dependentSchemas"}
+	ofLists   = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
+	ofSchema  = []string{"items", "additionalItems", "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties",
+		"unevaluatedItems", "unevaluatedProperties"}
+	ofValues = []string{"type", "title", "description", "enum", "const", "default", "required", "minimum", "maximum", "exclusiveMinimum",
+		"exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties",
+		"maxProperties", "minContains", "maxContains", "dependentRequired"}
+)
+
+// formats that are both checked and taken in strict mode.
+var formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+
+// keywords turns the keywords of one schema into those of JSON Schema 2020-12.
+func (c *converter) keywords(m map[string]any) map[string]any {
+	out := map[string]any{}
+	for k, v := range m {
+		switch {
+		case slices.Contains(ofValues, k):
+			out[k] = v
+		case k == "format" && c.hidden == "readOnly" && slices.Contains(formats, text(v)):
+			out[k] = v // servers are less exact in what they answer
+		case k == "pattern":
+			if _, err := regexp.Compile(text(v)); err == nil {
+				out[k] = v
+			} else {
+				c.lost["pattern "+text(v)] = true
+			}
+		case k == "$dynamicRef", k == "$recursiveRef":
+			c.lost[k] = true
+		}
+	}
+	once(out)
+	exclusive(out, "minimum", "exclusiveMinimum")
+	exclusive(out, "maximum", "exclusiveMaximum")
+	unwire(out)
+	return out
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// once drops names that are required twice, which no validator takes.
+func once(m map[string]any) {
+	list, ok := m["required"].([]any)
+	if !ok {
+		return
+	}
+	var names []any
+	for _, v := range list {
+		if !slices.Contains(names, v) {
+			names = append(names, v)
+		}
+	}
+	m["required"] = names
+}
+
+// exclusive turns the flag of OpenAPI 3.0 into the bound of JSON Schema.
+func exclusive(m map[string]any, bound, flag string) {
+	switch m[flag] {
+	case true:
+		if m[bound] != nil {
+			m[flag] = m[bound]
+			delete(m, bound)
+			return
+		}
+		delete(m, flag)
+	case false:
+		delete(m, flag)
+	}
+}
+
+// unwire keeps a constant of the document from being read as a Reference, which would hand values of the State on.
+func unwire(m map[string]any) {
+	if s := text(m["const"]); strings.HasPrefix(s, "†") {
+		delete(m, "const")
+		m["enum"] = []any{s}
+	}
+}

@@ -1,0 +1,107 @@
+package openapi
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"golang.org/x/net/http/httpguts"
+)
+
+// readSecurity takes the first way to prove who calls that an HTTP tool can go: each secret is a variable of the worker.
+func (t *tool) readSecurity() error {
+	requirements := t.doc.Security
+	if own := t.op.op.Security; own != nil {
+		requirements = *own
+	}
+	var refused []string
+	for _, r := range requirements {
+		if missing := t.cannot(r); len(missing) > 0 {
+			refused = append(refused, missing...)
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(r)) {
+			t.prove(name, t.doc.scheme(name))
+		}
+		return nil
+	}
+	if len(refused) > 0 {
+		t.note("it is called without %s, which HTTP tools do not know", strings.Join(refused, ", "))
+	}
+	return nil
+}
+
+// cannot lists the schemes of a requirement that an HTTP tool cannot follow.
+func (t *tool) cannot(r openapi3.SecurityRequirement) []string {
+	var missing []string
+	for _, name := range slices.Sorted(maps.Keys(r)) {
+		if !follows(t.doc.scheme(name)) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+func (d *document) scheme(name string) *openapi3.SecurityScheme {
+	if d.Components != nil && d.Components.SecuritySchemes[name] != nil {
+		return d.Components.SecuritySchemes[name].Value
+	}
+	return nil
+}
+
+func follows(s *openapi3.SecurityScheme) bool {
+	switch {
+	case s == nil:
+		return false
+	case s.Type == "http":
+		return slices.Contains([]string{"bearer", "basic"}, strings.ToLower(s.Scheme))
+	case s.Type == "apiKey":
+		return s.In == "query" || httpguts.ValidHeaderFieldName(s.Name)
+	}
+	return s.Type == "oauth2" || s.Type == "openIdConnect"
+}
+
+// prove puts a scheme's secret where it belongs.
+func (t *tool) prove(name string, s *openapi3.SecurityScheme) {
+	variable := t.doc.variable(name, t.options.Secrets)
+	secret, what := "$env:"+variable, "the key of "+name
+	switch {
+	case s.Type == "apiKey" && s.In == "query":
+		t.query = append(t.query, literal(s.Name)+"="+secret)
+	case s.Type == "apiKey" && s.In == "cookie":
+		t.headers["Cookie"] = strings.TrimPrefix(t.headers["Cookie"]+"; "+s.Name+"="+secret, "; ")
+	case s.Type == "apiKey":
+		t.headers[s.Name] = secret
+	case strings.EqualFold(s.Scheme, "basic"):
+		what = "user:password of " + name + ", in Base64"
+		t.headers["Authorization"] = "Basic " + secret
+	default:
+		what = "the token of " + name
+		if s.Type != "http" {
+			what = "an access token of " + name + ", which nothing here renews"
+		}
+		t.headers["Authorization"] = "Bearer " + secret
+	}
+	t.secrets[variable] = what
+}
+
+// ours are the beginnings of variables that a worker has for itself, or that come with its machine: no document may name one.
+var ours = []string{"OPENAI_", "PROCESSIDEA_", "TEMPORAL_", "AWS_", "AZURE_", "GOOGLE_", "PATH", "HOME", "USER"}
+
+// variable names the secret of a scheme, after the scheme.
+func (d *document) variable(name, prefix string) string {
+	taken := map[string]bool{}
+	variable := ""
+	for _, scheme := range slices.Sorted(maps.Keys(d.Components.SecuritySchemes)) {
+		own := prefix + envName(scheme)
+		if slices.ContainsFunc(ours, func(p string) bool { return strings.HasPrefix(own, p) }) && prefix == "" {
+			own = "API_" + own
+		}
+		own = unique(own, 1<<10, taken)
+		if scheme == name {
+			variable = own
+		}
+	}
+	return variable
+}

@@ -1,0 +1,110 @@
+package openapi
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// readServer finds where an operation is called: as it was told, else where the operation, its path or the document says.
+func (t *tool) readServer() error {
+	t.base = strings.TrimRight(t.options.Server, "/")
+	if t.base == "" {
+		server := t.server()
+		if server == nil {
+			return errors.New("the document names no server: say which")
+		}
+		address := server.URL
+		for name, v := range server.Variables {
+			if v != nil {
+				address = strings.ReplaceAll(address, "{"+name+"}", v.Default)
+			}
+		}
+		if err := t.takeServer(address); err != nil {
+			return fmt.Errorf("server %q %w: say which", server.URL, err)
+		}
+	}
+	if u, err := url.Parse(t.base); err == nil {
+		t.host = u.Host
+	}
+	return nil
+}
+
+// takeServer takes an address of the document: nothing in it may be read as a secret of the worker.
+func (t *tool) takeServer(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || strings.ContainsAny(address, "{}$"):
+		return errors.New("is no address")
+	case (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
+		return errors.New("is no whole address")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("is more than an address")
+	}
+	t.base = strings.TrimRight(u.Scheme+"://"+u.Host+u.EscapedPath(), "/")
+	return nil
+}
+
+func (t *tool) server() *openapi3.Server {
+	lists := []openapi3.Servers{t.item().Servers, t.doc.Servers}
+	if own := t.op.op.Servers; own != nil {
+		lists = append([]openapi3.Servers{*own}, lists...)
+	}
+	for _, list := range lists {
+		for _, s := range list {
+			if s != nil {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+func (t *tool) item() *openapi3.PathItem { return t.op.item }
+
+var pathParameter = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// readPath makes the path's template. Parameters were read before: each has a placeholder.
+func (t *tool) readPath() error {
+	// Neither a fragment nor a query is a part of the standard. Both are found in the wild, to tell operations apart.
+	path, _, _ := strings.Cut(t.op.path, "#")
+	path, query, _ := strings.Cut(path, "?")
+	if strings.ContainsAny(query, "{}$") {
+		return errors.New("its path is none of an address")
+	}
+	if query != "" {
+		t.query = append([]string{query}, t.query...)
+	}
+	at := 0
+	var b strings.Builder
+	for _, m := range pathParameter.FindAllStringSubmatchIndex(path, -1) {
+		b.WriteString(pathLiteral(path[at:m[0]]))
+		at = m[1]
+		name := path[m[2]:m[3]]
+		placeholder, ok := t.places[name]
+		if !ok {
+			t.note("path parameter %q is not described: it is taken for a text", name)
+			placeholder = t.add(field{name: name, required: true, schema: map[string]any{"type": "string"}}, "path")
+			t.places[name] = placeholder
+		}
+		b.WriteString(placeholder)
+	}
+	t.path = b.String() + pathLiteral(path[at:])
+	return nil
+}
+
+// pathLiteral is literal, but for what stands in paths as it is.
+func pathLiteral(s string) string {
+	parts := strings.Split(s, "/")
+	for n, p := range parts {
+		if plain, err := url.PathUnescape(p); err == nil {
+			p = plain
+		}
+		parts[n] = strings.NewReplacer("%3A", ":", "%40", "@", "%2C", ",", "%3B", ";", "%3D", "=").Replace(literal(p))
+	}
+	return strings.Join(parts, "/")
+}

@@ -1,0 +1,115 @@
+package openapi
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// tool is a Tool in the making.
+type tool struct {
+	doc     *document
+	op      *operation
+	options Options
+
+	fields  []field
+	taken   map[string]bool // names of parameters
+	base    string          // of the address, to the path
+	host    string          // for the allow-list; empty where it is a secret
+	path    string
+	places  map[string]string // placeholders of the path, by parameter
+	query   []string
+	headers map[string]string
+	body    any // the template; nil for none
+	output  any // the schema of the result; nil where nothing is known of it
+	secrets map[string]string
+	notes   []string
+	// parts are the schemas, converted, with what they refer to.
+	properties, definitions map[string]any
+}
+
+// field is a parameter of a Tool.
+type field struct {
+	name, description string
+	schema            any // as the document has it; nil for any value
+	required          bool
+	list              string // what separates the items of a list that is given as a text
+}
+
+// newTool reads one operation.
+func newTool(d *document, op *operation, o Options) (*tool, error) {
+	t := &tool{doc: d, op: op, options: o, taken: map[string]bool{}, headers: map[string]string{}, secrets: map[string]string{}}
+	for _, read := range []func() error{t.readServer, t.readParameters, t.readPath, t.readBody, t.readSecurity, t.readAnswer, t.readSchemas} {
+		if err := read(); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (t *tool) note(format string, args ...any) {
+	t.notes = append(t.notes, t.op.place()+": "+fmt.Sprintf(format, args...))
+}
+
+// add makes a parameter of the Tool and gives the placeholder for it.
+func (t *tool) add(f field, in string) string {
+	name := word(f.name)
+	if name == "" || t.taken[name] {
+		name = strings.TrimSuffix(in+"_"+name, "_")
+	}
+	f.name = unique(name, 1<<10, t.taken)
+	t.fields = append(t.fields, f)
+	return "{" + f.name + "}"
+}
+
+// spec is the request of the HTTP tool.
+func (t *tool) spec() map[string]any {
+	address := t.base + t.path
+	if len(t.query) > 0 {
+		address += "?" + strings.Join(t.query, "&")
+	}
+	spec := map[string]any{"url": address, "method": t.op.method}
+	if len(t.headers) > 0 {
+		headers := map[string]any{}
+		for name, value := range t.headers {
+			headers[name] = value
+		}
+		spec["headers"] = headers
+	}
+	if t.body != nil {
+		spec["body"] = t.body
+	}
+	return spec
+}
+
+// tree is the Tool as an Idea file has it.
+func (t *tool) tree() map[string]any {
+	required := []any{}
+	for _, f := range t.fields {
+		if f.required {
+			required = append(required, f.name)
+		}
+	}
+	tree := map[string]any{"type": "object", "properties": t.properties, "_activity": map[string]any{"http": t.spec()}}
+	if len(required) > 0 {
+		tree["required"] = required
+	}
+	if d := t.op.description(); d != "" {
+		tree["description"] = d
+	}
+	if len(t.definitions) > 0 {
+		tree["$defs"] = t.definitions
+	}
+	if t.output != nil {
+		tree["_output"] = t.output
+	}
+	if a := t.options.Approve; a == ApproveAll || (a == ApproveWrites && t.op.writes()) {
+		tree["_approval"] = true
+	}
+	return tree
+}
+
+// literal writes a text of the document for a URL: nothing in it is read as a parameter or as a secret.
+func literal(s string) string {
+	return strings.NewReplacer("+", "%20", "%5B", "[", "%5D", "]").Replace(url.QueryEscape(s))
+}

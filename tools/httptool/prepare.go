@@ -1,0 +1,83 @@
+package httptool
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// request is a filled Spec, on its way from hop to hop.
+type request struct {
+	method     string
+	url        *url.URL
+	header     http.Header // the tool's own: they go to the first host only
+	body       []byte      // nil without one
+	secretBody bool
+	key        string // idempotency key
+	vault      *vault // the secrets it was filled with
+	anyStatus  bool   // an answer of any status is a result
+}
+
+func (c *Client) prepare(s Spec, f *filling, scopes map[string]any) (*request, error) {
+	r := &request{method: s.method(), secretBody: s.secretBody()}
+	var err error
+	r.header, err = fillHeaders(s.Headers, f)
+	if err != nil {
+		return nil, err
+	}
+	// After the headers: what they have read is not repeated in the query.
+	r.url, err = fillURL(s, f)
+	if err != nil {
+		return nil, fmt.Errorf("url: %w", err)
+	}
+	var contentType string
+	r.body, contentType, err = fillBody(s, f, scopes, r.header.Get("Content-Type"))
+	if err != nil {
+		return nil, fmt.Errorf("body: %w", err)
+	}
+	if contentType != "" {
+		r.header.Set("Content-Type", contentType)
+	}
+	return r, nil
+}
+
+// fillHeaders fills the tool's headers; one that is a single absent parameter
+// is left out.
+func fillHeaders(headers map[string]string, f *filling) (http.Header, error) {
+	filled := http.Header{}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		if only, ok := alone(headers[name]); ok {
+			if v, _ := f.find(only); v == nil {
+				continue
+			}
+		}
+		value, _, err := f.text(headers[name], nil)
+		if err != nil {
+			return nil, fmt.Errorf("header %s: %w", name, err)
+		}
+		if !httpguts.ValidHeaderFieldValue(value) {
+			return nil, fmt.Errorf("header %s: its value holds a line break or another control character", name)
+		}
+		filled.Set(name, value)
+	}
+	return filled, nil
+}
+
+// headerSafe percent-encodes what no header may hold; a key that is encoded
+// already stays as it is.
+func headerSafe(key string) string {
+	var out strings.Builder
+	for i := range len(key) {
+		if c := key[i]; c > ' ' && c < 0x7f {
+			out.WriteByte(c)
+		} else {
+			fmt.Fprintf(&out, "%%%02X", c)
+		}
+	}
+	return out.String()
+}

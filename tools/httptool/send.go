@@ -1,0 +1,141 @@
+package httptool
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+const maxRedirects = 5
+
+// send carries a request through its redirects, each hop checked against the
+// allow-list, and reads the answer.
+func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
+	for hop := 0; ; hop++ {
+		if err := c.admit(r.url); err != nil {
+			return nil, err
+		}
+		resp, err := c.attempt(ctx, r)
+		if err != nil {
+			return nil, transportError(ctx, err)
+		}
+		next, err := redirect(r, resp)
+		if next == nil && err == nil {
+			a, err := c.read(resp)
+			if err != nil {
+				return nil, transportError(ctx, err)
+			}
+			return a, a.failure(r.anyStatus, c.now())
+		}
+		_ = resp.Body.Close()
+		if err == nil && hop == maxRedirects {
+			err = final("more than %d redirects", maxRedirects)
+		}
+		if err != nil {
+			return nil, err
+		}
+		r = next
+	}
+}
+
+func (c *Client) admit(u *url.URL) error {
+	host, port := hostName(u.Hostname()), portOf(u)
+	switch {
+	case c.allowErr != nil:
+		return finalCause{c.allowErr}
+	case c.allow.empty():
+		return final("no host is allowed: set %s", AllowVariable)
+	case !c.allow.admits(host, port):
+		return final("host %s is not in %s", place(host, port), AllowVariable)
+	}
+	return nil
+}
+
+func (c *Client) attempt(ctx context.Context, r *request) (*http.Response, error) {
+	var body io.Reader
+	if r.body != nil {
+		body = bytes.NewReader(r.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, r.url.String(), body)
+	if err != nil {
+		return nil, finalCause{err}
+	}
+	req.Header.Set("User-Agent", c.userAgent)
+	req.Header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.8")
+	for name, values := range r.header {
+		req.Header[name] = values
+	}
+	if r.key != "" {
+		// Not under its canonical name: net/http takes that for leave to send the request again by itself when a
+		// connection breaks, and a Call with one attempt runs at most once.
+		req.Header["idempotency-key"] = []string{r.key}
+	}
+	return c.transport.RoundTrip(req)
+}
+
+// redirect is the request that an answer asks for; nil where it asks for none.
+// To another host go neither the tool's headers nor a body that holds a secret.
+func redirect(r *request, resp *http.Response) (*request, error) {
+	keep := resp.StatusCode == 307 || resp.StatusCode == 308
+	if !keep && resp.StatusCode != 301 && resp.StatusCode != 302 && resp.StatusCode != 303 {
+		return nil, nil
+	}
+	location := resp.Header.Get("Location")
+	if location == "" {
+		return nil, nil
+	}
+	to, err := r.url.Parse(location)
+	if err == nil {
+		to, err = checkedURL(to.String(), "")
+	}
+	if err != nil {
+		return nil, final("redirect: not an http or https URL")
+	}
+	next := *r
+	next.url, next.header = to, r.header.Clone()
+	if !keep && r.method != "GET" && r.method != "HEAD" {
+		next.method, next.body, next.secretBody = "GET", nil, false
+		next.header.Del("Content-Type")
+	}
+	if !sameHost(r.url, to) {
+		// A server that repeats its URL in the Location passes on what stands in it.
+		if next.secretBody || r.vault.holds(to.String()) {
+			return nil, final("redirect: it would carry a secret to another host")
+		}
+		next.header = http.Header{}
+		if next.body != nil {
+			next.header.Set("Content-Type", r.header.Get("Content-Type"))
+		}
+	}
+	return &next, nil
+}
+
+// sameHost reports whether two URLs are of one server; a step from http to https
+// on their own ports stays on it.
+func sameHost(from, to *url.URL) bool {
+	if hostName(from.Hostname()) != hostName(to.Hostname()) {
+		return false
+	}
+	upgrade := from.Scheme == "http" && to.Scheme == "https" && portOf(from) == "80" && portOf(to) == "443"
+	return upgrade || (from.Scheme == to.Scheme && portOf(from) == portOf(to))
+}
+
+func portOf(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
+
+// transportError says plainly when time ran out, whatever broke by that.
+func transportError(ctx context.Context, err error) error {
+	if ctx.Err() != nil && !isFinal(err) {
+		return ctx.Err()
+	}
+	return err
+}

@@ -1,0 +1,129 @@
+package httptool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// Spec is the request of an HTTP tool, as `_activity.http` holds it. {name} stands for a parameter, $env:NAME for a
+// secret of the worker; {{name}} is a literal {name}.
+type Spec struct {
+	URL     string            `json:"url"`               // http:// or https://, or $env:NAME for the beginning
+	Method  string            `json:"method,omitempty"`  // POST unless said
+	Headers map[string]string `json:"headers,omitempty"` // the tool's own; some names are the client's
+	Body    any               `json:"body,omitempty"`    // template; without one the parameters are sent
+}
+
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+// reserved headers belong to the connection or to the engine.
+var reserved = []string{"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer",
+	"idempotency-key", "accept-encoding", "proxy-authorization", "expect"}
+
+// ReservedHeader reports whether a header is the connection's or the engine's: a spec may not set it.
+func ReservedHeader(name string) bool { return slices.Contains(reserved, strings.ToLower(name)) }
+
+// ParseSpec reads a Spec from JSON bytes or a value tree, and returns what is wrong with it. It needs no network and no
+// environment.
+func ParseSpec(raw any) (Spec, error) {
+	s, err := decodeSpec(raw)
+	if err != nil {
+		return Spec{}, fmt.Errorf("httptool: parse spec: %w", err)
+	}
+	s.Method = strings.ToUpper(s.Method)
+	if err := s.check(); err != nil {
+		return Spec{}, fmt.Errorf("httptool: parse spec: %w", err)
+	}
+	return s, nil
+}
+
+func decodeSpec(raw any) (s Spec, err error) {
+	var text []byte
+	switch raw := raw.(type) {
+	case Spec:
+		return raw, nil
+	case json.RawMessage:
+		text = raw
+	case []byte:
+		text = raw
+	default:
+		text, err = json.Marshal(raw)
+		if err != nil {
+			return Spec{}, err
+		}
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
+		return Spec{}, errors.New("not an object")
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains([]string{"url", "method", "headers", "body"}, name) {
+			return Spec{}, fmt.Errorf("unknown key %q", name)
+		}
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&s); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return Spec{}, fmt.Errorf("%s: a %s does not fit", wrong.Field, wrong.Value)
+		}
+		return Spec{}, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return Spec{}, errors.New("more than one JSON value")
+	}
+	return s, nil
+}
+
+func (s Spec) check() error {
+	if _, err := splitURL(s.URL); err != nil {
+		return fmt.Errorf("url: %w", err)
+	}
+	if !slices.Contains(methods, s.method()) {
+		return fmt.Errorf("method: %q is not one of %s", s.Method, strings.Join(methods, ", "))
+	}
+	if s.Body != nil && (s.method() == "GET" || s.method() == "HEAD") {
+		return fmt.Errorf("body: a %s request has none", s.method())
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
+		if !httpguts.ValidHeaderFieldName(name) || ReservedHeader(name) {
+			return fmt.Errorf("headers: %q cannot be set", name)
+		}
+		if !httpguts.ValidHeaderFieldValue(s.Headers[name]) {
+			return fmt.Errorf("headers: %s: not a header's value", name)
+		}
+	}
+	for _, text := range s.templates() {
+		if err := checkSecrets(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Spec) method() string {
+	if s.Method == "" {
+		return "POST"
+	}
+	return strings.ToUpper(s.Method)
+}
+
+// queries reports whether the request carries its parameters in the query.
+func (s Spec) queries() bool {
+	switch s.method() {
+	case "GET", "HEAD":
+		return true
+	case "DELETE":
+		return s.Body == nil
+	}
+	return false
+}

@@ -1,0 +1,101 @@
+package httptool
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"processidea/tools/placeholder"
+)
+
+// urlTemplate is a URL cut where the meaning of its text changes: no parameter
+// stands in the base, and none can leave its segment or its place in the query.
+type urlTemplate struct {
+	base     string   // scheme and host, or $env:NAME
+	segments []string // of the path, which begins with "/"; none without a path
+	query    string
+	hasQuery bool
+}
+
+func splitURL(text string) (urlTemplate, error) {
+	var t urlTemplate
+	var rest string
+	switch {
+	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
+		host := strings.Index(text, "://") + 3
+		end := len(text)
+		if i := strings.IndexAny(text[host:], "/?#"); i >= 0 {
+			end = host + i
+		}
+		t.base, rest = text[:end], text[end:]
+	case secretName.MatchString(text) && strings.HasPrefix(text, secretMark):
+		t.base = text[:secretName.FindStringIndex(text)[1]]
+		rest = text[len(t.base):]
+	case text == "":
+		return t, errors.New("missing")
+	default:
+		return t, fmt.Errorf("%q does not begin with http://, https:// or $env:NAME", text)
+	}
+	if strings.ContainsAny(t.base, "{}@\\ ") || (rest != "" && rest[0] != '/' && rest[0] != '?') {
+		return t, fmt.Errorf("%q: neither parameters nor a user may stand before the path", text)
+	}
+	if strings.Contains(rest, "#") || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return t, fmt.Errorf("%q: spaces and fragments have no place in it", text)
+	}
+	path, query, hasQuery := strings.Cut(rest, "?")
+	t.query, t.hasQuery = query, hasQuery
+	if path != "" {
+		t.segments = strings.Split(path[1:], "/")
+	}
+	return t, t.parse()
+}
+
+// parse tries the URL with a harmless digit in every open place.
+func (t urlTemplate) parse() error {
+	filler := func(text string) string {
+		var b strings.Builder
+		for _, part := range placeholder.Split(secretName.ReplaceAllString(text, "1")) {
+			if part.Name != "" {
+				part.Text = "1"
+			}
+			b.WriteString(part.Text)
+		}
+		return b.String()
+	}
+	base := t.base
+	if strings.HasPrefix(base, secretMark) {
+		base = "http://1"
+	}
+	path := ""
+	for _, segment := range t.segments {
+		path += "/" + filler(segment)
+	}
+	_, err := checkedURL(filler(base)+path, filler(t.query))
+	return err
+}
+
+// checkedURL parses a finished URL and refuses what is none for HTTP.
+func checkedURL(address, query string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		var inner *url.Error
+		if errors.As(err, &inner) { // its text repeats the URL, which may hold secrets
+			err = inner.Err
+		}
+		return nil, fmt.Errorf("not a URL: %w", err)
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.Opaque != "" {
+		return nil, errors.New("not an http or https URL with a host and no user")
+	}
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || u.Port() != strconv.FormatUint(n, 10)) {
+		return nil, fmt.Errorf("port %s: not from 1 to 65535", u.Port())
+	}
+	u.Fragment, u.RawFragment = "", ""
+	if query != "" {
+		u.RawQuery = query
+	}
+	u.RawQuery = literal(u.RawQuery)
+	return u, nil
+}

@@ -1,0 +1,115 @@
+package httptool
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"processidea/tools/placeholder"
+)
+
+// fillURL makes the request's URL. Parameters that have no place of their own
+// are added to the query where the method takes them there.
+func fillURL(s Spec, f *filling) (*url.URL, error) {
+	t, err := splitURL(s.URL)
+	if err != nil {
+		return nil, err
+	}
+	base, err := f.vault.put(t.base, nil)
+	if err != nil {
+		return nil, err
+	}
+	if u, err := checkedURL(base, ""); err != nil || u.RawQuery != "" || u.ForceQuery {
+		return nil, errors.New("what stands before the path is not an http or https URL")
+	}
+	path, err := fillPath(t.segments, f)
+	if err != nil {
+		return nil, err
+	}
+	query, err := fillQuery(t.query, f)
+	if err != nil {
+		return nil, err
+	}
+	if s.queries() {
+		query = append(query, f.leftover()...)
+	}
+	u, err := checkedURL(strings.TrimSuffix(base, "/")+path, strings.Join(query, "&"))
+	if err == nil && !strings.HasSuffix(u.EscapedPath(), path) {
+		err = errors.New("the path cannot be sent as it is written") // never an encoded slash as a plain one
+	}
+	return u, err
+}
+
+func fillPath(segments []string, f *filling) (string, error) {
+	var path strings.Builder
+	for _, segment := range segments {
+		text, open, err := f.text(segment, escape)
+		if err != nil {
+			return "", err
+		}
+		// A dot segment cannot be encoded: %2E is the same as a dot, and servers climb by it.
+		plain, err := url.PathUnescape(text)
+		if open && (err != nil || plain == "" || plain == "." || plain == "..") {
+			return "", fmt.Errorf("parameters make the path segment %q of %q", text, segment)
+		}
+		path.WriteString("/" + text)
+	}
+	return path.String(), nil
+}
+
+// fillQuery fills the pairs of the query. A value that is one parameter alone is left out where that is absent or
+// null, and repeated for each item of a list.
+func fillQuery(query string, f *filling) ([]string, error) {
+	var pairs []string
+	for pair := range strings.SplitSeq(query, "&") {
+		key, value, _ := strings.Cut(pair, "=")
+		if pair == "" {
+			continue
+		}
+		if name, ok := alone(value); ok {
+			key, _, err := f.text(key, escape)
+			if err != nil {
+				return nil, err
+			}
+			v, _ := f.find(name)
+			pairs = append(pairs, queryPairs(key, v)...)
+			continue
+		}
+		text, _, err := f.text(pair, escape)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, text)
+	}
+	return pairs, nil
+}
+
+// queryPairs is how a value stands in a query: null not at all, a list of plain
+// values once for each, an object as JSON.
+func queryPairs(key string, v any) []string {
+	items, ok := v.([]any)
+	if !ok {
+		items = []any{v}
+	}
+	var pairs []string
+	for _, item := range items {
+		if text, err := placeholder.Text(item); err == nil && item != nil {
+			pairs = append(pairs, key+"="+escape(text))
+		}
+	}
+	return pairs
+}
+
+// leftover are the query pairs of the parameters that no template has read.
+func (f *filling) leftover() []string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(f.params)) {
+		if !f.read[name] {
+			pairs = append(pairs, queryPairs(escape(name), f.params[name])...)
+		}
+	}
+	return pairs
+}

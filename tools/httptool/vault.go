@@ -1,0 +1,92 @@
+package httptool
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+
+	"processidea/secret"
+)
+
+// vault hands out the secrets of one request and remembers them, so that they
+// can be struck out of what comes back.
+type vault struct {
+	lookup func(string) (string, bool)
+	used   map[string]string // name → value
+	known  *known
+}
+
+// known are the secrets that a client has handed out since it was made. A server
+// may keep what one request told it, and tell it to another that uses no secret.
+type known struct {
+	mu     sync.Mutex
+	values map[string]string // name → value
+}
+
+// leastKnown is the least length of a secret that is struck out of answers to
+// requests that did not use it: a short one may stand there by chance.
+const leastKnown = 8
+
+func (k *known) add(name, value string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(value) >= leastKnown {
+		k.values[name] = value
+	}
+}
+
+func (k *known) all() map[string]string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return maps.Clone(k.values)
+}
+
+// secret is the variable's value without a line end, as files leave one.
+func (v *vault) secret(name string) (string, error) {
+	if !forTools(name) {
+		return "", errors.New(notForTools(name))
+	}
+	value, ok := v.lookup(name)
+	value = strings.TrimRight(value, "\r\n")
+	if !ok || value == "" {
+		return "", fmt.Errorf("environment variable %s is not set", name)
+	}
+	v.used[name] = value
+	v.known.add(name, value)
+	return value, nil
+}
+
+// put replaces every $env:NAME of a template's literal text; encode may be nil.
+func (v *vault) put(text string, encode func(string) string) (string, error) {
+	if !strings.Contains(text, secretMark) {
+		return text, nil
+	}
+	var out strings.Builder
+	at := 0
+	for _, m := range secretName.FindAllStringSubmatchIndex(text, -1) {
+		value, err := v.secret(text[m[2]:m[3]])
+		if err != nil {
+			return "", err
+		}
+		if encode != nil {
+			value = encode(value)
+		}
+		out.WriteString(text[at:m[0]])
+		out.WriteString(value)
+		at = m[1]
+	}
+	out.WriteString(text[at:])
+	return out.String(), nil
+}
+
+// striker strikes out the secrets that this request used, and those known.
+func (v *vault) striker() *secret.Striker {
+	all := v.known.all()
+	maps.Copy(all, v.used)
+	return secret.NewStriker(all)
+}
+
+// holds reports whether a secret stands in a text.
+func (v *vault) holds(text string) bool { return v.striker().Text(text) != text }

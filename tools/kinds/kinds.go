@@ -1,0 +1,30 @@
+// Package kinds lists the kinds of Tools that come with the program. It is the one place that knows them all: a new kind is
+// a package that implements runner.Runner, and one line in New.
+//
+// Workers, `starter check` and tests all use this list. For checking alone, Deps may be zero: no Runner needs its client in
+// order to validate a spec, and of Go functions only those in Deps.Tools are known.
+package kinds
+
+import (
+	"processidea/model/ideafile"
+	"processidea/tools"
+	"processidea/tools/httptool"
+	"processidea/tools/mcptool"
+	"processidea/tools/runner"
+)
+
+// Deps is what the Runners run with.
+type Deps struct {
+	Tools *tools.Registry
+	HTTP  *httptool.Client
+	MCP   *mcptool.Hub
+}
+
+// New returns a registry of all kinds.
+func New(d Deps) *runner.Registry {
+	r := runner.NewRegistry()
+	r.Register(ideafile.KindGo, d.Tools)
+	r.Register(ideafile.KindHTTP, d.HTTP)
+	r.Register(ideafile.KindMCP, d.MCP)
+	return r
+}

@@ -1,0 +1,80 @@
+package mcptool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// keyMeta is the field of a call's _meta that holds its idempotency key, the same on every attempt.
+const keyMeta = "processidea/idempotency-key"
+
+// call calls a tool.
+func (c *conn) call(ctx context.Context, tool string, params map[string]any, key string) (any, *Error) {
+	question := c.asked.listen()
+	r, err := c.session.CallTool(ctx, &mcp.CallToolParams{
+		Meta: mcp.Meta{keyMeta: key}, Name: tool, Arguments: params,
+	})
+	if asked := question(); asked != nil && err == nil {
+		return nil, c.wanted(asked)
+	}
+	if err != nil {
+		return nil, c.failed(ctx, err)
+	}
+	if r.NeedsInput() {
+		return nil, c.input(r.InputRequests)
+	}
+	value, err := resultOf(r)
+	if err != nil {
+		return nil, &Error{Code: ideafile.CodeBadOutput, Err: c.struck(err)}
+	}
+	if r.IsError {
+		return nil, &Error{Code: ideafile.CodeToolFailed, Err: c.struck(errors.New(excerpt(errorText(r, value))))}
+	}
+	return c.striker.Value(value), nil
+}
+
+// failed classifies why a call got no result. If nobody knows whether it had its effect, the code says so.
+func (c *conn) failed(ctx context.Context, err error) *Error {
+	said := spoken(err)
+	switch {
+	case isRefused(err):
+		return &Error{Code: ideafile.CodeMCPRefused, Err: c.struck(err)}
+	case ctx.Err() != nil:
+		return &Error{Code: ideafile.CodeToolFailed, Retry: true, Err: ctx.Err()}
+	case said != nil:
+		return &Error{Code: ideafile.CodeToolFailed, Err: c.struck(errors.New(excerpt(said.Message)))}
+	}
+	return &Error{Code: ideafile.CodeUnknown, Retry: true, Err: c.struck(fmt.Errorf("the connection broke during the call: %w", err))}
+}
+
+// input is the Error of a tool that wants to know something before it goes on.
+func (c *conn) input(requests mcp.InputRequestMap) *Error {
+	for _, r := range requests {
+		asked, ok := r.(*mcp.ElicitParams)
+		if !ok {
+			return &Error{Code: ideafile.CodeToolFailed, Err: errors.New("the server asks for the use of an LLM or of folders, which it is not given")}
+		}
+		return c.wanted(asked)
+	}
+	return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: errors.New("the server is busy")}
+}
+
+func (c *conn) wanted(asked *mcp.ElicitParams) *Error {
+	text := "the tool asks: " + excerpt(asked.Message)
+	if asked.URL != "" {
+		text += " (at " + excerpt(asked.URL) + ")"
+	}
+	if form := jsonval.Normal(asked.RequestedSchema); form != nil {
+		text += " Wanted: " + excerpt(string(jsonval.Encode(form)))
+	}
+	return &Error{Code: ideafile.CodeInputWanted, Err: c.struck(errors.New(text))}
+}
+
+func excerpt(s string) string { return jsonval.Clip(strings.TrimSpace(s), 1000) }

@@ -1,0 +1,35 @@
+package mcptool
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/tools/httptool"
+)
+
+// Check returns what is wrong with a server of an Idea, as far as that can be told without it.
+func Check(s ideafile.MCPServer) error {
+	for _, part := range []struct {
+		name  string
+		texts map[string]string
+	}{{"env", s.Env}, {"headers", s.Headers}, {"url", map[string]string{"": s.URL}}} {
+		for _, name := range slices.Sorted(maps.Keys(part.texts)) {
+			if err := httptool.CheckSecrets(part.texts[name]); err != nil {
+				return fmt.Errorf("%s: %w", part.name, err)
+			}
+			if part.name == "headers" && httptool.ReservedHeader(name) {
+				return fmt.Errorf("headers: %q cannot be set", name)
+			}
+		}
+	}
+	for _, word := range s.Command {
+		if strings.Contains(word, "$env:") {
+			return errors.New("command: a secret would stand in the list of processes; give it to the command in env")
+		}
+	}
+	return nil
+}

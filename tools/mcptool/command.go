@@ -1,0 +1,114 @@
+package mcptool
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"processidea/model/ideafile"
+)
+
+// CommandsVariable names the environment variable that lists the commands which Idea files may have a worker run, one
+// after the other with ; between: `npx -y @modelcontextprotocol/server-filesystem /data; TOKEN= tickets-mcp *`. All words
+// must be the same; * at the end stands for any more. A file may set the variables that stand with = in front.
+const CommandsVariable = "PROCESSIDEA_MCP_COMMANDS"
+
+// command is one entry of the list.
+type command struct {
+	words []string
+	more  bool // any words may follow
+	env   []string
+}
+
+// CheckCommands returns what is wrong with a list of commands.
+func CheckCommands(text string) error {
+	_, err := parseCommands(text)
+	return err
+}
+
+func parseCommands(text string) ([]command, error) {
+	var list []command
+	for entry := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '\n' }) {
+		c := command{words: strings.Fields(entry)}
+		for len(c.words) > 0 && strings.HasSuffix(c.words[0], "=") && len(c.words[0]) > 1 {
+			c.env, c.words = append(c.env, strings.TrimSuffix(c.words[0], "=")), c.words[1:]
+		}
+		if n := len(c.words); n > 0 && c.words[n-1] == "*" {
+			c.more, c.words = true, c.words[:n-1]
+		}
+		if len(c.words) == 0 && strings.TrimSpace(entry) != "" {
+			return nil, fmt.Errorf("mcptool: parse %s: entry %q names no program", CommandsVariable, strings.TrimSpace(entry))
+		}
+		if len(c.words) > 0 {
+			list = append(list, c)
+		}
+	}
+	return list, nil
+}
+
+// allows reports whether the entry is of a server's command.
+func (c command) allows(words []string) bool {
+	return slices.Equal(c.words, words) || (c.more && len(words) > len(c.words) && slices.Equal(c.words, words[:len(c.words)]))
+}
+
+// admit returns why a server's command may not be run.
+func (h *Hub) admit(server ideafile.MCPServer) error {
+	if h.commandsErr != nil {
+		return refused{h.commandsErr}
+	}
+	var unset string
+	for _, c := range h.commands {
+		if !c.allows(server.Command) {
+			continue
+		}
+		unset = ""
+		for _, name := range slices.Sorted(maps.Keys(server.Env)) {
+			if !slices.Contains(c.env, name) {
+				unset = name
+			}
+		}
+		if unset == "" {
+			return nil
+		}
+	}
+	if unset != "" {
+		return refused{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s", unset, unset, CommandsVariable)}
+	}
+	return refused{fmt.Errorf("the command %q is not in %s", strings.Join(server.Command, " "), CommandsVariable)}
+}
+
+// inherited is what a command gets of the worker's environment: no variable that may hold a secret.
+var inherited = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"}
+
+// run makes the transport to a program that is run for it.
+func (h *Hub) run(server ideafile.MCPServer, c *conn) (mcp.Transport, func() string, error) {
+	if err := h.admit(server); err != nil {
+		return nil, nil, err
+	}
+	filled, striker, err := h.options.HTTP.Fill(server.Env)
+	if err != nil {
+		return nil, nil, refused{fmt.Errorf("env: %w", err)}
+	}
+	c.striker = striker
+	cmd := exec.CommandContext(h.ctx, server.Command[0], server.Command[1:]...)
+	if errors.Is(cmd.Err, exec.ErrNotFound) {
+		return nil, nil, fmt.Errorf("run %s: there is no such program", server.Command[0])
+	}
+	for _, name := range inherited {
+		if v, ok := h.options.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
+	for name, value := range filled {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	apart(cmd)
+	tail := &tail{log: h.options.Log.With("mcp", server.Name), striker: striker}
+	cmd.Stderr = tail
+	return &mcp.CommandTransport{Command: cmd}, tail.said, nil
+}

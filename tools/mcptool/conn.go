@@ -1,0 +1,113 @@
+package mcptool
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/secret"
+)
+
+// conn is a connection to a server.
+type conn struct {
+	session *mcp.ClientSession
+	striker *secret.Striker
+	once    sync.Once
+	asked   questions
+}
+
+// close closes the connection, without waiting for the server to end.
+func (c *conn) close(closing *sync.WaitGroup) {
+	c.once.Do(func() { closing.Go(func() { _ = c.session.Close() }) })
+}
+
+// dial connects to a server.
+func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error) {
+	c := &conn{}
+	transport, said, err := h.transport(server, c)
+	if err != nil {
+		return nil, err
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "processidea", Version: "1"}, &mcp.ClientOptions{
+		Capabilities:       &mcp.ClientCapabilities{}, // no roots: a server is shown nothing of the worker
+		ElicitationHandler: c.asked.hear,
+		MultiRoundTrip:     &mcp.MultiRoundTripOptions{Disabled: true}, // people are asked, and they take their time
+	})
+	c.session, err = client.Connect(ctx, transport, nil)
+	if err != nil {
+		return nil, c.struck(fmt.Errorf("connect: %w%s", err, said()))
+	}
+	return c, nil
+}
+
+// transport connects to a server; said is what it wrote on standard error, for the error of a server that does not answer.
+func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, said func() string, err error) {
+	if len(server.Command) > 0 {
+		return h.run(server, c)
+	}
+	filled, striker, err := h.options.HTTP.Fill(map[string]string{"": server.URL})
+	if err != nil {
+		return nil, nil, refused{fmt.Errorf("url: %w", err)}
+	}
+	headers, also, err := h.options.HTTP.Fill(server.Headers)
+	if err != nil {
+		return nil, nil, refused{fmt.Errorf("headers: %w", err)}
+	}
+	c.striker = striker
+	if also != nil {
+		c.striker = also // it knows what the one before it was given too
+	}
+	return &mcp.StreamableClientTransport{
+		Endpoint: filled[""], DisableStandaloneSSE: true, MaxRetries: -1,
+		HTTPClient: &http.Client{
+			Transport:     withHeaders{h.options.HTTP.RoundTripper(), headers},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, func() string { return "" }, nil
+}
+
+// withHeaders sends the headers of the file with every request.
+type withHeaders struct {
+	next    http.RoundTripper
+	headers map[string]string
+}
+
+func (t withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for name, value := range t.headers {
+		r.Header.Set(name, value)
+	}
+	return t.next.RoundTrip(r)
+}
+
+func (c *conn) struck(err error) error {
+	if isRefused(err) {
+		return refused{struck{c.striker.Text(err.Error()), err}}
+	}
+	return struck{c.striker.Text(err.Error()), err}
+}
+
+// maxTools is how many tools a server may offer.
+const maxTools = 1000
+
+// list asks for the server's tools.
+func (c *conn) list(ctx context.Context) ([]ideafile.MCPToolSpec, error) {
+	var offers []ideafile.MCPToolSpec
+	for t, err := range c.session.Tools(ctx, nil) {
+		if err != nil {
+			return nil, err
+		}
+		if len(offers) == maxTools {
+			return nil, refused{fmt.Errorf("it offers more than %d tools", maxTools)}
+		}
+		o := ideafile.MCPToolSpec{Name: t.Name, Description: t.Description, Output: jsonval.Normal(t.OutputSchema)}
+		o.Input, _ = jsonval.Normal(t.InputSchema).(map[string]any)
+		offers = append(offers, o)
+	}
+	return offers, nil
+}

@@ -1,0 +1,78 @@
+package mcptool
+
+import (
+	"context"
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"processidea/model/ideafile"
+	"processidea/tools/httptool"
+)
+
+// Error is why a tool has no result. No secret that the server was given stands in it.
+type Error struct {
+	Code  string // a code of package model
+	Retry bool   // whether another attempt may succeed
+	Err   error
+	act   string
+}
+
+// Error reads `mcptool: act thing: cause`.
+func (e *Error) Error() string { return "mcptool: " + e.act + ": " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Final reports whether another attempt would only repeat the error.
+func (e *Error) Final() bool { return !e.Retry }
+
+// FaultCode is Code, as runner.Code asks for it.
+func (e *Error) FaultCode() string { return e.Code }
+
+func (e *Error) in(act string) *Error {
+	e.act = act
+	return e
+}
+
+// refused marks what this worker is not allowed to do: run a program, or reach a host.
+type refused struct{ error }
+
+func isRefused(err error) bool {
+	var r refused
+	return errors.As(err, &r) || httptool.IsRefused(err)
+}
+
+// spoken is the error that a server answered with; nil if the connection failed. The SDK reports some failures of the
+// connection as if the server had answered, with codes that no server sends.
+func spoken(err error) *jsonrpc.Error {
+	var said *jsonrpc.Error
+	if !errors.As(err, &said) || (said.Code >= codeRejected && said.Code <= codeUnknown) {
+		return nil
+	}
+	return said
+}
+
+// The SDK's own codes, from ErrUnknown to ErrRejected.
+const codeUnknown, codeRejected = -32001, -32005
+
+// unsent is the Error of a call that did not reach the server.
+func unsent(act string, err error) *Error {
+	code := ideafile.CodeMCPUnreachable
+	if isRefused(err) {
+		code = ideafile.CodeMCPRefused
+	}
+	return &Error{act: act, Code: code, Retry: !isRefused(err), Err: err}
+}
+
+// struck has an error's text without secrets; it unwraps only to the errors that mean that time ran out.
+type struck struct {
+	text string
+	err  error
+}
+
+func (e struck) Error() string { return e.text }
+
+func (e struck) Is(target error) bool {
+	return (target == context.Canceled || target == context.DeadlineExceeded) && errors.Is(e.err, target)
+}

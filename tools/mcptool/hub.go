@@ -1,0 +1,151 @@
+package mcptool
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/tools/httptool"
+)
+
+// Options are what a Hub is made from.
+type Options struct {
+	// Commands lists what may be run, as CommandsVariable holds it.
+	Commands string
+	// HTTP reaches servers at a URL, under the rules of HTTP tools, and knows the secrets.
+	HTTP *httptool.Client
+	// LookupEnv gives what a command inherits; os.LookupEnv unless given.
+	LookupEnv func(string) (string, bool)
+	// Log is told what commands write on standard error, at the level debug; nil: nobody is.
+	Log *slog.Logger
+	// Idle is how long a server that nobody calls is kept; 0: ten minutes.
+	Idle time.Duration
+}
+
+const defaultIdle = 10 * time.Minute
+
+// Hub holds a worker's sessions with MCP servers, one a server, and makes a new one when one has broken. It is safe for
+// concurrent use.
+type Hub struct {
+	options     Options
+	commands    []command
+	commandsErr error
+	ctx         context.Context // ends with the Hub: commands are killed
+	cancel      context.CancelFunc
+	closing     sync.WaitGroup
+
+	mu       sync.Mutex
+	sessions map[string]*session // by the digest of what the file says of the server
+	closed   bool
+}
+
+// New returns a Hub without sessions. A list of commands that does not parse fails each command; CheckCommands says so
+// beforehand.
+func New(o Options) *Hub {
+	if o.HTTP == nil {
+		o.HTTP = httptool.New(httptool.Options{})
+	}
+	if o.LookupEnv == nil {
+		o.LookupEnv = os.LookupEnv
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Idle == 0 {
+		o.Idle = defaultIdle
+	}
+	h := &Hub{options: o, sessions: map[string]*session{}}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.commands, h.commandsErr = parseCommands(o.Commands)
+	return h
+}
+
+// Close ends every session, and the programs with them.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	h.closed = true
+	for _, s := range h.sessions {
+		s.drop(nil)
+	}
+	h.mu.Unlock()
+	h.closing.Wait()
+	h.cancel()
+}
+
+var errClosed = errors.New("the worker is stopping")
+
+// session returns the session with a server, one for each.
+func (h *Hub) session(server ideafile.MCPServer) (*session, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, errClosed
+	}
+	sum := sha256.Sum256(jsonval.Encode(jsonval.Normal(server)))
+	key := string(sum[:])
+	s := h.sessions[key]
+	if s == nil {
+		s = &session{hub: h, server: server}
+		h.sessions[key] = s
+	}
+	return s, nil
+}
+
+// List asks a server for its tools. Errors are of type *Error.
+func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]ideafile.MCPToolSpec, error) {
+	act := "list tools of " + server.Name
+	s, err := h.session(server)
+	if err != nil {
+		return nil, unsent(act, err)
+	}
+	_, offers, done, err := s.offers(ctx)
+	if err != nil {
+		return nil, unsent(act, err)
+	}
+	done()
+	return offers, nil
+}
+
+// Call calls a tool of a server, if it is still the one that was pinned. Errors are of type *Error.
+func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPTool, params map[string]any, key string) (any, error) {
+	act := fmt.Sprintf("call %s of %s", tool.Tool, server.Name)
+	s, err := h.session(server)
+	if err != nil {
+		return nil, unsent(act, err)
+	}
+	c, offers, done, err := s.offers(ctx)
+	if err != nil {
+		return nil, unsent(act, err)
+	}
+	defer done()
+	if err := same(offers, tool); err != nil {
+		return nil, &Error{act: act, Code: ideafile.CodeToolChanged, Err: err}
+	}
+	value, failed := c.call(ctx, tool.Tool, params, key)
+	if failed != nil {
+		return nil, failed.in(act)
+	}
+	return value, nil
+}
+
+// same returns how what a server offers now differs from what was pinned.
+func same(offers []ideafile.MCPToolSpec, tool ideafile.MCPTool) error {
+	for _, o := range offers {
+		if o.Name != tool.Tool {
+			continue
+		}
+		if digest := o.Digest(); digest != tool.Digest {
+			return fmt.Errorf("the server now describes the tool otherwise than when the process was started (digest %.12s, pinned is %.12s)",
+				digest, tool.Digest)
+		}
+		return nil
+	}
+	return errors.New("the server no longer offers the tool")
+}

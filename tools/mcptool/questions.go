@@ -1,0 +1,47 @@
+package mcptool
+
+import (
+	"context"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// questions are what servers of an older protocol ask during a call. Nobody can answer that fast: the server is told that
+// the question is declined, and the call counts as waiting for a person.
+type questions struct {
+	mu    sync.Mutex
+	calls map[*question]bool // under way
+}
+
+type question struct{ asked *mcp.ElicitParams }
+
+// hear takes a question. It does not say which call it belongs to: with several under way it is declined all the same, and
+// the tool decides what that means.
+func (q *questions) hear(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.calls) == 1 {
+		for one := range q.calls {
+			one.asked = r.Params
+		}
+	}
+	return &mcp.ElicitResult{Action: "cancel"}, nil
+}
+
+// listen begins a call; the function that it returns ends it, and returns what was asked.
+func (q *questions) listen() func() *mcp.ElicitParams {
+	one := &question{}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.calls == nil {
+		q.calls = map[*question]bool{}
+	}
+	q.calls[one] = true
+	return func() *mcp.ElicitParams {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		delete(q.calls, one)
+		return one.asked
+	}
+}

@@ -1,0 +1,159 @@
+package mcptool_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"processidea/model/ideafile"
+	"processidea/tools/httptool"
+	"processidea/tools/mcptool"
+	"processidea/tools/mcptool/mcptest"
+)
+
+func refusal(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, want string) {
+	t.Helper()
+	_, err := h.List(t.Context(), s)
+	var e *mcptool.Error
+	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPRefused || e.Retry || !strings.Contains(err.Error(), want) {
+		t.Errorf("%+v gives %v, want a refusal that says %q", s, err, want)
+	}
+}
+
+// An Idea file that could choose the program, its arguments, or what loads into it, could run anything on the worker.
+func TestNoProgramRunsThatTheWorkerDoesNotAllow(t *testing.T) {
+	exact := os.Args[0] + " " + mcptest.Argument
+	refusal(t, hub(t, "", "*", nil), program(), "is not in PROCESSIDEA_MCP_COMMANDS")
+	refusal(t, hub(t, "other; "+exact, "", nil), program("and", "more"), "is not in PROCESSIDEA_MCP_COMMANDS")
+	refusal(t, hub(t, exact, "", nil), ideafile.MCPServer{Name: "own", Command: []string{os.Args[0]}}, "is not in PROCESSIDEA_MCP_COMMANDS")
+	refusal(t, hub(t, exact+"; *", "", nil), program(), `entry "*" names no program`)
+	preload := program()
+	preload.Env = map[string]string{"LD_PRELOAD": "/tmp/x.so"}
+	refusal(t, hub(t, exact, "", nil), preload, "the variable LD_PRELOAD may not be set: write LD_PRELOAD= before the command")
+	own := program()
+	own.Env = map[string]string{"TOKEN": "$env:PROCESSIDEA_KEYS"}
+	refusal(t, hub(t, "TOKEN= "+exact, "", map[string]string{"PROCESSIDEA_KEYS": "k"}), own, "PROCESSIDEA_KEYS is not for tools")
+	own.Env = map[string]string{"TOKEN": "$env:NOT_THERE"}
+	refusal(t, hub(t, "TOKEN= "+exact, "", nil), own, "NOT_THERE is not set")
+	if _, err := hub(t, exact, "", nil).List(t.Context(), program()); err != nil {
+		t.Errorf("the very command is refused: %v", err)
+	}
+}
+
+func TestNoHostIsReachedThatTheWorkerDoesNotAllow(t *testing.T) {
+	far, host := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
+	refusal(t, hub(t, "", "", nil), far, "no host is allowed: set PROCESSIDEA_HTTP_ALLOW")
+	refusal(t, hub(t, "", "example.org", nil), far, "is not in PROCESSIDEA_HTTP_ALLOW")
+	refusal(t, hub(t, "", "*", nil), far, "is not public")
+	if _, err := hub(t, "", host, nil).List(t.Context(), far); err != nil {
+		t.Errorf("the very host is refused: %v", err)
+	}
+}
+
+func TestAServerCannotSendItsClientElsewhere(t *testing.T) {
+	var reached bool
+	_, other := served(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://"+other, http.StatusTemporaryRedirect)
+	}))
+	if _, err := hub(t, "", host+","+other, nil).List(t.Context(), far); err == nil || reached {
+		t.Errorf("it went there: %v", err)
+	}
+}
+
+func TestAProgramIsGivenNoneOfTheWorkersSecrets(t *testing.T) {
+	for name, value := range map[string]string{"OPENAI_API_KEY": "llm-secret-1", "TEMPORAL_API_KEY": "temporal-secret-1", "PROCESSIDEA_KEYS": "own-secret-1"} {
+		t.Setenv(name, value)
+	}
+	s := program()
+	s.Env = map[string]string{"TOKEN": "$env:SERVER_TOKEN", "LEVEL": "high"}
+	h := hub(t, "TOKEN= LEVEL= "+os.Args[0]+" *", "", map[string]string{"SERVER_TOKEN": "the-servers-own-token"})
+	value, err := callOf(t, h, s, "environment", `{}`)
+	text, _ := value.(string)
+	if err != nil || strings.Contains(text, "secret-1") || !strings.Contains(text, "LEVEL=high") || !strings.Contains(text, "PATH=") {
+		t.Errorf("%v %v", text, err)
+	}
+	if strings.Contains(text, "the-servers-own-token") || !strings.Contains(text, "TOKEN=[secret SERVER_TOKEN]") {
+		t.Errorf("the secret stands in the result: %v", text)
+	}
+}
+
+func TestAServerThatDoesNotStartSaysWhyWithoutItsSecrets(t *testing.T) {
+	s := program()
+	s.Env = map[string]string{"TOKEN": "$env:SERVER_TOKEN", "BROKEN": "1"}
+	h := hub(t, "TOKEN= BROKEN= "+os.Args[0]+" *", "", map[string]string{"SERVER_TOKEN": "the-servers-own-token"})
+	_, err := h.List(t.Context(), s)
+	var e *mcptool.Error
+	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPUnreachable || !e.Retry {
+		t.Fatalf("%+v", err)
+	}
+	if !strings.Contains(err.Error(), "it wrote: ready with [secret SERVER_TOKEN]") || strings.Contains(err.Error(), "own-token") {
+		t.Error(err)
+	}
+	missing := ideafile.MCPServer{Name: "m", Command: []string{"no-such-program-here"}}
+	if _, err := hub(t, "no-such-program-here", "", nil).List(t.Context(), missing); err == nil || !strings.Contains(err.Error(), "no-such-program-here") {
+		t.Error(err)
+	}
+}
+
+func TestHeadersHoldSecretsThatAreStruckOut(t *testing.T) {
+	inner := mcptest.Handler(mcptest.New("Adds.", nil))
+	far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer token-of-the-server" {
+			http.Error(w, "who are you? not "+r.Header.Get("Authorization"), http.StatusUnauthorized)
+			return
+		}
+		inner.ServeHTTP(w, r)
+	}))
+	env := map[string]string{"T": "token-of-the-server", "WRONG": "another-token-of-it"}
+	far.Headers = map[string]string{"Authorization": "Bearer $env:T"}
+	h := hub(t, "", host, env)
+	if value, err := callOf(t, h, far, "echo", `{"text": "I know token-of-the-server"}`); err != nil || value != "I know [secret T]" {
+		t.Errorf("%v %v", value, err)
+	}
+	far.Headers = map[string]string{"Authorization": "Bearer $env:WRONG"}
+	if _, err := h.List(t.Context(), far); err == nil || strings.Contains(err.Error(), "another-token") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
+	release := make(chan struct{})
+	far, host := served(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	t.Cleanup(func() { close(release) })
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := hub(t, "", host, nil).List(ctx, far)
+	var e *mcptool.Error
+	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPUnreachable || !strings.Contains(err.Error(), "deadline exceeded") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAServerThatNobodyCallsIsLetGo(t *testing.T) {
+	closed := make(chan struct{})
+	once := sync.OnceFunc(func() { close(closed) })
+	inner := mcptest.Handler(mcptest.New("Adds.", nil))
+	far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		inner.ServeHTTP(w, r)
+		if r.Method == http.MethodDelete {
+			once()
+		}
+	}))
+	client := httptool.New(httptool.Options{Allow: host})
+	defer client.Close()
+	h := mcptool.New(mcptool.Options{HTTP: client, Idle: time.Millisecond})
+	defer h.Close()
+	if _, err := h.List(t.Context(), far); err != nil {
+		t.Fatal(err)
+	}
+	<-closed
+	if _, err := h.List(t.Context(), far); err != nil {
+		t.Errorf("it is not spoken to again: %v", err)
+	}
+}

@@ -1,0 +1,33 @@
+package mcptool
+
+import (
+	"context"
+	"errors"
+
+	"processidea/model/ideafile"
+	"processidea/tools"
+	"processidea/tools/runner"
+)
+
+// Validate returns what is wrong with a model.MCPSpec. With Run it makes a Hub the runner.Runner of model.KindMCP.
+func (h *Hub) Validate(spec any) error {
+	_, err := readSpec(spec)
+	return err
+}
+
+// Run runs a Call of a tool of an MCP server.
+func (h *Hub) Run(ctx context.Context, in runner.Input) (any, error) {
+	spec, err := readSpec(in.Spec)
+	if err != nil {
+		return nil, tools.Final(err)
+	}
+	return h.Call(ctx, *spec.Server, spec.Tool, in.Params, in.IdempotencyKey)
+}
+
+func readSpec(spec any) (ideafile.MCPSpec, error) {
+	s, err := runner.DecodeSpec[ideafile.MCPSpec](spec)
+	if err == nil && s.Server == nil {
+		err = errors.New("config.mcp does not name the tool's server")
+	}
+	return s, err
+}

@@ -1,0 +1,138 @@
+package mcptool
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"processidea/model/ideafile"
+)
+
+// session is the session with one server. It is made by the first call, and made again after it has broken.
+type session struct {
+	hub    *Hub
+	server ideafile.MCPServer
+
+	connecting sync.Mutex // one at a time
+	mu         sync.Mutex
+	conn       *conn // nil while there is none
+	busy       int   // calls under way
+	idle       *time.Timer
+}
+
+// Until a tool is called nothing is lost by trying again: a server that is just restarting is waited for.
+const (
+	tries      = 4
+	firstPause = 200 * time.Millisecond
+)
+
+// offers returns a working connection, with what the server offers now. The caller calls done when it needs it no more.
+func (s *session) offers(ctx context.Context) (c *conn, offers []ideafile.MCPToolSpec, done func(), err error) {
+	s.begin()
+	pause := firstPause
+	for try := 1; ; try++ {
+		c, err = s.connect(ctx)
+		if err == nil {
+			offers, err = c.list(ctx)
+			if err == nil {
+				return c, offers, s.end, nil
+			}
+			s.dropUnlessSaid(c, err)
+		}
+		if try == tries || isRefused(err) || spoken(err) != nil || !wait(ctx, pause) {
+			s.end()
+			return nil, nil, nil, err
+		}
+		pause *= 2
+	}
+}
+
+// wait waits, unless it is not worth while.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (s *session) connect(ctx context.Context) (*conn, error) {
+	s.connecting.Lock()
+	defer s.connecting.Unlock()
+	if c := s.current(); c != nil {
+		return c, nil
+	}
+	c, err := s.hub.dial(ctx, s.server)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.conn = c
+	s.mu.Unlock()
+	s.hub.closing.Go(func() {
+		_ = c.session.Wait()
+		s.drop(c)
+	})
+	return c, nil
+}
+
+func (s *session) current() *conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conn
+}
+
+// dropUnlessSaid drops a connection after an error, unless the error is the server's answer.
+func (s *session) dropUnlessSaid(c *conn, err error) {
+	if spoken(err) == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		s.drop(c)
+	}
+}
+
+// drop closes a connection, and forgets it; nil: whichever there is.
+func (s *session) drop(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c == nil {
+		c = s.conn
+	}
+	if c == nil {
+		return
+	}
+	if s.conn == c {
+		s.conn = nil
+	}
+	c.close(&s.hub.closing)
+}
+
+func (s *session) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy++
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+}
+
+// end closes the connection after it has been unused for a while.
+func (s *session) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy--
+	if s.busy == 0 {
+		s.idle = time.AfterFunc(s.hub.options.Idle, s.rest)
+	}
+}
+
+func (s *session) rest() {
+	s.mu.Lock()
+	busy := s.busy
+	s.mu.Unlock()
+	if busy == 0 {
+		s.drop(nil)
+	}
+}

@@ -1,0 +1,50 @@
+package mcptool
+
+import (
+	"log/slog"
+	"strings"
+	"sync"
+
+	"processidea/secret"
+)
+
+// tail takes what a command writes on standard error: it logs every line, and keeps the end for the error of a server that
+// does not answer.
+type tail struct {
+	log     *slog.Logger
+	striker *secret.Striker
+	mu      sync.Mutex
+	line    string
+	kept    string
+}
+
+const (
+	maxTail = 1000 // bytes that an error repeats
+	maxLine = 8000 // bytes that are kept: secrets are struck out before it is cut, since half of one would not be found
+)
+
+// Write takes the next piece.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.line += string(p)
+	if at := strings.LastIndexByte(t.line, '\n'); at >= 0 || len(t.line) > maxLine {
+		at = max(at, 0)
+		t.log.Debug("an MCP server writes", "text", t.striker.Text(strings.TrimSpace(t.line[:at])))
+		t.line = t.line[at:]
+	}
+	t.kept += string(p)
+	t.kept = t.kept[max(0, len(t.kept)-maxLine):]
+	return len(p), nil
+}
+
+func (t *tail) said() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := t.striker.Text(strings.TrimSpace(t.kept))
+	text = strings.ToValidUTF8(text[max(0, len(text)-maxTail):], "")
+	if text == "" {
+		return ""
+	}
+	return "; it wrote: " + text
+}

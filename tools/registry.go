@@ -1,0 +1,94 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Registry knows tools by name. It is filled before it is used: reading it
+// from several goroutines is safe once nothing registers any more.
+type Registry struct {
+	tools map[string]*Tool
+}
+
+// NewRegistry returns an empty registry.
+func NewRegistry() *Registry {
+	return &Registry{tools: map[string]*Tool{}}
+}
+
+// Register adds fn as the tool name. In is a struct or a map with string keys; Out is anything that
+// JSON can hold. It panics on a name that is taken or unfit and on types without a schema.
+func Register[In, Out any](r *Registry, name string, fn func(context.Context, In) (Out, error), opts ...Option) {
+	s := settings{forms: maps.Clone(defaultForms)}
+	for _, o := range opts {
+		o(&s)
+	}
+	params, result, err := reflectForms[In, Out](s.forms)
+	if err != nil {
+		panic(fmt.Sprintf("tools: register %q: %v", name, err))
+	}
+	t := &Tool{Name: name, Description: s.description, Pure: s.pure, params: params, result: result}
+	t.Parameters, t.Result = encodeForm(params), encodeForm(result)
+	t.invoke = func(ctx context.Context, raw json.RawMessage) (any, error) {
+		var in In
+		if err := decodeStrict(raw, &in); err != nil {
+			return nil, Final(fmt.Errorf("parameters: %w", plainly(err)))
+		}
+		return fn(ctx, in)
+	}
+	r.add(t)
+}
+
+func (r *Registry) add(t *Tool) {
+	if t.Name == "" || strings.HasPrefix(t.Name, "_") || strings.ContainsAny(t.Name, " \t\r\n†{}") {
+		panic(fmt.Sprintf("tools: register %q: no name for a tool", t.Name))
+	}
+	if _, taken := r.tools[t.Name]; taken {
+		panic(fmt.Sprintf("tools: register %q: the name is taken", t.Name))
+	}
+	r.tools[t.Name] = t
+}
+
+// Lookup finds a tool by its name.
+func (r *Registry) Lookup(name string) (*Tool, bool) {
+	t, ok := r.tools[name]
+	return t, ok
+}
+
+// Names lists the registered names, sorted.
+func (r *Registry) Names() []string {
+	return slices.Sorted(maps.Keys(r.tools))
+}
+
+// Option says more about a tool than its function does.
+type Option func(*settings)
+
+type settings struct {
+	pure        bool
+	description string
+	forms       map[reflect.Type]*jsonschema.Schema
+}
+
+// Pure says that the function has no effect, does no I/O and is quick: it may
+// be run again at will, and as a local activity.
+func Pure() Option { return func(s *settings) { s.pure = true } }
+
+// Describe is the tool's description for those who choose among tools.
+func Describe(text string) Option { return func(s *settings) { s.description = text } }
+
+// Form gives the Go type T this JSON Schema wherever it stands in the
+// parameters or the result: an enum, a range. It panics on a schema that is none.
+func Form[T any](schema string) Option {
+	var form jsonschema.Schema
+	if err := json.Unmarshal([]byte(schema), &form); err != nil {
+		panic(fmt.Sprintf("tools: form of %v: %v", reflect.TypeFor[T](), err))
+	}
+	return func(s *settings) { s.forms[reflect.TypeFor[T]()] = &form }
+}

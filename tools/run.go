@@ -1,0 +1,31 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+
+	"processidea/tools/runner"
+)
+
+// Validate returns what is wrong with the spec of a Go function: it is the function's name. With Run it makes a Registry
+// the runner.Runner of model.KindGo.
+func (r *Registry) Validate(spec any) error {
+	name, _ := spec.(string)
+	if _, ok := r.Lookup(name); !ok {
+		return fmt.Errorf("no activity %q is registered", name)
+	}
+	return nil
+}
+
+// Run runs a Call of a Go function.
+func (r *Registry) Run(ctx context.Context, in runner.Input) (any, error) {
+	name, _ := in.Spec.(string)
+	tool, ok := r.Lookup(name)
+	if !ok {
+		// Not final: another worker, of an older or a newer version, may know it.
+		return nil, fmt.Errorf("this worker knows no tool %q", name)
+	}
+	return tool.Call(WithCallInfo(ctx, Info{
+		Process: in.Process, Instance: in.Token, CallID: in.Call, IdempotencyKey: in.IdempotencyKey, Attempt: in.Attempt, Scopes: in.Scopes,
+	}), in.Params)
+}

@@ -1,0 +1,16 @@
+// Package runner is what the kinds of Tools have in common: the interface Runner, and the Registry that finds a Runner by
+// its kind.
+//
+// An Idea file names a Tool's kind in `_activity: {"<kind>": spec}`. What stands there is a spec, opaque to everything but
+// the Runner that is registered under the kind: Registry.Validate has it check the spec when a process is checked or
+// starts, and the activity Execute hands it to Run with each Call. A Tool without such an object is a Go function, under
+// model.KindGo, with its name as the spec. Latent Tools and delegates are no kinds here: workflows carry them out.
+//
+// Invariants:
+//   - A Registry is filled before it is used, and read by many goroutines then.
+//   - Runners get each Call's parameters checked against the Tool's schema, and their results are checked by the caller.
+//   - A Call may be run more than once, always with the same Input.IdempotencyKey.
+//
+// A new kind is a package that implements Runner, and one line in package kinds; or, in a worker of one's own, an entry in
+// engine.Parts.Runners.
+package runner

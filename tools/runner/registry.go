@@ -1,0 +1,64 @@
+package runner
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"processidea/model/ideafile"
+)
+
+// Registry finds the Runner of a kind of Tool.
+type Registry struct{ runners map[ideafile.Kind]Runner }
+
+// NewRegistry returns a Registry without kinds.
+func NewRegistry() *Registry { return &Registry{runners: map[ideafile.Kind]Runner{}} }
+
+// Register adds a kind. It panics on one that is taken, that is empty, or that workflows carry out themselves.
+func (r *Registry) Register(kind ideafile.Kind, x Runner) {
+	if kind == "" || !kind.HasRunner() {
+		panic(fmt.Sprintf("runner: register kind %q: no kind that can be registered", kind))
+	}
+	if _, taken := r.runners[kind]; taken {
+		panic(fmt.Sprintf("runner: register kind %q: it is taken", kind))
+	}
+	r.runners[kind] = x
+}
+
+// Lookup finds the Runner of a kind.
+func (r *Registry) Lookup(kind ideafile.Kind) (Runner, bool) {
+	x, ok := r.runners[kind]
+	return x, ok
+}
+
+// Validate returns what is wrong with the spec of a Tool of a kind: an *UnknownKindError, or what the kind's Runner says.
+func (r *Registry) Validate(kind ideafile.Kind, spec any) error {
+	x, ok := r.runners[kind]
+	if !ok {
+		return r.Unknown(kind)
+	}
+	return x.Validate(spec)
+}
+
+// Unknown is the error of a kind that is not registered.
+func (r *Registry) Unknown(kind ideafile.Kind) error {
+	e := &UnknownKindError{Kind: kind}
+	for _, k := range slices.Sorted(maps.Keys(r.runners)) {
+		if k != ideafile.KindGo { // a function is named, it stands under no kind
+			e.Known = append(e.Known, string(k))
+		}
+	}
+	return e
+}
+
+// UnknownKindError means that no Runner is registered under a kind.
+type UnknownKindError struct {
+	Kind  ideafile.Kind
+	Known []string
+}
+
+// Error names the kind and those that are known.
+func (e *UnknownKindError) Error() string {
+	return fmt.Sprintf("no tools of the kind %q are known; known kinds are %s", e.Kind, strings.Join(e.Known, ", "))
+}

@@ -1,0 +1,68 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"processidea/model/ideafile"
+)
+
+// Runner runs the Calls of one kind of Tool. It is used by many Calls at once.
+type Runner interface {
+	// Validate returns what is wrong with a Tool's spec, as far as that can be told without running it. It needs no
+	// network and no environment: `starter check` calls it too.
+	Validate(spec any) error
+	// Run runs one Call and returns its result as a JSON value: nil, bool, string, json.Number, []any, map[string]any.
+	// An error is tried again unless it is final (see tools.Final); see Code and RetryDelay for what else it may tell.
+	Run(ctx context.Context, in Input) (any, error)
+}
+
+// Input is one Call, ready to run: its parameters are checked and whole.
+type Input struct {
+	Process string
+	Token   string // the instance's; empty for the anonymous instance
+	Call    string // the id, such as 3.2@①
+	Tool    string
+	Params  map[string]any
+	Scopes  map[string]any // what the Tool's _scopes let through, by path; nil without
+	// IdempotencyKey is the same on every attempt; Attempt counts from 1.
+	IdempotencyKey string
+	Attempt        int
+	// Spec is what the Idea says of the Tool under `_activity.<kind>`; of a Go function its name. DecodeSpec reads it.
+	Spec any
+}
+
+// DecodeSpec reads a spec, a JSON value, into a Go type.
+func DecodeSpec[T any](spec any) (v T, err error) {
+	data, err := json.Marshal(spec)
+	if err == nil {
+		err = json.Unmarshal(data, &v)
+	}
+	if err != nil {
+		return v, fmt.Errorf("runner: decode spec: %w", err)
+	}
+	return v, nil
+}
+
+// Code returns the code under which a Runner's error is reported: that of its method `FaultCode() string`, else
+// model.CodeToolFailed.
+func Code(err error) string {
+	var coded interface{ FaultCode() string }
+	if errors.As(err, &coded) && coded.FaultCode() != "" {
+		return coded.FaultCode()
+	}
+	return ideafile.CodeToolFailed
+}
+
+// RetryDelay returns how long a Runner's error wants the next attempt to wait at least: what its method
+// `RetryDelay() time.Duration` says, else 0.
+func RetryDelay(err error) time.Duration {
+	var delayed interface{ RetryDelay() time.Duration }
+	if errors.As(err, &delayed) {
+		return delayed.RetryDelay()
+	}
+	return 0
+}

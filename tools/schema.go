@@ -1,0 +1,77 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// defaultForms are the types whose JSON is not what their Go kind suggests.
+var defaultForms = map[reflect.Type]*jsonschema.Schema{
+	reflect.TypeFor[json.Number]():     {Type: "number"},
+	reflect.TypeFor[json.RawMessage](): {},
+	reflect.TypeFor[[]byte]():          {Type: "string", ContentEncoding: "base64"},
+}
+
+// reflectForms makes the schemas of a tool's parameters and of its result.
+func reflectForms[In, Out any](forms map[reflect.Type]*jsonschema.Schema) (params, result *jsonschema.Schema, err error) {
+	opts := &jsonschema.ForOptions{TypeSchemas: forms}
+	params, err = jsonschema.For[In](opts)
+	if err != nil {
+		return nil, nil, fmt.Errorf("parameters: %w", err)
+	}
+	result, err = jsonschema.For[Out](opts)
+	if err != nil {
+		return nil, nil, fmt.Errorf("result: %w", err)
+	}
+	tidy(params)
+	tidy(result)
+	if params.Type != "object" {
+		return nil, nil, errors.New("parameters: not an object")
+	}
+	for name := range params.Properties {
+		if strings.HasPrefix(name, "_") {
+			return nil, nil, fmt.Errorf("parameters: %q: a leading _ is for meta properties", name)
+		}
+	}
+	return params, result, nil
+}
+
+// tidy takes null out where it says nothing: a nil slice is an empty list, and
+// an optional property that is null is absent.
+func tidy(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if slices.Contains(s.Types, "array") {
+		notNull(s)
+	}
+	for name, p := range s.Properties {
+		if !slices.Contains(s.Required, name) {
+			notNull(p)
+		}
+		tidy(p)
+	}
+	tidy(s.Items)
+	tidy(s.AdditionalProperties)
+}
+
+func notNull(s *jsonschema.Schema) {
+	if len(s.Types) == 2 && s.Types[0] == "null" {
+		s.Type, s.Types = s.Types[1], nil
+	}
+}
+
+// encodeForm is the schema as JSON, its properties in the order of the fields.
+func encodeForm(s *jsonschema.Schema) json.RawMessage {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("tools: encode a schema: %v", err)) // reflection made it: it is one
+	}
+	return b
+}

@@ -1,0 +1,42 @@
+// Package simulated stands in for the Runner of any kind of Tool when a process is simulated: it makes the result up from
+// the Tool's schemas, and touches nothing outside.
+package simulated
+
+import (
+	"context"
+	"fmt"
+
+	"processidea/model/jsonval"
+	"processidea/model/simulate"
+	"processidea/model/statelog"
+	"processidea/tools"
+	"processidea/tools/runner"
+)
+
+// Runner makes up the result of one Call. It implements runner.Runner.
+type Runner struct {
+	// Functions are the Go functions, whose results have a schema even where the Idea gives none; nil: none are known.
+	Functions *tools.Registry
+	// Output is the Tool's `_output` as written; nil: the Idea gives none.
+	Output any
+	// Contract is where the result goes, and what it must fit there; nil: nowhere.
+	Contract *statelog.ResultContract
+}
+
+// Validate accepts every spec: nothing is run by it.
+func (Runner) Validate(any) error { return nil }
+
+// Run makes a result up.
+func (r Runner) Run(_ context.Context, in runner.Input) (any, error) {
+	output := r.Output
+	if name, ok := in.Spec.(string); ok && output == nil && r.Functions != nil {
+		if f, known := r.Functions.Lookup(name); known {
+			output, _ = jsonval.Decode(f.Result)
+		}
+	}
+	value, err := simulate.FakeResult(in.Tool, output, r.Contract)
+	if err != nil {
+		return nil, tools.Final(fmt.Errorf("the tool %s cannot be simulated: %w", in.Tool, err))
+	}
+	return value, nil
+}

@@ -1,0 +1,125 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"runtime/debug"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"processidea/model/jsonval"
+)
+
+// Tool is one registered function with the JSON Schemas of what it takes and gives.
+type Tool struct {
+	Name        string
+	Description string
+	Pure        bool            // no effect, no I/O, quick
+	Parameters  json.RawMessage // JSON Schema of the parameters, an object
+	Result      json.RawMessage // JSON Schema of the result
+
+	params, result *jsonschema.Schema
+	invoke         func(context.Context, json.RawMessage) (any, error)
+}
+
+// Call runs the tool with params, a value tree as decoded with UseNumber, and returns such a tree.
+// Parameters that do not fit and panics are final errors; else the error is the function's own, with the tool's name before it.
+func (t *Tool) Call(ctx context.Context, params map[string]any) (any, error) {
+	result, err := t.call(ctx, params)
+	if err != nil {
+		return nil, fmt.Errorf("tools: call %s: %w", t.Name, err)
+	}
+	return result, nil
+}
+
+func (t *Tool) call(ctx context.Context, params map[string]any) (result any, err error) {
+	// A tool is foreign code: what it does wrong must not take the worker along.
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = nil, Final(&PanicError{Value: PanicText(p), Stack: debug.Stack()})
+		}
+	}()
+	raw, err := t.encodeParams(params)
+	if err != nil {
+		return nil, Final(fmt.Errorf("parameters: %w", err))
+	}
+	out, err := t.invoke(ctx, raw)
+	if err != nil {
+		return nil, err
+	}
+	result, err = t.decodeResult(out)
+	if err != nil {
+		return nil, Final(fmt.Errorf("result: %w", err))
+	}
+	return result, nil
+}
+
+// numberBounds are those of parameters and results: libraries behind the tools spend minutes on greater numbers, or panic.
+// 1e308 written out has 309 characters.
+var numberBounds = jsonval.Bounds{NumberLen: 400, Float64: true}
+
+func (t *Tool) encodeParams(params map[string]any) (json.RawMessage, error) {
+	if params == nil {
+		params = map[string]any{}
+	}
+	if err := numberBounds.CheckNumbers(params); err != nil {
+		return nil, err
+	}
+	fitted, err := fit(t.params, params, "")
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(fitted)
+}
+
+func (t *Tool) decodeResult(out any) (any, error) {
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	var v any
+	if err := decodeStrict(raw, &v); err != nil {
+		return nil, err
+	}
+	if err := numberBounds.CheckNumbers(v); err != nil {
+		return nil, err
+	}
+	return fillEmpty(t.result, v), nil
+}
+
+// plainly says of a value of the wrong type what it is and what it should be,
+// without the names of Go types, as the text goes back to who wrote the Call.
+func plainly(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	want := map[reflect.Kind]string{
+		reflect.String: "a string", reflect.Bool: "true or false", reflect.Slice: "a list", reflect.Array: "a list",
+		reflect.Struct: "an object", reflect.Map: "an object", reflect.Float32: "a number", reflect.Float64: "a number",
+	}[wrong.Type.Kind()]
+	if want == "" {
+		want = "a whole number in range"
+	}
+	return fmt.Errorf("%q is %s, not %s", wrong.Field, wrong.Value, want)
+}
+
+// decodeStrict decodes exactly one JSON value into v, keeping numbers as they
+// were written and refusing fields that v does not have.
+func decodeStrict(raw []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fmt.Errorf("more than one JSON value")
+	}
+	return nil
+}
