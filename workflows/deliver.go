@@ -2,8 +2,9 @@ package workflows
 
 import (
 	"fmt"
-	"processidea/protocol"
 	"time"
+
+	"processidea/protocol"
 
 	"go.temporal.io/sdk/workflow"
 )

@@ -1,8 +1,9 @@
 package workflows
 
 import (
-	"processidea/protocol"
 	"time"
+
+	"processidea/protocol"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"

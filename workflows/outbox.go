@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"go.temporal.io/sdk/workflow"
+
 	"processidea/protocol"
 )
 
