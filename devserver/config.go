@@ -11,14 +11,14 @@ import (
 // clusterName is stored in the database and cannot change afterwards.
 const clusterName = "active"
 
-// staticConfig is the server's configuration file, so to speak. What it leaves out is off: metrics,
-// profiling, the HTTP API, TLS.
+// staticConfig is what the server's configuration file would say. What it leaves out is off: metrics, profiling, the HTTP
+// API, TLS.
 func staticConfig(db *config.SQL, p ports) *config.Config {
 	return &config.Config{
 		Persistence: config.Persistence{
 			DefaultStore:     sqliteplugin.PluginName,
 			VisibilityStore:  sqliteplugin.PluginName,
-			NumHistoryShards: 1, // one writer has no use for more; stored, cannot change afterwards
+			NumHistoryShards: 1, // SQLite has one writer; stored, cannot change afterwards
 			DataStores: map[string]config.DataStore{
 				sqliteplugin.PluginName: {SQL: db},
 			},
@@ -49,14 +49,12 @@ func staticConfig(db *config.SQL, p ports) *config.Config {
 	}
 }
 
-// service listens on an address that is spelled out: BindOnLocalHost would look into the
-// environment first.
+// service listens on an explicit address: BindOnLocalHost would read the environment first.
 func service(port int) config.Service {
 	return config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: host}}
 }
 
-// hosts tell each part of the server where the others are, in place of the gossip between
-// machines, which would need four more ports and seconds to settle.
+// hosts tells each service where the others are. Membership by gossip would need four more ports, and seconds to settle.
 func hosts(cfg *config.Config) map[primitives.ServiceName]static.Hosts {
 	all := make(map[primitives.ServiceName]static.Hosts, len(cfg.Services))
 	for name, s := range cfg.Services {
@@ -65,7 +63,7 @@ func hosts(cfg *config.Config) map[primitives.ServiceName]static.Hosts {
 	return all
 }
 
-// Archival has to be refused in words: the server does not start when they are missing.
+// The server does not start unless archival is disabled explicitly.
 var (
 	noArchival = config.Archival{
 		History:    config.HistoryArchival{State: config.ArchivalDisabled},

@@ -22,8 +22,8 @@ const databaseFile = "temporal.db"
 // opened counts the connections of this process; see sqlConfig.
 var opened atomic.Int64
 
-// openDatabase makes sure of the file, its tables and the namespace, and returns how the server
-// reaches them.
+// openDatabase creates what is missing of the file, its tables and the namespace, and returns how the server connects to
+// them.
 func openDatabase(dir, namespace string, retention time.Duration) (*config.SQL, error) {
 	path := filepath.Join(dir, databaseFile)
 	_, err := os.Stat(path)
@@ -38,8 +38,8 @@ func openDatabase(dir, namespace string, retention time.Duration) (*config.SQL, 
 	if err != nil {
 		return nil, fmt.Errorf("devserver: describe namespace %s: %w", namespace, err)
 	}
-	// Written into the file rather than asked of the server, so that every part of it knows the
-	// namespace from its first moment. One that is there already is left as it is.
+	// The namespace is written into the file before the server starts, so that every service knows it from the beginning. An
+	// existing one is left as it is.
 	ns.Detail.Config.Retention = durationpb.New(retention)
 	if err := sqlite.CreateNamespaces(db, ns); err != nil {
 		return nil, fmt.Errorf("devserver: create namespace %s: %w", namespace, err)
@@ -47,14 +47,14 @@ func openDatabase(dir, namespace string, retention time.Duration) (*config.SQL, 
 	return db, nil
 }
 
-// createDatabase makes the tables in a file of another name and renames it when it is whole: a
-// program killed in between would otherwise leave a file that looks like a database for good.
+// createDatabase makes the tables in a file of another name, and renames it when it is complete: a program killed in
+// between would otherwise leave a broken database for good.
 func createDatabase(path string) error {
 	draft := path + ".new"
 	if err := os.Remove(draft); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// Neither journal nor syncs, which a draft does not need: 60 statements in one go, one sync.
+	// Without a journal and syncs: the file is not used before it is complete, and is synced once.
 	f, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
@@ -69,16 +69,16 @@ func createDatabase(path string) error {
 	return os.Rename(draft, path)
 }
 
-// sqlConfig describes a connection of its own to the file. Temporal keeps connections by their
-// description for as long as the process lives: without the number, a folder that was deleted and
-// made again would be served from the deleted file. A few milliseconds of timeout tell them apart.
+// sqlConfig describes a connection to the file that no other server of this process shares. Temporal caches connections
+// by their description for as long as the process lives: a folder that was deleted and made again would be served from
+// the deleted file. So each description differs from the others by a few milliseconds of timeout.
 func sqlConfig(path, journal, synchronous string) *config.SQL {
-	const patience = 10_000 // ms; for whoever looks into the file with a tool of their own
+	const patience = 10_000 // ms; a person may have the file open in a tool of their own
 	return &config.SQL{
 		PluginName: sqliteplugin.PluginName,
-		// It becomes part of a URI as it is: a "?" or "%" in the folder's name must not cut it.
+		// It becomes part of a URI: a "?" or "%" in the folder's name must not end the path.
 		DatabaseName: (&url.URL{Path: path}).EscapedPath(),
-		// One: with four, throughput falls to a third, as SQLite has one writer anyway.
+		// SQLite has one writer: with four connections throughput falls to a third.
 		MaxConns: 1,
 		ConnectAttributes: map[string]string{
 			"mode":         "rwc",

@@ -1,5 +1,3 @@
-// Package devserver runs a Temporal server and its web UI inside the program, on one SQLite file,
-// for a person's own machine and for tests. Everything listens on loopback, without authentication.
 package devserver
 
 import (
@@ -78,7 +76,7 @@ func (s *Server) Stop() {
 	})
 }
 
-// start goes from the folder to the UI; what it has begun is in s.undo when it fails.
+// start starts everything, from the folder's lock to the UI. When it fails, s.undo ends what has started.
 func (s *Server) start(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -87,7 +85,7 @@ func (s *Server) start(ctx context.Context, o Options) error {
 		return err
 	}
 	s.undo = append(s.undo, unlock)
-	// The UI comes last and its port is looked at first: a second of work is not thrown away.
+	// All ports are checked before anything starts, so that a taken one costs no time.
 	ports, err := choosePorts(o.Port, o.UIPort)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ func (l serverLog) Info(msg string, tags ...tag.Tag)  { l.write(slog.LevelInfo, 
 func (l serverLog) Warn(msg string, tags ...tag.Tag)  { l.write(slog.LevelWarn, msg, tags) }
 func (l serverLog) Error(msg string, tags ...tag.Tag) { l.write(slog.LevelError, msg, tags) }
 
-// DPanic panics in the server's own development alone.
+// DPanic only logs: it panics in builds of the server's developers alone.
 func (l serverLog) DPanic(msg string, tags ...tag.Tag) { l.write(slog.LevelError, msg, tags) }
 
 func (l serverLog) Panic(msg string, tags ...tag.Tag) {
@@ -38,13 +38,13 @@ func (l serverLog) Panic(msg string, tags ...tag.Tag) {
 	panic(fatalError(msg, tags))
 }
 
-// Fatal does not return, as the code after it relies on that.
+// Fatal never returns: the code after a call relies on that.
 func (l serverLog) Fatal(msg string, tags ...tag.Tag) {
 	l.write(slog.LevelError, msg, tags)
 	l.fatal.end(fatalError(msg, tags))
 }
 
-// With is called for every request, so it does nothing when nobody reads.
+// With is called for every request, so that it does nothing where logs are dropped.
 func (l serverLog) With(tags ...tag.Tag) log.Logger {
 	if !l.out.Enabled(context.Background(), slog.LevelError) {
 		return l
@@ -52,11 +52,12 @@ func (l serverLog) With(tags ...tag.Tag) log.Logger {
 	return serverLog{l.out.With(attributes(tags)...), l.fatal}
 }
 
-// SLog gives the server's parts that speak slog the logger itself.
+// SLog gives the logger to the services that use slog themselves.
 func (l serverLog) SLog() *slog.Logger { return l.out }
 
 func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {
-	if ctx := context.Background(); l.out.Enabled(ctx, level) {
+	ctx := context.Background()
+	if l.out.Enabled(ctx, level) {
 		l.out.Log(ctx, level, msg, attributes(tags)...)
 	}
 }
@@ -69,7 +70,7 @@ func attributes(tags []tag.Tag) []any {
 	return all
 }
 
-// fatalError keeps the cause that the server names in a tag. Its text is all there is of it.
+// fatalError makes an error of a message and the cause that the server puts into a tag, as text.
 func fatalError(msg string, tags []tag.Tag) error {
 	for _, t := range tags {
 		if t.Key() == "error" {
@@ -85,7 +86,8 @@ const (
 	stopping
 )
 
-// fatal decides what a fatal error of the server means at this moment of its life.
+// fatal decides what a fatal error of the server does: while starting, Start returns it; while running, the program ends;
+// while stopping, it is ignored.
 type fatal struct {
 	moment atomic.Int32
 	met    chan error // the first one while starting
@@ -93,21 +95,20 @@ type fatal struct {
 
 func (f *fatal) enter(moment int32) { f.moment.Store(moment) }
 
-// end does not return. A running server that lost a part of itself ends the program, as it would
-// be waited for in vain; the next one goes on from the file.
+// end never returns. A running server that lost one of its services ends the program: clients would wait for it in vain,
+// and the next server goes on from the file.
 func (f *fatal) end(err error) {
 	switch f.moment.Load() {
 	case running:
 		panic(err)
 	case stopping:
-		// Noise, such as a listener that was closed before it was served.
+		// Expected noise, such as a listener that is closed before it serves.
 		runtime.Goexit()
 	}
 	select {
 	case f.met <- err:
 	default:
 	}
-	// Start fails and nothing waits for this goroutine. It cannot end: some of the code above it
-	// takes that for a panic.
+	// Start returns the error, and nothing waits for this goroutine. It blocks because some callers take its end for a panic.
 	select {}
 }

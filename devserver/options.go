@@ -13,12 +13,12 @@ import (
 
 const (
 	defaultNamespace = "default"
-	// Temporal's own default of a day loses the story of a run over a weekend.
+	// Temporal's own default is a day: the history of a Friday's run would be gone on Monday.
 	defaultRetention = 30 * 24 * time.Hour
-	// The server refuses less when a namespace is changed, and takes it silently when the
-	// namespace is written into the database, as it is here.
+	// The server refuses less when it changes a namespace, but would not notice here, where the namespace is written into the
+	// database.
 	minRetention = time.Hour
-	// A start takes half a second; a machine under load gets a hundred times that.
+	// A start takes half a second; a busy machine may need much longer.
 	startTimeout = time.Minute
 )
 
@@ -49,7 +49,7 @@ func (o Options) complete() (Options, error) {
 		return o, fmt.Errorf("devserver: find folder %s: %w", o.Dir, err)
 	}
 	o.Dir = dir
-	// Histories hold what workflows were given: nobody else's to read.
+	// Histories hold the inputs of workflows: nobody else may read them.
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return o, fmt.Errorf("devserver: create folder %s: %w", dir, err)
 	}

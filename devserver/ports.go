@@ -11,7 +11,7 @@ import (
 
 const host = "127.0.0.1"
 
-// ports are the loopback ports of one server. Its parts speak to each other over gRPC too.
+// ports are the loopback ports of one server, whose services speak gRPC to each other.
 type ports struct {
 	frontend, history, matching, worker, ui int
 }
@@ -31,8 +31,8 @@ func choosePorts(frontend, ui int) (ports, error) {
 		switch {
 		case *port < 0: // no UI
 		case *port == 0:
-			// A port from freeport is not given out again for a minute, so that two servers that
-			// start at the same moment do not meet.
+			// freeport does not give a port out again for a minute, so that two servers that start at the same moment do
+			// not get the same one.
 			*port = freeport.MustGetFreePort()
 		default:
 			if err := checkFree(*port); err != nil {
@@ -43,8 +43,8 @@ func choosePorts(frontend, ui int) (ports, error) {
 	return p, nil
 }
 
-// checkFree is for ports that a person chose: the parts that listen on them would not return an
-// error, and the UI would end the program.
+// checkFree checks a port that a person chose. The services that listen there would return no error, and the UI would
+// end the program.
 func checkFree(port int) error {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", loopback(port))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// prepare waits until the frontend answers and brings the namespace to what the options say.
+// prepare waits until the frontend answers, and makes the namespace what the options say.
 func prepare(ctx context.Context, address string, o Options) error {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -59,8 +59,8 @@ func keepFor(ctx context.Context, c workflowservice.WorkflowServiceClient, names
 	})
 }
 
-// addAttributes registers those that are missing. The server leaves one that exists as it is,
-// whatever its type, so that is looked at here.
+// addAttributes registers the search attributes that are missing. The server would accept one that exists with another
+// type, and leave it as it is: here that is an error.
 func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient, namespace string, want map[string]enumspb.IndexedValueType) error {
 	var have *operatorservice.ListSearchAttributesResponse
 	err := await(ctx, func() (err error) {
@@ -91,7 +91,7 @@ func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient,
 	})
 }
 
-// tryAttributes returns when a list filter may name every one of them.
+// tryAttributes returns when list filters can use every search attribute.
 func tryAttributes(ctx context.Context, c workflowservice.WorkflowServiceClient, o Options) error {
 	for _, name := range slices.Sorted(maps.Keys(o.SearchAttributes)) {
 		err := await(ctx, func() error {
@@ -107,8 +107,7 @@ func tryAttributes(ctx context.Context, c workflowservice.WorkflowServiceClient,
 	return nil
 }
 
-// await calls ask until it works, fails for good, or ctx ends. A server that is just starting
-// answers that it is not there yet.
+// await calls ask until it succeeds, fails for good, or ctx ends.
 func await(ctx context.Context, ask func() error) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -119,7 +118,7 @@ func await(ctx context.Context, ask func() error) error {
 			return nil
 		case ctx.Err() != nil:
 			return fmt.Errorf("%w: %w", ctx.Err(), err)
-		case !comesWithTime(err):
+		case !isTransient(err):
 			return err
 		}
 		select {
@@ -129,8 +128,8 @@ func await(ctx context.Context, ask func() error) error {
 	}
 }
 
-// comesWithTime tells a server that is not ready from one that refuses.
-func comesWithTime(err error) bool {
+// isTransient reports whether an error may be of a server that is not ready yet.
+func isTransient(err error) bool {
 	switch status.Code(err) {
 	case codes.InvalidArgument, codes.PermissionDenied, codes.Unimplemented, codes.FailedPrecondition:
 		return false

@@ -12,8 +12,7 @@ import (
 
 // runUI serves the web UI and returns when it answers.
 func runUI(ctx context.Context, port int, frontend string, o Options) (stop func(), err error) {
-	// Its Start ends the program when the port is taken, and half a second has gone by since the
-	// ports were chosen.
+	// ui.Start ends the program when the port is taken. The ports were chosen half a second ago: check again.
 	if err := checkFree(port); err != nil {
 		return nil, err
 	}
@@ -21,7 +20,7 @@ func runUI(ctx context.Context, port int, frontend string, o Options) (stop func
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = ui.Start() // it returns no error but the one of being stopped, which it drops
+		_ = ui.Start() // it returns nil when it is stopped, and ends the program otherwise
 	}()
 	stop = func() {
 		ui.Stop()
@@ -42,11 +41,11 @@ func uiConfig(port int, frontend string, o Options) *uiconfig.Config {
 		EnableUI:            true,
 		DefaultNamespace:    o.Namespace,
 		Codec:               uiconfig.Codec{Endpoint: o.CodecEndpoint},
-		// It logs every request, and its own address, to the standard output otherwise.
+		// Otherwise it logs every request, and its own address, to standard output.
 		HideLogs: true,
-		// The browser of someone who works here tells nobody about it.
+		// The UI must not make the user's browser call other servers.
 		DisableNewsFetch: true,
-		// Plain HTTP on loopback: with a cookie for HTTPS alone, every button would be refused.
+		// On plain HTTP the browser would drop a cookie that is marked for HTTPS, and the UI refuse every action.
 		CORS: uiconfig.CORS{CookieInsecure: true},
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"processidea/model/jsonval"
 	"processidea/model/turn"
+	"processidea/starter/internal/exit"
 	"processidea/store/blobs"
 	"processidea/store/chain"
 )
@@ -76,34 +77,34 @@ func says(t *testing.T, line string, code int, wants ...string) (out string) {
 
 func TestAChainIsAuditedWithTheStoreAlone(t *testing.T) {
 	dir := audited(t)
-	says(t, "history|p 1", exitDone, "idea  created", "\n2     ", "\n3     ")
-	says(t, "history|p 1|--json", exitDone, `[{"at":1,"digest":"`, `"createdAt":"2020-01-02T03:04:05Z","request":1,"counts":{"instances":2,"calls":1,"writes":0,"decisions":0}}`)
-	says(t, "show|p 1|--at|1", exitDone, `"request": 1`)
-	says(t, "diff|p 1|1|2", exitDone, "p 1: Idea 1 → Idea 2\n", "①\n  + †state.mood  \"good\"\n  - call 1.1 judge  {", "②\n  ~ †state.n  1 → 12345678901234567890\n")
-	says(t, "diff|p 1|2|2", exitDone, "no value and no Call differs")
-	says(t, "diff|p 1|1|2|--json", exitDone, `"changes":[{"instance":"①","what":"added","path":"†state.mood","from":null,"to":"good"}`)
-	says(t, "diff|p 1|1|2|--patch", exitDone, `{"op":"add","path":"/context/0/mood","value":"good"}`)
-	says(t, "blame|p 1|①:mood", exitDone, `①:mood of p 1, Idea 3: "good"`, "written by 1.1@①, ", "(log of Idea 2)", "call 1.1@① of Request 1: judge",
+	says(t, "history|p 1", exit.Done, "idea  created", "\n2     ", "\n3     ")
+	says(t, "history|p 1|--json", exit.Done, `[{"at":1,"digest":"`, `"createdAt":"2020-01-02T03:04:05Z","request":1,"counts":{"instances":2,"calls":1,"writes":0,"decisions":0}}`)
+	says(t, "show|p 1|--at|1", exit.Done, `"request": 1`)
+	says(t, "diff|p 1|1|2", exit.Done, "p 1: Idea 1 → Idea 2\n", "①\n  + †state.mood  \"good\"\n  - call 1.1 judge  {", "②\n  ~ †state.n  1 → 12345678901234567890\n")
+	says(t, "diff|p 1|2|2", exit.Done, "no value and no Call differs")
+	says(t, "diff|p 1|1|2|--json", exit.Done, `"changes":[{"instance":"①","what":"added","path":"†state.mood","from":null,"to":"good"}`)
+	says(t, "diff|p 1|1|2|--patch", exit.Done, `{"op":"add","path":"/context/0/mood","value":"good"}`)
+	says(t, "blame|p 1|①:mood", exit.Done, `①:mood of p 1, Idea 3: "good"`, "written by 1.1@①, ", "(log of Idea 2)", "call 1.1@① of Request 1: judge",
 		`†state.text is "hi" (in Idea 2)`, "starter show 'p 1' --at 1")
-	says(t, "blame|p 1|①:name", exitDone, "written by person:Grace: name", "decided by Grace: answer, because she said so")
-	says(t, "blame|p 1|②:n|--at|1", exitDone, "it stood there from the beginning")
-	says(t, "blame|p 1|②:n", exitDone, "Idea 2 is the first that shows it")
-	says(t, "blame|p 1|①:mood|--json", exitDone, `"by":"1.1@①"`, `"saw":1`)
-	says(t, "verify|p 1", exitDone, "p 1: whole, 3 Ideas, the latest has the digest ")
+	says(t, "blame|p 1|①:name", exit.Done, "written by person:Grace: name", "decided by Grace: answer, because she said so")
+	says(t, "blame|p 1|②:n|--at|1", exit.Done, "it stood there from the beginning")
+	says(t, "blame|p 1|②:n", exit.Done, "Idea 2 is the first that shows it")
+	says(t, "blame|p 1|①:mood|--json", exit.Done, `"by":"1.1@①"`, `"saw":1`)
+	says(t, "verify|p 1", exit.Done, "p 1: whole, 3 Ideas, the latest has the digest ")
 
 	file := filepath.Join(t.TempDir(), "p.jsonl")
-	says(t, "export|p 1|-o|"+file, exitDone, file+": whole, 3 Ideas")
+	says(t, "export|p 1|-o|"+file, exit.Done, file+": whole, 3 Ideas")
 	whole, err := os.ReadFile(file)
-	if err != nil || says(t, "export|p 1", exitDone) != string(whole) {
+	if err != nil || says(t, "export|p 1", exit.Done) != string(whole) {
 		t.Errorf("standard output gets something else than the file: %v", err)
 	}
 	t.Setenv("PROCESSIDEA_STORE", filepath.Join(dir, "nowhere"))
-	says(t, "verify|"+file, exitDone, "whole")
+	says(t, "verify|"+file, exit.Done, "whole")
 	if err := os.WriteFile(file, []byte(strings.Replace(string(whole), "good", "evil", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	says(t, "verify|"+file, exitFailed, ": broken, 3 Ideas\n  Idea 2: line 3: ", "cannot be loaded: [2]")
-	says(t, "verify|"+file+"|--json", exitFailed, `"whole":false,"broken":[{"at":2,"part":"line 3"`)
+	says(t, "verify|"+file, exit.Failed, ": broken, 3 Ideas\n  Idea 2: line 3: ", "cannot be loaded: [2]")
+	says(t, "verify|"+file+"|--json", exit.Failed, `"whole":false,"broken":[{"at":2,"part":"line 3"`)
 }
 
 func TestABrokenChainFailsTheAudit(t *testing.T) {
@@ -116,11 +117,11 @@ func TestABrokenChainFailsTheAudit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	says(t, "verify|p 1", exitFailed, "p 1: broken, 3 Ideas\n  Idea 2: ideas/p%201/2.json: ")
-	says(t, "show|p 1|--at|2", exitFailed, "!load Idea 2 of p 1: ideas/p%201/2.json: ")
-	says(t, "history|p 1", exitFailed, "!ideas/p%201/2.json")
+	says(t, "verify|p 1", exit.Failed, "p 1: broken, 3 Ideas\n  Idea 2: ideas/p%201/2.json: ")
+	says(t, "show|p 1|--at|2", exit.Failed, "!load Idea 2 of p 1: ideas/p%201/2.json: ")
+	says(t, "history|p 1", exit.Failed, "!ideas/p%201/2.json")
 	file := filepath.Join(t.TempDir(), "p.jsonl")
-	says(t, "export|p 1|-o|"+file, exitFailed, "!ideas/p%201/2.json")
+	says(t, "export|p 1|-o|"+file, exit.Failed, "!ideas/p%201/2.json")
 	if left, _ := filepath.Glob(file + "*"); len(left) > 0 {
 		t.Errorf("an export that failed left %v", left)
 	}
@@ -149,17 +150,17 @@ func TestAnAuditSaysWhatIsWrongWithTheQuestion(t *testing.T) {
 		"diff|p 1|1":                    "accepts 3 arg(s)",
 		"gc|--older-than|720h|whatever": "unknown command",
 	} {
-		says(t, line, exitUsage, "!"+want)
+		says(t, line, exit.Usage, "!"+want)
 	}
 }
 
 func TestWhatIsOldIsCollectedOnlyOnDemandAndOnlyWithTemporalsConsent(t *testing.T) {
 	dir := audited(t)
-	says(t, "gc|--older-than|720h", exitUnreachable, "!127.0.0.1:1")
-	dry := says(t, "gc|--older-than|720h|--store-only", exitDone, "would remove 1 chain (3 Ideas, ", "  p 1\n", "nothing was removed", "!no Temporal server is asked")
-	says(t, "verify|p 1", exitDone)
-	says(t, "gc|--older-than|720h|--store-only|--json", exitDone, `{"removed":false,"chains":["p 1"],"ideas":3,`)
-	if did := says(t, "gc|--older-than|720h|--store-only|--yes", exitDone, "removed 1 chain (3 Ideas, "); strings.Count(did, "\n") != strings.Count(dry, "\n")-1 {
+	says(t, "gc|--older-than|720h", exit.Unreachable, "!127.0.0.1:1")
+	dry := says(t, "gc|--older-than|720h|--store-only", exit.Done, "would remove 1 chain (3 Ideas, ", "  p 1\n", "nothing was removed", "!no Temporal server is asked")
+	says(t, "verify|p 1", exit.Done)
+	says(t, "gc|--older-than|720h|--store-only|--json", exit.Done, `{"removed":false,"chains":["p 1"],"ideas":3,`)
+	if did := says(t, "gc|--older-than|720h|--store-only|--yes", exit.Done, "removed 1 chain (3 Ideas, "); strings.Count(did, "\n") != strings.Count(dry, "\n")-1 {
 		t.Errorf("announced %q, did %q", dry, did)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "ideas", "*", "*")); len(left) > 0 {

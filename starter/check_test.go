@@ -7,34 +7,43 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"processidea/starter/internal/exit"
 )
+
+// checked is one problem of check --json.
+type checked struct {
+	Path    string `json:"path"`
+	Message string `json:"message"`
+	Warning bool   `json:"warning"`
+}
 
 func TestCheckSaysEverythingAtOnceAndNeedsNothing(t *testing.T) {
 	d := newDesk(t, map[string]string{"bad.json": `{"contxt": [], "context": [{"type": "note"}]}`, "good.json": judgeIdea})
 	var list []checked
-	d.do("check", "bad.json", "--json").is(exitUsage).json(&list)
+	d.do("check", "bad.json", "--json").is(exit.Usage).json(&list)
 	if len(list) < 2 || list[0].Path == "" || list[0].Message == "" || list[0].Warning {
 		t.Errorf("%+v", list)
 	}
-	e := d.do("check", "bad.json").is(exitUsage).quiet()
+	e := d.do("check", "bad.json").is(exit.Usage).quiet()
 	if n := strings.Count(e.err, "\n"); n != len(list) {
 		t.Errorf("%d lines for %d problems: %s", n, len(list), e.err)
 	}
-	if e := d.do("check", "good.json").is(exitDone); !strings.Contains(e.out, "1 Tool, 2 instances: nothing is wrong") {
+	if e := d.do("check", "good.json").is(exit.Done); !strings.Contains(e.out, "1 Tool, 2 instances: nothing is wrong") {
 		t.Error(e.out)
 	}
-	if e := d.do("check", "good.json", "--json").is(exitDone); e.out != "[]\n" {
+	if e := d.do("check", "good.json", "--json").is(exit.Done); e.out != "[]\n" {
 		t.Error(e.out)
 	}
 	open := strings.Replace(judgeIdea, `"type": "object", "properties": {"text"`, `"type": "object", "properties": {"more": {"type": "object"}, "text"`, 1)
 	if err := os.WriteFile(filepath.Join(d.dir, "open.json"), []byte(open), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.do("check", "open.json", "--json").is(exitDone).json(&list)
+	d.do("check", "open.json", "--json").is(exit.Done).json(&list)
 	if len(list) != 1 || !list[0].Warning {
 		t.Errorf("%+v", list)
 	}
-	d.do("check", "open.json").is(exitDone).complains("check open.json: warning: $.schema.tools.judge")
+	d.do("check", "open.json").is(exit.Done).complains("check open.json: warning: $.schema.tools.judge")
 	if _, err := os.Stat(filepath.Join(d.dir, ".processidea")); err == nil {
 		t.Error("check left something behind")
 	}
@@ -47,16 +56,20 @@ func TestAFilesGraphIsOfItsPlans(t *testing.T) {
 		"solution.json": `{"solution": {"calls": [{"_tool": "c"}]}}`,
 		"none.json":     `{}`,
 	})
-	e := d.do("graph", "plan.json").is(exitDone)
+	e := d.do("graph", "plan.json").is(exit.Done)
 	if !strings.Contains(e.out, "a") || !strings.Contains(e.out, "-->") || strings.Contains(e.out, "unused") {
 		t.Error(e.out)
 	}
-	var g drawn
-	d.do("graph", "solution.json", "--json", "--format", "dot").is(exitDone).json(&g)
+	var g struct {
+		Format string `json:"format"`
+		Graph  string `json:"graph"`
+		Calls  int    `json:"calls"`
+	}
+	d.do("graph", "solution.json", "--json", "--format", "dot").is(exit.Done).json(&g)
 	if g.Format != "dot" || g.Calls != 1 || !strings.Contains(g.Graph, "digraph") {
 		t.Errorf("%+v", g)
 	}
-	d.do("graph", "none.json").is(exitUsage).quiet().complains("it has no Calls")
+	d.do("graph", "none.json").is(exit.Usage).quiet().complains("it has no Calls")
 }
 
 // Everything that check is there to find stands in one file, and is told in the file's order with what would mend it.
@@ -91,7 +104,7 @@ func TestCheckFindsEveryKindOfMistakeWithAMend(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TEMPORAL_ADDRESS", "")
-	out := says(t, "check|"+file+"|--json", exitUsage)
+	out := says(t, "check|"+file+"|--json", exit.Usage)
 	var list []checked
 	if err := json.Unmarshal([]byte(out), &list); err != nil {
 		t.Fatal(err)

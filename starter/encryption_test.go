@@ -14,6 +14,7 @@ import (
 
 	"processidea/model/loop"
 	"processidea/model/turn"
+	"processidea/starter/internal/exit"
 	"processidea/store/encryption"
 )
 
@@ -107,10 +108,10 @@ func runConfidential(t *testing.T, variables ...string) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := d.do("run", ".", "--id", "the-patient", "--json", noUI).is(exitDone).result(); r.Calls.Done != 1 || r.Calls.Failed != 1 {
+	if r := d.do("run", ".", "--id", "the-patient", "--json", noUI).is(exit.Done).result(); r.Calls.Done != 1 || r.Calls.Failed != 1 {
 		t.Errorf("%+v", r)
 	}
-	d.do("run", example, "--id", "the-letter", noUI).is(exitDone)
+	d.do("run", example, "--id", "the-letter", noUI).is(exit.Done)
 	return d
 }
 
@@ -127,23 +128,23 @@ func TestWithKeysNothingThatAProcessWorksOnStandsInTheClear(t *testing.T) {
 		}
 	}
 	// Who has the keys sees all of it.
-	d.do("show", "the-patient", "--json").is(exitDone).holds("a large value of the start", "a large result", "what went wrong with Ada")
+	d.do("show", "the-patient", "--json").is(exit.Done).holds("a large value of the start", "a large result", "what went wrong with Ada")
 	_, server := d.dev()
 	server.says("all is encrypted with key k1: whoever uses it needs PROCESSIDEA_KEYS")
-	d.do("result", "the-letter").is(exitDone).holds("Ines Moreau", "Another one is on its way to you")
-	d.do("list").is(exitDone).holds("the-letter", "latent", "ward")
-	d.do("verify", "the-patient").is(exitDone)
-	d.do("gc", "--older-than", "720h").is(exitDone).holds("would remove 0 chains")
-	d.do("run", ".", "--id", "the-patient", "--json").is(exitDone).holds("bed-17")
+	d.do("result", "the-letter").is(exit.Done).holds("Ines Moreau", "Another one is on its way to you")
+	d.do("list").is(exit.Done).holds("the-letter", "latent", "ward")
+	d.do("verify", "the-patient").is(exit.Done)
+	d.do("gc", "--older-than", "720h").is(exit.Done).holds("would remove 0 chains")
+	d.do("run", ".", "--id", "the-patient", "--json").is(exit.Done).holds("bed-17")
 	// The database at work has files of its own.
 	for text, files := range found(t, data, confidential...) {
 		t.Errorf("%q stands in %q", text, files)
 	}
 	// Who has none is told so, and writes nothing in the clear.
 	for _, line := range []string{"list", "result the-letter", "show the-letter", "verify the-letter", "run . --id another"} {
-		d.at(d.dir).set("PROCESSIDEA_KEYS=").do(strings.Fields(line)...).is(exitUsage).quiet().
+		d.at(d.dir).set("PROCESSIDEA_KEYS=").do(strings.Fields(line)...).is(exit.Usage).quiet().
 			complains("encrypted with key k1, and PROCESSIDEA_KEYS is not set")
-		d.at(d.dir).set("PROCESSIDEA_KEYS="+freshKey(t, "k1")).do(strings.Fields(line)...).is(exitUsage).quiet().
+		d.at(d.dir).set("PROCESSIDEA_KEYS="+freshKey(t, "k1")).do(strings.Fields(line)...).is(exit.Usage).quiet().
 			complains("key k1", "another one")
 	}
 }
@@ -157,8 +158,8 @@ func TestWithoutKeysAllOfItDoes(t *testing.T) {
 		}
 	}
 	// With keys from now on, what there is can still be read.
-	d.set("PROCESSIDEA_KEYS="+freshKey(t, "k1")).do("show", "the-patient").is(exitDone).holds("a large result")
-	d.do("run", ".", "--id", "the-patient", "--json", noUI).is(exitDone).holds("bed-17")
+	d.set("PROCESSIDEA_KEYS="+freshKey(t, "k1")).do("show", "the-patient").is(exit.Done).holds("a large result")
+	d.do("run", ".", "--id", "the-patient", "--json", noUI).is(exit.Done).holds("bed-17")
 }
 
 // What the missing key keeps from being done is done once it is there, and nothing else happens instead.
@@ -168,21 +169,21 @@ func TestAProcessWaitsForAWorkerThatHasItsKey(t *testing.T) {
 	with := func(keys string) *desk { return d.at(d.dir).set("PROCESSIDEA_KEYS=" + keys) }
 	first := with(k1)
 	_, p := first.dev()
-	first.do("run", ".", "--id", "p", "--detach").is(exitDone)
+	first.do("run", ".", "--id", "p", "--detach").is(exit.Done)
 	key := g.key(d)
 	p.signal(syscall.SIGINT)
-	p.end().is(exitDone)
+	p.end().is(exit.Done)
 
 	lacking := with(k2)
 	_, p = lacking.dev()
-	log := filepath.Join(d.dir, ".processidea", logFile)
+	log := filepath.Join(d.dir, ".processidea", "worker.log")
 	d.eventually("the log names the missing key", func() bool {
 		data, _ := os.ReadFile(log)
 		return bytes.Contains(data, []byte(`msg="a key is missing: what it encrypted waits for a worker that has it" key=k1`))
 	})
-	lacking.do("list", "--json").is(exitDone).holds(`"status":"running"`)
+	lacking.do("list", "--json").is(exit.Done).holds(`"status":"running"`)
 	p.signal(syscall.SIGINT)
-	p.end().is(exitDone)
+	p.end().is(exit.Done)
 	if data, _ := os.ReadFile(log); bytes.Count(data, []byte("a key is missing")) != 1 {
 		t.Errorf("the log names it not once:\n%s", data)
 	}
@@ -193,7 +194,7 @@ func TestAProcessWaitsForAWorkerThatHasItsKey(t *testing.T) {
 		t.Errorf("the Call came as %s, and as %s", key, again)
 	}
 	g.release()
-	r := both.do("watch", "p", "--json").is(exitDone).result()
+	r := both.do("watch", "p", "--json").is(exit.Done).result()
 	if r.Status != loop.StatusCompleted || r.Calls != (turn.Counts{Done: 1}) {
 		t.Errorf("%+v", r)
 	}

@@ -15,6 +15,7 @@ import (
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/starter/internal/exit"
 )
 
 // counter is a server of tools that counts the requests for each path.
@@ -67,7 +68,7 @@ func batched(t *testing.T) (*desk, *counter) {
 	c := newCounter(t)
 	d := newDesk(t, c.batch()).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(c.URL, "http://"))
 	d.dev()
-	d.do("run", ".", "--id", "p", "--detach").is(exitDone)
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
 	d.eventually("it waits for the signature alone", func() bool {
 		i := d.do("result", "p", "--json").result().Instances
 		return i["①"].Status == ideafile.InstanceSettled && i["②"].Status == ideafile.InstanceWaiting
@@ -80,7 +81,7 @@ func (d *desk) asked(id string) (a protocol.Approval) {
 	d.Helper()
 	d.eventually("somebody is asked", func() bool {
 		var list []protocol.Approval
-		d.do("approvals", id, "--json").is(exitDone).json(&list)
+		d.do("approvals", id, "--json").is(exit.Done).json(&list)
 		if len(list) == 1 {
 			a = list[0]
 		}
@@ -91,9 +92,9 @@ func (d *desk) asked(id string) (a protocol.Approval) {
 
 func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 	d, c := batched(t)
-	chain := d.do("export", "p").is(exitDone).out
+	chain := d.do("export", "p").is(exit.Done).out
 	want(t, c.String(), `{"/look":2,"/tell":1}`)
-	e := d.do("fork", "p", "--at", "2", "--replies", "more.jsonl", "--detach", "--json").is(exitDone)
+	e := d.do("fork", "p", "--at", "2", "--replies", "more.jsonl", "--detach", "--json").is(exit.Done)
 	e.complains("1 Call is asked about again").complains("1 instance is left as settled").complains("effects in the outside world are shared")
 	if r := e.result(); r.Process != "p-fork-1" || r.Status != loop.StatusRunning {
 		t.Errorf("%+v", r)
@@ -102,20 +103,20 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 	if after.Call != before.Call || after.Digest != before.Digest || after.Instance != "②" || !after.Since.After(before.Since) {
 		t.Errorf("%+v is asked again as %+v", before, after)
 	}
-	d.do("approve", "p-fork-1", after.Call).is(exitDone)
-	r := d.do("watch", "p-fork-1", "--json").is(exitDone).result()
+	d.do("approve", "p-fork-1", after.Call).is(exit.Done)
+	r := d.do("watch", "p-fork-1", "--json").is(exit.Done).result()
 	state, _ := r.Instances["②"].State.(map[string]any)
 	if r.Calls != (turn.Counts{Done: 1}) || state["signed"] != "sign" || len(state["large"].(string)) < jsonval.LargeValue || r.Requests != 2 {
 		t.Errorf("%+v", r)
 	}
 	want(t, string(jsonval.Encode(r.Instances["①"].State)), `{"first":"look","text":"a"}`)
 	want(t, c.String(), `{"/look":2,"/sign":1,"/tell":1}`)
-	want(t, d.do("export", "p").is(exitDone).out, chain)
+	want(t, d.do("export", "p").is(exit.Done).out, chain)
 	d.asked("p") // and it still waits
-	says(t, "verify|p-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exitDone, "whole", "forked from Idea 2 of p, ")
-	says(t, "history|p-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exitDone, "forked from Idea 2 of p, ")
-	says(t, "blame|p-fork-1|①:first|--data|"+filepath.Join(d.dir, ".processidea"), exitDone, "starter blame p '①:first' --at 2")
-	says(t, "blame|p-fork-1|②:signed|--data|"+filepath.Join(d.dir, ".processidea"), exitDone, "call 1.3@② of Request 1: sign")
+	says(t, "verify|p-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "whole", "forked from Idea 2 of p, ")
+	says(t, "history|p-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "forked from Idea 2 of p, ")
+	says(t, "blame|p-fork-1|①:first|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "starter blame p '①:first' --at 2")
+	says(t, "blame|p-fork-1|②:signed|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "call 1.3@② of Request 1: sign")
 	var first struct {
 		Meta struct {
 			Origin struct {
@@ -125,7 +126,7 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 			Parent string
 		}
 	}
-	d.do("show", "p-fork-1", "--at", "1", "--json").is(exitDone).json(&first)
+	d.do("show", "p-fork-1", "--at", "1", "--json").is(exit.Done).json(&first)
 	if o := first.Meta.Origin; o.Process != "p" || o.At != 2 || !strings.Contains(chain, o.Digest) || first.Meta.Parent != "" {
 		t.Errorf("%+v", first)
 	}
@@ -145,7 +146,7 @@ func TestAForkTakesTheSolutionUpOnDemandAndChanges(t *testing.T) {
 		}
 	}
 	e := d.do("fork", "p", "--at", "2", "--id", "q", "--replies", "more.jsonl", "--with-solution", "--detach", "--set", `②:text="changed"`, "--set", "③:deep.er=[1]",
-		"--unset", "①:text", "--state", "state.json", "--input", `{"rule": "new"}`, "--plan", "plan.json", "--file", "stricter.yaml", "--llm", "another").is(exitDone)
+		"--unset", "①:text", "--state", "state.json", "--input", `{"rule": "new"}`, "--plan", "plan.json", "--file", "stricter.yaml", "--llm", "another").is(exit.Done)
 	if strings.Contains(e.err, "left as settled") {
 		t.Errorf("③ was changed and stays settled: %s", e.err)
 	}
@@ -153,27 +154,27 @@ func TestAForkTakesTheSolutionUpOnDemandAndChanges(t *testing.T) {
 	if a.Call != "1.3@②" || a.Params["text"] != "changed" {
 		t.Errorf("%+v", a)
 	}
-	d.do("reject", "q", a.Call, "--reason", "no").is(exitDone)
-	r := d.do("watch", "q", "--json").is(exitDone).result()
+	d.do("reject", "q", a.Call, "--reason", "no").is(exit.Done)
+	r := d.do("watch", "q", "--json").is(exit.Done).result()
 	if r.Calls != (turn.Counts{Done: 1, Rejected: 1}) || len(r.Instances) != 4 {
 		t.Errorf("%+v", r)
 	}
 	want(t, string(jsonval.Encode(r.Instances["①"].State)), `{"first":"look","more":{"deep":1},"second":"look"}`)
 	want(t, string(jsonval.Encode(r.Instances["③"].State)), `{"deep":{"er":[1]},"text":"c"}`)
 	want(t, c.String(), `{"/look":3,"/tell":1}`)
-	idea := d.do("show", "q", "--json").is(exitDone).out
+	idea := d.do("show", "q", "--json").is(exit.Done).out
 	for _, text := range []string{`"model":"another"`, `"requests":9`, `"instruction":"Be strict."`, `"rule":"new"`, `"_outputPath":"planned"`} {
 		if !strings.Contains(idea, text) {
 			t.Errorf("the Idea lacks %s", text)
 		}
 	}
 	// The same again attaches; a fork of the fork goes on from there.
-	d.do("fork", "p", "--at", "2", "--id", "q", "--replies", "more.jsonl", "--detach").is(exitUsage).complains("another file")
+	d.do("fork", "p", "--at", "2", "--id", "q", "--replies", "more.jsonl", "--detach").is(exit.Usage).complains("another file")
 	// What is taken out of State is not done any more: the same Call comes again.
-	d.do("fork", "q", "--at", "1", "--file", "solution.json", "--with-solution", "--unset", "①:second", "--replies", "more.jsonl", "--detach").is(exitDone)
-	d.do("reject", "q-fork-1", d.asked("q-fork-1").Call, "--reason", "no").is(exitDone)
-	d.do("watch", "q-fork-1").is(exitDone)
-	says(t, "verify|q-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exitDone, "whole", "forked from Idea 1 of q, ")
+	d.do("fork", "q", "--at", "1", "--file", "solution.json", "--with-solution", "--unset", "①:second", "--replies", "more.jsonl", "--detach").is(exit.Done)
+	d.do("reject", "q-fork-1", d.asked("q-fork-1").Call, "--reason", "no").is(exit.Done)
+	d.do("watch", "q-fork-1").is(exit.Done)
+	says(t, "verify|q-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "whole", "forked from Idea 1 of q, ")
 }
 
 func TestAForkSaysWhatIsWrongBeforeAnythingStarts(t *testing.T) {
@@ -204,7 +205,7 @@ func TestAForkSaysWhatIsWrongBeforeAnythingStarts(t *testing.T) {
 		"fork|p 1|--at|1|--reopen|⑨":         "reopen ⑨: there is no such instance; there are ①, ②",
 		"fork|p 1|--at|1|--id|a/b":           "a process's id holds no /",
 	} {
-		says(t, line, exitUsage, "!"+want)
+		says(t, line, exit.Usage, "!"+want)
 	}
 	if _, err := os.Stat(filepath.Join(filepath.Dir(dir), "server.lock")); err == nil {
 		t.Error("a server was started")
@@ -217,12 +218,12 @@ func TestRunTakesTheSolutionOfAFileUpOnDemand(t *testing.T) {
 	idea := `{"schema": {"tools": {` + c.tool("tell", "") + "," + c.tool("look", "") + `}}, "context": [{"type": "plan", "plan": ` + plan + `,
 		"record": {"1.1": {"done": 1, "results": {"": "told"}}, "1.2": {"failed": 1}}}], "solution": {"calls": ` + plan + `, "output": null}}`
 	d := newDesk(t, map[string]string{"a.json": idea, "more.jsonl": nothingMore}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(c.URL, "http://"))
-	d.do("run", "a.json", "--id", "plain", "--replies", "more.jsonl", noUI).is(exitDone)
+	d.do("run", "a.json", "--id", "plain", "--replies", "more.jsonl", noUI).is(exit.Done)
 	want(t, c.String(), `{}`)
-	r := d.do("run", "a.json", "--id", "taken", "--replies", "more.jsonl", "--with-solution", noUI, "--json").is(exitDone).result()
+	r := d.do("run", "a.json", "--id", "taken", "--replies", "more.jsonl", "--with-solution", noUI, "--json").is(exit.Done).result()
 	want(t, c.String(), `{"/look":1}`)
 	if r.Calls != (turn.Counts{Done: 1}) || string(jsonval.Encode(r.Instances[""].State)) != `{"a":"look"}` {
 		t.Errorf("%+v", r)
 	}
-	d.do("run", "a.json", "--id", "taken", "--replies", "more.jsonl", noUI).is(exitUsage).complains("another file")
+	d.do("run", "a.json", "--id", "taken", "--replies", "more.jsonl", noUI).is(exit.Usage).complains("another file")
 }

@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/harden"
 	"processidea/model/jsonval"
+	"processidea/starter/internal/exit"
 )
 
 // exampleFiles reads the files of an example's process.
@@ -26,10 +27,10 @@ func exampleFiles(t *testing.T, name string) map[string]string {
 
 func TestAHardenedProcessEndsAlikeWithNoLLM(t *testing.T) {
 	d := newDesk(t, exampleFiles(t, "weather"))
-	planned := d.do("run", "idea.json", "--id", "planned", "--replies", "replies.jsonl", "--json", noUI).is(exitDone).result()
-	d.do("harden", "planned", "-o", "hard.json").is(exitDone).quiet()
-	d.do("check", "hard.json").is(exitDone)
-	r := d.do("run", "hard.json", "--id", "hard", "--json", noUI).is(exitDone).result()
+	planned := d.do("run", "idea.json", "--id", "planned", "--replies", "replies.jsonl", "--json", noUI).is(exit.Done).result()
+	d.do("harden", "planned", "-o", "hard.json").is(exit.Done).quiet()
+	d.do("check", "hard.json").is(exit.Done)
+	r := d.do("run", "hard.json", "--id", "hard", "--json", noUI).is(exit.Done).result()
 	if r.Requests != 0 || !jsonval.Equal(jsonval.Normal(r.Instances), jsonval.Normal(planned.Instances)) || !jsonval.Equal(r.Output, planned.Output) {
 		t.Errorf("%+v\nafter %+v", r, planned)
 	}
@@ -37,18 +38,18 @@ func TestAHardenedProcessEndsAlikeWithNoLLM(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.dir, "rows.jsonl"), []byte(rows), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.do("harden", "planned", "--template", "-o", "template.json").is(exitDone).quiet()
-	r = d.do("run", "template.json", "--instances", "rows.jsonl", "--id", "new", "--json", noUI).is(exitDone).result()
+	d.do("harden", "planned", "--template", "-o", "template.json").is(exit.Done).quiet()
+	r = d.do("run", "template.json", "--instances", "rows.jsonl", "--id", "new", "--json", noUI).is(exit.Done).result()
 	if got := string(jsonval.Encode(r.Output)); got != `{"days":{"Oslo":"Oslo. Out: hardly a cloud."}}` || r.Requests != 0 {
 		t.Errorf("it ends with %s after %d Requests", got, r.Requests)
 	}
-	d.do("harden", "hard").is(exitUsage).quiet().complains("harden hard: it ran by a Plan of its own")
+	d.do("harden", "hard").is(exit.Usage).quiet().complains("harden hard: it ran by a Plan of its own")
 }
 
 func TestHardenNeedsTheStoreAlone(t *testing.T) {
 	audited(t)
-	says(t, "harden|q", exitUsage, "!harden q: the store has no Idea of a process of this id")
-	out := says(t, "harden|p 1", exitDone, "!starter: harden: not generalised: the Plan comes to another State: †state.mood, †state.name (in ①)")
+	says(t, "harden|q", exit.Usage, "!harden q: the store has no Idea of a process of this id")
+	out := says(t, "harden|p 1", exit.Done, "!starter: harden: not generalised: the Plan comes to another State: †state.mood, †state.name (in ①)")
 	if strings.Contains(out, `"stage"`) {
 		t.Errorf("it wrote %s", out)
 	}
@@ -56,8 +57,8 @@ func TestHardenNeedsTheStoreAlone(t *testing.T) {
 
 func TestHardenSaysWhatIsNotGeneralised(t *testing.T) {
 	d := newDesk(t, judge())
-	d.do("run", "idea.json", "--id", "j", "--replies", "replies.jsonl", noUI).is(exitDone)
-	e := d.do("harden", "j", "--json").is(exitDone)
+	d.do("run", "idea.json", "--id", "j", "--replies", "replies.jsonl", noUI).is(exit.Done)
+	e := d.do("harden", "j", "--json").is(exit.Done)
 	e.complains("not generalised: judge → †state.mood: the tool has no code, the LLM writes its result")
 	e.complains("not generalised: the output of j: the LLM wrote it")
 	e.complains("2 things are not generalised: the Plan is not optimal")

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"processidea/starter/internal/exit"
 )
 
 const petsDocument = `
@@ -23,16 +25,16 @@ components: {securitySchemes: {api_key: {type: apiKey, in: header, name: X-Key}}
 
 func TestToolsOfAnOpenAPIDocumentStandInAnIdeaAndPassTheCheck(t *testing.T) {
 	d := newDesk(t, map[string]string{"pets.yaml": petsDocument})
-	e := d.do("tools", "import", "pets.yaml", "--approve", "none").is(exitDone).
+	e := d.do("tools", "import", "pets.yaml", "--approve", "none").is(exit.Done).
 		complains(`starter: import pets.yaml: DELETE /pets/{id}: cookie parameter "sid" is left out: an HTTP tool sends none`).
 		complains("import pets.yaml: 2 Tools; the worker needs API_KEY (the key of api_key); PROCESSIDEA_HTTP_ALLOW must name pets.example")
 	idea := `{"schema": ` + e.out + `, "context": [{"type": "text", "text": "Look after the pets."}]}`
 	if err := os.WriteFile(filepath.Join(d.dir, "idea.json"), []byte(idea), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.do("check", "idea.json").is(exitDone)
+	d.do("check", "idea.json").is(exit.Done)
 
-	d.do("tools", "import", "pets.yaml", "-o", "tools.json", "--only", "dropPet", "--server", "$env:PETS", "--secrets", "SHOP_").is(exitDone).quiet()
+	d.do("tools", "import", "pets.yaml", "-o", "tools.json", "--only", "dropPet", "--server", "$env:PETS", "--secrets", "SHOP_").is(exit.Done).quiet()
 	data, err := os.ReadFile(filepath.Join(d.dir, "tools.json"))
 	var written struct{ Tools map[string]map[string]any }
 	if err != nil || json.Unmarshal(data, &written) != nil || len(written.Tools) != 1 || written.Tools["dropPet"]["_approval"] != true {
@@ -41,8 +43,13 @@ func TestToolsOfAnOpenAPIDocumentStandInAnIdeaAndPassTheCheck(t *testing.T) {
 	if text := string(data); !strings.Contains(text, `"$env:PETS/pets/{id}"`) || !strings.Contains(text, `"$env:SHOP_API_KEY"`) {
 		t.Error(text)
 	}
-	var r importedTools
-	d.do("tools", "import", "pets.yaml", "--json").is(exitDone).json(&r)
+	var r struct {
+		Tools   map[string]any    `json:"tools"`
+		Notes   []string          `json:"notes"`
+		Secrets map[string]string `json:"secrets"`
+		Hosts   []string          `json:"hosts"`
+	}
+	d.do("tools", "import", "pets.yaml", "--json").is(exit.Done).json(&r)
 	if len(r.Tools) != 2 || len(r.Notes) != 1 || r.Secrets["API_KEY"] == "" || len(r.Hosts) != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -60,6 +67,6 @@ func TestADocumentThatCannotBeImportedIsBadUsage(t *testing.T) {
 		"tools import":   "accepts 1 arg",
 		"tools export x": "unknown command",
 	} {
-		d.do(strings.Fields(line)...).is(exitUsage).quiet().complains(want)
+		d.do(strings.Fields(line)...).is(exit.Usage).quiet().complains(want)
 	}
 }

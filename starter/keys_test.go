@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/starter/internal/exit"
 	"processidea/store/encryption"
 	"processidea/worker/engine"
 )
@@ -16,25 +17,25 @@ import (
 func TestAFreshKeyIsOneLineThatTheProgramReads(t *testing.T) {
 	d := newDesk(t, nil)
 	for args, id := range map[string]string{"keys new k2": "k2", "keys new": time.Now().UTC().Format("2006")} {
-		out := d.do(strings.Fields(args)...).is(exitDone).out
+		out := d.do(strings.Fields(args)...).is(exit.Done).out
 		k, err := encryption.Parse(out)
 		if err != nil || !strings.HasPrefix(k.Primary(), id) || strings.Count(out, "\n") != 1 {
 			t.Errorf("%q: %v", out, err)
 		}
 	}
 	var made struct{ ID, Key string }
-	d.do("keys", "new", "k3", "--json").is(exitDone).json(&made)
+	d.do("keys", "new", "k3", "--json").is(exit.Done).json(&made)
 	if k, err := encryption.Parse(made.Key); err != nil || k.Primary() != "k3" || made.ID != "k3" {
 		t.Errorf("%+v, %v", made, err)
 	}
-	d.do("keys", "new", "a:b").is(exitUsage).quiet().complains(`make key "a:b"`)
-	d.do("keys", "new", "a", "b").is(exitUsage).quiet()
+	d.do("keys", "new", "a:b").is(exit.Usage).quiet().complains(`make key "a:b"`)
+	d.do("keys", "new", "a", "b").is(exit.Usage).quiet()
 }
 
 func TestBrokenKeysAreRefusedAndNotShown(t *testing.T) {
 	d := newDesk(t, judge()).set("PROCESSIDEA_KEYS=k1:c2hvcnQgYnV0IHNlY3JldA==")
 	for _, line := range []string{"run .", "dev", "codec"} {
-		e := d.do(append(strings.Fields(line), "--data="+d.dir)...).is(exitUsage).quiet()
+		e := d.do(append(strings.Fields(line), "--data="+d.dir)...).is(exit.Usage).quiet()
 		e.complains("parse PROCESSIDEA_KEYS: entry 1: its key has 16 bytes; it must have 32")
 		if strings.Contains(e.err, "c2hvcnQ") || strings.Contains(e.err, "secret") {
 			t.Error(e.err)
@@ -78,9 +79,9 @@ func TestTheCodecServerOfTheProgramShowsWhatIsEncrypted(t *testing.T) {
 func TestTheCodecServerIsNotServedBeyondThisMachineToJustAnybody(t *testing.T) {
 	d := newDesk(t, nil)
 	for _, listen := range []string{":0", "0.0.0.0:0", "[::]:0", "example.org:0"} {
-		d.do("codec", "--listen", listen).is(exitUsage).quiet().complains("beyond this machine", "PROCESSIDEA_CODEC_TOKEN is not set")
+		d.do("codec", "--listen", listen).is(exit.Usage).quiet().complains("beyond this machine", "PROCESSIDEA_CODEC_TOKEN is not set")
 	}
-	d.do("codec", "--origin", "*").is(exitUsage).quiet().complains(`allow origin "*"`)
+	d.do("codec", "--origin", "*").is(exit.Usage).quiet().complains(`allow origin "*"`)
 	p := d.at(d.dir).set("PROCESSIDEA_CODEC_TOKEN=t").start("codec", "--listen=0.0.0.0:0")
 	p.says("the codec server is at ")
 }

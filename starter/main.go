@@ -1,6 +1,11 @@
-// Command starter starts processes, looks at them, and runs the embedded Temporal server where none is configured.
+// Command starter starts processes, looks at them, and runs the embedded Temporal server where none is configured. It is
+// a thin layer over package client: flags, what is printed, and exit codes.
 package main
 
-import "os"
+import (
+	"os"
 
-func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
+	"processidea/starter/internal/verbs"
+)
+
+func main() { os.Exit(verbs.Execute(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"processidea/model/loop"
+	"processidea/starter/internal/server"
+	"processidea/starter/internal/verbs"
 )
 
 // asProgram makes the test binary the program itself, with what the tests' flags build into it, such as the race
@@ -24,7 +26,7 @@ const asProgram = "STARTER_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+		os.Exit(verbs.Execute(os.Args[1:], os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
 }
@@ -244,21 +246,24 @@ func (d *desk) eventually(what string, holds func() bool) {
 	d.Helper()
 	ctx, cancel := context.WithTimeout(d.Context(), longest)
 	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
 	for !holds() {
-		if ctx.Err() != nil {
+		select {
+		case <-ctx.Done():
 			d.Fatalf("it never came to be that %s", what)
+		case <-tick.C:
 		}
-		pause(ctx, 50*time.Millisecond)
 	}
 }
 
 // dev runs `starter dev` until the test is over, and gives how to reach it.
-func (d *desk) dev(args ...string) (neighbour, *program) {
+func (d *desk) dev(args ...string) (server.Running, *program) {
 	d.Helper()
 	p := d.start(append([]string{"dev", "--ui-port=-1"}, args...)...)
 	p.says("stop with Ctrl-C")
-	var n neighbour
-	data, err := os.ReadFile(filepath.Join(d.dir, ".processidea", neighbourFile))
+	var n server.Running
+	data, err := os.ReadFile(filepath.Join(d.dir, ".processidea", server.ServerFile))
 	if err == nil {
 		err = json.Unmarshal(data, &n)
 	}
@@ -266,4 +271,23 @@ func (d *desk) dev(args ...string) (neighbour, *program) {
 		d.Fatal(err)
 	}
 	return n, p
+}
+
+// folder makes a folder of files.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func want(t *testing.T, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/starter/internal/exit"
 )
 
 // signed is a process of three instances of which two wait for a signature.
@@ -38,7 +39,7 @@ const long = `{"when": {"properties": {"text": {"minLength": 3}}}}`
 // signable starts a process, and waits until so many of its Calls wait for a person and nothing else goes on.
 func (d *desk) signable(id string, n int) (list []protocol.Approval) {
 	d.Helper()
-	d.do("run", ".", "--id", id, "--detach").is(exitDone)
+	d.do("run", ".", "--id", id, "--detach").is(exit.Done)
 	d.eventually("they wait", func() bool {
 		waiting := 0
 		for _, i := range d.do("result", id, "--json").result().Instances {
@@ -46,7 +47,7 @@ func (d *desk) signable(id string, n int) (list []protocol.Approval) {
 				waiting++
 			}
 		}
-		d.do("approvals", id, "--json").is(exitDone).json(&list)
+		d.do("approvals", id, "--json").is(exit.Done).json(&list)
 		return len(list) == n && waiting == 3
 	})
 	return list
@@ -56,14 +57,14 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 	d := newDesk(t, signed(long))
 	d.dev()
 	list := d.signable("p", 2)
-	if e := d.do("run", ".", "--id", "p", "--wait", "3s").is(exitPaused); !strings.Contains(e.err, "waits for 2 decisions (starter approvals p)") {
+	if e := d.do("run", ".", "--id", "p", "--wait", "3s").is(exit.Paused); !strings.Contains(e.err, "waits for 2 decisions (starter approvals p)") {
 		t.Error(e.err)
 	}
-	d.do("approvals", "--json").is(exitDone).json(&list)
+	d.do("approvals", "--json").is(exit.Done).json(&list)
 	if len(list) != 2 || list[0].Process != "p" || list[0].Instance != "②" || list[0].Call != "1.1@②" || list[0].Tool != "note" {
 		t.Fatalf("%+v", list)
 	}
-	if e := d.do("approvals", "p").is(exitDone); !strings.Contains(e.out, `params {"text":"bbb"}`) || !strings.Contains(e.out, "2 approvals") {
+	if e := d.do("approvals", "p").is(exit.Done); !strings.Contains(e.out, `params {"text":"bbb"}`) || !strings.Contains(e.out, "2 approvals") {
 		t.Error(e.out)
 	}
 	for _, line := range [][]string{
@@ -71,17 +72,17 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 		{"reject", "p", "1.1@②"}, {"amend", "p", "1.1@②", "--params", `{"text": 7}`}, {"amend", "p", "1.1@②", "--params", `{`},
 		{"replace", "p", "1.1@②", "--with", `{"_tool": "nobody"}`}, {"answer", "p", "1.1@②"}, {"resume", "p"}, {"resume", "p", "--requests", "-1"},
 	} {
-		d.do(line...).is(exitUsage).quiet()
+		d.do(line...).is(exit.Usage).quiet()
 	}
-	d.do("approve", "p", "1.1@②", "--digest", list[0].Digest, "--by", "ann").is(exitDone)
-	d.do("approve", "p", "1.1@②", "--json").is(exitUsage).complains("refused: ")
-	d.do("amend", "p", "1.1@③", "--params", `{"text": "no"}`).is(exitDone)
-	r := d.do("watch", "p", "--json").is(exitDone).result()
+	d.do("approve", "p", "1.1@②", "--digest", list[0].Digest, "--by", "ann").is(exit.Done)
+	d.do("approve", "p", "1.1@②", "--json").is(exit.Usage).complains("refused: ")
+	d.do("amend", "p", "1.1@③", "--params", `{"text": "no"}`).is(exit.Done)
+	r := d.do("watch", "p", "--json").is(exit.Done).result()
 	if r.Status != loop.StatusCompleted || r.Calls.Done != 3 || !strings.Contains(string(jsonval.Encode(r.Instances["③"].State)), `"text":"no"`) {
 		t.Errorf("%+v", r)
 	}
-	d.do("approve", "p", "1.1@②").is(exitUsage).complains("nothing waits there")
-	if e := d.do("approvals").is(exitDone); e.out != "nobody is waited for\n" {
+	d.do("approve", "p", "1.1@②").is(exit.Usage).complains("nothing waits there")
+	if e := d.do("approvals").is(exit.Done); e.out != "nobody is waited for\n" {
 		t.Error(e.out)
 	}
 }
@@ -94,22 +95,22 @@ func TestPeopleSteerFromTheCommandLine(t *testing.T) {
 	d := newDesk(t, files)
 	d.dev()
 	d.signable("p", 2)
-	d.do("pause", "p", "--by", "ann", "--reason", "lunch").is(exitDone)
-	d.do("pause", "p").is(exitUsage).complains("paused already: paused by ann: lunch")
-	if e := d.do("run", ".", "--id", "p").is(exitPaused); !strings.Contains(e.out, "paused by ann: lunch") {
+	d.do("pause", "p", "--by", "ann", "--reason", "lunch").is(exit.Done)
+	d.do("pause", "p").is(exit.Usage).complains("paused already: paused by ann: lunch")
+	if e := d.do("run", ".", "--id", "p").is(exit.Paused); !strings.Contains(e.out, "paused by ann: lunch") {
 		t.Error(e.out)
 	}
-	d.do("approve", "p", "1.1@②").is(exitDone)
-	d.do("revise", "p", "--file", "wrong.json").is(exitUsage).complains("there is no instance ⑨")
-	d.do("revise", "p", "--file", "correction.yaml", "--reason", "a typo").is(exitDone)
-	d.do("add", "p", "--instances", "more.csv").is(exitDone)
-	if r := d.do("result", "p", "--json").is(exitPaused).result(); len(r.Instances) != 4 || r.Calls.Done != 1 {
+	d.do("approve", "p", "1.1@②").is(exit.Done)
+	d.do("revise", "p", "--file", "wrong.json").is(exit.Usage).complains("there is no instance ⑨")
+	d.do("revise", "p", "--file", "correction.yaml", "--reason", "a typo").is(exit.Done)
+	d.do("add", "p", "--instances", "more.csv").is(exit.Done)
+	if r := d.do("result", "p", "--json").is(exit.Paused).result(); len(r.Instances) != 4 || r.Calls.Done != 1 {
 		t.Errorf("%+v", r)
 	}
-	d.do("resume", "p", "--requests", "50").is(exitDone)
-	d.do("cancel", "p").is(exitDone)
-	d.do("cancel", "p").is(exitUsage).complains("the process has ended")
-	if r := d.do("result", "p", "--json").is(exitFailed).result(); r.Status != loop.StatusCancelled || r.Instances["①"].Status != ideafile.InstanceSettled {
+	d.do("resume", "p", "--requests", "50").is(exit.Done)
+	d.do("cancel", "p").is(exit.Done)
+	d.do("cancel", "p").is(exit.Usage).complains("the process has ended")
+	if r := d.do("result", "p", "--json").is(exit.Failed).result(); r.Status != loop.StatusCancelled || r.Instances["①"].Status != ideafile.InstanceSettled {
 		t.Errorf("%+v", r)
 	}
 }
@@ -119,32 +120,32 @@ func TestDeadlinesAndPausesOutliveTheServer(t *testing.T) {
 	files := signed(`{"timeout": "4s", "onTimeout": "reject"}`)
 	d := newDesk(t, files)
 	_, dev := d.dev()
-	d.do("run", ".", "--id", "paused", "--detach").is(exitDone)
+	d.do("run", ".", "--id", "paused", "--detach").is(exit.Done)
 	var list []protocol.Approval
 	d.eventually("three wait", func() bool {
 		d.do("approvals", "paused", "--json").json(&list)
 		return len(list) == 3
 	})
-	d.do("pause", "paused").is(exitDone)
-	d.do("run", ".", "--id", "late", "--detach").is(exitDone)
+	d.do("pause", "paused").is(exit.Done)
+	d.do("run", ".", "--id", "late", "--detach").is(exit.Done)
 	d.eventually("three more wait", func() bool {
 		d.do("approvals", "late", "--json").json(&list)
 		return len(list) == 3
 	})
-	d.do("approve", "late", "1.1@②").is(exitDone)
+	d.do("approve", "late", "1.1@②").is(exit.Done)
 	dev.signal(syscall.SIGKILL)
 	deadline := *list[2].Until
 	d.eventually("the deadline has passed", func() bool { return time.Now().After(deadline) })
 	d.dev()
-	r := d.do("watch", "late", "--json").is(exitDone).result()
+	r := d.do("watch", "late", "--json").is(exit.Done).result()
 	if r.Calls.Rejected != 2 || r.Calls.Done != 1 || r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
-	if r := d.do("result", "paused", "--json").is(exitPaused).result(); r.Status != loop.StatusPaused {
+	if r := d.do("result", "paused", "--json").is(exit.Paused).result(); r.Status != loop.StatusPaused {
 		t.Errorf("%+v", r)
 	}
-	d.do("resume", "paused").is(exitDone)
-	if r := d.do("watch", "paused", "--json").is(exitDone).result(); r.Calls.Rejected != 3 {
+	d.do("resume", "paused").is(exit.Done)
+	if r := d.do("watch", "paused", "--json").is(exit.Done).result(); r.Calls.Rejected != 3 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -220,7 +221,7 @@ func TestAPendingApprovalCanBeAnsweredAtTheTerminal(t *testing.T) {
 		t.Fatalf("it does not end\n%s", seen.String())
 	}
 	d.dev()
-	r := d.do("result", "p", "--json").is(exitDone).result()
+	r := d.do("result", "p", "--json").is(exit.Done).result()
 	if r.Calls != (turn.Counts{Done: 2, Rejected: 1}) || !strings.Contains(string(jsonval.Encode(r.Instances["③"].State)), "edited") {
 		t.Errorf("%+v\n%s", r, seen.String())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/starter/internal/exit"
 )
 
 // The Ideas of docs/plans.md run as they stand there, with no LLM.
@@ -34,7 +35,7 @@ func TestTheIdeasOfThePageOnPlansRun(t *testing.T) {
 		}
 		t.Run(idea.Path, func(t *testing.T) {
 			d := newDesk(t, map[string]string{"idea.json": text})
-			r := d.do("run", "idea.json", "--json", noUI).is(exitDone).result()
+			r := d.do("run", "idea.json", "--json", noUI).is(exit.Done).result()
 			if string(jsonval.Encode(r.Output)) != want || r.Requests != 0 {
 				t.Errorf("it ends with %s after %d Requests", jsonval.Encode(r.Output), r.Requests)
 			}

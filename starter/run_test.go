@@ -12,13 +12,14 @@ import (
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/rehearsal"
+	"processidea/starter/internal/exit"
 )
 
 const noUI = "--ui-port=-1"
 
 func TestRunPrintsTheResultAloneOnStandardOutput(t *testing.T) {
 	d := newDesk(t, judge())
-	e := d.do("run", ".", "--id", "p", "--json").is(exitDone)
+	e := d.do("run", ".", "--id", "p", "--json").is(exit.Done)
 	want(t, e.out, `{"process":"p","status":"completed","output":{"summary":"two <b> & strong ones"},"instances":{`+
 		`"①":{"status":"settled","state":{"mood":"strong","n":12345678901234567890,"text":"This is wonderful!"}},`+
 		`"②":{"status":"settled","state":{"mood":"strong","text":"This is terrible."}}},`+
@@ -35,7 +36,7 @@ func TestRunPrintsTheResultAloneOnStandardOutput(t *testing.T) {
 
 func TestRunPrintsATableForPeople(t *testing.T) {
 	d := newDesk(t, judge())
-	e := d.do("run", ".", "--id", "p", noUI).is(exitDone)
+	e := d.do("run", ".", "--id", "p", noUI).is(exit.Done)
 	if !strings.HasPrefix(e.out, "p: completed · 2 Ideas · 2 Requests · calls: 2 done · tokens: ") {
 		t.Error(e.out)
 	}
@@ -55,7 +56,7 @@ instance  status   mood    n                     text
 func TestAnInvalidFileStartsNothing(t *testing.T) {
 	d := newDesk(t, map[string]string{"a.json": `{"contxt": [], "schema": {"tools": {"t": {"type": "object", "properties": {}, "_activity": "none"}}},
 		"context": [{"type": "note"}]}`, "replies.jsonl": "{}"})
-	d.do("run", "a.json", "--replies", "replies.jsonl", "--json").is(exitUsage).quiet().
+	d.do("run", "a.json", "--replies", "replies.jsonl", "--json").is(exit.Usage).quiet().
 		complains("check a.json: $.contxt: ").complains("check a.json: $.schema.tools.t._activity: ").
 		complains("check a.json: $.context[0].type: ").complains("check a.json: replies.jsonl: line 1")
 	if _, err := os.Stat(filepath.Join(d.dir, ".processidea")); err == nil {
@@ -65,7 +66,7 @@ func TestAnInvalidFileStartsNothing(t *testing.T) {
 
 func TestWithoutAnLLMAndWithoutRepliesNothingStarts(t *testing.T) {
 	d := newDesk(t, map[string]string{"a.json": judgeIdea}).set("OPENAI_API_KEY=", "OPENAI_BASE_URL=")
-	d.do("run", "a.json").is(exitUsage).quiet().complains("OPENAI_API_KEY", "OPENAI_BASE_URL", "--replies")
+	d.do("run", "a.json").is(exit.Usage).quiet().complains("OPENAI_API_KEY", "OPENAI_BASE_URL", "--replies")
 }
 
 func TestAProcessThatFailsIsExitCode1(t *testing.T) {
@@ -73,7 +74,7 @@ func TestAProcessThatFailsIsExitCode1(t *testing.T) {
 		"idea.json":     `{"context": [{"type": "state", "state": {"a": 1}, "schema": {"type": "object", "properties": {"b": {"type": "string"}}, "required": ["b"]}}]}`,
 		"replies.jsonl": strings.Repeat(nothingMore+"\n", 4),
 	})
-	r := d.do("run", ".", noUI, "--json").is(exitFailed).result()
+	r := d.do("run", ".", noUI, "--json").is(exit.Failed).result()
 	if r.Status != loop.StatusFailed || r.Error.Code != turn.CodeMissing || r.Instances[""].Status != ideafile.InstanceFailed || r.Instances[""].State == nil {
 		t.Errorf("%+v", r)
 	}
@@ -83,7 +84,7 @@ func TestAProcessThatPausesIsExitCode3WithItsStates(t *testing.T) {
 	files := judge()
 	files["replies.jsonl"] = strings.Repeat(`{"raw": "no"}`+"\n", 3)
 	d := newDesk(t, files)
-	r := d.do("run", ".", noUI, "--json").is(exitPaused).result()
+	r := d.do("run", ".", noUI, "--json").is(exit.Paused).result()
 	state, _ := r.Instances["①"].State.(map[string]any)
 	if r.Status != loop.StatusPaused || r.Error.Code != turn.CodeBadReplies || state["text"] != "This is wonderful!" {
 		t.Errorf("%+v", r)
@@ -92,7 +93,7 @@ func TestAProcessThatPausesIsExitCode3WithItsStates(t *testing.T) {
 
 func TestAnLLMThatCannotBeReachedIsExitCode4(t *testing.T) {
 	d := newDesk(t, judge()).set("OPENAI_BASE_URL=http://127.0.0.1:1/v1")
-	e := d.do("run", ".", noUI, "--json").is(exitUnreachable)
+	e := d.do("run", ".", noUI, "--json").is(exit.Unreachable)
 	if r := e.result(); r.Status != loop.StatusPaused || r.Error.Code != turn.CodeLLMUnreachable {
 		t.Errorf("%+v", r)
 	}
@@ -115,30 +116,30 @@ func TestWithAnLLMTheFoldersRepliesAreNotUsedAndItsWordsCanBeRecorded(t *testing
 	files["replies.jsonl"] = `{"raw": "never said"}`
 	d := newDesk(t, files)
 	with := d.at(d.dir).set("OPENAI_BASE_URL=" + llm.URL())
-	first := with.do("run", ".", "--id", "a", noUI, "--json", "--record", "said.jsonl").is(exitDone).result()
+	first := with.do("run", ".", "--id", "a", noUI, "--json", "--record", "said.jsonl").is(exit.Done).result()
 	if n := len(llm.Requests()); n != 2 {
 		t.Errorf("the LLM was asked %d times", n)
 	}
-	e := d.do("run", ".", "--id", "b", noUI, "--json", "--replies", "said.jsonl").is(exitDone)
+	e := d.do("run", ".", "--id", "b", noUI, "--json", "--replies", "said.jsonl").is(exit.Done)
 	second := e.result()
 	if !jsonval.Equal(jsonval.Normal(first.Output), jsonval.Normal(second.Output)) || !jsonval.Equal(jsonval.Normal(first.Instances), jsonval.Normal(second.Instances)) {
 		t.Errorf("recorded:\n%+v\nplayed:\n%+v", first, second)
 	}
 	e.complains("a script answers", "said.jsonl")
-	with.do("run", ".", "--replies", "said.jsonl", "--record", "x").is(exitUsage).quiet()
+	with.do("run", ".", "--replies", "said.jsonl", "--record", "x").is(exit.Usage).quiet()
 }
 
 func TestTheSameIDAndFileAttachAndAnotherFileIsRefused(t *testing.T) {
 	d := newDesk(t, judge())
-	first := d.do("run", ".", "--id", "p", noUI, "--json").is(exitDone)
-	second := d.do("run", ".", "--id", "p", noUI, "--json").is(exitDone)
+	first := d.do("run", ".", "--id", "p", noUI, "--json").is(exit.Done)
+	second := d.do("run", ".", "--id", "p", noUI, "--json").is(exit.Done)
 	second.complains("attach to p")
 	want(t, second.out, first.out)
 	other := strings.Replace(judgeIdea, "every comment", "each comment", 1)
 	if err := os.WriteFile(filepath.Join(d.dir, "idea.json"), []byte(other), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.do("run", ".", "--id", "p", noUI, "--json").is(exitUsage).quiet().complains("run . as p", "another file")
+	d.do("run", ".", "--id", "p", noUI, "--json").is(exit.Usage).quiet().complains("run . as p", "another file")
 }
 
 func TestAKilledRunGoesOnUnderItsID(t *testing.T) {
@@ -148,9 +149,9 @@ func TestAKilledRunGoesOnUnderItsID(t *testing.T) {
 	first.signal(syscall.SIGKILL)
 	first.end().quiet()
 	// What it left leads nobody astray.
-	d.do("result", "p").is(exitUnreachable).quiet().complains(filepath.Join(d.dir, ".processidea"))
+	d.do("result", "p").is(exit.Unreachable).quiet().complains(filepath.Join(d.dir, ".processidea"))
 	g.release()
-	r := d.do("run", ".", "--id", "p", noUI, "--json").is(exitDone)
+	r := d.do("run", ".", "--id", "p", noUI, "--json").is(exit.Done)
 	r.complains("attach to p")
 	want(t, g.key(d), key)
 	want(t, string(jsonval.Encode(r.result().Instances[""].State)), `{"n":1,"passed":{"through":true}}`)
@@ -161,10 +162,10 @@ func TestAnInterruptedRunIsLeftAsItIsAndSaysHowToGoOn(t *testing.T) {
 	first := d.start("run", ".", "--ui-port", "-1")
 	g.key(d)
 	first.signal(syscall.SIGINT)
-	e := first.end().is(exitInterrupted).quiet().complains("as it is; to go on: starter run . --ui-port -1 --id ")
+	e := first.end().is(exit.Interrupted).quiet().complains("as it is; to go on: starter run . --ui-port -1 --id ")
 	id := e.err[strings.LastIndex(e.err, "--id ")+len("--id "):]
 	g.release()
-	d.do("run", ".", noUI, "--id", strings.TrimSpace(id)).is(exitDone).complains("attach to ")
+	d.do("run", ".", noUI, "--id", strings.TrimSpace(id)).is(exit.Done).complains("attach to ")
 }
 
 func TestACallThatEndsWhileAnInterruptedRunDrainsIsNotRunAgain(t *testing.T) {
@@ -174,8 +175,8 @@ func TestACallThatEndsWhileAnInterruptedRunDrainsIsNotRunAgain(t *testing.T) {
 	first.signal(syscall.SIGINT)
 	first.says("leave p as it is")
 	g.release()
-	first.end().is(exitInterrupted)
-	d.do("run", ".", "--id", "p", noUI).is(exitDone)
+	first.end().is(exit.Interrupted)
+	d.do("run", ".", "--id", "p", noUI).is(exit.Done)
 	if n := len(g.arrived); n != 0 {
 		t.Errorf("it was run again, %d times", n)
 	}
@@ -183,7 +184,7 @@ func TestACallThatEndsWhileAnInterruptedRunDrainsIsNotRunAgain(t *testing.T) {
 
 func TestAtTheEndOfTheWaitTheProcessIsStillRunning(t *testing.T) {
 	d, g := gated(t)
-	r := d.do("run", ".", noUI, "--json", "--wait", "1s").is(exitDone).result()
+	r := d.do("run", ".", noUI, "--json", "--wait", "1s").is(exit.Done).result()
 	if r.Status != loop.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking {
 		t.Errorf("%+v", r)
 	}
@@ -198,7 +199,7 @@ func TestTwoFoldersNeverMeet(t *testing.T) {
 	g.key(d)
 	g.release()
 	for _, p := range []*program{first, second} {
-		e := p.end().is(exitDone)
+		e := p.end().is(exit.Done)
 		e.complains("run p")
 		if strings.Contains(e.err, "attach") {
 			t.Errorf("they met: %s", e.err)
@@ -219,10 +220,10 @@ func TestTwoRunsInOneFolderShareAServerAndTheSecondGoesOnWhenTheFirstEnds(t *tes
 	second := d.start("run", ".", "--id", "second", noUI, "--json")
 	g.key(d)
 	free.release()
-	first.end().is(exitDone)
+	first.end().is(exit.Done)
 	second.says("the program that ran the server has ended; second goes on here")
 	g.release()
-	second.end().is(exitDone)
+	second.end().is(exit.Done)
 }
 
 func TestLargeValuesGoThroughWhole(t *testing.T) {
@@ -234,13 +235,13 @@ func TestLargeValuesGoThroughWhole(t *testing.T) {
 		"replies.jsonl": `{"solution": {"calls": [{"_tool": "keep", "text": "†state.text", "_outputPath": "kept", "_output": "yes"}], "output": null}}` + "\n" + nothingMore,
 	}
 	d := newDesk(t, files)
-	e := d.do("run", ".", "--id", "p", noUI, "--json").is(exitDone)
+	e := d.do("run", ".", "--id", "p", noUI, "--json").is(exit.Done)
 	state, _ := e.result().Instances[""].State.(map[string]any)
 	if state["text"] != large || string(jsonval.Encode(state["looks"])) != `{"†blob":{"digest":"none"}}` || state["kept"] != "yes" {
 		t.Errorf("the State is %.300s", jsonval.Encode(state))
 	}
 	var idea map[string]any
-	d.do("show", "p", "--json").is(exitDone).json(&idea)
+	d.do("show", "p", "--json").is(exit.Done).json(&idea)
 	if text := string(jsonval.Encode(idea)); !strings.Contains(text, string(jsonval.Encode(large))) || !strings.Contains(text, `{"†blob":{"digest":"none"}}`) {
 		t.Errorf("the Idea lacks the value: %.300s", text)
 	}
@@ -255,7 +256,7 @@ func TestRowsAreInstances(t *testing.T) {
 		`{"solution": {"calls": [], "output": {"summary": "s"}}}`
 	files["replies.jsonl"] = strings.Replace(files["replies.jsonl"], "†input.note || †state.text", "fixed", 1)
 	d := newDesk(t, files)
-	r := d.do("run", ".", noUI, "--json").is(exitDone).result()
+	r := d.do("run", ".", noUI, "--json").is(exit.Done).result()
 	if len(r.Instances) != 3 || r.Instances["①"].State == nil || r.Instances["③"].State == nil {
 		t.Errorf("the instances are %+v", r.Instances)
 	}
@@ -267,10 +268,10 @@ func TestAPlanThatRunsWithoutARequestNeedsNoLLM(t *testing.T) {
 			{"_tool": "analyzeSentiment", "text": "†state.text", "_outputPath": "mood"}], "output": {"mood": "†state.mood || †state.text"}}]}`
 	d := newDesk(t, map[string]string{"good.json": plan, "latent.json": strings.ReplaceAll(plan, "analyzeSentiment", "muse"),
 		"guide.json": strings.ReplaceAll(plan, `"stage": "complete", `, "")})
-	e := d.do("run", "good.json", "--id", "p", "--json", noUI).is(exitDone).complains("no LLM is configured: the Plan runs without one")
+	e := d.do("run", "good.json", "--id", "p", "--json", noUI).is(exit.Done).complains("no LLM is configured: the Plan runs without one")
 	if r := e.result(); r.Requests != 0 || r.Ideas != 1 || r.Calls.Done != 1 || string(jsonval.Encode(r.Output)) == "null" {
 		t.Errorf("%+v", r)
 	}
-	d.do("run", "latent.json", "--json", noUI).is(exitUsage).complains("$.context[1].plan[0]: the Call leaves its result to the LLM")
-	d.do("run", "guide.json", "--json", noUI).is(exitUsage).complains("no LLM is configured")
+	d.do("run", "latent.json", "--json", noUI).is(exit.Usage).complains("$.context[1].plan[0]: the Call leaves its result to the LLM")
+	d.do("run", "guide.json", "--json", noUI).is(exit.Usage).complains("no LLM is configured")
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"processidea/model/turn"
+	"processidea/starter/internal/exit"
 )
 
 const (
@@ -90,16 +91,16 @@ func parrotFiles(at string) map[string]string {
 func TestASecretThatServersRepeatStandsNowhere(t *testing.T) {
 	server := parrot(t)
 	d := newDesk(t, parrotFiles(server.URL)).set("PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(server.URL, "http://"), "TOKEN="+toolSecret)
-	done := d.do("run", ".", "--id", "p", "--json", noUI).is(exitDone)
+	done := d.do("run", ".", "--id", "p", "--json", noUI).is(exit.Done)
 	if r := done.result(); r.Calls.Done != 3 || r.Calls.Failed != 2 {
 		t.Errorf("%+v", r.Calls)
 	}
 	asking := d.at(d.dir).set("OPENAI_API_KEY="+llmSecret, "OPENAI_BASE_URL="+parrot(t).URL+"/v1")
-	refused := asking.do("run", "asks.json", "--id", "q", "--json", noUI).is(exitPaused)
+	refused := asking.do("run", "asks.json", "--id", "q", "--json", noUI).is(exit.Paused)
 	if r := refused.result(); r.Error == nil || r.Error.Code != turn.CodeLLMRefused || !strings.Contains(r.Error.Message, "[secret OPENAI_API_KEY]") {
 		t.Errorf("%+v", r.Error)
 	}
-	shown := d.do("show", "p").is(exitDone)
+	shown := d.do("show", "p").is(exit.Done)
 	if !strings.Contains(shown.out, "[secret TOKEN]") {
 		t.Error("the Idea holds nothing of what the tools repeated")
 	}

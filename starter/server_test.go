@@ -9,24 +9,26 @@ import (
 	"testing"
 
 	"processidea/model/loop"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/server"
 )
 
 func TestOnlyOneServerRunsOnAFolder(t *testing.T) {
 	d := newDesk(t, nil)
 	n, _ := d.dev()
-	d.do("dev", noUI).is(exitUsage).quiet().complains("start server in", n.Address)
+	d.do("dev", noUI).is(exit.Usage).quiet().complains("start server in", n.Address)
 }
 
 func TestDevPrintsHowToReachItAsJSON(t *testing.T) {
 	d := newDesk(t, nil)
 	p := d.start("dev", "--json", noUI, "--worker=false")
 	d.eventually("the server is announced", func() bool {
-		_, err := os.Stat(filepath.Join(d.dir, ".processidea", neighbourFile))
+		_, err := os.Stat(filepath.Join(d.dir, ".processidea", server.ServerFile))
 		return err == nil
 	})
 	p.signal(syscall.SIGINT)
-	var n neighbour
-	p.end().is(exitDone).json(&n)
+	var n server.Running
+	p.end().is(exit.Done).json(&n)
 	if n.Address == "" || n.Namespace != "default" || n.Worker || n.PID != p.cmd.Process.Pid {
 		t.Errorf("%+v", n)
 	}
@@ -36,15 +38,15 @@ func TestAServerElsewhereIsUsedByItsAddress(t *testing.T) {
 	d := newDesk(t, nil)
 	n, _ := d.dev()
 	remote := d.at(folder(t, judge())).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store)
-	r := remote.do("run", ".", "--id", "p", "--json").is(exitDone).result()
+	r := remote.do("run", ".", "--id", "p", "--json").is(exit.Done).result()
 	if r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat(filepath.Join(remote.dir, ".processidea")); err == nil {
 		t.Error("a server of its own was started")
 	}
-	d.do("result", "p").is(exitDone)
-	remote.do("run", ".", "--record", "x", "--replies", "replies.jsonl").is(exitUsage).quiet().complains("not in this program")
+	d.do("result", "p").is(exit.Done)
+	remote.do("run", ".", "--record", "x", "--replies", "replies.jsonl").is(exit.Usage).quiet().complains("not in this program")
 }
 
 func TestAToolThatARemoteWorkerDoesNotKnowIsAnInvalidFile(t *testing.T) {
@@ -53,22 +55,22 @@ func TestAToolThatARemoteWorkerDoesNotKnowIsAnInvalidFile(t *testing.T) {
 	files := judge()
 	files["idea.json"] = strings.Replace(judgeIdea, `"_output": {"type": "string"}`, `"_activity": "noSuchTool"`, 1)
 	remote := d.at(folder(t, files)).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store)
-	remote.do("run", ".", "--id", "p", "--json").is(exitUsage).quiet().complains("$.schema.tools.judge._activity", "noSuchTool")
+	remote.do("run", ".", "--id", "p", "--json").is(exit.Usage).quiet().complains("$.schema.tools.judge._activity", "noSuchTool")
 }
 
 func TestAServerThatDoesNotAnswerIsExitCode4(t *testing.T) {
 	d := newDesk(t, judge()).set("TEMPORAL_ADDRESS=127.0.0.1:1")
 	for _, line := range []string{"run .", "run . --detach", "list", "result p", "watch p"} {
-		d.do(strings.Fields(line)...).is(exitUnreachable).quiet().complains("127.0.0.1:1")
+		d.do(strings.Fields(line)...).is(exit.Unreachable).quiet().complains("127.0.0.1:1")
 	}
 }
 
 func TestTheDataFolderMayLieAnywhere(t *testing.T) {
 	d := newDesk(t, judge())
 	data := filepath.Join(t.TempDir(), "a b%41?")
-	d.do("run", ".", "--id", "p", noUI, "--data", data).is(exitDone)
-	d.do("show", "p", "--data", data).is(exitDone)
-	d.at(d.dir).set("PROCESSIDEA_DATA="+data).do("show", "p").is(exitDone)
+	d.do("run", ".", "--id", "p", noUI, "--data", data).is(exit.Done)
+	d.do("show", "p", "--data", data).is(exit.Done)
+	d.at(d.dir).set("PROCESSIDEA_DATA="+data).do("show", "p").is(exit.Done)
 	if _, err := os.Stat(filepath.Join(d.dir, ".processidea")); err == nil {
 		t.Error("the default folder was used")
 	}
@@ -90,7 +92,7 @@ func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if r := p.end().is(exitDone).result(); r.Status != loop.StatusCompleted {
+	if r := p.end().is(exit.Done).result(); r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
 	if err := w.Process.Signal(syscall.SIGTERM); err != nil {
@@ -112,7 +114,7 @@ func TestAnLLMMustBeConfiguredWhereTheWorkerRuns(t *testing.T) {
 	d := newDesk(t, judge())
 	d.dev()
 	with := d.at(d.dir).set("OPENAI_API_KEY=k")
-	with.do("run", ".").is(exitUsage).quiet().complains("where the worker runs", "--replies")
-	with.do("run", ".", "--replies", "replies.jsonl").is(exitDone)
-	d.do("run", ".").is(exitDone)
+	with.do("run", ".").is(exit.Usage).quiet().complains("where the worker runs", "--replies")
+	with.do("run", ".", "--replies", "replies.jsonl").is(exit.Done)
+	d.do("run", ".").is(exit.Done)
 }

@@ -9,10 +9,12 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"processidea/client/simulation"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/rehearsal"
+	"processidea/starter/internal/exit"
 )
 
 // outside counts what comes to a tool's server, an MCP server and a person's notices.
@@ -45,9 +47,9 @@ func wide(url string) string {
 func TestASimulationTouchesNothingAndReportsWhatItWouldTake(t *testing.T) {
 	url, n := outside(t)
 	d := newDesk(t, map[string]string{"idea.json": wide(url)}).set("PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(url, "http://"), "PROCESSIDEA_NOTIFY_URL="+url)
-	e := d.do("simulate", "idea.json", "--json").is(exitDone)
+	e := d.do("simulate", "idea.json", "--json").is(exit.Done)
 	e.complains("nothing outside is touched", "made up from the schemas").complains("made up", "†input.shop").complains("MCP servers files")
-	var r simulationReport
+	var r simulation.Report
 	e.json(&r)
 	if n.Load() != 0 {
 		t.Errorf("%d requests went out", n.Load())
@@ -72,7 +74,7 @@ func TestASimulationTouchesNothingAndReportsWhatItWouldTake(t *testing.T) {
 func TestWhatIsKeptOfASimulationIsNeverTakenForReal(t *testing.T) {
 	url, n := outside(t)
 	d := newDesk(t, map[string]string{"idea.json": wide(url)}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(url, "http://"))
-	e := d.do("simulate", "idea.json", "--keep", "trial").is(exitDone)
+	e := d.do("simulate", "idea.json", "--keep", "trial").is(exit.Done)
 	for _, text := range []string{"completed (simulated)", "no tool, server or person was asked", "pay: 2 done", "asked about 2 Calls", "flowchart TD", "kept in"} {
 		if !strings.Contains(e.out, text) {
 			t.Errorf("it does not say %q: %s", text, e.out)
@@ -83,23 +85,23 @@ func TestWhatIsKeptOfASimulationIsNeverTakenForReal(t *testing.T) {
 		t.Fatal(id)
 	}
 	for _, verb := range []string{"verify", "history"} {
-		if out := d.do(verb, id, "--data", "trial").is(exitDone).out; !strings.Contains(out, "simulated: no Tool ran") {
+		if out := d.do(verb, id, "--data", "trial").is(exit.Done).out; !strings.Contains(out, "simulated: no Tool ran") {
 			t.Errorf("%s: %s", verb, out)
 		}
 	}
-	idea := d.do("show", id, "--data", "trial").is(exitDone).out
+	idea := d.do("show", id, "--data", "trial").is(exit.Done).out
 	if strings.Count(idea, `"_simulated": true`) < 2 || !strings.Contains(idea, `"simulated": {`) {
 		t.Errorf("it has no mark: %s", idea)
 	}
-	d.do("harden", id, "--data", "trial").is(exitUsage).quiet().complains("it was simulated")
-	d.do("fork", id, "--at", "1", "--data", "trial", noUI).is(exitUsage).quiet().complains("it is a simulation")
+	d.do("harden", id, "--data", "trial").is(exit.Usage).quiet().complains("it was simulated")
+	d.do("fork", id, "--at", "1", "--data", "trial", noUI).is(exit.Usage).quiet().complains("it is a simulation")
 	unmarked := strings.Replace(idea, `"simulated": {`, `"other": {`, 1) // the States still say so
 	if err := os.WriteFile(filepath.Join(d.dir, "again.json"), []byte(unmarked), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.do("run", "again.json", noUI).is(exitUsage).quiet().complains("it is a simulation")
-	d.do("simulate", "idea.json", "--keep", "trial").is(exitUsage).quiet().complains("the folder is not empty")
-	d.do("simulate", "again.json", "--json").is(exitDone)
+	d.do("run", "again.json", noUI).is(exit.Usage).quiet().complains("it is a simulation")
+	d.do("simulate", "idea.json", "--keep", "trial").is(exit.Usage).quiet().complains("the folder is not empty")
+	d.do("simulate", "again.json", "--json").is(exit.Done)
 	if n.Load() != 0 {
 		t.Errorf("%d requests went out", n.Load())
 	}
@@ -114,16 +116,16 @@ func TestASimulationNeedsNoDataAndSaysWhatItCannotPlay(t *testing.T) {
 		"odd.json": `{"schema": {"tools": {"odd": {"type": "object", "properties": {}, "_activity": "elsewhere", "_output": {"not": {}}}}},
 			"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "odd", "_outputPath": "p"}]}]}`,
 	})
-	d.do("run", "plan.json", noUI).is(exitUsage) // nobody gives what it reads
-	r := d.do("simulate", "bare.json", "--json").is(exitDone).result()
+	d.do("run", "plan.json", noUI).is(exit.Usage) // nobody gives what it reads
+	r := d.do("simulate", "bare.json", "--json").is(exit.Done).result()
 	if got := string(jsonval.Encode(r.Instances[""].State)); got != `{"pay":"simulated: pay","price":0}` {
 		t.Errorf("%s", got)
 	}
-	r = d.do("simulate", "plan.json", "--json").is(exitDone).result()
+	r = d.do("simulate", "plan.json", "--json").is(exit.Done).result()
 	if string(jsonval.Encode(r.Output)) != "0" || r.Requests != 0 {
 		t.Errorf("%+v", r)
 	}
-	e := d.do("simulate", "odd.json").is(exitFailed).complains("warning", "odd", "cannot be simulated")
+	e := d.do("simulate", "odd.json").is(exit.Failed).complains("warning", "odd", "cannot be simulated")
 	if !strings.Contains(e.out, "what stayed open:\n  0.1 odd: failed: ") || !strings.Contains(e.out, "the instance: failed") {
 		t.Error(e.out)
 	}
@@ -131,13 +133,13 @@ func TestASimulationNeedsNoDataAndSaysWhatItCannotPlay(t *testing.T) {
 
 func TestSimulateRefusesWhatCannotBeMeant(t *testing.T) {
 	d := newDesk(t, map[string]string{"idea.json": judgeIdea, "bad.json": `{"meat": {}}`, "replies.jsonl": oneLine(judgeReplies)})
-	d.do("simulate", "idea.json", "--data", "x").is(exitUsage).quiet().complains("a folder of its own")
-	d.do("simulate", "idea.json", "--schemas", "--replies", "replies.jsonl").is(exitUsage).quiet().complains("--schemas asks nobody")
-	d.do("simulate", "idea.json", "--tools", "people").is(exitUsage).quiet().complains("want llm or schemas")
-	d.do("simulate", "idea.json", "--tools", "llm").is(exitUsage).quiet().complains("no LLM is configured")
-	d.do("simulate", "idea.json", "--wait", "-1s").is(exitUsage).quiet().complains("negative")
-	d.do("simulate", "bad.json").is(exitUsage).quiet().complains("meat")
-	d.do("simulate", "none.json").is(exitUsage).quiet()
+	d.do("simulate", "idea.json", "--data", "x").is(exit.Usage).quiet().complains("a folder of its own")
+	d.do("simulate", "idea.json", "--schemas", "--replies", "replies.jsonl").is(exit.Usage).quiet().complains("--schemas asks nobody")
+	d.do("simulate", "idea.json", "--tools", "people").is(exit.Usage).quiet().complains("want llm or schemas")
+	d.do("simulate", "idea.json", "--tools", "llm").is(exit.Usage).quiet().complains("no LLM is configured")
+	d.do("simulate", "idea.json", "--wait", "-1s").is(exit.Usage).quiet().complains("negative")
+	d.do("simulate", "bad.json").is(exit.Usage).quiet().complains("meat")
+	d.do("simulate", "none.json").is(exit.Usage).quiet()
 }
 
 // speaking is an LLM that says these things, and its address.
@@ -160,15 +162,15 @@ func TestAnLLMThatIsConfiguredPlansAndPlays(t *testing.T) {
 	spoken := speaking(t, `{"solution": {"calls": [{"_tool": "price", "_instance": "*", "item": "†state.item", "_outputPath": "price", "_output": {"cents": 77}}]}}`,
 		`{"solution": {"calls": [], "output": {"n": 1}}}`)
 	d := newDesk(t, map[string]string{"idea.json": wide(url)}).set("OPENAI_BASE_URL="+spoken, "PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(url, "http://"))
-	e := d.do("simulate", "idea.json", "--json").is(exitDone).complains("the LLM plans", "the LLM plays the Tools")
-	var r simulationReport
+	e := d.do("simulate", "idea.json", "--json").is(exit.Done).complains("the LLM plans", "the LLM plays the Tools")
+	var r simulation.Report
 	e.json(&r)
 	if got := string(jsonval.Encode(r.Instances["①"].State)); !strings.Contains(got, `"cents":77`) || r.Estimated || n.Load() != 0 || r.Simulated.Tools != ideafile.ByLLM {
 		t.Errorf("%s after %d requests", e.out, n.Load())
 	}
 	again := speaking(t, `{"solution": {"calls": [{"_tool": "price", "_instance": "*", "item": "†state.item", "_outputPath": "price"}]}}`, `{"solution": {"calls": [], "output": {"n": 1}}}`)
 	d = d.at(d.dir).set("OPENAI_BASE_URL=" + again)
-	if r := d.do("simulate", "idea.json", "--tools", "schemas", "--json").is(exitDone).result(); !strings.Contains(string(jsonval.Encode(r.Instances["①"].State)), `"cents":5`) {
+	if r := d.do("simulate", "idea.json", "--tools", "schemas", "--json").is(exit.Done).result(); !strings.Contains(string(jsonval.Encode(r.Instances["①"].State)), `"cents":5`) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -192,8 +194,8 @@ func TestEveryExampleCanBeSimulated(t *testing.T) {
 			}
 			args = append(args, "--instances", "few.jsonl")
 		}
-		e := d.do(args...).is(exitDone)
-		var r simulationReport
+		e := d.do(args...).is(exit.Done)
+		var r simulation.Report
 		e.json(&r)
 		if r.Status != loop.StatusCompleted || r.Graph == "" || r.Simulated == nil {
 			t.Errorf("%s: %s", folder, e.out)

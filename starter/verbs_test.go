@@ -8,12 +8,14 @@ import (
 	"syscall"
 	"testing"
 
-	"go.temporal.io/sdk/client"
+	sdk "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
+	"processidea/client"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/starter/internal/exit"
 	"processidea/store/chain"
 )
 
@@ -21,33 +23,33 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 	files := judge()
 	d := newDesk(t, files)
 	_, dev := d.dev()
-	first := d.do("run", ".", "--id", "p", "--json").is(exitDone)
+	first := d.do("run", ".", "--id", "p", "--json").is(exit.Done)
 
 	t.Log("list")
-	var list []listed
+	var list []client.Summary
 	d.eventually("the list says that the process is completed", func() bool {
-		d.do("list", "--json").is(exitDone).json(&list)
+		d.do("list", "--json").is(exit.Done).json(&list)
 		return len(list) == 1 && list[0].Status == loop.StatusCompleted
 	})
 	if l := list[0]; l.Process != "p" || l.Path != "moderation" || l.Version != "7" || l.Ended == nil || l.Ended.Before(l.Started) {
 		t.Errorf("%+v", l)
 	}
-	if e := d.do("list").is(exitDone); !strings.Contains(e.out, "p        completed  ") {
+	if e := d.do("list").is(exit.Done); !strings.Contains(e.out, "p        completed  ") {
 		t.Error(e.out)
 	}
 
 	t.Log("result, watch")
-	want(t, d.do("result", "p", "--json").is(exitDone).out, first.out)
-	want(t, d.do("watch", "p", "--json").is(exitDone).out, first.out)
+	want(t, d.do("result", "p", "--json").is(exit.Done).out, first.out)
+	want(t, d.do("watch", "p", "--json").is(exit.Done).out, first.out)
 
 	t.Log("show")
 	var idea map[string]any
-	d.do("show", "p", "--json").is(exitDone).json(&idea)
+	d.do("show", "p", "--json").is(exit.Done).json(&idea)
 	if at := idea["meta"].(map[string]any)["at"]; string(jsonval.Encode(at)) != "2" {
 		t.Errorf("the latest Idea is %s", jsonval.Encode(at))
 	}
 	for _, at := range []string{"1", "2"} {
-		text := d.do("show", "p", "--at", at).is(exitDone).out
+		text := d.do("show", "p", "--at", at).is(exit.Done).out
 		if _, problems := ideafile.ParseIdea([]byte(text)); len(problems.Errors()) > 0 {
 			t.Errorf("Idea %s is no file that run accepts: %v", at, problems)
 		}
@@ -55,66 +57,66 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 		if err := os.WriteFile(again, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d.do("check", again).is(exitDone)
+		d.do("check", again).is(exit.Done)
 	}
-	d.do("show", "p", "--at", "3").is(exitUsage).quiet().complains("show Idea 3 of p: there are 2")
+	d.do("show", "p", "--at", "3").is(exit.Usage).quiet().complains("show Idea 3 of p: there are 2")
 
 	t.Log("history, diff, blame, verify, gc")
 	var links []chain.Link
-	d.do("history", "p", "--json").is(exitDone).json(&links)
+	d.do("history", "p", "--json").is(exit.Done).json(&links)
 	if len(links) != 2 || links[0].Request != 1 || links[1].Parent != links[0].Digest {
 		t.Errorf("%+v", links)
 	}
-	if e := d.do("diff", "p", "1", "2").is(exitDone); !strings.Contains(e.out, "①\n  + †state.mood  \"strong\"\n") {
+	if e := d.do("diff", "p", "1", "2").is(exit.Done); !strings.Contains(e.out, "①\n  + †state.mood  \"strong\"\n") {
 		t.Error(e.out)
 	}
-	d.do("blame", "p", "①:mood").is(exitDone)
-	d.do("verify", "p").is(exitDone)
-	if e := d.do("gc", "--older-than", "720h").is(exitDone); !strings.HasPrefix(e.out, "would remove 0 chains ") {
+	d.do("blame", "p", "①:mood").is(exit.Done)
+	d.do("verify", "p").is(exit.Done)
+	if e := d.do("gc", "--older-than", "720h").is(exit.Done); !strings.HasPrefix(e.out, "would remove 0 chains ") {
 		t.Error(e.out)
 	}
 
 	t.Log("graph")
-	if e := d.do("graph", "p").is(exitDone); !strings.Contains(e.out, "flowchart") || !strings.Contains(e.out, "judge") {
+	if e := d.do("graph", "p").is(exit.Done); !strings.Contains(e.out, "flowchart") || !strings.Contains(e.out, "judge") {
 		t.Error(e.out)
 	}
-	if e := d.do("graph", "p", "--format", "dot").is(exitDone); !strings.Contains(e.out, "digraph") {
+	if e := d.do("graph", "p", "--format", "dot").is(exit.Done); !strings.Contains(e.out, "digraph") {
 		t.Error(e.out)
 	}
 
 	t.Log("unknown ids")
 	for _, verb := range []string{"result", "watch", "show", "graph"} {
-		d.do(verb, "no-such-process").is(exitUsage).quiet().complains("no-such-process")
+		d.do(verb, "no-such-process").is(exit.Usage).quiet().complains("no-such-process")
 	}
-	d.do("result", "p/①").is(exitUsage).quiet().complains("is no process")
+	d.do("result", "p/①").is(exit.Usage).quiet().complains("is no process")
 
 	dev.signal(syscall.SIGTERM)
-	dev.end().is(exitDone).quiet()
-	d.do("list").is(exitUnreachable).quiet().complains(filepath.Join(d.dir, ".processidea"), "starter dev", "TEMPORAL_ADDRESS")
+	dev.end().is(exit.Done).quiet()
+	d.do("list").is(exit.Unreachable).quiet().complains(filepath.Join(d.dir, ".processidea"), "starter dev", "TEMPORAL_ADDRESS")
 	t.Log("the chain can be read without a server")
-	d.do("show", "p").is(exitDone)
+	d.do("show", "p").is(exit.Done)
 }
 
 func TestADetachedProcessIsFollowedLater(t *testing.T) {
 	d, g := gated(t)
-	d.do("run", ".", "--id", "p", "--detach").is(exitUsage).quiet().complains("no server runs in", "starter dev")
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Usage).quiet().complains("no server runs in", "starter dev")
 	d.dev()
-	e := d.do("run", ".", "--id", "p", "--detach", "--json").is(exitDone)
+	e := d.do("run", ".", "--id", "p", "--detach", "--json").is(exit.Done)
 	if r := e.result(); r.Status != loop.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking || r.Process != "p" {
 		t.Errorf("%+v", r)
 	}
 	g.key(d)
-	r := d.do("result", "p", "--json").is(exitDone).result()
+	r := d.do("result", "p", "--json").is(exit.Done).result()
 	if r.Status != loop.StatusRunning || string(jsonval.Encode(r.Instances[""].State)) != `{"n":1}` {
 		t.Errorf("%+v", r)
 	}
 	watcher := d.start("watch", "p", "--json")
 	watcher.says("p: running")
 	g.release()
-	if r := watcher.end().is(exitDone).result(); r.Status != loop.StatusCompleted {
+	if r := watcher.end().is(exit.Done).result(); r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
-	if r := d.do("run", ".", "--id", "p", "--detach", "--json").is(exitDone).result(); r.Status != loop.StatusCompleted {
+	if r := d.do("run", ".", "--id", "p", "--detach", "--json").is(exit.Done).result(); r.Status != loop.StatusCompleted {
 		t.Errorf("attached to an ended process: %+v", r)
 	}
 }
@@ -124,17 +126,17 @@ func TestAPausedProcessIsSeenAsPaused(t *testing.T) {
 	files["replies.jsonl"] = strings.Repeat(`{"raw": "no"}`+"\n", 3)
 	d := newDesk(t, files)
 	d.dev()
-	d.do("run", ".", "--id", "p").is(exitPaused)
-	d.do("run", ".", "--id", "p").is(exitPaused).complains("attach to p")
-	if e := d.do("result", "p").is(exitPaused); !strings.Contains(e.out, "p: paused · ") || !strings.Contains(e.out, "bad_replies: ") {
+	d.do("run", ".", "--id", "p").is(exit.Paused)
+	d.do("run", ".", "--id", "p").is(exit.Paused).complains("attach to p")
+	if e := d.do("result", "p").is(exit.Paused); !strings.Contains(e.out, "p: paused · ") || !strings.Contains(e.out, "bad_replies: ") {
 		t.Error(e.out)
 	}
-	if r := d.do("watch", "p", "--wait", "1s", "--json").is(exitPaused).result(); r.Status != loop.StatusPaused {
+	if r := d.do("watch", "p", "--wait", "1s", "--json").is(exit.Paused).result(); r.Status != loop.StatusPaused {
 		t.Errorf("%+v", r)
 	}
-	var list []listed
+	var list []client.Summary
 	d.eventually("the list says that the process is paused", func() bool {
-		d.do("list", "--json").is(exitDone).json(&list)
+		d.do("list", "--json").is(exit.Done).json(&list)
 		return len(list) == 1 && list[0].Status == loop.StatusPaused
 	})
 }
@@ -142,7 +144,7 @@ func TestAPausedProcessIsSeenAsPaused(t *testing.T) {
 func TestAProcessThatSomebodyEndsIsCancelled(t *testing.T) {
 	d, g := gated(t)
 	n, _ := d.dev()
-	c, err := client.Dial(client.Options{HostPort: n.Address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	c, err := sdk.Dial(sdk.Options{HostPort: n.Address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,14 +158,14 @@ func TestAProcessThatSomebodyEndsIsCancelled(t *testing.T) {
 		if err := end(); err != nil {
 			t.Fatal(err)
 		}
-		r := p.end().is(exitFailed).result()
+		r := p.end().is(exit.Failed).result()
 		if r.Status != loop.StatusCancelled || r.Process != id {
 			t.Errorf("%s: %+v", id, r)
 		}
 		if state := r.Instances[""].State; id == "cancelled" && string(jsonval.Encode(state)) != `{"n":1}` {
 			t.Errorf("the State is %s", jsonval.Encode(state))
 		}
-		if e := d.do("result", id).is(exitFailed); !strings.HasPrefix(e.out, id+": cancelled · ") {
+		if e := d.do("result", id).is(exit.Failed); !strings.HasPrefix(e.out, id+": cancelled · ") {
 			t.Error(e.out)
 		}
 	}
@@ -173,7 +175,7 @@ func TestAnIDMayHoldAnyCharacterButASlash(t *testing.T) {
 	d := newDesk(t, judge())
 	d.dev()
 	const id = "a b①%41?#é"
-	first := d.do("run", ".", "--id", id, "--json").is(exitDone)
-	want(t, d.do("result", id, "--json").is(exitDone).out, first.out)
-	d.do("show", id).is(exitDone)
+	first := d.do("run", ".", "--id", id, "--json").is(exit.Done)
+	want(t, d.do("result", id, "--json").is(exit.Done).out, first.out)
+	d.do("show", id).is(exit.Done)
 }

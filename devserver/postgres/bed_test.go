@@ -99,7 +99,7 @@ var (
 	awaitingKey = temporal.NewSearchAttributeKeyInt64(protocol.AttributeAwaiting)
 )
 
-// idle says whether nobody but people is waited for: whoever decides then decides on the same in every run.
+// idle reports whether the process waits for people alone. Decisions taken only then are the same in every run.
 func idle(v protocol.ProcessView) bool {
 	for _, i := range v.Instances {
 		if i.Status == ideafile.InstanceWorking {

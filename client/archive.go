@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+
+	"processidea/client/internal/kind"
+	"processidea/store/blobs"
+	"processidea/store/chain"
+	"processidea/store/encryption"
+)
+
+// Archive is the chains of Ideas that lie in a store. Reading them needs neither a server nor a worker, and works for
+// processes that Temporal has forgotten. It is safe for concurrent use.
+type Archive struct {
+	values *blobs.Store
+	chains *chain.Store
+}
+
+// OpenArchive opens a store: a folder, which is made where it is missing, or a bucket's URL. keys decrypt what it holds;
+// nil where nothing is encrypted. The error wraps ErrKeys where they do not fit.
+func OpenArchive(ctx context.Context, store string, keys *encryption.Keys) (*Archive, error) {
+	values, err := blobs.Open(ctx, store, blobs.WithKeys(keys))
+	if encryption.IsKeyError(err) {
+		return nil, kind.Of(ErrKeys, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newArchive(values), nil
+}
+
+func newArchive(values *blobs.Store) *Archive { return &Archive{values, chain.New(values)} }
+
+// Close lets go of the store.
+func (a *Archive) Close() { _ = a.values.Close() }
+
+// Store gives the store itself.
+func (a *Archive) Store() *blobs.Store { return a.values }
+
+// Chain gives the Ideas of a process.
+func (a *Archive) Chain(process string) *Chain { return &Chain{a.chains, process} }
+
+// Processes lists the processes that have Ideas in the store, in the order of their names.
+func (a *Archive) Processes(ctx context.Context) ([]string, error) { return a.chains.Processes(ctx) }
+
+// Collect removes old chains, and the values that nothing needs any more, or counts them. Rules.Open is filled in.
+func (a *Archive) Collect(ctx context.Context, rules chain.Rules) (*chain.Collected, error) {
+	rules.Open = a.values.Keys().OpenPayload
+	return a.chains.Collect(ctx, rules)
+}
+
+// Held asks the server which values of the store its histories still need, for Collect. It reads every history of the
+// namespace.
+func (c *Client) Held(ctx context.Context) (*chain.Held, error) {
+	return chain.ReadTemporal(ctx, c.temporal.WorkflowService(), c.namespace, c.archive.values.Keys().OpenPayload)
+}

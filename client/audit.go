@@ -1,0 +1,51 @@
+package client
+
+import (
+	"context"
+	"io"
+
+	"processidea/client/internal/kind"
+	"processidea/store/chain"
+)
+
+// Diff compares two Ideas, by their numbers from 1: values and Calls that were added, changed and removed, and a JSON
+// Patch (RFC 6902) that leads from one to the other.
+func (c *Chain) Diff(ctx context.Context, a, b int) (*chain.Diff, error) {
+	for _, at := range []int{a, b} {
+		if at < 1 {
+			return nil, kind.Errorf(ErrInvalid, "compare Ideas of %s: %d is no number of an Idea", c.process, at)
+		}
+		if _, err := c.number(ctx, "compare", at); err != nil {
+			return nil, err
+		}
+	}
+	return c.chains.Diff(ctx, c.process, a, b)
+}
+
+// Blame says which Call or person wrote a value, as Idea at shows it (0: the latest). The place is TOKEN:path, such as
+// ①:user.name, or user.name in the anonymous instance. The error wraps ErrNoValue or ErrBadPlace where that is the cause.
+func (c *Chain) Blame(ctx context.Context, place string, at int) (*chain.Blame, error) {
+	at, err := c.number(ctx, "look at", at)
+	if err != nil {
+		return nil, err
+	}
+	return c.chains.Blame(ctx, c.process, place, at)
+}
+
+// Verify checks every digest of the chain. What is broken stands in the Report; the error is for a store that does not
+// answer, or wraps ErrNotFound where there is no chain.
+func (c *Chain) Verify(ctx context.Context) (*chain.Report, error) {
+	if _, err := c.length(ctx, "verify"); err != nil {
+		return nil, err
+	}
+	return c.chains.Verify(ctx, c.process)
+}
+
+// Export writes the whole chain as JSON Lines, which chain.VerifyExport checks with nothing else. A chain with a broken
+// place is not exported: the error names the place.
+func (c *Chain) Export(ctx context.Context, w io.Writer) error {
+	if _, err := c.length(ctx, "export"); err != nil {
+		return err
+	}
+	return c.chains.Export(ctx, c.process, w)
+}

@@ -1,0 +1,98 @@
+package client
+
+import (
+	"context"
+
+	"processidea/client/internal/kind"
+	"processidea/store/chain"
+)
+
+// Chain is the Ideas of one process: immutable, numbered from 1, each naming the digest of the one before.
+type Chain struct {
+	chains  *chain.Store
+	process string
+}
+
+// Length is the number of the latest Idea; 0 where the store has none.
+func (c *Chain) Length(ctx context.Context) (int, error) { return c.chains.Latest(ctx, c.process) }
+
+// length is Length, and an error for what is to be done where there is none.
+func (c *Chain) length(ctx context.Context, act string) (int, error) {
+	last, err := c.Length(ctx)
+	if err == nil && last == 0 {
+		err = kind.Errorf(ErrNotFound, "%s %s: the store has no Idea of a process of this id", act, c.process)
+	}
+	return last, err
+}
+
+// number checks the number of an Idea that was asked for; 0 is the latest.
+func (c *Chain) number(ctx context.Context, act string, at int) (int, error) {
+	last, err := c.length(ctx, act)
+	switch {
+	case err != nil:
+		return 0, err
+	case at > last:
+		return 0, kind.Errorf(ErrNotFound, "%s Idea %d of %s: there are %d", act, at, c.process, last)
+	case at < 0:
+		return 0, kind.Errorf(ErrInvalid, "%s Idea %d of %s: Ideas are numbered from 1", act, at, c.process)
+	case at == 0:
+		return last, nil
+	}
+	return at, nil
+}
+
+// Ideas lists them in order: when each was sealed, by which Request, and how much it holds. The error wraps ErrNotFound
+// where there is none.
+func (c *Chain) Ideas(ctx context.Context) ([]chain.Link, error) {
+	if _, err := c.length(ctx, "list Ideas of"); err != nil {
+		return nil, err
+	}
+	return c.chains.List(ctx, c.process)
+}
+
+// Load gives an Idea whole, as a JSON value from which a process can start; 0 is the latest. The error wraps ErrNotFound
+// where there is none of the number, and names the part where one is missing or broken.
+func (c *Chain) Load(ctx context.Context, at int) (map[string]any, error) {
+	at, err := c.number(ctx, "show", at)
+	if err != nil {
+		return nil, err
+	}
+	return c.chains.Load(ctx, c.process, at)
+}
+
+// Fork gives an Idea, by its number from 1, as the first one of another process: its meta names where it comes from.
+// Start takes it as it is, or changed by ideafiles.Changes, with StartOptions.ForkOf.
+func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
+	if at < 1 {
+		return nil, kind.Errorf(ErrInvalid, "fork Idea %d of %s: Ideas are numbered from 1", at, c.process)
+	}
+	if _, err := c.number(ctx, "fork", at); err != nil {
+		return nil, err
+	}
+	idea, err := c.chains.Load(ctx, c.process, at)
+	if err != nil {
+		return nil, err
+	}
+	return chain.Fork(idea), nil
+}
+
+// Plan gives the Calls of the latest solution that has any, for model.Mermaid and model.DOT; none where no Idea has one.
+func (c *Chain) Plan(ctx context.Context) ([]any, error) {
+	last, err := c.length(ctx, "draw")
+	for at := last; at > 0 && err == nil; at-- {
+		var idea map[string]any
+		if idea, err = c.chains.Load(ctx, c.process, at); err == nil {
+			if calls := SolutionOf(idea); len(calls) > 0 {
+				return calls, nil
+			}
+		}
+	}
+	return nil, err
+}
+
+// SolutionOf gives the Calls of an Idea's solution.
+func SolutionOf(idea map[string]any) []any {
+	solution, _ := idea["solution"].(map[string]any)
+	calls, _ := solution["calls"].([]any)
+	return calls
+}

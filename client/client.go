@@ -1,0 +1,118 @@
+package client
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	sdk "go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+
+	"processidea/client/internal/kind"
+	"processidea/store/blobs"
+	"processidea/store/encryption"
+	"processidea/worker/engine"
+)
+
+// Options say where Temporal and the store are.
+type Options struct {
+	// Temporal is how to reach the server: address, namespace, credentials, TLS. Dial adds how payloads are encoded and
+	// where large ones lie. Empty fields are those of the SDK: localhost:7233, namespace default.
+	Temporal sdk.Options
+	// Store is the store of the workers: a folder, or a bucket's URL such as s3://bucket?region=eu-central-1.
+	Store string
+	// Keys encrypt and decrypt, as those of the workers do; nil: nothing is encrypted.
+	Keys *encryption.Keys
+	// Logger takes what the Temporal SDK logs; nil: nothing is logged.
+	Logger *slog.Logger
+	// OnNoWorker is called when a signal was sent and nobody has taken it for a while, once for each such signal: it will
+	// take effect when a worker runs. nil: nobody is told.
+	OnNoWorker func(process string, cause error)
+}
+
+// FromEnvironment reads Options as the worker and starter do: TEMPORAL_ADDRESS and its kin or a profile of Temporal's
+// configuration file, PROCESSIDEA_STORE (or store under PROCESSIDEA_DATA) and PROCESSIDEA_KEYS.
+func FromEnvironment() (Options, error) {
+	temporal, _, err := engine.TemporalFromEnvironment()
+	if err != nil {
+		return Options{}, kind.Of(ErrInvalid, err)
+	}
+	data, err := engine.DataFolder("")
+	if err != nil {
+		return Options{}, err
+	}
+	keys, err := KeysFromEnvironment()
+	return Options{Temporal: temporal, Store: engine.StorePlace(data), Keys: keys}, err
+}
+
+// KeysFromEnvironment reads the keys of PROCESSIDEA_KEYS; nil where it is not set. The error wraps ErrKeys.
+func KeysFromEnvironment() (*encryption.Keys, error) {
+	keys, err := engine.KeysFromEnvironment()
+	return keys, kind.Of(ErrKeys, err)
+}
+
+// Client is connected to a Temporal server and to the store of its workers. It is safe for concurrent use.
+type Client struct {
+	temporal   sdk.Client
+	namespace  string
+	archive    *Archive
+	onNoWorker func(process string, cause error)
+	close      []func()
+}
+
+// dialTimeout bounds one attempt to reach a server.
+const dialTimeout = 10 * time.Second
+
+// Dial opens the store and connects to the server. The error wraps ErrKeys or ErrUnreachable where that is the cause.
+func Dial(ctx context.Context, o Options) (*Client, error) {
+	archive, err := OpenArchive(ctx, o.Store, o.Keys)
+	if err != nil {
+		return nil, err
+	}
+	logger := o.Logger
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	options := o.Temporal
+	options.Logger = sdklog.NewStructuredLogger(logger)
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	temporal, err := sdk.DialContext(ctx, engine.ClientOptions(options, archive.values))
+	if err != nil {
+		archive.Close()
+		return nil, kind.Errorf(ErrUnreachable, "reach Temporal at %s: %w", options.HostPort, err)
+	}
+	if options.Namespace == "" {
+		options.Namespace = sdk.DefaultNamespace
+	}
+	c := New(temporal, options.Namespace, archive.values)
+	c.onNoWorker = o.OnNoWorker
+	c.close = []func(){temporal.Close, archive.Close}
+	return c, nil
+}
+
+// New makes a Client of what a program has already: a Temporal client whose options went through engine.ClientOptions,
+// the namespace that it is in, and the store. Closing the Client leaves both open.
+func New(temporal sdk.Client, namespace string, store *blobs.Store) *Client {
+	return &Client{temporal: temporal, namespace: namespace, archive: newArchive(store)}
+}
+
+// Close lets go of what Dial opened.
+func (c *Client) Close() {
+	for _, do := range c.close {
+		do()
+	}
+	c.close = nil
+}
+
+// Temporal gives the connection, for what this package has no word for.
+func (c *Client) Temporal() sdk.Client { return c.temporal }
+
+// Namespace is the namespace of Temporal that the processes are in.
+func (c *Client) Namespace() string { return c.namespace }
+
+// Archive gives the chains of the store. It is closed with the Client.
+func (c *Client) Archive() *Archive { return c.archive }
+
+// Chain gives the Ideas of a process.
+func (c *Client) Chain(process string) *Chain { return c.archive.Chain(process) }

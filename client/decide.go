@@ -1,0 +1,121 @@
+package client
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"processidea/client/internal/kind"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+// What a person can decide on a Call that waits.
+const (
+	Approve = ideafile.Approve // it runs as it is shown
+	Reject  = ideafile.Reject  // it does not run; the reason goes to the LLM
+	Amend   = ideafile.Amend   // it runs with other parameters
+	Replace = ideafile.Replace // another Call takes its place
+	Answer  = ideafile.Answer  // a person gives its result; nothing runs
+)
+
+// Decision is what somebody decides on a Call that waits.
+type Decision struct {
+	Kind string // Approve, Reject, Amend, Replace or Answer
+	Call string // as Approval.Call has it
+	// Digest is Approval.Digest of what was shown: anything else is not decided on. Empty decides on what waits now.
+	Digest string
+	By     string // who decides
+	Reason string // why; the LLM is told. Reject needs one.
+	// Value is for Amend the parameters, an object; for Replace the Call, an object as the LLM writes it; for Answer the
+	// result. Numbers may be json.Number. At most 64 KB as JSON.
+	Value any
+}
+
+// valueKeys are the keys under which a decision's signal carries its value.
+var valueKeys = map[string]string{Amend: "params", Replace: "with", Answer: "output"}
+
+// payload is the signal's. A Value that is nil is no parameters and no Call, and a result of null.
+func (d Decision) payload() map[string]any {
+	p := map[string]any{"call": d.Call}
+	for key, text := range map[string]string{"digest": d.Digest, "by": d.By, "reason": d.Reason} {
+		if text != "" {
+			p[key] = text
+		}
+	}
+	if key, ok := valueKeys[d.Kind]; ok {
+		p[key] = d.Value
+	}
+	return p
+}
+
+// Validate reports what is wrong with the form of a decision, without asking anybody; the error wraps ErrInvalid.
+func (d Decision) Validate() error {
+	switch d.Kind {
+	case Approve, Reject, Amend, Replace, Answer:
+	default:
+		return kind.Errorf(ErrInvalid, "there is no decision %q", d.Kind)
+	}
+	_, err := turn.ReadDecision(d.Kind, d.payload())
+	return kind.Of(ErrInvalid, err)
+}
+
+// Decide sends a decision and waits until it is taken. The error is a *RefusedError where it was not: the Call waits no
+// longer, something else than the digest's waits there, the parameters do not fit. It wraps ErrInvalid where the decision
+// breaks its form, and ErrUnreachable where the server is gone meanwhile. Without a worker it waits for one.
+func (p *Process) Decide(ctx context.Context, d Decision) error {
+	if err := d.Validate(); err != nil {
+		return kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
+	}
+	instance := p.instanceID(ctx, ideafile.TokenOf(d.Call))
+	payload := d.payload()
+	id := uuid.NewString()
+	payload["id"] = id
+	sent, err := p.client.signal(ctx, instance, d.Kind, payload)
+	if err != nil {
+		return err
+	}
+	if !sent {
+		return &RefusedError{p.id, d.Kind, d.Call, "nothing waits there: " + p.id + " has ended, or there is no Call " + d.Call}
+	}
+	reason := ""
+	err = p.until(ctx, func() (done bool, err error) {
+		var v InstanceStatus
+		if err := p.client.query(ctx, instance, protocol.QueryStatus, &v); err != nil {
+			return false, err
+		}
+		for _, c := range v.Calls {
+			for _, d := range c.Decisions {
+				done = done || d.ID == id
+			}
+		}
+		refused, why := refusalOf(v.Refusals, id)
+		reason = why
+		return done || refused, nil
+	})
+	if err == nil && reason != "" {
+		err = &RefusedError{p.id, d.Kind, d.Call, reason}
+	}
+	return err
+}
+
+// instanceID gives the workflow id of an instance. A process that does not answer is taken for one that is not split.
+func (p *Process) instanceID(ctx context.Context, token string) string {
+	v, err := p.Status(ctx)
+	if err != nil {
+		v = Status{Result: loop.Result{Process: p.id}}
+	}
+	return v.InstanceID(token)
+}
+
+// refusalOf finds a signal among those that changed nothing.
+func refusalOf(refusals []turn.Refusal, id string) (refused bool, reason string) {
+	for _, r := range refusals {
+		if r.ID == id {
+			return true, r.Reason
+		}
+	}
+	return false, ""
+}

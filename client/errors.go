@@ -1,0 +1,81 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.temporal.io/api/serviceerror"
+
+	"processidea/client/ideafiles"
+	"processidea/store/chain"
+	"processidea/worker/engine"
+)
+
+// The kinds of errors, to be told apart with errors.Is. An error of none of these kinds is one of the store or of the
+// server's own.
+var (
+	// ErrInvalid: what was asked for cannot be meant, or a file or an Idea is wrong. See also InvalidError.
+	ErrInvalid = ideafiles.ErrInvalid
+	// ErrNotFound: there is no process of the id, or no Idea of the number.
+	ErrNotFound = errors.New("there is none of this name")
+	// ErrRefused: a decision, or another signal, changed nothing. See also RefusedError.
+	ErrRefused = errors.New("refused")
+	// ErrOtherStart: a process of the id was started from something else.
+	ErrOtherStart = engine.ErrOtherFile
+	// ErrUnreachable: the Temporal server does not answer.
+	ErrUnreachable = errors.New("the server cannot be reached")
+	// ErrNoWorker: the server answers, and no worker does.
+	ErrNoWorker = errors.New("no worker answers")
+	// ErrKeys: the keys do not fit the store: broken, missing or another's.
+	ErrKeys = errors.New("the keys do not fit the store")
+	// ErrNoValue: nothing stands at a place that Blame was asked about, and nobody wrote there.
+	ErrNoValue = chain.ErrNoValue
+	// ErrBadPlace: what Blame was asked about is no place in a State.
+	ErrBadPlace = chain.ErrBadPlace
+)
+
+// InvalidError lists everything that is wrong with an Idea. It wraps ErrInvalid.
+type InvalidError = ideafiles.InvalidError
+
+// RefusedError is a signal that changed nothing. It wraps ErrRefused.
+type RefusedError struct {
+	Process string
+	Signal  string // approve, pause, …
+	Call    string // the Call that a decision was about; empty for other signals
+	Reason  string
+}
+
+// Error says what was refused, and why.
+func (e *RefusedError) Error() string {
+	subject := e.Process
+	if e.Call != "" {
+		subject += " " + e.Call
+	}
+	return fmt.Sprintf("%s %s: refused: %s", e.Signal, subject, e.Reason)
+}
+
+// Unwrap gives ErrRefused.
+func (e *RefusedError) Unwrap() error { return ErrRefused }
+
+// ClaimedError is for an id of which the store has Ideas and Temporal no process, or none any more: a new process could
+// not put its Ideas there. It wraps ErrInvalid.
+type ClaimedError struct {
+	ID    string
+	Ideas int // the number of the latest
+}
+
+// Error says how many Ideas there are.
+func (e *ClaimedError) Error() string {
+	return fmt.Sprintf("start process %s: the store has %d Ideas of a process of this id that Temporal does not know, or no longer", e.ID, e.Ideas)
+}
+
+// Unwrap gives ErrInvalid.
+func (e *ClaimedError) Unwrap() error { return ErrInvalid }
+
+// IsUnreachable reports whether an error is of a server that does not answer, whichever package it comes from.
+func IsUnreachable(err error) bool {
+	var unavailable *serviceerror.Unavailable
+	var late *serviceerror.DeadlineExceeded
+	return errors.Is(err, ErrUnreachable) || errors.As(err, &unavailable) || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded)
+}

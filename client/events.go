@@ -1,0 +1,125 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"reflect"
+	"time"
+
+	"processidea/client/internal/kind"
+	"processidea/model/loop"
+	"processidea/protocol"
+)
+
+// EventKind tells Events apart.
+type EventKind string
+
+// The kinds of Events.
+const (
+	// EventStatus: the process stands otherwise than before. Event.Status says how. The first Event is mostly one. While
+	// Calls wait for a person (Status.Awaiting) it is repeated several times a second even if nothing changed: one Call may
+	// have taken the place of another.
+	EventStatus EventKind = "status"
+	// EventUnseen: the process cannot be asked. Event.Err says why; it wraps ErrNoWorker or ErrUnreachable. It is repeated
+	// while that lasts.
+	EventUnseen EventKind = "unseen"
+	// EventEnded: the process has ended. Event.Result says how; nothing comes after it.
+	EventEnded EventKind = "ended"
+)
+
+// Event is something that was seen of a process.
+type Event struct {
+	Kind   EventKind
+	Status Status      // of EventStatus: Status.Awaiting counts the Calls that wait for a person
+	Result loop.Result // of EventEnded, with every value whole
+	Err    error       // of EventUnseen
+	Since  time.Time   // of EventUnseen: when the process was last seen, or Events was called
+}
+
+// Events follows the process until it has ended, through pauses and through times in which no server answers. It ends
+// when the loop is left, when ctx is done (with its error), or after EventEnded; an error comes last, as from Result.
+//
+//	for event, err := range p.Events(ctx) {
+//		if err != nil {
+//			return err
+//		}
+//		…
+//	}
+func (p *Process) Events(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		ended, seen := p.watchEnd(ctx), p.watchStatus(ctx)
+		for {
+			select {
+			case e := <-ended:
+				yield(Event{Kind: EventEnded, Result: e.result}, e.err)
+				return
+			case <-ctx.Done():
+				yield(Event{}, ctx.Err())
+				return
+			case e := <-seen:
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+type ending struct {
+	result loop.Result
+	err    error
+}
+
+// watchEnd waits for the end of the process, whatever happens to the server in between.
+func (p *Process) watchEnd(ctx context.Context) <-chan ending {
+	ended := make(chan ending, 1)
+	go func() {
+		r, err := p.Result(ctx)
+		for IsUnreachable(err) && ctx.Err() == nil {
+			pause(ctx, pollEvery)
+			r, err = p.Result(ctx)
+		}
+		if ctx.Err() == nil {
+			ended <- ending{r, err}
+		}
+	}()
+	return ended
+}
+
+// watchStatus asks again and again where the process stands, and passes on what is new.
+func (p *Process) watchStatus(ctx context.Context) <-chan Event {
+	events := make(chan Event)
+	go func() {
+		var last *Status
+		seen := time.Now()
+		for ; ctx.Err() == nil; pause(ctx, pollEvery) {
+			v, err := p.Status(ctx)
+			event := Event{Kind: EventStatus, Status: v}
+			switch {
+			case err != nil:
+				event = Event{Kind: EventUnseen, Err: p.client.unseen(ctx, err), Since: seen}
+				last = nil // once it is seen again, that is new
+			case last != nil && v.Awaiting == 0 && reflect.DeepEqual(*last, v):
+				seen = time.Now()
+				continue
+			default:
+				seen, last = time.Now(), &v
+			}
+			select {
+			case events <- event:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return events
+}
+
+// unseen says why a process cannot be asked: it tells a worker that does not answer from a server that does not either.
+func (c *Client) unseen(ctx context.Context, cause error) error {
+	if down := c.health(ctx); down != nil {
+		return kind.Errorf(ErrUnreachable, "the server does not answer: %w", down)
+	}
+	return kind.Errorf(ErrNoWorker, "no worker answers on task queue %s: %w", protocol.TaskQueue, cause)
+}

@@ -1,0 +1,86 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"processidea/model/loop"
+	"processidea/protocol"
+)
+
+// fakeTemporal is a server on which one process runs. What a test does not set answers that there is nothing.
+type fakeTemporal struct {
+	sdk.Client
+	kind   string // the workflow's type
+	status enumspb.WorkflowExecutionStatus
+	view   func() (any, error) // what queries get
+	signal func(name string, payload map[string]any) error
+	end    chan loop.Result
+	down   error
+}
+
+// on gives the process of the fake.
+func (f *fakeTemporal) on(t *testing.T) *Process {
+	t.Helper()
+	if f.kind == "" {
+		f.kind, f.status = protocol.ProcessType, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+	}
+	return New(f, "default", storeOf(t)).Process("p")
+}
+
+func (f *fakeTemporal) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	if f.kind == "none" {
+		return nil, serviceerror.NewNotFound("no such workflow")
+	}
+	return &workflowservice.DescribeWorkflowExecutionResponse{
+		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Type: &commonpb.WorkflowType{Name: f.kind}, Status: f.status},
+	}, nil
+}
+
+func (f *fakeTemporal) QueryWorkflow(context.Context, string, string, string, ...any) (converter.EncodedValue, error) {
+	if f.view == nil {
+		return nil, errors.New("nobody answers")
+	}
+	v, err := f.view()
+	if err != nil {
+		return nil, err
+	}
+	payloads, err := converter.GetDefaultDataConverter().ToPayloads(v)
+	return sdk.NewValue(payloads), err
+}
+
+func (f *fakeTemporal) SignalWorkflow(_ context.Context, _, _, name string, payload any) error {
+	return f.signal(name, payload.(map[string]any))
+}
+
+func (f *fakeTemporal) CheckHealth(context.Context, *sdk.CheckHealthRequest) (*sdk.CheckHealthResponse, error) {
+	return nil, f.down
+}
+
+func (f *fakeTemporal) GetWorkflow(context.Context, string, string) sdk.WorkflowRun {
+	return fakeRun{end: f.end}
+}
+
+type fakeRun struct {
+	sdk.WorkflowRun
+	end chan loop.Result
+}
+
+func (r fakeRun) Get(ctx context.Context, to any) error {
+	select {
+	case result := <-r.end:
+		*to.(*loop.Result) = result
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

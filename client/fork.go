@@ -1,0 +1,32 @@
+package client
+
+import (
+	"time"
+
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+)
+
+// ForkEffects is what a process takes up that starts from the Idea of another.
+type ForkEffects struct {
+	AskedAgain int // Calls that a person is asked about again
+	TakenUp    int // Calls that had not ended at that moment: what had its effect since has it twice
+	Ended      int // instances that are left as settled or failed
+}
+
+// EffectsOf says what a fork takes up: of an Idea from Chain.Fork, changed or not.
+func EffectsOf(idea *ideafile.Idea) ForkEffects {
+	var e ForkEffects
+	mind := loop.New(idea, "", nil, time.Time{})
+	for _, t := range mind.TakeResumed() {
+		for _, c := range t.Calls {
+			if c.Why != "" {
+				e.AskedAgain++
+			} else {
+				e.TakenUp++
+			}
+		}
+	}
+	e.Ended = len(mind.TakeEnded())
+	return e
+}

@@ -1,0 +1,62 @@
+package client
+
+import (
+	"context"
+	"errors"
+
+	"processidea/client/ideafiles"
+	"processidea/client/internal/kind"
+	"processidea/model/harden"
+	"processidea/model/ideafile"
+	"processidea/store/chain"
+)
+
+// HardenOptions say of which processes a Plan is made.
+type HardenOptions struct {
+	// Processes have finished, and have their chains in the store. At least one.
+	Processes []string
+	// Tools tells Tools that code runs from those whose results the LLM writes.
+	Tools ideafiles.Tools
+	// Template leaves out what the first process began with.
+	Template bool
+}
+
+// Harden makes a Plan that runs with no LLM of what finished processes have in common. What differs in a way that the
+// data do not explain is named in the result, not guessed. The error wraps ErrNotFound for a process without a chain,
+// and ErrInvalid for one that has not finished, was simulated or has other Tools.
+func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Hardened, error) {
+	if len(o.Processes) == 0 {
+		return nil, kind.Errorf(ErrInvalid, "harden: no process is named")
+	}
+	var runs []harden.FinishedRun
+	for _, id := range o.Processes {
+		run, err := a.Chain(id).story(ctx)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
+	first := runs[0].Ideas
+	idea, _ := ideafile.ReadIdea(first[len(first)-1])
+	made, err := harden.Harden(runs, o.Tools.Bind(idea).Bindings, o.Template)
+	return made, kind.Of(ErrInvalid, err)
+}
+
+// story reads the whole chain.
+func (c *Chain) story(ctx context.Context) (harden.FinishedRun, error) {
+	s := harden.FinishedRun{Process: c.process}
+	last, err := c.length(ctx, "harden")
+	for at := 1; at <= last && err == nil; at++ {
+		var idea map[string]any
+		if idea, err = c.chains.Load(ctx, c.process, at); err == nil {
+			s.Ideas = append(s.Ideas, idea)
+		}
+	}
+	if err == nil {
+		s.Log, err = c.chains.Log(ctx, c.process)
+	}
+	if errors.Is(err, chain.ErrNoIdea) {
+		err = kind.Of(ErrNotFound, err)
+	}
+	return s, err
+}

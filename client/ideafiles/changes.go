@@ -1,0 +1,205 @@
+package ideafiles
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/store/chain"
+)
+
+// Changes are how a fork differs from the Idea that it comes from. They are applied in the order in which the
+// fields stand here. Places are written as starter blame takes them: TOKEN:path, or path in the anonymous instance.
+type Changes struct {
+	File      string   // Idea file, whole or in part, or a list of messages: comes after the Idea
+	PlanFile  string   // a list of Calls, or a plan message
+	Input     string   // a file, or a JSON object, that is added to the input
+	StateFile string   // {"TOKEN": {…}}, or one State where there are no tokens, merged into the States
+	Unset     []string // TOKEN:path of a value that is taken out of State, so that it can be written again
+	Set       []string // TOKEN:path=JSON, a value that is put into State
+	LLM       string   // the name of the LLM to ask
+	Reopen    []string // tokens of instances that had ended and are planned for anew; "all" stands for every one
+}
+
+// Apply makes the changed Idea, in place. The error wraps ErrInvalid.
+func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
+	e := &editor{Changes: c, idea: idea}
+	for _, step := range []func() error{e.addFile, e.addPlan, e.addInput, e.mergeStates, e.unsetAll, e.setAll, e.nameLLM, e.reopenAll} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return e.idea, nil
+}
+
+// editor applies changes to an Idea.
+type editor struct {
+	Changes
+	idea map[string]any
+}
+
+// part gives an object of the Idea by its keys, and makes it where it is missing.
+func (e *editor) part(path ...string) map[string]any {
+	at := e.idea
+	for _, key := range path {
+		next, ok := at[key].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			at[key] = next
+		}
+		at = next
+	}
+	return at
+}
+
+// add puts messages after all others, and reopens the instances that they are about.
+func (e *editor) add(messages ...any) {
+	context, _ := e.idea["context"].([]any)
+	e.idea["context"] = append(context, messages...)
+	for _, raw := range messages {
+		if m, ok := raw.(map[string]any); ok {
+			if token, ok := m["_instance"].(string); ok {
+				e.reopens(token)
+			}
+		}
+	}
+}
+
+func (e *editor) addFile() error {
+	if e.File == "" {
+		return nil
+	}
+	v, err := ReadValue(e.File)
+	if err != nil {
+		return err
+	}
+	if list, ok := v.([]any); ok {
+		v = map[string]any{"context": list}
+	}
+	more, ok := v.(map[string]any)
+	if !ok {
+		return invalid("read %s: want an Idea, or a list of messages", e.File)
+	}
+	for _, key := range slices.Sorted(maps.Keys(more)) {
+		if err := e.addKey(key, more[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addKey takes one key of an Idea file: messages come after, Tools of the same name and a solution take the place of the
+// Idea's, anything else is merged.
+func (e *editor) addKey(key string, v any) error {
+	list, isList := v.([]any)
+	object, isObject := v.(map[string]any)
+	switch {
+	case key == "context" && isList:
+		e.add(list...)
+	case key == "schema" && isObject:
+		tools, _ := object["tools"].(map[string]any)
+		for name, tool := range tools {
+			e.part("schema", "tools")[name] = tool
+		}
+		for k, part := range object {
+			if k != "tools" {
+				e.part("schema")[k] = part // what has no place there is complained of as in any Idea
+			}
+		}
+	case key == "solution" && isObject:
+		e.idea[key] = v
+	case (key == "meta" || key == "config") && isObject:
+		origin := e.part("meta")["origin"]
+		e.idea[key] = jsonval.Merge(e.part(key), object)
+		e.part("meta")["origin"] = origin
+	default:
+		return invalid("read %s: %s: an Idea has meta, config, schema, context and solution, each in its form", e.File, key)
+	}
+	return nil
+}
+
+func (e *editor) addPlan() error {
+	if e.PlanFile == "" {
+		return nil
+	}
+	v, err := ReadValue(e.PlanFile)
+	if err != nil {
+		return err
+	}
+	switch plan := v.(type) {
+	case []any:
+		v = map[string]any{"type": ideafile.TypePlan, "plan": plan}
+	case map[string]any:
+		plan["type"] = ideafile.TypePlan
+	default:
+		return invalid("read %s: want a list of Calls, or a plan message", e.PlanFile)
+	}
+	e.add(v)
+	return nil
+}
+
+func (e *editor) addInput() (err error) {
+	if e.Input == "" {
+		return nil
+	}
+	var v any
+	if text := strings.TrimSpace(e.Input); strings.HasPrefix(text, "{") {
+		if v, err = jsonval.Decode([]byte(text)); err != nil {
+			return invalid("read --input: %s", decodeCause(err))
+		}
+	} else if v, err = ReadValue(e.Input); err != nil {
+		return err
+	}
+	if _, ok := v.(map[string]any); !ok {
+		return invalid("read --input: the input is an object")
+	}
+	e.add(map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: v})
+	return nil
+}
+
+func (e *editor) nameLLM() error {
+	if e.LLM != "" {
+		e.part("config", "llm")["model"] = e.LLM
+	}
+	return nil
+}
+
+func (e *editor) reopenAll() error {
+	owners := ideafile.SplitContext(e.idea["context"])
+	for _, token := range e.Reopen {
+		switch {
+		case token == "all":
+			for _, t := range owners.Tokens {
+				e.reopens(t)
+			}
+		case !owners.Has(token) || token == "":
+			return invalid("reopen %s: there is no such instance; there are %s", token, strings.Join(owners.Tokens, ", "))
+		default:
+			e.reopens(token)
+		}
+	}
+	return nil
+}
+
+// reopens removes the marks by which an instance counts as settled or failed, so that the LLM plans for it again.
+func (e *editor) reopens(token string) {
+	context, _ := e.idea["context"].([]any)
+	for _, raw := range context {
+		m, ok := raw.(map[string]any)
+		if owner, _ := m["_instance"].(string); ok && owner == token {
+			delete(m, "_status")
+			delete(m, "_error")
+		}
+	}
+}
+
+// place reads TOKEN:path of a State that the Idea has.
+func (e *editor) place(flag, text string) (token string, path jsonval.Path, err error) {
+	token, path, err = chain.ReadPlace(ideafile.SplitContext(e.idea["context"]), text)
+	if err != nil {
+		return "", nil, invalid("%s %s: %w", flag, text, err)
+	}
+	return token, path, nil
+}

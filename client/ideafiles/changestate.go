@@ -1,0 +1,110 @@
+package ideafiles
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+// This file holds how a fork changes the States that its Idea has.
+
+// stateOf gives an instance's State, and the message whose payload it is. An Idea of a chain has one for each instance.
+func (e *editor) stateOf(token string) (message map[string]any, state any) {
+	context, _ := e.idea["context"].([]any)
+	for n := len(context) - 1; n >= 0; n-- {
+		m, ok := ideafile.ReadMessage(context[n], "", new(diag.Problems))
+		if ok && m.Kind == ideafile.TypeState && m.Instance == token {
+			message = WithPayload(m, m.Payload)
+			context[n] = message
+			return message, m.Payload
+		}
+	}
+	message = map[string]any{"type": ideafile.TypeState, ideafile.TypeState: map[string]any{}}
+	if token != "" {
+		message["_instance"] = token
+	}
+	e.idea["context"] = append(context, message)
+	return message, message[ideafile.TypeState]
+}
+
+// change replaces the State of an instance and reopens it.
+func (e *editor) change(token string, message map[string]any, state any) {
+	message[ideafile.TypeState] = state
+	e.reopens(token)
+}
+
+func (e *editor) mergeStates() error {
+	if e.StateFile == "" {
+		return nil
+	}
+	v, err := ReadValue(e.StateFile)
+	if err != nil {
+		return err
+	}
+	states, ok := v.(map[string]any)
+	owners := ideafile.SplitContext(e.idea["context"])
+	if owners.Has("") {
+		states = map[string]any{"": v}
+	}
+	for _, token := range slices.Sorted(maps.Keys(states)) {
+		_, isState := states[token].(map[string]any)
+		switch {
+		case !isState:
+			return invalid("read %s: %s: State is an object, not %s", e.StateFile, token, jsonval.TypeOf(states[token]))
+		case !owners.Has(token):
+			return invalid("read %s: there is no instance %s; there are %s", e.StateFile, token, strings.Join(owners.Tokens, ", "))
+		}
+		m, old := e.stateOf(token)
+		e.change(token, m, jsonval.Merge(old, states[token]))
+	}
+	if !ok {
+		return invalid("read %s: want an object, not %s", e.StateFile, jsonval.TypeOf(v))
+	}
+	return nil
+}
+
+func (e *editor) unsetAll() error {
+	for _, text := range e.Unset {
+		token, path, err := e.place("unset", text)
+		if err != nil {
+			return err
+		}
+		m, state := e.stateOf(token)
+		rest, ok := jsonval.Remove(state, path)
+		if !ok || len(path) == 0 {
+			return invalid("unset %s: nothing stands there", text)
+		}
+		e.change(token, m, rest)
+		turn.Forget(e.idea, token, path)
+	}
+	return nil
+}
+
+func (e *editor) setAll() error {
+	for _, text := range e.Set {
+		where, what, ok := strings.Cut(text, "=")
+		if !ok {
+			return invalid("set %s: want TOKEN:path=JSON", text)
+		}
+		token, path, err := e.place("set", where)
+		if err != nil {
+			return err
+		}
+		value, err := jsonval.Decode([]byte(what))
+		if err != nil {
+			return invalid(`set %s: %s is no JSON (a text is written "so"): %s`, where, what, decodeCause(err))
+		}
+		m, state := e.stateOf(token)
+		next, ok := jsonval.Put(state, path, value)
+		if _, isObject := next.(map[string]any); !ok || !isObject {
+			return invalid("set %s: something other than an object stands above it", where)
+		}
+		e.change(token, m, next)
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package ideafiles
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// readCSV reads rows under a header. A field is a text unless its column has another type in the schema of the row's
+// message, which is the input where the row has no type.
+func readCSV(file string, data []byte, idea *ideafile.Idea) (rows []row, ps diag.Problems) {
+	r := csv.NewReader(bytes.NewReader(data))
+	header, err := r.Read()
+	if err == nil {
+		err = checkHeader(header)
+	}
+	if errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, diag.Problems{csvProblem(file, err)}
+	}
+	schemas := ideafile.ViewOf(idea.Context, "").Schema
+	for {
+		cells, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, ps
+		}
+		if err != nil {
+			return rows, append(ps, csvProblem(file, err))
+		}
+		line, _ := r.FieldPos(0)
+		row := row{fmt.Sprintf("%s:%d", file, line), map[string]any{}}
+		ps = append(ps, row.fill(header, cells, schemas)...)
+		rows = append(rows, row)
+	}
+}
+
+func checkHeader(header []string) error {
+	seen := map[string]bool{}
+	for n, key := range header {
+		switch {
+		case key == "":
+			return fmt.Errorf("column %d has no name", n+1)
+		case seen[key]:
+			return fmt.Errorf("two columns are named %q", key)
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
+// csvProblem is an error of encoding/csv with its line, where it has one.
+func csvProblem(file string, err error) diag.Problem {
+	var at *csv.ParseError
+	if errors.As(err, &at) {
+		return diag.Problem{Path: fmt.Sprintf("%s:%d", file, at.Line), Message: at.Err.Error()}
+	}
+	return diag.Problem{Path: file + ":1", Message: err.Error()}
+}
+
+// fill puts the cells of a line under their keys. Messages of different types share one header, so that an empty cell of
+// a row with a type is left out.
+func (r row) fill(header, cells []string, schemas map[string]any) (ps diag.Problems) {
+	kind := ideafile.TypeInput
+	for n, key := range header {
+		if key == "type" && cells[n] != "" {
+			kind = cells[n]
+		}
+	}
+	properties := propertiesOf(schemas[kind])
+	typed := kind != ideafile.TypeInput
+	for n, key := range header {
+		text := cells[n]
+		meta := key == "_instance" || key == "type"
+		if text == "" && (meta || typed) {
+			continue
+		}
+		if meta {
+			r.fields[key] = text
+			continue
+		}
+		v, keep, err := cell(text, typesOf(properties[key]))
+		if err != nil {
+			ps = append(ps, diag.Problem{Path: r.place + " " + jsonval.JSONPath("$", key), Message: err.Error()})
+		}
+		if keep {
+			r.fields[key] = v
+		}
+	}
+	return ps
+}
+
+func propertiesOf(schema any) map[string]any {
+	object, _ := schema.(map[string]any)
+	properties, _ := object["properties"].(map[string]any)
+	return properties
+}
+
+// typesOf lists the types that a property's schema names; none means that it is a text.
+func typesOf(schema any) (types []string) {
+	object, _ := schema.(map[string]any)
+	switch t := object["type"].(type) {
+	case string:
+		return []string{t}
+	case []any:
+		for _, e := range t {
+			if s, ok := e.(string); ok {
+				types = append(types, s)
+			}
+		}
+	}
+	return types
+}
+
+// cell reads a cell as the first of its column's types that fits, a text last of all. keep is false for an empty cell of
+// a column that takes neither a text nor null: it has no value.
+func cell(text string, types []string) (v any, keep bool, err error) {
+	if text == "" && slices.Contains(types, "null") {
+		return nil, true, nil
+	}
+	isText := len(types) == 0 || slices.Contains(types, "string")
+	if text == "" {
+		return text, isText, nil
+	}
+	for _, t := range types {
+		if v, ok := cellOf(text, t); ok {
+			return v, true, nil
+		}
+	}
+	if !isText {
+		return nil, false, fmt.Errorf("want %s, not %q", strings.Join(types, " or "), text)
+	}
+	return text, true, nil
+}
+
+// cellOf reads a cell as one type other than a text. Spreadsheets write TRUE and FALSE.
+func cellOf(text, want string) (any, bool) {
+	if want == "boolean" {
+		text = strings.ToLower(text)
+	}
+	v, err := jsonval.Decode([]byte(text))
+	if err != nil {
+		return nil, false
+	}
+	is := jsonval.TypeOf(v)
+	if want == "integer" && is == "number" {
+		n, ok := new(big.Rat).SetString(text)
+		return v, ok && n.IsInt()
+	}
+	return v, is == want && want != "string"
+}

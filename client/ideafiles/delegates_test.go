@@ -1,0 +1,95 @@
+package ideafiles
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"processidea/model/jsonval"
+)
+
+const aDelegate = `{"schema":{"tools":{"t":{"_delegate":"sub/b.json"}}},"context":[{"type":"text","text":"x"}]}`
+
+// withDelegates is a folder with an Idea whose delegate has one of its own, in a folder below.
+func withDelegates(t *testing.T, b, c string) string {
+	t.Helper()
+	dir := folder(t, map[string]string{"idea.json": aDelegate})
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"b.json": b, "c.yaml": c} {
+		if err := os.WriteFile(filepath.Join(dir, "sub", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const namesC = `{"schema":{"tools":{"t":{"_delegate":"c.yaml"}}}}`
+
+func TestDelegatesFilesAreCarriedWithTheProcess(t *testing.T) {
+	m := loaded(t, withDelegates(t, namesC, "context: [{type: text, text: deep}]"), "", "")
+	if len(m.Delegates) != 2 || m.Delegates["sub/b.json"] == nil || m.Delegates["sub/c.yaml"] == nil {
+		t.Errorf("carried: %v", m.Delegates)
+	}
+	other := loaded(t, withDelegates(t, namesC, "context: [{type: text, text: deeper}]"), "", "")
+	if jsonval.Equal(m.Delegates, other.Delegates) {
+		t.Error("the delegate's file is not carried as it is")
+	}
+}
+
+func TestWhatIsWrongWithDelegatesIsSaidBeforeAnythingStarts(t *testing.T) {
+	for name, c := range map[string]struct{ b, c, want string }{
+		"it is missing":              {`{"schema":{"tools":{"t":{"_delegate":"none.json"}}}}`, "{}", "sub/b.json: $.schema.tools.t._delegate: the start brings no file sub/none.json"},
+		"it leads back":              {`{"schema":{"tools":{"t":{"_delegate":"../idea.json"}}}}`, "{}", "idea.json leads back to itself"},
+		"it leads out":               {`{"schema":{"tools":{"t":{"_delegate":"../../x.json"}}}}`, "{}", "a delegate's file lies in the folder"},
+		"it does not parse":          {`{"schema":`, "{}", "sub/b.json: $: "},
+		"it breaks the form":         {namesC, "oops: 1", `sub/c.yaml: $.oops: unknown key "oops"`},
+		"it names no known activity": {`{"schema":{"tools":{"t":{"_activity":"nobodyKnowsThis"}}}}`, "{}", `sub/b.json: $.schema.tools.t._activity: no activity "nobodyKnowsThis"`},
+	} {
+		s, err := Find(withDelegates(t, c.b, c.c), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, problems, err := Load(s, builtins)
+		if err != nil || !strings.Contains(problems.Errors().Error(), c.want) {
+			t.Errorf("%s: %v %q", name, err, problems.Error())
+		}
+	}
+}
+
+func TestALinkOutOfTheFolderIsNotFollowed(t *testing.T) {
+	dir := withDelegates(t, namesC, "{}")
+	outside := folder(t, map[string]string{"secret.json": `{"context":[]}`})
+	link := filepath.Join(dir, "sub", "b.json")
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(outside, "secret.json"), link); err != nil {
+		t.Skip("no links here")
+	}
+	s, err := Find(dir, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Load(s, builtins); err == nil {
+		t.Error("it was read")
+	}
+}
+
+func TestWhatACallGivesADelegateNeedNotBeInItsFile(t *testing.T) {
+	b := `{"schema":{"tools":{"note":{"type":"object","properties":{"x":{}}}}},"context":[{"type":"plan","plan":[{"_tool":"note","x":"†input.text"}]}]}`
+	if m := loaded(t, withDelegates(t, b, "{}"), "", ""); !jsonval.Equal(m.Delegates["sub/b.json"], mustDecode(t, b)) {
+		t.Error(m.Delegates)
+	}
+}
+
+func mustDecode(t *testing.T, text string) any {
+	t.Helper()
+	v, err := jsonval.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

@@ -1,0 +1,39 @@
+package ideafiles
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"processidea/client/internal/kind"
+	"processidea/model/diag"
+)
+
+// ErrInvalid is wrapped by every error in what was given: a file that is missing or has another form, a place that is
+// none. Trying again does not help.
+var ErrInvalid = errors.New("what was given cannot be used")
+
+// InvalidError lists everything that is wrong with a file, or with an Idea. It wraps ErrInvalid.
+type InvalidError struct {
+	Source   string // the file, or the process
+	Problems diag.Problems
+}
+
+// Error names the source and every problem.
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("check %s: %s", e.Source, e.Problems.Error())
+}
+
+// Unwrap gives ErrInvalid.
+func (e *InvalidError) Unwrap() error { return ErrInvalid }
+
+func invalid(format string, args ...any) error { return kind.Errorf(ErrInvalid, format, args...) }
+
+// WithoutPath gives an I/O error without the path, for a message that names it already.
+func WithoutPath(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}

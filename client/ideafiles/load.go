@@ -1,0 +1,172 @@
+package ideafiles
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/rehearsal"
+)
+
+// Definition is what the files of a process say, put together: what a process starts from.
+type Definition struct {
+	Source Source
+	// Idea is the Idea file as a JSON value, with the rows as messages of its context. Read is the same, parsed.
+	Idea map[string]any
+	Read *ideafile.Idea
+	// Replies is the text of the replies file; empty: an LLM is asked.
+	Replies string
+	// Delegates are the Idea files of delegates as JSON values, by their path from the folder of the first one.
+	Delegates map[string]any
+}
+
+// Load reads the files of a process and reports everything that is wrong with any of them. The Definition is whole where
+// nothing but warnings is reported. The error is for a file that cannot be read, and wraps ErrInvalid.
+func Load(s Source, known Tools) (*Definition, diag.Problems, error) {
+	return LoadWith(s, known, func(*Definition) {})
+}
+
+// LoadWith is Load for an Idea that is changed before its parts are checked against each other: change is called once
+// everything has been read, unless something is wrong with it.
+func LoadWith(s Source, known Tools, change func(*Definition)) (*Definition, diag.Problems, error) {
+	d, problems, err := LoadIdea(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := d.ReadReplies(&problems); err != nil {
+		return nil, nil, err
+	}
+	if d.Read == nil {
+		return d, problems, nil
+	}
+	whole, err := d.addRows(&problems)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Without all its rows an Idea may lack what its Calls read.
+	if whole && len(problems.Errors()) == 0 {
+		change(d)
+	}
+	if whole {
+		problems = append(problems, known.Problems(d.Read)...)
+	}
+	known.Elsewhere = known.Elsewhere || d.Read.Simulated != nil
+	if err := d.readDelegates(known, &problems); err != nil {
+		return nil, nil, err
+	}
+	return d, problems, nil
+}
+
+// LoadIdea reads the Idea file alone, and checks its form. Read is nil where the file is no Idea at all.
+func LoadIdea(s Source) (*Definition, diag.Problems, error) {
+	d := &Definition{Source: s}
+	data, err := ReadFile(s.Idea)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, problem := decodeFile(s.Idea, data)
+	if problem != nil {
+		return d, diag.Problems{*problem}, nil
+	}
+	read, problems := ideafile.ReadIdea(v)
+	if object, ok := v.(map[string]any); ok {
+		d.Idea, d.Read = object, read
+	}
+	return d, problems, nil
+}
+
+// decodeFile reads the value of a JSON or YAML file, by its name.
+func decodeFile(path string, data []byte) (any, *diag.Problem) {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".yaml", ".yml":
+		return decodeYAML(data)
+	}
+	v, err := jsonval.Decode(data)
+	if err != nil {
+		return nil, &diag.Problem{Path: "$", Message: decodeCause(err)}
+	}
+	return v, nil
+}
+
+// decodeCause is an error of model.Decode without its prefix.
+func decodeCause(err error) string { return strings.TrimPrefix(err.Error(), "model: decode JSON: ") }
+
+// ReadReplies reads the replies file that the source names, where it names one, and adds what is wrong with it.
+func (d *Definition) ReadReplies(problems *diag.Problems) error {
+	if d.Source.Replies == "" {
+		return nil
+	}
+	data, err := ReadFile(d.Source.Replies)
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(d.Source.Replies)
+	replies, err := rehearsal.Parse(data)
+	switch {
+	case err != nil:
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			*problems = append(*problems, diag.Problem{Path: name, Message: strings.TrimPrefix(line, "rehearsal: parse ")})
+		}
+	case len(replies) == 0:
+		*problems = append(*problems, diag.Problem{Path: name, Message: "it holds no reply"})
+	}
+	d.Replies = string(data)
+	return nil
+}
+
+// addRows puts the rows of the instances file behind the messages of the Idea; whole is false where one of them is wrong.
+func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
+	if d.Source.Instances == "" {
+		return true, nil
+	}
+	data, err := ReadFile(d.Source.Instances)
+	if err != nil {
+		return false, err
+	}
+	messages, wrong := ReadRows(d.Source.Instances, data, d.Read)
+	if len(wrong) > 0 {
+		*problems = append(*problems, wrong...)
+		return false, nil
+	}
+	// What is wrong with the Idea is known by now, and nothing is wrong with the rows.
+	d.Idea = WithMessages(d.Idea, messages)
+	d.Read, _ = ideafile.ReadIdea(d.Idea)
+	return true, nil
+}
+
+// WithMessages is an Idea with messages after those of its context. The one that is given stays as it is.
+func WithMessages(idea map[string]any, messages []any) map[string]any {
+	context, _ := idea["context"].([]any)
+	out := maps.Clone(idea)
+	out["context"] = append(context[:len(context):len(context)], messages...)
+	return out
+}
+
+// ReadValue reads a JSON or YAML file, by its name. Numbers are json.Number. The error wraps ErrInvalid.
+func ReadValue(file string) (any, error) {
+	data, err := ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	v, problem := decodeFile(file, data)
+	if problem != nil {
+		return nil, &InvalidError{file, diag.Problems{*problem}}
+	}
+	return v, nil
+}
+
+var byteOrderMark = []byte("\ufeff") // some editors put it first
+
+// ReadFile reads a file without the byte order mark that some editors put first. The error wraps ErrInvalid.
+func ReadFile(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, invalid("read %s: %w", path, WithoutPath(err))
+	}
+	return bytes.TrimPrefix(data, byteOrderMark), nil
+}

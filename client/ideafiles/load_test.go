@@ -1,0 +1,172 @@
+package ideafiles
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"processidea/tools"
+	"processidea/tools/builtin"
+)
+
+// folder makes a folder of files.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// loaded reads a source that nothing is wrong with.
+func loaded(t *testing.T, given, instances, replies string) *Definition {
+	t.Helper()
+	s, err := Find(given, instances, replies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, problems, err := Load(s, builtins)
+	if err != nil || len(problems.Errors()) > 0 {
+		t.Fatal(err, problems)
+	}
+	return d
+}
+
+// builtins is what a worker knows that nobody gave tools of their own.
+var builtins = func() Tools {
+	r := tools.NewRegistry()
+	builtin.Register(r, nil)
+	return Tools{Registry: r}
+}()
+
+const (
+	aState = `{"context":[{"type":"state","a":1}]}`
+	aReply = `{"solution":{"calls":[],"output":null}}`
+)
+
+func TestAFolderStandsForItsFiles(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"idea.yaml": "context: [{type: text, text: hello}]", "instances.csv": "a\n1\n2\n", "replies.jsonl": aReply, "other.json": "{",
+	})
+	m := loaded(t, dir, "", "")
+	if got := strings.Join(m.Read.Tokens(), " "); got != "① ②" || m.Replies != aReply || m.Source.RepliesGiven {
+		t.Errorf("instances %s, script %q, asked for: %v", got, m.Replies, m.Source.RepliesGiven)
+	}
+}
+
+func TestWhatAFlagNamesCountsInsteadOfTheFoldersFile(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"idea.json": aState, "instances.csv": "a\n1\n", "replies.jsonl": "{", "mine.jsonl": "{\"a\":1}\n{\"a\":2}\n{\"a\":3}", "said.jsonl": aReply,
+	})
+	m := loaded(t, dir, filepath.Join(dir, "mine.jsonl"), filepath.Join(dir, "said.jsonl"))
+	if got := len(m.Read.Tokens()); got != 3 || m.Replies != aReply || !m.Source.RepliesGiven {
+		t.Errorf("%d instances, script %q, asked for: %v", got, m.Replies, m.Source.RepliesGiven)
+	}
+}
+
+func TestAFolderThatLeavesInDoubtWhatCountsIsRefused(t *testing.T) {
+	for _, files := range []map[string]string{
+		{},
+		{"idea.json": aState, "idea.yml": "a: 1"},
+		{"idea.json": aState, "instances.csv": "a\n1", "instances.jsonl": "{}"},
+	} {
+		if _, err := Find(folder(t, files), "", ""); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%v: %v", files, err)
+		}
+	}
+}
+
+func TestAByteOrderMarkIsNoPartOfAFile(t *testing.T) {
+	const mark = "\ufeff"
+	dir := folder(t, map[string]string{
+		"idea.json": mark + aState, "instances.csv": mark + "_instance,a\nx,1\n", "replies.jsonl": mark + aReply,
+	})
+	if got := loaded(t, dir, "", "").Read.Tokens(); len(got) != 1 || got[0] != "x" {
+		t.Errorf("the instances are %v", got)
+	}
+}
+
+func TestEverythingThatIsWrongWithAnyFileIsSaidAtOnce(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"idea.json": `{"contxt":[],"config":{"batch":0},"schema":{"tools":{"t":{"type":"object","_activity":"noSuchTool"}}},
+			"context":[{"type":"note"},{"type":"plan","plan":[{"_tool":"nobody"}]}]}`,
+		"instances.jsonl": "{\"a\":1}\n[]", "replies.jsonl": `{"solutoin":{}}`,
+	})
+	s, err := Find(dir, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, problems, err := Load(s, builtins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantProblem(t, problems, "$.contxt", "unknown key")
+	wantProblem(t, problems, "$.config.batch", "")
+	wantProblem(t, problems, "$.context[0].type", "unknown type")
+	wantProblem(t, problems, "instances.jsonl:2", "a row is an object")
+	wantProblem(t, problems, "replies.jsonl", "line 1: key \"solutoin\": unknown")
+
+	_, problems, err = Load(Source{Given: dir, Idea: s.Idea}, builtins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantProblem(t, problems, "$.schema.tools.t._activity", "noSuchTool")
+	wantProblem(t, problems, "$.context[1].plan[0]._tool", "nobody")
+}
+
+func TestAToolThatOnlyARemoteWorkerMayKnowIsAWarning(t *testing.T) {
+	known := builtins
+	known.Elsewhere = true
+	problems := known.Problems(ideaOf(t, `{"schema":{"tools":{"t":{"type":"object","properties":{},"_activity":"noSuchTool"}}}}`))
+	wantProblem(t, problems, "$.schema.tools.t._activity", "noSuchTool")
+	if len(problems.Errors()) > 0 {
+		t.Error(problems.Errors())
+	}
+}
+
+func TestAScriptWithoutAReplyIsRefused(t *testing.T) {
+	dir := folder(t, map[string]string{"idea.json": aState, "replies.jsonl": "\n"})
+	s, err := Find(dir, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, problems, _ := Load(s, builtins)
+	wantProblem(t, problems, "replies.jsonl", "it holds no reply")
+}
+
+func TestAFileThatCannotBeReadIsInvalid(t *testing.T) {
+	dir := folder(t, map[string]string{"idea.json": aState})
+	for _, s := range []Source{{Idea: filepath.Join(dir, "no.json")}, {Idea: filepath.Join(dir, "idea.json"), Instances: dir}, {Idea: filepath.Join(dir, "idea.json"), Replies: "no"}} {
+		if _, _, err := Load(s, builtins); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+}
+
+func TestAnIdeaBeyondReasonIsRefusedAndNothingPanics(t *testing.T) {
+	for _, text := range []string{
+		`{"a":1e10000000}`, strings.Repeat("[", 100_000), "\xff", `{"meta":{"path":"a","path":"b"}}`, "", "null", "7", `{} {}`,
+	} {
+		dir := folder(t, map[string]string{"idea.json": text})
+		_, problems, err := Load(Source{Idea: filepath.Join(dir, "idea.json")}, builtins)
+		if err != nil || len(problems.Errors()) == 0 {
+			t.Errorf("%.30q is taken: %v %v", text, problems, err)
+		}
+	}
+}
+
+func TestAProcessIsNamedAfterItsFileOrFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a refund")
+	for given, want := range map[string]string{
+		"x/moderation.json": "moderation", "b.c.yaml": "b.c", "plan": "plan", "plan.txt": "plan.txt", ".json": ".json", dir: "a-refund",
+	} {
+		if got := (Source{Given: given}).Name(); got != want {
+			t.Errorf("%s gives %q, want %q", given, got, want)
+		}
+	}
+}

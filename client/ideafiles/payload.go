@@ -1,0 +1,20 @@
+package ideafiles
+
+import "processidea/model/ideafile"
+
+// WithPayload is a message with another payload, which stands under the key of the message's type whatever form the
+// message had.
+func WithPayload(m ideafile.Message, payload any) map[string]any {
+	out := map[string]any{}
+	keep := []string{"type", "kind", "_instance", "schema"}
+	if _, nested := m.Source[m.Type]; nested {
+		keep = append(keep, "title", "description", "_status", "_error")
+	}
+	for _, k := range keep {
+		if v, ok := m.Source[k]; ok {
+			out[k] = v
+		}
+	}
+	out[m.Type] = payload
+	return out
+}

@@ -1,0 +1,133 @@
+package ideafiles
+
+import (
+	"strings"
+	"testing"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+const noContext = `{"context":[]}`
+
+// rowsOf reads an instances file and gives its messages as canonical JSON, one a line.
+func rowsOf(t *testing.T, file, text, idea string) (string, diag.Problems) {
+	t.Helper()
+	messages, problems := ReadRows(file, []byte(text), ideaOf(t, idea))
+	var lines []string
+	for _, m := range messages {
+		lines = append(lines, string(jsonval.Encode(m)))
+	}
+	return strings.Join(lines, "\n"), problems
+}
+
+func wantRows(t *testing.T, file, text, idea, want string) {
+	t.Helper()
+	got, problems := rowsOf(t, file, text, idea)
+	if len(problems) > 0 {
+		t.Errorf("%q is refused: %v", text, problems)
+	}
+	if got != want {
+		t.Errorf("%q\ngives %s\nwant  %s", text, got, want)
+	}
+}
+
+func wantProblem(t *testing.T, problems diag.Problems, path, message string) {
+	t.Helper()
+	for _, p := range problems {
+		if p.Path == path && strings.Contains(p.Message, message) {
+			return
+		}
+	}
+	t.Errorf("no problem at %s that says %q, but %v", path, message, problems)
+}
+
+func TestAPlainRowIsTheInputOfAnInstanceNamedInOrder(t *testing.T) {
+	wantRows(t, "rows.jsonl", "{\"a\":1}\n\n  {\"a\":2}\r\n", noContext,
+		`{"_instance":"①","input":{"a":1},"type":"input"}`+"\n"+`{"_instance":"②","input":{"a":2},"type":"input"}`)
+}
+
+func TestARowMayNameItsInstanceAndTheOthersLeaveThatNameOut(t *testing.T) {
+	wantRows(t, "rows.jsonl", `{"a":1}`+"\n"+`{"_instance":"①","a":2}`+"\n"+`{"_instance":null,"a":3}`, noContext,
+		`{"_instance":"②","input":{"a":1},"type":"input"}`+"\n"+
+			`{"_instance":"①","input":{"a":2},"type":"input"}`+"\n"+
+			`{"_instance":"③","input":{"a":3},"type":"input"}`)
+}
+
+func TestARowWithATypeIsThatMessage(t *testing.T) {
+	wantRows(t, "rows.jsonl", `{"type":"state","a":1}`+"\n"+`{"type":"state","_instance":"x","state":{"a":1}}`, noContext,
+		`{"_instance":"①","a":1,"type":"state"}`+"\n"+`{"_instance":"x","state":{"a":1},"type":"state"}`)
+}
+
+func TestAPlainRowsKeysAreNeverTakenForTheMessages(t *testing.T) {
+	wantRows(t, "rows.jsonl", `{"kind":"x","schema":"y","input":1,"title":"z","type":null}`, noContext,
+		`{"_instance":"①","input":{"input":1,"kind":"x","schema":"y","title":"z","type":null},"type":"input"}`)
+}
+
+func TestARowOfDataThatHasATypeIsRefusedWithTheWayOut(t *testing.T) {
+	_, problems := rowsOf(t, "rows.jsonl", `{"type":"shoe","size":44}`, noContext)
+	wantProblem(t, problems, "rows.jsonl:1 $.type", `{"type":"input","input":{…}}`)
+	wantRows(t, "rows.jsonl", `{"type":"input","input":{"type":"shoe"}}`, noContext,
+		`{"_instance":"①","input":{"type":"shoe"},"type":"input"}`)
+}
+
+func TestEveryBadRowIsReportedWithItsLine(t *testing.T) {
+	_, problems := rowsOf(t, "rows.jsonl", "{\"a\":1,\"a\":2}\n[1]\n{\"b\":1}\n{\"_instance\":\"*\"}\n{\"n\":1e999999}\n{\"_instance\":7}", noContext)
+	wantProblem(t, problems, "rows.jsonl:1", "the key stands twice")
+	wantProblem(t, problems, "rows.jsonl:2", "a row is an object, not array")
+	wantProblem(t, problems, "rows.jsonl:4 $._instance", "every instance")
+	wantProblem(t, problems, "rows.jsonl:5", "out of range")
+	wantProblem(t, problems, "rows.jsonl:6 $._instance", "want a string")
+	if len(problems) != 5 {
+		t.Errorf("%d problems: %v", len(problems), problems)
+	}
+}
+
+func TestAFileWithoutARowIsRefused(t *testing.T) {
+	for file, text := range map[string]string{"rows.jsonl": "\n \n", "rows.csv": "a,b\n", "empty.csv": ""} {
+		_, problems := rowsOf(t, file, text, noContext)
+		wantProblem(t, problems, file, "it holds no row")
+	}
+}
+
+func TestColumnsAreTextsUnlessTheInputsSchemaSaysOtherwise(t *testing.T) {
+	typed := `{"context":[{"type":"input","schema":{"type":"object","properties":{
+		"n":{"type":"integer"},"x":{"type":"number"},"ok":{"type":"boolean"},"o":{"type":"object"},"l":{"type":"array"},
+		"s":{"type":"string"},"maybe":{"type":["integer","null"]},"either":{"type":["number","string"]},"z":{"type":"null"}}}}]}`
+	const header = "n,x,ok,o,l,s,maybe,either,z,other\n"
+	for row, want := range map[string]string{
+		`7,1.50,TRUE,"{""a"":1}","[1,2]",7,,x,,7`:     `{"either":"x","l":[1,2],"maybe":null,"n":7,"o":{"a":1},"ok":true,"other":"7","s":"7","x":1.50,"z":null}`,
+		`12345678901234567890,1e3,false,{},[],,8,9,,`: `{"either":9,"l":[],"maybe":8,"n":12345678901234567890,"o":{},"ok":false,"other":"","s":"","x":1e3,"z":null}`,
+		`,,,,,,,,,`: `{"either":"","maybe":null,"other":"","s":"","z":null}`,
+	} {
+		wantRows(t, "rows.csv", header+row+"\n", typed, `{"_instance":"①","input":`+want+`,"type":"input"}`)
+	}
+	_, problems := rowsOf(t, "rows.csv", header+`7.5,x,yes,[],{},s,s,s,s,s`, typed)
+	for key, message := range map[string]string{
+		"n": `want integer, not "7.5"`, "x": `want number, not "x"`, "ok": `want boolean, not "yes"`, "o": `want object, not "[]"`,
+		"l": `want array, not "{}"`, "maybe": `want integer or null, not "s"`, "z": `want null, not "s"`,
+	} {
+		wantProblem(t, problems, "rows.csv:2 $."+key, message)
+	}
+}
+
+func TestAColumnForTheTypeMakesOtherMessages(t *testing.T) {
+	wantRows(t, "rows.csv", "_instance,type,text,size\n,,plain,\nx,state,told,\n,state,,7\n",
+		`{"context":[{"type":"state","schema":{"properties":{"size":{"type":"integer"}}}}]}`,
+		`{"_instance":"①","input":{"size":"","text":"plain"},"type":"input"}`+"\n"+
+			`{"_instance":"x","text":"told","type":"state"}`+"\n"+
+			`{"_instance":"②","size":7,"type":"state"}`)
+}
+
+func TestACSVFileThatIsNoTableIsRefusedWithItsLine(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"a,b\n1\n":        {"rows.csv:2", "wrong number of fields"},
+		"a,a\n1,2\n":      {"rows.csv:1", `two columns are named "a"`},
+		"a,,b\n1,2,3\n":   {"rows.csv:1", "column 2 has no name"},
+		"a\n1\n\"x\ny\n":  {"rows.csv:4", `extraneous or missing " in quoted-field`},
+		"a\n\"x\ny\"\n*,": {"rows.csv:4", "wrong number of fields"},
+	} {
+		_, problems := rowsOf(t, "rows.csv", text, noContext)
+		wantProblem(t, problems, want[0], want[1])
+	}
+}

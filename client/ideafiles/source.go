@@ -1,0 +1,85 @@
+package ideafiles
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Source names the files that a process is started from.
+type Source struct {
+	Given     string // as the caller names it: a file, or a folder that stands for its files
+	Idea      string // the Idea file, JSON or YAML
+	Instances string // rows, .jsonl or .csv; may be empty
+	Replies   string // recorded replies, JSON Lines; may be empty
+	// RepliesGiven: the caller named the replies; else they lay in the folder.
+	RepliesGiven bool
+}
+
+// The names under which a folder holds a process's files.
+var (
+	ideaNames     = []string{"idea.json", "idea.yaml", "idea.yml"}
+	instanceNames = []string{"instances.jsonl", "instances.csv"}
+	replyNames    = []string{"replies.jsonl"}
+)
+
+// Find names the files of a process. given is the Idea file, or a folder, which stands for its idea.json (or .yaml),
+// instances.jsonl (or .csv) and replies.jsonl. Instances and replies that are named count instead of the folder's; empty
+// names none. The error wraps ErrInvalid.
+func Find(given, instances, replies string) (Source, error) {
+	s := Source{Given: given, Idea: given, Instances: instances, Replies: replies, RepliesGiven: replies != ""}
+	info, err := os.Stat(given)
+	if err != nil {
+		return s, invalid("find %s: %w", given, WithoutPath(err))
+	}
+	if !info.IsDir() {
+		return s, nil
+	}
+	if s.Idea, err = onlyOne(given, ideaNames); err != nil {
+		return s, err
+	}
+	if s.Idea == "" {
+		return s, invalid("find Idea in %s: it holds none of %s", given, strings.Join(ideaNames, ", "))
+	}
+	if s.Instances == "" {
+		if s.Instances, err = onlyOne(given, instanceNames); err != nil {
+			return s, err
+		}
+	}
+	if s.Replies == "" {
+		s.Replies, err = onlyOne(given, replyNames)
+	}
+	return s, err
+}
+
+// onlyOne finds the one file of the names that a folder holds; empty where it holds none.
+func onlyOne(folder string, names []string) (string, error) {
+	var found []string
+	for _, name := range names {
+		info, err := os.Stat(filepath.Join(folder, name))
+		if err == nil && !info.IsDir() {
+			found = append(found, name)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", nil
+	case 1:
+		return filepath.Join(folder, found[0]), nil
+	}
+	return "", invalid("find files in %s: it holds %s; which one counts?", folder, strings.Join(found, " and "))
+}
+
+// Name is what a process is called whose id nobody gave: the base name of the file or folder.
+func (s Source) Name() string {
+	path, err := filepath.Abs(s.Given)
+	if err != nil {
+		path = s.Given
+	}
+	base := filepath.Base(path)
+	if ext := filepath.Ext(base); slices.Contains([]string{".json", ".yaml", ".yml"}, ext) && len(ext) < len(base) {
+		base = strings.TrimSuffix(base, ext)
+	}
+	return strings.Join(strings.Fields(base), "-")
+}

@@ -1,0 +1,149 @@
+package ideafiles
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// maxNodes bounds what the aliases of a YAML file may blow up to.
+const maxNodes = 1_000_000
+
+// maxYAMLDepth bounds the recursion. It is above the limit of model.Decode, which checks every value in the end.
+const maxYAMLDepth = 200
+
+// decodeYAML reads a YAML file as a JSON value. Numbers keep every digit; a duplicate key is refused, and so is whatever
+// JSON cannot express.
+func decodeYAML(data []byte) (any, *diag.Problem) {
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	var document, second yaml.Node
+	if err := d.Decode(&document); err != nil {
+		return nil, &diag.Problem{Path: "$", Message: yamlCause(err)}
+	}
+	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, &diag.Problem{Path: "$", Message: "the file holds a second document"}
+	}
+	y := &yamlReader{}
+	v, err := y.value(&document, "$", 0)
+	if err == nil {
+		// The limits of JSON files count for YAML too.
+		v, err = jsonval.Decode(jsonval.Encode(v))
+	}
+	var at *yamlError
+	if errors.As(err, &at) {
+		return nil, &diag.Problem{Path: at.path, Message: at.message}
+	}
+	if err != nil {
+		return nil, &diag.Problem{Path: "$", Message: decodeCause(err)}
+	}
+	return v, nil
+}
+
+func yamlCause(err error) string {
+	if errors.Is(err, io.EOF) {
+		return "the file is empty"
+	}
+	return strings.TrimPrefix(err.Error(), "yaml: ")
+}
+
+type yamlReader struct{ nodes int }
+
+type yamlError struct{ path, message string }
+
+func (e *yamlError) Error() string { return e.path + ": " + e.message }
+
+func refuse(n *yaml.Node, path, format string, args ...any) error {
+	return &yamlError{path, fmt.Sprintf("line %d: ", n.Line) + fmt.Sprintf(format, args...)}
+}
+
+func (y *yamlReader) value(n *yaml.Node, path string, depth int) (any, error) {
+	if y.nodes++; y.nodes > maxNodes {
+		return nil, refuse(n, path, "the file stands for more than %d values", maxNodes)
+	}
+	if depth > maxYAMLDepth {
+		return nil, refuse(n, path, "nested too deep")
+	}
+	switch n.Kind {
+	case yaml.DocumentNode:
+		return y.value(n.Content[0], path, depth)
+	case yaml.AliasNode:
+		return y.value(n.Alias, path, depth+1)
+	case yaml.MappingNode:
+		return y.object(n, path, depth)
+	case yaml.SequenceNode:
+		return y.array(n, path, depth)
+	}
+	return scalar(n, path)
+}
+
+func (y *yamlReader) object(n *yaml.Node, path string, depth int) (any, error) {
+	m := make(map[string]any, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k := n.Content[i]
+		if k.Kind == yaml.AliasNode {
+			k = k.Alias
+		}
+		at := jsonval.JSONPath(path, k.Value)
+		switch {
+		case k.Kind != yaml.ScalarNode:
+			return nil, refuse(k, path, "a key is a text")
+		case k.Tag == "!!merge":
+			return nil, refuse(k, path, "merge keys are not read; JSON has none")
+		}
+		if _, twice := m[k.Value]; twice {
+			return nil, refuse(k, at, "the key stands twice")
+		}
+		v, err := y.value(n.Content[i+1], at, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		m[k.Value] = v
+	}
+	return m, nil
+}
+
+func (y *yamlReader) array(n *yaml.Node, path string, depth int) (any, error) {
+	list := make([]any, len(n.Content))
+	for i, e := range n.Content {
+		v, err := y.value(e, fmt.Sprintf("%s[%d]", path, i), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = v
+	}
+	return list, nil
+}
+
+// scalar reads one plain value. Dates are texts, as in JSON.
+func scalar(n *yaml.Node, path string) (any, error) {
+	// The YAML package takes a number that is too large for a float for a text.
+	if n.Style == 0 && isNumber(n.Value) {
+		return json.Number(n.Value), nil
+	}
+	switch n.ShortTag() {
+	case "!!str", "!!timestamp":
+		return n.Value, nil
+	case "!!null":
+		return nil, nil
+	case "!!bool":
+		return strings.EqualFold(n.Value, "true"), nil
+	case "!!int", "!!float":
+		if isNumber(n.Value) {
+			return json.Number(n.Value), nil
+		}
+		return nil, refuse(n, path, "%s is no number as JSON writes it; put quotes around a text", n.Value)
+	}
+	return nil, refuse(n, path, "JSON has no %s", n.ShortTag())
+}
+
+func isNumber(s string) bool {
+	return s != "" && strings.ContainsRune("-0123456789", rune(s[0])) && json.Valid([]byte(s))
+}

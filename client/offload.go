@@ -1,0 +1,118 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"processidea/client/ideafiles"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/store/blobs"
+)
+
+// offload puts the large values of an Idea into the store, so that no workflow ever sees them: those of its input, State
+// and data, of its Plans and their records, and of its solution. What merely looks like a handle of the store is escaped.
+// Messages with neither stay as they were written.
+func offload(ctx context.Context, store *blobs.Store, idea map[string]any) (map[string]any, error) {
+	context, _ := idea["context"].([]any)
+	out := map[string]any{}
+	maps.Copy(out, idea)
+	light := make([]any, len(context))
+	for n, raw := range context {
+		m, err := offloadMessage(ctx, store, raw)
+		if err != nil {
+			return nil, fmt.Errorf("store $.context[%d]: %w", n, err)
+		}
+		light[n] = m
+	}
+	if context != nil {
+		out["context"] = light
+	}
+	if solution, ok := idea["solution"].(map[string]any); ok {
+		calls, err := offloadEach(ctx, store, solution["calls"])
+		if err != nil {
+			return nil, fmt.Errorf("store $.solution: %w", err)
+		}
+		output, err := store.Offload(ctx, solution["output"])
+		if err != nil {
+			return nil, fmt.Errorf("store $.solution.output: %w", err)
+		}
+		out["solution"] = with(with(solution, "calls", calls), "output", output)
+	}
+	return out, nil
+}
+
+func offloadMessage(ctx context.Context, store *blobs.Store, raw any) (any, error) {
+	m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
+	if ok && m.Type == ideafile.TypePlan {
+		return offloadPlan(ctx, store, m.Source)
+	}
+	if !ok || m.Kind == "" {
+		return raw, nil
+	}
+	payload, err := store.OffloadMembers(ctx, m.Payload)
+	if err != nil || jsonval.Equal(payload, m.Payload) {
+		return raw, err
+	}
+	return ideafiles.WithPayload(m, payload), nil
+}
+
+// offloadPlan offloads the Calls of a Plan, and the results and decisions that its record holds.
+func offloadPlan(ctx context.Context, store *blobs.Store, plan map[string]any) (any, error) {
+	calls, err := offloadEach(ctx, store, plan["plan"])
+	if err != nil {
+		return nil, err
+	}
+	out := with(plan, "plan", calls)
+	record, ok := plan["record"].(map[string]any)
+	if !ok {
+		return out, nil
+	}
+	for id, raw := range record {
+		entry, ok := raw.(map[string]any)
+		if !ok {
+			continue
+		}
+		if results, ok := entry["results"]; ok {
+			if results, err = store.OffloadMembers(ctx, results); err != nil {
+				return nil, err
+			}
+			entry = with(entry, "results", results)
+		}
+		if decided, ok := entry["decided"]; ok {
+			if decided, err = offloadEach(ctx, store, decided); err != nil {
+				return nil, err
+			}
+			entry = with(entry, "decided", decided)
+		}
+		record = with(record, id, entry)
+	}
+	return with(out, "record", record), nil
+}
+
+// offloadEach offloads what the objects of a list hold; the list itself stays.
+func offloadEach(ctx context.Context, store *blobs.Store, v any) (any, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return v, nil
+	}
+	out := make([]any, len(list))
+	for n, e := range list {
+		var err error
+		if _, isObject := e.(map[string]any); !isObject {
+			out[n] = e
+		} else if out[n], err = store.OffloadMembers(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// with is an object with another value at a key.
+func with(m map[string]any, key string, v any) map[string]any {
+	out := maps.Clone(m)
+	out[key] = v
+	return out
+}

@@ -1,0 +1,144 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"processidea/client/internal/kind"
+	"processidea/model/ideafile"
+	"processidea/protocol"
+)
+
+// Process is one process, at work or ended. It holds no state of its own: every method asks. It is safe for concurrent
+// use.
+type Process struct {
+	client   *Client
+	id       string
+	attached bool
+}
+
+// Attach finds a process by its id. The error wraps ErrNotFound where Temporal has none, or none any more: its chain may
+// be in the store all the same.
+func (c *Client) Attach(ctx context.Context, id string) (*Process, error) {
+	p := c.Process(id)
+	if _, err := p.describe(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Process gives a process by its id without asking whether there is one: what is done with it says so.
+func (c *Client) Process(id string) *Process { return &Process{client: c, id: id, attached: true} }
+
+// ID is the process's id: its workflow id.
+func (p *Process) ID() string { return p.id }
+
+// Attached reports whether the process was there already.
+func (p *Process) Attached() bool { return p.attached }
+
+// Chain gives the Ideas of the process.
+func (p *Process) Chain() *Chain { return p.client.Chain(p.id) }
+
+// describe asks Temporal about the process.
+func (p *Process) describe(ctx context.Context) (*workflowpb.WorkflowExecutionInfo, error) {
+	d, err := p.client.temporal.DescribeWorkflowExecution(ctx, p.id, "")
+	var unknown *serviceerror.NotFound
+	var refused *serviceerror.InvalidArgument
+	switch {
+	case errors.As(err, &unknown), errors.As(err, &refused):
+		return nil, kind.Errorf(ErrNotFound, "find process %s: there is none of this id", p.id)
+	case err != nil:
+		return nil, fmt.Errorf("find process %s: %w", p.id, err)
+	case d.GetWorkflowExecutionInfo().GetType().GetName() != protocol.ProcessType:
+		return nil, kind.Errorf(ErrNotFound, "find process %s: the workflow of this id is no process", p.id)
+	}
+	return d.GetWorkflowExecutionInfo(), nil
+}
+
+// ended reports whether the process is over, so that nothing will take effect any more.
+func (p *Process) ended(ctx context.Context) bool {
+	info, err := p.describe(ctx)
+	return err == nil && info.GetCloseTime() != nil
+}
+
+// Idea gives the latest Idea of the chain, with a message for each instance that the process has by now: whose input
+// schema types the columns of a CSV file, and whose names new instances leave out. Before the first Request has ended
+// there are the names alone.
+func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
+	v, err := p.Status(ctx)
+	if err != nil {
+		return nil, kind.Errorf(ErrNoWorker, "ask %s: no worker answers: %w", p.id, err)
+	}
+	idea := &ideafile.Idea{}
+	if v.Ideas > 0 {
+		source, err := p.Chain().chains.Load(ctx, p.id, v.Ideas)
+		if err != nil {
+			return nil, fmt.Errorf("read Idea %d of %s: %w", v.Ideas, p.id, err)
+		}
+		idea, _ = ideafile.ReadIdea(source)
+	}
+	for token := range v.Instances {
+		idea.Context = append(idea.Context, ideafile.Message{Instance: token})
+	}
+	return idea, nil
+}
+
+// Delegates lists the ids of the processes that Calls of this one ran, and of those in turn, in their order.
+func (p *Process) Delegates(ctx context.Context) ([]string, error) {
+	found := map[string]bool{}
+	err := p.client.executions(ctx, processQuery, func(e *workflowpb.WorkflowExecutionInfo) bool {
+		id := e.GetExecution().GetWorkflowId()
+		below, mine := strings.CutPrefix(id, p.id+"/")
+		if mine && !isPart(id) && strings.Contains(below, "~call/") && e.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
+			found[id] = true
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list delegates of %s: %w", p.id, err)
+	}
+	var ids []string
+	for id := range found {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	return ids, nil
+}
+
+// isPart reports whether a workflow id is that of a part of a process, for which the process itself answers.
+func isPart(id string) bool {
+	const mark = "/~part/"
+	at := strings.LastIndex(id, mark)
+	return at >= 0 && !strings.Contains(id[at+len(mark):], "/")
+}
+
+// processQuery finds processes among the workflows, their parts and delegates too.
+var processQuery = fmt.Sprintf("WorkflowType = '%s'", protocol.ProcessType)
+
+// executions calls visit for every workflow that a query finds, the latest first, until it returns false.
+func (c *Client) executions(ctx context.Context, query string, visit func(*workflowpb.WorkflowExecutionInfo) bool) error {
+	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, PageSize: 200, Query: query}
+	for {
+		page, err := c.temporal.ListWorkflow(ctx, request)
+		if err != nil {
+			return err
+		}
+		for _, info := range page.GetExecutions() {
+			if !visit(info) {
+				return nil
+			}
+		}
+		request.NextPageToken = page.GetNextPageToken()
+		if len(request.NextPageToken) == 0 {
+			return nil
+		}
+	}
+}

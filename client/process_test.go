@@ -1,0 +1,137 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"go.temporal.io/api/serviceerror"
+
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
+	var asked atomic.Int64
+	f := &fakeTemporal{end: make(chan loop.Result, 1)}
+	f.view = func() (any, error) {
+		switch n := asked.Add(1); {
+		case n <= 2: // the same twice
+			return Status{Result: loop.Result{Status: loop.StatusRunning}}, nil
+		case n == 3:
+			return nil, errors.New("no poller")
+		case n == 4:
+			return Status{Result: loop.Result{Status: loop.StatusPaused}}, nil
+		}
+		return Status{Awaiting: 1}, nil
+	}
+	var got []string
+	for e, err := range f.on(t).Events(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e.Kind {
+		case EventStatus:
+			got = append(got, string(e.Status.Status))
+			if e.Status.Awaiting > 0 && len(f.end) == 0 && len(got) == 5 {
+				f.end <- loop.Result{Process: "p", Status: loop.StatusCompleted}
+			}
+		case EventUnseen:
+			if !errors.Is(e.Err, ErrNoWorker) || e.Since.IsZero() {
+				t.Errorf("%+v", e)
+			}
+			got = append(got, "unseen")
+		case EventEnded:
+			got = append(got, "ended "+string(e.Result.Status))
+		}
+	}
+	want := []string{"running", "unseen", "paused", "", "", "ended completed"}
+	if len(got) < len(want) || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] || got[len(got)-1] != want[5] {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestEventsEndWithTheirContext(t *testing.T) {
+	f := &fakeTemporal{end: make(chan loop.Result), down: errors.New("refused")}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var last error
+	for e, err := range f.on(t).Events(ctx) {
+		if err == nil && !errors.Is(e.Err, ErrUnreachable) {
+			t.Errorf("%+v", e)
+		}
+		last = err
+		cancel()
+	}
+	if !errors.Is(last, context.Canceled) {
+		t.Error(last)
+	}
+}
+
+// answering takes a signal, and answers queries as a process does that did with it what the test says.
+func answering(t *testing.T, view func(id string) any) *Process {
+	f, id := &fakeTemporal{}, ""
+	f.signal = func(_ string, payload map[string]any) error {
+		id, _ = payload["id"].(string)
+		return nil
+	}
+	f.view = func() (any, error) { return view(id), nil }
+	return f.on(t)
+}
+
+func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
+	p := answering(t, func(id string) any { return Status{Accepted: []protocol.Accepted{{ID: id, Signal: "pause"}}} })
+	if err := p.Pause(t.Context(), By{Name: "ann"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
+	refused := func(id string) any {
+		return Status{Result: loop.Result{Process: "p"}, Refusals: []turn.Refusal{{ID: id, Reason: "not now"}}}
+	}
+	p := answering(t, refused)
+	instance := answering(t, func(id string) any { return InstanceStatus{Refusals: []turn.Refusal{{ID: id, Reason: "not now"}}} })
+	for signal, err := range map[string]error{
+		"resume":  p.Resume(t.Context(), ideafile.Limits{}, By{}),
+		"revise":  p.Revise(t.Context(), Correction{}, By{}),
+		"approve": instance.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"}),
+	} {
+		var r *RefusedError
+		if !errors.As(err, &r) || !errors.Is(err, ErrRefused) || r.Reason != "not now" || r.Signal != signal || r.Process != "p" {
+			t.Errorf("%s: %v", signal, err)
+		}
+	}
+}
+
+func TestASignalToWhatHasEndedIsRefused(t *testing.T) {
+	f := &fakeTemporal{signal: func(string, map[string]any) error { return serviceerror.NewNotFound("it has ended") }}
+	p := f.on(t)
+	for _, err := range []error{p.Pause(t.Context(), By{}), p.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"})} {
+		if !errors.Is(err, ErrRefused) {
+			t.Error(err)
+		}
+	}
+}
+
+func TestASnapshotWithoutAWorkerIsTheStatusAlone(t *testing.T) {
+	r, err := (&fakeTemporal{}).on(t).Snapshot(t.Context())
+	if !errors.Is(err, ErrNoWorker) || r.Status != loop.StatusRunning || r.Process != "p" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := (&fakeTemporal{down: errors.New("refused")}).on(t).Snapshot(t.Context()); !errors.Is(err, ErrUnreachable) {
+		t.Error(err)
+	}
+}
+
+func TestWhatIsNoProcessIsNotFound(t *testing.T) {
+	for _, kind := range []string{"none", protocol.InstanceType} {
+		f := &fakeTemporal{kind: kind}
+		if _, err := f.on(t).client.Attach(t.Context(), "p"); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}

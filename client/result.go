@@ -1,0 +1,82 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.temporal.io/sdk/temporal"
+
+	"processidea/client/internal/kind"
+	"processidea/model/diag"
+	"processidea/model/loop"
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+// Result waits for the end of the process, through pauses too, and gives what it came to, with every value whole. A
+// process that failed or was cancelled is a Result with that status and no error. The error is an *InvalidError where a
+// worker refused the Idea.
+func (p *Process) Result(ctx context.Context) (loop.Result, error) {
+	var r loop.Result
+	err := p.client.temporal.GetWorkflow(ctx, p.id, "").Get(ctx, &r)
+	r, err = outcome(p.id, r, err)
+	if err != nil {
+		return r, err
+	}
+	return p.whole(ctx, r)
+}
+
+// outcome makes a Result of how a Process workflow ended. What the process itself said of its end is in the failure's
+// details; where somebody else ended it there is nothing but the error.
+func outcome(id string, r loop.Result, err error) (loop.Result, error) {
+	var ended *temporal.WorkflowExecutionError
+	if err == nil || !errors.As(err, &ended) {
+		return r, err
+	}
+	r = loop.Result{Process: id, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{}}
+	var failed *temporal.ApplicationError
+	var cancelled *temporal.CanceledError
+	var terminated *temporal.TerminatedError
+	switch {
+	case errors.As(err, &failed) && failed.Type() == turn.CodeInvalidIdea:
+		return r, refusedIdea(id, failed)
+	case errors.As(err, &failed):
+		r.Error = &diag.Fault{Code: failed.Type(), Message: failed.Message()}
+		_ = failed.Details(&r)
+	case errors.As(err, &cancelled):
+		r.Status = loop.StatusCancelled
+		_ = cancelled.Details(&r)
+	case errors.As(err, &terminated):
+		r.Status = loop.StatusCancelled
+		r.Error = &diag.Fault{Code: "terminated", Message: "the workflow was terminated"}
+	default:
+		r.Error = &diag.Fault{Code: "failed", Message: ended.Unwrap().Error()}
+	}
+	return r, nil
+}
+
+// refusedIdea is the end of a process whose Idea its worker refused.
+func refusedIdea(id string, failed *temporal.ApplicationError) error {
+	var problems diag.Problems
+	if failed.Details(&problems) != nil || len(problems) == 0 {
+		return kind.Errorf(ErrInvalid, "start process %s: %s", id, failed.Message())
+	}
+	return &InvalidError{Source: id, Problems: problems}
+}
+
+// whole puts the values of the store back into a Result.
+func (p *Process) whole(ctx context.Context, r loop.Result) (loop.Result, error) {
+	values := p.client.archive.values
+	var err error
+	if r.Output, err = values.Restore(ctx, r.Output); err != nil {
+		return r, fmt.Errorf("read output of %s: %w", r.Process, err)
+	}
+	for token, i := range r.Instances {
+		if i.State, err = values.Restore(ctx, i.State); err != nil {
+			return r, fmt.Errorf("read State of %s: %w", protocol.InstanceID(r.Process, token), err)
+		}
+		r.Instances[token] = i
+	}
+	return r, nil
+}

@@ -1,0 +1,15 @@
+// Package simulation tries a process out without touching anything: the same process, on the same engine, with every Tool
+// played by the LLM or made up from the schemas.
+//
+//	made, warnings, err := simulation.Prepare(source, tools, simulation.Options{Schemas: true})
+//	p, err := c.Start(ctx, made.StartOptions(client.NewID("trial")))
+//	result, err := p.Result(ctx)
+//	report, err := made.Report(ctx, c, p, result)
+//
+// Prepare makes up what the files leave out and marks the Idea: workers play the Tools of a marked Idea and never run
+// them. A Report is what the simulation is made for: Requests, tokens, Calls by Tool, what stayed open, and the Plan as a
+// graph.
+//
+// Invariant: what was simulated says so wherever it stands, in its Ideas, its States and its Result, and is never taken
+// for real. A simulation belongs on a server and in a store of its own all the same, as starter simulate has it.
+package simulation

@@ -1,0 +1,90 @@
+package simulation
+
+import (
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/client/internal/kind"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/simulate"
+)
+
+// Options say who plays.
+type Options struct {
+	// Schemas asks no LLM and no script: Plans and values are made up from the schemas.
+	Schemas bool
+	// Tools is who plays the Tools: model.ByLLM or model.BySchemas; empty: the one who plans.
+	Tools string
+	// LLM: the workers know an LLM to ask. It plans, unless replies were given.
+	LLM bool
+}
+
+// Prepared is a simulated process before its start.
+type Prepared struct {
+	*ideafiles.Definition
+	By     ideafile.Simulation // who plans, and who plays the Tools
+	MadeUp []string            // References whose values were made up
+	// Unasked are the MCP servers whose tools are not known, since none is asked.
+	Unasked []string
+}
+
+// Prepare reads the files of a process, makes up the data that they leave out, and marks the Idea as simulated. It gives
+// the warnings too; the error is an *ideafiles.InvalidError where something is wrong with the files, and wraps
+// client.ErrInvalid.
+func Prepare(s ideafiles.Source, known ideafiles.Tools, o Options) (*Prepared, diag.Problems, error) {
+	if o.Schemas || (o.LLM && !s.RepliesGiven) {
+		s.Replies = ""
+	}
+	made := &Prepared{}
+	d, problems, err := ideafiles.LoadWith(s, known, func(d *ideafiles.Definition) {
+		made.By = o.players(d)
+		made.mark(d)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(problems.Errors()) > 0 {
+		return nil, nil, &ideafiles.InvalidError{Source: s.Given, Problems: problems}
+	}
+	if made.By.Tools == ideafile.ByLLM && made.By.Plans != ideafile.ByLLM {
+		return nil, nil, kind.Errorf(client.ErrInvalid,
+			"simulate %s: no LLM is configured that would play the Tools: set OPENAI_API_KEY or OPENAI_BASE_URL", s.Given)
+	}
+	made.Definition = d
+	return made, problems, nil
+}
+
+// players says who answers the Requests and who plays the Tools.
+func (o Options) players(d *ideafiles.Definition) ideafile.Simulation {
+	by := ideafile.Simulation{Tools: o.Tools, Plans: ideafile.BySchemas}
+	switch {
+	case o.Schemas:
+	case d.Replies != "":
+		by.Plans = ideafile.ByReplies
+	case o.LLM:
+		by.Plans = ideafile.ByLLM
+	}
+	if by.Tools == "" {
+		by.Tools = ideafile.BySchemas
+		if by.Plans == ideafile.ByLLM {
+			by.Tools = ideafile.ByLLM
+		}
+	}
+	return by
+}
+
+// mark makes the Idea a simulation's: with the data that nobody gives, and the mark.
+func (p *Prepared) mark(d *ideafiles.Definition) {
+	messages, names := simulate.FakeInputs(d.Read)
+	for _, server := range d.Read.Unlisted() {
+		p.Unasked = append(p.Unasked, server.Name)
+	}
+	p.MadeUp = names
+	d.Idea = ideafiles.WithMessages(p.By.Mark(d.Idea), messages)
+	d.Read, _ = ideafile.ReadIdea(d.Idea) // what is wrong with it is known by now
+}
+
+// StartOptions starts the simulation under an id.
+func (p *Prepared) StartOptions(id string) client.StartOptions {
+	return client.StartOptions{ID: id, Idea: p.Idea, Replies: p.Replies, Delegates: p.Delegates}
+}

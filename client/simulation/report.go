@@ -1,0 +1,162 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"processidea/client"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/plangraph"
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+// Report is what simulate --json prints: what run prints, and what a simulation is made for.
+type Report struct {
+	loop.Result
+	// Total is the Requests and tokens of the process with its delegates. Estimated: no LLM counted the tokens.
+	Total     Cost `json:"total"`
+	Estimated bool `json:"estimated"`
+	// Tools counts the Calls of each Tool by what became of them.
+	Tools map[string]map[ideafile.Status]int `json:"tools"`
+	// Approvals counts the Calls at which a person would have had to look.
+	Approvals int            `json:"approvals"`
+	Delegates []DelegateCost `json:"delegates"`
+	// Open is what did not come to its end, a line each.
+	Open []string `json:"open"`
+	// MadeUp are the References to data that the file does not bring.
+	MadeUp []string `json:"madeUp"`
+	// Unasked are MCP servers whose tools are not known.
+	Unasked []string `json:"unasked"`
+	Graph   string   `json:"graph"` // of the Plan, as Mermaid; empty where there is none
+	// Data is the folder in which everything was kept; empty: nothing was. Whoever keeps it fills it in.
+	Data string `json:"data,omitempty"`
+}
+
+// Cost is what a process took.
+type Cost struct {
+	Requests int `json:"requests"`
+	turn.Usage
+}
+
+// DelegateCost is what a delegate of a simulated process took.
+type DelegateCost struct {
+	Process string             `json:"process"`
+	Status  loop.ProcessStatus `json:"status"`
+	Cost
+}
+
+// Report looks at everything that the simulated process came to. result is that of the process, ended or not.
+func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client.Process, result loop.Result) (*Report, error) {
+	r := &Report{
+		Result: result, Estimated: p.By.Plans != ideafile.ByLLM, Tools: map[string]map[ideafile.Status]int{},
+		Delegates: []DelegateCost{}, Open: []string{}, MadeUp: append([]string{}, p.MadeUp...), Unasked: append([]string{}, p.Unasked...),
+	}
+	instances, err := process.Instances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, token := range slices.Sorted(maps.Keys(result.Instances)) {
+		r.count(token, result.Instances[token].Status, instances[token])
+	}
+	if err := r.addDelegates(ctx, c, process); err != nil {
+		return nil, err
+	}
+	calls, err := p.plan(ctx, c, process.ID())
+	if err != nil {
+		return nil, err
+	}
+	if len(calls) > 0 {
+		r.Graph = plangraph.Mermaid(calls)
+	}
+	return r, nil
+}
+
+// count adds what became of one instance.
+func (r *Report) count(token string, status ideafile.InstanceStatus, v client.InstanceStatus) {
+	for _, c := range v.Calls {
+		if r.Tools[c.Tool] == nil {
+			r.Tools[c.Tool] = map[ideafile.Status]int{}
+		}
+		r.Tools[c.Tool][c.Status]++
+		for _, d := range c.Decisions {
+			if d.By == ideafile.BySimulation {
+				r.Approvals++
+			}
+		}
+		if c.Status != ideafile.Done && c.Status != ideafile.Skipped {
+			line := fmt.Sprintf("%s %s: %s", c.ID, c.Tool, c.Status)
+			if c.Error != nil {
+				line += ": " + c.Error.Message
+			}
+			r.Open = append(r.Open, line)
+		}
+	}
+	if status != ideafile.InstanceSettled {
+		name := "the instance"
+		if token != "" {
+			name = "instance " + token
+		}
+		r.Open = append(r.Open, fmt.Sprintf("%s: %s", name, status))
+	}
+}
+
+// addDelegates adds the processes that Calls of this one ran.
+func (r *Report) addDelegates(ctx context.Context, c *client.Client, process *client.Process) error {
+	r.Total = Cost{r.Requests, r.Usage}
+	ids, err := process.Delegates(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		delegate, err := c.Attach(ctx, id)
+		if err != nil {
+			return err
+		}
+		d, err := delegate.Snapshot(ctx)
+		if err != nil && !errors.Is(err, client.ErrNoWorker) {
+			return err
+		}
+		r.Delegates = append(r.Delegates, DelegateCost{id, d.Status, Cost{d.Requests, d.Usage}})
+		r.Total.Requests += d.Requests
+		r.Total.Add(d.Usage)
+	}
+	return nil
+}
+
+// plan gives all Calls that the process planned, after those of a Plan that runs without a Request; of one that is split,
+// those of its first part.
+func (p *Prepared) plan(ctx context.Context, c *client.Client, process string) ([]any, error) {
+	chain := c.Chain(process)
+	last, err := chain.Length(ctx)
+	if err != nil {
+		return nil, err
+	}
+	part := c.Chain(protocol.PartID(process, 1))
+	if n, err := part.Length(ctx); err == nil && n > 0 {
+		chain, last = part, n
+	}
+	calls := p.directPlan()
+	for at := 1; at <= last; at++ {
+		idea, err := chain.Load(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		calls = append(calls, client.SolutionOf(idea)...)
+	}
+	return calls, nil
+}
+
+// directPlan gives the Calls of the Plans that run without a Request.
+func (p *Prepared) directPlan() (calls []any) {
+	for _, m := range p.Read.Context {
+		if m.Stage != "" {
+			calls = append(calls, ideafile.Values(m.Calls)...)
+		}
+	}
+	return calls
+}

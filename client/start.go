@@ -1,0 +1,151 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"go.temporal.io/api/serviceerror"
+
+	"processidea/client/ideafiles"
+	"processidea/client/internal/kind"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/protocol"
+	"processidea/worker/engine"
+)
+
+// StartOptions say what a process starts from. It carries all of it: the workers need none of the files.
+type StartOptions struct {
+	// ID names the process. A second start with the same id and content attaches to it. Empty: one is made up, of ForkOf
+	// or of the path in the Idea's meta.
+	ID string
+	// Idea is an Idea file as a JSON value, with numbers as json.Number: from ParseIdea, package ideafiles, or Chain.Fork.
+	Idea map[string]any
+	// Instances are rows of data, each an instance's input, or a message where it has a "type". "_instance" names an
+	// instance; those without are named ①, ②, … in order.
+	Instances []map[string]any
+	// Replies is a scripted LLM in the form of a replies file, JSON Lines; empty: the workers ask theirs.
+	Replies string
+	// Delegates are the Idea files of delegates as JSON values, by the paths under which _delegate names them.
+	Delegates map[string]any
+	// WithSolution takes up the Calls of the Idea's solution, minus those that its record calls done.
+	WithSolution bool
+	// ForkOf is the process that the Idea was forked from, by which a fork without an ID is named: ForkOf-fork-1, or the
+	// next number that is free.
+	ForkOf string
+}
+
+// ParseIdea reads an Idea file from JSON. The error is an *InvalidError with everything that is wrong with its form.
+func ParseIdea(data []byte) (map[string]any, error) {
+	v, err := jsonval.Decode(data)
+	if err != nil {
+		return nil, kind.Of(ErrInvalid, err)
+	}
+	_, problems := ideafile.ReadIdea(v)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, &InvalidError{Source: "Idea", Problems: errs}
+	}
+	return v.(map[string]any), nil
+}
+
+// Start starts a process, or attaches to the one that was started with the same id from the same content, whether it is
+// at work or has ended: Attached tells which. It returns once the server has taken the process on.
+//
+// The error is an *InvalidError where the Idea breaks its form, ErrOtherStart where a process of the id was started from
+// something else, a *ClaimedError where the store has Ideas of one that Temporal does not know, and wraps ErrInvalid where
+// the server refuses the start. What only a worker can tell, such as an unknown activity, ends the process: see Result.
+func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
+	read, err := o.read()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.chooseID(ctx, &o, read); err != nil {
+		return nil, err
+	}
+	start, err := c.prepareStart(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	_, attached, err := engine.StartOrAttach(ctx, c.temporal, c.namespace, engine.StartProcess{ID: o.ID, Idea: read, File: o.digest(), Start: start})
+	if err != nil {
+		return nil, startError(o.ID, err)
+	}
+	return &Process{client: c, id: o.ID, attached: attached}, nil
+}
+
+// read checks the form of the Idea, with the instances as messages of its context.
+func (o *StartOptions) read() (*ideafile.Idea, error) {
+	read, problems := ideafile.ReadIdea(o.Idea)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: errs}
+	}
+	if len(o.Instances) == 0 {
+		return read, nil
+	}
+	messages, problems := ideafiles.Messages(normalRows(o.Instances), read)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: errs}
+	}
+	o.Idea = ideafiles.WithMessages(o.Idea, messages)
+	read, _ = ideafile.ReadIdea(o.Idea)
+	return read, nil
+}
+
+// normalRows makes rows with Go numbers and typed values rows of JSON values.
+func normalRows(rows []map[string]any) []map[string]any {
+	out := make([]map[string]any, len(rows))
+	for n, row := range rows {
+		out[n], _ = jsonval.Normal(row).(map[string]any)
+	}
+	return out
+}
+
+func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protocol.Start, err error) {
+	start = protocol.Start{Replies: o.Replies, WithSolution: o.WithSolution}
+	if start.Idea, err = offload(ctx, c.archive.values, o.Idea); err != nil {
+		return start, err
+	}
+	if len(o.Delegates) > 0 {
+		start.Delegation.Files = map[string]any{}
+	}
+	for key, v := range o.Delegates {
+		idea, _ := v.(map[string]any)
+		if start.Delegation.Files[key], err = offload(ctx, c.archive.values, idea); err != nil {
+			return start, err
+		}
+	}
+	return start, nil
+}
+
+// digest names what a process is started from: SHA-256, in hex, over the canonical bytes of the Idea, the replies, the
+// delegates where there are any, and whether the solution is taken up. It stands in the process's memo.
+func (o *StartOptions) digest() string {
+	h := sha256.New()
+	h.Write(jsonval.Encode(o.Idea))
+	h.Write([]byte("\n" + o.Replies))
+	if len(o.Delegates) > 0 {
+		h.Write([]byte("\n"))
+		h.Write(jsonval.Encode(o.Delegates))
+	}
+	if o.WithSolution {
+		h.Write([]byte("\nwith its solution"))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// startError tells a server that refuses from one that does not answer.
+func startError(id string, err error) error {
+	var refused *serviceerror.InvalidArgument
+	var noNamespace *serviceerror.NamespaceNotFound
+	switch {
+	case errors.Is(err, ErrOtherStart):
+		return kind.Errorf(ErrInvalid, "start process %s: %w", id, ErrOtherStart)
+	case errors.As(err, &refused) || errors.As(err, &noNamespace):
+		return kind.Of(ErrInvalid, err)
+	}
+	return fmt.Errorf("start process: %w", err)
+}

@@ -1,0 +1,83 @@
+package client
+
+import (
+	"errors"
+	"testing"
+
+	"processidea/model/jsonval"
+)
+
+func TestTheDigestIsOfWhatAProcessStartsFromAndNotOfHowItIsWritten(t *testing.T) {
+	digest := func(text string, o StartOptions) string {
+		o.Idea = ideaOf(t, text).Source
+		return o.digest()
+	}
+	const idea = `{"context":[{"type":"text","text":"a"}],"meta":{}}`
+	first := digest(idea, StartOptions{Replies: "r"})
+	if got := digest(`{"meta": {}, "context": [{"text": "a", "type": "text"}]}`, StartOptions{Replies: "r", ID: "x", ForkOf: "y"}); got != first {
+		t.Error("the same start has another digest")
+	}
+	delegate := func(text string) map[string]any {
+		return map[string]any{"b.json": map[string]any{"context": []any{map[string]any{"type": "text", "text": text}}}}
+	}
+	seen := map[string]string{first: "the first"}
+	for name, got := range map[string]string{
+		"another Idea":       digest(`{"context":[{"type":"text","text":"b"}],"meta":{}}`, StartOptions{Replies: "r"}),
+		"other replies":      digest(idea, StartOptions{Replies: "r\nr"}),
+		"its solution":       digest(idea, StartOptions{Replies: "r", WithSolution: true}),
+		"a delegate":         digest(idea, StartOptions{Replies: "r", Delegates: delegate("deep")}),
+		"a delegate changed": digest(idea, StartOptions{Replies: "r", Delegates: delegate("deeper")}),
+	} {
+		if seen[got] != "" {
+			t.Errorf("%s has the digest of %s", name, seen[got])
+		}
+		seen[got] = name
+	}
+}
+
+func TestRowsWithGoValuesBecomeInstances(t *testing.T) {
+	o := StartOptions{
+		Idea:      ideaOf(t, `{"context":[{"type":"state","_instance":"②","a":1}]}`).Source,
+		Instances: []map[string]any{{"n": 1, "list": []string{"x"}}, {"_instance": "x", "n": 2.5}},
+	}
+	read, err := o.read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `[{"_instance":"②","a":1,"type":"state"},{"_instance":"①","input":{"list":["x"],"n":1},"type":"input"},{"_instance":"x","input":{"n":2.5},"type":"input"}]`
+	if got := string(jsonval.Encode(o.Idea["context"])); got != want || len(read.Tokens()) != 3 {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestAnIdeaThatBreaksItsFormIsRefusedWithEveryProblem(t *testing.T) {
+	_, err := ParseIdea([]byte(`{"contxt": [], "context": [{"type": "note"}]}`))
+	var invalid *InvalidError
+	if !errors.As(err, &invalid) || !errors.Is(err, ErrInvalid) || len(invalid.Problems) != 2 {
+		t.Errorf("%v", err)
+	}
+	if _, err := ParseIdea([]byte(`{`)); !errors.Is(err, ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+	o := StartOptions{Idea: map[string]any{"contxt": []any{}}}
+	if _, err := o.read(); !errors.Is(err, ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestADecisionThatBreaksItsFormIsInvalid(t *testing.T) {
+	for _, d := range []Decision{
+		{}, {Kind: "allow", Call: "1.1"}, {Kind: Approve}, {Kind: Reject, Call: "1.1"}, {Kind: Amend, Call: "1.1"}, {Kind: Replace, Call: "1.1", Value: []any{}},
+	} {
+		if err := d.Validate(); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%+v gives %v", d, err)
+		}
+	}
+	for _, d := range []Decision{
+		{Kind: Approve, Call: "1.1"}, {Kind: Reject, Call: "1.1", Reason: "no"}, {Kind: Amend, Call: "1.1", Value: map[string]any{}}, {Kind: Answer, Call: "1.1"},
+	} {
+		if err := d.Validate(); err != nil {
+			t.Errorf("%+v gives %v", d, err)
+		}
+	}
+}

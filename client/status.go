@@ -1,0 +1,138 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	sdk "go.temporal.io/sdk/client"
+	"golang.org/x/sync/errgroup"
+
+	"processidea/client/internal/kind"
+	"processidea/model/loop"
+	"processidea/protocol"
+)
+
+const (
+	queryTimeout = 3 * time.Second
+	// slowQueryTimeout is for processes that have ended: a worker reads their whole history to answer.
+	slowQueryTimeout = time.Minute
+	// queriesAtOnce bounds how many workflows are asked at a time.
+	queriesAtOnce = 16
+)
+
+// Status is where a process stands: what Result tells, without States, and what it waits for.
+type Status = protocol.ProcessView
+
+// InstanceStatus is where one instance stands: its State and what became of each of its Calls. Large values of the State
+// are references to the store.
+type InstanceStatus = protocol.InstanceView
+
+// Status asks the process where it stands. A worker must be there to answer.
+func (p *Process) Status(ctx context.Context) (Status, error) {
+	var v Status
+	err := p.client.query(ctx, p.id, protocol.QueryStatus, &v)
+	return v, err
+}
+
+// Instances asks every instance where it stands, by token, whether the process has ended or not.
+func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, error) {
+	var v Status
+	if err := p.client.queryFor(ctx, slowQueryTimeout, p.id, protocol.QueryStatus, &v); err != nil {
+		return nil, fmt.Errorf("look at %s: %w", p.id, err)
+	}
+	tokens := slices.Sorted(maps.Keys(v.Instances))
+	views := make([]InstanceStatus, len(tokens))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(queriesAtOnce)
+	for n, token := range tokens {
+		g.Go(func() error {
+			id := v.InstanceID(token)
+			if err := p.client.queryFor(ctx, slowQueryTimeout, id, protocol.QueryStatus, &views[n]); err != nil {
+				return fmt.Errorf("look at %s: %w", id, err)
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	out := map[string]InstanceStatus{}
+	for n, token := range tokens {
+		out[token] = views[n]
+	}
+	return out, err
+}
+
+// Snapshot gives the process as it stands, with every State, and waits for nothing. Of an instance that does not answer
+// the State is nil. Where no worker answers at all, the Result holds the status alone, and the error wraps ErrNoWorker.
+func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
+	info, err := p.describe(ctx)
+	if err != nil {
+		return loop.Result{}, err
+	}
+	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return p.Result(ctx)
+	}
+	v, err := p.Status(ctx)
+	if err == nil {
+		return p.WithStates(ctx, v)
+	}
+	if down := p.client.health(ctx); down != nil {
+		return loop.Result{}, kind.Errorf(ErrUnreachable, "look at %s: %w", p.id, down)
+	}
+	return loop.Result{Process: p.id, Status: statusOf(info), Instances: map[string]loop.InstanceResult{}},
+		kind.Errorf(ErrNoWorker, "look at %s: no worker answers, so that its status alone is known: %w", p.id, err)
+}
+
+// WithStates adds to a Status the State of every instance, with every value whole. Of an instance that does not answer the
+// State is nil.
+func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error) {
+	tokens := slices.Collect(maps.Keys(v.Instances))
+	states := make([]any, len(tokens))
+	var g errgroup.Group
+	g.SetLimit(queriesAtOnce)
+	for n, token := range tokens {
+		g.Go(func() error {
+			var i InstanceStatus
+			err := p.client.query(ctx, v.InstanceID(token), protocol.QueryStatus, &i)
+			if err == nil {
+				states[n] = i.State
+			}
+			return nil
+		})
+	}
+	_ = g.Wait()
+	instances := map[string]loop.InstanceResult{}
+	for n, token := range tokens {
+		i := v.Instances[token]
+		i.State = states[n]
+		instances[token] = i
+	}
+	v.Result.Instances = instances
+	return p.whole(ctx, v.Result)
+}
+
+// query asks a workflow and reads its answer.
+func (c *Client) query(ctx context.Context, workflow, name string, to any) error {
+	return c.queryFor(ctx, queryTimeout, workflow, name, to)
+}
+
+func (c *Client) queryFor(ctx context.Context, timeout time.Duration, workflow, name string, to any) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	answer, err := c.temporal.QueryWorkflow(ctx, workflow, "", name)
+	if err != nil {
+		return err
+	}
+	return answer.Get(to)
+}
+
+// health says why the server does not answer; nil where it does.
+func (c *Client) health(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	_, err := c.temporal.CheckHealth(ctx, &sdk.CheckHealthRequest{})
+	return err
+}

@@ -1,0 +1,158 @@
+package client
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"processidea/client/ideafiles"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/protocol"
+)
+
+// By is who steers a process, and why. Both may be empty.
+type By struct{ Name, Reason string }
+
+func (b By) payload() map[string]any {
+	p := map[string]any{}
+	if b.Name != "" {
+		p["by"] = b.Name
+	}
+	if b.Reason != "" {
+		p["reason"] = b.Reason
+	}
+	return p
+}
+
+// Correction is what Revise brings.
+type Correction struct {
+	// Context is messages as an Idea's context holds them, which come after all others.
+	Context []any
+	// Limits are the new ones; 0 keeps one.
+	Limits ideafile.Limits
+}
+
+// Addition is what Add brings: rows of data as StartOptions.Instances, messages with an "_instance" that is new, or both.
+type Addition struct {
+	Instances []map[string]any
+	Context   []any
+}
+
+// Pause lets the Calls that run finish and starts nothing new, until Resume. Like its kin it waits until that has taken
+// effect; the error is a *RefusedError where it was refused. Without a worker it waits for one.
+func (p *Process) Pause(ctx context.Context, by By) error {
+	return p.steer(ctx, loop.SteerPause, by.payload())
+}
+
+// Resume lets a paused process go on. Limits are the new ones, in all; 0 keeps one.
+func (p *Process) Resume(ctx context.Context, limits ideafile.Limits, by By) error {
+	return p.steer(ctx, loop.SteerResume, withLimits(by.payload(), limits))
+}
+
+// Revise corrects a process: values of State, inputs, instructions, Plans or limits. It makes a new Idea.
+func (p *Process) Revise(ctx context.Context, c Correction, by By) error {
+	payload := withLimits(by.payload(), c.Limits)
+	if c.Context != nil {
+		payload["context"] = c.Context
+	}
+	return p.steer(ctx, loop.SteerRevise, payload)
+}
+
+// Add brings new instances to a process that is at work. They are in its next Request.
+func (p *Process) Add(ctx context.Context, a Addition, by By) error {
+	messages := a.Context
+	if len(a.Instances) > 0 {
+		idea, err := p.Idea(ctx)
+		if err != nil {
+			return err
+		}
+		rows, problems := ideafiles.Messages(normalRows(a.Instances), idea)
+		if errs := problems.Errors(); len(errs) > 0 {
+			return &InvalidError{Source: p.id, Problems: errs}
+		}
+		messages = append(rows, messages...)
+	}
+	payload := by.payload()
+	payload["context"] = messages
+	return p.steer(ctx, loop.SteerAdd, payload)
+}
+
+// Cancel ends the process: its Request and its Calls are broken off, and nothing more runs. It returns when the process
+// has ended; the error is a *RefusedError where it had ended already, or ended otherwise in that moment.
+func (p *Process) Cancel(ctx context.Context) error {
+	const name = "cancel"
+	info, err := p.describe(ctx)
+	switch {
+	case err != nil:
+		return err
+	case info.GetCloseTime() != nil:
+		return &RefusedError{Process: p.id, Signal: name, Reason: "the process has ended"}
+	}
+	if err := p.client.temporal.CancelWorkflow(ctx, p.id, ""); err != nil && !isNotFound(err) {
+		return fmt.Errorf("cancel %s: %w", p.id, err)
+	}
+	err = p.until(ctx, func() (bool, error) {
+		return p.ended(ctx), p.client.query(ctx, p.id, protocol.QueryStatus, new(any))
+	})
+	if err != nil {
+		return err
+	}
+	r, err := p.Result(ctx)
+	if err == nil && r.Status != loop.StatusCancelled {
+		err = &RefusedError{Process: p.id, Signal: name, Reason: "the process had just ended as " + string(r.Status)}
+	}
+	return err
+}
+
+// withLimits adds the limits that are given to a signal.
+func withLimits(payload map[string]any, l ideafile.Limits) map[string]any {
+	limits := map[string]any{}
+	for name, n := range map[string]int{"requests": l.Requests, "tokens": l.Tokens, "calls": l.Calls} {
+		if n != 0 {
+			limits[name] = n
+		}
+	}
+	if l.Duration != 0 {
+		limits["duration"] = l.Duration.String()
+	}
+	if len(limits) > 0 {
+		payload["limits"] = limits
+	}
+	return payload
+}
+
+// steer signals the process and waits until the signal has taken effect.
+func (p *Process) steer(ctx context.Context, name string, payload map[string]any) error {
+	payload, err := offload(ctx, p.client.archive.values, payload)
+	if err != nil {
+		return err
+	}
+	id := uuid.NewString()
+	payload["id"] = id
+	sent, err := p.client.signal(ctx, p.id, name, payload)
+	if err != nil {
+		return err
+	}
+	if !sent {
+		return &RefusedError{Process: p.id, Signal: name, Reason: "the process has ended"}
+	}
+	reason := ""
+	err = p.until(ctx, func() (done bool, err error) {
+		v, err := p.Status(ctx)
+		if err != nil {
+			return false, err
+		}
+		for _, a := range v.Accepted {
+			done = done || a.ID == id
+		}
+		refused, why := refusalOf(v.Refusals, id)
+		reason = why
+		return done || refused || p.ended(ctx), nil
+	})
+	if err == nil && reason != "" {
+		err = &RefusedError{Process: p.id, Signal: name, Reason: reason}
+	}
+	return err
+}

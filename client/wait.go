@@ -1,0 +1,82 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/api/serviceerror"
+
+	"processidea/client/internal/kind"
+)
+
+const (
+	pollEvery = 300 * time.Millisecond
+	// silence is how long a server may not answer before it counts as unreachable.
+	silence = 15 * time.Second
+	// workersGrace is what a worker may need before it answers.
+	workersGrace = 5 * time.Second
+)
+
+// isNotFound reports whether a signal found nobody: no workflow of the id, or one that has ended.
+func isNotFound(err error) bool {
+	var none *serviceerror.NotFound
+	return errors.As(err, &none)
+}
+
+// signal sends a signal; sent is false where nobody is there to take it.
+func (c *Client) signal(ctx context.Context, workflow, name string, payload map[string]any) (sent bool, err error) {
+	err = c.temporal.SignalWorkflow(ctx, workflow, "", name, payload)
+	switch {
+	case isNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("signal %s: %w", workflow, err)
+	}
+	return true, nil
+}
+
+// until asks again and again until it is done. Where nobody answers it goes on waiting as long as there is a server, and
+// tells OnNoWorker: what was signalled takes effect when a worker is back.
+func (p *Process) until(ctx context.Context, ask func() (done bool, err error)) error {
+	heard, told, every := time.Now(), false, 20*time.Millisecond
+	for {
+		done, err := ask()
+		switch {
+		case done:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("wait for %s: %w", p.id, ctx.Err())
+		case err == nil:
+			heard = time.Now()
+		default:
+			down := p.client.health(ctx)
+			if down != nil && time.Since(heard) > silence {
+				return kind.Errorf(ErrUnreachable, "reach %s: %w", p.id, down)
+			}
+			if down == nil && !told && time.Since(heard) > workersGrace {
+				told = true
+				p.client.tellNoWorker(p.id, err)
+			}
+		}
+		pause(ctx, every)
+		every = min(2*every, pollEvery)
+	}
+}
+
+func (c *Client) tellNoWorker(process string, cause error) {
+	if c.onNoWorker != nil {
+		c.onNoWorker(process, cause)
+	}
+}
+
+// pause waits for a while, or until the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

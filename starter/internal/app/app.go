@@ -1,0 +1,161 @@
+// Package app is what all verbs of the command share: where they write, how they reach processes and chains, and how
+// what went wrong becomes a line on standard error and an exit code.
+//
+// Invariants: the result alone goes to standard output; every line on standard error begins with the program's name and
+// holds one error, whatever text a value brings.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/model/diag"
+	"processidea/model/loop"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+	"processidea/starter/internal/server"
+)
+
+// App is one call of the program.
+type App struct {
+	In       io.Reader // what is typed
+	Out, Err io.Writer // the result, and everything else
+	JSON     bool      // the result is JSON
+	Data     string    // the folder that --data names
+	Began    bool      // a verb has begun: what goes wrong from here on is no misuse of the command line
+}
+
+// Place says where Temporal and the store are.
+func (a *App) Place() (server.Place, error) { return server.Find(a.Data, a.Note) }
+
+// Visit does something on the Temporal server, for a verb that starts none.
+func (a *App) Visit(ctx context.Context, do func(*server.Session) error) error {
+	p, err := a.Place()
+	if err != nil {
+		return err
+	}
+	s, err := p.Visit(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return do(s)
+}
+
+// VisitProcess does something with a process, for a verb that starts no server.
+func (a *App) VisitProcess(ctx context.Context, id string, do func(*client.Process) error) error {
+	return a.Visit(ctx, func(s *server.Session) error {
+		p, err := s.Attach(ctx, id)
+		if err != nil {
+			return err
+		}
+		return do(p)
+	})
+}
+
+// Read does something with the chains of the store. No server is needed.
+func (a *App) Read(ctx context.Context, do func(*client.Archive) error) error {
+	p, err := a.Place()
+	if err != nil {
+		return err
+	}
+	archive, err := p.OpenArchive(ctx)
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
+	return do(archive)
+}
+
+// PrintJSON writes a value as one line of JSON to standard output.
+func (a *App) PrintJSON(v any) error { return print.JSON(a.Out, v) }
+
+// Print writes a text to standard output.
+func (a *App) Print(text string) error {
+	_, err := io.WriteString(a.Out, text)
+	return err
+}
+
+// Finish prints a Result and gives the error that stands for its exit code.
+func (a *App) Finish(r loop.Result) error {
+	var err error
+	if a.JSON {
+		err = a.PrintJSON(r)
+	} else {
+		err = print.Result(a.Out, r)
+	}
+	if err != nil {
+		return fmt.Errorf("print result: %w", err)
+	}
+	if code := exit.CodeOfResult(r); code != exit.Done {
+		return exit.With(code)
+	}
+	return nil
+}
+
+// Fail says on standard error what went wrong, a line for each thing, and gives the exit code for it.
+func (a *App) Fail(err error) int {
+	code := exit.CodeOf(err)
+	var silent *exit.Error
+	var invalid *client.InvalidError
+	switch {
+	case err == nil || errors.Is(err, context.Canceled): // nothing but a signal cancels
+		return code
+	case errors.As(err, &invalid):
+		a.Complain(invalid.Source, invalid.Problems)
+		return code
+	case errors.As(err, &silent):
+		if silent.Cause != nil {
+			a.Note("%s", err)
+		}
+		return code
+	}
+	a.Note("%s", err)
+	if !a.Began {
+		return exit.Usage
+	}
+	return code
+}
+
+// Complain lists problems, warnings among them.
+func (a *App) Complain(file string, problems diag.Problems) {
+	for _, p := range problems {
+		kind := ""
+		if p.Warning {
+			kind = "warning: "
+		}
+		a.Note("check %s: %s%s", file, kind, p)
+	}
+}
+
+var packagePrefix = regexp.MustCompile(`^(activities|blobs|chain|client|codecserver|devserver|encryption|engine|model|rehearsal): `)
+
+// Note writes one line to standard error: the program's name stands for the package's, and no cause breaks the line.
+func (a *App) Note(format string, args ...any) {
+	text := print.OneLine(fmt.Sprintf(format, args...))
+	// Where standard error is gone, nobody is left to be told.
+	_, _ = io.WriteString(a.Err, "starter: "+packagePrefix.ReplaceAllString(text, "")+"\n")
+}
+
+// UserName is the user's name, where it is known.
+func UserName() string {
+	u, err := user.Current()
+	if err == nil {
+		return u.Username
+	}
+	return os.Getenv("USER")
+}
+
+// HostingFlags adds the flags of the embedded server.
+func HostingFlags(c *cobra.Command, h *server.Hosting) {
+	c.Flags().IntVar(&h.Port, "port", 0, "`port` of the embedded server on 127.0.0.1 (default a free one)")
+	c.Flags().IntVar(&h.UIPort, "ui-port", 0, "`port` of its web UI (default a free one; -1: no UI)")
+}

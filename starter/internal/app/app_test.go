@@ -1,0 +1,78 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"go.temporal.io/api/serviceerror"
+
+	"processidea/client"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/starter/internal/exit"
+)
+
+func TestAnErrorsKindIsTheExitCode(t *testing.T) {
+	for _, c := range []struct {
+		err   error
+		began bool
+		want  int
+	}{
+		{nil, true, exit.Done},
+		{errors.New("unknown flag"), false, exit.Usage},
+		{errors.New("disk full"), true, exit.Failed},
+		{fmt.Errorf("a: %w", exit.Usagef("b")), true, exit.Usage},
+		{&client.InvalidError{Source: "f", Problems: diag.Problems{{Path: "$", Message: "m"}}}, true, exit.Usage},
+		{exit.Unreachablef("b"), true, exit.Unreachable},
+		{fmt.Errorf("a: %w", serviceerror.NewUnavailable("gone")), true, exit.Unreachable},
+		{fmt.Errorf("a: %w", context.DeadlineExceeded), true, exit.Unreachable},
+		{exit.Unreachablef("a: %w", context.Canceled), true, exit.Interrupted},
+		{client.ErrNotFound, true, exit.Usage},
+		{&client.RefusedError{Process: "p", Reason: "r"}, true, exit.Usage},
+		{&client.ClaimedError{ID: "p"}, true, exit.Usage},
+		{fmt.Errorf("a: %w", client.ErrNoWorker), true, exit.Unreachable},
+		{exit.With(exit.Paused), true, exit.Paused},
+	} {
+		a := &App{Err: new(bytes.Buffer), Began: c.began}
+		if got := a.Fail(c.err); got != c.want {
+			t.Errorf("%v gives exit code %d, want %d", c.err, got, c.want)
+		}
+	}
+}
+
+func TestAnErrorIsOneLineThatBeginsWithTheProgramsName(t *testing.T) {
+	var b bytes.Buffer
+	a := &App{Err: &b, Began: true}
+	a.Fail(errors.New("engine: start process x: first\n\n  second\x1b[31m"))
+	if got, want := b.String(), "starter: start process x: first second·[31m\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestEveryProblemIsALineWithItsPlace(t *testing.T) {
+	var b bytes.Buffer
+	a := &App{Err: &b, Began: true}
+	a.Fail(&client.InvalidError{Source: "f.json", Problems: diag.Problems{{Path: "$.a", Message: "one"}, {Path: "$.b", Message: "two", Warning: true}}})
+	if got, want := b.String(), "starter: check f.json: $.a: one\nstarter: check f.json: warning: $.b: two\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
+	var b bytes.Buffer
+	a := &App{Out: &b, JSON: true}
+	if err := a.Finish(loop.Result{Process: "p", Status: loop.StatusCompleted, Output: "<a> & \u2028",
+		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{}}}}); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"process":"p","status":"completed","output":"<a> & \u2028","instances":{"":{"status":"settled","state":{}}},` +
+		`"ideas":0,"requests":0,"calls":{"done":0,"failed":0,"rejected":0,"skipped":0,"blocked":0},` +
+		`"usage":{"promptTokens":0,"completionTokens":0},"error":null}` + "\n"
+	if b.String() != want {
+		t.Errorf("got %s, want %s", b.String(), want)
+	}
+}

@@ -1,0 +1,99 @@
+// Package exit tells what went wrong by the program's exit code.
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"processidea/client"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
+)
+
+// The program's exit codes.
+const (
+	Done        = 0
+	Failed      = 1   // the process failed or was cancelled
+	Usage       = 2   // bad usage, or an invalid file
+	Paused      = 3   // it is paused, or waits for a person
+	Unreachable = 4   // the server or the LLM cannot be reached
+	Interrupted = 130 // as shells have it for SIGINT
+)
+
+// Error is an error that says with which code the program ends. Without a cause everything has been said already.
+type Error struct {
+	Code  int
+	Cause error
+}
+
+// Error is the text of the cause.
+func (e *Error) Error() string {
+	if e.Cause == nil {
+		return fmt.Sprintf("exit %d", e.Code)
+	}
+	return e.Cause.Error()
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// With is an error without a cause: everything has been said already.
+func With(code int) error { return &Error{Code: code} }
+
+// Usagef is an error in how the program was called, or in what it was given.
+func Usagef(format string, args ...any) error { return &Error{Usage, fmt.Errorf(format, args...)} }
+
+// Unreachablef is an error of a server that cannot be reached.
+func Unreachablef(format string, args ...any) error {
+	return &Error{Unreachable, fmt.Errorf(format, args...)}
+}
+
+// usage are the kinds of errors that the caller can mend.
+var usage = []error{
+	client.ErrInvalid, client.ErrNotFound, client.ErrRefused, client.ErrOtherStart, client.ErrKeys, client.ErrNoValue, client.ErrBadPlace,
+}
+
+// CodeOf gives the code for an error.
+func CodeOf(err error) int {
+	var e *Error
+	switch {
+	case err == nil:
+		return Done
+	case errors.Is(err, context.Canceled): // nothing but a signal cancels
+		return Interrupted
+	case errors.As(err, &e):
+		return e.Code
+	}
+	for _, kind := range usage {
+		if errors.Is(err, kind) {
+			return Usage
+		}
+	}
+	if errors.Is(err, client.ErrNoWorker) || client.IsUnreachable(err) {
+		return Unreachable
+	}
+	return Failed
+}
+
+// CodeOfResult gives the code for a process that stands as r says.
+func CodeOfResult(r loop.Result) int {
+	switch r.Status {
+	case loop.StatusCompleted:
+		return Done
+	case loop.StatusPaused:
+		if r.Error != nil && r.Error.Code == turn.CodeLLMUnreachable {
+			return Unreachable
+		}
+		return Paused
+	case loop.StatusRunning:
+		for _, i := range r.Instances {
+			if i.Status == ideafile.InstanceWaiting {
+				return Paused
+			}
+		}
+		return Done
+	}
+	return Failed
+}

@@ -1,0 +1,106 @@
+package print
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"processidea/client/ideafiles"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
+)
+
+func printed(t *testing.T, r loop.Result) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Result(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func want(t *testing.T, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestTheOnlyInstanceIsPrintedKeyByKey(t *testing.T) {
+	want(t, printed(t, loop.Result{
+		Process: "p", Status: loop.StatusCompleted, Ideas: 1, Requests: 2, Calls: turn.Counts{Done: 1, Skipped: 2},
+		Usage: turn.Usage{PromptTokens: 3, CompletionTokens: 4}, Output: map[string]any{"n": json.Number("12345678901234567890"), "s": "<a> & ①"},
+		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{
+			"text": "two\nlines", "list": []any{json.Number("1"), nil}, "a longer key": true,
+		}}},
+	}), `p: completed · 1 Idea · 2 Requests · calls: 1 done, 2 skipped · tokens: 3 in, 4 out
+
+output
+{
+  "n": 12345678901234567890,
+  "s": "<a> & ①"
+}
+
+settled
+  a longer key  true
+  list          [1,null]
+  text          two lines
+`)
+}
+
+func TestManyInstancesArePrintedAsATable(t *testing.T) {
+	want(t, printed(t, loop.Result{
+		Process: "p", Status: loop.StatusFailed, Error: &diag.Fault{Code: "missing_required", Message: "no x"},
+		Instances: map[string]loop.InstanceResult{
+			"②":  {Status: ideafile.InstanceFailed, State: map[string]any{"text": strings.Repeat("long ", 20)}},
+			"51": {Status: ideafile.InstanceWorking},
+			"①":  {Status: ideafile.InstanceSettled, State: map[string]any{"mood": "good", "text": "ok"}},
+		},
+	}), `p: failed · 0 Ideas · 0 Requests
+missing_required: no x
+
+instance  status   mood  text
+①         settled  good  ok
+②         failed         long long long long long long long long lon…
+51        working
+`)
+}
+
+func TestATableIsNoWiderThanItCanBeRead(t *testing.T) {
+	state := map[string]any{}
+	for n := range 30 {
+		state["key"+ideafiles.TokenName(n+1)] = strings.Repeat("x", 50)
+	}
+	one := loop.InstanceResult{Status: ideafile.InstanceSettled, State: state}
+	text := printed(t, loop.Result{Instances: map[string]loop.InstanceResult{"①": one, "②": one}})
+	for line := range strings.Lines(text) {
+		if len([]rune(line)) > widestTable {
+			t.Errorf("a line of %d characters", len([]rune(line)))
+		}
+	}
+	if !strings.HasSuffix(text, "(27 keys more: --json shows all)\n") {
+		t.Errorf("nothing is said of the keys left out:\n%s", text)
+	}
+}
+
+func TestDataDoesNotSteerTheTerminal(t *testing.T) {
+	evil := "\x1b[2J\u009b31m\u202egood\a"
+	text := printed(t, loop.Result{
+		Process: evil, Error: &diag.Fault{Code: "x", Message: evil}, Output: map[string]any{evil: evil},
+		Instances: map[string]loop.InstanceResult{evil: {State: map[string]any{evil: evil}}, "b": {}},
+	})
+	if strings.ContainsAny(text, "\x1b\u009b\u202e\a") {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestAnArgumentCanBePastedIntoAShell(t *testing.T) {
+	for arg, want := range map[string]string{"a-b_c.json": "a-b_c.json", "a b": "'a b'", "": "''", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "①": "'①'"} {
+		if got := Quote(arg); got != want {
+			t.Errorf("%q is written %s, want %s", arg, got, want)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package print
+
+import (
+	"fmt"
+	"strings"
+
+	"processidea/client"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+// Status puts where a process stands into one line.
+func Status(v client.Status) string {
+	parts := []string{string(v.Status)}
+	for _, w := range v.Waiting {
+		if !strings.HasPrefix(w, protocol.WaitingForPerson) {
+			parts = append(parts, w)
+		}
+	}
+	if v.Awaiting > 0 {
+		parts = append(parts, "waits for "+Plural(v.Awaiting, "decision")+" (starter approvals "+Quote(v.Process)+")")
+	}
+	if len(v.Instances) > 1 {
+		parts = append(parts, tally(v.Result))
+	}
+	if calls := counts(v.Calls); calls != "" {
+		parts = append(parts, "calls: "+calls)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// tally counts the instances by status.
+func tally(r loop.Result) string {
+	n := map[ideafile.InstanceStatus]int{}
+	for _, i := range r.Instances {
+		n[i.Status]++
+	}
+	var parts []string
+	for _, s := range []ideafile.InstanceStatus{ideafile.InstanceWorking, ideafile.InstanceWaiting, ideafile.InstanceSettled, ideafile.InstanceFailed} {
+		if n[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// counts lists what became of Calls; what there is none of is left out.
+func counts(c turn.Counts) string {
+	var parts []string
+	for _, e := range []struct {
+		n    int
+		what string
+	}{{c.Done, "done"}, {c.Failed, "failed"}, {c.Rejected, "rejected"}, {c.Skipped, "skipped"}, {c.Blocked, "blocked"}} {
+		if e.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", e.n, e.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

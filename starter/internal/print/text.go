@@ -1,0 +1,74 @@
+package print
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"processidea/model/jsonval"
+)
+
+// Printable makes a text one line, and takes out what would not print as itself: a value from outside must not steer the terminal.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		return harmless(r)
+	}, s)
+}
+
+// harmless replaces by a dot what would steer the terminal: control characters, and those that change the direction of
+// writing.
+func harmless(r rune) rune {
+	turns := r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	if r != '\n' && unicode.IsControl(r) || turns {
+		return '·'
+	}
+	return r
+}
+
+var lineBreaks = regexp.MustCompile(`\s*\n\s*`)
+
+// OneLine is Printable with the line breaks, and the space around them, as single spaces.
+func OneLine(s string) string { return Printable(lineBreaks.ReplaceAllString(s, " ")) }
+
+// Clip shortens a text to so many characters.
+func Clip(s string, most int) string {
+	r := []rune(s)
+	if len(r) <= most {
+		return s
+	}
+	return string(r[:max(most-1, 0)]) + "…"
+}
+
+// Compact shows a value on one line: a text as it is, anything else as JSON.
+func Compact(v any, most int) string {
+	s, ok := v.(string)
+	if !ok {
+		s = string(jsonval.Encode(v))
+	}
+	return Clip(Printable(s), most)
+}
+
+// Indent shows a value as JSON on several lines, with numbers as they were written.
+func Indent(v any) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, jsonval.Encode(v), "", "  "); err != nil {
+		return string(jsonval.Encode(v))
+	}
+	return strings.Map(harmless, b.String())
+}
+
+// JSON writes a value as one line of JSON.
+func JSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// Shown is a value as JSON on one line.
+func Shown(v any) string { return Clip(Printable(string(jsonval.Encode(v))), WidestValue) }

@@ -1,0 +1,26 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"processidea/worker/codecserver"
+)
+
+// ServeCodec lets the Temporal UI read payloads. It answers until it is stopped.
+func ServeCodec(ctx context.Context, listen string, o codecserver.Options) (endpoint string, stop func(), err error) {
+	handler, err := codecserver.Handler(o)
+	if err != nil {
+		return "", nil, err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	if err != nil {
+		return "", nil, fmt.Errorf("serve payloads: %w", err)
+	}
+	s := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = s.Serve(listener) }()
+	return "http://" + listener.Addr().String(), func() { _ = s.Close() }, nil
+}

@@ -1,0 +1,164 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	sdk "go.temporal.io/sdk/client"
+
+	"processidea/activities"
+	"processidea/devserver"
+	"processidea/starter/internal/exit"
+	"processidea/tools/httptool"
+	"processidea/tools/mcptool"
+	"processidea/worker/codecserver"
+	"processidea/worker/engine"
+)
+
+// Hosting are the options of a server that runs in this program.
+type Hosting struct {
+	Port, UIPort int  // 0: a free one; a negative UI port: no UI
+	Worker       bool // with a worker
+	Isolated     bool // the worker reaches nothing but the LLM
+	// Heard is told what the LLM said; nil: nobody is.
+	Heard activities.ReplyRecorder
+}
+
+// host runs the embedded server, and a worker if it is wanted, in this program until the session is closed. unlock lets
+// go of the folder, which the caller has locked.
+func (p Place) host(ctx context.Context, unlock func(), h Hosting) (*Session, error) {
+	s := &Session{Place: p, Embedded: true, Own: true, undo: []func(){unlock}}
+	if err := s.serve(ctx, h); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// HostAlone runs a server on the folder, and refuses where another program does. One that is just stopping is waited for.
+func (p Place) HostAlone(ctx context.Context, h Hosting) (*Session, error) {
+	if err := p.makeFolder(); err != nil {
+		return nil, err
+	}
+	const every = 300 * time.Millisecond
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for wait := time.Duration(0); wait < patience; wait += every {
+		unlock, ok, err := p.lock()
+		if err != nil {
+			return nil, exit.Unreachablef("lock %s: %w", p.Data, err)
+		}
+		if ok {
+			return p.host(ctx, unlock, h)
+		}
+		if n, ok := p.RunningServer(); ok {
+			return nil, exit.Usagef("start server in %s: another program, %d, runs one there, at %s", p.Data, n.PID, n.Address)
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+	return nil, exit.Usagef("start server in %s: another program holds the folder", p.Data)
+}
+
+func (s *Session) serve(ctx context.Context, h Hosting) error {
+	// A killed program may have left the file: it names a server that is gone.
+	_ = os.Remove(filepath.Join(s.Place.Data, ServerFile))
+	log, err := s.logTo()
+	if err != nil {
+		return err
+	}
+	codec, err := s.codec(ctx)
+	if err != nil {
+		return err
+	}
+	server, err := devserver.Start(ctx, devserver.Options{
+		Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, SearchAttributes: engine.SearchAttributes, CodecEndpoint: codec,
+	})
+	if err != nil {
+		return exit.Unreachablef("start server in %s: %w", s.Place.Data, err)
+	}
+	s.undo = append(s.undo, server.Stop)
+	s.UI = server.UIURL()
+	o := sdk.Options{HostPort: server.Address(), Namespace: server.Namespace()}
+	if err := s.open(ctx, o, s.Place.Store, log); err != nil {
+		return err
+	}
+	parts := engine.Parts{Store: s.Archive().Store(), Log: log, Recorder: h.Heard, StopTimeout: drain, Limits: engine.Alone}
+	if h.Isolated {
+		parts.HTTP, parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
+	}
+	parts = parts.FromEnvironment()
+	if h.Worker {
+		if err := s.work(parts); err != nil {
+			return err
+		}
+	}
+	withdraw, err := s.Place.announce(Running{
+		Address: o.HostPort, Namespace: o.Namespace, UI: s.UI, PID: os.Getpid(),
+		Store: s.Place.Store, Worker: h.Worker, LLM: parts.LLM.Configured(),
+	})
+	if err != nil {
+		return err
+	}
+	s.undo = append(s.undo, withdraw)
+	return nil
+}
+
+// codec starts the codec server, from which the UI fetches payloads. It starts first, so that wrong keys are found before
+// anything else runs.
+func (s *Session) codec(ctx context.Context) (endpoint string, err error) {
+	archive, err := OpenStore(ctx, s.Place.Store)
+	if err != nil {
+		return "", err
+	}
+	s.undo = append(s.undo, archive.Close)
+	if err := archive.Store().NoteKeys(ctx); err != nil {
+		return "", err
+	}
+	endpoint, stop, err := ServeCodec(ctx, "127.0.0.1:0", codecserver.Options{Store: archive.Store()})
+	if err != nil {
+		return "", err
+	}
+	s.undo = append(s.undo, stop)
+	return endpoint, nil
+}
+
+// drain is how long running Calls and Requests may still take when the program ends. It is short, because a person waits.
+const drain = 2 * time.Second
+
+func (s *Session) work(parts engine.Parts) error {
+	w, err := engine.NewWorker(s.Temporal(), parts)
+	if err == nil {
+		err = w.Start()
+	}
+	if err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+	s.undo = append(s.undo, w.Stop)
+	return nil
+}
+
+const (
+	logFile    = "worker.log"
+	largestLog = 10 << 20 // bytes; a larger one is set aside when the next server starts
+)
+
+// logTo opens the file that takes the logs of the worker and of its client.
+func (s *Session) logTo() (*slog.Logger, error) {
+	path := filepath.Join(s.Place.Data, logFile)
+	if info, err := os.Stat(path); err == nil && info.Size() > largestLog {
+		_ = os.Rename(path, path+".old")
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	s.undo = append(s.undo, func() { _ = f.Close() })
+	return slog.New(slog.NewTextHandler(f, nil)), nil
+}

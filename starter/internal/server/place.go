@@ -1,0 +1,170 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	sdk "go.temporal.io/sdk/client"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/starter/internal/exit"
+	"processidea/worker/engine"
+)
+
+// Place is where Temporal and the store are.
+type Place struct {
+	Data   string       // the folder of the embedded server
+	Store  string       // a folder, or a bucket's URL
+	Remote *sdk.Options // nil: the embedded server
+	// Note tells the person at the terminal something.
+	Note func(format string, args ...any)
+}
+
+// Find reads from the environment where Temporal and the store are. data is the folder that was asked for; empty: the
+// environment's.
+func Find(data string, note func(format string, args ...any)) (Place, error) {
+	data, err := engine.DataFolder(data)
+	if err != nil {
+		return Place{}, err
+	}
+	p := Place{Data: data, Store: engine.StorePlace(data), Note: note}
+	o, set, err := engine.TemporalFromEnvironment()
+	if err != nil {
+		return p, &exit.Error{Code: exit.Usage, Cause: err}
+	}
+	if set {
+		p.Remote = &o
+	}
+	return p, nil
+}
+
+// Tools is what is known here of the tools that the workers have.
+func (p Place) Tools() ideafiles.Tools {
+	return ideafiles.Tools{Registry: engine.Parts{}.FromEnvironment().Tools, Elsewhere: p.Remote != nil}
+}
+
+const (
+	lockFile = "server.lock"
+	// patience is how long a server that another program is just starting or stopping is waited for.
+	patience = 30 * time.Second
+)
+
+// lock makes this program the one that may run a server on the folder. The kernel lets go when the program dies.
+func (p Place) lock() (unlock func(), ok bool, err error) {
+	l := flock.New(filepath.Join(p.Data, lockFile))
+	ok, err = l.TryLock()
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return func() { _ = l.Unlock() }, true, nil
+}
+
+// Enter opens a way to Temporal for a verb that may start a server: the remote one, the one that another program runs on
+// the folder, or one of its own.
+func (p Place) Enter(ctx context.Context, h Hosting) (*Session, error) {
+	if p.Remote != nil {
+		return p.dial(ctx)
+	}
+	if err := p.makeFolder(); err != nil {
+		return nil, err
+	}
+	return p.await(ctx, func(unlock func()) (*Session, error) { return p.host(ctx, unlock, h) })
+}
+
+func (p Place) makeFolder() error {
+	if err := os.MkdirAll(p.Data, 0o700); err != nil {
+		return exit.Usagef("make data folder: %w", err)
+	}
+	return nil
+}
+
+// Visit opens a way to Temporal for a verb that looks only.
+func (p Place) Visit(ctx context.Context) (*Session, error) {
+	if p.Remote != nil {
+		return p.dial(ctx)
+	}
+	return p.await(ctx, func(unlock func()) (*Session, error) {
+		unlock()
+		return nil, p.nobody()
+	})
+}
+
+func (p Place) nobody() error {
+	return exit.Unreachablef(`find server in %s: none runs there; start one with "starter dev", or set TEMPORAL_ADDRESS`, p.Data)
+}
+
+// await joins the server that runs on the folder, waiting for one that is just starting. free is called where none does,
+// with the folder locked.
+func (p Place) await(ctx context.Context, free func(unlock func()) (*Session, error)) (*Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		unlock, ok, err := p.lock()
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, p.nobody()
+		case err != nil:
+			return nil, exit.Unreachablef("lock %s: %w", p.Data, err)
+		case ok:
+			return free(unlock)
+		}
+		s, err := p.join(ctx)
+		if err == nil || errors.Is(err, client.ErrKeys) {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, exit.Unreachablef("find server in %s: another program holds the folder and none answers: %w", p.Data, ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
+
+// Abandoned reports whether the server that ran on the folder is gone.
+func (p Place) Abandoned() bool {
+	unlock, ok, _ := p.lock()
+	if ok {
+		unlock()
+	}
+	return ok
+}
+
+// StoreInUse is where the store is: that of the server which runs on the folder, where one does.
+func (p Place) StoreInUse() string {
+	if n, ok := p.RunningServer(); ok && p.Remote == nil {
+		return n.Store
+	}
+	return p.Store
+}
+
+// OpenArchive opens the chains of the place, without a server. Looking makes no folder.
+func (p Place) OpenArchive(ctx context.Context) (*client.Archive, error) {
+	at := p.StoreInUse()
+	if _, err := os.Stat(at); err != nil && !strings.Contains(at, "://") {
+		return nil, exit.Unreachablef("open store %s: %w", at, ideafiles.WithoutPath(err))
+	}
+	archive, err := OpenStore(ctx, at)
+	if err != nil && !errors.Is(err, client.ErrKeys) {
+		err = &exit.Error{Code: exit.Unreachable, Cause: err}
+	}
+	return archive, err
+}
+
+// OpenStore opens a store with the keys of the environment. The error wraps client.ErrKeys where they are broken, missing
+// or not the store's own.
+func OpenStore(ctx context.Context, at string) (*client.Archive, error) {
+	keys, err := client.KeysFromEnvironment()
+	if err != nil {
+		return nil, err
+	}
+	return client.OpenArchive(ctx, at, keys)
+}

@@ -1,0 +1,158 @@
+package server
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"processidea/starter/internal/exit"
+)
+
+// noTemporal clears what could say where Temporal is.
+func noTemporal(t *testing.T) {
+	t.Helper()
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "TEMPORAL_") || strings.HasPrefix(name, "PROCESSIDEA_") {
+			t.Setenv(name, "")
+		}
+	}
+	t.Setenv("TEMPORAL_CONFIG_FILE", filepath.Join(t.TempDir(), "none.toml"))
+}
+
+func placeOf(t *testing.T, data string) Place {
+	t.Helper()
+	p, err := Find(data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestWithNothingSetTheServerIsEmbedded(t *testing.T) {
+	noTemporal(t)
+	t.Setenv("TEMPORAL_ADDRESS", "")
+	t.Chdir(t.TempDir())
+	p := placeOf(t, "")
+	here, _ := os.Getwd()
+	if p.Remote != nil || p.Data != filepath.Join(here, ".processidea") || p.Store != filepath.Join(p.Data, "store") {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestTheFlagCountsBeforeTheVariable(t *testing.T) {
+	noTemporal(t)
+	t.Setenv("PROCESSIDEA_DATA", "/from/variable")
+	if p := placeOf(t, ""); p.Data != "/from/variable" || p.Store != "/from/variable/store" {
+		t.Errorf("%+v", p)
+	}
+	if p := placeOf(t, "/from/flag"); p.Data != "/from/flag" {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestTheStoreMayLieElsewhere(t *testing.T) {
+	noTemporal(t)
+	t.Setenv("PROCESSIDEA_STORE", "s3://bucket")
+	if p := placeOf(t, ""); p.Store != "s3://bucket" {
+		t.Error(p.Store)
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("PROCESSIDEA_STORE", "near")
+	if p := placeOf(t, "/far"); !filepath.IsAbs(p.Store) || filepath.Base(p.Store) != "near" {
+		t.Error(p.Store)
+	}
+}
+
+func TestAnythingThatIsSetMeansARemoteServer(t *testing.T) {
+	for name, value := range map[string]string{"TEMPORAL_ADDRESS": "far:7233", "TEMPORAL_NAMESPACE": "mine", "TEMPORAL_API_KEY": "k", "TEMPORAL_TLS": "true"} {
+		t.Run(name, func(t *testing.T) {
+			noTemporal(t)
+			t.Setenv(name, value)
+			p := placeOf(t, "")
+			if p.Remote == nil || p.Remote.HostPort == "" || p.Remote.Namespace == "" {
+				t.Errorf("%+v", p.Remote)
+			}
+		})
+	}
+}
+
+func TestAProfileMeansARemoteServer(t *testing.T) {
+	noTemporal(t)
+	file := filepath.Join(t.TempDir(), "t.toml")
+	if err := os.WriteFile(file, []byte("[profile.default]\naddress = \"far:7233\"\nnamespace = \"mine\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TEMPORAL_CONFIG_FILE", file)
+	if p := placeOf(t, ""); p.Remote == nil || p.Remote.HostPort != "far:7233" || p.Remote.Namespace != "mine" {
+		t.Errorf("%+v", p.Remote)
+	}
+	t.Setenv("TEMPORAL_PROFILE", "other")
+	var e *exit.Error
+	if _, err := Find("", nil); !errors.As(err, &e) || e.Code != exit.Usage {
+		t.Errorf("an unknown profile gives %v", err)
+	}
+}
+
+func TestTheFolderIsHeldByOneAtATime(t *testing.T) {
+	p := Place{Data: t.TempDir()}
+	unlock, ok, err := p.lock()
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if _, ok, _ := p.lock(); ok || p.Abandoned() {
+		t.Error("the folder was locked twice")
+	}
+	unlock()
+	if !p.Abandoned() {
+		t.Error("the folder is still held")
+	}
+}
+
+func TestWhatAKilledProgramLeftIsNoServer(t *testing.T) {
+	p := Place{Data: t.TempDir()}
+	if _, ok := p.RunningServer(); ok {
+		t.Error("an empty folder has a server")
+	}
+	gone, err := os.StartProcess(os.Args[0], []string{os.Args[0], "-test.run=^$"}, &os.ProcAttr{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gone.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	withdraw, err := p.announce(Running{Address: "127.0.0.1:1", PID: gone.Pid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := p.RunningServer(); ok {
+		t.Error("a dead program has a server")
+	}
+	if _, err := p.announce(Running{Address: "127.0.0.1:1", PID: os.Getpid()}); err != nil {
+		t.Fatal(err)
+	}
+	if n, ok := p.RunningServer(); !ok || n.Address != "127.0.0.1:1" {
+		t.Errorf("a live program has no server: %+v", n)
+	}
+	withdraw()
+	if _, ok := p.RunningServer(); ok {
+		t.Error("a server that was withdrawn is still there")
+	}
+}
+
+func TestOnlyLookingMakesNoFolder(t *testing.T) {
+	p := Place{Data: filepath.Join(t.TempDir(), "none"), Store: filepath.Join(t.TempDir(), "store")}
+	var e *exit.Error
+	if _, err := p.Visit(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable || !strings.Contains(err.Error(), p.Data) {
+		t.Errorf("looking gives %v", err)
+	}
+	if _, err := p.OpenArchive(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable {
+		t.Errorf("looking gives %v", err)
+	}
+	for _, dir := range []string{p.Data, p.Store} {
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("looking made %s", dir)
+		}
+	}
+}

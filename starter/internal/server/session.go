@@ -1,0 +1,72 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+
+	sdk "go.temporal.io/sdk/client"
+
+	"processidea/client"
+)
+
+// Session is an open way to Temporal and to the store.
+type Session struct {
+	*client.Client
+	Place    Place
+	UI       string // where the embedded server's web UI is; empty: there is none
+	Embedded bool   // the server is embedded, in this program or in another
+	Own      bool   // the server and its worker run in this program
+	undo     []func()
+}
+
+// Close lets go of everything that the session opened, last first.
+func (s *Session) Close() {
+	for i := len(s.undo) - 1; i >= 0; i-- {
+		s.undo[i]()
+	}
+	s.undo = nil
+}
+
+// dial opens a session with the remote server.
+func (p Place) dial(ctx context.Context) (*Session, error) {
+	s := &Session{Place: p}
+	return s, s.open(ctx, *p.Remote, p.Store, nil)
+}
+
+// join opens a session with the server that another program runs on the folder.
+func (p Place) join(ctx context.Context) (*Session, error) {
+	n, ok := p.RunningServer()
+	if !ok {
+		return nil, p.nobody()
+	}
+	s := &Session{Place: p, UI: n.UI, Embedded: true}
+	return s, s.open(ctx, sdk.Options{HostPort: n.Address, Namespace: n.Namespace}, n.Store, nil)
+}
+
+// open connects to the store and the server.
+func (s *Session) open(ctx context.Context, temporal sdk.Options, store string, log *slog.Logger) error {
+	keys, err := client.KeysFromEnvironment()
+	if err != nil {
+		return err
+	}
+	s.Client, err = client.Dial(ctx, client.Options{
+		Temporal: temporal, Store: store, Keys: keys, Logger: log,
+		OnNoWorker: func(process string, cause error) {
+			s.Place.Note("no worker answers for %s: it takes effect when one runs: %s", process, cause)
+		},
+	})
+	if err == nil {
+		s.undo = append(s.undo, s.Client.Close)
+	}
+	return err
+}
+
+// Page is the address of a process in the web UI; empty where there is none.
+func (s *Session) Page(id string) string {
+	if s.UI == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s/namespaces/%s/workflows/%s", s.UI, s.Namespace(), url.PathEscape(id))
+}

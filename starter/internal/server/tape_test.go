@@ -1,0 +1,68 @@
+package server
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"processidea/starter/internal/exit"
+)
+
+func TestATapeTakesItsOwnProcessAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "replies.jsonl")
+	if err := os.WriteFile(path, []byte("an older recording\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tape := &Tape{Path: path}
+	tape.Heard("other", aSolution(1), "stop", "")
+	tape.Heard("mine", aSolution(2), "stop", "")
+	if err := tape.Start("mine", false); err != nil {
+		t.Fatal(err)
+	}
+	tape.Heard("mine", "no JSON", "length", "")
+	tape.Heard("other", aSolution(3), "stop", "")
+	if err := tape.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, path, `{"solution":{"calls":[],"output":2}}`+"\n"+`{"raw":"no JSON","finish_reason":"length"}`+"\n")
+}
+
+func TestATapeOfAProcessThatGoesOnGrows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "replies.jsonl")
+	for n, goesOn := range []bool{false, true} {
+		tape := &Tape{Path: path}
+		if err := tape.Start("p", goesOn); err != nil {
+			t.Fatal(err)
+		}
+		tape.Heard("p", aSolution(n), "stop", "")
+		if err := tape.Stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantFile(t, path, `{"solution":{"calls":[],"output":0}}`+"\n"+`{"solution":{"calls":[],"output":1}}`+"\n")
+}
+
+func TestATapeThatCannotBeWrittenIsMisuse(t *testing.T) {
+	tape := &Tape{Path: filepath.Join(t.TempDir(), "no", "folder")}
+	var e *exit.Error
+	if err := tape.Start("p", false); !errors.As(err, &e) || e.Code != exit.Usage {
+		t.Error(err)
+	}
+	if err := tape.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func aSolution(n int) string { return `{"calls":[],"output":` + string(rune('0'+n)) + `}` }
+
+func wantFile(t *testing.T, path, text string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(data) != text {
+		t.Errorf("got\n%s\nwant\n%s", data, text)
+	}
+}

@@ -1,0 +1,129 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"processidea/client"
+	"processidea/model/loop"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/server"
+)
+
+// silence is how long a server may not answer before it counts as unreachable.
+const silence = 15 * time.Second
+
+// ErrAbandoned means that the program went away whose server was used.
+var ErrAbandoned = errors.New("the program that ran the server is gone")
+
+// Follower watches a process until there is something to say about it.
+type Follower struct {
+	Session       *server.Session
+	Process       *client.Process
+	Progress      *Progress
+	Over          <-chan time.Time // the end of the wait; nil: never
+	ThroughPauses bool             // a pause is no end
+	Person        *Person          // at the terminal; nil: nobody
+
+	status   *client.Status // as it was last seen
+	answered time.Time      // when the server last did
+}
+
+// seen is one step of the events of a process.
+type seen struct {
+	event client.Event
+	err   error
+}
+
+// Follow gives the process's Result once it has ended or paused, or as it stands when the wait is over. The error is
+// ErrAbandoned where the program went away whose server was used.
+func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
+	defer f.Progress.Clear()
+	watch, cancel := context.WithCancel(ctx)
+	defer cancel()
+	events := f.events(watch)
+	f.answered = time.Now()
+	for {
+		select {
+		case s := <-events:
+			if s.err != nil || s.event.Kind == client.EventEnded {
+				return s.event.Result, s.err
+			}
+			if err := f.take(ctx, s.event); err != nil {
+				return loop.Result{}, err
+			}
+			if f.paused() {
+				return f.Process.WithStates(ctx, *f.status)
+			}
+		case <-ctx.Done():
+			return loop.Result{}, ctx.Err()
+		case <-f.Over:
+			return f.snapshot(ctx)
+		case line, ok := <-f.Person.typed():
+			if !ok {
+				f.Person = nil // nothing more will be typed
+				continue
+			}
+			if err := f.Person.answer(ctx, line); err != nil {
+				return loop.Result{}, err
+			}
+		}
+	}
+}
+
+func (f *Follower) events(ctx context.Context) <-chan seen {
+	out := make(chan seen)
+	go func() {
+		for event, err := range f.Process.Events(ctx) {
+			select {
+			case out <- seen{event, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// take shows what was seen, and notices a server that does not answer any more.
+func (f *Follower) take(ctx context.Context, e client.Event) error {
+	switch {
+	case e.Kind == client.EventStatus:
+		f.status, f.answered = &e.Status, time.Now()
+		f.Person.offer(ctx, e.Status, f.Progress.Clear)
+	case !errors.Is(e.Err, client.ErrUnreachable):
+		f.status, f.answered = nil, time.Now()
+	case f.Session.Embedded && !f.Session.Own && f.Session.Place.Abandoned():
+		return ErrAbandoned
+	case time.Since(later(f.answered, e.Since)) > silence:
+		return exit.Unreachablef("follow process %s: %w", f.Process.ID(), e.Err)
+	default:
+		f.status = nil
+	}
+	if !f.Person.busy() {
+		f.Progress.Show(e)
+	}
+	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func (f *Follower) paused() bool {
+	return f.status != nil && f.status.Status == loop.StatusPaused && !f.ThroughPauses
+}
+
+// snapshot gives the process as it stands at the end of the wait. That no worker answers is no error then.
+func (f *Follower) snapshot(ctx context.Context) (loop.Result, error) {
+	r, err := f.Process.Snapshot(ctx)
+	if errors.Is(err, client.ErrNoWorker) {
+		f.Session.Place.Note("%s", err)
+		err = nil
+	}
+	return r, err
+}

@@ -1,0 +1,203 @@
+package terminal
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"golang.org/x/term"
+
+	"processidea/client"
+	"processidea/model/jsonval"
+	"processidea/starter/internal/print"
+)
+
+// Person is whoever sits at the terminal: asked about each Call that waits, one after the other, while the process goes
+// on.
+type Person struct {
+	Process *client.Process // at the server that is used now
+	By      string          // the name under which decisions are sent
+
+	out     io.Writer
+	lines   <-chan string
+	taken   chan<- struct{}  // a line is dealt with: until then an editor may have the terminal
+	current *client.Approval // the question that stands; nil: none
+	over    map[occasion]bool
+	then    func(ctx context.Context, line string) error // what the next line answers; nil: the question itself
+}
+
+// occasion is one asking for a decision, of those that were skipped or decided on: the process may not know it yet. The
+// time is part of it, because parameters that are amended to what they were make another one.
+type occasion struct {
+	digest string
+	since  int64 // nanoseconds of the epoch
+}
+
+func occasionOf(w client.Approval) occasion { return occasion{w.Digest, w.Since.UnixNano()} }
+
+// NewPerson asks whoever types at in and reads out; nil where those are no terminals.
+func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string) *Person {
+	typed, isFile := in.(*os.File)
+	if !isFile || !term.IsTerminal(int(typed.Fd())) || terminalWidth(out) == nil {
+		return nil
+	}
+	lines, taken := make(chan string), make(chan struct{}, 1)
+	go func() {
+		defer close(lines)
+		for scanner := bufio.NewScanner(typed); scanner.Scan(); <-taken {
+			lines <- scanner.Text()
+		}
+	}()
+	return &Person{Process: p, By: by, out: out, lines: lines, taken: taken, over: map[occasion]bool{}}
+}
+
+// typed is the channel of what is typed; nil, from which nothing ever comes, where nobody sits there.
+func (p *Person) typed() <-chan string {
+	if p == nil {
+		return nil
+	}
+	return p.lines
+}
+
+// busy reports whether a question stands on the terminal, so that nothing else may be drawn.
+func (p *Person) busy() bool { return p != nil && p.current != nil }
+
+const question = "  run it? [y]es, [n]o, [e]dit, [s]kip: "
+
+// offer puts the next question, where something waits, and takes one back that somebody else has answered.
+func (p *Person) offer(ctx context.Context, view client.Status, clear func()) {
+	if p == nil || (view.Awaiting == 0 && p.current == nil) {
+		return
+	}
+	waiting, err := p.Process.Approvals(ctx)
+	if err != nil {
+		return // the follower says what is wrong
+	}
+	if p.current != nil {
+		for _, w := range waiting {
+			if occasionOf(w) == occasionOf(*p.current) {
+				return
+			}
+		}
+		say(p.out, "\n  it was decided on elsewhere\n")
+		p.current, p.then = nil, nil
+	}
+	for _, w := range waiting {
+		if !p.over[occasionOf(w)] {
+			p.current = &w
+			clear()
+			say(p.out, print.Approval(w)+question)
+			return
+		}
+	}
+}
+
+// answer takes a line that was typed.
+func (p *Person) answer(ctx context.Context, line string) error {
+	defer func() { p.taken <- struct{}{} }()
+	if p.current == nil {
+		return nil
+	}
+	if then := p.then; then != nil {
+		p.then = nil
+		return then(ctx, line)
+	}
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return p.decideNow(ctx, client.Decision{Kind: client.Approve})
+	case "n", "no":
+		say(p.out, "  why not? ")
+		p.then = func(ctx context.Context, reason string) error {
+			return p.decideNow(ctx, client.Decision{Kind: client.Reject, Reason: reason})
+		}
+	case "e", "edit":
+		return p.edit(ctx)
+	case "s", "skip":
+		p.leave()
+	default:
+		say(p.out, question)
+	}
+	return nil
+}
+
+// edit lets the person change the parameters: in the editor of the environment, else on a line.
+func (p *Person) edit(ctx context.Context) error {
+	before := print.Indent(p.current.Params)
+	editor := os.Getenv("VISUAL")
+	if editor == "" {
+		editor = os.Getenv("EDITOR")
+	}
+	if editor == "" {
+		say(p.out, "  the parameters to run with, as JSON on a line: ")
+		p.then = p.amend
+		return nil
+	}
+	text, err := runEditor(ctx, editor, before)
+	if err != nil {
+		return p.complain(err.Error())
+	}
+	return p.amend(ctx, text)
+}
+
+func (p *Person) amend(ctx context.Context, text string) error {
+	v, err := jsonval.Decode([]byte(text))
+	if err != nil {
+		return p.complain(err.Error())
+	}
+	return p.decideNow(ctx, client.Decision{Kind: client.Amend, Value: v})
+}
+
+func runEditor(ctx context.Context, editor, text string) (string, error) {
+	f, err := os.CreateTemp("", "params-*.json")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.WriteString(text + "\n")
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return "", err
+	}
+	c := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", f.Name())
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stderr, os.Stderr
+	if err := c.Run(); err != nil {
+		return "", err
+	}
+	changed, err := os.ReadFile(f.Name())
+	return string(changed), err
+}
+
+// complain says what is wrong and asks again.
+func (p *Person) complain(what string) error {
+	say(p.out, "  "+print.Printable(what)+"\n"+question)
+	return nil
+}
+
+// leave closes the question that stands, so that it is not asked again.
+func (p *Person) leave() {
+	p.over[occasionOf(*p.current)] = true
+	p.current = nil
+}
+
+// decideNow sends the decision on what was shown, and on nothing else.
+func (p *Person) decideNow(ctx context.Context, d client.Decision) error {
+	d.Call, d.Digest, d.By = p.current.Call, p.current.Digest, p.By
+	if err := d.Validate(); err != nil {
+		return p.complain(err.Error())
+	}
+	err := p.Process.Decide(ctx, d)
+	var refused *client.RefusedError
+	if errors.As(err, &refused) {
+		return p.complain("refused: " + refused.Reason)
+	}
+	if err == nil {
+		p.leave()
+	}
+	return err
+}

@@ -1,0 +1,85 @@
+package terminal
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"processidea/client"
+	"processidea/starter/internal/print"
+)
+
+// Progress writes where a process stands whenever that has changed: at a terminal on one line in place, elsewhere a line
+// for each change.
+type Progress struct {
+	out    io.Writer
+	id     string
+	width  func() int // columns of the terminal; nil elsewhere
+	last   string
+	unseen time.Time     // since when nothing could be seen; zero while something can
+	grace  time.Duration // how long that may last before it is said
+}
+
+// workersGrace is what a worker may need before it answers.
+const workersGrace = 5 * time.Second
+
+// NewProgress shows the progress of a process on a writer.
+func NewProgress(out io.Writer, id string) *Progress {
+	return &Progress{out: out, id: id, width: terminalWidth(out), grace: workersGrace}
+}
+
+// terminalWidth gives a function that asks for the width of the terminal in characters; nil where the writer is none.
+func terminalWidth(w io.Writer) func() int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return func() int {
+		width, _, err := term.GetSize(int(f.Fd()))
+		if err != nil || width < 20 {
+			return 80
+		}
+		return width
+	}
+}
+
+// Show shows what was seen. That nothing can be seen is said after a while only.
+func (p *Progress) Show(e client.Event) {
+	if e.Kind == client.EventStatus {
+		p.unseen = time.Time{}
+		p.draw(print.Status(e.Status))
+		return
+	}
+	if p.unseen.IsZero() {
+		p.unseen = time.Now()
+	}
+	if time.Since(p.unseen) >= p.grace {
+		p.draw(e.Err.Error())
+	}
+}
+
+func (p *Progress) draw(text string) {
+	text = print.OneLine(p.id + ": " + text)
+	if text == p.last {
+		return
+	}
+	p.last = text
+	if p.width == nil {
+		say(p.out, text+"\n")
+		return
+	}
+	say(p.out, "\r\x1b[K"+print.Clip(text, p.width()-1))
+}
+
+// Clear takes the line away, so that something else can be written.
+func (p *Progress) Clear() {
+	if p.width != nil && p.last != "" {
+		say(p.out, "\r\x1b[K")
+	}
+	p.last = ""
+}
+
+// say writes to standard error. Where that is gone, nobody is left to be told.
+func say(w io.Writer, text string) { _, _ = io.WriteString(w, text) }

@@ -1,0 +1,62 @@
+package terminal
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+
+	"processidea/client"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
+)
+
+func want(t *testing.T, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func viewOf(status loop.ProcessStatus, waiting string) client.Event {
+	return client.Event{Kind: client.EventStatus, Status: client.Status{
+		Waiting: []string{waiting},
+		Result: loop.Result{Status: status, Calls: turn.Counts{Done: 2, Failed: 1}, Instances: map[string]loop.InstanceResult{
+			"①": {Status: ideafile.InstanceSettled}, "②": {Status: ideafile.InstanceWorking},
+		}},
+	}}
+}
+
+func TestProgressIsALineForEveryChange(t *testing.T) {
+	var b bytes.Buffer
+	p := &Progress{out: &b, id: "p"}
+	for range 3 {
+		p.Show(viewOf(loop.StatusRunning, "Request 1"))
+	}
+	p.Show(viewOf(loop.StatusPaused, "paused:\nno"))
+	p.Clear()
+	want(t, b.String(), "p: running · Request 1 · 1 working, 1 settled · calls: 2 done, 1 failed\n"+
+		"p: paused · paused: no · 1 working, 1 settled · calls: 2 done, 1 failed\n")
+}
+
+func TestAtATerminalProgressIsOneLineInPlace(t *testing.T) {
+	var b bytes.Buffer
+	p := &Progress{out: &b, id: "p", width: func() int { return 20 }}
+	p.Show(viewOf(loop.StatusRunning, "Request 1"))
+	p.Show(viewOf(loop.StatusRunning, "Request 1"))
+	p.Clear()
+	want(t, b.String(), "\r\x1b[Kp: running · Reque…\r\x1b[K")
+}
+
+func TestAProcessThatNobodyAnswersForIsSaidSoAfterAWhile(t *testing.T) {
+	var b bytes.Buffer
+	p := &Progress{out: &b, id: "p", grace: time.Hour}
+	noWorker := client.Event{Kind: client.EventUnseen, Err: errors.New("no worker answers on task queue process-idea: late")}
+	p.Show(noWorker)
+	want(t, b.String(), "")
+	p.grace = 0
+	p.Show(noWorker)
+	p.Show(client.Event{Kind: client.EventUnseen, Err: errors.New("the server does not answer: gone")})
+	want(t, b.String(), "p: no worker answers on task queue process-idea: late\np: the server does not answer: gone\n")
+}

@@ -1,0 +1,127 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/model/turn"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/print"
+	"processidea/store/chain"
+)
+
+// Blame says which Call or person wrote a value.
+func Blame(a *app.App) *cobra.Command {
+	at := 0
+	c := &cobra.Command{
+		Use:   "blame ID PATH",
+		Short: "Say which Call or person wrote a value of a process's State",
+		Long: `Say which Call or person wrote a value of a process's State, when, with which
+parameters, and which Idea shows what the LLM had seen. PATH is a path in the State
+of an instance: ①:user.name, or user.name where there is only one without a name.
+It is read from the store; no server is needed.`,
+		Example: `  starter blame moderation-3 ①:sentiment
+  starter blame refund-17 amount --at 2 --json`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error { return blame(c.Context(), a, args[0], args[1], at) },
+	}
+	c.Flags().IntVar(&at, "at", 0, "`number` of the Idea that shows the value, from 1 (default the latest)")
+	return c
+}
+
+func blame(ctx context.Context, a *app.App, id, path string, at int) error {
+	return a.Read(ctx, func(archive *client.Archive) error {
+		b, err := archive.Chain(id).Blame(ctx, path, at)
+		switch {
+		case err != nil:
+			return err
+		case a.JSON:
+			return a.PrintJSON(b)
+		}
+		return a.Print(blameText(b))
+	})
+}
+
+func blameText(b *chain.Blame) string {
+	var t strings.Builder
+	place := b.Path
+	if b.Instance != "" {
+		place = b.Instance + ":" + place
+	}
+	fmt.Fprintf(&t, "%s of %s, Idea %d: %s\n", print.Printable(place), print.Printable(b.Process), b.Idea, print.Shown(b.Value))
+	switch {
+	case b.Last != nil:
+		fmt.Fprintf(&t, "written %s\n", writtenText(*b.Last))
+	case b.By == chain.ByStart:
+		t.WriteString("it stood there from the beginning\n")
+	default:
+		fmt.Fprintf(&t, "the log does not say who wrote it; Idea %d is the first that shows it\n", b.Since)
+	}
+	if o, ok := b.Origin.(map[string]any); ok {
+		from, _ := o["process"].(string)
+		fmt.Fprintf(&t, "the process was %swho wrote it there: starter blame %s %s --at %s\n", originText(o), print.Quote(from), print.Quote(place), print.Shown(o["at"]))
+	}
+	if d := b.Decision; d != nil {
+		fmt.Fprintf(&t, "%s\n", decisionText(d))
+	}
+	if b.Call != nil {
+		writeProposed(&t, b)
+	}
+	if b.Adapted != nil {
+		fmt.Fprintf(&t, "fitted to the tool by the LLM: %s to %s, as %s\n", print.Shown(b.Adapted.From), print.Shown(b.Adapted.To), print.Printable(b.Adapted.Why))
+	}
+	for _, w := range b.Earlier {
+		fmt.Fprintf(&t, "earlier %s\n", writtenText(w))
+	}
+	return t.String()
+}
+
+// writtenText says who wrote, when and what.
+func writtenText(w chain.Written) string {
+	how := "by " + print.Printable(w.By)
+	if !w.When.IsZero() {
+		how += ", " + w.When.Local().Format(time.DateTime)
+	}
+	if w.Method != "" {
+		how += ", " + w.Method
+	}
+	path := w.Path
+	if path == "" {
+		path = "the whole State"
+	}
+	return fmt.Sprintf("%s: %s = %s (log of Idea %d)", how, print.Printable(path), print.Shown(w.Value), w.Idea)
+}
+
+func decisionText(d *turn.LogDecision) string {
+	text := print.Printable("decided by " + d.By + ": " + d.Decision)
+	if d.Reason != "" {
+		text += print.Printable(", because " + d.Reason)
+	}
+	if !d.At.IsZero() {
+		text += ", " + d.At.Local().Format(time.DateTime)
+	}
+	return text
+}
+
+func writeProposed(t *strings.Builder, b *chain.Blame) {
+	c := b.Call
+	fmt.Fprintf(t, "call %s of Request %d: %s\n", print.Printable(c.ID), c.Request, print.Printable(c.Tool))
+	if c.Written != nil {
+		fmt.Fprintf(t, "  %s\n", print.Shown(c.Written))
+	}
+	for _, r := range c.Reads {
+		value := "nothing"
+		if r.Found {
+			value = print.Shown(r.Value)
+		}
+		fmt.Fprintf(t, "  %s is %s (in Idea %d)\n", print.Printable(r.Reference), value, b.Last.Idea)
+	}
+	if c.Saw > 0 {
+		fmt.Fprintf(t, "what the LLM had seen: starter show %s --at %d\n", print.Quote(b.Process), c.Saw)
+	}
+}

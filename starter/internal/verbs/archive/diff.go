@@ -1,0 +1,104 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/model/jsonval"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+	"processidea/store/chain"
+)
+
+// Diff compares two Ideas of a process.
+func Diff(a *app.App) *cobra.Command {
+	patch := false
+	c := &cobra.Command{
+		Use:   "diff ID A B",
+		Short: "Compare two Ideas of a process",
+		Long: `Compare two Ideas of a process's chain: the values and the Calls that were added
+(+), changed (~) and removed (-), instance by instance. --patch prints a JSON Patch
+(RFC 6902) that makes the whole Idea B of the whole Idea A. It is read from the
+store; no server is needed.`,
+		Example: `  starter diff refund-17 1 3
+  starter diff refund-17 1 3 --patch`,
+		Args: cobra.ExactArgs(3),
+		RunE: func(c *cobra.Command, args []string) error {
+			return diff(c.Context(), a, args[0], args[1], args[2], patch)
+		},
+	}
+	c.Flags().BoolVar(&patch, "patch", false, "print a JSON Patch (RFC 6902)")
+	return c
+}
+
+func diff(ctx context.Context, a *app.App, id, from, to string, patch bool) error {
+	return a.Read(ctx, func(archive *client.Archive) error {
+		var numbers [2]int
+		for i, text := range []string{from, to} {
+			at, err := strconv.Atoi(text)
+			if err != nil || at < 1 {
+				return exit.Usagef("compare Ideas of %s: %q is no number of an Idea", id, text)
+			}
+			numbers[i] = at
+		}
+		d, err := archive.Chain(id).Diff(ctx, numbers[0], numbers[1])
+		switch {
+		case err != nil:
+			return err
+		case patch:
+			return a.Print(string(jsonval.Encode(d.Patch)) + "\n")
+		case a.JSON:
+			return a.PrintJSON(d)
+		}
+		return a.Print(diffText(d))
+	})
+}
+
+var signs = map[string]string{chain.Added: "+", chain.Changed: "~", chain.Removed: "-"}
+
+// diffText tells a Diff instance by instance; what everybody has comes first, without a name.
+func diffText(d *chain.Diff) string {
+	lines, instances := map[string][]string{}, []string{""}
+	add := func(instance, line string) {
+		if !slices.Contains(instances, instance) {
+			instances = append(instances, instance)
+		}
+		lines[instance] = append(lines[instance], "  "+line+"\n")
+	}
+	for _, c := range d.Changes {
+		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], print.Printable(c.Path), fromTo(c.What, c.From, c.To)))
+	}
+	for _, c := range d.Calls {
+		name := strings.TrimSpace("call " + c.ID + " " + print.Printable(c.Tool))
+		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], name, fromTo(c.What, c.From, c.To)))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: Idea %d → Idea %d\n", print.Printable(d.Process), d.A, d.B)
+	if len(lines) == 0 {
+		b.WriteString("  no value and no Call differs\n")
+	}
+	for _, instance := range instances {
+		if instance != "" {
+			b.WriteString(print.Printable(instance) + "\n")
+		}
+		b.WriteString(strings.Join(lines[instance], ""))
+	}
+	return b.String()
+}
+
+func fromTo(what string, from, to any) string {
+	switch what {
+	case chain.Added:
+		return print.Shown(to)
+	case chain.Removed:
+		return print.Shown(from)
+	}
+	return print.Shown(from) + " → " + print.Shown(to)
+}

@@ -1,0 +1,114 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+	"processidea/starter/internal/server"
+	"processidea/store/blobs"
+	"processidea/store/chain"
+)
+
+// collecting is what gc is asked for.
+type collecting struct {
+	olderThan      time.Duration
+	yes, storeOnly bool
+}
+
+// youngest is the age below which nothing is taken: who writes relies on what has been in the store for less than
+// blobs.Freshness, and needs a while to tell Temporal.
+const youngest = 2 * blobs.Freshness
+
+// GC removes old chains, and what nothing needs any more, from the store.
+func GC(a *app.App) *cobra.Command {
+	var o collecting
+	c := &cobra.Command{
+		Use:   "gc --older-than DURATION",
+		Short: "Remove old chains, and what nothing needs any more, from the store",
+		Long: `Remove from the store the chains of which the latest Idea is older than a duration
+and of whose processes nothing is open in Temporal, and the values that are older and
+that neither a chain that stays nor a history that Temporal still has needs. Without
+--yes it only says what it would remove.
+
+It reads every history of the namespace. Where several namespaces keep their values
+in one store, it must not be used. Without a server, --store-only goes by the store
+alone: processes that are still open lose what their chains do not hold.`,
+		Example: `  starter gc --older-than 720h
+  starter gc --older-than 720h --yes`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.olderThan < youngest {
+				return exit.Usagef("collect what is older than %s: it must be at least %s", o.olderThan, youngest)
+			}
+			return gc(c.Context(), a, o)
+		},
+	}
+	c.Flags().DurationVar(&o.olderThan, "older-than", 0, "what is younger stays, such as 720h")
+	c.Flags().BoolVar(&o.yes, "yes", false, "remove it")
+	c.Flags().BoolVar(&o.storeOnly, "store-only", false, "ask no Temporal server")
+	return c
+}
+
+func gc(ctx context.Context, a *app.App, o collecting) error {
+	rules := chain.Rules{Before: time.Now().Add(-o.olderThan), Remove: o.yes}
+	if o.storeOnly {
+		a.Note("no Temporal server is asked: a process that is still open may lose values")
+	} else {
+		err := a.Visit(ctx, func(s *server.Session) (err error) {
+			rules.Held, err = s.Held(ctx)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return a.Read(ctx, func(archive *client.Archive) error {
+		collected, err := archive.Collect(ctx, rules)
+		switch {
+		case err != nil:
+			return err
+		case a.JSON:
+			return a.PrintJSON(collected)
+		}
+		return a.Print(collectedText(collected))
+	})
+}
+
+func collectedText(c *chain.Collected) string {
+	var b strings.Builder
+	does := "would remove"
+	if c.Removed {
+		does = "removed"
+	}
+	fmt.Fprintf(&b, "%s %s (%s, %s) and %s (%s)\n", does, print.Plural(len(c.Chains), "chain"), print.Plural(c.Ideas, "Idea"), size(c.IdeaBytes),
+		print.Plural(c.Values, "value"), size(c.ValueBytes))
+	for _, process := range c.Chains {
+		fmt.Fprintf(&b, "  %s\n", print.Printable(process))
+	}
+	fmt.Fprintf(&b, "%s and %s (%s) stay\n", print.Plural(c.Kept.Chains, "chain"), print.Plural(c.Kept.Values, "value"), size(c.Kept.ValueBytes))
+	if !c.Removed && c.Ideas+c.Values > 0 {
+		b.WriteString("nothing was removed: --yes does it\n")
+	}
+	return b.String()
+}
+
+// size tells bytes for people.
+func size(bytes int64) string {
+	switch {
+	case bytes < 1000:
+		return print.Plural(int(bytes), "byte")
+	case bytes < 1e6:
+		return fmt.Sprintf("%.1f kB", float64(bytes)/1e3)
+	case bytes < 1e9:
+		return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
+}

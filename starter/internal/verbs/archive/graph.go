@@ -1,0 +1,101 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/model/ideafile"
+	"processidea/model/plangraph"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+)
+
+// formats are the languages that a graph is written in.
+var formats = map[string]func(calls []any) string{"mermaid": plangraph.Mermaid, "dot": plangraph.DOT}
+
+// Graph draws a Plan.
+func Graph(a *app.App) *cobra.Command {
+	format := "mermaid"
+	c := &cobra.Command{
+		Use:   "graph FILE|FOLDER|ID",
+		Short: "Draw a Plan as Mermaid or DOT",
+		Long: `Draw a Plan: the Calls, and what flows between them through State. Of a file that is
+its Plan messages, or else its solution; of a process it is the latest solution that
+has Calls.`,
+		Example: `  starter graph refund.json
+  starter graph refund-17 --format dot | dot -Tsvg > plan.svg`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return graph(c.Context(), a, args[0], format) },
+	}
+	c.Flags().StringVar(&format, "format", format, "mermaid or dot")
+	return c
+}
+
+// drawn is graph --json.
+type drawn struct {
+	Format string `json:"format"`
+	Graph  string `json:"graph"`
+	Calls  int    `json:"calls"`
+}
+
+func graph(ctx context.Context, a *app.App, of, format string) error {
+	draw, ok := formats[format]
+	if !ok {
+		return exit.Usagef("draw %s: no format %q; there are %s", of, format, strings.Join(slices.Sorted(maps.Keys(formats)), " and "))
+	}
+	calls, err := callsOf(ctx, a, of)
+	if err != nil {
+		return err
+	}
+	if len(calls) == 0 {
+		return exit.Usagef("draw %s: it has no Calls", of)
+	}
+	if a.JSON {
+		return a.PrintJSON(drawn{format, draw(calls), len(calls)})
+	}
+	return a.Print(strings.TrimSuffix(draw(calls), "\n") + "\n")
+}
+
+// callsOf gives the Calls of a file, where there is one of the name, or of a process.
+func callsOf(ctx context.Context, a *app.App, of string) (calls []any, err error) {
+	if _, err := os.Stat(of); err == nil {
+		return callsOfFile(of)
+	}
+	err = a.Read(ctx, func(archive *client.Archive) (err error) {
+		calls, err = archive.Chain(of).Plan(ctx)
+		return err
+	})
+	if errors.Is(err, client.ErrNotFound) {
+		err = exit.Usagef("draw %s: there is no such file, and the store has no Idea of a process of this id", of)
+	}
+	return calls, err
+}
+
+func callsOfFile(of string) (calls []any, err error) {
+	source, err := ideafiles.Find(of, "", "")
+	if err != nil {
+		return nil, err
+	}
+	d, problems, err := ideafiles.LoadIdea(source)
+	if err != nil {
+		return nil, err
+	}
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, &client.InvalidError{Source: of, Problems: errs}
+	}
+	for _, message := range d.Read.Context {
+		calls = append(calls, ideafile.Values(message.Calls)...)
+	}
+	if len(calls) == 0 {
+		calls = client.SolutionOf(d.Idea)
+	}
+	return calls, nil
+}

@@ -1,0 +1,76 @@
+package archive
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/model/harden"
+	"processidea/model/jsonval"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/print"
+)
+
+// Harden makes a Plan of what finished processes have in common.
+func Harden(a *app.App) *cobra.Command {
+	file, template := "", false
+	c := &cobra.Command{
+		Use:   "harden ID...",
+		Short: "Make a Plan that runs with no LLM of what finished processes have in common",
+		Long: `Make a Plan that runs with no LLM of what finished processes have in common: an Idea
+file. Their chains are read from the store; no server is needed. What could not be
+generalised is named on standard error with the instances it differs in, and is left out
+of the Plan, which then guides an LLM instead of running by itself. The file begins as the
+first process did; --template leaves its instances out, for "run FILE --instances ROWS".`,
+		Example: `  starter harden moderation-1 moderation-2 -o hardened.json
+  starter harden moderation-1 --template > hardened.json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return hardened(c.Context(), a, args, file, template)
+		},
+	}
+	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
+	c.Flags().BoolVar(&template, "template", false, "leave out what the first process began with")
+	return c
+}
+
+// hardened makes one Idea of finished processes.
+func hardened(ctx context.Context, a *app.App, ids []string, file string, template bool) error {
+	p, err := a.Place()
+	if err != nil {
+		return err
+	}
+	return a.Read(ctx, func(archive *client.Archive) error {
+		made, err := archive.Harden(ctx, client.HardenOptions{Processes: ids, Tools: p.Tools(), Template: template})
+		if err != nil {
+			return err
+		}
+		return printHardened(a, made, file)
+	})
+}
+
+// printHardened writes the file, and says what is not in it.
+func printHardened(a *app.App, made *harden.Hardened, file string) error {
+	for _, text := range made.Notes {
+		a.Note("harden: %s", text)
+	}
+	for _, p := range made.NotGeneralized {
+		a.Note("harden: not generalised: %s", p)
+	}
+	if n := len(made.NotGeneralized); n > 0 {
+		a.Note("harden: %s not generalised: the Plan is not optimal, and guides the LLM", print.PluralIs(n, "thing"))
+	}
+	text := print.Indent(made.Idea) + "\n"
+	if a.JSON {
+		text = string(jsonval.Encode(jsonval.Normal(made))) + "\n"
+	}
+	if file == "" {
+		return a.Print(text)
+	}
+	return writeFile(file, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}

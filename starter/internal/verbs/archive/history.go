@@ -1,0 +1,83 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/print"
+	"processidea/store/chain"
+)
+
+// History lists the Ideas of a process.
+func History(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "history ID",
+		Short: "List the Ideas of a process",
+		Long: `List the Ideas of a process's chain: when each was made, by which Request, and how
+many Calls its solution, writes and decisions its log hold. It is read from the
+store; no server is needed.`,
+		Example: `  starter history refund-17
+  starter history refund-17 --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return history(c.Context(), a, args[0]) },
+	}
+}
+
+func history(ctx context.Context, a *app.App, id string) error {
+	return a.Read(ctx, func(archive *client.Archive) error {
+		links, err := archive.Chain(id).Ideas(ctx)
+		switch {
+		case err != nil:
+			return err
+		case a.JSON:
+			return a.PrintJSON(links)
+		}
+		return a.Print(originText(links[0].Origin) + simulatedText(links[0].Simulated) + historyTable(links))
+	})
+}
+
+// originText says from which Idea a process was forked; empty where it was not.
+func originText(origin any) string {
+	o, ok := origin.(map[string]any)
+	if !ok {
+		return ""
+	}
+	digest, _ := o["digest"].(string)
+	return fmt.Sprintf("forked from Idea %s of %s, %s\n", print.Shown(o["at"]), print.Compact(o["process"], print.WidestValue), print.Clip(print.Printable(digest), shortDigest))
+}
+
+// simulatedText says of what was simulated that it was; empty where nothing was.
+func simulatedText(mark any) string {
+	if mark == nil || mark == false {
+		return ""
+	}
+	return "simulated: no Tool ran, and its States and output are made up\n"
+}
+
+const shortDigest = 12 // characters
+
+func historyTable(links []chain.Link) string {
+	columns := [][]string{{"idea"}, {"created"}, {"request"}, {"instances"}, {"calls"}, {"writes"}, {"decisions"}, {"digest"}}
+	for _, l := range links {
+		request := ""
+		if l.Request > 0 {
+			request = strconv.Itoa(l.Request)
+		}
+		for n, cell := range []string{
+			strconv.Itoa(l.At), l.Created.Local().Format(time.DateTime), request, strconv.Itoa(l.Counts.Instances),
+			strconv.Itoa(l.Counts.Calls), strconv.Itoa(l.Counts.Writes), strconv.Itoa(l.Counts.Decisions), print.Clip(l.Digest, shortDigest),
+		} {
+			columns[n] = append(columns[n], cell)
+		}
+	}
+	var b strings.Builder
+	print.Columns(&b, columns)
+	return b.String()
+}

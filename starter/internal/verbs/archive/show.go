@@ -1,0 +1,49 @@
+package archive
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/model/jsonval"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+)
+
+// Show prints an Idea of a process.
+func Show(a *app.App) *cobra.Command {
+	at := 0
+	c := &cobra.Command{
+		Use:   "show ID",
+		Short: "Print an Idea of a process, as a file that run accepts",
+		Long: `Print an Idea of a process's chain: the latest one, or the one of a number. It is a
+file that run accepts. It is read from the store; no server is needed.`,
+		Example: `  starter show refund-17
+  starter show refund-17 --at 2 > again.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("at") && at < 1 {
+				return exit.Usagef("show Idea %d of %s: Ideas are numbered from 1", at, args[0])
+			}
+			return show(c.Context(), a, args[0], at)
+		},
+	}
+	c.Flags().IntVar(&at, "at", 0, "`number` of the Idea, from 1 (default the latest)")
+	return c
+}
+
+func show(ctx context.Context, a *app.App, id string, at int) error {
+	return a.Read(ctx, func(archive *client.Archive) error {
+		idea, err := archive.Chain(id).Load(ctx, at)
+		if err != nil {
+			return err
+		}
+		text := print.Indent(idea)
+		if a.JSON {
+			text = string(jsonval.Encode(idea))
+		}
+		return a.Print(text + "\n")
+	})
+}

@@ -1,0 +1,78 @@
+package people
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/model/loop"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+)
+
+// Revise corrects a process.
+func Revise(a *app.App) *cobra.Command {
+	var by byFlags
+	file := ""
+	c := &cobra.Command{
+		Use:   "revise ID --file FILE",
+		Short: "Correct a process: new values, inputs, instructions, Plan or limits",
+		Long: `Correct a process. The file, JSON or YAML, holds messages as an Idea's context does:
+a list, or an object with "context", and "limits" if wanted. They come after all others:
+a state message sets values of one instance, or of all; input, data, text, instruction
+and plan messages are seen from the next Request on. The correction makes a new Idea;
+the old one stays as it is.`,
+		Example: `  starter revise refunds --file correction.json --reason "wrong price list"`,
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(c *cobra.Command, args []string) error { return revise(c.Context(), a, args[0], file, by.who()) },
+	}
+	by.add(c)
+	c.Flags().StringVar(&file, "file", "", "the `file` with the correction")
+	return c
+}
+
+func revise(ctx context.Context, a *app.App, process, file string, by client.By) error {
+	read, err := readCorrection(file)
+	if err != nil {
+		return err
+	}
+	c := client.Correction{Context: read.Context, Limits: read.Limits}
+	by = client.By{Name: cmp.Or(read.By, by.Name), Reason: cmp.Or(read.Reason, by.Reason)}
+	return steer(ctx, a, process, loop.SteerRevise, func(p *client.Process) error { return p.Revise(ctx, c, by) })
+}
+
+// readCorrection reads a file with messages, and limits beside them or where an Idea has them. What it says of who and
+// why counts instead of the flags.
+func readCorrection(file string) (c loop.Steering, err error) {
+	if file == "" {
+		return c, exit.Usagef("revise: --file is missing")
+	}
+	v, err := ideafiles.ReadValue(file)
+	if err != nil {
+		return c, err
+	}
+	payload := map[string]any{}
+	switch v := v.(type) {
+	case []any:
+		payload["context"] = v
+	case map[string]any:
+		for k, part := range v {
+			config, isObject := part.(map[string]any)
+			limits, ok := config["limits"]
+			if k == "config" && isObject && ok && len(config) == 1 {
+				k, part = "limits", limits
+			}
+			payload[k] = part
+		}
+	default:
+		return c, exit.Usagef("read %s: want a list of messages, or an object with context", file)
+	}
+	c, err = loop.ReadSteering(loop.SteerRevise, payload)
+	if err != nil {
+		return c, exit.Usagef("read %s: %w", file, err)
+	}
+	return c, nil
+}

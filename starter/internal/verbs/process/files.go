@@ -1,0 +1,25 @@
+package process
+
+import (
+	"github.com/spf13/cobra"
+
+	"processidea/client/ideafiles"
+)
+
+// fileFlags are the files that a command line names beside the Idea file.
+type fileFlags struct{ instances, replies string }
+
+func (f *fileFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.instances, "instances", "", "`file` of instances, one a row: .jsonl or .csv")
+	addRepliesFlag(c, &f.replies)
+	_ = c.MarkFlagFilename("instances")
+}
+
+func addRepliesFlag(c *cobra.Command, replies *string) {
+	c.Flags().StringVar(replies, "replies", "", "`file` of recorded replies that answer in place of an LLM")
+	_ = c.MarkFlagFilename("replies")
+}
+
+func (f *fileFlags) find(given string) (ideafiles.Source, error) {
+	return ideafiles.Find(given, f.instances, f.replies)
+}

@@ -1,0 +1,150 @@
+package process
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+	"processidea/starter/internal/server"
+)
+
+// forkOptions is a command line of fork.
+type forkOptions struct {
+	launchOptions
+	of      string // the process
+	at      int    // the number of its Idea
+	replies string
+	changes ideafiles.Changes
+}
+
+// Fork starts a new process from an Idea of another.
+func Fork(a *app.App) *cobra.Command {
+	var o forkOptions
+	c := &cobra.Command{
+		Use:   "fork ID --at K",
+		Short: "Start a new process from an Idea of another",
+		Long: `Start a new process from Idea K of a process's chain, running, ended or long expired:
+the Idea is read from the store. The new process goes on where the other one stood when
+its Request K was made: that Request is made again. Paths that hold a value stay closed,
+Calls that were done are not done again, those that were under way are taken up, pending
+approvals are asked again, and instances that had ended stay so, unless what is changed
+is about them or --reopen names them. The other process is left as it is.
+
+Changes: --unset and --set change values of State (the path as blame takes it, the value
+as JSON), --state merges a file into the States ({"TOKEN": {…}}, or one State where there
+are no tokens), --input adds to the input, --plan brings a Plan as a guide, --file brings
+messages, Tools or configuration that come after those of the Idea, --llm another LLM.
+
+Effects that Calls had in the outside world are there for both processes.`,
+		Example: `  starter fork refund-17 --at 3
+  starter fork moderation-3 --at 2 --set '①:sentiment="neutral"' --id second-look
+  starter fork refund-17 --at 3 --file stricter.yaml --llm gpt-5 --wait 10m`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.server.Worker, o.idSet, o.of = true, c.Flags().Changed("id"), args[0]
+			if !c.Flags().Changed("at") {
+				return exit.Usagef("fork %s: --at is missing, the number of the Idea: see starter history %s", o.of, print.Quote(o.of))
+			}
+			return fork(c.Context(), a, o)
+		},
+	}
+	c.Flags().IntVar(&o.at, "at", 0, "`number` of the Idea, from 1")
+	addRepliesFlag(c, &o.replies)
+	addChangesFlags(c, &o.changes)
+	o.addFlags(c)
+	c.Flags().Lookup("id").Usage = "the new process's `id` (default ID-fork-N)"
+	return c
+}
+
+func addChangesFlags(to *cobra.Command, c *ideafiles.Changes) {
+	f := to.Flags()
+	f.StringArrayVar(&c.Set, "set", nil, "`TOKEN:path=JSON`: put a value into State")
+	f.StringArrayVar(&c.Unset, "unset", nil, "`TOKEN:path`: take a value out of State, so that it can be written again")
+	f.StringVar(&c.StateFile, "state", "", "`file` to merge into the States")
+	f.StringVar(&c.Input, "input", "", "`file`, or JSON, to add to the input")
+	f.StringVar(&c.PlanFile, "plan", "", "`file` with a Plan: a list of Calls, or a plan message")
+	f.StringVar(&c.File, "file", "", "Idea `file`, whole or in part, or list of messages, that comes after the Idea")
+	f.StringVar(&c.LLM, "llm", "", "`name` of the LLM to ask")
+	f.StringSliceVar(&c.Reopen, "reopen", nil, "`TOKEN` of an instance that had ended, to plan for anew; or all")
+	for _, name := range []string{"state", "plan", "file"} {
+		_ = to.MarkFlagFilename(name)
+	}
+}
+
+// fork starts a new process from an Idea of a chain, and waits.
+func fork(ctx context.Context, a *app.App, o forkOptions) error {
+	p, err := a.Place()
+	if err != nil {
+		return err
+	}
+	d, err := prepareFork(ctx, a, p, &o)
+	if err != nil {
+		return err
+	}
+	return launch(ctx, a, p, d, o.launchOptions)
+}
+
+// prepareFork makes what the process starts from: what is wrong is said before anything starts.
+func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions) (*ideafiles.Definition, error) {
+	if err := o.validate(p); err != nil {
+		return nil, err
+	}
+	idea, err := forkedIdea(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	d := &ideafiles.Definition{Idea: idea, Source: ideafiles.Source{
+		Given: fmt.Sprintf("Idea %d of %s", o.at, o.of), Replies: o.replies, RepliesGiven: o.replies != "",
+	}}
+	var problems diag.Problems
+	d.Read, problems = ideafile.ReadIdea(idea)
+	if err := d.ReadReplies(&problems); err != nil {
+		return nil, err
+	}
+	problems = append(problems, p.Tools().Problems(d.Read)...)
+	if err := introduce(a, p, d, problems, o.record); err != nil {
+		return nil, err
+	}
+	if !o.idSet {
+		o.forkOf = o.of
+	}
+	warnOfFork(a, o.of, d)
+	return d, nil
+}
+
+// forkedIdea reads the Idea from the store, and changes it.
+func forkedIdea(ctx context.Context, p server.Place, o *forkOptions) (map[string]any, error) {
+	archive, err := p.OpenArchive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer archive.Close()
+	idea, err := archive.Chain(o.of).Fork(ctx, o.at)
+	if err != nil {
+		return nil, err
+	}
+	return o.changes.Apply(idea)
+}
+
+// warnOfFork says what the new process takes up, and what it shares with the other.
+func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
+	e := client.EffectsOf(d.Read)
+	if e.AskedAgain > 0 {
+		a.Note("%s asked about again", print.PluralIs(e.AskedAgain, "Call"))
+	}
+	if e.TakenUp > 0 {
+		a.Note("%s taken up that had not ended at that moment; what had its effect since has it twice", print.PluralIs(e.TakenUp, "Call"))
+	}
+	if e.Ended > 0 {
+		a.Note("%s left as settled or failed; --reopen TOKEN, or all, plans for them anew", print.PluralIs(e.Ended, "instance"))
+	}
+	a.Note("effects in the outside world are shared: what Calls of %s did there is done, and nothing here undoes it", of)
+}

@@ -1,0 +1,78 @@
+package process
+
+import (
+	"context"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/model/diag"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/server"
+)
+
+// introduce says what is wrong with what the process starts from, and who will answer.
+func introduce(a *app.App, p server.Place, d *ideafiles.Definition, problems diag.Problems, record string) error {
+	if len(problems.Errors()) > 0 {
+		return &client.InvalidError{Source: d.Source.Given, Problems: problems}
+	}
+	a.Complain(d.Source.Given, problems)
+	if d.Read.Simulated != nil {
+		return exit.Usagef("run %s: it is a simulation, in which values are made up: simulate goes on with it; without meta.simulated "+
+			"and the messages' _simulated it is taken for real", d.Source.Given)
+	}
+	if err := p.ChooseReplies(d); err != nil {
+		return err
+	}
+	if d.Replies != "" && record != "" {
+		return exit.Usagef("record %s: no LLM is asked, a script answers: %s", record, d.Source.Replies)
+	}
+	switch {
+	case d.Replies != "":
+		a.Note("no LLM is asked: a script answers, %s", d.Source.Replies)
+	case p.Remote == nil && !server.LLMHere():
+		a.Note("no LLM is configured: the Plan runs without one")
+	}
+	return nil
+}
+
+// launch starts a process, or attaches to it, and waits.
+func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Definition, o launchOptions) error {
+	l := &launched{App: a, definition: d, options: o}
+	if o.record != "" {
+		l.tape = &server.Tape{Path: o.record}
+		l.options.server.Heard = l.tape.Heard
+	}
+	session, err := enter(ctx, p, l.options)
+	if err != nil {
+		return err
+	}
+	l.session = session
+	err = l.run(ctx)
+	l.session.Close()
+	if broken := l.tape.Stop(); broken != nil {
+		a.Note("%s", broken)
+		if err == nil {
+			err = exit.With(exit.Failed)
+		}
+	}
+	return err
+}
+
+// enter opens the session that the options ask for.
+func enter(ctx context.Context, p server.Place, o launchOptions) (*server.Session, error) {
+	if o.detach {
+		s, err := p.Visit(ctx)
+		if err != nil && p.Remote == nil {
+			return nil, exit.Usagef(`detach: no server runs in %s that would go on with the process; start one with "starter dev"`, p.Data)
+		}
+		return s, err
+	}
+	s, err := p.Enter(ctx, o.server)
+	if err == nil && o.record != "" && !s.Own {
+		s.Close()
+		return nil, exit.Usagef("record %s: the worker that asks the LLM is not in this program: another one runs the server in %s",
+			o.record, p.Data)
+	}
+	return s, err
+}

@@ -1,0 +1,146 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+	"processidea/starter/internal/server"
+	"processidea/starter/internal/terminal"
+)
+
+// launched is one process, started or found.
+type launched struct {
+	*app.App
+	session    *server.Session
+	process    *client.Process
+	definition *ideafiles.Definition
+	options    launchOptions
+	tape       *server.Tape // nil: nothing is recorded
+}
+
+func (l *launched) run(ctx context.Context) error {
+	if err := l.start(ctx); err != nil {
+		return err
+	}
+	l.announce()
+	if l.options.detach {
+		return l.leave(ctx)
+	}
+	result, err := l.follow(ctx)
+	if errors.Is(err, context.Canceled) {
+		l.Note("leave %s as it is; to go on: %s", l.process.ID(), l.commandLine())
+	}
+	if err != nil {
+		return err
+	}
+	return l.Finish(result)
+}
+
+func (l *launched) start(ctx context.Context) (err error) {
+	d := l.definition
+	l.process, err = l.session.Start(ctx, client.StartOptions{
+		ID: l.options.id, Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates, WithSolution: l.options.withSolution, ForkOf: l.options.forkOf,
+	})
+	var claimed *client.ClaimedError
+	switch {
+	case errors.Is(err, client.ErrOtherStart):
+		return exit.Usagef("run %s as %s: %w, or with other replies", d.Source.Given, l.options.id, client.ErrOtherStart)
+	case errors.As(err, &claimed):
+		return exit.Usagef("run %s as %s: the store has %s of a process of this id that Temporal does not know, or no longer; "+
+			"take another id, go on from one of them with \"starter fork %s --at %d\", or have them removed by \"starter gc\"",
+			d.Source.Given, claimed.ID, print.Plural(claimed.Ideas, "Idea"), print.Quote(claimed.ID), claimed.Ideas)
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil || l.tape == nil:
+		return err
+	}
+	return l.tape.Start(l.process.ID(), l.process.Attached())
+}
+
+// announce says what runs, and where it can be seen.
+func (l *launched) announce() {
+	verb := "run"
+	if l.process.Attached() {
+		verb = "attach to"
+	}
+	id := l.process.ID()
+	if page := l.session.Page(id); page != "" {
+		l.Note("%s %s: see %s", verb, id, page)
+		return
+	}
+	l.Note("%s %s", verb, id)
+}
+
+// leave prints how the process stands, and waits for nothing. Of one that has just been started nothing is known but its
+// instances.
+func (l *launched) leave(ctx context.Context) error {
+	if l.process.Attached() {
+		return printSnapshot(ctx, l.App, l.process)
+	}
+	result := loop.Result{Process: l.process.ID(), Status: loop.StatusRunning, Instances: map[string]loop.InstanceResult{}}
+	for _, token := range l.definition.Read.Tokens() {
+		result.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceWorking}
+	}
+	return l.Finish(result)
+}
+
+// follow waits for the process. When the program goes away whose server was used, the process goes on at the next one,
+// which may be this.
+func (l *launched) follow(ctx context.Context) (loop.Result, error) {
+	var over <-chan time.Time
+	if l.options.wait > 0 {
+		over = time.After(l.options.wait)
+	}
+	person := terminal.NewPerson(l.In, l.Err, l.process, app.UserName())
+	for {
+		f := terminal.Follower{
+			Session: l.session, Process: l.process, Progress: terminal.NewProgress(l.Err, l.process.ID()), Over: over, Person: person,
+		}
+		result, err := f.Follow(ctx)
+		if !errors.Is(err, terminal.ErrAbandoned) {
+			return result, err
+		}
+		if err := l.reenter(ctx); err != nil {
+			return result, err
+		}
+		if person != nil {
+			person.Process = l.process
+		}
+		l.Note("the program that ran the server has ended; %s goes on here", l.process.ID())
+	}
+}
+
+// reenter opens another session, after the program went away whose server was used.
+func (l *launched) reenter(ctx context.Context) error {
+	p := l.session.Place
+	l.session.Close()
+	s, err := p.Enter(ctx, l.options.server)
+	if err != nil {
+		return err
+	}
+	l.session, l.process = s, s.Process(l.process.ID())
+	return nil
+}
+
+// commandLine is what goes on with the process.
+func (l *launched) commandLine() string {
+	words := []string{"starter"}
+	for _, arg := range os.Args[1:] {
+		words = append(words, print.Quote(arg))
+	}
+	line := strings.Join(words, " ")
+	if !strings.Contains(line, "--id") {
+		line += " --id " + print.Quote(l.process.ID())
+	}
+	return line
+}

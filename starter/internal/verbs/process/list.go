@@ -1,0 +1,58 @@
+package process
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/print"
+	"processidea/starter/internal/server"
+)
+
+// List lists the processes.
+func List(a *app.App) *cobra.Command {
+	limit := 0
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the processes, the latest first",
+		Example: `  starter list
+  starter list --json --limit 0`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return list(c.Context(), a, limit) },
+	}
+	c.Flags().IntVar(&limit, "limit", 100, "list so many at most; 0: all")
+	return c
+}
+
+func list(ctx context.Context, a *app.App, limit int) error {
+	return a.Visit(ctx, func(s *server.Session) error {
+		processes, err := s.List(ctx, client.ListOptions{Limit: limit})
+		switch {
+		case err != nil:
+			return err
+		case a.JSON:
+			return a.PrintJSON(processes)
+		}
+		return a.Print(listText(processes))
+	})
+}
+
+func listText(processes []client.Summary) string {
+	columns := [][]string{{"process"}, {"status"}, {"started"}, {"ended"}, {"path"}}
+	for _, p := range processes {
+		ended := ""
+		if p.Ended != nil {
+			ended = p.Ended.Local().Format(time.DateTime)
+		}
+		for n, cell := range []string{p.Process, string(p.Status), p.Started.Local().Format(time.DateTime), ended, p.Path} {
+			columns[n] = append(columns[n], print.Clip(print.Printable(cell), print.WidestValue))
+		}
+	}
+	var b strings.Builder
+	print.Columns(&b, columns)
+	return b.String()
+}

@@ -1,0 +1,59 @@
+package process
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/server"
+)
+
+// launchOptions are what the verbs that start a process have in common.
+type launchOptions struct {
+	id     string
+	idSet  bool   // the command line names the id
+	record string // the file that takes what the LLM says; empty: none does
+	detach bool
+	wait   time.Duration // 0: until the end
+	server server.Hosting
+	// withSolution takes up the Calls of the Idea's solution.
+	withSolution bool
+	// forkOf is the process of whose Idea an unnamed one is a fork.
+	forkOf string
+}
+
+func (o *launchOptions) addFlags(c *cobra.Command) {
+	app.HostingFlags(c, &o.server)
+	c.Flags().StringVar(&o.id, "id", "", "the process's `id`; one is made up where none is given")
+	c.Flags().StringVar(&o.record, "record", "", "write what the LLM says to `file`, as replies")
+	c.Flags().BoolVar(&o.withSolution, "with-solution", false, "take up the Calls of the Idea's solution, minus those that its record calls done")
+	c.Flags().BoolVar(&o.detach, "detach", false, "start the process and return at once")
+	addWaitFlag(c, &o.wait)
+}
+
+func addWaitFlag(c *cobra.Command, wait *time.Duration) {
+	c.Flags().DurationVar(wait, "wait", 0, "return after so long even if the process is still at work (default: wait for its end)")
+}
+
+// validate refuses flags that cannot be meant.
+func (o *launchOptions) validate(p server.Place) error {
+	if o.idSet {
+		if err := client.ValidateID(o.id); err != nil {
+			return exit.Usagef("run as %q: %w", o.id, err)
+		}
+	}
+	switch {
+	case o.wait < 0:
+		return exit.Usagef("wait %s: it is negative", o.wait)
+	case o.server.Port < 0:
+		return exit.Usagef("listen on port %d: it is negative", o.server.Port)
+	case o.record != "" && p.Remote != nil:
+		return exit.Usagef("record %s: the worker that asks the LLM is not in this program", o.record)
+	case o.record != "" && o.detach:
+		return exit.Usagef("record %s: not with --detach", o.record)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package process
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/server"
+)
+
+// Run starts a process, shows its progress and prints its result.
+func Run(a *app.App) *cobra.Command {
+	var o launchOptions
+	var files fileFlags
+	c := &cobra.Command{
+		Use:   "run FILE|FOLDER",
+		Short: "Start a process, show its progress and print its result",
+		Long: `Start a process from an Idea file, JSON or YAML, show its progress on standard
+error and print its result on standard output.
+
+A folder stands for its idea.json (or .yaml), instances.jsonl (or .csv) and
+replies.jsonl; what a flag names counts instead. The replies of a folder answer
+where no LLM is configured: with OPENAI_API_KEY or OPENAI_BASE_URL the same command
+plans with the real one.
+
+A second run with the same id and the same files attaches to the process, whether
+it is still at work or has ended.`,
+		Example: `  starter run examples/moderation
+  starter run refund.json --id refund-17 --wait 10m
+  starter run moderation.yaml --instances comments.csv --json
+  starter run plan.json --record replies.jsonl
+  starter run again.json --with-solution`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.server.Worker, o.idSet = true, c.Flags().Changed("id")
+			return run(c.Context(), a, args[0], files, o)
+		},
+	}
+	files.add(c)
+	o.addFlags(c)
+	return c
+}
+
+// run starts a process or attaches to it, and waits.
+func run(ctx context.Context, a *app.App, given string, files fileFlags, o launchOptions) error {
+	p, err := a.Place()
+	if err != nil {
+		return err
+	}
+	d, err := prepareRun(a, p, given, files, &o)
+	if err != nil {
+		return err
+	}
+	return launch(ctx, a, p, d, o)
+}
+
+// prepareRun reads and checks everything that the process starts from: what is wrong is said before anything starts.
+func prepareRun(a *app.App, p server.Place, given string, files fileFlags, o *launchOptions) (*ideafiles.Definition, error) {
+	if err := o.validate(p); err != nil {
+		return nil, err
+	}
+	source, err := files.find(given)
+	if err != nil {
+		return nil, err
+	}
+	d, problems, err := ideafiles.Load(source, p.Tools())
+	if err != nil {
+		return nil, err
+	}
+	if err := introduce(a, p, d, problems, o.record); err != nil {
+		return nil, err
+	}
+	if !o.idSet {
+		o.id = client.NewID(source.Name())
+	}
+	return d, nil
+}

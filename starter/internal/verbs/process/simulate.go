@@ -1,0 +1,164 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/client/simulation"
+	"processidea/model/ideafile"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/server"
+)
+
+// simulateOptions is a command line of simulate.
+type simulateOptions struct {
+	files   fileFlags
+	schemas bool
+	tools   string
+	keep    string
+	wait    time.Duration
+}
+
+// Simulate tries a process out without touching anything.
+func Simulate(a *app.App) *cobra.Command {
+	var o simulateOptions
+	c := &cobra.Command{
+		Use:   "simulate FILE|FOLDER",
+		Short: "Try a process out without touching anything",
+		Long: `Run a process as run would, with every Tool played: no tool, MCP server or person is
+asked, whatever the file says. Requests go to the LLM that is configured, which plays the
+Tools too; without one, recorded replies answer, or Plans and values are made up from the
+schemas. Data that the file does not bring are made up as well. Approvals are given by
+"simulated".
+
+It reports Requests, tokens, Calls by Tool, what stayed open, and the Plan as a graph.
+Everything is written to a folder of its own, which is thrown away: --keep leaves it, and
+the other verbs read it with --data. What was simulated says so wherever it stands.`,
+		Example: `  starter simulate examples/refunds
+  starter simulate refund.json --schemas
+  starter simulate refund.json --tools schemas --keep trial
+  starter show --data trial ID`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return runSimulate(c.Context(), a, args[0], o) },
+	}
+	o.files.add(c)
+	c.Flags().BoolVar(&o.schemas, "schemas", false, "ask no LLM and no script: make Plans and values up from the schemas")
+	c.Flags().StringVar(&o.tools, "tools", "", "who plays the Tools: llm or schemas (default the one who plans)")
+	c.Flags().StringVar(&o.keep, "keep", "", "leave everything in `folder`, which must be new or empty")
+	addWaitFlag(c, &o.wait)
+	return c
+}
+
+// runSimulate runs a process with every Tool played, and reports what it came to.
+func runSimulate(ctx context.Context, a *app.App, given string, o simulateOptions) error {
+	if err := o.validate(a); err != nil {
+		return err
+	}
+	source, err := o.files.find(given)
+	if err != nil {
+		return err
+	}
+	made, problems, err := simulation.Prepare(source, server.Place{}.Tools(), simulation.Options{Schemas: o.schemas, Tools: o.tools, LLM: server.LLMHere()})
+	if err != nil {
+		return err
+	}
+	a.Complain(given, problems)
+	introduceSimulation(a, made)
+	p, tidy, err := placeApart(a, o.keep)
+	if err != nil {
+		return err
+	}
+	defer tidy()
+	report, err := carryOut(ctx, a, p, made, o.wait)
+	if err != nil {
+		return err
+	}
+	if o.keep != "" {
+		report.Data = p.Data
+	}
+	return printSimulation(a, report)
+}
+
+// validate refuses flags that cannot be meant: a simulation never comes near the folder of real processes.
+func (o simulateOptions) validate(a *app.App) error {
+	switch {
+	case a.Data != "":
+		return exit.Usagef("simulate in %s: a simulation has a folder of its own; --keep FOLDER leaves it there", a.Data)
+	case o.wait < 0:
+		return exit.Usagef("wait %s: it is negative", o.wait)
+	case o.tools != "" && o.tools != ideafile.ByLLM && o.tools != ideafile.BySchemas:
+		return exit.Usagef("simulate: --tools %s: want llm or schemas", o.tools)
+	case o.schemas && (o.files.replies != "" || o.tools == ideafile.ByLLM):
+		return exit.Usagef("simulate: --schemas asks nobody: not with --replies or --tools llm")
+	case o.keep == "":
+		return nil
+	}
+	entries, err := os.ReadDir(o.keep)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return exit.Usagef("keep simulation in %s: %w", o.keep, ideafiles.WithoutPath(err))
+	}
+	if len(entries) > 0 {
+		return exit.Usagef("keep simulation in %s: the folder is not empty", o.keep)
+	}
+	return nil
+}
+
+// introduceSimulation says who plays, and what was made up before anything began.
+func introduceSimulation(a *app.App, made *simulation.Prepared) {
+	plans := map[string]string{ideafile.ByLLM: "the LLM plans", ideafile.ByReplies: "recorded replies plan, " + made.Source.Replies,
+		ideafile.BySchemas: "Plans are made up from the schemas"}[made.By.Plans]
+	tools := map[string]string{ideafile.ByLLM: "the LLM plays the Tools", ideafile.BySchemas: "results are made up from the schemas"}[made.By.Tools]
+	a.Note("simulation: nothing outside is touched; %s, and %s", plans, tools)
+	if len(made.MadeUp) > 0 {
+		a.Note("simulation: made up, since nobody gives it: %s", strings.Join(made.MadeUp, ", "))
+	}
+	if len(made.Unasked) > 0 {
+		a.Note("simulation: not asked for their tools, which have no schema here: MCP servers %s; simulate an Idea in which they are listed (starter show)",
+			strings.Join(slices.Sorted(slices.Values(made.Unasked)), ", "))
+	}
+}
+
+// placeApart is a place of the simulation's own: no server and no store that anything real is in.
+func placeApart(a *app.App, keep string) (p server.Place, tidy func(), err error) {
+	tidy = func() {}
+	if keep == "" {
+		if keep, err = os.MkdirTemp("", "processidea-simulation-"); err != nil {
+			return p, tidy, exit.Usagef("make folder for simulation: %w", err)
+		}
+		folder := keep
+		tidy = func() { _ = os.RemoveAll(folder) }
+	}
+	data, err := filepath.Abs(keep)
+	return server.Place{Data: data, Store: filepath.Join(data, "store"), Note: a.Note}, tidy, err
+}
+
+// carryOut runs the simulation on a server of its own, whose worker reaches nothing but the LLM.
+func carryOut(ctx context.Context, a *app.App, p server.Place, made *simulation.Prepared, wait time.Duration) (*simulation.Report, error) {
+	o := launchOptions{
+		id: client.NewID("simulated-" + made.Source.Name()), wait: wait, server: server.Hosting{UIPort: -1, Worker: true, Isolated: true},
+	}
+	s, err := p.Enter(ctx, o.server)
+	if err != nil {
+		return nil, err
+	}
+	l := &launched{App: a, session: s, definition: made.Definition, options: o}
+	defer func() { l.session.Close() }()
+	if err := l.start(ctx); err != nil {
+		return nil, err
+	}
+	result, err := l.follow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return made.Report(ctx, l.session.Client, l.process, result)
+}

@@ -1,0 +1,101 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"processidea/client/simulation"
+	"processidea/model/ideafile"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+)
+
+const (
+	longestGraph = 80 // lines of a graph that are printed for people
+	longestOpen  = 20 // lines of what stayed open
+)
+
+// printSimulation prints a report, and gives the error that stands for its exit code.
+func printSimulation(a *app.App, r *simulation.Report) error {
+	var err error
+	if a.JSON {
+		err = a.PrintJSON(r)
+	} else {
+		err = errors.Join(print.Result(a.Out, r.Result), a.Print(simulationText(r)))
+	}
+	if err != nil {
+		return fmt.Errorf("print simulation: %w", err)
+	}
+	if code := exit.CodeOfResult(r.Result); code != exit.Done {
+		return exit.With(code)
+	}
+	return nil
+}
+
+// simulationText is what a report says to people behind the result.
+func simulationText(r *simulation.Report) string {
+	var b strings.Builder
+	b.WriteString("\nsimulated: no tool, server or person was asked; States and output are made up\n")
+	fmt.Fprintf(&b, "%s\n", costText(r))
+	for _, d := range r.Delegates {
+		fmt.Fprintf(&b, "  delegate %s: %s, %s\n", print.Printable(d.Process), d.Status, print.Plural(d.Requests, "Request"))
+	}
+	printTools(&b, r)
+	if r.Approvals > 0 {
+		fmt.Fprintf(&b, "a person would have been asked about %s\n", print.Plural(r.Approvals, "Call"))
+	}
+	printOpen(&b, r)
+	printGraph(&b, r)
+	if r.Data != "" {
+		fmt.Fprintf(&b, "\nkept in %s: starter show --data %s %s\n", print.Printable(r.Data), print.Quote(r.Data), print.Quote(r.Process))
+	}
+	return b.String()
+}
+
+func costText(r *simulation.Report) string {
+	about := ""
+	if r.Estimated {
+		about = "about "
+	}
+	return fmt.Sprintf("%s, %s%d tokens in, %d out", print.Plural(r.Total.Requests, "Request"), about, r.Total.PromptTokens, r.Total.CompletionTokens)
+}
+
+func printTools(b *strings.Builder, r *simulation.Report) {
+	for _, name := range slices.Sorted(maps.Keys(r.Tools)) {
+		var parts []string
+		for _, s := range []ideafile.Status{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Waiting,
+			ideafile.AwaitingApproval, ideafile.Running} {
+			if n := r.Tools[name][s]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", n, s))
+			}
+		}
+		fmt.Fprintf(b, "  %s: %s\n", print.Printable(name), strings.Join(parts, ", "))
+	}
+}
+
+func printOpen(b *strings.Builder, r *simulation.Report) {
+	for n, line := range r.Open {
+		if n == 0 {
+			b.WriteString("what stayed open:\n")
+		}
+		if n == longestOpen {
+			fmt.Fprintf(b, "  and %d more\n", len(r.Open)-n)
+			return
+		}
+		fmt.Fprintf(b, "  %s\n", print.Printable(line))
+	}
+}
+
+func printGraph(b *strings.Builder, r *simulation.Report) {
+	switch lines := strings.Count(r.Graph, "\n"); {
+	case r.Graph == "":
+	case lines > longestGraph:
+		fmt.Fprintf(b, "the Plan's graph has %d lines: see --json\n", lines)
+	default:
+		fmt.Fprintf(b, "\n%s", r.Graph)
+	}
+}

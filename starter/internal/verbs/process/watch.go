@@ -1,0 +1,55 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/server"
+	"processidea/starter/internal/terminal"
+)
+
+// Watch shows the progress of a process until it ends.
+func Watch(a *app.App) *cobra.Command {
+	var wait time.Duration
+	c := &cobra.Command{
+		Use:   "watch ID",
+		Short: "Show the progress of a process until it ends, and print its result",
+		Long: `Show the progress of a process on standard error, through pauses too, until it
+ends, and print its result as run does.`,
+		Example: `  starter watch refund-17
+  starter watch refund-17 --wait 1m --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return watch(c.Context(), a, args[0], wait) },
+	}
+	addWaitFlag(c, &wait)
+	return c
+}
+
+func watch(ctx context.Context, a *app.App, id string, wait time.Duration) error {
+	if wait < 0 {
+		return exit.Usagef("wait %s: it is negative", wait)
+	}
+	return a.Visit(ctx, func(s *server.Session) error {
+		p, err := s.Attach(ctx, id)
+		if err != nil {
+			return err
+		}
+		f := terminal.Follower{Session: s, Process: p, Progress: terminal.NewProgress(a.Err, id), ThroughPauses: true}
+		if wait > 0 {
+			f.Over = time.After(wait)
+		}
+		result, err := f.Follow(ctx)
+		if errors.Is(err, terminal.ErrAbandoned) {
+			return exit.Unreachablef("watch %s: %w", id, err)
+		}
+		if err != nil {
+			return err
+		}
+		return a.Finish(result)
+	})
+}

@@ -1,0 +1,64 @@
+// Package verbs puts the verbs of the command together: each group of them is a package below, each verb a file there.
+package verbs
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/verbs/archive"
+	"processidea/starter/internal/verbs/people"
+	"processidea/starter/internal/verbs/process"
+	"processidea/starter/internal/verbs/setup"
+)
+
+// Execute runs one command line and gives the program's exit code.
+func Execute(args []string, out, err io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	// Whoever interrupts twice does not want to wait for a tidy end.
+	context.AfterFunc(ctx, stop)
+	a := &app.App{In: os.Stdin, Out: out, Err: err}
+	root := Root(a)
+	root.SetArgs(args)
+	return a.Fail(root.ExecuteContext(ctx))
+}
+
+// Root is the command with all its verbs.
+func Root(a *app.App) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "starter",
+		Short: "Start durable processes that an LLM plans, and look at them",
+		Long: `Start durable processes that an LLM plans, and look at them.
+
+Where Temporal is comes from TEMPORAL_ADDRESS and its kin, or from a profile of
+Temporal's configuration file. With none of it, "run" and "dev" start a server of
+their own, with its web UI, in .processidea/ under the working directory.
+
+Exit codes: 0 done; 1 the process failed or was cancelled; 2 bad usage or an invalid
+file; 3 it is paused, or it waits for a person; 4 the server or the LLM cannot be
+reached; 130 interrupted.`,
+		SilenceErrors:    true,
+		SilenceUsage:     true,
+		PersistentPreRun: func(*cobra.Command, []string) { a.Began = true },
+	}
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print the result as JSON")
+	root.PersistentFlags().StringVar(&a.Data, "data", "", "`folder` of the embedded server (default $PROCESSIDEA_DATA, else .processidea)")
+	root.AddCommand(
+		process.Run(a), process.Fork(a), process.Simulate(a), process.Check(a), process.List(a), process.Watch(a), process.Result(a),
+		people.Approvals(a), people.Pause(a), people.Resume(a), people.Revise(a), people.Add(a), people.Cancel(a),
+		archive.Show(a), archive.History(a), archive.Diff(a), archive.Blame(a), archive.Verify(a), archive.Export(a),
+		archive.Graph(a), archive.Harden(a), archive.GC(a),
+		setup.Dev(a), setup.Tools(a), setup.Codec(a), setup.Keys(a),
+	)
+	root.AddCommand(people.Decisions(a)...)
+	return root
+}

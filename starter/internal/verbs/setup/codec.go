@@ -1,0 +1,78 @@
+package setup
+
+import (
+	"context"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/server"
+	"processidea/worker/codecserver"
+)
+
+// tokenVariable holds the bearer token of the codec server. It is no flag: flags are seen by everybody on the machine.
+const tokenVariable = "PROCESSIDEA_CODEC_TOKEN"
+
+// Codec serves payloads to the Temporal UI.
+func Codec(a *app.App) *cobra.Command {
+	var listen string
+	var origins []string
+	c := &cobra.Command{
+		Use:   "codec",
+		Short: "Serve what histories hold encrypted, or in the store, to the Temporal UI",
+		Long: `Serve what histories hold encrypted, or in the store, to the Temporal UI and to the
+temporal CLI, until stopped: their codec server. The keys are those of
+PROCESSIDEA_KEYS. ("run" and "dev" have one of their own for their UI.)
+
+Only pages of the origins given may ask, and without any only pages from this
+machine. With PROCESSIDEA_CODEC_TOKEN set, every request must carry it as its bearer
+token, and programs that are no page may ask too. Beyond this machine it is not
+served without one.`,
+		Example: `  starter codec --origin https://temporal.example.com
+  PROCESSIDEA_CODEC_TOKEN=… starter codec --listen :8081 --origin https://temporal.example.com
+  temporal workflow show --workflow-id p --codec-endpoint http://127.0.0.1:8081 --codec-auth "Bearer …"`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return codec(c.Context(), a, listen, origins) },
+	}
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8081", "`address` to listen on")
+	c.Flags().StringSliceVar(&origins, "origin", nil, "`origin` of the Temporal UI, such as https://temporal.example.com")
+	return c
+}
+
+func codec(ctx context.Context, a *app.App, listen string, origins []string) error {
+	token := os.Getenv(tokenVariable)
+	if token == "" && !onLoopback(listen) {
+		return exit.Usagef("listen on %s: it is beyond this machine, and %s is not set", listen, tokenVariable)
+	}
+	for _, origin := range origins {
+		if err := codecserver.CheckOrigin(origin); err != nil {
+			return exit.Usagef("allow origin %q: %w", origin, err)
+		}
+	}
+	p, err := a.Place()
+	if err != nil {
+		return err
+	}
+	archive, err := server.OpenStore(ctx, p.StoreInUse())
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
+	endpoint, stop, err := server.ServeCodec(ctx, listen, codecserver.Options{Store: archive.Store(), Origins: origins, Token: token})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	a.Note("the codec server is at %s", endpoint)
+	a.Note("stop with Ctrl-C")
+	<-ctx.Done()
+	return nil
+}
+
+func onLoopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
+}

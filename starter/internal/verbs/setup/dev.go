@@ -1,0 +1,80 @@
+package setup
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+	"processidea/starter/internal/server"
+	"processidea/store/encryption"
+)
+
+// Dev runs an embedded Temporal server, its web UI and a worker until stopped.
+func Dev(a *app.App) *cobra.Command {
+	var h server.Hosting
+	c := &cobra.Command{
+		Use:   "dev",
+		Short: "Run an embedded Temporal server, its web UI and a worker until stopped",
+		Long: `Run an embedded Temporal server, its web UI and a worker until stopped by Ctrl-C.
+The other verbs find it from the same working directory, and from elsewhere by the
+variables that it prints. Processes that were left go on.`,
+		Example: `  starter dev
+  starter dev --port 7233 --ui-port 8233
+  starter dev --worker=false`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return dev(c.Context(), a, h) },
+	}
+	app.HostingFlags(c, &h)
+	c.Flags().BoolVar(&h.Worker, "worker", true, "run a worker too")
+	return c
+}
+
+func dev(ctx context.Context, a *app.App, h server.Hosting) error {
+	p, err := a.Place()
+	if err != nil {
+		return err
+	}
+	if h.Port < 0 {
+		return exit.Usagef("listen on port %d: it is negative", h.Port)
+	}
+	s, err := p.HostAlone(ctx, h)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := introduceServer(a, s, h); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// introduceServer says where the server is; as JSON that is the verb's result.
+func introduceServer(a *app.App, s *server.Session, h server.Hosting) error {
+	n, _ := s.Place.RunningServer()
+	if a.JSON {
+		return a.PrintJSON(n)
+	}
+	a.Note("Temporal is at %s, its data in %s", n.Address, s.Place.Data)
+	if n.UI != "" {
+		a.Note("its web UI is at %s", n.UI)
+	}
+	a.Note("to use it from elsewhere: export TEMPORAL_ADDRESS=%s PROCESSIDEA_STORE=%s", n.Address, print.Quote(n.Store))
+	id := s.Archive().Store().Keys().Primary()
+	if id != "" {
+		a.Note("all is encrypted with key %s: whoever uses it needs %s", id, encryption.Variable)
+	}
+	switch {
+	case !h.Worker:
+		a.Note("no worker runs; start one with the variables above")
+	case n.LLM:
+		a.Note("a worker runs, and asks the LLM that the environment names")
+	default:
+		a.Note("a worker runs; no LLM is configured: processes need recorded replies (OPENAI_API_KEY and OPENAI_BASE_URL are not set)")
+	}
+	a.Note("stop with Ctrl-C")
+	return nil
+}

@@ -1,0 +1,50 @@
+package setup
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/store/encryption"
+)
+
+// Keys makes keys for encryption.
+func Keys(a *app.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "keys",
+		Short:   "Make keys for encryption",
+		Example: "  starter keys new",
+		Args:    cobra.NoArgs,
+	}
+	c.AddCommand(&cobra.Command{
+		Use:   "new [ID]",
+		Short: "Print a fresh key, as an entry of PROCESSIDEA_KEYS",
+		Long: `Print a fresh key, as an entry of PROCESSIDEA_KEYS: its id, which stands in the clear
+on all that it encrypts, and 32 random bytes. The id is today's date unless one is
+given. Of several entries, set apart by commas, the first encrypts and all decrypt.`,
+		Example: `  export PROCESSIDEA_KEYS=$(starter keys new)
+  export PROCESSIDEA_KEYS=$(starter keys new),$PROCESSIDEA_KEYS`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			id := time.Now().UTC().Format(time.DateOnly)
+			if len(args) > 0 {
+				id = args[0]
+			}
+			return newKey(a, id)
+		},
+	})
+	return c
+}
+
+func newKey(a *app.App, id string) error {
+	entry, err := encryption.Generate(id)
+	if err != nil {
+		return &exit.Error{Code: exit.Usage, Cause: err}
+	}
+	if a.JSON {
+		return a.PrintJSON(map[string]string{"id": id, "key": entry})
+	}
+	return a.Print(entry + "\n")
+}

@@ -1,0 +1,129 @@
+package setup
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client/ideafiles"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+	"processidea/tools/httptool"
+	"processidea/tools/httptool/openapi"
+)
+
+// Tools makes Tools of what is described elsewhere.
+func Tools(a *app.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "tools",
+		Short:   "Make Tools of what is described elsewhere",
+		Example: `  starter tools import petshop.yaml > tools.json`,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(importVerb(a))
+	return c
+}
+
+func importVerb(a *app.App) *cobra.Command {
+	var o openapi.Options
+	var to string
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Make HTTP tools of the operations of an OpenAPI document",
+		Long: `Make HTTP tools of the operations of an OpenAPI document, 3.0 or 3.1, JSON or YAML.
+What is printed is {"tools": {…}}, as it stands under "schema" of an Idea file.
+Nothing is ever loaded: a document that refers to other files is refused.
+
+What cannot be taken over is named on standard error, with the variables that the
+worker needs for the document's security schemes and the hosts that
+PROCESSIDEA_HTTP_ALLOW must name.
+
+Of every operation that may change something (POST, PUT, PATCH, DELETE) a person is
+asked first: the Tool has "_approval": true. --approve all asks of every operation,
+--approve none of none.`,
+		Example: `  starter tools import petshop.yaml > tools.json
+  starter tools import openapi.json --only listPets,addPet --server https://pets.example/v2
+  starter tools import openapi.json --server '$env:PETS_URL' --secrets PETS_ -o tools.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return importTools(a, args[0], to, o) },
+	}
+	c.Flags().StringVar(&o.Server, "server", "", "`URL` of the API, or $env:NAME (default the document's first server)")
+	c.Flags().StringSliceVar(&o.Only, "only", nil, "operationIds or names of Tools, and no others")
+	c.Flags().StringVar(&o.Approve, "approve", openapi.ApproveWrites, "of which operations a person is asked first: writes, all or none")
+	c.Flags().StringVar(&o.Secrets, "secrets", "", "`PREFIX` of the variables that hold secrets")
+	c.Flags().StringVarP(&to, "output", "o", "", "`FILE` to write, instead of standard output")
+	return c
+}
+
+// importedTools is tools import --json.
+type importedTools struct {
+	Tools   map[string]any    `json:"tools"`
+	Notes   []string          `json:"notes"`
+	Secrets map[string]string `json:"secrets"`
+	Hosts   []string          `json:"hosts"`
+}
+
+func importTools(a *app.App, file, to string, o openapi.Options) error {
+	data, err := ideafiles.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	r, err := openapi.Import(data, o)
+	if err != nil {
+		return exit.Usagef("import %s: %s", file, strings.TrimPrefix(err.Error(), "openapi: "))
+	}
+	text, err := toolsText(a, r)
+	if err != nil {
+		return err
+	}
+	if to != "" {
+		err = os.WriteFile(to, text, 0o600)
+	} else {
+		_, err = a.Out.Write(text)
+	}
+	if err != nil {
+		return exit.Usagef("write tools: %w", ideafiles.WithoutPath(err))
+	}
+	explain(a, file, r)
+	return nil
+}
+
+func toolsText(a *app.App, r *openapi.Result) ([]byte, error) {
+	var b strings.Builder
+	if a.JSON {
+		notes := append([]string{}, r.Notes...)
+		err := print.JSON(&b, importedTools{r.Tools, notes, r.Secrets, append([]string{}, r.Hosts...)})
+		return []byte(b.String()), err
+	}
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(map[string]any{"tools": r.Tools})
+	return []byte(b.String()), err
+}
+
+// explain says what was not taken over, and what the Tools need where the worker runs.
+func explain(a *app.App, file string, r *openapi.Result) {
+	for _, n := range r.Notes {
+		a.Note("import %s: %s", file, n)
+	}
+	text := fmt.Sprintf("import %s: %s", file, print.Plural(len(r.Tools), "Tool"))
+	var needs []string
+	for _, name := range slices.Sorted(maps.Keys(r.Secrets)) {
+		needs = append(needs, fmt.Sprintf("%s (%s)", name, r.Secrets[name]))
+	}
+	if len(needs) > 0 {
+		text += "; the worker needs " + strings.Join(needs, ", ")
+	}
+	if len(r.Hosts) > 0 {
+		text += fmt.Sprintf("; %s must name %s", httptool.AllowVariable, strings.Join(r.Hosts, ","))
+	}
+	a.Note("%s", text)
+}
