@@ -67,8 +67,8 @@ func transport() *http.Transport {
 type chat struct {
 	client   openai.Client
 	params   openai.ChatCompletionNewParams
-	form     prompt.Form
-	messages []prompt.PromptMessage
+	form     prompt.ResponseFormat
+	messages []prompt.Message
 	options  []option.RequestOption
 	way      way
 	answer   *http.Response // the last one
@@ -79,7 +79,7 @@ type chat struct {
 	turn     string // the key of its turn
 }
 
-func (l LLM) chat(config ideafile.LLM, form prompt.Form, messages []prompt.PromptMessage) *chat {
+func (l LLM) chat(config ideafile.LLM, form prompt.ResponseFormat, messages []prompt.Message) *chat {
 	// Retries are Temporal's: the client's own would hide them, and repeat a stream.
 	options := []option.RequestOption{option.WithHTTPClient(wire), option.WithMaxRetries(0), option.WithBaseURL(openAI)}
 	if l.BaseURL != "" {

@@ -25,8 +25,8 @@ func opens(t *testing.T, l LLM, h http.HandlerFunc) error {
 	if l.BaseURL == "" {
 		l.BaseURL = s.URL + "/v1"
 	}
-	form := prompt.Form{Schema: map[string]any{"type": "object"}, Strict: true}
-	c := l.chat(ideafile.LLM{}, form, []prompt.PromptMessage{{Role: "user", Content: "hi"}})
+	form := prompt.ResponseFormat{Schema: map[string]any{"type": "object"}, Strict: true}
+	c := l.chat(ideafile.LLM{}, form, []prompt.Message{{Role: "user", Content: "hi"}})
 	_, err := c.open(t.Context())
 	if err == nil {
 		return nil
@@ -109,7 +109,7 @@ func TestRetryAfterIsSecondsOrADateAndAnHourAtMost(t *testing.T) {
 
 func TestAnEmptyBaseURLInTheEnvironmentCountsAsUnset(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", "")
-	c := LLM{Key: "k"}.chat(ideafile.LLM{}, prompt.Form{}, nil)
+	c := LLM{Key: "k"}.chat(ideafile.LLM{}, prompt.ResponseFormat{}, nil)
 	var asked string
 	c.options = append(c.options, withMiddleware(func(r *http.Request) { asked = r.URL.String() }))
 	_, _ = c.open(t.Context())

@@ -120,8 +120,8 @@ func (c *chat) ask() (openai.ChatCompletionNewParams, []any) {
 		p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
 	}
 	if c.way.format != formatSchema {
-		note := prompt.PromptMessage{Role: "system", Content: "Answer with one JSON object of this JSON Schema:\n" + string(schema)}
-		messages = append([]prompt.PromptMessage{note}, messages...)
+		note := prompt.Message{Role: "system", Content: "Answer with one JSON object of this JSON Schema:\n" + string(schema)}
+		messages = append([]prompt.Message{note}, messages...)
 	}
 	if c.way.noUsage {
 		p.StreamOptions = openai.ChatCompletionStreamOptionsParam{}

@@ -212,7 +212,7 @@ func TestAServerOfTheOldLimitGetsTheOldLimit(t *testing.T) {
 		}
 		return 0, ""
 	}))
-	c := s.llm().chat(ideafile.LLM{MaxTokens: 77}, prompt.Form{Schema: map[string]any{"type": "object"}}, nil)
+	c := s.llm().chat(ideafile.LLM{MaxTokens: 77}, prompt.ResponseFormat{Schema: map[string]any{"type": "object"}}, nil)
 	stream, err := c.open(t.Context())
 	if err != nil {
 		t.Fatal(err)

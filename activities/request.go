@@ -88,11 +88,11 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 	}
 	r.handout = newHandout(ctx, a.Client, brief.Process, brief.Number)
 	llm, stop := a.LLM, func() {}
-	form := prompt.ComposeFor(idea, setup.Bindings, brief)
-	if form.Reason != "" {
-		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.Reason)
+	form := prompt.ResponseFormatFor(idea, setup.Bindings, brief)
+	if form.NotStrictReason != "" {
+		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.NotStrictReason)
 	}
-	messages := prompt.Prompt(idea, setup.Bindings, brief, func(h jsonval.Handle) string { return a.Store.Preview(ctx, h) })
+	messages := prompt.Render(idea, setup.Bindings, brief, func(h jsonval.Handle) string { return a.Store.Preview(ctx, h) })
 	if line, ok := sketch(idea, setup, brief, messages); ok {
 		r.reply.Sketched = true
 		llm, header, stop, err := scripted(line, 1)

@@ -50,7 +50,7 @@ func sketched(idea *ideafile.Idea) bool {
 
 // sketch makes up the reply to a Request of a simulation, as a line of a replies file; ok is false where somebody else
 // answers: the LLM, or a script that has something new to say.
-func sketch(idea *ideafile.Idea, setup protocol.RequestSetup, brief *turn.RequestInput, messages []prompt.PromptMessage) (line string, ok bool) {
+func sketch(idea *ideafile.Idea, setup protocol.RequestSetup, brief *turn.RequestInput, messages []prompt.Message) (line string, ok bool) {
 	if !sketched(idea) || setup.Replies != "" && scriptAnswers(setup.Replies, brief, messages) {
 		return "", false
 	}
@@ -60,7 +60,7 @@ func sketch(idea *ideafile.Idea, setup protocol.RequestSetup, brief *turn.Reques
 
 // scriptAnswers says whether the script has an answer to what is asked that it has not given before: it was written for
 // other values than those that were made up. It gives as many answers as it has lines.
-func scriptAnswers(replies string, brief *turn.RequestInput, messages []prompt.PromptMessage) bool {
+func scriptAnswers(replies string, brief *turn.RequestInput, messages []prompt.Message) bool {
 	parsed, err := rehearsal.Parse([]byte(replies))
 	if err != nil {
 		return true // the Request says what is wrong

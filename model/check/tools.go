@@ -144,7 +144,7 @@ func outsideSchema(schema any, path jsonval.Path) string {
 
 // checkStrict warns of what cannot be sent in strict mode, part by part, so that each is told.
 func (c *checker) checkStrict() {
-	in := prompt.ComposeInput{Bindings: c.bindings, Tokens: c.tokens, Output: c.idea.Output, Notes: prompt.ToolNotes(c.idea)}
+	in := prompt.FormatInput{Bindings: c.bindings, Tokens: c.tokens, Output: c.idea.Output, ToolInstructions: prompt.ToolInstructions(c.idea)}
 	before := len(c.findings)
 	for _, t := range c.idea.Tools {
 		if m, ok := t.MCP(); ok && m.Digest == "" {
@@ -152,15 +152,15 @@ func (c *checker) checkStrict() {
 		}
 		part := in
 		part.Tools, part.Tokens, part.Output = []*ideafile.Tool{t}, []string{""}, nil
-		c.warnLoose(c.placeOfReason(t, prompt.Compose(part).Reason), prompt.Compose(part).Reason)
+		c.warnLoose(c.placeOfReason(t, prompt.NewResponseFormat(part).NotStrictReason), prompt.NewResponseFormat(part).NotStrictReason)
 	}
 	if in.Output != nil {
 		part := in
 		part.Tokens = []string{""}
-		c.warnLoose("$.schema.output", prompt.Compose(part).Reason)
+		c.warnLoose("$.schema.output", prompt.NewResponseFormat(part).NotStrictReason)
 	}
 	if in.Tools = c.idea.Tools; len(c.findings) == before && len(c.idea.Unlisted()) == 0 {
-		c.warnLoose("$.schema", prompt.Compose(in).Reason)
+		c.warnLoose("$.schema", prompt.NewResponseFormat(in).NotStrictReason)
 	}
 }
 
