@@ -31,7 +31,7 @@ func (b bindings) check(idea *ideafile.Idea) diag.Problems {
 	}
 	problems := check.Check(idea, bound.Bindings)
 	if b.elsewhere {
-		soften(problems, check.CheckStages(idea, bound.Bindings))
+		soften(problems, check.CheckDirectPlans(idea, bound.Bindings))
 	}
 	return append(bound.Problems, problems...).InOrder()
 }
