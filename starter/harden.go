@@ -90,7 +90,7 @@ func boundIn(p place, s harden.FinishedRun) map[string]ideafile.Binding {
 }
 
 // printHardened writes the file, and says what is not in it.
-func (a *app) printHardened(made *harden.Hardened, file string) error {
+func (a *app) printHardened(made *harden.Result, file string) error {
 	for _, text := range made.Notes {
 		a.note("harden: %s", text)
 	}
