@@ -81,5 +81,5 @@ func scriptAnswers(replies string, brief *turn.RequestInput, messages []prompt.M
 		return true // what goes wrong with an LLM may be tried out too
 	}
 	calls, _ := said["calls"].([]any)
-	return simulate.Answers(brief, calls)
+	return simulate.AnswersRequest(brief, calls)
 }
