@@ -48,6 +48,7 @@ func (h *hardener) placesOf(param jsonval.Path, samples []paramSample, elements 
 	return found
 }
 
+// appendPlaces adds the places below the given one at which a container holds the literal, at most maxPlaces.
 func appendPlaces(found []refexpr.Reference, place refexpr.Reference, container, literal any, elements bool) []refexpr.Reference {
 	if len(found) >= maxPlaces || len(place.Path) > 12 {
 		return found
@@ -55,15 +56,19 @@ func appendPlaces(found []refexpr.Reference, place refexpr.Reference, container,
 	if len(place.Path) > 0 && jsonval.TypeOf(container) == jsonval.TypeOf(literal) && jsonval.Equal(container, literal) {
 		return append(found, place)
 	}
+	below := func(step string, v any) {
+		path := append(place.Path[:len(place.Path):len(place.Path)], step)
+		found = appendPlaces(found, refexpr.Reference{Kind: place.Kind, Path: path}, v, literal, elements)
+	}
 	switch container := container.(type) {
 	case map[string]any:
 		for _, k := range jsonval.SortedKeys(container) {
-			found = appendPlaces(found, refexpr.Reference{Kind: place.Kind, Path: append(place.Path[:len(place.Path):len(place.Path)], k)}, container[k], literal, elements)
+			below(k, container[k])
 		}
 	case []any:
 		for n := range container {
 			if elements {
-				found = appendPlaces(found, refexpr.Reference{Kind: place.Kind, Path: append(place.Path[:len(place.Path):len(place.Path)], indexStep(n))}, container[n], literal, elements)
+				below(indexStep(n), container[n])
 			}
 		}
 	}
