@@ -19,7 +19,7 @@ func fakesReplies(idea *ideafile.Idea) bool {
 
 // fakeReply makes up the reply to a Request of a simulation, as a line of a replies file; ok is false where somebody else
 // answers: the LLM, or a script that has something new to say.
-func fakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, brief *turn.RequestInput, messages []prompt.PromptMessage) (line string, ok bool) {
+func fakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, brief *turn.RequestInput, messages []prompt.Message) (line string, ok bool) {
 	if !fakesReplies(idea) || (setup.Replies != "" && scriptAnswers(setup.Replies, brief, messages)) {
 		return "", false
 	}
@@ -29,7 +29,7 @@ func fakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, brief *turn.Req
 
 // scriptAnswers reports whether the script has an answer to this Request that it has not given before. It may have none,
 // because it was written for other values than those that were made up, and it gives as many answers as it has lines.
-func scriptAnswers(replies string, brief *turn.RequestInput, messages []prompt.PromptMessage) bool {
+func scriptAnswers(replies string, brief *turn.RequestInput, messages []prompt.Message) bool {
 	parsed, err := rehearsal.Parse([]byte(replies))
 	if err != nil {
 		return true // the Request says what is wrong
@@ -50,5 +50,5 @@ func scriptAnswers(replies string, brief *turn.RequestInput, messages []prompt.P
 		return true // a script may also try out what goes wrong with an LLM
 	}
 	calls, _ := said["calls"].([]any)
-	return simulate.Answers(brief, calls)
+	return simulate.AnswersRequest(brief, calls)
 }

@@ -23,7 +23,7 @@ func (a *Activities) Prepare(_ context.Context, idea map[string]any) (*protocol.
 	}
 	r := Bind(read, a.Tools, a.Runners)
 	r.Notify, r.LLM = a.Notices != nil && read.Simulated == nil, a.LLM.Configured() || fakesReplies(read)
-	r.Problems = append(r.Problems, check.CheckStages(read, r.Bindings)...)
+	r.Problems = append(r.Problems, check.CheckDirectPlans(read, r.Bindings)...)
 	return r, nil
 }
 

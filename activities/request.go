@@ -80,12 +80,12 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 		r.palette.Tokens = nil
 	}
 	r.calls = newCallSender(ctx, a.Client, brief.Process, brief.Number)
-	form := prompt.ComposeFor(idea, setup.Bindings, brief)
-	if form.Reason != "" {
-		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.Reason)
+	form := prompt.ResponseFormatFor(idea, setup.Bindings, brief)
+	if form.NotStrictReason != "" {
+		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.NotStrictReason)
 	}
 	r.question = llm.Request{
-		Messages: prompt.Prompt(idea, setup.Bindings, brief, func(h jsonval.Handle) string { return a.Store.Preview(ctx, h) }),
+		Messages: prompt.Render(idea, setup.Bindings, brief, func(h jsonval.Handle) string { return a.Store.Preview(ctx, h) }),
 		Form:     form, RateKey: fmt.Sprintf("%s/%d", brief.Process, brief.Number), KeepText: a.Recorder != nil, OnCall: r.onCall,
 	}
 	if err := r.chooseLLM(setup); err != nil {

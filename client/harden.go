@@ -24,7 +24,7 @@ type HardenOptions struct {
 // Harden makes a Plan that runs with no LLM of what finished processes have in common. What differs in a way that the
 // data do not explain is named in the result, not guessed. The error wraps ErrNotFound for a process without a chain,
 // and ErrInvalid for one that has not finished, was simulated or has other Tools.
-func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Hardened, error) {
+func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, error) {
 	if len(o.Processes) == 0 {
 		return nil, kind.Errorf(ErrInvalid, "harden: no process is named")
 	}

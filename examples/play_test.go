@@ -159,7 +159,7 @@ func (p *play) request(brief *turn.RequestInput) {
 func (p *play) ask(brief *turn.RequestInput) map[string]any {
 	p.t.Helper()
 	var messages []any
-	for _, m := range prompt.Prompt(p.idea, p.bindings, brief, nil) {
+	for _, m := range prompt.Render(p.idea, p.bindings, brief, nil) {
 		messages = append(messages, map[string]any{"role": m.Role, "content": m.Content})
 	}
 	body := jsonval.Encode(map[string]any{"model": "any", "messages": messages})

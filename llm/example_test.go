@@ -23,7 +23,7 @@ func ExampleClient_Stream() {
 		return
 	}
 	reply, err := client.Stream(context.Background(), llm.Request{
-		Messages: []prompt.PromptMessage{{Role: "user", Content: "Plan."}},
+		Messages: []prompt.Message{{Role: "user", Content: "Plan."}},
 		OnCall:   func(index int, call json.RawMessage) { fmt.Printf("%d: %s\n", index, call) },
 	})
 	if err != nil {

@@ -93,8 +93,8 @@ func (x *exchange) formatted() (openai.ChatCompletionNewParams, []any) {
 		p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
 	}
 	if x.format.response != schemaResponse {
-		note := prompt.PromptMessage{Role: "system", Content: "Answer with one JSON object of this JSON Schema:\n" + string(schema)}
-		messages = append([]prompt.PromptMessage{note}, messages...)
+		note := prompt.Message{Role: "system", Content: "Answer with one JSON object of this JSON Schema:\n" + string(schema)}
+		messages = append([]prompt.Message{note}, messages...)
 	}
 	if x.format.noUsage {
 		p.StreamOptions = openai.ChatCompletionStreamOptionsParam{}

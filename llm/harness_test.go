@@ -44,7 +44,7 @@ func question(t testing.TB) Request {
 	bindings := map[string]ideafile.Binding{"shout": {Kind: ideafile.KindGo, Name: "shout"}}
 	brief := &turn.RequestInput{Process: "p", Number: 1, Turn: 1, Covered: []turn.InstanceInput{{State: map[string]any{}}}}
 	return Request{
-		Messages: prompt.Prompt(idea, bindings, brief, nil), Form: prompt.ComposeFor(idea, bindings, brief), RateKey: "p/1",
+		Messages: prompt.Render(idea, bindings, brief, nil), Form: prompt.ResponseFormatFor(idea, bindings, brief), RateKey: "p/1",
 		OnCall: func(int, json.RawMessage) {},
 	}
 }

@@ -30,7 +30,7 @@ func Example() {
 		return
 	}
 	reply, err := client.Stream(context.Background(), llm.Request{
-		Messages: []prompt.PromptMessage{{Role: "user", Content: "Greet Ada."}},
+		Messages: []prompt.Message{{Role: "user", Content: "Greet Ada."}},
 		OnCall:   func(index int, call json.RawMessage) { fmt.Println("call", index, string(call)) },
 	})
 	fmt.Println(err, reply.Finish, server.Requests()[0].Messages[0].Content)

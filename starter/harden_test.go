@@ -62,7 +62,7 @@ func TestHardenSaysWhatIsNotGeneralised(t *testing.T) {
 	e.complains("not generalised: judge → †state.mood: the tool has no code, the LLM writes its result")
 	e.complains("not generalised: the output of j: the LLM wrote it")
 	e.complains("2 things are not generalised: the Plan is not optimal")
-	var made harden.Hardened
+	var made harden.Result
 	e.json(&made)
 	if len(made.NotGeneralized) != 2 || strings.Contains(e.out, `"stage"`) {
 		t.Errorf("%s", e.out)

@@ -30,7 +30,7 @@ func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
 	}
 	problems := check.Check(idea, bound.Bindings)
 	if t.Elsewhere {
-		soften(problems, check.CheckStages(idea, bound.Bindings))
+		soften(problems, check.CheckDirectPlans(idea, bound.Bindings))
 	}
 	return append(bound.Problems, problems...).InOrder()
 }

@@ -7,20 +7,19 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file warns of Calls that write one path and are alternatives by mistake.
-
-// checkOwnPath warns of a Call that reads the very value it writes: once that is there, the path is closed.
-func (f *flow) checkOwnPath(n int) {
+// checkReadsOwnOutput warns of a Call that reads the value at its own output path: once that is present, the path is
+// closed and the Call is skipped.
+func (f *planFlow) checkReadsOwnOutput(n int) {
 	s := f.steps[n]
-	if s.update() || len(s.output) == 0 {
+	if s.isUpdate() || len(s.output) == 0 {
 		return
 	}
 	for r, read := range s.reads {
-		for i, all := range read.expr {
-			for t, ref := range all {
-				comes := f.facts[n].reads[r][i][t].present || len(f.writers(n, ref)) > 0
-				if comes && ref.Kind == ideafile.TypeState && within(ref.Path, s.output.Paths()) {
-					f.note(s, s.outputAt, fmt.Sprintf("the Call reads %s and is skipped once that is there, as its own path %s is closed then; "+
+		for i, terms := range read.expr {
+			for t, ref := range terms {
+				canBePresent := f.facts[n].reads[r][i][t].present || len(f.possibleWriters(n, ref)) > 0
+				if canBePresent && ref.Kind == ideafile.TypeState && withinAny(ref.Path, s.output.Paths()) {
+					f.report(s, s.outputLocation, fmt.Sprintf("the Call reads %s and is skipped once that is there, as its own path %s is closed then; "+
 						"write elsewhere, or declare an _outputMethod on its tool", ref, s.output.Reference()), true)
 					return
 				}
@@ -29,7 +28,7 @@ func (f *flow) checkOwnPath(n int) {
 	}
 }
 
-func within(p jsonval.Path, paths []jsonval.Path) bool {
+func withinAny(p jsonval.Path, paths []jsonval.Path) bool {
 	for _, q := range paths {
 		if p.Within(q) {
 			return true
@@ -38,50 +37,51 @@ func within(p jsonval.Path, paths []jsonval.Path) bool {
 	return false
 }
 
-// checkAlternatives warns of a Call that lies within the path of another, comes behind an update of its path, or repeats
-// another.
-func (f *flow) checkAlternatives(n int) {
+// checkAccidentalAlternative warns of a Call that is an alternative to an earlier one, probably by mistake: its path
+// overlaps the other's, the other updates it, or both are the same Call.
+func (f *planFlow) checkAccidentalAlternative(n int) {
 	s := f.steps[n]
-	if len(s.output.Paths()) != 1 || s.update() || f.facts[n].skipped {
-		return // a Call with several paths writes those that are left
+	if len(s.output.Paths()) != 1 || s.isUpdate() || f.facts[n].skipped {
+		return // a Call with several paths writes those that are still open
 	}
 	for w, earlier := range f.steps[:n] {
-		if !f.facts[w].here || f.facts[w].skipped || !earlier.claims(s.output[0][0]) {
+		if !f.facts[w].applies || f.facts[w].skipped || !earlier.occupies(s.output[0][0]) {
 			continue
 		}
-		if at, why := clash(s, earlier); why != "" {
-			f.note(s, at, why, true)
+		if location, reason := overlapWarning(s, earlier); reason != "" {
+			f.report(s, location, reason, true)
 			return
 		}
 	}
 }
 
-// claims says whether a Call leaves no room for a later write-once Call at a path. One that writes the whole State leaves
-// room, and so may an update above the path.
-func (s *planStep) claims(p jsonval.Path) bool {
+// occupies reports whether the Call, once done, keeps a later write-once Call from writing a path. A write of the whole
+// State does not, and neither does an update of something above the path.
+func (s *planStep) occupies(p jsonval.Path) bool {
 	if len(s.output.Paths()) != 1 || s.output.WritesWholeState() || !s.output[0][0].Overlaps(p) {
 		return false
 	}
-	return !s.update() || len(s.output[0][0]) >= len(p)
+	return !s.isUpdate() || len(s.output[0][0]) >= len(p)
 }
 
-// clash words what is odd about two Calls that write one path; plain alternatives are not.
-func clash(s, earlier *planStep) (at, why string) {
-	mine, other := s.output.Reference(), earlier.output.Reference()
+// overlapWarning words why an earlier Call probably keeps this one from running. Two different Calls for the very same
+// path are intended alternatives, and no warning.
+func overlapWarning(s, earlier *planStep) (location, reason string) {
+	ownPath, earlierPath := s.output.Reference(), earlier.output.Reference()
 	switch {
-	case earlier.update():
-		return s.outputAt, fmt.Sprintf("%s is updated by %s before, so the Call is skipped: put it first, or give it an _outputMethod",
-			mine, earlier)
-	case mine != other:
-		return s.outputAt, fmt.Sprintf("one of %s and %s, which %s writes, lies within the other: "+
-			"the Call is skipped unless that one fails; write beside it", mine, other, earlier)
-	case repeats(s.raw, earlier.raw):
+	case earlier.isUpdate():
+		return s.outputLocation, fmt.Sprintf("%s is updated by %s before, so the Call is skipped: put it first, or give it an _outputMethod",
+			ownPath, earlier)
+	case ownPath != earlierPath:
+		return s.outputLocation, fmt.Sprintf("one of %s and %s, which %s writes, lies within the other: "+
+			"the Call is skipped unless that one fails; write beside it", ownPath, earlierPath, earlier)
+	case sameCall(s.raw, earlier.raw):
 		return s.path, fmt.Sprintf("the Call repeats %s: it runs only if that one fails; drop it, or write elsewhere", earlier)
 	}
 	return "", ""
 }
 
-func repeats(a, b map[string]any) bool {
+func sameCall(a, b map[string]any) bool {
 	for _, k := range []string{"_instance", "_reasoningForCall"} {
 		a, b = jsonval.WithoutKey(a, k), jsonval.WithoutKey(b, k)
 	}

@@ -28,8 +28,8 @@ func checkedIdea(t modeltest.Failer, tools, context string) *ideafile.Idea {
 	return modeltest.IdeaOf(t, `{"schema": {"tools": {`+checkedTools+tools+`}}, "context": [`+context+`]}`)
 }
 
-// told gives Problems one a line, errors and warnings told apart.
-func told(ps diag.Problems) string {
+// problemLines renders Problems one a line, each marked as error or warning.
+func problemLines(ps diag.Problems) string {
 	var lines []string
 	for _, p := range ps {
 		kind := "error "
@@ -49,7 +49,7 @@ type checkCase struct {
 func runChecks(t *testing.T, cases []checkCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got := told(Check(checkedIdea(t, c.tools, c.context), nil))
+			got := problemLines(Check(checkedIdea(t, c.tools, c.context), nil))
 			if want := strings.Join(c.want, "\n"); got != want {
 				t.Errorf("got:\n%s\nwant:\n%s", got, want)
 			}
@@ -67,7 +67,7 @@ func TestCheckFindsWhatIsWrongWithACallByItself(t *testing.T) {
 			`error $.context[0].plan[1]._tool: unknown tool "sing"; the palette has analyze, fetch, rank`}},
 		{"a Call names a tool", ``, `{"type": "plan", "plan": [{"text": "x"}]}`, []string{
 			`error $.context[0].plan[0]: the Call names no tool: it needs "_tool"; the palette has analyze, fetch, rank`}},
-		{"every parameter that does not fit is told at its place", ``,
+		{"every parameter that does not fit is reported at its place", ``,
 			`{"type": "plan", "plan": [{"_tool": "rank", "score": "high", "labels": ["a", 1]}]}`, []string{
 				`error $.context[0].plan[0].labels: parameter "labels": /1: expected string, but got number`,
 				`error $.context[0].plan[0].score: parameter "score": expected number, but got string`}},
@@ -79,7 +79,7 @@ func TestCheckFindsWhatIsWrongWithACallByItself(t *testing.T) {
 		{"a wired parameter is not the Call's to give", `"mail": {"type": "object", "properties": {"to": {"const": "†input.to"}}}`,
 			`{"type": "input", "to": "x"}, {"type": "plan", "plan": [{"_tool": "mail", "to": "y"}]}`, []string{
 				`error $.context[1].plan[0].to: parameter "to" is wired by the tool's designer`}},
-		{"a bad Reference is told at its place, however deep", ``,
+		{"a bad Reference is reported at its place, however deep", ``,
 			`{"type": "plan", "plan": [{"_tool": "rank", "labels": ["a", "†"], "score": "†.x"}]}`, []string{
 				`error $.context[0].plan[0].labels[1]: reference "†": bad kind ""`,
 				`error $.context[0].plan[0].score: reference "†.x": bad kind ""`}},
@@ -204,7 +204,7 @@ func TestCheckFindsCyclesAmongCalls(t *testing.T) {
 		{"of two", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.b", "_outputPath": "a"},
 			{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"}]}`, []string{
 			`error $.context[0].plan[0].text: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`}},
-		{"of three, told once, and nothing of those that wait for it", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.c", "_outputPath": "z"},
+		{"of three, reported once, and nothing about the Calls that wait for it", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.c", "_outputPath": "z"},
 			{"_tool": "analyze", "text": "†state.c", "_outputPath": "a"},
 				{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"},
 			{"_tool": "analyze", "text": "†state.b", "_outputPath": "c"}]}`, []string{
@@ -235,10 +235,10 @@ func TestCheckFindsCyclesAmongCalls(t *testing.T) {
 
 func TestCheckGoesByTheBindingsWhereThereAreSome(t *testing.T) {
 	i := checkedIdea(t, "", `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_output": "good", "_outputPath": "a"}]}`)
-	if got := told(Check(i, nil)); got != "" {
+	if got := problemLines(Check(i, nil)); got != "" {
 		t.Errorf("with nothing known: %s", got)
 	}
-	got := told(Check(i, map[string]ideafile.Binding{"analyze": {Kind: ideafile.KindGo}, "fetch": {Kind: ideafile.KindGo}, "rank": {Kind: ideafile.KindGo}}))
+	got := problemLines(Check(i, map[string]ideafile.Binding{"analyze": {Kind: ideafile.KindGo}, "fetch": {Kind: ideafile.KindGo}, "rank": {Kind: ideafile.KindGo}}))
 	if want := `error $.context[0].plan[0]._output: tool "analyze" is run by code: its result cannot be written by the LLM`; got != want {
 		t.Errorf("got %s", got)
 	}
@@ -307,14 +307,14 @@ var correct = []struct{ name, tools, context string }{
 func TestCheckFindsNothingInCorrectFiles(t *testing.T) {
 	for _, c := range correct {
 		t.Run(c.name, func(t *testing.T) {
-			if got := told(Check(checkedIdea(t, c.tools, c.context), nil)); got != "" {
+			if got := problemLines(Check(checkedIdea(t, c.tools, c.context), nil)); got != "" {
 				t.Errorf("%s", got)
 			}
 		})
 	}
 }
 
-// A Call of a correct Plan is accepted by every instance it is for: what Check lets pass, a Run does not refuse.
+// A Call of a correct Plan is accepted by every instance it is for: what Check lets pass, no instance refuses.
 func TestWhatCheckLetsPassIsAcceptedByInstances(t *testing.T) {
 	for _, c := range correct {
 		t.Run(c.name, func(t *testing.T) {
@@ -325,7 +325,7 @@ func TestWhatCheckLetsPassIsAcceptedByInstances(t *testing.T) {
 					if m.Type != ideafile.TypePlan || m.Instance != "" && m.Instance != token {
 						continue
 					}
-					r := dataflow.New(ideafile.Palette{Tools: i.Tools, Bindings: checker.assumed(), Template: true}, i.Context, token)
+					r := dataflow.New(ideafile.Palette{Tools: i.Tools, Bindings: checker.bindingsOrDefault(), Template: true}, i.Context, token)
 					for n, call := range m.Calls {
 						if !call.NamesOther(token) {
 							r.Accept(1, n+1, call)
@@ -348,7 +348,7 @@ func TestAnIdeaThatBreaksTheFormIsCheckedAsFarAsItGoes(t *testing.T) {
 	if len(ps) == 0 {
 		t.Fatal("the file is broken")
 	}
-	got := told(Check(i, nil))
+	got := problemLines(Check(i, nil))
 	if !strings.Contains(got, `error $.context[2].plan[1]._tool: unknown tool "c"`) {
 		t.Errorf("got %s", got)
 	}
@@ -376,9 +376,9 @@ func TestCheckSaysTheSameEachTime(t *testing.T) {
 		{"type": "plan", "plan": [
 		{"_tool": "rank", "score": "†state.a", "labels": ["†state.b", "†input.x"], "bad": 1, "_x": 1},
 			{"_tool": "fetch", "id": "†state.c", "_outputPath": "d"}, {"_tool": "fetch", "id": "†state.d", "_outputPath": "c"}]}`
-	first := told(Check(checkedIdea(t, "", context), nil))
+	first := problemLines(Check(checkedIdea(t, "", context), nil))
 	for range 100 {
-		if again := told(Check(checkedIdea(t, "", context), nil)); again != first {
+		if again := problemLines(Check(checkedIdea(t, "", context), nil)); again != first {
 			t.Fatalf("first:\n%s\nthen:\n%s", first, again)
 		}
 	}
@@ -394,7 +394,7 @@ func TestAThousandInstancesAreCheckedTogether(t *testing.T) {
 			{"_tool": "analyze", "_instance": "i7", "text": "†state.nothing"}]}`), nil).Errors()
 	want := `error $.context[1000].plan[1].text: no Call writes †state.moot and no State holds it at the start; did you mean †state.mood?
 error $.context[1000].plan[2].text: no Call writes †state.nothing and no State holds it at the start; there are †state.mood, †state.text`
-	if told(got) != want {
-		t.Errorf("got %s", told(got))
+	if problemLines(got) != want {
+		t.Errorf("got %s", problemLines(got))
 	}
 }

@@ -9,85 +9,84 @@ import (
 	"processidea/model/refexpr"
 )
 
-// This file finds who can never run because it waits for itself, through any number of others.
-
-// writers lists the Calls that may yet write what a Call reads, by the rule of provides in readiness.go.
-func (f *flow) writers(n int, ref refexpr.Reference) []int {
+// possibleWriters lists the Calls that may yet write what a Call reads. It mirrors how a running
+// instance decides whether a Call may still write a path (package dataflow).
+func (f *planFlow) possibleWriters(n int, ref refexpr.Reference) []int {
 	if ref.Kind != ideafile.TypeState {
 		return nil
 	}
-	var list []int
-	for w, s := range f.steps {
-		facts := f.facts[w]
-		if _, writes := firstAt(facts.open, ref.Path); w == n || !writes || !facts.here || facts.skipped || facts.walled {
+	var writers []int
+	for writer, s := range f.steps {
+		facts := f.facts[writer]
+		if _, writes := firstOverlapping(facts.writablePaths, ref.Path); writer == n || !writes || !facts.applies || facts.skipped || facts.blocked {
 			continue
 		}
-		if !s.update() || w < n {
-			list = append(list, w)
+		if !s.isUpdate() || writer < n {
+			writers = append(writers, writer)
 		}
 	}
-	return list
+	return writers
 }
 
-// enliven finds the Calls that can run: the smallest set such that each finds what it reads, or a member that writes it.
-// A Call that is broken was told of, and those that read from it are not to blame.
-func (f *flow) enliven() {
-	for grew := true; grew; {
-		grew = false
+// findRunnable marks the Calls that can run: the least fixed point, starting from those that find all they read. A Call
+// for which an error is reported already counts as runnable, so that its readers are not blamed.
+func (f *planFlow) findRunnable() {
+	for changed := true; changed; {
+		changed = false
 		for n, s := range f.steps {
-			if f.facts[n].here && !f.alive[n] && (s.broken || f.facts[n].outside != "" || len(f.waitsFor(n)) == 0) {
-				f.alive[n], grew = true, true
+			if f.facts[n].applies && !f.canRun[n] && (s.invalid || f.facts[n].outsideSchema != "" || len(f.unsatisfiedReads(n)) == 0) {
+				f.canRun[n], changed = true, true
 			}
 		}
 	}
 }
 
-// waitsFor lists the reads of a Call of which no alternative is there or has living Calls that write it.
-func (f *flow) waitsFor(n int) []int {
+// unsatisfiedReads lists the reads of a Call of which every alternative has missing terms.
+func (f *planFlow) unsatisfiedReads(n int) []int {
 	var out []int
 	for r, facts := range f.facts[n].reads {
-		met := f.facts[n].skipped
+		satisfied := f.facts[n].skipped
 		for i := range facts {
-			met = met || len(f.lacks(n, r, i)) == 0
+			satisfied = satisfied || len(f.missingTerms(n, r, i)) == 0
 		}
-		if !met {
+		if !satisfied {
 			out = append(out, r)
 		}
 	}
 	return out
 }
 
-// lacks lists the terms of an alternative that are not there and that no living Call writes.
-func (f *flow) lacks(n, r, alternative int) []refexpr.Reference {
+// missingTerms lists the terms of an alternative that are not present and that no runnable Call writes.
+func (f *planFlow) missingTerms(n, r, alternative int) []refexpr.Reference {
 	var out []refexpr.Reference
 	for t, facts := range f.facts[n].reads[r][alternative] {
 		ref := f.steps[n].reads[r].expr[alternative][t]
-		if !facts.present && facts.outside == "" && !f.anyAlive(f.writers(n, ref)) {
+		if !facts.present && facts.neverReason == "" && !f.anyCanRun(f.possibleWriters(n, ref)) {
 			out = append(out, ref)
 		}
 	}
 	return out
 }
 
-func (f *flow) anyAlive(list []int) bool {
-	for _, w := range list {
-		if f.alive[w] {
+func (f *planFlow) anyCanRun(steps []int) bool {
+	for _, w := range steps {
+		if f.canRun[w] {
 			return true
 		}
 	}
 	return false
 }
 
-// edge is what keeps a Call waiting: the writer, and the read that needs it.
-type edge struct{ writer, read int }
+// waitEdge is why a Call waits: a Call that would write what it reads, and the index of that read.
+type waitEdge struct{ writer, read int }
 
-func (f *flow) edges(n int) []edge {
-	var out []edge
-	for _, r := range f.waitsFor(n) {
+func (f *planFlow) waitEdges(n int) []waitEdge {
+	var out []waitEdge
+	for _, r := range f.unsatisfiedReads(n) {
 		for i := range f.facts[n].reads[r] {
-			for _, ref := range f.lacks(n, r, i) {
-				for _, w := range f.writers(n, ref) {
-					out = append(out, edge{w, r})
+			for _, ref := range f.missingTerms(n, r, i) {
+				for _, w := range f.possibleWriters(n, ref) {
+					out = append(out, waitEdge{w, r})
 				}
 			}
 		}
@@ -95,53 +94,53 @@ func (f *flow) edges(n int) []edge {
 	return out
 }
 
-// checkCycles reports every circle of dead Calls once, at its first Call.
-func (f *flow) checkCycles() {
-	told := map[int]bool{}
+// checkCycles reports every cycle of Calls that cannot run once, at its first Call.
+func (f *planFlow) checkCycles() {
+	reported := map[int]bool{}
 	for n := range f.steps {
-		if f.alive[n] || !f.facts[n].here || told[n] {
+		if f.canRun[n] || !f.facts[n].applies || reported[n] {
 			continue
 		}
-		circle := f.circle(n)
-		if circle == nil {
+		cycle := f.shortestCycle(n)
+		if cycle == nil {
 			continue
 		}
 		var calls []*planStep
-		for _, e := range circle {
+		for _, e := range cycle {
 			calls = append(calls, f.steps[e.writer])
-			told[e.writer] = true
+			reported[e.writer] = true
 		}
-		slices.Reverse(calls) // found from readers to writers, told along the data
+		slices.Reverse(calls) // the search goes from readers to writers; the message follows the data
 		s := f.steps[n]
-		f.report(s, s.reads[circle[0].read].path, fmt.Sprintf(
-			"a cycle: %s; each waits for what the one before it writes, so none can start: have one of them read something else", namesOf(append(calls, s))))
+		f.reportError(s, s.reads[cycle[0].read].location, fmt.Sprintf(
+			"a cycle: %s; each waits for what the one before it writes, so none can start: have one of them read something else", joinSteps(append(calls, s))))
 	}
 }
 
-// circle is the shortest way from a Call through what it waits for back to itself; nil where there is none.
-func (f *flow) circle(start int) []edge {
-	type way struct{ edges []edge }
-	seen := map[int]bool{}
-	for todo := []way{{}}; len(todo) > 0; todo = todo[1:] {
-		at := start
-		if k := len(todo[0].edges); k > 0 {
-			at = todo[0].edges[k-1].writer
+// shortestCycle returns the shortest path along waitEdges from a Call back to itself, or nil.
+func (f *planFlow) shortestCycle(start int) []waitEdge {
+	type path struct{ edges []waitEdge }
+	visited := map[int]bool{}
+	for queue := []path{{}}; len(queue) > 0; queue = queue[1:] {
+		reader := start
+		if k := len(queue[0].edges); k > 0 {
+			reader = queue[0].edges[k-1].writer
 		}
-		for _, e := range f.edges(at) {
-			next := append(todo[0].edges[:len(todo[0].edges):len(todo[0].edges)], e)
+		for _, e := range f.waitEdges(reader) {
+			extended := append(queue[0].edges[:len(queue[0].edges):len(queue[0].edges)], e)
 			if e.writer == start {
-				return next
+				return extended
 			}
-			if !seen[e.writer] {
-				seen[e.writer] = true
-				todo = append(todo, way{next})
+			if !visited[e.writer] {
+				visited[e.writer] = true
+				queue = append(queue, path{extended})
 			}
 		}
 	}
 	return nil
 }
 
-func namesOf(steps []*planStep) string {
+func joinSteps(steps []*planStep) string {
 	names := make([]string, len(steps))
 	for n, s := range steps {
 		names[n] = s.String()

@@ -12,38 +12,37 @@ import (
 	"processidea/model/statelog"
 )
 
-// This file reads the Calls of a Plan message, as an instance would, and reports all that is wrong with each.
-
-// planCheck is the check of one Plan. Several Plans are alternatives: each is judged by itself.
-type planCheck struct {
+// planChecker checks one Plan. Several Plans are alternatives: each is checked by itself.
+type planChecker struct {
 	*checker
 	palette ideafile.Palette
 	path    string
-	tokens  []string // the instances that it is meant for
+	tokens  []string // the instances for which the Plan's condition holds
 	steps   []*planStep
 }
 
 // planStep is one Call of the Plan, as far as it could be read.
 type planStep struct {
-	path   string
-	index  int
-	raw    map[string]any
-	tool   *ideafile.Tool // nil: unknown
-	tokens []string       // the instances it is for; nil: unknown
-	reads  []planRead
-	output refexpr.OutputPath
-	method string
-	// outputAt is the place of the output path: a key of the Call, or the Call itself where its designer fixed it.
-	outputAt string
-	broken   bool
+	path      string
+	index     int
+	raw       map[string]any
+	tool      *ideafile.Tool // nil: unknown
+	instances []string       // the instances the Call is for; nil: unknown
+	reads     []planRead
+	output    refexpr.OutputPath
+	method    string
+	// outputLocation is where the file gives the output path: a key of the Call, or the Call itself where the designer
+	// fixed the path.
+	outputLocation string
+	invalid        bool
 }
 
-// planRead is a Reference, or an expression, in a Call's parameters.
+// planRead is a Reference or an expression in a Call's parameters.
 type planRead struct {
-	expr  refexpr.Expression
-	path  string       // in the file
-	param jsonval.Path // in the parameters
-	wired bool
+	expr      refexpr.Expression
+	location  string       // in the file
+	paramPath jsonval.Path // in the parameters
+	wired     bool
 }
 
 func (s *planStep) String() string {
@@ -51,116 +50,117 @@ func (s *planStep) String() string {
 	return fmt.Sprintf("plan[%d] (%s)", s.index, jsonval.Clip(name, 40))
 }
 
-// update says whether the Call's write is a declared update, as Record.update.
-func (s *planStep) update() bool {
+// isUpdate reports whether the Call's write is a declared update.
+func (s *planStep) isUpdate() bool {
 	return len(s.output) > 0 && statelog.IsUpdate(s.method, s.output[0][0])
 }
 
-func (c *checker) checkPlan(m placed) {
+func (c *checker) checkPlan(m locatedMessage) {
 	tokens := c.tokens
 	if m.Instance != "" {
 		tokens = []string{m.Instance}
 	}
-	p := &planCheck{checker: c, path: m.path + ".plan", tokens: c.meant(m, tokens), palette: ideafile.Palette{
-		Tools: c.idea.Tools, Bindings: c.assumed(), Tokens: tokens, Template: true,
+	p := &planChecker{checker: c, path: m.path + ".plan", tokens: c.instancesOf(m, tokens), palette: ideafile.Palette{
+		Tools: c.idea.Tools, Bindings: c.bindingsOrDefault(), Tokens: tokens, Template: true,
 	}}
 	for n, call := range m.Calls {
-		p.steps = append(p.steps, p.read(n, call))
+		p.steps = append(p.steps, p.readCall(n, call))
 	}
-	p.checkFlow(p.readOutput(m))
+	p.checkFlow(p.readPlanOutput(m))
 }
 
-// fail reports what is wrong with a Call by itself.
-func (p *planCheck) fail(s *planStep, path, format string, args ...any) {
-	s.broken = true
-	p.add(path, format, args...)
+// addCallError reports an error that lies in the Call by itself.
+func (p *planChecker) addCallError(s *planStep, path, format string, args ...any) {
+	s.invalid = true
+	p.addError(path, format, args...)
 }
 
-func (p *planCheck) read(n int, call ideafile.WrittenCall) *planStep {
-	s := &planStep{path: fmt.Sprintf("%s[%d]", p.path, n), index: n, tokens: p.palette.Tokens}
-	s.outputAt = s.path
-	if s.raw = call.Fields(); s.raw == nil {
-		p.fail(s, s.path, "a Call is an object, not %s", jsonval.TypeOf(call.Value()))
+func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planStep {
+	s := &planStep{path: fmt.Sprintf("%s[%d]", p.path, n), index: n, instances: p.palette.Tokens}
+	s.outputLocation = s.path
+	s.raw = call.Fields()
+	if s.raw == nil {
+		p.addCallError(s, s.path, "a Call is an object, not %s", jsonval.TypeOf(call.Value()))
 		return s
 	}
-	p.readTarget(s, call)
+	p.readInstances(s, call)
 	p.readTool(s)
-	p.readMeta(s)
+	p.checkMetaProperties(s)
 	p.readParams(s)
 	p.readOutputPath(s)
-	p.readChoices(s)
-	if _, _, f := p.palette.Read(call); f != nil && !s.broken {
-		p.fail(s, s.path, "%s", f.Message)
+	p.readMetaProperties(s)
+	if _, _, f := p.palette.Read(call); f != nil && !s.invalid {
+		p.addCallError(s, s.path, "%s", f.Message)
 	}
 	return s
 }
 
-// readTarget reads which instances a Call is for.
-func (p *planCheck) readTarget(s *planStep, call ideafile.WrittenCall) {
+// readInstances reads which instances a Call is for.
+func (p *planChecker) readInstances(s *planStep, call ideafile.WrittenCall) {
 	tokens, f := p.palette.Targets(call)
 	if f == nil {
-		s.tokens = tokens
+		s.instances = tokens
 		return
 	}
-	s.tokens = nil
+	s.instances = nil
 	token, ok := s.raw["_instance"].(string)
-	at := s.path + "._instance"
+	location := s.path + "._instance"
 	switch known := p.palette.Tokens; {
 	case !ok:
-		p.fail(s, at, "%s", f.Message)
+		p.addCallError(s, location, "%s", f.Message)
 	case len(known) == 1 && known[0] == "":
-		p.fail(s, at, "unknown instance %q: no message of the context names an instance; leave _instance out", jsonval.Clip(token, 80))
+		p.addCallError(s, location, "unknown instance %q: no message of the context names an instance; leave _instance out", jsonval.Clip(token, 80))
 	case slices.Contains(p.checker.tokens, token):
-		p.fail(s, at, "the Plan is for instance %s alone, and its Call for %q", known[0], jsonval.Clip(token, 80))
+		p.addCallError(s, location, "the Plan is for instance %s alone, and its Call for %q", known[0], jsonval.Clip(token, 80))
 	default:
-		p.fail(s, at, "unknown instance %q%s", jsonval.Clip(token, 80), orTheList(token, known))
+		p.addCallError(s, location, "unknown instance %q%s", jsonval.Clip(token, 80), suggestInstance(token, known))
 	}
 }
 
-// orTheList suggests a name, or lists them all.
-func orTheList(name string, names []string) string {
+// suggestInstance suggests the nearest token, or lists them all.
+func suggestInstance(name string, names []string) string {
 	if s := diag.DidYouMean(name, names); s != "" {
 		return s
 	}
 	return "; there are " + diag.SomeOf(names) + ` and "*" for all`
 }
 
-func (p *planCheck) readTool(s *planStep) {
+func (p *planChecker) readTool(s *planStep) {
 	name, ok := s.raw["_tool"].(string)
 	s.tool = p.idea.Tool(name)
-	server, mayCome := p.idea.MayCome(name)
+	server, mayBeImported := p.idea.MayCome(name)
 	switch {
 	case !ok:
-		p.fail(s, s.path, `the Call names no tool: it needs "_tool"%s`, p.otherTools(""))
+		p.addCallError(s, s.path, `the Call names no tool: it needs "_tool"%s`, p.suggestTool(""))
 	case s.tool != nil:
-	case mayCome:
-		s.broken = true // nothing else can be said of it
-		p.warn(s.path+"._tool", "%s", ideafile.MaybeServer(name, server))
+	case mayBeImported:
+		s.invalid = true // the Tool is not known yet, so the rest of the Call cannot be checked
+		p.addWarning(s.path+"._tool", "%s", ideafile.MaybeServer(name, server))
 	default:
-		p.fail(s, s.path+"._tool", "unknown tool %q%s", jsonval.Clip(name, 80), p.otherTools(name))
+		p.addCallError(s, s.path+"._tool", "unknown tool %q%s", jsonval.Clip(name, 80), p.suggestTool(name))
 	}
 }
 
-func (p *planCheck) readMeta(s *planStep) {
+func (p *planChecker) checkMetaProperties(s *planStep) {
 	for _, k := range jsonval.SortedKeys(s.raw) {
 		if strings.HasPrefix(k, "_") && s.raw[k] != nil && !slices.Contains(ideafile.CallMeta, k) {
-			p.fail(s, jsonval.JSONPathKey(s.path, k), "a Call has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, ideafile.CallMeta))
+			p.addCallError(s, jsonval.JSONPathKey(s.path, k), "a Call has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, ideafile.CallMeta))
 		}
 	}
 }
 
-// readParams reads the parameters one by one, so that each is told what is wrong with it.
-func (p *planCheck) readParams(s *planStep) {
+// readParams reads the parameters one by one, so that each gets its own error.
+func (p *planChecker) readParams(s *planStep) {
 	for _, k := range jsonval.SortedKeys(s.raw) {
-		if strings.HasPrefix(k, "_") || s.aliasesOutput(k) {
+		if strings.HasPrefix(k, "_") || s.isOutputAlias(k) {
 			continue
 		}
-		at := jsonval.JSONPathKey(s.path, k)
-		if !p.readReferences(s, at, s.raw[k], jsonval.Path{k}) || s.tool == nil {
+		location := jsonval.JSONPathKey(s.path, k)
+		if !p.readReferences(s, location, s.raw[k], jsonval.Path{k}) || s.tool == nil {
 			continue
 		}
 		if _, _, f := s.tool.ReadParam(k, s.raw[k]); f != nil {
-			p.fail(s, at, "%s%s", f.Message, s.otherParams(k))
+			p.addCallError(s, location, "%s%s", f.Message, s.suggestParam(k))
 		}
 	}
 	if s.tool == nil {
@@ -168,67 +168,68 @@ func (p *planCheck) readParams(s *planStep) {
 	}
 	for _, k := range jsonval.SortedKeys(s.tool.Wired) {
 		if e, err := refexpr.ParseExpression(s.tool.Wired[k]); err == nil && e.ReadsKind(ideafile.TypeState) {
-			s.reads = append(s.reads, planRead{expr: e, path: s.path, param: jsonval.Path{k}, wired: true})
+			s.reads = append(s.reads, planRead{expr: e, location: s.path, paramPath: jsonval.Path{k}, wired: true})
 		}
 	}
-	p.readMissing(s)
+	p.checkMissingParams(s)
 }
 
-// readReferences collects the References in a value; it gives false where one of them is bad.
-func (p *planCheck) readReferences(s *planStep, at string, v any, param jsonval.Path) bool {
-	good := true
+// readReferences collects the References in a value. It returns false where one of them is malformed.
+func (p *planChecker) readReferences(s *planStep, location string, v any, param jsonval.Path) bool {
+	ok := true
 	switch v := v.(type) {
 	case string:
 		if !refexpr.IsReference(v) {
 			break
 		}
 		e, err := refexpr.ParseExpression(v)
-		if good = err == nil; good {
-			s.reads = append(s.reads, planRead{expr: e, path: at, param: param})
+		ok = err == nil
+		if ok {
+			s.reads = append(s.reads, planRead{expr: e, location: location, paramPath: param})
 		} else {
-			p.fail(s, at, "%s", err)
+			p.addCallError(s, location, "%s", err)
 		}
 	case map[string]any:
 		for _, k := range jsonval.SortedKeys(v) {
-			good = p.readReferences(s, jsonval.JSONPathKey(at, k), v[k], append(param[:len(param):len(param)], k)) && good
+			ok = p.readReferences(s, jsonval.JSONPathKey(location, k), v[k], append(param[:len(param):len(param)], k)) && ok
 		}
 	case []any:
 		for n, e := range v {
 			step := fmt.Sprint(n)
-			good = p.readReferences(s, at+"["+step+"]", e, append(param[:len(param):len(param)], step)) && good
+			ok = p.readReferences(s, location+"["+step+"]", e, append(param[:len(param):len(param)], step)) && ok
 		}
 	}
-	return good
+	return ok
 }
 
-func (p *planCheck) readMissing(s *planStep) {
+func (p *planChecker) checkMissingParams(s *planStep) {
 	required, _ := jsonval.StringList(s.tool.Source["required"])
 	for _, name := range required {
 		_, wired := s.tool.Wired[name]
-		_, given := s.raw[name]
+		_, present := s.raw[name]
 		_, declared := s.tool.ParamSchemas[name]
-		if !wired && (!given || s.aliasesOutput(name)) && (declared || s.tool.OpenParams) {
-			p.fail(s, s.path, "parameter %q is missing", name)
+		if !wired && (!present || s.isOutputAlias(name)) && (declared || s.tool.OpenParams) {
+			p.addCallError(s, s.path, "parameter %q is missing", name)
 		}
 	}
 }
 
-// aliasesOutput says whether a key is the parameter `output` that means `_outputPath`.
-func (s *planStep) aliasesOutput(key string) bool {
+// isOutputAlias reports whether a key is the parameter `output` that stands for `_outputPath`.
+func (s *planStep) isOutputAlias(key string) bool {
 	if s.tool == nil {
 		return (&ideafile.Tool{}).IsOutputAlias(key, s.raw[key])
 	}
 	return s.tool.IsOutputAlias(key, s.raw[key])
 }
 
-// otherParams helps with a parameter that the Tool does not have.
-func (s *planStep) otherParams(name string) string {
+// suggestParam suggests a parameter for one that the Tool does not have.
+func (s *planStep) suggestParam(name string) string {
 	if _, declared := s.tool.ParamSchemas[name]; declared {
 		return ""
 	}
 	var names []string
 	for _, k := range jsonval.SortedKeys(s.tool.ParamSchemas) {
-		if _, given := s.raw[k]; !given && s.tool.Wired[k] == "" {
+		if _, present := s.raw[k]; !present && s.tool.Wired[k] == "" {
 			names = append(names, k)
 		}
 	}
@@ -238,30 +239,30 @@ func (s *planStep) otherParams(name string) string {
 	return "; it has " + diag.SomeOf(names)
 }
 
-// readOutputPath reads where the result goes. An unknown Tool's Call is believed what it says.
-func (p *planCheck) readOutputPath(s *planStep) {
+// readOutputPath reads where the result goes. For an unknown Tool the Call's own path is taken.
+func (p *planChecker) readOutputPath(s *planStep) {
 	tool, part := s.tool, map[string]any{}
 	if tool == nil {
 		tool = &ideafile.Tool{}
 	}
 	if v := s.raw["_outputPath"]; v != nil {
-		part["_outputPath"], s.outputAt = v, s.path+"._outputPath"
+		part["_outputPath"], s.outputLocation = v, s.path+"._outputPath"
 	}
-	if s.aliasesOutput("output") {
+	if s.isOutputAlias("output") {
 		part["output"] = s.raw["output"]
 		if part["_outputPath"] == nil {
-			s.outputAt = s.path + ".output"
+			s.outputLocation = s.path + ".output"
 		}
 	}
 	var c ideafile.Call
 	if f := tool.ReadCallOutput(&c, part); f != nil && len(part) > 0 {
-		p.fail(s, s.outputAt, "%s", f.Message)
+		p.addCallError(s, s.outputLocation, "%s", f.Message)
 	}
 	s.output = c.OutputPath
 }
 
-// readChoices reads the other meta properties that a Tool may leave to its Calls.
-func (p *planCheck) readChoices(s *planStep) {
+// readMetaProperties reads the other meta properties that a Tool may leave to its Calls.
+func (p *planChecker) readMetaProperties(s *planStep) {
 	if s.tool == nil {
 		return
 	}
@@ -269,7 +270,7 @@ func (p *planCheck) readChoices(s *planStep) {
 		var c ideafile.Call
 		f := s.tool.ReadCallOutput(&c, map[string]any{k: s.raw[k]})
 		if f != nil && s.raw[k] != nil {
-			p.fail(s, jsonval.JSONPathKey(s.path, k), "%s", f.Message)
+			p.addCallError(s, jsonval.JSONPathKey(s.path, k), "%s", f.Message)
 		}
 		if c.Method != "" {
 			s.method = c.Method
@@ -277,13 +278,13 @@ func (p *planCheck) readChoices(s *planStep) {
 	}
 	var c ideafile.Call
 	if f := s.tool.ReadCallResult(&c, s.raw, p.palette.Bindings[s.tool.Name].Kind); f != nil {
-		p.fail(s, s.path+"._output", "%s", f.Message)
+		p.addCallError(s, s.path+"._output", "%s", f.Message)
 	}
 }
 
-// readOutput reads the result that a Plan gives when it runs without a Request: a reader behind all its Calls.
-func (p *planCheck) readOutput(m placed) *planStep {
-	s := &planStep{path: m.path + ".output", index: len(m.Calls), tokens: p.palette.Tokens}
+// readPlanOutput reads the output of a Plan that runs without a Request as a step behind all Calls that only reads.
+func (p *planChecker) readPlanOutput(m locatedMessage) *planStep {
+	s := &planStep{path: m.path + ".output", index: len(m.Calls), instances: p.palette.Tokens}
 	p.readReferences(s, s.path, m.Source["output"], nil)
 	return s
 }

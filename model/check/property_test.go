@@ -13,10 +13,10 @@ import (
 	"processidea/model/modeltest"
 )
 
-// oddValue draws what nobody would write in a Call's place.
-var oddValue = rapid.SampledFrom([]any{nil, true, "†", "†state", "*", "x", []any{}, []any{"†input.x"}, map[string]any{}, map[string]any{"_tool": 5, "x": nil}})
+// malformedValue draws something that is no Call.
+var malformedValue = rapid.SampledFrom([]any{nil, true, "†", "†state", "*", "x", []any{}, []any{"†input.x"}, map[string]any{}, map[string]any{"_tool": 5, "x": nil}})
 
-// Whatever stands in a file, Check ends and does not panic.
+// Whatever a file contains, Check ends and does not panic.
 func TestCheckSurvivesAnyPlan(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		plan := modeltest.DrawPlan(rt, modeltest.PlanKnobs{Calls: 6, Requests: 1})
@@ -25,11 +25,11 @@ func TestCheckSurvivesAnyPlan(t *testing.T) {
 			raw := any(c.Raw)
 			switch rapid.IntRange(0, 9).Draw(rt, "broken") {
 			case 0:
-				raw = oddValue.Draw(rt, "call")
+				raw = malformedValue.Draw(rt, "call")
 			case 1:
 				raw = jsonval.WithoutKey(c.Raw, "_tool")
 			case 2:
-				raw.(map[string]any)["_instance"] = oddValue.Draw(rt, "instance")
+				raw.(map[string]any)["_instance"] = malformedValue.Draw(rt, "instance")
 			}
 			calls = append(calls, raw)
 		}
@@ -46,19 +46,19 @@ func TestCheckSurvivesAnyPlan(t *testing.T) {
 	})
 }
 
-// everything is a value that has all the paths of random Plans.
-func everything(depth int) any {
+// valueWithAllPaths is a value that has all the paths of random Plans.
+func valueWithAllPaths(depth int) any {
 	if depth == 0 {
 		return "leaf"
 	}
 	out := map[string]any{}
 	for _, k := range []string{"a", "b", "c", "d", "e"} {
-		out[k] = everything(depth - 1)
+		out[k] = valueWithAllPaths(depth - 1)
 	}
 	return out
 }
 
-func aboutCalls(ps diag.Problems) bool {
+func anyOnCall(ps diag.Problems) bool {
 	for _, p := range ps {
 		if strings.Contains(p.Path, ".plan[") {
 			return true
@@ -67,8 +67,8 @@ func aboutCalls(ps diag.Problems) bool {
 	return false
 }
 
-// checkedPlay is a random Plan of Calls that all succeed, as it went and as Check sees it.
-func checkedPlay(rt *rapid.T, k modeltest.PlanKnobs) (*modeltest.Play, diag.Problems) {
+// playAndCheck plays a random Plan in which all Calls succeed, and returns how it went and what Check finds.
+func playAndCheck(rt *rapid.T, k modeltest.PlanKnobs) (*modeltest.Play, diag.Problems) {
 	plan := modeltest.DrawPlan(rt, k)
 	var calls []any
 	tools := map[string]any{}
@@ -77,7 +77,7 @@ func checkedPlay(rt *rapid.T, k modeltest.PlanKnobs) (*modeltest.Play, diag.Prob
 	}
 	for n := range plan.Requests[0] {
 		c := &plan.Requests[0][n]
-		c.Index, c.Fails, c.Result = n+1, false, func(_, _ map[string]any) any { return everything(3) }
+		c.Index, c.Fails, c.Result = n+1, false, func(_, _ map[string]any) any { return valueWithAllPaths(3) }
 		delete(c.Raw, "_output")
 		calls = append(calls, c.Raw)
 	}
@@ -93,20 +93,20 @@ func checkedPlay(rt *rapid.T, k modeltest.PlanKnobs) (*modeltest.Play, diag.Prob
 	return p, Check(i, modeltest.PlayTools.Bindings)
 }
 
-// Where Check has nothing to say about a Plan of write-once Calls that all succeed, no Call blocks.
+// Where Check finds nothing wrong with a Plan of write-once Calls that all succeed, no Call blocks.
 func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
 	blocked := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		p, problems := checkedPlay(rt, modeltest.PlanKnobs{Calls: 5, Requests: 1, OnlyWriteOnce: true, NoWhole: true})
+		p, problems := playAndCheck(rt, modeltest.PlanKnobs{Calls: 5, Requests: 1, OnlyWriteOnce: true, NoWhole: true})
 		for _, rec := range p.Run.Records() {
 			if rec.Status == ideafile.Failed {
-				return // a result did not fit, which nobody can know before
+				return // a result did not fit its schema, which is only known at run time
 			}
 		}
 		for _, rec := range p.Run.Records() {
 			if rec.Status == ideafile.Blocked {
 				blocked++
-				if !aboutCalls(problems) {
+				if !anyOnCall(problems) {
 					rt.Fatalf("%s is blocked and Check says nothing: %s\n%s", rec.ID, rec.Fault, p.Plan)
 				}
 			}
@@ -117,11 +117,11 @@ func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
 	}
 }
 
-// A Call of which Check reports an error never runs to a good end.
+// A Call for which Check reports an error never succeeds.
 func TestACallThatCheckReportsNeverSucceeds(t *testing.T) {
 	reported := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		p, problems := checkedPlay(rt, modeltest.PlanKnobs{Calls: 6, Requests: 1})
+		p, problems := playAndCheck(rt, modeltest.PlanKnobs{Calls: 6, Requests: 1})
 		for n, rec := range p.Run.Records() {
 			for _, problem := range problems.Errors() {
 				if !strings.HasPrefix(problem.Path, fmt.Sprintf("$.context[2].plan[%d]", n)) {

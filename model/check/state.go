@@ -11,52 +11,51 @@ import (
 	"processidea/model/refexpr"
 )
 
-// This file checks what a process starts with against the schemas that describe it.
-
-// checkStates checks every instance's State, and what else has a schema. What is missing may yet come.
+// checkStates checks every instance's State, and other data that has a schema. Missing properties are no error: Calls
+// may write them.
 func (c *checker) checkStates() {
 	for _, token := range c.tokens {
 		view := c.views[token]
 		for _, kind := range jsonval.SortedKeys(view.Schema) {
-			for _, m := range misfits(view.Schema[kind], view.Payload[kind]) {
-				c.find(diag.Problem{
-					Path:    c.placeOf(kind, token, m.path),
-					Message: fmt.Sprintf("%s %s", refexpr.Reference{Kind: kind, Path: m.path}, m.why),
+			for _, m := range schemaMismatches(view.Schema[kind], view.Payload[kind]) {
+				c.addFinding(diag.Problem{
+					Path:    c.valueLocation(kind, token, m.path),
+					Message: fmt.Sprintf("%s %s", refexpr.Reference{Kind: kind, Path: m.path}, m.reason),
 					Warning: kind != ideafile.TypeState,
-				}, []string{token}, c.sharers(kind, token, m.path))
+				}, []string{token}, c.countAffected(kind, token, m.path))
 			}
 		}
 	}
 }
 
-// misfit is a part of a value that does not fit its schema.
-type misfit struct {
-	path jsonval.Path
-	why  string
+// schemaMismatch is a part of a value that does not fit its schema.
+type schemaMismatch struct {
+	path   jsonval.Path
+	reason string
 }
 
-// misfits compares a value with its schema part by part. Objects may lack what is required: it can be written later. An
-// array is checked whole, and what lies in the store not at all.
-func misfits(schema, value any) []misfit {
-	var out []misfit
+// schemaMismatches compares a value with its schema part by part. An object may lack required properties, as they can
+// be written later. An array is checked as a whole, and a value in the store not at all.
+func schemaMismatches(schema, value any) []schemaMismatch {
+	var out []schemaMismatch
 	var walk func(jsonval.Path, any)
 	walk = func(p jsonval.Path, v any) {
-		at := jsonschema.PlaceOf(schema, p)
-		if at.Closed {
-			out = append(out, misfit{p, "stands outside the closed schema"})
+		place := jsonschema.PlaceOf(schema, p)
+		if place.Closed {
+			out = append(out, schemaMismatch{p, "stands outside the closed schema"})
 		}
-		if _, handle := jsonval.AsHandle(v); handle || !at.Known || at.Closed {
+		if _, handle := jsonval.AsHandle(v); handle || !place.Known || place.Closed {
 			return
 		}
 		object, ok := v.(map[string]any)
 		if !ok {
-			if why := misfitAt(schema, at, v); why != "" {
-				out = append(out, misfit{p, why})
+			if reason := mismatchAt(schema, place, v); reason != "" {
+				out = append(out, schemaMismatch{p, reason})
 			}
 			return
 		}
 		if types := jsonschema.TypesAt(schema, p); types != nil && !slices.Contains(types, "object") {
-			out = append(out, misfit{p, "is of type object; its schema wants " + jsonschema.OrList(types)})
+			out = append(out, schemaMismatch{p, "is of type object; its schema wants " + jsonschema.OrList(types)})
 			return
 		}
 		for _, k := range jsonval.SortedKeys(object) {
@@ -67,8 +66,8 @@ func misfits(schema, value any) []misfit {
 	return out
 }
 
-func misfitAt(schema any, at jsonschema.Place, v any) string {
-	s, err := jsonschema.CompileAt(schema, at.Pointer)
+func mismatchAt(schema any, place jsonschema.Place, v any) string {
+	s, err := jsonschema.CompileAt(schema, place.Pointer)
 	if err != nil || jsonval.HasHandle(v) {
 		return ""
 	}
@@ -78,37 +77,38 @@ func misfitAt(schema any, at jsonschema.Place, v any) string {
 	return ""
 }
 
-// placeOf finds the Message that gives an instance the value at a path, and the value's place in the file.
-func (c *checker) placeOf(kind, token string, p jsonval.Path) string {
-	if m, ok := c.giver(kind, token, p); ok {
+// valueLocation returns where in the file an instance's value at a path is given.
+func (c *checker) valueLocation(kind, token string, p jsonval.Path) string {
+	if m, ok := c.sourceMessage(kind, token, p); ok {
 		return jsonval.JSONPath(m.payloadPath(), p...)
 	}
 	return "$.context"
 }
 
-// giver is the Message from which an instance has the value at a path: its own last one, else the last shared one.
-func (c *checker) giver(kind, token string, p jsonval.Path) (placed, bool) {
-	for _, owner := range []string{token, ""} {
+// sourceMessage returns the Message that gives an instance the value at a path: its own last one, else the last shared
+// one.
+func (c *checker) sourceMessage(kind, token string, p jsonval.Path) (locatedMessage, bool) {
+	for _, instance := range []string{token, ""} {
 		for n := len(c.messages) - 1; n >= 0; n-- {
 			m := c.messages[n]
-			if _, ok := jsonval.Lookup(m.Payload, p); ok && m.Kind == kind && m.Instance == owner {
+			if _, ok := jsonval.Lookup(m.Payload, p); ok && m.Kind == kind && m.Instance == instance {
 				return m, true
 			}
 		}
 	}
-	return placed{}, false
+	return locatedMessage{}, false
 }
 
-// sharers counts the instances that could have the same misfit: all of them where its value is shared, else the one.
-func (c *checker) sharers(kind, token string, p jsonval.Path) int {
-	if m, ok := c.giver(kind, token, p); ok && m.Instance != "" {
+// countAffected counts the instances that see the same value: all of them where it is shared, else one.
+func (c *checker) countAffected(kind, token string, p jsonval.Path) int {
+	if m, ok := c.sourceMessage(kind, token, p); ok && m.Instance != "" {
 		return 1
 	}
 	return len(c.tokens)
 }
 
-func (m placed) payloadPath() string {
-	if _, under := m.Source[m.Type]; under {
+func (m locatedMessage) payloadPath() string {
+	if _, hasOwnKey := m.Source[m.Type]; hasOwnKey {
 		return jsonval.JSONPathKey(m.path, m.Type)
 	}
 	return m.path

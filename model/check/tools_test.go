@@ -60,7 +60,7 @@ func TestCheckHoldsPlansAndStatesToTheStateSchema(t *testing.T) {
 				{"_tool": "analyze", "text": "x", "_outputPath": "user.name"}]}`, []string{
 			`error $.context[1].plan[0]._outputPath: †state.txt stands outside the closed State schema; did you mean text?`,
 			`error $.context[1].plan[1].output: †state.user.nam stands outside the closed State schema; did you mean name?`}},
-		{"a fixed output path, told at the tool", `"log": {"type": "object", "properties": {}, "_outputPath": "†state.log"}`,
+		{"a fixed output path, reported at the tool", `"log": {"type": "object", "properties": {}, "_outputPath": "†state.log"}`,
 			`{"type": "state", ` + closed + `}, {"type": "plan", "plan": [{"_tool": "log"}]}`, []string{
 				`error $.schema.tools.log._outputPath: †state.log stands outside the closed State schema`}},
 		{"References outside a closed schema", ``, `{"type": "state", ` + closed + `},
@@ -134,7 +134,7 @@ func TestCheckLooksAtThePalette(t *testing.T) {
 func TestCheckWarnsOfAnOutputFormThatCannotBeSentStrict(t *testing.T) {
 	i := modeltest.IdeaOf(t, `{"schema": {"output": {"type": "object", "properties": {"x": {"type": "object"}}}}}`)
 	want := `warning $.schema.output: the LLM's server cannot hold replies to the form strictly: output: an object without named properties`
-	if got := told(Check(i, nil)); got != want {
+	if got := problemLines(Check(i, nil)); got != want {
 		t.Errorf("got %s", got)
 	}
 }
@@ -150,7 +150,7 @@ func TestCheckWarnsOfAPaletteThatIsTooLargeAsAWhole(t *testing.T) {
 	}
 	i := modeltest.IdeaOf(t, `{"schema": {"tools": {`+strings.Join(tools, ",")+`}}}`)
 	want := `warning $.schema: the LLM's server cannot hold replies to the form strictly: 1089 enum values, over 1000; say some of it in a description, or check it in the tool`
-	if got := told(Check(i, nil)); got != want {
+	if got := problemLines(Check(i, nil)); got != want {
 		t.Errorf("got %s", got)
 	}
 }

@@ -19,15 +19,15 @@ const hardenedTools = `{"tools": {
 	"send": {"type": "object", "properties": {"to": {"type": "string"}, "text": {"type": "string"}}, "required": ["to", "text"], "_activity": "send"},
 	"say": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}}`
 
-// told1 is a finished process of one instance: the State at the start and at the end, and what was planned by which
-// Request, with what became of it.
-type told1 struct {
+// runFixture is a finished process of one instance: the State at the start and at the end, the Calls that were planned,
+// and their record.
+type runFixture struct {
 	start, end, input, output string
 	calls                     []string
 	record                    string
 }
 
-func storyOf(t *testing.T, n int, p told1) FinishedRun {
+func finishedRun(t *testing.T, n int, p runFixture) FinishedRun {
 	if p.input == "" {
 		p.input = `{"shelf": "A1"}`
 	}
@@ -50,20 +50,20 @@ func storyOf(t *testing.T, n int, p told1) FinishedRun {
 	}}
 }
 
-func hardenedOf(t *testing.T, list ...told1) *Hardened {
-	var stories []FinishedRun
-	for n, p := range list {
-		stories = append(stories, storyOf(t, n+1, p))
+func hardenRuns(t *testing.T, list ...runFixture) *Result {
+	var runs []FinishedRun
+	for n, fixture := range list {
+		runs = append(runs, finishedRun(t, n+1, fixture))
 	}
-	h, err := Harden(stories, map[string]ideafile.Binding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}, "say": {Kind: ideafile.KindLatent}}, false)
+	h, err := Harden(runs, map[string]ideafile.Binding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}, "say": {Kind: ideafile.KindLatent}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return h
 }
 
-// planOf gives the Plan of a hardened Idea.
-func planOf(t *testing.T, h *Hardened) ideafile.Message {
+// planOf returns the Plan of a hardened Idea.
+func planOf(t *testing.T, h *Result) ideafile.Message {
 	idea, ps := ideafile.ReadIdea(h.Idea)
 	if len(ps.Errors()) > 0 {
 		t.Fatalf("%s", ps)
@@ -77,8 +77,8 @@ func planOf(t *testing.T, h *Hardened) ideafile.Message {
 	return ideafile.Message{}
 }
 
-// plan checks what the Plan is and what was named.
-func (h *Hardened) is(t *testing.T, plan string, named ...string) {
+// is checks the Plan and what was not generalized.
+func (h *Result) is(t *testing.T, plan string, named ...string) {
 	t.Helper()
 	m := planOf(t, h)
 	want, err := jsonval.Decode([]byte(plan))
@@ -104,8 +104,8 @@ func (h *Hardened) is(t *testing.T, plan string, named ...string) {
 	}
 }
 
-func sent(n int) told1 {
-	return told1{
+func sentRun(n int) runFixture {
+	return runFixture{
 		start: fmt.Sprintf(`{"order": "o%d", "mail": "m%d@x"}`, n, n),
 		end:   fmt.Sprintf(`{"order": "o%d", "mail": "m%d@x", "item": "item %d", "sent": true}`, n, n, n),
 		calls: []string{`{"_tool": "find", "id": "†state.order", "_outputPath": "item"}`,
@@ -115,7 +115,7 @@ func sent(n int) told1 {
 }
 
 func TestLiteralsThatEqualTheStartBecomeReferencesAndTheSchemaIsClosed(t *testing.T) {
-	h := hardenedOf(t, sent(1), sent(2), sent(3))
+	h := hardenRuns(t, sentRun(1), sentRun(2), sentRun(3))
 	h.is(t, `[{"_tool": "find", "id": "†state.order", "_outputPath": "†state.item"},
 		{"_tool": "send", "to": "†state.mail", "text": "†state.item", "_outputPath": "†state.sent"}]`)
 	idea, _ := ideafile.ReadIdea(h.Idea)
@@ -128,12 +128,12 @@ func TestLiteralsThatEqualTheStartBecomeReferencesAndTheSchemaIsClosed(t *testin
 	}
 }
 
-// Of 40 runs the first Call failed in 5; there the LLM planned another one by its second Request, and wrote values for
-// References.
+// Of 40 runs the first Call failed in 5. There the LLM planned another one in its second Request, with values in place
+// of References.
 func TestWhatTheLLMPlannedAfterAFailureBecomesAnAlternative(t *testing.T) {
-	var runs []told1
+	var runs []runFixture
 	for n := 1; n <= 40; n++ {
-		p := sent(n)
+		p := sentRun(n)
 		if n%8 == 0 {
 			p.calls = append(p.calls, fmt.Sprintf(`{"_tool": "search", "id": "o%d", "in": "A1", "_outputPath": "item"}`, n),
 				fmt.Sprintf(`{"_tool": "send", "to": "†state.mail", "text": "item %d", "_outputPath": "sent"}`, n))
@@ -141,7 +141,7 @@ func TestWhatTheLLMPlannedAfterAFailureBecomesAnAlternative(t *testing.T) {
 		}
 		runs = append(runs, p)
 	}
-	h := hardenedOf(t, runs...)
+	h := hardenRuns(t, runs...)
 	h.is(t, `[{"_tool": "find", "id": "†state.order", "_outputPath": "†state.item"},
 		{"_tool": "search", "id": "†state.order", "in": "†input.shelf", "_outputPath": "†state.item"},
 		{"_tool": "send", "to": "†state.mail", "text": "†state.item", "_outputPath": "†state.sent"}]`)
@@ -158,8 +158,8 @@ func TestWhatTheLLMPlannedAfterAFailureBecomesAnAlternative(t *testing.T) {
 	}
 }
 
-// playHardened runs the Plan on a new State, and tells which Calls ran.
-func playHardened(t *testing.T, h *Hardened, start string, findFails bool) (state any, calls string) {
+// playHardened runs the Plan on a new State, and returns which Calls ran.
+func playHardened(t *testing.T, h *Result, start string, findFails bool) (state any, calls string) {
 	t.Helper()
 	begin, err := jsonval.DecodeObject([]byte(start))
 	if err != nil {
@@ -197,8 +197,8 @@ func playHardened(t *testing.T, h *Hardened, start string, findFails bool) (stat
 	return run.State(), strings.Join(list, "; ")
 }
 
-func TestWhatCannotBeGeneralisedIsNamedAndNeverGuessed(t *testing.T) {
-	with := func(p told1, old, new string) told1 {
+func TestWhatCannotBeGeneralizedIsNamedAndNeverGuessed(t *testing.T) {
+	with := func(p runFixture, old, new string) runFixture {
 		for n := range p.calls {
 			p.calls[n] = strings.ReplaceAll(p.calls[n], old, new)
 		}
@@ -207,76 +207,76 @@ func TestWhatCannotBeGeneralisedIsNamedAndNeverGuessed(t *testing.T) {
 	find := `{"_tool": "find", "id": "†state.order", "_outputPath": "†state.item"}`
 	send := `{"_tool": "send", "to": "†state.mail", "text": "†state.item", "_outputPath": "†state.sent"}`
 	t.Run("a literal that stands nowhere", func(t *testing.T) {
-		h := hardenedOf(t, sent(1), sent(2), with(sent(3), "m3@x", "boss@x"))
+		h := hardenRuns(t, sentRun(1), sentRun(2), with(sentRun(3), "m3@x", "boss@x"))
 		h.is(t, `[`+find+`]`, `send → †state.sent: parameter "to" differs, and nothing at the start tells how (in p1, p2, p3)`)
 	})
 	t.Run("a Call that only some instances had", func(t *testing.T) {
-		more := sent(2)
+		more := sentRun(2)
 		more.calls = append(more.calls, `{"_tool": "search", "id": "†state.order", "_outputPath": "more"}`)
 		more.record = `{"1.1": {"done": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`
 		more.end = strings.Replace(more.end, `"sent"`, `"more": "x", "sent"`, 1)
-		h := hardenedOf(t, sent(1), more)
+		h := hardenRuns(t, sentRun(1), more)
 		h.is(t, `[`+find+`,`+send+`]`, "search → †state.more: it ran in some instances alone, and nothing tells which (in p2)")
 	})
 	t.Run("a literal that stands at two places", func(t *testing.T) {
-		a, b := sent(1), sent(2)
+		a, b := sentRun(1), sentRun(2)
 		a.start, a.end = strings.Replace(a.start, "{", `{"copy": "m1@x", `, 1), strings.Replace(a.end, "{", `{"copy": "m1@x", `, 1)
 		b.start, b.end = strings.Replace(b.start, "{", `{"copy": "m2@x", `, 1), strings.Replace(b.end, "{", `{"copy": "m2@x", `, 1)
-		h := hardenedOf(t, a, b)
+		h := hardenRuns(t, a, b)
 		h.is(t, `[`+find+`]`, `send → †state.sent: parameter "to" is in every instance what stands at †state.copy and at †state.mail, and it cannot be told which is meant (in p1, p2)`)
 	})
 	t.Run("a result that the LLM wrote", func(t *testing.T) {
-		p := sent(1)
+		p := sentRun(1)
 		p.calls = append(p.calls, `{"_tool": "say", "text": "†state.item", "_output": "hm", "_outputPath": "said"}`)
 		p.record = `{"1.1": {"done": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`
 		p.end = strings.Replace(p.end, `"sent"`, `"said": "hm", "sent"`, 1)
-		hardenedOf(t, p).is(t, `[`+find+`,`+send+`,{"_tool": "say", "text": "†state.item", "_outputPath": "†state.said"}]`,
+		hardenRuns(t, p).is(t, `[`+find+`,`+send+`,{"_tool": "say", "text": "†state.item", "_outputPath": "†state.said"}]`,
 			"say → †state.said: the tool has no code, the LLM writes its result (in p1)")
 	})
 	t.Run("a failure that nothing made good", func(t *testing.T) {
-		p := sent(2)
+		p := sentRun(2)
 		p.record, p.end = `{"1.1": {"done": 1}, "1.2": {"failed": 1}}`, strings.Replace(p.end, `, "sent": true`, "", 1)
-		hardenedOf(t, sent(1), p).is(t, `[`+find+`,`+send+`]`,
+		hardenRuns(t, sentRun(1), p).is(t, `[`+find+`,`+send+`]`,
 			"something failed, and no alternative was planned for it: 0.2: send → †state.sent failed (in p2)")
 	})
 	t.Run("a person who decided otherwise", func(t *testing.T) {
-		p := sent(1)
+		p := sentRun(1)
 		p.record = `{"1.1": {"done": 1}, "1.2": {"done": 1, "decided": [{"token": "", "decision": {"decision": "amend", "call": "1.2"}}]}}`
-		hardenedOf(t, p).is(t, `[`+find+`,`+send+`]`, "send: a person decided otherwise: amend (in p1)")
+		hardenRuns(t, p).is(t, `[`+find+`,`+send+`]`, "send: a person decided otherwise: amend (in p1)")
 	})
 	t.Run("what a person put into State", func(t *testing.T) {
-		p := sent(2)
+		p := sentRun(2)
 		p.end = strings.Replace(p.end, `"sent"`, `"vip": true, "sent"`, 1)
-		hardenedOf(t, sent(1), p).is(t, `[`+find+`,`+send+`]`, "the Plan comes to another State: †state.vip (in p2)")
+		hardenRuns(t, sentRun(1), p).is(t, `[`+find+`,`+send+`]`, "the Plan comes to another State: †state.vip (in p2)")
 	})
 	t.Run("an output that the LLM wrote", func(t *testing.T) {
-		p := sent(1)
+		p := sentRun(1)
 		p.output = `{"summary": "one mail"}`
-		hardenedOf(t, p).is(t, `[`+find+`,`+send+`]`, "the output of p1: the LLM wrote it, and it stands nowhere in State")
+		hardenRuns(t, p).is(t, `[`+find+`,`+send+`]`, "the output of p1: the LLM wrote it, and it stands nowhere in State")
 	})
 }
 
 func TestAnOutputThatStandsInStateIsWired(t *testing.T) {
-	a, b := sent(1), sent(2)
+	a, b := sentRun(1), sentRun(2)
 	a.output, b.output = `{"what": "item 1"}`, `{"what": "item 2"}`
-	if m := planOf(t, hardenedOf(t, a, b)); string(jsonval.Encode(m.Output)) != `{"what":"†state.item"}` || m.Stage != ideafile.StageOptimal {
+	if m := planOf(t, hardenRuns(t, a, b)); string(jsonval.Encode(m.Output)) != `{"what":"†state.item"}` || m.Stage != ideafile.StageOptimal {
 		t.Errorf("output %s, stage %q", jsonval.Encode(m.Output), m.Stage)
 	}
 }
 
 func TestRepeatedCallsAreFolded(t *testing.T) {
-	p := sent(1)
+	p := sentRun(1)
 	p.calls = append(p.calls, p.calls[0], p.calls[0])
 	p.record = `{"1.1": {"failed": 1}, "1.2": {"done": 1}, "2.1": {"done": 1}, "3.1": {"skipped": 1}}`
-	hardenedOf(t, p).is(t, `[{"_tool": "send", "to": "†state.mail", "text": "†state.item", "_outputPath": "†state.sent"},
+	hardenRuns(t, p).is(t, `[{"_tool": "send", "to": "†state.mail", "text": "†state.item", "_outputPath": "†state.sent"},
 		{"_tool": "find", "id": "†state.order", "_outputPath": "†state.item"}]`)
 }
 
 func TestOnlyFinishedProcessesOfOnePaletteAreHardened(t *testing.T) {
-	good := storyOf(t, 1, sent(1))
-	open := storyOf(t, 2, sent(2))
+	good := finishedRun(t, 1, sentRun(1))
+	open := finishedRun(t, 2, sentRun(2))
 	open.Ideas = open.Ideas[:1]
-	other := storyOf(t, 3, sent(3))
+	other := finishedRun(t, 3, sentRun(3))
 	other.Ideas[1]["schema"] = map[string]any{}
 	for want, s := range map[string]FinishedRun{
 		"model: harden p2: it has not finished":                                      open,
@@ -290,7 +290,7 @@ func TestOnlyFinishedProcessesOfOnePaletteAreHardened(t *testing.T) {
 }
 
 func TestATemplateHoldsNobodysData(t *testing.T) {
-	h, err := Harden([]FinishedRun{storyOf(t, 1, sent(1)), storyOf(t, 2, sent(2))}, nil, true)
+	h, err := Harden([]FinishedRun{finishedRun(t, 1, sentRun(1)), finishedRun(t, 2, sentRun(2))}, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,35 +299,35 @@ func TestATemplateHoldsNobodysData(t *testing.T) {
 	}
 }
 
-func TestWhoReadsWhatIsLeftOutIsLeftOutToo(t *testing.T) {
-	a, b := sent(1), sent(2)
+func TestCallsThatReadWhatIsLeftOutAreLeftOutToo(t *testing.T) {
+	a, b := sentRun(1), sentRun(2)
 	a.calls[0], b.calls[0] = strings.Replace(a.calls[0], "†state.order", "x", 1), strings.Replace(b.calls[0], "†state.order", "y", 1)
-	hardenedOf(t, a, b).is(t, `[]`, `find → †state.item: parameter "id" differs, and nothing at the start tells how (in p1, p2)`,
+	hardenRuns(t, a, b).is(t, `[]`, `find → †state.item: parameter "id" differs, and nothing at the start tells how (in p1, p2)`,
 		"send → †state.sent: nothing is left that writes †state.item")
 }
 
 func TestAReferenceStandsForALiteralOnlyWhereItsValueIsThat(t *testing.T) {
-	a, b := sent(1), sent(2)
+	a, b := sentRun(1), sentRun(2)
 	a.calls[1] = strings.Replace(a.calls[1], "m1@x", "†state.mail", 1)
-	h := hardenedOf(t, a, b)
+	h := hardenRuns(t, a, b)
 	if len(h.NotGeneralized) > 0 {
 		t.Errorf("named: %v", h.NotGeneralized)
 	}
 	b.calls[1] = strings.Replace(b.calls[1], "m2@x", "boss@x", 1)
-	if h = hardenedOf(t, a, b); len(h.NotGeneralized) != 1 || len(planOf(t, h).Calls) != 1 {
+	if h = hardenRuns(t, a, b); len(h.NotGeneralized) != 1 || len(planOf(t, h).Calls) != 1 {
 		t.Errorf("it guessed: %s", jsonval.Encode(h.Idea))
 	}
 }
 
-// The first process had the value already and skipped what the second one planned as its second choice.
+// The first process had the value already and skipped the Call that the second one planned as its second choice.
 func TestAlternativesStandInTheOrderInWhichTheyWerePlanned(t *testing.T) {
 	search := `{"_tool": "search", "id": "†state.order", "_outputPath": "item"}`
-	a, b := sent(1), sent(2)
+	a, b := sentRun(1), sentRun(2)
 	a.start = strings.Replace(a.start, "{", `{"item": "item 1", `, 1)
 	a.calls[0], a.record = search, `{"1.1": {"skipped": 1}, "1.2": {"done": 1}}`
 	b.calls = []string{b.calls[0], search, b.calls[1]}
 	b.record = `{"1.1": {"failed": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`
-	hardenedOf(t, a, b, sent(3)).is(t, `[{"_tool": "find", "id": "†state.order", "_outputPath": "†state.item"},
+	hardenRuns(t, a, b, sentRun(3)).is(t, `[{"_tool": "find", "id": "†state.order", "_outputPath": "†state.item"},
 		{"_tool": "search", "id": "†state.order", "_outputPath": "†state.item"},
 		{"_tool": "send", "to": "†state.mail", "text": "†state.item", "_outputPath": "†state.sent"}]`)
 }

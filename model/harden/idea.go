@@ -5,34 +5,32 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file writes the Idea that was made of Stories.
-
-// idea is the file: what the first process was told, with the common Plan and the State schema.
-func (h *hardener) idea(template bool) map[string]any {
-	first, last := h.stories[0].first, h.stories[0].last
-	out := map[string]any{"meta": h.metaOf(last), "schema": last.Source["schema"]}
+// buildIdea writes the Idea file: the context of the first process, the State schema and the common Plan.
+func (h *hardener) buildIdea(template bool) map[string]any {
+	first, last := h.processes[0].firstIdea, h.processes[0].lastIdea
+	out := map[string]any{"meta": h.ideaMeta(last), "schema": last.Source["schema"]}
 	if config := last.Source["config"]; config != nil {
 		out["config"] = config
 	}
-	var shared, own []any
+	var shared, instanceMessages []any
 	for _, m := range first.Context {
 		switch {
 		case m.Kind == ideafile.TypeState || m.Type == ideafile.TypeError || m.Type == ideafile.TypePlan:
 		case m.Instance != "":
-			own = append(own, m.Source)
+			instanceMessages = append(instanceMessages, m.Source)
 		case m.Kind == "" || !template || h.sharedByAll(m):
 			shared = append(shared, m.Source)
 		}
 	}
-	shared = append(shared, map[string]any{"type": ideafile.TypeState, ideafile.TypeState: h.everybodys(template), "schema": h.stateSchema()})
+	shared = append(shared, map[string]any{"type": ideafile.TypeState, ideafile.TypeState: h.sharedState(template), "schema": h.stateSchema()})
 	if !template {
-		shared = append(append(shared, h.states()...), own...)
+		shared = append(append(shared, h.instanceStates()...), instanceMessages...)
 	}
 	out["context"] = append(shared, h.planMessage())
 	return out
 }
 
-func (h *hardener) metaOf(last *ideafile.Idea) map[string]any {
+func (h *hardener) ideaMeta(last *ideafile.Idea) map[string]any {
 	meta := map[string]any{}
 	if last.Path != "" {
 		meta["path"] = last.Path
@@ -40,20 +38,20 @@ func (h *hardener) metaOf(last *ideafile.Idea) map[string]any {
 	if last.Version != "" {
 		meta["version"] = last.Version
 	}
-	var from []any
-	for _, s := range h.stories {
-		given := jsonval.AsObject(s.last.Source["meta"])
-		from = append(from, map[string]any{"process": s.Process, "at": given["at"], "digest": given["digest"]})
+	var sources []any
+	for _, process := range h.processes {
+		sourceMeta := jsonval.AsObject(process.lastIdea.Source["meta"])
+		sources = append(sources, map[string]any{"process": process.Process, "at": sourceMeta["at"], "digest": sourceMeta["digest"]})
 	}
-	meta["hardened"] = from
+	meta["hardened"] = sources
 	return meta
 }
 
-// sharedByAll says whether every process was told a shared message alike.
+// sharedByAll reports whether every process had the same shared message.
 func (h *hardener) sharedByAll(m ideafile.Message) bool {
-	for _, s := range h.stories {
+	for _, process := range h.processes {
 		found := false
-		for _, other := range s.first.Context {
+		for _, other := range process.firstIdea.Context {
 			found = found || other.Instance == "" && other.Kind == m.Kind && jsonval.Equal(other.Source, m.Source)
 		}
 		if !found {
@@ -63,21 +61,21 @@ func (h *hardener) sharedByAll(m ideafile.Message) bool {
 	return true
 }
 
-// everybodys is the State that is not one instance's alone.
-func (h *hardener) everybodys(template bool) any {
-	r := h.runs[0]
-	if start := r.start.Payload[ideafile.TypeState]; r.token == "" && !template && start != nil {
+// sharedState is the State that belongs to no instance by name.
+func (h *hardener) sharedState(template bool) any {
+	r := h.instances[0]
+	if start := r.startView.Payload[ideafile.TypeState]; r.token == "" && !template && start != nil {
 		return start
 	}
 	return map[string]any{}
 }
 
-// states is what the instances of the first process began with.
-func (h *hardener) states() []any {
+// instanceStates are the State messages that the first process's instances started with.
+func (h *hardener) instanceStates() []any {
 	var out []any
-	for _, r := range h.runs {
-		if r.story == h.runs[0].story && r.token != "" {
-			start := r.start.Payload[ideafile.TypeState]
+	for _, r := range h.instances {
+		if r.process == h.instances[0].process && r.token != "" {
+			start := r.startView.Payload[ideafile.TypeState]
 			if start == nil {
 				start = map[string]any{}
 			}
@@ -87,10 +85,10 @@ func (h *hardener) states() []any {
 	return out
 }
 
-// planMessage is the Plan. It runs by itself where nothing was named that it does not cover.
+// planMessage is the Plan message. The Plan runs without the LLM where everything was generalized.
 func (h *hardener) planMessage() map[string]any {
-	m := map[string]any{"type": ideafile.TypePlan, "name": "hardened", "plan": h.plan()}
-	if len(h.particulars) == 0 {
+	m := map[string]any{"type": ideafile.TypePlan, "name": "hardened", "plan": h.planCalls()}
+	if len(h.notGeneralized) == 0 {
 		m["stage"] = ideafile.StageOptimal
 	}
 	if h.hasOutput {

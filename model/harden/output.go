@@ -6,97 +6,100 @@ import (
 	"processidea/model/refexpr"
 )
 
-// This file finds how the outputs of processes come from their States.
-
-// generaliseOutput gives the Plan an output where every process had one, and all had it from the same places.
-func (h *hardener) generaliseOutput() {
-	var wired any
-	for n, s := range h.stories {
-		out := jsonval.AsObject(s.last.Source["solution"])["output"]
-		if out == nil {
-			if n == 0 && s.last.Output == nil {
+// generalizeOutput gives the Plan an output where every process has one and all take it from the same paths.
+func (h *hardener) generalizeOutput() {
+	var common any
+	for n, process := range h.processes {
+		output := jsonval.AsObject(process.lastIdea.Source["solution"])["output"]
+		if output == nil {
+			if n == 0 && process.lastIdea.Output == nil {
 				return
 			}
-			h.particular(nil, "the output: %s has none", s.Process)
+			h.addNotGeneralized(nil, "the output: %s has none", process.Process)
 			return
 		}
-		form, ok := s.wired(out)
+		references, ok := process.outputReferences(output)
 		if !ok {
-			h.particular(nil, "the output of %s: the LLM wrote it, and it stands nowhere in State", s.Process)
+			h.addNotGeneralized(nil, "the output of %s: the LLM wrote it, and it stands nowhere in State", process.Process)
 			return
 		}
-		if n > 0 && !jsonval.Equal(form, wired) {
-			h.particular(nil, "the output: that of %s comes from other places than that of %s", s.Process, h.stories[0].Process)
+		if n > 0 && !jsonval.Equal(references, common) {
+			h.addNotGeneralized(nil, "the output: that of %s comes from other places than that of %s", process.Process, h.processes[0].Process)
 			return
 		}
-		wired = form
+		common = references
 	}
-	h.output, h.hasOutput = wired, true
+	h.output, h.hasOutput = common, true
 }
 
-// wired gives the output as References: those by which a solution wired it, or the only places where its parts stand.
-func (s *story) wired(out any) (any, bool) {
-	if len(s.runs) == 0 {
+// outputReferences returns the output as References: those of the solution that set it, or else the only paths at which
+// its parts are found.
+func (p *processRun) outputReferences(output any) (any, bool) {
+	if len(p.instances) == 0 {
 		return nil, false
 	}
-	for n := len(s.Ideas) - 1; n >= 0; n-- {
-		form := jsonval.AsObject(s.Ideas[n]["solution"])["output"]
-		if refs, err := refexpr.References(form); err != nil || len(refs) == 0 {
+	for n := len(p.Ideas) - 1; n >= 0; n-- {
+		references := jsonval.AsObject(p.Ideas[n]["solution"])["output"]
+		if refs, err := refexpr.References(references); err != nil || len(refs) == 0 {
 			continue
 		}
-		if v, err := refexpr.ResolveBy(form, s.find); err == nil && jsonval.Equal(v, out) || n == len(s.Ideas)-1 {
-			return form, err == nil
+		v, err := refexpr.ResolveBy(references, p.resolveOutput)
+		if (err == nil && jsonval.Equal(v, output)) || n == len(p.Ideas)-1 {
+			return references, err == nil
 		}
 	}
-	return s.sought(out, nil)
+	return p.locateOutput(output)
 }
 
-// find is what an output's Reference stands for: in a process of several instances, every one's value by its token.
-func (s *story) find(e refexpr.Expression) (any, bool) {
-	if s.runs[0].token == "" || !e.ReadsKind(ideafile.TypeState) {
-		return s.runs[0].resolved(e.String())
+// resolveOutput returns the value of a Reference in an output: in a process of several instances, each one's value by
+// its token.
+func (p *processRun) resolveOutput(e refexpr.Expression) (any, bool) {
+	if p.instances[0].token == "" || !e.ReadsKind(ideafile.TypeState) {
+		return p.instances[0].resolve(e.String())
 	}
-	all := map[string]any{}
-	for _, r := range s.runs {
-		v, ok := r.resolved(e.String())
+	byToken := map[string]any{}
+	for _, r := range p.instances {
+		v, ok := r.resolve(e.String())
 		if !ok {
 			return nil, false
 		}
-		all[r.token] = v
+		byToken[r.token] = v
 	}
-	return all, true
+	return byToken, true
 }
 
-// sought looks for the places where an output's parts stand.
-func (s *story) sought(out any, at jsonval.Path) (any, bool) {
+// locateOutput finds the only path at which the output, or else each of its parts, is found.
+func (p *processRun) locateOutput(output any) (any, bool) {
 	var found []string
-	for _, ref := range placesIn(nil, refexpr.Reference{Kind: ideafile.TypeState}, s.runs[0].final, s.runs[0].part(out), false) {
-		if v, ok := s.find(refexpr.Expression{{ref}}); ok && jsonval.Equal(v, out) {
+	for _, ref := range appendPlaces(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState, p.instances[0].outputShare(output), false) {
+		if v, ok := p.resolveOutput(refexpr.Expression{{ref}}); ok && jsonval.Equal(v, output) {
 			found = append(found, ref.String())
 		}
 	}
 	if len(found) == 1 {
 		return found[0], true
 	}
-	m, ok := out.(map[string]any)
+	m, ok := output.(map[string]any)
 	if !ok || len(found) > 1 {
 		return nil, false
 	}
 	parts := map[string]any{}
 	for _, k := range jsonval.SortedKeys(m) {
-		if parts[k], ok = s.sought(m[k], append(at[:len(at):len(at)], k)); !ok {
+		references, ok := p.locateOutput(m[k])
+		if !ok {
 			return nil, false
 		}
+		parts[k] = references
 	}
 	return parts, len(parts) > 0
 }
 
-// part is what an instance would have brought to an output.
-func (r *instanceRun) part(out any) any {
-	if m, ok := out.(map[string]any); ok && r.token != "" {
+// outputShare is the part of an output that comes from this instance.
+func (r *instanceRun) outputShare(output any) any {
+	if m, ok := output.(map[string]any); ok && r.token != "" {
 		if v, ok := m[r.token]; ok {
 			return v
 		}
 	}
-	return out
+	return output
 }

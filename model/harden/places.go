@@ -8,93 +8,98 @@ import (
 	"processidea/model/refexpr"
 )
 
-// This file finds the places at which instances have a literal.
-
 func indexStep(n int) string { return strconv.Itoa(n) }
 
-// mostPlaces bounds how many places of one literal are followed.
-const mostPlaces = 64
+// maxPlaces bounds how many places of one literal are tracked.
+const maxPlaces = 64
 
-// places lists where each instance has its literal: in what it began with, or else in what Calls of earlier Requests
-// wrote. Of several, one that is named as the parameter counts alone. elements says whether elements of lists count.
-func (h *hardener) places(at jsonval.Path, s []sample, elements bool) []refexpr.Reference {
-	v, ok := s[0].run.resolved(s[0].v)
+// placesOf lists the References that yield each instance's literal: in the data at the start, or else in what Calls of
+// earlier Requests wrote. If exactly one of several ends in the parameter's name, only that one is returned. elements
+// includes the elements of lists.
+func (h *hardener) placesOf(param jsonval.Path, samples []paramSample, elements bool) []refexpr.Reference {
+	literal, ok := samples[0].instance.resolve(samples[0].value)
 	if !ok {
 		return nil
 	}
 	var found []refexpr.Reference
-	start := s[0].run.start.Payload
+	start := samples[0].instance.startView.Payload
 	for _, kind := range jsonval.SortedKeys(start) {
-		found = placesIn(found, refexpr.Reference{Kind: kind}, start[kind], v, elements)
+		found = appendPlaces(found, refexpr.Reference{Kind: kind}, start[kind], literal, elements)
 	}
-	found = everywhere(found, s, func(one sample, ref refexpr.Reference) (any, bool) {
-		return jsonval.Lookup(one.run.start.Payload[ref.Kind], ref.Path)
+	found = presentInAll(found, samples, func(sample paramSample, ref refexpr.Reference) (any, bool) {
+		return jsonval.Lookup(sample.instance.startView.Payload[ref.Kind], ref.Path)
 	})
 	if len(found) == 0 {
-		found = placesIn(nil, refexpr.Reference{Kind: ideafile.TypeState}, s[0].run.final, v, elements)
-		found = everywhere(found, s, func(one sample, ref refexpr.Reference) (any, bool) {
-			w, ok := jsonval.Lookup(one.run.final, ref.Path)
-			return w, ok && one.run.wroteBefore(ref.Path, one.at)
+		found = appendPlaces(nil, refexpr.Reference{Kind: ideafile.TypeState}, samples[0].instance.finalState, literal, elements)
+		found = presentInAll(found, samples, func(sample paramSample, ref refexpr.Reference) (any, bool) {
+			value, ok := jsonval.Lookup(sample.instance.finalState, ref.Path)
+			return value, ok && sample.instance.wroteBefore(ref.Path, sample.request)
 		})
 	}
-	var alike []refexpr.Reference
+	var sameName []refexpr.Reference
 	for _, ref := range found {
-		if namedAs(ref, at) {
-			alike = append(alike, ref)
+		if hasNameOf(ref, param) {
+			sameName = append(sameName, ref)
 		}
 	}
-	if len(alike) == 1 {
-		return alike
+	if len(sameName) == 1 {
+		return sameName
 	}
 	return found
 }
 
-func placesIn(found []refexpr.Reference, at refexpr.Reference, in, v any, elements bool) []refexpr.Reference {
-	if len(found) >= mostPlaces || len(at.Path) > 12 {
+// appendPlaces adds the places below the given one at which a container holds the literal, at most maxPlaces.
+func appendPlaces(found []refexpr.Reference, place refexpr.Reference, container, literal any, elements bool) []refexpr.Reference {
+	if len(found) >= maxPlaces || len(place.Path) > 12 {
 		return found
 	}
-	if len(at.Path) > 0 && jsonval.TypeOf(in) == jsonval.TypeOf(v) && jsonval.Equal(in, v) {
-		return append(found, at)
+	if len(place.Path) > 0 && jsonval.TypeOf(container) == jsonval.TypeOf(literal) && jsonval.Equal(container, literal) {
+		return append(found, place)
 	}
-	switch in := in.(type) {
+	below := func(step string, v any) {
+		path := append(place.Path[:len(place.Path):len(place.Path)], step)
+		found = appendPlaces(found, refexpr.Reference{Kind: place.Kind, Path: path}, v, literal, elements)
+	}
+	switch container := container.(type) {
 	case map[string]any:
-		for _, k := range jsonval.SortedKeys(in) {
-			found = placesIn(found, refexpr.Reference{Kind: at.Kind, Path: append(at.Path[:len(at.Path):len(at.Path)], k)}, in[k], v, elements)
+		for _, k := range jsonval.SortedKeys(container) {
+			below(k, container[k])
 		}
 	case []any:
-		for n := range in {
+		for n := range container {
 			if elements {
-				found = placesIn(found, refexpr.Reference{Kind: at.Kind, Path: append(at.Path[:len(at.Path):len(at.Path)], indexStep(n))}, in[n], v, elements)
+				below(indexStep(n), container[n])
 			}
 		}
 	}
 	return found
 }
 
-// everywhere keeps the places at which every instance has its own literal.
-func everywhere(found []refexpr.Reference, s []sample, look func(sample, refexpr.Reference) (any, bool)) []refexpr.Reference {
+// presentInAll keeps the places that hold its own literal in every instance.
+func presentInAll(found []refexpr.Reference, samples []paramSample, lookup func(paramSample, refexpr.Reference) (any, bool)) []refexpr.Reference {
 	var out []refexpr.Reference
 	for _, ref := range found {
-		all := true
-		for _, one := range s {
-			mine, ok := one.run.resolved(one.v)
-			v, there := look(one, ref)
-			if all = ok && there && jsonval.Equal(v, mine); !all {
+		inAll := true
+		for _, sample := range samples {
+			want, ok := sample.instance.resolve(sample.value)
+			v, present := lookup(sample, ref)
+			inAll = ok && present && jsonval.Equal(v, want)
+			if !inAll {
 				break
 			}
 		}
-		if all {
+		if inAll {
 			out = append(out, ref)
 		}
 	}
 	return out
 }
 
-// wroteBefore says whether a Call of an earlier Request wrote what holds a path.
+// wroteBefore reports whether a Call of an earlier Request wrote the value at a path.
 func (r *instanceRun) wroteBefore(p jsonval.Path, request int) bool {
-	for _, t := range r.tries {
-		for _, q := range t.call.OutputPath.Paths() {
-			if t.status == ideafile.Done && t.request < request && p.Within(q) {
+	for _, attempt := range r.attempts {
+		for _, q := range attempt.call.OutputPath.Paths() {
+			if attempt.status == ideafile.Done && attempt.request < request && p.Within(q) {
 				return true
 			}
 		}

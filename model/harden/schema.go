@@ -10,36 +10,35 @@ import (
 	"processidea/model/refexpr"
 )
 
-// This file infers the State schema of a common Plan: closed, with every connection between its Calls in it.
-
-// stateSchema is what the designer wrote, where there is one, and what the final States show beside it.
+// stateSchema is the closed schema of the common Plan's State: what the designer declared, else what the final States
+// show. The description of each inferred key says which Calls it connects.
 func (h *hardener) stateSchema() map[string]any {
-	given := jsonval.AsObject(h.runs[0].start.Schema[ideafile.TypeState])
+	given := jsonval.AsObject(h.instances[0].startView.Schema[ideafile.TypeState])
 	out := map[string]any{}
-	//workflowcheck:ignore -- a map again
+	//workflowcheck:ignore -- builds a map: the order does not matter
 	for k, v := range given {
 		out[k] = v
 	}
 	props := map[string]any{}
-	for _, k := range h.keys() {
+	for _, k := range h.stateKeys() {
 		if p, ok := jsonval.AsObject(given["properties"])[k]; ok {
 			props[k] = p
 			continue
 		}
-		props[k] = h.inferred(k)
+		props[k] = h.inferSchema(k)
 	}
 	out["type"], out["properties"], out["additionalProperties"] = "object", props, false
-	if required := h.required(given); len(required) > 0 {
+	if required := h.requiredKeys(given); len(required) > 0 {
 		out["required"] = required
 	}
 	return out
 }
 
-// keys lists the top-level keys of State: of all final States, and of the Calls that did not run in any.
-func (h *hardener) keys() []string {
+// stateKeys lists the top-level keys of all final States, and of the output paths of all Calls.
+func (h *hardener) stateKeys() []string {
 	all := map[string]bool{}
-	for _, r := range h.runs {
-		for _, k := range jsonval.SortedKeys(jsonval.AsObject(r.final)) {
+	for _, r := range h.instances {
+		for _, k := range jsonval.SortedKeys(jsonval.AsObject(r.finalState)) {
 			all[k] = true
 		}
 	}
@@ -53,17 +52,17 @@ func (h *hardener) keys() []string {
 	return jsonval.SortedKeys(all)
 }
 
-// inferred is the schema of one key: the types that it had, and which Calls it connects.
-func (h *hardener) inferred(key string) any {
+// inferSchema is the schema of one key: the types that its values have, and the Calls that it connects.
+func (h *hardener) inferSchema(key string) any {
 	var types []string
-	for _, r := range h.runs {
-		v, ok := jsonval.AsObject(r.final)[key]
+	for _, r := range h.instances {
+		v, ok := jsonval.AsObject(r.finalState)[key]
 		if t := jsonschema.ExactType(v); ok && !slices.Contains(types, t) {
 			types = append(types, t)
 		}
 	}
 	if slices.Contains(types, "number") {
-		types = without1(types, "integer")
+		types = slices.DeleteFunc(types, func(t string) bool { return t == "integer" })
 	}
 	out := map[string]any{}
 	switch len(types) {
@@ -77,30 +76,20 @@ func (h *hardener) inferred(key string) any {
 		}
 		out["type"] = list
 	}
-	if text := h.connection(key); text != "" {
+	if text := h.describeKey(key); text != "" {
 		out["description"] = text
 	}
 	return out
 }
 
-func without1(list []string, gone string) []string {
-	var out []string
-	for _, s := range list {
-		if s != gone {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// connection names who writes a key and who reads it.
-func (h *hardener) connection(key string) string {
-	at := jsonval.Path{key}
+// describeKey names the Tools that write a key and those that read it.
+func (h *hardener) describeKey(key string) string {
+	keyPath := jsonval.Path{key}
 	var writers, readers []string
 	for _, c := range h.calls {
 		tool, _ := c.raw["_tool"].(string)
 		for _, p := range c.paths() {
-			if p.Overlaps(at) && len(p) > 0 && !slices.Contains(writers, tool) {
+			if p.Overlaps(keyPath) && len(p) > 0 && !slices.Contains(writers, tool) {
 				writers = append(writers, tool)
 			}
 		}
@@ -121,8 +110,8 @@ func (h *hardener) connection(key string) string {
 	return strings.Join(parts, ", ")
 }
 
-// required is what the designer requires, and what Calls wrote in every instance.
-func (h *hardener) required(given map[string]any) []any {
+// requiredKeys are the keys that the designer requires, and those that a Call writes and every final State has.
+func (h *hardener) requiredKeys(given map[string]any) []any {
 	names := map[string]bool{}
 	list, _ := jsonval.StringList(given["required"])
 	for _, k := range list {
@@ -130,7 +119,7 @@ func (h *hardener) required(given map[string]any) []any {
 	}
 	for _, c := range h.calls {
 		for _, p := range c.paths() {
-			if len(p) > 0 && h.everybodyHas(p[0]) {
+			if len(p) > 0 && h.inEveryFinalState(p[0]) {
 				names[p[0]] = true
 			}
 		}
@@ -142,9 +131,9 @@ func (h *hardener) required(given map[string]any) []any {
 	return out
 }
 
-func (h *hardener) everybodyHas(key string) bool {
-	for _, r := range h.runs {
-		if _, ok := jsonval.AsObject(r.final)[key]; !ok {
+func (h *hardener) inEveryFinalState(key string) bool {
+	for _, r := range h.instances {
+		if _, ok := jsonval.AsObject(r.finalState)[key]; !ok {
 			return false
 		}
 	}

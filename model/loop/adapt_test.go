@@ -39,10 +39,10 @@ func TestValuesThatAReferenceBroughtAreFittedToTheSchemaByTheLLM(t *testing.T) {
 		t.Fatalf("the Request is %+v", b)
 	}
 	s.Want("what is to be fitted", string(jsonval.Encode(jsonval.Normal(b.Questions[0].Params))), `{"user":{"userName":"Anna"}}`)
-	if form := prompt.ComposeFor(s.Idea, s.Bindings, b); !form.Strict {
-		t.Error(form.Reason)
+	if form := prompt.ResponseFormatFor(s.Idea, s.Bindings, b); !form.Strict {
+		t.Error(form.NotStrictReason)
 	}
-	if prompt := prompt.Prompt(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(prompt, `- 1.1 greet {"user":{"userName":"Anna"}} does not fit: `) {
+	if prompt := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(prompt, `- 1.1 greet {"user":{"userName":"Anna"}} does not fit: `) {
 		t.Error(prompt)
 	}
 	s.Says(`{"calls":[{"_call":"1.1","_params":{"user":{"name":"Anna","tone":null}}}],"output":null}`)
@@ -61,7 +61,7 @@ func TestAllThatDoesNotFitIsAskedForInOneRequest(t *testing.T) {
 	s.Says(`{"calls":[{"_tool":"greet","_instance":"*","user":"†state.user","_outputPath":"b"},{"_tool":"think","_instance":"①","x":"†state.user","_outputPath":"c"}],"output":null}`)
 	b := s.Asks()
 	s.Want("the question", b.Question(), "results of 1 latent Calls, and fit the values of 2")
-	form := prompt.ComposeFor(s.Idea, s.Bindings, b) // loose, as a result of think has a least length
+	form := prompt.ResponseFormatFor(s.Idea, s.Bindings, b) // loose, as a result of think has a least length
 	schema, err := jsonschema.CompileSchema(jsonval.Normal(form.Schema))
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func TestTheNextRequestIsToldWhatAPersonDecided(t *testing.T) {
 			s.Want("the facts", modeltest.Facts(b), c.fact)
 			s.Want("the errors", modeltest.TroublesOf(b), "")
 			for line := range strings.SplitSeq(c.fact, "\n") {
-				if text := prompt.Prompt(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(text, "\n  "+strings.TrimPrefix(line, "1.1 ")+"\n") {
+				if text := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(text, "\n  "+strings.TrimPrefix(line, "1.1 ")+"\n") {
 					t.Errorf("the prompt does not say %q:\n%s", line, text)
 				}
 			}
@@ -103,7 +103,7 @@ func TestDecisionsOnManyInstancesAreToldTogetherWhereTheyAreTheSame(t *testing.T
 	b := s.Asks()
 	s.Want("the Calls", modeltest.PlannedIn(b), "1.1 done 1 rejected 2")
 	s.Want("each by itself", modeltest.Facts(b), "1.1 ① rejected by ann: no\n1.1 ② approved by ann\n1.1 ③ rejected by ann: no")
-	if text := prompt.Prompt(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(text, "\n  rejected by ann: no in ①, ③\n  approved by ann in ②\n") {
+	if text := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(text, "\n  rejected by ann: no in ①, ③\n  approved by ann in ②\n") {
 		t.Errorf("the prompt says\n%s", text)
 	}
 }

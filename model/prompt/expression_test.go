@@ -9,7 +9,7 @@ import (
 	"processidea/model/modeltest"
 )
 
-// A parameter that is no string, and a leaf of the output, may be an expression wherever it may be a Reference.
+// An expression is allowed wherever a Reference is: in a parameter that is no string, and in a leaf of the output.
 func TestTheComposedSchemaAllowsExpressionsWhereItAllowsReferences(t *testing.T) {
 	p := modeltest.PaletteFrom(t, `{"count": {"_activity": "c", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
 		"think": {"properties": {"n": {"type": "integer"}}, "_output": {"type": "string"}}}`)
@@ -18,14 +18,14 @@ func TestTheComposedSchemaAllowsExpressionsWhereItAllowsReferences(t *testing.T)
 		t.Fatal(err)
 	}
 	for _, strict := range []bool{true, false} {
-		in := ComposeInput{Tools: p.Tools, Bindings: p.Bindings, Tokens: []string{""}, Output: form}
-		composed := Compose(in)
+		in := FormatInput{Tools: p.Tools, Bindings: p.Bindings, Tokens: []string{""}, Output: form}
+		composed := NewResponseFormat(in)
 		if !composed.Strict {
-			t.Fatal(composed.Reason)
+			t.Fatal(composed.NotStrictReason)
 		}
 		if !strict {
-			loose := composer{in: in}
-			composed = Form{Schema: loose.root()}
+			loose := formatBuilder{input: in}
+			composed = ResponseFormat{Schema: loose.rootSchema()}
 		}
 		s, err := jsonschema.CompileSchema(modeltest.MustDecode(string(jsonval.Encode(composed.Schema))))
 		if err != nil {

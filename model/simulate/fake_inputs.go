@@ -11,41 +11,40 @@ import (
 	"processidea/model/sample"
 )
 
-// This file makes up the data that a file does not bring, so that it can be simulated from schemas alone.
-
-// Supply gives the messages that bring what an Idea's Plans and wired parameters read and nobody gives, and what the schemas
-// of its input and data describe and the file leaves out. Each is marked as simulated. State that a Call would write is left
-// open. The names of what was made up stand beside them.
-func FakeInputs(i *ideafile.Idea) (messages []any, names []string) {
-	s := &supplier{idea: i, written: writtenPaths(i)}
-	for _, token := range i.Tokens() {
-		view := ideafile.ViewOf(i.Context, token)
-		made := map[string]any{}
-		s.bySchemas(view, made)
-		for _, r := range s.read() {
-			s.byReader(view, made, r)
+// FakeInputs returns messages with made-up data, each marked as simulated: what Plans and wired parameters read and the
+// file does not provide, and what the schemas of input and data describe and the file leaves out. It makes up no State
+// that a Call would write. names lists the References to what was made up.
+func FakeInputs(idea *ideafile.Idea) (messages []any, names []string) {
+	faker := &inputFaker{idea: idea, writtenPaths: writtenPaths(idea)}
+	for _, token := range idea.Tokens() {
+		view := ideafile.ViewOf(idea.Context, token)
+		faked := map[string]any{}
+		faker.fakeFromSchemas(view, faked)
+		for _, r := range faker.referencesRead() {
+			faker.fakeForReference(view, faked, r)
 		}
-		for _, kind := range jsonval.SortedKeys(made) {
-			messages = append(messages, suppliedMessage(kind, token, overGiven(view.Payload[kind], made[kind])))
+		for _, kind := range jsonval.SortedKeys(faked) {
+			messages = append(messages, simulatedMessage(kind, token, mergeOverExisting(view.Payload[kind], faked[kind])))
 		}
 	}
-	return messages, s.names
+	return messages, faker.madeUp
 }
 
-// overGiven lays what was made up over what is there at the same top-level keys: an instance's own keys replace shared ones.
-func overGiven(given, made any) any {
+// mergeOverExisting merges made-up values over the existing ones of the same top-level keys, as an instance's own key
+// replaces the shared one entirely.
+func mergeOverExisting(existing, faked any) any {
 	out := map[string]any{}
-	//workflowcheck:ignore -- a map again
-	for key, v := range jsonval.AsObject(made) {
-		if before, ok := jsonval.AsObject(given)[key]; ok {
-			v = jsonval.Merge(before, v)
+	//workflowcheck:ignore -- builds a map: the order does not matter
+	for key, v := range jsonval.AsObject(faked) {
+		if old, ok := jsonval.AsObject(existing)[key]; ok {
+			v = jsonval.Merge(old, v)
 		}
 		out[key] = v
 	}
 	return out
 }
 
-func suppliedMessage(kind, token string, payload any) map[string]any {
+func simulatedMessage(kind, token string, payload any) map[string]any {
 	m := map[string]any{"type": kind, kind: payload, ideafile.MessageSimulated: true}
 	if kind != ideafile.TypeState && kind != ideafile.TypeInput {
 		m = map[string]any{"type": ideafile.TypeData, "kind": kind, ideafile.TypeData: payload, ideafile.MessageSimulated: true}
@@ -56,29 +55,29 @@ func suppliedMessage(kind, token string, payload any) map[string]any {
 	return m
 }
 
-type supplier struct {
-	idea    *ideafile.Idea
-	written []jsonval.Path
-	names   []string
+type inputFaker struct {
+	idea         *ideafile.Idea
+	writtenPaths []jsonval.Path
+	madeUp       []string
 }
 
-// writtenPaths lists where the Calls of Plans, and the Tools whose designer says so, put their results.
-func writtenPaths(i *ideafile.Idea) (paths []jsonval.Path) {
+// writtenPaths lists the output paths of the Calls of Plans, and those that designers fixed in Tools.
+func writtenPaths(idea *ideafile.Idea) (paths []jsonval.Path) {
 	add := func(v any) {
 		if o, err := refexpr.ParseOutputPath(v); err == nil {
 			paths = append(paths, o.Paths()...)
 		}
 	}
-	for _, t := range i.Tools {
+	for _, t := range idea.Tools {
 		if t.OutputPath.Declared && t.OutputPath.Schema == nil {
 			add(t.OutputPath.Fixed)
 		}
 		paths = append(paths, t.Writes...)
 	}
-	for _, m := range i.Context {
+	for _, m := range idea.Context {
 		for _, w := range m.Calls {
 			call := w.Fields()
-			if t := i.Tool(w.Tool); t != nil && t.IsOutputAlias("output", call["output"]) {
+			if t := idea.Tool(w.Tool); t != nil && t.IsOutputAlias("output", call["output"]) {
 				add(call["output"])
 			}
 			add(call["_outputPath"])
@@ -87,55 +86,56 @@ func writtenPaths(i *ideafile.Idea) (paths []jsonval.Path) {
 	return paths
 }
 
-// bySchemas makes up what the schemas of input and data describe and is not there.
-func (s *supplier) bySchemas(view ideafile.View, made map[string]any) {
+// fakeFromSchemas makes up the properties that the schemas of input and data describe and that are missing.
+func (f *inputFaker) fakeFromSchemas(view ideafile.View, faked map[string]any) {
 	for _, kind := range jsonval.SortedKeys(view.Schema) {
 		if kind == ideafile.TypeState {
 			continue
 		}
-		v, err := sample.Sample(view.Schema[kind])
-		given, isObject := view.Payload[kind].(map[string]any)
-		sample := jsonval.AsObject(v)
+		sampled, err := sample.Sample(view.Schema[kind])
+		existing, isObject := view.Payload[kind].(map[string]any)
+		described := jsonval.AsObject(sampled)
 		if err != nil || !isObject {
 			continue
 		}
-		for _, key := range jsonval.SortedKeys(sample) {
-			if _, there := given[key]; !there {
-				s.put(made, refexpr.Reference{Kind: kind, Path: jsonval.Path{key}}, sample[key])
+		for _, key := range jsonval.SortedKeys(described) {
+			if _, present := existing[key]; !present {
+				f.put(faked, refexpr.Reference{Kind: kind, Path: jsonval.Path{key}}, described[key])
 			}
 		}
 	}
 }
 
-// reader is a Reference, and the schema of the parameter that it stands for.
-type reader struct {
+// readReference is a Reference, and the schema of the parameter that reads it.
+type readReference struct {
 	ref    refexpr.Reference
 	schema any
 }
 
-// read lists what Plans and wired parameters read, each with the first that reads it.
-func (s *supplier) read() (list []reader) {
-	for _, m := range s.idea.Context {
-		for _, w := range m.Calls {
-			call, t := w.Fields(), s.idea.Tool(w.Tool)
+// referencesRead lists the References in Plans and wired parameters, in file order: the first to read a path decides
+// its schema.
+func (f *inputFaker) referencesRead() (list []readReference) {
+	for _, m := range f.idea.Context {
+		for _, written := range m.Calls {
+			call, t := written.Fields(), f.idea.Tool(written.Tool)
 			for _, name := range jsonval.SortedKeys(call) {
 				if name[:min(1, len(name))] == "_" || t != nil && t.IsOutputAlias(name, call[name]) {
 					continue
 				}
-				list = append(list, readers(call[name], t, name)...)
+				list = append(list, paramReferences(call[name], t, name)...)
 			}
 		}
 	}
-	for _, t := range s.idea.Tools {
+	for _, t := range f.idea.Tools {
 		for _, name := range jsonval.SortedKeys(t.Wired) {
-			list = append(list, readers(t.Wired[name], t, name)...)
+			list = append(list, paramReferences(t.Wired[name], t, name)...)
 		}
 	}
 	return list
 }
 
-// readers lists the References of a parameter: one that stands for all of it has its schema.
-func readers(v any, t *ideafile.Tool, name string) (list []reader) {
+// paramReferences lists the References in a parameter's value. One that is the whole value gets the parameter's schema.
+func paramReferences(v any, t *ideafile.Tool, name string) (list []readReference) {
 	refs, err := refexpr.References(v)
 	if err != nil {
 		return nil
@@ -145,21 +145,21 @@ func readers(v any, t *ideafile.Tool, name string) (list []reader) {
 		schema = paramSchema(t, name)
 	}
 	for _, ref := range refs {
-		list = append(list, reader{ref, schema})
+		list = append(list, readReference{ref, schema})
 	}
 	return list
 }
 
-// byReader makes up a value that is read, that is not there, and that no Call writes.
-func (s *supplier) byReader(view ideafile.View, made map[string]any, r reader) {
-	if len(r.ref.Path) == 0 || r.ref.Kind == ideafile.TypeState && plangraph.OverlapsAny(r.ref.Path, s.written) {
+// fakeForReference makes up the value of a Reference that has none and that no Call writes.
+func (f *inputFaker) fakeForReference(view ideafile.View, faked map[string]any, r readReference) {
+	if len(r.ref.Path) == 0 || (r.ref.Kind == ideafile.TypeState && plangraph.OverlapsAny(r.ref.Path, f.writtenPaths)) {
 		return
 	}
-	given := jsonval.Merge(view.Payload[r.ref.Kind], made[r.ref.Kind])
-	if made[r.ref.Kind] == nil {
-		given = view.Payload[r.ref.Kind]
+	known := jsonval.Merge(view.Payload[r.ref.Kind], faked[r.ref.Kind])
+	if faked[r.ref.Kind] == nil {
+		known = view.Payload[r.ref.Kind]
 	}
-	if _, there := jsonval.Lookup(given, r.ref.Path); there || given != nil && jsonval.TypeOf(given) != "object" {
+	if _, present := jsonval.Lookup(known, r.ref.Path); present || known != nil && jsonval.TypeOf(known) != "object" {
 		return
 	}
 	schema := r.schema
@@ -170,20 +170,21 @@ func (s *supplier) byReader(view ideafile.View, made map[string]any, r reader) {
 		}
 	}
 	if v, err := sample.Sample(schema); err == nil {
-		s.put(made, r.ref, v)
+		f.put(faked, r.ref, v)
 	}
 }
 
-// put lays a value at its place among what was made up. Lists are not filled: an index makes no list.
-func (s *supplier) put(made map[string]any, ref refexpr.Reference, v any) {
+// put merges a value into the made-up ones at the Reference's path. Every step becomes a key: lists are not made up
+// element by element.
+func (f *inputFaker) put(faked map[string]any, ref refexpr.Reference, v any) {
 	for n := len(ref.Path) - 1; n >= 0; n-- {
 		v = map[string]any{ref.Path[n]: v}
 	}
-	if before, ok := made[ref.Kind]; ok {
-		v = jsonval.Merge(before, v)
+	if existing, ok := faked[ref.Kind]; ok {
+		v = jsonval.Merge(existing, v)
 	}
-	made[ref.Kind] = v
-	if name := ref.String(); !slices.Contains(s.names, name) {
-		s.names = append(s.names, name)
+	faked[ref.Kind] = v
+	if name := ref.String(); !slices.Contains(f.madeUp, name) {
+		f.madeUp = append(f.madeUp, name)
 	}
 }

@@ -11,64 +11,64 @@ import (
 	"processidea/model/turn"
 )
 
-// This file makes up what an LLM might answer in a simulation, from schemas alone: the Plan that a file guides to, or each
-// Tool once where it guides to none, and values that fit.
-
-// Sketch makes up the solution to one Request, as an LLM would write it: first the Calls for every covered instance, then,
-// once there are any, the output. It looks at schemas and Plans, never at what a Call came to, and gives the same each time.
-func FakeReply(i *ideafile.Idea, bindings map[string]ideafile.Binding, b *turn.RequestInput) map[string]any {
+// FakeReply makes up the solution to one Request, as an LLM would write it: in the first Request the Calls for every
+// instance, then, once there are any, the output. The Calls are those of the Plan that guides an instance, or each Tool
+// once where there is none. It depends on schemas and Plans only, never on results, and returns the same each time.
+func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.Binding, request *turn.RequestInput) map[string]any {
 	solution := map[string]any{"calls": []any{}, "output": nil}
 	switch {
-	case len(b.Questions) > 0:
-		solution["calls"] = fakeAnswers(i, b)
+	case len(request.Questions) > 0:
+		solution["calls"] = fakeAnswers(idea, request)
 		return solution
-	case !b.Closing && !planned(b):
-		if calls := fakeCalls(i, bindings, b); len(calls) > 0 {
+	case !request.Closing && !plannedBefore(request):
+		if calls := fakeCalls(idea, bindings, request); len(calls) > 0 {
 			solution["calls"] = calls
 			return solution
 		}
 	}
-	if i.Output != nil {
-		if v, err := sample.Sample(i.Output.Source); err == nil {
-			solution["output"] = literal(v)
+	if idea.Output != nil {
+		if v, err := sample.Sample(idea.Output.Source); err == nil {
+			solution["output"] = escapeReferences(v)
 		}
 	}
 	return solution
 }
 
-// planned says whether a Request has been made before this one: it brought all that there is to plan.
-func planned(b *turn.RequestInput) bool { return b.Number > 1 || len(turn.WithoutDirect(b.Plan)) > 0 }
+// plannedBefore reports whether an earlier Request has planned: a made-up reply plans everything in the first one.
+func plannedBefore(request *turn.RequestInput) bool {
+	return request.Number > 1 || len(turn.WithoutDirect(request.Plan)) > 0
+}
 
-// Answers says whether Calls answer what is asked: results where results are asked for, and Calls that were not planned
-// before otherwise. No Calls answer anything but that.
-func Answers(b *turn.RequestInput, calls []any) bool {
-	if len(b.Questions) > 0 {
+// AnswersRequest reports whether Calls answer what is asked: where results are asked for, at least one result; else at
+// least one Call that was not planned before, or no Calls at all.
+func AnswersRequest(request *turn.RequestInput, calls []any) bool {
+	if len(request.Questions) > 0 {
 		for _, raw := range calls {
-			if id, _ := jsonval.AsObject(raw)["_call"].(string); asksFor(b, id) {
+			if id, _ := jsonval.AsObject(raw)["_call"].(string); asksFor(request, id) {
 				return true
 			}
 		}
 		return false
 	}
 	for _, raw := range calls {
-		if !hasPlanned(b, raw) {
+		if !alreadyPlanned(request, raw) {
 			return jsonval.AsObject(raw)["_call"] == nil
 		}
 	}
 	return len(calls) == 0
 }
 
-func asksFor(b *turn.RequestInput, id string) bool {
-	for _, a := range b.Questions {
-		if a.ID == id {
+func asksFor(request *turn.RequestInput, id string) bool {
+	for _, question := range request.Questions {
+		if question.ID == id {
 			return true
 		}
 	}
 	return false
 }
 
-func hasPlanned(b *turn.RequestInput, call any) bool {
-	for _, e := range b.Plan {
+func alreadyPlanned(request *turn.RequestInput, call any) bool {
+	for _, e := range request.Plan {
 		if jsonval.Equal(e.Call.Value(), call) {
 			return true
 		}
@@ -76,8 +76,8 @@ func hasPlanned(b *turn.RequestInput, call any) bool {
 	return false
 }
 
-// literal keeps made-up text from being read as a Reference.
-func literal(v any) any {
+// escapeReferences keeps made-up text from being read as a Reference.
+func escapeReferences(v any) any {
 	switch v := v.(type) {
 	case string:
 		if strings.HasPrefix(v, refexpr.Dagger) {
@@ -86,31 +86,31 @@ func literal(v any) any {
 	case []any:
 		out := make([]any, len(v))
 		for n, e := range v {
-			out[n] = literal(e)
+			out[n] = escapeReferences(e)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		//workflowcheck:ignore -- a map again
+		//workflowcheck:ignore -- builds a map: the order does not matter
 		for k, e := range v {
-			out[k] = literal(e)
+			out[k] = escapeReferences(e)
 		}
 		return out
 	}
 	return v
 }
 
-// sketchAnswers makes up the results, and fits the values, that a Request asks for by themselves.
-func fakeAnswers(i *ideafile.Idea, b *turn.RequestInput) []any {
+// fakeAnswers makes up the results and the corrected parameters that a Request asks for.
+func fakeAnswers(idea *ideafile.Idea, request *turn.RequestInput) []any {
 	answers := []any{}
-	for _, a := range b.Questions {
-		answer := map[string]any{"_call": a.ID}
-		t := i.Tool(a.Tool)
+	for _, question := range request.Questions {
+		answer := map[string]any{"_call": question.ID}
+		t := idea.Tool(question.Tool)
 		switch {
 		case t == nil:
 			continue
-		case a.Why != "":
-			answer["_params"] = sketchFit(t, a.Params)
+		case question.Why != "":
+			answer["_params"] = fakeCorrection(t, question.Params)
 		default:
 			v, err := FakeResult(t.Name, t.Source["_output"], nil)
 			if err != nil {
@@ -123,8 +123,8 @@ func fakeAnswers(i *ideafile.Idea, b *turn.RequestInput) []any {
 	return answers
 }
 
-// sketchFit keeps the parameters that fit and makes up the others.
-func sketchFit(t *ideafile.Tool, params map[string]any) map[string]any {
+// fakeCorrection keeps the parameters that fit and makes up the others.
+func fakeCorrection(t *ideafile.Tool, params map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, k := range jsonval.SortedKeys(params) {
 		out[k] = params[k]
@@ -138,45 +138,45 @@ func sketchFit(t *ideafile.Tool, params map[string]any) map[string]any {
 	return out
 }
 
-// paramSchema is what a parameter must fit, with its references put in.
+// paramSchema is the schema of a parameter, with the definitions that it refers to.
 func paramSchema(t *ideafile.Tool, name string) any {
-	form := t.Form()
-	part, ok := jsonval.AsObject(form["properties"])[name]
+	schema := t.Form()
+	part, ok := jsonval.AsObject(schema["properties"])[name]
 	if !ok {
 		return map[string]any{}
 	}
-	return jsonschema.Rooted(form, part)
+	return jsonschema.Rooted(schema, part)
 }
 
-// sketchCalls makes up the Calls of the first Request.
-func fakeCalls(i *ideafile.Idea, bindings map[string]ideafile.Binding, b *turn.RequestInput) []any {
-	chosen, named := map[int][]string{}, b.Tokens()
-	for _, token := range named {
-		n := guide(i, token)
-		chosen[n] = append(chosen[n], token)
+// fakeCalls makes up the Calls of the first Request.
+func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.Binding, request *turn.RequestInput) []any {
+	tokensByGuide, covered := map[int][]string{}, request.Tokens()
+	for _, token := range covered {
+		n := guidingPlan(idea, token)
+		tokensByGuide[n] = append(tokensByGuide[n], token)
 	}
 	var calls []any
-	for n := -1; n < len(i.Context); n++ {
-		tokens := chosen[n]
+	for n := -1; n < len(idea.Context); n++ {
+		tokens := tokensByGuide[n]
 		if len(tokens) == 0 {
 			continue
 		}
 		var plan []any
 		if n < 0 {
-			plan = newPlanFaker(i, bindings, tokens[0]).calls()
+			plan = newPlanFaker(idea, bindings, tokens[0]).calls()
 		} else {
-			plan = ideafile.Values(i.Context[n].Calls)
+			plan = ideafile.Values(idea.Context[n].Calls)
 		}
-		calls = append(calls, forTokens(plan, tokens, len(tokens) == len(named))...)
+		calls = append(calls, assignInstances(plan, tokens, len(tokens) == len(covered))...)
 	}
 	return calls
 }
 
-// guide gives the Plan message that guides an instance, as its place in the context: the first whose `when` holds; -1 where
-// there is none.
-func guide(i *ideafile.Idea, token string) int {
-	view := ideafile.ViewOf(i.Context, token)
-	for n, m := range i.Context {
+// guidingPlan returns the index in the context of the Plan that guides an instance: the first whose `when` holds; -1
+// where there is none.
+func guidingPlan(idea *ideafile.Idea, token string) int {
+	view := ideafile.ViewOf(idea.Context, token)
+	for n, m := range idea.Context {
 		if m.Type == ideafile.TypePlan && !m.RunsDirectly() && !m.IsRecord() && (m.Instance == "" || m.Instance == token) && m.HoldsFor(view) {
 			return n
 		}
@@ -184,12 +184,12 @@ func guide(i *ideafile.Idea, token string) int {
 	return -1
 }
 
-// forTokens names the instances in the Calls of a Plan.
-func forTokens(plan []any, tokens []string, all bool) []any {
+// assignInstances sets the instances for which the Calls of a Plan are.
+func assignInstances(plan []any, tokens []string, everyInstance bool) []any {
 	if len(tokens) == 1 && tokens[0] == "" {
 		return plan
 	}
-	if all {
+	if everyInstance {
 		tokens = []string{"*"}
 	}
 	var out []any
@@ -200,9 +200,9 @@ func forTokens(plan []any, tokens []string, all bool) []any {
 			continue
 		}
 		for _, token := range tokens {
-			own := jsonval.WithoutKey(call, "_instance")
-			own["_instance"] = token
-			out = append(out, own)
+			assigned := jsonval.WithoutKey(call, "_instance")
+			assigned["_instance"] = token
+			out = append(out, assigned)
 		}
 	}
 	return out

@@ -12,54 +12,58 @@ import (
 	"processidea/model/statelog"
 )
 
-// inventor makes a Plan of a palette: each Tool once, its parameters from State, the input and other Tools' results where
-// they have the name and fit, and made up where they must be there.
+// planFaker makes up a Plan from a palette: each Tool once. A parameter is read from State, from the input or from
+// another Tool's result where one of the same name fits; else it is made up if it is required.
 type planFaker struct {
-	idea     *ideafile.Idea
-	bindings map[string]ideafile.Binding
-	view     ideafile.View
-	schema   any                     // of State; nil: none
-	paths    map[string]jsonval.Path // where each Tool's result goes
-	results  map[string]any          // what each might give
-	reads    map[string][]string
+	idea        *ideafile.Idea
+	bindings    map[string]ideafile.Binding
+	view        ideafile.View
+	stateSchema any                     // nil: none
+	outputPaths map[string]jsonval.Path // by Tool
+	fakeResults map[string]any          // by Tool
+	reads       map[string][]string     // by Tool: the Tools whose results it reads
 }
 
-func newPlanFaker(i *ideafile.Idea, bindings map[string]ideafile.Binding, token string) *planFaker {
-	in := &planFaker{idea: i, bindings: bindings, view: ideafile.ViewOf(i.Context, token), paths: map[string]jsonval.Path{}, results: map[string]any{}, reads: map[string][]string{}}
-	in.schema = in.view.Schema[ideafile.TypeState]
-	for _, t := range i.Tools {
+func newPlanFaker(idea *ideafile.Idea, bindings map[string]ideafile.Binding, token string) *planFaker {
+	f := &planFaker{
+		idea: idea, bindings: bindings, view: ideafile.ViewOf(idea.Context, token),
+		outputPaths: map[string]jsonval.Path{}, fakeResults: map[string]any{}, reads: map[string][]string{},
+	}
+	f.stateSchema = f.view.Schema[ideafile.TypeState]
+	for _, t := range idea.Tools {
 		if v, err := FakeResult(t.Name, t.Source["_output"], nil); err == nil {
-			in.results[t.Name] = v
+			f.fakeResults[t.Name] = v
 		}
 	}
-	taken := map[string]bool{}
-	for _, said := range []bool{true, false} { // those that may give anything take what the others leave
-		for _, t := range i.Tools {
-			if p, ok := in.place(t, taken); ok && (t.Output != nil) == said {
-				in.paths[t.Name] = p
+	usedKeys := map[string]bool{}
+	// Tools without an `_output` schema may return anything: they take the keys that the others leave.
+	for _, declared := range []bool{true, false} {
+		for _, t := range idea.Tools {
+			if p, ok := f.chooseOutputPath(t, usedKeys); ok && (t.Output != nil) == declared {
+				f.outputPaths[t.Name] = p
 				if len(p) > 0 {
-					taken[p[0]] = true
+					usedKeys[p[0]] = true
 				}
 			}
 		}
 	}
-	return in
+	return f
 }
 
-// calls gives the Plan.
-func (in *planFaker) calls() []any {
+// calls returns the Plan.
+func (f *planFaker) calls() []any {
 	var out []any
-	for _, t := range in.idea.Tools {
+	for _, t := range f.idea.Tools {
 		call := map[string]any{"_tool": t.Name}
 		for _, name := range jsonval.SortedKeys(t.ParamSchemas) {
-			if v, ok := in.param(t, name); ok {
+			if v, ok := f.paramValue(t, name); ok {
 				call[name] = v
 			}
 		}
-		if p, ok := in.paths[t.Name]; ok && (!t.OutputPath.Declared || t.OutputPath.Schema != nil) {
+		if p, ok := f.outputPaths[t.Name]; ok && (!t.OutputPath.Declared || t.OutputPath.Schema != nil) {
 			call["_outputPath"] = refexpr.SinglePath(p).Reference()
 		}
-		if v, ok := in.results[t.Name]; ok && in.bindings[t.Name].Kind == ideafile.KindLatent {
+		if v, ok := f.fakeResults[t.Name]; ok && f.bindings[t.Name].Kind == ideafile.KindLatent {
 			call["_output"] = v
 		}
 		out = append(out, call)
@@ -67,23 +71,23 @@ func (in *planFaker) calls() []any {
 	return out
 }
 
-// param gives the value of a parameter; ok is false where it is left out.
-func (in *planFaker) param(t *ideafile.Tool, name string) (v any, ok bool) {
+// paramValue returns the value of a parameter; ok is false where it is left out.
+func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
 	if _, wired := t.Wired[name]; wired {
 		return nil, false
 	}
-	for _, kind := range append([]string{ideafile.TypeState, ideafile.TypeInput}, jsonval.SortedKeys(in.view.Payload)...) {
-		given, ok := jsonval.Lookup(in.view.Payload[kind], jsonval.Path{name})
-		if ok && t.ParamSchemas[name].Validate(given) == nil {
+	for _, kind := range append([]string{ideafile.TypeState, ideafile.TypeInput}, jsonval.SortedKeys(f.view.Payload)...) {
+		existing, ok := jsonval.Lookup(f.view.Payload[kind], jsonval.Path{name})
+		if ok && t.ParamSchemas[name].Validate(existing) == nil {
 			return refexpr.Reference{Kind: kind, Path: jsonval.Path{name}}.String(), true
 		}
 	}
-	for _, other := range in.idea.Tools {
-		p, written := in.paths[other.Name]
-		result, made := in.results[other.Name]
-		named := other.Name == name || written && len(p) > 0 && p[len(p)-1] == name
-		if named && written && made && t.ParamSchemas[name].Validate(result) == nil && !in.reaches(other.Name, t.Name) {
-			in.reads[t.Name] = append(in.reads[t.Name], other.Name)
+	for _, other := range f.idea.Tools {
+		p, hasPath := f.outputPaths[other.Name]
+		result, faked := f.fakeResults[other.Name]
+		sameName := other.Name == name || (hasPath && len(p) > 0 && p[len(p)-1] == name)
+		if sameName && hasPath && faked && t.ParamSchemas[name].Validate(result) == nil && !f.dependsOn(other.Name, t.Name) {
+			f.reads[t.Name] = append(f.reads[t.Name], other.Name)
 			return refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), true
 		}
 	}
@@ -91,62 +95,66 @@ func (in *planFaker) param(t *ideafile.Tool, name string) (v any, ok bool) {
 		return nil, false
 	}
 	v, err := sample.Sample(paramSchema(t, name))
-	return literal(v), err == nil
+	return escapeReferences(v), err == nil
 }
 
-// reaches says whether a Tool reads, by way of others too, what another gives.
-func (in *planFaker) reaches(from, to string) bool {
-	if from == to {
+// dependsOn reports whether a Tool reads, directly or transitively, the result of another.
+func (f *planFaker) dependsOn(tool, target string) bool {
+	if tool == target {
 		return true
 	}
-	for _, next := range in.reads[from] {
-		if in.reaches(next, to) {
+	for _, next := range f.reads[tool] {
+		if f.dependsOn(next, target) {
 			return true
 		}
 	}
 	return false
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+var identifierPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
-// place finds where in State a Tool's result goes: where its designer says, at a property of the State schema that it
-// fits, or under the Tool's name where State is open.
-func (in *planFaker) place(t *ideafile.Tool, taken map[string]bool) (jsonval.Path, bool) {
-	written := t.OutputPath.Fixed
+// chooseOutputPath chooses where a Tool's result goes: where its designer says, at a property of the State schema that
+// it fits, or under the Tool's name where State is open.
+func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool) (jsonval.Path, bool) {
+	path := t.OutputPath.Fixed
 	if s := t.OutputPath.Schema; s != nil {
-		written, _ = sample.Sample(s.Source)
+		path, _ = sample.Sample(s.Source)
 	}
 	if t.OutputPath.Declared {
-		o, err := refexpr.ParseOutputPath(written)
+		outputPath, err := refexpr.ParseOutputPath(path)
 		if err != nil {
 			return nil, false
 		}
-		return o[0][0], true
+		return outputPath[0][0], true
 	}
 	free := func(name string) bool {
-		_, there := jsonval.Lookup(in.view.Payload[ideafile.TypeState], jsonval.Path{name})
-		return !there && !taken[name]
+		_, present := jsonval.Lookup(f.view.Payload[ideafile.TypeState], jsonval.Path{name})
+		return !present && !usedKeys[name]
 	}
-	for _, name := range in.properties(t.Name) {
-		landing := &statelog.ResultContract{Schema: in.schema, Path: refexpr.SinglePath(jsonval.Path{name})}
-		result, made := in.results[t.Name]
-		if made && t.Output == nil {
-			_, err := FakeResult(t.Name, nil, landing)
-			made = err == nil
-		} else if made {
-			made = landing.Check(0, result) == nil
+	for _, name := range f.stateProperties(t.Name) {
+		contract := &statelog.ResultContract{Schema: f.stateSchema, Path: refexpr.SinglePath(jsonval.Path{name})}
+		result, fits := f.fakeResults[t.Name]
+		if fits && t.Output == nil {
+			_, err := FakeResult(t.Name, nil, contract)
+			fits = err == nil
+		} else if fits {
+			fits = contract.Check(0, result) == nil
 		}
-		if made && free(name) {
+		if fits && free(name) {
 			return jsonval.Path{name}, true
 		}
 	}
-	open := in.schema == nil || !jsonschema.PlaceOf(in.schema, jsonval.Path{t.Name}).Closed && !jsonschema.PlaceOf(in.schema, jsonval.Path{t.Name}).Known
-	return jsonval.Path{t.Name}, open && plainName.MatchString(t.Name) && free(t.Name)
+	open := f.stateSchema == nil
+	if !open {
+		place := jsonschema.PlaceOf(f.stateSchema, jsonval.Path{t.Name})
+		open = !place.Closed && !place.Known
+	}
+	return jsonval.Path{t.Name}, open && identifierPattern.MatchString(t.Name) && free(t.Name)
 }
 
-// properties lists those of the State schema: the one of a name first, then those that must be there.
-func (in *planFaker) properties(first string) []string {
-	schema := jsonval.AsObject(in.schema)
+// stateProperties lists the properties of the State schema: first the one of the given name, then the required ones.
+func (f *planFaker) stateProperties(first string) []string {
+	schema := jsonval.AsObject(f.stateSchema)
 	props := jsonval.AsObject(schema["properties"])
 	required, _ := jsonval.StringList(schema["required"])
 	var names []string

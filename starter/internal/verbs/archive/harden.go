@@ -52,7 +52,7 @@ func hardened(ctx context.Context, a *app.App, ids []string, file string, templa
 }
 
 // printHardened writes the file, and says what is not in it.
-func printHardened(a *app.App, made *harden.Hardened, file string) error {
+func printHardened(a *app.App, made *harden.Result, file string) error {
 	for _, text := range made.Notes {
 		a.Note("harden: %s", text)
 	}

@@ -70,7 +70,7 @@ func TestEverySnapshotOfASimulationIsMarkedAndItsStatesToo(t *testing.T) {
 	}
 }
 
-// played is a Run whose Tools are played, with one Call of each Tool accepted.
+// played is an instance whose Tools are simulated, with one Call of each Tool accepted.
 func played(t *testing.T, sim *ideafile.Simulation, calls string) *dataflow.Instance {
 	idea := modeltest.IdeaOf(t, `{`+someTools+`}`)
 	p := ideafile.Palette{Tools: idea.Tools, Bindings: map[string]ideafile.Binding{"price": {Kind: ideafile.KindHTTP}, "pay": {Kind: ideafile.KindGo}}}
@@ -137,7 +137,7 @@ func TestAResultIsMadeUpToFitTheToolAndTheState(t *testing.T) {
 		{`{"type": "integer"}`, at("n"), `7`},
 		{`{"type": "integer", "minimum": 9}`, at("n"), `9`},
 		{`{"type": "string"}`, at("e"), `"x"`},
-		{`{"type": "string"}`, at("n"), `"simulated"`}, // nothing fits both: the instance says so
+		{`{"type": "string"}`, at("n"), `"simulated"`}, // no value fits both: the instance reports that
 	} {
 		var output any
 		if c.output != "null" {
@@ -204,13 +204,13 @@ func TestDataThatNobodyGivesAreMadeUpAndMarked(t *testing.T) {
 	}
 }
 
-func TestASketchPlansWhatTheFileGuidesToOnce(t *testing.T) {
+func TestAFakeReplyPlansWhatTheFileGuidesToOnce(t *testing.T) {
 	const plan = `{"type": "plan", "plan": [{"_tool": "price", "item": "lamp", "_outputPath": "p"}]}`
 	bindings := map[string]ideafile.Binding{"price": {Kind: ideafile.KindHTTP}, "pay": {Kind: ideafile.KindGo}}
 	for _, c := range []struct{ name, idea, tokens, want string }{
 		{"its Plan", `"context": [` + plan + `]`, ``, `[{"_outputPath":"p","_tool":"price","item":"lamp"}]`},
 		{"its Plan, for all", `"context": [` + plan + `]`, `①②`, `[{"_instance":"*","_outputPath":"p","_tool":"price","item":"lamp"}]`},
-		{"its Plan for whom it is meant, and each Tool once for the other", `"context": [{"type": "plan", "when": {"required": ["state"], "properties": {"state": {"required": ["x"]}}}, "plan": [{"_tool": "pay", "cents": 1}]}, {"type": "state", "_instance": "①", "x": 1}, {"type": "state", "_instance": "②"}]`, `①②`,
+		{"its Plan where its condition holds, and each Tool once for the other instance", `"context": [{"type": "plan", "when": {"required": ["state"], "properties": {"state": {"required": ["x"]}}}, "plan": [{"_tool": "pay", "cents": 1}]}, {"type": "state", "_instance": "①", "x": 1}, {"type": "state", "_instance": "②"}]`, `①②`,
 			`[{"_instance":"②","_outputPath":"†state.pay","_tool":"pay","cents":0},{"_instance":"②","_outputPath":"†state.price","_tool":"price","item":"simulated"},{"_instance":"①","_tool":"pay","cents":1}]`},
 		{"each Tool once, wired by name", `"context": [{"type": "input", "item": "lamp"}, {"type": "state", "cents": 12}]`, ``,
 			`[{"_outputPath":"†state.pay","_tool":"pay","cents":"†state.cents"},{"_outputPath":"†state.price","_tool":"price","item":"†input.item"}]`},
@@ -234,7 +234,7 @@ func TestASketchPlansWhatTheFileGuidesToOnce(t *testing.T) {
 	}
 }
 
-func TestASketchAnswersEveryQuestionWithWhatFits(t *testing.T) {
+func TestAFakeReplyAnswersEveryQuestionWithWhatFits(t *testing.T) {
 	i := modeltest.IdeaOf(t, `{`+someTools+`}`)
 	b := &turn.RequestInput{Number: 3, Questions: []turn.Question{
 		{ID: "1.1", Tool: "price", Params: map[string]any{"item": "lamp"}},
@@ -250,16 +250,16 @@ func TestASketchAnswersEveryQuestionWithWhatFits(t *testing.T) {
 			t.Errorf("%v %v", a, f)
 		}
 	}
-	if !Answers(b, calls.([]any)) || Answers(b, []any{map[string]any{"_tool": "pay"}}) {
+	if !AnswersRequest(b, calls.([]any)) || AnswersRequest(b, []any{map[string]any{"_tool": "pay"}}) {
 		t.Error("results answer a question for results, and Calls do not")
 	}
 	again := &turn.RequestInput{Number: 2, Plan: []turn.PlanEntry{{Call: ideafile.Written(map[string]any{"_tool": "pay"})}}}
-	if Answers(again, []any{map[string]any{"_tool": "pay"}}) || !Answers(again, []any{map[string]any{"_tool": "price"}}) || !Answers(again, nil) {
+	if AnswersRequest(again, []any{map[string]any{"_tool": "pay"}}) || !AnswersRequest(again, []any{map[string]any{"_tool": "price"}}) || !AnswersRequest(again, nil) {
 		t.Error("what was planned before is no answer; something new is, and nothing more")
 	}
 }
 
-func TestTheOutputOfASketchIsNeverAReference(t *testing.T) {
+func TestTheOutputOfAFakeReplyIsNeverAReference(t *testing.T) {
 	i := modeltest.IdeaOf(t, `{"schema": {"output": {"type": "object", "properties": {"a": {"enum": ["†state.x"]}, "b": {"type": "array", "items": {"const": "†"}}}}}}`)
 	out := FakeReply(i, nil, &turn.RequestInput{Closing: true, Number: 4})["output"]
 	if got := string(jsonval.Encode(out)); got != `{"a":"††state.x","b":["††"]}` {

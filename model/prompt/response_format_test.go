@@ -15,22 +15,22 @@ import (
 	"processidea/model/turn"
 )
 
-// composed is what a form is composed of, as text.
-type composed struct {
+// paletteJSON is a palette as JSON text.
+type paletteJSON struct {
 	name, tools, output string
 	latent              string // names of the latent Tools
 	tokens              []string
-	reason              string // why it is not sent strict
+	reason              string // why the schema is not strict
 	right, wrong        []string
 }
 
-func (c composed) input(t modeltest.Failer) ComposeInput {
+func (c paletteJSON) input(t modeltest.Failer) FormatInput {
 	schema := `{"tools": {` + c.tools + `}}`
 	if c.output != "" {
 		schema = `{"tools": {` + c.tools + `}, "output": ` + c.output + `}`
 	}
 	i := modeltest.IdeaOf(t, `{"schema": `+schema+`}`)
-	in := ComposeInput{Tools: i.Tools, Bindings: map[string]ideafile.Binding{}, Tokens: c.tokens, Output: i.Output}
+	in := FormatInput{Tools: i.Tools, Bindings: map[string]ideafile.Binding{}, Tokens: c.tokens, Output: i.Output}
 	if in.Tokens == nil {
 		in.Tokens = []string{""}
 	}
@@ -43,13 +43,14 @@ func (c composed) input(t modeltest.Failer) ComposeInput {
 	return in
 }
 
-// checkForm checks what holds of every form: it is strict by the rules or says why not, and it compiles.
-func checkForm(t modeltest.Failer, f Form) *jsonschema.Schema {
-	text := jsonval.Encode(f.Schema)
-	if f.Strict != (f.Reason == "") {
-		t.Fatalf("strict: %v, reason: %q", f.Strict, f.Reason)
+// mustBeValidFormat checks what holds of every ResponseFormat: it keeps the strict rules or says why not, and it
+// compiles.
+func mustBeValidFormat(t modeltest.Failer, format ResponseFormat) *jsonschema.Schema {
+	text := jsonval.Encode(format.Schema)
+	if format.Strict != (format.NotStrictReason == "") {
+		t.Fatalf("strict: %v, reason: %q", format.Strict, format.NotStrictReason)
 	}
-	if b := breaks(text); f.Strict && b != nil {
+	if b := violations(text); format.Strict && b != nil {
 		t.Fatalf("sent strict, and breaks its rules: %s\n%s", strings.Join(b, "; "), text)
 	}
 	v, err := jsonval.Decode(text)
@@ -65,7 +66,7 @@ func checkForm(t modeltest.Failer, f Form) *jsonschema.Schema {
 
 const anyLetter = `"a": {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}`
 
-var forms = []composed{
+var forms = []paletteJSON{
 	{name: "no tools and no output", right: []string{`{"calls":[],"output":null}`},
 		wrong: []string{`{"calls":[]}`, `{"output":null}`,
 			`{"calls":[{"_tool":"a"}],"output":null}`,
@@ -190,11 +191,11 @@ var forms = []composed{
 func TestAFormIsComposedOfThePalette(t *testing.T) {
 	for _, c := range forms {
 		t.Run(c.name, func(t *testing.T) {
-			form := Compose(c.input(t))
-			if form.Reason != c.reason {
-				t.Errorf("the reason is %q", form.Reason)
+			form := NewResponseFormat(c.input(t))
+			if form.NotStrictReason != c.reason {
+				t.Errorf("the reason is %q", form.NotStrictReason)
 			}
-			s := checkForm(t, form)
+			s := mustBeValidFormat(t, form)
 			for _, reply := range c.right {
 				if err := s.Validate(modeltest.Value(t, reply)); err != nil {
 					t.Errorf("refused %s: %s\n%s", reply, err, jsonval.Encode(form.Schema))
@@ -209,7 +210,7 @@ func TestAFormIsComposedOfThePalette(t *testing.T) {
 	}
 }
 
-// What the form takes, the palette reads: an LLM that keeps to the form writes no broken Call.
+// The palette reads every Call that the schema allows: an LLM that keeps to the schema writes no broken Call.
 func TestWhatAFormTakesThePaletteReads(t *testing.T) {
 	for _, c := range forms {
 		in := c.input(t)
@@ -225,10 +226,10 @@ func TestWhatAFormTakesThePaletteReads(t *testing.T) {
 }
 
 func TestAFormSaysCallsFirstAndWhatItSaysInAFixedOrder(t *testing.T) {
-	c := composed{latent: "b", tokens: []string{"②", "①"}, output: `{"type": "object", "properties": {"z": {"type": "string"}, "y": {"type": "string"}}}`,
+	c := paletteJSON{latent: "b", tokens: []string{"②", "①"}, output: `{"type": "object", "properties": {"z": {"type": "string"}, "y": {"type": "string"}}}`,
 		tools: `"b": {"description": "Thinks.", "type": "object", "properties": {"q": {"type": "string"}, "p": {"type": "string"}}, "required": ["q"]}, "a": {"type": "object", "properties": {}}`}
 	in := c.input(t)
-	in.Notes = map[string]string{"b": "Think twice."}
+	in.ToolInstructions = map[string]string{"b": "Think twice."}
 	want := `{"type":"object","properties":{"calls":{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/call_a"},{"$ref":"#/$defs/call_b"}]}},` +
 		`"output":{"anyOf":[{"type":"object","properties":{"y":{"anyOf":[{"type":"string"},{"type":"null"}]},"z":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["y","z"],"additionalProperties":false},{"type":"string","pattern":"^†[^†]"},{"type":"null"}]}},` +
 		`"required":["calls","output"],"additionalProperties":false,"$defs":{"instance":{"type":"string","enum":["②","①","*"]},` +
@@ -237,7 +238,7 @@ func TestAFormSaysCallsFirstAndWhatItSaysInAFixedOrder(t *testing.T) {
 		`"call_b":{"description":"Thinks.\nThink twice.","type":"object","properties":{"_tool":{"type":"string","enum":["b"]},"_instance":{"$ref":"#/$defs/instance"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},` +
 		`"p":{"anyOf":[{"type":"string"},{"type":"null"}]},"q":{"type":"string"},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_output":{"anyOf":[{"type":"string"},{"type":"null"}]}},` +
 		`"required":["_tool","_instance","_reasoningForCall","p","q","_outputPath","_output"],"additionalProperties":false}}}`
-	if got := string(jsonval.Encode(Compose(in).Schema)); got != want {
+	if got := string(jsonval.Encode(NewResponseFormat(in).Schema)); got != want {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -247,15 +248,15 @@ func TestTokensAreOneSharedDefinition(t *testing.T) {
 	for n := range 100 {
 		tokens = append(tokens, fmt.Sprintf("row %d", n))
 	}
-	c := composed{tokens: tokens}
+	c := paletteJSON{tokens: tokens}
 	for n := range 30 {
 		c.tools += fmt.Sprintf(`"t%d": {"type": "object", "properties": {}},`, n)
 	}
 	c.tools = strings.TrimSuffix(c.tools, ",")
-	form := Compose(c.input(t))
-	checkForm(t, form)
+	form := NewResponseFormat(c.input(t))
+	mustBeValidFormat(t, form)
 	if !form.Strict {
-		t.Errorf("a hundred instances and thirty tools are not sent strict: %s", form.Reason)
+		t.Errorf("a hundred instances and thirty tools are not sent strict: %s", form.NotStrictReason)
 	}
 	if n := strings.Count(string(jsonval.Encode(form.Schema)), `"row 7"`); n != 1 {
 		t.Errorf("a token stands %d times", n)
@@ -264,16 +265,16 @@ func TestTokensAreOneSharedDefinition(t *testing.T) {
 
 func TestTheSameIdeaGivesTheSameBytes(t *testing.T) {
 	for _, c := range forms {
-		first := jsonval.Encode(Compose(c.input(t)).Schema)
+		first := jsonval.Encode(NewResponseFormat(c.input(t)).Schema)
 		for range 100 {
-			if again := jsonval.Encode(Compose(c.input(t)).Schema); string(again) != string(first) {
+			if again := jsonval.Encode(NewResponseFormat(c.input(t)).Schema); string(again) != string(first) {
 				t.Fatalf("%s: %s\nthen %s", c.name, first, again)
 			}
 		}
 	}
 }
 
-// reordered writes a JSON value with the keys of each object in a random order.
+// reordered encodes a JSON value with the keys of each object in a random order.
 func reordered(r *rand.Rand, v any) string {
 	switch v := v.(type) {
 	case map[string]any:
@@ -297,7 +298,7 @@ func reordered(r *rand.Rand, v any) string {
 func TestTheOrderOfKeysInAFileMakesNoDifference(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for _, c := range forms {
-		first := jsonval.Encode(Compose(c.input(t)).Schema)
+		first := jsonval.Encode(NewResponseFormat(c.input(t)).Schema)
 		tools := modeltest.Value(t, "{"+c.tools+"}")
 		for range 20 {
 			other := c
@@ -305,7 +306,7 @@ func TestTheOrderOfKeysInAFileMakesNoDifference(t *testing.T) {
 			if c.output != "" {
 				other.output = reordered(r, modeltest.Value(t, c.output))
 			}
-			if again := jsonval.Encode(Compose(other.input(t)).Schema); string(again) != string(first) {
+			if again := jsonval.Encode(NewResponseFormat(other.input(t)).Schema); string(again) != string(first) {
 				t.Fatalf("%s: %s\nthen %s", c.name, first, again)
 			}
 		}
@@ -315,16 +316,16 @@ func TestTheOrderOfKeysInAFileMakesNoDifference(t *testing.T) {
 func TestSchemasThatMultiplyEndSoon(t *testing.T) {
 	began := time.Now()
 	for _, n := range []int{5, 12, 14, 60} {
-		c := composed{latent: "a", output: multiplying(n), tools: fmt.Sprintf(`"a": {"type": "object", "properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": %s}, "_output": %s, "_scopes": %s}`,
-			strings.ReplaceAll(multiplying(n), `#/$defs/`, `#/$defs/x/$defs/`), multiplying(n), multiplying(n))}
-		form := Compose(c.input(t))
+		c := paletteJSON{latent: "a", output: exponentialSchema(n), tools: fmt.Sprintf(`"a": {"type": "object", "properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": %s}, "_output": %s, "_scopes": %s}`,
+			strings.ReplaceAll(exponentialSchema(n), `#/$defs/`, `#/$defs/x/$defs/`), exponentialSchema(n), exponentialSchema(n))}
+		form := NewResponseFormat(c.input(t))
 		if size := len(jsonval.Encode(form.Schema)); size > 8<<20 {
 			t.Errorf("%d definitions are sent as %d bytes", n, size)
 		}
 		if n > 5 && form.Strict {
 			t.Errorf("%d definitions are sent strict", n)
 		}
-		checkForm(t, form)
+		mustBeValidFormat(t, form)
 	}
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %s", took)
@@ -335,10 +336,10 @@ func TestARequestForResultsAsksForThemAlone(t *testing.T) {
 	i := modeltest.IdeaOf(t, `{"schema": {"tools": {"mood": {"type": "object", "properties": {}, "_output": {"type": "string", "enum": ["good", "bad"]}}, "note": {"type": "object", "properties": {}}, "other": {"type": "object", "properties": {}},
 		"tree": {"type": "object", "properties": {}, "_output": {"type": "array", "items": {"$ref": "#"}}}}, "output": {"type": "object", "properties": {"x": {"type": "string"}}}}}`)
 	b := &turn.RequestInput{Questions: []turn.Question{{ID: "1.1@①", Token: "①", Tool: "mood"}, {ID: "1.2@①", Token: "①", Tool: "note"}, {ID: "1.1@②", Token: "②", Tool: "mood"}}}
-	form := ComposeFor(i, nil, b)
-	s := checkForm(t, form)
+	form := ResponseFormatFor(i, nil, b)
+	s := mustBeValidFormat(t, form)
 	if !form.Strict {
-		t.Errorf("not strict: %s", form.Reason)
+		t.Errorf("not strict: %s", form.NotStrictReason)
 	}
 	for reply, right := range map[string]bool{
 		`{"calls":[{"_call":"1.1@①","_output":"good"},{"_call":"1.2@①","_output":"any text"},{"_call":"1.1@②","_output":"bad"}],"output":null}`: true,
@@ -355,17 +356,17 @@ func TestARequestForResultsAsksForThemAlone(t *testing.T) {
 		}
 	}
 	b.Questions = append(b.Questions, turn.Question{ID: "1.4@①", Token: "①", Tool: "tree"})
-	if form = ComposeFor(i, nil, b); form.Reason != `tool tree, _output: a schema that holds itself` {
-		t.Errorf("the reason is %q", form.Reason)
+	if form = ResponseFormatFor(i, nil, b); form.NotStrictReason != `tool tree, _output: a schema that holds itself` {
+		t.Errorf("the reason is %q", form.NotStrictReason)
 	}
-	if s = checkForm(t, form); s.Validate(modeltest.Value(t, `{"calls":[{"_call":"1.4@①","_output":[[],[[]]]}],"output":null}`)) != nil {
+	if s = mustBeValidFormat(t, form); s.Validate(modeltest.Value(t, `{"calls":[{"_call":"1.4@①","_output":[[],[[]]]}],"output":null}`)) != nil {
 		t.Error("a tree is refused")
 	}
 }
 
 func TestAClosingRequestAsksForTheOutputAlone(t *testing.T) {
 	i := modeltest.IdeaOf(t, `{"schema": {"tools": {`+anyLetter+`}, "output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "state": {}}]}`)
-	s := checkForm(t, ComposeFor(i, nil, &turn.RequestInput{Closing: true, Covered: []turn.InstanceInput{{Token: "①"}}}))
+	s := mustBeValidFormat(t, ResponseFormatFor(i, nil, &turn.RequestInput{Closing: true, Covered: []turn.InstanceInput{{Token: "①"}}}))
 	for reply, right := range map[string]bool{
 		`{"calls":[],"output":"done"}`: true,
 		`{"calls":[{"_tool":"a","_instance":"①","_reasoningForCall":null,"x":"y","_outputPath":null}],"output":"done"}`: false,
@@ -383,7 +384,7 @@ func TestInstructionsForAToolStandWithIt(t *testing.T) {
 			{"type": "instruction", "instruction": "Third.", "tools": ["a", "b"]},
 			{"type": "instruction", "instruction": "For all."},
 		{"type": "instruction", "_instance": "①", "instruction": "For one.", "tools": ["a"]}]}`)
-	text := string(jsonval.Encode(ComposeFor(i, nil, &turn.RequestInput{Covered: []turn.InstanceInput{{Token: "①"}}}).Schema))
+	text := string(jsonval.Encode(ResponseFormatFor(i, nil, &turn.RequestInput{Covered: []turn.InstanceInput{{Token: "①"}}}).Schema))
 	for want, times := range map[string]int{`"description":"First.\nSecond.\nThird."`: 1, `"description":"Third."`: 1, "For all.": 0, "For one.": 0} {
 		if n := strings.Count(text, want); n != times {
 			t.Errorf("%s stands %d times in %s", want, n, text)

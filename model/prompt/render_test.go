@@ -14,11 +14,11 @@ import (
 	"processidea/model/turn"
 )
 
-// prompted is one Request whose prompt is kept under testdata/prompt.
-type prompted struct {
+// renderedRequest is a Request whose prompt is kept in testdata/prompt.
+type renderedRequest struct {
 	file, idea string
 	bindings   map[string]ideafile.Binding
-	brief      *turn.RequestInput
+	request    *turn.RequestInput
 }
 
 const promptedTools = `"tools": {
@@ -26,17 +26,17 @@ const promptedTools = `"tools": {
 	"mail": {"type": "object", "properties": {"to": {"const": "†input.secret"}, "text": {"type": "string"}}, "required": ["to", "text"], "_activity": "mail"},
 	"log": {"type": "object", "properties": {}, "_outputPath": "†state.log", "_outputMethod": "push"}}`
 
-var promptedBindings = map[string]ideafile.Binding{"mood": {Kind: ideafile.KindLatent}, "mail": {Kind: ideafile.KindGo}, "log": {Kind: ideafile.KindGo}}
+var renderBindings = map[string]ideafile.Binding{"mood": {Kind: ideafile.KindLatent}, "mail": {Kind: ideafile.KindGo}, "log": {Kind: ideafile.KindGo}}
 
-var prompts = []prompted{
-	{file: "first", bindings: promptedBindings, brief: &turn.RequestInput{Number: 1, Turn: 1, Covered: []turn.InstanceInput{{State: map[string]any{"text": "It is fine."}}}}, idea: `{
+var prompts = []renderedRequest{
+	{file: "first", bindings: renderBindings, request: &turn.RequestInput{Number: 1, Turn: 1, Covered: []turn.InstanceInput{{State: map[string]any{"text": "It is fine."}}}}, idea: `{
 		"schema": {` + promptedTools + `, "output": {"type": "object", "properties": {"summary": {"type": "string"}}}},
 		"context": [{"type": "text", "text": "Answer the letter."}, {"type": "instruction", "instruction": "Be kind."},
 			{"type": "instruction", "instruction": "In a few words.", "tools": ["mail", "mood"]},
 			{"type": "input", "rules": ["no spam"], "lang": "en"}, {"type": "data", "kind": "memo", "lines": [1, 2]},
 				{"type": "state", "text": "It is fine.", "schema": {"type": "object", "properties": {"text": {"type": "string"}}}},
 			{"type": "plan", "name": "usual", "plan": [{"_tool": "mood", "text": "†state.text", "_outputPath": "mood"}]}]}`},
-	{file: "later", bindings: promptedBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "text", "text": "Answer the letters."},
+	{file: "later", bindings: renderBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "text", "text": "Answer the letters."},
 		{"type": "input", "lang": "en"}, {"type": "state", "state": {"from": "us"}},
 			{"type": "state", "_instance": "①", "state": {"text": "Fine."}},
 				{"type": "state", "_instance": "②", "state": {"text": "Bad."}, "schema": {"type": "object", "required": ["mood"]}},
@@ -46,7 +46,7 @@ var prompts = []prompted{
 				{"type": "instruction", "_instance": "②", "instruction": "Say sorry.", "tools": ["mail"]},
 				{"type": "text", "_instance": "③", "text": "Settled long ago."},
 			{"type": "error", "call": "9.1", "error": {"code": "tool_failed", "message": "from the process before"}}]}`,
-		brief: &turn.RequestInput{Number: 2, Turn: 2,
+		request: &turn.RequestInput{Number: 2, Turn: 2,
 			Covered: []turn.InstanceInput{{Token: "①", State: map[string]any{"from": "us", "text": "Fine.", "mood": "good"}}, {Token: "②", State: map[string]any{"from": "us", "text": "Bad."}, Missing: []string{"mood", "user.name"}}},
 			Plan: []turn.PlanEntry{
 				{ID: "1.1", Call: ideafile.Written(map[string]any{"_tool": "mood", "_instance": "*", "text": "†state.text", "_outputPath": "mood"}), How: map[ideafile.Status]int{ideafile.Done: 1, ideafile.Failed: 1}},
@@ -58,21 +58,21 @@ var prompts = []prompted{
 				{Fault: diag.Fault{Code: turn.CodeTruncated, Message: "request 1 was cut off"}},
 				{Call: "1.3", Fault: diag.Fault{Code: ideafile.CodeBadForm, Message: "a Call is an object, not string"}},
 			}}},
-	{file: "large", bindings: promptedBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "input", "input": {"book": {"†blob": {"digest": "` + strings.Repeat("d", 64) + `", "size": 70000, "type": "string"}}}}]}`,
-		brief: &turn.RequestInput{Number: 3, Turn: 3, Covered: []turn.InstanceInput{{State: map[string]any{"list": modeltest.Handle("array", 5_000_000), "deep": []any{modeltest.Handle("object", 66_000)}}}},
+	{file: "large", bindings: renderBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "input", "input": {"book": {"†blob": {"digest": "` + strings.Repeat("d", 64) + `", "size": 70000, "type": "string"}}}}]}`,
+		request: &turn.RequestInput{Number: 3, Turn: 3, Covered: []turn.InstanceInput{{State: map[string]any{"list": modeltest.Handle("array", 5_000_000), "deep": []any{modeltest.Handle("object", 66_000)}}}},
 			Plan: []turn.PlanEntry{{ID: "2.1", Call: ideafile.Written(map[string]any{"_tool": "mail", "text": modeltest.Handle("string", 80_000)}), How: map[ideafile.Status]int{ideafile.Done: 1}, Results: map[string]any{"": modeltest.Handle("array", 90_000)}}}}},
-	{file: "results", bindings: promptedBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "state", "_instance": "①", "text": "Fine."}]}`,
-		brief: &turn.RequestInput{Number: 2, Turn: 2, Covered: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}}, Questions: []turn.Question{{ID: "1.1@①", Token: "①", Tool: "mood", Params: map[string]any{"text": "Fine."}}}}},
-	{file: "closing", bindings: promptedBindings, idea: `{"schema": {"output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "text": "Fine."},
+	{file: "results", bindings: renderBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "state", "_instance": "①", "text": "Fine."}]}`,
+		request: &turn.RequestInput{Number: 2, Turn: 2, Covered: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}}, Questions: []turn.Question{{ID: "1.1@①", Token: "①", Tool: "mood", Params: map[string]any{"text": "Fine."}}}}},
+	{file: "closing", bindings: renderBindings, idea: `{"schema": {"output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "text": "Fine."},
 		{"type": "state", "_instance": "②", "text": "Bad."}]}`,
-		brief: &turn.RequestInput{Number: 4, Turn: 4, Closing: true, Covered: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}, {Token: "②", State: map[string]any{"text": "Bad."}}}}},
-	{file: "bare", idea: `{}`, brief: &turn.RequestInput{Number: 1, Turn: 1, Covered: []turn.InstanceInput{{State: map[string]any{}}}}},
+		request: &turn.RequestInput{Number: 4, Turn: 4, Closing: true, Covered: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}, {Token: "②", State: map[string]any{"text": "Bad."}}}}},
+	{file: "bare", idea: `{}`, request: &turn.RequestInput{Number: 1, Turn: 1, Covered: []turn.InstanceInput{{State: map[string]any{}}}}},
 }
 
-func (p prompted) render(t modeltest.Failer) string {
+func (p renderedRequest) render(t modeltest.Failer) string {
 	var b strings.Builder
 	preview := func(h jsonval.Handle) string { return fmt.Sprintf("%d bytes begin so", h.Size) }
-	for _, m := range Prompt(modeltest.IdeaOf(t, p.idea), p.bindings, p.brief, preview) {
+	for _, m := range Render(modeltest.IdeaOf(t, p.idea), p.bindings, p.request, preview) {
 		fmt.Fprintf(&b, "---- %s ----\n%s\n", m.Role, m.Content)
 	}
 	return b.String()
@@ -112,13 +112,13 @@ func TestAPromptIsTheSameEachTime(t *testing.T) {
 	}
 }
 
-// Prompt caches match from the front: what a Request says before its Plan and its States is what the one before it said.
+// Prompt caches match from the front: up to the Plan and the States, a prompt equals the one of the Request before it.
 func TestWhatNeverChangesComesFirst(t *testing.T) {
 	s := modeltest.OnStage(t, "", `"context": [{"type": "text", "text": "Do it."}, {"type": "input", "x": 1},
 		{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 1}]`)
-	first := Prompt(s.Idea, s.Bindings, s.Asks(), nil)
+	first := Render(s.Idea, s.Bindings, s.Asks(), nil)
 	s.Says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"①"}],"output":null}`)
-	second := Prompt(s.Idea, s.Bindings, s.Asks(), nil)
+	second := Render(s.Idea, s.Bindings, s.Asks(), nil)
 	for n := range 2 {
 		if first[n] != second[n] {
 			t.Errorf("message %d was\n%s\nand is\n%s", n, first[n].Content, second[n].Content)
@@ -156,7 +156,7 @@ func TestThePartsOfAPromptStandInTheirOrder(t *testing.T) {
 func TestAPromptDoesNotSay(t *testing.T) {
 	for _, c := range []struct{ what, file, text string }{
 		{"what a settled instance is", "later", "③"},
-		{"what it was told", "later", "Settled long ago."},
+		{"the text for it", "later", "Settled long ago."},
 		{"what a designer wired", "first", "secret"},
 		{"a digest", "large", "dddd"},
 		{"a shared value for each instance", "later", `①: {"from"`},
@@ -171,17 +171,17 @@ func TestAPromptDoesNotSay(t *testing.T) {
 
 func TestAValueThatDiffersFromTheSharedOneIsSaid(t *testing.T) {
 	shared, state := modeltest.Value(t, `{"a":1,"b":{"c":1},"d":null}`), modeltest.Value(t, `{"a":1,"b":{"c":1,"e":2},"d":null,"f":3}`)
-	if got := string(jsonval.Encode(beside(shared, state))); got != `{"b":{"c":1,"e":2},"f":3}` {
+	if got := string(jsonval.Encode(withoutShared(shared, state))); got != `{"b":{"c":1,"e":2},"f":3}` {
 		t.Errorf("got %s", got)
 	}
-	if got := string(jsonval.Encode(beside(nil, state))); got != string(jsonval.Encode(state)) {
+	if got := string(jsonval.Encode(withoutShared(nil, state))); got != string(jsonval.Encode(state)) {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestALargeValueIsShownWithoutAPreviewWhereThereIsNone(t *testing.T) {
 	i := modeltest.IdeaOf(t, `{}`)
-	text := Prompt(i, nil, &turn.RequestInput{Covered: []turn.InstanceInput{{State: map[string]any{"x": modeltest.Handle("string", 70_000)}}}}, nil)[2].Content
+	text := Render(i, nil, &turn.RequestInput{Covered: []turn.InstanceInput{{State: map[string]any{"x": modeltest.Handle("string", 70_000)}}}}, nil)[2].Content
 	if !strings.Contains(text, `{"x":{"(large value)":{"bytes":"70000","type":"string"}}}`) {
 		t.Errorf("got %s", text)
 	}

@@ -14,9 +14,9 @@ import (
 	"processidea/model/modeltest"
 )
 
-// strictRules checks a schema against the rules of strict structured outputs, written down from their documentation and
-// without a look at how forms are composed. It works on the bytes that are sent.
-type strictRules struct {
+// ruleChecker checks a schema against the rules of strict structured outputs, written down from their documentation and
+// independently of the code under test. It works on the bytes that are sent.
+type ruleChecker struct {
 	root       map[string]any
 	properties int
 	enumValues int
@@ -24,8 +24,8 @@ type strictRules struct {
 	broken     []string
 }
 
-// breaks lists the rules that a schema breaks.
-func breaks(schema []byte) []string {
+// violations lists the rules that a schema violates.
+func violations(schema []byte) []string {
 	v, err := jsonval.Decode(schema)
 	if err != nil {
 		return []string{err.Error()}
@@ -34,9 +34,9 @@ func breaks(schema []byte) []string {
 	if !ok {
 		return []string{"the root is no object"}
 	}
-	r := &strictRules{root: root}
+	r := &ruleChecker{root: root}
 	if root["type"] != "object" || root["anyOf"] != nil || root["$ref"] != nil {
-		r.say("$", "the root is not a plain object")
+		r.violate("$", "the root is not a plain object")
 	}
 	r.schema(root, "$", true)
 	defs, _ := root["$defs"].(map[string]any)
@@ -45,50 +45,50 @@ func breaks(schema []byte) []string {
 		r.schema(def, "$defs."+name, false)
 	}
 	if levels := r.levels(root, 0); levels > 10 {
-		r.say("$", "%d levels", levels)
+		r.violate("$", "%d levels", levels)
 	}
-	r.bound("properties", r.properties, 5000)
-	r.bound("enum values", r.enumValues, 1000)
-	r.bound("characters", r.characters, 120_000)
+	r.limit("properties", r.properties, 5000)
+	r.limit("enum values", r.enumValues, 1000)
+	r.limit("characters", r.characters, 120_000)
 	sort.Strings(r.broken)
 	return r.broken
 }
 
-func (r *strictRules) say(at, format string, args ...any) {
+func (r *ruleChecker) violate(at, format string, args ...any) {
 	r.broken = append(r.broken, at+": "+fmt.Sprintf(format, args...))
 }
 
-func (r *strictRules) bound(what string, n, most int) {
+func (r *ruleChecker) limit(what string, n, most int) {
 	if n > most {
-		r.say("$", "%d %s", n, what)
+		r.violate("$", "%d %s", n, what)
 	}
 }
 
 var allowedInStrict = strings.Fields(`type description title properties required additionalProperties items enum const anyOf $ref
 	pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems`)
 
-func (r *strictRules) schema(v any, at string, root bool) {
+func (r *ruleChecker) schema(v any, at string, root bool) {
 	s, ok := v.(map[string]any)
 	if !ok {
-		r.say(at, "a schema that is no object")
+		r.violate(at, "a schema that is no object")
 		return
 	}
 	for k := range s {
 		if !slices.Contains(allowedInStrict, k) && !(root && k == "$defs") {
-			r.say(at, "keyword %s", k)
+			r.violate(at, "keyword %s", k)
 		}
 	}
 	if ref, ok := s["$ref"]; ok {
 		if len(s) > 1 {
-			r.say(at, "$ref beside others")
+			r.violate(at, "$ref beside others")
 		}
 		if r.definition(ref) == nil {
-			r.say(at, "$ref to nowhere: %v", ref)
+			r.violate(at, "$ref to nowhere: %v", ref)
 		}
 		return
 	}
 	if s["anyOf"] == nil && s["type"] == nil {
-		r.say(at, "says no type")
+		r.violate(at, "says no type")
 	}
 	r.format(s, at)
 	r.enum(s, at)
@@ -96,7 +96,7 @@ func (r *strictRules) schema(v any, at string, root bool) {
 	r.parts(s, at)
 }
 
-func (r *strictRules) definition(ref any) any {
+func (r *ruleChecker) definition(ref any) any {
 	text, _ := ref.(string)
 	name := strings.NewReplacer("%25", "%", "%22", `"`, "%20", " ").Replace(strings.TrimPrefix(text, "#/$defs/"))
 	name = strings.ReplaceAll(strings.ReplaceAll(name, "~1", "/"), "~0", "~")
@@ -104,21 +104,21 @@ func (r *strictRules) definition(ref any) any {
 	return defs[name]
 }
 
-func (r *strictRules) format(s map[string]any, at string) {
+func (r *ruleChecker) format(s map[string]any, at string) {
 	f, ok := s["format"]
 	if ok && !slices.Contains([]string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}, fmt.Sprint(f)) {
-		r.say(at, "format %v", f)
+		r.violate(at, "format %v", f)
 	}
 }
 
-func (r *strictRules) enum(s map[string]any, at string) {
+func (r *ruleChecker) enum(s map[string]any, at string) {
 	list, _ := s["enum"].([]any)
 	characters := 0
 	for _, v := range list {
 		characters += utf8.RuneCountInString(fmt.Sprint(v))
 	}
 	if len(list) > 250 && characters > 15_000 {
-		r.say(at, "an enum of %d values with %d characters", len(list), characters)
+		r.violate(at, "an enum of %d values with %d characters", len(list), characters)
 	}
 	r.enumValues += len(list)
 	r.characters += characters
@@ -127,8 +127,8 @@ func (r *strictRules) enum(s map[string]any, at string) {
 	}
 }
 
-// object wants every property required and no others, of whatever may be an object.
-func (r *strictRules) object(s map[string]any, at string) {
+// object requires of everything that may be an object that all its properties are required and no others allowed.
+func (r *ruleChecker) object(s map[string]any, at string) {
 	types, _ := s["type"].([]any)
 	may := s["type"] == "object" || s["properties"] != nil
 	for _, t := range types {
@@ -139,10 +139,10 @@ func (r *strictRules) object(s map[string]any, at string) {
 	}
 	props, ok := s["properties"].(map[string]any)
 	if !ok {
-		r.say(at, "an object without properties")
+		r.violate(at, "an object without properties")
 	}
 	if s["additionalProperties"] != false {
-		r.say(at, "an open object")
+		r.violate(at, "an open object")
 	}
 	required, _ := s["required"].([]any)
 	names := map[string]bool{}
@@ -151,15 +151,15 @@ func (r *strictRules) object(s map[string]any, at string) {
 	}
 	for name := range props {
 		if !names[name] {
-			r.say(at, "property %s is not required", name)
+			r.violate(at, "property %s is not required", name)
 		}
 	}
 	if len(names) != len(props) || len(required) != len(props) {
-		r.say(at, "requires what is no property")
+		r.violate(at, "requires what is no property")
 	}
 }
 
-func (r *strictRules) parts(s map[string]any, at string) {
+func (r *ruleChecker) parts(s map[string]any, at string) {
 	props, _ := s["properties"].(map[string]any)
 	for name, p := range props {
 		r.properties++
@@ -169,19 +169,19 @@ func (r *strictRules) parts(s map[string]any, at string) {
 	if items, ok := s["items"]; ok {
 		r.schema(items, at+"[]", false)
 	} else if s["type"] == "array" {
-		r.say(at, "a list of anything")
+		r.violate(at, "a list of anything")
 	}
 	choices, _ := s["anyOf"].([]any)
 	if _, ok := s["anyOf"]; ok && len(choices) == 0 {
-		r.say(at, "anyOf without choices")
+		r.violate(at, "anyOf without choices")
 	}
 	for n, c := range choices {
 		r.schema(c, fmt.Sprintf("%s|%d", at, n), false)
 	}
 }
 
-// levels is how deep the objects and lists nest, through definitions.
-func (r *strictRules) levels(v any, above int) int {
+// levels is how deep objects and arrays nest, through definitions.
+func (r *ruleChecker) levels(v any, above int) int {
 	s, _ := v.(map[string]any)
 	if s == nil || above > 12 {
 		return above
@@ -204,7 +204,7 @@ func (r *strictRules) levels(v any, above int) int {
 
 func TestTheValidatorOfStrictRulesKnowsThem(t *testing.T) {
 	const ok = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
-	if b := breaks([]byte(ok)); b != nil {
+	if b := violations([]byte(ok)); b != nil {
 		t.Errorf("a good one: %v", b)
 	}
 	long := func(n int, text string) string {
@@ -229,19 +229,19 @@ func TestTheValidatorOfStrictRulesKnowsThem(t *testing.T) {
 		with(`{"type":"string","enum":[` + long(250, strings.Repeat("x", 500)) + `]}`), nested,
 		`{"type":"object","properties":{"a":{"$ref":"#/$defs/x","description":"b"}},"required":["a"],"additionalProperties":false,"$defs":{"x":{"type":"string"}}}`,
 	} {
-		if b := breaks([]byte(schema)); b == nil {
+		if b := violations([]byte(schema)); b == nil {
 			t.Errorf("let pass: %.200s", schema)
 		}
 	}
 }
 
-// formOf gives the strict form of a schema alone, or why there is none.
-func formOf(t modeltest.Failer, schema string) (string, string) {
+// toStrictJSON returns the strict version of a schema, or why there is none.
+func toStrictJSON(t modeltest.Failer, schema string) (string, string) {
 	v, err := jsonval.Decode([]byte(schema))
 	if err != nil {
 		t.Fatalf("%s", err)
 	}
-	form, why := strictForm(jsonschema.Rooted(v, v), nil)
+	form, why := toStrict(jsonschema.Rooted(v, v), nil)
 	return string(jsonval.Encode(form)), why
 }
 
@@ -274,24 +274,25 @@ func TestASchemaIsSaidInTheStrictSubset(t *testing.T) {
 		{"a format", `{"type":"string","format":"uri"}`, ``, `format "uri"`},
 		{"a schema that holds itself", `{"type":"object","properties":{"a":{"$ref":"#"}}}`, ``, `a schema that holds itself`},
 		{"one that does by a way round", `{"$ref":"#/$defs/a","$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/b"}},"b":{"type":"array","items":{"$ref":"#/$defs/a"}}}}`, ``, `a schema that holds itself`},
-		{"a schema that multiplies", multiplying(40), ``, `a schema that its references make too large`},
+		{"a schema that multiplies", exponentialSchema(40), ``, `a schema that its references make too large`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			form, why := formOf(t, c.schema)
+			form, why := toStrictJSON(t, c.schema)
 			if why != c.why || why == "" && form != c.form {
 				t.Errorf("got %s, %q", form, why)
 			}
 		})
 	}
 	for _, k := range strings.Fields(`oneOf allOf not if then else patternProperties propertyNames uniqueItems minLength maxLength contains dependentRequired minProperties prefixItems unevaluatedProperties`) {
-		if _, why := formOf(t, fmt.Sprintf(`{"type":"string",%q:{}}`, k)); why != fmt.Sprintf("keyword %q", k) {
+		if _, why := toStrictJSON(t, fmt.Sprintf(`{"type":"string",%q:{}}`, k)); why != fmt.Sprintf("keyword %q", k) {
 			t.Errorf("%s: %q", k, why)
 		}
 	}
 }
 
-// multiplying is a schema in which each definition holds the one before twice: a few lines that stand for 2ⁿ nodes.
-func multiplying(n int) string {
+// exponentialSchema is a schema in which each definition uses the one before it twice: a few lines that stand for 2ⁿ
+// nodes.
+func exponentialSchema(n int) string {
 	defs := map[string]any{"d0": map[string]any{"type": "string"}}
 	for i := 1; i <= n; i++ {
 		ref := map[string]any{"$ref": fmt.Sprintf("#/$defs/d%d", i-1)}
@@ -348,11 +349,11 @@ func TestTheBoundsOfStrictModeAreKept(t *testing.T) {
 		{"its levels count where it is used", used(2, deep(10)), `more than 10 levels`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := strictProblem(c.schema); got != c.why {
+			if got := exceededLimit(c.schema); got != c.why {
 				t.Errorf("got %q", got)
 			}
 			if c.why == "" && c.name != "a long enum" {
-				if b := breaks(jsonval.Encode(c.schema)); b != nil {
+				if b := violations(jsonval.Encode(c.schema)); b != nil {
 					t.Errorf("the rules say %v", b)
 				}
 			}

@@ -12,7 +12,7 @@ import (
 
 // promptFor renders the last message of a Request's prompt: Plans, States, errors.
 func promptFor(s *modeltest.Stage) string {
-	return Prompt(s.Idea, s.Bindings, s.Asks(), nil)[2].Content
+	return Render(s.Idea, s.Bindings, s.Asks(), nil)[2].Content
 }
 
 func wantIn(t *testing.T, text string, parts ...string) {
@@ -38,7 +38,7 @@ func TestAPlanWithoutAStageGuidesWithWhatBecameOfItsCalls(t *testing.T) {
 	}
 }
 
-func TestTheRecordBesideAGuideIsTold(t *testing.T) {
+func TestTheRecordBesideAGuideIsShown(t *testing.T) {
 	s := modeltest.OnStage(t, "", `"context": [{"type": "plan", "plan": [{"_tool": "work"}, {"_tool": "fail"}], "record": {"3.1": {"done": 1}, "3.4": "failed"}}]`)
 	wantIn(t, promptFor(s), `- {"_tool":"work"}: {"done":1}`, `- {"_tool":"fail"}: failed`)
 }
@@ -52,13 +52,13 @@ func TestOfSeveralPlansTheLLMPicksWithTheInstructionsInView(t *testing.T) {
 	wantIn(t, promptFor(s), "## Plans\nThese are alternatives: pick the one that fits, as the instructions say.",
 		"## Plan to follow, extend or drop by car\n", `It is meant where this schema holds over what an instance sees: {"required":["car"]}`, `{"_tool":"work","x":"car"}`,
 		"## Plan to follow, extend or drop on foot\n", "## Plan to follow, extend or drop mine in ②")
-	task := Prompt(s.Idea, s.Bindings, s.Brief, nil)[1].Content
+	task := Render(s.Idea, s.Bindings, s.Brief, nil)[1].Content
 	if !strings.HasPrefix(task, "Prefer to walk.") {
 		t.Errorf("instructions come first: %s", task)
 	}
 	s.Says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	if strings.Contains(promptFor(s), "mine in ②") {
-		t.Error("a Plan of an instance that is not asked about is told")
+		t.Error("a Plan of an instance that is not asked about is shown")
 	}
 }
 
@@ -69,11 +69,11 @@ func TestAPlanThatRanByItselfStandsAmongTheCallsSoFar(t *testing.T) {
 	wantIn(t, text, "Those of request 0 are of a Plan that ran by itself", `- 0.1 of Plan "first" {"_outputPath":"b","_tool":"work"}: done`, `- 0.2 of Plan "first" {"_tool":"fail"}: failed`,
 		"## Errors\n- Call 0.2: tool_failed: no luck")
 	if strings.Contains(text, "follow, extend or drop") {
-		t.Errorf("it is told twice:\n%s", text)
+		t.Errorf("it is shown twice:\n%s", text)
 	}
 }
 
-// An instruction for some Tools changes what the composed schema says of these, and of no other.
+// An instruction for some Tools changes the descriptions of these in the schema, and no other.
 func TestAnInstructionForToolsChangesTheirTextAndNoOther(t *testing.T) {
 	idea := func(more string) (*ideafile.Idea, map[string]ideafile.Binding) {
 		i := modeltest.IdeaOf(t, `{"schema": {"tools": {"a": {"description": "Does a.", "properties": {}}, "b": {"description": "Does b.", "properties": {}}, "c": {"properties": {}, "_output": {"type": "string"}}}},
@@ -81,7 +81,7 @@ func TestAnInstructionForToolsChangesTheirTextAndNoOther(t *testing.T) {
 		return i, map[string]ideafile.Binding{"a": {Kind: ideafile.KindGo}, "b": {Kind: ideafile.KindGo}, "c": {Kind: ideafile.KindLatent}}
 	}
 	defs := func(i *ideafile.Idea, bindings map[string]ideafile.Binding) map[string]any {
-		form := modeltest.MustDecode(string(jsonval.Encode(ComposeFor(i, bindings, &turn.RequestInput{Covered: []turn.InstanceInput{{}}}).Schema))).(map[string]any)
+		form := modeltest.MustDecode(string(jsonval.Encode(ResponseFormatFor(i, bindings, &turn.RequestInput{Covered: []turn.InstanceInput{{}}}).Schema))).(map[string]any)
 		return form["$defs"].(map[string]any)
 	}
 	i, bindings := idea("")
@@ -98,12 +98,12 @@ func TestAnInstructionForToolsChangesTheirTextAndNoOther(t *testing.T) {
 		}
 	}
 	asking := &turn.RequestInput{Covered: []turn.InstanceInput{{}}, Questions: []turn.Question{{ID: "1.1", Tool: "c"}}}
-	if text := string(jsonval.Encode(ComposeFor(i, bindings, asking).Schema)); !strings.Contains(text, `"description":"Once only.`) {
+	if text := string(jsonval.Encode(ResponseFormatFor(i, bindings, asking).Schema)); !strings.Contains(text, `"description":"Once only.`) {
 		t.Errorf("a Request for results does not say it: %s", text)
 	}
-	system, task := Prompt(i, bindings, asking, nil)[0].Content, Prompt(i, bindings, asking, nil)[1].Content
+	system, task := Render(i, bindings, asking, nil)[0].Content, Render(i, bindings, asking, nil)[1].Content
 	wantIn(t, system, "### b", "Does b.\nOnce only.", "### c", "Once only.\n"+`{"be":"brief"}`)
 	if strings.Contains(task, "Once only.") {
-		t.Error("it is told to the whole Plan")
+		t.Error("it is given for the whole Plan")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"processidea/model/turn"
 )
 
-// drawnSchema draws a schema that a designer might write, or might not.
+// drawnSchema draws a schema that a designer might write, valid or not.
 func drawnSchema(depth int) *rapid.Generator[map[string]any] {
 	return rapid.Custom(func(t *rapid.T) map[string]any {
 		s := map[string]any{}
@@ -70,7 +70,7 @@ func drawObject(t *rapid.T, s map[string]any, depth int) {
 	}
 }
 
-// drawKeyword adds one that strict mode knows, drops or refuses, to one schema in three.
+// drawKeyword adds to one schema in three a keyword that strict mode knows, ignores or refuses.
 func drawKeyword(t *rapid.T, s map[string]any) {
 	k := rapid.SampledFrom([]string{"", "", "", "", "", "", "", "", "", "", "", "description", "title", "default", "examples", "$comment", "minLength", "pattern", "minimum", "minItems",
 		"uniqueItems", "format", "oneOf", "allOf", "not", "$anchor", "readOnly", "required", "items"}).Draw(t, "keyword")
@@ -109,10 +109,10 @@ func drawnTool(t *rapid.T) map[string]any {
 	return tool
 }
 
-// drawnForm draws a palette that has the form of one, and composes it.
-func drawnForm(t *rapid.T) (ComposeInput, Form, bool) {
+// drawnFormat draws a valid palette and composes its response format.
+func drawnFormat(t *rapid.T) (FormatInput, ResponseFormat, bool) {
 	var ps diag.Problems
-	in := ComposeInput{Bindings: map[string]ideafile.Binding{}, Tokens: rapid.SampledFrom([][]string{{""}, {"①", "②"}}).Draw(t, "tokens")}
+	in := FormatInput{Bindings: map[string]ideafile.Binding{}, Tokens: rapid.SampledFrom([][]string{{""}, {"①", "②"}}).Draw(t, "tokens")}
 	for n := range rapid.IntRange(0, 3).Draw(t, "tools") {
 		name := string(rune('a' + n))
 		in.Tools = append(in.Tools, ideafile.ReadTool(name, drawnTool(t), "$", &ps))
@@ -123,24 +123,24 @@ func drawnForm(t *rapid.T) (ComposeInput, Form, bool) {
 		out["$defs"] = map[string]any{"one": drawnSchema(1).Draw(t, "definition"), "two": map[string]any{"type": "string"}}
 		var err error
 		if in.Output, err = jsonschema.CompileSchema(out); err != nil {
-			return in, Form{}, false
+			return in, ResponseFormat{}, false
 		}
 	}
 	if len(ps) > 0 {
-		return in, Form{}, false
+		return in, ResponseFormat{}, false
 	}
-	return in, Compose(in), true
+	return in, NewResponseFormat(in), true
 }
 
 func TestAnyPaletteIsComposedStrictOrWithAReason(t *testing.T) {
 	strict, loose := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		_, form, ok := drawnForm(rt)
+		_, form, ok := drawnFormat(rt)
 		if !ok {
 			return
 		}
-		if !strings.Contains(string(jsonval.Encode(form.Schema)), `"$anchor"`) { // an anchor that stands twice is refused
-			checkForm(rt, form)
+		if !strings.Contains(string(jsonval.Encode(form.Schema)), `"$anchor"`) { // an anchor that occurs twice does not compile
+			mustBeValidFormat(rt, form)
 		}
 		if form.Strict {
 			strict++
@@ -153,15 +153,15 @@ func TestAnyPaletteIsComposedStrictOrWithAReason(t *testing.T) {
 	}
 }
 
-// drawFor draws a value of a strict form, as an LLM that is held to it would write it.
-func drawFor(t *rapid.T, root, schema any) any {
+// drawReply draws a value of a strict schema, as an LLM that is held to it would write it.
+func drawReply(t *rapid.T, root, schema any) any {
 	s, _ := schema.(map[string]any)
 	if ref, ok := s["$ref"].(string); ok {
 		def, _ := jsonschema.ResolvePointer(root, strings.TrimPrefix(ref, "#"))
-		return drawFor(t, root, def)
+		return drawReply(t, root, def)
 	}
 	if choices, ok := s["anyOf"].([]any); ok {
-		return drawFor(t, root, rapid.SampledFrom(choices).Draw(t, "choice"))
+		return drawReply(t, root, rapid.SampledFrom(choices).Draw(t, "choice"))
 	}
 	if values, ok := s["enum"].([]any); ok {
 		return rapid.SampledFrom(values).Draw(t, "value")
@@ -177,13 +177,13 @@ func drawFor(t *rapid.T, root, schema any) any {
 	case "object":
 		out := map[string]any{}
 		for _, k := range jsonval.SortedKeys(s["properties"].(map[string]any)) {
-			out[k] = drawFor(t, root, s["properties"].(map[string]any)[k])
+			out[k] = drawReply(t, root, s["properties"].(map[string]any)[k])
 		}
 		return out
 	case "array":
 		out := []any{}
 		for range rapid.IntRange(1, 2).Draw(t, "elements") {
-			out = append(out, drawFor(t, root, s["items"]))
+			out = append(out, drawReply(t, root, s["items"]))
 		}
 		return out
 	case "integer", "number":
@@ -202,19 +202,19 @@ func drawFor(t *rapid.T, root, schema any) any {
 	return "a"
 }
 
-// An LLM that is held to a strict form writes no Call that is refused, whatever the palette says: every property is there
-// at any depth, and null where it may be left out.
+// An LLM that is held to a strict schema writes no Call that is refused, whatever the palette: every property is
+// present at any depth, and null where it is optional.
 func TestNoCallOfAStrictFormIsRefused(t *testing.T) {
 	read, results := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		in, form, ok := drawnForm(rt)
+		in, form, ok := drawnFormat(rt)
 		if !ok || !form.Strict {
 			return
 		}
 		schema := modeltest.Value(rt, string(jsonval.Encode(form.Schema)))
-		reply, _ := drawFor(rt, schema, schema).(map[string]any)
-		if checkForm(rt, form).Validate(reply) != nil {
-			return // the drawing is not clever enough for this form
+		reply, _ := drawReply(rt, schema, schema).(map[string]any)
+		if mustBeValidFormat(rt, form).Validate(reply) != nil {
+			return // drawReply does not know every keyword
 		}
 		palette := ideafile.Palette{Tools: in.Tools, Bindings: in.Bindings, Tokens: in.Tokens}
 		calls, _ := reply["calls"].([]any)
@@ -223,7 +223,7 @@ func TestNoCallOfAStrictFormIsRefused(t *testing.T) {
 			if !ok {
 				continue
 			}
-			call["_outputPath"], call["_scopes"] = nil, nil // their schemas were drawn too, and mean nothing
+			call["_outputPath"], call["_scopes"] = nil, nil // their schemas were drawn as well and make no sense as paths and scopes
 			if _, _, f := palette.Read(ideafile.Written(call)); f != nil {
 				rt.Fatalf("%s: %s\n%s", f, jsonval.Encode(raw), jsonval.Encode(form.Schema))
 			}

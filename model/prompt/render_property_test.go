@@ -10,15 +10,16 @@ import (
 	"processidea/model/modeltest"
 )
 
-// A Request is rendered and its form composed whatever has happened, and both say the same for the same Brief.
+// Every Request can be rendered and its response format composed, whatever has happened, and the same RequestInput
+// yields the same prompt.
 func TestAnyRequestHasAPromptAndAForm(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		modeltest.DrawnProcess(rt, func(s *modeltest.Stage, c *loop.Conclusion) {
-			first, second := Prompt(s.Idea, s.Bindings, c.Brief, nil), Prompt(s.Idea, s.Bindings, c.Brief, nil)
+			first, second := Render(s.Idea, s.Bindings, c.Brief, nil), Render(s.Idea, s.Bindings, c.Brief, nil)
 			if fmt.Sprint(first) != fmt.Sprint(second) || len(first) != 3 || first[2].Content == "" {
 				rt.Fatalf("%v\n%v", first, second)
 			}
-			checkForm(rt, ComposeFor(s.Idea, s.Bindings, c.Brief))
+			mustBeValidFormat(rt, ResponseFormatFor(s.Idea, s.Bindings, c.Brief))
 		})
 	})
 }

@@ -35,7 +35,7 @@ func TestCheckFindsWhatAPlanThatRunsDirectlyCanNeverHave(t *testing.T) {
 			}
 			i := modeltest.IdeaOf(t, text+`}, "context": [`+c.context+`]}`)
 			var got []string
-			for _, line := range strings.Split(told(Check(i, bindings)), "\n") {
+			for _, line := range strings.Split(problemLines(Check(i, bindings)), "\n") {
 				if !strings.Contains(line, "strict") {
 					got = append(got, line)
 				}
@@ -43,7 +43,7 @@ func TestCheckFindsWhatAPlanThatRunsDirectlyCanNeverHave(t *testing.T) {
 			if text := strings.Join(got, "\n"); text != c.want {
 				t.Errorf("got:\n%s\nwant:\n%s", text, c.want)
 			}
-			if stages := told(CheckStages(i, bindings).Errors()); !strings.Contains(c.want, ".x:") && stages != c.want {
+			if stages := problemLines(CheckDirectPlans(i, bindings).Errors()); !strings.Contains(c.want, ".x:") && stages != c.want {
 				t.Errorf("at the start it says:\n%s", stages)
 			}
 		})

@@ -1,0 +1,225 @@
+package harden
+
+import (
+	"fmt"
+	"slices"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/statelog"
+	"processidea/model/turn"
+)
+
+func (h *hardener) readRun(run FinishedRun) error {
+	process := &processRun{FinishedRun: run}
+	if len(process.Ideas) == 0 {
+		return fmt.Errorf("it has no Ideas")
+	}
+	process.firstIdea, _ = ideafile.ReadIdea(process.Ideas[0])
+	process.lastIdea, _ = ideafile.ReadIdea(process.Ideas[len(process.Ideas)-1])
+	if process.firstIdea.Simulated != nil || process.lastIdea.Simulated != nil {
+		return fmt.Errorf("it was simulated: its values are made up, and no Tool ran")
+	}
+	if len(h.processes) > 0 && !jsonval.Equal(h.processes[0].lastIdea.Source["schema"], process.lastIdea.Source["schema"]) {
+		return fmt.Errorf("its Tools or its output form are others than those of %s", h.processes[0].Process)
+	}
+	h.processes = append(h.processes, process)
+	if err := h.readInstances(process); err != nil {
+		return err
+	}
+	for _, r := range process.instances {
+		h.readAttempts(r)
+	}
+	h.instances = append(h.instances, process.instances...)
+	return nil
+}
+
+// readInstances finds the instances that settled, and what they started with.
+func (h *hardener) readInstances(process *processRun) error {
+	starts := map[string]*ideafile.Idea{}
+	for _, source := range process.Ideas {
+		idea, _ := ideafile.ReadIdea(source)
+		for _, token := range idea.Tokens() {
+			if starts[token] == nil {
+				starts[token] = idea
+			}
+		}
+		for _, m := range idea.Context {
+			if m.RunsDirectly() {
+				return fmt.Errorf("it ran by a Plan of its own, without the LLM")
+			}
+		}
+	}
+	statuses := endStatuses(process.lastIdea)
+	for _, token := range process.lastIdea.Tokens() {
+		switch status := statuses[token]; status {
+		case ideafile.InstanceSettled:
+			r := &instanceRun{process: process, token: token}
+			r.startView = ideafile.ViewOf(starts[token].Context, token)
+			r.startMessages = dataMessages(starts[token].Context, token)
+			r.finalState = ideafile.ViewOf(process.lastIdea.Context, token).Payload[ideafile.TypeState]
+			if r.finalState == nil {
+				r.finalState = map[string]any{}
+			}
+			process.instances = append(process.instances, r)
+		case ideafile.InstanceFailed:
+			h.addNote("left out: instance %q of %s, which failed", token, process.Process)
+		default:
+			return fmt.Errorf("it has not finished")
+		}
+	}
+	return nil
+}
+
+// endStatuses returns how every instance ended: as its State message says, or as settled where the last Request planned
+// no more Calls.
+func endStatuses(last *ideafile.Idea) map[string]ideafile.InstanceStatus {
+	out := map[string]ideafile.InstanceStatus{}
+	calls, _ := jsonval.AsObject(last.Source["solution"])["calls"].([]any)
+	for _, token := range last.Tokens() {
+		if len(calls) == 0 {
+			out[token] = ideafile.InstanceSettled
+		}
+		for _, m := range last.Context {
+			if m.Kind == ideafile.TypeState && m.Instance == token && m.Status != "" {
+				out[token] = m.Status
+			}
+		}
+	}
+	return out
+}
+
+// dataMessages are the Messages with data that an instance sees.
+func dataMessages(context []ideafile.Message, token string) []ideafile.Message {
+	var out []ideafile.Message
+	for _, m := range context {
+		if m.Kind != "" && (m.Instance == "" || m.Instance == token) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// readAttempts lists the Calls of an instance that were well-formed, each with its latest status.
+func (h *hardener) readAttempts(r *instanceRun) {
+	attempts := map[ideafile.CallKey]*callAttempt{}
+	for _, source := range r.process.Ideas {
+		idea, _ := ideafile.ReadIdea(source)
+		for _, m := range idea.Context {
+			if m.IsRecord() {
+				r.readRecord(m, idea.Tokens(), attempts)
+			}
+		}
+		r.readSolution(idea, attempts)
+	}
+	var all []*callAttempt
+	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, Bindings: h.bindings, Tokens: []string{r.token}, Template: true}
+	//workflowcheck:ignore -- sorted below
+	for _, attempt := range attempts {
+		var f *diag.Fault
+		attempt.call, _, f = palette.Read(ideafile.Written(attempt.raw).ForEveryone())
+		if f == nil {
+			attempt.call.ID = ideafile.CallID(attempt.request, attempt.index, r.token)
+			r.readResult(attempt)
+			all = append(all, attempt)
+		}
+	}
+	sortAttempts(all)
+	r.attempts = dropRedundant(all)
+}
+
+func (r *instanceRun) readRecord(m ideafile.Message, tokens []string, attempts map[ideafile.CallKey]*callAttempt) {
+	for _, p := range turn.PastCalls(m, tokens) {
+		status, planned := p.Status[r.token]
+		if !planned {
+			continue
+		}
+		attempt := &callAttempt{request: p.Request, index: p.Index, raw: p.Call.Fields(), status: status, decisions: p.Decisions[r.token]}
+		attempt.result, attempt.hasResult = p.Results[r.token]
+		attempts[ideafile.CallKey{Request: p.Request, Index: p.Index}] = attempt
+	}
+}
+
+// readSolution adds the Calls of a solution that no record mentions: the log or the State shows what they returned.
+func (r *instanceRun) readSolution(idea *ideafile.Idea, attempts map[ideafile.CallKey]*callAttempt) {
+	meta := jsonval.AsObject(idea.Source["meta"])
+	request, err := jsonval.FloatOf(meta["request"])
+	if err != nil {
+		return
+	}
+	calls, _ := jsonval.AsObject(idea.Source["solution"])["calls"].([]any)
+	for k, call := range ideafile.WrittenCalls(calls) {
+		key := ideafile.CallKey{Request: int(request), Index: k + 1}
+		if attempts[key] == nil && slices.Contains(call.Targets(idea.Tokens()), r.token) {
+			attempts[key] = &callAttempt{request: key.Request, index: key.Index, raw: call.Fields(), status: ideafile.Done}
+		}
+	}
+}
+
+// readResult finds the result of a Call: in the log, or in the final State at its path.
+func (r *instanceRun) readResult(attempt *callAttempt) {
+	if attempt.status != ideafile.Done || attempt.hasResult {
+		return
+	}
+	for _, e := range r.process.Log {
+		if e.By == attempt.call.ID && e.Instance == r.token {
+			attempt.result, attempt.hasResult = branchResult(attempt.call.OutputPath, e.Path, e.Value), true
+			return
+		}
+	}
+	if attempt.call.Method != "" || attempt.call.OutputPath.WritesWholeState() {
+		return
+	}
+	for _, p := range attempt.call.OutputPath.Paths() {
+		if v, ok := jsonval.Lookup(r.finalState, p); ok {
+			attempt.result, attempt.hasResult = branchResult(attempt.call.OutputPath, p, v), true
+			return
+		}
+	}
+	attempt.hasResult = len(attempt.call.OutputPath) == 0
+}
+
+// branchResult wraps a value that was written to one of several branches as the result that chooses this branch.
+func branchResult(o refexpr.OutputPath, p jsonval.Path, value any) any {
+	if !o.HasBranches() {
+		return value
+	}
+	for _, branch := range o {
+		for _, q := range branch {
+			if q.String() == p.String() {
+				return map[string]any{refexpr.BranchKey: refexpr.OutputPath{branch}.Reference(), refexpr.ResultKey: value}
+			}
+		}
+	}
+	return value
+}
+
+// dropRedundant drops the attempts that made no difference: repeats, and Calls for a path that another Call of the same
+// tool wrote.
+func dropRedundant(all []*callAttempt) []*callAttempt {
+	var out []*callAttempt
+	for n, attempt := range all {
+		redundant := false
+		for k, other := range all {
+			same := k != n && other.key() == attempt.key()
+			equal := same && jsonval.Equal(other.call.Params, attempt.call.Params)
+			switch {
+			case same && other.status == ideafile.Done && attempt.status != ideafile.Done && (attempt.status != ideafile.Failed || equal):
+				redundant = true
+			case equal && k < n && other.status == attempt.status && (attempt.status != ideafile.Done || attempt.isWriteOnce()):
+				redundant = true
+			}
+		}
+		if !redundant {
+			out = append(out, attempt)
+		}
+	}
+	return out
+}
+
+// isWriteOnce reports whether the Call's path is closed by its write: repeating the Call then changes nothing.
+func (a *callAttempt) isWriteOnce() bool {
+	return len(a.call.OutputPath) > 0 && !statelog.IsUpdate(a.call.Method, a.call.OutputPath[0][0])
+}

@@ -1,0 +1,28 @@
+// Package prompt says to the LLM what one Request asks, and in which form it must reply.
+//
+// It turns an Idea and a turn.RequestInput into the two things that are sent:
+//
+//   - Render: the messages. The first holds the rules and the palette, the second what all instances share, the third
+//     the Plans, the status of the Calls so far, the States, the errors and what is asked.
+//   - ResponseFormatFor: the ResponseFormat, a JSON Schema of the reply. An ordinary Request may be answered with Calls
+//     and an output, one with Questions only with results and corrected parameters, a closing one only with an output.
+//
+// NewResponseFormat composes the schema from the palette. It first tries the subset of JSON Schema that servers can
+// enforce while they generate ("strict structured outputs", see toStrict and exceededLimit), and drops to full JSON
+// Schema where the palette cannot be expressed in it.
+//
+// Invariants:
+//
+//   - The same input yields the same bytes, on any machine and in any key order of the file.
+//   - Prompt caches match from the front: up to the Plans and States, the prompt of a Request equals that of the one
+//     before it.
+//   - A ResponseFormat is either Strict, and then keeps every documented rule and limit of strict mode, or has a
+//     NotStrictReason. It always compiles.
+//   - A reply that the schema allows contains no Call that ideafile.Palette refuses for its form, and no output that the
+//     Idea's output schema refuses.
+//   - A Reference or an expression is allowed in place of every parameter and of every leaf of the output.
+//   - What the LLM need not know is not sent: wired parameters, the values of settled instances, digests of stored values.
+//   - Schemas whose references multiply are given up after a bounded amount of work.
+//
+// The rendered text is recorded in testdata/prompt: a change of a word there is a change of behaviour.
+package prompt

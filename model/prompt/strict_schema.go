@@ -1,0 +1,198 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// The rules of strict structured outputs, as OpenAI documents them: which keywords a schema may use, and how large it
+// may be.
+
+// strictKeywords are the keywords that a strict schema may use; every other one is refused.
+var strictKeywords = map[string]bool{
+	"type": true, "description": true, "title": true, "properties": true, "required": true, "additionalProperties": true,
+	"items": true, "enum": true, "const": true, "anyOf": true, "$ref": true, "$defs": true, "pattern": true, "format": true,
+	"minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true,
+	"minItems": true, "maxItems": true,
+}
+
+// scalarKeywords are those strictKeywords that constrain a value which is neither object nor array.
+var scalarKeywords = map[string]bool{
+	"enum": true, "const": true, "pattern": true, "format": true, "minimum": true, "maximum": true,
+	"exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true,
+}
+
+// ignoredKeywords do not affect validation and are dropped.
+var ignoredKeywords = map[string]bool{
+	"default": true, "examples": true, "$comment": true, "$schema": true, "$id": true, "$defs": true, "definitions": true,
+	"deprecated": true, "readOnly": true, "writeOnly": true,
+}
+
+var strictFormats = map[string]bool{
+	"date-time": true, "time": true, "date": true, "duration": true, "email": true, "hostname": true, "ipv4": true,
+	"ipv6": true, "uuid": true,
+}
+
+// schemaTransform replaces the strict version of a subschema. It is applied to every subschema that is not an anyOf.
+type schemaTransform func(schema, strict any) any
+
+// toStrict rewrites a schema in the strict subset, or returns the reason why it cannot. An optional property becomes
+// one that may be null. transform may be nil.
+func toStrict(schema any, transform schemaTransform) (strict any, reason string) {
+	m, ok := schema.(map[string]any)
+	if !ok {
+		return nil, "a schema that is not an object"
+	}
+	for _, k := range jsonval.SortedKeys(m) {
+		switch {
+		case ignoredKeywords[k] || strings.HasPrefix(k, "_"):
+		case !strictKeywords[k]:
+			return nil, fmt.Sprintf("keyword %q", k)
+		case k == "format" && !strictFormats[fmt.Sprint(m[k])]:
+			return nil, fmt.Sprintf("format %q", m[k])
+		}
+	}
+	switch ref := m["$ref"]; {
+	case ref == jsonschema.TooLarge:
+		return nil, "a schema that its references make too large"
+	case ref != nil:
+		return nil, "a schema that holds itself"
+	}
+	switch {
+	case m["anyOf"] != nil:
+		return strictAnyOf(m, transform)
+	case m["type"] == "object":
+		strict, reason = strictObject(m, transform)
+	case m["type"] == "array":
+		strict, reason = strictArray(m, transform)
+	default:
+		strict, reason = strictScalar(m)
+	}
+	if reason == "" && transform != nil {
+		strict = transform(m, strict)
+	}
+	return strict, reason
+}
+
+func strictAnyOf(m map[string]any, transform schemaTransform) (any, string) {
+	list, ok := m["anyOf"].([]any)
+	for _, k := range jsonval.SortedKeys(m) { // any other constraint would have to be merged into every choice
+		ok = ok && (k == "anyOf" || k == "description" || k == "title" || !strictKeywords[k] || ignoredKeywords[k])
+	}
+	if !ok {
+		return nil, "anyOf beside other keywords"
+	}
+	choices := make([]any, len(list))
+	for i, e := range list {
+		strict, reason := toStrict(e, transform)
+		if reason != "" {
+			return nil, reason
+		}
+		choices[i] = strict
+	}
+	return append(annotations(m), jsonval.Field{Key: "anyOf", Value: choices}), ""
+}
+
+func strictObject(m map[string]any, transform schemaTransform) (any, string) {
+	if additional, declared := m["additionalProperties"]; declared && additional != false {
+		return nil, "an open object"
+	}
+	props, ok := m["properties"].(map[string]any)
+	if !ok {
+		return nil, "an object without named properties"
+	}
+	required, _ := jsonval.StringList(m["required"])
+	for _, name := range required {
+		if _, ok := props[name]; !ok {
+			return nil, fmt.Sprintf("an object that requires %q and does not describe it", name)
+		}
+	}
+	var fields []jsonval.Field
+	for _, name := range jsonval.SortedKeys(props) {
+		strict, reason := toStrict(props[name], transform)
+		if reason != "" {
+			return nil, reason
+		}
+		if !slices.Contains(required, name) {
+			strict = nullable(strict)
+		}
+		fields = append(fields, jsonval.Field{Key: name, Value: strict})
+	}
+	return append(annotations(m), closedObject(fields...)...), ""
+}
+
+func strictArray(m map[string]any, transform schemaTransform) (any, string) {
+	if m["items"] == nil {
+		return nil, "a list that does not say of what"
+	}
+	items, reason := toStrict(m["items"], transform)
+	if reason != "" {
+		return nil, reason
+	}
+	strict := append(annotations(m), jsonval.Field{Key: "type", Value: "array"}, jsonval.Field{Key: "items", Value: items})
+	for _, k := range []string{"minItems", "maxItems"} {
+		if v, ok := m[k]; ok {
+			strict = append(strict, jsonval.Field{Key: k, Value: v})
+		}
+	}
+	return strict, ""
+}
+
+func strictScalar(m map[string]any) (any, string) {
+	list, isList := jsonval.StringList(m["type"])
+	if isList && (slices.Contains(list, "object") || slices.Contains(list, "array")) {
+		return nil, "one of several types, an object or a list among them"
+	}
+	types, ok := scalarTypes(m)
+	if !ok {
+		return nil, "a value of any type"
+	}
+	strict := append(annotations(m), jsonval.Field{Key: "type", Value: types})
+	for _, k := range jsonval.SortedKeys(m) {
+		if scalarKeywords[k] {
+			strict = append(strict, jsonval.Field{Key: k, Value: m[k]})
+		}
+	}
+	return strict, ""
+}
+
+// scalarTypes returns the type of a scalar, which strict mode requires everywhere: the declared one, or those of the
+// enum or const values.
+func scalarTypes(m map[string]any) (types any, ok bool) {
+	if t := m["type"]; t != nil {
+		return t, true
+	}
+	values, _ := m["enum"].([]any)
+	if v, declared := m["const"]; declared {
+		values = []any{v}
+	}
+	var names []any
+	for _, v := range values {
+		t := jsonval.TypeOf(v)
+		if t == "object" || t == "array" {
+			return nil, false
+		}
+		if !jsonval.ContainsValue(names, t) {
+			names = append(names, t)
+		}
+	}
+	if len(names) == 1 {
+		return names[0], true
+	}
+	return names, len(names) > 0
+}
+
+// annotations are the keywords that only inform the reader.
+func annotations(m map[string]any) jsonval.Ordered {
+	out := jsonval.Ordered{}
+	for _, k := range []string{"title", "description"} {
+		if v, ok := m[k]; ok {
+			out = append(out, jsonval.Field{Key: k, Value: v})
+		}
+	}
+	return out
+}

@@ -1,0 +1,32 @@
+package simulate
+
+import (
+	"processidea/model/ideafile"
+	"processidea/model/sample"
+	"processidea/model/statelog"
+)
+
+// FakeResult makes up what a Tool might return: a value that fits its `_output` schema and, where possible, the State
+// schema at its output path. The error says that there is no such value.
+func FakeResult(tool string, output any, contract *statelog.ResultContract) (any, error) {
+	if output == nil {
+		output = map[string]any{"const": sample.SimulatedText + ": " + tool}
+		if stateSchema := contract.Schemas(); stateSchema != nil {
+			if v, err := sample.Sample(output); err == nil && contract.Check(0, v) == nil {
+				return v, nil
+			}
+			return sample.Sample(stateSchema)
+		}
+	}
+	v, err := sample.Sample(output)
+	if err != nil || contract.Check(0, v) == nil {
+		return v, err
+	}
+	if stateSchema := contract.Schemas(); stateSchema != nil {
+		both, err := sample.Sample(ideafile.WithBoth(output, stateSchema))
+		if err == nil && contract.Check(0, both) == nil {
+			return both, nil
+		}
+	}
+	return v, nil // the instance reports how it does not fit
+}
