@@ -81,7 +81,7 @@ func (p *process) goOn(idea *ideafile.Idea, c *CarriedProcess) {
 		p.watch = c.Watch
 	}
 	p.states = p.mind.Final().States()
-	if states, err := jsonval.Advance(p.states, c.Unsealed); err == nil {
+	if states, err := jsonval.ApplyDelta(p.states, c.Unsealed); err == nil {
 		p.states, _ = states.(map[string]any)
 	}
 }

@@ -1,10 +1,10 @@
 package jsonval
 
-// What only the tests of this package see.
+// What the tests of this package need of its inside.
 
 var ErrNoDelta = errNoDelta
 
-const GrownLength = grownLength
+const MinAppendLength = minAppendLength
 const MaxDepth = maxDepth
 const MaxNumberLen = maxNumberLen
 const MaxPathSteps = maxPathSteps

@@ -53,7 +53,7 @@ func (w *promptWriter) title(s string) { w.line("\n## %s", s) }
 
 // lineOf writes a value behind a label. A State may be a megabyte, which fmt would copy several times.
 func (w *promptWriter) lineOf(label string, v any) {
-	jsonval.LendJSON(w.shown(v), func(data []byte) {
+	jsonval.WithEncoded(w.shown(v), func(data []byte) {
 		w.Grow(len(label) + len(data) + 1)
 		w.WriteString(label)
 		w.Write(data)

@@ -62,7 +62,7 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 		if st.under, err = s.under(ctx, m, known); err != nil {
 			return nil, err
 		}
-		if body, err = jsonval.Advance(st.under.body, node); err != nil {
+		if body, err = jsonval.ApplyDelta(st.under.body, node); err != nil {
 			return nil, brokenf(Place(process, at), "it does not fit Idea %d: %w", m.On, err)
 		}
 		st.whole = st.under.whole
