@@ -11,6 +11,10 @@ type Fault struct {
 // Error gives code and message.
 func (f *Fault) Error() string { return f.Code + ": " + f.Message }
 
+// Faultf makes a Fault with a formatted message.
 func Faultf(code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }
+
+// FaultValue gives a Fault as the JSON value that a failed Call writes to the last branch of its output path.
+func FaultValue(f *Fault) any { return map[string]any{"code": f.Code, "message": f.Message} }
