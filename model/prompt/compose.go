@@ -82,7 +82,7 @@ func (c *composer) define(name string, schema any) jsonval.Ordered {
 
 // move is define for a designer's schema, whose own references go along.
 func (c *composer) move(name string, schema any) jsonval.Ordered {
-	return c.define(name, jsonschema.Rehome(jsonschema.WithoutMeta(schema), definition(name)))
+	return c.define(name, jsonschema.RebaseRefs(jsonschema.WithoutMeta(schema), definition(name)))
 }
 
 func definition(name string) string { return "#/$defs/" + jsonschema.EscapePointer(name) }
@@ -206,7 +206,7 @@ func (c *composer) embed(t *ideafile.Tool, key string, schema any) any {
 	if !c.strict {
 		return c.move(strings.TrimPrefix(key, "_")+"_of_"+t.Name, schema)
 	}
-	s, why := strictForm(jsonschema.Rooted(schema, schema), nil)
+	s, why := strictForm(jsonschema.InlineRefs(schema, schema), nil)
 	if why != "" {
 		c.refuse("tool "+t.Name+", "+key, why)
 	}
@@ -235,7 +235,7 @@ func either(form any, other any) any {
 func (c *composer) param(t *ideafile.Tool, name string, schema any) any {
 	var form any
 	if c.strict {
-		s, why := strictForm(jsonschema.Rooted(t.Source, schema), nil)
+		s, why := strictForm(jsonschema.InlineRefs(t.Source, schema), nil)
 		if why != "" {
 			c.refuse(fmt.Sprintf("tool %s, parameter %q", t.Name, name), why)
 		}
@@ -282,7 +282,7 @@ func (c *composer) output() any {
 		}
 		return either(form, reference)
 	}
-	s, why := strictForm(jsonschema.Rooted(c.in.Output.Source, c.in.Output.Source), part)
+	s, why := strictForm(jsonschema.InlineRefs(c.in.Output.Source, c.in.Output.Source), part)
 	if why != "" {
 		c.refuse("output", why)
 	}

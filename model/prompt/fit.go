@@ -44,7 +44,7 @@ func (c *composer) fitted(t *ideafile.Tool, name string, schema any, n int) any 
 	}
 	var form any
 	if c.strict {
-		s, why := strictForm(jsonschema.Rooted(t.Source, schema), nil)
+		s, why := strictForm(jsonschema.InlineRefs(t.Source, schema), nil)
 		if why != "" {
 			c.refuse(fmt.Sprintf("tool %s, parameter %q", t.Name, name), why)
 		}

@@ -241,7 +241,7 @@ func formOf(t modeltest.Failer, schema string) (string, string) {
 	if err != nil {
 		t.Fatalf("%s", err)
 	}
-	form, why := strictForm(jsonschema.Rooted(v, v), nil)
+	form, why := strictForm(jsonschema.InlineRefs(v, v), nil)
 	return string(jsonval.Encode(form)), why
 }
 

@@ -27,7 +27,8 @@ func ParseExpression(s string) (Expression, error) {
 	for _, alternative := range splitUnquoted(s, orSign) {
 		var refs []Reference
 		for _, term := range splitUnquoted(alternative, andSign) {
-			if terms++; terms > maxTerms {
+			terms++
+			if terms > maxTerms {
 				return nil, fmt.Errorf("reference %q: more than %d terms", jsonval.Clip(s, 80), maxTerms)
 			}
 			ref, err := ParseReference(strings.TrimSpace(term))

@@ -167,7 +167,7 @@ func (s *supplier) byReader(view ideafile.View, made map[string]any, r reader) {
 	if own := view.Schema[r.ref.Kind]; own != nil {
 		if at := jsonschema.PlaceOf(own, r.ref.Path); at.Known {
 			part, _ := jsonschema.ResolvePointer(own, at.Pointer)
-			schema = map[string]any{"allOf": []any{jsonschema.Rooted(own, part), r.schema}}
+			schema = map[string]any{"allOf": []any{jsonschema.InlineRefs(own, part), r.schema}}
 		}
 	}
 	if v, err := sample.Sample(schema); err == nil {

@@ -145,7 +145,7 @@ func paramSchema(t *ideafile.Tool, name string) any {
 	if !ok {
 		return map[string]any{}
 	}
-	return jsonschema.Rooted(form, part)
+	return jsonschema.InlineRefs(form, part)
 }
 
 // sketchCalls makes up the Calls of the first Request.

@@ -121,5 +121,5 @@ func (l *ResultContract) Schemas() any {
 	if !ok {
 		return nil
 	}
-	return jsonschema.Rooted(l.Schema, part)
+	return jsonschema.InlineRefs(l.Schema, part)
 }
