@@ -38,7 +38,7 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 	if err != nil {
 		return nil, failure(err)
 	}
-	branch, result, said, err := in.Landing.Take(value)
+	branch, result, said, err := in.Landing.TakeBranch(value)
 	if err == nil {
 		err = a.check(in, branch, result)
 	}
@@ -49,7 +49,7 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 	if err != nil || !said {
 		return result, err
 	}
-	return in.Landing.Say(branch, result), nil
+	return in.Landing.NameBranch(branch, result), nil
 }
 
 // keep puts what is large of a result into the store. Where it cannot, the tool has run all the same.

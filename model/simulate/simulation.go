@@ -11,7 +11,7 @@ import (
 func FakeResult(tool string, output any, landing *statelog.ResultContract) (any, error) {
 	if output == nil {
 		output = map[string]any{"const": sample.SimulatedText + ": " + tool}
-		if wanted := landing.Schemas(); wanted != nil {
+		if wanted := landing.PathSchema(); wanted != nil {
 			if v, err := sample.Sample(output); err == nil && landing.Check(0, v) == nil {
 				return v, nil
 			}
@@ -22,7 +22,7 @@ func FakeResult(tool string, output any, landing *statelog.ResultContract) (any,
 	if err != nil || landing.Check(0, v) == nil {
 		return v, err
 	}
-	if wanted := landing.Schemas(); wanted != nil {
+	if wanted := landing.PathSchema(); wanted != nil {
 		both, err := sample.Sample(ideafile.WithBoth(output, wanted))
 		if err == nil && landing.Check(0, both) == nil {
 			return both, nil
