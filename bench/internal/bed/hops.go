@@ -1,4 +1,4 @@
-package main
+package bed
 
 import (
 	"bufio"
@@ -19,7 +19,7 @@ type hop struct {
 
 func (h hop) at() time.Time { return h.event.GetEventTime().AsTime() }
 
-// what is the event's kind, and what it is of.
+// what names the event's type, and the activity, signal or marker that it is about.
 func (h hop) what() string {
 	kind := h.event.GetEventType().String()
 	for _, name := range []string{
@@ -35,9 +35,9 @@ func (h hop) what() string {
 	return kind
 }
 
-// writeHops appends every event of every workflow in the order of time, a line each: milliseconds since the first, since
-// the one before, the workflow, the number of the event, and what it is.
-func (b *bed) writeHops(ctx context.Context, path, title string) error {
+// WriteHops appends every event of every workflow to a file in the order of time, a line each: milliseconds since the first,
+// milliseconds since the one before, the workflow, the number of the event, and what it is.
+func (b *Bed) WriteHops(ctx context.Context, path, title string) error {
 	hops, err := b.hops(ctx)
 	if err != nil {
 		return err
@@ -59,7 +59,8 @@ func (b *bed) writeHops(ctx context.Context, path, title string) error {
 	return err
 }
 
-func (b *bed) hops(ctx context.Context) (hops []hop, err error) {
+// hops lists every event in the order of time.
+func (b *Bed) hops(ctx context.Context) (hops []hop, err error) {
 	err = b.eachEvent(ctx, func(id string, e *history.HistoryEvent) { hops = append(hops, hop{id, e}) })
 	if err != nil {
 		return nil, err
@@ -67,3 +68,5 @@ func (b *bed) hops(ctx context.Context) (hops []hop, err error) {
 	slices.SortStableFunc(hops, func(a, b hop) int { return a.at().Compare(b.at()) })
 	return hops, nil
 }
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

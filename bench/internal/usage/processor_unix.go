@@ -1,15 +1,14 @@
 //go:build unix
 
-package main
+package usage
 
 import (
 	"syscall"
 	"time"
 )
 
-// processorTime is the time, in seconds, that the program's threads have had on a processor; 0 where the system does not
-// tell.
-func processorTime() float64 {
+// ProcessorTime is the processor time of all the program's threads, in seconds; 0 if the system does not tell.
+func ProcessorTime() float64 {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
 		return 0

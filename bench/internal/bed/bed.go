@@ -1,4 +1,4 @@
-package main
+package bed
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -26,10 +27,9 @@ import (
 	"processidea/worker/engine"
 )
 
-// bed is what everything is measured on.
-type bed struct {
+// Bed is one set of everything that processes need.
+type Bed struct {
 	dir    string
-	ready  time.Duration // start of the embedded server
 	server *devserver.Server
 	client client.Client
 	worker worker.Worker
@@ -41,20 +41,19 @@ type bed struct {
 	script  http.Handler
 	arrived map[int]time.Time // the tool's requests, by Call
 
-	counted map[[2]string]float64 // MB, when they were last counted, by place and kind
+	counted map[[2]string]float64 // MB at the last call of Grown, by place and kind
 }
 
-func newBed(ctx context.Context) (*bed, error) {
-	b := &bed{arrived: map[int]time.Time{}, counted: map[[2]string]float64{}}
+// New starts everything.
+func New(ctx context.Context) (*Bed, error) {
+	b := &Bed{arrived: map[int]time.Time{}, counted: map[[2]string]float64{}}
 	var err error
 	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return nil, err
 	}
-	begin := time.Now()
 	if b.server, err = devserver.Start(ctx, devserver.Options{Dir: b.dir, UIPort: -1, SearchAttributes: engine.SearchAttributes}); err != nil {
 		return nil, err
 	}
-	b.ready = time.Since(begin)
 	if b.store, err = blobs.Open(ctx, b.dir+"/store"); err != nil {
 		return nil, err
 	}
@@ -63,8 +62,8 @@ func newBed(ctx context.Context) (*bed, error) {
 	if b.client, err = client.DialContext(ctx, engine.ClientOptions(o, b.store)); err != nil {
 		return nil, err
 	}
-	b.tool = httptest.NewServer(http.HandlerFunc(b.onTool))
-	b.llm = httptest.NewServer(http.HandlerFunc(b.onLLM))
+	b.tool = httptest.NewServer(http.HandlerFunc(b.serveTool))
+	b.llm = httptest.NewServer(http.HandlerFunc(b.serveLLM))
 	b.worker, err = engine.NewWorker(b.client, engine.Parts{
 		Store: b.store, Tools: newTools(), LLM: activities.LLM{BaseURL: b.llm.URL + "/v1"},
 		HTTP:   httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.tool.URL, "http://"), LookupEnv: os.LookupEnv}),
@@ -76,7 +75,8 @@ func newBed(ctx context.Context) (*bed, error) {
 	return b, b.worker.Start()
 }
 
-func (b *bed) close() {
+// Close stops everything and deletes what it kept.
+func (b *Bed) Close() {
 	b.worker.Stop()
 	b.client.Close()
 	b.server.Stop()
@@ -85,7 +85,21 @@ func (b *bed) close() {
 	_ = os.RemoveAll(b.dir)
 }
 
-func (b *bed) onTool(w http.ResponseWriter, r *http.Request) {
+// ToolURL is the address of a tool over HTTP.
+func (b *Bed) ToolURL() string { return b.tool.URL }
+
+// LLMURL is the address of the scripted LLM.
+func (b *Bed) LLMURL() string { return b.llm.URL }
+
+// ToolArrivals gives the times at which the tool over HTTP was asked, by the number in the request.
+func (b *Bed) ToolArrivals() map[int]time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.arrived)
+}
+
+// serveTool answers at once, and notes when it was asked.
+func (b *Bed) serveTool(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	body, _ := io.ReadAll(r.Body)
 	var in struct{ N int }
@@ -97,8 +111,8 @@ func (b *bed) onTool(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprint(w, `"ok"`)
 }
 
-// say makes the LLM answer from these replies from now on.
-func (b *bed) say(lines []string, opts ...rehearsal.Option) (*script.Script, error) {
+// Script makes the LLM answer from these replies from now on.
+func (b *Bed) Script(lines []string, opts ...rehearsal.Option) (*script.Script, error) {
 	s, err := script.New(lines, opts...)
 	if err == nil {
 		b.mu.Lock()
@@ -108,7 +122,7 @@ func (b *bed) say(lines []string, opts ...rehearsal.Option) (*script.Script, err
 	return s, err
 }
 
-func (b *bed) onLLM(w http.ResponseWriter, r *http.Request) {
+func (b *Bed) serveLLM(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	s := b.script
 	b.mu.Unlock()

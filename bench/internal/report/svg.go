@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -64,7 +64,7 @@ func (l line) draw(b *strings.Builder, x, y scale, colour string) {
 	fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s"%s/>`+"\n", strings.Join(path, " "), colour, dash)
 }
 
-// scale is a logarithmic one from one power of ten to another, between two pixels.
+// scale maps values between two powers of ten logarithmically to pixels.
 type scale struct {
 	low, high int
 	from, to  float64
@@ -74,7 +74,7 @@ func (s scale) at(v float64) float64 {
 	return s.from + (math.Log10(v)-float64(s.low))/float64(s.high-s.low)*(s.to-s.from)
 }
 
-// scales hold every point of the panel.
+// scales gives scales that hold every point of the panel.
 func (p panel) scales() (x, y scale) {
 	var xs, ys []float64
 	for _, l := range p.lines {
@@ -88,7 +88,7 @@ func (p panel) scales() (x, y scale) {
 	return x, y
 }
 
-// powers are the powers of ten around some values.
+// powers gives a scale between the powers of ten around some values.
 func powers(values []float64) scale {
 	s := scale{high: 1}
 	for i, v := range values {

@@ -1,4 +1,4 @@
-package main
+package works
 
 import (
 	"bufio"
@@ -9,30 +9,33 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"processidea/bench/internal/bed"
 )
 
-// plainSolution is what an LLM says, as plain Go reads it.
+// plainSolution is a reply of the LLM, as plain Go reads it.
 type plainSolution struct {
 	Calls  []map[string]any `json:"calls"`
 	Output any              `json:"output"`
 }
 
-// askPlain asks the LLM over HTTP as a program would that keeps nothing: the whole stream, then its JSON.
-func (b *bed) askPlain(ctx context.Context, prompt string) (*plainSolution, error) {
+// askPlain asks the LLM as a program that keeps nothing would: it reads the whole stream, then its JSON.
+func askPlain(ctx context.Context, b *bed.Bed, prompt string) (*plainSolution, error) {
 	var said bytes.Buffer
-	if err := b.hear(ctx, prompt, &said); err != nil {
+	if err := streamReply(ctx, b, prompt, &said); err != nil {
 		return nil, fmt.Errorf("ask in plain Go: %w", err)
 	}
 	var s plainSolution
 	return &s, json.Unmarshal(said.Bytes(), &s)
 }
 
-// askPlainEach asks and gives each Call as it closes in the stream. It returns at the stream's end.
-func (b *bed) askPlainEach(ctx context.Context, prompt string, each func(n int)) error {
+// askPlainEach asks the LLM and calls each with the number of a Call as soon as it closes in the stream. It returns at the end of
+// the stream.
+func askPlainEach(ctx context.Context, b *bed.Bed, prompt string, each func(n int)) error {
 	r, w := io.Pipe()
-	go func() { _ = w.CloseWithError(b.hear(ctx, prompt, w)) }()
+	go func() { _ = w.CloseWithError(streamReply(ctx, b, prompt, w)) }()
 	d := json.NewDecoder(r)
-	for range 3 { // {, "calls" and [
+	for range 3 { // the tokens {, "calls" and [
 		if _, err := d.Token(); err != nil {
 			return fmt.Errorf("ask in plain Go: %w", err)
 		}
@@ -48,12 +51,13 @@ func (b *bed) askPlainEach(ctx context.Context, prompt string, each func(n int))
 	return err
 }
 
-func (b *bed) hear(ctx context.Context, prompt string, to io.Writer) error {
+// streamReply asks the LLM and writes what it says as it comes.
+func streamReply(ctx context.Context, b *bed.Bed, prompt string, to io.Writer) error {
 	body, err := json.Marshal(map[string]any{"model": "plain", "stream": true, "messages": []any{map[string]any{"role": "user", "content": prompt}}})
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.llm.URL+"/v1/chat/completions", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.LLMURL()+"/v1/chat/completions", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -68,7 +72,7 @@ func (b *bed) hear(ctx context.Context, prompt string, to io.Writer) error {
 	return readStream(bufio.NewScanner(answer.Body), to)
 }
 
-// readStream passes the pieces of an event stream on.
+// readStream writes the content of an event stream.
 func readStream(lines *bufio.Scanner, to io.Writer) error {
 	for lines.Scan() {
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The panels of the plot: time and bytes, each against what there may be much of.
+// panels are the plots: time and bytes, each against the number of Requests, Calls and instances.
 var panels = []panel{
 	{title: "seconds, by Requests", axis: "requests", prefix: "time"},
 	{title: "seconds, by Calls", axis: "calls", prefix: "time"},
@@ -18,26 +18,27 @@ var panels = []panel{
 	{title: "MB kept, by instances", axis: "instances", prefix: "bytes"},
 }
 
+// panel is one plot: of the figures whose names begin with prefix, by their size on an axis.
 type panel struct {
 	title, axis, prefix string
 	lines               []line
 }
 
-// line is one measured thing at several sizes.
+// line is one figure of one work at several sizes.
 type line struct {
 	name   string
 	plain  bool
 	points []point
 }
 
-// point is a median at a size, and how far it may be off: its standard error, 0 where there was one round.
+// point is a median at a size and its standard error, which is 0 if there was one round.
 type point struct{ x, y, off float64 }
 
-// sized is the end of the name of a work that differs from another by its size alone.
-var sized = regexp.MustCompile(`-\d+$`)
+// sizeSuffix ends the name of a work that differs from another in its size alone.
+var sizeSuffix = regexp.MustCompile(`-\d+$`)
 
-// plots sorts the figures into the panels.
-func plots(figures []figure) []panel {
+// plots distributes the figures over the panels.
+func plots(figures []Figure) []panel {
 	all := slices.Clone(panels)
 	for i := range all {
 		for _, f := range figures {
@@ -49,8 +50,9 @@ func plots(figures []figure) []panel {
 	return all
 }
 
-func (p *panel) add(f figure) {
-	name := sized.ReplaceAllString(f.Work, "") + strings.TrimPrefix(strings.TrimPrefix(f.Name, p.prefix), ":")
+// add adds a figure, and what plain Go took, in seconds or MB.
+func (p *panel) add(f Figure) {
+	name := sizeSuffix.ReplaceAllString(f.Work, "") + strings.TrimPrefix(strings.TrimPrefix(f.Name, p.prefix), ":")
 	unit := 1.0
 	if f.Unit == "ms" {
 		unit = 1000
@@ -61,7 +63,7 @@ func (p *panel) add(f figure) {
 	}
 }
 
-// point adds to a line. Scales are logarithmic: what is not above zero has no place on them.
+// point adds a point to a line. Scales are logarithmic: what is not above zero has no place on them.
 func (p *panel) point(name string, plain bool, at point) {
 	if at.x <= 0 || at.y <= 0 {
 		return
@@ -76,7 +78,8 @@ func (p *panel) point(name string, plain bool, at point) {
 	p.lines = append(p.lines, line{name: name, plain: plain, points: []point{at}})
 }
 
-func savePlot(name string, figures []figure) error {
+// SavePlot writes the plots to an SVG file.
+func SavePlot(name string, figures []Figure) error {
 	if err := os.WriteFile(name, []byte(svg(plots(figures))), 0o600); err != nil {
 		return fmt.Errorf("write plots: %w", err)
 	}
