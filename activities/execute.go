@@ -35,7 +35,7 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 	if err != nil {
 		return nil, toolFailure(err)
 	}
-	branch, result, said, err := in.Landing.Take(value)
+	branch, result, said, err := in.Landing.TakeBranch(value)
 	if err == nil {
 		err = a.checkResult(in, branch, result)
 	}
@@ -46,7 +46,7 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 	if err != nil || !said {
 		return result, err
 	}
-	return in.Landing.Say(branch, result), nil
+	return in.Landing.NameBranch(branch, result), nil
 }
 
 // keep puts the large values of a result into the store. Where that fails, the Tool has had its effect all the same, and the

@@ -6,11 +6,13 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"processidea/bench/internal/works"
 )
 
 // options is the command line.
 type options struct {
-	works     []work
+	works     []works.Work
 	json, svg string
 	from      []string
 	profile   string
@@ -19,14 +21,14 @@ type options struct {
 	quick     bool
 }
 
-// readOptions takes flags before, between and after the names of works. Without names it is every work that takes minutes
-// at most.
+// readOptions takes flags before, between and after the names of works. Without names it takes every work that lasts minutes at
+// most.
 func readOptions(args []string, stderr io.Writer) (options, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.Usage = func() {
-		fmt.Fprintf(stderr, "usage: bench [work…] [flags]\nworks: %s\n", strings.Join(names(works), ", "))
+		fmt.Fprintf(stderr, "usage: bench [work…] [flags]\nworks: %s\n", strings.Join(works.Names(), ", "))
 		f.PrintDefaults()
 	}
 	f.StringVar(&o.json, "json", "", "file for the figures as JSON")
@@ -45,7 +47,7 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 		if f.NArg() == 0 {
 			break
 		}
-		w, err := workOf(f.Arg(0))
+		w, err := works.Find(f.Arg(0))
 		if err != nil {
 			return o, err
 		}
@@ -53,33 +55,33 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 		args = f.Args()[1:]
 	}
 	if len(o.works) == 0 {
-		o.works = usual()
+		o.works = works.Usual()
 	}
 	return o, nil
 }
 
-// together says whether all is done in this process: one work alone, or what one profile is to show.
-func (o options) together() bool { return len(o.works) == 1 || o.profile != "" }
+// inOneProcess reports whether all works are done in this process: a single one, or those that one profile is to show.
+func (o options) inOneProcess() bool { return len(o.works) == 1 || o.profile != "" }
 
-// passedOn is what another process must know to do some rounds of a work as this one would.
-func (o options) passedOn(rounds int) []string {
+// arguments gives the flags with which another process does some rounds of a work as this one would.
+func (o options) arguments(rounds int) []string {
 	return []string{"--rounds", strconv.Itoa(rounds), "--hops", o.hops, "--quick=" + strconv.FormatBool(o.quick)}
 }
 
-// passes is how often all works are gone through, each time with a share of their rounds. A machine slows down and recovers
-// by the minute: this way works that are compared with each other meet the same.
+// passes is how often all works are gone through, each time with a share of their rounds. A machine slows down and recovers within
+// minutes: this way works that are compared with each other meet the same conditions.
 const passes = 5
 
-// share is how many of so many rounds are done in one pass.
+// share gives how many of so many rounds are done in one pass.
 func share(rounds, pass int) int { return rounds*(pass+1)/passes - rounds*pass/passes }
 
-// roundsOf is how often a work is done.
-func (o options) roundsOf(w work) int {
+// roundsOf gives how often a work is done.
+func (o options) roundsOf(w works.Work) int {
 	switch {
 	case o.rounds > 0:
 		return o.rounds
 	case o.quick:
 		return 1
 	}
-	return w.rounds
+	return w.Rounds
 }

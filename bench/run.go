@@ -8,30 +8,44 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
+
+	"processidea/bench/internal/bed"
+	"processidea/bench/internal/report"
+	"processidea/bench/internal/works"
 )
 
 // run does the works one after the other, or takes what was measured before.
 func run(ctx context.Context, o options, out io.Writer) error {
-	get := measure
-	if len(o.from) > 0 {
-		get = readFigures
-	}
-	figures, err := get(ctx, o)
+	figures, err := figuresFor(ctx, o)
 	if err != nil {
 		return err
 	}
-	printTable(out, figures)
-	printGrowths(out, growths(figures))
-	return save(o, figures)
+	report.PrintTable(out, figures)
+	report.PrintGrowths(out, report.Growths(figures))
+	if o.svg != "" {
+		if err := report.SavePlot(o.svg, figures); err != nil {
+			return err
+		}
+	}
+	if o.json == "" {
+		return nil
+	}
+	return report.Save(o.json, o.quick, figures)
 }
 
-// measure does each work's share of a pass in a process of its own, and each round on a bed of its own, so that what one keeps
-// is neither counted for another nor in its way: an embedded server that has stopped leaves some of its memory behind, and
-// clients.
-func measure(ctx context.Context, o options) ([]figure, error) {
-	if o.together() {
+func figuresFor(ctx context.Context, o options) ([]report.Figure, error) {
+	switch {
+	case len(o.from) > 0:
+		return report.Read(o.from)
+	case o.inOneProcess():
 		return measureHere(ctx, o)
 	}
+	return measure(ctx, o)
+}
+
+// measure does each work's share of a pass in a process of its own: an embedded server that has stopped leaves some of its memory
+// behind, and clients, which must not be counted for the next work.
+func measure(ctx context.Context, o options) ([]report.Figure, error) {
 	records := recordsOf(o.works)
 	for pass := range passes {
 		for i, w := range o.works {
@@ -41,16 +55,16 @@ func measure(ctx context.Context, o options) ([]figure, error) {
 			}
 			figures, err := measureApart(ctx, o, w, rounds)
 			if err != nil {
-				return nil, fmt.Errorf("measure %s: %w", w.name, err)
+				return nil, fmt.Errorf("measure %s: %w", w.Name, err)
 			}
-			records[i].take(figures)
+			records[i].AddFigures(figures)
 		}
 	}
-	return figuresOf(records), nil
+	return report.FiguresOf(records), nil
 }
 
-// measureApart has this very program do some rounds of one work.
-func measureApart(ctx context.Context, o options, w work, rounds int) ([]figure, error) {
+// measureApart runs this program again for some rounds of one work.
+func measureApart(ctx context.Context, o options, w works.Work, rounds int) ([]report.Figure, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -61,17 +75,17 @@ func measureApart(ctx context.Context, o options, w work, rounds int) ([]figure,
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	saved := filepath.Join(dir, "figures.json")
-	cmd := exec.CommandContext(ctx, program, append(o.passedOn(rounds), w.name, "--json", saved)...)
+	cmd := exec.CommandContext(ctx, program, append(o.arguments(rounds), w.Name, "--json", saved)...)
 	cmd.Stderr = os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	if err := cmd.Run(); err != nil {
 		return nil, err
 	}
-	return readFigures(ctx, options{from: []string{saved}})
+	return report.Read([]string{saved})
 }
 
 // measureHere does the works in this process.
-func measureHere(ctx context.Context, o options) ([]figure, error) {
+func measureHere(ctx context.Context, o options) ([]report.Figure, error) {
 	stop, err := profile(o.profile)
 	if err != nil {
 		return nil, err
@@ -83,29 +97,28 @@ func measureHere(ctx context.Context, o options) ([]figure, error) {
 	records := recordsOf(o.works)
 	for i, w := range o.works {
 		for round := range o.roundsOf(w) {
-			if err := once(ctx, w, records[i], o, size{round: round, quick: o.quick}); err != nil {
-				return nil, fmt.Errorf("measure %s: %w", w.name, err)
+			if err := once(ctx, w, records[i], o, works.Size{Round: round, Quick: o.quick}); err != nil {
+				return nil, fmt.Errorf("measure %s: %w", w.Name, err)
 			}
 		}
 	}
-	return figuresOf(records), nil
+	return report.FiguresOf(records), nil
 }
 
-// warmUp does the first work once in small, and notes nothing: a program that has just started takes longer for whatever it
-// does.
+// warmUp does the first work once in small and drops the figures: a program that has just started takes longer for everything.
 func warmUp(ctx context.Context, o options) error {
 	if o.quick || len(o.works) == 0 {
 		return nil
 	}
 	w := o.works[0]
 	o.hops = ""
-	if err := once(ctx, w, &record{work: w.name}, o, size{quick: true}); err != nil {
-		return fmt.Errorf("warm up with %s: %w", w.name, err)
+	if err := once(ctx, w, &report.Record{Work: w.Name}, o, works.Size{Quick: true}); err != nil {
+		return fmt.Errorf("warm up with %s: %w", w.Name, err)
 	}
 	return nil
 }
 
-// profile says what the processor works on, until it is stopped, where a file is named for it.
+// profile writes a processor profile to a file until stop is called; without a path it does nothing.
 func profile(path string) (stop func(), err error) {
 	if path == "" {
 		return func() {}, nil
@@ -123,14 +136,22 @@ func profile(path string) (stop func(), err error) {
 	}, nil
 }
 
-func once(ctx context.Context, w work, r *record, o options, s size) error {
-	b, err := newBed(ctx)
+func recordsOf(list []works.Work) (records []*report.Record) {
+	for _, w := range list {
+		records = append(records, &report.Record{Work: w.Name})
+	}
+	return records
+}
+
+// once does one round of a work on a new bed.
+func once(ctx context.Context, w works.Work, r *report.Record, o options, s works.Size) error {
+	b, err := bed.New(ctx)
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	if err := w.run(ctx, b, r, s); err != nil || o.hops == "" {
+	defer b.Close()
+	if err := w.Run(ctx, b, r, s); err != nil || o.hops == "" {
 		return err
 	}
-	return b.writeHops(ctx, o.hops, fmt.Sprintf("%s, round %d", w.name, s.round+1))
+	return b.WriteHops(ctx, o.hops, fmt.Sprintf("%s, round %d", w.Name, s.Round+1))
 }

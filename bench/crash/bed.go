@@ -20,7 +20,7 @@ import (
 	"processidea/worker/engine"
 )
 
-// bed is where everything runs: the two programs that are killed, and what they work with, which is not.
+// bed is what everything runs on: the two programs that are killed, and the tools and the LLM, which are not.
 type bed struct {
 	dir, address   string
 	temporary      bool
@@ -73,7 +73,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// dial connects to the server, which may take a while to be there.
+// dial connects to the server, which may take a while to start.
 func (b *bed) dial(ctx context.Context) error {
 	silent := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	o := engine.ClientOptions(client.Options{HostPort: b.address, Logger: silent}, b.store)
@@ -83,6 +83,7 @@ func (b *bed) dial(ctx context.Context) error {
 	})
 }
 
+// environment gives the variables by which the programs find each other.
 func (b *bed) environment() []string {
 	return append(os.Environ(), "TEMPORAL_ADDRESS="+b.address, "TEMPORAL_NAMESPACE=default",
 		"PROCESSIDEA_STORE="+filepath.Join(b.data(), "store"), "OPENAI_BASE_URL="+b.llmServer.URL+"/v1", "OPENAI_API_KEY=",
@@ -106,7 +107,7 @@ func (b *bed) close() {
 	}
 }
 
-// eventually tries again until something succeeds or the time is over.
+// eventually repeats try until it succeeds or the time is over.
 func eventually(ctx context.Context, within time.Duration, try func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

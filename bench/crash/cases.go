@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,7 @@ type testCase struct {
 	instances string // a file; empty: none
 }
 
-// casesIn reads the examples, and adds the case of which every effect can be counted.
+// casesIn reads the examples, and adds the case whose every effect can be counted.
 func casesIn(examples string, b *bed) ([]testCase, error) {
 	files, err := filepath.Glob(filepath.Join(examples, "*", "idea.json"))
 	if err != nil || len(files) == 0 {
@@ -27,7 +28,7 @@ func casesIn(examples string, b *bed) ([]testCase, error) {
 	for _, file := range files {
 		folder := filepath.Dir(file)
 		c := testCase{name: filepath.Base(folder)}
-		if foreign[c.name] {
+		if leftOut[c.name] {
 			continue
 		}
 		text, err := os.ReadFile(file)
@@ -50,11 +51,10 @@ func casesIn(examples string, b *bed) ([]testCase, error) {
 	return append(cases, c), err
 }
 
-// foreign are the examples whose tools are other programs, and the one with delegates: their prompts do not tell whose they
-// are.
-var foreign = map[string]bool{"mcp": true, "custom-worker": true, "research": true}
+// leftOut holds the examples whose tools are other programs, and the one with delegates, whose prompts do not name the process.
+var leftOut = map[string]bool{"mcp": true, "custom-worker": true, "research": true}
 
-// learn reads what the LLM says in an example. One without replies asks nobody.
+// learn reads what the LLM says in an example. An example without replies asks no LLM.
 func (l *llm) learn(name, file string) error {
 	text, err := os.ReadFile(file)
 	if os.IsNotExist(err) {
@@ -66,7 +66,7 @@ func (l *llm) learn(name, file string) error {
 	return err
 }
 
-// The case effects: eight instances, in each a chain of four Calls, of which the third must not run twice, and three beside it.
+// The case effects has eight instances, each with a chain of four Calls, of which the third must not run twice, and three more.
 const (
 	effectsIdea = `{"config": {"gather": "2s"}, "schema": {"tools": {"step": {%[1]s, "_activity": {"http": {"url": "%[2]s/step"}}},
 		"once": {%[1]s, "_activity": {"http": {"url": "%[2]s/once"}}, "_retry": {"attempts": 1}}}},
@@ -97,14 +97,11 @@ func effects(b *bed) (testCase, error) {
 	return testCase{name: "effects", idea: idea}, err
 }
 
-// file writes the Idea of one process, by whose prompt it can be told.
+// file writes the Idea of one process, with a text by which the LLM can tell the process.
 func (c testCase) file(dir, process string) (string, error) {
 	context, _ := c.idea["context"].([]any)
 	said := map[string]any{"type": "text", "text": fmt.Sprintf("(process %s of %s)", process, c.name)}
-	idea := map[string]any{}
-	for k, v := range c.idea {
-		idea[k] = v
-	}
+	idea := maps.Clone(c.idea)
 	idea["context"] = append([]any{said}, context...)
 	file := filepath.Join(dir, process+".json")
 	return file, os.WriteFile(file, jsonval.Encode(idea), 0o600)

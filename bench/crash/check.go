@@ -17,14 +17,14 @@ import (
 )
 
 // check holds a process against the rules.
-func (r *rehearsed) check(ctx context.Context, p *process) {
+func (r *trial) check(ctx context.Context, p *process) {
 	r.figures.Processes++
 	if p.err != nil {
 		r.figures.broke("every process ends", p.id, "%s", p.err)
 		return
 	}
-	good := r.good[p.of.name]
-	if got, want := essence(p), essence(good); got != want {
+	calm := r.calm[p.of.name]
+	if got, want := essence(p), essence(calm); got != want {
 		r.figures.broke("the result is that of an undisturbed process", p.id, "%s, not %s", jsonval.Clip(got, 2000), jsonval.Clip(want, 2000))
 	}
 	done := map[string]time.Time{}
@@ -32,18 +32,18 @@ func (r *rehearsed) check(ctx context.Context, p *process) {
 		r.history(ctx, p, protocol.InstanceID(p.id, token), done)
 	}
 	r.history(ctx, p, p.id, done)
-	r.effects(p, good, done)
+	r.effects(p, calm, done)
 }
 
-// essence is what a process came to, however it came there.
+// essence gives what a process came to, without its id.
 func essence(p *process) string {
 	text := string(jsonval.Encode(jsonval.Normal([]any{p.result.Status, p.result.Output, p.result.Instances})))
 	return strings.ReplaceAll(text, p.id, "ID")
 }
 
-// history reads the history of one workflow: nothing may be stuck, and no Call may run again whose completion stands there.
-// done takes when the Calls were done, by Idempotency-Key.
-func (r *rehearsed) history(ctx context.Context, p *process, id string, done map[string]time.Time) {
+// history checks the history of one workflow: it has ended, and no Call ran again whose completion it holds. It adds to done when
+// each Call was completed, by Idempotency-Key.
+func (r *trial) history(ctx context.Context, p *process, id string, done map[string]time.Time) {
 	events := r.client.GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	scheduled := map[int64]string{}
 	ended := false
@@ -60,8 +60,8 @@ func (r *rehearsed) history(ctx context.Context, p *process, id string, done map
 	}
 }
 
-// event takes one event of a history, and says whether it is the workflow's end.
-func (r *rehearsed) event(id string, e *historypb.HistoryEvent, scheduled map[int64]string, done map[string]time.Time) (ended bool) {
+// event checks one event of a history, and reports whether it is the workflow's end.
+func (r *trial) event(id string, e *historypb.HistoryEvent, scheduled map[int64]string, done map[string]time.Time) (ended bool) {
 	r.figures.Events++
 	switch e.GetEventType() {
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
@@ -106,9 +106,9 @@ func keyOf(activity string, input *commonpb.Payloads) string {
 	return protocol.IdempotencyKey(in.Process, in.Token, in.Call)
 }
 
-// effects compares what the tools saw: everything that an undisturbed process did, each under one key, and nothing again once
-// it was done.
-func (r *rehearsed) effects(p, good *process, done map[string]time.Time) {
+// effects checks the requests that the tools got: everything that the undisturbed process asked for, each under one key, and
+// nothing again once it was done.
+func (r *trial) effects(p, calm *process, done map[string]time.Time) {
 	keys := map[string]string{}
 	for _, e := range r.tools.of(p.id) {
 		r.figures.Effects++
@@ -125,8 +125,8 @@ func (r *rehearsed) effects(p, good *process, done map[string]time.Time) {
 			r.figures.broke("what must not run twice does not", p.id, "%s came %d times", e.key, len(e.times))
 		}
 	}
-	for _, e := range r.tools.of(good.id) {
-		if asked := strings.ReplaceAll(e.asked, good.id, "ID"); keys[asked] == "" {
+	for _, e := range r.tools.of(calm.id) {
+		if asked := strings.ReplaceAll(e.asked, calm.id, "ID"); keys[asked] == "" {
 			r.figures.broke("no effect is lost", p.id, "%s", fmt.Sprintf("nobody asked %s", asked))
 		}
 	}

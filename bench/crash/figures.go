@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// figures is what is printed at the end, as a table and as JSON.
+// figures is printed at the end, as a table and as JSON.
 type figures struct {
 	Seed        uint64         `json:"seed"`
 	Kills       map[string]int `json:"kills"` // by victim
@@ -27,7 +27,7 @@ type figures struct {
 	Broken         []broken `json:"broken"`
 
 	mu    sync.Mutex
-	known map[string]bool // what a person was asked about
+	known map[string]bool // what was counted in Asked
 }
 
 // moment is one kill: what, and how long after the one before.

@@ -13,8 +13,8 @@ import (
 	"processidea/rehearsal"
 )
 
-// llm answers every process from its example's replies, by what the prompt says. Where a Request was cut off it says again
-// what it had said: an LLM that is told that its Plan was lost in part plans the same again, and closed paths stay closed.
+// llm answers every process from its example's replies, by what the prompt says. After a Request that was cut off it repeats its
+// reply: an LLM that is told that part of its Plan was lost plans the same again, and closed paths stay closed.
 type llm struct {
 	mu      sync.Mutex
 	replies map[string][]rehearsal.Reply // by case
@@ -26,7 +26,7 @@ func newLLM() *llm {
 	return &llm{replies: map[string][]rehearsal.Reply{}, last: map[string]rehearsal.Reply{}}
 }
 
-// marker stands in every process's prompt.
+// marker finds the process and its case in a prompt.
 var marker = regexp.MustCompile(`\(process ([^ ]+) of ([^)]+)\)`)
 
 func (l *llm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -72,8 +72,8 @@ func (l *llm) choose(prompt string) rehearsal.Reply {
 	return l.last[process]
 }
 
-// next is the reply of a case's script to a prompt. A script that wired its output is asked again only where that was not
-// taken: then it gives the output alone.
+// next gives a case's reply to a prompt. If the last reply wired the output and the LLM is asked again, the wiring was not
+// accepted, and the reply is the output alone.
 func (l *llm) next(name, prompt string, last rehearsal.Reply) rehearsal.Reply {
 	if output := solutionOf(last)["output"]; output != nil && len(callsOf(last)) > 0 && planned(prompt, last) {
 		last.Content = string(jsonval.Encode(map[string]any{"calls": []any{}, "output": output}))
@@ -88,7 +88,7 @@ func (l *llm) next(name, prompt string, last rehearsal.Reply) rehearsal.Reply {
 	return rehearsal.Reply{Status: http.StatusBadRequest, Content: "no reply fits"}
 }
 
-// planned says whether a prompt tells of all Calls of a reply.
+// planned reports whether a prompt holds all Calls of a reply.
 func planned(prompt string, r rehearsal.Reply) bool {
 	for _, c := range callsOf(r) {
 		if !strings.Contains(prompt, string(jsonval.Encode(c))) {
@@ -111,10 +111,10 @@ func callsOf(r rehearsal.Reply) []any {
 	return calls
 }
 
-// wanted is how a prompt asks for the result of a latent Call.
+// wanted finds the latent Call whose result a prompt asks for.
 var wanted = regexp.MustCompile(`## Results wanted\n[^\n]*\n- ([^ ]+) `)
 
-// result is the reply that gives a result, under the id that is asked for.
+// result gives the reply with a latent Call's result, under the id that is asked for.
 func (l *llm) result(name, id string) rehearsal.Reply {
 	for _, r := range l.replies[name] {
 		calls := callsOf(r)

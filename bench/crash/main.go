@@ -1,11 +1,3 @@
-// Command crash kills the worker, the server and both with SIGKILL at random moments while processes are at work, and checks
-// that nobody can tell afterwards:
-//
-//	go run ./bench/crash                      # fifty kills, about ten minutes
-//	go run ./bench/crash -kills 10 -seed 42   # ten, at the moments that the seed gives
-//
-// The processes are the examples and one whose every Call is an HTTP request to a server that counts. Server and worker are
-// the real programs, `starter dev --worker=false` and `worker`. How to read the figures: docs/worker.md.
 package main
 
 import (
@@ -59,12 +51,12 @@ func run(ctx context.Context, o options) (wrong int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	r := &rehearsed{bed: b, cases: cases, figures: newFigures(o), failed: map[string]bool{}}
-	if err := r.undisturbed(ctx); err != nil {
+	t := &trial{bed: b, cases: cases, figures: newFigures(o), failed: map[string]bool{}}
+	if err := t.undisturbed(ctx); err != nil {
 		return 0, err
 	}
-	if err := r.disturbed(ctx, o); err != nil {
+	if err := t.disturbed(ctx, o); err != nil {
 		return 0, err
 	}
-	return len(r.figures.Broken), r.figures.print(o.json)
+	return len(t.figures.Broken), t.figures.print(o.json)
 }

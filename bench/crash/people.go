@@ -9,9 +9,9 @@ import (
 	"processidea/protocol"
 )
 
-// decideAll approves what policies want approved. Of a Call whose outcome nobody knows it does what a careful person does: it
-// looks whether the tool was reached, and gives its answer, or lets the Call run.
-func (r *rehearsed) decideAll(ctx context.Context, all []*process) {
+// decideAll approves whatever a policy asks for. For a Call with an unknown outcome it does what a careful person does: it looks
+// whether the tool was reached, and then gives the tool's answer, or else lets the Call run.
+func (r *trial) decideAll(ctx context.Context, all []*process) {
 	for ctx.Err() == nil {
 		for _, p := range all {
 			for _, a := range r.pending(ctx, p.id) {
@@ -22,7 +22,8 @@ func (r *rehearsed) decideAll(ctx context.Context, all []*process) {
 	}
 }
 
-func (r *rehearsed) pending(ctx context.Context, id string) []protocol.Approval {
+// pending lists the approvals that a process waits for.
+func (r *trial) pending(ctx context.Context, id string) []protocol.Approval {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	var v protocol.ProcessApprovals
@@ -33,7 +34,7 @@ func (r *rehearsed) pending(ctx context.Context, id string) []protocol.Approval 
 	return v.Approvals
 }
 
-func (r *rehearsed) decide(ctx context.Context, a protocol.Approval) {
+func (r *trial) decide(ctx context.Context, a protocol.Approval) {
 	signal, payload := ideafile.Approve, map[string]any{"call": a.Call, "digest": a.Digest, "by": "crash"}
 	if a.Why != "" {
 		r.figures.asked(a.Process + " " + a.Digest)

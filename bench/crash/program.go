@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// program is one that is killed and started again. One that ends by itself, as a worker does where it finds no server, is
-// started again too, as whatever runs it in production does.
+// program is a program that is killed and started again. If it ends by itself, as a worker does without a server, it is started
+// again too, as a supervisor would.
 type program struct {
 	bed   *bed
 	args  []string

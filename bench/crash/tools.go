@@ -14,8 +14,8 @@ import (
 	"processidea/examples/diamond/shop"
 )
 
-// toolbox is the server of tools: the shop of the example diamond under /shop, and under /step tools that answer with a digest
-// of what they were asked. It notes every request.
+// toolbox serves the tools: the shop of the example diamond under /shop, and elsewhere tools that answer with a digest of the
+// request. It notes every request.
 type toolbox struct {
 	shop http.Handler
 
@@ -23,7 +23,7 @@ type toolbox struct {
 	seen map[string]*effect // by Idempotency-Key
 }
 
-// effect is what is known of the requests with one Idempotency-Key.
+// effect is what the requests with one Idempotency-Key did.
 type effect struct {
 	key, asked string // asked is method, URL and body
 	times      []time.Time
@@ -32,7 +32,7 @@ type effect struct {
 
 func newToolbox() *toolbox { return &toolbox{shop: shop.Handler(), seen: map[string]*effect{}} }
 
-// toolTime is how long a tool takes to answer once it has had its effect: a kill may fall between the two.
+// toolTime is how long a tool takes to answer after its effect, so that a kill may fall between the two.
 const toolTime = 150 * time.Millisecond
 
 func (t *toolbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -67,6 +67,7 @@ func (t *toolbox) work(r *http.Request, body []byte) (status int, answer string)
 	return w.Code, w.Body.String()
 }
 
+// note adds a request to its effect. What is repeated gets the first answer.
 func (t *toolbox) note(key, asked, answer string) effect {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,7 +83,7 @@ func (t *toolbox) note(key, asked, answer string) effect {
 	return *e
 }
 
-// effect gives what is known of a key; nil where no request has come.
+// effect gives what is known of an Idempotency-Key, and nil if no request had it.
 func (t *toolbox) effect(key string) *effect {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,16 +15,16 @@ import (
 	"processidea/model/loop"
 )
 
-// rehearsed is everything that is tried, and what came of it.
-type rehearsed struct {
+// trial is what is tried and what came of it.
+type trial struct {
 	*bed
 	cases   []testCase
 	figures *figures
-	good    map[string]*process // undisturbed, by case
-	failed  map[string]bool     // Calls whose tool refused, by key: they may be planned again
+	calm    map[string]*process // the undisturbed processes, by case
+	failed  map[string]bool     // Idempotency-Keys of Calls that failed: the LLM may plan them again under another
 }
 
-// process is one that was started.
+// process is a process that was started.
 type process struct {
 	id     string
 	of     testCase
@@ -32,11 +32,11 @@ type process struct {
 	err    error
 }
 
-// patience is how long a process may take after the last kill: lost workers are noticed in seconds.
+// patience is how long a process may take after the last kill: a lost worker is noticed within seconds.
 const patience = 3 * time.Minute
 
 // undisturbed runs every case once with nothing killed.
-func (r *rehearsed) undisturbed(ctx context.Context) error {
+func (r *trial) undisturbed(ctx context.Context) error {
 	begin := time.Now()
 	all, err := r.startAll(ctx, "calm")
 	if err != nil {
@@ -44,18 +44,18 @@ func (r *rehearsed) undisturbed(ctx context.Context) error {
 	}
 	r.awaitAll(ctx, all)
 	r.figures.Undisturbed = seconds(time.Since(begin))
-	r.good = map[string]*process{}
+	r.calm = map[string]*process{}
 	for _, p := range all {
 		if p.err != nil || p.result.Status != loop.StatusCompleted {
 			return fmt.Errorf("undisturbed, %s does not complete: %+v, %w", p.id, p.result, p.err)
 		}
-		r.good[p.of.name] = p
+		r.calm[p.of.name] = p
 	}
 	return nil
 }
 
-// disturbed runs the cases wave after wave until enough was killed.
-func (r *rehearsed) disturbed(ctx context.Context, o options) error {
+// disturbed runs the cases wave after wave until there were enough kills.
+func (r *trial) disturbed(ctx context.Context, o options) error {
 	chance := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // the moments must come again with the same seed
 	for wave := 1; r.figures.kills() < o.kills && ctx.Err() == nil; wave++ {
 		all, err := r.startAll(ctx, fmt.Sprintf("w%d", wave))
@@ -77,8 +77,8 @@ func (r *rehearsed) disturbed(ctx context.Context, o options) error {
 	return ctx.Err()
 }
 
-// killOne kills at a random moment whatever chance says, and starts it again.
-func (r *rehearsed) killOne(ctx context.Context, chance *rand.Rand) error {
+// killOne kills the worker, the server or both at a random moment, and starts them again.
+func (r *trial) killOne(ctx context.Context, chance *rand.Rand) error {
 	after := time.Duration(chance.Int64N(int64(3 * time.Second)))
 	victims := [][]*program{{r.worker}, {r.server}, {r.worker, r.server}}[chance.IntN(3)]
 	if err := sleep(ctx, after); err != nil {
@@ -115,7 +115,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // startAll starts a process of every case, all at once.
-func (r *rehearsed) startAll(ctx context.Context, wave string) ([]*process, error) {
+func (r *trial) startAll(ctx context.Context, wave string) ([]*process, error) {
 	all := make([]*process, len(r.cases))
 	g, ctx := errgroup.WithContext(ctx)
 	for n, c := range r.cases {
@@ -125,7 +125,7 @@ func (r *rehearsed) startAll(ctx context.Context, wave string) ([]*process, erro
 	return all, g.Wait()
 }
 
-func (r *rehearsed) startOne(ctx context.Context, p *process) error {
+func (r *trial) startOne(ctx context.Context, p *process) error {
 	file, err := p.of.file(r.dir, p.id)
 	if err != nil {
 		return err
@@ -145,8 +145,8 @@ func (r *rehearsed) startOne(ctx context.Context, p *process) error {
 	})
 }
 
-// over says whether all processes have ended, as far as the server says.
-func (r *rehearsed) over(ctx context.Context, all []*process) bool {
+// over reports whether the server knows all processes as ended.
+func (r *trial) over(ctx context.Context, all []*process) bool {
 	for _, p := range all {
 		d, err := r.client.DescribeWorkflowExecution(ctx, p.id, "")
 		if err != nil || d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
@@ -156,8 +156,8 @@ func (r *rehearsed) over(ctx context.Context, all []*process) bool {
 	return true
 }
 
-// awaitAll waits for the ends, and decides where a person is waited for.
-func (r *rehearsed) awaitAll(ctx context.Context, all []*process) {
+// awaitAll waits until all processes have ended, and decides for people meanwhile.
+func (r *trial) awaitAll(ctx context.Context, all []*process) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	people, leave := context.WithCancel(ctx)
@@ -173,8 +173,8 @@ func (r *rehearsed) awaitAll(ctx context.Context, all []*process) {
 	_ = g.Wait()
 }
 
-// await waits for one end, over every outage of the server.
-func (p *process) await(ctx context.Context, r *rehearsed) {
+// await waits until the process has ended, across outages of the server.
+func (p *process) await(ctx context.Context, r *trial) {
 	p.err = errors.New("it does not end")
 	for ctx.Err() == nil {
 		var result loop.Result

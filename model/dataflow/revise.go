@@ -16,7 +16,7 @@ func (r *Instance) Revise(messages []ideafile.Message, by, reason string) {
 		if m.Kind != ideafile.TypeState || m.Payload == nil {
 			continue
 		}
-		for _, w := range statelog.Settings(m.Payload, nil) {
+		for _, w := range statelog.SplitPatch(m.Payload, nil) {
 			r.corrections++
 			w.By, w.Reason, w.At, w.Correction = turn.Person(by), reason, r.now, r.corrections
 			for _, old := range r.state.Writes() {

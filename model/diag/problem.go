@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong, with its place as a JSON path such as $.schema.tools.refund._approval.
+// Problem is one thing that is wrong with a file, and where: a JSON path such as $.schema.tools.refund._approval.
 type Problem struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
-	// Warning marks what will run, but probably not as meant.
+	// Warning is true for what will run, but probably not as it was meant to.
 	Warning bool `json:"warning,omitempty"`
 }
 
 // String gives the place and what is wrong there.
 func (p Problem) String() string { return p.Path + ": " + p.Message }
 
-// Problems is all that is wrong with a file, in the order of the file's parts.
+// Problems is everything that is wrong with a file, in the order of the file's parts.
 type Problems []Problem
 
-// Error lists every problem, one a line.
+// Error lists the problems, one in a line.
 func (ps Problems) Error() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {
@@ -29,7 +29,7 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Errors is the problems that are more than warnings.
+// Errors gives the problems that are not warnings.
 func (ps Problems) Errors() Problems {
 	var out Problems
 	for _, p := range ps {
@@ -40,15 +40,17 @@ func (ps Problems) Errors() Problems {
 	return out
 }
 
+// Add appends an error at a JSON path.
 func (ps *Problems) Add(path, format string, args ...any) {
 	*ps = append(*ps, Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
+// Warn appends a warning at a JSON path.
 func (ps *Problems) Warn(path, format string, args ...any) {
 	*ps = append(*ps, Problem{Path: path, Message: fmt.Sprintf(format, args...), Warning: true})
 }
 
-// InOrder gives the problems by their places in the file: the schema before the context, numbers by value, errors first.
+// InOrder sorts the problems in place by where they stand in the file, errors before warnings, and gives them.
 func (ps Problems) InOrder() Problems {
 	sort.SliceStable(ps, func(a, b int) bool {
 		x, y := ps[a], ps[b]
@@ -58,4 +60,37 @@ func (ps Problems) InOrder() Problems {
 		return !x.Warning && y.Warning
 	})
 	return ps
+}
+
+// PlaceBefore reports whether the place at JSON path a stands before that at b: the schema before the context, indexes by
+// value.
+func PlaceBefore(a, b string) bool {
+	if x, y := inContext(a), inContext(b); x != y {
+		return y
+	}
+	for a != "" && b != "" {
+		x, y := leadingDigits(a), leadingDigits(b)
+		switch {
+		case x != y && x != "" && y != "":
+			if len(x) != len(y) {
+				return len(x) < len(y)
+			}
+			return x < y
+		case a[0] != b[0]:
+			return a[0] < b[0]
+		}
+		n := max(1, len(x))
+		a, b = a[n:], b[n:]
+	}
+	return a == "" && b != ""
+}
+
+func inContext(path string) bool { return strings.HasPrefix(path, "$.context") }
+
+func leadingDigits(s string) string {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return s[:n]
 }

@@ -1,12 +1,13 @@
 package diag
 
 import (
+	"fmt"
 	"strings"
 
 	"processidea/model/jsonval"
 )
 
-// suggest gives "; did you mean …?" where one of the names is nearly the one that was written, "" otherwise.
+// DidYouMean gives "; did you mean …?" if one of the names is nearly the one that was written, and "" otherwise.
 func DidYouMean(name string, names []string) string {
 	if best := Nearest(name, names); best != "" {
 		return "; did you mean " + best + "?"
@@ -14,7 +15,7 @@ func DidYouMean(name string, names []string) string {
 	return ""
 }
 
-// Suggest is a proposal for a name that is not known: the nearest of those that are, or else the first of them.
+// Suggest is DidYouMean, or a list of the first names if none is near.
 func Suggest(name string, names []string) string {
 	if s := DidYouMean(name, names); s != "" || len(names) == 0 {
 		return s
@@ -22,7 +23,8 @@ func Suggest(name string, names []string) string {
 	return "; there are " + SomeOf(names)
 }
 
-// nearest is the name that differs from a written one by no more than a third of its letters; "" where there is none.
+// Nearest gives the name that is nearest to an unknown one and differs from it in no more than a third of its letters; "" if
+// there is none.
 func Nearest(name string, names []string) string {
 	best, least := "", len([]rune(name))/3+1
 	for _, n := range names {
@@ -36,7 +38,7 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// distance is the number of letters to change, add or drop between two words, as far as it matters.
+// distance is the Levenshtein distance of the first 60 letters of two words.
 func distance(a, b string) int {
 	x, y := []rune(jsonval.Clip(a, 60)), []rune(jsonval.Clip(b, 60))
 	row := make([]int, len(y)+1)
@@ -56,4 +58,13 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(y)]
+}
+
+// SomeOf lists the first names and counts the rest.
+func SomeOf(names []string) string {
+	const shown = 8
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }

@@ -132,5 +132,5 @@ func (s Simulation) Play(b Binding) Binding {
 
 // withBoth is a schema that wants what two want, each with its own references.
 func WithBoth(a, b any) any {
-	return map[string]any{"allOf": []any{jsonschema.Rooted(a, a), b}}
+	return map[string]any{"allOf": []any{jsonschema.InlineRefs(a, a), b}}
 }

@@ -7,12 +7,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file moves parts of schemas to other places, with all that they refer to.
-
-// rooted puts local references into a part of a schema in place of what they name, so that the part can stand elsewhere.
-// A reference to itself is left, and refused by strictForm.
-func Rooted(root, part any) any {
-	e := expander{root: root, budget: maxExpanded}
+// InlineRefs gives a part of a schema in which what local references name has taken their place, so that the part can stand
+// elsewhere. A reference within what it refers to is left as it is.
+func InlineRefs(root, part any) any {
+	e := expander{root: root, budget: maxNodes}
 	out := e.expand(withoutDefinitions(part), nil)
 	if e.budget < 0 {
 		return map[string]any{"$ref": TooLarge}
@@ -20,7 +18,7 @@ func Rooted(root, part any) any {
 	return out
 }
 
-// withoutDefinitions drops what stands in a schema only to be referred to.
+// withoutDefinitions gives a schema without the parts that are there only to be referred to.
 func withoutDefinitions(schema any) any {
 	m, ok := schema.(map[string]any)
 	if !ok {
@@ -29,20 +27,22 @@ func withoutDefinitions(schema any) any {
 	return jsonval.WithoutKey(jsonval.WithoutKey(m, "$defs"), "definitions")
 }
 
-// maxExpanded bounds the nodes that references may grow to: a few lines of them can stand for billions.
-const maxExpanded = 20_000
+// maxNodes bounds what references may grow to: a few lines of them can stand for billions of nodes.
+const maxNodes = 20_000
 
-// tooLarge is what a schema over that bound is said to refer to.
+// TooLarge is the reference that InlineRefs gives for a schema that would have more nodes than it allows.
 const TooLarge = "#too-large"
 
 type expander struct {
 	root   any
-	budget int
+	budget int // nodes that may still be visited; below zero the whole is given up
 }
 
+// expand gives a copy of a node with its references inlined. inside lists those that are being followed.
 func (e *expander) expand(v any, inside []string) any {
-	if e.budget--; e.budget < 0 {
-		return nil // the whole is dropped
+	e.budget--
+	if e.budget < 0 {
+		return nil
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -73,27 +73,28 @@ func (e *expander) follow(v map[string]any, ref string, target any, inside []str
 	return map[string]any{"$ref": ref}
 }
 
-// rehome changes a schema's local references for the place at which it stands now. It has no address of its own there.
-func Rehome(v any, home string) any {
+// RebaseRefs gives a schema with its local references changed for another root, in which it stands at the reference base. Its
+// own $id and $schema go: it is a part there.
+func RebaseRefs(v any, base string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		//workflowcheck:ignore -- a map again
+		//workflowcheck:ignore -- each key by itself, in any order
 		for k, e := range v {
 			text, ok := e.(string)
 			switch {
 			case ok && (k == "$id" || k == "$schema"):
 				continue
 			case ok && k == "$ref" && (text == "#" || strings.HasPrefix(text, "#/")):
-				e = home + strings.TrimPrefix(text, "#")
+				e = base + strings.TrimPrefix(text, "#")
 			}
-			out[k] = Rehome(e, home)
+			out[k] = RebaseRefs(e, base)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = Rehome(e, home)
+			out[i] = RebaseRefs(e, base)
 		}
 		return out
 	}

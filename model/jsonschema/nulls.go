@@ -7,11 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Strict mode demands every property, at any depth: one that may be left out comes as null. This file takes such nulls
-// out again, so that a value fits the schema of which the form was composed.
-
-// withoutNulls gives a value without the properties that are null and neither required nor nullable by the schema at a
-// path.
+// WithoutNulls gives a value, at a path of the schema, without the properties that are null and that the schema neither
+// requires nor lets be null. Strict mode makes the LLM write every property at any depth, and null for what it leaves out.
 func WithoutNulls(schema any, p jsonval.Path, v any) any {
 	if !hasNull(v) {
 		return v
@@ -21,10 +18,10 @@ func WithoutNulls(schema any, p jsonval.Path, v any) any {
 		return v
 	}
 	node, _ := ResolvePointer(schema, at.Pointer)
-	return nulls{schema}.drop(node, at.Pointer, v)
+	return nullRemover{schema}.remove(node, at.Pointer, v)
 }
 
-// withoutNulls is that for a value of the whole schema.
+// WithoutNulls is the function of that name for a value of the whole schema.
 func (s *Schema) WithoutNulls(v any) any {
 	if s == nil {
 		return v
@@ -32,6 +29,7 @@ func (s *Schema) WithoutNulls(v any) any {
 	return WithoutNulls(s.Source, nil, v)
 }
 
+// hasNull reports whether a value is null or holds one.
 func hasNull(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -53,43 +51,43 @@ func hasNull(v any) bool {
 	return false
 }
 
-// nulls takes them out by one schema, the home of its references.
-type nulls struct{ root any }
+// nullRemover removes nulls by one schema, in which references are resolved.
+type nullRemover struct{ root any }
 
-func (n nulls) drop(node any, pointer string, v any) any {
+func (n nullRemover) remove(node any, pointer string, v any) any {
 	node, pointer = Follow(n.root, node, pointer)
 	m, ok := node.(map[string]any)
 	if !ok || !hasNull(v) {
 		return v
 	}
 	if choices, ok := m["anyOf"].([]any); ok {
-		return n.choose(choices, pointer, v)
+		return n.removeByChoice(choices, pointer, v)
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		return n.fromObject(m, pointer, v)
+		return n.removeFromObject(m, pointer, v)
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = n.drop(m["items"], pointer+"/items", e)
+			out[i] = n.remove(m["items"], pointer+"/items", e)
 		}
 		return out
 	}
 	return v
 }
 
-// choose takes the first choice that the value fits without its nulls.
-func (n nulls) choose(choices []any, pointer string, v any) any {
+// removeByChoice goes by the first choice that the value fits without its nulls.
+func (n nullRemover) removeByChoice(choices []any, pointer string, v any) any {
 	for i, choice := range choices {
 		at := pointer + "/anyOf/" + strconv.Itoa(i)
-		if out := n.drop(choice, at, v); n.accepts(at, out) {
+		if out := n.remove(choice, at, v); n.accepts(at, out) {
 			return out
 		}
 	}
 	return v
 }
 
-func (n nulls) fromObject(m map[string]any, pointer string, v map[string]any) any {
+func (n nullRemover) removeFromObject(m map[string]any, pointer string, v map[string]any) any {
 	props, _ := m["properties"].(map[string]any)
 	required, _ := jsonval.StringList(m["required"])
 	out := make(map[string]any, len(v))
@@ -101,7 +99,7 @@ func (n nulls) fromObject(m map[string]any, pointer string, v map[string]any) an
 		}
 		at := pointer + "/properties/" + EscapePointer(k)
 		if v[k] != nil {
-			out[k] = n.drop(part, at, v[k])
+			out[k] = n.remove(part, at, v[k])
 		} else if slices.Contains(required, k) || n.accepts(at, nil) {
 			out[k] = nil
 		}
@@ -109,7 +107,8 @@ func (n nulls) fromObject(m map[string]any, pointer string, v map[string]any) an
 	return out
 }
 
-func (n nulls) accepts(pointer string, v any) bool {
+// accepts reports whether a value fits the part of the schema at a JSON pointer.
+func (n nullRemover) accepts(pointer string, v any) bool {
 	s, err := CompileAt(n.root, pointer)
 	return err == nil && s.Validate(v) == nil
 }

@@ -1,25 +1,22 @@
 package jsonschema
 
 import (
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"processidea/model/jsonval"
 )
 
-// place is what a schema says of one path: the JSON pointer of the part that describes it, or that nothing may stand
-// there (closed), or, with neither, nothing at all.
+// Place is what a schema says of one path. A Place that is neither Known nor Closed says nothing: anything may stand there.
 type Place struct {
-	Pointer string
-	Known   bool
-	Closed  bool
+	Pointer string // JSON pointer of the part that describes the path, if it is Known
+	Known   bool   // a part of the schema describes the path
+	Closed  bool   // no value may stand at the path
 }
 
-// placeOf walks `properties`, `additionalProperties`, `items` and local references down a path; `patternProperties` and
-// `type` may leave room there or not. Other keywords say nothing about a path before the value is there.
+// PlaceOf follows `properties`, `additionalProperties`, `items` and local references down a path; `patternProperties` and
+// `type` may allow it or not. Other keywords say nothing about a path before there is a value.
 func PlaceOf(root any, path jsonval.Path) Place {
 	at, pointer := Follow(root, root, "")
 	for _, step := range path {
@@ -36,7 +33,7 @@ func PlaceOf(root any, path jsonval.Path) Place {
 	return Place{Pointer: pointer, Known: true, Closed: at == false}
 }
 
-// child is the part of a schema node for one key or index, and its pointer from there.
+// child gives the part of a schema node for one key or index, and the pointer from the node to it.
 func child(node map[string]any, step string) (part any, under string, closed bool) {
 	if props, ok := node["properties"].(map[string]any); ok {
 		if p, ok := props[step]; ok {
@@ -63,7 +60,7 @@ func child(node map[string]any, step string) (part any, under string, closed boo
 	return nil, "", false
 }
 
-// hasType says whether a node leaves room for values of a type.
+// hasType reports whether a node allows values of a type.
 func hasType(node map[string]any, name string) bool {
 	switch t := node["type"].(type) {
 	case string:
@@ -75,6 +72,7 @@ func hasType(node map[string]any, name string) bool {
 	return true
 }
 
+// matchesPattern reports whether a key matches one of `patternProperties`, or one of those patterns cannot be read.
 func matchesPattern(node map[string]any, key string) bool {
 	patterns, _ := node["patternProperties"].(map[string]any)
 	for _, p := range jsonval.SortedKeys(patterns) {
@@ -83,53 +81,4 @@ func matchesPattern(node map[string]any, key string) bool {
 		}
 	}
 	return false
-}
-
-// follow goes through local references (#/…), eight at the most, so that a circle ends.
-func Follow(root, node any, pointer string) (any, string) {
-	for range 8 {
-		m, ok := node.(map[string]any)
-		if !ok {
-			return node, pointer
-		}
-		ref, ok := m["$ref"].(string)
-		if !ok || !strings.HasPrefix(ref, "#") {
-			return node, pointer
-		}
-		target, ok := ResolvePointer(root, ref[1:])
-		if !ok {
-			return node, pointer
-		}
-		node, pointer = target, ref[1:]
-	}
-	return node, pointer
-}
-
-func ResolvePointer(v any, pointer string) (any, bool) {
-	if pointer == "" {
-		return v, true
-	}
-	rest, ok := strings.CutPrefix(pointer, "/")
-	if !ok {
-		return nil, false
-	}
-	for _, step := range strings.Split(rest, "/") {
-		if v, ok = jsonval.StepInto(v, UnescapePointer(step)); !ok {
-			return nil, false
-		}
-	}
-	return v, true
-}
-
-// escapePointer writes a key as a step of a JSON pointer in a URL's fragment.
-func EscapePointer(s string) string {
-	return url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(s))
-}
-
-// unescapePointer undoes escapePointer. A step whose escapes are broken stands for itself.
-func UnescapePointer(s string) string {
-	if plain, err := url.PathUnescape(s); err == nil {
-		s = plain
-	}
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(s)
 }

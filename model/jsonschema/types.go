@@ -8,9 +8,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file compares JSON types, as far as schemas plainly say them.
-
-// typesAt lists the types that a schema allows at a path; nil where it does not say.
+// TypesAt lists the JSON types that a schema allows at a path, and nil if it does not say.
 func TypesAt(schema any, p jsonval.Path) []string {
 	at := PlaceOf(schema, p)
 	if !at.Known || at.Closed {
@@ -20,10 +18,10 @@ func TypesAt(schema any, p jsonval.Path) []string {
 	if !ok {
 		return nil
 	}
-	return typesOf(schema, node, 8)
+	return typesOf(schema, node, maxFollowed)
 }
 
-// typesOf lists the types of a schema node: its own word, or that of every one of its choices.
+// typesOf lists the types that a schema node allows: by its own `type`, or by that of each of its choices.
 func typesOf(root, node any, depth int) []string {
 	node, _ = Follow(root, node, "")
 	m, ok := node.(map[string]any)
@@ -45,6 +43,7 @@ func typesOf(root, node any, depth int) []string {
 	return nil
 }
 
+// typesOfAny lists the types that any of the choices allows, and nil if one of them does not say.
 func typesOfAny(root any, choices []any, depth int) []string {
 	var all []string
 	for _, choice := range choices {
@@ -61,25 +60,26 @@ func typesOfAny(root any, choices []any, depth int) []string {
 	return all
 }
 
-// fit says whether a value of one of the types given may stand where one of the types wanted must: surely not, perhaps
-// (a number for an integer), or as far as types tell.
-type fit int
+// Fit is how well a value of one of the types given fits one of the types wanted.
+type Fit int
 
+// How well types fit.
 const (
-	FitsNever fit = iota
-	FitsPerhaps
-	fitsWell
+	FitsNever   Fit = iota
+	FitsPerhaps     // a number where an integer is wanted
+	FitsByType      // as far as types can tell
 )
 
-func TypesFit(given, wanted []string) fit {
+// TypesFit compares types that are given with types that are wanted; nil stands for any type.
+func TypesFit(given, wanted []string) Fit {
 	if given == nil || wanted == nil {
-		return fitsWell
+		return FitsByType
 	}
 	best := FitsNever
 	for _, g := range given {
 		switch {
 		case slices.Contains(wanted, g), g == "integer" && slices.Contains(wanted, "number"):
-			return fitsWell
+			return FitsByType
 		case g == "number" && slices.Contains(wanted, "integer"):
 			best = FitsPerhaps
 		}
@@ -87,9 +87,10 @@ func TypesFit(given, wanted []string) fit {
 	return best
 }
 
+// OrList joins types for a message: "string or null".
 func OrList(types []string) string { return strings.Join(types, " or ") }
 
-// exactType is TypeOf with whole numbers told apart.
+// ExactType is jsonval.TypeOf, and "integer" for a whole number.
 func ExactType(v any) string {
 	if f, err := jsonval.FloatOf(v); err == nil && f == math.Trunc(f) {
 		return "integer"

@@ -4,26 +4,27 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
 )
 
-// This file holds how one JSON value is kept as what it differs in from another. A delta is exact, null and the digits of
-// numbers included, and applying it copies what lies along the changes alone: many values that grow out of one another
-// share the rest.
-
-// The keys of a delta. It is {"=": value}, or {"~": {key: delta}, "-": [keys that are gone]} for an object,
-// {"~": {index: delta}, "+": [values appended], "-": length to cut to} for an array, {"+": text appended} for a text.
+// The keys of a delta. A delta is {"=": new value}, or
+//   - for an object {"~": {key: delta}, "-": [removed keys]},
+//   - for an array {"~": {index: delta}, "+": [appended values], "-": length to cut to},
+//   - for a string {"+": appended text}.
 const (
-	deltaIs     = "="
-	deltaIn     = "~"
-	deltaMore   = "+"
-	deltaFewer  = "-"
-	grownLength = 64 // bytes from which a text that merely grew is kept as its end
+	deltaReplace = "="
+	deltaInside  = "~"
+	deltaAppend  = "+"
+	deltaRemove  = "-"
+
+	minAppendLength = 64 // bytes from which a string that only grew is kept as the text appended to it
 )
 
-// Delta gives what turns one JSON value into another; ok is false where they are the same.
+// Delta gives what changed from one JSON value to another, null and the digits of numbers included. ok is false if nothing
+// did. ApplyDelta makes the other value of it.
 func Delta(from, to any) (delta map[string]any, ok bool) {
 	switch to := to.(type) {
 	case map[string]any:
@@ -49,11 +50,11 @@ func Delta(from, to any) (delta map[string]any, ok bool) {
 	if TypeOf(from) == TypeOf(to) && Equal(from, to) {
 		return nil, false
 	}
-	return map[string]any{deltaIs: to}, true
+	return map[string]any{deltaReplace: to}, true
 }
 
-// sameObject says whether two objects are one in memory, so that nobody need look into it: States share what a write
-// left alone.
+// sameObject reports whether two objects are one in memory, so that nobody need compare their keys: States share what a
+// write left alone.
 func sameObject(a, b map[string]any) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
@@ -62,53 +63,53 @@ func textDelta(from, to string) (map[string]any, bool) {
 	switch {
 	case from == to:
 		return nil, false
-	case len(from) >= grownLength && strings.HasPrefix(to, from):
-		return map[string]any{deltaMore: to[len(from):]}, true
+	case len(from) >= minAppendLength && strings.HasPrefix(to, from):
+		return map[string]any{deltaAppend: to[len(from):]}, true
 	}
-	return map[string]any{deltaIs: to}, true
+	return map[string]any{deltaReplace: to}, true
 }
 
 func objectDelta(from, to map[string]any) (map[string]any, bool) {
-	in, gone := map[string]any{}, []any{}
+	changes, removed := map[string]any{}, []any{}
 	for _, k := range SortedKeys(from) {
 		if _, stays := to[k]; !stays {
-			gone = append(gone, k)
+			removed = append(removed, k)
 		}
 	}
-	//workflowcheck:ignore -- a map again
+	//workflowcheck:ignore -- each key by itself, in any order
 	for k, v := range to {
-		before, was := from[k]
-		if !was {
-			in[k] = map[string]any{deltaIs: v}
+		before, existed := from[k]
+		if !existed {
+			changes[k] = map[string]any{deltaReplace: v}
 		} else if d, changed := Delta(before, v); changed {
-			in[k] = d
+			changes[k] = d
 		}
 	}
-	return deltaOf(in, deltaFewer, gone)
+	return joinDelta(changes, deltaRemove, removed)
 }
 
 func arrayDelta(from, to []any) (map[string]any, bool) {
-	in, both := map[string]any{}, min(len(from), len(to))
-	for i := range both {
+	changes, common := map[string]any{}, min(len(from), len(to))
+	for i := range common {
 		if d, changed := Delta(from[i], to[i]); changed {
-			in[strconv.Itoa(i)] = d
+			changes[strconv.Itoa(i)] = d
 		}
 	}
-	delta, changed := deltaOf(in, deltaMore, to[both:])
+	delta, changed := joinDelta(changes, deltaAppend, to[common:])
 	if len(to) < len(from) {
 		if !changed {
 			delta = map[string]any{}
 		}
-		delta[deltaFewer], changed = Normal(len(to)), true
+		delta[deltaRemove], changed = Normal(len(to)), true
 	}
 	return delta, changed
 }
 
-// deltaOf joins the changes inside a value and a list, each where there is any.
-func deltaOf(in map[string]any, key string, list []any) (map[string]any, bool) {
-	delta := map[string]any{}
-	if len(in) > 0 {
-		delta[deltaIn] = in
+// joinDelta makes one delta of the changes inside a value and of a list under key. ok is false if both are empty.
+func joinDelta(changes map[string]any, key string, list []any) (delta map[string]any, ok bool) {
+	delta = map[string]any{}
+	if len(changes) > 0 {
+		delta[deltaInside] = changes
 	}
 	if len(list) > 0 {
 		delta[key] = list
@@ -116,52 +117,48 @@ func deltaOf(in map[string]any, key string, list []any) (map[string]any, bool) {
 	return delta, len(delta) > 0
 }
 
-var errNoDelta = errors.New("this is no delta")
+var errNoDelta = errors.New("not a delta of this value")
 
-// Advance applies a delta. What does not change is shared with the value that it is applied to, which stays as it is.
-func Advance(from any, delta any) (any, error) {
-	d, ok := delta.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("model: apply delta: %w", errNoDelta)
-	}
-	v, err := advance(from, d)
+// ApplyDelta gives the value that a delta leads to. It shares what does not change with from, which stays as it is.
+func ApplyDelta(from, delta any) (any, error) {
+	v, err := apply(from, delta)
 	if err != nil {
-		return nil, fmt.Errorf("model: apply delta: %w", err)
+		return nil, fmt.Errorf("jsonval: apply delta: %w", err)
 	}
 	return v, nil
 }
 
-func advance(from any, d map[string]any) (any, error) {
-	if v, whole := d[deltaIs]; whole {
+func apply(from, delta any) (any, error) {
+	d, ok := delta.(map[string]any)
+	if !ok {
+		return nil, errNoDelta
+	}
+	if v, replaced := d[deltaReplace]; replaced {
 		return v, nil
 	}
 	switch from := from.(type) {
 	case map[string]any:
-		return advanceObject(from, d)
+		return applyToObject(from, d)
 	case []any:
-		return advanceArray(from, d)
+		return applyToArray(from, d)
 	case string:
-		if more, ok := d[deltaMore].(string); ok {
-			return from + more, nil
+		if appended, ok := d[deltaAppend].(string); ok {
+			return from + appended, nil
 		}
 	}
-	return nil, fmt.Errorf("it does not fit a value of type %s: %w", TypeOf(from), errNoDelta)
+	return nil, fmt.Errorf("value of type %s: %w", TypeOf(from), errNoDelta)
 }
 
-func advanceObject(from, d map[string]any) (any, error) {
-	in, _ := d[deltaIn].(map[string]any)
-	out := make(map[string]any, len(from)+len(in))
-	//workflowcheck:ignore -- a map again
-	for k, v := range from {
-		out[k] = v
+func applyToObject(from, d map[string]any) (any, error) {
+	changes, _ := d[deltaInside].(map[string]any)
+	out := make(map[string]any, len(from)+len(changes))
+	maps.Copy(out, from)
+	removed, _ := d[deltaRemove].([]any)
+	for _, k := range removed {
+		delete(out, AsText(k))
 	}
-	gone, _ := d[deltaFewer].([]any)
-	for _, k := range gone {
-		key, _ := k.(string)
-		delete(out, key)
-	}
-	for _, k := range SortedKeys(in) {
-		v, err := inner(out[k], in[k])
+	for _, k := range SortedKeys(changes) {
+		v, err := apply(out[k], changes[k])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", Clip(k, 40), err)
 		}
@@ -170,34 +167,26 @@ func advanceObject(from, d map[string]any) (any, error) {
 	return out, nil
 }
 
-func advanceArray(from []any, d map[string]any) (any, error) {
+func applyToArray(from []any, d map[string]any) (any, error) {
 	length := len(from)
-	if cut, ok := d[deltaFewer]; ok {
+	if cut, ok := d[deltaRemove]; ok {
 		n, err := strconv.Atoi(string(Encode(cut)))
 		if err != nil || n < 0 || n > length {
-			return nil, fmt.Errorf("it cuts an array of %d to %s: %w", length, Clip(string(Encode(cut)), 20), errNoDelta)
+			return nil, fmt.Errorf("cut an array of %d to %s: %w", length, Clip(string(Encode(cut)), 20), errNoDelta)
 		}
 		length = n
 	}
-	more, _ := d[deltaMore].([]any)
-	out := append(append(make([]any, 0, length+len(more)), from[:length]...), more...)
-	in, _ := d[deltaIn].(map[string]any)
-	for _, k := range SortedKeys(in) {
+	appended, _ := d[deltaAppend].([]any)
+	out := append(append(make([]any, 0, length+len(appended)), from[:length]...), appended...)
+	changes, _ := d[deltaInside].(map[string]any)
+	for _, k := range SortedKeys(changes) {
 		i, err := strconv.Atoi(k)
 		if err != nil || i < 0 || i >= length {
-			return nil, fmt.Errorf("it changes element %s of %d: %w", Clip(k, 20), length, errNoDelta)
+			return nil, fmt.Errorf("change element %s of %d: %w", Clip(k, 20), length, errNoDelta)
 		}
-		if out[i], err = inner(from[i], in[k]); err != nil {
+		if out[i], err = apply(from[i], changes[k]); err != nil {
 			return nil, fmt.Errorf("[%d]: %w", i, err)
 		}
 	}
 	return out, nil
-}
-
-func inner(from, delta any) (any, error) {
-	d, ok := delta.(map[string]any)
-	if !ok {
-		return nil, errNoDelta
-	}
-	return advance(from, d)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestADeltaSaysNoMoreThanWhatChanged(t *testing.T) {
-	long := strings.Repeat("x", jsonval.GrownLength)
+	long := strings.Repeat("x", jsonval.MinAppendLength)
 	for _, c := range []struct{ name, from, to, want string }{
 		{"a new key", `{"a":1}`, `{"a":1,"b":null}`, `{"~":{"b":{"=":null}}}`},
 		{"a key that is gone", `{"a":1,"b":null}`, `{"a":1}`, `{"-":["b"]}`},
@@ -36,7 +36,7 @@ func TestADeltaSaysNoMoreThanWhatChanged(t *testing.T) {
 			if !ok || string(jsonval.Encode(delta)) != c.want {
 				t.Fatalf("got %s, %v; want %s", jsonval.Encode(delta), ok, c.want)
 			}
-			got, err := jsonval.Advance(from, delta)
+			got, err := jsonval.ApplyDelta(from, delta)
 			if err != nil || !jsonval.Equal(got, to) {
 				t.Errorf("it leads to %s, %v", jsonval.Encode(got), err)
 			}
@@ -60,7 +60,7 @@ func TestWhatIsTheSameHasNoDelta(t *testing.T) {
 
 func TestWhatADeltaLeavesIsSharedAndWhatItChangesIsCopied(t *testing.T) {
 	from := modeltest.Decoded(t, `{"a":{"x":1},"b":{"y":[1]}}`).(map[string]any)
-	got, err := jsonval.Advance(from, modeltest.Decoded(t, `{"~":{"b":{"~":{"y":{"+":[2]}}}}}`))
+	got, err := jsonval.ApplyDelta(from, modeltest.Decoded(t, `{"~":{"b":{"~":{"y":{"+":[2]}}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestWhatIsNoDeltaIsRefused(t *testing.T) {
 		{`{"a":1}`, `{"~":{"b":{"~":{}}}}`}, {`{"a":1}`, `{"~":{"a":7}}`}, {`[1]`, `{"~":{"1":{"=":1}}}`}, {`[1]`, `{"~":{"-1":{"=":1}}}`},
 		{`[1]`, `{"~":{"x":{"=":1}}}`}, {`[1]`, `{"-":2}`}, {`[1]`, `{"-":-1}`}, {`[1]`, `{"-":"0"}`}, {`[1,2]`, `{"-":1,"~":{"1":{"=":3}}}`},
 	} {
-		if v, err := jsonval.Advance(modeltest.Decoded(t, c.from), modeltest.Decoded(t, c.delta)); !errors.Is(err, jsonval.ErrNoDelta) {
+		if v, err := jsonval.ApplyDelta(modeltest.Decoded(t, c.from), modeltest.Decoded(t, c.delta)); !errors.Is(err, jsonval.ErrNoDelta) {
 			t.Errorf("%s on %s gives %s, %v", c.delta, c.from, jsonval.Encode(v), err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestEveryDeltaLeadsFromOneValueToTheOther(t *testing.T) {
 			return
 		}
 		kept := modeltest.Decoded(t, string(jsonval.Encode(delta)))
-		got, err := jsonval.Advance(from, kept)
+		got, err := jsonval.ApplyDelta(from, kept)
 		if err != nil || !jsonval.Equal(got, to) {
 			t.Fatalf("%s leads to %s, %v", jsonval.Encode(kept), jsonval.Encode(got), err)
 		}
@@ -126,7 +126,7 @@ func TestNoDeltaHoweverOddPanics(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from := drawnJSON(3).Draw(t, "from")
 		before := jsonval.Encode(from)
-		_, _ = jsonval.Advance(from, drawnJSON(4).Draw(t, "delta"))
+		_, _ = jsonval.ApplyDelta(from, drawnJSON(4).Draw(t, "delta"))
 		if string(jsonval.Encode(from)) != string(before) {
 			t.Fatalf("the value before became %s", jsonval.Encode(from))
 		}

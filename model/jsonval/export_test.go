@@ -1,9 +1,9 @@
 package jsonval
 
-// What only the tests of this package see.
+// What the tests of this package need of its inside.
 
 var DecodeBounds = decodeBounds
 var ErrNoDelta = errNoDelta
 
-const GrownLength = grownLength
+const MinAppendLength = minAppendLength
 const MaxPathSteps = maxPathSteps

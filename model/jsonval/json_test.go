@@ -156,7 +156,7 @@ func TestEveryByteIsEncodedWhereverItStands(t *testing.T) {
 
 func TestWhatWasLentIsWrittenAnewForTheNext(t *testing.T) {
 	for _, v := range []any{"a long text", "short", nil} {
-		jsonval.LendJSON(v, func(data []byte) {
+		jsonval.WithEncoded(v, func(data []byte) {
 			if !bytes.Equal(data, jsonval.Encode(v)) {
 				t.Errorf("%v was lent as %s", v, data)
 			}

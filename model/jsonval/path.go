@@ -3,31 +3,19 @@ package jsonval
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
-// MarshalJSON writes a path in the form that ParsePath reads.
-func (p Path) MarshalJSON() ([]byte, error) { return json.Marshal(p.String()) }
-
-// UnmarshalJSON reads the form that MarshalJSON writes.
-func (p *Path) UnmarshalJSON(data []byte) error {
-	var s string
-	if err := json.Unmarshal(data, &s); err != nil {
-		return err
-	}
-	path, err := ParsePath(s)
-	*p = path
-	return err
-}
-
-// Path is a place inside a JSON value, outermost step first. A step is a key, or an index where it meets an array.
+// Path is a place inside a JSON value, outermost step first. A step is an index if it meets an array, and a key otherwise.
 // The empty Path is the whole value.
 type Path []string
 
 const maxPathSteps = 64
 
-// ParsePath reads a.b, a[0].b, a.0.b and a["any key"].
+// ParsePath reads a path written as a.b, a[0].b, a.0.b or a["any key"].
 func ParsePath(s string) (Path, error) {
 	p := Path{}
 	for rest := s; rest != ""; {
@@ -83,7 +71,7 @@ func bracketStep(s string) (step, rest string, err error) {
 	return s[1:end], s[end+1:], nil
 }
 
-// String gives the form that ParsePath reads.
+// String writes the path in the form that ParsePath reads.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, step := range p {
@@ -99,92 +87,45 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// Within says whether p is q or lies below it.
-func (p Path) Within(q Path) bool {
-	if len(p) < len(q) {
-		return false
+// MarshalJSON writes the path as the string that ParsePath reads.
+func (p Path) MarshalJSON() ([]byte, error) { return json.Marshal(p.String()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (p *Path) UnmarshalJSON(data []byte) error {
+	var s string
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
 	}
-	for i, step := range q {
-		if p[i] != step {
-			return false
-		}
-	}
-	return true
+	path, err := ParsePath(s)
+	*p = path
+	return err
 }
 
-// Overlaps says whether a write at one of the two can be seen at the other.
+// Within reports whether p is q or lies below it.
+func (p Path) Within(q Path) bool {
+	return len(p) >= len(q) && slices.Equal(p[:len(q)], q)
+}
+
+// Overlaps reports whether a write at one of the two paths can be seen at the other.
 func (p Path) Overlaps(q Path) bool { return p.Within(q) || q.Within(p) }
 
-// Lookup finds the value at a path; there is one even where it is null.
-func Lookup(v any, p Path) (any, bool) {
-	for _, step := range p {
-		next, ok := StepInto(v, step)
-		if !ok {
-			return nil, false
-		}
-		v = next
+// JSONPathKey gives the JSON path of a key below path: $.a.b, or $["a b"] if the key is no plain name.
+func JSONPathKey(path, key string) string {
+	if isName(key) {
+		return path + "." + key
 	}
-	return v, true
+	return path + "[" + string(encodeString(nil, key)) + "]"
 }
 
-func StepInto(v any, step string) (any, bool) {
-	switch v := v.(type) {
-	case map[string]any:
-		next, ok := v[step]
-		return next, ok
-	case []any:
-		i, err := strconv.Atoi(step)
-		if err != nil || i < 0 || i >= len(v) || strconv.Itoa(i) != step {
-			return nil, false
-		}
-		return v[i], true
+// JSONPath appends steps to the JSON path root: $.a["b c"].
+func JSONPath(root string, steps ...string) string {
+	for _, s := range steps {
+		root = JSONPathKey(root, s)
 	}
-	return nil, false
+	return root
 }
 
-// Put gives a copy of v in which the value at p is x; objects are made on the way. Only the objects along the path are
-// copied. ok is false where something other than an object is in the way.
-func Put(v any, p Path, x any) (out any, ok bool) {
-	if len(p) == 0 {
-		return x, true
-	}
-	m, isObject := v.(map[string]any)
-	if !isObject && v != nil {
-		return nil, false
-	}
-	below, ok := Put(m[p[0]], p[1:], x)
-	if !ok {
-		return nil, false
-	}
-	out2 := make(map[string]any, len(m)+1)
-	//workflowcheck:ignore -- a map again
-	for k, e := range m {
-		out2[k] = e
-	}
-	out2[p[0]] = below
-	return out2, true
-}
-
-// Remove gives a copy of a value without what stands at a path in its objects; ok is false where nothing does.
-func Remove(v any, p Path) (out any, ok bool) {
-	m, isObject := v.(map[string]any)
-	if !isObject || len(p) == 0 {
-		return v, false
-	}
-	below, ok := m[p[0]]
-	if !ok || len(p) == 1 {
-		return WithoutKey(m, p[0]), ok
-	}
-	if below, ok = Remove(below, p[1:]); !ok {
-		return v, false
-	}
-	return Put(v, p[:1], below)
-}
-
-// Clip shortens a text to n runes, for messages.
-func Clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
+// isName reports whether a key can be written without brackets and quotes.
+func isName(s string) bool {
+	return s != "" && !strings.ContainsAny(s, ".[]\"'\\") && strings.IndexFunc(s, unicode.IsSpace) < 0
 }

@@ -1,35 +1,60 @@
 package jsonval
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 )
 
-func SortedIndexes[V any](known map[int]V) []int {
-	indexes := make([]int, 0, len(known))
-	//workflowcheck:ignore -- sorted below
-	for i := range known {
-		indexes = append(indexes, i)
+// Normal converts a Go value (a struct, an int, a typed map) to the JSON value that it encodes to, and to nil if it cannot be
+// encoded.
+func Normal(v any) any {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil
 	}
-	sort.Ints(indexes)
-	return indexes
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var out any
+	if d.Decode(&out) != nil {
+		return nil
+	}
+	return out
 }
 
-func StringList(v any) ([]string, bool) {
-	list, ok := v.([]any)
-	if !ok {
-		return nil, false
+// TypeOf names a value's JSON type: "object", "array", "string", "number", "boolean" or "null".
+func TypeOf(v any) string {
+	switch v.(type) {
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case nil:
+		return "null"
 	}
-	out := make([]string, len(list))
-	for i, e := range list {
-		if out[i], ok = e.(string); !ok {
-			return nil, false
-		}
-	}
-	return out, true
+	return "number"
 }
 
+// AsObject gives v as an object, and nil if it is none.
+func AsObject(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
+}
+
+// AsText gives v as a string, and "" if it is none.
+func AsText(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// FloatOf gives a number as a float64.
 func FloatOf(v any) (float64, error) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -38,13 +63,58 @@ func FloatOf(v any) (float64, error) {
 	return n.Float64()
 }
 
-// Merge lays b over a: objects deeply, anything else as a whole.
+// StringList gives an array of strings. ok is false if v is anything else.
+func StringList(v any) (list []string, ok bool) {
+	elements, ok := v.([]any)
+	if !ok {
+		return nil, false
+	}
+	list = make([]string, len(elements))
+	for i, e := range elements {
+		if list[i], ok = e.(string); !ok {
+			return nil, false
+		}
+	}
+	return list, true
+}
+
+// ContainsValue reports whether one element of the list equals v.
+func ContainsValue(list []any, v any) bool {
+	return slices.ContainsFunc(list, func(e any) bool { return Equal(e, v) })
+}
+
+// SortedKeys lists the keys of a map in order; it is never nil.
+func SortedKeys[V any](m map[string]V) []string { return sortedKeys(m) }
+
+// SortedIndexes lists the keys of a map in order; it is never nil.
+func SortedIndexes[V any](m map[int]V) []int { return sortedKeys(m) }
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	//workflowcheck:ignore -- sorted below
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// WithoutKey gives a copy of an object without one key.
+func WithoutKey(m map[string]any, key string) map[string]any {
+	out := make(map[string]any, len(m))
+	maps.Copy(out, m)
+	delete(out, key)
+	return out
+}
+
+// Merge lays b over a: objects key by key at every depth, anything else as a whole.
 func Merge(a, b any) any { return MergeWith(a, b, Merge) }
 
-// overlay lays b over a, whole top-level keys.
+// Overlay lays b over a: a top-level key of b replaces that of a.
 func Overlay(a, b any) any { return MergeWith(a, b, func(_, v any) any { return v }) }
 
-// lay lays one object over another; join decides what becomes of a key that both have. What is no object replaces.
+// MergeWith lays object b over object a and joins the two values of a key that both have. If either is no object, the result
+// is b.
 func MergeWith(a, b any, join func(old, new any) any) any {
 	am, aok := a.(map[string]any)
 	bm, bok := b.(map[string]any)
@@ -52,11 +122,8 @@ func MergeWith(a, b any, join func(old, new any) any) any {
 		return b
 	}
 	out := make(map[string]any, len(am)+len(bm))
-	//workflowcheck:ignore -- a map again
-	for k, v := range am {
-		out[k] = v
-	}
-	//workflowcheck:ignore -- a map again
+	maps.Copy(out, am)
+	//workflowcheck:ignore -- keys are joined one by one, in any order
 	for k, v := range bm {
 		if before, ok := out[k]; ok {
 			v = join(before, v)
@@ -66,32 +133,10 @@ func MergeWith(a, b any, join func(old, new any) any) any {
 	return out
 }
 
-func AsObject(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	return m
-}
-
-func ContainsValue(list []any, v any) bool {
-	for _, e := range list {
-		if Equal(e, v) {
-			return true
-		}
+// Clip shortens a text to n runes, for messages that people read.
+func Clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
 	}
-	return false
-}
-
-func AsText(v any) string {
-	s, _ := v.(string)
 	return s
-}
-
-func WithoutKey(m map[string]any, key string) map[string]any {
-	out := make(map[string]any, len(m))
-	//workflowcheck:ignore -- a map again
-	for k, v := range m {
-		if k != key {
-			out[k] = v
-		}
-	}
-	return out
 }

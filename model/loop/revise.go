@@ -143,7 +143,7 @@ func (m *Loop) admits(mem *InstanceProgress, msg ideafile.Message) error {
 	if msg.Schema != nil {
 		schema = msg.Schema
 	}
-	for _, w := range statelog.Settings(msg.Payload, nil) {
+	for _, w := range statelog.SplitPatch(msg.Payload, nil) {
 		if mem.state.BlockedAbove(w.Path) {
 			return fmt.Errorf("%s: something other than an object stands above it", refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path})
 		}

@@ -46,7 +46,7 @@ func (b *formatBuilder) correctedParamSchema(t *ideafile.Tool, name string, sche
 	}
 	var result any
 	if b.strict {
-		strictSchema, reason := toStrict(jsonschema.Rooted(t.Source, schema), nil)
+		strictSchema, reason := toStrict(jsonschema.InlineRefs(t.Source, schema), nil)
 		if reason != "" {
 			b.rejectStrict(fmt.Sprintf("tool %s, parameter %q", t.Name, name), reason)
 		}

@@ -54,7 +54,7 @@ func (w *writer) heading(title string) { w.line("\n## %s", title) }
 // labeledValue writes a value behind a label. It does not go through fmt, which would copy a State of a megabyte
 // several times.
 func (w *writer) labeledValue(label string, v any) {
-	jsonval.LendJSON(w.abbreviateLarge(v), func(data []byte) {
+	jsonval.WithEncoded(w.abbreviateLarge(v), func(data []byte) {
 		w.Grow(len(label) + len(data) + 1)
 		w.WriteString(label)
 		w.Write(data)

@@ -89,7 +89,7 @@ func (b *formatBuilder) define(name string, schema any) jsonval.Ordered {
 
 // defineRebased adds a definition for a designer's schema, whose "#/…" references are rewritten to its new place.
 func (b *formatBuilder) defineRebased(name string, schema any) jsonval.Ordered {
-	return b.define(name, jsonschema.Rehome(jsonschema.WithoutMeta(schema), definitionRef(name)))
+	return b.define(name, jsonschema.RebaseRefs(jsonschema.WithoutMeta(schema), definitionRef(name)))
 }
 
 func definitionRef(name string) string { return "#/$defs/" + jsonschema.EscapePointer(name) }
@@ -233,7 +233,7 @@ func (b *formatBuilder) metaSchema(t *ideafile.Tool, key string, schema any) any
 	if !b.strict {
 		return b.defineRebased(strings.TrimPrefix(key, "_")+"_of_"+t.Name, schema)
 	}
-	strictSchema, reason := toStrict(jsonschema.Rooted(schema, schema), nil)
+	strictSchema, reason := toStrict(jsonschema.InlineRefs(schema, schema), nil)
 	if reason != "" {
 		b.rejectStrict("tool "+t.Name+", "+key, reason)
 	}
@@ -265,7 +265,7 @@ func withChoice(schema any, choice any) any {
 func (b *formatBuilder) paramSchema(t *ideafile.Tool, name string, schema any) any {
 	var result any
 	if b.strict {
-		strictSchema, reason := toStrict(jsonschema.Rooted(t.Source, schema), nil)
+		strictSchema, reason := toStrict(jsonschema.InlineRefs(t.Source, schema), nil)
 		if reason != "" {
 			b.rejectStrict(fmt.Sprintf("tool %s, parameter %q", t.Name, name), reason)
 		}
@@ -313,7 +313,7 @@ func (b *formatBuilder) outputSchema() any {
 		}
 		return withChoice(strict, referenceSchema)
 	}
-	strictSchema, reason := toStrict(jsonschema.Rooted(b.input.Output.Source, b.input.Output.Source), allowReference)
+	strictSchema, reason := toStrict(jsonschema.InlineRefs(b.input.Output.Source, b.input.Output.Source), allowReference)
 	if reason != "" {
 		b.rejectStrict("output", reason)
 	}

@@ -241,7 +241,7 @@ func toStrictJSON(t modeltest.Failer, schema string) (string, string) {
 	if err != nil {
 		t.Fatalf("%s", err)
 	}
-	form, why := toStrict(jsonschema.Rooted(v, v), nil)
+	form, why := toStrict(jsonschema.InlineRefs(v, v), nil)
 	return string(jsonval.Encode(form)), why
 }
 

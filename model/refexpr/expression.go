@@ -2,15 +2,15 @@ package refexpr
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"processidea/model/jsonval"
 )
 
-// Expression is what a parameter that begins with a dagger stands for: alternatives, joined by ||, each a list of
-// References joined by &&, of which all are needed and the last is yielded. A plain Reference is the only one of the only
-// alternative.
+// Expression is what a parameter that begins with a dagger stands for: a list of alternatives, joined by ||. Each is a list of
+// References, joined by &&, all of which must be present; the value is that of the last.
 type Expression [][]Reference
 
 const (
@@ -20,34 +20,35 @@ const (
 	maxTerms = 64
 )
 
-// ParseExpression reads †a || †b && †c; && binds tighter. Every term is a Reference.
+// ParseExpression reads †a || †b && †c; && binds tighter than ||. Every term is a Reference.
 func ParseExpression(s string) (Expression, error) {
 	var e Expression
 	terms := 0
-	for _, alternative := range splitOutside(s, orSign) {
-		var all []Reference
-		for _, term := range splitOutside(alternative, andSign) {
-			if terms++; terms > maxTerms {
+	for _, alternative := range splitUnquoted(s, orSign) {
+		var refs []Reference
+		for _, term := range splitUnquoted(alternative, andSign) {
+			terms++
+			if terms > maxTerms {
 				return nil, fmt.Errorf("reference %q: more than %d terms", jsonval.Clip(s, 80), maxTerms)
 			}
 			ref, err := ParseReference(strings.TrimSpace(term))
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, ref)
+			refs = append(refs, ref)
 		}
-		e = append(e, all)
+		e = append(e, refs)
 	}
 	return e, nil
 }
 
-// isExpression says whether a text joins several terms.
+// isExpression reports whether a text joins several terms.
 func isExpression(s string) bool {
-	return len(splitOutside(s, orSign)) > 1 || len(splitOutside(s, andSign)) > 1
+	return len(splitUnquoted(s, orSign)) > 1 || len(splitUnquoted(s, andSign)) > 1
 }
 
-// splitOutside cuts a text at a sign wherever that does not stand in a quoted step of a path.
-func splitOutside(s, sign string) []string {
+// splitUnquoted cuts a text at a sign, except within a quoted step of a path.
+func splitUnquoted(s, sign string) []string {
 	var parts []string
 	from := 0
 	for i := 0; i < len(s); {
@@ -68,12 +69,12 @@ func splitOutside(s, sign string) []string {
 	return append(parts, s[from:])
 }
 
-// String gives the form that ParseExpression reads.
+// String writes the expression in the form that ParseExpression reads.
 func (e Expression) String() string {
 	alternatives := make([]string, len(e))
-	for i, all := range e {
-		terms := make([]string, len(all))
-		for n, ref := range all {
+	for i, refs := range e {
+		terms := make([]string, len(refs))
+		for n, ref := range refs {
 			terms[n] = ref.String()
 		}
 		alternatives[i] = strings.Join(terms, " "+andSign+" ")
@@ -81,44 +82,37 @@ func (e Expression) String() string {
 	return strings.Join(alternatives, " "+orSign+" ")
 }
 
-// References lists the terms in order.
-func (e Expression) References() []Reference {
-	var list []Reference
-	for _, all := range e {
-		list = append(list, all...)
-	}
-	return list
-}
+// References lists the terms of all alternatives, in order.
+func (e Expression) References() []Reference { return slices.Concat(e...) }
 
-// has says whether a term is of a kind.
+// ReadsKind reports whether a term is a Reference of a kind.
 func (e Expression) ReadsKind(kind string) bool {
-	for _, ref := range e.References() {
-		if ref.Kind == kind {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.References(), func(r Reference) bool { return r.Kind == kind })
 }
 
-// value is that of the first alternative of which all is present: its last term's. null counts as present.
-func (e Expression) Value(lookup func(Reference) (any, bool)) (any, bool) {
-	for _, all := range e {
-		var v any
-		present := true
-		for _, ref := range all {
-			var ok bool
-			v, ok = lookup(ref)
-			present = present && ok
-		}
-		if present {
+// Value gives the value of the last term of the first alternative whose terms are all present. null counts as present.
+func (e Expression) Value(lookup func(Reference) (any, bool)) (v any, present bool) {
+	for _, refs := range e {
+		if v, present = lastValue(refs, lookup); present {
 			return v, true
 		}
 	}
 	return nil, false
 }
 
-// Expressions finds the expressions in a parameter value, plain References among them, at any depth, in a fixed order. Bad
-// ones are errors.
+// lastValue gives the value of the last Reference if all of them are present. Each is looked up, present or not.
+func lastValue(refs []Reference, lookup func(Reference) (any, bool)) (v any, present bool) {
+	present = true
+	for _, ref := range refs {
+		var ok bool
+		v, ok = lookup(ref)
+		present = present && ok
+	}
+	return v, present
+}
+
+// Expressions lists the expressions in a parameter value, plain References among them, at any depth, in a fixed order. One
+// that cannot be parsed is an error.
 func Expressions(v any) ([]Expression, error) {
 	switch v := v.(type) {
 	case string:

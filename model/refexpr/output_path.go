@@ -8,21 +8,17 @@ import (
 	"processidea/model/jsonval"
 )
 
-// stateKind is the kind of References that read and write State.
+// StateKind is the kind of a Reference to State.
 const StateKind = "state"
 
-// OutputPath is where in State a Call's result goes: branches, joined by ||, of which one is taken, each a list of paths,
-// joined by &&, that are all written. Mostly it is one path; empty, the Call is run for its effect.
+// OutputPath is where in State a Call's result goes: a list of branches, joined by ||, of which one is taken. Each is a list of
+// paths, joined by &&, all of which are written. Mostly it is one path. If it is empty, the Call is run for its effect.
+//
+// Invariant: no two of its paths overlap.
 type OutputPath [][]jsonval.Path
 
-// one is the OutputPath of a single path.
+// SinglePath is the OutputPath of one path.
 func SinglePath(p jsonval.Path) OutputPath { return OutputPath{{p}} }
-
-// The keys of a result by which an explicit activity says which branch it took.
-const (
-	BranchKey = "_outputPath"
-	ResultKey = "_result"
-)
 
 // Paths lists the paths of all branches.
 func (o OutputPath) Paths() []jsonval.Path {
@@ -36,15 +32,15 @@ func (o OutputPath) Paths() []jsonval.Path {
 	return list
 }
 
-// branches says whether there is more than one way for a result to go.
+// HasBranches reports whether there is more than one branch.
 func (o OutputPath) HasBranches() bool { return len(o) > 1 }
 
-// whole says whether it is the whole State.
+// WritesWholeState reports whether the result goes to the whole State.
 func (o OutputPath) WritesWholeState() bool {
 	return len(o) == 1 && len(o[0]) == 1 && len(o[0][0]) == 0
 }
 
-// String is the path where there is one, and the text of the expression otherwise.
+// String writes a single path without †state, and anything else as Reference does.
 func (o OutputPath) String() string {
 	if len(o) == 1 && len(o[0]) == 1 {
 		return o[0][0].String()
@@ -52,7 +48,7 @@ func (o OutputPath) String() string {
 	return o.expression().String()
 }
 
-// Reference is the form in which a Call says it: †state.a, †state.ok || †state.failed.
+// Reference writes the path as a Call does: †state.a, †state.ok || †state.failed.
 func (o OutputPath) Reference() string { return o.expression().String() }
 
 func (o OutputPath) expression() Expression {
@@ -65,7 +61,7 @@ func (o OutputPath) expression() Expression {
 	return e
 }
 
-// MarshalJSON writes a plain path where there is one, and the text of the expression otherwise.
+// MarshalJSON writes the text of String, and null for an empty path.
 func (o OutputPath) MarshalJSON() ([]byte, error) {
 	if len(o) == 0 {
 		return []byte("null"), nil
@@ -73,7 +69,7 @@ func (o OutputPath) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.String())
 }
 
-// UnmarshalJSON reads the form that MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes.
 func (o *OutputPath) UnmarshalJSON(data []byte) error {
 	var s *string
 	if err := json.Unmarshal(data, &s); err != nil || s == nil {
@@ -94,17 +90,17 @@ func (o *OutputPath) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// parseOutputPath reads where a result goes: paths in State, with or without †state in front. Of several none lies within
-// another.
+// ParseOutputPath reads a string of paths in State, with or without †state in front, joined by || and &&. Paths of which one
+// lies within another are an error.
 func ParseOutputPath(v any) (OutputPath, error) {
 	s, ok := v.(string)
 	if !ok {
 		return nil, fmt.Errorf("_outputPath is a string, not %s", jsonval.TypeOf(v))
 	}
 	var o OutputPath
-	for _, alternative := range splitOutside(s, orSign) {
+	for _, alternative := range splitUnquoted(s, orSign) {
 		var branch []jsonval.Path
-		for _, term := range splitOutside(alternative, andSign) {
+		for _, term := range splitUnquoted(alternative, andSign) {
 			if isExpression(s) {
 				term = strings.TrimSpace(term)
 			}
@@ -119,7 +115,7 @@ func ParseOutputPath(v any) (OutputPath, error) {
 	return o, o.check(s)
 }
 
-// check refuses paths of which one lies within another: it would not be known what is written there.
+// check refuses too many paths, and those that overlap: it would not be known what stands there.
 func (o OutputPath) check(s string) error {
 	paths := o.Paths()
 	if len(paths) > maxTerms {
@@ -136,6 +132,7 @@ func (o OutputPath) check(s string) error {
 	return nil
 }
 
+// parseStatePath reads one path, with or without †state in front.
 func parseStatePath(s string) (jsonval.Path, error) {
 	if !strings.HasPrefix(s, Dagger) {
 		if s == "" {
@@ -153,42 +150,9 @@ func parseStatePath(s string) (jsonval.Path, error) {
 	return r.Path, nil
 }
 
-// samePath says whether two output paths are one, with or without †state in front.
+// SamePath reports whether two texts are the same output path, with or without †state in front.
 func SamePath(a, b any) bool {
 	p, errA := ParseOutputPath(a)
 	q, errB := ParseOutputPath(b)
 	return errA == nil && errB == nil && p.String() == q.String()
-}
-
-// take reads a result of which an explicit activity may say which branch it took: {"_outputPath": …, "_result": …}. Any
-// other result goes to the first.
-func (o OutputPath) TakeBranch(value any) (branch int, result any, said bool, err error) {
-	m, ok := value.(map[string]any)
-	name, isText := m[BranchKey].(string)
-	result, given := m[ResultKey]
-	if !o.HasBranches() || !ok || !isText || !given || len(m) != 2 {
-		return 0, value, false, nil
-	}
-	named, err := ParseOutputPath(name)
-	if err == nil && len(named) == 1 {
-		for n, b := range o {
-			if sameBranch(b, named[0]) {
-				return n, result, true, nil
-			}
-		}
-	}
-	return 0, nil, true, fmt.Errorf("the result says that it goes to %q, which is no branch of %s", jsonval.Clip(name, 80), o.Reference())
-}
-
-// sameBranch says whether the paths named are those of a branch, or one of them.
-func sameBranch(branch, named []jsonval.Path) bool {
-	if len(named) == 1 && len(branch) > 1 {
-		for _, p := range branch {
-			if p.String() == named[0].String() {
-				return true
-			}
-		}
-		return false
-	}
-	return OutputPath{branch}.String() == OutputPath{named}.String()
 }

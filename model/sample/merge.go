@@ -2,134 +2,12 @@ package sample
 
 import (
 	"encoding/json"
-	"strings"
+	"maps"
 
-	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
-// This file makes one schema of several that must all hold, as far as that helps to make a value up: whether the value
-// fits is checked against the schema as it was written.
-
-// flatten takes in what a schema refers to and all of its `allOf`; nil where a reference stands too often within itself.
-// leave is called when its values are made.
-func (s *sampler) flatten(m map[string]any) (flat map[string]any, leave func()) {
-	var followed []string
-	leave = func() {
-		for _, ref := range followed {
-			s.open[ref]--
-		}
-	}
-	for range maxFlattened {
-		key, ref := referenceOf(m)
-		all, isList := m["allOf"].([]any)
-		switch {
-		case key != "":
-			target, found := s.find(ref)
-			if !found || s.open[ref] >= maxReferences {
-				return nil, leave
-			}
-			s.open[ref]++
-			followed = append(followed, ref)
-			m = mergeSchemas(target, jsonval.WithoutKey(m, key))
-		case isList:
-			m = jsonval.WithoutKey(m, "allOf")
-			for _, part := range all {
-				m = mergeSchemas(m, part)
-			}
-		case m["not"] == true, m[never] != nil:
-			return nil, leave
-		default:
-			return m, leave
-		}
-	}
-	return nil, leave
-}
-
-const (
-	maxFlattened = 100
-	maxCrossed   = 64 // choices that two lists of choices may come to
-	// never marks a schema that nothing fits.
-	never = "~never"
-)
-
-func referenceOf(m map[string]any) (key, ref string) {
-	for _, key := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
-		if ref, ok := m[key].(string); ok {
-			return key, ref
-		}
-	}
-	return "", ""
-}
-
-// find gives the part of the schema that a reference names: by a pointer, or by an anchor.
-func (s *sampler) find(ref string) (part any, found bool) {
-	fragment := strings.TrimPrefix(ref, "#")
-	if fragment == "" || strings.HasPrefix(fragment, "/") {
-		return jsonschema.ResolvePointer(s.root, fragment)
-	}
-	return findAnchor(s.root, fragment)
-}
-
-func findAnchor(v any, name string) (part any, found bool) {
-	switch v := v.(type) {
-	case map[string]any:
-		if v["$anchor"] == name || v["$dynamicAnchor"] == name {
-			return v, true
-		}
-		for _, k := range jsonval.SortedKeys(v) {
-			if part, found = findAnchor(v[k], name); found {
-				return part, true
-			}
-		}
-	case []any:
-		for _, e := range v {
-			if part, found = findAnchor(e, name); found {
-				return part, true
-			}
-		}
-	}
-	return nil, false
-}
-
-// branched says whether a schema has choices.
-func (s *sampler) branched(m map[string]any) bool {
-	for _, k := range []string{"anyOf", "oneOf", "if"} {
-		if _, ok := m[k]; ok {
-			return true
-		}
-	}
-	return false
-}
-
-// branches lists the schemas that a choice of a schema leads to.
-func (s *sampler) branches(m map[string]any) []any {
-	for _, k := range []string{"oneOf", "anyOf"} {
-		if choices, ok := m[k].([]any); ok {
-			rest, out := jsonval.WithoutKey(m, k), []any{}
-			for _, c := range choices {
-				out = append(out, mergeSchemas(rest, c))
-			}
-			return out
-		}
-	}
-	cond, ok := m["if"]
-	if !ok {
-		return nil
-	}
-	rest := jsonval.WithoutKey(jsonval.WithoutKey(jsonval.WithoutKey(m, "if"), "then"), "else")
-	otherwise := rest
-	if e, ok := m["else"]; ok {
-		otherwise = mergeSchemas(rest, e)
-	}
-	yes := mergeSchemas(rest, cond)
-	if t, ok := m["then"]; ok {
-		yes = mergeSchemas(yes, t)
-	}
-	return []any{yes, mergeSchemas(otherwise, map[string]any{"not": cond}), otherwise}
-}
-
-// mergeSchemas gives a schema that wants what both want.
+// mergeSchemas gives a schema that a value fits if it fits both.
 func mergeSchemas(a, b any) map[string]any {
 	am, aok := a.(map[string]any)
 	bm, bok := b.(map[string]any)
@@ -144,10 +22,7 @@ func mergeSchemas(a, b any) map[string]any {
 		return am
 	}
 	out := make(map[string]any, len(am)+len(bm))
-	//workflowcheck:ignore -- a map again
-	for k, v := range am {
-		out[k] = v
-	}
+	maps.Copy(out, am)
 	for _, k := range jsonval.SortedKeys(bm) {
 		if before, ok := out[k]; ok {
 			out[k] = mergeKeyword(k, before, bm[k])
@@ -158,7 +33,7 @@ func mergeSchemas(a, b any) map[string]any {
 	return out
 }
 
-// mergeKeyword gives one value of a keyword for two.
+// mergeKeyword gives one value of a keyword that demands what two do, or the second value if that cannot be said.
 func mergeKeyword(k string, a, b any) any {
 	switch k {
 	case "properties", "patternProperties", "dependentSchemas":
@@ -175,9 +50,9 @@ func mergeKeyword(k string, a, b any) any {
 	case "type":
 		return commonTypes(a, b)
 	case "enum":
-		return common(a, b)
+		return intersection(a, b)
 	case "anyOf", "oneOf":
-		return crossed(a, b)
+		return combineChoices(a, b)
 	case "not":
 		return map[string]any{"anyOf": []any{a, b}}
 	case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains", "multipleOf":
@@ -188,6 +63,7 @@ func mergeKeyword(k string, a, b any) any {
 	return b
 }
 
+// union lists the elements of a, and those of b that a does not have.
 func union(a, b any) any {
 	out, _ := a.([]any)
 	out = out[:len(out):len(out)]
@@ -200,7 +76,8 @@ func union(a, b any) any {
 	return out
 }
 
-func common(a, b any) any {
+// intersection lists the elements of a that b has too.
+func intersection(a, b any) any {
 	out := []any{}
 	list, _ := a.([]any)
 	other, _ := b.([]any)
@@ -212,6 +89,7 @@ func common(a, b any) any {
 	return out
 }
 
+// commonTypes lists the types that both allow.
 func commonTypes(a, b any) any {
 	out := []any{}
 	for _, x := range typeList(a) {
@@ -227,13 +105,14 @@ func commonTypes(a, b any) any {
 	return out
 }
 
-func crossed(a, b any) any {
+// combineChoices gives each pair of a choice of a and one of b.
+func combineChoices(a, b any) any {
 	out := []any{}
 	list, _ := a.([]any)
 	other, _ := b.([]any)
 	for _, x := range list {
 		for _, y := range other {
-			if len(out) < maxCrossed {
+			if len(out) < maxChoices {
 				out = append(out, map[string]any{"allOf": []any{x, y}})
 			}
 		}
@@ -241,7 +120,7 @@ func crossed(a, b any) any {
 	return out
 }
 
-// pickNumber gives the larger of two numbers, or with sign -1 the smaller.
+// pickNumber gives the larger of two numbers, or, with sign -1, the smaller.
 func pickNumber(a, b any, sign int) any {
 	x, y := ratOf(a), ratOf(b)
 	if x != nil && y != nil && x.Cmp(y) == sign {
@@ -250,7 +129,7 @@ func pickNumber(a, b any, sign int) any {
 	return b
 }
 
-// countOf reads a number of things from a schema; otherwise where it is not given.
+// countOf reads a keyword that counts something. It gives otherwise if the schema does not have it.
 func countOf(m map[string]any, key string, otherwise int) int {
 	n, ok := m[key].(json.Number)
 	if !ok {

@@ -6,9 +6,7 @@ import (
 	"strings"
 )
 
-// This file makes numbers up, exactly.
-
-// ratOf reads a number exactly; nil where it is none.
+// ratOf reads a number exactly. It gives nil if v is none.
 func ratOf(v any) *big.Rat {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -21,17 +19,18 @@ func ratOf(v any) *big.Rat {
 	return r
 }
 
-// span is what a schema says of a number.
-type span struct {
-	low, high *big.Rat // nil: none
-	openLow   bool     // low itself is not in it
-	openHigh  bool
-	step      *big.Rat // values are multiples of it; nil: any
+// interval is what a schema says of a number.
+type interval struct {
+	low, high *big.Rat // nil if there is no bound
+	openLow   bool     // low itself is excluded
+	openHigh  bool     // high itself is excluded
+	step      *big.Rat // values are multiples of it; nil if any value will do
 }
 
-func spanOf(m map[string]any, whole bool) span {
-	s := span{low: ratOf(m["minimum"]), high: ratOf(m["maximum"]), step: ratOf(m["multipleOf"])}
-	s.openLow, s.openHigh = m["exclusiveMinimum"] == true, m["exclusiveMaximum"] == true // as early drafts have it
+// intervalOf reads a schema; whole allows integers alone.
+func intervalOf(m map[string]any, whole bool) interval {
+	s := interval{low: ratOf(m["minimum"]), high: ratOf(m["maximum"]), step: ratOf(m["multipleOf"])}
+	s.openLow, s.openHigh = m["exclusiveMinimum"] == true, m["exclusiveMaximum"] == true // a boolean in draft 4
 	if x := ratOf(m["exclusiveMinimum"]); x != nil && (s.low == nil || x.Cmp(s.low) >= 0) {
 		s.low, s.openLow = x, true
 	}
@@ -42,19 +41,19 @@ func spanOf(m map[string]any, whole bool) span {
 		one := big.NewRat(1, 1)
 		if s.step == nil {
 			s.step = one
-		} else if !s.step.IsInt() { // the least multiple that is whole
+		} else if !s.step.IsInt() { // its least multiple that is an integer
 			s.step = new(big.Rat).SetInt(s.step.Num())
 		}
 	}
 	return s
 }
 
-// numbers makes up to n numbers, from the smallest up.
+// numbers makes up to n numbers, from the smallest up. If there is a high bound alone, and not above zero, it goes down.
 func numbers(m map[string]any, whole bool, n int) []any {
-	s := spanOf(m, whole)
+	s := intervalOf(m, whole)
 	step := s.step
 	if step == nil {
-		step = s.share(n)
+		step = s.stepFor(n)
 	}
 	from := s.first(step)
 	down := s.low == nil && s.high != nil && s.high.Sign() <= 0
@@ -64,15 +63,15 @@ func numbers(m map[string]any, whole bool, n int) []any {
 		if down {
 			move.Neg(move)
 		}
-		if v := new(big.Rat).Add(from, move); s.holds(v) {
-			out = append(out, numberOf(v))
+		if v := new(big.Rat).Add(from, move); s.contains(v) {
+			out = append(out, decimal(v))
 		}
 	}
 	return out
 }
 
-// share is a step by which n numbers lie within the span.
-func (s span) share(n int) *big.Rat {
+// stepFor gives a step by which n numbers lie in the interval.
+func (s interval) stepFor(n int) *big.Rat {
 	if s.low == nil || s.high == nil || s.low.Cmp(s.high) >= 0 {
 		return big.NewRat(1, 1)
 	}
@@ -82,13 +81,14 @@ func (s span) share(n int) *big.Rat {
 	}
 	parts := int64(1)
 	for parts < int64(n+2) {
-		parts *= 2 // halves have a decimal form
+		parts *= 2 // a power of two, so that the step has a finite decimal form
 	}
 	return width.Quo(width, big.NewRat(parts, 1))
 }
 
-// first is the smallest number of the span, nought where there is no least, or the largest where nought is above it.
-func (s span) first(step *big.Rat) *big.Rat {
+// first gives the number to begin with: the low bound, the high bound if zero lies above it, and else zero, rounded to a
+// multiple of step.
+func (s interval) first(step *big.Rat) *big.Rat {
 	from := new(big.Rat)
 	switch {
 	case s.low != nil:
@@ -107,15 +107,15 @@ func (s span) first(step *big.Rat) *big.Rat {
 	return quotient.Mul(step, new(big.Rat).SetInt(floor))
 }
 
-func (s span) holds(v *big.Rat) bool {
-	if s.low != nil && (v.Cmp(s.low) < 0 || s.openLow && v.Cmp(s.low) == 0) {
+func (s interval) contains(v *big.Rat) bool {
+	if s.low != nil && (v.Cmp(s.low) < 0 || (s.openLow && v.Cmp(s.low) == 0)) {
 		return false
 	}
-	return s.high == nil || v.Cmp(s.high) < 0 || !s.openHigh && v.Cmp(s.high) == 0
+	return s.high == nil || v.Cmp(s.high) < 0 || (!s.openHigh && v.Cmp(s.high) == 0)
 }
 
-// numberOf writes a number in decimal digits.
-func numberOf(v *big.Rat) json.Number {
+// decimal writes a number in decimal digits.
+func decimal(v *big.Rat) json.Number {
 	if v.IsInt() {
 		return json.Number(v.Num().String())
 	}

@@ -8,7 +8,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// objects makes up to n objects: with every named property that can be made, or else with those alone that must be there.
+// objects makes objects: up to n with every named property that can be made, then up to n with the required ones alone.
 func (s *sampler) objects(m map[string]any, n int) []any {
 	var out []any
 	for _, names := range [][]string{s.namesOf(m, true), s.namesOf(m, false)} {
@@ -25,34 +25,34 @@ func (s *sampler) objects(m map[string]any, n int) []any {
 	return out
 }
 
-// namesOf lists the properties that an object is made of, those that must be there first.
+// namesOf lists the properties to make, the required ones first; all adds those that are merely named.
 func (s *sampler) namesOf(m map[string]any, all bool) []string {
 	required, _ := jsonval.StringList(m["required"])
 	names := append([]string{}, required...)
-	most := countOf(m, "maxProperties", maxMade)
+	most := countOf(m, "maxProperties", maxLength)
 	for _, name := range jsonval.SortedKeys(jsonval.AsObject(m["properties"])) {
 		if all && !slices.Contains(names, name) && len(names) < most {
 			names = append(names, name)
 		}
 	}
-	for n := 0; n < len(names); n++ { // a name that brings others may come with them
-		more, _ := jsonval.StringList(jsonval.AsObject(m["dependentRequired"])[names[n]])
-		if len(more) == 0 {
-			more, _ = jsonval.StringList(jsonval.AsObject(m["dependencies"])[names[n]])
+	for n := 0; n < len(names); n++ { // names grows by the properties that one of its names requires
+		needed, _ := jsonval.StringList(jsonval.AsObject(m["dependentRequired"])[names[n]])
+		if len(needed) == 0 {
+			needed, _ = jsonval.StringList(jsonval.AsObject(m["dependencies"])[names[n]])
 		}
-		for _, name := range more {
+		for _, name := range needed {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 	}
-	return append(names, s.fillers(m, names)...)
+	return append(names, s.extraNames(m, names)...)
 }
 
-// fillers gives names for the properties that are wanted and not named.
-func (s *sampler) fillers(m map[string]any, have []string) []string {
+// extraNames makes up names for the properties that `minProperties` demands beyond those in have.
+func (s *sampler) extraNames(m map[string]any, have []string) []string {
 	wanted := countOf(m, "minProperties", 0) - len(have)
-	if wanted <= 0 || wanted > maxMade {
+	if wanted <= 0 || wanted > maxLength {
 		return nil
 	}
 	var out, candidates []string
@@ -77,13 +77,13 @@ func (s *sampler) fillers(m map[string]any, have []string) []string {
 	return out
 }
 
-// object makes the kth object of some properties; ok is false where one that must be there cannot be made.
+// object makes the kth object with some properties. ok is false if a required one cannot be made.
 func (s *sampler) object(m map[string]any, names []string, k int) (v map[string]any, ok bool) {
 	for _, name := range names {
 		for _, key := range []string{"dependentSchemas", "dependencies"} {
 			if more, ok := jsonval.AsObject(m[key])[name].(map[string]any); ok {
 				m = mergeSchemas(m, more)
-				m, _ = s.withoutAll(m)
+				m = s.flattenNow(m)
 			}
 		}
 	}
@@ -106,17 +106,17 @@ func (s *sampler) object(m map[string]any, names []string, k int) (v map[string]
 	return out, true
 }
 
-// withoutAll is flatten for a schema whose values are made in the same breath.
-func (s *sampler) withoutAll(m map[string]any) (flat map[string]any, ok bool) {
-	flat, leave := s.flatten(m)
-	leave()
+// flattenNow is flatten without a count of the references that it follows. It gives m itself if flatten gives nothing.
+func (s *sampler) flattenNow(m map[string]any) map[string]any {
+	flat, done := s.flatten(m)
+	done()
 	if flat == nil {
-		return m, false
+		return m
 	}
-	return flat, true
+	return flat
 }
 
-// propertySchema is what a property of an object must fit.
+// propertySchema gives the schema of one property of an object.
 func propertySchema(m map[string]any, name string) any {
 	var parts []any
 	if p, ok := jsonval.AsObject(m["properties"])[name]; ok {
@@ -140,88 +140,4 @@ func propertySchema(m map[string]any, name string) any {
 		return parts[0]
 	}
 	return map[string]any{"allOf": parts}
-}
-
-// arrays makes up to n lists: of one item where none is wanted, and of none where that does not do.
-func (s *sampler) arrays(m map[string]any, n int) []any {
-	least, most := countOf(m, "minItems", 0), countOf(m, "maxItems", maxMade)
-	prefix, _ := m["prefixItems"].([]any)
-	if prefix == nil {
-		prefix, _ = m["items"].([]any)
-	}
-	held := 0
-	if _, ok := m["contains"]; ok {
-		held = countOf(m, "minContains", 1)
-	}
-	if least > maxMade || held > maxMade {
-		return nil
-	}
-	var out []any
-	for _, size := range []int{min(max(least, len(prefix)+held, 1), most), max(least, held), max(least, len(prefix)+held)} {
-		for k := range n {
-			v, ok := s.array(m, prefix, held, size, k)
-			if !ok {
-				break
-			}
-			if !jsonval.ContainsValue(out, v) {
-				out = append(out, v)
-			}
-		}
-	}
-	return out
-}
-
-// array makes the kth list of a size, of which held items are what the list must contain.
-func (s *sampler) array(m map[string]any, prefix []any, held, size, k int) (list []any, ok bool) {
-	list, left := []any{}, held
-	pools := map[string][]any{}
-	for n := range size {
-		schema := itemSchema(m, prefix, n)
-		if schema == false {
-			return nil, false
-		}
-		if n >= len(prefix) && left > 0 || left >= size-n {
-			schema, left = map[string]any{"allOf": []any{schema, m["contains"]}}, left-1
-		}
-		key := string(jsonval.Encode(schema))
-		pool, known := pools[key]
-		if !known {
-			pool = s.values(schema, size+k)
-			pools[key] = pool
-		}
-		if len(pool) == 0 {
-			return nil, false
-		}
-		list = append(list, pickItem(list, pool, k, m["uniqueItems"] == true))
-	}
-	return list, true
-}
-
-// pickItem picks the kth value, or where items must differ one that is not in the list yet.
-func pickItem(list, pool []any, k int, unique bool) any {
-	if !unique {
-		return pool[min(k, len(pool)-1)]
-	}
-	for n := range pool {
-		if v := pool[(n+k)%len(pool)]; !jsonval.ContainsValue(list, v) {
-			return v
-		}
-	}
-	return pool[0]
-}
-
-func itemSchema(m map[string]any, prefix []any, n int) any {
-	if n < len(prefix) {
-		return prefix[n]
-	}
-	key := "items"
-	if _, isList := m["items"].([]any); isList {
-		key = "additionalItems"
-	}
-	for _, k := range []string{key, "unevaluatedItems"} {
-		if schema, ok := m[k]; ok {
-			return schema
-		}
-	}
-	return map[string]any{}
 }

@@ -9,9 +9,7 @@ import (
 	"unicode"
 )
 
-// This file makes texts up.
-
-// formats are texts of the formats that JSON Schema names.
+// formats holds a text for each format that JSON Schema names.
 var formats = map[string]string{
 	"date-time": "2000-01-01T00:00:00Z", "date": "2000-01-01", "time": "00:00:00Z", "duration": "P1D",
 	"email": "simulated@example.com", "idn-email": "simulated@example.com", "hostname": "simulated.example", "idn-hostname": "simulated.example",
@@ -22,8 +20,8 @@ var formats = map[string]string{
 
 // texts makes up to n texts.
 func texts(m map[string]any, n int) []any {
-	least, most := countOf(m, "minLength", 0), countOf(m, "maxLength", maxMade)
-	if least > maxMade || least > most {
+	least, most := countOf(m, "minLength", 0), countOf(m, "maxLength", maxLength)
+	if least > maxLength || least > most {
 		return nil
 	}
 	var out []any
@@ -41,12 +39,12 @@ func texts(m map[string]any, n int) []any {
 		return out
 	}
 	for k := range n {
-		out = append(out, ofLength(SimulatedText, k, least, most))
+		out = append(out, textOfLength(SimulatedText, k, least, most))
 	}
 	return out
 }
 
-// variant changes the last digit or letter of a text that may change: the kth of its like.
+// variant gives the kth text like one of formats: it changes a part that may be changed.
 func variant(text string, k int) string {
 	if k == 0 {
 		return text
@@ -71,8 +69,8 @@ func variant(text string, k int) string {
 	return text
 }
 
-// ofLength makes the kth text of some characters at least and at most.
-func ofLength(text string, k, least, most int) string {
+// textOfLength makes the kth text of at least and at most so many characters.
+func textOfLength(text string, k, least, most int) string {
 	if k > 0 {
 		text = fmt.Sprintf("%s %d", text, k+1)
 	}
@@ -92,7 +90,7 @@ func ofLength(text string, k, least, most int) string {
 
 func repeat(r rune, n int) string { return strings.Repeat(string(r), max(n, 0)) }
 
-// matching makes up to n texts of at least some characters that match a pattern.
+// matching makes up to n texts of at least so many characters that match a pattern.
 func matching(pattern string, least, n int) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -116,8 +114,8 @@ func matching(pattern string, least, n int) []string {
 	return out
 }
 
-// writeMatch writes a text that matches a pattern: what may be repeated is, as often as more says, and k says which
-// character of a class or which alternative is taken.
+// writeMatch writes a text that matches a pattern. It repeats more times what may be repeated, and takes the kth character of a
+// class and the kth alternative.
 func writeMatch(re *syntax.Regexp, more, k int) string {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -138,7 +136,7 @@ func writeMatch(re *syntax.Regexp, more, k int) string {
 		var b strings.Builder
 		for _, sub := range re.Sub {
 			b.WriteString(writeMatch(sub, more, k))
-			if b.Len() > maxMade {
+			if b.Len() > maxLength {
 				break
 			}
 		}
@@ -146,7 +144,7 @@ func writeMatch(re *syntax.Regexp, more, k int) string {
 	case syntax.OpAlternate:
 		return writeMatch(re.Sub[k%len(re.Sub)], more, k/len(re.Sub))
 	}
-	return "" // what matches a place, not a character
+	return "" // an anchor or a word boundary
 }
 
 // classRune gives the kth character of a class, letters and digits first.

@@ -166,7 +166,7 @@ func (f *inputFaker) fakeForReference(view ideafile.View, faked map[string]any, 
 	if own := view.Schema[r.ref.Kind]; own != nil {
 		if at := jsonschema.PlaceOf(own, r.ref.Path); at.Known {
 			part, _ := jsonschema.ResolvePointer(own, at.Pointer)
-			schema = map[string]any{"allOf": []any{jsonschema.Rooted(own, part), r.schema}}
+			schema = map[string]any{"allOf": []any{jsonschema.InlineRefs(own, part), r.schema}}
 		}
 	}
 	if v, err := sample.Sample(schema); err == nil {

@@ -145,7 +145,7 @@ func paramSchema(t *ideafile.Tool, name string) any {
 	if !ok {
 		return map[string]any{}
 	}
-	return jsonschema.Rooted(schema, part)
+	return jsonschema.InlineRefs(schema, part)
 }
 
 // fakeCalls makes up the Calls of the first Request.

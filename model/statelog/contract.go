@@ -8,60 +8,63 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Landing is what a result must fit before it lands: the State schema, and the paths in it. Activities check large
-// values against it, where they are whole; the instance checks the others.
+// ResultContract is what a result must fit before it is written to State. An activity checks a large value against it, because
+// only there is the value whole; the instance checks the others. For TakeBranch, Check and PathSchema
+// nil is a contract that allows every result.
 type ResultContract struct {
+	// Schema is the State schema, and Path and Method are those of the Call.
 	Schema any                `json:"schema,omitempty"`
 	Path   refexpr.OutputPath `json:"path"`
 	Method string             `json:"method,omitempty"`
 }
 
-// Take reads a result that may say which branch it took, as said tells: {"_outputPath": "†state.failed", "_result": …}.
-func (l *ResultContract) Take(value any) (branch int, result any, said bool, err error) {
-	if l == nil {
+// TakeBranch is OutputPath.TakeBranch for the contract's path.
+func (c *ResultContract) TakeBranch(value any) (branch int, result any, named bool, err error) {
+	if c == nil {
 		return 0, value, false, nil
 	}
-	return l.Path.TakeBranch(value)
+	return c.Path.TakeBranch(value)
 }
 
-// Say is Take the other way round.
-func (l *ResultContract) Say(branch int, result any) any {
-	return map[string]any{refexpr.BranchKey: refexpr.OutputPath{l.Path[branch]}.Reference(), refexpr.ResultKey: result}
+// NameBranch gives a result in the form from which TakeBranch reads the branch.
+func (c *ResultContract) NameBranch(branch int, result any) any {
+	return map[string]any{refexpr.BranchKey: refexpr.OutputPath{c.Path[branch]}.Reference(), refexpr.ResultKey: result}
 }
 
-// Check says how a write-once result does not fit the State schema at the paths of a branch.
-func (l *ResultContract) Check(branch int, value any) error {
-	if l == nil || l.Method != "" {
+// Check gives an error if a write-once result does not fit the State schema at the paths of a branch.
+func (c *ResultContract) Check(branch int, value any) error {
+	if c == nil || c.Method != "" {
 		return nil
 	}
-	for _, p := range l.Path[branch] {
-		if err := l.CheckAt(p, nil, value); err != nil {
+	for _, p := range c.Path[branch] {
+		if err := c.CheckAt(p, nil, value); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// check says how a value does not fit the State schema at a path; old is what stands there before an update. Of the whole
-// State only what is written is looked at: the rest may be still to come.
-func (l *ResultContract) CheckAt(p jsonval.Path, old, value any) error {
-	if l.Schema == nil {
+// CheckAt gives an error if what stands at a path after the write would not fit the State schema; old is what stands there
+// before. Of the whole State it looks only at what is written: the rest may still be to come.
+func (c *ResultContract) CheckAt(p jsonval.Path, old, value any) error {
+	if c.Schema == nil {
 		return nil
 	}
-	after := combine(l.Method, old, value)
+	after := combine(c.Method, old, value)
 	if len(p) > 0 {
-		return CheckPlace(l.Schema, p, after)
+		return CheckPlace(c.Schema, p, after)
 	}
 	m, _ := value.(map[string]any)
 	for _, k := range jsonval.SortedKeys(m) {
 		v, _ := jsonval.StepInto(after, k)
-		if err := CheckPlace(l.Schema, jsonval.Path{k}, v); err != nil {
+		if err := CheckPlace(c.Schema, jsonval.Path{k}, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// CheckPlace gives an error if a value does not fit a State schema at a path, or the schema allows nothing there.
 func CheckPlace(schema any, p jsonval.Path, value any) error {
 	at := jsonschema.PlaceOf(schema, p)
 	if at.Closed {
@@ -80,46 +83,18 @@ func CheckPlace(schema any, p jsonval.Path, value any) error {
 	return nil
 }
 
-// MissingRequired lists the paths that a State schema requires and a State does not have.
-func MissingRequired(schema, state any) []string {
-	return missing(schema, schema, state, nil)
-}
-
-func missing(root, node, value any, at jsonval.Path) []string {
-	node, _ = jsonschema.Follow(root, node, "")
-	m, ok := node.(map[string]any)
-	object, isObject := value.(map[string]any)
-	if _, handle := jsonval.AsHandle(value); !ok || !isObject || handle {
+// PathSchema gives what the State schema says of a write-once result at its first path, and nil if it says nothing.
+func (c *ResultContract) PathSchema() any {
+	if c == nil || c.Schema == nil || c.Method != "" {
 		return nil
 	}
-	var out []string
-	required, _ := jsonval.StringList(m["required"])
-	for _, name := range required {
-		if _, ok := object[name]; !ok {
-			out = append(out, append(append(jsonval.Path{}, at...), name).String())
-		}
-	}
-	props, _ := m["properties"].(map[string]any)
-	for _, name := range jsonval.SortedKeys(props) {
-		if below, ok := object[name]; ok {
-			out = append(out, missing(root, props[name], below, append(append(jsonval.Path{}, at...), name))...)
-		}
-	}
-	return out
-}
-
-// wanted is the State schema at the path of a result; nil where it says nothing.
-func (l *ResultContract) Schemas() any {
-	if l == nil || l.Schema == nil || l.Method != "" {
-		return nil
-	}
-	at := jsonschema.PlaceOf(l.Schema, l.Path[0][0])
+	at := jsonschema.PlaceOf(c.Schema, c.Path[0][0])
 	if !at.Known {
 		return nil
 	}
-	part, ok := jsonschema.ResolvePointer(l.Schema, at.Pointer)
+	part, ok := jsonschema.ResolvePointer(c.Schema, at.Pointer)
 	if !ok {
 		return nil
 	}
-	return jsonschema.Rooted(l.Schema, part)
+	return jsonschema.InlineRefs(c.Schema, part)
 }

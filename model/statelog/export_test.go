@@ -1,5 +1,5 @@
 package statelog
 
-// What only the tests of this package see.
+// What the tests of this package need of its inside.
 
 var Combine = combine

@@ -3,9 +3,11 @@ package statelog
 import (
 	"fmt"
 	"slices"
+
+	"processidea/model/jsonval"
 )
 
-// The ways a result can be put at its output path. The empty method is write-once.
+// The methods by which a result changes what stands at its output path. The empty method is write-once.
 const (
 	methodAssign = "assign"
 	MethodMerge  = "merge"
@@ -13,6 +15,7 @@ const (
 	MethodConcat = "concat"
 )
 
+// CheckMethod gives an error if v is no output method.
 func CheckMethod(v any) error {
 	s, ok := v.(string)
 	if !ok || !slices.Contains([]string{"set", methodAssign, MethodMerge, MethodPush, MethodConcat}, s) {
@@ -21,9 +24,54 @@ func CheckMethod(v any) error {
 	return nil
 }
 
+// MethodOf gives the Write.Method of an output method that CheckMethod accepts: "set" is write-once.
 func MethodOf(v any) string {
 	if s := v.(string); s != "set" {
 		return s
 	}
 	return ""
+}
+
+// combine gives the value after a write with a method. Without one it is the new value.
+func combine(method string, old, value any) any {
+	switch method {
+	case methodAssign:
+		return jsonval.Overlay(old, value)
+	case MethodMerge:
+		return jsonval.Merge(old, value)
+	case MethodPush:
+		return appendTo(old, []any{value})
+	case MethodConcat:
+		return concat(old, value)
+	}
+	return value
+}
+
+// concat joins two strings or two arrays; anything else is appended as one element.
+func concat(old, value any) any {
+	if a, ok := old.(string); ok {
+		if b, ok := value.(string); ok {
+			return a + b
+		}
+	}
+	if list, ok := value.([]any); ok {
+		return appendTo(old, list)
+	}
+	if old == nil {
+		return value
+	}
+	return appendTo(old, []any{value})
+}
+
+// appendTo appends to an array. A single value becomes the first element of a new one.
+func appendTo(old any, more []any) any {
+	var list []any
+	switch o := old.(type) {
+	case nil:
+	case []any:
+		list = append(list, o...)
+	default:
+		list = append(list, o)
+	}
+	return append(list, more...)
 }

@@ -50,7 +50,7 @@ func (b *RequestInput) RestoreStates(known, changes map[string]any) error {
 		state := known[c.Token]
 		if d, changed := changes[c.Token]; changed {
 			var err error
-			if state, err = jsonval.Advance(state, d); err != nil {
+			if state, err = jsonval.ApplyDelta(state, d); err != nil {
 				return fmt.Errorf("model: State of instance %q: %w", c.Token, err)
 			}
 		}

@@ -61,7 +61,7 @@ func (s *Store) layDelta(ctx context.Context, data []byte, st *state) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	body, err := jsonval.Advance(st.under.body, delta)
+	body, err := jsonval.ApplyDelta(st.under.body, delta)
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 		if err != nil {
 			return nil, err
 		}
-		body, err = jsonval.Advance(st.under.body, node)
+		body, err = jsonval.ApplyDelta(st.under.body, node)
 		if err != nil {
 			return nil, brokenf(Place(process, at), "it does not fit Idea %d: %w", m.On, err)
 		}

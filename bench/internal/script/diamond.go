@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// planTokens and outputTokens are how long the LLM speaks of the Plan and of the output.
 const (
-	planTokens   = 600
-	outputTokens = 50
+	planTokens   = 600 // of the reply with the Plan
+	outputTokens = 50  // of the reply with the output
 	tokenChars   = 4
 )
 
-// Diamond is eight Calls of 200 ms in four layers: what each reads.
+// Diamond is eight Calls of 200 ms in four layers: for each the numbers of the Calls whose results it reads.
 var Diamond = [][]int{{}, {1}, {1}, {2}, {2, 3}, {3}, {4, 5}, {5, 6}}
 
-// DiamondLines give the Plan of the diamond in one Request. The output comes in a second one, or in the same, wired by a
+// DiamondLines gives the whole Plan of the diamond in one reply. The output comes in a second one, or in the same, wired by a
 // Reference.
 func DiamondLines(wired bool, pace string) []string {
 	output := `{"text":"†state.c8"}`
@@ -25,8 +24,8 @@ func DiamondLines(wired bool, pace string) []string {
 	return []string{Reply(diamondCalls(planTokens), "null", pace), diamondOutput(pace)}
 }
 
-// DiamondStepLines give one Call of the diamond a Request, and the output in one more. All Calls take as many tokens as the
-// Plan does.
+// DiamondStepLines gives one Call of the diamond in each reply, and the output in one more. Together the Calls take as many tokens
+// as the Plan.
 func DiamondStepLines(pace string) (lines []string) {
 	for i := range Diamond {
 		lines = append(lines, Reply([]string{padded(i+1, planTokens/len(Diamond))}, "null", pace))
@@ -39,7 +38,7 @@ func diamondOutput(pace string) string {
 	return Reply(nil, output, pace)
 }
 
-// diamondCalls gives every Call a reason so long that all of them come to so many tokens.
+// diamondCalls gives every Call a reason that is long enough for all of them to take so many tokens.
 func diamondCalls(tokens int) []string {
 	bare := len(frame) + len(Diamond) - 1
 	for i := range Diamond {
@@ -56,7 +55,7 @@ func diamondCalls(tokens int) []string {
 // frame is what stands around the Calls of a reply.
 const frame = `{"calls":[],"output":null}`
 
-// padded is a Call that makes a reply of so many tokens by itself.
+// padded gives a Call that makes a reply of so many tokens by itself.
 func padded(n, tokens int) string {
 	bare := len(frame) + len([]rune(diamondCall(n, "")))
 	return diamondCall(n, strings.Repeat("r", max(0, tokens*tokenChars-bare)))

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ChainLines give one Call a Request, each with an output path of its own, and no Call in one more that ends the chain. The
-// LLM says them at once.
+// ChainLines gives one Call in each reply, with an output path of its own, and none in the last, which ends the chain. The LLM
+// says them at once.
 func ChainLines(tool string, n int) (lines []string) {
 	for i := range n {
 		lines = append(lines, Reply([]string{fmt.Sprintf(`{"_tool":%q,"n":%d,"_outputPath":"step%d"}`, tool, i+1, i+1)}, "null", ""))
@@ -14,8 +14,8 @@ func ChainLines(tool string, n int) (lines []string) {
 	return append(lines, Reply(nil, "null", ""))
 }
 
-// FanoutLines give independent Calls in one Request, and none in the next. The LLM says them at once, after a tenth of a
-// second: sooner than any LLM, and late enough for what is measured not to be the start of the process.
+// FanoutLines gives independent Calls in one reply, and none in the next. The LLM says them at once, after a tenth of a second:
+// sooner than any LLM, and late enough for the start of the process not to be measured.
 func FanoutLines(tool string, n int) []string {
 	var calls []string
 	for i := range n {
@@ -24,7 +24,7 @@ func FanoutLines(tool string, n int) []string {
 	return []string{Reply(calls, "null", `, "ttft_ms": 100}`), Reply(nil, "null", "")}
 }
 
-// EachLines give one Call to whoever asks next, as few tokens as can be: a Request for each instance of a batch.
+// EachLines gives one Call in each reply, with as few tokens as possible: a Request for each instance of a batch.
 func EachLines(tool string, n int, pace string) (lines []string) {
 	for i := range n {
 		lines = append(lines, Reply([]string{fmt.Sprintf(`{"_tool":%q,"n":%d}`, tool, i+1)}, "null", pace))
@@ -32,8 +32,8 @@ func EachLines(tool string, n int, pace string) (lines []string) {
 	return lines
 }
 
-// Kilobyte is what the nth Call of a chain gives: 1024 characters that no store makes much smaller, and another for each n,
-// so that none keeps it once for all.
+// Kilobyte gives the result of the nth Call of a chain: 1024 characters that compress badly, and differ for each n, so that no
+// store keeps them once for all.
 func Kilobyte(n int) string {
 	var b strings.Builder
 	x := uint32(n) //nolint:gosec // whatever n is, it is a seed

@@ -1,5 +1,3 @@
-// Package script is what the LLM of the benchmarks says: the replies of each work, and the scripted LLM that gives them and
-// keeps when it was asked, began to answer and had answered. What is compared hears the same bytes, and is timed by the same clock.
 package script
 
 import (
@@ -16,7 +14,7 @@ import (
 // Pace is an LLM that speaks in real time: 300 ms to the first token, and 100 tokens a second.
 const Pace = `, "ttft_ms": 300, "tps": 100}`
 
-// Reply is a line of a replies file, of Calls and an output in JSON. Without a pace the LLM says it at once.
+// Reply gives a line of a replies file with Calls and an output in JSON. Without a pace the LLM says it at once.
 func Reply(calls []string, output, pace string) string {
 	if pace == "" {
 		pace = "}"
@@ -24,10 +22,10 @@ func Reply(calls []string, output, pace string) string {
 	return fmt.Sprintf(`{"solution": {"calls": [%s], "output": %s}%s`, strings.Join(calls, ","), output, pace)
 }
 
-// Script is the scripted LLM of one process: a handler of Chat Completions, with the times at which it was asked, began to
-// answer and had answered.
+// Script is the scripted LLM of one process: a handler of Chat Completions that notes when it was asked, began to answer and had
+// answered.
 type Script struct {
-	Begun time.Time // when the process was started, as who starts it says
+	Begun time.Time // when the process was started; set by whoever starts it
 
 	handler http.Handler
 
@@ -49,29 +47,29 @@ func New(lines []string, opts ...rehearsal.Option) (*Script, error) {
 	return s, nil
 }
 
-// ServeHTTP counts Requests alone: what stood at this port before may still be called. An embedded server that has stopped
-// leaves clients of its own behind, which go on to dial its frontend ("PRI * HTTP/2.0").
+// ServeHTTP answers, and counts POST requests alone: an embedded server that has stopped leaves clients behind that go on dialling
+// its frontend ("PRI * HTTP/2.0"), at a port that may be this one now.
 func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		s.note(&s.asked)
 	}
-	s.handler.ServeHTTP(&beginning{ResponseWriter: w, note: func() { s.note(&s.began) }}, r)
+	s.handler.ServeHTTP(&firstByteNoter{ResponseWriter: w, note: func() { s.note(&s.began) }}, r)
 }
 
-// beginning is an answer of which it is noted when it began.
-type beginning struct {
+// firstByteNoter calls note at the first byte of an answer.
+type firstByteNoter struct {
 	http.ResponseWriter
 	once sync.Once
 	note func()
 }
 
-func (b *beginning) Write(p []byte) (int, error) {
-	b.once.Do(b.note)
-	return b.ResponseWriter.Write(p)
+func (w *firstByteNoter) Write(p []byte) (int, error) {
+	w.once.Do(w.note)
+	return w.ResponseWriter.Write(p)
 }
 
 // Unwrap lets an http.ResponseController through.
-func (b *beginning) Unwrap() http.ResponseWriter { return b.ResponseWriter }
+func (w *firstByteNoter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (s *Script) note(times *[]time.Time) {
 	s.mu.Lock()
@@ -79,7 +77,7 @@ func (s *Script) note(times *[]time.Time) {
 	*times = append(*times, time.Now())
 }
 
-// Gaps are the times between the end of each reply and the next Request's arrival.
+// Gaps gives the time from the end of each reply to the next Request.
 func (s *Script) Gaps() (gaps []time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,28 +87,28 @@ func (s *Script) Gaps() (gaps []time.Duration) {
 	return gaps
 }
 
-// Asked are the times at which the Requests came.
+// Asked gives the times at which the Requests came.
 func (s *Script) Asked() []time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.asked)
 }
 
-// FirstToken is when the first reply began.
+// FirstToken gives the time at which the first reply began.
 func (s *Script) FirstToken() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.began[0]
 }
 
-// FirstSaid is the end of the first reply.
+// FirstSaid gives the time at which the first reply ended.
 func (s *Script) FirstSaid() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.said[0]
 }
 
-// Requests is how often the LLM was asked.
+// Requests gives how often the LLM was asked.
 func (s *Script) Requests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,8 +1,3 @@
-// Command llm serves the scripted LLM of the benchmarks to programs in other languages: the same replies at the same pace,
-// timed by the same clock. It writes its address on a line of its own and serves until its standard input ends.
-//
-//	POST /{work}/{size}/{run}/v1/chat/completions   a run of a work; who asks with a new name of a run begins anew
-//	GET  /{work}/{size}/{run}/gaps                  milliseconds from the end of each reply to the next Request
 package main
 
 import (
@@ -26,7 +21,7 @@ func main() {
 	}
 }
 
-// serve answers on a port of loopback until in ends.
+// serve answers on a loopback port until in ends.
 func serve(in io.Reader, out io.Writer, quick bool) error {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -84,7 +84,7 @@ func (p *ordinaryProcess) restore(from *Carried) {
 		p.notified = from.Watch
 	}
 	p.baseStates = p.mind.Final().States()
-	states, err := jsonval.Advance(p.baseStates, from.Unsealed)
+	states, err := jsonval.ApplyDelta(p.baseStates, from.Unsealed)
 	if err == nil {
 		p.baseStates, _ = states.(map[string]any)
 	}

@@ -1,0 +1,18 @@
+// Command bench measures Process Idea on the real parts: the embedded server with a database file, a scripted LLM over
+// HTTP with real token timing, and tools over HTTP or in Go. Plain Go does the same work beside it, in turn.
+//
+//	go run ./bench                                # every work but the largest, about eleven minutes
+//	go run ./bench chain --rounds 1               # one work, once
+//	go run ./bench --json figures.json --svg figures.svg
+//
+// How to read it: every figure is the median over all rounds, with the tenth and the ninetieth percentile beside it; plain is the
+// median of the same work in plain Go, which keeps nothing; the limit is what the design promises, as a value or as a multiple
+// of plain. The largest works run only by name.
+//
+// The rooms: internal/works holds what is measured, a file for each work; internal/bed what it is measured on; internal/script
+// what the LLM says; internal/report what becomes of the samples; internal/usage what the system says of this program. Beside
+// them are programs of their own: crash kills workers and servers at random, peers does the same works on other engines.
+//
+// Invariant: each round runs on a bed of its own, and, unless one work is measured alone or a profile is taken, in a process of
+// its own, so that nothing that one work leaves behind is counted for another.
+package main

@@ -1,0 +1,67 @@
+package bed
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+)
+
+// Runs lists every run of every workflow on the server, once visibility shows all of them as closed.
+func (b *Bed) Runs(ctx context.Context) ([]*workflow.WorkflowExecutionInfo, error) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		runs, open, err := b.listRuns(ctx)
+		if err != nil || !open {
+			return runs, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// eachEvent calls do for every event of every history, with the id of its workflow.
+func (b *Bed) eachEvent(ctx context.Context, do func(id string, e *history.HistoryEvent)) error {
+	runs, err := b.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		of := run.GetExecution()
+		events := b.client.GetWorkflowHistory(ctx, of.GetWorkflowId(), of.GetRunId(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for events.HasNext() {
+			event, err := events.Next()
+			if err != nil {
+				return fmt.Errorf("read history of %s: %w", of.GetWorkflowId(), err)
+			}
+			do(of.GetWorkflowId(), event)
+		}
+	}
+	return nil
+}
+
+// listRuns lists the runs that visibility shows; open reports whether one of them has not ended.
+func (b *Bed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, open bool, err error) {
+	var page []byte
+	for {
+		r, err := b.client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, NextPageToken: page})
+		if err != nil {
+			return nil, false, fmt.Errorf("list workflows: %w", err)
+		}
+		for _, e := range r.GetExecutions() {
+			open = open || e.GetCloseTime() == nil
+		}
+		runs = append(runs, r.GetExecutions()...)
+		if page = r.GetNextPageToken(); len(page) == 0 {
+			return runs, open, nil
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package bed
+
+import (
+	"context"
+	"fmt"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/protocol"
+	"processidea/worker/engine"
+)
+
+// Process is a process to run: its id and the parts of its Idea.
+type Process struct {
+	ID       string
+	Tools    map[string]any
+	Output   map[string]any // the form of the output; nil if there is none
+	Messages []any
+}
+
+// Run starts a process and waits for it to complete.
+func (b *Bed) Run(ctx context.Context, p Process) (*loop.Result, error) {
+	source := p.source()
+	idea, problems := ideafile.ReadIdea(source)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	run, _, err := engine.StartOrAttach(ctx, b.client, b.server.Namespace(), engine.StartProcess{
+		ID: p.ID, Idea: idea, Start: protocol.Start{Idea: source}, File: p.ID,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var r loop.Result
+	if err := run.Get(ctx, &r); err != nil {
+		return nil, err
+	}
+	if r.Status != loop.StatusCompleted {
+		return &r, fmt.Errorf("process %s ended as %s: %s", p.ID, r.Status, jsonval.Encode(jsonval.Normal(r.Error)))
+	}
+	return &r, nil
+}
+
+func (p Process) source() map[string]any {
+	schema := map[string]any{"tools": p.Tools}
+	if p.Output != nil {
+		schema["output"] = p.Output
+	}
+	return jsonval.AsObject(jsonval.Normal(map[string]any{"schema": schema, "context": p.Messages}))
+}
+
+// TextMessage is a Message that says something to the LLM.
+func TextMessage(s string) any { return map[string]any{"type": "text", "text": s} }
+
+// StateMessage is a Message with an instance's State, whose large values it puts into the store. An empty token names the only
+// instance.
+func (b *Bed) StateMessage(ctx context.Context, token string, payload map[string]any) (any, error) {
+	light, err := b.store.OffloadMembers(ctx, jsonval.Normal(payload))
+	if err != nil {
+		return nil, err
+	}
+	m := map[string]any{"type": "state", "state": light}
+	if token != "" {
+		m["_instance"] = token
+	}
+	return m, nil
+}

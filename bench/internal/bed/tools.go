@@ -1,0 +1,50 @@
+package bed
+
+import (
+	"context"
+	"time"
+
+	"processidea/tools"
+	"processidea/bench/internal/script"
+)
+
+// ToolInput is what every tool takes.
+type ToolInput struct {
+	N     int   `json:"n"`
+	After []int `json:"after,omitempty"`
+}
+
+// newTools registers the tools in Go. Those named Pure run as local activities.
+func newTools() *tools.Registry {
+	r := tools.NewRegistry()
+	tools.Register(r, "instant", Instant)
+	tools.Register(r, "instantPure", Instant, tools.Pure())
+	tools.Register(r, "grow", Grow)
+	tools.Register(r, "growPure", Grow, tools.Pure())
+	tools.Register(r, "wait", Wait)
+	return r
+}
+
+// Instant is a tool that gives its number at once.
+func Instant(_ context.Context, i ToolInput) (int, error) { return i.N, nil }
+
+// Grow is a tool that gives a kilobyte at once, another for each number.
+func Grow(_ context.Context, i ToolInput) (string, error) { return script.Kilobyte(i.N), nil }
+
+// Wait is a tool that gives its number after 200 ms.
+func Wait(ctx context.Context, i ToolInput) (int, error) {
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(200 * time.Millisecond):
+		return i.N, nil
+	}
+}
+
+// GoTool gives the entry in the palette for one of the tools in Go.
+func GoTool(name string) map[string]any {
+	return map[string]any{
+		"description": "A tool of the bench.", "type": "object", "properties": map[string]any{"n": map[string]any{"type": "integer"}},
+		"required": []any{"n"}, "additionalProperties": false, "_activity": name,
+	}
+}

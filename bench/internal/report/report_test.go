@@ -1,0 +1,102 @@
+package report_test
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"processidea/bench/internal/report"
+)
+
+func TestWhatSeveralProcessesHaveMeasuredIsPutTogether(t *testing.T) {
+	apart, together := &report.Record{Work: "w"}, &report.Record{Work: "w"}
+	for _, values := range [][]float64{{5, 1}, {3}, {2, 4, 9}} {
+		one := &report.Record{Work: "w"}
+		for _, r := range []*report.Record{one, together} {
+			r.Figure("a", "ms").On("calls", 7).Add(values...).AddPlain(values[0]).AtMost(4).AtMostTimesPlain(2)
+			r.Figure("b", "s").Add(values[0])
+		}
+		apart.AddFigures(one.Figures())
+	}
+	if got, want := apart.Figures(), together.Figures(); !reflect.DeepEqual(got, want) {
+		t.Errorf("put together it is %+v, want %+v", got, want)
+	}
+}
+
+func TestAFigureIsMeasuredAgainstItsLimit(t *testing.T) {
+	r := &report.Record{Work: "w"}
+	r.Figure("as a value", "ms").Add(5, 1, 3).AtMost(3)
+	r.Figure("over a value", "ms").Add(4).AtMost(3)
+	r.Figure("as a multiple", "s").Add(2.2).AddPlain(2).AtMostTimesPlain(1.2)
+	r.Figure("over a multiple", "s").Add(2.6).AddPlain(2).AtMostTimesPlain(1.2)
+	r.Figure("without", "s").Add(2)
+	var met []any
+	for _, f := range r.Figures() {
+		if f.Met == nil {
+			met = append(met, nil)
+		} else {
+			met = append(met, *f.Met)
+		}
+	}
+	if want := []any{true, false, true, false, nil}; !slices.Equal(met, want) {
+		t.Errorf("the limits are met: %v, want %v", met, want)
+	}
+}
+
+func TestASpreadLiesBetweenTheSamples(t *testing.T) {
+	if got := report.SpreadOf([]float64{11, 1, 3, 2, 4, 5, 6, 7, 8, 9, 10}); got.P10 != 2 || got.Median != 6 || got.P90 != 10 {
+		t.Errorf("%+v, want 2, 6 and 10", got)
+	}
+	if got, want := report.SpreadOf([]float64{1, 2}), 1.5; got.Median != want {
+		t.Errorf("the median is %v, want %v", got.Median, want)
+	}
+}
+
+func TestAMedianOfManySamplesIsLessFarOffAndNotForTheOutliers(t *testing.T) {
+	var even []float64
+	for i := range 101 { // evenly from 0 to 100, where the standard error is 100 / (2 √n)
+		even = append(even, float64(i))
+	}
+	if got := report.SpreadOf(even).Off; math.Abs(got-4.98) > 0.01 {
+		t.Errorf("the median of 0 … 100 is off by %v, want 4.98", got)
+	}
+	even[100] = 1e9
+	if got := report.SpreadOf(even).Off; math.Abs(got-4.98) > 0.01 {
+		t.Errorf("with an outlier it is off by %v, want 4.98", got)
+	}
+	for _, few := range [][]float64{nil, {7}, {7, 7, 7}} {
+		if got := report.SpreadOf(few).Off; got != 0 {
+			t.Errorf("the median of %v is off by %v, want 0", few, got)
+		}
+	}
+}
+
+func TestWhatOneMoreCostsIsTheSameWhereCostGrowsLinearly(t *testing.T) {
+	var figures []report.Figure
+	even := func(n int) float64 { return 5 + 0.01*float64(n) }
+	uneven := func(n int) float64 { return 5 + 0.01*float64(n) + 0.00001*float64(n*n) }
+	for name, c := range map[string]struct {
+		cost   func(n int) float64
+		spread float64
+	}{"even": {even, 0}, "uneven": {uneven, 0.1}, "noisy": {uneven, 1}} {
+		for _, n := range []int{1000, 10, 300, 100, 5} {
+			r := &report.Record{Work: fmt.Sprintf("%s-%d", name, n)}
+			r.Figure("time", "s").On("requests", n).Add(c.cost(n)-c.spread, c.cost(n), c.cost(n)+c.spread)
+			figures = append(figures, r.Figures()...)
+		}
+	}
+	var out strings.Builder
+	report.PrintGrowths(&out, report.Growths(figures))
+	for _, want := range []string{
+		"| 1 | 1.300 | yes |",
+		"time, uneven | 10 … 100: 11.1 ± 0.91 ms; 100 … 1000: 21 ms | 1.892 | 1.300 | no |",
+		"time, noisy | 10 … 100: 11.1 ± 9.1 ms; 100 … 1000: 21 ± 0.91 ms | 1.892 | 1.300 | too close to tell |",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s\nhas no line with %s", out.String(), want)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package report
+
+import (
+	"math"
+	"slices"
+)
+
+// Spread sums up the samples of one figure.
+type Spread struct {
+	P10    float64   `json:"p10"`
+	Median float64   `json:"median"`
+	P90    float64   `json:"p90"`
+	Off    float64   `json:"off"` // standard error of the median; 0 for one sample
+	Values []float64 `json:"values"`
+}
+
+// SpreadOf sums up some samples.
+func SpreadOf(values []float64) Spread {
+	sorted := slices.Sorted(slices.Values(values))
+	return Spread{P10: quantile(sorted, 0.1), Median: quantile(sorted, 0.5), P90: quantile(sorted, 0.9), Off: standardError(sorted), Values: values}
+}
+
+// standardError estimates that of the median, whatever the distribution of the samples: the rank of the median among n
+// sorted values has a standard error of half the root of n.
+func standardError(sorted []float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	by := 0.5 / math.Sqrt(float64(len(sorted)))
+	return (quantile(sorted, 0.5+by) - quantile(sorted, 0.5-by)) / 2
+}
+
+// quantile gives the value below which a share q of the sorted values lies, interpolated between two of them.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	at := q * float64(len(sorted)-1)
+	low, high := sorted[int(math.Floor(at))], sorted[int(math.Ceil(at))]
+	return low + (high-low)*(at-math.Floor(at))
+}

@@ -1,0 +1,61 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// PrintTable writes the figures as a Markdown table.
+func PrintTable(w io.Writer, figures []Figure) {
+	fmt.Fprintln(w, "| work | figure | unit | median | p10 | p90 | plain Go | ratio | limit | met |")
+	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+	for _, f := range figures {
+		if f.isPart() && f.Ours.Median < 0.1 {
+			continue
+		}
+		plain, ratio := "", ""
+		if f.Plain != nil {
+			plain, ratio = number(f.Plain.Median), number(f.Ratio)
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", f.Work, f.Name, f.Unit, number(f.Ours.Median),
+			number(f.Ours.P10), number(f.Ours.P90), plain, ratio, f.limitText(), f.metText())
+	}
+}
+
+// isPart reports whether the figure is a share of another one.
+func (f Figure) isPart() bool { return strings.Count(f.Name, ": ") > 1 }
+
+func (f Figure) limitText() string {
+	switch {
+	case f.Factor > 0:
+		return number(f.Factor) + " × plain"
+	case f.Limit > 0:
+		return number(f.Limit)
+	}
+	return ""
+}
+
+func (f Figure) metText() string {
+	switch {
+	case f.Met == nil:
+		return ""
+	case *f.Met:
+		return "yes"
+	}
+	return "no"
+}
+
+// number writes large values short and small ones with three digits.
+func number(v float64) string {
+	switch {
+	case v >= 1000 || v == float64(int64(v)):
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case v >= 0.1:
+		return strconv.FormatFloat(v, 'f', 3, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 2, 64)
+}

@@ -1,0 +1,53 @@
+package works
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.temporal.io/api/workflow/v1"
+
+	"processidea/bench/internal/bed"
+	"processidea/bench/internal/report"
+	"processidea/protocol"
+)
+
+// countEvents notes how long the histories are, and whether the last instances ended as fast as the first.
+func countEvents(ctx context.Context, b *bed.Bed, r *report.Record, n int) error {
+	runs, err := b.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	var longest, all int64
+	for _, e := range runs {
+		longest, all = max(longest, e.GetHistoryLength()), all+e.GetHistoryLength()
+	}
+	if n >= 2*thousand {
+		r.Figure("last thousand against the first", "×").On("instances", n).Add(slowing(runs)).AtMost(maxSlowing)
+	}
+	r.Figure("longest history", "events").On("instances", n).Add(float64(longest)).AtMost(maxEvents)
+	r.Figure("all histories", "events").On("instances", n).Add(float64(all))
+	r.Figure("workflow runs", "").On("instances", n).Add(float64(len(runs)))
+	return nil
+}
+
+const (
+	thousand   = 1000
+	maxSlowing = 1.3
+)
+
+// slowing gives how many times as long the last thousand instances took to end as the first thousand.
+func slowing(runs []*workflow.WorkflowExecutionInfo) float64 {
+	var begun time.Time
+	var ends []time.Time
+	for _, e := range runs {
+		if e.GetType().GetName() == protocol.InstanceType {
+			ends = append(ends, e.GetCloseTime().AsTime())
+		} else if at := e.GetStartTime().AsTime(); begun.IsZero() || at.Before(begun) {
+			begun = at
+		}
+	}
+	slices.SortFunc(ends, time.Time.Compare)
+	last := len(ends) - 1
+	return ends[last].Sub(ends[last-thousand]).Seconds() / ends[thousand-1].Sub(begun).Seconds()
+}

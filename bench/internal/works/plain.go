@@ -1,0 +1,95 @@
+package works
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"processidea/bench/internal/bed"
+)
+
+// plainSolution is a reply of the LLM, as plain Go reads it.
+type plainSolution struct {
+	Calls  []map[string]any `json:"calls"`
+	Output any              `json:"output"`
+}
+
+// askPlain asks the LLM as a program that keeps nothing would: it reads the whole stream, then its JSON.
+func askPlain(ctx context.Context, b *bed.Bed, prompt string) (*plainSolution, error) {
+	var said bytes.Buffer
+	if err := streamReply(ctx, b, prompt, &said); err != nil {
+		return nil, fmt.Errorf("ask in plain Go: %w", err)
+	}
+	var s plainSolution
+	return &s, json.Unmarshal(said.Bytes(), &s)
+}
+
+// askPlainEach asks the LLM and calls each with the number of a Call as soon as it closes in the stream. It returns at the end of
+// the stream.
+func askPlainEach(ctx context.Context, b *bed.Bed, prompt string, each func(n int)) error {
+	r, w := io.Pipe()
+	go func() { _ = w.CloseWithError(streamReply(ctx, b, prompt, w)) }()
+	d := json.NewDecoder(r)
+	for range 3 { // the tokens {, "calls" and [
+		if _, err := d.Token(); err != nil {
+			return fmt.Errorf("ask in plain Go: %w", err)
+		}
+	}
+	for d.More() {
+		var call struct{ N int }
+		if err := d.Decode(&call); err != nil {
+			return fmt.Errorf("ask in plain Go: %w", err)
+		}
+		each(call.N)
+	}
+	_, err := io.Copy(io.Discard, r)
+	return err
+}
+
+// streamReply asks the LLM and writes what it says as it comes.
+func streamReply(ctx context.Context, b *bed.Bed, prompt string, to io.Writer) error {
+	body, err := json.Marshal(map[string]any{"model": "plain", "stream": true, "messages": []any{map[string]any{"role": "user", "content": prompt}}})
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.LLMURL()+"/v1/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("the LLM's server answers %s", answer.Status)
+	}
+	return readStream(bufio.NewScanner(answer.Body), to)
+}
+
+// readStream writes the content of an event stream.
+func readStream(lines *bufio.Scanner, to io.Writer) error {
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok || data == "[DONE]" {
+			continue
+		}
+		var chunk struct {
+			Choices []struct{ Delta struct{ Content string } }
+		}
+		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
+			return err
+		}
+		for _, c := range chunk.Choices {
+			if _, err := io.WriteString(to, c.Delta.Content); err != nil {
+				return err
+			}
+		}
+	}
+	return lines.Err()
+}

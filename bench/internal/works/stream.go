@@ -1,0 +1,74 @@
+package works
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"processidea/bench/internal/bed"
+	"processidea/bench/internal/report"
+	"processidea/bench/internal/script"
+	"processidea/rehearsal"
+)
+
+// streamWork measures the time from when the LLM's server has sent the byte that closes a Call to when the tool's server has the
+// Call's request. The parser, a signal to the instance, a workflow task and an activity task lie between.
+func streamWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
+	n := s.of(20, 3)
+	lags, err := closingByteToTool(ctx, b, n)
+	if err != nil {
+		return err
+	}
+	r.Figure("closing byte to tool, median", "ms").On("calls", n).Add(inMS(lags)...).AtMost(15)
+	r.Figure("closing byte to tool, p90", "ms").On("calls", n).Add(report.SpreadOf(inMS(lags)).P90).AtMost(25)
+	return nil
+}
+
+// closings notes when the byte that closes each Call was sent.
+type closings struct {
+	mu   sync.Mutex
+	ends []int // characters of the reply after which each Call is closed
+	sent []time.Time
+}
+
+// chunk is called when so many characters of a reply have been sent.
+func (c *closings) chunk(request, chars int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for request == 1 && len(c.sent) < len(c.ends) && chars >= c.ends[len(c.sent)] {
+		c.sent = append(c.sent, time.Now())
+	}
+}
+
+func closingByteToTool(ctx context.Context, b *bed.Bed, n int) ([]time.Duration, error) {
+	var calls []string
+	closed := &closings{}
+	at := len(`{"calls":[`)
+	for i := range n {
+		c := fmt.Sprintf(`{"_tool":"go","n":%d,"_outputPath":"r%d","_reasoningForCall":%q}`, i+1, i+1, strings.Repeat("because ", 8))
+		calls, at = append(calls, c), at+len(c)
+		closed.ends = append(closed.ends, at)
+		at++
+	}
+	if _, err := b.Script([]string{script.Reply(calls, "null", script.Pace), script.Reply(nil, "null", "")}, rehearsal.OnChunk(closed.chunk)); err != nil {
+		return nil, err
+	}
+	tool := bed.GoTool("go")
+	tool["_activity"] = map[string]any{"http": map[string]any{"url": b.ToolURL()}}
+	_, err := b.Run(ctx, bed.Process{ID: "stream", Tools: map[string]any{"go": tool}, Messages: []any{bed.TextMessage("Go.")}})
+	return closed.lags(b.ToolArrivals()), err
+}
+
+// lags gives the time from the closing byte to the tool for each Call whose request arrived.
+func (c *closings) lags(arrivals map[int]time.Time) (lags []time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, sent := range c.sent {
+		if arrived, ok := arrivals[i+1]; ok {
+			lags = append(lags, arrived.Sub(sent))
+		}
+	}
+	return lags
+}

@@ -1,0 +1,23 @@
+package works
+
+import "time"
+
+func seconds(d time.Duration) float64 { return d.Seconds() }
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func inMS(all []time.Duration) (values []float64) {
+	for _, d := range all {
+		values = append(values, ms(d))
+	}
+	return values
+}
+
+// sumSeconds adds up durations.
+func sumSeconds(all []time.Duration) float64 {
+	var s time.Duration
+	for _, d := range all {
+		s += d
+	}
+	return seconds(s)
+}

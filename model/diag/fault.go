@@ -1,0 +1,20 @@
+package diag
+
+import "fmt"
+
+// Fault is what went wrong with a Call, a Request or a process.
+type Fault struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Error gives code and message.
+func (f *Fault) Error() string { return f.Code + ": " + f.Message }
+
+// Faultf makes a Fault with a formatted message.
+func Faultf(code, format string, args ...any) *Fault {
+	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// FaultValue gives a Fault as the JSON value that a failed Call writes to the last branch of its output path.
+func FaultValue(f *Fault) any { return map[string]any{"code": f.Code, "message": f.Message} }

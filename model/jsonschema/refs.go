@@ -1,0 +1,111 @@
+package jsonschema
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"processidea/model/jsonval"
+)
+
+const maxFollowed = 8 // references from one node to the next
+
+var refKeywords = []string{"$ref", "$dynamicRef", "$recursiveRef"}
+
+// CheckRefs refuses a reference that leaves the schema, before the compiler can try to follow it, and one that finds nothing:
+// of several the compiler would name any one.
+func CheckRefs(root any) error {
+	hasIDs := false // a part with an $id resolves its references itself: finding those is left to the compiler
+	_ = everyKey(root, func(k string, v any) error {
+		_, isText := v.(string)
+		hasIDs = hasIDs || (isText && (k == "$id" || k == "id"))
+		return nil
+	})
+	return everyKey(root, func(k string, v any) error {
+		ref, ok := v.(string)
+		if !ok || !slices.Contains(refKeywords, k) {
+			return nil
+		}
+		if !strings.HasPrefix(ref, "#") {
+			return fmt.Errorf("%s %q leaves the schema: nothing is ever loaded", k, ref)
+		}
+		if _, found := ResolvePointer(root, ref[1:]); !found && strings.HasPrefix(ref, "#/") && !hasIDs {
+			return fmt.Errorf("%s %q finds nothing in the schema", k, ref)
+		}
+		return nil
+	})
+}
+
+// everyKey visits every key of every object, in order, until a visit gives an error.
+func everyKey(v any, visit func(key string, v any) error) error {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range jsonval.SortedKeys(v) {
+			if err := visit(k, v[k]); err != nil {
+				return err
+			}
+			if err := everyKey(v[k], visit); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if err := everyKey(e, visit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Follow gives the node that a node's local references (#…) lead to, and its pointer. It follows maxFollowed of them, so that
+// a cycle ends.
+func Follow(root, node any, pointer string) (target any, at string) {
+	for range maxFollowed {
+		m, ok := node.(map[string]any)
+		if !ok {
+			return node, pointer
+		}
+		ref, ok := m["$ref"].(string)
+		if !ok || !strings.HasPrefix(ref, "#") {
+			return node, pointer
+		}
+		next, ok := ResolvePointer(root, ref[1:])
+		if !ok {
+			return node, pointer
+		}
+		node, pointer = next, ref[1:]
+	}
+	return node, pointer
+}
+
+// ResolvePointer gives the value at a JSON pointer.
+func ResolvePointer(v any, pointer string) (any, bool) {
+	if pointer == "" {
+		return v, true
+	}
+	rest, ok := strings.CutPrefix(pointer, "/")
+	if !ok {
+		return nil, false
+	}
+	for _, step := range strings.Split(rest, "/") {
+		if v, ok = jsonval.StepInto(v, UnescapePointer(step)); !ok {
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// EscapePointer writes a key as a step of a JSON pointer in a URL's fragment.
+func EscapePointer(s string) string {
+	return url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(s))
+}
+
+// UnescapePointer undoes EscapePointer. A step whose escapes are broken stands for itself.
+func UnescapePointer(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil {
+		s = plain
+	}
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(s)
+}

@@ -1,0 +1,72 @@
+package jsonschema
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+const maxErrors = 3 // texts of one error; the rest is counted
+
+// wording gives what a validator's error says, sorted, and no more than maxErrors texts: the library's own order is random.
+func wording(err error) string {
+	var se *jsonschema.SchemaError
+	if errors.As(err, &se) && se.Err != nil {
+		err = se.Err
+	}
+	var ve *jsonschema.ValidationError
+	if !errors.As(err, &ve) {
+		return compilerWording(strings.TrimPrefix(err.Error(), "jsonschema: "))
+	}
+	var texts []string
+	for _, l := range leaves(ve) {
+		text := sortNames(l.Message)
+		if l.InstanceLocation != "" {
+			text = l.InstanceLocation + ": " + text
+		}
+		texts = append(texts, text)
+	}
+	slices.Sort(texts)
+	texts = slices.Compact(texts)
+	if len(texts) > maxErrors {
+		texts = append(texts[:maxErrors], fmt.Sprintf("and %d more", len(texts)-maxErrors))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// compilerWording leaves out which part the compiler happened to see first: it walks maps in random order.
+func compilerWording(text string) string {
+	switch {
+	case strings.HasSuffix(text, " not found"), strings.HasPrefix(text, "infinite loop"):
+		return "a reference finds nothing in the schema, or only itself"
+	case strings.HasSuffix(text, "have same canonical-uri"):
+		return "two parts have the same $id or $anchor"
+	}
+	return text
+}
+
+// sortNames sorts the names in "additionalProperties 'b', 'a' not allowed", the one message that lists a map.
+func sortNames(message string) string {
+	const before, after = "additionalProperties '", "' not allowed"
+	if !strings.HasPrefix(message, before) || !strings.HasSuffix(message, after) {
+		return message
+	}
+	names := strings.Split(message[len(before):len(message)-len(after)], "', '") // a ' inside a name is escaped
+	slices.Sort(names)
+	return before + strings.Join(names, "', '") + after
+}
+
+// leaves lists the errors that have no causes of their own.
+func leaves(ve *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(ve.Causes) == 0 {
+		return []*jsonschema.ValidationError{ve}
+	}
+	var out []*jsonschema.ValidationError
+	for _, c := range ve.Causes {
+		out = append(out, leaves(c)...)
+	}
+	return out
+}

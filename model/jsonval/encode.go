@@ -1,0 +1,186 @@
+package jsonval
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"sync"
+	"unicode/utf8"
+)
+
+// Encode gives the canonical bytes of a value: keys sorted, no white space, no escapes but those JSON demands, numbers
+// as they were written. Digests are over these bytes.
+func Encode(v any) []byte { return AppendJSON(nil, v) }
+
+// AppendJSON appends the bytes of Encode to b. It makes room for all of them at once: States are megabytes, and a slice
+// that grows step by step takes several times as much memory.
+func AppendJSON(b []byte, v any) []byte { return encode(slices.Grow(b, encodedSize(v)), v) }
+
+// WithEncoded calls use with the bytes of Encode, in a buffer from a pool. use must not keep them: the next caller
+// overwrites the buffer.
+func WithEncoded(v any, use func([]byte)) {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	*buffer = AppendJSON((*buffer)[:0], v)
+	use(*buffer)
+}
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// encodedSize estimates how many bytes a value takes: enough, unless more than one character in eight is escaped.
+func encodedSize(v any) int {
+	n := 8 // a literal, or the brackets
+	switch v := v.(type) {
+	case map[string]any:
+		//workflowcheck:ignore -- a sum
+		for k, e := range v {
+			n += encodedSize(k) + encodedSize(e)
+		}
+	case []any:
+		for _, e := range v {
+			n += encodedSize(e)
+		}
+	case Ordered:
+		for _, f := range v {
+			n += encodedSize(f.Key) + encodedSize(f.Value)
+		}
+	case string:
+		n += len(v) + len(v)/8
+	case json.Number:
+		n += len(v)
+	}
+	return n
+}
+
+func encode(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case map[string]any:
+		b = append(b, '{')
+		for i, k := range SortedKeys(v) {
+			b = encodeField(b, i, k, v[k])
+		}
+		return append(b, '}')
+	case []any:
+		b = append(b, '[')
+		for i, e := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = encode(b, e)
+		}
+		return append(b, ']')
+	case Ordered:
+		b = append(b, '{')
+		for i, f := range v {
+			b = encodeField(b, i, f.Key, f.Value)
+		}
+		return append(b, '}')
+	case string:
+		return encodeString(b, v)
+	case json.Number:
+		return append(b, v.String()...)
+	case nil:
+		return append(b, "null"...)
+	case bool:
+		return strconv.AppendBool(b, v)
+	}
+	return encode(b, Normal(v))
+}
+
+// encodeField appends the nth key of an object and its value.
+func encodeField(b []byte, n int, key string, value any) []byte {
+	if n > 0 {
+		b = append(b, ',')
+	}
+	return encode(append(encodeString(b, key), ':'), value)
+}
+
+// Ordered is an object whose keys are encoded in the order given, for schemas that an LLM follows key by key.
+type Ordered []Field
+
+// Field is one key of an Ordered object.
+type Field struct {
+	Key   string
+	Value any
+}
+
+// MarshalJSON gives the bytes of Encode.
+func (o Ordered) MarshalJSON() ([]byte, error) { return Encode(o), nil }
+
+const hexDigits = "0123456789abcdef"
+
+// encodeString escapes the quote, the backslash and control characters, and nothing else: encoding/json would also
+// escape U+2028 and U+2029, which no other language's plain encoder does.
+func encodeString(b []byte, s string) []byte {
+	b = append(b, '"')
+	from := 0 // s[:from] has been appended
+	for i := 0; i < len(s); {
+		if eightPlainBytes(s[i:]) {
+			i += 8
+			continue
+		}
+		for end := min(i+8, len(s)); i < end; {
+			c := s[i]
+			switch {
+			case plainASCII[c]:
+				i++
+			case c < utf8.RuneSelf:
+				b = appendEscaped(append(b, s[from:i]...), c)
+				i++
+				from = i
+			default:
+				r, n := utf8.DecodeRuneInString(s[i:])
+				if r == utf8.RuneError && n == 1 { // not UTF-8
+					b = utf8.AppendRune(append(b, s[from:i]...), r)
+					from = i + 1
+				}
+				i += n
+			}
+		}
+	}
+	return append(append(b, s[from:]...), '"')
+}
+
+// plainASCII holds true for every ASCII character that a string holds without an escape.
+var plainASCII = func() (table [256]bool) {
+	for c := byte(' '); c < utf8.RuneSelf; c++ {
+		table[c] = c != '"' && c != '\\'
+	}
+	return table
+}()
+
+// eightPlainBytes reports whether the first eight bytes of s are plainASCII. States are megabytes of them, and looking at
+// eight bytes at a time takes half as long. The highest bit of a byte is set in below if the byte is less than a space, in
+// quote or backslash if it is that character, and in word if it is not ASCII.
+func eightPlainBytes(s string) bool {
+	if len(s) < 8 {
+		return false
+	}
+	const each = 0x0101010101010101
+	word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	below, quote, backslash := word-each*' ', (word^each*'"')-each, (word^each*'\\')-each
+	return (word|below|quote|backslash)&(each*utf8.RuneSelf) == 0
+}
+
+func appendEscaped(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\n':
+		return append(b, `\n`...)
+	case '\r':
+		return append(b, `\r`...)
+	case '\t':
+		return append(b, `\t`...)
+	case '\b':
+		return append(b, `\b`...)
+	case '\f':
+		return append(b, `\f`...)
+	}
+	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+}
+
+// Equal reports whether two values have the same canonical bytes.
+func Equal(a, b any) bool { return bytes.Equal(Encode(a), Encode(b)) }

@@ -1,0 +1,70 @@
+package jsonval
+
+import (
+	"maps"
+	"strconv"
+)
+
+// Lookup gives the value at a path. ok is true for a null that is there.
+func Lookup(v any, p Path) (found any, ok bool) {
+	for _, step := range p {
+		next, ok := StepInto(v, step)
+		if !ok {
+			return nil, false
+		}
+		v = next
+	}
+	return v, true
+}
+
+// StepInto gives the value under one key of an object, or at one index of an array.
+func StepInto(v any, step string) (next any, ok bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		next, ok = v[step]
+		return next, ok
+	case []any:
+		i, err := strconv.Atoi(step)
+		if err != nil || i < 0 || i >= len(v) || strconv.Itoa(i) != step {
+			return nil, false
+		}
+		return v[i], true
+	}
+	return nil, false
+}
+
+// Put gives a copy of v in which the value at p is x. It copies only the objects along the path, and makes those that are
+// missing. ok is false if something other than an object is in the way.
+func Put(v any, p Path, x any) (out any, ok bool) {
+	if len(p) == 0 {
+		return x, true
+	}
+	m, isObject := v.(map[string]any)
+	if !isObject && v != nil {
+		return nil, false
+	}
+	below, ok := Put(m[p[0]], p[1:], x)
+	if !ok {
+		return nil, false
+	}
+	copied := make(map[string]any, len(m)+1)
+	maps.Copy(copied, m)
+	copied[p[0]] = below
+	return copied, true
+}
+
+// Remove gives a copy of v without the key at p. ok is false if there is no such key in its objects.
+func Remove(v any, p Path) (out any, ok bool) {
+	m, isObject := v.(map[string]any)
+	if !isObject || len(p) == 0 {
+		return v, false
+	}
+	below, ok := m[p[0]]
+	if !ok || len(p) == 1 {
+		return WithoutKey(m, p[0]), ok
+	}
+	if below, ok = Remove(below, p[1:]); !ok {
+		return v, false
+	}
+	return Put(v, p[:1], below)
+}

@@ -1,0 +1,41 @@
+package refexpr
+
+import (
+	"fmt"
+	"slices"
+
+	"processidea/model/jsonval"
+)
+
+// The keys of a result by which an explicit activity says which branch it took.
+const (
+	BranchKey = "_outputPath"
+	ResultKey = "_result"
+)
+
+// TakeBranch reads what an explicit activity returned: {"_outputPath": branch, "_result": result} names the branch that it
+// took, and anything else is a result for the first branch.
+func (o OutputPath) TakeBranch(value any) (branch int, result any, named bool, err error) {
+	m, ok := value.(map[string]any)
+	name, isText := m[BranchKey].(string)
+	result, hasResult := m[ResultKey]
+	if !o.HasBranches() || !ok || !isText || !hasResult || len(m) != 2 {
+		return 0, value, false, nil
+	}
+	path, err := ParseOutputPath(name)
+	if err == nil && len(path) == 1 {
+		branch = slices.IndexFunc(o, func(b []jsonval.Path) bool { return isBranch(b, path[0]) })
+		if branch >= 0 {
+			return branch, result, true, nil
+		}
+	}
+	return 0, nil, true, fmt.Errorf("the result says that it goes to %q, which is no branch of %s", jsonval.Clip(name, 80), o.Reference())
+}
+
+// isBranch reports whether the paths named are those of a branch, or one of them.
+func isBranch(branch, named []jsonval.Path) bool {
+	if len(named) == 1 && len(branch) > 1 {
+		return slices.ContainsFunc(branch, func(p jsonval.Path) bool { return slices.Equal(p, named[0]) })
+	}
+	return slices.EqualFunc(branch, named, slices.Equal[jsonval.Path])
+}

@@ -1,0 +1,17 @@
+// Package refexpr reads and writes what Calls say about places: where a parameter's value comes from and where a result goes.
+//
+//   - Reference is †kind.path, one place in what the instance sees: †state.user.name, †input.rules[0].
+//   - Expression joins References: †a || †b is the first alternative that is present, †a && †b needs both and gives the last.
+//     A plain Reference is an Expression with one alternative of one term.
+//   - OutputPath is where in State a result goes: paths joined by && are all written, branches joined by || exclude each other.
+//   - Resolve puts values in place of the Expressions in a Call's parameters.
+//
+// A string is an Expression if it begins with exactly one dagger; two daggers stand for a literal one.
+//
+// Invariants, held by the property tests:
+//
+//   - Parsing the String of a Reference or an Expression gives it back.
+//   - A value that Resolve has put in is data: it arrives as it is and is never read as a Reference again, whatever it holds.
+//   - null that is there counts as present.
+//   - No two paths of an OutputPath overlap, so that it is known what stands at each.
+package refexpr

@@ -1,0 +1,36 @@
+package statelog
+
+import (
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// MissingRequired lists the paths that a State schema requires and a State does not have.
+func MissingRequired(schema, state any) []string {
+	return missing(schema, schema, state, nil)
+}
+
+// missing lists the required paths below one node of the schema that the value does not have. at is the path of both.
+func missing(root, node, value any, at jsonval.Path) []string {
+	node, _ = jsonschema.Follow(root, node, "")
+	m, ok := node.(map[string]any)
+	object, isObject := value.(map[string]any)
+	if _, stored := jsonval.AsHandle(value); !ok || !isObject || stored {
+		return nil
+	}
+	var out []string
+	below := func(name string) jsonval.Path { return append(at[:len(at):len(at)], name) }
+	required, _ := jsonval.StringList(m["required"])
+	for _, name := range required {
+		if _, ok := object[name]; !ok {
+			out = append(out, below(name).String())
+		}
+	}
+	props, _ := m["properties"].(map[string]any)
+	for _, name := range jsonval.SortedKeys(props) {
+		if v, ok := object[name]; ok {
+			out = append(out, missing(root, props[name], v, below(name))...)
+		}
+	}
+	return out
+}
