@@ -39,11 +39,11 @@ func TestAStreamThatBreaksOffIsATruncatedReplyAndKeepsItsCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply, heard, err := replying(t, row.h)
-			if err != nil || reply.Whole || reply.End.Code != turn.CodeTruncated || !strings.Contains(reply.End.Message, row.want) {
+			if err != nil || reply.Complete || reply.Fault.Code != turn.CodeTruncated || !strings.Contains(reply.Fault.Message, row.want) {
 				t.Fatalf("%v %+v", err, reply)
 			}
-			if n, last := heard.calls(); n != row.n || last || len(reply.Idle) > 0 {
-				t.Errorf("%d calls, last %v, idle %v", n, last, reply.Idle)
+			if n, last := heard.calls(); n != row.n || last || len(reply.InstancesWithoutCalls) > 0 {
+				t.Errorf("%d calls, last %v, idle %v", n, last, reply.InstancesWithoutCalls)
 			}
 		})
 	}
@@ -56,12 +56,12 @@ func TestAConnectionThatIsClosedIsTheEndOfAnOldServersStream(t *testing.T) {
 		whole bool
 	}{"whole": {said, true}, "cut": {said[:len(said)/2], false}} {
 		reply, err := makeRequest(t, newWorker(t, LLM{BaseURL: oldServer(t, "text/event-stream", row.text)}))
-		if err != nil || reply.Whole != row.whole {
+		if err != nil || reply.Complete != row.whole {
 			t.Errorf("%s: %v %+v", name, err, reply)
 		}
 	}
 	reply, err := makeRequest(t, newWorker(t, LLM{BaseURL: oldServer(t, "application/json", completion(`{"content":`+quoted(solutionText)+`}`))}))
-	if err != nil || !reply.Whole {
+	if err != nil || !reply.Complete {
 		t.Errorf("all at once: %v %+v", err, reply)
 	}
 }
@@ -101,7 +101,7 @@ func TestAnLLMThatFallsSilentIsHungUpOn(t *testing.T) {
 	}).llm())
 	a.maxSilence = 10 * time.Millisecond
 	reply, err := makeRequest(t, a)
-	if err != nil || reply.Whole || !strings.Contains(reply.End.Message, errSilent.Error()) {
+	if err != nil || reply.Complete || !strings.Contains(reply.Fault.Message, errSilent.Error()) {
 		t.Fatalf("%v %+v", err, reply)
 	}
 	<-gone
@@ -118,7 +118,7 @@ func TestAnLLMThatGoesOnBehindItsReplyIsLeftAlone(t *testing.T) {
 		close(left)
 	}).llm())
 	reply, err := makeRequest(t, a)
-	if err != nil || !reply.Whole || reply.Usage.CompletionTokens != 5 {
+	if err != nil || !reply.Complete || reply.Usage.CompletionTokens != 5 {
 		t.Fatalf("%v %+v", err, reply)
 	}
 	<-left
@@ -133,14 +133,14 @@ func TestAnLLMThatNeverEndsIsLeftAlone(t *testing.T) {
 			_, err = io.WriteString(w, more)
 		}
 	}).llm())
-	if reply, err := makeRequest(t, a); err != nil || !reply.Whole {
+	if reply, err := makeRequest(t, a); err != nil || !reply.Complete {
 		t.Fatalf("%v %+v", err, reply)
 	}
 }
 
 func TestAReplyThatNeverBeginsIsTold(t *testing.T) {
 	reply, _, err := replying(t, streaming(chunks(spoken("I am afraid I cannot plan that.")...)))
-	if err != nil || reply.End == nil || reply.End.Code != turn.CodeNotJSON || !strings.Contains(reply.End.Message, `it begins with "I am afraid`) {
-		t.Fatalf("%v %+v", err, reply.End)
+	if err != nil || reply.Fault == nil || reply.Fault.Code != turn.CodeNotJSON || !strings.Contains(reply.Fault.Message, `it begins with "I am afraid`) {
+		t.Fatalf("%v %+v", err, reply.Fault)
 	}
 }

@@ -26,7 +26,7 @@ func TestAConnectionServesOneRequestAfterAnother(t *testing.T) {
 	defer s.Close()
 	w := newWorker(t, LLM{BaseURL: s.URL + "/v1"})
 	for range 3 {
-		if r, err := makeRequest(t, w); err != nil || !r.Whole {
+		if r, err := makeRequest(t, w); err != nil || !r.Complete {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	}

@@ -24,7 +24,7 @@ func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*ideafi
 	ctx, cancel := context.WithTimeout(ctx, protocol.DiscoverPatience)
 	defer cancel()
 	offers := map[string][]ideafile.MCPToolSpec{}
-	for _, s := range read.Unlisted() {
+	for _, s := range read.ServersToList() {
 		var err error
 		if offers[s.Name], err = a.MCP.List(ctx, s); err != nil {
 			return nil, unreported(ctx, failure(fmt.Errorf("MCP server %s: %w", s.Name, err)))

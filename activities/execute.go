@@ -57,7 +57,7 @@ func (a *Activities) keep(ctx context.Context, value any) (any, error) {
 	light, err := patiently(ctx, func() (any, error) { return a.Store.Offload(ctx, value) })
 	if err != nil {
 		return nil, temporal.NewApplicationErrorWithOptions(clip("the tool ran, and its result could not be kept: "+err.Error()),
-			ideafile.CodeUnknown, temporal.ApplicationErrorOptions{})
+			ideafile.CodeOutcomeUnknown, temporal.ApplicationErrorOptions{})
 	}
 	return light, nil
 }

@@ -120,7 +120,7 @@ func (c *chat) refusal(err error) error {
 	words := c.said(cmp.Or(f.message, f.code, f.kind, http.StatusText(f.status)))
 	words = fmt.Sprintf("the LLM's server answered %d: %s", f.status, words)
 	if !f.transient() {
-		return temporal.NewApplicationErrorWithOptions(words, turn.CodeLLMRefused, temporal.ApplicationErrorOptions{NonRetryable: true})
+		return temporal.NewApplicationErrorWithOptions(words, turn.CodeLLMError, temporal.ApplicationErrorOptions{NonRetryable: true})
 	}
 	return temporal.NewApplicationErrorWithOptions(words, turn.CodeLLMUnreachable,
 		temporal.ApplicationErrorOptions{NextRetryDelay: retryAfter(c.answer, time.Now())})

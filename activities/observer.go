@@ -48,7 +48,7 @@ type RequestSeen struct {
 // CallSeen is what there is to be seen of a Call when it begins. Several attempts at one Call are seen each by itself.
 type CallSeen struct {
 	Process, Instance, Call, Tool string
-	Kind                          ideafile.Kind
+	Kind                          ideafile.ToolKind
 	Attempt                       int // from 1
 }
 
@@ -70,8 +70,8 @@ func (a *Activities) endRequest(seen *RequestSeen, reply *turn.Reply, err error)
 		return
 	}
 	seen.Ended, seen.Outcome = time.Now(), outcome(err, OutcomeWhole)
-	if err == nil && reply.End != nil {
-		seen.Outcome = reply.End.Code
+	if err == nil && reply.Fault != nil {
+		seen.Outcome = reply.Fault.Code
 	}
 	a.Observer.Request(*seen)
 }

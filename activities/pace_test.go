@@ -228,7 +228,7 @@ func TestARequestThatWaitsForItsTurnShowsThatItsWorkerLives(t *testing.T) {
 			beats.Add(1)
 		}
 	})
-	if reply, err := requestIn(t, a, env); err != nil || !reply.Whole || beats.Load() == 0 || asked.Load() != 2 {
+	if reply, err := requestIn(t, a, env); err != nil || !reply.Complete || beats.Load() == 0 || asked.Load() != 2 {
 		t.Errorf("%v %+v, %d beats, asked %d times", err, reply, beats.Load(), asked.Load())
 	}
 }

@@ -45,8 +45,8 @@ func Bind(idea *ideafile.Idea, registry *tools.Registry) *protocol.PrepareResult
 			r.Problems = append(r.Problems, diag.Problem{Path: path, Message: err.Error()})
 			continue
 		}
-		if s := idea.PlayedBy(); s != nil {
-			b = s.Play(b)
+		if s := idea.EffectiveSimulation(); s != nil {
+			b = s.Bind(b)
 			r.Problems = append(r.Problems, unplayable(t, b)...)
 		}
 		r.Bindings[t.Name] = b

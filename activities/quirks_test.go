@@ -131,10 +131,10 @@ func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply, heard, err := replying(t, h)
-			if err != nil || !reply.Whole {
+			if err != nil || !reply.Complete {
 				t.Fatalf("%v %+v", err, reply)
 			}
-			if n, last := heard.calls(); n != 1 || !last || len(reply.Calls) != 1 || len(reply.Faults) != 0 {
+			if n, last := heard.calls(); n != 1 || !last || len(reply.Calls) != 1 || len(reply.CallFaults) != 0 {
 				t.Errorf("%d calls, last %v; %+v", n, last, reply)
 			}
 			if strings.Contains(name, "finish reason") == (reply.Usage == turn.Usage{PromptTokens: 7, CompletionTokens: 5}) {

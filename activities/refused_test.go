@@ -70,7 +70,7 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 			if app.NonRetryable() == row.again || !strings.Contains(app.Error(), row.words) {
 				t.Errorf("%v", err)
 			}
-			if code := map[bool]string{true: turn.CodeLLMUnreachable, false: turn.CodeLLMRefused}[row.again]; app.Type() != code {
+			if code := map[bool]string{true: turn.CodeLLMUnreachable, false: turn.CodeLLMError}[row.again]; app.Type() != code {
 				t.Errorf("code %s", app.Type())
 			}
 			if n, last := heard.calls(); n > 0 || last {
@@ -112,7 +112,7 @@ func TestAKeyThatAServerRepeatsIsStruckOut(t *testing.T) {
 	}
 	s = serve(t, streaming(chunks(delta(`{"calls":[`), `{"error":{"message":"key sk-very-secret-key-1 expired"}}`)))
 	l.BaseURL = s.URL
-	if reply, err := makeRequest(t, newWorker(t, l)); err != nil || strings.Contains(reply.End.Message, "sk-very") || !strings.Contains(reply.End.Message, "expired") {
+	if reply, err := makeRequest(t, newWorker(t, l)); err != nil || strings.Contains(reply.Fault.Message, "sk-very") || !strings.Contains(reply.Fault.Message, "expired") {
 		t.Errorf("%v %+v", err, reply)
 	}
 }
@@ -180,7 +180,7 @@ func TestWhatAServerDoesNotTakeIsAskedForInAnotherWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, choosy(row.complains))
 			reply, err := makeRequest(t, newWorker(t, s.llm()))
-			if err != nil || !reply.Whole || len(reply.Calls) != 1 {
+			if err != nil || !reply.Complete || len(reply.Calls) != 1 {
 				t.Fatalf("%v %+v", err, reply)
 			}
 			var formats []string

@@ -53,7 +53,7 @@ func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, b
 	r.listen(stream)
 	if err := r.handout.finish(); err != nil {
 		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.
-		r.reply.Whole, r.reply.End = false, &diag.Fault{Code: turn.CodeTruncated, Message: "calls could not be handed on: " + clip(err.Error())}
+		r.reply.Complete, r.reply.Fault = false, &diag.Fault{Code: turn.CodeTruncated, Message: "calls could not be handed on: " + clip(err.Error())}
 	}
 	return &r.reply, nil
 }
@@ -83,7 +83,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 	r = &request{a: a, ctx: ctx, idea: idea, brief: brief, named: map[string]bool{}}
 	r.reply.Attempts = int(activity.GetInfo(ctx).Attempt)
 	r.palette = ideafile.Palette{Tools: idea.Tools, Bindings: setup.Bindings, Tokens: brief.Tokens()}
-	if brief.Closing {
+	if brief.OutputOnly {
 		r.palette.Tokens = nil
 	}
 	r.handout = newHandout(ctx, a.Client, brief.Process, brief.Number)
@@ -94,30 +94,30 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 	}
 	messages := prompt.Prompt(idea, setup.Bindings, brief, func(h jsonval.Handle) string { return a.Store.Preview(ctx, h) })
 	if line, ok := sketch(idea, setup, brief, messages); ok {
-		r.reply.Sketched = true
+		r.reply.Faked = true
 		llm, header, stop, err := scripted(line, 1)
 		if err != nil {
-			return nil, nil, final(turn.CodeLLMRefused, err)
+			return nil, nil, final(turn.CodeLLMError, err)
 		}
 		r.chat = llm.chat(ideafile.LLM{}, form, messages)
 		r.chat.options = append(r.chat.options, header)
 		return r, stop, nil
 	}
 	if setup.Replies == "" && !llm.Configured() {
-		return nil, nil, final(turn.CodeLLMRefused, errors.New(
+		return nil, nil, final(turn.CodeLLMError, errors.New(
 			"no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL where the worker runs, or start with --replies"))
 	}
 	if setup.Replies == "" {
 		r.chat = llm.chat(idea.Config.LLM, form, messages)
 		if err := a.paced(r.chat, brief.Process, brief.Number); err != nil {
-			return nil, nil, final(turn.CodeLLMRefused, err)
+			return nil, nil, final(turn.CodeLLMError, err)
 		}
 		return r, stop, nil
 	}
 	// A script's line that says "try again" is followed by the next line.
 	llm, header, stop, err := scripted(setup.Replies, brief.Turn+r.reply.Attempts-1)
 	if err != nil {
-		return nil, nil, final(turn.CodeLLMRefused, err)
+		return nil, nil, final(turn.CodeLLMError, err)
 	}
 	r.chat = llm.chat(ideafile.LLM{}, form, messages)
 	r.chat.options = append(r.chat.options, header)
@@ -141,7 +141,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	v, err := decodeCall(raw)
 	if err != nil {
 		r.fault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
-		r.reply.Calls = append(r.reply.Calls, ideafile.Written(string(raw)))
+		r.reply.Calls = append(r.reply.Calls, ideafile.ParseWrittenCall(string(raw)))
 		return
 	}
 	if v, err = r.offload(v); err != nil {
@@ -149,7 +149,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 		r.reply.Calls = append(r.reply.Calls, ideafile.WrittenCall{})
 		return
 	}
-	call := ideafile.Written(v)
+	call := ideafile.ParseWrittenCall(v)
 	r.reply.Calls = append(r.reply.Calls, call)
 	if len(r.brief.Questions) > 0 {
 		r.onResult(index, call)
@@ -170,7 +170,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 }
 
 func (r *request) fault(index int, f diag.Fault) {
-	r.reply.Faults = append(r.reply.Faults, turn.CallFault{Index: index, Fault: f})
+	r.reply.CallFaults = append(r.reply.CallFaults, turn.CallFault{Index: index, Fault: f})
 }
 
 // offload puts large parameters into the store: a workflow never sees them.
@@ -190,7 +190,7 @@ func (r *request) onResult(index int, v ideafile.WrittenCall) {
 		return
 	}
 	r.handout.give(asked.Token, func(s *protocol.CallsSignal) {
-		s.Results = append(s.Results, protocol.SentValue{Call: asked.ID, Output: output, Params: params, Fitted: asked.Why != ""})
+		s.Results = append(s.Results, protocol.SentValue{Call: asked.ID, Output: output, Params: params, Fitted: asked.ParamsError != ""})
 	})
 }
 
@@ -198,19 +198,19 @@ func (r *request) onResult(index int, v ideafile.WrittenCall) {
 // root object is whole whatever the server says of it; a finish reason without one is not.
 func (r *request) conclude(s *solution, parseErr, streamErr error) {
 	if f := r.broken(parseErr, streamErr); f != nil {
-		r.reply.End = f
+		r.reply.Fault = f
 		return
 	}
 	if !r.takeOutput(s.output) {
 		return
 	}
-	r.reply.Whole = true
-	if r.brief.Closing {
+	r.reply.Complete = true
+	if r.brief.OutputOnly {
 		return
 	}
 	for _, t := range r.palette.Tokens {
 		if !r.named[t] {
-			r.reply.Idle = append(r.reply.Idle, t)
+			r.reply.InstancesWithoutCalls = append(r.reply.InstancesWithoutCalls, t)
 		}
 		r.handout.give(t, func(s *protocol.CallsSignal) { s.Last = true })
 	}
@@ -228,9 +228,9 @@ func (r *request) broken(parseErr, streamErr error) *diag.Fault {
 	case r.finish == "content_filter":
 		return &diag.Fault{Code: turn.CodeRefusal, Message: "a content filter ended the reply"}
 	case errors.As(parseErr, &endless):
-		return &diag.Fault{Code: turn.CodeEndless, Message: endless.Error()}
+		return &diag.Fault{Code: turn.CodeEndlessReply, Message: endless.Error()}
 	case errors.As(streamErr, &endless):
-		return &diag.Fault{Code: turn.CodeEndless, Message: endless.Error()}
+		return &diag.Fault{Code: turn.CodeEndlessReply, Message: endless.Error()}
 	case r.finish == "length":
 		return &diag.Fault{Code: turn.CodeTruncated, Message: "the reply was longer than the LLM may write"}
 	case errors.As(streamErr, &form):
@@ -250,12 +250,12 @@ func (r *request) takeOutput(raw json.RawMessage) bool {
 	}
 	v, err := jsonval.Decode(raw)
 	if err != nil {
-		r.reply.End = &diag.Fault{Code: turn.CodeNotJSON, Message: "output: " + err.Error()}
+		r.reply.Fault = &diag.Fault{Code: turn.CodeNotJSON, Message: "output: " + err.Error()}
 		return false
 	}
 	r.reply.OutputFault = turn.CheckOutput(r.idea, v)
 	if r.reply.Output, err = r.a.Store.Offload(r.ctx, v); err != nil {
-		r.reply.End = &diag.Fault{Code: turn.CodeTruncated, Message: fmt.Sprintf("the output could not be stored: %s", clip(err.Error()))}
+		r.reply.Fault = &diag.Fault{Code: turn.CodeTruncated, Message: fmt.Sprintf("the output could not be stored: %s", clip(err.Error()))}
 		return false
 	}
 	return true

@@ -45,7 +45,7 @@ func unplayable(t *ideafile.Tool, b ideafile.Binding) (ps diag.Problems) {
 
 // sketched says whether replies are made up from schemas where nobody else gives one.
 func sketched(idea *ideafile.Idea) bool {
-	return idea.Simulated != nil && idea.Simulated.Plans != ideafile.ByLLM
+	return idea.Simulated != nil && idea.Simulated.Plans != ideafile.FakedByLLM
 }
 
 // sketch makes up the reply to a Request of a simulation, as a line of a replies file; ok is false where somebody else

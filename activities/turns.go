@@ -17,7 +17,7 @@ var errNoTurn = errors.New("as many Requests as this worker makes at once were u
 // inTurn makes a Request when it is its turn, and tells the observer what became of it.
 func (a *Activities) inTurn(ctx context.Context, brief *turn.RequestInput, ask func(*RequestSeen) (*turn.Reply, error)) (reply *turn.Reply, err error) {
 	seen := &RequestSeen{
-		Process: brief.Process, Number: brief.Number, Instances: len(brief.Covered),
+		Process: brief.Process, Number: brief.Number, Instances: len(brief.Instances),
 		Attempt: int(activity.GetInfo(ctx).Attempt), Began: time.Now(),
 	}
 	defer func() { a.endRequest(seen, reply, err) }()
@@ -28,7 +28,7 @@ func (a *Activities) inTurn(ctx context.Context, brief *turn.RequestInput, ask f
 	}
 	defer leave()
 	reply, err = ask(seen)
-	if err == nil && !reply.Whole && cutOff(ctx) {
+	if err == nil && !reply.Complete && cutOff(ctx) {
 		err = worker.ErrWorkerShutdown
 	}
 	return reply, unreported(ctx, err)

@@ -32,11 +32,11 @@ type play struct {
 	http     *httptool.Client
 	mind     *loop.Loop
 	runs     map[string]*dataflow.Instance
-	told     map[string]ideafile.Status       // what the mind was told of each Call
+	told     map[string]ideafile.CallStatus       // what the mind was told of each Call
 	lost     map[int]int                      // Requests whose worker is lost, and after how many Calls were handed out
 	left     int                              // Calls that may still be handed out in this Request
 	number   int                              // of the last Request
-	person   func(turn.Pending) turn.Decision // who decides; nil: nobody
+	person   func(turn.PendingApproval) turn.Decision // who decides; nil: nobody
 	sealed   func(idea map[string]any)        // hears the Idea of every Request; nil: nobody
 	started  time.Time
 	reports  int // that the mind has heard
@@ -46,7 +46,7 @@ type play struct {
 func start(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, allow string) *play {
 	t.Helper()
 	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: builtins(), runs: map[string]*dataflow.Instance{},
-		told: map[string]ideafile.Status{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
+		told: map[string]ideafile.CallStatus{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
 	t.Cleanup(p.http.Close)
 	p.bindings = activities.Bind(idea, p.tools).Bindings
 	p.mind = loop.New(idea, "play", p.bindings, p.started)
@@ -123,12 +123,12 @@ func (p *play) request(brief *turn.RequestInput) {
 	if p.left = cut; !lost {
 		p.left = 1 << 30
 	}
-	reply := turn.Reply{Whole: !lost, Lost: lost, Output: solution["output"]}
+	reply := turn.Reply{Complete: !lost, WorkerLost: lost, Output: solution["output"]}
 	if lost {
-		reply.Output, reply.End = nil, &diag.Fault{Code: turn.CodeLost, Message: "the worker was lost"}
+		reply.Output, reply.Fault = nil, &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker was lost"}
 	}
 	named := map[string]bool{}
-	for i, call := range ideafile.WrittenCalls(solution["calls"].([]any)) {
+	for i, call := range ideafile.ParseWrittenCalls(solution["calls"].([]any)) {
 		if !lost {
 			reply.Calls = append(reply.Calls, call)
 		}
@@ -136,9 +136,9 @@ func (p *play) request(brief *turn.RequestInput) {
 	}
 	for _, token := range brief.Tokens() {
 		if !named[token] {
-			reply.Idle = append(reply.Idle, token)
+			reply.InstancesWithoutCalls = append(reply.InstancesWithoutCalls, token)
 		}
-		if !brief.Closing {
+		if !brief.OutputOnly {
 			p.runs[token].Close(brief.Number)
 			p.work(token)
 			p.mind.ApplyReport(p.report(token, lost))
@@ -185,7 +185,7 @@ func (p *play) ask(brief *turn.RequestInput) map[string]any {
 func (p *play) give(brief *turn.RequestInput, index int, call ideafile.WrittenCall, named map[string]bool) {
 	p.t.Helper()
 	if len(brief.Questions) > 0 {
-		a, out, f := turn.ReadResult(p.idea, brief, call)
+		a, out, f := turn.ReadResultAnswer(p.idea, brief, call)
 		if f != nil {
 			p.t.Fatalf("request %d, result %d: %v", brief.Number, index, f)
 		}
@@ -247,7 +247,7 @@ func (p *play) execute(r dataflow.Ready) (any, error) {
 func (p *play) report(token string, lost bool) turn.Report {
 	run := p.runs[token]
 	p.reports++
-	r := turn.Report{Token: token, Number: p.reports, ClosedThrough: p.number, Pending: run.Pending(), Idle: run.Idle(), Missing: run.Missing(), PlanFailure: run.PlanFailure(), Writes: run.NewWrites()}
+	r := turn.Report{Token: token, Number: p.reports, ClosedThrough: p.number, PendingApprovals: run.Pending(), Idle: run.Idle(), Missing: run.Missing(), PlanFailure: run.PlanFailure(), Writes: run.NewWrites()}
 	for _, rec := range run.Records() {
 		if p.told[rec.ID] == rec.Status {
 			continue

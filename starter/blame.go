@@ -74,7 +74,7 @@ func blameText(b *chain.Blame) string {
 		writeProposed(&t, b)
 	}
 	if b.Adapted != nil {
-		fmt.Fprintf(&t, "fitted to the tool by the LLM: %s to %s, as %s\n", shown(b.Adapted.From), shown(b.Adapted.To), printable(b.Adapted.Why))
+		fmt.Fprintf(&t, "fitted to the tool by the LLM: %s to %s, as %s\n", shown(b.Adapted.From), shown(b.Adapted.To), printable(b.Adapted.Reason))
 	}
 	for _, w := range b.Earlier {
 		fmt.Fprintf(&t, "earlier %s\n", writtenText(w))
@@ -99,7 +99,7 @@ func writtenText(w chain.Written) string {
 }
 
 func decisionText(d *turn.LogDecision) string {
-	text := printable("decided by " + d.By + ": " + d.Decision)
+	text := printable("decided by " + d.By + ": " + d.Kind)
 	if d.Reason != "" {
 		text += printable(", because " + d.Reason)
 	}

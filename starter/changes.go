@@ -193,7 +193,7 @@ func (c *changes) reopenAll() error {
 			for _, t := range owners.Tokens {
 				c.reopens(t)
 			}
-		case !owners.Has(token) || token == "":
+		case !owners.HasInstance(token) || token == "":
 			return misuse("reopen %s: there is no such instance; there are %s", token, strings.Join(owners.Tokens, ", "))
 		default:
 			c.reopens(token)

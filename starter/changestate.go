@@ -46,7 +46,7 @@ func (c *changes) mergeStates() error {
 	}
 	states, ok := v.(map[string]any)
 	owners := ideafile.SplitContext(c.idea["context"])
-	if owners.Has("") {
+	if owners.HasInstance("") {
 		states = map[string]any{"": v}
 	}
 	for _, token := range sortedKeys(states) {
@@ -54,7 +54,7 @@ func (c *changes) mergeStates() error {
 		switch {
 		case !isState:
 			return misuse("read %s: %s: State is an object, not %s", c.state, token, jsonval.TypeOf(states[token]))
-		case !owners.Has(token):
+		case !owners.HasInstance(token):
 			return misuse("read %s: there is no instance %s; there are %s", c.state, token, strings.Join(owners.Tokens, ", "))
 		}
 		m, old := c.stateOf(token)
@@ -78,7 +78,7 @@ func (c *changes) unsetAll() error {
 			return misuse("unset %s: nothing stands there", text)
 		}
 		c.change(token, m, rest)
-		turn.Forget(c.idea, token, path)
+		turn.ForgetWrites(c.idea, token, path)
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ func (s *session) decide(ctx context.Context, process, kind string, payload map[
 		return "", err
 	}
 	call := payload["call"].(string)
-	instance := s.instance(ctx, process, ideafile.TokenOf(call))
+	instance := s.instance(ctx, process, ideafile.TokenOfCallID(call))
 	id := signalID()
 	payload["id"] = id
 	switch err := s.SignalWorkflow(ctx, instance, "", kind, payload); {

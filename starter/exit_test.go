@@ -61,7 +61,7 @@ func TestWhereAProcessStandsIsTheExitCode(t *testing.T) {
 		{loop.Result{Status: loop.StatusFailed}, exitFailed},
 		{loop.Result{Status: loop.StatusCancelled}, exitFailed},
 		{loop.Result{Status: loop.StatusPaused}, exitPaused},
-		{loop.Result{Status: loop.StatusPaused, Error: &diag.Fault{Code: turn.CodeLimit}}, exitPaused},
+		{loop.Result{Status: loop.StatusPaused, Error: &diag.Fault{Code: turn.CodeLimitReached}}, exitPaused},
 		{loop.Result{Status: loop.StatusPaused, Error: &diag.Fault{Code: turn.CodeLLMUnreachable}}, exitUnreachable},
 	} {
 		if got := codeOf(c.r); got != c.want {

@@ -82,7 +82,7 @@ func (a *app) callsOf(ctx context.Context, of string) ([]any, error) {
 	}
 	var calls []any
 	for _, message := range m.read.Context {
-		calls = append(calls, ideafile.Values(message.Calls)...)
+		calls = append(calls, ideafile.WrittenValues(message.Calls)...)
 	}
 	if len(calls) == 0 {
 		calls = solutionOf(m.idea)

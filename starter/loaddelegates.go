@@ -29,7 +29,7 @@ func (m *material) key() string { return filepath.Base(m.source.file) }
 func (m *material) readDelegatesOf(idea *ideafile.Idea, in string, known bindings, ps *diag.Problems) error {
 	for _, t := range idea.Tools {
 		key, err := ideafile.DelegateKey(in, t.Delegate)
-		if t.Delegate == "" || t.Delegate == ideafile.Anonymous || err != nil || m.delegates[key] != nil || key == m.key() {
+		if t.Delegate == "" || t.Delegate == ideafile.AnonymousDelegate || err != nil || m.delegates[key] != nil || key == m.key() {
 			continue
 		}
 		path := filepath.Join(filepath.Dir(m.source.file), filepath.FromSlash(key))

@@ -32,7 +32,7 @@ func want(t *testing.T, got, want string) {
 
 func TestTheOnlyInstanceIsPrintedKeyByKey(t *testing.T) {
 	want(t, printed(t, loop.Result{
-		Process: "p", Status: loop.StatusCompleted, Ideas: 1, Requests: 2, Calls: turn.Counts{Done: 1, Skipped: 2},
+		Process: "p", Status: loop.StatusCompleted, Ideas: 1, Requests: 2, Calls: turn.CallCounts{Done: 1, Skipped: 2},
 		Usage: turn.Usage{PromptTokens: 3, CompletionTokens: 4}, Output: map[string]any{"n": json.Number("12345678901234567890"), "s": "<a> & ①"},
 		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{
 			"text": "two\nlines", "list": []any{json.Number("1"), nil}, "a longer key": true,
@@ -113,7 +113,7 @@ func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
 func viewOf(status loop.ProcessStatus, waiting string) sight {
 	return sight{view: protocol.ProcessView{
 		Waiting: []string{waiting},
-		Result: loop.Result{Status: status, Calls: turn.Counts{Done: 2, Failed: 1}, Instances: map[string]loop.InstanceResult{
+		Result: loop.Result{Status: status, Calls: turn.CallCounts{Done: 2, Failed: 1}, Instances: map[string]loop.InstanceResult{
 			"①": {Status: ideafile.InstanceSettled}, "②": {Status: ideafile.InstanceWorking},
 		}},
 	}}

@@ -60,7 +60,7 @@ func (rep *simulationReport) cost() string {
 func (rep *simulationReport) printTools(b *strings.Builder) {
 	for _, name := range sortedKeys(rep.Tools) {
 		var parts []string
-		for _, s := range []ideafile.Status{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Waiting,
+		for _, s := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Waiting,
 			ideafile.AwaitingApproval, ideafile.Running} {
 			if n := rep.Tools[name][s]; n > 0 {
 				parts = append(parts, fmt.Sprintf("%d %s", n, s))

@@ -27,7 +27,7 @@ type simulationReport struct {
 	Total     spent `json:"total"`
 	Estimated bool  `json:"estimated"`
 	// Tools counts the Calls of each Tool by what became of them.
-	Tools map[string]map[ideafile.Status]int `json:"tools"`
+	Tools map[string]map[ideafile.CallStatus]int `json:"tools"`
 	// Approvals counts the Calls at which a person would have had to look.
 	Approvals int             `json:"approvals"`
 	Delegates []delegateSpent `json:"delegates"`
@@ -58,7 +58,7 @@ type delegateSpent struct {
 // report looks at everything that a simulated process came to.
 func (r *runner) report(ctx context.Context, made *simulation, result loop.Result) (*simulationReport, error) {
 	rep := &simulationReport{
-		Result: result, Estimated: made.by.Plans != ideafile.ByLLM, Tools: map[string]map[ideafile.Status]int{},
+		Result: result, Estimated: made.by.Plans != ideafile.FakedByLLM, Tools: map[string]map[ideafile.CallStatus]int{},
 		Delegates: []delegateSpent{}, Open: []string{}, MadeUp: append([]string{}, made.madeUp...), Unasked: append([]string{}, made.silent...),
 	}
 	views, err := r.instanceViews(ctx, result)
@@ -122,11 +122,11 @@ func (r *runner) query(ctx context.Context, workflow string, to any) error {
 func (rep *simulationReport) count(token string, status ideafile.InstanceStatus, v protocol.InstanceView) {
 	for _, c := range v.Calls {
 		if rep.Tools[c.Tool] == nil {
-			rep.Tools[c.Tool] = map[ideafile.Status]int{}
+			rep.Tools[c.Tool] = map[ideafile.CallStatus]int{}
 		}
 		rep.Tools[c.Tool][c.Status]++
 		for _, d := range c.Decisions {
-			if d.By == ideafile.BySimulation {
+			if d.By == ideafile.SimulatedPerson {
 				rep.Approvals++
 			}
 		}
@@ -231,7 +231,7 @@ func (r *runner) planOf(ctx context.Context, process string) ([]any, error) {
 func (r *runner) directPlan() (calls []any) {
 	for _, m := range r.material.read.Context {
 		if m.Stage != "" {
-			calls = append(calls, ideafile.Values(m.Calls)...)
+			calls = append(calls, ideafile.WrittenValues(m.Calls)...)
 		}
 	}
 	return calls

@@ -77,9 +77,9 @@ func (a *app) mayKeep(o simulateOptions) error {
 		return misuse("simulate in %s: a simulation has a folder of its own; --keep FOLDER leaves it there", a.data)
 	case o.wait < 0:
 		return misuse("wait %s: it is negative", o.wait)
-	case o.tools != "" && o.tools != ideafile.ByLLM && o.tools != ideafile.BySchemas:
+	case o.tools != "" && o.tools != ideafile.FakedByLLM && o.tools != ideafile.FakedBySchemas:
 		return misuse("simulate: --tools %s: want llm or schemas", o.tools)
-	case o.schemas && (o.source.replies != "" || o.tools == ideafile.ByLLM):
+	case o.schemas && (o.source.replies != "" || o.tools == ideafile.FakedByLLM):
 		return misuse("simulate: --schemas asks nobody: not with --replies or --tools llm")
 	case o.keep == "":
 		return nil

@@ -33,7 +33,7 @@ func (a *app) prepareSimulation(given string, o *simulateOptions) (*simulation, 
 	if len(problems.Errors()) > 0 {
 		return nil, &invalid{given, problems}
 	}
-	if made.by.Tools == ideafile.ByLLM && made.by.Plans != ideafile.ByLLM {
+	if made.by.Tools == ideafile.FakedByLLM && made.by.Plans != ideafile.FakedByLLM {
 		return nil, misuse("simulate %s: no LLM is configured that would play the Tools: set OPENAI_API_KEY or OPENAI_BASE_URL", given)
 	}
 	a.complain(given, problems)
@@ -44,18 +44,18 @@ func (a *app) prepareSimulation(given string, o *simulateOptions) (*simulation, 
 
 // players says who answers the Requests and who plays the Tools.
 func (o *simulateOptions) players(m *material) ideafile.Simulation {
-	s := ideafile.Simulation{Tools: o.tools, Plans: ideafile.BySchemas}
+	s := ideafile.Simulation{Tools: o.tools, Plans: ideafile.FakedBySchemas}
 	switch {
 	case o.schemas:
 	case m.script != "":
-		s.Plans = ideafile.ByReplies
+		s.Plans = ideafile.RecordedReplies
 	case llmHere():
-		s.Plans = ideafile.ByLLM
+		s.Plans = ideafile.FakedByLLM
 	}
 	if s.Tools == "" {
-		s.Tools = ideafile.BySchemas
-		if s.Plans == ideafile.ByLLM {
-			s.Tools = ideafile.ByLLM
+		s.Tools = ideafile.FakedBySchemas
+		if s.Plans == ideafile.FakedByLLM {
+			s.Tools = ideafile.FakedByLLM
 		}
 	}
 	return s
@@ -65,9 +65,9 @@ func (o *simulateOptions) players(m *material) ideafile.Simulation {
 func (s *simulation) mark(m *material) {
 	messages, names := simulate.FakeInputs(m.read)
 	context, _ := m.idea["context"].([]any)
-	idea := s.by.Mark(m.idea)
+	idea := s.by.MarkIdea(m.idea)
 	idea["context"] = append(context[:len(context):len(context)], messages...)
-	for _, server := range m.read.Unlisted() {
+	for _, server := range m.read.ServersToList() {
 		s.silent = append(s.silent, server.Name)
 	}
 	s.madeUp = names
@@ -77,9 +77,9 @@ func (s *simulation) mark(m *material) {
 
 // introduceSimulation says who plays, and what was made up before anything began.
 func (a *app) introduceSimulation(s *simulation) {
-	plans := map[string]string{ideafile.ByLLM: "the LLM plans", ideafile.ByReplies: "recorded replies plan, " + s.source.replies,
-		ideafile.BySchemas: "Plans are made up from the schemas"}[s.by.Plans]
-	tools := map[string]string{ideafile.ByLLM: "the LLM plays the Tools", ideafile.BySchemas: "results are made up from the schemas"}[s.by.Tools]
+	plans := map[string]string{ideafile.FakedByLLM: "the LLM plans", ideafile.RecordedReplies: "recorded replies plan, " + s.source.replies,
+		ideafile.FakedBySchemas: "Plans are made up from the schemas"}[s.by.Plans]
+	tools := map[string]string{ideafile.FakedByLLM: "the LLM plays the Tools", ideafile.FakedBySchemas: "results are made up from the schemas"}[s.by.Tools]
 	a.note("simulation: nothing outside is touched; %s, and %s", plans, tools)
 	if len(s.madeUp) > 0 {
 		a.note("simulation: made up, since nobody gives it: %s", strings.Join(s.madeUp, ", "))

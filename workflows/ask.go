@@ -54,19 +54,19 @@ func (p *process) known() map[string]any {
 	if p.base.At > 0 {
 		return p.states
 	}
-	return turn.StatesOf(p.idea.Context, p.mind.Tokens())
+	return turn.InitialStates(p.idea.Context, p.mind.Tokens())
 }
 
 func askSummary(b *turn.RequestInput) string {
 	switch {
 	case len(b.Questions) > 0:
-		return fmt.Sprintf("Request %d: %s", b.Number, b.Question())
-	case b.Closing:
+		return fmt.Sprintf("Request %d: %s", b.Number, b.QuestionSummary())
+	case b.OutputOnly:
 		return fmt.Sprintf("Request %d: the output", b.Number)
-	case len(b.Covered) == 1:
+	case len(b.Instances) == 1:
 		return fmt.Sprintf("Request %d: ask for a Plan", b.Number)
 	}
-	return fmt.Sprintf("Request %d: ask for a Plan for %d instances", b.Number, len(b.Covered))
+	return fmt.Sprintf("Request %d: ask for a Plan for %d instances", b.Number, len(b.Instances))
 }
 
 // replied takes the end of a Request. One that did not end by itself is closed at every instance it covered: what they
@@ -76,7 +76,7 @@ func (p *process) replied(ctx workflow.Context, brief *turn.RequestInput, f work
 	if err := f.Get(ctx, &r); err != nil {
 		r = brokenReply(err)
 	}
-	if !r.Whole {
+	if !r.Complete {
 		p.closeEverywhere(ctx, brief)
 	}
 	p.mind.ApplyReply(r)
@@ -84,22 +84,22 @@ func (p *process) replied(ctx workflow.Context, brief *turn.RequestInput, f work
 
 func brokenReply(err error) turn.Reply {
 	if protocol.WorkerLost(err) {
-		return turn.Reply{Lost: true, End: &diag.Fault{Code: turn.CodeLost, Message: "the worker that listened was lost"}}
+		return turn.Reply{WorkerLost: true, Fault: &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker that listened was lost"}}
 	}
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
-		return turn.Reply{End: &diag.Fault{Code: turn.CodeEndless, Message: "the reply took longer than a Request may"}}
+		return turn.Reply{Fault: &diag.Fault{Code: turn.CodeEndlessReply, Message: "the reply took longer than a Request may"}}
 	}
 	f := protocol.FaultOf(err)
-	return turn.Reply{Final: true, End: f}
+	return turn.Reply{NotRetryable: true, Fault: f}
 }
 
 func (p *process) closeEverywhere(ctx workflow.Context, brief *turn.RequestInput) {
-	if brief.Closing {
+	if brief.OutputOnly {
 		return
 	}
 	var list []protocol.Delivery
-	for _, c := range brief.Covered {
+	for _, c := range brief.Instances {
 		list = append(list, protocol.NewDelivery(protocol.InstanceID(p.id, c.Token), protocol.SignalClose, protocol.CloseSignal{Request: brief.Number}))
 	}
 	p.tell(ctx, list)

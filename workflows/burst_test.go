@@ -31,7 +31,7 @@ func TestPureCallsThatAreReadyAtOnceRunTogether(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"whisper": `+textTool+`, "stumble": `+textTool+`, "balk": `+textTool+`}}, "context": [
 		{"type": "plan", "stage": "optimal", "plan": [`+strings.Join(calls, ", ")+`]}, {"type": "state", "a": 1}]}`, nothingMore)
 	r := s.finish()
-	if r.Calls != (turn.Counts{Done: 42, Failed: 1}) {
+	if r.Calls != (turn.CallCounts{Done: 42, Failed: 1}) {
 		t.Errorf("%+v", r.Calls)
 	}
 	state := r.Instances[""].State.(map[string]any)
@@ -57,7 +57,7 @@ func TestACallOfABurstHasNoMoreAttemptsThanItsToolAllows(t *testing.T) {
 		{"type": "plan", "stage": "optimal", "plan": [
 			{"_tool": "falter", "text": "two attempts", "_outputPath": "a"}, {"_tool": "stumble", "text": "one attempt", "_outputPath": "b"}
 		]}, {"type": "state", "c": 1}]}`, nothingMore)
-	if r := s.finish(); r.Calls != (turn.Counts{Failed: 2}) {
+	if r := s.finish(); r.Calls != (turn.CallCounts{Failed: 2}) {
 		t.Errorf("%+v", r.Calls)
 	}
 	why := map[string]string{}

@@ -82,7 +82,7 @@ func TestOfTwoAlternativesExactlyOneRunsAndTheSameOneEveryTime(t *testing.T) {
 			if got := asJSON(r.Instances[""].State); got != `{"full":null,"x":"second"}` {
 				t.Error(got)
 			}
-			if r.Calls != (turn.Counts{Done: 1, Failed: 1, Skipped: 2}) {
+			if r.Calls != (turn.CallCounts{Done: 1, Failed: 1, Skipped: 2}) {
 				t.Errorf("%+v", r.Calls)
 			}
 		})
@@ -100,7 +100,7 @@ func TestAStarRunsOnceForEveryInstanceATokenOnceAndNeitherNotAtAll(t *testing.T)
 			{"_tool": "shout", "_instance": "④", "text": "foreign", "_outputPath": "lost"}]}}`,
 		`{"solution": {"calls": []}}`)
 	r := s.finish()
-	if r.Calls != (turn.Counts{Done: 4, Failed: 2}) {
+	if r.Calls != (turn.CallCounts{Done: 4, Failed: 2}) {
 		t.Errorf("%+v", r.Calls)
 	}
 	if got := asJSON(r.Instances["②"].State); got != `{"loud":"TWO","more":"EXTRA","text":"two"}` {
@@ -132,7 +132,7 @@ func TestABrokenCallIsAnsweredInTheNextRequestAndItsNeighboursRun(t *testing.T) 
 	if got := asJSON(r.Instances[""].State); got != `{"good":"HI","text":"hi"}` {
 		t.Error(got)
 	}
-	if r.Calls != (turn.Counts{Done: 1, Failed: 6, Blocked: 3}) {
+	if r.Calls != (turn.CallCounts{Done: 1, Failed: 6, Blocked: 3}) {
 		t.Errorf("%+v", r.Calls)
 	}
 	for _, want := range []string{

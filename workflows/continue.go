@@ -33,7 +33,7 @@ type CarriedProcess struct {
 	Held      bool                `json:"held,omitempty"`
 	Accepted  []protocol.Accepted `json:"accepted,omitempty"`
 	Revisions []loop.Steering     `json:"revisions,omitempty"`
-	Refusals  turn.Refusals       `json:"refusals"`
+	Refusals  turn.RefusedSignals       `json:"refusals"`
 	Reports   int                 `json:"reports,omitempty"`
 	Notifies  bool                `json:"notifies,omitempty"`
 	Adapts    bool                `json:"adapts,omitempty"`
@@ -70,7 +70,7 @@ func (p *process) goOn(idea *ideafile.Idea, c *CarriedProcess) {
 	p.accepted, p.inbox.refusals, p.last = c.Accepted, c.Refusals, c.Last
 	if c.Parts != nil {
 		p.parts = &c.Parts.Parts
-		p.setIdea(idea.With(c.Parts.Context))
+		p.setIdea(idea.WithRawMessages(c.Parts.Context))
 		return
 	}
 	p.mind = loop.Resume(idea, p.id, c.Bindings, c.Mind)
@@ -98,8 +98,8 @@ type CarriedInstance struct {
 	Dirty     bool                   `json:"dirty,omitempty"`
 	Waited    bool                   `json:"waited,omitempty"`
 	Corrected int                    `json:"corrected,omitempty"`
-	Refusals  turn.Refusals          `json:"refusals"`
-	Untold    []turn.Refusal         `json:"untold,omitempty"`
+	Refusals  turn.RefusedSignals          `json:"refusals"`
+	Untold    []turn.RefusedSignal         `json:"untold,omitempty"`
 	Delegates []protocol.DelegateRef `json:"delegates,omitempty"`
 }
 
@@ -117,7 +117,7 @@ type CarriedTold struct {
 // CarriedTale is what the process has been told of a Call.
 type CarriedTale struct {
 	ID        string          `json:"id"`
-	Status    ideafile.Status `json:"status"`
+	Status    ideafile.CallStatus `json:"status"`
 	Decisions int             `json:"decisions,omitempty"`
 }
 

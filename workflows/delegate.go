@@ -48,11 +48,11 @@ func (i *instance) delegate(ctx workflow.Context, r dataflow.Ready) {
 // delegateStart is what a Call's delegate starts from: its Idea, what it is given, and nothing else of this process.
 func (i *instance) delegateStart(ctx workflow.Context, r dataflow.Ready) (start protocol.Start, err error) {
 	d := i.setup.Delegation
-	if d.Depth >= ideafile.MaxDepth {
-		return start, fmt.Errorf("delegates stand more than %d deep within each other", ideafile.MaxDepth)
+	if d.Depth >= ideafile.MaxDelegateDepth {
+		return start, fmt.Errorf("delegates stand more than %d deep within each other", ideafile.MaxDelegateDepth)
 	}
 	key, file := d.File, map[string]any(nil)
-	if r.Tool.Delegate != ideafile.Anonymous {
+	if r.Tool.Delegate != ideafile.AnonymousDelegate {
 		if key, err = ideafile.DelegateKey(d.File, r.Tool.Delegate); err != nil {
 			return start, err
 		}
@@ -68,7 +68,7 @@ func (i *instance) delegateStart(ctx workflow.Context, r dataflow.Ready) (start 
 		Replies: i.setup.Replies, Attributes: i.setup.Attributes, ContinueEvery: i.setup.ContinueEvery,
 		Delegation: protocol.Delegation{
 			Files: d.Files, File: key, Depth: d.Depth + 1, Above: append(i.setup.BelongsTo(), self),
-			To: &protocol.DelegateOf{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.Writes},
+			To: &protocol.DelegateOf{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWrites},
 		},
 	}, nil
 }
@@ -95,7 +95,7 @@ func (i *instance) onDelegate(ctx workflow.Context, r protocol.DelegateReport) {
 func (i *instance) failDelegate(ctx workflow.Context, call, why string) {
 	i.event(ctx)
 	delete(i.delegates, call)
-	i.run.Fail(call, &diag.Fault{Code: ideafile.CodeDelegate, Message: "the delegate " + protocol.DelegateID(i.setup.Process, call) + ": " + why})
+	i.run.Fail(call, &diag.Fault{Code: ideafile.CodeDelegateFailed, Message: "the delegate " + protocol.DelegateID(i.setup.Process, call) + ": " + why})
 }
 
 // delegatesUnderWay lists the delegates in the order of their Calls' ids.
@@ -135,7 +135,7 @@ func (p *process) tellCaller(ctx workflow.Context, r loop.Result) {
 	if to == nil {
 		return
 	}
-	report := protocol.DelegateReport{Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error, Handed: ideafile.HandedBack(r.Instances[""].State, to.Writes)}
+	report := protocol.DelegateReport{Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error, Handed: ideafile.ValuesAt(r.Instances[""].State, to.Writes)}
 	if err := workflow.SignalExternalWorkflow(ctx, to.Instance, "", protocol.SignalDelegate, report).Get(ctx, nil); err != nil {
 		workflow.GetLogger(ctx).Warn("the Call of a delegate could not be told", "error", err)
 	}

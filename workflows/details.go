@@ -38,11 +38,11 @@ func showPending(b *strings.Builder, list []protocol.Approval) {
 
 func showApproval(b *strings.Builder, a protocol.Approval) {
 	fmt.Fprintf(b, "\n**%s** %s%s, since %s", mdText(a.Call), mdText(a.Tool), goesTo(a), clock(a.Since))
-	if a.Until != nil {
-		fmt.Fprintf(b, "; at %s by itself: %s", clock(*a.Until), a.OnTimeout)
+	if a.Deadline != nil {
+		fmt.Fprintf(b, "; at %s by itself: %s", clock(*a.Deadline), a.OnTimeout)
 	}
-	if a.Why != "" {
-		fmt.Fprintf(b, " (%s)", mdText(a.Why))
+	if a.ReviewReason != "" {
+		fmt.Fprintf(b, " (%s)", mdText(a.ReviewReason))
 	}
 	shown := map[string]any{"params": a.Params}
 	if a.Output != nil {
@@ -52,7 +52,7 @@ func showApproval(b *strings.Builder, a protocol.Approval) {
 		shown["scopes"] = a.Scopes
 	}
 	fmt.Fprintf(b, "\n\n%s\nTo decide, send the workflow `%s` one of these signals: %s. The payload of `%s`:\n\n%s", fenced(shown),
-		strings.ReplaceAll(protocol.InstanceID(a.Process, a.Instance), "`", "'"), ticked(a.Allow), a.Allow[0], fenced(payload(a.Allow[0], a.Pending)))
+		strings.ReplaceAll(protocol.InstanceID(a.Process, a.Instance), "`", "'"), ticked(a.Allow), a.Allow[0], fenced(payload(a.Allow[0], a.PendingApproval)))
 }
 
 func goesTo(a protocol.Approval) string {
@@ -63,7 +63,7 @@ func goesTo(a protocol.Approval) string {
 }
 
 // payload is what a decision's signal takes, ready to be sent but for what only a person knows.
-func payload(kind string, p turn.Pending) map[string]any {
+func payload(kind string, p turn.PendingApproval) map[string]any {
 	m := map[string]any{"call": p.Call, "digest": p.Digest, "by": "your name"}
 	switch kind {
 	case ideafile.Reject:
@@ -92,7 +92,7 @@ func ticked(list []string) string { return "`" + strings.Join(list, "`, `") + "`
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-func showRefusals(b *strings.Builder, r turn.Refusals) {
+func showRefusals(b *strings.Builder, r turn.RefusedSignals) {
 	if r.Count == 0 {
 		return
 	}

@@ -23,7 +23,7 @@ const (
 // discover asks the Idea's MCP servers for their tools and makes them Tools of the palette. A server that cannot be asked
 // pauses the process; it goes on when somebody resumes it.
 func (p *process) discover(ctx workflow.Context) error {
-	for len(p.idea.Unlisted()) > 0 {
+	for len(p.idea.ServersToList()) > 0 {
 		p.opening = true
 		found, err := p.askServers(ctx)
 		if ctx.Err() != nil || p.gone {
@@ -85,7 +85,7 @@ func discoverFault(err error) *diag.Fault {
 
 func (p *process) askServers(ctx workflow.Context) (f ideafile.MCPPalette, err error) {
 	var names []string
-	for _, s := range p.idea.Unlisted() {
+	for _, s := range p.idea.ServersToList() {
 		names = append(names, s.Name)
 	}
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -104,15 +104,15 @@ func (p *process) askServers(ctx workflow.Context) (f ideafile.MCPPalette, err e
 
 // furnish takes the Idea with the tools in it as the one that counts.
 func (p *process) furnish(ctx workflow.Context, f ideafile.MCPPalette) error {
-	for _, left := range f.Left {
+	for _, left := range f.Unusable {
 		workflow.GetLogger(ctx).Warn("a tool of an MCP server cannot be used", "tool", left)
 	}
-	idea, problems := ideafile.ReadIdea(f.With(p.idea.Source))
+	idea, problems := ideafile.ReadIdea(f.ApplyTo(p.idea.Source))
 	if errs := problems.Errors(); len(errs) > 0 {
 		return temporal.NewNonRetryableApplicationError(errs.Error(), turn.CodeInvalidIdea, nil, errs)
 	}
 	p.setIdea(idea)
-	p.start.Idea = f.With(p.start.Idea) // for the runs to come
+	p.start.Idea = f.ApplyTo(p.start.Idea) // for the runs to come
 	return nil
 }
 
@@ -146,7 +146,7 @@ func (p *process) takeEarly(ctx workflow.Context) error {
 
 // mcp is the tool that a Tool stands for, and its server; nothing where it is no MCP tool.
 func (i *instance) mcp(t *ideafile.Tool) (*ideafile.MCPTool, *ideafile.MCPServer) {
-	tool, ok := t.MCP()
+	tool, ok := t.MCPTool()
 	if !ok {
 		return nil, nil
 	}

@@ -104,14 +104,14 @@ func (i *instance) executed(ctx workflow.Context, r dataflow.Ready, f workflow.F
 		i.run.Succeed(id, value)
 	case protocol.CodeOf(err) == ideafile.CodeInputWanted:
 		i.run.Wants(id, protocol.FaultOf(err).Message)
-	case protocol.CodeOf(err) == ideafile.CodeUnknown && r.Tool.Attempts == 1:
+	case protocol.CodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.Attempts == 1:
 		i.run.Unsure(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
 	case !protocol.WorkerLost(err):
 		i.run.Fail(id, protocol.FaultOf(err))
 	case r.Tool.Attempts == 1:
 		i.run.Unsure(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
 	case i.deaths[id] >= maxDeaths:
-		i.run.Fail(id, &diag.Fault{Code: ideafile.CodeUnknown, Message: fmt.Sprintf("%d workers were lost while the tool ran", maxDeaths)})
+		i.run.Fail(id, &diag.Fault{Code: ideafile.CodeOutcomeUnknown, Message: fmt.Sprintf("%d workers were lost while the tool ran", maxDeaths)})
 	default:
 		i.deaths[id]++
 		i.execute(ctx, r)

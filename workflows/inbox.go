@@ -17,8 +17,8 @@ type inbox struct {
 	selector workflow.Selector
 	arrivals *arrivals
 	signals  map[string]hearing // by name
-	refusals turn.Refusals
-	untold   []turn.Refusal // since the last report
+	refusals turn.RefusedSignals
+	untold   []turn.RefusedSignal // since the last report
 
 	wakes  time.Time // when the timer fires; zero where there is none
 	cancel workflow.CancelFunc
@@ -79,7 +79,7 @@ func (b *inbox) refuse(ctx workflow.Context, signal string, payload map[string]a
 		s, _ := payload[k].(string)
 		return clipBytes(s, 200)
 	}
-	r := turn.Refusal{
+	r := turn.RefusedSignal{
 		Signal: signal, ID: text("id"), Call: text("call"), By: text("by"), Reason: clipBytes(reason, 1000), At: workflow.Now(ctx),
 	}
 	b.refusals.Add(r)
@@ -92,14 +92,14 @@ func (b *inbox) refuse(ctx workflow.Context, signal string, payload map[string]a
 const maxUntold = 100
 
 // takeUntold gives what was refused since it was asked last.
-func (b *inbox) takeUntold() []turn.Refusal {
+func (b *inbox) takeUntold() []turn.RefusedSignal {
 	r := b.untold
 	b.untold = nil
 	return r
 }
 
 // refused is the refusals for a query: a list, never nothing.
-func (b *inbox) refused() []turn.Refusal { return append([]turn.Refusal{}, b.refusals.Last...) }
+func (b *inbox) refused() []turn.RefusedSignal { return append([]turn.RefusedSignal{}, b.refusals.Last...) }
 
 // on receives one kind of signal from other parts of this program.
 func on[T any](b *inbox, ctx workflow.Context, name, description string, handle func(workflow.Context, T)) {

@@ -102,7 +102,7 @@ type told struct {
 
 // callTold is what it was told of a Call.
 type callTold struct {
-	status    ideafile.Status
+	status    ideafile.CallStatus
 	decisions int
 }
 

@@ -21,7 +21,7 @@ func (i *instance) answer(ctx workflow.Context) error {
 }
 
 func (i *instance) approvals() protocol.ApprovalsView {
-	return protocol.ApprovalsView{Approvals: append([]turn.Pending{}, i.run.Pending()...)}
+	return protocol.ApprovalsView{Approvals: append([]turn.PendingApproval{}, i.run.Pending()...)}
 }
 
 func (i *instance) view() protocol.InstanceView {
@@ -54,7 +54,7 @@ func (i *instance) show(ctx workflow.Context) {
 	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", mdText(name), i.setup.Process, i.standing())
 	var pending []protocol.Approval
 	for _, p := range i.run.Pending() {
-		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.own.Token, Pending: p})
+		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.own.Token, PendingApproval: p})
 	}
 	showPending(&b, pending)
 	showRefusals(&b, i.inbox.refusals)

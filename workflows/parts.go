@@ -61,7 +61,7 @@ func (p *process) startPart(ctx workflow.Context, part loop.Part) error {
 func (p *process) partEnded(number int, err error) {
 	if r := p.parts.List[number-1].Report; err != nil && !r.Over() {
 		r.Number, r.Status, r.Waits = number, loop.StatusFailed, false
-		r.Error = &diag.Fault{Code: turn.CodeLost, Message: "it was ended from outside"}
+		r.Error = &diag.Fault{Code: turn.CodeWorkerLost, Message: "it was ended from outside"}
 		p.parts.Heard(r)
 	}
 }
@@ -87,9 +87,9 @@ func (p *process) outputOfParts(ctx workflow.Context) bool {
 	if p.idea.Output == nil || p.parts.Extra.Output != nil || p.parts.Outcome() != loop.StatusCompleted {
 		return true
 	}
-	brief := &turn.RequestInput{Process: p.id, Number: p.parts.Extra.Requests + 1, Turn: p.parts.Turn(), Covered: p.parts.Outputs(), Closing: true}
+	brief := &turn.RequestInput{Process: p.id, Number: p.parts.Extra.Requests + 1, Turn: p.parts.Turn(), Instances: p.parts.Outputs(), OutputOnly: true}
 	var r turn.Reply
-	states := protocol.RequestStates{Changes: brief.Changes()}
+	states := protocol.RequestStates{Changes: brief.DetachStates()}
 	if err := workflow.ExecuteActivity(p.requestOptions(ctx, brief), protocol.ActivityRequest, p.setup, brief, states).Get(ctx, &r); err != nil {
 		if ctx.Err() != nil {
 			return false

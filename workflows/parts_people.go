@@ -48,7 +48,7 @@ func (p *process) passToPart(ctx workflow.Context, kind string, payload map[stri
 	if err != nil {
 		return err
 	}
-	token := ideafile.TokenOf(d.Call)
+	token := ideafile.TokenOfCallID(d.Call)
 	part := p.parts.Of(token)
 	if part == 0 {
 		return fmt.Errorf("there is no Call %q", clipBytes(d.Call, 80))
@@ -67,12 +67,12 @@ func (p *process) steerParts(ctx workflow.Context, kind string, s loop.Steering)
 		p.parts.Paused = loop.PausedBy(s.By, s.Reason)
 	case kind == loop.SteerResume:
 		p.parts.Paused = nil
-		p.parts.Limits = p.parts.Limits.With(s.Limits)
+		p.parts.Limits = p.parts.Limits.Override(s.Limits)
 		if p.opening {
 			p.mind.Resume(ideafile.Limits{})
 		}
 	case kind == loop.SteerRevise:
-		p.parts.Limits = p.parts.Limits.With(s.Limits)
+		p.parts.Limits = p.parts.Limits.Override(s.Limits)
 		return p.reviseParts(ctx, s)
 	case kind == loop.SteerAdd:
 		return p.addParts(s)
@@ -93,7 +93,7 @@ func (p *process) reviseParts(ctx workflow.Context, s loop.Steering) error {
 	if err := p.checkMessages(s.Context, false); err != nil {
 		return err
 	}
-	p.setIdea(p.idea.With(s.Context))
+	p.setIdea(p.idea.WithRawMessages(s.Context))
 	for _, number := range p.parts.Running() {
 		if list := p.parts.List[number-1].Concerning(s.Context); len(list) > 0 {
 			p.outbox.send(ctx, protocol.PartID(p.id, number), outgoing{signal: loop.SteerRevise, payload: map[string]any{
@@ -108,7 +108,7 @@ func (p *process) addParts(s loop.Steering) error {
 	if err := p.checkMessages(s.Context, true); err != nil {
 		return err
 	}
-	p.setIdea(p.idea.With(s.Context))
+	p.setIdea(p.idea.WithRawMessages(s.Context))
 	p.parts.Add(ideafile.SplitContext(s.Context).Tokens)
 	return nil
 }

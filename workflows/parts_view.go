@@ -65,7 +65,7 @@ func (p *process) approvalsOfParts() protocol.ProcessApprovals {
 	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
 	for _, part := range p.parts.List {
 		for _, a := range part.Report.Pending {
-			v.Approvals = append(v.Approvals, protocol.Approval{Process: protocol.PartID(p.id, part.Number), Instance: ideafile.TokenOf(a.Call), Pending: a})
+			v.Approvals = append(v.Approvals, protocol.Approval{Process: protocol.PartID(p.id, part.Number), Instance: ideafile.TokenOfCallID(a.Call), PendingApproval: a})
 		}
 	}
 	return v

@@ -56,7 +56,7 @@ func (p *process) passOn(ctx workflow.Context, kind string, payload map[string]a
 	if err != nil {
 		return err
 	}
-	token := ideafile.TokenOf(d.Call)
+	token := ideafile.TokenOfCallID(d.Call)
 	if !p.mind.Has(token) {
 		return fmt.Errorf("there is no Call %q", clipBytes(d.Call, 80))
 	}

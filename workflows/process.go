@@ -281,7 +281,7 @@ func (p *process) onReport(_ workflow.Context, r turn.Report) {
 	if !p.mind.ApplyReport(r) {
 		return
 	}
-	for _, refusal := range r.Refusals {
+	for _, refusal := range r.RefusedSignals {
 		p.inbox.refusals.Add(refusal)
 	}
 }

@@ -32,8 +32,8 @@ func (i *instance) report(ctx workflow.Context) {
 	i.told.quiet, i.told.closed, i.told.corrected = quiet, i.closed, i.corrected
 	r := i.news()
 	i.told.reports++
-	r.Number, r.Heard = i.told.reports, i.heard(ctx)
-	r.Idle, r.Overdue, r.Refusals = quiet, overdue, refused
+	r.Number, r.HistoryLength = i.told.reports, i.heard(ctx)
+	r.Idle, r.ApprovalOverdue, r.RefusedSignals = quiet, overdue, refused
 	i.told.pending = pending
 	i.outbox.send(ctx, i.setup.Process, outgoing{signal: protocol.SignalReport, payload: r, again: true})
 }
@@ -44,7 +44,7 @@ func (i *instance) heard(ctx workflow.Context) int {
 }
 
 // pendingKey tells one set of pending approvals from another.
-func pendingKey(list []turn.Pending) string {
+func pendingKey(list []turn.PendingApproval) string {
 	var b strings.Builder
 	for _, p := range list {
 		b.WriteString(p.Digest + " ")
@@ -55,7 +55,7 @@ func pendingKey(list []turn.Pending) string {
 // news is what the process has not been told yet.
 func (i *instance) news() turn.Report {
 	r := turn.Report{
-		Token: i.own.Token, ClosedThrough: i.closed, CorrectionsAcked: i.corrected, Missing: i.run.Missing(), PlanFailure: i.run.PlanFailure(), Pending: i.run.Pending(),
+		Token: i.own.Token, ClosedThrough: i.closed, CorrectionsAcked: i.corrected, Missing: i.run.Missing(), PlanFailure: i.run.PlanFailure(), PendingApprovals: i.run.Pending(),
 	}
 	r.Writes = i.run.NewWrites()
 	for _, rec := range i.run.Records() {

@@ -13,7 +13,7 @@ func simulated(r dataflow.Ready, idea map[string]any) map[string]any {
 	if r.Binding.Simulated == nil {
 		return idea
 	}
-	return r.Binding.Simulated.Mark(idea)
+	return r.Binding.Simulated.MarkIdea(idea)
 }
 
 // partsResult is a process that is split, as it stands.

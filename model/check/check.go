@@ -29,7 +29,7 @@ func Check(i *ideafile.Idea, bindings map[string]ideafile.Binding) diag.Problems
 
 func newChecker(i *ideafile.Idea, bindings map[string]ideafile.Binding) *checker {
 	c := &checker{idea: i, bindings: bindings, tokens: i.Tokens(), known: map[string]int{}, begins: map[string]bool{}}
-	c.views, c.plans = ideafile.ViewsOf(i.Context, c.tokens), ideafile.DirectPlansOf(i.Context)
+	c.views, c.plans = ideafile.ViewsOf(i.Context, c.tokens), ideafile.FindDirectPlans(i.Context)
 	c.readMessages()
 	return c
 }
@@ -73,15 +73,15 @@ func (c *checker) checkMessage(m placed) {
 	case ideafile.TypeInstruction:
 		for n, name := range m.Tools {
 			at := fmt.Sprintf("%s.tools[%d]", m.path, n)
-			if server, ok := c.idea.MayCome(name); ok && c.idea.Tool(name) == nil {
-				c.warn(at, "%s", ideafile.MaybeServer(name, server))
+			if server, ok := c.idea.ServerThatMayOffer(name); ok && c.idea.Tool(name) == nil {
+				c.warn(at, "%s", ideafile.MayBeOfferedMessage(name, server))
 			} else if c.idea.Tool(name) == nil {
 				c.add(at, "unknown tool %q%s", jsonval.Clip(name, 80), c.otherTools(name))
 			}
 		}
 	case ideafile.TypePlan:
 		// What a record tells of has been: broken Calls are among it, and none of it is a Plan to run.
-		if !m.IsRecord() {
+		if !m.IsPlanRecord() {
 			c.checkPlan(m)
 		}
 		c.checkStage(m)

@@ -21,11 +21,11 @@ const checkedTools = `
 		"_output": {"type": "integer"}, "_outputMethod": {"type": "string", "enum": ["set", "push"]}}`
 
 // checkedIdea is an Idea of the test palette, more Tools, and a context.
-func checkedIdea(t modeltest.Failer, tools, context string) *ideafile.Idea {
+func checkedIdea(t modeltest.Fataler, tools, context string) *ideafile.Idea {
 	if tools != "" {
 		tools = ", " + tools
 	}
-	return modeltest.IdeaOf(t, `{"schema": {"tools": {`+checkedTools+tools+`}}, "context": [`+context+`]}`)
+	return modeltest.IdeaFrom(t, `{"schema": {"tools": {`+checkedTools+tools+`}}, "context": [`+context+`]}`)
 }
 
 // told gives Problems one a line, errors and warnings told apart.
@@ -325,9 +325,9 @@ func TestWhatCheckLetsPassIsAcceptedByInstances(t *testing.T) {
 					if m.Type != ideafile.TypePlan || m.Instance != "" && m.Instance != token {
 						continue
 					}
-					r := dataflow.New(ideafile.Palette{Tools: i.Tools, Bindings: checker.assumed(), Template: true}, i.Context, token)
+					r := dataflow.New(ideafile.Palette{Tools: i.Tools, Bindings: checker.assumed(), UntargetedForAll: true}, i.Context, token)
 					for n, call := range m.Calls {
-						if !call.NamesOther(token) {
+						if !call.TargetsOther(token) {
 							r.Accept(1, n+1, call)
 						}
 					}

@@ -107,7 +107,7 @@ func (s *planStep) hands() []jsonval.Path {
 	if s.tool == nil {
 		return nil
 	}
-	return s.tool.Writes
+	return s.tool.DelegateWrites
 }
 
 // roomAt says whether a Call's path holds a value at the start, or something other than an object stands above it.

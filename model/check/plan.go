@@ -62,7 +62,7 @@ func (c *checker) checkPlan(m placed) {
 		tokens = []string{m.Instance}
 	}
 	p := &planCheck{checker: c, path: m.path + ".plan", tokens: c.meant(m, tokens), palette: ideafile.Palette{
-		Tools: c.idea.Tools, Bindings: c.assumed(), Tokens: tokens, Template: true,
+		Tools: c.idea.Tools, Bindings: c.assumed(), Tokens: tokens, UntargetedForAll: true,
 	}}
 	for n, call := range m.Calls {
 		p.steps = append(p.steps, p.read(n, call))
@@ -128,14 +128,14 @@ func orTheList(name string, names []string) string {
 func (p *planCheck) readTool(s *planStep) {
 	name, ok := s.raw["_tool"].(string)
 	s.tool = p.idea.Tool(name)
-	server, mayCome := p.idea.MayCome(name)
+	server, mayCome := p.idea.ServerThatMayOffer(name)
 	switch {
 	case !ok:
 		p.fail(s, s.path, `the Call names no tool: it needs "_tool"%s`, p.otherTools(""))
 	case s.tool != nil:
 	case mayCome:
 		s.broken = true // nothing else can be said of it
-		p.warn(s.path+"._tool", "%s", ideafile.MaybeServer(name, server))
+		p.warn(s.path+"._tool", "%s", ideafile.MayBeOfferedMessage(name, server))
 	default:
 		p.fail(s, s.path+"._tool", "unknown tool %q%s", jsonval.Clip(name, 80), p.otherTools(name))
 	}
@@ -143,8 +143,8 @@ func (p *planCheck) readTool(s *planStep) {
 
 func (p *planCheck) readMeta(s *planStep) {
 	for _, k := range jsonval.SortedKeys(s.raw) {
-		if strings.HasPrefix(k, "_") && s.raw[k] != nil && !slices.Contains(ideafile.CallMeta, k) {
-			p.fail(s, jsonval.JSONPathKey(s.path, k), "a Call has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, ideafile.CallMeta))
+		if strings.HasPrefix(k, "_") && s.raw[k] != nil && !slices.Contains(ideafile.CallMetaKeys, k) {
+			p.fail(s, jsonval.JSONPathKey(s.path, k), "a Call has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, ideafile.CallMetaKeys))
 		}
 	}
 }
@@ -166,8 +166,8 @@ func (p *planCheck) readParams(s *planStep) {
 	if s.tool == nil {
 		return
 	}
-	for _, k := range jsonval.SortedKeys(s.tool.Wired) {
-		if e, err := refexpr.ParseExpression(s.tool.Wired[k]); err == nil && e.ReadsKind(ideafile.TypeState) {
+	for _, k := range jsonval.SortedKeys(s.tool.WiredParams) {
+		if e, err := refexpr.ParseExpression(s.tool.WiredParams[k]); err == nil && e.ReadsKind(ideafile.TypeState) {
 			s.reads = append(s.reads, planRead{expr: e, path: s.path, param: jsonval.Path{k}, wired: true})
 		}
 	}
@@ -204,10 +204,10 @@ func (p *planCheck) readReferences(s *planStep, at string, v any, param jsonval.
 func (p *planCheck) readMissing(s *planStep) {
 	required, _ := jsonval.StringList(s.tool.Source["required"])
 	for _, name := range required {
-		_, wired := s.tool.Wired[name]
+		_, wired := s.tool.WiredParams[name]
 		_, given := s.raw[name]
-		_, declared := s.tool.ParamSchemas[name]
-		if !wired && (!given || s.aliasesOutput(name)) && (declared || s.tool.OpenParams) {
+		_, declared := s.tool.SchemaByParam[name]
+		if !wired && (!given || s.aliasesOutput(name)) && (declared || s.tool.AllowsExtraParams) {
 			p.fail(s, s.path, "parameter %q is missing", name)
 		}
 	}
@@ -216,19 +216,19 @@ func (p *planCheck) readMissing(s *planStep) {
 // aliasesOutput says whether a key is the parameter `output` that means `_outputPath`.
 func (s *planStep) aliasesOutput(key string) bool {
 	if s.tool == nil {
-		return (&ideafile.Tool{}).IsOutputAlias(key, s.raw[key])
+		return (&ideafile.Tool{}).IsOutputPathAlias(key, s.raw[key])
 	}
-	return s.tool.IsOutputAlias(key, s.raw[key])
+	return s.tool.IsOutputPathAlias(key, s.raw[key])
 }
 
 // otherParams helps with a parameter that the Tool does not have.
 func (s *planStep) otherParams(name string) string {
-	if _, declared := s.tool.ParamSchemas[name]; declared {
+	if _, declared := s.tool.SchemaByParam[name]; declared {
 		return ""
 	}
 	var names []string
-	for _, k := range jsonval.SortedKeys(s.tool.ParamSchemas) {
-		if _, given := s.raw[k]; !given && s.tool.Wired[k] == "" {
+	for _, k := range jsonval.SortedKeys(s.tool.SchemaByParam) {
+		if _, given := s.raw[k]; !given && s.tool.WiredParams[k] == "" {
 			names = append(names, k)
 		}
 	}
@@ -254,7 +254,7 @@ func (p *planCheck) readOutputPath(s *planStep) {
 		}
 	}
 	var c ideafile.Call
-	if f := tool.ReadCallOutput(&c, part); f != nil && len(part) > 0 {
+	if f := tool.ReadOutputMeta(&c, part); f != nil && len(part) > 0 {
 		p.fail(s, s.outputAt, "%s", f.Message)
 	}
 	s.output = c.OutputPath
@@ -267,16 +267,16 @@ func (p *planCheck) readChoices(s *planStep) {
 	}
 	for _, k := range []string{"_outputMethod", "_scopes"} {
 		var c ideafile.Call
-		f := s.tool.ReadCallOutput(&c, map[string]any{k: s.raw[k]})
+		f := s.tool.ReadOutputMeta(&c, map[string]any{k: s.raw[k]})
 		if f != nil && s.raw[k] != nil {
 			p.fail(s, jsonval.JSONPathKey(s.path, k), "%s", f.Message)
 		}
-		if c.Method != "" {
-			s.method = c.Method
+		if c.OutputMethod != "" {
+			s.method = c.OutputMethod
 		}
 	}
 	var c ideafile.Call
-	if f := s.tool.ReadCallResult(&c, s.raw, p.palette.Bindings[s.tool.Name].Kind); f != nil {
+	if f := s.tool.ReadLatentResult(&c, s.raw, p.palette.Bindings[s.tool.Name].Kind); f != nil {
 		p.fail(s, s.path+"._output", "%s", f.Message)
 	}
 }

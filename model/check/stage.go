@@ -26,7 +26,7 @@ func (c *checker) meant(m placed, tokens []string) []string {
 	var list []string
 	for _, token := range tokens {
 		at, _ := c.plans.Choose(token, c.views[token])
-		if m.RunsDirectly() && at >= 0 && c.places[at] == m.path || !m.RunsDirectly() && m.HoldsFor(c.views[token]) {
+		if m.RunsDirectly() && at >= 0 && c.places[at] == m.path || !m.RunsDirectly() && m.AppliesTo(c.views[token]) {
 			list = append(list, token)
 		}
 	}
@@ -39,7 +39,7 @@ func (c *checker) checkStage(m placed) {
 		return
 	}
 	if c.bindings != nil {
-		for _, n := range c.idea.LeftOpen(m.Message, c.bindings) {
+		for _, n := range c.idea.LatentCallsWithoutResult(m.Message, c.bindings) {
 			c.add(fmt.Sprintf("%s.plan[%d]", m.path, n), "the Call leaves its result to the LLM, and nobody may be asked in a complete Plan: it needs _output")
 		}
 	}

@@ -18,8 +18,8 @@ func (c *checker) checkTools() {
 	for _, t := range c.idea.Tools {
 		at := jsonval.JSONPathKey(ideafile.ToolsPath, t.Name)
 		c.checkRequired(t, at)
-		for _, name := range jsonval.SortedKeys(t.Wired) {
-			if e, err := refexpr.ParseExpression(t.Wired[name]); err == nil {
+		for _, name := range jsonval.SortedKeys(t.WiredParams) {
+			if e, err := refexpr.ParseExpression(t.WiredParams[name]); err == nil {
 				c.checkWired(e, name, jsonval.JSONPathKey(at+".properties", name)+".const")
 			}
 		}
@@ -32,7 +32,7 @@ func (c *checker) checkRequired(t *ideafile.Tool, at string) {
 	required, _ := jsonval.StringList(t.Source["required"])
 	props, _ := t.Source["properties"].(map[string]any)
 	for n, name := range required {
-		if _, declared := props[name]; !declared && !t.OpenParams {
+		if _, declared := props[name]; !declared && !t.AllowsExtraParams {
 			c.add(fmt.Sprintf("%s.required[%d]", at, n), "%q is required and no parameter: no Call can fit%s",
 				jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(props)))
 		}
@@ -147,7 +147,7 @@ func (c *checker) checkStrict() {
 	in := prompt.ComposeInput{Bindings: c.bindings, Tokens: c.tokens, Output: c.idea.Output, Notes: prompt.ToolNotes(c.idea)}
 	before := len(c.findings)
 	for _, t := range c.idea.Tools {
-		if m, ok := t.MCP(); ok && m.Digest == "" {
+		if m, ok := t.MCPTool(); ok && m.Digest == "" {
 			continue // its parameters are the server's to say
 		}
 		part := in
@@ -159,7 +159,7 @@ func (c *checker) checkStrict() {
 		part.Tokens = []string{""}
 		c.warnLoose("$.schema.output", prompt.Compose(part).Reason)
 	}
-	if in.Tools = c.idea.Tools; len(c.findings) == before && len(c.idea.Unlisted()) == 0 {
+	if in.Tools = c.idea.Tools; len(c.findings) == before && len(c.idea.ServersToList()) == 0 {
 		c.warnLoose("$.schema", prompt.Compose(in).Reason)
 	}
 }
@@ -184,7 +184,7 @@ func (c *checker) placeOfReason(t *ideafile.Tool, reason string) string {
 			return jsonval.JSONPathKey(at+".properties", name)
 		}
 	}
-	for _, name := range ideafile.ToolMeta {
+	for _, name := range ideafile.ToolMetaKeys {
 		if strings.HasPrefix(reason, fmt.Sprintf("tool %s, %s: ", t.Name, name)) {
 			return at + "." + name
 		}

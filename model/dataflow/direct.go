@@ -9,7 +9,7 @@ import (
 
 // Direct says whether the instance has a Plan that runs with no Request.
 func (r *Instance) Direct() bool {
-	at, _ := ideafile.DirectPlansOf(r.context).Choose(r.token, r.view)
+	at, _ := ideafile.FindDirectPlans(r.context).Choose(r.token, r.view)
 	return at >= 0
 }
 
@@ -20,18 +20,18 @@ func (r *Instance) Begin() {
 		return
 	}
 	r.planStarted = true
-	at, _ := ideafile.DirectPlansOf(r.context).Choose(r.token, r.view)
+	at, _ := ideafile.FindDirectPlans(r.context).Choose(r.token, r.view)
 	if at < 0 {
 		return
 	}
 	template := r.palette
-	template.Template = true
+	template.UntargetedForAll = true
 	for n, call := range r.context[at].Calls {
-		if call.NamesOther(r.token) {
+		if call.TargetsOther(r.token) {
 			continue
 		}
 		rec := r.take(template, 0, n+1, call)
-		if r.context[at].RecordOf(n+1, r.token) {
+		if r.context[at].RecordedDone(n+1, r.token) {
 			rec.end(ideafile.Skipped, nil)
 			rec.By = statelog.Start
 		}

@@ -121,7 +121,7 @@ func (r *Instance) admit(rec *Record) *diag.Fault {
 		}
 	}
 	if t := ideafile.FindTool(r.palette.Tools, rec.Tool); t != nil {
-		rec.delegateWrites = t.Writes
+		rec.delegateWrites = t.DelegateWrites
 	}
 	for _, p := range slices.Concat(rec.OutputPath.Paths(), rec.delegateWrites) {
 		if r.schema != nil && jsonschema.PlaceOf(r.schema, p).Closed {
@@ -261,19 +261,19 @@ func (r *Instance) begin(rec *Record) []Ready {
 	ready := Ready{Record: rec, Tool: tool, Binding: r.palette.Bindings[rec.Tool]}
 	params, err := r.resolve(rec)
 	if err == nil {
-		params = rec.Adapted.Over(params)
-		err = tool.Fits(params)
+		params = rec.Adapted.ApplyTo(params)
+		err = tool.ValidateParams(params)
 		if err != nil && r.adapts(rec, tool, params, err) {
 			return nil
 		}
 	}
 	if err != nil {
-		rec.end(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "%s%s", rec.Adapted.Still(), err))
+		rec.end(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "%s%s", rec.Adapted.FaultPrefix(), err))
 		return nil
 	}
 	ready.Params, ready.Scopes = params, r.scopes(rec)
-	policy, why := r.palette.ApprovalOverride.Of(tool), rec.ReviewReason
-	asks := policy.Asks(params)
+	policy, why := r.palette.ApprovalOverride.PolicyFor(tool), rec.ReviewReason
+	asks := policy.RequiredFor(params)
 	if !asks && why != "" {
 		asks, policy = true, &ideafile.Approval{Allow: []string{ideafile.Approve, ideafile.Reject, ideafile.Answer}}
 	}

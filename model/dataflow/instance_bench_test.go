@@ -14,10 +14,10 @@ import (
 // benchRun has so many Calls accepted, and then done in the order of next.
 func benchRun(b *testing.B, n int, call func(i int) map[string]any, next func(running int) int) {
 	for b.Loop() {
-		r := dataflow.New(modeltest.PlayTools, nil, "")
+		r := dataflow.New(modeltest.DrawnPlanTools, nil, "")
 		var running []dataflow.Ready
 		for i := 1; i <= n; i++ {
-			r.Accept(1, i, ideafile.Written(call(i)))
+			r.Accept(1, i, ideafile.ParseWrittenCall(call(i)))
 			running = append(running, r.Next()...)
 		}
 		r.Close(1)

@@ -98,7 +98,7 @@ type callAttempt struct {
 	request, index int
 	raw            map[string]any
 	call           ideafile.Call
-	status         ideafile.Status
+	status         ideafile.CallStatus
 	result         any
 	hasResult      bool
 	decided        []turn.Decision
@@ -225,7 +225,7 @@ func (t *callAttempt) key() string {
 	if len(t.call.OutputPath) > 0 {
 		path = t.call.OutputPath.Reference()
 	}
-	return t.call.Tool + "\x00" + path + "\x00" + t.call.Method
+	return t.call.Tool + "\x00" + path + "\x00" + t.call.OutputMethod
 }
 
 // orderCalls sorts Calls behind those that they stood behind; of several that may come next, and in a circle, the first known.

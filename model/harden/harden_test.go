@@ -175,7 +175,7 @@ func playHardened(t *testing.T, h *Hardened, start string, findFails bool) (stat
 		}
 	}
 	bound := map[string]ideafile.Binding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}}
-	run := dataflow.New(ideafile.Palette{Tools: idea.Tools, Bindings: bound, Template: true}, context, "")
+	run := dataflow.New(ideafile.Palette{Tools: idea.Tools, Bindings: bound, UntargetedForAll: true}, context, "")
 	run.Begin()
 	var list []string
 	for ready := run.Next(); len(ready) > 0; ready = run.Next() {

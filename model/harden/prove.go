@@ -35,8 +35,8 @@ func (h *hardener) prove() {
 func (h *hardener) overruled(r *instanceRun) {
 	for _, t := range r.tries {
 		for _, d := range t.decided {
-			if d.Decision != ideafile.Approve {
-				h.particular([]*instanceRun{r}, "%s: a person decided otherwise: %s", t.call.Tool, d.Decision)
+			if d.Kind != ideafile.Approve {
+				h.particular([]*instanceRun{r}, "%s: a person decided otherwise: %s", t.call.Tool, d.Kind)
 			}
 		}
 	}
@@ -144,14 +144,14 @@ func (c *commonCall) paths() []jsonval.Path {
 
 // replay runs the Plan in an instance with the results that are known, and lists the Calls that would run and have none.
 func (h *hardener) replay(r *instanceRun) (*dataflow.Instance, []*commonCall) {
-	palette := ideafile.Palette{Bindings: map[string]ideafile.Binding{}, Template: true}
+	palette := ideafile.Palette{Bindings: map[string]ideafile.Binding{}, UntargetedForAll: true}
 	for _, t := range r.story.last.Tools {
 		tool := *t
 		tool.Approval = nil
 		palette.Tools = append(palette.Tools, &tool)
 		palette.Bindings[t.Name] = ideafile.Binding{Kind: ideafile.KindGo}
 	}
-	plan := ideafile.Message{Type: ideafile.TypePlan, Stage: ideafile.StageOptimal, Calls: ideafile.WrittenCalls(h.plan())}
+	plan := ideafile.Message{Type: ideafile.TypePlan, Stage: ideafile.StageOptimal, Calls: ideafile.ParseWrittenCalls(h.plan())}
 	run := dataflow.New(palette, append(r.own[:len(r.own):len(r.own)], plan), r.token)
 	run.Begin()
 	var strange []*commonCall

@@ -109,18 +109,18 @@ func (h *hardener) readTries(r *instanceRun) {
 	for _, source := range r.story.Ideas {
 		idea, _ := ideafile.ReadIdea(source)
 		for _, m := range idea.Context {
-			if m.IsRecord() {
+			if m.IsPlanRecord() {
 				r.readRecord(m, idea.Tokens(), known)
 			}
 		}
 		r.readSolution(idea, known)
 	}
 	var all []*callAttempt
-	palette := ideafile.Palette{Tools: r.story.last.Tools, Bindings: h.bindings, Tokens: []string{r.token}, Template: true}
+	palette := ideafile.Palette{Tools: r.story.last.Tools, Bindings: h.bindings, Tokens: []string{r.token}, UntargetedForAll: true}
 	//workflowcheck:ignore -- sorted below
 	for _, t := range known {
 		var f *diag.Fault
-		if t.call, _, f = palette.Read(ideafile.Written(t.raw).ForEveryone()); f == nil {
+		if t.call, _, f = palette.Read(ideafile.ParseWrittenCall(t.raw).WithoutTarget()); f == nil {
 			t.call.ID = ideafile.CallID(t.request, t.index, r.token)
 			r.readResult(t)
 			all = append(all, t)
@@ -150,7 +150,7 @@ func (r *instanceRun) readSolution(idea *ideafile.Idea, known map[ideafile.CallK
 		return
 	}
 	calls, _ := jsonval.AsObject(idea.Source["solution"])["calls"].([]any)
-	for k, call := range ideafile.WrittenCalls(calls) {
+	for k, call := range ideafile.ParseWrittenCalls(calls) {
 		at := ideafile.CallKey{Request: int(n), Index: k + 1}
 		if known[at] == nil && slices.Contains(call.Targets(idea.Tokens()), r.token) {
 			known[at] = &callAttempt{request: at.Request, index: at.Index, raw: call.Fields(), status: ideafile.Done}
@@ -169,7 +169,7 @@ func (r *instanceRun) readResult(t *callAttempt) {
 			return
 		}
 	}
-	if t.call.Method != "" || t.call.OutputPath.WritesWholeState() {
+	if t.call.OutputMethod != "" || t.call.OutputPath.WritesWholeState() {
 		return
 	}
 	for _, p := range t.call.OutputPath.Paths() {
@@ -220,5 +220,5 @@ func fold(all []*callAttempt) []*callAttempt {
 
 // once says whether a Call writes what is then closed: a second one like it changes nothing.
 func (t *callAttempt) once() bool {
-	return len(t.call.OutputPath) > 0 && !statelog.IsUpdate(t.call.Method, t.call.OutputPath[0][0])
+	return len(t.call.OutputPath) > 0 && !statelog.IsUpdate(t.call.OutputMethod, t.call.OutputPath[0][0])
 }

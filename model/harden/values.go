@@ -83,7 +83,7 @@ func (h *hardener) params(c *commonCall, ran []*instanceRun) []string {
 	for _, r := range ran {
 		//workflowcheck:ignore -- counted
 		for k := range c.tries[r].call.Params {
-			if tool.Wired[k] == "" {
+			if tool.WiredParams[k] == "" {
 				count[k]++
 			}
 		}

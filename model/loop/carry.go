@@ -142,7 +142,7 @@ func sortedCalls[V any](calls map[ideafile.CallKey]V) []ideafile.CallKey {
 func Resume(idea *ideafile.Idea, process string, bindings map[string]ideafile.Binding, c Carried) *Loop {
 	m := New(idea, process, bindings, c.Started)
 	m.plannedCalls, m.newlyEnded, m.resumed, m.priorRequests = nil, nil, nil, c.PriorRequests
-	m.idea = m.idea.With(c.Context)
+	m.idea = m.idea.WithRawMessages(c.Context)
 	for i, carried := range c.Members {
 		if i == len(m.members) {
 			m.enter(&InstanceProgress{state: statelog.New(carried.Start)}, carried.Token)

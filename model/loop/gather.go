@@ -47,7 +47,7 @@ func (m *Loop) due(now time.Time) bool {
 		m.readySince = now
 	}
 	running, waiting := m.others()
-	until := m.readySince.Add(m.idea.Config.Gather)
+	until := m.readySince.Add(m.idea.Config.GatherDelay)
 	if !(running || waiting && allBack(ready)) || !now.Before(until) {
 		return true
 	}

@@ -95,7 +95,7 @@ func (m *Loop) BindTools(idea *ideafile.Idea, bindings map[string]ideafile.Bindi
 
 // join takes instances in. They are ready for a Request at once.
 func (m *Loop) join(tokens []string) {
-	views, plans := ideafile.ViewsOf(m.idea.Context, tokens), ideafile.DirectPlansOf(m.idea.Context)
+	views, plans := ideafile.ViewsOf(m.idea.Context, tokens), ideafile.FindDirectPlans(m.idea.Context)
 	for _, token := range tokens {
 		view := views[token]
 		member := &InstanceProgress{Token: token, Status: ideafile.InstanceWorking, idle: true, calls: map[ideafile.CallKey]turn.CallReport{}, errorsShown: map[ideafile.CallKey]bool{}}
@@ -164,7 +164,7 @@ func (m *Loop) Next(now time.Time) (Step, *turn.RequestInput) {
 	m.inFlight = &llmCall{brief: b, seen: m.Final(), log: m.TakeLog()}
 	m.readySince = time.Time{}
 	for _, mem := range m.covered(b) {
-		mem.lastRequest, mem.idle, mem.decidedSinceRequest, mem.revisedSinceRequest = b.Number, b.Closing, false, false
+		mem.lastRequest, mem.idle, mem.decidedSinceRequest, mem.revisedSinceRequest = b.Number, b.OutputOnly, false, false
 	}
 	return StepAsk, b
 }
@@ -189,14 +189,14 @@ func (m *Loop) over() bool {
 
 // limit says which limit the next Request would break.
 func (m *Loop) reachedLimit() *diag.Fault {
-	tokens, ended := m.usage.PromptTokens+m.usage.CompletionTokens, m.Counts().Ended()
+	tokens, ended := m.usage.PromptTokens+m.usage.CompletionTokens, m.Counts().Total()
 	switch l := m.limits; {
 	case l.Requests > 0 && m.requests >= l.Requests:
-		return diag.Faultf(turn.CodeLimit, "%d Requests were made, the limit", m.requests)
+		return diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit", m.requests)
 	case l.Tokens > 0 && tokens >= l.Tokens:
-		return diag.Faultf(turn.CodeLimit, "%d tokens were used; the limit is %d", tokens, l.Tokens)
+		return diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, l.Tokens)
 	case l.Calls > 0 && ended >= l.Calls:
-		return diag.Faultf(turn.CodeLimit, "%d Calls were made; the limit is %d", ended, l.Calls)
+		return diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", ended, l.Calls)
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (m *Loop) durationLimit(now time.Time) *diag.Fault {
 		return nil
 	}
 	if now.Sub(m.started) >= l {
-		return diag.Faultf(turn.CodeLimit, "the process has run for %s, the limit", l)
+		return diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", l)
 	}
 	m.wakeAt(m.started.Add(l))
 	return nil
@@ -217,17 +217,17 @@ func (m *Loop) durationLimit(now time.Time) *diag.Fault {
 // brief composes the next Request: for latent results where some are waited for, for the output alone where every
 // instance has settled, for all instances that are ready for one otherwise.
 func (m *Loop) nextRequest() *turn.RequestInput {
-	b := &turn.RequestInput{Process: m.process, Number: m.priorRequests + m.requests + 1, Turn: m.turns + 1, Closing: m.closing()}
+	b := &turn.RequestInput{Process: m.process, Number: m.priorRequests + m.requests + 1, Turn: m.turns + 1, OutputOnly: m.closing()}
 	members := m.ready()
 	for _, mem := range members {
 		b.Questions = append(b.Questions, mem.questions...)
 	}
-	if b.Closing {
+	if b.OutputOnly {
 		members = m.members
 	}
 	for _, mem := range members {
 		if len(b.Questions) == 0 || len(mem.questions) > 0 {
-			b.Covered = append(b.Covered, turn.InstanceInput{Token: mem.Token, State: mem.state.Value(), Missing: mem.reportedMissing()})
+			b.Instances = append(b.Instances, turn.InstanceInput{Token: mem.Token, State: mem.state.Value(), Missing: mem.reportedMissing()})
 		}
 	}
 	about := m.covered(b)
@@ -237,7 +237,7 @@ func (m *Loop) nextRequest() *turn.RequestInput {
 
 func (m *Loop) covered(b *turn.RequestInput) []*InstanceProgress {
 	var list []*InstanceProgress
-	for _, c := range b.Covered {
+	for _, c := range b.Instances {
 		list = append(list, m.member(c.Token))
 	}
 	return list
@@ -285,10 +285,10 @@ func (m *Loop) ApplyReport(r turn.Report) bool {
 		mem.closedThrough = r.ClosedThrough
 	}
 	mem.correctionsAcked = max(mem.correctionsAcked, r.CorrectionsAcked)
-	mem.decidedSinceRequest = mem.decidedSinceRequest || len(mem.Pending) > 0 && len(r.Pending) == 0
-	mem.idle, mem.Missing, mem.questions, mem.Pending, mem.planFailure = r.Idle, r.Missing, r.Questions, r.Pending, r.PlanFailure
-	if r.Overdue != nil && m.paused == nil {
-		m.paused = r.Overdue
+	mem.decidedSinceRequest = mem.decidedSinceRequest || len(mem.Pending) > 0 && len(r.PendingApprovals) == 0
+	mem.idle, mem.Missing, mem.questions, mem.Pending, mem.planFailure = r.Idle, r.Missing, r.Questions, r.PendingApprovals, r.PlanFailure
+	if r.ApprovalOverdue != nil && m.paused == nil {
+		m.paused = r.ApprovalOverdue
 	}
 	return true
 }
@@ -337,7 +337,7 @@ func (m *Loop) Resume(l ideafile.Limits) {
 	m.setLimits(l)
 }
 
-func (m *Loop) setLimits(l ideafile.Limits) { m.limits = m.limits.With(l) }
+func (m *Loop) setLimits(l ideafile.Limits) { m.limits = m.limits.Override(l) }
 
 // Paused says why the process is paused; nil where it is not.
 func (m *Loop) Paused() *diag.Fault { return m.paused }
@@ -350,7 +350,7 @@ func (m *Loop) Final() *turn.RequestInput {
 		if mem.Status != ideafile.InstanceWorking {
 			c.Status, c.Fault = mem.Status, mem.Fault
 		}
-		b.Covered = append(b.Covered, c)
+		b.Instances = append(b.Instances, c)
 	}
 	return b
 }

@@ -49,16 +49,16 @@ type PartReport struct {
 	Requests int         `json:"requests"`
 	Turns    int         `json:"turns"`
 	Ideas    int         `json:"ideas"`
-	Calls    turn.Counts `json:"calls"`
+	Calls    turn.CallCounts `json:"calls"`
 	Usage    turn.Usage  `json:"usage"`
 	Error    *diag.Fault `json:"error,omitempty"`
 	Output   any         `json:"output,omitempty"`
 	// Instances tells where each stands, once it is not at work any more.
 	Instances map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
-	Pending   []turn.Pending                     `json:"pending,omitempty"`
+	Pending   []turn.PendingApproval                     `json:"pending,omitempty"`
 	// Digest is that of the part's latest Idea.
 	Digest   string         `json:"digest,omitempty"`
-	Refusals []turn.Refusal `json:"refusals,omitempty"`
+	Refusals []turn.RefusedSignal `json:"refusals,omitempty"`
 }
 
 // Over says whether the part has ended.
@@ -75,8 +75,8 @@ type Reported struct {
 // News says whether a report of a part of so many instances tells something that the whole should know now, and takes it
 // as told then. Calls that have ended, and nothing else, are told of a tenth at a time: each report is a task for both.
 func (t *Reported) Changed(r PartReport, instances int) bool {
-	ended := r.Calls.Ended()
-	r.Calls = turn.Counts{}
+	ended := r.Calls.Total()
+	r.Calls = turn.CallCounts{}
 	rest := string(jsonval.Encode(jsonval.Normal(r)))
 	if rest == t.rest && ended < t.ended+max(1, instances/10, t.ended/10) {
 		return false
@@ -88,10 +88,10 @@ func (t *Reported) Changed(r PartReport, instances int) bool {
 // Split parts a process; nil where it has no more instances than one Request may cover.
 func Split(i *ideafile.Idea, now time.Time) *Parts {
 	tokens := i.Tokens()
-	if len(tokens) <= i.Config.Batch {
+	if len(tokens) <= i.Config.BatchSize {
 		return nil
 	}
-	p := &Parts{Size: i.Config.Batch, Started: now, Limits: i.Config.Limits}
+	p := &Parts{Size: i.Config.BatchSize, Started: now, Limits: i.Config.Limits}
 	p.Add(tokens)
 	return p
 }
@@ -171,20 +171,20 @@ func (p *Parts) Over() bool {
 // Limit says which limit all parts together have reached, and until when the process may run.
 func (p *Parts) Limit(now time.Time) (reached *diag.Fault, until time.Time) {
 	r := p.Result("", "")
-	tokens, ended := r.Usage.PromptTokens+r.Usage.CompletionTokens, r.Calls.Ended()
+	tokens, ended := r.Usage.PromptTokens+r.Usage.CompletionTokens, r.Calls.Total()
 	l := p.Limits
 	if l.Duration > 0 {
 		until = p.Started.Add(l.Duration)
 	}
 	switch {
 	case l.Requests > 0 && r.Requests >= l.Requests:
-		reached = diag.Faultf(turn.CodeLimit, "%d Requests were made, the limit is %d", r.Requests, l.Requests)
+		reached = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit is %d", r.Requests, l.Requests)
 	case l.Tokens > 0 && tokens >= l.Tokens:
-		reached = diag.Faultf(turn.CodeLimit, "%d tokens were used; the limit is %d", tokens, l.Tokens)
+		reached = diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, l.Tokens)
 	case l.Calls > 0 && ended >= l.Calls:
-		reached = diag.Faultf(turn.CodeLimit, "%d Calls were made; the limit is %d", ended, l.Calls)
+		reached = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", ended, l.Calls)
 	case !until.IsZero() && !now.Before(until):
-		reached = diag.Faultf(turn.CodeLimit, "the process has run for %s, the limit", l.Duration)
+		reached = diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", l.Duration)
 	}
 	return reached, until
 }
@@ -232,7 +232,7 @@ func (p *Parts) failure() *diag.Fault {
 		if failed++; first == nil {
 			why := part.Report.Error
 			if why == nil {
-				why = diag.Faultf(turn.CodeLost, "it was ended")
+				why = diag.Faultf(turn.CodeWorkerLost, "it was ended")
 			}
 			first = diag.Faultf(why.Code, "part %d: %s", part.Number, why.Message)
 		}
@@ -301,8 +301,8 @@ func (p *Parts) Answered(i *ideafile.Idea, r turn.Reply) {
 	p.Extra.Requests++
 	p.Extra.Turns += max(1, r.Attempts)
 	p.Extra.Usage.Add(r.Usage)
-	f := r.End
-	if r.Whole {
+	f := r.Fault
+	if r.Complete {
 		out := i.Output.WithoutNulls(r.Output)
 		if f = r.OutputFault; f == nil && out != nil {
 			p.Extra.Output, p.Asks = out, 0
@@ -312,7 +312,7 @@ func (p *Parts) Answered(i *ideafile.Idea, r turn.Reply) {
 			f = diag.Faultf(ideafile.CodeBadOutput, "there is no output; the output form wants one")
 		}
 	}
-	if p.Asks++; r.Final || p.Asks >= maxBadInRow {
+	if p.Asks++; r.NotRetryable || p.Asks >= maxBadInRow {
 		p.Paused, p.Asks = diag.Faultf(turn.CodeBadOutputs, "the output over all parts: %s", f.Message), 0
 	}
 }

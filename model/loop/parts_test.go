@@ -21,8 +21,8 @@ func split(t *testing.T, n int, config string) (*ideafile.Idea, *loop.Parts) {
 	for i := 1; i <= n; i++ {
 		context = append(context, fmt.Sprintf(`{"type": "state", "_instance": "%d", "a": %d}`, i, i))
 	}
-	i := modeltest.IdeaOf(t, `{"config": {"batch": 3`+config+`}, "context": [{"type": "text", "text": "Go."}, `+strings.Join(context, ",")+`]}`)
-	return i, loop.Split(i, modeltest.Began)
+	i := modeltest.IdeaFrom(t, `{"config": {"batch": 3`+config+`}, "context": [{"type": "text", "text": "Go."}, `+strings.Join(context, ",")+`]}`)
+	return i, loop.Split(i, modeltest.StartTime)
 }
 
 func numbersOf(parts []loop.Part) (n []int) {
@@ -112,7 +112,7 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 		{"a tenth one, which failed", func() { report.Calls.Failed = 1 }, true},
 		{"nine more", func() { report.Calls.Done = 18 }, false},
 		{"a Request", func() { report.Requests = 1 }, true},
-		{"a decision to be made", func() { report.Pending = []turn.Pending{{Call: "1.1"}} }, true},
+		{"a decision to be made", func() { report.Pending = []turn.PendingApproval{{Call: "1.1"}} }, true},
 		{"many Calls", func() { report.Calls.Done = 500 }, true},
 		{"less than a tenth of them", func() { report.Calls.Done = 549 }, false},
 		{"a tenth of them", func() { report.Calls.Done = 560 }, true},
@@ -123,7 +123,7 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 	}
 	var few loop.Reported
 	few.Changed(loop.PartReport{Status: loop.StatusRunning}, 3)
-	if !few.Changed(loop.PartReport{Status: loop.StatusRunning, Calls: turn.Counts{Done: 1}}, 3) {
+	if !few.Changed(loop.PartReport{Status: loop.StatusRunning, Calls: turn.CallCounts{Done: 1}}, 3) {
 		t.Error("one Call of three instances is no news")
 	}
 }
@@ -142,27 +142,27 @@ func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 	_, p := split(t, 6, `, "limits": {"requests": 5, "duration": "1h"}`)
 	p.Heard(loop.PartReport{Number: 1, Requests: 2})
 	p.Heard(loop.PartReport{Number: 2, Requests: 2})
-	if f, until := p.Limit(modeltest.Began); f != nil || !until.Equal(modeltest.Began.Add(time.Hour)) {
+	if f, until := p.Limit(modeltest.StartTime); f != nil || !until.Equal(modeltest.StartTime.Add(time.Hour)) {
 		t.Errorf("%v, %s", f, until)
 	}
 	p.Heard(loop.PartReport{Number: 2, Seq: 1, Requests: 3})
-	if f, _ := p.Limit(modeltest.Began); f == nil || !strings.Contains(f.Message, "5 Requests") {
+	if f, _ := p.Limit(modeltest.StartTime); f == nil || !strings.Contains(f.Message, "5 Requests") {
 		t.Errorf("%v", f)
 	}
-	p.Limits = p.Limits.With(ideafile.Limits{Requests: 9})
-	if f, _ := p.Limit(modeltest.Began.Add(59 * time.Minute)); f != nil {
+	p.Limits = p.Limits.Override(ideafile.Limits{Requests: 9})
+	if f, _ := p.Limit(modeltest.StartTime.Add(59 * time.Minute)); f != nil {
 		t.Errorf("%v", f)
 	}
-	if f, _ := p.Limit(modeltest.Began.Add(time.Hour)); f == nil || !strings.Contains(f.Message, "1h") {
+	if f, _ := p.Limit(modeltest.StartTime.Add(time.Hour)); f == nil || !strings.Contains(f.Message, "1h") {
 		t.Errorf("%v", f)
 	}
 }
 
 func TestThePartsResultsAddUp(t *testing.T) {
 	_, p := split(t, 4, "")
-	p.Heard(loop.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.Counts{Done: 3}, Usage: turn.Usage{PromptTokens: 10, CompletionTokens: 1},
+	p.Heard(loop.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.CallCounts{Done: 3}, Usage: turn.Usage{PromptTokens: 10, CompletionTokens: 1},
 		Instances: map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled, "2": ideafile.InstanceSettled, "3": ideafile.InstanceSettled}})
-	p.Heard(loop.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.Counts{Failed: 1}, Error: diag.Faultf(turn.CodeMissing, "no luck"),
+	p.Heard(loop.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1}, Error: diag.Faultf(turn.CodeMissingRequired, "no luck"),
 		Instances: map[string]ideafile.InstanceStatus{"4": ideafile.InstanceFailed}})
 	r := p.Result("p", p.Outcome())
 	if got := string(jsonval.Encode(jsonval.Normal(r))); got != `{"calls":{"blocked":0,"done":3,"failed":1,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"part 2: no luck"},`+
@@ -173,30 +173,30 @@ func TestThePartsResultsAddUp(t *testing.T) {
 }
 
 func TestAnOutputThatDoesNotFitIsAskedForThreeTimes(t *testing.T) {
-	i := modeltest.IdeaOf(t, `{"config": {"batch": 1}, "schema": {"output": {"type": "object"}}, "context": [{"type": "state", "_instance": "1"}, {"type": "state", "_instance": "2"}]}`)
-	p := loop.Split(i, modeltest.Began)
+	i := modeltest.IdeaFrom(t, `{"config": {"batch": 1}, "schema": {"output": {"type": "object"}}, "context": [{"type": "state", "_instance": "1"}, {"type": "state", "_instance": "2"}]}`)
+	p := loop.Split(i, modeltest.StartTime)
 	for n := 1; n <= 3; n++ {
 		if p.Paused != nil {
 			t.Fatalf("it is paused after %d", n-1)
 		}
-		p.Answered(i, turn.Reply{Whole: true, OutputFault: diag.Faultf(ideafile.CodeBadOutput, "no object")})
+		p.Answered(i, turn.Reply{Complete: true, OutputFault: diag.Faultf(ideafile.CodeBadOutput, "no object")})
 	}
 	if p.Paused == nil || p.Extra.Requests != 3 || p.Turn() != 4 {
 		t.Errorf("%+v, turn %d", p.Extra, p.Turn())
 	}
 	p.Paused = nil
-	p.Answered(i, turn.Reply{Whole: true, Output: map[string]any{}})
+	p.Answered(i, turn.Reply{Complete: true, Output: map[string]any{}})
 	if p.Extra.Output == nil || p.Paused != nil {
 		t.Errorf("%+v", p.Extra)
 	}
 }
 
 func TestABriefThatLeavesItsStatesOutGetsThemBack(t *testing.T) {
-	known := map[string]any{"①": modeltest.Value(t, `{"a": 1, "b": [1, 2]}`), "②": modeltest.Value(t, `{"a": 1}`)}
-	b := &turn.RequestInput{Covered: []turn.InstanceInput{{Token: "①", State: modeltest.Value(t, `{"a": 1, "b": [1, 2, 3]}`)}, {Token: "②", State: known["②"]}, {Token: "③", State: modeltest.Value(t, `{"new": true}`)}}}
+	known := map[string]any{"①": modeltest.DecodeJSON(t, `{"a": 1, "b": [1, 2]}`), "②": modeltest.DecodeJSON(t, `{"a": 1}`)}
+	b := &turn.RequestInput{Instances: []turn.InstanceInput{{Token: "①", State: modeltest.DecodeJSON(t, `{"a": 1, "b": [1, 2, 3]}`)}, {Token: "②", State: known["②"]}, {Token: "③", State: modeltest.DecodeJSON(t, `{"new": true}`)}}}
 	before := string(jsonval.Encode(jsonval.Normal(b)))
 	bare, changes := b.WithoutStates(known)
-	if got := string(jsonval.Encode(changes)); got != `{"①":{"~":{"b":{"+":[3]}}},"③":{"=":{"new":true}}}` || bare.Covered[0].State != nil {
+	if got := string(jsonval.Encode(changes)); got != `{"①":{"~":{"b":{"+":[3]}}},"③":{"=":{"new":true}}}` || bare.Instances[0].State != nil {
 		t.Errorf("it differs in %s", got)
 	}
 	if err := bare.RestoreStates(known, changes); err != nil || string(jsonval.Encode(jsonval.Normal(bare))) != before {

@@ -26,7 +26,7 @@ type Result struct {
 	Instances map[string]InstanceResult `json:"instances"`
 	Ideas     int                       `json:"ideas"`
 	Requests  int                       `json:"requests"`
-	Calls     turn.Counts               `json:"calls"`
+	Calls     turn.CallCounts               `json:"calls"`
 	Usage     turn.Usage                `json:"usage"`
 	Error     *diag.Fault               `json:"error"`
 	// Simulated says that no Tool was touched, and who played; absent of a process that ran.
@@ -40,13 +40,13 @@ type InstanceResult struct {
 }
 
 // Counts adds up what became of the Calls in all instances.
-func (m *Loop) Counts() turn.Counts {
-	c := turn.Counts{Failed: m.unassignedCalls}
+func (m *Loop) Counts() turn.CallCounts {
+	c := turn.CallCounts{Failed: m.unassignedCalls}
 	for _, mem := range m.members {
 		//workflowcheck:ignore -- a sum
 		for _, r := range mem.calls {
-			if !r.Past {
-				c.Count(r.Status)
+			if !r.FromEarlierProcess {
+				c.Increment(r.Status)
 			}
 		}
 	}

@@ -91,7 +91,7 @@ type graphCall struct {
 
 func newGraph(calls []any) *graph {
 	g := &graph{given: map[string]string{}}
-	for n, call := range ideafile.WrittenCalls(calls) {
+	for n, call := range ideafile.ParseWrittenCalls(calls) {
 		g.addCall(n, call)
 	}
 	for n := range g.calls {
@@ -126,7 +126,7 @@ func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 // readCall reads a Call without its Tool: a parameter `output` that is a State reference is taken for the output path.
 func (c *graphCall) readCall(m map[string]any) {
 	written := m["_outputPath"]
-	if alias := m["output"]; written == nil && (&ideafile.Tool{}).IsOutputAlias("output", alias) {
+	if alias := m["output"]; written == nil && (&ideafile.Tool{}).IsOutputPathAlias("output", alias) {
 		written, m = alias, jsonval.WithoutKey(m, "output")
 	}
 	if path, err := refexpr.ParseOutputPath(written); err == nil {

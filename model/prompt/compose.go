@@ -124,7 +124,7 @@ func (c *composer) call(t *ideafile.Tool) any {
 	optional := map[string]bool{"_reasoningForCall": true}
 	params, _ := t.Source["properties"].(map[string]any)
 	for _, name := range jsonval.SortedKeys(params) {
-		if _, wired := t.Wired[name]; wired {
+		if _, wired := t.WiredParams[name]; wired {
 			continue
 		}
 		optional[name] = !t.Requires(name)
@@ -136,8 +136,8 @@ func (c *composer) call(t *ideafile.Tool) any {
 	}
 	form := closedObject(props...)
 	if !c.strict {
-		form = loosen(form, optional, t.OpenParams)
-	} else if t.OpenParams {
+		form = loosen(form, optional, t.AllowsExtraParams)
+	} else if t.AllowsExtraParams {
 		c.refuse("tool "+t.Name, "it takes parameters beside those it names")
 	}
 	if text := c.describe(t); text != "" {
@@ -295,7 +295,7 @@ func ComposeFor(i *ideafile.Idea, bindings map[string]ideafile.Binding, b *turn.
 		return composeResults(i, b)
 	}
 	in := ComposeInput{Tools: i.Tools, Bindings: bindings, Tokens: b.Tokens(), Output: i.Output, Notes: ToolNotes(i)}
-	if b.Closing {
+	if b.OutputOnly {
 		in.Tools, in.Tokens = nil, []string{""}
 	}
 	return Compose(in)
@@ -311,7 +311,7 @@ func composeResults(i *ideafile.Idea, b *turn.RequestInput) Form {
 			ids := []any{}
 			choices = append(choices, c.fitting(t, b.Questions)...)
 			for _, a := range b.Questions {
-				if a.Tool == t.Name && a.Why == "" {
+				if a.Tool == t.Name && a.ParamsError == "" {
 					ids = append(ids, a.ID)
 				}
 			}

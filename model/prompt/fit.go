@@ -15,7 +15,7 @@ func (c *composer) fitting(t *ideafile.Tool, asking []turn.Question) []any {
 	var sets []string
 	ids, names := map[string][]any{}, map[string][]string{}
 	for _, a := range asking {
-		if a.Tool != t.Name || a.Why == "" {
+		if a.Tool != t.Name || a.ParamsError == "" {
 			continue
 		}
 		set := string(jsonval.Encode(jsonval.Normal(jsonval.SortedKeys(a.Params))))
@@ -26,7 +26,7 @@ func (c *composer) fitting(t *ideafile.Tool, asking []turn.Question) []any {
 	}
 	var choices []any
 	for n, set := range sets {
-		props, _ := t.Form()["properties"].(map[string]any)
+		props, _ := t.ParamsSchemaSource()["properties"].(map[string]any)
 		var fields []jsonval.Field
 		for _, k := range names[set] {
 			fields = append(fields, jsonval.Field{Key: k, Value: c.fitted(t, k, props[k], n)})
@@ -52,7 +52,7 @@ func (c *composer) fitted(t *ideafile.Tool, name string, schema any, n int) any 
 	} else {
 		place := fmt.Sprintf("fit%d_%s", n, t.Name)
 		if !c.defines(place) {
-			c.move(place, t.Form())
+			c.move(place, t.ParamsSchemaSource())
 		}
 		form = jsonval.Ordered{{Key: "$ref", Value: definition(place) + "/properties/" + jsonschema.EscapePointer(name)}}
 	}
@@ -68,5 +68,5 @@ func (c *composer) defines(name string) bool {
 
 // fits says whether any of what a Request asks for is to be fitted.
 func fits(b *turn.RequestInput) bool {
-	return slices.ContainsFunc(b.Questions, func(a turn.Question) bool { return a.Why != "" })
+	return slices.ContainsFunc(b.Questions, func(a turn.Question) bool { return a.ParamsError != "" })
 }

@@ -13,7 +13,7 @@ import (
 // A Request is rendered and its form composed whatever has happened, and both say the same for the same Brief.
 func TestAnyRequestHasAPromptAndAForm(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		modeltest.DrawnProcess(rt, func(s *modeltest.Stage, c *loop.Conclusion) {
+		modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.Conclusion) {
 			first, second := Prompt(s.Idea, s.Bindings, c.Brief, nil), Prompt(s.Idea, s.Bindings, c.Brief, nil)
 			if fmt.Sprint(first) != fmt.Sprint(second) || len(first) != 3 || first[2].Content == "" {
 				rt.Fatalf("%v\n%v", first, second)

@@ -40,7 +40,7 @@ func (w *promptWriter) plans() {
 }
 
 func (w *promptWriter) covers(token string) bool {
-	for _, c := range w.brief.Covered {
+	for _, c := range w.brief.Instances {
 		if c.Token == token {
 			return true
 		}
@@ -50,7 +50,7 @@ func (w *promptWriter) covers(token string) bool {
 
 // fate says of a guide's Call what is known of it: its record, or that its value is there already.
 func (w *promptWriter) fate(plan ideafile.Message, index int, call ideafile.WrittenCall) string {
-	if id, ok := plan.RecordID(index); ok {
+	if id, ok := plan.RecordedCallID(index); ok {
 		switch how := plan.Record[id].(type) {
 		case string:
 			return ": " + how
@@ -59,7 +59,7 @@ func (w *promptWriter) fate(plan ideafile.Message, index int, call ideafile.Writ
 		}
 	}
 	there := 0
-	for _, c := range w.brief.Covered {
+	for _, c := range w.brief.Instances {
 		if valueThere(w.idea, call, c) {
 			there++
 		}
@@ -70,13 +70,13 @@ func (w *promptWriter) fate(plan ideafile.Message, index int, call ideafile.Writ
 	case w.anonymous():
 		return ": its value is there"
 	}
-	return fmt.Sprintf(": its value is there in %d of %d", there, len(w.brief.Covered))
+	return fmt.Sprintf(": its value is there in %d of %d", there, len(w.brief.Instances))
 }
 
 // valueThere says whether what a Call, as written, would bring stands in a State already.
 func valueThere(i *ideafile.Idea, call ideafile.WrittenCall, in turn.InstanceInput) bool {
 	output, ok := i.OutputPathOf(call)
-	if !ok || call.NamesOther(in.Token) {
+	if !ok || call.TargetsOther(in.Token) {
 		return false
 	}
 	for _, branch := range output {
@@ -93,8 +93,8 @@ func valueThere(i *ideafile.Idea, call ideafile.WrittenCall, in turn.InstanceInp
 }
 
 func ofPlan(e turn.PlanEntry) string {
-	if e.Plan == "" {
+	if e.PlanName == "" {
 		return ""
 	}
-	return fmt.Sprintf(" of Plan %q", e.Plan)
+	return fmt.Sprintf(" of Plan %q", e.PlanName)
 }

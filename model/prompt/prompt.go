@@ -158,13 +158,13 @@ func unwired(t *ideafile.Tool) map[string]any {
 	out, _ := jsonschema.WithoutMeta(t.Source).(map[string]any)
 	props, _ := out["properties"].(map[string]any)
 	required, _ := out["required"].([]any)
-	for _, name := range jsonval.SortedKeys(t.Wired) {
+	for _, name := range jsonval.SortedKeys(t.WiredParams) {
 		props = jsonval.WithoutKey(props, name)
 		out["properties"] = props
 	}
 	var left []any
 	for _, name := range required {
-		if s, ok := name.(string); !ok || t.Wired[s] == "" {
+		if s, ok := name.(string); !ok || t.WiredParams[s] == "" {
 			left = append(left, name)
 		}
 	}
@@ -222,7 +222,7 @@ func (w *promptWriter) record() {
 		return
 	}
 	w.title("Calls so far")
-	if w.brief.Plan[0].Direct > 0 {
+	if w.brief.Plan[0].DirectPlan > 0 {
 		w.line("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}
 	for _, e := range w.brief.Plan {
@@ -230,16 +230,16 @@ func (w *promptWriter) record() {
 		for _, token := range jsonval.SortedKeys(e.Results) {
 			w.line("  result%s: %s", at(token), w.value(e.Results[token]))
 		}
-		w.decided(e.Decided)
+		w.decided(e.Decisions)
 	}
 }
 
 // decided tells what people decided, one line for all instances in which it was the same.
-func (w *promptWriter) decided(list []turn.Decided) {
+func (w *promptWriter) decided(list []turn.InstanceDecision) {
 	var facts []string
 	where := map[string][]string{}
 	for _, d := range list {
-		fact := d.Decision.Fact()
+		fact := d.Decision.Describe()
 		if where[fact] == nil {
 			facts = append(facts, fact)
 		}
@@ -259,8 +259,8 @@ func at(token string) string {
 
 func (w *promptWriter) how(e turn.PlanEntry) string {
 	var parts []string
-	for _, s := range []ideafile.Status{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
-		switch n := e.How[s]; {
+	for _, s := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
+		switch n := e.StatusCounts[s]; {
 		case n == 0:
 		case w.anonymous():
 			parts = append(parts, string(s))
@@ -275,12 +275,12 @@ func (w *promptWriter) how(e turn.PlanEntry) string {
 }
 
 func (w *promptWriter) states() {
-	if len(w.brief.Covered) == 0 {
+	if len(w.brief.Instances) == 0 {
 		return
 	}
 	w.title("State")
 	shared := ideafile.ViewOf(w.idea.Context, "").Payload[ideafile.TypeState]
-	for _, c := range w.brief.Covered {
+	for _, c := range w.brief.Instances {
 		if c.Token != "" {
 			w.lineOf(c.Token+": ", beside(shared, c.State))
 		} else {
@@ -323,7 +323,7 @@ func (w *promptWriter) own(c turn.InstanceInput) {
 			w.line("  %s", m.Text)
 		}
 	}
-	own := ideafile.Collect(w.idea.Context, c.Token)
+	own := ideafile.MergeMessages(w.idea.Context, c.Token)
 	for _, kind := range jsonval.SortedKeys(own.Payload) {
 		if kind != ideafile.TypeState {
 			w.line("  †%s of its own: %s", kind, w.value(own.Payload[kind]))
@@ -372,13 +372,13 @@ func (w *promptWriter) question() {
 			w.line(`Where an entry below says that values do not fit, give {"_call": id, "_params": the same parameters, fitted to the tool's parameters} instead: bring the values into the right form, and change and invent nothing.`)
 		}
 		for _, a := range w.brief.Questions {
-			if a.Why != "" {
-				w.line("- %s %s %s does not fit: %s", a.ID, a.Tool, w.value(a.Params), a.Why)
+			if a.ParamsError != "" {
+				w.line("- %s %s %s does not fit: %s", a.ID, a.Tool, w.value(a.Params), a.ParamsError)
 				continue
 			}
 			w.line("- %s %s %s", a.ID, a.Tool, w.value(a.Params))
 		}
-	case w.brief.Closing:
+	case w.brief.OutputOnly:
 		w.title("Output wanted")
 		w.line(`Every instance has reached its goal. Only "output" is wanted: "calls" is empty.`)
 	}

@@ -236,7 +236,7 @@ func TestTheValidatorOfStrictRulesKnowsThem(t *testing.T) {
 }
 
 // formOf gives the strict form of a schema alone, or why there is none.
-func formOf(t modeltest.Failer, schema string) (string, string) {
+func formOf(t modeltest.Fataler, schema string) (string, string) {
 	v, err := jsonval.Decode([]byte(schema))
 	if err != nil {
 		t.Fatalf("%s", err)

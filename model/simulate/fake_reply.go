@@ -22,7 +22,7 @@ func FakeReply(i *ideafile.Idea, bindings map[string]ideafile.Binding, b *turn.R
 	case len(b.Questions) > 0:
 		solution["calls"] = fakeAnswers(i, b)
 		return solution
-	case !b.Closing && !planned(b):
+	case !b.OutputOnly && !planned(b):
 		if calls := fakeCalls(i, bindings, b); len(calls) > 0 {
 			solution["calls"] = calls
 			return solution
@@ -37,7 +37,7 @@ func FakeReply(i *ideafile.Idea, bindings map[string]ideafile.Binding, b *turn.R
 }
 
 // planned says whether a Request has been made before this one: it brought all that there is to plan.
-func planned(b *turn.RequestInput) bool { return b.Number > 1 || len(turn.WithoutDirect(b.Plan)) > 0 }
+func planned(b *turn.RequestInput) bool { return b.Number > 1 || len(turn.WithoutDirectPlans(b.Plan)) > 0 }
 
 // Answers says whether Calls answer what is asked: results where results are asked for, and Calls that were not planned
 // before otherwise. No Calls answer anything but that.
@@ -109,7 +109,7 @@ func fakeAnswers(i *ideafile.Idea, b *turn.RequestInput) []any {
 		switch {
 		case t == nil:
 			continue
-		case a.Why != "":
+		case a.ParamsError != "":
 			answer["_params"] = sketchFit(t, a.Params)
 		default:
 			v, err := FakeResult(t.Name, t.Source["_output"], nil)
@@ -128,7 +128,7 @@ func sketchFit(t *ideafile.Tool, params map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, k := range jsonval.SortedKeys(params) {
 		out[k] = params[k]
-		if s := t.ParamSchemas[k]; s.Validate(params[k]) == nil || jsonval.HasHandle(params[k]) {
+		if s := t.SchemaByParam[k]; s.Validate(params[k]) == nil || jsonval.HasHandle(params[k]) {
 			continue
 		}
 		if v, err := sample.Sample(paramSchema(t, k)); err == nil {
@@ -140,7 +140,7 @@ func sketchFit(t *ideafile.Tool, params map[string]any) map[string]any {
 
 // paramSchema is what a parameter must fit, with its references put in.
 func paramSchema(t *ideafile.Tool, name string) any {
-	form := t.Form()
+	form := t.ParamsSchemaSource()
 	part, ok := jsonval.AsObject(form["properties"])[name]
 	if !ok {
 		return map[string]any{}
@@ -165,7 +165,7 @@ func fakeCalls(i *ideafile.Idea, bindings map[string]ideafile.Binding, b *turn.R
 		if n < 0 {
 			plan = newPlanFaker(i, bindings, tokens[0]).calls()
 		} else {
-			plan = ideafile.Values(i.Context[n].Calls)
+			plan = ideafile.WrittenValues(i.Context[n].Calls)
 		}
 		calls = append(calls, forTokens(plan, tokens, len(tokens) == len(named))...)
 	}
@@ -177,7 +177,7 @@ func fakeCalls(i *ideafile.Idea, bindings map[string]ideafile.Binding, b *turn.R
 func guide(i *ideafile.Idea, token string) int {
 	view := ideafile.ViewOf(i.Context, token)
 	for n, m := range i.Context {
-		if m.Type == ideafile.TypePlan && !m.RunsDirectly() && !m.IsRecord() && (m.Instance == "" || m.Instance == token) && m.HoldsFor(view) {
+		if m.Type == ideafile.TypePlan && !m.RunsDirectly() && !m.IsPlanRecord() && (m.Instance == "" || m.Instance == token) && m.AppliesTo(view) {
 			return n
 		}
 	}

@@ -51,7 +51,7 @@ func (in *planFaker) calls() []any {
 	var out []any
 	for _, t := range in.idea.Tools {
 		call := map[string]any{"_tool": t.Name}
-		for _, name := range jsonval.SortedKeys(t.ParamSchemas) {
+		for _, name := range jsonval.SortedKeys(t.SchemaByParam) {
 			if v, ok := in.param(t, name); ok {
 				call[name] = v
 			}
@@ -69,12 +69,12 @@ func (in *planFaker) calls() []any {
 
 // param gives the value of a parameter; ok is false where it is left out.
 func (in *planFaker) param(t *ideafile.Tool, name string) (v any, ok bool) {
-	if _, wired := t.Wired[name]; wired {
+	if _, wired := t.WiredParams[name]; wired {
 		return nil, false
 	}
 	for _, kind := range append([]string{ideafile.TypeState, ideafile.TypeInput}, jsonval.SortedKeys(in.view.Payload)...) {
 		given, ok := jsonval.Lookup(in.view.Payload[kind], jsonval.Path{name})
-		if ok && t.ParamSchemas[name].Validate(given) == nil {
+		if ok && t.SchemaByParam[name].Validate(given) == nil {
 			return refexpr.Reference{Kind: kind, Path: jsonval.Path{name}}.String(), true
 		}
 	}
@@ -82,7 +82,7 @@ func (in *planFaker) param(t *ideafile.Tool, name string) (v any, ok bool) {
 		p, written := in.paths[other.Name]
 		result, made := in.results[other.Name]
 		named := other.Name == name || written && len(p) > 0 && p[len(p)-1] == name
-		if named && written && made && t.ParamSchemas[name].Validate(result) == nil && !in.reaches(other.Name, t.Name) {
+		if named && written && made && t.SchemaByParam[name].Validate(result) == nil && !in.reaches(other.Name, t.Name) {
 			in.reads[t.Name] = append(in.reads[t.Name], other.Name)
 			return refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), true
 		}

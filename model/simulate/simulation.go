@@ -23,7 +23,7 @@ func FakeResult(tool string, output any, landing *statelog.ResultContract) (any,
 		return v, err
 	}
 	if wanted := landing.Schemas(); wanted != nil {
-		both, err := sample.Sample(ideafile.WithBoth(output, wanted))
+		both, err := sample.Sample(ideafile.AllOf(output, wanted))
 		if err == nil && landing.Check(0, both) == nil {
 			return both, nil
 		}

@@ -52,7 +52,7 @@ func (s *Store) log(ctx context.Context, m *manifest) ([]turn.LogEntry, error) {
 	if err != nil || v == nil {
 		return nil, err
 	}
-	log, err := turn.ReadLog(v)
+	log, err := turn.DecodeLog(v)
 	if err != nil {
 		return nil, brokenf(Place(m.text("process"), m.number("at")), "%w", err)
 	}

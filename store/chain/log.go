@@ -33,5 +33,5 @@ func (s *Store) wholeLog(ctx context.Context, m *manifest) ([]turn.LogEntry, err
 	if v, err = s.values.Restore(ctx, v); err != nil {
 		return nil, err
 	}
-	return turn.ReadLog(v)
+	return turn.DecodeLog(v)
 }
