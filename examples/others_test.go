@@ -98,8 +98,8 @@ func TestALatentResultThatNeedsAnotherIsAskedForByItself(t *testing.T) {
 
 func step(t *testing.T, p *play) *turn.RequestInput {
 	t.Helper()
-	s, brief := p.mind.Next(p.started)
-	if s != loop.StepAsk {
+	s, brief := p.mind.Advance(p.started)
+	if s != loop.StepRequest {
 		t.Fatalf("%s instead of a Request", s)
 	}
 	return brief

@@ -69,11 +69,11 @@ func own(idea *ideafile.Idea, token string) (context []ideafile.Message) {
 func (p *play) through() loop.Result {
 	p.t.Helper()
 	for range 50 {
-		step, brief := p.mind.Next(p.started)
+		step, brief := p.mind.Advance(p.started)
 		switch step {
-		case loop.StepOver:
-			return p.mind.Result(p.mind.Outcome(), true)
-		case loop.StepAsk:
+		case loop.StepFinished:
+			return p.mind.Result(p.mind.FinalStatus(), true)
+		case loop.StepRequest:
 			p.request(brief)
 		case loop.StepWait:
 			if p.person == nil {
@@ -81,7 +81,7 @@ func (p *play) through() loop.Result {
 			}
 			p.decide()
 		default:
-			p.t.Fatalf("%s: %v", step, p.mind.Paused())
+			p.t.Fatalf("%s: %v", step, p.mind.PauseReason())
 		}
 	}
 	p.t.Fatal("it does not end")
@@ -91,7 +91,7 @@ func (p *play) through() loop.Result {
 // runPlans lets the Plans that run directly come to their end.
 func (p *play) runPlans() {
 	for _, token := range p.idea.Tokens() {
-		p.runs[token].Begin()
+		p.runs[token].StartDirectPlan()
 		p.work(token)
 		p.mind.ApplyReport(p.report(token, false))
 	}
@@ -139,7 +139,7 @@ func (p *play) request(brief *turn.RequestInput) {
 			reply.InstancesWithoutCalls = append(reply.InstancesWithoutCalls, token)
 		}
 		if !brief.OutputOnly {
-			p.runs[token].Close(brief.Number)
+			p.runs[token].CloseRequest(brief.Number)
 			p.work(token)
 			p.mind.ApplyReport(p.report(token, lost))
 		}
@@ -150,7 +150,7 @@ func (p *play) request(brief *turn.RequestInput) {
 		p.t.Fatalf("request %d did not conclude", brief.Number)
 	}
 	if p.sealed != nil {
-		p.sealed(turn.Snapshot(p.idea.Source, c.Seen, c.Calls, c.Reply.Output))
+		p.sealed(turn.Snapshot(p.idea.Source, c.FullInput, c.Calls, c.Reply.Output))
 	}
 }
 
@@ -203,7 +203,7 @@ func (p *play) give(brief *turn.RequestInput, index int, call ideafile.WrittenCa
 	for _, token := range tokens {
 		if named[token] = true; p.left > 0 {
 			p.left--
-			p.runs[token].Accept(brief.Number, index, call)
+			p.runs[token].AcceptCall(brief.Number, index, call)
 			p.work(token)
 		}
 	}
@@ -212,7 +212,7 @@ func (p *play) give(brief *turn.RequestInput, index int, call ideafile.WrittenCa
 // work runs every Call that is ready in an instance, and those that become so.
 func (p *play) work(token string) {
 	run := p.runs[token]
-	for ready := run.Next(); len(ready) > 0; ready = run.Next() {
+	for ready := run.Advance(); len(ready) > 0; ready = run.Advance() {
 		for _, r := range ready {
 			out, err := p.execute(r)
 			if err == nil {
@@ -227,7 +227,7 @@ func (p *play) work(token string) {
 	}
 }
 
-func (p *play) execute(r dataflow.Ready) (any, error) {
+func (p *play) execute(r dataflow.ReadyCall) (any, error) {
 	if r.Binding.Kind == ideafile.KindHTTP {
 		activity, _ := r.Tool.Activity.(map[string]any)
 		spec, err := httptool.ParseSpec(activity["http"])
@@ -247,7 +247,7 @@ func (p *play) execute(r dataflow.Ready) (any, error) {
 func (p *play) report(token string, lost bool) turn.Report {
 	run := p.runs[token]
 	p.reports++
-	r := turn.Report{Token: token, Number: p.reports, ClosedThrough: p.number, PendingApprovals: run.Pending(), Idle: run.Idle(), Missing: run.Missing(), PlanFailure: run.PlanFailure(), Writes: run.NewWrites()}
+	r := turn.Report{Token: token, Number: p.reports, ClosedThrough: p.number, PendingApprovals: run.Pending(), Idle: run.Idle(), Missing: run.MissingRequired(), PlanFailure: run.PlanFailure(), Writes: run.TakeNewWrites()}
 	for _, rec := range run.Records() {
 		if p.told[rec.ID] == rec.Status {
 			continue
@@ -260,7 +260,7 @@ func (p *play) report(token string, lost bool) turn.Report {
 		r.Calls = append(r.Calls, c)
 	}
 	for _, rec := range run.AwaitingLLM() {
-		params, err := run.Resolved(rec)
+		params, err := run.ResolvedParams(rec)
 		if err != nil {
 			p.t.Fatal(err)
 		}

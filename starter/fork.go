@@ -127,7 +127,7 @@ func (a *app) warnOfFork(of string, m *material) {
 	mind := loop.New(m.read, "", nil, time.Time{})
 	for _, t := range mind.TakeResumed() {
 		for _, c := range t.Calls {
-			if c.Why != "" {
+			if c.ReviewReason != "" {
 				asked++
 			} else {
 				again++

@@ -111,8 +111,8 @@ func (p *process) conclude(ctx workflow.Context) {
 	if c == nil {
 		return
 	}
-	if len(c.Brief.Questions) == 0 {
-		p.seal(ctx, sealing{idea: p.asked, brief: c.Seen, request: c.Brief.Number, log: c.Log, calls: c.Calls, output: c.Reply.Output})
+	if len(c.Input.Questions) == 0 {
+		p.seal(ctx, sealing{idea: p.asked, brief: c.FullInput, request: c.Input.Number, log: c.Log, calls: c.Calls, output: c.Reply.Output})
 	}
 }
 
@@ -128,7 +128,7 @@ type sealing struct {
 
 // sealNow puts the process as it stands on the chain.
 func (p *process) sealNow(ctx workflow.Context, output any) {
-	p.seal(ctx, sealing{idea: p.idea, brief: p.mind.Final(), log: p.mind.TakeLog(), calls: []ideafile.WrittenCall{}, output: output})
+	p.seal(ctx, sealing{idea: p.idea, brief: p.mind.FullInput(), log: p.mind.TakeLog(), calls: []ideafile.WrittenCall{}, output: output})
 }
 
 // seal puts one Idea on the chain. Sealing is content-addressed, so that doing it twice is doing it once.
@@ -164,7 +164,7 @@ func putOnChain(ctx workflow.Context, in protocol.SealInput) (s protocol.Sealed,
 
 // sealEnd seals the final States, if anything changed since the last Idea.
 func (p *process) sealEnd(ctx workflow.Context) {
-	if _, changed := jsonval.Delta(p.states, p.mind.Final().States()); changed || p.last.At == 0 {
+	if _, changed := jsonval.Delta(p.states, p.mind.FullInput().States()); changed || p.last.At == 0 {
 		p.sealNow(ctx, p.mind.Output())
 	}
 }

@@ -37,12 +37,12 @@ type CarriedProcess struct {
 	Reports   int                 `json:"reports,omitempty"`
 	Notifies  bool                `json:"notifies,omitempty"`
 	Adapts    bool                `json:"adapts,omitempty"`
-	Watch     loop.NoticeBoard    `json:"watch,omitempty"`
+	Watch     loop.SentNotices    `json:"watch,omitempty"`
 }
 
 // leaving says whether the process should begin again; a Request that is under way is waited for first.
 func (p *process) leaving(ctx workflow.Context) bool {
-	return p.mind.InFlight() == nil && !p.mind.Over() && tooLong(ctx, p.passes, p.start.ContinueEvery)
+	return p.mind.InFlight() == nil && !p.mind.Finished() && tooLong(ctx, p.passes, p.start.ContinueEvery)
 }
 
 // idle says that nothing would be lost: no signal is on its way, and none is left to be read.
@@ -56,7 +56,7 @@ const continued = "continued"
 
 func (p *process) continueAsNew(ctx workflow.Context) error {
 	p.attribute(ctx, continued, 0)
-	unsealed, _ := jsonval.Delta(p.mind.Final().States(), p.states)
+	unsealed, _ := jsonval.Delta(p.mind.FullInput().States(), p.states)
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, CarriedProcess{
 		Mind: p.mind.Carry(), Bindings: p.setup.Bindings, Last: p.last, Base: p.base, Unsealed: unsealed, Held: p.held,
 		Accepted: p.accepted, Revisions: p.revisions, Refusals: p.inbox.refusals, Reports: p.reports,
@@ -73,14 +73,14 @@ func (p *process) goOn(idea *ideafile.Idea, c *CarriedProcess) {
 		p.setIdea(idea.WithRawMessages(c.Parts.Context))
 		return
 	}
-	p.mind = loop.Resume(idea, p.id, c.Bindings, c.Mind)
+	p.mind = loop.Restore(idea, p.id, c.Bindings, c.Mind)
 	p.setIdea(p.mind.Idea())
 	p.base, p.held, p.revisions, p.reports, p.notifies = c.Base, c.Held, c.Revisions, c.Reports, c.Notifies
 	p.adapts = c.Adapts
 	if c.Watch != nil {
 		p.watch = c.Watch
 	}
-	p.states = p.mind.Final().States()
+	p.states = p.mind.FullInput().States()
 	if states, err := jsonval.Advance(p.states, c.Unsealed); err == nil {
 		p.states, _ = states.(map[string]any)
 	}
@@ -175,7 +175,7 @@ func (i *instance) resume(c *CarriedInstance) {
 		i.delegates[ref.Call] = ref
 	}
 	for _, id := range c.Queue {
-		i.queue = append(i.queue, i.run.Started(id))
+		i.queue = append(i.queue, i.run.StartedCall(id))
 	}
 	i.told.reports, i.told.events = c.Told.Reports, c.Told.Events
 	i.told.closed, i.told.corrected, i.told.quiet, i.told.pending = c.Told.Closed, c.Told.Corrected, c.Told.Quiet, c.Told.Pending

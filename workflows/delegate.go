@@ -17,7 +17,7 @@ import (
 // it came to, so that either may continue as new meanwhile.
 
 // delegate starts a Call's delegate and waits until it has started. It outlives this run of the instance.
-func (i *instance) delegate(ctx workflow.Context, r dataflow.Ready) {
+func (i *instance) delegate(ctx workflow.Context, r dataflow.ReadyCall) {
 	call := r.Record.ID
 	start, err := i.delegateStart(ctx, r)
 	if err != nil {
@@ -46,7 +46,7 @@ func (i *instance) delegate(ctx workflow.Context, r dataflow.Ready) {
 }
 
 // delegateStart is what a Call's delegate starts from: its Idea, what it is given, and nothing else of this process.
-func (i *instance) delegateStart(ctx workflow.Context, r dataflow.Ready) (start protocol.Start, err error) {
+func (i *instance) delegateStart(ctx workflow.Context, r dataflow.ReadyCall) (start protocol.Start, err error) {
 	d := i.setup.Delegation
 	if d.Depth >= ideafile.MaxDelegateDepth {
 		return start, fmt.Errorf("delegates stand more than %d deep within each other", ideafile.MaxDelegateDepth)
@@ -88,7 +88,7 @@ func (i *instance) onDelegate(ctx workflow.Context, r protocol.DelegateReport) {
 	}
 	i.event(ctx)
 	delete(i.delegates, r.Call)
-	i.run.DelegateReturned(r.Call, i.run.Started(r.Call).Tool, r.Output, r.Handed)
+	i.run.ApplyDelegateResult(r.Call, i.run.StartedCall(r.Call).Tool, r.Output, r.Handed)
 }
 
 // failDelegate ends a Call whose delegate did not come to its end.

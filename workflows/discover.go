@@ -36,9 +36,9 @@ func (p *process) discover(ctx workflow.Context) error {
 			p.opening = false
 			return p.furnish(ctx, found)
 		}
-		p.mind.Halt(discoverFault(err))
+		p.mind.PauseFor(discoverFault(err))
 		p.showOpening(ctx)
-		p.listen(ctx, func() bool { return p.mind.Paused() == nil })
+		p.listen(ctx, func() bool { return p.mind.PauseReason() == nil })
 		if ctx.Err() != nil || p.gone {
 			return p.cancelledEarly(ctx)
 		}
@@ -61,7 +61,7 @@ func (p *process) showOpening(ctx workflow.Context) {
 	switch {
 	case p.parts != nil:
 		p.showParts(ctx, p.partsStatus())
-	case p.mind.Paused() != nil:
+	case p.mind.PauseReason() != nil:
 		p.show(ctx, loop.StepPaused)
 	default:
 		p.show(ctx, loop.StepWait)
@@ -125,7 +125,7 @@ type early struct {
 // takeEarly starts the instances and then does what people asked for early. Where they paused the process, its instances
 // start held, and a pause is an Idea of the chain.
 func (p *process) takeEarly(ctx workflow.Context) error {
-	if p.mind.Paused() != nil {
+	if p.mind.PauseReason() != nil {
 		p.held = true
 		p.sealNow(ctx, nil)
 	}

@@ -47,7 +47,7 @@ func (p *process) endInstances(ctx workflow.Context, hurry bool) {
 		}
 	}
 	all := certain == len(p.endings.list)
-	if certain > 0 && (hurry && all || p.endings.due || certain >= len(p.mind.Members())/endsPart) {
+	if certain > 0 && (hurry && all || p.endings.due || certain >= len(p.mind.Instances())/endsPart) {
 		p.tellEnds(ctx, certain)
 	}
 	if len(p.endings.list) > 0 {

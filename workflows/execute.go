@@ -17,12 +17,12 @@ import (
 const maxDeaths = 10 // workers that one Call may outlive
 
 // execute starts a Call's activity and takes its end into the Run.
-func (i *instance) execute(ctx workflow.Context, r dataflow.Ready) {
+func (i *instance) execute(ctx workflow.Context, r dataflow.ReadyCall) {
 	i.executeUpTo(ctx, r, r.Tool.Attempts)
 }
 
 // executeUpTo executes a Call that has some of its attempts left.
-func (i *instance) executeUpTo(ctx workflow.Context, r dataflow.Ready, attempts int) {
+func (i *instance) executeUpTo(ctx workflow.Context, r dataflow.ReadyCall, attempts int) {
 	if r.Binding.Kind == ideafile.KindDelegate {
 		i.delegate(ctx, r)
 		return
@@ -60,7 +60,7 @@ func callRetries(attempts int) *temporal.RetryPolicy {
 	}
 }
 
-func (i *instance) input(r dataflow.Ready) protocol.ExecuteInput {
+func (i *instance) input(r dataflow.ReadyCall) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
 		Process: i.setup.Process, Token: i.own.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
 		Params: r.Params, Scopes: r.Scopes, Landing: i.run.ResultContract(r.Record), Output: r.Tool.Source["_output"],
@@ -93,7 +93,7 @@ func callSummary(token string, rec *dataflow.Record) string {
 	return s
 }
 
-func (i *instance) executed(ctx workflow.Context, r dataflow.Ready, f workflow.Future) {
+func (i *instance) executed(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future) {
 	i.running--
 	i.event(ctx)
 	id := r.Record.ID
@@ -103,13 +103,13 @@ func (i *instance) executed(ctx workflow.Context, r dataflow.Ready, f workflow.F
 	case err == nil:
 		i.run.Succeed(id, value)
 	case protocol.CodeOf(err) == ideafile.CodeInputWanted:
-		i.run.Wants(id, protocol.FaultOf(err).Message)
+		i.run.RequireAnswer(id, protocol.FaultOf(err).Message)
 	case protocol.CodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.Attempts == 1:
-		i.run.Unsure(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
+		i.run.ReviewUnknownEffect(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
 	case !protocol.WorkerLost(err):
 		i.run.Fail(id, protocol.FaultOf(err))
 	case r.Tool.Attempts == 1:
-		i.run.Unsure(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
+		i.run.ReviewUnknownEffect(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
 	case i.deaths[id] >= maxDeaths:
 		i.run.Fail(id, &diag.Fault{Code: ideafile.CodeOutcomeUnknown, Message: fmt.Sprintf("%d workers were lost while the tool ran", maxDeaths)})
 	default:

@@ -28,7 +28,7 @@ func Instance(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.I
 		if i.leaving(ctx) && i.idle() {
 			return nil, i.continueAsNew(ctx)
 		}
-		deadline, _ := i.run.Deadline()
+		deadline, _ := i.run.NextDeadline()
 		i.inbox.wakeAt(ctx, deadline, "until a decision is due")
 		i.inbox.wait(ctx)
 		if ctx.Err() != nil {
@@ -76,7 +76,7 @@ type instance struct {
 	told   told
 	deaths map[string]int // workers lost under a Call, by its id
 
-	queue   []dataflow.Ready // Calls that may run and wait for others to end
+	queue   []dataflow.ReadyCall // Calls that may run and wait for others to end
 	running int
 
 	delegates map[string]protocol.DelegateRef // under way, by their Calls
@@ -120,7 +120,7 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 	palette := ideafile.Palette{Tools: i.tools, Bindings: setup.Bindings, ApprovalOverride: setup.Oversight, Adapt: setup.Adapt}
 	i.inbox = newInbox(ctx)
 	if context := readContext(setup.Context, own.Context); carried != nil {
-		i.run = dataflow.Resume(palette, context, own.Token, carried.Run)
+		i.run = dataflow.Restore(palette, context, own.Token, carried.Run)
 		i.resume(carried)
 	} else {
 		i.run = dataflow.New(palette, context, own.Token)
@@ -168,7 +168,7 @@ func (i *instance) ended() bool { return i.end != "" && i.run.Idle() }
 func (i *instance) onCalls(ctx workflow.Context, s protocol.CallsSignal) {
 	i.event(ctx)
 	for _, c := range s.Calls {
-		if i.run.Accept(s.Request, c.Index, c.Call) && c.Why != "" {
+		if i.run.AcceptCall(s.Request, c.Index, c.Call) && c.Why != "" {
 			i.run.RequireReview(ideafile.CallID(s.Request, c.Index, i.own.Token), c.Why)
 		}
 	}
@@ -176,7 +176,7 @@ func (i *instance) onCalls(ctx workflow.Context, s protocol.CallsSignal) {
 		switch {
 		case s.Request <= i.closed:
 		case r.Fitted:
-			i.run.Adapt(r.Call, r.Params)
+			i.run.ApplyAdaptedParams(r.Call, r.Params)
 		default:
 			i.run.Succeed(r.Call, r.Output)
 		}
@@ -193,7 +193,7 @@ func (i *instance) onClose(ctx workflow.Context, s protocol.CloseSignal) {
 }
 
 func (i *instance) close(request int) {
-	if i.run.Close(request); request > i.closed {
+	if i.run.CloseRequest(request); request > i.closed {
 		i.closed = request
 	}
 }
@@ -210,7 +210,7 @@ func (i *instance) startReady(ctx workflow.Context) {
 	if i.held {
 		return
 	}
-	i.queue = append(i.queue, i.run.Next()...)
+	i.queue = append(i.queue, i.run.Advance()...)
 	i.dirty = false
 	if len(i.queue) > 0 && i.orphanedSince(ctx) {
 		i.gone = true

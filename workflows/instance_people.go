@@ -43,8 +43,8 @@ func (i *instance) decide(ctx workflow.Context, kind string, payload map[string]
 // expire lets deadlines take effect that have passed.
 func (i *instance) expire(ctx workflow.Context) {
 	before := len(i.run.Pending())
-	i.run.At(workflow.Now(ctx))
-	i.run.Expire()
+	i.run.SetTime(workflow.Now(ctx))
+	i.run.ApplyDeadlines()
 	if len(i.run.Pending()) < before {
 		i.waited, i.dirty = true, true
 	}
@@ -80,7 +80,7 @@ func (i *instance) onCorrect(ctx workflow.Context, s protocol.CorrectSignal) {
 
 // event notes that something has happened after which something may start.
 func (i *instance) event(ctx workflow.Context) {
-	i.run.At(workflow.Now(ctx))
+	i.run.SetTime(workflow.Now(ctx))
 	i.dirty = true
 }
 

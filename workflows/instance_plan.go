@@ -6,10 +6,10 @@ import "go.temporal.io/sdk/workflow"
 // the instance's start, so that no signal can be late or lost; where there is none, nothing happens.
 func (i *instance) beginPlan(ctx workflow.Context) {
 	i.held = i.setup.Held
-	if !i.run.Direct() {
+	if !i.run.HasDirectPlan() {
 		return
 	}
 	i.told.quiet = false // the process waits for what becomes of the Plan
 	i.event(ctx)
-	i.run.Begin()
+	i.run.StartDirectPlan()
 }

@@ -88,7 +88,7 @@ func (i *instance) standing() string {
 		return fmt.Sprintf("%d Calls are running", running)
 	case i.held:
 		return "the process is paused: nothing new starts"
-	case i.run.Listening():
+	case i.run.HasOpenRequest():
 		return "waits for what the LLM is still saying"
 	case len(i.run.Pending()) > 0:
 		return "waits for a person"

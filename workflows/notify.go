@@ -15,7 +15,7 @@ func (p *process) notify(ctx workflow.Context) {
 	if !p.notifies || p.notifying {
 		return
 	}
-	n := p.watch.Changes(p.mind)
+	n := p.watch.TakeChanges(p.mind)
 	if n.Empty() {
 		return
 	}

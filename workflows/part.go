@@ -17,11 +17,11 @@ func (p *process) tellWhole(ctx workflow.Context, status loop.ProcessStatus, las
 		return
 	}
 	r := p.partReport(status, last)
-	if !p.told.Changed(r, len(p.mind.Members())) && !last {
+	if !p.told.ShouldSend(r, len(p.mind.Instances())) && !last {
 		return
 	}
 	p.reports++
-	r.Seq, r.Refusals = p.reports, p.inbox.takeUntold()
+	r.Sequence, r.Refusals = p.reports, p.inbox.takeUntold()
 	if !last {
 		p.outbox.send(ctx, p.start.Part.Of.ID, outgoing{signal: protocol.SignalPart, payload: r})
 		return
@@ -37,14 +37,14 @@ func (p *process) partReport(status loop.ProcessStatus, last bool) loop.PartRepo
 		Number: p.start.Part.Number, Status: status, Requests: whole.Requests, Turns: p.mind.Turns(), Ideas: p.last.At, Calls: whole.Calls,
 		Usage: whole.Usage, Digest: p.last.Digest,
 	}
-	for _, m := range p.mind.Members() {
+	for _, m := range p.mind.Instances() {
 		r.Pending = append(r.Pending, m.Pending...)
 	}
-	r.Waits = len(r.Pending) > 0 && p.mind.OnlyWaits()
+	r.AwaitsOnlyPeople = len(r.Pending) > 0 && p.mind.AwaitsOnlyPeople()
 	if last {
 		r.Error, r.Output, r.Instances = whole.Error, whole.Output, map[string]ideafile.InstanceStatus{}
-		for _, m := range p.mind.Members() {
-			r.Instances[m.Token] = m.Standing()
+		for _, m := range p.mind.Instances() {
+			r.Instances[m.Token] = m.DisplayStatus()
 		}
 	}
 	return r

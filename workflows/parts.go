@@ -21,13 +21,13 @@ func (p *process) runParts(ctx workflow.Context) (*loop.Result, error) {
 	for ctx.Err() == nil {
 		p.passes++
 		p.checkLimit(ctx)
-		if part := p.parts.Start(); part != nil {
+		if part := p.parts.StartNext(); part != nil {
 			if err := p.startPart(ctx, *part); err != nil {
 				return nil, err
 			}
 		}
 		p.showParts(ctx, p.partsStatus())
-		if p.parts.Over() && p.parts.Paused == nil && p.outputOfParts(ctx) {
+		if p.parts.Finished() && p.parts.Paused == nil && p.outputOfParts(ctx) {
 			return p.gather(ctx)
 		}
 		if tooLong(ctx, p.passes, p.start.ContinueEvery) && p.idle() {
@@ -41,7 +41,7 @@ func (p *process) runParts(ctx workflow.Context) (*loop.Result, error) {
 // startPart starts a part and waits until it has started. It outlives this run, and ends with the process all the same.
 func (p *process) startPart(ctx workflow.Context, part loop.Part) error {
 	start := p.start
-	start.Idea = part.Source(p.idea.Source)
+	start.Idea = part.IdeaSource(p.idea.Source)
 	start.Delegation.To = nil // the whole tells of it
 	start.Part = &protocol.PartOf{Number: part.Number, Of: protocol.ProcessRef{ID: p.id, FirstRunID: p.firstRun}}
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
@@ -59,20 +59,20 @@ func (p *process) startPart(ctx workflow.Context, part loop.Part) error {
 
 // partEnded notes the end of a part that had no time to tell of it: somebody terminated it.
 func (p *process) partEnded(number int, err error) {
-	if r := p.parts.List[number-1].Report; err != nil && !r.Over() {
-		r.Number, r.Status, r.Waits = number, loop.StatusFailed, false
+	if r := p.parts.List[number-1].Report; err != nil && !r.Finished() {
+		r.Number, r.Status, r.AwaitsOnlyPeople = number, loop.StatusFailed, false
 		r.Error = &diag.Fault{Code: turn.CodeWorkerLost, Message: "it was ended from outside"}
-		p.parts.Heard(r)
+		p.parts.ApplyReport(r)
 	}
 }
 
 // checkLimit pauses the parts when together they have reached a limit of the process.
 func (p *process) checkLimit(ctx workflow.Context) {
-	if p.parts.Paused != nil || p.parts.Over() {
+	if p.parts.Paused != nil || p.parts.Finished() {
 		p.inbox.wakeAt(ctx, time.Time{}, "")
 		return
 	}
-	reached, until := p.parts.Limit(workflow.Now(ctx))
+	reached, until := p.parts.ReachedLimit(workflow.Now(ctx))
 	p.inbox.wakeAt(ctx, until, "until the process has run for as long as it may")
 	if reached != nil {
 		p.parts.Paused = reached
@@ -84,10 +84,10 @@ func (p *process) checkLimit(ctx workflow.Context) {
 // outputOfParts asks for one output over those of the parts, where the Idea wants one. It says whether the process is
 // over then.
 func (p *process) outputOfParts(ctx workflow.Context) bool {
-	if p.idea.Output == nil || p.parts.Extra.Output != nil || p.parts.Outcome() != loop.StatusCompleted {
+	if p.idea.Output == nil || p.parts.Own.Output != nil || p.parts.FinalStatus() != loop.StatusCompleted {
 		return true
 	}
-	brief := &turn.RequestInput{Process: p.id, Number: p.parts.Extra.Requests + 1, Turn: p.parts.Turn(), Instances: p.parts.Outputs(), OutputOnly: true}
+	brief := &turn.RequestInput{Process: p.id, Number: p.parts.Own.Requests + 1, Turn: p.parts.NextTurn(), Instances: p.parts.OutputsAsInstances(), OutputOnly: true}
 	var r turn.Reply
 	states := protocol.RequestStates{Changes: brief.DetachStates()}
 	if err := workflow.ExecuteActivity(p.requestOptions(ctx, brief), protocol.ActivityRequest, p.setup, brief, states).Get(ctx, &r); err != nil {
@@ -96,13 +96,13 @@ func (p *process) outputOfParts(ctx workflow.Context) bool {
 		}
 		r = brokenReply(err)
 	}
-	p.parts.Answered(p.idea, r)
-	return p.parts.Extra.Output != nil
+	p.parts.ApplyOutputReply(p.idea, r)
+	return p.parts.Own.Output != nil
 }
 
 // gather ends the process: its last Idea is sealed over everybody's State.
 func (p *process) gather(ctx workflow.Context) (*loop.Result, error) {
-	in := protocol.GatherInput{Process: p.id, Idea: p.idea.Source, Parent: p.last.Digest, At: p.last.At + 1, Output: p.parts.Extra.Output}
+	in := protocol.GatherInput{Process: p.id, Idea: p.idea.Source, Parent: p.last.Digest, At: p.last.At + 1, Output: p.parts.Own.Output}
 	for _, part := range p.parts.List {
 		id := protocol.PartID(p.id, part.Number)
 		in.Parts = append(in.Parts, protocol.GatherPart{
@@ -117,8 +117,8 @@ func (p *process) gather(ctx workflow.Context) (*loop.Result, error) {
 		return nil, err
 	}
 	p.last = g.Last
-	p.parts.Extra.Ideas = g.Last.At
-	status := p.parts.Outcome()
+	p.parts.Own.Ideas = g.Last.At
+	status := p.parts.FinalStatus()
 	p.over = status
 	p.showParts(ctx, status)
 	r := p.partsResult(status)
@@ -135,7 +135,7 @@ func (p *process) gather(ctx workflow.Context) (*loop.Result, error) {
 func (p *process) cancelParts(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
-	for _, number := range p.parts.Running() {
+	for _, number := range p.parts.RunningParts() {
 		_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.id, number), "").Get(ctx, nil)
 	}
 	p.over = loop.StatusCancelled

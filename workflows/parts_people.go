@@ -20,7 +20,7 @@ func (p *process) hearParts(ctx workflow.Context) {
 		for _, refusal := range r.Refusals {
 			p.inbox.refusals.Add(refusal)
 		}
-		p.parts.Heard(r)
+		p.parts.ApplyReport(r)
 	})
 	for _, kind := range ideafile.Decisions() {
 		onPeople(p.inbox, ctx, kind, describe[kind], func(ctx workflow.Context, payload map[string]any) error {
@@ -49,7 +49,7 @@ func (p *process) passToPart(ctx workflow.Context, kind string, payload map[stri
 		return err
 	}
 	token := ideafile.TokenOfCallID(d.Call)
-	part := p.parts.Of(token)
+	part := p.parts.PartOf(token)
 	if part == 0 {
 		return fmt.Errorf("there is no Call %q", clipBytes(d.Call, 80))
 	}
@@ -64,7 +64,7 @@ func (p *process) steerParts(ctx workflow.Context, kind string, s loop.Steering)
 	case kind == loop.SteerPause && paused != nil:
 		return fmt.Errorf("the process is paused already: %s", paused.Message)
 	case kind == loop.SteerPause:
-		p.parts.Paused = loop.PausedBy(s.By, s.Reason)
+		p.parts.Paused = loop.PauseFault(s.By, s.Reason)
 	case kind == loop.SteerResume:
 		p.parts.Paused = nil
 		p.parts.Limits = p.parts.Limits.Override(s.Limits)
@@ -83,7 +83,7 @@ func (p *process) steerParts(ctx workflow.Context, kind string, s loop.Steering)
 
 // toParts sends a signal to every part that has begun.
 func (p *process) toParts(ctx workflow.Context, kind string, payload any) {
-	for _, number := range p.parts.Running() {
+	for _, number := range p.parts.RunningParts() {
 		p.outbox.send(ctx, protocol.PartID(p.id, number), outgoing{signal: kind, payload: payload})
 	}
 }
@@ -94,8 +94,8 @@ func (p *process) reviseParts(ctx workflow.Context, s loop.Steering) error {
 		return err
 	}
 	p.setIdea(p.idea.WithRawMessages(s.Context))
-	for _, number := range p.parts.Running() {
-		if list := p.parts.List[number-1].Concerning(s.Context); len(list) > 0 {
+	for _, number := range p.parts.RunningParts() {
+		if list := p.parts.List[number-1].FilterContext(s.Context); len(list) > 0 {
 			p.outbox.send(ctx, protocol.PartID(p.id, number), outgoing{signal: loop.SteerRevise, payload: map[string]any{
 				"context": list, "by": s.By, "reason": s.Reason,
 			}})
@@ -109,7 +109,7 @@ func (p *process) addParts(s loop.Steering) error {
 		return err
 	}
 	p.setIdea(p.idea.WithRawMessages(s.Context))
-	p.parts.Add(ideafile.SplitContext(s.Context).Tokens)
+	p.parts.AddInstances(ideafile.SplitContext(s.Context).Tokens)
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (p *process) checkMessages(context []any, fresh bool) error {
 	for n, raw := range context {
 		var problems diag.Problems
 		m, ok := ideafile.ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), &problems)
-		known := p.parts.Of(m.Instance) > 0
+		known := p.parts.PartOf(m.Instance) > 0
 		switch {
 		case !ok || len(problems.Errors()) > 0:
 			return problems

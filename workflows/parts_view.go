@@ -29,7 +29,7 @@ func (p *process) answerForParts(ctx workflow.Context) error {
 // pausedParts says why the process is paused: also before it has any part, where its Tools cannot be found out.
 func (p *process) pausedParts() *diag.Fault {
 	if p.parts.Paused == nil && p.mind != nil {
-		return p.mind.Paused()
+		return p.mind.PauseReason()
 	}
 	return p.parts.Paused
 }
@@ -80,7 +80,7 @@ func (p *process) showParts(ctx workflow.Context, status loop.ProcessStatus) {
 		mdText(p.title()), status, len(p.parts.List))
 	shown := 0
 	for _, part := range p.parts.List {
-		if r := part.Report; part.Started && (!r.Over() || r.Status != loop.StatusCompleted) && shown < shownParts {
+		if r := part.Report; part.Started && (!r.Finished() || r.Status != loop.StatusCompleted) && shown < shownParts {
 			shown++
 			fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d |\n", protocol.PartID(p.id, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done, r.Calls.Failed)
 		}

@@ -57,7 +57,7 @@ func (p *process) passOn(ctx workflow.Context, kind string, payload map[string]a
 		return err
 	}
 	token := ideafile.TokenOfCallID(d.Call)
-	if !p.mind.Has(token) {
+	if !p.mind.HasInstance(token) {
 		return fmt.Errorf("there is no Call %q", clipBytes(d.Call, 80))
 	}
 	if p.opening {
@@ -77,12 +77,12 @@ func (p *process) steer(ctx workflow.Context, kind string, s loop.Steering) erro
 	}
 	switch kind {
 	case loop.SteerPause:
-		if f := p.mind.Paused(); f != nil {
+		if f := p.mind.PauseReason(); f != nil {
 			return fmt.Errorf("the process is paused already: %s", f.Message)
 		}
 		p.mind.Pause(s.By, s.Reason)
 	case loop.SteerResume:
-		if p.mind.Paused() == nil {
+		if p.mind.PauseReason() == nil {
 			return fmt.Errorf("the process is not paused")
 		}
 		p.mind.Resume(s.Limits)
@@ -134,7 +134,7 @@ func concerning(context []any, token string) []any {
 
 // sealRevisions makes a new Idea of what was revised, once every instance has taken it in.
 func (p *process) sealRevisions(ctx workflow.Context) {
-	if len(p.revisions) == 0 || !p.mind.Corrected() {
+	if len(p.revisions) == 0 || !p.mind.CorrectionsAcked() {
 		return
 	}
 	p.sealNow(ctx, nil)
@@ -146,7 +146,7 @@ func (p *process) sealRevisions(ctx workflow.Context) {
 
 // add takes in more instances. They are started before the process goes on.
 func (p *process) add(_ workflow.Context, s loop.Steering) error {
-	tokens, err := p.mind.Add(s)
+	tokens, err := p.mind.AddInstances(s)
 	if err != nil {
 		return err
 	}
@@ -181,14 +181,14 @@ func (p *process) startNew(ctx workflow.Context) error {
 // followPause keeps the instances from starting anything while the process is paused, and lets them go on with it. A pause
 // is an Idea of the chain.
 func (p *process) followPause(ctx workflow.Context) {
-	paused := p.mind.Paused() != nil
+	paused := p.mind.PauseReason() != nil
 	if paused == p.held {
 		return
 	}
 	if p.held = paused; paused {
 		p.sealNow(ctx, nil)
 	}
-	for _, m := range p.mind.Members() {
+	for _, m := range p.mind.Instances() {
 		if m.Status != ideafile.InstanceWorking {
 			continue
 		}

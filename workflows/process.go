@@ -33,13 +33,13 @@ func Process(ctx workflow.Context, start protocol.Start, carried *CarriedProcess
 			p.inbox.wait(ctx)
 			continue
 		}
-		step, brief := p.mind.Next(workflow.Now(ctx))
+		step, brief := p.mind.Advance(workflow.Now(ctx))
 		p.followPause(ctx)
 		p.sealRevisions(ctx)
-		if step == loop.StepAsk {
+		if step == loop.StepRequest {
 			p.ask(ctx, brief)
 		}
-		if p.endInstances(ctx, step == loop.StepOver); step == loop.StepOver {
+		if p.endInstances(ctx, step == loop.StepFinished); step == loop.StepFinished {
 			if len(p.endings.list) > 0 {
 				p.inbox.wait(ctx)
 			} else if p.windUp(ctx) {
@@ -50,7 +50,7 @@ func Process(ctx workflow.Context, start protocol.Start, carried *CarriedProcess
 		p.notify(ctx)
 		p.show(ctx, step)
 		p.tellWhole(ctx, p.statusAt(step), false)
-		p.inbox.wakeAt(ctx, p.mind.Wake(), "until the next Request is due")
+		p.inbox.wakeAt(ctx, p.mind.WakeTime(), "until the next Request is due")
 		p.inbox.wait(ctx)
 	}
 	if ctx.Err() != nil || p.gone {
@@ -83,7 +83,7 @@ type process struct {
 	parts *loop.Parts
 	// told is what the process that this is a part of was told, and reports how often it was; gone says that it is not
 	// there any more.
-	told    loop.Reported
+	told    loop.ReportFilter
 	reports int
 	gone    bool
 
@@ -93,7 +93,7 @@ type process struct {
 	revisions []loop.Steering // not sealed yet
 
 	notifies  bool             // people are told what waits for them
-	watch     loop.NoticeBoard // what they were told
+	watch     loop.SentNotices // what they were told
 	notifying bool             // they are being told
 	joining   []joining
 	endings   endings
@@ -108,7 +108,7 @@ type process struct {
 // process that goes on knows the bindings, and all that has happened.
 func begin(ctx workflow.Context, start protocol.Start, carried *CarriedProcess) (*process, error) {
 	info := workflow.GetInfo(ctx)
-	p := &process{id: info.WorkflowExecution.ID, firstRun: info.FirstRunID, start: start, inbox: newInbox(ctx), watch: loop.NoticeBoard{}}
+	p := &process{id: info.WorkflowExecution.ID, firstRun: info.FirstRunID, start: start, inbox: newInbox(ctx), watch: loop.SentNotices{}}
 	idea, problems := ideafile.ReadIdea(start.Idea)
 	if carried == nil && idea != nil && start.Delegation.Depth == 0 {
 		problems = append(problems, ideafile.CheckDelegates(idea, start.Delegation.File, start.Delegation.Files)...)
@@ -161,10 +161,10 @@ func (p *process) commence(ctx workflow.Context) error {
 		return err
 	}
 	if p.start.WithSolution {
-		p.mind.TakeSolution()
+		p.mind.ResumeSolution()
 	}
 	p.joining = []joining{{tokens: p.mind.Tokens()}}
-	p.states = p.mind.Final().States()
+	p.states = p.mind.FullInput().States()
 	return p.takeEarly(ctx)
 }
 
@@ -238,7 +238,7 @@ func (p *process) askAtOnce(ctx workflow.Context) {
 	if p.last.At > 0 || p.mind.HasResumed() || len(p.early) > 0 {
 		return
 	}
-	if step, brief := p.mind.Next(workflow.Now(ctx)); step == loop.StepAsk {
+	if step, brief := p.mind.Advance(workflow.Now(ctx)); step == loop.StepRequest {
 		p.ask(ctx, brief)
 	}
 }
@@ -249,7 +249,7 @@ func (p *process) instanceSetup() protocol.InstanceSetup {
 	s := protocol.InstanceSetup{
 		Process: p.id, FirstRunID: p.firstRun, Bindings: p.setup.Bindings, Tools: map[string]any{}, Context: p.messages[""],
 		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
-		Servers: p.idea.Config.MCP, Held: p.mind.Paused() != nil, Adapt: p.adapts,
+		Servers: p.idea.Config.MCP, Held: p.mind.PauseReason() != nil, Adapt: p.adapts,
 		Delegation: p.delegation(),
 	}
 	if p.hasDelegates() {
@@ -295,13 +295,13 @@ func (p *process) windUp(ctx workflow.Context) bool {
 		_ = f.Get(ctx, nil)
 	}
 	p.inbox.drain(ctx)
-	return p.mind.Over() && ctx.Err() == nil
+	return p.mind.Finished() && ctx.Err() == nil
 }
 
 // finish ends the process.
 func (p *process) finish(ctx workflow.Context) (*loop.Result, error) {
-	p.show(ctx, loop.StepOver)
-	status := p.mind.Outcome()
+	p.show(ctx, loop.StepFinished)
+	status := p.mind.FinalStatus()
 	p.over = status
 	p.tellWhole(ctx, status, true)
 	r := p.result(status, true)
@@ -321,7 +321,7 @@ func ended(r loop.Result) (*loop.Result, error) {
 func (p *process) cancelled(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
-	for _, m := range p.mind.Members() {
+	for _, m := range p.mind.Instances() {
 		if !p.opening && (m.Status == ideafile.InstanceWorking || m.Status == ideafile.InstanceWaiting) {
 			// One that has just ended cannot be cancelled, and need not be.
 			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.id, m.Token), "").Get(ctx, nil)

@@ -43,7 +43,7 @@ func answers(ctx workflow.Context, queries []query) error {
 
 func (p *process) view() protocol.ProcessView {
 	status := cmp.Or(p.over, loop.StatusRunning)
-	if p.over == "" && p.mind.Paused() != nil {
+	if p.over == "" && p.mind.PauseReason() != nil {
 		status = loop.StatusPaused
 	}
 	return protocol.ProcessView{
@@ -55,7 +55,7 @@ func (p *process) view() protocol.ProcessView {
 // waiting says in a line each what the process waits for.
 func (p *process) waiting() []string {
 	list := []string{}
-	if f := p.mind.Paused(); f != nil {
+	if f := p.mind.PauseReason(); f != nil {
 		list = append(list, "paused: "+f.Message)
 	} else if b := p.mind.InFlight(); b != nil {
 		list = append(list, askSummary(b))
@@ -72,7 +72,7 @@ func waitingFor(a protocol.Approval) string {
 
 func (p *process) approvals() protocol.ProcessApprovals {
 	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
-	for _, m := range p.mind.Members() {
+	for _, m := range p.mind.Instances() {
 		for _, a := range m.Pending {
 			v.Approvals = append(v.Approvals, protocol.Approval{Process: p.id, Instance: m.Token, PendingApproval: a})
 		}
@@ -102,8 +102,8 @@ func (p *process) show(ctx workflow.Context, step loop.Step) {
 
 func (p *process) statusAt(step loop.Step) loop.ProcessStatus {
 	switch step {
-	case loop.StepOver:
-		return p.mind.Outcome()
+	case loop.StepFinished:
+		return p.mind.FinalStatus()
 	case loop.StepPaused:
 		return loop.StatusPaused
 	}
@@ -123,7 +123,7 @@ func (p *process) title() string {
 
 func (p *process) standing(step loop.Step) string {
 	if step == loop.StepPaused {
-		return "paused: " + mdText(p.mind.Paused().Message)
+		return "paused: " + mdText(p.mind.PauseReason().Message)
 	}
 	if b := p.mind.InFlight(); b != nil {
 		return mdText(askSummary(b))
@@ -134,8 +134,8 @@ func (p *process) standing(step loop.Step) string {
 // tally counts the instances by status.
 func (p *process) tally() string {
 	count := map[ideafile.InstanceStatus]int{}
-	for _, m := range p.mind.Members() {
-		count[m.Standing()]++
+	for _, m := range p.mind.Instances() {
+		count[m.DisplayStatus()]++
 	}
 	var parts []string
 	for _, s := range []ideafile.InstanceStatus{ideafile.InstanceWorking, ideafile.InstanceWaiting, ideafile.InstanceSettled, ideafile.InstanceFailed} {

@@ -19,7 +19,7 @@ func (i *instance) report(ctx workflow.Context) {
 	}
 	quiet := i.run.Idle() && !i.dirty
 	pending := pendingKey(i.run.Pending())
-	overdue := i.run.Overdue()
+	overdue := i.run.TakeOverdue()
 	refused := i.inbox.takeUntold()
 	rested := quiet && (!i.told.quiet || i.closed != i.told.closed)
 	roused := !quiet && i.told.quiet && i.held
@@ -55,9 +55,9 @@ func pendingKey(list []turn.PendingApproval) string {
 // news is what the process has not been told yet.
 func (i *instance) news() turn.Report {
 	r := turn.Report{
-		Token: i.own.Token, ClosedThrough: i.closed, CorrectionsAcked: i.corrected, Missing: i.run.Missing(), PlanFailure: i.run.PlanFailure(), PendingApprovals: i.run.Pending(),
+		Token: i.own.Token, ClosedThrough: i.closed, CorrectionsAcked: i.corrected, Missing: i.run.MissingRequired(), PlanFailure: i.run.PlanFailure(), PendingApprovals: i.run.Pending(),
 	}
-	r.Writes = i.run.NewWrites()
+	r.Writes = i.run.TakeNewWrites()
 	for _, rec := range i.run.Records() {
 		now := callTold{rec.Status, len(rec.Decisions)}
 		if before, known := i.told.calls[rec.ID]; known && before == now {

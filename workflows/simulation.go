@@ -9,7 +9,7 @@ import (
 // an Idea in its meta, which travel where everything else does.
 
 // simulated marks the Idea of a delegate whose Call is played: nothing below it is real.
-func simulated(r dataflow.Ready, idea map[string]any) map[string]any {
+func simulated(r dataflow.ReadyCall, idea map[string]any) map[string]any {
 	if r.Binding.Simulated == nil {
 		return idea
 	}

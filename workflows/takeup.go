@@ -25,7 +25,7 @@ func (p *process) takeUp(ctx workflow.Context) {
 func taken(t loop.ResumedCalls) protocol.CallsSignal {
 	s := protocol.CallsSignal{Request: t.Request, Last: true}
 	for _, c := range t.Calls {
-		s.Calls = append(s.Calls, protocol.SentCall{Index: c.Index, Call: c.Call, Why: c.Why})
+		s.Calls = append(s.Calls, protocol.SentCall{Index: c.Index, Call: c.Call, Why: c.ReviewReason})
 	}
 	return s
 }

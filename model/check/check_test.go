@@ -328,7 +328,7 @@ func TestWhatCheckLetsPassIsAcceptedByInstances(t *testing.T) {
 					r := dataflow.New(ideafile.Palette{Tools: i.Tools, Bindings: checker.assumed(), UntargetedForAll: true}, i.Context, token)
 					for n, call := range m.Calls {
 						if !call.TargetsOther(token) {
-							r.Accept(1, n+1, call)
+							r.AcceptCall(1, n+1, call)
 						}
 					}
 					for _, rec := range r.Records() {

@@ -102,10 +102,10 @@ func literalFits(t *ideafile.Tool, at jsonval.Path, v any) error {
 	return nil
 }
 
-// Adapt takes the parameters that the LLM fitted. Those that it was not asked for, and what was written literally, stay as
+// ApplyAdaptedParams takes the parameters that the LLM fitted. Those that it was not asked for, and what was written literally, stay as
 // they were: an answer that changes them is no answer.
-func (r *Instance) Adapt(id string, params map[string]any) {
-	rec := r.Find(id)
+func (r *Instance) ApplyAdaptedParams(id string, params map[string]any) {
+	rec := r.FindCall(id)
 	if rec == nil || rec.phase != fitting {
 		return
 	}
@@ -163,7 +163,7 @@ func (r *Instance) asked(rec *Record) (turn.Question, bool) {
 		return a, true
 	}
 	var err error
-	a.Params, err = r.Resolved(rec)
+	a.Params, err = r.ResolvedParams(rec)
 	return a, err == nil
 }
 

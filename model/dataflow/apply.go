@@ -96,5 +96,5 @@ func typeOfStored(v any) string {
 	return jsonval.TypeOf(v)
 }
 
-// Missing lists the properties that the State schema requires and State does not have.
-func (r *Instance) Missing() []string { return statelog.MissingRequired(r.schema, r.state.Current) }
+// MissingRequired lists the properties that the State schema requires and State does not have.
+func (r *Instance) MissingRequired() []string { return statelog.MissingRequired(r.schema, r.state.Current) }

@@ -20,12 +20,12 @@ const CodeRejected = "rejected"
 // CodeOverdue marks a process that pauses because nobody decided in time.
 const CodeOverdue = "approval_overdue"
 
-// At tells the time of what comes next.
-func (r *Instance) At(now time.Time) { r.now = now }
+// SetTime tells the time of what comes next.
+func (r *Instance) SetTime(now time.Time) { r.now = now }
 
-// Expire lets the deadlines that have passed take effect. A decision that arrived before it is told counts, even if it
+// ApplyDeadlines lets the deadlines that have passed take effect. A decision that arrived before it is told counts, even if it
 // came late.
-func (r *Instance) Expire() {
+func (r *Instance) ApplyDeadlines() {
 	for _, rec := range r.records {
 		if p := rec.Pending; p != nil && p.Deadline != nil && !r.now.Before(*p.Deadline) {
 			r.expireCall(rec)
@@ -49,15 +49,15 @@ func (r *Instance) expireCall(rec *Record) {
 	}
 }
 
-// Overdue gives, once, why the process must pause: nobody decided in time on a Call whose policy wants that.
-func (r *Instance) Overdue() *diag.Fault {
+// TakeOverdue gives, once, why the process must pause: nobody decided in time on a Call whose policy wants that.
+func (r *Instance) TakeOverdue() *diag.Fault {
 	f := r.overdue
 	r.overdue = nil
 	return f
 }
 
-// Deadline is when the next decision is due; ok is false where none is.
-func (r *Instance) Deadline() (next time.Time, ok bool) {
+// NextDeadline is when the next decision is due; ok is false where none is.
+func (r *Instance) NextDeadline() (next time.Time, ok bool) {
 	for _, rec := range r.records {
 		if p := rec.Pending; p != nil && p.Deadline != nil && (!ok || p.Deadline.Before(next)) {
 			next, ok = *p.Deadline, true
@@ -78,7 +78,7 @@ func (r *Instance) Pending() []turn.PendingApproval {
 }
 
 // await asks a person about a Call that is ready. What is shown is kept, and is what runs.
-func (r *Instance) await(rec *Record, ready Ready, policy *ideafile.Approval, why string) {
+func (r *Instance) await(rec *Record, ready ReadyCall, policy *ideafile.Approval, why string) {
 	p := &turn.PendingApproval{
 		Call: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath, OutputMethod: rec.OutputMethod, Scopes: ready.Scopes,
 		Adapted: rec.Adapted, Since: r.now, Allow: policy.Allow, ReviewReason: why,
@@ -98,9 +98,9 @@ func (r *Instance) await(rec *Record, ready Ready, policy *ideafile.Approval, wh
 	rec.to(reviewing)
 }
 
-// Unsure makes a Call wait for a person of which nobody knows whether it had its effect: it must not run twice.
-func (r *Instance) Unsure(id, why string) {
-	rec := r.Find(id)
+// ReviewUnknownEffect makes a Call wait for a person of which nobody knows whether it had its effect: it must not run twice.
+func (r *Instance) ReviewUnknownEffect(id, why string) {
+	rec := r.FindCall(id)
 	if rec == nil || rec.phase != running || rec.ready == nil {
 		return
 	}
@@ -109,15 +109,15 @@ func (r *Instance) Unsure(id, why string) {
 
 // Doubt has a person look at a Call that has not started, whatever its Tool's policy says.
 func (r *Instance) RequireReview(id, why string) {
-	if rec := r.Find(id); rec != nil && rec.Status == ideafile.Waiting {
+	if rec := r.FindCall(id); rec != nil && rec.Status == ideafile.Waiting {
 		rec.ReviewReason = why
 	}
 }
 
-// Wants makes a Call wait for a person whose tool asks for more than it was given: the person gives the result, or rejects
+// RequireAnswer makes a Call wait for a person whose tool asks for more than it was given: the person gives the result, or rejects
 // the Call.
-func (r *Instance) Wants(id, why string) {
-	rec := r.Find(id)
+func (r *Instance) RequireAnswer(id, why string) {
+	rec := r.FindCall(id)
 	if rec == nil || rec.phase != running || rec.ready == nil {
 		return
 	}
@@ -126,7 +126,7 @@ func (r *Instance) Wants(id, why string) {
 
 // Decide takes a person's decision. An error says why it changed nothing.
 func (r *Instance) Decide(d turn.Decision) error {
-	rec := r.Find(d.Call)
+	rec := r.FindCall(d.Call)
 	switch {
 	case rec == nil:
 		return fmt.Errorf("there is no Call %q", jsonval.Clip(d.Call, 80))

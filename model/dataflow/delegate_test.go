@@ -78,8 +78,8 @@ func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
 	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}`, "")
 	s.ReplyWith(`{"calls":[{"_tool":"slow","_outputPath":"b"},{"_tool":"work","x":"†state.note","_outputPath":"c"}],"output":null}`)
 	run := s.Instances[""]
-	s.WantEqual("the reader", string(run.Find("1.2").Status), "waiting")
-	run.DelegateReturned("1.1", s.Idea.Tool("slow"), "fine", map[string]any{"note": "mind", "other": "not mine"})
+	s.WantEqual("the reader", string(run.FindCall("1.2").Status), "waiting")
+	run.ApplyDelegateResult("1.1", s.Idea.Tool("slow"), "fine", map[string]any{"note": "mind", "other": "not mine"})
 	s.Instances[""] = modeltest.CarryInstance(t, run)
 	s.Advance("")
 	s.WantEqual("the State", string(jsonval.Encode(s.Instances[""].State())), `{"b":"fine","c":"mind","note":"mind"}`)
@@ -89,17 +89,17 @@ func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
 func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {
 	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.a"]}`, "", `"context": [{"type": "state", "state": {"a": 1}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"slow"}],"output":null}`)
-	s.Instances[""].DelegateReturned("1.1", s.Idea.Tool("slow"), nil, map[string]any{"a": "2"})
+	s.Instances[""].ApplyDelegateResult("1.1", s.Idea.Tool("slow"), nil, map[string]any{"a": "2"})
 	s.WantEqual("the State", string(jsonval.Encode(s.Instances[""].State())), `{"a":1}`)
-	s.WantEqual("the Call", string(s.Instances[""].Find("1.1").Status), "done")
+	s.WantEqual("the Call", string(s.Instances[""].FindCall("1.1").Status), "done")
 }
 
 func TestWhatADelegateHandsBackMustFitTheStateSchema(t *testing.T) {
 	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.n"]}`, "",
 		`"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"slow"}],"output":null}`)
-	s.Instances[""].DelegateReturned("1.1", s.Idea.Tool("slow"), nil, map[string]any{"n": "two"})
-	s.WantEqual("the Call", string(s.Instances[""].Find("1.1").Status), "failed")
+	s.Instances[""].ApplyDelegateResult("1.1", s.Idea.Tool("slow"), nil, map[string]any{"n": "two"})
+	s.WantEqual("the Call", string(s.Instances[""].FindCall("1.1").Status), "failed")
 }
 
 func TestCheckKnowsWhatADelegateMayHandBack(t *testing.T) {

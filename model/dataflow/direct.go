@@ -7,15 +7,15 @@ import (
 	"processidea/model/statelog"
 )
 
-// Direct says whether the instance has a Plan that runs with no Request.
-func (r *Instance) Direct() bool {
+// HasDirectPlan says whether the instance has a Plan that runs with no Request.
+func (r *Instance) HasDirectPlan() bool {
 	at, _ := ideafile.FindDirectPlans(r.context).Choose(r.token, r.view)
 	return at >= 0
 }
 
-// Begin takes in the Calls of the instance's Plan, if one runs directly, as those of Request 0. It is done once: later
+// StartDirectPlan takes in the Calls of the instance's Plan, if one runs directly, as those of Request 0. It is done once: later
 // calls change nothing.
-func (r *Instance) Begin() {
+func (r *Instance) StartDirectPlan() {
 	if r.planStarted {
 		return
 	}

@@ -137,7 +137,7 @@ func (s *scene) step(line string) []string {
 	}
 	if s.run == nil {
 		s.run = dataflow.New(*modeltest.PaletteFrom(s.t, sceneTools), s.context, "")
-		s.run.At(s.now)
+		s.run.SetTime(s.now)
 	}
 	switch verb {
 	case "call":
@@ -145,7 +145,7 @@ func (s *scene) step(line string) []string {
 	case "raw":
 		s.accept(modeltest.MustDecodeJSON(rest))
 	case "close":
-		s.run.Close(s.request)
+		s.run.CloseRequest(s.request)
 		s.open = false
 	case "done":
 		id, value, _ := strings.Cut(rest, " ")
@@ -158,9 +158,9 @@ func (s *scene) step(line string) []string {
 			s.t.Fatal(err)
 		}
 		s.now = s.now.Add(d)
-		s.run.At(s.now)
-		s.run.Expire()
-		if f := s.run.Overdue(); f != nil {
+		s.run.SetTime(s.now)
+		s.run.ApplyDeadlines()
+		if f := s.run.TakeOverdue(); f != nil {
 			return append([]string{"must pause: " + f.Error()}, s.happened()...)
 		}
 	case ideafile.Approve, ideafile.Reject, ideafile.Amend, ideafile.Replace, ideafile.Answer:
@@ -182,9 +182,9 @@ func (s *scene) step(line string) []string {
 		}
 		s.run.Revise(modeltest.MessagesFrom(s.t, rest), "ann", "")
 	case "unsure":
-		s.run.Unsure(rest, "the worker was lost")
+		s.run.ReviewUnknownEffect(rest, "the worker was lost")
 	case "wants":
-		s.run.Wants(rest, "how many?")
+		s.run.RequireAnswer(rest, "how many?")
 	default:
 		return s.look(verb, rest)
 	}
@@ -200,7 +200,7 @@ func (s *scene) look(verb, rest string) []string {
 			s.t.Fatalf("accept %s: %s", rest, err)
 		}
 		s.request = request
-		taken := s.run.Accept(request, index, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(raw)))
+		taken := s.run.AcceptCall(request, index, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(raw)))
 		return append([]string{fmt.Sprintf("taken: %v", taken)}, s.happened()...)
 	case "show":
 		return []string{"state " + string(jsonval.Encode(s.run.State()))}
@@ -229,7 +229,7 @@ func (s *scene) accept(raw any) {
 		s.request, s.index, s.open = s.request+1, 0, true
 	}
 	s.index++
-	if !s.run.Accept(s.request, s.index, ideafile.ParseWrittenCall(raw)) {
+	if !s.run.AcceptCall(s.request, s.index, ideafile.ParseWrittenCall(raw)) {
 		s.t.Fatalf("Call %d.%d was not taken", s.request, s.index)
 	}
 }
@@ -260,7 +260,7 @@ func callFrom(text string) any {
 func (s *scene) happened() []string {
 	var lines []string
 	var last *dataflow.Record
-	for _, ready := range s.run.Next() {
+	for _, ready := range s.run.Advance() {
 		if last != nil && slices.Compare([]int{last.Request, last.Index}, []int{ready.Record.Request, ready.Record.Index}) >= 0 {
 			s.t.Errorf("%s was given before %s", last.ID, ready.Record.ID)
 		}
@@ -291,7 +291,7 @@ func (s *scene) fate(rec *dataflow.Record) string {
 	now := string(rec.Status)
 	switch {
 	case rec.Phase() == "asking", rec.Phase() == "fitting":
-		params, err := s.run.Resolved(rec)
+		params, err := s.run.ResolvedParams(rec)
 		if err != nil {
 			s.t.Errorf("%s asks and cannot be resolved: %s", rec.ID, err)
 		}

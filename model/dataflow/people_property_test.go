@@ -106,13 +106,13 @@ func newWatched(plan modeltest.DrawnPlan, decisions drawnDecisions) *watched {
 	p := modeltest.NewPlanExecution(plan)
 	_, context, _ := p.Instance.Origin()
 	p.Instance = dataflow.New(watchedTools(), context, "")
-	p.Instance.At(modeltest.StartTime)
+	p.Instance.SetTime(modeltest.StartTime)
 	return &watched{PlanExecution: p, decisions: decisions, shown: map[string]string{}, ran: map[string]bool{}, kinds: map[string]int{}}
 }
 
 // next runs what may run, and checks that people were asked where they must be and that what they saw is what runs.
 func (w *watched) next(t modeltest.Fataler) {
-	for _, ready := range w.Instance.Next() {
+	for _, ready := range w.Instance.Advance() {
 		rec := ready.Record
 		last := turn.Decision{}
 		if len(rec.Decisions) > 0 {
@@ -148,15 +148,15 @@ func (w *watched) decide(t modeltest.Fataler, p turn.PendingApproval) {
 	}
 	d.Digest = p.Digest
 	if d.Kind == expired { // of this Call alone, so that other deadlines do not depend on the order
-		w.Instance.ExpireCall(w.Instance.Find(p.Call))
+		w.Instance.ExpireCall(w.Instance.FindCall(p.Call))
 		w.kinds[expired]++
 		return
 	}
 	before := w.Outcome() + string(jsonval.Encode(jsonval.Normal(w.Instance.Pending())))
 	if err := w.Instance.Decide(d); err == nil {
 		w.kinds[d.Kind]++
-		if rec := w.Instance.Find(p.Call); d.Kind == ideafile.Amend {
-			if params, err := w.Instance.Resolved(rec); err != nil || string(jsonval.Encode(params)) != string(jsonval.Encode(d.Params)) {
+		if rec := w.Instance.FindCall(p.Call); d.Kind == ideafile.Amend {
+			if params, err := w.Instance.ResolvedParams(rec); err != nil || string(jsonval.Encode(params)) != string(jsonval.Encode(d.Params)) {
 				t.Fatalf("%s was amended to %s and has %s, %v", p.Call, jsonval.Encode(d.Params), jsonval.Encode(params), err)
 			}
 		}
@@ -178,7 +178,7 @@ func (w *watched) through(t modeltest.Fataler, choose func(n int) int) {
 				steps = append(steps, func() {
 					if at == len(calls) {
 						closed = true
-						w.Instance.Close(n + 1)
+						w.Instance.CloseRequest(n + 1)
 						return
 					}
 					w.Accept(calls[at])

@@ -30,7 +30,7 @@ func TestEveryCallReachesAnEndAndStartsOnceAtMost(t *testing.T) {
 				rt.Fatalf("%s is still %s in\n%s", rec.ID, rec.Status, p.Plan)
 			}
 		}
-		if !p.Instance.Idle() || p.Instance.Listening() || len(p.Instance.Next()) > 0 {
+		if !p.Instance.Idle() || p.Instance.HasOpenRequest() || len(p.Instance.Advance()) > 0 {
 			rt.Fatalf("it is not over in\n%s", p.Plan)
 		}
 	})
@@ -189,7 +189,7 @@ func TestTheWritesThatAreReportedMakeTheSameState(t *testing.T) {
 		p := modeltest.NewPlanExecution(modeltest.DrawPlan(rt, anyPlan))
 		there := statelog.New(p.Instance.State())
 		p.AfterStep = func() {
-			for _, w := range p.Instance.NewWrites() {
+			for _, w := range p.Instance.TakeNewWrites() {
 				var travelled statelog.Write
 				data, err := json.Marshal(w)
 				if err == nil {
@@ -206,7 +206,7 @@ func TestTheWritesThatAreReportedMakeTheSameState(t *testing.T) {
 			}
 		}
 		p.RunAll(rt, drawnOrder(rt, "order"))
-		if len(p.Instance.NewWrites()) > 0 {
+		if len(p.Instance.TakeNewWrites()) > 0 {
 			rt.Fatal("a write is reported twice")
 		}
 	})

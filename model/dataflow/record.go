@@ -48,7 +48,7 @@ type Record struct {
 	delegateWrites []jsonval.Path       // for which a delegate may hand values back
 
 	phase  phase
-	ready  *Ready // as it was shown to a person, or started
+	ready  *ReadyCall // as it was shown to a person, or started
 	asked  int    // how often people were asked about it
 	author string // the person whose result it has
 }

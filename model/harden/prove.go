@@ -153,9 +153,9 @@ func (h *hardener) replay(r *instanceRun) (*dataflow.Instance, []*commonCall) {
 	}
 	plan := ideafile.Message{Type: ideafile.TypePlan, Stage: ideafile.StageOptimal, Calls: ideafile.ParseWrittenCalls(h.plan())}
 	run := dataflow.New(palette, append(r.own[:len(r.own):len(r.own)], plan), r.token)
-	run.Begin()
+	run.StartDirectPlan()
 	var strange []*commonCall
-	for ready := run.Next(); len(ready) > 0; ready = run.Next() {
+	for ready := run.Advance(); len(ready) > 0; ready = run.Advance() {
 		for _, one := range ready {
 			c := h.calls[one.Record.Index-1]
 			switch t := c.tries[r]; {

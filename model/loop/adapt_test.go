@@ -47,7 +47,7 @@ func TestValuesThatAReferenceBroughtAreFittedToTheSchemaByTheLLM(t *testing.T) {
 	}
 	s.ReplyWith(`{"calls":[{"_call":"1.1","_params":{"user":{"name":"Anna","tone":null}}}],"output":null}`)
 	s.WantEqual("the result", string(jsonval.Encode(s.Instances[""].State())), `{"b":{"user":{"name":"Anna"}},"five":"five","user":{"userName":"Anna"}}`)
-	rec := s.Instances[""].Find("1.1")
+	rec := s.Instances[""].FindCall("1.1")
 	s.WantEqual("the record", string(jsonval.Encode(jsonval.Normal(rec.Adapted.From)))+string(jsonval.Encode(jsonval.Normal(rec.Adapted.To))), `{"user":{"userName":"Anna"}}{"user":{"name":"Anna"}}`)
 	log := s.Loop.TakeLog()
 	if len(log) != 1 || log[0].Adapted == nil || log[0].Adapted.To == nil {
@@ -77,7 +77,7 @@ func TestAllThatDoesNotFitIsAskedForInOneRequest(t *testing.T) {
 	s.WantEqual("no Idea's solution", string(jsonval.Encode(jsonval.Normal(c.Calls))), "[]")
 	s.WantEqual("the Requests", string(jsonval.Encode(jsonval.Normal(s.Loop.Result(loop.StatusRunning, false).Requests))), "2")
 	for _, token := range []string{"①", "②"} {
-		s.WantEqual(token, string(s.Instances[token].Find("1.1@"+token).Status), "done")
+		s.WantEqual(token, string(s.Instances[token].FindCall("1.1@"+token).Status), "done")
 	}
 	s.ExpectRequestFor("① ②")
 }
@@ -96,7 +96,7 @@ func TestAnAnswerThatStillDoesNotFitIsAnErrorToTheNextRequest(t *testing.T) {
 		if got := modeltest.DescribeErrors(b); len(b.Questions) > 0 || !strings.HasPrefix(strings.TrimPrefix(got, "1.1 "), c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: %q", name, got)
 		}
-		if _, there := s.Instances[""].Find("1.1").Params["n"]; there {
+		if _, there := s.Instances[""].FindCall("1.1").Params["n"]; there {
 			t.Errorf("%s: it got a parameter that nobody gave it", name)
 		}
 	}
@@ -143,7 +143,7 @@ func TestAPersonIsShownWhatWasFittedAndFromWhat(t *testing.T) {
 	}
 	s.WantEqual("shown", string(jsonval.Encode(jsonval.Normal(pending[0].Params)))+string(jsonval.Encode(jsonval.Normal(pending[0].Adapted.From))), `{"n":5}{"n":"five"}`)
 	s.Decide(ideafile.Approve, "1.1")
-	s.WantEqual("run", string(jsonval.Encode(jsonval.Normal(s.Instances[""].Find("1.1").Status))), `"done"`)
+	s.WantEqual("run", string(jsonval.Encode(jsonval.Normal(s.Instances[""].FindCall("1.1").Status))), `"done"`)
 }
 
 func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {
@@ -154,7 +154,7 @@ func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {
 	}
 	s = modeltest.NewScenarioWithTools(t, greetTools, "", directContext(ideafile.StageComplete, `{"_tool":"greet","user":"†state.user","_outputPath":"b"}`, "", `{"user":{"userName":"Anna"}}`))
 	s.RunDirectPlans()
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("a complete Plan", s.Statuses(), "① failed")
 }
 
@@ -162,6 +162,6 @@ func TestAPlanThatRunsDirectlyGoesOnOnceItsValuesAreFitted(t *testing.T) {
 	s := modeltest.NewScenarioWithTools(t, greetTools, "", directContext(ideafile.StageOptimal, `{"_tool":"greet","user":"†state.user","_outputPath":"b"}`, "", `{"user":{"userName":"Anna"}}`))
 	s.RunDirectPlans()
 	s.ReplyWith(`{"calls":[{"_call":"0.1@①","_params":{"user":{"name":"Anna","tone":null}}}],"output":null}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("it", s.Statuses(), "① settled")
 }

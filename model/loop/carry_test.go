@@ -18,7 +18,7 @@ func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
 	for what, look := range map[string]func(*loop.Loop) any{
 		"the Idea":   func(m *loop.Loop) any { return m.Idea().Source },
 		"the result": func(m *loop.Loop) any { return jsonval.Normal(m.Result(loop.StatusRunning, true)) },
-		"the brief":  func(m *loop.Loop) any { return jsonval.Normal(m.Final()) },
+		"the brief":  func(m *loop.Loop) any { return jsonval.Normal(m.FullInput()) },
 		"the log":    func(m *loop.Loop) any { return turn.EncodeLog(m.TakeLog()) },
 		"the limits": func(m *loop.Loop) any { return jsonval.Normal(m.Carry().Limits) },
 		"who is new": func(m *loop.Loop) any { return jsonval.Normal(m.Tokens()) },

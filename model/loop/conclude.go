@@ -29,9 +29,9 @@ func (m *Loop) concluded() bool {
 
 // Conclusion is what a Request came to when it ended. Its Calls may still be running.
 type Conclusion struct {
-	Brief *turn.RequestInput
-	// Seen is every instance as it was when the Request was made.
-	Seen *turn.RequestInput
+	Input *turn.RequestInput
+	// FullInput is every instance as it was when the Request was made.
+	FullInput *turn.RequestInput
 	// Log is what changed until then, since the Idea before.
 	Log   []turn.LogEntry
 	Reply *turn.Reply
@@ -47,7 +47,7 @@ func (m *Loop) Conclude() *Conclusion {
 	}
 	a := m.inFlight
 	m.inFlight = nil
-	c := &Conclusion{Brief: a.brief, Seen: a.seen, Log: a.log, Reply: a.reply}
+	c := &Conclusion{Input: a.brief, FullInput: a.seen, Log: a.log, Reply: a.reply}
 	accepted := m.takePlan(a)
 	if len(a.brief.Questions) > 0 {
 		m.log = append(a.log, m.log...) // it makes no Idea: what changed is for the next one

@@ -33,9 +33,9 @@ func TestAPlanRunsDirectlyWithNoRequest(t *testing.T) {
 		s := modeltest.NewScenario(t, "", directContext(stage, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`, "", `{"a":1}`, `{"a":2}`))
 		s.ExpectStep(loop.StepWait)
 		s.RunDirectPlans()
-		s.ExpectStep(loop.StepOver)
+		s.ExpectStep(loop.StepFinished)
 		s.WantEqual("they", s.Statuses(), "① settled, ② settled")
-		s.WantEqual("the outcome", string(s.Loop.Outcome()), "completed")
+		s.WantEqual("the outcome", string(s.Loop.FinalStatus()), "completed")
 		s.WantEqual("its Calls", s.Instances["②"].Records()[0].ID, "0.1@②")
 		r := s.Loop.Result(loop.StatusCompleted, true)
 		s.WantEqual("②", string(jsonval.Encode(r.Instances["②"].State)), `{"a":2,"b":2}`)
@@ -58,15 +58,15 @@ func TestThePlanOfAnInstanceIsTheFirstWhoseConditionHolds(t *testing.T) {
 		plan("for a", "", when("state", "a"))+","+plan("for a or c", "", `, "when": {"properties": {"state": {"anyOf": [{"required": ["a"]}, {"required": ["c"]}]}}}`)+","+
 		plan("for input", "", when("input", "go"))+","+plan("own", `, "_instance": "④"`, "")+`]`)
 	s.RunDirectPlans()
-	step, b := s.Loop.Next(s.Now)
-	if step != loop.StepAsk || fmt.Sprint(b.Tokens()) != "[⑤]" {
+	step, b := s.Loop.Advance(s.Now)
+	if step != loop.StepRequest || fmt.Sprint(b.Tokens()) != "[⑤]" {
 		t.Fatalf("%s for %v", step, b)
 	}
 	for token, want := range map[string]string{"①": "for a", "②": "for a or c", "③": "for input", "④": "own"} {
 		got, _ := jsonval.Lookup(s.Instances[token].State(), jsonval.Path{"b"})
 		s.WantEqual(token, fmt.Sprint(got), want)
 	}
-	if s.Instances["⑤"].Direct() {
+	if s.Instances["⑤"].HasDirectPlan() {
 		t.Error("⑤ has a Plan of which no condition holds")
 	}
 }
@@ -90,7 +90,7 @@ func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
 	b = s.ExpectRequest()
 	s.WantEqual("the second", fmt.Sprintf("%d %v %s %s", b.Number, b.Tokens(), modeltest.DescribePlan(b), modeltest.DescribeErrors(b)), "2 [① ③] 1.1 done 2 ")
 	s.ReplyWith(modeltest.EmptyReply)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("at the end", s.Statuses(), "① settled, ② settled, ③ settled")
 	if r := s.Loop.Result(loop.StatusCompleted, false); r.Requests != 2 || r.Calls.Failed != 2 || r.Calls.Blocked != 2 || r.Calls.Done != 4 {
 		t.Errorf("%+v", r)
@@ -110,7 +110,7 @@ func TestTheLLMIsToldOfEachInstanceWhatItsOwnPlanCameTo(t *testing.T) {
 	}
 	s.WantEqual("the Plans", strings.Join(told, "; "), `0.1 "for a" at 3 {"_tool":"work"} {"done":1}; 0.2 "for a" at 3 {"_tool":"fail"} {"failed":1}; 0.1 "" at 4 {"_outputPath":"c","_tool":"fail"} {"failed":1}`)
 	s.WantEqual("the errors", modeltest.DescribeErrors(b), "0.2 tool_failed: no luck in ①\n0.1 tool_failed: no luck in ②")
-	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.Final(), nil, nil)
+	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.FullInput(), nil, nil)
 	s.WantEqual("the records", string(jsonval.Encode(again.Context[0].Record))+string(jsonval.Encode(again.Context[1].Record)), `{"0.1":{"done":1},"0.2":{"failed":1}}{"0.1":{"failed":1}}`)
 }
 
@@ -121,8 +121,8 @@ func TestInstancesThatComeBackAreGathered(t *testing.T) {
 		{"type": "plan", "_instance": "②", "stage": "optimal", "plan": [{"_tool": "slow"}]}]`)
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepWait)
-	if want := s.Now.Add(ideafile.DefaultGatherDelay); !s.Loop.Wake().Equal(want) {
-		t.Errorf("it wakes at %s", s.Loop.Wake())
+	if want := s.Now.Add(ideafile.DefaultGatherDelay); !s.Loop.WakeTime().Equal(want) {
+		t.Errorf("it wakes at %s", s.Loop.WakeTime())
 	}
 	s.Instances["②"].Fail("0.1@②", diag.Faultf(ideafile.CodeToolFailed, "no luck"))
 	s.DeliverReport(s.Report("②", 0))
@@ -134,7 +134,7 @@ func TestAFailureThatAnAlternativeCoversIsNone(t *testing.T) {
 		s := modeltest.NewScenario(t, "", directContext(stage, `{"_tool":"fail","_outputPath":"b"},{"_tool":"work","_outputPath":"b"},
 			{"_tool":"fail","_outputPath":"†state.c || †state.d"},{"_tool":"work","x":"†state.c","_outputPath":"e"},{"_tool":"work","x":"†state.d.code","_outputPath":"e"}`, "", `{}`))
 		s.RunDirectPlans()
-		s.ExpectStep(loop.StepOver)
+		s.ExpectStep(loop.StepFinished)
 		s.WantEqual(stage, s.Statuses(), "① settled")
 		s.WantEqual(stage, string(jsonval.Encode(s.Instances["①"].State())), `{"b":"work done","d":{"code":"tool_failed","message":"no luck"},"e":"tool_failed"}`)
 	}
@@ -152,9 +152,9 @@ func TestAFailureThatNothingCoversFailsAnInstanceOfACompletePlan(t *testing.T) {
 	} {
 		s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, calls, "", `{}`))
 		s.RunDirectPlans()
-		s.ExpectStep(loop.StepOver)
+		s.ExpectStep(loop.StepFinished)
 		s.WantEqual(name, s.Statuses(), "① failed")
-		s.WantEqual(name, string(s.Loop.Outcome()), "failed")
+		s.WantEqual(name, string(s.Loop.FinalStatus()), "failed")
 		if r := s.Loop.Result(loop.StatusFailed, true); r.Requests != 0 || r.Error == nil || !strings.Contains(r.Error.Message, "0.") {
 			t.Errorf("%s: %+v", name, r.Error)
 		}
@@ -167,7 +167,7 @@ func TestAStateThatLacksWhatItsSchemaRequiresIsAFailureOfThePlan(t *testing.T) {
 	}
 	s := modeltest.NewScenario(t, "", context(ideafile.StageComplete))
 	s.RunDirectPlans()
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("complete", s.Loop.Result(loop.StatusFailed, false).Error.Error(), "missing_required: its State still lacks [mood]")
 	s = modeltest.NewScenario(t, "", context(ideafile.StageOptimal))
 	s.RunDirectPlans()
@@ -177,7 +177,7 @@ func TestAStateThatLacksWhatItsSchemaRequiresIsAFailureOfThePlan(t *testing.T) {
 func TestAnInstanceForWhichNoCompletePlanHoldsFails(t *testing.T) {
 	never := `, "when": {"properties": {"state": {"required": ["never"]}}}`
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, "", never, `{}`))
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("complete", s.Statuses(), "① failed")
 	if len(s.Loop.TakeEnded()) != 1 {
 		t.Error("nobody tells the instance")
@@ -201,7 +201,7 @@ func TestWhatARecordCallsDoneIsNotDoneAgain(t *testing.T) {
 			c.ran = "0.2@① 0.2@②"
 		}
 		s.RunDirectPlans()
-		s.ExpectStep(loop.StepOver)
+		s.ExpectStep(loop.StepFinished)
 		var ran []string
 		for _, token := range s.Loop.Tokens() {
 			for _, rec := range s.Instances[token].Records() {
@@ -219,7 +219,7 @@ func TestWhatARecordCallsDoneIsNotDoneAgain(t *testing.T) {
 func TestACallOfAPlanMayBeForOneInstance(t *testing.T) {
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, `{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"work","_instance":"*","_outputPath":"c"}`, "", `{}`, `{}`))
 	s.RunDirectPlans()
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("they", s.Statuses(), "① settled, ② settled")
 	s.WantEqual("①", string(jsonval.Encode(s.Instances["①"].State())), `{"c":"work done"}`)
 	s.WantEqual("②", string(jsonval.Encode(s.Instances["②"].State())), `{"b":"work done","c":"work done"}`)
@@ -234,7 +234,7 @@ func TestLatentCallsOfADirectPlanAreAskedForByThemselves(t *testing.T) {
 		t.Fatalf("%+v", b.Questions)
 	}
 	s.ReplyWith(`{"calls":[{"_call":"0.1@①","_output":"one"},{"_call":"0.1@②","_output":"two"}],"output":null}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("②", string(jsonval.Encode(s.Instances["②"].State())), `{"a":2,"b":"two","c":"two","d":"work done"}`)
 	if log := s.Loop.TakeLog(); len(log) != 6 {
 		t.Errorf("the next Idea is told of %d writes", len(log))
@@ -245,19 +245,19 @@ func TestTheOutputOfAPlanIsTheProcesss(t *testing.T) {
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "input", "title": "T"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "fail", "_outputPath": "ok || bad"}],
 		"output": {"summary": "†state.ok || †state.bad.message"}}]`)
 	s.RunDirectPlans()
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("of the anonymous instance", s.OutputJSON(), `{"summary":"no luck"}`)
 
 	s = modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`, `, "output": {"all": "†state.b", "text": "as is"}`, `{"a":1}`, `{"a":2}`))
 	s.RunDirectPlans()
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("of several", s.OutputJSON(), `{"all":{"①":1,"②":2},"text":"as is"}`)
 
 	s = modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
 		{"type": "plan", "_instance": "①", "stage": "complete", "plan": [], "output": {"all": "†state.a", "first": "†state.a"}},
 		{"type": "plan", "_instance": "②", "stage": "complete", "plan": [], "output": {"all": "†state.a"}}]`)
 	s.RunDirectPlans()
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("of different Plans", s.OutputJSON(), `{"all":{"①":1,"②":2},"first":{"①":1}}`)
 }
 
@@ -270,7 +270,7 @@ func TestAPlanWithoutAnOutputLeavesItToOneClosingRequest(t *testing.T) {
 			t.Errorf("%s: %+v", name, b)
 		}
 		s.ReplyWith(`{"calls":[],"output":{"summary":"all well"}}`)
-		s.ExpectStep(loop.StepOver)
+		s.ExpectStep(loop.StepFinished)
 		s.WantEqual(name, s.OutputJSON(), `{"summary":"all well"}`)
 	}
 }
@@ -293,8 +293,8 @@ func TestACompletePlanWhoseOutputCannotBeHadFails(t *testing.T) {
 	} {
 		s := modeltest.NewScenario(t, c.form, directContext(ideafile.StageComplete, "", c.more, `{"a":1}`, `{}`))
 		s.RunDirectPlans()
-		s.ExpectStep(loop.StepOver)
-		s.WantEqual(name, string(s.Loop.Outcome()), "failed")
+		s.ExpectStep(loop.StepFinished)
+		s.WantEqual(name, string(s.Loop.FinalStatus()), "failed")
 		if f := s.Loop.Result(loop.StatusFailed, false).Error; f == nil || !strings.HasPrefix(f.Error(), c.want) {
 			t.Errorf("%s: %v", name, f)
 		}
@@ -307,7 +307,7 @@ func TestAPlansOutputSparesTheClosingRequestWhereSomeWentToTheLLM(t *testing.T) 
 	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().Tokens()), "[②]")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","x":2,"_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[],"output":{"all":"mine alone"}}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":2}}`)
 }
 
@@ -328,7 +328,7 @@ func TestAPlanThatRunsDirectlyIsNotRevised(t *testing.T) {
 func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`, `, "output": {"all": "†state.b"}`, `{"a":1}`))
 	s.RunDirectPlans()
-	tokens, err := s.Loop.Add(loop.Steering{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":2}]`).([]any)})
+	tokens, err := s.Loop.AddInstances(loop.Steering{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":2}]`).([]any)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 	s.StartInstances(tokens)
 	s.ExpectStep(loop.StepWait)
 	s.RunDirectPlans()
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":1,"②":2}}`)
 }
 
@@ -347,7 +347,7 @@ func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
 	s.ApplyCorrections("①", "ann")
 	s.Instances["①"].Succeed("0.2@①", nil)
 	s.DeliverReport(s.Report("①", 0))
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("it", s.Statuses(), "① settled")
 }
 
@@ -362,8 +362,8 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	}
 	s.RunDirectPlans()
 	c := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
-	s.WantEqual("covered", fmt.Sprint(c.Brief.Tokens()), "[② ③]")
-	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.Final(), nil, nil)
+	s.WantEqual("covered", fmt.Sprint(c.Input.Tokens()), "[② ③]")
+	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.FullInput(), nil, nil)
 	plan := again.Context[0]
 	s.WantEqual("the record", string(jsonval.Encode(plan.Record)), `{"0.1":{"done":2,"failed":1},"0.1@①":"done","0.1@②":"done"}`)
 	if plan.Stage != ideafile.StageOptimal || again.Context[len(again.Context)-1].Stage != "" {
@@ -407,7 +407,7 @@ func TestNobodyIsAskedForACompletePlanWhateverHappens(t *testing.T) {
 			return map[string]any{"b": 1}, nil
 		}
 		s.RunDirectPlans()
-		if step, _ := s.Loop.Next(s.Now); step != loop.StepOver {
+		if step, _ := s.Loop.Advance(s.Now); step != loop.StepFinished {
 			rt.Fatalf("the step is %s in\n%s", step, p)
 		}
 		for _, rec := range s.Instances[""].Records() {
@@ -415,7 +415,7 @@ func TestNobodyIsAskedForACompletePlanWhateverHappens(t *testing.T) {
 				rt.Fatalf("%s is %s in\n%s", rec.ID, rec.Status, p)
 			}
 		}
-		if s.Loop.Outcome() == loop.StatusFailed {
+		if s.Loop.FinalStatus() == loop.StatusFailed {
 			if failed++; s.Loop.Result(loop.StatusFailed, true).Error.Message == "" {
 				rt.Fatalf("it does not say why it failed")
 			}

@@ -83,5 +83,5 @@ func (m *Loop) wakeAt(t time.Time) {
 	}
 }
 
-// Wake is when Next is to be asked again even if nothing happens; zero: never.
-func (m *Loop) Wake() time.Time { return m.wake }
+// WakeTime is when Next is to be asked again even if nothing happens; zero: never.
+func (m *Loop) WakeTime() time.Time { return m.wake }

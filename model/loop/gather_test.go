@@ -148,7 +148,7 @@ func TestWhoWaitsForAPersonIsNeitherCoveredNorSettledByARequestForOthers(t *test
 	s.ExpectRequestFor("①")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.WantEqual("they are", s.Standings(), "① settled, ② settled")
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 }
 
 func TestAnAddedInstanceIsCoveredByTheNextRequest(t *testing.T) {

@@ -126,7 +126,7 @@ func TestARequestIsNotShownTheCallsOfSettledInstances(t *testing.T) {
 	b := s.ExpectRequest()
 	s.WantEqual("the Calls", modeltest.DescribePlan(b), "1.1 done 1; 2.1 done 1")
 	s.WantEqual("the results", string(jsonval.Encode(b.Plan[0].Results)), `{"①":1}`)
-	s.WantEqual("the chain has them all", modeltest.DescribePlan(s.Loop.Final()), "1.1 done 2; 1.2 done 1; 2.1 done 1")
+	s.WantEqual("the chain has them all", modeltest.DescribePlan(s.Loop.FullInput()), "1.1 done 2; 1.2 done 1; 2.1 done 1")
 }
 
 func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
@@ -196,11 +196,11 @@ func TestThreeBadRepliesInARowPause(t *testing.T) {
 	s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeRefusal, "no")})
 	s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeEndlessReply, "on and on")})
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.Paused().Error(), "bad_replies: 3 bad replies in a row; the last one: on and on")
+	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: on and on")
 	s.Loop.Resume(ideafile.Limits{})
 	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().Number), "7")
 	s.ReplyWith(modeltest.EmptyReply)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 }
 
 func TestALostWorkerIsNoBadReply(t *testing.T) {
@@ -225,11 +225,11 @@ func TestWhatAskingAgainDoesNotMendPausesAtOnce(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.BreakOff(turn.Reply{NotRetryable: true, Fault: diag.Faultf(turn.CodeLLMError, "401 no such key")})
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.Paused().Error(), "llm_error: 401 no such key")
+	s.WantEqual("why", s.Loop.PauseReason().Error(), "llm_error: 401 no such key")
 	s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), "llm_error: 401 no such key")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ReplyWith(modeltest.EmptyReply)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	if s.Loop.Result(loop.StatusCompleted, false).Error != nil {
 		t.Error("what is over is forgotten")
 	}
@@ -262,7 +262,7 @@ func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 				s.Now = s.Now.Add(time.Minute)
 			}
 			s.ExpectStep(loop.StepPaused)
-			s.WantEqual("why", s.Loop.Paused().Error(), c.why)
+			s.WantEqual("why", s.Loop.PauseReason().Error(), c.why)
 			s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), c.why)
 			s.Loop.Resume(ideafile.Limits{})
 			s.ExpectStep(loop.StepPaused)
@@ -277,7 +277,7 @@ func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 func TestALimitDoesNotStopWhatIsOver(t *testing.T) {
 	s := modeltest.NewScenario(t, "", `"config": {"limits": {"requests": 1, "tokens": 1}}`)
 	s.ReplyWith(modeltest.EmptyReply)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 }
 
 func TestLimitsThatAreNotSetAreNone(t *testing.T) {
@@ -325,17 +325,17 @@ func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) 
 	s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequest()), "3.1 bad_output: the result of 1.1@②: expected string, but got number")
 	s.ReplyWith(`{"calls":[{"_call":"9.9@②","_output":"good"},"x",{"_call":"1.1@②"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.Paused().Error(), "bad_replies: 3 bad replies in a row; the last one: results that were asked for are missing")
+	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: results that were asked for are missing")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ReplyWith(`{"calls":[{"_call":"1.1@②","_output":"good"}],"output":null}`)
 	s.ReplyWith(modeltest.EmptyReply)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 }
 
 func TestALatentCallWithItsResultNeedsNoRequest(t *testing.T) {
 	s := modeltest.NewScenario(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"think","_output":"good","_outputPath":"mood"},{"_tool":"work","x":"†state.mood","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"good"}`)
 }
 
@@ -343,8 +343,8 @@ func TestEveryCallIsCountedByItsEnd(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"*"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"③"},{"_tool":"odd","_instance":"①"}],"output":null}`)
 	s.ReplyWith(modeltest.EmptyReply)
-	s.ExpectStep(loop.StepOver)
-	r := s.Loop.Result(s.Loop.Outcome(), true)
+	s.ExpectStep(loop.StepFinished)
+	r := s.Loop.Result(s.Loop.FinalStatus(), true)
 	s.WantEqual("the result", string(jsonval.Encode(jsonval.Normal(r))), `{"calls":{"blocked":1,"done":2,"failed":4,"rejected":0,"skipped":1},"error":null,"ideas":0,`+
 		`"instances":{"①":{"state":{"a":1,"b":"work done"},"status":"settled"},"②":{"state":{"a":2,"b":"work done"},"status":"settled"}},`+
 		`"output":null,"process":"p","requests":2,"status":"completed","usage":{"completionTokens":20,"promptTokens":200}}`)
@@ -356,7 +356,7 @@ func TestEveryCallIsCountedByItsEnd(t *testing.T) {
 func TestTheMindKeepsEveryStateAsItsInstanceDoes(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","x":{"c":1},"_outputPath":"b"},{"_tool":"log","_instance":"②"},{"_tool":"work","_instance":"①","x":{"d":2},"_outputPath":"†state"}],"output":null}`)
-	for _, c := range s.Loop.Final().Instances {
+	for _, c := range s.Loop.FullInput().Instances {
 		s.WantEqual(c.Token, string(jsonval.Encode(c.State)), string(jsonval.Encode(s.Instances[c.Token].State())))
 	}
 }

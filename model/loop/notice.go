@@ -8,10 +8,10 @@ import (
 )
 
 // Watch knows what people were told of, by the digest of what waits.
-type NoticeBoard map[string]turn.Notice
+type SentNotices map[string]turn.Notice
 
 // Look says what has changed since it looked last.
-func (w NoticeBoard) Changes(m *Loop) turn.Notices {
+func (w SentNotices) TakeChanges(m *Loop) turn.Notices {
 	n := turn.Notices{Process: m.process, Path: m.idea.Path, NewlyWaiting: []turn.Notice{}, NewlyDecided: []turn.Notice{}}
 	now := map[string]bool{}
 	for _, mem := range m.members {

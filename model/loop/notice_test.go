@@ -24,16 +24,16 @@ func noticed(n turn.Notices) string {
 
 func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
-	watch := loop.NoticeBoard{}
-	s.WantEqual("before anything waits", noticed(watch.Changes(s.Loop)), "0: ")
+	watch := loop.SentNotices{}
+	s.WantEqual("before anything waits", noticed(watch.TakeChanges(s.Loop)), "0: ")
 	s.ExpectRequest()
 	s.ReplyWith(`{"calls": [{"_tool": "pay", "n": 1, "_instance": "*", "_outputPath": "a"}]}`)
-	s.WantEqual("three wait", noticed(watch.Changes(s.Loop)), "3: +1.1@①, +1.1@②, +1.1@③")
-	s.WantEqual("again", noticed(watch.Changes(s.Loop)), "3: ")
+	s.WantEqual("three wait", noticed(watch.TakeChanges(s.Loop)), "3: +1.1@①, +1.1@②, +1.1@③")
+	s.WantEqual("again", noticed(watch.TakeChanges(s.Loop)), "3: ")
 	s.Decide(ideafile.Approve, "1.1@①")
 	s.Decide(ideafile.Reject, "1.1@③", `{"reason": "no"}`)
-	s.WantEqual("two are decided", noticed(watch.Changes(s.Loop)), "1: -1.1@① approve ann, -1.1@③ reject ann")
-	s.WantEqual("again", noticed(watch.Changes(s.Loop)), "1: ")
+	s.WantEqual("two are decided", noticed(watch.TakeChanges(s.Loop)), "1: -1.1@① approve ann, -1.1@③ reject ann")
+	s.WantEqual("again", noticed(watch.TakeChanges(s.Loop)), "1: ")
 	if len(watch) != 1 {
 		t.Errorf("it keeps %d", len(watch))
 	}
@@ -46,12 +46,12 @@ func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {
 		pending = append(pending, turn.PendingApproval{Call: fmt.Sprint(n), Digest: fmt.Sprint(n)})
 	}
 	m.ApplyReport(turn.Report{Token: "①", Number: 1, HistoryLength: 1, PendingApprovals: pending})
-	watch := loop.NoticeBoard{}
-	if n := watch.Changes(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaiting != 30 || n.NewlyWaiting[0].Call != "0" {
+	watch := loop.SentNotices{}
+	if n := watch.TakeChanges(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaiting != 30 || n.NewlyWaiting[0].Call != "0" {
 		t.Errorf("%+v", n)
 	}
 	m.ApplyReport(turn.Report{Token: "①", Number: 2, HistoryLength: 2})
-	if n := watch.Changes(m); n.AwaitingCount != 0 || len(n.NewlyDecided) != 20 || n.OmittedDecided != 30 || len(watch) != 0 {
+	if n := watch.TakeChanges(m); n.AwaitingCount != 0 || len(n.NewlyDecided) != 20 || n.OmittedDecided != 30 || len(watch) != 0 {
 		t.Errorf("%+v", n)
 	}
 }

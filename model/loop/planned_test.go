@@ -88,8 +88,8 @@ func TestTheDeadlineIsToldAsAFactToo(t *testing.T) {
 	s.Idea.Tool("due").Approval.OnTimeout = ideafile.Reject
 	s.ReplyWith(`{"calls":[{"_tool":"due","_outputPath":"b"}],"output":null}`)
 	s.AdvanceClock(time.Hour)
-	s.Instances[""].At(s.Now)
-	s.Instances[""].Expire()
+	s.Instances[""].SetTime(s.Now)
+	s.Instances[""].ApplyDeadlines()
 	s.Advance("")
 	s.WantEqual("it is told", modeltest.DescribeDecisions(s.ExpectRequest()), "1.1 rejected by timeout: nobody decided within 1h0m0s")
 }
@@ -149,7 +149,7 @@ func TestCallsThatNobodyNeedsToSeeAreForgotten(t *testing.T) {
 	s.ReplyWith(every("pay", "work", "work"))
 	kept := func(after string, want int) {
 		t.Helper()
-		if plan := s.Loop.Carry().Plan; len(plan) != want {
+		if plan := s.Loop.Carry().PlannedCalls; len(plan) != want {
 			t.Errorf("after %s %d Calls are kept, not %d: %+v", after, len(plan), want, plan)
 		}
 	}
@@ -177,7 +177,7 @@ func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {
 	const gone = "worker_lost: request 1 was cut off: gone; the 2 calls that had come were taken and are listed"
 	s.WantEqual("about the two that do not wait", modeltest.DescribeErrors(s.ExpectRequestFor("① ③")), gone)
 	second := s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeTruncated, "short")}, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
-	s.WantEqual("the chain has", modeltest.DescribeErrors(second.Seen), gone)
+	s.WantEqual("the chain has", modeltest.DescribeErrors(second.FullInput), gone)
 	const short = "truncated: request 2 was cut off: short; the 1 calls that had come were taken and are listed"
 	s.Decide(ideafile.Approve, "1.2@②")
 	s.WantEqual("and about the one that waited, each of its own", modeltest.DescribeErrors(s.ExpectRequestFor("① ② ③")), gone+" in ②\n"+short+" in ①, ③")

@@ -83,8 +83,8 @@ func (mem *InstanceProgress) standing() standing {
 	return ready
 }
 
-// Standing is the instance's status for people: one that waits for a person says so.
-func (mem *InstanceProgress) Standing() ideafile.InstanceStatus {
+// DisplayStatus is the instance's status for people: one that waits for a person says so.
+func (mem *InstanceProgress) DisplayStatus() ideafile.InstanceStatus {
 	if mem.standing() == onPerson {
 		return ideafile.InstanceWaiting
 	}

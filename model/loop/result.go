@@ -60,7 +60,7 @@ func (m *Loop) Result(status ProcessStatus, withStates bool) Result {
 		Requests: m.requests, Calls: m.Counts(), Usage: m.usage, Error: m.paused, Simulated: m.idea.Simulated,
 	}
 	for _, mem := range m.members {
-		i := InstanceResult{Status: mem.Standing()}
+		i := InstanceResult{Status: mem.DisplayStatus()}
 		if withStates {
 			i.State = mem.state.Value()
 		}
@@ -72,8 +72,8 @@ func (m *Loop) Result(status ProcessStatus, withStates bool) Result {
 	return r
 }
 
-// Outcome is the status with which a process that is over ends.
-func (m *Loop) Outcome() ProcessStatus {
+// FinalStatus is the status with which a process that is over ends.
+func (m *Loop) FinalStatus() ProcessStatus {
 	if m.failure() != nil {
 		return StatusFailed
 	}

@@ -21,8 +21,8 @@ type ResumedCalls struct {
 type ResumedCall struct {
 	Index int
 	Call  ideafile.WrittenCall
-	// Why a person must look at it, whatever its Tool's policy says; empty: the policy alone counts.
-	Why string
+	// ReviewReason a person must look at it, whatever its Tool's policy says; empty: the policy alone counts.
+	ReviewReason string
 }
 
 // dropPast leaves out of the Idea what it tells of the time before it: takePast takes that in.
@@ -177,9 +177,9 @@ func (m *Loop) writtenBefore(w statelog.Write) ideafile.WrittenCall {
 	return ideafile.WrittenCall{}
 }
 
-// TakeSolution takes up the Calls of the Idea's solution too, as if they were the first Request's answer: those that the
+// ResumeSolution takes up the Calls of the Idea's solution too, as if they were the first Request's answer: those that the
 // record does not call done, in the instances that were ready for that Request.
-func (m *Loop) TakeSolution() {
+func (m *Loop) ResumeSolution() {
 	calls, _ := jsonval.AsObject(m.idea.Source["solution"])["calls"].([]any)
 	if len(calls) == 0 {
 		return

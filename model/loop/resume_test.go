@@ -25,13 +25,13 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	}
 	next.Loop = loop.New(i, "q", s.Bindings, modeltest.StartTime)
 	if withSolution {
-		next.Loop.TakeSolution()
+		next.Loop.ResumeSolution()
 	}
 	next.StartInstances(i.Tokens())
 	for _, t := range next.Loop.TakeResumed() {
 		for _, c := range t.Calls {
-			if next.Instances[t.Token].Accept(t.Request, c.Index, ideafile.ParseWrittenCall(c.Call)) && c.Why != "" {
-				next.Instances[t.Token].RequireReview(ideafile.CallID(t.Request, c.Index, t.Token), c.Why)
+			if next.Instances[t.Token].AcceptCall(t.Request, c.Index, ideafile.ParseWrittenCall(c.Call)) && c.ReviewReason != "" {
+				next.Instances[t.Token].RequireReview(ideafile.CallID(t.Request, c.Index, t.Token), c.ReviewReason)
 			}
 		}
 		next.RunToIdle(t.Token, t.Request)
@@ -43,7 +43,7 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 
 // sealed gives the Idea of a Request.
 func sealed(s *modeltest.Scenario, c *loop.Conclusion) *ideafile.Idea {
-	return modeltest.SnapshotFile(s.T, s.Idea, c.Seen, c.Calls, c.Reply.Output)
+	return modeltest.SnapshotFile(s.T, s.Idea, c.FullInput, c.Calls, c.Reply.Output)
 }
 
 // halfway is a process of three instances at the moment of its second Request, which is about ① alone: an effect is done there,
@@ -67,7 +67,7 @@ func TestAProcessGoesOnWhereTheIdeaStoodThatItStartsFrom(t *testing.T) {
 	if len(p) != 1 || p[0].Call != "1.2@②" || p[0].Digest != s.Instances["②"].Pending()[0].Digest || !strings.Contains(p[0].ReviewReason, "the process before") {
 		t.Fatalf("%+v", p)
 	}
-	s.WantEqual("what was running runs again", string(q.Instances["③"].Find("1.3@③").Status), "running")
+	s.WantEqual("what was running runs again", string(q.Instances["③"].FindCall("1.3@③").Status), "running")
 	if len(q.Instances["①"].Records()) > 0 {
 		t.Errorf("a Call that had ended comes again: %+v", q.Instances["①"].Records()[0])
 	}
@@ -100,7 +100,7 @@ func TestTheSolutionIsTakenUpWithoutWhatTheRecordCallsDone(t *testing.T) {
 	b := q.ExpectRequestFor("①")
 	s.WantEqual("the next Request is the one after it", fmt.Sprint(b.Number), "3")
 	s.WantEqual("and is told", modeltest.DescribePlan(b), "1.1 done 1; 1.4 failed 1; 2.2 done 1")
-	if again := again(s, modeltest.IdeaFrom(t, `{}`), true); len(again.Loop.Carry().Plan) > 0 {
+	if again := again(s, modeltest.IdeaFrom(t, `{}`), true); len(again.Loop.Carry().PlannedCalls) > 0 {
 		t.Error("an Idea without a solution has Calls")
 	}
 }
@@ -130,13 +130,13 @@ func TestAnInstanceThatHadEndedStaysSo(t *testing.T) {
 		t.Error("nobody asks for the output")
 	}
 	s.ReplyWith(`{"calls":[],"output":{"summary":"z"}}`)
-	s.ExpectStep(loop.StepOver)
-	s.WantEqual("the process failed as it had", s.Loop.Result(s.Loop.Outcome(), false).Error.Error(), "x: 1 of 4 instances failed; the first, ③: y")
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("the process failed as it had", s.Loop.Result(s.Loop.FinalStatus(), false).Error.Error(), "x: 1 of 4 instances failed; the first, ③: y")
 }
 
 func TestAProcessOfWhichEveryInstanceHadSettledIsOverAtOnce(t *testing.T) {
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "state": {"a": 1}, "_status": "settled"}]`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 }
 
 func TestACallThatMustNotRunTwiceAndWasRunningWaitsForAPerson(t *testing.T) {
@@ -148,7 +148,7 @@ func TestACallThatMustNotRunTwiceAndWasRunningWaitsForAPerson(t *testing.T) {
 		t.Fatalf("%+v", p)
 	}
 	q.Decide(ideafile.Approve, "1.1")
-	s.WantEqual("it is asked about once", string(q.Instances[""].Find("1.1").Status), "running")
+	s.WantEqual("it is asked about once", string(q.Instances[""].FindCall("1.1").Status), "running")
 }
 
 func TestARecordThatIsNotOfItsPlanSaysNothing(t *testing.T) {
@@ -178,7 +178,7 @@ func TestFactsOfTheProcessBeforeAreToldWithResultsAndDecisions(t *testing.T) {
 	s.Decide(ideafile.Approve, "1.1@③")
 	c := s.ReplyWith(modeltest.EmptyReply)
 	q := again(s, sealed(s, c), false)
-	before, after := c.Seen, q.ExpectRequest()
+	before, after := c.FullInput, q.ExpectRequest()
 	s.WantEqual("decisions", modeltest.DescribeDecisions(after), modeltest.DescribeDecisions(before))
 	s.WantEqual("results", string(jsonval.Encode(jsonval.Normal(after.Plan[0].Results))), string(jsonval.Encode(jsonval.Normal(before.Plan[0].Results))))
 	if len(before.Plan[0].Results) == 0 {
@@ -201,15 +201,15 @@ func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
 				calls = append(calls, strings.ReplaceAll(call, "N", fmt.Sprint(n)))
 			}
 			s.ReplyWith(`{"calls":[` + strings.Join(calls, ",") + `],"output":null}`)
-			if s.Loop.Over() {
+			if s.Loop.Finished() {
 				return
 			}
 		}
-		once := modeltest.SnapshotFile(rt, s.Idea, s.Loop.Final(), nil, nil)
+		once := modeltest.SnapshotFile(rt, s.Idea, s.Loop.FullInput(), nil, nil)
 		if strings.Contains(contextText(once), `":{}`) {
 			return
 		}
-		twice := modeltest.SnapshotFile(rt, once, again(s, once, false).Loop.Final(), nil, nil)
+		twice := modeltest.SnapshotFile(rt, once, again(s, once, false).Loop.FullInput(), nil, nil)
 		if a, b := contextText(once), contextText(twice); a != b {
 			rt.Fatalf("%s\nbecame\n%s", a, b)
 		}
@@ -278,5 +278,5 @@ func TestACallThatIsPutInThePlaceOfOneInDoubtIsNotInDoubt(t *testing.T) {
 	s, second := halfway(t)
 	q := again(s, second, false)
 	q.Decide(ideafile.Replace, "1.2@②", `{"with": {"_tool": "work", "x": 7}}`)
-	s.WantEqual("it has run", string(q.Instances["②"].Find("1.2@②").Status), "done")
+	s.WantEqual("it has run", string(q.Instances["②"].FindCall("1.2@②").Status), "done")
 }

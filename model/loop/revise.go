@@ -103,8 +103,8 @@ func (m *Loop) Revise(s Steering) (touched []*InstanceProgress, err error) {
 	return touched, nil
 }
 
-// Corrected says whether every instance has taken in what was revised.
-func (m *Loop) Corrected() bool {
+// CorrectionsAcked says whether every instance has taken in what was revised.
+func (m *Loop) CorrectionsAcked() bool {
 	for _, mem := range m.members {
 		if mem.Status == ideafile.InstanceWorking && mem.correctionsAcked < mem.correctionsSent {
 			return false
@@ -157,8 +157,8 @@ func (m *Loop) admits(mem *InstanceProgress, msg ideafile.Message) error {
 	return nil
 }
 
-// Add takes in more instances, and gives their tokens.
-func (m *Loop) Add(s Steering) ([]string, error) {
+// AddInstances takes in more instances, and gives their tokens.
+func (m *Loop) AddInstances(s Steering) ([]string, error) {
 	messages, err := ideafile.ReadMessages(s.Context)
 	if err != nil {
 		return nil, err

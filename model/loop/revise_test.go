@@ -12,7 +12,7 @@ import (
 
 // allOf tells all that a Mind knows, to see that nothing has changed.
 func allOf(m *loop.Loop) string {
-	return fmt.Sprintf("%s %v %d %s %s", jsonval.Encode(m.Idea().Source), m.Corrected(), len(m.Idea().Context), jsonval.Encode(jsonval.Normal(m.Carry())), jsonval.Encode(jsonval.Normal(m.Final())))
+	return fmt.Sprintf("%s %v %d %s %s", jsonval.Encode(m.Idea().Source), m.CorrectionsAcked(), len(m.Idea().Context), jsonval.Encode(jsonval.Normal(m.Carry())), jsonval.Encode(jsonval.Normal(m.FullInput())))
 }
 
 const typed = `"context": [{"type": "input", "lang": "en"}, {"type": "state", "schema": {"properties": {"n": {"type": "integer"}, "deep": {"type": "object",
@@ -69,8 +69,8 @@ func TestACorrectionIsForTheInstancesThatItNamesAndThatAreStillAtWork(t *testing
 			touched = touched[1:]
 		}
 		s.WantEqual(c.context, touched, c.touched)
-		if s.Loop.Corrected() != (c.touched == "") {
-			t.Errorf("%s: corrected is %v", c.context, s.Loop.Corrected())
+		if s.Loop.CorrectionsAcked() != (c.touched == "") {
+			t.Errorf("%s: corrected is %v", c.context, s.Loop.CorrectionsAcked())
 		}
 	}
 }
@@ -93,7 +93,7 @@ func TestNobodyIsAskedAboutBeforeItHasTakenInWhatWasCorrected(t *testing.T) {
 	s.ExpectWait(ideafile.DefaultGatherDelay) // ② waits as for a running Call
 	s.ApplyCorrections("①", "ann")
 	s.WantEqual("the State", string(jsonval.Encode(s.ExpectRequestFor("① ②").Instances[0].State)), `{"a":6,"b":"work done"}`)
-	if !s.Loop.Corrected() {
+	if !s.Loop.CorrectionsAcked() {
 		t.Error("everybody has taken it in")
 	}
 }
@@ -103,7 +103,7 @@ func TestAnInstanceThatWasCorrectedDuringARequestDoesNotSettleByIt(t *testing.T)
 		s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstances)
 		s.ExpectRequest()
 		s.Revise(`{"context":[` + message + `]}`)
-		if !s.Loop.Corrected() {
+		if !s.Loop.CorrectionsAcked() {
 			s.ApplyCorrections("①", "ann")
 		}
 		s.ReplyWith(`{"calls":[],"output":{"summary":"too early"}}`)
@@ -128,7 +128,7 @@ func TestLimitsAloneAreACorrectionOfNobody(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", `"config": {"limits": {"requests": 1}}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
-	if touched := s.Revise(`{"limits":{"requests":2}}`); len(touched) > 0 || !s.Loop.Corrected() {
+	if touched := s.Revise(`{"limits":{"requests":2}}`); len(touched) > 0 || !s.Loop.CorrectionsAcked() {
 		t.Errorf("it touches %v", touched)
 	}
 	s.Loop.Resume(ideafile.Limits{})
@@ -145,12 +145,12 @@ func TestAddRefusesWhatIsNoNewInstance(t *testing.T) {
 		`{"type":"state","_instance":5,"a":1}`:    `$.context[1]._instance: want a string, not number`,
 	} {
 		before := allOf(s.Loop)
-		_, err := s.Loop.Add(loop.Steering{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3},`+message+`]`).([]any)})
+		_, err := s.Loop.AddInstances(loop.Steering{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3},`+message+`]`).([]any)})
 		s.WantEqual(message, modeltest.ErrorText(err), why)
 		s.WantEqual("after "+message, allOf(s.Loop), before)
 	}
 	one := modeltest.NewScenarioWithPeople(t, "")
-	_, err := one.Loop.Add(loop.Steering{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3}]`).([]any)})
+	_, err := one.Loop.AddInstances(loop.Steering{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3}]`).([]any)})
 	s.WantEqual("an anonymous process", modeltest.ErrorText(err), "the process has one instance without a name, and takes no others")
 }
 

@@ -21,8 +21,8 @@ func TestAnInstanceSettlesWhenARequestCoveredItAndGaveItNoCall(t *testing.T) {
 	}
 	s.ReplyWith(modeltest.EmptyReply)
 	s.WantEqual("after the second", s.Statuses(), "① settled, ② settled")
-	s.ExpectStep(loop.StepOver)
-	s.WantEqual("the outcome", string(s.Loop.Outcome()), "completed")
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("the outcome", string(s.Loop.FinalStatus()), "completed")
 }
 
 func TestAProcessWithoutTokensSettlesTheSameWay(t *testing.T) {
@@ -31,7 +31,7 @@ func TestAProcessWithoutTokensSettlesTheSameWay(t *testing.T) {
 	s.WantEqual("after Calls", s.Statuses(), "working")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.WantEqual("after none", s.Statuses(), "settled")
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 }
 
 func TestACallForEveryInstanceCountsForEveryCoveredOne(t *testing.T) {
@@ -89,8 +89,8 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed
 		}
 	}
 	s.WantEqual("in the end", s.Statuses(), "① failed, ② settled")
-	s.ExpectStep(loop.StepOver)
-	s.WantEqual("the process", string(s.Loop.Outcome()), "failed")
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("the process", string(s.Loop.FinalStatus()), "failed")
 	s.WantEqual("why", s.Loop.Result(loop.StatusFailed, false).Error.Error(), "missing_required: 1 of 2 instances failed; the first, ①: its State still lacks [mood]")
 }
 
@@ -101,7 +101,7 @@ func TestAnInstanceThatGetsWhatItLacksSettles(t *testing.T) {
 	s.WantEqual("after the Call", s.Statuses(), "working")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.WantEqual("after none", s.Statuses(), "settled")
-	s.WantEqual("the process", string(s.Loop.Outcome()), "completed")
+	s.WantEqual("the process", string(s.Loop.FinalStatus()), "completed")
 }
 
 func TestTheOutputIsThatOfTheSolutionThatSettledTheProcess(t *testing.T) {
@@ -109,7 +109,7 @@ func TestTheOutputIsThatOfTheSolutionThatSettledTheProcess(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":{"summary":"too early"}}`)
 	s.WantEqual("beside Calls it is dropped", s.OutputJSON(), "null")
 	s.ReplyWith(`{"calls":[],"output":{"summary":"all is well"}}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"all is well"}`)
 }
 
@@ -118,7 +118,7 @@ func TestWithoutAFormTheOutputIsNull(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":"†state.b"}`)
 	s.WantEqual("nothing is wired", s.Statuses(), "working")
 	s.ReplyWith(`{"calls":[],"output":"whatever"}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), "null")
 }
 
@@ -142,17 +142,17 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 			for range 2 {
 				s.ReplyWith(`{"calls":[],"output":` + c.output + `}`)
 				s.WantEqual("nobody settles", s.Statuses(), "working")
-				step, b := s.Loop.Next(s.Now)
-				if step != loop.StepAsk || modeltest.DescribeErrors(b) != "bad_output: "+c.why {
+				step, b := s.Loop.Advance(s.Now)
+				if step != loop.StepRequest || modeltest.DescribeErrors(b) != "bad_output: "+c.why {
 					t.Fatalf("%s: %s", step, modeltest.DescribeErrors(b))
 				}
 			}
 			s.ReplyWith(`{"calls":[],"output":` + c.output + `}`)
 			s.ExpectStep(loop.StepPaused)
-			s.WantEqual("why", s.Loop.Paused().Error(), "bad_outputs: 3 bad outputs in a row; the last one: "+c.why)
+			s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_outputs: 3 bad outputs in a row; the last one: "+c.why)
 			s.Loop.Resume(ideafile.Limits{})
 			s.ReplyWith(`{"calls":[],"output":{"summary":"at last"}}`)
-			s.ExpectStep(loop.StepOver)
+			s.ExpectStep(loop.StepFinished)
 			s.WantEqual("the output", s.OutputJSON(), `{"summary":"at last"}`)
 		})
 	}
@@ -161,7 +161,7 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 func TestAWiredOutputEndsTheProcessInOneRequest(t *testing.T) {
 	s := modeltest.NewScenario(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"work","x":"well","_outputPath":"b"},{"_tool":"log"}],"output":{"summary":"†state.b"}}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"well"}`)
 	s.WantEqual("the instance", s.Statuses(), "settled")
 	if len(s.Ended) != 1 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
@@ -174,7 +174,7 @@ func TestAWiredOutputOfManyInstancesIsAnObjectByToken(t *testing.T) {
 		`"context": [{"type": "input", "lang": "en"}, {"type": "state", "_instance": "①", "state": {"a": 1}},
 			{"type": "state", "_instance": "②", "state": {"a": 2}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"}],"output":{"all":"†state.b","lang":"†input.lang"}}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":1,"②":2},"lang":"en"}`)
 }
 
@@ -188,7 +188,7 @@ func TestALargeOutputIsNotLookedInto(t *testing.T) {
 	s := modeltest.NewScenario(t, modeltest.SummarySchema)
 	s.RunTool = func(string, map[string]any) (any, *diag.Fault) { return modeltest.HandleValue("string", 100_000), nil }
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), string(jsonval.Encode(map[string]any{"summary": modeltest.HandleValue("string", 100_000)})))
 }
 
@@ -221,7 +221,7 @@ func TestAWiredOutputCountsOnlyWhenEverythingCameToAValue(t *testing.T) {
 func TestACallThatWasSkippedAsItsValueWasThereCameToAValue(t *testing.T) {
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "b": "there"}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","x":"y","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"there"}`)
 }
 
@@ -236,12 +236,12 @@ func TestWhatMayBeLeftOutOfAnOutputMayBeNull(t *testing.T) {
 	const form = `{"type": "object", "properties": {"summary": {"type": "string"}, "note": {"type": "string"}, "deep": {"type": "array", "items": {"type": "object", "properties": {"x": {"type": "integer"}}}}}, "required": ["summary"]}`
 	s := modeltest.NewScenario(t, form)
 	s.ReplyWith(`{"calls":[],"output":{"summary":"s","note":null,"deep":[{"x":null},{"x":1}]}}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"deep":[{},{"x":1}],"summary":"s"}`)
 
 	s = modeltest.NewScenario(t, form)
 	s.ReplyWith(`{"calls":[{"_tool":"work","x":"well","_outputPath":"b"}],"output":{"summary":"†state.b","note":null,"deep":null}}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the wired output", s.OutputJSON(), `{"summary":"well"}`)
 }
 
@@ -261,7 +261,7 @@ func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
 	if len(s.Ended) != 0 {
 		t.Errorf("nobody ends twice: %v", s.Ended)
 	}
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"both"}`)
 }
 
@@ -269,7 +269,7 @@ func TestAnOutputGivenForAllAtOnceIsFinal(t *testing.T) {
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"y","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[],"output":{"summary":"both"}}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"both"}`)
 }
 
@@ -285,7 +285,7 @@ func TestAClosingRequestWithoutAGoodOutputIsMadeAgain(t *testing.T) {
 	}
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.Paused().Code, turn.CodeBadOutputs)
+	s.WantEqual("why", s.Loop.PauseReason().Code, turn.CodeBadOutputs)
 }
 
 func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {
@@ -299,8 +299,8 @@ func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {
 		t.Fatalf("%+v", b)
 	}
 	s.ReplyWith(`{"calls":[],"output":{"summary":"half of it"}}`)
-	s.ExpectStep(loop.StepOver)
-	r := s.Loop.Result(s.Loop.Outcome(), true)
+	s.ExpectStep(loop.StepFinished)
+	r := s.Loop.Result(s.Loop.FinalStatus(), true)
 	s.WantEqual("the result", string(jsonval.Encode(jsonval.Normal(r))), `{"calls":{"blocked":0,"done":0,"failed":0,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"1 of 2 instances failed; the first, ①: its State still lacks [mood]"},"ideas":0,`+
 		`"instances":{"①":{"state":{},"status":"failed"},"②":{"state":{},"status":"settled"}},"output":{"summary":"half of it"},"process":"p","requests":5,"status":"failed","usage":{"completionTokens":50,"promptTokens":500}}`)
 }
@@ -310,7 +310,7 @@ func TestWhereEveryInstanceFailedNoOutputIsAskedFor(t *testing.T) {
 	for range 4 {
 		s.ReplyWith(modeltest.EmptyReply)
 	}
-	s.ExpectStep(loop.StepOver)
-	s.WantEqual("the process", string(s.Loop.Outcome()), "failed")
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("the process", string(s.Loop.FinalStatus()), "failed")
 	s.WantEqual("why", s.Loop.Result(loop.StatusFailed, false).Error.Error(), "missing_required: its State still lacks [mood]")
 }

@@ -13,7 +13,7 @@ func TestAPausedProcessStartsNothingAndGoesOnWhenResumed(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "work", "slow"))
 	s.Loop.Pause("", "lunch")
-	s.WantEqual("why", s.Loop.Paused().Error(), "paused: paused by a person: lunch")
+	s.WantEqual("why", s.Loop.PauseReason().Error(), "paused: paused by a person: lunch")
 	s.AdvanceClock(time.Hour)
 	s.ExpectStep(loop.StepPaused)
 	s.Decide(ideafile.Approve, "1.1@①")
@@ -26,7 +26,7 @@ func TestAPausedProcessStartsNothingAndGoesOnWhenResumed(t *testing.T) {
 func TestThePersonWhoPausesIsNamed(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.Loop.Pause("ann", "")
-	s.WantEqual("why", s.Loop.Paused().Error(), "paused: paused by ann")
+	s.WantEqual("why", s.Loop.PauseReason().Error(), "paused: paused by ann")
 }
 
 func TestARequestThatIsUnderWayWhenItIsPausedStillCounts(t *testing.T) {
@@ -47,7 +47,7 @@ func TestAProcessThatIsPausedAtItsEndIsOverOnlyWhenResumed(t *testing.T) {
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepPaused)
 	s.Loop.Resume(ideafile.Limits{})
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 }
 
 func TestALimitOfRequestsPausesBeforeTheRequestThatWouldBreakIt(t *testing.T) {
@@ -62,7 +62,7 @@ func TestALimitOfRequestsPausesBeforeTheRequestThatWouldBreakIt(t *testing.T) {
 		s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"limits": `+c.limits+`}`)
 		s.ReplyWith(every("work", "fail", "work"))
 		s.ExpectStep(loop.StepPaused)
-		s.WantEqual(c.limits, s.Loop.Paused().Error(), c.why)
+		s.WantEqual(c.limits, s.Loop.PauseReason().Error(), c.why)
 		s.Loop.Resume(ideafile.Limits{})
 		s.ExpectStep(loop.StepPaused)
 		s.Loop.Resume(c.more)
@@ -89,7 +89,7 @@ func TestAProcessThatHasRunForTooLongIsPausedOnTime(t *testing.T) {
 	s.ExpectWait(1)
 	s.AdvanceClock(1)
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.Paused().Error(), "limit_reached: the process has run for 1m0s, the limit")
+	s.WantEqual("why", s.Loop.PauseReason().Error(), "limit_reached: the process has run for 1m0s, the limit")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectStep(loop.StepPaused)
 	s.Loop.Resume(ideafile.Limits{Duration: time.Hour})
@@ -111,12 +111,12 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"due","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.AdvanceClock(time.Hour)
 	for _, token := range []string{"①", "②"} {
-		s.Instances[token].At(s.Now)
-		s.Instances[token].Expire()
+		s.Instances[token].SetTime(s.Now)
+		s.Instances[token].ApplyDeadlines()
 		s.Advance(token)
 	}
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("the first is told", s.Loop.Paused().Error(), "approval_overdue: nobody decided on 1.1@① within 1h0m0s")
+	s.WantEqual("the first is told", s.Loop.PauseReason().Error(), "approval_overdue: nobody decided on 1.1@① within 1h0m0s")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectWait(0)
 	s.WantEqual("they wait on", s.Standings(), "① waiting, ② waiting")

@@ -26,7 +26,7 @@ func TestAWiredOutputHoldsAsLongAsItsCallsRunAndNobodyIsAskedAbout(t *testing.T)
 	s.AdvanceClock(time.Hour)
 	s.ExpectWait(0)
 	s.CompleteSlow("1.2@②")
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"done at last"}}`)
 	s.WantEqual("they have", s.Statuses(), "① settled, ② settled")
 	if len(s.Loop.TakeEnded()) != 2 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
@@ -93,7 +93,7 @@ func TestAWiredOutputOfOneInstanceWaitsForItsPerson(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"pay","x":"paid","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectWait(0)
 	s.Decide(ideafile.Approve, "1.1")
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"paid"}`)
 }
 
@@ -101,7 +101,7 @@ func TestAWiredOutputTakesThePersonsResult(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.Decide(ideafile.Answer, "1.1", `{"output":"by hand"}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"by hand"}`)
 }
 
@@ -122,7 +122,7 @@ func TestAWiredOutputEndsTheProcessAfterLatentResultsWereAskedFor(t *testing.T) 
 		t.Fatalf("it asks for %v", b.Questions)
 	}
 	s.ReplyWith(`{"calls":[{"_call":"1.2","_output":"well thought"}],"output":null}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"well thought"}`)
 }
 
@@ -136,7 +136,7 @@ func TestAWiredOutputIsDroppedWhenAnInstanceJoins(t *testing.T) {
 	s.ExpectRequestFor("① ② ③")
 	s.ReplyWith(`{"calls":[],"output":{"all":"†state.b"}}`)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"done at last","③":3}}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 }
 
 func TestAWiredOutputOfTwoIsNotTakenWhereOneHasJoinedMeanwhile(t *testing.T) {
@@ -182,7 +182,7 @@ func TestAWiredOutputTakesEachInstancesBranch(t *testing.T) {
 		{"_tool":"think","_instance":"*","x":"†state.ok","_outputPath":"said"}],
 		"output":{"all":"†state.ok || †state.failed.message"}}`)
 	s.ReplyWith(`{"calls":[{"_call":"1.2@①","_output":"good"}],"output":null}`)
-	s.ExpectStep(loop.StepOver)
+	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"fine","②":"no luck"}}`)
 	s.WantEqual("they", s.Statuses(), "① settled, ② settled")
 }

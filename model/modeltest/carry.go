@@ -14,7 +14,7 @@ func CarryInstance(t Fataler, i *dataflow.Instance) *dataflow.Instance {
 	var c dataflow.Carried
 	roundTripJSON(t, i.Carry(), &c)
 	palette, context, token := i.Origin()
-	return dataflow.Resume(palette, context, token, c)
+	return dataflow.Restore(palette, context, token, c)
 }
 
 func roundTripJSON(t Fataler, from, to any) {
@@ -31,10 +31,10 @@ func roundTripJSON(t Fataler, from, to any) {
 
 // carriedMind is a Mind after it has travelled to another run of its workflow, as JSON. One that cannot travel now stays.
 func CarryLoop(t Fataler, idea *ideafile.Idea, bindings map[string]ideafile.Binding, l *loop.Loop) *loop.Loop {
-	if !l.MayCarry() {
+	if !l.CanCarry() {
 		return l
 	}
 	var c loop.Carried
 	roundTripJSON(t, l.Carry(), &c)
-	return loop.Resume(idea, l.Process(), bindings, c)
+	return loop.Restore(idea, l.ProcessID(), bindings, c)
 }

@@ -46,7 +46,7 @@ func (s *Scenario) Decide(kind, id string, more ...string) {
 		m = jsonval.Merge(m, DecodeJSON(s.T, text)).(map[string]any)
 	}
 	instance := s.Instances[ideafile.TokenOfCallID(id)]
-	instance.At(s.Now)
+	instance.SetTime(s.Now)
 	d, err := turn.ReadDecision(kind, m)
 	if err == nil {
 		err = instance.Decide(d)
@@ -75,7 +75,7 @@ func (s *Scenario) AdvanceClock(d time.Duration) { s.Now = s.Now.Add(d) }
 func (s *Scenario) ExpectWait(d time.Duration) {
 	s.T.Helper()
 	s.ExpectStep(loop.StepWait)
-	switch wake := s.Loop.Wake(); {
+	switch wake := s.Loop.WakeTime(); {
 	case d == 0 && !wake.IsZero():
 		s.T.Errorf("it wakes in %s by itself", wake.Sub(s.Now))
 	case d > 0 && wake.Sub(s.Now) != d:
@@ -94,8 +94,8 @@ func (s *Scenario) ExpectRequestFor(tokens string) *turn.RequestInput {
 // standings tells what people are told of every instance.
 func (s *Scenario) Standings() string {
 	var parts []string
-	for _, m := range s.Loop.Members() {
-		parts = append(parts, strings.TrimSpace(m.Token+" "+string(m.Standing())))
+	for _, m := range s.Loop.Instances() {
+		parts = append(parts, strings.TrimSpace(m.Token+" "+string(m.DisplayStatus())))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -103,7 +103,7 @@ func (s *Scenario) Standings() string {
 // add takes in more instances, as the person wrote them.
 func (s *Scenario) AddInstances(context string) {
 	s.T.Helper()
-	tokens, err := s.Loop.Add(loop.Steering{Context: DecodeJSON(s.T, context).([]any)})
+	tokens, err := s.Loop.AddInstances(loop.Steering{Context: DecodeJSON(s.T, context).([]any)})
 	if err != nil {
 		s.T.Fatal(err)
 	}

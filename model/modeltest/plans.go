@@ -225,7 +225,7 @@ type PlanExecution struct {
 	token   string
 	Calls   map[string]DrawnCall
 	Inputs   map[string]string // what every started Call was given
-	Running []dataflow.Ready  // started by code, not ended
+	Running []dataflow.ReadyCall  // started by code, not ended
 	AfterStep   func()            // looks at the Run after every step
 }
 
@@ -253,7 +253,7 @@ func NewPlanExecutionFor(plan DrawnPlan, token string) *PlanExecution {
 
 // startReady runs what may run and fails the test where a Call starts for the second time.
 func (p *PlanExecution) startReady(t Fataler) {
-	for _, ready := range p.Instance.Next() {
+	for _, ready := range p.Instance.Advance() {
 		id := ready.Record.ID
 		if _, twice := p.Inputs[id]; twice {
 			t.Fatalf("%s started twice", id)
@@ -270,7 +270,7 @@ func (p *PlanExecution) Accept(c DrawnCall) {
 	if p.token != "" {
 		raw = jsonval.Merge(raw, map[string]any{"_instance": p.token}).(map[string]any)
 	}
-	p.Instance.Accept(c.Request, c.Index, ideafile.ParseWrittenCall(raw))
+	p.Instance.AcceptCall(c.Request, c.Index, ideafile.ParseWrittenCall(raw))
 }
 
 // end lets the running Call at a place of the list end as its drawing says.
@@ -288,7 +288,7 @@ func (p *PlanExecution) EndCall(at int) {
 // answer gives a latent Call that asks for its result what the LLM writes.
 func (p *PlanExecution) AnswerLatent(t Fataler, rec *dataflow.Record) {
 	c := p.Calls[rec.ID]
-	params, err := p.Instance.Resolved(rec)
+	params, err := p.Instance.ResolvedParams(rec)
 	if err != nil {
 		t.Fatalf("%s asks and cannot be resolved: %s", rec.ID, err)
 	}
@@ -322,7 +322,7 @@ func (p *PlanExecution) RunAll(t Fataler, choose func(n int) int) {
 					p.Accept(calls[next])
 					next++
 				case k < unheard:
-					p.Instance.Close(n + 1)
+					p.Instance.CloseRequest(n + 1)
 					closed = true
 				case k < unheard+len(p.Running):
 					p.EndCall(k - unheard)

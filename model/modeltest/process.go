@@ -48,8 +48,8 @@ func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.Conclusion)) *Scena
 	}).Draw(t, "context"))
 	s.RunDirectPlans()
 	for range 12 {
-		step, in := s.Loop.Next(s.Now)
-		if step != loop.StepAsk {
+		step, in := s.Loop.Advance(s.Now)
+		if step != loop.StepRequest {
 			return s
 		}
 		var c *loop.Conclusion

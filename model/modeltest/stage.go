@@ -104,14 +104,14 @@ func (s *Scenario) StartInstances(tokens []string) {
 	for _, token := range tokens {
 		s.Instances[token] = dataflow.New(ideafile.Palette{Tools: s.Idea.Tools, Bindings: s.Bindings, ApprovalOverride: s.Idea.Config.Approval, Adapt: s.Idea.Config.Adapt}, s.Loop.Idea().Context, token)
 		s.Reported[token] = map[string]ReportedCall{}
-		s.Instances[token].Begin()
+		s.Instances[token].StartDirectPlan()
 	}
 }
 
 // runsPlans lets the Plans that run directly come as far as they can in every instance, and reports it.
 func (s *Scenario) RunDirectPlans() {
 	for _, token := range s.Loop.Tokens() {
-		if s.Instances[token].Direct() && s.progressOf(token).Status == ideafile.InstanceWorking {
+		if s.Instances[token].HasDirectPlan() && s.progressOf(token).Status == ideafile.InstanceWorking {
 			s.RunToIdle(token, 0)
 			s.DeliverReport(s.Report(token, 0))
 		}
@@ -128,9 +128,9 @@ func (s *Scenario) ExpectRequest() *turn.RequestInput {
 		return in
 	}
 	s.continueAsNew()
-	step, in := s.Loop.Next(s.Now)
-	if step != loop.StepAsk {
-		s.T.Fatalf("the step is %s, paused by %v", step, s.Loop.Paused())
+	step, in := s.Loop.Advance(s.Now)
+	if step != loop.StepRequest {
+		s.T.Fatalf("the step is %s, paused by %v", step, s.Loop.PauseReason())
 	}
 	s.Input = in
 	return in
@@ -139,8 +139,8 @@ func (s *Scenario) ExpectRequest() *turn.RequestInput {
 func (s *Scenario) ExpectStep(want loop.Step) {
 	s.T.Helper()
 	s.continueAsNew()
-	if step, _ := s.Loop.Next(s.Now); step != want {
-		s.T.Fatalf("the step is %s, not %s; paused by %v", step, want, s.Loop.Paused())
+	if step, _ := s.Loop.Advance(s.Now); step != want {
+		s.T.Fatalf("the step is %s, not %s; paused by %v", step, want, s.Loop.PauseReason())
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *Scenario) DeliverCalls(values []any) turn.Reply {
 			var out any
 			var params map[string]any
 			if a, out, params, f = turn.ReadAnswer(s.Idea, s.Input, call); f == nil && a.ParamsError != "" {
-				s.Instances[a.Token].Adapt(a.ID, params)
+				s.Instances[a.Token].ApplyAdaptedParams(a.ID, params)
 				continue
 			} else if f == nil {
 				s.Instances[a.Token].Succeed(a.ID, out)
@@ -203,7 +203,7 @@ func (s *Scenario) DeliverCalls(values []any) turn.Reply {
 		}
 		for _, token := range tokens {
 			named[token] = true
-			s.Instances[token].Accept(s.Input.Number, n+1, call)
+			s.Instances[token].AcceptCall(s.Input.Number, n+1, call)
 		}
 	}
 	for _, token := range p.Tokens {
@@ -243,9 +243,9 @@ func (s *Scenario) continueAsNew() {
 
 func (s *Scenario) RunToIdle(token string, request int) {
 	instance := s.Instances[token]
-	instance.At(s.Now)
-	instance.Close(request)
-	for todo := instance.Next(); len(todo) > 0; todo = instance.Next() {
+	instance.SetTime(s.Now)
+	instance.CloseRequest(request)
+	for todo := instance.Advance(); len(todo) > 0; todo = instance.Advance() {
 		for _, ready := range todo {
 			if ready.Record.Tool == "slow" {
 				continue // the test ends it
@@ -267,7 +267,7 @@ func (s *Scenario) DeliverReport(r turn.Report) {
 	early.Writes = r.Writes[:len(r.Writes)/2]
 	early.Number, early.HistoryLength = s.reportCount, 10
 	r.Number, r.HistoryLength = s.reportCount, 15
-	known := s.Loop.Has(r.Token)
+	known := s.Loop.HasInstance(r.Token)
 	for n, accepted := range []bool{s.Loop.ApplyReport(early), s.Loop.ApplyReport(r), s.Loop.ApplyReport(r), s.Loop.ApplyReport(early)} {
 		if want := known && n < 2; accepted != want {
 			s.T.Fatalf("report %d of %+v: taken %v, want %v", n, r, accepted, want)
@@ -278,8 +278,8 @@ func (s *Scenario) DeliverReport(r turn.Report) {
 // report is what an instance tells its process when it has come to rest. It goes through JSON, as signals do.
 func (s *Scenario) Report(token string, closed int) turn.Report {
 	instance := s.Instances[token]
-	r := turn.Report{Token: token, ClosedThrough: closed, Idle: instance.Idle(), Missing: instance.Missing(), PlanFailure: instance.PlanFailure(), Writes: instance.NewWrites(),
-		PendingApprovals: instance.Pending(), ApprovalOverdue: instance.Overdue(), CorrectionsAcked: s.CorrectionsAcked[token]}
+	r := turn.Report{Token: token, ClosedThrough: closed, Idle: instance.Idle(), Missing: instance.MissingRequired(), PlanFailure: instance.PlanFailure(), Writes: instance.TakeNewWrites(),
+		PendingApprovals: instance.Pending(), ApprovalOverdue: instance.TakeOverdue(), CorrectionsAcked: s.CorrectionsAcked[token]}
 	for _, rec := range instance.Records() {
 		if now := (ReportedCall{rec.Status, len(rec.Decisions)}); s.Reported[token][rec.ID] != now {
 			s.Reported[token][rec.ID] = now
@@ -303,7 +303,7 @@ func (s *Scenario) Report(token string, closed int) turn.Report {
 // statuses tells where every instance stands.
 func (s *Scenario) Statuses() string {
 	var parts []string
-	for _, m := range s.Loop.Members() {
+	for _, m := range s.Loop.Instances() {
 		parts = append(parts, strings.TrimSpace(m.Token+" "+string(m.Status)))
 	}
 	return strings.Join(parts, ", ")
@@ -345,7 +345,7 @@ func (s *Scenario) WantEqual(what, got, want string) {
 }
 
 func (s *Scenario) progressOf(token string) *loop.InstanceProgress {
-	for _, m := range s.Loop.Members() {
+	for _, m := range s.Loop.Instances() {
 		if m.Token == token {
 			return m
 		}

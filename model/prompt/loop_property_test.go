@@ -14,11 +14,11 @@ import (
 func TestAnyRequestHasAPromptAndAForm(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.Conclusion) {
-			first, second := Prompt(s.Idea, s.Bindings, c.Brief, nil), Prompt(s.Idea, s.Bindings, c.Brief, nil)
+			first, second := Prompt(s.Idea, s.Bindings, c.Input, nil), Prompt(s.Idea, s.Bindings, c.Input, nil)
 			if fmt.Sprint(first) != fmt.Sprint(second) || len(first) != 3 || first[2].Content == "" {
 				rt.Fatalf("%v\n%v", first, second)
 			}
-			checkForm(rt, ComposeFor(s.Idea, s.Bindings, c.Brief))
+			checkForm(rt, ComposeFor(s.Idea, s.Bindings, c.Input))
 		})
 	})
 }

@@ -81,20 +81,20 @@ func played(t *testing.T, sim *ideafile.Simulation, calls string) *dataflow.Inst
 	}
 	r := dataflow.New(p, idea.Context, "")
 	for n, c := range modeltest.Decoded(t, calls).([]any) {
-		r.Accept(1, n+1, ideafile.ParseWrittenCall(c))
+		r.AcceptCall(1, n+1, ideafile.ParseWrittenCall(c))
 	}
-	r.Close(1)
+	r.CloseRequest(1)
 	return r
 }
 
 func TestNobodyIsAskedInASimulationAndTheRecordSaysSo(t *testing.T) {
 	const pay = `[{"_tool": "pay", "cents": 3}]`
 	r := played(t, nil, pay)
-	if ready := r.Next(); len(ready) != 0 || len(r.Pending()) != 1 {
+	if ready := r.Advance(); len(ready) != 0 || len(r.Pending()) != 1 {
 		t.Fatalf("a real Call is not asked about: %v", ready)
 	}
 	r = played(t, &ideafile.Simulation{Tools: ideafile.FakedBySchemas}, pay)
-	ready := r.Next()
+	ready := r.Advance()
 	if len(ready) != 1 || len(r.Pending()) != 0 {
 		t.Fatalf("%v, %v", ready, r.Pending())
 	}
