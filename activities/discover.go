@@ -22,7 +22,7 @@ func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*ideafi
 	ctx, cancel := context.WithTimeout(ctx, protocol.DiscoverPatience)
 	defer cancel()
 	offers := map[string][]ideafile.MCPToolSpec{}
-	for _, s := range read.Unlisted() {
+	for _, s := range read.ServersToList() {
 		var err error
 		offers[s.Name], err = a.MCP.List(ctx, s)
 		if err != nil {

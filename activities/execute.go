@@ -55,7 +55,7 @@ func (a *Activities) keep(ctx context.Context, value any) (any, error) {
 	light, err := retryStore(ctx, func() (any, error) { return a.Store.Offload(ctx, value) })
 	if err != nil {
 		return nil, temporal.NewApplicationErrorWithOptions(jsonval.Clip("the tool ran, and its result could not be kept: "+err.Error(), maxMessage),
-			ideafile.CodeUnknown, temporal.ApplicationErrorOptions{})
+			ideafile.CodeOutcomeUnknown, temporal.ApplicationErrorOptions{})
 	}
 	return light, nil
 }

@@ -23,7 +23,7 @@ func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*prot
 		}
 		for _, token := range part.Tokens {
 			g.States[token] = states[token]
-			brief.Covered = append(brief.Covered, turn.InstanceInput{Token: token, State: states[token], Status: part.Statuses[token]})
+			brief.Instances = append(brief.Instances, turn.InstanceInput{Token: token, State: states[token], Status: part.Statuses[token]})
 		}
 	}
 	sealed, err := a.Seal(ctx, protocol.SealInput{

@@ -90,7 +90,7 @@ func TestAToolIsRefusedWhoseKindOrSpecIsWrong(t *testing.T) {
 func TestInASimulationAKindNeedNotBeKnown(t *testing.T) {
 	a := withEcho(t)
 	for activity, problems := range map[string]int{`{"grpc": {}}`: 0, `"nobody"`: 0, `{"echo": {"times": 0}}`: 1} {
-		source := ideafile.Simulation{Tools: ideafile.BySchemas, Plans: ideafile.BySchemas}.Mark(ideaWith(t, activity, ""))
+		source := ideafile.Simulation{Tools: ideafile.FakedBySchemas, Plans: ideafile.FakedBySchemas}.MarkIdea(ideaWith(t, activity, ""))
 		r, err := a.Prepare(t.Context(), source)
 		if err != nil || len(r.Problems) != problems {
 			t.Errorf("%s: %v, %+v", activity, err, r)

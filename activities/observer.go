@@ -49,7 +49,7 @@ type RequestSeen struct {
 // CallSeen is what an Observer is told of one attempt at a Call when it begins.
 type CallSeen struct {
 	Process, Instance, Call, Tool string
-	Kind                          ideafile.Kind
+	Kind                          ideafile.ToolKind
 	Attempt                       int // from 1
 }
 
@@ -71,8 +71,8 @@ func (a *Activities) endRequest(seen *RequestSeen, reply *turn.Reply, err error)
 		return
 	}
 	seen.Ended, seen.Outcome = time.Now(), outcome(err, OutcomeWhole)
-	if err == nil && reply.End != nil {
-		seen.Outcome = reply.End.Code
+	if err == nil && reply.Fault != nil {
+		seen.Outcome = reply.Fault.Code
 	}
 	a.Observer.Request(*seen)
 }

@@ -38,8 +38,8 @@ func Bind(idea *ideafile.Idea, functions *tools.Registry, runners *runner.Regist
 			r.Problems = append(r.Problems, diag.Problem{Path: path, Message: err.Error()})
 			continue
 		}
-		if s := idea.PlayedBy(); s != nil {
-			b = s.Play(b)
+		if s := idea.EffectiveSimulation(); s != nil {
+			b = s.Bind(b)
 			r.Problems = append(r.Problems, checkSimulated(t, b)...)
 		}
 		r.Bindings[t.Name] = b

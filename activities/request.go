@@ -76,7 +76,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 	r := &request{a: a, ctx: ctx, idea: idea, brief: brief, named: map[string]bool{}, stop: func() {}}
 	r.reply.Attempts = int(activity.GetInfo(ctx).Attempt)
 	r.palette = ideafile.Palette{Tools: idea.Tools, Bindings: setup.Bindings, Tokens: brief.Tokens()}
-	if brief.Closing {
+	if brief.OutputOnly {
 		r.palette.Tokens = nil
 	}
 	r.calls = newCallSender(ctx, a.Client, brief.Process, brief.Number)
@@ -89,7 +89,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 		Form:     form, RateKey: fmt.Sprintf("%s/%d", brief.Process, brief.Number), KeepText: a.Recorder != nil, OnCall: r.onCall,
 	}
 	if err := r.chooseLLM(setup); err != nil {
-		return nil, final(turn.CodeLLMRefused, err)
+		return nil, final(turn.CodeLLMError, err)
 	}
 	return r, nil
 }
@@ -97,7 +97,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 // chooseLLM decides who answers: replies made up from schemas, a script, or the worker's LLM.
 func (r *request) chooseLLM(setup protocol.RequestSetup) (err error) {
 	if line, ok := fakeReply(r.idea, setup, r.brief, r.question.Messages); ok {
-		r.reply.Sketched = true
+		r.reply.Faked = true
 		r.client, r.question.Header, r.stop, err = scriptedLLM(line, 1)
 		return err
 	}
@@ -119,7 +119,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	v, err := jsonval.Decode(raw)
 	if err != nil {
 		r.fault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
-		r.reply.Calls = append(r.reply.Calls, ideafile.Written(string(raw)))
+		r.reply.Calls = append(r.reply.Calls, ideafile.ParseWrittenCall(string(raw)))
 		return
 	}
 	v, err = r.offload(v)
@@ -128,7 +128,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 		r.reply.Calls = append(r.reply.Calls, ideafile.WrittenCall{})
 		return
 	}
-	call := ideafile.Written(v)
+	call := ideafile.ParseWrittenCall(v)
 	r.reply.Calls = append(r.reply.Calls, call)
 	if len(r.brief.Questions) > 0 {
 		r.onResult(index, call)
@@ -149,7 +149,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 }
 
 func (r *request) fault(index int, f diag.Fault) {
-	r.reply.Faults = append(r.reply.Faults, turn.CallFault{Index: index, Fault: f})
+	r.reply.CallFaults = append(r.reply.CallFaults, turn.CallFault{Index: index, Fault: f})
 }
 
 // offload puts large parameters into the store: workflows see their handles only.
@@ -169,27 +169,27 @@ func (r *request) onResult(index int, v ideafile.WrittenCall) {
 		return
 	}
 	r.calls.add(asked.Token, func(s *protocol.CallsSignal) {
-		s.Results = append(s.Results, protocol.SentValue{Call: asked.ID, Output: output, Params: params, Fitted: asked.Why != ""})
+		s.Results = append(s.Results, protocol.SentValue{Call: asked.ID, Output: output, Params: params, Fitted: asked.ParamsError != ""})
 	})
 }
 
 // conclude takes the end of the reply, and tells every instance that no more Calls come if the solution is complete.
 func (r *request) conclude(answer *llm.Reply) {
 	r.reply.Usage = answer.Usage
-	r.reply.End = answer.Incomplete
-	if r.reply.End != nil {
+	r.reply.Fault = answer.Incomplete
+	if r.reply.Fault != nil {
 		return
 	}
 	if !r.takeOutput(answer.Output) {
 		return
 	}
-	r.reply.Whole = true
-	if r.brief.Closing {
+	r.reply.Complete = true
+	if r.brief.OutputOnly {
 		return
 	}
 	for _, t := range r.palette.Tokens {
 		if !r.named[t] {
-			r.reply.Idle = append(r.reply.Idle, t)
+			r.reply.InstancesWithoutCalls = append(r.reply.InstancesWithoutCalls, t)
 		}
 		r.calls.add(t, func(s *protocol.CallsSignal) { s.Last = true })
 	}
@@ -197,7 +197,7 @@ func (r *request) conclude(answer *llm.Reply) {
 
 // end notes that the reply is not whole, and why.
 func (r *request) end(code, message string) {
-	r.reply.Whole, r.reply.End = false, &diag.Fault{Code: code, Message: message}
+	r.reply.Complete, r.reply.Fault = false, &diag.Fault{Code: code, Message: message}
 }
 
 // takeOutput takes the solution's output, and reports whether it can be used at all. Whether it fits its schema is noted

@@ -31,13 +31,13 @@ func TestAnInstanceIsToldThatNoMoreCallsComeOnlyIfTheReplyIsComplete(t *testing.
 	} {
 		a := newWorker(t, serve(t, streaming(c.text)).llm())
 		reply, err := makeRequest(t, a)
-		if err != nil || reply.Whole != (c.code == "") || len(reply.Idle) != c.idle {
+		if err != nil || reply.Complete != (c.code == "") || len(reply.InstancesWithoutCalls) != c.idle {
 			t.Fatalf("%s: %v %+v", name, err, reply)
 		}
-		if !reply.Whole && reply.End.Code != c.code {
-			t.Errorf("%s: %+v", name, reply.End)
+		if !reply.Complete && reply.Fault.Code != c.code {
+			t.Errorf("%s: %+v", name, reply.Fault)
 		}
-		if n, last := a.Client.(*ears).calls(); n != c.calls || last != reply.Whole {
+		if n, last := a.Client.(*ears).calls(); n != c.calls || last != reply.Complete {
 			t.Errorf("%s: %d calls, last %v", name, n, last)
 		}
 	}
@@ -51,7 +51,7 @@ func TestTheLLMsErrorSaysWhetherTemporalTriesAgain(t *testing.T) {
 			_, _ = io.WriteString(w, `{"error":{"message":"no"}}`)
 		}).llm())
 		_, err := makeRequest(t, a)
-		code := map[bool]string{true: turn.CodeLLMUnreachable, false: turn.CodeLLMRefused}[again]
+		code := map[bool]string{true: turn.CodeLLMUnreachable, false: turn.CodeLLMError}[again]
 		if app := refused(t, err); app.NonRetryable() == again || (app.NextRetryDelay() == 90*time.Second) != again || app.Type() != code {
 			t.Errorf("%d: %v, again after %s", status, app, app.NextRetryDelay())
 		}
@@ -84,7 +84,7 @@ func TestARequestThatWaitsForItsTurnShowsThatItsWorkerLives(t *testing.T) {
 			beats.Add(1)
 		}
 	})
-	if reply, err := requestIn(t, a, env); err != nil || !reply.Whole || beats.Load() == 0 || asked.Load() != 2 {
+	if reply, err := requestIn(t, a, env); err != nil || !reply.Complete || beats.Load() == 0 || asked.Load() != 2 {
 		t.Errorf("%v %+v, %d beats, asked %d times", err, reply, beats.Load(), asked.Load())
 	}
 }

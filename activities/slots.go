@@ -17,7 +17,7 @@ var errNoSlot = errors.New("as many Requests as this worker makes at once were u
 // withSlot makes a Request in one of the worker's slots for Requests, and tells the observer what became of it.
 func (a *Activities) withSlot(ctx context.Context, brief *turn.RequestInput, ask func(*RequestSeen) (*turn.Reply, error)) (reply *turn.Reply, err error) {
 	seen := &RequestSeen{
-		Process: brief.Process, Number: brief.Number, Instances: len(brief.Covered),
+		Process: brief.Process, Number: brief.Number, Instances: len(brief.Instances),
 		Attempt: int(activity.GetInfo(ctx).Attempt), Began: time.Now(),
 	}
 	defer func() { a.endRequest(seen, reply, err) }()
@@ -28,7 +28,7 @@ func (a *Activities) withSlot(ctx context.Context, brief *turn.RequestInput, ask
 	}
 	defer release()
 	reply, err = ask(seen)
-	if err == nil && !reply.Whole && workerStopping(ctx) {
+	if err == nil && !reply.Complete && workerStopping(ctx) {
 		err = worker.ErrWorkerShutdown
 	}
 	return reply, unreported(ctx, err)

@@ -30,5 +30,5 @@ func (a *Activities) statesAt(ctx context.Context, setup protocol.RequestSetup, 
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, final(turn.CodeInvalidIdea, errs)
 	}
-	return turn.StatesOf(idea.Context, brief.Tokens()), nil
+	return turn.InitialStates(idea.Context, brief.Tokens()), nil
 }

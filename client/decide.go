@@ -69,7 +69,7 @@ func (p *Process) Decide(ctx context.Context, d Decision) error {
 	if err := d.Validate(); err != nil {
 		return kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
 	}
-	instance := p.instanceID(ctx, ideafile.TokenOf(d.Call))
+	instance := p.instanceID(ctx, ideafile.TokenOfCallID(d.Call))
 	payload := d.payload()
 	id := uuid.NewString()
 	payload["id"] = id
@@ -111,7 +111,7 @@ func (p *Process) instanceID(ctx context.Context, token string) string {
 }
 
 // refusalOf finds a signal among those that changed nothing.
-func refusalOf(refusals []turn.Refusal, id string) (refused bool, reason string) {
+func refusalOf(refusals []turn.RefusedSignal, id string) (refused bool, reason string) {
 	for _, r := range refusals {
 		if r.ID == id {
 			return true, r.Reason

@@ -20,7 +20,7 @@ func EffectsOf(idea *ideafile.Idea) ForkEffects {
 	mind := loop.New(idea, "", nil, time.Time{})
 	for _, t := range mind.TakeResumed() {
 		for _, c := range t.Calls {
-			if c.Why != "" {
+			if c.ReviewReason != "" {
 				e.AskedAgain++
 			} else {
 				e.TakenUp++

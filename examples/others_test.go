@@ -37,7 +37,7 @@ func TestSentimentTakesTwoRequestsAndOneCallForBoth(t *testing.T) {
 	want := `completed {"summary":"One text is positive (①), one is negative (②)."} ` +
 		`{"①":{"state":{"sentiment":"positive","text":"This is wonderful!"},"status":"settled"},` +
 		`"②":{"state":{"sentiment":"negative","text":"This is terrible."},"status":"settled"}}`
-	if got := states(r); got != want || r.Requests != 2 || r.Calls != (turn.Counts{Done: 2}) {
+	if got := states(r); got != want || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 2}) {
 		t.Errorf("%s\nafter %d requests, calls %+v", got, r.Requests, r.Calls)
 	}
 }
@@ -56,7 +56,7 @@ func TestOnlyTheEmployeeWhoIsNamedChanges(t *testing.T) {
 	if first != "urgent" || old != "Add CSV export to the invoices page" || name != "Bo Lindqvist" {
 		t.Errorf("employee_B is now %s", jsonval.Encode(b))
 	}
-	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls != (turn.Counts{Done: 1}) {
+	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 1}) {
 		t.Errorf("%s after %d requests, calls %+v", r.Status, r.Requests, r.Calls)
 	}
 }
@@ -64,7 +64,7 @@ func TestOnlyTheEmployeeWhoIsNamedChanges(t *testing.T) {
 func TestTheDiamondTakesTheAlternativeWhereTheExpressRefuses(t *testing.T) {
 	r := begin(t, "diamond").through()
 	want := `{"carrier":"standard","deliveryDate":"2026-03-10","quoteId":"Q-A-1187","totalCents":13120}`
-	if got := string(jsonval.Encode(r.Output)); got != want || r.Requests != 2 || r.Calls != (turn.Counts{Done: 7, Failed: 1}) {
+	if got := string(jsonval.Encode(r.Output)); got != want || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 7, Failed: 1}) {
 		t.Errorf("%s after %d requests, calls %+v", got, r.Requests, r.Calls)
 	}
 }
@@ -76,7 +76,7 @@ func TestALightOrderOfTheDiamondGoesByExpress(t *testing.T) {
 	idea, replies := parsed(t, "diamond", "127.0.0.1:8765", host, "OVEN-28", "SCALE-5")
 	r := start(t, idea, replies, host).through()
 	want := `{"carrier":"express","deliveryDate":"2026-03-06","quoteId":"Q-A-1187","totalCents":7224}`
-	if got := string(jsonval.Encode(r.Output)); got != want || r.Calls != (turn.Counts{Done: 7, Skipped: 1}) {
+	if got := string(jsonval.Encode(r.Output)); got != want || r.Calls != (turn.CallCounts{Done: 7, Skipped: 1}) {
 		t.Errorf("%s, calls %+v", got, r.Calls)
 	}
 }
@@ -91,15 +91,15 @@ func TestALatentResultThatNeedsAnotherIsAskedForByItself(t *testing.T) {
 	p.request(asking)
 	r := p.through()
 	answer, _ := jsonval.Lookup(r.Output, jsonval.Path{"answer"})
-	if s, _ := answer.(string); !strings.HasPrefix(s, "Dear Ines Moreau") || r.Requests != 3 || r.Calls != (turn.Counts{Done: 2}) {
+	if s, _ := answer.(string); !strings.HasPrefix(s, "Dear Ines Moreau") || r.Requests != 3 || r.Calls != (turn.CallCounts{Done: 2}) {
 		t.Errorf("%v after %d requests, calls %+v", r.Output, r.Requests, r.Calls)
 	}
 }
 
 func step(t *testing.T, p *play) *turn.RequestInput {
 	t.Helper()
-	s, brief := p.mind.Next(p.started)
-	if s != loop.StepAsk {
+	s, brief := p.mind.Advance(p.started)
+	if s != loop.StepRequest {
 		t.Fatalf("%s instead of a Request", s)
 	}
 	return brief

@@ -33,11 +33,11 @@ type play struct {
 	http     *httptool.Client
 	mind     *loop.Loop
 	runs     map[string]*dataflow.Instance
-	told     map[string]ideafile.Status       // what the mind was told of each Call
+	told     map[string]ideafile.CallStatus       // what the mind was told of each Call
 	lost     map[int]int                      // Requests whose worker is lost, and after how many Calls were handed out
 	left     int                              // Calls that may still be handed out in this Request
 	number   int                              // of the last Request
-	person   func(turn.Pending) turn.Decision // who decides; nil: nobody
+	person   func(turn.PendingApproval) turn.Decision // who decides; nil: nobody
 	sealed   func(idea map[string]any)        // hears the Idea of every Request; nil: nobody
 	started  time.Time
 	reports  int // that the mind has heard
@@ -47,7 +47,7 @@ type play struct {
 func start(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, allow string) *play {
 	t.Helper()
 	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: builtins(), runs: map[string]*dataflow.Instance{},
-		told: map[string]ideafile.Status{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
+		told: map[string]ideafile.CallStatus{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
 	t.Cleanup(p.http.Close)
 	p.bindings = activities.Bind(idea, p.tools, kinds.New(kinds.Deps{Tools: p.tools})).Bindings
 	p.mind = loop.New(idea, "play", p.bindings, p.started)
@@ -70,11 +70,11 @@ func own(idea *ideafile.Idea, token string) (context []ideafile.Message) {
 func (p *play) through() loop.Result {
 	p.t.Helper()
 	for range 50 {
-		step, brief := p.mind.Next(p.started)
+		step, brief := p.mind.Advance(p.started)
 		switch step {
-		case loop.StepOver:
-			return p.mind.Result(p.mind.Outcome(), true)
-		case loop.StepAsk:
+		case loop.StepFinished:
+			return p.mind.Result(p.mind.FinalStatus(), true)
+		case loop.StepRequest:
 			p.request(brief)
 		case loop.StepWait:
 			if p.person == nil {
@@ -82,7 +82,7 @@ func (p *play) through() loop.Result {
 			}
 			p.decide()
 		default:
-			p.t.Fatalf("%s: %v", step, p.mind.Paused())
+			p.t.Fatalf("%s: %v", step, p.mind.PauseReason())
 		}
 	}
 	p.t.Fatal("it does not end")
@@ -92,7 +92,7 @@ func (p *play) through() loop.Result {
 // runPlans lets the Plans that run directly come to their end.
 func (p *play) runPlans() {
 	for _, token := range p.idea.Tokens() {
-		p.runs[token].Begin()
+		p.runs[token].StartDirectPlan()
 		p.work(token)
 		p.mind.ApplyReport(p.report(token, false))
 	}
@@ -124,12 +124,12 @@ func (p *play) request(brief *turn.RequestInput) {
 	if p.left = cut; !lost {
 		p.left = 1 << 30
 	}
-	reply := turn.Reply{Whole: !lost, Lost: lost, Output: solution["output"]}
+	reply := turn.Reply{Complete: !lost, WorkerLost: lost, Output: solution["output"]}
 	if lost {
-		reply.Output, reply.End = nil, &diag.Fault{Code: turn.CodeLost, Message: "the worker was lost"}
+		reply.Output, reply.Fault = nil, &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker was lost"}
 	}
 	named := map[string]bool{}
-	for i, call := range ideafile.WrittenCalls(solution["calls"].([]any)) {
+	for i, call := range ideafile.ParseWrittenCalls(solution["calls"].([]any)) {
 		if !lost {
 			reply.Calls = append(reply.Calls, call)
 		}
@@ -137,10 +137,10 @@ func (p *play) request(brief *turn.RequestInput) {
 	}
 	for _, token := range brief.Tokens() {
 		if !named[token] {
-			reply.Idle = append(reply.Idle, token)
+			reply.InstancesWithoutCalls = append(reply.InstancesWithoutCalls, token)
 		}
-		if !brief.Closing {
-			p.runs[token].Close(brief.Number)
+		if !brief.OutputOnly {
+			p.runs[token].CloseRequest(brief.Number)
 			p.work(token)
 			p.mind.ApplyReport(p.report(token, lost))
 		}
@@ -151,7 +151,7 @@ func (p *play) request(brief *turn.RequestInput) {
 		p.t.Fatalf("request %d did not conclude", brief.Number)
 	}
 	if p.sealed != nil {
-		p.sealed(turn.Snapshot(p.idea.Source, c.Seen, c.Calls, c.Reply.Output))
+		p.sealed(turn.Snapshot(p.idea.Source, c.FullInput, c.Calls, c.Reply.Output))
 	}
 }
 
@@ -186,7 +186,7 @@ func (p *play) ask(brief *turn.RequestInput) map[string]any {
 func (p *play) give(brief *turn.RequestInput, index int, call ideafile.WrittenCall, named map[string]bool) {
 	p.t.Helper()
 	if len(brief.Questions) > 0 {
-		a, out, f := turn.ReadResult(p.idea, brief, call)
+		a, out, f := turn.ReadResultAnswer(p.idea, brief, call)
 		if f != nil {
 			p.t.Fatalf("request %d, result %d: %v", brief.Number, index, f)
 		}
@@ -204,7 +204,7 @@ func (p *play) give(brief *turn.RequestInput, index int, call ideafile.WrittenCa
 	for _, token := range tokens {
 		if named[token] = true; p.left > 0 {
 			p.left--
-			p.runs[token].Accept(brief.Number, index, call)
+			p.runs[token].AcceptCall(brief.Number, index, call)
 			p.work(token)
 		}
 	}
@@ -213,7 +213,7 @@ func (p *play) give(brief *turn.RequestInput, index int, call ideafile.WrittenCa
 // work runs every Call that is ready in an instance, and those that become so.
 func (p *play) work(token string) {
 	run := p.runs[token]
-	for ready := run.Next(); len(ready) > 0; ready = run.Next() {
+	for ready := run.Advance(); len(ready) > 0; ready = run.Advance() {
 		for _, r := range ready {
 			out, err := p.execute(r)
 			if err == nil {
@@ -228,7 +228,7 @@ func (p *play) work(token string) {
 	}
 }
 
-func (p *play) execute(r dataflow.Ready) (any, error) {
+func (p *play) execute(r dataflow.ReadyCall) (any, error) {
 	if r.Binding.Kind == ideafile.KindHTTP {
 		activity, _ := r.Tool.Activity.(map[string]any)
 		spec, err := httptool.ParseSpec(activity["http"])
@@ -248,7 +248,7 @@ func (p *play) execute(r dataflow.Ready) (any, error) {
 func (p *play) report(token string, lost bool) turn.Report {
 	run := p.runs[token]
 	p.reports++
-	r := turn.Report{Token: token, Number: p.reports, ClosedThrough: p.number, Pending: run.Pending(), Idle: run.Idle(), Missing: run.Missing(), PlanFailure: run.PlanFailure(), Writes: run.NewWrites()}
+	r := turn.Report{Token: token, Number: p.reports, ClosedThrough: p.number, PendingApprovals: run.Pending(), Idle: run.Idle(), Missing: run.MissingRequired(), PlanFailure: run.PlanFailure(), Writes: run.TakeNewWrites()}
 	for _, rec := range run.Records() {
 		if p.told[rec.ID] == rec.Status {
 			continue
@@ -261,7 +261,7 @@ func (p *play) report(token string, lost bool) turn.Report {
 		r.Calls = append(r.Calls, c)
 	}
 	for _, rec := range run.AwaitingLLM() {
-		params, err := run.Resolved(rec)
+		params, err := run.ResolvedParams(rec)
 		if err != nil {
 			p.t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ const weatherDays = `{"days":{"Bergen":"Bergen. In, with a book.","Lund":"Lund. 
 func TestTheWeatherTakesTheBranchOfEachCityAndJoinsThem(t *testing.T) {
 	p := begin(t, "weather")
 	r := p.through()
-	if got := string(jsonval.Encode(r.Output)); got != weatherDays || r.Requests != 1 || r.Calls != (turn.Counts{Done: 9, Skipped: 3}) {
+	if got := string(jsonval.Encode(r.Output)); got != weatherDays || r.Requests != 1 || r.Calls != (turn.CallCounts{Done: 9, Skipped: 3}) {
 		t.Errorf("%s after %d requests, calls %+v", got, r.Requests, r.Calls)
 	}
 	for token, skipped := range map[string]string{"Bergen": "outside", "Lund": "inside"} {

@@ -36,7 +36,7 @@ func (x *exchange) failure(err error) *Error {
 	message := x.redact(cmp.Or(e.message, e.code, e.kind, http.StatusText(e.status)))
 	message = fmt.Sprintf("the LLM's server answered %d: %s", e.status, message)
 	if !e.transient() {
-		return &Error{Code: turn.CodeLLMRefused, Message: message}
+		return &Error{Code: turn.CodeLLMError, Message: message}
 	}
 	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true, RetryAfter: retryAfter(x.response, time.Now())}
 }

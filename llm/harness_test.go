@@ -42,7 +42,7 @@ func question(t testing.TB) Request {
 	}
 	idea, _ := ideafile.ReadIdea(source)
 	bindings := map[string]ideafile.Binding{"shout": {Kind: ideafile.KindGo, Name: "shout"}}
-	brief := &turn.RequestInput{Process: "p", Number: 1, Turn: 1, Covered: []turn.InstanceInput{{State: map[string]any{}}}}
+	brief := &turn.RequestInput{Process: "p", Number: 1, Turn: 1, Instances: []turn.InstanceInput{{State: map[string]any{}}}}
 	return Request{
 		Messages: prompt.Render(idea, bindings, brief, nil), Form: prompt.ResponseFormatFor(idea, bindings, brief), RateKey: "p/1",
 		OnCall: func(int, json.RawMessage) {},

@@ -20,7 +20,7 @@ func (x *exchange) incomplete(r *Reply, parseErr, streamErr error) *diag.Fault {
 	case r.Finish == "content_filter":
 		return fault(turn.CodeRefusal, "a content filter ended the reply")
 	case errors.As(parseErr, &unbounded), errors.As(streamErr, &unbounded):
-		return fault(turn.CodeEndless, unbounded.Error())
+		return fault(turn.CodeEndlessReply, unbounded.Error())
 	case r.Finish == "length":
 		return fault(turn.CodeTruncated, "the reply was longer than the LLM may write")
 	case errors.As(streamErr, &preamble):

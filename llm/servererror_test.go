@@ -56,7 +56,7 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 			if e.Retry != row.again || !strings.Contains(e.Error(), row.words) {
 				t.Errorf("%v", err)
 			}
-			if code := map[bool]string{true: turn.CodeLLMUnreachable, false: turn.CodeLLMRefused}[row.again]; e.Code != code {
+			if code := map[bool]string{true: turn.CodeLLMUnreachable, false: turn.CodeLLMError}[row.again]; e.Code != code {
 				t.Errorf("code %s", e.Code)
 			}
 			if len(reply.Calls) > 0 {

@@ -34,19 +34,19 @@ func (s *Sender) text(n turn.Notices) string {
 	if n.Path != "" {
 		name = n.Path + " (" + n.Process + ")"
 	}
-	lines := []string{fmt.Sprintf("%s: %s", name, standing(n.Awaiting))}
-	for _, w := range n.Waiting {
+	lines := []string{fmt.Sprintf("%s: %s", name, standing(n.AwaitingCount))}
+	for _, w := range n.NewlyWaiting {
 		line := fmt.Sprintf("• waits: %s %s", w.Call, w.Tool)
 		if w.Deadline != nil {
 			line += ", until " + w.Deadline.UTC().Format(time.RFC3339)
 		}
 		lines = append(lines, line)
 	}
-	lines = append(lines, more(n.MoreWaiting, "wait")...)
-	for _, d := range n.Decided {
+	lines = append(lines, more(n.OmittedWaiting, "wait")...)
+	for _, d := range n.NewlyDecided {
 		lines = append(lines, fmt.Sprintf("• %s: %s %s", decided(d), d.Call, d.Tool))
 	}
-	lines = append(lines, more(n.MoreDecided, "wait no more")...)
+	lines = append(lines, more(n.OmittedDecided, "wait no more")...)
 	if s.link != "" {
 		lines = append(lines, strings.ReplaceAll(s.link, "{process}", url.PathEscape(n.Process)))
 	}

@@ -50,9 +50,9 @@ func sender(t *testing.T, url, format string) *Sender {
 }
 
 var oneNotice = turn.Notices{
-	Process: "p 1", Path: "refunds", Awaiting: 2,
-	Waiting: []turn.Notice{{Call: "1.1@①", Instance: "①", Tool: "refund", Digest: "d", Allow: []string{"approve"}}},
-	Decided: []turn.Notice{{Call: "1.1@②", Instance: "②", Tool: "refund", Decision: "reject", By: "<!channel> & ann"}}, MoreDecided: 3,
+	Process: "p 1", Path: "refunds", AwaitingCount: 2,
+	NewlyWaiting: []turn.Notice{{Call: "1.1@①", Instance: "①", Tool: "refund", Digest: "d", Allow: []string{"approve"}}},
+	NewlyDecided: []turn.Notice{{Call: "1.1@②", Instance: "②", Tool: "refund", Decision: "reject", By: "<!channel> & ann"}}, OmittedDecided: 3,
 }
 
 func TestANoticeIsPostedInBothFormats(t *testing.T) {
@@ -66,7 +66,7 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 		Type, Timestamp, Text string
 		Data                  turn.Notices
 	}
-	if err := json.Unmarshal(got, &body); err != nil || body.Type != "approvals.changed" || body.Data.Waiting[0].Call != "1.1@①" || body.Data.Awaiting != 2 {
+	if err := json.Unmarshal(got, &body); err != nil || body.Type != "approvals.changed" || body.Data.NewlyWaiting[0].Call != "1.1@①" || body.Data.AwaitingCount != 2 {
 		t.Errorf("%s %v", got, err)
 	}
 	want := "refunds (p 1): 2 Calls wait for a person\n• waits: 1.1@① refund\n• reject by <!channel> & ann: 1.1@② refund\n• 3 more wait no more\nhttps://ui.example/p%201"

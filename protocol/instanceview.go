@@ -12,7 +12,7 @@ type InstanceView struct {
 	State any        `json:"state"`
 	Calls []CallView `json:"calls"`
 	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
-	Refusals []turn.Refusal `json:"refusals"`
+	Refusals []turn.RefusedSignal `json:"refusals"`
 	Refused  int            `json:"refused"`
 }
 
@@ -22,7 +22,7 @@ func (InstanceView) inline() {}
 type CallView struct {
 	ID     string          `json:"id"`
 	Tool   string          `json:"tool"`
-	Status ideafile.Status `json:"status"`
+	Status ideafile.CallStatus `json:"status"`
 	// OutputPath is a plain path, or the text of an expression; null if there is none.
 	OutputPath refexpr.OutputPath `json:"outputPath"`
 	// By names who decided on the Call last, or who wrote the path of a skipped one.

@@ -22,7 +22,7 @@ type ProcessView struct {
 	// Awaiting counts the Calls that wait for a person.
 	Awaiting int `json:"awaiting"`
 	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
-	Refusals []turn.Refusal `json:"refusals"`
+	Refusals []turn.RefusedSignal `json:"refusals"`
 	Refused  int            `json:"refused"`
 	// Accepted are the last hundred signals by which people steered the process.
 	Accepted []Accepted `json:"accepted"`
@@ -60,7 +60,7 @@ type Accepted struct {
 
 // ApprovalsView answers the query "approvals" of an instance.
 type ApprovalsView struct {
-	Approvals []turn.Pending `json:"approvals"`
+	Approvals []turn.PendingApproval `json:"approvals"`
 }
 
 func (ApprovalsView) inline() {}
@@ -69,7 +69,7 @@ func (ApprovalsView) inline() {}
 type Approval struct {
 	Process  string `json:"process"`
 	Instance string `json:"instance"`
-	turn.Pending
+	turn.PendingApproval
 }
 
 // ProcessApprovals answers the query "approvals" of a process.

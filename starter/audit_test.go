@@ -42,7 +42,7 @@ func audited(t *testing.T) (dir string) {
 		}
 		log := [][]turn.LogEntry{nil, {{Instance: "①", Path: jsonval.Path{"mood"}, Value: "good", By: "1.1@①", Request: 1, Index: 1, At: made}}, {
 			{Instance: "①", Path: jsonval.Path{"name"}, Value: "Ada", By: "person:Grace", Request: 2, Index: 1,
-				Decision: &turn.LogDecision{Decision: "answer", By: "Grace", Reason: "she said so"}},
+				Decision: &turn.LogDecision{Kind: "answer", By: "Grace", Reason: "she said so"}},
 		}}[i]
 		sealed, err := chains.Seal(t.Context(), chain.Entry{Process: "p 1", At: i + 1, Parent: parent, Idea: idea, Log: log, Created: made})
 		if err != nil {

@@ -106,7 +106,7 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 	d.do("approve", "p-fork-1", after.Call).is(exit.Done)
 	r := d.do("watch", "p-fork-1", "--json").is(exit.Done).result()
 	state, _ := r.Instances["②"].State.(map[string]any)
-	if r.Calls != (turn.Counts{Done: 1}) || state["signed"] != "sign" || len(state["large"].(string)) < jsonval.LargeValue || r.Requests != 2 {
+	if r.Calls != (turn.CallCounts{Done: 1}) || state["signed"] != "sign" || len(state["large"].(string)) < jsonval.LargeValue || r.Requests != 2 {
 		t.Errorf("%+v", r)
 	}
 	want(t, string(jsonval.Encode(r.Instances["①"].State)), `{"first":"look","text":"a"}`)
@@ -156,7 +156,7 @@ func TestAForkTakesTheSolutionUpOnDemandAndChanges(t *testing.T) {
 	}
 	d.do("reject", "q", a.Call, "--reason", "no").is(exit.Done)
 	r := d.do("watch", "q", "--json").is(exit.Done).result()
-	if r.Calls != (turn.Counts{Done: 1, Rejected: 1}) || len(r.Instances) != 4 {
+	if r.Calls != (turn.CallCounts{Done: 1, Rejected: 1}) || len(r.Instances) != 4 {
 		t.Errorf("%+v", r)
 	}
 	want(t, string(jsonval.Encode(r.Instances["①"].State)), `{"first":"look","more":{"deep":1},"second":"look"}`)
@@ -222,7 +222,7 @@ func TestRunTakesTheSolutionOfAFileUpOnDemand(t *testing.T) {
 	want(t, c.String(), `{}`)
 	r := d.do("run", "a.json", "--id", "taken", "--replies", "more.jsonl", "--with-solution", noUI, "--json").is(exit.Done).result()
 	want(t, c.String(), `{"/look":1}`)
-	if r.Calls != (turn.Counts{Done: 1}) || string(jsonval.Encode(r.Instances[""].State)) != `{"a":"look"}` {
+	if r.Calls != (turn.CallCounts{Done: 1}) || string(jsonval.Encode(r.Instances[""].State)) != `{"a":"look"}` {
 		t.Errorf("%+v", r)
 	}
 	d.do("run", "a.json", "--id", "taken", "--replies", "more.jsonl", noUI).is(exit.Usage).complains("another file")

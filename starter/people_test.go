@@ -134,7 +134,7 @@ func TestDeadlinesAndPausesOutliveTheServer(t *testing.T) {
 	})
 	d.do("approve", "late", "1.1@②").is(exit.Done)
 	dev.signal(syscall.SIGKILL)
-	deadline := *list[2].Until
+	deadline := *list[2].Deadline
 	d.eventually("the deadline has passed", func() bool { return time.Now().After(deadline) })
 	d.dev()
 	r := d.do("watch", "late", "--json").is(exit.Done).result()
@@ -222,7 +222,7 @@ func TestAPendingApprovalCanBeAnsweredAtTheTerminal(t *testing.T) {
 	}
 	d.dev()
 	r := d.do("result", "p", "--json").is(exit.Done).result()
-	if r.Calls != (turn.Counts{Done: 2, Rejected: 1}) || !strings.Contains(string(jsonval.Encode(r.Instances["③"].State)), "edited") {
+	if r.Calls != (turn.CallCounts{Done: 2, Rejected: 1}) || !strings.Contains(string(jsonval.Encode(r.Instances["③"].State)), "edited") {
 		t.Errorf("%+v\n%s", r, seen.String())
 	}
 }

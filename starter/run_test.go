@@ -75,7 +75,7 @@ func TestAProcessThatFailsIsExitCode1(t *testing.T) {
 		"replies.jsonl": strings.Repeat(nothingMore+"\n", 4),
 	})
 	r := d.do("run", ".", noUI, "--json").is(exit.Failed).result()
-	if r.Status != loop.StatusFailed || r.Error.Code != turn.CodeMissing || r.Instances[""].Status != ideafile.InstanceFailed || r.Instances[""].State == nil {
+	if r.Status != loop.StatusFailed || r.Error.Code != turn.CodeMissingRequired || r.Instances[""].Status != ideafile.InstanceFailed || r.Instances[""].State == nil {
 		t.Errorf("%+v", r)
 	}
 }

@@ -97,7 +97,7 @@ func TestASecretThatServersRepeatStandsNowhere(t *testing.T) {
 	}
 	asking := d.at(d.dir).set("OPENAI_API_KEY="+llmSecret, "OPENAI_BASE_URL="+parrot(t).URL+"/v1")
 	refused := asking.do("run", "asks.json", "--id", "q", "--json", noUI).is(exit.Paused)
-	if r := refused.result(); r.Error == nil || r.Error.Code != turn.CodeLLMRefused || !strings.Contains(r.Error.Message, "[secret OPENAI_API_KEY]") {
+	if r := refused.result(); r.Error == nil || r.Error.Code != turn.CodeLLMError || !strings.Contains(r.Error.Message, "[secret OPENAI_API_KEY]") {
 		t.Errorf("%+v", r.Error)
 	}
 	shown := d.do("show", "p").is(exit.Done)

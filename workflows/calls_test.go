@@ -84,7 +84,7 @@ func TestOfTwoAlternativesExactlyOneRunsAndTheSameOneEveryTime(t *testing.T) {
 			if got := asJSON(r.Instances[""].State); got != `{"full":null,"x":"second"}` {
 				t.Error(got)
 			}
-			if r.Calls != (turn.Counts{Done: 1, Failed: 1, Skipped: 2}) {
+			if r.Calls != (turn.CallCounts{Done: 1, Failed: 1, Skipped: 2}) {
 				t.Errorf("%+v", r.Calls)
 			}
 		})
@@ -102,7 +102,7 @@ func TestAStarRunsOnceForEveryInstanceATokenOnceAndNeitherNotAtAll(t *testing.T)
 			{"_tool": "shout", "_instance": "④", "text": "foreign", "_outputPath": "lost"}]}}`,
 		`{"solution": {"calls": []}}`)
 	r := s.finish()
-	if r.Calls != (turn.Counts{Done: 4, Failed: 2}) {
+	if r.Calls != (turn.CallCounts{Done: 4, Failed: 2}) {
 		t.Errorf("%+v", r.Calls)
 	}
 	if got := asJSON(r.Instances["②"].State); got != `{"loud":"TWO","more":"EXTRA","text":"two"}` {
@@ -134,7 +134,7 @@ func TestABrokenCallIsAnsweredInTheNextRequestAndItsNeighboursRun(t *testing.T) 
 	if got := asJSON(r.Instances[""].State); got != `{"good":"HI","text":"hi"}` {
 		t.Error(got)
 	}
-	if r.Calls != (turn.Counts{Done: 1, Failed: 6, Blocked: 3}) {
+	if r.Calls != (turn.CallCounts{Done: 1, Failed: 6, Blocked: 3}) {
 		t.Errorf("%+v", r.Calls)
 	}
 	for _, want := range []string{
@@ -295,7 +295,7 @@ func TestPureCallsThatAreReadyAtOnceRunTogether(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"whisper": `+textTool+`, "stumble": `+textTool+`, "balk": `+textTool+`}}, "context": [
 		{"type": "plan", "stage": "optimal", "plan": [`+strings.Join(calls, ", ")+`]}, {"type": "state", "a": 1}]}`, nothingMore)
 	r := s.finish()
-	if r.Calls != (turn.Counts{Done: 42, Failed: 1}) {
+	if r.Calls != (turn.CallCounts{Done: 42, Failed: 1}) {
 		t.Errorf("%+v", r.Calls)
 	}
 	state := r.Instances[""].State.(map[string]any)
@@ -321,7 +321,7 @@ func TestACallOfABurstHasNoMoreAttemptsThanItsToolAllows(t *testing.T) {
 		{"type": "plan", "stage": "optimal", "plan": [
 			{"_tool": "falter", "text": "two attempts", "_outputPath": "a"}, {"_tool": "stumble", "text": "one attempt", "_outputPath": "b"}
 		]}, {"type": "state", "c": 1}]}`, nothingMore)
-	if r := s.finish(); r.Calls != (turn.Counts{Failed: 2}) {
+	if r := s.finish(); r.Calls != (turn.CallCounts{Failed: 2}) {
 		t.Errorf("%+v", r.Calls)
 	}
 	why := map[string]string{}

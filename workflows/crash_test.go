@@ -251,8 +251,8 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 	})
 	kill()
 	c.work()
-	waits := func() []turn.Pending {
-		var v struct{ Approvals []turn.Pending }
+	waits := func() []turn.PendingApproval {
+		var v struct{ Approvals []turn.PendingApproval }
 		q, err := c.client.QueryWorkflow(t.Context(), s.id+"/main", "", "approvals")
 		if err != nil || q.Get(&v) != nil {
 			return nil
@@ -260,7 +260,7 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 		return v.Approvals
 	}
 	eventually(t, "a person is asked about the Call that must not run twice", func() bool { return len(waits()) == 1 })
-	if p := waits()[0]; p.Call != "1.3" || !strings.Contains(p.Why, "the worker was lost") || len(c.calls("once")) != 1 {
+	if p := waits()[0]; p.Call != "1.3" || !strings.Contains(p.ReviewReason, "the worker was lost") || len(c.calls("once")) != 1 {
 		t.Errorf("%+v after %d calls", p, len(c.calls("once")))
 	}
 	if err := c.client.SignalWorkflow(t.Context(), s.id, "", ideafile.Answer, map[string]any{"call": "1.3", "by": "ann", "output": "seen"}); err != nil {

@@ -60,16 +60,16 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 	atLength(t)
 	for name, want := range map[string]struct {
 		requests int
-		calls    turn.Counts
+		calls    turn.CallCounts
 	}{
-		"sentiment":  {2, turn.Counts{Done: 2}},
-		"moderation": {1, turn.Counts{Done: 600}},
-		"employees":  {2, turn.Counts{Done: 1}},
-		"diamond":    {2, turn.Counts{Done: 7, Failed: 1}},
-		"latent":     {3, turn.Counts{Done: 2}},
-		"weather":    {1, turn.Counts{Done: 9, Skipped: 3}},
-		"research":   {0, turn.Counts{Done: 2}},
-		"refunds":    {4, turn.Counts{Done: 400, Rejected: 1, Skipped: 10}},
+		"sentiment":  {2, turn.CallCounts{Done: 2}},
+		"moderation": {1, turn.CallCounts{Done: 600}},
+		"employees":  {2, turn.CallCounts{Done: 1}},
+		"diamond":    {2, turn.CallCounts{Done: 7, Failed: 1}},
+		"latent":     {3, turn.CallCounts{Done: 2}},
+		"weather":    {1, turn.CallCounts{Done: 9, Skipped: 3}},
+		"research":   {0, turn.CallCounts{Done: 2}},
+		"refunds":    {4, turn.CallCounts{Done: 400, Rejected: 1, Skipped: 10}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "diamond" {

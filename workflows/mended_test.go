@@ -59,7 +59,7 @@ func TestAWrongLLMKeyPausesAProcessThatGoesOnWithTheRightOne(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
 	first := c.productionWith([]string{base, "OPENAI_API_KEY=" + wrong})
 	run := c.start(s)
-	s.pausedWith(turn.CodeLLMRefused, "the LLM's server answered 401: Incorrect API key provided")
+	s.pausedWith(turn.CodeLLMError, "the LLM's server answered 401: Incorrect API key provided")
 	if m := s.processStatus().Error.Message; strings.Contains(m, wrong) {
 		t.Errorf("the key stands in %q", m)
 	}

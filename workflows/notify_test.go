@@ -59,7 +59,7 @@ func TestPeopleAreToldWhatWaitsAndWhatWasDecidedAndTheProcessWaitsForNoNotice(t 
 	s.waitsFor(2)
 	eventually(t, "people are told that two wait", func() bool {
 		all := b.all()
-		return len(all) > 0 && all[len(all)-1].Awaiting == 2
+		return len(all) > 0 && all[len(all)-1].AwaitingCount == 2
 	})
 	b.mu.Lock()
 	if len(b.refused) != 1 || b.refused[0] != b.ids[0] {
@@ -68,7 +68,7 @@ func TestPeopleAreToldWhatWaitsAndWhatWasDecidedAndTheProcessWaitsForNoNotice(t 
 	b.mu.Unlock()
 	waiting := 0
 	for _, n := range b.all() {
-		waiting += len(n.Waiting)
+		waiting += len(n.NewlyWaiting)
 	}
 	if waiting != 2 {
 		t.Errorf("%+v", b.all())
@@ -77,7 +77,7 @@ func TestPeopleAreToldWhatWaitsAndWhatWasDecidedAndTheProcessWaitsForNoNotice(t 
 	eventually(t, "people are told that one is decided", func() bool {
 		all := b.all()
 		last := all[len(all)-1]
-		return len(last.Decided) == 1 && last.Decided[0].Decision == ideafile.Approve && last.Decided[0].By == "ann" && last.Awaiting == 1
+		return len(last.NewlyDecided) == 1 && last.NewlyDecided[0].Decision == ideafile.Approve && last.NewlyDecided[0].By == "ann" && last.AwaitingCount == 1
 	})
 	b.mu.Lock()
 	b.fail = 1000 // nobody can be told any more

@@ -150,7 +150,7 @@ func TestNobodyDecidesInTime(t *testing.T) {
 	s.waitsFor(1)
 	s.decide(ideafile.Approve, "1.3", "")
 	r := s.end(run)
-	if r.Calls != (turn.Counts{Done: 2, Rejected: 1}) || !strings.Contains(s.prompt(2), "rejected by timeout: nobody decided within 200ms") {
+	if r.Calls != (turn.CallCounts{Done: 2, Rejected: 1}) || !strings.Contains(s.prompt(2), "rejected by timeout: nobody decided within 200ms") {
 		t.Errorf("%+v\n%s", r.Calls, s.prompt(2))
 	}
 }
@@ -165,7 +165,7 @@ func TestADecisionThatComesWhileNoWorkerRunsCounts(t *testing.T) {
 	shown := s.waitsFor(2)
 	kill()
 	s.signal(s.id+"/main", ideafile.Approve, map[string]any{"call": "1.1", "by": "ann"})
-	eventually(t, "the deadline passes", func() bool { return time.Now().After(shown[1].Until.Add(100 * time.Millisecond)) })
+	eventually(t, "the deadline passes", func() bool { return time.Now().After(shown[1].Deadline.Add(100 * time.Millisecond)) })
 	c.work()
 	if r := c.finish(run); asJSON(r.Instances[""].State) != `{"a":"pay","b":"late"}` || len(c.calls("pay")) != 1 || len(c.calls("late")) != 1 {
 		t.Errorf("%+v", r)

@@ -131,7 +131,7 @@ func TestWhatIsShownIsByteForByteWhatRuns(t *testing.T) {
 		t.Errorf("shown %s, sent %q", jsonval.Encode(shown.Params), got)
 	}
 	d := s.instance("").Calls[0].Decisions
-	if len(d) != 1 || d[0].Digest != shown.Digest || d[0].By != "ann" || d[0].Reason != "fine" || d[0].Decision != ideafile.Approve || d[0].At.IsZero() {
+	if len(d) != 1 || d[0].Digest != shown.Digest || d[0].By != "ann" || d[0].Reason != "fine" || d[0].Kind != ideafile.Approve || d[0].At.IsZero() {
 		t.Errorf("%+v", d)
 	}
 	if r.Requests != 2 || r.Calls.Done != 1 || !strings.Contains(s.prompt(2), "approved by ann: fine") {
@@ -162,7 +162,7 @@ func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.
 		{ideafile.Approve, nil, "want one JSON object"},
 	} {
 		s.signal(s.id, c.signal, c.payload)
-		var last turn.Refusal
+		var last turn.RefusedSignal
 		eventually(t, c.reason, func() bool {
 			v := s.processStatus()
 			if len(v.Refusals) == n+1 {
@@ -215,7 +215,7 @@ func TestDecisionsAreToldAsFactsAndTheRejectedCallMeetsTheApprovalAgain(t *testi
 			}
 		}
 	}
-	if len(till.seen()) != 2 || r.Calls != (turn.Counts{Done: 5, Failed: 1, Rejected: 2}) {
+	if len(till.seen()) != 2 || r.Calls != (turn.CallCounts{Done: 5, Failed: 1, Rejected: 2}) {
 		t.Errorf("%q, %+v", till.seen(), r.Calls)
 	}
 	s.keep("decisions", "/main")

@@ -52,7 +52,7 @@ func TestReachingALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}]}}`, `{"solution": {"calls": []}}`)
 	run := s.start()
 	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
-	if f := s.processStatus().Error; f.Code != turn.CodeLimit {
+	if f := s.processStatus().Error; f.Code != turn.CodeLimitReached {
 		t.Errorf("%+v", f)
 	}
 	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", loop.SteerResume, map[string]any{"limits": map[string]any{"requests": 2}}); err != nil {

@@ -22,7 +22,7 @@ func counted(t *testing.T) (url string, n *atomic.Int64) {
 
 // simulate marks the scenario's Idea.
 func (s *scenario) simulate(tools, plans string) *scenario {
-	s.idea = ideafile.Simulation{Tools: tools, Plans: plans}.Mark(s.idea)
+	s.idea = ideafile.Simulation{Tools: tools, Plans: plans}.MarkIdea(s.idea)
 	return s
 }
 
@@ -54,7 +54,7 @@ const marketConfig = `"config": {"gather": "5m", "mcp": {"files": {"url": "https
 func TestASimulationRunsWholeAndTouchesNothing(t *testing.T) {
 	url, n := counted(t)
 	s := newScenario(t, `{`+marketConfig+`, `+market(url)+`, "context": [{"type": "state", "_instance": "①", "item": "lamp"}, {"type": "state", "_instance": "②", "item": "chair"}, `+marketPlan+`]}`).
-		simulate(ideafile.BySchemas, ideafile.BySchemas)
+		simulate(ideafile.FakedBySchemas, ideafile.FakedBySchemas)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	r := s.finish()
 	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls.Done != 10 || asJSON(r.Output) != `{"n":2}` || r.Usage.PromptTokens == 0 || r.Simulated == nil {
@@ -68,7 +68,7 @@ func TestASimulationRunsWholeAndTouchesNothing(t *testing.T) {
 		t.Errorf("the tool server had %d requests, the LLM %d", n.Load(), len(s.llm.Requests()))
 	}
 	for _, c := range s.instance("②").Calls {
-		asked := len(c.Decisions) == 1 && c.Decisions[0].By == ideafile.BySimulation
+		asked := len(c.Decisions) == 1 && c.Decisions[0].By == ideafile.SimulatedPerson
 		if asked != (c.Tool == "pay") {
 			t.Errorf("%s: %+v", c.Tool, c.Decisions)
 		}
@@ -100,7 +100,7 @@ func TestASimulationOfPartsThatContinueAsNewIsOneToo(t *testing.T) {
 	url, n := counted(t)
 	s := newScenario(t, `{"config": {"batch": 5, "gather": "5m", "mcp": {"files": {"url": "https://files.invalid/mcp"}}}, `+market(url)+`, "context": [`+strings.ReplaceAll(rows(1, 12), `"text"`, `"item"`)+`,
 		{"type": "plan", "plan": [{"_tool": "price", "item": "†state.item", "_outputPath": "price"}, {"_tool": "pay", "cents": "†state.price.cents", "_outputPath": "paid"}]}]}`).
-		simulate(ideafile.BySchemas, ideafile.BySchemas)
+		simulate(ideafile.FakedBySchemas, ideafile.FakedBySchemas)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	s.every = 1
 	r := s.finish()
@@ -117,7 +117,7 @@ func TestALLMThatPlaysWritesResultsAndNoToolRuns(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "price", "item": "†state.item", "_outputPath": "price", "_output": {"cents": 9}},
 			{"_tool": "pay", "cents": "†state.price.cents", "_outputPath": "paid"}]}}`,
 		`{"solution": {"calls": [{"_call": "1.2", "_output": "paid in full"}]}}`, `{"solution": {"calls": [], "output": {"n": 3}}}`).
-		simulate(ideafile.ByLLM, ideafile.ByLLM)
+		simulate(ideafile.FakedByLLM, ideafile.FakedByLLM)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	r := s.finish()
 	if got := asJSON(r.Instances[""].State); got != `{"item":"lamp","paid":"paid in full","price":{"cents":9}}` || n.Load() != 0 || r.Requests != 3 {
@@ -129,7 +129,7 @@ func TestALLMThatPlaysWritesResultsAndNoToolRuns(t *testing.T) {
 func TestAToolForWhichNothingFitsFailsByName(t *testing.T) {
 	url, n := counted(t)
 	s := newScenario(t, `{"schema": {"tools": {"odd": {"type": "object", "properties": {}, "_activity": {"http": {"url": "`+url+`"}}, "_output": {"type": "string", "minLength": 2, "maxLength": 1}}}},
-		"context": [{"type": "plan", "plan": [{"_tool": "odd"}]}]}`).simulate(ideafile.BySchemas, ideafile.BySchemas)
+		"context": [{"type": "plan", "plan": [{"_tool": "odd"}]}]}`).simulate(ideafile.FakedBySchemas, ideafile.FakedBySchemas)
 	r := s.finish()
 	if f := s.callFault("1.1"); f == nil || !strings.Contains(f.Message, "the tool odd cannot be simulated") || r.Calls.Failed != 1 || n.Load() != 0 {
 		t.Errorf("%+v, %+v, %d requests", f, r.Calls, n.Load())
@@ -139,7 +139,7 @@ func TestAToolForWhichNothingFitsFailsByName(t *testing.T) {
 func TestAPlanThatMayAskNobodyIsPlayedBySchemasEvenWhereAnLLMPlays(t *testing.T) {
 	url, n := counted(t)
 	s := newScenario(t, `{`+marketConfig+`, `+strings.Replace(market(url), `"_approval": true, `, "", 1)+`, "context": [{"type": "state", "item": "lamp"}, {"type": "plan", "stage": "complete", "output": {"n": "†state.price.cents"},
-		"plan": [{"_tool": "price", "item": "†state.item", "_outputPath": "price"}]}]}`).simulate(ideafile.ByLLM, ideafile.ByLLM)
+		"plan": [{"_tool": "price", "item": "†state.item", "_outputPath": "price"}]}]}`).simulate(ideafile.FakedByLLM, ideafile.FakedByLLM)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	if r := s.finish(); r.Status != loop.StatusCompleted || asJSON(r.Output) != `{"n":5}` || n.Load() != 0 || r.Requests != 0 {
 		t.Errorf("%+v, %d requests, %s", r, n.Load(), s.story())

@@ -50,7 +50,7 @@ func TestOfAHundredInstancesOfAnOptimalPlanOnlyTheThreeThatFailGoToTheLLMTogethe
 		`{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "by hand", "_outputPath": "said"}]}}`,
 		`{"solution": {"calls": []}}`)
 	r := s.finish()
-	if r.Requests != 2 || len(r.Instances) != 100 || r.Calls != (turn.Counts{Done: 197, Failed: 3, Blocked: 3}) {
+	if r.Requests != 2 || len(r.Instances) != 100 || r.Calls != (turn.CallCounts{Done: 197, Failed: 3, Blocked: 3}) {
 		t.Errorf("%d Requests, %+v\n%s", r.Requests, r.Calls, s.story())
 	}
 	for token, want := range map[string]string{"1": `{"n":1,"said":"LIGHT","weight":"light"}`, "42": `{"n":42,"said":"BY HAND"}`} {
@@ -90,7 +90,7 @@ func TestACompletePlanMakesNoRequestWhateverHappens(t *testing.T) {
 	if got := asJSON(r.Output); got != `{"weights":{"1":"light","2":"tool_failed"}}` {
 		t.Errorf("the output is %s", got)
 	}
-	if r.Ideas != 1 || r.Calls != (turn.Counts{Done: 2, Failed: 1}) {
+	if r.Ideas != 1 || r.Calls != (turn.CallCounts{Done: 2, Failed: 1}) {
 		t.Errorf("%d Ideas, %+v", r.Ideas, r.Calls)
 	}
 	idea, err := chain.New(store).Load(t.Context(), s.id, 1)

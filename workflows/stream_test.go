@@ -104,7 +104,7 @@ func TestARefusedKeyPausesAtOnce(t *testing.T) {
 		`{"status": 401, "raw": "no such key"}`)
 	s.start()
 	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
-	if f := s.processStatus().Error; f.Code != turn.CodeLLMRefused || !strings.Contains(f.Message, "no such key") {
+	if f := s.processStatus().Error; f.Code != turn.CodeLLMError || !strings.Contains(f.Message, "no such key") {
 		t.Errorf("%+v", f)
 	}
 	if n := len(s.llm.Requests()); n != 1 {

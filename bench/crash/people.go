@@ -36,7 +36,7 @@ func (r *trial) pending(ctx context.Context, id string) []protocol.Approval {
 
 func (r *trial) decide(ctx context.Context, a protocol.Approval) {
 	signal, payload := ideafile.Approve, map[string]any{"call": a.Call, "digest": a.Digest, "by": "crash"}
-	if a.Why != "" {
+	if a.ReviewReason != "" {
 		r.figures.asked(a.Process + " " + a.Digest)
 		if e := r.tools.effect(protocol.IdempotencyKey(a.Process, a.Instance, a.Call)); e != nil {
 			signal = ideafile.Answer

@@ -174,7 +174,7 @@ func (e *editor) reopenAll() error {
 			for _, t := range owners.Tokens {
 				e.reopens(t)
 			}
-		case !owners.Has(token) || token == "":
+		case !owners.HasInstance(token) || token == "":
 			return invalid("reopen %s: there is no such instance; there are %s", token, strings.Join(owners.Tokens, ", "))
 		default:
 			e.reopens(token)

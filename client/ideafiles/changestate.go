@@ -48,7 +48,7 @@ func (e *editor) mergeStates() error {
 	}
 	states, ok := v.(map[string]any)
 	owners := ideafile.SplitContext(e.idea["context"])
-	if owners.Has("") {
+	if owners.HasInstance("") {
 		states = map[string]any{"": v}
 	}
 	for _, token := range slices.Sorted(maps.Keys(states)) {
@@ -56,7 +56,7 @@ func (e *editor) mergeStates() error {
 		switch {
 		case !isState:
 			return invalid("read %s: %s: State is an object, not %s", e.StateFile, token, jsonval.TypeOf(states[token]))
-		case !owners.Has(token):
+		case !owners.HasInstance(token):
 			return invalid("read %s: there is no instance %s; there are %s", e.StateFile, token, strings.Join(owners.Tokens, ", "))
 		}
 		m, old := e.stateOf(token)
@@ -80,7 +80,7 @@ func (e *editor) unsetAll() error {
 			return invalid("unset %s: nothing stands there", text)
 		}
 		e.change(token, m, rest)
-		turn.Forget(e.idea, token, path)
+		turn.ForgetWrites(e.idea, token, path)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (d *Definition) ownKey() string { return filepath.Base(d.Source.Idea) }
 func (d *Definition) readDelegatesOf(idea *ideafile.Idea, from string, known Tools, problems *diag.Problems) error {
 	for _, t := range idea.Tools {
 		key, err := ideafile.DelegateKey(from, t.Delegate)
-		if t.Delegate == "" || t.Delegate == ideafile.Anonymous || err != nil || d.Delegates[key] != nil || key == d.ownKey() {
+		if t.Delegate == "" || t.Delegate == ideafile.AnonymousDelegate || err != nil || d.Delegates[key] != nil || key == d.ownKey() {
 			continue
 		}
 		if err := d.readDelegate(key, known, problems); err != nil {

@@ -46,7 +46,7 @@ func Prepare(s ideafiles.Source, known ideafiles.Tools, o Options) (*Prepared, d
 	if len(problems.Errors()) > 0 {
 		return nil, nil, &ideafiles.InvalidError{Source: s.Given, Problems: problems}
 	}
-	if made.By.Tools == ideafile.ByLLM && made.By.Plans != ideafile.ByLLM {
+	if made.By.Tools == ideafile.FakedByLLM && made.By.Plans != ideafile.FakedByLLM {
 		return nil, nil, kind.Errorf(client.ErrInvalid,
 			"simulate %s: no LLM is configured that would play the Tools: set OPENAI_API_KEY or OPENAI_BASE_URL", s.Given)
 	}
@@ -56,18 +56,18 @@ func Prepare(s ideafiles.Source, known ideafiles.Tools, o Options) (*Prepared, d
 
 // players says who answers the Requests and who plays the Tools.
 func (o Options) players(d *ideafiles.Definition) ideafile.Simulation {
-	by := ideafile.Simulation{Tools: o.Tools, Plans: ideafile.BySchemas}
+	by := ideafile.Simulation{Tools: o.Tools, Plans: ideafile.FakedBySchemas}
 	switch {
 	case o.Schemas:
 	case d.Replies != "":
-		by.Plans = ideafile.ByReplies
+		by.Plans = ideafile.RecordedReplies
 	case o.LLM:
-		by.Plans = ideafile.ByLLM
+		by.Plans = ideafile.FakedByLLM
 	}
 	if by.Tools == "" {
-		by.Tools = ideafile.BySchemas
-		if by.Plans == ideafile.ByLLM {
-			by.Tools = ideafile.ByLLM
+		by.Tools = ideafile.FakedBySchemas
+		if by.Plans == ideafile.FakedByLLM {
+			by.Tools = ideafile.FakedByLLM
 		}
 	}
 	return by
@@ -76,11 +76,11 @@ func (o Options) players(d *ideafiles.Definition) ideafile.Simulation {
 // mark makes the Idea a simulation's: with the data that nobody gives, and the mark.
 func (p *Prepared) mark(d *ideafiles.Definition) {
 	messages, names := simulate.FakeInputs(d.Read)
-	for _, server := range d.Read.Unlisted() {
+	for _, server := range d.Read.ServersToList() {
 		p.Unasked = append(p.Unasked, server.Name)
 	}
 	p.MadeUp = names
-	d.Idea = ideafiles.WithMessages(p.By.Mark(d.Idea), messages)
+	d.Idea = ideafiles.WithMessages(p.By.MarkIdea(d.Idea), messages)
 	d.Read, _ = ideafile.ReadIdea(d.Idea) // what is wrong with it is known by now
 }
 

@@ -22,7 +22,7 @@ type Report struct {
 	Total     Cost `json:"total"`
 	Estimated bool `json:"estimated"`
 	// Tools counts the Calls of each Tool by what became of them.
-	Tools map[string]map[ideafile.Status]int `json:"tools"`
+	Tools map[string]map[ideafile.CallStatus]int `json:"tools"`
 	// Approvals counts the Calls at which a person would have had to look.
 	Approvals int            `json:"approvals"`
 	Delegates []DelegateCost `json:"delegates"`
@@ -53,7 +53,7 @@ type DelegateCost struct {
 // Report looks at everything that the simulated process came to. result is that of the process, ended or not.
 func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client.Process, result loop.Result) (*Report, error) {
 	r := &Report{
-		Result: result, Estimated: p.By.Plans != ideafile.ByLLM, Tools: map[string]map[ideafile.Status]int{},
+		Result: result, Estimated: p.By.Plans != ideafile.FakedByLLM, Tools: map[string]map[ideafile.CallStatus]int{},
 		Delegates: []DelegateCost{}, Open: []string{}, MadeUp: append([]string{}, p.MadeUp...), Unasked: append([]string{}, p.Unasked...),
 	}
 	instances, err := process.Instances(ctx)
@@ -80,11 +80,11 @@ func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client
 func (r *Report) count(token string, status ideafile.InstanceStatus, v client.InstanceStatus) {
 	for _, c := range v.Calls {
 		if r.Tools[c.Tool] == nil {
-			r.Tools[c.Tool] = map[ideafile.Status]int{}
+			r.Tools[c.Tool] = map[ideafile.CallStatus]int{}
 		}
 		r.Tools[c.Tool][c.Status]++
 		for _, d := range c.Decisions {
-			if d.By == ideafile.BySimulation {
+			if d.By == ideafile.SimulatedPerson {
 				r.Approvals++
 			}
 		}
@@ -155,7 +155,7 @@ func (p *Prepared) plan(ctx context.Context, c *client.Client, process string) (
 func (p *Prepared) directPlan() (calls []any) {
 	for _, m := range p.Read.Context {
 		if m.Stage != "" {
-			calls = append(calls, ideafile.Values(m.Calls)...)
+			calls = append(calls, ideafile.WrittenValues(m.Calls)...)
 		}
 	}
 	return calls

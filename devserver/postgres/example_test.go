@@ -107,7 +107,7 @@ func (a around) example(t *testing.T, name string) (*ideafile.Idea, protocol.Sta
 	}
 	delegates := map[string]any{}
 	for _, tool := range idea.Tools {
-		if tool.Delegate != "" && tool.Delegate != ideafile.Anonymous {
+		if tool.Delegate != "" && tool.Delegate != ideafile.AnonymousDelegate {
 			delegates[tool.Delegate] = decoded(t, a.read(t, name, tool.Delegate))
 		}
 	}

@@ -27,7 +27,7 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.Binding) diag.Probl
 
 func newChecker(idea *ideafile.Idea, bindings map[string]ideafile.Binding) *checker {
 	c := &checker{idea: idea, bindings: bindings, tokens: idea.Tokens(), findingIndex: map[string]int{}, hasOwnContext: map[string]bool{}}
-	c.views, c.directPlans = ideafile.ViewsOf(idea.Context, c.tokens), ideafile.DirectPlansOf(idea.Context)
+	c.views, c.directPlans = ideafile.ViewsOf(idea.Context, c.tokens), ideafile.FindDirectPlans(idea.Context)
 	c.readMessages()
 	return c
 }
@@ -71,15 +71,15 @@ func (c *checker) checkMessage(m locatedMessage) {
 	case ideafile.TypeInstruction:
 		for n, name := range m.Tools {
 			path := fmt.Sprintf("%s.tools[%d]", m.path, n)
-			if server, ok := c.idea.MayCome(name); ok && c.idea.Tool(name) == nil {
-				c.addWarning(path, "%s", ideafile.MaybeServer(name, server))
+			if server, ok := c.idea.ServerThatMayOffer(name); ok && c.idea.Tool(name) == nil {
+				c.addWarning(path, "%s", ideafile.MayBeOfferedMessage(name, server))
 			} else if c.idea.Tool(name) == nil {
 				c.addError(path, "unknown tool %q%s", jsonval.Clip(name, 80), c.suggestTool(name))
 			}
 		}
 	case ideafile.TypePlan:
 		// The Calls of a record lie in the past, malformed ones among them: they are not a Plan to run.
-		if !m.IsRecord() {
+		if !m.IsPlanRecord() {
 			c.checkPlan(m)
 		}
 		c.checkCompletePlan(m)

@@ -21,11 +21,11 @@ const checkedTools = `
 		"_output": {"type": "integer"}, "_outputMethod": {"type": "string", "enum": ["set", "push"]}}`
 
 // checkedIdea is an Idea of the test palette, more Tools, and a context.
-func checkedIdea(t modeltest.Failer, tools, context string) *ideafile.Idea {
+func checkedIdea(t modeltest.Fataler, tools, context string) *ideafile.Idea {
 	if tools != "" {
 		tools = ", " + tools
 	}
-	return modeltest.IdeaOf(t, `{"schema": {"tools": {`+checkedTools+tools+`}}, "context": [`+context+`]}`)
+	return modeltest.IdeaFrom(t, `{"schema": {"tools": {`+checkedTools+tools+`}}, "context": [`+context+`]}`)
 }
 
 // problemLines renders Problems one a line, each marked as error or warning.
@@ -325,10 +325,10 @@ func TestWhatCheckLetsPassIsAcceptedByInstances(t *testing.T) {
 					if m.Type != ideafile.TypePlan || m.Instance != "" && m.Instance != token {
 						continue
 					}
-					r := dataflow.New(ideafile.Palette{Tools: i.Tools, Bindings: checker.bindingsOrDefault(), Template: true}, i.Context, token)
+					r := dataflow.New(ideafile.Palette{Tools: i.Tools, Bindings: checker.bindingsOrDefault(), UntargetedForAll: true}, i.Context, token)
 					for n, call := range m.Calls {
-						if !call.NamesOther(token) {
-							r.Accept(1, n+1, call)
+						if !call.TargetsOther(token) {
+							r.AcceptCall(1, n+1, call)
 						}
 					}
 					for _, rec := range r.Records() {

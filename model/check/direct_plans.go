@@ -32,7 +32,7 @@ func (c *checker) instancesOf(m locatedMessage, tokens []string) []string {
 
 func (c *checker) isForInstance(m locatedMessage, token string) bool {
 	if !m.RunsDirectly() {
-		return m.HoldsFor(c.views[token])
+		return m.AppliesTo(c.views[token])
 	}
 	chosen, _ := c.directPlans.Choose(token, c.views[token])
 	return chosen >= 0 && c.messagePaths[chosen] == m.path
@@ -44,7 +44,7 @@ func (c *checker) checkCompletePlan(m locatedMessage) {
 		return
 	}
 	if c.bindings != nil {
-		for _, n := range c.idea.LeftOpen(m.Message, c.bindings) {
+		for _, n := range c.idea.LatentCallsWithoutResult(m.Message, c.bindings) {
 			c.addError(fmt.Sprintf("%s.plan[%d]", m.path, n), "the Call leaves its result to the LLM, and nobody may be asked in a complete Plan: it needs _output")
 		}
 	}

@@ -33,7 +33,7 @@ func TestCheckFindsWhatAPlanThatRunsDirectlyCanNeverHave(t *testing.T) {
 			if c.output != "" {
 				text += `, "output": ` + c.output
 			}
-			i := modeltest.IdeaOf(t, text+`}, "context": [`+c.context+`]}`)
+			i := modeltest.IdeaFrom(t, text+`}, "context": [`+c.context+`]}`)
 			var got []string
 			for _, line := range strings.Split(problemLines(Check(i, bindings)), "\n") {
 				if !strings.Contains(line, "strict") {
@@ -71,7 +71,7 @@ func TestAProcessNeedsNoLLMWhereItsPlansRunDirectly(t *testing.T) {
 		if c.output != "" {
 			text += `, "output": ` + c.output
 		}
-		i := modeltest.IdeaOf(t, text+`}, "context": [`+c.context+`]}`)
+		i := modeltest.IdeaFrom(t, text+`}, "context": [`+c.context+`]}`)
 		if got := loop.NeedsLLM(i, map[string]ideafile.Binding{"do": {Kind: ideafile.KindGo}, "think": {Kind: ideafile.KindLatent}}); got != c.needs {
 			t.Errorf("%s needs one: %v", c.context, got)
 		}

@@ -127,7 +127,7 @@ func (s *planStep) delegateWrites() []jsonval.Path {
 	if s.tool == nil {
 		return nil
 	}
-	return s.tool.Writes
+	return s.tool.DelegateWrites
 }
 
 // pathState reports whether a Call's output path holds a value at the start, and whether something that is not an

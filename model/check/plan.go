@@ -61,7 +61,7 @@ func (c *checker) checkPlan(m locatedMessage) {
 		tokens = []string{m.Instance}
 	}
 	p := &planChecker{checker: c, path: m.path + ".plan", tokens: c.instancesOf(m, tokens), palette: ideafile.Palette{
-		Tools: c.idea.Tools, Bindings: c.bindingsOrDefault(), Tokens: tokens, Template: true,
+		Tools: c.idea.Tools, Bindings: c.bindingsOrDefault(), Tokens: tokens, UntargetedForAll: true,
 	}}
 	for n, call := range m.Calls {
 		p.steps = append(p.steps, p.readCall(n, call))
@@ -128,14 +128,14 @@ func suggestInstance(name string, names []string) string {
 func (p *planChecker) readTool(s *planStep) {
 	name, ok := s.raw["_tool"].(string)
 	s.tool = p.idea.Tool(name)
-	server, mayBeImported := p.idea.MayCome(name)
+	server, mayBeImported := p.idea.ServerThatMayOffer(name)
 	switch {
 	case !ok:
 		p.addCallError(s, s.path, `the Call names no tool: it needs "_tool"%s`, p.suggestTool(""))
 	case s.tool != nil:
 	case mayBeImported:
 		s.invalid = true // the Tool is not known yet, so the rest of the Call cannot be checked
-		p.addWarning(s.path+"._tool", "%s", ideafile.MaybeServer(name, server))
+		p.addWarning(s.path+"._tool", "%s", ideafile.MayBeOfferedMessage(name, server))
 	default:
 		p.addCallError(s, s.path+"._tool", "unknown tool %q%s", jsonval.Clip(name, 80), p.suggestTool(name))
 	}
@@ -143,8 +143,8 @@ func (p *planChecker) readTool(s *planStep) {
 
 func (p *planChecker) checkMetaProperties(s *planStep) {
 	for _, k := range jsonval.SortedKeys(s.raw) {
-		if strings.HasPrefix(k, "_") && s.raw[k] != nil && !slices.Contains(ideafile.CallMeta, k) {
-			p.addCallError(s, jsonval.JSONPathKey(s.path, k), "a Call has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, ideafile.CallMeta))
+		if strings.HasPrefix(k, "_") && s.raw[k] != nil && !slices.Contains(ideafile.CallMetaKeys, k) {
+			p.addCallError(s, jsonval.JSONPathKey(s.path, k), "a Call has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, ideafile.CallMetaKeys))
 		}
 	}
 }
@@ -166,8 +166,8 @@ func (p *planChecker) readParams(s *planStep) {
 	if s.tool == nil {
 		return
 	}
-	for _, k := range jsonval.SortedKeys(s.tool.Wired) {
-		if e, err := refexpr.ParseExpression(s.tool.Wired[k]); err == nil && e.ReadsKind(ideafile.TypeState) {
+	for _, k := range jsonval.SortedKeys(s.tool.WiredParams) {
+		if e, err := refexpr.ParseExpression(s.tool.WiredParams[k]); err == nil && e.ReadsKind(ideafile.TypeState) {
 			s.reads = append(s.reads, planRead{expr: e, location: s.path, paramPath: jsonval.Path{k}, wired: true})
 		}
 	}
@@ -205,10 +205,10 @@ func (p *planChecker) readReferences(s *planStep, location string, v any, param 
 func (p *planChecker) checkMissingParams(s *planStep) {
 	required, _ := jsonval.StringList(s.tool.Source["required"])
 	for _, name := range required {
-		_, wired := s.tool.Wired[name]
+		_, wired := s.tool.WiredParams[name]
 		_, present := s.raw[name]
-		_, declared := s.tool.ParamSchemas[name]
-		if !wired && (!present || s.isOutputAlias(name)) && (declared || s.tool.OpenParams) {
+		_, declared := s.tool.SchemaByParam[name]
+		if !wired && (!present || s.isOutputAlias(name)) && (declared || s.tool.AllowsExtraParams) {
 			p.addCallError(s, s.path, "parameter %q is missing", name)
 		}
 	}
@@ -217,19 +217,19 @@ func (p *planChecker) checkMissingParams(s *planStep) {
 // isOutputAlias reports whether a key is the parameter `output` that stands for `_outputPath`.
 func (s *planStep) isOutputAlias(key string) bool {
 	if s.tool == nil {
-		return (&ideafile.Tool{}).IsOutputAlias(key, s.raw[key])
+		return (&ideafile.Tool{}).IsOutputPathAlias(key, s.raw[key])
 	}
-	return s.tool.IsOutputAlias(key, s.raw[key])
+	return s.tool.IsOutputPathAlias(key, s.raw[key])
 }
 
 // suggestParam suggests a parameter for one that the Tool does not have.
 func (s *planStep) suggestParam(name string) string {
-	if _, declared := s.tool.ParamSchemas[name]; declared {
+	if _, declared := s.tool.SchemaByParam[name]; declared {
 		return ""
 	}
 	var names []string
-	for _, k := range jsonval.SortedKeys(s.tool.ParamSchemas) {
-		if _, present := s.raw[k]; !present && s.tool.Wired[k] == "" {
+	for _, k := range jsonval.SortedKeys(s.tool.SchemaByParam) {
+		if _, present := s.raw[k]; !present && s.tool.WiredParams[k] == "" {
 			names = append(names, k)
 		}
 	}
@@ -255,7 +255,7 @@ func (p *planChecker) readOutputPath(s *planStep) {
 		}
 	}
 	var c ideafile.Call
-	if f := tool.ReadCallOutput(&c, part); f != nil && len(part) > 0 {
+	if f := tool.ReadOutputMeta(&c, part); f != nil && len(part) > 0 {
 		p.addCallError(s, s.outputLocation, "%s", f.Message)
 	}
 	s.output = c.OutputPath
@@ -268,16 +268,16 @@ func (p *planChecker) readMetaProperties(s *planStep) {
 	}
 	for _, k := range []string{"_outputMethod", "_scopes"} {
 		var c ideafile.Call
-		f := s.tool.ReadCallOutput(&c, map[string]any{k: s.raw[k]})
+		f := s.tool.ReadOutputMeta(&c, map[string]any{k: s.raw[k]})
 		if f != nil && s.raw[k] != nil {
 			p.addCallError(s, jsonval.JSONPathKey(s.path, k), "%s", f.Message)
 		}
-		if c.Method != "" {
-			s.method = c.Method
+		if c.OutputMethod != "" {
+			s.method = c.OutputMethod
 		}
 	}
 	var c ideafile.Call
-	if f := s.tool.ReadCallResult(&c, s.raw, p.palette.Bindings[s.tool.Name].Kind); f != nil {
+	if f := s.tool.ReadLatentResult(&c, s.raw, p.palette.Bindings[s.tool.Name].Kind); f != nil {
 		p.addCallError(s, s.path+"._output", "%s", f.Message)
 	}
 }

@@ -19,22 +19,22 @@ var malformedValue = rapid.SampledFrom([]any{nil, true, "†", "†state", "*", 
 // Whatever a file contains, Check ends and does not panic.
 func TestCheckSurvivesAnyPlan(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		plan := modeltest.DrawPlan(rt, modeltest.PlanKnobs{Calls: 6, Requests: 1})
+		plan := modeltest.DrawPlan(rt, modeltest.PlanOptions{Calls: 6, Requests: 1})
 		var calls []any
 		for _, c := range plan.Requests[0] {
-			raw := any(c.Raw)
+			raw := any(c.Source)
 			switch rapid.IntRange(0, 9).Draw(rt, "broken") {
 			case 0:
 				raw = malformedValue.Draw(rt, "call")
 			case 1:
-				raw = jsonval.WithoutKey(c.Raw, "_tool")
+				raw = jsonval.WithoutKey(c.Source, "_tool")
 			case 2:
 				raw.(map[string]any)["_instance"] = malformedValue.Draw(rt, "instance")
 			}
 			calls = append(calls, raw)
 		}
 		tools := map[string]any{}
-		for _, tool := range modeltest.PlayTools.Tools {
+		for _, tool := range modeltest.DrawnPlanTools.Tools {
 			tools[tool.Name] = tool.Source
 		}
 		idea := map[string]any{"schema": map[string]any{"tools": tools}, "context": append(plan.Context, map[string]any{"type": "plan", "plan": calls})}
@@ -42,7 +42,7 @@ func TestCheckSurvivesAnyPlan(t *testing.T) {
 		if len(ps) > 0 {
 			rt.Fatalf("%s", ps)
 		}
-		Check(i, modeltest.PlayTools.Bindings)
+		Check(i, modeltest.DrawnPlanTools.Bindings)
 	})
 }
 
@@ -68,18 +68,18 @@ func anyOnCall(ps diag.Problems) bool {
 }
 
 // playAndCheck plays a random Plan in which all Calls succeed, and returns how it went and what Check finds.
-func playAndCheck(rt *rapid.T, k modeltest.PlanKnobs) (*modeltest.Play, diag.Problems) {
+func playAndCheck(rt *rapid.T, k modeltest.PlanOptions) (*modeltest.PlanExecution, diag.Problems) {
 	plan := modeltest.DrawPlan(rt, k)
 	var calls []any
 	tools := map[string]any{}
-	for _, tool := range modeltest.PlayTools.Tools {
+	for _, tool := range modeltest.DrawnPlanTools.Tools {
 		tools[tool.Name] = tool.Source
 	}
 	for n := range plan.Requests[0] {
 		c := &plan.Requests[0][n]
 		c.Index, c.Fails, c.Result = n+1, false, func(_, _ map[string]any) any { return valueWithAllPaths(3) }
-		delete(c.Raw, "_output")
-		calls = append(calls, c.Raw)
+		delete(c.Source, "_output")
+		calls = append(calls, c.Source)
 	}
 	i, ps := ideafile.ReadIdea(map[string]any{
 		"schema":  map[string]any{"tools": tools},
@@ -88,22 +88,22 @@ func playAndCheck(rt *rapid.T, k modeltest.PlanKnobs) (*modeltest.Play, diag.Pro
 	if len(ps) > 0 {
 		rt.Fatalf("%s", ps)
 	}
-	p := modeltest.NewPlay(plan)
-	p.Through(rt, modeltest.InOrder)
-	return p, Check(i, modeltest.PlayTools.Bindings)
+	p := modeltest.NewPlanExecution(plan)
+	p.RunAll(rt, modeltest.PickFirst)
+	return p, Check(i, modeltest.DrawnPlanTools.Bindings)
 }
 
 // Where Check finds nothing wrong with a Plan of write-once Calls that all succeed, no Call blocks.
 func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
 	blocked := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		p, problems := playAndCheck(rt, modeltest.PlanKnobs{Calls: 5, Requests: 1, OnlyWriteOnce: true, NoWhole: true})
-		for _, rec := range p.Run.Records() {
+		p, problems := playAndCheck(rt, modeltest.PlanOptions{Calls: 5, Requests: 1, OnlyWriteOnce: true, NoWholeState: true})
+		for _, rec := range p.Instance.Records() {
 			if rec.Status == ideafile.Failed {
 				return // a result did not fit its schema, which is only known at run time
 			}
 		}
-		for _, rec := range p.Run.Records() {
+		for _, rec := range p.Instance.Records() {
 			if rec.Status == ideafile.Blocked {
 				blocked++
 				if !anyOnCall(problems) {
@@ -121,8 +121,8 @@ func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
 func TestACallThatCheckReportsNeverSucceeds(t *testing.T) {
 	reported := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		p, problems := playAndCheck(rt, modeltest.PlanKnobs{Calls: 6, Requests: 1})
-		for n, rec := range p.Run.Records() {
+		p, problems := playAndCheck(rt, modeltest.PlanOptions{Calls: 6, Requests: 1})
+		for n, rec := range p.Instance.Records() {
 			for _, problem := range problems.Errors() {
 				if !strings.HasPrefix(problem.Path, fmt.Sprintf("$.context[2].plan[%d]", n)) {
 					continue

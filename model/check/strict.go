@@ -15,7 +15,7 @@ func (c *checker) checkStrict() {
 	whole := prompt.FormatInput{Bindings: c.bindings, Tokens: c.tokens, Output: c.idea.Output, ToolInstructions: prompt.ToolInstructions(c.idea)}
 	findingsBefore := len(c.findings)
 	for _, t := range c.idea.Tools {
-		if m, ok := t.MCP(); ok && m.Digest == "" {
+		if m, ok := t.MCPTool(); ok && m.Digest == "" {
 			continue // its parameters are known only when the server has been asked
 		}
 		part := whole
@@ -29,7 +29,7 @@ func (c *checker) checkStrict() {
 		c.warnNotStrict("$.schema.output", prompt.NewResponseFormat(part).NotStrictReason)
 	}
 	whole.Tools = c.idea.Tools
-	if len(c.findings) == findingsBefore && len(c.idea.Unlisted()) == 0 {
+	if len(c.findings) == findingsBefore && len(c.idea.ServersToList()) == 0 {
 		c.warnNotStrict("$.schema", prompt.NewResponseFormat(whole).NotStrictReason)
 	}
 }
@@ -54,7 +54,7 @@ func (c *checker) reasonLocation(t *ideafile.Tool, reason string) string {
 			return jsonval.JSONPathKey(path+".properties", name)
 		}
 	}
-	for _, name := range ideafile.ToolMeta {
+	for _, name := range ideafile.ToolMetaKeys {
 		if strings.HasPrefix(reason, fmt.Sprintf("tool %s, %s: ", t.Name, name)) {
 			return path + "." + name
 		}

@@ -14,8 +14,8 @@ func (c *checker) checkTools() {
 	for _, t := range c.idea.Tools {
 		path := jsonval.JSONPathKey(ideafile.ToolsPath, t.Name)
 		c.checkRequired(t, path)
-		for _, name := range jsonval.SortedKeys(t.Wired) {
-			if e, err := refexpr.ParseExpression(t.Wired[name]); err == nil {
+		for _, name := range jsonval.SortedKeys(t.WiredParams) {
+			if e, err := refexpr.ParseExpression(t.WiredParams[name]); err == nil {
 				c.checkWired(e, name, jsonval.JSONPathKey(path+".properties", name)+".const")
 			}
 		}
@@ -28,7 +28,7 @@ func (c *checker) checkRequired(t *ideafile.Tool, path string) {
 	required, _ := jsonval.StringList(t.Source["required"])
 	props, _ := t.Source["properties"].(map[string]any)
 	for n, name := range required {
-		if _, declared := props[name]; !declared && !t.OpenParams {
+		if _, declared := props[name]; !declared && !t.AllowsExtraParams {
 			c.addError(fmt.Sprintf("%s.required[%d]", path, n), "%q is required and no parameter: no Call can fit%s",
 				jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(props)))
 		}

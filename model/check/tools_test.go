@@ -132,7 +132,7 @@ func TestCheckLooksAtThePalette(t *testing.T) {
 }
 
 func TestCheckWarnsOfAnOutputFormThatCannotBeSentStrict(t *testing.T) {
-	i := modeltest.IdeaOf(t, `{"schema": {"output": {"type": "object", "properties": {"x": {"type": "object"}}}}}`)
+	i := modeltest.IdeaFrom(t, `{"schema": {"output": {"type": "object", "properties": {"x": {"type": "object"}}}}}`)
 	want := `warning $.schema.output: the LLM's server cannot hold replies to the form strictly: output: an object without named properties`
 	if got := problemLines(Check(i, nil)); got != want {
 		t.Errorf("got %s", got)
@@ -148,7 +148,7 @@ func TestCheckWarnsOfAPaletteThatIsTooLargeAsAWhole(t *testing.T) {
 		}
 		tools = append(tools, fmt.Sprintf(`"t%d": {"type": "object", "properties": {"x": {"type": "string", "enum": [%s]}}}`, n, strings.Join(enum, ",")))
 	}
-	i := modeltest.IdeaOf(t, `{"schema": {"tools": {`+strings.Join(tools, ",")+`}}}`)
+	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+strings.Join(tools, ",")+`}}}`)
 	want := `warning $.schema: the LLM's server cannot hold replies to the form strictly: 1089 enum values, over 1000; say some of it in a description, or check it in the tool`
 	if got := problemLines(Check(i, nil)); got != want {
 		t.Errorf("got %s", got)

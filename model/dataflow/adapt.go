@@ -25,7 +25,7 @@ func (r *Instance) adapts(rec *Record, tool *ideafile.Tool, params map[string]an
 	if len(names) == 0 {
 		return false
 	}
-	rec.Adapted = &turn.Adapted{Why: why.Error(), From: map[string]any{}}
+	rec.Adapted = &turn.Adaptation{Reason: why.Error(), From: map[string]any{}}
 	for _, k := range names {
 		rec.Adapted.From[k] = params[k]
 	}
@@ -35,7 +35,7 @@ func (r *Instance) adapts(rec *Record, tool *ideafile.Tool, params map[string]an
 
 // alone says whether nobody may be asked about the instance: its Plan is complete.
 func (r *Instance) alone() bool {
-	at, barred := ideafile.DirectPlansOf(r.context).Choose(r.token, r.view)
+	at, barred := ideafile.FindDirectPlans(r.context).Choose(r.token, r.view)
 	return barred || at >= 0 && r.context[at].Stage == ideafile.StageComplete
 }
 
@@ -48,7 +48,7 @@ func unfit(t *ideafile.Tool, raw, params map[string]any) []string {
 			continue
 		}
 		brought = append(brought, k)
-		if schema := t.ParamSchemas[k]; schema != nil && schema.Validate(params[k]) != nil {
+		if schema := t.SchemaByParam[k]; schema != nil && schema.Validate(params[k]) != nil {
 			unfit = append(unfit, k)
 		}
 	}
@@ -70,7 +70,7 @@ func literalsFit(t *ideafile.Tool, raw map[string]any) error {
 
 func literalFits(t *ideafile.Tool, at jsonval.Path, v any) error {
 	if refs, err := refexpr.References(v); err != nil || len(refs) == 0 {
-		form := t.Form()
+		form := t.ParamsSchemaSource()
 		p := jsonschema.PlaceOf(form, at)
 		if !p.Known || jsonval.HasHandle(v) {
 			return nil
@@ -102,10 +102,10 @@ func literalFits(t *ideafile.Tool, at jsonval.Path, v any) error {
 	return nil
 }
 
-// Adapt takes the parameters that the LLM fitted. Those that it was not asked for, and what was written literally, stay as
+// ApplyAdaptedParams takes the parameters that the LLM fitted. Those that it was not asked for, and what was written literally, stay as
 // they were: an answer that changes them is no answer.
-func (r *Instance) Adapt(id string, params map[string]any) {
-	rec := r.Find(id)
+func (r *Instance) ApplyAdaptedParams(id string, params map[string]any) {
+	rec := r.FindCall(id)
 	if rec == nil || rec.phase != fitting {
 		return
 	}
@@ -159,11 +159,11 @@ func keepsLiterals(raw, fitted any) bool {
 func (r *Instance) asked(rec *Record) (turn.Question, bool) {
 	a := turn.Question{ID: rec.ID, Token: r.token, Tool: rec.Tool}
 	if rec.phase == fitting {
-		a.Params, a.Why = rec.Adapted.From, rec.Adapted.Why
+		a.Params, a.ParamsError = rec.Adapted.From, rec.Adapted.Reason
 		return a, true
 	}
 	var err error
-	a.Params, err = r.Resolved(rec)
+	a.Params, err = r.ResolvedParams(rec)
 	return a, err == nil
 }
 

@@ -14,7 +14,7 @@ func (r *Instance) ResultContract(rec *Record) *statelog.ResultContract {
 	if len(rec.OutputPath) == 0 || r.schema == nil && !rec.OutputPath.HasBranches() {
 		return nil
 	}
-	return &statelog.ResultContract{Schema: r.schema, Path: rec.OutputPath, Method: rec.Method}
+	return &statelog.ResultContract{Schema: r.schema, Path: rec.OutputPath, Method: rec.OutputMethod}
 }
 
 // land writes a result into State at the paths of the branch it takes, or keeps it on its record where the Call has no
@@ -50,7 +50,7 @@ func (r *Instance) applyResult(rec *Record, value any) *diag.Fault {
 
 // writeOf is what a result changes at one path, or why it cannot.
 func (r *Instance) writeOf(rec *Record, p jsonval.Path, value any) (statelog.Write, *diag.Fault) {
-	w := statelog.Write{Path: p, Method: rec.Method, Value: value, By: rec.writer(), Request: rec.Request, Index: rec.Index, At: r.now}
+	w := statelog.Write{Path: p, Method: rec.OutputMethod, Value: value, By: rec.writer(), Request: rec.Request, Index: rec.Index, At: r.now}
 	if _, stored := jsonval.AsHandle(value); len(p) == 0 && (stored || jsonval.TypeOf(value) != "object") {
 		return w, diag.Faultf(ideafile.CodeBadOutput, "the whole State takes an object, not %s", typeOfStored(value))
 	}
@@ -96,5 +96,5 @@ func typeOfStored(v any) string {
 	return jsonval.TypeOf(v)
 }
 
-// Missing lists the properties that the State schema requires and State does not have.
-func (r *Instance) Missing() []string { return statelog.MissingRequired(r.schema, r.state.Current) }
+// MissingRequired lists the properties that the State schema requires and State does not have.
+func (r *Instance) MissingRequired() []string { return statelog.MissingRequired(r.schema, r.state.Current) }

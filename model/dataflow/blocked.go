@@ -15,7 +15,7 @@ import (
 // blockDead blocks the first waiting Call that can never become ready. While a Request is still speaking it may yet write
 // any path, and nobody is called dead; nor is a Call whose path is held, which may yet turn out to be closed.
 func (r *Instance) blockDead() bool {
-	if r.Listening() {
+	if r.HasOpenRequest() {
 		return false
 	}
 	alive := r.alive()
@@ -164,7 +164,7 @@ func (r *Instance) whyMissing(reader *Record, ref refexpr.Reference) string {
 // through any number of Calls, for the Call itself. Of several it is the first in Plan order that has all it reads; a
 // result that is there lands before its turn only when nobody else can go.
 func (r *Instance) waitCycle() *Record {
-	if r.Listening() {
+	if r.HasOpenRequest() {
 		return nil
 	}
 	stuck := r.stuck()

@@ -35,10 +35,10 @@ type CarriedRecord struct {
 	Ready *CarriedReady `json:"ready,omitempty"`
 	// Of the phases that one status has: asking, which is fitting too, landing, and approved.
 	AwaitingLLM bool   `json:"asking,omitempty"`
-	Landing     bool   `json:"arrived,omitempty"`
+	ResultPending     bool   `json:"arrived,omitempty"`
 	Approved    bool   `json:"cleared,omitempty"`
-	Asked       int    `json:"asked,omitempty"`
-	Author      string `json:"author,omitempty"`
+	TimesAsked       int    `json:"asked,omitempty"`
+	AnsweredBy      string `json:"author,omitempty"`
 }
 
 // CarriedReady is what a Ready holds that its Record does not say.
@@ -63,8 +63,8 @@ func (r *Instance) Carry() Carried {
 }
 
 func (r *Record) carry() CarriedRecord {
-	c := CarriedRecord{Record: *r, Written: r.Written, Asked: r.asked, Author: r.author,
-		AwaitingLLM: r.awaitingLLM(), Landing: r.phase == landing, Approved: r.phase == approved}
+	c := CarriedRecord{Record: *r, Written: r.Written, TimesAsked: r.asked, AnsweredBy: r.author,
+		AwaitingLLM: r.awaitingLLM(), ResultPending: r.phase == landing, Approved: r.phase == approved}
 	if r.ready != nil {
 		c.Ready = &CarriedReady{Params: r.ready.Params, Scopes: r.ready.Scopes}
 	}
@@ -77,7 +77,7 @@ func (r *Instance) Origin() (palette ideafile.Palette, context []ideafile.Messag
 }
 
 // ResumeRun goes on with a Run. Palette, context and token are those that it began with.
-func Resume(palette ideafile.Palette, context []ideafile.Message, token string, c Carried) *Instance {
+func Restore(palette ideafile.Palette, context []ideafile.Message, token string, c Carried) *Instance {
 	r := New(palette, context, token)
 	for _, raw := range c.Context {
 		if m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems)); ok {
@@ -99,10 +99,10 @@ func Resume(palette ideafile.Palette, context []ideafile.Message, token string, 
 // resume goes on with a Call. What it reads follows from how it is written.
 func (r *Instance) resume(c CarriedRecord) *Record {
 	rec := c.Record
-	rec.Written, rec.phase, rec.asked, rec.author = c.Written, c.phaseOf(), c.Asked, c.Author
+	rec.Written, rec.phase, rec.asked, rec.author = c.Written, c.phaseOf(), c.TimesAsked, c.AnsweredBy
 	_ = r.admit(&rec)
 	if c.Ready != nil {
-		rec.ready = &Ready{
+		rec.ready = &ReadyCall{
 			Record: &rec, Tool: ideafile.FindTool(r.palette.Tools, rec.Tool), Binding: r.palette.Bindings[rec.Tool],
 			Params: c.Ready.Params, Scopes: c.Ready.Scopes,
 		}
@@ -117,7 +117,7 @@ func (c CarriedRecord) phaseOf() phase {
 		return ended
 	case c.Status == ideafile.AwaitingApproval:
 		return reviewing
-	case c.Landing:
+	case c.ResultPending:
 		return landing
 	case c.Status == ideafile.Running:
 		return running
@@ -133,10 +133,10 @@ func (c CarriedRecord) phaseOf() phase {
 	return waiting
 }
 
-// Started gives a Call that Next has given before, as it was given.
-func (r *Instance) Started(id string) Ready {
-	if rec := r.Find(id); rec != nil && rec.ready != nil {
+// StartedCall gives a Call that Next has given before, as it was given.
+func (r *Instance) StartedCall(id string) ReadyCall {
+	if rec := r.FindCall(id); rec != nil && rec.ready != nil {
 		return *rec.ready
 	}
-	return Ready{}
+	return ReadyCall{}
 }

@@ -45,8 +45,8 @@ func TestAResultFitsTheStateSchema(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := &statelog.ResultContract{Schema: modeltest.MustDecode(schema), Path: refexpr.SinglePath(p), Method: c.method}
-			err = l.CheckAt(p, modeltest.MustDecode(c.old), modeltest.MustDecode(c.value))
+			l := &statelog.ResultContract{Schema: modeltest.MustDecodeJSON(schema), Path: refexpr.SinglePath(p), Method: c.method}
+			err = l.CheckAt(p, modeltest.MustDecodeJSON(c.old), modeltest.MustDecodeJSON(c.value))
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -60,7 +60,7 @@ func TestWithoutASchemaEverythingLands(t *testing.T) {
 		t.Error("something does not fit where nothing is said")
 	}
 	r := dataflow.New(*modeltest.PaletteFrom(t, sceneTools), nil, "")
-	r.Accept(1, 1, ideafile.Written(map[string]any{"_tool": "do", "_outputPath": "a"}))
+	r.AcceptCall(1, 1, ideafile.ParseWrittenCall(map[string]any{"_tool": "do", "_outputPath": "a"}))
 	if r.ResultContract(r.Records()[0]) != nil {
 		t.Error("there is something to fit")
 	}
@@ -68,8 +68,8 @@ func TestWithoutASchemaEverythingLands(t *testing.T) {
 
 func TestAnActivityIsToldWhatItsResultMustFit(t *testing.T) {
 	r := dataflow.New(*modeltest.PaletteFrom(t, sceneTools), modeltest.MessagesFrom(t, `[{"type":"state","schema":{"properties":{"a":{"type":"string"}}}}]`), "")
-	r.Accept(1, 1, ideafile.Written(modeltest.MustDecode(`{"_tool":"change","_outputPath":"a","_outputMethod":"concat"}`)))
-	r.Accept(1, 2, ideafile.Written(modeltest.MustDecode(`{"_tool":"do"}`)))
+	r.AcceptCall(1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"change","_outputPath":"a","_outputMethod":"concat"}`)))
+	r.AcceptCall(1, 2, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"do"}`)))
 	if l := r.ResultContract(r.Records()[0]); l == nil || l.Path.String() != "a" || l.Method != "concat" || l.CheckAt(jsonval.Path{"a"}, "x", 1) == nil || l.CheckAt(jsonval.Path{"a"}, "x", "y") != nil {
 		t.Errorf("it is told %+v", l)
 	}
@@ -85,7 +85,7 @@ func TestAStoredValueLandsUnchecked(t *testing.T) {
 	for i, c := range []struct {
 		call  string
 		value any
-		want  ideafile.Status
+		want  ideafile.CallStatus
 	}{
 		{`{"_tool":"do","_outputPath":"a"}`, big, ideafile.Done},
 		{`{"_tool":"do","_outputPath":"†state"}`, map[string]any{"n": "seven"}, ideafile.Failed}, // a stored value elsewhere is no excuse
@@ -97,8 +97,8 @@ func TestAStoredValueLandsUnchecked(t *testing.T) {
 		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"merge"}`, map[string]any{"b": map[string]any{"x": nil}}, ideafile.Done},
 		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"assign"}`, map[string]any{"b": big}, ideafile.Done},
 	} {
-		r.Accept(1, i+1, ideafile.Written(modeltest.MustDecode(c.call)))
-		r.Next()
+		r.AcceptCall(1, i+1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(c.call)))
+		r.Advance()
 		r.Succeed(ideafile.CallID(1, i+1, ""), c.value)
 		if rec := r.Records()[i]; rec.Status != c.want {
 			t.Errorf("%s is %s: %v", c.call, rec.Status, rec.Fault)
@@ -122,13 +122,13 @@ func TestWhatIsRequiredAndMissingIsListed(t *testing.T) {
 		{"nothing, where the schema is true", `true`, `{}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := strings.Join(statelog.MissingRequired(modeltest.MustDecode(c.schema), modeltest.MustDecode(c.state)), ","); got != c.want {
+			if got := strings.Join(statelog.MissingRequired(modeltest.MustDecodeJSON(c.schema), modeltest.MustDecodeJSON(c.state)), ","); got != c.want {
 				t.Errorf("got %s", got)
 			}
 		})
 	}
 	r := dataflow.New(*modeltest.PaletteFrom(t, sceneTools), modeltest.MessagesFrom(t, `[{"type":"state","schema":{"required":["a"]}}]`), "")
-	if got := r.Missing(); len(got) != 1 || got[0] != "a" {
+	if got := r.MissingRequired(); len(got) != 1 || got[0] != "a" {
 		t.Errorf("the instance lacks %v", got)
 	}
 }

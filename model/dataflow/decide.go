@@ -20,14 +20,14 @@ const CodeRejected = "rejected"
 // CodeOverdue marks a process that pauses because nobody decided in time.
 const CodeOverdue = "approval_overdue"
 
-// At tells the time of what comes next.
-func (r *Instance) At(now time.Time) { r.now = now }
+// SetTime tells the time of what comes next.
+func (r *Instance) SetTime(now time.Time) { r.now = now }
 
-// Expire lets the deadlines that have passed take effect. A decision that arrived before it is told counts, even if it
+// ApplyDeadlines lets the deadlines that have passed take effect. A decision that arrived before it is told counts, even if it
 // came late.
-func (r *Instance) Expire() {
+func (r *Instance) ApplyDeadlines() {
 	for _, rec := range r.records {
-		if p := rec.Pending; p != nil && p.Until != nil && !r.now.Before(*p.Until) {
+		if p := rec.Pending; p != nil && p.Deadline != nil && !r.now.Before(*p.Deadline) {
 			r.expireCall(rec)
 		}
 	}
@@ -35,8 +35,8 @@ func (r *Instance) Expire() {
 
 func (r *Instance) expireCall(rec *Record) {
 	p := rec.Pending
-	waited := p.Until.Sub(p.Since)
-	d := turn.Decision{Decision: p.OnTimeout, Call: rec.ID, Digest: p.Digest, By: turn.ByTimeout, At: r.now,
+	waited := p.Deadline.Sub(p.Since)
+	d := turn.Decision{Kind: p.OnTimeout, Call: rec.ID, Digest: p.Digest, By: turn.DecidedByTimeout, At: r.now,
 		Reason: fmt.Sprintf("nobody decided within %s", waited)}
 	switch p.OnTimeout {
 	case ideafile.Approve:
@@ -44,31 +44,31 @@ func (r *Instance) expireCall(rec *Record) {
 	case ideafile.Reject:
 		r.reject(rec, d)
 	default:
-		p.Until = nil
+		p.Deadline = nil
 		r.overdue = diag.Faultf(CodeOverdue, "nobody decided on %s within %s", rec.ID, waited)
 	}
 }
 
-// Overdue gives, once, why the process must pause: nobody decided in time on a Call whose policy wants that.
-func (r *Instance) Overdue() *diag.Fault {
+// TakeOverdue gives, once, why the process must pause: nobody decided in time on a Call whose policy wants that.
+func (r *Instance) TakeOverdue() *diag.Fault {
 	f := r.overdue
 	r.overdue = nil
 	return f
 }
 
-// Deadline is when the next decision is due; ok is false where none is.
-func (r *Instance) Deadline() (next time.Time, ok bool) {
+// NextDeadline is when the next decision is due; ok is false where none is.
+func (r *Instance) NextDeadline() (next time.Time, ok bool) {
 	for _, rec := range r.records {
-		if p := rec.Pending; p != nil && p.Until != nil && (!ok || p.Until.Before(next)) {
-			next, ok = *p.Until, true
+		if p := rec.Pending; p != nil && p.Deadline != nil && (!ok || p.Deadline.Before(next)) {
+			next, ok = *p.Deadline, true
 		}
 	}
 	return next, ok
 }
 
 // Pending lists what waits for a person, in Plan order.
-func (r *Instance) Pending() []turn.Pending {
-	var list []turn.Pending
+func (r *Instance) Pending() []turn.PendingApproval {
+	var list []turn.PendingApproval
 	for _, rec := range r.records {
 		if rec.Pending != nil {
 			list = append(list, *rec.Pending)
@@ -78,29 +78,29 @@ func (r *Instance) Pending() []turn.Pending {
 }
 
 // await asks a person about a Call that is ready. What is shown is kept, and is what runs.
-func (r *Instance) await(rec *Record, ready Ready, policy *ideafile.Approval, why string) {
-	p := &turn.Pending{
-		Call: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath, Method: rec.Method, Scopes: ready.Scopes,
-		Adapted: rec.Adapted, Since: r.now, Allow: policy.Allow, Why: why,
+func (r *Instance) await(rec *Record, ready ReadyCall, policy *ideafile.Approval, why string) {
+	p := &turn.PendingApproval{
+		Call: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath, OutputMethod: rec.OutputMethod, Scopes: ready.Scopes,
+		Adapted: rec.Adapted, Since: r.now, Allow: policy.Allow, ReviewReason: why,
 	}
 	if rec.HasOutput {
 		p.Output = rec.Output
 	}
 	if policy.Timeout > 0 {
 		until := r.now.Add(policy.Timeout)
-		p.Until, p.OnTimeout = &until, policy.OnTimeout
+		p.Deadline, p.OnTimeout = &until, policy.OnTimeout
 	}
 	if rec.asked++; rec.asked > 1 {
-		p.Asked = rec.asked
+		p.TimesAsked = rec.asked
 	}
-	p.Seal()
+	p.SetDigest()
 	rec.Pending, rec.ready = p, &ready
 	rec.to(reviewing)
 }
 
-// Unsure makes a Call wait for a person of which nobody knows whether it had its effect: it must not run twice.
-func (r *Instance) Unsure(id, why string) {
-	rec := r.Find(id)
+// ReviewUnknownEffect makes a Call wait for a person of which nobody knows whether it had its effect: it must not run twice.
+func (r *Instance) ReviewUnknownEffect(id, why string) {
+	rec := r.FindCall(id)
 	if rec == nil || rec.phase != running || rec.ready == nil {
 		return
 	}
@@ -109,15 +109,15 @@ func (r *Instance) Unsure(id, why string) {
 
 // Doubt has a person look at a Call that has not started, whatever its Tool's policy says.
 func (r *Instance) RequireReview(id, why string) {
-	if rec := r.Find(id); rec != nil && rec.Status == ideafile.Waiting {
+	if rec := r.FindCall(id); rec != nil && rec.Status == ideafile.Waiting {
 		rec.ReviewReason = why
 	}
 }
 
-// Wants makes a Call wait for a person whose tool asks for more than it was given: the person gives the result, or rejects
+// RequireAnswer makes a Call wait for a person whose tool asks for more than it was given: the person gives the result, or rejects
 // the Call.
-func (r *Instance) Wants(id, why string) {
-	rec := r.Find(id)
+func (r *Instance) RequireAnswer(id, why string) {
+	rec := r.FindCall(id)
 	if rec == nil || rec.phase != running || rec.ready == nil {
 		return
 	}
@@ -126,7 +126,7 @@ func (r *Instance) Wants(id, why string) {
 
 // Decide takes a person's decision. An error says why it changed nothing.
 func (r *Instance) Decide(d turn.Decision) error {
-	rec := r.Find(d.Call)
+	rec := r.FindCall(d.Call)
 	switch {
 	case rec == nil:
 		return fmt.Errorf("there is no Call %q", jsonval.Clip(d.Call, 80))
@@ -136,11 +136,11 @@ func (r *Instance) Decide(d turn.Decision) error {
 		return fmt.Errorf("%s waits for nobody: it is %s", rec.ID, rec.Status)
 	case d.Digest != "" && d.Digest != rec.Pending.Digest:
 		return fmt.Errorf("the digest is not that of what waits now, %s", rec.Pending.Digest)
-	case !slices.Contains(rec.Pending.Allow, d.Decision):
-		return fmt.Errorf("%s is not allowed here; allowed: %s", d.Decision, strings.Join(rec.Pending.Allow, ", "))
+	case !slices.Contains(rec.Pending.Allow, d.Kind):
+		return fmt.Errorf("%s is not allowed here; allowed: %s", d.Kind, strings.Join(rec.Pending.Allow, ", "))
 	}
 	d.Digest, d.At = rec.Pending.Digest, r.now
-	switch d.Decision {
+	switch d.Kind {
 	case ideafile.Approve:
 		r.approve(rec, d)
 		return nil
@@ -168,27 +168,27 @@ func (r *Instance) approve(rec *Record, d turn.Decision) {
 
 func (r *Instance) reject(rec *Record, d turn.Decision) {
 	rec.decided(d)
-	rec.end(ideafile.Rejected, diag.Faultf(CodeRejected, "%s", d.Fact()))
+	rec.end(ideafile.Rejected, diag.Faultf(CodeRejected, "%s", d.Describe()))
 }
 
 // amend lets a Call run with other parameters, once the Tool's policy has nothing against these.
 func (r *Instance) amend(rec *Record, d turn.Decision) error {
 	ready := *rec.ready
 	for _, k := range jsonval.SortedKeys(d.Params) {
-		_, declared := ready.Tool.ParamSchemas[k]
+		_, declared := ready.Tool.SchemaByParam[k]
 		switch {
 		case strings.HasPrefix(k, "_"):
 			return fmt.Errorf("params: %q is a meta property; amend gives parameters alone", jsonval.Clip(k, 80))
-		case !declared && !ready.Tool.OpenParams:
+		case !declared && !ready.Tool.AllowsExtraParams:
 			return fmt.Errorf("params: tool %q has no parameter %q", rec.Tool, jsonval.Clip(k, 80))
 		}
 	}
-	if err := ready.Tool.Fits(d.Params); err != nil {
+	if err := ready.Tool.ValidateParams(d.Params); err != nil {
 		return fmt.Errorf("params: %w", err)
 	}
 	ready.Params = d.Params
 	rec.decided(d)
-	if policy := r.palette.ApprovalOverride.Of(ready.Tool); policy.Asks(ready.Params) {
+	if policy := r.palette.ApprovalOverride.PolicyFor(ready.Tool); policy.RequiredFor(ready.Params) {
 		r.await(rec, ready, policy, "")
 		return nil
 	}
@@ -201,8 +201,8 @@ func (r *Instance) amend(rec *Record, d turn.Decision) error {
 // own Tool's policy; where it says nothing of it, its result goes where that of the first would have gone.
 func (r *Instance) replace(rec *Record, d turn.Decision) error {
 	template := r.palette
-	template.Template = true
-	c, tokens, f := template.Read(ideafile.Written(d.With))
+	template.UntargetedForAll = true
+	c, tokens, f := template.Read(ideafile.ParseWrittenCall(d.Replacement))
 	switch {
 	case f != nil:
 		return fmt.Errorf("with: %s", f.Message)
@@ -210,7 +210,7 @@ func (r *Instance) replace(rec *Record, d turn.Decision) error {
 		return fmt.Errorf("with: it is for another instance")
 	}
 	if len(c.OutputPath) == 0 {
-		c.OutputPath, c.Method = rec.OutputPath, rec.Method
+		c.OutputPath, c.OutputMethod = rec.OutputPath, rec.OutputMethod
 	}
 	c.ID, c.Request, c.Index = rec.ID, rec.Request, rec.Index
 	other := &Record{Call: c}
@@ -234,7 +234,7 @@ func (r *Instance) answer(rec *Record, d turn.Decision) error {
 		rec.Branch = 0
 		return fmt.Errorf("output: %w", err)
 	}
-	rec.author = turn.Person(d.By)
+	rec.author = turn.PersonAuthor(d.By)
 	if rec.update() {
 		rec.decided(d)
 		r.arrive(rec, value)

@@ -10,7 +10,7 @@ import (
 
 // HandBack keeps what a delegate hands back beside its result, until that lands.
 func (r *Instance) HandBack(id string, values map[string]any) {
-	if rec := r.Find(id); rec != nil && rec.expects() && len(values) > 0 {
+	if rec := r.FindCall(id); rec != nil && rec.expects() && len(values) > 0 {
 		rec.HandedBack = values
 	}
 }
@@ -45,7 +45,7 @@ func (r *Instance) putHanded(writes []statelog.Write) {
 }
 
 // Returns ends a Call by what its delegate came to. A result that does not fit the Tool's `_output` is none.
-func (r *Instance) DelegateReturned(id string, tool *ideafile.Tool, output any, handed map[string]any) {
+func (r *Instance) ApplyDelegateResult(id string, tool *ideafile.Tool, output any, handed map[string]any) {
 	if tool != nil && !jsonval.HasHandle(output) {
 		if err := tool.Output.Validate(output); err != nil {
 			r.Fail(id, diag.Faultf(ideafile.CodeBadOutput, "the delegate's output does not fit the tool's _output: %s", err))

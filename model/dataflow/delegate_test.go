@@ -19,15 +19,15 @@ func delegating(file string) map[string]any {
 
 func TestDelegatesFilesAreCheckedAllTheWayDown(t *testing.T) {
 	deep := map[string]any{}
-	for n := 1; n <= ideafile.MaxDepth; n++ {
+	for n := 1; n <= ideafile.MaxDelegateDepth; n++ {
 		deep[fmt.Sprintf("%d.json", n)] = delegating(fmt.Sprintf("%d.json", n+1))
 	}
-	deep[fmt.Sprintf("%d.json", ideafile.MaxDepth+1)] = map[string]any{}
+	deep[fmt.Sprintf("%d.json", ideafile.MaxDelegateDepth+1)] = map[string]any{}
 	flat := map[string]any{}
-	for n := 1; n < ideafile.MaxDepth; n++ {
+	for n := 1; n < ideafile.MaxDelegateDepth; n++ {
 		flat[fmt.Sprintf("%d.json", n)] = delegating(fmt.Sprintf("%d.json", n+1))
 	}
-	flat[fmt.Sprintf("%d.json", ideafile.MaxDepth)] = map[string]any{}
+	flat[fmt.Sprintf("%d.json", ideafile.MaxDelegateDepth)] = map[string]any{}
 	for name, c := range map[string]struct {
 		first string
 		files map[string]any
@@ -57,8 +57,8 @@ func TestDelegatesFilesAreCheckedAllTheWayDown(t *testing.T) {
 }
 
 func TestADelegateIsGivenItsParametersAndWhatItsScopesName(t *testing.T) {
-	tool := ideafile.ReadTool("t", modeltest.Value(t, `{"_delegate": "a.json", "_output": {"type": "string"}}`), "$", new(diag.Problems))
-	idea := tool.DelegateIdea(modeltest.Value(t, `{"context": [{"type": "text", "text": "Go."}]}`).(map[string]any), nil,
+	tool := ideafile.ReadTool("t", modeltest.DecodeJSON(t, `{"_delegate": "a.json", "_output": {"type": "string"}}`), "$", new(diag.Problems))
+	idea := tool.DelegateIdea(modeltest.DecodeJSON(t, `{"context": [{"type": "text", "text": "Go."}]}`).(map[string]any), nil,
 		map[string]any{"text": "x"}, map[string]any{"state.user.name": "Anna", "input": map[string]any{"text": "theirs", "more": "y"}, "rules.1": "no spam"})
 	read, ps := ideafile.ReadIdea(jsonval.Normal(idea))
 	if len(ps) > 0 {
@@ -75,35 +75,35 @@ func TestADelegateIsGivenItsParametersAndWhatItsScopesName(t *testing.T) {
 
 // A Call that reads what a delegate may hand back waits for it, whoever it was that was to write it.
 func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
-	s := modeltest.OnStageWith(t, modeltest.StagedTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}`, "")
-	s.Says(`{"calls":[{"_tool":"slow","_outputPath":"b"},{"_tool":"work","x":"†state.note","_outputPath":"c"}],"output":null}`)
-	run := s.Runs[""]
-	s.Want("the reader", string(run.Find("1.2").Status), "waiting")
-	run.DelegateReturned("1.1", s.Idea.Tool("slow"), "fine", map[string]any{"note": "mind", "other": "not mine"})
-	s.Runs[""] = modeltest.CarriedRun(t, run)
-	s.GoesOn("")
-	s.Want("the State", string(jsonval.Encode(s.Runs[""].State())), `{"b":"fine","c":"mind","note":"mind"}`)
-	s.Want("who wrote it", fmt.Sprint(s.Runs[""].Writes()[0].By, s.Runs[""].Writes()[1].By), "1.11.1")
+	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}`, "")
+	s.ReplyWith(`{"calls":[{"_tool":"slow","_outputPath":"b"},{"_tool":"work","x":"†state.note","_outputPath":"c"}],"output":null}`)
+	run := s.Instances[""]
+	s.WantEqual("the reader", string(run.FindCall("1.2").Status), "waiting")
+	run.ApplyDelegateResult("1.1", s.Idea.Tool("slow"), "fine", map[string]any{"note": "mind", "other": "not mine"})
+	s.Instances[""] = modeltest.CarryInstance(t, run)
+	s.Advance("")
+	s.WantEqual("the State", string(jsonval.Encode(s.Instances[""].State())), `{"b":"fine","c":"mind","note":"mind"}`)
+	s.WantEqual("who wrote it", fmt.Sprint(s.Instances[""].Writes()[0].By, s.Instances[""].Writes()[1].By), "1.11.1")
 }
 
 func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {
-	s := modeltest.OnStageWith(t, modeltest.StagedTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.a"]}`, "", `"context": [{"type": "state", "state": {"a": 1}}]`)
-	s.Says(`{"calls":[{"_tool":"slow"}],"output":null}`)
-	s.Runs[""].DelegateReturned("1.1", s.Idea.Tool("slow"), nil, map[string]any{"a": "2"})
-	s.Want("the State", string(jsonval.Encode(s.Runs[""].State())), `{"a":1}`)
-	s.Want("the Call", string(s.Runs[""].Find("1.1").Status), "done")
+	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.a"]}`, "", `"context": [{"type": "state", "state": {"a": 1}}]`)
+	s.ReplyWith(`{"calls":[{"_tool":"slow"}],"output":null}`)
+	s.Instances[""].ApplyDelegateResult("1.1", s.Idea.Tool("slow"), nil, map[string]any{"a": "2"})
+	s.WantEqual("the State", string(jsonval.Encode(s.Instances[""].State())), `{"a":1}`)
+	s.WantEqual("the Call", string(s.Instances[""].FindCall("1.1").Status), "done")
 }
 
 func TestWhatADelegateHandsBackMustFitTheStateSchema(t *testing.T) {
-	s := modeltest.OnStageWith(t, modeltest.StagedTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.n"]}`, "",
+	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.n"]}`, "",
 		`"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]`)
-	s.Says(`{"calls":[{"_tool":"slow"}],"output":null}`)
-	s.Runs[""].DelegateReturned("1.1", s.Idea.Tool("slow"), nil, map[string]any{"n": "two"})
-	s.Want("the Call", string(s.Runs[""].Find("1.1").Status), "failed")
+	s.ReplyWith(`{"calls":[{"_tool":"slow"}],"output":null}`)
+	s.Instances[""].ApplyDelegateResult("1.1", s.Idea.Tool("slow"), nil, map[string]any{"n": "two"})
+	s.WantEqual("the Call", string(s.Instances[""].FindCall("1.1").Status), "failed")
 }
 
 func TestCheckKnowsWhatADelegateMayHandBack(t *testing.T) {
-	idea := modeltest.IdeaOf(t, `{"schema": {"tools": {`+modeltest.StagedTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}}},
+	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}}},
 		"context": [{"type": "plan", "plan": [{"_tool": "slow", "_outputPath": "b"}, {"_tool": "work", "n": "†state.note"}, {"_tool": "work", "x": "†state.other"}]}]}`)
 	got := check.Check(idea, nil).Errors()
 	if len(got) != 1 || !strings.Contains(got.Error(), "no Call writes †state.other") {

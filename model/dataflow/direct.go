@@ -7,31 +7,31 @@ import (
 	"processidea/model/statelog"
 )
 
-// Direct says whether the instance has a Plan that runs with no Request.
-func (r *Instance) Direct() bool {
-	at, _ := ideafile.DirectPlansOf(r.context).Choose(r.token, r.view)
+// HasDirectPlan says whether the instance has a Plan that runs with no Request.
+func (r *Instance) HasDirectPlan() bool {
+	at, _ := ideafile.FindDirectPlans(r.context).Choose(r.token, r.view)
 	return at >= 0
 }
 
-// Begin takes in the Calls of the instance's Plan, if one runs directly, as those of Request 0. It is done once: later
+// StartDirectPlan takes in the Calls of the instance's Plan, if one runs directly, as those of Request 0. It is done once: later
 // calls change nothing.
-func (r *Instance) Begin() {
+func (r *Instance) StartDirectPlan() {
 	if r.planStarted {
 		return
 	}
 	r.planStarted = true
-	at, _ := ideafile.DirectPlansOf(r.context).Choose(r.token, r.view)
+	at, _ := ideafile.FindDirectPlans(r.context).Choose(r.token, r.view)
 	if at < 0 {
 		return
 	}
 	template := r.palette
-	template.Template = true
+	template.UntargetedForAll = true
 	for n, call := range r.context[at].Calls {
-		if call.NamesOther(r.token) {
+		if call.TargetsOther(r.token) {
 			continue
 		}
 		rec := r.take(template, 0, n+1, call)
-		if r.context[at].RecordOf(n+1, r.token) {
+		if r.context[at].RecordedDone(n+1, r.token) {
 			rec.end(ideafile.Skipped, nil)
 			rec.By = statelog.Start
 		}

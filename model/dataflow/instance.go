@@ -59,8 +59,8 @@ func (r *Instance) State() any { return r.state.Value() }
 // Writes lists what was written since the start, in Plan order.
 func (r *Instance) Writes() []statelog.Write { return r.state.Writes() }
 
-// NewWrites lists what was written since it was asked last, in the order in which it came.
-func (r *Instance) NewWrites() []statelog.Write {
+// TakeNewWrites lists what was written since it was asked last, in the order in which it came.
+func (r *Instance) TakeNewWrites() []statelog.Write {
 	fresh := r.unreported
 	r.unreported = nil
 	return fresh
@@ -69,9 +69,9 @@ func (r *Instance) NewWrites() []statelog.Write {
 // Records lists the instance's Calls in Plan order.
 func (r *Instance) Records() []*Record { return r.records }
 
-// Accept takes a Call of a Request, as the LLM wrote it. A Request that is closed, and a Call that is known already,
+// AcceptCall takes a Call of a Request, as the LLM wrote it. A Request that is closed, and a Call that is known already,
 // change nothing. A broken Call is taken as one that has failed: the next Request is told why.
-func (r *Instance) Accept(request, index int, call ideafile.WrittenCall) bool {
+func (r *Instance) AcceptCall(request, index int, call ideafile.WrittenCall) bool {
 	at := sort.Search(len(r.records), func(i int) bool { return !r.records[i].stands(request, index) })
 	known := at < len(r.records) && r.records[at].Request == request && r.records[at].Index == index
 	if known || request <= r.closedThrough {
@@ -121,7 +121,7 @@ func (r *Instance) admit(rec *Record) *diag.Fault {
 		}
 	}
 	if t := ideafile.FindTool(r.palette.Tools, rec.Tool); t != nil {
-		rec.delegateWrites = t.Writes
+		rec.delegateWrites = t.DelegateWrites
 	}
 	for _, p := range slices.Concat(rec.OutputPath.Paths(), rec.delegateWrites) {
 		if r.schema != nil && jsonschema.PlaceOf(r.schema, p).Closed {
@@ -155,8 +155,8 @@ func (r *Instance) neverThere(e refexpr.Expression) string {
 	return why
 }
 
-// Close ends a Request at this instance: nothing more of it, or of one before it, is accepted.
-func (r *Instance) Close(request int) {
+// CloseRequest ends a Request at this instance: nothing more of it, or of one before it, is accepted.
+func (r *Instance) CloseRequest(request int) {
 	if request > r.closedThrough {
 		r.closedThrough = request
 	}
@@ -168,8 +168,8 @@ func (r *Instance) Close(request int) {
 	}
 }
 
-// Listening says whether a Request is still speaking to this instance.
-func (r *Instance) Listening() bool { return len(r.openRequests) > 0 }
+// HasOpenRequest says whether a Request is still speaking to this instance.
+func (r *Instance) HasOpenRequest() bool { return len(r.openRequests) > 0 }
 
 // Quiet says that nothing of the instance is running: what is unfinished waits for the LLM or for people.
 func (r *Instance) Idle() bool {
@@ -178,7 +178,7 @@ func (r *Instance) Idle() bool {
 			return false
 		}
 	}
-	return !r.Listening()
+	return !r.HasOpenRequest()
 }
 
 // Asking lists the Calls that wait for the LLM to write their results, or to fit their parameters.
@@ -192,8 +192,8 @@ func (r *Instance) AwaitingLLM() []*Record {
 	return out
 }
 
-// Find gives the Call of an id; nil where there is none.
-func (r *Instance) Find(id string) *Record {
+// FindCall gives the Call of an id; nil where there is none.
+func (r *Instance) FindCall(id string) *Record {
 	for _, rec := range r.records {
 		if rec.ID == id {
 			return rec
@@ -202,8 +202,8 @@ func (r *Instance) Find(id string) *Record {
 	return nil
 }
 
-// Ready is a Call that starts now, with its References resolved.
-type Ready struct {
+// ReadyCall is a Call that starts now, with its References resolved.
+type ReadyCall struct {
 	Record  *Record
 	Tool    *ideafile.Tool
 	Binding ideafile.Binding
@@ -212,10 +212,10 @@ type Ready struct {
 	Scopes map[string]any
 }
 
-// Next brings every Call as far as it goes without anybody's help and gives those that code must run now, in Plan
+// Advance brings every Call as far as it goes without anybody's help and gives those that code must run now, in Plan
 // order. They count as running from then on.
-func (r *Instance) Next() []Ready {
-	var start []Ready
+func (r *Instance) Advance() []ReadyCall {
+	var start []ReadyCall
 	r.unfinished = indexWriters(r.records)
 	defer func() { r.unfinished = nil }()
 	for moved := true; moved; {
@@ -240,7 +240,7 @@ func (r *Instance) Next() []Ready {
 }
 
 // move takes a Call one step on, now that what decides on it will not change any more.
-func (r *Instance) advance(rec *Record) []Ready {
+func (r *Instance) advance(rec *Record) []ReadyCall {
 	if rec.phase == landing {
 		r.finish(rec, rec.Value)
 		return nil
@@ -256,24 +256,24 @@ func (r *Instance) advance(rec *Record) []Ready {
 }
 
 // begin resolves a Call and starts it, unless a person must look first.
-func (r *Instance) begin(rec *Record) []Ready {
+func (r *Instance) begin(rec *Record) []ReadyCall {
 	tool := ideafile.FindTool(r.palette.Tools, rec.Tool)
-	ready := Ready{Record: rec, Tool: tool, Binding: r.palette.Bindings[rec.Tool]}
+	ready := ReadyCall{Record: rec, Tool: tool, Binding: r.palette.Bindings[rec.Tool]}
 	params, err := r.resolve(rec)
 	if err == nil {
-		params = rec.Adapted.Over(params)
-		err = tool.Fits(params)
+		params = rec.Adapted.ApplyTo(params)
+		err = tool.ValidateParams(params)
 		if err != nil && r.adapts(rec, tool, params, err) {
 			return nil
 		}
 	}
 	if err != nil {
-		rec.end(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "%s%s", rec.Adapted.Still(), err))
+		rec.end(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "%s%s", rec.Adapted.FaultPrefix(), err))
 		return nil
 	}
 	ready.Params, ready.Scopes = params, r.scopes(rec)
-	policy, why := r.palette.ApprovalOverride.Of(tool), rec.ReviewReason
-	asks := policy.Asks(params)
+	policy, why := r.palette.ApprovalOverride.PolicyFor(tool), rec.ReviewReason
+	asks := policy.RequiredFor(params)
 	if !asks && why != "" {
 		asks, policy = true, &ideafile.Approval{Allow: []string{ideafile.Approve, ideafile.Reject, ideafile.Answer}}
 	}
@@ -288,12 +288,12 @@ func (r *Instance) begin(rec *Record) []Ready {
 }
 
 // start gives a Call to whoever runs it: a latent one ends at once, or asks for its result.
-func (r *Instance) start(rec *Record, ready Ready) []Ready {
+func (r *Instance) start(rec *Record, ready ReadyCall) []ReadyCall {
 	rec.ready = &ready
 	switch {
 	case ready.Binding.Kind != ideafile.KindLatent:
 		rec.to(running)
-		return []Ready{ready}
+		return []ReadyCall{ready}
 	case rec.HasOutput:
 		result, _ := r.takeBranch(rec, rec.Output) // a latent Tool says no branch
 		r.arrive(rec, result)
@@ -303,8 +303,8 @@ func (r *Instance) start(rec *Record, ready Ready) []Ready {
 	return nil
 }
 
-// Resolved gives the parameters of a Call as they would run now, or as they were when it started.
-func (r *Instance) Resolved(rec *Record) (map[string]any, error) {
+// ResolvedParams gives the parameters of a Call as they would run now, or as they were when it started.
+func (r *Instance) ResolvedParams(rec *Record) (map[string]any, error) {
 	if rec.ready != nil {
 		return rec.ready.Params, nil
 	}
@@ -369,7 +369,7 @@ func (r *Instance) scopes(rec *Record) map[string]any {
 // Succeed ends a Call with its result, or fails it where the result does not fit. A Call that is not running or asking
 // is left as it is.
 func (r *Instance) Succeed(id string, value any) {
-	rec := r.Find(id)
+	rec := r.FindCall(id)
 	if rec == nil || !rec.expects() {
 		return
 	}
@@ -432,7 +432,7 @@ func (r *Instance) finish(rec *Record, value any) {
 
 // Fail ends a Call whose activity gave up. Where it has several branches, the failure goes to the last one.
 func (r *Instance) Fail(id string, f *diag.Fault) {
-	if rec := r.Find(id); rec != nil && rec.expects() {
+	if rec := r.FindCall(id); rec != nil && rec.expects() {
 		r.fail(rec, f)
 	}
 }

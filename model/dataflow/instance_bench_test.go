@@ -14,20 +14,20 @@ import (
 // benchRun has so many Calls accepted, and then done in the order of next.
 func benchRun(b *testing.B, n int, call func(i int) map[string]any, next func(running int) int) {
 	for b.Loop() {
-		r := dataflow.New(modeltest.PlayTools, nil, "")
-		var running []dataflow.Ready
+		r := dataflow.New(modeltest.DrawnPlanTools, nil, "")
+		var running []dataflow.ReadyCall
 		for i := 1; i <= n; i++ {
-			r.Accept(1, i, ideafile.Written(call(i)))
-			running = append(running, r.Next()...)
+			r.AcceptCall(1, i, ideafile.ParseWrittenCall(call(i)))
+			running = append(running, r.Advance()...)
 		}
-		r.Close(1)
-		running = append(running, r.Next()...)
+		r.CloseRequest(1)
+		running = append(running, r.Advance()...)
 		for len(running) > 0 {
 			at := next(len(running))
 			id := running[at].Record.ID
 			running = slices.Delete(running, at, at+1)
 			r.Succeed(id, map[string]any{"k" + id: id})
-			running = append(running, r.Next()...)
+			running = append(running, r.Advance()...)
 		}
 		for _, rec := range r.Records() {
 			if rec.Status != ideafile.Done {

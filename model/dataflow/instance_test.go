@@ -57,15 +57,15 @@ func TestRunTranscripts(t *testing.T) {
 			got := playScene(t, body, func(r *dataflow.Instance) *dataflow.Instance { return r })
 			now = append(now, "== "+title+"\n"+got)
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+title, func(t *testing.T) {
-				if got != strings.TrimSpace(body)+"\n" && !*modeltest.Update {
-					t.Errorf("%s\n%s", file, modeltest.Difference(body, got))
+				if got != strings.TrimSpace(body)+"\n" && !*modeltest.UpdateTranscripts {
+					t.Errorf("%s\n%s", file, modeltest.Diff(body, got))
 				}
-				if carried := playScene(t, body, func(r *dataflow.Instance) *dataflow.Instance { return modeltest.CarriedRun(t, r) }); carried != got {
-					t.Errorf("%s, carried on after every step\n%s", file, modeltest.Difference(got, carried))
+				if carried := playScene(t, body, func(r *dataflow.Instance) *dataflow.Instance { return modeltest.CarryInstance(t, r) }); carried != got {
+					t.Errorf("%s, carried on after every step\n%s", file, modeltest.Diff(got, carried))
 				}
 			})
 		}
-		if *modeltest.Update {
+		if *modeltest.UpdateTranscripts {
 			if err := os.WriteFile(file, []byte(strings.Join(now, "\n")), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ type scene struct {
 }
 
 func playScene(t *testing.T, body string, between func(*dataflow.Instance) *dataflow.Instance) string {
-	s := &scene{t: t, request: 0, told: map[string]string{}, now: modeltest.Began, between: between}
+	s := &scene{t: t, request: 0, told: map[string]string{}, now: modeltest.StartTime, between: between}
 	var out strings.Builder
 	for _, line := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
 		if strings.HasPrefix(line, "  ") {
@@ -128,28 +128,28 @@ func (s *scene) step(line string) []string {
 	verb, rest, _ := strings.Cut(line, " ")
 	switch verb {
 	case "state", "input", "schema":
-		m := map[string]any{"type": verb, verb: modeltest.MustDecode(rest)}
+		m := map[string]any{"type": verb, verb: modeltest.MustDecodeJSON(rest)}
 		if verb == "schema" {
-			m = map[string]any{"type": "state", "schema": modeltest.MustDecode(rest)}
+			m = map[string]any{"type": "state", "schema": modeltest.MustDecodeJSON(rest)}
 		}
 		s.context = append(s.context, modeltest.MessagesFrom(s.t, string(jsonval.Encode([]any{m})))...)
 		return nil
 	}
 	if s.run == nil {
 		s.run = dataflow.New(*modeltest.PaletteFrom(s.t, sceneTools), s.context, "")
-		s.run.At(s.now)
+		s.run.SetTime(s.now)
 	}
 	switch verb {
 	case "call":
 		s.accept(callFrom(rest))
 	case "raw":
-		s.accept(modeltest.MustDecode(rest))
+		s.accept(modeltest.MustDecodeJSON(rest))
 	case "close":
-		s.run.Close(s.request)
+		s.run.CloseRequest(s.request)
 		s.open = false
 	case "done":
 		id, value, _ := strings.Cut(rest, " ")
-		s.run.Succeed(id, modeltest.MustDecode(value))
+		s.run.Succeed(id, modeltest.MustDecodeJSON(value))
 	case "fail":
 		s.run.Fail(rest, diag.Faultf(ideafile.CodeToolFailed, "it said no"))
 	case "later":
@@ -158,16 +158,16 @@ func (s *scene) step(line string) []string {
 			s.t.Fatal(err)
 		}
 		s.now = s.now.Add(d)
-		s.run.At(s.now)
-		s.run.Expire()
-		if f := s.run.Overdue(); f != nil {
+		s.run.SetTime(s.now)
+		s.run.ApplyDeadlines()
+		if f := s.run.TakeOverdue(); f != nil {
 			return append([]string{"must pause: " + f.Error()}, s.happened()...)
 		}
 	case ideafile.Approve, ideafile.Reject, ideafile.Amend, ideafile.Replace, ideafile.Answer:
 		id, more, _ := strings.Cut(rest, " ")
 		m := map[string]any{"call": id, "by": "ann"}
 		if more != "" {
-			m = jsonval.Merge(m, modeltest.MustDecode(more)).(map[string]any)
+			m = jsonval.Merge(m, modeltest.MustDecodeJSON(more)).(map[string]any)
 		}
 		d, err := turn.ReadDecision(verb, m)
 		if err == nil {
@@ -182,9 +182,9 @@ func (s *scene) step(line string) []string {
 		}
 		s.run.Revise(modeltest.MessagesFrom(s.t, rest), "ann", "")
 	case "unsure":
-		s.run.Unsure(rest, "the worker was lost")
+		s.run.ReviewUnknownEffect(rest, "the worker was lost")
 	case "wants":
-		s.run.Wants(rest, "how many?")
+		s.run.RequireAnswer(rest, "how many?")
 	default:
 		return s.look(verb, rest)
 	}
@@ -200,7 +200,7 @@ func (s *scene) look(verb, rest string) []string {
 			s.t.Fatalf("accept %s: %s", rest, err)
 		}
 		s.request = request
-		taken := s.run.Accept(request, index, ideafile.Written(modeltest.MustDecode(raw)))
+		taken := s.run.AcceptCall(request, index, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(raw)))
 		return append([]string{fmt.Sprintf("taken: %v", taken)}, s.happened()...)
 	case "show":
 		return []string{"state " + string(jsonval.Encode(s.run.State()))}
@@ -229,7 +229,7 @@ func (s *scene) accept(raw any) {
 		s.request, s.index, s.open = s.request+1, 0, true
 	}
 	s.index++
-	if !s.run.Accept(s.request, s.index, ideafile.Written(raw)) {
+	if !s.run.AcceptCall(s.request, s.index, ideafile.ParseWrittenCall(raw)) {
 		s.t.Fatalf("Call %d.%d was not taken", s.request, s.index)
 	}
 }
@@ -240,7 +240,7 @@ func callFrom(text string) any {
 	tool, params, _ := strings.Cut(left, " ")
 	call := map[string]any{}
 	if params != "" {
-		call = modeltest.MustDecode(params).(map[string]any)
+		call = modeltest.MustDecodeJSON(params).(map[string]any)
 	}
 	call["_tool"] = tool
 	path, method := right, ""
@@ -260,7 +260,7 @@ func callFrom(text string) any {
 func (s *scene) happened() []string {
 	var lines []string
 	var last *dataflow.Record
-	for _, ready := range s.run.Next() {
+	for _, ready := range s.run.Advance() {
 		if last != nil && slices.Compare([]int{last.Request, last.Index}, []int{ready.Record.Request, ready.Record.Index}) >= 0 {
 			s.t.Errorf("%s was given before %s", last.ID, ready.Record.ID)
 		}
@@ -291,7 +291,7 @@ func (s *scene) fate(rec *dataflow.Record) string {
 	now := string(rec.Status)
 	switch {
 	case rec.Phase() == "asking", rec.Phase() == "fitting":
-		params, err := s.run.Resolved(rec)
+		params, err := s.run.ResolvedParams(rec)
 		if err != nil {
 			s.t.Errorf("%s asks and cannot be resolved: %s", rec.ID, err)
 		}

@@ -46,7 +46,7 @@ func drawDecisions(t *rapid.T, p modeltest.DrawnPlan) drawnDecisions {
 	for _, calls := range p.Requests {
 		for _, c := range calls {
 			for range rapid.IntRange(0, 2).Draw(t, "decisions") {
-				all[c.Id()] = append(all[c.Id()], drawDecision(t, c.Id()))
+				all[c.ID()] = append(all[c.ID()], drawDecision(t, c.ID()))
 			}
 		}
 	}
@@ -54,8 +54,8 @@ func drawDecisions(t *rapid.T, p modeltest.DrawnPlan) drawnDecisions {
 }
 
 func drawDecision(t *rapid.T, id string) turn.Decision {
-	d := turn.Decision{Call: id, By: "ann", Decision: rapid.SampledFrom(append(ideafile.Decisions(), expired)).Draw(t, "decision")}
-	switch d.Decision {
+	d := turn.Decision{Call: id, By: "ann", Kind: rapid.SampledFrom(append(ideafile.Decisions(), expired)).Draw(t, "decision")}
+	switch d.Kind {
 	case ideafile.Reject:
 		d.Reason = "no"
 	case ideafile.Amend:
@@ -63,7 +63,7 @@ func drawDecision(t *rapid.T, id string) turn.Decision {
 	case ideafile.Answer:
 		d.Output = rapid.SampledFrom([]any{"answered", map[string]any{"b": "answered"}, nil}).Draw(t, "output")
 	case ideafile.Replace:
-		d.With = map[string]any{"_tool": rapid.SampledFrom([]string{"work", "free", "think", "nobody"}).Draw(t, "tool"), "p0": rapid.SampledFrom([]any{"†state.a", "†input.x", "x"}).Draw(t, "with")}
+		d.Replacement = map[string]any{"_tool": rapid.SampledFrom([]string{"work", "free", "think", "nobody"}).Draw(t, "tool"), "p0": rapid.SampledFrom([]any{"†state.a", "†input.x", "x"}).Draw(t, "with")}
 	}
 	return d
 }
@@ -76,10 +76,10 @@ func watchedTools() ideafile.Palette {
 	p := ideafile.Palette{Bindings: map[string]ideafile.Binding{}}
 	for name, c := range map[string]struct {
 		approval any
-		kind     ideafile.Kind
+		kind     ideafile.ToolKind
 	}{
-		"work":  {modeltest.MustDecode(`{"when":{"not":{"properties":{"p0":{"const":"safe"}},"required":["p0"]}},"timeout":"1h"}`), ideafile.KindGo},
-		"think": {modeltest.MustDecode(`{"timeout":"1h","onTimeout":"approve"}`), ideafile.KindLatent},
+		"work":  {modeltest.MustDecodeJSON(`{"when":{"not":{"properties":{"p0":{"const":"safe"}},"required":["p0"]}},"timeout":"1h"}`), ideafile.KindGo},
+		"think": {modeltest.MustDecodeJSON(`{"timeout":"1h","onTimeout":"approve"}`), ideafile.KindLatent},
 		"free":  {nil, ideafile.KindGo},
 	} {
 		p.Tools = append(p.Tools, ideafile.ReadTool(name, jsonval.Merge(source, map[string]any{"_approval": c.approval}).(map[string]any), "$", &ps))
@@ -94,7 +94,7 @@ func watchedTools() ideafile.Palette {
 
 // watched is a play in which people decide. shown is what was shown last of each Call, cleared what a person let run.
 type watched struct {
-	*modeltest.Play
+	*modeltest.PlanExecution
 	decisions drawnDecisions
 	shown     map[string]string
 	ran       map[string]bool
@@ -103,16 +103,16 @@ type watched struct {
 }
 
 func newWatched(plan modeltest.DrawnPlan, decisions drawnDecisions) *watched {
-	p := modeltest.NewPlay(plan)
-	_, context, _ := p.Run.Origin()
-	p.Run = dataflow.New(watchedTools(), context, "")
-	p.Run.At(modeltest.Began)
-	return &watched{Play: p, decisions: decisions, shown: map[string]string{}, ran: map[string]bool{}, kinds: map[string]int{}}
+	p := modeltest.NewPlanExecution(plan)
+	_, context, _ := p.Instance.Origin()
+	p.Instance = dataflow.New(watchedTools(), context, "")
+	p.Instance.SetTime(modeltest.StartTime)
+	return &watched{PlanExecution: p, decisions: decisions, shown: map[string]string{}, ran: map[string]bool{}, kinds: map[string]int{}}
 }
 
 // next runs what may run, and checks that people were asked where they must be and that what they saw is what runs.
-func (w *watched) next(t modeltest.Failer) {
-	for _, ready := range w.Run.Next() {
+func (w *watched) next(t modeltest.Fataler) {
+	for _, ready := range w.Instance.Advance() {
 		rec := ready.Record
 		last := turn.Decision{}
 		if len(rec.Decisions) > 0 {
@@ -120,19 +120,19 @@ func (w *watched) next(t modeltest.Failer) {
 		}
 		given := string(jsonval.Encode(map[string]any{"params": ready.Params, "scopes": ready.Scopes}))
 		seen, asked := w.shown[rec.ID]
-		switch asks := ideafile.FindTool(watchedTools().Tools, rec.Tool).Approval.Asks(ready.Params); {
+		switch asks := ideafile.FindTool(watchedTools().Tools, rec.Tool).Approval.RequiredFor(ready.Params); {
 		case w.ran[rec.ID]:
 			t.Fatalf("%s started twice", rec.ID)
-		case asks && last.Decision != ideafile.Approve:
+		case asks && last.Kind != ideafile.Approve:
 			t.Fatalf("%s runs, and nobody has approved it: %+v", rec.ID, rec.Decisions)
 		case asks && (!asked || seen != given):
 			t.Fatalf("%s runs with %s, and shown was %s", rec.ID, given, seen)
 		}
 		w.ran[rec.ID] = true
-		w.Given[rec.ID] = given
+		w.Inputs[rec.ID] = given
 		w.Running = append(w.Running, ready)
 	}
-	for _, p := range w.Run.Pending() {
+	for _, p := range w.Instance.Pending() {
 		if w.ran[p.Call] {
 			t.Fatalf("%s has run, and people are asked about it", p.Call)
 		}
@@ -141,34 +141,34 @@ func (w *watched) next(t modeltest.Failer) {
 }
 
 // decide takes the next decision on a Call that waits. One that is refused changes nothing and is passed over.
-func (w *watched) decide(t modeltest.Failer, p turn.Pending) {
-	d := turn.Decision{Call: p.Call, Decision: ideafile.Approve, By: "bob"}
+func (w *watched) decide(t modeltest.Fataler, p turn.PendingApproval) {
+	d := turn.Decision{Call: p.Call, Kind: ideafile.Approve, By: "bob"}
 	if list := w.decisions[p.Call]; len(list) > 0 {
 		d, w.decisions[p.Call] = list[0], list[1:]
 	}
 	d.Digest = p.Digest
-	if d.Decision == expired { // of this Call alone, so that other deadlines do not depend on the order
-		w.Run.ExpireCall(w.Run.Find(p.Call))
+	if d.Kind == expired { // of this Call alone, so that other deadlines do not depend on the order
+		w.Instance.ExpireCall(w.Instance.FindCall(p.Call))
 		w.kinds[expired]++
 		return
 	}
-	before := w.Fates() + string(jsonval.Encode(jsonval.Normal(w.Run.Pending())))
-	if err := w.Run.Decide(d); err == nil {
-		w.kinds[d.Decision]++
-		if rec := w.Run.Find(p.Call); d.Decision == ideafile.Amend {
-			if params, err := w.Run.Resolved(rec); err != nil || string(jsonval.Encode(params)) != string(jsonval.Encode(d.Params)) {
+	before := w.Outcome() + string(jsonval.Encode(jsonval.Normal(w.Instance.Pending())))
+	if err := w.Instance.Decide(d); err == nil {
+		w.kinds[d.Kind]++
+		if rec := w.Instance.FindCall(p.Call); d.Kind == ideafile.Amend {
+			if params, err := w.Instance.ResolvedParams(rec); err != nil || string(jsonval.Encode(params)) != string(jsonval.Encode(d.Params)) {
 				t.Fatalf("%s was amended to %s and has %s, %v", p.Call, jsonval.Encode(d.Params), jsonval.Encode(params), err)
 			}
 		}
-	} else if after := w.Fates() + string(jsonval.Encode(jsonval.Normal(w.Run.Pending()))); after != before {
+	} else if after := w.Outcome() + string(jsonval.Encode(jsonval.Normal(w.Instance.Pending()))); after != before {
 		t.Fatalf("a refused decision (%s) made\n%s\nof\n%s", err, after, before)
-	} else if d.Decision == ideafile.Approve {
+	} else if d.Kind == ideafile.Approve {
 		t.Fatalf("%s cannot be approved: %s", p.Call, err)
 	}
 }
 
 // through plays the Plan as play.through does, with people.
-func (w *watched) through(t modeltest.Failer, choose func(n int) int) {
+func (w *watched) through(t modeltest.Fataler, choose func(n int) int) {
 	for n, calls := range w.Plan.Requests {
 		at, closed := 0, false
 		for {
@@ -178,7 +178,7 @@ func (w *watched) through(t modeltest.Failer, choose func(n int) int) {
 				steps = append(steps, func() {
 					if at == len(calls) {
 						closed = true
-						w.Run.Close(n + 1)
+						w.Instance.CloseRequest(n + 1)
 						return
 					}
 					w.Accept(calls[at])
@@ -186,12 +186,12 @@ func (w *watched) through(t modeltest.Failer, choose func(n int) int) {
 				})
 			}
 			for at := range w.Running {
-				steps = append(steps, func() { w.End(at) })
+				steps = append(steps, func() { w.EndCall(at) })
 			}
-			for _, rec := range w.Run.AwaitingLLM() {
-				steps = append(steps, func() { w.Answer(t, rec) })
+			for _, rec := range w.Instance.AwaitingLLM() {
+				steps = append(steps, func() { w.AnswerLatent(t, rec) })
 			}
-			for _, p := range w.Run.Pending() {
+			for _, p := range w.Instance.Pending() {
 				steps = append(steps, func() { w.decide(t, p) })
 			}
 			if len(steps) == 0 {
@@ -199,7 +199,7 @@ func (w *watched) through(t modeltest.Failer, choose func(n int) int) {
 			}
 			steps[choose(len(steps))]()
 			if w.carries {
-				w.Run = modeltest.CarriedRun(t, w.Run)
+				w.Instance = modeltest.CarryInstance(t, w.Instance)
 			}
 		}
 	}
@@ -211,7 +211,7 @@ func TestPeopleDecideOnAnyPlanAndEveryCallReachesAnEnd(t *testing.T) {
 		plan := modeltest.DrawPlan(rt, anyPlan)
 		w := newWatched(plan, drawDecisions(rt, plan))
 		w.through(rt, drawnOrder(rt, "order"))
-		for _, rec := range w.Run.Records() {
+		for _, rec := range w.Instance.Records() {
 			if !rec.Status.Ended() || rec.Pending != nil {
 				rt.Fatalf("%s is still %s in\n%s", rec.ID, rec.Status, plan)
 			}
@@ -233,10 +233,10 @@ func TestTheOutcomeOfDecisionsDoesNotDependOnTheOrderOfThings(t *testing.T) {
 		decisions := drawDecisions(rt, plan)
 		text := decisions.String()
 		first, second := newWatched(plan, maps.Clone(decisions)), newWatched(plan, maps.Clone(decisions))
-		first.through(rt, modeltest.InOrder)
+		first.through(rt, modeltest.PickFirst)
 		second.carries = rapid.Bool().Draw(rt, "carried on after every step")
 		second.through(rt, drawnOrder(rt, "order"))
-		if a, b := first.Fates(), second.Fates(); a != b {
+		if a, b := first.Outcome(), second.Outcome(); a != b {
 			rt.Fatalf("%s%s\none order:\n%s\nanother:\n%s", plan, text, a, b)
 		}
 	})

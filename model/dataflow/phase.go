@@ -50,7 +50,7 @@ var nextPhases = map[phase][]phase{
 	landing:   {ended},
 }
 
-var phaseStatus = map[phase]ideafile.Status{
+var phaseStatus = map[phase]ideafile.CallStatus{
 	waiting: ideafile.Waiting, fitting: ideafile.Waiting, fitted: ideafile.Waiting, reviewing: ideafile.AwaitingApproval, approved: ideafile.Waiting,
 	asking: ideafile.Waiting, running: ideafile.Running, landing: ideafile.Running,
 }
@@ -63,7 +63,7 @@ func (r *Record) to(next phase) {
 }
 
 // end moves a Call to its end.
-func (r *Record) end(s ideafile.Status, f *diag.Fault) {
+func (r *Record) end(s ideafile.CallStatus, f *diag.Fault) {
 	r.mayMove(ended)
 	r.phase, r.Status, r.Fault = ended, s, f
 	r.Value, r.HandedBack, r.ready = nil, nil, nil

@@ -186,7 +186,7 @@ func (r *Instance) visibilityOf(rec *Record, ref refexpr.Reference) visibility {
 // write it, or a Request that is still speaking.
 func (r *Instance) mayCome(rec *Record, all []refexpr.Reference) bool {
 	for _, ref := range r.unseen(rec, all) {
-		if ref.Kind != ideafile.TypeState || !r.Listening() && len(r.writersFor(rec, ref)) == 0 {
+		if ref.Kind != ideafile.TypeState || !r.HasOpenRequest() && len(r.writersFor(rec, ref)) == 0 {
 			return false
 		}
 	}
@@ -212,7 +212,7 @@ func (r *Instance) seesAll(rec *Record) bool {
 		if at < 0 {
 			return false
 		}
-		if !r.Listening() {
+		if !r.HasOpenRequest() {
 			continue
 		}
 		for _, all := range e[:at] {

@@ -12,7 +12,7 @@ import (
 // Record is a Call in its instance, with what became of it.
 type Record struct {
 	ideafile.Call
-	Status ideafile.Status `json:"status"`
+	Status ideafile.CallStatus `json:"status"`
 	// Fault says why a Call failed or is blocked.
 	Fault *diag.Fault `json:"error,omitempty"`
 	// By says who wrote the path of a skipped Call: a Call's id, a person, or "start". Where Untaken is set, it is the Call
@@ -26,14 +26,14 @@ type Record struct {
 	// Result of a Call without an output path.
 	Result any `json:"result,omitempty"`
 	// Adapted is what the LLM was asked to fit to the Tool's schema before the Call could run; nil where all fitted.
-	Adapted *turn.Adapted `json:"adapted,omitempty"`
+	Adapted *turn.Adaptation `json:"adapted,omitempty"`
 	// Value is the result of an update that is there and not applied yet: invariant: nil unless the phase is landing.
 	Value any `json:"value,omitempty"`
 
 	// ReviewReason says why a person must look at the Call before it runs, whatever its policy says; empty: the policy counts.
 	ReviewReason string `json:"doubt,omitempty"`
 	// Pending is what a person is asked about; nil where nobody is.
-	Pending *turn.Pending `json:"pending,omitempty"`
+	Pending *turn.PendingApproval `json:"pending,omitempty"`
 	// Decisions are those that people took, in order.
 	Decisions []turn.Decision `json:"decisions,omitempty"`
 
@@ -48,13 +48,13 @@ type Record struct {
 	delegateWrites []jsonval.Path       // for which a delegate may hand values back
 
 	phase  phase
-	ready  *Ready // as it was shown to a person, or started
+	ready  *ReadyCall // as it was shown to a person, or started
 	asked  int    // how often people were asked about it
 	author string // the person whose result it has
 }
 
 func (r *Record) update() bool {
-	return len(r.OutputPath) > 0 && statelog.IsUpdate(r.Method, r.OutputPath[0][0])
+	return len(r.OutputPath) > 0 && statelog.IsUpdate(r.OutputMethod, r.OutputPath[0][0])
 }
 
 // claims lists the paths that the result of a Call changes, as far as that can be told: once it is there, those of the
@@ -72,7 +72,7 @@ func (r *Record) claimsItself() []jsonval.Path {
 	switch {
 	case r.phase == landing && r.Branch > 0:
 		return r.OutputPath[r.Branch-1]
-	case r.phase != landing || r.Method != "" || !r.OutputPath.WritesWholeState():
+	case r.phase != landing || r.OutputMethod != "" || !r.OutputPath.WritesWholeState():
 		return r.OutputPath.Paths()
 	}
 	var keys []jsonval.Path

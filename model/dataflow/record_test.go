@@ -12,7 +12,7 @@ import (
 )
 
 func TestAStatusIsAnEndOrNot(t *testing.T) {
-	for status, ended := range map[ideafile.Status]bool{
+	for status, ended := range map[ideafile.CallStatus]bool{
 		ideafile.Waiting: false, ideafile.AwaitingApproval: false, ideafile.Running: false, ideafile.Done: true, ideafile.Failed: true, ideafile.Rejected: true, ideafile.Skipped: true, ideafile.Blocked: true,
 	} {
 		if status.Ended() != ended {
@@ -22,15 +22,15 @@ func TestAStatusIsAnEndOrNot(t *testing.T) {
 }
 
 func TestEveryEndIsCountedOnceAndNothingElse(t *testing.T) {
-	var c turn.Counts
-	for _, s := range []ideafile.Status{ideafile.Waiting, ideafile.AwaitingApproval, ideafile.Running, ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Done} {
-		c.Count(s)
+	var c turn.CallCounts
+	for _, s := range []ideafile.CallStatus{ideafile.Waiting, ideafile.AwaitingApproval, ideafile.Running, ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Done} {
+		c.Increment(s)
 	}
-	if c != (turn.Counts{Done: 2, Failed: 1, Rejected: 1, Skipped: 1, Blocked: 1}) {
+	if c != (turn.CallCounts{Done: 2, Failed: 1, Rejected: 1, Skipped: 1, Blocked: 1}) {
 		t.Errorf("got %+v", c)
 	}
-	c.Add(turn.Counts{Done: 1, Failed: 2, Rejected: 3, Skipped: 4, Blocked: 5})
-	if c != (turn.Counts{Done: 3, Failed: 3, Rejected: 4, Skipped: 5, Blocked: 6}) {
+	c.Add(turn.CallCounts{Done: 1, Failed: 2, Rejected: 3, Skipped: 4, Blocked: 5})
+	if c != (turn.CallCounts{Done: 3, Failed: 3, Rejected: 4, Skipped: 5, Blocked: 6}) {
 		t.Errorf("after adding: %+v", c)
 	}
 }
@@ -54,10 +54,10 @@ func TestAResultForTheWholeStateClaimsTheKeysItBrings(t *testing.T) {
 		yes bool
 	}{
 		"before it is there it may bring any": {dataflow.Record{Call: ideafile.Call{OutputPath: whole}}.In("running"), "b.c", true},
-		"what it brings":                      {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecode(`{"a":1}`)}.In("landing"), "a.x", true},
-		"what it does not bring":              {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecode(`{"a":1}`)}.In("landing"), "b", false},
-		"the whole itself":                    {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecode(`{"a":1}`)}.In("landing"), "", true},
-		"a merge reaches everywhere":          {dataflow.Record{Call: ideafile.Call{OutputPath: whole, Method: "merge"}, Value: modeltest.MustDecode(`{"a":1}`)}.In("landing"), "b", true},
+		"what it brings":                      {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("landing"), "a.x", true},
+		"what it does not bring":              {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("landing"), "b", false},
+		"the whole itself":                    {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("landing"), "", true},
+		"a merge reaches everywhere":          {dataflow.Record{Call: ideafile.Call{OutputPath: whole, OutputMethod: "merge"}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("landing"), "b", true},
 		"no path claims nothing":              {dataflow.Record{}, "", false},
 	} {
 		p, _ := jsonval.ParsePath(c.at)

@@ -18,7 +18,7 @@ func (r *Instance) Revise(messages []ideafile.Message, by, reason string) {
 		}
 		for _, w := range statelog.SplitPatch(m.Payload, nil) {
 			r.corrections++
-			w.By, w.Reason, w.At, w.Correction = turn.Person(by), reason, r.now, r.corrections
+			w.By, w.Reason, w.At, w.Correction = turn.PersonAuthor(by), reason, r.now, r.corrections
 			for _, old := range r.state.Writes() {
 				if old.Path.Overlaps(w.Path) {
 					w.Request, w.Index = old.Request, old.Index

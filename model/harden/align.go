@@ -80,7 +80,7 @@ func (a *callAttempt) key() string {
 	if len(a.call.OutputPath) > 0 {
 		path = a.call.OutputPath.Reference()
 	}
-	return a.call.Tool + "\x00" + path + "\x00" + a.call.Method
+	return a.call.Tool + "\x00" + path + "\x00" + a.call.OutputMethod
 }
 
 // orderCalls sorts the Calls topologically. Among Calls that are ready, and within a cycle, the first one known comes

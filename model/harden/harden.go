@@ -94,7 +94,7 @@ type callAttempt struct {
 	request, index int
 	raw            map[string]any
 	call           ideafile.Call
-	status         ideafile.Status
+	status         ideafile.CallStatus
 	result         any
 	hasResult      bool
 	decisions      []turn.Decision

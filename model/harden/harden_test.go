@@ -175,10 +175,10 @@ func playHardened(t *testing.T, h *Result, start string, findFails bool) (state 
 		}
 	}
 	bound := map[string]ideafile.Binding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}}
-	run := dataflow.New(ideafile.Palette{Tools: idea.Tools, Bindings: bound, Template: true}, context, "")
-	run.Begin()
+	run := dataflow.New(ideafile.Palette{Tools: idea.Tools, Bindings: bound, UntargetedForAll: true}, context, "")
+	run.StartDirectPlan()
 	var list []string
-	for ready := run.Next(); len(ready) > 0; ready = run.Next() {
+	for ready := run.Advance(); len(ready) > 0; ready = run.Advance() {
 		for _, r := range ready {
 			list = append(list, r.Record.Tool+" "+string(jsonval.Encode(r.Params)))
 			switch {

@@ -81,7 +81,7 @@ func (h *hardener) commonParams(c *commonCall, ran []*instanceRun) []string {
 	for _, r := range ran {
 		//workflowcheck:ignore -- only counts
 		for k := range c.attempts[r].call.Params {
-			if tool.Wired[k] == "" {
+			if tool.WiredParams[k] == "" {
 				count[k]++
 			}
 		}

@@ -108,18 +108,18 @@ func (h *hardener) readAttempts(r *instanceRun) {
 	for _, source := range r.process.Ideas {
 		idea, _ := ideafile.ReadIdea(source)
 		for _, m := range idea.Context {
-			if m.IsRecord() {
+			if m.IsPlanRecord() {
 				r.readRecord(m, idea.Tokens(), attempts)
 			}
 		}
 		r.readSolution(idea, attempts)
 	}
 	var all []*callAttempt
-	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, Bindings: h.bindings, Tokens: []string{r.token}, Template: true}
+	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, Bindings: h.bindings, Tokens: []string{r.token}, UntargetedForAll: true}
 	//workflowcheck:ignore -- sorted below
 	for _, attempt := range attempts {
 		var f *diag.Fault
-		attempt.call, _, f = palette.Read(ideafile.Written(attempt.raw).ForEveryone())
+		attempt.call, _, f = palette.Read(ideafile.ParseWrittenCall(attempt.raw).WithoutTarget())
 		if f == nil {
 			attempt.call.ID = ideafile.CallID(attempt.request, attempt.index, r.token)
 			r.readResult(attempt)
@@ -150,7 +150,7 @@ func (r *instanceRun) readSolution(idea *ideafile.Idea, attempts map[ideafile.Ca
 		return
 	}
 	calls, _ := jsonval.AsObject(idea.Source["solution"])["calls"].([]any)
-	for k, call := range ideafile.WrittenCalls(calls) {
+	for k, call := range ideafile.ParseWrittenCalls(calls) {
 		key := ideafile.CallKey{Request: int(request), Index: k + 1}
 		if attempts[key] == nil && slices.Contains(call.Targets(idea.Tokens()), r.token) {
 			attempts[key] = &callAttempt{request: key.Request, index: key.Index, raw: call.Fields(), status: ideafile.Done}
@@ -169,7 +169,7 @@ func (r *instanceRun) readResult(attempt *callAttempt) {
 			return
 		}
 	}
-	if attempt.call.Method != "" || attempt.call.OutputPath.WritesWholeState() {
+	if attempt.call.OutputMethod != "" || attempt.call.OutputPath.WritesWholeState() {
 		return
 	}
 	for _, p := range attempt.call.OutputPath.Paths() {
@@ -221,5 +221,5 @@ func dropRedundant(all []*callAttempt) []*callAttempt {
 
 // isWriteOnce reports whether the Call's path is closed by its write: repeating the Call then changes nothing.
 func (a *callAttempt) isWriteOnce() bool {
-	return len(a.call.OutputPath) > 0 && !statelog.IsUpdate(a.call.Method, a.call.OutputPath[0][0])
+	return len(a.call.OutputPath) > 0 && !statelog.IsUpdate(a.call.OutputMethod, a.call.OutputPath[0][0])
 }

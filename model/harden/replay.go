@@ -37,8 +37,8 @@ func (h *hardener) proveByReplay() {
 func (h *hardener) reportOverrides(r *instanceRun) {
 	for _, attempt := range r.attempts {
 		for _, decision := range attempt.decisions {
-			if decision.Decision != ideafile.Approve {
-				h.addNotGeneralized([]*instanceRun{r}, "%s: a person decided otherwise: %s", attempt.call.Tool, decision.Decision)
+			if decision.Kind != ideafile.Approve {
+				h.addNotGeneralized([]*instanceRun{r}, "%s: a person decided otherwise: %s", attempt.call.Tool, decision.Kind)
 			}
 		}
 	}
@@ -146,18 +146,18 @@ func (c *commonCall) paths() []jsonval.Path {
 
 // replay runs the Plan in an instance with the known results, and lists the Calls that would run and have none.
 func (h *hardener) replay(r *instanceRun) (*dataflow.Instance, []*commonCall) {
-	palette := ideafile.Palette{Bindings: map[string]ideafile.Binding{}, Template: true}
+	palette := ideafile.Palette{Bindings: map[string]ideafile.Binding{}, UntargetedForAll: true}
 	for _, attempt := range r.process.lastIdea.Tools {
 		tool := *attempt
 		tool.Approval = nil
 		palette.Tools = append(palette.Tools, &tool)
 		palette.Bindings[attempt.Name] = ideafile.Binding{Kind: ideafile.KindGo}
 	}
-	plan := ideafile.Message{Type: ideafile.TypePlan, Stage: ideafile.StageOptimal, Calls: ideafile.WrittenCalls(h.planCalls())}
+	plan := ideafile.Message{Type: ideafile.TypePlan, Stage: ideafile.StageOptimal, Calls: ideafile.ParseWrittenCalls(h.planCalls())}
 	instance := dataflow.New(palette, append(r.startMessages[:len(r.startMessages):len(r.startMessages)], plan), r.token)
-	instance.Begin()
+	instance.StartDirectPlan()
 	var unplanned []*commonCall
-	for batch := instance.Next(); len(batch) > 0; batch = instance.Next() {
+	for batch := instance.Advance(); len(batch) > 0; batch = instance.Advance() {
 		for _, ready := range batch {
 			c := h.calls[ready.Record.Index-1]
 			switch attempt := c.attempts[r]; {

@@ -22,10 +22,10 @@ const (
 	Answer  = "answer"  // the person gives its result, and nothing runs
 )
 
-var everyDecision = []string{Approve, Reject, Amend, Replace, Answer}
+var allDecisions = []string{Approve, Reject, Amend, Replace, Answer}
 
 // Decisions lists the decisions a person can take: the names of their signals.
-func Decisions() []string { return everyDecision }
+func Decisions() []string { return allDecisions }
 
 // onTimeoutPause is what a deadline can do beside taking a decision.
 const onTimeoutPause = "pause"
@@ -43,7 +43,7 @@ type Approval struct {
 
 // readApproval reads `_approval`; what is wrong with it goes to ps under path.
 func readApproval(v any, path string, ps *diag.Problems) *Approval {
-	a := &Approval{OnTimeout: Reject, Allow: everyDecision}
+	a := &Approval{OnTimeout: Reject, Allow: allDecisions}
 	switch v := v.(type) {
 	case nil:
 		return nil
@@ -106,16 +106,16 @@ func (a *Approval) readWhen(v any, path string, ps *diag.Problems) {
 func readAllow(v any) ([]string, error) {
 	list, ok := jsonval.StringList(v)
 	for _, d := range list {
-		ok = ok && slices.Contains(everyDecision, d)
+		ok = ok && slices.Contains(allDecisions, d)
 	}
 	if !ok || len(list) == 0 {
-		return nil, fmt.Errorf("want a list of %s", strings.Join(everyDecision, ", "))
+		return nil, fmt.Errorf("want a list of %s", strings.Join(allDecisions, ", "))
 	}
 	return list, nil
 }
 
 // asks says whether a person must look at a Call with these parameters. A condition that cannot be evaluated asks.
-func (a *Approval) Asks(params map[string]any) bool {
+func (a *Approval) RequiredFor(params map[string]any) bool {
 	if a == nil {
 		return false
 	}
@@ -157,21 +157,21 @@ func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
 		if i.Tool(name) != nil {
 			continue
 		}
-		if server, ok := i.MayCome(name); ok {
-			ps.Warn(at, "%s", MaybeServer(name, server))
+		if server, ok := i.ServerThatMayOffer(name); ok {
+			ps.Warn(at, "%s", MayBeOfferedMessage(name, server))
 			continue
 		}
 		ps.Add(at, "the palette has no tool %q", jsonval.Clip(name, 80))
 	}
 }
 
-// Of is the policy for a Tool's Calls; nil where nobody need look.
-func (o ApprovalOverride) Of(t *Tool) *Approval {
+// PolicyFor is the policy for a Tool's Calls; nil where nobody need look.
+func (o ApprovalOverride) PolicyFor(t *Tool) *Approval {
 	switch {
 	case !o.All && !slices.Contains(o.Tools, t.Name):
 		return t.Approval
 	case t.Approval == nil:
-		return &Approval{OnTimeout: Reject, Allow: everyDecision}
+		return &Approval{OnTimeout: Reject, Allow: allDecisions}
 	}
 	always := *t.Approval
 	always.When = nil

@@ -24,7 +24,7 @@ type Call struct {
 	Params map[string]any `json:"params"`
 	// OutputPath is where in State the result goes; empty: nowhere, the Call is run for its effect.
 	OutputPath refexpr.OutputPath `json:"outputPath,omitempty"`
-	Method     string             `json:"method,omitempty"` // an update method; empty: write-once
+	OutputMethod     string             `json:"method,omitempty"` // an update method; empty: write-once
 	// Scopes is the allow-list of what the Tool is given beside its parameters.
 	Scopes []string `json:"scopes,omitempty"`
 	// Output is the result that the LLM wrote for a latent Tool.
@@ -42,8 +42,8 @@ func CallID(request, index int, token string) string {
 	return id
 }
 
-// TokenOf gives the instance that a Call's id names; empty for the anonymous one.
-func TokenOf(id string) string {
+// TokenOfCallID gives the instance that a Call's id names; empty for the anonymous one.
+func TokenOfCallID(id string) string {
 	_, token, _ := strings.Cut(id, "@")
 	return token
 }
@@ -60,7 +60,7 @@ const (
 	CodeBadOutput    = "bad_output"
 	CodeBlocked      = "blocked"
 	CodeToolFailed   = "tool_failed"
-	CodeUnknown      = "outcome_unknown"
+	CodeOutcomeUnknown      = "outcome_unknown"
 	// Of MCP servers: one cannot be reached, or may not be; it now offers another tool than it did; a tool asks a person.
 	CodeMCPUnreachable = "mcp_unreachable"
 	CodeMCPRefused     = "mcp_refused"
@@ -78,12 +78,12 @@ type Palette struct {
 	ApprovalOverride ApprovalOverride
 	// Adapt says that the LLM may be asked to fit values that References brought to the Tools' schemas.
 	Adapt bool
-	// Template says that a Call without a token is for every instance, as in a Plan message.
-	Template bool
+	// UntargetedForAll says that a Call without a token is for every instance, as in a Plan message.
+	UntargetedForAll bool
 }
 
 // callMeta lists the meta properties that a Call may have.
-var CallMeta = []string{"_instance", "_output", "_outputMethod", "_outputPath", "_reasoningForCall", "_scopes", "_tool"}
+var CallMetaKeys = []string{"_instance", "_output", "_outputMethod", "_outputPath", "_reasoningForCall", "_scopes", "_tool"}
 
 // Read reads a Call as the LLM wrote it, and the instances it is for, as far as they can be told even where the Call is
 // broken. ID, Request and Index are left to the caller. What only an instance knows (its State schema, what its
@@ -94,7 +94,7 @@ func (p *Palette) Read(w WrittenCall) (c Call, tokens []string, f *diag.Fault) {
 	if f != nil {
 		return c, tokens, f
 	}
-	m, name := w.fields, w.Tool
+	m, name := w.object, w.Tool
 	t := FindTool(p.Tools, name)
 	if t == nil {
 		return c, tokens, diag.Faultf(CodeUnknownTool, "unknown tool %q", jsonval.Clip(name, 80))
@@ -104,25 +104,25 @@ func (p *Palette) Read(w WrittenCall) (c Call, tokens []string, f *diag.Fault) {
 	}
 	c.Params, f = t.readCallParams(m)
 	if f == nil {
-		f = t.ReadCallOutput(&c, m)
+		f = t.ReadOutputMeta(&c, m)
 	}
 	if f == nil {
-		f = t.ReadCallResult(&c, m, p.Bindings[name].Kind)
+		f = t.ReadLatentResult(&c, m, p.Bindings[name].Kind)
 	}
 	return c, tokens, f
 }
 
 func checkMeta(m map[string]any) *diag.Fault {
 	for _, k := range jsonval.SortedKeys(m) {
-		if strings.HasPrefix(k, "_") && m[k] != nil && !slices.Contains(CallMeta, k) {
+		if strings.HasPrefix(k, "_") && m[k] != nil && !slices.Contains(CallMetaKeys, k) {
 			return diag.Faultf(CodeUnknownKey, "a Call has no meta property %q", jsonval.Clip(k, 80))
 		}
 	}
 	return nil
 }
 
-// targets reads `_instance`.
-func (p *Palette) targets(v any) ([]string, *diag.Fault) {
+// parseTarget reads `_instance`.
+func (p *Palette) parseTarget(v any) ([]string, *diag.Fault) {
 	anonymous := len(p.Tokens) == 1 && p.Tokens[0] == ""
 	token, ok := v.(string)
 	switch {
@@ -130,7 +130,7 @@ func (p *Palette) targets(v any) ([]string, *diag.Fault) {
 		return nil, diag.Faultf(CodeBadInstance, "_instance is a token, not %s", jsonval.TypeOf(v))
 	case len(p.Tokens) == 0:
 		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance: only its output was wanted")
-	case token == "*" && ok, v == nil && (anonymous || p.Template):
+	case token == "*" && ok, v == nil && (anonymous || p.UntargetedForAll):
 		return p.Tokens, nil
 	case v == nil:
 		return nil, diag.Faultf(CodeBadInstance, `the Call names no instance: it needs "_instance", a token or "*"`)
@@ -145,7 +145,7 @@ func (p *Palette) targets(v any) ([]string, *diag.Fault) {
 func (t *Tool) readCallParams(m map[string]any) (map[string]any, *diag.Fault) {
 	params := map[string]any{}
 	for _, k := range jsonval.SortedKeys(m) {
-		if strings.HasPrefix(k, "_") || t.IsOutputAlias(k, m[k]) {
+		if strings.HasPrefix(k, "_") || t.IsOutputPathAlias(k, m[k]) {
 			continue
 		}
 		v, keep, f := t.ReadParam(k, m[k])
@@ -156,21 +156,21 @@ func (t *Tool) readCallParams(m map[string]any) (map[string]any, *diag.Fault) {
 			params[k] = v
 		}
 	}
-	for _, k := range jsonval.SortedKeys(t.Wired) {
-		params[k] = t.Wired[k]
+	for _, k := range jsonval.SortedKeys(t.WiredParams) {
+		params[k] = t.WiredParams[k]
 	}
 	return params, t.checkRequired(params)
 }
 
 func (t *Tool) ReadParam(name string, v any) (out any, keep bool, f *diag.Fault) {
-	if ref, ok := t.Wired[name]; ok {
+	if ref, ok := t.WiredParams[name]; ok {
 		if v != nil && v != ref {
 			return nil, false, diag.Faultf(CodeBadParams, "parameter %q is wired by the tool's designer", name)
 		}
 		return ref, true, nil
 	}
-	schema, declared := t.ParamSchemas[name]
-	if !declared && !t.OpenParams {
+	schema, declared := t.SchemaByParam[name]
+	if !declared && !t.AllowsExtraParams {
 		if v == nil {
 			return nil, false, nil
 		}
@@ -209,14 +209,14 @@ func (t *Tool) checkRequired(params map[string]any) *diag.Fault {
 	return nil
 }
 
-// Fits says how resolved parameters do not fit the Tool. Parameters that hold a handle are checked where the value is
+// ValidateParams says how resolved parameters do not fit the Tool. Parameters that hold a handle are checked where the value is
 // at hand, by the activity.
-func (t *Tool) Fits(params map[string]any) error {
+func (t *Tool) ValidateParams(params map[string]any) error {
 	if !jsonval.HasHandle(params) {
 		return t.ParamsSchema.Validate(params)
 	}
 	for _, k := range jsonval.SortedKeys(params) {
-		if schema := t.ParamSchemas[k]; schema != nil && !jsonval.HasHandle(params[k]) {
+		if schema := t.SchemaByParam[k]; schema != nil && !jsonval.HasHandle(params[k]) {
 			if err := schema.Validate(params[k]); err != nil {
 				return fmt.Errorf("parameter %q: %w", k, err)
 			}
@@ -227,7 +227,7 @@ func (t *Tool) Fits(params map[string]any) error {
 
 // isOutputAlias recognises a parameter `output` that means `_outputPath`: the Tool declares none, and the value is a
 // State reference.
-func (t *Tool) IsOutputAlias(name string, v any) bool {
+func (t *Tool) IsOutputPathAlias(name string, v any) bool {
 	if name != "output" {
 		return false
 	}
@@ -240,18 +240,18 @@ func (t *Tool) IsOutputAlias(name string, v any) bool {
 }
 
 // readCallOutput reads where the result goes and how it is put there.
-func (t *Tool) ReadCallOutput(c *Call, m map[string]any) *diag.Fault {
-	chosen := m["_outputPath"]
-	if alias := m["output"]; t.IsOutputAlias("output", alias) {
-		if chosen != nil && chosen != alias {
+func (t *Tool) ReadOutputMeta(c *Call, m map[string]any) *diag.Fault {
+	written := m["_outputPath"]
+	if alias := m["output"]; t.IsOutputPathAlias("output", alias) {
+		if written != nil && written != alias {
 			return diag.Faultf(CodeBadPath, "_outputPath and output name two paths")
 		}
-		chosen = alias
+		written = alias
 	}
-	if refexpr.SamePath(chosen, t.OutputPath.Fixed) {
-		chosen = nil
+	if refexpr.SamePath(written, t.OutputPath.Fixed) {
+		written = nil
 	}
-	v, f := t.OutputPath.of("_outputPath", chosen, true)
+	v, f := t.OutputPath.resolve("_outputPath", written, true)
 	if f != nil {
 		return f
 	}
@@ -262,19 +262,19 @@ func (t *Tool) ReadCallOutput(c *Call, m map[string]any) *diag.Fault {
 		}
 		c.OutputPath = path
 	}
-	if v, f = t.OutputMethod.of("_outputMethod", m["_outputMethod"], false); f != nil {
+	if v, f = t.OutputMethod.resolve("_outputMethod", m["_outputMethod"], false); f != nil {
 		return f
 	}
 	if v != nil {
 		if err := statelog.CheckMethod(v); err != nil {
 			return diag.Faultf(CodeBadForm, "%s", err)
 		}
-		c.Method = statelog.MethodOf(v)
+		c.OutputMethod = statelog.MethodOf(v)
 	}
-	if c.OutputPath.WritesWholeState() && (c.Method == statelog.MethodPush || c.Method == statelog.MethodConcat) {
-		return diag.Faultf(CodeBadPath, "%s to the whole State would make a list of it", c.Method)
+	if c.OutputPath.WritesWholeState() && (c.OutputMethod == statelog.MethodPush || c.OutputMethod == statelog.MethodConcat) {
+		return diag.Faultf(CodeBadPath, "%s to the whole State would make a list of it", c.OutputMethod)
 	}
-	if v, f = t.Scopes.of("_scopes", m["_scopes"], false); f != nil {
+	if v, f = t.Scopes.resolve("_scopes", m["_scopes"], false); f != nil {
 		return f
 	}
 	if v != nil {
@@ -287,29 +287,29 @@ func (t *Tool) ReadCallOutput(c *Call, m map[string]any) *diag.Fault {
 	return nil
 }
 
-// of is a meta property of a Call: what the designer fixed, or what the LLM chose, where it may.
-func (ch MetaValue) of(name string, chosen any, free bool) (any, *diag.Fault) {
+// resolve is a meta property of a Call: what the designer fixed, or what the LLM chose, where it may.
+func (v MetaValue) resolve(name string, chosen any, allowUndeclared bool) (any, *diag.Fault) {
 	switch {
-	case !ch.Declared && (free || chosen == nil):
+	case !v.Declared && (allowUndeclared || chosen == nil):
 		return chosen, nil
-	case !ch.Declared:
+	case !v.Declared:
 		return nil, diag.Faultf(CodeUnknownKey, "the tool declares no %s", name)
-	case ch.Schema == nil:
-		if chosen != nil && !jsonval.Equal(chosen, ch.Fixed) {
+	case v.Schema == nil:
+		if chosen != nil && !jsonval.Equal(chosen, v.Fixed) {
 			return nil, diag.Faultf(CodeUnknownKey, "%s is fixed by the tool's designer", name)
 		}
-		return ch.Fixed, nil
+		return v.Fixed, nil
 	case chosen == nil:
 		return nil, nil
 	}
-	if err := ch.Schema.Validate(chosen); err != nil {
+	if err := v.Schema.Validate(chosen); err != nil {
 		return nil, diag.Faultf(CodeBadForm, "%s: %s", name, err)
 	}
 	return chosen, nil
 }
 
 // readCallResult reads the result that the LLM wrote, which it may for latent Tools alone.
-func (t *Tool) ReadCallResult(c *Call, m map[string]any, kind Kind) *diag.Fault {
+func (t *Tool) ReadLatentResult(c *Call, m map[string]any, kind ToolKind) *diag.Fault {
 	c.Reasoning, _ = m["_reasoningForCall"].(string)
 	out := m["_output"]
 	if out == nil {
@@ -342,8 +342,8 @@ func parseScopes(v any) ([]string, error) {
 	return list, nil
 }
 
-// Raw gives the Call in the form in which the LLM writes it.
-func (c Call) Raw(token string) map[string]any {
+// AsWritten gives the Call in the form in which the LLM writes it.
+func (c Call) AsWritten(token string) map[string]any {
 	m := map[string]any{"_tool": c.Tool}
 	//workflowcheck:ignore -- a map again
 	for k, v := range c.Params {
@@ -355,8 +355,8 @@ func (c Call) Raw(token string) map[string]any {
 	if c.OutputPath != nil {
 		m["_outputPath"] = c.OutputPath.Reference()
 	}
-	if c.Method != "" {
-		m["_outputMethod"] = c.Method
+	if c.OutputMethod != "" {
+		m["_outputMethod"] = c.OutputMethod
 	}
 	if len(c.Scopes) > 0 {
 		m["_scopes"] = jsonval.Normal(c.Scopes)
@@ -367,14 +367,14 @@ func (c Call) Raw(token string) map[string]any {
 var _ json.Marshaler = jsonval.Path(nil)
 
 // withoutAbsent leaves out what is null because it may be absent.
-func (t *Tool) WithoutAbsent(params map[string]any) map[string]any {
+func (t *Tool) WithoutNullParams(params map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, k := range jsonval.SortedKeys(params) {
 		if t == nil {
 			out[k] = params[k]
 			continue
 		}
-		if params[k] == nil && !t.Requires(k) && !t.ParamSchemas[k].TakesNull() {
+		if params[k] == nil && !t.Requires(k) && !t.SchemaByParam[k].TakesNull() {
 			continue
 		}
 		out[k] = jsonschema.WithoutNulls(t.Source, jsonval.Path{k}, params[k])

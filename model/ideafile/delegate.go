@@ -13,14 +13,14 @@ import (
 
 // This file holds what a delegate is: a Call that runs another Idea in a clean room.
 
-// Anonymous is the `_delegate` of a Tool that is run itself, as an Idea of its description and its `_output`.
-const Anonymous = "anonymous"
+// AnonymousDelegate is the `_delegate` of a Tool that is run itself, as an Idea of its description and its `_output`.
+const AnonymousDelegate = "anonymous"
 
-// MaxDepth is how many delegates may stand within each other.
-const MaxDepth = 5
+// MaxDelegateDepth is how many delegates may stand within each other.
+const MaxDelegateDepth = 5
 
-// CodeDelegate marks a Call whose delegate did not come to its end.
-const CodeDelegate = "delegate_failed"
+// CodeDelegateFailed marks a Call whose delegate did not come to its end.
+const CodeDelegateFailed = "delegate_failed"
 
 // readDelegate reads `_delegate` and `_writes`.
 func (t *Tool) readDelegate(at string, ps *diag.Problems) {
@@ -34,7 +34,7 @@ func (t *Tool) readDelegate(at string, ps *diag.Problems) {
 				ps.Add(jsonval.JSONPathKey(at, k), "a delegate has none: it is a process, with limits of its own")
 			}
 		}
-		if t.Delegate == Anonymous && t.Source["_output"] == nil {
+		if t.Delegate == AnonymousDelegate && t.Source["_output"] == nil {
 			ps.Add(at, "an anonymous delegate needs _output: there is nothing else to ask for")
 		}
 	}
@@ -53,7 +53,7 @@ func (t *Tool) readDelegate(at string, ps *diag.Problems) {
 			ps.Add(fmt.Sprintf("%s._writes[%d]", at, n), `want a place in State such as "state.draft"`)
 			continue
 		}
-		t.Writes = append(t.Writes, ref.Path)
+		t.DelegateWrites = append(t.DelegateWrites, ref.Path)
 	}
 }
 
@@ -69,45 +69,45 @@ func DelegateKey(from, name string) (string, error) {
 
 // CheckDelegates says what is wrong with the files that an Idea's delegates run, by key: one that is missing or broken, a
 // cycle, and more than MaxDepth within each other. first is the key of the Idea's own file, for cycles.
-func CheckDelegates(i *Idea, first string, files map[string]any) diag.Problems {
-	c := &delegateCheck{files: files, broken: map[string]bool{}, played: i.Simulated != nil}
-	c.check(i, "", []string{first})
+func CheckDelegates(i *Idea, root string, files map[string]any) diag.Problems {
+	c := &delegateCheck{files: files, broken: map[string]bool{}, simulated: i.Simulated != nil}
+	c.check(i, "", []string{root})
 	return c.problems
 }
 
 type delegateCheck struct {
 	files    map[string]any
 	broken   map[string]bool
-	played   bool // the whole is a simulation
+	simulated   bool // the whole is a simulation
 	problems diag.Problems
 }
 
-func (c *delegateCheck) check(i *Idea, in string, above []string) {
+func (c *delegateCheck) check(i *Idea, parent string, ancestors []string) {
 	for _, t := range i.Tools {
-		if t.Delegate == "" || t.Delegate == Anonymous && len(above) <= MaxDepth {
+		if t.Delegate == "" || t.Delegate == AnonymousDelegate && len(ancestors) <= MaxDelegateDepth {
 			continue
 		}
 		at := jsonval.JSONPathKey(ToolsPath, t.Name) + "._delegate"
-		if in != "" {
-			at = in + ": " + at
+		if parent != "" {
+			at = parent + ": " + at
 		}
-		key, err := DelegateKey(in, t.Delegate)
+		key, err := DelegateKey(parent, t.Delegate)
 		switch {
 		case err != nil:
 			c.problems.Add(at, "%s", err)
-		case len(above) > MaxDepth:
-			c.problems.Add(at, "delegates stand more than %d deep within each other", MaxDepth)
-		case slices.Contains(above, key):
-			c.problems.Add(at, "%s leads back to itself: %s", key, strings.Join(append(above[:len(above):len(above)], key), ", "))
+		case len(ancestors) > MaxDelegateDepth:
+			c.problems.Add(at, "delegates stand more than %d deep within each other", MaxDelegateDepth)
+		case slices.Contains(ancestors, key):
+			c.problems.Add(at, "%s leads back to itself: %s", key, strings.Join(append(ancestors[:len(ancestors):len(ancestors)], key), ", "))
 		case c.files[key] == nil:
 			c.problems.Add(at, "the start brings no file %s", key)
 		default:
-			c.follow(key, above)
+			c.follow(key, ancestors)
 		}
 	}
 }
 
-func (c *delegateCheck) follow(key string, above []string) {
+func (c *delegateCheck) follow(key string, ancestors []string) {
 	idea, problems := ReadIdea(c.files[key])
 	for _, p := range problems.Errors() {
 		if !c.broken[key] {
@@ -118,10 +118,10 @@ func (c *delegateCheck) follow(key string, above []string) {
 		c.broken[key] = true
 		return
 	}
-	if idea.Simulated != nil && !c.played {
+	if idea.Simulated != nil && !c.simulated {
 		c.problems.Add(key+": $.meta.simulated", "it is a simulation: what it gives is made up")
 	}
-	c.check(idea, key, append(above[:len(above):len(above)], key))
+	c.check(idea, key, append(ancestors[:len(ancestors):len(ancestors)], key))
 }
 
 // DelegateIdea is the Idea that a Call's delegate starts from: the file's, or, where it is nil, one of the Tool's
@@ -142,9 +142,9 @@ func (t *Tool) DelegateIdea(file map[string]any, llm any, params, scopes map[str
 		context = append(context, map[string]any{"type": TypeText, "text": "You are this tool: " + t.Name + ". " + t.Description})
 	}
 	schema := map[string]any{}
-	given, _ := idea["schema"].(map[string]any)
+	fileSchema, _ := idea["schema"].(map[string]any)
 	//workflowcheck:ignore -- a map again
-	for k, v := range given {
+	for k, v := range fileSchema {
 		schema[k] = v
 	}
 	if schema["output"] == nil && t.Output != nil {
@@ -172,8 +172,8 @@ func scopeMessage(ref refexpr.Reference, value any) map[string]any {
 	return map[string]any{"type": TypeData, "kind": ref.Kind, TypeData: value}
 }
 
-// HandedBack picks the values that a delegate hands back, by path, from the State that it ended with.
-func HandedBack(state any, paths []jsonval.Path) map[string]any {
+// ValuesAt picks the values that a delegate hands back, by path, from the State that it ended with.
+func ValuesAt(state any, paths []jsonval.Path) map[string]any {
 	out := map[string]any{}
 	for _, p := range paths {
 		if v, ok := refexpr.LookupIn(state, p); ok {

@@ -25,14 +25,14 @@ func (m Message) RunsDirectly() bool { return m.Stage != "" }
 // directPlans is the Plans of a context that run directly, by whom they belong to, as places in it.
 type DirectPlans struct {
 	context []Message
-	owned   map[string][]int
+	byOwner   map[string][]int
 }
 
-func DirectPlansOf(context []Message) DirectPlans {
-	d := DirectPlans{context: context, owned: map[string][]int{}}
+func FindDirectPlans(context []Message) DirectPlans {
+	d := DirectPlans{context: context, byOwner: map[string][]int{}}
 	for n, m := range context {
 		if m.RunsDirectly() {
-			d.owned[m.Instance] = append(d.owned[m.Instance], n)
+			d.byOwner[m.Instance] = append(d.byOwner[m.Instance], n)
 		}
 	}
 	return d
@@ -40,23 +40,23 @@ func DirectPlansOf(context []Message) DirectPlans {
 
 // choose gives the Plan of an instance: the first whose `when` holds over what the instance sees, its own before the shared
 // ones; -1 where there is none. Then barred says that there are only such for which nobody may be asked.
-func (d DirectPlans) Choose(token string, view View) (at int, barred bool) {
-	plans := d.owned[token]
+func (d DirectPlans) Choose(token string, view View) (at int, noPlanMatched bool) {
+	plans := d.byOwner[token]
 	if token != "" {
-		plans = append(plans[:len(plans):len(plans)], d.owned[""]...)
+		plans = append(plans[:len(plans):len(plans)], d.byOwner[""]...)
 	}
-	barred = len(plans) > 0
+	noPlanMatched = len(plans) > 0
 	for _, n := range plans {
-		if d.context[n].HoldsFor(view) {
+		if d.context[n].AppliesTo(view) {
 			return n, false
 		}
-		barred = barred && d.context[n].Stage == StageComplete
+		noPlanMatched = noPlanMatched && d.context[n].Stage == StageComplete
 	}
-	return -1, barred
+	return -1, noPlanMatched
 }
 
 // holds says whether a Plan's condition holds over what an instance sees. One that cannot be evaluated does not.
-func (m Message) HoldsFor(view View) bool {
+func (m Message) AppliesTo(view View) bool {
 	if m.When == nil {
 		return true
 	}
@@ -105,18 +105,18 @@ func (m *Message) readRecord(path string, ps *diag.Problems) {
 		return
 	}
 	for _, id := range jsonval.SortedKeys(record) {
-		_, _, known := callPlace(id)
+		_, _, isCallID := parseCallKey(id)
 		_, isText := record[id].(string)
 		_, isCount := record[id].(map[string]any)
-		if m.RunsDirectly() && (!known || !isText && !isCount) {
+		if m.RunsDirectly() && (!isCallID || !isText && !isCount) {
 			ps.Add(jsonval.JSONPathKey(path+".record", id), `want a status, or how many instances have which, by a Call's id such as "0.1" or "0.1@①"`)
 		}
 	}
 	m.Record = record
 }
 
-// callPlace reads the Request and the index of a Call's id, with or without an instance.
-func callPlace(id string) (request, index int, ok bool) {
+// parseCallKey reads the Request and the index of a Call's id, with or without an instance.
+func parseCallKey(id string) (request, index int, ok bool) {
 	place, _, _ := strings.Cut(id, "@")
 	r, i, cut := strings.Cut(place, ".")
 	request, errR := strconv.Atoi(r)
@@ -125,25 +125,25 @@ func callPlace(id string) (request, index int, ok bool) {
 }
 
 // recorded says whether the record beside a Plan says of one of its Calls, from 1, that it is done in an instance.
-func (m Message) RecordOf(index int, token string) bool {
-	id, ok := m.RecordID(index)
+func (m Message) RecordedDone(index int, token string) bool {
+	id, ok := m.RecordedCallID(index)
 	if !ok {
 		return false
 	}
 	if how, own := m.Record[id+"@"+token]; own && token != "" {
-		return saysDone(how)
+		return isDone(how)
 	}
-	return saysDone(m.Record[id])
+	return isDone(m.Record[id])
 }
 
 // recordID is the id by which a Plan's Call is recorded: that of a Plan that ran directly, or, of Calls from several
 // Requests, the one that stands as far from the front.
-func (m Message) RecordID(index int) (string, bool) {
+func (m Message) RecordedCallID(index int) (string, bool) {
 	places := map[CallKey]bool{}
 	direct := true
 	//workflowcheck:ignore -- sorted below
 	for id := range m.Record {
-		if request, index, ok := callPlace(id); ok {
+		if request, index, ok := parseCallKey(id); ok {
 			places[CallKey{Request: request, Index: index}] = true
 			direct = direct && request == 0
 		}
@@ -163,8 +163,8 @@ func (m Message) RecordID(index int) (string, bool) {
 	return order[index-1].ID(""), true
 }
 
-// saysDone reads a status, or how many instances have which: done is what all of them have done, or need not.
-func saysDone(how any) bool {
+// isDone reads a status, or how many instances have which: done is what all of them have done, or need not.
+func isDone(how any) bool {
 	if counts, ok := how.(map[string]any); ok {
 		done := counts[string(Done)] != nil
 		for _, status := range jsonval.SortedKeys(counts) {
@@ -176,10 +176,10 @@ func saysDone(how any) bool {
 }
 
 // leftOpen lists the Calls of a Plan, by place, whose results the LLM would have to write.
-func (i *Idea) LeftOpen(plan Message, bindings map[string]Binding) []int {
+func (i *Idea) LatentCallsWithoutResult(plan Message, bindings map[string]Binding) []int {
 	var list []int
 	for n, w := range plan.Calls {
-		if bindings[w.Tool].Kind == KindLatent && w.fields["_output"] == nil && !plan.RecordOf(n+1, plan.Instance) {
+		if bindings[w.Tool].Kind == KindLatent && w.object["_output"] == nil && !plan.RecordedDone(n+1, plan.Instance) {
 			list = append(list, n)
 		}
 	}

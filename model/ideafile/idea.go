@@ -36,10 +36,10 @@ type Config struct {
 	Approval ApprovalOverride
 	// Adapt says that the LLM may fit values that References brought to the Tools' schemas.
 	Adapt bool
-	// Gather is how long a Request that could be made waits for instances that are not ready for it yet.
-	Gather time.Duration
-	// Batch is how many instances a process has at most before it is split into parts of that size.
-	Batch int
+	// GatherDelay is how long a Request that could be made waits for instances that are not ready for it yet.
+	GatherDelay time.Duration
+	// BatchSize is how many instances a process has at most before it is split into parts of that size.
+	BatchSize int
 	// MCP is the servers whose tools join the palette, by name.
 	MCP []MCPServer
 }
@@ -55,11 +55,11 @@ type LLM struct {
 // DefaultRequestTimeout is how long one Request may take, whole, unless `config.llm.timeout` says otherwise.
 const DefaultRequestTimeout = 5 * time.Minute
 
-// DefaultGather is `config.gather` unless a file says otherwise.
-const DefaultGather = 10 * time.Second
+// DefaultGatherDelay is `config.gather` unless a file says otherwise.
+const DefaultGatherDelay = 10 * time.Second
 
-// DefaultBatch is how many instances a process has at most before it is split, unless its config says otherwise.
-const DefaultBatch = 100
+// DefaultBatchSize is how many instances a process has at most before it is split, unless its config says otherwise.
+const DefaultBatchSize = 100
 
 // Limits pause a process that reaches one; 0 is none.
 type Limits struct {
@@ -91,14 +91,14 @@ func ReadIdea(v any) (*Idea, diag.Problems) {
 			ps.Add(jsonval.JSONPathKey("$", k), "unknown key %q; an Idea has meta, config, schema, context and solution", k)
 		}
 	}
-	i := &Idea{Source: source, Config: Config{LLM: LLM{Timeout: DefaultRequestTimeout}, Adapt: true, Gather: DefaultGather, Batch: DefaultBatch}}
-	i.readMeta(Object(source, "meta", "$", &ps), &ps)
-	i.readConfig(Object(source, "config", "$", &ps), &ps)
-	i.readSchema(Object(source, "schema", "$", &ps), &ps)
-	i.checkServers(&ps)
+	i := &Idea{Source: source, Config: Config{LLM: LLM{Timeout: DefaultRequestTimeout}, Adapt: true, GatherDelay: DefaultGatherDelay, BatchSize: DefaultBatchSize}}
+	i.readMeta(ReadObject(source, "meta", "$", &ps), &ps)
+	i.readConfig(ReadObject(source, "config", "$", &ps), &ps)
+	i.readSchema(ReadObject(source, "schema", "$", &ps), &ps)
+	i.checkServerNames(&ps)
 	i.checkApprovalOverride(&ps)
 	i.readContext(source["context"], &ps)
-	i.noteSimulated()
+	i.detectSimulation()
 	if s := source["solution"]; s != nil && jsonval.TypeOf(s) != "object" {
 		ps.Add("$.solution", "want an object, not %s", jsonval.TypeOf(s))
 	}
@@ -106,7 +106,7 @@ func ReadIdea(v any) (*Idea, diag.Problems) {
 }
 
 // object gives the object at a key; nil where it is absent, and a Problem where it is something else.
-func Object(m map[string]any, key, path string, ps *diag.Problems) map[string]any {
+func ReadObject(m map[string]any, key, path string, ps *diag.Problems) map[string]any {
 	v, ok := m[key]
 	if !ok || v == nil {
 		return nil
@@ -119,7 +119,7 @@ func Object(m map[string]any, key, path string, ps *diag.Problems) map[string]an
 }
 
 func (i *Idea) readMeta(meta map[string]any, ps *diag.Problems) {
-	i.readSimulation(meta[metaSimulated], ps)
+	i.readSimulation(meta[simulatedMetaKey], ps)
 	for _, f := range []struct {
 		key string
 		to  *string
@@ -137,30 +137,30 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		at := jsonval.JSONPathKey("$.config", k)
 		switch k {
 		case "llm":
-			i.Config.LLM = readLLM(Object(config, k, "$.config", ps), ps)
+			i.Config.LLM = readLLM(ReadObject(config, k, "$.config", ps), ps)
 		case "limits":
-			i.Config.Limits = ReadLimits(Object(config, k, "$.config", ps), at, ps)
+			i.Config.Limits = ReadLimits(ReadObject(config, k, "$.config", ps), at, ps)
 		case "gather":
 			var err error
-			if i.Config.Gather, err = readDuration(config[k]); err != nil {
+			if i.Config.GatherDelay, err = readDuration(config[k]); err != nil {
 				ps.Add(at, "%s", err)
 			}
 		case "batch":
-			n, err := Positive(config[k])
+			n, err := ReadPositiveInt(config[k])
 			if err != nil {
 				ps.Add(at, "%s", err)
 				continue
 			}
-			i.Config.Batch = n
+			i.Config.BatchSize = n
 		case "adapt":
 			adapt, ok := config[k].(bool)
 			if i.Config.Adapt = adapt; !ok {
 				ps.Add(at, "want true or false")
 			}
 		case "approval":
-			i.Config.Approval = readApprovalOverride(Object(config, k, "$.config", ps), at, ps)
+			i.Config.Approval = readApprovalOverride(ReadObject(config, k, "$.config", ps), at, ps)
 		case "mcp":
-			i.Config.MCP = readMCP(Object(config, k, "$.config", ps), at, ps)
+			i.Config.MCP = readMCPServers(ReadObject(config, k, "$.config", ps), at, ps)
 		default:
 			ps.Add(at, "unknown key %q; config has adapt, approval, batch, gather, limits, llm and mcp", k)
 		}
@@ -181,7 +181,7 @@ func readLLM(m map[string]any, ps *diag.Problems) LLM {
 		case "temperature":
 			err = readTemperature(m[k], &llm)
 		case "maxTokens":
-			llm.MaxTokens, err = Positive(m[k])
+			llm.MaxTokens, err = ReadPositiveInt(m[k])
 		case "timeout":
 			llm.Timeout, err = readDuration(m[k])
 		default:
@@ -210,11 +210,11 @@ func ReadLimits(m map[string]any, path string, ps *diag.Problems) Limits {
 		var err error
 		switch k {
 		case "requests":
-			l.Requests, err = Positive(m[k])
+			l.Requests, err = ReadPositiveInt(m[k])
 		case "tokens":
-			l.Tokens, err = Positive(m[k])
+			l.Tokens, err = ReadPositiveInt(m[k])
 		case "calls":
-			l.Calls, err = Positive(m[k])
+			l.Calls, err = ReadPositiveInt(m[k])
 		case "duration":
 			l.Duration, err = readDuration(m[k])
 		default:
@@ -233,7 +233,7 @@ func (i *Idea) readSchema(schema map[string]any, ps *diag.Problems) {
 			ps.Add(jsonval.JSONPathKey("$.schema", k), "unknown key %q; schema has tools and output", k)
 		}
 	}
-	tools := Object(schema, "tools", "$.schema", ps)
+	tools := ReadObject(schema, "tools", "$.schema", ps)
 	for _, name := range jsonval.SortedKeys(tools) {
 		if t := ReadTool(name, tools[name], jsonval.JSONPathKey("$.schema.tools", name), ps); t != nil {
 			i.Tools = append(i.Tools, t)
@@ -277,8 +277,8 @@ func (i *Idea) Tokens() []string {
 	return tokens
 }
 
-// With is the limits with others in their place, where they are given (0 keeps one).
-func (l Limits) With(other Limits) Limits {
+// Override is the limits with others in their place, where they are given (0 keeps one).
+func (l Limits) Override(other Limits) Limits {
 	for _, f := range []struct {
 		to *int
 		n  int

@@ -57,7 +57,7 @@ func TestAnIdeaFileIsRead(t *testing.T) {
 	if l := idea.Config.Limits; l != (ideafile.Limits{Requests: 50, Tokens: 10, Calls: 5, Duration: time.Hour}) {
 		t.Errorf("limits are %+v", l)
 	}
-	if !jsonval.Equal(idea.Source, modeltest.MustDecode(wholeIdea)) {
+	if !jsonval.Equal(idea.Source, modeltest.MustDecodeJSON(wholeIdea)) {
 		t.Error("the source is not as it was written")
 	}
 }
@@ -187,11 +187,11 @@ func FuzzParseIdea(f *testing.F) {
 			r := dataflow.New(ideafile.Palette{Tools: idea.Tools}, idea.Context, token)
 			for _, m := range idea.Context {
 				for i, call := range m.Calls {
-					r.Accept(1, i+1, ideafile.Written(call))
+					r.AcceptCall(1, i+1, ideafile.ParseWrittenCall(call))
 				}
 			}
-			r.Close(1)
-			for ready := r.Next(); len(ready) > 0; ready = r.Next() {
+			r.CloseRequest(1)
+			for ready := r.Advance(); len(ready) > 0; ready = r.Advance() {
 				r.Succeed(ready[0].Record.ID, map[string]any{"x": nil})
 				for _, other := range ready[1:] {
 					r.Fail(other.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "no"))

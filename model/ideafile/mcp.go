@@ -42,7 +42,7 @@ type MCPSpec struct {
 // maxServerName bounds a server's name: it begins the names of its Tools.
 const maxServerName = 32
 
-func readMCP(servers map[string]any, path string, ps *diag.Problems) []MCPServer {
+func readMCPServers(servers map[string]any, path string, ps *diag.Problems) []MCPServer {
 	var list []MCPServer
 	for _, name := range jsonval.SortedKeys(servers) {
 		at := jsonval.JSONPathKey(path, name)
@@ -51,21 +51,21 @@ func readMCP(servers map[string]any, path string, ps *diag.Problems) []MCPServer
 			ps.Add(at, "a server is an object, not %s", jsonval.TypeOf(servers[name]))
 			continue
 		}
-		if !serverName(name) {
+		if !isServerName(name) {
 			ps.Add(at, "a server's name has 1 to %d letters, digits, - and _, and does not begin with _", maxServerName)
 		}
-		list = append(list, readServer(name, m, at, ps))
+		list = append(list, readMCPServer(name, m, at, ps))
 	}
 	return list
 }
 
-func serverName(name string) bool {
-	return name != "" && len(name) <= maxServerName && name[0] != '_' && strings.Trim(name, nameBytes) == ""
+func isServerName(name string) bool {
+	return name != "" && len(name) <= maxServerName && name[0] != '_' && strings.Trim(name, serverNameChars) == ""
 }
 
-const nameBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+const serverNameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-func readServer(name string, m map[string]any, path string, ps *diag.Problems) MCPServer {
+func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems) MCPServer {
 	s := MCPServer{Name: name}
 	for _, k := range jsonval.SortedKeys(m) {
 		var ok bool
@@ -88,7 +88,7 @@ func readServer(name string, m map[string]any, path string, ps *diag.Problems) M
 			continue
 		}
 		if !ok {
-			ps.Add(jsonval.JSONPathKey(path, k), "%s", serverForms[k])
+			ps.Add(jsonval.JSONPathKey(path, k), "%s", serverKeyForms[k])
 		}
 	}
 	hasCommand, hasURL := m["command"] != nil, m["url"] != nil
@@ -98,7 +98,7 @@ func readServer(name string, m map[string]any, path string, ps *diag.Problems) M
 	return s
 }
 
-var serverForms = map[string]string{
+var serverKeyForms = map[string]string{
 	"command": `want a list of texts: a program and its arguments`,
 	"env":     `want an object of texts: variables of the command`,
 	"url":     `want a URL`,
@@ -116,8 +116,8 @@ func stringMap(v any) (map[string]string, bool) {
 	return out, ok
 }
 
-// Server finds a server of `config.mcp`.
-func (i *Idea) Server(name string) (MCPServer, bool) {
+// MCPServer finds a server of `config.mcp`.
+func (i *Idea) MCPServer(name string) (MCPServer, bool) {
 	for _, s := range i.Config.MCP {
 		if s.Name == name {
 			return s, true
@@ -126,9 +126,9 @@ func (i *Idea) Server(name string) (MCPServer, bool) {
 	return MCPServer{}, false
 }
 
-// MCP reads `_activity: {"mcp": …}`; ok is false where the Tool is of another kind. The server's tool has the Tool's own
+// MCPTool reads `_activity: {"mcp": …}`; ok is false where the Tool is of another kind. The server's tool has the Tool's own
 // name unless said.
-func (t *Tool) MCP() (m MCPTool, ok bool) {
+func (t *Tool) MCPTool() (m MCPTool, ok bool) {
 	a, _ := t.Activity.(map[string]any)
 	spec, ok := a["mcp"].(map[string]any)
 	if !ok {
@@ -145,7 +145,7 @@ func (t *Tool) MCP() (m MCPTool, ok bool) {
 
 // mcpSpec is nil where the Tool is none of a server.
 func (t *Tool) mcpSpec(servers []MCPServer) any {
-	tool, ok := t.MCP()
+	tool, ok := t.MCPTool()
 	if !ok {
 		return nil
 	}
@@ -173,35 +173,35 @@ func readMCPTool(written any, path string, ps *diag.Problems) {
 	}
 }
 
-// checkServers refuses Tools of servers that `config.mcp` does not name.
-func (i *Idea) checkServers(ps *diag.Problems) {
+// checkServerNames refuses Tools of servers that `config.mcp` does not name.
+func (i *Idea) checkServerNames(ps *diag.Problems) {
 	for _, t := range i.Tools {
-		m, ok := t.MCP()
-		if _, known := i.Server(m.Server); ok && !known && m.Server != "" {
+		m, ok := t.MCPTool()
+		if _, known := i.MCPServer(m.Server); ok && !known && m.Server != "" {
 			ps.Add(jsonval.JSONPath("$", "schema", "tools", t.Name, "_activity", "mcp", "server"), "config.mcp names no server %q", jsonval.Clip(m.Server, 80))
 		}
 	}
 }
 
-// Unlisted lists the servers whose tools are not in the palette yet: those that must be asked for them. A server whose
+// ServersToList lists the servers whose tools are not in the palette yet: those that must be asked for them. A server whose
 // `tools` are all there, pinned by a digest, need not be.
-func (i *Idea) Unlisted() []MCPServer {
+func (i *Idea) ServersToList() []MCPServer {
 	var out []MCPServer
 	for _, s := range i.Config.MCP {
-		if !i.listed(s) {
+		if !i.hasPinnedTools(s) {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-func (i *Idea) listed(s MCPServer) bool {
+func (i *Idea) hasPinnedTools(s MCPServer) bool {
 	if s.Tools == nil {
 		return false
 	}
 	pinned := map[string]bool{}
 	for _, t := range i.Tools {
-		if m, ok := t.MCP(); ok && m.Server == s.Name {
+		if m, ok := t.MCPTool(); ok && m.Server == s.Name {
 			if m.Digest == "" {
 				return false
 			}
@@ -217,8 +217,8 @@ func (i *Idea) listed(s MCPServer) bool {
 }
 
 // mayCome says whether a Tool of a name may still come from a server.
-func (i *Idea) MayCome(name string) (server string, ok bool) {
-	for _, s := range i.Unlisted() {
+func (i *Idea) ServerThatMayOffer(name string) (server string, ok bool) {
+	for _, s := range i.ServersToList() {
 		tool, prefixed := strings.CutPrefix(name, s.Name+"_")
 		if prefixed && (s.Tools == nil || slices.Contains(s.Tools, tool)) {
 			return s.Name, true
@@ -228,6 +228,6 @@ func (i *Idea) MayCome(name string) (server string, ok bool) {
 }
 
 // maybeServer words that a name that is not known may become known.
-func MaybeServer(name, server string) string {
+func MayBeOfferedMessage(name, server string) string {
 	return fmt.Sprintf("the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts", jsonval.Clip(name, 80), server)
 }

@@ -80,7 +80,7 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 		return Message{}, false
 	}
 	m := Message{Source: source}
-	before := len(*ps)
+	problemsBefore := len(*ps)
 	m.Type, ok = source["type"].(string)
 	if !ok {
 		ps.Add(path+".type", "a message says its type: text, input, state, data, plan, instruction or error")
@@ -97,11 +97,11 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 	case TypeInstruction:
 		m.readInstruction(path, ps)
 	case TypeError:
-		m.only(path, ps, "call", "error", "instances")
+		m.rejectUnknownKeys(path, ps, "call", "error", "instances")
 	default:
 		ps.Add(path+".type", "unknown type %q; there are text, input, state, data, plan, instruction and error", jsonval.Clip(m.Type, 40))
 	}
-	return m, len(*ps) == before
+	return m, len(*ps) == problemsBefore
 }
 
 func (m *Message) readInstance(path string, ps *diag.Problems) {
@@ -135,8 +135,8 @@ func CheckToken(token string) error {
 	return nil
 }
 
-// only reports keys that this type of Message does not have.
-func (m *Message) only(path string, ps *diag.Problems, keys ...string) {
+// rejectUnknownKeys reports keys that this type of Message does not have.
+func (m *Message) rejectUnknownKeys(path string, ps *diag.Problems, keys ...string) {
 	for _, k := range jsonval.SortedKeys(m.Source) {
 		if k != "type" && k != "_instance" && !slices.Contains(keys, k) {
 			ps.Add(jsonval.JSONPathKey(path, k), "unknown key %q in a message of type %s", k, m.Type)
@@ -145,7 +145,7 @@ func (m *Message) only(path string, ps *diag.Problems, keys ...string) {
 }
 
 func (m *Message) readText(path string, ps *diag.Problems) {
-	m.only(path, ps, "text", "title", "description")
+	m.rejectUnknownKeys(path, ps, "text", "title", "description")
 	var ok bool
 	if m.Text, ok = m.Source["text"].(string); !ok {
 		ps.Add(path+".text", "want a string, not %s", jsonval.TypeOf(m.Source["text"]))
@@ -174,11 +174,11 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 		}
 	}
 	m.Payload = any(flat)
-	if under, ok := m.Source[m.Type]; ok {
-		m.Payload = under
-		m.Simulated = flat[MessageSimulated] == true
-		delete(flat, MessageSimulated)
-		m.readEnd(flat, path, ps)
+	if payload, ok := m.Source[m.Type]; ok {
+		m.Payload = payload
+		m.Simulated = flat[SimulatedKey] == true
+		delete(flat, SimulatedKey)
+		m.readInstanceEnd(flat, path, ps)
 		for _, k := range jsonval.SortedKeys(flat) {
 			if k != m.Type && k != "title" && k != "description" {
 				ps.Add(jsonval.JSONPathKey(path, k), "the payload stands under %q and flat at once", m.Type)
@@ -193,29 +193,29 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 
 // Keys of a State message, beside a payload under its own key, that say how its instance had ended.
 const (
-	MessageStatus = "_status"
-	MessageFault  = "_error"
+	StatusKey = "_status"
+	FaultKey  = "_error"
 )
 
-// readEnd takes out of a State message how its instance had ended.
-func (m *Message) readEnd(beside map[string]any, path string, ps *diag.Problems) {
+// readInstanceEnd takes out of a State message how its instance had ended.
+func (m *Message) readInstanceEnd(siblings map[string]any, path string, ps *diag.Problems) {
 	if m.Kind != TypeState {
 		return
 	}
-	if v, ok := beside[MessageStatus]; ok {
+	if v, ok := siblings[StatusKey]; ok {
 		s, _ := v.(string)
 		if m.Status = InstanceStatus(s); !slices.Contains([]string{string(InstanceWorking), string(InstanceSettled), string(InstanceFailed)}, s) {
-			ps.Add(jsonval.JSONPathKey(path, MessageStatus), "want working, settled or failed")
+			ps.Add(jsonval.JSONPathKey(path, StatusKey), "want working, settled or failed")
 		}
 	}
-	e := jsonval.AsObject(beside[MessageFault])
+	e := jsonval.AsObject(siblings[FaultKey])
 	code, isCode := e["code"].(string)
 	text, isText := e["message"].(string)
 	if isCode && isText {
 		m.Fault = &diag.Fault{Code: code, Message: text}
 	}
-	delete(beside, MessageStatus)
-	delete(beside, MessageFault)
+	delete(siblings, StatusKey)
+	delete(siblings, FaultKey)
 }
 
 func (m *Message) readPayloadSchema(path string, ps *diag.Problems) {
@@ -229,17 +229,17 @@ func (m *Message) readPayloadSchema(path string, ps *diag.Problems) {
 }
 
 func (m *Message) readPlan(path string, ps *diag.Problems) {
-	m.only(path, ps, "plan", "name", "title", "description", "record", "output", "stage", "when")
+	m.rejectUnknownKeys(path, ps, "plan", "name", "title", "description", "record", "output", "stage", "when")
 	m.readStage(path, ps)
 	calls, ok := m.Source["plan"].([]any)
 	if !ok {
 		ps.Add(path+".plan", "want a list of calls, not %s", jsonval.TypeOf(m.Source["plan"]))
 	}
-	m.Calls = WrittenCalls(calls)
+	m.Calls = ParseWrittenCalls(calls)
 }
 
 func (m *Message) readInstruction(path string, ps *diag.Problems) {
-	m.only(path, ps, "instruction", "tools", "title", "description")
+	m.rejectUnknownKeys(path, ps, "instruction", "tools", "title", "description")
 	switch v := m.Source["instruction"].(type) {
 	case string:
 		m.Text = v
@@ -267,11 +267,11 @@ type View struct {
 
 // ViewOf lays an instance's own messages over the shared ones, top-level key by top-level key.
 func ViewOf(context []Message, token string) View {
-	shared, own := Collect(context, ""), View{}
+	shared, own := MergeMessages(context, ""), View{}
 	if token == "" {
 		return shared
 	}
-	own = Collect(context, token)
+	own = MergeMessages(context, token)
 	for _, kind := range jsonval.SortedKeys(own.Payload) {
 		shared.Payload[kind] = jsonval.Overlay(shared.Payload[kind], own.Payload[kind])
 	}
@@ -282,14 +282,14 @@ func ViewOf(context []Message, token string) View {
 }
 
 // collect merges the messages of one owner, kind by kind, as patches.
-func Collect(context []Message, owner string) View {
+func MergeMessages(context []Message, owner string) View {
 	v := View{Payload: map[string]any{}, Schema: map[string]any{}}
 	for _, m := range context {
 		if m.Instance != owner || m.Kind == "" {
 			continue
 		}
-		if before, ok := v.Payload[m.Kind]; ok {
-			v.Payload[m.Kind] = jsonval.Merge(before, m.Payload)
+		if merged, ok := v.Payload[m.Kind]; ok {
+			v.Payload[m.Kind] = jsonval.Merge(merged, m.Payload)
 		} else {
 			v.Payload[m.Kind] = m.Payload
 		}
@@ -302,6 +302,6 @@ func Collect(context []Message, owner string) View {
 
 // isRecord says whether a message is a Plan with a record of what became of its Calls. One that runs by itself has a stage,
 // and its record is read where it runs.
-func (m Message) IsRecord() bool {
+func (m Message) IsPlanRecord() bool {
 	return m.Type == TypePlan && m.Source["stage"] == nil && jsonval.TypeOf(m.Source["record"]) == "object"
 }

@@ -51,7 +51,7 @@ func TestAMessageIsRefusedWhen(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var ps diag.Problems
-			_, ok := ideafile.ReadMessage(modeltest.MustDecode(c.message), "$.m", &ps)
+			_, ok := ideafile.ReadMessage(modeltest.MustDecodeJSON(c.message), "$.m", &ps)
 			if ok || len(ps) != 1 || !strings.Contains(ps.Error(), c.want) {
 				t.Errorf("got %v, %q, want one problem that says %q", ok, ps.Error(), c.want)
 			}
@@ -135,7 +135,7 @@ func TestAViewLeavesTheMessagesAsTheyAre(t *testing.T) {
 	context := modeltest.MessagesFrom(t, list)
 	ideafile.ViewOf(context, "①")
 	for i, m := range context {
-		if !jsonval.Equal(m.Source, modeltest.MustDecode(list).([]any)[i]) || !jsonval.Equal(m.Payload, modeltest.MessagesFrom(t, list)[i].Payload) {
+		if !jsonval.Equal(m.Source, modeltest.MustDecodeJSON(list).([]any)[i]) || !jsonval.Equal(m.Payload, modeltest.MessagesFrom(t, list)[i].Payload) {
 			t.Errorf("message %d became %s", i, jsonval.Encode(m.Payload))
 		}
 	}

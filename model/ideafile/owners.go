@@ -13,7 +13,7 @@ type ContextByOwner struct {
 
 // OwnersOf reads the context of an Idea. What is no Message is left out.
 func SplitContext(context any) ContextByOwner {
-	o := ContextByOwner{Own: map[string][]Message{}}
+	c := ContextByOwner{Own: map[string][]Message{}}
 	list, _ := context.([]any)
 	for _, raw := range list {
 		m, ok := ReadMessage(raw, "", new(diag.Problems))
@@ -21,51 +21,51 @@ func SplitContext(context any) ContextByOwner {
 		case !ok:
 			continue
 		case m.Instance == "":
-			o.Shared = append(o.Shared, m)
+			c.Shared = append(c.Shared, m)
 			continue
 		}
-		if _, known := o.Own[m.Instance]; !known {
-			o.Tokens = append(o.Tokens, m.Instance)
+		if _, known := c.Own[m.Instance]; !known {
+			c.Tokens = append(c.Tokens, m.Instance)
 		}
-		o.Own[m.Instance] = append(o.Own[m.Instance], m)
+		c.Own[m.Instance] = append(c.Own[m.Instance], m)
 	}
-	if o.Tokens == nil {
-		o.Tokens = []string{""}
+	if c.Tokens == nil {
+		c.Tokens = []string{""}
 	}
-	return o
+	return c
 }
 
-// Has says whether the context knows an instance.
-func (o ContextByOwner) Has(token string) bool {
-	_, ok := o.Own[token]
-	return ok || token == "" && len(o.Own) == 0
+// HasInstance says whether the context knows an instance.
+func (c ContextByOwner) HasInstance(token string) bool {
+	_, ok := c.Own[token]
+	return ok || token == "" && len(c.Own) == 0
 }
 
 // View is what an instance sees: its own Messages laid over the shared ones.
-func (o ContextByOwner) View(token string) View {
-	shared := o.Shared[:len(o.Shared):len(o.Shared)]
-	return ViewOf(append(shared, o.Own[token]...), token)
+func (c ContextByOwner) View(token string) View {
+	shared := c.Shared[:len(c.Shared):len(c.Shared)]
+	return ViewOf(append(shared, c.Own[token]...), token)
 }
 
 // Everybodys is what the shared Messages say alone.
-func (o ContextByOwner) SharedView() View { return ViewOf(o.Shared, "") }
+func (c ContextByOwner) SharedView() View { return ViewOf(c.Shared, "") }
 
 // Alone is what an instance's own Messages say, without the shared ones.
-func (o ContextByOwner) OwnView(token string) View { return ViewOf(o.Own[token], token) }
+func (c ContextByOwner) OwnView(token string) View { return ViewOf(c.Own[token], token) }
 
 // viewsOf is ViewOf for many instances: each is shown the shared messages and its own alone, as ten thousand times ten
 // thousand would take too long.
 func ViewsOf(context []Message, tokens []string) map[string]View {
-	owned := map[string][]Message{}
+	byOwner := map[string][]Message{}
 	for _, m := range context {
-		owned[m.Instance] = append(owned[m.Instance], m)
+		byOwner[m.Instance] = append(byOwner[m.Instance], m)
 	}
 	views := make(map[string]View, len(tokens))
-	shared := owned[""]
+	shared := byOwner[""]
 	for _, token := range tokens {
 		seen := shared
 		if token != "" {
-			seen = append(shared[:len(shared):len(shared)], owned[token]...)
+			seen = append(shared[:len(shared):len(shared)], byOwner[token]...)
 		}
 		views[token] = ViewOf(seen, token)
 	}

@@ -17,7 +17,7 @@ func TestEachInstanceSeesItsOwnMessagesOverTheSharedOnes(t *testing.T) {
 		{"type": "input", "_instance": "①", "rules": ["mine"]},
 		{"type": "nonsense"}, 5]`)
 	o := ideafile.SplitContext(context)
-	if !reflect.DeepEqual(o.Tokens, []string{"②", "①"}) || !o.Has("①") || o.Has("") || o.Has("③") {
+	if !reflect.DeepEqual(o.Tokens, []string{"②", "①"}) || !o.HasInstance("①") || o.HasInstance("") || o.HasInstance("③") {
 		t.Fatalf("%v", o.Tokens)
 	}
 	view := o.View("①")
@@ -37,7 +37,7 @@ func TestEachInstanceSeesItsOwnMessagesOverTheSharedOnes(t *testing.T) {
 
 func TestAContextThatNamesNoInstanceHasTheAnonymousOne(t *testing.T) {
 	o := ideafile.SplitContext(modeltest.Decoded(t, `[{"type": "state", "a": 1}]`))
-	if !reflect.DeepEqual(o.Tokens, []string{""}) || !o.Has("") || o.Has("①") {
+	if !reflect.DeepEqual(o.Tokens, []string{""}) || !o.HasInstance("") || o.HasInstance("①") {
 		t.Errorf("%v", o.Tokens)
 	}
 	if got := string(jsonval.Encode(o.View("").Payload)); got != `{"state":{"a":1}}` {

@@ -11,22 +11,22 @@ const (
 	InstanceFailed  InstanceStatus = "failed"
 )
 
-// Status is where a Call stands.
-type Status string
+// CallStatus is where a Call stands.
+type CallStatus string
 
 // The statuses of a Call. Waiting and running ones are unfinished, the others are ends.
 const (
-	Waiting          Status = "waiting"
-	AwaitingApproval Status = "awaiting-approval"
-	Running          Status = "running"
-	Done             Status = "done"
-	Failed           Status = "failed"
-	Rejected         Status = "rejected"
-	Skipped          Status = "skipped"
-	Blocked          Status = "blocked"
+	Waiting          CallStatus = "waiting"
+	AwaitingApproval CallStatus = "awaiting-approval"
+	Running          CallStatus = "running"
+	Done             CallStatus = "done"
+	Failed           CallStatus = "failed"
+	Rejected         CallStatus = "rejected"
+	Skipped          CallStatus = "skipped"
+	Blocked          CallStatus = "blocked"
 )
 
 // Ended says whether a Call of this status will change no more.
-func (s Status) Ended() bool {
+func (s CallStatus) Ended() bool {
 	return s != Waiting && s != AwaitingApproval && s != Running
 }

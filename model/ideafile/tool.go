@@ -32,15 +32,15 @@ type Tool struct {
 	Activity any
 	// Delegate is `_delegate`: the Idea file that a Call runs, or Anonymous; empty where it is none.
 	Delegate string
-	// Writes are the paths of its parent's State for which a delegate may hand values back.
-	Writes []jsonval.Path
+	// DelegateWrites are the paths of its parent's State for which a delegate may hand values back.
+	DelegateWrites []jsonval.Path
 	// Approval says when a person must look at a Call; nil: never.
 	Approval *Approval
 
 	ParamsSchema *jsonschema.Schema            // all parameters at once
-	ParamSchemas map[string]*jsonschema.Schema // every declared parameter alone
-	Wired        map[string]string             // parameters the designer wired to a Reference
-	OpenParams   bool                          // other parameters than the declared ones may be given
+	SchemaByParam map[string]*jsonschema.Schema // every declared parameter alone
+	WiredParams        map[string]string             // parameters the designer wired to a Reference
+	AllowsExtraParams   bool                          // other parameters than the declared ones may be given
 }
 
 const (
@@ -57,7 +57,7 @@ type MetaValue struct {
 }
 
 // toolMeta lists the meta properties of a Tool.
-var ToolMeta = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_retry",
+var ToolMetaKeys = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_retry",
 	"_scopes", "_timeout", "_writes"}
 
 // ReadTool reads one Tool of the palette; what is wrong with it goes to ps under path.
@@ -82,15 +82,15 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 		ps.Add(path+".type", `a tool's parameters are an object: "type" must be "object"`)
 	}
 	var err error
-	form := t.Form()
-	if t.ParamsSchema, err = jsonschema.CompileSchema(form); err != nil {
+	schema := t.ParamsSchemaSource()
+	if t.ParamsSchema, err = jsonschema.CompileSchema(schema); err != nil {
 		ps.Add(path, "%s", strings.TrimPrefix(err.Error(), "model: "))
 		return
 	}
 	props, declared := t.Source["properties"].(map[string]any)
-	more, said := t.Source["additionalProperties"]
-	t.OpenParams = said && more != false || !said && !declared
-	t.ParamSchemas, t.Wired = map[string]*jsonschema.Schema{}, map[string]string{}
+	additional, hasAdditional := t.Source["additionalProperties"]
+	t.AllowsExtraParams = hasAdditional && additional != false || !hasAdditional && !declared
+	t.SchemaByParam, t.WiredParams = map[string]*jsonschema.Schema{}, map[string]string{}
 	for _, name := range jsonval.SortedKeys(props) {
 		at := jsonval.JSONPathKey(path+".properties", name)
 		if strings.HasPrefix(name, "_") {
@@ -100,31 +100,31 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 			if _, err := refexpr.ParseExpression(ref); err != nil {
 				ps.Add(at+".const", "%s", err)
 			}
-			t.Wired[name] = ref
+			t.WiredParams[name] = ref
 		}
-		if t.ParamSchemas[name], err = jsonschema.CompileAt(form, "/properties/"+jsonschema.EscapePointer(name)); err != nil {
+		if t.SchemaByParam[name], err = jsonschema.CompileAt(schema, "/properties/"+jsonschema.EscapePointer(name)); err != nil {
 			ps.Add(at, "%s", strings.TrimPrefix(err.Error(), "model: "))
 		}
 	}
 }
 
-// Form is the JSON Schema of resolved parameters: of a wired one the value fits, not the Reference that stands for it.
-func (t *Tool) Form() map[string]any {
+// ParamsSchemaSource is the JSON Schema of resolved parameters: of a wired one the value fits, not the Reference that stands for it.
+func (t *Tool) ParamsSchemaSource() map[string]any {
 	props, ok := t.Source["properties"].(map[string]any)
 	if !ok {
 		return t.Source
 	}
-	open := map[string]any{}
+	properties := map[string]any{}
 	//workflowcheck:ignore -- a map again
 	for name, schema := range props {
 		if _, wired := wiredReference(schema); wired {
 			schema = jsonval.WithoutKey(schema.(map[string]any), "const")
 		}
-		open[name] = schema
+		properties[name] = schema
 	}
-	form := jsonval.WithoutKey(t.Source, "properties")
-	form["properties"] = open
-	return form
+	schema := jsonval.WithoutKey(t.Source, "properties")
+	schema["properties"] = properties
+	return schema
 }
 
 // wiredReference reads {"const": "†…"}: a parameter that the engine fills and the LLM never sees.
@@ -136,8 +136,8 @@ func wiredReference(schema any) (string, bool) {
 
 func (t *Tool) readMeta(path string, ps *diag.Problems) {
 	for _, k := range jsonval.SortedKeys(t.Source) {
-		if strings.HasPrefix(k, "_") && !slices.Contains(ToolMeta, k) {
-			ps.Add(jsonval.JSONPathKey(path, k), "unknown meta property; a tool has %s", strings.Join(ToolMeta, ", "))
+		if strings.HasPrefix(k, "_") && !slices.Contains(ToolMetaKeys, k) {
+			ps.Add(jsonval.JSONPathKey(path, k), "unknown meta property; a tool has %s", strings.Join(ToolMetaKeys, ", "))
 		}
 	}
 	t.readDelegate(path, ps)
@@ -206,12 +206,12 @@ func (t *Tool) readActivity(path string, ps *diag.Problems) {
 const activityForm = `want a name, or one kind of tool with its settings, as {"http": {…}} or {"mcp": {…}}`
 
 // activityKind reads `_activity: {"<kind>": spec}`; ok is false where it is of no such form.
-func (t *Tool) activityKind() (kind Kind, spec any, ok bool) {
+func (t *Tool) activityKind() (kind ToolKind, spec any, ok bool) {
 	a, _ := t.Activity.(map[string]any)
 	if len(a) != 1 {
 		return "", nil, false
 	}
-	k := Kind(jsonval.SortedKeys(a)[0])
+	k := ToolKind(jsonval.SortedKeys(a)[0])
 	return k, a[string(k)], k != "" && k != KindGo && k.HasRunner()
 }
 
@@ -229,7 +229,7 @@ func (t *Tool) readTimeoutAndRetry(path string, ps *diag.Problems) {
 		return
 	}
 	retry, ok := v.(map[string]any)
-	n, err := Positive(retry["attempts"])
+	n, err := ReadPositiveInt(retry["attempts"])
 	if !ok || err != nil || len(retry) != 1 {
 		ps.Add(path+"._retry", `want {"attempts": N} with N from 1`)
 		return
@@ -252,7 +252,7 @@ func readDuration(v any) (time.Duration, error) {
 	return 0, fmt.Errorf(`want a duration such as "60s", or seconds, above zero`)
 }
 
-func Positive(v any) (int, error) {
+func ReadPositiveInt(v any) (int, error) {
 	n, ok := v.(json.Number)
 	if ok {
 		if i, err := n.Int64(); err == nil && i > 0 && i < 1<<31 {
@@ -271,27 +271,27 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// Kind says how a Tool is run. Beside those below there may be others: workers know a runner for each.
-type Kind string
+// ToolKind says how a Tool is run. Beside those below there may be others: workers know a runner for each.
+type ToolKind string
 
 // The kinds of Tools that come with the program.
 const (
-	KindGo     Kind = "go"     // a Go function the worker knows
-	KindHTTP   Kind = "http"   // an HTTP request
-	KindMCP    Kind = "mcp"    // a tool of an MCP server
-	KindLatent Kind = "latent" // the LLM itself writes the result
+	KindGo     ToolKind = "go"     // a Go function the worker knows
+	KindHTTP   ToolKind = "http"   // an HTTP request
+	KindMCP    ToolKind = "mcp"    // a tool of an MCP server
+	KindLatent ToolKind = "latent" // the LLM itself writes the result
 	// KindDelegate runs another Idea as a process of its own.
-	KindDelegate Kind = "delegate"
+	KindDelegate ToolKind = "delegate"
 )
 
 // HasRunner reports whether a worker's runner runs Tools of this kind, as an activity. The others are carried out by
 // workflows.
-func (k Kind) HasRunner() bool { return k != KindLatent && k != KindDelegate }
+func (k ToolKind) HasRunner() bool { return k != KindLatent && k != KindDelegate }
 
 // Binding is what a Tool was bound to when its process started; it is decided once and carried along, so that a worker
 // that knows other tools does not change a running process.
 type Binding struct {
-	Kind Kind `json:"kind"`
+	Kind ToolKind `json:"kind"`
 	// Name of the Go function.
 	Name string `json:"name,omitempty"`
 	// Pure functions run as local activities.

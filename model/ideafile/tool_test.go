@@ -61,7 +61,7 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var ps diag.Problems
-			ideafile.ReadTool("t", modeltest.MustDecode(c.source), "$.t", &ps)
+			ideafile.ReadTool("t", modeltest.MustDecodeJSON(c.source), "$.t", &ps)
 			if len(ps.Errors()) != 1 || !strings.Contains(ps.Error(), c.want) {
 				t.Errorf("got %q, want one problem that says %q", ps.Error(), c.want)
 			}
@@ -81,7 +81,7 @@ func TestAToolsNameHasBounds(t *testing.T) {
 
 func TestEverythingWrongWithAToolIsToldAtOnce(t *testing.T) {
 	var ps diag.Problems
-	ideafile.ReadTool("_t", modeltest.MustDecode(`{"type":"array","_timeout":-1,"_x":1,"_approval":1,"_output":1}`), "$", &ps)
+	ideafile.ReadTool("_t", modeltest.MustDecodeJSON(`{"type":"array","_timeout":-1,"_x":1,"_approval":1,"_output":1}`), "$", &ps)
 	if len(ps) != 6 {
 		t.Errorf("got %d problems:\n%s", len(ps), ps)
 	}
@@ -121,7 +121,7 @@ func TestAChoiceIsFixedOrWithinASchema(t *testing.T) {
 
 func TestAWiredParameterFitsByItsValue(t *testing.T) {
 	tool := modeltest.ToolFrom(t, "t", `{"properties":{"rules":{"const":"†input.rules","type":"array"},"n":{"const":7},"x":{"const":"††plain"}},"required":["rules"]}`)
-	if err := tool.Fits(map[string]any{"rules": []any{"no spam"}}); err != nil {
+	if err := tool.ValidateParams(map[string]any{"rules": []any{"no spam"}}); err != nil {
 		t.Errorf("the value behind a wired parameter does not fit: %s", err)
 	}
 	for name, params := range map[string]string{
@@ -129,7 +129,7 @@ func TestAWiredParameterFitsByItsValue(t *testing.T) {
 		"it is required like any other": `{}`, "a constant that is no Reference stays one": `{"rules":[],"n":8}`,
 		"a doubled dagger is no wire": `{"rules":[],"x":"other"}`,
 	} {
-		if tool.Fits(modeltest.MustDecode(params).(map[string]any)) == nil {
+		if tool.ValidateParams(modeltest.MustDecodeJSON(params).(map[string]any)) == nil {
 			t.Errorf("%s: %s fits", name, params)
 		}
 	}
@@ -138,10 +138,10 @@ func TestAWiredParameterFitsByItsValue(t *testing.T) {
 func TestParametersThatHoldAHandleAreLeftToTheActivity(t *testing.T) {
 	tool := modeltest.ToolFrom(t, "t", `{"properties":{"big":{"type":"string"},"n":{"type":"integer"}},"required":["big"]}`)
 	big := jsonval.Handle{Digest: "d", Size: 99, Type: "array"}.Value()
-	if err := tool.Fits(map[string]any{"big": big, "n": modeltest.MustDecode(`1`)}); err != nil {
+	if err := tool.ValidateParams(map[string]any{"big": big, "n": modeltest.MustDecodeJSON(`1`)}); err != nil {
 		t.Errorf("a handle does not fit: %s", err)
 	}
-	if err := tool.Fits(map[string]any{"big": big, "n": "x"}); err == nil || !strings.Contains(err.Error(), `parameter "n"`) {
+	if err := tool.ValidateParams(map[string]any{"big": big, "n": "x"}); err == nil || !strings.Contains(err.Error(), `parameter "n"`) {
 		t.Errorf("what stands beside a handle is not checked: %v", err)
 	}
 }

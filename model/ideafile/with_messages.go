@@ -7,9 +7,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// With is the Idea with more messages, which were checked before.
-func (i *Idea) With(context []any) *Idea {
-	messages, err := ReadAll(context)
+// WithRawMessages is the Idea with more messages, which were checked before.
+func (i *Idea) WithRawMessages(context []any) *Idea {
+	messages, err := ReadMessages(context)
 	if err != nil || len(messages) == 0 {
 		return i
 	}
@@ -31,7 +31,7 @@ func (i *Idea) WithMessages(messages []Message) *Idea {
 }
 
 // having is the Idea with other messages in its context.
-func (i *Idea) Having(messages []Message) *Idea {
+func (i *Idea) WithContextReplaced(messages []Message) *Idea {
 	next := *i
 	next.Context = messages
 	context := make([]any, len(messages))
@@ -44,7 +44,7 @@ func (i *Idea) Having(messages []Message) *Idea {
 }
 
 // readAll reads messages that come from people.
-func ReadAll(context []any) ([]Message, error) {
+func ReadMessages(context []any) ([]Message, error) {
 	var ps diag.Problems
 	var list []Message
 	for n, raw := range context {

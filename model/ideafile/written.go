@@ -19,32 +19,32 @@ type WrittenCall struct {
 	Target string
 
 	value  any
-	fields map[string]any // nil where value is no object
+	object map[string]any // nil where value is no object
 }
 
-// Written takes a Call apart, unless that was done already.
-func Written(value any) WrittenCall {
+// ParseWrittenCall takes a Call apart, unless that was done already.
+func ParseWrittenCall(value any) WrittenCall {
 	if w, ok := value.(WrittenCall); ok {
 		return w
 	}
 	w := WrittenCall{value: value}
-	w.fields, _ = value.(map[string]any)
-	w.Tool, _ = w.fields["_tool"].(string)
-	w.Target, _ = w.fields["_instance"].(string)
+	w.object, _ = value.(map[string]any)
+	w.Tool, _ = w.object["_tool"].(string)
+	w.Target, _ = w.object["_instance"].(string)
 	return w
 }
 
-// WrittenCalls takes a list of Calls apart.
-func WrittenCalls(values []any) []WrittenCall {
+// ParseWrittenCalls takes a list of Calls apart.
+func ParseWrittenCalls(values []any) []WrittenCall {
 	calls := make([]WrittenCall, len(values))
 	for n, v := range values {
-		calls[n] = Written(v)
+		calls[n] = ParseWrittenCall(v)
 	}
 	return calls
 }
 
-// Values gives Calls as they were written.
-func Values(calls []WrittenCall) []any {
+// WrittenValues gives Calls as they were written.
+func WrittenValues(calls []WrittenCall) []any {
 	values := make([]any, len(calls))
 	for n, w := range calls {
 		values[n] = w.value
@@ -56,33 +56,33 @@ func Values(calls []WrittenCall) []any {
 func (w WrittenCall) Value() any { return w.value }
 
 // Fields are the Call's parameters and meta properties; nil where it is no object.
-func (w WrittenCall) Fields() map[string]any { return w.fields }
+func (w WrittenCall) Fields() map[string]any { return w.object }
 
 // IsZero reports whether there is no Call.
 func (w WrittenCall) IsZero() bool { return w.value == nil }
 
-// ForEveryone is the Call without its target.
-func (w WrittenCall) ForEveryone() WrittenCall {
-	if w.fields == nil {
+// WithoutTarget is the Call without its target.
+func (w WrittenCall) WithoutTarget() WrittenCall {
+	if w.object == nil {
 		return w
 	}
-	return Written(jsonval.WithoutKey(w.fields, "_instance"))
+	return ParseWrittenCall(jsonval.WithoutKey(w.object, "_instance"))
 }
 
 // Equivalent reports whether two Calls ask for the same, whomever they are for and whatever reason they give.
 func (w WrittenCall) Equivalent(o WrittenCall) bool {
-	return jsonval.Equal(w.essence(), o.essence())
+	return jsonval.Equal(w.withoutTargetAndReason(), o.withoutTargetAndReason())
 }
 
-func (w WrittenCall) essence() any {
-	if w.fields == nil {
+func (w WrittenCall) withoutTargetAndReason() any {
+	if w.object == nil {
 		return w.value
 	}
-	return jsonval.WithoutKey(jsonval.WithoutKey(w.fields, "_instance"), "_reasoningForCall")
+	return jsonval.WithoutKey(jsonval.WithoutKey(w.object, "_instance"), "_reasoningForCall")
 }
 
-// NamesOther reports whether the Call names a single instance other than the one with the token.
-func (w WrittenCall) NamesOther(token string) bool {
+// TargetsOther reports whether the Call names a single instance other than the one with the token.
+func (w WrittenCall) TargetsOther(token string) bool {
 	return token != "" && w.Target != "" && w.Target != "*" && w.Target != token
 }
 
@@ -105,7 +105,7 @@ func (w *WrittenCall) UnmarshalJSON(data []byte) error {
 	if err := d.Decode(&v); err != nil {
 		return err
 	}
-	*w = Written(v)
+	*w = ParseWrittenCall(v)
 	return nil
 }
 
@@ -117,20 +117,20 @@ func (i *Idea) OutputPathOf(w WrittenCall) (path refexpr.OutputPath, ok bool) {
 		return nil, false
 	}
 	var c Call
-	f := t.ReadCallOutput(&c, w.fields)
+	f := t.ReadOutputMeta(&c, w.object)
 	return c.OutputPath, f == nil
 }
 
-// ForEffect reports whether a Call has no output path: its result is on its record alone.
-func (i *Idea) ForEffect(w WrittenCall) bool {
+// HasNoOutputPath reports whether a Call has no output path: its result is on its record alone.
+func (i *Idea) HasNoOutputPath(w WrittenCall) bool {
 	path, ok := i.OutputPathOf(w)
 	return ok && len(path) == 0
 }
 
 // Targets gives the instances that a Call is for, or why there are none.
 func (p *Palette) Targets(w WrittenCall) ([]string, *diag.Fault) {
-	if w.fields == nil {
+	if w.object == nil {
 		return nil, diag.Faultf(CodeBadForm, "a Call is an object, not %s", jsonval.TypeOf(w.value))
 	}
-	return p.targets(w.fields["_instance"])
+	return p.parseTarget(w.object["_instance"])
 }

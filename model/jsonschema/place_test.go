@@ -43,7 +43,7 @@ func TestASchemaSaysOfAPath(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := placeWords(jsonschema.PlaceOf(modeltest.MustDecode(c.schema), p)); got != c.want {
+			if got := placeWords(jsonschema.PlaceOf(modeltest.MustDecodeJSON(c.schema), p)); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -73,7 +73,7 @@ func TestAPointerFindsAnyKeyAgain(t *testing.T) {
 }
 
 func TestAPointerFindsNothingWhere(t *testing.T) {
-	root := modeltest.MustDecode(`{"a":{"b":[1]}}`)
+	root := modeltest.MustDecodeJSON(`{"a":{"b":[1]}}`)
 	for name, pointer := range map[string]string{
 		"a key is not there": "/x", "a step goes below a leaf": "/a/b/0/c", "an index is too large": "/a/b/1",
 		"it does not begin with a slash": "a", "its escape is broken": "/%zz",

@@ -75,19 +75,19 @@ func TestASchemaChecks(t *testing.T) {
 		{"everything, where it is false", `false`, ``, `1`, "not allowed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := jsonschema.CompileSchema(modeltest.MustDecode(c.schema))
+			s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(c.schema))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if c.good != "" {
-				if err := s.Validate(modeltest.MustDecode(c.good)); err != nil {
+				if err := s.Validate(modeltest.MustDecodeJSON(c.good)); err != nil {
 					t.Errorf("%s does not fit: %s", c.good, err)
 				}
 			}
 			if c.bad == "" {
 				return
 			}
-			if err := s.Validate(modeltest.MustDecode(c.bad)); err == nil || !strings.Contains(err.Error(), c.why) {
+			if err := s.Validate(modeltest.MustDecodeJSON(c.bad)); err == nil || !strings.Contains(err.Error(), c.why) {
 				t.Errorf("%s: got %v, want %q", c.bad, err, c.why)
 			}
 		})
@@ -103,7 +103,7 @@ func TestNoSchemaFitsEverything(t *testing.T) {
 
 func TestMetaPropertiesAreNoBusinessOfTheValidator(t *testing.T) {
 	for _, text := range []string{`{"_output":{"type":"nonsense"},"_x":{"$ref":"http://x/"},"type":"object"}`, `{"_a":1e3}`} {
-		if _, err := jsonschema.CompileSchema(modeltest.MustDecode(text)); err != nil {
+		if _, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(text)); err != nil {
 			t.Errorf("%s: %s", text, err)
 		}
 	}
@@ -112,20 +112,20 @@ func TestMetaPropertiesAreNoBusinessOfTheValidator(t *testing.T) {
 // Two schemas that differ in their meta properties alone share what is compiled, but not what was written.
 func TestASchemaKeepsItsSourceAsItWasWritten(t *testing.T) {
 	for _, text := range []string{`{"type":"string","_title":"one"}`, `{"type":"string","_title":"two"}`} {
-		s, err := jsonschema.CompileSchema(modeltest.MustDecode(text))
-		if err != nil || !jsonval.Equal(s.Source, modeltest.MustDecode(text)) {
+		s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(text))
+		if err != nil || !jsonval.Equal(s.Source, modeltest.MustDecodeJSON(text)) {
 			t.Errorf("the source of %s is %s, %v", text, jsonval.Encode(s.Source), err)
 		}
 	}
 }
 
 func TestAPartIsCompiledWithTheWholeAsItsHome(t *testing.T) {
-	whole := modeltest.MustDecode(`{"$defs":{"t":{"type":"integer"}},"properties":{"a/b ~%\"":{"$ref":"#/$defs/t"}}}`)
+	whole := modeltest.MustDecodeJSON(`{"$defs":{"t":{"type":"integer"}},"properties":{"a/b ~%\"":{"$ref":"#/$defs/t"}}}`)
 	s, err := jsonschema.CompileAt(whole, "/properties/"+jsonschema.EscapePointer(`a/b ~%"`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Validate(modeltest.MustDecode(`1`)) != nil || s.Validate("x") == nil {
+	if s.Validate(modeltest.MustDecodeJSON(`1`)) != nil || s.Validate("x") == nil {
 		t.Error("the part does not check what it says")
 	}
 }
@@ -150,7 +150,7 @@ func TestErrorsAreWordedTheSameEachTime(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				err = (&jsonschema.Schema{Compiled: compiled}).Validate(modeltest.MustDecode(c.value))
+				err = (&jsonschema.Schema{Compiled: compiled}).Validate(modeltest.MustDecodeJSON(c.value))
 				if err == nil {
 					t.Fatal("it fits")
 				}
@@ -191,18 +191,18 @@ func TestABrokenSchemaIsRefusedInTheSameWordsEachTime(t *testing.T) {
 }
 
 func TestAnErrorNamesThreeThingsAndCountsTheRest(t *testing.T) {
-	s, err := jsonschema.CompileSchema(modeltest.MustDecode(`{"additionalProperties":{"type":"string"}}`))
+	s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(`{"additionalProperties":{"type":"string"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = "/a: expected string, but got number; /b: expected string, but got number; /c: expected string, but got number; and 2 more"
-	if err := s.Validate(modeltest.MustDecode(`{"e":1,"d":2,"c":3,"b":4,"a":5}`)); err == nil || err.Error() != want {
+	if err := s.Validate(modeltest.MustDecodeJSON(`{"e":1,"d":2,"c":3,"b":4,"a":5}`)); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAValidatorThatPanicsIsAnError(t *testing.T) {
-	s, err := jsonschema.CompileSchema(modeltest.MustDecode(`{"type":"object"}`))
+	s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(`{"type":"object"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestWhatIsNoHandle(t *testing.T) {
 		"a list with one":                    `[{"†blob":{}}]`,
 		"null":                               `null`,
 	} {
-		if h, ok := jsonval.AsHandle(modeltest.MustDecode(text)); ok {
+		if h, ok := jsonval.AsHandle(modeltest.MustDecodeJSON(text)); ok {
 			t.Errorf("%s is read as %+v", name, h)
 		}
 	}
@@ -67,11 +67,11 @@ func TestEscapedDataIsNeverAHandle(t *testing.T) {
 		`{"x†blob":1}`:                     `{"x†blob":1}`,
 		`{"†state.a":"†state.a","b":"††"}`: `{"b":"††","†state.a":"†state.a"}`,
 	} {
-		got := jsonval.Escape(modeltest.MustDecode(in))
+		got := jsonval.Escape(modeltest.MustDecodeJSON(in))
 		if string(jsonval.Encode(got)) != want {
 			t.Errorf("%s became %s, want %s", in, jsonval.Encode(got), want)
 		}
-		if back := jsonval.Unescape(got); !jsonval.Equal(back, modeltest.MustDecode(in)) {
+		if back := jsonval.Unescape(got); !jsonval.Equal(back, modeltest.MustDecodeJSON(in)) {
 			t.Errorf("%s came back as %s", in, jsonval.Encode(back))
 		}
 	}

@@ -130,7 +130,7 @@ func TestEncodeGivesCanonicalBytes(t *testing.T) {
 		{"null, true and false stand for themselves", `[null,true,false]`, `[null,true,false]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := string(jsonval.Encode(modeltest.MustDecode(c.text))); got != c.want {
+			if got := string(jsonval.Encode(modeltest.MustDecodeJSON(c.text))); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
@@ -222,14 +222,14 @@ func TestEqualTellsNumbersApartByHowTheyAreWritten(t *testing.T) {
 	if jsonval.Equal(json.Number("1"), json.Number("1.0")) || jsonval.Equal("1", json.Number("1")) || jsonval.Equal(nil, false) {
 		t.Error("different bytes are equal")
 	}
-	if !jsonval.Equal(map[string]any{"a": []any{nil}}, modeltest.MustDecode(`{ "a": [null] }`)) {
+	if !jsonval.Equal(map[string]any{"a": []any{nil}}, modeltest.MustDecodeJSON(`{ "a": [null] }`)) {
 		t.Error("the same bytes are not equal")
 	}
 }
 
 func TestTypeOfNamesEveryType(t *testing.T) {
 	for text, want := range map[string]string{`{}`: "object", `[]`: "array", `""`: "string", `1`: "number", `true`: "boolean", `null`: "null"} {
-		if got := jsonval.TypeOf(modeltest.MustDecode(text)); got != want {
+		if got := jsonval.TypeOf(modeltest.MustDecodeJSON(text)); got != want {
 			t.Errorf("%s is called %s", text, got)
 		}
 	}

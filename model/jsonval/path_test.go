@@ -136,7 +136,7 @@ func TestTwoPathsOverlapWhenOneLiesWithinTheOther(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	v := modeltest.MustDecode(`{"a":{"b":null,"c":[10,{"d":false}]},"":1,"0":"key"}`)
+	v := modeltest.MustDecodeJSON(`{"a":{"b":null,"c":[10,{"d":false}]},"":1,"0":"key"}`)
 	for _, c := range []struct{ name, path, want string }{
 		{"the whole is there", "", string(jsonval.Encode(v))},
 		{"null that is there is found", "a.b", "null"},
@@ -175,7 +175,7 @@ func TestPut(t *testing.T) {
 		{"a number far above is in the way", `{"a":1}`, "a.b.c.d", ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before := modeltest.MustDecode(c.into)
+			before := modeltest.MustDecodeJSON(c.into)
 			p, err := jsonval.ParsePath(c.path)
 			if err != nil {
 				t.Fatal(err)

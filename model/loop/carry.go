@@ -15,28 +15,28 @@ import (
 type Carried struct {
 	// Context is the Messages that people corrected the process by, and added.
 	Context []any             `json:"context,omitempty"`
-	Members []CarriedInstance `json:"members"`
+	Instances []CarriedInstance `json:"members"`
 	Started time.Time         `json:"started"`
 
 	PriorRequests   int            `json:"before,omitempty"`
 	Requests        int            `json:"requests"`
 	Turns           int            `json:"turns"`
-	BadReplies      int            `json:"badReplies,omitempty"`
-	BadOutputs      int            `json:"badOutputs,omitempty"`
-	WorkerLosses    int            `json:"lost,omitempty"`
+	BadRepliesInRow      int            `json:"badReplies,omitempty"`
+	BadOutputsInRow      int            `json:"badOutputs,omitempty"`
+	WorkerLossesInRow    int            `json:"lost,omitempty"`
 	Usage           turn.Usage     `json:"usage"`
 	UnassignedCalls int            `json:"unnamed,omitempty"`
-	Wiring          *CarriedWiring `json:"wiring,omitempty"`
+	WiredRequest          *CarriedWiredRequest `json:"wiring,omitempty"`
 	ReadySince      time.Time      `json:"readySince,omitzero"`
-	Plan            []CarriedPlan  `json:"plan,omitempty"`
+	PlannedCalls            []CarriedPlannedCall  `json:"plan,omitempty"`
 	PendingErrors   []PendingError `json:"troubles,omitempty"`
-	NextErrorID     int            `json:"notes,omitempty"`
+	LastErrorID     int            `json:"notes,omitempty"`
 	// Log is what changed since the last Idea.
 	Log       []turn.LogEntry `json:"log,omitempty"`
 	Output    any             `json:"output,omitempty"`
 	HasOutput bool            `json:"hasOutput,omitempty"`
-	// PlanOutput and OutputFault say what became of the output of Plans that ran directly.
-	PlanOutput  bool            `json:"planOutput,omitempty"`
+	// PlanOutputTried and OutputFault say what became of the output of Plans that ran directly.
+	PlanOutputTried  bool            `json:"planOutput,omitempty"`
 	OutputFault *diag.Fault     `json:"outputFault,omitempty"`
 	Paused      *diag.Fault     `json:"paused,omitempty"`
 	Limits      ideafile.Limits `json:"limits"`
@@ -61,40 +61,40 @@ type CarriedInstance struct {
 	DecidedSinceRequest bool               `json:"back,omitempty"`
 	RevisedSinceRequest bool               `json:"revised,omitempty"`
 	Questions           []turn.Question    `json:"asking,omitempty"`
-	Direct              int                `json:"direct,omitempty"`
+	DirectPlan              int                `json:"direct,omitempty"`
 	Report              [2]int             `json:"report,omitzero"` // the last one taken: its number, and what its sender had heard
 	FellBackToLLM       bool               `json:"handed,omitempty"`
 	NoPlanMatched       bool               `json:"barred,omitempty"`
 	PlanFailure         *diag.Fault        `json:"unmet,omitempty"`
 }
 
-// CarriedPlan is a Call of an earlier Request, as written.
-type CarriedPlan struct {
+// CarriedPlannedCall is a Call of an earlier Request, as written.
+type CarriedPlannedCall struct {
 	Request int                  `json:"request"`
 	Index   int                  `json:"index"`
 	Call    ideafile.WrittenCall `json:"call"`
-	Nobody  bool                 `json:"nobody,omitempty"`
-	Direct  int                  `json:"direct,omitempty"`
+	Unassigned  bool                 `json:"nobody,omitempty"`
+	DirectPlan  int                  `json:"direct,omitempty"`
 }
 
-// CarriedWiring is a Request that wired its result.
-type CarriedWiring struct {
+// CarriedWiredRequest is a Request that wired its result.
+type CarriedWiredRequest struct {
 	Request int `json:"request"`
 	Output  any `json:"output"`
 }
 
-// MayCarry reports whether Carry loses nothing: no Request is under way, and who has ended was told.
-func (m *Loop) MayCarry() bool { return m.inFlight == nil && len(m.newlyEnded) == 0 }
+// CanCarry reports whether Carry loses nothing: no Request is under way, and who has ended was told.
+func (m *Loop) CanCarry() bool { return m.inFlight == nil && len(m.newlyEnded) == 0 }
 
-// Process gives the id of the process.
-func (m *Loop) Process() string { return m.process }
+// ProcessID gives the id of the process.
+func (m *Loop) ProcessID() string { return m.process }
 
 // Carry gives the Mind in a form that ResumeMind takes. MayCarry must hold.
 func (m *Loop) Carry() Carried {
 	c := Carried{
-		Started: m.started, PriorRequests: m.priorRequests, Requests: m.requests, Turns: m.turns, BadReplies: m.badReplies, BadOutputs: m.badOutputs, WorkerLosses: m.workerLosses,
-		Usage: m.usage, UnassignedCalls: m.unassignedCalls, ReadySince: m.readySince, PendingErrors: m.pendingErrors, NextErrorID: m.nextErrorID, Log: m.log, Output: m.output,
-		HasOutput: m.hasOutput, PlanOutput: m.planOutput, OutputFault: m.outputFault, Paused: m.paused, Limits: m.limits,
+		Started: m.started, PriorRequests: m.priorRequests, Requests: m.requests, Turns: m.turns, BadRepliesInRow: m.badReplies, BadOutputsInRow: m.badOutputs, WorkerLossesInRow: m.workerLosses,
+		Usage: m.usage, UnassignedCalls: m.unassignedCalls, ReadySince: m.readySince, PendingErrors: m.pendingErrors, LastErrorID: m.nextErrorID, Log: m.log, Output: m.output,
+		HasOutput: m.hasOutput, PlanOutputTried: m.planOutput, OutputFault: m.outputFault, Paused: m.paused, Limits: m.limits,
 	}
 	for _, msg := range m.idea.Context[m.baseMessages:] {
 		c.Context = append(c.Context, msg.Source)
@@ -104,13 +104,13 @@ func (m *Loop) Carry() Carried {
 		if i >= m.baseInstances {
 			carried.Start = mem.state.Initial
 		}
-		c.Members = append(c.Members, carried)
+		c.Instances = append(c.Instances, carried)
 	}
 	for _, p := range m.plannedCalls {
-		c.Plan = append(c.Plan, CarriedPlan{p.request, p.index, p.call, p.nobody, p.direct})
+		c.PlannedCalls = append(c.PlannedCalls, CarriedPlannedCall{p.request, p.index, p.call, p.nobody, p.direct})
 	}
 	if m.wiredCall != nil {
-		c.Wiring = &CarriedWiring{m.wiredCall.brief.Number, m.wiredCall.reply.Output}
+		c.WiredRequest = &CarriedWiredRequest{m.wiredCall.brief.Number, m.wiredCall.reply.Output}
 	}
 	return c
 }
@@ -119,7 +119,7 @@ func (mem *InstanceProgress) carry() CarriedInstance {
 	c := CarriedInstance{
 		InstanceProgress: *mem, Writes: mem.state.Writes(), LastRequest: mem.lastRequest, LastPlanned: mem.lastPlanned, ClosedThrough: mem.closedThrough, Idle: mem.idle,
 		MissingRetries: mem.missingRetries, CorrectionsSent: mem.correctionsSent, CorrectionsAcked: mem.correctionsAcked, DecidedSinceRequest: mem.decidedSinceRequest, RevisedSinceRequest: mem.revisedSinceRequest, Questions: mem.questions,
-		Direct: mem.direct, FellBackToLLM: mem.planner == plannedByLLMAfterPlan, NoPlanMatched: mem.planner == plannedByNobody, PlanFailure: mem.planFailure, Report: mem.report, PendingErrors: mem.pendingErrors,
+		DirectPlan: mem.direct, FellBackToLLM: mem.planner == plannedByLLMAfterPlan, NoPlanMatched: mem.planner == plannedByNobody, PlanFailure: mem.planFailure, Report: mem.report, PendingErrors: mem.pendingErrors,
 	}
 	for _, key := range sortedCalls(mem.calls) {
 		c.Calls = append(c.Calls, mem.calls[key])
@@ -139,24 +139,24 @@ func sortedCalls[V any](calls map[ideafile.CallKey]V) []ideafile.CallKey {
 }
 
 // ResumeMind goes on with a Mind. Idea, process and bindings are those that it began with.
-func Resume(idea *ideafile.Idea, process string, bindings map[string]ideafile.Binding, c Carried) *Loop {
+func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.Binding, c Carried) *Loop {
 	m := New(idea, process, bindings, c.Started)
 	m.plannedCalls, m.newlyEnded, m.resumed, m.priorRequests = nil, nil, nil, c.PriorRequests
-	m.idea = m.idea.With(c.Context)
-	for i, carried := range c.Members {
+	m.idea = m.idea.WithRawMessages(c.Context)
+	for i, carried := range c.Instances {
 		if i == len(m.members) {
 			m.enter(&InstanceProgress{state: statelog.New(carried.Start)}, carried.Token)
 		}
 		m.members[i].resume(carried)
 	}
-	m.requests, m.turns, m.badReplies, m.badOutputs, m.workerLosses = c.Requests, c.Turns, c.BadReplies, c.BadOutputs, c.WorkerLosses
-	m.usage, m.unassignedCalls, m.readySince, m.pendingErrors, m.nextErrorID, m.log = c.Usage, c.UnassignedCalls, c.ReadySince, c.PendingErrors, c.NextErrorID, c.Log
-	m.output, m.hasOutput, m.planOutput, m.outputFault = c.Output, c.HasOutput, c.PlanOutput, c.OutputFault
+	m.requests, m.turns, m.badReplies, m.badOutputs, m.workerLosses = c.Requests, c.Turns, c.BadRepliesInRow, c.BadOutputsInRow, c.WorkerLossesInRow
+	m.usage, m.unassignedCalls, m.readySince, m.pendingErrors, m.nextErrorID, m.log = c.Usage, c.UnassignedCalls, c.ReadySince, c.PendingErrors, c.LastErrorID, c.Log
+	m.output, m.hasOutput, m.planOutput, m.outputFault = c.Output, c.HasOutput, c.PlanOutputTried, c.OutputFault
 	m.paused, m.limits = c.Paused, c.Limits
-	for _, p := range c.Plan {
-		m.plannedCalls = append(m.plannedCalls, planned{request: p.Request, index: p.Index, call: p.Call, nobody: p.Nobody, direct: p.Direct})
+	for _, p := range c.PlannedCalls {
+		m.plannedCalls = append(m.plannedCalls, planned{request: p.Request, index: p.Index, call: p.Call, nobody: p.Unassigned, direct: p.DirectPlan})
 	}
-	if w := c.Wiring; w != nil {
+	if w := c.WiredRequest; w != nil {
 		m.wiredCall = &llmCall{brief: &turn.RequestInput{Number: w.Request}, reply: &turn.Reply{Output: w.Output}}
 	}
 	return m
@@ -174,7 +174,7 @@ func (mem *InstanceProgress) resume(c CarriedInstance) {
 	}
 	mem.lastRequest, mem.lastPlanned, mem.closedThrough, mem.idle, mem.missingRetries = c.LastRequest, c.LastPlanned, c.ClosedThrough, c.Idle, c.MissingRetries
 	mem.correctionsSent, mem.correctionsAcked, mem.decidedSinceRequest, mem.revisedSinceRequest, mem.questions = c.CorrectionsSent, c.CorrectionsAcked, c.DecidedSinceRequest, c.RevisedSinceRequest, c.Questions
-	mem.direct, mem.planner, mem.planFailure, mem.report = c.Direct, c.planner(), c.PlanFailure, c.Report
+	mem.direct, mem.planner, mem.planFailure, mem.report = c.DirectPlan, c.planner(), c.PlanFailure, c.Report
 	mem.pendingErrors = c.PendingErrors
 }
 
@@ -184,7 +184,7 @@ func (c CarriedInstance) planner() planner {
 		return plannedByNobody
 	case c.FellBackToLLM:
 		return plannedByLLMAfterPlan
-	case c.Direct > 0:
+	case c.DirectPlan > 0:
 		return plannedByPlan
 	}
 	return plannedByLLM

@@ -16,10 +16,10 @@ func (m *Loop) concluded() bool {
 	if m.inFlight == nil || m.inFlight.reply == nil {
 		return false
 	}
-	if m.inFlight.brief.Closing || m.inFlight.reply.Whole {
+	if m.inFlight.brief.OutputOnly || m.inFlight.reply.Complete {
 		return true
 	}
-	for _, c := range m.inFlight.brief.Covered {
+	for _, c := range m.inFlight.brief.Instances {
 		if m.member(c.Token).closedThrough < m.inFlight.brief.Number {
 			return false
 		}
@@ -29,9 +29,9 @@ func (m *Loop) concluded() bool {
 
 // Conclusion is what a Request came to when it ended. Its Calls may still be running.
 type Conclusion struct {
-	Brief *turn.RequestInput
-	// Seen is every instance as it was when the Request was made.
-	Seen *turn.RequestInput
+	Input *turn.RequestInput
+	// FullInput is every instance as it was when the Request was made.
+	FullInput *turn.RequestInput
 	// Log is what changed until then, since the Idea before.
 	Log   []turn.LogEntry
 	Reply *turn.Reply
@@ -47,20 +47,20 @@ func (m *Loop) Conclude() *Conclusion {
 	}
 	a := m.inFlight
 	m.inFlight = nil
-	c := &Conclusion{Brief: a.brief, Seen: a.seen, Log: a.log, Reply: a.reply}
+	c := &Conclusion{Input: a.brief, FullInput: a.seen, Log: a.log, Reply: a.reply}
 	accepted := m.takePlan(a)
 	if len(a.brief.Questions) > 0 {
 		m.log = append(a.log, m.log...) // it makes no Idea: what changed is for the next one
 	}
-	if len(a.brief.Questions) == 0 && (a.reply.Whole || accepted > 0) {
+	if len(a.brief.Questions) == 0 && (a.reply.Complete || accepted > 0) {
 		m.told(a) // until then each Request is told again
 	}
 	c.Calls = m.solution(a.brief.Number)
-	if !a.reply.Sketched && (!a.reply.Lost || accepted > 0) {
+	if !a.reply.Faked && (!a.reply.WorkerLost || accepted > 0) {
 		m.turns += max(1, a.reply.Attempts)
 	}
 	m.noteErrors(a, accepted)
-	if len(a.brief.Questions) == 0 && a.reply.Whole {
+	if len(a.brief.Questions) == 0 && a.reply.Complete {
 		m.settle(a)
 		m.tryWiring()
 	}
@@ -76,7 +76,7 @@ func (m *Loop) takePlan(a *llmCall) int {
 	}
 	n := a.brief.Number
 	nobodys := map[int]bool{}
-	for _, f := range a.reply.Faults {
+	for _, f := range a.reply.CallFaults {
 		nobodys[f.Index] = true
 	}
 	known := map[int]ideafile.WrittenCall{}
@@ -96,7 +96,7 @@ func (m *Loop) takePlan(a *llmCall) int {
 			}
 		}
 	}
-	if len(known) == 0 && !a.reply.Whole {
+	if len(known) == 0 && !a.reply.Complete {
 		return accepted
 	}
 	for _, mem := range m.covered(a.brief) {
@@ -129,25 +129,25 @@ func (m *Loop) solution(request int) []ideafile.WrittenCall {
 // worker is no answer.
 func (m *Loop) countBad(a *llmCall) {
 	switch {
-	case a.reply.Final:
-		m.paused = a.reply.End
+	case a.reply.NotRetryable:
+		m.paused = a.reply.Fault
 		return
-	case a.reply.Lost:
+	case a.reply.WorkerLost:
 		if m.workerLosses++; m.workerLosses >= maxLostInRow {
-			m.paused = diag.Faultf(turn.CodeLost, "%d Requests in a row took their worker down", m.workerLosses)
+			m.paused = diag.Faultf(turn.CodeWorkerLost, "%d Requests in a row took their worker down", m.workerLosses)
 		}
 		return
-	case a.reply.Whole && !m.stillAsking(a):
+	case a.reply.Complete && !m.stillAsking(a):
 		m.badReplies, m.workerLosses = 0, 0
 		return
-	case a.reply.Whole:
-		a.reply.End = diag.Faultf(turn.CodeNotJSON, "results that were asked for are missing")
+	case a.reply.Complete:
+		a.reply.Fault = diag.Faultf(turn.CodeNotJSON, "results that were asked for are missing")
 		m.badReplies++
 	default:
 		m.badReplies++
 	}
 	if m.badReplies >= maxBadInRow {
-		m.paused = diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", m.badReplies, a.reply.End.Message)
+		m.paused = diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", m.badReplies, a.reply.Fault.Message)
 	}
 }
 

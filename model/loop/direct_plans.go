@@ -77,7 +77,7 @@ func (m *Loop) settleDirect() {
 		case len(mem.questions) > 0:
 			f = diag.Faultf(CodeNoPlan, "%s waits for a result that the LLM would write, and nobody may be asked", mem.questions[0].ID)
 		case f == nil && len(mem.Missing) > 0:
-			f = diag.Faultf(turn.CodeMissing, "its State still lacks %v", mem.Missing)
+			f = diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", mem.Missing)
 		}
 		switch {
 		case f == nil:
@@ -160,14 +160,14 @@ func (m *Loop) wirePlans() (out any, used bool, f *diag.Fault) {
 // Plan that runs directly, such a Plan leaves results to the LLM, or nothing else gives the output.
 func NeedsLLM(i *ideafile.Idea, bindings map[string]ideafile.Binding) bool {
 	tokens := i.Tokens()
-	plans, views := ideafile.DirectPlansOf(i.Context), ideafile.ViewsOf(i.Context, tokens)
+	plans, views := ideafile.FindDirectPlans(i.Context), ideafile.ViewsOf(i.Context, tokens)
 	for _, token := range tokens {
 		at, barred := plans.Choose(token, views[token])
 		switch {
 		case barred:
 		case at < 0, i.Output != nil && i.Context[at].Output == nil && i.Context[at].Stage == ideafile.StageOptimal:
 			return true
-		case i.Context[at].Stage == ideafile.StageOptimal && len(i.LeftOpen(i.Context[at], bindings)) > 0:
+		case i.Context[at].Stage == ideafile.StageOptimal && len(i.LatentCallsWithoutResult(i.Context[at], bindings)) > 0:
 			return true
 		}
 	}

@@ -47,10 +47,10 @@ func (m *Loop) note(t turn.ContextError) {
 func (m *Loop) noteErrors(a *llmCall, accepted int) {
 	var list []turn.ContextError
 	r := a.reply
-	if r.End != nil && (!r.Lost || accepted > 0) {
+	if r.Fault != nil && (!r.WorkerLost || accepted > 0) {
 		list = append(list, turn.ContextError{Fault: m.endFault(a, accepted)})
 	}
-	for _, f := range r.Faults {
+	for _, f := range r.CallFaults {
 		m.unassignedCalls++
 		list = append(list, turn.ContextError{Call: ideafile.CallID(a.brief.Number, f.Index, ""), Fault: f.Fault})
 	}
@@ -58,7 +58,7 @@ func (m *Loop) noteErrors(a *llmCall, accepted int) {
 }
 
 func (m *Loop) endFault(a *llmCall, accepted int) diag.Fault {
-	f := *a.reply.End
+	f := *a.reply.Fault
 	f.Message = fmt.Sprintf("request %d was cut off: %s", a.brief.Number, f.Message)
 	if accepted > 0 {
 		f.Message += fmt.Sprintf("; the %d calls that had come were taken and are listed", len(m.solution(a.brief.Number)))

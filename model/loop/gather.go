@@ -47,7 +47,7 @@ func (m *Loop) due(now time.Time) bool {
 		m.readySince = now
 	}
 	running, waiting := m.others()
-	until := m.readySince.Add(m.idea.Config.Gather)
+	until := m.readySince.Add(m.idea.Config.GatherDelay)
 	if !(running || waiting && allBack(ready)) || !now.Before(until) {
 		return true
 	}
@@ -83,5 +83,5 @@ func (m *Loop) wakeAt(t time.Time) {
 	}
 }
 
-// Wake is when Next is to be asked again even if nothing happens; zero: never.
-func (m *Loop) Wake() time.Time { return m.wake }
+// WakeTime is when Next is to be asked again even if nothing happens; zero: never.
+func (m *Loop) WakeTime() time.Time { return m.wake }

@@ -95,7 +95,7 @@ func (m *Loop) BindTools(idea *ideafile.Idea, bindings map[string]ideafile.Bindi
 
 // join takes instances in. They are ready for a Request at once.
 func (m *Loop) join(tokens []string) {
-	views, plans := ideafile.ViewsOf(m.idea.Context, tokens), ideafile.DirectPlansOf(m.idea.Context)
+	views, plans := ideafile.ViewsOf(m.idea.Context, tokens), ideafile.FindDirectPlans(m.idea.Context)
 	for _, token := range tokens {
 		view := views[token]
 		member := &InstanceProgress{Token: token, Status: ideafile.InstanceWorking, idle: true, calls: map[ideafile.CallKey]turn.CallReport{}, errorsShown: map[ideafile.CallKey]bool{}}
@@ -111,8 +111,8 @@ func (m *Loop) enter(mem *InstanceProgress, token string) {
 	m.byToken[token] = mem
 }
 
-// Members lists the instances in order.
-func (m *Loop) Members() []*InstanceProgress { return m.members }
+// Instances lists the instances in order.
+func (m *Loop) Instances() []*InstanceProgress { return m.members }
 
 // Tokens lists the instances in order.
 func (m *Loop) Tokens() []string {
@@ -123,8 +123,8 @@ func (m *Loop) Tokens() []string {
 	return tokens
 }
 
-// Has says whether the process has an instance of a token.
-func (m *Loop) Has(token string) bool { return m.byToken[token] != nil }
+// HasInstance says whether the process has an instance of a token.
+func (m *Loop) HasInstance(token string) bool { return m.byToken[token] != nil }
 
 func (m *Loop) member(token string) *InstanceProgress { return m.byToken[token] }
 
@@ -133,20 +133,20 @@ type Step string
 
 // The steps of a process.
 const (
-	StepAsk    Step = "ask"    // make the Request of Brief
+	StepRequest    Step = "ask"    // make the Request of Brief
 	StepWait   Step = "wait"   // until a reply or a report comes
 	StepPaused Step = "paused" // until somebody resumes it
-	StepOver   Step = "over"
+	StepFinished   Step = "over"
 )
 
-// Next says what to do now, and the Request to make. Wake says until when it may wait.
-func (m *Loop) Next(now time.Time) (Step, *turn.RequestInput) {
+// Advance says what to do now, and the Request to make. Wake says until when it may wait.
+func (m *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	m.wake = time.Time{}
 	m.settleDirect()
 	m.tryWiring()
 	m.takePlanOutput()
-	if m.Over() {
-		return StepOver, nil
+	if m.Finished() {
+		return StepFinished, nil
 	}
 	if m.paused == nil {
 		m.paused = m.durationLimit(now)
@@ -161,16 +161,16 @@ func (m *Loop) Next(now time.Time) (Step, *turn.RequestInput) {
 		return StepPaused, nil
 	}
 	b := m.nextRequest()
-	m.inFlight = &llmCall{brief: b, seen: m.Final(), log: m.TakeLog()}
+	m.inFlight = &llmCall{brief: b, seen: m.FullInput(), log: m.TakeLog()}
 	m.readySince = time.Time{}
 	for _, mem := range m.covered(b) {
-		mem.lastRequest, mem.idle, mem.decidedSinceRequest, mem.revisedSinceRequest = b.Number, b.Closing, false, false
+		mem.lastRequest, mem.idle, mem.decidedSinceRequest, mem.revisedSinceRequest = b.Number, b.OutputOnly, false, false
 	}
-	return StepAsk, b
+	return StepRequest, b
 }
 
-// Over says whether nothing is left to do.
-func (m *Loop) Over() bool { return m.inFlight == nil && m.paused == nil && m.over() }
+// Finished says whether nothing is left to do.
+func (m *Loop) Finished() bool { return m.inFlight == nil && m.paused == nil && m.over() }
 
 // over says whether every instance has ended and the output, where one is wanted, is there.
 func (m *Loop) over() bool {
@@ -189,14 +189,14 @@ func (m *Loop) over() bool {
 
 // limit says which limit the next Request would break.
 func (m *Loop) reachedLimit() *diag.Fault {
-	tokens, ended := m.usage.PromptTokens+m.usage.CompletionTokens, m.Counts().Ended()
+	tokens, ended := m.usage.PromptTokens+m.usage.CompletionTokens, m.Counts().Total()
 	switch l := m.limits; {
 	case l.Requests > 0 && m.requests >= l.Requests:
-		return diag.Faultf(turn.CodeLimit, "%d Requests were made, the limit", m.requests)
+		return diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit", m.requests)
 	case l.Tokens > 0 && tokens >= l.Tokens:
-		return diag.Faultf(turn.CodeLimit, "%d tokens were used; the limit is %d", tokens, l.Tokens)
+		return diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, l.Tokens)
 	case l.Calls > 0 && ended >= l.Calls:
-		return diag.Faultf(turn.CodeLimit, "%d Calls were made; the limit is %d", ended, l.Calls)
+		return diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", ended, l.Calls)
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (m *Loop) durationLimit(now time.Time) *diag.Fault {
 		return nil
 	}
 	if now.Sub(m.started) >= l {
-		return diag.Faultf(turn.CodeLimit, "the process has run for %s, the limit", l)
+		return diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", l)
 	}
 	m.wakeAt(m.started.Add(l))
 	return nil
@@ -217,17 +217,17 @@ func (m *Loop) durationLimit(now time.Time) *diag.Fault {
 // brief composes the next Request: for latent results where some are waited for, for the output alone where every
 // instance has settled, for all instances that are ready for one otherwise.
 func (m *Loop) nextRequest() *turn.RequestInput {
-	b := &turn.RequestInput{Process: m.process, Number: m.priorRequests + m.requests + 1, Turn: m.turns + 1, Closing: m.closing()}
+	b := &turn.RequestInput{Process: m.process, Number: m.priorRequests + m.requests + 1, Turn: m.turns + 1, OutputOnly: m.closing()}
 	members := m.ready()
 	for _, mem := range members {
 		b.Questions = append(b.Questions, mem.questions...)
 	}
-	if b.Closing {
+	if b.OutputOnly {
 		members = m.members
 	}
 	for _, mem := range members {
 		if len(b.Questions) == 0 || len(mem.questions) > 0 {
-			b.Covered = append(b.Covered, turn.InstanceInput{Token: mem.Token, State: mem.state.Value(), Missing: mem.reportedMissing()})
+			b.Instances = append(b.Instances, turn.InstanceInput{Token: mem.Token, State: mem.state.Value(), Missing: mem.reportedMissing()})
 		}
 	}
 	about := m.covered(b)
@@ -237,7 +237,7 @@ func (m *Loop) nextRequest() *turn.RequestInput {
 
 func (m *Loop) covered(b *turn.RequestInput) []*InstanceProgress {
 	var list []*InstanceProgress
-	for _, c := range b.Covered {
+	for _, c := range b.Instances {
 		list = append(list, m.member(c.Token))
 	}
 	return list
@@ -285,10 +285,10 @@ func (m *Loop) ApplyReport(r turn.Report) bool {
 		mem.closedThrough = r.ClosedThrough
 	}
 	mem.correctionsAcked = max(mem.correctionsAcked, r.CorrectionsAcked)
-	mem.decidedSinceRequest = mem.decidedSinceRequest || len(mem.Pending) > 0 && len(r.Pending) == 0
-	mem.idle, mem.Missing, mem.questions, mem.Pending, mem.planFailure = r.Idle, r.Missing, r.Questions, r.Pending, r.PlanFailure
-	if r.Overdue != nil && m.paused == nil {
-		m.paused = r.Overdue
+	mem.decidedSinceRequest = mem.decidedSinceRequest || len(mem.Pending) > 0 && len(r.PendingApprovals) == 0
+	mem.idle, mem.Missing, mem.questions, mem.Pending, mem.planFailure = r.Idle, r.Missing, r.Questions, r.PendingApprovals, r.PlanFailure
+	if r.ApprovalOverdue != nil && m.paused == nil {
+		m.paused = r.ApprovalOverdue
 	}
 	return true
 }
@@ -308,10 +308,10 @@ func (m *Loop) TakeEnded() []*InstanceProgress {
 }
 
 // Pause lets what runs come to its end and starts nothing new.
-func (m *Loop) Pause(by, reason string) { m.paused = PausedBy(by, reason) }
+func (m *Loop) Pause(by, reason string) { m.paused = PauseFault(by, reason) }
 
-// PausedBy is why a process is paused that somebody paused.
-func PausedBy(by, reason string) *diag.Fault {
+// PauseFault is why a process is paused that somebody paused.
+func PauseFault(by, reason string) *diag.Fault {
 	f := diag.Faultf(turn.CodePaused, "paused by %s", cmp.Or(by, "a person"))
 	if reason != "" {
 		f.Message += ": " + reason
@@ -322,14 +322,14 @@ func PausedBy(by, reason string) *diag.Fault {
 // Turns counts the Requests that were answered.
 func (m *Loop) Turns() int { return m.turns }
 
-// OnlyWaits says whether people are waited for, and nothing else.
-func (m *Loop) OnlyWaits() bool {
+// AwaitsOnlyPeople says whether people are waited for, and nothing else.
+func (m *Loop) AwaitsOnlyPeople() bool {
 	running, waiting := m.others()
 	return waiting && !running && m.inFlight == nil && len(m.ready()) == 0
 }
 
-// Halt pauses the process for a reason of its own.
-func (m *Loop) Halt(f *diag.Fault) { m.paused = f }
+// PauseFor pauses the process for a reason of its own.
+func (m *Loop) PauseFor(f *diag.Fault) { m.paused = f }
 
 // Resume lets a paused process go on, with other limits where they are given (0 keeps one).
 func (m *Loop) Resume(l ideafile.Limits) {
@@ -337,20 +337,20 @@ func (m *Loop) Resume(l ideafile.Limits) {
 	m.setLimits(l)
 }
 
-func (m *Loop) setLimits(l ideafile.Limits) { m.limits = m.limits.With(l) }
+func (m *Loop) setLimits(l ideafile.Limits) { m.limits = m.limits.Override(l) }
 
-// Paused says why the process is paused; nil where it is not.
-func (m *Loop) Paused() *diag.Fault { return m.paused }
+// PauseReason says why the process is paused; nil where it is not.
+func (m *Loop) PauseReason() *diag.Fault { return m.paused }
 
-// Final is the process as it ended, in the form of a Request that covers every instance: for the last Idea.
-func (m *Loop) Final() *turn.RequestInput {
+// FullInput is the process as it ended, in the form of a Request that covers every instance: for the last Idea.
+func (m *Loop) FullInput() *turn.RequestInput {
 	b := &turn.RequestInput{Process: m.process, Number: m.priorRequests + m.requests, Turn: m.turns, Plan: m.planEntries(m.members), Errors: m.errorsFor(m.members)}
 	for _, mem := range m.members {
 		c := turn.InstanceInput{Token: mem.Token, State: mem.state.Value(), Missing: mem.Missing}
 		if mem.Status != ideafile.InstanceWorking {
 			c.Status, c.Fault = mem.Status, mem.Fault
 		}
-		b.Covered = append(b.Covered, c)
+		b.Instances = append(b.Instances, c)
 	}
 	return b
 }

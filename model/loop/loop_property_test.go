@@ -15,9 +15,9 @@ import (
 
 // settledByPlan reports whether an instance was run by a Plan that needs no Request.
 func settledByPlan(m *loop.Loop, token string) bool {
-	for _, c := range m.Carry().Members {
+	for _, c := range m.Carry().Instances {
 		if c.Token == token {
-			return c.Direct > 0 && !c.FellBackToLLM
+			return c.DirectPlan > 0 && !c.FellBackToLLM
 		}
 	}
 	return false
@@ -28,17 +28,17 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		gone := map[string]bool{}
 		number := 0
-		s := modeltest.DrawnProcess(rt, func(s *modeltest.Stage, c *loop.Conclusion) {
-			if number++; c.Brief.Number != number {
-				rt.Fatalf("Request %d has the number %d", number, c.Brief.Number)
+		s := modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.Conclusion) {
+			if number++; c.Input.Number != number {
+				rt.Fatalf("Request %d has the number %d", number, c.Input.Number)
 			}
-			for _, covered := range c.Brief.Covered {
-				if gone[covered.Token] && !c.Brief.Closing {
+			for _, covered := range c.Input.Instances {
+				if gone[covered.Token] && !c.Input.OutputOnly {
 					rt.Fatalf("%s has ended and is sent again", covered.Token)
 				}
 			}
 			for _, m := range s.Ended {
-				if !settledByPlan(s.Mind, m.Token) && !c.Reply.Whole {
+				if !settledByPlan(s.Loop, m.Token) && !c.Reply.Complete {
 					rt.Fatalf("%s ended by a Request that broke off", m.Token)
 				}
 				if gone[m.Token] {
@@ -47,33 +47,33 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 				gone[m.Token] = true
 			}
 		})
-		counts := turn.Counts{}
-		for _, m := range s.Mind.Members() {
-			run := s.Runs[m.Token]
-			if got, want := modeltest.StateOf(s.Mind, m.Token), string(jsonval.Encode(run.State())); got != want {
+		counts := turn.CallCounts{}
+		for _, m := range s.Loop.Instances() {
+			run := s.Instances[m.Token]
+			if got, want := modeltest.StateOf(s.Loop, m.Token), string(jsonval.Encode(run.State())); got != want {
 				rt.Fatalf("the process knows %s of %s, which has %s", got, m.Token, want)
 			}
-			if m.Status == ideafile.InstanceSettled && len(run.Missing()) > 0 {
-				rt.Fatalf("%s has settled and lacks %v", m.Token, run.Missing())
+			if m.Status == ideafile.InstanceSettled && len(run.MissingRequired()) > 0 {
+				rt.Fatalf("%s has settled and lacks %v", m.Token, run.MissingRequired())
 			}
 			for _, rec := range run.Records() {
-				counts.Count(rec.Status)
+				counts.Increment(rec.Status)
 			}
 		}
-		counts.Failed += s.Mind.Carry().UnassignedCalls
-		if got := s.Mind.Counts(); got != counts {
+		counts.Failed += s.Loop.Carry().UnassignedCalls
+		if got := s.Loop.Counts(); got != counts {
 			rt.Fatalf("counted %+v, and there are %+v", got, counts)
 		}
-		switch step, _ := s.Mind.Next(s.Now); step {
-		case loop.StepOver:
-			if ended++; s.Mind.Outcome() == loop.StatusFailed {
+		switch step, _ := s.Loop.Advance(s.Now); step {
+		case loop.StepFinished:
+			if ended++; s.Loop.FinalStatus() == loop.StatusFailed {
 				failed++
 			}
-			if s.Idea.Output != nil && s.Mind.Outcome() == loop.StatusCompleted && s.Mind.Output() == nil {
+			if s.Idea.Output != nil && s.Loop.FinalStatus() == loop.StatusCompleted && s.Loop.Output() == nil {
 				rt.Fatalf("it is complete and has no output")
 			}
 		case loop.StepPaused:
-			if f := s.Mind.Paused(); f == nil || f.Message == "" {
+			if f := s.Loop.PauseReason(); f == nil || f.Message == "" {
 				rt.Fatalf("it is paused and does not say why")
 			}
 		}
@@ -86,14 +86,14 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 // Whatever happened in a process, each of its Ideas is a file from which another begins at the same States.
 func TestAnyIdeaOfAProcessBeginsAnother(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		modeltest.DrawnProcess(rt, func(s *modeltest.Stage, c *loop.Conclusion) {
-			again := modeltest.Sealed(rt, s.Idea, c.Seen, c.Calls, c.Reply.Output)
+		modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.Conclusion) {
+			again := modeltest.SnapshotFile(rt, s.Idea, c.FullInput, c.Calls, c.Reply.Output)
 			if got, want := fmt.Sprint(again.Tokens()), fmt.Sprint(s.Idea.Tokens()); got != want {
 				rt.Fatalf("%s instead of %s", got, want)
 			}
-			mind := loop.New(again, "q", s.Bindings, modeltest.Began)
-			for n, m := range mind.Members() {
-				if got, want := modeltest.StateOf(mind, m.Token), string(jsonval.Encode(c.Seen.Covered[n].State)); got != want {
+			mind := loop.New(again, "q", s.Bindings, modeltest.StartTime)
+			for n, m := range mind.Instances() {
+				if got, want := modeltest.StateOf(mind, m.Token), string(jsonval.Encode(c.FullInput.Instances[n].State)); got != want {
 					rt.Fatalf("%s begins at %s instead of %s", m.Token, got, want)
 				}
 			}

@@ -15,233 +15,233 @@ import (
 )
 
 func TestARequestCoversEveryInstanceAndTellsWhereItStands(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances)
-	b := s.Asks()
-	s.Want("the process", b.Process, "p")
-	s.Want("number and turn", fmt.Sprint(b.Number, b.Turn), "1 1")
-	s.Want("covered", string(jsonval.Encode(jsonval.Normal(b.Covered))), `[{"state":{"a":1},"token":"①"},{"state":{"a":2},"token":"②"}]`)
-	if b.Closing || b.Questions != nil || b.Plan != nil || b.Errors != nil {
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	b := s.ExpectRequest()
+	s.WantEqual("the process", b.Process, "p")
+	s.WantEqual("number and turn", fmt.Sprint(b.Number, b.Turn), "1 1")
+	s.WantEqual("covered", string(jsonval.Encode(jsonval.Normal(b.Instances))), `[{"state":{"a":1},"token":"①"},{"state":{"a":2},"token":"②"}]`)
+	if b.OutputOnly || b.Questions != nil || b.Plan != nil || b.Errors != nil {
 		t.Errorf("the first Request has no past: %+v", b)
 	}
-	if s.Mind.InFlight() != b {
+	if s.Loop.InFlight() != b {
 		t.Error("it is the Request under way")
 	}
 }
 
 func TestOneRequestIsInFlightAtMost(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances)
-	s.Asks()
-	s.Expect(loop.StepWait)
-	s.Heard(turn.Report{Token: "①", ClosedThrough: 1, Idle: true})
-	s.Expect(loop.StepWait)
-	s.Mind.ApplyReply(turn.Reply{Whole: true})
-	s.Expect(loop.StepWait)
-	if c := s.Mind.Conclude(); c == nil || s.Mind.InFlight() != nil {
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.ExpectRequest()
+	s.ExpectStep(loop.StepWait)
+	s.DeliverReport(turn.Report{Token: "①", ClosedThrough: 1, Idle: true})
+	s.ExpectStep(loop.StepWait)
+	s.Loop.ApplyReply(turn.Reply{Complete: true})
+	s.ExpectStep(loop.StepWait)
+	if c := s.Loop.Conclude(); c == nil || s.Loop.InFlight() != nil {
 		t.Error("it has ended with its reply")
 	}
-	if s.Mind.Conclude() != nil {
+	if s.Loop.Conclude() != nil {
 		t.Error("it ends once")
 	}
 }
 
 func TestARequestThatBrokeOffEndsWhenEveryInstanceHasClosedIt(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances)
-	s.Asks()
-	s.Mind.ApplyReply(turn.Reply{End: diag.Faultf(turn.CodeTruncated, "cut")})
-	s.Heard(turn.Report{Token: "①", ClosedThrough: 1, Idle: true})
-	if s.Mind.Conclude() != nil {
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.ExpectRequest()
+	s.Loop.ApplyReply(turn.Reply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
+	s.DeliverReport(turn.Report{Token: "①", ClosedThrough: 1, Idle: true})
+	if s.Loop.Conclude() != nil {
 		t.Error("what ② has accepted is not known")
 	}
-	s.Heard(turn.Report{Token: "②", ClosedThrough: 1, Idle: false})
-	if s.Mind.Conclude() == nil {
+	s.DeliverReport(turn.Report{Token: "②", ClosedThrough: 1, Idle: false})
+	if s.Loop.Conclude() == nil {
 		t.Error("its Calls may go on running")
 	}
 }
 
 func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
-	s := modeltest.OnStage(t, "")
-	s.Asks()
-	s.Heard(turn.Report{Token: "", ClosedThrough: 1, Idle: true})
-	if s.Mind.Conclude() != nil {
+	s := modeltest.NewScenario(t, "")
+	s.ExpectRequest()
+	s.DeliverReport(turn.Report{Token: "", ClosedThrough: 1, Idle: true})
+	if s.Loop.Conclude() != nil {
 		t.Error("it is over before the reply")
 	}
-	s.Mind.ApplyReply(turn.Reply{Whole: true, Idle: []string{""}})
-	if s.Mind.Conclude() == nil {
+	s.Loop.ApplyReply(turn.Reply{Complete: true, InstancesWithoutCalls: []string{""}})
+	if s.Loop.Conclude() == nil {
 		t.Error("it is over")
 	}
-	s.Want("it", s.Statuses(), "settled")
+	s.WantEqual("it", s.Statuses(), "settled")
 }
 
 func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
-	s := modeltest.OnStage(t, "")
-	s.Mind.ApplyReply(turn.Reply{Whole: true})
-	s.Heard(turn.Report{Token: "③", ClosedThrough: 1, Idle: true})
-	s.Asks()
-	s.Mind.ApplyReply(turn.Reply{Whole: true, Calls: []ideafile.WrittenCall{}, Usage: turn.Usage{PromptTokens: 1}})
-	s.Mind.ApplyReply(turn.Reply{Whole: true, Calls: ideafile.WrittenCalls([]any{"twice"}), Usage: turn.Usage{PromptTokens: 1}})
-	s.Heard(turn.Report{ClosedThrough: 1, Idle: true})
-	s.Mind.Conclude()
-	r := s.Mind.Result(loop.StatusRunning, false)
-	s.Want("it counts once", fmt.Sprint(r.Requests, r.Usage.PromptTokens), "1 1")
+	s := modeltest.NewScenario(t, "")
+	s.Loop.ApplyReply(turn.Reply{Complete: true})
+	s.DeliverReport(turn.Report{Token: "③", ClosedThrough: 1, Idle: true})
+	s.ExpectRequest()
+	s.Loop.ApplyReply(turn.Reply{Complete: true, Calls: []ideafile.WrittenCall{}, Usage: turn.Usage{PromptTokens: 1}})
+	s.Loop.ApplyReply(turn.Reply{Complete: true, Calls: ideafile.ParseWrittenCalls([]any{"twice"}), Usage: turn.Usage{PromptTokens: 1}})
+	s.DeliverReport(turn.Report{ClosedThrough: 1, Idle: true})
+	s.Loop.Conclude()
+	r := s.Loop.Result(loop.StatusRunning, false)
+	s.WantEqual("it counts once", fmt.Sprint(r.Requests, r.Usage.PromptTokens), "1 1")
 }
 
 func TestTheNextRequestSeesWhatBecameOfTheCalls(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"①"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"*","_outputPath":"a"},{"_tool":"work","_instance":"①","n":"x"}],"output":null}`)
-	b := s.Asks()
-	s.Want("the Calls", modeltest.PlannedIn(b), "1.1 done 2; 1.2 failed 1; 1.3 blocked 1; 1.4 skipped 2; 1.5 failed 1")
-	s.Want("the troubles", modeltest.TroublesOf(b), `1.2 tool_failed: no luck in ①
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"①"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"*","_outputPath":"a"},{"_tool":"work","_instance":"①","n":"x"}],"output":null}`)
+	b := s.ExpectRequest()
+	s.WantEqual("the Calls", modeltest.DescribePlan(b), "1.1 done 2; 1.2 failed 1; 1.3 blocked 1; 1.4 skipped 2; 1.5 failed 1")
+	s.WantEqual("the troubles", modeltest.DescribeErrors(b), `1.2 tool_failed: no luck in ①
 1.3 blocked: †state.never is not there and no Call writes it in ②
 1.5 bad_parameters: parameter "n": expected integer, but got string in ①`)
-	s.Want("the States", string(jsonval.Encode(b.Covered[1].State)), `{"a":2,"b":2}`)
-	s.Want("number and turn", fmt.Sprint(b.Number, b.Turn), "2 2")
+	s.WantEqual("the States", string(jsonval.Encode(b.Instances[1].State)), `{"a":2,"b":2}`)
+	s.WantEqual("number and turn", fmt.Sprint(b.Number, b.Turn), "2 2")
 }
 
 func TestATroubleOfManyInstancesIsToldOnce(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances)
-	s.Says(`{"calls":[{"_tool":"fail","_instance":"*"},{"_tool":"fail","_instance":"*"}],"output":null}`)
-	s.Want("it is told", modeltest.TroublesOf(s.Asks()), "1.1 tool_failed: no luck in ①, ②\n1.2 tool_failed: no luck in ①, ②")
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*"},{"_tool":"fail","_instance":"*"}],"output":null}`)
+	s.WantEqual("it is told", modeltest.DescribeErrors(s.ExpectRequest()), "1.1 tool_failed: no luck in ①, ②\n1.2 tool_failed: no luck in ①, ②")
 }
 
 func TestATroubleIsToldToTheNextRequestAlone(t *testing.T) {
-	s := modeltest.OnStage(t, "")
-	s.Says(`{"calls":[{"_tool":"fail"}],"output":null}`)
-	s.Says(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
-	s.Want("it is not told again", modeltest.TroublesOf(s.Asks()), "")
+	s := modeltest.NewScenario(t, "")
+	s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
+	s.WantEqual("it is not told again", modeltest.DescribeErrors(s.ExpectRequest()), "")
 }
 
 func TestCallsWithoutAnOutputPathStayInSightWithTheirResults(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","output":"†state.c"},"nonsense"],"output":null}`)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"d"}],"output":null}`)
-	b := s.Asks()
-	s.Want("kept", modeltest.PlannedIn(b), "1.1 done 2; 2.1 done 2")
-	s.Want("its results", string(jsonval.Encode(b.Plan[0].Results)), `{"①":1,"②":2}`)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","output":"†state.c"},"nonsense"],"output":null}`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"d"}],"output":null}`)
+	b := s.ExpectRequest()
+	s.WantEqual("kept", modeltest.DescribePlan(b), "1.1 done 2; 2.1 done 2")
+	s.WantEqual("its results", string(jsonval.Encode(b.Plan[0].Results)), `{"①":1,"②":2}`)
 }
 
 func TestARequestIsNotShownTheCallsOfSettledInstances(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"②"}],"output":null}`)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"c"}],"output":null}`)
-	b := s.Asks()
-	s.Want("the Calls", modeltest.PlannedIn(b), "1.1 done 1; 2.1 done 1")
-	s.Want("the results", string(jsonval.Encode(b.Plan[0].Results)), `{"①":1}`)
-	s.Want("the chain has them all", modeltest.PlannedIn(s.Mind.Final()), "1.1 done 2; 1.2 done 1; 2.1 done 1")
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"②"}],"output":null}`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"c"}],"output":null}`)
+	b := s.ExpectRequest()
+	s.WantEqual("the Calls", modeltest.DescribePlan(b), "1.1 done 1; 2.1 done 1")
+	s.WantEqual("the results", string(jsonval.Encode(b.Plan[0].Results)), `{"①":1}`)
+	s.WantEqual("the chain has them all", modeltest.DescribePlan(s.Loop.FullInput()), "1.1 done 2; 1.2 done 1; 2.1 done 1")
 }
 
 func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances)
-	c := s.BreaksOff(turn.Reply{End: diag.Faultf(turn.CodeTruncated, "the stream broke off")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
-	s.Want("its solution is what was accepted", string(jsonval.Encode(c.Calls)), `[{"_instance":"①","_outputPath":"b","_tool":"work"},{"_instance":"*","_outputPath":"c","_tool":"work"}]`)
-	b := s.Asks()
-	s.Want("the loop goes on", fmt.Sprint(b.Number, b.Turn), "2 2")
-	s.Want("with what was done", modeltest.PlannedIn(b), "1.1 done 1; 1.2 done 2")
-	s.Want("and told", modeltest.TroublesOf(b), "truncated: request 1 was cut off: the stream broke off; the 2 calls that had come were taken and are listed")
-	s.Want("everyone still works", fmt.Sprint(b.Tokens()), "[① ②]")
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	c := s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeTruncated, "the stream broke off")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
+	s.WantEqual("its solution is what was accepted", string(jsonval.Encode(c.Calls)), `[{"_instance":"①","_outputPath":"b","_tool":"work"},{"_instance":"*","_outputPath":"c","_tool":"work"}]`)
+	b := s.ExpectRequest()
+	s.WantEqual("the loop goes on", fmt.Sprint(b.Number, b.Turn), "2 2")
+	s.WantEqual("with what was done", modeltest.DescribePlan(b), "1.1 done 1; 1.2 done 2")
+	s.WantEqual("and told", modeltest.DescribeErrors(b), "truncated: request 1 was cut off: the stream broke off; the 2 calls that had come were taken and are listed")
+	s.WantEqual("everyone still works", fmt.Sprint(b.Tokens()), "[① ②]")
 }
 
 func TestARequestOfWhichNothingWasTakenIsAskedAfresh(t *testing.T) {
-	s := modeltest.OnStage(t, "")
-	s.BreaksOff(turn.Reply{End: diag.Faultf(turn.CodeNotJSON, "no JSON")})
-	b := s.Asks()
-	s.Want("under the next number, as another turn", fmt.Sprint(b.Number, b.Turn), "2 2")
-	s.Want("and told", modeltest.TroublesOf(b), "not_json: request 1 was cut off: no JSON; no call of it was taken")
+	s := modeltest.NewScenario(t, "")
+	s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
+	b := s.ExpectRequest()
+	s.WantEqual("under the next number, as another turn", fmt.Sprint(b.Number, b.Turn), "2 2")
+	s.WantEqual("and told", modeltest.DescribeErrors(b), "not_json: request 1 was cut off: no JSON; no call of it was taken")
 }
 
 func TestALostWorkerIsNoTurnWhereNothingWasTaken(t *testing.T) {
-	s := modeltest.OnStage(t, "")
-	s.BreaksOff(turn.Reply{Lost: true, End: diag.Faultf(turn.CodeLost, "gone")})
-	b := s.Asks()
-	s.Want("the same turn under the next number", fmt.Sprint(b.Number, b.Turn), "2 1")
-	s.Want("the LLM is told nothing", modeltest.TroublesOf(b), "")
+	s := modeltest.NewScenario(t, "")
+	s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+	b := s.ExpectRequest()
+	s.WantEqual("the same turn under the next number", fmt.Sprint(b.Number, b.Turn), "2 1")
+	s.WantEqual("the LLM is told nothing", modeltest.DescribeErrors(b), "")
 }
 
 func TestWhatALostWorkerHandedOnIsTheSolution(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances)
-	c := s.BreaksOff(turn.Reply{Lost: true, End: diag.Faultf(turn.CodeLost, "gone")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`)
-	s.Want("as the instances have it", string(jsonval.Encode(c.Calls)), `[{"_instance":"①","_outputPath":"b","_tool":"work"}]`)
-	b := s.Asks()
-	s.Want("it is a turn", fmt.Sprint(b.Number, b.Turn), "2 2")
-	s.Want("the LLM is told", modeltest.TroublesOf(b), "worker_lost: request 1 was cut off: gone; the 1 calls that had come were taken and are listed")
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	c := s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`)
+	s.WantEqual("as the instances have it", string(jsonval.Encode(c.Calls)), `[{"_instance":"①","_outputPath":"b","_tool":"work"}]`)
+	b := s.ExpectRequest()
+	s.WantEqual("it is a turn", fmt.Sprint(b.Number, b.Turn), "2 2")
+	s.WantEqual("the LLM is told", modeltest.DescribeErrors(b), "worker_lost: request 1 was cut off: gone; the 1 calls that had come were taken and are listed")
 }
 
 func TestTroublesAreToldUntilARequestPlannedWithThem(t *testing.T) {
 	for name, end := range map[string]turn.Reply{
-		"a lost worker": {Lost: true, End: diag.Faultf(turn.CodeLost, "gone")},
-		"a bad reply":   {End: diag.Faultf(turn.CodeNotJSON, "no JSON")},
+		"a lost worker": {WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+		"a bad reply":   {Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")},
 	} {
-		s := modeltest.OnStage(t, "")
-		s.Says(`{"calls":[{"_tool":"fail"}],"output":null}`)
-		s.BreaksOff(end)
-		if got := modeltest.TroublesOf(s.Asks()); !strings.Contains(got, "1.1 tool_failed: no luck") {
+		s := modeltest.NewScenario(t, "")
+		s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
+		s.BreakOff(end)
+		if got := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(got, "1.1 tool_failed: no luck") {
 			t.Errorf("after %s: %q", name, got)
 		}
 	}
 }
 
 func TestThePlanOfARequestStaysInSightWhenTheNextBringsNothing(t *testing.T) {
-	s := modeltest.OnStage(t, "")
-	s.Says(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
-	s.BreaksOff(turn.Reply{End: diag.Faultf(turn.CodeNotJSON, "no JSON")})
-	s.Want("the Calls", modeltest.PlannedIn(s.Asks()), "1.1 done 1")
+	s := modeltest.NewScenario(t, "")
+	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
+	s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
+	s.WantEqual("the Calls", modeltest.DescribePlan(s.ExpectRequest()), "1.1 done 1")
 }
 
 func TestThreeBadRepliesInARowPause(t *testing.T) {
-	s := modeltest.OnStage(t, "")
-	bad := turn.Reply{End: diag.Faultf(turn.CodeNotJSON, "no JSON")}
-	s.BreaksOff(bad)
-	s.BreaksOff(bad)
-	s.Says(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
-	s.BreaksOff(bad)
-	s.BreaksOff(turn.Reply{End: diag.Faultf(turn.CodeRefusal, "no")})
-	s.BreaksOff(turn.Reply{End: diag.Faultf(turn.CodeEndless, "on and on")})
-	s.Expect(loop.StepPaused)
-	s.Want("why", s.Mind.Paused().Error(), "bad_replies: 3 bad replies in a row; the last one: on and on")
-	s.Mind.Resume(ideafile.Limits{})
-	s.Want("it goes on", fmt.Sprint(s.Asks().Number), "7")
-	s.Says(modeltest.NoCalls)
-	s.Expect(loop.StepOver)
+	s := modeltest.NewScenario(t, "")
+	bad := turn.Reply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")}
+	s.BreakOff(bad)
+	s.BreakOff(bad)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
+	s.BreakOff(bad)
+	s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeRefusal, "no")})
+	s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeEndlessReply, "on and on")})
+	s.ExpectStep(loop.StepPaused)
+	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: on and on")
+	s.Loop.Resume(ideafile.Limits{})
+	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().Number), "7")
+	s.ReplyWith(modeltest.EmptyReply)
+	s.ExpectStep(loop.StepFinished)
 }
 
 func TestALostWorkerIsNoBadReply(t *testing.T) {
-	s := modeltest.OnStage(t, "")
+	s := modeltest.NewScenario(t, "")
 	for range 5 {
-		s.BreaksOff(turn.Reply{Lost: true, End: diag.Faultf(turn.CodeLost, "gone")})
+		s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	}
-	s.Want("it goes on", fmt.Sprint(s.Asks().Number), "6")
+	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().Number), "6")
 }
 
 func TestRequestsThatTakeTheirWorkersDownOneAfterTheOtherPauseTheProcess(t *testing.T) {
-	s := modeltest.OnStage(t, "")
+	s := modeltest.NewScenario(t, "")
 	for range 10 {
-		s.BreaksOff(turn.Reply{Lost: true, End: diag.Faultf(turn.CodeLost, "gone")})
+		s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	}
-	s.Expect(loop.StepPaused)
-	s.Mind.Resume(ideafile.Limits{})
-	s.Want("it goes on", fmt.Sprint(s.Asks().Number), "11")
+	s.ExpectStep(loop.StepPaused)
+	s.Loop.Resume(ideafile.Limits{})
+	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().Number), "11")
 }
 
 func TestWhatAskingAgainDoesNotMendPausesAtOnce(t *testing.T) {
-	s := modeltest.OnStage(t, "")
-	s.BreaksOff(turn.Reply{Final: true, End: diag.Faultf(turn.CodeLLMRefused, "401 no such key")})
-	s.Expect(loop.StepPaused)
-	s.Want("why", s.Mind.Paused().Error(), "llm_error: 401 no such key")
-	s.Want("the result", s.Mind.Result(loop.StatusPaused, false).Error.Error(), "llm_error: 401 no such key")
-	s.Mind.Resume(ideafile.Limits{})
-	s.Says(modeltest.NoCalls)
-	s.Expect(loop.StepOver)
-	if s.Mind.Result(loop.StatusCompleted, false).Error != nil {
+	s := modeltest.NewScenario(t, "")
+	s.BreakOff(turn.Reply{NotRetryable: true, Fault: diag.Faultf(turn.CodeLLMError, "401 no such key")})
+	s.ExpectStep(loop.StepPaused)
+	s.WantEqual("why", s.Loop.PauseReason().Error(), "llm_error: 401 no such key")
+	s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), "llm_error: 401 no such key")
+	s.Loop.Resume(ideafile.Limits{})
+	s.ReplyWith(modeltest.EmptyReply)
+	s.ExpectStep(loop.StepFinished)
+	if s.Loop.Result(loop.StatusCompleted, false).Error != nil {
 		t.Error("what is over is forgotten")
 	}
 }
 
 func TestAttemptsBeforeTheFirstByteAreTurns(t *testing.T) {
-	s := modeltest.OnStage(t, "")
-	s.Asks()
-	r := s.Hear([]any{modeltest.Value(t, `{"_tool":"work"}`)})
-	r.Whole, r.Attempts = true, 3
-	s.Concludes(r)
-	s.Want("number and turn", fmt.Sprint(s.Asks().Number, s.Brief.Turn), "2 4")
+	s := modeltest.NewScenario(t, "")
+	s.ExpectRequest()
+	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work"}`)})
+	r.Complete, r.Attempts = true, 3
+	s.Conclude(r)
+	s.WantEqual("number and turn", fmt.Sprint(s.ExpectRequest().Number, s.Input.Turn), "2 4")
 }
 
 func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
@@ -256,117 +256,117 @@ func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 		{"duration", `{"duration": "2m"}`, "limit_reached: the process has run for 2m0s, the limit", ideafile.Limits{Duration: 3 * time.Minute}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := modeltest.OnStage(t, "", `"config": {"limits": `+c.limits+`}`)
+			s := modeltest.NewScenario(t, "", `"config": {"limits": `+c.limits+`}`)
 			for range 2 {
-				s.Says(again)
+				s.ReplyWith(again)
 				s.Now = s.Now.Add(time.Minute)
 			}
-			s.Expect(loop.StepPaused)
-			s.Want("why", s.Mind.Paused().Error(), c.why)
-			s.Want("the result", s.Mind.Result(loop.StatusPaused, false).Error.Error(), c.why)
-			s.Mind.Resume(ideafile.Limits{})
-			s.Expect(loop.StepPaused)
-			s.Mind.Resume(c.higher)
-			s.Says(again)
+			s.ExpectStep(loop.StepPaused)
+			s.WantEqual("why", s.Loop.PauseReason().Error(), c.why)
+			s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), c.why)
+			s.Loop.Resume(ideafile.Limits{})
+			s.ExpectStep(loop.StepPaused)
+			s.Loop.Resume(c.higher)
+			s.ReplyWith(again)
 			s.Now = s.Now.Add(time.Minute)
-			s.Expect(loop.StepPaused)
+			s.ExpectStep(loop.StepPaused)
 		})
 	}
 }
 
 func TestALimitDoesNotStopWhatIsOver(t *testing.T) {
-	s := modeltest.OnStage(t, "", `"config": {"limits": {"requests": 1, "tokens": 1}}`)
-	s.Says(modeltest.NoCalls)
-	s.Expect(loop.StepOver)
+	s := modeltest.NewScenario(t, "", `"config": {"limits": {"requests": 1, "tokens": 1}}`)
+	s.ReplyWith(modeltest.EmptyReply)
+	s.ExpectStep(loop.StepFinished)
 }
 
 func TestLimitsThatAreNotSetAreNone(t *testing.T) {
-	s := modeltest.OnStage(t, "")
+	s := modeltest.NewScenario(t, "")
 	s.Now = s.Now.Add(1000 * time.Hour)
 	for range 50 {
-		s.Says(`{"calls":[{"_tool":"work"}],"output":null}`)
+		s.ReplyWith(`{"calls":[{"_tool":"work"}],"output":null}`)
 	}
-	s.Asks()
+	s.ExpectRequest()
 }
 
 func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
-	s := modeltest.OnStage(t, modeltest.ASummary, modeltest.TwoInstances)
-	s.Says(`{"calls":[{"_tool":"think","_instance":"*","x":"†state.a","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"†state.mood","_outputPath":"b"},{"_tool":"fail","_instance":"②"}],"output":null}`)
-	b := s.Asks()
-	s.Want("asked for", string(jsonval.Encode(jsonval.Normal(b.Questions))), `[{"id":"1.1@①","params":{"x":1},"token":"①","tool":"think"},{"id":"1.1@②","params":{"x":2},"token":"②","tool":"think"}]`)
-	if b.Closing {
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"think","_instance":"*","x":"†state.a","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"†state.mood","_outputPath":"b"},{"_tool":"fail","_instance":"②"}],"output":null}`)
+	b := s.ExpectRequest()
+	s.WantEqual("asked for", string(jsonval.Encode(jsonval.Normal(b.Questions))), `[{"id":"1.1@①","params":{"x":1},"token":"①","tool":"think"},{"id":"1.1@②","params":{"x":2},"token":"②","tool":"think"}]`)
+	if b.OutputOnly {
 		t.Error("it is no closing Request")
 	}
-	c := s.Says(`{"calls":[{"_call":"1.1@①","_output":"good"},{"_call":"1.1@②","_output":"bad"}],"output":null}`)
+	c := s.ReplyWith(`{"calls":[{"_call":"1.1@①","_output":"good"},{"_call":"1.1@②","_output":"bad"}],"output":null}`)
 	if len(s.Ended) != 0 || len(c.Calls) != 0 {
 		t.Errorf("it settles nobody and plans nothing: %+v", c)
 	}
-	s.Want("nobody settles by it", s.Statuses(), "① working, ② working")
-	b = s.Asks()
-	s.Want("the next plans again, and counts", fmt.Sprint(b.Number, b.Turn, len(b.Questions)), "3 3 0")
-	s.Want("what waited for the result has run", string(jsonval.Encode(b.Covered[0].State)), `{"a":1,"b":"good","mood":"good"}`)
-	s.Want("the Plan is in sight", modeltest.PlannedIn(b), "1.1 done 2; 1.2 done 1; 1.3 failed 1")
-	s.Want("and what went wrong in it", modeltest.TroublesOf(b), "1.3 tool_failed: no luck in ②")
+	s.WantEqual("nobody settles by it", s.Statuses(), "① working, ② working")
+	b = s.ExpectRequest()
+	s.WantEqual("the next plans again, and counts", fmt.Sprint(b.Number, b.Turn, len(b.Questions)), "3 3 0")
+	s.WantEqual("what waited for the result has run", string(jsonval.Encode(b.Instances[0].State)), `{"a":1,"b":"good","mood":"good"}`)
+	s.WantEqual("the Plan is in sight", modeltest.DescribePlan(b), "1.1 done 2; 1.2 done 1; 1.3 failed 1")
+	s.WantEqual("and what went wrong in it", modeltest.DescribeErrors(b), "1.3 tool_failed: no luck in ②")
 }
 
 func TestARequestForResultsCoversOnlyThoseThatWait(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances)
-	s.Says(`{"calls":[{"_tool":"think","_instance":"②"},{"_tool":"work","_instance":"①"}],"output":null}`)
-	s.Want("covered", fmt.Sprint(s.Asks().Tokens()), "[②]")
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"think","_instance":"②"},{"_tool":"work","_instance":"①"}],"output":null}`)
+	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().Tokens()), "[②]")
 }
 
 func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances)
-	s.Says(`{"calls":[{"_tool":"think","_instance":"*"}],"output":null}`)
-	s.Says(`{"calls":[{"_call":"1.1@①","_output":"good"}],"output":null}`)
-	b := s.Asks()
-	s.Want("asked again", fmt.Sprintf("%d: %s", len(b.Questions), b.Questions[0].ID), "1: 1.1@②")
-	s.Says(`{"calls":[{"_call":"1.1@②","_output":5}],"output":null}`)
-	s.Want("told", modeltest.TroublesOf(s.Asks()), "3.1 bad_output: the result of 1.1@②: expected string, but got number")
-	s.Says(`{"calls":[{"_call":"9.9@②","_output":"good"},"x",{"_call":"1.1@②"}],"output":null}`)
-	s.Expect(loop.StepPaused)
-	s.Want("why", s.Mind.Paused().Error(), "bad_replies: 3 bad replies in a row; the last one: results that were asked for are missing")
-	s.Mind.Resume(ideafile.Limits{})
-	s.Says(`{"calls":[{"_call":"1.1@②","_output":"good"}],"output":null}`)
-	s.Says(modeltest.NoCalls)
-	s.Expect(loop.StepOver)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"think","_instance":"*"}],"output":null}`)
+	s.ReplyWith(`{"calls":[{"_call":"1.1@①","_output":"good"}],"output":null}`)
+	b := s.ExpectRequest()
+	s.WantEqual("asked again", fmt.Sprintf("%d: %s", len(b.Questions), b.Questions[0].ID), "1: 1.1@②")
+	s.ReplyWith(`{"calls":[{"_call":"1.1@②","_output":5}],"output":null}`)
+	s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequest()), "3.1 bad_output: the result of 1.1@②: expected string, but got number")
+	s.ReplyWith(`{"calls":[{"_call":"9.9@②","_output":"good"},"x",{"_call":"1.1@②"}],"output":null}`)
+	s.ExpectStep(loop.StepPaused)
+	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: results that were asked for are missing")
+	s.Loop.Resume(ideafile.Limits{})
+	s.ReplyWith(`{"calls":[{"_call":"1.1@②","_output":"good"}],"output":null}`)
+	s.ReplyWith(modeltest.EmptyReply)
+	s.ExpectStep(loop.StepFinished)
 }
 
 func TestALatentCallWithItsResultNeedsNoRequest(t *testing.T) {
-	s := modeltest.OnStage(t, modeltest.ASummary)
-	s.Says(`{"calls":[{"_tool":"think","_output":"good","_outputPath":"mood"},{"_tool":"work","x":"†state.mood","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
-	s.Expect(loop.StepOver)
-	s.Want("the output", s.Output(), `{"summary":"good"}`)
+	s := modeltest.NewScenario(t, modeltest.SummarySchema)
+	s.ReplyWith(`{"calls":[{"_tool":"think","_output":"good","_outputPath":"mood"},{"_tool":"work","x":"†state.mood","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("the output", s.OutputJSON(), `{"summary":"good"}`)
 }
 
 func TestEveryCallIsCountedByItsEnd(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"*"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"③"},{"_tool":"odd","_instance":"①"}],"output":null}`)
-	s.Says(modeltest.NoCalls)
-	s.Expect(loop.StepOver)
-	r := s.Mind.Result(s.Mind.Outcome(), true)
-	s.Want("the result", string(jsonval.Encode(jsonval.Normal(r))), `{"calls":{"blocked":1,"done":2,"failed":4,"rejected":0,"skipped":1},"error":null,"ideas":0,`+
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"*"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"③"},{"_tool":"odd","_instance":"①"}],"output":null}`)
+	s.ReplyWith(modeltest.EmptyReply)
+	s.ExpectStep(loop.StepFinished)
+	r := s.Loop.Result(s.Loop.FinalStatus(), true)
+	s.WantEqual("the result", string(jsonval.Encode(jsonval.Normal(r))), `{"calls":{"blocked":1,"done":2,"failed":4,"rejected":0,"skipped":1},"error":null,"ideas":0,`+
 		`"instances":{"①":{"state":{"a":1,"b":"work done"},"status":"settled"},"②":{"state":{"a":2,"b":"work done"},"status":"settled"}},`+
 		`"output":null,"process":"p","requests":2,"status":"completed","usage":{"completionTokens":20,"promptTokens":200}}`)
-	if r := s.Mind.Result(loop.StatusCompleted, false); r.Instances["①"].State != nil {
+	if r := s.Loop.Result(loop.StatusCompleted, false); r.Instances["①"].State != nil {
 		t.Error("States are left out where they were not asked for")
 	}
 }
 
 func TestTheMindKeepsEveryStateAsItsInstanceDoes(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances)
-	s.Says(`{"calls":[{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","x":{"c":1},"_outputPath":"b"},{"_tool":"log","_instance":"②"},{"_tool":"work","_instance":"①","x":{"d":2},"_outputPath":"†state"}],"output":null}`)
-	for _, c := range s.Mind.Final().Covered {
-		s.Want(c.Token, string(jsonval.Encode(c.State)), string(jsonval.Encode(s.Runs[c.Token].State())))
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","x":{"c":1},"_outputPath":"b"},{"_tool":"log","_instance":"②"},{"_tool":"work","_instance":"①","x":{"d":2},"_outputPath":"†state"}],"output":null}`)
+	for _, c := range s.Loop.FullInput().Instances {
+		s.WantEqual(c.Token, string(jsonval.Encode(c.State)), string(jsonval.Encode(s.Instances[c.Token].State())))
 	}
 }
 
 func TestALongProcessShowsTheLLMNoMoreThanAShortOne(t *testing.T) {
-	s := modeltest.OnStage(t, "")
+	s := modeltest.NewScenario(t, "")
 	sizes := map[int]int{}
 	for n := 1; n <= 60; n++ {
-		s.Says(`{"calls":[{"_tool":"log"},{"_tool":"nonsense"},{"_tool":"work","_outputPath":"p"},7],"output":null}`)
-		sizes[n] = len(s.Asks().Plan)
+		s.ReplyWith(`{"calls":[{"_tool":"log"},{"_tool":"nonsense"},{"_tool":"work","_outputPath":"p"},7],"output":null}`)
+		sizes[n] = len(s.ExpectRequest().Plan)
 	}
 	if sizes[60] != sizes[2] {
 		t.Errorf("%d Calls are shown after 2 Requests, %d after 60", sizes[2], sizes[60])
@@ -374,9 +374,9 @@ func TestALongProcessShowsTheLLMNoMoreThanAShortOne(t *testing.T) {
 }
 
 func TestTheLastHundredRefusalsAreKeptAndAllAreCounted(t *testing.T) {
-	var r turn.Refusals
+	var r turn.RefusedSignals
 	for n := range 250 {
-		r.Add(turn.Refusal{Signal: "resume", Reason: fmt.Sprint(n)})
+		r.Add(turn.RefusedSignal{Signal: "resume", Reason: fmt.Sprint(n)})
 	}
 	if r.Count != 250 || len(r.Last) != 100 || r.Last[0].Reason != "150" || r.Last[99].Reason != "249" {
 		t.Errorf("%d, the last %d, from %s", r.Count, len(r.Last), r.Last[0].Reason)

@@ -8,31 +8,31 @@ import (
 )
 
 // Watch knows what people were told of, by the digest of what waits.
-type NoticeBoard map[string]turn.Notice
+type SentNotices map[string]turn.Notice
 
 // Look says what has changed since it looked last.
-func (w NoticeBoard) Changes(m *Loop) turn.Notices {
-	n := turn.Notices{Process: m.process, Path: m.idea.Path, Waiting: []turn.Notice{}, Decided: []turn.Notice{}}
+func (w SentNotices) TakeChanges(m *Loop) turn.Notices {
+	n := turn.Notices{Process: m.process, Path: m.idea.Path, NewlyWaiting: []turn.Notice{}, NewlyDecided: []turn.Notice{}}
 	now := map[string]bool{}
 	for _, mem := range m.members {
 		for _, p := range mem.Pending {
 			now[p.Digest] = true
 			if _, known := w[p.Digest]; !known {
 				w[p.Digest] = p.Notice(mem.Token)
-				n.Waiting = append(n.Waiting, w[p.Digest])
+				n.NewlyWaiting = append(n.NewlyWaiting, w[p.Digest])
 			}
 		}
 	}
 	for _, digest := range jsonval.SortedKeys(w) {
 		if !now[digest] {
-			n.Decided = append(n.Decided, m.decided(w[digest]))
+			n.NewlyDecided = append(n.NewlyDecided, m.decided(w[digest]))
 			delete(w, digest)
 		}
 	}
-	sort.SliceStable(n.Decided, func(a, b int) bool { return n.Decided[a].Since.Before(n.Decided[b].Since) })
-	n.Awaiting = len(now)
-	n.Waiting, n.MoreWaiting = firstNotices(n.Waiting)
-	n.Decided, n.MoreDecided = firstNotices(n.Decided)
+	sort.SliceStable(n.NewlyDecided, func(a, b int) bool { return n.NewlyDecided[a].Since.Before(n.NewlyDecided[b].Since) })
+	n.AwaitingCount = len(now)
+	n.NewlyWaiting, n.OmittedWaiting = firstNotices(n.NewlyWaiting)
+	n.NewlyDecided, n.OmittedDecided = firstNotices(n.NewlyDecided)
 	return n
 }
 
@@ -53,7 +53,7 @@ func (m *Loop) decided(n turn.Notice) turn.Notice {
 	for _, c := range mem.calls {
 		for _, d := range c.Decisions {
 			if d.Digest == n.Digest {
-				n.Decision, n.By = d.Decision, d.By
+				n.Decision, n.By = d.Kind, d.By
 			}
 		}
 	}

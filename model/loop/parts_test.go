@@ -21,8 +21,8 @@ func split(t *testing.T, n int, config string) (*ideafile.Idea, *loop.Parts) {
 	for i := 1; i <= n; i++ {
 		context = append(context, fmt.Sprintf(`{"type": "state", "_instance": "%d", "a": %d}`, i, i))
 	}
-	i := modeltest.IdeaOf(t, `{"config": {"batch": 3`+config+`}, "context": [{"type": "text", "text": "Go."}, `+strings.Join(context, ",")+`]}`)
-	return i, loop.Split(i, modeltest.Began)
+	i := modeltest.IdeaFrom(t, `{"config": {"batch": 3`+config+`}, "context": [{"type": "text", "text": "Go."}, `+strings.Join(context, ",")+`]}`)
+	return i, loop.Split(i, modeltest.StartTime)
 }
 
 func numbersOf(parts []loop.Part) (n []int) {
@@ -37,18 +37,18 @@ func TestAProcessIsSplitWhereItHasMoreInstancesThanItsBatch(t *testing.T) {
 		t.Errorf("three instances are %d parts of three", len(p.List))
 	}
 	_, p := split(t, 7, "")
-	if len(p.List) != 3 || fmt.Sprint(p.List[2].Tokens) != "[7]" || p.Of("4") != 2 || p.Of("8") != 0 {
+	if len(p.List) != 3 || fmt.Sprint(p.List[2].Tokens) != "[7]" || p.PartOf("4") != 2 || p.PartOf("8") != 0 {
 		t.Errorf("%+v", p.List)
 	}
-	p.Add([]string{"8", "9", "10", "11"})
-	if len(p.List) != 5 || p.Of("11") != 5 {
+	p.AddInstances([]string{"8", "9", "10", "11"})
+	if len(p.List) != 5 || p.PartOf("11") != 5 {
 		t.Errorf("more instances are %+v", p.List[3:])
 	}
 }
 
 func TestAPartSeesWhatIsSharedAndItsOwn(t *testing.T) {
 	i, p := split(t, 5, `, "limits": {"requests": 4}, "gather": "1s"`)
-	got := string(jsonval.Encode(p.List[1].Source(i.Source)))
+	got := string(jsonval.Encode(p.List[1].IdeaSource(i.Source)))
 	for _, want := range []string{`"Go."`, `"_instance":"4"`, `"_instance":"5"`, `"gather":"1s"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing in %s", want, got)
@@ -70,36 +70,36 @@ func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t
 	}{
 		{"at first", loop.PartReport{}, "[1]"},
 		{"while the first begins", loop.PartReport{}, "[]"},
-		{"when it has begun", loop.PartReport{Number: 1, Seq: 1, Status: loop.StatusRunning}, "[2]"},
-		{"when the second has", loop.PartReport{Number: 2, Seq: 1, Status: loop.StatusRunning}, "[3]"},
-		{"when three are at work", loop.PartReport{Number: 3, Seq: 1, Status: loop.StatusRunning}, "[]"},
-		{"when one of them waits for people", loop.PartReport{Number: 2, Seq: 2, Status: loop.StatusRunning, Waits: true}, "[4]"},
-		{"when one has ended while another begins", loop.PartReport{Number: 3, Seq: 2, Status: loop.StatusCompleted}, "[]"},
+		{"when it has begun", loop.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning}, "[2]"},
+		{"when the second has", loop.PartReport{Number: 2, Sequence: 1, Status: loop.StatusRunning}, "[3]"},
+		{"when three are at work", loop.PartReport{Number: 3, Sequence: 1, Status: loop.StatusRunning}, "[]"},
+		{"when one of them waits for people", loop.PartReport{Number: 2, Sequence: 2, Status: loop.StatusRunning, AwaitsOnlyPeople: true}, "[4]"},
+		{"when one has ended while another begins", loop.PartReport{Number: 3, Sequence: 2, Status: loop.StatusCompleted}, "[]"},
 		{"when that one has ended before it told of anything", loop.PartReport{Number: 4, Status: loop.StatusFailed}, "[5]"},
-		{"when it is at work", loop.PartReport{Number: 5, Seq: 1, Status: loop.StatusRunning}, "[6]"},
+		{"when it is at work", loop.PartReport{Number: 5, Sequence: 1, Status: loop.StatusRunning}, "[6]"},
 	} {
-		p.Heard(step.heard)
+		p.ApplyReport(step.heard)
 		if got := fmt.Sprint(numbersOf(startAll(p))); got != step.start {
 			t.Errorf("%s %s are started, want %s", step.what, got, step.start)
 		}
 	}
-	p.Paused = loop.PausedBy("ann", "")
-	p.Heard(loop.PartReport{Number: 6, Seq: 1, Status: loop.StatusCompleted})
-	if got := p.Start(); got != nil || fmt.Sprint(p.Running()) != "[1 2 5]" {
-		t.Errorf("while it is paused %v is started and %v run", got, p.Running())
+	p.Paused = loop.PauseFault("ann", "")
+	p.ApplyReport(loop.PartReport{Number: 6, Sequence: 1, Status: loop.StatusCompleted})
+	if got := p.StartNext(); got != nil || fmt.Sprint(p.RunningParts()) != "[1 2 5]" {
+		t.Errorf("while it is paused %v is started and %v run", got, p.RunningParts())
 	}
 }
 
 // startAll starts parts as long as there are any to start.
 func startAll(p *loop.Parts) (parts []loop.Part) {
-	for part := p.Start(); part != nil; part = p.Start() {
+	for part := p.StartNext(); part != nil; part = p.StartNext() {
 		parts = append(parts, *part)
 	}
 	return parts
 }
 
 func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
-	var told loop.Reported
+	var told loop.ReportFilter
 	report := loop.PartReport{Status: loop.StatusRunning}
 	for _, step := range []struct {
 		what   string
@@ -112,59 +112,59 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 		{"a tenth one, which failed", func() { report.Calls.Failed = 1 }, true},
 		{"nine more", func() { report.Calls.Done = 18 }, false},
 		{"a Request", func() { report.Requests = 1 }, true},
-		{"a decision to be made", func() { report.Pending = []turn.Pending{{Call: "1.1"}} }, true},
+		{"a decision to be made", func() { report.Pending = []turn.PendingApproval{{Call: "1.1"}} }, true},
 		{"many Calls", func() { report.Calls.Done = 500 }, true},
 		{"less than a tenth of them", func() { report.Calls.Done = 549 }, false},
 		{"a tenth of them", func() { report.Calls.Done = 560 }, true},
 	} {
-		if step.change(); told.Changed(report, 100) != step.news {
+		if step.change(); told.ShouldSend(report, 100) != step.news {
 			t.Errorf("%s: that it is news is not %v", step.what, step.news)
 		}
 	}
-	var few loop.Reported
-	few.Changed(loop.PartReport{Status: loop.StatusRunning}, 3)
-	if !few.Changed(loop.PartReport{Status: loop.StatusRunning, Calls: turn.Counts{Done: 1}}, 3) {
+	var few loop.ReportFilter
+	few.ShouldSend(loop.PartReport{Status: loop.StatusRunning}, 3)
+	if !few.ShouldSend(loop.PartReport{Status: loop.StatusRunning, Calls: turn.CallCounts{Done: 1}}, 3) {
 		t.Error("one Call of three instances is no news")
 	}
 }
 
 func TestAnOldReportIsNotTakenForALaterOne(t *testing.T) {
 	_, p := split(t, 4, "")
-	p.Heard(loop.PartReport{Number: 1, Seq: 3, Status: loop.StatusCompleted})
-	p.Heard(loop.PartReport{Number: 1, Seq: 2, Status: loop.StatusRunning})
-	p.Heard(loop.PartReport{Number: 9, Seq: 1})
-	if !p.List[0].Report.Over() || p.Over() {
+	p.ApplyReport(loop.PartReport{Number: 1, Sequence: 3, Status: loop.StatusCompleted})
+	p.ApplyReport(loop.PartReport{Number: 1, Sequence: 2, Status: loop.StatusRunning})
+	p.ApplyReport(loop.PartReport{Number: 9, Sequence: 1})
+	if !p.List[0].Report.Finished() || p.Finished() {
 		t.Errorf("%+v", p.List)
 	}
 }
 
 func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 	_, p := split(t, 6, `, "limits": {"requests": 5, "duration": "1h"}`)
-	p.Heard(loop.PartReport{Number: 1, Requests: 2})
-	p.Heard(loop.PartReport{Number: 2, Requests: 2})
-	if f, until := p.Limit(modeltest.Began); f != nil || !until.Equal(modeltest.Began.Add(time.Hour)) {
+	p.ApplyReport(loop.PartReport{Number: 1, Requests: 2})
+	p.ApplyReport(loop.PartReport{Number: 2, Requests: 2})
+	if f, until := p.ReachedLimit(modeltest.StartTime); f != nil || !until.Equal(modeltest.StartTime.Add(time.Hour)) {
 		t.Errorf("%v, %s", f, until)
 	}
-	p.Heard(loop.PartReport{Number: 2, Seq: 1, Requests: 3})
-	if f, _ := p.Limit(modeltest.Began); f == nil || !strings.Contains(f.Message, "5 Requests") {
+	p.ApplyReport(loop.PartReport{Number: 2, Sequence: 1, Requests: 3})
+	if f, _ := p.ReachedLimit(modeltest.StartTime); f == nil || !strings.Contains(f.Message, "5 Requests") {
 		t.Errorf("%v", f)
 	}
-	p.Limits = p.Limits.With(ideafile.Limits{Requests: 9})
-	if f, _ := p.Limit(modeltest.Began.Add(59 * time.Minute)); f != nil {
+	p.Limits = p.Limits.Override(ideafile.Limits{Requests: 9})
+	if f, _ := p.ReachedLimit(modeltest.StartTime.Add(59 * time.Minute)); f != nil {
 		t.Errorf("%v", f)
 	}
-	if f, _ := p.Limit(modeltest.Began.Add(time.Hour)); f == nil || !strings.Contains(f.Message, "1h") {
+	if f, _ := p.ReachedLimit(modeltest.StartTime.Add(time.Hour)); f == nil || !strings.Contains(f.Message, "1h") {
 		t.Errorf("%v", f)
 	}
 }
 
 func TestThePartsResultsAddUp(t *testing.T) {
 	_, p := split(t, 4, "")
-	p.Heard(loop.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.Counts{Done: 3}, Usage: turn.Usage{PromptTokens: 10, CompletionTokens: 1},
+	p.ApplyReport(loop.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.CallCounts{Done: 3}, Usage: turn.Usage{PromptTokens: 10, CompletionTokens: 1},
 		Instances: map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled, "2": ideafile.InstanceSettled, "3": ideafile.InstanceSettled}})
-	p.Heard(loop.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.Counts{Failed: 1}, Error: diag.Faultf(turn.CodeMissing, "no luck"),
+	p.ApplyReport(loop.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1}, Error: diag.Faultf(turn.CodeMissingRequired, "no luck"),
 		Instances: map[string]ideafile.InstanceStatus{"4": ideafile.InstanceFailed}})
-	r := p.Result("p", p.Outcome())
+	r := p.Result("p", p.FinalStatus())
 	if got := string(jsonval.Encode(jsonval.Normal(r))); got != `{"calls":{"blocked":0,"done":3,"failed":1,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"part 2: no luck"},`+
 		`"ideas":3,"instances":{"1":{"status":"settled"},"2":{"status":"settled"},"3":{"status":"settled"},"4":{"status":"failed"}},"output":null,`+
 		`"process":"p","requests":3,"status":"failed","usage":{"completionTokens":1,"promptTokens":10}}` {
@@ -173,30 +173,30 @@ func TestThePartsResultsAddUp(t *testing.T) {
 }
 
 func TestAnOutputThatDoesNotFitIsAskedForThreeTimes(t *testing.T) {
-	i := modeltest.IdeaOf(t, `{"config": {"batch": 1}, "schema": {"output": {"type": "object"}}, "context": [{"type": "state", "_instance": "1"}, {"type": "state", "_instance": "2"}]}`)
-	p := loop.Split(i, modeltest.Began)
+	i := modeltest.IdeaFrom(t, `{"config": {"batch": 1}, "schema": {"output": {"type": "object"}}, "context": [{"type": "state", "_instance": "1"}, {"type": "state", "_instance": "2"}]}`)
+	p := loop.Split(i, modeltest.StartTime)
 	for n := 1; n <= 3; n++ {
 		if p.Paused != nil {
 			t.Fatalf("it is paused after %d", n-1)
 		}
-		p.Answered(i, turn.Reply{Whole: true, OutputFault: diag.Faultf(ideafile.CodeBadOutput, "no object")})
+		p.ApplyOutputReply(i, turn.Reply{Complete: true, OutputFault: diag.Faultf(ideafile.CodeBadOutput, "no object")})
 	}
-	if p.Paused == nil || p.Extra.Requests != 3 || p.Turn() != 4 {
-		t.Errorf("%+v, turn %d", p.Extra, p.Turn())
+	if p.Paused == nil || p.Own.Requests != 3 || p.NextTurn() != 4 {
+		t.Errorf("%+v, turn %d", p.Own, p.NextTurn())
 	}
 	p.Paused = nil
-	p.Answered(i, turn.Reply{Whole: true, Output: map[string]any{}})
-	if p.Extra.Output == nil || p.Paused != nil {
-		t.Errorf("%+v", p.Extra)
+	p.ApplyOutputReply(i, turn.Reply{Complete: true, Output: map[string]any{}})
+	if p.Own.Output == nil || p.Paused != nil {
+		t.Errorf("%+v", p.Own)
 	}
 }
 
 func TestABriefThatLeavesItsStatesOutGetsThemBack(t *testing.T) {
-	known := map[string]any{"①": modeltest.Value(t, `{"a": 1, "b": [1, 2]}`), "②": modeltest.Value(t, `{"a": 1}`)}
-	b := &turn.RequestInput{Covered: []turn.InstanceInput{{Token: "①", State: modeltest.Value(t, `{"a": 1, "b": [1, 2, 3]}`)}, {Token: "②", State: known["②"]}, {Token: "③", State: modeltest.Value(t, `{"new": true}`)}}}
+	known := map[string]any{"①": modeltest.DecodeJSON(t, `{"a": 1, "b": [1, 2]}`), "②": modeltest.DecodeJSON(t, `{"a": 1}`)}
+	b := &turn.RequestInput{Instances: []turn.InstanceInput{{Token: "①", State: modeltest.DecodeJSON(t, `{"a": 1, "b": [1, 2, 3]}`)}, {Token: "②", State: known["②"]}, {Token: "③", State: modeltest.DecodeJSON(t, `{"new": true}`)}}}
 	before := string(jsonval.Encode(jsonval.Normal(b)))
 	bare, changes := b.WithoutStates(known)
-	if got := string(jsonval.Encode(changes)); got != `{"①":{"~":{"b":{"+":[3]}}},"③":{"=":{"new":true}}}` || bare.Covered[0].State != nil {
+	if got := string(jsonval.Encode(changes)); got != `{"①":{"~":{"b":{"+":[3]}}},"③":{"=":{"new":true}}}` || bare.Instances[0].State != nil {
 		t.Errorf("it differs in %s", got)
 	}
 	if err := bare.RestoreStates(known, changes); err != nil || string(jsonval.Encode(jsonval.Normal(bare))) != before {

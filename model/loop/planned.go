@@ -11,21 +11,21 @@ import (
 // shown says whether a Request about an instance is shown one of its Calls: those of the Request that planned for it
 // last, those whose result stands nowhere but on their record, and those that a person decided otherwise on.
 func (m *Loop) shown(p planned, mem *InstanceProgress, c turn.CallReport) bool {
-	return p.request == mem.lastPlanned || m.idea.ForEffect(p.call) || c.Overruled()
+	return p.request == mem.lastPlanned || m.idea.HasNoOutputPath(p.call) || c.OverruledByPerson()
 }
 
 // planEntries folds what became of each planned Call over some of the instances.
 func (m *Loop) planEntries(members []*InstanceProgress) []turn.PlanEntry {
 	var out []turn.PlanEntry
 	for _, p := range m.plannedCalls {
-		e := turn.PlanEntry{ID: ideafile.CallID(p.request, p.index, ""), Call: p.call, How: map[ideafile.Status]int{}, Results: map[string]any{}}
+		e := turn.PlanEntry{ID: ideafile.CallID(p.request, p.index, ""), Call: p.call, StatusCounts: map[ideafile.CallStatus]int{}, Results: map[string]any{}}
 		for _, mem := range members {
 			if c, ok := mem.calls[p.key()]; ok && p.about(mem) && m.shown(p, mem, c) {
-				e.Add(mem.Token, c)
+				e.AddReport(mem.Token, c)
 			}
 		}
 		m.noteDirect(&e, p, members)
-		if len(e.How) > 0 || p.nobody && anyPlanned(members, p.request) {
+		if len(e.StatusCounts) > 0 || p.nobody && anyPlanned(members, p.request) {
 			out = append(out, e)
 		}
 	}
@@ -38,13 +38,13 @@ func (m *Loop) noteDirect(e *turn.PlanEntry, p planned, members []*InstanceProgr
 	if p.direct == 0 {
 		return
 	}
-	e.Direct, e.Plan = p.direct, m.idea.Context[p.direct-1].Name
-	if len(e.How) < 2 || !m.idea.ForEffect(p.call) {
+	e.DirectPlan, e.PlanName = p.direct, m.idea.Context[p.direct-1].Name
+	if len(e.StatusCounts) < 2 || !m.idea.HasNoOutputPath(p.call) {
 		return
 	}
 	for _, mem := range members {
 		if p.about(mem) && mem.calls[p.key()].Status == ideafile.Done {
-			e.Done = append(e.Done, mem.Token)
+			e.DoneInstances = append(e.DoneInstances, mem.Token)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func anyPlanned(members []*InstanceProgress, request int) bool {
 
 // stillShown says whether a later Request may be shown a Call of an earlier one.
 func (m *Loop) stillShown(p planned) bool {
-	if m.idea.ForEffect(p.call) {
+	if m.idea.HasNoOutputPath(p.call) {
 		return true
 	}
 	for _, mem := range m.members {
@@ -71,7 +71,7 @@ func (m *Loop) stillShown(p planned) bool {
 			return true // it may still be at work there
 		}
 		c, ok := mem.calls[p.key()]
-		if mem.lastPlanned == p.request && (ok || p.nobody || mem.closedThrough < p.request) || ok && c.Overruled() {
+		if mem.lastPlanned == p.request && (ok || p.nobody || mem.closedThrough < p.request) || ok && c.OverruledByPerson() {
 			return true
 		}
 	}

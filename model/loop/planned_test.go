@@ -25,17 +25,17 @@ const payOnce = `{"calls":[{"_tool":"pay","n":500,"_outputPath":"b"}],"output":n
 func TestTheNextRequestIsToldWhatAPersonDecided(t *testing.T) {
 	for _, c := range overruling {
 		t.Run(c.kind, func(t *testing.T) {
-			s := modeltest.WithPeople(t, "")
-			s.Says(payOnce)
+			s := modeltest.NewScenarioWithPeople(t, "")
+			s.ReplyWith(payOnce)
 			s.Decide(c.kind, "1.1", c.rest)
 			if c.kind == ideafile.Amend {
 				s.Decide(ideafile.Approve, "1.1")
 				c.call, c.fact = "1.1 done 1", c.fact+"\n1.1 approved by ann"
 			}
-			b := s.Asks()
-			s.Want("the Call", modeltest.PlannedIn(b), c.call)
-			s.Want("the facts", modeltest.Facts(b), c.fact)
-			s.Want("the errors", modeltest.TroublesOf(b), "")
+			b := s.ExpectRequest()
+			s.WantEqual("the Call", modeltest.DescribePlan(b), c.call)
+			s.WantEqual("the facts", modeltest.DescribeDecisions(b), c.fact)
+			s.WantEqual("the errors", modeltest.DescribeErrors(b), "")
 			for line := range strings.SplitSeq(c.fact, "\n") {
 				if text := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(text, "\n  "+strings.TrimPrefix(line, "1.1 ")+"\n") {
 					t.Errorf("the prompt does not say %q:\n%s", line, text)
@@ -48,165 +48,165 @@ func TestTheNextRequestIsToldWhatAPersonDecided(t *testing.T) {
 func TestWhatAPersonDecidedOtherwiseIsToldTwoRequestsLaterToo(t *testing.T) {
 	for _, c := range overruling {
 		t.Run(c.kind, func(t *testing.T) {
-			s := modeltest.WithPeople(t, "")
-			s.Says(payOnce)
+			s := modeltest.NewScenarioWithPeople(t, "")
+			s.ReplyWith(payOnce)
 			s.Decide(c.kind, "1.1", c.rest)
 			if c.kind == ideafile.Amend {
 				s.Decide(ideafile.Approve, "1.1")
 			}
 			for _, path := range []string{"c", "d"} {
-				s.Says(`{"calls":[{"_tool":"work","_outputPath":"` + path + `"}],"output":null}`)
+				s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"` + path + `"}],"output":null}`)
 			}
-			first, _, _ := strings.Cut(modeltest.Facts(s.Asks()), "\n")
-			s.Want("two Requests later", first, c.fact)
-			if len(s.Brief.Plan) != 2 {
-				t.Errorf("it is shown %s", modeltest.PlannedIn(s.Brief))
+			first, _, _ := strings.Cut(modeltest.DescribeDecisions(s.ExpectRequest()), "\n")
+			s.WantEqual("two Requests later", first, c.fact)
+			if len(s.Input.Plan) != 2 {
+				t.Errorf("it is shown %s", modeltest.DescribePlan(s.Input))
 			}
 		})
 	}
 }
 
 func TestWhatWasApprovedAsProposedIsToldOnce(t *testing.T) {
-	s := modeltest.WithPeople(t, "")
-	s.Says(payOnce)
+	s := modeltest.NewScenarioWithPeople(t, "")
+	s.ReplyWith(payOnce)
 	s.Decide(ideafile.Approve, "1.1", `{"reason":"fine"}`)
-	s.Want("the next one", modeltest.Facts(s.Asks()), "1.1 approved by ann: fine")
-	s.Says(`{"calls":[{"_tool":"work","_outputPath":"c"}],"output":null}`)
-	s.Want("the one after it", modeltest.PlannedIn(s.Asks())+modeltest.Facts(s.Brief), "2.1 done 1")
+	s.WantEqual("the next one", modeltest.DescribeDecisions(s.ExpectRequest()), "1.1 approved by ann: fine")
+	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"c"}],"output":null}`)
+	s.WantEqual("the one after it", modeltest.DescribePlan(s.ExpectRequest())+modeltest.DescribeDecisions(s.Input), "2.1 done 1")
 }
 
 func TestARejectedCallWithoutAnOutputPathIsToldAsAFactAndNoError(t *testing.T) {
-	s := modeltest.WithPeople(t, "")
-	s.Says(`{"calls":[{"_tool":"pay"},{"_tool":"work","_outputPath":"b"}],"output":null}`)
+	s := modeltest.NewScenarioWithPeople(t, "")
+	s.ReplyWith(`{"calls":[{"_tool":"pay"},{"_tool":"work","_outputPath":"b"}],"output":null}`)
 	s.Decide(ideafile.Reject, "1.1", `{"reason":"no"}`)
-	s.Want("the Calls", modeltest.PlannedIn(s.Asks()), "1.1 rejected 1; 1.2 done 1")
-	s.Want("the errors", modeltest.TroublesOf(s.Brief), "")
+	s.WantEqual("the Calls", modeltest.DescribePlan(s.ExpectRequest()), "1.1 rejected 1; 1.2 done 1")
+	s.WantEqual("the errors", modeltest.DescribeErrors(s.Input), "")
 }
 
 func TestTheDeadlineIsToldAsAFactToo(t *testing.T) {
-	s := modeltest.WithPeople(t, "")
+	s := modeltest.NewScenarioWithPeople(t, "")
 	s.Idea.Tool("due").Approval.OnTimeout = ideafile.Reject
-	s.Says(`{"calls":[{"_tool":"due","_outputPath":"b"}],"output":null}`)
-	s.Later(time.Hour)
-	s.Runs[""].At(s.Now)
-	s.Runs[""].Expire()
-	s.GoesOn("")
-	s.Want("it is told", modeltest.Facts(s.Asks()), "1.1 rejected by timeout: nobody decided within 1h0m0s")
+	s.ReplyWith(`{"calls":[{"_tool":"due","_outputPath":"b"}],"output":null}`)
+	s.AdvanceClock(time.Hour)
+	s.Instances[""].SetTime(s.Now)
+	s.Instances[""].ApplyDeadlines()
+	s.Advance("")
+	s.WantEqual("it is told", modeltest.DescribeDecisions(s.ExpectRequest()), "1.1 rejected by timeout: nobody decided within 1h0m0s")
 }
 
 func TestDecisionsOnManyInstancesAreToldTogetherWhereTheyAreTheSame(t *testing.T) {
-	s := modeltest.WithPeople(t, "", modeltest.ThreeInstances)
-	s.Says(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}],"output":null}`)
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"no"}`)
 	s.Decide(ideafile.Approve, "1.1@②")
 	s.Decide(ideafile.Reject, "1.1@③", `{"reason":"no"}`)
-	b := s.Asks()
-	s.Want("the Calls", modeltest.PlannedIn(b), "1.1 done 1 rejected 2")
-	s.Want("each by itself", modeltest.Facts(b), "1.1 ① rejected by ann: no\n1.1 ② approved by ann\n1.1 ③ rejected by ann: no")
+	b := s.ExpectRequest()
+	s.WantEqual("the Calls", modeltest.DescribePlan(b), "1.1 done 1 rejected 2")
+	s.WantEqual("each by itself", modeltest.DescribeDecisions(b), "1.1 ① rejected by ann: no\n1.1 ② approved by ann\n1.1 ③ rejected by ann: no")
 	if text := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(text, "\n  rejected by ann: no in ①, ③\n  approved by ann in ②\n") {
 		t.Errorf("the prompt says\n%s", text)
 	}
 }
 
 func TestARequestIsToldOnlyWhatWasDecidedInTheInstancesItCovers(t *testing.T) {
-	s := modeltest.WithPeople(t, "", modeltest.ThreeInstances)
-	s.Says(every("pay", "pay", "work"))
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s.ReplyWith(every("pay", "pay", "work"))
 	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"no"}`)
-	s.Want("about ① and ③", modeltest.Facts(s.AsksAbout("① ③")), "1.1 ① rejected by ann: no")
-	s.Says(modeltest.NoCalls)
+	s.WantEqual("about ① and ③", modeltest.DescribeDecisions(s.ExpectRequestFor("① ③")), "1.1 ① rejected by ann: no")
+	s.ReplyWith(modeltest.EmptyReply)
 	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"never"}`)
-	s.Want("about ②", modeltest.Facts(s.AsksAbout("②")), "1.2 ② rejected by ann: never")
+	s.WantEqual("about ②", modeltest.DescribeDecisions(s.ExpectRequestFor("②")), "1.2 ② rejected by ann: never")
 }
 
 func TestATroubleIsToldOnceAndToWhomItConcerns(t *testing.T) {
-	s := modeltest.WithPeople(t, "", modeltest.ThreeInstances)
-	s.Says(every("fail", "slow", "work"))
-	s.WaitsFor(ideafile.DefaultGather)
-	s.Later(ideafile.DefaultGather)
-	s.Want("about ① and ③", modeltest.TroublesOf(s.AsksAbout("① ③")), "1.1 tool_failed: no luck in ①")
-	s.Fails("1.2@②")
-	s.Says(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
-	s.Want("about all", modeltest.TroublesOf(s.AsksAbout("① ② ③")), "1.2 tool_failed: no luck in ②")
-	s.Says(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"d"}],"output":null}`)
-	s.Want("about all again", modeltest.TroublesOf(s.Asks()), "")
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s.ReplyWith(every("fail", "slow", "work"))
+	s.ExpectWait(ideafile.DefaultGatherDelay)
+	s.AdvanceClock(ideafile.DefaultGatherDelay)
+	s.WantEqual("about ① and ③", modeltest.DescribeErrors(s.ExpectRequestFor("① ③")), "1.1 tool_failed: no luck in ①")
+	s.FailSlow("1.2@②")
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
+	s.WantEqual("about all", modeltest.DescribeErrors(s.ExpectRequestFor("① ② ③")), "1.2 tool_failed: no luck in ②")
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"d"}],"output":null}`)
+	s.WantEqual("about all again", modeltest.DescribeErrors(s.ExpectRequest()), "")
 }
 
 func TestTheSameTroubleInManyInstancesIsOneLine(t *testing.T) {
-	s := modeltest.WithPeople(t, "", modeltest.ThreeInstances)
-	s.Says(`{"calls":[{"_tool":"fail","_instance":"*"},{"_tool":"fail","_instance":"②"}],"output":null}`)
-	s.Want("it is told", modeltest.TroublesOf(s.Asks()), "1.1 tool_failed: no luck in ①, ②, ③\n1.2 tool_failed: no luck in ②")
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*"},{"_tool":"fail","_instance":"②"}],"output":null}`)
+	s.WantEqual("it is told", modeltest.DescribeErrors(s.ExpectRequest()), "1.1 tool_failed: no luck in ①, ②, ③\n1.2 tool_failed: no luck in ②")
 }
 
 func TestATroubleIsToldAgainWhereTheRequestThatToldItBrokeOff(t *testing.T) {
-	s := modeltest.WithPeople(t, "")
-	s.Says(`{"calls":[{"_tool":"fail"}],"output":null}`)
-	s.BreaksOff(turn.Reply{Lost: true, End: diag.Faultf(turn.CodeLost, "gone")})
-	s.Want("it is told", modeltest.TroublesOf(s.Asks()), "1.1 tool_failed: no luck")
+	s := modeltest.NewScenarioWithPeople(t, "")
+	s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
+	s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+	s.WantEqual("it is told", modeltest.DescribeErrors(s.ExpectRequest()), "1.1 tool_failed: no luck")
 }
 
 func TestCallsThatNobodyNeedsToSeeAreForgotten(t *testing.T) {
-	s := modeltest.WithPeople(t, "", modeltest.ThreeInstances)
-	s.Says(every("pay", "work", "work"))
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s.ReplyWith(every("pay", "work", "work"))
 	kept := func(after string, want int) {
 		t.Helper()
-		if plan := s.Mind.Carry().Plan; len(plan) != want {
+		if plan := s.Loop.Carry().PlannedCalls; len(plan) != want {
 			t.Errorf("after %s %d Calls are kept, not %d: %+v", after, len(plan), want, plan)
 		}
 	}
 	kept("the first", 3)
 	for range 5 {
-		s.Says(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
+		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
 		kept("another about ② and ③", 2) // the last, and the one for which a person is waited for
 	}
 	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"no"}`)
 	for range 5 {
-		s.Says(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"d"}],"output":null}`)
+		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"d"}],"output":null}`)
 		kept("another about all", 2) // the last, and the one that was rejected
 	}
-	s.Says(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"e"}],"output":null}`)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"f"}],"output":null}`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"e"}],"output":null}`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"f"}],"output":null}`)
 	kept("① has settled", 1)
 }
 
 const planForC = `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`
 
 func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {
-	s := modeltest.WithPeople(t, "", modeltest.ThreeInstances)
-	s.BreaksOff(turn.Reply{Lost: true, End: diag.Faultf(turn.CodeLost, "gone")},
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"*","_outputPath":"b"}`, `{"_tool":"pay","_instance":"②"}`)
 	const gone = "worker_lost: request 1 was cut off: gone; the 2 calls that had come were taken and are listed"
-	s.Want("about the two that do not wait", modeltest.TroublesOf(s.AsksAbout("① ③")), gone)
-	second := s.BreaksOff(turn.Reply{End: diag.Faultf(turn.CodeTruncated, "short")}, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
-	s.Want("the chain has", modeltest.TroublesOf(second.Seen), gone)
+	s.WantEqual("about the two that do not wait", modeltest.DescribeErrors(s.ExpectRequestFor("① ③")), gone)
+	second := s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeTruncated, "short")}, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
+	s.WantEqual("the chain has", modeltest.DescribeErrors(second.FullInput), gone)
 	const short = "truncated: request 2 was cut off: short; the 1 calls that had come were taken and are listed"
 	s.Decide(ideafile.Approve, "1.2@②")
-	s.Want("and about the one that waited, each of its own", modeltest.TroublesOf(s.AsksAbout("① ② ③")), gone+" in ②\n"+short+" in ①, ③")
-	s.Says(planForC)
-	s.Want("about all again", modeltest.TroublesOf(s.Asks()), "")
+	s.WantEqual("and about the one that waited, each of its own", modeltest.DescribeErrors(s.ExpectRequestFor("① ② ③")), gone+" in ②\n"+short+" in ①, ③")
+	s.ReplyWith(planForC)
+	s.WantEqual("about all again", modeltest.DescribeErrors(s.ExpectRequest()), "")
 }
 
 func TestAFaultOfACallForNobodyIsToldOfEachInstanceThatWasCovered(t *testing.T) {
-	s := modeltest.WithPeople(t, "", modeltest.ThreeInstances)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"④"},{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"pay","_instance":"②"}],"output":null}`)
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"④"},{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"pay","_instance":"②"}],"output":null}`)
 	const nobody = `1.1 bad_instance: the Request covers no instance "④"`
-	s.Want("about the two that do not wait", modeltest.TroublesOf(s.AsksAbout("① ③")), nobody)
-	s.Says(modeltest.NoCalls)
+	s.WantEqual("about the two that do not wait", modeltest.DescribeErrors(s.ExpectRequestFor("① ③")), nobody)
+	s.ReplyWith(modeltest.EmptyReply)
 	s.Decide(ideafile.Approve, "1.3@②")
-	s.Want("and about the one that waited", modeltest.TroublesOf(s.AsksAbout("②")), nobody)
-	s.Says(planForC)
-	s.Want("once", modeltest.TroublesOf(s.AsksAbout("②")), "")
+	s.WantEqual("and about the one that waited", modeltest.DescribeErrors(s.ExpectRequestFor("②")), nobody)
+	s.ReplyWith(planForC)
+	s.WantEqual("once", modeltest.DescribeErrors(s.ExpectRequestFor("②")), "")
 }
 
 func TestAProcessThatGoesOnTellsWhatIsStillUntold(t *testing.T) {
-	idea := modeltest.IdeaOf(t, `{"schema": {"tools": {`+modeltest.StagedTools+`}}, "context": [
+	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [
 		{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {}, "_status": "settled"}, {"type": "state", "_instance": "③", "state": {}},
 		{"type": "error", "error": {"code": "truncated", "message": "request 1 was cut off"}},
 		{"type": "error", "instances": ["②", "③"], "error": {"code": "truncated", "message": "request 2 was cut off"}}]}`)
-	s := modeltest.OnStage(t, "")
+	s := modeltest.NewScenario(t, "")
 	q := again(s, idea, false)
-	q.Want("the Request is told", modeltest.TroublesOf(q.Asks()), "truncated: request 1 was cut off\ntruncated: request 2 was cut off in ③")
-	q.Says(modeltest.NoCalls)
-	if left := q.Mind.Carry().PendingErrors; left != nil {
+	q.WantEqual("the Request is told", modeltest.DescribeErrors(q.ExpectRequest()), "truncated: request 1 was cut off\ntruncated: request 2 was cut off in ③")
+	q.ReplyWith(modeltest.EmptyReply)
+	if left := q.Loop.Carry().PendingErrors; left != nil {
 		t.Errorf("somebody is still to be told: %+v", left)
 	}
 }

@@ -17,7 +17,7 @@ type InstanceProgress struct {
 	// Missing is what its State schema requires and State does not have.
 	Missing []string `json:"missing,omitempty"`
 	// Pending is what waits for a person there.
-	Pending []turn.Pending `json:"pending,omitempty"`
+	Pending []turn.PendingApproval `json:"pending,omitempty"`
 
 	state *statelog.State
 	calls map[ideafile.CallKey]turn.CallReport
@@ -83,8 +83,8 @@ func (mem *InstanceProgress) standing() standing {
 	return ready
 }
 
-// Standing is the instance's status for people: one that waits for a person says so.
-func (mem *InstanceProgress) Standing() ideafile.InstanceStatus {
+// DisplayStatus is the instance's status for people: one that waits for a person says so.
+func (mem *InstanceProgress) DisplayStatus() ideafile.InstanceStatus {
 	if mem.standing() == onPerson {
 		return ideafile.InstanceWaiting
 	}
@@ -101,7 +101,7 @@ func (mem *InstanceProgress) reportedMissing() []string {
 
 // isNew reports whether a report tells more than those that were taken.
 func (mem *InstanceProgress) isNew(r turn.Report) bool {
-	now := [2]int{r.Number, r.Heard}
+	now := [2]int{r.Number, r.HistoryLength}
 	if slices.Compare(now[:], mem.report[:]) <= 0 {
 		return false
 	}
@@ -112,7 +112,7 @@ func (mem *InstanceProgress) isNew(r turn.Report) bool {
 // logged is a write as the chain keeps it, with the decision of the person behind it.
 func (mem *InstanceProgress) logged(w statelog.Write) turn.LogEntry {
 	e := turn.LogEntry{
-		Instance: mem.Token, Path: w.Path, Method: w.Method, Value: w.Value, By: w.By, Request: w.Request, Index: w.Index,
+		Instance: mem.Token, Path: w.Path, OutputMethod: w.Method, Value: w.Value, By: w.By, Request: w.Request, Index: w.Index,
 		Correction: w.Correction, At: w.At,
 	}
 	call := mem.calls[ideafile.CallKey{Request: w.Request, Index: w.Index}]
@@ -120,13 +120,13 @@ func (mem *InstanceProgress) logged(w statelog.Write) turn.LogEntry {
 	if w.Correction == 0 {
 		e.Adapted = call.Adapted
 	}
-	name, _ := e.Person()
+	name, _ := e.PersonName()
 	switch n := len(decisions); {
 	case w.Correction > 0:
-		e.Decision = &turn.LogDecision{Decision: SteerRevise, By: name, Reason: w.Reason, At: w.At}
+		e.Decision = &turn.LogDecision{Kind: SteerRevise, By: name, Reason: w.Reason, At: w.At}
 	case n > 0:
 		d := decisions[n-1]
-		e.Decision = &turn.LogDecision{Decision: d.Decision, By: d.By, Reason: d.Reason, At: d.At, Digest: d.Digest}
+		e.Decision = &turn.LogDecision{Kind: d.Kind, By: d.By, Reason: d.Reason, At: d.At, Digest: d.Digest}
 	}
 	return e
 }

@@ -26,7 +26,7 @@ type Result struct {
 	Instances map[string]InstanceResult `json:"instances"`
 	Ideas     int                       `json:"ideas"`
 	Requests  int                       `json:"requests"`
-	Calls     turn.Counts               `json:"calls"`
+	Calls     turn.CallCounts               `json:"calls"`
 	Usage     turn.Usage                `json:"usage"`
 	Error     *diag.Fault               `json:"error"`
 	// Simulated says that no Tool was touched, and who played; absent of a process that ran.
@@ -40,13 +40,13 @@ type InstanceResult struct {
 }
 
 // Counts adds up what became of the Calls in all instances.
-func (m *Loop) Counts() turn.Counts {
-	c := turn.Counts{Failed: m.unassignedCalls}
+func (m *Loop) Counts() turn.CallCounts {
+	c := turn.CallCounts{Failed: m.unassignedCalls}
 	for _, mem := range m.members {
 		//workflowcheck:ignore -- a sum
 		for _, r := range mem.calls {
-			if !r.Past {
-				c.Count(r.Status)
+			if !r.FromEarlierProcess {
+				c.Increment(r.Status)
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func (m *Loop) Result(status ProcessStatus, withStates bool) Result {
 		Requests: m.requests, Calls: m.Counts(), Usage: m.usage, Error: m.paused, Simulated: m.idea.Simulated,
 	}
 	for _, mem := range m.members {
-		i := InstanceResult{Status: mem.Standing()}
+		i := InstanceResult{Status: mem.DisplayStatus()}
 		if withStates {
 			i.State = mem.state.Value()
 		}
@@ -72,8 +72,8 @@ func (m *Loop) Result(status ProcessStatus, withStates bool) Result {
 	return r
 }
 
-// Outcome is the status with which a process that is over ends.
-func (m *Loop) Outcome() ProcessStatus {
+// FinalStatus is the status with which a process that is over ends.
+func (m *Loop) FinalStatus() ProcessStatus {
 	if m.failure() != nil {
 		return StatusFailed
 	}

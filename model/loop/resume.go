@@ -21,20 +21,20 @@ type ResumedCalls struct {
 type ResumedCall struct {
 	Index int
 	Call  ideafile.WrittenCall
-	// Why a person must look at it, whatever its Tool's policy says; empty: the policy alone counts.
-	Why string
+	// ReviewReason a person must look at it, whatever its Tool's policy says; empty: the policy alone counts.
+	ReviewReason string
 }
 
 // dropPast leaves out of the Idea what it tells of the time before it: takePast takes that in.
 func (m *Loop) dropPast() {
 	var left []ideafile.Message
 	for _, msg := range m.idea.Context {
-		if _, isTrouble := turn.ReadError(msg); !isTrouble && !msg.IsRecord() {
+		if _, isTrouble := turn.ReadContextError(msg); !isTrouble && !msg.IsPlanRecord() {
 			left = append(left, msg)
 		}
 	}
 	if len(left) < len(m.idea.Context) {
-		m.idea = m.idea.Having(left)
+		m.idea = m.idea.WithContextReplaced(left)
 	}
 }
 
@@ -43,7 +43,7 @@ func (m *Loop) takePast(context []ideafile.Message) {
 	tokens := m.Tokens()
 	m.priorRequests = requestsBefore(m.idea)
 	for _, msg := range context {
-		if msg.IsRecord() {
+		if msg.IsPlanRecord() {
 			for _, p := range turn.PastCalls(msg, tokens) {
 				m.remember(p)
 			}
@@ -61,7 +61,7 @@ func (m *Loop) takePast(context []ideafile.Message) {
 // takeTroubles takes in what had gone wrong: for those instances still at work that it names, or for all of them.
 func (m *Loop) takeErrors(context []ideafile.Message) {
 	for _, msg := range context {
-		t, ok := turn.ReadError(msg)
+		t, ok := turn.ReadContextError(msg)
 		if !ok {
 			continue
 		}
@@ -84,7 +84,7 @@ func (m *Loop) takeErrors(context []ideafile.Message) {
 // requestsBefore tells how many Requests came before the one that the Idea is of, by its meta. What is no such number says
 // nothing.
 func requestsBefore(i *ideafile.Idea) int {
-	n, err := ideafile.Positive(jsonval.AsObject(i.Source["meta"])["request"])
+	n, err := ideafile.ReadPositiveInt(jsonval.AsObject(i.Source["meta"])["request"])
 	if err != nil {
 		return 0
 	}
@@ -123,7 +123,7 @@ func (m *Loop) remember(p turn.PastCall) {
 		mem.lastPlanned = max(mem.lastPlanned, p.Request)
 		if status := p.Status[token]; status.Ended() {
 			mem.calls[ideafile.CallKey{Request: p.Request, Index: p.Index}] = turn.CallReport{
-				Request: p.Request, Index: p.Index, Status: status, Result: p.Results[token], Decisions: p.Decisions[token], Past: true,
+				Request: p.Request, Index: p.Index, Status: status, Result: p.Results[token], Decisions: p.Decisions[token], FromEarlierProcess: true,
 			}
 		} else {
 			m.take(mem, p.Request, ResumedCall{p.Index, p.Call, m.doubt(p.Call, status)})
@@ -133,7 +133,7 @@ func (m *Loop) remember(p turn.PastCall) {
 
 // doubt says why a person must look at an unfinished Call whatever its policy says: somebody was asked about it, or it was
 // running and must not run twice.
-func (m *Loop) doubt(call ideafile.WrittenCall, was ideafile.Status) string {
+func (m *Loop) doubt(call ideafile.WrittenCall, was ideafile.CallStatus) string {
 	t := m.idea.Tool(call.Tool)
 	switch {
 	case was == ideafile.AwaitingApproval:
@@ -177,9 +177,9 @@ func (m *Loop) writtenBefore(w statelog.Write) ideafile.WrittenCall {
 	return ideafile.WrittenCall{}
 }
 
-// TakeSolution takes up the Calls of the Idea's solution too, as if they were the first Request's answer: those that the
+// ResumeSolution takes up the Calls of the Idea's solution too, as if they were the first Request's answer: those that the
 // record does not call done, in the instances that were ready for that Request.
-func (m *Loop) TakeSolution() {
+func (m *Loop) ResumeSolution() {
 	calls, _ := jsonval.AsObject(m.idea.Source["solution"])["calls"].([]any)
 	if len(calls) == 0 {
 		return
@@ -191,7 +191,7 @@ func (m *Loop) TakeSolution() {
 	}
 	m.priorRequests++
 	var broken []turn.ContextError
-	for n, call := range ideafile.WrittenCalls(calls) {
+	for n, call := range ideafile.ParseWrittenCalls(calls) {
 		tokens, f := palette.Targets(call)
 		if len(tokens) == 0 {
 			m.unassignedCalls++
@@ -224,7 +224,7 @@ func (m *Loop) solve(index int, call ideafile.WrittenCall, tokens []string) {
 func (m *Loop) doneBefore(mem *InstanceProgress, call ideafile.WrittenCall) bool {
 	for _, p := range m.plannedCalls {
 		c, ok := mem.calls[p.key()]
-		if ok && c.Past && c.Status == ideafile.Done && p.call.Equivalent(call) {
+		if ok && c.FromEarlierProcess && c.Status == ideafile.Done && p.call.Equivalent(call) {
 			return true
 		}
 	}

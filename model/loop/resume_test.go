@@ -17,74 +17,74 @@ import (
 )
 
 // again begins a process from an Idea of the one on stage, through bytes and back, and hands out what it takes up.
-func again(s *modeltest.Stage, i *ideafile.Idea, withSolution bool) *modeltest.Stage {
+func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltest.Scenario {
 	s.T.Helper()
-	next := &modeltest.Stage{
-		T: s.T, Idea: i, Now: modeltest.Began, Bindings: s.Bindings, Work: s.Work,
-		Runs: map[string]*dataflow.Instance{}, Said: map[string]map[string]modeltest.Said{}, Corrected: map[string]int{}, Revisions: map[string][]loop.Steering{},
+	next := &modeltest.Scenario{
+		T: s.T, Idea: i, Now: modeltest.StartTime, Bindings: s.Bindings, RunTool: s.RunTool,
+		Instances: map[string]*dataflow.Instance{}, Reported: map[string]map[string]modeltest.ReportedCall{}, CorrectionsAcked: map[string]int{}, Corrections: map[string][]loop.Steering{},
 	}
-	next.Mind = loop.New(i, "q", s.Bindings, modeltest.Began)
+	next.Loop = loop.New(i, "q", s.Bindings, modeltest.StartTime)
 	if withSolution {
-		next.Mind.TakeSolution()
+		next.Loop.ResumeSolution()
 	}
-	next.Join(i.Tokens())
-	for _, t := range next.Mind.TakeResumed() {
+	next.StartInstances(i.Tokens())
+	for _, t := range next.Loop.TakeResumed() {
 		for _, c := range t.Calls {
-			if next.Runs[t.Token].Accept(t.Request, c.Index, ideafile.Written(c.Call)) && c.Why != "" {
-				next.Runs[t.Token].RequireReview(ideafile.CallID(t.Request, c.Index, t.Token), c.Why)
+			if next.Instances[t.Token].AcceptCall(t.Request, c.Index, ideafile.ParseWrittenCall(c.Call)) && c.ReviewReason != "" {
+				next.Instances[t.Token].RequireReview(ideafile.CallID(t.Request, c.Index, t.Token), c.ReviewReason)
 			}
 		}
-		next.SettleRun(t.Token, t.Request)
-		next.Heard(next.Report(t.Token, t.Request))
+		next.RunToIdle(t.Token, t.Request)
+		next.DeliverReport(next.Report(t.Token, t.Request))
 	}
-	next.Ended = next.Mind.TakeEnded()
+	next.Ended = next.Loop.TakeEnded()
 	return next
 }
 
 // sealed gives the Idea of a Request.
-func sealed(s *modeltest.Stage, c *loop.Conclusion) *ideafile.Idea {
-	return modeltest.Sealed(s.T, s.Idea, c.Seen, c.Calls, c.Reply.Output)
+func sealed(s *modeltest.Scenario, c *loop.Conclusion) *ideafile.Idea {
+	return modeltest.SnapshotFile(s.T, s.Idea, c.FullInput, c.Calls, c.Reply.Output)
 }
 
 // halfway is a process of three instances at the moment of its second Request, which is about ① alone: an effect is done there,
 // ② waits for a person, and something runs in ③.
-func halfway(t *testing.T) (s *modeltest.Stage, second *ideafile.Idea) {
+func halfway(t *testing.T) (s *modeltest.Scenario, second *ideafile.Idea) {
 	t.Helper()
-	s = modeltest.WithPeople(t, "", modeltest.ThreeInstances)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"①","x":1},{"_tool":"pay","_instance":"②","n":5,"_outputPath":"paid"},
+	s = modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":1},{"_tool":"pay","_instance":"②","n":5,"_outputPath":"paid"},
 		{"_tool":"slow","_instance":"③","_outputPath":"s"},{"_tool":"fail","_instance":"①"}],"output":null}`)
-	s.Later(ideafile.DefaultGather)
-	s.Expect(loop.StepWait)
-	s.Later(ideafile.DefaultGather)
-	s.AsksAbout("①")
-	return s, sealed(s, s.Says(`{"calls":[{"_tool":"work","_instance":"*","x":1},{"_tool":"work","_instance":"①","x":2,"_outputPath":"two"}],"output":null}`))
+	s.AdvanceClock(ideafile.DefaultGatherDelay)
+	s.ExpectStep(loop.StepWait)
+	s.AdvanceClock(ideafile.DefaultGatherDelay)
+	s.ExpectRequestFor("①")
+	return s, sealed(s, s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":1},{"_tool":"work","_instance":"①","x":2,"_outputPath":"two"}],"output":null}`))
 }
 
 func TestAProcessGoesOnWhereTheIdeaStoodThatItStartsFrom(t *testing.T) {
 	s, second := halfway(t)
 	q := again(s, second, false)
-	p := q.Runs["②"].Pending()
-	if len(p) != 1 || p[0].Call != "1.2@②" || p[0].Digest != s.Runs["②"].Pending()[0].Digest || !strings.Contains(p[0].Why, "the process before") {
+	p := q.Instances["②"].Pending()
+	if len(p) != 1 || p[0].Call != "1.2@②" || p[0].Digest != s.Instances["②"].Pending()[0].Digest || !strings.Contains(p[0].ReviewReason, "the process before") {
 		t.Fatalf("%+v", p)
 	}
-	s.Want("what was running runs again", string(q.Runs["③"].Find("1.3@③").Status), "running")
-	if len(q.Runs["①"].Records()) > 0 {
-		t.Errorf("a Call that had ended comes again: %+v", q.Runs["①"].Records()[0])
+	s.WantEqual("what was running runs again", string(q.Instances["③"].FindCall("1.3@③").Status), "running")
+	if len(q.Instances["①"].Records()) > 0 {
+		t.Errorf("a Call that had ended comes again: %+v", q.Instances["①"].Records()[0])
 	}
-	q.Later(ideafile.DefaultGather)
-	q.Expect(loop.StepWait)
-	q.Later(ideafile.DefaultGather)
-	b := q.AsksAbout("①")
-	s.Want("it makes the same Request", fmt.Sprint(b.Number, " ", b.Turn), "2 1")
-	s.Want("with the same facts", modeltest.PlannedIn(b), "1.1 done 1; 1.4 failed 1")
-	s.Want("and errors", modeltest.TroublesOf(b), "1.4 tool_failed: no luck in ①")
-	c := q.Says(modeltest.NoCalls)
-	s.Want("what it began with is not counted", fmt.Sprintf("%+v", q.Mind.Counts()), "{Done:0 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
-	s.Want("its first Idea has the same context but for what it has done itself", contextText(sealed(q, c)),
+	q.AdvanceClock(ideafile.DefaultGatherDelay)
+	q.ExpectStep(loop.StepWait)
+	q.AdvanceClock(ideafile.DefaultGatherDelay)
+	b := q.ExpectRequestFor("①")
+	s.WantEqual("it makes the same Request", fmt.Sprint(b.Number, " ", b.Turn), "2 1")
+	s.WantEqual("with the same facts", modeltest.DescribePlan(b), "1.1 done 1; 1.4 failed 1")
+	s.WantEqual("and errors", modeltest.DescribeErrors(b), "1.4 tool_failed: no luck in ①")
+	c := q.ReplyWith(modeltest.EmptyReply)
+	s.WantEqual("what it began with is not counted", fmt.Sprintf("%+v", q.Loop.Counts()), "{Done:0 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
+	s.WantEqual("its first Idea has the same context but for what it has done itself", contextText(sealed(q, c)),
 		contextText(second))
 	q.Decide(ideafile.Approve, "1.2@②")
-	q.Done("1.3@③")
-	s.Want("and goes on", modeltest.PlannedIn(q.AsksAbout("② ③")), "1.2 done 1; 1.3 done 1")
+	q.CompleteSlow("1.3@③")
+	s.WantEqual("and goes on", modeltest.DescribePlan(q.ExpectRequestFor("② ③")), "1.2 done 1; 1.3 done 1")
 }
 
 func contextText(i *ideafile.Idea) string { return string(jsonval.Encode(i.Source["context"])) }
@@ -92,63 +92,63 @@ func contextText(i *ideafile.Idea) string { return string(jsonval.Encode(i.Sourc
 func TestTheSolutionIsTakenUpWithoutWhatTheRecordCallsDone(t *testing.T) {
 	s, second := halfway(t)
 	q := again(s, second, true)
-	s.Want("of the Calls for ① the new one is done", fmt.Sprintf("%d %+v", len(q.Runs["①"].Records()), q.Mind.Counts()), "1 {Done:1 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
-	s.Want("as the Request's answer", q.Runs["①"].Records()[0].ID, "2.2@①")
-	q.Later(ideafile.DefaultGather)
-	q.Expect(loop.StepWait)
-	q.Later(ideafile.DefaultGather)
-	b := q.AsksAbout("①")
-	s.Want("the next Request is the one after it", fmt.Sprint(b.Number), "3")
-	s.Want("and is told", modeltest.PlannedIn(b), "1.1 done 1; 1.4 failed 1; 2.2 done 1")
-	if again := again(s, modeltest.IdeaOf(t, `{}`), true); len(again.Mind.Carry().Plan) > 0 {
+	s.WantEqual("of the Calls for ① the new one is done", fmt.Sprintf("%d %+v", len(q.Instances["①"].Records()), q.Loop.Counts()), "1 {Done:1 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
+	s.WantEqual("as the Request's answer", q.Instances["①"].Records()[0].ID, "2.2@①")
+	q.AdvanceClock(ideafile.DefaultGatherDelay)
+	q.ExpectStep(loop.StepWait)
+	q.AdvanceClock(ideafile.DefaultGatherDelay)
+	b := q.ExpectRequestFor("①")
+	s.WantEqual("the next Request is the one after it", fmt.Sprint(b.Number), "3")
+	s.WantEqual("and is told", modeltest.DescribePlan(b), "1.1 done 1; 1.4 failed 1; 2.2 done 1")
+	if again := again(s, modeltest.IdeaFrom(t, `{}`), true); len(again.Loop.Carry().PlannedCalls) > 0 {
 		t.Error("an Idea without a solution has Calls")
 	}
 }
 
 func TestABrokenCallOfTheSolutionIsToldOf(t *testing.T) {
-	s := modeltest.OnStage(t, "", modeltest.TwoInstances, `"solution": {"calls": [{"_tool": "work", "_instance": "⑨"}, {"_tool": "nobody", "_instance": "*"}, 5]}`)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, `"solution": {"calls": [{"_tool": "work", "_instance": "⑨"}, {"_tool": "nobody", "_instance": "*"}, 5]}`)
 	q := again(s, s.Idea, true)
-	s.Want("the next Request hears", modeltest.TroublesOf(q.Asks()), `1.1 bad_instance: the Request covers no instance "⑨"
+	s.WantEqual("the next Request hears", modeltest.DescribeErrors(q.ExpectRequest()), `1.1 bad_instance: the Request covers no instance "⑨"
 1.3 bad_form: a Call is an object, not number
 1.2 unknown_tool: unknown tool "nobody" in ①, ②`)
 }
 
 func TestAnInstanceThatHadEndedStaysSo(t *testing.T) {
-	s := modeltest.OnStage(t, modeltest.ASummary, `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "_status": "settled"},
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "_status": "settled"},
 		{"type": "state", "_instance": "②", "state": {}}, {"type": "state", "_instance": "③", "state": {}, "_status": "failed", "_error": {"code": "x", "message": "y"}},
 		{"type": "state", "_instance": "④", "state": {}, "_status": "settled"}, {"type": "state", "_instance": "④", "state": {"b": 2}}]`)
-	s.Want("those that had ended", s.Statuses(), "① settled, ② working, ③ failed, ④ working")
-	if ended := s.Mind.TakeEnded(); len(ended) != 2 {
+	s.WantEqual("those that had ended", s.Statuses(), "① settled, ② working, ③ failed, ④ working")
+	if ended := s.Loop.TakeEnded(); len(ended) != 2 {
 		t.Errorf("%d instances are told that they have ended", len(ended))
 	}
-	s.AsksAbout("② ④")
-	c := s.Says(modeltest.NoCalls)
-	s.Want("the Idea says so", contextText(sealed(s, c)), `[{"_instance":"①","_status":"settled","state":{"a":1},"type":"state"},`+
+	s.ExpectRequestFor("② ④")
+	c := s.ReplyWith(modeltest.EmptyReply)
+	s.WantEqual("the Idea says so", contextText(sealed(s, c)), `[{"_instance":"①","_status":"settled","state":{"a":1},"type":"state"},`+
 		`{"_instance":"②","state":{},"type":"state"},{"_error":{"code":"x","message":"y"},"_instance":"③","_status":"failed","state":{},"type":"state"},`+
 		`{"_instance":"④","state":{"b":2},"type":"state"}]`)
-	if !s.Asks().Closing {
+	if !s.ExpectRequest().OutputOnly {
 		t.Error("nobody asks for the output")
 	}
-	s.Says(`{"calls":[],"output":{"summary":"z"}}`)
-	s.Expect(loop.StepOver)
-	s.Want("the process failed as it had", s.Mind.Result(s.Mind.Outcome(), false).Error.Error(), "x: 1 of 4 instances failed; the first, ③: y")
+	s.ReplyWith(`{"calls":[],"output":{"summary":"z"}}`)
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("the process failed as it had", s.Loop.Result(s.Loop.FinalStatus(), false).Error.Error(), "x: 1 of 4 instances failed; the first, ③: y")
 }
 
 func TestAProcessOfWhichEveryInstanceHadSettledIsOverAtOnce(t *testing.T) {
-	s := modeltest.OnStage(t, "", `"context": [{"type": "state", "state": {"a": 1}, "_status": "settled"}]`)
-	s.Expect(loop.StepOver)
+	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "state": {"a": 1}, "_status": "settled"}]`)
+	s.ExpectStep(loop.StepFinished)
 }
 
 func TestACallThatMustNotRunTwiceAndWasRunningWaitsForAPerson(t *testing.T) {
-	s := modeltest.OnStageWith(t, `"slow": {"type": "object", "properties": {}, "_retry": {"attempts": 1}}`, "", `"context": [
+	s := modeltest.NewScenarioWithTools(t, `"slow": {"type": "object", "properties": {}, "_retry": {"attempts": 1}}`, "", `"context": [
 		{"type": "plan", "plan": [{"_tool": "slow", "_outputPath": "a"}], "record": {"1.1": {"running": 1}}}]`)
 	q := again(s, s.Idea, false)
-	p := q.Runs[""].Pending()
-	if len(p) != 1 || !strings.Contains(p[0].Why, "it must not run twice") || fmt.Sprint(p[0].Allow) != "[approve reject answer]" {
+	p := q.Instances[""].Pending()
+	if len(p) != 1 || !strings.Contains(p[0].ReviewReason, "it must not run twice") || fmt.Sprint(p[0].Allow) != "[approve reject answer]" {
 		t.Fatalf("%+v", p)
 	}
 	q.Decide(ideafile.Approve, "1.1")
-	s.Want("it is asked about once", string(q.Runs[""].Find("1.1").Status), "running")
+	s.WantEqual("it is asked about once", string(q.Instances[""].FindCall("1.1").Status), "running")
 }
 
 func TestARecordThatIsNotOfItsPlanSaysNothing(t *testing.T) {
@@ -164,23 +164,23 @@ func TestARecordThatIsNotOfItsPlanSaysNothing(t *testing.T) {
 		{"another id", `[{"_tool":"work"}]`, `{"01.1":{"done":1}}`, ""},
 		{"nothing", `[]`, `{}`, ""},
 	} {
-		s := modeltest.OnStage(t, "", `"context": [{"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"},
+		s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"},
 			{"type": "plan", "plan": `+row.plan+`, "record": `+row.record+`}]`)
-		s.Want(row.what, modeltest.PlannedIn(s.Asks()), row.want)
+		s.WantEqual(row.what, modeltest.DescribePlan(s.ExpectRequest()), row.want)
 	}
 }
 
 func TestFactsOfTheProcessBeforeAreToldWithResultsAndDecisions(t *testing.T) {
-	s := modeltest.WithPeople(t, "", modeltest.ThreeInstances)
-	s.Says(`{"calls":[{"_tool":"pay","_instance":"*","x":1}],"output":null}`)
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","x":1}],"output":null}`)
 	s.Decide(ideafile.Approve, "1.1@①")
 	s.Decide(ideafile.Reject, "1.1@②", `{"reason":"too much"}`)
 	s.Decide(ideafile.Approve, "1.1@③")
-	c := s.Says(modeltest.NoCalls)
+	c := s.ReplyWith(modeltest.EmptyReply)
 	q := again(s, sealed(s, c), false)
-	before, after := c.Seen, q.Asks()
-	s.Want("decisions", modeltest.Facts(after), modeltest.Facts(before))
-	s.Want("results", string(jsonval.Encode(jsonval.Normal(after.Plan[0].Results))), string(jsonval.Encode(jsonval.Normal(before.Plan[0].Results))))
+	before, after := c.FullInput, q.ExpectRequest()
+	s.WantEqual("decisions", modeltest.DescribeDecisions(after), modeltest.DescribeDecisions(before))
+	s.WantEqual("results", string(jsonval.Encode(jsonval.Normal(after.Plan[0].Results))), string(jsonval.Encode(jsonval.Normal(before.Plan[0].Results))))
 	if len(before.Plan[0].Results) == 0 {
 		t.Error("there are none")
 	}
@@ -190,7 +190,7 @@ func TestFactsOfTheProcessBeforeAreToldWithResultsAndDecisions(t *testing.T) {
 // given stands in the errors alone.
 func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := modeltest.OnStage(rt, "", modeltest.TwoInstances)
+		s := modeltest.NewScenario(rt, "", modeltest.TwoInstances)
 		for range rapid.IntRange(1, 3).Draw(rt, "requests") {
 			var calls []string
 			for n := range rapid.IntRange(1, 3).Draw(rt, "calls") {
@@ -200,16 +200,16 @@ func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
 				}).Draw(rt, "call")
 				calls = append(calls, strings.ReplaceAll(call, "N", fmt.Sprint(n)))
 			}
-			s.Says(`{"calls":[` + strings.Join(calls, ",") + `],"output":null}`)
-			if s.Mind.Over() {
+			s.ReplyWith(`{"calls":[` + strings.Join(calls, ",") + `],"output":null}`)
+			if s.Loop.Finished() {
 				return
 			}
 		}
-		once := modeltest.Sealed(rt, s.Idea, s.Mind.Final(), nil, nil)
+		once := modeltest.SnapshotFile(rt, s.Idea, s.Loop.FullInput(), nil, nil)
 		if strings.Contains(contextText(once), `":{}`) {
 			return
 		}
-		twice := modeltest.Sealed(rt, once, again(s, once, false).Mind.Final(), nil, nil)
+		twice := modeltest.SnapshotFile(rt, once, again(s, once, false).Loop.FullInput(), nil, nil)
 		if a, b := contextText(once), contextText(twice); a != b {
 			rt.Fatalf("%s\nbecame\n%s", a, b)
 		}
@@ -217,20 +217,20 @@ func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
 }
 
 func TestWhatIsTakenOutOfStateIsNotDoneAnyMore(t *testing.T) {
-	text := `{"schema": {"tools": {` + modeltest.StagedTools + `}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a.b"},{"_tool":"work","_outputPath":"c"},{"_tool":"log"},
+	text := `{"schema": {"tools": {` + modeltest.ScenarioTools + `}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a.b"},{"_tool":"work","_outputPath":"c"},{"_tool":"log"},
 		{"_tool":"work"},{"_tool":"none"},5], "record": {"1.1":{"done":["①","②"],"results":{}},"1.2":{"done":["①"]},"1.3":{"done":["①"]},"1.4":{"done":["①"]},"1.5":{"failed":["①"]},"1.6":{}}}%s]}`
 	for path, want := range map[string]string{
 		"a":   `{"1.1":{"done":["②"],"results":{}},"1.2":{"done":["①"]},"1.3":{"done":["①"]},"1.4":{"done":["①"]},"1.5":{"failed":["①"]},"1.6":{}}`,
 		"log": `{"1.1":{"done":["①","②"],"results":{}},"1.2":{"done":["①"]},"1.3":{},"1.4":{"done":["①"]},"1.5":{"failed":["①"]},"1.6":{}}`,
 	} {
-		i := modeltest.IdeaOf(t, fmt.Sprintf(text, `, {"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`))
-		turn.Forget(i.Source, "①", jsonval.Path{path})
+		i := modeltest.IdeaFrom(t, fmt.Sprintf(text, `, {"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`))
+		turn.ForgetWrites(i.Source, "①", jsonval.Path{path})
 		if got := string(jsonval.Encode(jsonval.AsObject(i.Context[0].Source)["record"])); got != want {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
-	i := modeltest.IdeaOf(t, `{"schema": {"tools": {`+modeltest.StagedTools+`}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a"}], "record": {"1.1":{"done":1}}}]}`)
-	turn.Forget(i.Source, "", jsonval.Path{"a"})
+	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a"}], "record": {"1.1":{"done":1}}}]}`)
+	turn.ForgetWrites(i.Source, "", jsonval.Path{"a"})
 	if got := string(jsonval.Encode(i.Context[0].Source["record"])); got != `{"1.1":{}}` {
 		t.Error(got)
 	}
@@ -239,7 +239,7 @@ func TestWhatIsTakenOutOfStateIsNotDoneAnyMore(t *testing.T) {
 func TestARecordIsNoPlanToCheck(t *testing.T) {
 	plan := `{"type": "plan", "plan": [5, {"_tool": "nobody"}, {"_tool": "work", "x": "†state.none", "_outputPath": "a"}]%s}`
 	for more, want := range map[string]int{``: 3, `, "record": {"1.1": {}, "1.2": {"failed": 1}, "1.3": {"blocked": 1}}`: 0} {
-		i := modeltest.IdeaOf(t, `{"schema": {"tools": {`+modeltest.StagedTools+`}}, "context": [`+fmt.Sprintf(plan, more)+`]}`)
+		i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [`+fmt.Sprintf(plan, more)+`]}`)
 		if n := len(check.Check(i, nil).Errors()); n != want {
 			t.Errorf("%d errors, not %d: %v", n, want, check.Check(i, nil))
 		}
@@ -267,8 +267,8 @@ func TestHowAnInstanceEndedIsReadFromAMessageWithItsPayloadUnderItsKey(t *testin
 
 func TestRequestsGoOnFromTheNumberOfTheIdea(t *testing.T) {
 	for meta, want := range map[string]int{`{"request": 5}`: 5, `{}`: 1, `{"request": 0}`: 1, `{"request": "5"}`: 1} {
-		s := modeltest.OnStage(t, "", `"meta": `+meta, modeltest.TwoInstances)
-		if b := s.Asks(); b.Number != want || b.Turn != 1 {
+		s := modeltest.NewScenario(t, "", `"meta": `+meta, modeltest.TwoInstances)
+		if b := s.ExpectRequest(); b.Number != want || b.Turn != 1 {
 			t.Errorf("%s: Request %d, turn %d", meta, b.Number, b.Turn)
 		}
 	}
@@ -278,5 +278,5 @@ func TestACallThatIsPutInThePlaceOfOneInDoubtIsNotInDoubt(t *testing.T) {
 	s, second := halfway(t)
 	q := again(s, second, false)
 	q.Decide(ideafile.Replace, "1.2@②", `{"with": {"_tool": "work", "x": 7}}`)
-	s.Want("it has run", string(q.Runs["②"].Find("1.2@②").Status), "done")
+	s.WantEqual("it has run", string(q.Instances["②"].FindCall("1.2@②").Status), "done")
 }

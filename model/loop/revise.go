@@ -43,18 +43,18 @@ func ReadSteering(kind string, m map[string]any) (s Steering, err error) {
 			texts[k] = m[k]
 		}
 	}
-	if err := turn.ReadTexts(texts, "", map[string]*string{"id": &s.ID, "by": &s.By, "reason": &s.Reason}); err != nil {
+	if err := turn.ReadSignalTexts(texts, "", map[string]*string{"id": &s.ID, "by": &s.By, "reason": &s.Reason}); err != nil {
 		return s, err
 	}
 	var ps diag.Problems
-	s.Limits = ideafile.ReadLimits(ideafile.Object(own, "limits", "$", &ps), "$.limits", &ps)
+	s.Limits = ideafile.ReadLimits(ideafile.ReadObject(own, "limits", "$", &ps), "$.limits", &ps)
 	if c, ok := own["context"]; ok {
 		if s.Context, ok = c.([]any); !ok {
 			ps.Add("$.context", "want a list of messages, not %s", jsonval.TypeOf(c))
 		}
 	}
 	for n, raw := range s.Context {
-		if ideafile.MarkedSimulated(raw) {
+		if ideafile.IsMarkedSimulated(raw) {
 			ps.Add(fmt.Sprintf("$.context[%d]", n), "it is marked as simulated: nothing in it is real")
 		}
 	}
@@ -70,7 +70,7 @@ func ReadSteering(kind string, m map[string]any) (s Steering, err error) {
 // Revise takes a correction: messages that come after all others, and limits. It gives the instances that must be told,
 // or says why nothing has changed.
 func (m *Loop) Revise(s Steering) (touched []*InstanceProgress, err error) {
-	messages, err := ideafile.ReadAll(s.Context)
+	messages, err := ideafile.ReadMessages(s.Context)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +103,8 @@ func (m *Loop) Revise(s Steering) (touched []*InstanceProgress, err error) {
 	return touched, nil
 }
 
-// Corrected says whether every instance has taken in what was revised.
-func (m *Loop) Corrected() bool {
+// CorrectionsAcked says whether every instance has taken in what was revised.
+func (m *Loop) CorrectionsAcked() bool {
 	for _, mem := range m.members {
 		if mem.Status == ideafile.InstanceWorking && mem.correctionsAcked < mem.correctionsSent {
 			return false
@@ -157,9 +157,9 @@ func (m *Loop) admits(mem *InstanceProgress, msg ideafile.Message) error {
 	return nil
 }
 
-// Add takes in more instances, and gives their tokens.
-func (m *Loop) Add(s Steering) ([]string, error) {
-	messages, err := ideafile.ReadAll(s.Context)
+// AddInstances takes in more instances, and gives their tokens.
+func (m *Loop) AddInstances(s Steering) ([]string, error) {
+	messages, err := ideafile.ReadMessages(s.Context)
 	if err != nil {
 		return nil, err
 	}

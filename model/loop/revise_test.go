@@ -12,7 +12,7 @@ import (
 
 // allOf tells all that a Mind knows, to see that nothing has changed.
 func allOf(m *loop.Loop) string {
-	return fmt.Sprintf("%s %v %d %s %s", jsonval.Encode(m.Idea().Source), m.Corrected(), len(m.Idea().Context), jsonval.Encode(jsonval.Normal(m.Carry())), jsonval.Encode(jsonval.Normal(m.Final())))
+	return fmt.Sprintf("%s %v %d %s %s", jsonval.Encode(m.Idea().Source), m.CorrectionsAcked(), len(m.Idea().Context), jsonval.Encode(jsonval.Normal(m.Carry())), jsonval.Encode(jsonval.Normal(m.FullInput())))
 }
 
 const typed = `"context": [{"type": "input", "lang": "en"}, {"type": "state", "schema": {"properties": {"n": {"type": "integer"}, "deep": {"type": "object",
@@ -20,8 +20,8 @@ const typed = `"context": [{"type": "input", "lang": "en"}, {"type": "state", "s
 	{"type": "state", "_instance": "③", "state": {}}]`
 
 func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
-	s := modeltest.WithPeople(t, "", typed)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
+	s := modeltest.NewScenarioWithPeople(t, "", typed)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	const good = `{"type":"input","lang":"de"},{"type":"state","_instance":"①","n":5},`
 	for message, why := range map[string]string{
 		`{"type":"state","_instance":"④","n":1}`:              `$.context[2]: there is no instance ④; add makes new ones`,
@@ -34,18 +34,18 @@ func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
 		`"text"`:                                              `$.context[2]: a message is an object, not string`,
 		`{"type":"state","schema":{"type":"no"}}`:             ``,
 	} {
-		before := allOf(s.Mind)
-		r := loop.Steering{Limits: ideafile.Limits{Requests: 7}, Context: modeltest.Value(t, "["+good+message+"]").([]any)}
-		_, err := s.Mind.Revise(r)
+		before := allOf(s.Loop)
+		r := loop.Steering{Limits: ideafile.Limits{Requests: 7}, Context: modeltest.DecodeJSON(t, "["+good+message+"]").([]any)}
+		_, err := s.Loop.Revise(r)
 		if got := modeltest.ErrorText(err); err == nil || why != "" && got != why {
 			t.Errorf("%s: got %q, want %q", message, got, why)
 		}
-		s.Want("after "+message, allOf(s.Mind), before)
+		s.WantEqual("after "+message, allOf(s.Loop), before)
 	}
 }
 
 func TestACorrectionMayBringTheSchemaThatItFits(t *testing.T) {
-	s := modeltest.WithPeople(t, "", typed)
+	s := modeltest.NewScenarioWithPeople(t, "", typed)
 	s.Revise(`{"context":[{"type":"state","n":"many","schema":{"properties":{"n":{"type":"string"}}}}]}`)
 }
 
@@ -59,8 +59,8 @@ func TestACorrectionIsForTheInstancesThatItNamesAndThatAreStillAtWork(t *testing
 		{`{"type":"text","text":"be kind"}`, ""},
 		{`{"type":"instruction","instruction":"be kind"}`, ""},
 	} {
-		s := modeltest.WithPeople(t, "", typed)
-		s.Says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
+		s := modeltest.NewScenarioWithPeople(t, "", typed)
+		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 		touched := ""
 		for _, mem := range s.Revise(`{"context":[` + c.context + `]}`) {
 			touched += " " + mem.Token
@@ -68,75 +68,75 @@ func TestACorrectionIsForTheInstancesThatItNamesAndThatAreStillAtWork(t *testing
 		if touched != "" {
 			touched = touched[1:]
 		}
-		s.Want(c.context, touched, c.touched)
-		if s.Mind.Corrected() != (c.touched == "") {
-			t.Errorf("%s: corrected is %v", c.context, s.Mind.Corrected())
+		s.WantEqual(c.context, touched, c.touched)
+		if s.Loop.CorrectionsAcked() != (c.touched == "") {
+			t.Errorf("%s: corrected is %v", c.context, s.Loop.CorrectionsAcked())
 		}
 	}
 }
 
 func TestACorrectionIsInTheIdeaAndInTheNextRequest(t *testing.T) {
-	s := modeltest.WithPeople(t, "", `"context": [{"type": "state", "state": {"a": 1}}]`)
+	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "state": {"a": 1}}]`)
 	s.Revise(`{"context":[{"type":"text","text":"be kind"},{"type":"state","a":2}],"limits":{"requests":9}}`)
-	s.Want("the Idea", string(jsonval.Encode(s.Mind.Idea().Source["context"])),
+	s.WantEqual("the Idea", string(jsonval.Encode(s.Loop.Idea().Source["context"])),
 		`[{"state":{"a":1},"type":"state"},{"text":"be kind","type":"text"},{"a":2,"type":"state"}]`)
-	s.Want("as it began", string(jsonval.Encode(s.Idea.Source["context"])), `[{"state":{"a":1},"type":"state"}]`)
-	s.TakesIn("", "ann")
-	s.Want("the State", string(jsonval.Encode(s.Asks().Covered[0].State)), `{"a":2}`)
+	s.WantEqual("as it began", string(jsonval.Encode(s.Idea.Source["context"])), `[{"state":{"a":1},"type":"state"}]`)
+	s.ApplyCorrections("", "ann")
+	s.WantEqual("the State", string(jsonval.Encode(s.ExpectRequest().Instances[0].State)), `{"a":2}`)
 }
 
 func TestNobodyIsAskedAboutBeforeItHasTakenInWhatWasCorrected(t *testing.T) {
-	s := modeltest.WithPeople(t, "", modeltest.TwoInstances)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":null}`)
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.Revise(`{"context":[{"type":"state","_instance":"①","a":5}]}`)
 	s.Revise(`{"context":[{"type":"state","_instance":"①","a":6}]}`)
-	s.WaitsFor(ideafile.DefaultGather) // ② waits as for a running Call
-	s.TakesIn("①", "ann")
-	s.Want("the State", string(jsonval.Encode(s.AsksAbout("① ②").Covered[0].State)), `{"a":6,"b":"work done"}`)
-	if !s.Mind.Corrected() {
+	s.ExpectWait(ideafile.DefaultGatherDelay) // ② waits as for a running Call
+	s.ApplyCorrections("①", "ann")
+	s.WantEqual("the State", string(jsonval.Encode(s.ExpectRequestFor("① ②").Instances[0].State)), `{"a":6,"b":"work done"}`)
+	if !s.Loop.CorrectionsAcked() {
 		t.Error("everybody has taken it in")
 	}
 }
 
 func TestAnInstanceThatWasCorrectedDuringARequestDoesNotSettleByIt(t *testing.T) {
 	for _, message := range []string{`{"type":"state","_instance":"①","a":5}`, `{"type":"text","_instance":"①","text":"look again"}`} {
-		s := modeltest.WithPeople(t, modeltest.ASummary, modeltest.TwoInstances)
-		s.Asks()
+		s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstances)
+		s.ExpectRequest()
 		s.Revise(`{"context":[` + message + `]}`)
-		if !s.Mind.Corrected() {
-			s.TakesIn("①", "ann")
+		if !s.Loop.CorrectionsAcked() {
+			s.ApplyCorrections("①", "ann")
 		}
-		s.Says(`{"calls":[],"output":{"summary":"too early"}}`)
-		s.Want(message, s.Statuses(), "① working, ② settled")
-		s.AsksAbout("①")
-		s.Says(`{"calls":[],"output":{"summary":"of one"}}`)
-		s.Want("asked again", s.Statuses(), "① settled, ② settled")
-		s.Want("the output", s.Output(), "null")
-		s.Says(`{"calls":[],"output":{"summary":"of both"}}`)
-		s.Want("the output", s.Output(), `{"summary":"of both"}`)
+		s.ReplyWith(`{"calls":[],"output":{"summary":"too early"}}`)
+		s.WantEqual(message, s.Statuses(), "① working, ② settled")
+		s.ExpectRequestFor("①")
+		s.ReplyWith(`{"calls":[],"output":{"summary":"of one"}}`)
+		s.WantEqual("asked again", s.Statuses(), "① settled, ② settled")
+		s.WantEqual("the output", s.OutputJSON(), "null")
+		s.ReplyWith(`{"calls":[],"output":{"summary":"of both"}}`)
+		s.WantEqual("the output", s.OutputJSON(), `{"summary":"of both"}`)
 	}
 }
 
 func TestACorrectionThatArrivesAfterASettlingSolutionIsRefused(t *testing.T) {
-	s := modeltest.WithPeople(t, "", modeltest.TwoInstances)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
-	_, err := s.Mind.Revise(loop.Steering{Context: modeltest.Value(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
-	s.Want("it", modeltest.ErrorText(err), "$.context[0]: instance ② has settled")
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
+	_, err := s.Loop.Revise(loop.Steering{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
+	s.WantEqual("it", modeltest.ErrorText(err), "$.context[0]: instance ② has settled")
 }
 
 func TestLimitsAloneAreACorrectionOfNobody(t *testing.T) {
-	s := modeltest.WithPeople(t, "", `"config": {"limits": {"requests": 1}}`)
-	s.Says(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
-	s.Expect(loop.StepPaused)
-	if touched := s.Revise(`{"limits":{"requests":2}}`); len(touched) > 0 || !s.Mind.Corrected() {
+	s := modeltest.NewScenarioWithPeople(t, "", `"config": {"limits": {"requests": 1}}`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
+	s.ExpectStep(loop.StepPaused)
+	if touched := s.Revise(`{"limits":{"requests":2}}`); len(touched) > 0 || !s.Loop.CorrectionsAcked() {
 		t.Errorf("it touches %v", touched)
 	}
-	s.Mind.Resume(ideafile.Limits{})
-	s.Asks()
+	s.Loop.Resume(ideafile.Limits{})
+	s.ExpectRequest()
 }
 
 func TestAddRefusesWhatIsNoNewInstance(t *testing.T) {
-	s := modeltest.WithPeople(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	for message, why := range map[string]string{
 		`{"type":"input","lang":"de"}`:            `$.context[1]: it names no new instance`,
 		`{"type":"state","_instance":"②","a":1}`:  `$.context[1]: there is an instance ② already`,
@@ -144,21 +144,21 @@ func TestAddRefusesWhatIsNoNewInstance(t *testing.T) {
 		`{"type":"state","_instance":"~x","a":1}`: `$.context[1]._instance: an instance's token may not begin with ~`,
 		`{"type":"state","_instance":5,"a":1}`:    `$.context[1]._instance: want a string, not number`,
 	} {
-		before := allOf(s.Mind)
-		_, err := s.Mind.Add(loop.Steering{Context: modeltest.Value(t, `[{"type":"state","_instance":"③","a":3},`+message+`]`).([]any)})
-		s.Want(message, modeltest.ErrorText(err), why)
-		s.Want("after "+message, allOf(s.Mind), before)
+		before := allOf(s.Loop)
+		_, err := s.Loop.AddInstances(loop.Steering{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3},`+message+`]`).([]any)})
+		s.WantEqual(message, modeltest.ErrorText(err), why)
+		s.WantEqual("after "+message, allOf(s.Loop), before)
 	}
-	one := modeltest.WithPeople(t, "")
-	_, err := one.Mind.Add(loop.Steering{Context: modeltest.Value(t, `[{"type":"state","_instance":"③","a":3}]`).([]any)})
-	s.Want("an anonymous process", modeltest.ErrorText(err), "the process has one instance without a name, and takes no others")
+	one := modeltest.NewScenarioWithPeople(t, "")
+	_, err := one.Loop.AddInstances(loop.Steering{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3}]`).([]any)})
+	s.WantEqual("an anonymous process", modeltest.ErrorText(err), "the process has one instance without a name, and takes no others")
 }
 
 func TestAddedInstancesSeeWhatAllSeeAndWantAnOutputAnew(t *testing.T) {
-	s := modeltest.WithPeople(t, modeltest.ASummary, typed)
-	s.Asks()
+	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, typed)
+	s.ExpectRequest()
 	s.Revise(`{"context":[{"type":"state","n":7}]}`)
-	s.Add(`[{"type":"state","_instance":"⑤","state":{"a":5}},{"type":"input","_instance":"④","x":1},{"type":"text","_instance":"⑤","text":"t"}]`)
-	s.Want("they are", fmt.Sprint(s.Mind.Tokens()), "[① ② ③ ⑤ ④]")
-	s.Want("the State", modeltest.StateOf(s.Mind, "⑤"), `{"a":5,"n":7}`)
+	s.AddInstances(`[{"type":"state","_instance":"⑤","state":{"a":5}},{"type":"input","_instance":"④","x":1},{"type":"text","_instance":"⑤","text":"t"}]`)
+	s.WantEqual("they are", fmt.Sprint(s.Loop.Tokens()), "[① ② ③ ⑤ ④]")
+	s.WantEqual("the State", modeltest.StateOf(s.Loop, "⑤"), `{"a":5,"n":7}`)
 }

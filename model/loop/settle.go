@@ -15,7 +15,7 @@ func (m *Loop) settle(a *llmCall) {
 		m.wiredCall = a
 	}
 	candidates := m.candidates(a)
-	complete := len(candidates) > 0 || a.brief.Closing
+	complete := len(candidates) > 0 || a.brief.OutputOnly
 	for _, mem := range m.members {
 		if mem.Status == ideafile.InstanceWorking && !isIn(candidates, mem) {
 			complete = false
@@ -37,10 +37,10 @@ func (m *Loop) settle(a *llmCall) {
 // candidates are the instances that the solution gave no Call, without those that a person has corrected since the
 // Request was made: the LLM did not know of that.
 func (m *Loop) candidates(a *llmCall) (list []*InstanceProgress) {
-	if len(a.reply.Faults) > 0 || a.brief.Closing {
+	if len(a.reply.CallFaults) > 0 || a.brief.OutputOnly {
 		return nil
 	}
-	for _, token := range a.reply.Idle {
+	for _, token := range a.reply.InstancesWithoutCalls {
 		if mem := m.member(token); mem != nil && mem.Status == ideafile.InstanceWorking && !mem.revisedSinceRequest {
 			list = append(list, mem)
 		}
@@ -57,7 +57,7 @@ func isIn(list []*InstanceProgress, mem *InstanceProgress) bool {
 	return false
 }
 
-func (m *Loop) coversAll(a *llmCall) bool { return len(a.brief.Covered) == len(m.members) }
+func (m *Loop) coversAll(a *llmCall) bool { return len(a.brief.Instances) == len(m.members) }
 
 // settleOrLack settles an instance, unless its State schema requires what is not there: then the next Request is told,
 // three times at most, before the instance has failed.
@@ -69,7 +69,7 @@ func (m *Loop) settleOrLack(mem *InstanceProgress) {
 		mem.missingRetries++
 		return
 	default:
-		mem.Status, mem.Fault = ideafile.InstanceFailed, diag.Faultf(turn.CodeMissing, "its State still lacks %v", mem.Missing)
+		mem.Status, mem.Fault = ideafile.InstanceFailed, diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", mem.Missing)
 	}
 	m.newlyEnded = append(m.newlyEnded, mem)
 }

@@ -10,7 +10,7 @@ import (
 
 // wires says whether a solution wires the result of the whole process.
 func (m *Loop) wires(a *llmCall) bool {
-	return m.idea.Output != nil && m.coversAll(a) && len(a.reply.Faults) == 0 && len(a.reply.Calls) > 0 &&
+	return m.idea.Output != nil && m.coversAll(a) && len(a.reply.CallFaults) == 0 && len(a.reply.Calls) > 0 &&
 		allReferences(m.idea.Output.WithoutNulls(a.reply.Output))
 }
 

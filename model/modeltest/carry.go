@@ -10,14 +10,14 @@ import (
 )
 
 // carriedRun is a Run after it has travelled to another run of its workflow, as JSON.
-func CarriedRun(t Failer, r *dataflow.Instance) *dataflow.Instance {
+func CarryInstance(t Fataler, i *dataflow.Instance) *dataflow.Instance {
 	var c dataflow.Carried
-	throughJSON(t, r.Carry(), &c)
-	palette, context, token := r.Origin()
-	return dataflow.Resume(palette, context, token, c)
+	roundTripJSON(t, i.Carry(), &c)
+	palette, context, token := i.Origin()
+	return dataflow.Restore(palette, context, token, c)
 }
 
-func throughJSON(t Failer, from, to any) {
+func roundTripJSON(t Fataler, from, to any) {
 	data, err := json.Marshal(from)
 	if err != nil {
 		t.Fatalf("%s", err)
@@ -30,11 +30,11 @@ func throughJSON(t Failer, from, to any) {
 }
 
 // carriedMind is a Mind after it has travelled to another run of its workflow, as JSON. One that cannot travel now stays.
-func CarriedMind(t Failer, began *ideafile.Idea, bindings map[string]ideafile.Binding, m *loop.Loop) *loop.Loop {
-	if !m.MayCarry() {
-		return m
+func CarryLoop(t Fataler, idea *ideafile.Idea, bindings map[string]ideafile.Binding, l *loop.Loop) *loop.Loop {
+	if !l.CanCarry() {
+		return l
 	}
 	var c loop.Carried
-	throughJSON(t, m.Carry(), &c)
-	return loop.Resume(began, m.Process(), bindings, c)
+	roundTripJSON(t, l.Carry(), &c)
+	return loop.Restore(idea, l.ProcessID(), bindings, c)
 }

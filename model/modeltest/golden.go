@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-var Update = flag.Bool("update", false, "write what the transcripts under testdata/run say now; read the difference before you keep it")
+var UpdateTranscripts = flag.Bool("update", false, "write what the transcripts under testdata/run say now; read the difference before you keep it")
 
-func Difference(want, got string) string {
+func Diff(want, got string) string {
 	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
 	i := 0
 	for i < len(w) && i < len(g) && w[i] == g[i] {

@@ -17,7 +17,7 @@ func PaletteFrom(t *testing.T, tools string, tokens ...string) *ideafile.Palette
 		tokens = []string{""}
 	}
 	p := &ideafile.Palette{Tokens: tokens, Bindings: map[string]ideafile.Binding{}}
-	m := MustDecode(tools).(map[string]any)
+	m := MustDecodeJSON(tools).(map[string]any)
 	for _, name := range jsonval.SortedKeys(m) {
 		tool := ToolFrom(t, name, string(jsonval.Encode(m[name])))
 		p.Tools = append(p.Tools, tool)
@@ -30,7 +30,7 @@ func PaletteFrom(t *testing.T, tools string, tokens ...string) *ideafile.Palette
 }
 
 // ideaOf reads an Idea that has the form of one.
-func IdeaOf(t Failer, text string) *ideafile.Idea {
+func IdeaFrom(t Fataler, text string) *ideafile.Idea {
 	i, ps := ideafile.ParseIdea([]byte(text))
 	if len(ps.Errors()) > 0 {
 		t.Fatalf("%s\nin %s", ps, text)
@@ -43,7 +43,7 @@ func MessagesFrom(t *testing.T, list string) []ideafile.Message {
 	t.Helper()
 	var ps diag.Problems
 	var out []ideafile.Message
-	for i, raw := range MustDecode(list).([]any) {
+	for i, raw := range MustDecodeJSON(list).([]any) {
 		m, _ := ideafile.ReadMessage(raw, fmt.Sprintf("$[%d]", i), &ps)
 		out = append(out, m)
 	}
@@ -53,7 +53,7 @@ func MessagesFrom(t *testing.T, list string) []ideafile.Message {
 	return out
 }
 
-func Handle(kind string, size int) map[string]any {
+func HandleValue(kind string, size int) map[string]any {
 	return jsonval.Handle{Digest: strings.Repeat("d", 64), Size: size, Type: kind}.Value().(map[string]any)
 }
 
@@ -61,7 +61,7 @@ func Handle(kind string, size int) map[string]any {
 func ToolFrom(t *testing.T, name, source string) *ideafile.Tool {
 	t.Helper()
 	var ps diag.Problems
-	tool := ideafile.ReadTool(name, MustDecode(source), "$", &ps)
+	tool := ideafile.ReadTool(name, MustDecodeJSON(source), "$", &ps)
 	if len(ps.Errors()) > 0 {
 		t.Fatalf("tool %s: %s", name, ps)
 	}

@@ -9,7 +9,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-func Value(t Failer, text string) any {
+func DecodeJSON(t Fataler, text string) any {
 	v, err := jsonval.Decode([]byte(text))
 	if err != nil {
 		t.Fatalf("%s: %s", text, err)
@@ -74,7 +74,7 @@ func AnyText() *rapid.Generator[string] {
 // few says whether so little is drawn that what is rare may not be among it.
 func Few() bool { return testing.Short() }
 
-func MustDecode(s string) any {
+func MustDecodeJSON(s string) any {
 	v, err := jsonval.Decode([]byte(s))
 	if err != nil {
 		panic(err)
@@ -83,6 +83,6 @@ func MustDecode(s string) any {
 }
 
 // failer is what testing and rapid have in common.
-type Failer interface {
+type Fataler interface {
 	Fatalf(format string, args ...any)
 }

@@ -9,11 +9,11 @@ import (
 	"processidea/model/turn"
 )
 
-// drawnReply draws a solution that an LLM might give, good or bad, for a Request.
-func drawnReply(t *rapid.T, b *turn.RequestInput) string {
+// drawReply draws a solution that an LLM might give, good or bad, for a Request.
+func drawReply(t *rapid.T, in *turn.RequestInput) string {
 	calls, output := []any{}, any(nil)
-	if len(b.Questions) > 0 {
-		for _, a := range b.Questions {
+	if len(in.Questions) > 0 {
+		for _, a := range in.Questions {
 			if rapid.IntRange(0, 4).Draw(t, "answered") > 0 {
 				calls = append(calls, map[string]any{"_call": a.ID, "_output": rapid.SampledFrom([]any{"good", "", nil}).Draw(t, "result")})
 			}
@@ -38,33 +38,33 @@ func drawnReply(t *rapid.T, b *turn.RequestInput) string {
 }
 
 // drawnProcess plays a process of two instances with random replies until it is over, or paused, or has had enough.
-func DrawnProcess(t *rapid.T, after func(*Stage, *loop.Conclusion)) *Stage {
-	s := OnStage(t, rapid.SampledFrom([]string{"", `{"type": "object"}`}).Draw(t, "form"), rapid.SampledFrom([]string{TwoInstances,
+func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.Conclusion)) *Scenario {
+	s := NewScenario(t, rapid.SampledFrom([]string{"", `{"type": "object"}`}).Draw(t, "form"), rapid.SampledFrom([]string{TwoInstances,
 		`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "schema": {"type": "object", "required": ["b"]}}, {"type": "state", "_instance": "②", "state": {}}]`,
 		`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": null}},
 			{"type": "plan", "stage": "optimal", "plan": [{"_tool": "think", "x": "†state.a", "_outputPath": "b"}, {"_tool": "work", "n": "†state.a", "_outputPath": "c"}, {"_tool": "log"}],
 				"output": {"all": "†state.c"}},
 			{"type": "plan", "_instance": "②", "stage": "optimal", "when": {"properties": {"state": {"required": ["odd"]}}}, "plan": []}]`,
 	}).Draw(t, "context"))
-	s.RunsPlans()
+	s.RunDirectPlans()
 	for range 12 {
-		step, b := s.Mind.Next(s.Now)
-		if step != loop.StepAsk {
+		step, in := s.Loop.Advance(s.Now)
+		if step != loop.StepRequest {
 			return s
 		}
 		var c *loop.Conclusion
 		switch rapid.IntRange(0, 9).Draw(t, "fate") {
 		case 0:
-			c = s.BreaksOff(turn.Reply{End: diag.Faultf(turn.CodeTruncated, "cut")})
+			c = s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
 		case 1:
-			c = s.BreaksOff(turn.Reply{Lost: true, End: diag.Faultf(turn.CodeLost, "gone")})
+			c = s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 		case 2:
-			if len(b.Questions) > 0 || b.Closing {
+			if len(in.Questions) > 0 || in.OutputOnly {
 				continue
 			}
-			c = s.BreaksOff(turn.Reply{Lost: true, End: diag.Faultf(turn.CodeLost, "gone")}, `{"_tool":"work","_instance":"*","_outputPath":"e"}`)
+			c = s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"*","_outputPath":"e"}`)
 		default:
-			c = s.Says(drawnReply(t, b))
+			c = s.ReplyWith(drawReply(t, in))
 		}
 		after(s, c)
 	}

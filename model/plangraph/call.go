@@ -21,7 +21,7 @@ type graphCall struct {
 // read reads a Call without its Tool: a parameter `output` that is a Reference to State counts as the output path.
 func (c *graphCall) read(m map[string]any) {
 	output := m["_outputPath"]
-	if alias := m["output"]; output == nil && (&ideafile.Tool{}).IsOutputAlias("output", alias) {
+	if alias := m["output"]; output == nil && (&ideafile.Tool{}).IsOutputPathAlias("output", alias) {
 		output, m = alias, jsonval.WithoutKey(m, "output")
 	}
 	if path, err := refexpr.ParseOutputPath(output); err == nil {

@@ -41,7 +41,7 @@ type graphEdge struct {
 // newGraph adds all Calls first, because a Call may read what a later one writes.
 func newGraph(calls []any) *graph {
 	g := &graph{given: map[string]string{}}
-	for n, call := range ideafile.WrittenCalls(calls) {
+	for n, call := range ideafile.ParseWrittenCalls(calls) {
 		g.addCall(n, call)
 	}
 	for n := range g.calls {

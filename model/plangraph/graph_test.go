@@ -14,7 +14,7 @@ import (
 	"processidea/model/refexpr"
 )
 
-func callsOf(t modeltest.Failer, text string) []any {
+func callsOf(t modeltest.Fataler, text string) []any {
 	v, err := jsonval.Decode([]byte(text))
 	if err != nil {
 		t.Fatalf("%s", err)

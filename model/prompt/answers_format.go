@@ -16,7 +16,7 @@ func (b *formatBuilder) correctionChoices(t *ideafile.Tool, questions []turn.Que
 	var nameSets []string
 	idsBySet, namesBySet := map[string][]any{}, map[string][]string{}
 	for _, question := range questions {
-		if question.Tool != t.Name || question.Why == "" {
+		if question.Tool != t.Name || question.ParamsError == "" {
 			continue
 		}
 		paramNames := string(jsonval.Encode(jsonval.Normal(jsonval.SortedKeys(question.Params))))
@@ -27,7 +27,7 @@ func (b *formatBuilder) correctionChoices(t *ideafile.Tool, questions []turn.Que
 	}
 	var choices []any
 	for n, paramNames := range nameSets {
-		props, _ := t.Form()["properties"].(map[string]any)
+		props, _ := t.ParamsSchemaSource()["properties"].(map[string]any)
 		var fields []jsonval.Field
 		for _, k := range namesBySet[paramNames] {
 			fields = append(fields, jsonval.Field{Key: k, Value: b.correctedParamSchema(t, k, props[k], n)})
@@ -54,7 +54,7 @@ func (b *formatBuilder) correctedParamSchema(t *ideafile.Tool, name string, sche
 	} else {
 		defName := fmt.Sprintf("fit%d_%s", setIndex, t.Name)
 		if !b.hasDefinition(defName) {
-			b.defineRebased(defName, t.Form())
+			b.defineRebased(defName, t.ParamsSchemaSource())
 		}
 		result = refSchema(definitionRef(defName) + "/properties/" + jsonschema.EscapePointer(name))
 	}
@@ -70,7 +70,7 @@ func (b *formatBuilder) hasDefinition(name string) bool {
 
 // asksForCorrections reports whether the Request asks for corrected parameters.
 func asksForCorrections(request *turn.RequestInput) bool {
-	return slices.ContainsFunc(request.Questions, func(question turn.Question) bool { return question.Why != "" })
+	return slices.ContainsFunc(request.Questions, func(question turn.Question) bool { return question.ParamsError != "" })
 }
 
 // answersFormat is the format of a reply that holds nothing but results of latent Calls, {"calls": [{"_call",
@@ -86,7 +86,7 @@ func (b *formatBuilder) answersSchema(questions []turn.Question) any {
 		choices = append(choices, b.correctionChoices(t, questions)...)
 		ids := []any{}
 		for _, question := range questions {
-			if question.Tool == t.Name && question.Why == "" {
+			if question.Tool == t.Name && question.ParamsError == "" {
 				ids = append(ids, question.ID)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 func TestTheComposedSchemaAllowsExpressionsWhereItAllowsReferences(t *testing.T) {
 	p := modeltest.PaletteFrom(t, `{"count": {"_activity": "c", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
 		"think": {"properties": {"n": {"type": "integer"}}, "_output": {"type": "string"}}}`)
-	form, err := jsonschema.CompileSchema(modeltest.MustDecode(`{"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"], "additionalProperties": false}`))
+	form, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(`{"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"], "additionalProperties": false}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestTheComposedSchemaAllowsExpressionsWhereItAllowsReferences(t *testing.T)
 			loose := formatBuilder{input: in}
 			composed = ResponseFormat{Schema: loose.rootSchema()}
 		}
-		s, err := jsonschema.CompileSchema(modeltest.MustDecode(string(jsonval.Encode(composed.Schema))))
+		s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(string(jsonval.Encode(composed.Schema))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,10 +35,10 @@ func TestTheComposedSchemaAllowsExpressionsWhereItAllowsReferences(t *testing.T)
 			{"_tool": "count", "_reasoningForCall": null, "n": "†state.a || †state.b", "_outputPath": "†state.ok || †state.failed"},
 			{"_tool": "think", "_reasoningForCall": null, "n": "†state.a && †state.b", "_outputPath": "†state.c && †state.d", "_output": null}],
 			"output": {"sum": "†state.ok || †state.failed.code"}}`
-		if err := s.Validate(modeltest.MustDecode(reply)); err != nil {
+		if err := s.Validate(modeltest.MustDecodeJSON(reply)); err != nil {
 			t.Errorf("strict %v: %s", strict, err)
 		}
-		if s.Validate(modeltest.MustDecode(strings.Replace(reply, "†state.a ||", "state.a ||", 1))) == nil {
+		if s.Validate(modeltest.MustDecodeJSON(strings.Replace(reply, "†state.a ||", "state.a ||", 1))) == nil {
 			t.Error("any text is taken for an expression")
 		}
 	}

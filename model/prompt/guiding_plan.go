@@ -39,7 +39,7 @@ func (w *writer) guidingPlans() {
 }
 
 func (w *writer) coversInstance(token string) bool {
-	for _, c := range w.request.Covered {
+	for _, c := range w.request.Instances {
 		if c.Token == token {
 			return true
 		}
@@ -50,7 +50,7 @@ func (w *writer) coversInstance(token string) bool {
 // guidingCallStatus words what is known of a guiding Plan's Call: its record, or in how many instances its output path
 // already holds a value.
 func (w *writer) guidingCallStatus(plan ideafile.Message, index int, call ideafile.WrittenCall) string {
-	if id, ok := plan.RecordID(index); ok {
+	if id, ok := plan.RecordedCallID(index); ok {
 		switch status := plan.Record[id].(type) {
 		case string:
 			return ": " + status
@@ -59,7 +59,7 @@ func (w *writer) guidingCallStatus(plan ideafile.Message, index int, call ideafi
 		}
 	}
 	present := 0
-	for _, instance := range w.request.Covered {
+	for _, instance := range w.request.Instances {
 		if outputPresent(w.idea, call, instance) {
 			present++
 		}
@@ -70,14 +70,14 @@ func (w *writer) guidingCallStatus(plan ideafile.Message, index int, call ideafi
 	case w.singleUnnamedInstance():
 		return ": its value is there"
 	}
-	return fmt.Sprintf(": its value is there in %d of %d", present, len(w.request.Covered))
+	return fmt.Sprintf(": its value is there in %d of %d", present, len(w.request.Instances))
 }
 
 // outputPresent reports whether an instance's State already holds a value at all paths of one branch of a Call's
 // output.
 func outputPresent(idea *ideafile.Idea, call ideafile.WrittenCall, instance turn.InstanceInput) bool {
 	output, ok := idea.OutputPathOf(call)
-	if !ok || call.NamesOther(instance.Token) {
+	if !ok || call.TargetsOther(instance.Token) {
 		return false
 	}
 	for _, branch := range output {

@@ -15,7 +15,7 @@ func (w *writer) callHistory() {
 		return
 	}
 	w.heading("Calls so far")
-	if w.request.Plan[0].Direct > 0 {
+	if w.request.Plan[0].DirectPlan > 0 {
 		w.line("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}
 	for _, entry := range w.request.Plan {
@@ -23,16 +23,16 @@ func (w *writer) callHistory() {
 		for _, token := range jsonval.SortedKeys(entry.Results) {
 			w.line("  result%s: %s", inInstances(token), w.encode(entry.Results[token]))
 		}
-		w.decisions(entry.Decided)
+		w.decisions(entry.Decisions)
 	}
 }
 
 // decisions writes what people decided, one line for all instances with the same decision.
-func (w *writer) decisions(decisions []turn.Decided) {
+func (w *writer) decisions(decisions []turn.InstanceDecision) {
 	var facts []string
 	tokensByFact := map[string][]string{}
 	for _, d := range decisions {
-		fact := d.Decision.Fact()
+		fact := d.Decision.Describe()
 		if tokensByFact[fact] == nil {
 			facts = append(facts, fact)
 		}
@@ -52,9 +52,9 @@ func inInstances(tokens string) string {
 
 func (w *writer) statusSummary(entry turn.PlanEntry) string {
 	var parts []string
-	for _, status := range []ideafile.Status{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked,
+	for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked,
 		ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
-		switch count := entry.How[status]; {
+		switch count := entry.StatusCounts[status]; {
 		case count == 0:
 		case w.singleUnnamedInstance():
 			parts = append(parts, string(status))
@@ -98,8 +98,8 @@ func (w *writer) contextErrors() {
 }
 
 func planSuffix(entry turn.PlanEntry) string {
-	if entry.Plan == "" {
+	if entry.PlanName == "" {
 		return ""
 	}
-	return fmt.Sprintf(" of Plan %q", entry.Plan)
+	return fmt.Sprintf(" of Plan %q", entry.PlanName)
 }

@@ -38,12 +38,12 @@ func (w *writer) sharedContext() {
 }
 
 func (w *writer) instanceStates() {
-	if len(w.request.Covered) == 0 {
+	if len(w.request.Instances) == 0 {
 		return
 	}
 	w.heading("State")
 	shared := ideafile.ViewOf(w.idea.Context, "").Payload[ideafile.TypeState]
-	for _, instance := range w.request.Covered {
+	for _, instance := range w.request.Instances {
 		if instance.Token != "" {
 			w.labeledValue(instance.Token+": ", withoutShared(shared, instance.State))
 		} else {
@@ -86,7 +86,7 @@ func (w *writer) instanceContext(instance turn.InstanceInput) {
 			w.line("  %s", m.Text)
 		}
 	}
-	instanceView := ideafile.Collect(w.idea.Context, instance.Token)
+	instanceView := ideafile.MergeMessages(w.idea.Context, instance.Token)
 	for _, kind := range jsonval.SortedKeys(instanceView.Payload) {
 		if kind != ideafile.TypeState {
 			w.line("  †%s of its own: %s", kind, w.encode(instanceView.Payload[kind]))

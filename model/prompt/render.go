@@ -106,13 +106,13 @@ func (w *writer) requestedReply() {
 				`fitted to the tool's parameters} instead: bring the values into the right form, and change and invent nothing.`)
 		}
 		for _, question := range w.request.Questions {
-			if question.Why != "" {
-				w.line("- %s %s %s does not fit: %s", question.ID, question.Tool, w.encode(question.Params), question.Why)
+			if question.ParamsError != "" {
+				w.line("- %s %s %s does not fit: %s", question.ID, question.Tool, w.encode(question.Params), question.ParamsError)
 				continue
 			}
 			w.line("- %s %s %s", question.ID, question.Tool, w.encode(question.Params))
 		}
-	case w.request.Closing:
+	case w.request.OutputOnly:
 		w.heading("Output wanted")
 		w.line(`Every instance has reached its goal. Only "output" is wanted: "calls" is empty.`)
 	}

@@ -14,12 +14,12 @@ import (
 // yields the same prompt.
 func TestAnyRequestHasAPromptAndAForm(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		modeltest.DrawnProcess(rt, func(s *modeltest.Stage, c *loop.Conclusion) {
-			first, second := Render(s.Idea, s.Bindings, c.Brief, nil), Render(s.Idea, s.Bindings, c.Brief, nil)
+		modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.Conclusion) {
+			first, second := Render(s.Idea, s.Bindings, c.Input, nil), Render(s.Idea, s.Bindings, c.Input, nil)
 			if fmt.Sprint(first) != fmt.Sprint(second) || len(first) != 3 || first[2].Content == "" {
 				rt.Fatalf("%v\n%v", first, second)
 			}
-			mustBeValidFormat(rt, ResponseFormatFor(s.Idea, s.Bindings, c.Brief))
+			mustBeValidFormat(rt, ResponseFormatFor(s.Idea, s.Bindings, c.Input))
 		})
 	})
 }

@@ -29,7 +29,7 @@ const promptedTools = `"tools": {
 var renderBindings = map[string]ideafile.Binding{"mood": {Kind: ideafile.KindLatent}, "mail": {Kind: ideafile.KindGo}, "log": {Kind: ideafile.KindGo}}
 
 var prompts = []renderedRequest{
-	{file: "first", bindings: renderBindings, request: &turn.RequestInput{Number: 1, Turn: 1, Covered: []turn.InstanceInput{{State: map[string]any{"text": "It is fine."}}}}, idea: `{
+	{file: "first", bindings: renderBindings, request: &turn.RequestInput{Number: 1, Turn: 1, Instances: []turn.InstanceInput{{State: map[string]any{"text": "It is fine."}}}}, idea: `{
 		"schema": {` + promptedTools + `, "output": {"type": "object", "properties": {"summary": {"type": "string"}}}},
 		"context": [{"type": "text", "text": "Answer the letter."}, {"type": "instruction", "instruction": "Be kind."},
 			{"type": "instruction", "instruction": "In a few words.", "tools": ["mail", "mood"]},
@@ -47,11 +47,11 @@ var prompts = []renderedRequest{
 				{"type": "text", "_instance": "③", "text": "Settled long ago."},
 			{"type": "error", "call": "9.1", "error": {"code": "tool_failed", "message": "from the process before"}}]}`,
 		request: &turn.RequestInput{Number: 2, Turn: 2,
-			Covered: []turn.InstanceInput{{Token: "①", State: map[string]any{"from": "us", "text": "Fine.", "mood": "good"}}, {Token: "②", State: map[string]any{"from": "us", "text": "Bad."}, Missing: []string{"mood", "user.name"}}},
+			Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"from": "us", "text": "Fine.", "mood": "good"}}, {Token: "②", State: map[string]any{"from": "us", "text": "Bad."}, Missing: []string{"mood", "user.name"}}},
 			Plan: []turn.PlanEntry{
-				{ID: "1.1", Call: ideafile.Written(map[string]any{"_tool": "mood", "_instance": "*", "text": "†state.text", "_outputPath": "mood"}), How: map[ideafile.Status]int{ideafile.Done: 1, ideafile.Failed: 1}},
-				{ID: "1.2", Call: ideafile.Written(map[string]any{"_tool": "mail", "_instance": "*", "text": "Thanks."}), How: map[ideafile.Status]int{ideafile.Done: 2}, Results: map[string]any{"②": map[string]any{"sent": true}, "①": "ok"}},
-				{ID: "1.3", Call: ideafile.Written("nonsense"), How: map[ideafile.Status]int{}},
+				{ID: "1.1", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "mood", "_instance": "*", "text": "†state.text", "_outputPath": "mood"}), StatusCounts: map[ideafile.CallStatus]int{ideafile.Done: 1, ideafile.Failed: 1}},
+				{ID: "1.2", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "mail", "_instance": "*", "text": "Thanks."}), StatusCounts: map[ideafile.CallStatus]int{ideafile.Done: 2}, Results: map[string]any{"②": map[string]any{"sent": true}, "①": "ok"}},
+				{ID: "1.3", Call: ideafile.ParseWrittenCall("nonsense"), StatusCounts: map[ideafile.CallStatus]int{}},
 			},
 			Errors: []turn.ContextError{
 				{Call: "1.1", Instances: []string{"②", "⑦"}, Fault: diag.Fault{Code: ideafile.CodeToolFailed, Message: "the server is busy"}},
@@ -59,20 +59,20 @@ var prompts = []renderedRequest{
 				{Call: "1.3", Fault: diag.Fault{Code: ideafile.CodeBadForm, Message: "a Call is an object, not string"}},
 			}}},
 	{file: "large", bindings: renderBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "input", "input": {"book": {"†blob": {"digest": "` + strings.Repeat("d", 64) + `", "size": 70000, "type": "string"}}}}]}`,
-		request: &turn.RequestInput{Number: 3, Turn: 3, Covered: []turn.InstanceInput{{State: map[string]any{"list": modeltest.Handle("array", 5_000_000), "deep": []any{modeltest.Handle("object", 66_000)}}}},
-			Plan: []turn.PlanEntry{{ID: "2.1", Call: ideafile.Written(map[string]any{"_tool": "mail", "text": modeltest.Handle("string", 80_000)}), How: map[ideafile.Status]int{ideafile.Done: 1}, Results: map[string]any{"": modeltest.Handle("array", 90_000)}}}}},
+		request: &turn.RequestInput{Number: 3, Turn: 3, Instances: []turn.InstanceInput{{State: map[string]any{"list": modeltest.HandleValue("array", 5_000_000), "deep": []any{modeltest.HandleValue("object", 66_000)}}}},
+			Plan: []turn.PlanEntry{{ID: "2.1", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "mail", "text": modeltest.HandleValue("string", 80_000)}), StatusCounts: map[ideafile.CallStatus]int{ideafile.Done: 1}, Results: map[string]any{"": modeltest.HandleValue("array", 90_000)}}}}},
 	{file: "results", bindings: renderBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "state", "_instance": "①", "text": "Fine."}]}`,
-		request: &turn.RequestInput{Number: 2, Turn: 2, Covered: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}}, Questions: []turn.Question{{ID: "1.1@①", Token: "①", Tool: "mood", Params: map[string]any{"text": "Fine."}}}}},
+		request: &turn.RequestInput{Number: 2, Turn: 2, Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}}, Questions: []turn.Question{{ID: "1.1@①", Token: "①", Tool: "mood", Params: map[string]any{"text": "Fine."}}}}},
 	{file: "closing", bindings: renderBindings, idea: `{"schema": {"output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "text": "Fine."},
 		{"type": "state", "_instance": "②", "text": "Bad."}]}`,
-		request: &turn.RequestInput{Number: 4, Turn: 4, Closing: true, Covered: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}, {Token: "②", State: map[string]any{"text": "Bad."}}}}},
-	{file: "bare", idea: `{}`, request: &turn.RequestInput{Number: 1, Turn: 1, Covered: []turn.InstanceInput{{State: map[string]any{}}}}},
+		request: &turn.RequestInput{Number: 4, Turn: 4, OutputOnly: true, Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}, {Token: "②", State: map[string]any{"text": "Bad."}}}}},
+	{file: "bare", idea: `{}`, request: &turn.RequestInput{Number: 1, Turn: 1, Instances: []turn.InstanceInput{{State: map[string]any{}}}}},
 }
 
-func (p renderedRequest) render(t modeltest.Failer) string {
+func (p renderedRequest) render(t modeltest.Fataler) string {
 	var b strings.Builder
 	preview := func(h jsonval.Handle) string { return fmt.Sprintf("%d bytes begin so", h.Size) }
-	for _, m := range Render(modeltest.IdeaOf(t, p.idea), p.bindings, p.request, preview) {
+	for _, m := range Render(modeltest.IdeaFrom(t, p.idea), p.bindings, p.request, preview) {
 		fmt.Fprintf(&b, "---- %s ----\n%s\n", m.Role, m.Content)
 	}
 	return b.String()
@@ -82,7 +82,7 @@ func TestAPromptSaysWhatTheLLMMustKnowAndNothingElse(t *testing.T) {
 	for _, p := range prompts {
 		t.Run(p.file, func(t *testing.T) {
 			file, got := filepath.Join("testdata", "prompt", p.file+".txt"), p.render(t)
-			if *modeltest.Update {
+			if *modeltest.UpdateTranscripts {
 				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 					t.Fatal(err)
 				}
@@ -95,7 +95,7 @@ func TestAPromptSaysWhatTheLLMMustKnowAndNothingElse(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != string(want) {
-				t.Errorf("%s:\n%s", file, modeltest.Difference(string(want), got))
+				t.Errorf("%s:\n%s", file, modeltest.Diff(string(want), got))
 			}
 		})
 	}
@@ -114,11 +114,11 @@ func TestAPromptIsTheSameEachTime(t *testing.T) {
 
 // Prompt caches match from the front: up to the Plan and the States, a prompt equals the one of the Request before it.
 func TestWhatNeverChangesComesFirst(t *testing.T) {
-	s := modeltest.OnStage(t, "", `"context": [{"type": "text", "text": "Do it."}, {"type": "input", "x": 1},
+	s := modeltest.NewScenario(t, "", `"context": [{"type": "text", "text": "Do it."}, {"type": "input", "x": 1},
 		{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 1}]`)
-	first := Render(s.Idea, s.Bindings, s.Asks(), nil)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"①"}],"output":null}`)
-	second := Render(s.Idea, s.Bindings, s.Asks(), nil)
+	first := Render(s.Idea, s.Bindings, s.ExpectRequest(), nil)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"①"}],"output":null}`)
+	second := Render(s.Idea, s.Bindings, s.ExpectRequest(), nil)
 	for n := range 2 {
 		if first[n] != second[n] {
 			t.Errorf("message %d was\n%s\nand is\n%s", n, first[n].Content, second[n].Content)
@@ -170,7 +170,7 @@ func TestAPromptDoesNotSay(t *testing.T) {
 }
 
 func TestAValueThatDiffersFromTheSharedOneIsSaid(t *testing.T) {
-	shared, state := modeltest.Value(t, `{"a":1,"b":{"c":1},"d":null}`), modeltest.Value(t, `{"a":1,"b":{"c":1,"e":2},"d":null,"f":3}`)
+	shared, state := modeltest.DecodeJSON(t, `{"a":1,"b":{"c":1},"d":null}`), modeltest.DecodeJSON(t, `{"a":1,"b":{"c":1,"e":2},"d":null,"f":3}`)
 	if got := string(jsonval.Encode(withoutShared(shared, state))); got != `{"b":{"c":1,"e":2},"f":3}` {
 		t.Errorf("got %s", got)
 	}
@@ -180,8 +180,8 @@ func TestAValueThatDiffersFromTheSharedOneIsSaid(t *testing.T) {
 }
 
 func TestALargeValueIsShownWithoutAPreviewWhereThereIsNone(t *testing.T) {
-	i := modeltest.IdeaOf(t, `{}`)
-	text := Render(i, nil, &turn.RequestInput{Covered: []turn.InstanceInput{{State: map[string]any{"x": modeltest.Handle("string", 70_000)}}}}, nil)[2].Content
+	i := modeltest.IdeaFrom(t, `{}`)
+	text := Render(i, nil, &turn.RequestInput{Instances: []turn.InstanceInput{{State: map[string]any{"x": modeltest.HandleValue("string", 70_000)}}}}, nil)[2].Content
 	if !strings.Contains(text, `{"x":{"(large value)":{"bytes":"70000","type":"string"}}}`) {
 		t.Errorf("got %s", text)
 	}

@@ -146,7 +146,7 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 	optional := map[string]bool{"_reasoningForCall": true}
 	params, _ := t.Source["properties"].(map[string]any)
 	for _, name := range jsonval.SortedKeys(params) {
-		if _, wired := t.Wired[name]; wired {
+		if _, wired := t.WiredParams[name]; wired {
 			continue
 		}
 		optional[name] = !t.Requires(name)
@@ -158,8 +158,8 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 	}
 	schema := closedObject(props...)
 	if !b.strict {
-		schema = relaxStrict(schema, optional, t.OpenParams)
-	} else if t.OpenParams {
+		schema = relaxStrict(schema, optional, t.AllowsExtraParams)
+	} else if t.AllowsExtraParams {
 		b.rejectStrict("tool "+t.Name, "it takes parameters beside those it names")
 	}
 	if text := b.toolDescription(t); text != "" {
@@ -326,7 +326,7 @@ func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.Binding
 		return answersFormat(idea, request)
 	}
 	in := FormatInput{Tools: idea.Tools, Bindings: bindings, Tokens: request.Tokens(), Output: idea.Output, ToolInstructions: ToolInstructions(idea)}
-	if request.Closing {
+	if request.OutputOnly {
 		in.Tools, in.Tokens = nil, []string{""}
 	}
 	return NewResponseFormat(in)

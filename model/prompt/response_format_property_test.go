@@ -116,7 +116,7 @@ func drawnFormat(t *rapid.T) (FormatInput, ResponseFormat, bool) {
 	for n := range rapid.IntRange(0, 3).Draw(t, "tools") {
 		name := string(rune('a' + n))
 		in.Tools = append(in.Tools, ideafile.ReadTool(name, drawnTool(t), "$", &ps))
-		in.Bindings[name] = ideafile.Binding{Kind: rapid.SampledFrom([]ideafile.Kind{ideafile.KindGo, ideafile.KindLatent}).Draw(t, "kind")}
+		in.Bindings[name] = ideafile.Binding{Kind: rapid.SampledFrom([]ideafile.ToolKind{ideafile.KindGo, ideafile.KindLatent}).Draw(t, "kind")}
 	}
 	if rapid.Bool().Draw(t, "output") {
 		out := drawnSchema(3).Draw(t, "output")
@@ -211,7 +211,7 @@ func TestNoCallOfAStrictFormIsRefused(t *testing.T) {
 		if !ok || !form.Strict {
 			return
 		}
-		schema := modeltest.Value(rt, string(jsonval.Encode(form.Schema)))
+		schema := modeltest.DecodeJSON(rt, string(jsonval.Encode(form.Schema)))
 		reply, _ := drawReply(rt, schema, schema).(map[string]any)
 		if mustBeValidFormat(rt, form).Validate(reply) != nil {
 			return // drawReply does not know every keyword
@@ -224,7 +224,7 @@ func TestNoCallOfAStrictFormIsRefused(t *testing.T) {
 				continue
 			}
 			call["_outputPath"], call["_scopes"] = nil, nil // their schemas were drawn as well and make no sense as paths and scopes
-			if _, _, f := palette.Read(ideafile.Written(call)); f != nil {
+			if _, _, f := palette.Read(ideafile.ParseWrittenCall(call)); f != nil {
 				rt.Fatalf("%s: %s\n%s", f, jsonval.Encode(raw), jsonval.Encode(form.Schema))
 			}
 			read++

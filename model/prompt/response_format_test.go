@@ -24,12 +24,12 @@ type paletteJSON struct {
 	right, wrong        []string
 }
 
-func (c paletteJSON) input(t modeltest.Failer) FormatInput {
+func (c paletteJSON) input(t modeltest.Fataler) FormatInput {
 	schema := `{"tools": {` + c.tools + `}}`
 	if c.output != "" {
 		schema = `{"tools": {` + c.tools + `}, "output": ` + c.output + `}`
 	}
-	i := modeltest.IdeaOf(t, `{"schema": `+schema+`}`)
+	i := modeltest.IdeaFrom(t, `{"schema": `+schema+`}`)
 	in := FormatInput{Tools: i.Tools, Bindings: map[string]ideafile.Binding{}, Tokens: c.tokens, Output: i.Output}
 	if in.Tokens == nil {
 		in.Tokens = []string{""}
@@ -45,7 +45,7 @@ func (c paletteJSON) input(t modeltest.Failer) FormatInput {
 
 // mustBeValidFormat checks what holds of every ResponseFormat: it keeps the strict rules or says why not, and it
 // compiles.
-func mustBeValidFormat(t modeltest.Failer, format ResponseFormat) *jsonschema.Schema {
+func mustBeValidFormat(t modeltest.Fataler, format ResponseFormat) *jsonschema.Schema {
 	text := jsonval.Encode(format.Schema)
 	if format.Strict != (format.NotStrictReason == "") {
 		t.Fatalf("strict: %v, reason: %q", format.Strict, format.NotStrictReason)
@@ -197,12 +197,12 @@ func TestAFormIsComposedOfThePalette(t *testing.T) {
 			}
 			s := mustBeValidFormat(t, form)
 			for _, reply := range c.right {
-				if err := s.Validate(modeltest.Value(t, reply)); err != nil {
+				if err := s.Validate(modeltest.DecodeJSON(t, reply)); err != nil {
 					t.Errorf("refused %s: %s\n%s", reply, err, jsonval.Encode(form.Schema))
 				}
 			}
 			for _, reply := range c.wrong {
-				if s.Validate(modeltest.Value(t, reply)) == nil {
+				if s.Validate(modeltest.DecodeJSON(t, reply)) == nil {
 					t.Errorf("took %s\n%s", reply, jsonval.Encode(form.Schema))
 				}
 			}
@@ -216,8 +216,8 @@ func TestWhatAFormTakesThePaletteReads(t *testing.T) {
 		in := c.input(t)
 		palette := ideafile.Palette{Tools: in.Tools, Bindings: in.Bindings, Tokens: in.Tokens}
 		for _, reply := range c.right {
-			for _, call := range modeltest.Value(t, reply).(map[string]any)["calls"].([]any) {
-				if _, _, f := palette.Read(ideafile.Written(call)); f != nil {
+			for _, call := range modeltest.DecodeJSON(t, reply).(map[string]any)["calls"].([]any) {
+				if _, _, f := palette.Read(ideafile.ParseWrittenCall(call)); f != nil {
 					t.Errorf("%s: %s: %s", c.name, jsonval.Encode(call), f)
 				}
 			}
@@ -299,12 +299,12 @@ func TestTheOrderOfKeysInAFileMakesNoDifference(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for _, c := range forms {
 		first := jsonval.Encode(NewResponseFormat(c.input(t)).Schema)
-		tools := modeltest.Value(t, "{"+c.tools+"}")
+		tools := modeltest.DecodeJSON(t, "{"+c.tools+"}")
 		for range 20 {
 			other := c
 			other.tools = strings.TrimSuffix(strings.TrimPrefix(reordered(r, tools), "{"), "}")
 			if c.output != "" {
-				other.output = reordered(r, modeltest.Value(t, c.output))
+				other.output = reordered(r, modeltest.DecodeJSON(t, c.output))
 			}
 			if again := jsonval.Encode(NewResponseFormat(other.input(t)).Schema); string(again) != string(first) {
 				t.Fatalf("%s: %s\nthen %s", c.name, first, again)
@@ -333,7 +333,7 @@ func TestSchemasThatMultiplyEndSoon(t *testing.T) {
 }
 
 func TestARequestForResultsAsksForThemAlone(t *testing.T) {
-	i := modeltest.IdeaOf(t, `{"schema": {"tools": {"mood": {"type": "object", "properties": {}, "_output": {"type": "string", "enum": ["good", "bad"]}}, "note": {"type": "object", "properties": {}}, "other": {"type": "object", "properties": {}},
+	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"mood": {"type": "object", "properties": {}, "_output": {"type": "string", "enum": ["good", "bad"]}}, "note": {"type": "object", "properties": {}}, "other": {"type": "object", "properties": {}},
 		"tree": {"type": "object", "properties": {}, "_output": {"type": "array", "items": {"$ref": "#"}}}}, "output": {"type": "object", "properties": {"x": {"type": "string"}}}}}`)
 	b := &turn.RequestInput{Questions: []turn.Question{{ID: "1.1@①", Token: "①", Tool: "mood"}, {ID: "1.2@①", Token: "①", Tool: "note"}, {ID: "1.1@②", Token: "②", Tool: "mood"}}}
 	form := ResponseFormatFor(i, nil, b)
@@ -351,7 +351,7 @@ func TestARequestForResultsAsksForThemAlone(t *testing.T) {
 		`{"calls":[{"_tool":"other","_outputPath":null}],"output":null}`:      false,
 		`{"calls":[{"_call":"1.1@①","_output":"good","_x":1}],"output":null}`: false,
 	} {
-		if err := s.Validate(modeltest.Value(t, reply)); (err == nil) != right {
+		if err := s.Validate(modeltest.DecodeJSON(t, reply)); (err == nil) != right {
 			t.Errorf("%s: %v", reply, err)
 		}
 	}
@@ -359,32 +359,32 @@ func TestARequestForResultsAsksForThemAlone(t *testing.T) {
 	if form = ResponseFormatFor(i, nil, b); form.NotStrictReason != `tool tree, _output: a schema that holds itself` {
 		t.Errorf("the reason is %q", form.NotStrictReason)
 	}
-	if s = mustBeValidFormat(t, form); s.Validate(modeltest.Value(t, `{"calls":[{"_call":"1.4@①","_output":[[],[[]]]}],"output":null}`)) != nil {
+	if s = mustBeValidFormat(t, form); s.Validate(modeltest.DecodeJSON(t, `{"calls":[{"_call":"1.4@①","_output":[[],[[]]]}],"output":null}`)) != nil {
 		t.Error("a tree is refused")
 	}
 }
 
 func TestAClosingRequestAsksForTheOutputAlone(t *testing.T) {
-	i := modeltest.IdeaOf(t, `{"schema": {"tools": {`+anyLetter+`}, "output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "state": {}}]}`)
-	s := mustBeValidFormat(t, ResponseFormatFor(i, nil, &turn.RequestInput{Closing: true, Covered: []turn.InstanceInput{{Token: "①"}}}))
+	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+anyLetter+`}, "output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "state": {}}]}`)
+	s := mustBeValidFormat(t, ResponseFormatFor(i, nil, &turn.RequestInput{OutputOnly: true, Instances: []turn.InstanceInput{{Token: "①"}}}))
 	for reply, right := range map[string]bool{
 		`{"calls":[],"output":"done"}`: true,
 		`{"calls":[{"_tool":"a","_instance":"①","_reasoningForCall":null,"x":"y","_outputPath":null}],"output":"done"}`: false,
 		`{"calls":[],"output":5}`: false,
 	} {
-		if err := s.Validate(modeltest.Value(t, reply)); (err == nil) != right {
+		if err := s.Validate(modeltest.DecodeJSON(t, reply)); (err == nil) != right {
 			t.Errorf("%s: %v", reply, err)
 		}
 	}
 }
 
 func TestInstructionsForAToolStandWithIt(t *testing.T) {
-	i := modeltest.IdeaOf(t, `{"schema": {"tools": {"a": {"description": "First.", "type": "object", "properties": {}}, "b": {"type": "object", "properties": {}}}}, "context": [
+	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"a": {"description": "First.", "type": "object", "properties": {}}, "b": {"type": "object", "properties": {}}}}, "context": [
 		{"type": "instruction", "instruction": "Second.", "tools": ["a"]},
 			{"type": "instruction", "instruction": "Third.", "tools": ["a", "b"]},
 			{"type": "instruction", "instruction": "For all."},
 		{"type": "instruction", "_instance": "①", "instruction": "For one.", "tools": ["a"]}]}`)
-	text := string(jsonval.Encode(ResponseFormatFor(i, nil, &turn.RequestInput{Covered: []turn.InstanceInput{{Token: "①"}}}).Schema))
+	text := string(jsonval.Encode(ResponseFormatFor(i, nil, &turn.RequestInput{Instances: []turn.InstanceInput{{Token: "①"}}}).Schema))
 	for want, times := range map[string]int{`"description":"First.\nSecond.\nThird."`: 1, `"description":"Third."`: 1, "For all.": 0, "For one.": 0} {
 		if n := strings.Count(text, want); n != times {
 			t.Errorf("%s stands %d times in %s", want, n, text)

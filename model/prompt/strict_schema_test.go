@@ -236,7 +236,7 @@ func TestTheValidatorOfStrictRulesKnowsThem(t *testing.T) {
 }
 
 // toStrictJSON returns the strict version of a schema, or why there is none.
-func toStrictJSON(t modeltest.Failer, schema string) (string, string) {
+func toStrictJSON(t modeltest.Fataler, schema string) (string, string) {
 	v, err := jsonval.Decode([]byte(schema))
 	if err != nil {
 		t.Fatalf("%s", err)

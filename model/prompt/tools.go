@@ -54,13 +54,13 @@ func schemaWithoutWired(t *ideafile.Tool) map[string]any {
 	out, _ := jsonschema.WithoutMeta(t.Source).(map[string]any)
 	props, _ := out["properties"].(map[string]any)
 	required, _ := out["required"].([]any)
-	for _, name := range jsonval.SortedKeys(t.Wired) {
+	for _, name := range jsonval.SortedKeys(t.WiredParams) {
 		props = jsonval.WithoutKey(props, name)
 		out["properties"] = props
 	}
 	var remaining []any
 	for _, name := range required {
-		if s, ok := name.(string); !ok || t.Wired[s] == "" {
+		if s, ok := name.(string); !ok || t.WiredParams[s] == "" {
 			remaining = append(remaining, name)
 		}
 	}

@@ -77,7 +77,7 @@ func TestAReferenceIsWrittenSoThatItIsReadBack(t *testing.T) {
 }
 
 func TestReferencesAreFoundAtAnyDepthInAFixedOrder(t *testing.T) {
-	v := modeltest.MustDecode(`{"z":"†state.z","a":["†input.a",{"y":"†state","x":"††state.no"}],"m":{"†state.key":"plain"},"n":[1,null,true]}`)
+	v := modeltest.MustDecodeJSON(`{"z":"†state.z","a":["†input.a",{"y":"†state","x":"††state.no"}],"m":{"†state.key":"plain"},"n":[1,null,true]}`)
 	for range 20 {
 		refs, err := refexpr.References(v)
 		if err != nil {
@@ -95,10 +95,10 @@ func TestReferencesAreFoundAtAnyDepthInAFixedOrder(t *testing.T) {
 
 func TestABadReferenceIsAnErrorAtAnyDepth(t *testing.T) {
 	for _, text := range []string{`"†"`, `["†state..a"]`, `{"a":{"b":["ok","†state.a || b"]}}`} {
-		if _, err := refexpr.References(modeltest.MustDecode(text)); err == nil {
+		if _, err := refexpr.References(modeltest.MustDecodeJSON(text)); err == nil {
 			t.Errorf("%s holds no bad Reference", text)
 		}
-		if _, err := refexpr.Resolve(modeltest.MustDecode(text), func(refexpr.Reference) (any, bool) { return "x", true }); err == nil {
+		if _, err := refexpr.Resolve(modeltest.MustDecodeJSON(text), func(refexpr.Reference) (any, bool) { return "x", true }); err == nil {
 			t.Errorf("%s was resolved", text)
 		}
 	}
@@ -107,7 +107,7 @@ func TestABadReferenceIsAnErrorAtAnyDepth(t *testing.T) {
 func TestResolve(t *testing.T) {
 	data := map[string]any{
 		"null": nil, "text": "plain", "ref": "†state.text", "escaped": "††x", "handle": map[string]any{"††blob": "x"},
-		"deep": modeltest.MustDecode(`{"list":["†state.text",{"†state.text":"†state"}]}`),
+		"deep": modeltest.MustDecodeJSON(`{"list":["†state.text",{"†state.text":"†state"}]}`),
 	}
 	for _, c := range []struct{ name, params, want string }{
 		{"a value takes the place of its Reference", `{"p":"†state.text"}`, `{"p":"plain"}`},
@@ -123,7 +123,7 @@ func TestResolve(t *testing.T) {
 		{"a literal is left alone", `[1,true,null,"x",{}]`, `[1,true,null,"x",{}]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			params := modeltest.MustDecode(c.params)
+			params := modeltest.MustDecodeJSON(c.params)
 			got, err := refexpr.Resolve(params, func(r refexpr.Reference) (any, bool) { return refexpr.LookupIn(data, r.Path) })
 			if err != nil || string(jsonval.Encode(got)) != c.want {
 				t.Errorf("got %s, %v", jsonval.Encode(got), err)
@@ -136,7 +136,7 @@ func TestResolve(t *testing.T) {
 }
 
 func TestAReferenceThatFindsNothingIsNamed(t *testing.T) {
-	_, err := refexpr.Resolve(modeltest.MustDecode(`{"a":["†state.x[1]"]}`), func(refexpr.Reference) (any, bool) { return nil, false })
+	_, err := refexpr.Resolve(modeltest.MustDecodeJSON(`{"a":["†state.x[1]"]}`), func(refexpr.Reference) (any, bool) { return nil, false })
 	if err == nil || !strings.Contains(err.Error(), "reference †state.x.1: nothing there") {
 		t.Errorf("got %v", err)
 	}

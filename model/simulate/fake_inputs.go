@@ -45,9 +45,9 @@ func mergeOverExisting(existing, faked any) any {
 }
 
 func simulatedMessage(kind, token string, payload any) map[string]any {
-	m := map[string]any{"type": kind, kind: payload, ideafile.MessageSimulated: true}
+	m := map[string]any{"type": kind, kind: payload, ideafile.SimulatedKey: true}
 	if kind != ideafile.TypeState && kind != ideafile.TypeInput {
-		m = map[string]any{"type": ideafile.TypeData, "kind": kind, ideafile.TypeData: payload, ideafile.MessageSimulated: true}
+		m = map[string]any{"type": ideafile.TypeData, "kind": kind, ideafile.TypeData: payload, ideafile.SimulatedKey: true}
 	}
 	if token != "" {
 		m["_instance"] = token
@@ -72,12 +72,12 @@ func writtenPaths(idea *ideafile.Idea) (paths []jsonval.Path) {
 		if t.OutputPath.Declared && t.OutputPath.Schema == nil {
 			add(t.OutputPath.Fixed)
 		}
-		paths = append(paths, t.Writes...)
+		paths = append(paths, t.DelegateWrites...)
 	}
 	for _, m := range idea.Context {
 		for _, w := range m.Calls {
 			call := w.Fields()
-			if t := idea.Tool(w.Tool); t != nil && t.IsOutputAlias("output", call["output"]) {
+			if t := idea.Tool(w.Tool); t != nil && t.IsOutputPathAlias("output", call["output"]) {
 				add(call["output"])
 			}
 			add(call["_outputPath"])
@@ -119,7 +119,7 @@ func (f *inputFaker) referencesRead() (list []readReference) {
 		for _, written := range m.Calls {
 			call, t := written.Fields(), f.idea.Tool(written.Tool)
 			for _, name := range jsonval.SortedKeys(call) {
-				if name[:min(1, len(name))] == "_" || t != nil && t.IsOutputAlias(name, call[name]) {
+				if name[:min(1, len(name))] == "_" || t != nil && t.IsOutputPathAlias(name, call[name]) {
 					continue
 				}
 				list = append(list, paramReferences(call[name], t, name)...)
@@ -127,8 +127,8 @@ func (f *inputFaker) referencesRead() (list []readReference) {
 		}
 	}
 	for _, t := range f.idea.Tools {
-		for _, name := range jsonval.SortedKeys(t.Wired) {
-			list = append(list, paramReferences(t.Wired[name], t, name)...)
+		for _, name := range jsonval.SortedKeys(t.WiredParams) {
+			list = append(list, paramReferences(t.WiredParams[name], t, name)...)
 		}
 	}
 	return list

@@ -20,7 +20,7 @@ func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.Binding, reques
 	case len(request.Questions) > 0:
 		solution["calls"] = fakeAnswers(idea, request)
 		return solution
-	case !request.Closing && !plannedBefore(request):
+	case !request.OutputOnly && !plannedBefore(request):
 		if calls := fakeCalls(idea, bindings, request); len(calls) > 0 {
 			solution["calls"] = calls
 			return solution
@@ -36,7 +36,7 @@ func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.Binding, reques
 
 // plannedBefore reports whether an earlier Request has planned: a made-up reply plans everything in the first one.
 func plannedBefore(request *turn.RequestInput) bool {
-	return request.Number > 1 || len(turn.WithoutDirect(request.Plan)) > 0
+	return request.Number > 1 || len(turn.WithoutDirectPlans(request.Plan)) > 0
 }
 
 // AnswersRequest reports whether Calls answer what is asked: where results are asked for, at least one result; else at
@@ -109,7 +109,7 @@ func fakeAnswers(idea *ideafile.Idea, request *turn.RequestInput) []any {
 		switch {
 		case t == nil:
 			continue
-		case question.Why != "":
+		case question.ParamsError != "":
 			answer["_params"] = fakeCorrection(t, question.Params)
 		default:
 			v, err := FakeResult(t.Name, t.Source["_output"], nil)
@@ -128,7 +128,7 @@ func fakeCorrection(t *ideafile.Tool, params map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, k := range jsonval.SortedKeys(params) {
 		out[k] = params[k]
-		if s := t.ParamSchemas[k]; s.Validate(params[k]) == nil || jsonval.HasHandle(params[k]) {
+		if s := t.SchemaByParam[k]; s.Validate(params[k]) == nil || jsonval.HasHandle(params[k]) {
 			continue
 		}
 		if v, err := sample.Sample(paramSchema(t, k)); err == nil {
@@ -140,7 +140,7 @@ func fakeCorrection(t *ideafile.Tool, params map[string]any) map[string]any {
 
 // paramSchema is the schema of a parameter, with the definitions that it refers to.
 func paramSchema(t *ideafile.Tool, name string) any {
-	schema := t.Form()
+	schema := t.ParamsSchemaSource()
 	part, ok := jsonval.AsObject(schema["properties"])[name]
 	if !ok {
 		return map[string]any{}
@@ -165,7 +165,7 @@ func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.Binding, reques
 		if n < 0 {
 			plan = newPlanFaker(idea, bindings, tokens[0]).calls()
 		} else {
-			plan = ideafile.Values(idea.Context[n].Calls)
+			plan = ideafile.WrittenValues(idea.Context[n].Calls)
 		}
 		calls = append(calls, assignInstances(plan, tokens, len(tokens) == len(covered))...)
 	}
@@ -177,7 +177,7 @@ func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.Binding, reques
 func guidingPlan(idea *ideafile.Idea, token string) int {
 	view := ideafile.ViewOf(idea.Context, token)
 	for n, m := range idea.Context {
-		if m.Type == ideafile.TypePlan && !m.RunsDirectly() && !m.IsRecord() && (m.Instance == "" || m.Instance == token) && m.HoldsFor(view) {
+		if m.Type == ideafile.TypePlan && !m.RunsDirectly() && !m.IsPlanRecord() && (m.Instance == "" || m.Instance == token) && m.AppliesTo(view) {
 			return n
 		}
 	}

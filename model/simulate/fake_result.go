@@ -23,7 +23,7 @@ func FakeResult(tool string, output any, contract *statelog.ResultContract) (any
 		return v, err
 	}
 	if stateSchema := contract.PathSchema(); stateSchema != nil {
-		both, err := sample.Sample(ideafile.WithBoth(output, stateSchema))
+		both, err := sample.Sample(ideafile.AllOf(output, stateSchema))
 		if err == nil && contract.Check(0, both) == nil {
 			return both, nil
 		}

@@ -55,7 +55,7 @@ func (f *planFaker) calls() []any {
 	var out []any
 	for _, t := range f.idea.Tools {
 		call := map[string]any{"_tool": t.Name}
-		for _, name := range jsonval.SortedKeys(t.ParamSchemas) {
+		for _, name := range jsonval.SortedKeys(t.SchemaByParam) {
 			if v, ok := f.paramValue(t, name); ok {
 				call[name] = v
 			}
@@ -73,12 +73,12 @@ func (f *planFaker) calls() []any {
 
 // paramValue returns the value of a parameter; ok is false where it is left out.
 func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
-	if _, wired := t.Wired[name]; wired {
+	if _, wired := t.WiredParams[name]; wired {
 		return nil, false
 	}
 	for _, kind := range append([]string{ideafile.TypeState, ideafile.TypeInput}, jsonval.SortedKeys(f.view.Payload)...) {
 		existing, ok := jsonval.Lookup(f.view.Payload[kind], jsonval.Path{name})
-		if ok && t.ParamSchemas[name].Validate(existing) == nil {
+		if ok && t.SchemaByParam[name].Validate(existing) == nil {
 			return refexpr.Reference{Kind: kind, Path: jsonval.Path{name}}.String(), true
 		}
 	}
@@ -86,7 +86,7 @@ func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
 		p, hasPath := f.outputPaths[other.Name]
 		result, faked := f.fakeResults[other.Name]
 		sameName := other.Name == name || (hasPath && len(p) > 0 && p[len(p)-1] == name)
-		if sameName && hasPath && faked && t.ParamSchemas[name].Validate(result) == nil && !f.dependsOn(other.Name, t.Name) {
+		if sameName && hasPath && faked && t.SchemaByParam[name].Validate(result) == nil && !f.dependsOn(other.Name, t.Name) {
 			f.reads[t.Name] = append(f.reads[t.Name], other.Name)
 			return refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), true
 		}

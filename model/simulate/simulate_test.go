@@ -26,14 +26,14 @@ func TestTheMarkOfASimulationIsReadWhereverItStands(t *testing.T) {
 	for _, c := range []struct{ idea, tools, plans string }{
 		{`{}`, "", ""},
 		{`{"meta": {"simulated": false}}`, "", ""},
-		{`{"meta": {"simulated": true}}`, ideafile.BySchemas, ideafile.BySchemas},
-		{`{"meta": {"simulated": {"tools": "llm", "plans": "replies"}}}`, ideafile.ByLLM, ideafile.ByReplies},
-		{`{"context": [{"type": "state", "state": {"a": 1}, "_simulated": true}]}`, ideafile.BySchemas, ideafile.BySchemas},
-		{`{"context": [{"type": "input", "input": {"a": 1}, "_simulated": true}]}`, ideafile.BySchemas, ideafile.BySchemas},
-		{`{"context": [{"type": "data", "kind": "k", "data": 7, "_simulated": true}]}`, ideafile.BySchemas, ideafile.BySchemas},
+		{`{"meta": {"simulated": true}}`, ideafile.FakedBySchemas, ideafile.FakedBySchemas},
+		{`{"meta": {"simulated": {"tools": "llm", "plans": "replies"}}}`, ideafile.FakedByLLM, ideafile.RecordedReplies},
+		{`{"context": [{"type": "state", "state": {"a": 1}, "_simulated": true}]}`, ideafile.FakedBySchemas, ideafile.FakedBySchemas},
+		{`{"context": [{"type": "input", "input": {"a": 1}, "_simulated": true}]}`, ideafile.FakedBySchemas, ideafile.FakedBySchemas},
+		{`{"context": [{"type": "data", "kind": "k", "data": 7, "_simulated": true}]}`, ideafile.FakedBySchemas, ideafile.FakedBySchemas},
 		{`{"context": [{"type": "state", "a": 1, "_simulated": true}]}`, "", ""}, // a payload's own key
 	} {
-		got, of := modeltest.IdeaOf(t, c.idea).Simulated, ideafile.SimulationOf(modeltest.Decoded(t, c.idea).(map[string]any))
+		got, of := modeltest.IdeaFrom(t, c.idea).Simulated, ideafile.SimulationOf(modeltest.Decoded(t, c.idea).(map[string]any))
 		if !jsonval.Equal(jsonval.Normal(got), jsonval.Normal(of)) {
 			t.Errorf("%s: %v and %v", c.idea, got, of)
 		}
@@ -57,11 +57,11 @@ func TestEverySnapshotOfASimulationIsMarkedAndItsStatesToo(t *testing.T) {
 		{`{"context": [{"type": "state", "state": {"a": 1}, "_simulated": true}]}`, true},
 		{`{"meta": {"path": "p"}, "context": [{"type": "state", "a": 1}]}`, false},
 	} {
-		brief := &turn.RequestInput{Covered: []turn.InstanceInput{{Token: "①", State: map[string]any{"b": "2"}}, {Token: "②", State: map[string]any{}}}}
+		brief := &turn.RequestInput{Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"b": "2"}}, {Token: "②", State: map[string]any{}}}}
 		snapshot := turn.Snapshot(modeltest.Decoded(t, c.idea).(map[string]any), brief, nil, nil)
 		text := string(jsonval.Encode(snapshot))
 		idea, ps := ideafile.ReadIdea(snapshot)
-		if (idea.Simulated != nil) != c.marked || len(ps) > 0 || strings.Contains(text, ideafile.MessageSimulated) != c.marked {
+		if (idea.Simulated != nil) != c.marked || len(ps) > 0 || strings.Contains(text, ideafile.SimulatedKey) != c.marked {
 			t.Errorf("%s: %s %v", c.idea, text, ps)
 		}
 		if c.marked && !strings.Contains(text, `"_instance":"①","_simulated":true,"state":{"b":"2"}`) {
@@ -72,41 +72,41 @@ func TestEverySnapshotOfASimulationIsMarkedAndItsStatesToo(t *testing.T) {
 
 // played is an instance whose Tools are simulated, with one Call of each Tool accepted.
 func played(t *testing.T, sim *ideafile.Simulation, calls string) *dataflow.Instance {
-	idea := modeltest.IdeaOf(t, `{`+someTools+`}`)
+	idea := modeltest.IdeaFrom(t, `{`+someTools+`}`)
 	p := ideafile.Palette{Tools: idea.Tools, Bindings: map[string]ideafile.Binding{"price": {Kind: ideafile.KindHTTP}, "pay": {Kind: ideafile.KindGo}}}
 	for name, b := range p.Bindings {
 		if sim != nil {
-			p.Bindings[name] = sim.Play(b)
+			p.Bindings[name] = sim.Bind(b)
 		}
 	}
 	r := dataflow.New(p, idea.Context, "")
 	for n, c := range modeltest.Decoded(t, calls).([]any) {
-		r.Accept(1, n+1, ideafile.Written(c))
+		r.AcceptCall(1, n+1, ideafile.ParseWrittenCall(c))
 	}
-	r.Close(1)
+	r.CloseRequest(1)
 	return r
 }
 
 func TestNobodyIsAskedInASimulationAndTheRecordSaysSo(t *testing.T) {
 	const pay = `[{"_tool": "pay", "cents": 3}]`
 	r := played(t, nil, pay)
-	if ready := r.Next(); len(ready) != 0 || len(r.Pending()) != 1 {
+	if ready := r.Advance(); len(ready) != 0 || len(r.Pending()) != 1 {
 		t.Fatalf("a real Call is not asked about: %v", ready)
 	}
-	r = played(t, &ideafile.Simulation{Tools: ideafile.BySchemas}, pay)
-	ready := r.Next()
+	r = played(t, &ideafile.Simulation{Tools: ideafile.FakedBySchemas}, pay)
+	ready := r.Advance()
 	if len(ready) != 1 || len(r.Pending()) != 0 {
 		t.Fatalf("%v, %v", ready, r.Pending())
 	}
 	d := ready[0].Record.Decisions
-	if len(d) != 1 || d[0].By != ideafile.BySimulation || d[0].Decision != ideafile.Approve || d[0].Digest == "" || d[0].Reason == "" {
+	if len(d) != 1 || d[0].By != ideafile.SimulatedPerson || d[0].Kind != ideafile.Approve || d[0].Digest == "" || d[0].Reason == "" {
 		t.Errorf("%+v", d)
 	}
 }
 
 func TestAnLLMThatPlaysMakesEveryToolLatentAndSchemasMakeItPure(t *testing.T) {
-	for _, kind := range []ideafile.Kind{ideafile.KindGo, ideafile.KindHTTP, ideafile.KindMCP, ideafile.KindLatent, ideafile.KindDelegate} {
-		bySchemas, byLLM := ideafile.Simulation{Tools: ideafile.BySchemas}.Play(ideafile.Binding{Kind: kind}), ideafile.Simulation{Tools: ideafile.ByLLM}.Play(ideafile.Binding{Kind: kind})
+	for _, kind := range []ideafile.ToolKind{ideafile.KindGo, ideafile.KindHTTP, ideafile.KindMCP, ideafile.KindLatent, ideafile.KindDelegate} {
+		bySchemas, byLLM := ideafile.Simulation{Tools: ideafile.FakedBySchemas}.Bind(ideafile.Binding{Kind: kind}), ideafile.Simulation{Tools: ideafile.FakedByLLM}.Bind(ideafile.Binding{Kind: kind})
 		if bySchemas.Simulated == nil || byLLM.Simulated == nil || bySchemas.Kind != kind {
 			t.Errorf("%s: %+v, %+v", kind, bySchemas, byLLM)
 		}
@@ -162,10 +162,10 @@ func TestNothingSimulatedIsTakenForReal(t *testing.T) {
 	}
 	parent := `{"schema": {"tools": {"ask": {"_delegate": "d.json"}}}%s}`
 	files := map[string]any{"d.json": modeltest.Decoded(t, `{"meta": {"simulated": true}}`)}
-	if ps := ideafile.CheckDelegates(modeltest.IdeaOf(t, strings.Replace(parent, "%s", "", 1)), "", files); len(ps) != 1 || !strings.Contains(ps[0].Message, "simulation") {
+	if ps := ideafile.CheckDelegates(modeltest.IdeaFrom(t, strings.Replace(parent, "%s", "", 1)), "", files); len(ps) != 1 || !strings.Contains(ps[0].Message, "simulation") {
 		t.Errorf("%v", ps)
 	}
-	if ps := ideafile.CheckDelegates(modeltest.IdeaOf(t, strings.Replace(parent, "%s", `, "meta": {"simulated": true}`, 1)), "", files); len(ps) > 0 {
+	if ps := ideafile.CheckDelegates(modeltest.IdeaFrom(t, strings.Replace(parent, "%s", `, "meta": {"simulated": true}`, 1)), "", files); len(ps) > 0 {
 		t.Errorf("%v", ps)
 	}
 	idea := modeltest.Decoded(t, `{"meta": {"simulated": true}, "context": [{"type": "state", "state": {}, "_status": "settled"}]}`).(map[string]any)
@@ -188,7 +188,7 @@ func TestDataThatNobodyGivesAreMadeUpAndMarked(t *testing.T) {
 			`†input.order.total`, `{"order":{"id":7,"total":0}}`},
 		{"other data", `[{"type": "plan", "plan": [{"_tool": "pay", "cents": "†prices.lamp"}]}]`, `†prices.lamp`, `{"lamp":0}`},
 	} {
-		i := modeltest.IdeaOf(t, `{`+someTools+`, "context": `+c.context+`}`)
+		i := modeltest.IdeaFrom(t, `{`+someTools+`, "context": `+c.context+`}`)
 		messages, names := FakeInputs(i)
 		var payloads []string
 		for _, raw := range messages {
@@ -217,13 +217,13 @@ func TestAFakeReplyPlansWhatTheFileGuidesToOnce(t *testing.T) {
 		{"at the properties that State must have", `"context": [{"type": "state", "schema": {"type": "object", "properties": {"a": {"type": "string"}, "cost": {"type": "object"}}, "required": ["cost"], "additionalProperties": false}}]`, ``,
 			`[{"_outputPath":"†state.a","_tool":"pay","cents":0},{"_outputPath":"†state.cost","_tool":"price","item":"simulated"}]`},
 	} {
-		i := modeltest.IdeaOf(t, `{`+someTools+`, `+c.idea+`}`)
+		i := modeltest.IdeaFrom(t, `{`+someTools+`, `+c.idea+`}`)
 		b := &turn.RequestInput{Number: 1}
 		for _, token := range c.tokens {
-			b.Covered = append(b.Covered, turn.InstanceInput{Token: string(token)})
+			b.Instances = append(b.Instances, turn.InstanceInput{Token: string(token)})
 		}
 		if c.tokens == "" {
-			b.Covered = []turn.InstanceInput{{}}
+			b.Instances = []turn.InstanceInput{{}}
 		}
 		if got := string(jsonval.Encode(FakeReply(i, bindings, b)["calls"])); got != c.want {
 			t.Errorf("%s:\n%s\n%s", c.name, got, c.want)
@@ -235,17 +235,17 @@ func TestAFakeReplyPlansWhatTheFileGuidesToOnce(t *testing.T) {
 }
 
 func TestAFakeReplyAnswersEveryQuestionWithWhatFits(t *testing.T) {
-	i := modeltest.IdeaOf(t, `{`+someTools+`}`)
+	i := modeltest.IdeaFrom(t, `{`+someTools+`}`)
 	b := &turn.RequestInput{Number: 3, Questions: []turn.Question{
 		{ID: "1.1", Tool: "price", Params: map[string]any{"item": "lamp"}},
-		{ID: "1.2", Tool: "pay", Params: map[string]any{"cents": "twelve", "note": "n"}, Why: "it is a text"},
+		{ID: "1.2", Tool: "pay", Params: map[string]any{"cents": "twelve", "note": "n"}, ParamsError: "it is a text"},
 	}}
 	calls := FakeReply(i, nil, b)["calls"]
 	if got := string(jsonval.Encode(calls)); got != `[{"_call":"1.1","_output":{"cents":5}},{"_call":"1.2","_params":{"cents":0,"note":"n"}}]` {
 		t.Error(got)
 	}
 	for n, raw := range calls.([]any) {
-		a, _, _, f := turn.ReadAnswer(i, b, ideafile.Written(raw))
+		a, _, _, f := turn.ReadAnswer(i, b, ideafile.ParseWrittenCall(raw))
 		if f != nil || a.ID != b.Questions[n].ID {
 			t.Errorf("%v %v", a, f)
 		}
@@ -253,15 +253,15 @@ func TestAFakeReplyAnswersEveryQuestionWithWhatFits(t *testing.T) {
 	if !AnswersRequest(b, calls.([]any)) || AnswersRequest(b, []any{map[string]any{"_tool": "pay"}}) {
 		t.Error("results answer a question for results, and Calls do not")
 	}
-	again := &turn.RequestInput{Number: 2, Plan: []turn.PlanEntry{{Call: ideafile.Written(map[string]any{"_tool": "pay"})}}}
+	again := &turn.RequestInput{Number: 2, Plan: []turn.PlanEntry{{Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "pay"})}}}
 	if AnswersRequest(again, []any{map[string]any{"_tool": "pay"}}) || !AnswersRequest(again, []any{map[string]any{"_tool": "price"}}) || !AnswersRequest(again, nil) {
 		t.Error("what was planned before is no answer; something new is, and nothing more")
 	}
 }
 
 func TestTheOutputOfAFakeReplyIsNeverAReference(t *testing.T) {
-	i := modeltest.IdeaOf(t, `{"schema": {"output": {"type": "object", "properties": {"a": {"enum": ["†state.x"]}, "b": {"type": "array", "items": {"const": "†"}}}}}}`)
-	out := FakeReply(i, nil, &turn.RequestInput{Closing: true, Number: 4})["output"]
+	i := modeltest.IdeaFrom(t, `{"schema": {"output": {"type": "object", "properties": {"a": {"enum": ["†state.x"]}, "b": {"type": "array", "items": {"const": "†"}}}}}}`)
+	out := FakeReply(i, nil, &turn.RequestInput{OutputOnly: true, Number: 4})["output"]
 	if got := string(jsonval.Encode(out)); got != `{"a":"††state.x","b":["††"]}` {
 		t.Error(got)
 	}

@@ -27,7 +27,7 @@ func TestAResultSaysWhichBranchItTook(t *testing.T) {
 		{`{"_outputPath": "failed", "_result": 1, "more": 2}`, 0, `{"_outputPath":"failed","_result":1,"more":2}`, false},
 		{`{"_outputPath": "failed"}`, 0, `{"_outputPath":"failed"}`, false},
 	} {
-		branch, result, said, err := l.TakeBranch(modeltest.MustDecode(c.value))
+		branch, result, said, err := l.TakeBranch(modeltest.MustDecodeJSON(c.value))
 		if err != nil || branch != c.branch || said != c.said || string(jsonval.Encode(result)) != c.result {
 			t.Errorf("%s takes branch %d with %s, said %v, %v", c.value, branch, jsonval.Encode(result), said, err)
 		}
@@ -35,7 +35,7 @@ func TestAResultSaysWhichBranchItTook(t *testing.T) {
 			t.Errorf("what is said of branch %d is taken for %d, %v", branch, again, err)
 		}
 	}
-	if _, _, _, err := l.TakeBranch(modeltest.MustDecode(`{"_outputPath": "ok && failed", "_result": 1}`)); err == nil {
+	if _, _, _, err := l.TakeBranch(modeltest.MustDecodeJSON(`{"_outputPath": "ok && failed", "_result": 1}`)); err == nil {
 		t.Error("a branch that there is not is taken")
 	}
 }

@@ -18,11 +18,11 @@ func writeFrom(index int, path, method, value string) statelog.Write {
 	if err != nil {
 		panic(err)
 	}
-	return statelog.Write{Path: p, Method: method, Value: modeltest.MustDecode(value), By: ideafile.CallID(1, index, ""), Request: 1, Index: index}
+	return statelog.Write{Path: p, Method: method, Value: modeltest.MustDecodeJSON(value), By: ideafile.CallID(1, index, ""), Request: 1, Index: index}
 }
 
 func stateFrom(start string, writes ...statelog.Write) *statelog.State {
-	s := statelog.New(modeltest.MustDecode(start))
+	s := statelog.New(modeltest.MustDecodeJSON(start))
 	for _, w := range writes {
 		s.Apply(w)
 	}
@@ -49,7 +49,7 @@ func TestAnUpdate(t *testing.T) {
 		{"concat adds a list to what is none", "concat", `"a"`, `[1]`, `["a",1]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			old, value := modeltest.MustDecode(c.old), modeltest.MustDecode(c.value)
+			old, value := modeltest.MustDecodeJSON(c.old), modeltest.MustDecodeJSON(c.value)
 			if got := string(jsonval.Encode(statelog.Combine(c.method, old, value))); got != c.want {
 				t.Errorf("got %s", got)
 			}
@@ -78,7 +78,7 @@ func TestWritesAreLaidOnInPlanOrder(t *testing.T) {
 			[]statelog.Write{writeFrom(1, "", "merge", `{"a":{"y":2}}`)}, `{"a":{"x":1,"y":2}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			start := modeltest.MustDecode(c.start)
+			start := modeltest.MustDecodeJSON(c.start)
 			s := statelog.New(start)
 			for _, w := range c.writes {
 				s.Apply(w)
@@ -97,11 +97,11 @@ func TestWritesAreLaidOnInPlanOrder(t *testing.T) {
 // looks at it on the way. What they saw stays as it was.
 func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		begin := rapid.SampledFrom(modeltest.PlayStart).Draw(rt, "start")
-		start := modeltest.MustDecode(begin)
+		begin := rapid.SampledFrom(modeltest.DrawnStartStates).Draw(rt, "start")
+		start := modeltest.MustDecodeJSON(begin)
 		var writes []statelog.Write
 		for i := range rapid.IntRange(1, 6).Draw(rt, "writes") {
-			path := rapid.SampledFrom(append([]string{""}, modeltest.PlayPaths...)).Draw(rt, "path")
+			path := rapid.SampledFrom(append([]string{""}, modeltest.DrawnPlanPaths...)).Draw(rt, "path")
 			value := rapid.SampledFrom([]string{`{"a":{"b":1},"c":1}`, `{"b":{"d":2}}`, `{"a":"text"}`}).Draw(rt, "value")
 			methods := []string{"", "", "assign", "merge"}
 			if path != "" {
@@ -130,7 +130,7 @@ func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 			then = append(then, string(jsonval.Encode(seen[len(seen)-1])))
 		}
 		for n, v := range seen {
-			if !jsonval.Equal(v, modeltest.MustDecode(then[n])) {
+			if !jsonval.Equal(v, modeltest.MustDecodeJSON(then[n])) {
 				rt.Fatalf("what was seen as %s is %s now", then[n], jsonval.Encode(v))
 			}
 		}
@@ -197,7 +197,7 @@ func TestAResultForTheWholeStateGivesWayToWhatACallWrote(t *testing.T) {
 		{"merged into the whole State", `{}`, []statelog.Write{writeFrom(1, "", "merge", `{"a":1}`)}, `{"a":2,"b":2}`, `{"b":2}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := string(jsonval.Encode(stateFrom(c.start, c.writes...).WithoutWritten(modeltest.MustDecode(c.value)))); got != c.want {
+			if got := string(jsonval.Encode(stateFrom(c.start, c.writes...).WithoutWritten(modeltest.MustDecodeJSON(c.value)))); got != c.want {
 				t.Errorf("got %s", got)
 			}
 		})

@@ -21,12 +21,12 @@ func TestADecisionIsReadKeyByKey(t *testing.T) {
 		ideafile.Replace: `,"with":{"_tool":"do","x":"†state.a"}`,
 		ideafile.Answer:  `,"output":[1,null]`,
 	} {
-		d, err := turn.ReadDecision(kind, modeltest.MustDecode(`{`+texts+own+`}`).(map[string]any))
+		d, err := turn.ReadDecision(kind, modeltest.MustDecodeJSON(`{`+texts+own+`}`).(map[string]any))
 		if err != nil {
 			t.Errorf("%s: %s", kind, err)
 			continue
 		}
-		want := jsonval.Merge(modeltest.MustDecode(`{`+texts+own+`}`), map[string]any{"decision": kind, "at": "0001-01-01T00:00:00Z"})
+		want := jsonval.Merge(modeltest.MustDecodeJSON(`{`+texts+own+`}`), map[string]any{"decision": kind, "at": "0001-01-01T00:00:00Z"})
 		if got := jsonval.Encode(jsonval.Normal(d)); string(got) != string(jsonval.Encode(want)) {
 			t.Errorf("%s is read as %s, want %s", kind, got, jsonval.Encode(want))
 		}
@@ -68,7 +68,7 @@ func TestWhatADecisionLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 		{ideafile.Answer, `{"call":"1.1","output":null}`, ``},
 		{ideafile.Approve, `{"call":"1.1","by":null,"digest":null,"reason":null,"id":null}`, ``},
 	} {
-		_, err := turn.ReadDecision(c.kind, modeltest.MustDecode(c.payload).(map[string]any))
+		_, err := turn.ReadDecision(c.kind, modeltest.MustDecodeJSON(c.payload).(map[string]any))
 		if got := modeltest.ErrorText(err); got != c.why {
 			t.Errorf("%s %s: got %q, want %q", c.kind, jsonval.Clip(c.payload, 60), got, c.why)
 		}
@@ -97,7 +97,7 @@ func TestWhatLooksLikeAHandleInADecisionIsData(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %s", kind, err)
 		}
-		v := map[string]any{ideafile.Amend: d.Params, ideafile.Replace: d.With, ideafile.Answer: d.Output}[kind]
+		v := map[string]any{ideafile.Amend: d.Params, ideafile.Replace: d.Replacement, ideafile.Answer: d.Output}[kind]
 		if jsonval.HasHandle(v) || string(jsonval.Encode(v)) != `{"x":[{"††blob":{"digest":"ab","size":"1","type":"string"}}]}` {
 			t.Errorf("%s holds %s", kind, jsonval.Encode(v))
 		}
@@ -118,8 +118,8 @@ func TestSteeringIsReadKeyByKey(t *testing.T) {
 		{loop.SteerRevise, `,"context":[{"type":"text"}]`, `[{"type":"text"}]`},
 		{loop.SteerAdd, `,"context":["as written"]`, `["as written"]`},
 	} {
-		s, err := loop.ReadSteering(c.kind, modeltest.MustDecode(`{`+texts+c.own+`}`).(map[string]any))
-		if err != nil || s.ID != "7" || s.By != "ann" || s.Reason != "why" || string(jsonval.Encode(s.Context)) != string(jsonval.Encode(modeltest.MustDecode(c.context))) && c.context != "null" {
+		s, err := loop.ReadSteering(c.kind, modeltest.MustDecodeJSON(`{`+texts+c.own+`}`).(map[string]any))
+		if err != nil || s.ID != "7" || s.By != "ann" || s.Reason != "why" || string(jsonval.Encode(s.Context)) != string(jsonval.Encode(modeltest.MustDecodeJSON(c.context))) && c.context != "null" {
 			t.Errorf("%s %s: %+v, %v", c.kind, c.own, s, err)
 		}
 		if want := (ideafile.Limits{Requests: 2, Tokens: 3, Calls: 4, Duration: 5 * time.Minute}); strings.Contains(c.own, "limits") != (s.Limits == want) {
@@ -150,7 +150,7 @@ func TestWhatSteeringLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 		{loop.SteerAdd, `{"context":null}`, `$.context: want a list of messages, not null`},
 		{loop.SteerAdd, `{"context":[{}],"limits":{"calls":1}}`, `unknown key "limits"`},
 	} {
-		_, err := loop.ReadSteering(c.kind, modeltest.MustDecode(c.payload).(map[string]any))
+		_, err := loop.ReadSteering(c.kind, modeltest.MustDecodeJSON(c.payload).(map[string]any))
 		if got := modeltest.ErrorText(err); got != c.why {
 			t.Errorf("%s %s: got %q, want %q", c.kind, jsonval.Clip(c.payload, 60), got, c.why)
 		}
@@ -160,7 +160,7 @@ func TestWhatSteeringLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 func TestALimitOfZeroOrLessIsRefused(t *testing.T) {
 	for _, limit := range []string{`"requests":0`, `"tokens":-1`, `"calls":1.5`, `"calls":"3"`, `"duration":"0s"`, `"duration":"-1m"`, `"duration":"soon"`} {
 		key, _, _ := strings.Cut(strings.Trim(limit, `"`), `"`)
-		_, err := loop.ReadSteering(loop.SteerResume, modeltest.MustDecode(`{"limits":{`+limit+`}}`).(map[string]any))
+		_, err := loop.ReadSteering(loop.SteerResume, modeltest.MustDecodeJSON(`{"limits":{`+limit+`}}`).(map[string]any))
 		if err == nil || !strings.HasPrefix(err.Error(), "$.limits."+key+": ") {
 			t.Errorf("%s: %v", limit, err)
 		}
@@ -169,15 +169,15 @@ func TestALimitOfZeroOrLessIsRefused(t *testing.T) {
 
 func TestADecisionIsToldAsAFact(t *testing.T) {
 	for want, d := range map[string]turn.Decision{
-		`approved by ann`:                            {Decision: ideafile.Approve, By: "ann"},
-		`approved by a person: looks right`:          {Decision: ideafile.Approve, Reason: "looks right"},
-		`rejected by timeout: nobody decided`:        {Decision: ideafile.Reject, By: turn.ByTimeout, Reason: "nobody decided"},
-		`amended by ann to run with {"n":5}: less`:   {Decision: ideafile.Amend, By: "ann", Reason: "less", Params: map[string]any{"n": 5}},
-		`amended by ann to run with {}`:              {Decision: ideafile.Amend, By: "ann", Params: map[string]any{}},
-		`replaced by ann with {"_tool":"do"}: safer`: {Decision: ideafile.Replace, By: "ann", Reason: "safer", With: map[string]any{"_tool": "do"}},
-		`answered by ann`:                            {Decision: ideafile.Answer, By: "ann", Output: "the result stands in State"},
+		`approved by ann`:                            {Kind: ideafile.Approve, By: "ann"},
+		`approved by a person: looks right`:          {Kind: ideafile.Approve, Reason: "looks right"},
+		`rejected by timeout: nobody decided`:        {Kind: ideafile.Reject, By: turn.DecidedByTimeout, Reason: "nobody decided"},
+		`amended by ann to run with {"n":5}: less`:   {Kind: ideafile.Amend, By: "ann", Reason: "less", Params: map[string]any{"n": 5}},
+		`amended by ann to run with {}`:              {Kind: ideafile.Amend, By: "ann", Params: map[string]any{}},
+		`replaced by ann with {"_tool":"do"}: safer`: {Kind: ideafile.Replace, By: "ann", Reason: "safer", Replacement: map[string]any{"_tool": "do"}},
+		`answered by ann`:                            {Kind: ideafile.Answer, By: "ann", Output: "the result stands in State"},
 	} {
-		if got := d.Fact(); got != want {
+		if got := d.Describe(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -185,7 +185,7 @@ func TestADecisionIsToldAsAFact(t *testing.T) {
 
 func TestAPersonIsNamedAsAnAuthor(t *testing.T) {
 	for name, want := range map[string]string{"": "person", "ann": "person:ann", "timeout": "person:timeout"} {
-		if got := turn.Person(name); got != want {
+		if got := turn.PersonAuthor(name); got != want {
 			t.Errorf("%q is named %q, want %q", name, got, want)
 		}
 	}
@@ -193,7 +193,7 @@ func TestAPersonIsNamedAsAnAuthor(t *testing.T) {
 
 func TestACallsIDNamesItsInstance(t *testing.T) {
 	for _, token := range []string{"", "①", "a@b", "a/b", "@"} {
-		if got := ideafile.TokenOf(ideafile.CallID(3, 2, token)); got != token {
+		if got := ideafile.TokenOfCallID(ideafile.CallID(3, 2, token)); got != token {
 			t.Errorf("%s is of %q, want %q", ideafile.CallID(3, 2, token), got, token)
 		}
 	}

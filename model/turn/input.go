@@ -13,14 +13,14 @@ type RequestInput struct {
 	// where a Request was lost before it said anything.
 	Number int `json:"number"`
 	Turn   int `json:"turn"`
-	// Covered lists the instances in order.
-	Covered []InstanceInput `json:"covered"`
+	// Instances lists the instances in order.
+	Instances []InstanceInput `json:"covered"`
 	// Plan is the Calls planned before, with what became of them.
 	Plan []PlanEntry `json:"plan,omitempty"`
 	// Troubles is what went wrong since the last Request.
 	Errors []ContextError `json:"troubles,omitempty"`
-	// Closing Requests ask for the output alone: every instance has settled.
-	Closing bool `json:"closing,omitempty"`
+	// OutputOnly Requests ask for the output alone: every instance has settled.
+	OutputOnly bool `json:"closing,omitempty"`
 	// Asking Requests ask for the results of these latent Calls, and for values to be fitted, alone.
 	Questions []Question `json:"asking,omitempty"`
 }
@@ -39,23 +39,23 @@ type InstanceInput struct {
 // PlanEntry is a Call of an earlier Request, and how many instances it stands how in.
 type PlanEntry struct {
 	ID string `json:"id"` // without a token
-	// Direct is the place in the context, from 1, of the Plan that runs directly whose Call it is, Plan its name.
-	Direct int                     `json:"direct,omitempty"`
-	Plan   string                  `json:"plan,omitempty"`
+	// DirectPlan is the place in the context, from 1, of the Plan that runs directly whose Call it is, Plan its name.
+	DirectPlan int                     `json:"direct,omitempty"`
+	PlanName   string                  `json:"plan,omitempty"`
 	Call   ideafile.WrittenCall    `json:"call"`
-	How    map[ideafile.Status]int `json:"how"`
-	// Where says in which, where they have names.
-	Where map[ideafile.Status][]string `json:"where,omitempty"`
+	StatusCounts    map[ideafile.CallStatus]int `json:"how"`
+	// InstancesByStatus says in which, where they have names.
+	InstancesByStatus map[ideafile.CallStatus][]string `json:"where,omitempty"`
 	// Results of Calls without an output path, by token.
 	Results map[string]any `json:"results,omitempty"`
-	// Done lists the instances in which a Call of such a Plan is done, where neither How nor State tells.
-	Done []string `json:"done,omitempty"`
-	// Decided is what people decided on the Call, in the order of the instances.
-	Decided []Decided `json:"decided,omitempty"`
+	// DoneInstances lists the instances in which a Call of such a Plan is done, where neither How nor State tells.
+	DoneInstances []string `json:"done,omitempty"`
+	// Decisions is what people decided on the Call, in the order of the instances.
+	Decisions []InstanceDecision `json:"decided,omitempty"`
 }
 
-// Decided is a person's decision on a Call of one instance.
-type Decided struct {
+// InstanceDecision is a person's decision on a Call of one instance.
+type InstanceDecision struct {
 	Token    string   `json:"token"`
 	Decision Decision `json:"decision"`
 }
@@ -74,14 +74,14 @@ type Question struct {
 	Token  string         `json:"token"`
 	Tool   string         `json:"tool"`
 	Params map[string]any `json:"params"`
-	// Why Params do not fit; empty where a result is wanted.
-	Why string `json:"why,omitempty"`
+	// ParamsError Params do not fit; empty where a result is wanted.
+	ParamsError string `json:"why,omitempty"`
 }
 
 // Tokens lists the covered instances' tokens; where none is covered, the list is empty but not nil.
-func (b *RequestInput) Tokens() []string {
-	tokens := make([]string, len(b.Covered))
-	for i, c := range b.Covered {
+func (in *RequestInput) Tokens() []string {
+	tokens := make([]string, len(in.Instances))
+	for i, c := range in.Instances {
 		tokens[i] = c.Token
 	}
 	return tokens

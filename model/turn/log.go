@@ -16,8 +16,8 @@ import (
 type LogEntry struct {
 	Instance string       `json:"instance"`
 	Path     jsonval.Path `json:"path"`
-	// Method is how Value was put there; empty is write-once.
-	Method string `json:"method,omitempty"`
+	// OutputMethod is how Value was put there; empty is write-once.
+	OutputMethod string `json:"method,omitempty"`
 	Value  any    `json:"value"`
 	By     string `json:"by"` // a Call's id, or PersonPrefix and a name
 	// Request and Index are the author's place in the Plan.
@@ -30,12 +30,12 @@ type LogEntry struct {
 	Call     ideafile.WrittenCall `json:"call,omitzero"`
 	Decision *LogDecision         `json:"decision,omitempty"`
 	// Adapted is what the LLM fitted of the Call's parameters before it ran.
-	Adapted *Adapted `json:"adapted,omitempty"`
+	Adapted *Adaptation `json:"adapted,omitempty"`
 }
 
 // LogDecision is what a person decided, and why. Digest is that of the Call as the person saw it.
 type LogDecision struct {
-	Decision string    `json:"decision,omitempty"`
+	Kind string    `json:"decision,omitempty"`
 	By       string    `json:"by,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
 	At       time.Time `json:"at,omitzero"`
@@ -50,11 +50,11 @@ func (e LogEntry) Touches(p jsonval.Path) bool {
 	return statelog.WriterOf([]statelog.Write{{Path: e.Path, Value: e.Value, By: "somebody"}}, p) != ""
 }
 
-// Person gives the name of the person who wrote; ok is false where a Call did.
-func (e LogEntry) Person() (name string, ok bool) { return strings.CutPrefix(e.By, PersonPrefix) }
+// PersonName gives the name of the person who wrote; ok is false where a Call did.
+func (e LogEntry) PersonName() (name string, ok bool) { return strings.CutPrefix(e.By, PersonPrefix) }
 
-// LogValue gives a log as the JSON value that is kept, times in UTC.
-func LogValue(log []LogEntry) any {
+// EncodeLog gives a log as the JSON value that is kept, times in UTC.
+func EncodeLog(log []LogEntry) any {
 	out := make([]LogEntry, len(log))
 	for i, e := range log {
 		e.At = e.At.UTC()
@@ -68,8 +68,8 @@ func LogValue(log []LogEntry) any {
 	return jsonval.Normal(out)
 }
 
-// ReadLog reads what LogValue gave.
-func ReadLog(v any) ([]LogEntry, error) {
+// DecodeLog reads what LogValue gave.
+func DecodeLog(v any) ([]LogEntry, error) {
 	d := json.NewDecoder(bytes.NewReader(jsonval.Encode(v)))
 	d.UseNumber()
 	var log []LogEntry

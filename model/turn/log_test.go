@@ -46,10 +46,10 @@ func pathOf(t *testing.T, s string) jsonval.Path {
 func TestALogComesBackAsItWasKept(t *testing.T) {
 	at := time.Date(2026, 11, 3, 10, 0, 0, 5, time.FixedZone("elsewhere", 3600))
 	log := []turn.LogEntry{
-		{Instance: "①", Path: jsonval.Path{"a", "x y"}, Value: modeltest.Decoded(t, `12345678901234567890`), By: "1.2@①", Request: 1, Index: 2, At: at, Call: ideafile.Written(map[string]any{"_tool": "x"})},
-		{Path: jsonval.Path{}, Value: map[string]any{"a": nil}, Method: "assign", By: turn.PersonPrefix + "Ada", Decision: &turn.LogDecision{Decision: "answer", By: "Ada", Reason: "<b> & why", At: at}},
+		{Instance: "①", Path: jsonval.Path{"a", "x y"}, Value: modeltest.Decoded(t, `12345678901234567890`), By: "1.2@①", Request: 1, Index: 2, At: at, Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "x"})},
+		{Path: jsonval.Path{}, Value: map[string]any{"a": nil}, OutputMethod: "assign", By: turn.PersonPrefix + "Ada", Decision: &turn.LogDecision{Kind: "answer", By: "Ada", Reason: "<b> & why", At: at}},
 	}
-	v := turn.LogValue(log)
+	v := turn.EncodeLog(log)
 	text := string(jsonval.Encode(v))
 	for _, want := range []string{`"at":"2026-11-03T09:00:00.000000005Z"`, `12345678901234567890`, `"reason":"<b> & why"`, `"path":"a[\"x y\"]"`} {
 		if !strings.Contains(text, want) {
@@ -59,20 +59,20 @@ func TestALogComesBackAsItWasKept(t *testing.T) {
 	if strings.Contains(text, "0001-01-01") {
 		t.Errorf("a time that nobody gave is told: %s", text)
 	}
-	back, err := turn.ReadLog(v)
-	if err != nil || !jsonval.Equal(turn.LogValue(back), v) {
+	back, err := turn.DecodeLog(v)
+	if err != nil || !jsonval.Equal(turn.EncodeLog(back), v) {
 		t.Fatalf("%+v, %v", back, err)
 	}
-	if name, ok := back[1].Person(); name != "Ada" || !ok || back[1].Decision.Reason != "<b> & why" {
+	if name, ok := back[1].PersonName(); name != "Ada" || !ok || back[1].Decision.Reason != "<b> & why" {
 		t.Errorf("%+v", back[1])
 	}
-	if _, ok := back[0].Person(); ok {
+	if _, ok := back[0].PersonName(); ok {
 		t.Error("a Call is taken for a person")
 	}
 	if log[1].Decision.At.Location().String() != "elsewhere" {
 		t.Error("the log that was given has changed")
 	}
-	if _, err := turn.ReadLog("no log"); err == nil {
+	if _, err := turn.DecodeLog("no log"); err == nil {
 		t.Error("a text is taken for a log")
 	}
 }

@@ -21,22 +21,22 @@ type Notice struct {
 type Notices struct {
 	Process string `json:"process"`
 	Path    string `json:"path,omitempty"`
-	// Awaiting counts the Calls that wait now.
-	Awaiting int `json:"awaiting"`
-	// Waiting are those that began to wait, Decided those that wait no more: the first of them, where there are many, and
+	// AwaitingCount counts the Calls that wait now.
+	AwaitingCount int `json:"awaiting"`
+	// NewlyWaiting are those that began to wait, Decided those that wait no more: the first of them, where there are many, and
 	// how many there are beside these.
-	Waiting     []Notice `json:"waiting"`
-	Decided     []Notice `json:"decided"`
-	MoreWaiting int      `json:"moreWaiting,omitempty"`
-	MoreDecided int      `json:"moreDecided,omitempty"`
+	NewlyWaiting     []Notice `json:"waiting"`
+	NewlyDecided     []Notice `json:"decided"`
+	OmittedWaiting int      `json:"moreWaiting,omitempty"`
+	OmittedDecided int      `json:"moreDecided,omitempty"`
 }
 
 // maxNotices bounds each list of Notices.
 const MaxNotices = 20
 
 // Empty says whether there is nothing to tell.
-func (n Notices) Empty() bool { return len(n.Waiting)+len(n.Decided) == 0 }
+func (n Notices) Empty() bool { return len(n.NewlyWaiting)+len(n.NewlyDecided) == 0 }
 
-func (p Pending) Notice(token string) Notice {
-	return Notice{Call: p.Call, Instance: token, Tool: p.Tool, Digest: p.Digest, Since: p.Since, Deadline: p.Until, Allow: p.Allow}
+func (p PendingApproval) Notice(token string) Notice {
+	return Notice{Call: p.Call, Instance: token, Tool: p.Tool, Digest: p.Digest, Since: p.Since, Deadline: p.Deadline, Allow: p.Allow}
 }

@@ -1,8 +1,8 @@
 package turn
 
-// Changes gives the States of a Brief in the form of what they differ in from nothing.
-func (b *RequestInput) Changes() map[string]any {
-	bare, changes := b.WithoutStates(nil)
-	*b = *bare
+// DetachStates gives the States of a Brief in the form of what they differ in from nothing.
+func (in *RequestInput) DetachStates() map[string]any {
+	stateless, changes := in.WithoutStates(nil)
+	*in = *stateless
 	return changes
 }

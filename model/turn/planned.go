@@ -3,27 +3,27 @@ package turn
 import "processidea/model/ideafile"
 
 // overruled says whether a person changed what the LLM had proposed.
-func (c CallReport) Overruled() bool {
+func (c CallReport) OverruledByPerson() bool {
 	for _, d := range c.Decisions {
-		if d.Decision != ideafile.Approve {
+		if d.Kind != ideafile.Approve {
 			return true
 		}
 	}
 	return false
 }
 
-func (e *PlanEntry) Add(token string, c CallReport) {
-	e.How[c.Status]++
+func (e *PlanEntry) AddReport(token string, c CallReport) {
+	e.StatusCounts[c.Status]++
 	if token != "" {
-		if e.Where == nil {
-			e.Where = map[ideafile.Status][]string{}
+		if e.InstancesByStatus == nil {
+			e.InstancesByStatus = map[ideafile.CallStatus][]string{}
 		}
-		e.Where[c.Status] = append(e.Where[c.Status], token)
+		e.InstancesByStatus[c.Status] = append(e.InstancesByStatus[c.Status], token)
 	}
 	if c.Result != nil {
 		e.Results[token] = c.Result
 	}
 	for _, d := range c.Decisions {
-		e.Decided = append(e.Decided, Decided{Token: token, Decision: d})
+		e.Decisions = append(e.Decisions, InstanceDecision{Token: token, Decision: d})
 	}
 }

@@ -21,7 +21,7 @@ import (
 type PastCall struct {
 	Request, Index int
 	Call           ideafile.WrittenCall
-	Status         map[string]ideafile.Status // by token
+	Status         map[string]ideafile.CallStatus // by token
 	Results        map[string]any
 	Decisions      map[string][]Decision
 }
@@ -38,7 +38,7 @@ func PastCalls(m ideafile.Message, tokens []string) []PastCall {
 	var list []PastCall
 	for _, id := range jsonval.SortedKeys(record) {
 		if p, ok := parseCallID(id); ok {
-			p.read(jsonval.AsObject(record[id]))
+			p.readEntry(jsonval.AsObject(record[id]))
 			list = append(list, p)
 		}
 	}
@@ -50,7 +50,7 @@ func PastCalls(m ideafile.Message, tokens []string) []PastCall {
 	}
 	for n := range list {
 		list[n].Call = m.Calls[n]
-		list[n].place(record[ideafile.CallID(list[n].Request, list[n].Index, "")], tokens)
+		list[n].setStatuses(record[ideafile.CallID(list[n].Request, list[n].Index, "")], tokens)
 	}
 	return list
 }
@@ -60,17 +60,17 @@ func parseCallID(id string) (p PastCall, ok bool) {
 	request, index, _ := strings.Cut(id, ".")
 	r, errR := strconv.Atoi(request)
 	i, errI := strconv.Atoi(index)
-	p = PastCall{Request: r, Index: i, Status: map[string]ideafile.Status{}, Results: map[string]any{}, Decisions: map[string][]Decision{}}
+	p = PastCall{Request: r, Index: i, Status: map[string]ideafile.CallStatus{}, Results: map[string]any{}, Decisions: map[string][]Decision{}}
 	return p, errR == nil && errI == nil && r >= 0 && i > 0 && ideafile.CallID(r, i, "") == id
 }
 
-func (p *PastCall) read(entry map[string]any) {
-	if given := jsonval.AsObject(entry[recordResults]); given != nil {
-		p.Results = given
+func (p *PastCall) readEntry(entry map[string]any) {
+	if results := jsonval.AsObject(entry[recordResults]); results != nil {
+		p.Results = results
 	}
 	d := json.NewDecoder(bytes.NewReader(jsonval.Encode(entry[recordDecided])))
 	d.UseNumber()
-	var decided []Decided
+	var decided []InstanceDecision
 	if d.Decode(&decided) != nil {
 		return
 	}
@@ -79,9 +79,9 @@ func (p *PastCall) read(entry map[string]any) {
 	}
 }
 
-// place says in which instances the Call stands how. Where an entry names none, its one status is for all that the Call is
+// setStatuses says in which instances the Call stands how. Where an entry names none, its one status is for all that the Call is
 // for; of several, nobody can say which is whose.
-func (p *PastCall) place(entry any, tokens []string) {
+func (p *PastCall) setStatuses(entry any, tokens []string) {
 	statuses := jsonval.WithoutKey(jsonval.WithoutKey(jsonval.AsObject(entry), recordResults), recordDecided)
 	if s, ok := entry.(string); ok {
 		statuses[s] = nil
@@ -92,13 +92,13 @@ func (p *PastCall) place(entry any, tokens []string) {
 			where = p.Call.Targets(tokens)
 		}
 		for _, token := range where {
-			p.Status[token] = ideafile.Status(s)
+			p.Status[token] = ideafile.CallStatus(s)
 		}
 	}
 }
 
 // troubleOf reads an error message in the form that troubleMessage writes; ok is false where somebody wrote another.
-func ReadError(m ideafile.Message) (t ContextError, ok bool) {
+func ReadContextError(m ideafile.Message) (t ContextError, ok bool) {
 	e := jsonval.AsObject(m.Source["error"])
 	code, isCode := e["code"].(string)
 	text, isText := e["message"].(string)
@@ -111,19 +111,19 @@ func ReadError(m ideafile.Message) (t ContextError, ok bool) {
 	return t, true
 }
 
-// Forget takes out of the records of an Idea, in place, that an instance has what Calls wrote at a path: what was taken out of
+// ForgetWrites takes out of the records of an Idea, in place, that an instance has what Calls wrote at a path: what was taken out of
 // State is not done any more.
-func Forget(source map[string]any, token string, path jsonval.Path) {
+func ForgetWrites(source map[string]any, token string, path jsonval.Path) {
 	idea, _ := ideafile.ReadIdea(source)
 	for _, m := range idea.Context {
 		record := jsonval.AsObject(m.Source["record"])
-		if !m.IsRecord() {
+		if !m.IsPlanRecord() {
 			continue
 		}
 		for _, p := range PastCalls(m, idea.Tokens()) {
 			if _, there := p.Status[token]; there && writesAt(idea, p.Call, path) {
 				id := ideafile.CallID(p.Request, p.Index, "")
-				record[id] = without(jsonval.AsObject(record[id]), string(p.Status[token]), token)
+				record[id] = withoutInstance(jsonval.AsObject(record[id]), string(p.Status[token]), token)
 			}
 		}
 	}
@@ -135,8 +135,8 @@ func writesAt(i *ideafile.Idea, w ideafile.WrittenCall, path jsonval.Path) bool 
 	return ok && slices.ContainsFunc(output.Paths(), path.Overlaps)
 }
 
-// without is an entry of a record that does not say any more how its Call stands in an instance.
-func without(entry map[string]any, status, token string) map[string]any {
+// withoutInstance is an entry of a record that does not say any more how its Call stands in an instance.
+func withoutInstance(entry map[string]any, status, token string) map[string]any {
 	where, named := jsonval.StringList(entry[status])
 	left := []any{}
 	for _, t := range where {
@@ -151,8 +151,8 @@ func without(entry map[string]any, status, token string) map[string]any {
 	return out
 }
 
-// Counts is how many Calls ended how, as `run --json` tells it.
-type Counts struct {
+// CallCounts is how many Calls ended how, as `run --json` tells it.
+type CallCounts struct {
 	Done     int `json:"done"`
 	Failed   int `json:"failed"`
 	Rejected int `json:"rejected"`
@@ -160,11 +160,11 @@ type Counts struct {
 	Blocked  int `json:"blocked"`
 }
 
-// Ended is how many Calls have ended in all.
-func (c Counts) Ended() int { return c.Done + c.Failed + c.Rejected + c.Skipped + c.Blocked }
+// Total is how many Calls have ended in all.
+func (c CallCounts) Total() int { return c.Done + c.Failed + c.Rejected + c.Skipped + c.Blocked }
 
-// Count adds one Call.
-func (c *Counts) Count(s ideafile.Status) {
+// Increment adds one Call.
+func (c *CallCounts) Increment(s ideafile.CallStatus) {
 	switch s {
 	case ideafile.Done:
 		c.Done++
@@ -180,7 +180,7 @@ func (c *Counts) Count(s ideafile.Status) {
 }
 
 // Add adds another count.
-func (c *Counts) Add(o Counts) {
+func (c *CallCounts) Add(o CallCounts) {
 	c.Done += o.Done
 	c.Failed += o.Failed
 	c.Rejected += o.Rejected

@@ -2,8 +2,8 @@ package turn
 
 import "time"
 
-// Refusal is a signal that changed nothing, and why.
-type Refusal struct {
+// RefusedSignal is a signal that changed nothing, and why.
+type RefusedSignal struct {
 	ID     string    `json:"id,omitempty"` // as the signal gave it
 	Signal string    `json:"signal"`
 	Call   string    `json:"call,omitempty"` // as the signal gave it
@@ -12,18 +12,18 @@ type Refusal struct {
 	At     time.Time `json:"at"`
 }
 
-// Refusals keeps the last hundred and counts them all.
-type Refusals struct {
-	Last  []Refusal `json:"last"`
+// RefusedSignals keeps the last hundred and counts them all.
+type RefusedSignals struct {
+	Last  []RefusedSignal `json:"last"`
 	Count int       `json:"count"`
 }
 
-const keptRefusals = 100
+const maxRefusedSignals = 100
 
 // Add keeps one more.
-func (r *Refusals) Add(one Refusal) {
+func (r *RefusedSignals) Add(one RefusedSignal) {
 	r.Count++
-	if r.Last = append(r.Last, one); len(r.Last) > keptRefusals {
+	if r.Last = append(r.Last, one); len(r.Last) > maxRefusedSignals {
 		r.Last = r.Last[1:]
 	}
 }

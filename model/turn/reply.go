@@ -10,27 +10,27 @@ import (
 
 // Reply is what became of one Request at the LLM's side.
 type Reply struct {
-	// Whole says that the solution came to its end. Where it did not, End says why.
-	Whole bool        `json:"whole"`
-	End   *diag.Fault `json:"end,omitempty"`
-	// Final says that asking again by itself is no use: the process pauses (a refused key, an exhausted quota).
-	Final bool `json:"final,omitempty"`
-	// Lost says that the worker was lost, not that the LLM answered badly.
-	Lost bool `json:"lost,omitempty"`
+	// Complete says that the solution came to its end. Where it did not, End says why.
+	Complete bool        `json:"whole"`
+	Fault   *diag.Fault `json:"end,omitempty"`
+	// NotRetryable says that asking again by itself is no use: the process pauses (a refused key, an exhausted quota).
+	NotRetryable bool `json:"final,omitempty"`
+	// WorkerLost says that the worker was lost, not that the LLM answered badly.
+	WorkerLost bool `json:"lost,omitempty"`
 	// Calls are the solution's Calls as written, in order.
 	Calls []ideafile.WrittenCall `json:"calls,omitempty"`
-	// Faults are the broken Calls that name no covered instance: no instance can tell of them.
-	Faults []CallFault `json:"faults,omitempty"`
-	// Idle lists the covered instances that the solution gave no Call.
-	Idle []string `json:"idle,omitempty"`
+	// CallFaults are the broken Calls that name no covered instance: no instance can tell of them.
+	CallFaults []CallFault `json:"faults,omitempty"`
+	// InstancesWithoutCalls lists the covered instances that the solution gave no Call.
+	InstancesWithoutCalls []string `json:"idle,omitempty"`
 	// Output as written, null where there was none, and how it does not fit.
 	Output      any         `json:"output,omitempty"`
 	OutputFault *diag.Fault `json:"outputFault,omitempty"`
 	Usage       Usage       `json:"usage"`
 	// Attempts is how often the server was asked until it answered.
 	Attempts int `json:"attempts,omitempty"`
-	// Sketched says that it was made up from schemas: a script has no line for it.
-	Sketched bool `json:"sketched,omitempty"`
+	// Faked says that it was made up from schemas: a script has no line for it.
+	Faked bool `json:"sketched,omitempty"`
 }
 
 // CallFault is a broken Call of a solution, by its index from 1.
@@ -54,16 +54,16 @@ func (u *Usage) Add(o Usage) {
 // Request-level codes.
 const (
 	CodeTruncated      = "truncated"        // the reply broke off
-	CodeLost           = "worker_lost"      // the worker that listened is gone
+	CodeWorkerLost           = "worker_lost"      // the worker that listened is gone
 	CodeNotJSON        = "not_json"         // the reply is no JSON, or not of the form
 	CodeRefusal        = "refusal"          // the LLM refused, or a content filter did
-	CodeEndless        = "endless"          // the reply went over every bound
-	CodeLLMRefused     = "llm_error"        // the server said no for good
+	CodeEndlessReply        = "endless"          // the reply went over every bound
+	CodeLLMError     = "llm_error"        // the server said no for good
 	CodeLLMUnreachable = "llm_unreachable"  // no server, after retries
 	CodeBadReplies     = "bad_replies"      // three bad replies in a row
 	CodeBadOutputs     = "bad_outputs"      // three bad outputs in a row
-	CodeMissing        = "missing_required" // an instance ended without what its schema requires
-	CodeLimit          = "limit_reached"
+	CodeMissingRequired        = "missing_required" // an instance ended without what its schema requires
+	CodeLimitReached          = "limit_reached"
 	CodeInvalidIdea    = "invalid_idea"
 	CodePaused         = "paused" // by a person
 )
@@ -74,7 +74,7 @@ type Report struct {
 	// Number counts the instance's reports, and Heard the events of its history: a report whose sender was lost is made
 	// again under the same number, by an instance that may have heard more.
 	Number int `json:"number"`
-	Heard  int `json:"heard"`
+	HistoryLength  int `json:"heard"`
 	// Closed is the highest Request that is closed at the instance.
 	ClosedThrough int `json:"closed"`
 	// Quiet says that nothing of the instance runs any more.
@@ -87,31 +87,31 @@ type Report struct {
 	// Unmet is what went wrong with the Plan that runs directly and is covered by no alternative.
 	PlanFailure *diag.Fault `json:"unmet,omitempty"`
 	Questions   []Question  `json:"asking,omitempty"`
-	// Pending is what waits for a person.
-	Pending []Pending `json:"pending,omitempty"`
+	// PendingApprovals is what waits for a person.
+	PendingApprovals []PendingApproval `json:"pending,omitempty"`
 	// Corrected counts the corrections that the instance has taken in.
 	CorrectionsAcked int `json:"corrected,omitempty"`
-	// Overdue says that the process must pause: nobody decided in time.
-	Overdue *diag.Fault `json:"overdue,omitempty"`
-	// Refusals are signals that changed nothing, since the last report.
-	Refusals []Refusal `json:"refusals,omitempty"`
+	// ApprovalOverdue says that the process must pause: nobody decided in time.
+	ApprovalOverdue *diag.Fault `json:"overdue,omitempty"`
+	// RefusedSignals are signals that changed nothing, since the last report.
+	RefusedSignals []RefusedSignal `json:"refusals,omitempty"`
 }
 
 // CallReport is what became of one Call in one instance.
 type CallReport struct {
 	Request int             `json:"request"`
 	Index   int             `json:"index"`
-	Status  ideafile.Status `json:"status"`
+	Status  ideafile.CallStatus `json:"status"`
 	Fault   *diag.Fault     `json:"error,omitempty"`
 	Result  any             `json:"result,omitempty"`
 	// Decisions are those that people took on it.
 	Decisions []Decision `json:"decisions,omitempty"`
 	// Adapted is what the LLM was asked to fit of its parameters.
-	Adapted *Adapted `json:"adapted,omitempty"`
+	Adapted *Adaptation `json:"adapted,omitempty"`
 	// Call is the Call as written; it is told of a Request that broke off, whose solution nobody else has whole.
 	Call ideafile.WrittenCall `json:"call,omitzero"`
-	// Past says that it had ended in the process whose Idea this one started from.
-	Past bool `json:"past,omitempty"`
+	// FromEarlierProcess says that it had ended in the process whose Idea this one started from.
+	FromEarlierProcess bool `json:"past,omitempty"`
 }
 
 // Key is the place of the Call in the Plan.
@@ -119,14 +119,14 @@ func (c CallReport) Key() ideafile.CallKey {
 	return ideafile.CallKey{Request: c.Request, Index: c.Index}
 }
 
-// ReadResult reads one entry {"_call", "_output"} of a reply that was asked for results alone.
-func ReadResult(i *ideafile.Idea, b *RequestInput, w ideafile.WrittenCall) (Question, any, *diag.Fault) {
+// ReadResultAnswer reads one entry {"_call", "_output"} of a reply that was asked for results alone.
+func ReadResultAnswer(i *ideafile.Idea, in *RequestInput, w ideafile.WrittenCall) (Question, any, *diag.Fault) {
 	m := w.Fields()
 	if m == nil {
 		return Question{}, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s", jsonval.TypeOf(w.Value()))
 	}
 	id, _ := m["_call"].(string)
-	for _, a := range b.Questions {
+	for _, a := range in.Questions {
 		if a.ID != id {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 func TestAResultIsTakenForACallThatWasAskedFor(t *testing.T) {
-	i := modeltest.IdeaOf(t, `{"schema": {"tools": {"mood": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"mood": {"type": "string"}, "why": {"type": "string"}}, "required": ["mood"]}}, "note": {"type": "object", "properties": {}}}}}`)
+	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"mood": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"mood": {"type": "string"}, "why": {"type": "string"}}, "required": ["mood"]}}, "note": {"type": "object", "properties": {}}}}}`)
 	b := &turn.RequestInput{Questions: []turn.Question{{ID: "1.1@①", Token: "①", Tool: "mood"}, {ID: "1.2", Tool: "note"}, {ID: "1.3", Tool: "gone"}}}
 	for _, c := range []struct{ name, entry, id, out, fault string }{
 		{"a result that fits", `{"_call":"1.1@①","_output":{"mood":"good"}}`, "1.1@①", `{"mood":"good"}`, ``},
@@ -28,7 +28,7 @@ func TestAResultIsTakenForACallThatWasAskedFor(t *testing.T) {
 		{"something else", `[]`, "", `null`, `bad_form: a result is an object, not array`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, out, f := turn.ReadResult(i, b, ideafile.Written(modeltest.Value(t, c.entry)))
+			a, out, f := turn.ReadResultAnswer(i, b, ideafile.ParseWrittenCall(modeltest.DecodeJSON(t, c.entry)))
 			said := ""
 			if f != nil {
 				said = f.Error()
@@ -53,7 +53,7 @@ func TestAnOutputIsCheckedAsFarAsItIsWhole(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			said := ""
-			if f := turn.CheckOutput(modeltest.IdeaOf(t, c.idea), modeltest.Value(t, c.output)); f != nil {
+			if f := turn.CheckOutput(modeltest.IdeaFrom(t, c.idea), modeltest.DecodeJSON(t, c.output)); f != nil {
 				said = f.Error()
 			}
 			if said != c.fault {
@@ -79,11 +79,11 @@ func TestNullsThatStandForWhatIsLeftOutAreTakenOut(t *testing.T) {
 		{"odd names", `{"properties":{"a/b~c %\"":{"type":"string"}}}`, `{"a/b~c %\"":null}`, `{}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := modeltest.Value(t, c.v)
-			if got := string(jsonval.Encode(jsonschema.WithoutNulls(modeltest.Value(t, c.schema), nil, v))); got != c.want {
+			v := modeltest.DecodeJSON(t, c.v)
+			if got := string(jsonval.Encode(jsonschema.WithoutNulls(modeltest.DecodeJSON(t, c.schema), nil, v))); got != c.want {
 				t.Errorf("got %s", got)
 			}
-			if string(jsonval.Encode(v)) != string(jsonval.Encode(modeltest.Value(t, c.v))) {
+			if string(jsonval.Encode(v)) != string(jsonval.Encode(modeltest.DecodeJSON(t, c.v))) {
 				t.Error("the value was changed in place")
 			}
 		})
@@ -91,10 +91,10 @@ func TestNullsThatStandForWhatIsLeftOutAreTakenOut(t *testing.T) {
 }
 
 func TestACallOfWhichStrictModeDemandedEverythingIsRead(t *testing.T) {
-	i := modeltest.IdeaOf(t, `{"schema": {"tools": {"send": {"type": "object", "properties": {"to": {"type": "object", "properties": {"street": {"type": "string"}, "zip": {"type": "string"}}, "required": ["street"]}, "note": {"type": "string"}}, "required": ["to"],
+	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"send": {"type": "object", "properties": {"to": {"type": "object", "properties": {"street": {"type": "string"}, "zip": {"type": "string"}}, "required": ["street"]}, "note": {"type": "string"}}, "required": ["to"],
 		"_output": {"type": "object", "properties": {"ok": {"type": "boolean"}, "why": {"type": "string"}}}}}}}`)
 	p := ideafile.Palette{Tools: i.Tools, Bindings: map[string]ideafile.Binding{"send": {Kind: ideafile.KindLatent}}, Tokens: []string{""}}
-	c, _, f := p.Read(ideafile.Written(modeltest.Value(t, `{"_tool":"send","_reasoningForCall":null,"to":{"street":"†state.street","zip":null},"note":null,"_outputPath":null,"_output":{"ok":true,"why":null}}`)))
+	c, _, f := p.Read(ideafile.ParseWrittenCall(modeltest.DecodeJSON(t, `{"_tool":"send","_reasoningForCall":null,"to":{"street":"†state.street","zip":null},"note":null,"_outputPath":null,"_output":{"ok":true,"why":null}}`)))
 	if f != nil {
 		t.Fatal(f)
 	}

@@ -8,17 +8,17 @@ import (
 
 // Snapshot is the Idea of one Request: the palette as it was, the context as the Request saw it, and the solution. It is
 // a file from which a process can start again: State is the position in the Plan.
-func Snapshot(idea map[string]any, seen *RequestInput, calls []ideafile.WrittenCall, output any) map[string]any {
+func Snapshot(idea map[string]any, input *RequestInput, calls []ideafile.WrittenCall, output any) map[string]any {
 	out := make(map[string]any, len(idea)+1)
 	//workflowcheck:ignore -- a map again
 	for k, v := range idea {
 		out[k] = v
 	}
-	out["context"] = snapshotContext(idea["context"], seen)
-	out["solution"] = map[string]any{"calls": ideafile.Values(calls), "output": output}
+	out["context"] = snapshotContext(idea["context"], input)
+	out["solution"] = map[string]any{"calls": ideafile.WrittenValues(calls), "output": output}
 	if s := ideafile.SimulationOf(idea); s != nil {
-		ideafile.MarkStates(out["context"].([]any))
-		return s.Mark(out)
+		ideafile.MarkStatesSimulated(out["context"].([]any))
+		return s.MarkIdea(out)
 	}
 	return out
 }
@@ -26,11 +26,11 @@ func Snapshot(idea map[string]any, seen *RequestInput, calls []ideafile.WrittenC
 // snapshotContext keeps what does not change, and puts the States, the Calls so far with what became of them, and the
 // errors in place of those that the process began with. Plans that are guides stay: each Request is shown them. The States
 // come before all else that names an instance, so that the instances keep their order.
-func snapshotContext(context any, seen *RequestInput) []any {
-	var out, own []any
+func snapshotContext(context any, input *RequestInput) []any {
+	var out, perInstance []any
 	schemas := map[string]any{}
 	list, _ := context.([]any)
-	planned := WithoutDirect(seen.Plan)
+	planned := WithoutDirectPlans(input.Plan)
 	for n, raw := range list {
 		m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
 		switch {
@@ -39,48 +39,48 @@ func snapshotContext(context any, seen *RequestInput) []any {
 			if m.Schema != nil {
 				schemas[m.Instance] = m.Schema
 			}
-		case m.Type != ideafile.TypeError && !m.IsRecord():
-			raw = withRecord(raw, seen.Plan, n+1)
+		case m.Type != ideafile.TypeError && !m.IsPlanRecord():
+			raw = addRecord(raw, input.Plan, n+1)
 			if m.Instance == "" {
 				out = append(out, raw)
 			} else {
-				own = append(own, raw)
+				perInstance = append(perInstance, raw)
 			}
 		}
 	}
-	for _, c := range seen.Covered {
+	for _, c := range input.Instances {
 		out = append(out, stateMessage(c, schemas))
 	}
-	out = append(out, own...)
+	out = append(out, perInstance...)
 	if len(planned) > 0 {
 		out = append(out, planMessage(planned))
 	}
-	for _, t := range seen.Errors {
+	for _, t := range input.Errors {
 		out = append(out, errorMessage(t))
 	}
 	return out
 }
 
 // withoutDirect picks the Calls that Requests planned.
-func WithoutDirect(plan []PlanEntry) []PlanEntry {
+func WithoutDirectPlans(plan []PlanEntry) []PlanEntry {
 	var list []PlanEntry
 	for _, e := range plan {
-		if e.Direct == 0 {
+		if e.DirectPlan == 0 {
 			list = append(list, e)
 		}
 	}
 	return list
 }
 
-// withRecord puts beside a Plan that runs directly, by its place in the context, what became of its Calls.
-func withRecord(raw any, plan []PlanEntry, place int) any {
+// addRecord puts beside a Plan that runs directly, by its place in the context, what became of its Calls.
+func addRecord(raw any, plan []PlanEntry, place int) any {
 	record := map[string]any{}
 	for _, e := range plan {
-		if e.Direct != place {
+		if e.DirectPlan != place {
 			continue
 		}
-		record[e.ID] = jsonval.Normal(e.How)
-		for _, token := range e.Done {
+		record[e.ID] = jsonval.Normal(e.StatusCounts)
+		for _, token := range e.DoneInstances {
 			record[e.ID+"@"+token] = string(ideafile.Done)
 		}
 	}
@@ -105,10 +105,10 @@ func stateMessage(c InstanceInput, schemas map[string]any) any {
 		m["schema"] = schema
 	}
 	if c.Status != "" {
-		m[ideafile.MessageStatus] = string(c.Status)
+		m[ideafile.StatusKey] = string(c.Status)
 	}
 	if c.Fault != nil {
-		m[ideafile.MessageFault] = jsonval.Normal(c.Fault)
+		m[ideafile.FaultKey] = jsonval.Normal(c.Fault)
 	}
 	return m
 }
@@ -117,23 +117,23 @@ func planMessage(plan []PlanEntry) any {
 	calls, record := []any{}, map[string]any{}
 	for _, e := range plan {
 		calls = append(calls, e.Call.Value())
-		record[e.ID] = e.record()
+		record[e.ID] = e.recordValue()
 	}
 	return map[string]any{"type": ideafile.TypePlan, "plan": calls, "record": record}
 }
 
-// record is what became of a Call: its status, with the instances where they have names, its results where they stand nowhere
+// recordValue is what became of a Call: its status, with the instances where they have names, its results where they stand nowhere
 // else, and what people decided on it.
-func (e PlanEntry) record() any {
-	record := jsonval.AsObject(jsonval.Normal(e.How))
-	for s, tokens := range e.Where {
+func (e PlanEntry) recordValue() any {
+	record := jsonval.AsObject(jsonval.Normal(e.StatusCounts))
+	for s, tokens := range e.InstancesByStatus {
 		record[string(s)] = jsonval.Normal(tokens)
 	}
 	if len(e.Results) > 0 {
 		record[recordResults] = e.Results
 	}
-	if len(e.Decided) > 0 {
-		record[recordDecided] = jsonval.Normal(e.Decided)
+	if len(e.Decisions) > 0 {
+		record[recordDecided] = jsonval.Normal(e.Decisions)
 	}
 	return record
 }

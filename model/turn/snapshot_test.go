@@ -25,37 +25,37 @@ const snapshotContextText = `"meta": {"path": "p", "version": "1"}, "config": {"
 		{"type": "error", "call": "9.9", "error": {"code": "blocked", "message": "of the process before"}}]`
 
 func TestASnapshotIsAFileThatBeginsWhereTheRequestStood(t *testing.T) {
-	s := modeltest.OnStage(t, modeltest.ASummary, snapshotContextText)
-	s.Says(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"②"},{"_tool":"log","_instance":"①"}],"output":null}`)
-	c := s.Says(`{"calls":[{"_tool":"work","_instance":"①","x":"†state.b","_outputPath":"c"}],"output":{"summary":"early"}}`)
-	again := modeltest.Sealed(t, s.Idea, c.Seen, c.Calls, c.Reply.Output)
-	s.Want("the instances keep their order", fmt.Sprint(again.Tokens()), "[① ② ③]")
-	mind := loop.New(again, "q", s.Bindings, modeltest.Began)
-	for n, m := range mind.Members() {
-		s.Want("the State of "+m.Token, modeltest.StateOf(mind, m.Token), string(jsonval.Encode(c.Seen.Covered[n].State)))
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, snapshotContextText)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"②"},{"_tool":"log","_instance":"①"}],"output":null}`)
+	c := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"†state.b","_outputPath":"c"}],"output":{"summary":"early"}}`)
+	again := modeltest.SnapshotFile(t, s.Idea, c.FullInput, c.Calls, c.Reply.Output)
+	s.WantEqual("the instances keep their order", fmt.Sprint(again.Tokens()), "[① ② ③]")
+	mind := loop.New(again, "q", s.Bindings, modeltest.StartTime)
+	for n, m := range mind.Instances() {
+		s.WantEqual("the State of "+m.Token, modeltest.StateOf(mind, m.Token), string(jsonval.Encode(c.FullInput.Instances[n].State)))
 		run := dataflow.New(ideafile.Palette{Tools: again.Tools, Bindings: s.Bindings}, again.Context, m.Token)
-		s.Want("and of its Run", string(jsonval.Encode(run.State())), string(jsonval.Encode(c.Seen.Covered[n].State)))
+		s.WantEqual("and of its Run", string(jsonval.Encode(run.State())), string(jsonval.Encode(c.FullInput.Instances[n].State)))
 		before, after := ideafile.ViewOf(s.Idea.Context, m.Token), ideafile.ViewOf(again.Context, m.Token)
 		for _, kind := range []string{"input", "memo"} {
-			s.Want("what "+m.Token+" sees as "+kind, string(jsonval.Encode(after.Payload[kind])), string(jsonval.Encode(before.Payload[kind])))
+			s.WantEqual("what "+m.Token+" sees as "+kind, string(jsonval.Encode(after.Payload[kind])), string(jsonval.Encode(before.Payload[kind])))
 		}
-		s.Want("the State schema of "+m.Token, string(jsonval.Encode(after.Schema[ideafile.TypeState])), string(jsonval.Encode(before.Schema[ideafile.TypeState])))
+		s.WantEqual("the State schema of "+m.Token, string(jsonval.Encode(after.Schema[ideafile.TypeState])), string(jsonval.Encode(before.Schema[ideafile.TypeState])))
 	}
-	s.Want("palette and configuration are as they were", string(jsonval.Encode(again.Source["schema"]))+string(jsonval.Encode(again.Source["config"])), string(jsonval.Encode(s.Idea.Source["schema"]))+string(jsonval.Encode(s.Idea.Source["config"])))
-	s.Want("the solution", string(jsonval.Encode(again.Source["solution"])), `{"calls":[{"_instance":"①","_outputPath":"c","_tool":"work","x":"†state.b"}],"output":{"summary":"early"}}`)
+	s.WantEqual("palette and configuration are as they were", string(jsonval.Encode(again.Source["schema"]))+string(jsonval.Encode(again.Source["config"])), string(jsonval.Encode(s.Idea.Source["schema"]))+string(jsonval.Encode(s.Idea.Source["config"])))
+	s.WantEqual("the solution", string(jsonval.Encode(again.Source["solution"])), `{"calls":[{"_instance":"①","_outputPath":"c","_tool":"work","x":"†state.b"}],"output":{"summary":"early"}}`)
 }
 
 func TestASnapshotHoldsTheRecordAndTheErrorsThatTheRequestSaw(t *testing.T) {
-	s := modeltest.OnStage(t, "", snapshotContextText)
-	first := s.Says(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"②"},"nonsense"],"output":null}`)
-	again := modeltest.Sealed(t, s.Idea, first.Seen, first.Calls, nil)
-	s.Want("the first has the file's Plan", string(jsonval.Encode(contextOf(again, ideafile.TypePlan))), `[{"plan":[{"_outputPath":"b","_tool":"work","x":"†state.a"}],"type":"plan"}]`)
-	s.Want("and the error that it was told", string(jsonval.Encode(contextOf(again, ideafile.TypeError))), `[{"call":"9.9","error":{"code":"blocked","message":"of the process before"},"type":"error"}]`)
-	second := s.Says(modeltest.NoCalls)
-	again = modeltest.Sealed(t, s.Idea, second.Seen, second.Calls, nil)
-	s.Want("the second has the Calls of the first, and how they stand", string(jsonval.Encode(contextOf(again, ideafile.TypePlan))),
+	s := modeltest.NewScenario(t, "", snapshotContextText)
+	first := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"②"},"nonsense"],"output":null}`)
+	again := modeltest.SnapshotFile(t, s.Idea, first.FullInput, first.Calls, nil)
+	s.WantEqual("the first has the file's Plan", string(jsonval.Encode(contextOf(again, ideafile.TypePlan))), `[{"plan":[{"_outputPath":"b","_tool":"work","x":"†state.a"}],"type":"plan"}]`)
+	s.WantEqual("and the error that it was told", string(jsonval.Encode(contextOf(again, ideafile.TypeError))), `[{"call":"9.9","error":{"code":"blocked","message":"of the process before"},"type":"error"}]`)
+	second := s.ReplyWith(modeltest.EmptyReply)
+	again = modeltest.SnapshotFile(t, s.Idea, second.FullInput, second.Calls, nil)
+	s.WantEqual("the second has the Calls of the first, and how they stand", string(jsonval.Encode(contextOf(again, ideafile.TypePlan))),
 		`[{"plan":[{"_outputPath":"b","_tool":"work","x":"†state.a"}],"type":"plan"},{"plan":[{"_instance":"*","_outputPath":"b","_tool":"work","x":"†state.a"},{"_instance":"②","_tool":"fail"},"nonsense"],"record":{"1.1":{"done":["①","②","③"]},"1.2":{"failed":["②"]},"1.3":{}},"type":"plan"}]`)
-	s.Want("and what went wrong", string(jsonval.Encode(contextOf(again, ideafile.TypeError))),
+	s.WantEqual("and what went wrong", string(jsonval.Encode(contextOf(again, ideafile.TypeError))),
 		`[{"call":"1.3","error":{"code":"bad_form","message":"a Call is an object, not string"},"type":"error"},{"call":"1.2","error":{"code":"tool_failed","message":"no luck"},"instances":["②"],"type":"error"}]`)
 }
 
@@ -70,26 +70,26 @@ func contextOf(i *ideafile.Idea, kind string) []any {
 }
 
 func TestASnapshotLeavesTheIdeaAsItWas(t *testing.T) {
-	s := modeltest.OnStage(t, "", snapshotContextText)
+	s := modeltest.NewScenario(t, "", snapshotContextText)
 	before := string(jsonval.Encode(s.Idea.Source))
-	c := s.Says(`{"calls":[{"_tool":"fail","_instance":"*"}],"output":null}`)
-	turn.Snapshot(s.Idea.Source, c.Seen, c.Calls, nil)
-	s.Want("the Idea", string(jsonval.Encode(s.Idea.Source)), before)
+	c := s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*"}],"output":null}`)
+	turn.Snapshot(s.Idea.Source, c.FullInput, c.Calls, nil)
+	s.WantEqual("the Idea", string(jsonval.Encode(s.Idea.Source)), before)
 }
 
 func TestASnapshotOfASnapshotIsTheSame(t *testing.T) {
-	s := modeltest.OnStage(t, "", snapshotContextText)
-	c := s.Says(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"}],"output":null}`)
-	once := modeltest.Sealed(t, s.Idea, c.Seen, c.Calls, nil)
-	mind := loop.New(once, "p", s.Bindings, modeltest.Began)
-	twice := modeltest.Sealed(t, once, mind.Final(), c.Calls, nil)
-	s.Want("the context", string(jsonval.Encode(twice.Source["context"])), string(jsonval.Encode(once.Source["context"])))
+	s := modeltest.NewScenario(t, "", snapshotContextText)
+	c := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"}],"output":null}`)
+	once := modeltest.SnapshotFile(t, s.Idea, c.FullInput, c.Calls, nil)
+	mind := loop.New(once, "p", s.Bindings, modeltest.StartTime)
+	twice := modeltest.SnapshotFile(t, once, mind.FullInput(), c.Calls, nil)
+	s.WantEqual("the context", string(jsonval.Encode(twice.Source["context"])), string(jsonval.Encode(once.Source["context"])))
 }
 
 func TestASnapshotOfAnIdeaWithNothingInItIsOne(t *testing.T) {
-	i := modeltest.IdeaOf(t, `{}`)
-	mind := loop.New(i, "p", nil, modeltest.Began)
-	if got := string(jsonval.Encode(modeltest.Sealed(t, i, mind.Final(), nil, nil).Source)); got != `{"context":[{"state":{},"type":"state"}],"solution":{"calls":[],"output":null}}` {
+	i := modeltest.IdeaFrom(t, `{}`)
+	mind := loop.New(i, "p", nil, modeltest.StartTime)
+	if got := string(jsonval.Encode(modeltest.SnapshotFile(t, i, mind.FullInput(), nil, nil).Source)); got != `{"context":[{"state":{},"type":"state"}],"solution":{"calls":[],"output":null}}` {
 		t.Errorf("got %s", got)
 	}
 }
@@ -97,19 +97,19 @@ func TestASnapshotOfAnIdeaWithNothingInItIsOne(t *testing.T) {
 // Whatever Calls did to it, the State of a snapshot is the State that a process begins with.
 func TestAnySnapshotBeginsWithTheStateItSaw(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		plan := modeltest.DrawPlan(rt, modeltest.PlanKnobs{Calls: 5, Requests: 1})
-		p := modeltest.NewPlay(plan)
-		p.Through(rt, modeltest.InOrder)
+		plan := modeltest.DrawPlan(rt, modeltest.PlanOptions{Calls: 5, Requests: 1})
+		p := modeltest.NewPlanExecution(plan)
+		p.RunAll(rt, modeltest.PickFirst)
 		i, ps := ideafile.ReadIdea(map[string]any{"context": plan.Context})
 		if len(ps) > 0 {
 			rt.Fatalf("%s", ps)
 		}
-		again := modeltest.Sealed(rt, i, &turn.RequestInput{Covered: []turn.InstanceInput{{State: p.Run.State()}}}, nil, nil)
-		run := dataflow.New(modeltest.PlayTools, again.Context, "")
-		if got, want := string(jsonval.Encode(run.State())), string(jsonval.Encode(p.Run.State())); got != want {
+		again := modeltest.SnapshotFile(rt, i, &turn.RequestInput{Instances: []turn.InstanceInput{{State: p.Instance.State()}}}, nil, nil)
+		run := dataflow.New(modeltest.DrawnPlanTools, again.Context, "")
+		if got, want := string(jsonval.Encode(run.State())), string(jsonval.Encode(p.Instance.State())); got != want {
 			rt.Fatalf("got %s, want %s\n%s", got, want, plan)
 		}
-		if strings.Join(run.Missing(), " ") != strings.Join(p.Run.Missing(), " ") {
+		if strings.Join(run.MissingRequired(), " ") != strings.Join(p.Instance.MissingRequired(), " ") {
 			rt.Fatalf("another schema")
 		}
 	})

@@ -34,7 +34,7 @@ type Blame struct {
 	// Decision is what a person decided about it.
 	Decision *turn.LogDecision `json:"decision,omitempty"`
 	// Adapted is what the LLM fitted of the Call's parameters before it ran.
-	Adapted *turn.Adapted `json:"adapted,omitempty"`
+	Adapted *turn.Adaptation `json:"adapted,omitempty"`
 	// Since is, for an unknown author, the first Idea that shows the value.
 	Since int `json:"since,omitempty"`
 }
@@ -141,7 +141,7 @@ func (s *Store) manifestsUpTo(ctx context.Context, process string, at int) ([]*m
 // ReadPlace reads a place in an instance's State, ①:user.name. A token may hold a colon: the longest that the context knows
 // counts. The error wraps ErrBadPlace.
 func ReadPlace(owners ideafile.ContextByOwner, place string) (token string, p jsonval.Path, err error) {
-	rest, known := place, owners.Has("")
+	rest, known := place, owners.HasInstance("")
 	for t := range owners.Own {
 		if after, ok := strings.CutPrefix(place, t+":"); ok && len(t) >= len(token) {
 			token, rest, known = t, after, true
@@ -185,7 +185,7 @@ func (s *Store) writes(ctx context.Context, b *Blame, manifests []*manifest, pat
 			if err != nil {
 				return err
 			}
-			all = append(all, Written{e.By, m.number("at"), e.At, e.Path.String(), e.Method, value, e})
+			all = append(all, Written{e.By, m.number("at"), e.At, e.Path.String(), e.OutputMethod, value, e})
 		}
 	}
 	if len(all) == 0 {

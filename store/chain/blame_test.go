@@ -42,12 +42,12 @@ func refund(t *testing.T) *shelf {
 	two := idea(t, `{"①": {"text": "Broken!", "user": {"mood": "strong"}, "notes": ["begun", "a"]}, "②": {"a": 1}}`, `{"calls": [], "output": null}`, "①", "②")
 	two["meta"].(map[string]any)["request"] = 2
 	note := written(t, 1, 2, "①", "notes", `"a"`)
-	note.Method = "push"
+	note.OutputMethod = "push"
 	story.seal(two, note, written(t, 1, 1, "①", "user.mood", `"strong"`), written(t, 1, 1, "②", "a", `1`))
 	three := idea(t, `{"①": {"text": "Broken!", "user": {"mood": "strong", "name": "Ada"}, "notes": ["begun", "a"], "odd": 1}, "②": {"a": 1}}`, noCalls, "①", "②")
 	answer := written(t, 2, 1, "①", "user.name", `"Ada"`)
-	answer.By, answer.Call = turn.PersonPrefix+"Grace", ideafile.Written(object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`))
-	answer.Decision = &turn.LogDecision{Decision: "answer", By: "Grace", Reason: "I asked her", At: noon}
+	answer.By, answer.Call = turn.PersonPrefix+"Grace", ideafile.ParseWrittenCall(object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`))
+	answer.Decision = &turn.LogDecision{Kind: "answer", By: "Grace", Reason: "I asked her", At: noon}
 	story.seal(three, answer)
 	story.seal(three)
 	return s

@@ -20,7 +20,7 @@ func (d *Diff) contexts(from, to ideafile.ContextByOwner) error {
 	}
 	tokens := slices.Clone(to.Tokens)
 	for _, token := range from.Tokens {
-		if !to.Has(token) {
+		if !to.HasInstance(token) {
 			tokens = append(tokens, token)
 		}
 	}

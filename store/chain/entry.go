@@ -60,7 +60,7 @@ func (e Entry) draft() (draft, error) {
 		d.meta["parent"] = e.Parent
 	}
 	if len(e.Log) > 0 {
-		d.log = turn.LogValue(e.Log)
+		d.log = turn.EncodeLog(e.Log)
 		d.meta["log"] = digestOf(jsonval.Encode(d.log))
 	}
 	return d, nil

@@ -55,7 +55,7 @@ func (s *Store) log(ctx context.Context, m *manifest) ([]turn.LogEntry, error) {
 	if err != nil || v == nil {
 		return nil, err
 	}
-	log, err := turn.ReadLog(v)
+	log, err := turn.DecodeLog(v)
 	if err != nil {
 		return nil, brokenf(Place(m.text("process"), m.number("at")), "%w", err)
 	}
@@ -106,7 +106,7 @@ func (s *Store) wholeLog(ctx context.Context, m *manifest) ([]turn.LogEntry, err
 	if err != nil {
 		return nil, err
 	}
-	return turn.ReadLog(v)
+	return turn.DecodeLog(v)
 }
 
 // States gives the State of every instance of an Idea, by token, with handles in place of large values.

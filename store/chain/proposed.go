@@ -13,7 +13,7 @@ import (
 // propose finds the Call that wrote, as the LLM proposed it. What a person wrote by themselves has none.
 func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) error {
 	e := b.Last.entry
-	if _, person := e.Person(); person && e.Call.IsZero() {
+	if _, person := e.PersonName(); person && e.Call.IsZero() {
 		return nil
 	}
 	p := &Proposed{ID: ideafile.CallID(e.Request, e.Index, e.Instance), Request: e.Request, Written: e.Call.Value(), Reads: []Read{}}

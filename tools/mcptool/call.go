@@ -51,7 +51,7 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 	case said != nil:
 		return &Error{Code: ideafile.CodeToolFailed, Err: c.struck(errors.New(excerpt(said.Message)))}
 	}
-	return &Error{Code: ideafile.CodeUnknown, Retry: true, Err: c.struck(fmt.Errorf("the connection broke during the call: %w", err))}
+	return &Error{Code: ideafile.CodeOutcomeUnknown, Retry: true, Err: c.struck(fmt.Errorf("the connection broke during the call: %w", err))}
 }
 
 // input is the Error of a tool that wants to know something before it goes on.

@@ -148,7 +148,7 @@ func TestAToolThatChangesUnderASessionIsFound(t *testing.T) {
 func TestAServerThatEndsIsStartedAgain(t *testing.T) {
 	h := hub(t, os.Args[0]+" *", "", nil)
 	_, err := callOf(t, h, program(), "die", `{}`)
-	if err == nil || err.Code != ideafile.CodeUnknown || !err.Retry {
+	if err == nil || err.Code != ideafile.CodeOutcomeUnknown || !err.Retry {
 		t.Fatalf("a call in which the server dies gives %+v", err)
 	}
 	if value, err := callOf(t, h, program(), "echo", `{"text": "again"}`); err != nil || value != "again" {
@@ -219,7 +219,7 @@ func TestABrokenAnswerOverHTTPLeavesTheOutcomeUnknown(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		}))
 		h := hub(t, "", host, nil)
-		if _, err := callOf(t, h, far, "add", `{"a": 1, "b": 2}`); err == nil || err.Code != ideafile.CodeUnknown {
+		if _, err := callOf(t, h, far, "add", `{"a": 1, "b": 2}`); err == nil || err.Code != ideafile.CodeOutcomeUnknown {
 			t.Errorf("begun %v: %+v", begun, err)
 		}
 	}

@@ -10,13 +10,13 @@ import (
 )
 
 // Registry finds the Runner of a kind of Tool.
-type Registry struct{ runners map[ideafile.Kind]Runner }
+type Registry struct{ runners map[ideafile.ToolKind]Runner }
 
 // NewRegistry returns a Registry without kinds.
-func NewRegistry() *Registry { return &Registry{runners: map[ideafile.Kind]Runner{}} }
+func NewRegistry() *Registry { return &Registry{runners: map[ideafile.ToolKind]Runner{}} }
 
 // Register adds a kind. It panics on one that is taken, that is empty, or that workflows carry out themselves.
-func (r *Registry) Register(kind ideafile.Kind, x Runner) {
+func (r *Registry) Register(kind ideafile.ToolKind, x Runner) {
 	if kind == "" || !kind.HasRunner() {
 		panic(fmt.Sprintf("runner: register kind %q: no kind that can be registered", kind))
 	}
@@ -27,13 +27,13 @@ func (r *Registry) Register(kind ideafile.Kind, x Runner) {
 }
 
 // Lookup finds the Runner of a kind.
-func (r *Registry) Lookup(kind ideafile.Kind) (Runner, bool) {
+func (r *Registry) Lookup(kind ideafile.ToolKind) (Runner, bool) {
 	x, ok := r.runners[kind]
 	return x, ok
 }
 
 // Validate returns what is wrong with the spec of a Tool of a kind: an *UnknownKindError, or what the kind's Runner says.
-func (r *Registry) Validate(kind ideafile.Kind, spec any) error {
+func (r *Registry) Validate(kind ideafile.ToolKind, spec any) error {
 	x, ok := r.runners[kind]
 	if !ok {
 		return r.Unknown(kind)
@@ -42,7 +42,7 @@ func (r *Registry) Validate(kind ideafile.Kind, spec any) error {
 }
 
 // Unknown is the error of a kind that is not registered.
-func (r *Registry) Unknown(kind ideafile.Kind) error {
+func (r *Registry) Unknown(kind ideafile.ToolKind) error {
 	e := &UnknownKindError{Kind: kind}
 	for _, k := range slices.Sorted(maps.Keys(r.runners)) {
 		if k != ideafile.KindGo { // a function is named, it stands under no kind
@@ -54,7 +54,7 @@ func (r *Registry) Unknown(kind ideafile.Kind) error {
 
 // UnknownKindError means that no Runner is registered under a kind.
 type UnknownKindError struct {
-	Kind  ideafile.Kind
+	Kind  ideafile.ToolKind
 	Known []string
 }
 

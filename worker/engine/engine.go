@@ -75,7 +75,7 @@ type Parts struct {
 	// MCP holds the sessions with MCP servers. It is closed with the worker.
 	MCP *mcptool.Hub
 	// Runners run further kinds of Tools, beside those of package kinds.
-	Runners map[ideafile.Kind]runner.Runner
+	Runners map[ideafile.ToolKind]runner.Runner
 	// Notices tells people what waits for them; nil: PROCESSIDEA_NOTIFY_URL says whether anybody does.
 	Notices *notify.Sender
 	LLM     llm.Config

@@ -30,7 +30,7 @@ type settings struct {
 	logFormat string
 
 	tools   []func(*tools.Registry) // of those who build a worker of their own
-	runners map[ideafile.Kind]runner.Runner
+	runners map[ideafile.ToolKind]runner.Runner
 }
 
 // Option adds to a worker what no flag can.
@@ -43,10 +43,10 @@ func WithTools(register func(*tools.Registry)) Option {
 
 // WithRunner adds a kind of Tool: Tools with `_activity: {"<kind>": …}` are run by x. A kind that is taken panics when the
 // worker starts.
-func WithRunner(kind ideafile.Kind, x runner.Runner) Option {
+func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
 	return func(s *settings) {
 		if s.runners == nil {
-			s.runners = map[ideafile.Kind]runner.Runner{}
+			s.runners = map[ideafile.ToolKind]runner.Runner{}
 		}
 		s.runners[kind] = x
 	}

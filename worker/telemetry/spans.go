@@ -88,7 +88,7 @@ func (t *Traces) Call(ctx context.Context, c activities.CallSeen) (context.Conte
 }
 
 // toolType is in the words of the conventions: an extension calls something outside.
-func toolType(k ideafile.Kind) string {
+func toolType(k ideafile.ToolKind) string {
 	if k == ideafile.KindGo {
 		return "function"
 	}

@@ -21,7 +21,7 @@ func TestWhereAProcessStandsIsTheExitCode(t *testing.T) {
 		{loop.Result{Status: loop.StatusFailed}, Failed},
 		{loop.Result{Status: loop.StatusCancelled}, Failed},
 		{loop.Result{Status: loop.StatusPaused}, Paused},
-		{loop.Result{Status: loop.StatusPaused, Error: &diag.Fault{Code: turn.CodeLimit}}, Paused},
+		{loop.Result{Status: loop.StatusPaused, Error: &diag.Fault{Code: turn.CodeLimitReached}}, Paused},
 		{loop.Result{Status: loop.StatusPaused, Error: &diag.Fault{Code: turn.CodeLLMUnreachable}}, Unreachable},
 	} {
 		if got := CodeOfResult(c.r); got != c.want {

@@ -17,11 +17,11 @@ func Approval(p client.Approval) string {
 		fmt.Fprintf(&b, " → %s", Printable(p.OutputPath.Reference()))
 	}
 	fmt.Fprintf(&b, "\n  waits for %s, since %s\n", time.Since(p.Since).Round(time.Second), p.Since.Local().Format(time.DateTime))
-	if p.Until != nil {
-		fmt.Fprintf(&b, "  at %s by itself: %s\n", p.Until.Local().Format(time.DateTime), p.OnTimeout)
+	if p.Deadline != nil {
+		fmt.Fprintf(&b, "  at %s by itself: %s\n", p.Deadline.Local().Format(time.DateTime), p.OnTimeout)
 	}
-	if p.Why != "" {
-		fmt.Fprintf(&b, "  %s\n", Printable(p.Why))
+	if p.ReviewReason != "" {
+		fmt.Fprintf(&b, "  %s\n", Printable(p.ReviewReason))
 	}
 	fmt.Fprintf(&b, "  params %s\n", Printable(string(jsonval.Encode(jsonval.Normal(p.Params)))))
 	if p.Adapted != nil {

@@ -31,7 +31,7 @@ func want(t *testing.T, got, want string) {
 
 func TestTheOnlyInstanceIsPrintedKeyByKey(t *testing.T) {
 	want(t, printed(t, loop.Result{
-		Process: "p", Status: loop.StatusCompleted, Ideas: 1, Requests: 2, Calls: turn.Counts{Done: 1, Skipped: 2},
+		Process: "p", Status: loop.StatusCompleted, Ideas: 1, Requests: 2, Calls: turn.CallCounts{Done: 1, Skipped: 2},
 		Usage: turn.Usage{PromptTokens: 3, CompletionTokens: 4}, Output: map[string]any{"n": json.Number("12345678901234567890"), "s": "<a> & ①"},
 		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{
 			"text": "two\nlines", "list": []any{json.Number("1"), nil}, "a longer key": true,

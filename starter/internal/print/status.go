@@ -47,7 +47,7 @@ func tally(r loop.Result) string {
 }
 
 // counts lists what became of Calls; what there is none of is left out.
-func counts(c turn.Counts) string {
+func counts(c turn.CallCounts) string {
 	var parts []string
 	for _, e := range []struct {
 		n    int

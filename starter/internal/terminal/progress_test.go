@@ -22,7 +22,7 @@ func want(t *testing.T, got, want string) {
 func viewOf(status loop.ProcessStatus, waiting string) client.Event {
 	return client.Event{Kind: client.EventStatus, Status: client.Status{
 		Waiting: []string{waiting},
-		Result: loop.Result{Status: status, Calls: turn.Counts{Done: 2, Failed: 1}, Instances: map[string]loop.InstanceResult{
+		Result: loop.Result{Status: status, Calls: turn.CallCounts{Done: 2, Failed: 1}, Instances: map[string]loop.InstanceResult{
 			"①": {Status: ideafile.InstanceSettled}, "②": {Status: ideafile.InstanceWorking},
 		}},
 	}}

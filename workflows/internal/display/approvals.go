@@ -32,11 +32,11 @@ func Pending(b *strings.Builder, list []protocol.Approval) {
 
 func showApproval(b *strings.Builder, a protocol.Approval) {
 	fmt.Fprintf(b, "\n**%s** %s%s, since %s", Text(a.Call), Text(a.Tool), arrowToOutput(a), clock(a.Since))
-	if a.Until != nil {
-		fmt.Fprintf(b, "; at %s by itself: %s", clock(*a.Until), a.OnTimeout)
+	if a.Deadline != nil {
+		fmt.Fprintf(b, "; at %s by itself: %s", clock(*a.Deadline), a.OnTimeout)
 	}
-	if a.Why != "" {
-		fmt.Fprintf(b, " (%s)", Text(a.Why))
+	if a.ReviewReason != "" {
+		fmt.Fprintf(b, " (%s)", Text(a.ReviewReason))
 	}
 	shown := map[string]any{"params": a.Params}
 	if a.Output != nil {
@@ -47,7 +47,7 @@ func showApproval(b *strings.Builder, a protocol.Approval) {
 	}
 	workflowID := strings.ReplaceAll(protocol.InstanceID(a.Process, a.Instance), "`", "'")
 	fmt.Fprintf(b, "\n\n%s\nTo decide, send the workflow `%s` one of these signals: %s. The payload of `%s`:\n\n%s",
-		fenced(shown), workflowID, inCode(a.Allow), a.Allow[0], fenced(examplePayload(a.Allow[0], a.Pending)))
+		fenced(shown), workflowID, inCode(a.Allow), a.Allow[0], fenced(examplePayload(a.Allow[0], a.PendingApproval)))
 }
 
 func arrowToOutput(a protocol.Approval) string {
@@ -58,7 +58,7 @@ func arrowToOutput(a protocol.Approval) string {
 }
 
 // examplePayload is the payload of a decision's signal, complete but for what only a person knows.
-func examplePayload(kind string, p turn.Pending) map[string]any {
+func examplePayload(kind string, p turn.PendingApproval) map[string]any {
 	m := map[string]any{"call": p.Call, "digest": p.Digest, "by": "your name"}
 	switch kind {
 	case ideafile.Reject:
@@ -74,7 +74,7 @@ func examplePayload(kind string, p turn.Pending) map[string]any {
 }
 
 // Refusals shows the last signals that changed nothing.
-func Refusals(b *strings.Builder, r turn.Refusals) {
+func Refusals(b *strings.Builder, r turn.RefusedSignals) {
 	if r.Count == 0 {
 		return
 	}

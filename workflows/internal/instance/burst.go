@@ -15,8 +15,8 @@ import (
 // pass of the workflow's code over all the others.
 
 // executeAll starts Calls that may run now, the pure ones together.
-func (i *instance) executeAll(ctx workflow.Context, list []dataflow.Ready) {
-	var burst []dataflow.Ready
+func (i *instance) executeAll(ctx workflow.Context, list []dataflow.ReadyCall) {
+	var burst []dataflow.ReadyCall
 	for _, r := range list {
 		if pure(r) {
 			burst = append(burst, r)
@@ -32,7 +32,7 @@ func (i *instance) executeAll(ctx workflow.Context, list []dataflow.Ready) {
 }
 
 // executeBurst tries each of several pure Calls once. Those that may be tried again run by themselves then.
-func (i *instance) executeBurst(ctx workflow.Context, burst []dataflow.Ready) {
+func (i *instance) executeBurst(ctx workflow.Context, burst []dataflow.ReadyCall) {
 	i.running += len(burst)
 	in := make([]protocol.BurstCall, len(burst))
 	var timeout time.Duration // of all, one after the other
@@ -67,7 +67,7 @@ func burstResults(ctx workflow.Context, f workflow.Future, count int) []protocol
 }
 
 // onBurstCall takes what became of one Call of a burst. The burst was the first of its attempts.
-func (i *instance) onBurstCall(ctx workflow.Context, r dataflow.Ready, e protocol.Executed) {
+func (i *instance) onBurstCall(ctx workflow.Context, r dataflow.ReadyCall, e protocol.Executed) {
 	switch {
 	case e.Again && e.Fault == nil:
 		i.execute(ctx, r)
@@ -80,6 +80,6 @@ func (i *instance) onBurstCall(ctx workflow.Context, r dataflow.Ready, e protoco
 	}
 }
 
-func (i *instance) burstSummary(burst []dataflow.Ready) string {
+func (i *instance) burstSummary(burst []dataflow.ReadyCall) string {
 	return fmt.Sprintf("%s, and %d more pure Calls", callSummary(i.own.Token, burst[0].Record), len(burst)-1)
 }

@@ -24,8 +24,8 @@ type Carried struct {
 	Dirty     bool                   `json:"dirty,omitempty"`
 	Waited    bool                   `json:"waited,omitempty"`
 	Corrected int                    `json:"corrected,omitempty"`
-	Refusals  turn.Refusals          `json:"refusals"`
-	Untold    []turn.Refusal         `json:"untold,omitempty"`
+	Refusals  turn.RefusedSignals          `json:"refusals"`
+	Untold    []turn.RefusedSignal         `json:"untold,omitempty"`
 	Delegates []protocol.DelegateRef `json:"delegates,omitempty"`
 }
 
@@ -43,7 +43,7 @@ type CarriedReports struct {
 // CarriedCall is what the process has been told of a Call.
 type CarriedCall struct {
 	ID        string          `json:"id"`
-	Status    ideafile.Status `json:"status"`
+	Status    ideafile.CallStatus `json:"status"`
 	Decisions int             `json:"decisions,omitempty"`
 }
 
@@ -102,7 +102,7 @@ func (i *instance) restore(c *Carried) {
 		i.delegates[ref.Call] = ref
 	}
 	for _, id := range c.Queue {
-		i.queue = append(i.queue, i.run.Started(id))
+		i.queue = append(i.queue, i.run.StartedCall(id))
 	}
 	i.reported.restore(c.Told)
 }

@@ -18,7 +18,7 @@ import (
 // to, so that either may continue as new meanwhile.
 
 // startDelegate starts a Call's delegate and waits until it has started. It outlives this run of the instance.
-func (i *instance) startDelegate(ctx workflow.Context, r dataflow.Ready) {
+func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 	call := r.Record.ID
 	start, err := i.delegateStart(ctx, r)
 	if err != nil {
@@ -49,10 +49,10 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.Ready) {
 }
 
 // delegateStart is what a Call's delegate starts from: its Idea, what it is given, and nothing else of this process.
-func (i *instance) delegateStart(ctx workflow.Context, r dataflow.Ready) (start protocol.Start, err error) {
+func (i *instance) delegateStart(ctx workflow.Context, r dataflow.ReadyCall) (start protocol.Start, err error) {
 	d := i.setup.Delegation
-	if d.Depth >= ideafile.MaxDepth {
-		return start, fmt.Errorf("delegates stand more than %d deep within each other", ideafile.MaxDepth)
+	if d.Depth >= ideafile.MaxDelegateDepth {
+		return start, fmt.Errorf("delegates stand more than %d deep within each other", ideafile.MaxDelegateDepth)
 	}
 	key, file, err := delegateFile(d, r.Tool)
 	if err != nil {
@@ -60,7 +60,7 @@ func (i *instance) delegateStart(ctx workflow.Context, r dataflow.Ready) (start 
 	}
 	idea := r.Tool.DelegateIdea(file, i.setup.LLM, r.Params, r.Scopes)
 	if r.Binding.Simulated != nil {
-		idea = r.Binding.Simulated.Mark(idea) // nothing below a Call that is played is real
+		idea = r.Binding.Simulated.MarkIdea(idea) // nothing below a Call that is played is real
 	}
 	info := workflow.GetInfo(ctx)
 	self := protocol.ProcessRef{ID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID}
@@ -68,7 +68,7 @@ func (i *instance) delegateStart(ctx workflow.Context, r dataflow.Ready) (start 
 		Idea: idea, Replies: i.setup.Replies, Attributes: i.setup.Attributes, ContinueEvery: i.setup.ContinueEvery,
 		Delegation: protocol.Delegation{
 			Files: d.Files, File: key, Depth: d.Depth + 1, Above: append(i.setup.BelongsTo(), self),
-			To: &protocol.DelegateOf{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.Writes},
+			To: &protocol.DelegateOf{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWrites},
 		},
 	}, nil
 }
@@ -76,7 +76,7 @@ func (i *instance) delegateStart(ctx workflow.Context, r dataflow.Ready) (start 
 // delegateFile returns the path and content of the Idea file that a Tool delegates to. An anonymous delegate has no file of
 // its own: nil.
 func delegateFile(d protocol.Delegation, t *ideafile.Tool) (key string, file map[string]any, err error) {
-	if t.Delegate == ideafile.Anonymous {
+	if t.Delegate == ideafile.AnonymousDelegate {
 		return d.File, nil, nil
 	}
 	key, err = ideafile.DelegateKey(d.File, t.Delegate)
@@ -105,14 +105,14 @@ func (i *instance) onDelegate(ctx workflow.Context, r protocol.DelegateReport) {
 	}
 	i.noteChange(ctx)
 	delete(i.delegates, r.Call)
-	i.run.DelegateReturned(r.Call, i.run.Started(r.Call).Tool, r.Output, r.Handed)
+	i.run.ApplyDelegateResult(r.Call, i.run.StartedCall(r.Call).Tool, r.Output, r.Handed)
 }
 
 // failDelegate ends a Call whose delegate did not complete.
 func (i *instance) failDelegate(ctx workflow.Context, call, why string) {
 	i.noteChange(ctx)
 	delete(i.delegates, call)
-	i.run.Fail(call, &diag.Fault{Code: ideafile.CodeDelegate, Message: "the delegate " + protocol.DelegateID(i.setup.Process, call) + ": " + why})
+	i.run.Fail(call, &diag.Fault{Code: ideafile.CodeDelegateFailed, Message: "the delegate " + protocol.DelegateID(i.setup.Process, call) + ": " + why})
 }
 
 // delegatesUnderWay lists the delegates in the order of their Calls' ids.

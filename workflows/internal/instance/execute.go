@@ -32,7 +32,7 @@ func (i *instance) startReady(ctx workflow.Context) {
 	if i.held {
 		return
 	}
-	i.queue = append(i.queue, i.run.Next()...)
+	i.queue = append(i.queue, i.run.Advance()...)
 	i.changed = false
 	if len(i.queue) > 0 && i.ownersUnchecked {
 		i.ownersUnchecked = false
@@ -53,12 +53,12 @@ func (i *instance) startReady(ctx workflow.Context) {
 }
 
 // execute starts a Call's activity, or its delegate. Its end comes in through the inbox.
-func (i *instance) execute(ctx workflow.Context, r dataflow.Ready) {
+func (i *instance) execute(ctx workflow.Context, r dataflow.ReadyCall) {
 	i.executeUpTo(ctx, r, r.Tool.Attempts)
 }
 
 // executeUpTo executes a Call that has some of its attempts left.
-func (i *instance) executeUpTo(ctx workflow.Context, r dataflow.Ready, attempts int) {
+func (i *instance) executeUpTo(ctx workflow.Context, r dataflow.ReadyCall, attempts int) {
 	if r.Binding.Kind == ideafile.KindDelegate {
 		i.startDelegate(ctx, r)
 		return
@@ -87,7 +87,7 @@ func (i *instance) executeUpTo(ctx workflow.Context, r dataflow.Ready, attempts 
 }
 
 // pure reports whether a Call depends on nothing but what stands in the workflow: nothing is lost if it runs twice.
-func pure(r dataflow.Ready) bool { return r.Binding.Pure && !jsonval.HasHandle(r.Params) }
+func pure(r dataflow.ReadyCall) bool { return r.Binding.Pure && !jsonval.HasHandle(r.Params) }
 
 // callRetries counts the Tool's own failures. The loss of a worker is none: it ends the activity at once, and the instance
 // decides.
@@ -98,7 +98,7 @@ func callRetries(attempts int) *temporal.RetryPolicy {
 	}
 }
 
-func (i *instance) input(r dataflow.Ready) protocol.ExecuteInput {
+func (i *instance) input(r dataflow.ReadyCall) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
 		Process: i.setup.Process, Token: i.own.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
 		Params: r.Params, Scopes: r.Scopes, Landing: i.run.ResultContract(r.Record), Output: r.Tool.Source["_output"],
@@ -112,7 +112,7 @@ func (i *instance) input(r dataflow.Ready) protocol.ExecuteInput {
 
 // onExecuted takes the end of a Call's activity. Whether the Tool had its effect is not known if its worker was lost, or if
 // the Tool says so: one that may run once only is left to a person then.
-func (i *instance) onExecuted(ctx workflow.Context, r dataflow.Ready, f workflow.Future) {
+func (i *instance) onExecuted(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future) {
 	i.running--
 	i.noteChange(ctx)
 	id := r.Record.ID
@@ -122,15 +122,15 @@ func (i *instance) onExecuted(ctx workflow.Context, r dataflow.Ready, f workflow
 	case err == nil:
 		i.run.Succeed(id, value)
 	case protocol.CodeOf(err) == ideafile.CodeInputWanted:
-		i.run.Wants(id, protocol.FaultOf(err).Message)
-	case protocol.CodeOf(err) == ideafile.CodeUnknown && r.Tool.Attempts == 1:
-		i.run.Unsure(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
+		i.run.RequireAnswer(id, protocol.FaultOf(err).Message)
+	case protocol.CodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.Attempts == 1:
+		i.run.ReviewUnknownEffect(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
 	case !protocol.WorkerLost(err):
 		i.run.Fail(id, protocol.FaultOf(err))
 	case r.Tool.Attempts == 1:
-		i.run.Unsure(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
+		i.run.ReviewUnknownEffect(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
 	case i.workerLosses[id] >= maxWorkerLosses:
-		i.run.Fail(id, &diag.Fault{Code: ideafile.CodeUnknown, Message: fmt.Sprintf("%d workers were lost while the tool ran", maxWorkerLosses)})
+		i.run.Fail(id, &diag.Fault{Code: ideafile.CodeOutcomeUnknown, Message: fmt.Sprintf("%d workers were lost while the tool ran", maxWorkerLosses)})
 	default:
 		i.workerLosses[id]++
 		i.execute(ctx, r)

@@ -39,7 +39,7 @@ type instance struct {
 	corrections int          // taken in
 	reported    reported     // what the process has been told
 
-	queue        []dataflow.Ready                // Calls that may run and wait for others to end
+	queue        []dataflow.ReadyCall                // Calls that may run and wait for others to end
 	running      int                             // activities in flight
 	workerLosses map[string]int                  // by the Call under which workers were lost
 	delegates    map[string]protocol.DelegateRef // under way, by their Calls
@@ -56,7 +56,7 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 	palette := ideafile.Palette{Tools: i.tools, Bindings: setup.Bindings, ApprovalOverride: setup.Oversight, Adapt: setup.Adapt}
 	context := readContext(setup.Context, own.Context)
 	if carried != nil {
-		i.run = dataflow.Resume(palette, context, own.Token, carried.Run)
+		i.run = dataflow.Restore(palette, context, own.Token, carried.Run)
 		i.restore(carried)
 	} else {
 		i.run = dataflow.New(palette, context, own.Token)
@@ -85,12 +85,12 @@ func readTools(palette map[string]any) []*ideafile.Tool {
 // came with the instance's start, so that no signal can be late or lost.
 func (i *instance) startFresh(ctx workflow.Context) {
 	i.held = i.setup.Held
-	if !i.run.Direct() {
+	if !i.run.HasDirectPlan() {
 		return
 	}
 	i.reported.idle = false // the process waits for what becomes of the Plan
 	i.noteChange(ctx)
-	i.run.Begin()
+	i.run.StartDirectPlan()
 }
 
 // hear registers what the instance hears. The order is that in which the selector offers what is pending: it never changes.
@@ -108,7 +108,7 @@ func (i *instance) hear(ctx workflow.Context) {
 func (i *instance) onCalls(ctx workflow.Context, s protocol.CallsSignal) {
 	i.noteChange(ctx)
 	for _, c := range s.Calls {
-		accepted := i.run.Accept(s.Request, c.Index, c.Call)
+		accepted := i.run.AcceptCall(s.Request, c.Index, c.Call)
 		if accepted && c.Why != "" {
 			i.run.RequireReview(ideafile.CallID(s.Request, c.Index, i.own.Token), c.Why)
 		}
@@ -117,7 +117,7 @@ func (i *instance) onCalls(ctx workflow.Context, s protocol.CallsSignal) {
 		switch {
 		case s.Request <= i.closed:
 		case r.Fitted:
-			i.run.Adapt(r.Call, r.Params)
+			i.run.ApplyAdaptedParams(r.Call, r.Params)
 		default:
 			i.run.Succeed(r.Call, r.Output)
 		}
@@ -134,7 +134,7 @@ func (i *instance) onClose(ctx workflow.Context, s protocol.CloseSignal) {
 }
 
 func (i *instance) closeRequest(request int) {
-	i.run.Close(request)
+	i.run.CloseRequest(request)
 	i.closed = max(i.closed, request)
 }
 
@@ -161,7 +161,7 @@ func (i *instance) decide(ctx workflow.Context, d turn.Decision) error {
 
 // noteChange notes that something has happened after which more may be able to start.
 func (i *instance) noteChange(ctx workflow.Context) {
-	i.run.At(workflow.Now(ctx))
+	i.run.SetTime(workflow.Now(ctx))
 	i.changed = true
 }
 

@@ -24,7 +24,7 @@ type reported struct {
 
 // reportedCall is what the process has been told of a Call.
 type reportedCall struct {
-	status    ideafile.Status
+	status    ideafile.CallStatus
 	decisions int
 }
 
@@ -38,7 +38,7 @@ func (i *instance) report(ctx workflow.Context) {
 	}
 	idle := i.run.Idle() && !i.changed
 	pending := pendingKey(i.run.Pending())
-	overdue := i.run.Overdue()
+	overdue := i.run.TakeOverdue()
 	refused := i.inbox.TakeUnreported()
 
 	before := &i.reported
@@ -53,8 +53,8 @@ func (i *instance) report(ctx workflow.Context) {
 	before.idle, before.closed, before.corrections, before.pending = idle, i.closed, i.corrections, pending
 	r := i.changes()
 	before.reports++
-	r.Number, r.Heard = before.reports, i.eventCount(ctx)
-	r.Idle, r.Overdue, r.Refusals = idle, overdue, refused
+	r.Number, r.HistoryLength = before.reports, i.eventCount(ctx)
+	r.Idle, r.ApprovalOverdue, r.RefusedSignals = idle, overdue, refused
 	i.outbox.Send(ctx, i.setup.Process, mailbox.Outgoing{Signal: protocol.SignalReport, Payload: r, Repeatable: true})
 }
 
@@ -64,7 +64,7 @@ func (i *instance) eventCount(ctx workflow.Context) int {
 }
 
 // pendingKey tells one set of pending approvals from another.
-func pendingKey(list []turn.Pending) string {
+func pendingKey(list []turn.PendingApproval) string {
 	var b strings.Builder
 	for _, p := range list {
 		b.WriteString(p.Digest + " ")
@@ -75,9 +75,9 @@ func pendingKey(list []turn.Pending) string {
 // changes are what the process has not been told yet. They count as told then.
 func (i *instance) changes() turn.Report {
 	r := turn.Report{
-		Token: i.own.Token, ClosedThrough: i.closed, CorrectionsAcked: i.corrections, Missing: i.run.Missing(), PlanFailure: i.run.PlanFailure(), Pending: i.run.Pending(),
+		Token: i.own.Token, ClosedThrough: i.closed, CorrectionsAcked: i.corrections, Missing: i.run.MissingRequired(), PlanFailure: i.run.PlanFailure(), PendingApprovals: i.run.Pending(),
 	}
-	r.Writes = i.run.NewWrites()
+	r.Writes = i.run.TakeNewWrites()
 	for _, rec := range i.run.Records() {
 		now := reportedCall{rec.Status, len(rec.Decisions)}
 		before, known := i.reported.calls[rec.ID]

@@ -26,7 +26,7 @@ func (i *instance) answerQueries(ctx workflow.Context) error {
 }
 
 func (i *instance) approvals() protocol.ApprovalsView {
-	return protocol.ApprovalsView{Approvals: append([]turn.Pending{}, i.run.Pending()...)}
+	return protocol.ApprovalsView{Approvals: append([]turn.PendingApproval{}, i.run.Pending()...)}
 }
 
 func (i *instance) view() protocol.InstanceView {
@@ -59,7 +59,7 @@ func (i *instance) show(ctx workflow.Context) {
 	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", display.Text(name), i.setup.Process, i.standing())
 	var pending []protocol.Approval
 	for _, p := range i.run.Pending() {
-		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.own.Token, Pending: p})
+		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.own.Token, PendingApproval: p})
 	}
 	display.Pending(&b, pending)
 	display.Refusals(&b, i.inbox.Refusals)
@@ -98,7 +98,7 @@ func (i *instance) standing() string {
 		return fmt.Sprintf("%d Calls are running", running)
 	case i.held:
 		return "the process is paused: nothing new starts"
-	case i.run.Listening():
+	case i.run.HasOpenRequest():
 		return "waits for what the LLM is still saying"
 	case len(i.run.Pending()) > 0:
 		return "waits for a person"

@@ -74,7 +74,7 @@ func (i *instance) work(ctx workflow.Context) {
 
 // wait waits for what happens next: at the latest until somebody's time to decide is over.
 func (i *instance) wait(ctx workflow.Context) {
-	deadline, _ := i.run.Deadline()
+	deadline, _ := i.run.NextDeadline()
 	i.inbox.WakeAt(ctx, deadline, "until a decision is due")
 	i.inbox.Wait(ctx)
 }
@@ -92,8 +92,8 @@ func (i *instance) cancel(ctx workflow.Context) error {
 // applyDeadlines lets take effect what happens by itself when nobody decides in time.
 func (i *instance) applyDeadlines(ctx workflow.Context) {
 	before := len(i.run.Pending())
-	i.run.At(workflow.Now(ctx))
-	i.run.Expire()
+	i.run.SetTime(workflow.Now(ctx))
+	i.run.ApplyDeadlines()
 	if len(i.run.Pending()) < before {
 		i.ownersUnchecked, i.changed = true, true
 	}

@@ -12,9 +12,9 @@ import (
 // Inbox is where everything that happens to a workflow comes in, one event at a time: signals in the order of history.
 type Inbox struct {
 	// Refusals are the signals that changed nothing.
-	Refusals turn.Refusals
+	Refusals turn.RefusedSignals
 	// Unreported are those of them that no report has named yet.
-	Unreported []turn.Refusal
+	Unreported []turn.RefusedSignal
 
 	selector workflow.Selector
 	arrivals *arrivals

@@ -16,7 +16,7 @@ func (b *Inbox) Refuse(ctx workflow.Context, signal string, payload map[string]a
 		s, _ := payload[k].(string)
 		return jsonval.Clip(s, 200)
 	}
-	r := turn.Refusal{
+	r := turn.RefusedSignal{
 		Signal: signal, ID: text("id"), Call: text("call"), By: text("by"), Reason: jsonval.Clip(reason, 1000), At: workflow.Now(ctx),
 	}
 	b.Refusals.Add(r)
@@ -27,11 +27,11 @@ func (b *Inbox) Refuse(ctx workflow.Context, signal string, payload map[string]a
 }
 
 // TakeUnreported returns what was refused since it was called last.
-func (b *Inbox) TakeUnreported() []turn.Refusal {
+func (b *Inbox) TakeUnreported() []turn.RefusedSignal {
 	r := b.Unreported
 	b.Unreported = nil
 	return r
 }
 
 // LastRefusals are the refusals as a query answers them: a list, never null.
-func (b *Inbox) LastRefusals() []turn.Refusal { return append([]turn.Refusal{}, b.Refusals.Last...) }
+func (b *Inbox) LastRefusals() []turn.RefusedSignal { return append([]turn.RefusedSignal{}, b.Refusals.Last...) }

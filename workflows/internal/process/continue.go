@@ -26,11 +26,11 @@ type Carried struct {
 	Held      bool                `json:"held,omitempty"`
 	Accepted  []protocol.Accepted `json:"accepted,omitempty"`
 	Revisions []loop.Steering     `json:"revisions,omitempty"`
-	Refusals  turn.Refusals       `json:"refusals"`
+	Refusals  turn.RefusedSignals       `json:"refusals"`
 	Reports   int                 `json:"reports,omitempty"`
 	Notifies  bool                `json:"notifies,omitempty"`
 	Adapts    bool                `json:"adapts,omitempty"`
-	Watch     loop.NoticeBoard    `json:"watch,omitempty"`
+	Watch     loop.SentNotices    `json:"watch,omitempty"`
 }
 
 // CarriedParts is what a process that is split carries.
@@ -56,7 +56,7 @@ func (c *core) restore(from *Carried) {
 
 // shouldContinueAsNew reports whether the process should continue as new; a Request in flight is waited for first.
 func (p *ordinaryProcess) shouldContinueAsNew(ctx workflow.Context) bool {
-	return p.mind.InFlight() == nil && !p.mind.Over() && lifecycle.ContinueAsNewDue(ctx, p.passes, p.start.ContinueEvery)
+	return p.mind.InFlight() == nil && !p.mind.Finished() && lifecycle.ContinueAsNewDue(ctx, p.passes, p.start.ContinueEvery)
 }
 
 // idle reports whether nothing would be lost: nothing is on its way, and everything that came was handled.
@@ -69,21 +69,21 @@ func (p *ordinaryProcess) continueAsNew(ctx workflow.Context) error {
 	c := p.carry()
 	c.Mind, c.Base, c.Held, c.Revisions, c.Reports = p.mind.Carry(), p.base, p.instancesHeld, p.revisions, p.reportCount
 	c.Notifies, c.Adapts, c.Watch = p.notifiesPeople, p.adapts, p.notified
-	c.Unsealed, _ = jsonval.Delta(p.mind.Final().States(), p.baseStates)
+	c.Unsealed, _ = jsonval.Delta(p.mind.FullInput().States(), p.baseStates)
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }
 
 // restore goes on from what an earlier run carried.
 func (p *ordinaryProcess) restore(from *Carried) {
 	p.core.restore(from)
-	p.mind = loop.Resume(p.idea, p.id, from.Bindings, from.Mind)
+	p.mind = loop.Restore(p.idea, p.id, from.Bindings, from.Mind)
 	p.setIdea(p.mind.Idea())
 	p.base, p.instancesHeld, p.revisions, p.reportCount = from.Base, from.Held, from.Revisions, from.Reports
 	p.notifiesPeople, p.adapts = from.Notifies, from.Adapts
 	if from.Watch != nil {
 		p.notified = from.Watch
 	}
-	p.baseStates = p.mind.Final().States()
+	p.baseStates = p.mind.FullInput().States()
 	states, err := jsonval.ApplyDelta(p.baseStates, from.Unsealed)
 	if err == nil {
 		p.baseStates, _ = states.(map[string]any)

@@ -51,7 +51,7 @@ func (p *ordinaryProcess) endInstances(ctx workflow.Context, hurry bool) {
 	}
 	certain := p.ends.decidedBefore(length)
 	all := certain == len(p.ends.list)
-	if certain > 0 && ((hurry && all) || p.ends.due || certain >= len(p.mind.Members())/endShare) {
+	if certain > 0 && ((hurry && all) || p.ends.due || certain >= len(p.mind.Instances())/endShare) {
 		p.sendEnds(ctx, certain)
 	}
 	if len(p.ends.list) > 0 {

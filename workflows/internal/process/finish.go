@@ -22,13 +22,13 @@ func (p *ordinaryProcess) windUp(ctx workflow.Context) bool {
 		_ = f.Get(ctx, nil)
 	}
 	p.inbox.Drain(ctx)
-	return p.mind.Over() && ctx.Err() == nil
+	return p.mind.Finished() && ctx.Err() == nil
 }
 
 // finish ends the process.
 func (p *ordinaryProcess) finish(ctx workflow.Context) (*loop.Result, error) {
-	p.show(ctx, loop.StepOver)
-	status := p.mind.Outcome()
+	p.show(ctx, loop.StepFinished)
+	status := p.mind.FinalStatus()
 	p.end(status)
 	p.reportToParent(ctx, status, true)
 	r := p.result(status, true)
@@ -48,7 +48,7 @@ func returned(r loop.Result) (*loop.Result, error) {
 func (p *ordinaryProcess) cancel(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
-	for _, m := range p.mind.Members() {
+	for _, m := range p.mind.Instances() {
 		if p.phase != opening && (m.Status == ideafile.InstanceWorking || m.Status == ideafile.InstanceWaiting) {
 			// One that has just ended cannot be cancelled, and need not be.
 			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.id, m.Token), "").Get(ctx, nil)
@@ -75,7 +75,7 @@ func (c *core) reportToCaller(ctx workflow.Context, r loop.Result) {
 		return
 	}
 	report := protocol.DelegateReport{
-		Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error, Handed: ideafile.HandedBack(r.Instances[""].State, to.Writes),
+		Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error, Handed: ideafile.ValuesAt(r.Instances[""].State, to.Writes),
 	}
 	err := workflow.SignalExternalWorkflow(ctx, to.Instance, "", protocol.SignalDelegate, report).Get(ctx, nil)
 	if err != nil {

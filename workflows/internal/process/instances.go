@@ -82,8 +82,8 @@ func (p *ordinaryProcess) askAtOnce(ctx workflow.Context) {
 	if p.last.At > 0 || p.mind.HasResumed() || len(p.early) > 0 {
 		return
 	}
-	step, brief := p.mind.Next(workflow.Now(ctx))
-	if step == loop.StepAsk {
+	step, brief := p.mind.Advance(workflow.Now(ctx))
+	if step == loop.StepRequest {
 		p.ask(ctx, brief)
 	}
 }
@@ -157,7 +157,7 @@ func (p *ordinaryProcess) resumeCalls(ctx workflow.Context) {
 func resumed(t loop.ResumedCalls) protocol.CallsSignal {
 	s := protocol.CallsSignal{Request: t.Request, Last: true}
 	for _, c := range t.Calls {
-		s.Calls = append(s.Calls, protocol.SentCall{Index: c.Index, Call: c.Call, Why: c.Why})
+		s.Calls = append(s.Calls, protocol.SentCall{Index: c.Index, Call: c.Call, Why: c.ReviewReason})
 	}
 	return s
 }

@@ -32,15 +32,15 @@ type ordinaryProcess struct {
 	instancesHeld bool            // the instances were told that the process is paused
 	revisions     []loop.Steering // not sealed yet
 
-	notified  loop.NoticeBoard // what people were told of
+	notified  loop.SentNotices // what people were told of
 	notifying bool             // a notification is on its way
 
-	reported    loop.Reported // what the process that this is a part of was told
+	reported    loop.ReportFilter // what the process that this is a part of was told
 	reportCount int           // how often
 }
 
 func newOrdinaryProcess(ctx workflow.Context, c *core, carried *Carried) *ordinaryProcess {
-	p := &ordinaryProcess{core: c, notified: loop.NoticeBoard{}}
+	p := &ordinaryProcess{core: c, notified: loop.SentNotices{}}
 	if carried != nil {
 		p.restore(carried)
 	} else {
@@ -72,7 +72,7 @@ func (p *ordinaryProcess) onReport(_ workflow.Context, r turn.Report) {
 	if !p.mind.ApplyReport(r) {
 		return
 	}
-	for _, refusal := range r.Refusals {
+	for _, refusal := range r.RefusedSignals {
 		p.inbox.Refusals.Add(refusal)
 	}
 }
@@ -85,10 +85,10 @@ func (p *ordinaryProcess) startFresh(ctx workflow.Context) error {
 	}
 	p.mind.BindTools(p.idea, p.setup.Bindings)
 	if p.start.WithSolution {
-		p.mind.TakeSolution()
+		p.mind.ResumeSolution()
 	}
 	p.joining = []joining{{tokens: p.mind.Tokens()}}
-	p.baseStates = p.mind.Final().States()
+	p.baseStates = p.mind.FullInput().States()
 	return p.handleEarly(ctx)
 }
 
@@ -112,7 +112,7 @@ func (p *ordinaryProcess) run(ctx workflow.Context) (*loop.Result, error) {
 			continue
 		}
 		step := p.takeStep(ctx)
-		if step != loop.StepOver {
+		if step != loop.StepFinished {
 			p.tellWhereItStands(ctx, step)
 			p.inbox.Wait(ctx)
 			continue
@@ -125,13 +125,13 @@ func (p *ordinaryProcess) run(ctx workflow.Context) (*loop.Result, error) {
 
 // takeStep takes the step that the agent loop decides on, and passes on what follows from it.
 func (p *ordinaryProcess) takeStep(ctx workflow.Context) loop.Step {
-	step, brief := p.mind.Next(workflow.Now(ctx))
+	step, brief := p.mind.Advance(workflow.Now(ctx))
 	p.followPause(ctx)
 	p.sealRevisions(ctx)
-	if step == loop.StepAsk {
+	if step == loop.StepRequest {
 		p.ask(ctx, brief)
 	}
-	p.endInstances(ctx, step == loop.StepOver)
+	p.endInstances(ctx, step == loop.StepFinished)
 	return step
 }
 
@@ -140,5 +140,5 @@ func (p *ordinaryProcess) tellWhereItStands(ctx workflow.Context, step loop.Step
 	p.notify(ctx)
 	p.show(ctx, step)
 	p.reportToParent(ctx, p.statusAt(step), false)
-	p.inbox.WakeAt(ctx, p.mind.Wake(), "until the next Request is due")
+	p.inbox.WakeAt(ctx, p.mind.WakeTime(), "until the next Request is due")
 }

@@ -18,12 +18,12 @@ func (p *ordinaryProcess) reportToParent(ctx workflow.Context, status loop.Proce
 		return
 	}
 	r := p.partReport(status, last)
-	changed := p.reported.Changed(r, len(p.mind.Members()))
+	changed := p.reported.ShouldSend(r, len(p.mind.Instances()))
 	if !changed && !last {
 		return
 	}
 	p.reportCount++
-	r.Seq, r.Refusals = p.reportCount, p.inbox.TakeUnreported()
+	r.Sequence, r.Refusals = p.reportCount, p.inbox.TakeUnreported()
 	if !last {
 		p.outbox.Send(ctx, p.start.Part.Of.ID, mailbox.Outgoing{Signal: protocol.SignalPart, Payload: r})
 		return
@@ -40,14 +40,14 @@ func (p *ordinaryProcess) partReport(status loop.ProcessStatus, last bool) loop.
 		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.mind.Turns(), Ideas: p.last.At, Calls: result.Calls,
 		Usage: result.Usage, Digest: p.last.Digest,
 	}
-	for _, m := range p.mind.Members() {
+	for _, m := range p.mind.Instances() {
 		r.Pending = append(r.Pending, m.Pending...)
 	}
-	r.Waits = len(r.Pending) > 0 && p.mind.OnlyWaits()
+	r.AwaitsOnlyPeople = len(r.Pending) > 0 && p.mind.AwaitsOnlyPeople()
 	if last {
 		r.Error, r.Output, r.Instances = result.Error, result.Output, map[string]ideafile.InstanceStatus{}
-		for _, m := range p.mind.Members() {
-			r.Instances[m.Token] = m.Standing()
+		for _, m := range p.mind.Instances() {
+			r.Instances[m.Token] = m.DisplayStatus()
 		}
 	}
 	return r

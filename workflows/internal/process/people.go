@@ -19,8 +19,8 @@ import (
 
 // Decide passes a decision on to the instance that it is about. What the instance refuses, it reports.
 func (p *ordinaryProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
-	token := ideafile.TokenOf(d.Call)
-	if !p.mind.Has(token) {
+	token := ideafile.TokenOfCallID(d.Call)
+	if !p.mind.HasInstance(token) {
 		return noSuchCall(d)
 	}
 	if p.phase == opening {
@@ -99,7 +99,7 @@ func (p *ordinaryProcess) Add(_ workflow.Context, s loop.Steering) error {
 		p.keepForLater(loop.SteerAdd, s, p.Add)
 		return nil
 	}
-	tokens, err := p.mind.Add(s)
+	tokens, err := p.mind.AddInstances(s)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (p *ordinaryProcess) handleEarly(ctx workflow.Context) error {
 
 // sealRevisions makes a new Idea of what was revised, once every instance has taken it in.
 func (p *ordinaryProcess) sealRevisions(ctx workflow.Context) {
-	if len(p.revisions) == 0 || !p.mind.Corrected() {
+	if len(p.revisions) == 0 || !p.mind.CorrectionsAcked() {
 		return
 	}
 	p.sealNow(ctx, nil)
@@ -156,10 +156,10 @@ func (p *ordinaryProcess) sealRevisions(ctx workflow.Context) {
 }
 
 // pauseFor pauses the process for a reason of its own.
-func (p *ordinaryProcess) pauseFor(f *diag.Fault) { p.mind.Halt(f) }
+func (p *ordinaryProcess) pauseFor(f *diag.Fault) { p.mind.PauseFor(f) }
 
 // paused is why the process is paused; nil: it is not.
-func (p *ordinaryProcess) paused() *diag.Fault { return p.mind.Paused() }
+func (p *ordinaryProcess) paused() *diag.Fault { return p.mind.PauseReason() }
 
 // followPause keeps the instances from starting anything while the process is paused, and lets them go on with it. A pause
 // is an Idea of the chain.
@@ -172,7 +172,7 @@ func (p *ordinaryProcess) followPause(ctx workflow.Context) {
 	if paused {
 		p.sealNow(ctx, nil)
 	}
-	for _, m := range p.mind.Members() {
+	for _, m := range p.mind.Instances() {
 		if m.Status == ideafile.InstanceWorking {
 			p.outbox.Send(ctx, protocol.InstanceID(p.id, m.Token), mailbox.Outgoing{
 				Signal: protocol.SignalHold, Payload: protocol.HoldSignal{Held: paused},

@@ -48,19 +48,19 @@ func (p *ordinaryProcess) readableStates() map[string]any {
 	if p.base.At > 0 {
 		return p.baseStates
 	}
-	return turn.StatesOf(p.idea.Context, p.mind.Tokens())
+	return turn.InitialStates(p.idea.Context, p.mind.Tokens())
 }
 
 func requestSummary(b *turn.RequestInput) string {
 	switch {
 	case len(b.Questions) > 0:
-		return fmt.Sprintf("Request %d: %s", b.Number, b.Question())
-	case b.Closing:
+		return fmt.Sprintf("Request %d: %s", b.Number, b.QuestionSummary())
+	case b.OutputOnly:
 		return fmt.Sprintf("Request %d: the output", b.Number)
-	case len(b.Covered) == 1:
+	case len(b.Instances) == 1:
 		return fmt.Sprintf("Request %d: ask for a Plan", b.Number)
 	}
-	return fmt.Sprintf("Request %d: ask for a Plan for %d instances", b.Number, len(b.Covered))
+	return fmt.Sprintf("Request %d: ask for a Plan for %d instances", b.Number, len(b.Instances))
 }
 
 // onReply takes the end of a Request. One that did not end by itself is closed at every instance it covered: what they
@@ -71,7 +71,7 @@ func (p *ordinaryProcess) onReply(ctx workflow.Context, brief *turn.RequestInput
 	if err != nil {
 		r = brokenReply(err)
 	}
-	if !r.Whole {
+	if !r.Complete {
 		p.closeRequest(ctx, brief)
 	}
 	p.mind.ApplyReply(r)
@@ -80,22 +80,22 @@ func (p *ordinaryProcess) onReply(ctx workflow.Context, brief *turn.RequestInput
 // brokenReply is the reply of a Request whose activity failed.
 func brokenReply(err error) turn.Reply {
 	if protocol.WorkerLost(err) {
-		return turn.Reply{Lost: true, End: &diag.Fault{Code: turn.CodeLost, Message: "the worker that listened was lost"}}
+		return turn.Reply{WorkerLost: true, Fault: &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker that listened was lost"}}
 	}
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
-		return turn.Reply{End: &diag.Fault{Code: turn.CodeEndless, Message: "the reply took longer than a Request may"}}
+		return turn.Reply{Fault: &diag.Fault{Code: turn.CodeEndlessReply, Message: "the reply took longer than a Request may"}}
 	}
-	return turn.Reply{Final: true, End: protocol.FaultOf(err)}
+	return turn.Reply{NotRetryable: true, Fault: protocol.FaultOf(err)}
 }
 
 // closeRequest closes a Request at every instance that it covered.
 func (p *ordinaryProcess) closeRequest(ctx workflow.Context, brief *turn.RequestInput) {
-	if brief.Closing {
+	if brief.OutputOnly {
 		return
 	}
 	var list []protocol.Delivery
-	for _, c := range brief.Covered {
+	for _, c := range brief.Instances {
 		to := protocol.InstanceID(p.id, c.Token)
 		list = append(list, protocol.NewDelivery(to, protocol.SignalClose, protocol.CloseSignal{Request: brief.Number}))
 	}
@@ -108,7 +108,7 @@ func (p *ordinaryProcess) conclude(ctx workflow.Context) {
 	if c == nil {
 		return
 	}
-	if len(c.Brief.Questions) == 0 {
-		p.seal(ctx, sealing{idea: p.requestIdea, brief: c.Seen, request: c.Brief.Number, log: c.Log, calls: c.Calls, output: c.Reply.Output})
+	if len(c.Input.Questions) == 0 {
+		p.seal(ctx, sealing{idea: p.requestIdea, brief: c.FullInput, request: c.Input.Number, log: c.Log, calls: c.Calls, output: c.Reply.Output})
 	}
 }

@@ -25,12 +25,12 @@ type sealing struct {
 
 // sealNow puts the process as it stands on the chain.
 func (p *ordinaryProcess) sealNow(ctx workflow.Context, output any) {
-	p.seal(ctx, sealing{idea: p.idea, brief: p.mind.Final(), log: p.mind.TakeLog(), calls: []ideafile.WrittenCall{}, output: output})
+	p.seal(ctx, sealing{idea: p.idea, brief: p.mind.FullInput(), log: p.mind.TakeLog(), calls: []ideafile.WrittenCall{}, output: output})
 }
 
 // sealEnd seals the final States, if anything changed since the last Idea.
 func (p *ordinaryProcess) sealEnd(ctx workflow.Context) {
-	_, changed := jsonval.Delta(p.baseStates, p.mind.Final().States())
+	_, changed := jsonval.Delta(p.baseStates, p.mind.FullInput().States())
 	if changed || p.last.At == 0 {
 		p.sealNow(ctx, p.mind.Output())
 	}

@@ -44,8 +44,8 @@ func (p *ordinaryProcess) showOpening(ctx workflow.Context) {
 
 func (p *ordinaryProcess) statusAt(step loop.Step) loop.ProcessStatus {
 	switch step {
-	case loop.StepOver:
-		return p.mind.Outcome()
+	case loop.StepFinished:
+		return p.mind.FinalStatus()
 	case loop.StepPaused:
 		return loop.StatusPaused
 	}
@@ -65,8 +65,8 @@ func (p *ordinaryProcess) standing(step loop.Step) string {
 // tally counts the instances by status.
 func (p *ordinaryProcess) tally() string {
 	count := map[ideafile.InstanceStatus]int{}
-	for _, m := range p.mind.Members() {
-		count[m.Standing()]++
+	for _, m := range p.mind.Instances() {
+		count[m.DisplayStatus()]++
 	}
 	var counts []string
 	for _, s := range []ideafile.InstanceStatus{ideafile.InstanceWorking, ideafile.InstanceWaiting, ideafile.InstanceSettled, ideafile.InstanceFailed} {

@@ -29,7 +29,7 @@ func newSplitProcess(c *core, parts *loop.Parts, carried *Carried) *splitProcess
 	p := &splitProcess{core: c, parts: parts}
 	if carried != nil {
 		p.restore(carried)
-		p.setIdea(p.idea.With(carried.Parts.Context))
+		p.setIdea(p.idea.WithRawMessages(carried.Parts.Context))
 	}
 	return p
 }
@@ -44,7 +44,7 @@ func (p *splitProcess) onPartReport(_ workflow.Context, r loop.PartReport) {
 	for _, refusal := range r.Refusals {
 		p.inbox.Refusals.Add(refusal)
 	}
-	p.parts.Heard(r)
+	p.parts.ApplyReport(r)
 }
 
 // run is the main loop, from the first part to the result.
@@ -57,7 +57,7 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 			return nil, err
 		}
 		p.show(ctx, p.status(p.paused()))
-		if p.parts.Over() && p.parts.Paused == nil && p.hasOutput(ctx) {
+		if p.parts.Finished() && p.parts.Paused == nil && p.hasOutput(ctx) {
 			return p.gather(ctx)
 		}
 		if lifecycle.ContinueAsNewDue(ctx, p.passes, p.start.ContinueEvery) && p.idle() {
@@ -71,7 +71,7 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 // startNext starts the part whose time has come, if there is one, and waits until it has started. It outlives this run of the
 // workflow.
 func (p *splitProcess) startNext(ctx workflow.Context) error {
-	part := p.parts.Start()
+	part := p.parts.StartNext()
 	if part == nil {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (p *splitProcess) startNext(ctx workflow.Context) error {
 // startOf is what a part starts from.
 func (p *splitProcess) startOf(part loop.Part) protocol.Start {
 	start := p.start
-	start.Idea = part.Source(p.idea.Source)
+	start.Idea = part.IdeaSource(p.idea.Source)
 	start.Delegation.To = nil // the parent reports to the Call
 	start.Part = &protocol.PartOf{Number: part.Number, Of: p.ref()}
 	return start
@@ -101,21 +101,21 @@ func (p *splitProcess) startOf(part loop.Part) protocol.Start {
 // onPartClosed notes the end of a part that had no time to report it: somebody terminated it.
 func (p *splitProcess) onPartClosed(number int, err error) {
 	r := p.parts.List[number-1].Report
-	if err == nil || r.Over() {
+	if err == nil || r.Finished() {
 		return
 	}
-	r.Number, r.Status, r.Waits = number, loop.StatusFailed, false
-	r.Error = &diag.Fault{Code: turn.CodeLost, Message: "it was ended from outside"}
-	p.parts.Heard(r)
+	r.Number, r.Status, r.AwaitsOnlyPeople = number, loop.StatusFailed, false
+	r.Error = &diag.Fault{Code: turn.CodeWorkerLost, Message: "it was ended from outside"}
+	p.parts.ApplyReport(r)
 }
 
 // applyLimits pauses the parts when together they have reached a limit of the process.
 func (p *splitProcess) applyLimits(ctx workflow.Context) {
-	if p.parts.Paused != nil || p.parts.Over() {
+	if p.parts.Paused != nil || p.parts.Finished() {
 		p.inbox.WakeAt(ctx, time.Time{}, "")
 		return
 	}
-	reached, until := p.parts.Limit(workflow.Now(ctx))
+	reached, until := p.parts.ReachedLimit(workflow.Now(ctx))
 	p.inbox.WakeAt(ctx, until, "until the process has run for as long as it may")
 	if reached != nil {
 		p.parts.Paused = reached
@@ -140,7 +140,7 @@ func (p *splitProcess) continueAsNew(ctx workflow.Context) error {
 func (p *splitProcess) cancel(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
-	for _, number := range p.parts.Running() {
+	for _, number := range p.parts.RunningParts() {
 		// One that has just ended cannot be cancelled, and need not be.
 		_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.id, number), "").Get(ctx, nil)
 	}

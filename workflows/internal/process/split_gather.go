@@ -15,12 +15,12 @@ import (
 // hasOutput asks for one output over those of the parts, if the Idea wants one, and reports whether the process has what it
 // ends with.
 func (p *splitProcess) hasOutput(ctx workflow.Context) bool {
-	if p.idea.Output == nil || p.parts.Extra.Output != nil || p.parts.Outcome() != loop.StatusCompleted {
+	if p.idea.Output == nil || p.parts.Own.Output != nil || p.parts.FinalStatus() != loop.StatusCompleted {
 		return true
 	}
-	brief := &turn.RequestInput{Process: p.id, Number: p.parts.Extra.Requests + 1, Turn: p.parts.Turn(), Covered: p.parts.Outputs(), Closing: true}
+	brief := &turn.RequestInput{Process: p.id, Number: p.parts.Own.Requests + 1, Turn: p.parts.NextTurn(), Instances: p.parts.OutputsAsInstances(), OutputOnly: true}
 	var r turn.Reply
-	states := protocol.RequestStates{Changes: brief.Changes()}
+	states := protocol.RequestStates{Changes: brief.DetachStates()}
 	err := workflow.ExecuteActivity(p.requestOptions(ctx, brief), protocol.ActivityRequest, p.setup, brief, states).Get(ctx, &r)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -28,8 +28,8 @@ func (p *splitProcess) hasOutput(ctx workflow.Context) bool {
 		}
 		r = brokenReply(err)
 	}
-	p.parts.Answered(p.idea, r)
-	return p.parts.Extra.Output != nil
+	p.parts.ApplyOutputReply(p.idea, r)
+	return p.parts.Own.Output != nil
 }
 
 // gather ends the process: its last Idea is sealed over everybody's State.
@@ -42,8 +42,8 @@ func (p *splitProcess) gather(ctx workflow.Context) (*loop.Result, error) {
 		return nil, err
 	}
 	p.last = g.Last
-	p.parts.Extra.Ideas = g.Last.At
-	p.end(p.parts.Outcome())
+	p.parts.Own.Ideas = g.Last.At
+	p.end(p.parts.FinalStatus())
 	p.show(ctx, p.outcome)
 	r := p.result(p.outcome)
 	//workflowcheck:ignore -- each by itself
@@ -57,7 +57,7 @@ func (p *splitProcess) gather(ctx workflow.Context) (*loop.Result, error) {
 }
 
 func (p *splitProcess) gatherInput() protocol.GatherInput {
-	in := protocol.GatherInput{Process: p.id, Idea: p.idea.Source, Parent: p.last.Digest, At: p.last.At + 1, Output: p.parts.Extra.Output}
+	in := protocol.GatherInput{Process: p.id, Idea: p.idea.Source, Parent: p.last.Digest, At: p.last.At + 1, Output: p.parts.Own.Output}
 	for _, part := range p.parts.List {
 		r := part.Report
 		in.Parts = append(in.Parts, protocol.GatherPart{

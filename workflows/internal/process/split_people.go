@@ -17,8 +17,8 @@ import (
 
 // Decide passes a decision on to the instance that it is about.
 func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
-	token := ideafile.TokenOf(d.Call)
-	part := p.parts.Of(token)
+	token := ideafile.TokenOfCallID(d.Call)
+	part := p.parts.PartOf(token)
 	if part == 0 {
 		return noSuchCall(d)
 	}
@@ -34,7 +34,7 @@ func (p *splitProcess) Pause(ctx workflow.Context, s loop.Steering) error {
 	if f := p.paused(); f != nil {
 		return alreadyPaused(f)
 	}
-	p.parts.Paused = loop.PausedBy(s.By, s.Reason)
+	p.parts.Paused = loop.PauseFault(s.By, s.Reason)
 	p.passOn(ctx, loop.SteerPause, s)
 	return nil
 }
@@ -42,7 +42,7 @@ func (p *splitProcess) Pause(ctx workflow.Context, s loop.Steering) error {
 // Resume lets the parts go on. The limits are the whole process's: the parts have none.
 func (p *splitProcess) Resume(ctx workflow.Context, s loop.Steering) error {
 	p.parts.Paused, p.unreachable = nil, nil
-	p.parts.Limits = p.parts.Limits.With(s.Limits)
+	p.parts.Limits = p.parts.Limits.Override(s.Limits)
 	p.passOn(ctx, loop.SteerResume, s)
 	return nil
 }
@@ -55,21 +55,21 @@ func (p *splitProcess) passOn(ctx workflow.Context, kind string, s loop.Steering
 
 // sendToParts sends a signal to every part that works.
 func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, payload any) {
-	for _, number := range p.parts.Running() {
+	for _, number := range p.parts.RunningParts() {
 		p.outbox.Send(ctx, protocol.PartID(p.id, number), mailbox.Outgoing{Signal: kind, Payload: payload})
 	}
 }
 
 // Revise gives each part what concerns it. Those that have not started will start with it.
 func (p *splitProcess) Revise(ctx workflow.Context, s loop.Steering) error {
-	p.parts.Limits = p.parts.Limits.With(s.Limits)
+	p.parts.Limits = p.parts.Limits.Override(s.Limits)
 	err := p.validate(s.Context, false)
 	if err != nil {
 		return err
 	}
-	p.setIdea(p.idea.With(s.Context))
-	for _, number := range p.parts.Running() {
-		list := p.parts.List[number-1].Concerning(s.Context)
+	p.setIdea(p.idea.WithRawMessages(s.Context))
+	for _, number := range p.parts.RunningParts() {
+		list := p.parts.List[number-1].FilterContext(s.Context)
 		if len(list) > 0 {
 			p.outbox.Send(ctx, protocol.PartID(p.id, number), mailbox.Outgoing{
 				Signal: loop.SteerRevise, Payload: map[string]any{"context": list, "by": s.By, "reason": s.Reason},
@@ -86,8 +86,8 @@ func (p *splitProcess) Add(ctx workflow.Context, s loop.Steering) error {
 	if err != nil {
 		return err
 	}
-	p.setIdea(p.idea.With(s.Context))
-	p.parts.Add(ideafile.SplitContext(s.Context).Tokens)
+	p.setIdea(p.idea.WithRawMessages(s.Context))
+	p.parts.AddInstances(ideafile.SplitContext(s.Context).Tokens)
 	p.accept(ctx, loop.SteerAdd, s)
 	return nil
 }
@@ -98,7 +98,7 @@ func (p *splitProcess) validate(context []any, newInstances bool) error {
 	for n, raw := range context {
 		var problems diag.Problems
 		m, ok := ideafile.ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), &problems)
-		known := p.parts.Of(m.Instance) > 0
+		known := p.parts.PartOf(m.Instance) > 0
 		switch {
 		case !ok || len(problems.Errors()) > 0:
 			return problems

@@ -40,7 +40,7 @@ func (p *splitProcess) approvals() protocol.ProcessApprovals {
 	for _, part := range p.parts.List {
 		for _, a := range part.Report.Pending {
 			v.Approvals = append(v.Approvals, protocol.Approval{
-				Process: protocol.PartID(p.id, part.Number), Instance: ideafile.TokenOf(a.Call), Pending: a,
+				Process: protocol.PartID(p.id, part.Number), Instance: ideafile.TokenOfCallID(a.Call), PendingApproval: a,
 			})
 		}
 	}
@@ -57,7 +57,7 @@ func (p *splitProcess) show(ctx workflow.Context, status loop.ProcessStatus) {
 	shown := 0
 	for _, part := range p.parts.List {
 		r := part.Report
-		if part.Started && (!r.Over() || r.Status != loop.StatusCompleted) && shown < shownParts {
+		if part.Started && (!r.Finished() || r.Status != loop.StatusCompleted) && shown < shownParts {
 			shown++
 			fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d |\n",
 				protocol.PartID(p.id, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done, r.Calls.Failed)

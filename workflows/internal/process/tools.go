@@ -64,7 +64,7 @@ func prepare(ctx workflow.Context, idea map[string]any) (*protocol.PrepareResult
 // discoverMCPTools asks the Idea's MCP servers for their tools and makes them Tools of the palette. A server that cannot be
 // asked pauses the process; when somebody resumes it, the servers are asked again.
 func (c *core) discoverMCPTools(ctx workflow.Context, o opener) error {
-	for len(c.idea.Unlisted()) > 0 {
+	for len(c.idea.ServersToList()) > 0 {
 		found, err := c.askServers(ctx, o)
 		if c.mustStop(ctx) {
 			return o.cancel(ctx)
@@ -106,7 +106,7 @@ func discoverFault(err error) *diag.Fault {
 
 func (c *core) askServers(ctx workflow.Context, o opener) (found ideafile.MCPPalette, err error) {
 	var names []string
-	for _, s := range c.idea.Unlisted() {
+	for _, s := range c.idea.ServersToList() {
 		names = append(names, s.Name)
 	}
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -129,15 +129,15 @@ func (c *core) addMCPTools(ctx workflow.Context, found ideafile.MCPPalette) erro
 	if err != nil {
 		return err
 	}
-	for _, left := range found.Left {
+	for _, left := range found.Unusable {
 		workflow.GetLogger(ctx).Warn("a tool of an MCP server cannot be used", "tool", left)
 	}
-	idea, problems := ideafile.ReadIdea(found.With(c.idea.Source))
+	idea, problems := ideafile.ReadIdea(found.ApplyTo(c.idea.Source))
 	err = invalid(problems)
 	if err != nil {
 		return err
 	}
 	c.setIdea(idea)
-	c.start.Idea = found.With(c.start.Idea)
+	c.start.Idea = found.ApplyTo(c.start.Idea)
 	return nil
 }

@@ -66,9 +66,9 @@ func (p *ordinaryProcess) view() protocol.ProcessView {
 
 func (p *ordinaryProcess) approvals() protocol.ProcessApprovals {
 	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
-	for _, m := range p.mind.Members() {
+	for _, m := range p.mind.Instances() {
 		for _, a := range m.Pending {
-			v.Approvals = append(v.Approvals, protocol.Approval{Process: p.id, Instance: m.Token, Pending: a})
+			v.Approvals = append(v.Approvals, protocol.Approval{Process: p.id, Instance: m.Token, PendingApproval: a})
 		}
 	}
 	return v

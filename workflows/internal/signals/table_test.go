@@ -116,7 +116,7 @@ func (r *recorder) note(method string) error {
 }
 
 func (r *recorder) Decide(_ workflow.Context, kind string, _ map[string]any, d turn.Decision) error {
-	if d.Decision != kind {
+	if d.Kind != kind {
 		r.called = append(r.called, "another decision")
 	}
 	return r.note("Decide")

@@ -73,7 +73,7 @@ func blameText(b *chain.Blame) string {
 		writeProposed(&t, b)
 	}
 	if b.Adapted != nil {
-		fmt.Fprintf(&t, "fitted to the tool by the LLM: %s to %s, as %s\n", print.Shown(b.Adapted.From), print.Shown(b.Adapted.To), print.Printable(b.Adapted.Why))
+		fmt.Fprintf(&t, "fitted to the tool by the LLM: %s to %s, as %s\n", print.Shown(b.Adapted.From), print.Shown(b.Adapted.To), print.Printable(b.Adapted.Reason))
 	}
 	for _, w := range b.Earlier {
 		fmt.Fprintf(&t, "earlier %s\n", writtenText(w))
@@ -98,7 +98,7 @@ func writtenText(w chain.Written) string {
 }
 
 func decisionText(d *turn.LogDecision) string {
-	text := print.Printable("decided by " + d.By + ": " + d.Decision)
+	text := print.Printable("decided by " + d.By + ": " + d.Kind)
 	if d.Reason != "" {
 		text += print.Printable(", because " + d.Reason)
 	}

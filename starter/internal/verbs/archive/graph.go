@@ -92,7 +92,7 @@ func callsOfFile(of string) (calls []any, err error) {
 		return nil, &client.InvalidError{Source: of, Problems: errs}
 	}
 	for _, message := range d.Read.Context {
-		calls = append(calls, ideafile.Values(message.Calls)...)
+		calls = append(calls, ideafile.WrittenValues(message.Calls)...)
 	}
 	if len(calls) == 0 {
 		calls = client.SolutionOf(d.Idea)

@@ -96,9 +96,9 @@ func (o simulateOptions) validate(a *app.App) error {
 		return exit.Usagef("simulate in %s: a simulation has a folder of its own; --keep FOLDER leaves it there", a.Data)
 	case o.wait < 0:
 		return exit.Usagef("wait %s: it is negative", o.wait)
-	case o.tools != "" && o.tools != ideafile.ByLLM && o.tools != ideafile.BySchemas:
+	case o.tools != "" && o.tools != ideafile.FakedByLLM && o.tools != ideafile.FakedBySchemas:
 		return exit.Usagef("simulate: --tools %s: want llm or schemas", o.tools)
-	case o.schemas && (o.files.replies != "" || o.tools == ideafile.ByLLM):
+	case o.schemas && (o.files.replies != "" || o.tools == ideafile.FakedByLLM):
 		return exit.Usagef("simulate: --schemas asks nobody: not with --replies or --tools llm")
 	case o.keep == "":
 		return nil
@@ -115,9 +115,9 @@ func (o simulateOptions) validate(a *app.App) error {
 
 // introduceSimulation says who plays, and what was made up before anything began.
 func introduceSimulation(a *app.App, made *simulation.Prepared) {
-	plans := map[string]string{ideafile.ByLLM: "the LLM plans", ideafile.ByReplies: "recorded replies plan, " + made.Source.Replies,
-		ideafile.BySchemas: "Plans are made up from the schemas"}[made.By.Plans]
-	tools := map[string]string{ideafile.ByLLM: "the LLM plays the Tools", ideafile.BySchemas: "results are made up from the schemas"}[made.By.Tools]
+	plans := map[string]string{ideafile.FakedByLLM: "the LLM plans", ideafile.RecordedReplies: "recorded replies plan, " + made.Source.Replies,
+		ideafile.FakedBySchemas: "Plans are made up from the schemas"}[made.By.Plans]
+	tools := map[string]string{ideafile.FakedByLLM: "the LLM plays the Tools", ideafile.FakedBySchemas: "results are made up from the schemas"}[made.By.Tools]
 	a.Note("simulation: nothing outside is touched; %s, and %s", plans, tools)
 	if len(made.MadeUp) > 0 {
 		a.Note("simulation: made up, since nobody gives it: %s", strings.Join(made.MadeUp, ", "))

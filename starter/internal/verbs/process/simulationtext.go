@@ -67,7 +67,7 @@ func costText(r *simulation.Report) string {
 func printTools(b *strings.Builder, r *simulation.Report) {
 	for _, name := range slices.Sorted(maps.Keys(r.Tools)) {
 		var parts []string
-		for _, s := range []ideafile.Status{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Waiting,
+		for _, s := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Waiting,
 			ideafile.AwaitingApproval, ideafile.Running} {
 			if n := r.Tools[name][s]; n > 0 {
 				parts = append(parts, fmt.Sprintf("%d %s", n, s))
