@@ -33,7 +33,7 @@ type CarriedProcess struct {
 	Held      bool                `json:"held,omitempty"`
 	Accepted  []protocol.Accepted `json:"accepted,omitempty"`
 	Revisions []loop.Steering     `json:"revisions,omitempty"`
-	Refusals  turn.RefusedSignals       `json:"refusals"`
+	Refusals  turn.RefusedSignals `json:"refusals"`
 	Reports   int                 `json:"reports,omitempty"`
 	Notifies  bool                `json:"notifies,omitempty"`
 	Adapts    bool                `json:"adapts,omitempty"`
@@ -98,8 +98,8 @@ type CarriedInstance struct {
 	Dirty     bool                   `json:"dirty,omitempty"`
 	Waited    bool                   `json:"waited,omitempty"`
 	Corrected int                    `json:"corrected,omitempty"`
-	Refusals  turn.RefusedSignals          `json:"refusals"`
-	Untold    []turn.RefusedSignal         `json:"untold,omitempty"`
+	Refusals  turn.RefusedSignals    `json:"refusals"`
+	Untold    []turn.RefusedSignal   `json:"untold,omitempty"`
 	Delegates []protocol.DelegateRef `json:"delegates,omitempty"`
 }
 
@@ -116,9 +116,9 @@ type CarriedTold struct {
 
 // CarriedTale is what the process has been told of a Call.
 type CarriedTale struct {
-	ID        string          `json:"id"`
+	ID        string              `json:"id"`
 	Status    ideafile.CallStatus `json:"status"`
-	Decisions int             `json:"decisions,omitempty"`
+	Decisions int                 `json:"decisions,omitempty"`
 }
 
 // leaving says whether the instance should begin again: until it does, nothing new runs.

@@ -99,7 +99,9 @@ func (b *inbox) takeUntold() []turn.RefusedSignal {
 }
 
 // refused is the refusals for a query: a list, never nothing.
-func (b *inbox) refused() []turn.RefusedSignal { return append([]turn.RefusedSignal{}, b.refusals.Last...) }
+func (b *inbox) refused() []turn.RefusedSignal {
+	return append([]turn.RefusedSignal{}, b.refusals.Last...)
+}
 
 // on receives one kind of signal from other parts of this program.
 func on[T any](b *inbox, ctx workflow.Context, name, description string, handle func(workflow.Context, T)) {

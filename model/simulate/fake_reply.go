@@ -37,7 +37,9 @@ func FakeReply(i *ideafile.Idea, bindings map[string]ideafile.Binding, b *turn.R
 }
 
 // planned says whether a Request has been made before this one: it brought all that there is to plan.
-func planned(b *turn.RequestInput) bool { return b.Number > 1 || len(turn.WithoutDirectPlans(b.Plan)) > 0 }
+func planned(b *turn.RequestInput) bool {
+	return b.Number > 1 || len(turn.WithoutDirectPlans(b.Plan)) > 0
+}
 
 // Answers says whether Calls answer what is asked: results where results are asked for, and Calls that were not planned
 // before otherwise. No Calls answer anything but that.
