@@ -33,12 +33,12 @@ type play struct {
 	http     *httptool.Client
 	mind     *loop.Loop
 	runs     map[string]*dataflow.Instance
-	told     map[string]ideafile.CallStatus       // what the mind was told of each Call
-	lost     map[int]int                      // Requests whose worker is lost, and after how many Calls were handed out
-	left     int                              // Calls that may still be handed out in this Request
-	number   int                              // of the last Request
+	told     map[string]ideafile.CallStatus           // what the mind was told of each Call
+	lost     map[int]int                              // Requests whose worker is lost, and after how many Calls were handed out
+	left     int                                      // Calls that may still be handed out in this Request
+	number   int                                      // of the last Request
 	person   func(turn.PendingApproval) turn.Decision // who decides; nil: nobody
-	sealed   func(idea map[string]any)        // hears the Idea of every Request; nil: nobody
+	sealed   func(idea map[string]any)                // hears the Idea of every Request; nil: nobody
 	started  time.Time
 	reports  int // that the mind has heard
 }

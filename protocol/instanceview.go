@@ -13,15 +13,15 @@ type InstanceView struct {
 	Calls []CallView `json:"calls"`
 	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
 	Refusals []turn.RefusedSignal `json:"refusals"`
-	Refused  int            `json:"refused"`
+	Refused  int                  `json:"refused"`
 }
 
 func (InstanceView) inline() {}
 
 // CallView is one Call in an InstanceView.
 type CallView struct {
-	ID     string          `json:"id"`
-	Tool   string          `json:"tool"`
+	ID     string              `json:"id"`
+	Tool   string              `json:"tool"`
 	Status ideafile.CallStatus `json:"status"`
 	// OutputPath is a plain path, or the text of an expression; null if there is none.
 	OutputPath refexpr.OutputPath `json:"outputPath"`

@@ -23,7 +23,7 @@ type ProcessView struct {
 	Awaiting int `json:"awaiting"`
 	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
 	Refusals []turn.RefusedSignal `json:"refusals"`
-	Refused  int            `json:"refused"`
+	Refused  int                  `json:"refused"`
 	// Accepted are the last hundred signals by which people steered the process.
 	Accepted []Accepted `json:"accepted"`
 	// Parts are those of a process that is split: their instances are <process of the part>/<token>.

@@ -221,7 +221,7 @@ func TestPeopleDecideOnAnyPlanAndEveryCallReachesAnEnd(t *testing.T) {
 		}
 	})
 	for _, kind := range append(ideafile.Decisions(), expired) {
-		if !modeltest.Few() && taken[kind] == 0 {
+		if !testing.Short() && taken[kind] == 0 {
 			t.Errorf("nobody ever took the decision %s: the test tests too little", kind)
 		}
 	}

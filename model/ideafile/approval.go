@@ -11,37 +11,36 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file holds the rules of when a person must look at a Call before it runs, and what the person is shown.
-
-// The decisions a person can take on a Call that waits for one.
+// The decisions that a person can take on a Call that waits for one.
 const (
 	Approve = "approve" // it runs as shown
 	Reject  = "reject"  // it does not run
 	Amend   = "amend"   // it runs with other parameters
-	Replace = "replace" // another Call takes its place
+	Replace = "replace" // another Call runs instead
 	Answer  = "answer"  // the person gives its result, and nothing runs
 )
 
 var allDecisions = []string{Approve, Reject, Amend, Replace, Answer}
 
-// Decisions lists the decisions a person can take: the names of their signals.
+// Decisions lists the decisions that a person can take. Their signals have the same names.
 func Decisions() []string { return allDecisions }
 
-// onTimeoutPause is what a deadline can do beside taking a decision.
+// onTimeoutPause pauses the process at the deadline instead of deciding.
 const onTimeoutPause = "pause"
 
-// Approval is a Tool's policy: when a person must look at its Calls, and what becomes of one at which nobody looks.
+// Approval is a Tool's approval policy (`_approval`): when a person must decide on a Call before it runs, and what happens when nobody
+// does.
 type Approval struct {
-	// When is a JSON Schema over the resolved parameters; nil: always. One that does not compile asks always.
+	// When is a JSON Schema over the resolved parameters; nil: always, also for one that does not compile.
 	When *jsonschema.Schema
-	// Timeout after which OnTimeout ("reject", "approve" or "pause") happens by itself; 0: never.
+	// Timeout is the time after which OnTimeout happens: "reject", "approve" or "pause". 0: it never does.
 	Timeout   time.Duration
 	OnTimeout string
-	// Allow lists the decisions that may be taken.
+	// Allow lists the decisions that a person may take.
 	Allow []string
 }
 
-// readApproval reads `_approval`; what is wrong with it goes to ps under path.
+// readApproval reads `_approval`. It returns nil for a Tool whose Calls need no approval.
 func readApproval(v any, path string, ps *diag.Problems) *Approval {
 	a := &Approval{OnTimeout: Reject, Allow: allDecisions}
 	switch v := v.(type) {
@@ -70,7 +69,8 @@ func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
 			a.Timeout, err = readDuration(m[k])
 		case "onTimeout":
 			s, _ := m[k].(string)
-			if a.OnTimeout = s; !slices.Contains([]string{Reject, Approve, onTimeoutPause}, s) {
+			a.OnTimeout = s
+			if !slices.Contains([]string{Reject, Approve, onTimeoutPause}, s) {
 				err = fmt.Errorf("want reject, approve or pause")
 			}
 		case "allow":
@@ -87,15 +87,15 @@ func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
 	}
 }
 
-// readWhen compiles the condition. A policy that is not understood must not become one that lets everything through: it
-// asks, and the file's author is warned. What wants to load something is refused as everywhere.
+// readWhen compiles the condition. One that does not compile must not let every Call through: a person is asked about each, and the
+// file's author is warned. A schema that refers to another document is an error, as everywhere.
 func (a *Approval) readWhen(v any, path string, ps *diag.Problems) {
 	s, err := jsonschema.CompileSchema(v)
 	if err == nil {
 		a.When = s
 		return
 	}
-	reason := strings.TrimPrefix(err.Error(), "model: ")
+	reason := withoutPackage(err)
 	if jsonschema.CheckRefs(v) != nil {
 		ps.Add(path, "%s", reason)
 		return
@@ -114,7 +114,8 @@ func readAllow(v any) ([]string, error) {
 	return list, nil
 }
 
-// asks says whether a person must look at a Call with these parameters. A condition that cannot be evaluated asks.
+// RequiredFor reports whether a person must decide on a Call with these resolved parameters. If the condition cannot be evaluated, a
+// person must.
 func (a *Approval) RequiredFor(params map[string]any) bool {
 	if a == nil {
 		return false
@@ -126,7 +127,9 @@ func (a *Approval) RequiredFor(params map[string]any) bool {
 	return holds || err != nil
 }
 
-// Oversight is what a process's `config.approval` adds to the policies of its Tools. It takes nothing away.
+// ApprovalOverride is what `config.approval` adds to the approval policies of the Tools.
+//
+// Invariant: it takes nothing away; a Call that its Tool's policy asks about is asked about.
 type ApprovalOverride struct {
 	All   bool     `json:"all,omitempty"`
 	Tools []string `json:"tools,omitempty"`
@@ -150,7 +153,7 @@ func readApprovalOverride(m map[string]any, path string, ps *diag.Problems) (o A
 	return o
 }
 
-// checkOversight refuses names of no Tool: whoever writes one believes that somebody will be asked.
+// checkApprovalOverride refuses unknown Tools: whoever names one relies on a person being asked.
 func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
 	for n, name := range i.Config.Approval.Tools {
 		at := fmt.Sprintf("$.config.approval.tools[%d]", n)
@@ -165,7 +168,7 @@ func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
 	}
 }
 
-// PolicyFor is the policy for a Tool's Calls; nil where nobody need look.
+// PolicyFor returns the policy that counts for a Tool's Calls; nil if they need no approval.
 func (o ApprovalOverride) PolicyFor(t *Tool) *Approval {
 	switch {
 	case !o.All && !slices.Contains(o.Tools, t.Name):

@@ -11,33 +11,33 @@ import (
 	"processidea/model/refexpr"
 )
 
-// This file holds what a delegate is: a Call that runs another Idea in a clean room.
-
-// AnonymousDelegate is the `_delegate` of a Tool that is run itself, as an Idea of its description and its `_output`.
+// AnonymousDelegate is the `_delegate` of a Tool that names no file: its own description and `_output` make the Idea.
 const AnonymousDelegate = "anonymous"
 
-// MaxDelegateDepth is how many delegates may stand within each other.
+// MaxDelegateDepth is the number of levels to which delegates may nest.
 const MaxDelegateDepth = 5
 
-// CodeDelegateFailed marks a Call whose delegate did not come to its end.
-const CodeDelegateFailed = "delegate_failed"
-
-// readDelegate reads `_delegate` and `_writes`.
 func (t *Tool) readDelegate(at string, ps *diag.Problems) {
-	if v := t.Source["_delegate"]; v != nil {
-		s, ok := v.(string)
-		if t.Delegate = s; !ok || s == "" {
-			ps.Add(at+"._delegate", `want an Idea file's path, or "anonymous"`)
-		}
-		for _, k := range []string{"_activity", "_timeout", "_retry"} {
-			if t.Source[k] != nil {
-				ps.Add(jsonval.JSONPathKey(at, k), "a delegate has none: it is a process, with limits of its own")
-			}
-		}
-		if t.Delegate == AnonymousDelegate && t.Source["_output"] == nil {
-			ps.Add(at, "an anonymous delegate needs _output: there is nothing else to ask for")
+	v := t.Source["_delegate"]
+	if v == nil {
+		return
+	}
+	s, ok := v.(string)
+	t.Delegate = s
+	if !ok || s == "" {
+		ps.Add(at+"._delegate", `want an Idea file's path, or "anonymous"`)
+	}
+	for _, k := range []string{"_activity", "_timeout", "_retry"} {
+		if t.Source[k] != nil {
+			ps.Add(jsonval.JSONPathKey(at, k), "a delegate has none: it is a process, with limits of its own")
 		}
 	}
+	if t.Delegate == AnonymousDelegate && t.Source["_output"] == nil {
+		ps.Add(at, "an anonymous delegate needs _output: there is nothing else to ask for")
+	}
+}
+
+func (t *Tool) readDelegateWrites(at string, ps *diag.Problems) {
 	v := t.Source["_writes"]
 	if v == nil {
 		return
@@ -57,8 +57,8 @@ func (t *Tool) readDelegate(at string, ps *diag.Problems) {
 	}
 }
 
-// DelegateKey gives the key of a delegate's file: its path from the folder of the first Idea file. from is the key of the
-// file that names it; empty for the first one. It is an error to leave that folder.
+// DelegateKey returns the key of a delegate's file: its path from the folder of the first Idea file. from is the key of the file that
+// names it; empty for the first one. A file outside of that folder is an error.
 func DelegateKey(from, name string) (string, error) {
 	key := path.Join(path.Dir(from), name)
 	if path.IsAbs(name) || strings.Contains(name, `\`) || key == ".." || strings.HasPrefix(key, "../") {
@@ -67,8 +67,8 @@ func DelegateKey(from, name string) (string, error) {
 	return key, nil
 }
 
-// CheckDelegates says what is wrong with the files that an Idea's delegates run, by key: one that is missing or broken, a
-// cycle, and more than MaxDepth within each other. first is the key of the Idea's own file, for cycles.
+// CheckDelegates returns the problems of the files that an Idea's delegates run: missing or broken files, cycles, and delegates that
+// nest deeper than MaxDelegateDepth. files are by key, and root is the key of the Idea's own file.
 func CheckDelegates(i *Idea, root string, files map[string]any) diag.Problems {
 	c := &delegateCheck{files: files, broken: map[string]bool{}, simulated: i.Simulated != nil}
 	c.check(i, "", []string{root})
@@ -76,15 +76,15 @@ func CheckDelegates(i *Idea, root string, files map[string]any) diag.Problems {
 }
 
 type delegateCheck struct {
-	files    map[string]any
-	broken   map[string]bool
-	simulated   bool // the whole is a simulation
-	problems diag.Problems
+	files     map[string]any
+	broken    map[string]bool
+	simulated bool // the Idea that starts the delegates is a simulation
+	problems  diag.Problems
 }
 
 func (c *delegateCheck) check(i *Idea, parent string, ancestors []string) {
 	for _, t := range i.Tools {
-		if t.Delegate == "" || t.Delegate == AnonymousDelegate && len(ancestors) <= MaxDelegateDepth {
+		if t.Delegate == "" || (t.Delegate == AnonymousDelegate && len(ancestors) <= MaxDelegateDepth) {
 			continue
 		}
 		at := jsonval.JSONPathKey(ToolsPath, t.Name) + "._delegate"
@@ -124,8 +124,8 @@ func (c *delegateCheck) follow(key string, ancestors []string) {
 	c.check(idea, key, append(ancestors[:len(ancestors):len(ancestors)], key))
 }
 
-// DelegateIdea is the Idea that a Call's delegate starts from: the file's, or, where it is nil, one of the Tool's
-// description; with the scopes under their names, and the parameters as input. llm is what an anonymous one asks of the LLM.
+// DelegateIdea returns the Idea that a Call's delegate starts from: the file or, if it is nil, one made from the Tool's description.
+// The scopes are added under their names, and the parameters as input. llm is the `config.llm` of an anonymous delegate.
 func (t *Tool) DelegateIdea(file map[string]any, llm any, params, scopes map[string]any) map[string]any {
 	idea := map[string]any{}
 	//workflowcheck:ignore -- a map again
@@ -160,7 +160,7 @@ func (t *Tool) DelegateIdea(file map[string]any, llm any, params, scopes map[str
 	return idea
 }
 
-// scopeMessage is what one scope names, as the Message that gives it to a delegate.
+// scopeMessage is the Message that gives a delegate the value of one scope.
 func scopeMessage(ref refexpr.Reference, value any) map[string]any {
 	for n := len(ref.Path) - 1; n >= 0; n-- {
 		value = map[string]any{ref.Path[n]: value}
@@ -172,7 +172,8 @@ func scopeMessage(ref refexpr.Reference, value any) map[string]any {
 	return map[string]any{"type": TypeData, "kind": ref.Kind, TypeData: value}
 }
 
-// ValuesAt picks the values that a delegate hands back, by path, from the State that it ended with.
+// ValuesAt returns the values of a State at some paths, by path: those that a delegate writes to its parent's State. Paths without a
+// value are left out.
 func ValuesAt(state any, paths []jsonval.Path) map[string]any {
 	out := map[string]any{}
 	for _, p := range paths {
@@ -182,6 +183,3 @@ func ValuesAt(state any, paths []jsonval.Path) map[string]any {
 	}
 	return out
 }
-
-// ToolsPath is where the palette stands in an Idea file.
-const ToolsPath = "$.schema.tools"

@@ -1,7 +1,27 @@
-// Package model is the domain of Process Idea: Ideas, Messages, Tools, Calls, Plans, State and References, and every
-// decision that is taken about them. It is pure: no clock, no I/O, no Temporal. What it is given, it answers the same
-// way each time, on any machine, which is what lets workflows call it and replay it.
+// Package ideafile reads Idea files: what a process starts from, and what each of its snapshots is. An Idea is JSON with `schema` (the
+// palette of Tools, the form of the output), `context` (Messages) and `solution` (the Calls of one Request).
 //
-// Values are JSON values as Decode gives them: map[string]any, []any, string, json.Number, bool and nil. They are never
-// changed in place, so that they may be shared freely.
+// Main types:
+//
+//	Idea                      the whole, with its Config
+//	Message, View             one entry of the context; what one instance sees of all of them
+//	Tool, MetaValue, Approval a capability: parameters, meta properties, when a person must decide
+//	Binding, Simulation       what runs a Tool; what makes up its results instead
+//	WrittenCall, Palette, Call  a Call as it was written; what it may use; the Call after it was checked against that
+//	CallKey, CallStatus       where a Call stands in the Plan, and how it stands there
+//	DirectPlans               the Plans that run without a Request
+//	MCPServer, MCPPalette     servers whose tools join the palette before the process starts
+//
+// ParseIdea reads a file; Palette.Read checks one Call. All words of the file format are in this package: to write an Idea, a Call or a
+// Message is to write the JSON that is read here.
+//
+// Invariants:
+//   - Values are JSON values as jsonval.Decode returns them (map[string]any, []any, string, json.Number, bool, nil) and are never
+//     changed in place, so that they may be shared. What changes an Idea returns another one.
+//   - Reading never stops at the first problem: each has its place in the file, in the order of the file's parts.
+//   - A file with errors is never run. A file's author may rely on the rest: an unknown key is an error, so that nothing is ignored
+//     silently.
+//   - A Call cannot grant itself anything: meta properties that its Tool does not declare make it invalid.
+//   - An instance sees the shared Messages and its own, never another's.
+//   - Same input, same result: no clock, no I/O, no map order. Workflows call this package, and replay it.
 package ideafile

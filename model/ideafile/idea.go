@@ -4,81 +4,45 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
-	"time"
 
 	"processidea/model/diag"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
-// Idea is one immutable snapshot of a process: schema, context and solution.
+// ToolsPath is the place of the palette in an Idea file.
+const ToolsPath = "$.schema.tools"
+
+// Idea is one snapshot of a process: schema, context and solution.
+//
+// Invariant: it is immutable. What changes an Idea returns another one.
 type Idea struct {
+	// Path and Version name the business process that the file describes (`meta.path`, `meta.version`).
 	Path, Version string
 	Config        Config
 	// Tools is the palette, sorted by name.
 	Tools []*Tool
-	// Output is the form of the final output; nil where there is none.
+	// Output is the form of the process's output; nil if it has none.
 	Output *jsonschema.Schema
-	// Context is the Messages, in order.
+	// Context holds the Messages, in order.
 	Context []Message
 	// Source is the Idea as it was written.
 	Source map[string]any
-	// Simulated says that its Tools are played; nil: they run.
+	// Simulated is set if no Tool is run and results are made up.
 	Simulated *Simulation
 }
 
-// Config is how a process is run.
-type Config struct {
-	LLM    LLM
-	Limits Limits
-	// Approval adds to what the Tools say of when a person must look.
-	Approval ApprovalOverride
-	// Adapt says that the LLM may fit values that References brought to the Tools' schemas.
-	Adapt bool
-	// GatherDelay is how long a Request that could be made waits for instances that are not ready for it yet.
-	GatherDelay time.Duration
-	// BatchSize is how many instances a process has at most before it is split into parts of that size.
-	BatchSize int
-	// MCP is the servers whose tools join the palette, by name.
-	MCP []MCPServer
-}
-
-// LLM is what the process asks of the LLM. The address and the key are the worker's.
-type LLM struct {
-	Model       string        `json:"model,omitempty"` // empty: the worker's OPENAI_MODEL
-	Temperature *float64      `json:"temperature,omitempty"`
-	MaxTokens   int           `json:"maxTokens,omitempty"` // of one reply; 0: the server's own limit
-	Timeout     time.Duration `json:"timeout,omitempty"`   // of one Request, whole
-}
-
-// DefaultRequestTimeout is how long one Request may take, whole, unless `config.llm.timeout` says otherwise.
-const DefaultRequestTimeout = 5 * time.Minute
-
-// DefaultGatherDelay is `config.gather` unless a file says otherwise.
-const DefaultGatherDelay = 10 * time.Second
-
-// DefaultBatchSize is how many instances a process has at most before it is split, unless its config says otherwise.
-const DefaultBatchSize = 100
-
-// Limits pause a process that reaches one; 0 is none.
-type Limits struct {
-	Requests int           `json:"requests,omitempty"`
-	Tokens   int           `json:"tokens,omitempty"`
-	Calls    int           `json:"calls,omitempty"`
-	Duration time.Duration `json:"duration,omitempty"`
-}
-
-// ParseIdea reads an Idea file and reports everything that breaks its form, each with its place.
+// ParseIdea reads an Idea file. It returns every problem with the file's form, not only the first one. The Idea may be used only
+// if none of them is an error; it is nil if the file is no JSON object.
 func ParseIdea(data []byte) (*Idea, diag.Problems) {
 	v, err := jsonval.Decode(data)
 	if err != nil {
-		return nil, diag.Problems{{Path: "$", Message: strings.TrimPrefix(err.Error(), "model: ")}}
+		return nil, diag.Problems{{Path: "$", Message: withoutPackage(err)}}
 	}
 	return ReadIdea(v)
 }
 
-// ReadIdea is ParseIdea for a value that was decoded already.
+// ReadIdea is ParseIdea for a decoded value.
 func ReadIdea(v any) (*Idea, diag.Problems) {
 	var ps diag.Problems
 	source, ok := v.(map[string]any)
@@ -91,7 +55,7 @@ func ReadIdea(v any) (*Idea, diag.Problems) {
 			ps.Add(jsonval.JSONPathKey("$", k), "unknown key %q; an Idea has meta, config, schema, context and solution", k)
 		}
 	}
-	i := &Idea{Source: source, Config: Config{LLM: LLM{Timeout: DefaultRequestTimeout}, Adapt: true, GatherDelay: DefaultGatherDelay, BatchSize: DefaultBatchSize}}
+	i := &Idea{Source: source, Config: defaultConfig()}
 	i.readMeta(ReadObject(source, "meta", "$", &ps), &ps)
 	i.readConfig(ReadObject(source, "config", "$", &ps), &ps)
 	i.readSchema(ReadObject(source, "schema", "$", &ps), &ps)
@@ -105,126 +69,10 @@ func ReadIdea(v any) (*Idea, diag.Problems) {
 	return i, ps
 }
 
-// object gives the object at a key; nil where it is absent, and a Problem where it is something else.
-func ReadObject(m map[string]any, key, path string, ps *diag.Problems) map[string]any {
-	v, ok := m[key]
-	if !ok || v == nil {
-		return nil
-	}
-	o, ok := v.(map[string]any)
-	if !ok {
-		ps.Add(jsonval.JSONPathKey(path, key), "want an object, not %s", jsonval.TypeOf(v))
-	}
-	return o
-}
-
 func (i *Idea) readMeta(meta map[string]any, ps *diag.Problems) {
 	i.readSimulation(meta[simulatedMetaKey], ps)
-	for _, f := range []struct {
-		key string
-		to  *string
-	}{{"path", &i.Path}, {"version", &i.Version}} {
-		if v, ok := meta[f.key]; ok && v != nil {
-			if *f.to, ok = v.(string); !ok {
-				ps.Add("$.meta."+f.key, "want a string, not %s", jsonval.TypeOf(v))
-			}
-		}
-	}
-}
-
-func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
-	for _, k := range jsonval.SortedKeys(config) {
-		at := jsonval.JSONPathKey("$.config", k)
-		switch k {
-		case "llm":
-			i.Config.LLM = readLLM(ReadObject(config, k, "$.config", ps), ps)
-		case "limits":
-			i.Config.Limits = ReadLimits(ReadObject(config, k, "$.config", ps), at, ps)
-		case "gather":
-			var err error
-			if i.Config.GatherDelay, err = readDuration(config[k]); err != nil {
-				ps.Add(at, "%s", err)
-			}
-		case "batch":
-			n, err := ReadPositiveInt(config[k])
-			if err != nil {
-				ps.Add(at, "%s", err)
-				continue
-			}
-			i.Config.BatchSize = n
-		case "adapt":
-			adapt, ok := config[k].(bool)
-			if i.Config.Adapt = adapt; !ok {
-				ps.Add(at, "want true or false")
-			}
-		case "approval":
-			i.Config.Approval = readApprovalOverride(ReadObject(config, k, "$.config", ps), at, ps)
-		case "mcp":
-			i.Config.MCP = readMCPServers(ReadObject(config, k, "$.config", ps), at, ps)
-		default:
-			ps.Add(at, "unknown key %q; config has adapt, approval, batch, gather, limits, llm and mcp", k)
-		}
-	}
-}
-
-func readLLM(m map[string]any, ps *diag.Problems) LLM {
-	llm := LLM{Timeout: DefaultRequestTimeout}
-	for _, k := range jsonval.SortedKeys(m) {
-		at := jsonval.JSONPathKey("$.config.llm", k)
-		var err error
-		switch k {
-		case "model":
-			var ok bool
-			if llm.Model, ok = m[k].(string); !ok {
-				err = fmt.Errorf("want a string, not %s", jsonval.TypeOf(m[k]))
-			}
-		case "temperature":
-			err = readTemperature(m[k], &llm)
-		case "maxTokens":
-			llm.MaxTokens, err = ReadPositiveInt(m[k])
-		case "timeout":
-			llm.Timeout, err = readDuration(m[k])
-		default:
-			err = fmt.Errorf("unknown key %q; llm has maxTokens, model, temperature and timeout", k)
-		}
-		if err != nil {
-			ps.Add(at, "%s", err)
-		}
-	}
-	return llm
-}
-
-func readTemperature(v any, llm *LLM) error {
-	n, err := jsonval.FloatOf(v)
-	if err != nil || n < 0 || n > 2 {
-		return fmt.Errorf("want a number from 0 to 2")
-	}
-	llm.Temperature = &n
-	return nil
-}
-
-// ReadLimits reads {"requests","tokens","calls","duration"}.
-func ReadLimits(m map[string]any, path string, ps *diag.Problems) Limits {
-	var l Limits
-	for _, k := range jsonval.SortedKeys(m) {
-		var err error
-		switch k {
-		case "requests":
-			l.Requests, err = ReadPositiveInt(m[k])
-		case "tokens":
-			l.Tokens, err = ReadPositiveInt(m[k])
-		case "calls":
-			l.Calls, err = ReadPositiveInt(m[k])
-		case "duration":
-			l.Duration, err = readDuration(m[k])
-		default:
-			err = fmt.Errorf("unknown limit %q; there are calls, duration, requests and tokens", k)
-		}
-		if err != nil {
-			ps.Add(jsonval.JSONPathKey(path, k), "%s", err)
-		}
-	}
-	return l
+	i.Path = readOptionalText(meta, "path", "$.meta", ps)
+	i.Version = readOptionalText(meta, "version", "$.meta", ps)
 }
 
 func (i *Idea) readSchema(schema map[string]any, ps *diag.Problems) {
@@ -235,33 +83,21 @@ func (i *Idea) readSchema(schema map[string]any, ps *diag.Problems) {
 	}
 	tools := ReadObject(schema, "tools", "$.schema", ps)
 	for _, name := range jsonval.SortedKeys(tools) {
-		if t := ReadTool(name, tools[name], jsonval.JSONPathKey("$.schema.tools", name), ps); t != nil {
+		if t := ReadTool(name, tools[name], jsonval.JSONPathKey(ToolsPath, name), ps); t != nil {
 			i.Tools = append(i.Tools, t)
 		}
 	}
 	sort.SliceStable(i.Tools, func(a, b int) bool { return i.Tools[a].Name < i.Tools[b].Name })
 	if out := schema["output"]; out != nil {
-		var err error
-		if i.Output, err = jsonschema.CompileSchema(out); err != nil {
-			ps.Add("$.schema.output", "%s", strings.TrimPrefix(err.Error(), "model: "))
-		}
+		i.Output = compileSchema(out, "$.schema.output", ps)
 	}
 }
 
-// Tool finds a Tool of the palette; nil where there is none of that name.
+// Tool returns the Tool of a name, or nil.
 func (i *Idea) Tool(name string) *Tool { return FindTool(i.Tools, name) }
 
-func FindTool(tools []*Tool, name string) *Tool {
-	for _, t := range tools {
-		if t.Name == name {
-			return t
-		}
-	}
-	return nil
-}
-
-// Tokens lists the instances in the order in which the context first names them. A process that names none has one
-// anonymous instance, whose token is "".
+// Tokens lists the instances in the order in which the context first names them. A process that names none has one instance, the
+// anonymous one, whose token is "".
 func (i *Idea) Tokens() []string {
 	var tokens []string
 	seen := map[string]bool{}
@@ -277,18 +113,54 @@ func (i *Idea) Tokens() []string {
 	return tokens
 }
 
-// Override is the limits with others in their place, where they are given (0 keeps one).
-func (l Limits) Override(other Limits) Limits {
-	for _, f := range []struct {
-		to *int
-		n  int
-	}{{&l.Requests, other.Requests}, {&l.Tokens, other.Tokens}, {&l.Calls, other.Calls}} {
-		if f.n > 0 {
-			*f.to = f.n
+// WithRawMessages returns the Idea with more messages. They must have been checked with ReadMessages: with invalid ones, the Idea is
+// returned as it is.
+func (i *Idea) WithRawMessages(context []any) *Idea {
+	messages, err := ReadMessages(context)
+	if err != nil || len(messages) == 0 {
+		return i
+	}
+	return i.WithMessages(messages)
+}
+
+// WithMessages returns the Idea with more messages at the end of its context.
+func (i *Idea) WithMessages(messages []Message) *Idea {
+	next := *i
+	next.Context = append(i.Context[:len(i.Context):len(i.Context)], messages...)
+	old, _ := i.Source["context"].([]any)
+	context := append([]any(nil), old...)
+	for _, m := range messages {
+		context = append(context, m.Source)
+	}
+	next.Source = jsonval.WithoutKey(i.Source, "context")
+	next.Source["context"] = context
+	return &next
+}
+
+// WithContextReplaced returns the Idea with these messages as its whole context.
+func (i *Idea) WithContextReplaced(messages []Message) *Idea {
+	next := *i
+	next.Context = messages
+	context := make([]any, len(messages))
+	for n, m := range messages {
+		context[n] = m.Source
+	}
+	next.Source = jsonval.WithoutKey(i.Source, "context")
+	next.Source["context"] = context
+	return &next
+}
+
+// ReadMessages reads a list of messages. If one is invalid, it returns an error with all problems.
+func ReadMessages(context []any) ([]Message, error) {
+	var ps diag.Problems
+	var list []Message
+	for n, raw := range context {
+		if m, ok := ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), &ps); ok {
+			list = append(list, m)
 		}
 	}
-	if other.Duration > 0 {
-		l.Duration = other.Duration
+	if errs := ps.Errors(); len(errs) > 0 {
+		return nil, errs
 	}
-	return l
+	return list, nil
 }

@@ -9,26 +9,24 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file holds what an Idea says of MCP servers: `config.mcp`, and the Tools that are bound to their tools.
-
-// MCPServer is a server of `config.mcp`: a command that a worker runs, or a URL.
+// MCPServer is a server of `config.mcp`: a command that a worker starts, or a URL.
 type MCPServer struct {
 	Name string `json:"name"`
-	// Command is a program and its arguments; Env are variables it is given, in which $env:NAME is a secret of the worker.
+	// Command is a program and its arguments, Env its environment. $env:NAME in a value stands for a secret of the worker.
 	Command []string          `json:"command,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
-	// URL is where a server listens (streamable HTTP); Headers go with every request.
+	// URL is the endpoint of a server that speaks streamable HTTP; Headers are sent with every request.
 	URL     string            `json:"url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
-	// Tools are those of the server's tools that are wanted; nil: all.
+	// Tools are the names of the server's tools that join the palette; nil: all.
 	Tools []string `json:"-"`
 }
 
-// MCPTool is `_activity: {"mcp": {…}}`: the tool of a server that a Tool stands for.
+// MCPTool is the tool of a server that a Tool runs (`_activity: {"mcp": {…}}`).
 type MCPTool struct {
 	Server string `json:"server"`
 	Tool   string `json:"tool"`
-	// Digest pins the tool's form, as Offer.Digest gives it; empty: it is pinned when the process starts.
+	// Digest pins the tool to an MCPToolSpec; empty: it is pinned when the process starts.
 	Digest string `json:"digest,omitempty"`
 }
 
@@ -39,7 +37,7 @@ type MCPSpec struct {
 	Tool   MCPTool    `json:"tool"`
 }
 
-// maxServerName bounds a server's name: it begins the names of its Tools.
+// maxServerName bounds a server's name in bytes: the names of its Tools begin with it.
 const maxServerName = 32
 
 func readMCPServers(servers map[string]any, path string, ps *diag.Problems) []MCPServer {
@@ -92,7 +90,7 @@ func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems
 		}
 	}
 	hasCommand, hasURL := m["command"] != nil, m["url"] != nil
-	if hasCommand == hasURL || hasCommand && s.Headers != nil || hasURL && s.Env != nil {
+	if hasCommand == hasURL || (hasCommand && s.Headers != nil) || (hasURL && s.Env != nil) {
 		ps.Add(path, "a server has command and env, or url and headers")
 	}
 	return s
@@ -116,7 +114,7 @@ func stringMap(v any) (map[string]string, bool) {
 	return out, ok
 }
 
-// MCPServer finds a server of `config.mcp`.
+// MCPServer returns a server of `config.mcp` by its name.
 func (i *Idea) MCPServer(name string) (MCPServer, bool) {
 	for _, s := range i.Config.MCP {
 		if s.Name == name {
@@ -126,8 +124,8 @@ func (i *Idea) MCPServer(name string) (MCPServer, bool) {
 	return MCPServer{}, false
 }
 
-// MCPTool reads `_activity: {"mcp": …}`; ok is false where the Tool is of another kind. The server's tool has the Tool's own
-// name unless said.
+// MCPTool returns the tool of a server that the Tool runs; ok is false for a Tool of another kind. Without a name of its own, the
+// server's tool is called like the Tool.
 func (t *Tool) MCPTool() (m MCPTool, ok bool) {
 	a, _ := t.Activity.(map[string]any)
 	spec, ok := a["mcp"].(map[string]any)
@@ -136,7 +134,7 @@ func (t *Tool) MCPTool() (m MCPTool, ok bool) {
 	}
 	m = MCPTool{Tool: t.Name}
 	m.Server, _ = spec["server"].(string)
-	if tool, said := spec["tool"].(string); said {
+	if tool, ok := spec["tool"].(string); ok {
 		m.Tool = tool
 	}
 	m.Digest, _ = spec["digest"].(string)
@@ -183,8 +181,8 @@ func (i *Idea) checkServerNames(ps *diag.Problems) {
 	}
 }
 
-// ServersToList lists the servers whose tools are not in the palette yet: those that must be asked for them. A server whose
-// `tools` are all there, pinned by a digest, need not be.
+// ServersToList returns the servers that must be asked for their tools before the process starts: those of which not all `tools` are in
+// the palette, pinned by a digest.
 func (i *Idea) ServersToList() []MCPServer {
 	var out []MCPServer
 	for _, s := range i.Config.MCP {
@@ -216,7 +214,7 @@ func (i *Idea) hasPinnedTools(s MCPServer) bool {
 	return true
 }
 
-// mayCome says whether a Tool of a name may still come from a server.
+// ServerThatMayOffer returns a server that has not been asked for its tools yet and may offer the Tool of this name.
 func (i *Idea) ServerThatMayOffer(name string) (server string, ok bool) {
 	for _, s := range i.ServersToList() {
 		tool, prefixed := strings.CutPrefix(name, s.Name+"_")
@@ -227,7 +225,7 @@ func (i *Idea) ServerThatMayOffer(name string) (server string, ok bool) {
 	return "", false
 }
 
-// maybeServer words that a name that is not known may become known.
+// MayBeOfferedMessage is the warning about an unknown Tool that a server may offer.
 func MayBeOfferedMessage(name, server string) string {
 	return fmt.Sprintf("the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts", jsonval.Clip(name, 80), server)
 }

@@ -11,7 +11,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Offer is a tool as an MCP server describes it. What it says of itself beside these (annotations, hints) is not believed.
+// MCPToolSpec is a tool as an MCP server describes it. What else a server says about it (annotations, hints) is not trusted and not kept.
 type MCPToolSpec struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description,omitempty"`
@@ -19,7 +19,7 @@ type MCPToolSpec struct {
 	Output      any            `json:"output,omitempty"`
 }
 
-// Digest is the SHA-256, in hex, of the canonical JSON of the offer.
+// Digest returns the SHA-256, in hex, of the canonical JSON of the spec.
 func (s MCPToolSpec) Digest() string {
 	sum := sha256.Sum256(jsonval.Encode(jsonval.Normal(map[string]any{
 		"name": s.Name, "description": s.Description, "input": s.Input, "output": s.Output,
@@ -27,20 +27,20 @@ func (s MCPToolSpec) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Furnished is a palette with the tools of MCP servers in it.
+// MCPPalette is what MCP servers add to the palette of an Idea.
 type MCPPalette struct {
-	// Tools are those that join, or take the place of what the file says of them.
+	// Tools are sources of Tools by name: new ones, and those of the file merged with what the server says.
 	Tools map[string]any `json:"tools"`
-	// NamesByServer are, by server, the tools that joined.
+	// NamesByServer lists the tools that joined, by server.
 	NamesByServer map[string][]string `json:"picked"`
-	// Unusable are tools that cannot be used here, each with the reason.
+	// Unusable lists tools that were left out, each with the reason.
 	Unusable []string `json:"left,omitempty"`
-	// Problems are what the file asks for and no server offers.
+	// Problems are with tools that the file asks for: no server offers them, or not in a usable form.
 	Problems diag.Problems `json:"problems,omitempty"`
 }
 
-// Furnish puts the tools that servers offer into the palette of an Idea. A tool is called <server>_<tool>, asks a person,
-// and runs once at most, unless a Tool of the file, with `_activity: {"mcp": {…}}`, says otherwise.
+// WithMCPTools returns what the tools that servers offer, by server name, add to the Idea's palette. Such a Tool is called
+// <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp": {…}}` says otherwise.
 func (i *Idea) WithMCPTools(offers map[string][]MCPToolSpec) MCPPalette {
 	b := mcpPaletteBuilder{idea: i, palette: MCPPalette{Tools: map[string]any{}, NamesByServer: map[string][]string{}}}
 	for _, s := range i.ServersToList() {
@@ -50,8 +50,8 @@ func (i *Idea) WithMCPTools(offers map[string][]MCPToolSpec) MCPPalette {
 }
 
 type mcpPaletteBuilder struct {
-	idea *Idea
-	palette  MCPPalette
+	idea    *Idea
+	palette MCPPalette
 }
 
 func (b *mcpPaletteBuilder) addServer(s MCPServer, offers []MCPToolSpec) {
@@ -84,7 +84,7 @@ func (b *mcpPaletteBuilder) addServer(s MCPServer, offers []MCPToolSpec) {
 	}
 }
 
-// toolsOf is what the file says of a server's tools, by their names there.
+// toolsOf returns the Tools of the file that run a server's tools, by the server's names for them.
 func (b *mcpPaletteBuilder) toolsOf(server string) map[string][]*Tool {
 	byName := map[string][]*Tool{}
 	for _, t := range b.idea.Tools {
@@ -103,7 +103,7 @@ func (b *mcpPaletteBuilder) recordName(s MCPServer, spec MCPToolSpec) {
 	b.palette.NamesByServer[s.Name] = append(b.palette.NamesByServer[s.Name], spec.Name)
 }
 
-// add takes a tool as it is offered. One that cannot be used is left out, unless the file asks for it by name.
+// add adds a tool as it is offered. An invalid one is left out, and a problem only if the file asks for it by name.
 func (b *mcpPaletteBuilder) add(s MCPServer, spec MCPToolSpec) {
 	name := s.Name + "_" + spec.Name
 	path := jsonval.JSONPath("$", "schema", "tools", name)
@@ -127,7 +127,7 @@ func (b *mcpPaletteBuilder) add(s MCPServer, spec MCPToolSpec) {
 	}
 }
 
-// override lays what the file says of a tool over what the server does.
+// override merges what the file says about a tool over what the server says.
 func (b *mcpPaletteBuilder) override(s MCPServer, spec MCPToolSpec, t *Tool) {
 	path := jsonval.JSONPath("$", "schema", "tools", t.Name)
 	if m, _ := t.MCPTool(); m.Digest != "" && m.Digest != spec.Digest() {
@@ -144,7 +144,7 @@ func (b *mcpPaletteBuilder) override(s MCPServer, spec MCPToolSpec, t *Tool) {
 	b.palette.Tools[t.Name] = merged
 }
 
-// withoutNullValues leaves out what is absent: a meta property that is null takes nothing away.
+// withoutNullValues drops the keys that are null: a meta property that is null is absent, and must not remove the server's.
 func withoutNullValues(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m))
 	//workflowcheck:ignore -- a map again
@@ -156,7 +156,7 @@ func withoutNullValues(m map[string]any) map[string]any {
 	return out
 }
 
-// refuseReferences refuses a schema that would wire a parameter: what of the State goes to a server is no matter of the server's.
+// refuseReferences refuses a schema that wires a parameter: a server must not decide which values of State it is sent.
 func (s MCPToolSpec) refuseReferences(path string, ps *diag.Problems) {
 	props, _ := s.Input["properties"].(map[string]any)
 	for _, name := range jsonval.SortedKeys(props) {
@@ -166,7 +166,7 @@ func (s MCPToolSpec) refuseReferences(path string, ps *diag.Problems) {
 	}
 }
 
-// toolSource is the Tool that an offer makes. Of the server's schema nothing becomes a meta property.
+// toolSource returns the source of the Tool. Keys of the server's schema that would be meta properties are dropped.
 func (s MCPToolSpec) toolSource(server string) map[string]any {
 	t := map[string]any{}
 	for _, k := range jsonval.SortedKeys(s.Input) {
@@ -189,8 +189,8 @@ func (s MCPToolSpec) activitySource(server string) map[string]any {
 	return map[string]any{"mcp": map[string]any{"server": server, "tool": s.Name, "digest": s.Digest()}}
 }
 
-// ApplyTo gives an Idea's source with what came of furnishing it. The tools of each server are named in `config.mcp` from
-// then on, so that nobody need ask it again.
+// ApplyTo returns an Idea's source with the Tools added. `config.mcp` then names the tools of each server, so that no server has to be
+// asked again.
 func (p MCPPalette) ApplyTo(source map[string]any) map[string]any {
 	picked := map[string]any{}
 	for _, server := range jsonval.SortedKeys(p.NamesByServer) {

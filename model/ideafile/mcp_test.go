@@ -3,6 +3,7 @@ package ideafile_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"processidea/model/check"
 	"processidea/model/ideafile"
@@ -77,8 +78,8 @@ const offered = `{"files": [
     {"name": "write", "input": {"type": "object", "properties": {"path": {"type": "string"}, "text": {"type": "string"}}}}],
   "tickets": [{"name": "find", "input": {"type": "object"}}, {"name": "close", "input": {"type": "object"}}]}`
 
-// furnished reads an Idea with these tools and puts the offered ones in.
-func furnished(t *testing.T, tools string) (*ideafile.Idea, ideafile.MCPPalette) {
+// withOfferedTools reads an Idea with these Tools, and adds those that the servers of twoServers offer.
+func withOfferedTools(t *testing.T, tools string) (*ideafile.Idea, ideafile.MCPPalette) {
 	t.Helper()
 	idea, ps := ideafile.ParseIdea([]byte(`{"config": {` + twoServers + `}, "schema": {"tools": ` + tools + `}}`))
 	if len(ps.Errors()) > 0 {
@@ -93,7 +94,7 @@ func furnished(t *testing.T, tools string) (*ideafile.Idea, ideafile.MCPPalette)
 }
 
 func TestOfferedToolsJoinThePaletteAndAskAPerson(t *testing.T) {
-	idea, f := furnished(t, `{"own": {}}`)
+	idea, f := withOfferedTools(t, `{"own": {}}`)
 	if len(f.Problems) > 0 || len(f.Unusable) > 0 {
 		t.Fatalf("%+v", f)
 	}
@@ -112,7 +113,7 @@ func TestOfferedToolsJoinThePaletteAndAskAPerson(t *testing.T) {
 	if b, err := read.Bind(nil); err != nil || b.Kind != ideafile.KindMCP {
 		t.Errorf("bound to %+v, %v", b, err)
 	}
-	if !read.Approval.RequiredFor(nil) || read.Attempts != 1 || read.Scopes.Declared || read.Timeout != ideafile.DefaultTimeout {
+	if !read.Approval.RequiredFor(nil) || read.Attempts != 1 || read.Scopes.Declared || read.Timeout != 60*time.Second {
 		t.Errorf("approval %+v, attempts %d: what a server says of itself is believed", read.Approval, read.Attempts)
 	}
 	if len(idea.ServersToList()) > 0 {
@@ -121,7 +122,7 @@ func TestOfferedToolsJoinThePaletteAndAskAPerson(t *testing.T) {
 }
 
 func TestAToolOfTheFileAddsToAnOfferedOne(t *testing.T) {
-	idea, f := furnished(t, `{"look": {"_activity": {"mcp": {"server": "files", "tool": "read"}}, "_approval": false, "_retry": {"attempts": 4},
+	idea, f := withOfferedTools(t, `{"look": {"_activity": {"mcp": {"server": "files", "tool": "read"}}, "_approval": false, "_retry": {"attempts": 4},
 	  "_timeout": "5s", "properties": {"path": {"const": "†input.path"}}},
 	  "write": {"_activity": {"mcp": {"server": "files"}}, "_approval": null}}`)
 	if len(f.Problems) > 0 {
@@ -148,7 +149,7 @@ func TestWhatNoServerOffersIsAProblem(t *testing.T) {
 		`{"files_read": {}}`: `$.schema.tools.files_read: the MCP server files offers a tool that would be called so too`,
 		`{"x": {"_activity": {"mcp": {"server": "files", "tool": "read", "digest": "abc"}}}}`: `offers another form of "read" than this one`,
 	} {
-		_, f := furnished(t, tools)
+		_, f := withOfferedTools(t, tools)
 		if len(f.Problems) == 0 || !strings.Contains(f.Problems.Error(), want) {
 			t.Errorf("%s gives %q", tools, f.Problems.Error())
 		}

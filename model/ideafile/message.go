@@ -21,36 +21,37 @@ const (
 	TypeError       = "error"
 )
 
-// Message is one entry of an Idea's context.
+// Message is one entry of an Idea's context. Which fields are set depends on its Type.
 type Message struct {
 	Type string
-	// Kind is what References call the payload: "input", "state", or the kind of a data message.
+	// Kind is the first word of References to the payload: "input", "state", or the `kind` of a data message.
 	Kind string
-	// Instance is the token of the only instance that sees the Message; empty where all do.
+	// Instance is the token of the only instance that sees the Message; empty if all do.
 	Instance string
 	// Payload of an input, state or data message.
 	Payload any
-	// Schema describes the payload as it may become; nil where nothing is said.
+	// Schema is the JSON Schema of the payload, now and after every write; nil if there is none.
 	Schema any
-	// Status says of a State message that its instance had settled or failed, and Fault why it failed.
+	// Status of a State message is how its instance had ended in an earlier process, and Fault why it had failed.
 	Status InstanceStatus
 	Fault  *diag.Fault
-	// Simulated marks a payload of which something was made up.
+	// Simulated marks a payload that holds made-up values.
 	Simulated bool
 	// Text of a text message, or of an instruction that is text.
 	Text string
-	// Tools that an instruction is attached to; empty: the whole Plan.
+	// Tools are those that an instruction is about; empty: the whole Plan.
 	Tools []string
 	// Calls of a plan message, as written.
 	Calls []WrittenCall
-	// Stage of a plan that runs with no Request: StageOptimal or StageComplete; empty: it guides the LLM.
+	// Stage of a plan that runs without a Request: StageOptimal or StageComplete; empty: it guides the LLM.
 	Stage string
-	// Name of a plan, and When, over what an instance sees, it is meant for it; nil: always.
+	// Name of a plan.
 	Name string
+	// When is a JSON Schema over an instance's view: the plan is for the instances whose view fits. nil: for all.
 	When *jsonschema.Schema
-	// Record says of a plan's Calls, by their ids, what became of them before.
+	// Record of a plan is what became of its Calls in an earlier process, by their ids.
 	Record map[string]any
-	// Output of a plan, with References, is the process's where no Request gives one.
+	// Output of a plan may hold References. It is the process's output if no Request writes one.
 	Output any
 	// Source is the Message as it was written.
 	Source map[string]any
@@ -72,7 +73,7 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 	}
 }
 
-// ReadMessage reads one Message; what is wrong with it goes to ps under path.
+// ReadMessage reads one Message. Its problems are added to ps, with their places under path; ok is false if there are any.
 func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 	source, ok := raw.(map[string]any)
 	if !ok {
@@ -120,7 +121,7 @@ func (m *Message) readInstance(path string, ps *diag.Problems) {
 	m.Instance = token
 }
 
-// CheckToken says what is wrong with an instance's name.
+// CheckToken returns why a text cannot be an instance's token, or nil.
 func CheckToken(token string) error {
 	switch {
 	case token == "" || len(token) > 200:
@@ -135,7 +136,7 @@ func CheckToken(token string) error {
 	return nil
 }
 
-// rejectUnknownKeys reports keys that this type of Message does not have.
+// rejectUnknownKeys adds a problem for each key that this type of Message does not have.
 func (m *Message) rejectUnknownKeys(path string, ps *diag.Problems, keys ...string) {
 	for _, k := range jsonval.SortedKeys(m.Source) {
 		if k != "type" && k != "_instance" && !slices.Contains(keys, k) {
@@ -147,12 +148,14 @@ func (m *Message) rejectUnknownKeys(path string, ps *diag.Problems, keys ...stri
 func (m *Message) readText(path string, ps *diag.Problems) {
 	m.rejectUnknownKeys(path, ps, "text", "title", "description")
 	var ok bool
-	if m.Text, ok = m.Source["text"].(string); !ok {
+	m.Text, ok = m.Source["text"].(string)
+	if !ok {
 		ps.Add(path+".text", "want a string, not %s", jsonval.TypeOf(m.Source["text"]))
 	}
 }
 
-// readPayload takes the payload from under the key of the message's type, or from the flat message, never from both.
+// readPayload reads the payload: the value under the key of the message's type or, if there is none, the message's own keys. Both
+// together are an error.
 func (m *Message) readPayload(path string, ps *diag.Problems) {
 	m.Kind = m.Type
 	if m.Type == TypeData {
@@ -191,20 +194,24 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	m.readPayloadSchema(path, ps)
 }
 
-// Keys of a State message, beside a payload under its own key, that say how its instance had ended.
+// Keys of a State message whose payload stands under its own key: how its instance had ended in an earlier process.
 const (
 	StatusKey = "_status"
 	FaultKey  = "_error"
 )
 
-// readInstanceEnd takes out of a State message how its instance had ended.
+// endStatuses are the values that StatusKey may have.
+var endStatuses = []InstanceStatus{InstanceWorking, InstanceSettled, InstanceFailed}
+
+// readInstanceEnd reads StatusKey and FaultKey from the keys beside the payload, and removes them there.
 func (m *Message) readInstanceEnd(siblings map[string]any, path string, ps *diag.Problems) {
 	if m.Kind != TypeState {
 		return
 	}
 	if v, ok := siblings[StatusKey]; ok {
 		s, _ := v.(string)
-		if m.Status = InstanceStatus(s); !slices.Contains([]string{string(InstanceWorking), string(InstanceSettled), string(InstanceFailed)}, s) {
+		m.Status = InstanceStatus(s)
+		if !slices.Contains(endStatuses, m.Status) {
 			ps.Add(jsonval.JSONPathKey(path, StatusKey), "want working, settled or failed")
 		}
 	}
@@ -220,11 +227,8 @@ func (m *Message) readInstanceEnd(siblings map[string]any, path string, ps *diag
 
 func (m *Message) readPayloadSchema(path string, ps *diag.Problems) {
 	m.Schema = m.Source["schema"]
-	if m.Schema == nil {
-		return
-	}
-	if _, err := jsonschema.CompileSchema(m.Schema); err != nil {
-		ps.Add(path+".schema", "%s", strings.TrimPrefix(err.Error(), "model: "))
+	if m.Schema != nil {
+		compileSchema(m.Schema, path+".schema", ps)
 	}
 }
 
@@ -259,49 +263,8 @@ func (m *Message) readInstruction(path string, ps *diag.Problems) {
 	m.Tools = list
 }
 
-// View is what one instance sees: the payload and the schema of every kind, by kind.
-type View struct {
-	Payload map[string]any
-	Schema  map[string]any
-}
-
-// ViewOf lays an instance's own messages over the shared ones, top-level key by top-level key.
-func ViewOf(context []Message, token string) View {
-	shared, own := MergeMessages(context, ""), View{}
-	if token == "" {
-		return shared
-	}
-	own = MergeMessages(context, token)
-	for _, kind := range jsonval.SortedKeys(own.Payload) {
-		shared.Payload[kind] = jsonval.Overlay(shared.Payload[kind], own.Payload[kind])
-	}
-	for _, kind := range jsonval.SortedKeys(own.Schema) {
-		shared.Schema[kind] = own.Schema[kind]
-	}
-	return shared
-}
-
-// collect merges the messages of one owner, kind by kind, as patches.
-func MergeMessages(context []Message, owner string) View {
-	v := View{Payload: map[string]any{}, Schema: map[string]any{}}
-	for _, m := range context {
-		if m.Instance != owner || m.Kind == "" {
-			continue
-		}
-		if merged, ok := v.Payload[m.Kind]; ok {
-			v.Payload[m.Kind] = jsonval.Merge(merged, m.Payload)
-		} else {
-			v.Payload[m.Kind] = m.Payload
-		}
-		if m.Schema != nil {
-			v.Schema[m.Kind] = m.Schema
-		}
-	}
-	return v
-}
-
-// isRecord says whether a message is a Plan with a record of what became of its Calls. One that runs by itself has a stage,
-// and its record is read where it runs.
+// IsPlanRecord reports whether the Message is the Plan of an earlier process with a record of what became of its Calls. The record of a
+// Plan with a stage is something else: it is read where that Plan runs.
 func (m Message) IsPlanRecord() bool {
 	return m.Type == TypePlan && m.Source["stage"] == nil && jsonval.TypeOf(m.Source["record"]) == "object"
 }

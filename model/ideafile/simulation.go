@@ -8,36 +8,32 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file holds what makes an Idea a simulation: no Tool is touched, results are made up, and the mark that says so goes
-// wherever the Idea goes.
-
-// Simulation says of an Idea that its Tools are played, and by whom. It stands in `meta.simulated`.
+// Simulation marks an Idea of which no Tool is run: results are made up (`meta.simulated`).
+//
+// Invariant: the mark is on every Idea and every State that comes from a simulation, so that made-up values cannot pass as real.
 type Simulation struct {
-	// Tools is who plays the Tools: BySchemas, or ByLLM, which makes every Tool latent.
+	// Tools is what makes up results: FakedBySchemas, or FakedByLLM, which makes every Tool latent.
 	Tools string `json:"tools"`
-	// Plans is who answers the Requests: BySchemas, ByLLM or ByReplies.
+	// Plans is what answers Requests: FakedBySchemas, FakedByLLM or RecordedReplies.
 	Plans string `json:"plans"`
 }
 
-// Who plays a part in a simulation.
+// What makes up results and replies in a simulation.
 const (
-	FakedBySchemas = "schemas" // values are made up from JSON Schemas, Plans from the Tools
-	FakedByLLM     = "llm"     // the LLM writes them
-	RecordedReplies = "replies" // recorded replies are given
+	FakedBySchemas  = "schemas" // results are made up from JSON Schemas, Plans from the Tools
+	FakedByLLM      = "llm"     // the LLM writes them
+	RecordedReplies = "replies" // recorded replies are replayed
 )
 
-// SimulatedPerson is who takes the decisions of people in a simulation.
+// SimulatedPerson is the name under which decisions are taken in a simulation.
 const SimulatedPerson = "simulated"
 
-// CodeNotSimulated marks a Call whose result could not be made up.
-const CodeNotSimulated = "not_simulated"
-
 const (
-	simulatedMetaKey    = "simulated"
-	SimulatedKey = "_simulated" // beside the payload of a message
+	simulatedMetaKey = "simulated"
+	SimulatedKey     = "_simulated" // beside the payload of a message
 )
 
-// readSimulation reads `meta.simulated`. True is the form for people: schemas play all.
+// readSimulation reads `meta.simulated`. true is short for FakedBySchemas everywhere.
 func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 	if v == nil || v == false {
 		return
@@ -60,7 +56,7 @@ func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 	}
 }
 
-// detectSimulation takes an Idea for a simulated one where a message of it is marked, even if its meta is not.
+// detectSimulation marks an Idea as simulated if one of its messages is, even if its meta is not.
 func (i *Idea) detectSimulation() {
 	for _, m := range i.Context {
 		if m.Simulated && i.Simulated == nil {
@@ -69,7 +65,7 @@ func (i *Idea) detectSimulation() {
 	}
 }
 
-// simulationOf reads the mark of an Idea that was read before, or of its messages; nil where there is none.
+// SimulationOf returns the mark of an Idea's source, or of a message in it; nil if there is none.
 func SimulationOf(idea map[string]any) *Simulation {
 	i := &Idea{}
 	i.readSimulation(jsonval.AsObject(idea["meta"])[simulatedMetaKey], new(diag.Problems))
@@ -82,14 +78,15 @@ func SimulationOf(idea map[string]any) *Simulation {
 	return i.Simulated
 }
 
-// markedSimulated reads the mark of a message: beside its payload, never in a flat one.
+// IsMarkedSimulated reports whether a message is marked. Only a message with its payload under a key can be: in a flat one the mark
+// would be part of the payload.
 func IsMarkedSimulated(raw any) bool {
 	m := jsonval.AsObject(raw)
 	_, under := m[jsonval.AsText(m["type"])]
 	return under && m[SimulatedKey] == true
 }
 
-// markStates marks the States of a simulation, so that one that is taken out of its Idea still says what it is.
+// MarkStatesSimulated marks the State messages of a context in place, so that a State that is copied into another Idea is still marked.
 func MarkStatesSimulated(context []any) {
 	for _, raw := range context {
 		if m := jsonval.AsObject(raw); m["type"] == TypeState && m[TypeState] != nil {
@@ -98,7 +95,7 @@ func MarkStatesSimulated(context []any) {
 	}
 }
 
-// MarkIdea gives an Idea as a simulation: a copy with the mark in its meta.
+// MarkIdea returns a copy of an Idea's source with the mark in its meta.
 func (s Simulation) MarkIdea(idea map[string]any) map[string]any {
 	meta := jsonval.WithoutKey(jsonval.AsObject(idea["meta"]), simulatedMetaKey)
 	meta[simulatedMetaKey] = jsonval.Normal(s)
@@ -107,7 +104,8 @@ func (s Simulation) MarkIdea(idea map[string]any) map[string]any {
 	return out
 }
 
-// EffectiveSimulation says who plays the Tools of an Idea, nil where they run. Where a Plan may ask nobody, schemas play.
+// EffectiveSimulation returns how the Idea's Tools are simulated; nil if they are run. With a StageComplete Plan the LLM must not be asked,
+// so that schemas make up the results.
 func (i *Idea) EffectiveSimulation() *Simulation {
 	for _, m := range i.Context {
 		if i.Simulated != nil && m.Stage == StageComplete {
@@ -117,7 +115,7 @@ func (i *Idea) EffectiveSimulation() *Simulation {
 	return i.Simulated
 }
 
-// Bind gives the binding of a Tool that is played. What schemas make up has no effect, so that it is as good as pure.
+// Bind returns the binding of a simulated Tool. Results that are made up from schemas have no effect: such a Tool is pure.
 func (s Simulation) Bind(b Binding) Binding {
 	b.Simulated = &s
 	switch {
@@ -130,7 +128,7 @@ func (s Simulation) Bind(b Binding) Binding {
 	return b
 }
 
-// withBoth is a schema that wants what two want, each with its own references.
+// AllOf returns a JSON Schema that demands what two others demand. Local references of each are kept apart.
 func AllOf(a, b any) any {
 	return map[string]any{"allOf": []any{jsonschema.InlineRefs(a, a), b}}
 }

@@ -1,32 +1,32 @@
 package ideafile
 
-// InstanceStatus is where an instance stands.
+// InstanceStatus is the status of an instance, as people see it.
 type InstanceStatus string
 
 // The statuses of an instance.
 const (
 	InstanceWorking InstanceStatus = "working"
-	InstanceWaiting InstanceStatus = "waiting"
-	InstanceSettled InstanceStatus = "settled"
+	InstanceWaiting InstanceStatus = "waiting" // for a person
+	InstanceSettled InstanceStatus = "settled" // a Request covered it and gave it no Call
 	InstanceFailed  InstanceStatus = "failed"
 )
 
-// CallStatus is where a Call stands.
+// CallStatus is the status of a Call, as people see it.
 type CallStatus string
 
-// The statuses of a Call. Waiting and running ones are unfinished, the others are ends.
+// The statuses of a Call. Waiting, AwaitingApproval and Running may change; the others are final.
 const (
-	Waiting          CallStatus = "waiting"
+	Waiting          CallStatus = "waiting" // for what it reads, or for its output path
 	AwaitingApproval CallStatus = "awaiting-approval"
 	Running          CallStatus = "running"
 	Done             CallStatus = "done"
 	Failed           CallStatus = "failed"
-	Rejected         CallStatus = "rejected"
-	Skipped          CallStatus = "skipped"
-	Blocked          CallStatus = "blocked"
+	Rejected         CallStatus = "rejected" // by a person
+	Skipped          CallStatus = "skipped"  // its output path was written, or it depends on a branch that was not taken
+	Blocked          CallStatus = "blocked"  // it can never become ready
 )
 
-// Ended says whether a Call of this status will change no more.
+// Ended reports whether the status is final.
 func (s CallStatus) Ended() bool {
 	return s != Waiting && s != AwaitingApproval && s != Running
 }

@@ -1,8 +1,6 @@
 package ideafile
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,33 +12,36 @@ import (
 	"processidea/model/statelog"
 )
 
-// Tool is a JSON Schema that names a capability: parameters, and meta properties with a leading `_`.
+// Tool names a capability. It is written as a JSON Schema of its parameters, with meta properties that begin with `_`.
 type Tool struct {
 	Name        string
 	Description string
 	// Source is the Tool as it was written.
 	Source map[string]any
-	// Output describes the result (`_output`); nil where nothing is said.
+	// Output is the schema of the result (`_output`); nil where nothing is said.
 	Output *jsonschema.Schema
 	// OutputPath, OutputMethod and Scopes say who chooses these meta properties of a Call.
 	OutputPath, OutputMethod, Scopes MetaValue
 	// Timeout is for one attempt of the Tool's activity.
 	Timeout time.Duration
-	// Attempts is how often the Tool may fail by itself before its Call does. 1 means: never run twice.
+	// Attempts is the number of the Tool's own failures after which its Call has failed. 1 means that it is never run twice.
 	Attempts int
 	// Activity is `_activity` as written: nil, the name of a Go function, or {"<kind>": spec}.
 	Activity any
-	// Delegate is `_delegate`: the Idea file that a Call runs, or Anonymous; empty where it is none.
+	// Delegate is `_delegate`: the Idea file that a Call runs, or AnonymousDelegate; empty for a Tool that is no delegate.
 	Delegate string
-	// DelegateWrites are the paths of its parent's State for which a delegate may hand values back.
+	// DelegateWrites are the paths of its parent's State that a delegate may write (`_writes`).
 	DelegateWrites []jsonval.Path
 	// Approval says when a person must look at a Call; nil: never.
 	Approval *Approval
 
-	ParamsSchema *jsonschema.Schema            // all parameters at once
-	SchemaByParam map[string]*jsonschema.Schema // every declared parameter alone
-	WiredParams        map[string]string             // parameters the designer wired to a Reference
-	AllowsExtraParams   bool                          // other parameters than the declared ones may be given
+	// ParamsSchema describes all parameters together, SchemaByParam each declared one.
+	ParamsSchema  *jsonschema.Schema
+	SchemaByParam map[string]*jsonschema.Schema
+	// WiredParams holds the References of parameters that the Tool's designer wired. The LLM neither sees nor writes them.
+	WiredParams map[string]string
+	// AllowsExtraParams reports whether a Call may have undeclared parameters.
+	AllowsExtraParams bool
 }
 
 const (
@@ -48,19 +49,11 @@ const (
 	defaultAttempts = 3
 )
 
-// Choice is a Tool's word on a meta property of its Calls: undeclared, fixed by the designer, or for the LLM within a
-// schema.
-type MetaValue struct {
-	Declared bool
-	Fixed    any                // where Schema is nil
-	Schema   *jsonschema.Schema // what the LLM may choose
-}
-
-// toolMeta lists the meta properties of a Tool.
+// ToolMetaKeys lists the meta properties of a Tool.
 var ToolMetaKeys = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_retry",
 	"_scopes", "_timeout", "_writes"}
 
-// ReadTool reads one Tool of the palette; what is wrong with it goes to ps under path.
+// ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path.
 func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
 	source, ok := raw.(map[string]any)
 	if !ok {
@@ -77,61 +70,14 @@ func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
 	return t
 }
 
-func (t *Tool) readParams(path string, ps *diag.Problems) {
-	if typ, ok := t.Source["type"]; ok && typ != "object" {
-		ps.Add(path+".type", `a tool's parameters are an object: "type" must be "object"`)
-	}
-	var err error
-	schema := t.ParamsSchemaSource()
-	if t.ParamsSchema, err = jsonschema.CompileSchema(schema); err != nil {
-		ps.Add(path, "%s", strings.TrimPrefix(err.Error(), "model: "))
-		return
-	}
-	props, declared := t.Source["properties"].(map[string]any)
-	additional, hasAdditional := t.Source["additionalProperties"]
-	t.AllowsExtraParams = hasAdditional && additional != false || !hasAdditional && !declared
-	t.SchemaByParam, t.WiredParams = map[string]*jsonschema.Schema{}, map[string]string{}
-	for _, name := range jsonval.SortedKeys(props) {
-		at := jsonval.JSONPathKey(path+".properties", name)
-		if strings.HasPrefix(name, "_") {
-			ps.Add(at, "a parameter's name does not begin with _: that is for meta properties")
-		}
-		if ref, ok := wiredReference(props[name]); ok {
-			if _, err := refexpr.ParseExpression(ref); err != nil {
-				ps.Add(at+".const", "%s", err)
-			}
-			t.WiredParams[name] = ref
-		}
-		if t.SchemaByParam[name], err = jsonschema.CompileAt(schema, "/properties/"+jsonschema.EscapePointer(name)); err != nil {
-			ps.Add(at, "%s", strings.TrimPrefix(err.Error(), "model: "))
+// FindTool returns the Tool of a name, or nil.
+func FindTool(tools []*Tool, name string) *Tool {
+	for _, t := range tools {
+		if t.Name == name {
+			return t
 		}
 	}
-}
-
-// ParamsSchemaSource is the JSON Schema of resolved parameters: of a wired one the value fits, not the Reference that stands for it.
-func (t *Tool) ParamsSchemaSource() map[string]any {
-	props, ok := t.Source["properties"].(map[string]any)
-	if !ok {
-		return t.Source
-	}
-	properties := map[string]any{}
-	//workflowcheck:ignore -- a map again
-	for name, schema := range props {
-		if _, wired := wiredReference(schema); wired {
-			schema = jsonval.WithoutKey(schema.(map[string]any), "const")
-		}
-		properties[name] = schema
-	}
-	schema := jsonval.WithoutKey(t.Source, "properties")
-	schema["properties"] = properties
-	return schema
-}
-
-// wiredReference reads {"const": "†…"}: a parameter that the engine fills and the LLM never sees.
-func wiredReference(schema any) (string, bool) {
-	m, _ := schema.(map[string]any)
-	s, ok := m["const"].(string)
-	return s, ok && refexpr.IsReference(s)
+	return nil
 }
 
 func (t *Tool) readMeta(path string, ps *diag.Problems) {
@@ -141,12 +87,10 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 		}
 	}
 	t.readDelegate(path, ps)
+	t.readDelegateWrites(path, ps)
 	t.Approval = readApproval(t.Source["_approval"], path+"._approval", ps)
-	if out, ok := t.Source["_output"]; ok && out != nil {
-		var err error
-		if t.Output, err = jsonschema.CompileSchema(out); err != nil {
-			ps.Add(path+"._output", "%s", strings.TrimPrefix(err.Error(), "model: "))
-		}
+	if out := t.Source["_output"]; out != nil {
+		t.Output = compileSchema(out, path+"._output", ps)
 	}
 	t.OutputPath = readMetaValue(t.Source, "_outputPath", path, ps, func(v any) error {
 		_, err := refexpr.ParseOutputPath(v)
@@ -158,26 +102,8 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 		return err
 	})
 	t.readActivity(path, ps)
-	t.readTimeoutAndRetry(path, ps)
-}
-
-func readMetaValue(source map[string]any, key, path string, ps *diag.Problems, check func(any) error) MetaValue {
-	v, ok := source[key]
-	if !ok || v == nil {
-		return MetaValue{}
-	}
-	at := jsonval.JSONPathKey(path, key)
-	if schema, ok := v.(map[string]any); ok {
-		s, err := jsonschema.CompileSchema(schema)
-		if err != nil {
-			ps.Add(at, "%s", strings.TrimPrefix(err.Error(), "model: "))
-		}
-		return MetaValue{Declared: true, Schema: s}
-	}
-	if err := check(v); err != nil {
-		ps.Add(at, "%s", err)
-	}
-	return MetaValue{Declared: true, Fixed: v}
+	t.readTimeout(path, ps)
+	t.readRetry(path, ps)
 }
 
 func (t *Tool) readActivity(path string, ps *diag.Problems) {
@@ -215,15 +141,20 @@ func (t *Tool) activityKind() (kind ToolKind, spec any, ok bool) {
 	return k, a[string(k)], k != "" && k != KindGo && k.HasRunner()
 }
 
-func (t *Tool) readTimeoutAndRetry(path string, ps *diag.Problems) {
-	if v := t.Source["_timeout"]; v != nil {
-		d, err := readDuration(v)
-		if err != nil {
-			ps.Add(path+"._timeout", "%s", err)
-		} else {
-			t.Timeout = d
-		}
+func (t *Tool) readTimeout(path string, ps *diag.Problems) {
+	v := t.Source["_timeout"]
+	if v == nil {
+		return
 	}
+	d, err := readDuration(v)
+	if err != nil {
+		ps.Add(path+"._timeout", "%s", err)
+		return
+	}
+	t.Timeout = d
+}
+
+func (t *Tool) readRetry(path string, ps *diag.Problems) {
 	v := t.Source["_retry"]
 	if v == nil {
 		return
@@ -235,102 +166,4 @@ func (t *Tool) readTimeoutAndRetry(path string, ps *diag.Problems) {
 		return
 	}
 	t.Attempts = n
-}
-
-// readDuration reads "72h", "10s", or a number of seconds.
-func readDuration(v any) (time.Duration, error) {
-	switch v := v.(type) {
-	case string:
-		if d, err := time.ParseDuration(v); err == nil && d > 0 {
-			return d, nil
-		}
-	case json.Number:
-		if f, err := v.Float64(); err == nil && f > 0 && f < 1e9 {
-			return time.Duration(f * float64(time.Second)), nil
-		}
-	}
-	return 0, fmt.Errorf(`want a duration such as "60s", or seconds, above zero`)
-}
-
-func ReadPositiveInt(v any) (int, error) {
-	n, ok := v.(json.Number)
-	if ok {
-		if i, err := n.Int64(); err == nil && i > 0 && i < 1<<31 {
-			return int(i), nil
-		}
-	}
-	return 0, fmt.Errorf("want a whole number from 1")
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
-}
-
-// ToolKind says how a Tool is run. Beside those below there may be others: workers know a runner for each.
-type ToolKind string
-
-// The kinds of Tools that come with the program.
-const (
-	KindGo     ToolKind = "go"     // a Go function the worker knows
-	KindHTTP   ToolKind = "http"   // an HTTP request
-	KindMCP    ToolKind = "mcp"    // a tool of an MCP server
-	KindLatent ToolKind = "latent" // the LLM itself writes the result
-	// KindDelegate runs another Idea as a process of its own.
-	KindDelegate ToolKind = "delegate"
-)
-
-// HasRunner reports whether a worker's runner runs Tools of this kind, as an activity. The others are carried out by
-// workflows.
-func (k ToolKind) HasRunner() bool { return k != KindLatent && k != KindDelegate }
-
-// Binding is what a Tool was bound to when its process started; it is decided once and carried along, so that a worker
-// that knows other tools does not change a running process.
-type Binding struct {
-	Kind ToolKind `json:"kind"`
-	// Name of the Go function.
-	Name string `json:"name,omitempty"`
-	// Pure functions run as local activities.
-	Pure bool `json:"pure,omitempty"`
-	// Simulated says that nothing is run: the result is made up. nil: it runs.
-	Simulated *Simulation `json:"simulated,omitempty"`
-}
-
-// Bind decides what runs a Tool. lookup tells whether a Go function of a name is registered, and whether it is pure.
-func (t *Tool) Bind(lookup func(name string) (pure, ok bool)) (Binding, error) {
-	if t.Delegate != "" {
-		return Binding{Kind: KindDelegate}, nil
-	}
-	switch a := t.Activity.(type) {
-	case map[string]any:
-		kind, _, _ := t.activityKind()
-		return Binding{Kind: kind}, nil
-	case string:
-		pure, ok := lookup(a)
-		if !ok {
-			return Binding{}, fmt.Errorf("no activity %q is registered", a)
-		}
-		return Binding{Kind: KindGo, Name: a, Pure: pure}, nil
-	}
-	if pure, ok := lookup(t.Name); ok {
-		return Binding{Kind: KindGo, Name: t.Name, Pure: pure}, nil
-	}
-	return Binding{Kind: KindLatent}, nil
-}
-
-// RunSpec is what the runner of a Tool's kind is told of the Tool: a Go function's name, an MCPSpec, and of any other kind
-// what stands in `_activity` under it.
-func (t *Tool) RunSpec(b Binding, servers []MCPServer) any {
-	switch b.Kind {
-	case KindGo:
-		return b.Name
-	case KindMCP:
-		return t.mcpSpec(servers)
-	}
-	_, spec, _ := t.activityKind()
-	return spec
 }

@@ -31,7 +31,7 @@ func TestADeltaSaysNoMoreThanWhatChanged(t *testing.T) {
 		{"an object instead of nothing", `null`, `{}`, `{"=":{}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			from, to := modeltest.Decoded(t, c.from), modeltest.Decoded(t, c.to)
+			from, to := modeltest.DecodeJSON(t, c.from), modeltest.DecodeJSON(t, c.to)
 			delta, ok := jsonval.Delta(from, to)
 			if !ok || string(jsonval.Encode(delta)) != c.want {
 				t.Fatalf("got %s, %v; want %s", jsonval.Encode(delta), ok, c.want)
@@ -49,7 +49,7 @@ func TestADeltaSaysNoMoreThanWhatChanged(t *testing.T) {
 
 func TestWhatIsTheSameHasNoDelta(t *testing.T) {
 	for _, text := range []string{`null`, `true`, `1.50`, `"x"`, `[]`, `{}`, `[1,{"a":[null]}]`} {
-		if d, ok := jsonval.Delta(modeltest.Decoded(t, text), modeltest.Decoded(t, text)); ok {
+		if d, ok := jsonval.Delta(modeltest.DecodeJSON(t, text), modeltest.DecodeJSON(t, text)); ok {
 			t.Errorf("%s differs from itself by %s", text, jsonval.Encode(d))
 		}
 	}
@@ -59,8 +59,8 @@ func TestWhatIsTheSameHasNoDelta(t *testing.T) {
 }
 
 func TestWhatADeltaLeavesIsSharedAndWhatItChangesIsCopied(t *testing.T) {
-	from := modeltest.Decoded(t, `{"a":{"x":1},"b":{"y":[1]}}`).(map[string]any)
-	got, err := jsonval.ApplyDelta(from, modeltest.Decoded(t, `{"~":{"b":{"~":{"y":{"+":[2]}}}}}`))
+	from := modeltest.DecodeJSON(t, `{"a":{"x":1},"b":{"y":[1]}}`).(map[string]any)
+	got, err := jsonval.ApplyDelta(from, modeltest.DecodeJSON(t, `{"~":{"b":{"~":{"y":{"+":[2]}}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestWhatIsNoDeltaIsRefused(t *testing.T) {
 		{`{"a":1}`, `{"~":{"b":{"~":{}}}}`}, {`{"a":1}`, `{"~":{"a":7}}`}, {`[1]`, `{"~":{"1":{"=":1}}}`}, {`[1]`, `{"~":{"-1":{"=":1}}}`},
 		{`[1]`, `{"~":{"x":{"=":1}}}`}, {`[1]`, `{"-":2}`}, {`[1]`, `{"-":-1}`}, {`[1]`, `{"-":"0"}`}, {`[1,2]`, `{"-":1,"~":{"1":{"=":3}}}`},
 	} {
-		if v, err := jsonval.ApplyDelta(modeltest.Decoded(t, c.from), modeltest.Decoded(t, c.delta)); !errors.Is(err, jsonval.ErrNoDelta) {
+		if v, err := jsonval.ApplyDelta(modeltest.DecodeJSON(t, c.from), modeltest.DecodeJSON(t, c.delta)); !errors.Is(err, jsonval.ErrNoDelta) {
 			t.Errorf("%s on %s gives %s, %v", c.delta, c.from, jsonval.Encode(v), err)
 		}
 	}
@@ -111,7 +111,7 @@ func TestEveryDeltaLeadsFromOneValueToTheOther(t *testing.T) {
 		if !ok {
 			return
 		}
-		kept := modeltest.Decoded(t, string(jsonval.Encode(delta)))
+		kept := modeltest.DecodeJSON(t, string(jsonval.Encode(delta)))
 		got, err := jsonval.ApplyDelta(from, kept)
 		if err != nil || !jsonval.Equal(got, to) {
 			t.Fatalf("%s leads to %s, %v", jsonval.Encode(kept), jsonval.Encode(got), err)

@@ -45,19 +45,19 @@ type PartReport struct {
 	Sequence    int           `json:"seq"` // counts the part's reports
 	Status ProcessStatus `json:"status"`
 	// AwaitsOnlyPeople says that people are waited for, and nobody else.
-	AwaitsOnlyPeople    bool        `json:"waits,omitempty"`
-	Requests int         `json:"requests"`
-	Turns    int         `json:"turns"`
-	Ideas    int         `json:"ideas"`
+	AwaitsOnlyPeople    bool            `json:"waits,omitempty"`
+	Requests int             `json:"requests"`
+	Turns    int             `json:"turns"`
+	Ideas    int             `json:"ideas"`
 	Calls    turn.CallCounts `json:"calls"`
-	Usage    turn.Usage  `json:"usage"`
-	Error    *diag.Fault `json:"error,omitempty"`
-	Output   any         `json:"output,omitempty"`
+	Usage    turn.Usage      `json:"usage"`
+	Error    *diag.Fault     `json:"error,omitempty"`
+	Output   any             `json:"output,omitempty"`
 	// Instances tells where each stands, once it is not at work any more.
 	Instances map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
-	Pending   []turn.PendingApproval                     `json:"pending,omitempty"`
+	Pending   []turn.PendingApproval             `json:"pending,omitempty"`
 	// Digest is that of the part's latest Idea.
-	Digest   string         `json:"digest,omitempty"`
+	Digest   string               `json:"digest,omitempty"`
 	Refusals []turn.RefusedSignal `json:"refusals,omitempty"`
 }
 

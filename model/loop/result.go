@@ -26,7 +26,7 @@ type Result struct {
 	Instances map[string]InstanceResult `json:"instances"`
 	Ideas     int                       `json:"ideas"`
 	Requests  int                       `json:"requests"`
-	Calls     turn.CallCounts               `json:"calls"`
+	Calls     turn.CallCounts           `json:"calls"`
 	Usage     turn.Usage                `json:"usage"`
 	Error     *diag.Fault               `json:"error"`
 	// Simulated says that no Tool was touched, and who played; absent of a process that ran.

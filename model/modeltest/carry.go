@@ -9,7 +9,7 @@ import (
 	"processidea/model/loop"
 )
 
-// carriedRun is a Run after it has travelled to another run of its workflow, as JSON.
+// CarryInstance returns an Instance after continue-as-new: what it carries is encoded, decoded and resumed from.
 func CarryInstance(t Fataler, i *dataflow.Instance) *dataflow.Instance {
 	var c dataflow.Carried
 	roundTripJSON(t, i.Carry(), &c)
@@ -29,7 +29,7 @@ func roundTripJSON(t Fataler, from, to any) {
 	}
 }
 
-// carriedMind is a Mind after it has travelled to another run of its workflow, as JSON. One that cannot travel now stays.
+// CarryLoop returns a Loop after continue-as-new. One that may not be carried now is returned as it is.
 func CarryLoop(t Fataler, idea *ideafile.Idea, bindings map[string]ideafile.Binding, l *loop.Loop) *loop.Loop {
 	if !l.CanCarry() {
 		return l

@@ -2,13 +2,13 @@ package modeltest
 
 import (
 	"encoding/json"
-	"testing"
 
 	"pgregory.net/rapid"
 
 	"processidea/model/jsonval"
 )
 
+// DecodeJSON decodes a JSON text.
 func DecodeJSON(t Fataler, text string) any {
 	v, err := jsonval.Decode([]byte(text))
 	if err != nil {
@@ -17,6 +17,7 @@ func DecodeJSON(t Fataler, text string) any {
 	return v
 }
 
+// ErrorText returns an error's text; empty for nil.
 func ErrorText(err error) string {
 	if err == nil {
 		return ""
@@ -24,15 +25,7 @@ func ErrorText(err error) string {
 	return err.Error()
 }
 
-func Decoded(t interface{ Fatal(...any) }, text string) any {
-	v, err := jsonval.Decode([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-// anyJSON draws JSON values, fond of what is special here: daggers, handles, odd keys, odd numbers.
+// AnyJSON draws JSON values up to a depth. References, handles, odd keys and odd numbers are frequent among them.
 func AnyJSON(depth int) *rapid.Generator[any] {
 	return rapid.Custom(func(t *rapid.T) any {
 		kinds := 6
@@ -63,6 +56,7 @@ func AnyJSON(depth int) *rapid.Generator[any] {
 	})
 }
 
+// AnyText draws texts. Those that mean something to the engine are frequent among them.
 func AnyText() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]string{"", "a", "b.c", "x y", "†", "††", "†state.a", "††state.a", "†blob", "††blob", "†††blob", "_tool", "a/b~c%d",
@@ -71,9 +65,7 @@ func AnyText() *rapid.Generator[string] {
 	)
 }
 
-// few says whether so little is drawn that what is rare may not be among it.
-func Few() bool { return testing.Short() }
-
+// MustDecodeJSON decodes a JSON text, and panics if it is none.
 func MustDecodeJSON(s string) any {
 	v, err := jsonval.Decode([]byte(s))
 	if err != nil {
@@ -82,7 +74,7 @@ func MustDecodeJSON(s string) any {
 	return v
 }
 
-// failer is what testing and rapid have in common.
+// Fataler is what testing.TB and rapid.TB have in common that the helpers here need.
 type Fataler interface {
 	Fatalf(format string, args ...any)
 }

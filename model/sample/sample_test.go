@@ -78,7 +78,7 @@ func TestAMadeUpValueIsTheSchemasOwnOrSmall(t *testing.T) {
 		{`{"allOf":[{"not":{"const":"simulated"}},{"not":{"const":"simulated 2"}}],"type":"string"}`, `"simulated 3"`},
 		{`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"unevaluatedProperties":false}`, `{"a":"simulated"}`},
 	} {
-		v, err := Sample(modeltest.Decoded(t, c.schema))
+		v, err := Sample(modeltest.DecodeJSON(t, c.schema))
 		if got := string(jsonval.Encode(v)); err != nil || got != c.want {
 			t.Errorf("%s: %s, want %s, %v", c.schema, got, c.want, err)
 		}
@@ -87,13 +87,13 @@ func TestAMadeUpValueIsTheSchemasOwnOrSmall(t *testing.T) {
 
 func TestEveryFormatHasATextThatKeepsIt(t *testing.T) {
 	for format := range formats {
-		schema := modeltest.Decoded(t, fmt.Sprintf(`{"type":"array","minItems":2,"items":{"type":"string","format":%q}}`, format))
+		schema := modeltest.DecodeJSON(t, fmt.Sprintf(`{"type":"array","minItems":2,"items":{"type":"string","format":%q}}`, format))
 		if _, err := Sample(schema); err != nil {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
 	for _, format := range []string{"date", "email", "ipv4", "ipv6", "uri", "uuid", "date-time", "hostname", "duration"} {
-		schema := modeltest.Decoded(t, fmt.Sprintf(`{"type":"array","minItems":3,"uniqueItems":true,"items":{"type":"string","format":%q}}`, format))
+		schema := modeltest.DecodeJSON(t, fmt.Sprintf(`{"type":"array","minItems":3,"uniqueItems":true,"items":{"type":"string","format":%q}}`, format))
 		if _, err := Sample(schema); err != nil {
 			t.Errorf("three of %s: %v", format, err)
 		}
@@ -107,11 +107,11 @@ func TestWhatNothingFitsIsSaid(t *testing.T) {
 		`{"type":"string","minLength":100000000}`, `{"type":"array","minItems":100000000}`, `{"type":"object","minProperties":100000000}`,
 		`{"allOf":[{"type":"string"},{"type":"integer"}]}`, `{"type":"array","uniqueItems":true,"minItems":3,"items":{"type":"boolean"}}`,
 	} {
-		if v, err := Sample(modeltest.Decoded(t, schema)); !errors.Is(err, ErrNoSample) {
+		if v, err := Sample(modeltest.DecodeJSON(t, schema)); !errors.Is(err, ErrNoSample) {
 			t.Errorf("%s: %s, %v", schema, jsonval.Encode(v), err)
 		}
 	}
-	if _, err := Sample(modeltest.Decoded(t, `{"type":"nonsense"}`)); err == nil || errors.Is(err, ErrNoSample) {
+	if _, err := Sample(modeltest.DecodeJSON(t, `{"type":"nonsense"}`)); err == nil || errors.Is(err, ErrNoSample) {
 		t.Errorf("a schema that is none: %v", err)
 	}
 }

@@ -33,7 +33,7 @@ func TestTheMarkOfASimulationIsReadWhereverItStands(t *testing.T) {
 		{`{"context": [{"type": "data", "kind": "k", "data": 7, "_simulated": true}]}`, ideafile.FakedBySchemas, ideafile.FakedBySchemas},
 		{`{"context": [{"type": "state", "a": 1, "_simulated": true}]}`, "", ""}, // a payload's own key
 	} {
-		got, of := modeltest.IdeaFrom(t, c.idea).Simulated, ideafile.SimulationOf(modeltest.Decoded(t, c.idea).(map[string]any))
+		got, of := modeltest.IdeaFrom(t, c.idea).Simulated, ideafile.SimulationOf(modeltest.DecodeJSON(t, c.idea).(map[string]any))
 		if !jsonval.Equal(jsonval.Normal(got), jsonval.Normal(of)) {
 			t.Errorf("%s: %v and %v", c.idea, got, of)
 		}
@@ -58,7 +58,7 @@ func TestEverySnapshotOfASimulationIsMarkedAndItsStatesToo(t *testing.T) {
 		{`{"meta": {"path": "p"}, "context": [{"type": "state", "a": 1}]}`, false},
 	} {
 		brief := &turn.RequestInput{Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"b": "2"}}, {Token: "②", State: map[string]any{}}}}
-		snapshot := turn.Snapshot(modeltest.Decoded(t, c.idea).(map[string]any), brief, nil, nil)
+		snapshot := turn.Snapshot(modeltest.DecodeJSON(t, c.idea).(map[string]any), brief, nil, nil)
 		text := string(jsonval.Encode(snapshot))
 		idea, ps := ideafile.ReadIdea(snapshot)
 		if (idea.Simulated != nil) != c.marked || len(ps) > 0 || strings.Contains(text, ideafile.SimulatedKey) != c.marked {
@@ -80,7 +80,7 @@ func played(t *testing.T, sim *ideafile.Simulation, calls string) *dataflow.Inst
 		}
 	}
 	r := dataflow.New(p, idea.Context, "")
-	for n, c := range modeltest.Decoded(t, calls).([]any) {
+	for n, c := range modeltest.DecodeJSON(t, calls).([]any) {
 		r.AcceptCall(1, n+1, ideafile.ParseWrittenCall(c))
 	}
 	r.CloseRequest(1)
@@ -120,7 +120,7 @@ func TestAnLLMThatPlaysMakesEveryToolLatentAndSchemasMakeItPure(t *testing.T) {
 }
 
 func TestAResultIsMadeUpToFitTheToolAndTheState(t *testing.T) {
-	state := modeltest.Decoded(t, `{"type": "object", "properties": {"n": {"type": "integer", "minimum": 7}, "s": {"type": "string"}, "e": {"$ref": "#/$defs/e"}}, "$defs": {"e": {"enum": ["x", "y"]}}}`)
+	state := modeltest.DecodeJSON(t, `{"type": "object", "properties": {"n": {"type": "integer", "minimum": 7}, "s": {"type": "string"}, "e": {"$ref": "#/$defs/e"}}, "$defs": {"e": {"enum": ["x", "y"]}}}`)
 	at := func(path string) *statelog.ResultContract {
 		return &statelog.ResultContract{Schema: state, Path: refexpr.SinglePath(jsonval.Path{path})}
 	}
@@ -141,34 +141,34 @@ func TestAResultIsMadeUpToFitTheToolAndTheState(t *testing.T) {
 	} {
 		var output any
 		if c.output != "null" {
-			output = modeltest.Decoded(t, c.output)
+			output = modeltest.DecodeJSON(t, c.output)
 		}
 		v, err := FakeResult("t", output, c.landing)
 		if got := string(jsonval.Encode(v)); err != nil || got != c.want {
 			t.Errorf("%s at %v: %s, want %s, %v", c.output, c.landing, got, c.want, err)
 		}
 	}
-	if _, err := FakeResult("t", modeltest.Decoded(t, `{"not": {}}`), nil); !errors.Is(err, sample.ErrNoSample) {
+	if _, err := FakeResult("t", modeltest.DecodeJSON(t, `{"not": {}}`), nil); !errors.Is(err, sample.ErrNoSample) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestNothingSimulatedIsTakenForReal(t *testing.T) {
-	marked := modeltest.Decoded(t, `{"context": [{"type": "state", "state": {"a": 1}, "_simulated": true}]}`).(map[string]any)
+	marked := modeltest.DecodeJSON(t, `{"context": [{"type": "state", "state": {"a": 1}, "_simulated": true}]}`).(map[string]any)
 	for _, kind := range []string{loop.SteerAdd, loop.SteerRevise} {
 		if _, err := loop.ReadSteering(kind, marked); err == nil || !strings.Contains(err.Error(), "simulated") {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
 	parent := `{"schema": {"tools": {"ask": {"_delegate": "d.json"}}}%s}`
-	files := map[string]any{"d.json": modeltest.Decoded(t, `{"meta": {"simulated": true}}`)}
+	files := map[string]any{"d.json": modeltest.DecodeJSON(t, `{"meta": {"simulated": true}}`)}
 	if ps := ideafile.CheckDelegates(modeltest.IdeaFrom(t, strings.Replace(parent, "%s", "", 1)), "", files); len(ps) != 1 || !strings.Contains(ps[0].Message, "simulation") {
 		t.Errorf("%v", ps)
 	}
 	if ps := ideafile.CheckDelegates(modeltest.IdeaFrom(t, strings.Replace(parent, "%s", `, "meta": {"simulated": true}`, 1)), "", files); len(ps) > 0 {
 		t.Errorf("%v", ps)
 	}
-	idea := modeltest.Decoded(t, `{"meta": {"simulated": true}, "context": [{"type": "state", "state": {}, "_status": "settled"}]}`).(map[string]any)
+	idea := modeltest.DecodeJSON(t, `{"meta": {"simulated": true}, "context": [{"type": "state", "state": {}, "_status": "settled"}]}`).(map[string]any)
 	if _, err := harden.Harden([]harden.FinishedRun{{Process: "p", Ideas: []map[string]any{idea}}}, nil, false); err == nil || !strings.Contains(err.Error(), "simulated") {
 		t.Errorf("%v", err)
 	}

@@ -9,41 +9,45 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Decision is what a person decided on a Call, as it stands on the Call's record.
+// Decision is what a person decided on a Call. The Call's record keeps it.
 type Decision struct {
-	Kind string    `json:"decision"` // approve, reject, amend, replace or answer
-	Call     string    `json:"call"`
-	Digest   string    `json:"digest,omitempty"` // of what was decided on
-	By       string    `json:"by,omitempty"`     // a name; "timeout" where nobody decided in time
-	Reason   string    `json:"reason,omitempty"`
-	ID       string    `json:"id,omitempty"` // as the signal gave it
-	At       time.Time `json:"at"`
+	// Kind is approve, reject, amend, replace or answer.
+	Kind string `json:"decision"`
+	Call string `json:"call"`
+	// Digest is that of the PendingApproval that the person saw; empty if the signal named none.
+	Digest string `json:"digest,omitempty"`
+	// By is the person's name, or DecidedByTimeout.
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// ID is as the signal's payload had it.
+	ID string    `json:"id,omitempty"`
+	At time.Time `json:"at"`
 	// Params of an amended Call: values, never References.
 	Params map[string]any `json:"params,omitempty"`
-	// Replacement is the Call that replaced, as the LLM would write it.
+	// Replacement is the Call to run instead, in the form in which the LLM writes Calls.
 	Replacement map[string]any `json:"with,omitempty"`
-	// Output is the result that a person gave.
+	// Output is the result that the person gave in place of running the Call.
 	Output any `json:"output,omitempty"`
 }
 
-// byTimeout is who decides where nobody did.
+// DecidedByTimeout stands in By when nobody decided before the deadline.
 const DecidedByTimeout = "timeout"
 
-// PersonAuthor names the author of what a person wrote.
+// PersonAuthor returns the author that the log names for what a person wrote: person:NAME, or person for one without a name.
 func PersonAuthor(name string) string {
 	if name == "" {
 		return "person"
 	}
-	return "person:" + name
+	return PersonPrefix + name
 }
 
 const (
-	maxReasonLength = 2000 // characters of a person's reason
+	maxReasonLength = 2000 // characters
 	maxNameLength   = 200  // characters of a person's name, of a signal's id and of a Call's id
 )
 
-// ReadDecision reads the payload of a decision's signal. Its keys are call, digest, by, reason and id, and for amend
-// params, for replace with, for answer output.
+// ReadDecision reads the payload of a decision's signal; kind is the signal's name. The keys are call, digest, by, reason and id,
+// and params for amend, with for replace, output for answer.
 func ReadDecision(kind string, m map[string]any) (Decision, error) {
 	d := Decision{Kind: kind}
 	payloadKey := map[string]string{ideafile.Amend: "params", ideafile.Replace: "with", ideafile.Answer: "output"}[kind]
@@ -64,7 +68,7 @@ func ReadDecision(kind string, m map[string]any) (Decision, error) {
 	case payloadKey != "" && len(jsonval.Encode(value)) > jsonval.LargeValue:
 		return d, fmt.Errorf("%q is larger than 64 KB", payloadKey)
 	}
-	// A value that looks like a handle is data: a person's word opens nothing in the store.
+	// A value that looks like a handle is data: a person must not be able to read from the store with it.
 	object, isObject := jsonval.Escape(value).(map[string]any)
 	switch {
 	case kind == ideafile.Answer:
@@ -79,7 +83,8 @@ func ReadDecision(kind string, m map[string]any) (Decision, error) {
 	return d, nil
 }
 
-// readTexts reads the keys of a signal that are texts, and refuses unknown ones.
+// ReadSignalTexts reads the text keys of a signal's payload into texts. payloadKey is the one key that may hold something other
+// than a text; empty if there is none. Any other key is an error.
 func ReadSignalTexts(m map[string]any, payloadKey string, texts map[string]*string) error {
 	for _, k := range jsonval.SortedKeys(m) {
 		target, known := texts[k]
@@ -105,7 +110,7 @@ func ReadSignalTexts(m map[string]any, payloadKey string, texts map[string]*stri
 	return nil
 }
 
-// Describe words a decision for the LLM: what a person decided is not its to propose again.
+// Describe says in words for the LLM what was decided, so that it does not propose the same again.
 func (d Decision) Describe() string {
 	by := d.By
 	if by == "" {

@@ -12,48 +12,51 @@ import (
 	"processidea/model/statelog"
 )
 
-// LogEntry is one thing that changed an instance since its process's Idea before: a write to its State, and who made it.
+// LogEntry is one write to an instance's State and its author. An Idea of the chain keeps those that were made since the Idea
+// before it.
 type LogEntry struct {
 	Instance string       `json:"instance"`
 	Path     jsonval.Path `json:"path"`
-	// OutputMethod is how Value was put there; empty is write-once.
+	// OutputMethod is how Value was combined with the value at the path; empty is write-once.
 	OutputMethod string `json:"method,omitempty"`
-	Value  any    `json:"value"`
-	By     string `json:"by"` // a Call's id, or PersonPrefix and a name
+	Value        any    `json:"value"`
+	// By is the author: a Call's id, or PersonPrefix and a name.
+	By string `json:"by"`
 	// Request and Index are the author's place in the Plan.
 	Request int `json:"request"`
 	Index   int `json:"index"`
-	// Correction orders what people set at one place in the Plan, behind what stood there; 0: no correction.
+	// Correction numbers what people wrote at one place in the Plan: a correction applies after the Call at that place and after
+	// the corrections before it. 0 for a Call's write.
 	Correction int       `json:"correction,omitempty"`
 	At         time.Time `json:"at,omitzero"`
-	// Call is the Call as the LLM wrote it.
+	// Call is the author as the LLM wrote it.
 	Call     ideafile.WrittenCall `json:"call,omitzero"`
 	Decision *LogDecision         `json:"decision,omitempty"`
-	// Adapted is what the LLM fitted of the Call's parameters before it ran.
+	// Adapted is set when the LLM adapted the Call's parameters before it ran.
 	Adapted *Adaptation `json:"adapted,omitempty"`
 }
 
-// LogDecision is what a person decided, and why. Digest is that of the Call as the person saw it.
+// LogDecision is what a person decided on a Call, and why. Digest is that of the PendingApproval that the person saw.
 type LogDecision struct {
-	Kind string    `json:"decision,omitempty"`
-	By       string    `json:"by,omitempty"`
-	Reason   string    `json:"reason,omitempty"`
-	At       time.Time `json:"at,omitzero"`
-	Digest   string    `json:"digest,omitempty"`
+	Kind   string    `json:"decision,omitempty"`
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	At     time.Time `json:"at,omitzero"`
+	Digest string    `json:"digest,omitempty"`
 }
 
-// PersonPrefix begins the author of what a person wrote: person:NAME.
+// PersonPrefix is the beginning of By for what a person wrote: person:NAME.
 const PersonPrefix = "person:"
 
-// Touches says whether the entry wrote a path, wrote below it, or wrote it as part of something whole.
+// Touches reports whether the entry wrote at a path, below it, or wrote an ancestor of it as a whole.
 func (e LogEntry) Touches(p jsonval.Path) bool {
-	return statelog.WriterOf([]statelog.Write{{Path: e.Path, Value: e.Value, By: "somebody"}}, p) != ""
+	return statelog.WriterOf([]statelog.Write{{Path: e.Path, Value: e.Value, By: "any"}}, p) != ""
 }
 
-// PersonName gives the name of the person who wrote; ok is false where a Call did.
+// PersonName returns the name of the person who wrote; ok is false if a Call did.
 func (e LogEntry) PersonName() (name string, ok bool) { return strings.CutPrefix(e.By, PersonPrefix) }
 
-// EncodeLog gives a log as the JSON value that is kept, times in UTC.
+// EncodeLog returns the JSON value of a log. Times are in UTC, so that equal logs have equal bytes.
 func EncodeLog(log []LogEntry) any {
 	out := make([]LogEntry, len(log))
 	for i, e := range log {
@@ -68,13 +71,13 @@ func EncodeLog(log []LogEntry) any {
 	return jsonval.Normal(out)
 }
 
-// DecodeLog reads what LogValue gave.
+// DecodeLog is the inverse of EncodeLog.
 func DecodeLog(v any) ([]LogEntry, error) {
 	d := json.NewDecoder(bytes.NewReader(jsonval.Encode(v)))
 	d.UseNumber()
 	var log []LogEntry
 	if err := d.Decode(&log); err != nil {
-		return nil, fmt.Errorf("model: read log: %w", err)
+		return nil, fmt.Errorf("turn: decode log: %w", err)
 	}
 	return log, nil
 }

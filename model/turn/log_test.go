@@ -26,7 +26,7 @@ func TestALogEntryTouchesWhatItWroteAboveOrBelow(t *testing.T) {
 		{"a decision that wrote nothing", "", `null`, "user", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := turn.LogEntry{Path: pathOf(t, c.path), Value: modeltest.Decoded(t, c.value), By: "1.1"}
+			e := turn.LogEntry{Path: pathOf(t, c.path), Value: modeltest.DecodeJSON(t, c.value), By: "1.1"}
 			if got := e.Touches(pathOf(t, c.asked)); got != c.want {
 				t.Errorf("got %v", got)
 			}
@@ -46,7 +46,7 @@ func pathOf(t *testing.T, s string) jsonval.Path {
 func TestALogComesBackAsItWasKept(t *testing.T) {
 	at := time.Date(2026, 11, 3, 10, 0, 0, 5, time.FixedZone("elsewhere", 3600))
 	log := []turn.LogEntry{
-		{Instance: "①", Path: jsonval.Path{"a", "x y"}, Value: modeltest.Decoded(t, `12345678901234567890`), By: "1.2@①", Request: 1, Index: 2, At: at, Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "x"})},
+		{Instance: "①", Path: jsonval.Path{"a", "x y"}, Value: modeltest.DecodeJSON(t, `12345678901234567890`), By: "1.2@①", Request: 1, Index: 2, At: at, Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "x"})},
 		{Path: jsonval.Path{}, Value: map[string]any{"a": nil}, OutputMethod: "assign", By: turn.PersonPrefix + "Ada", Decision: &turn.LogDecision{Kind: "answer", By: "Ada", Reason: "<b> & why", At: at}},
 	}
 	v := turn.EncodeLog(log)
@@ -57,7 +57,7 @@ func TestALogComesBackAsItWasKept(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "0001-01-01") {
-		t.Errorf("a time that nobody gave is told: %s", text)
+		t.Errorf("a time that was not set is in the log: %s", text)
 	}
 	back, err := turn.DecodeLog(v)
 	if err != nil || !jsonval.Equal(turn.EncodeLog(back), v) {

@@ -6,8 +6,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Snapshot is the Idea of one Request: the palette as it was, the context as the Request saw it, and the solution. It is
-// a file from which a process can start again: State is the position in the Plan.
+// Snapshot returns the Idea of one Request: the process's palette, the context as the Request saw it, and the solution.
+//
+// Invariants: a process that starts from a Snapshot has the instances, in their order, and the States that the Request saw; and
+// the Snapshot of an Idea that is a Snapshot already has the same context.
 func Snapshot(idea map[string]any, input *RequestInput, calls []ideafile.WrittenCall, output any) map[string]any {
 	out := make(map[string]any, len(idea)+1)
 	//workflowcheck:ignore -- a map again
@@ -23,9 +25,9 @@ func Snapshot(idea map[string]any, input *RequestInput, calls []ideafile.Written
 	return out
 }
 
-// snapshotContext keeps what does not change, and puts the States, the Calls so far with what became of them, and the
-// errors in place of those that the process began with. Plans that are guides stay: each Request is shown them. The States
-// come before all else that names an instance, so that the instances keep their order.
+// snapshotContext replaces the States, the record of earlier Calls and the errors of the process's own context by those that the
+// Request saw, and keeps all other messages, Plans that guide the LLM among them. The States come before everything else that
+// names an instance, so that the instances keep their order.
 func snapshotContext(context any, input *RequestInput) []any {
 	var out, perInstance []any
 	schemas := map[string]any{}
@@ -48,31 +50,20 @@ func snapshotContext(context any, input *RequestInput) []any {
 			}
 		}
 	}
-	for _, c := range input.Instances {
-		out = append(out, stateMessage(c, schemas))
+	for _, instance := range input.Instances {
+		out = append(out, stateMessage(instance, schemas))
 	}
 	out = append(out, perInstance...)
 	if len(planned) > 0 {
 		out = append(out, planMessage(planned))
 	}
-	for _, t := range input.Errors {
-		out = append(out, errorMessage(t))
+	for _, e := range input.Errors {
+		out = append(out, errorMessage(e))
 	}
 	return out
 }
 
-// withoutDirect picks the Calls that Requests planned.
-func WithoutDirectPlans(plan []PlanEntry) []PlanEntry {
-	var list []PlanEntry
-	for _, e := range plan {
-		if e.DirectPlan == 0 {
-			list = append(list, e)
-		}
-	}
-	return list
-}
-
-// addRecord puts beside a Plan that runs directly, by its place in the context, what became of its Calls.
+// addRecord adds to a directly run Plan, at a position in the context, what became of its Calls.
 func addRecord(raw any, plan []PlanEntry, place int) any {
 	record := map[string]any{}
 	for _, e := range plan {
@@ -122,8 +113,8 @@ func planMessage(plan []PlanEntry) any {
 	return map[string]any{"type": ideafile.TypePlan, "plan": calls, "record": record}
 }
 
-// recordValue is what became of a Call: its status, with the instances where they have names, its results where they stand nowhere
-// else, and what people decided on it.
+// recordValue is what became of a Call: its statuses, each with a count or with the instances' tokens, the results that State does
+// not hold, and people's decisions.
 func (e PlanEntry) recordValue() any {
 	record := jsonval.AsObject(jsonval.Normal(e.StatusCounts))
 	for s, tokens := range e.InstancesByStatus {

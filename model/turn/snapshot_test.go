@@ -30,11 +30,11 @@ func TestASnapshotIsAFileThatBeginsWhereTheRequestStood(t *testing.T) {
 	c := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"†state.b","_outputPath":"c"}],"output":{"summary":"early"}}`)
 	again := modeltest.SnapshotFile(t, s.Idea, c.FullInput, c.Calls, c.Reply.Output)
 	s.WantEqual("the instances keep their order", fmt.Sprint(again.Tokens()), "[① ② ③]")
-	mind := loop.New(again, "q", s.Bindings, modeltest.StartTime)
-	for n, m := range mind.Instances() {
-		s.WantEqual("the State of "+m.Token, modeltest.StateOf(mind, m.Token), string(jsonval.Encode(c.FullInput.Instances[n].State)))
-		run := dataflow.New(ideafile.Palette{Tools: again.Tools, Bindings: s.Bindings}, again.Context, m.Token)
-		s.WantEqual("and of its Run", string(jsonval.Encode(run.State())), string(jsonval.Encode(c.FullInput.Instances[n].State)))
+	next := loop.New(again, "q", s.Bindings, modeltest.StartTime)
+	for n, m := range next.Instances() {
+		s.WantEqual("the State of "+m.Token, modeltest.StateOf(next, m.Token), string(jsonval.Encode(c.FullInput.Instances[n].State)))
+		instance := dataflow.New(ideafile.Palette{Tools: again.Tools, Bindings: s.Bindings}, again.Context, m.Token)
+		s.WantEqual("and of its dataflow", string(jsonval.Encode(instance.State())), string(jsonval.Encode(c.FullInput.Instances[n].State)))
 		before, after := ideafile.ViewOf(s.Idea.Context, m.Token), ideafile.ViewOf(again.Context, m.Token)
 		for _, kind := range []string{"input", "memo"} {
 			s.WantEqual("what "+m.Token+" sees as "+kind, string(jsonval.Encode(after.Payload[kind])), string(jsonval.Encode(before.Payload[kind])))
@@ -50,7 +50,7 @@ func TestASnapshotHoldsTheRecordAndTheErrorsThatTheRequestSaw(t *testing.T) {
 	first := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"②"},"nonsense"],"output":null}`)
 	again := modeltest.SnapshotFile(t, s.Idea, first.FullInput, first.Calls, nil)
 	s.WantEqual("the first has the file's Plan", string(jsonval.Encode(contextOf(again, ideafile.TypePlan))), `[{"plan":[{"_outputPath":"b","_tool":"work","x":"†state.a"}],"type":"plan"}]`)
-	s.WantEqual("and the error that it was told", string(jsonval.Encode(contextOf(again, ideafile.TypeError))), `[{"call":"9.9","error":{"code":"blocked","message":"of the process before"},"type":"error"}]`)
+	s.WantEqual("and the error that the Request saw", string(jsonval.Encode(contextOf(again, ideafile.TypeError))), `[{"call":"9.9","error":{"code":"blocked","message":"of the process before"},"type":"error"}]`)
 	second := s.ReplyWith(modeltest.EmptyReply)
 	again = modeltest.SnapshotFile(t, s.Idea, second.FullInput, second.Calls, nil)
 	s.WantEqual("the second has the Calls of the first, and how they stand", string(jsonval.Encode(contextOf(again, ideafile.TypePlan))),
@@ -81,15 +81,15 @@ func TestASnapshotOfASnapshotIsTheSame(t *testing.T) {
 	s := modeltest.NewScenario(t, "", snapshotContextText)
 	c := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"}],"output":null}`)
 	once := modeltest.SnapshotFile(t, s.Idea, c.FullInput, c.Calls, nil)
-	mind := loop.New(once, "p", s.Bindings, modeltest.StartTime)
-	twice := modeltest.SnapshotFile(t, once, mind.FullInput(), c.Calls, nil)
+	next := loop.New(once, "p", s.Bindings, modeltest.StartTime)
+	twice := modeltest.SnapshotFile(t, once, next.FullInput(), c.Calls, nil)
 	s.WantEqual("the context", string(jsonval.Encode(twice.Source["context"])), string(jsonval.Encode(once.Source["context"])))
 }
 
 func TestASnapshotOfAnIdeaWithNothingInItIsOne(t *testing.T) {
 	i := modeltest.IdeaFrom(t, `{}`)
-	mind := loop.New(i, "p", nil, modeltest.StartTime)
-	if got := string(jsonval.Encode(modeltest.SnapshotFile(t, i, mind.FullInput(), nil, nil).Source)); got != `{"context":[{"state":{},"type":"state"}],"solution":{"calls":[],"output":null}}` {
+	next := loop.New(i, "p", nil, modeltest.StartTime)
+	if got := string(jsonval.Encode(modeltest.SnapshotFile(t, i, next.FullInput(), nil, nil).Source)); got != `{"context":[{"state":{},"type":"state"}],"solution":{"calls":[],"output":null}}` {
 		t.Errorf("got %s", got)
 	}
 }
@@ -105,11 +105,11 @@ func TestAnySnapshotBeginsWithTheStateItSaw(t *testing.T) {
 			rt.Fatalf("%s", ps)
 		}
 		again := modeltest.SnapshotFile(rt, i, &turn.RequestInput{Instances: []turn.InstanceInput{{State: p.Instance.State()}}}, nil, nil)
-		run := dataflow.New(modeltest.DrawnPlanTools, again.Context, "")
-		if got, want := string(jsonval.Encode(run.State())), string(jsonval.Encode(p.Instance.State())); got != want {
+		instance := dataflow.New(modeltest.DrawnPlanTools, again.Context, "")
+		if got, want := string(jsonval.Encode(instance.State())), string(jsonval.Encode(p.Instance.State())); got != want {
 			rt.Fatalf("got %s, want %s\n%s", got, want, plan)
 		}
-		if strings.Join(run.MissingRequired(), " ") != strings.Join(p.Instance.MissingRequired(), " ") {
+		if strings.Join(instance.MissingRequired(), " ") != strings.Join(p.Instance.MissingRequired(), " ") {
 			rt.Fatalf("another schema")
 		}
 	})

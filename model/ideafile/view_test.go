@@ -10,7 +10,7 @@ import (
 )
 
 func TestEachInstanceSeesItsOwnMessagesOverTheSharedOnes(t *testing.T) {
-	context := modeltest.Decoded(t, `[
+	context := modeltest.DecodeJSON(t, `[
 		{"type": "input", "rules": ["all"], "limit": 1},
 		{"type": "state", "_instance": "②", "a": 2},
 		{"type": "state", "_instance": "①", "a": 1},
@@ -36,7 +36,7 @@ func TestEachInstanceSeesItsOwnMessagesOverTheSharedOnes(t *testing.T) {
 }
 
 func TestAContextThatNamesNoInstanceHasTheAnonymousOne(t *testing.T) {
-	o := ideafile.SplitContext(modeltest.Decoded(t, `[{"type": "state", "a": 1}]`))
+	o := ideafile.SplitContext(modeltest.DecodeJSON(t, `[{"type": "state", "a": 1}]`))
 	if !reflect.DeepEqual(o.Tokens, []string{""}) || !o.HasInstance("") || o.HasInstance("①") {
 		t.Errorf("%v", o.Tokens)
 	}

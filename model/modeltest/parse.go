@@ -10,7 +10,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// paletteFrom reads Tools that must be right. Those with an `_activity` are run by code, the others are latent.
+// PaletteFrom parses valid Tools. Those with an `_activity` are bound to Go functions, the others are latent.
 func PaletteFrom(t *testing.T, tools string, tokens ...string) *ideafile.Palette {
 	t.Helper()
 	if tokens == nil {
@@ -29,7 +29,7 @@ func PaletteFrom(t *testing.T, tools string, tokens ...string) *ideafile.Palette
 	return p
 }
 
-// ideaOf reads an Idea that has the form of one.
+// IdeaFrom parses a valid Idea.
 func IdeaFrom(t Fataler, text string) *ideafile.Idea {
 	i, ps := ideafile.ParseIdea([]byte(text))
 	if len(ps.Errors()) > 0 {
@@ -38,7 +38,7 @@ func IdeaFrom(t Fataler, text string) *ideafile.Idea {
 	return i
 }
 
-// messagesFrom reads Messages that must be right.
+// MessagesFrom parses a list of valid Messages.
 func MessagesFrom(t *testing.T, list string) []ideafile.Message {
 	t.Helper()
 	var ps diag.Problems
@@ -53,11 +53,12 @@ func MessagesFrom(t *testing.T, list string) []ideafile.Message {
 	return out
 }
 
+// HandleValue returns the handle of a large value, as it stands in a JSON value.
 func HandleValue(kind string, size int) map[string]any {
 	return jsonval.Handle{Digest: strings.Repeat("d", 64), Size: size, Type: kind}.Value().(map[string]any)
 }
 
-// toolFrom reads a Tool that must be right.
+// ToolFrom parses a valid Tool.
 func ToolFrom(t *testing.T, name, source string) *ideafile.Tool {
 	t.Helper()
 	var ps diag.Problems

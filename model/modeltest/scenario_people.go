@@ -14,23 +14,22 @@ import (
 	"processidea/model/turn"
 )
 
-// This file lets people take part in a process on stage, and time pass there.
-
-// peopleTools is the palette with people: pay asks somebody, huge only over a bound, due once a time has passed, and slow
-// runs until the test ends it.
+// peopleTools extends ScenarioTools: pay always needs approval, huge above a bound, due with a deadline; slow runs until CompleteSlow or FailSlow.
 const peopleTools = ScenarioTools + `, "slow": {"type": "object", "properties": {"x": {}}},
 	"pay": {"type": "object", "properties": {"n": {"type": "integer"}, "x": {}}, "_approval": true},
 	"huge": {"type": "object", "properties": {"n": {"type": "integer"}}, "_approval": {"when": {"properties": {"n": {"minimum": 100}}}}},
 	"due": {"type": "object", "properties": {}, "_approval": {"timeout": "1h", "onTimeout": "pause"}}`
 
+// ThreeInstances is a context with three empty States.
 const ThreeInstances = `"context": [{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {}},
 	{"type": "state", "_instance": "③", "state": {}}]`
 
+// NewScenarioWithPeople is NewScenario with Tools that need approval.
 func NewScenarioWithPeople(t rapid.TB, output string, rest ...string) *Scenario {
 	return NewScenarioWithTools(t, peopleTools, output, rest...)
 }
 
-// goesOn lets an instance do what it can, and report it.
+// Advance runs an instance until it is idle, and delivers its report.
 func (s *Scenario) Advance(token string) {
 	instance := s.Instances[token]
 	closed := instance.Carry().ClosedThrough
@@ -38,7 +37,7 @@ func (s *Scenario) Advance(token string) {
 	s.DeliverReport(s.Report(token, closed))
 }
 
-// decide takes a person's decision, with the rest of the signal where there is one.
+// Decide takes a person's decision on a Call and advances its instance. more are further keys of the signal's payload.
 func (s *Scenario) Decide(kind, id string, more ...string) {
 	s.T.Helper()
 	m := map[string]any{"call": id, "by": "ann"}
@@ -57,21 +56,22 @@ func (s *Scenario) Decide(kind, id string, more ...string) {
 	s.Advance(ideafile.TokenOfCallID(id))
 }
 
-// done ends a slow Call.
+// CompleteSlow ends a running Call of slow with a result.
 func (s *Scenario) CompleteSlow(id string) {
 	s.Instances[ideafile.TokenOfCallID(id)].Succeed(id, "done at last")
 	s.Advance(ideafile.TokenOfCallID(id))
 }
 
-// fails ends a slow Call the other way.
+// FailSlow ends a running Call of slow with an error.
 func (s *Scenario) FailSlow(id string) {
 	s.Instances[ideafile.TokenOfCallID(id)].Fail(id, diag.Faultf(ideafile.CodeToolFailed, "no luck"))
 	s.Advance(ideafile.TokenOfCallID(id))
 }
 
+// AdvanceClock lets time pass.
 func (s *Scenario) AdvanceClock(d time.Duration) { s.Now = s.Now.Add(d) }
 
-// waitsFor checks that nothing is to be done until some time has passed; 0: until something happens.
+// ExpectWait fails the test unless the loop waits, and wakes by itself after d; 0: only when something happens.
 func (s *Scenario) ExpectWait(d time.Duration) {
 	s.T.Helper()
 	s.ExpectStep(loop.StepWait)
@@ -83,7 +83,7 @@ func (s *Scenario) ExpectWait(d time.Duration) {
 	}
 }
 
-// asksAbout checks that a Request is made now, and about whom.
+// ExpectRequestFor is ExpectRequest, and fails the test unless the Request covers exactly these instances.
 func (s *Scenario) ExpectRequestFor(tokens string) *turn.RequestInput {
 	s.T.Helper()
 	in := s.ExpectRequest()
@@ -91,16 +91,7 @@ func (s *Scenario) ExpectRequestFor(tokens string) *turn.RequestInput {
 	return in
 }
 
-// standings tells what people are told of every instance.
-func (s *Scenario) Standings() string {
-	var parts []string
-	for _, m := range s.Loop.Instances() {
-		parts = append(parts, strings.TrimSpace(m.Token+" "+string(m.DisplayStatus())))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// add takes in more instances, as the person wrote them.
+// AddInstances adds instances to the running process, as the signal add does.
 func (s *Scenario) AddInstances(context string) {
 	s.T.Helper()
 	tokens, err := s.Loop.AddInstances(loop.Steering{Context: DecodeJSON(s.T, context).([]any)})
@@ -110,18 +101,7 @@ func (s *Scenario) AddInstances(context string) {
 	s.StartInstances(tokens)
 }
 
-// facts tells what a Request is told that people decided, a line for each Call and instance.
-func DescribeDecisions(in *turn.RequestInput) string {
-	var lines []string
-	for _, e := range in.Plan {
-		for _, d := range e.Decisions {
-			lines = append(lines, strings.TrimSpace(e.ID+" "+d.Token)+" "+d.Decision.Describe())
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// revise sends a correction to the process, and gives the instances that must be told.
+// Revise sends the process a correction, as the signal revise does, and returns the instances that it concerns.
 func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 	s.T.Helper()
 	r, err := loop.ReadSteering(loop.SteerRevise, DecodeJSON(s.T, payload).(map[string]any))
@@ -138,7 +118,7 @@ func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 	return touched
 }
 
-// takesIn lets an instance hear of all corrections that it was sent and that concern it.
+// ApplyCorrections lets an instance apply the corrections that it has not applied yet, and advances it.
 func (s *Scenario) ApplyCorrections(token, by string) {
 	for _, r := range s.Corrections[token] {
 		messages, err := ideafile.ReadMessages(r.Context)

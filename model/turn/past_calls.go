@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -13,26 +12,27 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file holds what an Idea of a chain tells of the time before it, in the form in which Snapshot writes it: which Calls
-// there were and what became of them, what went wrong, and which instances had ended. A process that starts from such an
-// Idea goes on there.
+// This file reads what Snapshot wrote, so that a process can continue from an Idea of another process's chain.
 
-// past is a Call that a record tells of, and how it stands in which instance.
+// PastCall is a Call of the process that wrote the Idea, with its fate by instance token.
 type PastCall struct {
 	Request, Index int
 	Call           ideafile.WrittenCall
-	Status         map[string]ideafile.CallStatus // by token
+	Status         map[string]ideafile.CallStatus
 	Results        map[string]any
 	Decisions      map[string][]Decision
 }
 
-// Members of an entry of a record beside the statuses.
+func (p PastCall) key() ideafile.CallKey { return ideafile.CallKey{Request: p.Request, Index: p.Index} }
+
+// Keys of a record's entry beside the statuses.
 const (
 	recordResults = "results"
 	recordDecided = "decided"
 )
 
-// pastOf reads the record of a Plan message. Its ids stand for the Plan's Calls in order.
+// PastCalls reads the record of a Plan message. The record's ids, in order, stand for the Plan's Calls. tokens are the instances
+// of an entry that names none.
 func PastCalls(m ideafile.Message, tokens []string) []PastCall {
 	record, _ := m.Source["record"].(map[string]any)
 	var list []PastCall
@@ -42,20 +42,18 @@ func PastCalls(m ideafile.Message, tokens []string) []PastCall {
 			list = append(list, p)
 		}
 	}
-	sort.Slice(list, func(i, j int) bool {
-		return list[i].Request < list[j].Request || list[i].Request == list[j].Request && list[i].Index < list[j].Index
-	})
+	slices.SortFunc(list, func(a, b PastCall) int { return a.key().Compare(b.key()) })
 	if len(list) != len(m.Calls) {
-		return nil // it is not of this Plan
+		return nil // the record belongs to another Plan
 	}
 	for n := range list {
 		list[n].Call = m.Calls[n]
-		list[n].setStatuses(record[ideafile.CallID(list[n].Request, list[n].Index, "")], tokens)
+		list[n].setStatuses(record[list[n].key().ID("")], tokens)
 	}
 	return list
 }
 
-// parseCallID reads an id without a token, such as 3.2.
+// parseCallID reads an id without an instance, such as 3.2.
 func parseCallID(id string) (p PastCall, ok bool) {
 	request, index, _ := strings.Cut(id, ".")
 	r, errR := strconv.Atoi(request)
@@ -79,8 +77,8 @@ func (p *PastCall) readEntry(entry map[string]any) {
 	}
 }
 
-// setStatuses says in which instances the Call stands how. Where an entry names none, its one status is for all that the Call is
-// for; of several, nobody can say which is whose.
+// setStatuses reads the Call's status in each instance. An entry that names no instances and has one status means every instance
+// that the Call is for; with several statuses it cannot be told which instance has which, and none is set.
 func (p *PastCall) setStatuses(entry any, tokens []string) {
 	statuses := jsonval.WithoutKey(jsonval.WithoutKey(jsonval.AsObject(entry), recordResults), recordDecided)
 	if s, ok := entry.(string); ok {
@@ -97,7 +95,7 @@ func (p *PastCall) setStatuses(entry any, tokens []string) {
 	}
 }
 
-// troubleOf reads an error message in the form that troubleMessage writes; ok is false where somebody wrote another.
+// ReadContextError reads an error message in the form that Snapshot writes; ok is false for any other form.
 func ReadContextError(m ideafile.Message) (t ContextError, ok bool) {
 	e := jsonval.AsObject(m.Source["error"])
 	code, isCode := e["code"].(string)
@@ -111,8 +109,8 @@ func ReadContextError(m ideafile.Message) (t ContextError, ok bool) {
 	return t, true
 }
 
-// ForgetWrites takes out of the records of an Idea, in place, that an instance has what Calls wrote at a path: what was taken out of
-// State is not done any more.
+// ForgetWrites changes the records of an Idea in place after a path was removed from an instance's State: the Calls that wrote
+// there are not done any more, and may run again.
 func ForgetWrites(source map[string]any, token string, path jsonval.Path) {
 	idea, _ := ideafile.ReadIdea(source)
 	for _, m := range idea.Context {
@@ -129,13 +127,13 @@ func ForgetWrites(source map[string]any, token string, path jsonval.Path) {
 	}
 }
 
-// writesAt reports whether a Call has an output path at which a write can be seen at another path.
+// writesAt reports whether one of a Call's output paths overlaps a path.
 func writesAt(i *ideafile.Idea, w ideafile.WrittenCall, path jsonval.Path) bool {
 	output, ok := i.OutputPathOf(w)
 	return ok && slices.ContainsFunc(output.Paths(), path.Overlaps)
 }
 
-// withoutInstance is an entry of a record that does not say any more how its Call stands in an instance.
+// withoutInstance returns a record's entry without the status of its Call in one instance.
 func withoutInstance(entry map[string]any, status, token string) map[string]any {
 	where, named := jsonval.StringList(entry[status])
 	left := []any{}
@@ -149,41 +147,4 @@ func withoutInstance(entry map[string]any, status, token string) map[string]any 
 		out[status] = left
 	}
 	return out
-}
-
-// CallCounts is how many Calls ended how, as `run --json` tells it.
-type CallCounts struct {
-	Done     int `json:"done"`
-	Failed   int `json:"failed"`
-	Rejected int `json:"rejected"`
-	Skipped  int `json:"skipped"`
-	Blocked  int `json:"blocked"`
-}
-
-// Total is how many Calls have ended in all.
-func (c CallCounts) Total() int { return c.Done + c.Failed + c.Rejected + c.Skipped + c.Blocked }
-
-// Increment adds one Call.
-func (c *CallCounts) Increment(s ideafile.CallStatus) {
-	switch s {
-	case ideafile.Done:
-		c.Done++
-	case ideafile.Failed:
-		c.Failed++
-	case ideafile.Rejected:
-		c.Rejected++
-	case ideafile.Skipped:
-		c.Skipped++
-	case ideafile.Blocked:
-		c.Blocked++
-	}
-}
-
-// Add adds another count.
-func (c *CallCounts) Add(o CallCounts) {
-	c.Done += o.Done
-	c.Failed += o.Failed
-	c.Rejected += o.Rejected
-	c.Skipped += o.Skipped
-	c.Blocked += o.Blocked
 }

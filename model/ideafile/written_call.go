@@ -4,25 +4,23 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"processidea/model/diag"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
 
-// WrittenCall is a Call as it was written: by the LLM, in a Plan message, or by a person. It is taken apart once, where it
-// comes in, and travels in this form. It may name an unknown Tool, or be no object at all: Palette.Read says what it is in
-// an instance. In JSON it is what was written, and nothing else.
+// WrittenCall is a Call as it was written: by the LLM, in a Plan message, or by a person. It is parsed once, where it comes in, but not
+// checked: it may name an unknown Tool, or be no object at all. Palette.Read makes a Call of it. Its JSON is exactly what was written.
 type WrittenCall struct {
-	// Tool is `_tool`; empty where it names none.
+	// Tool is `_tool`; empty if there is none.
 	Tool string
 	// Target is `_instance`: a token, "*" for every instance, or empty.
 	Target string
 
 	value  any
-	object map[string]any // nil where value is no object
+	object map[string]any // value, or nil if that is no object
 }
 
-// ParseWrittenCall takes a Call apart, unless that was done already.
+// ParseWrittenCall parses a decoded JSON value. A value that is a WrittenCall already is returned as it is.
 func ParseWrittenCall(value any) WrittenCall {
 	if w, ok := value.(WrittenCall); ok {
 		return w
@@ -34,7 +32,7 @@ func ParseWrittenCall(value any) WrittenCall {
 	return w
 }
 
-// ParseWrittenCalls takes a list of Calls apart.
+// ParseWrittenCalls parses a list of decoded JSON values.
 func ParseWrittenCalls(values []any) []WrittenCall {
 	calls := make([]WrittenCall, len(values))
 	for n, v := range values {
@@ -43,7 +41,7 @@ func ParseWrittenCalls(values []any) []WrittenCall {
 	return calls
 }
 
-// WrittenValues gives Calls as they were written.
+// WrittenValues is the inverse of ParseWrittenCalls.
 func WrittenValues(calls []WrittenCall) []any {
 	values := make([]any, len(calls))
 	for n, w := range calls {
@@ -52,16 +50,16 @@ func WrittenValues(calls []WrittenCall) []any {
 	return values
 }
 
-// Value is the Call as it was written; nil of the zero WrittenCall.
+// Value returns the Call as it was written; nil for the zero WrittenCall.
 func (w WrittenCall) Value() any { return w.value }
 
-// Fields are the Call's parameters and meta properties; nil where it is no object.
+// Fields returns the Call's parameters and meta properties; nil if it is no object.
 func (w WrittenCall) Fields() map[string]any { return w.object }
 
-// IsZero reports whether there is no Call.
+// IsZero reports whether this is the zero WrittenCall. encoding/json leaves that out under omitzero.
 func (w WrittenCall) IsZero() bool { return w.value == nil }
 
-// WithoutTarget is the Call without its target.
+// WithoutTarget returns the Call without its `_instance`.
 func (w WrittenCall) WithoutTarget() WrittenCall {
 	if w.object == nil {
 		return w
@@ -69,7 +67,7 @@ func (w WrittenCall) WithoutTarget() WrittenCall {
 	return ParseWrittenCall(jsonval.WithoutKey(w.object, "_instance"))
 }
 
-// Equivalent reports whether two Calls ask for the same, whomever they are for and whatever reason they give.
+// Equivalent reports whether two Calls differ at most in their target and their reasoning.
 func (w WrittenCall) Equivalent(o WrittenCall) bool {
 	return jsonval.Equal(w.withoutTargetAndReason(), o.withoutTargetAndReason())
 }
@@ -81,12 +79,12 @@ func (w WrittenCall) withoutTargetAndReason() any {
 	return jsonval.WithoutKey(jsonval.WithoutKey(w.object, "_instance"), "_reasoningForCall")
 }
 
-// TargetsOther reports whether the Call names a single instance other than the one with the token.
+// TargetsOther reports whether the Call names a single instance, and not this one.
 func (w WrittenCall) TargetsOther(token string) bool {
 	return token != "" && w.Target != "" && w.Target != "*" && w.Target != token
 }
 
-// Targets picks the instances that the Call is for: the one that it names, which need not be among them, or all.
+// Targets returns the instance that the Call names, which need not be among tokens, or all tokens if it names none.
 func (w WrittenCall) Targets(tokens []string) []string {
 	if w.Target != "" && w.Target != "*" {
 		return []string{w.Target}
@@ -94,10 +92,10 @@ func (w WrittenCall) Targets(tokens []string) []string {
 	return tokens
 }
 
-// MarshalJSON gives what was written.
+// MarshalJSON returns what was written.
 func (w WrittenCall) MarshalJSON() ([]byte, error) { return jsonval.Encode(w.value), nil }
 
-// UnmarshalJSON reads what MarshalJSON gives. Numbers keep their digits.
+// UnmarshalJSON is the inverse of MarshalJSON. Numbers keep their digits.
 func (w *WrittenCall) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -109,8 +107,8 @@ func (w *WrittenCall) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// OutputPathOf is where in State the result of a Call goes, as far as its Tool lets that be told; ok is false where the Tool
-// is unknown or the Call's path is broken. An empty path is that of a Call which is run for its effect.
+// OutputPathOf returns where in State the result of a Call is written. The path is empty for a Call that is run for its effect; ok is
+// false if the Tool is unknown or the path invalid.
 func (i *Idea) OutputPathOf(w WrittenCall) (path refexpr.OutputPath, ok bool) {
 	t := i.Tool(w.Tool)
 	if t == nil {
@@ -121,16 +119,8 @@ func (i *Idea) OutputPathOf(w WrittenCall) (path refexpr.OutputPath, ok bool) {
 	return c.OutputPath, f == nil
 }
 
-// HasNoOutputPath reports whether a Call has no output path: its result is on its record alone.
+// HasNoOutputPath reports whether a Call is run for its effect, so that only its record holds its result.
 func (i *Idea) HasNoOutputPath(w WrittenCall) bool {
 	path, ok := i.OutputPathOf(w)
 	return ok && len(path) == 0
-}
-
-// Targets gives the instances that a Call is for, or why there are none.
-func (p *Palette) Targets(w WrittenCall) ([]string, *diag.Fault) {
-	if w.object == nil {
-		return nil, diag.Faultf(CodeBadForm, "a Call is an object, not %s", jsonval.TypeOf(w.value))
-	}
-	return p.parseTarget(w.object["_instance"])
 }

@@ -9,7 +9,7 @@ import (
 	"processidea/model/turn"
 )
 
-// drawReply draws a solution that an LLM might give, good or bad, for a Request.
+// drawReply draws a solution, good or bad, that an LLM might write for a Request.
 func drawReply(t *rapid.T, in *turn.RequestInput) string {
 	calls, output := []any{}, any(nil)
 	if len(in.Questions) > 0 {
@@ -33,16 +33,20 @@ func drawReply(t *rapid.T, in *turn.RequestInput) string {
 		}
 		calls = append(calls, call)
 	}
-	output = rapid.SampledFrom([]any{nil, nil, map[string]any{"summary": "text"}, map[string]any{"summary": "†state.b"}, map[string]any{"summary": true}}).Draw(t, "output")
+	output = rapid.SampledFrom([]any{nil, nil, map[string]any{"summary": "text"}, map[string]any{"summary": "†state.b"},
+		map[string]any{"summary": true}}).Draw(t, "output")
 	return string(jsonval.Encode(map[string]any{"calls": calls, "output": output}))
 }
 
-// drawnProcess plays a process of two instances with random replies until it is over, or paused, or has had enough.
+// RunDrawnProcess plays a process of two instances with random replies until it is over or paused, or for twelve Requests. after is called
+// when a Request is concluded.
 func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.Conclusion)) *Scenario {
 	s := NewScenario(t, rapid.SampledFrom([]string{"", `{"type": "object"}`}).Draw(t, "form"), rapid.SampledFrom([]string{TwoInstances,
-		`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "schema": {"type": "object", "required": ["b"]}}, {"type": "state", "_instance": "②", "state": {}}]`,
+		`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "schema": {"type": "object", "required": ["b"]}},
+			{"type": "state", "_instance": "②", "state": {}}]`,
 		`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": null}},
-			{"type": "plan", "stage": "optimal", "plan": [{"_tool": "think", "x": "†state.a", "_outputPath": "b"}, {"_tool": "work", "n": "†state.a", "_outputPath": "c"}, {"_tool": "log"}],
+			{"type": "plan", "stage": "optimal", "plan": [{"_tool": "think", "x": "†state.a", "_outputPath": "b"},
+				{"_tool": "work", "n": "†state.a", "_outputPath": "c"}, {"_tool": "log"}],
 				"output": {"all": "†state.c"}},
 			{"type": "plan", "_instance": "②", "stage": "optimal", "when": {"properties": {"state": {"required": ["odd"]}}}, "plan": []}]`,
 	}).Draw(t, "context"))

@@ -6,8 +6,10 @@ import (
 	"strings"
 )
 
-var UpdateTranscripts = flag.Bool("update", false, "write what the transcripts under testdata/run say now; read the difference before you keep it")
+// UpdateTranscripts is the flag -update: tests then write the transcripts under testdata instead of comparing with them.
+var UpdateTranscripts = flag.Bool("update", false, "write the transcripts under testdata instead of comparing with them; read the difference before you keep it")
 
+// Diff shows two texts from the first line in which they differ.
 func Diff(want, got string) string {
 	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
 	i := 0

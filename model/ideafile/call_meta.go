@@ -1,0 +1,124 @@
+package ideafile
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/statelog"
+)
+
+// IsOutputPathAlias reports whether a parameter means `_outputPath`: it is called output, the Tool declares no such parameter, and
+// the value is a State reference.
+func (t *Tool) IsOutputPathAlias(name string, v any) bool {
+	if name != "output" {
+		return false
+	}
+	props, _ := t.Source["properties"].(map[string]any)
+	if _, declared := props[name]; declared {
+		return false
+	}
+	s, ok := v.(string)
+	return ok && (s == "†state" || strings.HasPrefix(s, "†state.") || strings.HasPrefix(s, "†state["))
+}
+
+// ReadOutputMeta reads the meta properties that say where the result is written, how, and which scopes the Tool may read.
+func (t *Tool) ReadOutputMeta(c *Call, m map[string]any) *diag.Fault {
+	for _, read := range []func(*Call, map[string]any) *diag.Fault{t.readOutputPath, t.readOutputMethod, t.readScopes} {
+		if f := read(c, m); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func (t *Tool) readOutputPath(c *Call, m map[string]any) *diag.Fault {
+	written := m["_outputPath"]
+	if alias := m["output"]; t.IsOutputPathAlias("output", alias) {
+		if written != nil && written != alias {
+			return diag.Faultf(CodeBadPath, "_outputPath and output name two paths")
+		}
+		written = alias
+	}
+	if refexpr.SamePath(written, t.OutputPath.Fixed) {
+		written = nil
+	}
+	v, f := t.OutputPath.resolve("_outputPath", written, true)
+	if f != nil || v == nil {
+		return f
+	}
+	path, err := refexpr.ParseOutputPath(v)
+	if err != nil {
+		return diag.Faultf(CodeBadPath, "%s", err)
+	}
+	c.OutputPath = path
+	return nil
+}
+
+func (t *Tool) readOutputMethod(c *Call, m map[string]any) *diag.Fault {
+	v, f := t.OutputMethod.resolve("_outputMethod", m["_outputMethod"], false)
+	if f != nil {
+		return f
+	}
+	if v != nil {
+		if err := statelog.CheckMethod(v); err != nil {
+			return diag.Faultf(CodeBadForm, "%s", err)
+		}
+		c.OutputMethod = statelog.MethodOf(v)
+	}
+	makesList := c.OutputMethod == statelog.MethodPush || c.OutputMethod == statelog.MethodConcat
+	if makesList && c.OutputPath.WritesWholeState() {
+		return diag.Faultf(CodeBadPath, "%s to the whole State would make a list of it", c.OutputMethod)
+	}
+	return nil
+}
+
+func (t *Tool) readScopes(c *Call, m map[string]any) *diag.Fault {
+	v, f := t.Scopes.resolve("_scopes", m["_scopes"], false)
+	if f != nil || v == nil {
+		return f
+	}
+	scopes, err := parseScopes(v)
+	if err != nil {
+		return diag.Faultf(CodeBadReference, "%s", err)
+	}
+	c.Scopes = scopes
+	return nil
+}
+
+// parseScopes reads a list of places such as "state.user" or "input", with or without a dagger in front.
+func parseScopes(v any) ([]string, error) {
+	list, ok := jsonval.StringList(v)
+	if !ok {
+		return nil, errors.New(`_scopes is a list of places such as "state.user"`)
+	}
+	for _, s := range list {
+		if _, err := refexpr.ParseReference(refexpr.Dagger + strings.TrimPrefix(s, refexpr.Dagger)); err != nil {
+			return nil, fmt.Errorf("_scopes: %w", err)
+		}
+	}
+	return list, nil
+}
+
+// ReadLatentResult reads the result that the LLM wrote into the Call. Only a latent Tool may have one.
+func (t *Tool) ReadLatentResult(c *Call, m map[string]any, kind ToolKind) *diag.Fault {
+	c.Reasoning, _ = m["_reasoningForCall"].(string)
+	out := m["_output"]
+	if out == nil {
+		return nil
+	}
+	if kind != KindLatent {
+		return diag.Faultf(CodeUnknownKey, "tool %q is run by code: its result cannot be written by the LLM", t.Name)
+	}
+	out = t.Output.WithoutNulls(out)
+	if !jsonval.HasHandle(out) {
+		if err := t.Output.Validate(out); err != nil {
+			return diag.Faultf(CodeBadOutput, "_output: %s", err)
+		}
+	}
+	c.Output, c.HasOutput = out, true
+	return nil
+}

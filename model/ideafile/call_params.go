@@ -1,0 +1,121 @@
+package ideafile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// readCallParams returns a Call's parameters, with the wired ones added and the absent ones dropped.
+func (t *Tool) readCallParams(m map[string]any) (map[string]any, *diag.Fault) {
+	params := map[string]any{}
+	for _, k := range jsonval.SortedKeys(m) {
+		if strings.HasPrefix(k, "_") || t.IsOutputPathAlias(k, m[k]) {
+			continue
+		}
+		v, present, f := t.ReadParam(k, m[k])
+		if f != nil {
+			return nil, f
+		}
+		if present {
+			params[k] = v
+		}
+	}
+	for _, k := range jsonval.SortedKeys(t.WiredParams) {
+		params[k] = t.WiredParams[k]
+	}
+	return params, t.checkRequired(params)
+}
+
+// ReadParam reads one parameter. A value with References or handles is not validated here: that is done when it is resolved.
+func (t *Tool) ReadParam(name string, v any) (out any, present bool, f *diag.Fault) {
+	if ref, ok := t.WiredParams[name]; ok {
+		if v != nil && v != ref {
+			return nil, false, diag.Faultf(CodeBadParams, "parameter %q is wired by the tool's designer", name)
+		}
+		return ref, true, nil
+	}
+	schema, declared := t.SchemaByParam[name]
+	if !declared && !t.AllowsExtraParams {
+		if v == nil {
+			return nil, false, nil
+		}
+		return nil, false, diag.Faultf(CodeBadParams, "tool %q has no parameter %q", t.Name, jsonval.Clip(name, 80))
+	}
+	if t.isAbsent(name, v) {
+		return nil, false, nil
+	}
+	v = jsonschema.WithoutNulls(t.Source, jsonval.Path{name}, v)
+	refs, err := refexpr.References(v)
+	if err != nil {
+		return nil, false, diag.Faultf(CodeBadReference, "parameter %q: %s", name, err)
+	}
+	if len(refs) > 0 || jsonval.HasHandle(v) {
+		return v, true, nil
+	}
+	literal, _ := refexpr.Resolve(v, nil) // without References it only turns †† into †
+	if err := schema.Validate(literal); err != nil {
+		return nil, false, diag.Faultf(CodeBadParams, "parameter %q: %s", name, err)
+	}
+	return v, true, nil
+}
+
+// isAbsent reports whether a parameter's value stands for no value: strict mode makes the LLM write null for what it leaves out.
+func (t *Tool) isAbsent(name string, v any) bool {
+	return v == nil && !t.Requires(name) && !t.SchemaByParam[name].TakesNull()
+}
+
+// WithoutNullParams drops the parameters that are absent, and the nulls within the others that stand for absent properties.
+func (t *Tool) WithoutNullParams(params map[string]any) map[string]any {
+	if t == nil {
+		return params
+	}
+	out := map[string]any{}
+	for _, k := range jsonval.SortedKeys(params) {
+		if !t.isAbsent(k, params[k]) {
+			out[k] = jsonschema.WithoutNulls(t.Source, jsonval.Path{k}, params[k])
+		}
+	}
+	return out
+}
+
+// Requires reports whether a parameter is required.
+func (t *Tool) Requires(name string) bool {
+	return slices.Contains(t.requiredParams(), name)
+}
+
+func (t *Tool) requiredParams() []string {
+	list, _ := jsonval.StringList(t.Source["required"])
+	return list
+}
+
+func (t *Tool) checkRequired(params map[string]any) *diag.Fault {
+	for _, name := range t.requiredParams() {
+		if _, ok := params[name]; !ok {
+			return diag.Faultf(CodeBadParams, "parameter %q is missing", name)
+		}
+	}
+	return nil
+}
+
+// ValidateParams validates resolved parameters. One that holds a handle is validated later, by the activity that has the value.
+func (t *Tool) ValidateParams(params map[string]any) error {
+	if !jsonval.HasHandle(params) {
+		return t.ParamsSchema.Validate(params)
+	}
+	for _, k := range jsonval.SortedKeys(params) {
+		schema := t.SchemaByParam[k]
+		if schema == nil || jsonval.HasHandle(params[k]) {
+			continue
+		}
+		if err := schema.Validate(params[k]); err != nil {
+			return fmt.Errorf("parameter %q: %w", k, err)
+		}
+	}
+	return nil
+}

@@ -1,5 +1,0 @@
-package ideafile
-
-// What only the tests of this package see.
-
-const DefaultTimeout = defaultTimeout

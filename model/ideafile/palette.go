@@ -1,0 +1,88 @@
+package ideafile
+
+import (
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// Palette is what a Call may use: the Tools, each bound to what runs it, and the instances that the Call may name.
+type Palette struct {
+	Tools []*Tool
+	// Bindings are by Tool name.
+	Bindings map[string]Binding
+	// Tokens are the instances that the Request covers; [""] for the anonymous one.
+	Tokens []string
+	// ApprovalOverride is what the process adds to the Tools' approval policies.
+	ApprovalOverride ApprovalOverride
+	// Adapt allows asking the LLM to adapt values that came through References to a Tool's schema.
+	Adapt bool
+	// UntargetedForAll makes a Call without `_instance` one for every instance, as in a Plan message. In a Request such a Call is an
+	// error: a forgotten token must not become a hundred refunds.
+	UntargetedForAll bool
+}
+
+// Read reads a Call and the instances that it is for. The instances are returned even for a broken Call, if they can be told. ID,
+// Request and Index are left empty. What depends on an instance (its State schema, the values of its References) is not checked.
+func (p *Palette) Read(w WrittenCall) (c Call, tokens []string, f *diag.Fault) {
+	c.Tool = w.Tool
+	tokens, f = p.Targets(w)
+	if f != nil {
+		return c, tokens, f
+	}
+	t := FindTool(p.Tools, w.Tool)
+	if t == nil {
+		return c, tokens, diag.Faultf(CodeUnknownTool, "unknown tool %q", jsonval.Clip(w.Tool, 80))
+	}
+	if f := checkMetaKeys(w.object); f != nil {
+		return c, tokens, f
+	}
+	c.Params, f = t.readCallParams(w.object)
+	if f == nil {
+		f = t.ReadOutputMeta(&c, w.object)
+	}
+	if f == nil {
+		f = t.ReadLatentResult(&c, w.object, p.Bindings[w.Tool].Kind)
+	}
+	return c, tokens, f
+}
+
+// Targets returns the instances that a Call is for.
+func (p *Palette) Targets(w WrittenCall) ([]string, *diag.Fault) {
+	if w.object == nil {
+		return nil, diag.Faultf(CodeBadForm, "a Call is an object, not %s", jsonval.TypeOf(w.value))
+	}
+	return p.parseTarget(w.object["_instance"])
+}
+
+func (p *Palette) parseTarget(v any) ([]string, *diag.Fault) {
+	anonymous := len(p.Tokens) == 1 && p.Tokens[0] == ""
+	token, ok := v.(string)
+	switch {
+	case v != nil && !ok:
+		return nil, diag.Faultf(CodeBadInstance, "_instance is a token, not %s", jsonval.TypeOf(v))
+	case len(p.Tokens) == 0:
+		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance: only its output was wanted")
+	case token == "*", v == nil && (anonymous || p.UntargetedForAll):
+		return p.Tokens, nil
+	case v == nil:
+		return nil, diag.Faultf(CodeBadInstance, `the Call names no instance: it needs "_instance", a token or "*"`)
+	case anonymous || !slices.Contains(p.Tokens, token):
+		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance %q", jsonval.Clip(token, 80))
+	}
+	return []string{token}, nil
+}
+
+// CallMetaKeys lists the meta properties that a Call may have.
+var CallMetaKeys = []string{"_instance", "_output", "_outputMethod", "_outputPath", "_reasoningForCall", "_scopes", "_tool"}
+
+func checkMetaKeys(m map[string]any) *diag.Fault {
+	for _, k := range jsonval.SortedKeys(m) {
+		if strings.HasPrefix(k, "_") && m[k] != nil && !slices.Contains(CallMetaKeys, k) {
+			return diag.Faultf(CodeUnknownKey, "a Call has no meta property %q", jsonval.Clip(k, 80))
+		}
+	}
+	return nil
+}

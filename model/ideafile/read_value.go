@@ -1,0 +1,83 @@
+package ideafile
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"processidea/model/diag"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// ReadObject returns the object at a key, or nil if there is none. Anything else is a problem.
+func ReadObject(m map[string]any, key, path string, ps *diag.Problems) map[string]any {
+	v := m[key]
+	if v == nil {
+		return nil
+	}
+	o, ok := v.(map[string]any)
+	if !ok {
+		ps.Add(jsonval.JSONPathKey(path, key), "want an object, not %s", jsonval.TypeOf(v))
+	}
+	return o
+}
+
+// readOptionalText returns the text at a key, or "" if there is none.
+func readOptionalText(m map[string]any, key, path string, ps *diag.Problems) string {
+	v := m[key]
+	if v == nil {
+		return ""
+	}
+	text, ok := v.(string)
+	if !ok {
+		ps.Add(jsonval.JSONPathKey(path, key), "want a string, not %s", jsonval.TypeOf(v))
+	}
+	return text
+}
+
+// ReadPositiveInt reads a whole number from 1.
+func ReadPositiveInt(v any) (int, error) {
+	n, ok := v.(json.Number)
+	if ok {
+		if i, err := n.Int64(); err == nil && i > 0 && i < 1<<31 {
+			return int(i), nil
+		}
+	}
+	return 0, errors.New("want a whole number from 1")
+}
+
+// readDuration reads "72h", "10s", or a number of seconds.
+func readDuration(v any) (time.Duration, error) {
+	switch v := v.(type) {
+	case string:
+		if d, err := time.ParseDuration(v); err == nil && d > 0 {
+			return d, nil
+		}
+	case json.Number:
+		if f, err := v.Float64(); err == nil && f > 0 && f < 1e9 {
+			return time.Duration(f * float64(time.Second)), nil
+		}
+	}
+	return 0, errors.New(`want a duration such as "60s", or seconds, above zero`)
+}
+
+// compileSchema returns nil, and adds a problem, for a schema that does not compile.
+func compileSchema(v any, path string, ps *diag.Problems) *jsonschema.Schema {
+	s, err := jsonschema.CompileSchema(v)
+	if err != nil {
+		ps.Add(path, "%s", withoutPackage(err))
+		return nil
+	}
+	return s
+}
+
+// withoutPackage is an error's text without the package that it begins with, which means nothing to the author of an Idea file.
+func withoutPackage(err error) string {
+	text := err.Error()
+	for _, prefix := range []string{"model: ", "jsonval: ", "jsonschema: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	return text
+}

@@ -1,0 +1,69 @@
+package ideafile
+
+import (
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+func (t *Tool) readParams(path string, ps *diag.Problems) {
+	if typ, ok := t.Source["type"]; ok && typ != "object" {
+		ps.Add(path+".type", `a tool's parameters are an object: "type" must be "object"`)
+	}
+	schema := t.ParamsSchemaSource()
+	t.ParamsSchema = compileSchema(schema, path, ps)
+	if t.ParamsSchema == nil {
+		return
+	}
+	props, declared := t.Source["properties"].(map[string]any)
+	additional, hasAdditional := t.Source["additionalProperties"]
+	t.AllowsExtraParams = (hasAdditional && additional != false) || (!hasAdditional && !declared)
+	t.SchemaByParam, t.WiredParams = map[string]*jsonschema.Schema{}, map[string]string{}
+	for _, name := range jsonval.SortedKeys(props) {
+		at := jsonval.JSONPathKey(path+".properties", name)
+		if strings.HasPrefix(name, "_") {
+			ps.Add(at, "a parameter's name does not begin with _: that is for meta properties")
+		}
+		if ref, ok := wiredReference(props[name]); ok {
+			if _, err := refexpr.ParseExpression(ref); err != nil {
+				ps.Add(at+".const", "%s", err)
+			}
+			t.WiredParams[name] = ref
+		}
+		paramSchema, err := jsonschema.CompileAt(schema, "/properties/"+jsonschema.EscapePointer(name))
+		if err != nil {
+			ps.Add(at, "%s", withoutPackage(err))
+		}
+		t.SchemaByParam[name] = paramSchema
+	}
+}
+
+// ParamsSchemaSource is the JSON Schema of resolved parameters. In the Tool as written, the `const` of a wired parameter is the
+// Reference; here it is left out, so that the value that the Reference stands for fits.
+func (t *Tool) ParamsSchemaSource() map[string]any {
+	props, ok := t.Source["properties"].(map[string]any)
+	if !ok {
+		return t.Source
+	}
+	properties := map[string]any{}
+	//workflowcheck:ignore -- a map again
+	for name, schema := range props {
+		if _, wired := wiredReference(schema); wired {
+			schema = jsonval.WithoutKey(schema.(map[string]any), "const")
+		}
+		properties[name] = schema
+	}
+	schema := jsonval.WithoutKey(t.Source, "properties")
+	schema["properties"] = properties
+	return schema
+}
+
+// wiredReference returns the Reference of a wired parameter's schema: {"const": "†…"}.
+func wiredReference(schema any) (string, bool) {
+	m, _ := schema.(map[string]any)
+	s, ok := m["const"].(string)
+	return s, ok && refexpr.IsReference(s)
+}

@@ -1,0 +1,85 @@
+package modeltest
+
+import (
+	"fmt"
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
+)
+
+// Statuses lists the instances' statuses.
+func (s *Scenario) Statuses() string {
+	var parts []string
+	for _, m := range s.Loop.Instances() {
+		parts = append(parts, strings.TrimSpace(m.Token+" "+string(m.Status)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// DescribeErrors lists the errors that a Request tells the LLM, one a line.
+func DescribeErrors(in *turn.RequestInput) string {
+	var lines []string
+	for _, t := range in.Errors {
+		line := strings.TrimSpace(t.Call + " " + t.Fault.Error())
+		if len(t.Instances) > 0 {
+			line += " in " + strings.Join(t.Instances, ", ")
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// DescribePlan lists the earlier Calls that a Request tells the LLM, with the number of instances in each status.
+func DescribePlan(in *turn.RequestInput) string {
+	var parts []string
+	for _, e := range in.Plan {
+		counts := ""
+		for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked,
+			ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
+			if n := e.StatusCounts[status]; n > 0 {
+				counts += fmt.Sprintf(" %s %d", status, n)
+			}
+		}
+		parts = append(parts, e.ID+counts)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// WantEqual reports an error, and goes on, if two texts differ.
+func (s *Scenario) WantEqual(what, got, want string) {
+	s.T.Helper()
+	if got != want {
+		s.T.Errorf("%s: got %q, want %q", what, got, want)
+	}
+}
+
+// StateOf returns the State of an instance as the loop knows it, as JSON.
+func StateOf(l *loop.Loop, token string) string {
+	return string(jsonval.Encode(l.Result(loop.StatusRunning, true).Instances[token].State))
+}
+
+// OutputJSON returns the process's output as JSON.
+func (s *Scenario) OutputJSON() string { return string(jsonval.Encode(s.Loop.Output())) }
+
+// Standings lists how each instance stands, as people see it.
+func (s *Scenario) Standings() string {
+	var parts []string
+	for _, m := range s.Loop.Instances() {
+		parts = append(parts, strings.TrimSpace(m.Token+" "+string(m.DisplayStatus())))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// DescribeDecisions lists the people's decisions that a Request tells the LLM, one a line.
+func DescribeDecisions(in *turn.RequestInput) string {
+	var lines []string
+	for _, e := range in.Plan {
+		for _, d := range e.Decisions {
+			lines = append(lines, strings.TrimSpace(e.ID+" "+d.Token)+" "+d.Decision.Describe())
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,221 @@
+package modeltest
+
+import (
+	"fmt"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// DrawnCall is a Call of a random Plan, and what its Tool answers.
+type DrawnCall struct {
+	Request, Index int
+	Source         map[string]any
+	Fails          bool
+	Result         func(params, scopes map[string]any) any
+}
+
+// ID returns the Call's id without an instance.
+func (c DrawnCall) ID() string { return ideafile.CallID(c.Request, c.Index, "") }
+
+// DrawnPlan is a random Plan of one or more Requests over an initial State, which may have a schema.
+//
+// Invariant: what a Tool answers is part of the Plan and depends only on what its Call was given. So two executions of one Plan can differ
+// only because of the order of events.
+type DrawnPlan struct {
+	Context  []any
+	Requests [][]DrawnCall
+}
+
+func (p DrawnPlan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "context %s\n", jsonval.Encode(p.Context))
+	for _, calls := range p.Requests {
+		for _, c := range calls {
+			fmt.Fprintf(&b, "%s fails=%v %s\n", c.ID(), c.Fails, jsonval.Encode(c.Source))
+		}
+	}
+	return b.String()
+}
+
+// PlanOptions bound what a random Plan may hold.
+type PlanOptions struct {
+	Calls, Requests int
+	// OnlyWriteOnce leaves out update methods, NoWholeState Calls that write the whole State.
+	OnlyWriteOnce, NoWholeState bool
+
+	paths []string
+}
+
+// DrawnPlanTools is the palette of random Plans: work is run by code, think is latent.
+var DrawnPlanTools = func() ideafile.Palette {
+	var ps diag.Problems
+	source := map[string]any{
+		"_outputMethod": map[string]any{"enum": []any{"set", "assign", "merge", "push", "concat"}},
+		"_scopes":       map[string]any{"type": "array"},
+	}
+	p := ideafile.Palette{Bindings: map[string]ideafile.Binding{}}
+	for name, kind := range map[string]ideafile.ToolKind{"work": ideafile.KindGo, "think": ideafile.KindLatent} {
+		p.Tools = append(p.Tools, ideafile.ReadTool(name, source, "$", &ps))
+		p.Bindings[name] = ideafile.Binding{Kind: kind, Name: name}
+	}
+	if ps != nil {
+		panic(ps.Error())
+	}
+	return p
+}()
+
+// What random Plans are drawn from.
+var (
+	DrawnPlanPaths   = []string{"a", "a.b", "a.b.c", "a.d", "b", "b.a", "c", "c.e"}
+	DrawnStartStates = []string{`{}`, `{"a":{"b":{}}}`, `{"a":1}`, `{"b":null,"c":{"e":2}}`, `{"a":{"d":[1]},"b":"text"}`}
+	// drawnStateSchemas are closed or narrow, so that it matters where a value is written.
+	drawnStateSchemas = []string{``, ``, ``,
+		`{"properties":{"a":{"properties":{"b":true,"d":{"maxItems":2}},"additionalProperties":false}}}`,
+		`{"properties":{"b":{"maxItems":2,"maxLength":30},"c":{"maxProperties":2}}}`}
+)
+
+// DrawPlan draws a Plan.
+func DrawPlan(t *rapid.T, opts PlanOptions) DrawnPlan {
+	opts.paths = DrawnPlanPaths
+	if rapid.Bool().Draw(t, "few paths") {
+		opts.paths = []string{"a", "a.b", "b"} // so that Calls often write to the same path
+	}
+	state := map[string]any{"type": "state", "state": MustDecodeJSON(rapid.SampledFrom(DrawnStartStates).Draw(t, "start"))}
+	if s := rapid.SampledFrom(drawnStateSchemas).Draw(t, "schema"); s != "" {
+		state["schema"] = MustDecodeJSON(s)
+	}
+	p := DrawnPlan{Context: []any{state, map[string]any{"type": "input", "x": "in"}}}
+	for request := 1; request <= rapid.IntRange(1, opts.Requests).Draw(t, "requests"); request++ {
+		var calls []DrawnCall
+		for index := 1; index <= rapid.IntRange(1, opts.Calls).Draw(t, "calls"); index++ {
+			calls = append(calls, drawCall(t, opts, request, index))
+		}
+		p.Requests = append(p.Requests, calls)
+	}
+	return p
+}
+
+func drawCall(t *rapid.T, opts PlanOptions, request, index int) DrawnCall {
+	c := DrawnCall{Request: request, Index: index, Source: map[string]any{"_tool": "work"}}
+	for i := range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "reads") {
+		c.Source[fmt.Sprintf("p%d", i)] = drawReference(t, opts)
+	}
+	if rapid.IntRange(0, 9).Draw(t, "scoped") == 0 {
+		c.Source["_scopes"] = []any{"state." + rapid.SampledFrom(opts.paths).Draw(t, "scope")}
+	}
+	path := ""
+	if rapid.IntRange(0, 9).Draw(t, "written") > 0 {
+		path = rapid.SampledFrom(append([]string{"", ""}, opts.paths...)).Draw(t, "path")
+		if path == "" && opts.NoWholeState {
+			path = "a"
+		}
+		c.Source["_outputPath"] = strings.TrimSuffix("†state."+path, ".")
+		if path != "" && rapid.IntRange(0, 2).Draw(t, "several paths") == 0 {
+			c.Source["_outputPath"] = drawOutputPaths(t, opts, path)
+		}
+	}
+	if !opts.OnlyWriteOnce && rapid.Bool().Draw(t, "updates") {
+		methods := []string{"assign", "merge", "push", "concat"}
+		if path == "" {
+			methods = methods[:2]
+		}
+		c.Source["_outputMethod"] = rapid.SampledFrom(methods).Draw(t, "method")
+	}
+	c.Fails = rapid.IntRange(0, 3).Draw(t, "fails") == 0
+	c.Result = drawResult(t, c.ID(), path == "")
+	if text, _ := c.Source["_outputPath"].(string); strings.Contains(text, "||") {
+		c.Result = drawBranchChoice(t, text, c.Result)
+	}
+	c.makeLatent(t)
+	return c
+}
+
+// makeLatent turns some Calls into latent ones, half of them with their result.
+func (c *DrawnCall) makeLatent(t *rapid.T) {
+	switch rapid.IntRange(0, 7).Draw(t, "latent") {
+	case 0:
+		c.Source["_tool"] = "think"
+	case 1:
+		c.Source["_tool"], c.Source["_output"] = "think", c.Result(nil, nil)
+	}
+}
+
+// drawReference draws a Reference or an expression.
+func drawReference(t *rapid.T, opts PlanOptions) any {
+	text := ""
+	for i := range rapid.SampledFrom([]int{1, 1, 2, 2, 3}).Draw(t, "terms") {
+		term := referenceTo(rapid.SampledFrom(append([]string{"", "x", "x.never"}, opts.paths...)).Draw(t, "read"))
+		if term == "†input.x.never" && i == 0 {
+			term = "†input.x" // by itself it would always be absent
+		}
+		if i == 0 {
+			text = term
+			continue
+		}
+		text += rapid.SampledFrom([]string{" || ", " || ", " && "}).Draw(t, "sign") + term
+	}
+	return text
+}
+
+// drawOutputPaths draws an expression of two or three output paths that begins with a path.
+func drawOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
+	text := "†state." + path
+	for range rapid.IntRange(1, 2).Draw(t, "more paths") {
+		more := rapid.SampledFrom(opts.paths).Draw(t, "another path")
+		longer := text + rapid.SampledFrom([]string{" && ", " || ", " || "}).Draw(t, "sign") + "†state." + more
+		if _, err := refexpr.ParseOutputPath(longer); err == nil {
+			text = longer
+		}
+	}
+	return text
+}
+
+// drawBranchChoice draws the branch that a result names: none, one of the output path's, or one that it does not have.
+func drawBranchChoice(t *rapid.T, text string, result func(params, scopes map[string]any) any) func(params, scopes map[string]any) any {
+	branches := strings.Split(text, " || ")
+	chosen := rapid.SampledFrom(append([]string{"", "", "nowhere"}, branches...)).Draw(t, "taken")
+	if chosen == "" {
+		return result
+	}
+	return func(params, scopes map[string]any) any {
+		return map[string]any{refexpr.BranchKey: chosen, refexpr.ResultKey: result(params, scopes)}
+	}
+}
+
+func referenceTo(path string) string {
+	switch path {
+	case "":
+		return "†state"
+	case "x", "x.never":
+		return "†input." + path
+	}
+	return "†state." + path
+}
+
+// drawResult draws the form of a result. The result holds everything that the Call was given, so that a difference cannot hide.
+func drawResult(t *rapid.T, id string, whole bool) func(params, scopes map[string]any) any {
+	form := rapid.IntRange(0, 4).Draw(t, "result")
+	if whole {
+		form = rapid.IntRange(2, 4).Draw(t, "whole result")
+	}
+	return func(params, scopes map[string]any) any {
+		text := fmt.Sprintf("%s %s %s", id, jsonval.Encode(params), jsonval.Encode(scopes))
+		switch form {
+		case 0:
+			return text
+		case 1:
+			return []any{text}
+		case 2:
+			return map[string]any{"b": text}
+		case 3:
+			return map[string]any{"a": map[string]any{"b": text}, "c": text}
+		}
+		return map[string]any{"d": text, "e": nil}
+	}
+}

@@ -1,0 +1,156 @@
+package modeltest
+
+import (
+	"fmt"
+	"strings"
+
+	"processidea/model/dataflow"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// PlanExecution is one execution of a drawn Plan in one instance, step by step.
+type PlanExecution struct {
+	Instance *dataflow.Instance
+	Plan     DrawnPlan
+	token    string
+	Calls    map[string]DrawnCall
+	// Inputs is what each started Call was given, by its id.
+	Inputs map[string]string
+	// Running are the Calls that are run by code and have not ended.
+	Running []dataflow.ReadyCall
+	// AfterStep is called after each step.
+	AfterStep func()
+}
+
+// NewPlanExecution starts an execution in the anonymous instance.
+func NewPlanExecution(plan DrawnPlan) *PlanExecution { return NewPlanExecutionFor(plan, "") }
+
+// NewPlanExecutionFor starts an execution in the instance of a token.
+func NewPlanExecutionFor(plan DrawnPlan, token string) *PlanExecution {
+	p := &PlanExecution{Plan: plan, token: token, Calls: map[string]DrawnCall{}, Inputs: map[string]string{}, AfterStep: func() {}}
+	var context []ideafile.Message
+	var ps diag.Problems
+	for _, raw := range plan.Context {
+		m, ok := ideafile.ReadMessage(raw, "$", &ps)
+		if !ok {
+			panic(ps.Error())
+		}
+		context = append(context, m)
+	}
+	for _, calls := range plan.Requests {
+		for _, c := range calls {
+			p.Calls[ideafile.CallID(c.Request, c.Index, token)] = c
+		}
+	}
+	p.Instance = dataflow.New(DrawnPlanTools, context, token)
+	return p
+}
+
+// startReady starts what is ready, and fails the test if a Call starts for the second time.
+func (p *PlanExecution) startReady(t Fataler) {
+	for _, ready := range p.Instance.Advance() {
+		id := ready.Record.ID
+		if _, twice := p.Inputs[id]; twice {
+			t.Fatalf("%s started twice", id)
+		}
+		p.Inputs[id] = string(jsonval.Encode(map[string]any{"params": ready.Params, "scopes": ready.Scopes}))
+		p.Running = append(p.Running, ready)
+	}
+	p.AfterStep()
+}
+
+// Accept delivers a Call to the instance.
+func (p *PlanExecution) Accept(c DrawnCall) {
+	source := c.Source
+	if p.token != "" {
+		source = jsonval.Merge(source, map[string]any{"_instance": p.token}).(map[string]any)
+	}
+	p.Instance.AcceptCall(c.Request, c.Index, ideafile.ParseWrittenCall(source))
+}
+
+// EndCall ends the running Call at a position of Running, as it was drawn.
+func (p *PlanExecution) EndCall(at int) {
+	ready := p.Running[at]
+	p.Running = append(p.Running[:at:at], p.Running[at+1:]...)
+	c := p.Calls[ready.Record.ID]
+	if c.Fails {
+		p.Instance.Fail(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "%s said no", c.ID()))
+	} else {
+		p.Instance.Succeed(ready.Record.ID, c.Result(ready.Params, ready.Scopes))
+	}
+}
+
+// AnswerLatent answers a latent Call that asks the LLM for its result, as it was drawn.
+func (p *PlanExecution) AnswerLatent(t Fataler, rec *dataflow.Record) {
+	c := p.Calls[rec.ID]
+	params, err := p.Instance.ResolvedParams(rec)
+	if err != nil {
+		t.Fatalf("%s asks and cannot be resolved: %s", rec.ID, err)
+	}
+	p.Inputs[rec.ID] = string(jsonval.Encode(params))
+	if c.Fails {
+		p.Instance.Fail(rec.ID, diag.Faultf(ideafile.CodeToolFailed, "%s was not answered", c.ID()))
+	} else {
+		p.Instance.Succeed(rec.ID, c.Result(params, nil))
+	}
+}
+
+// RunAll runs the whole Plan. choose(n) picks one of n events that could happen next. A Request starts when everything of the one before it
+// has ended. Several events may happen before the instance is asked what is ready, as with signals that arrive together.
+func (p *PlanExecution) RunAll(t Fataler, choose func(n int) int) {
+	for n, calls := range p.Plan.Requests {
+		p.runRequest(t, n+1, calls, choose)
+	}
+}
+
+func (p *PlanExecution) runRequest(t Fataler, request int, calls []DrawnCall, choose func(n int) int) {
+	accepted, closed, unasked := 0, false, false
+	for {
+		latent := p.Instance.AwaitingLLM()
+		arrivals := 1 // the next Call of the reply, or its end
+		if closed {
+			arrivals = 0
+		}
+		events := arrivals + len(p.Running) + len(latent)
+		if events == 0 && !unasked {
+			return
+		}
+		if events > 0 {
+			switch k := choose(events); {
+			case k < arrivals && accepted < len(calls):
+				p.Accept(calls[accepted])
+				accepted++
+			case k < arrivals:
+				p.Instance.CloseRequest(request)
+				closed = true
+			case k < arrivals+len(p.Running):
+				p.EndCall(k - arrivals)
+			default:
+				p.AnswerLatent(t, latent[k-arrivals-len(p.Running)])
+			}
+		}
+		unasked = events > 0 && choose(4) == 3
+		if !unasked {
+			p.startReady(t)
+		}
+	}
+}
+
+// Outcome describes everything that must not depend on the order of events: each Call's fate, why, what it was given, and the State.
+func (p *PlanExecution) Outcome() string {
+	var b strings.Builder
+	for _, rec := range p.Instance.Records() {
+		fmt.Fprintf(&b, "%s %s by=%q taken=%d untaken=%q", rec.ID, rec.Status, rec.By, rec.Branch, rec.Untaken)
+		if rec.Fault != nil {
+			fmt.Fprintf(&b, " fault=%s", rec.Fault)
+		}
+		fmt.Fprintf(&b, " given=%s result=%s\n", p.Inputs[rec.ID], jsonval.Encode(rec.Result))
+	}
+	fmt.Fprintf(&b, "state %s\n", jsonval.Encode(p.Instance.State()))
+	return b.String()
+}
+
+// PickFirst chooses the plainest order: all Calls are accepted first, then what started first ends first.
+func PickFirst(int) int { return 0 }

@@ -1,0 +1,147 @@
+package modeltest
+
+import (
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"processidea/model/dataflow"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
+)
+
+// Replies and schemas that many tests use.
+const (
+	EmptyReply               = `{"calls":[],"output":null}`
+	SummarySchema            = `{"type": "object", "properties": {"summary": {"type": "string"}}, "required": ["summary"]}`
+	StateSchemaRequiringMood = `"schema": {"type": "object", "properties": {"mood": {"type": "string"}}, "required": ["mood"]}`
+)
+
+// SnapshotFile returns the Snapshot of a Request, encoded and parsed again.
+func SnapshotFile(t Fataler, i *ideafile.Idea, input *turn.RequestInput, calls []ideafile.WrittenCall, output any) *ideafile.Idea {
+	text := jsonval.Encode(turn.Snapshot(i.Source, input, calls, output))
+	again, ps := ideafile.ParseIdea(text)
+	if len(ps) > 0 {
+		t.Fatalf("%s\nin %s", ps, text)
+	}
+	return again
+}
+
+// Scenario plays a process without Temporal: the loop, its instances, and an LLM whose replies the test writes. It stands for the workflows
+// and activities between them, and carries loop and instances over to new runs at every step, as continue-as-new does.
+type Scenario struct {
+	T         rapid.TB
+	Idea      *ideafile.Idea
+	Loop      *loop.Loop
+	Instances map[string]*dataflow.Instance
+	Bindings  map[string]ideafile.Binding
+	Now       time.Time
+	// RunTool runs a Tool that is run by code. A test may replace it.
+	RunTool func(tool string, params map[string]any) (any, *diag.Fault)
+
+	// Input is that of the Request in flight, and Ended are the instances that the last Request ended.
+	Input *turn.RequestInput
+	Ended []*loop.InstanceProgress
+	// Reported is what each instance has reported of its Calls, by token and Call id.
+	Reported map[string]map[string]ReportedCall
+	// CorrectionsAcked counts the corrections that each instance has applied, and Corrections are those that it has not.
+	CorrectionsAcked map[string]int
+	Corrections      map[string][]loop.Steering
+	// reportCount numbers the reports of all instances together.
+	reportCount int
+}
+
+// ReportedCall is what an instance last reported of a Call.
+type ReportedCall struct {
+	status    ideafile.CallStatus
+	decisions int
+}
+
+// ScenarioTools is the default palette: work and log are run by code, fail always fails, and think is latent.
+const ScenarioTools = `"work": {"type": "object", "properties": {"x": {}, "n": {"type": "integer"}}}, "fail": {"type": "object", "properties": {}},
+	"think": {"type": "object", "properties": {"x": {}}, "_output": {"type": "string", "minLength": 1}},
+	"log": {"type": "object", "properties": {}, "_outputPath": "†state.log", "_outputMethod": "push"}`
+
+// StartTime is when every Scenario starts.
+var StartTime = time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
+
+// NewScenario starts a process. output is the schema of its output, empty for none, and rest are more keys of its Idea, such as
+// `"context": […]`.
+func NewScenario(t rapid.TB, output string, rest ...string) *Scenario {
+	return NewScenarioWithTools(t, ScenarioTools, output, rest...)
+}
+
+// NewScenarioWithTools is NewScenario with another palette.
+func NewScenarioWithTools(t rapid.TB, tools, output string, rest ...string) *Scenario {
+	schema := `"schema": {"tools": {` + tools + `}}`
+	if output != "" {
+		schema = `"schema": {"tools": {` + tools + `}, "output": ` + output + `}`
+	}
+	s := &Scenario{
+		T: t, Idea: IdeaFrom(t, "{"+strings.Join(append([]string{schema}, rest...), ", ")+"}"), Now: StartTime,
+		Instances: map[string]*dataflow.Instance{}, Bindings: map[string]ideafile.Binding{}, Reported: map[string]map[string]ReportedCall{},
+		CorrectionsAcked: map[string]int{}, Corrections: map[string][]loop.Steering{}, RunTool: defaultTool,
+	}
+	for _, tool := range s.Idea.Tools {
+		s.Bindings[tool.Name] = ideafile.Binding{Kind: ideafile.KindGo}
+	}
+	s.Bindings["think"] = ideafile.Binding{Kind: ideafile.KindLatent}
+	s.Loop = loop.New(s.Idea, "p", s.Bindings, StartTime)
+	s.StartInstances(s.Idea.Tokens())
+	return s
+}
+
+// defaultTool returns the parameter x, if there is one.
+func defaultTool(tool string, params map[string]any) (any, *diag.Fault) {
+	if tool == "fail" {
+		return nil, diag.Faultf(ideafile.CodeToolFailed, "no luck")
+	}
+	if x, ok := params["x"]; ok {
+		return x, nil
+	}
+	return tool + " done", nil
+}
+
+// StartInstances starts the dataflow of instances.
+func (s *Scenario) StartInstances(tokens []string) {
+	palette := ideafile.Palette{Tools: s.Idea.Tools, Bindings: s.Bindings, ApprovalOverride: s.Idea.Config.Approval, Adapt: s.Idea.Config.Adapt}
+	for _, token := range tokens {
+		s.Instances[token] = dataflow.New(palette, s.Loop.Idea().Context, token)
+		s.Reported[token] = map[string]ReportedCall{}
+		s.Instances[token].StartDirectPlan()
+	}
+}
+
+// RunDirectPlans runs the directly run Plans of all instances until they are idle, and delivers their reports.
+func (s *Scenario) RunDirectPlans() {
+	for _, token := range s.Loop.Tokens() {
+		if s.Instances[token].HasDirectPlan() && s.progressOf(token).Status == ideafile.InstanceWorking {
+			s.RunToIdle(token, 0)
+			s.DeliverReport(s.Report(token, 0))
+		}
+	}
+}
+
+// TwoInstances is a context in which ① has a 1 and ② a 2.
+const TwoInstances = `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": 2}}]`
+
+// continueAsNew carries the loop and the instances over to new runs of their workflows. A test must not notice.
+func (s *Scenario) continueAsNew() {
+	s.Loop = CarryLoop(s.T, s.Idea, s.Bindings, s.Loop)
+	for token, instance := range s.Instances {
+		s.Instances[token] = CarryInstance(s.T, instance)
+	}
+}
+
+func (s *Scenario) progressOf(token string) *loop.InstanceProgress {
+	for _, m := range s.Loop.Instances() {
+		if m.Token == token {
+			return m
+		}
+	}
+	return nil
+}

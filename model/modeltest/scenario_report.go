@@ -1,0 +1,63 @@
+package modeltest
+
+import (
+	"processidea/model/turn"
+)
+
+// RunToIdle closes a Request at an instance and runs its Calls until nothing is left to run.
+func (s *Scenario) RunToIdle(token string, request int) {
+	instance := s.Instances[token]
+	instance.SetTime(s.Now)
+	instance.CloseRequest(request)
+	for todo := instance.Advance(); len(todo) > 0; todo = instance.Advance() {
+		for _, ready := range todo {
+			if ready.Record.Tool == "slow" {
+				continue // until CompleteSlow or FailSlow
+			}
+			if out, f := s.RunTool(ready.Record.Tool, ready.Params); f != nil {
+				instance.Fail(ready.Record.ID, f)
+			} else {
+				instance.Succeed(ready.Record.ID, out)
+			}
+		}
+	}
+}
+
+// DeliverReport delivers an instance's next report the way it arrives when a worker is lost: a shorter version of the report under the same
+// number comes before it, and both come a second time afterwards. The loop must apply the first two and ignore the others.
+func (s *Scenario) DeliverReport(r turn.Report) {
+	s.reportCount++
+	early := r
+	early.Writes = r.Writes[:len(r.Writes)/2]
+	early.Number, early.HistoryLength = s.reportCount, 10
+	r.Number, r.HistoryLength = s.reportCount, 15
+	known := s.Loop.HasInstance(r.Token)
+	for n, accepted := range []bool{s.Loop.ApplyReport(early), s.Loop.ApplyReport(r), s.Loop.ApplyReport(r), s.Loop.ApplyReport(early)} {
+		if want := known && n < 2; accepted != want {
+			s.T.Fatalf("report %d of %+v: taken %v, want %v", n, r, accepted, want)
+		}
+	}
+}
+
+// Report returns the report of an idle instance, encoded and decoded as a signal's payload is.
+func (s *Scenario) Report(token string, closed int) turn.Report {
+	instance := s.Instances[token]
+	r := turn.Report{
+		Token: token, ClosedThrough: closed, Idle: instance.Idle(), Missing: instance.MissingRequired(), PlanFailure: instance.PlanFailure(),
+		Writes: instance.TakeNewWrites(), PendingApprovals: instance.Pending(), ApprovalOverdue: instance.TakeOverdue(),
+		CorrectionsAcked: s.CorrectionsAcked[token],
+	}
+	for _, rec := range instance.Records() {
+		if now := (ReportedCall{rec.Status, len(rec.Decisions)}); s.Reported[token][rec.ID] != now {
+			s.Reported[token][rec.ID] = now
+			r.Calls = append(r.Calls, turn.CallReport{
+				Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result,
+				Decisions: rec.Decisions, Adapted: rec.Adapted, Call: rec.Written,
+			})
+		}
+	}
+	r.Questions = instance.Questions()
+	var out turn.Report
+	roundTripJSON(s.T, r, &out)
+	return out
+}

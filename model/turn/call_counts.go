@@ -1,0 +1,40 @@
+package turn
+
+import "processidea/model/ideafile"
+
+// CallCounts is the number of ended Calls by status, as `run --json` prints it.
+type CallCounts struct {
+	Done     int `json:"done"`
+	Failed   int `json:"failed"`
+	Rejected int `json:"rejected"`
+	Skipped  int `json:"skipped"`
+	Blocked  int `json:"blocked"`
+}
+
+// Total is the number of ended Calls.
+func (c CallCounts) Total() int { return c.Done + c.Failed + c.Rejected + c.Skipped + c.Blocked }
+
+// Increment counts one Call. One that has not ended is not counted.
+func (c *CallCounts) Increment(s ideafile.CallStatus) {
+	switch s {
+	case ideafile.Done:
+		c.Done++
+	case ideafile.Failed:
+		c.Failed++
+	case ideafile.Rejected:
+		c.Rejected++
+	case ideafile.Skipped:
+		c.Skipped++
+	case ideafile.Blocked:
+		c.Blocked++
+	}
+}
+
+// Add adds another count.
+func (c *CallCounts) Add(o CallCounts) {
+	c.Done += o.Done
+	c.Failed += o.Failed
+	c.Rejected += o.Rejected
+	c.Skipped += o.Skipped
+	c.Blocked += o.Blocked
+}

@@ -1,0 +1,38 @@
+// Package turn holds what travels between the agent loop, the instances, the LLM and people during one turn of a process: one
+// Request, the Calls that it brings, and what became of them. The packages loop and dataflow do not know each other; they meet
+// here. All types are data: the decisions about them are taken in loop and dataflow.
+//
+// What travels:
+//
+//	type            from → to            says
+//	RequestInput    loop → LLM           the instances covered, the Plan so far, the errors; or Questions about single Calls
+//	Reply           LLM → loop           the whole solution, or why it broke off
+//	Report          instance → loop      Calls and writes that changed, Questions, PendingApprovals; highest closed Request
+//	PendingApproval instance → people    a ready Call, exactly as it would run, with its digest
+//	Notice          loop → people        a Call began to wait, or stopped waiting
+//	Decision        people → instance    approve, reject, amend, replace or answer, for one digest
+//	RefusedSignal   instance → people    a signal that changed nothing, and why
+//	Snapshot        loop → chain         the Idea of a Request, a file from which a process can start; with it LogEntry
+//
+// The life of a Request (the Calls themselves travel from the stream straight to their instances):
+//
+//	state           loop                            instance                       LLM                     what comes next
+//	composed        Next returns a RequestInput     idle                           -                       the activity sends it
+//	in flight       InFlight; composes no other     expects Calls of its Number    reads, then streams     a Call closes, or an end
+//	calls accepted  sees them in Reports            accepts, may run them already  still streams           more Calls, or the end
+//	replied         has a Reply that is Complete    runs what it accepted          has finished            concluded
+//	broken off      has a Reply with a Fault;       closes the Request: refuses    is not asked again for  every covered instance
+//	                sends close to its instances    any more Calls of it           this Number             reports it closed; concluded
+//	concluded       Conclude: Plan, errors, who     runs on, reports               -                       a Request under the next Number
+//	                settles; a Snapshot is sealed
+//
+// A Request that ends without a single accepted Call is composed afresh, under the next Number.
+//
+// Invariants:
+//   - A Request never speaks twice: once an instance accepted a Call of it, the LLM is not asked again under its Number.
+//   - A process has one Request in flight at most.
+//   - Reports may arrive twice and in any order (see Report), and before or after the Reply.
+//   - What a person decides on is what runs: a Decision with an outdated digest is refused.
+//   - JSON tags are wire format and recorded history. They keep the project's first words (covered, quiet, told, …) where the Go
+//     names have changed, and must not follow them.
+package turn

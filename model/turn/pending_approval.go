@@ -1,0 +1,63 @@
+package turn
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// PendingApproval is a Call that waits for a person's decision.
+//
+// Invariant: its References are resolved, so that what the person is shown is exactly what will run. A Decision that names another
+// Digest is refused.
+type PendingApproval struct {
+	Call string `json:"call"`
+	// Digest is the SHA-256, in hex, of the canonical JSON of call, tool and params and, if they are set, of outputPath,
+	// outputMethod, scopes, output and asked.
+	Digest       string             `json:"digest"`
+	Tool         string             `json:"tool"`
+	Params       map[string]any     `json:"params"`
+	OutputPath   refexpr.OutputPath `json:"outputPath,omitempty"`
+	OutputMethod string             `json:"outputMethod,omitempty"`
+	// Scopes are the values that the Tool is given beside its parameters.
+	Scopes map[string]any `json:"scopes,omitempty"`
+	// Adapted is set when the LLM adapted Params to the Tool's schema.
+	Adapted *Adaptation `json:"adapted,omitempty"`
+	// Output is the result that the LLM wrote for a latent Tool.
+	Output   any        `json:"output,omitempty"`
+	Since    time.Time  `json:"since"`
+	Deadline *time.Time `json:"deadline"`
+	// OnTimeout is the decision that is taken at the deadline, or "pause".
+	OnTimeout string   `json:"onTimeout,omitempty"`
+	Allow     []string `json:"allow"`
+	// ReviewReason is why a person is asked, when it is not because of the Tool's policy.
+	ReviewReason string `json:"why,omitempty"`
+	// TimesAsked is set when a person was asked about the Call before. It is part of the digest, so that a decision on what was
+	// asked before cannot decide this.
+	TimesAsked int `json:"asked,omitempty"`
+}
+
+// SetDigest computes the digest.
+func (p *PendingApproval) SetDigest() {
+	m := map[string]any{"call": p.Call, "tool": p.Tool, "params": p.Params}
+	if len(p.OutputPath) > 0 {
+		m["outputPath"] = p.OutputPath.String()
+	}
+	if p.OutputMethod != "" {
+		m["outputMethod"] = p.OutputMethod
+	}
+	if p.Scopes != nil {
+		m["scopes"] = p.Scopes
+	}
+	if p.Output != nil {
+		m["output"] = p.Output
+	}
+	if p.TimesAsked > 0 {
+		m["asked"] = p.TimesAsked
+	}
+	sum := sha256.Sum256(jsonval.Encode(jsonval.Normal(m)))
+	p.Digest = hex.EncodeToString(sum[:])
+}

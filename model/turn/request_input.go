@@ -1,0 +1,142 @@
+package turn
+
+import (
+	"fmt"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+)
+
+// RequestInput is what one Request is about: the instances that it covers, the Calls planned so far with their outcome, and
+// the errors since the last Request. Together with the process's Idea it is everything that the LLM is told.
+type RequestInput struct {
+	Process string `json:"process"`
+	// Number counts the process's Requests from 1. Turn counts only the answered ones, and this one: it falls behind Number
+	// when a Request was lost before the LLM said anything.
+	Number int `json:"number"`
+	Turn   int `json:"turn"`
+	// Instances are the covered ones, in order.
+	Instances []InstanceInput `json:"covered"`
+	// Plan lists the Calls of earlier Requests and of Plans that run directly.
+	Plan []PlanEntry `json:"plan,omitempty"`
+	// Errors are those since the last Request.
+	Errors []ContextError `json:"troubles,omitempty"`
+	// OutputOnly marks a Request that asks for the process's output and nothing else: every instance has settled.
+	OutputOnly bool `json:"closing,omitempty"`
+	// Questions is not empty for a Request that asks only for the results of latent Calls and for adapted parameters. Such a
+	// Request brings no new Calls.
+	Questions []Question `json:"asking,omitempty"`
+}
+
+// InstanceInput is one instance as a Request sees it.
+type InstanceInput struct {
+	Token string `json:"token"`
+	State any    `json:"state"`
+	// Missing lists the State paths that the instance's schema requires and that hold no value.
+	Missing []string `json:"missing,omitempty"`
+	// Status is set for an instance that has settled or failed, and Fault says why it failed. The LLM is not told; both go
+	// into the snapshot of the Request.
+	Status ideafile.InstanceStatus `json:"status,omitempty"`
+	Fault  *diag.Fault             `json:"fault,omitempty"`
+}
+
+// PlanEntry is a Call planned earlier, with the number of instances in each status.
+type PlanEntry struct {
+	// ID is the Call's id without an instance.
+	ID string `json:"id"`
+	// DirectPlan is the position in the context, from 1, of the directly run Plan that holds the Call, and PlanName the name
+	// of that Plan. 0 for a Call of a Request.
+	DirectPlan   int                         `json:"direct,omitempty"`
+	PlanName     string                      `json:"plan,omitempty"`
+	Call         ideafile.WrittenCall        `json:"call"`
+	StatusCounts map[ideafile.CallStatus]int `json:"how"`
+	// InstancesByStatus lists the instances behind each count; empty in a process whose only instance is anonymous.
+	InstancesByStatus map[ideafile.CallStatus][]string `json:"where,omitempty"`
+	// Results that State does not hold (see CallReport.Result), by instance.
+	Results map[string]any `json:"results,omitempty"`
+	// DoneInstances lists the instances in which a Call of a directly run Plan is done, where neither StatusCounts nor State
+	// tell.
+	DoneInstances []string `json:"done,omitempty"`
+	// Decisions are people's decisions on the Call, in the order of the instances.
+	Decisions []InstanceDecision `json:"decided,omitempty"`
+}
+
+// InstanceDecision is a person's decision on a Call of one instance.
+type InstanceDecision struct {
+	Token    string   `json:"token"`
+	Decision Decision `json:"decision"`
+}
+
+// ContextError is an error that the next Request tells the LLM about. It becomes an error message in the context.
+type ContextError struct {
+	// Call is the Call's id without an instance; empty when the error is about the Request as a whole.
+	Call      string     `json:"call,omitempty"`
+	Instances []string   `json:"instances,omitempty"`
+	Fault     diag.Fault `json:"error"`
+}
+
+// Question asks the LLM about one Call by itself: for the result of a latent Call or, when ParamsError is set, for
+// parameters that fit the Tool's schema.
+type Question struct {
+	ID     string         `json:"id"`
+	Token  string         `json:"token"`
+	Tool   string         `json:"tool"`
+	Params map[string]any `json:"params"`
+	// ParamsError says why Params do not fit the schema; empty when a result is wanted.
+	ParamsError string `json:"why,omitempty"`
+}
+
+// Tokens lists the covered instances' tokens. It is empty, never nil, when no instance is covered.
+func (in *RequestInput) Tokens() []string {
+	tokens := make([]string, len(in.Instances))
+	for n, instance := range in.Instances {
+		tokens[n] = instance.Token
+	}
+	return tokens
+}
+
+// QuestionSummary says in a few words what a Request with Questions asks for.
+func (in *RequestInput) QuestionSummary() string {
+	misfits := 0
+	for _, q := range in.Questions {
+		if q.ParamsError != "" {
+			misfits++
+		}
+	}
+	switch latent := len(in.Questions) - misfits; {
+	case misfits == 0:
+		return fmt.Sprintf("results of %d latent Calls", latent)
+	case latent == 0:
+		return fmt.Sprintf("fit the values of %d Calls", misfits)
+	default:
+		return fmt.Sprintf("results of %d latent Calls, and fit the values of %d", latent, misfits)
+	}
+}
+
+// AddReport counts what became of the Call in one instance.
+func (e *PlanEntry) AddReport(token string, c CallReport) {
+	e.StatusCounts[c.Status]++
+	if token != "" {
+		if e.InstancesByStatus == nil {
+			e.InstancesByStatus = map[ideafile.CallStatus][]string{}
+		}
+		e.InstancesByStatus[c.Status] = append(e.InstancesByStatus[c.Status], token)
+	}
+	if c.Result != nil {
+		e.Results[token] = c.Result
+	}
+	for _, d := range c.Decisions {
+		e.Decisions = append(e.Decisions, InstanceDecision{Token: token, Decision: d})
+	}
+}
+
+// WithoutDirectPlans picks the Calls that Requests planned.
+func WithoutDirectPlans(plan []PlanEntry) []PlanEntry {
+	var list []PlanEntry
+	for _, e := range plan {
+		if e.DirectPlan == 0 {
+			list = append(list, e)
+		}
+	}
+	return list
+}

@@ -1,0 +1,70 @@
+package turn
+
+import (
+	"fmt"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/statelog"
+)
+
+// A RequestInput may travel without its States, which the store already holds in an older form: only the deltas go along.
+// The functions of this file take the States out and put them back.
+
+// InitialStates returns the State with which a context starts each instance, by token.
+func InitialStates(context []ideafile.Message, tokens []string) map[string]any {
+	states := make(map[string]any, len(tokens))
+	views := ideafile.ViewsOf(context, tokens)
+	for _, token := range tokens {
+		states[token] = statelog.New(views[token].Payload[ideafile.TypeState]).Value()
+	}
+	return states
+}
+
+// States returns the State of each covered instance, by token.
+func (in *RequestInput) States() map[string]any {
+	states := make(map[string]any, len(in.Instances))
+	for _, instance := range in.Instances {
+		states[instance.Token] = instance.State
+	}
+	return states
+}
+
+// WithoutStates returns a copy without States, and the delta of each State that differs from the known one, by token.
+// RestoreStates is its inverse.
+func (in *RequestInput) WithoutStates(known map[string]any) (stateless *RequestInput, deltas map[string]any) {
+	next, deltas := *in, map[string]any{}
+	next.Instances = make([]InstanceInput, len(in.Instances))
+	for n, instance := range in.Instances {
+		d, changed := jsonval.Delta(known[instance.Token], instance.State)
+		if changed {
+			deltas[instance.Token] = d
+		}
+		instance.State = nil
+		next.Instances[n] = instance
+	}
+	return &next, deltas
+}
+
+// RestoreStates applies the deltas of WithoutStates to the States that were known then, and sets the result in place.
+func (in *RequestInput) RestoreStates(known, deltas map[string]any) error {
+	for n, instance := range in.Instances {
+		state := known[instance.Token]
+		if d, changed := deltas[instance.Token]; changed {
+			next, err := jsonval.ApplyDelta(state, d)
+			if err != nil {
+				return fmt.Errorf("turn: restore State of instance %q: %w", instance.Token, err)
+			}
+			state = next
+		}
+		in.Instances[n].State = state
+	}
+	return nil
+}
+
+// DetachStates removes the States in place and returns each one as its delta from nothing, by token.
+func (in *RequestInput) DetachStates() map[string]any {
+	stateless, deltas := in.WithoutStates(nil)
+	*in = *stateless
+	return deltas
+}
