@@ -224,9 +224,9 @@ type PlanExecution struct {
 	Plan    DrawnPlan
 	token   string
 	Calls   map[string]DrawnCall
-	Inputs   map[string]string // what every started Call was given
-	Running []dataflow.ReadyCall  // started by code, not ended
-	AfterStep   func()            // looks at the Run after every step
+	Inputs   map[string]string    // what every started Call was given
+	Running []dataflow.ReadyCall // started by code, not ended
+	AfterStep   func()               // looks at the Run after every step
 }
 
 func NewPlanExecution(plan DrawnPlan) *PlanExecution { return NewPlanExecutionFor(plan, "") }
