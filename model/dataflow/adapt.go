@@ -12,16 +12,13 @@ import (
 	"processidea/model/turn"
 )
 
-// This file holds the rules of adapting: where the values that References brought do not fit a Tool's schema, the LLM is
-// asked to fit them, and nothing else of the Call.
-
-// adapts asks the LLM to fit the parameters of a Call that is ready and does not fit its Tool. It gives false where that is
-// no use or not allowed: a literal that does not fit, an answer that still does not, nobody to ask.
-func (r *Instance) adapts(rec *Record, tool *ideafile.Tool, params map[string]any, why error) bool {
-	if !r.palette.Adapt || rec.Adapted != nil || r.alone() || literalsFit(tool, rec.Params) != nil {
+// requestAdaptation asks the LLM to adapt the parameters of a ready Call that do not fit its Tool, and reports whether it did.
+// Only values that References brought are adapted, and only once; a literal that does not fit is the LLM's own mistake.
+func (i *Instance) requestAdaptation(rec *Record, tool *ideafile.Tool, params map[string]any, why error) bool {
+	if !i.palette.Adapt || rec.Adapted != nil || i.llmForbidden() || checkLiterals(tool, rec.Params) != nil {
 		return false
 	}
-	names := unfit(tool, rec.Params, params)
+	names := unfitParams(tool, rec.Params, params)
 	if len(names) == 0 {
 		return false
 	}
@@ -29,46 +26,46 @@ func (r *Instance) adapts(rec *Record, tool *ideafile.Tool, params map[string]an
 	for _, k := range names {
 		rec.Adapted.From[k] = params[k]
 	}
-	rec.to(fitting)
+	rec.moveTo(adapting)
 	return true
 }
 
-// alone says whether nobody may be asked about the instance: its Plan is complete.
-func (r *Instance) alone() bool {
-	at, barred := ideafile.FindDirectPlans(r.context).Choose(r.token, r.view)
-	return barred || at >= 0 && r.context[at].Stage == ideafile.StageComplete
+// llmForbidden reports whether the LLM may not be asked about the instance, as its Plan is declared complete.
+func (i *Instance) llmForbidden() bool {
+	at, noneMatches := ideafile.FindDirectPlans(i.context).Choose(i.token, i.view)
+	return noneMatches || (at >= 0 && i.context[at].Stage == ideafile.StageComplete)
 }
 
-// unfit lists the parameters to be fitted: of those that References brought, those that do not fit by themselves, or all
-// where each does and together they do not. What holds a handle is checked, and refused, by the activity.
-func unfit(t *ideafile.Tool, raw, params map[string]any) []string {
-	var brought, unfit []string
+// unfitParams lists the parameters to adapt. Only those with References count: the ones that do not fit by themselves, or all
+// where each fits and together they do not. The activity checks values in the blob store.
+func unfitParams(t *ideafile.Tool, raw, params map[string]any) []string {
+	var referencing, unfit []string
 	for _, k := range jsonval.SortedKeys(raw) {
 		if refs, err := refexpr.References(raw[k]); err != nil || len(refs) == 0 || jsonval.HasHandle(params[k]) {
 			continue
 		}
-		brought = append(brought, k)
+		referencing = append(referencing, k)
 		if schema := t.SchemaByParam[k]; schema != nil && schema.Validate(params[k]) != nil {
 			unfit = append(unfit, k)
 		}
 	}
 	if unfit == nil && t.ParamsSchema.Validate(params) != nil {
-		return brought
+		return referencing
 	}
 	return unfit
 }
 
-// literalsFit says how what is written literally beside References, within one parameter, does not fit.
-func literalsFit(t *ideafile.Tool, raw map[string]any) error {
+// checkLiterals returns how a literal part of a parameter does not fit the Tool's schema.
+func checkLiterals(t *ideafile.Tool, raw map[string]any) error {
 	for _, k := range jsonval.SortedKeys(raw) {
-		if err := literalFits(t, jsonval.Path{k}, raw[k]); err != nil {
+		if err := checkLiteral(t, jsonval.Path{k}, raw[k]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func literalFits(t *ideafile.Tool, at jsonval.Path, v any) error {
+func checkLiteral(t *ideafile.Tool, at jsonval.Path, v any) error {
 	if refs, err := refexpr.References(v); err != nil || len(refs) == 0 {
 		form := t.ParamsSchemaSource()
 		p := jsonschema.PlaceOf(form, at)
@@ -88,13 +85,13 @@ func literalFits(t *ideafile.Tool, at jsonval.Path, v any) error {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, k := range jsonval.SortedKeys(v) {
-			if err := literalFits(t, slices.Concat(at, jsonval.Path{k}), v[k]); err != nil {
+			if err := checkLiteral(t, slices.Concat(at, jsonval.Path{k}), v[k]); err != nil {
 				return err
 			}
 		}
 	case []any:
 		for n, e := range v {
-			if err := literalFits(t, slices.Concat(at, jsonval.Path{fmt.Sprint(n)}), e); err != nil {
+			if err := checkLiteral(t, slices.Concat(at, jsonval.Path{fmt.Sprint(n)}), e); err != nil {
 				return err
 			}
 		}
@@ -102,34 +99,32 @@ func literalFits(t *ideafile.Tool, at jsonval.Path, v any) error {
 	return nil
 }
 
-// ApplyAdaptedParams takes the parameters that the LLM fitted. Those that it was not asked for, and what was written literally, stay as
-// they were: an answer that changes them is no answer.
-func (r *Instance) ApplyAdaptedParams(id string, params map[string]any) {
-	rec := r.FindCall(id)
-	if rec == nil || rec.phase != fitting {
+// ApplyAdaptedParams applies the parameters that the LLM adapted. It fails the Call where a required one is missing or a literal
+// part was changed, and ignores parameters that were not asked for.
+func (i *Instance) ApplyAdaptedParams(id string, params map[string]any) {
+	rec := i.FindCall(id)
+	if rec == nil || rec.phase != adapting {
 		return
 	}
+	to := map[string]any{}
 	for _, k := range jsonval.SortedKeys(rec.Adapted.From) {
-		v, given := params[k]
-		if given && !keepsLiterals(rec.Params[k], v) {
+		v, present := params[k]
+		switch {
+		case present && !keepsLiterals(rec.Params[k], v):
 			rec.end(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "parameter %q: fitting it to the schema changed what was written literally", k))
 			return
-		}
-		if !given && ideafile.FindTool(r.palette.Tools, rec.Tool).Requires(k) {
+		case !present && ideafile.FindTool(i.palette.Tools, rec.Tool).Requires(k):
 			rec.end(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "parameter %q is missing among those that were fitted to the schema", k))
 			return
+		case present:
+			to[k] = v
 		}
 	}
-	rec.Adapted.To = map[string]any{}
-	for _, k := range jsonval.SortedKeys(rec.Adapted.From) {
-		if v, given := params[k]; given {
-			rec.Adapted.To[k] = v
-		}
-	}
-	rec.to(fitted)
+	rec.Adapted.To = to
+	rec.moveTo(adapted)
 }
 
-// keepsLiterals says whether a fitted value holds all that was written literally beside References.
+// keepsLiterals reports whether an adapted value still holds every literal that stood beside References.
 func keepsLiterals(raw, fitted any) bool {
 	if refs, err := refexpr.References(raw); err != nil || len(refs) == 0 {
 		literal, err := refexpr.Resolve(raw, nil)
@@ -152,27 +147,27 @@ func keepsLiterals(raw, fitted any) bool {
 		}
 		return ok
 	}
-	return true // a Reference: its value is what was fitted
+	return true // a Reference: its value is what was adapted
 }
 
-// asked is the Call as the process is told of it: for its result, or to fit parameters.
-func (r *Instance) asked(rec *Record) (turn.Question, bool) {
-	a := turn.Question{ID: rec.ID, Token: r.token, Tool: rec.Tool}
-	if rec.phase == fitting {
-		a.Params, a.ParamsError = rec.Adapted.From, rec.Adapted.Reason
-		return a, true
+// questionAbout returns what the LLM is asked about a Call: its result, or adapted parameters.
+func (i *Instance) questionAbout(rec *Record) (turn.Question, bool) {
+	q := turn.Question{ID: rec.ID, Token: i.token, Tool: rec.Tool}
+	if rec.phase == adapting {
+		q.Params, q.ParamsError = rec.Adapted.From, rec.Adapted.Reason
+		return q, true
 	}
 	var err error
-	a.Params, err = r.ResolvedParams(rec)
-	return a, err == nil
+	q.Params, err = i.ResolvedParams(rec)
+	return q, err == nil
 }
 
-// Questions lists what the LLM is to be asked by itself: the results of latent Calls, and values to be fitted.
-func (r *Instance) Questions() []turn.Question {
+// Questions lists what the LLM must be asked: results of latent Calls, and parameters to adapt.
+func (i *Instance) Questions() []turn.Question {
 	var list []turn.Question
-	for _, rec := range r.AwaitingLLM() {
-		if a, ok := r.asked(rec); ok {
-			list = append(list, a)
+	for _, rec := range i.AwaitingLLM() {
+		if q, ok := i.questionAbout(rec); ok {
+			list = append(list, q)
 		}
 	}
 	return list

@@ -9,12 +9,11 @@ import (
 	"processidea/model/statelog"
 )
 
-// CarriedRun is all that a Run is beyond what it began with, in a form that JSON keeps: its workflow begins again from it
-// where its history has grown long.
+// Carried is an Instance as data, without what it was started with: its workflow carries it over when it continues as new.
 type Carried struct {
-	// Context is the Messages that people corrected it by.
+	// Context holds the Messages by which people corrected the instance.
 	Context []any `json:"context,omitempty"`
-	// Writes are in Plan order; Fresh those that NewWrites has not given yet.
+	// Writes are in Plan order; Unreported are those that TakeNewWrites has not returned yet.
 	Writes        []statelog.Write `json:"writes,omitempty"`
 	Unreported    []statelog.Write `json:"fresh,omitempty"`
 	Records       []CarriedRecord  `json:"records,omitempty"`
@@ -27,116 +26,109 @@ type Carried struct {
 	PlanStarted bool `json:"begun,omitempty"`
 }
 
-// CarriedRecord is a Record with what only its Run knows of it.
+// CarriedRecord is a Record with its unexported fields.
 type CarriedRecord struct {
 	Record
 	Written ideafile.WrittenCall `json:"written,omitzero"`
-	// Ready is the Call as it was shown to a person, or started; nil where it was neither.
+	// Ready is the Call as it was started or shown to a person; nil where it was neither.
 	Ready *CarriedReady `json:"ready,omitempty"`
-	// Of the phases that one status has: asking, which is fitting too, landing, and approved.
-	AwaitingLLM bool   `json:"asking,omitempty"`
-	ResultPending     bool   `json:"arrived,omitempty"`
-	Approved    bool   `json:"cleared,omitempty"`
-	TimesAsked       int    `json:"asked,omitempty"`
-	AnsweredBy      string `json:"author,omitempty"`
+	// AwaitingLLM, ResultPending and Approved tell apart the phases that share a status; see restorePhase.
+	AwaitingLLM   bool   `json:"asking,omitempty"`
+	ResultPending bool   `json:"arrived,omitempty"`
+	Approved      bool   `json:"cleared,omitempty"`
+	TimesAsked    int    `json:"asked,omitempty"`
+	AnsweredBy    string `json:"author,omitempty"`
 }
 
-// CarriedReady is what a Ready holds that its Record does not say.
+// CarriedReady is what a ReadyCall holds that does not follow from its Record.
 type CarriedReady struct {
 	Params map[string]any `json:"params"`
 	Scopes map[string]any `json:"scopes,omitempty"`
 }
 
-// Carry gives the Run in a form that ResumeRun takes.
-func (r *Instance) Carry() Carried {
+// Carry returns the Instance as data for Restore.
+func (i *Instance) Carry() Carried {
 	c := Carried{
-		Writes: r.state.Writes(), Unreported: r.unreported, OpenRequests: jsonval.SortedIndexes(r.openRequests), ClosedThrough: r.closedThrough, Now: r.now, Overdue: r.overdue,
-		Corrections: r.corrections, PlanStarted: r.planStarted,
+		Writes: i.state.Writes(), Unreported: i.unreportedWrites, OpenRequests: jsonval.SortedIndexes(i.openRequests),
+		ClosedThrough: i.closedThrough, Now: i.now, Overdue: i.overdueFault, Corrections: i.correctionCount, PlanStarted: i.planStarted,
 	}
-	for _, m := range r.context[r.baseMessages:] {
+	for _, m := range i.context[i.baseMessages:] {
 		c.Context = append(c.Context, m.Source)
 	}
-	for _, rec := range r.records {
+	for _, rec := range i.records {
 		c.Records = append(c.Records, rec.carry())
 	}
 	return c
 }
 
 func (r *Record) carry() CarriedRecord {
-	c := CarriedRecord{Record: *r, Written: r.Written, TimesAsked: r.asked, AnsweredBy: r.author,
-		AwaitingLLM: r.awaitingLLM(), ResultPending: r.phase == landing, Approved: r.phase == approved}
+	c := CarriedRecord{Record: *r, Written: r.Written, TimesAsked: r.timesAsked, AnsweredBy: r.answeredBy,
+		AwaitingLLM: r.awaitingLLM(), ResultPending: r.phase == resultPending, Approved: r.phase == approved}
 	if r.ready != nil {
 		c.Ready = &CarriedReady{Params: r.ready.Params, Scopes: r.ready.Scopes}
 	}
 	return c
 }
 
-// Origin gives what the Run began with: what ResumeRun takes beside what was carried.
-func (r *Instance) Origin() (palette ideafile.Palette, context []ideafile.Message, token string) {
-	return r.palette, r.context[:r.baseMessages], r.token
+// Origin returns what the Instance was started with, which Restore takes beside what was carried.
+func (i *Instance) Origin() (palette ideafile.Palette, context []ideafile.Message, token string) {
+	return i.palette, i.context[:i.baseMessages], i.token
 }
 
-// ResumeRun goes on with a Run. Palette, context and token are those that it began with.
+// Restore rebuilds an Instance from Carried. Palette, context and token must be those that it was started with.
 func Restore(palette ideafile.Palette, context []ideafile.Message, token string, c Carried) *Instance {
-	r := New(palette, context, token)
+	i := New(palette, context, token)
 	for _, raw := range c.Context {
 		if m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems)); ok {
-			r.context = append(r.context[:len(r.context):len(r.context)], m)
+			i.context = append(i.context[:len(i.context):len(i.context)], m)
 		}
 	}
-	r.look()
-	r.state = statelog.Resume(r.state.Initial, c.Writes)
+	i.refreshView()
+	i.state = statelog.Resume(i.state.Initial, c.Writes)
 	for _, n := range c.OpenRequests {
-		r.openRequests[n] = true
+		i.openRequests[n] = true
 	}
-	r.unreported, r.closedThrough, r.now, r.overdue, r.corrections, r.planStarted = c.Unreported, c.ClosedThrough, c.Now, c.Overdue, c.Corrections, c.PlanStarted
+	i.unreportedWrites, i.closedThrough, i.now, i.overdueFault = c.Unreported, c.ClosedThrough, c.Now, c.Overdue
+	i.correctionCount, i.planStarted = c.Corrections, c.PlanStarted
 	for _, rec := range c.Records {
-		r.records = append(r.records, r.resume(rec))
+		i.records = append(i.records, i.restoreRecord(rec))
 	}
-	return r
+	return i
 }
 
-// resume goes on with a Call. What it reads follows from how it is written.
-func (r *Instance) resume(c CarriedRecord) *Record {
+// restoreRecord rebuilds a Record; admit derives again what the Call reads.
+func (i *Instance) restoreRecord(c CarriedRecord) *Record {
 	rec := c.Record
-	rec.Written, rec.phase, rec.asked, rec.author = c.Written, c.phaseOf(), c.TimesAsked, c.AnsweredBy
-	_ = r.admit(&rec)
+	rec.Written, rec.phase, rec.timesAsked, rec.answeredBy = c.Written, c.restorePhase(), c.TimesAsked, c.AnsweredBy
+	_ = i.admit(&rec)
 	if c.Ready != nil {
 		rec.ready = &ReadyCall{
-			Record: &rec, Tool: ideafile.FindTool(r.palette.Tools, rec.Tool), Binding: r.palette.Bindings[rec.Tool],
+			Record: &rec, Tool: ideafile.FindTool(i.palette.Tools, rec.Tool), Binding: i.palette.Bindings[rec.Tool],
 			Params: c.Ready.Params, Scopes: c.Ready.Scopes,
 		}
 	}
 	return &rec
 }
 
-// phase tells the phases of one status apart.
-func (c CarriedRecord) phaseOf() phase {
+// restorePhase tells apart the phases that share a status.
+func (c CarriedRecord) restorePhase() phase {
 	switch {
 	case c.Status.Ended():
 		return ended
 	case c.Status == ideafile.AwaitingApproval:
 		return reviewing
 	case c.ResultPending:
-		return landing
+		return resultPending
 	case c.Status == ideafile.Running:
 		return running
 	case c.AwaitingLLM && c.Adapted != nil && !c.Adapted.Answered():
-		return fitting
+		return adapting
 	case c.AwaitingLLM:
-		return asking
+		return askingLLM
 	case c.Approved:
 		return approved
 	case c.Adapted.Answered():
-		return fitted
+		return adapted
 	}
 	return waiting
-}
-
-// StartedCall gives a Call that Next has given before, as it was given.
-func (r *Instance) StartedCall(id string) ReadyCall {
-	if rec := r.FindCall(id); rec != nil && rec.ready != nil {
-		return *rec.ready
-	}
-	return ReadyCall{}
 }

@@ -12,10 +12,10 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 		of              any
 		carried, follow []string
 	}{
-		{Instance{}, []string{"context", "state", "records", "openRequests", "closedThrough", "unreported", "now", "overdue", "corrections", "planStarted"},
-			[]string{"token", "palette", "baseMessages", "view", "schema", "unfinished"}},
+		{Instance{}, []string{"context", "state", "records", "openRequests", "closedThrough", "unreportedWrites", "now", "overdueFault", "correctionCount", "planStarted"},
+			[]string{"token", "palette", "baseMessages", "view", "stateSchema", "writersByKey"}},
 		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Adapted", "HandedBack", "Value", "ReviewReason", "Untaken", "Branch", "OriginalFault", "Pending",
-			"Decisions", "Written", "phase", "ready", "asked", "author"}, []string{"reads", "scoped", "delegateWrites"}},
+			"Decisions", "Written", "phase", "ready", "timesAsked", "answeredBy"}, []string{"reads", "scopePaths", "delegateWrites"}},
 	} {
 		typ := reflect.TypeOf(c.of)
 		known := slices.Concat(c.carried, c.follow)

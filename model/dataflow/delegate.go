@@ -8,50 +8,49 @@ import (
 	"processidea/model/statelog"
 )
 
-// HandBack keeps what a delegate hands back beside its result, until that lands.
-func (r *Instance) HandBack(id string, values map[string]any) {
-	if rec := r.FindCall(id); rec != nil && rec.expects() && len(values) > 0 {
+// ApplyDelegateResult ends a Call with the output of its delegate, and keeps the values that the delegate handed back until the
+// result is applied. An output that does not fit the Tool's `_output` fails the Call.
+func (i *Instance) ApplyDelegateResult(id string, tool *ideafile.Tool, output any, handedBack map[string]any) {
+	if tool != nil && !jsonval.HasHandle(output) {
+		if err := tool.Output.Validate(output); err != nil {
+			i.Fail(id, diag.Faultf(ideafile.CodeBadOutput, "the delegate's output does not fit the tool's _output: %s", err))
+			return
+		}
+	}
+	i.keepHandedBack(id, handedBack)
+	i.Succeed(id, output)
+}
+
+func (i *Instance) keepHandedBack(id string, values map[string]any) {
+	if rec := i.FindCall(id); rec != nil && rec.expectsResult() && len(values) > 0 {
 		rec.HandedBack = values
 	}
 }
 
-// handed is what a delegate hands back, as writes: write-once, so that what is there already stays.
-func (r *Instance) handed(rec *Record) ([]statelog.Write, *diag.Fault) {
+// handedBackWrites returns the values that a delegate handed back as writes. They are write-once: a closed path keeps its value.
+func (i *Instance) handedBackWrites(rec *Record) ([]statelog.Write, *diag.Fault) {
 	var writes []statelog.Write
 	for _, p := range rec.delegateWrites {
 		v, ok := rec.HandedBack[p.String()]
-		if _, closed := r.state.Closed(p); !ok || closed {
+		if _, closed := i.state.Closed(p); !ok || closed {
 			continue
 		}
-		if r.schema != nil && !jsonval.HasHandle(v) {
-			landing := &statelog.ResultContract{Schema: r.schema, Path: refexpr.OutputPath{{p}}}
-			if err := landing.CheckAt(p, nil, v); err != nil {
+		if i.stateSchema != nil && !jsonval.HasHandle(v) {
+			contract := &statelog.ResultContract{Schema: i.stateSchema, Path: refexpr.OutputPath{{p}}}
+			if err := contract.CheckAt(p, nil, v); err != nil {
 				return nil, diag.Faultf(ideafile.CodeBadOutput, "handed back: %s", err)
 			}
 		}
-		writes = append(writes, statelog.Write{Path: p, Value: v, By: rec.writer(), Request: rec.Request, Index: rec.Index, At: r.now})
+		writes = append(writes, statelog.Write{Path: p, Value: v, By: rec.authorName(), Request: rec.Request, Index: rec.Index, At: i.now})
 	}
 	return writes, nil
 }
 
-// putHanded puts them into State, but for those whose path the result itself has closed.
-func (r *Instance) putHanded(writes []statelog.Write) {
+// applyHandedBack applies them, except where the result itself has just closed the path.
+func (i *Instance) applyHandedBack(writes []statelog.Write) {
 	for _, w := range writes {
-		if _, closed := r.state.Closed(w.Path); !closed {
-			r.state.Apply(w)
-			r.unreported = append(r.unreported, w)
+		if _, closed := i.state.Closed(w.Path); !closed {
+			i.applyWrite(w)
 		}
 	}
-}
-
-// Returns ends a Call by what its delegate came to. A result that does not fit the Tool's `_output` is none.
-func (r *Instance) ApplyDelegateResult(id string, tool *ideafile.Tool, output any, handed map[string]any) {
-	if tool != nil && !jsonval.HasHandle(output) {
-		if err := tool.Output.Validate(output); err != nil {
-			r.Fail(id, diag.Faultf(ideafile.CodeBadOutput, "the delegate's output does not fit the tool's _output: %s", err))
-			return
-		}
-	}
-	r.HandBack(id, handed)
-	r.Succeed(id, output)
 }

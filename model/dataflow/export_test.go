@@ -8,10 +8,10 @@ import (
 
 // What only the tests of this package see.
 
-func (r *Record) Expects() bool              { return r.expects() }
-func (r *Record) Update() bool               { return r.update() }
-func (r *Record) Writes(p jsonval.Path) bool { return r.writes(p) }
-func (r *Instance) ExpireCall(rec *Record)   { r.expireCall(rec) }
+func (r *Record) Expects() bool              { return r.expectsResult() }
+func (r *Record) Update() bool               { return r.isUpdate() }
+func (r *Record) Writes(p jsonval.Path) bool { return r.mayWrite(p) }
+func (i *Instance) ExpireCall(rec *Record)   { i.expireCall(rec) }
 
 // In is a Record that stands in a phase.
 func (r Record) In(phaseName string) Record {

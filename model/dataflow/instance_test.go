@@ -91,7 +91,7 @@ const sceneTools = `{
 	"muse":   {"_output": {"type": "string"}, "_approval": true}
 }`
 
-// scene is a Run that is driven by a transcript.
+// scene is an instance that is driven by a transcript.
 type scene struct {
 	t              *testing.T
 	context        []ideafile.Message
@@ -100,7 +100,7 @@ type scene struct {
 	open           bool
 	told           map[string]string // what was last said of each Call
 	now            time.Time
-	between        func(*dataflow.Instance) *dataflow.Instance // what is done to the Run after every step
+	between        func(*dataflow.Instance) *dataflow.Instance // what is done to the instance after every step
 }
 
 func playScene(t *testing.T, body string, between func(*dataflow.Instance) *dataflow.Instance) string {
@@ -290,7 +290,7 @@ func (s *scene) place(line string) int {
 func (s *scene) fate(rec *dataflow.Record) string {
 	now := string(rec.Status)
 	switch {
-	case rec.Phase() == "asking", rec.Phase() == "fitting":
+	case rec.Phase() == "askingLLM", rec.Phase() == "adapting":
 		params, err := s.run.ResolvedParams(rec)
 		if err != nil {
 			s.t.Errorf("%s asks and cannot be resolved: %s", rec.ID, err)
@@ -298,7 +298,7 @@ func (s *scene) fate(rec *dataflow.Record) string {
 		return "asks " + string(jsonval.Encode(params))
 	case rec.Pending != nil:
 		now += " " + string(jsonval.Encode(jsonval.Normal(rec.Pending.Params)))
-	case rec.Phase() == "landing":
+	case rec.Phase() == "resultPending":
 		return "has its result and waits to land"
 	case rec.Untaken != "":
 		now += ": " + rec.By + " left " + rec.Untaken

@@ -1,6 +1,8 @@
 package dataflow
 
 import (
+	"slices"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -9,30 +11,31 @@ import (
 	"processidea/model/turn"
 )
 
-// Record is a Call in its instance, with what became of it.
+// Record is a Call of an instance with what became of it.
 type Record struct {
 	ideafile.Call
 	Status ideafile.CallStatus `json:"status"`
 	// Fault says why a Call failed or is blocked.
 	Fault *diag.Fault `json:"error,omitempty"`
-	// By says who wrote the path of a skipped Call: a Call's id, a person, or "start". Where Untaken is set, it is the Call
+	// By names who wrote the path of a skipped Call: a Call's id, a person, or "start". Where Untaken is set, it is the Call
 	// that did not take that branch.
 	By string `json:"by,omitempty"`
-	// Untaken is what a skipped Call would have read: a branch that was not taken, as a Reference.
+	// Untaken is the Reference of a skipped Call that stands in a branch not taken.
 	Untaken string `json:"untaken,omitempty"`
-	// Taken is the branch that the result of a Call with several took, from 1; Cause the failure that went to the last.
-	Branch        int         `json:"taken,omitempty"`
+	// Branch is the branch that the result took, from 1; 0: none yet, or the Call has one only.
+	Branch int `json:"taken,omitempty"`
+	// OriginalFault is the failure that was written to the last branch.
 	OriginalFault *diag.Fault `json:"cause,omitempty"`
 	// Result of a Call without an output path.
 	Result any `json:"result,omitempty"`
-	// Adapted is what the LLM was asked to fit to the Tool's schema before the Call could run; nil where all fitted.
+	// Adapted is what the LLM had to adapt to the Tool's schema before the Call could run; nil where all fitted.
 	Adapted *turn.Adaptation `json:"adapted,omitempty"`
-	// Value is the result of an update that is there and not applied yet: invariant: nil unless the phase is landing.
+	// Value is the result of an update that is not applied yet. Invariant: nil unless the phase is resultPending.
 	Value any `json:"value,omitempty"`
 
-	// ReviewReason says why a person must look at the Call before it runs, whatever its policy says; empty: the policy counts.
+	// ReviewReason is why a person must review the Call whatever its Tool's policy says; empty: the policy decides.
 	ReviewReason string `json:"doubt,omitempty"`
-	// Pending is what a person is asked about; nil where nobody is.
+	// Pending is what a person is shown. Invariant: nil unless the phase is reviewing.
 	Pending *turn.PendingApproval `json:"pending,omitempty"`
 	// Decisions are those that people took, in order.
 	Decisions []turn.Decision `json:"decisions,omitempty"`
@@ -40,39 +43,40 @@ type Record struct {
 	// Written is the Call as the LLM wrote it.
 	Written ideafile.WrittenCall `json:"-"`
 
-	// Handed is what a delegate hands back beside its result, by path, until that lands.
+	// HandedBack holds, by path, what a delegate returned beside its result, until the result is applied.
 	HandedBack map[string]any `json:"handed,omitempty"`
 
-	reads          []refexpr.Expression // those of its parameters that read State
-	scoped         []jsonval.Path       // State in its scopes: given as far as it is there
+	reads          []refexpr.Expression // the parameters that read State
+	scopePaths     []jsonval.Path       // the scopes in State
 	delegateWrites []jsonval.Path       // for which a delegate may hand values back
 
-	phase  phase
-	ready  *ReadyCall // as it was shown to a person, or started
-	asked  int    // how often people were asked about it
-	author string // the person whose result it has
+	phase      phase
+	ready      *ReadyCall // as it was started, or shown to a person
+	timesAsked int        // how often people were asked about it
+	answeredBy string     // the person who gave its result
 }
 
-func (r *Record) update() bool {
+// isUpdate reports whether the result is a declared update, which changes a path rather than writing it once.
+func (r *Record) isUpdate() bool {
 	return len(r.OutputPath) > 0 && statelog.IsUpdate(r.OutputMethod, r.OutputPath[0][0])
 }
 
-// claims lists the paths that the result of a Call changes, as far as that can be told: once it is there, those of the
-// branch it takes, and of a result for the whole State the keys it has.
-func (r *Record) claims() []jsonval.Path {
-	own := r.claimsItself()
+// claimedPaths lists the paths that the Call may still write, or that it wrote. It shrinks once the result is there: to the
+// branch that the result takes, and for a result of the whole State to the keys that it has.
+func (r *Record) claimedPaths() []jsonval.Path {
+	paths := r.claimedByResult()
 	if len(r.delegateWrites) == 0 {
-		return own
+		return paths
 	}
-	return append(own[:len(own):len(own)], r.delegateWrites...)
+	return slices.Concat(paths, r.delegateWrites)
 }
 
-// claimsItself is claims for the result alone.
-func (r *Record) claimsItself() []jsonval.Path {
+// claimedByResult is claimedPaths without what a delegate may hand back.
+func (r *Record) claimedByResult() []jsonval.Path {
 	switch {
-	case r.phase == landing && r.Branch > 0:
+	case r.phase == resultPending && r.Branch > 0:
 		return r.OutputPath[r.Branch-1]
-	case r.phase != landing || r.OutputMethod != "" || !r.OutputPath.WritesWholeState():
+	case r.phase != resultPending || r.OutputMethod != "" || !r.OutputPath.WritesWholeState():
 		return r.OutputPath.Paths()
 	}
 	var keys []jsonval.Path
@@ -83,37 +87,31 @@ func (r *Record) claimsItself() []jsonval.Path {
 	return keys
 }
 
-// writes says whether the result can be seen at a path.
-func (r *Record) writes(p jsonval.Path) bool {
-	for _, claim := range r.claims() {
-		if claim.Overlaps(p) {
-			return true
-		}
-	}
-	return false
+// mayWrite reports whether a write of the Call can be seen at a path.
+func (r *Record) mayWrite(p jsonval.Path) bool {
+	return slices.ContainsFunc(r.claimedPaths(), p.Overlaps)
 }
 
-// writesAbove says whether a Call writes a place that holds a path, and more.
-func (r *Record) writesAbove(p jsonval.Path) bool {
-	for _, q := range r.OutputPath.Paths() {
-		if len(q) < len(p) && p.Within(q) {
-			return true
-		}
-	}
-	return false
+func (r *Record) mayWriteAny(paths []jsonval.Path) bool {
+	return slices.ContainsFunc(paths, r.mayWrite)
 }
 
-// writer names who writes the result: the Call, or the person who answered in its place.
-func (r *Record) writer() string {
-	if r.author != "" {
-		return r.author
+// writesAncestorOf reports whether the Call writes a value that contains a path.
+func (r *Record) writesAncestorOf(p jsonval.Path) bool {
+	return slices.ContainsFunc(r.OutputPath.Paths(), func(q jsonval.Path) bool { return len(q) < len(p) && p.Within(q) })
+}
+
+// authorName names the author of the result: the Call, or the person who answered in its place.
+func (r *Record) authorName() string {
+	if r.answeredBy != "" {
+		return r.answeredBy
 	}
 	return r.ID
 }
 
-func (r *Record) before(o *Record) bool { return r.stands(o.Request, o.Index) }
-
-// stands says whether a Call stands before a place in the Plan.
-func (r *Record) stands(request, index int) bool {
-	return r.Request < request || r.Request == request && r.Index < index
+// key returns the Call's place in the Plan.
+func (r *Record) key() ideafile.CallKey {
+	return ideafile.CallKey{Request: r.Request, Index: r.Index}
 }
+
+func (r *Record) before(o *Record) bool { return r.key().Compare(o.key()) < 0 }

@@ -37,7 +37,7 @@ func TestEveryEndIsCountedOnceAndNothingElse(t *testing.T) {
 
 func TestACallExpectsItsResultOnce(t *testing.T) {
 	for phase, want := range map[string]bool{
-		"waiting": false, "fitting": false, "fitted": false, "reviewing": false, "approved": false, "asking": true, "running": true, "landing": false, "ended": false,
+		"waiting": false, "adapting": false, "adapted": false, "reviewing": false, "approved": false, "askingLLM": true, "running": true, "resultPending": false, "ended": false,
 	} {
 		rec := dataflow.Record{}.In(phase)
 		if rec.Expects() != want {
@@ -54,10 +54,10 @@ func TestAResultForTheWholeStateClaimsTheKeysItBrings(t *testing.T) {
 		yes bool
 	}{
 		"before it is there it may bring any": {dataflow.Record{Call: ideafile.Call{OutputPath: whole}}.In("running"), "b.c", true},
-		"what it brings":                      {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("landing"), "a.x", true},
-		"what it does not bring":              {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("landing"), "b", false},
-		"the whole itself":                    {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("landing"), "", true},
-		"a merge reaches everywhere":          {dataflow.Record{Call: ideafile.Call{OutputPath: whole, OutputMethod: "merge"}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("landing"), "b", true},
+		"what it brings":                      {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "a.x", true},
+		"what it does not bring":              {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "b", false},
+		"the whole itself":                    {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "", true},
+		"a merge reaches everywhere":          {dataflow.Record{Call: ideafile.Call{OutputPath: whole, OutputMethod: "merge"}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "b", true},
 		"no path claims nothing":              {dataflow.Record{}, "", false},
 	} {
 		p, _ := jsonval.ParsePath(c.at)

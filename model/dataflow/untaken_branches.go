@@ -1,46 +1,48 @@
 package dataflow
 
 import (
+	"slices"
+
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
 
-// This file holds the rule for branches: a Call that reads one that was not taken is skipped, and so is whoever reads what
-// it would have written.
-
-// skipUntaken skips the blocked Calls of the latest Request that wait for a branch that was not taken. Like the reason of
-// one that stays blocked it is said anew as long as Calls end: a branch is known not to be taken when nobody can write it
-// any more.
-func (r *Instance) skipUntaken() {
+// skipUntakenBranches skips the blocked Calls of the latest Request that read a branch which was not taken, and then those that
+// would have read their results. It is repeated as Calls end: a branch counts as not taken once nobody can write it any more.
+func (i *Instance) skipUntakenBranches() {
 	for moved := true; moved; {
 		moved = false
-		for _, rec := range r.records {
-			if rec.Request != r.records[len(r.records)-1].Request || rec.Status != ideafile.Blocked && rec.Untaken == "" {
+		for _, rec := range i.records {
+			if !i.inLatestRequest(rec) || (rec.Status != ideafile.Blocked && rec.Untaken == "") {
 				continue
 			}
-			if ref, by := r.untakenFor(rec); by != nil {
+			if ref, by := i.untakenRead(rec); by != nil {
 				moved = moved || rec.Status == ideafile.Blocked
-				rec.Status, rec.Fault = ideafile.Skipped, nil // it has ended already: it is said better why
+				rec.Status, rec.Fault = ideafile.Skipped, nil // it has ended as blocked: this is the better reason
 				rec.Untaken, rec.By = ref.String(), by.ID
 			}
 		}
 	}
 }
 
-// untakenFor finds an expression of which every alternative has a term that stands in a branch not taken, and gives the
-// first such term and the Call that left it.
-func (r *Instance) untakenFor(rec *Record) (refexpr.Reference, *Record) {
+func (i *Instance) inLatestRequest(rec *Record) bool {
+	return rec.Request == i.records[len(i.records)-1].Request
+}
+
+// untakenRead finds an expression each of whose alternatives has a term in a branch not taken, and returns the first such term
+// and the Call that did not take the branch.
+func (i *Instance) untakenRead(rec *Record) (refexpr.Reference, *Record) {
 	for _, e := range rec.reads {
 		var first refexpr.Reference
 		var by *Record
-		for i, all := range e {
-			ref, w := r.leftOf(rec, all)
+		for n, alternative := range e {
+			ref, w := i.untakenTerm(rec, alternative)
 			if w == nil {
 				by = nil
 				break
 			}
-			if i == 0 {
+			if n == 0 {
 				first, by = ref, w
 			}
 		}
@@ -51,13 +53,13 @@ func (r *Instance) untakenFor(rec *Record) (refexpr.Reference, *Record) {
 	return refexpr.Reference{}, nil
 }
 
-func (r *Instance) leftOf(rec *Record, all []refexpr.Reference) (refexpr.Reference, *Record) {
-	for _, ref := range r.unseen(rec, all) {
-		if ref.Kind != ideafile.TypeState || len(r.writersFor(rec, ref)) > 0 {
+func (i *Instance) untakenTerm(rec *Record, alternative []refexpr.Reference) (refexpr.Reference, *Record) {
+	for _, ref := range i.absentTerms(rec, alternative) {
+		if ref.Kind != ideafile.TypeState || len(i.unfinishedWriters(rec, ref)) > 0 {
 			continue
 		}
-		for _, w := range r.records { // all: the index may miss the branches that one which has just ended did not take
-			if w != rec && w.leaves(ref.Path) {
+		for _, w := range i.records { // not the index: a Call that has just ended is not in it
+			if w != rec && w.hasUntakenBranchFor(ref.Path) {
 				return ref, w
 			}
 		}
@@ -65,24 +67,18 @@ func (r *Instance) leftOf(rec *Record, all []refexpr.Reference) (refexpr.Referen
 	return refexpr.Reference{}, nil
 }
 
-// leaves says whether a Call has ended without writing a path because of a branch: its own, which it did not take or need
-// not take, or one that it would have read.
-func (r *Record) leaves(p jsonval.Path) bool {
+// hasUntakenBranchFor reports whether the Call ended without writing a path because of a branch: one of its own, or one that it
+// would have read.
+func (r *Record) hasUntakenBranchFor(p jsonval.Path) bool {
 	switch {
-	case !r.writes(p):
+	case !r.mayWrite(p):
 		return false
 	case r.Status == ideafile.Skipped && r.Untaken != "":
 		return true
-	case !r.OutputPath.HasBranches() || r.Status != ideafile.Done && r.Status != ideafile.Skipped:
+	case !r.OutputPath.HasBranches() || (r.Status != ideafile.Done && r.Status != ideafile.Skipped):
 		return false
-	}
-	if r.Branch == 0 {
+	case r.Branch == 0:
 		return true
 	}
-	for _, q := range r.OutputPath[r.Branch-1] {
-		if q.Overlaps(p) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.OutputPath[r.Branch-1], p.Overlaps)
 }

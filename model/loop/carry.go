@@ -10,42 +10,41 @@ import (
 	"processidea/model/turn"
 )
 
-// CarriedMind is all that a Mind is beyond what it began with, in a form that JSON keeps: its workflow begins again from
-// it where its history has grown long.
+// Carried is a Loop as data, without what it was started with: its workflow carries it over when it continues as new.
 type Carried struct {
-	// Context is the Messages that people corrected the process by, and added.
-	Context []any             `json:"context,omitempty"`
+	// Context holds the Messages by which people corrected the process, and those of added instances.
+	Context   []any             `json:"context,omitempty"`
 	Instances []CarriedInstance `json:"members"`
-	Started time.Time         `json:"started"`
+	Started   time.Time         `json:"started"`
 
-	PriorRequests   int            `json:"before,omitempty"`
-	Requests        int            `json:"requests"`
-	Turns           int            `json:"turns"`
-	BadRepliesInRow      int            `json:"badReplies,omitempty"`
-	BadOutputsInRow      int            `json:"badOutputs,omitempty"`
-	WorkerLossesInRow    int            `json:"lost,omitempty"`
-	Usage           turn.Usage     `json:"usage"`
-	UnassignedCalls int            `json:"unnamed,omitempty"`
-	WiredRequest          *CarriedWiredRequest `json:"wiring,omitempty"`
-	ReadySince      time.Time      `json:"readySince,omitzero"`
-	PlannedCalls            []CarriedPlannedCall  `json:"plan,omitempty"`
-	PendingErrors   []PendingError `json:"troubles,omitempty"`
-	LastErrorID     int            `json:"notes,omitempty"`
+	PriorRequests     int                  `json:"before,omitempty"`
+	Requests          int                  `json:"requests"`
+	Turns             int                  `json:"turns"`
+	BadRepliesInRow   int                  `json:"badReplies,omitempty"`
+	BadOutputsInRow   int                  `json:"badOutputs,omitempty"`
+	WorkerLossesInRow int                  `json:"lost,omitempty"`
+	Usage             turn.Usage           `json:"usage"`
+	UnassignedCalls   int                  `json:"unnamed,omitempty"`
+	WiredRequest      *CarriedWiredRequest `json:"wiring,omitempty"`
+	ReadySince        time.Time            `json:"readySince,omitzero"`
+	PlannedCalls      []CarriedPlannedCall `json:"plan,omitempty"`
+	PendingErrors     []PendingError       `json:"troubles,omitempty"`
+	LastErrorID       int                  `json:"notes,omitempty"`
 	// Log is what changed since the last Idea.
 	Log       []turn.LogEntry `json:"log,omitempty"`
 	Output    any             `json:"output,omitempty"`
 	HasOutput bool            `json:"hasOutput,omitempty"`
-	// PlanOutputTried and OutputFault say what became of the output of Plans that ran directly.
-	PlanOutputTried  bool            `json:"planOutput,omitempty"`
-	OutputFault *diag.Fault     `json:"outputFault,omitempty"`
-	Paused      *diag.Fault     `json:"paused,omitempty"`
-	Limits      ideafile.Limits `json:"limits"`
+	// PlanOutputTried and OutputFault: see takePlanOutput.
+	PlanOutputTried bool            `json:"planOutput,omitempty"`
+	OutputFault     *diag.Fault     `json:"outputFault,omitempty"`
+	Paused          *diag.Fault     `json:"paused,omitempty"`
+	Limits          ideafile.Limits `json:"limits"`
 }
 
-// CarriedMember is one instance as its process knows it.
+// CarriedInstance is an InstanceProgress with its unexported fields.
 type CarriedInstance struct {
 	InstanceProgress
-	// Start is the State that an instance began with which people added.
+	// Start is the initial State of an instance that people added; that of the others follows from the Idea.
 	Start               any                `json:"start,omitempty"`
 	Writes              []statelog.Write   `json:"writes,omitempty"`
 	Calls               []turn.CallReport  `json:"calls,omitempty"`
@@ -61,70 +60,73 @@ type CarriedInstance struct {
 	DecidedSinceRequest bool               `json:"back,omitempty"`
 	RevisedSinceRequest bool               `json:"revised,omitempty"`
 	Questions           []turn.Question    `json:"asking,omitempty"`
-	DirectPlan              int                `json:"direct,omitempty"`
-	Report              [2]int             `json:"report,omitzero"` // the last one taken: its number, and what its sender had heard
+	DirectPlan          int                `json:"direct,omitempty"`
+	Report              [2]int             `json:"report,omitzero"`
 	FellBackToLLM       bool               `json:"handed,omitempty"`
 	NoPlanMatched       bool               `json:"barred,omitempty"`
 	PlanFailure         *diag.Fault        `json:"unmet,omitempty"`
 }
 
-// CarriedPlannedCall is a Call of an earlier Request, as written.
+// CarriedPlannedCall is a plannedCall.
 type CarriedPlannedCall struct {
-	Request int                  `json:"request"`
-	Index   int                  `json:"index"`
-	Call    ideafile.WrittenCall `json:"call"`
-	Unassigned  bool                 `json:"nobody,omitempty"`
-	DirectPlan  int                  `json:"direct,omitempty"`
+	Request    int                  `json:"request"`
+	Index      int                  `json:"index"`
+	Call       ideafile.WrittenCall `json:"call"`
+	Unassigned bool                 `json:"nobody,omitempty"`
+	DirectPlan int                  `json:"direct,omitempty"`
 }
 
-// CarriedWiredRequest is a Request that wired its result.
+// CarriedWiredRequest is the Request whose wired output waits for its Calls.
 type CarriedWiredRequest struct {
 	Request int `json:"request"`
 	Output  any `json:"output"`
 }
 
-// CanCarry reports whether Carry loses nothing: no Request is under way, and who has ended was told.
-func (m *Loop) CanCarry() bool { return m.inFlight == nil && len(m.newlyEnded) == 0 }
+// CanCarry reports whether Carry loses nothing: no Request is in flight, and TakeEnded has nothing to return.
+func (l *Loop) CanCarry() bool { return l.inFlight == nil && len(l.newlyEnded) == 0 }
 
-// ProcessID gives the id of the process.
-func (m *Loop) ProcessID() string { return m.process }
-
-// Carry gives the Mind in a form that ResumeMind takes. MayCarry must hold.
-func (m *Loop) Carry() Carried {
+// Carry returns the Loop as data for Restore. Invariant: CanCarry holds.
+func (l *Loop) Carry() Carried {
 	c := Carried{
-		Started: m.started, PriorRequests: m.priorRequests, Requests: m.requests, Turns: m.turns, BadRepliesInRow: m.badReplies, BadOutputsInRow: m.badOutputs, WorkerLossesInRow: m.workerLosses,
-		Usage: m.usage, UnassignedCalls: m.unassignedCalls, ReadySince: m.readySince, PendingErrors: m.pendingErrors, LastErrorID: m.nextErrorID, Log: m.log, Output: m.output,
-		HasOutput: m.hasOutput, PlanOutputTried: m.planOutput, OutputFault: m.outputFault, Paused: m.paused, Limits: m.limits,
+		Started: l.startedAt, PriorRequests: l.priorRequests, Requests: l.requestCount, Turns: l.turnCount,
+		BadRepliesInRow: l.badRepliesInRow, BadOutputsInRow: l.badOutputsInRow, WorkerLossesInRow: l.workerLossesInRow,
+		Usage: l.usage, UnassignedCalls: l.unassignedCalls, ReadySince: l.readySince,
+		PendingErrors: l.pendingErrors, LastErrorID: l.lastErrorID, Log: l.unsealedLog,
+		Output: l.output, HasOutput: l.hasOutput, PlanOutputTried: l.planOutputTried, OutputFault: l.outputFault,
+		Paused: l.pauseReason, Limits: l.limits,
 	}
-	for _, msg := range m.idea.Context[m.baseMessages:] {
+	for _, msg := range l.idea.Context[l.baseMessages:] {
 		c.Context = append(c.Context, msg.Source)
 	}
-	for i, mem := range m.members {
-		carried := mem.carry()
-		if i >= m.baseInstances {
-			carried.Start = mem.state.Initial
+	for i, inst := range l.instances {
+		carried := inst.carry()
+		if i >= l.baseInstances {
+			carried.Start = inst.state.Initial
 		}
 		c.Instances = append(c.Instances, carried)
 	}
-	for _, p := range m.plannedCalls {
-		c.PlannedCalls = append(c.PlannedCalls, CarriedPlannedCall{p.request, p.index, p.call, p.nobody, p.direct})
+	for _, p := range l.plannedCalls {
+		c.PlannedCalls = append(c.PlannedCalls, CarriedPlannedCall{p.Request, p.Index, p.call, p.unassigned, p.directPlan})
 	}
-	if m.wiredCall != nil {
-		c.WiredRequest = &CarriedWiredRequest{m.wiredCall.brief.Number, m.wiredCall.reply.Output}
+	if l.wiredRequest != nil {
+		c.WiredRequest = &CarriedWiredRequest{l.wiredRequest.input.Number, l.wiredRequest.reply.Output}
 	}
 	return c
 }
 
-func (mem *InstanceProgress) carry() CarriedInstance {
+func (p *InstanceProgress) carry() CarriedInstance {
 	c := CarriedInstance{
-		InstanceProgress: *mem, Writes: mem.state.Writes(), LastRequest: mem.lastRequest, LastPlanned: mem.lastPlanned, ClosedThrough: mem.closedThrough, Idle: mem.idle,
-		MissingRetries: mem.missingRetries, CorrectionsSent: mem.correctionsSent, CorrectionsAcked: mem.correctionsAcked, DecidedSinceRequest: mem.decidedSinceRequest, RevisedSinceRequest: mem.revisedSinceRequest, Questions: mem.questions,
-		DirectPlan: mem.direct, FellBackToLLM: mem.planner == plannedByLLMAfterPlan, NoPlanMatched: mem.planner == plannedByNobody, PlanFailure: mem.planFailure, Report: mem.report, PendingErrors: mem.pendingErrors,
+		InstanceProgress: *p, Writes: p.state.Writes(), Idle: p.idle, Questions: p.questions, Report: p.lastReport,
+		LastRequest: p.lastRequest, LastPlanned: p.lastPlanned, ClosedThrough: p.closedThrough,
+		CorrectionsSent: p.correctionsSent, CorrectionsAcked: p.correctionsAcked,
+		DecidedSinceRequest: p.decidedSinceRequest, RevisedSinceRequest: p.revisedSinceRequest,
+		DirectPlan: p.directPlan, FellBackToLLM: p.planner == fellBackToLLM, NoPlanMatched: p.planner == noPlanMatched, PlanFailure: p.planFailure,
+		MissingRetries: p.missingRetries, PendingErrors: p.pendingErrors,
 	}
-	for _, key := range sortedCalls(mem.calls) {
-		c.Calls = append(c.Calls, mem.calls[key])
+	for _, key := range sortedCalls(p.calls) {
+		c.Calls = append(c.Calls, p.calls[key])
 	}
-	c.ErrorsShown = sortedCalls(mem.errorsShown)
+	c.ErrorsShown = sortedCalls(p.errorsShown)
 	return c
 }
 
@@ -138,54 +140,58 @@ func sortedCalls[V any](calls map[ideafile.CallKey]V) []ideafile.CallKey {
 	return keys
 }
 
-// ResumeMind goes on with a Mind. Idea, process and bindings are those that it began with.
+// Restore rebuilds a Loop from Carried. Idea, process and bindings must be those that it was started with.
 func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.Binding, c Carried) *Loop {
-	m := New(idea, process, bindings, c.Started)
-	m.plannedCalls, m.newlyEnded, m.resumed, m.priorRequests = nil, nil, nil, c.PriorRequests
-	m.idea = m.idea.WithRawMessages(c.Context)
+	l := New(idea, process, bindings, c.Started)
+	l.plannedCalls, l.newlyEnded, l.resumedCalls, l.priorRequests = nil, nil, nil, c.PriorRequests
+	l.idea = l.idea.WithRawMessages(c.Context)
 	for i, carried := range c.Instances {
-		if i == len(m.members) {
-			m.enter(&InstanceProgress{state: statelog.New(carried.Start)}, carried.Token)
+		if i == len(l.instances) {
+			l.register(&InstanceProgress{state: statelog.New(carried.Start)}, carried.Token)
 		}
-		m.members[i].resume(carried)
+		l.instances[i].restore(carried)
 	}
-	m.requests, m.turns, m.badReplies, m.badOutputs, m.workerLosses = c.Requests, c.Turns, c.BadRepliesInRow, c.BadOutputsInRow, c.WorkerLossesInRow
-	m.usage, m.unassignedCalls, m.readySince, m.pendingErrors, m.nextErrorID, m.log = c.Usage, c.UnassignedCalls, c.ReadySince, c.PendingErrors, c.LastErrorID, c.Log
-	m.output, m.hasOutput, m.planOutput, m.outputFault = c.Output, c.HasOutput, c.PlanOutputTried, c.OutputFault
-	m.paused, m.limits = c.Paused, c.Limits
+	l.requestCount, l.turnCount = c.Requests, c.Turns
+	l.badRepliesInRow, l.badOutputsInRow, l.workerLossesInRow = c.BadRepliesInRow, c.BadOutputsInRow, c.WorkerLossesInRow
+	l.usage, l.unassignedCalls, l.readySince = c.Usage, c.UnassignedCalls, c.ReadySince
+	l.pendingErrors, l.lastErrorID, l.unsealedLog = c.PendingErrors, c.LastErrorID, c.Log
+	l.output, l.hasOutput, l.planOutputTried, l.outputFault = c.Output, c.HasOutput, c.PlanOutputTried, c.OutputFault
+	l.pauseReason, l.limits = c.Paused, c.Limits
 	for _, p := range c.PlannedCalls {
-		m.plannedCalls = append(m.plannedCalls, planned{request: p.Request, index: p.Index, call: p.Call, nobody: p.Unassigned, direct: p.DirectPlan})
+		key := ideafile.CallKey{Request: p.Request, Index: p.Index}
+		l.plannedCalls = append(l.plannedCalls, plannedCall{CallKey: key, call: p.Call, unassigned: p.Unassigned, directPlan: p.DirectPlan})
 	}
 	if w := c.WiredRequest; w != nil {
-		m.wiredCall = &llmCall{brief: &turn.RequestInput{Number: w.Request}, reply: &turn.Reply{Output: w.Output}}
+		l.wiredRequest = &llmRequest{input: &turn.RequestInput{Number: w.Request}, reply: &turn.Reply{Output: w.Output}}
 	}
-	return m
+	return l
 }
 
-func (mem *InstanceProgress) resume(c CarriedInstance) {
-	state := statelog.Resume(mem.state.Initial, c.Writes)
-	*mem = c.InstanceProgress
-	mem.state, mem.calls, mem.errorsShown = state, map[ideafile.CallKey]turn.CallReport{}, map[ideafile.CallKey]bool{}
+func (p *InstanceProgress) restore(c CarriedInstance) {
+	state := statelog.Resume(p.state.Initial, c.Writes)
+	*p = c.InstanceProgress
+	p.state, p.calls, p.errorsShown = state, map[ideafile.CallKey]turn.CallReport{}, map[ideafile.CallKey]bool{}
 	for _, call := range c.Calls {
-		mem.calls[call.Key()] = call
+		p.calls[call.Key()] = call
 	}
 	for _, key := range c.ErrorsShown {
-		mem.errorsShown[key] = true
+		p.errorsShown[key] = true
 	}
-	mem.lastRequest, mem.lastPlanned, mem.closedThrough, mem.idle, mem.missingRetries = c.LastRequest, c.LastPlanned, c.ClosedThrough, c.Idle, c.MissingRetries
-	mem.correctionsSent, mem.correctionsAcked, mem.decidedSinceRequest, mem.revisedSinceRequest, mem.questions = c.CorrectionsSent, c.CorrectionsAcked, c.DecidedSinceRequest, c.RevisedSinceRequest, c.Questions
-	mem.direct, mem.planner, mem.planFailure, mem.report = c.DirectPlan, c.planner(), c.PlanFailure, c.Report
-	mem.pendingErrors = c.PendingErrors
+	p.lastRequest, p.lastPlanned, p.closedThrough, p.idle, p.missingRetries = c.LastRequest, c.LastPlanned, c.ClosedThrough, c.Idle, c.MissingRetries
+	p.correctionsSent, p.correctionsAcked, p.questions = c.CorrectionsSent, c.CorrectionsAcked, c.Questions
+	p.decidedSinceRequest, p.revisedSinceRequest = c.DecidedSinceRequest, c.RevisedSinceRequest
+	p.directPlan, p.planner, p.planFailure, p.lastReport = c.DirectPlan, c.planner(), c.PlanFailure, c.Report
+	p.pendingErrors = c.PendingErrors
 }
 
 func (c CarriedInstance) planner() planner {
 	switch {
 	case c.NoPlanMatched:
-		return plannedByNobody
+		return noPlanMatched
 	case c.FellBackToLLM:
-		return plannedByLLMAfterPlan
+		return fellBackToLLM
 	case c.DirectPlan > 0:
-		return plannedByPlan
+		return plannedByDirectPlan
 	}
 	return plannedByLLM
 }

@@ -12,13 +12,13 @@ func TestEveryFieldOfAProcessIsCarriedOrFollows(t *testing.T) {
 		of              any
 		carried, follow []string
 	}{
-		{Loop{}, []string{"idea", "members", "started", "priorRequests", "requests", "turns", "badReplies", "badOutputs", "workerLosses", "usage", "unassignedCalls",
-			"wiredCall", "readySince", "plannedCalls", "pendingErrors", "nextErrorID", "log", "output", "hasOutput", "paused", "limits", "planOutput", "outputFault"},
-			// No Request is in flight, who has ended was told, and Calls were handed out: see MayCarry.
-			[]string{"baseMessages", "baseInstances", "process", "bindings", "byToken", "wake", "inFlight", "newlyEnded", "resumed"}},
+		{Loop{}, []string{"idea", "instances", "startedAt", "priorRequests", "requestCount", "turnCount", "badRepliesInRow", "badOutputsInRow", "workerLossesInRow", "usage", "unassignedCalls",
+			"wiredRequest", "readySince", "plannedCalls", "pendingErrors", "lastErrorID", "unsealedLog", "output", "hasOutput", "pauseReason", "limits", "planOutputTried", "outputFault"},
+			// No Request is in flight, and ended instances and resumed Calls were taken: see CanCarry.
+			[]string{"baseMessages", "baseInstances", "processID", "bindings", "byToken", "wakeTime", "inFlight", "newlyEnded", "resumedCalls"}},
 		{InstanceProgress{}, []string{"Token", "Status", "Fault", "Missing", "Pending", "state", "calls", "lastRequest", "lastPlanned", "closedThrough", "idle",
 			"errorsShown", "pendingErrors", "missingRetries", "correctionsSent", "correctionsAcked", "decidedSinceRequest", "revisedSinceRequest", "questions",
-			"direct", "planner", "planFailure", "report"}, nil},
+			"directPlan", "planner", "planFailure", "lastReport"}, nil},
 	} {
 		typ := reflect.TypeOf(c.of)
 		known := slices.Concat(c.carried, c.follow)

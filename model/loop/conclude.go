@@ -1,168 +1,164 @@
 package loop
 
 import (
+	"slices"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
-// This file holds what a process makes of a Request that has ended: its Plan, its troubles, and whether it was answered
-// well.
+// Conclusion is what a Request came to. Its Calls may still run.
+type Conclusion struct {
+	Input *turn.RequestInput
+	// FullInput is every instance as it was when the Request was made.
+	FullInput *turn.RequestInput
+	// Log is what had changed since the last Idea when the Request was made.
+	Log   []turn.LogEntry
+	Reply *turn.Reply
+	// Calls are the solution's Calls, as written; of a Request that broke off, those that instances had accepted.
+	Calls []ideafile.WrittenCall
+}
 
-// concluded says whether the Request under way has ended: answered whole, or, where it broke off, closed at every instance
-// that it covered.
-func (m *Loop) concluded() bool {
-	if m.inFlight == nil || m.inFlight.reply == nil {
+// Conclude ends the Request in flight, settles instances by it and counts bad replies. It returns nil while the Request has not
+// ended.
+func (l *Loop) Conclude() *Conclusion {
+	if !l.requestEnded() {
+		return nil
+	}
+	req := l.inFlight
+	l.inFlight = nil
+	c := &Conclusion{Input: req.input, FullInput: req.fullInput, Log: req.log, Reply: req.reply}
+	accepted := l.recordPlannedCalls(req)
+	if len(req.input.Questions) > 0 {
+		l.unsealedLog = append(req.log, l.unsealedLog...) // it makes no Idea: the next one takes the log
+	}
+	if len(req.input.Questions) == 0 && (req.reply.Complete || accepted > 0) {
+		l.markErrorsShown(req) // else the next Request repeats them
+	}
+	c.Calls = l.callsPlannedBy(req.input.Number)
+	if !req.reply.Faked && (!req.reply.WorkerLost || accepted > 0) {
+		l.turnCount += max(1, req.reply.Attempts)
+	}
+	l.addRequestErrors(req, accepted)
+	if len(req.input.Questions) == 0 && req.reply.Complete {
+		l.settle(req)
+		l.advanceWiring()
+	}
+	l.countBadReply(req)
+	return c
+}
+
+// requestEnded reports whether the Request in flight has its whole reply or, where the reply broke off, is closed at every
+// instance that it covered: until then they may still report Calls of it.
+func (l *Loop) requestEnded() bool {
+	if l.inFlight == nil || l.inFlight.reply == nil {
 		return false
 	}
-	if m.inFlight.brief.OutputOnly || m.inFlight.reply.Complete {
+	if l.inFlight.input.OutputOnly || l.inFlight.reply.Complete {
 		return true
 	}
-	for _, c := range m.inFlight.brief.Instances {
-		if m.member(c.Token).closedThrough < m.inFlight.brief.Number {
+	for _, inst := range l.coveredInstances(l.inFlight.input) {
+		if inst.closedThrough < l.inFlight.input.Number {
 			return false
 		}
 	}
 	return true
 }
 
-// Conclusion is what a Request came to when it ended. Its Calls may still be running.
-type Conclusion struct {
-	Input *turn.RequestInput
-	// FullInput is every instance as it was when the Request was made.
-	FullInput *turn.RequestInput
-	// Log is what changed until then, since the Idea before.
-	Log   []turn.LogEntry
-	Reply *turn.Reply
-	// Calls is the solution's Calls, as written; of a Request that broke off, those that instances had accepted.
-	Calls []ideafile.WrittenCall
-}
-
-// Conclude closes the Request under way when it has ended, and decides who has settled by it. It gives nil while there is
-// something to wait for.
-func (m *Loop) Conclude() *Conclusion {
-	if !m.concluded() {
-		return nil
+// recordPlannedCalls keeps the Request's Calls for later Requests to see, and returns how many were accepted by instances.
+func (l *Loop) recordPlannedCalls(req *llmRequest) int {
+	if len(req.input.Questions) > 0 {
+		return len(req.reply.Calls)
 	}
-	a := m.inFlight
-	m.inFlight = nil
-	c := &Conclusion{Input: a.brief, FullInput: a.seen, Log: a.log, Reply: a.reply}
-	accepted := m.takePlan(a)
-	if len(a.brief.Questions) > 0 {
-		m.log = append(a.log, m.log...) // it makes no Idea: what changed is for the next one
-	}
-	if len(a.brief.Questions) == 0 && (a.reply.Complete || accepted > 0) {
-		m.told(a) // until then each Request is told again
-	}
-	c.Calls = m.solution(a.brief.Number)
-	if !a.reply.Faked && (!a.reply.WorkerLost || accepted > 0) {
-		m.turns += max(1, a.reply.Attempts)
-	}
-	m.noteErrors(a, accepted)
-	if len(a.brief.Questions) == 0 && a.reply.Complete {
-		m.settle(a)
-		m.tryWiring()
-	}
-	m.countBad(a)
-	return c
-}
-
-// takePlan keeps the Request's Calls for the next ones to see, and gives how many Calls were accepted, as far as instances
-// have said.
-func (m *Loop) takePlan(a *llmCall) int {
-	if len(a.brief.Questions) > 0 {
-		return len(a.reply.Calls)
-	}
-	n := a.brief.Number
-	nobodys := map[int]bool{}
-	for _, f := range a.reply.CallFaults {
-		nobodys[f.Index] = true
-	}
-	known := map[int]ideafile.WrittenCall{}
-	for i, call := range a.reply.Calls {
-		known[i+1] = call
-	}
-	accepted := 0
-	for _, mem := range m.covered(a.brief) {
-		//workflowcheck:ignore -- sorted below
-		for key, c := range mem.calls {
-			if key.Request != n {
-				continue
-			}
-			accepted++
-			if _, ok := known[c.Index]; !ok {
-				known[c.Index] = c.Call
-			}
-		}
-	}
-	if len(known) == 0 && !a.reply.Complete {
+	n := req.input.Number
+	calls, accepted := l.callsOf(req)
+	if len(calls) == 0 && !req.reply.Complete {
 		return accepted
 	}
-	for _, mem := range m.covered(a.brief) {
-		mem.lastPlanned = n
+	for _, inst := range l.coveredInstances(req.input) {
+		inst.lastPlanned = n
 	}
-	var kept []planned
-	for _, p := range m.plannedCalls {
-		if m.stillShown(p) {
+	var kept []plannedCall
+	for _, p := range l.plannedCalls {
+		if l.mayBeShown(p) {
 			kept = append(kept, p)
 		}
 	}
-	for _, i := range jsonval.SortedIndexes(known) {
-		kept = append(kept, planned{request: n, index: i, call: known[i], nobody: nobodys[i]})
+	for _, index := range jsonval.SortedIndexes(calls) {
+		unassigned := slices.ContainsFunc(req.reply.CallFaults, func(f turn.CallFault) bool { return f.Index == index })
+		kept = append(kept, plannedCall{CallKey: ideafile.CallKey{Request: n, Index: index}, call: calls[index], unassigned: unassigned})
 	}
-	m.plannedCalls = kept
+	l.plannedCalls = kept
 	return accepted
 }
 
-func (m *Loop) solution(request int) []ideafile.WrittenCall {
+// callsOf returns a Request's Calls by index: those of its reply and, where the reply was lost, those that instances reported.
+func (l *Loop) callsOf(req *llmRequest) (calls map[int]ideafile.WrittenCall, accepted int) {
+	calls = map[int]ideafile.WrittenCall{}
+	for n, call := range req.reply.Calls {
+		calls[n+1] = call
+	}
+	for _, inst := range l.coveredInstances(req.input) {
+		//workflowcheck:ignore -- a count, and a map again
+		for key, c := range inst.calls {
+			if key.Request != req.input.Number {
+				continue
+			}
+			accepted++
+			if _, ok := calls[c.Index]; !ok {
+				calls[c.Index] = c.Call
+			}
+		}
+	}
+	return calls, accepted
+}
+
+func (l *Loop) callsPlannedBy(request int) []ideafile.WrittenCall {
 	calls := []ideafile.WrittenCall{}
-	for _, p := range m.plannedCalls {
-		if p.request == request {
+	for _, p := range l.plannedCalls {
+		if p.Request == request {
 			calls = append(calls, p.call)
 		}
 	}
 	return calls
 }
 
-// countBad pauses a process that is answered badly three times in a row, or at once where asking again is no use. A lost
-// worker is no answer.
-func (m *Loop) countBad(a *llmCall) {
+// countBadReply pauses the process after three bad replies in a row, or where repeating the Request cannot help. A lost worker
+// is not a bad reply.
+func (l *Loop) countBadReply(req *llmRequest) {
 	switch {
-	case a.reply.NotRetryable:
-		m.paused = a.reply.Fault
+	case req.reply.NotRetryable:
+		l.pauseReason = req.reply.Fault
 		return
-	case a.reply.WorkerLost:
-		if m.workerLosses++; m.workerLosses >= maxLostInRow {
-			m.paused = diag.Faultf(turn.CodeWorkerLost, "%d Requests in a row took their worker down", m.workerLosses)
+	case req.reply.WorkerLost:
+		l.workerLossesInRow++
+		if l.workerLossesInRow >= maxWorkerLossesInRow {
+			l.pauseReason = diag.Faultf(turn.CodeWorkerLost, "%d Requests in a row took their worker down", l.workerLossesInRow)
 		}
 		return
-	case a.reply.Complete && !m.stillAsking(a):
-		m.badReplies, m.workerLosses = 0, 0
+	case req.reply.Complete && !l.resultsMissing(req):
+		l.badRepliesInRow, l.workerLossesInRow = 0, 0
 		return
-	case a.reply.Complete:
-		a.reply.Fault = diag.Faultf(turn.CodeNotJSON, "results that were asked for are missing")
-		m.badReplies++
+	case req.reply.Complete:
+		req.reply.Fault = diag.Faultf(turn.CodeNotJSON, "results that were asked for are missing")
+		l.badRepliesInRow++
 	default:
-		m.badReplies++
+		l.badRepliesInRow++
 	}
-	if m.badReplies >= maxBadInRow {
-		m.paused = diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", m.badReplies, a.reply.Fault.Message)
+	if l.badRepliesInRow >= maxBadInRow {
+		l.pauseReason = diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", l.badRepliesInRow, req.reply.Fault.Message)
 	}
 }
 
-// stillAsking says whether a Request for results was not given each of them.
-func (m *Loop) stillAsking(a *llmCall) bool {
-	given := map[string]bool{}
-	for _, v := range a.reply.Calls {
-		if one, _, _, f := turn.ReadAnswer(m.idea, a.brief, v); f == nil {
-			given[one.ID] = true
+// resultsMissing reports whether a Request's questions were not all answered.
+func (l *Loop) resultsMissing(req *llmRequest) bool {
+	answered := map[string]bool{}
+	for _, call := range req.reply.Calls {
+		if q, _, _, f := turn.ReadAnswer(l.idea, req.input, call); f == nil {
+			answered[q.ID] = true
 		}
 	}
-	for _, want := range a.brief.Questions {
-		if !given[want.ID] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(req.input.Questions, func(q turn.Question) bool { return !answered[q.ID] })
 }

@@ -10,136 +10,128 @@ import (
 	"processidea/model/turn"
 )
 
-// This file holds what a process makes of instances whose Plan runs directly: who has reached its goal by it, who goes to
-// the LLM after all, who has failed, and the output of a process that nobody was asked about.
-
-// CodeNoPlan marks an instance for which no Plan holds and nobody may be asked.
+// CodeNoPlan marks an instance for which no Plan's condition holds and the LLM may not be asked.
 const CodeNoPlan = "no_plan"
 
-// assign gives an instance that joins its Plan, if one runs directly. It is at work from the start.
-func (m *Loop) assign(plans ideafile.DirectPlans, mem *InstanceProgress, view ideafile.View) {
-	at, barred := plans.Choose(mem.Token, view)
+// assignPlan assigns an instance that joins its direct Plan, if one matches.
+func (l *Loop) assignPlan(plans ideafile.DirectPlans, inst *InstanceProgress, view ideafile.View) {
+	at, noneMatches := plans.Choose(inst.Token, view)
 	switch {
 	case at >= 0:
-		mem.planner, mem.direct, mem.idle = plannedByPlan, at+1, false
-		m.showDirect(at)
-	case barred:
-		mem.planner = plannedByNobody
-		mem.Status, mem.Fault = ideafile.InstanceFailed, diag.Faultf(CodeNoPlan, "no Plan's condition holds, and nobody may be asked")
-		m.newlyEnded = append(m.newlyEnded, mem)
+		inst.planner, inst.directPlan, inst.idle = plannedByDirectPlan, at+1, false
+		l.addDirectPlanCalls(at)
+	case noneMatches:
+		inst.planner = noPlanMatched
+		l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(CodeNoPlan, "no Plan's condition holds, and nobody may be asked"))
 	}
 }
 
-// showDirect keeps the Calls of a Plan that runs directly for the Requests that may come.
-func (m *Loop) showDirect(at int) {
-	for _, p := range m.plannedCalls {
-		if p.direct == at+1 {
+// addDirectPlanCalls keeps the Calls of a direct Plan for later Requests to see.
+func (l *Loop) addDirectPlanCalls(at int) {
+	for _, p := range l.plannedCalls {
+		if p.directPlan == at+1 {
 			return
 		}
 	}
-	var calls []planned
-	for n, call := range m.idea.Context[at].Calls {
-		calls = append(calls, planned{index: n + 1, call: call, direct: at + 1})
+	var calls []plannedCall
+	for n, call := range l.idea.Context[at].Calls {
+		calls = append(calls, plannedCall{CallKey: ideafile.CallKey{Index: n + 1}, call: call, directPlan: at + 1})
 	}
-	m.plannedCalls = append(calls, m.plannedCalls...)
-	slices.SortStableFunc(m.plannedCalls, func(a, b planned) int { return cmp.Or(a.request-b.request, a.direct-b.direct) })
+	l.plannedCalls = append(calls, l.plannedCalls...)
+	slices.SortStableFunc(l.plannedCalls, func(a, b plannedCall) int { return cmp.Or(a.Request-b.Request, a.directPlan-b.directPlan) })
 }
 
-// about says whether a Call was planned for an instance at all: that of a Plan that ran directly for those whose Plan it was.
-func (p planned) about(mem *InstanceProgress) bool { return p.request > 0 || p.direct == mem.direct }
-
-// alone says whether nobody may be asked about an instance.
-func (m *Loop) alone(mem *InstanceProgress) bool {
-	return mem.planner == plannedByNobody || mem.direct > 0 && m.idea.Context[mem.direct-1].Stage == ideafile.StageComplete
+// llmForbidden reports whether the LLM may not be asked about an instance, because its Plan is declared complete.
+func (l *Loop) llmForbidden(inst *InstanceProgress) bool {
+	return inst.planner == noPlanMatched || (inst.directPlan > 0 && l.idea.Context[inst.directPlan-1].Stage == ideafile.StageComplete)
 }
 
-// mayAsk says whether the LLM may be asked at all.
-func (m *Loop) mayAsk() bool {
-	for _, mem := range m.members {
-		if !m.alone(mem) {
+// llmAllowed reports whether the LLM may be asked about any instance.
+func (l *Loop) llmAllowed() bool {
+	for _, inst := range l.instances {
+		if !l.llmForbidden(inst) {
 			return true
 		}
 	}
 	return false
 }
 
-// settleDirect settles the instances whose Plan has come to its end, hands those to the LLM for which it did not suffice,
-// and fails those about which nobody may be asked.
-func (m *Loop) settleDirect() {
-	for _, mem := range m.members {
-		if mem.planner != plannedByPlan || mem.standing() != ready {
-			continue
+// settleDirectPlans decides on the instances whose direct Plan has come to its end, unless they wait for the LLM's answer.
+func (l *Loop) settleDirectPlans() {
+	for _, inst := range l.instances {
+		if inst.planner == plannedByDirectPlan && inst.phase() == ready && (len(inst.questions) == 0 || l.llmForbidden(inst)) {
+			l.settleDirectPlan(inst)
 		}
-		f := mem.planFailure
-		switch {
-		case len(mem.questions) > 0 && !m.alone(mem):
-			continue
-		case len(mem.questions) > 0:
-			f = diag.Faultf(CodeNoPlan, "%s waits for a result that the LLM would write, and nobody may be asked", mem.questions[0].ID)
-		case f == nil && len(mem.Missing) > 0:
-			f = diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", mem.Missing)
-		}
-		switch {
-		case f == nil:
-			mem.Status = ideafile.InstanceSettled
-		case m.alone(mem):
-			mem.Status, mem.Fault = ideafile.InstanceFailed, f
-		default:
-			mem.planner = plannedByLLMAfterPlan
-			continue
-		}
-		m.newlyEnded = append(m.newlyEnded, mem)
 	}
 }
 
-// takePlanOutput takes the output of a process from the Plans that ran directly, once every instance has ended. Where it
-// cannot be had, a closing Request is told why; where none may be made, the process has failed.
-func (m *Loop) takePlanOutput() {
-	if m.hasOutput || m.planOutput || !m.closing() {
+// settleDirectPlan settles an instance. Where the Plan did not suffice, the LLM takes over, or the instance fails.
+func (l *Loop) settleDirectPlan(inst *InstanceProgress) {
+	f := inst.directPlanFault()
+	switch {
+	case f == nil:
+		l.endInstance(inst, ideafile.InstanceSettled, nil)
+	case l.llmForbidden(inst):
+		l.endInstance(inst, ideafile.InstanceFailed, f)
+	default:
+		inst.planner = fellBackToLLM
+	}
+}
+
+// directPlanFault returns why a direct Plan that has come to its end did not suffice; nil if it did.
+func (p *InstanceProgress) directPlanFault() *diag.Fault {
+	switch {
+	case len(p.questions) > 0:
+		return diag.Faultf(CodeNoPlan, "%s waits for a result that the LLM would write, and nobody may be asked", p.questions[0].ID)
+	case p.planFailure == nil && len(p.Missing) > 0:
+		return diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", p.Missing)
+	}
+	return p.planFailure
+}
+
+// takePlanOutput takes the output from the direct Plans, once every instance has ended. Where that fails, a closing Request is
+// told why, or the process has failed where none may be made.
+func (l *Loop) takePlanOutput() {
+	if l.hasOutput || l.planOutputTried || !l.noneWorking() {
 		return
 	}
-	out, used, f := m.wirePlans()
-	m.planOutput = used
+	out, used, f := l.resolvePlanOutputs()
+	l.planOutputTried = used
 	switch {
-	case !used && (m.idea.Output == nil || m.mayAsk()):
+	case !used && (l.idea.Output == nil || l.llmAllowed()):
 	case !used:
-		m.outputFault = diag.Faultf(ideafile.CodeBadOutput, "the output form wants an output, and the Plan has none")
+		l.outputFault = diag.Faultf(ideafile.CodeBadOutput, "the output form wants an output, and the Plan has none")
 	case f == nil:
-		m.output, m.hasOutput, m.badOutputs = out, true, 0
-	case m.idea.Output != nil && m.mayAsk():
-		m.note(turn.ContextError{Fault: *f})
-	case !m.anyHanded():
-		m.outputFault = f
+		l.setOutput(out)
+	case l.idea.Output != nil && l.llmAllowed():
+		l.addError(turn.ContextError{Fault: *f})
+	case !l.anyFellBack():
+		l.outputFault = f
 	}
 }
 
-func (m *Loop) anyHanded() bool {
-	for _, mem := range m.members {
-		if mem.planner == plannedByLLMAfterPlan {
-			return true
-		}
-	}
-	return false
+func (l *Loop) anyFellBack() bool {
+	return slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.planner == fellBackToLLM })
 }
 
-// wirePlans resolves the outputs of the Plans over the instances that settled by each, laid over each other in the order of
-// the Plans. used says that every such instance has a Plan with an output.
-func (m *Loop) wirePlans() (out any, used bool, f *diag.Fault) {
-	by := map[int][]*InstanceProgress{}
-	for _, mem := range m.members {
-		if mem.Status != ideafile.InstanceSettled {
+// resolvePlanOutputs resolves the output of each Plan over the instances that settled by it, and merges them in the order of the
+// Plans. used reports whether every settled instance has a Plan with an output.
+func (l *Loop) resolvePlanOutputs() (out any, used bool, f *diag.Fault) {
+	byPlan := map[int][]*InstanceProgress{}
+	for _, inst := range l.instances {
+		if inst.Status != ideafile.InstanceSettled {
 			continue
 		}
-		if mem.direct == 0 || m.idea.Context[mem.direct-1].Output == nil {
+		if inst.directPlan == 0 || l.idea.Context[inst.directPlan-1].Output == nil {
 			return nil, false, nil
 		}
-		by[mem.direct] = append(by[mem.direct], mem)
+		byPlan[inst.directPlan] = append(byPlan[inst.directPlan], inst)
 	}
-	for n := range m.idea.Context {
-		if len(by[n+1]) == 0 {
+	for n := range l.idea.Context {
+		if len(byPlan[n+1]) == 0 {
 			continue
 		}
-		part, err := m.wireOver(m.idea.Context[n].Output, by[n+1])
+		part, err := l.resolveOutputOver(l.idea.Context[n].Output, byPlan[n+1])
 		if err != nil {
 			return nil, true, diag.Faultf(ideafile.CodeBadOutput, "the Plan's output: %s", err)
 		}
@@ -148,23 +140,23 @@ func (m *Loop) wirePlans() (out any, used bool, f *diag.Fault) {
 		}
 		out, used = part, true
 	}
-	if used && m.idea.Output != nil {
-		if err := m.fits(out); err != nil {
+	if used && l.idea.Output != nil {
+		if err := l.checkOutput(out); err != nil {
 			return nil, true, diag.Faultf(ideafile.CodeBadOutput, "the Plan's output does not fit its form: %s", err)
 		}
 	}
 	return out, used, nil
 }
 
-// NeedsLLM says whether a process cannot come to its end without a Request, even if nothing goes wrong: an instance has no
-// Plan that runs directly, such a Plan leaves results to the LLM, or nothing else gives the output.
+// NeedsLLM reports whether a process needs a Request even if nothing goes wrong: an instance has no direct Plan, such a Plan
+// leaves results to the LLM, or no Plan gives the output.
 func NeedsLLM(i *ideafile.Idea, bindings map[string]ideafile.Binding) bool {
 	tokens := i.Tokens()
 	plans, views := ideafile.FindDirectPlans(i.Context), ideafile.ViewsOf(i.Context, tokens)
 	for _, token := range tokens {
-		at, barred := plans.Choose(token, views[token])
+		at, noneMatches := plans.Choose(token, views[token])
 		switch {
-		case barred:
+		case noneMatches:
 		case at < 0, i.Output != nil && i.Context[at].Output == nil && i.Context[at].Stage == ideafile.StageOptimal:
 			return true
 		case i.Context[at].Stage == ideafile.StageOptimal && len(i.LatentCallsWithoutResult(i.Context[at], bindings)) > 0:

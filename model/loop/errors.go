@@ -9,131 +9,132 @@ import (
 	"processidea/model/turn"
 )
 
-// This file holds what a Request is told went wrong, and until when: what befell an instance is told to the next Request
-// that plans for it, however many there are about others before.
-
-// Untold is a Trouble that somebody is still to be told.
+// PendingError is a ContextError that a later Request is still to report.
 type PendingError struct {
 	turn.ContextError
-	// Note is a number that the instances have whose next Request is to tell it; 0: the next Request, whomever it covers.
+	// ID is in the pendingErrors of the instances whose next Request reports the error; 0: the next Request of all reports it.
 	ID int `json:"note,omitempty"`
 }
 
-// noteFor keeps Troubles until each of some instances was told; where there are none, for the next Request.
-func (m *Loop) noteFor(members []*InstanceProgress, list ...turn.ContextError) {
+// addErrorsFor keeps errors until a Request has reported them for each of some instances; without instances, for the next one.
+func (l *Loop) addErrorsFor(instances []*InstanceProgress, list ...turn.ContextError) {
 	if len(list) == 0 {
 		return
 	}
-	note := 0
-	if len(members) > 0 {
-		m.nextErrorID++
-		note = m.nextErrorID
+	id := 0
+	if len(instances) > 0 {
+		l.lastErrorID++
+		id = l.lastErrorID
 	}
-	for _, mem := range members {
-		mem.pendingErrors = append(mem.pendingErrors, note)
+	for _, inst := range instances {
+		inst.pendingErrors = append(inst.pendingErrors, id)
 	}
-	for _, t := range list {
-		m.pendingErrors = append(m.pendingErrors, PendingError{t, note})
+	for _, e := range list {
+		l.pendingErrors = append(l.pendingErrors, PendingError{e, id})
 	}
 }
 
-// note keeps a Trouble for the next Request.
-func (m *Loop) note(t turn.ContextError) {
-	m.pendingErrors = append(m.pendingErrors, PendingError{ContextError: t})
+// addError keeps an error for the next Request.
+func (l *Loop) addError(e turn.ContextError) {
+	l.pendingErrors = append(l.pendingErrors, PendingError{ContextError: e})
 }
 
-// noteTroubles gathers what went wrong with the Request itself, and the broken Calls that no instance knows of: for the
-// next Request about each instance that it covered.
-func (m *Loop) noteErrors(a *llmCall, accepted int) {
+// addRequestErrors keeps, for each instance that a Request covered, how the Request failed and its malformed Calls that name no
+// instance.
+func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 	var list []turn.ContextError
-	r := a.reply
+	r := req.reply
 	if r.Fault != nil && (!r.WorkerLost || accepted > 0) {
-		list = append(list, turn.ContextError{Fault: m.endFault(a, accepted)})
+		list = append(list, turn.ContextError{Fault: l.cutOffFault(req, accepted)})
 	}
 	for _, f := range r.CallFaults {
-		m.unassignedCalls++
-		list = append(list, turn.ContextError{Call: ideafile.CallID(a.brief.Number, f.Index, ""), Fault: f.Fault})
+		l.unassignedCalls++
+		list = append(list, turn.ContextError{Call: ideafile.CallID(req.input.Number, f.Index, ""), Fault: f.Fault})
 	}
-	m.noteFor(m.covered(a.brief), list...)
+	l.addErrorsFor(l.coveredInstances(req.input), list...)
 }
 
-func (m *Loop) endFault(a *llmCall, accepted int) diag.Fault {
-	f := *a.reply.Fault
-	f.Message = fmt.Sprintf("request %d was cut off: %s", a.brief.Number, f.Message)
+func (l *Loop) cutOffFault(req *llmRequest, accepted int) diag.Fault {
+	f := *req.reply.Fault
+	f.Message = fmt.Sprintf("request %d was cut off: %s", req.input.Number, f.Message)
 	if accepted > 0 {
-		f.Message += fmt.Sprintf("; the %d calls that had come were taken and are listed", len(m.solution(a.brief.Number)))
+		f.Message += fmt.Sprintf("; the %d calls that had come were taken and are listed", len(l.callsPlannedBy(req.input.Number)))
 	} else {
 		f.Message += "; no call of it was taken"
 	}
 	return f
 }
 
-// troublesFor gathers what a Request about some of the instances is to be told. What befell a whole Request names those of
-// them that it covered, unless it covered them all.
-func (m *Loop) errorsFor(members []*InstanceProgress) []turn.ContextError {
-	of := map[int][]string{}
-	for _, mem := range members {
-		for _, note := range mem.pendingErrors {
-			of[note] = append(of[note], mem.Token)
+// errorsFor collects what a Request about some instances reports. An error about a whole Request names those of the instances
+// that the Request covered, unless it covered all of them.
+func (l *Loop) errorsFor(instances []*InstanceProgress) []turn.ContextError {
+	tokensByID := map[int][]string{}
+	for _, inst := range instances {
+		for _, id := range inst.pendingErrors {
+			tokensByID[id] = append(tokensByID[id], inst.Token)
 		}
 	}
-	var out []turn.ContextError
-	for _, u := range m.pendingErrors {
-		t, concerned := u.ContextError, of[u.ID]
-		if u.ID > 0 && len(concerned) == 0 {
+	var list []turn.ContextError
+	for _, pending := range l.pendingErrors {
+		e, tokens := pending.ContextError, tokensByID[pending.ID]
+		if pending.ID > 0 && len(tokens) == 0 {
 			continue
 		}
-		if len(t.Instances) > 0 || t.Call == "" && len(concerned) < len(members) {
-			t.Instances = concerned
+		if len(e.Instances) > 0 || (e.Call == "" && len(tokens) < len(instances)) {
+			e.Instances = tokens
 		}
-		out = append(out, t)
+		list = append(list, e)
 	}
-	return append(out, m.callErrors(members)...)
+	return append(list, l.callErrors(instances)...)
 }
 
-// callTroubles gathers the Calls of some instances that failed or can never run and of which the LLM was not told, one
-// line for all instances in which it was the same. What a person rejected is no error: it is told as a fact.
-func (m *Loop) callErrors(members []*InstanceProgress) []turn.ContextError {
-	var out []turn.ContextError
-	at := map[string]int{}
-	for _, p := range m.plannedCalls {
-		for _, mem := range members {
-			call := p.key()
-			c, ok := mem.calls[call]
-			if !ok || !p.about(mem) || c.Fault == nil || c.Status == ideafile.Rejected || mem.errorsShown[call] {
+// callErrors collects the failed and blocked Calls that the LLM was not shown yet, one entry for all instances with the same
+// fault. A rejected Call is not an error: the decision is shown as a fact.
+func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
+	type callFault struct {
+		call        ideafile.CallKey
+		code, fault string
+	}
+	var list []turn.ContextError
+	entries := map[callFault]int{}
+	for _, p := range l.plannedCalls {
+		for _, inst := range instances {
+			c, ok := inst.calls[p.CallKey]
+			if !ok || !p.plannedFor(inst) || c.Fault == nil || c.Status == ideafile.Rejected || inst.errorsShown[p.CallKey] {
 				continue
 			}
-			key := fmt.Sprintf("%d.%d %s %s", p.request, p.index, c.Fault.Code, c.Fault.Message)
-			if _, seen := at[key]; !seen {
-				at[key] = len(out)
-				out = append(out, turn.ContextError{Call: ideafile.CallID(p.request, p.index, ""), Fault: *c.Fault})
+			key := callFault{p.CallKey, c.Fault.Code, c.Fault.Message}
+			at, seen := entries[key]
+			if !seen {
+				at = len(list)
+				entries[key] = at
+				list = append(list, turn.ContextError{Call: p.ID(""), Fault: *c.Fault})
 			}
-			if mem.Token != "" {
-				t := &out[at[key]]
-				t.Instances = append(t.Instances, mem.Token)
+			if inst.Token != "" {
+				list[at].Instances = append(list[at].Instances, inst.Token)
 			}
 		}
 	}
-	return out
+	return list
 }
 
-// told notes that the LLM has planned with what a Request was told.
-func (m *Loop) told(a *llmCall) {
-	for _, mem := range m.covered(a.brief) {
-		mem.pendingErrors = nil
+// markErrorsShown notes that the LLM has planned with the errors that a Request reported.
+func (l *Loop) markErrorsShown(req *llmRequest) {
+	for _, inst := range l.coveredInstances(req.input) {
+		inst.pendingErrors = nil
 	}
-	waited := map[int]bool{}
-	for _, mem := range m.members {
-		for _, note := range mem.pendingErrors {
-			waited[note] = true
+	stillPending := map[int]bool{}
+	for _, inst := range l.instances {
+		for _, id := range inst.pendingErrors {
+			stillPending[id] = true
 		}
 	}
-	m.pendingErrors = slices.DeleteFunc(slices.Clone(m.pendingErrors), func(u PendingError) bool { return !waited[u.ID] })
-	for _, mem := range m.covered(a.brief) {
-		//workflowcheck:ignore -- each by itself
-		for call, c := range mem.calls {
-			if call.Request < a.brief.Number && c.Fault != nil {
-				mem.errorsShown[call] = true
+	l.pendingErrors = slices.DeleteFunc(slices.Clone(l.pendingErrors), func(e PendingError) bool { return !stillPending[e.ID] })
+	for _, inst := range l.coveredInstances(req.input) {
+		//workflowcheck:ignore -- the order does not matter
+		for call, c := range inst.calls {
+			if call.Request < req.input.Number && c.Fault != nil {
+				inst.errorsShown[call] = true
 			}
 		}
 	}

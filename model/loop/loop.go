@@ -10,307 +10,160 @@ import (
 	"processidea/model/turn"
 )
 
-// Mind is a process at work: which instances there are, what was asked, what came of it, and whether to go on. It is told
-// what happened (Replied, Heard, Pause, …) and answers what is to be done (Next); it does nothing by itself.
+// Loop is the agent loop of one process: its instances, the Request to the LLM, and whether to go on. It does no work by
+// itself: its workflow reports events to it (ApplyReply, ApplyReport, Pause, …) and does what Advance returns.
 type Loop struct {
 	idea          *ideafile.Idea
-	baseMessages  int // Messages of its context, and instances, that it began with
-	baseInstances int
-	process       string
+	baseMessages  int // Messages of its context that it was started with
+	baseInstances int // instances that it was started with
+	processID     string
 	bindings      map[string]ideafile.Binding
-	members       []*InstanceProgress // in the order of their tokens
+	instances     []*InstanceProgress // in the order of their tokens
 	byToken       map[string]*InstanceProgress
-	started       time.Time
+	startedAt     time.Time
 
-	requests, turns        int
-	priorRequests          int // Requests of the process whose Idea this one goes on from
-	badReplies, badOutputs int
-	workerLosses           int // workers, under one Request after the other
-	usage                  turn.Usage
-	unassignedCalls        int // broken Calls that no instance knows of
-	inFlight               *llmCall
-	wiredCall              *llmCall  // an answered Request that wired its result, while its Calls run
-	readySince             time.Time // since when somebody could be asked about
-	wake                   time.Time
-	plannedCalls           []planned // the Calls that a Request is still to be shown
-	pendingErrors          []PendingError
-	nextErrorID            int // of Troubles, that were made for instances
-	newlyEnded             []*InstanceProgress
-	log                    []turn.LogEntry // what changed since the last Idea
-	output                 any
-	hasOutput              bool
-	planOutput             bool        // it was tried to take the output from the Plans that ran directly
-	outputFault            *diag.Fault // why there is none, where nobody may be asked for it
-	paused                 *diag.Fault
-	limits                 ideafile.Limits
-	resumed                []ResumedCalls
+	requestCount                     int // Requests that were replied to, whatever the reply
+	turnCount                        int // attempts at the LLM, but for Requests that were lost without a trace
+	priorRequests                    int // Requests of the earlier process from whose Idea this one starts
+	badRepliesInRow, badOutputsInRow int
+	workerLossesInRow                int
+	usage                            turn.Usage
+	unassignedCalls                  int // malformed Calls that name no instance
+	inFlight                         *llmRequest
+	wiredRequest                     *llmRequest // see "the life of a Request" in doc.go
+	readySince                       time.Time   // since when an instance is ready for a Request; zero: none is
+	wakeTime                         time.Time
+	plannedCalls                     []plannedCall // the Calls that a later Request may be shown, in Plan order
+	pendingErrors                    []PendingError
+	lastErrorID                      int
+	newlyEnded                       []*InstanceProgress // that TakeEnded has not returned yet
+	unsealedLog                      []turn.LogEntry     // what changed since the last Idea
+	output                           any
+	hasOutput                        bool
+	planOutputTried                  bool        // takePlanOutput has resolved the outputs of direct Plans
+	outputFault                      *diag.Fault // why there is no output, where the LLM may not be asked for it
+	pauseReason                      *diag.Fault // nil: it is not paused
+	limits                           ideafile.Limits
+	resumedCalls                     []ResumedCalls
 }
 
-// asked is the Request under way, or just answered.
-type llmCall struct {
-	brief *turn.RequestInput
-	seen  *turn.RequestInput // every instance as it was then, for the chain
-	log   []turn.LogEntry    // what changed until then, since the Idea before
-	reply *turn.Reply
+// llmRequest is the Request in flight, or the one whose wired output waits for its Calls.
+type llmRequest struct {
+	input     *turn.RequestInput
+	fullInput *turn.RequestInput // all instances when the Request was made, for its Idea
+	log       []turn.LogEntry    // what had changed since the last Idea when it was made
+	reply     *turn.Reply        // nil: in flight
 }
 
-// planned is a Call of an earlier Request, as written.
-type planned struct {
-	request, index int
-	call           ideafile.WrittenCall
-	nobody         bool // it names no instance that was covered
-	direct         int  // of Request 0: the place of its Plan in the context, from 1
-}
-
-func (p planned) key() ideafile.CallKey {
-	return ideafile.CallKey{Request: p.request, Index: p.index}
+// plannedCall is a Call of an earlier Request, or of a direct Plan, as written.
+type plannedCall struct {
+	ideafile.CallKey
+	call       ideafile.WrittenCall
+	unassigned bool // it names no instance that its Request covered
+	directPlan int  // the place in the context, from 1, of the direct Plan it is part of; 0: a Request planned it
 }
 
 const (
 	maxBadInRow = 3 // bad replies, or bad outputs, before the process pauses
-	// maxLostInRow is far above what deploys and crashes do by chance: a Request that takes its worker down every time
-	// would be paid for without end.
-	maxLostInRow = 10
-	maxLacks     = 3 // Requests that are told what is missing
+	// maxWorkerLossesInRow is far above what deploys and crashes cause by chance. Without it, a Request that crashes its worker
+	// each time would be paid for without end.
+	maxWorkerLossesInRow = 10
+	maxMissingRetries    = 3 // Requests that are told what an instance misses, before the instance fails
 )
 
-// NewMind begins a process. now is when it started.
+// New starts the loop of a process; now is its starting time.
 func New(idea *ideafile.Idea, process string, bindings map[string]ideafile.Binding, now time.Time) *Loop {
-	m := &Loop{
-		idea: idea, process: process, bindings: bindings, byToken: map[string]*InstanceProgress{}, started: now,
+	l := &Loop{
+		idea: idea, processID: process, bindings: bindings, byToken: map[string]*InstanceProgress{}, startedAt: now,
 		limits: idea.Config.Limits,
 	}
-	m.dropPast()
-	m.baseMessages = len(m.idea.Context)
-	m.join(idea.Tokens())
-	m.baseInstances = len(m.members)
-	m.takePast(idea.Context)
-	return m
+	l.dropHistoryMessages()
+	l.baseMessages = len(l.idea.Context)
+	l.joinInstances(idea.Tokens())
+	l.baseInstances = len(l.instances)
+	l.restoreHistory(idea.Context)
+	return l
 }
 
-// Equip tells which Tools there are and what runs them, before the first Request is made.
-func (m *Loop) BindTools(idea *ideafile.Idea, bindings map[string]ideafile.Binding) {
-	m.idea, m.bindings = idea, bindings
+// BindTools sets the Tools and what runs them, which are known only once the process has started. No Request is made before.
+func (l *Loop) BindTools(idea *ideafile.Idea, bindings map[string]ideafile.Binding) {
+	l.idea, l.bindings = idea, bindings
 }
 
-// join takes instances in. They are ready for a Request at once.
-func (m *Loop) join(tokens []string) {
-	views, plans := ideafile.ViewsOf(m.idea.Context, tokens), ideafile.FindDirectPlans(m.idea.Context)
+// joinInstances adds instances: ready for a Request, unless a direct Plan runs them.
+func (l *Loop) joinInstances(tokens []string) {
+	views, plans := ideafile.ViewsOf(l.idea.Context, tokens), ideafile.FindDirectPlans(l.idea.Context)
 	for _, token := range tokens {
 		view := views[token]
-		member := &InstanceProgress{Token: token, Status: ideafile.InstanceWorking, idle: true, calls: map[ideafile.CallKey]turn.CallReport{}, errorsShown: map[ideafile.CallKey]bool{}}
-		member.state = statelog.New(view.Payload[ideafile.TypeState])
-		member.Missing = statelog.MissingRequired(view.Schema[ideafile.TypeState], member.state.Current)
-		m.enter(member, token)
-		m.assign(plans, member, view)
+		inst := &InstanceProgress{
+			Token: token, Status: ideafile.InstanceWorking, idle: true, state: statelog.New(view.Payload[ideafile.TypeState]),
+			calls: map[ideafile.CallKey]turn.CallReport{}, errorsShown: map[ideafile.CallKey]bool{},
+		}
+		inst.Missing = statelog.MissingRequired(view.Schema[ideafile.TypeState], inst.state.Current)
+		l.register(inst, token)
+		l.assignPlan(plans, inst, view)
 	}
 }
 
-func (m *Loop) enter(mem *InstanceProgress, token string) {
-	m.members = append(m.members, mem)
-	m.byToken[token] = mem
+func (l *Loop) register(inst *InstanceProgress, token string) {
+	l.instances = append(l.instances, inst)
+	l.byToken[token] = inst
 }
 
 // Instances lists the instances in order.
-func (m *Loop) Instances() []*InstanceProgress { return m.members }
+func (l *Loop) Instances() []*InstanceProgress { return l.instances }
 
-// Tokens lists the instances in order.
-func (m *Loop) Tokens() []string {
-	tokens := make([]string, len(m.members))
-	for i, mem := range m.members {
-		tokens[i] = mem.Token
+// Tokens lists the instances' tokens in order.
+func (l *Loop) Tokens() []string {
+	tokens := make([]string, len(l.instances))
+	for i, inst := range l.instances {
+		tokens[i] = inst.Token
 	}
 	return tokens
 }
 
-// HasInstance says whether the process has an instance of a token.
-func (m *Loop) HasInstance(token string) bool { return m.byToken[token] != nil }
+// HasInstance reports whether the process has an instance with a token.
+func (l *Loop) HasInstance(token string) bool { return l.byToken[token] != nil }
 
-func (m *Loop) member(token string) *InstanceProgress { return m.byToken[token] }
+func (l *Loop) instance(token string) *InstanceProgress { return l.byToken[token] }
 
-// Step is what a process does next.
-type Step string
+// Idea returns the process's Idea with every correction so far.
+func (l *Loop) Idea() *ideafile.Idea { return l.idea }
 
-// The steps of a process.
-const (
-	StepRequest    Step = "ask"    // make the Request of Brief
-	StepWait   Step = "wait"   // until a reply or a report comes
-	StepPaused Step = "paused" // until somebody resumes it
-	StepFinished   Step = "over"
-)
+// ProcessID returns the id of the process.
+func (l *Loop) ProcessID() string { return l.processID }
 
-// Advance says what to do now, and the Request to make. Wake says until when it may wait.
-func (m *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
-	m.wake = time.Time{}
-	m.settleDirect()
-	m.tryWiring()
-	m.takePlanOutput()
-	if m.Finished() {
-		return StepFinished, nil
-	}
-	if m.paused == nil {
-		m.paused = m.durationLimit(now)
-	}
-	switch {
-	case m.paused != nil:
-		return StepPaused, nil
-	case m.inFlight != nil || !m.due(now):
-		return StepWait, nil
-	}
-	if m.paused = m.reachedLimit(); m.paused != nil {
-		return StepPaused, nil
-	}
-	b := m.nextRequest()
-	m.inFlight = &llmCall{brief: b, seen: m.FullInput(), log: m.TakeLog()}
-	m.readySince = time.Time{}
-	for _, mem := range m.covered(b) {
-		mem.lastRequest, mem.idle, mem.decidedSinceRequest, mem.revisedSinceRequest = b.Number, b.OutputOnly, false, false
-	}
-	return StepRequest, b
-}
+// Turns returns the number of turns so far.
+func (l *Loop) Turns() int { return l.turnCount }
 
-// Finished says whether nothing is left to do.
-func (m *Loop) Finished() bool { return m.inFlight == nil && m.paused == nil && m.over() }
+// Output returns the process's output, nil while there is none.
+func (l *Loop) Output() any { return l.output }
 
-// over says whether every instance has ended and the output, where one is wanted, is there.
-func (m *Loop) over() bool {
-	settled := 0
-	for _, mem := range m.members {
-		switch mem.Status {
-		case ideafile.InstanceSettled:
-			settled++
-		case ideafile.InstanceFailed:
-		default:
-			return false
-		}
-	}
-	return m.idea.Output == nil || m.hasOutput || settled == 0 || !m.mayAsk()
-}
+func (l *Loop) setOutput(out any) { l.output, l.hasOutput, l.badOutputsInRow = out, true, 0 }
 
-// limit says which limit the next Request would break.
-func (m *Loop) reachedLimit() *diag.Fault {
-	tokens, ended := m.usage.PromptTokens+m.usage.CompletionTokens, m.Counts().Total()
-	switch l := m.limits; {
-	case l.Requests > 0 && m.requests >= l.Requests:
-		return diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit", m.requests)
-	case l.Tokens > 0 && tokens >= l.Tokens:
-		return diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, l.Tokens)
-	case l.Calls > 0 && ended >= l.Calls:
-		return diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", ended, l.Calls)
-	}
-	return nil
-}
-
-// late says that the process has run for as long as it may.
-func (m *Loop) durationLimit(now time.Time) *diag.Fault {
-	l := m.limits.Duration
-	if l <= 0 {
-		return nil
-	}
-	if now.Sub(m.started) >= l {
-		return diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", l)
-	}
-	m.wakeAt(m.started.Add(l))
-	return nil
-}
-
-// brief composes the next Request: for latent results where some are waited for, for the output alone where every
-// instance has settled, for all instances that are ready for one otherwise.
-func (m *Loop) nextRequest() *turn.RequestInput {
-	b := &turn.RequestInput{Process: m.process, Number: m.priorRequests + m.requests + 1, Turn: m.turns + 1, OutputOnly: m.closing()}
-	members := m.ready()
-	for _, mem := range members {
-		b.Questions = append(b.Questions, mem.questions...)
-	}
-	if b.OutputOnly {
-		members = m.members
-	}
-	for _, mem := range members {
-		if len(b.Questions) == 0 || len(mem.questions) > 0 {
-			b.Instances = append(b.Instances, turn.InstanceInput{Token: mem.Token, State: mem.state.Value(), Missing: mem.reportedMissing()})
-		}
-	}
-	about := m.covered(b)
-	b.Plan, b.Errors = m.planEntries(about), m.errorsFor(about)
-	return b
-}
-
-func (m *Loop) covered(b *turn.RequestInput) []*InstanceProgress {
-	var list []*InstanceProgress
-	for _, c := range b.Instances {
-		list = append(list, m.member(c.Token))
-	}
-	return list
-}
-
-// Asked is the Request under way; nil where there is none.
-func (m *Loop) InFlight() *turn.RequestInput {
-	if m.inFlight == nil {
-		return nil
-	}
-	return m.inFlight.brief
-}
-
-// Replied takes what became of the Request under way at the LLM's side.
-func (m *Loop) ApplyReply(r turn.Reply) {
-	if m.inFlight == nil || m.inFlight.reply != nil {
-		return
-	}
-	m.inFlight.reply = &r
-	m.requests++
-	m.usage.Add(r.Usage)
-}
-
-// Heard takes an instance's report. It says false of one that is not taken: it came already, or a later one did.
-func (m *Loop) ApplyReport(r turn.Report) bool {
-	mem := m.member(r.Token)
-	if mem == nil || !mem.isNew(r) {
-		return false
-	}
-	for _, c := range r.Calls {
-		mem.calls[c.Key()] = c
-	}
-	for _, w := range r.Writes {
-		if mem.state.Has(w) {
-			continue // from a report that was made twice
-		}
-		mem.state.Apply(w)
-		e := mem.logged(w)
-		if w.Request <= m.priorRequests {
-			e.Call = m.writtenBefore(w) // no Idea of this chain has it in its solution
-		}
-		m.log = append(m.log, e)
-	}
-	if r.ClosedThrough > mem.closedThrough {
-		mem.closedThrough = r.ClosedThrough
-	}
-	mem.correctionsAcked = max(mem.correctionsAcked, r.CorrectionsAcked)
-	mem.decidedSinceRequest = mem.decidedSinceRequest || len(mem.Pending) > 0 && len(r.PendingApprovals) == 0
-	mem.idle, mem.Missing, mem.questions, mem.Pending, mem.planFailure = r.Idle, r.Missing, r.Questions, r.PendingApprovals, r.PlanFailure
-	if r.ApprovalOverdue != nil && m.paused == nil {
-		m.paused = r.ApprovalOverdue
-	}
-	return true
-}
-
-// TakeLog gives what changed since it was asked last: for the Idea that is sealed now.
-func (m *Loop) TakeLog() []turn.LogEntry {
-	log := m.log
-	m.log = nil
+// TakeLog returns what changed since its last call, for the Idea that is sealed now.
+func (l *Loop) TakeLog() []turn.LogEntry {
+	log := l.unsealedLog
+	l.unsealedLog = nil
 	return log
 }
 
-// TakeEnded gives the instances that have settled or failed since it was asked last.
-func (m *Loop) TakeEnded() []*InstanceProgress {
-	ended := m.newlyEnded
-	m.newlyEnded = nil
+// TakeEnded returns the instances that settled or failed since its last call.
+func (l *Loop) TakeEnded() []*InstanceProgress {
+	ended := l.newlyEnded
+	l.newlyEnded = nil
 	return ended
 }
 
-// Pause lets what runs come to its end and starts nothing new.
-func (m *Loop) Pause(by, reason string) { m.paused = PauseFault(by, reason) }
+func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
+	inst.Status, inst.Fault = s, f
+	l.newlyEnded = append(l.newlyEnded, inst)
+}
 
-// PauseFault is why a process is paused that somebody paused.
+// Pause starts nothing new until Resume; what runs may end.
+func (l *Loop) Pause(by, reason string) { l.pauseReason = PauseFault(by, reason) }
+
+// PauseFault is the reason of a process that a person paused.
 func PauseFault(by, reason string) *diag.Fault {
 	f := diag.Faultf(turn.CodePaused, "paused by %s", cmp.Or(by, "a person"))
 	if reason != "" {
@@ -319,41 +172,16 @@ func PauseFault(by, reason string) *diag.Fault {
 	return f
 }
 
-// Turns counts the Requests that were answered.
-func (m *Loop) Turns() int { return m.turns }
-
-// AwaitsOnlyPeople says whether people are waited for, and nothing else.
-func (m *Loop) AwaitsOnlyPeople() bool {
-	running, waiting := m.others()
-	return waiting && !running && m.inFlight == nil && len(m.ready()) == 0
-}
-
 // PauseFor pauses the process for a reason of its own.
-func (m *Loop) PauseFor(f *diag.Fault) { m.paused = f }
+func (l *Loop) PauseFor(f *diag.Fault) { l.pauseReason = f }
 
-// Resume lets a paused process go on, with other limits where they are given (0 keeps one).
-func (m *Loop) Resume(l ideafile.Limits) {
-	m.paused, m.badReplies, m.badOutputs, m.workerLosses = nil, 0, 0, 0
-	m.setLimits(l)
+// Resume lets a paused process go on, with new limits where they are given; 0 keeps a limit.
+func (l *Loop) Resume(limits ideafile.Limits) {
+	l.pauseReason, l.badRepliesInRow, l.badOutputsInRow, l.workerLossesInRow = nil, 0, 0, 0
+	l.setLimits(limits)
 }
 
-func (m *Loop) setLimits(l ideafile.Limits) { m.limits = m.limits.Override(l) }
+func (l *Loop) setLimits(limits ideafile.Limits) { l.limits = l.limits.Override(limits) }
 
-// PauseReason says why the process is paused; nil where it is not.
-func (m *Loop) PauseReason() *diag.Fault { return m.paused }
-
-// FullInput is the process as it ended, in the form of a Request that covers every instance: for the last Idea.
-func (m *Loop) FullInput() *turn.RequestInput {
-	b := &turn.RequestInput{Process: m.process, Number: m.priorRequests + m.requests, Turn: m.turns, Plan: m.planEntries(m.members), Errors: m.errorsFor(m.members)}
-	for _, mem := range m.members {
-		c := turn.InstanceInput{Token: mem.Token, State: mem.state.Value(), Missing: mem.Missing}
-		if mem.Status != ideafile.InstanceWorking {
-			c.Status, c.Fault = mem.Status, mem.Fault
-		}
-		b.Instances = append(b.Instances, c)
-	}
-	return b
-}
-
-// Output is the process's output, null while there is none.
-func (m *Loop) Output() any { return m.output }
+// PauseReason returns why the process is paused; nil where it is not.
+func (l *Loop) PauseReason() *diag.Fault { return l.pauseReason }

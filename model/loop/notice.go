@@ -7,26 +7,26 @@ import (
 	"processidea/model/turn"
 )
 
-// Watch knows what people were told of, by the digest of what waits.
+// SentNotices holds the notices that people were sent of Calls that wait for them, by digest.
 type SentNotices map[string]turn.Notice
 
-// Look says what has changed since it looked last.
-func (w SentNotices) TakeChanges(m *Loop) turn.Notices {
-	n := turn.Notices{Process: m.process, Path: m.idea.Path, NewlyWaiting: []turn.Notice{}, NewlyDecided: []turn.Notice{}}
+// TakeChanges returns what has changed since its last call.
+func (s SentNotices) TakeChanges(l *Loop) turn.Notices {
+	n := turn.Notices{Process: l.processID, Path: l.idea.Path, NewlyWaiting: []turn.Notice{}, NewlyDecided: []turn.Notice{}}
 	now := map[string]bool{}
-	for _, mem := range m.members {
-		for _, p := range mem.Pending {
+	for _, inst := range l.instances {
+		for _, p := range inst.Pending {
 			now[p.Digest] = true
-			if _, known := w[p.Digest]; !known {
-				w[p.Digest] = p.Notice(mem.Token)
-				n.NewlyWaiting = append(n.NewlyWaiting, w[p.Digest])
+			if _, known := s[p.Digest]; !known {
+				s[p.Digest] = p.Notice(inst.Token)
+				n.NewlyWaiting = append(n.NewlyWaiting, s[p.Digest])
 			}
 		}
 	}
-	for _, digest := range jsonval.SortedKeys(w) {
+	for _, digest := range jsonval.SortedKeys(s) {
 		if !now[digest] {
-			n.NewlyDecided = append(n.NewlyDecided, m.decided(w[digest]))
-			delete(w, digest)
+			n.NewlyDecided = append(n.NewlyDecided, l.withDecision(s[digest]))
+			delete(s, digest)
 		}
 	}
 	sort.SliceStable(n.NewlyDecided, func(a, b int) bool { return n.NewlyDecided[a].Since.Before(n.NewlyDecided[b].Since) })
@@ -43,14 +43,14 @@ func firstNotices(list []turn.Notice) (first []turn.Notice, more int) {
 	return list[:turn.MaxNotices], len(list) - turn.MaxNotices
 }
 
-// decided finds what was decided on what waited.
-func (m *Loop) decided(n turn.Notice) turn.Notice {
-	mem := m.byToken[n.Instance]
-	if mem == nil {
+// withDecision adds to a notice what was decided on the Call.
+func (l *Loop) withDecision(n turn.Notice) turn.Notice {
+	inst := l.byToken[n.Instance]
+	if inst == nil {
 		return n
 	}
 	//workflowcheck:ignore -- a digest is decided on once
-	for _, c := range mem.calls {
+	for _, c := range inst.calls {
 		for _, d := range c.Decisions {
 			if d.Digest == n.Digest {
 				n.Decision, n.By = d.Kind, d.By

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -11,27 +12,25 @@ import (
 	"processidea/model/turn"
 )
 
-// This file holds what a process of more instances than one Request may cover decides: it is split into parts, which are
-// processes themselves, and gathers what they come to.
+// maxWorkingParts bounds the parts that work at a time: they share the LLM, and the more there are, the fewer reports one
+// workflow task takes. Parts that only wait for people do not count.
+const maxWorkingParts = 3
 
-// partsAtOnce is how many parts are at work at a time at most: their LLM is asked for all of them, and the more there are, the
-// fewer of their instances' reports one workflow task takes. Those that only wait for people do not count.
-const partsAtOnce = 3
-
-// Parts is a process that is split, at work. It is plain data, so that it travels as it is.
+// Parts is a process with more instances than one Request may cover, split into parts that are processes themselves. It is plain
+// data, which a workflow carries over as it is.
 type Parts struct {
 	Size    int             `json:"size"` // instances of one part at most
 	List    []Part          `json:"list"`
 	Started time.Time       `json:"started"`
 	Limits  ideafile.Limits `json:"limits"`
 	Paused  *diag.Fault     `json:"paused,omitempty"`
-	// Own is what the process itself asked, beside its parts.
+	// Own counts what the process itself did beside its parts, and holds its output.
 	Own PartReport `json:"extra"`
-	// BadOutputsInRow counts the Requests for the output in a row that came to nothing.
+	// BadOutputsInRow counts the Requests for the output that brought none.
 	BadOutputsInRow int `json:"asks,omitempty"`
 }
 
-// Part is some of the instances, and what their process last told.
+// Part is some of the instances, and the last report of their process.
 type Part struct {
 	Number  int        `json:"number"` // from 1
 	Tokens  []string   `json:"tokens"`
@@ -39,21 +38,21 @@ type Part struct {
 	Report  PartReport `json:"report,omitzero"`
 }
 
-// PartReport is what a part tells the process that it is a part of.
+// PartReport is what a part reports to the process that it is part of.
 type PartReport struct {
-	Number int           `json:"number"`
-	Sequence    int           `json:"seq"` // counts the part's reports
-	Status ProcessStatus `json:"status"`
-	// AwaitsOnlyPeople says that people are waited for, and nobody else.
-	AwaitsOnlyPeople    bool            `json:"waits,omitempty"`
-	Requests int             `json:"requests"`
-	Turns    int             `json:"turns"`
-	Ideas    int             `json:"ideas"`
-	Calls    turn.CallCounts `json:"calls"`
-	Usage    turn.Usage      `json:"usage"`
-	Error    *diag.Fault     `json:"error,omitempty"`
-	Output   any             `json:"output,omitempty"`
-	// Instances tells where each stands, once it is not at work any more.
+	Number   int           `json:"number"`
+	Sequence int           `json:"seq"` // counts the part's reports
+	Status   ProcessStatus `json:"status"`
+	// AwaitsOnlyPeople: see Loop.AwaitsOnlyPeople.
+	AwaitsOnlyPeople bool            `json:"waits,omitempty"`
+	Requests         int             `json:"requests"`
+	Turns            int             `json:"turns"`
+	Ideas            int             `json:"ideas"`
+	Calls            turn.CallCounts `json:"calls"`
+	Usage            turn.Usage      `json:"usage"`
+	Error            *diag.Fault     `json:"error,omitempty"`
+	Output           any             `json:"output,omitempty"`
+	// Instances holds the status of those that are no longer working.
 	Instances map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
 	Pending   []turn.PendingApproval             `json:"pending,omitempty"`
 	// Digest is that of the part's latest Idea.
@@ -61,31 +60,31 @@ type PartReport struct {
 	Refusals []turn.RefusedSignal `json:"refusals,omitempty"`
 }
 
-// Finished says whether the part has ended.
+// Finished reports whether the part has ended.
 func (r PartReport) Finished() bool {
 	return r.Status == StatusCompleted || r.Status == StatusFailed || r.Status == StatusCancelled
 }
 
-// Told is what a part has told the whole of.
+// ReportFilter keeps a part from reporting what its parent need not know now.
 type ReportFilter struct {
-	rest  string // of its last report, all but the Calls
-	ended int    // Calls
+	lastReport string // the last report that was sent, without its count of Calls
+	lastEnded  int    // ended Calls, in that report
 }
 
-// News says whether a report of a part of so many instances tells something that the whole should know now, and takes it
-// as told then. Calls that have ended, and nothing else, are told of a tenth at a time: each report is a task for both.
+// ShouldSend reports whether a report brings something new, and takes it as sent then. Where only the count of ended Calls has
+// changed, it waits for a tenth of them: each report costs both workflows a task.
 func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	ended := r.Calls.Total()
 	r.Calls = turn.CallCounts{}
 	rest := string(jsonval.Encode(jsonval.Normal(r)))
-	if rest == t.rest && ended < t.ended+max(1, instances/10, t.ended/10) {
+	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
 		return false
 	}
-	t.rest, t.ended = rest, ended
+	t.lastReport, t.lastEnded = rest, ended
 	return true
 }
 
-// Split parts a process; nil where it has no more instances than one Request may cover.
+// Split splits a process into parts; nil where one Request can cover all its instances.
 func Split(i *ideafile.Idea, now time.Time) *Parts {
 	tokens := i.Tokens()
 	if len(tokens) <= i.Config.BatchSize {
@@ -96,7 +95,7 @@ func Split(i *ideafile.Idea, now time.Time) *Parts {
 	return p
 }
 
-// AddInstances makes parts of more instances.
+// AddInstances adds parts for more instances.
 func (p *Parts) AddInstances(tokens []string) {
 	for len(tokens) > 0 {
 		n := min(p.Size, len(tokens))
@@ -105,7 +104,7 @@ func (p *Parts) AddInstances(tokens []string) {
 	}
 }
 
-// PartOf gives the number of the part that an instance belongs to; 0 where there is none.
+// PartOf returns the number of the part that an instance belongs to; 0 if none.
 func (p *Parts) PartOf(token string) int {
 	for _, part := range p.List {
 		if slices.Contains(part.Tokens, token) {
@@ -115,16 +114,15 @@ func (p *Parts) PartOf(token string) int {
 	return 0
 }
 
-// ApplyReport takes a part's report, unless a later one came before it.
+// ApplyReport applies a part's report, unless a later one came before it.
 func (p *Parts) ApplyReport(r PartReport) {
 	if r.Number >= 1 && r.Number <= len(p.List) && r.Sequence >= p.List[r.Number-1].Report.Sequence {
 		p.List[r.Number-1].Report = r
 	}
 }
 
-// StartNext gives the part to start now; nil where there is none. It counts as started from then on. One begins at a time, as
-// the instances of one that has told of itself have all started: where Calls are quick it is nearly done by then, and where
-// they are slow the next one does not wait for them.
+// StartNext returns the part to start now, nil if none, and counts it as started. The next part starts once the last one has
+// reported, which it does when all its instances have started: quick Calls are nearly done by then, and slow ones hold up nobody.
 func (p *Parts) StartNext() *Part {
 	working := 0
 	for _, part := range p.List {
@@ -136,7 +134,7 @@ func (p *Parts) StartNext() *Part {
 			working++
 		}
 	}
-	if working >= partsAtOnce || p.Paused != nil {
+	if working >= maxWorkingParts || p.Paused != nil {
 		return nil
 	}
 	for i := range p.List {
@@ -148,7 +146,7 @@ func (p *Parts) StartNext() *Part {
 	return nil
 }
 
-// RunningParts gives the numbers of the parts that have started and not ended.
+// RunningParts lists the numbers of the parts that have started and not ended.
 func (p *Parts) RunningParts() (numbers []int) {
 	for _, part := range p.List {
 		if part.Started && !part.Report.Finished() {
@@ -158,7 +156,7 @@ func (p *Parts) RunningParts() (numbers []int) {
 	return numbers
 }
 
-// Finished says whether every part has ended.
+// Finished reports whether every part has ended.
 func (p *Parts) Finished() bool {
 	for _, part := range p.List {
 		if !part.Report.Finished() {
@@ -168,28 +166,28 @@ func (p *Parts) Finished() bool {
 	return true
 }
 
-// ReachedLimit says which limit all parts together have reached, and until when the process may run.
+// ReachedLimit returns the limit that all parts together have reached, and until when the process may run.
 func (p *Parts) ReachedLimit(now time.Time) (reached *diag.Fault, until time.Time) {
 	r := p.Result("", "")
 	tokens, ended := r.Usage.PromptTokens+r.Usage.CompletionTokens, r.Calls.Total()
-	l := p.Limits
-	if l.Duration > 0 {
-		until = p.Started.Add(l.Duration)
+	limits := p.Limits
+	if limits.Duration > 0 {
+		until = p.Started.Add(limits.Duration)
 	}
 	switch {
-	case l.Requests > 0 && r.Requests >= l.Requests:
-		reached = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit is %d", r.Requests, l.Requests)
-	case l.Tokens > 0 && tokens >= l.Tokens:
-		reached = diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, l.Tokens)
-	case l.Calls > 0 && ended >= l.Calls:
-		reached = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", ended, l.Calls)
+	case limits.Requests > 0 && r.Requests >= limits.Requests:
+		reached = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit is %d", r.Requests, limits.Requests)
+	case limits.Tokens > 0 && tokens >= limits.Tokens:
+		reached = diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, limits.Tokens)
+	case limits.Calls > 0 && ended >= limits.Calls:
+		reached = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", ended, limits.Calls)
 	case !until.IsZero() && !now.Before(until):
-		reached = diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", l.Duration)
+		reached = diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", limits.Duration)
 	}
 	return reached, until
 }
 
-// Result is the process as it stands, without States.
+// Result returns the process as it stands, without States.
 func (p *Parts) Result(process string, status ProcessStatus) Result {
 	r := Result{Process: process, Status: status, Instances: map[string]InstanceResult{}, Error: p.Paused, Output: p.Own.Output}
 	add := func(part PartReport) {
@@ -215,7 +213,7 @@ func (p *Parts) Result(process string, status ProcessStatus) Result {
 	return r
 }
 
-// FinalStatus is the status with which the process ends once every part has.
+// FinalStatus is the status of a process whose parts have all ended.
 func (p *Parts) FinalStatus() ProcessStatus {
 	if p.failure() != nil {
 		return StatusFailed
@@ -229,13 +227,9 @@ func (p *Parts) failure() *diag.Fault {
 		if s := part.Report.Status; s != StatusFailed && s != StatusCancelled {
 			continue
 		}
-		if failed++; first == nil {
-			why := part.Report.Error
-			if why == nil {
-				why = diag.Faultf(turn.CodeWorkerLost, "it was ended")
-			}
-			first = diag.Faultf(why.Code, "part %d: %s", part.Number, why.Message)
-		}
+		failed++
+		why := cmp.Or(part.Report.Error, diag.Faultf(turn.CodeWorkerLost, "it was ended"))
+		first = cmp.Or(first, diag.Faultf(why.Code, "part %d: %s", part.Number, why.Message))
 	}
 	if failed > 1 {
 		first.Message += fmt.Sprintf("; %d of %d parts failed", failed, len(p.List))
@@ -243,7 +237,7 @@ func (p *Parts) failure() *diag.Fault {
 	return first
 }
 
-// NextTurn counts the Requests that were answered, for the one that asks for the output.
+// NextTurn returns the turn of the Request that asks for the output.
 func (p *Parts) NextTurn() int {
 	turns := 0
 	for _, part := range p.List {
@@ -252,7 +246,7 @@ func (p *Parts) NextTurn() int {
 	return turns + p.Own.Turns + 1
 }
 
-// OutputsAsInstances gives the parts' outputs in the form of instances, for the Request that makes one of them.
+// OutputsAsInstances returns the parts' outputs in the form of instances, for the Request that makes one output of them.
 func (p *Parts) OutputsAsInstances() []turn.InstanceInput {
 	var list []turn.InstanceInput
 	for _, part := range p.List {
@@ -261,7 +255,7 @@ func (p *Parts) OutputsAsInstances() []turn.InstanceInput {
 	return list
 }
 
-// IdeaSource is the Idea of one part: the shared Messages, and those of its instances. The limits are the whole process's.
+// IdeaSource is the Idea of the part: the shared Messages and those of its instances. Limits hold for the whole process alone.
 func (part Part) IdeaSource(whole map[string]any) map[string]any {
 	mine := map[string]bool{"": true}
 	for _, token := range part.Tokens {
@@ -295,24 +289,24 @@ func (part Part) FilterContext(context []any) []any {
 	return list
 }
 
-// ApplyOutputReply takes what became of the Request for the output over the parts' outputs. The third bad one in a row pauses the
-// process.
+// ApplyOutputReply applies the reply to the Request for the output. The third bad one in a row pauses the process.
 func (p *Parts) ApplyOutputReply(i *ideafile.Idea, r turn.Reply) {
 	p.Own.Requests++
 	p.Own.Turns += max(1, r.Attempts)
 	p.Own.Usage.Add(r.Usage)
-	f := r.Fault
+	out, f := any(nil), r.Fault
 	if r.Complete {
-		out := i.Output.WithoutNulls(r.Output)
-		if f = r.OutputFault; f == nil && out != nil {
-			p.Own.Output, p.BadOutputsInRow = out, 0
-			return
-		}
-		if f == nil {
-			f = diag.Faultf(ideafile.CodeBadOutput, "there is no output; the output form wants one")
-		}
+		out, f = i.Output.WithoutNulls(r.Output), r.OutputFault
 	}
-	if p.BadOutputsInRow++; r.NotRetryable || p.BadOutputsInRow >= maxBadInRow {
+	if r.Complete && f == nil && out != nil {
+		p.Own.Output, p.BadOutputsInRow = out, 0
+		return
+	}
+	if r.Complete && f == nil {
+		f = diag.Faultf(ideafile.CodeBadOutput, "there is no output; the output form wants one")
+	}
+	p.BadOutputsInRow++
+	if r.NotRetryable || p.BadOutputsInRow >= maxBadInRow {
 		p.Paused, p.BadOutputsInRow = diag.Faultf(turn.CodeBadOutputs, "the output over all parts: %s", f.Message), 0
 	}
 }

@@ -1,79 +1,78 @@
 package loop
 
 import (
+	"slices"
+
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
 
-// This file holds what a Request is told of the Calls before it: those that were planned, what became of them and what
-// people decided on them. What went wrong is in troubles.go.
-
-// shown says whether a Request about an instance is shown one of its Calls: those of the Request that planned for it
-// last, those whose result stands nowhere but on their record, and those that a person decided otherwise on.
-func (m *Loop) shown(p planned, mem *InstanceProgress, c turn.CallReport) bool {
-	return p.request == mem.lastPlanned || m.idea.HasNoOutputPath(p.call) || c.OverruledByPerson()
-}
-
-// planEntries folds what became of each planned Call over some of the instances.
-func (m *Loop) planEntries(members []*InstanceProgress) []turn.PlanEntry {
+// planEntries sums up what became of each planned Call over some of the instances.
+func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlanEntry {
 	var out []turn.PlanEntry
-	for _, p := range m.plannedCalls {
-		e := turn.PlanEntry{ID: ideafile.CallID(p.request, p.index, ""), Call: p.call, StatusCounts: map[ideafile.CallStatus]int{}, Results: map[string]any{}}
-		for _, mem := range members {
-			if c, ok := mem.calls[p.key()]; ok && p.about(mem) && m.shown(p, mem, c) {
-				e.AddReport(mem.Token, c)
+	for _, p := range l.plannedCalls {
+		e := turn.PlanEntry{ID: p.ID(""), Call: p.call, StatusCounts: map[ideafile.CallStatus]int{}, Results: map[string]any{}}
+		for _, inst := range instances {
+			if c, ok := inst.calls[p.CallKey]; ok && p.plannedFor(inst) && l.isShown(p, inst, c) {
+				e.AddReport(inst.Token, c)
 			}
 		}
-		m.noteDirect(&e, p, members)
-		if len(e.StatusCounts) > 0 || p.nobody && anyPlanned(members, p.request) {
+		l.addDirectPlanInfo(&e, p, instances)
+		if len(e.StatusCounts) > 0 || (p.unassigned && anyPlannedBy(instances, p.Request)) {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-// noteDirect notes of a Call of a Plan that runs directly whose Plan it is, and, where State does not tell, in which
-// instances it is done.
-func (m *Loop) noteDirect(e *turn.PlanEntry, p planned, members []*InstanceProgress) {
-	if p.direct == 0 {
+// isShown reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose result is not
+// in State, and those on which a person decided otherwise than the LLM had proposed.
+func (l *Loop) isShown(p plannedCall, inst *InstanceProgress, c turn.CallReport) bool {
+	return p.Request == inst.lastPlanned || l.idea.HasNoOutputPath(p.call) || c.OverruledByPerson()
+}
+
+// addDirectPlanInfo notes which direct Plan a Call is part of and, where neither State nor its statuses tell, where it is done.
+func (l *Loop) addDirectPlanInfo(e *turn.PlanEntry, p plannedCall, instances []*InstanceProgress) {
+	if p.directPlan == 0 {
 		return
 	}
-	e.DirectPlan, e.PlanName = p.direct, m.idea.Context[p.direct-1].Name
-	if len(e.StatusCounts) < 2 || !m.idea.HasNoOutputPath(p.call) {
+	e.DirectPlan, e.PlanName = p.directPlan, l.idea.Context[p.directPlan-1].Name
+	if len(e.StatusCounts) < 2 || !l.idea.HasNoOutputPath(p.call) {
 		return
 	}
-	for _, mem := range members {
-		if p.about(mem) && mem.calls[p.key()].Status == ideafile.Done {
-			e.DoneInstances = append(e.DoneInstances, mem.Token)
+	for _, inst := range instances {
+		if p.plannedFor(inst) && inst.calls[p.CallKey].Status == ideafile.Done {
+			e.DoneInstances = append(e.DoneInstances, inst.Token)
 		}
 	}
 }
 
-func anyPlanned(members []*InstanceProgress, request int) bool {
-	for _, mem := range members {
-		if mem.lastPlanned == request {
-			return true
-		}
-	}
-	return false
+func anyPlannedBy(instances []*InstanceProgress, request int) bool {
+	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return inst.lastPlanned == request })
 }
 
-// stillShown says whether a later Request may be shown a Call of an earlier one.
-func (m *Loop) stillShown(p planned) bool {
-	if m.idea.HasNoOutputPath(p.call) {
+// mayBeShown reports whether a later Request may show a Call; the others are dropped.
+func (l *Loop) mayBeShown(p plannedCall) bool {
+	if l.idea.HasNoOutputPath(p.call) {
 		return true
 	}
-	for _, mem := range m.members {
-		if mem.Status != ideafile.InstanceWorking || !p.about(mem) {
+	for _, inst := range l.instances {
+		if inst.Status != ideafile.InstanceWorking || !p.plannedFor(inst) {
 			continue
 		}
-		if p.direct > 0 && mem.lastPlanned == 0 {
-			return true // it may still be at work there
+		if p.directPlan > 0 && inst.lastPlanned == 0 {
+			return true // it may still be running there
 		}
-		c, ok := mem.calls[p.key()]
-		if mem.lastPlanned == p.request && (ok || p.nobody || mem.closedThrough < p.request) || ok && c.OverruledByPerson() {
+		c, reported := inst.calls[p.CallKey]
+		ofLastPlan := inst.lastPlanned == p.Request && (reported || p.unassigned || inst.closedThrough < p.Request)
+		if ofLastPlan || (reported && c.OverruledByPerson()) {
 			return true
 		}
 	}
 	return false
+}
+
+// plannedFor reports whether a Call may be an instance's: a Call of a direct Plan belongs to the instances of that Plan.
+func (p plannedCall) plannedFor(inst *InstanceProgress) bool {
+	return p.Request > 0 || p.directPlan == inst.directPlan
 }

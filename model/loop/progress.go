@@ -9,113 +9,149 @@ import (
 	"processidea/model/turn"
 )
 
-// InstanceProgress is one instance, as its process knows it from its reports.
+// InstanceProgress is what the process knows of one instance, from the instance's reports and from what it was sent.
 type InstanceProgress struct {
 	Token  string                  `json:"token"`
 	Status ideafile.InstanceStatus `json:"status"`
 	Fault  *diag.Fault             `json:"error,omitempty"` // why it failed
-	// Missing is what its State schema requires and State does not have.
+	// Missing lists what the State schema requires and State does not have.
 	Missing []string `json:"missing,omitempty"`
-	// Pending is what waits for a person there.
+	// Pending lists the Calls that wait for a person.
 	Pending []turn.PendingApproval `json:"pending,omitempty"`
 
 	state *statelog.State
 	calls map[ideafile.CallKey]turn.CallReport
-	// idle reports whether nothing of the instance runs. Invariant: false from the Request about it until its report.
+	// idle reports whether nothing of the instance runs. Invariant: false from a Request about it until the report that follows.
 	idle bool
-	// The last Request that was about it, the last that planned for it, and the highest that is closed at it.
+	// The last Request that covered it, the last that planned for it, and the highest that is closed at it.
 	lastRequest, lastPlanned, closedThrough int
-	// Corrections that it was sent, and those that it has taken in. Invariant: correctionsAcked <= correctionsSent.
+	// Invariant: correctionsAcked <= correctionsSent.
 	correctionsSent, correctionsAcked int
 
 	planner     planner
-	direct      int         // the place of its Plan that runs directly in the context, from 1; 0: there is none
-	planFailure *diag.Fault // what went wrong with that Plan and is covered by no alternative
+	directPlan  int         // the place of its direct Plan in the context, from 1; 0: it has none
+	planFailure *diag.Fault // see dataflow.Instance.PlanFailure
 
-	// What people did since the last Request about it.
+	// What people did since the last Request that covered it.
 	decidedSinceRequest, revisedSinceRequest bool
 
-	// questions are what the LLM is to be asked by itself: latent results, and values to fit.
-	questions      []turn.Question
+	questions      []turn.Question           // for the LLM: latent results to write, parameters to adapt
 	missingRetries int                       // Requests that would have settled it, had nothing been missing
-	errorsShown    map[ideafile.CallKey]bool // Calls whose fault the LLM was told
-	pendingErrors  []int                     // ids of PendingErrors that its next Request is to tell
+	errorsShown    map[ideafile.CallKey]bool // Calls whose fault the LLM was shown
+	pendingErrors  []int                     // ids of the PendingErrors that its next Request reports
 
-	report [2]int // the last one taken: its number, and how many events its sender had seen
+	lastReport [2]int // the last report that was applied: its number, and its sender's count of workflow events
 }
 
-// planner is who plans for an instance. A Plan that runs directly may give way to the LLM, once; nothing else changes.
+// planner is who plans for an instance. A direct Plan may give way to the LLM, once; nothing else changes.
 type planner int
 
 const (
-	plannedByLLM          planner = iota
-	plannedByPlan                 // its Plan runs directly: no Request is made about it
-	plannedByLLMAfterPlan         // its Plan did not suffice
-	plannedByNobody               // no Plan's condition holds, and the LLM may not be asked: it has failed
+	plannedByLLM        planner = iota
+	plannedByDirectPlan         // a direct Plan: no Request is made about it
+	fellBackToLLM               // its direct Plan did not suffice
+	noPlanMatched               // the LLM may not be asked either: it has failed
 )
 
-// standing is what an instance is up to. It follows from what the instance reported and from what it was sent since.
+// instancePhase is what an instance is up to, as far as the process knows.
 //
-//	standing   what it waits for              what may come next
-//	busy       its Calls, a Request about it, onPerson, ready
-//	           a correction on its way
-//	onPerson   a decision, and nothing else   busy, ready
-//	ready      a Request about it             busy, over
-//	over       nothing                        nothing
-type standing int
+//	phase           what it waits for                             what may come next
+//	busy            its Calls; the Calls of a Request about it;   awaitingPerson, ready
+//	                that it acknowledges a correction
+//	awaitingPerson  a person's decision, and nothing else         busy, ready
+//	ready           a Request about it                            busy, ended
+//	ended           nothing                                       nothing
+type instancePhase int
 
 const (
-	busy standing = iota
-	onPerson
+	busy instancePhase = iota
+	awaitingPerson
 	ready
-	over
+	ended
 )
 
-func (mem *InstanceProgress) standing() standing {
+func (p *InstanceProgress) phase() instancePhase {
 	switch {
-	case mem.Status != ideafile.InstanceWorking:
-		return over
-	case !mem.idle || mem.closedThrough < mem.lastRequest || mem.correctionsAcked < mem.correctionsSent:
+	case p.Status != ideafile.InstanceWorking:
+		return ended
+	case !p.idle || p.closedThrough < p.lastRequest || p.correctionsAcked < p.correctionsSent:
 		return busy
-	case len(mem.Pending) > 0:
-		return onPerson
+	case len(p.Pending) > 0:
+		return awaitingPerson
 	}
 	return ready
 }
 
-// DisplayStatus is the instance's status for people: one that waits for a person says so.
-func (mem *InstanceProgress) DisplayStatus() ideafile.InstanceStatus {
-	if mem.standing() == onPerson {
+// DisplayStatus is the status that people are shown: it tells apart an instance that waits for a person.
+func (p *InstanceProgress) DisplayStatus() ideafile.InstanceStatus {
+	if p.phase() == awaitingPerson {
 		return ideafile.InstanceWaiting
 	}
-	return mem.Status
+	return p.Status
 }
 
-// reportedMissing is what the next Request is told is missing.
-func (mem *InstanceProgress) reportedMissing() []string {
-	if mem.missingRetries == 0 && mem.planner != plannedByLLMAfterPlan {
+// missingForLLM returns what the next Request is told is missing: nothing, before a Request or a Plan was to have brought it.
+func (p *InstanceProgress) missingForLLM() []string {
+	if p.missingRetries == 0 && p.planner != fellBackToLLM {
 		return nil
 	}
-	return mem.Missing
+	return p.Missing
 }
 
-// isNew reports whether a report tells more than those that were taken.
-func (mem *InstanceProgress) isNew(r turn.Report) bool {
-	now := [2]int{r.Number, r.HistoryLength}
-	if slices.Compare(now[:], mem.report[:]) <= 0 {
+// ApplyReport applies an instance's report, and reports whether it was new: a repeated or overtaken report changes nothing.
+func (l *Loop) ApplyReport(r turn.Report) bool {
+	inst := l.instance(r.Token)
+	if inst == nil {
 		return false
 	}
-	mem.report = now
+	isNew := inst.recordReportNumber(r)
+	if !isNew {
+		return false
+	}
+	for _, c := range r.Calls {
+		inst.calls[c.Key()] = c
+	}
+	for _, w := range r.Writes {
+		if !inst.state.Has(w) { // else it comes from a report that was made twice
+			l.applyWrite(inst, w)
+		}
+	}
+	inst.closedThrough = max(inst.closedThrough, r.ClosedThrough)
+	inst.correctionsAcked = max(inst.correctionsAcked, r.CorrectionsAcked)
+	inst.decidedSinceRequest = inst.decidedSinceRequest || (len(inst.Pending) > 0 && len(r.PendingApprovals) == 0)
+	inst.idle, inst.Missing, inst.questions, inst.Pending, inst.planFailure = r.Idle, r.Missing, r.Questions, r.PendingApprovals, r.PlanFailure
+	if r.ApprovalOverdue != nil && l.pauseReason == nil {
+		l.pauseReason = r.ApprovalOverdue
+	}
 	return true
 }
 
-// logged is a write as the chain keeps it, with the decision of the person behind it.
-func (mem *InstanceProgress) logged(w statelog.Write) turn.LogEntry {
+// recordReportNumber notes the report's number, and reports whether it is higher than those before.
+func (p *InstanceProgress) recordReportNumber(r turn.Report) bool {
+	now := [2]int{r.Number, r.HistoryLength}
+	if slices.Compare(now[:], p.lastReport[:]) <= 0 {
+		return false
+	}
+	p.lastReport = now
+	return true
+}
+
+func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
+	inst.state.Apply(w)
+	e := inst.logEntry(w)
+	if w.Request <= l.priorRequests {
+		e.Call = l.resumedCallBehind(w) // no Idea of this process has it in its solution
+	}
+	l.unsealedLog = append(l.unsealedLog, e)
+}
+
+// logEntry is a write as the chain of Ideas keeps it, with the decision of the person behind it.
+func (p *InstanceProgress) logEntry(w statelog.Write) turn.LogEntry {
 	e := turn.LogEntry{
-		Instance: mem.Token, Path: w.Path, OutputMethod: w.Method, Value: w.Value, By: w.By, Request: w.Request, Index: w.Index,
+		Instance: p.Token, Path: w.Path, OutputMethod: w.Method, Value: w.Value, By: w.By, Request: w.Request, Index: w.Index,
 		Correction: w.Correction, At: w.At,
 	}
-	call := mem.calls[ideafile.CallKey{Request: w.Request, Index: w.Index}]
+	call := p.calls[ideafile.CallKey{Request: w.Request, Index: w.Index}]
 	decisions := call.Decisions
 	if w.Correction == 0 {
 		e.Adapted = call.Adapted

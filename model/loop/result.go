@@ -1,12 +1,14 @@
 package loop
 
 import (
+	"cmp"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
 
-// ProcessStatus is where a process stands.
+// ProcessStatus is the status of a process.
 type ProcessStatus string
 
 // The statuses of a process.
@@ -39,12 +41,12 @@ type InstanceResult struct {
 	State  any                     `json:"state,omitempty"`
 }
 
-// Counts adds up what became of the Calls in all instances.
-func (m *Loop) Counts() turn.CallCounts {
-	c := turn.CallCounts{Failed: m.unassignedCalls}
-	for _, mem := range m.members {
+// Counts counts the ends of the Calls in all instances.
+func (l *Loop) Counts() turn.CallCounts {
+	c := turn.CallCounts{Failed: l.unassignedCalls}
+	for _, inst := range l.instances {
 		//workflowcheck:ignore -- a sum
-		for _, r := range mem.calls {
+		for _, r := range inst.calls {
 			if !r.FromEarlierProcess {
 				c.Increment(r.Status)
 			}
@@ -53,49 +55,48 @@ func (m *Loop) Counts() turn.CallCounts {
 	return c
 }
 
-// Result is the process as it stands.
-func (m *Loop) Result(status ProcessStatus, withStates bool) Result {
+// Result returns the process as it stands.
+func (l *Loop) Result(status ProcessStatus, withStates bool) Result {
 	r := Result{
-		Process: m.process, Status: status, Output: m.output, Instances: map[string]InstanceResult{},
-		Requests: m.requests, Calls: m.Counts(), Usage: m.usage, Error: m.paused, Simulated: m.idea.Simulated,
+		Process: l.processID, Status: status, Output: l.output, Instances: map[string]InstanceResult{},
+		Requests: l.requestCount, Calls: l.Counts(), Usage: l.usage, Error: l.pauseReason, Simulated: l.idea.Simulated,
 	}
-	for _, mem := range m.members {
-		i := InstanceResult{Status: mem.DisplayStatus()}
+	for _, inst := range l.instances {
+		i := InstanceResult{Status: inst.DisplayStatus()}
 		if withStates {
-			i.State = mem.state.Value()
+			i.State = inst.state.Value()
 		}
-		r.Instances[mem.Token] = i
+		r.Instances[inst.Token] = i
 	}
-	if f := m.failure(); f != nil && status == StatusFailed {
+	if f := l.failure(); f != nil && status == StatusFailed {
 		r.Error = f
 	}
 	return r
 }
 
-// FinalStatus is the status with which a process that is over ends.
-func (m *Loop) FinalStatus() ProcessStatus {
-	if m.failure() != nil {
+// FinalStatus is the status of a process that is finished.
+func (l *Loop) FinalStatus() ProcessStatus {
+	if l.failure() != nil {
 		return StatusFailed
 	}
 	return StatusCompleted
 }
 
-func (m *Loop) failure() *diag.Fault {
+func (l *Loop) failure() *diag.Fault {
 	var first *InstanceProgress
 	failed := 0
-	for _, mem := range m.members {
-		if mem.Status == ideafile.InstanceFailed {
-			if failed++; first == nil {
-				first = mem
-			}
+	for _, inst := range l.instances {
+		if inst.Status == ideafile.InstanceFailed {
+			failed++
+			first = cmp.Or(first, inst)
 		}
 	}
 	switch {
 	case failed == 0:
-		return m.outputFault
+		return l.outputFault
 	case first.Token == "":
 		return first.Fault
 	}
 	return diag.Faultf(first.Fault.Code, "%d of %d instances failed; the first, %s: %s",
-		failed, len(m.members), first.Token, first.Fault.Message)
+		failed, len(l.instances), first.Token, first.Fault.Message)
 }

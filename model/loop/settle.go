@@ -1,124 +1,115 @@
 package loop
 
 import (
+	"slices"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
-// This file holds the rules of ending: which instances a Request settles, and which output is final.
-
-// settle decides, after a whole solution, who has reached its goal: who was given no Call.
-func (m *Loop) settle(a *llmCall) {
-	if m.wires(a) {
-		m.wiredCall = a
+// settle decides, after a whole reply, which instances have reached their goal: those that got no Call.
+func (l *Loop) settle(req *llmRequest) {
+	if l.isWired(req) {
+		l.wiredRequest = req
 	}
-	candidates := m.candidates(a)
-	complete := len(candidates) > 0 || a.brief.OutputOnly
-	for _, mem := range m.members {
-		if mem.Status == ideafile.InstanceWorking && !isIn(candidates, mem) {
-			complete = false
+	candidates := l.settleCandidates(req)
+	if l.idea.Output != nil && l.completedBy(candidates, req) {
+		taken := l.takeOutput(req)
+		if !taken {
+			return
 		}
 	}
-	for _, mem := range candidates {
-		if len(mem.Missing) > 0 {
-			complete = false
-		}
-	}
-	if complete && m.idea.Output != nil && !m.takeOutput(a) {
-		return
-	}
-	for _, mem := range candidates {
-		m.settleOrLack(mem)
+	for _, inst := range candidates {
+		l.settleOrRetry(inst)
 	}
 }
 
-// candidates are the instances that the solution gave no Call, without those that a person has corrected since the
-// Request was made: the LLM did not know of that.
-func (m *Loop) candidates(a *llmCall) (list []*InstanceProgress) {
-	if len(a.reply.CallFaults) > 0 || a.brief.OutputOnly {
+// completedBy reports whether the process reaches its goal if some instances settle by a Request.
+func (l *Loop) completedBy(settling []*InstanceProgress, req *llmRequest) bool {
+	for _, inst := range l.instances {
+		if inst.Status == ideafile.InstanceWorking && !slices.Contains(settling, inst) {
+			return false
+		}
+	}
+	return (len(settling) > 0 || req.input.OutputOnly) && !anyMissing(settling)
+}
+
+// settleCandidates returns the instances that the reply gave no Call, except those corrected since the Request was made: the LLM
+// did not know of the correction.
+func (l *Loop) settleCandidates(req *llmRequest) (list []*InstanceProgress) {
+	if len(req.reply.CallFaults) > 0 || req.input.OutputOnly {
 		return nil
 	}
-	for _, token := range a.reply.InstancesWithoutCalls {
-		if mem := m.member(token); mem != nil && mem.Status == ideafile.InstanceWorking && !mem.revisedSinceRequest {
-			list = append(list, mem)
+	for _, token := range req.reply.InstancesWithoutCalls {
+		if inst := l.instance(token); inst != nil && inst.Status == ideafile.InstanceWorking && !inst.revisedSinceRequest {
+			list = append(list, inst)
 		}
 	}
 	return list
 }
 
-func isIn(list []*InstanceProgress, mem *InstanceProgress) bool {
-	for _, x := range list {
-		if x == mem {
-			return true
-		}
-	}
-	return false
-}
+func (l *Loop) coversAll(req *llmRequest) bool { return len(req.input.Instances) == len(l.instances) }
 
-func (m *Loop) coversAll(a *llmCall) bool { return len(a.brief.Instances) == len(m.members) }
-
-// settleOrLack settles an instance, unless its State schema requires what is not there: then the next Request is told,
-// three times at most, before the instance has failed.
-func (m *Loop) settleOrLack(mem *InstanceProgress) {
+// settleOrRetry settles an instance, unless State lacks what its schema requires: then the next Request is told, three times at
+// most, before the instance fails.
+func (l *Loop) settleOrRetry(inst *InstanceProgress) {
 	switch {
-	case len(mem.Missing) == 0:
-		mem.Status = ideafile.InstanceSettled
-	case mem.missingRetries < maxLacks:
-		mem.missingRetries++
-		return
+	case len(inst.Missing) == 0:
+		l.endInstance(inst, ideafile.InstanceSettled, nil)
+	case inst.missingRetries < maxMissingRetries:
+		inst.missingRetries++
 	default:
-		mem.Status, mem.Fault = ideafile.InstanceFailed, diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", mem.Missing)
+		l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", inst.Missing))
 	}
-	m.newlyEnded = append(m.newlyEnded, mem)
 }
 
-// takeOutput takes the output of the solution that ends the process. A Request that covered only some instances gives
-// no final output: a closing one over all States follows. A wrong one is told to the next Request, three times in a row
-// at most. It gives false where nobody can settle yet.
-func (m *Loop) takeOutput(a *llmCall) bool {
-	if !m.coversAll(a) {
+// takeOutput takes the output of the reply that ends the process, and reports whether the instances may settle. The output of a
+// Request that did not cover all instances is ignored, as a closing Request follows. A bad output is reported to the next one.
+func (l *Loop) takeOutput(req *llmRequest) bool {
+	if !l.coversAll(req) {
 		return true
 	}
-	out, f := m.idea.Output.WithoutNulls(a.reply.Output), a.reply.OutputFault
+	out, f := l.idea.Output.WithoutNulls(req.reply.Output), req.reply.OutputFault
 	if f == nil {
-		out, f = m.literal(out)
+		out, f = l.literalOutput(out)
 	}
 	if f != nil {
-		m.refuseOutput(f)
+		l.refuseOutput(f)
 		return false
 	}
-	m.output, m.hasOutput, m.badOutputs = out, true, 0
+	l.setOutput(out)
 	return true
 }
 
-func (m *Loop) refuseOutput(f *diag.Fault) {
-	m.note(turn.ContextError{Fault: *f})
-	if m.badOutputs++; m.badOutputs >= maxBadInRow {
-		m.paused = diag.Faultf(turn.CodeBadOutputs, "%d bad outputs in a row; the last one: %s", m.badOutputs, f.Message)
+func (l *Loop) refuseOutput(f *diag.Fault) {
+	l.addError(turn.ContextError{Fault: *f})
+	l.badOutputsInRow++
+	if l.badOutputsInRow >= maxBadInRow {
+		l.pauseReason = diag.Faultf(turn.CodeBadOutputs, "%d bad outputs in a row; the last one: %s", l.badOutputsInRow, f.Message)
 	}
 }
 
-// literal is an output given without Calls: References in it are put in, and the result must fit.
-func (m *Loop) literal(out any) (any, *diag.Fault) {
+// literalOutput resolves the References of an output that came without Calls.
+func (l *Loop) literalOutput(out any) (any, *diag.Fault) {
 	if out == nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")
 	}
-	resolved, err := m.wire(out)
+	resolved, err := l.resolveOutput(out)
 	if err != nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "the output: %s", err)
 	}
-	if err := m.fits(resolved); err != nil {
+	if err := l.checkOutput(resolved); err != nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "the output does not fit its form: %s", err)
 	}
 	return resolved, nil
 }
 
-// fits checks an output against its form. Large values in it were checked where they were whole.
-func (m *Loop) fits(out any) error {
+// checkOutput checks an output against its schema. Values in the blob store were checked before they were stored.
+func (l *Loop) checkOutput(out any) error {
 	if jsonval.HasHandle(out) {
 		return nil
 	}
-	return m.idea.Output.Validate(out)
+	return l.idea.Output.Validate(out)
 }

@@ -1,87 +1,87 @@
 package loop
 
 import (
+	"slices"
+
 	"processidea/model/ideafile"
 	"processidea/model/refexpr"
 )
 
-// This file holds the rules of a solution that wires its result: Calls, and beside them an output in which every leaf is a
-// Reference. If all its Calls come to a value, the process ends there and saves a Request.
-
-// wires says whether a solution wires the result of the whole process.
-func (m *Loop) wires(a *llmCall) bool {
-	return m.idea.Output != nil && m.coversAll(a) && len(a.reply.CallFaults) == 0 && len(a.reply.Calls) > 0 &&
-		allReferences(m.idea.Output.WithoutNulls(a.reply.Output))
+// isWired reports whether a reply wires the output of the whole process.
+func (l *Loop) isWired(req *llmRequest) bool {
+	return l.idea.Output != nil && l.coversAll(req) && len(req.reply.CallFaults) == 0 && len(req.reply.Calls) > 0 &&
+		onlyReferences(l.idea.Output.WithoutNulls(req.reply.Output))
 }
 
-// provisional says whether an instance has reached its goal if the wiring holds: it is not asked about before that is
-// known.
-func (m *Loop) provisional(mem *InstanceProgress) bool {
-	return m.wiredCall != nil && mem.lastPlanned == m.wiredCall.brief.Number && len(mem.questions) == 0
+// settledIfWired reports whether an instance reaches its goal if the wired output holds: no Request is made about it before that
+// is known.
+func (l *Loop) settledIfWired(inst *InstanceProgress) bool {
+	return l.wiredRequest != nil && inst.lastPlanned == l.wiredRequest.input.Number && len(inst.questions) == 0
 }
 
-// tryWiring ends the process by the output that was wired, or drops that output. It stands as long as Calls run on which it
-// depends; but nobody waits for the person on whom another instance's Call depends.
-func (m *Loop) tryWiring() {
-	if m.wiredCall == nil {
+// advanceWiring ends the process by the wired output once all its Calls have their values, or drops that output. It is dropped,
+// too, rather than have instances that are done wait for another one's person.
+func (l *Loop) advanceWiring() {
+	if l.wiredRequest == nil {
 		return
 	}
-	running, free := false, false
-	for _, mem := range m.members {
+	running, done := false, false
+	for _, inst := range l.instances {
 		switch {
-		case mem.Status != ideafile.InstanceWorking:
-		case mem.lastPlanned != m.wiredCall.brief.Number || mem.revisedSinceRequest:
-			m.wiredCall = nil // somebody joined, was planned for anew, or was corrected by a person
+		case inst.Status != ideafile.InstanceWorking:
+		case inst.breaksWiring(l.wiredRequest.input.Number):
+			l.wiredRequest = nil
 			return
-		case mem.failed(m.wiredCall.brief.Number):
-			m.wiredCall = nil
-			return
-		case mem.standing() == busy || len(mem.questions) > 0:
+		case inst.runsCalls():
 			running = true
-		case len(mem.Pending) > 0:
-		case !mem.allValued(m.wiredCall.brief.Number):
-			m.wiredCall = nil
-			return
-		default:
-			free = true
+		case len(inst.Pending) == 0:
+			done = true
 		}
 	}
-	_, waiting := m.others()
-	switch {
-	case running || waiting && !free:
-	case waiting || !m.endByWiring():
-		m.wiredCall = nil
+	_, waiting := l.busyOrWaiting()
+	if running || (waiting && !done) {
+		return
+	}
+	if !waiting {
+		l.settleByWiring()
+	}
+	l.wiredRequest = nil
+}
+
+// breaksWiring reports whether a wired output can no longer hold: the instance joined later, was planned for anew or corrected,
+// a Call failed, or its Calls ended without all their values.
+func (p *InstanceProgress) breaksWiring(request int) bool {
+	if p.lastPlanned != request || p.revisedSinceRequest || p.anyCallFailed(request) {
+		return true
+	}
+	return !p.runsCalls() && len(p.Pending) == 0 && !p.allCallsSucceeded(request)
+}
+
+// runsCalls reports whether Calls run, or wait for the LLM's answer.
+func (p *InstanceProgress) runsCalls() bool { return p.phase() == busy || len(p.questions) > 0 }
+
+// settleByWiring settles every instance, where the output resolves and fits its schema and nothing is missing.
+func (l *Loop) settleByWiring() {
+	out, err := l.resolveOutput(l.idea.Output.WithoutNulls(l.wiredRequest.reply.Output))
+	if err != nil || l.checkOutput(out) != nil || anyMissing(l.instances) {
+		return
+	}
+	l.setOutput(out)
+	for _, inst := range l.instances {
+		if inst.Status == ideafile.InstanceWorking {
+			l.settleOrRetry(inst)
+		}
 	}
 }
 
-// endByWiring settles every instance, where the References resolve and the result fits the form.
-func (m *Loop) endByWiring() bool {
-	out, err := m.wire(m.idea.Output.WithoutNulls(m.wiredCall.reply.Output))
-	if err != nil || m.fits(out) != nil || m.anyMissing() {
-		return false
-	}
-	m.output, m.hasOutput, m.badOutputs, m.wiredCall = out, true, 0, nil
-	for _, mem := range m.members {
-		if mem.Status == ideafile.InstanceWorking {
-			m.settleOrLack(mem)
-		}
-	}
-	return true
+func anyMissing(instances []*InstanceProgress) bool {
+	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return len(inst.Missing) > 0 })
 }
 
-func (m *Loop) anyMissing() bool {
-	for _, mem := range m.members {
-		if len(mem.Missing) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// failed says whether a Call of a Request has ended without its value being there.
-func (mem *InstanceProgress) failed(request int) bool {
+// anyCallFailed reports whether a Call of a Request ended without its value in State.
+func (p *InstanceProgress) anyCallFailed(request int) bool {
 	//workflowcheck:ignore -- any or none, in any order
-	for key, c := range mem.calls {
+	for key, c := range p.calls {
 		if key.Request == request && c.Status.Ended() && c.Status != ideafile.Done && c.Status != ideafile.Skipped {
 			return true
 		}
@@ -89,10 +89,10 @@ func (mem *InstanceProgress) failed(request int) bool {
 	return false
 }
 
-// allValued says whether every Call of a Request is done, or was skipped because its value was there.
-func (mem *InstanceProgress) allValued(request int) bool {
+// allCallsSucceeded reports whether every Call of a Request is done, or skipped because its value existed already.
+func (p *InstanceProgress) allCallsSucceeded(request int) bool {
 	//workflowcheck:ignore -- all or not all, in any order
-	for key, c := range mem.calls {
+	for key, c := range p.calls {
 		if key.Request == request && c.Status != ideafile.Done && c.Status != ideafile.Skipped {
 			return false
 		}
@@ -100,33 +100,33 @@ func (mem *InstanceProgress) allValued(request int) bool {
 	return true
 }
 
-// wire puts values in place of an output's References. In a process with tokens, an expression that reads State stands for
-// an object with every instance's value by its token.
-func (m *Loop) wire(out any) (any, error) { return m.wireOver(out, m.members) }
+// resolveOutput replaces the References of an output by values. In a process with named instances, an expression that reads State
+// becomes an object with each instance's value by token.
+func (l *Loop) resolveOutput(out any) (any, error) { return l.resolveOutputOver(out, l.instances) }
 
-func (m *Loop) wireOver(out any, members []*InstanceProgress) (any, error) {
-	shared := ideafile.ViewOf(m.idea.Context, "")
+func (l *Loop) resolveOutputOver(out any, instances []*InstanceProgress) (any, error) {
+	shared := ideafile.ViewOf(l.idea.Context, "")
 	return refexpr.ResolveBy(out, func(e refexpr.Expression) (any, bool) {
-		if members[0].Token == "" || !e.ReadsKind(ideafile.TypeState) {
-			return members[0].find(e, shared)
+		if instances[0].Token == "" || !e.ReadsKind(ideafile.TypeState) {
+			return instances[0].lookup(e, shared)
 		}
 		all := map[string]any{}
-		for _, mem := range members {
-			v, ok := mem.find(e, shared)
+		for _, inst := range instances {
+			v, ok := inst.lookup(e, shared)
 			if !ok {
 				return nil, false
 			}
-			all[mem.Token] = v
+			all[inst.Token] = v
 		}
 		return all, true
 	})
 }
 
-// find gives the value of an expression over an instance's State and what all share.
-func (mem *InstanceProgress) find(e refexpr.Expression, shared ideafile.View) (any, bool) {
+// lookup resolves an expression over the instance's State and the shared context.
+func (p *InstanceProgress) lookup(e refexpr.Expression, shared ideafile.View) (any, bool) {
 	return e.Value(func(r refexpr.Reference) (any, bool) {
 		if r.Kind == ideafile.TypeState {
-			return refexpr.LookupIn(mem.state.Value(), r.Path)
+			return refexpr.LookupIn(p.state.Value(), r.Path)
 		}
 		payload, ok := shared.Payload[r.Kind]
 		if !ok {
@@ -136,8 +136,8 @@ func (mem *InstanceProgress) find(e refexpr.Expression, shared ideafile.View) (a
 	})
 }
 
-// allReferences says whether a value has leaves and every one of them is a Reference.
-func allReferences(v any) bool {
+// onlyReferences reports whether a value has leaves and each of them is a Reference.
+func onlyReferences(v any) bool {
 	leaves, refs := 0, 0
 	var walk func(any)
 	walk = func(v any) {

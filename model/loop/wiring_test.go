@@ -1,10 +1,11 @@
 package loop_test
 
 import (
-	"processidea/model/diag"
-	"processidea/model/jsonval"
 	"testing"
 	"time"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"

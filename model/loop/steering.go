@@ -12,8 +12,6 @@ import (
 	"processidea/model/turn"
 )
 
-// This file holds what people change while a process runs: corrections, and more instances.
-
 // The signals by which people steer a process.
 const (
 	SteerPause  = "pause"
@@ -31,15 +29,15 @@ type Steering struct {
 	Context []any
 }
 
-// ReadSteering reads the payload of a steering signal: id, by and reason, for resume limits, for add context, for revise
-// context and limits.
+// ReadSteering reads the payload of a steering signal: id, by and reason; for resume limits; for add context; for revise both.
 func ReadSteering(kind string, m map[string]any) (s Steering, err error) {
 	own := map[string]any{}
 	texts := map[string]any{}
 	for _, k := range jsonval.SortedKeys(m) {
-		if k == "limits" && (kind == SteerResume || kind == SteerRevise) || k == "context" && (kind == SteerRevise || kind == SteerAdd) {
+		switch {
+		case k == "limits" && (kind == SteerResume || kind == SteerRevise), k == "context" && (kind == SteerRevise || kind == SteerAdd):
 			own[k] = m[k]
-		} else {
+		default:
 			texts[k] = m[k]
 		}
 	}
@@ -49,7 +47,8 @@ func ReadSteering(kind string, m map[string]any) (s Steering, err error) {
 	var ps diag.Problems
 	s.Limits = ideafile.ReadLimits(ideafile.ReadObject(own, "limits", "$", &ps), "$.limits", &ps)
 	if c, ok := own["context"]; ok {
-		if s.Context, ok = c.([]any); !ok {
+		s.Context, ok = c.([]any)
+		if !ok {
 			ps.Add("$.context", "want a list of messages, not %s", jsonval.TypeOf(c))
 		}
 	}
@@ -67,84 +66,94 @@ func ReadSteering(kind string, m map[string]any) (s Steering, err error) {
 	return s, nil
 }
 
-// Revise takes a correction: messages that come after all others, and limits. It gives the instances that must be told,
-// or says why nothing has changed.
-func (m *Loop) Revise(s Steering) (touched []*InstanceProgress, err error) {
+// Revise applies a correction: messages that come after all others, and limits. It returns the instances to send it to. An error
+// says why nothing has changed.
+func (l *Loop) Revise(s Steering) (touched []*InstanceProgress, err error) {
 	messages, err := ideafile.ReadMessages(s.Context)
 	if err != nil {
 		return nil, err
 	}
-	concerned := map[*InstanceProgress]bool{}
+	affected, err := l.checkCorrections(messages)
+	if err != nil {
+		return nil, err
+	}
+	l.idea = l.idea.WithMessages(messages)
+	l.setLimits(s.Limits)
+	for _, inst := range l.instances {
+		changesView, revised := affected[inst]
+		inst.revisedSinceRequest = inst.revisedSinceRequest || revised
+		if changesView {
+			inst.correctionsSent++
+			touched = append(touched, inst)
+		}
+	}
+	return touched, nil
+}
+
+// checkCorrections returns the instances that messages are about, each with whether they change what it sees, or why one of the
+// messages cannot be applied. A message without a payload, such as text, is for the LLM alone.
+func (l *Loop) checkCorrections(messages []ideafile.Message) (map[*InstanceProgress]bool, error) {
+	affected := map[*InstanceProgress]bool{}
 	for n, msg := range messages {
-		members, err := m.concerned(msg)
+		instances, err := l.affectedInstances(msg)
 		if err == nil && msg.RunsDirectly() {
 			err = errors.New("a Plan that runs directly begins with its instance; without its stage it guides the next Request")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("$.context[%d]: %w", n, err)
 		}
-		for _, mem := range members {
-			if err := m.admits(mem, msg); err != nil {
+		for _, inst := range instances {
+			if err := l.checkCorrection(inst, msg); err != nil {
 				return nil, fmt.Errorf("$.context[%d]: %w", n, err)
 			}
-			concerned[mem] = concerned[mem] || msg.Kind != ""
+			affected[inst] = affected[inst] || msg.Kind != ""
 		}
 	}
-	m.idea = m.idea.WithMessages(messages)
-	m.setLimits(s.Limits)
-	for _, mem := range m.members {
-		told, about := concerned[mem]
-		mem.revisedSinceRequest = mem.revisedSinceRequest || about
-		if told {
-			mem.correctionsSent++
-			touched = append(touched, mem)
-		}
-	}
-	return touched, nil
+	return affected, nil
 }
 
-// CorrectionsAcked says whether every instance has taken in what was revised.
-func (m *Loop) CorrectionsAcked() bool {
-	for _, mem := range m.members {
-		if mem.Status == ideafile.InstanceWorking && mem.correctionsAcked < mem.correctionsSent {
+// CorrectionsAcked reports whether every instance has acknowledged its corrections.
+func (l *Loop) CorrectionsAcked() bool {
+	for _, inst := range l.instances {
+		if inst.Status == ideafile.InstanceWorking && inst.correctionsAcked < inst.correctionsSent {
 			return false
 		}
 	}
 	return true
 }
 
-// concerned lists the instances that a message is about, of those that are still at work.
-func (m *Loop) concerned(msg ideafile.Message) ([]*InstanceProgress, error) {
+// affectedInstances lists the instances at work that a message is about.
+func (l *Loop) affectedInstances(msg ideafile.Message) ([]*InstanceProgress, error) {
 	if msg.Instance != "" {
-		mem := m.member(msg.Instance)
+		inst := l.instance(msg.Instance)
 		switch {
-		case mem == nil:
+		case inst == nil:
 			return nil, fmt.Errorf("there is no instance %s; add makes new ones", msg.Instance)
-		case mem.Status != ideafile.InstanceWorking:
-			return nil, fmt.Errorf("instance %s has %s", msg.Instance, mem.Status)
+		case inst.Status != ideafile.InstanceWorking:
+			return nil, fmt.Errorf("instance %s has %s", msg.Instance, inst.Status)
 		}
-		return []*InstanceProgress{mem}, nil
+		return []*InstanceProgress{inst}, nil
 	}
 	var list []*InstanceProgress
-	for _, mem := range m.members {
-		if mem.Status == ideafile.InstanceWorking {
-			list = append(list, mem)
+	for _, inst := range l.instances {
+		if inst.Status == ideafile.InstanceWorking {
+			list = append(list, inst)
 		}
 	}
 	return list, nil
 }
 
-// admits says how a patch of State does not fit an instance.
-func (m *Loop) admits(mem *InstanceProgress, msg ideafile.Message) error {
+// checkCorrection returns why a correction of State does not fit an instance.
+func (l *Loop) checkCorrection(inst *InstanceProgress, msg ideafile.Message) error {
 	if msg.Kind != ideafile.TypeState {
 		return nil
 	}
-	schema := ideafile.ViewOf(m.idea.Context, mem.Token).Schema[ideafile.TypeState]
+	schema := ideafile.ViewOf(l.idea.Context, inst.Token).Schema[ideafile.TypeState]
 	if msg.Schema != nil {
 		schema = msg.Schema
 	}
 	for _, w := range statelog.SplitPatch(msg.Payload, nil) {
-		if mem.state.BlockedAbove(w.Path) {
+		if inst.state.BlockedAbove(w.Path) {
 			return fmt.Errorf("%s: something other than an object stands above it", refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path})
 		}
 		if schema == nil || jsonval.HasHandle(w.Value) {
@@ -157,29 +166,26 @@ func (m *Loop) admits(mem *InstanceProgress, msg ideafile.Message) error {
 	return nil
 }
 
-// AddInstances takes in more instances, and gives their tokens.
-func (m *Loop) AddInstances(s Steering) ([]string, error) {
+// AddInstances adds instances and returns their tokens.
+func (l *Loop) AddInstances(s Steering) ([]string, error) {
 	messages, err := ideafile.ReadMessages(s.Context)
 	if err != nil {
 		return nil, err
 	}
-	if m.member("") != nil {
+	if l.instance("") != nil {
 		return nil, errors.New("the process has one instance without a name, and takes no others")
 	}
 	for n, msg := range messages {
 		switch {
 		case msg.Instance == "":
 			return nil, fmt.Errorf("$.context[%d]: it names no new instance", n)
-		case m.member(msg.Instance) != nil:
+		case l.instance(msg.Instance) != nil:
 			return nil, fmt.Errorf("$.context[%d]: there is an instance %s already", n, msg.Instance)
 		}
 	}
-	m.idea = m.idea.WithMessages(messages)
-	m.output, m.hasOutput, m.planOutput, m.outputFault = nil, false, false, nil
+	l.idea = l.idea.WithMessages(messages)
+	l.output, l.hasOutput, l.planOutputTried, l.outputFault = nil, false, false, nil
 	tokens := (&ideafile.Idea{Context: messages}).Tokens()
-	m.join(tokens)
+	l.joinInstances(tokens)
 	return tokens, nil
 }
-
-// Idea is the process's Idea with every correction so far.
-func (m *Loop) Idea() *ideafile.Idea { return m.idea }

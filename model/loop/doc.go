@@ -1,0 +1,40 @@
+// Package loop is the agent loop of one process: it decides when the LLM is asked, about which instances and with which
+// input, and what its reply means: more Calls, instances that have settled, or the output. It does no I/O. A workflow
+// reports to it what happened (ApplyReply, ApplyReport, Pause, Revise, …), and Advance returns the next Step.
+//
+// A Loop holds an InstanceProgress for every instance: what the process knows of it. The Calls themselves run in package
+// dataflow, one Instance each; the two packages share only the types of package turn. Parts is a process with too many
+// instances for one Request, split into processes. Carried is a Loop as data, for continue-as-new.
+//
+// # The life of a Request
+//
+//	state      what it waits for                               what comes next
+//	none       an instance that is ready                       in flight (Advance returns StepRequest)
+//	in flight  the LLM's reply                                 replied (ApplyReply)
+//	replied    nothing, if whole; if broken off, that each     concluded (Conclude)
+//	           covered instance reports it closed
+//	concluded  nothing: its Calls may still run                none, or wired
+//	wired      the values of its Calls: its output consists    finished, or none and the output dropped
+//	           of References to them
+//
+// The life of an instance is the table at type instancePhase; type planner says who plans for it.
+//
+// # What Advance decides, in this order
+//
+//  1. Instances whose direct Plan has come to its end settle, fail, or fall back to the LLM.
+//  2. A wired output is taken, kept waiting, or dropped; the output of direct Plans is taken.
+//  3. StepFinished, if every instance has ended and the output is there.
+//  4. StepPaused, if somebody or something has paused the process or its time is over.
+//  5. StepWait, if a Request is in flight, no instance is ready, or others may soon join the ready ones.
+//  6. StepPaused, if the next Request would break a limit; else StepRequest.
+//
+// # Invariants
+//
+// The property tests hold them for random processes:
+//   - At most one Request is in flight, and Requests are numbered without gaps.
+//   - Each instance ends once, by a whole reply or by its direct Plan, and is in no later Request but the closing one.
+//   - A settled instance has all that its State schema requires; a completed process has the output its Idea asks for.
+//   - The process knows the same State of each instance as the instance itself, and counts every Call once, by its end.
+//   - Any Idea of a process starts another process at the same States.
+//   - A refused correction changes nothing. Restore of a Carry cannot be told from the original.
+package loop
