@@ -94,7 +94,9 @@ func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
 		return Status{Result: loop.Result{Process: "p"}, Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
 	}
 	p := answering(t, refused)
-	instance := answering(t, func(id string) any { return InstanceStatus{Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}} })
+	instance := answering(t, func(id string) any {
+		return InstanceStatus{Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
+	})
 	for signal, err := range map[string]error{
 		"resume":  p.Resume(t.Context(), ideafile.Limits{}, By{}),
 		"revise":  p.Revise(t.Context(), Correction{}, By{}),

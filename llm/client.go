@@ -38,8 +38,8 @@ func (c *Client) Configured() bool { return c != nil && c.config.Configured() }
 // Request is one question to the LLM.
 type Request struct {
 	Messages []prompt.Message
-	Form     prompt.ResponseFormat  // the JSON Schema of the reply
-	Settings ideafile.LLM // the Idea's; empty fields are the Client's, or the server's own
+	Form     prompt.ResponseFormat // the JSON Schema of the reply
+	Settings ideafile.LLM          // the Idea's; empty fields are the Client's, or the server's own
 	// RateKey identifies the Request over all its attempts: one that must wait too long for its rate limit keeps its
 	// reservation under this key.
 	RateKey string

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"processidea/tools"
 	"processidea/bench/internal/script"
+	"processidea/tools"
 )
 
 // ToolInput is what every tool takes.

@@ -24,8 +24,8 @@ type Carried struct {
 	Dirty     bool                   `json:"dirty,omitempty"`
 	Waited    bool                   `json:"waited,omitempty"`
 	Corrected int                    `json:"corrected,omitempty"`
-	Refusals  turn.RefusedSignals          `json:"refusals"`
-	Untold    []turn.RefusedSignal         `json:"untold,omitempty"`
+	Refusals  turn.RefusedSignals    `json:"refusals"`
+	Untold    []turn.RefusedSignal   `json:"untold,omitempty"`
 	Delegates []protocol.DelegateRef `json:"delegates,omitempty"`
 }
 
@@ -42,9 +42,9 @@ type CarriedReports struct {
 
 // CarriedCall is what the process has been told of a Call.
 type CarriedCall struct {
-	ID        string          `json:"id"`
+	ID        string              `json:"id"`
 	Status    ideafile.CallStatus `json:"status"`
-	Decisions int             `json:"decisions,omitempty"`
+	Decisions int                 `json:"decisions,omitempty"`
 }
 
 // shouldContinueAsNew reports whether the instance should continue as new: until it does, no Call starts.

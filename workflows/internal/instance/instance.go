@@ -39,7 +39,7 @@ type instance struct {
 	corrections int          // taken in
 	reported    reported     // what the process has been told
 
-	queue        []dataflow.ReadyCall                // Calls that may run and wait for others to end
+	queue        []dataflow.ReadyCall            // Calls that may run and wait for others to end
 	running      int                             // activities in flight
 	workerLosses map[string]int                  // by the Call under which workers were lost
 	delegates    map[string]protocol.DelegateRef // under way, by their Calls

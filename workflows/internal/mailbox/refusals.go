@@ -34,4 +34,6 @@ func (b *Inbox) TakeUnreported() []turn.RefusedSignal {
 }
 
 // LastRefusals are the refusals as a query answers them: a list, never null.
-func (b *Inbox) LastRefusals() []turn.RefusedSignal { return append([]turn.RefusedSignal{}, b.Refusals.Last...) }
+func (b *Inbox) LastRefusals() []turn.RefusedSignal {
+	return append([]turn.RefusedSignal{}, b.Refusals.Last...)
+}

@@ -26,7 +26,7 @@ type Carried struct {
 	Held      bool                `json:"held,omitempty"`
 	Accepted  []protocol.Accepted `json:"accepted,omitempty"`
 	Revisions []loop.Steering     `json:"revisions,omitempty"`
-	Refusals  turn.RefusedSignals       `json:"refusals"`
+	Refusals  turn.RefusedSignals `json:"refusals"`
 	Reports   int                 `json:"reports,omitempty"`
 	Notifies  bool                `json:"notifies,omitempty"`
 	Adapts    bool                `json:"adapts,omitempty"`

@@ -36,7 +36,7 @@ type ordinaryProcess struct {
 	notifying bool             // a notification is on its way
 
 	reported    loop.ReportFilter // what the process that this is a part of was told
-	reportCount int           // how often
+	reportCount int               // how often
 }
 
 func newOrdinaryProcess(ctx workflow.Context, c *core, carried *Carried) *ordinaryProcess {
