@@ -14,8 +14,9 @@ race: ## the same under the race detector; the first build takes long
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for half a minute (FUZZTIME=…)
-	@for target in $$(grep -rhoE '^func Fuzz[A-Za-z]+' model | sed 's/func //'); do \
-		echo $$target; go test ./model -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),30s) -fuzzminimizetime 10x || exit 1; done
+	@grep -rHoE '^func Fuzz[A-Za-z]+' model --include=*_test.go | while IFS=: read -r file target; do \
+		target=$${target#func }; echo $$target; \
+		go test ./$$(dirname $$file) -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),30s) -fuzzminimizetime 10x || exit 1; done
 
 .PHONY: lint
 lint: ## gofmt, vet, golangci-lint and workflowcheck, as .ci/run does

@@ -28,9 +28,10 @@ const (
 // SimulatedPerson is the name under which decisions are taken in a simulation.
 const SimulatedPerson = "simulated"
 
+// The keys that mark what is made up: in `meta`, and beside the payload of a message.
 const (
 	simulatedMetaKey = "simulated"
-	SimulatedKey     = "_simulated" // beside the payload of a message
+	SimulatedKey     = "_simulated"
 )
 
 // readSimulation reads `meta.simulated`. true is short for FakedBySchemas everywhere.

@@ -7,7 +7,8 @@ import (
 )
 
 // UpdateTranscripts is the flag -update: tests then write the transcripts under testdata instead of comparing with them.
-var UpdateTranscripts = flag.Bool("update", false, "write the transcripts under testdata instead of comparing with them; read the difference before you keep it")
+var UpdateTranscripts = flag.Bool("update", false,
+	"write the transcripts under testdata instead of comparing with them; read the difference before you keep it")
 
 // Diff shows two texts from the first line in which they differ.
 func Diff(want, got string) string {

@@ -75,7 +75,8 @@ func pendingKey(list []turn.PendingApproval) string {
 // changes are what the process has not been told yet. They count as told then.
 func (i *instance) changes() turn.Report {
 	r := turn.Report{
-		Token: i.own.Token, ClosedThrough: i.closed, CorrectionsAcked: i.corrections, Missing: i.run.MissingRequired(), PlanFailure: i.run.PlanFailure(), PendingApprovals: i.run.Pending(),
+		Token: i.own.Token, ClosedThrough: i.closed, CorrectionsAcked: i.corrections, Missing: i.run.MissingRequired(),
+		PlanFailure: i.run.PlanFailure(), PendingApprovals: i.run.Pending(),
 	}
 	r.Writes = i.run.TakeNewWrites()
 	for _, rec := range i.run.Records() {

@@ -64,7 +64,8 @@ func blameText(b *chain.Blame) string {
 	}
 	if o, ok := b.Origin.(map[string]any); ok {
 		from, _ := o["process"].(string)
-		fmt.Fprintf(&t, "the process was %swho wrote it there: starter blame %s %s --at %s\n", originText(o), print.Quote(from), print.Quote(place), print.Shown(o["at"]))
+		fmt.Fprintf(&t, "the process was %swho wrote it there: starter blame %s %s --at %s\n",
+			originText(o), print.Quote(from), print.Quote(place), print.Shown(o["at"]))
 	}
 	if d := b.Decision; d != nil {
 		fmt.Fprintf(&t, "%s\n", decisionText(d))

@@ -50,7 +50,8 @@ func originText(origin any) string {
 		return ""
 	}
 	digest, _ := o["digest"].(string)
-	return fmt.Sprintf("forked from Idea %s of %s, %s\n", print.Shown(o["at"]), print.Compact(o["process"], print.WidestValue), print.Clip(print.Printable(digest), shortDigest))
+	return fmt.Sprintf("forked from Idea %s of %s, %s\n",
+		print.Shown(o["at"]), print.Compact(o["process"], print.WidestValue), print.Clip(print.Printable(digest), shortDigest))
 }
 
 // simulatedText says of what was simulated that it was; empty where nothing was.
