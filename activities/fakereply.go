@@ -19,17 +19,17 @@ func fakesReplies(idea *ideafile.Idea) bool {
 
 // fakeReply makes up the reply to a Request of a simulation, as a line of a replies file; ok is false where somebody else
 // answers: the LLM, or a script that has something new to say.
-func fakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, brief *turn.RequestInput, messages []prompt.Message) (line string, ok bool) {
-	if !fakesReplies(idea) || (setup.Replies != "" && scriptAnswers(setup.Replies, brief, messages)) {
+func fakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, input *turn.RequestInput, messages []prompt.Message) (line string, ok bool) {
+	if !fakesReplies(idea) || (setup.Replies != "" && scriptAnswers(setup.Replies, input, messages)) {
 		return "", false
 	}
-	solution := jsonval.Encode(simulate.FakeReply(idea, setup.Bindings, brief))
+	solution := jsonval.Encode(simulate.FakeReply(idea, setup.Bindings, input))
 	return string(rehearsal.Reply{Content: string(solution)}.Line()), true
 }
 
 // scriptAnswers reports whether the script has an answer to this Request that it has not given before. It may have none,
 // because it was written for other values than those that were made up, and it gives as many answers as it has lines.
-func scriptAnswers(replies string, brief *turn.RequestInput, messages []prompt.Message) bool {
+func scriptAnswers(replies string, input *turn.RequestInput, messages []prompt.Message) bool {
 	parsed, err := rehearsal.Parse([]byte(replies))
 	if err != nil {
 		return true // the Request says what is wrong
@@ -41,8 +41,8 @@ func scriptAnswers(replies string, brief *turn.RequestInput, messages []prompt.M
 		}
 		text.WriteString(m.Content)
 	}
-	reply, ok := rehearsal.Choose(parsed, brief.Turn, text.String())
-	if !ok || brief.Turn > len(parsed) {
+	reply, ok := rehearsal.Choose(parsed, input.Turn, text.String())
+	if !ok || input.Turn > len(parsed) {
 		return false
 	}
 	said, err := jsonval.DecodeObject([]byte(reply.Content))
@@ -50,5 +50,5 @@ func scriptAnswers(replies string, brief *turn.RequestInput, messages []prompt.M
 		return true // a script may also try out what goes wrong with an LLM
 	}
 	calls, _ := said["calls"].([]any)
-	return simulate.AnswersRequest(brief, calls)
+	return simulate.AnswersRequest(input, calls)
 }

@@ -15,7 +15,7 @@ import (
 func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*protocol.Gathered, error) {
 	defer heartbeat(ctx)()
 	g := &protocol.Gathered{States: map[string]any{}}
-	brief := &turn.RequestInput{Process: in.Process}
+	input := &turn.RequestInput{Process: in.Process}
 	for _, part := range in.Parts {
 		states, err := a.statesOf(ctx, part)
 		if err != nil {
@@ -23,11 +23,11 @@ func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*prot
 		}
 		for _, token := range part.Tokens {
 			g.States[token] = states[token]
-			brief.Instances = append(brief.Instances, turn.InstanceInput{Token: token, State: states[token], Status: part.Statuses[token]})
+			input.Instances = append(input.Instances, turn.InstanceInput{Token: token, State: states[token], Status: part.Statuses[token]})
 		}
 	}
 	sealed, err := a.Seal(ctx, protocol.SealInput{
-		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: brief, Calls: []ideafile.WrittenCall{}, Output: in.Output,
+		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: input, Calls: []ideafile.WrittenCall{}, Output: in.Output,
 	})
 	if err != nil {
 		return nil, err

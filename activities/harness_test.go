@@ -91,8 +91,8 @@ func requestIn(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironme
 		t.Fatal(err)
 	}
 	setup := protocol.RequestSetup{Idea: idea, Bindings: map[string]ideafile.Binding{"shout": {Kind: ideafile.KindGo, Name: "shout"}}}
-	brief := &turn.RequestInput{Process: "p", Number: 1, Turn: 1, Instances: []turn.InstanceInput{{State: map[string]any{}}}}
-	result, err := env.ExecuteActivity(protocol.ActivityRequest, setup, brief)
+	input := &turn.RequestInput{Process: "p", Number: 1, Turn: 1, Instances: []turn.InstanceInput{{State: map[string]any{}}}}
+	result, err := env.ExecuteActivity(protocol.ActivityRequest, setup, input)
 	if err != nil {
 		return nil, err
 	}

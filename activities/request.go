@@ -20,16 +20,16 @@ import (
 // Request makes one Request: it streams the LLM's solution and hands each Call to its instance at the byte that closes
 // it. An error means that the LLM said nothing and the Request may be sent again; once it has said something, the result
 // tells what became of it, good or bad.
-func (a *Activities) Request(ctx context.Context, setup protocol.RequestSetup, brief *turn.RequestInput, states protocol.RequestStates) (*turn.Reply, error) {
+func (a *Activities) Request(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput, states protocol.RequestStates) (*turn.Reply, error) {
 	defer heartbeat(ctx)()
-	if err := a.restoreStates(ctx, setup, brief, states); err != nil {
+	if err := a.restoreStates(ctx, setup, input, states); err != nil {
 		return nil, err
 	}
-	return a.withSlot(ctx, brief, func(seen *RequestSeen) (*turn.Reply, error) { return a.request(ctx, setup, brief, seen) })
+	return a.withSlot(ctx, input, func(seen *RequestSeen) (*turn.Reply, error) { return a.request(ctx, setup, input, seen) })
 }
 
-func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, brief *turn.RequestInput, seen *RequestSeen) (*turn.Reply, error) {
-	r, err := a.newRequest(ctx, setup, brief)
+func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput, seen *RequestSeen) (*turn.Reply, error) {
+	r, err := a.newRequest(ctx, setup, input)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, b
 	}
 	r.conclude(answer)
 	if a.Recorder != nil {
-		a.Recorder(brief.Process, answer.Text, answer.Finish, answer.Refusal)
+		a.Recorder(input.Process, answer.Text, answer.Finish, answer.Refusal)
 	}
 	if err := r.calls.finish(); err != nil {
 		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.
@@ -58,7 +58,7 @@ type request struct {
 	a        *Activities
 	ctx      context.Context
 	idea     *ideafile.Idea
-	brief    *turn.RequestInput
+	input    *turn.RequestInput
 	palette  ideafile.Palette
 	client   *llm.Client
 	stop     func() // ends the scripted LLM, where there is one
@@ -68,25 +68,25 @@ type request struct {
 	reply    turn.Reply
 }
 
-func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup, brief *turn.RequestInput) (*request, error) {
+func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput) (*request, error) {
 	idea, problems := ideafile.ReadIdea(setup.Idea)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, final(turn.CodeInvalidIdea, errs)
 	}
-	r := &request{a: a, ctx: ctx, idea: idea, brief: brief, named: map[string]bool{}, stop: func() {}}
+	r := &request{a: a, ctx: ctx, idea: idea, input: input, named: map[string]bool{}, stop: func() {}}
 	r.reply.Attempts = int(activity.GetInfo(ctx).Attempt)
-	r.palette = ideafile.Palette{Tools: idea.Tools, Bindings: setup.Bindings, Tokens: brief.Tokens()}
-	if brief.OutputOnly {
+	r.palette = ideafile.Palette{Tools: idea.Tools, Bindings: setup.Bindings, Tokens: input.Tokens()}
+	if input.OutputOnly {
 		r.palette.Tokens = nil
 	}
-	r.calls = newCallSender(ctx, a.Client, brief.Process, brief.Number)
-	form := prompt.ResponseFormatFor(idea, setup.Bindings, brief)
+	r.calls = newCallSender(ctx, a.Client, input.Process, input.Number)
+	form := prompt.ResponseFormatFor(idea, setup.Bindings, input)
 	if form.NotStrictReason != "" {
 		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.NotStrictReason)
 	}
 	r.question = llm.Request{
-		Messages: prompt.Render(idea, setup.Bindings, brief, func(h jsonval.Handle) string { return a.Store.Preview(ctx, h) }),
-		Form:     form, RateKey: fmt.Sprintf("%s/%d", brief.Process, brief.Number), KeepText: a.Recorder != nil, OnCall: r.onCall,
+		Messages: prompt.Render(idea, setup.Bindings, input, func(h jsonval.Handle) string { return a.Store.Preview(ctx, h) }),
+		Form:     form, RateKey: fmt.Sprintf("%s/%d", input.Process, input.Number), KeepText: a.Recorder != nil, OnCall: r.onCall,
 	}
 	if err := r.chooseLLM(setup); err != nil {
 		return nil, final(turn.CodeLLMError, err)
@@ -96,14 +96,14 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 
 // chooseLLM decides who answers: replies made up from schemas, a script, or the worker's LLM.
 func (r *request) chooseLLM(setup protocol.RequestSetup) (err error) {
-	if line, ok := fakeReply(r.idea, setup, r.brief, r.question.Messages); ok {
+	if line, ok := fakeReply(r.idea, setup, r.input, r.question.Messages); ok {
 		r.reply.Faked = true
 		r.client, r.question.Header, r.stop, err = scriptedLLM(line, 1)
 		return err
 	}
 	if setup.Replies != "" {
 		// A script's line that says "try again" is followed by the next line.
-		r.client, r.question.Header, r.stop, err = scriptedLLM(setup.Replies, r.brief.Turn+r.reply.Attempts-1)
+		r.client, r.question.Header, r.stop, err = scriptedLLM(setup.Replies, r.input.Turn+r.reply.Attempts-1)
 		return err
 	}
 	if !r.a.LLM.Configured() {
@@ -130,7 +130,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	}
 	call := ideafile.ParseWrittenCall(v)
 	r.reply.Calls = append(r.reply.Calls, call)
-	if len(r.brief.Questions) > 0 {
+	if len(r.input.Questions) > 0 {
 		r.onResult(index, call)
 		return
 	}
@@ -163,7 +163,7 @@ func (r *request) offload(v any) (any, error) {
 
 // onResult takes the result of a latent Call that was asked for by itself, or parameters that were fitted to a schema.
 func (r *request) onResult(index int, v ideafile.WrittenCall) {
-	asked, output, params, f := turn.ReadAnswer(r.idea, r.brief, v)
+	asked, output, params, f := turn.ReadAnswer(r.idea, r.input, v)
 	if f != nil {
 		r.fault(index, *f)
 		return
@@ -184,7 +184,7 @@ func (r *request) conclude(answer *llm.Reply) {
 		return
 	}
 	r.reply.Complete = true
-	if r.brief.OutputOnly {
+	if r.input.OutputOnly {
 		return
 	}
 	for _, t := range r.palette.Tokens {

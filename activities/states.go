@@ -11,24 +11,24 @@ import (
 
 // restoreStates completes a Brief, which travels without States: they are those of the Idea that the Request builds on, with
 // the changes since.
-func (a *Activities) restoreStates(ctx context.Context, setup protocol.RequestSetup, brief *turn.RequestInput, states protocol.RequestStates) error {
-	base, err := a.statesAt(ctx, setup, brief, states.Base)
+func (a *Activities) restoreStates(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput, states protocol.RequestStates) error {
+	base, err := a.statesAt(ctx, setup, input, states.Base)
 	if err == nil {
-		err = brief.RestoreStates(base, states.Changes)
+		err = input.RestoreStates(base, states.Changes)
 	}
 	if err != nil {
-		return fmt.Errorf("activities: restore the States for Request %d: %w", brief.Number, err)
+		return fmt.Errorf("activities: restore the States for Request %d: %w", input.Number, err)
 	}
 	return nil
 }
 
-func (a *Activities) statesAt(ctx context.Context, setup protocol.RequestSetup, brief *turn.RequestInput, base protocol.Sealed) (map[string]any, error) {
+func (a *Activities) statesAt(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput, base protocol.Sealed) (map[string]any, error) {
 	if base.At > 0 {
-		return a.Chains.States(ctx, brief.Process, base)
+		return a.Chains.States(ctx, input.Process, base)
 	}
 	idea, problems := ideafile.ReadIdea(setup.Idea)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, final(turn.CodeInvalidIdea, errs)
 	}
-	return turn.InitialStates(idea.Context, brief.Tokens()), nil
+	return turn.InitialStates(idea.Context, input.Tokens()), nil
 }

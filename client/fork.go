@@ -17,8 +17,8 @@ type ForkEffects struct {
 // EffectsOf says what a fork takes up: of an Idea from Chain.Fork, changed or not.
 func EffectsOf(idea *ideafile.Idea) ForkEffects {
 	var e ForkEffects
-	mind := loop.New(idea, "", nil, time.Time{})
-	for _, t := range mind.TakeResumed() {
+	resumed := loop.New(idea, "", nil, time.Time{})
+	for _, t := range resumed.TakeResumed() {
 		for _, c := range t.Calls {
 			if c.ReviewReason != "" {
 				e.AskedAgain++
@@ -27,6 +27,6 @@ func EffectsOf(idea *ideafile.Idea) ForkEffects {
 			}
 		}
 	}
-	e.Ended = len(mind.TakeEnded())
+	e.Ended = len(resumed.TakeEnded())
 	return e
 }

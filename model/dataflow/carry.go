@@ -49,7 +49,7 @@ type CarriedReady struct {
 // Carry returns the Instance as data for Restore.
 func (i *Instance) Carry() Carried {
 	c := Carried{
-		Writes: i.state.Writes(), Unreported: i.unreportedWrites, OpenRequests: jsonval.SortedIndexes(i.openRequests),
+		Writes: i.state.Writes(), Unreported: i.unreportedWrites, OpenRequests: jsonval.SortedKeys(i.openRequests),
 		ClosedThrough: i.closedThrough, Now: i.now, Overdue: i.overdueFault, Corrections: i.correctionCount, PlanStarted: i.planStarted,
 	}
 	for _, m := range i.context[i.baseMessages:] {

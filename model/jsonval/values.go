@@ -84,12 +84,7 @@ func ContainsValue(list []any, v any) bool {
 }
 
 // SortedKeys lists the keys of a map in order; it is never nil.
-func SortedKeys[V any](m map[string]V) []string { return sortedKeys(m) }
-
-// SortedIndexes lists the keys of a map in order; it is never nil.
-func SortedIndexes[V any](m map[int]V) []int { return sortedKeys(m) }
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+func SortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	keys := make([]K, 0, len(m))
 	//workflowcheck:ignore -- sorted below
 	for k := range m {

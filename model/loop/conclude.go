@@ -86,7 +86,7 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 			kept = append(kept, p)
 		}
 	}
-	for _, index := range jsonval.SortedIndexes(calls) {
+	for _, index := range jsonval.SortedKeys(calls) {
 		unassigned := slices.ContainsFunc(req.reply.CallFaults, func(f turn.CallFault) bool { return f.Index == index })
 		kept = append(kept, plannedCall{CallKey: ideafile.CallKey{Request: n, Index: index}, call: calls[index], unassigned: unassigned})
 	}

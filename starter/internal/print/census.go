@@ -38,7 +38,7 @@ func takeCensus(instances map[string]loop.InstanceResult) []census {
 		if found[path] == nil {
 			found[path] = &census{key: key, path: path, counts: map[string]int{}}
 		}
-		found[path].counts[Clip(Printable(text), censusLength)]++
+		found[path].counts[FitWidth(Printable(text), censusLength)]++
 	}
 	for _, i := range instances {
 		state, _ := i.State.(map[string]any)
@@ -116,5 +116,5 @@ func tableCell(v any, most int) string {
 			parts = append(parts, Compact(x, most))
 		}
 	}
-	return Clip(strings.Join(parts, " · "), most)
+	return FitWidth(strings.Join(parts, " · "), most)
 }

@@ -98,7 +98,7 @@ func printInstance(b *strings.Builder, token string, i loop.InstanceResult) {
 	}
 	keys, values := []string{}, []string{}
 	for _, key := range slices.Sorted(maps.Keys(state)) {
-		keys = append(keys, "  "+Clip(Printable(key), widestCell))
+		keys = append(keys, "  "+FitWidth(Printable(key), widestCell))
 		values = append(values, Compact(state[key], WidestValue))
 	}
 	Columns(b, [][]string{keys, values})
@@ -115,7 +115,7 @@ func printTable(b *strings.Builder, tokens []string, instances map[string]loop.I
 	}
 	columns := [][]string{{"instance"}, {"status"}}
 	for _, token := range tokens {
-		columns[0] = append(columns[0], Clip(Printable(token), widestCell))
+		columns[0] = append(columns[0], FitWidth(Printable(token), widestCell))
 		columns[1] = append(columns[1], string(instances[token].Status))
 	}
 	width, left := widthOf(columns[0])+widthOf(columns[1]), 0
@@ -135,7 +135,7 @@ func printTable(b *strings.Builder, tokens []string, instances map[string]loop.I
 }
 
 func column(key string, tokens []string, instances map[string]loop.InstanceResult) []string {
-	c := []string{Clip(Printable(key), widestCell)}
+	c := []string{FitWidth(Printable(key), widestCell)}
 	for _, token := range tokens {
 		state, _ := instances[token].State.(map[string]any)
 		text := ""

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"processidea/model/jsonval"
 )
@@ -36,13 +37,12 @@ var lineBreaks = regexp.MustCompile(`\s*\n\s*`)
 // OneLine is Printable with the line breaks, and the space around them, as single spaces.
 func OneLine(s string) string { return Printable(lineBreaks.ReplaceAllString(s, " ")) }
 
-// Clip shortens a text to so many characters.
-func Clip(s string, most int) string {
-	r := []rune(s)
-	if len(r) <= most {
+// FitWidth shortens a text to so many characters, the sign that something is left out among them.
+func FitWidth(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
-	return string(r[:max(most-1, 0)]) + "…"
+	return jsonval.Clip(s, max(most-1, 0))
 }
 
 // Compact shows a value on one line: a text as it is, anything else as JSON.
@@ -51,7 +51,7 @@ func Compact(v any, most int) string {
 	if !ok {
 		s = string(jsonval.Encode(v))
 	}
-	return Clip(Printable(s), most)
+	return FitWidth(Printable(s), most)
 }
 
 // Indent shows a value as JSON on several lines, with numbers as they were written.
@@ -71,4 +71,4 @@ func JSON(w io.Writer, v any) error {
 }
 
 // Shown is a value as JSON on one line.
-func Shown(v any) string { return Clip(Printable(string(jsonval.Encode(v))), WidestValue) }
+func Shown(v any) string { return FitWidth(Printable(string(jsonval.Encode(v))), WidestValue) }

@@ -70,7 +70,7 @@ func (p *Progress) draw(text string) {
 		say(p.out, text+"\n")
 		return
 	}
-	say(p.out, "\r\x1b[K"+print.Clip(text, p.width()-1))
+	say(p.out, "\r\x1b[K"+print.FitWidth(text, p.width()-1))
 }
 
 // Clear takes the line away, so that something else can be written.

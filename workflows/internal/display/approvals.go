@@ -80,6 +80,6 @@ func Refusals(b *strings.Builder, r turn.RefusedSignals) {
 	}
 	fmt.Fprintf(b, "\n### Signals that changed nothing: %d\n\n", r.Count)
 	for _, one := range r.Last[max(0, len(r.Last)-shownRefusals):] {
-		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", one.Signal, Text(one.Call), clock(one.At), Text(ClipBytes(one.Reason, 300)))
+		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", one.Signal, Text(one.Call), clock(one.At), Text(LimitBytes(one.Reason, 300)))
 	}
 }

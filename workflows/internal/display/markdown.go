@@ -15,7 +15,7 @@ const maxDetails = 16_000 // bytes; Temporal takes 20,000
 
 // SetDetails shows Markdown as the workflow's current details.
 func SetDetails(ctx workflow.Context, markdown string) {
-	workflow.SetCurrentDetails(ctx, ClipBytes(markdown, maxDetails))
+	workflow.SetCurrentDetails(ctx, LimitBytes(markdown, maxDetails))
 }
 
 // Text keeps data from becoming Markdown.
@@ -23,8 +23,8 @@ func Text(s string) string { return escapes.Replace(s) }
 
 var escapes = strings.NewReplacer("|", "\\|", "\n", " ", "`", "'", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[")
 
-// ClipBytes shortens a text to n bytes, for what Temporal limits in bytes.
-func ClipBytes(s string, n int) string {
+// LimitBytes shortens a text to n bytes, for what Temporal limits in bytes.
+func LimitBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -39,7 +39,7 @@ func fenced(v any) string {
 		return ""
 	}
 	text := strings.ReplaceAll(b.String(), "`", `\u0060`)
-	return "```json\n" + ClipBytes(text, maxShown) + "\n```\n"
+	return "```json\n" + LimitBytes(text, maxShown) + "\n```\n"
 }
 
 // inCode shows words as code, with commas between them.

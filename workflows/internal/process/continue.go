@@ -16,7 +16,7 @@ import (
 
 // Carried is what a Process carries from one run to the next, beside its Start.
 type Carried struct {
-	Mind     loop.Carried                `json:"mind"`
+	Mind     loop.Carried                `json:"loop"`
 	Parts    *CarriedParts               `json:"parts,omitempty"` // in place of Mind, if the process is split
 	Bindings map[string]ideafile.Binding `json:"bindings"`
 	Last     protocol.Sealed             `json:"last"`
@@ -56,7 +56,7 @@ func (c *core) restore(from *Carried) {
 
 // shouldContinueAsNew reports whether the process should continue as new; a Request in flight is waited for first.
 func (p *ordinaryProcess) shouldContinueAsNew(ctx workflow.Context) bool {
-	return p.mind.InFlight() == nil && !p.mind.Finished() && lifecycle.ContinueAsNewDue(ctx, p.passes, p.start.ContinueEvery)
+	return p.loop.InFlight() == nil && !p.loop.Finished() && lifecycle.ContinueAsNewDue(ctx, p.passes, p.start.ContinueEvery)
 }
 
 // idle reports whether nothing would be lost: nothing is on its way, and everything that came was handled.
@@ -67,23 +67,23 @@ func (p *ordinaryProcess) idle() bool {
 func (p *ordinaryProcess) continueAsNew(ctx workflow.Context) error {
 	p.setAttributes(ctx, continued, 0)
 	c := p.carry()
-	c.Mind, c.Base, c.Held, c.Revisions, c.Reports = p.mind.Carry(), p.base, p.instancesHeld, p.revisions, p.reportCount
+	c.Mind, c.Base, c.Held, c.Revisions, c.Reports = p.loop.Carry(), p.base, p.instancesHeld, p.revisions, p.reportCount
 	c.Notifies, c.Adapts, c.Watch = p.notifiesPeople, p.adapts, p.notified
-	c.Unsealed, _ = jsonval.Delta(p.mind.FullInput().States(), p.baseStates)
+	c.Unsealed, _ = jsonval.Delta(p.loop.FullInput().States(), p.baseStates)
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }
 
 // restore goes on from what an earlier run carried.
 func (p *ordinaryProcess) restore(from *Carried) {
 	p.core.restore(from)
-	p.mind = loop.Restore(p.idea, p.id, from.Bindings, from.Mind)
-	p.setIdea(p.mind.Idea())
+	p.loop = loop.Restore(p.idea, p.id, from.Bindings, from.Mind)
+	p.setIdea(p.loop.Idea())
 	p.base, p.instancesHeld, p.revisions, p.reportCount = from.Base, from.Held, from.Revisions, from.Reports
 	p.notifiesPeople, p.adapts = from.Notifies, from.Adapts
 	if from.Watch != nil {
 		p.notified = from.Watch
 	}
-	p.baseStates = p.mind.FullInput().States()
+	p.baseStates = p.loop.FullInput().States()
 	states, err := jsonval.ApplyDelta(p.baseStates, from.Unsealed)
 	if err == nil {
 		p.baseStates, _ = states.(map[string]any)

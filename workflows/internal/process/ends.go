@@ -46,12 +46,12 @@ const (
 // endInstances tells the instances that have ended, as far as that is certain. hurry: nothing else is waited for.
 func (p *ordinaryProcess) endInstances(ctx workflow.Context, hurry bool) {
 	length := workflow.GetInfo(ctx).GetCurrentHistoryLength()
-	for _, m := range p.mind.TakeEnded() {
+	for _, m := range p.loop.TakeEnded() {
 		p.ends.list = append(p.ends.list, instanceEnd{m.Token, m.Status, length})
 	}
 	certain := p.ends.decidedBefore(length)
 	all := certain == len(p.ends.list)
-	if certain > 0 && ((hurry && all) || p.ends.due || certain >= len(p.mind.Instances())/endShare) {
+	if certain > 0 && ((hurry && all) || p.ends.due || certain >= len(p.loop.Instances())/endShare) {
 		p.sendEnds(ctx, certain)
 	}
 	if len(p.ends.list) > 0 {

@@ -22,13 +22,13 @@ func (p *ordinaryProcess) windUp(ctx workflow.Context) bool {
 		_ = f.Get(ctx, nil)
 	}
 	p.inbox.Drain(ctx)
-	return p.mind.Finished() && ctx.Err() == nil
+	return p.loop.Finished() && ctx.Err() == nil
 }
 
 // finish ends the process.
 func (p *ordinaryProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	p.show(ctx, loop.StepFinished)
-	status := p.mind.FinalStatus()
+	status := p.loop.FinalStatus()
 	p.end(status)
 	p.reportToParent(ctx, status, true)
 	r := p.result(status, true)
@@ -48,7 +48,7 @@ func returned(r loop.Result) (*loop.Result, error) {
 func (p *ordinaryProcess) cancel(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
-	for _, m := range p.mind.Instances() {
+	for _, m := range p.loop.Instances() {
 		if p.phase != opening && (m.Status == ideafile.InstanceWorking || m.Status == ideafile.InstanceWaiting) {
 			// One that has just ended cannot be cancelled, and need not be.
 			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.id, m.Token), "").Get(ctx, nil)
@@ -63,7 +63,7 @@ func (p *ordinaryProcess) cancel(ctx workflow.Context) error {
 }
 
 func (p *ordinaryProcess) result(status loop.ProcessStatus, withStates bool) loop.Result {
-	r := p.mind.Result(status, withStates)
+	r := p.loop.Result(status, withStates)
 	r.Ideas = p.last.At
 	return r
 }

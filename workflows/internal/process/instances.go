@@ -79,12 +79,12 @@ func (p *ordinaryProcess) startInstance(
 
 // askAtOnce makes the first Request of a process.
 func (p *ordinaryProcess) askAtOnce(ctx workflow.Context) {
-	if p.last.At > 0 || p.mind.HasResumed() || len(p.early) > 0 {
+	if p.last.At > 0 || p.loop.HasResumed() || len(p.early) > 0 {
 		return
 	}
-	step, brief := p.mind.Advance(workflow.Now(ctx))
+	step, input := p.loop.Advance(workflow.Now(ctx))
 	if step == loop.StepRequest {
-		p.ask(ctx, brief)
+		p.ask(ctx, input)
 	}
 }
 
@@ -144,7 +144,7 @@ func (p *ordinaryProcess) hasDelegates() bool {
 func (p *ordinaryProcess) resumeCalls(ctx workflow.Context) {
 	var list []protocol.Delivery
 	request := 0
-	for _, t := range p.mind.TakeResumed() {
+	for _, t := range p.loop.TakeResumed() {
 		if t.Request != request {
 			mailbox.DeliverAndWait(ctx, list)
 			list, request = nil, t.Request

@@ -15,7 +15,7 @@ func (p *ordinaryProcess) notify(ctx workflow.Context) {
 	if !p.notifiesPeople || p.notifying {
 		return
 	}
-	n := p.notified.TakeChanges(p.mind)
+	n := p.notified.TakeChanges(p.loop)
 	if n.Empty() {
 		return
 	}

@@ -16,7 +16,7 @@ import (
 // of its Calls, and asks again until every instance has ended.
 type ordinaryProcess struct {
 	*core
-	mind *loop.Loop
+	loop *loop.Loop
 
 	requestIdea *ideafile.Idea // the Idea as it was when the Request in flight was made
 	// base is the Idea of the chain that Requests tell changes from, and baseStates are the States in it, by token. If there is
@@ -44,8 +44,8 @@ func newOrdinaryProcess(ctx workflow.Context, c *core, carried *Carried) *ordina
 	if carried != nil {
 		p.restore(carried)
 	} else {
-		p.mind = loop.New(c.idea, c.id, nil, workflow.Now(ctx))
-		p.setIdea(p.mind.Idea())
+		p.loop = loop.New(c.idea, c.id, nil, workflow.Now(ctx))
+		p.setIdea(p.loop.Idea())
 	}
 	return p
 }
@@ -69,7 +69,7 @@ func (p *ordinaryProcess) owners() []protocol.ProcessRef {
 }
 
 func (p *ordinaryProcess) onReport(_ workflow.Context, r turn.Report) {
-	if !p.mind.ApplyReport(r) {
+	if !p.loop.ApplyReport(r) {
 		return
 	}
 	for _, refusal := range r.RefusedSignals {
@@ -83,12 +83,12 @@ func (p *ordinaryProcess) startFresh(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	p.mind.BindTools(p.idea, p.setup.Bindings)
+	p.loop.BindTools(p.idea, p.setup.Bindings)
 	if p.start.WithSolution {
-		p.mind.ResumeSolution()
+		p.loop.ResumeSolution()
 	}
-	p.joining = []joining{{tokens: p.mind.Tokens()}}
-	p.baseStates = p.mind.FullInput().States()
+	p.joining = []joining{{tokens: p.loop.Tokens()}}
+	p.baseStates = p.loop.FullInput().States()
 	return p.handleEarly(ctx)
 }
 
@@ -125,11 +125,11 @@ func (p *ordinaryProcess) run(ctx workflow.Context) (*loop.Result, error) {
 
 // takeStep takes the step that the agent loop decides on, and passes on what follows from it.
 func (p *ordinaryProcess) takeStep(ctx workflow.Context) loop.Step {
-	step, brief := p.mind.Advance(workflow.Now(ctx))
+	step, input := p.loop.Advance(workflow.Now(ctx))
 	p.followPause(ctx)
 	p.sealRevisions(ctx)
 	if step == loop.StepRequest {
-		p.ask(ctx, brief)
+		p.ask(ctx, input)
 	}
 	p.endInstances(ctx, step == loop.StepFinished)
 	return step
@@ -140,5 +140,5 @@ func (p *ordinaryProcess) tellWhereItStands(ctx workflow.Context, step loop.Step
 	p.notify(ctx)
 	p.show(ctx, step)
 	p.reportToParent(ctx, p.statusAt(step), false)
-	p.inbox.WakeAt(ctx, p.mind.WakeTime(), "until the next Request is due")
+	p.inbox.WakeAt(ctx, p.loop.WakeTime(), "until the next Request is due")
 }

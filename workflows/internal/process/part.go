@@ -18,7 +18,7 @@ func (p *ordinaryProcess) reportToParent(ctx workflow.Context, status loop.Proce
 		return
 	}
 	r := p.partReport(status, last)
-	changed := p.reported.ShouldSend(r, len(p.mind.Instances()))
+	changed := p.reported.ShouldSend(r, len(p.loop.Instances()))
 	if !changed && !last {
 		return
 	}
@@ -37,16 +37,16 @@ func (p *ordinaryProcess) reportToParent(ctx workflow.Context, status loop.Proce
 func (p *ordinaryProcess) partReport(status loop.ProcessStatus, last bool) loop.PartReport {
 	result := p.result(status, false)
 	r := loop.PartReport{
-		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.mind.Turns(), Ideas: p.last.At, Calls: result.Calls,
+		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.Turns(), Ideas: p.last.At, Calls: result.Calls,
 		Usage: result.Usage, Digest: p.last.Digest,
 	}
-	for _, m := range p.mind.Instances() {
+	for _, m := range p.loop.Instances() {
 		r.Pending = append(r.Pending, m.Pending...)
 	}
-	r.AwaitsOnlyPeople = len(r.Pending) > 0 && p.mind.AwaitsOnlyPeople()
+	r.AwaitsOnlyPeople = len(r.Pending) > 0 && p.loop.AwaitsOnlyPeople()
 	if last {
 		r.Error, r.Output, r.Instances = result.Error, result.Output, map[string]ideafile.InstanceStatus{}
-		for _, m := range p.mind.Instances() {
+		for _, m := range p.loop.Instances() {
 			r.Instances[m.Token] = m.DisplayStatus()
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // Decide passes a decision on to the instance that it is about. What the instance refuses, it reports.
 func (p *ordinaryProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
 	token := ideafile.TokenOfCallID(d.Call)
-	if !p.mind.HasInstance(token) {
+	if !p.loop.HasInstance(token) {
 		return noSuchCall(d)
 	}
 	if p.phase == opening {
@@ -41,7 +41,7 @@ func (p *ordinaryProcess) Pause(ctx workflow.Context, s loop.Steering) error {
 	if f := p.paused(); f != nil {
 		return alreadyPaused(f)
 	}
-	p.mind.Pause(s.By, s.Reason)
+	p.loop.Pause(s.By, s.Reason)
 	p.accept(ctx, loop.SteerPause, s)
 	return nil
 }
@@ -55,7 +55,7 @@ func (p *ordinaryProcess) Resume(ctx workflow.Context, s loop.Steering) error {
 	if p.paused() == nil {
 		return errors.New("the process is not paused")
 	}
-	p.mind.Resume(s.Limits)
+	p.loop.Resume(s.Limits)
 	p.accept(ctx, loop.SteerResume, s)
 	return nil
 }
@@ -66,11 +66,11 @@ func (p *ordinaryProcess) Revise(ctx workflow.Context, s loop.Steering) error {
 		p.keepForLater(loop.SteerRevise, s, p.Revise)
 		return nil
 	}
-	touched, err := p.mind.Revise(s)
+	touched, err := p.loop.Revise(s)
 	if err != nil {
 		return err
 	}
-	p.setIdea(p.mind.Idea())
+	p.setIdea(p.loop.Idea())
 	for _, m := range touched {
 		p.outbox.Send(ctx, protocol.InstanceID(p.id, m.Token), mailbox.Outgoing{
 			Signal:  protocol.SignalCorrect,
@@ -99,11 +99,11 @@ func (p *ordinaryProcess) Add(_ workflow.Context, s loop.Steering) error {
 		p.keepForLater(loop.SteerAdd, s, p.Add)
 		return nil
 	}
-	tokens, err := p.mind.AddInstances(s)
+	tokens, err := p.loop.AddInstances(s)
 	if err != nil {
 		return err
 	}
-	p.setIdea(p.mind.Idea())
+	p.setIdea(p.loop.Idea())
 	p.joining = append(p.joining, joining{tokens, &s})
 	return nil
 }
@@ -145,7 +145,7 @@ func (p *ordinaryProcess) handleEarly(ctx workflow.Context) error {
 
 // sealRevisions makes a new Idea of what was revised, once every instance has taken it in.
 func (p *ordinaryProcess) sealRevisions(ctx workflow.Context) {
-	if len(p.revisions) == 0 || !p.mind.CorrectionsAcked() {
+	if len(p.revisions) == 0 || !p.loop.CorrectionsAcked() {
 		return
 	}
 	p.sealNow(ctx, nil)
@@ -156,10 +156,10 @@ func (p *ordinaryProcess) sealRevisions(ctx workflow.Context) {
 }
 
 // pauseFor pauses the process for a reason of its own.
-func (p *ordinaryProcess) pauseFor(f *diag.Fault) { p.mind.PauseFor(f) }
+func (p *ordinaryProcess) pauseFor(f *diag.Fault) { p.loop.PauseFor(f) }
 
 // paused is why the process is paused; nil: it is not.
-func (p *ordinaryProcess) paused() *diag.Fault { return p.mind.PauseReason() }
+func (p *ordinaryProcess) paused() *diag.Fault { return p.loop.PauseReason() }
 
 // followPause keeps the instances from starting anything while the process is paused, and lets them go on with it. A pause
 // is an Idea of the chain.
@@ -172,7 +172,7 @@ func (p *ordinaryProcess) followPause(ctx workflow.Context) {
 	if paused {
 		p.sealNow(ctx, nil)
 	}
-	for _, m := range p.mind.Instances() {
+	for _, m := range p.loop.Instances() {
 		if m.Status == ideafile.InstanceWorking {
 			p.outbox.Send(ctx, protocol.InstanceID(p.id, m.Token), mailbox.Outgoing{
 				Signal: protocol.SignalHold, Payload: protocol.HoldSignal{Held: paused},

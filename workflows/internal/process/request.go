@@ -20,19 +20,19 @@ const (
 )
 
 // ask makes one Request. The activity hands each Call to its instance as the Call closes in the stream.
-func (p *ordinaryProcess) ask(ctx workflow.Context, brief *turn.RequestInput) {
+func (p *ordinaryProcess) ask(ctx workflow.Context, input *turn.RequestInput) {
 	p.requestIdea = p.idea
-	ctx = p.requestOptions(ctx, brief)
-	bare, changes := brief.WithoutStates(p.readableStates())
+	ctx = p.requestOptions(ctx, input)
+	bare, changes := input.WithoutStates(p.readableStates())
 	f := workflow.ExecuteActivity(ctx, protocol.ActivityRequest, p.setup, bare, protocol.RequestStates{Base: p.base, Changes: changes})
-	p.inbox.OnReady(f, func(f workflow.Future) { p.onReply(ctx, brief, f) })
+	p.inbox.OnReady(f, func(f workflow.Future) { p.onReply(ctx, input, f) })
 }
 
-func (c *core) requestOptions(ctx workflow.Context, brief *turn.RequestInput) workflow.Context {
+func (c *core) requestOptions(ctx workflow.Context, input *turn.RequestInput) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: c.idea.Config.LLM.Timeout,
 		HeartbeatTimeout:    protocol.HeartbeatTimeout,
-		Summary:             requestSummary(brief),
+		Summary:             requestSummary(input),
 		// Only what goes wrong before the first byte is tried again: after it, a second answer would be a different Plan
 		// on top of the first.
 		RetryPolicy: &temporal.RetryPolicy{
@@ -48,7 +48,7 @@ func (p *ordinaryProcess) readableStates() map[string]any {
 	if p.base.At > 0 {
 		return p.baseStates
 	}
-	return turn.InitialStates(p.idea.Context, p.mind.Tokens())
+	return turn.InitialStates(p.idea.Context, p.loop.Tokens())
 }
 
 func requestSummary(b *turn.RequestInput) string {
@@ -65,16 +65,16 @@ func requestSummary(b *turn.RequestInput) string {
 
 // onReply takes the end of a Request. One that did not end by itself is closed at every instance it covered: what they
 // accepted until then is the solution, and nothing more of it is accepted from a worker that was only thought lost.
-func (p *ordinaryProcess) onReply(ctx workflow.Context, brief *turn.RequestInput, f workflow.Future) {
+func (p *ordinaryProcess) onReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
 	var r turn.Reply
 	err := f.Get(ctx, &r)
 	if err != nil {
 		r = brokenReply(err)
 	}
 	if !r.Complete {
-		p.closeRequest(ctx, brief)
+		p.closeRequest(ctx, input)
 	}
-	p.mind.ApplyReply(r)
+	p.loop.ApplyReply(r)
 }
 
 // brokenReply is the reply of a Request whose activity failed.
@@ -90,25 +90,25 @@ func brokenReply(err error) turn.Reply {
 }
 
 // closeRequest closes a Request at every instance that it covered.
-func (p *ordinaryProcess) closeRequest(ctx workflow.Context, brief *turn.RequestInput) {
-	if brief.OutputOnly {
+func (p *ordinaryProcess) closeRequest(ctx workflow.Context, input *turn.RequestInput) {
+	if input.OutputOnly {
 		return
 	}
 	var list []protocol.Delivery
-	for _, c := range brief.Instances {
+	for _, c := range input.Instances {
 		to := protocol.InstanceID(p.id, c.Token)
-		list = append(list, protocol.NewDelivery(to, protocol.SignalClose, protocol.CloseSignal{Request: brief.Number}))
+		list = append(list, protocol.NewDelivery(to, protocol.SignalClose, protocol.CloseSignal{Request: input.Number}))
 	}
 	mailbox.DeliverAndWait(ctx, list)
 }
 
 // conclude closes the Request in flight once it has ended and every instance has reported, and seals its Idea.
 func (p *ordinaryProcess) conclude(ctx workflow.Context) {
-	c := p.mind.Conclude()
+	c := p.loop.Conclude()
 	if c == nil {
 		return
 	}
 	if len(c.Input.Questions) == 0 {
-		p.seal(ctx, sealing{idea: p.requestIdea, brief: c.FullInput, request: c.Input.Number, log: c.Log, calls: c.Calls, output: c.Reply.Output})
+		p.seal(ctx, sealing{idea: p.requestIdea, input: c.FullInput, request: c.Input.Number, log: c.Log, calls: c.Calls, output: c.Reply.Output})
 	}
 }

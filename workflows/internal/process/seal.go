@@ -16,7 +16,7 @@ import (
 // sealing is one Idea to be put on the chain.
 type sealing struct {
 	idea    *ideafile.Idea
-	brief   *turn.RequestInput
+	input   *turn.RequestInput
 	request int // the Request that it is of; 0: of none
 	log     []turn.LogEntry
 	calls   []ideafile.WrittenCall
@@ -25,14 +25,14 @@ type sealing struct {
 
 // sealNow puts the process as it stands on the chain.
 func (p *ordinaryProcess) sealNow(ctx workflow.Context, output any) {
-	p.seal(ctx, sealing{idea: p.idea, brief: p.mind.FullInput(), log: p.mind.TakeLog(), calls: []ideafile.WrittenCall{}, output: output})
+	p.seal(ctx, sealing{idea: p.idea, input: p.loop.FullInput(), log: p.loop.TakeLog(), calls: []ideafile.WrittenCall{}, output: output})
 }
 
 // sealEnd seals the final States, if anything changed since the last Idea.
 func (p *ordinaryProcess) sealEnd(ctx workflow.Context) {
-	_, changed := jsonval.Delta(p.baseStates, p.mind.FullInput().States())
+	_, changed := jsonval.Delta(p.baseStates, p.loop.FullInput().States())
 	if changed || p.last.At == 0 {
-		p.sealNow(ctx, p.mind.Output())
+		p.sealNow(ctx, p.loop.Output())
 	}
 }
 
@@ -40,7 +40,7 @@ func (p *ordinaryProcess) sealEnd(ctx workflow.Context) {
 func (p *ordinaryProcess) seal(ctx workflow.Context, what sealing) {
 	in := protocol.SealInput{
 		Process: p.id, At: p.last.At + 1, Parent: p.last.Digest,
-		Idea: what.idea.Source, Brief: what.brief, Calls: what.calls, Output: what.output, Request: what.request, Log: what.log,
+		Idea: what.idea.Source, Brief: what.input, Calls: what.calls, Output: what.output, Request: what.request, Log: what.log,
 	}
 	s, err := appendToChain(ctx, in)
 	if err != nil {
@@ -48,7 +48,7 @@ func (p *ordinaryProcess) seal(ctx workflow.Context, what sealing) {
 		p.base = protocol.Sealed{}
 		return
 	}
-	p.last, p.base, p.baseStates = s, s, what.brief.States()
+	p.last, p.base, p.baseStates = s, s, what.input.States()
 }
 
 // appendToChain seals within the workflow task if it can. If the store does not answer it waits in an activity, which an

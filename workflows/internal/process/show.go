@@ -45,7 +45,7 @@ func (p *ordinaryProcess) showOpening(ctx workflow.Context) {
 func (p *ordinaryProcess) statusAt(step loop.Step) loop.ProcessStatus {
 	switch step {
 	case loop.StepFinished:
-		return p.mind.FinalStatus()
+		return p.loop.FinalStatus()
 	case loop.StepPaused:
 		return loop.StatusPaused
 	}
@@ -56,7 +56,7 @@ func (p *ordinaryProcess) standing(step loop.Step) string {
 	if step == loop.StepPaused {
 		return "paused: " + display.Text(p.paused().Message)
 	}
-	if b := p.mind.InFlight(); b != nil {
+	if b := p.loop.InFlight(); b != nil {
 		return display.Text(requestSummary(b))
 	}
 	return string(p.statusAt(step))
@@ -65,7 +65,7 @@ func (p *ordinaryProcess) standing(step loop.Step) string {
 // tally counts the instances by status.
 func (p *ordinaryProcess) tally() string {
 	count := map[ideafile.InstanceStatus]int{}
-	for _, m := range p.mind.Instances() {
+	for _, m := range p.loop.Instances() {
 		count[m.DisplayStatus()]++
 	}
 	var counts []string

@@ -18,12 +18,12 @@ func (p *splitProcess) hasOutput(ctx workflow.Context) bool {
 	if p.idea.Output == nil || p.parts.Own.Output != nil || p.parts.FinalStatus() != loop.StatusCompleted {
 		return true
 	}
-	brief := &turn.RequestInput{Process: p.id, Number: p.parts.Own.Requests + 1, Turn: p.parts.NextTurn(),
+	input := &turn.RequestInput{Process: p.id, Number: p.parts.Own.Requests + 1, Turn: p.parts.NextTurn(),
 		Instances: p.parts.OutputsAsInstances(), OutputOnly: true,
 	}
 	var r turn.Reply
-	states := protocol.RequestStates{Changes: brief.DetachStates()}
-	err := workflow.ExecuteActivity(p.requestOptions(ctx, brief), protocol.ActivityRequest, p.setup, brief, states).Get(ctx, &r)
+	states := protocol.RequestStates{Changes: input.DetachStates()}
+	err := workflow.ExecuteActivity(p.requestOptions(ctx, input), protocol.ActivityRequest, p.setup, input, states).Get(ctx, &r)
 	if err != nil {
 		if ctx.Err() != nil {
 			return false

@@ -112,7 +112,7 @@ func (c *core) askServers(ctx workflow.Context, o opener) (found ideafile.MCPPal
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: discoverTimeout, HeartbeatTimeout: protocol.HeartbeatTimeout,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: discoverAttempts},
-		Summary:     display.ClipBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
+		Summary:     display.LimitBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
 	})
 	answer := workflow.ExecuteActivity(ctx, protocol.ActivityDiscover, c.idea.Source)
 	c.inbox.OnReady(answer, func(workflow.Future) {})

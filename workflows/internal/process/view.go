@@ -55,7 +55,7 @@ func (p *ordinaryProcess) view() protocol.ProcessView {
 	v := p.viewOf(p.result(p.status(p.paused()), false), pending)
 	if f := p.paused(); f != nil {
 		v.Waiting = append(v.Waiting, waitingForPause(f))
-	} else if b := p.mind.InFlight(); b != nil {
+	} else if b := p.loop.InFlight(); b != nil {
 		v.Waiting = append(v.Waiting, requestSummary(b))
 	}
 	for _, a := range pending {
@@ -66,7 +66,7 @@ func (p *ordinaryProcess) view() protocol.ProcessView {
 
 func (p *ordinaryProcess) approvals() protocol.ProcessApprovals {
 	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
-	for _, m := range p.mind.Instances() {
+	for _, m := range p.loop.Instances() {
 		for _, a := range m.Pending {
 			v.Approvals = append(v.Approvals, protocol.Approval{Process: p.id, Instance: m.Token, PendingApproval: a})
 		}

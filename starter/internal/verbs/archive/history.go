@@ -51,7 +51,7 @@ func originText(origin any) string {
 	}
 	digest, _ := o["digest"].(string)
 	return fmt.Sprintf("forked from Idea %s of %s, %s\n",
-		print.Shown(o["at"]), print.Compact(o["process"], print.WidestValue), print.Clip(print.Printable(digest), shortDigest))
+		print.Shown(o["at"]), print.Compact(o["process"], print.WidestValue), print.FitWidth(print.Printable(digest), shortDigest))
 }
 
 // simulatedText says of what was simulated that it was; empty where nothing was.
@@ -73,7 +73,7 @@ func historyTable(links []chain.Link) string {
 		}
 		for n, cell := range []string{
 			strconv.Itoa(l.At), l.Created.Local().Format(time.DateTime), request, strconv.Itoa(l.Counts.Instances),
-			strconv.Itoa(l.Counts.Calls), strconv.Itoa(l.Counts.Writes), strconv.Itoa(l.Counts.Decisions), print.Clip(l.Digest, shortDigest),
+			strconv.Itoa(l.Counts.Calls), strconv.Itoa(l.Counts.Writes), strconv.Itoa(l.Counts.Decisions), print.FitWidth(l.Digest, shortDigest),
 		} {
 			columns[n] = append(columns[n], cell)
 		}

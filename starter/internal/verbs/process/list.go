@@ -49,7 +49,7 @@ func listText(processes []client.Summary) string {
 			ended = p.Ended.Local().Format(time.DateTime)
 		}
 		for n, cell := range []string{p.Process, string(p.Status), p.Started.Local().Format(time.DateTime), ended, p.Path} {
-			columns[n] = append(columns[n], print.Clip(print.Printable(cell), print.WidestValue))
+			columns[n] = append(columns[n], print.FitWidth(print.Printable(cell), print.WidestValue))
 		}
 	}
 	var b strings.Builder
