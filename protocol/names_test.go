@@ -1,0 +1,46 @@
+package protocol_test
+
+import (
+	"testing"
+
+	"processidea/protocol"
+)
+
+// These stand in histories and in other people's scripts: a change here breaks running processes and clients.
+func TestNamesNeverChange(t *testing.T) {
+	for got, want := range map[string]string{
+		protocol.TaskQueue: "process-idea", protocol.ProcessType: "Process", protocol.InstanceType: "Instance",
+
+		protocol.ActivityPrepare: "Prepare", protocol.ActivityRequest: "Request", protocol.ActivityExecute: "Execute", protocol.ActivityBurst: "Burst",
+		protocol.ActivitySeal: "Seal", protocol.ActivityGone: "Gone", protocol.ActivityDeliver: "Deliver", protocol.ActivityGather: "Gather",
+		protocol.ActivityDiscover: "Discover", protocol.ActivityNotify: "Notify",
+
+		protocol.SignalCalls: "calls", protocol.SignalClose: "close", protocol.SignalEnd: "end", protocol.SignalReport: "report",
+		protocol.SignalPart: "part", protocol.SignalDelegate: "delegate", protocol.SignalHold: "hold", protocol.SignalCorrect: "correct",
+
+		protocol.QueryStatus: "status", protocol.QueryIdea: "idea", protocol.QueryApprovals: "approvals",
+		protocol.MemoPath: "path", protocol.MemoVersion: "version", protocol.MemoFile: "file",
+		protocol.AttributeStatus: "IdeaStatus", protocol.AttributeAwaiting: "IdeaAwaiting", protocol.AttributePath: "IdeaPath",
+	} {
+		if got != want {
+			t.Errorf("%q was %q", got, want)
+		}
+	}
+}
+
+func TestIDsNeverChange(t *testing.T) {
+	for got, want := range map[string]string{
+		protocol.InstanceID("refunds", ""):             "refunds/main",
+		protocol.InstanceID("refunds", "⑬"):            "refunds/⑬",
+		protocol.InstanceID("refunds", "a b/c%"):       "refunds/a%20b%2Fc%25",
+		protocol.PartID("refunds", 3):                  "refunds/~part/3",
+		protocol.DelegateID("refunds", "1.2@a/b"):      "refunds/~call/1.2@a%2Fb",
+		protocol.IdempotencyKey("refunds", "", "1.2"):  "refunds/main/1.2",
+		protocol.IdempotencyKey("p", "①", "1.2@①"):     "p/%E2%91%A0/1.2@%E2%91%A0",
+		protocol.IdempotencyKey("p q", "a/b", "1.1@a"): "p%20q/a%2Fb/1.1@a",
+	} {
+		if got != want {
+			t.Errorf("%q was %q", got, want)
+		}
+	}
+}
