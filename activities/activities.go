@@ -24,7 +24,7 @@ type Activities struct {
 	Store *blobs.Store
 	// Chains are those of the store; nil: Register makes them.
 	Chains *chain.Store
-	// Tools are the Go functions. Runners run Tools of every kind; that of model.KindGo is Tools.
+	// Tools are the Go functions. Runners run Tools of every kind; that of ideafile.KindGo is Tools.
 	Tools   *tools.Registry
 	Runners *runner.Registry
 	// MCP asks the MCP servers of an Idea what they offer.

@@ -13,8 +13,8 @@ import (
 	"go.temporal.io/sdk/client"
 )
 
-// maxSignals bounds the signals that are under way at once.
-const maxSignals = 16
+// maxConcurrentSignals bounds the signals that are under way at once.
+const maxConcurrentSignals = 16
 
 // A Call waits a moment for others to close behind it, so that the Calls of one burst go in one signal: until nothing has
 // closed for batchDelay, but for maxBatchDelay at most, and not at all behind the last one. A batch of maxBatch goes at
@@ -53,11 +53,11 @@ type batch struct {
 
 func newCallSender(ctx context.Context, c client.Client, process string, request int) *callSender {
 	return &callSender{ctx: ctx, client: c, process: process, request: request,
-		slots: make(chan struct{}, maxSignals), batches: map[string]*batch{}}
+		slots: make(chan struct{}, maxConcurrentSignals), batches: map[string]*batch{}}
 }
 
-// add adds something to what is sent to an instance next.
-func (c *callSender) add(token string, change func(*protocol.CallsSignal)) {
+// addToBatch adds something to what is sent to an instance next.
+func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := c.batches[token]
@@ -80,9 +80,9 @@ func (c *callSender) add(token string, change func(*protocol.CallsSignal)) {
 	}
 }
 
-// collect waits until a batch should be sent. It looks at the clock instead of being woken for each Call, which would take
+// waitForBatch waits until a batch should be sent. It looks at the clock instead of being woken for each Call, which would take
 // longer than reading one.
-func (c *callSender) collect(b *batch) {
+func (c *callSender) waitForBatch(b *batch) {
 	limit := time.Now().Add(maxBatchDelay)
 	for {
 		c.mu.Lock()
@@ -101,8 +101,8 @@ func (c *callSender) collect(b *batch) {
 	}
 }
 
-// take empties a batch, and with it the note that it is full.
-func (b *batch) take() protocol.CallsSignal {
+// takePending empties a batch, and with it the note that it is full.
+func (b *batch) takePending() protocol.CallsSignal {
 	s := b.pending
 	b.pending, b.filled = protocol.CallsSignal{}, false
 	select {
@@ -116,10 +116,10 @@ func (b *batch) take() protocol.CallsSignal {
 func (c *callSender) send(token string, b *batch) {
 	defer c.senders.Done()
 	for {
-		c.collect(b)
+		c.waitForBatch(b)
 		c.slots <- struct{}{}
 		c.mu.Lock()
-		s := b.take()
+		s := b.takePending()
 		c.mu.Unlock()
 		s.Request = c.request
 		err := c.deliver(token, s)
@@ -148,11 +148,11 @@ func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 	id := protocol.InstanceID(c.process, token)
 	for {
 		err := c.client.SignalWorkflow(c.ctx, id, "", protocol.SignalCalls, s)
-		if err == nil || (notFound(err) && c.ended(id)) {
+		if err == nil || (isNotFound(err) && c.workflowEnded(id)) {
 			return nil
 		}
 		delay := signalRetryDelay
-		if notFound(err) {
+		if isNotFound(err) {
 			delay = startPollInterval
 		}
 		select {
@@ -163,19 +163,19 @@ func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 	}
 }
 
-// ended reports whether a workflow exists and has ended.
-func (c *callSender) ended(id string) bool {
+// workflowEnded reports whether a workflow exists and has ended.
+func (c *callSender) workflowEnded(id string) bool {
 	d, err := c.client.DescribeWorkflowExecution(c.ctx, id, "")
 	return err == nil && d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 }
 
-func notFound(err error) bool {
+func isNotFound(err error) bool {
 	var none *serviceerror.NotFound
 	return errors.As(err, &none)
 }
 
-// finish waits until everything was delivered.
-func (c *callSender) finish() error {
+// waitUntilDelivered waits until everything was delivered.
+func (c *callSender) waitUntilDelivered() error {
 	c.senders.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -57,12 +57,12 @@ func TestCallsOfOneBurstGoInOneSignal(t *testing.T) {
 				sender := newCallSender(t.Context(), told, "p", 1)
 				for _, d := range c.close {
 					<-time.After(d)
-					sender.add("①", oneCall)
+					sender.addToBatch("①", oneCall)
 				}
 				if c.whole {
-					sender.add("①", noMore)
+					sender.addToBatch("①", noMore)
 				}
-				if err := sender.finish(); err != nil {
+				if err := sender.waitUntilDelivered(); err != nil {
 					t.Fatal(err)
 				}
 				if got := strings.Join(told.notes, ", "); got != c.want {
@@ -77,14 +77,14 @@ func TestAFullBatchThatWaitedForASignalUnderWayDoesNotHurryWhatComesLater(t *tes
 	synctest.Test(t, func(t *testing.T) {
 		told := &clerk{begun: time.Now(), takes: 5 * time.Millisecond}
 		sender := newCallSender(t.Context(), told, "p", 1)
-		sender.add("①", oneCall)
+		sender.addToBatch("①", oneCall)
 		<-time.After(2 * time.Millisecond)
 		for range maxBatch {
-			sender.add("①", oneCall)
+			sender.addToBatch("①", oneCall)
 		}
 		<-time.After(18 * time.Millisecond)
-		sender.add("①", oneCall)
-		if err := sender.finish(); err != nil {
+		sender.addToBatch("①", oneCall)
+		if err := sender.waitUntilDelivered(); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := strings.Join(told.notes, ", "), "1ms: 1, 6ms: 100, 21ms: 1"; got != want {
@@ -98,9 +98,9 @@ func TestARequestThatIsCancelledWaitsForNoMoreCalls(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		told := &clerk{begun: time.Now()}
 		sender := newCallSender(ctx, told, "p", 1)
-		sender.add("①", oneCall)
+		sender.addToBatch("①", oneCall)
 		cancel()
-		if err := sender.finish(); err != nil || len(told.notes) != 1 || !strings.HasPrefix(told.notes[0], "0s") {
+		if err := sender.waitUntilDelivered(); err != nil || len(told.notes) != 1 || !strings.HasPrefix(told.notes[0], "0s") {
 			t.Errorf("told %q, %v; want one signal at once", told.notes, err)
 		}
 	})

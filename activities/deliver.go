@@ -13,11 +13,11 @@ import (
 func (a *Activities) Deliver(ctx context.Context, list []protocol.Delivery) ([]string, error) {
 	missing := make([]bool, len(list))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(maxSignals)
+	g.SetLimit(maxConcurrentSignals)
 	for n, d := range list {
 		g.Go(func() error {
 			err := a.Client.SignalWorkflow(ctx, d.To, "", d.Signal, d.Payload)
-			missing[n] = notFound(err)
+			missing[n] = isNotFound(err)
 			if err != nil && !missing[n] {
 				return fmt.Errorf("signal %s: %w", d.To, err)
 			}

@@ -26,7 +26,7 @@ func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*ideafi
 		var err error
 		offers[s.Name], err = a.MCP.List(ctx, s)
 		if err != nil {
-			return nil, unreported(ctx, toolFailure(fmt.Errorf("MCP server %s: %w", s.Name, err)))
+			return nil, withoutShutdownError(ctx, toolFailure(fmt.Errorf("MCP server %s: %w", s.Name, err)))
 		}
 	}
 	f := read.WithMCPTools(offers)

@@ -8,10 +8,10 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// unreported turns an error that the worker's shutdown caused into activity.ErrResultPending, so that the server times the
+// withoutShutdownError turns an error that the worker's shutdown caused into activity.ErrResultPending, so that the server times the
 // attempt out, as it does for a worker that was killed, and the workflow decides what to do. A reported failure would count
 // as the Tool's own, and claim that an effect which may have happened did not.
-func unreported(ctx context.Context, err error) error {
+func withoutShutdownError(ctx context.Context, err error) error {
 	if err != nil && workerStopping(ctx) {
 		return activity.ErrResultPending
 	}

@@ -12,14 +12,14 @@ import (
 	"processidea/tools/runner"
 )
 
-// final is an error that Temporal does not try again.
-func final(code string, err error) error {
+// nonRetryable returns an error that Temporal does not retry.
+func nonRetryable(code string, err error) error {
 	return temporal.NewApplicationErrorWithOptions(err.Error(), code, temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
 // toolFailure turns a runner's error into one of Temporal's: whether to try again, and not before when.
 func toolFailure(err error) error {
-	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxMessage), runner.Code(err), temporal.ApplicationErrorOptions{
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), runner.Code(err), temporal.ApplicationErrorOptions{
 		NonRetryable: tools.IsFinal(err), NextRetryDelay: min(runner.RetryDelay(err), time.Hour),
 	})
 }
@@ -34,5 +34,5 @@ func llmFailure(err error) error {
 		temporal.ApplicationErrorOptions{NonRetryable: !e.Retry, NextRetryDelay: e.RetryAfter})
 }
 
-// maxMessage keeps an error below the 4 KB at which Temporal cuts it, in characters.
-const maxMessage = 2000
+// maxErrorMessage keeps an error below the 4 KB at which Temporal cuts it, in characters.
+const maxErrorMessage = 2000

@@ -19,19 +19,19 @@ import (
 // their handles only.
 func (a *Activities) Execute(ctx context.Context, in protocol.ExecuteInput) (any, error) {
 	defer heartbeat(ctx)()
-	ctx, end := a.beginCall(ctx, in)
+	ctx, end := a.observeCall(ctx, in)
 	value, err := a.execute(ctx, in)
-	err = unreported(ctx, err)
+	err = withoutShutdownError(ctx, err)
 	end(err)
 	return value, err
 }
 
 func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any, error) {
-	params, scopes, err := a.restore(ctx, in)
+	params, scopes, err := a.restoreInputs(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	value, err := a.run(ctx, in, params, scopes)
+	value, err := a.runTool(ctx, in, params, scopes)
 	if err != nil {
 		return nil, toolFailure(err)
 	}
@@ -40,29 +40,29 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 		err = a.checkResult(in, branch, result)
 	}
 	if err != nil {
-		return nil, final(ideafile.CodeBadOutput, err)
+		return nil, nonRetryable(ideafile.CodeBadOutput, err)
 	}
-	result, err = a.keep(ctx, result)
+	result, err = a.offloadResult(ctx, result)
 	if err != nil || !said {
 		return result, err
 	}
 	return in.Landing.NameBranch(branch, result), nil
 }
 
-// keep puts the large values of a result into the store. Where that fails, the Tool has had its effect all the same, and the
+// offloadResult puts the large values of a result into the store. Where that fails, the Tool has had its effect all the same, and the
 // error says so.
-func (a *Activities) keep(ctx context.Context, value any) (any, error) {
+func (a *Activities) offloadResult(ctx context.Context, value any) (any, error) {
 	light, err := retryStore(ctx, func() (any, error) { return a.Store.Offload(ctx, value) })
 	if err != nil {
-		return nil, temporal.NewApplicationErrorWithOptions(jsonval.Clip("the tool ran, and its result could not be kept: "+err.Error(), maxMessage),
+		return nil, temporal.NewApplicationErrorWithOptions(jsonval.Clip("the tool ran, and its result could not be kept: "+err.Error(), maxErrorMessage),
 			ideafile.CodeOutcomeUnknown, temporal.ApplicationErrorOptions{})
 	}
 	return light, nil
 }
 
-// restore returns parameters and scopes with the large values in them. Parameters that had any are checked now: workflows
+// restoreInputs returns parameters and scopes with the large values in them. Parameters that had any are checked now: workflows
 // could not.
-func (a *Activities) restore(ctx context.Context, in protocol.ExecuteInput) (params, scopes map[string]any, err error) {
+func (a *Activities) restoreInputs(ctx context.Context, in protocol.ExecuteInput) (params, scopes map[string]any, err error) {
 	whole, err := retryStore(ctx, func() (any, error) {
 		return a.Store.Restore(ctx, map[string]any{"params": in.Params, "scopes": in.Scopes})
 	})
@@ -80,13 +80,13 @@ func (a *Activities) restore(ctx context.Context, in protocol.ExecuteInput) (par
 		err = form.Validate(params)
 	}
 	if err != nil {
-		return nil, nil, final(ideafile.CodeBadParams, err)
+		return nil, nil, nonRetryable(ideafile.CodeBadParams, err)
 	}
 	return params, scopes, nil
 }
 
-// run runs the Tool, or makes its result up where it is simulated.
-func (a *Activities) run(ctx context.Context, in protocol.ExecuteInput, params, scopes map[string]any) (any, error) {
+// runTool runs the Tool, or makes its result up where it is simulated.
+func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, params, scopes map[string]any) (any, error) {
 	x, ok := a.Runners.Lookup(in.Binding.Kind)
 	if in.Binding.Simulated != nil {
 		x, ok = simulated.Runner{Functions: a.Tools, Output: in.Output, Contract: in.Landing}, true

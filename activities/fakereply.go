@@ -20,16 +20,16 @@ func fakesReplies(idea *ideafile.Idea) bool {
 // fakeReply makes up the reply to a Request of a simulation, as a line of a replies file; ok is false where somebody else
 // answers: the LLM, or a script that has something new to say.
 func fakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, input *turn.RequestInput, messages []prompt.Message) (line string, ok bool) {
-	if !fakesReplies(idea) || (setup.Replies != "" && scriptAnswers(setup.Replies, input, messages)) {
+	if !fakesReplies(idea) || (setup.Replies != "" && hasScriptedAnswer(setup.Replies, input, messages)) {
 		return "", false
 	}
 	solution := jsonval.Encode(simulate.FakeReply(idea, setup.Bindings, input))
 	return string(rehearsal.Reply{Content: string(solution)}.Line()), true
 }
 
-// scriptAnswers reports whether the script has an answer to this Request that it has not given before. It may have none,
+// hasScriptedAnswer reports whether the script has an answer to this Request that it has not given before. It may have none,
 // because it was written for other values than those that were made up, and it gives as many answers as it has lines.
-func scriptAnswers(replies string, input *turn.RequestInput, messages []prompt.Message) bool {
+func hasScriptedAnswer(replies string, input *turn.RequestInput, messages []prompt.Message) bool {
 	parsed, err := rehearsal.Parse([]byte(replies))
 	if err != nil {
 		return true // the Request says what is wrong

@@ -24,7 +24,7 @@ func (a *Activities) Notify(ctx context.Context, n turn.Notices) error {
 	err := a.Notices.Send(ctx, "msg_"+hex.EncodeToString(sum[:16]), n)
 	var failed *notify.Error
 	if errors.As(err, &failed) && !failed.Retry {
-		return final(ideafile.CodeToolFailed, err)
+		return nonRetryable(ideafile.CodeToolFailed, err)
 	}
 	return err
 }

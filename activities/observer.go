@@ -24,7 +24,7 @@ type Observer interface {
 	Call(context.Context, CallSeen) (_ context.Context, end func(outcome string))
 }
 
-// Outcomes beside the codes of faults (model.CodeToolFailed, model.CodeTruncated, …).
+// Outcomes beside the codes of faults (ideafile.CodeToolFailed, turn.CodeTruncated, …).
 const (
 	OutcomeWhole  = "whole"   // of a Request: the solution is complete
 	OutcomeDone   = "done"    // of a Call
@@ -53,8 +53,8 @@ type CallSeen struct {
 	Attempt                       int // from 1
 }
 
-// beginCall tells the observer of a Call.
-func (a *Activities) beginCall(ctx context.Context, in protocol.ExecuteInput) (context.Context, func(error)) {
+// observeCall tells the observer of a Call.
+func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) (context.Context, func(error)) {
 	if a.Observer == nil {
 		return ctx, func(error) {}
 	}
@@ -62,7 +62,7 @@ func (a *Activities) beginCall(ctx context.Context, in protocol.ExecuteInput) (c
 		Process: in.Process, Instance: in.Token, Call: in.Call, Tool: in.Tool, Kind: in.Binding.Kind,
 		Attempt: int(activity.GetInfo(ctx).Attempt),
 	})
-	return ctx, func(err error) { end(outcome(err, OutcomeDone)) }
+	return ctx, func(err error) { end(outcomeOf(err, OutcomeDone)) }
 }
 
 // endRequest tells the observer what became of a Request.
@@ -70,7 +70,7 @@ func (a *Activities) endRequest(seen *RequestSeen, reply *turn.Reply, err error)
 	if a.Observer == nil {
 		return
 	}
-	seen.Ended, seen.Outcome = time.Now(), outcome(err, OutcomeWhole)
+	seen.Ended, seen.Outcome = time.Now(), outcomeOf(err, OutcomeWhole)
 	if err == nil && reply.Fault != nil {
 		seen.Outcome = reply.Fault.Code
 	}
@@ -82,7 +82,7 @@ func (s *RequestSeen) describe(r *llm.Reply) {
 	s.LLM, s.Server, s.FirstByte, s.Usage, s.Finish = r.Model, r.Server, r.FirstByte, r.Usage, r.Finish
 }
 
-func outcome(err error, good string) string {
+func outcomeOf(err error, good string) string {
 	var app *temporal.ApplicationError
 	switch {
 	case err == nil:

@@ -46,9 +46,9 @@ func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, i
 	if a.Recorder != nil {
 		a.Recorder(input.Process, answer.Text, answer.Finish, answer.Refusal)
 	}
-	if err := r.calls.finish(); err != nil {
+	if err := r.calls.waitUntilDelivered(); err != nil {
 		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.
-		r.end(turn.CodeTruncated, "calls could not be handed on: "+jsonval.Clip(err.Error(), maxMessage))
+		r.end(turn.CodeTruncated, "calls could not be handed on: "+jsonval.Clip(err.Error(), maxErrorMessage))
 	}
 	return &r.reply, nil
 }
@@ -71,11 +71,11 @@ type request struct {
 func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput) (*request, error) {
 	idea, problems := ideafile.ReadIdea(setup.Idea)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, final(turn.CodeInvalidIdea, errs)
+		return nil, nonRetryable(turn.CodeInvalidIdea, errs)
 	}
 	r := &request{a: a, ctx: ctx, idea: idea, input: input, named: map[string]bool{}, stop: func() {}}
 	r.reply.Attempts = int(activity.GetInfo(ctx).Attempt)
-	r.palette = ideafile.Palette{Tools: idea.Tools, Bindings: setup.Bindings, Tokens: input.Tokens()}
+	r.palette = ideafile.Palette{Tools: idea.Tools, Bindings: setup.Bindings, Tokens: input.InstanceTokens()}
 	if input.OutputOnly {
 		r.palette.Tokens = nil
 	}
@@ -89,7 +89,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 		Form:     form, RateKey: fmt.Sprintf("%s/%d", input.Process, input.Number), KeepText: a.Recorder != nil, OnCall: r.onCall,
 	}
 	if err := r.chooseLLM(setup); err != nil {
-		return nil, final(turn.CodeLLMError, err)
+		return nil, nonRetryable(turn.CodeLLMError, err)
 	}
 	return r, nil
 }
@@ -142,7 +142,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	// A broken Call goes to its instance too, which reports it with its others.
 	for _, t := range tokens {
 		r.named[t] = true
-		r.calls.add(t, func(s *protocol.CallsSignal) {
+		r.calls.addToBatch(t, func(s *protocol.CallsSignal) {
 			s.Calls = append(s.Calls, protocol.SentCall{Index: index, Call: call})
 		})
 	}
@@ -168,7 +168,7 @@ func (r *request) onResult(index int, v ideafile.WrittenCall) {
 		r.fault(index, *f)
 		return
 	}
-	r.calls.add(asked.Token, func(s *protocol.CallsSignal) {
+	r.calls.addToBatch(asked.Token, func(s *protocol.CallsSignal) {
 		s.Results = append(s.Results, protocol.SentValue{Call: asked.ID, Output: output, Params: params, Fitted: asked.ParamsError != ""})
 	})
 }
@@ -191,7 +191,7 @@ func (r *request) conclude(answer *llm.Reply) {
 		if !r.named[t] {
 			r.reply.InstancesWithoutCalls = append(r.reply.InstancesWithoutCalls, t)
 		}
-		r.calls.add(t, func(s *protocol.CallsSignal) { s.Last = true })
+		r.calls.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
 	}
 }
 
@@ -214,7 +214,7 @@ func (r *request) takeOutput(raw json.RawMessage) bool {
 	r.reply.OutputFault = turn.CheckOutput(r.idea, v)
 	r.reply.Output, err = r.a.Store.Offload(r.ctx, v)
 	if err != nil {
-		r.end(turn.CodeTruncated, "the output could not be stored: "+jsonval.Clip(err.Error(), maxMessage))
+		r.end(turn.CodeTruncated, "the output could not be stored: "+jsonval.Clip(err.Error(), maxErrorMessage))
 		return false
 	}
 	return true

@@ -29,7 +29,7 @@ func retryStore[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	}
 	limited, cancel := context.WithDeadline(ctx, activity.GetInfo(ctx).Deadline.Add(-reportTime))
 	defer cancel()
-	for pause := minStorePause; err != nil && isTransient(err) && wait(limited, pause); pause = min(2*pause, maxStorePause) {
+	for pause := minStorePause; err != nil && isTransient(err) && sleep(limited, pause); pause = min(2*pause, maxStorePause) {
 		v, err = do()
 	}
 	return v, err
@@ -46,8 +46,8 @@ func isTransient(err error) bool {
 	return !encryption.IsKeyError(err)
 }
 
-// wait waits, and reports whether the context was still valid at the end.
-func wait(ctx context.Context, d time.Duration) bool {
+// sleep waits, and reports whether the context was still valid at the end.
+func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -13,8 +13,8 @@ import (
 	"processidea/store/chain"
 )
 
-// codeTaken is the error type of an Idea whose place is held by another one for good.
-const codeTaken = "idea_taken"
+// codeIdeaTaken is the error type of an Idea whose place is held by another one for good.
+const codeIdeaTaken = "idea_taken"
 
 // Seal puts one Idea on a process's chain. Doing it again changes nothing.
 func (a *Activities) Seal(ctx context.Context, in protocol.SealInput) (*protocol.Sealed, error) {
@@ -25,7 +25,7 @@ func (a *Activities) Seal(ctx context.Context, in protocol.SealInput) (*protocol
 	})
 	if errors.Is(err, chain.ErrTaken) {
 		// The chain is that of a former process of this id: trying again changes nothing.
-		return nil, temporal.NewNonRetryableApplicationError(err.Error(), codeTaken, err)
+		return nil, temporal.NewNonRetryableApplicationError(err.Error(), codeIdeaTaken, err)
 	}
 	if err != nil {
 		return nil, err

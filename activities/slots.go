@@ -24,14 +24,14 @@ func (a *Activities) withSlot(ctx context.Context, input *turn.RequestInput, ask
 	release, err := a.acquireSlot(ctx)
 	seen.Waited, seen.Began = time.Since(seen.Began), time.Now()
 	if err != nil {
-		return nil, unreported(ctx, err)
+		return nil, withoutShutdownError(ctx, err)
 	}
 	defer release()
 	reply, err = ask(seen)
 	if err == nil && !reply.Complete && workerStopping(ctx) {
 		err = worker.ErrWorkerShutdown
 	}
-	return reply, unreported(ctx, err)
+	return reply, withoutShutdownError(ctx, err)
 }
 
 // acquireSlot waits for a slot, for at most half of the time that the Request has: in the other half a reply could not be

@@ -28,7 +28,7 @@ func (a *Activities) statesAt(ctx context.Context, setup protocol.RequestSetup, 
 	}
 	idea, problems := ideafile.ReadIdea(setup.Idea)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, final(turn.CodeInvalidIdea, errs)
+		return nil, nonRetryable(turn.CodeInvalidIdea, errs)
 	}
-	return turn.InitialStates(idea.Context, input.Tokens()), nil
+	return turn.InitialStates(idea.Context, input.InstanceTokens()), nil
 }

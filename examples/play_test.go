@@ -135,7 +135,7 @@ func (p *play) request(brief *turn.RequestInput) {
 		}
 		p.give(brief, i+1, call, named)
 	}
-	for _, token := range brief.Tokens() {
+	for _, token := range brief.InstanceTokens() {
 		if !named[token] {
 			reply.InstancesWithoutCalls = append(reply.InstancesWithoutCalls, token)
 		}
@@ -196,7 +196,7 @@ func (p *play) give(brief *turn.RequestInput, index int, call ideafile.WrittenCa
 		}
 		return
 	}
-	palette := ideafile.Palette{Tools: p.idea.Tools, Bindings: p.bindings, Tokens: brief.Tokens()}
+	palette := ideafile.Palette{Tools: p.idea.Tools, Bindings: p.bindings, Tokens: brief.InstanceTokens()}
 	_, tokens, f := palette.Read(call)
 	if f != nil {
 		p.t.Fatalf("request %d, call %d: %v", brief.Number, index, f)

@@ -26,9 +26,9 @@ const (
 	SignalClose = "close"
 	// SignalEnd ends an instance (EndSignal). The process sends it.
 	SignalEnd = "end"
-	// SignalReport tells a process what became of an instance's Calls (model.Report). The instance sends it.
+	// SignalReport tells a process what became of an instance's Calls (turn.Report). The instance sends it.
 	SignalReport = "report"
-	// SignalPart tells a process what a part of it has come to (model.PartReport). The part sends it.
+	// SignalPart tells a process what a part of it has come to (loop.PartReport). The part sends it.
 	SignalPart = "part"
 	// SignalDelegate tells an instance what the delegate of a Call has come to (DelegateReport). The delegate sends it.
 	SignalDelegate = "delegate"

@@ -23,10 +23,10 @@ type RequestSetup struct {
 	Replies  string                      `json:"replies,omitempty"`
 }
 
-// RequestStates is where the States are that a Request is about: its Brief leaves them out.
+// RequestStates is where the States are that a Request is about: its RequestInput leaves them out.
 type RequestStates struct {
 	// Base is the Idea of the chain from which they grew; At 0: the Idea in the RequestSetup.
 	Base Sealed `json:"base"`
-	// Changes is what each State differs in from the one there, by token, as model.Delta returns it.
+	// Changes is what each State differs in from the one there, by token, as jsonval.Delta returns it.
 	Changes map[string]any `json:"changes,omitempty"`
 }

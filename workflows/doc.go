@@ -1,6 +1,6 @@
-// Package workflows carries a process out on Temporal. Every decision is taken in package model; here decisions become
-// commands, signals and activities. This package registers the two workflows and holds the scenario tests; the code is in
-// packages below internal:
+// Package workflows carries a process out on Temporal. Every decision is taken in the packages under model/; here decisions
+// become commands, signals and activities. This package registers the two workflows and holds the scenario tests; the code is
+// in packages below internal:
 //
 //	process    the Process workflow: the agent loop, or the parts of a process with very many instances
 //	instance   the Instance workflow: one State and its Calls
@@ -11,7 +11,7 @@
 //
 // Invariants:
 //   - Nothing reads a clock, the environment, a global or a map's order; limits travel in the workflow's input.
-//   - Histories recorded under testdata replay unchanged. The order of commands never changes but behind a version
-//     (mailbox/versions.go, the only file that asks for one).
+//   - Histories recorded under testdata replay unchanged. The order of commands changes only behind workflow.GetVersion
+//     (mailbox/versions.go, the only file that calls it).
 //   - No child and no signal is addressed by run id, so that every workflow may continue as new at any time.
 package workflows

@@ -15,7 +15,7 @@ import (
 // Request, changes nothing. A malformed Call is added as failed, so that the next Request is told why.
 func (i *Instance) AcceptCall(request, index int, call ideafile.WrittenCall) bool {
 	key := ideafile.CallKey{Request: request, Index: index}
-	_, known := i.position(key)
+	_, known := i.findPosition(key)
 	if known || request <= i.closedThrough {
 		return false
 	}
@@ -24,8 +24,8 @@ func (i *Instance) AcceptCall(request, index int, call ideafile.WrittenCall) boo
 	return true
 }
 
-// position returns where a Call stands in records, or would stand.
-func (i *Instance) position(key ideafile.CallKey) (at int, found bool) {
+// findPosition returns where a Call stands in records, or would stand.
+func (i *Instance) findPosition(key ideafile.CallKey) (at int, found bool) {
 	return slices.BinarySearchFunc(i.records, key, func(r *Record, k ideafile.CallKey) int { return r.key().Compare(k) })
 }
 
@@ -35,19 +35,19 @@ func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey, wr
 	call.ID, call.Request, call.Index = key.ID(i.token), key.Request, key.Index
 	rec := &Record{Call: call, Status: ideafile.Waiting, Written: written}
 	if f == nil {
-		f = i.admit(rec)
+		f = i.admitCall(rec)
 	}
 	if f != nil {
 		rec.end(ideafile.Failed, f)
 	}
-	at, _ := i.position(key)
+	at, _ := i.findPosition(key)
 	i.records = slices.Insert(i.records, at, rec)
 	return rec
 }
 
-// admit checks what depends on the instance, that References outside State resolve and that the State schema allows the
+// admitCall checks what depends on the instance, that References outside State resolve and that the State schema allows the
 // output paths, and notes on the Record what the Call reads.
-func (i *Instance) admit(rec *Record) *diag.Fault {
+func (i *Instance) admitCall(rec *Record) *diag.Fault {
 	list, err := refexpr.Expressions(rec.Params)
 	if err != nil {
 		return diag.Faultf(ideafile.CodeBadReference, "%s", err)
@@ -83,7 +83,7 @@ func (i *Instance) unresolvableReason(e refexpr.Expression) string {
 	for _, alternative := range e {
 		missing := ""
 		for _, ref := range alternative {
-			missing = cmp.Or(missing, i.missingOutsideState(ref))
+			missing = cmp.Or(missing, i.whyUnresolvable(ref))
 		}
 		if missing == "" {
 			return ""
@@ -93,7 +93,7 @@ func (i *Instance) unresolvableReason(e refexpr.Expression) string {
 	return why
 }
 
-func (i *Instance) missingOutsideState(ref refexpr.Reference) string {
+func (i *Instance) whyUnresolvable(ref refexpr.Reference) string {
 	_, known := i.view.Payload[ref.Kind]
 	switch {
 	case ref.Kind == ideafile.TypeState:

@@ -55,8 +55,8 @@ func (i *Instance) advanceCall(rec *Record) []ReadyCall {
 		i.finishCall(rec, rec.Value)
 		return nil
 	}
-	if by, closed := i.closedBy(rec); closed {
-		i.endClosed(rec, by)
+	if by, closed := i.outputClosedBy(rec); closed {
+		i.endWithClosedPath(rec, by)
 		return nil
 	}
 	if rec.phase == approved {
@@ -125,8 +125,8 @@ func (i *Instance) startCall(rec *Record, ready ReadyCall) []ReadyCall {
 	return nil
 }
 
-// StartedCall returns a Call as Advance returned it; the zero ReadyCall where the Call has not started.
-func (i *Instance) StartedCall(id string) ReadyCall {
+// FindStartedCall returns a Call as Advance returned it; the zero ReadyCall where the Call has not started.
+func (i *Instance) FindStartedCall(id string) ReadyCall {
 	if rec := i.FindCall(id); rec != nil && rec.ready != nil {
 		return *rec.ready
 	}

@@ -15,7 +15,7 @@ func (i *Instance) blockUnsatisfiable() bool {
 	if i.HasOpenRequest() {
 		return false
 	}
-	satisfiable := i.satisfiable()
+	satisfiable := i.satisfiableCalls()
 	for _, rec := range i.records {
 		if rec.Status == ideafile.Waiting && !satisfiable[rec] && !i.earlierWriterUnfinished(rec) {
 			rec.end(ideafile.Blocked, nil)
@@ -25,9 +25,9 @@ func (i *Instance) blockUnsatisfiable() bool {
 	return false
 }
 
-// satisfiable returns the largest set of unfinished Calls that can be satisfied one after the other: each sees what it reads, or
+// satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each sees what it reads, or
 // the set has a writer of it. Calls that only feed each other are not in it.
-func (i *Instance) satisfiable() map[*Record]bool {
+func (i *Instance) satisfiableCalls() map[*Record]bool {
 	satisfiable, unmet := map[*Record]bool{}, map[*Record][]unmetRead{}
 	for _, rec := range i.records {
 		if rec.isUnstarted() {
@@ -39,7 +39,7 @@ func (i *Instance) satisfiable() map[*Record]bool {
 	for grew := true; grew; {
 		grew = false
 		for _, rec := range i.records {
-			if list, ok := unmet[rec]; ok && !satisfiable[rec] && allSatisfied(list, satisfiable) {
+			if list, ok := unmet[rec]; ok && !satisfiable[rec] && allReadsSatisfied(list, satisfiable) {
 				satisfiable[rec], grew = true, true
 			}
 		}
@@ -54,7 +54,7 @@ type unmetRead [][][]*Record
 func (i *Instance) unmetReads(reader *Record) []unmetRead {
 	var list []unmetRead
 	for _, e := range reader.reads {
-		if i.visibleAlternative(reader, e) >= 0 {
+		if i.visibleAlternativeIndex(reader, e) >= 0 {
 			continue
 		}
 		var unmet unmetRead
@@ -74,8 +74,8 @@ func (i *Instance) unmetReads(reader *Record) []unmetRead {
 	return list
 }
 
-// allSatisfied reports whether the set has, for every unmet read, a writer of each absent term of one alternative.
-func allSatisfied(list []unmetRead, set map[*Record]bool) bool {
+// allReadsSatisfied reports whether the set has, for every unmet read, a writer of each absent term of one alternative.
+func allReadsSatisfied(list []unmetRead, set map[*Record]bool) bool {
 	for _, unmet := range list {
 		if !slices.ContainsFunc(unmet, func(terms [][]*Record) bool { return everyTermHasWriter(terms, set) }) {
 			return false
@@ -110,7 +110,7 @@ func (i *Instance) updateBlockedReasons() {
 func (i *Instance) blockedReason(rec *Record) string {
 	var reasons []string
 	for _, e := range rec.reads {
-		if i.visibleAlternative(rec, e) >= 0 {
+		if i.visibleAlternativeIndex(rec, e) >= 0 {
 			continue
 		}
 		for _, alternative := range e {

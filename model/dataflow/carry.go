@@ -83,7 +83,7 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 			i.context = append(i.context[:len(i.context):len(i.context)], m)
 		}
 	}
-	i.refreshView()
+	i.deriveContextView()
 	i.state = statelog.Resume(i.state.Initial, c.Writes)
 	for _, n := range c.OpenRequests {
 		i.openRequests[n] = true
@@ -100,7 +100,7 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 func (i *Instance) restoreRecord(c CarriedRecord) *Record {
 	rec := c.Record
 	rec.Written, rec.phase, rec.timesAsked, rec.answeredBy = c.Written, c.restorePhase(), c.TimesAsked, c.AnsweredBy
-	_ = i.admit(&rec)
+	_ = i.admitCall(&rec)
 	if c.Ready != nil {
 		rec.ready = &ReadyCall{
 			Record: &rec, Tool: ideafile.FindTool(i.palette.Tools, rec.Tool), Binding: i.palette.Bindings[rec.Tool],

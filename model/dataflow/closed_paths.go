@@ -8,9 +8,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// closedBy reports whether the output path of a Call is closed to it, and who closed it. A write-once Call finds it closed where
+// outputClosedBy reports whether the output path of a Call is closed to it, and who closed it. A write-once Call finds it closed where
 // any of its branches is, for then its value exists already; an update only where no branch can be written.
-func (i *Instance) closedBy(rec *Record) (by string, closed bool) {
+func (i *Instance) outputClosedBy(rec *Record) (by string, closed bool) {
 	if rec.isUpdate() {
 		return "", i.everyBranchBlocked(rec)
 	}
@@ -50,9 +50,9 @@ func (i *Instance) everyBranchBlocked(rec *Record) bool {
 	return true
 }
 
-// endClosed ends a Call whose path is closed: skipped, as its value exists already. An update fails, as what it would have
+// endWithClosedPath ends a Call whose path is closed: skipped, as its value exists already. An update fails, as what it would have
 // changed cannot be changed.
-func (i *Instance) endClosed(rec *Record, by string) {
+func (i *Instance) endWithClosedPath(rec *Record, by string) {
 	if rec.isUpdate() {
 		rec.end(ideafile.Failed, diag.Faultf(ideafile.CodeBadPath, "%s: something other than an object stands above it",
 			rec.OutputPath.Reference()))

@@ -114,7 +114,7 @@ func (i *Instance) replace(rec *Record, d turn.Decision) error {
 	}
 	call.ID, call.Request, call.Index = rec.ID, rec.Request, rec.Index
 	replacement := &Record{Call: call}
-	if f := i.admit(replacement); f != nil {
+	if f := i.admitCall(replacement); f != nil {
 		return fmt.Errorf("with: %s", f.Message)
 	}
 	rec.recordDecision(d)

@@ -17,11 +17,11 @@ func (i *Instance) ApplyDelegateResult(id string, tool *ideafile.Tool, output an
 			return
 		}
 	}
-	i.keepHandedBack(id, handedBack)
+	i.recordHandedBackValues(id, handedBack)
 	i.Succeed(id, output)
 }
 
-func (i *Instance) keepHandedBack(id string, values map[string]any) {
+func (i *Instance) recordHandedBackValues(id string, values map[string]any) {
 	if rec := i.FindCall(id); rec != nil && rec.expectsResult() && len(values) > 0 {
 		rec.HandedBack = values
 	}

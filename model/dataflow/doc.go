@@ -12,13 +12,13 @@
 //
 // # Readiness and write-once
 //
-// A Call reads what the References in its parameters name, and writes its output path. It starts once it sees all it reads
-// and no unfinished Call can still change that. It sees what earlier Calls in the Plan left at a path and, where they left
-// nothing, what later write-once Calls wrote. A path is write-once unless the Call declares an update: the first value
-// closes it, and a later Call for the same path is skipped because its value exists. Updates are applied in Plan order.
+// A Call reads what the References in its parameters name, and writes its output path. It starts when all its inputs exist
+// and no unfinished Call can still change them. At a path it reads what earlier Calls in the Plan wrote; if nothing, what
+// later write-once Calls wrote. A path is write-once unless the Call declares an update: the first value closes it, and a
+// later Call for the same path is skipped because its value exists. Updates are applied in Plan order.
 //
-// Calls that nothing outside the Plan can move any more still end: one that reads what nobody will write is blocked, one
-// that depends on a branch not taken is skipped, and of Calls that wait for each other the first in Plan order goes first.
+// Calls that can no longer become ready still end: one that reads what nobody will write is blocked, one that depends on a
+// branch not taken is skipped. Of Calls that wait for each other, one goes first (firstInWaitCycle).
 //
 // # Invariants
 //
@@ -26,7 +26,8 @@
 //   - The outcome depends on the Plan and the results alone (and on people's decisions), never on the order in which
 //     results come back, nor on whether the workflow continued as new in between.
 //   - Every Call ends once its Requests are closed and everybody has answered, and it starts at most once.
-//   - A value that a write-once Call wrote is never overwritten; of alternatives for one path the first that can succeeds.
+//   - A value that a write-once Call wrote is never overwritten; of several Calls for one path, the first in Plan order that
+//     can succeed wins.
 //   - What a person approved is exactly what runs, and a Call that needs approval never runs without it.
 //   - A refused decision changes nothing.
 //   - An instance runs as if the other instances did not exist.

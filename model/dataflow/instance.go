@@ -35,13 +35,13 @@ type Instance struct {
 func New(palette ideafile.Palette, context []ideafile.Message, token string) *Instance {
 	palette.Tokens = []string{token}
 	i := &Instance{token: token, palette: palette, context: context, baseMessages: len(context), openRequests: map[int]bool{}}
-	i.refreshView()
+	i.deriveContextView()
 	i.state = statelog.New(i.view.Payload[ideafile.TypeState])
 	return i
 }
 
-// refreshView derives from the context what the instance sees.
-func (i *Instance) refreshView() {
+// deriveContextView derives from the context what the instance sees.
+func (i *Instance) deriveContextView() {
 	i.view = ideafile.ViewOf(i.context, i.token)
 	i.stateSchema = i.view.Schema[ideafile.TypeState]
 }
@@ -105,7 +105,7 @@ func (i *Instance) MissingRequired() []string {
 // paths. A value stands in the Plan where the write stands that it corrects, so that the same readers see it.
 func (i *Instance) Revise(messages []ideafile.Message, by, reason string) {
 	i.context = append(i.context[:len(i.context):len(i.context)], messages...)
-	i.refreshView()
+	i.deriveContextView()
 	for _, m := range messages {
 		if m.Kind != ideafile.TypeState || m.Payload == nil {
 			continue

@@ -19,15 +19,15 @@ func (i *Instance) canAdvance(rec *Record) bool {
 	case rec.phase != waiting, i.earlierWriterUnfinished(rec):
 		return false
 	}
-	if _, closed := i.closedBy(rec); closed {
+	if _, closed := i.outputClosedBy(rec); closed {
 		return true
 	}
-	return i.allReadsVisible(rec) && len(i.waitsFor(rec)) == 0
+	return i.allReadsVisible(rec) && len(i.awaitedCalls(rec)) == 0
 }
 
-// waitsFor lists the unfinished Calls that must end before a Call can advance: earlier ones that write what it reads or where it
+// awaitedCalls lists the unfinished Calls that must end before a Call can advance: earlier ones that write what it reads or where it
 // writes, and later write-once ones that may add to what it reads. A Call whose result is there reads no more.
-func (i *Instance) waitsFor(rec *Record) []*Record {
+func (i *Instance) awaitedCalls(rec *Record) []*Record {
 	var list []*Record
 	ancestorsOnly := i.waitsForAncestorsOnly(rec)
 	var reads, unstable []jsonval.Path
@@ -64,7 +64,7 @@ func (i *Instance) readPaths(rec *Record) (all, unstable []jsonval.Path) {
 func (i *Instance) decisiveTerms(rec *Record, e refexpr.Expression) []refexpr.Reference {
 	at := 0
 	if len(e) > 1 {
-		at = i.visibleAlternative(rec, e)
+		at = i.visibleAlternativeIndex(rec, e)
 	}
 	var list []refexpr.Reference
 	for n, alternative := range e {
@@ -95,7 +95,7 @@ func (i *Instance) earlierWriterUnfinished(rec *Record) bool {
 // waitsForAncestorsOnly reports whether, of the earlier Calls on its output path, a Call waits only for those that write above
 // the path. Updates of one path run side by side: they are applied in Plan order, and fail only once all earlier ones have ended.
 func (i *Instance) waitsForAncestorsOnly(rec *Record) bool {
-	_, closed := i.closedBy(rec)
+	_, closed := i.outputClosedBy(rec)
 	return rec.isUpdate() && rec.phase != resultPending && !closed
 }
 

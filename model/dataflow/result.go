@@ -145,14 +145,15 @@ func (i *Instance) applyWrite(w statelog.Write) {
 	i.unreportedWrites = append(i.unreportedWrites, w)
 }
 
-// newWrite builds the write of a result at one path, or returns why it is not allowed.
+// newWrite builds the write of a result at one path, or returns why it is not allowed. A write of the whole State leaves out
+// what Calls or people wrote.
 func (i *Instance) newWrite(rec *Record, p jsonval.Path, value any) (statelog.Write, *diag.Fault) {
 	w := statelog.Write{Path: p, Method: rec.OutputMethod, Value: value, By: rec.authorName(), Request: rec.Request, Index: rec.Index, At: i.now}
 	if _, stored := jsonval.AsHandle(value); len(p) == 0 && (stored || jsonval.TypeOf(value) != "object") {
 		return w, diag.Faultf(ideafile.CodeBadOutput, "the whole State takes an object, not %s", describeType(value))
 	}
 	old, _ := jsonval.Lookup(i.state.Before(rec.Request, rec.Index, p).Current, p)
-	if f := checkCombine(w.Method, old, value); f != nil {
+	if f := checkStoredValueUpdate(w.Method, old, value); f != nil {
 		return w, f
 	}
 	contract := i.ResultContract(rec)
@@ -167,8 +168,8 @@ func (i *Instance) newWrite(rec *Record, p jsonval.Path, value any) (statelog.Wr
 	return w, nil
 }
 
-// checkCombine refuses an update that would need the content of a value that lies in the blob store.
-func checkCombine(method string, old, value any) *diag.Fault {
+// checkStoredValueUpdate refuses an update that would need the content of a value that lies in the blob store.
+func checkStoredValueUpdate(method string, old, value any) *diag.Fault {
 	_, storedOld := jsonval.AsHandle(old)
 	_, storedNew := jsonval.AsHandle(value)
 	if method != "" && (storedOld || (storedNew && old != nil && method != statelog.MethodPush)) {
@@ -178,7 +179,7 @@ func checkCombine(method string, old, value any) *diag.Fault {
 	v, _ := value.(map[string]any)
 	for _, k := range jsonval.SortedKeys(v) {
 		if below, ok := o[k]; ok && method == statelog.MethodMerge {
-			if f := checkCombine(method, below, v[k]); f != nil {
+			if f := checkStoredValueUpdate(method, below, v[k]); f != nil {
 				return f
 			}
 		}

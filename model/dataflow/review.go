@@ -111,15 +111,15 @@ func (i *Instance) RequireReview(id, why string) {
 // ReviewUnknownEffect has a person decide on a running Call that may or may not have had its effect: it must not run twice by
 // itself.
 func (i *Instance) ReviewUnknownEffect(id, why string) {
-	i.reviewRunning(id, why, ideafile.Approve, ideafile.Reject, ideafile.Answer)
+	i.requestReviewWhileRunning(id, why, ideafile.Approve, ideafile.Reject, ideafile.Answer)
 }
 
 // RequireAnswer has a person give the result of a running Call whose tool asks for more than it got, or reject the Call.
 func (i *Instance) RequireAnswer(id, why string) {
-	i.reviewRunning(id, why, ideafile.Answer, ideafile.Reject)
+	i.requestReviewWhileRunning(id, why, ideafile.Answer, ideafile.Reject)
 }
 
-func (i *Instance) reviewRunning(id, why string, allow ...string) {
+func (i *Instance) requestReviewWhileRunning(id, why string, allow ...string) {
 	rec := i.FindCall(id)
 	if rec != nil && rec.phase == running && rec.ready != nil {
 		i.requestReview(rec, *rec.ready, &ideafile.Approval{Allow: allow}, why)

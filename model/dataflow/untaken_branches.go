@@ -17,7 +17,7 @@ func (i *Instance) skipUntakenBranches() {
 			if !i.inLatestRequest(rec) || (rec.Status != ideafile.Blocked && rec.Untaken == "") {
 				continue
 			}
-			if ref, by := i.untakenRead(rec); by != nil {
+			if ref, by := i.readOfUntakenBranch(rec); by != nil {
 				moved = moved || rec.Status == ideafile.Blocked
 				rec.Status, rec.Fault = ideafile.Skipped, nil // it has ended as blocked: this is the better reason
 				rec.Untaken, rec.By = ref.String(), by.ID
@@ -30,14 +30,14 @@ func (i *Instance) inLatestRequest(rec *Record) bool {
 	return rec.Request == i.records[len(i.records)-1].Request
 }
 
-// untakenRead finds an expression each of whose alternatives has a term in a branch not taken, and returns the first such term
+// readOfUntakenBranch finds an expression each of whose alternatives has a term in a branch not taken, and returns the first such term
 // and the Call that did not take the branch.
-func (i *Instance) untakenRead(rec *Record) (refexpr.Reference, *Record) {
+func (i *Instance) readOfUntakenBranch(rec *Record) (refexpr.Reference, *Record) {
 	for _, e := range rec.reads {
 		var first refexpr.Reference
 		var by *Record
 		for n, alternative := range e {
-			ref, w := i.untakenTerm(rec, alternative)
+			ref, w := i.termInUntakenBranch(rec, alternative)
 			if w == nil {
 				by = nil
 				break
@@ -53,7 +53,7 @@ func (i *Instance) untakenRead(rec *Record) (refexpr.Reference, *Record) {
 	return refexpr.Reference{}, nil
 }
 
-func (i *Instance) untakenTerm(rec *Record, alternative []refexpr.Reference) (refexpr.Reference, *Record) {
+func (i *Instance) termInUntakenBranch(rec *Record, alternative []refexpr.Reference) (refexpr.Reference, *Record) {
 	for _, ref := range i.absentTerms(rec, alternative) {
 		if ref.Kind != ideafile.TypeState || len(i.unfinishedWriters(rec, ref)) > 0 {
 			continue

@@ -45,8 +45,8 @@ func (i *Instance) visibilityOf(rec *Record, ref refexpr.Reference) visibility {
 	return absent
 }
 
-// visibleAlternative returns the index of the first alternative of an expression all of whose terms the Call sees; -1 if none.
-func (i *Instance) visibleAlternative(rec *Record, e refexpr.Expression) int {
+// visibleAlternativeIndex returns the index of the first alternative of an expression all of whose terms the Call sees; -1 if none.
+func (i *Instance) visibleAlternativeIndex(rec *Record, e refexpr.Expression) int {
 	return slices.IndexFunc(e, func(alternative []refexpr.Reference) bool {
 		return !slices.ContainsFunc(alternative, func(ref refexpr.Reference) bool { return i.visibilityOf(rec, ref) == absent })
 	})
@@ -78,7 +78,7 @@ func (i *Instance) mayBecomeVisible(rec *Record, alternative []refexpr.Reference
 // an alternative behind one that may still become visible: the Request could bring another piece of it.
 func (i *Instance) allReadsVisible(rec *Record) bool {
 	for _, e := range rec.reads {
-		at := i.visibleAlternative(rec, e)
+		at := i.visibleAlternativeIndex(rec, e)
 		if at < 0 {
 			return false
 		}

@@ -2,13 +2,13 @@ package dataflow
 
 import "slices"
 
-// firstInWaitCycle returns the Call that goes first among Calls that wait for each other, or nil: the first in Plan order that
-// sees all it reads. A pending result is applied out of turn only where no such Call exists.
+// firstInWaitCycle breaks a deadlock: of Calls that wait for each other, it returns the first in Plan order that has all
+// inputs; else the first with a pending result; nil if there is no deadlock or a Request is open.
 func (i *Instance) firstInWaitCycle() *Record {
 	if i.HasOpenRequest() {
 		return nil
 	}
-	waits := i.mutuallyWaiting()
+	waits := i.mutuallyWaitingCalls()
 	var firstPending *Record
 	for _, rec := range i.records {
 		_, ok := waits[rec]
@@ -23,18 +23,18 @@ func (i *Instance) firstInWaitCycle() *Record {
 	return firstPending
 }
 
-// mutuallyWaiting returns the Calls that wait only for each other, each with the Calls it waits for.
-func (i *Instance) mutuallyWaiting() map[*Record][]*Record {
+// mutuallyWaitingCalls returns the Calls that wait only for each other, each with the Calls it waits for.
+func (i *Instance) mutuallyWaitingCalls() map[*Record][]*Record {
 	waits := map[*Record][]*Record{}
 	for _, rec := range i.records {
 		if rec.phase == resultPending || rec.isUnstarted() {
-			waits[rec] = i.waitsFor(rec)
+			waits[rec] = i.awaitedCalls(rec)
 		}
 	}
 	for freed := true; freed; {
 		freed = false
 		for _, rec := range i.records {
-			if list, ok := waits[rec]; ok && !allKeysOf(list, waits) {
+			if list, ok := waits[rec]; ok && !allAreKeys(list, waits) {
 				delete(waits, rec)
 				freed = true
 			}
@@ -43,7 +43,7 @@ func (i *Instance) mutuallyWaiting() map[*Record][]*Record {
 	return waits
 }
 
-func allKeysOf(list []*Record, set map[*Record][]*Record) bool {
+func allAreKeys(list []*Record, set map[*Record][]*Record) bool {
 	for _, rec := range list {
 		if _, ok := set[rec]; !ok {
 			return false
@@ -55,16 +55,16 @@ func allKeysOf(list []*Record, set map[*Record][]*Record) bool {
 // inClosedCycle reports whether every Call that a Call waits for, directly or not, waits for the Call itself in turn.
 func inClosedCycle(rec *Record, waits map[*Record][]*Record) bool {
 	//workflowcheck:ignore -- the order does not matter: all or not all
-	for w := range transitiveWaits(rec, waits) {
-		if !transitiveWaits(w, waits)[rec] {
+	for w := range transitivelyAwaited(rec, waits) {
+		if !transitivelyAwaited(w, waits)[rec] {
 			return false
 		}
 	}
 	return true
 }
 
-// transitiveWaits returns the Calls that a Call waits for, directly or not.
-func transitiveWaits(from *Record, waits map[*Record][]*Record) map[*Record]bool {
+// transitivelyAwaited returns the Calls that a Call waits for, directly or not.
+func transitivelyAwaited(from *Record, waits map[*Record][]*Record) map[*Record]bool {
 	seen := map[*Record]bool{}
 	todo := slices.Clone(waits[from])
 	for len(todo) > 0 {

@@ -24,14 +24,14 @@ const (
 // order of what it decides stands in the package documentation. WakeTime returns until when StepWait holds.
 func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	l.wakeTime = time.Time{}
-	l.settleDirectPlans()
-	l.advanceWiring()
-	l.takePlanOutput()
+	l.settleDirectPlanInstances()
+	l.advanceWiredOutput()
+	l.takeDirectPlanOutput()
 	if l.Finished() {
 		return StepFinished, nil
 	}
 	if l.pauseReason == nil {
-		l.pauseReason = l.checkDuration(now)
+		l.pauseReason = l.checkDurationLimit(now)
 	}
 	switch {
 	case l.pauseReason != nil:
@@ -80,10 +80,16 @@ func (l *Loop) goalReached() bool {
 
 // reachedLimit returns the limit that the next Request would break; nil if none.
 func (l *Loop) reachedLimit() *diag.Fault {
-	tokens, ended := l.usage.PromptTokens+l.usage.CompletionTokens, l.Counts().Total()
-	switch limits := l.limits; {
-	case limits.Requests > 0 && l.requestCount >= limits.Requests:
+	if l.limits.Requests > 0 && l.requestCount >= l.limits.Requests {
 		return diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit", l.requestCount)
+	}
+	return reachedUsageLimit(l.limits, l.usage, l.Counts())
+}
+
+// reachedUsageLimit returns the limit on tokens or on Calls that is reached; nil if none.
+func reachedUsageLimit(limits ideafile.Limits, usage turn.Usage, calls turn.CallCounts) *diag.Fault {
+	tokens, ended := usage.PromptTokens+usage.CompletionTokens, calls.Total()
+	switch {
 	case limits.Tokens > 0 && tokens >= limits.Tokens:
 		return diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, limits.Tokens)
 	case limits.Calls > 0 && ended >= limits.Calls:
@@ -92,8 +98,8 @@ func (l *Loop) reachedLimit() *diag.Fault {
 	return nil
 }
 
-// checkDuration returns the time limit where it is reached; else it has Advance called again when it will be.
-func (l *Loop) checkDuration(now time.Time) *diag.Fault {
+// checkDurationLimit returns the time limit where it is reached; else it has Advance called again when it will be.
+func (l *Loop) checkDurationLimit(now time.Time) *diag.Fault {
 	limit := l.limits.Duration
 	if limit <= 0 {
 		return nil
@@ -107,7 +113,7 @@ func (l *Loop) checkDuration(now time.Time) *diag.Fault {
 
 // AwaitsOnlyPeople reports whether the process waits for people and for nothing else.
 func (l *Loop) AwaitsOnlyPeople() bool {
-	running, waiting := l.busyOrWaiting()
+	running, waiting := l.anyBusyOrAwaitingPerson()
 	return waiting && !running && l.inFlight == nil && len(l.readyInstances()) == 0
 }
 
@@ -115,15 +121,15 @@ func (l *Loop) AwaitsOnlyPeople() bool {
 func (l *Loop) readyInstances() []*InstanceProgress {
 	var list []*InstanceProgress
 	for _, inst := range l.instances {
-		if inst.phase() == ready && !l.settledIfWired(inst) {
+		if inst.phase() == ready && !l.settlesIfWired(inst) {
 			list = append(list, inst)
 		}
 	}
 	return list
 }
 
-// noneWorking reports whether every instance has ended, so that only the output may still be wanted.
-func (l *Loop) noneWorking() bool {
+// allInstancesEnded reports whether every instance has ended, so that only the output may still be wanted.
+func (l *Loop) allInstancesEnded() bool {
 	for _, inst := range l.instances {
 		if inst.Status == ideafile.InstanceWorking {
 			return false
@@ -136,7 +142,7 @@ func (l *Loop) noneWorking() bool {
 // share the Request, but no longer than the gathering time. Instances on which people have just decided wait as well for those
 // that still need a decision, so that ten decisions in a row make one Request.
 func (l *Loop) requestDue(now time.Time) bool {
-	if l.noneWorking() {
+	if l.allInstancesEnded() {
 		return true
 	}
 	ready := l.readyInstances()
@@ -147,7 +153,7 @@ func (l *Loop) requestDue(now time.Time) bool {
 	if l.readySince.IsZero() {
 		l.readySince = now
 	}
-	running, waiting := l.busyOrWaiting()
+	running, waiting := l.anyBusyOrAwaitingPerson()
 	until := l.readySince.Add(l.idea.Config.GatherDelay)
 	othersMayJoin := running || (waiting && allDecidedSinceRequest(ready))
 	if !othersMayJoin || !now.Before(until) {
@@ -157,8 +163,8 @@ func (l *Loop) requestDue(now time.Time) bool {
 	return false
 }
 
-// busyOrWaiting reports whether an instance is busy, and whether one waits for a person.
-func (l *Loop) busyOrWaiting() (running, waiting bool) {
+// anyBusyOrAwaitingPerson reports whether an instance is busy, and whether one waits for a person.
+func (l *Loop) anyBusyOrAwaitingPerson() (running, waiting bool) {
 	for _, inst := range l.instances {
 		switch inst.phase() {
 		case awaitingPerson:

@@ -34,7 +34,7 @@ type Carried struct {
 	Log       []turn.LogEntry `json:"log,omitempty"`
 	Output    any             `json:"output,omitempty"`
 	HasOutput bool            `json:"hasOutput,omitempty"`
-	// PlanOutputTried and OutputFault: see takePlanOutput.
+	// PlanOutputTried and OutputFault: see takeDirectPlanOutput.
 	PlanOutputTried bool            `json:"planOutput,omitempty"`
 	OutputFault     *diag.Fault     `json:"outputFault,omitempty"`
 	Paused          *diag.Fault     `json:"paused,omitempty"`
@@ -147,7 +147,7 @@ func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.B
 	l.idea = l.idea.WithRawMessages(c.Context)
 	for i, carried := range c.Instances {
 		if i == len(l.instances) {
-			l.register(&InstanceProgress{state: statelog.New(carried.Start)}, carried.Token)
+			l.registerInstance(&InstanceProgress{state: statelog.New(carried.Start)}, carried.Token)
 		}
 		l.instances[i].restore(carried)
 	}

@@ -21,8 +21,9 @@ type Conclusion struct {
 	Calls []ideafile.WrittenCall
 }
 
-// Conclude ends the Request in flight, settles instances by it and counts bad replies. It returns nil while the Request has not
-// ended.
+// Conclude ends the Request in flight, or returns nil while that has not ended. It clears the Request in flight, keeps its
+// planned Calls and its errors for later Requests, counts turns and bad replies, and settles instances: those of a whole reply
+// and, if a wired output holds already, all. It pauses the process after too many bad replies.
 func (l *Loop) Conclude() *Conclusion {
 	if !l.requestEnded() {
 		return nil
@@ -43,8 +44,8 @@ func (l *Loop) Conclude() *Conclusion {
 	}
 	l.addRequestErrors(req, accepted)
 	if len(req.input.Questions) == 0 && req.reply.Complete {
-		l.settle(req)
-		l.advanceWiring()
+		l.settleInstances(req)
+		l.advanceWiredOutput()
 	}
 	l.countBadReply(req)
 	return c
@@ -73,7 +74,7 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 		return len(req.reply.Calls)
 	}
 	n := req.input.Number
-	calls, accepted := l.callsOf(req)
+	calls, accepted := l.callsOfRequest(req)
 	if len(calls) == 0 && !req.reply.Complete {
 		return accepted
 	}
@@ -82,7 +83,7 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	}
 	var kept []plannedCall
 	for _, p := range l.plannedCalls {
-		if l.mayBeShown(p) {
+		if l.mayBeShownToLLM(p) {
 			kept = append(kept, p)
 		}
 	}
@@ -94,8 +95,8 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	return accepted
 }
 
-// callsOf returns a Request's Calls by index: those of its reply and, where the reply was lost, those that instances reported.
-func (l *Loop) callsOf(req *llmRequest) (calls map[int]ideafile.WrittenCall, accepted int) {
+// callsOfRequest returns a Request's Calls by index: those of its reply and, where the reply was lost, those that instances reported.
+func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCall, accepted int) {
 	calls = map[int]ideafile.WrittenCall{}
 	for n, call := range req.reply.Calls {
 		calls[n+1] = call

@@ -13,8 +13,8 @@ import (
 // CodeNoPlan marks an instance for which no Plan's condition holds and the LLM may not be asked.
 const CodeNoPlan = "no_plan"
 
-// assignPlan assigns an instance that joins its direct Plan, if one matches.
-func (l *Loop) assignPlan(plans ideafile.DirectPlans, inst *InstanceProgress, view ideafile.View) {
+// assignDirectPlan assigns an instance that joins its direct Plan, if one matches.
+func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgress, view ideafile.View) {
 	at, noneMatches := plans.Choose(inst.Token, view)
 	switch {
 	case at >= 0:
@@ -56,17 +56,17 @@ func (l *Loop) llmAllowed() bool {
 	return false
 }
 
-// settleDirectPlans decides on the instances whose direct Plan has come to its end, unless they wait for the LLM's answer.
-func (l *Loop) settleDirectPlans() {
+// settleDirectPlanInstances decides on the instances whose direct Plan has come to its end, unless they wait for the LLM's answer.
+func (l *Loop) settleDirectPlanInstances() {
 	for _, inst := range l.instances {
 		if inst.planner == plannedByDirectPlan && inst.phase() == ready && (len(inst.questions) == 0 || l.llmForbidden(inst)) {
-			l.settleDirectPlan(inst)
+			l.settleDirectPlanInstance(inst)
 		}
 	}
 }
 
-// settleDirectPlan settles an instance. Where the Plan did not suffice, the LLM takes over, or the instance fails.
-func (l *Loop) settleDirectPlan(inst *InstanceProgress) {
+// settleDirectPlanInstance settles an instance. Where the Plan did not suffice, the LLM takes over, or the instance fails.
+func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 	f := inst.directPlanFault()
 	switch {
 	case f == nil:
@@ -89,13 +89,13 @@ func (p *InstanceProgress) directPlanFault() *diag.Fault {
 	return p.planFailure
 }
 
-// takePlanOutput takes the output from the direct Plans, once every instance has ended. Where that fails, a closing Request is
+// takeDirectPlanOutput takes the output from the direct Plans, once every instance has ended. Where that fails, a closing Request is
 // told why, or the process has failed where none may be made.
-func (l *Loop) takePlanOutput() {
-	if l.hasOutput || l.planOutputTried || !l.noneWorking() {
+func (l *Loop) takeDirectPlanOutput() {
+	if l.hasOutput || l.planOutputTried || !l.allInstancesEnded() {
 		return
 	}
-	out, used, f := l.resolvePlanOutputs()
+	out, used, f := l.resolveDirectPlanOutputs()
 	l.planOutputTried = used
 	switch {
 	case !used && (l.idea.Output == nil || l.llmAllowed()):
@@ -105,18 +105,18 @@ func (l *Loop) takePlanOutput() {
 		l.setOutput(out)
 	case l.idea.Output != nil && l.llmAllowed():
 		l.addError(turn.ContextError{Fault: *f})
-	case !l.anyFellBack():
+	case !l.anyFellBackToLLM():
 		l.outputFault = f
 	}
 }
 
-func (l *Loop) anyFellBack() bool {
+func (l *Loop) anyFellBackToLLM() bool {
 	return slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.planner == fellBackToLLM })
 }
 
-// resolvePlanOutputs resolves the output of each Plan over the instances that settled by it, and merges them in the order of the
+// resolveDirectPlanOutputs resolves the output of each Plan over the instances that settled by it, and merges them in the order of the
 // Plans. used reports whether every settled instance has a Plan with an output.
-func (l *Loop) resolvePlanOutputs() (out any, used bool, f *diag.Fault) {
+func (l *Loop) resolveDirectPlanOutputs() (out any, used bool, f *diag.Fault) {
 	byPlan := map[int][]*InstanceProgress{}
 	for _, inst := range l.instances {
 		if inst.Status != ideafile.InstanceSettled {

@@ -59,7 +59,7 @@ func TestThePlanOfAnInstanceIsTheFirstWhoseConditionHolds(t *testing.T) {
 		plan("for input", "", when("input", "go"))+","+plan("own", `, "_instance": "④"`, "")+`]`)
 	s.RunDirectPlans()
 	step, b := s.Loop.Advance(s.Now)
-	if step != loop.StepRequest || fmt.Sprint(b.Tokens()) != "[⑤]" {
+	if step != loop.StepRequest || fmt.Sprint(b.InstanceTokens()) != "[⑤]" {
 		t.Fatalf("%s for %v", step, b)
 	}
 	for token, want := range map[string]string{"①": "for a", "②": "for a or c", "③": "for input", "④": "own"} {
@@ -82,13 +82,13 @@ func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
 	}
 	s.RunDirectPlans()
 	b := s.ExpectRequest()
-	s.WantEqual("covered", fmt.Sprint(b.Tokens()), "[① ③]")
+	s.WantEqual("covered", fmt.Sprint(b.InstanceTokens()), "[① ③]")
 	s.WantEqual("they", s.Statuses(), "① working, ② settled, ③ working")
 	s.WantEqual("the Plan it is shown", modeltest.DescribePlan(b), "0.1 failed 2; 0.2 blocked 2")
 	s.WantEqual("the errors", modeltest.DescribeErrors(b), "0.1 tool_failed: no luck in ①, ③\n0.2 blocked: †state.b would come from 0.1@① (failed) in ①\n0.2 blocked: †state.b would come from 0.1@③ (failed) in ③")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":7,"_outputPath":"b"}],"output":null}`)
 	b = s.ExpectRequest()
-	s.WantEqual("the second", fmt.Sprintf("%d %v %s %s", b.Number, b.Tokens(), modeltest.DescribePlan(b), modeltest.DescribeErrors(b)), "2 [① ③] 1.1 done 2 ")
+	s.WantEqual("the second", fmt.Sprintf("%d %v %s %s", b.Number, b.InstanceTokens(), modeltest.DescribePlan(b), modeltest.DescribeErrors(b)), "2 [① ③] 1.1 done 2 ")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("at the end", s.Statuses(), "① settled, ② settled, ③ settled")
@@ -126,7 +126,7 @@ func TestInstancesThatComeBackAreGathered(t *testing.T) {
 	}
 	s.Instances["②"].Fail("0.1@②", diag.Faultf(ideafile.CodeToolFailed, "no luck"))
 	s.DeliverReport(s.Report("②", 0))
-	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().Tokens()), "[① ②]")
+	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().InstanceTokens()), "[① ②]")
 }
 
 func TestAFailureThatAnAlternativeCoversIsNone(t *testing.T) {
@@ -183,7 +183,7 @@ func TestAnInstanceForWhichNoCompletePlanHoldsFails(t *testing.T) {
 		t.Error("nobody tells the instance")
 	}
 	s = modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, "", never, `{}`))
-	s.WantEqual("optimal", fmt.Sprint(s.ExpectRequest().Tokens()), "[①]")
+	s.WantEqual("optimal", fmt.Sprint(s.ExpectRequest().InstanceTokens()), "[①]")
 }
 
 func TestWhatARecordCallsDoneIsNotDoneAgain(t *testing.T) {
@@ -203,7 +203,7 @@ func TestWhatARecordCallsDoneIsNotDoneAgain(t *testing.T) {
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
 		var ran []string
-		for _, token := range s.Loop.Tokens() {
+		for _, token := range s.Loop.InstanceTokens() {
 			for _, rec := range s.Instances[token].Records() {
 				if rec.Status == ideafile.Done {
 					ran = append(ran, rec.ID)
@@ -304,7 +304,7 @@ func TestACompletePlanWhoseOutputCannotBeHadFails(t *testing.T) {
 func TestAPlansOutputSparesTheClosingRequestWhereSomeWentToTheLLM(t *testing.T) {
 	s := modeltest.NewScenario(t, `{"type": "object"}`, directContext(ideafile.StageOptimal, `{"_tool":"work","n":"†state.a","_outputPath":"b"}`, `, "output": {"all": "†state.b"}`, `{"a":1}`, `{"a":"two"}`), notAdapted)
 	s.RunDirectPlans()
-	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().Tokens()), "[②]")
+	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().InstanceTokens()), "[②]")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","x":2,"_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[],"output":{"all":"mine alone"}}`)
 	s.ExpectStep(loop.StepFinished)
@@ -362,7 +362,7 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	}
 	s.RunDirectPlans()
 	c := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
-	s.WantEqual("covered", fmt.Sprint(c.Input.Tokens()), "[② ③]")
+	s.WantEqual("covered", fmt.Sprint(c.Input.InstanceTokens()), "[② ③]")
 	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.FullInput(), nil, nil)
 	plan := again.Context[0]
 	s.WantEqual("the record", string(jsonval.Encode(plan.Record)), `{"0.1":{"done":2,"failed":1},"0.1@①":"done","0.1@②":"done"}`)

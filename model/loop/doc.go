@@ -8,14 +8,15 @@
 //
 // # The life of a Request
 //
+// An output is wired if the reply's output consists only of References to values that its Calls have yet to write.
+//
 //	state      what it waits for                               what comes next
 //	none       an instance that is ready                       in flight (Advance returns StepRequest)
 //	in flight  the LLM's reply                                 replied (ApplyReply)
 //	replied    nothing, if whole; if broken off, that each     concluded (Conclude)
 //	           covered instance reports it closed
 //	concluded  nothing: its Calls may still run                none, or wired
-//	wired      the values of its Calls: its output consists    finished, or none and the output dropped
-//	           of References to them
+//	wired      the values of its Calls                         finished, or none and the output dropped
 //
 // The life of an instance is the table at type instancePhase; type planner says who plans for it.
 //
@@ -25,7 +26,7 @@
 //  2. A wired output is taken, kept waiting, or dropped; the output of direct Plans is taken.
 //  3. StepFinished, if every instance has ended and the output is there.
 //  4. StepPaused, if somebody or something has paused the process or its time is over.
-//  5. StepWait, if a Request is in flight, no instance is ready, or others may soon join the ready ones.
+//  5. StepWait, if a Request is in flight, no instance is ready, or it waits briefly for more instances to become ready.
 //  6. StepPaused, if the next Request would break a limit; else StepRequest.
 //
 // # Invariants
@@ -34,7 +35,8 @@
 //   - At most one Request is in flight, and Requests are numbered without gaps.
 //   - Each instance ends once, by a whole reply or by its direct Plan, and is in no later Request but the closing one.
 //   - A settled instance has all that its State schema requires; a completed process has the output its Idea asks for.
-//   - The process knows the same State of each instance as the instance itself, and counts every Call once, by its end.
-//   - Any Idea of a process starts another process at the same States.
-//   - A refused correction changes nothing. Restore of a Carry cannot be told from the original.
+//   - The process knows the same State of each instance as the instance itself, and counts every Call once, by its final
+//     status.
+//   - Any Idea of a process can start a new process with the same States.
+//   - A refused correction changes nothing. A Loop restored from its Carried cannot be told from the original.
 package loop

@@ -65,9 +65,9 @@ func (l *Loop) cutOffFault(req *llmRequest, accepted int) diag.Fault {
 	return f
 }
 
-// errorsFor collects what a Request about some instances reports. An error about a whole Request names those of the instances
-// that the Request covered, unless it covered all of them.
-func (l *Loop) errorsFor(instances []*InstanceProgress) []turn.ContextError {
+// errorsToReport returns the errors that the next Request about these instances reports, each naming its instances unless it
+// concerns them all.
+func (l *Loop) errorsToReport(instances []*InstanceProgress) []turn.ContextError {
 	tokensByID := map[int][]string{}
 	for _, inst := range instances {
 		for _, id := range inst.pendingErrors {
@@ -100,7 +100,7 @@ func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 	for _, p := range l.plannedCalls {
 		for _, inst := range instances {
 			c, ok := inst.calls[p.CallKey]
-			if !ok || !p.plannedFor(inst) || c.Fault == nil || c.Status == ideafile.Rejected || inst.errorsShown[p.CallKey] {
+			if !ok || !p.isPlannedFor(inst) || c.Fault == nil || c.Status == ideafile.Rejected || inst.errorsShown[p.CallKey] {
 				continue
 			}
 			key := callFault{p.CallKey, c.Fault.Code, c.Fault.Message}

@@ -40,7 +40,7 @@ type Loop struct {
 	unsealedLog                      []turn.LogEntry     // what changed since the last Idea
 	output                           any
 	hasOutput                        bool
-	planOutputTried                  bool        // takePlanOutput has resolved the outputs of direct Plans
+	planOutputTried                  bool        // takeDirectPlanOutput has resolved the outputs of direct Plans
 	outputFault                      *diag.Fault // why there is no output, where the LLM may not be asked for it
 	pauseReason                      *diag.Fault // nil: it is not paused
 	limits                           ideafile.Limits
@@ -100,12 +100,12 @@ func (l *Loop) joinInstances(tokens []string) {
 			calls: map[ideafile.CallKey]turn.CallReport{}, errorsShown: map[ideafile.CallKey]bool{},
 		}
 		inst.Missing = statelog.MissingRequired(view.Schema[ideafile.TypeState], inst.state.Current)
-		l.register(inst, token)
-		l.assignPlan(plans, inst, view)
+		l.registerInstance(inst, token)
+		l.assignDirectPlan(plans, inst, view)
 	}
 }
 
-func (l *Loop) register(inst *InstanceProgress, token string) {
+func (l *Loop) registerInstance(inst *InstanceProgress, token string) {
 	l.instances = append(l.instances, inst)
 	l.byToken[token] = inst
 }
@@ -113,8 +113,8 @@ func (l *Loop) register(inst *InstanceProgress, token string) {
 // Instances lists the instances in order.
 func (l *Loop) Instances() []*InstanceProgress { return l.instances }
 
-// Tokens lists the instances' tokens in order.
-func (l *Loop) Tokens() []string {
+// InstanceTokens lists the instances' tokens in order.
+func (l *Loop) InstanceTokens() []string {
 	tokens := make([]string, len(l.instances))
 	for i, inst := range l.instances {
 		tokens[i] = inst.Token

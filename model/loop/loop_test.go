@@ -137,7 +137,7 @@ func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
 	s.WantEqual("the loop goes on", fmt.Sprint(b.Number, b.Turn), "2 2")
 	s.WantEqual("with what was done", modeltest.DescribePlan(b), "1.1 done 1; 1.2 done 2")
 	s.WantEqual("and told", modeltest.DescribeErrors(b), "truncated: request 1 was cut off: the stream broke off; the 2 calls that had come were taken and are listed")
-	s.WantEqual("everyone still works", fmt.Sprint(b.Tokens()), "[① ②]")
+	s.WantEqual("everyone still works", fmt.Sprint(b.InstanceTokens()), "[① ②]")
 }
 
 func TestARequestOfWhichNothingWasTakenIsAskedAfresh(t *testing.T) {
@@ -312,7 +312,7 @@ func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 func TestARequestForResultsCoversOnlyThoseThatWait(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"think","_instance":"②"},{"_tool":"work","_instance":"①"}],"output":null}`)
-	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().Tokens()), "[②]")
+	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().InstanceTokens()), "[②]")
 }
 
 func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) {
@@ -395,7 +395,7 @@ func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
 		"the brief":  func(m *loop.Loop) any { return jsonval.Normal(m.FullInput()) },
 		"the log":    func(m *loop.Loop) any { return turn.EncodeLog(m.TakeLog()) },
 		"the limits": func(m *loop.Loop) any { return jsonval.Normal(m.Carry().Limits) },
-		"who is new": func(m *loop.Loop) any { return jsonval.Normal(m.Tokens()) },
+		"who is new": func(m *loop.Loop) any { return jsonval.Normal(m.InstanceTokens()) },
 	} {
 		before, after := look(s.Loop), look(m)
 		if !jsonval.Equal(before, after) || jsonval.Equal(before, jsonval.Normal(nil)) {

@@ -31,12 +31,12 @@ func (s SentNotices) TakeChanges(l *Loop) turn.Notices {
 	}
 	sort.SliceStable(n.NewlyDecided, func(a, b int) bool { return n.NewlyDecided[a].Since.Before(n.NewlyDecided[b].Since) })
 	n.AwaitingCount = len(now)
-	n.NewlyWaiting, n.OmittedWaiting = firstNotices(n.NewlyWaiting)
-	n.NewlyDecided, n.OmittedDecided = firstNotices(n.NewlyDecided)
+	n.NewlyWaiting, n.OmittedWaiting = limitNotices(n.NewlyWaiting)
+	n.NewlyDecided, n.OmittedDecided = limitNotices(n.NewlyDecided)
 	return n
 }
 
-func firstNotices(list []turn.Notice) (first []turn.Notice, more int) {
+func limitNotices(list []turn.Notice) (first []turn.Notice, more int) {
 	if len(list) <= turn.MaxNotices {
 		return list, 0
 	}

@@ -166,21 +166,19 @@ func (p *Parts) Finished() bool {
 	return true
 }
 
-// ReachedLimit returns the limit that all parts together have reached, and until when the process may run.
+// ReachedLimit returns the limit that all parts together have reached, and until when the process may run; a zero until means
+// that its time is not limited.
 func (p *Parts) ReachedLimit(now time.Time) (reached *diag.Fault, until time.Time) {
 	r := p.Result("", "")
-	tokens, ended := r.Usage.PromptTokens+r.Usage.CompletionTokens, r.Calls.Total()
 	limits := p.Limits
 	if limits.Duration > 0 {
 		until = p.Started.Add(limits.Duration)
 	}
+	reached = reachedUsageLimit(limits, r.Usage, r.Calls)
 	switch {
 	case limits.Requests > 0 && r.Requests >= limits.Requests:
 		reached = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit is %d", r.Requests, limits.Requests)
-	case limits.Tokens > 0 && tokens >= limits.Tokens:
-		reached = diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, limits.Tokens)
-	case limits.Calls > 0 && ended >= limits.Calls:
-		reached = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", ended, limits.Calls)
+	case reached != nil:
 	case !until.IsZero() && !now.Before(until):
 		reached = diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", limits.Duration)
 	}

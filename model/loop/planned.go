@@ -13,7 +13,7 @@ func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlanEntry {
 	for _, p := range l.plannedCalls {
 		e := turn.PlanEntry{ID: p.ID(""), Call: p.call, StatusCounts: map[ideafile.CallStatus]int{}, Results: map[string]any{}}
 		for _, inst := range instances {
-			if c, ok := inst.calls[p.CallKey]; ok && p.plannedFor(inst) && l.isShown(p, inst, c) {
+			if c, ok := inst.calls[p.CallKey]; ok && p.isPlannedFor(inst) && l.isShownToLLM(p, inst, c) {
 				e.AddReport(inst.Token, c)
 			}
 		}
@@ -25,9 +25,9 @@ func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlanEntry {
 	return out
 }
 
-// isShown reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose result is not
+// isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose result is not
 // in State, and those on which a person decided otherwise than the LLM had proposed.
-func (l *Loop) isShown(p plannedCall, inst *InstanceProgress, c turn.CallReport) bool {
+func (l *Loop) isShownToLLM(p plannedCall, inst *InstanceProgress, c turn.CallReport) bool {
 	return p.Request == inst.lastPlanned || l.idea.HasNoOutputPath(p.call) || c.OverruledByPerson()
 }
 
@@ -41,7 +41,7 @@ func (l *Loop) addDirectPlanInfo(e *turn.PlanEntry, p plannedCall, instances []*
 		return
 	}
 	for _, inst := range instances {
-		if p.plannedFor(inst) && inst.calls[p.CallKey].Status == ideafile.Done {
+		if p.isPlannedFor(inst) && inst.calls[p.CallKey].Status == ideafile.Done {
 			e.DoneInstances = append(e.DoneInstances, inst.Token)
 		}
 	}
@@ -51,13 +51,13 @@ func anyPlannedBy(instances []*InstanceProgress, request int) bool {
 	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return inst.lastPlanned == request })
 }
 
-// mayBeShown reports whether a later Request may show a Call; the others are dropped.
-func (l *Loop) mayBeShown(p plannedCall) bool {
+// mayBeShownToLLM reports whether a later Request may show a Call; the others are dropped.
+func (l *Loop) mayBeShownToLLM(p plannedCall) bool {
 	if l.idea.HasNoOutputPath(p.call) {
 		return true
 	}
 	for _, inst := range l.instances {
-		if inst.Status != ideafile.InstanceWorking || !p.plannedFor(inst) {
+		if inst.Status != ideafile.InstanceWorking || !p.isPlannedFor(inst) {
 			continue
 		}
 		if p.directPlan > 0 && inst.lastPlanned == 0 {
@@ -72,7 +72,7 @@ func (l *Loop) mayBeShown(p plannedCall) bool {
 	return false
 }
 
-// plannedFor reports whether a Call may be an instance's: a Call of a direct Plan belongs to the instances of that Plan.
-func (p plannedCall) plannedFor(inst *InstanceProgress) bool {
+// isPlannedFor reports whether a Call may be an instance's: a Call of a direct Plan belongs to the instances of that Plan.
+func (p plannedCall) isPlannedFor(inst *InstanceProgress) bool {
 	return p.Request > 0 || p.directPlan == inst.directPlan
 }

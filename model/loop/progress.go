@@ -140,7 +140,7 @@ func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 	inst.state.Apply(w)
 	e := inst.logEntry(w)
 	if w.Request <= l.priorRequests {
-		e.Call = l.resumedCallBehind(w) // no Idea of this process has it in its solution
+		e.Call = l.resumedCallOfWrite(w) // no Idea of this process has it in its solution
 	}
 	l.unsealedLog = append(l.unsealedLog, e)
 }

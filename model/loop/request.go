@@ -8,7 +8,7 @@ import (
 // composeRequest composes the next Request: questions alone where a ready instance has some; the output alone where every
 // instance has ended; all ready instances otherwise.
 func (l *Loop) composeRequest() *turn.RequestInput {
-	input := &turn.RequestInput{Process: l.processID, Number: l.priorRequests + l.requestCount + 1, Turn: l.turnCount + 1, OutputOnly: l.noneWorking()}
+	input := &turn.RequestInput{Process: l.processID, Number: l.priorRequests + l.requestCount + 1, Turn: l.turnCount + 1, OutputOnly: l.allInstancesEnded()}
 	instances := l.readyInstances()
 	for _, inst := range instances {
 		input.Questions = append(input.Questions, inst.questions...)
@@ -22,7 +22,7 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 		}
 	}
 	about := l.coveredInstances(input)
-	input.Plan, input.Errors = l.planEntries(about), l.errorsFor(about)
+	input.Plan, input.Errors = l.planEntries(about), l.errorsToReport(about)
 	return input
 }
 
@@ -38,7 +38,7 @@ func (l *Loop) coveredInstances(input *turn.RequestInput) []*InstanceProgress {
 func (l *Loop) FullInput() *turn.RequestInput {
 	input := &turn.RequestInput{
 		Process: l.processID, Number: l.priorRequests + l.requestCount, Turn: l.turnCount,
-		Plan: l.planEntries(l.instances), Errors: l.errorsFor(l.instances),
+		Plan: l.planEntries(l.instances), Errors: l.errorsToReport(l.instances),
 	}
 	for _, inst := range l.instances {
 		c := turn.InstanceInput{Token: inst.Token, State: inst.state.Value(), Missing: inst.Missing}

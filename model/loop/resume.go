@@ -42,7 +42,7 @@ func (l *Loop) dropHistoryMessages() {
 
 // restoreHistory restores what a context tells of the process whose Idea this one starts from.
 func (l *Loop) restoreHistory(context []ideafile.Message) {
-	tokens := l.Tokens()
+	tokens := l.InstanceTokens()
 	l.priorRequests = priorRequestsOf(l.idea)
 	for _, msg := range context {
 		if msg.IsPlanRecord() {
@@ -160,8 +160,8 @@ func (l *Loop) TakeResumed() []ResumedCalls {
 // HasResumed reports whether TakeResumed has Calls to return.
 func (l *Loop) HasResumed() bool { return len(l.resumedCalls) > 0 }
 
-// resumedCallBehind returns the resumed Call that made a write.
-func (l *Loop) resumedCallBehind(w statelog.Write) ideafile.WrittenCall {
+// resumedCallOfWrite returns the resumed Call that made a write.
+func (l *Loop) resumedCallOfWrite(w statelog.Write) ideafile.WrittenCall {
 	for _, p := range l.plannedCalls {
 		if p.CallKey == (ideafile.CallKey{Request: w.Request, Index: w.Index}) {
 			return p.call
@@ -190,15 +190,15 @@ func (l *Loop) ResumeSolution() {
 			l.unassignedCalls++
 			broken = append(broken, turn.ContextError{Call: ideafile.CallID(l.priorRequests, n+1, ""), Fault: *f})
 		}
-		l.resumeSolutionCall(n+1, call, tokens)
+		l.resumePlannedCall(n+1, call, tokens)
 	}
 	l.addErrorsFor(ready, broken...)
 }
 
-func (l *Loop) resumeSolutionCall(index int, call ideafile.WrittenCall, tokens []string) {
+func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []string) {
 	var unfinished []*InstanceProgress
 	for _, token := range tokens {
-		if inst := l.instance(token); !l.wasDone(inst, call) {
+		if inst := l.instance(token); !l.wasDoneEarlier(inst, call) {
 			unfinished = append(unfinished, inst)
 		}
 	}
@@ -213,8 +213,8 @@ func (l *Loop) resumeSolutionCall(index int, call ideafile.WrittenCall, tokens [
 	}
 }
 
-// wasDone reports whether the record calls an equivalent Call done in an instance.
-func (l *Loop) wasDone(inst *InstanceProgress, call ideafile.WrittenCall) bool {
+// wasDoneEarlier reports whether the record calls an equivalent Call done in an instance.
+func (l *Loop) wasDoneEarlier(inst *InstanceProgress, call ideafile.WrittenCall) bool {
 	for _, p := range l.plannedCalls {
 		c, ok := inst.calls[p.CallKey]
 		if ok && c.FromEarlierProcess && c.Status == ideafile.Done && p.call.Equivalent(call) {

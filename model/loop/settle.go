@@ -9,14 +9,14 @@ import (
 	"processidea/model/turn"
 )
 
-// settle decides, after a whole reply, which instances have reached their goal: those that got no Call.
-func (l *Loop) settle(req *llmRequest) {
+// settleInstances decides, after a whole reply, which instances have reached their goal: those that got no Call.
+func (l *Loop) settleInstances(req *llmRequest) {
 	if l.isWired(req) {
 		l.wiredRequest = req
 	}
 	candidates := l.settleCandidates(req)
-	if l.idea.Output != nil && l.completedBy(candidates, req) {
-		taken := l.takeOutput(req)
+	if l.idea.Output != nil && l.isCompletedBy(candidates, req) {
+		taken := l.takeReplyOutput(req)
 		if !taken {
 			return
 		}
@@ -26,14 +26,14 @@ func (l *Loop) settle(req *llmRequest) {
 	}
 }
 
-// completedBy reports whether the process reaches its goal if some instances settle by a Request.
-func (l *Loop) completedBy(settling []*InstanceProgress, req *llmRequest) bool {
+// isCompletedBy reports whether the process reaches its goal if some instances settle by a Request.
+func (l *Loop) isCompletedBy(settling []*InstanceProgress, req *llmRequest) bool {
 	for _, inst := range l.instances {
 		if inst.Status == ideafile.InstanceWorking && !slices.Contains(settling, inst) {
 			return false
 		}
 	}
-	return (len(settling) > 0 || req.input.OutputOnly) && !anyMissing(settling)
+	return (len(settling) > 0 || req.input.OutputOnly) && !anyMissingRequired(settling)
 }
 
 // settleCandidates returns the instances that the reply gave no Call, except those corrected since the Request was made: the LLM
@@ -50,7 +50,9 @@ func (l *Loop) settleCandidates(req *llmRequest) (list []*InstanceProgress) {
 	return list
 }
 
-func (l *Loop) coversAll(req *llmRequest) bool { return len(req.input.Instances) == len(l.instances) }
+func (l *Loop) coversAllInstances(req *llmRequest) bool {
+	return len(req.input.Instances) == len(l.instances)
+}
 
 // settleOrRetry settles an instance, unless State lacks what its schema requires: then the next Request is told, three times at
 // most, before the instance fails.
@@ -65,10 +67,10 @@ func (l *Loop) settleOrRetry(inst *InstanceProgress) {
 	}
 }
 
-// takeOutput takes the output of the reply that ends the process, and reports whether the instances may settle. The output of a
+// takeReplyOutput takes the output of the reply that ends the process, and reports whether the instances may settle. The output of a
 // Request that did not cover all instances is ignored, as a closing Request follows. A bad output is reported to the next one.
-func (l *Loop) takeOutput(req *llmRequest) bool {
-	if !l.coversAll(req) {
+func (l *Loop) takeReplyOutput(req *llmRequest) bool {
+	if !l.coversAllInstances(req) {
 		return true
 	}
 	out, f := l.idea.Output.WithoutNulls(req.reply.Output), req.reply.OutputFault

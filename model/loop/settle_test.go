@@ -44,7 +44,7 @@ func TestSettledInstancesAreNotSentAgain(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	b := s.ExpectRequest()
-	s.WantEqual("covered", fmt.Sprint(b.Tokens()), "[②]")
+	s.WantEqual("covered", fmt.Sprint(b.InstanceTokens()), "[②]")
 }
 
 func TestACallCountsEvenWhenItIsInvalid(t *testing.T) {
@@ -81,7 +81,7 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed
 	s.WantEqual("after the first", s.Statuses(), "① working, ② settled")
 	for n := range 3 {
 		b := s.ExpectRequest()
-		s.WantEqual("covered", fmt.Sprint(b.Tokens()), "[①]")
+		s.WantEqual("covered", fmt.Sprint(b.InstanceTokens()), "[①]")
 		s.WantEqual(fmt.Sprint("told for the ", n+1, ". time"), fmt.Sprint(b.Instances[0].Missing), "[mood]")
 		s.Conclude(func() turn.Reply { r := s.DeliverCalls(nil); r.Complete = true; return r }())
 		if failed := n == 2; (len(s.Ended) == 1) != failed {
@@ -253,7 +253,7 @@ func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
 	s.WantEqual("both have", s.Statuses(), "① settled, ② settled")
 	s.WantEqual("there is no output yet", s.OutputJSON(), "null")
 	b := s.ExpectRequest()
-	if !b.OutputOnly || fmt.Sprint(b.Tokens()) != "[① ②]" || b.Number != 3 {
+	if !b.OutputOnly || fmt.Sprint(b.InstanceTokens()) != "[① ②]" || b.Number != 3 {
 		t.Fatalf("the closing Request: %+v", b)
 	}
 	s.WantEqual("it sees the final States", string(jsonval.Encode(b.Instances[0].State)), `{"a":1,"b":"y"}`)

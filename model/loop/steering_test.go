@@ -160,7 +160,7 @@ func TestAddedInstancesSeeWhatAllSeeAndWantAnOutputAnew(t *testing.T) {
 	s.ExpectRequest()
 	s.Revise(`{"context":[{"type":"state","n":7}]}`)
 	s.AddInstances(`[{"type":"state","_instance":"⑤","state":{"a":5}},{"type":"input","_instance":"④","x":1},{"type":"text","_instance":"⑤","text":"t"}]`)
-	s.WantEqual("they are", fmt.Sprint(s.Loop.Tokens()), "[① ② ③ ⑤ ④]")
+	s.WantEqual("they are", fmt.Sprint(s.Loop.InstanceTokens()), "[① ② ③ ⑤ ④]")
 	s.WantEqual("the State", modeltest.StateOf(s.Loop, "⑤"), `{"a":5,"n":7}`)
 }
 

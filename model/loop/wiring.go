@@ -9,19 +9,19 @@ import (
 
 // isWired reports whether a reply wires the output of the whole process.
 func (l *Loop) isWired(req *llmRequest) bool {
-	return l.idea.Output != nil && l.coversAll(req) && len(req.reply.CallFaults) == 0 && len(req.reply.Calls) > 0 &&
+	return l.idea.Output != nil && l.coversAllInstances(req) && len(req.reply.CallFaults) == 0 && len(req.reply.Calls) > 0 &&
 		onlyReferences(l.idea.Output.WithoutNulls(req.reply.Output))
 }
 
-// settledIfWired reports whether an instance reaches its goal if the wired output holds: no Request is made about it before that
+// settlesIfWired reports whether an instance reaches its goal if the wired output holds: no Request is made about it before that
 // is known.
-func (l *Loop) settledIfWired(inst *InstanceProgress) bool {
+func (l *Loop) settlesIfWired(inst *InstanceProgress) bool {
 	return l.wiredRequest != nil && inst.lastPlanned == l.wiredRequest.input.Number && len(inst.questions) == 0
 }
 
-// advanceWiring ends the process by the wired output once all its Calls have their values, or drops that output. It is dropped,
+// advanceWiredOutput ends the process by the wired output once all its Calls have their values, or drops that output. It is dropped,
 // too, rather than have instances that are done wait for another one's person.
-func (l *Loop) advanceWiring() {
+func (l *Loop) advanceWiredOutput() {
 	if l.wiredRequest == nil {
 		return
 	}
@@ -29,7 +29,7 @@ func (l *Loop) advanceWiring() {
 	for _, inst := range l.instances {
 		switch {
 		case inst.Status != ideafile.InstanceWorking:
-		case inst.breaksWiring(l.wiredRequest.input.Number):
+		case inst.breaksWiredOutput(l.wiredRequest.input.Number):
 			l.wiredRequest = nil
 			return
 		case inst.runsCalls():
@@ -38,19 +38,19 @@ func (l *Loop) advanceWiring() {
 			done = true
 		}
 	}
-	_, waiting := l.busyOrWaiting()
+	_, waiting := l.anyBusyOrAwaitingPerson()
 	if running || (waiting && !done) {
 		return
 	}
 	if !waiting {
-		l.settleByWiring()
+		l.settleByWiredOutput()
 	}
 	l.wiredRequest = nil
 }
 
-// breaksWiring reports whether a wired output can no longer hold: the instance joined later, was planned for anew or corrected,
+// breaksWiredOutput reports whether a wired output can no longer hold: the instance joined later, was planned for anew or corrected,
 // a Call failed, or its Calls ended without all their values.
-func (p *InstanceProgress) breaksWiring(request int) bool {
+func (p *InstanceProgress) breaksWiredOutput(request int) bool {
 	if p.lastPlanned != request || p.revisedSinceRequest || p.anyCallFailed(request) {
 		return true
 	}
@@ -60,10 +60,10 @@ func (p *InstanceProgress) breaksWiring(request int) bool {
 // runsCalls reports whether Calls run, or wait for the LLM's answer.
 func (p *InstanceProgress) runsCalls() bool { return p.phase() == busy || len(p.questions) > 0 }
 
-// settleByWiring settles every instance, where the output resolves and fits its schema and nothing is missing.
-func (l *Loop) settleByWiring() {
+// settleByWiredOutput settles every instance, where the output resolves and fits its schema and nothing is missing.
+func (l *Loop) settleByWiredOutput() {
 	out, err := l.resolveOutput(l.idea.Output.WithoutNulls(l.wiredRequest.reply.Output))
-	if err != nil || l.checkOutput(out) != nil || anyMissing(l.instances) {
+	if err != nil || l.checkOutput(out) != nil || anyMissingRequired(l.instances) {
 		return
 	}
 	l.setOutput(out)
@@ -74,7 +74,7 @@ func (l *Loop) settleByWiring() {
 	}
 }
 
-func anyMissing(instances []*InstanceProgress) bool {
+func anyMissingRequired(instances []*InstanceProgress) bool {
 	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return len(inst.Missing) > 0 })
 }
 

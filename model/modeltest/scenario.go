@@ -118,7 +118,7 @@ func (s *Scenario) StartInstances(tokens []string) {
 
 // RunDirectPlans runs the directly run Plans of all instances until they are idle, and delivers their reports.
 func (s *Scenario) RunDirectPlans() {
-	for _, token := range s.Loop.Tokens() {
+	for _, token := range s.Loop.InstanceTokens() {
 		if s.Instances[token].HasDirectPlan() && s.progressOf(token).Status == ideafile.InstanceWorking {
 			s.RunToIdle(token, 0)
 			s.DeliverReport(s.Report(token, 0))

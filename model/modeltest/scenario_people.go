@@ -87,7 +87,7 @@ func (s *Scenario) ExpectWait(d time.Duration) {
 func (s *Scenario) ExpectRequestFor(tokens string) *turn.RequestInput {
 	s.T.Helper()
 	in := s.ExpectRequest()
-	s.WantEqual("the Request is about", strings.Join(in.Tokens(), " "), tokens)
+	s.WantEqual("the Request is about", strings.Join(in.InstanceTokens(), " "), tokens)
 	return in
 }
 

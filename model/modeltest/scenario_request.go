@@ -64,7 +64,7 @@ func (s *Scenario) BreakOff(end turn.Reply, calls ...string) *loop.Conclusion {
 func (s *Scenario) DeliverCalls(values []any) turn.Reply {
 	calls := ideafile.ParseWrittenCalls(values)
 	r := turn.Reply{Calls: calls, Usage: turn.Usage{PromptTokens: 100, CompletionTokens: 10}, Attempts: 1}
-	p := ideafile.Palette{Tools: s.Idea.Tools, Bindings: s.Bindings, Tokens: s.Input.Tokens()}
+	p := ideafile.Palette{Tools: s.Idea.Tools, Bindings: s.Bindings, Tokens: s.Input.InstanceTokens()}
 	if s.Input.OutputOnly {
 		p.Tokens = nil
 	}
@@ -115,7 +115,7 @@ func (s *Scenario) deliverAnswer(_ ideafile.Palette, _ int, answer ideafile.Writ
 // Conclude runs the covered instances until they are idle, delivers their reports, and concludes the Request with its Reply.
 func (s *Scenario) Conclude(r turn.Reply) *loop.Conclusion {
 	s.T.Helper()
-	for _, token := range s.Input.Tokens() {
+	for _, token := range s.Input.InstanceTokens() {
 		if !s.Input.OutputOnly {
 			s.RunToIdle(token, s.Input.Number)
 			s.DeliverReport(s.Report(token, s.Input.Number))

@@ -325,7 +325,7 @@ func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.Binding
 	if len(request.Questions) > 0 {
 		return answersFormat(idea, request)
 	}
-	in := FormatInput{Tools: idea.Tools, Bindings: bindings, Tokens: request.Tokens(), Output: idea.Output, ToolInstructions: ToolInstructions(idea)}
+	in := FormatInput{Tools: idea.Tools, Bindings: bindings, Tokens: request.InstanceTokens(), Output: idea.Output, ToolInstructions: ToolInstructions(idea)}
 	if request.OutputOnly {
 		in.Tools, in.Tokens = nil, []string{""}
 	}

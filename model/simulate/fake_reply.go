@@ -150,7 +150,7 @@ func paramSchema(t *ideafile.Tool, name string) any {
 
 // fakeCalls makes up the Calls of the first Request.
 func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.Binding, request *turn.RequestInput) []any {
-	tokensByGuide, covered := map[int][]string{}, request.Tokens()
+	tokensByGuide, covered := map[int][]string{}, request.InstanceTokens()
 	for _, token := range covered {
 		n := guidingPlan(idea, token)
 		tokensByGuide[n] = append(tokensByGuide[n], token)

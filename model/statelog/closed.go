@@ -25,7 +25,7 @@ const Start = "start"
 func (s *State) Closed(p jsonval.Path) (by string, closed bool) {
 	_, present := jsonval.Lookup(s.Current, p)
 	if present || s.BlockedAbove(p) || s.WrittenAbove(p) {
-		if by := WriterOf(s.writesNear(p), p); by != "" {
+		if by := WriterOf(s.writesThatMayOverlap(p), p); by != "" {
 			return by, true
 		}
 		return Start, true
@@ -54,7 +54,7 @@ func (s *State) BlockedAbove(p jsonval.Path) bool {
 
 // WrittenAbove reports whether a path, or something that holds it, was written whole.
 func (s *State) WrittenAbove(p jsonval.Path) bool {
-	for _, w := range s.writesNear(p) {
+	for _, w := range s.writesThatMayOverlap(p) {
 		if !w.isUpdate() && p.Within(w.Path) {
 			return true
 		}

@@ -1,6 +1,6 @@
 // Package statelog keeps an instance's State: what it started with and every write since, each a patch with its author.
 //
-//   - State is that log and the JSON object that it comes to; Write is one patch, at its author's place in the Plan.
+//   - State is the log and the value that it yields; Write is one patch, at its author's place in the Plan.
 //   - ResultContract is what a result must fit before it is written: the State schema at the paths of its Call.
 //   - MissingRequired lists what a State schema requires and a State does not have yet.
 //
@@ -12,7 +12,7 @@
 //   - The State depends on its writes and their places in the Plan alone, not on the order in which they came.
 //   - The writes are listed in Plan order.
 //   - No write changes a value that somebody was given before.
-//   - A write that finds something other than an object above its path changes nothing: whether a path may be written is
-//     decided before, by Closed and by the ResultContract.
+//   - If a parent on the path is no object, the write does nothing: whether a path may be written is decided before, by
+//     Closed and by the ResultContract.
 //   - A reader sees every write-once value, and of the updates exactly those that stand before it in the Plan.
 package statelog

@@ -7,11 +7,11 @@ import (
 
 // MissingRequired lists the paths that a State schema requires and a State does not have.
 func MissingRequired(schema, state any) []string {
-	return missing(schema, schema, state, nil)
+	return missingPaths(schema, schema, state, nil)
 }
 
-// missing lists the required paths below one node of the schema that the value does not have. at is the path of both.
-func missing(root, node, value any, at jsonval.Path) []string {
+// missingPaths lists the required paths below one node of the schema that the value does not have. at is the path of both.
+func missingPaths(root, node, value any, at jsonval.Path) []string {
 	node, _ = jsonschema.Follow(root, node, "")
 	m, ok := node.(map[string]any)
 	object, isObject := value.(map[string]any)
@@ -29,7 +29,7 @@ func missing(root, node, value any, at jsonval.Path) []string {
 	props, _ := m["properties"].(map[string]any)
 	for _, name := range jsonval.SortedKeys(props) {
 		if v, ok := object[name]; ok {
-			out = append(out, missing(root, props[name], v, below(name))...)
+			out = append(out, missingPaths(root, props[name], v, below(name))...)
 		}
 	}
 	return out

@@ -91,7 +91,7 @@ func (s *State) Apply(w Write) {
 		s.rebuild()
 		return
 	}
-	s.applyLast(w)
+	s.applyLatest(w)
 }
 
 // insertWrite inserts a write at its place in Plan order, and gives the index.
@@ -113,8 +113,8 @@ func (s *State) addToIndex(w Write) {
 	}
 }
 
-// writesNear lists, in Plan order, at least all writes that overlap a path.
-func (s *State) writesNear(p jsonval.Path) []Write {
+// writesThatMayOverlap lists, in Plan order, at least all writes that overlap a path.
+func (s *State) writesThatMayOverlap(p jsonval.Path) []Write {
 	if len(p) == 0 || s.byFirstStep == nil {
 		return s.writes
 	}
@@ -123,7 +123,7 @@ func (s *State) writesNear(p jsonval.Path) []Write {
 
 // Has reports whether the State has a write already, by author, place in the Plan and path.
 func (s *State) Has(w Write) bool {
-	return slices.ContainsFunc(s.writesNear(w.Path), func(o Write) bool {
+	return slices.ContainsFunc(s.writesThatMayOverlap(w.Path), func(o Write) bool {
 		return o.By == w.By && o.Request == w.Request && o.Index == w.Index && o.Correction == w.Correction && slices.Equal(o.Path, w.Path)
 	})
 }
@@ -137,13 +137,13 @@ func anyOverlaps(writes []Write, p jsonval.Path) bool {
 func (s *State) rebuild() {
 	s.Current, s.ownsCurrent = s.Initial, false
 	for _, w := range s.writes {
-		s.applyLast(w)
+		s.applyLatest(w)
 	}
 }
 
-// applyLast applies a write after all others. If something other than an object is in the way, nothing changes. An object that
+// applyLatest applies a write after all others. If something other than an object is in the way, nothing changes. An object that
 // the State owns is written to instead of copied: to copy a thousand keys for each of a thousand writes would cost a million.
-func (s *State) applyLast(w Write) {
+func (s *State) applyLatest(w Write) {
 	m, ok := s.Current.(map[string]any)
 	switch {
 	case len(w.Path) == 0:
@@ -161,10 +161,10 @@ func (s *State) applyLast(w Write) {
 	}
 }
 
-// filtered gives the State with only the writes that keep accepts. It holds at and around the path p alone, which makes it
+// filterWrites gives the State with only the writes that keep accepts. It holds at and around the path p alone, which makes it
 // cheap.
-func (s *State) filtered(p jsonval.Path, keep func(Write) bool) *State {
-	writes := s.writesNear(p)
+func (s *State) filterWrites(p jsonval.Path, keep func(Write) bool) *State {
+	writes := s.writesThatMayOverlap(p)
 	dropped := func(w Write) bool { return w.Path.Overlaps(p) && !keep(w) }
 	if !slices.ContainsFunc(writes, dropped) {
 		s.ownsCurrent = s.ownsCurrent && len(p) > 0 // a caller that looks at the whole may keep it
@@ -182,13 +182,13 @@ func (s *State) filtered(p jsonval.Path, keep func(Write) bool) *State {
 
 // Before gives the State with the writes before a place in the Plan. It holds at and around the path p alone.
 func (s *State) Before(request, index int, p jsonval.Path) *State {
-	return s.filtered(p, func(w Write) bool { return w.precedes(request, index) })
+	return s.filterWrites(p, func(w Write) bool { return w.precedes(request, index) })
 }
 
 // SeenFrom gives the State as a Call at a place in the Plan sees it: with every write-once value, and with the updates before
 // that place. It holds at and around the path p alone.
 func (s *State) SeenFrom(request, index int, p jsonval.Path) *State {
-	return s.filtered(p, func(w Write) bool { return !w.isUpdate() || w.precedes(request, index) })
+	return s.filterWrites(p, func(w Write) bool { return !w.isUpdate() || w.precedes(request, index) })
 }
 
 // WithoutWritten gives a result for the whole State without the keys that a Call or a person wrote, there or below: such a
@@ -198,7 +198,7 @@ func (s *State) WithoutWritten(value any) any {
 	m, _ := value.(map[string]any)
 	//workflowcheck:ignore -- each key by itself, in any order
 	for k, v := range m {
-		if WriterOf(s.writesNear(jsonval.Path{k}), jsonval.Path{k}) == "" {
+		if WriterOf(s.writesThatMayOverlap(jsonval.Path{k}), jsonval.Path{k}) == "" {
 			out[k] = v
 		}
 	}

@@ -17,7 +17,8 @@
 // The life of a Request (the Calls themselves travel from the stream straight to their instances):
 //
 //	state           loop                            instance                       LLM                     what comes next
-//	composed        Next returns a RequestInput     idle                           -                       the activity sends it
+//	composed        Advance returns StepRequest     idle                           -                       the activity sends it
+//	                and a RequestInput
 //	in flight       InFlight; composes no other     expects Calls of its Number    reads, then streams     a Call closes, or an end
 //	calls accepted  sees them in Reports            accepts, may run them already  still streams           more Calls, or the end
 //	replied         has a Reply that is Complete    runs what it accepted          has finished            concluded
@@ -29,10 +30,10 @@
 // A Request that ends without a single accepted Call is composed afresh, under the next Number.
 //
 // Invariants:
-//   - A Request never speaks twice: once an instance accepted a Call of it, the LLM is not asked again under its Number.
+//   - Once an instance has accepted a Call of a Request, the LLM is not asked again under its Number.
 //   - A process has one Request in flight at most.
 //   - Reports may arrive twice and in any order (see Report), and before or after the Reply.
 //   - What a person decides on is what runs: a Decision with an outdated digest is refused.
-//   - JSON tags are wire format and recorded history. They keep the project's first words (covered, quiet, told, …) where the Go
-//     names have changed, and must not follow them.
+//   - JSON tags are wire format and recorded history. They keep the old words (covered, quiet, told); do not rename them with
+//     the Go names.
 package turn

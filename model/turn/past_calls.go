@@ -38,7 +38,7 @@ func PastCalls(m ideafile.Message, tokens []string) []PastCall {
 	var list []PastCall
 	for _, id := range jsonval.SortedKeys(record) {
 		if p, ok := parseCallID(id); ok {
-			p.readEntry(jsonval.AsObject(record[id]))
+			p.readPlanEntry(jsonval.AsObject(record[id]))
 			list = append(list, p)
 		}
 	}
@@ -62,7 +62,7 @@ func parseCallID(id string) (p PastCall, ok bool) {
 	return p, errR == nil && errI == nil && r >= 0 && i > 0 && ideafile.CallID(r, i, "") == id
 }
 
-func (p *PastCall) readEntry(entry map[string]any) {
+func (p *PastCall) readPlanEntry(entry map[string]any) {
 	if results := jsonval.AsObject(entry[recordResults]); results != nil {
 		p.Results = results
 	}

@@ -86,8 +86,8 @@ type Question struct {
 	ParamsError string `json:"why,omitempty"`
 }
 
-// Tokens lists the covered instances' tokens. It is empty, never nil, when no instance is covered.
-func (in *RequestInput) Tokens() []string {
+// InstanceTokens lists the covered instances' tokens. It is empty, never nil, when no instance is covered.
+func (in *RequestInput) InstanceTokens() []string {
 	tokens := make([]string, len(in.Instances))
 	for n, instance := range in.Instances {
 		tokens[n] = instance.Token

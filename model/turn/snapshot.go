@@ -42,7 +42,7 @@ func snapshotContext(context any, input *RequestInput) []any {
 				schemas[m.Instance] = m.Schema
 			}
 		case m.Type != ideafile.TypeError && !m.IsPlanRecord():
-			raw = addRecord(raw, input.Plan, n+1)
+			raw = addPlanRecord(raw, input.Plan, n+1)
 			if m.Instance == "" {
 				out = append(out, raw)
 			} else {
@@ -63,8 +63,8 @@ func snapshotContext(context any, input *RequestInput) []any {
 	return out
 }
 
-// addRecord adds to a directly run Plan, at a position in the context, what became of its Calls.
-func addRecord(raw any, plan []PlanEntry, place int) any {
+// addPlanRecord adds to a directly run Plan, at a position in the context, what became of its Calls.
+func addPlanRecord(raw any, plan []PlanEntry, place int) any {
 	record := map[string]any{}
 	for _, e := range plan {
 		if e.DirectPlan != place {

@@ -26,14 +26,14 @@ func Pending(b *strings.Builder, list []protocol.Approval) {
 			fmt.Fprintf(b, "\nand %d more: the query `approvals` lists all.\n", len(list)-n)
 			return
 		}
-		showApproval(b, a)
+		writeApproval(b, a)
 	}
 }
 
-func showApproval(b *strings.Builder, a protocol.Approval) {
-	fmt.Fprintf(b, "\n**%s** %s%s, since %s", Text(a.Call), Text(a.Tool), arrowToOutput(a), clock(a.Since))
+func writeApproval(b *strings.Builder, a protocol.Approval) {
+	fmt.Fprintf(b, "\n**%s** %s%s, since %s", Text(a.Call), Text(a.Tool), arrowToOutput(a), formatTime(a.Since))
 	if a.Deadline != nil {
-		fmt.Fprintf(b, "; at %s by itself: %s", clock(*a.Deadline), a.OnTimeout)
+		fmt.Fprintf(b, "; at %s by itself: %s", formatTime(*a.Deadline), a.OnTimeout)
 	}
 	if a.ReviewReason != "" {
 		fmt.Fprintf(b, " (%s)", Text(a.ReviewReason))
@@ -73,13 +73,13 @@ func examplePayload(kind string, p turn.PendingApproval) map[string]any {
 	return m
 }
 
-// Refusals shows the last signals that changed nothing.
-func Refusals(b *strings.Builder, r turn.RefusedSignals) {
+// WriteRefusals shows the last signals that changed nothing.
+func WriteRefusals(b *strings.Builder, r turn.RefusedSignals) {
 	if r.Count == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n### Signals that changed nothing: %d\n\n", r.Count)
 	for _, one := range r.Last[max(0, len(r.Last)-shownRefusals):] {
-		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", one.Signal, Text(one.Call), clock(one.At), Text(LimitBytes(one.Reason, 300)))
+		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", one.Signal, Text(one.Call), formatTime(one.At), Text(LimitBytes(one.Reason, 300)))
 	}
 }

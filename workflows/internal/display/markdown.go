@@ -45,4 +45,4 @@ func fenced(v any) string {
 // inCode shows words as code, with commas between them.
 func inCode(list []string) string { return "`" + strings.Join(list, "`, `") + "`" }
 
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

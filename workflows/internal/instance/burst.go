@@ -18,7 +18,7 @@ import (
 func (i *instance) executeAll(ctx workflow.Context, list []dataflow.ReadyCall) {
 	var burst []dataflow.ReadyCall
 	for _, r := range list {
-		if pure(r) {
+		if isPure(r) {
 			burst = append(burst, r)
 		} else {
 			i.execute(ctx, r)
@@ -37,7 +37,7 @@ func (i *instance) executeBurst(ctx workflow.Context, burst []dataflow.ReadyCall
 	in := make([]protocol.BurstCall, len(burst))
 	var timeout time.Duration // of all, one after the other
 	for n, r := range burst {
-		in[n] = protocol.BurstCall{ExecuteInput: i.input(r), Timeout: r.Tool.Timeout}
+		in[n] = protocol.BurstCall{ExecuteInput: i.executeInput(r), Timeout: r.Tool.Timeout}
 		timeout += r.Tool.Timeout
 	}
 	f := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
@@ -45,7 +45,7 @@ func (i *instance) executeBurst(ctx workflow.Context, burst []dataflow.ReadyCall
 	}), protocol.ActivityBurst, in)
 	i.inbox.OnReady(f, func(f workflow.Future) {
 		i.running -= len(burst)
-		i.noteChange(ctx)
+		i.markChanged(ctx)
 		for n, e := range burstResults(ctx, f, len(burst)) {
 			i.onBurstCall(ctx, burst[n], e)
 		}
@@ -74,9 +74,9 @@ func (i *instance) onBurstCall(ctx workflow.Context, r dataflow.ReadyCall, e pro
 	case e.Again && r.Tool.Attempts > 1:
 		i.executeUpTo(ctx, r, r.Tool.Attempts-1)
 	case e.Fault != nil:
-		i.run.Fail(r.Record.ID, e.Fault)
+		i.dataflow.Fail(r.Record.ID, e.Fault)
 	default:
-		i.run.Succeed(r.Record.ID, e.Value)
+		i.dataflow.Succeed(r.Record.ID, e.Value)
 	}
 }
 

@@ -59,13 +59,13 @@ func (i *instance) canContinueAsNew() bool {
 }
 
 func (i *instance) continueAsNew(ctx workflow.Context) error {
-	i.setAwaiting(ctx, 0)
+	i.setAwaitingAttribute(ctx, 0)
 	c := Carried{
-		Run: i.run.Carry(), Closed: i.closed, Told: i.reported.carry(), Deaths: i.workerLosses, Held: i.held, Dirty: i.changed,
+		Run: i.dataflow.Carry(), Closed: i.closed, Told: i.reported.carry(), Deaths: i.workerLosses, Held: i.held, Dirty: i.changed,
 		Waited: i.ownersUnchecked, Corrected: i.corrections, Refusals: i.inbox.Refusals, Untold: i.inbox.Unreported,
 		Delegates: i.delegatesUnderWay(),
 	}
-	c.Told.Events = i.eventCount(ctx)
+	c.Told.Events = i.totalHistoryLength(ctx)
 	//workflowcheck:ignore -- sorted below
 	for n := range i.broken {
 		c.Broke = append(c.Broke, n)
@@ -102,7 +102,7 @@ func (i *instance) restore(c *Carried) {
 		i.delegates[ref.Call] = ref
 	}
 	for _, id := range c.Queue {
-		i.queue = append(i.queue, i.run.StartedCall(id))
+		i.queue = append(i.queue, i.dataflow.FindStartedCall(id))
 	}
 	i.reported.restore(c.Told)
 }

@@ -103,16 +103,16 @@ func (i *instance) onDelegate(ctx workflow.Context, r protocol.DelegateReport) {
 		i.failDelegate(ctx, r.Call, why)
 		return
 	}
-	i.noteChange(ctx)
+	i.markChanged(ctx)
 	delete(i.delegates, r.Call)
-	i.run.ApplyDelegateResult(r.Call, i.run.StartedCall(r.Call).Tool, r.Output, r.Handed)
+	i.dataflow.ApplyDelegateResult(r.Call, i.dataflow.FindStartedCall(r.Call).Tool, r.Output, r.Handed)
 }
 
 // failDelegate ends a Call whose delegate did not complete.
 func (i *instance) failDelegate(ctx workflow.Context, call, why string) {
-	i.noteChange(ctx)
+	i.markChanged(ctx)
 	delete(i.delegates, call)
-	i.run.Fail(call, &diag.Fault{Code: ideafile.CodeDelegateFailed, Message: "the delegate " + protocol.DelegateID(i.setup.Process, call) + ": " + why})
+	i.dataflow.Fail(call, &diag.Fault{Code: ideafile.CodeDelegateFailed, Message: "the delegate " + protocol.DelegateID(i.setup.Process, call) + ": " + why})
 }
 
 // delegatesUnderWay lists the delegates in the order of their Calls' ids.

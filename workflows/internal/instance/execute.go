@@ -32,7 +32,7 @@ func (i *instance) startReady(ctx workflow.Context) {
 	if i.held {
 		return
 	}
-	i.queue = append(i.queue, i.run.Advance()...)
+	i.queue = append(i.queue, i.dataflow.Advance()...)
 	i.changed = false
 	if len(i.queue) > 0 && i.ownersUnchecked {
 		i.ownersUnchecked = false
@@ -64,12 +64,12 @@ func (i *instance) executeUpTo(ctx workflow.Context, r dataflow.ReadyCall, attem
 		return
 	}
 	i.running++
-	in, summary := i.input(r), callSummary(i.own.Token, r.Record)
+	in, summary := i.executeInput(r), callSummary(i.own.Token, r.Record)
 	if r.Binding.Simulated != nil {
 		summary = "simulated: " + summary
 	}
 	var f workflow.Future
-	if pure(r) {
+	if isPure(r) {
 		f = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 			StartToCloseTimeout: r.Tool.Timeout,
 			RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
@@ -79,29 +79,29 @@ func (i *instance) executeUpTo(ctx workflow.Context, r dataflow.ReadyCall, attem
 		f = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 			StartToCloseTimeout: r.Tool.Timeout,
 			HeartbeatTimeout:    protocol.HeartbeatTimeout,
-			RetryPolicy:         callRetries(attempts),
+			RetryPolicy:         callRetryPolicy(attempts),
 			Summary:             summary,
 		}), protocol.ActivityExecute, in)
 	}
 	i.inbox.OnReady(f, func(f workflow.Future) { i.onExecuted(ctx, r, f) })
 }
 
-// pure reports whether a Call depends on nothing but what stands in the workflow: nothing is lost if it runs twice.
-func pure(r dataflow.ReadyCall) bool { return r.Binding.Pure && !jsonval.HasHandle(r.Params) }
+// isPure reports whether a Call depends on nothing but what stands in the workflow: nothing is lost if it runs twice.
+func isPure(r dataflow.ReadyCall) bool { return r.Binding.Pure && !jsonval.HasHandle(r.Params) }
 
-// callRetries counts the Tool's own failures. The loss of a worker is none: it ends the activity at once, and the instance
+// callRetryPolicy counts the Tool's own failures. The loss of a worker is none: it ends the activity at once, and the instance
 // decides.
-func callRetries(attempts int) *temporal.RetryPolicy {
+func callRetryPolicy(attempts int) *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{
 		InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
 		MaximumAttempts: int32(attempts), NonRetryableErrorTypes: []string{protocol.HeartbeatLost},
 	}
 }
 
-func (i *instance) input(r dataflow.ReadyCall) protocol.ExecuteInput {
+func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
 		Process: i.setup.Process, Token: i.own.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
-		Params: r.Params, Scopes: r.Scopes, Landing: i.run.ResultContract(r.Record), Output: r.Tool.Source["_output"],
+		Params: r.Params, Scopes: r.Scopes, Landing: i.dataflow.ResultContract(r.Record), Output: r.Tool.Source["_output"],
 		Spec: r.Tool.RunSpec(r.Binding, i.setup.Servers),
 	}
 	if jsonval.HasHandle(r.Params) {
@@ -114,23 +114,23 @@ func (i *instance) input(r dataflow.ReadyCall) protocol.ExecuteInput {
 // the Tool says so: one that may run once only is left to a person then.
 func (i *instance) onExecuted(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future) {
 	i.running--
-	i.noteChange(ctx)
+	i.markChanged(ctx)
 	id := r.Record.ID
 	var value any
 	err := f.Get(ctx, &value)
 	switch {
 	case err == nil:
-		i.run.Succeed(id, value)
+		i.dataflow.Succeed(id, value)
 	case protocol.CodeOf(err) == ideafile.CodeInputWanted:
-		i.run.RequireAnswer(id, protocol.FaultOf(err).Message)
+		i.dataflow.RequireAnswer(id, protocol.FaultOf(err).Message)
 	case protocol.CodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.Attempts == 1:
-		i.run.ReviewUnknownEffect(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
+		i.dataflow.ReviewUnknownEffect(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
 	case !protocol.WorkerLost(err):
-		i.run.Fail(id, protocol.FaultOf(err))
+		i.dataflow.Fail(id, protocol.FaultOf(err))
 	case r.Tool.Attempts == 1:
-		i.run.ReviewUnknownEffect(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
+		i.dataflow.ReviewUnknownEffect(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
 	case i.workerLosses[id] >= maxWorkerLosses:
-		i.run.Fail(id, &diag.Fault{Code: ideafile.CodeOutcomeUnknown, Message: fmt.Sprintf("%d workers were lost while the tool ran", maxWorkerLosses)})
+		i.dataflow.Fail(id, &diag.Fault{Code: ideafile.CodeOutcomeUnknown, Message: fmt.Sprintf("%d workers were lost while the tool ran", maxWorkerLosses)})
 	default:
 		i.workerLosses[id]++
 		i.execute(ctx, r)

@@ -18,10 +18,10 @@ import (
 
 // instance is what an Instance workflow holds while it runs.
 type instance struct {
-	setup protocol.InstanceSetup
-	own   protocol.InstanceOwn
-	tools []*ideafile.Tool
-	run   *dataflow.Instance
+	setup    protocol.InstanceSetup
+	own      protocol.InstanceOwn
+	tools    []*ideafile.Tool
+	dataflow *dataflow.Instance
 
 	inbox  *mailbox.Inbox
 	outbox *mailbox.Outbox
@@ -56,12 +56,12 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 	palette := ideafile.Palette{Tools: i.tools, Bindings: setup.Bindings, ApprovalOverride: setup.Oversight, Adapt: setup.Adapt}
 	context := readContext(setup.Context, own.Context)
 	if carried != nil {
-		i.run = dataflow.Restore(palette, context, own.Token, carried.Run)
+		i.dataflow = dataflow.Restore(palette, context, own.Token, carried.Run)
 		i.restore(carried)
 	} else {
-		i.run = dataflow.New(palette, context, own.Token)
+		i.dataflow = dataflow.New(palette, context, own.Token)
 	}
-	i.hear(ctx)
+	i.registerHandlers(ctx)
 	if carried == nil {
 		i.startFresh(ctx)
 	}
@@ -85,16 +85,16 @@ func readTools(palette map[string]any) []*ideafile.Tool {
 // came with the instance's start, so that no signal can be late or lost.
 func (i *instance) startFresh(ctx workflow.Context) {
 	i.held = i.setup.Held
-	if !i.run.HasDirectPlan() {
+	if !i.dataflow.HasDirectPlan() {
 		return
 	}
 	i.reported.idle = false // the process waits for what becomes of the Plan
-	i.noteChange(ctx)
-	i.run.StartDirectPlan()
+	i.markChanged(ctx)
+	i.dataflow.StartDirectPlan()
 }
 
-// hear registers what the instance hears. The order is that in which the selector offers what is pending: it never changes.
-func (i *instance) hear(ctx workflow.Context) {
+// registerHandlers registers what the instance hears. The order is that in which the selector offers what is pending: it never changes.
+func (i *instance) registerHandlers(ctx workflow.Context) {
 	b := i.inbox
 	mailbox.On(b, ctx, protocol.SignalCalls, "From the Request: Calls, as they close in the stream.", i.onCalls)
 	mailbox.On(b, ctx, protocol.SignalClose, "From the process: a Request broke off.", i.onClose)
@@ -106,20 +106,20 @@ func (i *instance) hear(ctx workflow.Context) {
 }
 
 func (i *instance) onCalls(ctx workflow.Context, s protocol.CallsSignal) {
-	i.noteChange(ctx)
+	i.markChanged(ctx)
 	for _, c := range s.Calls {
-		accepted := i.run.AcceptCall(s.Request, c.Index, c.Call)
+		accepted := i.dataflow.AcceptCall(s.Request, c.Index, c.Call)
 		if accepted && c.Why != "" {
-			i.run.RequireReview(ideafile.CallID(s.Request, c.Index, i.own.Token), c.Why)
+			i.dataflow.RequireReview(ideafile.CallID(s.Request, c.Index, i.own.Token), c.Why)
 		}
 	}
 	for _, r := range s.Results {
 		switch {
 		case s.Request <= i.closed:
 		case r.Fitted:
-			i.run.ApplyAdaptedParams(r.Call, r.Params)
+			i.dataflow.ApplyAdaptedParams(r.Call, r.Params)
 		default:
-			i.run.Succeed(r.Call, r.Output)
+			i.dataflow.Succeed(r.Call, r.Output)
 		}
 	}
 	if s.Last {
@@ -128,21 +128,21 @@ func (i *instance) onCalls(ctx workflow.Context, s protocol.CallsSignal) {
 }
 
 func (i *instance) onClose(ctx workflow.Context, s protocol.CloseSignal) {
-	i.noteChange(ctx)
+	i.markChanged(ctx)
 	i.broken[s.Request] = true
 	i.closeRequest(s.Request)
 }
 
 func (i *instance) closeRequest(request int) {
-	i.run.CloseRequest(request)
+	i.dataflow.CloseRequest(request)
 	i.closed = max(i.closed, request)
 }
 
 func (i *instance) onHold(_ workflow.Context, s protocol.HoldSignal) { i.held = s.Held }
 
 func (i *instance) onCorrect(ctx workflow.Context, s protocol.CorrectSignal) {
-	i.noteChange(ctx)
-	i.run.Revise(readContext(s.Context), s.By, s.Reason)
+	i.markChanged(ctx)
+	i.dataflow.Revise(readContext(s.Context), s.By, s.Reason)
 	i.corrections++
 }
 
@@ -150,8 +150,8 @@ func (i *instance) onEnd(_ workflow.Context, s protocol.EndSignal) { i.endStatus
 
 // decide takes a person's decision on a Call.
 func (i *instance) decide(ctx workflow.Context, d turn.Decision) error {
-	i.noteChange(ctx)
-	err := i.run.Decide(d)
+	i.markChanged(ctx)
+	err := i.dataflow.Decide(d)
 	if err != nil {
 		return err
 	}
@@ -159,13 +159,13 @@ func (i *instance) decide(ctx workflow.Context, d turn.Decision) error {
 	return nil
 }
 
-// noteChange notes that something has happened after which more may be able to start.
-func (i *instance) noteChange(ctx workflow.Context) {
-	i.run.SetTime(workflow.Now(ctx))
+// markChanged notes that something has happened after which more may be able to start.
+func (i *instance) markChanged(ctx workflow.Context) {
+	i.dataflow.SetTime(workflow.Now(ctx))
 	i.changed = true
 }
 
-// setAwaiting keeps the search attribute up to date that counts what waits for a person.
-func (i *instance) setAwaiting(ctx workflow.Context, count int) {
+// setAwaitingAttribute keeps the search attribute up to date that counts what waits for a person.
+func (i *instance) setAwaitingAttribute(ctx workflow.Context, count int) {
 	display.Attributes{Registered: i.setup.Attributes}.SetAwaiting(ctx, count)
 }

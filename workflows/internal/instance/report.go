@@ -36,9 +36,9 @@ func (i *instance) report(ctx workflow.Context) {
 	if i.outbox.Busy(i.setup.Process) {
 		return
 	}
-	idle := i.run.Idle() && !i.changed
-	pending := pendingKey(i.run.Pending())
-	overdue := i.run.TakeOverdue()
+	idle := i.dataflow.Idle() && !i.changed
+	pending := pendingKey(i.dataflow.Pending())
+	overdue := i.dataflow.TakeOverdue()
 	refused := i.inbox.TakeUnreported()
 
 	before := &i.reported
@@ -51,15 +51,15 @@ func (i *instance) report(ctx workflow.Context) {
 		return
 	}
 	before.idle, before.closed, before.corrections, before.pending = idle, i.closed, i.corrections, pending
-	r := i.changes()
+	r := i.takeChanges()
 	before.reports++
-	r.Number, r.HistoryLength = before.reports, i.eventCount(ctx)
+	r.Number, r.HistoryLength = before.reports, i.totalHistoryLength(ctx)
 	r.Idle, r.ApprovalOverdue, r.RefusedSignals = idle, overdue, refused
 	i.outbox.Send(ctx, i.setup.Process, mailbox.Outgoing{Signal: protocol.SignalReport, Payload: r, Repeatable: true})
 }
 
-// eventCount counts the events of this run's history and of those before.
-func (i *instance) eventCount(ctx workflow.Context) int {
+// totalHistoryLength counts the events of this run's history and of those before.
+func (i *instance) totalHistoryLength(ctx workflow.Context) int {
 	return i.reported.earlierEvents + workflow.GetInfo(ctx).GetCurrentHistoryLength()
 }
 
@@ -72,14 +72,14 @@ func pendingKey(list []turn.PendingApproval) string {
 	return b.String()
 }
 
-// changes are what the process has not been told yet. They count as told then.
-func (i *instance) changes() turn.Report {
+// takeChanges returns what has not been reported to the process yet, and counts it as reported.
+func (i *instance) takeChanges() turn.Report {
 	r := turn.Report{
-		Token: i.own.Token, ClosedThrough: i.closed, CorrectionsAcked: i.corrections, Missing: i.run.MissingRequired(),
-		PlanFailure: i.run.PlanFailure(), PendingApprovals: i.run.Pending(),
+		Token: i.own.Token, ClosedThrough: i.closed, CorrectionsAcked: i.corrections, Missing: i.dataflow.MissingRequired(),
+		PlanFailure: i.dataflow.PlanFailure(), PendingApprovals: i.dataflow.Pending(),
 	}
-	r.Writes = i.run.TakeNewWrites()
-	for _, rec := range i.run.Records() {
+	r.Writes = i.dataflow.TakeNewWrites()
+	for _, rec := range i.dataflow.Records() {
 		now := reportedCall{rec.Status, len(rec.Decisions)}
 		before, known := i.reported.calls[rec.ID]
 		if known && before == now {
@@ -88,7 +88,7 @@ func (i *instance) changes() turn.Report {
 		i.reported.calls[rec.ID] = now
 		r.Calls = append(r.Calls, i.callReport(rec))
 	}
-	r.Questions = i.run.Questions()
+	r.Questions = i.dataflow.Questions()
 	return r
 }
 

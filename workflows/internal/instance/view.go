@@ -26,14 +26,14 @@ func (i *instance) answerQueries(ctx workflow.Context) error {
 }
 
 func (i *instance) approvals() protocol.ApprovalsView {
-	return protocol.ApprovalsView{Approvals: append([]turn.PendingApproval{}, i.run.Pending()...)}
+	return protocol.ApprovalsView{Approvals: append([]turn.PendingApproval{}, i.dataflow.Pending()...)}
 }
 
 func (i *instance) view() protocol.InstanceView {
 	v := protocol.InstanceView{
-		State: i.run.State(), Calls: []protocol.CallView{}, Refusals: i.inbox.LastRefusals(), Refused: i.inbox.Refusals.Count,
+		State: i.dataflow.State(), Calls: []protocol.CallView{}, Refusals: i.inbox.LastRefusals(), Refused: i.inbox.Refusals.Count,
 	}
-	for _, rec := range i.run.Records() {
+	for _, rec := range i.dataflow.Records() {
 		c := protocol.CallView{
 			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.By, Untaken: rec.Untaken, Error: rec.Fault,
 			Decisions: rec.Decisions,
@@ -49,21 +49,21 @@ func (i *instance) view() protocol.InstanceView {
 // shownCalls is how many Calls the details list; the query has them all.
 const shownCalls = 20
 
-// show shows where the instance stands.
-func (i *instance) show(ctx workflow.Context) {
+// showDetails shows where the instance stands.
+func (i *instance) showDetails(ctx workflow.Context) {
 	var b strings.Builder
 	name := i.own.Token
 	if name == "" {
 		name = "the only one"
 	}
-	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", display.Text(name), i.setup.Process, i.standing())
+	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", display.Text(name), i.setup.Process, i.statusText())
 	var pending []protocol.Approval
-	for _, p := range i.run.Pending() {
+	for _, p := range i.dataflow.Pending() {
 		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.own.Token, PendingApproval: p})
 	}
 	display.Pending(&b, pending)
-	display.Refusals(&b, i.inbox.Refusals)
-	showCalls(&b, i.run.Records())
+	display.WriteRefusals(&b, i.inbox.Refusals)
+	showCalls(&b, i.dataflow.Records())
 	display.SetDetails(ctx, b.String())
 }
 
@@ -77,14 +77,14 @@ func showCalls(b *strings.Builder, records []*dataflow.Record) {
 	}
 	for _, rec := range records {
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n",
-			display.Text(rec.ID), display.Text(rec.Tool), display.Text(pathOf(rec)), display.Text(statusOf(rec)))
+			display.Text(rec.ID), display.Text(rec.Tool), display.Text(outputPathText(rec)), display.Text(callStatusText(rec)))
 	}
 }
 
-// standing is what the instance does or waits for, in words.
-func (i *instance) standing() string {
+// statusText is what the instance does or waits for, in words.
+func (i *instance) statusText() string {
 	running := 0
-	for _, rec := range i.run.Records() {
+	for _, rec := range i.dataflow.Records() {
 		if rec.Status == ideafile.Running {
 			running++
 		}
@@ -98,24 +98,24 @@ func (i *instance) standing() string {
 		return fmt.Sprintf("%d Calls are running", running)
 	case i.held:
 		return "the process is paused: nothing new starts"
-	case i.run.HasOpenRequest():
+	case i.dataflow.HasOpenRequest():
 		return "waits for what the LLM is still saying"
-	case len(i.run.Pending()) > 0:
+	case len(i.dataflow.Pending()) > 0:
 		return "waits for a person"
-	case len(i.run.AwaitingLLM()) > 0:
+	case len(i.dataflow.AwaitingLLM()) > 0:
 		return "waits for the LLM to write results or to fit values"
 	}
 	return "waits for the next Request"
 }
 
-func pathOf(rec *dataflow.Record) string {
+func outputPathText(rec *dataflow.Record) string {
 	if len(rec.OutputPath) == 0 {
 		return "nowhere"
 	}
 	return rec.OutputPath.Reference()
 }
 
-func statusOf(rec *dataflow.Record) string {
+func callStatusText(rec *dataflow.Record) string {
 	s := string(rec.Status)
 	switch {
 	case rec.Untaken != "":

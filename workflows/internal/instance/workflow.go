@@ -19,16 +19,16 @@ func Run(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.Instan
 	lifecycle.Watch(ctx, i.inbox, setup.BelongsTo(), func() { i.orphaned = true })
 	i.watchDelegates(ctx)
 	for {
-		i.work(ctx)
-		switch i.next(ctx) {
+		i.startAndReport(ctx)
+		switch i.nextStep(ctx) {
 		case stepReturn:
-			return &protocol.InstanceResult{Status: i.endStatus, State: i.run.State()}, nil
+			return &protocol.InstanceResult{Status: i.endStatus, State: i.dataflow.State()}, nil
 		case stepOrphaned:
 			return nil, lifecycle.ErrOrphaned()
 		case stepContinue:
 			return nil, i.continueAsNew(ctx)
 		case stepWait:
-			i.wait(ctx)
+			i.waitForEvent(ctx)
 		}
 		if ctx.Err() != nil {
 			return nil, i.cancel(ctx)
@@ -47,10 +47,10 @@ const (
 	stepContinue             // as new
 )
 
-// next decides on the step. The order matters: an instance that has ended returns, whatever became of its process.
-func (i *instance) next(ctx workflow.Context) step {
+// nextStep decides on the step. The order matters: an instance that has ended returns, whatever became of its process.
+func (i *instance) nextStep(ctx workflow.Context) step {
 	switch {
-	case i.endStatus != "" && i.run.Idle():
+	case i.endStatus != "" && i.dataflow.Idle():
 		return stepReturn
 	case i.orphaned:
 		return stepOrphaned
@@ -60,21 +60,21 @@ func (i *instance) next(ctx workflow.Context) step {
 	return stepWait
 }
 
-// work starts what may start, and tells the process and whoever looks what has changed.
-func (i *instance) work(ctx workflow.Context) {
+// startAndReport starts what may start, and tells the process and whoever looks what has changed.
+func (i *instance) startAndReport(ctx workflow.Context) {
 	i.passes++
 	i.startReady(ctx)
 	if i.orphaned {
 		return
 	}
-	i.setAwaiting(ctx, len(i.run.Pending()))
+	i.setAwaitingAttribute(ctx, len(i.dataflow.Pending()))
 	i.report(ctx)
-	i.show(ctx)
+	i.showDetails(ctx)
 }
 
-// wait waits for what happens next: at the latest until somebody's time to decide is over.
-func (i *instance) wait(ctx workflow.Context) {
-	deadline, _ := i.run.NextDeadline()
+// waitForEvent waits for what happens next: at the latest until somebody's time to decide is over.
+func (i *instance) waitForEvent(ctx workflow.Context) {
+	deadline, _ := i.dataflow.NextDeadline()
 	i.inbox.WakeAt(ctx, deadline, "until a decision is due")
 	i.inbox.Wait(ctx)
 }
@@ -85,16 +85,16 @@ func (i *instance) cancel(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	i.cancelDelegates(ctx)
-	i.setAwaiting(ctx, 0)
+	i.setAwaitingAttribute(ctx, 0)
 	return err
 }
 
 // applyDeadlines lets take effect what happens by itself when nobody decides in time.
 func (i *instance) applyDeadlines(ctx workflow.Context) {
-	before := len(i.run.Pending())
-	i.run.SetTime(workflow.Now(ctx))
-	i.run.ApplyDeadlines()
-	if len(i.run.Pending()) < before {
+	before := len(i.dataflow.Pending())
+	i.dataflow.SetTime(workflow.Now(ctx))
+	i.dataflow.ApplyDeadlines()
+	if len(i.dataflow.Pending()) < before {
 		i.ownersUnchecked, i.changed = true, true
 	}
 }

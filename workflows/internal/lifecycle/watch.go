@@ -31,7 +31,7 @@ func Watch(ctx workflow.Context, b *mailbox.Inbox, processes []protocol.ProcessR
 // more, since the workflow is cancelled.
 func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: time.Minute, Summary: goneSummary, RetryPolicy: untilAnswered(),
+		StartToCloseTimeout: time.Minute, Summary: goneSummary, RetryPolicy: retryUntilAnswered(),
 	})
 	for {
 		timer := workflow.NewTimerWithOptions(ctx, watchInterval, workflow.TimerOptions{Summary: "until the process is looked for"})
@@ -55,7 +55,7 @@ func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool 
 // be answered counts as gone: the workflow is cancelled then.
 func AnyGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: 10 * time.Second, Summary: goneSummary, RetryPolicy: untilAnswered(),
+		StartToCloseTimeout: 10 * time.Second, Summary: goneSummary, RetryPolicy: retryUntilAnswered(),
 	})
 	for _, ref := range processes {
 		var gone bool
@@ -69,7 +69,7 @@ func AnyGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
 
 const goneSummary = "is the process still there?"
 
-func untilAnswered() *temporal.RetryPolicy {
+func retryUntilAnswered() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}
 }
 

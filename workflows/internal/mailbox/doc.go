@@ -5,10 +5,11 @@
 // signals from people), then alternates between Inbox.Wait and its own decisions. Outbox sends signals to other workflows.
 //
 // Invariants:
-//   - Signals are handled in the order of history, across their names. The SDK alone keeps that order within one name only;
+//   - Signals are handled in history order, whatever their names. The SDK alone keeps that order within one name only;
 //     InOrder is the interceptor that restores it, and every worker and every replayer needs it.
 //   - A signal that cannot be read, or that changes nothing, is kept among Inbox.Refusals with the reason. None is lost.
-//   - Per recipient, one signal is on its way at a time: Temporal delivers what one workflow task sends in any order.
+//   - Per recipient, one signal is on its way at a time: signals sent in one workflow task may arrive in any
+//     order.
 //   - Signals are addressed by workflow id, never by run id: the recipient may have continued as new.
 //   - Nothing here waits for a delivery except DeliverAndWait.
 package mailbox

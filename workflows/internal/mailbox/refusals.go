@@ -7,8 +7,8 @@ import (
 	"processidea/model/turn"
 )
 
-// maxUnreported bounds a report: of a flood of nonsense the last ones are as good as all.
-const maxUnreported = 100
+// maxRefusals bounds a report: of a flood of nonsense the last ones are as good as all.
+const maxRefusals = 100
 
 // Refuse keeps a signal that changed nothing, and why.
 func (b *Inbox) Refuse(ctx workflow.Context, signal string, payload map[string]any, reason string) {
@@ -21,7 +21,7 @@ func (b *Inbox) Refuse(ctx workflow.Context, signal string, payload map[string]a
 	}
 	b.Refusals.Add(r)
 	b.Unreported = append(b.Unreported, r)
-	if len(b.Unreported) > maxUnreported {
+	if len(b.Unreported) > maxRefusals {
 		b.Unreported = b.Unreported[1:]
 	}
 }

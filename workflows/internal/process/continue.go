@@ -39,9 +39,9 @@ type CarriedParts struct {
 	Context []any `json:"context,omitempty"` // the messages that people corrected it by, and added
 }
 
-// continued is the IdeaStatus of a run that another one went on from. Runs that are over must not be found by what they
+// statusContinued is the IdeaStatus of a run that another one went on from. Runs that are over must not be found by what they
 // once waited for.
-const continued = "continued"
+const statusContinued = "continued"
 
 // carry is what both kinds of processes carry.
 func (c *core) carry() Carried {
@@ -65,7 +65,7 @@ func (p *ordinaryProcess) idle() bool {
 }
 
 func (p *ordinaryProcess) continueAsNew(ctx workflow.Context) error {
-	p.setAttributes(ctx, continued, 0)
+	p.setAttributes(ctx, statusContinued, 0)
 	c := p.carry()
 	c.Mind, c.Base, c.Held, c.Revisions, c.Reports = p.loop.Carry(), p.base, p.instancesHeld, p.revisions, p.reportCount
 	c.Notifies, c.Adapts, c.Watch = p.notifiesPeople, p.adapts, p.notified

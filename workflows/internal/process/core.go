@@ -53,11 +53,11 @@ func readIdea(start protocol.Start, first bool) (*ideafile.Idea, error) {
 	if first && idea != nil && start.Delegation.Depth == 0 {
 		problems = append(problems, ideafile.CheckDelegates(idea, start.Delegation.File, start.Delegation.Files)...)
 	}
-	return idea, invalid(problems)
+	return idea, errInvalidIdea(problems)
 }
 
-// invalid fails a process whose Idea has errors; nil if it has none.
-func invalid(problems diag.Problems) error {
+// errInvalidIdea fails a process whose Idea has errors; nil if it has none.
+func errInvalidIdea(problems diag.Problems) error {
 	if errs := problems.Errors(); len(errs) > 0 {
 		return temporal.NewNonRetryableApplicationError(errs.Error(), turn.CodeInvalidIdea, nil, errs)
 	}
@@ -77,13 +77,13 @@ func newCore(ctx workflow.Context, start protocol.Start, idea *ideafile.Idea) *c
 // setIdea makes an Idea the one that counts from now on.
 func (c *core) setIdea(idea *ideafile.Idea) { c.idea, c.setup.Idea = idea, idea.Source }
 
-// ref names the process beyond its runs.
-func (c *core) ref() protocol.ProcessRef {
+// processRef identifies the process across its runs.
+func (c *core) processRef() protocol.ProcessRef {
 	return protocol.ProcessRef{ID: c.id, FirstRunID: c.firstRunID}
 }
 
-// end notes that the process is over.
-func (c *core) end(outcome loop.ProcessStatus) { c.phase, c.outcome = over, outcome }
+// markOver notes that the process is over.
+func (c *core) markOver(outcome loop.ProcessStatus) { c.phase, c.outcome = over, outcome }
 
 // status is the process's status, given why it is paused; nil: it is not.
 func (c *core) status(paused *diag.Fault) loop.ProcessStatus {
@@ -109,12 +109,12 @@ func (c *core) setAttributes(ctx workflow.Context, status string, awaiting int) 
 	a.SetStatus(ctx, status)
 }
 
-const keptAccepted = 100
+const maxAccepted = 100
 
-// accept keeps a signal that has taken effect, for who asks.
-func (c *core) accept(ctx workflow.Context, kind string, s loop.Steering) {
+// recordAccepted keeps a signal that has taken effect, for who asks.
+func (c *core) recordAccepted(ctx workflow.Context, kind string, s loop.Steering) {
 	c.accepted = append(c.accepted, protocol.Accepted{ID: s.ID, Signal: kind, By: s.By, Reason: s.Reason, At: workflow.Now(ctx)})
-	if len(c.accepted) > keptAccepted {
+	if len(c.accepted) > maxAccepted {
 		c.accepted = c.accepted[1:]
 	}
 }

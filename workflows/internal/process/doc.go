@@ -1,7 +1,7 @@
 // Package process is the Process workflow. Run picks one of two types: ordinaryProcess, which has instances of its own and
 // asks the LLM for all of them, and splitProcess, which has more instances than one Request may cover and runs them in parts,
 // each a process itself. What both have in common is core: the Idea, the inbox and outbox, the chain, what was accepted.
-// Decisions are taken by package model (Mind, Parts); here they become commands.
+// Decisions are taken by package loop (Loop, Parts); here they become commands.
 //
 // A process's life (phase):
 //
@@ -17,12 +17,14 @@
 // A Request's life, as the process sees it:
 //
 //	state       what happened                                     who moves it on
-//	due         Mind.Next returns StepAsk, at once or at Wake     ask: starts the activity
-//	in flight   Mind.Asked returns it; Calls run already          onReply: the activity ended
-//	closing     only if it broke off: closeRequest tells every    the instances' reports
-//	            instance it covered to accept nothing more of it
-//	concluded   Mind.Conclude returns it, since every covered     conclude: seals it as an Idea; one that only asked
-//	            instance has reported                             for results is no Idea
+//	due         Loop.Advance returns StepRequest, at once or at   startRequest: starts the activity
+//	            WakeTime
+//	in flight   Loop.InFlight returns it; Calls run already       onReply: the activity ended
+//	broken off  only if its reply is not whole: closeRequest      the instances' reports
+//	            tells every instance that it covered to accept
+//	            nothing more of it
+//	concluded   Loop.Conclude returns it: its reply is whole, or  concludeRequest: seals it as an Idea; a Request of
+//	            every covered instance has reported it closed     Questions only is not sealed
 //
 // Invariants:
 //   - One Request is in flight at most, and the process does not continue as new while it is.

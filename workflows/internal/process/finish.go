@@ -16,7 +16,7 @@ func (p *ordinaryProcess) windUp(ctx workflow.Context) bool {
 		p.inbox.Wait(ctx)
 		return false
 	}
-	p.sealEnd(ctx)
+	p.sealFinalStates(ctx)
 	for _, f := range p.children {
 		// An instance's own end says nothing new, but one that closes while its process does would fail a workflow task.
 		_ = f.Get(ctx, nil)
@@ -27,17 +27,17 @@ func (p *ordinaryProcess) windUp(ctx workflow.Context) bool {
 
 // finish ends the process.
 func (p *ordinaryProcess) finish(ctx workflow.Context) (*loop.Result, error) {
-	p.show(ctx, loop.StepFinished)
+	p.showDetails(ctx, loop.StepFinished)
 	status := p.loop.FinalStatus()
-	p.end(status)
+	p.markOver(status)
 	p.reportToParent(ctx, status, true)
 	r := p.result(status, true)
 	p.reportToCaller(ctx, r)
-	return returned(r)
+	return workflowResult(r)
 }
 
-// returned is what the workflow returns. A process in which an instance failed fails, with everything in its error's details.
-func returned(r loop.Result) (*loop.Result, error) {
+// workflowResult is what the workflow returns. A process in which an instance failed fails, with everything in its error's details.
+func workflowResult(r loop.Result) (*loop.Result, error) {
 	if r.Status == loop.StatusFailed {
 		return nil, temporal.NewNonRetryableApplicationError(r.Error.Message, r.Error.Code, nil, r)
 	}
@@ -55,7 +55,7 @@ func (p *ordinaryProcess) cancel(ctx workflow.Context) error {
 		}
 	}
 	p.sendEnds(ctx, len(p.ends.list)) // whatever a lost task decides again, the process is cancelled
-	p.end(loop.StatusCancelled)
+	p.markOver(loop.StatusCancelled)
 	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
 	p.reportToParent(ctx, loop.StatusCancelled, true)
 	p.reportToCaller(ctx, p.result(loop.StatusCancelled, true))

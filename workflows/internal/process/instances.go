@@ -14,14 +14,14 @@ import (
 
 // This file starts instances, and hands them the Calls that the Idea which the process started from had left unfinished.
 
-// joining is instances that have not started yet.
-type joining struct {
+// joiningInstances is instances that have not started yet.
+type joiningInstances struct {
 	tokens []string
 	added  *loop.Steering // by which people added them; nil: the process begins with them
 }
 
-// startJoining starts the instances that have joined since it was called last.
-func (p *ordinaryProcess) startJoining(ctx workflow.Context) error {
+// startJoiningInstances starts the instances that have joined since it was called last.
+func (p *ordinaryProcess) startJoiningInstances(ctx workflow.Context) error {
 	p.passes++
 	list := p.joining
 	p.joining = nil
@@ -31,28 +31,28 @@ func (p *ordinaryProcess) startJoining(ctx workflow.Context) error {
 			return err
 		}
 		if j.added != nil {
-			p.accept(ctx, loop.SteerAdd, *j.added)
+			p.recordAccepted(ctx, loop.SteerAdd, *j.added)
 		}
 	}
-	p.resumeCalls(ctx)
+	p.sendResumedCalls(ctx)
 	return nil
 }
 
-// childWindow is how many instances are started at a time: over two thousand pending ones would leave the workflow stuck.
-const childWindow = 200
+// maxPendingChildStarts is how many instances are started at a time: over two thousand pending ones would leave the workflow stuck.
+const maxPendingChildStarts = 200
 
 // startInstances starts instances and waits until each has started: a child that has not started when this run of the
 // workflow ends never would. A Request that is due at once is made meanwhile: its activity waits for the instances.
 func (p *ordinaryProcess) startInstances(ctx workflow.Context, tokens []string) error {
 	setup, messages := p.instanceSetup(), messagesByInstance(p.idea)
 	setup.Context = messages[""]
-	for from := 0; from < len(tokens); from += childWindow {
+	for from := 0; from < len(tokens); from += maxPendingChildStarts {
 		var started []workflow.ChildWorkflowFuture
-		for _, token := range tokens[from:min(from+childWindow, len(tokens))] {
+		for _, token := range tokens[from:min(from+maxPendingChildStarts, len(tokens))] {
 			started = append(started, p.startInstance(ctx, setup, token, messages))
 		}
 		p.children = append(p.children, started...)
-		p.askAtOnce(ctx)
+		p.startFirstRequest(ctx)
 		for _, f := range started {
 			err := f.GetChildWorkflowExecution().Get(ctx, nil)
 			if err != nil {
@@ -77,14 +77,14 @@ func (p *ordinaryProcess) startInstance(
 	return workflow.ExecuteChildWorkflow(ctx, protocol.InstanceType, setup, own)
 }
 
-// askAtOnce makes the first Request of a process.
-func (p *ordinaryProcess) askAtOnce(ctx workflow.Context) {
+// startFirstRequest makes the first Request of a process.
+func (p *ordinaryProcess) startFirstRequest(ctx workflow.Context) {
 	if p.last.At > 0 || p.loop.HasResumed() || len(p.early) > 0 {
 		return
 	}
 	step, input := p.loop.Advance(workflow.Now(ctx))
 	if step == loop.StepRequest {
-		p.ask(ctx, input)
+		p.startRequest(ctx, input)
 	}
 }
 
@@ -139,9 +139,9 @@ func (p *ordinaryProcess) hasDelegates() bool {
 	return false
 }
 
-// resumeCalls hands the instances the Calls that the Idea which the process started from had left unfinished. A Request's
+// sendResumedCalls hands the instances the Calls that the Idea which the process started from had left unfinished. A Request's
 // Calls are handed out before those of the next: an instance takes no Call of a Request that a later one has closed.
-func (p *ordinaryProcess) resumeCalls(ctx workflow.Context) {
+func (p *ordinaryProcess) sendResumedCalls(ctx workflow.Context) {
 	var list []protocol.Delivery
 	request := 0
 	for _, t := range p.loop.TakeResumed() {
@@ -149,12 +149,12 @@ func (p *ordinaryProcess) resumeCalls(ctx workflow.Context) {
 			mailbox.DeliverAndWait(ctx, list)
 			list, request = nil, t.Request
 		}
-		list = append(list, protocol.NewDelivery(protocol.InstanceID(p.id, t.Token), protocol.SignalCalls, resumed(t)))
+		list = append(list, protocol.NewDelivery(protocol.InstanceID(p.id, t.Token), protocol.SignalCalls, resumedCallsSignal(t)))
 	}
 	mailbox.DeliverAndWait(ctx, list)
 }
 
-func resumed(t loop.ResumedCalls) protocol.CallsSignal {
+func resumedCallsSignal(t loop.ResumedCalls) protocol.CallsSignal {
 	s := protocol.CallsSignal{Request: t.Request, Last: true}
 	for _, c := range t.Calls {
 		s.Calls = append(s.Calls, protocol.SentCall{Index: c.Index, Call: c.Call, Why: c.ReviewReason})

@@ -25,8 +25,8 @@ type ordinaryProcess struct {
 	baseStates map[string]any
 
 	children []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
-	joining  []joining
-	early    []early
+	joining  []joiningInstances
+	early    []earlySignal
 	ends     ends
 
 	instancesHeld bool            // the instances were told that the process is paused
@@ -50,8 +50,8 @@ func newOrdinaryProcess(ctx workflow.Context, c *core, carried *Carried) *ordina
 	return p
 }
 
-// hear registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
-func (p *ordinaryProcess) hear(ctx workflow.Context) {
+// registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
+func (p *ordinaryProcess) registerHandlers(ctx workflow.Context) {
 	if owners := p.owners(); len(owners) > 0 {
 		lifecycle.Watch(ctx, p.inbox, owners, func() { p.orphaned = true })
 	}
@@ -87,22 +87,22 @@ func (p *ordinaryProcess) startFresh(ctx workflow.Context) error {
 	if p.start.WithSolution {
 		p.loop.ResumeSolution()
 	}
-	p.joining = []joining{{tokens: p.loop.Tokens()}}
+	p.joining = []joiningInstances{{tokens: p.loop.InstanceTokens()}}
 	p.baseStates = p.loop.FullInput().States()
-	return p.handleEarly(ctx)
+	return p.handleEarlySignals(ctx)
 }
 
 // run is the main loop, from the first Request to the result.
 func (p *ordinaryProcess) run(ctx workflow.Context) (*loop.Result, error) {
 	for {
-		err := p.startJoining(ctx)
+		err := p.startJoiningInstances(ctx)
 		if p.mustStop(ctx) {
 			return nil, p.cancel(ctx)
 		}
 		if err != nil {
 			return nil, err
 		}
-		p.conclude(ctx)
+		p.concludeRequest(ctx)
 		if p.shouldContinueAsNew(ctx) {
 			p.endInstances(ctx, true)
 			if p.idle() {
@@ -113,7 +113,7 @@ func (p *ordinaryProcess) run(ctx workflow.Context) (*loop.Result, error) {
 		}
 		step := p.takeStep(ctx)
 		if step != loop.StepFinished {
-			p.tellWhereItStands(ctx, step)
+			p.publishStatus(ctx, step)
 			p.inbox.Wait(ctx)
 			continue
 		}
@@ -126,19 +126,19 @@ func (p *ordinaryProcess) run(ctx workflow.Context) (*loop.Result, error) {
 // takeStep takes the step that the agent loop decides on, and passes on what follows from it.
 func (p *ordinaryProcess) takeStep(ctx workflow.Context) loop.Step {
 	step, input := p.loop.Advance(workflow.Now(ctx))
-	p.followPause(ctx)
+	p.propagatePause(ctx)
 	p.sealRevisions(ctx)
 	if step == loop.StepRequest {
-		p.ask(ctx, input)
+		p.startRequest(ctx, input)
 	}
 	p.endInstances(ctx, step == loop.StepFinished)
 	return step
 }
 
-// tellWhereItStands tells everybody who looks, before the process waits for what comes next.
-func (p *ordinaryProcess) tellWhereItStands(ctx workflow.Context, step loop.Step) {
+// publishStatus tells everybody who looks, before the process waits for what comes next.
+func (p *ordinaryProcess) publishStatus(ctx workflow.Context, step loop.Step) {
 	p.notify(ctx)
-	p.show(ctx, step)
+	p.showDetails(ctx, step)
 	p.reportToParent(ctx, p.statusAt(step), false)
 	p.inbox.WakeAt(ctx, p.loop.WakeTime(), "until the next Request is due")
 }

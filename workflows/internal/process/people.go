@@ -21,7 +21,7 @@ import (
 func (p *ordinaryProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
 	token := ideafile.TokenOfCallID(d.Call)
 	if !p.loop.HasInstance(token) {
-		return noSuchCall(d)
+		return errNoSuchCall(d)
 	}
 	if p.phase == opening {
 		return errors.New("the process has not begun: nothing waits there")
@@ -32,21 +32,21 @@ func (p *ordinaryProcess) Decide(ctx workflow.Context, kind string, payload map[
 	return nil
 }
 
-func noSuchCall(d turn.Decision) error {
+func errNoSuchCall(d turn.Decision) error {
 	return fmt.Errorf("there is no Call %q", jsonval.Clip(d.Call, 80))
 }
 
 // Pause lets running Calls finish and starts nothing new.
 func (p *ordinaryProcess) Pause(ctx workflow.Context, s loop.Steering) error {
 	if f := p.paused(); f != nil {
-		return alreadyPaused(f)
+		return errAlreadyPaused(f)
 	}
 	p.loop.Pause(s.By, s.Reason)
-	p.accept(ctx, loop.SteerPause, s)
+	p.recordAccepted(ctx, loop.SteerPause, s)
 	return nil
 }
 
-func alreadyPaused(f *diag.Fault) error {
+func errAlreadyPaused(f *diag.Fault) error {
 	return fmt.Errorf("the process is paused already: %s", f.Message)
 }
 
@@ -56,14 +56,14 @@ func (p *ordinaryProcess) Resume(ctx workflow.Context, s loop.Steering) error {
 		return errors.New("the process is not paused")
 	}
 	p.loop.Resume(s.Limits)
-	p.accept(ctx, loop.SteerResume, s)
+	p.recordAccepted(ctx, loop.SteerResume, s)
 	return nil
 }
 
 // Revise takes a correction and sends the instances what concerns them. It is accepted once they have taken it in.
 func (p *ordinaryProcess) Revise(ctx workflow.Context, s loop.Steering) error {
 	if p.phase == opening {
-		p.keepForLater(loop.SteerRevise, s, p.Revise)
+		p.deferUntilRunning(loop.SteerRevise, s, p.Revise)
 		return nil
 	}
 	touched, err := p.loop.Revise(s)
@@ -74,15 +74,15 @@ func (p *ordinaryProcess) Revise(ctx workflow.Context, s loop.Steering) error {
 	for _, m := range touched {
 		p.outbox.Send(ctx, protocol.InstanceID(p.id, m.Token), mailbox.Outgoing{
 			Signal:  protocol.SignalCorrect,
-			Payload: protocol.CorrectSignal{Context: concerning(s.Context, m.Token), By: s.By, Reason: s.Reason},
+			Payload: protocol.CorrectSignal{Context: messagesForInstance(s.Context, m.Token), By: s.By, Reason: s.Reason},
 		})
 	}
 	p.revisions = append(p.revisions, s)
 	return nil
 }
 
-// concerning picks the messages that an instance sees.
-func concerning(context []any, token string) []any {
+// messagesForInstance picks the messages that an instance sees.
+func messagesForInstance(context []any, token string) []any {
 	var list []any
 	for _, raw := range context {
 		m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
@@ -93,10 +93,10 @@ func concerning(context []any, token string) []any {
 	return list
 }
 
-// Add takes in more instances. It is accepted once they have started.
-func (p *ordinaryProcess) Add(_ workflow.Context, s loop.Steering) error {
+// AddInstances takes in more instances. It is accepted once they have started.
+func (p *ordinaryProcess) AddInstances(_ workflow.Context, s loop.Steering) error {
 	if p.phase == opening {
-		p.keepForLater(loop.SteerAdd, s, p.Add)
+		p.deferUntilRunning(loop.SteerAdd, s, p.AddInstances)
 		return nil
 	}
 	tokens, err := p.loop.AddInstances(s)
@@ -104,32 +104,32 @@ func (p *ordinaryProcess) Add(_ workflow.Context, s loop.Steering) error {
 		return err
 	}
 	p.setIdea(p.loop.Idea())
-	p.joining = append(p.joining, joining{tokens, &s})
+	p.joining = append(p.joining, joiningInstances{tokens, &s})
 	return nil
 }
 
-// early is a signal that needs instances, of a process that has none yet.
-type early struct {
+// earlySignal is a signal that needs instances, of a process that has none yet.
+type earlySignal struct {
 	kind   string
 	s      loop.Steering
 	handle func(workflow.Context, loop.Steering) error
 }
 
-func (p *ordinaryProcess) keepForLater(kind string, s loop.Steering, handle func(workflow.Context, loop.Steering) error) {
-	p.early = append(p.early, early{kind, s, handle})
+func (p *ordinaryProcess) deferUntilRunning(kind string, s loop.Steering, handle func(workflow.Context, loop.Steering) error) {
+	p.early = append(p.early, earlySignal{kind, s, handle})
 }
 
-// handleEarly starts the instances and then does what people asked for early. If they paused the process, its instances start
+// handleEarlySignals starts the instances and then does what people asked for early. If they paused the process, its instances start
 // held; and a pause is an Idea of the chain.
-func (p *ordinaryProcess) handleEarly(ctx workflow.Context) error {
+func (p *ordinaryProcess) handleEarlySignals(ctx workflow.Context) error {
 	if p.paused() != nil {
 		p.instancesHeld = true
-		p.sealNow(ctx, nil)
+		p.sealCurrentState(ctx, nil)
 	}
 	if len(p.early) == 0 {
 		return nil
 	}
-	err := p.startJoining(ctx)
+	err := p.startJoiningInstances(ctx)
 	if err != nil {
 		return err
 	}
@@ -148,9 +148,9 @@ func (p *ordinaryProcess) sealRevisions(ctx workflow.Context) {
 	if len(p.revisions) == 0 || !p.loop.CorrectionsAcked() {
 		return
 	}
-	p.sealNow(ctx, nil)
+	p.sealCurrentState(ctx, nil)
 	for _, s := range p.revisions {
-		p.accept(ctx, loop.SteerRevise, s)
+		p.recordAccepted(ctx, loop.SteerRevise, s)
 	}
 	p.revisions = nil
 }
@@ -161,16 +161,16 @@ func (p *ordinaryProcess) pauseFor(f *diag.Fault) { p.loop.PauseFor(f) }
 // paused is why the process is paused; nil: it is not.
 func (p *ordinaryProcess) paused() *diag.Fault { return p.loop.PauseReason() }
 
-// followPause keeps the instances from starting anything while the process is paused, and lets them go on with it. A pause
+// propagatePause keeps the instances from starting anything while the process is paused, and lets them go on with it. A pause
 // is an Idea of the chain.
-func (p *ordinaryProcess) followPause(ctx workflow.Context) {
+func (p *ordinaryProcess) propagatePause(ctx workflow.Context) {
 	paused := p.paused() != nil
 	if paused == p.instancesHeld {
 		return
 	}
 	p.instancesHeld = paused
 	if paused {
-		p.sealNow(ctx, nil)
+		p.sealCurrentState(ctx, nil)
 	}
 	for _, m := range p.loop.Instances() {
 		if m.Status == ideafile.InstanceWorking {

@@ -19,8 +19,8 @@ const (
 	startToCloseLost = "TemporalTimeout:StartToClose"
 )
 
-// ask makes one Request. The activity hands each Call to its instance as the Call closes in the stream.
-func (p *ordinaryProcess) ask(ctx workflow.Context, input *turn.RequestInput) {
+// startRequest makes one Request. The activity hands each Call to its instance as the Call closes in the stream.
+func (p *ordinaryProcess) startRequest(ctx workflow.Context, input *turn.RequestInput) {
 	p.requestIdea = p.idea
 	ctx = p.requestOptions(ctx, input)
 	bare, changes := input.WithoutStates(p.readableStates())
@@ -48,7 +48,7 @@ func (p *ordinaryProcess) readableStates() map[string]any {
 	if p.base.At > 0 {
 		return p.baseStates
 	}
-	return turn.InitialStates(p.idea.Context, p.loop.Tokens())
+	return turn.InitialStates(p.idea.Context, p.loop.InstanceTokens())
 }
 
 func requestSummary(b *turn.RequestInput) string {
@@ -69,7 +69,7 @@ func (p *ordinaryProcess) onReply(ctx workflow.Context, input *turn.RequestInput
 	var r turn.Reply
 	err := f.Get(ctx, &r)
 	if err != nil {
-		r = brokenReply(err)
+		r = replyOfFailedRequest(err)
 	}
 	if !r.Complete {
 		p.closeRequest(ctx, input)
@@ -77,8 +77,8 @@ func (p *ordinaryProcess) onReply(ctx workflow.Context, input *turn.RequestInput
 	p.loop.ApplyReply(r)
 }
 
-// brokenReply is the reply of a Request whose activity failed.
-func brokenReply(err error) turn.Reply {
+// replyOfFailedRequest is the reply of a Request whose activity failed.
+func replyOfFailedRequest(err error) turn.Reply {
 	if protocol.WorkerLost(err) {
 		return turn.Reply{WorkerLost: true, Fault: &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker that listened was lost"}}
 	}
@@ -102,13 +102,13 @@ func (p *ordinaryProcess) closeRequest(ctx workflow.Context, input *turn.Request
 	mailbox.DeliverAndWait(ctx, list)
 }
 
-// conclude closes the Request in flight once it has ended and every instance has reported, and seals its Idea.
-func (p *ordinaryProcess) conclude(ctx workflow.Context) {
+// concludeRequest closes the Request in flight once it has ended and every instance has reported, and seals its Idea.
+func (p *ordinaryProcess) concludeRequest(ctx workflow.Context) {
 	c := p.loop.Conclude()
 	if c == nil {
 		return
 	}
 	if len(c.Input.Questions) == 0 {
-		p.seal(ctx, sealing{idea: p.requestIdea, input: c.FullInput, request: c.Input.Number, log: c.Log, calls: c.Calls, output: c.Reply.Output})
+		p.sealIdea(ctx, sealing{idea: p.requestIdea, input: c.FullInput, request: c.Input.Number, log: c.Log, calls: c.Calls, output: c.Reply.Output})
 	}
 }

@@ -23,21 +23,21 @@ type sealing struct {
 	output  any
 }
 
-// sealNow puts the process as it stands on the chain.
-func (p *ordinaryProcess) sealNow(ctx workflow.Context, output any) {
-	p.seal(ctx, sealing{idea: p.idea, input: p.loop.FullInput(), log: p.loop.TakeLog(), calls: []ideafile.WrittenCall{}, output: output})
+// sealCurrentState puts the process as it stands on the chain.
+func (p *ordinaryProcess) sealCurrentState(ctx workflow.Context, output any) {
+	p.sealIdea(ctx, sealing{idea: p.idea, input: p.loop.FullInput(), log: p.loop.TakeLog(), calls: []ideafile.WrittenCall{}, output: output})
 }
 
-// sealEnd seals the final States, if anything changed since the last Idea.
-func (p *ordinaryProcess) sealEnd(ctx workflow.Context) {
+// sealFinalStates seals the final States, if anything changed since the last Idea.
+func (p *ordinaryProcess) sealFinalStates(ctx workflow.Context) {
 	_, changed := jsonval.Delta(p.baseStates, p.loop.FullInput().States())
 	if changed || p.last.At == 0 {
-		p.sealNow(ctx, p.loop.Output())
+		p.sealCurrentState(ctx, p.loop.Output())
 	}
 }
 
-// seal puts one Idea on the chain. Sealing is content-addressed, so that doing it twice is doing it once.
-func (p *ordinaryProcess) seal(ctx workflow.Context, what sealing) {
+// sealIdea puts one Idea on the chain. Sealing is content-addressed, so that doing it twice is doing it once.
+func (p *ordinaryProcess) sealIdea(ctx workflow.Context, what sealing) {
 	in := protocol.SealInput{
 		Process: p.id, At: p.last.At + 1, Parent: p.last.Digest,
 		Idea: what.idea.Source, Brief: what.input, Calls: what.calls, Output: what.output, Request: what.request, Log: what.log,

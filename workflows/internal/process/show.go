@@ -13,12 +13,12 @@ import (
 
 // This file shows an ordinary process in the Temporal UI.
 
-// show shows where the process stands and what it waits for, and keeps the search attributes in step.
-func (p *ordinaryProcess) show(ctx workflow.Context, step loop.Step) {
+// showDetails shows where the process stands and what it waits for, and keeps the search attributes in step.
+func (p *ordinaryProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	status := p.statusAt(step)
 	r := p.result(status, false)
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** — %s\n\n", display.Text(p.title()), p.standing(step))
+	fmt.Fprintf(&b, "**%s** — %s\n\n", display.Text(p.title()), p.statusText(step))
 	fmt.Fprintf(&b, "| Instances | Requests | Calls done | failed | rejected | skipped | blocked | Tokens |\n")
 	fmt.Fprintf(&b, "| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d |\n", p.tally(), r.Requests, r.Calls.Done, r.Calls.Failed,
@@ -28,7 +28,7 @@ func (p *ordinaryProcess) show(ctx workflow.Context, step loop.Step) {
 	}
 	pending := p.approvals().Approvals
 	display.Pending(&b, pending)
-	display.Refusals(&b, p.inbox.Refusals)
+	display.WriteRefusals(&b, p.inbox.Refusals)
 	display.SetDetails(ctx, b.String())
 	p.setAttributes(ctx, string(status), len(pending))
 }
@@ -36,10 +36,10 @@ func (p *ordinaryProcess) show(ctx workflow.Context, step loop.Step) {
 // showOpening shows a process that has no instances yet.
 func (p *ordinaryProcess) showOpening(ctx workflow.Context) {
 	if p.paused() != nil {
-		p.show(ctx, loop.StepPaused)
+		p.showDetails(ctx, loop.StepPaused)
 		return
 	}
-	p.show(ctx, loop.StepWait)
+	p.showDetails(ctx, loop.StepWait)
 }
 
 func (p *ordinaryProcess) statusAt(step loop.Step) loop.ProcessStatus {
@@ -52,7 +52,7 @@ func (p *ordinaryProcess) statusAt(step loop.Step) loop.ProcessStatus {
 	return loop.StatusRunning
 }
 
-func (p *ordinaryProcess) standing(step loop.Step) string {
+func (p *ordinaryProcess) statusText(step loop.Step) string {
 	if step == loop.StepPaused {
 		return "paused: " + display.Text(p.paused().Message)
 	}

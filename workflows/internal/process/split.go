@@ -34,8 +34,8 @@ func newSplitProcess(c *core, parts *loop.Parts, carried *Carried) *splitProcess
 	return p
 }
 
-// hear registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
-func (p *splitProcess) hear(ctx workflow.Context) {
+// registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
+func (p *splitProcess) registerHandlers(ctx workflow.Context) {
 	mailbox.On(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", p.onPartReport)
 	signals.HearAtProcess(ctx, p.inbox, p)
 }
@@ -52,13 +52,13 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 	for ctx.Err() == nil {
 		p.passes++
 		p.applyLimits(ctx)
-		err := p.startNext(ctx)
+		err := p.startNextPart(ctx)
 		if err != nil {
 			return nil, err
 		}
-		p.show(ctx, p.status(p.paused()))
-		if p.parts.Finished() && p.parts.Paused == nil && p.hasOutput(ctx) {
-			return p.gather(ctx)
+		p.showDetails(ctx, p.status(p.paused()))
+		if p.parts.Finished() && p.parts.Paused == nil && p.ensureOutput(ctx) {
+			return p.gatherResult(ctx)
 		}
 		if lifecycle.ContinueAsNewDue(ctx, p.passes, p.start.ContinueEvery) && p.idle() {
 			return nil, p.continueAsNew(ctx)
@@ -68,9 +68,9 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 	return nil, p.cancel(ctx)
 }
 
-// startNext starts the part whose time has come, if there is one, and waits until it has started. It outlives this run of the
+// startNextPart starts the part whose time has come, if there is one, and waits until it has started. It outlives this run of the
 // workflow.
-func (p *splitProcess) startNext(ctx workflow.Context) error {
+func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 	part := p.parts.StartNext()
 	if part == nil {
 		return nil
@@ -80,7 +80,7 @@ func (p *splitProcess) startNext(ctx workflow.Context) error {
 		WorkflowID: protocol.PartID(p.id, number), ParentClosePolicy: lifecycle.ParentClosePolicy,
 		Memo:          protocol.Memo(p.idea),
 		StaticSummary: fmt.Sprintf("part %d: %d instances", number, len(part.Tokens)),
-	}), protocol.ProcessType, p.startOf(*part))
+	}), protocol.ProcessType, p.partStart(*part))
 	err := f.GetChildWorkflowExecution().Get(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("process: start part %d: %w", number, err)
@@ -89,12 +89,12 @@ func (p *splitProcess) startNext(ctx workflow.Context) error {
 	return nil
 }
 
-// startOf is what a part starts from.
-func (p *splitProcess) startOf(part loop.Part) protocol.Start {
+// partStart is what a part starts from.
+func (p *splitProcess) partStart(part loop.Part) protocol.Start {
 	start := p.start
 	start.Idea = part.IdeaSource(p.idea.Source)
 	start.Delegation.To = nil // the parent reports to the Call
-	start.Part = &protocol.PartOf{Number: part.Number, Of: p.ref()}
+	start.Part = &protocol.PartOf{Number: part.Number, Of: p.processRef()}
 	return start
 }
 
@@ -128,7 +128,7 @@ func (p *splitProcess) applyLimits(ctx workflow.Context) {
 func (p *splitProcess) idle() bool { return p.outbox.Empty() && !p.inbox.HasPending() }
 
 func (p *splitProcess) continueAsNew(ctx workflow.Context) error {
-	p.setAttributes(ctx, continued, 0)
+	p.setAttributes(ctx, statusContinued, 0)
 	given, _ := p.start.Idea["context"].([]any)
 	now, _ := p.idea.Source["context"].([]any)
 	c := p.carry()
@@ -144,7 +144,7 @@ func (p *splitProcess) cancel(ctx workflow.Context) error {
 		// One that has just ended cannot be cancelled, and need not be.
 		_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.id, number), "").Get(ctx, nil)
 	}
-	p.end(loop.StatusCancelled)
+	p.markOver(loop.StatusCancelled)
 	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
 	p.reportToCaller(ctx, p.result(loop.StatusCancelled))
 	return temporal.NewCanceledError(p.result(loop.StatusCancelled))

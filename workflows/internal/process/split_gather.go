@@ -12,9 +12,9 @@ import (
 
 // This file makes one result of what the parts came to.
 
-// hasOutput asks for one output over those of the parts, if the Idea wants one, and reports whether the process has what it
+// ensureOutput asks for one output over those of the parts, if the Idea wants one, and reports whether the process has what it
 // ends with.
-func (p *splitProcess) hasOutput(ctx workflow.Context) bool {
+func (p *splitProcess) ensureOutput(ctx workflow.Context) bool {
 	if p.idea.Output == nil || p.parts.Own.Output != nil || p.parts.FinalStatus() != loop.StatusCompleted {
 		return true
 	}
@@ -28,14 +28,14 @@ func (p *splitProcess) hasOutput(ctx workflow.Context) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		r = brokenReply(err)
+		r = replyOfFailedRequest(err)
 	}
 	p.parts.ApplyOutputReply(p.idea, r)
 	return p.parts.Own.Output != nil
 }
 
-// gather ends the process: its last Idea is sealed over everybody's State.
-func (p *splitProcess) gather(ctx workflow.Context) (*loop.Result, error) {
+// gatherResult ends the process: its last Idea is sealed over everybody's State.
+func (p *splitProcess) gatherResult(ctx workflow.Context) (*loop.Result, error) {
 	var g protocol.Gathered
 	err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: protocol.HeartbeatTimeout, Summary: "gather what the parts came to",
@@ -45,8 +45,8 @@ func (p *splitProcess) gather(ctx workflow.Context) (*loop.Result, error) {
 	}
 	p.last = g.Last
 	p.parts.Own.Ideas = g.Last.At
-	p.end(p.parts.FinalStatus())
-	p.show(ctx, p.outcome)
+	p.markOver(p.parts.FinalStatus())
+	p.showDetails(ctx, p.outcome)
 	r := p.result(p.outcome)
 	//workflowcheck:ignore -- each by itself
 	for token, i := range r.Instances {
@@ -55,7 +55,7 @@ func (p *splitProcess) gather(ctx workflow.Context) (*loop.Result, error) {
 	}
 	p.inbox.Drain(ctx)
 	p.reportToCaller(ctx, r)
-	return returned(r)
+	return workflowResult(r)
 }
 
 func (p *splitProcess) gatherInput() protocol.GatherInput {

@@ -20,7 +20,7 @@ func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[str
 	token := ideafile.TokenOfCallID(d.Call)
 	part := p.parts.PartOf(token)
 	if part == 0 {
-		return noSuchCall(d)
+		return errNoSuchCall(d)
 	}
 	to := protocol.InstanceID(protocol.PartID(p.id, part), token)
 	p.outbox.Send(ctx, to, mailbox.Outgoing{Signal: kind, Payload: payload, OnFailure: func() {
@@ -32,10 +32,10 @@ func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[str
 // Pause pauses the parts, and starts no other.
 func (p *splitProcess) Pause(ctx workflow.Context, s loop.Steering) error {
 	if f := p.paused(); f != nil {
-		return alreadyPaused(f)
+		return errAlreadyPaused(f)
 	}
 	p.parts.Paused = loop.PauseFault(s.By, s.Reason)
-	p.passOn(ctx, loop.SteerPause, s)
+	p.forwardToParts(ctx, loop.SteerPause, s)
 	return nil
 }
 
@@ -43,14 +43,14 @@ func (p *splitProcess) Pause(ctx workflow.Context, s loop.Steering) error {
 func (p *splitProcess) Resume(ctx workflow.Context, s loop.Steering) error {
 	p.parts.Paused, p.unreachable = nil, nil
 	p.parts.Limits = p.parts.Limits.Override(s.Limits)
-	p.passOn(ctx, loop.SteerResume, s)
+	p.forwardToParts(ctx, loop.SteerResume, s)
 	return nil
 }
 
-// passOn sends the parts a signal that they all handle as the whole does, and accepts it.
-func (p *splitProcess) passOn(ctx workflow.Context, kind string, s loop.Steering) {
+// forwardToParts sends the parts a signal that they all handle as the whole does, and accepts it.
+func (p *splitProcess) forwardToParts(ctx workflow.Context, kind string, s loop.Steering) {
 	p.sendToParts(ctx, kind, map[string]any{"by": s.By, "reason": s.Reason})
-	p.accept(ctx, kind, s)
+	p.recordAccepted(ctx, kind, s)
 }
 
 // sendToParts sends a signal to every part that works.
@@ -76,19 +76,19 @@ func (p *splitProcess) Revise(ctx workflow.Context, s loop.Steering) error {
 			})
 		}
 	}
-	p.accept(ctx, loop.SteerRevise, s)
+	p.recordAccepted(ctx, loop.SteerRevise, s)
 	return nil
 }
 
-// Add makes parts of more instances.
-func (p *splitProcess) Add(ctx workflow.Context, s loop.Steering) error {
+// AddInstances makes parts of more instances.
+func (p *splitProcess) AddInstances(ctx workflow.Context, s loop.Steering) error {
 	err := p.validate(s.Context, true)
 	if err != nil {
 		return err
 	}
 	p.setIdea(p.idea.WithRawMessages(s.Context))
 	p.parts.AddInstances(ideafile.SplitContext(s.Context).Tokens)
-	p.accept(ctx, loop.SteerAdd, s)
+	p.recordAccepted(ctx, loop.SteerAdd, s)
 	return nil
 }
 

@@ -49,8 +49,8 @@ func (p *splitProcess) approvals() protocol.ProcessApprovals {
 
 const shownParts = 50 // each is a workflow of its own
 
-// show shows how far the parts are.
-func (p *splitProcess) show(ctx workflow.Context, status loop.ProcessStatus) {
+// showDetails shows how far the parts are.
+func (p *splitProcess) showDetails(ctx workflow.Context, status loop.ProcessStatus) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** — %s, in %d parts\n\n| Part | Instances | Status | Requests | Calls done | failed |\n| --- | --- | --- | --- | --- | --- |\n",
 		display.Text(p.title()), status, len(p.parts.List))
@@ -65,10 +65,10 @@ func (p *splitProcess) show(ctx workflow.Context, status loop.ProcessStatus) {
 	}
 	pending := p.approvals().Approvals
 	display.Pending(&b, pending)
-	display.Refusals(&b, p.inbox.Refusals)
+	display.WriteRefusals(&b, p.inbox.Refusals)
 	display.SetDetails(ctx, b.String())
 	p.setAttributes(ctx, string(status), len(pending))
 }
 
 // showOpening shows a process that has no part yet.
-func (p *splitProcess) showOpening(ctx workflow.Context) { p.show(ctx, p.status(p.paused())) }
+func (p *splitProcess) showOpening(ctx workflow.Context) { p.showDetails(ctx, p.status(p.paused())) }

@@ -15,8 +15,8 @@ import (
 
 // This file looks up the Tools of a process that opens: those that its MCP servers offer, and what this worker binds each to.
 
-// opener is a process of either kind while it opens.
-type opener interface {
+// openingProcess is a process of either kind while it opens.
+type openingProcess interface {
 	// pauseFor pauses the process for a reason of its own.
 	pauseFor(f *diag.Fault)
 	paused() *diag.Fault
@@ -33,7 +33,7 @@ const (
 )
 
 // bindTools finds out which Tools there are, and binds them. The process is open then.
-func (c *core) bindTools(ctx workflow.Context, o opener) error {
+func (c *core) bindTools(ctx workflow.Context, o openingProcess) error {
 	err := c.discoverMCPTools(ctx, o)
 	if err != nil {
 		return err
@@ -58,14 +58,14 @@ func prepare(ctx workflow.Context, idea map[string]any) (*protocol.PrepareResult
 	if err != nil {
 		return nil, err
 	}
-	return &r, invalid(r.Problems)
+	return &r, errInvalidIdea(r.Problems)
 }
 
 // discoverMCPTools asks the Idea's MCP servers for their tools and makes them Tools of the palette. A server that cannot be
 // asked pauses the process; when somebody resumes it, the servers are asked again.
-func (c *core) discoverMCPTools(ctx workflow.Context, o opener) error {
+func (c *core) discoverMCPTools(ctx workflow.Context, o openingProcess) error {
 	for len(c.idea.ServersToList()) > 0 {
-		found, err := c.askServers(ctx, o)
+		found, err := c.askMCPServers(ctx, o)
 		if c.mustStop(ctx) {
 			return o.cancel(ctx)
 		}
@@ -74,7 +74,7 @@ func (c *core) discoverMCPTools(ctx workflow.Context, o opener) error {
 		}
 		o.pauseFor(discoverFault(err))
 		o.showOpening(ctx)
-		c.hearUntil(ctx, o, func() bool { return o.paused() == nil })
+		c.handleSignalsUntil(ctx, o, func() bool { return o.paused() == nil })
 		if c.mustStop(ctx) {
 			return o.cancel(ctx)
 		}
@@ -85,9 +85,9 @@ func (c *core) discoverMCPTools(ctx workflow.Context, o opener) error {
 // mustStop reports whether the process was cancelled, or one that it belongs to is gone.
 func (c *core) mustStop(ctx workflow.Context) bool { return ctx.Err() != nil || c.orphaned }
 
-// hearUntil handles what people signal until something holds. That may take minutes: people must see at once what became of
+// handleSignalsUntil handles what people signal until something holds. That may take minutes: people must see at once what became of
 // their signals, and a pause and a resume mean something in the order in which they come.
-func (c *core) hearUntil(ctx workflow.Context, o opener, holds func() bool) {
+func (c *core) handleSignalsUntil(ctx workflow.Context, o openingProcess, holds func() bool) {
 	for !holds() && !c.mustStop(ctx) {
 		c.inbox.Wait(ctx)
 		if !holds() {
@@ -104,7 +104,7 @@ func discoverFault(err error) *diag.Fault {
 	return protocol.FaultOf(err)
 }
 
-func (c *core) askServers(ctx workflow.Context, o opener) (found ideafile.MCPPalette, err error) {
+func (c *core) askMCPServers(ctx workflow.Context, o openingProcess) (found ideafile.MCPPalette, err error) {
 	var names []string
 	for _, s := range c.idea.ServersToList() {
 		names = append(names, s.Name)
@@ -116,7 +116,7 @@ func (c *core) askServers(ctx workflow.Context, o opener) (found ideafile.MCPPal
 	})
 	answer := workflow.ExecuteActivity(ctx, protocol.ActivityDiscover, c.idea.Source)
 	c.inbox.OnReady(answer, func(workflow.Future) {})
-	c.hearUntil(ctx, o, answer.IsReady)
+	c.handleSignalsUntil(ctx, o, answer.IsReady)
 	if !answer.IsReady() {
 		return found, ctx.Err()
 	}
@@ -125,7 +125,7 @@ func (c *core) askServers(ctx workflow.Context, o opener) (found ideafile.MCPPal
 
 // addMCPTools takes the Idea with the servers' tools in it as the one that counts, in this run and in those to come.
 func (c *core) addMCPTools(ctx workflow.Context, found ideafile.MCPPalette) error {
-	err := invalid(found.Problems)
+	err := errInvalidIdea(found.Problems)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (c *core) addMCPTools(ctx workflow.Context, found ideafile.MCPPalette) erro
 		workflow.GetLogger(ctx).Warn("a tool of an MCP server cannot be used", "tool", left)
 	}
 	idea, problems := ideafile.ReadIdea(found.ApplyTo(c.idea.Source))
-	err = invalid(problems)
+	err = errInvalidIdea(problems)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func Run(ctx workflow.Context, start protocol.Start, carried *Carried) (*loop.Re
 
 func runOrdinary(ctx workflow.Context, c *core, carried *Carried) (*loop.Result, error) {
 	p := newOrdinaryProcess(ctx, c, carried)
-	p.hear(ctx)
+	p.registerHandlers(ctx)
 	err := p.answerQueries(ctx)
 	if err == nil && carried == nil {
 		err = p.startFresh(ctx)
@@ -37,7 +37,7 @@ func runOrdinary(ctx workflow.Context, c *core, carried *Carried) (*loop.Result,
 
 func runSplit(ctx workflow.Context, c *core, parts *loop.Parts, carried *Carried) (*loop.Result, error) {
 	p := newSplitProcess(c, parts, carried)
-	p.hear(ctx)
+	p.registerHandlers(ctx)
 	err := p.answerQueries(ctx)
 	if err == nil && carried == nil {
 		err = p.bindTools(ctx, p)

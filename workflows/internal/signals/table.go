@@ -19,21 +19,21 @@ type Process interface {
 	Pause(ctx workflow.Context, s loop.Steering) error
 	Resume(ctx workflow.Context, s loop.Steering) error
 	Revise(ctx workflow.Context, s loop.Steering) error
-	Add(ctx workflow.Context, s loop.Steering) error
+	AddInstances(ctx workflow.Context, s loop.Steering) error
 }
 
 // table holds every kind of signal from people, in the order in which the Temporal UI shows them.
 var table = []signal{
-	decision(ideafile.Approve, `Run a Call that waits, as shown: {"call", "digest"?, "by"?, "reason"?}.`),
-	decision(ideafile.Reject, `Do not run a Call that waits: {"call", "reason", "digest"?, "by"?}. The reason goes to the LLM.`),
-	decision(ideafile.Amend, `Run a Call that waits with other parameters: {"call", "params", "digest"?, "by"?, "reason"?}.`),
-	decision(ideafile.Replace, `Put another Call in the place of one that waits: {"call", "with": {"_tool", …}, "digest"?, "by"?, "reason"?}.`),
-	decision(ideafile.Answer, `Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?}.`),
+	decisionSignal(ideafile.Approve, `Run a Call that waits, as shown: {"call", "digest"?, "by"?, "reason"?}.`),
+	decisionSignal(ideafile.Reject, `Do not run a Call that waits: {"call", "reason", "digest"?, "by"?}. The reason goes to the LLM.`),
+	decisionSignal(ideafile.Amend, `Run a Call that waits with other parameters: {"call", "params", "digest"?, "by"?, "reason"?}.`),
+	decisionSignal(ideafile.Replace, `Put another Call in the place of one that waits: {"call", "with": {"_tool", …}, "digest"?, "by"?, "reason"?}.`),
+	decisionSignal(ideafile.Answer, `Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?}.`),
 
-	steering(loop.SteerPause, `Let running Calls finish and start nothing new: {"by"?, "reason"?}.`, Process.Pause),
-	steering(loop.SteerResume, `Go on: {"by"?, "reason"?, "limits"?: {"requests", "tokens", "calls", "duration"}}.`, Process.Resume),
-	steering(loop.SteerRevise, `Correct the process: {"context": [messages], "limits"?, "by"?, "reason"?}. It makes a new Idea.`, Process.Revise),
-	steering(loop.SteerAdd, `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`, Process.Add),
+	steeringSignal(loop.SteerPause, `Let running Calls finish and start nothing new: {"by"?, "reason"?}.`, Process.Pause),
+	steeringSignal(loop.SteerResume, `Go on: {"by"?, "reason"?, "limits"?: {"requests", "tokens", "calls", "duration"}}.`, Process.Resume),
+	steeringSignal(loop.SteerRevise, `Correct the process: {"context": [messages], "limits"?, "by"?, "reason"?}. It makes a new Idea.`, Process.Revise),
+	steeringSignal(loop.SteerAdd, `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`, Process.AddInstances),
 }
 
 // signal is one kind of signal from people.
@@ -45,7 +45,7 @@ type signal struct {
 	decides bool
 }
 
-func decision(kind, description string) signal {
+func decisionSignal(kind, description string) signal {
 	return signal{kind, description, func(p Process, ctx workflow.Context, payload map[string]any) error {
 		d, err := turn.ReadDecision(kind, payload)
 		if err != nil {
@@ -55,7 +55,7 @@ func decision(kind, description string) signal {
 	}, true}
 }
 
-func steering(kind, description string, steer func(Process, workflow.Context, loop.Steering) error) signal {
+func steeringSignal(kind, description string, steer func(Process, workflow.Context, loop.Steering) error) signal {
 	return signal{kind, description, func(p Process, ctx workflow.Context, payload map[string]any) error {
 		s, err := loop.ReadSteering(kind, payload)
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 	"processidea/model/turn"
 )
 
-// steeringKinds are the kinds of steering signals that package model knows: the values of its constants Steer….
+// steeringKinds are the kinds of steering signals that package loop knows: the values of its constants Steer….
 func steeringKinds(t *testing.T) (kinds []string) {
 	t.Helper()
 	err := filepath.WalkDir("../../../model", func(path string, _ fs.DirEntry, err error) error {
@@ -121,7 +121,7 @@ func (r *recorder) Decide(_ workflow.Context, kind string, _ map[string]any, d t
 	}
 	return r.note("Decide")
 }
-func (r *recorder) Pause(workflow.Context, loop.Steering) error  { return r.note("Pause") }
-func (r *recorder) Resume(workflow.Context, loop.Steering) error { return r.note("Resume") }
-func (r *recorder) Revise(workflow.Context, loop.Steering) error { return r.note("Revise") }
-func (r *recorder) Add(workflow.Context, loop.Steering) error    { return r.note("Add") }
+func (r *recorder) Pause(workflow.Context, loop.Steering) error        { return r.note("Pause") }
+func (r *recorder) Resume(workflow.Context, loop.Steering) error       { return r.note("Resume") }
+func (r *recorder) Revise(workflow.Context, loop.Steering) error       { return r.note("Revise") }
+func (r *recorder) AddInstances(workflow.Context, loop.Steering) error { return r.note("Add") }
