@@ -29,6 +29,6 @@ func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*ideafi
 			return nil, withoutShutdownError(ctx, toolFailure(fmt.Errorf("MCP server %s: %w", s.Name, err)))
 		}
 	}
-	f := read.WithMCPTools(offers)
+	f := read.ResolveMCPTools(offers)
 	return &f, nil
 }

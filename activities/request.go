@@ -75,9 +75,9 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 	}
 	r := &request{a: a, ctx: ctx, idea: idea, input: input, named: map[string]bool{}, stop: func() {}}
 	r.reply.Attempts = int(activity.GetInfo(ctx).Attempt)
-	r.palette = ideafile.Palette{Tools: idea.Tools, Bindings: setup.Bindings, Tokens: input.InstanceTokens()}
+	r.palette = ideafile.Palette{Tools: idea.Tools, Bindings: setup.Bindings, InstanceTokens: input.InstanceTokens()}
 	if input.OutputOnly {
-		r.palette.Tokens = nil
+		r.palette.InstanceTokens = nil
 	}
 	r.calls = newCallSender(ctx, a.Client, input.Process, input.Number)
 	form := prompt.ResponseFormatFor(idea, setup.Bindings, input)
@@ -134,7 +134,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 		r.onResult(index, call)
 		return
 	}
-	tokens, f := r.palette.Targets(call)
+	tokens, f := r.palette.TargetInstances(call)
 	if len(tokens) == 0 {
 		r.fault(index, *f)
 		return
@@ -187,7 +187,7 @@ func (r *request) conclude(answer *llm.Reply) {
 	if r.input.OutputOnly {
 		return
 	}
-	for _, t := range r.palette.Tokens {
+	for _, t := range r.palette.InstanceTokens {
 		if !r.named[t] {
 			r.reply.InstancesWithoutCalls = append(r.reply.InstancesWithoutCalls, t)
 		}

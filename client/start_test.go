@@ -45,7 +45,7 @@ func TestRowsWithGoValuesBecomeInstances(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `[{"_instance":"②","a":1,"type":"state"},{"_instance":"①","input":{"list":["x"],"n":1},"type":"input"},{"_instance":"x","input":{"n":2.5},"type":"input"}]`
-	if got := string(jsonval.Encode(o.Idea["context"])); got != want || len(read.Tokens()) != 3 {
+	if got := string(jsonval.Encode(o.Idea["context"])); got != want || len(read.InstanceTokens()) != 3 {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -100,7 +100,7 @@ func endedContext(first map[string]any, r loop.Result) []any {
 	calls, _ := jsonval.Lookup(first, jsonval.Path{"solution", "calls"})
 	record := map[string]any{}
 	for n := range calls.([]any) {
-		record[ideafile.CallID(1, n+1, "")] = "done"
+		record[ideafile.FormatCallID(1, n+1, "")] = "done"
 	}
 	return append(context, map[string]any{"type": "plan", "plan": calls, "record": record})
 }

@@ -51,7 +51,7 @@ func start(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, allow s
 	t.Cleanup(p.http.Close)
 	p.bindings = activities.Bind(idea, p.tools, kinds.New(kinds.Deps{Tools: p.tools})).Bindings
 	p.mind = loop.New(idea, "play", p.bindings, p.started)
-	for _, token := range idea.Tokens() {
+	for _, token := range idea.InstanceTokens() {
 		p.runs[token] = dataflow.New(ideafile.Palette{Tools: idea.Tools, Bindings: p.bindings}, own(idea, token), token)
 	}
 	return p
@@ -91,7 +91,7 @@ func (p *play) through() loop.Result {
 
 // runPlans lets the Plans that run directly come to their end.
 func (p *play) runPlans() {
-	for _, token := range p.idea.Tokens() {
+	for _, token := range p.idea.InstanceTokens() {
 		p.runs[token].StartDirectPlan()
 		p.work(token)
 		p.mind.ApplyReport(p.report(token, false))
@@ -101,7 +101,7 @@ func (p *play) runPlans() {
 // decide lets the person decide on everything that waits.
 func (p *play) decide() {
 	p.t.Helper()
-	for _, token := range p.idea.Tokens() {
+	for _, token := range p.idea.InstanceTokens() {
 		pending := p.runs[token].Pending()
 		for _, what := range pending {
 			if err := p.runs[token].Decide(p.person(what)); err != nil {
@@ -196,7 +196,7 @@ func (p *play) give(brief *turn.RequestInput, index int, call ideafile.WrittenCa
 		}
 		return
 	}
-	palette := ideafile.Palette{Tools: p.idea.Tools, Bindings: p.bindings, Tokens: brief.InstanceTokens()}
+	palette := ideafile.Palette{Tools: p.idea.Tools, Bindings: p.bindings, InstanceTokens: brief.InstanceTokens()}
 	_, tokens, f := palette.Read(call)
 	if f != nil {
 		p.t.Fatalf("request %d, call %d: %v", brief.Number, index, f)

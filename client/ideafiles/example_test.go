@@ -32,6 +32,6 @@ func ExampleLoad() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(problems), d.Read.Tokens())
+	fmt.Println(len(problems), d.Read.InstanceTokens())
 	// Output: 0 [① ②]
 }

@@ -54,7 +54,7 @@ func TestAFolderStandsForItsFiles(t *testing.T) {
 		"idea.yaml": "context: [{type: text, text: hello}]", "instances.csv": "a\n1\n2\n", "replies.jsonl": aReply, "other.json": "{",
 	})
 	m := loaded(t, dir, "", "")
-	if got := strings.Join(m.Read.Tokens(), " "); got != "① ②" || m.Replies != aReply || m.Source.RepliesGiven {
+	if got := strings.Join(m.Read.InstanceTokens(), " "); got != "① ②" || m.Replies != aReply || m.Source.RepliesGiven {
 		t.Errorf("instances %s, script %q, asked for: %v", got, m.Replies, m.Source.RepliesGiven)
 	}
 }
@@ -64,7 +64,7 @@ func TestWhatAFlagNamesCountsInsteadOfTheFoldersFile(t *testing.T) {
 		"idea.json": aState, "instances.csv": "a\n1\n", "replies.jsonl": "{", "mine.jsonl": "{\"a\":1}\n{\"a\":2}\n{\"a\":3}", "said.jsonl": aReply,
 	})
 	m := loaded(t, dir, filepath.Join(dir, "mine.jsonl"), filepath.Join(dir, "said.jsonl"))
-	if got := len(m.Read.Tokens()); got != 3 || m.Replies != aReply || !m.Source.RepliesGiven {
+	if got := len(m.Read.InstanceTokens()); got != 3 || m.Replies != aReply || !m.Source.RepliesGiven {
 		t.Errorf("%d instances, script %q, asked for: %v", got, m.Replies, m.Source.RepliesGiven)
 	}
 }
@@ -86,7 +86,7 @@ func TestAByteOrderMarkIsNoPartOfAFile(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"idea.json": mark + aState, "instances.csv": mark + "_instance,a\nx,1\n", "replies.jsonl": mark + aReply,
 	})
-	if got := loaded(t, dir, "", "").Read.Tokens(); len(got) != 1 || got[0] != "x" {
+	if got := loaded(t, dir, "", "").Read.InstanceTokens(); len(got) != 1 || got[0] != "x" {
 		t.Errorf("the instances are %v", got)
 	}
 }

@@ -57,7 +57,7 @@ type namer struct {
 
 func newNamer(idea *ideafile.Idea) *namer {
 	n := &namer{taken: map[string]bool{}}
-	for _, token := range idea.Tokens() {
+	for _, token := range idea.InstanceTokens() {
 		n.taken[token] = true
 	}
 	return n

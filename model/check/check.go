@@ -26,7 +26,7 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.Binding) diag.Probl
 }
 
 func newChecker(idea *ideafile.Idea, bindings map[string]ideafile.Binding) *checker {
-	c := &checker{idea: idea, bindings: bindings, tokens: idea.Tokens(), findingIndex: map[string]int{}, hasOwnContext: map[string]bool{}}
+	c := &checker{idea: idea, bindings: bindings, tokens: idea.InstanceTokens(), findingIndex: map[string]int{}, hasOwnContext: map[string]bool{}}
 	c.views, c.directPlans = ideafile.ViewsOf(idea.Context, c.tokens), ideafile.FindDirectPlans(idea.Context)
 	c.readMessages()
 	return c

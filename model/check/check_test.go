@@ -320,7 +320,7 @@ func TestWhatCheckLetsPassIsAcceptedByInstances(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			i := checkedIdea(t, c.tools, c.context)
 			checker := &checker{idea: i}
-			for _, token := range i.Tokens() {
+			for _, token := range i.InstanceTokens() {
 				for _, m := range i.Context {
 					if m.Type != ideafile.TypePlan || m.Instance != "" && m.Instance != token {
 						continue

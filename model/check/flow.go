@@ -67,7 +67,7 @@ func (p *planChecker) factsFor(token string, steps []*planStep) []stepFacts {
 	out := make([]stepFacts, len(steps))
 	for n, s := range steps {
 		f := &out[n]
-		f.applies = len(s.instances) == len(p.palette.Tokens) || slices.Contains(s.instances, token)
+		f.applies = len(s.instances) == len(p.palette.InstanceTokens) || slices.Contains(s.instances, token)
 		f.reads = readFactsFor(view, start, s.reads)
 		f.writablePaths = s.writablePaths(start)
 		f.outsideSchema = s.outsideSchema(view.Schema[ideafile.TypeState])

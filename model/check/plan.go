@@ -61,7 +61,7 @@ func (c *checker) checkPlan(m locatedMessage) {
 		tokens = []string{m.Instance}
 	}
 	p := &planChecker{checker: c, path: m.path + ".plan", tokens: c.instancesOf(m, tokens), palette: ideafile.Palette{
-		Tools: c.idea.Tools, Bindings: c.bindingsOrDefault(), Tokens: tokens, UntargetedForAll: true,
+		Tools: c.idea.Tools, Bindings: c.bindingsOrDefault(), InstanceTokens: tokens, UntargetedForAll: true,
 	}}
 	for n, call := range m.Calls {
 		p.steps = append(p.steps, p.readCall(n, call))
@@ -76,7 +76,7 @@ func (p *planChecker) addCallError(s *planStep, path, format string, args ...any
 }
 
 func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planStep {
-	s := &planStep{path: fmt.Sprintf("%s[%d]", p.path, n), index: n, instances: p.palette.Tokens}
+	s := &planStep{path: fmt.Sprintf("%s[%d]", p.path, n), index: n, instances: p.palette.InstanceTokens}
 	s.outputLocation = s.path
 	s.raw = call.Fields()
 	if s.raw == nil {
@@ -97,7 +97,7 @@ func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planStep {
 
 // readInstances reads which instances a Call is for.
 func (p *planChecker) readInstances(s *planStep, call ideafile.WrittenCall) {
-	tokens, f := p.palette.Targets(call)
+	tokens, f := p.palette.TargetInstances(call)
 	if f == nil {
 		s.instances = tokens
 		return
@@ -105,7 +105,7 @@ func (p *planChecker) readInstances(s *planStep, call ideafile.WrittenCall) {
 	s.instances = nil
 	token, ok := s.raw["_instance"].(string)
 	location := s.path + "._instance"
-	switch known := p.palette.Tokens; {
+	switch known := p.palette.InstanceTokens; {
 	case !ok:
 		p.addCallError(s, location, "%s", f.Message)
 	case len(known) == 1 && known[0] == "":
@@ -284,7 +284,7 @@ func (p *planChecker) readMetaProperties(s *planStep) {
 
 // readPlanOutput reads the output of a Plan that runs without a Request as a step behind all Calls that only reads.
 func (p *planChecker) readPlanOutput(m locatedMessage) *planStep {
-	s := &planStep{path: m.path + ".output", index: len(m.Calls), instances: p.palette.Tokens}
+	s := &planStep{path: m.path + ".output", index: len(m.Calls), instances: p.palette.InstanceTokens}
 	p.readReferences(s, s.path, m.Source["output"], nil)
 	return s
 }

@@ -45,7 +45,7 @@ func TestAResultFitsTheStateSchema(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := &statelog.ResultContract{Schema: modeltest.MustDecodeJSON(schema), Path: refexpr.SinglePath(p), Method: c.method}
+			l := &statelog.ResultContract{Schema: modeltest.MustDecodeJSON(schema), Path: refexpr.OutputPathTo(p), Method: c.method}
 			err = l.CheckAt(p, modeltest.MustDecodeJSON(c.old), modeltest.MustDecodeJSON(c.value))
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -99,7 +99,7 @@ func TestAStoredValueLandsUnchecked(t *testing.T) {
 	} {
 		r.AcceptCall(1, i+1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(c.call)))
 		r.Advance()
-		r.Succeed(ideafile.CallID(1, i+1, ""), c.value)
+		r.Succeed(ideafile.FormatCallID(1, i+1, ""), c.value)
 		if rec := r.Records()[i]; rec.Status != c.want {
 			t.Errorf("%s is %s: %v", c.call, rec.Status, rec.Fault)
 		}

@@ -33,7 +33,7 @@ type Instance struct {
 
 // New starts an instance with a palette, whose own tokens are ignored, and the context that it may see.
 func New(palette ideafile.Palette, context []ideafile.Message, token string) *Instance {
-	palette.Tokens = []string{token}
+	palette.InstanceTokens = []string{token}
 	i := &Instance{token: token, palette: palette, context: context, baseMessages: len(context), openRequests: map[int]bool{}}
 	i.deriveContextView()
 	i.state = statelog.New(i.view.Payload[ideafile.TypeState])

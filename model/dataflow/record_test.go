@@ -47,7 +47,7 @@ func TestACallExpectsItsResultOnce(t *testing.T) {
 }
 
 func TestAResultForTheWholeStateClaimsTheKeysItBrings(t *testing.T) {
-	whole := refexpr.SinglePath(jsonval.Path{})
+	whole := refexpr.OutputPathTo(jsonval.Path{})
 	for name, c := range map[string]struct {
 		rec dataflow.Record
 		at  string

@@ -41,7 +41,7 @@ func (h *hardener) readInstances(process *processRun) error {
 	starts := map[string]*ideafile.Idea{}
 	for _, source := range process.Ideas {
 		idea, _ := ideafile.ReadIdea(source)
-		for _, token := range idea.Tokens() {
+		for _, token := range idea.InstanceTokens() {
 			if starts[token] == nil {
 				starts[token] = idea
 			}
@@ -53,7 +53,7 @@ func (h *hardener) readInstances(process *processRun) error {
 		}
 	}
 	statuses := endStatuses(process.lastIdea)
-	for _, token := range process.lastIdea.Tokens() {
+	for _, token := range process.lastIdea.InstanceTokens() {
 		switch status := statuses[token]; status {
 		case ideafile.InstanceSettled:
 			r := &instanceRun{process: process, token: token}
@@ -78,7 +78,7 @@ func (h *hardener) readInstances(process *processRun) error {
 func endStatuses(last *ideafile.Idea) map[string]ideafile.InstanceStatus {
 	out := map[string]ideafile.InstanceStatus{}
 	calls, _ := jsonval.AsObject(last.Source["solution"])["calls"].([]any)
-	for _, token := range last.Tokens() {
+	for _, token := range last.InstanceTokens() {
 		if len(calls) == 0 {
 			out[token] = ideafile.InstanceSettled
 		}
@@ -109,19 +109,19 @@ func (h *hardener) readAttempts(r *instanceRun) {
 		idea, _ := ideafile.ReadIdea(source)
 		for _, m := range idea.Context {
 			if m.IsPlanRecord() {
-				r.readRecord(m, idea.Tokens(), attempts)
+				r.readRecord(m, idea.InstanceTokens(), attempts)
 			}
 		}
 		r.readSolution(idea, attempts)
 	}
 	var all []*callAttempt
-	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, Bindings: h.bindings, Tokens: []string{r.token}, UntargetedForAll: true}
+	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, Bindings: h.bindings, InstanceTokens: []string{r.token}, UntargetedForAll: true}
 	//workflowcheck:ignore -- sorted below
 	for _, attempt := range attempts {
 		var f *diag.Fault
 		attempt.call, _, f = palette.Read(ideafile.ParseWrittenCall(attempt.raw).WithoutTarget())
 		if f == nil {
-			attempt.call.ID = ideafile.CallID(attempt.request, attempt.index, r.token)
+			attempt.call.ID = ideafile.FormatCallID(attempt.request, attempt.index, r.token)
 			r.readResult(attempt)
 			all = append(all, attempt)
 		}
@@ -152,7 +152,7 @@ func (r *instanceRun) readSolution(idea *ideafile.Idea, attempts map[ideafile.Ca
 	calls, _ := jsonval.AsObject(idea.Source["solution"])["calls"].([]any)
 	for k, call := range ideafile.ParseWrittenCalls(calls) {
 		key := ideafile.CallKey{Request: int(request), Index: k + 1}
-		if attempts[key] == nil && slices.Contains(call.Targets(idea.Tokens()), r.token) {
+		if attempts[key] == nil && slices.Contains(call.TargetInstances(idea.InstanceTokens()), r.token) {
 			attempts[key] = &callAttempt{request: key.Request, index: key.Index, raw: call.Fields(), status: ideafile.Done}
 		}
 	}

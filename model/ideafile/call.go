@@ -34,8 +34,8 @@ type Call struct {
 	Reasoning string `json:"reasoning,omitempty"`
 }
 
-// CallID returns the id of a Call. Request and index count from 1; a Plan that runs directly is Request 0.
-func CallID(request, index int, token string) string {
+// FormatCallID returns the id of a Call. Request and index count from 1; a Plan that runs directly is Request 0.
+func FormatCallID(request, index int, token string) string {
 	id := strconv.Itoa(request) + "." + strconv.Itoa(index)
 	if token != "" {
 		id += "@" + token
@@ -81,7 +81,7 @@ func (k CallKey) Compare(o CallKey) int {
 }
 
 // ID returns the Call's id in an instance.
-func (k CallKey) ID(token string) string { return CallID(k.Request, k.Index, token) }
+func (k CallKey) ID(token string) string { return FormatCallID(k.Request, k.Index, token) }
 
 // MarshalJSON returns [request, index].
 func (k CallKey) MarshalJSON() ([]byte, error) { return json.Marshal([2]int{k.Request, k.Index}) }

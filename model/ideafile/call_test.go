@@ -198,7 +198,7 @@ func TestACallIsForTheInstancesThatItNames(t *testing.T) {
 }
 
 func TestACallIsNamedByRequestIndexAndInstance(t *testing.T) {
-	if got := ideafile.CallID(3, 2, "①") + " " + ideafile.CallID(3, 2, "") + " " + ideafile.CallID(0, 12, "a b"); got != "3.2@① 3.2 0.12@a b" {
+	if got := ideafile.FormatCallID(3, 2, "①") + " " + ideafile.FormatCallID(3, 2, "") + " " + ideafile.FormatCallID(0, 12, "a b"); got != "3.2@① 3.2 0.12@a b" {
 		t.Errorf("got %s", got)
 	}
 }

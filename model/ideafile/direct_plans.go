@@ -139,7 +139,7 @@ func (m Message) RecordedCallID(index int) (string, bool) {
 		}
 	}
 	if direct {
-		return CallID(0, index, ""), len(keys) > 0
+		return FormatCallID(0, index, ""), len(keys) > 0
 	}
 	slices.SortFunc(keys, CallKey.Compare)
 	keys = slices.Compact(keys) // an id may stand once for each instance

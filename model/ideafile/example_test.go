@@ -23,7 +23,7 @@ const refunds = `{
 
 func ExampleParseIdea() {
 	idea, problems := ideafile.ParseIdea([]byte(refunds))
-	fmt.Println(len(problems), idea.Tokens(), idea.Tool("refund").Timeout)
+	fmt.Println(len(problems), idea.InstanceTokens(), idea.Tool("refund").Timeout)
 
 	_, problems = ideafile.ParseIdea([]byte(`{"config": {"batch": 0}, "schemas": {}}`))
 	for _, p := range problems.Errors() {
@@ -37,7 +37,7 @@ func ExampleParseIdea() {
 
 func ExamplePalette_Read() {
 	idea, _ := ideafile.ParseIdea([]byte(refunds))
-	palette := ideafile.Palette{Tools: idea.Tools, Tokens: idea.Tokens()}
+	palette := ideafile.Palette{Tools: idea.Tools, InstanceTokens: idea.InstanceTokens()}
 
 	for _, text := range []string{
 		`{"_tool": "refund", "_instance": "*", "amount": "†state.paid"}`,

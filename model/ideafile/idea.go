@@ -96,9 +96,9 @@ func (i *Idea) readSchema(schema map[string]any, ps *diag.Problems) {
 // Tool returns the Tool of a name, or nil.
 func (i *Idea) Tool(name string) *Tool { return FindTool(i.Tools, name) }
 
-// Tokens lists the instances in the order in which the context first names them. A process that names none has one instance, the
+// InstanceTokens lists the instances in the order in which the context first names them. A process that names none has one instance, the
 // anonymous one, whose token is "".
-func (i *Idea) Tokens() []string {
+func (i *Idea) InstanceTokens() []string {
 	var tokens []string
 	seen := map[string]bool{}
 	for _, m := range i.Context {

@@ -74,7 +74,7 @@ func TestThePaletteIsSortedByName(t *testing.T) {
 
 func TestInstancesStandInTheOrderInWhichTheContextNamesThem(t *testing.T) {
 	idea, _ := ideafile.ParseIdea([]byte(wholeIdea))
-	if got := idea.Tokens(); !reflect.DeepEqual(got, []string{"②", "①"}) {
+	if got := idea.InstanceTokens(); !reflect.DeepEqual(got, []string{"②", "①"}) {
 		t.Errorf("got %v", got)
 	}
 }
@@ -82,8 +82,8 @@ func TestInstancesStandInTheOrderInWhichTheContextNamesThem(t *testing.T) {
 func TestAProcessWithoutTokensHasOneAnonymousInstance(t *testing.T) {
 	for _, text := range []string{`{}`, `{"context":[]}`, `{"context":[{"type":"state","a":1},{"type":"input","_instance":null}]}`} {
 		idea, ps := ideafile.ParseIdea([]byte(text))
-		if len(ps) > 0 || !reflect.DeepEqual(idea.Tokens(), []string{""}) {
-			t.Errorf("%s: %v, %v", text, idea.Tokens(), ps)
+		if len(ps) > 0 || !reflect.DeepEqual(idea.InstanceTokens(), []string{""}) {
+			t.Errorf("%s: %v, %v", text, idea.InstanceTokens(), ps)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func FuzzParseIdea(f *testing.F) {
 			}
 			return
 		}
-		for _, token := range idea.Tokens() {
+		for _, token := range idea.InstanceTokens() {
 			r := dataflow.New(ideafile.Palette{Tools: idea.Tools}, idea.Context, token)
 			for _, m := range idea.Context {
 				for i, call := range m.Calls {

@@ -39,9 +39,9 @@ type MCPPalette struct {
 	Problems diag.Problems `json:"problems,omitempty"`
 }
 
-// WithMCPTools returns what the tools that servers offer, by server name, add to the Idea's palette. Such a Tool is called
+// ResolveMCPTools returns what the tools that servers offer, by server name, add to the Idea's palette. Such a Tool is called
 // <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp": {…}}` says otherwise.
-func (i *Idea) WithMCPTools(offers map[string][]MCPToolSpec) MCPPalette {
+func (i *Idea) ResolveMCPTools(offers map[string][]MCPToolSpec) MCPPalette {
 	b := mcpPaletteBuilder{idea: i, palette: MCPPalette{Tools: map[string]any{}, NamesByServer: map[string][]string{}}}
 	for _, s := range i.ServersToList() {
 		b.addServer(s, offers[s.Name])

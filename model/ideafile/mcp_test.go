@@ -85,7 +85,7 @@ func withOfferedTools(t *testing.T, tools string) (*ideafile.Idea, ideafile.MCPP
 	if len(ps.Errors()) > 0 {
 		t.Fatal(ps)
 	}
-	f := idea.WithMCPTools(offers(t, offered))
+	f := idea.ResolveMCPTools(offers(t, offered))
 	after, ps := ideafile.ReadIdea(f.ApplyTo(idea.Source))
 	if len(f.Problems) == 0 && len(ps.Errors()) > 0 {
 		t.Fatal(ps)
@@ -155,7 +155,7 @@ func TestWhatNoServerOffersIsAProblem(t *testing.T) {
 		}
 	}
 	idea, _ := ideafile.ParseIdea([]byte(`{"config": {` + twoServers + `}}`))
-	if f := idea.WithMCPTools(nil); !strings.Contains(f.Problems.Error(), `$.config.mcp.tickets.tools[0]: the MCP server tickets offers no tool "find"`) {
+	if f := idea.ResolveMCPTools(nil); !strings.Contains(f.Problems.Error(), `$.config.mcp.tickets.tools[0]: the MCP server tickets offers no tool "find"`) {
 		t.Error(f.Problems)
 	}
 }
@@ -165,16 +165,16 @@ func TestAServerCannotWireItsParameters(t *testing.T) {
 	idea, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example"}}}}`))
 	bad := offers(t, `{"a": [{"name": "spy", "input": {"properties": {"all": {"const": "†state"}}}},
 	  {"name": "odd", "input": {"properties": {"_approval": {}}}}, {"name": "far", "input": {"$ref": "http://a.example/x"}}]}`)
-	f := idea.WithMCPTools(bad)
+	f := idea.ResolveMCPTools(bad)
 	if len(f.Tools) > 0 || len(f.Unusable) != 3 || !strings.Contains(f.Unusable[0], "Reference") {
 		t.Errorf("%+v", f)
 	}
 	picked, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example", "tools": ["spy"]}}}}`))
-	if f := picked.WithMCPTools(bad); len(f.Tools) > 0 || len(f.Problems) != 1 {
+	if f := picked.ResolveMCPTools(bad); len(f.Tools) > 0 || len(f.Problems) != 1 {
 		t.Errorf("%+v", f)
 	}
 	named, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example"}}}, "schema": {"tools": {"s": {"_activity": {"mcp": {"server": "a", "tool": "spy"}}}}}}`))
-	if f := named.WithMCPTools(bad); len(f.Problems) != 1 {
+	if f := named.ResolveMCPTools(bad); len(f.Problems) != 1 {
 		t.Errorf("%+v", f)
 	}
 }

@@ -13,8 +13,8 @@ type Palette struct {
 	Tools []*Tool
 	// Bindings are by Tool name.
 	Bindings map[string]Binding
-	// Tokens are the instances that the Request covers; [""] for the anonymous one.
-	Tokens []string
+	// InstanceTokens are the instances that the Request covers; [""] for the anonymous one.
+	InstanceTokens []string
 	// ApprovalOverride is what the process adds to the Tools' approval policies.
 	ApprovalOverride ApprovalOverride
 	// Adapt allows asking the LLM to adapt values that came through References to a Tool's schema.
@@ -28,7 +28,7 @@ type Palette struct {
 // Request and Index are left empty. What depends on an instance (its State schema, the values of its References) is not checked.
 func (p *Palette) Read(w WrittenCall) (c Call, tokens []string, f *diag.Fault) {
 	c.Tool = w.Tool
-	tokens, f = p.Targets(w)
+	tokens, f = p.TargetInstances(w)
 	if f != nil {
 		return c, tokens, f
 	}
@@ -49,8 +49,8 @@ func (p *Palette) Read(w WrittenCall) (c Call, tokens []string, f *diag.Fault) {
 	return c, tokens, f
 }
 
-// Targets returns the instances that a Call is for.
-func (p *Palette) Targets(w WrittenCall) ([]string, *diag.Fault) {
+// TargetInstances returns the instances that a Call is for.
+func (p *Palette) TargetInstances(w WrittenCall) ([]string, *diag.Fault) {
 	if w.object == nil {
 		return nil, diag.Faultf(CodeBadForm, "a Call is an object, not %s", jsonval.TypeOf(w.value))
 	}
@@ -58,18 +58,18 @@ func (p *Palette) Targets(w WrittenCall) ([]string, *diag.Fault) {
 }
 
 func (p *Palette) parseTarget(v any) ([]string, *diag.Fault) {
-	anonymous := len(p.Tokens) == 1 && p.Tokens[0] == ""
+	anonymous := len(p.InstanceTokens) == 1 && p.InstanceTokens[0] == ""
 	token, ok := v.(string)
 	switch {
 	case v != nil && !ok:
 		return nil, diag.Faultf(CodeBadInstance, "_instance is a token, not %s", jsonval.TypeOf(v))
-	case len(p.Tokens) == 0:
+	case len(p.InstanceTokens) == 0:
 		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance: only its output was wanted")
 	case token == "*", v == nil && (anonymous || p.UntargetedForAll):
-		return p.Tokens, nil
+		return p.InstanceTokens, nil
 	case v == nil:
 		return nil, diag.Faultf(CodeBadInstance, `the Call names no instance: it needs "_instance", a token or "*"`)
-	case anonymous || !slices.Contains(p.Tokens, token):
+	case anonymous || !slices.Contains(p.InstanceTokens, token):
 		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance %q", jsonval.Clip(token, 80))
 	}
 	return []string{token}, nil

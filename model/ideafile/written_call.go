@@ -84,8 +84,8 @@ func (w WrittenCall) TargetsOther(token string) bool {
 	return token != "" && w.Target != "" && w.Target != "*" && w.Target != token
 }
 
-// Targets returns the instance that the Call names, which need not be among tokens, or all tokens if it names none.
-func (w WrittenCall) Targets(tokens []string) []string {
+// TargetInstances returns the instance that the Call names, which need not be among tokens, or all tokens if it names none.
+func (w WrittenCall) TargetInstances(tokens []string) []string {
 	if w.Target != "" && w.Target != "*" {
 		return []string{w.Target}
 	}

@@ -151,7 +151,7 @@ func (l *Loop) resolveDirectPlanOutputs() (out any, used bool, f *diag.Fault) {
 // NeedsLLM reports whether a process needs a Request even if nothing goes wrong: an instance has no direct Plan, such a Plan
 // leaves results to the LLM, or no Plan gives the output.
 func NeedsLLM(i *ideafile.Idea, bindings map[string]ideafile.Binding) bool {
-	tokens := i.Tokens()
+	tokens := i.InstanceTokens()
 	plans, views := ideafile.FindDirectPlans(i.Context), ideafile.ViewsOf(i.Context, tokens)
 	for _, token := range tokens {
 		at, noneMatches := plans.Choose(token, views[token])

@@ -371,7 +371,7 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	}
 	s = &modeltest.Scenario{T: t, Idea: again, Instances: map[string]*dataflow.Instance{}, Reported: map[string]map[string]modeltest.ReportedCall{}, Bindings: s.Bindings, RunTool: s.RunTool, Now: s.Now, CorrectionsAcked: s.CorrectionsAcked}
 	s.Loop = loop.New(again, "q", s.Bindings, modeltest.StartTime)
-	s.StartInstances(again.Tokens())
+	s.StartInstances(again.InstanceTokens())
 	s.RunDirectPlans()
 	s.WantEqual("it", s.Statuses(), "① settled, ② working, ③ working")
 	for token, want := range map[string]string{"②": "skipped failed", "③": "failed skipped"} {

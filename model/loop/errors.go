@@ -49,7 +49,7 @@ func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 	}
 	for _, f := range r.CallFaults {
 		l.unassignedCalls++
-		list = append(list, turn.ContextError{Call: ideafile.CallID(req.input.Number, f.Index, ""), Fault: f.Fault})
+		list = append(list, turn.ContextError{Call: ideafile.FormatCallID(req.input.Number, f.Index, ""), Fault: f.Fault})
 	}
 	l.addErrorsFor(l.coveredInstances(req.input), list...)
 }

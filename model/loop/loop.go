@@ -79,7 +79,7 @@ func New(idea *ideafile.Idea, process string, bindings map[string]ideafile.Bindi
 	}
 	l.dropHistoryMessages()
 	l.baseMessages = len(l.idea.Context)
-	l.joinInstances(idea.Tokens())
+	l.joinInstances(idea.InstanceTokens())
 	l.baseInstances = len(l.instances)
 	l.restoreHistory(idea.Context)
 	return l

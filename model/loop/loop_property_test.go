@@ -88,7 +88,7 @@ func TestAnyIdeaOfAProcessBeginsAnother(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.Conclusion) {
 			again := modeltest.SnapshotFile(rt, s.Idea, c.FullInput, c.Calls, c.Reply.Output)
-			if got, want := fmt.Sprint(again.Tokens()), fmt.Sprint(s.Idea.Tokens()); got != want {
+			if got, want := fmt.Sprint(again.InstanceTokens()), fmt.Sprint(s.Idea.InstanceTokens()); got != want {
 				rt.Fatalf("%s instead of %s", got, want)
 			}
 			mind := loop.New(again, "q", s.Bindings, modeltest.StartTime)

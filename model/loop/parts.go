@@ -86,7 +86,7 @@ func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 
 // Split splits a process into parts; nil where one Request can cover all its instances.
 func Split(i *ideafile.Idea, now time.Time) *Parts {
-	tokens := i.Tokens()
+	tokens := i.InstanceTokens()
 	if len(tokens) <= i.Config.BatchSize {
 		return nil
 	}

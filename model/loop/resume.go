@@ -180,15 +180,15 @@ func (l *Loop) ResumeSolution() {
 	palette := ideafile.Palette{Tools: l.idea.Tools, Bindings: l.bindings}
 	ready := l.readyInstances()
 	for _, inst := range ready {
-		palette.Tokens = append(palette.Tokens, inst.Token)
+		palette.InstanceTokens = append(palette.InstanceTokens, inst.Token)
 	}
 	l.priorRequests++
 	var broken []turn.ContextError
 	for n, call := range ideafile.ParseWrittenCalls(calls) {
-		tokens, f := palette.Targets(call)
+		tokens, f := palette.TargetInstances(call)
 		if len(tokens) == 0 {
 			l.unassignedCalls++
-			broken = append(broken, turn.ContextError{Call: ideafile.CallID(l.priorRequests, n+1, ""), Fault: *f})
+			broken = append(broken, turn.ContextError{Call: ideafile.FormatCallID(l.priorRequests, n+1, ""), Fault: *f})
 		}
 		l.resumePlannedCall(n+1, call, tokens)
 	}

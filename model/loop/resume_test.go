@@ -27,11 +27,11 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	if withSolution {
 		next.Loop.ResumeSolution()
 	}
-	next.StartInstances(i.Tokens())
+	next.StartInstances(i.InstanceTokens())
 	for _, t := range next.Loop.TakeResumed() {
 		for _, c := range t.Calls {
 			if next.Instances[t.Token].AcceptCall(t.Request, c.Index, ideafile.ParseWrittenCall(c.Call)) && c.ReviewReason != "" {
-				next.Instances[t.Token].RequireReview(ideafile.CallID(t.Request, c.Index, t.Token), c.ReviewReason)
+				next.Instances[t.Token].RequireReview(ideafile.FormatCallID(t.Request, c.Index, t.Token), c.ReviewReason)
 			}
 		}
 		next.RunToIdle(t.Token, t.Request)

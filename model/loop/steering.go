@@ -185,7 +185,7 @@ func (l *Loop) AddInstances(s Steering) ([]string, error) {
 	}
 	l.idea = l.idea.WithMessages(messages)
 	l.output, l.hasOutput, l.planOutputTried, l.outputFault = nil, false, false, nil
-	tokens := (&ideafile.Idea{Context: messages}).Tokens()
+	tokens := (&ideafile.Idea{Context: messages}).InstanceTokens()
 	l.joinInstances(tokens)
 	return tokens, nil
 }

@@ -16,7 +16,7 @@ func PaletteFrom(t *testing.T, tools string, tokens ...string) *ideafile.Palette
 	if tokens == nil {
 		tokens = []string{""}
 	}
-	p := &ideafile.Palette{Tokens: tokens, Bindings: map[string]ideafile.Binding{}}
+	p := &ideafile.Palette{InstanceTokens: tokens, Bindings: map[string]ideafile.Binding{}}
 	m := MustDecodeJSON(tools).(map[string]any)
 	for _, name := range jsonval.SortedKeys(m) {
 		tool := ToolFrom(t, name, string(jsonval.Encode(m[name])))

@@ -21,7 +21,7 @@ type DrawnCall struct {
 }
 
 // ID returns the Call's id without an instance.
-func (c DrawnCall) ID() string { return ideafile.CallID(c.Request, c.Index, "") }
+func (c DrawnCall) ID() string { return ideafile.FormatCallID(c.Request, c.Index, "") }
 
 // DrawnPlan is a random Plan of one or more Requests over an initial State, which may have a schema.
 //

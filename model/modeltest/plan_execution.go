@@ -41,7 +41,7 @@ func NewPlanExecutionFor(plan DrawnPlan, token string) *PlanExecution {
 	}
 	for _, calls := range plan.Requests {
 		for _, c := range calls {
-			p.Calls[ideafile.CallID(c.Request, c.Index, token)] = c
+			p.Calls[ideafile.FormatCallID(c.Request, c.Index, token)] = c
 		}
 	}
 	p.Instance = dataflow.New(DrawnPlanTools, context, token)

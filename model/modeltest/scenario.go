@@ -91,7 +91,7 @@ func NewScenarioWithTools(t rapid.TB, tools, output string, rest ...string) *Sce
 	}
 	s.Bindings["think"] = ideafile.Binding{Kind: ideafile.KindLatent}
 	s.Loop = loop.New(s.Idea, "p", s.Bindings, StartTime)
-	s.StartInstances(s.Idea.Tokens())
+	s.StartInstances(s.Idea.InstanceTokens())
 	return s
 }
 

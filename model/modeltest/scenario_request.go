@@ -64,9 +64,9 @@ func (s *Scenario) BreakOff(end turn.Reply, calls ...string) *loop.Conclusion {
 func (s *Scenario) DeliverCalls(values []any) turn.Reply {
 	calls := ideafile.ParseWrittenCalls(values)
 	r := turn.Reply{Calls: calls, Usage: turn.Usage{PromptTokens: 100, CompletionTokens: 10}, Attempts: 1}
-	p := ideafile.Palette{Tools: s.Idea.Tools, Bindings: s.Bindings, Tokens: s.Input.InstanceTokens()}
+	p := ideafile.Palette{Tools: s.Idea.Tools, Bindings: s.Bindings, InstanceTokens: s.Input.InstanceTokens()}
 	if s.Input.OutputOnly {
-		p.Tokens = nil
+		p.InstanceTokens = nil
 	}
 	withCalls := map[string]bool{}
 	for n, call := range calls {
@@ -82,7 +82,7 @@ func (s *Scenario) DeliverCalls(values []any) turn.Reply {
 			withCalls[token] = true
 		}
 	}
-	for _, token := range p.Tokens {
+	for _, token := range p.InstanceTokens {
 		if !withCalls[token] {
 			r.InstancesWithoutCalls = append(r.InstancesWithoutCalls, token)
 		}
@@ -92,7 +92,7 @@ func (s *Scenario) DeliverCalls(values []any) turn.Reply {
 
 // deliverCall returns the instances that a Call was delivered to, or why there are none.
 func (s *Scenario) deliverCall(p ideafile.Palette, index int, call ideafile.WrittenCall) ([]string, *diag.Fault) {
-	tokens, f := p.Targets(call)
+	tokens, f := p.TargetInstances(call)
 	for _, token := range tokens {
 		s.Instances[token].AcceptCall(s.Input.Number, index, call)
 	}

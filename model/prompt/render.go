@@ -92,7 +92,7 @@ func (w *writer) abbreviateLarge(v any) any {
 }
 
 func (w *writer) singleUnnamedInstance() bool {
-	tokens := w.idea.Tokens()
+	tokens := w.idea.InstanceTokens()
 	return len(tokens) == 1 && tokens[0] == ""
 }
 

@@ -216,7 +216,7 @@ func TestNoCallOfAStrictFormIsRefused(t *testing.T) {
 		if mustBeValidFormat(rt, form).Validate(reply) != nil {
 			return // drawReply does not know every keyword
 		}
-		palette := ideafile.Palette{Tools: in.Tools, Bindings: in.Bindings, Tokens: in.Tokens}
+		palette := ideafile.Palette{Tools: in.Tools, Bindings: in.Bindings, InstanceTokens: in.Tokens}
 		calls, _ := reply["calls"].([]any)
 		for _, raw := range calls {
 			call, ok := raw.(map[string]any)

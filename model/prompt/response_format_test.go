@@ -214,7 +214,7 @@ func TestAFormIsComposedOfThePalette(t *testing.T) {
 func TestWhatAFormTakesThePaletteReads(t *testing.T) {
 	for _, c := range forms {
 		in := c.input(t)
-		palette := ideafile.Palette{Tools: in.Tools, Bindings: in.Bindings, Tokens: in.Tokens}
+		palette := ideafile.Palette{Tools: in.Tools, Bindings: in.Bindings, InstanceTokens: in.Tokens}
 		for _, reply := range c.right {
 			for _, call := range modeltest.DecodeJSON(t, reply).(map[string]any)["calls"].([]any) {
 				if _, _, f := palette.Read(ideafile.ParseWrittenCall(call)); f != nil {

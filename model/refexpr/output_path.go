@@ -17,8 +17,8 @@ const StateKind = "state"
 // Invariant: no two of its paths overlap.
 type OutputPath [][]jsonval.Path
 
-// SinglePath is the OutputPath of one path.
-func SinglePath(p jsonval.Path) OutputPath { return OutputPath{{p}} }
+// OutputPathTo is the OutputPath of one path.
+func OutputPathTo(p jsonval.Path) OutputPath { return OutputPath{{p}} }
 
 // Paths lists the paths of all branches.
 func (o OutputPath) Paths() []jsonval.Path {
@@ -77,12 +77,12 @@ func (o *OutputPath) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if *s == "" {
-		*o = SinglePath(jsonval.Path{})
+		*o = OutputPathTo(jsonval.Path{})
 		return nil
 	}
 	if !isExpression(*s) {
 		p, err := jsonval.ParsePath(*s)
-		*o = SinglePath(p)
+		*o = OutputPathTo(p)
 		return err
 	}
 	var err error

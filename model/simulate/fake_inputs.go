@@ -16,7 +16,7 @@ import (
 // that a Call would write. names lists the References to what was made up.
 func FakeInputs(idea *ideafile.Idea) (messages []any, names []string) {
 	faker := &inputFaker{idea: idea, writtenPaths: writtenPaths(idea)}
-	for _, token := range idea.Tokens() {
+	for _, token := range idea.InstanceTokens() {
 		view := ideafile.ViewOf(idea.Context, token)
 		faked := map[string]any{}
 		faker.fakeFromSchemas(view, faked)

@@ -61,7 +61,7 @@ func (f *planFaker) calls() []any {
 			}
 		}
 		if p, ok := f.outputPaths[t.Name]; ok && (!t.OutputPath.Declared || t.OutputPath.Schema != nil) {
-			call["_outputPath"] = refexpr.SinglePath(p).Reference()
+			call["_outputPath"] = refexpr.OutputPathTo(p).Reference()
 		}
 		if v, ok := f.fakeResults[t.Name]; ok && f.bindings[t.Name].Kind == ideafile.KindLatent {
 			call["_output"] = v
@@ -132,7 +132,7 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 		return !present && !usedKeys[name]
 	}
 	for _, name := range f.stateProperties(t.Name) {
-		contract := &statelog.ResultContract{Schema: f.stateSchema, Path: refexpr.SinglePath(jsonval.Path{name})}
+		contract := &statelog.ResultContract{Schema: f.stateSchema, Path: refexpr.OutputPathTo(jsonval.Path{name})}
 		result, fits := f.fakeResults[t.Name]
 		if fits && t.Output == nil {
 			_, err := FakeResult(t.Name, nil, contract)

@@ -122,7 +122,7 @@ func TestAnLLMThatPlaysMakesEveryToolLatentAndSchemasMakeItPure(t *testing.T) {
 func TestAResultIsMadeUpToFitTheToolAndTheState(t *testing.T) {
 	state := modeltest.DecodeJSON(t, `{"type": "object", "properties": {"n": {"type": "integer", "minimum": 7}, "s": {"type": "string"}, "e": {"$ref": "#/$defs/e"}}, "$defs": {"e": {"enum": ["x", "y"]}}}`)
 	at := func(path string) *statelog.ResultContract {
-		return &statelog.ResultContract{Schema: state, Path: refexpr.SinglePath(jsonval.Path{path})}
+		return &statelog.ResultContract{Schema: state, Path: refexpr.OutputPathTo(jsonval.Path{path})}
 	}
 	for _, c := range []struct {
 		output  string

@@ -18,7 +18,7 @@ func writeFrom(index int, path, method, value string) statelog.Write {
 	if err != nil {
 		panic(err)
 	}
-	return statelog.Write{Path: p, Method: method, Value: modeltest.MustDecodeJSON(value), By: ideafile.CallID(1, index, ""), Request: 1, Index: index}
+	return statelog.Write{Path: p, Method: method, Value: modeltest.MustDecodeJSON(value), By: ideafile.FormatCallID(1, index, ""), Request: 1, Index: index}
 }
 
 func stateFrom(start string, writes ...statelog.Write) *statelog.State {

@@ -193,8 +193,8 @@ func TestAPersonIsNamedAsAnAuthor(t *testing.T) {
 
 func TestACallsIDNamesItsInstance(t *testing.T) {
 	for _, token := range []string{"", "①", "a@b", "a/b", "@"} {
-		if got := ideafile.TokenOfCallID(ideafile.CallID(3, 2, token)); got != token {
-			t.Errorf("%s is of %q, want %q", ideafile.CallID(3, 2, token), got, token)
+		if got := ideafile.TokenOfCallID(ideafile.FormatCallID(3, 2, token)); got != token {
+			t.Errorf("%s is of %q, want %q", ideafile.FormatCallID(3, 2, token), got, token)
 		}
 	}
 }

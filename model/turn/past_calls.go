@@ -59,7 +59,7 @@ func parseCallID(id string) (p PastCall, ok bool) {
 	r, errR := strconv.Atoi(request)
 	i, errI := strconv.Atoi(index)
 	p = PastCall{Request: r, Index: i, Status: map[string]ideafile.CallStatus{}, Results: map[string]any{}, Decisions: map[string][]Decision{}}
-	return p, errR == nil && errI == nil && r >= 0 && i > 0 && ideafile.CallID(r, i, "") == id
+	return p, errR == nil && errI == nil && r >= 0 && i > 0 && ideafile.FormatCallID(r, i, "") == id
 }
 
 func (p *PastCall) readPlanEntry(entry map[string]any) {
@@ -87,7 +87,7 @@ func (p *PastCall) setStatuses(entry any, tokens []string) {
 	for _, s := range jsonval.SortedKeys(statuses) {
 		where, named := jsonval.StringList(statuses[s])
 		if !named && len(statuses) == 1 {
-			where = p.Call.Targets(tokens)
+			where = p.Call.TargetInstances(tokens)
 		}
 		for _, token := range where {
 			p.Status[token] = ideafile.CallStatus(s)
@@ -118,9 +118,9 @@ func ForgetWrites(source map[string]any, token string, path jsonval.Path) {
 		if !m.IsPlanRecord() {
 			continue
 		}
-		for _, p := range PastCalls(m, idea.Tokens()) {
+		for _, p := range PastCalls(m, idea.InstanceTokens()) {
 			if _, there := p.Status[token]; there && writesAt(idea, p.Call, path) {
-				id := ideafile.CallID(p.Request, p.Index, "")
+				id := ideafile.FormatCallID(p.Request, p.Index, "")
 				record[id] = withoutInstance(jsonval.AsObject(record[id]), string(p.Status[token]), token)
 			}
 		}

@@ -93,7 +93,7 @@ func TestNullsThatStandForWhatIsLeftOutAreTakenOut(t *testing.T) {
 func TestACallOfWhichStrictModeDemandedEverythingIsRead(t *testing.T) {
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"send": {"type": "object", "properties": {"to": {"type": "object", "properties": {"street": {"type": "string"}, "zip": {"type": "string"}}, "required": ["street"]}, "note": {"type": "string"}}, "required": ["to"],
 		"_output": {"type": "object", "properties": {"ok": {"type": "boolean"}, "why": {"type": "string"}}}}}}}`)
-	p := ideafile.Palette{Tools: i.Tools, Bindings: map[string]ideafile.Binding{"send": {Kind: ideafile.KindLatent}}, Tokens: []string{""}}
+	p := ideafile.Palette{Tools: i.Tools, Bindings: map[string]ideafile.Binding{"send": {Kind: ideafile.KindLatent}}, InstanceTokens: []string{""}}
 	c, _, f := p.Read(ideafile.ParseWrittenCall(modeltest.DecodeJSON(t, `{"_tool":"send","_reasoningForCall":null,"to":{"street":"†state.street","zip":null},"note":null,"_outputPath":null,"_output":{"ok":true,"why":null}}`)))
 	if f != nil {
 		t.Fatal(f)

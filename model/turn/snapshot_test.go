@@ -29,7 +29,7 @@ func TestASnapshotIsAFileThatBeginsWhereTheRequestStood(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"②"},{"_tool":"log","_instance":"①"}],"output":null}`)
 	c := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"†state.b","_outputPath":"c"}],"output":{"summary":"early"}}`)
 	again := modeltest.SnapshotFile(t, s.Idea, c.FullInput, c.Calls, c.Reply.Output)
-	s.WantEqual("the instances keep their order", fmt.Sprint(again.Tokens()), "[① ② ③]")
+	s.WantEqual("the instances keep their order", fmt.Sprint(again.InstanceTokens()), "[① ② ③]")
 	next := loop.New(again, "q", s.Bindings, modeltest.StartTime)
 	for n, m := range next.Instances() {
 		s.WantEqual("the State of "+m.Token, modeltest.StateOf(next, m.Token), string(jsonval.Encode(c.FullInput.Instances[n].State)))

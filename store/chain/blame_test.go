@@ -24,7 +24,7 @@ func written(t *testing.T, request, index int, token, path, value string) turn.L
 		t.Fatal(err)
 	}
 	return turn.LogEntry{
-		Instance: token, Path: p, Value: v, By: ideafile.CallID(request, index, token), Request: request, Index: index,
+		Instance: token, Path: p, Value: v, By: ideafile.FormatCallID(request, index, token), Request: request, Index: index,
 		At: noon.Add(time.Duration(request) * time.Hour),
 	}
 }

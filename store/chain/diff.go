@@ -124,7 +124,7 @@ func solutionOf(idea map[string]any) []solved {
 		c.tool, _ = m["_tool"].(string)
 		c.place = string(jsonval.Encode([]any{c.instance, c.tool, m["_outputPath"]}))
 		if request > 0 {
-			c.id = ideafile.CallID(request, i+1, "")
+			c.id = ideafile.FormatCallID(request, i+1, "")
 		}
 		out[i] = c
 	}

@@ -16,7 +16,7 @@ func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) er
 	if _, person := e.PersonName(); person && e.Call.IsZero() {
 		return nil
 	}
-	p := &Proposed{ID: ideafile.CallID(e.Request, e.Index, e.Instance), Request: e.Request, Written: e.Call.Value(), Reads: []Read{}}
+	p := &Proposed{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request, Written: e.Call.Value(), Reads: []Read{}}
 	b.Call = p
 	var logged *manifest
 	for _, m := range manifests {

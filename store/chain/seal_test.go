@@ -217,7 +217,7 @@ func TestTenThousandInstancesAreSealedAndLoaded(t *testing.T) {
 	var log []turn.LogEntry
 	for _, token := range tokens {
 		states[token].(map[string]any)["done"] = true
-		log = append(log, turn.LogEntry{Instance: token, Path: jsonval.Path{"done"}, Value: true, By: ideafile.CallID(1, 1, token), Request: 1, Index: 1})
+		log = append(log, turn.LogEntry{Instance: token, Path: jsonval.Path{"done"}, Value: true, By: ideafile.FormatCallID(1, 1, token), Request: 1, Index: 1})
 	}
 	after := idea(t, jsonOf(states), noCalls, tokens...)
 	story.seal(after, log...)

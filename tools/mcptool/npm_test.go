@@ -21,7 +21,7 @@ func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
-	f := idea.WithMCPTools(map[string][]ideafile.MCPToolSpec{"every": offers})
+	f := idea.ResolveMCPTools(map[string][]ideafile.MCPToolSpec{"every": offers})
 	if len(f.Unusable) > 0 || len(f.Problems) > 0 || len(f.Tools) < 8 {
 		t.Errorf("%d tools; left out: %v; %v", len(f.Tools), f.Unusable, f.Problems)
 	}

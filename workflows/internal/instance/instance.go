@@ -110,7 +110,7 @@ func (i *instance) onCalls(ctx workflow.Context, s protocol.CallsSignal) {
 	for _, c := range s.Calls {
 		accepted := i.dataflow.AcceptCall(s.Request, c.Index, c.Call)
 		if accepted && c.Why != "" {
-			i.dataflow.RequireReview(ideafile.CallID(s.Request, c.Index, i.own.Token), c.Why)
+			i.dataflow.RequireReview(ideafile.FormatCallID(s.Request, c.Index, i.own.Token), c.Why)
 		}
 	}
 	for _, r := range s.Results {

@@ -63,7 +63,7 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 		return nil
 	}
 	return a.Print(fmt.Sprintf("%s: %s, %s: nothing is wrong\n", given,
-		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.Tokens()), "instance")))
+		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance")))
 }
 
 func printProblems(a *app.App, problems diag.Problems) error {

@@ -88,7 +88,7 @@ func (l *launched) leave(ctx context.Context) error {
 		return printSnapshot(ctx, l.App, l.process)
 	}
 	result := loop.Result{Process: l.process.ID(), Status: loop.StatusRunning, Instances: map[string]loop.InstanceResult{}}
-	for _, token := range l.definition.Read.Tokens() {
+	for _, token := range l.definition.Read.InstanceTokens() {
 		result.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceWorking}
 	}
 	return l.Finish(result)
