@@ -76,7 +76,7 @@ func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
 	return chain.Fork(idea), nil
 }
 
-// Plan gives the Calls of the latest solution that has any, for model.Mermaid and model.DOT; none where no Idea has one.
+// Plan gives the Calls of the latest solution that has any, for plangraph.Mermaid and plangraph.DOT; none where no Idea has one.
 func (c *Chain) Plan(ctx context.Context) ([]any, error) {
 	last, err := c.length(ctx, "draw")
 	for at := last; at > 0 && err == nil; at-- {

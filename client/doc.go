@@ -7,13 +7,13 @@
 //	result, err := p.Result(ctx)
 //
 // A Client is connected to a Temporal server and to the store of its workers; a Process is one process there; a Chain is
-// the Ideas of a process in the store, which an Archive reads with neither a server nor a worker. Package ideafiles reads
-// and checks the files that a process starts from, and simulation tries a process out.
+// the Ideas of a process in the store. An Archive reads a Chain offline. Package ideafiles reads and checks the files that
+// a process starts from, and simulation tries a process out.
 //
-// Some worker carries processes out: the command worker, starter dev, or one made with worker/engine. The client talks
-// to it through Temporal alone, and needs the same store and the same keys.
+// A worker must be running: the command worker, starter dev, or one made with worker/engine. The client talks to it
+// through Temporal alone, and needs the same store and the same keys.
 //
-// Invariants: a start is idempotent by id and content; what Decide, Pause and their kin return nil for has taken effect,
-// and what was refused is a *RefusedError; a Result that is returned holds every value whole, never a reference to the
-// store. Errors are told apart with errors.Is and the variables of this package.
+// Invariants: a start is idempotent by id and content; once Decide, Pause, … return nil, the change is in effect, and what
+// was refused is a *RefusedError; a Result that is returned holds every value whole, never a reference to the store.
+// Errors are told apart with errors.Is and the variables of this package.
 package client

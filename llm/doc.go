@@ -16,7 +16,8 @@
 //   - A reply is complete when its root object is closed, whatever finish reason the server gives. A finish reason without a
 //     closed root object is an incomplete reply.
 //   - Every loop over what a server sends is bounded: in bytes, in Calls, in white space, and in silence.
-//   - What a server refuses in a request (a response format, a parameter) is left out of the next attempt, and the schema
-//     then stands in the prompt. Retries after failures are the caller's: the openai library's own would hide them.
+//   - What a server refuses in a request (a response format, a parameter) is left out of the next attempt; if that was
+//     the response format, the schema is put in the prompt. Retries after failures are the caller's: the openai library's
+//     retries are off, since they would hide failures.
 //   - No text that comes out of this package contains the API key.
 package llm

@@ -14,7 +14,7 @@ import (
 
 // Error is why a Request got no reply at all.
 type Error struct {
-	Code       string // model.CodeLLMUnreachable or model.CodeLLMRefused
+	Code       string // turn.CodeLLMUnreachable or turn.CodeLLMError
 	Message    string // without the key
 	Retry      bool   // whether another attempt may succeed
 	RetryAfter time.Duration

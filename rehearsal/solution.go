@@ -15,7 +15,7 @@ type field struct {
 	value json.RawMessage
 }
 
-// splitObject splits a JSON object into its fields, in order. It refuses what encoding/json lets pass, as model.Decode
+// splitObject splits a JSON object into its fields, in order. It refuses what encoding/json lets pass, as jsonval.Decode
 // does, but takes numbers of any size: they are only passed on.
 func splitObject(data []byte) ([]field, error) {
 	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {

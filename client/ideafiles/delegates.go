@@ -37,7 +37,7 @@ func (d *Definition) readDelegatesOf(idea *ideafile.Idea, from string, known Too
 }
 
 // readDelegate reads one file, and the delegates of it. A file that is missing, or breaks the form of an Idea, is
-// reported by model.CheckDelegates, with the place that names it.
+// reported by ideafile.CheckDelegates, with the place that names it.
 func (d *Definition) readDelegate(key string, known Tools, problems *diag.Problems) error {
 	folder := filepath.Dir(d.Source.Idea)
 	path := filepath.Join(folder, filepath.FromSlash(key))

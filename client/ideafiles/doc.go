@@ -5,11 +5,10 @@
 //	source, err := ideafiles.Find("examples/moderation", "", "")
 //	def, problems, err := ideafiles.Load(source, ideafiles.Tools{Elsewhere: true})
 //
-// A Source names the files; a Definition is what they say, put together; Problems are everything that is wrong with any
-// of them, each with its place. Tools says which Go tools the workers know. Changes alter an Idea of a chain before
+// A Source names the files; a Definition is their merged content; Problems are everything that is wrong with any of
+// them, each with its place. Tools says which Go tools the workers know. Changes alter an Idea of a chain before
 // another process starts from it. Messages makes rows of data the messages of instances.
 //
-// Invariants: a Definition is whole where Load reports nothing but warnings; nothing outside the folder of the Idea file
-// is read for a delegate; a YAML file loses nothing that JSON can say, and says nothing that JSON cannot. What is wrong
-// with the caller's files is an error that wraps ErrInvalid.
+// Invariants: a Definition is complete if Load reports no error; nothing outside the folder of the Idea file is read for a
+// delegate; YAML and JSON are equivalent. What is wrong with the caller's files is an error that wraps ErrInvalid.
 package ideafiles

@@ -93,7 +93,7 @@ func decodeFile(path string, data []byte) (any, *diag.Problem) {
 	return v, nil
 }
 
-// decodeCause is an error of model.Decode without its prefix.
+// decodeCause is an error of jsonval.Decode without its prefix.
 func decodeCause(err error) string { return strings.TrimPrefix(err.Error(), "model: decode JSON: ") }
 
 // ReadReplies reads the replies file that the source names, where it names one, and adds what is wrong with it.

@@ -17,7 +17,7 @@ import (
 // maxNodes bounds what the aliases of a YAML file may blow up to.
 const maxNodes = 1_000_000
 
-// maxYAMLDepth bounds the recursion. It is above the limit of model.Decode, which checks every value in the end.
+// maxYAMLDepth bounds the recursion. It is above the limit of jsonval.Decode, which checks every value in the end.
 const maxYAMLDepth = 200
 
 // decodeYAML reads a YAML file as a JSON value. Numbers keep every digit; a duplicate key is refused, and so is whatever

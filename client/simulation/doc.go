@@ -10,6 +10,6 @@
 // them. A Report is what the simulation is made for: Requests, tokens, Calls by Tool, what stayed open, and the Plan as a
 // graph.
 //
-// Invariant: what was simulated says so wherever it stands, in its Ideas, its States and its Result, and is never taken
-// for real. A simulation belongs on a server and in a store of its own all the same, as starter simulate has it.
+// Invariant: simulated data is marked everywhere: in its Ideas, its States and its Result. Use a separate server and store
+// anyway, as `starter simulate` does.
 package simulation

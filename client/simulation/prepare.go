@@ -13,7 +13,7 @@ import (
 type Options struct {
 	// Schemas asks no LLM and no script: Plans and values are made up from the schemas.
 	Schemas bool
-	// Tools is who plays the Tools: model.ByLLM or model.BySchemas; empty: the one who plans.
+	// Tools is who plays the Tools: ideafile.FakedByLLM or ideafile.FakedBySchemas; empty: the one who plans.
 	Tools string
 	// LLM: the workers know an LLM to ask. It plans, unless replies were given.
 	LLM bool

@@ -45,7 +45,7 @@ func (f *planFlow) checkAccidentalAlternative(n int) {
 		return // a Call with several paths writes those that are still open
 	}
 	for w, earlier := range f.steps[:n] {
-		if !f.facts[w].applies || f.facts[w].skipped || !earlier.occupies(s.output[0][0]) {
+		if !f.facts[w].applies || f.facts[w].skipped || !earlier.preventsLaterWrite(s.output[0][0]) {
 			continue
 		}
 		if location, reason := overlapWarning(s, earlier); reason != "" {
@@ -55,9 +55,9 @@ func (f *planFlow) checkAccidentalAlternative(n int) {
 	}
 }
 
-// occupies reports whether the Call, once done, keeps a later write-once Call from writing a path. A write of the whole
+// preventsLaterWrite reports whether the Call, once done, keeps a later write-once Call from writing a path. A write of the whole
 // State does not, and neither does an update of something above the path.
-func (s *planStep) occupies(p jsonval.Path) bool {
+func (s *planStep) preventsLaterWrite(p jsonval.Path) bool {
 	if len(s.output.Paths()) != 1 || s.output.WritesWholeState() || !s.output[0][0].Overlaps(p) {
 		return false
 	}

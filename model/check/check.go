@@ -18,7 +18,7 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.Binding) diag.Probl
 	c.checkTools()
 	c.checkStrict()
 	c.checkStates()
-	c.checkNoPlanHolds()
+	c.checkSomePlanApplies()
 	for _, m := range c.messages {
 		c.checkMessage(m)
 	}

@@ -47,7 +47,7 @@ func (f *planFlow) unsatisfiedReads(n int) []int {
 	for r, facts := range f.facts[n].reads {
 		satisfied := f.facts[n].skipped
 		for i := range facts {
-			satisfied = satisfied || len(f.missingTerms(n, r, i)) == 0
+			satisfied = satisfied || len(f.unsuppliedTerms(n, r, i)) == 0
 		}
 		if !satisfied {
 			out = append(out, r)
@@ -56,8 +56,8 @@ func (f *planFlow) unsatisfiedReads(n int) []int {
 	return out
 }
 
-// missingTerms lists the terms of an alternative that are not present and that no runnable Call writes.
-func (f *planFlow) missingTerms(n, r, alternative int) []refexpr.Reference {
+// unsuppliedTerms lists the terms of an alternative that are not present and that no runnable Call writes.
+func (f *planFlow) unsuppliedTerms(n, r, alternative int) []refexpr.Reference {
 	var out []refexpr.Reference
 	for t, facts := range f.facts[n].reads[r][alternative] {
 		ref := f.steps[n].reads[r].expr[alternative][t]
@@ -84,7 +84,7 @@ func (f *planFlow) waitEdges(n int) []waitEdge {
 	var out []waitEdge
 	for _, r := range f.unsatisfiedReads(n) {
 		for i := range f.facts[n].reads[r] {
-			for _, ref := range f.missingTerms(n, r, i) {
+			for _, ref := range f.unsuppliedTerms(n, r, i) {
 				for _, w := range f.possibleWriters(n, ref) {
 					out = append(out, waitEdge{w, r})
 				}

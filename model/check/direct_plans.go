@@ -11,7 +11,7 @@ import (
 // Check reports the same problems.
 func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.Binding) diag.Problems {
 	c := newChecker(idea, bindings)
-	c.checkNoPlanHolds()
+	c.checkSomePlanApplies()
 	for _, m := range c.messages {
 		c.checkCompletePlan(m)
 	}
@@ -53,8 +53,8 @@ func (c *checker) checkCompletePlan(m locatedMessage) {
 	}
 }
 
-// checkNoPlanHolds reports instances for which no Plan's condition holds while the LLM may not be asked.
-func (c *checker) checkNoPlanHolds() {
+// checkSomePlanApplies reports instances for which no Plan's condition holds while the LLM may not be asked.
+func (c *checker) checkSomePlanApplies() {
 	for _, token := range c.tokens {
 		if _, noPlanHolds := c.directPlans.Choose(token, c.views[token]); noPlanHolds {
 			c.addFinding(diag.Problem{Path: "$.context", Message: "no Plan's condition holds, and nobody may be asked: the instance would fail at once"},

@@ -5,19 +5,19 @@
 // at what would stop a Plan that runs without the LLM. Both return diag.Problems: an error where something cannot work,
 // a warning where it probably does not do what was meant.
 //
-//   - checker collects the findings about one Idea; a finding is reported once for all instances that have it.
+//   - checker collects the findings about one Idea; a finding is reported once, naming its instances.
 //   - planChecker reads the Calls of one Plan into planSteps, each with its own errors.
 //   - planFlow follows the data of a Plan: which value each Call reads, which Calls may write it (possibleWriters), which
-//     Calls can run at all (findRunnable), and which wait for each other in a cycle (checkCycles). Instances whose starts
-//     mean the same for every Call (stepFacts) share one planFlow.
+//     Calls can run at all (findRunnable), and which wait for each other in a cycle (checkCycles). Instances whose start
+//     States are equivalent for the Plan (same stepFacts) share one planFlow.
 //
 // Invariants:
 //
 //   - Check ends and does not panic, whatever the file contains, and returns the same Problems in the same order each time.
-//   - Problems are in file order, and name the instances only where not all that could be are affected.
+//   - Problems are in file order, and name instances only if some are unaffected.
 //   - A Call for which an error is reported never succeeds.
 //   - A Call for which nothing is reported is accepted by every instance it is for.
-//   - If nothing is reported about the Calls of a Plan that only writes once, and every Call succeeds, none is blocked.
+//   - If nothing is reported about the Calls of a Plan without updates, and every Call succeeds, none is blocked.
 //   - An error is reported where its cause is: the readers of a broken Call are not blamed.
 //   - A thousand instances that start alike cost little more than one.
 package check

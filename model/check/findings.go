@@ -51,14 +51,14 @@ func (c *checker) problems() diag.Problems {
 	var out diag.Problems
 	for _, f := range c.findings {
 		if len(f.instances) < f.applicable {
-			f.Message += " (in " + diag.SomeOf(c.inFileOrder(f.instances)) + ")"
+			f.Message += " (in " + diag.SomeOf(c.tokensInFileOrder(f.instances)) + ")"
 		}
 		out = append(out, f.Problem)
 	}
 	return out
 }
 
-func (c *checker) inFileOrder(tokens map[string]bool) []string {
+func (c *checker) tokensInFileOrder(tokens map[string]bool) []string {
 	var out []string
 	for _, t := range c.tokens {
 		if tokens[t] {

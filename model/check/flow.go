@@ -16,7 +16,7 @@ import (
 type stepFacts struct {
 	applies bool // the Call is for this instance
 	// reads is what the Call's expressions find at the start, in the order of planStep.reads.
-	reads []readFacts
+	reads []expressionFacts
 	// skipped: the output path holds a value at the start. blocked: something that is not an object is above the output
 	// path.
 	skipped, blocked bool
@@ -24,8 +24,8 @@ type stepFacts struct {
 	outsideSchema    string         // why the State schema allows no value at an output path
 }
 
-// readFacts is what an expression finds, by alternative and term.
-type readFacts [][]termFacts
+// expressionFacts is what an expression finds, by alternative and term.
+type expressionFacts [][]termFacts
 
 type termFacts struct {
 	present     bool
@@ -48,7 +48,7 @@ func (p *planChecker) checkFlow(output *planStep) {
 	var flows []*planFlow
 	flowByStart := map[string]*planFlow{}
 	for _, token := range p.tokens {
-		facts := p.factsFor(token, steps)
+		facts := p.stepFactsFor(token, steps)
 		key := fmt.Sprintf("%+v", facts)
 		if flowByStart[key] == nil {
 			flowByStart[key] = &planFlow{planChecker: p, facts: facts, steps: steps, canRun: make([]bool, len(steps))}
@@ -57,11 +57,11 @@ func (p *planChecker) checkFlow(output *planStep) {
 		flowByStart[key].tokens = append(flowByStart[key].tokens, token)
 	}
 	for _, f := range flows {
-		f.run()
+		f.checkSteps()
 	}
 }
 
-func (p *planChecker) factsFor(token string, steps []*planStep) []stepFacts {
+func (p *planChecker) stepFactsFor(token string, steps []*planStep) []stepFacts {
 	view := p.views[token]
 	start := statelog.New(view.Payload[ideafile.TypeState])
 	out := make([]stepFacts, len(steps))
@@ -70,16 +70,16 @@ func (p *planChecker) factsFor(token string, steps []*planStep) []stepFacts {
 		f.applies = len(s.instances) == len(p.palette.InstanceTokens) || slices.Contains(s.instances, token)
 		f.reads = readFactsFor(view, start, s.reads)
 		f.writablePaths = s.writablePaths(start)
-		f.outsideSchema = s.outsideSchema(view.Schema[ideafile.TypeState])
-		f.skipped, f.blocked = s.pathState(start)
+		f.outsideSchema = s.outsideSchemaReason(view.Schema[ideafile.TypeState])
+		f.skipped, f.blocked = s.outputPathStatus(start)
 	}
 	return out
 }
 
-func readFactsFor(view ideafile.View, start *statelog.State, reads []planRead) []readFacts {
-	var out []readFacts
+func readFactsFor(view ideafile.View, start *statelog.State, reads []planRead) []expressionFacts {
+	var out []expressionFacts
 	for _, r := range reads {
-		var facts readFacts
+		var facts expressionFacts
 		for _, alternative := range r.expr {
 			var terms []termFacts
 			for _, ref := range alternative {
@@ -109,8 +109,8 @@ func (s *planStep) writablePaths(start *statelog.State) []jsonval.Path {
 	return paths
 }
 
-// outsideSchema words why the State schema has no place for what the Call, or its delegate, writes; "" where it has.
-func (s *planStep) outsideSchema(schema any) string {
+// outsideSchemaReason words why the State schema has no place for what the Call, or its delegate, writes; "" where it has.
+func (s *planStep) outsideSchemaReason(schema any) string {
 	if schema == nil {
 		return ""
 	}
@@ -130,9 +130,9 @@ func (s *planStep) delegateWrites() []jsonval.Path {
 	return s.tool.DelegateWrites
 }
 
-// pathState reports whether a Call's output path holds a value at the start, and whether something that is not an
+// outputPathStatus reports whether a Call's output path holds a value at the start, and whether something that is not an
 // object is above it.
-func (s *planStep) pathState(start *statelog.State) (skipped, blocked bool) {
+func (s *planStep) outputPathStatus(start *statelog.State) (skipped, blocked bool) {
 	blockedBranches := 0
 	for _, branch := range s.output {
 		allClosed, allPresent, anyBlocked := true, true, false
@@ -179,7 +179,7 @@ func (f *planFlow) report(s *planStep, path, message string, warning bool) {
 	f.addFinding(diag.Problem{Path: path, Message: message, Warning: warning}, f.tokens, len(s.instances))
 }
 
-func (f *planFlow) run() {
+func (f *planFlow) checkSteps() {
 	f.findRunnable()
 	for n, s := range f.steps {
 		if !f.facts[n].applies || s.instances == nil {

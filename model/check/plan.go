@@ -83,10 +83,10 @@ func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planStep {
 		p.addCallError(s, s.path, "a Call is an object, not %s", jsonval.TypeOf(call.Value()))
 		return s
 	}
-	p.readInstances(s, call)
-	p.readTool(s)
-	p.checkMetaProperties(s)
-	p.readParams(s)
+	p.resolveInstances(s, call)
+	p.resolveTool(s)
+	p.rejectUnknownMetaProperties(s)
+	p.checkParams(s)
 	p.readOutputPath(s)
 	p.readMetaProperties(s)
 	if _, _, f := p.palette.Read(call); f != nil && !s.invalid {
@@ -95,8 +95,8 @@ func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planStep {
 	return s
 }
 
-// readInstances reads which instances a Call is for.
-func (p *planChecker) readInstances(s *planStep, call ideafile.WrittenCall) {
+// resolveInstances finds the instances that a Call is for, and reports a name that is none.
+func (p *planChecker) resolveInstances(s *planStep, call ideafile.WrittenCall) {
 	tokens, f := p.palette.TargetInstances(call)
 	if f == nil {
 		s.instances = tokens
@@ -125,7 +125,7 @@ func suggestInstance(name string, names []string) string {
 	return "; there are " + diag.SomeOf(names) + ` and "*" for all`
 }
 
-func (p *planChecker) readTool(s *planStep) {
+func (p *planChecker) resolveTool(s *planStep) {
 	name, ok := s.raw["_tool"].(string)
 	s.tool = p.idea.Tool(name)
 	server, mayBeImported := p.idea.ServerThatMayOffer(name)
@@ -141,7 +141,7 @@ func (p *planChecker) readTool(s *planStep) {
 	}
 }
 
-func (p *planChecker) checkMetaProperties(s *planStep) {
+func (p *planChecker) rejectUnknownMetaProperties(s *planStep) {
 	for _, k := range jsonval.SortedKeys(s.raw) {
 		if strings.HasPrefix(k, "_") && s.raw[k] != nil && !slices.Contains(ideafile.CallMetaKeys, k) {
 			p.addCallError(s, jsonval.JSONPathKey(s.path, k), "a Call has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, ideafile.CallMetaKeys))
@@ -149,14 +149,14 @@ func (p *planChecker) checkMetaProperties(s *planStep) {
 	}
 }
 
-// readParams reads the parameters one by one, so that each gets its own error.
-func (p *planChecker) readParams(s *planStep) {
+// checkParams reads the parameters one by one, so that each gets its own error.
+func (p *planChecker) checkParams(s *planStep) {
 	for _, k := range jsonval.SortedKeys(s.raw) {
 		if strings.HasPrefix(k, "_") || s.isOutputAlias(k) {
 			continue
 		}
 		location := jsonval.JSONPathKey(s.path, k)
-		if !p.readReferences(s, location, s.raw[k], jsonval.Path{k}) || s.tool == nil {
+		if !p.collectReferences(s, location, s.raw[k], jsonval.Path{k}) || s.tool == nil {
 			continue
 		}
 		if _, _, f := s.tool.ReadParam(k, s.raw[k]); f != nil {
@@ -174,8 +174,8 @@ func (p *planChecker) readParams(s *planStep) {
 	p.checkMissingParams(s)
 }
 
-// readReferences collects the References in a value. It returns false where one of them is malformed.
-func (p *planChecker) readReferences(s *planStep, location string, v any, param jsonval.Path) bool {
+// collectReferences collects the References in a value. It returns false where one of them is malformed.
+func (p *planChecker) collectReferences(s *planStep, location string, v any, param jsonval.Path) bool {
 	ok := true
 	switch v := v.(type) {
 	case string:
@@ -191,12 +191,12 @@ func (p *planChecker) readReferences(s *planStep, location string, v any, param 
 		}
 	case map[string]any:
 		for _, k := range jsonval.SortedKeys(v) {
-			ok = p.readReferences(s, jsonval.JSONPathKey(location, k), v[k], append(param[:len(param):len(param)], k)) && ok
+			ok = p.collectReferences(s, jsonval.JSONPathKey(location, k), v[k], append(param[:len(param):len(param)], k)) && ok
 		}
 	case []any:
 		for n, e := range v {
 			step := fmt.Sprint(n)
-			ok = p.readReferences(s, location+"["+step+"]", e, append(param[:len(param):len(param)], step)) && ok
+			ok = p.collectReferences(s, location+"["+step+"]", e, append(param[:len(param):len(param)], step)) && ok
 		}
 	}
 	return ok
@@ -285,6 +285,6 @@ func (p *planChecker) readMetaProperties(s *planStep) {
 // readPlanOutput reads the output of a Plan that runs without a Request as a step behind all Calls that only reads.
 func (p *planChecker) readPlanOutput(m locatedMessage) *planStep {
 	s := &planStep{path: m.path + ".output", index: len(m.Calls), instances: p.palette.InstanceTokens}
-	p.readReferences(s, s.path, m.Source["output"], nil)
+	p.collectReferences(s, s.path, m.Source["output"], nil)
 	return s
 }

@@ -79,15 +79,15 @@ func mismatchAt(schema any, place jsonschema.Place, v any) string {
 
 // valueLocation returns where in the file an instance's value at a path is given.
 func (c *checker) valueLocation(kind, token string, p jsonval.Path) string {
-	if m, ok := c.sourceMessage(kind, token, p); ok {
+	if m, ok := c.messageProviding(kind, token, p); ok {
 		return jsonval.JSONPath(m.payloadPath(), p...)
 	}
 	return "$.context"
 }
 
-// sourceMessage returns the Message that gives an instance the value at a path: its own last one, else the last shared
+// messageProviding returns the Message that gives an instance the value at a path: its own last one, else the last shared
 // one.
-func (c *checker) sourceMessage(kind, token string, p jsonval.Path) (locatedMessage, bool) {
+func (c *checker) messageProviding(kind, token string, p jsonval.Path) (locatedMessage, bool) {
 	for _, instance := range []string{token, ""} {
 		for n := len(c.messages) - 1; n >= 0; n-- {
 			m := c.messages[n]
@@ -101,7 +101,7 @@ func (c *checker) sourceMessage(kind, token string, p jsonval.Path) (locatedMess
 
 // countAffected counts the instances that see the same value: all of them where it is shared, else one.
 func (c *checker) countAffected(kind, token string, p jsonval.Path) int {
-	if m, ok := c.sourceMessage(kind, token, p); ok && m.Instance != "" {
+	if m, ok := c.messageProviding(kind, token, p); ok && m.Instance != "" {
 		return 1
 	}
 	return len(c.tokens)

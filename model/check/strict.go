@@ -21,7 +21,7 @@ func (c *checker) checkStrict() {
 		part := whole
 		part.Tools, part.Tokens, part.Output = []*ideafile.Tool{t}, []string{""}, nil
 		reason := prompt.NewResponseFormat(part).NotStrictReason
-		c.warnNotStrict(c.reasonLocation(t, reason), reason)
+		c.warnNotStrict(c.strictReasonLocation(t, reason), reason)
 	}
 	if whole.Output != nil {
 		part := whole
@@ -45,8 +45,8 @@ func (c *checker) warnNotStrict(path, reason string) {
 	c.addWarning(path, "the LLM's server cannot hold replies to the form strictly: %s%s", reason, hint)
 }
 
-// reasonLocation returns where in the file the parameter or meta property is that a reason names.
-func (c *checker) reasonLocation(t *ideafile.Tool, reason string) string {
+// strictReasonLocation returns where in the file the parameter or meta property is that a reason names.
+func (c *checker) strictReasonLocation(t *ideafile.Tool, reason string) string {
 	path := jsonval.JSONPathKey(ideafile.ToolsPath, t.Name)
 	props, _ := t.Source["properties"].(map[string]any)
 	for _, name := range jsonval.SortedKeys(props) {

@@ -1,4 +1,4 @@
-// Package diag holds what can be wrong and how it is said.
+// Package diag defines faults and problems and their texts.
 //
 //   - Fault is what went wrong while something ran: a code that programs act on and a message for people. It is an error.
 //   - Problem is what is wrong with a file before anything runs, at a place in it; Problems is a list of them and an error too.

@@ -65,7 +65,7 @@ func (ps Problems) InOrder() Problems {
 // PlaceBefore reports whether the place at JSON path a stands before that at b: the schema before the context, indexes by
 // value.
 func PlaceBefore(a, b string) bool {
-	if x, y := inContext(a), inContext(b); x != y {
+	if x, y := isInContext(a), isInContext(b); x != y {
 		return y
 	}
 	for a != "" && b != "" {
@@ -85,7 +85,7 @@ func PlaceBefore(a, b string) bool {
 	return a == "" && b != ""
 }
 
-func inContext(path string) bool { return strings.HasPrefix(path, "$.context") }
+func isInContext(path string) bool { return strings.HasPrefix(path, "$.context") }
 
 func leadingDigits(s string) string {
 	n := 0

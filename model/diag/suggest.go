@@ -31,15 +31,15 @@ func Nearest(name string, names []string) string {
 		if n == name {
 			continue
 		}
-		if d := distance(strings.ToLower(name), strings.ToLower(n)); d < least {
+		if d := editDistance(strings.ToLower(name), strings.ToLower(n)); d < least {
 			best, least = n, d
 		}
 	}
 	return best
 }
 
-// distance is the Levenshtein distance of the first 60 letters of two words.
-func distance(a, b string) int {
+// editDistance is the Levenshtein distance of the first 60 letters of two words.
+func editDistance(a, b string) int {
 	x, y := []rune(jsonval.Clip(a, 60)), []rune(jsonval.Clip(b, 60))
 	row := make([]int, len(y)+1)
 	for j := range row {

@@ -19,10 +19,10 @@ func (c *commonCall) String() string {
 	return tool
 }
 
-// instancesByCall lists, in order, the instances with and without an attempt of a Call.
+// instancesByCall lists, in order, the instances that have and have not recorded a Call.
 func (h *hardener) instancesByCall(call *commonCall) (with, without []*instanceRun) {
 	for _, instance := range h.instances {
-		if call.attempts[instance] != nil {
+		if call.recordedByInstance[instance] != nil {
 			with = append(with, instance)
 		} else {
 			without = append(without, instance)
@@ -38,14 +38,14 @@ func (h *hardener) alignCalls() {
 	predecessors := map[*commonCall]map[*commonCall]bool{}
 	for _, instance := range h.instances {
 		var previous *commonCall
-		for _, keyed := range keyAttempts(instance.attempts) {
+		for _, keyed := range keyCalls(instance.recordedCalls) {
 			call := callsByKey[keyed.key]
 			if call == nil {
-				call = &commonCall{key: keyed.key, attempts: map[*instanceRun]*callAttempt{}}
+				call = &commonCall{key: keyed.key, recordedByInstance: map[*instanceRun]*recordedCall{}}
 				callsByKey[keyed.key], predecessors[call] = call, map[*commonCall]bool{}
 				h.calls = append(h.calls, call)
 			}
-			call.attempts[instance] = keyed.attempt
+			call.recordedByInstance[instance] = keyed.recorded
 			if previous != nil {
 				predecessors[call][previous] = true
 			}
@@ -56,26 +56,26 @@ func (h *hardener) alignCalls() {
 	h.dropUnusedCalls()
 }
 
-// keyedAttempt is an attempt with the key of the commonCall it belongs to.
-type keyedAttempt struct {
-	key     string
-	attempt *callAttempt
+// keyedCall is a recorded Call with the key of the commonCall it belongs to.
+type keyedCall struct {
+	key      string
+	recorded *recordedCall
 }
 
-// keyAttempts numbers the Calls with the same tool, path and method: the nth of one instance corresponds to the nth of
+// keyCalls numbers the Calls with the same tool, path and method: the nth of one instance corresponds to the nth of
 // another.
-func keyAttempts(attempts []*callAttempt) []keyedAttempt {
+func keyCalls(recordedCalls []*recordedCall) []keyedCall {
 	count := map[string]int{}
-	var out []keyedAttempt
-	for _, attempt := range attempts {
-		key := attempt.key()
+	var out []keyedCall
+	for _, recorded := range recordedCalls {
+		key := recorded.alignmentKey()
 		count[key]++
-		out = append(out, keyedAttempt{fmt.Sprintf("%s\x00%d", key, count[key]), attempt})
+		out = append(out, keyedCall{fmt.Sprintf("%s\x00%d", key, count[key]), recorded})
 	}
 	return out
 }
 
-func (a *callAttempt) key() string {
+func (a *recordedCall) alignmentKey() string {
 	path := ""
 	if len(a.call.OutputPath) > 0 {
 		path = a.call.OutputPath.Reference()
@@ -124,8 +124,8 @@ func (h *hardener) dropUnusedCalls() {
 	for _, c := range h.calls {
 		used := false
 		//workflowcheck:ignore -- visits all: the order does not matter
-		for _, attempt := range c.attempts {
-			used = used || attempt.status == ideafile.Done || attempt.status == ideafile.Skipped
+		for _, recorded := range c.recordedByInstance {
+			used = used || recorded.status == ideafile.Done || recorded.status == ideafile.Skipped
 		}
 		if used {
 			kept = append(kept, c)
@@ -145,11 +145,11 @@ func instanceNames(instances []*instanceRun) []string {
 	return names
 }
 
-func sortAttempts(attempts []*callAttempt) {
-	sort.SliceStable(attempts, func(a, b int) bool {
-		if attempts[a].request != attempts[b].request {
-			return attempts[a].request < attempts[b].request
+func sortByPosition(recordedCalls []*recordedCall) {
+	sort.SliceStable(recordedCalls, func(a, b int) bool {
+		if recordedCalls[a].request != recordedCalls[b].request {
+			return recordedCalls[a].request < recordedCalls[b].request
 		}
-		return attempts[a].index < attempts[b].index
+		return recordedCalls[a].index < recordedCalls[b].index
 	})
 }

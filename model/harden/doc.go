@@ -1,26 +1,25 @@
-// Package harden makes one Plan of finished processes: what they have in common becomes an Idea that runs without the
-// LLM.
+// Package harden merges finished processes into one reusable Idea that runs without the LLM.
 //
-// Harden takes the FinishedRuns and returns a Result: the Idea, what could not be generalized, and notes. It works in
+// Harden takes a list of FinishedRun and returns a Result: the Idea, what could not be generalized, and notes. It works in
 // steps, one file each:
 //
-//   - read_runs.go: reads of each process how every instance started, which Calls it had (callAttempt), and how it ended
+//   - read_runs.go: reads of each process how every instance started, which Calls it had (recordedCall), and how it ended
 //     (instanceRun).
-//   - align.go: matches the Calls of different instances (commonCall), by tool, output path, method and count, and brings
-//     them into one order.
+//   - align.go: matches the Calls of different instances (commonCall), by tool, output path, method and occurrence
+//     number, and brings them into one order.
 //   - parameters.go, places.go, output.go: finds for each parameter, and for the output, one value for all instances: the
 //     same literal, the same Reference, or a Reference to the place where each instance has its literal.
-//   - replay.go: runs the Plan with the recorded results, drops the Calls that would run in an instance that did without
-//     them, and compares the State at the end.
+//   - replay.go: runs the Plan with the recorded results, drops Calls that would run in an instance whose recording
+//     lacks them, and compares the State at the end.
 //   - schema.go, idea.go: infers a closed State schema and writes the file.
 //
 // Invariants:
 //
 //   - Nothing is guessed. Where the data do not determine a value, the difference is listed in NotGeneralized.
 //   - A Reference replaces a literal only where it resolves to that literal in every instance.
-//   - The Plan is marked optimal, and so runs without the LLM, only if nothing is listed; then replaying it has led to the
-//     recorded final State of every instance.
-//   - If a Call is dropped, so are the Calls that nothing else supplies with input.
+//   - The Plan is marked optimal, and so runs without the LLM, only if NotGeneralized is empty and replay
+//     reproduced every final State.
+//   - If a Call is dropped, so are Calls that only it supplied.
 //   - Only finished processes with the same palette and output schema are accepted, and no simulated ones.
 //   - With template, the Idea contains no data of a particular process.
 package harden

@@ -85,12 +85,12 @@ type instanceRun struct {
 	name          string
 	startView     ideafile.View
 	finalState    any // State at the end
-	attempts      []*callAttempt
+	recordedCalls []*recordedCall
 	startMessages []ideafile.Message // the data Messages that the instance saw at the start
 }
 
-// callAttempt is one Call in one instance.
-type callAttempt struct {
+// recordedCall is one Call in one instance.
+type recordedCall struct {
 	request, index int
 	raw            map[string]any
 	call           ideafile.Call
@@ -100,11 +100,11 @@ type callAttempt struct {
 	decisions      []turn.Decision
 }
 
-// commonCall is a Call of the common Plan, with the attempt of each instance that had it.
+// commonCall is a Call of the common Plan, with what each instance that had it recorded.
 type commonCall struct {
-	key      string
-	attempts map[*instanceRun]*callAttempt
-	raw      map[string]any // as written in the Plan
+	key                string
+	recordedByInstance map[*instanceRun]*recordedCall
+	raw                map[string]any // as written in the Plan
 }
 
 func (h *hardener) nameInstances(manyProcesses bool) {

@@ -71,7 +71,7 @@ func (p *processRun) resolveOutput(e refexpr.Expression) (any, bool) {
 // locateOutput finds the only path at which the output, or else each of its parts, is found.
 func (p *processRun) locateOutput(output any) (any, bool) {
 	var found []string
-	for _, ref := range appendPlaces(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState, p.instances[0].outputShare(output), false) {
+	for _, ref := range appendPlaces(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState, p.instances[0].ownOutputPart(output), false) {
 		if v, ok := p.resolveOutput(refexpr.Expression{{ref}}); ok && jsonval.Equal(v, output) {
 			found = append(found, ref.String())
 		}
@@ -94,8 +94,8 @@ func (p *processRun) locateOutput(output any) (any, bool) {
 	return parts, len(parts) > 0
 }
 
-// outputShare is the part of an output that comes from this instance.
-func (r *instanceRun) outputShare(output any) any {
+// ownOutputPart is the part of an output that comes from this instance.
+func (r *instanceRun) ownOutputPart(output any) any {
 	if m, ok := output.(map[string]any); ok && r.token != "" {
 		if v, ok := m[r.token]; ok {
 			return v

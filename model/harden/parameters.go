@@ -32,21 +32,21 @@ func (h *hardener) generalizeCall(c *commonCall) bool {
 	planned, _ := h.instancesByCall(c)
 	ran := planned[:0:0]
 	for _, r := range planned {
-		if status := c.attempts[r].status; status == ideafile.Done || status == ideafile.Failed {
+		if status := c.recordedByInstance[r].status; status == ideafile.Done || status == ideafile.Failed {
 			ran = append(ran, r)
 		}
 	}
 	if len(ran) == 0 {
 		ran = planned
 	}
-	c.raw = map[string]any{"_tool": c.attempts[ran[0]].call.Tool}
+	c.raw = map[string]any{"_tool": c.recordedByInstance[ran[0]].call.Tool}
 	h.copyMetaProperties(c, ran[0])
 	allCommon := true
 	for _, name := range h.commonParams(c, ran) {
 		var samples []paramSample
 		for _, r := range ran {
-			attempt := c.attempts[r]
-			samples = append(samples, paramSample{r, attempt.call.Params[name], attempt.request})
+			recorded := c.recordedByInstance[r]
+			samples = append(samples, paramSample{r, recorded.call.Params[name], recorded.request})
 		}
 		value, ok := h.commonValue(c, jsonval.Path{name}, samples)
 		c.raw[name] = value
@@ -57,17 +57,17 @@ func (h *hardener) generalizeCall(c *commonCall) bool {
 
 // copyMetaProperties takes over where the result goes, as far as the Tool leaves this to its Calls.
 func (h *hardener) copyMetaProperties(c *commonCall, r *instanceRun) {
-	attempt := c.attempts[r]
+	recorded := c.recordedByInstance[r]
 	for _, k := range []string{"_outputPath", "_outputMethod", "_scopes"} {
-		if attempt.raw[k] != nil {
-			c.raw[k] = attempt.raw[k]
+		if recorded.raw[k] != nil {
+			c.raw[k] = recorded.raw[k]
 		}
 	}
-	tool := r.process.lastIdea.Tool(attempt.call.Tool)
-	if len(attempt.call.OutputPath) > 0 && !(tool.OutputPath.Declared && tool.OutputPath.Schema == nil) {
-		c.raw["_outputPath"] = attempt.call.OutputPath.Reference()
+	tool := r.process.lastIdea.Tool(recorded.call.Tool)
+	if len(recorded.call.OutputPath) > 0 && !(tool.OutputPath.Declared && tool.OutputPath.Schema == nil) {
+		c.raw["_outputPath"] = recorded.call.OutputPath.Reference()
 	}
-	if attempt.call.HasOutput || h.bindings[attempt.call.Tool].Kind == ideafile.KindLatent {
+	if recorded.call.HasOutput || h.bindings[recorded.call.Tool].Kind == ideafile.KindLatent {
 		planned, _ := h.instancesByCall(c)
 		h.addNotGeneralized(planned, "%s: the tool has no code, the LLM writes its result", c)
 	}
@@ -76,11 +76,11 @@ func (h *hardener) copyMetaProperties(c *commonCall, r *instanceRun) {
 // commonParams lists the parameters that the Call has in every instance, without wired ones. Those that it has in some
 // instances only are recorded as differences.
 func (h *hardener) commonParams(c *commonCall, ran []*instanceRun) []string {
-	tool := ran[0].process.lastIdea.Tool(c.attempts[ran[0]].call.Tool)
+	tool := ran[0].process.lastIdea.Tool(c.recordedByInstance[ran[0]].call.Tool)
 	count := map[string]int{}
 	for _, r := range ran {
 		//workflowcheck:ignore -- only counts
-		for k := range c.attempts[r].call.Params {
+		for k := range c.recordedByInstance[r].call.Params {
 			if tool.WiredParams[k] == "" {
 				count[k]++
 			}
@@ -94,7 +94,7 @@ func (h *hardener) commonParams(c *commonCall, ran []*instanceRun) []string {
 		}
 		var given []*instanceRun
 		for _, r := range ran {
-			if _, ok := c.attempts[r].call.Params[k]; ok {
+			if _, ok := c.recordedByInstance[r].call.Params[k]; ok {
 				given = append(given, r)
 			}
 		}
@@ -113,7 +113,7 @@ func (h *hardener) commonValue(c *commonCall, param jsonval.Path, samples []para
 		return ref, true
 	}
 	if !anyReference(samples) {
-		switch places := h.placesOf(param, samples, true); {
+		switch places := h.commonPlaces(param, samples, true); {
 		case len(places) == 1:
 			return places[0].String(), true
 		case len(places) > 1:
@@ -125,7 +125,7 @@ func (h *hardener) commonValue(c *commonCall, param jsonval.Path, samples []para
 	if v, ok, tried := h.commonParts(c, param, samples); tried {
 		return v, ok
 	}
-	h.addNotGeneralized(outliers(samples), "%s: parameter %q differs, and nothing at the start tells how", c, param.String())
+	h.addNotGeneralized(outlierInstances(samples), "%s: parameter %q differs, and nothing at the start tells how", c, param.String())
 	return nil, false
 }
 
@@ -183,9 +183,9 @@ func (h *hardener) constantValue(c *commonCall, param jsonval.Path, samples []pa
 		return v
 	}
 	if refs, _ := refexpr.References(v); len(refs) == 0 {
-		places := h.placesOf(param, samples, false)
+		places := h.commonPlaces(param, samples, false)
 		switch {
-		case len(places) == 1 && (isDistinctive(v) || hasNameOf(places[0], param)):
+		case len(places) == 1 && (isDistinctive(v) || endsInNameOf(places[0], param)):
 			return places[0].String()
 		case len(places) > 1 && isDistinctive(v):
 			h.addNotGeneralized(nil, "%s: parameter %q is always %s, which stands at %s, and it cannot be told which is meant",
@@ -217,7 +217,7 @@ func isDistinctive(v any) bool {
 	return len(jsonval.Encode(v)) > 1
 }
 
-func hasNameOf(r refexpr.Reference, param jsonval.Path) bool {
+func endsInNameOf(r refexpr.Reference, param jsonval.Path) bool {
 	return len(r.Path) > 0 && len(param) > 0 && r.Path[len(r.Path)-1] == param[len(param)-1]
 }
 
@@ -285,8 +285,8 @@ func sampleInstances(samples []paramSample) []*instanceRun {
 	return instances
 }
 
-// outliers lists the instances whose value is not the most common one.
-func outliers(samples []paramSample) []*instanceRun {
+// outlierInstances lists the instances whose value is not the most common one.
+func outlierInstances(samples []paramSample) []*instanceRun {
 	count, mostCommon := map[string]int{}, ""
 	for _, sample := range samples {
 		count[string(jsonval.Encode(sample.value))]++

@@ -13,10 +13,10 @@ func indexStep(n int) string { return strconv.Itoa(n) }
 // maxPlaces bounds how many places of one literal are tracked.
 const maxPlaces = 64
 
-// placesOf lists the References that yield each instance's literal: in the data at the start, or else in what Calls of
+// commonPlaces lists the References that yield each instance's literal: in the data at the start, or else in what Calls of
 // earlier Requests wrote. If exactly one of several ends in the parameter's name, only that one is returned. elements
 // includes the elements of lists.
-func (h *hardener) placesOf(param jsonval.Path, samples []paramSample, elements bool) []refexpr.Reference {
+func (h *hardener) commonPlaces(param jsonval.Path, samples []paramSample, elements bool) []refexpr.Reference {
 	literal, ok := samples[0].instance.resolve(samples[0].value)
 	if !ok {
 		return nil
@@ -38,7 +38,7 @@ func (h *hardener) placesOf(param jsonval.Path, samples []paramSample, elements 
 	}
 	var sameName []refexpr.Reference
 	for _, ref := range found {
-		if hasNameOf(ref, param) {
+		if endsInNameOf(ref, param) {
 			sameName = append(sameName, ref)
 		}
 	}
@@ -97,9 +97,9 @@ func presentInAll(found []refexpr.Reference, samples []paramSample, lookup func(
 
 // wroteBefore reports whether a Call of an earlier Request wrote the value at a path.
 func (r *instanceRun) wroteBefore(p jsonval.Path, request int) bool {
-	for _, attempt := range r.attempts {
-		for _, q := range attempt.call.OutputPath.Paths() {
-			if attempt.status == ideafile.Done && attempt.request < request && p.Within(q) {
+	for _, recorded := range r.recordedCalls {
+		for _, q := range recorded.call.OutputPath.Paths() {
+			if recorded.status == ideafile.Done && recorded.request < request && p.Within(q) {
 				return true
 			}
 		}

@@ -30,7 +30,7 @@ func (h *hardener) readRun(run FinishedRun) error {
 		return err
 	}
 	for _, r := range process.instances {
-		h.readAttempts(r)
+		h.readRecordedCalls(r)
 	}
 	h.instances = append(h.instances, process.instances...)
 	return nil
@@ -102,48 +102,48 @@ func dataMessages(context []ideafile.Message, token string) []ideafile.Message {
 	return out
 }
 
-// readAttempts lists the Calls of an instance that were well-formed, each with its latest status.
-func (h *hardener) readAttempts(r *instanceRun) {
-	attempts := map[ideafile.CallKey]*callAttempt{}
+// readRecordedCalls lists the Calls of an instance that were well-formed, each with its latest status.
+func (h *hardener) readRecordedCalls(r *instanceRun) {
+	recordedCalls := map[ideafile.CallKey]*recordedCall{}
 	for _, source := range r.process.Ideas {
 		idea, _ := ideafile.ReadIdea(source)
 		for _, m := range idea.Context {
 			if m.IsPlanRecord() {
-				r.readRecord(m, idea.InstanceTokens(), attempts)
+				r.readRecord(m, idea.InstanceTokens(), recordedCalls)
 			}
 		}
-		r.readSolution(idea, attempts)
+		r.readSolution(idea, recordedCalls)
 	}
-	var all []*callAttempt
+	var all []*recordedCall
 	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, Bindings: h.bindings, InstanceTokens: []string{r.token}, UntargetedForAll: true}
 	//workflowcheck:ignore -- sorted below
-	for _, attempt := range attempts {
+	for _, recorded := range recordedCalls {
 		var f *diag.Fault
-		attempt.call, _, f = palette.Read(ideafile.ParseWrittenCall(attempt.raw).WithoutTarget())
+		recorded.call, _, f = palette.Read(ideafile.ParseWrittenCall(recorded.raw).WithoutTarget())
 		if f == nil {
-			attempt.call.ID = ideafile.FormatCallID(attempt.request, attempt.index, r.token)
-			r.readResult(attempt)
-			all = append(all, attempt)
+			recorded.call.ID = ideafile.FormatCallID(recorded.request, recorded.index, r.token)
+			r.readResult(recorded)
+			all = append(all, recorded)
 		}
 	}
-	sortAttempts(all)
-	r.attempts = dropRedundant(all)
+	sortByPosition(all)
+	r.recordedCalls = withoutRedundantCalls(all)
 }
 
-func (r *instanceRun) readRecord(m ideafile.Message, tokens []string, attempts map[ideafile.CallKey]*callAttempt) {
+func (r *instanceRun) readRecord(m ideafile.Message, tokens []string, recordedCalls map[ideafile.CallKey]*recordedCall) {
 	for _, p := range turn.PastCalls(m, tokens) {
 		status, planned := p.Status[r.token]
 		if !planned {
 			continue
 		}
-		attempt := &callAttempt{request: p.Request, index: p.Index, raw: p.Call.Fields(), status: status, decisions: p.Decisions[r.token]}
-		attempt.result, attempt.hasResult = p.Results[r.token]
-		attempts[ideafile.CallKey{Request: p.Request, Index: p.Index}] = attempt
+		recorded := &recordedCall{request: p.Request, index: p.Index, raw: p.Call.Fields(), status: status, decisions: p.Decisions[r.token]}
+		recorded.result, recorded.hasResult = p.Results[r.token]
+		recordedCalls[ideafile.CallKey{Request: p.Request, Index: p.Index}] = recorded
 	}
 }
 
 // readSolution adds the Calls of a solution that no record mentions: the log or the State shows what they returned.
-func (r *instanceRun) readSolution(idea *ideafile.Idea, attempts map[ideafile.CallKey]*callAttempt) {
+func (r *instanceRun) readSolution(idea *ideafile.Idea, recordedCalls map[ideafile.CallKey]*recordedCall) {
 	meta := jsonval.AsObject(idea.Source["meta"])
 	request, err := jsonval.FloatOf(meta["request"])
 	if err != nil {
@@ -152,37 +152,37 @@ func (r *instanceRun) readSolution(idea *ideafile.Idea, attempts map[ideafile.Ca
 	calls, _ := jsonval.AsObject(idea.Source["solution"])["calls"].([]any)
 	for k, call := range ideafile.ParseWrittenCalls(calls) {
 		key := ideafile.CallKey{Request: int(request), Index: k + 1}
-		if attempts[key] == nil && slices.Contains(call.TargetInstances(idea.InstanceTokens()), r.token) {
-			attempts[key] = &callAttempt{request: key.Request, index: key.Index, raw: call.Fields(), status: ideafile.Done}
+		if recordedCalls[key] == nil && slices.Contains(call.TargetInstances(idea.InstanceTokens()), r.token) {
+			recordedCalls[key] = &recordedCall{request: key.Request, index: key.Index, raw: call.Fields(), status: ideafile.Done}
 		}
 	}
 }
 
 // readResult finds the result of a Call: in the log, or in the final State at its path.
-func (r *instanceRun) readResult(attempt *callAttempt) {
-	if attempt.status != ideafile.Done || attempt.hasResult {
+func (r *instanceRun) readResult(recorded *recordedCall) {
+	if recorded.status != ideafile.Done || recorded.hasResult {
 		return
 	}
 	for _, e := range r.process.Log {
-		if e.By == attempt.call.ID && e.Instance == r.token {
-			attempt.result, attempt.hasResult = branchResult(attempt.call.OutputPath, e.Path, e.Value), true
+		if e.By == recorded.call.ID && e.Instance == r.token {
+			recorded.result, recorded.hasResult = wrapForBranch(recorded.call.OutputPath, e.Path, e.Value), true
 			return
 		}
 	}
-	if attempt.call.OutputMethod != "" || attempt.call.OutputPath.WritesWholeState() {
+	if recorded.call.OutputMethod != "" || recorded.call.OutputPath.WritesWholeState() {
 		return
 	}
-	for _, p := range attempt.call.OutputPath.Paths() {
+	for _, p := range recorded.call.OutputPath.Paths() {
 		if v, ok := jsonval.Lookup(r.finalState, p); ok {
-			attempt.result, attempt.hasResult = branchResult(attempt.call.OutputPath, p, v), true
+			recorded.result, recorded.hasResult = wrapForBranch(recorded.call.OutputPath, p, v), true
 			return
 		}
 	}
-	attempt.hasResult = len(attempt.call.OutputPath) == 0
+	recorded.hasResult = len(recorded.call.OutputPath) == 0
 }
 
-// branchResult wraps a value that was written to one of several branches as the result that chooses this branch.
-func branchResult(o refexpr.OutputPath, p jsonval.Path, value any) any {
+// wrapForBranch wraps a value that was written to one of several branches as the result that chooses this branch.
+func wrapForBranch(o refexpr.OutputPath, p jsonval.Path, value any) any {
 	if !o.HasBranches() {
 		return value
 	}
@@ -196,30 +196,30 @@ func branchResult(o refexpr.OutputPath, p jsonval.Path, value any) any {
 	return value
 }
 
-// dropRedundant drops the attempts that made no difference: repeats, and Calls for a path that another Call of the same
+// withoutRedundantCalls leaves out the Calls that made no difference: repeats, and Calls for a path that another Call of the same
 // tool wrote.
-func dropRedundant(all []*callAttempt) []*callAttempt {
-	var out []*callAttempt
-	for n, attempt := range all {
+func withoutRedundantCalls(all []*recordedCall) []*recordedCall {
+	var out []*recordedCall
+	for n, recorded := range all {
 		redundant := false
 		for k, other := range all {
-			same := k != n && other.key() == attempt.key()
-			equal := same && jsonval.Equal(other.call.Params, attempt.call.Params)
+			same := k != n && other.alignmentKey() == recorded.alignmentKey()
+			equal := same && jsonval.Equal(other.call.Params, recorded.call.Params)
 			switch {
-			case same && other.status == ideafile.Done && attempt.status != ideafile.Done && (attempt.status != ideafile.Failed || equal):
+			case same && other.status == ideafile.Done && recorded.status != ideafile.Done && (recorded.status != ideafile.Failed || equal):
 				redundant = true
-			case equal && k < n && other.status == attempt.status && (attempt.status != ideafile.Done || attempt.isWriteOnce()):
+			case equal && k < n && other.status == recorded.status && (recorded.status != ideafile.Done || recorded.writesOnce()):
 				redundant = true
 			}
 		}
 		if !redundant {
-			out = append(out, attempt)
+			out = append(out, recorded)
 		}
 	}
 	return out
 }
 
-// isWriteOnce reports whether the Call's path is closed by its write: repeating the Call then changes nothing.
-func (a *callAttempt) isWriteOnce() bool {
+// writesOnce reports whether the Call's path is closed by its write: repeating the Call then changes nothing.
+func (a *recordedCall) writesOnce() bool {
 	return len(a.call.OutputPath) > 0 && !statelog.IsUpdate(a.call.OutputMethod, a.call.OutputPath[0][0])
 }

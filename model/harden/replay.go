@@ -21,30 +21,30 @@ func (h *hardener) proveByReplay() {
 		}
 	}
 	for _, r := range h.instances {
-		h.reportOverrides(r)
+		h.reportHumanOverrides(r)
 		replayed, _ := h.replay(r)
 		if f := replayed.PlanFailure(); f != nil {
 			h.addNotGeneralized([]*instanceRun{r}, "something failed, and no alternative was planned for it: %s", f.Message)
 		}
 		// If something is recorded for the instance already, a different State is to be expected.
-		if !jsonval.Equal(replayed.State(), r.finalState) && !h.isReported(r) {
+		if !jsonval.Equal(replayed.State(), r.finalState) && !h.hasReportedDifference(r) {
 			h.addNotGeneralized([]*instanceRun{r}, "the Plan comes to another State: %s", differingKeys(replayed.State(), r.finalState))
 		}
 	}
 }
 
-// reportOverrides records decisions of people that the Plan does not reproduce.
-func (h *hardener) reportOverrides(r *instanceRun) {
-	for _, attempt := range r.attempts {
-		for _, decision := range attempt.decisions {
+// reportHumanOverrides records decisions of people that the Plan does not reproduce.
+func (h *hardener) reportHumanOverrides(r *instanceRun) {
+	for _, recorded := range r.recordedCalls {
+		for _, decision := range recorded.decisions {
 			if decision.Kind != ideafile.Approve {
-				h.addNotGeneralized([]*instanceRun{r}, "%s: a person decided otherwise: %s", attempt.call.Tool, decision.Kind)
+				h.addNotGeneralized([]*instanceRun{r}, "%s: a person decided otherwise: %s", recorded.call.Tool, decision.Kind)
 			}
 		}
 	}
 }
 
-func (h *hardener) isReported(r *instanceRun) bool {
+func (h *hardener) hasReportedDifference(r *instanceRun) bool {
 	for _, difference := range h.notGeneralized {
 		if slices.Contains(difference.Instances, r.name) {
 			return true
@@ -66,7 +66,7 @@ func (h *hardener) dropUnplannedCalls() bool {
 		if unplanned[c] {
 			var ran []*instanceRun
 			for _, r := range h.instances {
-				if attempt := c.attempts[r]; attempt != nil && (attempt.status == ideafile.Done || attempt.status == ideafile.Failed) {
+				if recorded := c.recordedByInstance[r]; recorded != nil && (recorded.status == ideafile.Done || recorded.status == ideafile.Failed) {
 					ran = append(ran, r)
 				}
 			}
@@ -137,8 +137,8 @@ func (h *hardener) writtenByOther(reader *commonCall, p jsonval.Path) bool {
 
 // paths lists the paths to which a Call's result may go.
 func (c *commonCall) paths() []jsonval.Path {
-	//workflowcheck:ignore -- all attempts have the same paths
-	for _, t := range c.attempts {
+	//workflowcheck:ignore -- all recorded Calls have the same paths
+	for _, t := range c.recordedByInstance {
 		return t.call.OutputPath.Paths()
 	}
 	return nil
@@ -147,11 +147,11 @@ func (c *commonCall) paths() []jsonval.Path {
 // replay runs the Plan in an instance with the known results, and lists the Calls that would run and have none.
 func (h *hardener) replay(r *instanceRun) (*dataflow.Instance, []*commonCall) {
 	palette := ideafile.Palette{Bindings: map[string]ideafile.Binding{}, UntargetedForAll: true}
-	for _, attempt := range r.process.lastIdea.Tools {
-		tool := *attempt
+	for _, known := range r.process.lastIdea.Tools {
+		tool := *known
 		tool.Approval = nil
 		palette.Tools = append(palette.Tools, &tool)
-		palette.Bindings[attempt.Name] = ideafile.Binding{Kind: ideafile.KindGo}
+		palette.Bindings[tool.Name] = ideafile.Binding{Kind: ideafile.KindGo}
 	}
 	plan := ideafile.Message{Type: ideafile.TypePlan, Stage: ideafile.StageOptimal, Calls: ideafile.ParseWrittenCalls(h.planCalls())}
 	instance := dataflow.New(palette, append(r.startMessages[:len(r.startMessages):len(r.startMessages)], plan), r.token)
@@ -160,10 +160,10 @@ func (h *hardener) replay(r *instanceRun) (*dataflow.Instance, []*commonCall) {
 	for batch := instance.Advance(); len(batch) > 0; batch = instance.Advance() {
 		for _, ready := range batch {
 			c := h.calls[ready.Record.Index-1]
-			switch attempt := c.attempts[r]; {
-			case attempt != nil && attempt.status == ideafile.Done && attempt.hasResult:
-				instance.Succeed(ready.Record.ID, attempt.result)
-			case attempt != nil && attempt.status == ideafile.Failed:
+			switch recorded := c.recordedByInstance[r]; {
+			case recorded != nil && recorded.status == ideafile.Done && recorded.hasResult:
+				instance.Succeed(ready.Record.ID, recorded.result)
+			case recorded != nil && recorded.status == ideafile.Failed:
 				instance.Fail(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "%s failed", c))
 			default:
 				unplanned = append(unplanned, c)

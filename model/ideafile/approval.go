@@ -95,7 +95,7 @@ func (a *Approval) readWhen(v any, path string, ps *diag.Problems) {
 		a.When = s
 		return
 	}
-	reason := withoutPackage(err)
+	reason := withoutPackagePrefix(err)
 	if jsonschema.CheckRefs(v) != nil {
 		ps.Add(path, "%s", reason)
 		return

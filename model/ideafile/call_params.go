@@ -47,7 +47,7 @@ func (t *Tool) ReadParam(name string, v any) (out any, present bool, f *diag.Fau
 		}
 		return nil, false, diag.Faultf(CodeBadParams, "tool %q has no parameter %q", t.Name, jsonval.Clip(name, 80))
 	}
-	if t.isAbsent(name, v) {
+	if t.isOmitted(name, v) {
 		return nil, false, nil
 	}
 	v = jsonschema.WithoutNulls(t.Source, jsonval.Path{name}, v)
@@ -65,8 +65,8 @@ func (t *Tool) ReadParam(name string, v any) (out any, present bool, f *diag.Fau
 	return v, true, nil
 }
 
-// isAbsent reports whether a parameter's value stands for no value: strict mode makes the LLM write null for what it leaves out.
-func (t *Tool) isAbsent(name string, v any) bool {
+// isOmitted reports whether a parameter's value stands for no value: strict mode makes the LLM write null for what it leaves out.
+func (t *Tool) isOmitted(name string, v any) bool {
 	return v == nil && !t.Requires(name) && !t.SchemaByParam[name].TakesNull()
 }
 
@@ -77,7 +77,7 @@ func (t *Tool) WithoutNullParams(params map[string]any) map[string]any {
 	}
 	out := map[string]any{}
 	for _, k := range jsonval.SortedKeys(params) {
-		if !t.isAbsent(k, params[k]) {
+		if !t.isOmitted(k, params[k]) {
 			out[k] = jsonschema.WithoutNulls(t.Source, jsonval.Path{k}, params[k])
 		}
 	}

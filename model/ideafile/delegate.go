@@ -70,19 +70,19 @@ func DelegateKey(from, name string) (string, error) {
 // CheckDelegates returns the problems of the files that an Idea's delegates run: missing or broken files, cycles, and delegates that
 // nest deeper than MaxDelegateDepth. files are by key, and root is the key of the Idea's own file.
 func CheckDelegates(i *Idea, root string, files map[string]any) diag.Problems {
-	c := &delegateCheck{files: files, broken: map[string]bool{}, simulated: i.Simulated != nil}
-	c.check(i, "", []string{root})
+	c := &delegateChecker{files: files, broken: map[string]bool{}, simulated: i.Simulated != nil}
+	c.checkIdea(i, "", []string{root})
 	return c.problems
 }
 
-type delegateCheck struct {
+type delegateChecker struct {
 	files     map[string]any
 	broken    map[string]bool
 	simulated bool // the Idea that starts the delegates is a simulation
 	problems  diag.Problems
 }
 
-func (c *delegateCheck) check(i *Idea, parent string, ancestors []string) {
+func (c *delegateChecker) checkIdea(i *Idea, parent string, ancestors []string) {
 	for _, t := range i.Tools {
 		if t.Delegate == "" || (t.Delegate == AnonymousDelegate && len(ancestors) <= MaxDelegateDepth) {
 			continue
@@ -102,12 +102,12 @@ func (c *delegateCheck) check(i *Idea, parent string, ancestors []string) {
 		case c.files[key] == nil:
 			c.problems.Add(at, "the start brings no file %s", key)
 		default:
-			c.follow(key, ancestors)
+			c.checkFile(key, ancestors)
 		}
 	}
 }
 
-func (c *delegateCheck) follow(key string, ancestors []string) {
+func (c *delegateChecker) checkFile(key string, ancestors []string) {
 	idea, problems := ReadIdea(c.files[key])
 	for _, p := range problems.Errors() {
 		if !c.broken[key] {
@@ -121,7 +121,7 @@ func (c *delegateCheck) follow(key string, ancestors []string) {
 	if idea.Simulated != nil && !c.simulated {
 		c.problems.Add(key+": $.meta.simulated", "it is a simulation: what it gives is made up")
 	}
-	c.check(idea, key, append(ancestors[:len(ancestors):len(ancestors)], key))
+	c.checkIdea(idea, key, append(ancestors[:len(ancestors):len(ancestors)], key))
 }
 
 // DelegateIdea returns the Idea that a Call's delegate starts from: the file or, if it is nil, one made from the Tool's description.

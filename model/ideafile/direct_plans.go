@@ -66,8 +66,8 @@ func (m Message) AppliesTo(view View) bool {
 	return holds && err == nil
 }
 
-// readStage reads the keys of a Plan message that runs directly.
-func (m *Message) readStage(path string, ps *diag.Problems) {
+// readDirectPlanKeys reads the keys of a Plan message that runs directly.
+func (m *Message) readDirectPlanKeys(path string, ps *diag.Problems) {
 	switch stage := m.Source["stage"]; stage {
 	case nil:
 	case StageOptimal, StageComplete:
@@ -121,9 +121,9 @@ func (m Message) RecordedDone(index int, token string) bool {
 		return false
 	}
 	if entry, ok := m.Record[id+"@"+token]; ok && token != "" {
-		return isDone(entry)
+		return isDoneEntry(entry)
 	}
-	return isDone(m.Record[id])
+	return isDoneEntry(m.Record[id])
 }
 
 // RecordedCallID returns the id under which a Plan's record has its Call at an index, from 1. The Calls of a Plan that ran directly
@@ -149,9 +149,9 @@ func (m Message) RecordedCallID(index int) (string, bool) {
 	return keys[index-1].ID(""), true
 }
 
-// isDone reads a record's entry: a status, or an object with statuses as keys. The latter is done if some instances are done and all
+// isDoneEntry reports whether a record's entry is done: a status, or an object with statuses as keys, if some instances are done and all
 // others skipped.
-func isDone(entry any) bool {
+func isDoneEntry(entry any) bool {
 	counts, ok := entry.(map[string]any)
 	if !ok {
 		return entry == string(Done)

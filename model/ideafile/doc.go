@@ -8,19 +8,18 @@
 //	Tool, MetaValue, Approval a capability: parameters, meta properties, when a person must decide
 //	Binding, Simulation       what runs a Tool; what makes up its results instead
 //	WrittenCall, Palette, Call  a Call as it was written; what it may use; the Call after it was checked against that
-//	CallKey, CallStatus       where a Call stands in the Plan, and how it stands there
+//	CallKey, CallStatus       a Call's position in the Plan, and its status
 //	DirectPlans               the Plans that run without a Request
 //	MCPServer, MCPPalette     servers whose tools join the palette before the process starts
 //
-// ParseIdea reads a file; Palette.Read checks one Call. All words of the file format are in this package: to write an Idea, a Call or a
-// Message is to write the JSON that is read here.
+// ParseIdea reads a file; Palette.Read checks one Call. All words of the file format are in this package: Ideas are written as
+// the same JSON.
 //
 // Invariants:
 //   - Values are JSON values as jsonval.Decode returns them (map[string]any, []any, string, json.Number, bool, nil) and are never
 //     changed in place, so that they may be shared. What changes an Idea returns another one.
 //   - Reading never stops at the first problem: each has its place in the file, in the order of the file's parts.
-//   - A file with errors is never run. A file's author may rely on the rest: an unknown key is an error, so that nothing is ignored
-//     silently.
+//   - A file with errors is never run. Unknown keys are errors, so nothing is ignored silently.
 //   - A Call cannot grant itself anything: meta properties that its Tool does not declare make it invalid.
 //   - An instance sees the shared Messages and its own, never another's.
 //   - Same input, same result: no clock, no I/O, no map order. Workflows call this package, and replay it.

@@ -37,7 +37,7 @@ type Idea struct {
 func ParseIdea(data []byte) (*Idea, diag.Problems) {
 	v, err := jsonval.Decode(data)
 	if err != nil {
-		return nil, diag.Problems{{Path: "$", Message: withoutPackage(err)}}
+		return nil, diag.Problems{{Path: "$", Message: withoutPackagePrefix(err)}}
 	}
 	return ReadIdea(v)
 }
@@ -62,7 +62,7 @@ func ReadIdea(v any) (*Idea, diag.Problems) {
 	i.checkServerNames(&ps)
 	i.checkApprovalOverride(&ps)
 	i.readContext(source["context"], &ps)
-	i.detectSimulation()
+	i.markIfSimulated()
 	if s := source["solution"]; s != nil && jsonval.TypeOf(s) != "object" {
 		ps.Add("$.solution", "want an object, not %s", jsonval.TypeOf(s))
 	}

@@ -86,7 +86,7 @@ func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems
 			continue
 		}
 		if !ok {
-			ps.Add(jsonval.JSONPathKey(path, k), "%s", serverKeyForms[k])
+			ps.Add(jsonval.JSONPathKey(path, k), "%s", serverKeyErrors[k])
 		}
 	}
 	hasCommand, hasURL := m["command"] != nil, m["url"] != nil
@@ -96,7 +96,7 @@ func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems
 	return s
 }
 
-var serverKeyForms = map[string]string{
+var serverKeyErrors = map[string]string{
 	"command": `want a list of texts: a program and its arguments`,
 	"env":     `want an object of texts: variables of the command`,
 	"url":     `want a URL`,

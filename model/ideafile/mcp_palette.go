@@ -67,9 +67,9 @@ func (b *mcpPaletteBuilder) addServer(s MCPServer, offers []MCPToolSpec) {
 			for _, t := range tools {
 				b.override(s, spec, t)
 			}
-			b.recordName(s, spec)
+			b.addName(s, spec)
 		case s.Tools == nil || slices.Contains(s.Tools, spec.Name):
-			b.add(s, spec)
+			b.addTool(s, spec)
 		}
 	}
 	for n, name := range s.Tools {
@@ -99,12 +99,12 @@ func (b *mcpPaletteBuilder) reportMissing(path, server, name string, offered map
 	b.palette.Problems.Add(path, "the MCP server %s offers no tool %q; it offers %s", server, jsonval.Clip(name, 80), diag.SomeOf(jsonval.SortedKeys(offered)))
 }
 
-func (b *mcpPaletteBuilder) recordName(s MCPServer, spec MCPToolSpec) {
+func (b *mcpPaletteBuilder) addName(s MCPServer, spec MCPToolSpec) {
 	b.palette.NamesByServer[s.Name] = append(b.palette.NamesByServer[s.Name], spec.Name)
 }
 
-// add adds a tool as it is offered. An invalid one is left out, and a problem only if the file asks for it by name.
-func (b *mcpPaletteBuilder) add(s MCPServer, spec MCPToolSpec) {
+// addTool adds a tool as it is offered. An invalid one is left out, and a problem only if the file asks for it by name.
+func (b *mcpPaletteBuilder) addTool(s MCPServer, spec MCPToolSpec) {
 	name := s.Name + "_" + spec.Name
 	path := jsonval.JSONPath("$", "schema", "tools", name)
 	tool := spec.toolSource(s.Name)
@@ -119,7 +119,7 @@ func (b *mcpPaletteBuilder) add(s MCPServer, spec MCPToolSpec) {
 	switch errs := ps.Errors(); {
 	case len(errs) == 0:
 		b.palette.Tools[name] = tool
-		b.recordName(s, spec)
+		b.addName(s, spec)
 	case s.Tools != nil:
 		b.palette.Problems = append(b.palette.Problems, errs...)
 	default:

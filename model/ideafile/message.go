@@ -234,7 +234,7 @@ func (m *Message) readPayloadSchema(path string, ps *diag.Problems) {
 
 func (m *Message) readPlan(path string, ps *diag.Problems) {
 	m.rejectUnknownKeys(path, ps, "plan", "name", "title", "description", "record", "output", "stage", "when")
-	m.readStage(path, ps)
+	m.readDirectPlanKeys(path, ps)
 	calls, ok := m.Source["plan"].([]any)
 	if !ok {
 		ps.Add(path+".plan", "want a list of calls, not %s", jsonval.TypeOf(m.Source["plan"]))

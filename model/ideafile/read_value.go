@@ -67,14 +67,14 @@ func readDuration(v any) (time.Duration, error) {
 func compileSchema(v any, path string, ps *diag.Problems) *jsonschema.Schema {
 	s, err := jsonschema.CompileSchema(v)
 	if err != nil {
-		ps.Add(path, "%s", withoutPackage(err))
+		ps.Add(path, "%s", withoutPackagePrefix(err))
 		return nil
 	}
 	return s
 }
 
-// withoutPackage is an error's text without the package that it begins with, which means nothing to the author of an Idea file.
-func withoutPackage(err error) string {
+// withoutPackagePrefix is an error's text without the package that it begins with, which means nothing to the author of an Idea file.
+func withoutPackagePrefix(err error) string {
 	text := err.Error()
 	for _, prefix := range []string{"model: ", "jsonval: ", "jsonschema: "} {
 		text = strings.TrimPrefix(text, prefix)

@@ -57,8 +57,8 @@ func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 	}
 }
 
-// detectSimulation marks an Idea as simulated if one of its messages is, even if its meta is not.
-func (i *Idea) detectSimulation() {
+// markIfSimulated marks an Idea as simulated if one of its messages is, even if its meta is not.
+func (i *Idea) markIfSimulated() {
 	for _, m := range i.Context {
 		if m.Simulated && i.Simulated == nil {
 			i.Simulated = &Simulation{Tools: FakedBySchemas, Plans: FakedBySchemas}

@@ -119,17 +119,17 @@ func (t *Tool) readActivity(path string, ps *diag.Problems) {
 		// Whether a kind is known, and whether its spec is right, is said by the runner that is registered under it.
 		kind, spec, ok := t.activityKind()
 		if !ok {
-			ps.Add(at, activityForm)
+			ps.Add(at, activityFormError)
 		}
 		if kind == KindMCP {
 			readMCPTool(spec, at+".mcp", ps)
 		}
 	default:
-		ps.Add(at, activityForm+", not %s", jsonval.TypeOf(a))
+		ps.Add(at, activityFormError+", not %s", jsonval.TypeOf(a))
 	}
 }
 
-const activityForm = `want a name, or one kind of tool with its settings, as {"http": {…}} or {"mcp": {…}}`
+const activityFormError = `want a name, or one kind of tool with its settings, as {"http": {…}} or {"mcp": {…}}`
 
 // activityKind reads `_activity: {"<kind>": spec}`; ok is false where it is of no such form.
 func (t *Tool) activityKind() (kind ToolKind, spec any, ok bool) {

@@ -35,7 +35,7 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 		}
 		paramSchema, err := jsonschema.CompileAt(schema, "/properties/"+jsonschema.EscapePointer(name))
 		if err != nil {
-			ps.Add(at, "%s", withoutPackage(err))
+			ps.Add(at, "%s", withoutPackagePrefix(err))
 		}
 		t.SchemaByParam[name] = paramSchema
 	}

@@ -3,7 +3,7 @@
 //   - Schema is a compiled schema: Validate and Matches hold values against it.
 //   - PlaceOf finds the part of a schema that describes a path; TypesAt and TypesFit compare the types that it allows.
 //   - InlineRefs and RebaseRefs move a part of a schema to another place with all that it refers to.
-//   - WithoutNulls removes the nulls that strict mode makes an LLM write for what it leaves out.
+//   - WithoutNulls removes the nulls that strict mode forces for omitted properties.
 //
 // Invariants, held by the property tests and the fuzz test:
 //
@@ -13,5 +13,5 @@
 //     order, because histories and prompts hold those words.
 //   - A schema is never changed; its meta properties, whose names begin with `_`, are not the validator's business.
 //
-// What Cache remembers is the result of a pure function, so that the package stays pure. It is safe for concurrent use.
+// Cache memoizes a pure function. It is safe for concurrent use.
 package jsonschema

@@ -48,7 +48,7 @@ func (e *expander) expand(v any, inside []string) any {
 	case map[string]any:
 		ref, ok := v["$ref"].(string)
 		if target, found := ResolvePointer(e.root, strings.TrimPrefix(ref, "#")); ok && found {
-			return e.follow(v, ref, target, inside)
+			return e.inlineRef(v, ref, target, inside)
 		}
 		out := make(map[string]any, len(v))
 		for _, k := range jsonval.SortedKeys(v) {
@@ -65,7 +65,7 @@ func (e *expander) expand(v any, inside []string) any {
 	return v
 }
 
-func (e *expander) follow(v map[string]any, ref string, target any, inside []string) any {
+func (e *expander) inlineRef(v map[string]any, ref string, target any, inside []string) any {
 	if !slices.Contains(inside, ref) {
 		beside := e.expand(jsonval.WithoutKey(v, "$ref"), inside)
 		return jsonval.Merge(e.expand(withoutDefinitions(target), append(inside[:len(inside):len(inside)], ref)), beside)

@@ -24,7 +24,7 @@ func PlaceOf(root any, path jsonval.Path) Place {
 		if !ok {
 			return Place{Closed: at == false}
 		}
-		next, under, closed := child(node, step)
+		next, under, closed := childNode(node, step)
 		if closed || under == "" {
 			return Place{Closed: closed}
 		}
@@ -33,8 +33,8 @@ func PlaceOf(root any, path jsonval.Path) Place {
 	return Place{Pointer: pointer, Known: true, Closed: at == false}
 }
 
-// child gives the part of a schema node for one key or index, and the pointer from the node to it.
-func child(node map[string]any, step string) (part any, under string, closed bool) {
+// childNode gives the part of a schema node for one key or index, and the pointer from the node to it.
+func childNode(node map[string]any, step string) (part any, under string, closed bool) {
 	if props, ok := node["properties"].(map[string]any); ok {
 		if p, ok := props[step]; ok {
 			return p, "/properties/" + EscapePointer(step), false

@@ -17,12 +17,12 @@ var refKeywords = []string{"$ref", "$dynamicRef", "$recursiveRef"}
 // of several the compiler would name any one.
 func CheckRefs(root any) error {
 	hasIDs := false // a part with an $id resolves its references itself: finding those is left to the compiler
-	_ = everyKey(root, func(k string, v any) error {
+	_ = visitKeys(root, func(k string, v any) error {
 		_, isText := v.(string)
 		hasIDs = hasIDs || (isText && (k == "$id" || k == "id"))
 		return nil
 	})
-	return everyKey(root, func(k string, v any) error {
+	return visitKeys(root, func(k string, v any) error {
 		ref, ok := v.(string)
 		if !ok || !slices.Contains(refKeywords, k) {
 			return nil
@@ -37,21 +37,21 @@ func CheckRefs(root any) error {
 	})
 }
 
-// everyKey visits every key of every object, in order, until a visit gives an error.
-func everyKey(v any, visit func(key string, v any) error) error {
+// visitKeys visits every key of every object, in order, until a visit gives an error.
+func visitKeys(v any, visit func(key string, v any) error) error {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, k := range jsonval.SortedKeys(v) {
 			if err := visit(k, v[k]); err != nil {
 				return err
 			}
-			if err := everyKey(v[k], visit); err != nil {
+			if err := visitKeys(v[k], visit); err != nil {
 				return err
 			}
 		}
 	case []any:
 		for _, e := range v {
-			if err := everyKey(e, visit); err != nil {
+			if err := visitKeys(e, visit); err != nil {
 				return err
 			}
 		}

@@ -65,7 +65,7 @@ func Compile(text []byte, pointer string) (s *jsonschema.Schema, err error) {
 		return nil, err
 	}
 	if s, err = c.Compile(url + "#" + pointer); err != nil {
-		return nil, errors.New(wording(err))
+		return nil, errors.New(errorText(err))
 	}
 	return s, nil
 }
@@ -82,7 +82,7 @@ func (s *Schema) Validate(v any) (err error) {
 		}
 	}()
 	if err := s.Compiled.Validate(v); err != nil {
-		return errors.New(wording(err))
+		return errors.New(errorText(err))
 	}
 	return nil
 }

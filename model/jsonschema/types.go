@@ -18,11 +18,11 @@ func TypesAt(schema any, p jsonval.Path) []string {
 	if !ok {
 		return nil
 	}
-	return typesOf(schema, node, maxFollowed)
+	return allowedTypes(schema, node, maxFollowed)
 }
 
-// typesOf lists the types that a schema node allows: by its own `type`, or by that of each of its choices.
-func typesOf(root, node any, depth int) []string {
+// allowedTypes lists the types that a schema node allows: by its own `type`, or by that of each of its choices.
+func allowedTypes(root, node any, depth int) []string {
 	node, _ = Follow(root, node, "")
 	m, ok := node.(map[string]any)
 	if !ok || depth == 0 {
@@ -37,17 +37,17 @@ func typesOf(root, node any, depth int) []string {
 	}
 	for _, k := range []string{"anyOf", "oneOf"} {
 		if list, ok := m[k].([]any); ok {
-			return typesOfAny(root, list, depth-1)
+			return allowedTypesOfAny(root, list, depth-1)
 		}
 	}
 	return nil
 }
 
-// typesOfAny lists the types that any of the choices allows, and nil if one of them does not say.
-func typesOfAny(root any, choices []any, depth int) []string {
+// allowedTypesOfAny lists the types that any of the choices allows, and nil if one of them does not say.
+func allowedTypesOfAny(root any, choices []any, depth int) []string {
 	var all []string
 	for _, choice := range choices {
-		types := typesOf(root, choice, depth)
+		types := allowedTypes(root, choice, depth)
 		if types == nil {
 			return nil
 		}

@@ -11,18 +11,18 @@ import (
 
 const maxErrors = 3 // texts of one error; the rest is counted
 
-// wording gives what a validator's error says, sorted, and no more than maxErrors texts: the library's own order is random.
-func wording(err error) string {
+// errorText gives what a validator's error says, sorted, and no more than maxErrors texts: the library's own order is random.
+func errorText(err error) string {
 	var se *jsonschema.SchemaError
 	if errors.As(err, &se) && se.Err != nil {
 		err = se.Err
 	}
 	var ve *jsonschema.ValidationError
 	if !errors.As(err, &ve) {
-		return compilerWording(strings.TrimPrefix(err.Error(), "jsonschema: "))
+		return compilerErrorText(strings.TrimPrefix(err.Error(), "jsonschema: "))
 	}
 	var texts []string
-	for _, l := range leaves(ve) {
+	for _, l := range leafErrors(ve) {
 		text := sortNames(l.Message)
 		if l.InstanceLocation != "" {
 			text = l.InstanceLocation + ": " + text
@@ -37,8 +37,8 @@ func wording(err error) string {
 	return strings.Join(texts, "; ")
 }
 
-// compilerWording leaves out which part the compiler happened to see first: it walks maps in random order.
-func compilerWording(text string) string {
+// compilerErrorText leaves out which part the compiler happened to see first: it walks maps in random order.
+func compilerErrorText(text string) string {
 	switch {
 	case strings.HasSuffix(text, " not found"), strings.HasPrefix(text, "infinite loop"):
 		return "a reference finds nothing in the schema, or only itself"
@@ -59,14 +59,14 @@ func sortNames(message string) string {
 	return before + strings.Join(names, "', '") + after
 }
 
-// leaves lists the errors that have no causes of their own.
-func leaves(ve *jsonschema.ValidationError) []*jsonschema.ValidationError {
+// leafErrors lists the errors that have no causes of their own.
+func leafErrors(ve *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	if len(ve.Causes) == 0 {
 		return []*jsonschema.ValidationError{ve}
 	}
 	var out []*jsonschema.ValidationError
 	for _, c := range ve.Causes {
-		out = append(out, leaves(c)...)
+		out = append(out, leafErrors(c)...)
 	}
 	return out
 }

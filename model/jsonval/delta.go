@@ -121,14 +121,14 @@ var errNoDelta = errors.New("not a delta of this value")
 
 // ApplyDelta gives the value that a delta leads to. It shares what does not change with from, which stays as it is.
 func ApplyDelta(from, delta any) (any, error) {
-	v, err := apply(from, delta)
+	v, err := applyDelta(from, delta)
 	if err != nil {
 		return nil, fmt.Errorf("jsonval: apply delta: %w", err)
 	}
 	return v, nil
 }
 
-func apply(from, delta any) (any, error) {
+func applyDelta(from, delta any) (any, error) {
 	d, ok := delta.(map[string]any)
 	if !ok {
 		return nil, errNoDelta
@@ -158,7 +158,7 @@ func applyToObject(from, d map[string]any) (any, error) {
 		delete(out, AsText(k))
 	}
 	for _, k := range SortedKeys(changes) {
-		v, err := apply(out[k], changes[k])
+		v, err := applyDelta(out[k], changes[k])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", Clip(k, 40), err)
 		}
@@ -184,7 +184,7 @@ func applyToArray(from []any, d map[string]any) (any, error) {
 		if err != nil || i < 0 || i >= length {
 			return nil, fmt.Errorf("change element %s of %d: %w", Clip(k, 20), length, errNoDelta)
 		}
-		if out[i], err = apply(from[i], changes[k]); err != nil {
+		if out[i], err = applyDelta(from[i], changes[k]); err != nil {
 			return nil, fmt.Errorf("[%d]: %w", i, err)
 		}
 	}

@@ -35,7 +35,7 @@ func DecodeWithin(data []byte, bounds Bounds) (any, error) {
 	}
 	d := &decoder{Decoder: json.NewDecoder(bytes.NewReader(data)), bounds: bounds}
 	d.UseNumber()
-	v, err := d.value()
+	v, err := d.decodeValue()
 	if err != nil {
 		return nil, fmt.Errorf("model: decode JSON: %w", err)
 	}
@@ -71,8 +71,8 @@ type step struct {
 	index int
 }
 
-// fail is an error at the value that is being read.
-func (d *decoder) fail(err error) error {
+// locateError wraps an error with the place of the value that is being read.
+func (d *decoder) locateError(err error) error {
 	path := "$"
 	for _, s := range d.path {
 		if s.index >= 0 {
@@ -84,30 +84,30 @@ func (d *decoder) fail(err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-func (d *decoder) value() (any, error) {
-	t, err := d.token()
+func (d *decoder) decodeValue() (any, error) {
+	t, err := d.nextToken()
 	if err != nil {
 		return nil, err
 	}
 	if limit := d.bounds.Depth; limit > 0 && len(d.path) > limit {
-		return nil, d.fail(fmt.Errorf("nested deeper than %d", limit))
+		return nil, d.locateError(fmt.Errorf("nested deeper than %d", limit))
 	}
 	switch t := t.(type) {
 	case json.Delim:
 		if t == '{' {
-			return d.object()
+			return d.decodeObject()
 		}
-		return d.array()
+		return d.decodeArray()
 	case json.Number:
 		if err := d.bounds.checkNumber(t); err != nil {
-			return nil, d.fail(err)
+			return nil, d.locateError(err)
 		}
 	}
 	return t, nil
 }
 
-// token is Token with truncation told apart from a clean end, which encoding/json does not do.
-func (d *decoder) token() (json.Token, error) {
+// nextToken is Token with truncation told apart from a clean end, which encoding/json does not do.
+func (d *decoder) nextToken() (json.Token, error) {
 	t, err := d.Token()
 	if errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("the text ends at byte %d, inside the value", d.InputOffset())
@@ -115,41 +115,41 @@ func (d *decoder) token() (json.Token, error) {
 	return t, err
 }
 
-func (d *decoder) object() (any, error) {
+func (d *decoder) decodeObject() (any, error) {
 	m := map[string]any{}
 	at := len(d.path)
 	for d.More() {
-		t, err := d.token()
+		t, err := d.nextToken()
 		if err != nil {
 			return nil, err
 		}
 		key := t.(string) // the decoder has made sure
 		d.path = append(d.path[:at], step{key, -1})
 		if _, twice := m[key]; twice {
-			return nil, d.fail(errors.New("the key stands twice"))
+			return nil, d.locateError(errors.New("the key stands twice"))
 		}
-		if m[key], err = d.value(); err != nil {
+		if m[key], err = d.decodeValue(); err != nil {
 			return nil, err
 		}
 	}
 	d.path = d.path[:at]
-	_, err := d.token()
+	_, err := d.nextToken()
 	return m, err
 }
 
-func (d *decoder) array() (any, error) {
+func (d *decoder) decodeArray() (any, error) {
 	a := []any{}
 	at := len(d.path)
 	for d.More() {
 		d.path = append(d.path[:at], step{index: len(a)})
-		v, err := d.value()
+		v, err := d.decodeValue()
 		if err != nil {
 			return nil, err
 		}
 		a = append(a, v)
 	}
 	d.path = d.path[:at]
-	_, err := d.token()
+	_, err := d.nextToken()
 	return a, err
 }
 

@@ -19,7 +19,7 @@ const maxPathSteps = 64
 func ParsePath(s string) (Path, error) {
 	p := Path{}
 	for rest := s; rest != ""; {
-		step, after, err := nextStep(rest, len(p) == 0)
+		step, after, err := parseStep(rest, len(p) == 0)
 		if err != nil {
 			return nil, fmt.Errorf("path %q: %w", Clip(s, 80), err)
 		}
@@ -31,9 +31,9 @@ func ParsePath(s string) (Path, error) {
 	return p, nil
 }
 
-func nextStep(s string, first bool) (step, rest string, err error) {
+func parseStep(s string, first bool) (step, rest string, err error) {
 	if s[0] == '[' {
-		return bracketStep(s)
+		return parseBracketStep(s)
 	}
 	if !first {
 		if s[0] != '.' {
@@ -52,7 +52,7 @@ func nextStep(s string, first bool) (step, rest string, err error) {
 	return step, s[end:], nil
 }
 
-func bracketStep(s string) (step, rest string, err error) {
+func parseBracketStep(s string) (step, rest string, err error) {
 	if strings.HasPrefix(s, `["`) {
 		quoted, err := strconv.QuotedPrefix(s[1:])
 		if err != nil || !strings.HasPrefix(s[1+len(quoted):], "]") {
@@ -76,7 +76,7 @@ func (p Path) String() string {
 	var b strings.Builder
 	for i, step := range p {
 		switch {
-		case !isName(step) || strings.Contains(step, "†") || strings.Contains(step, "||") || strings.Contains(step, "&&"):
+		case !isBareKey(step) || strings.Contains(step, "†") || strings.Contains(step, "||") || strings.Contains(step, "&&"):
 			b.WriteString("[" + strconv.Quote(step) + "]")
 		case i > 0:
 			b.WriteString("." + step)
@@ -111,7 +111,7 @@ func (p Path) Overlaps(q Path) bool { return p.Within(q) || q.Within(p) }
 
 // JSONPathKey gives the JSON path of a key below path: $.a.b, or $["a b"] if the key is no plain name.
 func JSONPathKey(path, key string) string {
-	if isName(key) {
+	if isBareKey(key) {
 		return path + "." + key
 	}
 	return path + "[" + string(encodeString(nil, key)) + "]"
@@ -125,7 +125,7 @@ func JSONPath(root string, steps ...string) string {
 	return root
 }
 
-// isName reports whether a key can be written without brackets and quotes.
-func isName(s string) bool {
+// isBareKey reports whether a key can be written without brackets and quotes.
+func isBareKey(s string) bool {
 	return s != "" && !strings.ContainsAny(s, ".[]\"'\\") && strings.IndexFunc(s, unicode.IsSpace) < 0
 }

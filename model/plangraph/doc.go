@@ -1,8 +1,8 @@
-// Package plangraph draws a Plan: its nodes are Calls, its edges run through State.
+// Package plangraph draws a Plan: its nodes are Calls, its edges are data flow through State.
 //
 // Mermaid and DOT are the two forms. An edge leads from the Call that writes a value to the Call that reads it, with the path as
-// its label. What no Call writes has a node of its own: a parallelogram for inputs, a cylinder for State. Calls of which only
-// one can write a path, because they are alternatives, are joined by dashed edges.
+// its label. What no Call writes has a node of its own: a parallelogram for inputs, a cylinder for State. Calls that
+// compete to write one path are joined by dashed edges.
 //
 // Invariants, held by the property tests:
 //

@@ -45,10 +45,10 @@ func newGraph(calls []any) *graph {
 		g.addCall(n, call)
 	}
 	for n := range g.calls {
-		g.connect(n)
+		g.connectWriters(n)
 	}
 	for n := range g.calls {
-		g.connectAlternative(n)
+		g.connectAlternativeWriter(n)
 	}
 	return g
 }
@@ -74,8 +74,8 @@ func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 	g.nodes = append(g.nodes, graphNode{id: c.id, lines: lines})
 }
 
-// connect adds an edge to the nth Call from each Call that writes what it reads. A value that no Call writes has a node of its own.
-func (g *graph) connect(n int) {
+// connectWriters adds an edge to the nth Call from each Call that writes what it reads. A value that no Call writes has a node of its own.
+func (g *graph) connectWriters(n int) {
 	c := g.calls[n]
 	labels := map[string][]string{}
 	var sources []string
@@ -93,7 +93,7 @@ func (g *graph) connect(n int) {
 			addSource(g.calls[w].id, pathText(ref.Path))
 		}
 		if len(writers) == 0 {
-			addSource(g.givenNode(ref), "")
+			addSource(g.ensureGivenNode(ref), "")
 		}
 	}
 	for _, from := range sources {
@@ -131,8 +131,8 @@ func sameInstance(a, b string) bool {
 	return a == b || a == "" || b == "" || a == "*" || b == "*"
 }
 
-// givenNode gives the id of the node for a value that no Call writes, and adds it if there is none.
-func (g *graph) givenNode(ref refexpr.Reference) string {
+// ensureGivenNode gives the id of the node for a value that no Call writes, and adds it if there is none.
+func (g *graph) ensureGivenNode(ref refexpr.Reference) string {
 	name := ref.String()
 	if id, ok := g.given[name]; ok {
 		return id
@@ -146,8 +146,8 @@ func (g *graph) givenNode(ref refexpr.Reference) string {
 	return n.id
 }
 
-// connectAlternative adds a dashed edge from the last Call before the nth that writes an overlapping path.
-func (g *graph) connectAlternative(n int) {
+// connectAlternativeWriter adds a dashed edge from the last Call before the nth that writes an overlapping path.
+func (g *graph) connectAlternativeWriter(n int) {
 	c := g.calls[n]
 	for w := n - 1; w >= 0 && !c.isUpdate; w-- {
 		e := g.calls[w]

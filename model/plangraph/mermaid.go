@@ -48,7 +48,7 @@ func mermaidText(lines ...string) string {
 		runes := []rune(singleLine(line))
 		for n, r := range runes {
 			switch {
-			case isWordRune(r) && !endsDiagram(runes, n), strings.ContainsRune(" ,@→", r):
+			case isWordRune(r) && !isEndKeyword(runes, n), strings.ContainsRune(" ,@→", r):
 				b.WriteRune(r)
 			case strings.ContainsRune("._-", r) && n > 0 && n < len(runes)-1 && isWordRune(runes[n-1]) && isWordRune(runes[n+1]):
 				b.WriteRune(r)
@@ -63,8 +63,8 @@ func mermaidText(lines ...string) string {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// endsDiagram reports whether the word "end" begins at the nth rune.
-func endsDiagram(runes []rune, n int) bool {
+// isEndKeyword reports whether the word "end" begins at the nth rune.
+func isEndKeyword(runes []rune, n int) bool {
 	if n+3 > len(runes) || !strings.EqualFold(string(runes[n:n+3]), "end") {
 		return false
 	}

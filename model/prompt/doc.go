@@ -1,4 +1,4 @@
-// Package prompt says to the LLM what one Request asks, and in which form it must reply.
+// Package prompt renders a Request's messages and reply schema.
 //
 // It turns an Idea and a turn.RequestInput into the two things that are sent:
 //
@@ -14,15 +14,14 @@
 // Invariants:
 //
 //   - The same input yields the same bytes, on any machine and in any key order of the file.
-//   - Prompt caches match from the front: up to the Plans and States, the prompt of a Request equals that of the one
-//     before it.
+//   - So that prompt caches hit, the prompt's first part (before Plans and States) is the same in every Request.
 //   - A ResponseFormat is either Strict, and then keeps every documented rule and limit of strict mode, or has a
 //     NotStrictReason. It always compiles.
 //   - A reply that the schema allows contains no Call that ideafile.Palette refuses for its form, and no output that the
 //     Idea's output schema refuses.
 //   - A Reference or an expression is allowed in place of every parameter and of every leaf of the output.
 //   - What the LLM need not know is not sent: wired parameters, the values of settled instances, digests of stored values.
-//   - Schemas whose references multiply are given up after a bounded amount of work.
+//   - Schemas that explode when expanded fall back to full JSON Schema, after a bounded amount of work.
 //
 // The rendered text is recorded in testdata/prompt: a change of a word there is a change of behaviour.
 package prompt

@@ -10,9 +10,9 @@ import (
 	"processidea/model/turn"
 )
 
-// guidingPlans shows the Plans of the file that guide the LLM, with the status of their Calls. Plans that ran directly
-// are part of callHistory.
-func (w *writer) guidingPlans() {
+// writeGuidingPlans shows the Plans of the file that guide the LLM, with the status of their Calls. Plans that ran directly
+// are written by writeCallHistory.
+func (w *promptWriter) writeGuidingPlans() {
 	var guides []ideafile.Message
 	for _, plan := range w.idea.Context {
 		if plan.Type == ideafile.TypePlan && !plan.RunsDirectly() && (plan.Instance == "" || w.coversInstance(plan.Instance)) {
@@ -20,25 +20,25 @@ func (w *writer) guidingPlans() {
 		}
 	}
 	if len(guides) > 1 {
-		w.heading("Plans")
-		w.line("These are alternatives: pick the one that fits, as the instructions say.")
+		w.writeHeading("Plans")
+		w.writeLine("These are alternatives: pick the one that fits, as the instructions say.")
 	}
 	for _, plan := range guides {
 		title := strings.TrimSpace("Plan to follow, extend or drop " + plan.Name)
 		if plan.Instance != "" {
 			title += inInstances(plan.Instance)
 		}
-		w.heading(title)
+		w.writeHeading(title)
 		if plan.When != nil {
-			w.line("It is meant where this schema holds over what an instance sees: %s", jsonval.Encode(plan.When.Source))
+			w.writeLine("It is meant where this schema holds over what an instance sees: %s", jsonval.Encode(plan.When.Source))
 		}
 		for index, call := range plan.Calls {
-			w.line("- %s%s", w.encode(call.Value()), w.guidingCallStatus(plan, index+1, call))
+			w.writeLine("- %s%s", w.encode(call.Value()), w.guidingCallStatus(plan, index+1, call))
 		}
 	}
 }
 
-func (w *writer) coversInstance(token string) bool {
+func (w *promptWriter) coversInstance(token string) bool {
 	for _, c := range w.request.Instances {
 		if c.Token == token {
 			return true
@@ -49,7 +49,7 @@ func (w *writer) coversInstance(token string) bool {
 
 // guidingCallStatus words what is known of a guiding Plan's Call: its record, or in how many instances its output path
 // already holds a value.
-func (w *writer) guidingCallStatus(plan ideafile.Message, index int, call ideafile.WrittenCall) string {
+func (w *promptWriter) guidingCallStatus(plan ideafile.Message, index int, call ideafile.WrittenCall) string {
 	if id, ok := plan.RecordedCallID(index); ok {
 		switch status := plan.Record[id].(type) {
 		case string:

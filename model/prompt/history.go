@@ -9,26 +9,26 @@ import (
 	"processidea/model/turn"
 )
 
-// callHistory writes the Calls planned so far and their status.
-func (w *writer) callHistory() {
+// writeCallHistory writes the Calls planned so far and their status.
+func (w *promptWriter) writeCallHistory() {
 	if len(w.request.Plan) == 0 {
 		return
 	}
-	w.heading("Calls so far")
+	w.writeHeading("Calls so far")
 	if w.request.Plan[0].DirectPlan > 0 {
-		w.line("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
+		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}
 	for _, entry := range w.request.Plan {
-		w.line("- %s%s %s: %s", entry.ID, planSuffix(entry), w.encode(entry.Call.Value()), w.statusSummary(entry))
+		w.writeLine("- %s%s %s: %s", entry.ID, planSuffix(entry), w.encode(entry.Call.Value()), w.statusSummary(entry))
 		for _, token := range jsonval.SortedKeys(entry.Results) {
-			w.line("  result%s: %s", inInstances(token), w.encode(entry.Results[token]))
+			w.writeLine("  result%s: %s", inInstances(token), w.encode(entry.Results[token]))
 		}
-		w.decisions(entry.Decisions)
+		w.writeDecisions(entry.Decisions)
 	}
 }
 
-// decisions writes what people decided, one line for all instances with the same decision.
-func (w *writer) decisions(decisions []turn.InstanceDecision) {
+// writeDecisions writes what people decided, one line for all instances with the same decision.
+func (w *promptWriter) writeDecisions(decisions []turn.InstanceDecision) {
 	var facts []string
 	tokensByFact := map[string][]string{}
 	for _, d := range decisions {
@@ -39,7 +39,7 @@ func (w *writer) decisions(decisions []turn.InstanceDecision) {
 		tokensByFact[fact] = append(tokensByFact[fact], d.Token)
 	}
 	for _, fact := range facts {
-		w.line("  %s%s", fact, inInstances(strings.Join(tokensByFact[fact], ", ")))
+		w.writeLine("  %s%s", fact, inInstances(strings.Join(tokensByFact[fact], ", ")))
 	}
 }
 
@@ -50,7 +50,7 @@ func inInstances(tokens string) string {
 	return " in " + tokens
 }
 
-func (w *writer) statusSummary(entry turn.PlanEntry) string {
+func (w *promptWriter) statusSummary(entry turn.PlanEntry) string {
 	var parts []string
 	for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked,
 		ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
@@ -68,7 +68,7 @@ func (w *writer) statusSummary(entry turn.PlanEntry) string {
 	return strings.Join(parts, ", ")
 }
 
-func (w *writer) contextErrors() {
+func (w *promptWriter) writeContextErrors() {
 	var fileErrors []ideafile.Message
 	for _, m := range w.idea.Context {
 		if m.Type == ideafile.TypeError {
@@ -78,9 +78,9 @@ func (w *writer) contextErrors() {
 	if len(w.request.Errors)+len(fileErrors) == 0 {
 		return
 	}
-	w.heading("Errors")
+	w.writeHeading("Errors")
 	for _, m := range fileErrors {
-		w.line("- %s", w.encode(jsonval.WithoutKey(m.Source, "type")))
+		w.writeLine("- %s", w.encode(jsonval.WithoutKey(m.Source, "type")))
 	}
 	for _, e := range w.request.Errors {
 		subject := "the last request"
@@ -93,7 +93,7 @@ func (w *writer) contextErrors() {
 		if len(e.Instances) > 0 {
 			subject += " in " + strings.Join(e.Instances, ", ")
 		}
-		w.line("- %s: %s: %s", subject, e.Fault.Code, e.Fault.Message)
+		w.writeLine("- %s: %s: %s", subject, e.Fault.Code, e.Fault.Message)
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 	"processidea/model/turn"
 )
 
-// sharedContext writes the part of the context that all instances share.
-func (w *writer) sharedContext() {
+// writeSharedContext writes the part of the context that all instances share.
+func (w *promptWriter) writeSharedContext() {
 	for _, kind := range []string{ideafile.TypeInstruction, ideafile.TypeText} {
 		for _, m := range w.idea.Context {
 			if m.Type == kind && m.Instance == "" && len(m.Tools) == 0 {
-				w.line("%s\n", m.Text)
+				w.writeLine("%s\n", m.Text)
 			}
 		}
 	}
@@ -22,42 +22,42 @@ func (w *writer) sharedContext() {
 		if kind != ideafile.TypeState || w.singleUnnamedInstance() {
 			continue
 		}
-		w.line("Every instance's State holds %s, unless it says otherwise below.\n", w.encode(view.Payload[kind]))
+		w.writeLine("Every instance's State holds %s, unless it says otherwise below.\n", w.encode(view.Payload[kind]))
 	}
 	for _, kind := range jsonval.SortedKeys(view.Payload) {
 		if kind != ideafile.TypeState {
-			w.line("†%s is %s\n", kind, w.encode(view.Payload[kind]))
+			w.writeLine("†%s is %s\n", kind, w.encode(view.Payload[kind]))
 		}
 	}
 	if s := view.Schema[ideafile.TypeState]; s != nil {
-		w.line("State has the form %s\n", jsonval.Encode(s))
+		w.writeLine("State has the form %s\n", jsonval.Encode(s))
 	}
 	if w.Len() == 0 {
-		w.line("Bring the process to its end.")
+		w.writeLine("Bring the process to its end.")
 	}
 }
 
-func (w *writer) instanceStates() {
+func (w *promptWriter) writeInstanceStates() {
 	if len(w.request.Instances) == 0 {
 		return
 	}
-	w.heading("State")
+	w.writeHeading("State")
 	shared := ideafile.ViewOf(w.idea.Context, "").Payload[ideafile.TypeState]
 	for _, instance := range w.request.Instances {
 		if instance.Token != "" {
-			w.labeledValue(instance.Token+": ", withoutShared(shared, instance.State))
+			w.writeLabeledValue(instance.Token+": ", withoutSharedValues(shared, instance.State))
 		} else {
-			w.labeledValue("", instance.State)
+			w.writeLabeledValue("", instance.State)
 		}
-		w.instanceContext(instance)
+		w.writeInstanceContext(instance)
 		if len(instance.Missing) > 0 {
-			w.line("  still missing: %s", strings.Join(instance.Missing, ", "))
+			w.writeLine("  still missing: %s", strings.Join(instance.Missing, ", "))
 		}
 	}
 }
 
-// withoutShared is a State without the values that all instances share: those are in sharedContext.
-func withoutShared(shared, state any) any {
+// withoutSharedValues is a State without the values that all instances share: writeSharedContext writes those.
+func withoutSharedValues(shared, state any) any {
 	sharedObject, ok := shared.(map[string]any)
 	instanceObject, isObject := state.(map[string]any)
 	if !ok || !isObject {
@@ -72,8 +72,8 @@ func withoutShared(shared, state any) any {
 	return out
 }
 
-// instanceContext writes the part of the context, beside State, that only this instance sees.
-func (w *writer) instanceContext(instance turn.InstanceInput) {
+// writeInstanceContext writes the part of the context, beside State, that only this instance sees.
+func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput) {
 	if instance.Token == "" {
 		return
 	}
@@ -81,18 +81,18 @@ func (w *writer) instanceContext(instance turn.InstanceInput) {
 		switch {
 		case m.Instance != instance.Token:
 		case m.Type == ideafile.TypeInstruction && len(m.Tools) > 0:
-			w.line("  for %s: %s", strings.Join(m.Tools, ", "), m.Text)
+			w.writeLine("  for %s: %s", strings.Join(m.Tools, ", "), m.Text)
 		case m.Type == ideafile.TypeText, m.Type == ideafile.TypeInstruction:
-			w.line("  %s", m.Text)
+			w.writeLine("  %s", m.Text)
 		}
 	}
 	instanceView := ideafile.MergeMessages(w.idea.Context, instance.Token)
 	for _, kind := range jsonval.SortedKeys(instanceView.Payload) {
 		if kind != ideafile.TypeState {
-			w.line("  †%s of its own: %s", kind, w.encode(instanceView.Payload[kind]))
+			w.writeLine("  †%s of its own: %s", kind, w.encode(instanceView.Payload[kind]))
 		}
 	}
 	if s := instanceView.Schema[ideafile.TypeState]; s != nil {
-		w.line("  its State has the form %s", jsonval.Encode(s))
+		w.writeLine("  its State has the form %s", jsonval.Encode(s))
 	}
 }

@@ -19,17 +19,17 @@ type Message struct {
 // the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and what
 // is asked. preview returns the beginning of a value that lies in the store; it may be nil.
 func Render(idea *ideafile.Idea, bindings map[string]ideafile.Binding, request *turn.RequestInput, preview func(jsonval.Handle) string) []Message {
-	w := &writer{idea: idea, bindings: bindings, request: request, preview: preview}
+	w := &promptWriter{idea: idea, bindings: bindings, request: request, preview: preview}
 	return []Message{
-		{"system", w.render((*writer).rules, (*writer).palette)},
-		{"user", w.render((*writer).sharedContext)},
-		{"user", w.render((*writer).guidingPlans, (*writer).callHistory, (*writer).instanceStates, (*writer).contextErrors,
-			(*writer).requestedReply)},
+		{"system", w.render((*promptWriter).writeRules, (*promptWriter).writePalette)},
+		{"user", w.render((*promptWriter).writeSharedContext)},
+		{"user", w.render((*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory, (*promptWriter).writeInstanceStates, (*promptWriter).writeContextErrors,
+			(*promptWriter).writeRequestedReply)},
 	}
 }
 
-// writer renders the sections of a prompt; it is reset for each message.
-type writer struct {
+// promptWriter renders the sections of a prompt; it is reset for each message.
+type promptWriter struct {
 	strings.Builder
 	idea     *ideafile.Idea
 	bindings map[string]ideafile.Binding
@@ -37,7 +37,7 @@ type writer struct {
 	preview  func(jsonval.Handle) string
 }
 
-func (w *writer) render(parts ...func(*writer)) string {
+func (w *promptWriter) render(parts ...func(*promptWriter)) string {
 	w.Reset()
 	for _, part := range parts {
 		part(w)
@@ -45,15 +45,15 @@ func (w *writer) render(parts ...func(*writer)) string {
 	return strings.TrimSpace(w.String())
 }
 
-func (w *writer) line(format string, args ...any) {
+func (w *promptWriter) writeLine(format string, args ...any) {
 	fmt.Fprintf(&w.Builder, format+"\n", args...)
 }
 
-func (w *writer) heading(title string) { w.line("\n## %s", title) }
+func (w *promptWriter) writeHeading(title string) { w.writeLine("\n## %s", title) }
 
-// labeledValue writes a value behind a label. It does not go through fmt, which would copy a State of a megabyte
+// writeLabeledValue writes a value behind a label. It does not go through fmt, which would copy a State of a megabyte
 // several times.
-func (w *writer) labeledValue(label string, v any) {
+func (w *promptWriter) writeLabeledValue(label string, v any) {
 	jsonval.WithEncoded(w.abbreviateLarge(v), func(data []byte) {
 		w.Grow(len(label) + len(data) + 1)
 		w.WriteString(label)
@@ -63,9 +63,9 @@ func (w *writer) labeledValue(label string, v any) {
 }
 
 // encode encodes a value as compact JSON, large values abbreviated.
-func (w *writer) encode(v any) []byte { return jsonval.Encode(w.abbreviateLarge(v)) }
+func (w *promptWriter) encode(v any) []byte { return jsonval.Encode(w.abbreviateLarge(v)) }
 
-func (w *writer) abbreviateLarge(v any) any {
+func (w *promptWriter) abbreviateLarge(v any) any {
 	if h, ok := jsonval.AsHandle(v); ok {
 		large := map[string]any{"type": h.Type, "bytes": strconv.Itoa(h.Size)}
 		if w.preview != nil {
@@ -91,29 +91,29 @@ func (w *writer) abbreviateLarge(v any) any {
 	return v
 }
 
-func (w *writer) singleUnnamedInstance() bool {
+func (w *promptWriter) singleUnnamedInstance() bool {
 	tokens := w.idea.InstanceTokens()
 	return len(tokens) == 1 && tokens[0] == ""
 }
 
-func (w *writer) requestedReply() {
+func (w *promptWriter) writeRequestedReply() {
 	switch {
 	case len(w.request.Questions) > 0:
-		w.heading("Results wanted")
-		w.line(`Only results are wanted: for each of these Calls one entry {"_call": id, "_output": result} in "calls"; "output" is null.`)
+		w.writeHeading("Results wanted")
+		w.writeLine(`Only results are wanted: for each of these Calls one entry {"_call": id, "_output": result} in "calls"; "output" is null.`)
 		if asksForCorrections(w.request) {
-			w.line(`Where an entry below says that values do not fit, give {"_call": id, "_params": the same parameters, ` +
+			w.writeLine(`Where an entry below says that values do not fit, give {"_call": id, "_params": the same parameters, ` +
 				`fitted to the tool's parameters} instead: bring the values into the right form, and change and invent nothing.`)
 		}
 		for _, question := range w.request.Questions {
 			if question.ParamsError != "" {
-				w.line("- %s %s %s does not fit: %s", question.ID, question.Tool, w.encode(question.Params), question.ParamsError)
+				w.writeLine("- %s %s %s does not fit: %s", question.ID, question.Tool, w.encode(question.Params), question.ParamsError)
 				continue
 			}
-			w.line("- %s %s %s", question.ID, question.Tool, w.encode(question.Params))
+			w.writeLine("- %s %s %s", question.ID, question.Tool, w.encode(question.Params))
 		}
 	case w.request.OutputOnly:
-		w.heading("Output wanted")
-		w.line(`Every instance has reached its goal. Only "output" is wanted: "calls" is empty.`)
+		w.writeHeading("Output wanted")
+		w.writeLine(`Every instance has reached its goal. Only "output" is wanted: "calls" is empty.`)
 	}
 }

@@ -171,10 +171,10 @@ func TestAPromptDoesNotSay(t *testing.T) {
 
 func TestAValueThatDiffersFromTheSharedOneIsSaid(t *testing.T) {
 	shared, state := modeltest.DecodeJSON(t, `{"a":1,"b":{"c":1},"d":null}`), modeltest.DecodeJSON(t, `{"a":1,"b":{"c":1,"e":2},"d":null,"f":3}`)
-	if got := string(jsonval.Encode(withoutShared(shared, state))); got != `{"b":{"c":1,"e":2},"f":3}` {
+	if got := string(jsonval.Encode(withoutSharedValues(shared, state))); got != `{"b":{"c":1,"e":2},"f":3}` {
 		t.Errorf("got %s", got)
 	}
-	if got := string(jsonval.Encode(withoutShared(nil, state))); got != string(jsonval.Encode(state)) {
+	if got := string(jsonval.Encode(withoutSharedValues(nil, state))); got != string(jsonval.Encode(state)) {
 		t.Errorf("got %s", got)
 	}
 }

@@ -10,9 +10,9 @@ const rulesText = `You plan a business process. You answer with one JSON object:
 
 const namedInstancesText = `- There are several independent instances, each with its own State. Every Call says its "_instance": a token, or "*" for every instance of this request. Use "*" wherever the same Call fits all: †state then stands for each instance's own State.`
 
-func (w *writer) rules() {
-	w.line("%s", rulesText)
+func (w *promptWriter) writeRules() {
+	w.writeLine("%s", rulesText)
 	if !w.singleUnnamedInstance() {
-		w.line("%s", namedInstancesText)
+		w.writeLine("%s", namedInstancesText)
 	}
 }

@@ -8,33 +8,33 @@ import (
 	"processidea/model/jsonval"
 )
 
-// palette describes the Tools in words too: not every server shows the LLM the response format's schema.
-func (w *writer) palette() {
+// writePalette describes the Tools in words too: not every server shows the LLM the response format's schema.
+func (w *promptWriter) writePalette() {
 	if len(w.idea.Tools) > 0 {
-		w.heading("Tools")
+		w.writeHeading("Tools")
 	}
 	notes := ToolInstructions(w.idea)
 	for _, t := range w.idea.Tools {
-		w.line("\n### %s", t.Name)
+		w.writeLine("\n### %s", t.Name)
 		for _, s := range []string{t.Description, notes[t.Name]} {
 			if s != "" {
-				w.line("%s", s)
+				w.writeLine("%s", s)
 			}
 		}
-		w.line("Parameters: %s", jsonval.Encode(visibleParams(t)))
+		w.writeLine("Parameters: %s", jsonval.Encode(visibleParams(t)))
 		if t.Output != nil {
-			w.line("Result: %s", jsonval.Encode(t.Output.Source))
+			w.writeLine("Result: %s", jsonval.Encode(t.Output.Source))
 		}
 		if w.bindings[t.Name].Kind == ideafile.KindLatent {
-			w.line(`You are this tool: write its result into "_output", or null where it needs what is not there yet.`)
+			w.writeLine(`You are this tool: write its result into "_output", or null where it needs what is not there yet.`)
 		}
 		if t.OutputPath.Declared && t.OutputPath.Schema == nil {
-			w.line("Its result always goes to %s.", w.encode(t.OutputPath.Fixed))
+			w.writeLine("Its result always goes to %s.", w.encode(t.OutputPath.Fixed))
 		}
 	}
 	if w.idea.Output != nil {
-		w.heading("Form of the output")
-		w.line("%s", jsonval.Encode(w.idea.Output.Source))
+		w.writeHeading("Form of the output")
+		w.writeLine("%s", jsonval.Encode(w.idea.Output.Source))
 	}
 }
 

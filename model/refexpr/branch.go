@@ -24,7 +24,7 @@ func (o OutputPath) TakeBranch(value any) (branch int, result any, named bool, e
 	}
 	path, err := ParseOutputPath(name)
 	if err == nil && len(path) == 1 {
-		branch = slices.IndexFunc(o, func(b []jsonval.Path) bool { return isBranch(b, path[0]) })
+		branch = slices.IndexFunc(o, func(b []jsonval.Path) bool { return namesBranch(b, path[0]) })
 		if branch >= 0 {
 			return branch, result, true, nil
 		}
@@ -32,8 +32,8 @@ func (o OutputPath) TakeBranch(value any) (branch int, result any, named bool, e
 	return 0, nil, true, fmt.Errorf("the result says that it goes to %q, which is no branch of %s", jsonval.Clip(name, 80), o.Reference())
 }
 
-// isBranch reports whether the paths named are those of a branch, or one of them.
-func isBranch(branch, named []jsonval.Path) bool {
+// namesBranch reports whether the paths named are those of a branch, or one of them.
+func namesBranch(branch, named []jsonval.Path) bool {
 	if len(named) == 1 && len(branch) > 1 {
 		return slices.ContainsFunc(branch, func(p jsonval.Path) bool { return slices.Equal(p, named[0]) })
 	}

@@ -1,4 +1,4 @@
-// Package refexpr reads and writes what Calls say about places: where a parameter's value comes from and where a result goes.
+// Package refexpr is the expression language of Calls: where a parameter's value comes from and where a result goes.
 //
 //   - Reference is †kind.path, one place in what the instance sees: †state.user.name, †input.rules[0].
 //   - Expression joins References: †a || †b is the first alternative that is present, †a && †b needs both and gives the last.
@@ -12,6 +12,6 @@
 //
 //   - Parsing the String of a Reference or an Expression gives it back.
 //   - A value that Resolve has put in is data: it arrives as it is and is never read as a Reference again, whatever it holds.
-//   - null that is there counts as present.
-//   - No two paths of an OutputPath overlap, so that it is known what stands at each.
+//   - A null value counts as present.
+//   - No two paths of an OutputPath overlap.
 package refexpr

@@ -42,8 +42,8 @@ func ParseExpression(s string) (Expression, error) {
 	return e, nil
 }
 
-// isExpression reports whether a text joins several terms.
-func isExpression(s string) bool {
+// joinsTerms reports whether a text joins several terms.
+func joinsTerms(s string) bool {
 	return len(splitUnquoted(s, orSign)) > 1 || len(splitUnquoted(s, andSign)) > 1
 }
 
@@ -93,15 +93,15 @@ func (e Expression) ReadsKind(kind string) bool {
 // Value gives the value of the last term of the first alternative whose terms are all present. null counts as present.
 func (e Expression) Value(lookup func(Reference) (any, bool)) (v any, present bool) {
 	for _, refs := range e {
-		if v, present = lastValue(refs, lookup); present {
+		if v, present = valueIfAllPresent(refs, lookup); present {
 			return v, true
 		}
 	}
 	return nil, false
 }
 
-// lastValue gives the value of the last Reference if all of them are present. Each is looked up, present or not.
-func lastValue(refs []Reference, lookup func(Reference) (any, bool)) (v any, present bool) {
+// valueIfAllPresent gives the value of the last Reference if all of them are present. Each is looked up, present or not.
+func valueIfAllPresent(refs []Reference, lookup func(Reference) (any, bool)) (v any, present bool) {
 	present = true
 	for _, ref := range refs {
 		var ok bool

@@ -80,7 +80,7 @@ func (o *OutputPath) UnmarshalJSON(data []byte) error {
 		*o = OutputPathTo(jsonval.Path{})
 		return nil
 	}
-	if !isExpression(*s) {
+	if !joinsTerms(*s) {
 		p, err := jsonval.ParsePath(*s)
 		*o = OutputPathTo(p)
 		return err
@@ -101,7 +101,7 @@ func ParseOutputPath(v any) (OutputPath, error) {
 	for _, alternative := range splitUnquoted(s, orSign) {
 		var branch []jsonval.Path
 		for _, term := range splitUnquoted(alternative, andSign) {
-			if isExpression(s) {
+			if joinsTerms(s) {
 				term = strings.TrimSpace(term)
 			}
 			p, err := parseStatePath(term)

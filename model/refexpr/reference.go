@@ -37,7 +37,7 @@ func ParseReference(s string) (Reference, error) {
 	if !ok {
 		return Reference{}, fmt.Errorf("reference %q: must begin with †", jsonval.Clip(s, 80))
 	}
-	if isExpression(body) {
+	if joinsTerms(body) {
 		return Reference{}, fmt.Errorf("reference %q: one place is wanted, no expression", jsonval.Clip(s, 80))
 	}
 	kind, rest := body, ""

@@ -76,7 +76,7 @@ func resolveString(s string, find func(Expression) (any, bool)) (any, error) {
 func LookupIn(v any, p jsonval.Path) (found any, ok bool) {
 	for i, step := range p {
 		if h, stored := jsonval.AsHandle(v); stored {
-			return handleInside(h, p[i:])
+			return handleOfPart(h, p[i:])
 		}
 		if v, ok = jsonval.StepInto(v, step); !ok {
 			return nil, false
@@ -85,8 +85,8 @@ func LookupIn(v any, p jsonval.Path) (found any, ok bool) {
 	return v, true
 }
 
-// handleInside gives the Handle of a place inside a stored value. There is none inside a value that is no object or array.
-func handleInside(h jsonval.Handle, rest jsonval.Path) (any, bool) {
+// handleOfPart gives the Handle of a place inside a stored value. There is none inside a value that is no object or array.
+func handleOfPart(h jsonval.Handle, rest jsonval.Path) (any, bool) {
 	inside, err := jsonval.ParsePath(h.Path)
 	if err != nil || (h.Type != "object" && h.Type != "array") {
 		return nil, false

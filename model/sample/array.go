@@ -2,16 +2,16 @@ package sample
 
 import "processidea/model/jsonval"
 
-// arrays makes arrays, up to n of each size that may do: at least one item first, then as few as the schema allows.
-func (s *sampler) arrays(m map[string]any, n int) []any {
-	least, most := countOf(m, "minItems", 0), countOf(m, "maxItems", maxLength)
+// makeArrays makes arrays, up to n of each size that may do: at least one item first, then as few as the schema allows.
+func (s *sampler) makeArrays(m map[string]any, n int) []any {
+	least, most := countKeyword(m, "minItems", 0), countKeyword(m, "maxItems", maxLength)
 	prefix, _ := m["prefixItems"].([]any)
 	if prefix == nil {
 		prefix, _ = m["items"].([]any)
 	}
 	contained := 0
 	if _, ok := m["contains"]; ok {
-		contained = countOf(m, "minContains", 1)
+		contained = countKeyword(m, "minContains", 1)
 	}
 	if least > maxLength || contained > maxLength {
 		return nil
@@ -19,7 +19,7 @@ func (s *sampler) arrays(m map[string]any, n int) []any {
 	var out []any
 	for _, size := range []int{min(max(least, len(prefix)+contained, 1), most), max(least, contained), max(least, len(prefix)+contained)} {
 		for k := range n {
-			v, ok := s.array(m, prefix, contained, size, k)
+			v, ok := s.makeArray(m, prefix, contained, size, k)
 			if !ok {
 				break
 			}
@@ -31,8 +31,8 @@ func (s *sampler) arrays(m map[string]any, n int) []any {
 	return out
 }
 
-// array makes the kth array of a size, of which so many items fit `contains`. ok is false if an item cannot be made.
-func (s *sampler) array(m map[string]any, prefix []any, contained, size, k int) (list []any, ok bool) {
+// makeArray makes the kth array of a size, of which so many items fit `contains`. ok is false if an item cannot be made.
+func (s *sampler) makeArray(m map[string]any, prefix []any, contained, size, k int) (list []any, ok bool) {
 	list, left := []any{}, contained
 	pools := map[string][]any{}
 	for n := range size {

@@ -40,19 +40,19 @@ func (p *candidates) addMadeUp(values []any) {
 	}
 }
 
-// keptByConstruction lists the keywords that made-up values always keep. Values for a schema with any other are validated.
-var keptByConstruction = map[string]bool{
+// keywordsAlwaysKept lists the keywords that made-up values always keep. Values for a schema with any other are validated.
+var keywordsAlwaysKept = map[string]bool{
 	"type": true, "title": true, "description": true, "$defs": true, "definitions": true, "$schema": true, "$comment": true,
 	"properties": true, "required": true, "items": true, "minLength": true, "maxLength": true, "minimum": true, "maximum": true,
 	"readOnly": true, "writeOnly": true, "deprecated": true,
 }
 
-// fits gives the function that reports whether a value fits a node of the schema.
-func (s *sampler) fits(m map[string]any) func(any) bool {
+// validatorFor gives the function that reports whether a value fits a node of the schema.
+func (s *sampler) validatorFor(m map[string]any) func(any) bool {
 	plain := true
 	//workflowcheck:ignore -- all or not all, in any order
 	for k := range m {
-		plain = plain && keptByConstruction[k]
+		plain = plain && keywordsAlwaysKept[k]
 	}
 	if plain {
 		return func(any) bool { return true }

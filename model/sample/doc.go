@@ -4,7 +4,7 @@
 // else makes a small value: every named property, one item, the text SimulatedText.
 //
 // How a value is made: flatten merges a node with what it refers to and with its `allOf` into one schema; each choice of
-// `oneOf`, `anyOf` or `if` gives a schema of its own; values then makes several candidates for that schema, and those that do
+// `oneOf`, `anyOf` or `if` gives a schema of its own; function `values` makes several candidates for that schema, and those that do
 // not fit are dropped. Merging need not be exact, because the whole schema decides in the end.
 //
 // Invariants, held by the property tests:

@@ -22,7 +22,7 @@ func (s *sampler) flatten(m map[string]any) (flat map[string]any, done func()) {
 		all, isList := m["allOf"].([]any)
 		switch {
 		case key != "":
-			target, found := s.find(ref)
+			target, found := s.resolveReference(ref)
 			if !found || s.following[ref] >= maxReferences {
 				return nil, done
 			}
@@ -59,8 +59,8 @@ func referenceOf(m map[string]any) (key, ref string) {
 	return "", ""
 }
 
-// find gives the node that a reference names by a JSON pointer or an anchor.
-func (s *sampler) find(ref string) (part any, found bool) {
+// resolveReference gives the node that a reference names by a JSON pointer or an anchor.
+func (s *sampler) resolveReference(ref string) (part any, found bool) {
 	fragment := strings.TrimPrefix(ref, "#")
 	if fragment == "" || strings.HasPrefix(fragment, "/") {
 		return jsonschema.ResolvePointer(s.root, fragment)
@@ -97,8 +97,8 @@ func hasChoices(m map[string]any) bool {
 	})
 }
 
-// branches gives a schema for each choice of `oneOf` or `anyOf`, or for each outcome of `if`.
-func branches(m map[string]any) []any {
+// choiceSchemas gives a schema for each choice of `oneOf` or `anyOf`, or for each outcome of `if`.
+func choiceSchemas(m map[string]any) []any {
 	for _, k := range []string{"oneOf", "anyOf"} {
 		if choices, ok := m[k].([]any); ok {
 			rest, out := jsonval.WithoutKey(m, k), []any{}
@@ -112,11 +112,11 @@ func branches(m map[string]any) []any {
 	if !ok {
 		return nil
 	}
-	return outcomes(m, cond)
+	return conditionOutcomes(m, cond)
 }
 
-// outcomes gives the schemas of a value for which the condition `if` holds, does not hold, or may or may not hold.
-func outcomes(m map[string]any, cond any) []any {
+// conditionOutcomes gives the schemas of a value for which the condition `if` holds, does not hold, or may or may not hold.
+func conditionOutcomes(m map[string]any, cond any) []any {
 	rest := jsonval.WithoutKey(jsonval.WithoutKey(jsonval.WithoutKey(m, "if"), "then"), "else")
 	otherwise := rest
 	if e, ok := m["else"]; ok {

@@ -122,20 +122,20 @@ func combineChoices(a, b any) any {
 
 // pickNumber gives the larger of two numbers, or, with sign -1, the smaller.
 func pickNumber(a, b any, sign int) any {
-	x, y := ratOf(a), ratOf(b)
+	x, y := exactNumber(a), exactNumber(b)
 	if x != nil && y != nil && x.Cmp(y) == sign {
 		return a
 	}
 	return b
 }
 
-// countOf reads a keyword that counts something. It gives otherwise if the schema does not have it.
-func countOf(m map[string]any, key string, otherwise int) int {
+// countKeyword reads a keyword that counts something. It gives otherwise if the schema does not have it.
+func countKeyword(m map[string]any, key string, otherwise int) int {
 	n, ok := m[key].(json.Number)
 	if !ok {
 		return otherwise
 	}
-	r := ratOf(n)
+	r := exactNumber(n)
 	if r == nil || !r.IsInt() || !r.Num().IsInt64() || r.Num().Int64() > 1<<40 {
 		return 1 << 40
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ratOf reads a number exactly. It gives nil if v is none.
-func ratOf(v any) *big.Rat {
+// exactNumber reads a number exactly. It gives nil if v is none.
+func exactNumber(v any) *big.Rat {
 	n, ok := v.(json.Number)
 	if !ok {
 		return nil
@@ -29,12 +29,12 @@ type interval struct {
 
 // intervalOf reads a schema; whole allows integers alone.
 func intervalOf(m map[string]any, whole bool) interval {
-	s := interval{low: ratOf(m["minimum"]), high: ratOf(m["maximum"]), step: ratOf(m["multipleOf"])}
+	s := interval{low: exactNumber(m["minimum"]), high: exactNumber(m["maximum"]), step: exactNumber(m["multipleOf"])}
 	s.openLow, s.openHigh = m["exclusiveMinimum"] == true, m["exclusiveMaximum"] == true // a boolean in draft 4
-	if x := ratOf(m["exclusiveMinimum"]); x != nil && (s.low == nil || x.Cmp(s.low) >= 0) {
+	if x := exactNumber(m["exclusiveMinimum"]); x != nil && (s.low == nil || x.Cmp(s.low) >= 0) {
 		s.low, s.openLow = x, true
 	}
-	if x := ratOf(m["exclusiveMaximum"]); x != nil && (s.high == nil || x.Cmp(s.high) <= 0) {
+	if x := exactNumber(m["exclusiveMaximum"]); x != nil && (s.high == nil || x.Cmp(s.high) <= 0) {
 		s.high, s.openHigh = x, true
 	}
 	if whole {
@@ -48,14 +48,14 @@ func intervalOf(m map[string]any, whole bool) interval {
 	return s
 }
 
-// numbers makes up to n numbers, from the smallest up. If there is a high bound alone, and not above zero, it goes down.
-func numbers(m map[string]any, whole bool, n int) []any {
+// makeNumbers makes up to n numbers, from the smallest up. If there is a high bound alone, and not above zero, it goes down.
+func makeNumbers(m map[string]any, whole bool, n int) []any {
 	s := intervalOf(m, whole)
 	step := s.step
 	if step == nil {
 		step = s.stepFor(n)
 	}
-	from := s.first(step)
+	from := s.firstNumber(step)
 	down := s.low == nil && s.high != nil && s.high.Sign() <= 0
 	var out []any
 	for k := range n + 2 {
@@ -64,7 +64,7 @@ func numbers(m map[string]any, whole bool, n int) []any {
 			move.Neg(move)
 		}
 		if v := new(big.Rat).Add(from, move); s.contains(v) {
-			out = append(out, decimal(v))
+			out = append(out, formatDecimal(v))
 		}
 	}
 	return out
@@ -86,9 +86,9 @@ func (s interval) stepFor(n int) *big.Rat {
 	return width.Quo(width, big.NewRat(parts, 1))
 }
 
-// first gives the number to begin with: the low bound, the high bound if zero lies above it, and else zero, rounded to a
+// firstNumber gives the number to begin with: the low bound, the high bound if zero lies above it, and else zero, rounded to a
 // multiple of step.
-func (s interval) first(step *big.Rat) *big.Rat {
+func (s interval) firstNumber(step *big.Rat) *big.Rat {
 	from := new(big.Rat)
 	switch {
 	case s.low != nil:
@@ -114,8 +114,8 @@ func (s interval) contains(v *big.Rat) bool {
 	return s.high == nil || v.Cmp(s.high) < 0 || (!s.openHigh && v.Cmp(s.high) == 0)
 }
 
-// decimal writes a number in decimal digits.
-func decimal(v *big.Rat) json.Number {
+// formatDecimal writes a number in decimal digits.
+func formatDecimal(v *big.Rat) json.Number {
 	if v.IsInt() {
 		return json.Number(v.Num().String())
 	}

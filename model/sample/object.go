@@ -8,12 +8,12 @@ import (
 	"processidea/model/jsonval"
 )
 
-// objects makes objects: up to n with every named property that can be made, then up to n with the required ones alone.
-func (s *sampler) objects(m map[string]any, n int) []any {
+// makeObjects makes objects: up to n with every named property that can be made, then up to n with the required ones alone.
+func (s *sampler) makeObjects(m map[string]any, n int) []any {
 	var out []any
 	for _, names := range [][]string{s.namesOf(m, true), s.namesOf(m, false)} {
 		for k := range n {
-			v, ok := s.object(m, names, k)
+			v, ok := s.makeObject(m, names, k)
 			if !ok || len(out) >= 2*n {
 				break
 			}
@@ -29,7 +29,7 @@ func (s *sampler) objects(m map[string]any, n int) []any {
 func (s *sampler) namesOf(m map[string]any, all bool) []string {
 	required, _ := jsonval.StringList(m["required"])
 	names := append([]string{}, required...)
-	most := countOf(m, "maxProperties", maxLength)
+	most := countKeyword(m, "maxProperties", maxLength)
 	for _, name := range jsonval.SortedKeys(jsonval.AsObject(m["properties"])) {
 		if all && !slices.Contains(names, name) && len(names) < most {
 			names = append(names, name)
@@ -51,7 +51,7 @@ func (s *sampler) namesOf(m map[string]any, all bool) []string {
 
 // extraNames makes up names for the properties that `minProperties` demands beyond those in have.
 func (s *sampler) extraNames(m map[string]any, have []string) []string {
-	wanted := countOf(m, "minProperties", 0) - len(have)
+	wanted := countKeyword(m, "minProperties", 0) - len(have)
 	if wanted <= 0 || wanted > maxLength {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (s *sampler) extraNames(m map[string]any, have []string) []string {
 		candidates = append(candidates, fmt.Sprintf("%s%d", SimulatedText, n+1))
 	}
 	for _, pattern := range jsonval.SortedKeys(jsonval.AsObject(m["patternProperties"])) {
-		candidates = append(candidates, matching(pattern, 0, wanted)...)
+		candidates = append(candidates, textsMatching(pattern, 0, wanted)...)
 	}
 	if rule, ok := m["propertyNames"]; ok {
 		candidates = nil
@@ -77,8 +77,8 @@ func (s *sampler) extraNames(m map[string]any, have []string) []string {
 	return out
 }
 
-// object makes the kth object with some properties. ok is false if a required one cannot be made.
-func (s *sampler) object(m map[string]any, names []string, k int) (v map[string]any, ok bool) {
+// makeObject makes the kth object with some properties. ok is false if a required one cannot be made.
+func (s *sampler) makeObject(m map[string]any, names []string, k int) (v map[string]any, ok bool) {
 	for _, name := range names {
 		for _, key := range []string{"dependentSchemas", "dependencies"} {
 			if more, ok := jsonval.AsObject(m[key])[name].(map[string]any); ok {

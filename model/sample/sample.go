@@ -81,7 +81,7 @@ func (s *sampler) values(schema any, n int) []any {
 	if flat == nil {
 		return nil
 	}
-	p := &candidates{wanted: n, fits: s.fits(m)}
+	p := &candidates{wanted: n, fits: s.validatorFor(m)}
 	s.propose(flat, p)
 	return p.list()
 }
@@ -101,7 +101,7 @@ func (s *sampler) propose(m map[string]any, p *candidates) {
 		p.addNamed(enum...)
 		return
 	}
-	for _, branch := range branches(m) {
+	for _, branch := range choiceSchemas(m) {
 		if p.full() {
 			return
 		}
@@ -121,13 +121,13 @@ func (s *sampler) proposeByType(m map[string]any, p *candidates) {
 		n := max(p.wanted, triedValues)
 		switch typ {
 		case "object":
-			p.addMadeUp(s.objects(m, n))
+			p.addMadeUp(s.makeObjects(m, n))
 		case "array":
-			p.addMadeUp(s.arrays(m, n))
+			p.addMadeUp(s.makeArrays(m, n))
 		case "string":
-			p.addMadeUp(texts(m, n))
+			p.addMadeUp(makeTexts(m, n))
 		case "integer", "number":
-			p.addMadeUp(numbers(m, typ == "integer", n))
+			p.addMadeUp(makeNumbers(m, typ == "integer", n))
 		case "boolean":
 			p.addMadeUp([]any{false, true})
 		case "null":

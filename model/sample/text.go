@@ -18,20 +18,20 @@ var formats = map[string]string{
 	"uuid": "00000000-0000-4000-8000-000000000000", "json-pointer": "/simulated", "relative-json-pointer": "0", "regex": "simulated",
 }
 
-// texts makes up to n texts.
-func texts(m map[string]any, n int) []any {
-	least, most := countOf(m, "minLength", 0), countOf(m, "maxLength", maxLength)
+// makeTexts makes up to n texts.
+func makeTexts(m map[string]any, n int) []any {
+	least, most := countKeyword(m, "minLength", 0), countKeyword(m, "maxLength", maxLength)
 	if least > maxLength || least > most {
 		return nil
 	}
 	var out []any
 	if text, ok := formats[fmt.Sprint(m["format"])]; ok {
 		for k := range n {
-			out = append(out, variant(text, k))
+			out = append(out, textVariant(text, k))
 		}
 	}
 	if pattern, ok := m["pattern"].(string); ok {
-		for _, text := range matching(pattern, least, n) {
+		for _, text := range textsMatching(pattern, least, n) {
 			out = append(out, text)
 		}
 	}
@@ -44,8 +44,8 @@ func texts(m map[string]any, n int) []any {
 	return out
 }
 
-// variant gives the kth text like one of formats: it changes a part that may be changed.
-func variant(text string, k int) string {
+// textVariant gives the kth text like one of formats: it changes a part that may be changed.
+func textVariant(text string, k int) string {
 	if k == 0 {
 		return text
 	}
@@ -90,8 +90,8 @@ func textOfLength(text string, k, least, most int) string {
 
 func repeat(r rune, n int) string { return strings.Repeat(string(r), max(n, 0)) }
 
-// matching makes up to n texts of at least so many characters that match a pattern.
-func matching(pattern string, least, n int) []string {
+// textsMatching makes up to n texts of at least so many characters that match a pattern.
+func textsMatching(pattern string, least, n int) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil
@@ -101,7 +101,7 @@ func matching(pattern string, least, n int) []string {
 	var out []string
 	for k := 0; k < 3*n && err == nil && len(out) < n; k++ {
 		for more := range 3 {
-			text := writeMatch(re, more*max(least, 1), k)
+			text := generateMatch(re, more*max(least, 1), k)
 			if pad := least - len([]rune(text)); pad > 0 && more == 2 {
 				text += repeat('a', pad)
 			}
@@ -114,9 +114,9 @@ func matching(pattern string, least, n int) []string {
 	return out
 }
 
-// writeMatch writes a text that matches a pattern. It repeats more times what may be repeated, and takes the kth character of a
+// generateMatch writes a text that matches a pattern. It repeats more times what may be repeated, and takes the kth character of a
 // class and the kth alternative.
-func writeMatch(re *syntax.Regexp, more, k int) string {
+func generateMatch(re *syntax.Regexp, more, k int) string {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return string(re.Rune)
@@ -125,24 +125,24 @@ func writeMatch(re *syntax.Regexp, more, k int) string {
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return string(rune('a' + k%26))
 	case syntax.OpCapture:
-		return writeMatch(re.Sub[0], more, k)
+		return generateMatch(re.Sub[0], more, k)
 	case syntax.OpStar:
-		return strings.Repeat(writeMatch(re.Sub[0], 0, k), more)
+		return strings.Repeat(generateMatch(re.Sub[0], 0, k), more)
 	case syntax.OpPlus:
-		return strings.Repeat(writeMatch(re.Sub[0], 0, k), max(more, 1))
+		return strings.Repeat(generateMatch(re.Sub[0], 0, k), max(more, 1))
 	case syntax.OpQuest:
-		return strings.Repeat(writeMatch(re.Sub[0], more, k), min(more, 1))
+		return strings.Repeat(generateMatch(re.Sub[0], more, k), min(more, 1))
 	case syntax.OpConcat:
 		var b strings.Builder
 		for _, sub := range re.Sub {
-			b.WriteString(writeMatch(sub, more, k))
+			b.WriteString(generateMatch(sub, more, k))
 			if b.Len() > maxLength {
 				break
 			}
 		}
 		return b.String()
 	case syntax.OpAlternate:
-		return writeMatch(re.Sub[k%len(re.Sub)], more, k/len(re.Sub))
+		return generateMatch(re.Sub[k%len(re.Sub)], more, k/len(re.Sub))
 	}
 	return "" // an anchor or a word boundary
 }

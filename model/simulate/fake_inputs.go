@@ -100,7 +100,7 @@ func (f *inputFaker) fakeFromSchemas(view ideafile.View, faked map[string]any) {
 		}
 		for _, key := range jsonval.SortedKeys(described) {
 			if _, present := existing[key]; !present {
-				f.put(faked, refexpr.Reference{Kind: kind, Path: jsonval.Path{key}}, described[key])
+				f.mergeAtReference(faked, refexpr.Reference{Kind: kind, Path: jsonval.Path{key}}, described[key])
 			}
 		}
 	}
@@ -170,13 +170,13 @@ func (f *inputFaker) fakeForReference(view ideafile.View, faked map[string]any, 
 		}
 	}
 	if v, err := sample.Sample(schema); err == nil {
-		f.put(faked, r.ref, v)
+		f.mergeAtReference(faked, r.ref, v)
 	}
 }
 
-// put merges a value into the made-up ones at the Reference's path. Every step becomes a key: lists are not made up
+// mergeAtReference merges a value into the made-up ones at the Reference's path. Every step becomes a key: lists are not made up
 // element by element.
-func (f *inputFaker) put(faked map[string]any, ref refexpr.Reference, v any) {
+func (f *inputFaker) mergeAtReference(faked map[string]any, ref refexpr.Reference, v any) {
 	for n := len(ref.Path) - 1; n >= 0; n-- {
 		v = map[string]any{ref.Path[n]: v}
 	}

@@ -20,7 +20,7 @@ func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.Binding, reques
 	case len(request.Questions) > 0:
 		solution["calls"] = fakeAnswers(idea, request)
 		return solution
-	case !request.OutputOnly && !plannedBefore(request):
+	case !request.OutputOnly && !hasEarlierPlan(request):
 		if calls := fakeCalls(idea, bindings, request); len(calls) > 0 {
 			solution["calls"] = calls
 			return solution
@@ -34,8 +34,8 @@ func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.Binding, reques
 	return solution
 }
 
-// plannedBefore reports whether an earlier Request has planned: a made-up reply plans everything in the first one.
-func plannedBefore(request *turn.RequestInput) bool {
+// hasEarlierPlan reports whether an earlier Request has planned: a made-up reply plans everything in the first one.
+func hasEarlierPlan(request *turn.RequestInput) bool {
 	return request.Number > 1 || len(turn.WithoutDirectPlans(request.Plan)) > 0
 }
 
@@ -44,21 +44,21 @@ func plannedBefore(request *turn.RequestInput) bool {
 func AnswersRequest(request *turn.RequestInput, calls []any) bool {
 	if len(request.Questions) > 0 {
 		for _, raw := range calls {
-			if id, _ := jsonval.AsObject(raw)["_call"].(string); asksFor(request, id) {
+			if id, _ := jsonval.AsObject(raw)["_call"].(string); hasQuestion(request, id) {
 				return true
 			}
 		}
 		return false
 	}
 	for _, raw := range calls {
-		if !alreadyPlanned(request, raw) {
+		if !isCallPlanned(request, raw) {
 			return jsonval.AsObject(raw)["_call"] == nil
 		}
 	}
 	return len(calls) == 0
 }
 
-func asksFor(request *turn.RequestInput, id string) bool {
+func hasQuestion(request *turn.RequestInput, id string) bool {
 	for _, question := range request.Questions {
 		if question.ID == id {
 			return true
@@ -67,7 +67,7 @@ func asksFor(request *turn.RequestInput, id string) bool {
 	return false
 }
 
-func alreadyPlanned(request *turn.RequestInput, call any) bool {
+func isCallPlanned(request *turn.RequestInput, call any) bool {
 	for _, e := range request.Plan {
 		if jsonval.Equal(e.Call.Value(), call) {
 			return true
@@ -152,7 +152,7 @@ func paramSchema(t *ideafile.Tool, name string) any {
 func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.Binding, request *turn.RequestInput) []any {
 	tokensByGuide, covered := map[int][]string{}, request.InstanceTokens()
 	for _, token := range covered {
-		n := guidingPlan(idea, token)
+		n := guidingPlanIndex(idea, token)
 		tokensByGuide[n] = append(tokensByGuide[n], token)
 	}
 	var calls []any
@@ -163,7 +163,7 @@ func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.Binding, reques
 		}
 		var plan []any
 		if n < 0 {
-			plan = newPlanFaker(idea, bindings, tokens[0]).calls()
+			plan = newPlanFaker(idea, bindings, tokens[0]).fakePlan()
 		} else {
 			plan = ideafile.WrittenValues(idea.Context[n].Calls)
 		}
@@ -172,9 +172,9 @@ func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.Binding, reques
 	return calls
 }
 
-// guidingPlan returns the index in the context of the Plan that guides an instance: the first whose `when` holds; -1
+// guidingPlanIndex returns the index in the context of the Plan that guides an instance: the first whose `when` holds; -1
 // where there is none.
-func guidingPlan(idea *ideafile.Idea, token string) int {
+func guidingPlanIndex(idea *ideafile.Idea, token string) int {
 	view := ideafile.ViewOf(idea.Context, token)
 	for n, m := range idea.Context {
 		if m.Type == ideafile.TypePlan && !m.RunsDirectly() && !m.IsPlanRecord() && (m.Instance == "" || m.Instance == token) && m.AppliesTo(view) {

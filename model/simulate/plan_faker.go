@@ -50,8 +50,8 @@ func newPlanFaker(idea *ideafile.Idea, bindings map[string]ideafile.Binding, tok
 	return f
 }
 
-// calls returns the Plan.
-func (f *planFaker) calls() []any {
+// fakePlan makes up a Plan that uses each Tool once.
+func (f *planFaker) fakePlan() []any {
 	var out []any
 	for _, t := range f.idea.Tools {
 		call := map[string]any{"_tool": t.Name}
@@ -131,7 +131,7 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 		_, present := jsonval.Lookup(f.view.Payload[ideafile.TypeState], jsonval.Path{name})
 		return !present && !usedKeys[name]
 	}
-	for _, name := range f.stateProperties(t.Name) {
+	for _, name := range f.orderedStateProperties(t.Name) {
 		contract := &statelog.ResultContract{Schema: f.stateSchema, Path: refexpr.OutputPathTo(jsonval.Path{name})}
 		result, fits := f.fakeResults[t.Name]
 		if fits && t.Output == nil {
@@ -152,8 +152,8 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 	return jsonval.Path{t.Name}, open && identifierPattern.MatchString(t.Name) && free(t.Name)
 }
 
-// stateProperties lists the properties of the State schema: first the one of the given name, then the required ones.
-func (f *planFaker) stateProperties(first string) []string {
+// orderedStateProperties lists the properties of the State schema: first the one of the given name, then the required ones.
+func (f *planFaker) orderedStateProperties(first string) []string {
 	schema := jsonval.AsObject(f.stateSchema)
 	props := jsonval.AsObject(schema["properties"])
 	required, _ := jsonval.StringList(schema["required"])

@@ -2,7 +2,7 @@
 // a folder, or a bucket by URL. With keys it encrypts what it keeps.
 //
 // Put and Get take bytes; Offload and Restore move the large values within a JSON value into the store and back, with
-// model.Handle in their places. Write and Read keep what is looked up by name, for package chain. ExternalStorage keeps
+// jsonval.Handle in their places. Write and Read keep what is looked up by name, for package chain. ExternalStorage keeps
 // large Temporal payloads. Values, Under and Remove are for collecting garbage.
 //
 // Invariants:

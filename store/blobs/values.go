@@ -7,7 +7,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Offload makes a value from outside fit for State: it stores every part that is larger than model.LargeValue and puts a
+// Offload makes a value from outside fit for State: it stores every part that is larger than jsonval.LargeValue and puts a
 // handle in its place. A value that merely looks like a handle is escaped.
 func (s *Store) Offload(ctx context.Context, v any) (any, error) {
 	return s.offload(ctx, jsonval.Escape(v))

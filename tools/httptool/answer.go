@@ -91,7 +91,7 @@ func (a *answer) value() (any, error) {
 // answerBounds let deeper values through than the engine takes from LLMs: servers write them.
 var answerBounds = jsonval.Bounds{Depth: 500, NumberLen: 400, Float64: true}
 
-// decodeJSON refuses what model.Decode refuses, but not a byte order mark.
+// decodeJSON refuses what jsonval.Decode refuses, but not a byte order mark.
 func decodeJSON(raw []byte) (any, error) {
 	return jsonval.DecodeWithin(bytes.TrimPrefix(raw, []byte("\uFEFF")), answerBounds)
 }

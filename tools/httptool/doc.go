@@ -1,5 +1,5 @@
 // Package httptool runs the Calls of HTTP tools: it fills a request's template (Spec) with a Call's parameters, sends it, and
-// reads the answer. Client is the runner.Runner of model.KindHTTP, and what MCP servers at a URL are reached by.
+// reads the answer. Client is the runner.Runner of ideafile.KindHTTP, and what MCP servers at a URL are reached by.
 //
 // Invariants:
 //   - Only hosts of the allow-list are reached, at every redirect too. Loopback, private and metadata addresses must be

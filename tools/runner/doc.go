@@ -1,13 +1,13 @@
 // Package runner is what the kinds of Tools have in common: the interface Runner, and the Registry that finds a Runner by
 // its kind.
 //
-// An Idea file names a Tool's kind in `_activity: {"<kind>": spec}`. What stands there is a spec, opaque to everything but
-// the Runner that is registered under the kind: Registry.Validate has it check the spec when a process is checked or
-// starts, and the activity Execute hands it to Run with each Call. A Tool without such an object is a Go function, under
-// model.KindGo, with its name as the spec. Latent Tools and delegates are no kinds here: workflows carry them out.
+// An Idea file names a Tool's kind in `_activity: {"<kind>": spec}`. Only the Runner registered under that kind
+// reads the spec: Registry.Validate has it check the spec when a process is checked or starts, and the activity Execute
+// hands the spec to Run with each Call. A Tool without such an object is a Go function, under ideafile.KindGo, with its
+// name as the spec. Latent Tools and delegates have no Runner: workflows carry them out.
 //
 // Invariants:
-//   - A Registry is filled before it is used, and read by many goroutines then.
+//   - A Registry is filled before it is used, and then safe for concurrent reads.
 //   - Runners get each Call's parameters checked against the Tool's schema, and their results are checked by the caller.
 //   - A Call may be run more than once, always with the same Input.IdempotencyKey.
 //

@@ -48,7 +48,7 @@ func DecodeSpec[T any](spec any) (v T, err error) {
 }
 
 // Code returns the code under which a Runner's error is reported: that of its method `FaultCode() string`, else
-// model.CodeToolFailed.
+// ideafile.CodeToolFailed.
 func Code(err error) string {
 	var coded interface{ FaultCode() string }
 	if errors.As(err, &coded) && coded.FaultCode() != "" {
