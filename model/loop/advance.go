@@ -55,7 +55,7 @@ func (l *Loop) startRequest() *turn.RequestInput {
 	l.inFlight = &llmRequest{input: input, fullInput: l.FullInput(), log: l.TakeLog()}
 	l.readySince = time.Time{}
 	for _, inst := range l.coveredInstances(input) {
-		inst.lastRequest, inst.idle, inst.decidedSinceRequest, inst.revisedSinceRequest = input.Number, input.OutputOnly, false, false
+		inst.LastRequest, inst.Idle, inst.DecidedSinceRequest, inst.RevisedSinceRequest = input.Number, input.OutputOnly, false, false
 	}
 	return input
 }
@@ -177,7 +177,7 @@ func (l *Loop) anyBusyOrAwaitingPerson() (running, waiting bool) {
 }
 
 func allDecidedSinceRequest(instances []*InstanceProgress) bool {
-	return !slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return !inst.decidedSinceRequest })
+	return !slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return !inst.DecidedSinceRequest })
 }
 
 func (l *Loop) wakeAt(t time.Time) {

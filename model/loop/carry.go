@@ -41,30 +41,16 @@ type Carried struct {
 	Limits          ideafile.Limits `json:"limits"`
 }
 
-// CarriedInstance is an InstanceProgress with its unexported fields.
+// CarriedInstance is an InstanceProgress, with what of it takes another form when it is carried.
 type CarriedInstance struct {
 	InstanceProgress
 	// Start is the initial State of an instance that people added; that of the others follows from the Idea.
-	Start               any                `json:"start,omitempty"`
-	Writes              []statelog.Write   `json:"writes,omitempty"`
-	Calls               []turn.CallReport  `json:"calls,omitempty"`
-	ErrorsShown         []ideafile.CallKey `json:"told,omitempty"`
-	PendingErrors       []int              `json:"untold,omitempty"`
-	LastRequest         int                `json:"covered,omitempty"`
-	LastPlanned         int                `json:"planned,omitempty"`
-	ClosedThrough       int                `json:"closed,omitempty"`
-	Idle                bool               `json:"quiet,omitempty"`
-	MissingRetries      int                `json:"lacks,omitempty"`
-	CorrectionsSent     int                `json:"corrected,omitempty"`
-	CorrectionsAcked    int                `json:"taken,omitempty"`
-	DecidedSinceRequest bool               `json:"back,omitempty"`
-	RevisedSinceRequest bool               `json:"revised,omitempty"`
-	Questions           []turn.Question    `json:"asking,omitempty"`
-	DirectPlan          int                `json:"direct,omitempty"`
-	Report              [2]int             `json:"report,omitzero"`
-	FellBackToLLM       bool               `json:"handed,omitempty"`
-	NoPlanMatched       bool               `json:"barred,omitempty"`
-	PlanFailure         *diag.Fault        `json:"unmet,omitempty"`
+	Start         any                `json:"start,omitempty"`
+	Writes        []statelog.Write   `json:"writes,omitempty"`
+	Calls         []turn.CallReport  `json:"calls,omitempty"`
+	ErrorsShown   []ideafile.CallKey `json:"told,omitempty"`
+	FellBackToLLM bool               `json:"handed,omitempty"`
+	NoPlanMatched bool               `json:"barred,omitempty"`
 }
 
 // CarriedPlannedCall is a plannedCall.
@@ -116,12 +102,7 @@ func (l *Loop) Carry() Carried {
 
 func (p *InstanceProgress) carry() CarriedInstance {
 	c := CarriedInstance{
-		InstanceProgress: *p, Writes: p.state.Writes(), Idle: p.idle, Questions: p.questions, Report: p.lastReport,
-		LastRequest: p.lastRequest, LastPlanned: p.lastPlanned, ClosedThrough: p.closedThrough,
-		CorrectionsSent: p.correctionsSent, CorrectionsAcked: p.correctionsAcked,
-		DecidedSinceRequest: p.decidedSinceRequest, RevisedSinceRequest: p.revisedSinceRequest,
-		DirectPlan: p.directPlan, FellBackToLLM: p.planner == fellBackToLLM, NoPlanMatched: p.planner == noPlanMatched, PlanFailure: p.planFailure,
-		MissingRetries: p.missingRetries, PendingErrors: p.pendingErrors,
+		InstanceProgress: *p, Writes: p.state.Writes(), FellBackToLLM: p.planner == fellBackToLLM, NoPlanMatched: p.planner == noPlanMatched,
 	}
 	for _, key := range sortedCalls(p.calls) {
 		c.Calls = append(c.Calls, p.calls[key])
@@ -177,11 +158,7 @@ func (p *InstanceProgress) restore(c CarriedInstance) {
 	for _, key := range c.ErrorsShown {
 		p.errorsShown[key] = true
 	}
-	p.lastRequest, p.lastPlanned, p.closedThrough, p.idle, p.missingRetries = c.LastRequest, c.LastPlanned, c.ClosedThrough, c.Idle, c.MissingRetries
-	p.correctionsSent, p.correctionsAcked, p.questions = c.CorrectionsSent, c.CorrectionsAcked, c.Questions
-	p.decidedSinceRequest, p.revisedSinceRequest = c.DecidedSinceRequest, c.RevisedSinceRequest
-	p.directPlan, p.planner, p.planFailure, p.lastReport = c.DirectPlan, c.planner(), c.PlanFailure, c.Report
-	p.pendingErrors = c.PendingErrors
+	p.planner = c.planner()
 }
 
 func (c CarriedInstance) planner() planner {

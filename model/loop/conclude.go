@@ -61,7 +61,7 @@ func (l *Loop) requestEnded() bool {
 		return true
 	}
 	for _, inst := range l.coveredInstances(l.inFlight.input) {
-		if inst.closedThrough < l.inFlight.input.Number {
+		if inst.ClosedThrough < l.inFlight.input.Number {
 			return false
 		}
 	}
@@ -79,7 +79,7 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 		return accepted
 	}
 	for _, inst := range l.coveredInstances(req.input) {
-		inst.lastPlanned = n
+		inst.LastPlanned = n
 	}
 	var kept []plannedCall
 	for _, p := range l.plannedCalls {

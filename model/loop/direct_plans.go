@@ -18,7 +18,7 @@ func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgre
 	at, noneMatches := plans.Choose(inst.Token, view)
 	switch {
 	case at >= 0:
-		inst.planner, inst.directPlan, inst.idle = plannedByDirectPlan, at+1, false
+		inst.planner, inst.DirectPlan, inst.Idle = plannedByDirectPlan, at+1, false
 		l.addDirectPlanCalls(at)
 	case noneMatches:
 		inst.planner = noPlanMatched
@@ -43,7 +43,7 @@ func (l *Loop) addDirectPlanCalls(at int) {
 
 // llmForbidden reports whether the LLM may not be asked about an instance, because its Plan is declared complete.
 func (l *Loop) llmForbidden(inst *InstanceProgress) bool {
-	return inst.planner == noPlanMatched || (inst.directPlan > 0 && l.idea.Context[inst.directPlan-1].Stage == ideafile.StageComplete)
+	return inst.planner == noPlanMatched || (inst.DirectPlan > 0 && l.idea.Context[inst.DirectPlan-1].Stage == ideafile.StageComplete)
 }
 
 // llmAllowed reports whether the LLM may be asked about any instance.
@@ -59,7 +59,7 @@ func (l *Loop) llmAllowed() bool {
 // settleDirectPlanInstances decides on the instances whose direct Plan has come to its end, unless they wait for the LLM's answer.
 func (l *Loop) settleDirectPlanInstances() {
 	for _, inst := range l.instances {
-		if inst.planner == plannedByDirectPlan && inst.phase() == ready && (len(inst.questions) == 0 || l.llmForbidden(inst)) {
+		if inst.planner == plannedByDirectPlan && inst.phase() == ready && (len(inst.Questions) == 0 || l.llmForbidden(inst)) {
 			l.settleDirectPlanInstance(inst)
 		}
 	}
@@ -81,12 +81,12 @@ func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 // directPlanFault returns why a direct Plan that has come to its end did not suffice; nil if it did.
 func (p *InstanceProgress) directPlanFault() *diag.Fault {
 	switch {
-	case len(p.questions) > 0:
-		return diag.Faultf(CodeNoPlan, "%s waits for a result that the LLM would write, and nobody may be asked", p.questions[0].ID)
-	case p.planFailure == nil && len(p.Missing) > 0:
+	case len(p.Questions) > 0:
+		return diag.Faultf(CodeNoPlan, "%s waits for a result that the LLM would write, and nobody may be asked", p.Questions[0].ID)
+	case p.PlanFailure == nil && len(p.Missing) > 0:
 		return diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", p.Missing)
 	}
-	return p.planFailure
+	return p.PlanFailure
 }
 
 // takeDirectPlanOutput takes the output from the direct Plans, once every instance has ended. Where that fails, a closing Request is
@@ -122,10 +122,10 @@ func (l *Loop) resolveDirectPlanOutputs() (out any, used bool, f *diag.Fault) {
 		if inst.Status != ideafile.InstanceSettled {
 			continue
 		}
-		if inst.directPlan == 0 || l.idea.Context[inst.directPlan-1].Output == nil {
+		if inst.DirectPlan == 0 || l.idea.Context[inst.DirectPlan-1].Output == nil {
 			return nil, false, nil
 		}
-		byPlan[inst.directPlan] = append(byPlan[inst.directPlan], inst)
+		byPlan[inst.DirectPlan] = append(byPlan[inst.DirectPlan], inst)
 	}
 	for n := range l.idea.Context {
 		if len(byPlan[n+1]) == 0 {

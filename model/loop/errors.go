@@ -27,7 +27,7 @@ func (l *Loop) addErrorsFor(instances []*InstanceProgress, list ...turn.ContextE
 		id = l.lastErrorID
 	}
 	for _, inst := range instances {
-		inst.pendingErrors = append(inst.pendingErrors, id)
+		inst.PendingErrors = append(inst.PendingErrors, id)
 	}
 	for _, e := range list {
 		l.pendingErrors = append(l.pendingErrors, PendingError{e, id})
@@ -70,7 +70,7 @@ func (l *Loop) cutOffFault(req *llmRequest, accepted int) diag.Fault {
 func (l *Loop) errorsToReport(instances []*InstanceProgress) []turn.ContextError {
 	tokensByID := map[int][]string{}
 	for _, inst := range instances {
-		for _, id := range inst.pendingErrors {
+		for _, id := range inst.PendingErrors {
 			tokensByID[id] = append(tokensByID[id], inst.Token)
 		}
 	}
@@ -121,11 +121,11 @@ func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 // markErrorsShown notes that the LLM has planned with the errors that a Request reported.
 func (l *Loop) markErrorsShown(req *llmRequest) {
 	for _, inst := range l.coveredInstances(req.input) {
-		inst.pendingErrors = nil
+		inst.PendingErrors = nil
 	}
 	stillPending := map[int]bool{}
 	for _, inst := range l.instances {
-		for _, id := range inst.pendingErrors {
+		for _, id := range inst.PendingErrors {
 			stillPending[id] = true
 		}
 	}

@@ -96,7 +96,7 @@ func (l *Loop) joinInstances(tokens []string) {
 	for _, token := range tokens {
 		view := views[token]
 		inst := &InstanceProgress{
-			Token: token, Status: ideafile.InstanceWorking, idle: true, state: statelog.New(view.Payload[ideafile.TypeState]),
+			Token: token, Status: ideafile.InstanceWorking, carriedProgress: carriedProgress{Idle: true}, state: statelog.New(view.Payload[ideafile.TypeState]),
 			calls: map[ideafile.CallKey]turn.CallReport{}, errorsShown: map[ideafile.CallKey]bool{},
 		}
 		inst.Missing = statelog.MissingRequired(view.Schema[ideafile.TypeState], inst.state.Current)

@@ -28,7 +28,7 @@ func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlanEntry {
 // isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose result is not
 // in State, and those on which a person decided otherwise than the LLM had proposed.
 func (l *Loop) isShownToLLM(p plannedCall, inst *InstanceProgress, c turn.CallReport) bool {
-	return p.Request == inst.lastPlanned || l.idea.HasNoOutputPath(p.call) || c.OverruledByPerson()
+	return p.Request == inst.LastPlanned || l.idea.HasNoOutputPath(p.call) || c.OverruledByPerson()
 }
 
 // addDirectPlanInfo notes which direct Plan a Call is part of and, where neither State nor its statuses tell, where it is done.
@@ -48,7 +48,7 @@ func (l *Loop) addDirectPlanInfo(e *turn.PlanEntry, p plannedCall, instances []*
 }
 
 func anyPlannedBy(instances []*InstanceProgress, request int) bool {
-	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return inst.lastPlanned == request })
+	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return inst.LastPlanned == request })
 }
 
 // mayBeShownToLLM reports whether a later Request may show a Call; the others are dropped.
@@ -60,11 +60,11 @@ func (l *Loop) mayBeShownToLLM(p plannedCall) bool {
 		if inst.Status != ideafile.InstanceWorking || !p.isPlannedFor(inst) {
 			continue
 		}
-		if p.directPlan > 0 && inst.lastPlanned == 0 {
+		if p.directPlan > 0 && inst.LastPlanned == 0 {
 			return true // it may still be running there
 		}
 		c, reported := inst.calls[p.CallKey]
-		ofLastPlan := inst.lastPlanned == p.Request && (reported || p.unassigned || inst.closedThrough < p.Request)
+		ofLastPlan := inst.LastPlanned == p.Request && (reported || p.unassigned || inst.ClosedThrough < p.Request)
 		if ofLastPlan || (reported && c.OverruledByPerson()) {
 			return true
 		}
@@ -74,5 +74,5 @@ func (l *Loop) mayBeShownToLLM(p plannedCall) bool {
 
 // isPlannedFor reports whether a Call may be an instance's: a Call of a direct Plan belongs to the instances of that Plan.
 func (p plannedCall) isPlannedFor(inst *InstanceProgress) bool {
-	return p.Request > 0 || p.directPlan == inst.directPlan
+	return p.Request > 0 || p.directPlan == inst.DirectPlan
 }

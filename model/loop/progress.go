@@ -19,28 +19,38 @@ type InstanceProgress struct {
 	// Pending lists the Calls that wait for a person.
 	Pending []turn.PendingApproval `json:"pending,omitempty"`
 
-	state *statelog.State
-	calls map[ideafile.CallKey]turn.CallReport
-	// idle reports whether nothing of the instance runs. Invariant: false from a Request about it until the report that follows.
-	idle bool
-	// The last Request that covered it, the last that planned for it, and the highest that is closed at it.
-	lastRequest, lastPlanned, closedThrough int
-	// Invariant: correctionsAcked <= correctionsSent.
-	correctionsSent, correctionsAcked int
+	carriedProgress
 
+	state       *statelog.State
+	calls       map[ideafile.CallKey]turn.CallReport
+	errorsShown map[ideafile.CallKey]bool // Calls whose fault the LLM was shown
 	planner     planner
-	directPlan  int         // the place of its direct Plan in the context, from 1; 0: it has none
-	planFailure *diag.Fault // see dataflow.Instance.PlanFailure
+}
+
+// carriedProgress is what continue-as-new carries of an instance as it stands: a field that is added here is carried.
+type carriedProgress struct {
+	// Idle reports whether nothing of the instance runs. Invariant: false from a Request about it until the report that follows.
+	Idle bool `json:"quiet,omitempty"`
+	// The last Request that covered it, the last that planned for it, and the highest that is closed at it.
+	LastRequest   int `json:"covered,omitempty"`
+	LastPlanned   int `json:"planned,omitempty"`
+	ClosedThrough int `json:"closed,omitempty"`
+	// Invariant: CorrectionsAcked <= CorrectionsSent.
+	CorrectionsSent  int `json:"corrected,omitempty"`
+	CorrectionsAcked int `json:"taken,omitempty"`
+
+	DirectPlan  int         `json:"direct,omitempty"` // the place of its direct Plan in the context, from 1; 0: it has none
+	PlanFailure *diag.Fault `json:"unmet,omitempty"`  // see dataflow.Instance.PlanFailure
 
 	// What people did since the last Request that covered it.
-	decidedSinceRequest, revisedSinceRequest bool
+	DecidedSinceRequest bool `json:"back,omitempty"`
+	RevisedSinceRequest bool `json:"revised,omitempty"`
 
-	questions      []turn.Question           // for the LLM: latent results to write, parameters to adapt
-	missingRetries int                       // Requests that would have settled it, had nothing been missing
-	errorsShown    map[ideafile.CallKey]bool // Calls whose fault the LLM was shown
-	pendingErrors  []int                     // ids of the PendingErrors that its next Request reports
+	Questions      []turn.Question `json:"asking,omitempty"` // for the LLM: latent results to write, parameters to adapt
+	MissingRetries int             `json:"lacks,omitempty"`  // Requests that would have settled it, had nothing been missing
+	PendingErrors  []int           `json:"untold,omitempty"` // ids of the PendingErrors that its next Request reports
 
-	lastReport [2]int // the last report that was applied: its number, and its sender's count of workflow events
+	LastReport [2]int `json:"report,omitzero"` // the last report that was applied: its number, and its sender's count of workflow events
 }
 
 // planner is who plans for an instance. A direct Plan may give way to the LLM, once; nothing else changes.
@@ -74,7 +84,7 @@ func (p *InstanceProgress) phase() instancePhase {
 	switch {
 	case p.Status != ideafile.InstanceWorking:
 		return ended
-	case !p.idle || p.closedThrough < p.lastRequest || p.correctionsAcked < p.correctionsSent:
+	case !p.Idle || p.ClosedThrough < p.LastRequest || p.CorrectionsAcked < p.CorrectionsSent:
 		return busy
 	case len(p.Pending) > 0:
 		return awaitingPerson
@@ -92,7 +102,7 @@ func (p *InstanceProgress) DisplayStatus() ideafile.InstanceStatus {
 
 // missingForLLM returns what the next Request is told is missing: nothing, before a Request or a Plan was to have brought it.
 func (p *InstanceProgress) missingForLLM() []string {
-	if p.missingRetries == 0 && p.planner != fellBackToLLM {
+	if p.MissingRetries == 0 && p.planner != fellBackToLLM {
 		return nil
 	}
 	return p.Missing
@@ -116,10 +126,10 @@ func (l *Loop) ApplyReport(r turn.Report) bool {
 			l.applyWrite(inst, w)
 		}
 	}
-	inst.closedThrough = max(inst.closedThrough, r.ClosedThrough)
-	inst.correctionsAcked = max(inst.correctionsAcked, r.CorrectionsAcked)
-	inst.decidedSinceRequest = inst.decidedSinceRequest || (len(inst.Pending) > 0 && len(r.PendingApprovals) == 0)
-	inst.idle, inst.Missing, inst.questions, inst.Pending, inst.planFailure = r.Idle, r.Missing, r.Questions, r.PendingApprovals, r.PlanFailure
+	inst.ClosedThrough = max(inst.ClosedThrough, r.ClosedThrough)
+	inst.CorrectionsAcked = max(inst.CorrectionsAcked, r.CorrectionsAcked)
+	inst.DecidedSinceRequest = inst.DecidedSinceRequest || (len(inst.Pending) > 0 && len(r.PendingApprovals) == 0)
+	inst.Idle, inst.Missing, inst.Questions, inst.Pending, inst.PlanFailure = r.Idle, r.Missing, r.Questions, r.PendingApprovals, r.PlanFailure
 	if r.ApprovalOverdue != nil && l.pauseReason == nil {
 		l.pauseReason = r.ApprovalOverdue
 	}
@@ -129,10 +139,10 @@ func (l *Loop) ApplyReport(r turn.Report) bool {
 // recordReportNumber notes the report's number, and reports whether it is higher than those before.
 func (p *InstanceProgress) recordReportNumber(r turn.Report) bool {
 	now := [2]int{r.Number, r.HistoryLength}
-	if slices.Compare(now[:], p.lastReport[:]) <= 0 {
+	if slices.Compare(now[:], p.LastReport[:]) <= 0 {
 		return false
 	}
-	p.lastReport = now
+	p.LastReport = now
 	return true
 }
 

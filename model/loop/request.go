@@ -11,13 +11,13 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 	input := &turn.RequestInput{Process: l.processID, Number: l.priorRequests + l.requestCount + 1, Turn: l.turnCount + 1, OutputOnly: l.allInstancesEnded()}
 	instances := l.readyInstances()
 	for _, inst := range instances {
-		input.Questions = append(input.Questions, inst.questions...)
+		input.Questions = append(input.Questions, inst.Questions...)
 	}
 	if input.OutputOnly {
 		instances = l.instances
 	}
 	for _, inst := range instances {
-		if len(input.Questions) == 0 || len(inst.questions) > 0 {
+		if len(input.Questions) == 0 || len(inst.Questions) > 0 {
 			input.Instances = append(input.Instances, turn.InstanceInput{Token: inst.Token, State: inst.state.Value(), Missing: inst.missingForLLM()})
 		}
 	}

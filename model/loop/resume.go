@@ -113,7 +113,7 @@ func (l *Loop) restoreCall(p turn.PastCall) {
 		if inst == nil {
 			continue
 		}
-		inst.lastPlanned = max(inst.lastPlanned, p.Request)
+		inst.LastPlanned = max(inst.LastPlanned, p.Request)
 		if status := p.Status[token]; status.Ended() {
 			inst.calls[key] = turn.CallReport{
 				Request: p.Request, Index: p.Index, Status: status, Result: p.Results[token], Decisions: p.Decisions[token], FromEarlierProcess: true,
@@ -138,7 +138,7 @@ func (l *Loop) reviewReason(call ideafile.WrittenCall, was ideafile.CallStatus) 
 }
 
 func (l *Loop) resumeCall(inst *InstanceProgress, request int, c ResumedCall) {
-	inst.idle = false
+	inst.Idle = false
 	inst.calls[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request, Index: c.Index, Status: ideafile.Waiting}
 	for n := range l.resumedCalls {
 		if l.resumedCalls[n].Token == inst.Token && l.resumedCalls[n].Request == request {
@@ -208,7 +208,7 @@ func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []
 	key := ideafile.CallKey{Request: l.priorRequests, Index: index}
 	l.plannedCalls = append(l.plannedCalls, plannedCall{CallKey: key, call: call, unassigned: len(tokens) == 0})
 	for _, inst := range unfinished {
-		inst.lastPlanned = l.priorRequests
+		inst.LastPlanned = l.priorRequests
 		l.resumeCall(inst, l.priorRequests, ResumedCall{Index: index, Call: call})
 	}
 }

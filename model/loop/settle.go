@@ -43,7 +43,7 @@ func (l *Loop) settleCandidates(req *llmRequest) (list []*InstanceProgress) {
 		return nil
 	}
 	for _, token := range req.reply.InstancesWithoutCalls {
-		if inst := l.instance(token); inst != nil && inst.Status == ideafile.InstanceWorking && !inst.revisedSinceRequest {
+		if inst := l.instance(token); inst != nil && inst.Status == ideafile.InstanceWorking && !inst.RevisedSinceRequest {
 			list = append(list, inst)
 		}
 	}
@@ -60,8 +60,8 @@ func (l *Loop) settleOrRetry(inst *InstanceProgress) {
 	switch {
 	case len(inst.Missing) == 0:
 		l.endInstance(inst, ideafile.InstanceSettled, nil)
-	case inst.missingRetries < maxMissingRetries:
-		inst.missingRetries++
+	case inst.MissingRetries < maxMissingRetries:
+		inst.MissingRetries++
 	default:
 		l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", inst.Missing))
 	}

@@ -81,9 +81,9 @@ func (l *Loop) Revise(s Steering) (touched []*InstanceProgress, err error) {
 	l.setLimits(s.Limits)
 	for _, inst := range l.instances {
 		changesView, revised := affected[inst]
-		inst.revisedSinceRequest = inst.revisedSinceRequest || revised
+		inst.RevisedSinceRequest = inst.RevisedSinceRequest || revised
 		if changesView {
-			inst.correctionsSent++
+			inst.CorrectionsSent++
 			touched = append(touched, inst)
 		}
 	}
@@ -115,7 +115,7 @@ func (l *Loop) checkCorrections(messages []ideafile.Message) (map[*InstanceProgr
 // CorrectionsAcked reports whether every instance has acknowledged its corrections.
 func (l *Loop) CorrectionsAcked() bool {
 	for _, inst := range l.instances {
-		if inst.Status == ideafile.InstanceWorking && inst.correctionsAcked < inst.correctionsSent {
+		if inst.Status == ideafile.InstanceWorking && inst.CorrectionsAcked < inst.CorrectionsSent {
 			return false
 		}
 	}

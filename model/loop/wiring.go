@@ -16,7 +16,7 @@ func (l *Loop) isWired(req *llmRequest) bool {
 // settlesIfWired reports whether an instance reaches its goal if the wired output holds: no Request is made about it before that
 // is known.
 func (l *Loop) settlesIfWired(inst *InstanceProgress) bool {
-	return l.wiredRequest != nil && inst.lastPlanned == l.wiredRequest.input.Number && len(inst.questions) == 0
+	return l.wiredRequest != nil && inst.LastPlanned == l.wiredRequest.input.Number && len(inst.Questions) == 0
 }
 
 // advanceWiredOutput ends the process by the wired output once all its Calls have their values, or drops that output. It is dropped,
@@ -51,14 +51,14 @@ func (l *Loop) advanceWiredOutput() {
 // breaksWiredOutput reports whether a wired output can no longer hold: the instance joined later, was planned for anew or corrected,
 // a Call failed, or its Calls ended without all their values.
 func (p *InstanceProgress) breaksWiredOutput(request int) bool {
-	if p.lastPlanned != request || p.revisedSinceRequest || p.anyCallFailed(request) {
+	if p.LastPlanned != request || p.RevisedSinceRequest || p.anyCallFailed(request) {
 		return true
 	}
 	return !p.runsCalls() && len(p.Pending) == 0 && !p.allCallsSucceeded(request)
 }
 
 // runsCalls reports whether Calls run, or wait for the LLM's answer.
-func (p *InstanceProgress) runsCalls() bool { return p.phase() == busy || len(p.questions) > 0 }
+func (p *InstanceProgress) runsCalls() bool { return p.phase() == busy || len(p.Questions) > 0 }
 
 // settleByWiredOutput settles every instance, where the output resolves and fits its schema and nothing is missing.
 func (l *Loop) settleByWiredOutput() {
