@@ -14,7 +14,8 @@ import (
 )
 
 // Approval is a Call that waits for a person: what would run, exactly as it would, since when, and what happens at the
-// deadline.
+// deadline. Its fields are Process, Instance, and those of turn.PendingApproval: Call, Digest, Tool, Params, Since, Deadline,
+// Allow and others.
 type Approval = protocol.Approval
 
 // Approvals lists what waits for a person in the process, with every value whole. The error wraps ErrNoWorker or

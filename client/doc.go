@@ -2,9 +2,21 @@
 // person, steer it, and read its chain of Ideas. The command starter is a thin layer over it.
 //
 //	c, err := client.Dial(ctx, client.Options{Store: "/var/lib/processidea/store"})
+//	idea, err := client.ParseIdea(file)
 //	p, err := c.Start(ctx, client.StartOptions{ID: "refund-17", Idea: idea})
-//	for event, err := range p.Events(ctx) { … }
+//	for event, err := range p.Events(ctx) {
+//		if event.Status.Awaiting == 0 {
+//			continue
+//		}
+//		waiting, err := p.Approvals(ctx)
+//		for _, a := range waiting {
+//			err = p.Decide(ctx, client.Decision{Kind: client.Approve, Call: a.Call, Digest: a.Digest, By: "ann"})
+//		}
+//	}
 //	result, err := p.Result(ctx)
+//	ideas, err := p.Chain().Ideas(ctx)
+//
+// A program of another module needs, in its go.mod, a require of processidea and a replace with the path of a checkout.
 //
 // A Client is connected to a Temporal server and to the store of its workers; a Process is one process there; a Chain is
 // the Ideas of a process in the store. An Archive reads a Chain offline. Package ideafiles reads and checks the files that

@@ -11,7 +11,7 @@ import (
 	"processidea/protocol"
 )
 
-// EventKind tells Events apart.
+// EventKind tells Events apart: EventStatus, EventUnseen and EventEnded.
 type EventKind string
 
 // The kinds of Events.

@@ -24,7 +24,8 @@ const (
 	queriesAtOnce = 16
 )
 
-// Status is where a process stands: what Result tells, without States, and what it waits for.
+// Status is where a process stands: what Result tells, without States, and what it waits for. Its fields are
+// those of loop.Result (Status, Output, Instances, Calls, Usage, Error, …), Awaiting, Waiting, Refusals, Accepted and Parts.
 type Status = protocol.ProcessView
 
 // InstanceStatus is where one instance stands: its State and what became of each of its Calls. Large values of the State
