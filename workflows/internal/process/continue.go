@@ -16,7 +16,7 @@ import (
 
 // Carried is what a Process carries from one run to the next, beside its Start.
 type Carried struct {
-	Mind     loop.Carried                `json:"loop"`
+	Mind     loop.Carried                `json:"mind"`
 	Parts    *CarriedParts               `json:"parts,omitempty"` // in place of Mind, if the process is split
 	Bindings map[string]ideafile.Binding `json:"bindings"`
 	Last     protocol.Sealed             `json:"last"`

@@ -1,0 +1,56 @@
+package workflows_test
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"processidea/protocol"
+	"processidea/workflows/internal/instance"
+	"processidea/workflows/internal/process"
+)
+
+// What continue-as-new carries and what workflows exchange is read by later versions of this program: its keys never change.
+// A key that is new is added to the file.
+func TestTheKeysOfWhatIsCarriedAndSentNeverChange(t *testing.T) {
+	var keys []string
+	for name, typ := range map[string]reflect.Type{
+		"process": reflect.TypeFor[process.Carried](), "instance": reflect.TypeFor[instance.Carried](),
+		"start": reflect.TypeFor[protocol.Start](), "setup": reflect.TypeFor[protocol.InstanceSetup](),
+		"calls": reflect.TypeFor[protocol.CallsSignal](), "status": reflect.TypeFor[protocol.ProcessView](),
+	} {
+		keys = append(keys, jsonKeys(name, typ, nil)...)
+	}
+	slices.Sort(keys)
+	known, err := os.ReadFile("testdata/keys.txt")
+	if got := strings.Join(slices.Compact(keys), "\n") + "\n"; err != nil || got != string(known) {
+		t.Errorf("testdata/keys.txt, %v, does not say:\n%s", err, got)
+	}
+}
+
+// jsonKeys lists the keys of a type's JSON, each with those it stands under.
+func jsonKeys(at string, typ reflect.Type, above []reflect.Type) []string {
+	switch typ.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return jsonKeys(at, typ.Elem(), above)
+	}
+	if typ.Kind() != reflect.Struct || typ.Implements(reflect.TypeFor[json.Marshaler]()) || slices.Contains(above, typ) {
+		return nil
+	}
+	var keys []string
+	for _, f := range reflect.VisibleFields(typ) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || f.Anonymous || name == "-" {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		keys = append(keys, at+"."+name)
+		keys = append(keys, jsonKeys(at+"."+name, f.Type, append(above, typ))...)
+	}
+	return keys
+}
