@@ -3,7 +3,7 @@
 #   docker build --target worker -t process-idea-worker .
 #   docker build --target starter -t process-idea-starter .
 
-FROM golang:1.26 AS build
+FROM golang:1.26.8 AS build
 WORKDIR /src
 ENV CGO_ENABLED=0 GOFLAGS=-trimpath
 COPY go.mod go.sum ./

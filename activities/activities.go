@@ -16,6 +16,7 @@ import (
 	"processidea/store/chain"
 	"processidea/tools"
 	"processidea/tools/mcptool"
+	"processidea/tools/memory"
 	"processidea/tools/runner"
 )
 
@@ -29,6 +30,8 @@ type Activities struct {
 	Runners *runner.Registry
 	// MCP asks the MCP servers of an Idea what they offer.
 	MCP *mcptool.Hub
+	// MCPPatience bounds that; 0: protocol.DiscoverPatience.
+	MCPPatience time.Duration
 	// LLM is asked where an Idea is not scripted; nil: nobody is.
 	LLM *llm.Client
 	// Notices tells people what waits for them; nil: nobody does.
@@ -37,12 +40,16 @@ type Activities struct {
 	Client client.Client
 	// MaxResult is the size in bytes over which a Tool's result is an error; 0 means 20 MB.
 	MaxResult int
+	// Memory is what Calls and Requests may hold in memory together; nil: there is no bound.
+	Memory *memory.Budget
 	// RequestSlots bounds the Requests that may be under way at once; nil: any number.
 	RequestSlots *semaphore.Weighted
 	// Recorder is told what the LLM said; nil: nobody is.
 	Recorder ReplyRecorder
 	// Observer is told what Requests and Calls came to; nil: nobody is.
 	Observer Observer
+
+	objects *objects
 }
 
 // ReplyRecorder takes all that the LLM said in one Request of a process, once its stream has ended. An empty finish reason
@@ -56,9 +63,11 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	if a.Chains == nil {
 		a.Chains = chain.New(a.Store)
 	}
+	a.objects = newObjects()
 	for name, f := range map[string]any{
 		protocol.ActivityDiscover: a.Discover,
 		protocol.ActivityNotify:   a.Notify,
+		protocol.ActivityLoad:     a.Load,
 		protocol.ActivityPrepare:  a.Prepare,
 		protocol.ActivityRequest:  a.Request,
 		protocol.ActivityExecute:  a.Execute,

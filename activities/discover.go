@@ -1,7 +1,9 @@
 package activities
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"processidea/model/ideafile"
@@ -12,19 +14,28 @@ import (
 // its palette, each pinned by a digest.
 func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*ideafile.MCPPalette, error) {
 	defer heartbeat(ctx)()
+	idea, err := a.wholeIdea(ctx, idea)
+	if err != nil {
+		return nil, err
+	}
 	read, problems := ideafile.ReadIdea(idea)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &ideafile.MCPPalette{Problems: errs}, nil
 	}
-	if read.Simulated != nil {
-		return &ideafile.MCPPalette{Tools: map[string]any{}}, nil
+	if read.Simulation != nil {
+		return &ideafile.MCPPalette{ToolSources: map[string]any{}}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, protocol.DiscoverPatience)
+	patience := cmp.Or(a.MCPPatience, protocol.DiscoverPatience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	offers := map[string][]ideafile.MCPToolSpec{}
-	for _, s := range read.ServersToList() {
+	for _, s := range read.MCPServersToAskForTools() {
 		var err error
 		offers[s.Name], err = a.MCP.List(ctx, s)
+		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			// It hangs: another attempt would take as long.
+			return nil, nonRetryable(ideafile.CodeMCPUnreachable, fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, patience, err))
+		}
 		if err != nil {
 			return nil, withoutShutdownError(ctx, toolFailure(fmt.Errorf("MCP server %s: %w", s.Name, err)))
 		}

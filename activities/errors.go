@@ -8,6 +8,7 @@ import (
 
 	"processidea/llm"
 	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/tools"
 	"processidea/tools/runner"
 )
@@ -16,6 +17,9 @@ import (
 func nonRetryable(code string, err error) error {
 	return temporal.NewApplicationErrorWithOptions(err.Error(), code, temporal.ApplicationErrorOptions{NonRetryable: true})
 }
+
+// invalidIdea is the error of an Idea that cannot be read.
+func invalidIdea(problems error) error { return nonRetryable(turn.CodeInvalidIdea, problems) }
 
 // toolFailure turns a runner's error into one of Temporal's: whether to try again, and not before when.
 func toolFailure(err error) error {

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"go.temporal.io/sdk/activity"
@@ -10,7 +11,10 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 	"processidea/protocol"
+	"processidea/store/blobs"
+	"processidea/tools/memory"
 	"processidea/tools/runner"
 	"processidea/tools/simulated"
 )
@@ -19,6 +23,8 @@ import (
 // their handles only.
 func (a *Activities) Execute(ctx context.Context, in protocol.ExecuteInput) (any, error) {
 	defer heartbeat(ctx)()
+	ctx, release := a.Memory.Begin(ctx)
+	defer release()
 	ctx, end := a.observeCall(ctx, in)
 	value, err := a.execute(ctx, in)
 	err = withoutShutdownError(ctx, err)
@@ -35,7 +41,7 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 	if err != nil {
 		return nil, toolFailure(err)
 	}
-	branch, result, said, err := in.Landing.TakeBranch(value)
+	branch, result, said, err := in.Landing.SelectBranch(value)
 	if err == nil {
 		err = a.checkResult(in, branch, result)
 	}
@@ -46,7 +52,7 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 	if err != nil || !said {
 		return result, err
 	}
-	return in.Landing.NameBranch(branch, result), nil
+	return in.Landing.WrapResultWithBranch(branch, result), nil
 }
 
 // offloadResult puts the large values of a result into the store. Where that fails, the Tool has had its effect all the same, and the
@@ -60,12 +66,26 @@ func (a *Activities) offloadResult(ctx context.Context, value any) (any, error) 
 	return light, nil
 }
 
+// maxInputs is how large the parameters and scopes of a Call may be together, in bytes of JSON.
+const maxInputs = jsonval.MaxWhole + 1<<10 // with the names around them
+
+var errInputs = fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLarge)
+
 // restoreInputs returns parameters and scopes with the large values in them. Parameters that had any are checked now: workflows
 // could not.
 func (a *Activities) restoreInputs(ctx context.Context, in protocol.ExecuteInput) (params, scopes map[string]any, err error) {
-	whole, err := retryStore(ctx, func() (any, error) {
-		return a.Store.Restore(ctx, map[string]any{"params": in.Params, "scopes": in.Scopes})
-	})
+	given := map[string]any{"params": in.Params, "scopes": in.Scopes}
+	size := jsonval.SizeWithBlobsUpToLimit(given, maxInputs)
+	if size > maxInputs {
+		return nil, nil, nonRetryable(ideafile.CodeBadParams, errInputs)
+	}
+	if err := memory.Take(ctx, size); err != nil {
+		return nil, nil, err
+	}
+	whole, err := retryStore(ctx, func() (any, error) { return a.Store.RestoreWithin(ctx, given, maxInputs) })
+	if errors.Is(err, blobs.ErrTooLarge) {
+		return nil, nil, nonRetryable(ideafile.CodeBadParams, errInputs)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,7 +108,7 @@ func (a *Activities) restoreInputs(ctx context.Context, in protocol.ExecuteInput
 // runTool runs the Tool, or makes its result up where it is simulated.
 func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, params, scopes map[string]any) (any, error) {
 	x, ok := a.Runners.Lookup(in.Binding.Kind)
-	if in.Binding.Simulated != nil {
+	if in.Binding.Simulation != nil {
 		x, ok = simulated.Runner{Functions: a.Tools, Output: in.Output, Contract: in.Landing}, true
 	}
 	if !ok {

@@ -22,11 +22,11 @@ import (
 func execute(t *testing.T, h http.HandlerFunc, in protocol.ExecuteInput) (result any, err error) {
 	t.Helper()
 	s := serve(t, h)
-	in.Process, in.Call, in.Tool, in.Binding = "refunds 7", "3.2@①", "pay", ideafile.Binding{Kind: ideafile.KindHTTP}
+	in.Process, in.Call, in.Tool, in.Binding = "refunds 7", "3.2@①", "pay", ideafile.ToolBinding{Kind: ideafile.KindHTTP}
 	in.Token = "①"
 	in.Spec = map[string]any{"url": s.URL + "/pay", "headers": map[string]any{"Authorization": "Bearer $env:PAY_TOKEN"}}
 	a := newWorker(t, llm.Config{})
-	client := httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://")})
+	client := httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "PAY_*"})
 	t.Cleanup(client.Close)
 	a.Runners = kinds.New(kinds.Deps{HTTP: client})
 	t.Setenv("PAY_TOKEN", "t0p-secret")
@@ -58,8 +58,8 @@ func TestAnHTTPToolIsCalledWithItsKeyItsScopesAndItsSecret(t *testing.T) {
 
 // The branch that a tool says it took stays in sight of the instance; what goes there is checked and stored by itself.
 func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
-	landing := &statelog.ResultContract{Schema: map[string]any{"properties": map[string]any{"ok": map[string]any{"type": "integer"}}}}
-	if err := json.Unmarshal([]byte(`"†state.ok || †state.failed"`), &landing.Path); err != nil {
+	landing := &statelog.ResultContract{StateSchema: map[string]any{"properties": map[string]any{"ok": map[string]any{"type": "integer"}}}}
+	if err := json.Unmarshal([]byte(`"†state.ok || †state.failed"`), &landing.OutputPath); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ body, want, wrong string }{
@@ -82,13 +82,13 @@ func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
 			t.Errorf("%s: %s, %v", c.body, jsonval.Encode(result), err)
 		}
 	}
-	large := `"` + strings.Repeat("x", 2*jsonval.LargeValue) + `"`
+	large := `"` + strings.Repeat("x", 2*jsonval.LargeValueBytes) + `"`
 	result, err := execute(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"_outputPath": "failed", "_result": `+large+`}`)
 	}, protocol.ExecuteInput{Landing: landing})
 	said, _ := result.(map[string]any)
-	if _, stored := jsonval.AsHandle(said["_result"]); err != nil || !stored || said["_outputPath"] != "†state.failed" {
+	if _, stored := jsonval.AsBlobHandle(said["_result"]); err != nil || !stored || said["_outputPath"] != "†state.failed" {
 		t.Errorf("%s, %v", jsonval.Encode(result), err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // fakesReplies reports whether replies are made up from schemas where nobody else gives one.
 func fakesReplies(idea *ideafile.Idea) bool {
-	return idea.Simulated != nil && idea.Simulated.Plans != ideafile.FakedByLLM
+	return idea.Simulation != nil && idea.Simulation.LLMRepliesFrom != ideafile.FakedByLLM
 }
 
 // fakeReply makes up the reply to a Request of a simulation, as a line of a replies file; ok is false where somebody else

@@ -5,44 +5,103 @@ import (
 	"errors"
 
 	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
 
-// Gather reads the last States of the parts of a process from their chains, and seals the process's own Idea with all of
-// them. An instance that was ended before its part sealed anything has none.
+// Gather reads the latest States of the parts of a process from their chains, and what their logs say since it did so last, makes the
+// output of what was wired, and seals the process's own Idea with all of them. An instance whose part has sealed nothing has the State
+// that it starts with.
 func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*protocol.Gathered, error) {
 	defer heartbeat(ctx)()
 	g := &protocol.Gathered{States: map[string]any{}}
-	input := &turn.RequestInput{Process: in.Process}
+	input, log, answers := &turn.RequestInput{ProcessID: in.Process}, in.Log, in.LLM
+	var from []protocol.PartIdea
 	for _, part := range in.Parts {
-		states, err := a.statesOf(ctx, part)
+		last, states, err := a.lastIdeaOf(ctx, in.Idea, part)
 		if err != nil {
 			return nil, err
 		}
-		for _, token := range part.Tokens {
+		if part.Last.At > 0 {
+			from = append(from, protocol.PartIdea{Process: part.Process, At: part.Last.At, Digest: part.Last.Digest})
+		}
+		of, err := a.logOf(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		log = append(log, of...)
+		first := len(input.Instances)
+		input.AddPartContext(in.Idea["context"], last, part.Tokens, states)
+		for n, token := range part.Tokens {
 			g.States[token] = states[token]
-			input.Instances = append(input.Instances, turn.InstanceInput{Token: token, State: states[token], Status: part.Statuses[token]})
+			if status, told := part.Statuses[token]; told {
+				input.Instances[first+n].Status = status
+			}
 		}
 	}
+	g.Output = in.Output
+	if len(in.Wirings) > 0 {
+		idea, problems := ideafile.ReadIdea(in.Idea)
+		if errs := problems.Errors(); len(errs) > 0 {
+			return nil, nonRetryable(turn.CodeInvalidIdea, errs)
+		}
+		g.Output, g.Fault = loop.ResolveOutputWirings(idea, in.Wirings, g.States)
+	}
+	if g.Fault != nil || in.StatesOnly {
+		return g, nil
+	}
 	sealed, err := a.Seal(ctx, protocol.SealInput{
-		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: input, Calls: []ideafile.WrittenCall{}, Output: in.Output,
+		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: input, Calls: []ideafile.WrittenCall{}, Output: g.Output,
+		Log: log, LLM: answers, Parts: from, Delegation: in.Delegation,
 	})
 	if err != nil {
 		return nil, err
 	}
-	g.Last = *sealed
+	if g.Last = *sealed; in.WithoutStates {
+		g.States = nil
+	}
 	return g, nil
 }
 
-func (a *Activities) statesOf(ctx context.Context, part protocol.GatherPart) (map[string]any, error) {
-	if part.Last.At == 0 {
-		return nil, nil
+// lastIdeaOf returns the context of the last Idea of a part, and the States in it; of a part that has sealed none no context, and the
+// States that its instances start with.
+func (a *Activities) lastIdeaOf(
+	ctx context.Context, source map[string]any, part protocol.GatherPart,
+) (last any, states map[string]any, err error) {
+	if part.Last.At > 0 {
+		last, err = a.Chains.Context(ctx, part.Process, part.Last)
+		if err == nil {
+			states, err = a.Chains.States(ctx, part.Process, part.Last)
+		}
+		if !errors.Is(err, chain.ErrNoIdea) {
+			return last, states, err
+		}
 	}
-	states, err := a.Chains.States(ctx, part.Process, part.Last)
-	if errors.Is(err, chain.ErrNoIdea) {
-		return nil, nil
+	idea, err := a.readWhole(ctx, source)
+	if err != nil {
+		return nil, nil, err
 	}
-	return states, err
+	return nil, turn.InitialStates(idea.Context, part.Tokens), nil
+}
+
+// logOf gives what the log of a part says since it was gathered last, but for what the process has passed on to all parts.
+func (a *Activities) logOf(ctx context.Context, part protocol.GatherPart) (log []turn.LogEntry, err error) {
+	for at := part.Since + 1; at <= part.Last.At; at++ {
+		of, err := a.Chains.StoredLogAt(ctx, part.Process, at)
+		if errors.Is(err, chain.ErrNoIdea) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range of {
+			if e.Decision == nil || e.Decision.SignalID != protocol.ForwardedID {
+				e.PartProcessID = part.Process
+				log = append(log, e)
+			}
+		}
+	}
+	return log, nil
 }

@@ -71,7 +71,7 @@ func newWorker(t testing.TB, config llm.Config) *Activities {
 }
 
 // makeRequest runs one Request as a worker does.
-func makeRequest(t testing.TB, a *Activities) (*turn.Reply, error) {
+func makeRequest(t testing.TB, a *Activities) (*turn.LLMReply, error) {
 	t.Helper()
 	return requestIn(t, a, newEnvironment())
 }
@@ -82,21 +82,21 @@ func newEnvironment() *testsuite.TestActivityEnvironment {
 	return s.NewTestActivityEnvironment()
 }
 
-func requestIn(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironment) (*turn.Reply, error) {
+func requestIn(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironment) (*turn.LLMReply, error) {
 	t.Helper()
-	env.SetDataConverter(protocol.DataConverter("inline"))
+	env.SetDataConverter(protocol.DataConverter())
 	env.RegisterActivityWithOptions(a.Request, activity.RegisterOptions{Name: protocol.ActivityRequest})
 	idea, err := jsonval.DecodeObject([]byte(shoutIdea))
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup := protocol.RequestSetup{Idea: idea, Bindings: map[string]ideafile.Binding{"shout": {Kind: ideafile.KindGo, Name: "shout"}}}
-	input := &turn.RequestInput{Process: "p", Number: 1, Turn: 1, Instances: []turn.InstanceInput{{State: map[string]any{}}}}
+	setup := protocol.RequestSetup{Idea: idea, Bindings: map[string]ideafile.ToolBinding{"shout": {Kind: ideafile.KindGo, GoFunctionName: "shout"}}}
+	input := &turn.RequestInput{ProcessID: "p", RequestNumber: 1, Turn: 1, Instances: []turn.InstanceInput{{State: map[string]any{}}}}
 	result, err := env.ExecuteActivity(protocol.ActivityRequest, setup, input)
 	if err != nil {
 		return nil, err
 	}
-	var reply turn.Reply
+	var reply turn.LLMReply
 	if err := result.Get(&reply); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func refused(t *testing.T, err error) *temporal.ApplicationError {
 func executeIn(t testing.TB, a *Activities, in protocol.ExecuteInput) (result any, err error) {
 	t.Helper()
 	env := newEnvironment()
-	env.SetDataConverter(protocol.DataConverter("inline"))
+	env.SetDataConverter(protocol.DataConverter())
 	env.RegisterActivityWithOptions(a.Execute, activity.RegisterOptions{Name: protocol.ActivityExecute})
 	value, err := env.ExecuteActivity(protocol.ActivityExecute, in)
 	if err == nil {

@@ -54,7 +54,7 @@ func ideaWith(t *testing.T, activity, more string) map[string]any {
 func TestANewKindOfToolIsOneRunner(t *testing.T) {
 	a := withEcho(t)
 	source := ideaWith(t, `{"echo": {"times": 2}}`, "")
-	prepared, err := a.Prepare(t.Context(), source)
+	prepared, err := a.Prepare(t.Context(), source, protocol.Delegation{})
 	if err != nil || len(prepared.Problems) > 0 || prepared.Bindings["t"].Kind != "echo" {
 		t.Fatalf("%v %+v", err, prepared)
 	}
@@ -62,7 +62,7 @@ func TestANewKindOfToolIsOneRunner(t *testing.T) {
 	binding := prepared.Bindings["t"]
 	said, err := executeIn(t, a, protocol.ExecuteInput{
 		Process: "p", Call: "1.1", Tool: "t", Binding: binding, Params: map[string]any{"text": "ho"},
-		Spec: idea.Tools[0].RunSpec(binding, nil),
+		Spec: idea.Tools[0].RunnerSpec(binding, nil),
 	})
 	if err != nil || said != "hoho (p/main/1.1, attempt 1)" {
 		t.Errorf("%v, %v", said, err)
@@ -80,8 +80,8 @@ func TestAToolIsRefusedWhoseKindOrSpecIsWrong(t *testing.T) {
 		`{"mcp": {"server": "unnamed"}}`: `config.mcp names no server "unnamed"`,
 		`{"latent": {}}`:                 `want a name, or one kind of tool`,
 	} {
-		r, err := withEcho(t).Prepare(t.Context(), ideaWith(t, activity, ""))
-		if err != nil || len(r.Problems) != 1 || !strings.HasPrefix(r.Problems[0].Path, "$.schema.tools.t._activity") || !strings.Contains(r.Problems[0].Message, want) {
+		r, err := withEcho(t).Prepare(t.Context(), ideaWith(t, activity, ""), protocol.Delegation{})
+		if err != nil || len(r.Problems) != 1 || !strings.HasPrefix(r.Problems[0].JSONPath, "$.schema.tools.t._activity") || !strings.Contains(r.Problems[0].Message, want) {
 			t.Errorf("%s: %v, %+v", activity, err, r.Problems)
 		}
 	}
@@ -90,19 +90,19 @@ func TestAToolIsRefusedWhoseKindOrSpecIsWrong(t *testing.T) {
 func TestInASimulationAKindNeedNotBeKnown(t *testing.T) {
 	a := withEcho(t)
 	for activity, problems := range map[string]int{`{"grpc": {}}`: 0, `"nobody"`: 0, `{"echo": {"times": 0}}`: 1} {
-		source := ideafile.Simulation{Tools: ideafile.FakedBySchemas, Plans: ideafile.FakedBySchemas}.MarkIdea(ideaWith(t, activity, ""))
-		r, err := a.Prepare(t.Context(), source)
+		source := ideafile.Simulation{ToolResultsFrom: ideafile.FakedBySchemas, LLMRepliesFrom: ideafile.FakedBySchemas}.MarkIdea(ideaWith(t, activity, ""))
+		r, err := a.Prepare(t.Context(), source, protocol.Delegation{})
 		if err != nil || len(r.Problems) != problems {
 			t.Errorf("%s: %v, %+v", activity, err, r)
 		}
 	}
-	if v, err := executeIn(t, a, protocol.ExecuteInput{Tool: "t", Binding: ideafile.Binding{Kind: "grpc", Simulated: &ideafile.Simulation{}}}); err != nil {
+	if v, err := executeIn(t, a, protocol.ExecuteInput{Tool: "t", Binding: ideafile.ToolBinding{Kind: "grpc", Simulation: &ideafile.Simulation{}}}); err != nil {
 		t.Errorf("%v, %v", v, err)
 	}
 }
 
 func TestAKindThatOnlyAnotherWorkerKnowsIsTriedAgain(t *testing.T) {
-	_, err := executeIn(t, withEcho(t), protocol.ExecuteInput{Binding: ideafile.Binding{Kind: "grpc"}})
+	_, err := executeIn(t, withEcho(t), protocol.ExecuteInput{Binding: ideafile.ToolBinding{Kind: "grpc"}})
 	if app := refused(t, err); app.NonRetryable() {
 		t.Error(app)
 	}

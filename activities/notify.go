@@ -14,7 +14,7 @@ import (
 )
 
 // Notify tells people what has changed for them; nobody, if the worker knows no address.
-func (a *Activities) Notify(ctx context.Context, n turn.Notices) error {
+func (a *Activities) Notify(ctx context.Context, n turn.ApprovalNotices) error {
 	if a.Notices == nil {
 		return nil
 	}

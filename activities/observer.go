@@ -41,7 +41,7 @@ type RequestSeen struct {
 	Began, Ended    time.Time     // without the time that it waited for a slot
 	FirstByte       time.Time     // zero where none came
 	Waited          time.Duration // for a slot, before it began
-	Usage           turn.Usage
+	Usage           turn.TokenUsage
 	Finish          string // the LLM's finish reason; empty where the stream broke off
 	Outcome         string // OutcomeWhole, OutcomeCutOff, or the code of what went wrong
 }
@@ -66,7 +66,7 @@ func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) 
 }
 
 // endRequest tells the observer what became of a Request.
-func (a *Activities) endRequest(seen *RequestSeen, reply *turn.Reply, err error) {
+func (a *Activities) endRequest(seen *RequestSeen, reply *turn.LLMReply, err error) {
 	if a.Observer == nil {
 		return
 	}

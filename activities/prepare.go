@@ -15,74 +15,94 @@ import (
 	"processidea/tools/runner"
 )
 
-// Prepare binds an Idea's Tools to what this worker knows. It is decided once, when a process starts.
-func (a *Activities) Prepare(_ context.Context, idea map[string]any) (*protocol.PrepareResult, error) {
-	read, problems := ideafile.ReadIdea(idea)
+// Prepare checks an Idea and its delegates, and binds its Tools to what this worker knows. It is decided once, when a process starts.
+func (a *Activities) Prepare(ctx context.Context, idea map[string]any, d protocol.Delegation) (*protocol.PrepareResult, error) {
+	whole, err := a.wholeIdea(ctx, idea)
+	if err != nil {
+		return nil, err
+	}
+	read, problems := ideafile.ReadIdea(whole)
+	if read != nil && d.Depth == 0 {
+		files, err := a.wholeFiles(ctx, d.Files)
+		if err != nil {
+			return nil, err
+		}
+		problems = append(problems, ideafile.CheckDelegateFiles(read, d.File, files)...)
+	}
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &protocol.PrepareResult{Problems: errs}, nil
 	}
 	r := Bind(read, a.Tools, a.Runners)
-	r.Notify, r.LLM = a.Notices != nil && read.Simulated == nil, a.LLM.Configured() || fakesReplies(read)
+	r.Notify, r.LLM = a.Notices != nil && read.Simulation == nil, a.LLM.Configured() || fakesReplies(read)
 	r.Problems = append(r.Problems, check.CheckDirectPlans(read, r.Bindings)...)
-	return r, nil
+	r.Palette, err = a.storePalette(ctx, idea)
+	return r, err
 }
 
 // Bind binds an Idea's Tools to Go functions and to the kinds of Tools that are known, and says which of them cannot be
 // bound.
 func Bind(idea *ideafile.Idea, functions *tools.Registry, runners *runner.Registry) *protocol.PrepareResult {
-	r := &protocol.PrepareResult{Bindings: map[string]ideafile.Binding{}}
+	r := &protocol.PrepareResult{Bindings: map[string]ideafile.ToolBinding{}}
 	for _, t := range idea.Tools {
-		b, err := bindTool(idea, t, functions, runners)
+		b, ps, err := bindTool(idea, t, functions, runners)
+		for _, p := range ps {
+			p.JSONPath = jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name) + p.JSONPath
+			r.Problems = append(r.Problems, p)
+		}
 		if err != nil {
-			path := jsonval.JSONPath("$", "schema", "tools", t.Name, "_activity")
-			r.Problems = append(r.Problems, diag.Problem{Path: path, Message: err.Error()})
+			path := jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name, "_activity")
+			r.Problems = append(r.Problems, diag.Problem{JSONPath: path, Message: err.Error()})
 			continue
 		}
 		if s := idea.EffectiveSimulation(); s != nil {
-			b = s.Bind(b)
+			b = s.SimulateBinding(b)
 			r.Problems = append(r.Problems, checkSimulated(t, b)...)
 		}
 		r.Bindings[t.Name] = b
 	}
 	for _, s := range idea.Config.MCP {
 		if err := mcptool.Check(s); err != nil {
-			r.Problems = append(r.Problems, diag.Problem{Path: jsonval.JSONPath("$", "config", "mcp", s.Name), Message: err.Error()})
+			r.Problems = append(r.Problems, diag.Problem{JSONPath: jsonval.JSONPathWithKeys("$", "config", "mcp", s.Name), Message: err.Error()})
 		}
 	}
 	return r
 }
 
 // bindTool binds one Tool. In a simulation, functions and kinds need not be known: nothing is run by them.
-func bindTool(idea *ideafile.Idea, t *ideafile.Tool, functions *tools.Registry, runners *runner.Registry) (ideafile.Binding, error) {
+func bindTool(idea *ideafile.Idea, t *ideafile.Tool, functions *tools.Registry, runners *runner.Registry) (ideafile.ToolBinding, diag.Problems, error) {
 	b, err := t.Bind(func(name string) (pure, ok bool) {
 		known, ok := functions.Lookup(name)
 		return ok && known.Pure, ok
 	})
 	if err != nil {
-		if idea.Simulated != nil {
-			return ideafile.Binding{Kind: ideafile.KindGo}, nil
+		if idea.Simulation != nil {
+			return ideafile.ToolBinding{Kind: ideafile.KindGo}, nil, nil
 		}
-		return b, err
+		return b, nil, err
 	}
 	if !b.Kind.HasRunner() {
-		return b, nil
+		return b, nil, nil
 	}
-	err = runners.Validate(b.Kind, t.RunSpec(b, idea.Config.MCP))
+	spec := t.RunnerSpec(b, idea.Config.MCP)
+	err = runners.Validate(b.Kind, spec)
 	var unknown *runner.UnknownKindError
-	if idea.Simulated != nil && errors.As(err, &unknown) {
-		return b, nil
+	if idea.Simulation != nil && (err == nil || errors.As(err, &unknown)) {
+		return b, nil, nil
 	}
-	return b, err
+	if err != nil {
+		return b, nil, err
+	}
+	return b, runners.CheckTool(b.Kind, t, spec), nil
 }
 
 // checkSimulated warns of a Tool for which no result can be made up.
-func checkSimulated(t *ideafile.Tool, b ideafile.Binding) (ps diag.Problems) {
-	if !b.Kind.HasRunner() || t.Output == nil {
+func checkSimulated(t *ideafile.Tool, b ideafile.ToolBinding) (ps diag.Problems) {
+	if !b.Kind.HasRunner() || t.OutputSchema == nil {
 		return nil
 	}
-	if _, err := simulate.FakeResult(t.Name, t.Output.Source, nil); err != nil {
+	if _, err := simulate.FakeResult(t.Name, t.OutputSchema.Source, nil); err != nil {
 		ps = append(ps, diag.Problem{
-			Path: jsonval.JSONPath("$", "schema", "tools", t.Name, "_output"), Warning: true,
+			JSONPath: jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name, "_output"), IsWarning: true,
 			Message: "the tool cannot be simulated, and its Calls fail: " + err.Error(),
 		})
 	}

@@ -2,6 +2,8 @@ package activities
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,20 +17,33 @@ import (
 	"processidea/model/prompt"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/tools/memory"
 )
 
 // Request makes one Request: it streams the LLM's solution and hands each Call to its instance at the byte that closes
 // it. An error means that the LLM said nothing and the Request may be sent again; once it has said something, the result
 // tells what became of it, good or bad.
-func (a *Activities) Request(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput, states protocol.RequestStates) (*turn.Reply, error) {
+func (a *Activities) Request(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
+	states protocol.RequestStates) (*turn.LLMReply, error) {
 	defer heartbeat(ctx)()
+	ctx, release := a.Memory.Begin(ctx)
+	defer release()
+	if err := memory.Take(ctx, requestSize(setup, states)); err != nil {
+		return nil, err
+	}
 	if err := a.restoreStates(ctx, setup, input, states); err != nil {
 		return nil, err
 	}
-	return a.withSlot(ctx, input, func(seen *RequestSeen) (*turn.Reply, error) { return a.request(ctx, setup, input, seen) })
+	return a.withSlot(ctx, input, func(seen *RequestSeen) (*turn.LLMReply, error) { return a.request(ctx, setup, input, seen) })
 }
 
-func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput, seen *RequestSeen) (*turn.Reply, error) {
+// requestSize is about how many bytes of JSON a Request is made of.
+func requestSize(setup protocol.RequestSetup, states protocol.RequestStates) int {
+	const most = 1 << 30
+	return jsonval.SizeUpToLimit(setup.Idea, most) + jsonval.SizeUpToLimit(states.Changes, most)
+}
+
+func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput, seen *RequestSeen) (*turn.LLMReply, error) {
 	r, err := a.newRequest(ctx, setup, input)
 	if err != nil {
 		return nil, err
@@ -39,16 +54,20 @@ func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, i
 	if err != nil {
 		return nil, llmFailure(err)
 	}
+	r.reply.AnsweringLLM = &turn.AnsweringLLM{
+		Request: input.RequestNumber, RequestedModel: answer.Model, ServedModel: answer.Served, PromptDigest: promptDigest(r.question), TokenUsage: answer.Usage,
+	}
 	if answer.Downgraded != "" {
 		activity.GetLogger(ctx).Info("the LLM's server takes less than it was asked", "server", answer.Downgraded)
 	}
 	r.conclude(answer)
 	if a.Recorder != nil {
-		a.Recorder(input.Process, answer.Text, answer.Finish, answer.Refusal)
+		a.Recorder(input.ProcessID, answer.Text, answer.Finish, answer.Refusal)
 	}
 	if err := r.calls.waitUntilDelivered(); err != nil {
 		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.
 		r.end(turn.CodeTruncated, "calls could not be handed on: "+jsonval.Clip(err.Error(), maxErrorMessage))
+		r.reply.CallsUndelivered = true
 	}
 	return &r.reply, nil
 }
@@ -65,33 +84,44 @@ type request struct {
 	question llm.Request
 	calls    *callSender
 	named    map[string]bool // instances that got a Call
-	reply    turn.Reply
+	reply    turn.LLMReply
 }
 
 func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput) (*request, error) {
-	idea, problems := ideafile.ReadIdea(setup.Idea)
-	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, nonRetryable(turn.CodeInvalidIdea, errs)
+	idea, err := a.readWhole(ctx, setup.Idea)
+	if err != nil {
+		return nil, err
 	}
 	r := &request{a: a, ctx: ctx, idea: idea, input: input, named: map[string]bool{}, stop: func() {}}
-	r.reply.Attempts = int(activity.GetInfo(ctx).Attempt)
-	r.palette = ideafile.Palette{Tools: idea.Tools, Bindings: setup.Bindings, InstanceTokens: input.InstanceTokens()}
+	r.reply.HTTPAttempts = int(activity.GetInfo(ctx).Attempt)
+	r.palette = ideafile.Palette{Tools: idea.Tools, BindingByTool: setup.Bindings, InstanceTokens: input.InstanceTokens()}
 	if input.OutputOnly {
 		r.palette.InstanceTokens = nil
 	}
-	r.calls = newCallSender(ctx, a.Client, input.Process, input.Number)
+	r.calls = newCallSender(ctx, a.Client, input.ProcessID, input.RequestNumber)
 	form := prompt.ResponseFormatFor(idea, setup.Bindings, input)
 	if form.NotStrictReason != "" {
 		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.NotStrictReason)
 	}
 	r.question = llm.Request{
-		Messages: prompt.Render(idea, setup.Bindings, input, func(h jsonval.Handle) string { return a.Store.Preview(ctx, h) }),
-		Form:     form, RateKey: fmt.Sprintf("%s/%d", input.Process, input.Number), KeepText: a.Recorder != nil, OnCall: r.onCall,
+		Messages: prompt.Render(idea, setup.Bindings, input, func(h jsonval.BlobHandle) string { return a.Store.Preview(ctx, h) }),
+		Form:     form, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber), KeepText: a.Recorder != nil, OnCall: r.onCall,
 	}
 	if err := r.chooseLLM(setup); err != nil {
 		return nil, nonRetryable(turn.CodeLLMError, err)
 	}
 	return r, nil
+}
+
+// promptDigest is the digest of what the LLM is told, as turn.LLMAnswer has it.
+func promptDigest(q llm.Request) string {
+	messages := make([]any, len(q.Messages))
+	for n, m := range q.Messages {
+		messages[n] = map[string]any{"role": m.Role, "content": m.Content}
+	}
+	sum := sha256.New()
+	jsonval.WithEncoded(map[string]any{"messages": messages, "schema": q.Form.Schema}, func(data []byte) { sum.Write(data) })
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // chooseLLM decides who answers: replies made up from schemas, a script, or the worker's LLM.
@@ -103,7 +133,7 @@ func (r *request) chooseLLM(setup protocol.RequestSetup) (err error) {
 	}
 	if setup.Replies != "" {
 		// A script's line that says "try again" is followed by the next line.
-		r.client, r.question.Header, r.stop, err = scriptedLLM(setup.Replies, r.input.Turn+r.reply.Attempts-1)
+		r.client, r.question.Header, r.stop, err = scriptedLLM(setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1)
 		return err
 	}
 	if !r.a.LLM.Configured() {
@@ -163,13 +193,13 @@ func (r *request) offload(v any) (any, error) {
 
 // onResult takes the result of a latent Call that was asked for by itself, or parameters that were fitted to a schema.
 func (r *request) onResult(index int, v ideafile.WrittenCall) {
-	asked, output, params, f := turn.ReadAnswer(r.idea, r.input, v)
+	asked, output, params, f := turn.ReadLLMAnswer(r.idea, r.input, v)
 	if f != nil {
 		r.fault(index, *f)
 		return
 	}
 	r.calls.addToBatch(asked.Token, func(s *protocol.CallsSignal) {
-		s.Results = append(s.Results, protocol.SentValue{Call: asked.ID, Output: output, Params: params, Fitted: asked.ParamsError != ""})
+		s.Results = append(s.Results, protocol.SentValue{Call: asked.CallID, Output: output, Params: params, Fitted: asked.ParamsError != ""})
 	})
 }
 

@@ -38,7 +38,7 @@ func retryStore[T any](ctx context.Context, do func() (T, error)) (T, error) {
 // isTransient reports whether a store's failure may pass by itself. Lost values, and values under a key that is not here, do
 // not come back.
 func isTransient(err error) bool {
-	for _, lost := range []error{blobs.ErrMissing, blobs.ErrChanged, blobs.ErrUnfit} {
+	for _, lost := range []error{blobs.ErrMissing, blobs.ErrChanged, blobs.ErrUnfit, blobs.ErrTooLarge} {
 		if errors.Is(err, lost) {
 			return false
 		}

@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -18,8 +19,21 @@ const codeIdeaTaken = "idea_taken"
 
 // Seal puts one Idea on a process's chain. Doing it again changes nothing.
 func (a *Activities) Seal(ctx context.Context, in protocol.SealInput) (*protocol.Sealed, error) {
-	idea := turn.Snapshot(in.Idea, in.Brief, in.Calls, in.Output)
-	idea["meta"] = sealMeta(idea["meta"], in.Request)
+	whole, err := a.wholeIdea(ctx, in.Idea)
+	if err != nil {
+		return nil, err
+	}
+	files, err := a.wholeFiles(ctx, in.Delegation.Files)
+	if err != nil {
+		return nil, err
+	}
+	idea := turn.SnapshotIdea(whole, in.Brief, in.Calls, in.Output)
+	idea = ideafile.WithDelegateFiles(idea, in.Delegation.File, files)
+	meta := sealMeta(idea["meta"], in.Request, in.LLM)
+	if delete(meta, "parts"); len(in.Parts) > 0 {
+		meta["parts"] = jsonval.ToJSONValue(in.Parts)
+	}
+	idea["meta"] = meta
 	sealed, err := a.Chains.Seal(ctx, chain.Entry{
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
 	})
@@ -34,16 +48,24 @@ func (a *Activities) Seal(ctx context.Context, in protocol.SealInput) (*protocol
 }
 
 // sealMeta is the meta of the Idea that the process started from, with the number of the Request that this Idea was sealed
-// by. That number is never taken over from an Idea of another process.
-func sealMeta(meta any, request int) map[string]any {
+// by and the LLM that answered, the last answer first. Neither is ever taken over from an Idea of another process.
+func sealMeta(meta any, request int, answers []turn.AnsweringLLM) map[string]any {
 	m, _ := meta.(map[string]any)
 	out := make(map[string]any, len(m)+1)
 	for k, v := range m {
 		out[k] = v
 	}
 	delete(out, "request")
+	delete(out, "llm")
+	if n := len(answers); n > 0 {
+		last := jsonval.AsObject(jsonval.ToJSONValue(answers[n-1]))
+		if n > 1 {
+			last["earlier"] = jsonval.ToJSONValue(answers[:n-1])
+		}
+		out["llm"] = last
+	}
 	if request > 0 {
-		out["request"] = jsonval.Normal(request)
+		out["request"] = jsonval.ToJSONValue(request)
 	}
 	return out
 }

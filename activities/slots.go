@@ -15,9 +15,9 @@ import (
 var errNoSlot = errors.New("as many Requests as this worker makes at once were under way all the time")
 
 // withSlot makes a Request in one of the worker's slots for Requests, and tells the observer what became of it.
-func (a *Activities) withSlot(ctx context.Context, input *turn.RequestInput, ask func(*RequestSeen) (*turn.Reply, error)) (reply *turn.Reply, err error) {
+func (a *Activities) withSlot(ctx context.Context, input *turn.RequestInput, ask func(*RequestSeen) (*turn.LLMReply, error)) (reply *turn.LLMReply, err error) {
 	seen := &RequestSeen{
-		Process: input.Process, Number: input.Number, Instances: len(input.Instances),
+		Process: input.ProcessID, Number: input.RequestNumber, Instances: len(input.Instances),
 		Attempt: int(activity.GetInfo(ctx).Attempt), Began: time.Now(),
 	}
 	defer func() { a.endRequest(seen, reply, err) }()

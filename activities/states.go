@@ -17,18 +17,18 @@ func (a *Activities) restoreStates(ctx context.Context, setup protocol.RequestSe
 		err = input.RestoreStates(base, states.Changes)
 	}
 	if err != nil {
-		return fmt.Errorf("activities: restore the States for Request %d: %w", input.Number, err)
+		return fmt.Errorf("activities: restore the States for Request %d: %w", input.RequestNumber, err)
 	}
 	return nil
 }
 
 func (a *Activities) statesAt(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput, base protocol.Sealed) (map[string]any, error) {
 	if base.At > 0 {
-		return a.Chains.States(ctx, input.Process, base)
+		return a.Chains.States(ctx, input.ProcessID, base)
 	}
-	idea, problems := ideafile.ReadIdea(setup.Idea)
+	idea, problems := ideafile.ReadIdeaWithCheckedTools(setup.Idea)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, nonRetryable(turn.CodeInvalidIdea, errs)
+		return nil, invalidIdea(errs)
 	}
 	return turn.InitialStates(idea.Context, input.InstanceTokens()), nil
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // Approval is a Call that waits for a person: what would run, exactly as it would, since when, and what happens at the
-// deadline. Its fields are Process, Instance, and those of turn.PendingApproval: Call, Digest, Tool, Params, Since, Deadline,
-// Allow and others.
+// deadline. Its fields are Process, Instance, those of turn.PendingApproval (Call, Digest, Tool, Params, Since, Deadline, Allow and
+// others), and the case: State and Input of the instance.
 type Approval = protocol.Approval
 
 // Approvals lists what waits for a person in the process, with every value whole. The error wraps ErrNoWorker or
@@ -29,14 +29,46 @@ func (p *Process) Approvals(ctx context.Context) ([]Approval, error) {
 		}
 		return nil, kind.Errorf(ErrNoWorker, "ask %s what waits there: no worker answers: %w", p.id, err)
 	}
+	p.addMissingCases(ctx, v.Approvals)
 	for n := range v.Approvals {
 		whole, err := p.client.archive.values.Restore(ctx, v.Approvals[n].Params)
 		if err != nil {
-			return nil, fmt.Errorf("read parameters of %s: %w", v.Approvals[n].Call, err)
+			return nil, fmt.Errorf("read parameters of %s: %w", v.Approvals[n].CallID, err)
 		}
 		v.Approvals[n].Params, _ = whole.(map[string]any)
+		if err := p.restoreCase(ctx, &v.Approvals[n].Case); err != nil {
+			return nil, fmt.Errorf("read the case of %s: %w", v.Approvals[n].CallID, err)
+		}
 	}
 	return v.Approvals, nil
+}
+
+// addMissingCases asks the instances whose case the process's answer leaves out: those of a split process, and those beyond what one
+// answer holds. Of one that does not answer the case is missing.
+func (p *Process) addMissingCases(ctx context.Context, list []Approval) {
+	var g errgroup.Group
+	g.SetLimit(queriesAtOnce)
+	for n := range list {
+		a := &list[n]
+		if a.State != nil {
+			continue
+		}
+		g.Go(func() error {
+			var v protocol.ApprovalsView
+			if err := p.client.query(ctx, protocol.InstanceID(a.Process, a.Instance), protocol.QueryApprovals, &v); err == nil {
+				a.Case = v.Case
+			}
+			return nil
+		})
+	}
+	_ = g.Wait()
+}
+
+func (p *Process) restoreCase(ctx context.Context, c *protocol.Case) (err error) {
+	if c.Input, err = p.client.archive.values.Restore(ctx, c.Input); err == nil {
+		c.State, err = p.client.archive.values.Restore(ctx, c.State)
+	}
+	return err
 }
 
 // Approvals lists what waits for a person in all processes.

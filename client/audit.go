@@ -4,23 +4,8 @@ import (
 	"context"
 	"io"
 
-	"processidea/client/internal/kind"
 	"processidea/store/chain"
 )
-
-// Diff compares two Ideas, by their numbers from 1: values and Calls that were added, changed and removed, and a JSON
-// Patch (RFC 6902) that leads from one to the other.
-func (c *Chain) Diff(ctx context.Context, a, b int) (*chain.Diff, error) {
-	for _, at := range []int{a, b} {
-		if at < 1 {
-			return nil, kind.Errorf(ErrInvalid, "compare Ideas of %s: %d is no number of an Idea", c.process, at)
-		}
-		if _, err := c.number(ctx, "compare", at); err != nil {
-			return nil, err
-		}
-	}
-	return c.chains.Diff(ctx, c.process, a, b)
-}
 
 // Blame says which Call or person wrote a value, as Idea at shows it (0: the latest). The place is TOKEN:path, such as
 // ①:user.name, or user.name in the anonymous instance. The error wraps ErrNoValue or ErrBadPlace where that is the cause.

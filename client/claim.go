@@ -18,7 +18,7 @@ func (c *Client) chooseID(ctx context.Context, o *StartOptions, idea *ideafile.I
 	case o.ForkOf != "":
 		o.ID, err = c.forkID(ctx, o.ForkOf)
 	default:
-		o.ID = NewID(cmp.Or(idea.Path, "process"))
+		o.ID = NewID(cmp.Or(idea.ProcessPath, "process"))
 	}
 	if err == nil {
 		err = ValidateID(o.ID)

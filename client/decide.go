@@ -2,12 +2,15 @@ package client
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/google/uuid"
 
 	"processidea/client/internal/kind"
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -24,12 +27,12 @@ const (
 // Decision is what somebody decides on a Call that waits.
 type Decision struct {
 	Kind string // Approve, Reject, Amend, Replace or Answer
-	Call string // as Approval.Call has it
+	Call string // as Approval.Call has it, or as it is typed: 1.2@13 for 1.2@⑬
 	// Digest is Approval.Digest of what was shown: anything else is not decided on. Empty decides on what waits now.
 	Digest string
 	By     string // who decides
 	Reason string // why; the LLM is told. Reject needs one.
-	// Value is for Amend the parameters, an object; for Replace the Call, an object as the LLM writes it; for Answer the
+	// Value is for Amend the parameters that change, an object; for Replace the Call, an object as the LLM writes it; for Answer the
 	// result. Numbers may be json.Number. At most 64 KB as JSON.
 	Value any
 }
@@ -69,7 +72,10 @@ func (p *Process) Decide(ctx context.Context, d Decision) error {
 	if err := d.Validate(); err != nil {
 		return kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
 	}
-	instance := p.instanceID(ctx, ideafile.TokenOfCallID(d.Call))
+	instance, err := p.instanceOf(ctx, d.Call)
+	if err != nil {
+		return p.refused(d, err)
+	}
 	payload := d.payload()
 	id := uuid.NewString()
 	payload["id"] = id
@@ -78,7 +84,7 @@ func (p *Process) Decide(ctx context.Context, d Decision) error {
 		return err
 	}
 	if !sent {
-		return &RefusedError{p.id, d.Kind, d.Call, "nothing waits there: " + p.id + " has ended, or there is no Call " + d.Call}
+		return p.refused(d, p.whyNotWaiting(ctx, instance, d.Call))
 	}
 	reason := ""
 	err = p.until(ctx, func() (done bool, err error) {
@@ -88,7 +94,7 @@ func (p *Process) Decide(ctx context.Context, d Decision) error {
 		}
 		for _, c := range v.Calls {
 			for _, d := range c.Decisions {
-				done = done || d.ID == id
+				done = done || d.SignalID == id
 			}
 		}
 		refused, why := refusalOf(v.Refusals, id)
@@ -101,13 +107,55 @@ func (p *Process) Decide(ctx context.Context, d Decision) error {
 	return err
 }
 
-// instanceID gives the workflow id of an instance. A process that does not answer is taken for one that is not split.
-func (p *Process) instanceID(ctx context.Context, token string) string {
+func (p *Process) refused(d Decision, why error) error {
+	return &RefusedError{p.id, d.Kind, d.Call, why.Error()}
+}
+
+// instanceOf gives the workflow id of the instance that a Call's id names, in either spelling; the error says that there is none. A
+// process that does not answer is taken for one that is not split.
+func (p *Process) instanceOf(ctx context.Context, call string) (string, error) {
+	word := ideafile.InstanceTokenOfCallID(call)
 	v, err := p.Status(ctx)
-	if err != nil {
-		v = Status{Result: loop.Result{Process: p.id}}
+	if split := err == nil && len(v.Instances) > 0; !split {
+		return protocol.InstanceID(p.id, word), nil
 	}
-	return v.InstanceID(token)
+	token, known := word, false
+	if _, known = v.Instances[word]; !known && word != "" {
+		token, known = spelling.FindToken(slices.Collect(maps.Keys(v.Instances)), word)
+	}
+	if !known {
+		return "", turn.ErrUnknownCall(call, nil, p.pending(ctx))
+	}
+	return v.InstanceID(token), nil
+}
+
+// pending lists what waits for a person, as far as the process answers.
+func (p *Process) pending(ctx context.Context) (list []turn.PendingApproval) {
+	var v protocol.ProcessApprovals
+	if p.client.query(ctx, p.id, protocol.QueryApprovals, &v) != nil {
+		return nil
+	}
+	for _, a := range v.Approvals {
+		list = append(list, a.PendingApproval)
+	}
+	return list
+}
+
+// whyNotWaiting says why a Call waits for nobody whose instance takes no signals any more: what became of it, as the instance still
+// tells.
+func (p *Process) whyNotWaiting(ctx context.Context, instance, call string) error {
+	var v InstanceStatus
+	if err := p.client.queryFor(ctx, slowQueryTimeout, instance, protocol.QueryStatus, &v); err != nil {
+		return fmt.Errorf("nothing waits there: %s has ended, or there is no Call %s", p.id, call)
+	}
+	var ids []string
+	for _, c := range v.Calls {
+		if c.ID == ideafile.CallIDInInstance(call, ideafile.InstanceTokenOfCallID(c.ID)) {
+			return turn.ErrCallNotWaiting(c.ID, c.Status, c.Decisions)
+		}
+		ids = append(ids, c.ID)
+	}
+	return turn.ErrUnknownCall(call, ids, p.pending(ctx))
 }
 
 // refusalOf finds a signal among those that changed nothing.

@@ -77,7 +77,7 @@ func ExampleProcess_Decide() {
 		log.Fatal(err)
 	}
 	for _, a := range waiting {
-		d := client.Decision{Kind: client.Approve, Call: a.Call, Digest: a.Digest, By: "ann"}
+		d := client.Decision{Kind: client.Approve, Call: a.CallID, Digest: a.Digest, By: "ann"}
 		if a.Tool == "refund" {
 			d.Kind, d.Reason = client.Reject, "not without a receipt"
 		}
@@ -93,7 +93,7 @@ func ExampleProcess_Decide() {
 
 func ExampleProcess_Resume() {
 	var p *client.Process // from Start or Attach
-	err := p.Resume(context.Background(), ideafile.Limits{Requests: 100}, client.By{Name: "ann", Reason: "the batch is larger than we thought"})
+	err := p.Resume(context.Background(), ideafile.ProcessLimits{Requests: 100}, client.By{Name: "ann", Reason: "the batch is larger than we thought"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func ExampleParseIdea() {
 	var invalid *client.InvalidError
 	if errors.As(err, &invalid) {
 		for _, p := range invalid.Problems {
-			fmt.Println(p.Path)
+			fmt.Println(p.JSONPath)
 		}
 	}
 	// Output:

@@ -18,7 +18,7 @@ type ForkEffects struct {
 func EffectsOf(idea *ideafile.Idea) ForkEffects {
 	var e ForkEffects
 	resumed := loop.New(idea, "", nil, time.Time{})
-	for _, t := range resumed.TakeResumed() {
+	for _, t := range resumed.TakeResumedCalls() {
 		for _, c := range t.Calls {
 			if c.ReviewReason != "" {
 				e.AskedAgain++
@@ -27,6 +27,8 @@ func EffectsOf(idea *ideafile.Idea) ForkEffects {
 			}
 		}
 	}
-	e.Ended = len(resumed.TakeEnded())
+	asked, takenUp := resumed.CountResumedDirectPlanCalls()
+	e.AskedAgain, e.TakenUp = e.AskedAgain+asked, e.TakenUp+takenUp
+	e.Ended = len(resumed.TakeEndedInstances())
 	return e
 }

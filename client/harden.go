@@ -3,11 +3,15 @@ package client
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
+	"strings"
 
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
 	"processidea/model/harden"
 	"processidea/model/ideafile"
+	"processidea/protocol"
 	"processidea/store/chain"
 )
 
@@ -23,14 +27,15 @@ type HardenOptions struct {
 
 // Harden makes a Plan that runs with no LLM of what finished processes have in common. What differs in a way that the
 // data do not explain is named in the result, not guessed. The error wraps ErrNotFound for a process without a chain,
-// and ErrInvalid for one that has not finished, was simulated or has other Tools.
+// and ErrInvalid for one that has not finished, was simulated or has other Tools. Where nothing is in common it wraps
+// harden.ErrNothingCommon too, and the result, without an Idea, says why.
 func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, error) {
 	if len(o.Processes) == 0 {
 		return nil, kind.Errorf(ErrInvalid, "harden: no process is named")
 	}
 	var runs []harden.FinishedRun
 	for _, id := range o.Processes {
-		run, err := a.Chain(id).story(ctx)
+		run, err := a.finishedRun(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -42,9 +47,39 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 	return made, kind.Of(ErrInvalid, err)
 }
 
+// finishedRun reads the chain of a process and, where it was split, those of its parts.
+func (a *Archive) finishedRun(ctx context.Context, id string) (harden.FinishedRun, error) {
+	run, err := a.Chain(id).story(ctx)
+	if err != nil {
+		return run, err
+	}
+	parts, err := a.parts(ctx, id)
+	for n := 0; n < len(parts) && err == nil; n++ {
+		var part harden.FinishedRun
+		if part, err = a.Chain(protocol.PartID(id, parts[n])).story(ctx); err == nil {
+			run.Parts = append(run.Parts, part)
+		}
+	}
+	return run, err
+}
+
+// parts lists the numbers of the parts that have a chain, in order.
+func (a *Archive) parts(ctx context.Context, id string) ([]int, error) {
+	processes, err := a.Processes(ctx)
+	var numbers []int
+	for _, process := range processes {
+		rest, _ := strings.CutPrefix(process, id+"/~part/")
+		if n, err := strconv.Atoi(rest); err == nil && process == protocol.PartID(id, n) {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, err
+}
+
 // story reads the whole chain.
 func (c *Chain) story(ctx context.Context) (harden.FinishedRun, error) {
-	s := harden.FinishedRun{Process: c.process}
+	s := harden.FinishedRun{ProcessID: c.process}
 	last, err := c.length(ctx, "harden")
 	for at := 1; at <= last && err == nil; at++ {
 		var idea map[string]any

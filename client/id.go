@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"processidea/client/internal/kind"
 )
@@ -18,18 +19,20 @@ func NewID(name string) string {
 
 const longestID = 200 // bytes
 
-// shortenID makes a name the beginning of an id: short enough for what is put behind it, and without what no id holds.
+// shortenID makes a name the beginning of an id: short enough for what is put behind it, and without what no id holds. An accent
+// goes, and its letter stays.
 func shortenID(name string) string {
-	for len(name) > longestID/2 {
-		_, size := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-size]
-	}
-	return strings.Map(func(r rune) rune {
-		if r == '/' || unicode.IsControl(r) {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+			return -1
+		case r == '/' || r < ' ' || r > '~':
 			return '-'
 		}
 		return r
-	}, strings.ToValidUTF8(name, "-"))
+	}, norm.NFKD.String(name))
+	name = strings.TrimLeft(name, " ~")
+	return name[:min(len(name), longestID/2)]
 }
 
 // ValidateID says what is wrong with a process's id; the error wraps ErrInvalid.
@@ -43,8 +46,9 @@ func ValidateID(id string) error {
 		return kind.Errorf(ErrInvalid, "a process's id has %d bytes at most", longestID)
 	case id == "." || id == ".." || strings.HasPrefix(id, "~"):
 		return kind.Errorf(ErrInvalid, "a process's id is no dots and does not begin with ~")
-	case !utf8.ValidString(id) || strings.IndexFunc(id, unicode.IsControl) >= 0 || strings.TrimSpace(id) != id:
-		return kind.Errorf(ErrInvalid, "a process's id holds no control characters, and no space at its ends")
+	case strings.TrimSpace(id) != id || strings.IndexFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) >= 0:
+		return kind.Errorf(ErrInvalid, "a process's id is ASCII, so that every Temporal client can address it, with no control characters and no space "+
+			"at its ends; %q would do", shortenID(strings.TrimSpace(id)))
 	}
 	return nil
 }

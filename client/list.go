@@ -9,6 +9,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/converter"
+	"golang.org/x/sync/errgroup"
 
 	"processidea/model/loop"
 	"processidea/protocol"
@@ -23,6 +24,10 @@ type Summary struct {
 	Version string             `json:"version"`
 	Started time.Time          `json:"started"`
 	Ended   *time.Time         `json:"ended"`
+	// Awaiting counts the Calls that wait for a person, where the search attributes are registered. Waiting says why the process is
+	// paused, as far as a worker answers.
+	Awaiting int      `json:"awaiting"`
+	Waiting  []string `json:"waiting"`
 }
 
 // ListOptions say which processes to list.
@@ -42,12 +47,39 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
+	c.addPauses(ctx, found)
 	return found, nil
+}
+
+// addPauses asks the processes that are paused why they are. What does not answer soon is left without.
+func (c *Client) addPauses(ctx context.Context, found []Summary) {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	var g errgroup.Group
+	g.SetLimit(queriesAtOnce)
+	for n := range found {
+		s := &found[n]
+		if s.Status != loop.StatusPaused {
+			continue
+		}
+		g.Go(func() error {
+			v, err := c.Process(s.Process).Status(ctx)
+			if err == nil && v.Error != nil {
+				s.Waiting = append(s.Waiting, v.Error.Message)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait()
 }
 
 // summary leaves out a memo that does not open with the keys at hand.
 func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
-	s := Summary{Process: info.GetExecution().GetWorkflowId(), Status: statusOf(info), Started: info.GetStartTime().AsTime()}
+	s := Summary{
+		Process: info.GetExecution().GetWorkflowId(), Status: statusOf(info), Started: info.GetStartTime().AsTime(), Waiting: []string{},
+	}
+	awaiting := info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting]
+	_ = converter.GetDefaultDataConverter().FromPayload(awaiting, &s.Awaiting) // 0 where it is not registered
 	memo, values := info.GetMemo().GetFields(), engine.DataConverter(c.archive.values.Keys())
 	_ = values.FromPayload(memo[protocol.MemoPath], &s.Path)
 	_ = values.FromPayload(memo[protocol.MemoVersion], &s.Version)

@@ -30,6 +30,10 @@ func offload(ctx context.Context, store *blobs.Store, idea map[string]any) (map[
 	if context != nil {
 		out["context"] = light
 	}
+	out, err := offloadTools(ctx, store, out)
+	if err != nil {
+		return nil, fmt.Errorf("store $.schema.tools: %w", err)
+	}
 	if solution, ok := idea["solution"].(map[string]any); ok {
 		calls, err := offloadEach(ctx, store, solution["calls"])
 		if err != nil {
@@ -44,12 +48,42 @@ func offload(ctx context.Context, store *blobs.Store, idea map[string]any) (map[
 	return out, nil
 }
 
+// offloadTools puts the Tools of an Idea into the store where they are large. Those that MCP servers add to stay: they are merged first.
+func offloadTools(ctx context.Context, store *blobs.Store, idea map[string]any) (map[string]any, error) {
+	tools := jsonval.AsObject(jsonval.AsObject(idea["schema"])["tools"])
+	hasServers := len(jsonval.AsObject(jsonval.AsObject(idea["config"])["mcp"])) > 0
+	if hasServers || jsonval.SizeUpToLimit(tools, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
+		return idea, nil
+	}
+	stored, err := store.OffloadTools(ctx, tools)
+	if err != nil {
+		return nil, err
+	}
+	return ideafile.WithTools(idea, stored), nil
+}
+
+// offloadFiles puts the Idea files of delegates into the store where they are large together.
+func offloadFiles(ctx context.Context, store *blobs.Store, files map[string]any) (map[string]any, error) {
+	if jsonval.SizeUpToLimit(files, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
+		return files, nil
+	}
+	out := make(map[string]any, len(files))
+	for key, file := range files {
+		h, err := store.PutObject(ctx, jsonval.AsObject(file))
+		if err != nil {
+			return nil, err
+		}
+		out[key] = h.AsJSONValue()
+	}
+	return out, nil
+}
+
 func offloadMessage(ctx context.Context, store *blobs.Store, raw any) (any, error) {
 	m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
 	if ok && m.Type == ideafile.TypePlan {
 		return offloadPlan(ctx, store, m.Source)
 	}
-	if !ok || m.Kind == "" {
+	if !ok || m.PayloadKind == "" {
 		return raw, nil
 	}
 	payload, err := store.OffloadMembers(ctx, m.Payload)
@@ -75,11 +109,13 @@ func offloadPlan(ctx context.Context, store *blobs.Store, plan map[string]any) (
 		if !ok {
 			continue
 		}
-		if results, ok := entry["results"]; ok {
-			if results, err = store.OffloadMembers(ctx, results); err != nil {
-				return nil, err
+		for _, key := range []string{"results", "ran"} {
+			if values, ok := entry[key]; ok {
+				if values, err = store.OffloadMembers(ctx, values); err != nil {
+					return nil, err
+				}
+				entry = with(entry, key, values)
 			}
-			entry = with(entry, "results", results)
 		}
 		if decided, ok := entry["decided"]; ok {
 			if decided, err = offloadEach(ctx, store, decided); err != nil {

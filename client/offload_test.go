@@ -29,7 +29,7 @@ func ideaOf(t *testing.T, text string) *ideafile.Idea {
 }
 
 func TestLargeValuesAreInTheStoreBeforeTheStart(t *testing.T) {
-	large := strings.Repeat("x", jsonval.LargeValue)
+	large := strings.Repeat("x", jsonval.LargeValueBytes)
 	idea := ideaOf(t, `{"context":[
 		{"type":"text","text":"t"},
 		{"type":"state","_instance":"①","big":"`+large+`","small":1,"title":"a part of State"},
@@ -58,20 +58,20 @@ func TestLargeValuesAreInTheStoreBeforeTheStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Kind != "" && !jsonval.Equal(whole, before.Context[n].Payload) {
+		if m.PayloadKind != "" && !jsonval.Equal(whole, before.Context[n].Payload) {
 			t.Errorf("message %d came back as %.200s", n, jsonval.Encode(whole))
 		}
-		if m.Type != before.Context[n].Type || m.Kind != before.Context[n].Kind || m.Instance != before.Context[n].Instance {
+		if m.Type != before.Context[n].Type || m.PayloadKind != before.Context[n].PayloadKind || m.InstanceToken != before.Context[n].InstanceToken {
 			t.Errorf("message %d became %+v", n, m.Source)
 		}
 	}
-	if m := read.Context[2]; m.Source["title"] != "a title" || m.Schema == nil || m.Payload.(map[string]any)["deep"].(map[string]any)["small"] == nil {
+	if m := read.Context[2]; m.Source["title"] != "a title" || m.PayloadSchema == nil || m.Payload.(map[string]any)["deep"].(map[string]any)["small"] == nil {
 		t.Errorf("the input became %.300s", jsonval.Encode(m.Source))
 	}
 }
 
 func TestLargeValuesOfPlansRecordsAndSolutionsAreInTheStoreToo(t *testing.T) {
-	large := strings.Repeat("x", jsonval.LargeValue)
+	large := strings.Repeat("x", jsonval.LargeValueBytes)
 	call := `{"_tool":"t","big":"` + large + `","looks":{"†blob":{"digest":"x"}}}`
 	idea := ideaOf(t, `{"context":[{"type":"plan","plan":[`+call+`,"no Call"],"record":{"1.1":{"done":["①"],"results":{"①":"`+large+`"},
 		"decided":[{"token":"①","decision":{"decision":"answer","call":"1.1@①","at":"2026-01-02T03:04:05Z","output":"`+large+`"}}]},"1.2":"failed"}},
@@ -90,7 +90,7 @@ func TestLargeValuesOfPlansRecordsAndSolutionsAreInTheStoreToo(t *testing.T) {
 		t.Errorf("%v: it came back as %.300s", err, jsonval.Encode(whole))
 	}
 	read, problems := ideafile.ReadIdea(light)
-	if len(problems) > 0 || read.Context[1].Status != ideafile.InstanceFailed || read.Context[1].Fault.Code != "c" {
+	if len(problems) > 0 || read.Context[1].InstanceEndStatus != ideafile.InstanceFailed || read.Context[1].InstanceFault.Code != "c" {
 		t.Errorf("%v: %+v", problems, read.Context[1])
 	}
 }

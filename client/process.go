@@ -57,6 +57,9 @@ func (p *Process) describe(ctx context.Context) (*workflowpb.WorkflowExecutionIn
 		return nil, kind.Errorf(ErrNotFound, "find process %s: there is none of this id", p.id)
 	case err != nil:
 		return nil, fmt.Errorf("find process %s: %w", p.id, err)
+	case d.GetWorkflowExecutionInfo().GetType().GetName() == protocol.InstanceType:
+		process, _, _ := protocol.SplitInstanceID(p.id)
+		return nil, kind.Errorf(ErrNotFound, "find process %s: it is no process, but an instance of %s", p.id, process)
 	case d.GetWorkflowExecutionInfo().GetType().GetName() != protocol.ProcessType:
 		return nil, kind.Errorf(ErrNotFound, "find process %s: the workflow of this id is no process", p.id)
 	}
@@ -86,7 +89,7 @@ func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
 		idea, _ = ideafile.ReadIdea(source)
 	}
 	for token := range v.Instances {
-		idea.Context = append(idea.Context, ideafile.Message{Instance: token})
+		idea.Context = append(idea.Context, ideafile.Message{InstanceToken: token})
 	}
 	return idea, nil
 }

@@ -37,7 +37,7 @@ func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 		case EventStatus:
 			got = append(got, string(e.Status.Status))
 			if e.Status.Awaiting > 0 && len(f.end) == 0 && len(got) == 5 {
-				f.end <- loop.Result{Process: "p", Status: loop.StatusCompleted}
+				f.end <- loop.Result{ProcessID: "p", Status: loop.StatusCompleted}
 			}
 		case EventUnseen:
 			if !errors.Is(e.Err, ErrNoWorker) || e.Since.IsZero() {
@@ -91,14 +91,14 @@ func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
 
 func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
 	refused := func(id string) any {
-		return Status{Result: loop.Result{Process: "p"}, Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
+		return Status{Result: loop.Result{ProcessID: "p"}, Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
 	}
 	p := answering(t, refused)
 	instance := answering(t, func(id string) any {
 		return InstanceStatus{Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
 	})
 	for signal, err := range map[string]error{
-		"resume":  p.Resume(t.Context(), ideafile.Limits{}, By{}),
+		"resume":  p.Resume(t.Context(), ideafile.ProcessLimits{}, By{}),
 		"revise":  p.Revise(t.Context(), Correction{}, By{}),
 		"approve": instance.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"}),
 	} {
@@ -121,7 +121,7 @@ func TestASignalToWhatHasEndedIsRefused(t *testing.T) {
 
 func TestASnapshotWithoutAWorkerIsTheStatusAlone(t *testing.T) {
 	r, err := (&fakeTemporal{}).on(t).Snapshot(t.Context())
-	if !errors.Is(err, ErrNoWorker) || r.Status != loop.StatusRunning || r.Process != "p" {
+	if !errors.Is(err, ErrNoWorker) || r.Status != loop.StatusRunning || r.ProcessID != "p" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err := (&fakeTemporal{down: errors.New("refused")}).on(t).Snapshot(t.Context()); !errors.Is(err, ErrUnreachable) {

@@ -34,7 +34,7 @@ func outcome(id string, r loop.Result, err error) (loop.Result, error) {
 	if err == nil || !errors.As(err, &ended) {
 		return r, err
 	}
-	r = loop.Result{Process: id, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{}}
+	r = loop.Result{ProcessID: id, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{}}
 	var failed *temporal.ApplicationError
 	var cancelled *temporal.CanceledError
 	var terminated *temporal.TerminatedError
@@ -70,11 +70,11 @@ func (p *Process) whole(ctx context.Context, r loop.Result) (loop.Result, error)
 	values := p.client.archive.values
 	var err error
 	if r.Output, err = values.Restore(ctx, r.Output); err != nil {
-		return r, fmt.Errorf("read output of %s: %w", r.Process, err)
+		return r, fmt.Errorf("read output of %s: %w", r.ProcessID, err)
 	}
 	for token, i := range r.Instances {
 		if i.State, err = values.Restore(ctx, i.State); err != nil {
-			return r, fmt.Errorf("read State of %s: %w", protocol.InstanceID(r.Process, token), err)
+			return r, fmt.Errorf("read State of %s: %w", protocol.InstanceID(r.ProcessID, token), err)
 		}
 		r.Instances[token] = i
 	}

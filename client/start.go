@@ -7,11 +7,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"go.temporal.io/api/serviceerror"
 
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/protocol"
@@ -30,7 +33,8 @@ type StartOptions struct {
 	Instances []map[string]any
 	// Replies is a scripted LLM in the form of a replies file, JSON Lines; empty: the workers ask theirs.
 	Replies string
-	// Delegates are the Idea files of delegates as JSON values, by the paths under which _delegate names them.
+	// Delegates are the Idea files of delegates as JSON values, by the paths under which _delegate names them: those that
+	// the Idea does not carry.
 	Delegates map[string]any
 	// WithSolution takes up the Calls of the Idea's solution, minus those that its record calls done.
 	WithSolution bool
@@ -57,13 +61,16 @@ func ParseIdea(data []byte) (map[string]any, error) {
 //
 // The error is an *InvalidError where the Idea breaks its form, ErrOtherStart where a process of the id was started from
 // something else, a *ClaimedError where the store has Ideas of one that Temporal does not know, and wraps ErrInvalid where
-// the server refuses the start. What only a worker can tell, such as an unknown activity, ends the process: see Result.
+// the server refuses the start, or the workers work with another store. What only a worker can tell, such as an unknown activity, ends the process: see Result.
 func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 	read, err := o.read()
 	if err != nil {
 		return nil, err
 	}
 	if err := c.chooseID(ctx, &o, read); err != nil {
+		return nil, err
+	}
+	if err := c.checkStore(ctx, o.ID); err != nil {
 		return nil, err
 	}
 	start, err := c.prepareStart(ctx, o)
@@ -77,11 +84,33 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 	return &Process{client: c, id: o.ID, attached: attached}, nil
 }
 
-// read checks the form of the Idea, with the instances as messages of its context.
+// checkStore returns an error where workers work with another store: they would not find what is put into this one, nor this program what
+// they put there.
+func (c *Client) checkStore(ctx context.Context, process string) error {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	here := c.archive.Store().ID()
+	ids, err := engine.StoresOfWorkers(ctx, c.temporal)
+	if other := err == nil && len(ids) > 0 && !slices.Contains(ids, here); !other { // the start itself tells of a server that does not answer
+		return nil
+	}
+	return kind.Errorf(ErrInvalid, "start process %s: the worker works with another store (%s) than this program (%s): "+
+		"set PROCESSIDEA_STORE to the worker's, or use its --data", process, strings.Join(ids, ", "), cmp.Or(here, "one that nobody has used yet"))
+}
+
+// read checks the form of the Idea, with the instances as messages of its context, and that all of its delegates' files are there:
+// those that the Idea carries, as one of a chain does, become Delegates.
 func (o *StartOptions) read() (*ideafile.Idea, error) {
+	var carried diag.Problems
+	o.Idea, o.Delegates, carried = ideafile.ExtractDelegateFiles(o.Idea, o.Delegates)
 	read, problems := ideafile.ReadIdea(o.Idea)
+	problems = append(append(problems, carried...), ideafile.CheckDelegateFiles(read, "", o.Delegates)...)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: errs}
+	}
+	if len(o.Instances) == 0 && read.AwaitsInstances() && read.Simulation == nil {
+		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: diag.Problems{{JSONPath: "$.meta.template",
+			Message: "a template runs with instances of its own: give it an instances file (run FILE --instances ROWS)"}}}
 	}
 	if len(o.Instances) == 0 {
 		return read, nil
@@ -99,7 +128,7 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 func normalRows(rows []map[string]any) []map[string]any {
 	out := make([]map[string]any, len(rows))
 	for n, row := range rows {
-		out[n], _ = jsonval.Normal(row).(map[string]any)
+		out[n], _ = jsonval.ToJSONValue(row).(map[string]any)
 	}
 	return out
 }
@@ -118,7 +147,8 @@ func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protoc
 			return start, err
 		}
 	}
-	return start, nil
+	start.Delegation.Files, err = offloadFiles(ctx, c.archive.values, start.Delegation.Files)
+	return start, err
 }
 
 // digest names what a process is started from: SHA-256, in hex, over the canonical bytes of the Idea, the replies, the

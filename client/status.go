@@ -83,7 +83,7 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 	if down := p.client.health(ctx); down != nil {
 		return loop.Result{}, kind.Errorf(ErrUnreachable, "look at %s: %w", p.id, down)
 	}
-	return loop.Result{Process: p.id, Status: statusOf(info), Instances: map[string]loop.InstanceResult{}},
+	return loop.Result{ProcessID: p.id, Status: statusOf(info), Instances: map[string]loop.InstanceResult{}},
 		kind.Errorf(ErrNoWorker, "look at %s: no worker answers, so that its status alone is known: %w", p.id, err)
 }
 

@@ -31,7 +31,7 @@ type Correction struct {
 	// Context is messages as an Idea's context holds them, which come after all others.
 	Context []any
 	// Limits are the new ones; 0 keeps one.
-	Limits ideafile.Limits
+	Limits ideafile.ProcessLimits
 }
 
 // Addition is what Add brings: rows of data as StartOptions.Instances, messages with an "_instance" that is new, or both.
@@ -47,7 +47,7 @@ func (p *Process) Pause(ctx context.Context, by By) error {
 }
 
 // Resume lets a paused process go on. Limits are the new ones, in all; 0 keeps one.
-func (p *Process) Resume(ctx context.Context, limits ideafile.Limits, by By) error {
+func (p *Process) Resume(ctx context.Context, limits ideafile.ProcessLimits, by By) error {
 	return p.steer(ctx, loop.SteerResume, withLimits(by.payload(), limits))
 }
 
@@ -107,7 +107,7 @@ func (p *Process) Cancel(ctx context.Context) error {
 }
 
 // withLimits adds the limits that are given to a signal.
-func withLimits(payload map[string]any, l ideafile.Limits) map[string]any {
+func withLimits(payload map[string]any, l ideafile.ProcessLimits) map[string]any {
 	limits := map[string]any{}
 	for name, n := range map[string]int{"requests": l.Requests, "tokens": l.Tokens, "calls": l.Calls} {
 		if n != 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/server/common/testing/freeport"
 )
 
 // Options say where the server keeps its data and on which ports it listens.
@@ -17,8 +18,10 @@ type Options struct {
 	Dir string
 	// Port of the gRPC frontend on 127.0.0.1; 0: a free one.
 	Port int
-	// UIPort of the web UI on 127.0.0.1; 0: a free one; negative: no UI.
+	// UIPort of the web UI on 127.0.0.1; 0: one of UsualUIPorts that is free, else any free one; negative: no UI.
 	UIPort int
+	// UsualUIPorts are tried in turn, so that the UI mostly has the address that it had the last time.
+	UsualUIPorts []int
 	// Namespace is created when missing; empty: "default".
 	Namespace string
 	// Retention is how long the namespace keeps closed workflows, at least an hour; 0: 30 days.
@@ -86,7 +89,7 @@ func (s *Server) start(ctx context.Context, o Options) error {
 	}
 	s.undo = append(s.undo, unlock)
 	// All ports are checked before anything starts, so that a taken one costs no time.
-	ports, err := choosePorts(o.Port, o.UIPort)
+	ports, err := choosePorts(o)
 	if err != nil {
 		return err
 	}
@@ -108,6 +111,9 @@ func (s *Server) start(ctx context.Context, o Options) error {
 	}
 	if o.UIPort < 0 {
 		return nil
+	}
+	if o.UIPort == 0 && checkFree(ports.ui) != nil {
+		ports.ui = freeport.MustGetFreePort() // another program was quicker
 	}
 	stop, err = runUI(ctx, ports.ui, s.address, o)
 	if err != nil {

@@ -14,7 +14,7 @@ func TestAPortThatIsTakenAtTheLastMomentIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	free, err := choosePorts(0, -1)
+	free, err := choosePorts(Options{UIPort: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +39,28 @@ func TestAPortThatIsTakenAtTheLastMomentIsAnError(t *testing.T) {
 	}
 }
 
+func TestTheUIIsAtItsUsualPortUnlessThatIsTaken(t *testing.T) {
+	taken, err := net.Listen("tcp", host+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	free, err := net.Listen("tcp", host+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	usual := []int{taken.Addr().(*net.TCPAddr).Port, free.Addr().(*net.TCPAddr).Port}
+	_ = free.Close()
+	if p, err := choosePorts(Options{UsualUIPorts: usual}); err != nil || p.ui != usual[1] {
+		t.Errorf("%d of %d, %v", p.ui, usual, err)
+	}
+	if p, err := choosePorts(Options{UsualUIPorts: usual[:1]}); err != nil || p.ui == 0 || p.ui == usual[0] {
+		t.Errorf("%d, where none of %d is free, %v", p.ui, usual[:1], err)
+	}
+}
+
 func TestEveryPartListensOnLoopback(t *testing.T) {
-	p, err := choosePorts(0, 0)
+	p, err := choosePorts(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

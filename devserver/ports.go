@@ -19,13 +19,16 @@ type ports struct {
 func loopback(port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
 // choosePorts takes the ports that were given, if they are free, and free ones for the rest.
-func choosePorts(frontend, ui int) (ports, error) {
+func choosePorts(o Options) (ports, error) {
 	p := ports{
-		frontend: frontend,
-		ui:       ui,
+		frontend: o.Port,
+		ui:       o.UIPort,
 		history:  freeport.MustGetFreePort(),
 		matching: freeport.MustGetFreePort(),
 		worker:   freeport.MustGetFreePort(),
+	}
+	if p.ui == 0 {
+		p.ui = firstFree(o.UsualUIPorts)
 	}
 	for _, port := range []*int{&p.frontend, &p.ui} {
 		switch {
@@ -41,6 +44,16 @@ func choosePorts(frontend, ui int) (ports, error) {
 		}
 	}
 	return p, nil
+}
+
+// firstFree gives the first of some ports that is free; 0 if none is.
+func firstFree(ports []int) int {
+	for _, port := range ports {
+		if checkFree(port) == nil {
+			return port
+		}
+	}
+	return 0
 }
 
 // checkFree checks a port that a person chose. The services that listen there would return no error, and the UI would

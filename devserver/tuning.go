@@ -43,9 +43,10 @@ var tuning = dc.StaticClient{
 	dc.TimerProcessorMaxTimeShift.Key(): 10 * time.Millisecond,
 	// The least time between two runs of one workflow id. By default every continue-as-new waits a second.
 	dc.WorkflowIdReuseMinimalInterval.Key(): 20 * time.Millisecond,
-	// A client that waits for a result asks again after this. A notification is lost in about one of a hundred short
-	// workflows, which by default then seem to last 20 s.
-	dc.HistoryLongPollExpirationInterval.Key(): 2 * time.Second,
+	// A client that waits for a result asks again after this. The server drops the notification of a workflow's end for a
+	// client that has not taken the one before it yet, in up to one of a hundred short workflows; by default they then seem to
+	// last 20 s.
+	dc.HistoryLongPollExpirationInterval.Key(): 250 * time.Millisecond,
 	// By default there are four partitions, and a task in one that no worker is polling is passed on only after 100 ms. One
 	// server process gains nothing from more than one.
 	dc.MatchingNumTaskqueueReadPartitions.Key():  1,

@@ -136,8 +136,8 @@ func TestEveryExampleIsSoundAndItsToolsCanBeBound(t *testing.T) {
 		if errs := check.Check(idea, r.Bindings).Errors(); len(errs) > 0 {
 			t.Errorf("%s: %v", name, errs)
 		}
-		if idea.Path != name {
-			t.Errorf("%s: its path is %q", name, idea.Path)
+		if idea.ProcessPath != name {
+			t.Errorf("%s: its path is %q", name, idea.ProcessPath)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestTheHardenedPlanComesToWhatTheLLMsRunCameToWithNoRequest(t *testing.T) {
 func TestTheHardenedPlanJudgesNewComments(t *testing.T) {
 	r := hardenedResult(t, hardened)
 	for n, want := range []string{"allow", "allow", "remove", "remove", "remove"} {
-		got, _ := jsonval.Lookup(r.Instances[token(n)].State, jsonval.Path{"decision", "decision"})
+		got, _ := jsonval.ValueAt(r.Instances[token(n)].State, jsonval.Path{"decision", "decision"})
 		if got != want {
 			t.Errorf("comment %d: %v, want %s", n+1, got, want)
 		}
@@ -71,7 +71,7 @@ func TestTheHardenedIdeaIsWhatHardenMakesOfTheRun(t *testing.T) {
 	}
 	ended["context"] = endedContext(ideas[0], r)
 	ended["solution"] = map[string]any{"calls": []any{}, "output": r.Output}
-	made, err := harden.Harden([]harden.FinishedRun{{Process: "m", Ideas: append(ideas, ended)}}, p.bindings, true)
+	made, err := harden.Harden([]harden.FinishedRun{{ProcessID: "m", Ideas: append(ideas, ended)}}, p.bindings, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +82,8 @@ func TestTheHardenedIdeaIsWhatHardenMakesOfTheRun(t *testing.T) {
 	for _, i := range []map[string]any{want, made.Idea} {
 		delete(i["meta"].(map[string]any), "hardened") // digests and times are those of one run
 	}
-	if !jsonval.Equal(want, made.Idea) || len(made.NotGeneralized) > 0 {
-		t.Errorf("it makes %s\nnaming %v", jsonval.Encode(made.Idea), made.NotGeneralized)
+	if !jsonval.Equal(want, made.Idea) || len(made.Differences) > 0 {
+		t.Errorf("it makes %s\nnaming %v", jsonval.Encode(made.Idea), made.Differences)
 	}
 }
 
@@ -97,7 +97,7 @@ func endedContext(first map[string]any, r loop.Result) []any {
 		}
 		context = append(context, m)
 	}
-	calls, _ := jsonval.Lookup(first, jsonval.Path{"solution", "calls"})
+	calls, _ := jsonval.ValueAt(first, jsonval.Path{"solution", "calls"})
 	record := map[string]any{}
 	for n := range calls.([]any) {
 		record[ideafile.FormatCallID(1, n+1, "")] = "done"

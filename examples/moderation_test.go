@@ -76,7 +76,7 @@ func TestTheDecisionsAreThoseOfACarefulModerator(t *testing.T) {
 func TestWhatACommentSaysIsNeverReadAsAReference(t *testing.T) {
 	r, _ := decided(t)
 	row := rows(t, "moderation")[32]
-	text, _ := jsonval.Lookup(row, jsonval.Path{"state", "text"})
+	text, _ := jsonval.ValueAt(row, jsonval.Path{"state", "text"})
 	if s, _ := text.(string); !strings.HasPrefix(s, "†state.decision") {
 		t.Fatalf("comment 33 is another one: %v", text)
 	}

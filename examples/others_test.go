@@ -29,7 +29,7 @@ func begin(t *testing.T, name string) *play {
 
 // states is what every instance of a result holds, in canonical bytes.
 func states(r loop.Result) string {
-	return fmt.Sprintf("%s %s %s", r.Status, jsonval.Encode(r.Output), jsonval.Encode(jsonval.Normal(r.Instances)))
+	return fmt.Sprintf("%s %s %s", r.Status, jsonval.Encode(r.Output), jsonval.Encode(jsonval.ToJSONValue(r.Instances)))
 }
 
 func TestSentimentTakesTwoRequestsAndOneCallForBoth(t *testing.T) {
@@ -44,15 +44,15 @@ func TestSentimentTakesTwoRequestsAndOneCallForBoth(t *testing.T) {
 
 func TestOnlyTheEmployeeWhoIsNamedChanges(t *testing.T) {
 	p := begin(t, "employees")
-	before := ideafile.ViewOf(p.idea.Context, "employee_A").Payload[ideafile.TypeState]
+	before := ideafile.InstanceViewOf(p.idea.Context, "employee_A").PayloadByKind[ideafile.TypeState]
 	r := p.through()
 	if got := jsonval.Encode(r.Instances["employee_A"].State); string(got) != string(jsonval.Encode(before)) || !strings.Contains(string(got), "37.50") {
 		t.Errorf("employee_A is now %s", got)
 	}
 	b := r.Instances["employee_B"].State
-	first, _ := jsonval.Lookup(b, jsonval.Path{"tasks", "0", "priority"})
-	old, _ := jsonval.Lookup(b, jsonval.Path{"tasks", "1", "title"})
-	name, _ := jsonval.Lookup(b, jsonval.Path{"name"})
+	first, _ := jsonval.ValueAt(b, jsonval.Path{"tasks", "0", "priority"})
+	old, _ := jsonval.ValueAt(b, jsonval.Path{"tasks", "1", "title"})
+	name, _ := jsonval.ValueAt(b, jsonval.Path{"name"})
 	if first != "urgent" || old != "Add CSV export to the invoices page" || name != "Bo Lindqvist" {
 		t.Errorf("employee_B is now %s", jsonval.Encode(b))
 	}
@@ -85,12 +85,12 @@ func TestALatentResultThatNeedsAnotherIsAskedForByItself(t *testing.T) {
 	p := begin(t, "latent")
 	p.request(step(t, p))
 	asking := step(t, p)
-	if len(asking.Questions) != 1 || asking.Questions[0].ID != "1.2" || asking.Questions[0].Params["facts"] == "†state.facts" {
+	if len(asking.Questions) != 1 || asking.Questions[0].CallID != "1.2" || asking.Questions[0].Params["facts"] == "†state.facts" {
 		t.Fatalf("asked for %+v", asking.Questions)
 	}
 	p.request(asking)
 	r := p.through()
-	answer, _ := jsonval.Lookup(r.Output, jsonval.Path{"answer"})
+	answer, _ := jsonval.ValueAt(r.Output, jsonval.Path{"answer"})
 	if s, _ := answer.(string); !strings.HasPrefix(s, "Dear Ines Moreau") || r.Requests != 3 || r.Calls != (turn.CallCounts{Done: 2}) {
 		t.Errorf("%v after %d requests, calls %+v", r.Output, r.Requests, r.Calls)
 	}

@@ -27,7 +27,7 @@ import (
 type play struct {
 	t        *testing.T
 	idea     *ideafile.Idea
-	bindings map[string]ideafile.Binding
+	bindings map[string]ideafile.ToolBinding
 	llm      *rehearsal.Handler
 	tools    *tools.Registry
 	http     *httptool.Client
@@ -52,14 +52,14 @@ func start(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, allow s
 	p.bindings = activities.Bind(idea, p.tools, kinds.New(kinds.Deps{Tools: p.tools})).Bindings
 	p.mind = loop.New(idea, "play", p.bindings, p.started)
 	for _, token := range idea.InstanceTokens() {
-		p.runs[token] = dataflow.New(ideafile.Palette{Tools: idea.Tools, Bindings: p.bindings}, own(idea, token), token)
+		p.runs[token] = dataflow.New(ideafile.Palette{Tools: idea.Tools, BindingByTool: p.bindings}, own(idea, token), token)
 	}
 	return p
 }
 
 func own(idea *ideafile.Idea, token string) (context []ideafile.Message) {
 	for _, m := range idea.Context {
-		if m.Instance == "" || m.Instance == token {
+		if m.InstanceToken == "" || m.InstanceToken == token {
 			context = append(context, m)
 		}
 	}
@@ -102,9 +102,9 @@ func (p *play) runPlans() {
 func (p *play) decide() {
 	p.t.Helper()
 	for _, token := range p.idea.InstanceTokens() {
-		pending := p.runs[token].Pending()
+		pending := p.runs[token].PendingApprovals()
 		for _, what := range pending {
-			if err := p.runs[token].Decide(p.person(what)); err != nil {
+			if err := p.runs[token].ApplyDecision(p.person(what)); err != nil {
 				p.t.Fatal(err)
 			}
 		}
@@ -118,13 +118,13 @@ func (p *play) decide() {
 // request makes one Request, hands its Calls out, runs them, and tells the mind what became of it.
 func (p *play) request(brief *turn.RequestInput) {
 	p.t.Helper()
-	p.number = brief.Number
+	p.number = brief.RequestNumber
 	solution := p.ask(brief)
-	cut, lost := p.lost[brief.Number]
+	cut, lost := p.lost[brief.RequestNumber]
 	if p.left = cut; !lost {
 		p.left = 1 << 30
 	}
-	reply := turn.Reply{Complete: !lost, WorkerLost: lost, Output: solution["output"]}
+	reply := turn.LLMReply{Complete: !lost, WorkerLost: lost, Output: solution["output"]}
 	if lost {
 		reply.Output, reply.Fault = nil, &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker was lost"}
 	}
@@ -140,18 +140,18 @@ func (p *play) request(brief *turn.RequestInput) {
 			reply.InstancesWithoutCalls = append(reply.InstancesWithoutCalls, token)
 		}
 		if !brief.OutputOnly {
-			p.runs[token].CloseRequest(brief.Number)
+			p.runs[token].CloseRequest(brief.RequestNumber)
 			p.work(token)
 			p.mind.ApplyReport(p.report(token, lost))
 		}
 	}
 	p.mind.ApplyReply(reply)
-	c := p.mind.Conclude()
+	c := p.mind.ConcludeRequest()
 	if c == nil {
-		p.t.Fatalf("request %d did not conclude", brief.Number)
+		p.t.Fatalf("request %d did not conclude", brief.RequestNumber)
 	}
 	if p.sealed != nil {
-		p.sealed(turn.Snapshot(p.idea.Source, c.FullInput, c.Calls, c.Reply.Output))
+		p.sealed(turn.SnapshotIdea(p.idea.Source, c.AllInstancesInput, c.Calls, c.Reply.Output))
 	}
 }
 
@@ -168,16 +168,16 @@ func (p *play) ask(brief *turn.RequestInput) map[string]any {
 	w := httptest.NewRecorder()
 	p.llm.ServeHTTP(w, r)
 	answer, err := jsonval.Decode(w.Body.Bytes())
-	said, ok := jsonval.Lookup(answer, jsonval.Path{"choices", "0", "message", "content"})
+	said, ok := jsonval.ValueAt(answer, jsonval.Path{"choices", "0", "message", "content"})
 	if err != nil || !ok {
-		p.t.Fatalf("request %d: %v %s", brief.Number, err, w.Body)
+		p.t.Fatalf("request %d: %v %s", brief.RequestNumber, err, w.Body)
 	}
 	solution, err := jsonval.DecodeObject([]byte(said.(string)))
 	if err != nil {
-		p.t.Fatalf("request %d: %v", brief.Number, err)
+		p.t.Fatalf("request %d: %v", brief.RequestNumber, err)
 	}
 	if f := turn.CheckOutput(p.idea, solution["output"]); f != nil {
-		p.t.Fatalf("request %d: %v", brief.Number, f)
+		p.t.Fatalf("request %d: %v", brief.RequestNumber, f)
 	}
 	return solution
 }
@@ -188,23 +188,23 @@ func (p *play) give(brief *turn.RequestInput, index int, call ideafile.WrittenCa
 	if len(brief.Questions) > 0 {
 		a, out, f := turn.ReadResultAnswer(p.idea, brief, call)
 		if f != nil {
-			p.t.Fatalf("request %d, result %d: %v", brief.Number, index, f)
+			p.t.Fatalf("request %d, result %d: %v", brief.RequestNumber, index, f)
 		}
 		if p.left > 0 {
 			p.left--
-			p.runs[a.Token].Succeed(a.ID, out)
+			p.runs[a.Token].SucceedCall(a.CallID, out)
 		}
 		return
 	}
-	palette := ideafile.Palette{Tools: p.idea.Tools, Bindings: p.bindings, InstanceTokens: brief.InstanceTokens()}
-	_, tokens, f := palette.Read(call)
+	palette := ideafile.Palette{Tools: p.idea.Tools, BindingByTool: p.bindings, InstanceTokens: brief.InstanceTokens()}
+	_, tokens, f := palette.ReadCall(call)
 	if f != nil {
-		p.t.Fatalf("request %d, call %d: %v", brief.Number, index, f)
+		p.t.Fatalf("request %d, call %d: %v", brief.RequestNumber, index, f)
 	}
 	for _, token := range tokens {
 		if named[token] = true; p.left > 0 {
 			p.left--
-			p.runs[token].AcceptCall(brief.Number, index, call)
+			p.runs[token].AcceptCall(brief.RequestNumber, index, call)
 			p.work(token)
 		}
 	}
@@ -217,12 +217,12 @@ func (p *play) work(token string) {
 		for _, r := range ready {
 			out, err := p.execute(r)
 			if err == nil {
-				err = r.Tool.Output.Validate(out)
+				err = r.Tool.OutputSchema.Validate(out)
 			}
 			if err != nil {
-				run.Fail(r.Record.ID, &diag.Fault{Code: ideafile.CodeToolFailed, Message: err.Error()})
+				run.FailCall(r.Record.ID, &diag.Fault{Code: ideafile.CodeToolFailed, Message: err.Error()})
 			} else {
-				run.Succeed(r.Record.ID, out)
+				run.SucceedCall(r.Record.ID, out)
 			}
 		}
 	}
@@ -230,42 +230,42 @@ func (p *play) work(token string) {
 
 func (p *play) execute(r dataflow.ReadyCall) (any, error) {
 	if r.Binding.Kind == ideafile.KindHTTP {
-		activity, _ := r.Tool.Activity.(map[string]any)
+		activity, _ := r.Tool.RawActivity.(map[string]any)
 		spec, err := httptool.ParseSpec(activity["http"])
 		if err != nil {
 			return nil, err
 		}
-		return p.http.Do(context.Background(), spec, r.Params, r.Scopes, r.Record.ID)
+		return p.http.Do(context.Background(), spec, r.Params, r.ScopeValues, r.Record.ID)
 	}
-	tool, ok := p.tools.Lookup(r.Binding.Name)
+	tool, ok := p.tools.Lookup(r.Binding.GoFunctionName)
 	if !ok {
-		return nil, fmt.Errorf("no tool %q", r.Binding.Name)
+		return nil, fmt.Errorf("no tool %q", r.Binding.GoFunctionName)
 	}
 	return tool.Call(context.Background(), r.Params)
 }
 
 // report is what an instance tells the mind at the end of a Request.
-func (p *play) report(token string, lost bool) turn.Report {
+func (p *play) report(token string, lost bool) turn.InstanceReport {
 	run := p.runs[token]
 	p.reports++
-	r := turn.Report{Token: token, Number: p.reports, ClosedThrough: p.number, PendingApprovals: run.Pending(), Idle: run.Idle(), Missing: run.MissingRequired(), PlanFailure: run.PlanFailure(), Writes: run.TakeNewWrites()}
-	for _, rec := range run.Records() {
+	r := turn.InstanceReport{Token: token, ReportNumber: p.reports, ClosedThroughRequest: p.number, PendingApprovals: run.PendingApprovals(), Idle: run.Idle(), HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(), PlanFailure: run.PlanFailure(), Writes: run.TakeNewWrites()}
+	for _, rec := range run.CallRecords() {
 		if p.told[rec.ID] == rec.Status {
 			continue
 		}
 		p.told[rec.ID] = rec.Status
 		c := turn.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions}
 		if lost {
-			c.Call = rec.Written
+			c.Call = rec.WrittenCall
 		}
 		r.Calls = append(r.Calls, c)
 	}
-	for _, rec := range run.AwaitingLLM() {
+	for _, rec := range run.CallsAwaitingLLM() {
 		params, err := run.ResolvedParams(rec)
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		r.Questions = append(r.Questions, turn.Question{ID: rec.ID, Token: token, Tool: rec.Tool, Params: params})
+		r.Questions = append(r.Questions, turn.LLMQuestion{CallID: rec.ID, Token: token, Tool: rec.Tool, Params: params})
 	}
 	return r
 }

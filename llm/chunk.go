@@ -54,27 +54,76 @@ func (s *chunkStream) Close() error {
 // chunk holds the parts of a chat.completion.chunk that are used.
 type chunk struct {
 	choices []choice
-	usage   turn.Usage
-	bytes   int // its length as sent
+	usage   turn.TokenUsage
+	model   string // as the server names it
+	bytes   int    // its length as sent
 }
 
 type choice struct {
 	index                    int
 	content, refusal, finish string
+	functions                []function
+}
+
+// function is a piece of a function call, in which some LLMs put their reply.
+type function struct {
+	index           int
+	name, arguments string
 }
 
 // newChunk leaves out what is of another type than it should be, as the openai library does.
 func newChunk(v *fastjson.Value, bytes int) chunk {
-	c := chunk{bytes: bytes, usage: turn.Usage{
+	c := chunk{bytes: bytes, model: stringAt(v, "model"), usage: turn.TokenUsage{
 		PromptTokens: v.GetInt("usage", "prompt_tokens"), CompletionTokens: v.GetInt("usage", "completion_tokens"),
 	}}
 	for _, o := range v.GetArray("choices") {
 		c.choices = append(c.choices, choice{
 			index: o.GetInt("index"), finish: stringAt(o, "finish_reason"),
-			content: stringAt(o, "delta", "content"), refusal: stringAt(o, "delta", "refusal"),
+			content: contentOf(o.Get("delta", "content")), refusal: stringAt(o, "delta", "refusal"),
+			functions: functionsOf(o.Get("delta")),
 		})
 	}
 	return c
+}
+
+// contentOf is a message's text: a string, or the parts of a list that are text.
+func contentOf(v *fastjson.Value) string {
+	if v == nil || v.Type() != fastjson.TypeArray {
+		return stringAt(v)
+	}
+	var text strings.Builder
+	for _, part := range v.GetArray() {
+		if part.Type() == fastjson.TypeString {
+			text.WriteString(stringAt(part))
+		} else {
+			text.WriteString(stringAt(part, "text")) // parts of other types, such as thoughts, have none
+		}
+	}
+	return text.String()
+}
+
+// functionsOf reads tool_calls, or function_call, which is its older form.
+func functionsOf(delta *fastjson.Value) (list []function) {
+	read := func(index int, v *fastjson.Value) {
+		f := function{index: index, name: stringAt(v, "name"), arguments: stringAt(v, "arguments")}
+		if a := v.Get("arguments"); a != nil && a.Type() == fastjson.TypeObject { // Ollama
+			f.arguments = a.String()
+		}
+		list = append(list, f)
+	}
+	for n, call := range delta.GetArray("tool_calls") {
+		if f := call.Get("function"); f != nil {
+			index := n
+			if call.Exists("index") {
+				index = call.GetInt("index")
+			}
+			read(index, f)
+		}
+	}
+	if f := delta.Get("function_call"); f != nil && f.Type() == fastjson.TypeObject {
+		read(0, f)
+	}
+	return list
 }
 
 // stringAt is a string in a chunk; "" where there is none. Invalid UTF-8 becomes U+FFFD, as in encoding/json.

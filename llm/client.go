@@ -39,7 +39,7 @@ func (c *Client) Configured() bool { return c != nil && c.config.Configured() }
 type Request struct {
 	Messages []prompt.Message
 	Form     prompt.ResponseFormat // the JSON Schema of the reply
-	Settings ideafile.LLM          // the Idea's; empty fields are the Client's, or the server's own
+	Settings ideafile.LLMConfig    // the Idea's; empty fields are the Client's, or the server's own
 	// RateKey identifies the Request over all its attempts: one that must wait too long for its rate limit keeps its
 	// reservation under this key.
 	RateKey string
@@ -56,11 +56,12 @@ type Reply struct {
 	// Incomplete is why the solution did not come to its end; nil where it did.
 	Incomplete *diag.Fault
 	Output     json.RawMessage // the solution's output as written; empty where it has none
-	Usage      turn.Usage      // zero where the server does not tell
+	Usage      turn.TokenUsage // zero where the server does not tell
 	Finish     string          // the finish reason; empty where the stream broke off
 	Refusal    string          // what the LLM said instead, where it refused
 	Text       string          // all of the reply, with Request.KeepText
 	Model      string          // the model that was asked for
+	Served     string          // the model as the server names it; empty where it does not
 	Server     string          // host, or host:port; empty where none answered
 	FirstByte  time.Time       // zero where none came
 	// Downgraded names what the server did not accept of the request; empty where it accepted all.
@@ -90,6 +91,9 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	x.settle(reply.Usage, reader.filter.bytes)
 	if parseErr != nil {
 		reply.Incomplete = x.incomplete(reply, parseErr, reader.streamError())
+	}
+	if f := reader.functionFault(parseErr); f != nil {
+		reply.Incomplete = f
 	}
 	return reply, nil
 }

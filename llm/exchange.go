@@ -135,8 +135,8 @@ func (x *exchange) promptTokens() int {
 
 // settle charges the rate limiter for what the Request used beyond the estimate, by the server's count, or else by the
 // length of the reply in bytes.
-func (x *exchange) settle(u turn.Usage, replyBytes int) {
-	if u == (turn.Usage{}) {
+func (x *exchange) settle(u turn.TokenUsage, replyBytes int) {
+	if u == (turn.TokenUsage{}) {
 		u.CompletionTokens = replyBytes / bytesPerToken
 	} else {
 		u.PromptTokens -= x.promptTokens()

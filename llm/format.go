@@ -104,7 +104,7 @@ func (x *exchange) formatted() (openai.ChatCompletionNewParams, []any) {
 	}
 	list := make([]any, len(messages))
 	for i, m := range messages {
-		list[i] = jsonval.Ordered{{Key: "role", Value: m.Role}, {Key: "content", Value: m.Content}}
+		list[i] = jsonval.OrderedObject{{Key: "role", Value: m.Role}, {Key: "content", Value: m.Content}}
 	}
 	return p, list
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -46,6 +47,19 @@ func spoken(text string) []string {
 		data = append(data, delta(p))
 	}
 	return append(data, finished, used, done)
+}
+
+// called is a text as the arguments of a function call, in chunks.
+func called(index int, name, arguments string) []string {
+	piece := func(name, arguments string) string {
+		return fmt.Sprintf(`{"id":"c1","choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"type":"function","function":{"name":%s,"arguments":%s}}]}}]}`,
+			index, quoted(name), quoted(arguments))
+	}
+	data := []string{piece(name, "")}
+	for _, p := range pieces(arguments, 7) {
+		data = append(data, piece("", p))
+	}
+	return append(data, strings.Replace(finished, "stop", "tool_calls", 1), used, done)
 }
 
 // chunks writes data as a stream.
@@ -122,7 +136,17 @@ func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
 		"usage comes with every chunk": each(func(s string) string {
 			return strings.Replace(s, `"id"`, `"usage":{"prompt_tokens":7,"completion_tokens":5},"id"`, 1)
 		}),
+		"as parts of a list": each(func(s string) string {
+			return regexp.MustCompile(`"content":("(?:[^"\\]|\\.)*")`).ReplaceAllString(s, `"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]},{"type":"text","text":$1}]`)
+		}),
+		"as a function call":             streaming(chunks(called(0, "solution", solutionText)...)),
+		"as a function call, with prose": streaming(chunks(append([]string{delta("I will call {it} now.")}, called(0, "solution", solutionText)...)...)),
+		"as a function call, older form": each(func(s string) string {
+			return regexp.MustCompile(`{"content":("(?:[^"\\]|\\.)*")}`).ReplaceAllString(s, `{"function_call":{"arguments":$1}}`)
+		}),
 		"all at once, though asked to stream": plain("application/json", whole),
+		"all at once, as a function call":     plain("application/json", completion(`{"role":"assistant","content":null,"tool_calls":[{"id":"t","type":"function","function":{"name":"json","arguments":`+quoted(solutionText)+`}}]}`)),
+		"all at once, as parts of a list":     plain("application/json", completion(`{"role":"assistant","content":[{"type":"text","text":`+quoted(solutionText)+`}]}`)),
 		"all at once, written over many lines": plain("application/json; charset=utf-8", strings.NewReplacer(`{"`, "{\n  \"", `,"`, ",\n  \"").Replace(
 			completion(`{"role":"assistant","content":`+strings.NewReplacer(`{`, `\u007b`, `,`, `\u002c`).Replace(quoted(solutionText))+`}`))),
 		"all at once, and called plain text": plain("text/plain", whole),
@@ -137,9 +161,22 @@ func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
 			if len(reply.Calls) != 1 || reply.Calls[0] != `{"_tool":"shout","text":"hi","_outputPath":"loud"}` || string(reply.Output) != "null" {
 				t.Errorf("%q, output %s", reply.Calls, reply.Output)
 			}
-			if strings.Contains(name, "finish reason") == (reply.Usage == turn.Usage{PromptTokens: 7, CompletionTokens: 5}) {
+			if strings.Contains(name, "finish reason") == (reply.Usage == turn.TokenUsage{PromptTokens: 7, CompletionTokens: 5}) {
 				t.Errorf("usage %+v", reply.Usage)
 			}
 		})
+	}
+}
+
+func TestFunctionCallsThatAreNoReplyAreNamed(t *testing.T) {
+	for want, data := range map[string][]string{
+		`a call of the function "shout", and its arguments are not of the form: unknown key "text"`: called(0, "shout", `{"text":"hi"}`),
+		`2 function calls ("shout", "whisper"), and only the first was read`:                        append(called(0, "shout", `{"text":"hi"}`)[:8], called(1, "whisper", `{"text":"ho"}`)...),
+		`2 function calls ("solution", "solution"), and only the first was read`:                    append(called(0, "solution", solutionText)[:8], called(1, "solution", solutionText)...),
+	} {
+		reply, err := replying(t, streaming(chunks(data...)))
+		if err != nil || reply.Whole || reply.Incomplete == nil || reply.Incomplete.Code != turn.CodeNotJSON || !strings.Contains(reply.Incomplete.Message, want) {
+			t.Errorf("%v %+v", err, reply.Incomplete)
+		}
 	}
 }

@@ -17,12 +17,14 @@ type replyReader struct {
 	reply  *Reply
 	filter textFilter
 
-	buffered  bytes.Buffer     // text that the parser has not read yet
-	all       *strings.Builder // nil unless all text is kept
-	started   bool             // the first chunk, which open has waited for, was taken
-	err       error            // why no more text is taken: the filter's
-	parsed    bool             // the parser wants no more
-	overtalks bool             // the LLM has written something behind the solution
+	buffered   bytes.Buffer     // text that the parser has not read yet
+	all        *strings.Builder // nil unless all text is kept
+	started    bool             // the first chunk, which open has waited for, was taken
+	err        error            // why no more text is taken: the filter's
+	parsed     bool             // the parser wants no more
+	overtalks  bool             // the LLM has written something behind the solution
+	byFunction bool             // the reply is the arguments of a function call
+	functions  []string         // the names of the functions that the LLM called instead of writing, as far as it did
 }
 
 func newReplyReader(ctx context.Context, stream *chunkStream, idle *idleTimer, keepText bool) *replyReader {
@@ -76,6 +78,9 @@ func (r *replyReader) take(c chunk) {
 	if c.usage.PromptTokens+c.usage.CompletionTokens > 0 {
 		r.reply.Usage = c.usage
 	}
+	if r.reply.Served == "" {
+		r.reply.Served = c.model
+	}
 	for _, choice := range c.choices {
 		if choice.index != 0 { // one was asked for
 			continue
@@ -87,8 +92,32 @@ func (r *replyReader) take(c chunk) {
 		if choice.content != "" {
 			r.takeText(choice.content)
 		}
+		for _, f := range choice.functions {
+			r.takeFunction(f)
+		}
 	}
 }
+
+// takeFunction reads the arguments of the first function that the LLM calls as its reply, unless it has begun to write one.
+func (r *replyReader) takeFunction(f function) {
+	for len(r.functions) <= min(f.index, maxFunctions) {
+		r.functions = append(r.functions, "")
+	}
+	if f.index < 0 || f.index > maxFunctions {
+		return
+	}
+	r.functions[f.index] += f.name
+	if f.index > 0 || f.arguments == "" || (r.filter.begun && !r.byFunction) {
+		return
+	}
+	if !r.byFunction {
+		r.byFunction, r.filter.preamble = true, "" // what was said before is no part of it
+	}
+	r.takeText(f.arguments)
+}
+
+// maxFunctions bounds how many function calls of one reply are told apart.
+const maxFunctions = 20
 
 func (r *replyReader) takeText(text string) {
 	if r.all != nil {

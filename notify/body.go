@@ -15,13 +15,13 @@ const event = "approvals.changed"
 
 // body is what is posted. Slack documents the fields that its webhooks take, and promises nothing of others: it is sent
 // the text alone.
-func (s *Sender) body(n turn.Notices) []byte {
+func (s *Sender) body(n turn.ApprovalNotices) []byte {
 	text := s.text(n)
 	if s.format == FormatSlack {
 		return jsonval.Encode(map[string]any{"text": slackEscape.Replace(text)})
 	}
 	return jsonval.Encode(map[string]any{
-		"type": event, "timestamp": s.now().UTC().Format(time.RFC3339), "text": text, "data": jsonval.Normal(n),
+		"type": event, "timestamp": s.now().UTC().Format(time.RFC3339), "text": text, "data": jsonval.ToJSONValue(n),
 	})
 }
 
@@ -29,14 +29,14 @@ func (s *Sender) body(n turn.Notices) []byte {
 var slackEscape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // text says it in lines for people.
-func (s *Sender) text(n turn.Notices) string {
-	name := n.Process
-	if n.Path != "" {
-		name = n.Path + " (" + n.Process + ")"
+func (s *Sender) text(n turn.ApprovalNotices) string {
+	name := n.ProcessID
+	if n.IdeaPath != "" {
+		name = n.IdeaPath + " (" + n.ProcessID + ")"
 	}
 	lines := []string{fmt.Sprintf("%s: %s", name, standing(n.AwaitingCount))}
 	for _, w := range n.NewlyWaiting {
-		line := fmt.Sprintf("• waits: %s %s", w.Call, w.Tool)
+		line := fmt.Sprintf("• waits: %s %s", w.CallID, w.Tool)
 		if w.Deadline != nil {
 			line += ", until " + w.Deadline.UTC().Format(time.RFC3339)
 		}
@@ -44,11 +44,11 @@ func (s *Sender) text(n turn.Notices) string {
 	}
 	lines = append(lines, more(n.OmittedWaiting, "wait")...)
 	for _, d := range n.NewlyDecided {
-		lines = append(lines, fmt.Sprintf("• %s: %s %s", decided(d), d.Call, d.Tool))
+		lines = append(lines, fmt.Sprintf("• %s: %s %s", decided(d), d.CallID, d.Tool))
 	}
 	lines = append(lines, more(n.OmittedDecided, "wait no more")...)
 	if s.link != "" {
-		lines = append(lines, strings.ReplaceAll(s.link, "{process}", url.PathEscape(n.Process)))
+		lines = append(lines, strings.ReplaceAll(s.link, "{process}", url.PathEscape(n.ProcessID)))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -70,12 +70,12 @@ func more(n int, what string) []string {
 	return []string{fmt.Sprintf("• %d more %s", n, what)}
 }
 
-func decided(d turn.Notice) string {
+func decided(d turn.ApprovalNotice) string {
 	switch {
-	case d.Decision == "":
+	case d.DecisionKind == "":
 		return "waits no more"
-	case d.By == "":
-		return d.Decision
+	case d.DecidedBy == "":
+		return d.DecisionKind
 	}
-	return d.Decision + " by " + jsonval.Clip(d.By, 80)
+	return d.DecisionKind + " by " + jsonval.Clip(d.DecidedBy, 80)
 }

@@ -49,10 +49,10 @@ func sender(t *testing.T, url, format string) *Sender {
 	return s
 }
 
-var oneNotice = turn.Notices{
-	Process: "p 1", Path: "refunds", AwaitingCount: 2,
-	NewlyWaiting: []turn.Notice{{Call: "1.1@①", Instance: "①", Tool: "refund", Digest: "d", Allow: []string{"approve"}}},
-	NewlyDecided: []turn.Notice{{Call: "1.1@②", Instance: "②", Tool: "refund", Decision: "reject", By: "<!channel> & ann"}}, OmittedDecided: 3,
+var oneNotice = turn.ApprovalNotices{
+	ProcessID: "p 1", IdeaPath: "refunds", AwaitingCount: 2,
+	NewlyWaiting: []turn.ApprovalNotice{{CallID: "1.1@①", Instance: "①", Tool: "refund", Digest: "d", AllowedDecisions: []string{"approve"}}},
+	NewlyDecided: []turn.ApprovalNotice{{CallID: "1.1@②", Instance: "②", Tool: "refund", DecisionKind: "reject", DecidedBy: "<!channel> & ann"}}, OmittedDecided: 3,
 }
 
 func TestANoticeIsPostedInBothFormats(t *testing.T) {
@@ -64,9 +64,9 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 	}
 	var body struct {
 		Type, Timestamp, Text string
-		Data                  turn.Notices
+		Data                  turn.ApprovalNotices
 	}
-	if err := json.Unmarshal(got, &body); err != nil || body.Type != "approvals.changed" || body.Data.NewlyWaiting[0].Call != "1.1@①" || body.Data.AwaitingCount != 2 {
+	if err := json.Unmarshal(got, &body); err != nil || body.Type != "approvals.changed" || body.Data.NewlyWaiting[0].CallID != "1.1@①" || body.Data.AwaitingCount != 2 {
 		t.Errorf("%s %v", got, err)
 	}
 	want := "refunds (p 1): 2 Calls wait for a person\n• waits: 1.1@① refund\n• reject by <!channel> & ann: 1.1@② refund\n• 3 more wait no more\nhttps://ui.example/p%201"

@@ -14,18 +14,30 @@ import (
 )
 
 // DataConverter is Temporal's own except for JSON: numbers keep every digit, HTML is not escaped, and an answer to a query
-// is marked with the metadata key inlineMetadata, so that it stays inline whatever its size.
-func DataConverter(inlineMetadata string) converter.DataConverter {
+// is marked (see StaysInline).
+func DataConverter() converter.DataConverter {
 	return converter.NewCompositeDataConverter(
 		converter.NewNilPayloadConverter(),
 		converter.NewByteSlicePayloadConverter(),
 		converter.NewProtoJSONPayloadConverter(),
 		converter.NewProtoPayloadConverter(),
-		jsonConverter{inlineMetadata},
+		jsonConverter{},
 	)
 }
 
-type jsonConverter struct{ inlineMetadata string }
+type jsonConverter struct{}
+
+// inlineMark begins the payload of an answer to a query. It is white space, which no reader of JSON minds. Metadata would say it
+// more plainly, but a payload with any metadata beside its encoding is none that tools know for JSON: the temporal CLI prints it as
+// base64.
+const inlineMark = ' '
+
+// StaysInline reports whether a payload is an answer to a query, which stays where it is whatever its size: it is no part of history,
+// and people without our store read it.
+func StaysInline(p *commonpb.Payload) bool {
+	data := p.GetData()
+	return len(data) > 0 && data[0] == inlineMark && string(p.GetMetadata()[converter.MetadataEncoding]) == converter.MetadataEncodingJSON
+}
 
 // Encoding is that of plain JSON, which everybody can read.
 func (jsonConverter) Encoding() string { return converter.MetadataEncodingJSON }
@@ -33,15 +45,15 @@ func (jsonConverter) Encoding() string { return converter.MetadataEncodingJSON }
 // ToPayload encodes a value as JSON.
 func (c jsonConverter) ToPayload(v any) (*commonpb.Payload, error) {
 	var b bytes.Buffer
+	if _, ok := v.(Inline); ok {
+		b.WriteByte(inlineMark)
+	}
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("%w: %w", converter.ErrUnableToEncode, err)
 	}
 	metadata := map[string][]byte{converter.MetadataEncoding: []byte(c.Encoding())}
-	if _, ok := v.(Inline); ok {
-		metadata[c.inlineMetadata] = []byte("true")
-	}
 	return &commonpb.Payload{Metadata: metadata, Data: bytes.TrimSuffix(b.Bytes(), []byte("\n"))}, nil
 }
 

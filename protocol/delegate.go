@@ -2,8 +2,10 @@ package protocol
 
 import (
 	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/turn"
 )
 
 // Delegation is what a process knows of delegates: the Idea files that they run and, if it is a delegate itself, for whom.
@@ -19,6 +21,14 @@ type Delegation struct {
 	To *DelegateOf `json:"to,omitempty"`
 }
 
+// Carried is what the Ideas of a process need of it: its files, where one of the Tools runs a file.
+func (d Delegation) Carried(idea *ideafile.Idea) Delegation {
+	if !idea.HasToolWithDelegateFile() {
+		return Delegation{}
+	}
+	return Delegation{Files: d.Files, File: d.File}
+}
+
 // DelegateOf names the Call that a delegate runs for.
 type DelegateOf struct {
 	Instance string `json:"instance"` // its workflow id
@@ -27,7 +37,7 @@ type DelegateOf struct {
 	Writes []jsonval.Path `json:"writes,omitempty"`
 }
 
-// DelegateReport is the payload of the signal by which a delegate tells its instance what it came to.
+// DelegateReport is the payload of the signal by which a delegate tells its instance how it stands, and at last what it came to.
 type DelegateReport struct {
 	Call   string             `json:"call"`
 	Status loop.ProcessStatus `json:"status"`
@@ -35,10 +45,17 @@ type DelegateReport struct {
 	Error  *diag.Fault        `json:"error,omitempty"`
 	// Handed are the values that it hands back to its parent's State, by path.
 	Handed map[string]any `json:"handed,omitempty"`
+	// Waiting is what it waits for, as its query "status" tells, and Use what it has begun and used, and needs.
+	Waiting []string      `json:"waiting,omitempty"`
+	Use     turn.QuotaUse `json:"use,omitzero"`
 }
 
 // DelegateRef is a delegate under way.
 type DelegateRef struct {
 	Call string `json:"call"`
 	ProcessRef
+	// Status and Waiting are what it told last; Claim is its share of what its instance may begin.
+	Status  loop.ProcessStatus `json:"status,omitempty"`
+	Waiting []string           `json:"waiting,omitempty"`
+	Claim   turn.Claim         `json:"claim,omitzero"`
 }

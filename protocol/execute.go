@@ -10,14 +10,14 @@ import (
 
 // ExecuteInput is one Call, ready to run.
 type ExecuteInput struct {
-	Process string           `json:"process"`
-	Token   string           `json:"token"`
-	Call    string           `json:"call"`
-	Tool    string           `json:"tool"`
-	Binding ideafile.Binding `json:"binding"`
-	Params  map[string]any   `json:"params"`
-	Scopes  map[string]any   `json:"scopes,omitempty"`
-	// Spec is what the runner of the Binding's kind is told of the Tool, as ideafile.Tool.RunSpec returns it.
+	Process string               `json:"process"`
+	Token   string               `json:"token"`
+	Call    string               `json:"call"`
+	Tool    string               `json:"tool"`
+	Binding ideafile.ToolBinding `json:"binding"`
+	Params  map[string]any       `json:"params"`
+	Scopes  map[string]any       `json:"scopes,omitempty"`
+	// Spec is what the runner of the Binding's kind is told of the Tool, as ideafile.Tool.RunnerSpec returns it.
 	Spec any `json:"spec,omitempty"`
 	// Form is the Tool's parameter schema, given if Params hold large values that only the activity sees whole.
 	Form any `json:"form,omitempty"`

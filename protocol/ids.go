@@ -4,31 +4,62 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 )
 
-// InstanceID returns the workflow id of an instance.
-func InstanceID(process, token string) string {
+// anonymous stands in workflow ids for the instance that has no token.
+const anonymous = "main"
+
+const (
+	partMark = "~part"
+	callMark = "~call"
+)
+
+// InstanceID returns the workflow id of an instance. Like all ids here it is ASCII if the process's is: SDKs put workflow ids into
+// headers, which take nothing else. Either spelling of the token will do, if it is not one that must be encoded.
+func InstanceID(process, token string) string { return process + "/" + typedToken(token) }
+
+func typedToken(token string) string {
 	if token == "" {
-		token = "main"
-	} else {
-		token = strings.NewReplacer("%", "%25", "/", "%2F", " ", "%20").Replace(token)
+		return anonymous
 	}
-	return process + "/" + token
+	return spelling.KeyboardSpelling(token)
 }
 
 // PartID returns the workflow id of a part of a process.
-func PartID(process string, number int) string { return fmt.Sprintf("%s/~part/%d", process, number) }
+func PartID(process string, number int) string {
+	return fmt.Sprintf("%s/%s/%d", process, partMark, number)
+}
 
 // DelegateID returns the workflow id of a Call's delegate.
 func DelegateID(process, call string) string {
-	return process + "/~call/" + strings.NewReplacer("%", "%25", "/", "%2F", " ", "%20").Replace(call)
+	return process + "/" + callMark + "/" + ideafile.CallIDInKeyboardSpelling(call)
+}
+
+// SplitInstanceID takes the workflow id of an instance apart, whichever way the token is spelled there; ok is false for an id that is
+// a process's. The word is empty for the anonymous instance.
+func SplitInstanceID(id string) (process, word string, ok bool) {
+	at := strings.LastIndexByte(id, '/')
+	if at < 0 {
+		return id, "", false
+	}
+	process, word = id[:at], id[at+1:]
+	if strings.HasSuffix(process, "/"+partMark) || strings.HasSuffix(process, "/"+callMark) {
+		return id, "", false
+	}
+	if word == anonymous {
+		word = ""
+	}
+	return process, word, true
 }
 
 // IdempotencyKey returns the key under which the outside world knows a Call's effect, the same on every attempt:
 // <process>/<token>/<call id>, each part percent-encoded.
 func IdempotencyKey(process, token, call string) string {
 	if token == "" {
-		token = "main"
+		token = anonymous
 	}
 	return url.PathEscape(process) + "/" + url.PathEscape(token) + "/" + url.PathEscape(call)
 }

@@ -1,18 +1,25 @@
 package protocol
 
-import "processidea/model/ideafile"
+import (
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+)
 
 // InstanceSetup is what all instances of a process share.
 type InstanceSetup struct {
 	Process string `json:"process"`
 	// FirstRunID is that of the process's first run: it stays the same across continue-as-new.
-	FirstRunID string                      `json:"firstRunId"`
-	Tools      map[string]any              `json:"tools"`
-	Context    []any                       `json:"context,omitempty"`
-	Bindings   map[string]ideafile.Binding `json:"bindings"`
-	Oversight  ideafile.ApprovalOverride   `json:"oversight,omitzero"`
+	FirstRunID string         `json:"firstRunId"`
+	Tools      map[string]any `json:"tools"`
+	// Palette is the handle of the Tools where they are too many to travel: an instance loads those that its Calls use.
+	Palette   any                             `json:"palette,omitempty"`
+	Context   []any                           `json:"context,omitempty"`
+	Bindings  map[string]ideafile.ToolBinding `json:"bindings"`
+	Oversight ideafile.ApprovalOverride       `json:"oversight,omitzero"`
 	// Adapt is whether the LLM may be asked to fit values to the Tools' schemas.
 	Adapt bool `json:"adapt,omitempty"`
+	// Path is that of the process's Idea.
+	Path string `json:"path,omitempty"`
 	// Attributes is whether the search attributes are registered with the server.
 	Attributes bool `json:"attributes,omitempty"`
 	// Parent is the process that Process is a part of; nil: it is no part.
@@ -33,6 +40,8 @@ type InstanceSetup struct {
 type InstanceOwn struct {
 	Token   string `json:"token"`
 	Context []any  `json:"context,omitempty"`
+	// Quota is what it may begin; nil: any number.
+	Quota *turn.Quota `json:"quota,omitempty"`
 }
 
 // InstanceResult is what an instance ends with.

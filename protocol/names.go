@@ -19,6 +19,8 @@ const (
 	ActivityDiscover = "Discover"
 	// ActivityNotify tells people what waits for them.
 	ActivityNotify = "Notify"
+	// ActivityLoad reads members of a stored object: Tools of a palette, the Idea file of a delegate.
+	ActivityLoad = "Load"
 
 	// SignalCalls hands Calls of a Request to an instance (CallsSignal). The Request activity sends it.
 	SignalCalls = "calls"
@@ -34,6 +36,8 @@ const (
 	SignalDelegate = "delegate"
 	// SignalHold keeps an instance from starting anything new, and lets it go on (HoldSignal). The process sends it.
 	SignalHold = "hold"
+	// SignalLead steers a part or a delegate (LeadSignal). The process or the instance that it works for sends it.
+	SignalLead = "lead"
 	// SignalCorrect brings a person's correction to an instance (CorrectSignal). The process sends it.
 	SignalCorrect = "correct"
 

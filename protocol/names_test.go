@@ -13,10 +13,10 @@ func TestNamesNeverChange(t *testing.T) {
 
 		protocol.ActivityPrepare: "Prepare", protocol.ActivityRequest: "Request", protocol.ActivityExecute: "Execute", protocol.ActivityBurst: "Burst",
 		protocol.ActivitySeal: "Seal", protocol.ActivityGone: "Gone", protocol.ActivityDeliver: "Deliver", protocol.ActivityGather: "Gather",
-		protocol.ActivityDiscover: "Discover", protocol.ActivityNotify: "Notify",
+		protocol.ActivityDiscover: "Discover", protocol.ActivityNotify: "Notify", protocol.ActivityLoad: "Load",
 
 		protocol.SignalCalls: "calls", protocol.SignalClose: "close", protocol.SignalEnd: "end", protocol.SignalReport: "report",
-		protocol.SignalPart: "part", protocol.SignalDelegate: "delegate", protocol.SignalHold: "hold", protocol.SignalCorrect: "correct",
+		protocol.SignalPart: "part", protocol.SignalDelegate: "delegate", protocol.SignalHold: "hold", protocol.SignalCorrect: "correct", protocol.SignalLead: "lead",
 
 		protocol.QueryStatus: "status", protocol.QueryIdea: "idea", protocol.QueryApprovals: "approvals",
 		protocol.MemoPath: "path", protocol.MemoVersion: "version", protocol.MemoFile: "file",
@@ -31,7 +31,13 @@ func TestNamesNeverChange(t *testing.T) {
 func TestIDsNeverChange(t *testing.T) {
 	for got, want := range map[string]string{
 		protocol.InstanceID("refunds", ""):             "refunds/main",
-		protocol.InstanceID("refunds", "⑬"):            "refunds/⑬",
+		protocol.InstanceID("refunds", "⑬"):            "refunds/13",
+		protocol.InstanceID("refunds", "㊿"):            "refunds/50",
+		protocol.InstanceID("refunds", "51"):           "refunds/51",
+		protocol.InstanceID("refunds", "Müller_1-a.b"): "refunds/M%C3%BCller_1-a.b",
+		protocol.InstanceID("refunds", "⑬a"):           "refunds/%E2%91%ACa",
+		protocol.DelegateID("refunds", "1.2@⑬"):        "refunds/~call/1.2@13",
+		protocol.DelegateID("refunds", "1.2"):          "refunds/~call/1.2",
 		protocol.InstanceID("refunds", "a b/c%"):       "refunds/a%20b%2Fc%25",
 		protocol.PartID("refunds", 3):                  "refunds/~part/3",
 		protocol.DelegateID("refunds", "1.2@a/b"):      "refunds/~call/1.2@a%2Fb",
@@ -41,6 +47,19 @@ func TestIDsNeverChange(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("%q was %q", got, want)
+		}
+	}
+}
+
+func TestAnInstancesIDIsTakenApartAndAProcessesIsNot(t *testing.T) {
+	for id, want := range map[string]string{
+		"refunds/13": "refunds|13", "refunds/⑬": "refunds|⑬", "refunds/main": "refunds|", "refunds/~part/2/13": "refunds/~part/2|13",
+		"refunds/~call/1.2@13/main": "refunds/~call/1.2@13|",
+		"refunds":                   "", "refunds/~part/2": "", "refunds/~call/1.2@13": "",
+	} {
+		process, word, ok := protocol.SplitInstanceID(id)
+		if got := process + "|" + word; ok != (want != "") || ok && got != want || !ok && process != id {
+			t.Errorf("%s: %s, %v", id, got, ok)
 		}
 	}
 }

@@ -7,20 +7,30 @@ import (
 
 // PrepareResult is what a process's Tools were bound to.
 type PrepareResult struct {
-	Bindings map[string]ideafile.Binding `json:"bindings"`
+	Bindings map[string]ideafile.ToolBinding `json:"bindings"`
 	// Notify is whether the worker knows whom to notify of what waits for people.
 	Notify bool `json:"notify,omitempty"`
 	// LLM is whether the worker knows an LLM to ask.
 	LLM bool `json:"llm,omitempty"`
-	// Problems are Tools that cannot be bound.
+	// Palette takes the place of the Tools in the Idea, which are too large to travel; nil: they are not.
+	Palette map[string]any `json:"palette,omitempty"`
+	// Problems are what is wrong with the Idea and its delegates, and Tools that cannot be bound.
 	Problems diag.Problems `json:"problems,omitempty"`
+}
+
+// LoadInput names members of a stored object.
+type LoadInput struct {
+	// Handle is that of the object, as jsonval.Handle.Value returns it.
+	Handle any `json:"handle"`
+	// Members that it does not have are left out; nil: all.
+	Members []string `json:"members,omitempty"`
 }
 
 // RequestSetup is what all Requests of a process share.
 type RequestSetup struct {
-	Idea     map[string]any              `json:"idea"`
-	Bindings map[string]ideafile.Binding `json:"bindings"`
-	Replies  string                      `json:"replies,omitempty"`
+	Idea     map[string]any                  `json:"idea"`
+	Bindings map[string]ideafile.ToolBinding `json:"bindings"`
+	Replies  string                          `json:"replies,omitempty"`
 }
 
 // RequestStates is where the States are that a Request is about: its RequestInput leaves them out.

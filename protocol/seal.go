@@ -1,7 +1,9 @@
 package protocol
 
 import (
+	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
@@ -18,6 +20,19 @@ type SealInput struct {
 	Request int `json:",omitempty"`
 	// Log is what changed the instances since the parent.
 	Log []turn.LogEntry `json:",omitempty"`
+	// LLM says which LLM answered since the parent, the Request that seals it last; if none did, which one before.
+	LLM []turn.AnsweringLLM `json:",omitempty"`
+	// Parts are the Ideas of its parts that the Idea of a split process was made of.
+	Parts []PartIdea `json:",omitempty"`
+	// Delegation has the files that the Idea carries for its delegates.
+	Delegation Delegation `json:",omitzero"`
+}
+
+// PartIdea is an Idea of a part, as the meta of an Idea names it.
+type PartIdea struct {
+	Process string `json:"process"`
+	At      int    `json:"at"`
+	Digest  string `json:"digest"`
 }
 
 // Sealed is one Idea of the chain: number, digest and place in the store.
@@ -27,7 +42,7 @@ type Sealed struct {
 	Place  string `json:"place"`
 }
 
-// GatherInput is what the last Idea of a split process is made of.
+// GatherInput is what an Idea of a split process is made of.
 type GatherInput struct {
 	Process string `json:"process"`
 	// Idea is the Idea file's content, with every correction.
@@ -38,6 +53,17 @@ type GatherInput struct {
 	Parent string `json:"parent,omitempty"`
 	At     int    `json:"at"`
 	Output any    `json:"output"`
+	// Log is what people decided on the whole process since the previous Idea, and LLM says which LLM answered to it.
+	Log []turn.LogEntry     `json:"log,omitempty"`
+	LLM []turn.AnsweringLLM `json:"llm,omitempty"`
+	// WithoutStates leaves the States out of the answer.
+	WithoutStates bool `json:"stateless,omitempty"`
+	// Wirings are what Output is to be made of, in order; none: it is as given.
+	Wirings []loop.OutputWiring `json:"wirings,omitempty"`
+	// StatesOnly is whether nothing is to be sealed.
+	StatesOnly bool `json:"statesOnly,omitempty"`
+	// Delegation has the files that the Idea carries for its delegates.
+	Delegation Delegation `json:"delegation,omitzero"`
 }
 
 // GatherPart is the latest Idea of a part.
@@ -47,10 +73,18 @@ type GatherPart struct {
 	Tokens  []string `json:"tokens"`
 	// Statuses are those of the instances, by token.
 	Statuses map[string]ideafile.InstanceStatus `json:"statuses"`
+	// Since is the latest Idea of the part whose log was taken in before.
+	Since int `json:"since,omitempty"`
 }
+
+// ForwardedID is the id of a steering signal that a split process passes on to its parts.
+const ForwardedID = "~whole"
 
 // Gathered is what Gather found and sealed.
 type Gathered struct {
 	States map[string]any `json:"states"` // by token
 	Last   Sealed         `json:"last"`
+	// Output is what the Wirings made; Fault is why they make none: nothing is sealed then.
+	Output any         `json:"output,omitempty"`
+	Fault  *diag.Fault `json:"fault,omitempty"`
 }

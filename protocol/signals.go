@@ -1,6 +1,9 @@
 package protocol
 
-import "processidea/model/ideafile"
+import (
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+)
 
 // CallsSignal hands an instance Calls of one Request, in the order in which they closed in the stream.
 type CallsSignal struct {
@@ -9,6 +12,8 @@ type CallsSignal struct {
 	Results []SentValue `json:"results,omitempty"`
 	// Last is whether nothing more of the Request comes.
 	Last bool `json:"last,omitempty"`
+	// Rest is whether the process sends it, after the Request broke off.
+	Rest bool `json:"rest,omitempty"`
 }
 
 // SentCall is a Call as written, with its index from 1.
@@ -28,9 +33,11 @@ type SentValue struct {
 	Fitted bool           `json:"fitted,omitempty"`
 }
 
-// CloseSignal closes a Request that broke off: the instance accepts nothing more of it.
+// CloseSignal closes a Request that broke off: the instance accepts nothing more of it from whoever hands it out.
 type CloseSignal struct {
 	Request int `json:"request"`
+	// RestComes is whether the process sends the rest, once it knows what every instance has accepted: until then the Request is open.
+	RestComes bool `json:"restComes,omitempty"`
 }
 
 // EndSignal ends an instance with a status.
@@ -38,9 +45,23 @@ type EndSignal struct {
 	Status ideafile.InstanceStatus `json:"status"`
 }
 
-// HoldSignal makes an instance start nothing new, or lets it go on.
+// HoldSignal makes an instance start nothing new, or lets it go on, and its delegates with it.
 type HoldSignal struct {
 	Held bool `json:"held"`
+	// Report is whether the process wants to hear what the instance has done until now.
+	Report bool   `json:"report,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Resume lets the delegates go on that are paused, although the instance was not held.
+	Resume bool `json:"resume,omitempty"`
+	// Quota is what it may begin from now on; nil: what it was told before.
+	Quota *turn.Quota `json:"quota,omitempty"`
+}
+
+// LeadSignal is the same for a process that is a part or a delegate of another one, which sends it.
+type LeadSignal struct {
+	Steer  string      `json:"steer,omitempty"` // pause or resume; empty: neither
+	Reason string      `json:"reason,omitempty"`
+	Quota  *turn.Quota `json:"quota,omitempty"`
 }
 
 // CorrectSignal brings a person's correction to an instance: messages that come after all others.

@@ -1,6 +1,9 @@
 package protocol
 
-import "processidea/model/ideafile"
+import (
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+)
 
 // Start is what a process starts from. It is self-contained: no worker needs the files it was made of.
 type Start struct {
@@ -17,6 +20,8 @@ type Start struct {
 	Part *PartOf `json:"part,omitempty"`
 	// WithSolution resumes the Calls of the Idea's solution, except those that its record calls done.
 	WithSolution bool `json:"withSolution,omitempty"`
+	// Quota is what the process that this one is a part or a delegate of allows; nil: any number.
+	Quota *turn.Quota `json:"quota,omitempty"`
 	// Delegation is what the process knows of delegates, and whether it is one.
 	Delegation Delegation `json:"delegation,omitzero"`
 }
@@ -38,8 +43,8 @@ const MemoSimulated = "simulated"
 
 // Memo is the memo of a process with an Idea; a simulated one is marked.
 func Memo(idea *ideafile.Idea) map[string]any {
-	m := map[string]any{MemoPath: idea.Path, MemoVersion: idea.Version}
-	if idea.Simulated != nil {
+	m := map[string]any{MemoPath: idea.ProcessPath, MemoVersion: idea.ProcessVersion}
+	if idea.Simulation != nil {
 		m[MemoSimulated] = true
 	}
 	return m

@@ -7,7 +7,7 @@ const (
 	HeartbeatTimeout = 5 * time.Second
 	// HeartbeatLost is the error type by which a retry policy knows an activity whose worker was lost.
 	HeartbeatLost = "TemporalTimeout:Heartbeat"
-	// DiscoverPatience is how long MCP servers may take to list their tools: time enough for one that is installed when it
-	// is first run.
+	// DiscoverPatience is how long the MCP servers of a process may take, together, to start and to list their tools: time
+	// enough for one that is installed when it is first run. One that has not answered by then is not asked again by itself.
 	DiscoverPatience = 150 * time.Second
 )

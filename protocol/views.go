@@ -39,7 +39,7 @@ func (v ProcessView) InstanceID(token string) string {
 			return InstanceID(part.Process, token)
 		}
 	}
-	return InstanceID(v.Process, token)
+	return InstanceID(v.ProcessID, token)
 }
 
 // PartView is one part of a process that is split.
@@ -58,9 +58,17 @@ type Accepted struct {
 	At     time.Time `json:"at"`
 }
 
+// Case is what a person who decides on a Call sees of its instance: its State as it is now, and its own input. Both are nil where
+// they would make an answer too large: the instance's own answer has them.
+type Case struct {
+	Input any `json:"input,omitempty"`
+	State any `json:"state,omitempty"`
+}
+
 // ApprovalsView answers the query "approvals" of an instance.
 type ApprovalsView struct {
 	Approvals []turn.PendingApproval `json:"approvals"`
+	Case
 }
 
 func (ApprovalsView) inline() {}
@@ -70,6 +78,7 @@ type Approval struct {
 	Process  string `json:"process"`
 	Instance string `json:"instance"`
 	turn.PendingApproval
+	Case
 }
 
 // ProcessApprovals answers the query "approvals" of a process.

@@ -40,9 +40,9 @@ func audited(t *testing.T) (dir string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log := [][]turn.LogEntry{nil, {{Instance: "①", Path: jsonval.Path{"mood"}, Value: "good", By: "1.1@①", Request: 1, Index: 1, At: made}}, {
-			{Instance: "①", Path: jsonval.Path{"name"}, Value: "Ada", By: "person:Grace", Request: 2, Index: 1,
-				Decision: &turn.LogDecision{Kind: "answer", By: "Grace", Reason: "she said so"}},
+		log := [][]turn.LogEntry{nil, {{Instance: "①", Path: jsonval.Path{"mood"}, Value: "good", Author: "1.1@①", Request: 1, Index: 1, WrittenAt: made}}, {
+			{Instance: "①", Path: jsonval.Path{"name"}, Value: "Ada", Author: "person:Grace", Request: 2, Index: 1,
+				Decision: &turn.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so"}},
 		}}[i]
 		sealed, err := chains.Seal(t.Context(), chain.Entry{Process: "p 1", At: i + 1, Parent: parent, Idea: idea, Log: log, Created: made})
 		if err != nil {

@@ -36,7 +36,7 @@ func TestAProcessThatTemporalHasForgottenCanBeReadForkedAndRunAgain(t *testing.T
 	d := newDesk(t, c.batch()).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(c.URL, "http://"))
 	_, dev := d.dev()
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
-	d.do("approve", "p", d.asked("p").Call).is(exit.Done)
+	d.do("approve", "p", d.asked("p").CallID).is(exit.Done)
 	whole := d.do("watch", "p", "--json").is(exit.Done).result()
 	dev.signal(syscall.SIGTERM)
 	dev.end()
@@ -89,8 +89,8 @@ func (d *desk) end(args ...string) {
 		}
 		return r.Status != loop.StatusRunning
 	})
-	if large, _ := r.Instances["②"].State.(map[string]any)["large"].(string); r.Status != loop.StatusCompleted || len(large) < jsonval.LargeValue {
-		d.Errorf("%s: %.300s", args, jsonval.Encode(jsonval.Normal(r)))
+	if large, _ := r.Instances["②"].State.(map[string]any)["large"].(string); r.Status != loop.StatusCompleted || len(large) < jsonval.LargeValueBytes {
+		d.Errorf("%s: %.300s", args, jsonval.Encode(jsonval.ToJSONValue(r)))
 	}
 	d.do("verify", id).is(exit.Done)
 }

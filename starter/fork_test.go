@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -40,7 +41,7 @@ func newCounter(t *testing.T) *counter {
 func (c *counter) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return string(jsonval.Encode(jsonval.Normal(c.seen)))
+	return string(jsonval.Encode(jsonval.ToJSONValue(c.seen)))
 }
 
 func (c *counter) tool(path, more string) string {
@@ -55,7 +56,7 @@ func (c *counter) batch() map[string]string {
 		"idea.json": `{"meta": {"path": "batch"}, "config": {"gather": "200ms"}, "schema": {"tools": {` +
 			c.tool("tell", "") + "," + c.tool("look", "") + "," + c.tool("sign", `, "_outputPath": "†state.signed", "_approval": true`) + `}},
 			"context": [{"type": "text", "text": "Go on."}, {"type": "input", "rule": "old"}, {"type": "state", "_instance": "①", "text": "a"},
-			{"type": "state", "_instance": "②", "text": "b", "large": "` + strings.Repeat("large ", jsonval.LargeValue/5) + `"}, {"type": "state", "_instance": "③", "text": "c"}]}`,
+			{"type": "state", "_instance": "②", "text": "b", "large": "` + strings.Repeat("large ", jsonval.LargeValueBytes/5) + `"}, {"type": "state", "_instance": "③", "text": "c"}]}`,
 		"replies.jsonl": `{"solution": {"calls": [{"_tool": "tell", "_instance": "①", "text": "†state.text"}, {"_tool": "look", "_instance": "①", "_outputPath": "first"}, ` +
 			`{"_tool": "sign", "_instance": "②", "text": "†state.text"}], "output": null}}` + "\n" +
 			`{"solution": {"calls": [{"_tool": "look", "_instance": "①", "_outputPath": "second"}], "output": null}}` + "\n" + nothingMore + "\n" + nothingMore,
@@ -96,17 +97,17 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 	want(t, c.String(), `{"/look":2,"/tell":1}`)
 	e := d.do("fork", "p", "--at", "2", "--replies", "more.jsonl", "--detach", "--json").is(exit.Done)
 	e.complains("1 Call is asked about again").complains("1 instance is left as settled").complains("effects in the outside world are shared")
-	if r := e.result(); r.Process != "p-fork-1" || r.Status != loop.StatusRunning {
+	if r := e.result(); r.ProcessID != "p-fork-1" || r.Status != loop.StatusRunning {
 		t.Errorf("%+v", r)
 	}
 	before, after := d.asked("p"), d.asked("p-fork-1")
-	if after.Call != before.Call || after.Digest != before.Digest || after.Instance != "②" || !after.Since.After(before.Since) {
+	if after.CallID != before.CallID || after.Digest != before.Digest || after.Instance != "②" || !after.Since.After(before.Since) {
 		t.Errorf("%+v is asked again as %+v", before, after)
 	}
-	d.do("approve", "p-fork-1", after.Call).is(exit.Done)
+	d.do("approve", "p-fork-1", after.CallID).is(exit.Done)
 	r := d.do("watch", "p-fork-1", "--json").is(exit.Done).result()
 	state, _ := r.Instances["②"].State.(map[string]any)
-	if r.Calls != (turn.CallCounts{Done: 1}) || state["signed"] != "sign" || len(state["large"].(string)) < jsonval.LargeValue || r.Requests != 2 {
+	if r.Calls != (turn.CallCounts{Done: 1}) || state["signed"] != "sign" || len(state["large"].(string)) < jsonval.LargeValueBytes || r.Requests != 2 {
 		t.Errorf("%+v", r)
 	}
 	want(t, string(jsonval.Encode(r.Instances["①"].State)), `{"first":"look","text":"a"}`)
@@ -151,10 +152,16 @@ func TestAForkTakesTheSolutionUpOnDemandAndChanges(t *testing.T) {
 		t.Errorf("③ was changed and stays settled: %s", e.err)
 	}
 	a := d.asked("q")
-	if a.Call != "1.3@②" || a.Params["text"] != "changed" {
+	if a.CallID != "1.3@②" || a.Params["text"] != "changed" {
 		t.Errorf("%+v", a)
 	}
-	d.do("reject", "q", a.Call, "--reason", "no").is(exit.Done)
+	var waiting struct{ Meta struct{ At int } }
+	d.eventually("an Idea is sealed at rest", func() bool {
+		e := d.do("show", "q", "--json").is(exit.Done)
+		e.json(&waiting)
+		return strings.Contains(e.out, `"second":"look"`)
+	})
+	d.do("reject", "q", a.CallID, "--reason", "no").is(exit.Done)
 	r := d.do("watch", "q", "--json").is(exit.Done).result()
 	if r.Calls != (turn.CallCounts{Done: 1, Rejected: 1}) || len(r.Instances) != 4 {
 		t.Errorf("%+v", r)
@@ -171,10 +178,11 @@ func TestAForkTakesTheSolutionUpOnDemandAndChanges(t *testing.T) {
 	// The same again attaches; a fork of the fork goes on from there.
 	d.do("fork", "p", "--at", "2", "--id", "q", "--replies", "more.jsonl", "--detach").is(exit.Usage).complains("another file")
 	// What is taken out of State is not done any more: the same Call comes again.
-	d.do("fork", "q", "--at", "1", "--file", "solution.json", "--with-solution", "--unset", "①:second", "--replies", "more.jsonl", "--detach").is(exit.Done)
-	d.do("reject", "q-fork-1", d.asked("q-fork-1").Call, "--reason", "no").is(exit.Done)
+	at := strconv.Itoa(waiting.Meta.At)
+	d.do("fork", "q", "--at", at, "--file", "solution.json", "--with-solution", "--unset", "①:second", "--replies", "more.jsonl", "--detach").is(exit.Done)
+	d.do("reject", "q-fork-1", d.asked("q-fork-1").CallID, "--reason", "no").is(exit.Done)
 	d.do("watch", "q-fork-1").is(exit.Done)
-	says(t, "verify|q-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "whole", "forked from Idea 1 of q, ")
+	says(t, "verify|q-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "whole", "forked from Idea "+at+" of q, ")
 }
 
 func TestAForkSaysWhatIsWrongBeforeAnythingStarts(t *testing.T) {

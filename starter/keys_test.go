@@ -81,6 +81,7 @@ func TestTheCodecServerIsNotServedBeyondThisMachineToJustAnybody(t *testing.T) {
 	for _, listen := range []string{":0", "0.0.0.0:0", "[::]:0", "example.org:0"} {
 		d.do("codec", "--listen", listen).is(exit.Usage).quiet().complains("beyond this machine", "PROCESSIDEA_CODEC_TOKEN is not set")
 	}
+	d.do("codec", "--without-token").is(exit.Usage).quiet().complains("say with --origin whose pages may ask")
 	d.do("codec", "--origin", "*").is(exit.Usage).quiet().complains(`allow origin "*"`)
 	p := d.at(d.dir).set("PROCESSIDEA_CODEC_TOKEN=t").start("codec", "--listen=0.0.0.0:0")
 	p.says("the codec server is at ")

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/devserver/devtest"
 	"processidea/model/loop"
 	"processidea/starter/internal/server"
 	"processidea/starter/internal/verbs"
@@ -25,10 +27,24 @@ import (
 const asProgram = "STARTER_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asTemporal) != "" && filepath.Base(os.Args[0]) == "temporal" {
+		if err := temporalCommand(os.Args[1:], os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if os.Getenv(asProgram) != "" {
 		os.Exit(verbs.Execute(os.Args[1:], os.Stdout, os.Stderr))
 	}
-	os.Exit(m.Run())
+	release, err := devtest.ShareMachine()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	release()
+	os.Exit(code)
 }
 
 // longest is more than anything here takes, so that a broken program is a failed test and no hanging one.

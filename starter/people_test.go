@@ -26,10 +26,10 @@ func signed(policy string) map[string]string {
 	return map[string]string{
 		"idea.json": `{"meta": {"path": "signed"}, "config": {"gather": "200ms"}, "schema": {"tools": {"note": {"type": "object",
 			"properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": false, "_outputPath": "†state.noted", "_approval": ` + policy + `},
-			"formatText": {"type": "object", "additionalProperties": false, "properties": {}}}},
+			"formatText": {"type": "object", "additionalProperties": false, "properties": {"template": {"type": "string"}, "values": {"type": "object"}}, "required": ["template", "values"]}}},
 			"context": [{"type": "text", "text": "Sign."}, {"type": "state", "_instance": "①", "text": "a"}, {"type": "state", "_instance": "②", "text": "bbb"},
 			{"type": "state", "_instance": "③", "text": "cccc"}]}`,
-		"replies.jsonl": `{"when": "\"_tool\":\"note\"", "solution": {"calls": [], "output": null}}
+		"replies.jsonl": `{"when": "Calls so far", "solution": {"calls": [], "output": null}}
 {"when": "Sign.", "solution": {"calls": [{"_tool": "note", "_instance": "*", "text": "†state.text"}], "output": null}}`,
 	}
 }
@@ -61,9 +61,17 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 		t.Error(e.err)
 	}
 	d.do("approvals", "--json").is(exit.Done).json(&list)
-	if len(list) != 2 || list[0].Process != "p" || list[0].Instance != "②" || list[0].Call != "1.1@②" || list[0].Tool != "note" {
+	if len(list) != 2 || list[0].Process != "p" || list[0].Instance != "②" || list[0].CallID != "1.1@②" || list[0].Tool != "note" {
 		t.Fatalf("%+v", list)
 	}
+	if e := d.do("approvals", "p/2").is(exit.Done); !strings.Contains(e.out, `state  {"text":"bbb"}`) || !strings.Contains(e.out, "1 approval;") ||
+		!strings.Contains(e.out, "(1.1@② is typed 1.1@2, too)") {
+		t.Error(e.out)
+	}
+	d.do("approve", "p/3", "1.1@②").is(exit.Usage).complains("it is none of p/3")
+	d.do("approve", "p", "1.2@2").is(exit.Usage).complains(`there is no Call "1.2@2"; did you mean 1.1@②? What waits for a person here: 1.1@② note`)
+	d.do("approve", "p", "1.1@9").is(exit.Usage).complains(`did you mean 1.1@②? What waits for a person here: 1.1@② note, 1.1@③ note`)
+	d.do("approve", "p", "1.1@②", "--by", "your name").is(exit.Usage).complains(`"by" is still "your name"`)
 	if e := d.do("approvals", "p").is(exit.Done); !strings.Contains(e.out, `params {"text":"bbb"}`) || !strings.Contains(e.out, "2 approvals") {
 		t.Error(e.out)
 	}
@@ -74,14 +82,16 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 	} {
 		d.do(line...).is(exit.Usage).quiet()
 	}
-	d.do("approve", "p", "1.1@②", "--digest", list[0].Digest, "--by", "ann").is(exit.Done)
+	d.do("approve", "p/②", "1.1", "--digest", list[0].Digest, "--by", "ann").is(exit.Done)
 	d.do("approve", "p", "1.1@②", "--json").is(exit.Usage).complains("refused: ")
-	d.do("amend", "p", "1.1@③", "--params", `{"text": "no"}`).is(exit.Done)
+	d.do("amend", "p", "1.1@3", "--params", `{"text": "no"}`).is(exit.Done)
 	r := d.do("watch", "p", "--json").is(exit.Done).result()
 	if r.Status != loop.StatusCompleted || r.Calls.Done != 3 || !strings.Contains(string(jsonval.Encode(r.Instances["③"].State)), `"text":"no"`) {
 		t.Errorf("%+v", r)
 	}
-	d.do("approve", "p", "1.1@②").is(exit.Usage).complains("nothing waits there")
+	d.do("approve", "p", "1.1@②").is(exit.Usage).complains("1.1@② was decided on already (approved by ann) and waits for nobody: it is done")
+	d.do("approve", "p", "1.1@①").is(exit.Usage).complains("1.1@① waits for nobody: it is done")
+	d.do("approve", "p", "1.2@①").is(exit.Usage).complains(`there is no Call "1.2@①"; did you mean 1.1@①? Nothing waits for a person here`)
 	if e := d.do("approvals").is(exit.Done); e.out != "nobody is waited for\n" {
 		t.Error(e.out)
 	}

@@ -23,17 +23,17 @@ func TestTheIdeasOfThePageOnPlansRun(t *testing.T) {
 	for _, part := range strings.Split(string(page), "```json\n")[1:] {
 		text, _, _ := strings.Cut(part, "```")
 		idea, problems := ideafile.ParseIdea([]byte(text))
-		if idea == nil || idea.Path == "" {
+		if idea == nil || idea.ProcessPath == "" {
 			continue // one message
 		}
 		if len(problems) > 0 {
-			t.Errorf("%s: %v", idea.Path, problems)
+			t.Errorf("%s: %v", idea.ProcessPath, problems)
 		}
-		want, known := outputs[idea.Path]
-		if delete(outputs, idea.Path); !known {
-			t.Errorf("nobody knows how %s ends", idea.Path)
+		want, known := outputs[idea.ProcessPath]
+		if delete(outputs, idea.ProcessPath); !known {
+			t.Errorf("nobody knows how %s ends", idea.ProcessPath)
 		}
-		t.Run(idea.Path, func(t *testing.T) {
+		t.Run(idea.ProcessPath, func(t *testing.T) {
 			d := newDesk(t, map[string]string{"idea.json": text})
 			r := d.do("run", "idea.json", "--json", noUI).is(exit.Done).result()
 			if string(jsonval.Encode(r.Output)) != want || r.Requests != 0 {

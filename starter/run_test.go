@@ -23,7 +23,7 @@ func TestRunPrintsTheResultAloneOnStandardOutput(t *testing.T) {
 	want(t, e.out, `{"process":"p","status":"completed","output":{"summary":"two <b> & strong ones"},"instances":{`+
 		`"①":{"status":"settled","state":{"mood":"strong","n":12345678901234567890,"text":"This is wonderful!"}},`+
 		`"②":{"status":"settled","state":{"mood":"strong","text":"This is terrible."}}},`+
-		`"ideas":2,"requests":2,"calls":{"done":2,"failed":0,"rejected":0,"skipped":0,"blocked":0},`+
+		`"ideas":2,"requests":2,"calls":{"done":2,"failed":0,"rejected":0,"skipped":0,"blocked":0},"failures":[],`+
 		e.out[strings.Index(e.out, `"usage"`):])
 	if r := e.result(); r.Usage.PromptTokens == 0 || r.Usage.CompletionTokens == 0 || r.Error != nil {
 		t.Errorf("usage %+v, error %v", r.Usage, r.Error)
@@ -122,7 +122,7 @@ func TestWithAnLLMTheFoldersRepliesAreNotUsedAndItsWordsCanBeRecorded(t *testing
 	}
 	e := d.do("run", ".", "--id", "b", noUI, "--json", "--replies", "said.jsonl").is(exit.Done)
 	second := e.result()
-	if !jsonval.Equal(jsonval.Normal(first.Output), jsonval.Normal(second.Output)) || !jsonval.Equal(jsonval.Normal(first.Instances), jsonval.Normal(second.Instances)) {
+	if !jsonval.Equal(jsonval.ToJSONValue(first.Output), jsonval.ToJSONValue(second.Output)) || !jsonval.Equal(jsonval.ToJSONValue(first.Instances), jsonval.ToJSONValue(second.Instances)) {
 		t.Errorf("recorded:\n%+v\nplayed:\n%+v", first, second)
 	}
 	e.complains("a script answers", "said.jsonl")
@@ -269,7 +269,7 @@ func TestAPlanThatRunsWithoutARequestNeedsNoLLM(t *testing.T) {
 	d := newDesk(t, map[string]string{"good.json": plan, "latent.json": strings.ReplaceAll(plan, "analyzeSentiment", "muse"),
 		"guide.json": strings.ReplaceAll(plan, `"stage": "complete", `, "")})
 	e := d.do("run", "good.json", "--id", "p", "--json", noUI).is(exit.Done).complains("no LLM is configured: the Plan runs without one")
-	if r := e.result(); r.Requests != 0 || r.Ideas != 1 || r.Calls.Done != 1 || string(jsonval.Encode(r.Output)) == "null" {
+	if r := e.result(); r.Requests != 0 || r.Ideas != 2 || r.Calls.Done != 1 || string(jsonval.Encode(r.Output)) == "null" {
 		t.Errorf("%+v", r)
 	}
 	d.do("run", "latent.json", "--json", noUI).is(exit.Usage).complains("$.context[1].plan[0]: the Call leaves its result to the LLM")

@@ -95,6 +95,8 @@ func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
 	if r := p.end().is(exit.Done).result(); r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
+	elsewhere := d.at(d.dir).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+t.TempDir())
+	elsewhere.do("run", ".", "--id", "q", "--detach").is(exit.Usage).complains("the worker works with another store")
 	if err := w.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -165,7 +165,7 @@ func TestAnLLMThatIsConfiguredPlansAndPlays(t *testing.T) {
 	e := d.do("simulate", "idea.json", "--json").is(exit.Done).complains("the LLM plans", "the LLM plays the Tools")
 	var r simulation.Report
 	e.json(&r)
-	if got := string(jsonval.Encode(r.Instances["①"].State)); !strings.Contains(got, `"cents":77`) || r.Estimated || n.Load() != 0 || r.Simulated.Tools != ideafile.FakedByLLM {
+	if got := string(jsonval.Encode(r.Instances["①"].State)); !strings.Contains(got, `"cents":77`) || r.Estimated || n.Load() != 0 || r.Simulated.ToolResultsFrom != ideafile.FakedByLLM {
 		t.Errorf("%s after %d requests", e.out, n.Load())
 	}
 	again := speaking(t, `{"solution": {"calls": [{"_tool": "price", "_instance": "*", "item": "†state.item", "_outputPath": "price"}]}}`, `{"solution": {"calls": [], "output": {"n": 1}}}`)

@@ -88,7 +88,7 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 	for _, verb := range []string{"result", "watch", "show", "graph"} {
 		d.do(verb, "no-such-process").is(exit.Usage).quiet().complains("no-such-process")
 	}
-	d.do("result", "p/①").is(exit.Usage).quiet().complains("is no process")
+	d.do("result", "p/1").is(exit.Usage).quiet().complains("it is no process, but an instance of p")
 
 	dev.signal(syscall.SIGTERM)
 	dev.end().is(exit.Done).quiet()
@@ -102,7 +102,7 @@ func TestADetachedProcessIsFollowedLater(t *testing.T) {
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Usage).quiet().complains("no server runs in", "starter dev")
 	d.dev()
 	e := d.do("run", ".", "--id", "p", "--detach", "--json").is(exit.Done)
-	if r := e.result(); r.Status != loop.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking || r.Process != "p" {
+	if r := e.result(); r.Status != loop.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking || r.ProcessID != "p" {
 		t.Errorf("%+v", r)
 	}
 	g.key(d)
@@ -159,7 +159,7 @@ func TestAProcessThatSomebodyEndsIsCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := p.end().is(exit.Failed).result()
-		if r.Status != loop.StatusCancelled || r.Process != id {
+		if r.Status != loop.StatusCancelled || r.ProcessID != id {
 			t.Errorf("%s: %+v", id, r)
 		}
 		if state := r.Instances[""].State; id == "cancelled" && string(jsonval.Encode(state)) != `{"n":1}` {
@@ -171,10 +171,10 @@ func TestAProcessThatSomebodyEndsIsCancelled(t *testing.T) {
 	}
 }
 
-func TestAnIDMayHoldAnyCharacterButASlash(t *testing.T) {
+func TestAnIDMayHoldAnyASCIICharacterButASlash(t *testing.T) {
 	d := newDesk(t, judge())
 	d.dev()
-	const id = "a b①%41?#é"
+	const id = "a b1%41?#e"
 	first := d.do("run", ".", "--id", id, "--json").is(exit.Done)
 	want(t, d.do("result", id, "--json").is(exit.Done).out, first.out)
 	d.do("show", id).is(exit.Done)

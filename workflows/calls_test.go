@@ -109,7 +109,7 @@ func TestAStarRunsOnceForEveryInstanceATokenOnceAndNeitherNotAtAll(t *testing.T)
 		t.Error(got)
 	}
 	for _, want := range []string{"1.3: bad_instance", "1.4: bad_instance"} {
-		if !strings.Contains(s.prompt(2), want) {
+		if !strings.Contains(s.faultsTold(2), want) {
 			t.Errorf("the next Request is not told %q:\n%s", want, s.prompt(2))
 		}
 	}
@@ -143,7 +143,7 @@ func TestABrokenCallIsAnsweredInTheNextRequestAndItsNeighboursRun(t *testing.T) 
 		`1.6: unknown_key: a Call has no meta property "_approval"`, `1.7: blocked`, `1.8: blocked`,
 		`1.9: tool_failed: tools: call refuse: I will not say "please"`, `1.10: blocked: †state.e would come from 1.9 (failed)`,
 	} {
-		if !strings.Contains(s.prompt(2), want) {
+		if !strings.Contains(s.faultsTold(2), want) {
 			t.Errorf("the next Request is not told %q:\n%s", want, s.prompt(2))
 		}
 	}
@@ -254,12 +254,12 @@ func TestAStepThatGivesAnotherFormThanTheNextOneWantsGoesThrough(t *testing.T) {
 		`{"solution": {"calls": []}}`)
 	run := s.start()
 	pending := s.waitsFor(1)[0]
-	if got := asJSON(pending.Adapted); pending.Params["text"] != "Anna" || !strings.Contains(got, `"from":{"text":{"userName":"Anna"}},"to":{"text":"Anna"}`) {
+	if got := asJSON(pending.ParamsAdaptation); pending.Params["text"] != "Anna" || !strings.Contains(got, `"from":{"text":{"userName":"Anna"}},"to":{"text":"Anna"}`) {
 		t.Errorf("the approver sees %s, adapted %s", asJSON(pending.Params), got)
 	}
 	s.decide("approve", "1.1", "")
 	r := s.end(run)
-	if got := asJSON(r.Instances[""].State); got != `{"loud":"ANNA","user":{"userName":"Anna"}}` || r.Requests != 3 || r.Ideas != 2 {
+	if got := asJSON(r.Instances[""].State); got != `{"loud":"ANNA","user":{"userName":"Anna"}}` || r.Requests != 3 || r.Ideas != 3 { // one more when it came to wait
 		t.Errorf("%s after %d Requests and %d Ideas", got, r.Requests, r.Ideas)
 	}
 	if seen := s.prompt(2); !strings.Contains(seen, `1.1 shout {"text":{"userName":"Anna"}} does not fit: `) {

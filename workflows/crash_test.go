@@ -193,7 +193,7 @@ func TestAWorkerKilledInTheMiddleOfAStreamDoesNotMakeTheLLMSpeakTwice(t *testing
 	if got := asJSON(r.Instances[""].State); got != `{"r1":"go","r2":"go","r3":"go"}` {
 		t.Error(got)
 	}
-	if p := s.prompt(2); !strings.Contains(p, "worker_lost") || !strings.Contains(p, `1.3 {"_outputPath":"r3"`) {
+	if p := s.prompt(2); !strings.Contains(p, "worker_lost") || !strings.Contains(p, "→ r3: ") {
 		t.Error(p)
 	}
 }
@@ -222,6 +222,27 @@ func TestAWorkerKilledBeforeTheFirstCallMakesExactlyOneMoreRequest(t *testing.T)
 	r := c.finish(run)
 	if n := len(s.llm.Requests()); n != 3 || len(c.calls("go")) != 8 || r.Calls.Done != 8 {
 		t.Errorf("the LLM was asked %d times, the tool %d times; %+v", n, len(c.calls("go")), r)
+	}
+}
+
+func TestACallThatTookItsWorkerDownThreeTimesFailsAndSaysSo(t *testing.T) {
+	c := newCrash(t)
+	hold := func(_ int, r *http.Request) { <-r.Context().Done() }
+	s := newScenario(t, `{"schema": {"tools": {"deadly": `+httpTool(c.tool("deadly", hold), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [{"_tool": "deadly", "_outputPath": "a"}]}}`, `{"solution": {"calls": []}}`)
+	kill := c.work()
+	run := c.start(s)
+	for n := 1; n <= 3; n++ {
+		eventually(t, fmt.Sprintf("it was called %d times", n), func() bool { return len(c.calls("deadly")) == n })
+		kill()
+		kill = c.work()
+	}
+	r := c.finish(run)
+	if r.Calls.Failed != 1 || len(c.calls("deadly")) != 3 {
+		t.Errorf("it was called %d times: %+v", len(c.calls("deadly")), r)
+	}
+	if p := s.prompt(2); !strings.Contains(p, "3 workers were lost while the tool ran") {
+		t.Error(p)
 	}
 }
 
@@ -260,7 +281,7 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 		return v.Approvals
 	}
 	eventually(t, "a person is asked about the Call that must not run twice", func() bool { return len(waits()) == 1 })
-	if p := waits()[0]; p.Call != "1.3" || !strings.Contains(p.ReviewReason, "the worker was lost") || len(c.calls("once")) != 1 {
+	if p := waits()[0]; p.CallID != "1.3" || !strings.Contains(p.ReviewReason, "the worker was lost") || len(c.calls("once")) != 1 {
 		t.Errorf("%+v after %d calls", p, len(c.calls("once")))
 	}
 	if err := c.client.SignalWorkflow(t.Context(), s.id, "", ideafile.Answer, map[string]any{"call": "1.3", "by": "ann", "output": "seen"}); err != nil {

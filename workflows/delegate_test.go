@@ -19,7 +19,7 @@ func (s *scenario) file(key, idea string) {
 		s.t.Fatal(err)
 	}
 	config, _ := source["config"].(map[string]any)
-	source["config"] = jsonval.Merge(config, map[string]any{"llm": map[string]any{"model": s.id}})
+	source["config"] = jsonval.DeepMerge(config, map[string]any{"llm": map[string]any{"model": s.id}})
 	if s.files == nil {
 		s.files = map[string]any{}
 	}
@@ -60,7 +60,7 @@ func TestADelegateSeesItsParametersAndScopesAndNothingElse(t *testing.T) {
 		t.Errorf("%s\n%s", got, s.story())
 	}
 	seen := s.promptWith("You are a reviewer.")
-	for _, want := range []string{`†input is {"text":"some words"}`, `{"style":"terse"}`} {
+	for _, want := range []string{`†input: {"text":"some words"}`, `{"style":"terse"}`} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("it is not told %s:\n%s", want, seen)
 		}
@@ -96,10 +96,10 @@ func TestADelegateThatFailsIsARuntimeErrorOfItsCall(t *testing.T) {
 		"its output is no string": `{"schema": {"output": {"type": "object"}}, "context": [{"type": "plan", "stage": "complete", "plan": [], "output": {}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := reviewing(t, reviewTool, `{"when": "1.1 {", "solution": {"calls": []}}`, callReview)
+			s := reviewing(t, reviewTool, `{"when": "1.1 review(", "solution": {"calls": []}}`, callReview)
 			s.file("review.json", file)
 			r := s.finish()
-			if r.Calls.Failed != 1 || !strings.Contains(s.prompt(2), "- Call 1.1: ") {
+			if r.Calls.Failed != 1 || !strings.Contains(s.prompt(2), "- 1.1 review: ") {
 				t.Errorf("%+v\n%s", r.Calls, s.story())
 			}
 		})
@@ -108,7 +108,7 @@ func TestADelegateThatFailsIsARuntimeErrorOfItsCall(t *testing.T) {
 
 // underWay is a process whose delegate waits for a person.
 func underWay(t *testing.T) (*scenario, string) {
-	s := reviewing(t, reviewTool, `{"when": "1.1 {", "solution": {"calls": []}}`,
+	s := reviewing(t, reviewTool, `{"when": "1.1 review(", "solution": {"calls": []}}`,
 		`{"when": "You are a reviewer.", "solution": {"calls": [{"_tool": "shout", "text": "well", "_outputPath": "note"}]}}`, callReview)
 	s.file("review.json", strings.Replace(reviewFile, `"schema": {`, `"schema": {"tools": {"shout": `+strings.Replace(textTool, `"type"`, `"_approval": true, "type"`, 1)+`}, `, 1))
 	s.start()
@@ -135,7 +135,7 @@ func TestADelegateThatIsTerminatedFailsItsCall(t *testing.T) {
 	if err := s.client.TerminateWorkflow(t.Context(), id, "", "for a test"); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.end(s.client.GetWorkflow(t.Context(), s.id, "")); r.Calls.Failed != 1 || !strings.Contains(s.promptWith("1.1 {"), "delegate_failed") {
+	if r := s.end(s.client.GetWorkflow(t.Context(), s.id, "")); r.Calls.Failed != 1 || !strings.Contains(s.promptWith("1.1 review("), "delegate_failed") {
 		t.Errorf("%+v\n%s", r.Calls, s.story())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/protocol"
 )
 
 // hang has nobody answer until release is called.
@@ -107,12 +108,13 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 // replaysWhole replays the process and its instances, none of whose tasks may have failed.
 func (s *scenario) replaysWhole(tokens ...string) {
 	s.t.Helper()
-	for _, id := range append([]string{""}, tokens...) {
-		if id != "" {
-			id = "/" + id
-		}
-		if err := replay(s.t, store, history(s.t, s.id+id)); err != nil {
-			s.t.Errorf("replay %s%s: %v", s.id, id, err)
+	ids := []string{s.id}
+	for _, token := range tokens {
+		ids = append(ids, protocol.InstanceID(s.id, token))
+	}
+	for _, id := range ids {
+		if err := replay(s.t, store, history(s.t, id)); err != nil {
+			s.t.Errorf("replay %s: %v", id, err)
 		}
 	}
 }
@@ -123,7 +125,7 @@ func TestAPauseWhileServersAreAskedHoldsAPlanThatRunsDirectly(t *testing.T) {
 	release := server.hang(t)
 	s := newScenario(t, strings.Replace(server.several("", "①"), `"text": "Go."}`,
 		`"text": "Go."}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "count", "_outputPath": "counted"}]}`, 1))
-	s.idea = jsonval.Merge(s.idea, map[string]any{"schema": map[string]any{"tools": map[string]any{"count": map[string]any{
+	s.idea = jsonval.DeepMerge(s.idea, map[string]any{"schema": map[string]any{"tools": map[string]any{"count": map[string]any{
 		"_activity": map[string]any{"mcp": map[string]any{"server": "calc"}}, "_approval": false}}}}).(map[string]any)
 	run := s.start()
 	s.isAsking()
@@ -179,5 +181,21 @@ func TestASplitProcessHearsPeopleWhileItsServersAreAskedAndWhenTheyAreDown(t *te
 	s.signal(s.id, loop.SteerResume, map[string]any{})
 	if r := s.end(run); asJSON(r.Instances["③"].State) != `{"n":10,"sum":{"sum":12}}` || r.Calls.Done != 3 {
 		t.Errorf("%s", asJSON(r))
+	}
+}
+
+func TestAProcessSaysWhichServersItAsksFromTheFirstMoment(t *testing.T) {
+	server := newMCPServer(t)
+	release := server.hang(t)
+	s := newScenario(t, server.several("", "①"), addsForAll, nothingMore)
+	run := s.start()
+	eventually(t, "the process says that it asks", func() bool {
+		v, err := s.client.QueryWorkflow(t.Context(), s.id, "", protocol.QueryStatus)
+		var view protocol.ProcessView
+		return err == nil && v.Get(&view) == nil && len(view.Waiting) == 1 && strings.HasPrefix(view.Waiting[0], "asking MCP server calc for tools")
+	})
+	release()
+	if s.end(run); len(s.processStatus().Waiting) != 0 {
+		t.Errorf("it still waits for %v", s.processStatus().Waiting)
 	}
 }

@@ -179,7 +179,7 @@ func TestACallThatIsCutOffHasNotFailed(t *testing.T) {
 	eventually(t, "both run", func() bool { return len(seenAgain()) == 1 && len(seenOnce()) == 1 })
 	stop()
 	c.inside()
-	if w := s.waitsFor(1)[0]; w.Call != "1.2" || !strings.Contains(w.ReviewReason, "it may have had its effect") {
+	if w := s.waitsFor(1)[0]; w.CallID != "1.2" || !strings.Contains(w.ReviewReason, "it may have had its effect") {
 		t.Errorf("%+v", w)
 	}
 	s.decide(ideafile.Answer, "1.2", `{"output": "seen"}`)

@@ -56,21 +56,24 @@ func example(t *testing.T, name string) (idea map[string]any, replies string) {
 	return idea, string(read("replies.jsonl"))
 }
 
+// outcomes are what the examples come to.
+var outcomes = map[string]struct {
+	requests int
+	calls    turn.CallCounts
+}{
+	"sentiment":  {2, turn.CallCounts{Done: 2}},
+	"moderation": {1, turn.CallCounts{Done: 600}},
+	"employees":  {2, turn.CallCounts{Done: 1}},
+	"diamond":    {2, turn.CallCounts{Done: 7, Failed: 1}},
+	"latent":     {3, turn.CallCounts{Done: 2}},
+	"weather":    {1, turn.CallCounts{Done: 9, Skipped: 3}},
+	"research":   {0, turn.CallCounts{Done: 2}},
+	"refunds":    {2, turn.CallCounts{Done: 400, Rejected: 1}},
+}
+
 func TestEveryExampleRunsToItsEnd(t *testing.T) {
 	atLength(t)
-	for name, want := range map[string]struct {
-		requests int
-		calls    turn.CallCounts
-	}{
-		"sentiment":  {2, turn.CallCounts{Done: 2}},
-		"moderation": {1, turn.CallCounts{Done: 600}},
-		"employees":  {2, turn.CallCounts{Done: 1}},
-		"diamond":    {2, turn.CallCounts{Done: 7, Failed: 1}},
-		"latent":     {3, turn.CallCounts{Done: 2}},
-		"weather":    {1, turn.CallCounts{Done: 9, Skipped: 3}},
-		"research":   {0, turn.CallCounts{Done: 2}},
-		"refunds":    {4, turn.CallCounts{Done: 400, Rejected: 1, Skipped: 10}},
-	} {
+	for name, want := range outcomes {
 		t.Run(name, func(t *testing.T) {
 			if name == "diamond" {
 				serveShop(t)
@@ -78,7 +81,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 			idea, replies := example(t, name)
 			// On a slow machine a Request would otherwise not wait for the last of two hundred instances.
 			config, _ := idea["config"].(map[string]any)
-			idea["config"] = jsonval.Merge(config, map[string]any{"gather": "10m"})
+			idea["config"] = jsonval.DeepMerge(config, map[string]any{"gather": "10m"})
 			read, problems := ideafile.ReadIdea(idea)
 			if errs := problems.Errors(); len(errs) > 0 {
 				t.Fatal(errs)
@@ -109,6 +112,47 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 	}
 }
 
+// Split into parts of three, the first instances of an example come to what they come to by themselves.
+func TestEveryExampleOfSeveralInstancesComesToTheSameInPartsOfThree(t *testing.T) {
+	atLength(t)
+	for _, name := range []string{"moderation", "weather", "hardened-moderation"} {
+		t.Run(name, func(t *testing.T) {
+			idea, replies := example(t, name)
+			idea["context"] = firstInstances(idea["context"], 7)
+			var results [2]loop.Result
+			for n, batch := range []int{1000, 3} {
+				config, _ := idea["config"].(map[string]any)
+				idea["config"] = jsonval.DeepMerge(config, map[string]any{"gather": "10m", "batch": batch})
+				s := newScenario(t, asJSON(idea))
+				s.id, s.scripted = fmt.Sprintf("batch-%d-%s", batch, name), replies
+				results[n] = s.finish()
+			}
+			whole, parts := results[0], results[1]
+			if parts.Calls != whole.Calls || asJSON(parts.Output) != asJSON(whole.Output) || asJSON(parts.Instances) != asJSON(whole.Instances) {
+				t.Errorf("in parts: %d Requests, %+v, %.300s\nby itself: %d Requests, %+v, %.300s", parts.Requests, parts.Calls, asJSON(parts.Output), whole.Requests, whole.Calls, asJSON(whole.Output))
+			}
+			if name == "hardened-moderation" && parts.Requests > 0 {
+				t.Errorf("%d Requests were made", parts.Requests)
+			}
+		})
+	}
+}
+
+// firstInstances leaves out the messages of all but the first instances.
+func firstInstances(context any, n int) (list []any) {
+	tokens := map[string]bool{}
+	for _, m := range context.([]any) {
+		token, _ := m.(map[string]any)["_instance"].(string)
+		if token != "" && len(tokens) < n {
+			tokens[token] = true
+		}
+		if token == "" || tokens[token] {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
 // sign decides on everything that waits in the example of refunds when the others are finished: one is rejected. Those that
 // are decided on before would be asked about with the others.
 func sign(t *testing.T, id string) {
@@ -125,10 +169,10 @@ func sign(t *testing.T, id string) {
 	})
 	for n, a := range s.waitsFor(11) {
 		if n == 0 {
-			s.decide(ideafile.Reject, a.Call, `{"reason": "it was used"}`)
+			s.decide(ideafile.Reject, a.CallID, `{"reason": "it was used"}`)
 			continue
 		}
-		s.decide(ideafile.Approve, a.Call, `{"digest": "`+a.Digest+`"}`)
+		s.decide(ideafile.Approve, a.CallID, `{"digest": "`+a.Digest+`"}`)
 	}
 }
 
@@ -174,14 +218,14 @@ func TestTheExampleOfMCPWritesItsFileOnceAPersonHasSeenIt(t *testing.T) {
 	text := strings.ReplaceAll(asJSON(idea), exampleDesk, desk)
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(replies, exampleDesk, desk)), "\n")
 	s := newScenario(t, text, lines...)
-	files := jsonval.Normal(append(program, desk))
-	s.idea = jsonval.Merge(s.idea, map[string]any{"config": map[string]any{"mcp": map[string]any{"files": map[string]any{"command": files}}}}).(map[string]any)
+	files := jsonval.ToJSONValue(append(program, desk))
+	s.idea = jsonval.DeepMerge(s.idea, map[string]any{"config": map[string]any{"mcp": map[string]any{"files": map[string]any{"command": files}}}}).(map[string]any)
 	run := s.start()
 	a := s.waitsFor(1)[0]
 	if _, err := os.Stat(filepath.Join(desk, "actions.md")); a.Tool != "files_write_file" || err == nil {
 		t.Errorf("before anybody decides: %+v, %v", a, err)
 	}
-	s.decide(ideafile.Approve, a.Call, "")
+	s.decide(ideafile.Approve, a.CallID, "")
 	if r := s.end(run); r.Calls.Done != 3 || r.Requests != 3 {
 		t.Errorf("%+v after %d Requests\n%s", r.Calls, r.Requests, s.story())
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -62,8 +63,13 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
+	release, err := devtest.ShareMachine()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer release()
 	var stop func()
-	var err error
 	if server, stop, err = devtest.Shared(func(o *devserver.Options) { o.SearchAttributes = engine.SearchAttributes }); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -101,7 +107,7 @@ func startWorker() (worker.Worker, error) {
 	builtin.Register(registry, nil)
 	registerTestTools(registry)
 	registerDoze(registry)
-	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), LookupEnv: os.LookupEnv})
+	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), Secrets: "TEST_*", LookupEnv: os.LookupEnv})
 	w, err := engine.NewWorker(temporalClient, engine.Parts{
 		Store: store, Tools: registry, LLM: llmclient.Config{BaseURL: llmURL + "/v1"}, HTTP: reached,
 		MCP: mcptool.New(mcptool.Options{Commands: "node *; " + os.Args[0] + " " + mcptest.Argument + " *", HTTP: reached}),
@@ -211,7 +217,7 @@ func newScenario(t *testing.T, idea string, replies ...string) *scenario {
 	}
 	s := &scenario{t: t, client: temporalClient, namespace: server.Namespace(), id: strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()), idea: source}
 	config, _ := source["config"].(map[string]any)
-	source["config"] = jsonval.Merge(config, map[string]any{"llm": map[string]any{"model": s.id}})
+	source["config"] = jsonval.DeepMerge(config, map[string]any{"llm": map[string]any{"model": s.id}})
 	s.script(replies...)
 	return s
 }
@@ -300,6 +306,14 @@ func (s *scenario) prompt(n int) string {
 	return b.String()
 }
 
+var faultSubject = regexp.MustCompile(`(?m)^- (\d+\.\d+) [^:]*: `)
+
+// faultsTold is prompt with what went wrong named by the Call's id alone: "1.2: code: message".
+func (s *scenario) faultsTold(n int) string {
+	s.t.Helper()
+	return faultSubject.ReplaceAllString(s.prompt(n), "$1: ")
+}
+
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
@@ -316,7 +330,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-func asJSON(v any) string { return string(jsonval.Encode(jsonval.Normal(v))) }
+func asJSON(v any) string { return string(jsonval.Encode(jsonval.ToJSONValue(v))) }
 
 func registerTestTools(r *tools.Registry) {
 	type text struct {

@@ -84,7 +84,7 @@ func TestAnInjectedCommentThatTheLLMObeysHasNoEffect(t *testing.T) {
 	}
 	s := newScenario(t, injectionIdea(t, look, refund), `{"solution": {"calls": [`+strings.Join(calls, ",")+`]}}`, nothingMore)
 	run := s.start()
-	if a := s.waitsFor(1)[0]; a.Call != "1.10@②" || asJSON(a.Params) != `{"account":"shop","amount":9999}` {
+	if a := s.waitsFor(1)[0]; a.CallID != "1.10@②" || asJSON(a.Params) != `{"account":"shop","amount":9999}` {
 		t.Errorf("a person is shown %+v", a)
 	}
 	if n := len(paid.all()); n > 0 {

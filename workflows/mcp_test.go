@@ -67,10 +67,10 @@ func TestToolsOfAnMCPServerJoinThePaletteAndAskAPerson(t *testing.T) {
 	idea := s.sealed(1)
 	read, problems := ideafile.ReadIdea(idea)
 	add := read.Tool("calc_add")
-	if len(problems.Errors()) > 0 || add == nil || len(read.ServersToList()) > 0 {
+	if len(problems.Errors()) > 0 || add == nil || len(read.MCPServersToAskForTools()) > 0 {
 		t.Fatalf("the sealed Idea has not what the server offered: %v %s", problems, asJSON(idea["schema"]))
 	}
-	if m, _ := add.MCPTool(); m.Digest == "" {
+	if m, _ := add.MCPToolRef(); m.SpecDigest == "" {
 		t.Error("it is not pinned")
 	}
 }
@@ -85,7 +85,10 @@ func TestWhatIsStartedFromASealedIdeaAsksNoServerAgain(t *testing.T) {
 	sealed := first.sealed(1)
 	delete(sealed, "meta")
 	delete(sealed, "solution")
-	again.idea = jsonval.Merge(sealed, map[string]any{"config": map[string]any{"llm": map[string]any{"model": again.id}}}).(map[string]any)
+	for _, message := range sealed["context"].([]any) {
+		delete(message.(map[string]any), ideafile.StatusKey) // it begins anew
+	}
+	again.idea = jsonval.DeepMerge(sealed, map[string]any{"config": map[string]any{"llm": map[string]any{"model": again.id}}}).(map[string]any)
 	llm.byName.Store(again.id, again.llm)
 	server.describe("Adds two numbers, and tells somebody.")
 	r := again.finish()
@@ -161,7 +164,7 @@ func TestAToolsQuestionWaitsForAPersonWhoAnswersTheCall(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "book", "_outputPath": "table"}]}}`, nothingMore)
 	run := s.start()
 	a := s.waitsFor(1)[0]
-	if strings.Join(a.Allow, " ") != "answer reject" || !strings.Contains(a.ReviewReason, "For how many people?") {
+	if strings.Join(a.AllowedDecisions, " ") != "answer reject" || !strings.Contains(a.ReviewReason, "For how many people?") {
 		t.Errorf("%+v", a)
 	}
 	s.decide(ideafile.Approve, "1.1", "")
@@ -190,7 +193,7 @@ func TestACallWhoseConnectionBreaksIsNotRepeatedWithoutAPerson(t *testing.T) {
 	s := newScenario(t, server.idea(`{"count": {"_activity": {"mcp": {"server": "calc"}}, "_approval": false}}`),
 		`{"solution": {"calls": [{"_tool": "count", "_outputPath": "n"}]}}`, nothingMore)
 	run := s.start()
-	if a := s.waitsFor(1)[0]; !strings.Contains(a.ReviewReason, "the connection broke during the call") || strings.Join(a.Allow, " ") != "approve reject answer" {
+	if a := s.waitsFor(1)[0]; !strings.Contains(a.ReviewReason, "the connection broke during the call") || strings.Join(a.AllowedDecisions, " ") != "approve reject answer" {
 		t.Errorf("%+v", a)
 	}
 	if n := server.calls.Load(); n != 1 {

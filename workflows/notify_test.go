@@ -21,7 +21,7 @@ type board struct {
 	fail    int // notices that are still to be refused
 	refused []string
 	ids     []string
-	got     []turn.Notices
+	got     []turn.ApprovalNotices
 }
 
 func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -34,12 +34,12 @@ func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not now", http.StatusServiceUnavailable)
 		return
 	}
-	var body struct{ Data turn.Notices }
+	var body struct{ Data turn.ApprovalNotices }
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	b.ids, b.got = append(b.ids, id), append(b.got, body.Data)
 }
 
-func (b *board) all() []turn.Notices {
+func (b *board) all() []turn.ApprovalNotices {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.got)
@@ -77,7 +77,7 @@ func TestPeopleAreToldWhatWaitsAndWhatWasDecidedAndTheProcessWaitsForNoNotice(t 
 	eventually(t, "people are told that one is decided", func() bool {
 		all := b.all()
 		last := all[len(all)-1]
-		return len(last.NewlyDecided) == 1 && last.NewlyDecided[0].Decision == ideafile.Approve && last.NewlyDecided[0].By == "ann" && last.AwaitingCount == 1
+		return len(last.NewlyDecided) == 1 && last.NewlyDecided[0].DecisionKind == ideafile.Approve && last.NewlyDecided[0].DecidedBy == "ann" && last.AwaitingCount == 1
 	})
 	b.mu.Lock()
 	b.fail = 1000 // nobody can be told any more

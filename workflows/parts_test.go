@@ -1,9 +1,12 @@
 package workflows_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"go.temporal.io/sdk/temporal"
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
@@ -46,6 +49,52 @@ func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
 		t.Error(err)
 	}
 	s.keep("split", "/~part/1", "/~part/1/1")
+}
+
+// A wrong output over all parts is told, and the process goes on; the third in a row pauses it.
+func TestAWrongOutputOverAllPartsIsToldToTheLLM(t *testing.T) {
+	atLength(t)
+	s := newScenario(t, `{"config": {"batch": 2, "gather": "5m"}, "schema": {"tools": {"shout": `+textTool+`}, "output": {"type": "object", "properties": {"all": {}}, "required": ["all"]}},
+		"context": [{"type": "text", "text": "Go."}, `+rows(1, 3)+`]}`,
+		`{"when": "Write the output", "solution": {"calls": [], "output": {"all": "†state.never"}}}`,
+		`{"when": "\"loud\"", "solution": {"calls": [], "output": {"all": "in words"}}}`,
+		strings.Replace(oneForAll, "{", `{"when": "Go.", `, 1))
+	run := s.start()
+	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
+	if v := s.processStatus(); v.Requests != 7 || !strings.Contains(v.Error.Message, "†state.never") {
+		t.Errorf("after %d Requests: %v", v.Requests, v.Error)
+	}
+	if seen := s.llm.Requests(); !strings.Contains(s.prompt(len(seen)), "†state.never: ") && !strings.Contains(s.prompt(len(seen)), "bad_output") {
+		t.Errorf("the LLM was told\n%s", s.prompt(len(seen)))
+	}
+	s.script(`{"solution": {"calls": [], "output": {"all": "†state.loud"}}}`)
+	s.signal(s.id, loop.SteerResume, map[string]any{})
+	if r := s.end(run); r.Status != loop.StatusCompleted || asJSON(r.Output) != `{"all":{"1":"T1","2":"T2","3":"T3"}}` {
+		t.Errorf("%s with %s", r.Status, asJSON(r.Output))
+	}
+}
+
+// Of a Plan that runs directly, all parts together make one output, and nobody is asked.
+func TestACompletePlanInPartsAsksNobodyForItsOutput(t *testing.T) {
+	weighAll := weigh(t, "2")
+	for name, c := range map[string]struct{ form, wants string }{
+		"with a form":    {`, "output": {"type": "object", "properties": {"all": {"type": "object", "minProperties": 4}}}`, `{"all":{"1":"light","3":"light","4":"light","5":"light"}}`},
+		"without a form": {``, `{"all":{"1":"light","3":"light","4":"light","5":"light"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScenario(t, `{"config": {"batch": 2}, "schema": {"tools": {"weigh": `+weighAll+`}`+c.form+`}, "context": [`+rowsOf(5)+
+				`{"type": "plan", "stage": "complete", "plan": [{"_tool": "weigh", "n": "†state.n", "_outputPath": "weight"}], "output": {"all": "†state.weight"}}]}`)
+			err := s.start().Get(t.Context(), nil)
+			var app *temporal.ApplicationError
+			var r loop.Result
+			if !errors.As(err, &app) || app.Details(&r) != nil {
+				t.Fatalf("it ended with %v", err)
+			}
+			if r.Status != loop.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 || asJSON(r.Output) != c.wants {
+				t.Errorf("%s after %d Requests with %s", r.Status, r.Requests, asJSON(r.Output))
+			}
+		})
+	}
 }
 
 func TestPartsDoNotWaitForTheSlowCallsOfOthersUpToThreeAtATime(t *testing.T) {
@@ -91,7 +140,7 @@ func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 	})
 	s.signal(s.id, loop.SteerResume, map[string]any{})
 	for _, a := range append(waiting, s.waitsFor(8)[7]) {
-		s.signal(s.id, ideafile.Approve, map[string]any{"call": a.Call, "digest": a.Digest, "by": "bob"})
+		s.signal(s.id, ideafile.Approve, map[string]any{"call": a.CallID, "digest": a.Digest, "by": "bob"})
 	}
 	if r := s.end(run); r.Status != loop.StatusCompleted || r.Calls.Done != 8 || len(till.seen()) != 8 || len(r.Instances) != 8 {
 		t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))

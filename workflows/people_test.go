@@ -77,7 +77,7 @@ func (s *scenario) decide(kind, call, more string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		p = jsonval.Merge(p, m).(map[string]any)
+		p = jsonval.DeepMerge(p, m).(map[string]any)
 	}
 	s.signal(s.id, kind, p)
 }
@@ -122,7 +122,7 @@ func TestWhatIsShownIsByteForByteWhatRuns(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "pay", "n": "†state.n", "to": "†state.to", "_outputPath": "done"}]}}`, nothingMore)
 	run := s.start()
 	shown := s.waitsFor(1)[0]
-	if len(till.seen()) != 0 || shown.Call != "1.1" || shown.Tool != "pay" || len(shown.Digest) != 64 {
+	if len(till.seen()) != 0 || shown.CallID != "1.1" || shown.Tool != "pay" || len(shown.Digest) != 64 {
 		t.Errorf("%d payments, shown %+v", len(till.seen()), shown)
 	}
 	s.decide(ideafile.Approve, "1.1", fmt.Sprintf(`{"digest": %q, "reason": "fine"}`, shown.Digest))
@@ -131,7 +131,7 @@ func TestWhatIsShownIsByteForByteWhatRuns(t *testing.T) {
 		t.Errorf("shown %s, sent %q", jsonval.Encode(shown.Params), got)
 	}
 	d := s.instance("").Calls[0].Decisions
-	if len(d) != 1 || d[0].Digest != shown.Digest || d[0].By != "ann" || d[0].Reason != "fine" || d[0].Kind != ideafile.Approve || d[0].At.IsZero() {
+	if len(d) != 1 || d[0].ApprovalDigest != shown.Digest || d[0].DecidedBy != "ann" || d[0].Reason != "fine" || d[0].Kind != ideafile.Approve || d[0].DecidedAt.IsZero() {
 		t.Errorf("%+v", d)
 	}
 	if r.Requests != 2 || r.Calls.Done != 1 || !strings.Contains(s.prompt(2), "approved by ann: fine") {
@@ -199,7 +199,7 @@ func TestDecisionsAreToldAsFactsAndTheRejectedCallMeetsTheApprovalAgain(t *testi
 	s.decide(ideafile.Amend, "1.2", `{"params": {"n": 6}, "reason": "a tenth"}`)
 	s.decide(ideafile.Replace, "1.3", `{"with": {"_tool": "shout", "text": "sorry"}}`)
 	s.decide(ideafile.Answer, "1.4", `{"output": "by hand"}`)
-	eventually(t, "the Call that was proposed again waits again", func() bool { return s.waitsFor(1)[0].Call == "2.2" })
+	eventually(t, "the Call that was proposed again waits again", func() bool { return s.waitsFor(1)[0].CallID == "2.2" })
 	s.decide(ideafile.Reject, "2.2", `{"reason": "still too dear"}`)
 	r := s.end(run)
 	if got := asJSON(r.Instances[""].State); got != `{"b":"paid","c":"SORRY","d":"by hand","e":"paid","f":"HI"}` {
@@ -210,7 +210,7 @@ func TestDecisionsAreToldAsFactsAndTheRejectedCallMeetsTheApprovalAgain(t *testi
 		3: {"rejected by ann: still too dear", "rejected by ann: too dear", `2.1: unknown_key: a Call has no meta property "_approval"`},
 	} {
 		for _, fact := range facts {
-			if !strings.Contains(s.prompt(request), fact) {
+			if !strings.Contains(s.faultsTold(request), fact) {
 				t.Errorf("Request %d is not told %q:\n%s", request, fact, s.prompt(request))
 			}
 		}
@@ -314,7 +314,7 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 	s.decide(ideafile.Approve, "1.3", "")
 	eventually(t, "the decision is taken", func() bool { return len(s.instance("").Calls[2].Decisions) == 1 })
 	v := s.processStatus()
-	if len(till.seen()) != 1 || v.Error == nil || v.Error.Message != "paused by ann: lunch" || v.Ideas != 2 || v.Accepted[0].ID != "p1" {
+	if len(till.seen()) != 1 || v.Error == nil || v.Error.Message != "paused by ann: lunch" || v.Ideas < 2 || v.Accepted[0].ID != "p1" {
 		t.Errorf("%d ran; %+v", len(till.seen()), v)
 	}
 	s.signal(s.id, loop.SteerPause, map[string]any{})
@@ -343,20 +343,21 @@ func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "shout", "text": "†input.greeting", "_outputPath": "b"}, {"_tool": "pay", "n": "†state.n", "_outputPath": "c"}]}}`, nothingMore)
 	run := s.start()
 	s.waitsFor(1)
+	eventually(t, "it has come to rest, and is sealed", func() bool { return s.processStatus().Ideas == 2 })
 	before := asJSON(s.sealed(1))
 	s.signal(s.id, loop.SteerRevise, map[string]any{"context": []any{map[string]any{"type": "state", "n": "many"}}})
 	eventually(t, "a value that does not fit is refused", func() bool { return len(s.processStatus().Refusals) == 1 })
 	s.signal(s.id, loop.SteerRevise, map[string]any{"id": "r1", "by": "ann", "reason": "wrong", "context": []any{
 		map[string]any{"type": "state", "n": 7}, map[string]any{"type": "input", "greeting": "hello"}, map[string]any{"type": "instruction", "instruction": "Be kind."}}})
-	eventually(t, "it is accepted", func() bool { return len(s.processStatus().Accepted) == 1 })
-	if v := s.processStatus(); v.Ideas != 2 || len(v.Refusals) != 1 {
+	eventually(t, "it is accepted and sealed", func() bool { v := s.processStatus(); return len(v.Accepted) == 1 && v.Ideas == 3 })
+	if v := s.processStatus(); len(v.Refusals) != 1 {
 		t.Errorf("%+v", v)
 	}
-	if asJSON(s.sealed(1)) != before || !strings.Contains(asJSON(s.sealed(2)), `"n":7`) || !strings.Contains(asJSON(s.sealed(2)), "Be kind.") {
-		t.Errorf("%s\n%s", asJSON(s.sealed(1)), asJSON(s.sealed(2)))
+	if asJSON(s.sealed(1)) != before || !strings.Contains(asJSON(s.sealed(3)), `"n":7`) || !strings.Contains(asJSON(s.sealed(3)), "Be kind.") {
+		t.Errorf("%s\n%s", asJSON(s.sealed(1)), asJSON(s.sealed(3)))
 	}
 	s.decide(ideafile.Approve, "1.1", "") // as it was shown, with 5
-	eventually(t, "the second waits", func() bool { return s.waitsFor(1)[0].Call == "2.2" })
+	eventually(t, "the second waits", func() bool { return s.waitsFor(1)[0].CallID == "2.2" })
 	s.decide(ideafile.Approve, "2.2", "")
 	if r := s.end(run); asJSON(r.Instances[""].State) != `{"a":"paid","b":"HELLO","c":"paid","n":7}` {
 		t.Error(asJSON(r.Instances[""].State))
@@ -440,7 +441,7 @@ func TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer(t *testing.T) {
 	send(s.id, "pause", `{"by": "shell"}`)
 	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	send(s.id, "resume", `{}`)
-	send(s.id+"/①", "amend", `{"call": "1.1@①", "params": {"n": 3}}`)
+	send(s.id+"/1", "amend", `{"call": "1.1@1", "params": {"n": 3}}`)
 	eventually(t, "it is amended", func() bool { return fmt.Sprint(s.waitsFor(1)[0].Params["n"]) == "3" })
 	send(s.id, "approve", `{"call": "1.1@①", "digest": "`+s.waitsFor(1)[0].Digest+`"}`)
 	s.end(run)

@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/protocol"
 	"processidea/store/chain"
 )
 
@@ -22,7 +23,7 @@ func counted(t *testing.T) (url string, n *atomic.Int64) {
 
 // simulate marks the scenario's Idea.
 func (s *scenario) simulate(tools, plans string) *scenario {
-	s.idea = ideafile.Simulation{Tools: tools, Plans: plans}.MarkIdea(s.idea)
+	s.idea = ideafile.Simulation{ToolResultsFrom: tools, LLMRepliesFrom: plans}.MarkIdea(s.idea)
 	return s
 }
 
@@ -68,13 +69,13 @@ func TestASimulationRunsWholeAndTouchesNothing(t *testing.T) {
 		t.Errorf("the tool server had %d requests, the LLM %d", n.Load(), len(s.llm.Requests()))
 	}
 	for _, c := range s.instance("②").Calls {
-		asked := len(c.Decisions) == 1 && c.Decisions[0].By == ideafile.SimulatedPerson
+		asked := len(c.Decisions) == 1 && c.Decisions[0].DecidedBy == ideafile.SimulatedPerson
 		if asked != (c.Tool == "pay") {
 			t.Errorf("%s: %+v", c.Tool, c.Decisions)
 		}
 	}
 	s.marked(s.id, 2)
-	s.marked(s.id+"/~call/1.5@①", 2)
+	s.marked(protocol.DelegateID(s.id, "1.5@①"), 2)
 	s.replays("①")
 }
 
@@ -107,8 +108,8 @@ func TestASimulationOfPartsThatContinueAsNewIsOneToo(t *testing.T) {
 	if r.Status != loop.StatusCompleted || r.Calls.Done != 24 || r.Simulated == nil || n.Load() != 0 || asJSON(r.Instances["12"].State) != `{"item":"t12","paid":"simulated: pay","price":{"cents":5}}` {
 		t.Fatalf("%+v, %d requests, %s", r, n.Load(), s.story())
 	}
-	s.marked(s.id, 1)
-	s.marked(s.id+"/~part/3", 2)
+	s.marked(s.id, 2)
+	s.marked(protocol.PartID(s.id, 3), 2)
 }
 
 func TestALLMThatPlaysWritesResultsAndNoToolRuns(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.temporal.io/sdk/temporal"
@@ -59,7 +60,7 @@ func TestOfAHundredInstancesOfAnOptimalPlanOnlyTheThreeThatFailGoToTheLLMTogethe
 		}
 	}
 	text := s.prompt(1)
-	for _, want := range []string{"7: {\"n\":7}\n42: {\"n\":42}\n100: {\"n\":100}", "- Call 0.2 in 7, 42, 100: tool_failed: ", "0.1 {", "failed in 3"} {
+	for _, want := range []string{"7: {\"n\":7}\n42: {\"n\":42}\n100: {\"n\":100}", "- 0.2 weigh (all): tool_failed: ", "- 0.1 shout(", "failed (all)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the Request lacks %q:\n%s", want, text)
 		}
@@ -90,15 +91,15 @@ func TestACompletePlanMakesNoRequestWhateverHappens(t *testing.T) {
 	if got := asJSON(r.Output); got != `{"weights":{"1":"light","2":"tool_failed"}}` {
 		t.Errorf("the output is %s", got)
 	}
-	if r.Ideas != 1 || r.Calls != (turn.CallCounts{Done: 2, Failed: 1}) {
+	if r.Ideas != 2 || r.Calls != (turn.CallCounts{Done: 2, Failed: 1}) {
 		t.Errorf("%d Ideas, %+v", r.Ideas, r.Calls)
 	}
-	idea, err := chain.New(store).Load(t.Context(), s.id, 1)
+	idea, err := chain.New(store).Load(t.Context(), s.id, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again, problems := ideafile.ReadIdea(idea)
-	if len(problems) > 0 || again.Context[0].Stage != ideafile.StageComplete || again.Context[0].Record == nil {
+	if len(problems) > 0 || again.Context[0].PlanStage != ideafile.StageComplete || again.Context[0].PlanRecordByCallID == nil {
 		t.Errorf("%v: %v", problems, idea)
 	}
 }
@@ -158,5 +159,33 @@ func (s *scenario) replays(tokens ...string) {
 		if err := replay(s.t, store, history(s.t, id)); err != nil {
 			s.t.Errorf("replay %s: %v", id, err)
 		}
+	}
+}
+
+// What a Plan that runs directly has done stays done when people put another in its place, in parts too, and the other settles it.
+func TestPeoplePutAnotherPlanInThePlaceOfTheOneAtWork(t *testing.T) {
+	for name, rows := range map[string]int{"as one": 3, "in parts": 30} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			weighed, till := &atomic.Int64{}, newTill(t)
+			url := toolbox.handle("/"+t.Name(), func(w http.ResponseWriter, _ *http.Request) {
+				weighed.Add(1)
+				_, _ = io.WriteString(w, "5")
+			})
+			s := newScenario(t, `{"config": {"batch": 10}, "schema": {"tools": {"weigh": `+httpTool(url, "")+`, "pay": `+till.pay("true")+`},
+				"output": {"type": "object", "properties": {"all": {}}, "required": ["all"]}}, "context": [`+rowsOf(rows)+`
+				{"type": "plan", "stage": "complete", "plan": [{"_tool": "weigh", "n": 1, "_outputPath": "a"}, {"_tool": "pay", "n": "†state.a", "_outputPath": "b"}], "output": {"all": "†state.b"}}]}`)
+			run := s.start()
+			s.waitsFor(rows)
+			s.signal(s.id, loop.SteerRevise, map[string]any{"id": "r1", "by": "ann", "context": []any{map[string]any{"type": "plan", "stage": "complete",
+				"plan":   []any{map[string]any{"_tool": "weigh", "n": 1, "_outputPath": "a"}, map[string]any{"_tool": "weigh", "n": "†state.a", "_outputPath": "c"}},
+				"output": map[string]any{"all": "†state.c"}}}})
+			r := s.end(run)
+			if r.Status != loop.StatusCompleted || r.Requests != 0 || len(till.seen()) > 0 || weighed.Load() != int64(2*rows) {
+				t.Errorf("%s after %d Requests, %d weighed, paid %v: %+v", r.Status, r.Requests, weighed.Load(), till.seen(), r.Error)
+			}
+			if all, _ := r.Output.(map[string]any)["all"].(map[string]any); len(all) != rows {
+				t.Errorf("%v", r.Output)
+			}
+		})
 	}
 }

@@ -140,7 +140,7 @@ func TestATruncatedReplysCallsAreTheSolutionAndNobodySettlesByIt(t *testing.T) {
 	if r.Calls.Done != 1 || r.Requests != 2 {
 		t.Errorf("%+v", r)
 	}
-	if p := s.prompt(2); !strings.Contains(p, "request 1 was cut off") || !strings.Contains(p, "②: ") || !strings.Contains(p, "done in 1") {
+	if p := s.prompt(2); !strings.Contains(p, "request 1 was cut off") || !strings.Contains(p, "②: ") || !strings.Contains(p, "done (①)") {
 		t.Error(p)
 	}
 	s.keep("truncated")

@@ -18,7 +18,7 @@ import (
 func TestTheKeysOfWhatIsCarriedAndSentNeverChange(t *testing.T) {
 	var keys []string
 	for name, typ := range map[string]reflect.Type{
-		"process": reflect.TypeFor[process.Carried](), "instance": reflect.TypeFor[instance.Carried](),
+		"process": reflect.TypeFor[process.ContinueAsNewInput](), "instance": reflect.TypeFor[instance.ContinueAsNewInput](),
 		"start": reflect.TypeFor[protocol.Start](), "setup": reflect.TypeFor[protocol.InstanceSetup](),
 		"calls": reflect.TypeFor[protocol.CallsSignal](), "status": reflect.TypeFor[protocol.ProcessView](),
 	} {

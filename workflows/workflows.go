@@ -14,14 +14,14 @@ import (
 
 // Process asks the LLM once for all instances, hears from each what became of its Calls, and asks again, until every instance
 // has settled or failed. It returns the process's result; one in which an instance failed fails, with the result as details.
-func Process(ctx workflow.Context, start protocol.Start, carried *process.Carried) (*loop.Result, error) {
+func Process(ctx workflow.Context, start protocol.Start, carried *process.ContinueAsNewInput) (*loop.Result, error) {
 	return process.Run(ctx, start, carried)
 }
 
 // Instance owns the State of one instance, accepts Calls as they close in the stream, runs each as soon as what it reads is
 // there, and reports to its process when nothing runs any more. It lives as long as the instance does.
 func Instance(
-	ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceOwn, carried *instance.Carried,
+	ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceOwn, carried *instance.ContinueAsNewInput,
 ) (*protocol.InstanceResult, error) {
 	return instance.Run(ctx, setup, own, carried)
 }
@@ -34,7 +34,7 @@ func Register(r worker.WorkflowRegistry) {
 
 // InOrder is an interceptor that every worker of these workflows needs, and every replayer: it keeps signals in the order of
 // history across their names.
-func InOrder() interceptor.WorkerInterceptor { return mailbox.InOrder() }
+func InOrder() interceptor.WorkerInterceptor { return mailbox.NewSignalOrderInterceptor() }
 
 // MaxRunning is how many Calls of one instance run at once at most.
 const MaxRunning = instance.MaxRunning

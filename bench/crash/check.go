@@ -37,7 +37,7 @@ func (r *trial) check(ctx context.Context, p *process) {
 
 // essence gives what a process came to, without its id.
 func essence(p *process) string {
-	text := string(jsonval.Encode(jsonval.Normal([]any{p.result.Status, p.result.Output, p.result.Instances})))
+	text := string(jsonval.Encode(jsonval.ToJSONValue([]any{p.result.Status, p.result.Output, p.result.Instances})))
 	return strings.ReplaceAll(text, p.id, "ID")
 }
 

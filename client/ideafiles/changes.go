@@ -7,6 +7,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/store/chain"
 )
 
@@ -25,11 +26,14 @@ type Changes struct {
 
 // Apply makes the changed Idea, in place. The error wraps ErrInvalid.
 func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
-	e := &editor{Changes: c, idea: idea}
+	e := &editor{Changes: c, idea: idea, reopened: map[string]bool{}}
 	for _, step := range []func() error{e.addFile, e.addPlan, e.addInput, e.mergeStates, e.unsetAll, e.setAll, e.nameLLM, e.reopenAll} {
 		if err := step(); err != nil {
 			return nil, err
 		}
+	}
+	if len(e.reopened) > 0 {
+		turn.ForgetFailures(e.idea, slices.Sorted(maps.Keys(e.reopened)))
 	}
 	return e.idea, nil
 }
@@ -37,7 +41,8 @@ func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 // editor applies changes to an Idea.
 type editor struct {
 	Changes
-	idea map[string]any
+	idea     map[string]any
+	reopened map[string]bool // by token
 }
 
 // part gives an object of the Idea by its keys, and makes it where it is missing.
@@ -57,6 +62,7 @@ func (e *editor) part(path ...string) map[string]any {
 // add puts messages after all others, and reopens the instances that they are about.
 func (e *editor) add(messages ...any) {
 	context, _ := e.idea["context"].([]any)
+	messages = ideafile.WithTokenSpellingsResolved(messages, ideafile.SplitContextByInstance(context).FindInstanceToken)
 	e.idea["context"] = append(context, messages...)
 	for _, raw := range messages {
 		if m, ok := raw.(map[string]any); ok {
@@ -87,6 +93,26 @@ func (e *editor) addFile() error {
 			return err
 		}
 	}
+	return e.addDelegates(more)
+}
+
+// addDelegates adds the files that the delegates of added Tools run, carried or in the folder. They take the place of those of the
+// same name that the Idea carries.
+func (e *editor) addDelegates(more map[string]any) error {
+	read, problems := ideafile.ReadIdea(more)
+	if len(problems.Errors()) > 0 {
+		return nil // it is complained of where the Idea is read
+	}
+	r := &delegateReader{file: e.File, problems: &problems}
+	if err := r.readAll(more, read); err != nil {
+		return err
+	}
+	if errs := problems.Errors(); len(errs) > 0 {
+		return &InvalidError{e.File, errs}
+	}
+	if len(r.files) > 0 {
+		maps.Copy(e.part("delegates"), r.files)
+	}
 	return nil
 }
 
@@ -108,14 +134,15 @@ func (e *editor) addKey(key string, v any) error {
 				e.part("schema")[k] = part // what has no place there is complained of as in any Idea
 			}
 		}
+	case key == "delegates" && isObject: // addDelegates
 	case key == "solution" && isObject:
 		e.idea[key] = v
 	case (key == "meta" || key == "config") && isObject:
 		origin := e.part("meta")["origin"]
-		e.idea[key] = jsonval.Merge(e.part(key), object)
+		e.idea[key] = jsonval.DeepMerge(e.part(key), object)
 		e.part("meta")["origin"] = origin
 	default:
-		return invalid("read %s: %s: an Idea has meta, config, schema, context and solution, each in its form", e.File, key)
+		return invalid("read %s: %s: an Idea has meta, config, schema, context, solution and delegates, each in its form", e.File, key)
 	}
 	return nil
 }
@@ -167,15 +194,16 @@ func (e *editor) nameLLM() error {
 }
 
 func (e *editor) reopenAll() error {
-	owners := ideafile.SplitContext(e.idea["context"])
-	for _, token := range e.Reopen {
+	owners := ideafile.SplitContextByInstance(e.idea["context"])
+	for _, word := range e.Reopen {
+		token, known := owners.FindInstanceToken(word)
 		switch {
-		case token == "all":
-			for _, t := range owners.Tokens {
+		case word == "all":
+			for _, t := range owners.InstanceTokens {
 				e.reopens(t)
 			}
-		case !owners.HasInstance(token) || token == "":
-			return invalid("reopen %s: there is no such instance; there are %s", token, strings.Join(owners.Tokens, ", "))
+		case !known || token == "":
+			return invalid("reopen %s: there is no such instance; there are %s", word, strings.Join(owners.InstanceTokens, ", "))
 		default:
 			e.reopens(token)
 		}
@@ -183,8 +211,10 @@ func (e *editor) reopenAll() error {
 	return nil
 }
 
-// reopens removes the marks by which an instance counts as settled or failed, so that the LLM plans for it again.
+// reopens removes the marks by which an instance counts as settled or failed, so that the LLM plans for it again, or its direct Plan
+// goes on: what that has tried in vain is tried again.
 func (e *editor) reopens(token string) {
+	e.reopened[token] = true
 	context, _ := e.idea["context"].([]any)
 	for _, raw := range context {
 		m, ok := raw.(map[string]any)
@@ -197,7 +227,7 @@ func (e *editor) reopens(token string) {
 
 // place reads TOKEN:path of a State that the Idea has.
 func (e *editor) place(flag, text string) (token string, path jsonval.Path, err error) {
-	token, path, err = chain.ReadPlace(ideafile.SplitContext(e.idea["context"]), text)
+	token, path, err = chain.ReadPlace(ideafile.SplitContextByInstance(e.idea["context"]), text)
 	if err != nil {
 		return "", nil, invalid("%s %s: %w", flag, text, err)
 	}

@@ -18,7 +18,7 @@ func (e *editor) stateOf(token string) (message map[string]any, state any) {
 	context, _ := e.idea["context"].([]any)
 	for n := len(context) - 1; n >= 0; n-- {
 		m, ok := ideafile.ReadMessage(context[n], "", new(diag.Problems))
-		if ok && m.Kind == ideafile.TypeState && m.Instance == token {
+		if ok && m.PayloadKind == ideafile.TypeState && m.InstanceToken == token {
 			message = WithPayload(m, m.Payload)
 			context[n] = message
 			return message, m.Payload
@@ -47,20 +47,21 @@ func (e *editor) mergeStates() error {
 		return err
 	}
 	states, ok := v.(map[string]any)
-	owners := ideafile.SplitContext(e.idea["context"])
+	owners := ideafile.SplitContextByInstance(e.idea["context"])
 	if owners.HasInstance("") {
 		states = map[string]any{"": v}
 	}
-	for _, token := range slices.Sorted(maps.Keys(states)) {
-		_, isState := states[token].(map[string]any)
+	for _, word := range slices.Sorted(maps.Keys(states)) {
+		_, isState := states[word].(map[string]any)
+		token, known := owners.FindInstanceToken(word)
 		switch {
 		case !isState:
-			return invalid("read %s: %s: State is an object, not %s", e.StateFile, token, jsonval.TypeOf(states[token]))
-		case !owners.HasInstance(token):
-			return invalid("read %s: there is no instance %s; there are %s", e.StateFile, token, strings.Join(owners.Tokens, ", "))
+			return invalid("read %s: %s: State is an object, not %s", e.StateFile, word, jsonval.TypeOf(states[word]))
+		case !known:
+			return invalid("read %s: there is no instance %s; there are %s", e.StateFile, word, strings.Join(owners.InstanceTokens, ", "))
 		}
 		m, old := e.stateOf(token)
-		e.change(token, m, jsonval.Merge(old, states[token]))
+		e.change(token, m, jsonval.DeepMerge(old, states[word]))
 	}
 	if !ok {
 		return invalid("read %s: want an object, not %s", e.StateFile, jsonval.TypeOf(v))
@@ -75,12 +76,12 @@ func (e *editor) unsetAll() error {
 			return err
 		}
 		m, state := e.stateOf(token)
-		rest, ok := jsonval.Remove(state, path)
+		rest, ok := jsonval.RemoveAt(state, path)
 		if !ok || len(path) == 0 {
 			return invalid("unset %s: nothing stands there", text)
 		}
 		e.change(token, m, rest)
-		turn.ForgetWrites(e.idea, token, path)
+		turn.ForgetWritesTo(e.idea, token, path)
 	}
 	return nil
 }
@@ -100,7 +101,7 @@ func (e *editor) setAll() error {
 			return invalid(`set %s: %s is no JSON (a text is written "so"): %s`, where, what, decodeCause(err))
 		}
 		m, state := e.stateOf(token)
-		next, ok := jsonval.Put(state, path, value)
+		next, ok := jsonval.SetAt(state, path, value)
 		if _, isObject := next.(map[string]any); !ok || !isObject {
 			return invalid("set %s: something other than an object stands above it", where)
 		}

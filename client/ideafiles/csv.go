@@ -29,18 +29,19 @@ func readCSV(file string, data []byte, idea *ideafile.Idea) (rows []row, ps diag
 	if err != nil {
 		return nil, diag.Problems{csvProblem(file, err)}
 	}
-	schemas := ideafile.ViewOf(idea.Context, "").Schema
+	schemas := ideafile.InstanceViewOf(idea.Context, "").SchemaByKind
+	untyped := untypedColumns{}
 	for {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return rows, ps
+			return rows, append(ps, untyped.warnings(file)...)
 		}
 		if err != nil {
 			return rows, append(ps, csvProblem(file, err))
 		}
 		line, _ := r.FieldPos(0)
 		row := row{fmt.Sprintf("%s:%d", file, line), map[string]any{}}
-		ps = append(ps, row.fill(header, cells, schemas)...)
+		ps = append(ps, row.fill(header, cells, schemas, untyped)...)
 		rows = append(rows, row)
 	}
 }
@@ -63,14 +64,14 @@ func checkHeader(header []string) error {
 func csvProblem(file string, err error) diag.Problem {
 	var at *csv.ParseError
 	if errors.As(err, &at) {
-		return diag.Problem{Path: fmt.Sprintf("%s:%d", file, at.Line), Message: at.Err.Error()}
+		return diag.Problem{JSONPath: fmt.Sprintf("%s:%d", file, at.Line), Message: at.Err.Error()}
 	}
-	return diag.Problem{Path: file + ":1", Message: err.Error()}
+	return diag.Problem{JSONPath: file + ":1", Message: err.Error()}
 }
 
 // fill puts the cells of a line under their keys. Messages of different types share one header, so that an empty cell of
 // a row with a type is left out.
-func (r row) fill(header, cells []string, schemas map[string]any) (ps diag.Problems) {
+func (r row) fill(header, cells []string, schemas map[string]any, untyped untypedColumns) (ps diag.Problems) {
 	kind := ideafile.TypeInput
 	for n, key := range header {
 		if key == "type" && cells[n] != "" {
@@ -89,13 +90,61 @@ func (r row) fill(header, cells []string, schemas map[string]any) (ps diag.Probl
 			r.fields[key] = text
 			continue
 		}
+		if len(typesOf(properties[key])) == 0 {
+			untyped.see(kind, key, text)
+		}
 		v, keep, err := cell(text, typesOf(properties[key]))
 		if err != nil {
-			ps = append(ps, diag.Problem{Path: r.place + " " + jsonval.JSONPath("$", key), Message: err.Error()})
+			ps = append(ps, diag.Problem{JSONPath: r.place + " " + jsonval.JSONPathWithKeys("$", key), Message: err.Error()})
 		}
 		if keep {
 			r.fields[key] = v
 		}
+	}
+	return ps
+}
+
+// untypedColumns are the types that all cells of a column have, where no schema types it: by the kind of data and by the
+// column. "" is a text.
+type untypedColumns map[string]map[string]string
+
+// see looks at one cell. An empty one says nothing.
+func (u untypedColumns) see(kind, column, text string) {
+	if text == "" {
+		return
+	}
+	if u[kind] == nil {
+		u[kind] = map[string]string{}
+	}
+	is := ""
+	for _, t := range []string{"number", "boolean"} {
+		if _, ok := cellOf(text, t); ok {
+			is = t
+		}
+	}
+	if before, seen := u[kind][column]; seen && before != is {
+		is = ""
+	}
+	u[kind][column] = is
+}
+
+// warnings proposes types for the columns that hold nothing but numbers or flags: they are read as texts.
+func (u untypedColumns) warnings(file string) (ps diag.Problems) {
+	for _, kind := range jsonval.SortedKeys(u) {
+		properties, names := map[string]any{}, []string{}
+		for _, column := range jsonval.SortedKeys(u[kind]) {
+			if t := u[kind][column]; t != "" {
+				properties[column] = map[string]any{"type": t}
+				names = append(names, fmt.Sprintf("%q (%s)", column, t))
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		schema := jsonval.Encode(map[string]any{"type": kind, "schema": map[string]any{"properties": properties}})
+		ps.Warn(file+":1", `read as texts, since the Idea gives them no type: %s. If a column is what it looks like, `+
+			`add its type to the Idea's context: %s; if it is a text, write "string" there`,
+			diag.FirstNamesAndCount(names), schema)
 	}
 	return ps
 }

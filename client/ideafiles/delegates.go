@@ -2,6 +2,7 @@ package ideafiles
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -9,27 +10,51 @@ import (
 	"processidea/model/ideafile"
 )
 
-// readDelegates reads the Idea files that the delegates of an Idea run, and of those in turn, so that the process carries
+// delegateReader reads the Idea files that the delegates of an Idea run, and of those in turn, so that the process carries
 // them. What a file is called is its path from the folder of the first one.
-func (d *Definition) readDelegates(known Tools, problems *diag.Problems) error {
-	d.Delegates = map[string]any{}
-	if err := d.readDelegatesOf(d.Read, "", known, problems); err != nil {
+type delegateReader struct {
+	file     string         // the first Idea file; empty: there is none, and nothing but what the Idea carries
+	files    map[string]any // by key; those that the Idea carries count before those of the folder
+	read     map[string]bool
+	known    *Tools // nil: whether there are such activities is not asked
+	problems *diag.Problems
+}
+
+// ReadDelegates finds the files of the delegates: those that the Idea carries, and the others in its folder, if it comes from one.
+// What is wrong with them is added to the problems.
+func (d *Definition) ReadDelegates(known Tools, problems *diag.Problems) error {
+	r := &delegateReader{file: d.Source.Idea, known: &known, problems: problems}
+	if err := r.readAll(d.Idea, d.Read); err != nil {
 		return err
 	}
-	*problems = append(*problems, ideafile.CheckDelegates(d.Read, d.ownKey(), d.Delegates)...)
+	d.Delegates = r.files
+	*problems = append(*problems, ideafile.CheckDelegateFiles(d.Read, r.ownKey(), d.Delegates)...)
 	return nil
 }
 
-// ownKey is what delegates would call the Idea file itself.
-func (d *Definition) ownKey() string { return filepath.Base(d.Source.Idea) }
+func (r *delegateReader) readAll(source map[string]any, idea *ideafile.Idea) error {
+	r.read = map[string]bool{}
+	_, files, wrong := ideafile.ExtractDelegateFiles(source, nil)
+	r.files, *r.problems = files, append(*r.problems, wrong...)
+	return r.readDelegatesOf(idea, "")
+}
 
-func (d *Definition) readDelegatesOf(idea *ideafile.Idea, from string, known Tools, problems *diag.Problems) error {
+// ownKey is what delegates would call the Idea file itself.
+func (r *delegateReader) ownKey() string {
+	if r.file == "" {
+		return ""
+	}
+	return filepath.Base(r.file)
+}
+
+func (r *delegateReader) readDelegatesOf(idea *ideafile.Idea, from string) error {
 	for _, t := range idea.Tools {
-		key, err := ideafile.DelegateKey(from, t.Delegate)
-		if t.Delegate == "" || t.Delegate == ideafile.AnonymousDelegate || err != nil || d.Delegates[key] != nil || key == d.ownKey() {
+		key, err := ideafile.ResolveDelegateFile(from, t.DelegateFile)
+		if t.DelegateFile == "" || t.DelegateFile == ideafile.AnonymousDelegate || err != nil || r.read[key] || key == r.ownKey() {
 			continue
 		}
-		if err := d.readDelegate(key, known, problems); err != nil {
+		r.read[key] = true
+		if err := r.readDelegate(key); err != nil {
 			return err
 		}
 	}
@@ -37,11 +62,31 @@ func (d *Definition) readDelegatesOf(idea *ideafile.Idea, from string, known Too
 }
 
 // readDelegate reads one file, and the delegates of it. A file that is missing, or breaks the form of an Idea, is
-// reported by ideafile.CheckDelegates, with the place that names it.
-func (d *Definition) readDelegate(key string, known Tools, problems *diag.Problems) error {
-	folder := filepath.Dir(d.Source.Idea)
+// reported by ideafile.CheckDelegateFiles, with the place that names it.
+func (r *delegateReader) readDelegate(key string) error {
+	if r.files[key] == nil {
+		if err := r.load(key); err != nil {
+			return err
+		}
+	}
+	read, wrong := ideafile.ReadIdea(r.files[key])
+	if read == nil || len(wrong.Errors()) > 0 {
+		return nil
+	}
+	if r.known != nil {
+		// What a Call will give the delegate is not known yet, so that whether its own Calls find what they read cannot be told.
+		for _, p := range r.known.Bind(read).Problems {
+			*r.problems = append(*r.problems, diag.Problem{JSONPath: key + ": " + p.JSONPath, Message: p.Message, IsWarning: r.known.Elsewhere})
+		}
+	}
+	return r.readDelegatesOf(read, key)
+}
+
+// load reads a file of the folder, if it is there, and takes what it carries itself.
+func (r *delegateReader) load(key string) error {
+	folder := filepath.Dir(r.file)
 	path := filepath.Join(folder, filepath.FromSlash(key))
-	if _, err := os.Stat(path); os.IsNotExist(err) {
+	if _, err := os.Stat(path); r.file == "" || os.IsNotExist(err) {
 		return nil
 	}
 	data, err := readInFolder(folder, key)
@@ -50,19 +95,15 @@ func (d *Definition) readDelegate(key string, known Tools, problems *diag.Proble
 	}
 	v, problem := decodeFile(path, data)
 	if problem != nil {
-		*problems = append(*problems, diag.Problem{Path: key + ": " + problem.Path, Message: problem.Message})
+		*r.problems = append(*r.problems, diag.Problem{JSONPath: key + ": " + problem.JSONPath, Message: problem.Message})
 		v = map[string]any{}
 	}
-	d.Delegates[key] = v
-	read, wrong := ideafile.ReadIdea(v)
-	if read == nil || len(wrong.Errors()) > 0 {
-		return nil
-	}
-	// What a Call will give the delegate is not known yet, so that whether its own Calls find what they read cannot be told.
-	for _, p := range known.Bind(read).Problems {
-		*problems = append(*problems, diag.Problem{Path: key + ": " + p.Path, Message: p.Message, Warning: known.Elsewhere})
-	}
-	return d.readDelegatesOf(read, key, known, problems)
+	files := maps.Clone(r.files)
+	files[key] = v
+	var wrong diag.Problems
+	_, r.files, wrong = ideafile.ExtractDelegateFiles(nil, files)
+	*r.problems = append(*r.problems, wrong...)
+	return nil
 }
 
 // readInFolder reads a file that lies in a folder, or below; a link that leads out of it is refused.

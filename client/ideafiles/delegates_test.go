@@ -79,7 +79,7 @@ func TestALinkOutOfTheFolderIsNotFollowed(t *testing.T) {
 }
 
 func TestWhatACallGivesADelegateNeedNotBeInItsFile(t *testing.T) {
-	b := `{"schema":{"tools":{"note":{"type":"object","properties":{"x":{}}}}},"context":[{"type":"plan","plan":[{"_tool":"note","x":"†input.text"}]}]}`
+	b := `{"schema":{"tools":{"note":{"type":"object","properties":{"text":{}},"required":["text"]}}},"context":[{"type":"plan","plan":[{"_tool":"note","text":"†input.text"}]}]}`
 	if m := loaded(t, withDelegates(t, b, "{}"), "", ""); !jsonval.Equal(m.Delegates["sub/b.json"], mustDecode(t, b)) {
 		t.Error(m.Delegates)
 	}

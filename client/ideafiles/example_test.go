@@ -16,7 +16,7 @@ func ExampleLoad() {
 	}
 	defer os.RemoveAll(dir)
 	for name, text := range map[string]string{
-		"idea.yaml":     "context: [{type: text, text: Judge every comment.}]",
+		"idea.yaml":     "{schema: {output: {type: string}}, context: [{type: text, text: Judge every comment.}]}",
 		"instances.csv": "text\nThis is wonderful!\nThis is terrible.\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

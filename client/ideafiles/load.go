@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"processidea/model/diag"
@@ -23,6 +24,10 @@ type Definition struct {
 	Replies string
 	// Delegates are the Idea files of delegates as JSON values, by their path from the folder of the first one.
 	Delegates map[string]any
+
+	// rowPlaces are the file and line of each row. Rows are the messages of the context from firstRow on.
+	rowPlaces []string
+	firstRow  int
 }
 
 // Load reads the files of a process and reports everything that is wrong with any of them. The Definition is whole where
@@ -53,10 +58,10 @@ func LoadWith(s Source, known Tools, change func(*Definition)) (*Definition, dia
 		change(d)
 	}
 	if whole {
-		problems = append(problems, known.Problems(d.Read)...)
+		problems = append(problems, d.placeInRows(known.Problems(d.Read))...)
 	}
-	known.Elsewhere = known.Elsewhere || d.Read.Simulated != nil
-	if err := d.readDelegates(known, &problems); err != nil {
+	known.Elsewhere = known.Elsewhere || d.Read.Simulation != nil
+	if err := d.ReadDelegates(known, &problems); err != nil {
 		return nil, nil, err
 	}
 	return d, problems, nil
@@ -88,7 +93,7 @@ func decodeFile(path string, data []byte) (any, *diag.Problem) {
 	}
 	v, err := jsonval.Decode(data)
 	if err != nil {
-		return nil, &diag.Problem{Path: "$", Message: decodeCause(err)}
+		return nil, &diag.Problem{JSONPath: "$", Message: decodeCause(err)}
 	}
 	return v, nil
 }
@@ -110,10 +115,10 @@ func (d *Definition) ReadReplies(problems *diag.Problems) error {
 	switch {
 	case err != nil:
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			*problems = append(*problems, diag.Problem{Path: name, Message: strings.TrimPrefix(line, "rehearsal: parse ")})
+			*problems = append(*problems, diag.Problem{JSONPath: name, Message: strings.TrimPrefix(line, "rehearsal: parse ")})
 		}
 	case len(replies) == 0:
-		*problems = append(*problems, diag.Problem{Path: name, Message: "it holds no reply"})
+		*problems = append(*problems, diag.Problem{JSONPath: name, Message: "it holds no reply"})
 	}
 	d.Replies = string(data)
 	return nil
@@ -128,15 +133,36 @@ func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	messages, wrong := ReadRows(d.Source.Instances, data, d.Read)
-	if len(wrong) > 0 {
-		*problems = append(*problems, wrong...)
+	messages, places, wrong := readRows(d.Source.Instances, data, d.Read)
+	*problems = append(*problems, wrong...)
+	if len(wrong.Errors()) > 0 {
 		return false, nil
 	}
+	context, _ := d.Idea["context"].([]any)
+	d.rowPlaces, d.firstRow = places, len(context)
 	// What is wrong with the Idea is known by now, and nothing is wrong with the rows.
 	d.Idea = WithMessages(d.Idea, messages)
 	d.Read, _ = ideafile.ReadIdea(d.Idea)
 	return true, nil
+}
+
+// placeInRows names the file and line of a row in place of its place in the context, which nobody wrote.
+func (d *Definition) placeInRows(problems diag.Problems) diag.Problems {
+	for n, p := range problems {
+		index, rest, ok := strings.Cut(strings.TrimPrefix(p.JSONPath, "$.context["), "]")
+		at, err := strconv.Atoi(index)
+		row := at - d.firstRow
+		if !ok || err != nil || index+"]"+rest == p.JSONPath || row < 0 || row >= len(d.rowPlaces) {
+			continue
+		}
+		// A plain row has no key "input".
+		m, _ := d.Idea["context"].([]any)[at].(map[string]any)
+		if _, plain := m[ideafile.TypeInput].(map[string]any); plain && m["type"] == ideafile.TypeInput {
+			rest = strings.TrimPrefix(rest, "."+ideafile.TypeInput)
+		}
+		problems[n].JSONPath = d.rowPlaces[row] + " $" + rest
+	}
+	return problems
 }
 
 // WithMessages is an Idea with messages after those of its context. The one that is given stays as it is.

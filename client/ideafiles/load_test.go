@@ -119,6 +119,34 @@ func TestEverythingThatIsWrongWithAnyFileIsSaidAtOnce(t *testing.T) {
 	wantProblem(t, problems, "$.context[1].plan[0]._tool", "nobody")
 }
 
+func TestWhatIsWrongWithARowIsSaidWithItsFileAndLine(t *testing.T) {
+	const typed = `{"context":[{"type":"state","schema":{"properties":{"n":{"type":"number"}}}},{"type":"input","schema":{"properties":{"m":{"type":"number"}}}}]}`
+	dir := folder(t, map[string]string{"idea.json": typed,
+		"instances.jsonl": `{"type":"state","n":1}` + "\n\n" + `{"type":"state","n":"one"}` + "\n" + `{"m":"two"}`})
+	s, err := Find(dir, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, problems, err := Load(s, builtins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantProblem(t, problems, "instances.jsonl:3 $.n", "does not fit its schema")
+	wantProblem(t, problems, "instances.jsonl:4 $.m", "does not fit its schema")
+}
+
+func TestAToolThatAWorkerOfOnesOwnMayHaveIsAWarningUnlessItLooksLikeATypo(t *testing.T) {
+	known := builtins
+	known.OthersPossible = true
+	for name, isError := range map[string]bool{"checkStock": false, "formatTetx": true} {
+		problems := known.Problems(ideaOf(t, `{"schema":{"tools":{"t":{"type":"object","properties":{},"_activity":"`+name+`"}}}}`))
+		wantProblem(t, problems, "$.schema.tools.t._activity", name)
+		if (len(problems.Errors()) > 0) != isError {
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+}
+
 func TestAToolThatOnlyARemoteWorkerMayKnowIsAWarning(t *testing.T) {
 	known := builtins
 	known.Elsewhere = true

@@ -7,7 +7,7 @@ import "processidea/model/ideafile"
 func WithPayload(m ideafile.Message, payload any) map[string]any {
 	out := map[string]any{}
 	keep := []string{"type", "kind", "_instance", "schema"}
-	if _, nested := m.Source[m.Type]; nested {
+	if m.PayloadKey() != "" {
 		keep = append(keep, "title", "description", "_status", "_error")
 	}
 	for _, k := range keep {

@@ -2,7 +2,10 @@ package ideafiles
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -17,22 +20,35 @@ type row struct {
 	fields map[string]any
 }
 
-// ReadRows reads the bytes of an instances file, CSV or JSON Lines by the name of its path, and gives its rows as
-// messages: a plain row is an instance's input, a row with a type is that message. Rows without "_instance" are named
-// ①, ②, … in order, leaving out the names that the Idea has taken. The input schema of the Idea types CSV columns.
+// ReadRows reads the bytes of an instances file and gives its rows as messages: CSV by the name of its path, else JSON
+// Lines or a list of objects. A plain row is an instance's input, a row with a type is that message. Rows without
+// "_instance" are named ①, ②, … in order, leaving out the names that the Idea has taken. The input schema of the Idea types
+// CSV columns.
 func ReadRows(path string, data []byte, idea *ideafile.Idea) ([]any, diag.Problems) {
+	messages, _, ps := readRows(path, data, idea)
+	return messages, ps
+}
+
+// readRows is ReadRows, and gives the place of each message: its file and line.
+func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, places []string, ps diag.Problems) {
 	var rows []row
-	var ps diag.Problems
-	if name := filepath.Base(path); strings.EqualFold(filepath.Ext(path), ".csv") {
+	name := filepath.Base(path)
+	switch {
+	case strings.EqualFold(filepath.Ext(path), ".csv"):
 		rows, ps = readCSV(name, data, idea)
-	} else {
+	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")):
+		rows, ps = readList(name, data)
+	default:
 		rows, ps = readLines(name, data)
 	}
 	if len(rows)+len(ps) == 0 {
-		ps = append(ps, diag.Problem{Path: filepath.Base(path), Message: "it holds no row"})
+		ps = append(ps, diag.Problem{JSONPath: name, Message: "it holds no row"})
 	}
 	messages, wrong := messagesOf(rows, idea)
-	return messages, append(ps, wrong...)
+	for _, r := range rows {
+		places = append(places, r.place)
+	}
+	return messages, places, append(ps, wrong...)
 }
 
 // Messages makes rows the messages that they stand for, as ReadRows does, where they come from no file. A row is an
@@ -49,15 +65,30 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 	names := newNamer(idea)
 	for _, r := range rows {
 		if token, ok := r.fields["_instance"].(string); ok {
-			names.taken[token] = true
+			names.take(token)
 		}
 	}
+	given := givenBefore(idea)
 	for _, r := range rows {
 		m := r.message(names)
 		messages = append(messages, m)
-		ps = append(ps, r.problems(m)...)
+		ps = append(ps, r.problems(m, given)...)
 	}
 	return messages, ps
+}
+
+// payloadOf names the data of one kind that one instance has.
+type payloadOf struct{ instance, kind string }
+
+// givenBefore says where instances have their data already: in the Idea.
+func givenBefore(idea *ideafile.Idea) map[payloadOf]string {
+	given := map[payloadOf]string{}
+	for _, m := range idea.Context {
+		if m.InstanceToken != "" && m.PayloadKind != "" && len(jsonval.AsObject(m.Payload)) > 0 {
+			given[payloadOf{m.InstanceToken, m.PayloadKind}] = "the Idea"
+		}
+	}
+	return given
 }
 
 // readLines reads JSON Lines, one object a row.
@@ -68,18 +99,78 @@ func readLines(file string, data []byte) (rows []row, ps diag.Problems) {
 			continue
 		}
 		place := fmt.Sprintf("%s:%d", file, n+1)
-		v, err := jsonval.Decode(line)
-		fields, ok := v.(map[string]any)
-		switch {
-		case err != nil:
-			ps = append(ps, diag.Problem{Path: place, Message: decodeCause(err)})
-		case !ok:
-			ps = append(ps, diag.Problem{Path: place, Message: "a row is an object, not " + jsonval.TypeOf(v)})
-		default:
-			rows = append(rows, row{place, fields})
+		r, problem := readRow(place, line)
+		if problem != nil && len(rows)+len(ps) == 0 && isOneObject(data) {
+			problem.Message = "an object that takes several lines: a row is one line, or the rows are a list, [{…}, {…}]"
+			return nil, diag.Problems{*problem}
 		}
+		if problem != nil {
+			ps = append(ps, *problem)
+			continue
+		}
+		rows = append(rows, r)
 	}
 	return rows, ps
+}
+
+// isOneObject reports whether a whole file is one JSON object.
+func isOneObject(data []byte) bool {
+	_, err := jsonval.DecodeObject(data)
+	return err == nil
+}
+
+// readRow reads the text of one object.
+func readRow(place string, text []byte) (row, *diag.Problem) {
+	v, err := jsonval.Decode(text)
+	if err != nil {
+		return row{}, &diag.Problem{JSONPath: place, Message: decodeCause(err)}
+	}
+	fields, ok := v.(map[string]any)
+	if !ok {
+		return row{}, &diag.Problem{JSONPath: place, Message: "a row is an object, not " + jsonval.TypeOf(v)}
+	}
+	return row{place, fields}, nil
+}
+
+// readList reads a JSON list of objects. The place of each is the line that it begins in.
+func readList(file string, data []byte) (rows []row, ps diag.Problems) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	line, counted := 1, 0
+	place := func(offset int) string {
+		line += bytes.Count(data[counted:offset], []byte("\n"))
+		counted = offset
+		return fmt.Sprintf("%s:%d", file, line)
+	}
+	_, err := d.Token()
+	for err == nil && d.More() {
+		var text json.RawMessage
+		if err = d.Decode(&text); err == nil {
+			r, problem := readRow(place(int(d.InputOffset())-len(text)), text)
+			if problem != nil {
+				ps = append(ps, *problem)
+			} else {
+				rows = append(rows, r)
+			}
+		}
+	}
+	if err == nil {
+		_, err = d.Token()
+	}
+	if err == nil {
+		if _, err = d.Token(); errors.Is(err, io.EOF) {
+			return rows, ps
+		}
+		err = errors.New("text after the list of rows: write one list, or one row a line")
+	}
+	return rows, append(ps, diag.Problem{JSONPath: place(max(counted, int(d.InputOffset()))), Message: listCause(err)})
+}
+
+// listCause words why a list of rows cannot be read.
+func listCause(err error) string {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "the list of rows has no end: its ] is missing"
+	}
+	return err.Error()
 }
 
 // message makes a row the message that it stands for. The fields of a plain row go under the key "input", where none of
@@ -102,17 +193,35 @@ func (r row) message(names *namer) map[string]any {
 	return m
 }
 
-// problems reports what is wrong with a row's message.
-func (r row) problems(message any) diag.Problems {
+// problems reports what is wrong with a row's message, and notes which data it gives: two rows must not give the same.
+func (r row) problems(message any, given map[payloadOf]string) diag.Problems {
 	var ps diag.Problems
-	if _, ok := ideafile.ReadMessage(message, "$", &ps); ok {
-		return nil
+	m, ok := ideafile.ReadMessage(message, "$", &ps)
+	if ok {
+		of := payloadOf{m.InstanceToken, m.PayloadKind}
+		if before := given[of]; before != "" && m.PayloadKind != "" && m.InstanceToken != "" {
+			ps.Add("$._instance", "%s gives instance %s its %s already: one instance cannot be two rows", before, m.InstanceToken, m.PayloadKind)
+		} else {
+			given[of] = r.place
+		}
 	}
 	for n := range ps {
-		if ps[n].Path == "$.type" {
+		if ps[n].JSONPath == "$.type" {
 			ps[n].Message += `; a row with a "type" is a message: a row of data that has such a field says {"type":"input","input":{…}}`
 		}
-		ps[n].Path = r.place + " " + ps[n].Path
+		ps[n].JSONPath = r.place + " " + ps[n].JSONPath
+	}
+	if r.fields["type"] == nil {
+		r.checkKeys(&ps)
 	}
 	return ps
+}
+
+// checkKeys reports a plain row's key that is "_instance" misspelled: it would be data, and the row an instance of another name.
+func (r row) checkKeys(ps *diag.Problems) {
+	for _, k := range jsonval.SortedKeys(r.fields) {
+		if strings.HasPrefix(k, "_") && k != "_instance" && diag.NearestName(k, []string{"_instance"}) != "" {
+			ps.Add(r.place+" "+jsonval.JSONPathWithKey("$", k), "a row names its instance by _instance; did you mean that?")
+		}
+	}
 }

@@ -24,8 +24,8 @@ func rowsOf(t *testing.T, file, text, idea string) (string, diag.Problems) {
 func wantRows(t *testing.T, file, text, idea, want string) {
 	t.Helper()
 	got, problems := rowsOf(t, file, text, idea)
-	if len(problems) > 0 {
-		t.Errorf("%q is refused: %v", text, problems)
+	if errs := problems.Errors(); len(errs) > 0 {
+		t.Errorf("%q is refused: %v", text, errs)
 	}
 	if got != want {
 		t.Errorf("%q\ngives %s\nwant  %s", text, got, want)
@@ -35,7 +35,7 @@ func wantRows(t *testing.T, file, text, idea, want string) {
 func wantProblem(t *testing.T, problems diag.Problems, path, message string) {
 	t.Helper()
 	for _, p := range problems {
-		if p.Path == path && strings.Contains(p.Message, message) {
+		if p.JSONPath == path && strings.Contains(p.Message, message) {
 			return
 		}
 	}
@@ -80,6 +80,14 @@ func TestEveryBadRowIsReportedWithItsLine(t *testing.T) {
 	wantProblem(t, problems, "rows.jsonl:6 $._instance", "want a string")
 	if len(problems) != 5 {
 		t.Errorf("%d problems: %v", len(problems), problems)
+	}
+}
+
+func TestAMisspelledInstanceIsNoData(t *testing.T) {
+	_, problems := rowsOf(t, "rows.jsonl", `{"_instence":"①","a":1}`+"\n"+`{"_id":"x","a":1}`, noContext)
+	wantProblem(t, problems, "rows.jsonl:1 $._instence", "did you mean that")
+	if len(problems) != 1 {
+		t.Error(problems)
 	}
 }
 
@@ -130,4 +138,46 @@ func TestACSVFileThatIsNoTableIsRefusedWithItsLine(t *testing.T) {
 		_, problems := rowsOf(t, "rows.csv", text, noContext)
 		wantProblem(t, problems, want[0], want[1])
 	}
+}
+
+func TestAListOfObjectsIsAnInstancesFileToo(t *testing.T) {
+	wantRows(t, "rows.json", " [\n  {\"a\": 1},\n  {\"a\": 2}\n]\n", noContext,
+		`{"_instance":"①","input":{"a":1},"type":"input"}`+"\n"+`{"_instance":"②","input":{"a":2},"type":"input"}`)
+	for text, want := range map[string][2]string{
+		"[\n{\"a\":1},\n7]":            {"rows.jsonl:3", "a row is an object, not number"},
+		"[\n{\"a\":1},\n{\"a\":1":      {"rows.jsonl:2", "the list of rows has no end"},
+		"[{\"a\":1}]\n[{\"a\":2}]":     {"rows.jsonl:2", "text after the list of rows"},
+		"[{\"a\":1,\n\n\"b\":}]":       {"rows.jsonl:1", "invalid character"},
+		"[]":                           {"rows.jsonl", "it holds no row"},
+		"{\n  \"a\": 1,\n \"b\": 2\n}": {"rows.jsonl:1", "an object that takes several lines: a row is one line, or the rows are a list"},
+	} {
+		_, problems := rowsOf(t, "rows.jsonl", text, noContext)
+		wantProblem(t, problems, want[0], want[1])
+	}
+}
+
+func TestTwoRowsNeverBecomeOneInstance(t *testing.T) {
+	_, problems := rowsOf(t, "rows.jsonl", `{"_instance":"x","a":1}`+"\n"+`{"_instance":"y","a":1}`+"\n\n"+`{"_instance":"x","b":2}`, noContext)
+	wantProblem(t, problems, "rows.jsonl:4 $._instance", "rows.jsonl:1 gives instance x its input already: one instance cannot be two rows")
+	_, problems = rowsOf(t, "rows.csv", "_instance,a\nx,1\nx,2\n", noContext)
+	wantProblem(t, problems, "rows.csv:3 $._instance", "rows.csv:2 gives instance x its input already")
+	_, problems = rowsOf(t, "rows.jsonl", `{"_instance":"x","type":"state","a":1}`, `{"context":[{"type":"state","_instance":"x","state":{"b":1}}]}`)
+	wantProblem(t, problems, "rows.jsonl:1 $._instance", "the Idea gives instance x its state already")
+	wantRows(t, "rows.jsonl", `{"_instance":"x","a":1}`+"\n"+`{"_instance":"x","type":"state","a":1}`, `{"context":[{"type":"state","_instance":"x","schema":{}}]}`,
+		`{"_instance":"x","input":{"a":1},"type":"input"}`+"\n"+`{"_instance":"x","a":1,"type":"state"}`)
+}
+
+func TestTypesAreProposedForColumnsThatLookLikeThem(t *testing.T) {
+	_, problems := rowsOf(t, "rows.csv", "n,ok,zip,name,both\n1.5,TRUE,01234,x,1\n,false,10115,y,true\n", noContext)
+	wantProblem(t, problems, "rows.csv:1", `read as texts, since the Idea gives them no type: "n" (number), "ok" (boolean). If`)
+	wantProblem(t, problems, "rows.csv:1", `add its type to the Idea's context: {"schema":{"properties":{"n":{"type":"number"},"ok":{"type":"boolean"}}},"type":"input"}`)
+	if len(problems) != 1 || !problems[0].IsWarning {
+		t.Errorf("%v", problems)
+	}
+	typed := `{"context":[{"type":"input","schema":{"properties":{"n":{"type":"string"},"ok":{"type":"boolean"}}}}]}`
+	if _, problems = rowsOf(t, "rows.csv", "n,ok\n1.5,TRUE\n", typed); len(problems) > 0 {
+		t.Errorf("of columns with a type it says %v", problems)
+	}
+	_, problems = rowsOf(t, "rows.csv", "type,n\nstate,7\n", noContext)
+	wantProblem(t, problems, "rows.csv:1", `{"schema":{"properties":{"n":{"type":"number"}}},"type":"state"}`)
 }

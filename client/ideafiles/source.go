@@ -11,7 +11,7 @@ import (
 type Source struct {
 	Given     string // as the caller names it: a file, or a folder that stands for its files
 	Idea      string // the Idea file, JSON or YAML
-	Instances string // rows, .jsonl or .csv; may be empty
+	Instances string // rows, .jsonl, .csv or .json; may be empty
 	Replies   string // recorded replies, JSON Lines; may be empty
 	// RepliesGiven: the caller named the replies; else they lay in the folder.
 	RepliesGiven bool
@@ -20,12 +20,12 @@ type Source struct {
 // The names under which a folder holds a process's files.
 var (
 	ideaNames     = []string{"idea.json", "idea.yaml", "idea.yml"}
-	instanceNames = []string{"instances.jsonl", "instances.csv"}
+	instanceNames = []string{"instances.jsonl", "instances.csv", "instances.json"}
 	replyNames    = []string{"replies.jsonl"}
 )
 
 // Find names the files of a process. given is the Idea file, or a folder, which stands for its idea.json (or .yaml),
-// instances.jsonl (or .csv) and replies.jsonl. Instances and replies that are named count instead of the folder's; empty
+// instances.jsonl (or .csv, .json) and replies.jsonl. Instances and replies that are named count instead of the folder's; empty
 // names none. The error wraps ErrInvalid.
 func Find(given, instances, replies string) (Source, error) {
 	s := Source{Given: given, Idea: given, Instances: instances, Replies: replies, RepliesGiven: replies != ""}

@@ -18,6 +18,9 @@ type Tools struct {
 	// Elsewhere: the workers belong to another program and may know more tools than the Registry, so that a missing one
 	// is a warning.
 	Elsewhere bool
+	// OthersPossible: nothing is to be run now, and another worker may have tools that the Registry does not have, so that one is a
+	// warning that resembles none of those.
+	OthersPossible bool
 }
 
 // Problems reports everything that is wrong with an Idea beyond its form, in the order of its places: unknown tools,
@@ -25,24 +28,33 @@ type Tools struct {
 func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
 	bound := t.Bind(idea)
 	for n := range bound.Problems {
-		bound.Problems[n].Warning = t.Elsewhere || bound.Problems[n].Warning
-		bound.Problems[n].Message += t.suggestion(idea, bound.Problems[n].Path)
+		problem := &bound.Problems[n]
+		name, isActivity := activityAt(idea, problem.JSONPath)
+		if isActivity && t.OthersPossible && diag.NearestName(name, t.registry().Names()) == "" {
+			problem.IsWarning = true
+			problem.Message += "; a worker of your own may have it, and must then run the process"
+			continue
+		}
+		problem.IsWarning = t.Elsewhere || problem.IsWarning
+		if isActivity {
+			problem.Message += diag.DidYouMeanOrListNames(name, t.registry().Names())
+		}
 	}
 	problems := check.Check(idea, bound.Bindings)
 	if t.Elsewhere {
 		soften(problems, check.CheckDirectPlans(idea, bound.Bindings))
 	}
-	return append(bound.Problems, problems...).InOrder()
+	return append(bound.Problems, problems...).SortedByPath()
 }
 
-// suggestion proposes, for an activity that is not registered, the one that was meant.
-func (t Tools) suggestion(idea *ideafile.Idea, at string) string {
+// activityAt gives the name of the Go tool that a Tool names at a place of its file, where there is one.
+func activityAt(idea *ideafile.Idea, at string) (name string, ok bool) {
 	for _, tool := range idea.Tools {
-		if name, ok := tool.Activity.(string); ok && at == jsonval.JSONPath("$.schema.tools", tool.Name, "_activity") {
-			return diag.Suggest(name, t.registry().Names())
+		if name, ok := tool.RawActivity.(string); ok && at == jsonval.JSONPathWithKeys("$.schema.tools", tool.Name, "_activity") {
+			return name, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 func (t Tools) registry() *tools.Registry {
@@ -58,7 +70,7 @@ func (t Tools) Bind(idea *ideafile.Idea) *protocol.PrepareResult {
 	bound := activities.Bind(idea, t.registry(), kinds.New(kinds.Deps{Tools: t.registry()}))
 	for _, tool := range idea.Tools {
 		if _, ok := bound.Bindings[tool.Name]; !ok {
-			bound.Bindings[tool.Name] = ideafile.Binding{Kind: ideafile.KindGo, Name: tool.Name}
+			bound.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: tool.Name}
 		}
 	}
 	return bound
@@ -69,7 +81,7 @@ func (t Tools) Bind(idea *ideafile.Idea) *protocol.PrepareResult {
 func soften(problems, doubtful diag.Problems) {
 	for n := range problems {
 		for _, d := range doubtful {
-			problems[n].Warning = problems[n].Warning || problems[n] == d
+			problems[n].IsWarning = problems[n].IsWarning || problems[n] == d
 		}
 	}
 }

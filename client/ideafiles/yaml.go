@@ -26,10 +26,10 @@ func decodeYAML(data []byte) (any, *diag.Problem) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
 	if err := d.Decode(&document); err != nil {
-		return nil, &diag.Problem{Path: "$", Message: yamlCause(err)}
+		return nil, &diag.Problem{JSONPath: "$", Message: yamlCause(err)}
 	}
 	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, &diag.Problem{Path: "$", Message: "the file holds a second document"}
+		return nil, &diag.Problem{JSONPath: "$", Message: "the file holds a second document"}
 	}
 	y := &yamlReader{}
 	v, err := y.value(&document, "$", 0)
@@ -39,10 +39,10 @@ func decodeYAML(data []byte) (any, *diag.Problem) {
 	}
 	var at *yamlError
 	if errors.As(err, &at) {
-		return nil, &diag.Problem{Path: at.path, Message: at.message}
+		return nil, &diag.Problem{JSONPath: at.path, Message: at.message}
 	}
 	if err != nil {
-		return nil, &diag.Problem{Path: "$", Message: decodeCause(err)}
+		return nil, &diag.Problem{JSONPath: "$", Message: decodeCause(err)}
 	}
 	return v, nil
 }
@@ -91,7 +91,7 @@ func (y *yamlReader) object(n *yaml.Node, path string, depth int) (any, error) {
 		if k.Kind == yaml.AliasNode {
 			k = k.Alias
 		}
-		at := jsonval.JSONPath(path, k.Value)
+		at := jsonval.JSONPathWithKeys(path, k.Value)
 		switch {
 		case k.Kind != yaml.ScalarNode:
 			return nil, refuse(k, path, "a key is a text")

@@ -45,28 +45,28 @@ alias: *a
 
 func TestWhatJSONCannotSayIsRefusedWithItsPlace(t *testing.T) {
 	for text, want := range map[string]diag.Problem{
-		"a: 1\nb:\n  c: 1\n  c: 2\n":      {Path: "$.b.c", Message: "line 4: the key stands twice"},
-		"a: .inf":                         {Path: "$.a", Message: "line 1: .inf is no number as JSON writes it"},
-		"a: 0x1F":                         {Path: "$.a", Message: "0x1F is no number"},
-		"a: 010":                          {Path: "$.a", Message: "010 is no number"},
-		"a: 1_000":                        {Path: "$.a", Message: "1_000 is no number"},
-		"a: [1, 1e999]":                   {Path: "$", Message: "$.a[1]: the number 1e999 is out of range"},
-		"a: !!binary aGk=":                {Path: "$.a", Message: "JSON has no !!binary"},
-		"a: !mine 1":                      {Path: "$.a", Message: "JSON has no !mine"},
-		"? [1, 2]\n: x":                   {Path: "$", Message: "a key is a text"},
-		"a: &a {x: 1}\nb: {<<: *a}":       {Path: "$.b", Message: "merge keys are not read"},
-		"a: 1\n---\nb: 2":                 {Path: "$", Message: "a second document"},
-		"a: [1":                           {Path: "$", Message: "line 1: did not find expected"},
-		"":                                {Path: "$", Message: "the file is empty"},
-		strings.Repeat("[", 300):          {Path: "$", Message: ""},
-		"a: " + strings.Repeat("- ", 150): {Path: "$", Message: ""},
+		"a: 1\nb:\n  c: 1\n  c: 2\n":      {JSONPath: "$.b.c", Message: "line 4: the key stands twice"},
+		"a: .inf":                         {JSONPath: "$.a", Message: "line 1: .inf is no number as JSON writes it"},
+		"a: 0x1F":                         {JSONPath: "$.a", Message: "0x1F is no number"},
+		"a: 010":                          {JSONPath: "$.a", Message: "010 is no number"},
+		"a: 1_000":                        {JSONPath: "$.a", Message: "1_000 is no number"},
+		"a: [1, 1e999]":                   {JSONPath: "$", Message: "$.a[1]: the number 1e999 is out of range"},
+		"a: !!binary aGk=":                {JSONPath: "$.a", Message: "JSON has no !!binary"},
+		"a: !mine 1":                      {JSONPath: "$.a", Message: "JSON has no !mine"},
+		"? [1, 2]\n: x":                   {JSONPath: "$", Message: "a key is a text"},
+		"a: &a {x: 1}\nb: {<<: *a}":       {JSONPath: "$.b", Message: "merge keys are not read"},
+		"a: 1\n---\nb: 2":                 {JSONPath: "$", Message: "a second document"},
+		"a: [1":                           {JSONPath: "$", Message: "line 1: did not find expected"},
+		"":                                {JSONPath: "$", Message: "the file is empty"},
+		strings.Repeat("[", 300):          {JSONPath: "$", Message: ""},
+		"a: " + strings.Repeat("- ", 150): {JSONPath: "$", Message: ""},
 	} {
 		v, problem := decodeYAML([]byte(text))
 		if problem == nil {
 			t.Errorf("%.40q is read as %s", text, jsonval.Encode(v))
 			continue
 		}
-		if problem.Path != want.Path || !strings.Contains(problem.Message, want.Message) {
+		if problem.JSONPath != want.JSONPath || !strings.Contains(problem.Message, want.Message) {
 			t.Errorf("%.40q: %s, want %s", text, problem, want)
 		}
 	}

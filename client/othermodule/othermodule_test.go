@@ -41,7 +41,7 @@ refused: true
 ended: completed 1
 attached: true
 not found: true
-chain: 2 true 1.1@① amend ann true
+chain: 3 true 1.1@① amend ann true
 `
 	if string(out) != want {
 		t.Errorf("it wrote\n%s\nwant\n%s", out, want)

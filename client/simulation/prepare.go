@@ -46,7 +46,7 @@ func Prepare(s ideafiles.Source, known ideafiles.Tools, o Options) (*Prepared, d
 	if len(problems.Errors()) > 0 {
 		return nil, nil, &ideafiles.InvalidError{Source: s.Given, Problems: problems}
 	}
-	if made.By.Tools == ideafile.FakedByLLM && made.By.Plans != ideafile.FakedByLLM {
+	if made.By.ToolResultsFrom == ideafile.FakedByLLM && made.By.LLMRepliesFrom != ideafile.FakedByLLM {
 		return nil, nil, kind.Errorf(client.ErrInvalid,
 			"simulate %s: no LLM is configured that would play the Tools: set OPENAI_API_KEY or OPENAI_BASE_URL", s.Given)
 	}
@@ -56,18 +56,18 @@ func Prepare(s ideafiles.Source, known ideafiles.Tools, o Options) (*Prepared, d
 
 // players says who answers the Requests and who plays the Tools.
 func (o Options) players(d *ideafiles.Definition) ideafile.Simulation {
-	by := ideafile.Simulation{Tools: o.Tools, Plans: ideafile.FakedBySchemas}
+	by := ideafile.Simulation{ToolResultsFrom: o.Tools, LLMRepliesFrom: ideafile.FakedBySchemas}
 	switch {
 	case o.Schemas:
 	case d.Replies != "":
-		by.Plans = ideafile.RecordedReplies
+		by.LLMRepliesFrom = ideafile.RecordedReplies
 	case o.LLM:
-		by.Plans = ideafile.FakedByLLM
+		by.LLMRepliesFrom = ideafile.FakedByLLM
 	}
-	if by.Tools == "" {
-		by.Tools = ideafile.FakedBySchemas
-		if by.Plans == ideafile.FakedByLLM {
-			by.Tools = ideafile.FakedByLLM
+	if by.ToolResultsFrom == "" {
+		by.ToolResultsFrom = ideafile.FakedBySchemas
+		if by.LLMRepliesFrom == ideafile.FakedByLLM {
+			by.ToolResultsFrom = ideafile.FakedByLLM
 		}
 	}
 	return by
@@ -76,7 +76,7 @@ func (o Options) players(d *ideafiles.Definition) ideafile.Simulation {
 // mark makes the Idea a simulation's: with the data that nobody gives, and the mark.
 func (p *Prepared) mark(d *ideafiles.Definition) {
 	messages, names := simulate.FakeInputs(d.Read)
-	for _, server := range d.Read.ServersToList() {
+	for _, server := range d.Read.MCPServersToAskForTools() {
 		p.Unasked = append(p.Unasked, server.Name)
 	}
 	p.MadeUp = names

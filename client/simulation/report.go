@@ -40,7 +40,7 @@ type Report struct {
 // Cost is what a process took.
 type Cost struct {
 	Requests int `json:"requests"`
-	turn.Usage
+	turn.TokenUsage
 }
 
 // DelegateCost is what a delegate of a simulated process took.
@@ -53,7 +53,7 @@ type DelegateCost struct {
 // Report looks at everything that the simulated process came to. result is that of the process, ended or not.
 func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client.Process, result loop.Result) (*Report, error) {
 	r := &Report{
-		Result: result, Estimated: p.By.Plans != ideafile.FakedByLLM, Tools: map[string]map[ideafile.CallStatus]int{},
+		Result: result, Estimated: p.By.LLMRepliesFrom != ideafile.FakedByLLM, Tools: map[string]map[ideafile.CallStatus]int{},
 		Delegates: []DelegateCost{}, Open: []string{}, MadeUp: append([]string{}, p.MadeUp...), Unasked: append([]string{}, p.Unasked...),
 	}
 	instances, err := process.Instances(ctx)
@@ -71,7 +71,7 @@ func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client
 		return nil, err
 	}
 	if len(calls) > 0 {
-		r.Graph = plangraph.Mermaid(calls)
+		r.Graph = plangraph.RenderMermaid(calls)
 	}
 	return r, nil
 }
@@ -84,7 +84,7 @@ func (r *Report) count(token string, status ideafile.InstanceStatus, v client.In
 		}
 		r.Tools[c.Tool][c.Status]++
 		for _, d := range c.Decisions {
-			if d.By == ideafile.SimulatedPerson {
+			if d.DecidedBy == ideafile.SimulatedPerson {
 				r.Approvals++
 			}
 		}
@@ -154,8 +154,8 @@ func (p *Prepared) plan(ctx context.Context, c *client.Client, process string) (
 // directPlan gives the Calls of the Plans that run without a Request.
 func (p *Prepared) directPlan() (calls []any) {
 	for _, m := range p.Read.Context {
-		if m.Stage != "" {
-			calls = append(calls, ideafile.WrittenValues(m.Calls)...)
+		if m.PlanStage != "" {
+			calls = append(calls, ideafile.RawWrittenCalls(m.PlanCalls)...)
 		}
 	}
 	return calls

@@ -130,7 +130,7 @@ func (b *bed) decide(t *testing.T, id string, decided map[string]bool) {
 		if n == 0 && len(v.Approvals) > 1 {
 			kind = ideafile.Reject
 		}
-		payload := map[string]any{"call": a.Call, "digest": a.Digest, "by": "ann", "reason": "it was used"}
+		payload := map[string]any{"call": a.CallID, "digest": a.Digest, "by": "ann", "reason": "it was used"}
 		if err := b.client.SignalWorkflow(t.Context(), id, "", kind, payload); err != nil {
 			t.Fatal(err)
 		}
@@ -161,9 +161,9 @@ func (b *bed) finds(t *testing.T, id, path string) {
 // lost lists the activities that were begun again, or given up, because nobody heard of their worker.
 func (b *bed) lost(t *testing.T, r loop.Result) (list []string) {
 	t.Helper()
-	ids := []string{r.Process}
+	ids := []string{r.ProcessID}
 	for token := range r.Instances {
-		ids = append(ids, protocol.InstanceID(r.Process, token))
+		ids = append(ids, protocol.InstanceID(r.ProcessID, token))
 	}
 	for _, id := range ids {
 		events := b.client.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)

@@ -92,23 +92,23 @@ func (a around) example(t *testing.T, name string) (*ideafile.Idea, protocol.Sta
 	source["context"] = messages
 	config, _ := source["config"].(map[string]any)
 	// On a slow machine a Request would otherwise not wait for the last of two hundred instances.
-	source["config"] = jsonval.Merge(config, map[string]any{"gather": "10m"})
+	source["config"] = jsonval.DeepMerge(config, map[string]any{"gather": "10m"})
 	idea, problems := ideafile.ReadIdea(source)
 	if errs := problems.Errors(); len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	if len(idea.Config.MCP) > 0 {
 		command := append(npmtest.Program(t, npmtest.Filesystem, "mcp-server-filesystem"), a.desk)
-		files := map[string]any{"files": map[string]any{"command": jsonval.Normal(command)}}
-		source["config"] = jsonval.Merge(source["config"], map[string]any{"mcp": files})
+		files := map[string]any{"files": map[string]any{"command": jsonval.ToJSONValue(command)}}
+		source["config"] = jsonval.DeepMerge(source["config"], map[string]any{"mcp": files})
 		if idea, problems = ideafile.ReadIdea(source); len(problems) > 0 {
 			t.Fatal(problems)
 		}
 	}
 	delegates := map[string]any{}
 	for _, tool := range idea.Tools {
-		if tool.Delegate != "" && tool.Delegate != ideafile.AnonymousDelegate {
-			delegates[tool.Delegate] = decoded(t, a.read(t, name, tool.Delegate))
+		if tool.DelegateFile != "" && tool.DelegateFile != ideafile.AnonymousDelegate {
+			delegates[tool.DelegateFile] = decoded(t, a.read(t, name, tool.DelegateFile))
 		}
 	}
 	return idea, protocol.Start{Idea: source, Replies: a.read(t, name, "replies.jsonl"), Delegation: protocol.Delegation{Files: delegates}}

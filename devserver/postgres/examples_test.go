@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"processidea/devserver"
+	"processidea/devserver/devtest"
 	"processidea/model/loop"
 	"processidea/worker/engine"
 )
@@ -70,7 +71,7 @@ func (b beds) compare(t *testing.T, name string) {
 		if got.Status != loop.StatusCompleted || got.Calls.Done == 0 {
 			t.Errorf("it comes to %s with %+v", got.Status, got.Calls)
 		}
-		b.production.finds(t, id, idea.Path)
+		b.production.finds(t, id, idea.ProcessPath)
 		return
 	}
 }
@@ -80,6 +81,11 @@ func (b beds) compare(t *testing.T, name string) {
 const tries = 3
 
 func TestEveryExampleComesToTheSameOnPostgreSQLAsOnTheEmbeddedServer(t *testing.T) {
+	release, err := devtest.TakeMachine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(release)
 	plain, withWorker := exampleNames(t)
 	b := newBeds(t)
 	t.Run("worker", func(t *testing.T) {

@@ -27,24 +27,26 @@ func (b *bed) outcome(t *testing.T, r loop.Result) any {
 	tokens := slices.Sorted(maps.Keys(r.Instances))
 	for _, token := range tokens[:min(asked, len(tokens))] {
 		var v protocol.InstanceView
-		id := protocol.InstanceID(r.Process, token)
+		id := protocol.InstanceID(r.ProcessID, token)
 		await(t, id+" answers", func(ctx context.Context) error { return b.ask(ctx, id, protocol.QueryStatus, &v) })
 		calls[token] = v.Calls
 	}
-	var ideas []any
-	for at := 1; at <= r.Ideas; at++ {
-		idea, err := chain.New(b.store).Load(t.Context(), r.Process, at)
+	// Where an Idea is cut between the first and the last depends on when people decide: one is sealed at every rest.
+	ideas := map[string]any{}
+	for name, at := range map[string]int{"first": 1, "last": r.Ideas} {
+		idea, err := chain.New(b.store).Load(t.Context(), r.ProcessID, at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		// The time, and what is a digest over it.
 		meta := idea["meta"].(map[string]any)
-		for _, key := range []string{"createdAt", "digest", "parent", "log"} {
+		for _, key := range []string{"createdAt", "digest", "parent", "log", "at"} {
 			delete(meta, key)
 		}
-		ideas = append(ideas, idea)
+		ideas[name] = idea
 	}
-	return timeless(jsonval.Normal(map[string]any{"result": r, "calls": calls, "ideas": ideas}))
+	r.Ideas = 0
+	return timeless(jsonval.ToJSONValue(map[string]any{"result": r, "calls": calls, "ideas": ideas}))
 }
 
 // timeless leaves out when somebody decided.
@@ -78,7 +80,7 @@ func differences(t *testing.T, from, to any) string {
 			fmt.Fprintf(&b, "and %d more", len(patch)-n)
 			break
 		}
-		fmt.Fprintf(&b, "%s %s: %.200s, not %.200s\n", op.Type, op.Path, jsonval.Encode(jsonval.Normal(op.Value)), jsonval.Encode(jsonval.Normal(op.OldValue)))
+		fmt.Fprintf(&b, "%s %s: %.200s, not %.200s\n", op.Type, op.Path, jsonval.Encode(jsonval.ToJSONValue(op.Value)), jsonval.Encode(jsonval.ToJSONValue(op.OldValue)))
 	}
 	return b.String()
 }

@@ -9,18 +9,18 @@ import (
 
 // checkReadsOwnOutput warns of a Call that reads the value at its own output path: once that is present, the path is
 // closed and the Call is skipped.
-func (f *planFlow) checkReadsOwnOutput(n int) {
-	s := f.steps[n]
-	if s.isUpdate() || len(s.output) == 0 {
+func (f *planDataflow) checkReadsOwnOutput(n int) {
+	s := f.calls[n]
+	if s.isUpdate() || len(s.outputPath) == 0 {
 		return
 	}
 	for r, read := range s.reads {
 		for i, terms := range read.expr {
 			for t, ref := range terms {
 				canBePresent := f.facts[n].reads[r][i][t].present || len(f.possibleWriters(n, ref)) > 0
-				if canBePresent && ref.Kind == ideafile.TypeState && withinAny(ref.Path, s.output.Paths()) {
-					f.report(s, s.outputLocation, fmt.Sprintf("the Call reads %s and is skipped once that is there, as its own path %s is closed then; "+
-						"write elsewhere, or declare an _outputMethod on its tool", ref, s.output.Reference()), true)
+				if canBePresent && ref.Kind == ideafile.TypeState && isAtOrBelowAny(ref.Path, s.outputPath.Paths()) {
+					f.reportFinding(s, s.outputLocation, fmt.Sprintf("the Call reads %s and is skipped once that is there, as its own path %s is closed then; "+
+						"write elsewhere, or declare an _outputMethod on its tool", ref, s.outputPath.ReferenceText()), true)
 					return
 				}
 			}
@@ -28,9 +28,9 @@ func (f *planFlow) checkReadsOwnOutput(n int) {
 	}
 }
 
-func withinAny(p jsonval.Path, paths []jsonval.Path) bool {
+func isAtOrBelowAny(p jsonval.Path, paths []jsonval.Path) bool {
 	for _, q := range paths {
-		if p.Within(q) {
+		if p.IsAtOrBelow(q) {
 			return true
 		}
 	}
@@ -39,17 +39,17 @@ func withinAny(p jsonval.Path, paths []jsonval.Path) bool {
 
 // checkAccidentalAlternative warns of a Call that is an alternative to an earlier one, probably by mistake: its path
 // overlaps the other's, the other updates it, or both are the same Call.
-func (f *planFlow) checkAccidentalAlternative(n int) {
-	s := f.steps[n]
-	if len(s.output.Paths()) != 1 || s.isUpdate() || f.facts[n].skipped {
+func (f *planDataflow) checkAccidentalAlternative(n int) {
+	s := f.calls[n]
+	if len(s.outputPath.Paths()) != 1 || s.isUpdate() || f.facts[n].skipped {
 		return // a Call with several paths writes those that are still open
 	}
-	for w, earlier := range f.steps[:n] {
-		if !f.facts[w].applies || f.facts[w].skipped || !earlier.preventsLaterWrite(s.output[0][0]) {
+	for w, earlier := range f.calls[:n] {
+		if !f.facts[w].appliesToInstance || f.facts[w].skipped || !earlier.preventsLaterWrite(s.outputPath[0][0]) {
 			continue
 		}
 		if location, reason := overlapWarning(s, earlier); reason != "" {
-			f.report(s, location, reason, true)
+			f.reportFinding(s, location, reason, true)
 			return
 		}
 	}
@@ -57,17 +57,17 @@ func (f *planFlow) checkAccidentalAlternative(n int) {
 
 // preventsLaterWrite reports whether the Call, once done, keeps a later write-once Call from writing a path. A write of the whole
 // State does not, and neither does an update of something above the path.
-func (s *planStep) preventsLaterWrite(p jsonval.Path) bool {
-	if len(s.output.Paths()) != 1 || s.output.WritesWholeState() || !s.output[0][0].Overlaps(p) {
+func (s *planCall) preventsLaterWrite(p jsonval.Path) bool {
+	if len(s.outputPath.Paths()) != 1 || s.outputPath.WritesWholeState() || !s.outputPath[0][0].Overlaps(p) {
 		return false
 	}
-	return !s.isUpdate() || len(s.output[0][0]) >= len(p)
+	return !s.isUpdate() || len(s.outputPath[0][0]) >= len(p)
 }
 
 // overlapWarning words why an earlier Call probably keeps this one from running. Two different Calls for the very same
 // path are intended alternatives, and no warning.
-func overlapWarning(s, earlier *planStep) (location, reason string) {
-	ownPath, earlierPath := s.output.Reference(), earlier.output.Reference()
+func overlapWarning(s, earlier *planCall) (location, reason string) {
+	ownPath, earlierPath := s.outputPath.ReferenceText(), earlier.outputPath.ReferenceText()
 	switch {
 	case earlier.isUpdate():
 		return s.outputLocation, fmt.Sprintf("%s is updated by %s before, so the Call is skipped: put it first, or give it an _outputMethod",
@@ -75,8 +75,8 @@ func overlapWarning(s, earlier *planStep) (location, reason string) {
 	case ownPath != earlierPath:
 		return s.outputLocation, fmt.Sprintf("one of %s and %s, which %s writes, lies within the other: "+
 			"the Call is skipped unless that one fails; write beside it", ownPath, earlierPath, earlier)
-	case sameCall(s.raw, earlier.raw):
-		return s.path, fmt.Sprintf("the Call repeats %s: it runs only if that one fails; drop it, or write elsewhere", earlier)
+	case sameCall(s.rawCall, earlier.rawCall):
+		return s.jsonPath, fmt.Sprintf("the Call repeats %s: it runs only if that one fails; drop it, or write elsewhere", earlier)
 	}
 	return "", ""
 }

@@ -33,7 +33,7 @@ func problemLines(ps diag.Problems) string {
 	var lines []string
 	for _, p := range ps {
 		kind := "error "
-		if p.Warning {
+		if p.IsWarning {
 			kind = "warning "
 		}
 		lines = append(lines, kind+p.String())
@@ -215,6 +215,13 @@ func TestCheckFindsCyclesAmongCalls(t *testing.T) {
 				{"_tool": "analyze", "text": "†state.c", "_outputPath": "d"}]}`, []string{
 			`error $.context[0].plan[0].text: a cycle: plan[0] (analyze) → plan[2] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`,
 			`error $.context[0].plan[1].text: a cycle: plan[1] (analyze) → plan[3] (analyze) → plan[1] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`}},
+		{"through what Calls come after", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_after": "†call.0.2"},
+			{"_tool": "analyze", "text": "x", "_after": ["†state.c", "†call.0.9", "†input.x"]},
+			{"_tool": "analyze", "text": "x", "_after": ["†call.0.3"], "_outputPath": "c"},
+			{"_tool": "analyze", "text": "x", "_after": ["†state.c", "†call.1.2", "†state.d"], "_outputPath": "e"}]}`, []string{
+			`error $.context[0].plan[1]._after: _after: †input.x: it names places in State, and Calls such as †call.1.3`,
+			`error $.context[0].plan[2]._after: a cycle: plan[2] (analyze) → plan[2] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`,
+			`error $.context[0].plan[3]._after: no Call writes †state.d and no State holds it at the start; there is †state.c`}},
 		{"in one instance alone", ``, `{"type": "state", "_instance": "①", "a": "x"},
 			{"type": "state", "_instance": "②", "z": "x"}, {"type": "plan", "plan": [
 			{"_tool": "analyze", "text": "†state.b", "_outputPath": "a"},
@@ -238,7 +245,7 @@ func TestCheckGoesByTheBindingsWhereThereAreSome(t *testing.T) {
 	if got := problemLines(Check(i, nil)); got != "" {
 		t.Errorf("with nothing known: %s", got)
 	}
-	got := problemLines(Check(i, map[string]ideafile.Binding{"analyze": {Kind: ideafile.KindGo}, "fetch": {Kind: ideafile.KindGo}, "rank": {Kind: ideafile.KindGo}}))
+	got := problemLines(Check(i, map[string]ideafile.ToolBinding{"analyze": {Kind: ideafile.KindGo}, "fetch": {Kind: ideafile.KindGo}, "rank": {Kind: ideafile.KindGo}}))
 	if want := `error $.context[0].plan[0]._output: tool "analyze" is run by code: its result cannot be written by the LLM`; got != want {
 		t.Errorf("got %s", got)
 	}
@@ -322,16 +329,16 @@ func TestWhatCheckLetsPassIsAcceptedByInstances(t *testing.T) {
 			checker := &checker{idea: i}
 			for _, token := range i.InstanceTokens() {
 				for _, m := range i.Context {
-					if m.Type != ideafile.TypePlan || m.Instance != "" && m.Instance != token {
+					if m.Type != ideafile.TypePlan || m.InstanceToken != "" && m.InstanceToken != token {
 						continue
 					}
-					r := dataflow.New(ideafile.Palette{Tools: i.Tools, Bindings: checker.bindingsOrDefault(), UntargetedForAll: true}, i.Context, token)
-					for n, call := range m.Calls {
-						if !call.TargetsOther(token) {
+					r := dataflow.New(ideafile.Palette{Tools: i.Tools, BindingByTool: checker.bindingsOrDefault(), UntargetedCallsGoToAll: true}, i.Context, token)
+					for n, call := range m.PlanCalls {
+						if !call.TargetsOtherInstance(token) {
 							r.AcceptCall(1, n+1, call)
 						}
 					}
-					for _, rec := range r.Records() {
+					for _, rec := range r.CallRecords() {
 						if rec.Status == ideafile.Failed {
 							t.Errorf("%s: %s", rec.ID, rec.Fault)
 						}
@@ -364,7 +371,7 @@ func TestProblemsStandInTheOrderOfTheFile(t *testing.T) {
 	}
 	for a := range places {
 		for b := range places {
-			if got := diag.PlaceBefore(places[a], places[b]); got != (a < b) {
+			if got := diag.PathPrecedesInFile(places[a], places[b]); got != (a < b) {
 				t.Errorf("%s before %s: %v", places[a], places[b], got)
 			}
 		}

@@ -11,14 +11,21 @@ import (
 
 // possibleWriters lists the Calls that may yet write what a Call reads. It mirrors how a running
 // instance decides whether a Call may still write a path (package dataflow).
-func (f *planFlow) possibleWriters(n int, ref refexpr.Reference) []int {
+func (f *planDataflow) possibleWriters(n int, ref refexpr.Reference) []int {
+	if key, isCall := ideafile.CallOfReference(ref); isCall {
+		at := slices.IndexFunc(f.calls, func(s *planCall) bool { return s.isCallNotPlanOutput() && s.index == key.Index-1 })
+		if at < 0 || !f.facts[at].appliesToInstance {
+			return nil
+		}
+		return []int{at}
+	}
 	if ref.Kind != ideafile.TypeState {
 		return nil
 	}
 	var writers []int
-	for writer, s := range f.steps {
+	for writer, s := range f.calls {
 		facts := f.facts[writer]
-		if _, writes := firstOverlapping(facts.writablePaths, ref.Path); writer == n || !writes || !facts.applies || facts.skipped || facts.blocked {
+		if _, writes := firstOverlapping(facts.writablePaths, ref.Path); writer == n || !writes || !facts.appliesToInstance || facts.skipped || facts.blocked {
 			continue
 		}
 		if !s.isUpdate() || writer < n {
@@ -30,11 +37,11 @@ func (f *planFlow) possibleWriters(n int, ref refexpr.Reference) []int {
 
 // findRunnable marks the Calls that can run: the least fixed point, starting from those that find all they read. A Call
 // for which an error is reported already counts as runnable, so that its readers are not blamed.
-func (f *planFlow) findRunnable() {
+func (f *planDataflow) findRunnable() {
 	for changed := true; changed; {
 		changed = false
-		for n, s := range f.steps {
-			if f.facts[n].applies && !f.canRun[n] && (s.invalid || f.facts[n].outsideSchema != "" || len(f.unsatisfiedReads(n)) == 0) {
+		for n, s := range f.calls {
+			if f.facts[n].appliesToInstance && !f.canRun[n] && (s.invalid || f.facts[n].outsideSchemaReason != "" || len(f.unsatisfiedReads(n)) == 0) {
 				f.canRun[n], changed = true, true
 			}
 		}
@@ -42,7 +49,7 @@ func (f *planFlow) findRunnable() {
 }
 
 // unsatisfiedReads lists the reads of a Call of which every alternative has missing terms.
-func (f *planFlow) unsatisfiedReads(n int) []int {
+func (f *planDataflow) unsatisfiedReads(n int) []int {
 	var out []int
 	for r, facts := range f.facts[n].reads {
 		satisfied := f.facts[n].skipped
@@ -57,18 +64,18 @@ func (f *planFlow) unsatisfiedReads(n int) []int {
 }
 
 // unsuppliedTerms lists the terms of an alternative that are not present and that no runnable Call writes.
-func (f *planFlow) unsuppliedTerms(n, r, alternative int) []refexpr.Reference {
+func (f *planDataflow) unsuppliedTerms(n, r, alternative int) []refexpr.Reference {
 	var out []refexpr.Reference
 	for t, facts := range f.facts[n].reads[r][alternative] {
-		ref := f.steps[n].reads[r].expr[alternative][t]
-		if !facts.present && facts.neverReason == "" && !f.anyCanRun(f.possibleWriters(n, ref)) {
+		ref := f.calls[n].reads[r].expr[alternative][t]
+		if !facts.present && facts.neverPresentReason == "" && !f.canAnyCallRun(f.possibleWriters(n, ref)) {
 			out = append(out, ref)
 		}
 	}
 	return out
 }
 
-func (f *planFlow) anyCanRun(steps []int) bool {
+func (f *planDataflow) canAnyCallRun(steps []int) bool {
 	for _, w := range steps {
 		if f.canRun[w] {
 			return true
@@ -80,7 +87,7 @@ func (f *planFlow) anyCanRun(steps []int) bool {
 // waitEdge is why a Call waits: a Call that would write what it reads, and the index of that read.
 type waitEdge struct{ writer, read int }
 
-func (f *planFlow) waitEdges(n int) []waitEdge {
+func (f *planDataflow) waitEdges(n int) []waitEdge {
 	var out []waitEdge
 	for _, r := range f.unsatisfiedReads(n) {
 		for i := range f.facts[n].reads[r] {
@@ -95,30 +102,30 @@ func (f *planFlow) waitEdges(n int) []waitEdge {
 }
 
 // checkCycles reports every cycle of Calls that cannot run once, at its first Call.
-func (f *planFlow) checkCycles() {
+func (f *planDataflow) checkCycles() {
 	reported := map[int]bool{}
-	for n := range f.steps {
-		if f.canRun[n] || !f.facts[n].applies || reported[n] {
+	for n := range f.calls {
+		if f.canRun[n] || !f.facts[n].appliesToInstance || reported[n] {
 			continue
 		}
 		cycle := f.shortestCycle(n)
 		if cycle == nil {
 			continue
 		}
-		var calls []*planStep
+		var calls []*planCall
 		for _, e := range cycle {
-			calls = append(calls, f.steps[e.writer])
+			calls = append(calls, f.calls[e.writer])
 			reported[e.writer] = true
 		}
 		slices.Reverse(calls) // the search goes from readers to writers; the message follows the data
-		s := f.steps[n]
+		s := f.calls[n]
 		f.reportError(s, s.reads[cycle[0].read].location, fmt.Sprintf(
-			"a cycle: %s; each waits for what the one before it writes, so none can start: have one of them read something else", joinSteps(append(calls, s))))
+			"a cycle: %s; each waits for what the one before it writes, so none can start: have one of them read something else", joinCallNames(append(calls, s))))
 	}
 }
 
 // shortestCycle returns the shortest path along waitEdges from a Call back to itself, or nil.
-func (f *planFlow) shortestCycle(start int) []waitEdge {
+func (f *planDataflow) shortestCycle(start int) []waitEdge {
 	type path struct{ edges []waitEdge }
 	visited := map[int]bool{}
 	for queue := []path{{}}; len(queue) > 0; queue = queue[1:] {
@@ -140,7 +147,7 @@ func (f *planFlow) shortestCycle(start int) []waitEdge {
 	return nil
 }
 
-func joinSteps(steps []*planStep) string {
+func joinCallNames(steps []*planCall) string {
 	names := make([]string, len(steps))
 	for n, s := range steps {
 		names[n] = s.String()

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -9,7 +10,7 @@ import (
 
 // CheckDirectPlans finds what is wrong with the Plans that run directly, without the LLM, once the bindings are known.
 // Check reports the same problems.
-func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.Binding) diag.Problems {
+func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.Problems {
 	c := newChecker(idea, bindings)
 	c.checkSomePlanApplies()
 	for _, m := range c.messages {
@@ -18,9 +19,9 @@ func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.Binding)
 	return c.problems()
 }
 
-// instancesOf lists the instances that a Plan is for: those for which its condition holds and, for a Plan that runs
+// instancesForPlan lists the instances that a Plan is for: those for which its condition holds and, for a Plan that runs
 // directly, for which it is the first such Plan.
-func (c *checker) instancesOf(m locatedMessage, tokens []string) []string {
+func (c *checker) instancesForPlan(m locatedMessage, tokens []string) []string {
 	var applicable []string
 	for _, token := range tokens {
 		if c.isForInstance(m, token) {
@@ -31,34 +32,52 @@ func (c *checker) instancesOf(m locatedMessage, tokens []string) []string {
 }
 
 func (c *checker) isForInstance(m locatedMessage, token string) bool {
-	if !m.RunsDirectly() {
-		return m.AppliesTo(c.views[token])
+	if !m.IsDirectPlan() {
+		return m.PlanAppliesTo(c.views[token])
 	}
-	chosen, _ := c.directPlans.Choose(token, c.views[token])
-	return chosen >= 0 && c.messagePaths[chosen] == m.path
+	chosen, _ := c.directPlans.ChoosePlanForInstance(token, c.views[token])
+	return chosen >= 0 && c.messagePaths[chosen] == m.jsonPath
 }
 
 // checkCompletePlan reports what a complete Plan would have to ask the LLM for.
 func (c *checker) checkCompletePlan(m locatedMessage) {
-	if m.Stage != ideafile.StageComplete {
+	if m.PlanStage != ideafile.StageComplete {
 		return
 	}
 	if c.bindings != nil {
-		for _, n := range c.idea.LatentCallsWithoutResult(m.Message, c.bindings) {
-			c.addError(fmt.Sprintf("%s.plan[%d]", m.path, n), "the Call leaves its result to the LLM, and nobody may be asked in a complete Plan: it needs _output")
+		for _, n := range c.latentCallIndexes(m) {
+			c.addError(fmt.Sprintf("%s.plan[%d]", m.jsonPath, n), "the Call leaves its result to the LLM, and nobody may be asked in a complete Plan: it needs _output")
 		}
 	}
-	if c.idea.Output != nil && m.Output == nil {
-		c.addError(m.path, "the output form wants an output, and nobody may be asked for one in a complete Plan: it needs output")
+	if c.idea.OutputSchema != nil && m.PlanOutput == nil {
+		c.addError(m.jsonPath, "the output form wants an output, and nobody may be asked for one in a complete Plan: it needs output")
 	}
+}
+
+// latentCallIndexes lists the positions of a Plan's Calls whose results the LLM would have to write in one of its instances.
+func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
+	tokens := c.instancesForPlan(m, c.instanceTokens)
+	if len(tokens) == 0 {
+		tokens = []string{m.InstanceToken}
+	}
+	for _, token := range tokens {
+		list = append(list, c.idea.LatentCallsWithoutResult(m.Message, token, c.bindings)...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // checkSomePlanApplies reports instances for which no Plan's condition holds while the LLM may not be asked.
 func (c *checker) checkSomePlanApplies() {
-	for _, token := range c.tokens {
-		if _, noPlanHolds := c.directPlans.Choose(token, c.views[token]); noPlanHolds {
-			c.addFinding(diag.Problem{Path: "$.context", Message: "no Plan's condition holds, and nobody may be asked: the instance would fail at once"},
-				[]string{token}, len(c.tokens))
+	var unmet []string
+	for _, token := range c.instanceTokens {
+		if _, noPlanHolds := c.directPlans.ChoosePlanForInstance(token, c.views[token]); noPlanHolds {
+			unmet = append(unmet, token)
 		}
+	}
+	if len(unmet) > 0 {
+		// One bad row does not keep the others from running.
+		c.addFinding(diag.Problem{JSONPath: "$.context", IsWarning: len(unmet) < len(c.instanceTokens),
+			Message: "no Plan's condition holds, and nobody may be asked: the instance would fail at once"}, unmet, len(c.instanceTokens))
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 func TestCheckFindsWhatAPlanThatRunsDirectlyCanNeverHave(t *testing.T) {
 	tools := `"do": {"_activity": "do"}, "think": {"_output": {"type": "string"}}`
-	bindings := map[string]ideafile.Binding{"do": {Kind: ideafile.KindGo}, "think": {Kind: ideafile.KindLatent}}
+	bindings := map[string]ideafile.ToolBinding{"do": {Kind: ideafile.KindGo}, "think": {Kind: ideafile.KindLatent}}
 	for _, c := range []struct{ name, output, context, want string }{
 		{"a latent Call of a complete Plan", "", `{"type": "plan", "stage": "complete", "plan": [{"_tool": "think", "_output": "x", "_outputPath": "a"}, {"_tool": "think", "_outputPath": "b"}]}`,
 			"error $.context[0].plan[1]: the Call leaves its result to the LLM, and nobody may be asked in a complete Plan: it needs _output"},
@@ -22,7 +22,7 @@ func TestCheckFindsWhatAPlanThatRunsDirectlyCanNeverHave(t *testing.T) {
 		{"but an optimal one asks for it", `{"type": "object"}`, `{"type": "plan", "stage": "optimal", "plan": []}`, ""},
 		{"an instance for which none holds", "", `{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "b": 1},
 			{"type": "plan", "stage": "complete", "when": {"properties": {"state": {"required": ["a"]}}}, "plan": []}`,
-			"error $.context: no Plan's condition holds, and nobody may be asked: the instance would fail at once (in ②)"},
+			"warning $.context: no Plan's condition holds, and nobody may be asked: the instance would fail at once (in ②)"},
 		{"a Plan is judged where it is meant to run", "", `{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "b": 1},
 			{"type": "plan", "stage": "complete", "when": {"properties": {"state": {"required": ["a"]}}}, "plan": [{"_tool": "do", "x": "†state.a"}]},
 			{"type": "plan", "stage": "complete", "plan": [{"_tool": "do", "x": "†state.b"}, {"_tool": "do", "x": "†state.a"}]}`,
@@ -43,10 +43,34 @@ func TestCheckFindsWhatAPlanThatRunsDirectlyCanNeverHave(t *testing.T) {
 			if text := strings.Join(got, "\n"); text != c.want {
 				t.Errorf("got:\n%s\nwant:\n%s", text, c.want)
 			}
-			if stages := problemLines(CheckDirectPlans(i, bindings).Errors()); !strings.Contains(c.want, ".x:") && stages != c.want {
+			if stages := problemLines(CheckDirectPlans(i, bindings).Errors()); !strings.Contains(c.want, ".x:") && !strings.HasPrefix(c.want, "warning ") && stages != c.want {
 				t.Errorf("at the start it says:\n%s", stages)
 			}
 		})
+	}
+}
+
+// A process whose Plan calls a delegate needs what that needs.
+func TestAProcessNeedsAnLLMWhereADelegateOfItsPlanDoes(t *testing.T) {
+	plan := `{"type": "plan", "stage": "complete", "plan": [{"_tool": "ask"}]}`
+	calls := func(file string) string {
+		return `{"schema": {"tools": {"ask": {"_delegate": "` + file + `", "_output": {"type": "string"}}}}, "context": [` + plan + `]}`
+	}
+	files := map[string]any{}
+	for key, text := range map[string]string{
+		"planned.json": `{"context": [{"type": "plan", "stage": "complete", "plan": [], "output": "done"}]}`,
+		"free.json":    `{"context": [{"type": "text", "text": "Go."}]}`,
+		"given.json":   `{"context": [{"type": "plan", "stage": "complete", "when": {"properties": {"input": {"required": ["x"]}}, "required": ["input"]}, "plan": [], "output": "done"}]}`,
+		"deep.json":    calls("free.json"),
+		"whole.json":   calls("planned.json"),
+	} {
+		files[key] = modeltest.MustDecodeJSON(text)
+	}
+	for file, needs := range map[string]bool{"planned.json": false, "free.json": true, "given.json": false, "deep.json": true, "whole.json": false, "anonymous": true} {
+		d := loop.DelegateIdeaFiles{IdeaFilesByPath: files, Bind: func(*ideafile.Idea) map[string]ideafile.ToolBinding { return nil }}
+		if got := d.IdeaNeedsLLM(modeltest.IdeaFrom(t, calls(file))); got != needs {
+			t.Errorf("one with the delegate %s needs one: %v", file, got)
+		}
 	}
 }
 
@@ -72,7 +96,7 @@ func TestAProcessNeedsNoLLMWhereItsPlansRunDirectly(t *testing.T) {
 			text += `, "output": ` + c.output
 		}
 		i := modeltest.IdeaFrom(t, text+`}, "context": [`+c.context+`]}`)
-		if got := loop.NeedsLLM(i, map[string]ideafile.Binding{"do": {Kind: ideafile.KindGo}, "think": {Kind: ideafile.KindLatent}}); got != c.needs {
+		if got := loop.NeedsLLM(i, map[string]ideafile.ToolBinding{"do": {Kind: ideafile.KindGo}, "think": {Kind: ideafile.KindLatent}}); got != c.needs {
 			t.Errorf("%s needs one: %v", c.context, got)
 		}
 	}

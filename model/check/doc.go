@@ -7,9 +7,9 @@
 //
 //   - checker collects the findings about one Idea; a finding is reported once, naming its instances.
 //   - planChecker reads the Calls of one Plan into planSteps, each with its own errors.
-//   - planFlow follows the data of a Plan: which value each Call reads, which Calls may write it (possibleWriters), which
+//   - planDataflow follows the data of a Plan: which value each Call reads, which Calls may write it (possibleWriters), which
 //     Calls can run at all (findRunnable), and which wait for each other in a cycle (checkCycles). Instances whose start
-//     States are equivalent for the Plan (same stepFacts) share one planFlow.
+//     States are equivalent for the Plan (same callStartFacts) share one planDataflow.
 //
 // Invariants:
 //

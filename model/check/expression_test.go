@@ -50,7 +50,7 @@ func TestCheckFollowsExpressions(t *testing.T) {
 func TestAGraphDrawsEveryTermAndEveryBranch(t *testing.T) {
 	calls := modeltest.MustDecodeJSON(`[{"_tool": "look", "_outputPath": "†state.ok || †state.failed"}, {"_tool": "go", "x": "†state.ok", "_outputPath": "a"},
 		{"_tool": "stay", "x": "†state.failed", "_outputPath": "b"}, {"_tool": "tell", "x": "†state.a || †state.b || †input.x"}]`).([]any)
-	text := plangraph.DOT(calls)
+	text := plangraph.RenderDOT(calls)
 	for _, want := range []string{`look\n→ †state.ok || †state.failed`, `c1 -> c2 [label="ok"]`, `c1 -> c3 [label="failed"]`, `c2 -> c4 [label="a"]`, `c3 -> c4 [label="b"]`, `g1 -> c4`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it lacks %s:\n%s", want, text)

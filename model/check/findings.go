@@ -10,29 +10,29 @@ import (
 // finding is a Problem that may hold for some instances only.
 type finding struct {
 	diag.Problem
-	instances  map[string]bool
-	applicable int // how many instances it could hold for; 0: it does not depend on instances
+	affectedInstances       map[string]bool
+	applicableInstanceCount int // how many instances it could hold for; 0: it does not depend on instances
 }
 
 func (c *checker) addError(path, format string, args ...any) {
-	c.addFinding(diag.Problem{Path: path, Message: fmt.Sprintf(format, args...)}, nil, 0)
+	c.addFinding(diag.Problem{JSONPath: path, Message: fmt.Sprintf(format, args...)}, nil, 0)
 }
 
 func (c *checker) addWarning(path, format string, args ...any) {
-	c.addFinding(diag.Problem{Path: path, Message: fmt.Sprintf(format, args...), Warning: true}, nil, 0)
+	c.addFinding(diag.Problem{JSONPath: path, Message: fmt.Sprintf(format, args...), IsWarning: true}, nil, 0)
 }
 
 // addFinding adds a Problem, or adds instances to the same one found before.
 func (c *checker) addFinding(p diag.Problem, tokens []string, applicable int) {
-	key := fmt.Sprintf("%s\x00%s\x00%v", p.Path, p.Message, p.Warning)
+	key := fmt.Sprintf("%s\x00%s\x00%v", p.JSONPath, p.Message, p.IsWarning)
 	index, ok := c.findingIndex[key]
 	if !ok {
 		index = len(c.findings)
 		c.findingIndex[key] = index
-		c.findings = append(c.findings, finding{Problem: p, instances: map[string]bool{}, applicable: applicable})
+		c.findings = append(c.findings, finding{Problem: p, affectedInstances: map[string]bool{}, applicableInstanceCount: applicable})
 	}
 	for _, t := range tokens {
-		c.findings[index].instances[t] = true
+		c.findings[index].affectedInstances[t] = true
 	}
 }
 
@@ -40,18 +40,18 @@ func (c *checker) addFinding(p diag.Problem, tokens []string, applicable int) {
 func (c *checker) problems() diag.Problems {
 	sort.SliceStable(c.findings, func(a, b int) bool {
 		x, y := c.findings[a], c.findings[b]
-		if x.Path != y.Path {
-			return diag.PlaceBefore(x.Path, y.Path)
+		if x.JSONPath != y.JSONPath {
+			return diag.PathPrecedesInFile(x.JSONPath, y.JSONPath)
 		}
-		if x.Warning != y.Warning {
-			return y.Warning
+		if x.IsWarning != y.IsWarning {
+			return y.IsWarning
 		}
 		return x.Message < y.Message
 	})
 	var out diag.Problems
 	for _, f := range c.findings {
-		if len(f.instances) < f.applicable {
-			f.Message += " (in " + diag.SomeOf(c.tokensInFileOrder(f.instances)) + ")"
+		if len(f.affectedInstances) < f.applicableInstanceCount {
+			f.Message += " (in " + diag.FirstNamesAndCount(c.tokensInFileOrder(f.affectedInstances)) + ")"
 		}
 		out = append(out, f.Problem)
 	}
@@ -60,7 +60,7 @@ func (c *checker) problems() diag.Problems {
 
 func (c *checker) tokensInFileOrder(tokens map[string]bool) []string {
 	var out []string
-	for _, t := range c.tokens {
+	for _, t := range c.instanceTokens {
 		if tokens[t] {
 			out = append(out, t)
 		}

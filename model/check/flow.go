@@ -12,78 +12,78 @@ import (
 	"processidea/model/statelog"
 )
 
-// stepFacts is what the start of one instance means for one Call.
-type stepFacts struct {
-	applies bool // the Call is for this instance
-	// reads is what the Call's expressions find at the start, in the order of planStep.reads.
-	reads []expressionFacts
+// callStartFacts is what the start of one instance means for one Call.
+type callStartFacts struct {
+	appliesToInstance bool // the Call is for this instance
+	// reads is what the Call's expressions find at the start, in the order of planCall.reads.
+	reads []expressionStartFacts
 	// skipped: the output path holds a value at the start. blocked: something that is not an object is above the output
 	// path.
-	skipped, blocked bool
-	writablePaths    []jsonval.Path // the output paths that are open at the start
-	outsideSchema    string         // why the State schema allows no value at an output path
+	skipped, blocked    bool
+	writablePaths       []jsonval.Path // the output paths that are open at the start
+	outsideSchemaReason string         // why the State schema allows no value at an output path
 }
 
-// expressionFacts is what an expression finds, by alternative and term.
-type expressionFacts [][]termFacts
+// expressionStartFacts is what an expression finds, by alternative and term.
+type expressionStartFacts [][]termStartFacts
 
-type termFacts struct {
-	present     bool
-	valueType   string // of the value at the start; "" where it is unknown
-	neverReason string // why there can never be a value
+type termStartFacts struct {
+	present            bool
+	valueType          string // of the value at the start; "" where it is unknown
+	neverPresentReason string // why there can never be a value
 }
 
-// planFlow is the data flow of a Plan in instances whose stepFacts are equal: they are checked together.
-type planFlow struct {
+// planDataflow is the data flow of a Plan in instances whose callStartFacts are equal: they are checked together.
+type planDataflow struct {
 	*planChecker
-	tokens []string
-	facts  []stepFacts
-	canRun []bool
-	steps  []*planStep // the Calls, and behind them the Plan's output, which only reads
+	coveredInstanceTokens []string
+	facts                 []callStartFacts
+	canRun                []bool
+	calls                 []*planCall // the Calls, and behind them the Plan's output, which only reads
 }
 
-// checkFlow checks the Plan's data flow in every instance it is for.
-func (p *planChecker) checkFlow(output *planStep) {
-	steps := append(p.steps[:len(p.steps):len(p.steps)], output)
-	var flows []*planFlow
-	flowByStart := map[string]*planFlow{}
-	for _, token := range p.tokens {
-		facts := p.stepFactsFor(token, steps)
+// checkDataflow checks the Plan's data flow in every instance it is for.
+func (p *planChecker) checkDataflow(output *planCall) {
+	steps := append(p.calls[:len(p.calls):len(p.calls)], output)
+	var flows []*planDataflow
+	flowByStart := map[string]*planDataflow{}
+	for _, token := range p.applicableInstanceTokens {
+		facts := p.callStartFactsFor(token, steps)
 		key := fmt.Sprintf("%+v", facts)
 		if flowByStart[key] == nil {
-			flowByStart[key] = &planFlow{planChecker: p, facts: facts, steps: steps, canRun: make([]bool, len(steps))}
+			flowByStart[key] = &planDataflow{planChecker: p, facts: facts, calls: steps, canRun: make([]bool, len(steps))}
 			flows = append(flows, flowByStart[key])
 		}
-		flowByStart[key].tokens = append(flowByStart[key].tokens, token)
+		flowByStart[key].coveredInstanceTokens = append(flowByStart[key].coveredInstanceTokens, token)
 	}
 	for _, f := range flows {
-		f.checkSteps()
+		f.checkCalls()
 	}
 }
 
-func (p *planChecker) stepFactsFor(token string, steps []*planStep) []stepFacts {
+func (p *planChecker) callStartFactsFor(token string, steps []*planCall) []callStartFacts {
 	view := p.views[token]
-	start := statelog.New(view.Payload[ideafile.TypeState])
-	out := make([]stepFacts, len(steps))
+	start := statelog.NewState(view.PayloadByKind[ideafile.TypeState])
+	out := make([]callStartFacts, len(steps))
 	for n, s := range steps {
 		f := &out[n]
-		f.applies = len(s.instances) == len(p.palette.InstanceTokens) || slices.Contains(s.instances, token)
-		f.reads = readFactsFor(view, start, s.reads)
+		f.appliesToInstance = len(s.instances) == len(p.palette.InstanceTokens) || slices.Contains(s.instances, token)
+		f.reads = p.expressionStartFactsFor(view, start, s.reads)
 		f.writablePaths = s.writablePaths(start)
-		f.outsideSchema = s.outsideSchemaReason(view.Schema[ideafile.TypeState])
+		f.outsideSchemaReason = s.outsideSchemaReason(view.SchemaByKind[ideafile.TypeState])
 		f.skipped, f.blocked = s.outputPathStatus(start)
 	}
 	return out
 }
 
-func readFactsFor(view ideafile.View, start *statelog.State, reads []planRead) []expressionFacts {
-	var out []expressionFacts
+func (p *planChecker) expressionStartFactsFor(view ideafile.InstanceView, start *statelog.State, reads []parameterRead) []expressionStartFacts {
+	var out []expressionStartFacts
 	for _, r := range reads {
-		var facts expressionFacts
+		var facts expressionStartFacts
 		for _, alternative := range r.expr {
-			var terms []termFacts
+			var terms []termStartFacts
 			for _, ref := range alternative {
-				terms = append(terms, termFactsFor(view, start, ref))
+				terms = append(terms, p.termStartFactsFor(view, start, ref))
 			}
 			facts = append(facts, terms)
 		}
@@ -94,15 +94,15 @@ func readFactsFor(view ideafile.View, start *statelog.State, reads []planRead) [
 
 // writablePaths lists the paths of the Call, and of its delegate, that it can write at the start. Only an update writes
 // to a closed path.
-func (s *planStep) writablePaths(start *statelog.State) []jsonval.Path {
+func (s *planCall) writablePaths(start *statelog.State) []jsonval.Path {
 	var paths []jsonval.Path
-	for _, path := range s.output.Paths() {
-		if _, closed := start.Closed(path); !closed || s.isUpdate() {
+	for _, path := range s.outputPath.Paths() {
+		if _, closed := start.PathClosedBy(path); !closed || s.isUpdate() {
 			paths = append(paths, path)
 		}
 	}
-	for _, path := range s.delegateWrites() {
-		if _, closed := start.Closed(path); !closed {
+	for _, path := range s.delegateWritePaths() {
+		if _, closed := start.PathClosedBy(path); !closed {
 			paths = append(paths, path)
 		}
 	}
@@ -110,62 +110,68 @@ func (s *planStep) writablePaths(start *statelog.State) []jsonval.Path {
 }
 
 // outsideSchemaReason words why the State schema has no place for what the Call, or its delegate, writes; "" where it has.
-func (s *planStep) outsideSchemaReason(schema any) string {
+func (s *planCall) outsideSchemaReason(schema any) string {
 	if schema == nil {
 		return ""
 	}
-	for _, path := range slices.Concat(s.output.Paths(), s.delegateWrites()) {
-		if jsonschema.PlaceOf(schema, path).Closed {
+	for _, path := range slices.Concat(s.outputPath.Paths(), s.delegateWritePaths()) {
+		if jsonschema.SubschemaAt(schema, path).IsForbidden {
 			return outsideSchemaText(schema, path)
 		}
 	}
 	return ""
 }
 
-// delegateWrites lists the paths that the Call's delegate may write beside its result.
-func (s *planStep) delegateWrites() []jsonval.Path {
+// delegateWritePaths lists the paths that the Call's delegate may write beside its result.
+func (s *planCall) delegateWritePaths() []jsonval.Path {
 	if s.tool == nil {
 		return nil
 	}
-	return s.tool.DelegateWrites
+	return s.tool.DelegateWritablePaths
 }
 
 // outputPathStatus reports whether a Call's output path holds a value at the start, and whether something that is not an
 // object is above it.
-func (s *planStep) outputPathStatus(start *statelog.State) (skipped, blocked bool) {
+func (s *planCall) outputPathStatus(start *statelog.State) (skipped, blocked bool) {
 	blockedBranches := 0
-	for _, branch := range s.output {
+	for _, branch := range s.outputPath {
 		allClosed, allPresent, anyBlocked := true, true, false
 		for _, path := range branch {
-			_, closed := start.Closed(path)
-			_, present := refexpr.LookupIn(start.Current, path)
+			_, closed := start.PathClosedBy(path)
+			_, present := refexpr.ValueOrBlobHandleAt(start.CurrentValue, path)
 			allClosed, allPresent = allClosed && closed, allPresent && present
-			anyBlocked = anyBlocked || (start.BlockedAbove(path) && !present)
+			anyBlocked = anyBlocked || (start.AncestorIsNoObject(path) && !present)
 		}
 		skipped = skipped || (allClosed && allPresent && !s.isUpdate())
 		if anyBlocked {
 			blockedBranches++
 		}
 	}
-	return skipped, !skipped && blockedBranches > 0 && (blockedBranches == len(s.output) || !s.isUpdate())
+	return skipped, !skipped && blockedBranches > 0 && (blockedBranches == len(s.outputPath) || !s.isUpdate())
 }
 
-func termFactsFor(view ideafile.View, start *statelog.State, ref refexpr.Reference) termFacts {
-	var facts termFacts
+func (p *planChecker) termStartFactsFor(view ideafile.InstanceView, start *statelog.State, ref refexpr.Reference) termStartFacts {
+	if p.templateAwaitsValue(view, ref) && !p.mayAnyCallWrite(ref) {
+		return termStartFacts{present: true}
+	}
+	var facts termStartFacts
 	var v any
+	if _, isCall := ideafile.CallOfReference(ref); isCall {
+		return facts
+	}
 	if ref.Kind != ideafile.TypeState {
-		v, facts.neverReason = lookupNonState(view, ref)
-		facts.present = facts.neverReason == ""
+		v, facts.neverPresentReason = lookupNonState(view, ref)
+		facts.present = facts.neverPresentReason == ""
 	} else {
-		v, facts.present = refexpr.LookupIn(start.Current, ref.Path)
-		if schema := view.Schema[ideafile.TypeState]; schema != nil && !facts.present && jsonschema.PlaceOf(schema, ref.Path).Closed {
-			facts.neverReason = outsideSchemaText(schema, ref.Path)
+		v, facts.present = refexpr.ValueOrBlobHandleAt(start.CurrentValue, ref.Path)
+		if schema := view.SchemaByKind[ideafile.TypeState]; schema != nil && !facts.present && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
+			facts.neverPresentReason = outsideSchemaText(schema, ref.Path)
 		}
 	}
 	if facts.present {
-		facts.valueType = jsonschema.ExactType(v)
-		if h, ok := jsonval.AsHandle(v); ok && h.Path == "" {
-			facts.valueType = h.Type
+		facts.valueType = jsonschema.TypeOrInteger(v)
+		if h, ok := jsonval.AsBlobHandle(v); ok && h.PathInValue == "" {
+			facts.valueType = h.ValueType
 		} else if ok {
 			facts.valueType = ""
 		}
@@ -173,16 +179,26 @@ func termFactsFor(view ideafile.View, start *statelog.State, ref refexpr.Referen
 	return facts
 }
 
-func (f *planFlow) reportError(s *planStep, path, message string) { f.report(s, path, message, false) }
-
-func (f *planFlow) report(s *planStep, path, message string, warning bool) {
-	f.addFinding(diag.Problem{Path: path, Message: message, Warning: warning}, f.tokens, len(s.instances))
+// mayAnyCallWrite reports whether a Call of the Plan may write what a Reference reads.
+func (p *planChecker) mayAnyCallWrite(ref refexpr.Reference) bool {
+	return ref.Kind == ideafile.TypeState && slices.ContainsFunc(p.calls, func(s *planCall) bool {
+		_, writes := firstOverlapping(s.outputPath.Paths(), ref.Path)
+		return writes
+	})
 }
 
-func (f *planFlow) checkSteps() {
+func (f *planDataflow) reportError(s *planCall, path, message string) {
+	f.reportFinding(s, path, message, false)
+}
+
+func (f *planDataflow) reportFinding(s *planCall, path, message string, warning bool) {
+	f.addFinding(diag.Problem{JSONPath: path, Message: message, IsWarning: warning}, f.coveredInstanceTokens, len(s.instances))
+}
+
+func (f *planDataflow) checkCalls() {
 	f.findRunnable()
-	for n, s := range f.steps {
-		if !f.facts[n].applies || s.instances == nil {
+	for n, s := range f.calls {
+		if !f.facts[n].appliesToInstance || s.instances == nil {
 			continue
 		}
 		f.checkOutputPath(n)
@@ -196,14 +212,14 @@ func (f *planFlow) checkSteps() {
 }
 
 // checkOutputPath checks that State can hold the Call's result.
-func (f *planFlow) checkOutputPath(n int) {
-	s, facts := f.steps[n], f.facts[n]
+func (f *planDataflow) checkOutputPath(n int) {
+	s, facts := f.calls[n], f.facts[n]
 	switch {
-	case facts.outsideSchema != "" && s.outputLocation != s.path: // checkTools reports a fixed path once, at the Tool
-		f.reportError(s, s.outputLocation, facts.outsideSchema)
+	case facts.outsideSchemaReason != "" && s.outputLocation != s.jsonPath: // checkTools reports a fixed path once, at the Tool
+		f.reportError(s, s.outputLocation, facts.outsideSchemaReason)
 	case facts.blocked:
-		f.report(s, s.outputLocation, fmt.Sprintf("%s: something other than an object stands above it at the start, so the Call never runs",
-			s.output.Reference()), true)
+		f.reportFinding(s, s.outputLocation, fmt.Sprintf("%s: something other than an object stands above it at the start, so the Call never runs",
+			s.outputPath.ReferenceText()), true)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 	"processidea/model/statelog"
@@ -15,72 +16,79 @@ import (
 // planChecker checks one Plan. Several Plans are alternatives: each is checked by itself.
 type planChecker struct {
 	*checker
-	palette ideafile.Palette
-	path    string
-	tokens  []string // the instances for which the Plan's condition holds
-	steps   []*planStep
+	palette                  ideafile.Palette
+	planJSONPath             string
+	runsDirectly             bool
+	applicableInstanceTokens []string // the instances for which the Plan's condition holds
+	calls                    []*planCall
 }
 
-// planStep is one Call of the Plan, as far as it could be read.
-type planStep struct {
-	path      string
-	index     int
-	raw       map[string]any
-	tool      *ideafile.Tool // nil: unknown
-	instances []string       // the instances the Call is for; nil: unknown
-	reads     []planRead
-	output    refexpr.OutputPath
-	method    string
+// planCall is one Call of the Plan, as far as it could be read.
+type planCall struct {
+	jsonPath     string
+	index        int
+	rawCall      map[string]any
+	tool         *ideafile.Tool // nil: unknown
+	instances    []string       // the instances the Call is for; nil: unknown
+	reads        []parameterRead
+	outputPath   refexpr.OutputPath
+	outputMethod string
 	// outputLocation is where the file gives the output path: a key of the Call, or the Call itself where the designer
 	// fixed the path.
 	outputLocation string
 	invalid        bool
 }
 
-// planRead is a Reference or an expression in a Call's parameters.
-type planRead struct {
-	expr      refexpr.Expression
-	location  string       // in the file
-	paramPath jsonval.Path // in the parameters
-	wired     bool
+// parameterRead is a Reference or an expression in a Call's parameters.
+type parameterRead struct {
+	expr           refexpr.Expression
+	location       string       // in the file
+	paramPath      jsonval.Path // in the parameters
+	fromWiredParam bool
+	acceptsAnyType bool // it stands in a text, into which a value of any type goes
 }
 
-func (s *planStep) String() string {
-	name, _ := s.raw["_tool"].(string)
+func (s *planCall) String() string {
+	name, _ := s.rawCall["_tool"].(string)
 	return fmt.Sprintf("plan[%d] (%s)", s.index, jsonval.Clip(name, 40))
 }
 
+// isCallNotPlanOutput reports whether the step is a Call, and not the output of the Plan.
+func (s *planCall) isCallNotPlanOutput() bool { return s.rawCall != nil || s.invalid }
+
 // isUpdate reports whether the Call's write is a declared update.
-func (s *planStep) isUpdate() bool {
-	return len(s.output) > 0 && statelog.IsUpdate(s.method, s.output[0][0])
+func (s *planCall) isUpdate() bool {
+	return len(s.outputPath) > 0 && statelog.IsUpdateWrite(s.outputMethod, s.outputPath[0][0])
 }
 
 func (c *checker) checkPlan(m locatedMessage) {
-	tokens := c.tokens
-	if m.Instance != "" {
-		tokens = []string{m.Instance}
+	tokens := c.instanceTokens
+	if m.InstanceToken != "" {
+		tokens = []string{m.InstanceToken}
 	}
-	p := &planChecker{checker: c, path: m.path + ".plan", tokens: c.instancesOf(m, tokens), palette: ideafile.Palette{
-		Tools: c.idea.Tools, Bindings: c.bindingsOrDefault(), InstanceTokens: tokens, UntargetedForAll: true,
-	}}
-	for n, call := range m.Calls {
-		p.steps = append(p.steps, p.readCall(n, call))
+	p := &planChecker{checker: c, planJSONPath: m.jsonPath + ".plan", runsDirectly: m.IsDirectPlan(),
+		applicableInstanceTokens: c.instancesForPlan(m, tokens), palette: ideafile.Palette{
+			Tools: c.idea.Tools, BindingByTool: c.bindingsOrDefault(), InstanceTokens: tokens, UntargetedCallsGoToAll: true,
+		}}
+	for n, call := range m.PlanCalls {
+		p.calls = append(p.calls, p.readCall(n, call))
 	}
-	p.checkFlow(p.readPlanOutput(m))
+	p.checkOutputForm(m.PlanOutput, m.jsonPath+".output")
+	p.checkDataflow(p.readPlanOutput(m))
 }
 
 // addCallError reports an error that lies in the Call by itself.
-func (p *planChecker) addCallError(s *planStep, path, format string, args ...any) {
+func (p *planChecker) addCallError(s *planCall, path, format string, args ...any) {
 	s.invalid = true
 	p.addError(path, format, args...)
 }
 
-func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planStep {
-	s := &planStep{path: fmt.Sprintf("%s[%d]", p.path, n), index: n, instances: p.palette.InstanceTokens}
-	s.outputLocation = s.path
-	s.raw = call.Fields()
-	if s.raw == nil {
-		p.addCallError(s, s.path, "a Call is an object, not %s", jsonval.TypeOf(call.Value()))
+func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planCall {
+	s := &planCall{jsonPath: fmt.Sprintf("%s[%d]", p.planJSONPath, n), index: n, instances: p.palette.InstanceTokens}
+	s.outputLocation = s.jsonPath
+	s.rawCall = call.RawObject()
+	if s.rawCall == nil {
+		p.addCallError(s, s.jsonPath, "a Call is an object, not %s", jsonval.TypeOf(call.RawValue()))
 		return s
 	}
 	p.resolveInstances(s, call)
@@ -89,28 +97,28 @@ func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planStep {
 	p.checkParams(s)
 	p.readOutputPath(s)
 	p.readMetaProperties(s)
-	if _, _, f := p.palette.Read(call); f != nil && !s.invalid {
-		p.addCallError(s, s.path, "%s", f.Message)
+	if _, _, f := p.palette.ReadCall(call); f != nil && !s.invalid {
+		p.addCallError(s, s.jsonPath, "%s", f.Message)
 	}
 	return s
 }
 
 // resolveInstances finds the instances that a Call is for, and reports a name that is none.
-func (p *planChecker) resolveInstances(s *planStep, call ideafile.WrittenCall) {
+func (p *planChecker) resolveInstances(s *planCall, call ideafile.WrittenCall) {
 	tokens, f := p.palette.TargetInstances(call)
 	if f == nil {
 		s.instances = tokens
 		return
 	}
 	s.instances = nil
-	token, ok := s.raw["_instance"].(string)
-	location := s.path + "._instance"
+	token, ok := s.rawCall["_instance"].(string)
+	location := s.jsonPath + "._instance"
 	switch known := p.palette.InstanceTokens; {
 	case !ok:
 		p.addCallError(s, location, "%s", f.Message)
 	case len(known) == 1 && known[0] == "":
 		p.addCallError(s, location, "unknown instance %q: no message of the context names an instance; leave _instance out", jsonval.Clip(token, 80))
-	case slices.Contains(p.checker.tokens, token):
+	case slices.Contains(p.checker.instanceTokens, token):
 		p.addCallError(s, location, "the Plan is for instance %s alone, and its Call for %q", known[0], jsonval.Clip(token, 80))
 	default:
 		p.addCallError(s, location, "unknown instance %q%s", jsonval.Clip(token, 80), suggestInstance(token, known))
@@ -122,44 +130,44 @@ func suggestInstance(name string, names []string) string {
 	if s := diag.DidYouMean(name, names); s != "" {
 		return s
 	}
-	return "; there are " + diag.SomeOf(names) + ` and "*" for all`
+	return "; there are " + diag.FirstNamesAndCount(names) + ` and "*" for all`
 }
 
-func (p *planChecker) resolveTool(s *planStep) {
-	name, ok := s.raw["_tool"].(string)
+func (p *planChecker) resolveTool(s *planCall) {
+	name, ok := s.rawCall["_tool"].(string)
 	s.tool = p.idea.Tool(name)
-	server, mayBeImported := p.idea.ServerThatMayOffer(name)
+	server, mayBeImported := p.idea.MCPServerThatMayOfferTool(name)
 	switch {
 	case !ok:
-		p.addCallError(s, s.path, `the Call names no tool: it needs "_tool"%s`, p.suggestTool(""))
+		p.addCallError(s, s.jsonPath, `the Call names no tool: it needs "_tool"%s`, p.suggestToolName(""))
 	case s.tool != nil:
 	case mayBeImported:
 		s.invalid = true // the Tool is not known yet, so the rest of the Call cannot be checked
-		p.addWarning(s.path+"._tool", "%s", ideafile.MayBeOfferedMessage(name, server))
+		p.addWarning(s.jsonPath+"._tool", "%s", ideafile.ToolMayBeOfferedMessage(name, server))
 	default:
-		p.addCallError(s, s.path+"._tool", "unknown tool %q%s", jsonval.Clip(name, 80), p.suggestTool(name))
+		p.addCallError(s, s.jsonPath+"._tool", "unknown tool %q%s", jsonval.Clip(name, 80), p.suggestToolName(name))
 	}
 }
 
-func (p *planChecker) rejectUnknownMetaProperties(s *planStep) {
-	for _, k := range jsonval.SortedKeys(s.raw) {
-		if strings.HasPrefix(k, "_") && s.raw[k] != nil && !slices.Contains(ideafile.CallMetaKeys, k) {
-			p.addCallError(s, jsonval.JSONPathKey(s.path, k), "a Call has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, ideafile.CallMetaKeys))
+func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
+	for _, k := range jsonval.SortedKeys(s.rawCall) {
+		if strings.HasPrefix(k, "_") && s.rawCall[k] != nil && !slices.Contains(ideafile.CallMetaKeys, k) {
+			p.addCallError(s, jsonval.JSONPathWithKey(s.jsonPath, k), "a Call has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, ideafile.CallMetaKeys))
 		}
 	}
 }
 
 // checkParams reads the parameters one by one, so that each gets its own error.
-func (p *planChecker) checkParams(s *planStep) {
-	for _, k := range jsonval.SortedKeys(s.raw) {
-		if strings.HasPrefix(k, "_") || s.isOutputAlias(k) {
+func (p *planChecker) checkParams(s *planCall) {
+	for _, k := range jsonval.SortedKeys(s.rawCall) {
+		if strings.HasPrefix(k, "_") || s.isOutputPathAlias(k) {
 			continue
 		}
-		location := jsonval.JSONPathKey(s.path, k)
-		if !p.collectReferences(s, location, s.raw[k], jsonval.Path{k}) || s.tool == nil {
+		location := jsonval.JSONPathWithKey(s.jsonPath, k)
+		if !p.collectReferences(s, location, s.rawCall[k], jsonval.Path{k}) || s.tool == nil {
 			continue
 		}
-		if _, _, f := s.tool.ReadParam(k, s.raw[k]); f != nil {
+		if _, _, f := s.tool.ReadParam(k, s.rawCall[k]); f != nil {
 			p.addCallError(s, location, "%s%s", f.Message, s.suggestParam(k))
 		}
 	}
@@ -167,31 +175,36 @@ func (p *planChecker) checkParams(s *planStep) {
 		return
 	}
 	for _, k := range jsonval.SortedKeys(s.tool.WiredParams) {
-		if e, err := refexpr.ParseExpression(s.tool.WiredParams[k]); err == nil && e.ReadsKind(ideafile.TypeState) {
-			s.reads = append(s.reads, planRead{expr: e, location: s.path, paramPath: jsonval.Path{k}, wired: true})
+		expressions, _ := refexpr.FindExpressions(s.tool.WiredParams[k]) // the Tool's own check names an error
+		for _, e := range expressions {
+			if e.HasReferenceOfKind(ideafile.TypeState) {
+				s.reads = append(s.reads, parameterRead{expr: e, location: s.jsonPath, paramPath: jsonval.Path{k},
+					fromWiredParam: true, acceptsAnyType: refexpr.IsTemplate(s.tool.WiredParams[k])})
+			}
 		}
 	}
 	p.checkMissingParams(s)
 }
 
 // collectReferences collects the References in a value. It returns false where one of them is malformed.
-func (p *planChecker) collectReferences(s *planStep, location string, v any, param jsonval.Path) bool {
+func (p *planChecker) collectReferences(s *planCall, location string, v any, param jsonval.Path) bool {
 	ok := true
 	switch v := v.(type) {
 	case string:
-		if !refexpr.IsReference(v) {
-			break
-		}
-		e, err := refexpr.ParseExpression(v)
+		expressions, err := refexpr.FindExpressions(v)
 		ok = err == nil
-		if ok {
-			s.reads = append(s.reads, planRead{expr: e, location: location, paramPath: param})
-		} else {
+		if !ok {
 			p.addCallError(s, location, "%s", err)
+		}
+		for _, e := range expressions {
+			s.reads = append(s.reads, parameterRead{expr: e, location: location, paramPath: param, acceptsAnyType: refexpr.IsTemplate(v)})
+		}
+		if refexpr.IsTemplate(v) && s.tool != nil {
+			ok = p.checkParamTakesText(s, location, param) && ok
 		}
 	case map[string]any:
 		for _, k := range jsonval.SortedKeys(v) {
-			ok = p.collectReferences(s, jsonval.JSONPathKey(location, k), v[k], append(param[:len(param):len(param)], k)) && ok
+			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), v[k], append(param[:len(param):len(param)], k)) && ok
 		}
 	case []any:
 		for n, e := range v {
@@ -202,89 +215,120 @@ func (p *planChecker) collectReferences(s *planStep, location string, v any, par
 	return ok
 }
 
-func (p *planChecker) checkMissingParams(s *planStep) {
-	required, _ := jsonval.StringList(s.tool.Source["required"])
+// checkParamTakesText reports a text with values in it where the parameter takes no string.
+func (p *planChecker) checkParamTakesText(s *planCall, location string, param jsonval.Path) bool {
+	wanted := jsonschema.TypesAt(s.tool.Source, param)
+	if jsonschema.TypesFit([]string{"string"}, wanted) != jsonschema.FitsNever {
+		return true
+	}
+	p.addCallError(s, location, "a text with values in it is a string; the parameter %q wants %s", param, jsonschema.JoinWithOr(wanted))
+	return false
+}
+
+func (p *planChecker) checkMissingParams(s *planCall) {
+	required, _ := jsonval.AsStringList(s.tool.Source["required"])
 	for _, name := range required {
 		_, wired := s.tool.WiredParams[name]
-		_, present := s.raw[name]
+		_, present := s.rawCall[name]
 		_, declared := s.tool.SchemaByParam[name]
-		if !wired && (!present || s.isOutputAlias(name)) && (declared || s.tool.AllowsExtraParams) {
-			p.addCallError(s, s.path, "parameter %q is missing", name)
+		if !wired && (!present || s.isOutputPathAlias(name)) && (declared || s.tool.AllowsExtraParams) {
+			p.addCallError(s, s.jsonPath, "parameter %q is missing", name)
 		}
 	}
 }
 
-// isOutputAlias reports whether a key is the parameter `output` that stands for `_outputPath`.
-func (s *planStep) isOutputAlias(key string) bool {
+// isOutputPathAlias reports whether a key is the parameter `output` that stands for `_outputPath`.
+func (s *planCall) isOutputPathAlias(key string) bool {
 	if s.tool == nil {
-		return (&ideafile.Tool{}).IsOutputPathAlias(key, s.raw[key])
+		return (&ideafile.Tool{}).IsOutputPathAlias(key, s.rawCall[key])
 	}
-	return s.tool.IsOutputPathAlias(key, s.raw[key])
+	return s.tool.IsOutputPathAlias(key, s.rawCall[key])
 }
 
 // suggestParam suggests a parameter for one that the Tool does not have.
-func (s *planStep) suggestParam(name string) string {
+func (s *planCall) suggestParam(name string) string {
 	if _, declared := s.tool.SchemaByParam[name]; declared {
 		return ""
 	}
 	var names []string
 	for _, k := range jsonval.SortedKeys(s.tool.SchemaByParam) {
-		if _, present := s.raw[k]; !present && s.tool.WiredParams[k] == "" {
+		if _, present := s.rawCall[k]; !present && s.tool.WiredParams[k] == "" {
 			names = append(names, k)
 		}
 	}
 	if text := diag.DidYouMean(name, names); text != "" || len(names) == 0 {
 		return text
 	}
-	return "; it has " + diag.SomeOf(names)
+	return "; it has " + diag.FirstNamesAndCount(names)
 }
 
 // readOutputPath reads where the result goes. For an unknown Tool the Call's own path is taken.
-func (p *planChecker) readOutputPath(s *planStep) {
+func (p *planChecker) readOutputPath(s *planCall) {
 	tool, part := s.tool, map[string]any{}
 	if tool == nil {
 		tool = &ideafile.Tool{}
 	}
-	if v := s.raw["_outputPath"]; v != nil {
-		part["_outputPath"], s.outputLocation = v, s.path+"._outputPath"
+	if v := s.rawCall["_outputPath"]; v != nil {
+		part["_outputPath"], s.outputLocation = v, s.jsonPath+"._outputPath"
 	}
-	if s.isOutputAlias("output") {
-		part["output"] = s.raw["output"]
+	if s.isOutputPathAlias("output") {
+		part["output"] = s.rawCall["output"]
 		if part["_outputPath"] == nil {
-			s.outputLocation = s.path + ".output"
+			s.outputLocation = s.jsonPath + ".output"
 		}
 	}
 	var c ideafile.Call
 	if f := tool.ReadOutputMeta(&c, part); f != nil && len(part) > 0 {
 		p.addCallError(s, s.outputLocation, "%s", f.Message)
 	}
-	s.output = c.OutputPath
+	s.outputPath = c.OutputPath
 }
 
 // readMetaProperties reads the other meta properties that a Tool may leave to its Calls.
-func (p *planChecker) readMetaProperties(s *planStep) {
+func (p *planChecker) readMetaProperties(s *planCall) {
 	if s.tool == nil {
 		return
 	}
+	p.readAfterProperty(s)
 	for _, k := range []string{"_outputMethod", "_scopes"} {
 		var c ideafile.Call
-		f := s.tool.ReadOutputMeta(&c, map[string]any{k: s.raw[k]})
-		if f != nil && s.raw[k] != nil {
-			p.addCallError(s, jsonval.JSONPathKey(s.path, k), "%s", f.Message)
+		f := s.tool.ReadOutputMeta(&c, map[string]any{k: s.rawCall[k]})
+		if f != nil && s.rawCall[k] != nil {
+			p.addCallError(s, jsonval.JSONPathWithKey(s.jsonPath, k), "%s", f.Message)
 		}
 		if c.OutputMethod != "" {
-			s.method = c.OutputMethod
+			s.outputMethod = c.OutputMethod
+		}
+		if scopes, ok := jsonval.AsStringList(s.rawCall[k]); ok && k == "_scopes" && f == nil {
+			p.checkScopes(scopes, s.jsonPath+"._scopes")
 		}
 	}
 	var c ideafile.Call
-	if f := s.tool.ReadLatentResult(&c, s.raw, p.palette.Bindings[s.tool.Name].Kind); f != nil {
-		p.addCallError(s, s.path+"._output", "%s", f.Message)
+	if f := s.tool.ReadLatentResult(&c, s.rawCall, p.palette.BindingByTool[s.tool.Name].Kind); f != nil {
+		p.addCallError(s, s.jsonPath+"._output", "%s", f.Message)
+	}
+}
+
+// readAfterProperty reads what the Call is to come after, as reads whose values it does not take.
+func (p *planChecker) readAfterProperty(s *planCall) {
+	list, f := ideafile.ReadAfterReferences(s.rawCall["_after"])
+	if f != nil {
+		p.addCallError(s, s.jsonPath+"._after", "%s", f.Message)
+	}
+	for _, text := range list {
+		ref, err := refexpr.ParseReference(text)
+		if key, isCall := ideafile.CallOfReference(ref); isCall && key.Request > 0 && p.runsDirectly {
+			p.addCallError(s, s.jsonPath+"._after", "%s: the Calls of a Plan that runs by itself are 0.1, 0.2, …; write †call.0.%d", ref, key.Index)
+		}
+		if err == nil {
+			s.reads = append(s.reads, parameterRead{expr: refexpr.Expression{{ref}}, location: s.jsonPath + "._after", acceptsAnyType: true})
+		}
 	}
 }
 
 // readPlanOutput reads the output of a Plan that runs without a Request as a step behind all Calls that only reads.
-func (p *planChecker) readPlanOutput(m locatedMessage) *planStep {
-	s := &planStep{path: m.path + ".output", index: len(m.Calls), instances: p.palette.InstanceTokens}
-	p.collectReferences(s, s.path, m.Source["output"], nil)
+func (p *planChecker) readPlanOutput(m locatedMessage) *planCall {
+	s := &planCall{jsonPath: m.jsonPath + ".output", index: len(m.PlanCalls), instances: p.palette.InstanceTokens}
+	p.collectReferences(s, s.jsonPath, m.Source["output"], nil)
 	return s
 }

@@ -42,7 +42,7 @@ func TestCheckSurvivesAnyPlan(t *testing.T) {
 		if len(ps) > 0 {
 			rt.Fatalf("%s", ps)
 		}
-		Check(i, modeltest.DrawnPlanTools.Bindings)
+		Check(i, modeltest.DrawnPlanTools.BindingByTool)
 	})
 }
 
@@ -60,7 +60,7 @@ func valueWithAllPaths(depth int) any {
 
 func anyOnCall(ps diag.Problems) bool {
 	for _, p := range ps {
-		if strings.Contains(p.Path, ".plan[") {
+		if strings.Contains(p.JSONPath, ".plan[") {
 			return true
 		}
 	}
@@ -90,7 +90,7 @@ func playAndCheck(rt *rapid.T, k modeltest.PlanOptions) (*modeltest.PlanExecutio
 	}
 	p := modeltest.NewPlanExecution(plan)
 	p.RunAll(rt, modeltest.PickFirst)
-	return p, Check(i, modeltest.DrawnPlanTools.Bindings)
+	return p, Check(i, modeltest.DrawnPlanTools.BindingByTool)
 }
 
 // Where Check finds nothing wrong with a Plan of write-once Calls that all succeed, no Call blocks.
@@ -98,12 +98,12 @@ func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
 	blocked := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		p, problems := playAndCheck(rt, modeltest.PlanOptions{Calls: 5, Requests: 1, OnlyWriteOnce: true, NoWholeState: true})
-		for _, rec := range p.Instance.Records() {
+		for _, rec := range p.Instance.CallRecords() {
 			if rec.Status == ideafile.Failed {
 				return // a result did not fit its schema, which is only known at run time
 			}
 		}
-		for _, rec := range p.Instance.Records() {
+		for _, rec := range p.Instance.CallRecords() {
 			if rec.Status == ideafile.Blocked {
 				blocked++
 				if !anyOnCall(problems) {
@@ -122,9 +122,9 @@ func TestACallThatCheckReportsNeverSucceeds(t *testing.T) {
 	reported := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		p, problems := playAndCheck(rt, modeltest.PlanOptions{Calls: 6, Requests: 1})
-		for n, rec := range p.Instance.Records() {
+		for n, rec := range p.Instance.CallRecords() {
 			for _, problem := range problems.Errors() {
-				if !strings.HasPrefix(problem.Path, fmt.Sprintf("$.context[2].plan[%d]", n)) {
+				if !strings.HasPrefix(problem.JSONPath, fmt.Sprintf("$.context[2].plan[%d]", n)) {
 					continue
 				}
 				reported++

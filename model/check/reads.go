@@ -13,8 +13,8 @@ import (
 
 // checkRead checks that what a Call reads is present or will be written, and that its type fits. One alternative of
 // several is enough: what is wrong with the others is a warning.
-func (f *planFlow) checkRead(n, r int) {
-	s, read, facts := f.steps[n], f.steps[n].reads[r], f.facts[n].reads[r]
+func (f *planDataflow) checkRead(n, r int) {
+	s, read, facts := f.calls[n], f.calls[n].reads[r], f.facts[n].reads[r]
 	impossible := make([]string, len(read.expr))
 	possible := 0
 	for alternative, terms := range read.expr {
@@ -30,16 +30,16 @@ func (f *planFlow) checkRead(n, r int) {
 	}
 	for _, reason := range impossible {
 		if reason != "" {
-			f.report(s, read.location, wiredPrefix(read)+reason, possible > 0)
+			f.reportFinding(s, read.location, wiredParamPrefix(read)+reason, possible > 0)
 		}
 	}
 }
 
 // impossibleReason words why a term of an expression can never be present; "" where it can.
-func (f *planFlow) impossibleReason(n int, ref refexpr.Reference, facts termFacts) string {
+func (f *planDataflow) impossibleReason(n int, ref refexpr.Reference, facts termStartFacts) string {
 	switch {
-	case facts.neverReason != "":
-		return facts.neverReason
+	case facts.neverPresentReason != "":
+		return facts.neverPresentReason
 	case facts.present, f.facts[n].skipped, len(f.possibleWriters(n, ref)) > 0:
 		return ""
 	}
@@ -47,72 +47,75 @@ func (f *planFlow) impossibleReason(n int, ref refexpr.Reference, facts termFact
 }
 
 // checkTermType checks the type of the value that an alternative yields.
-func (f *planFlow) checkTermType(n int, read planRead, ref refexpr.Reference, facts termFacts) {
+func (f *planDataflow) checkTermType(n int, read parameterRead, ref refexpr.Reference, facts termStartFacts) {
+	if _, isCall := ideafile.CallOfReference(ref); isCall {
+		return // it takes no value
+	}
 	switch {
 	case facts.present:
 		if facts.valueType != "" {
-			f.checkType(f.steps[n], read, ref, []string{facts.valueType}, "")
+			f.checkType(f.calls[n], read, ref, []string{facts.valueType}, "")
 		}
 	case !f.facts[n].skipped:
-		f.checkWriterTypes(f.steps[n], read, ref, f.possibleWriters(n, ref))
+		f.checkWriterTypes(f.calls[n], read, ref, f.possibleWriters(n, ref))
 	}
 }
 
-func wiredPrefix(r planRead) string {
-	if !r.wired {
+func wiredParamPrefix(r parameterRead) string {
+	if !r.fromWiredParam {
 		return ""
 	}
 	return fmt.Sprintf("the wired parameter %q: ", r.paramPath[0])
 }
 
 // checkType reports a value whose type cannot, or may not, fit the parameter that reads it.
-func (f *planFlow) checkType(s *planStep, read planRead, ref refexpr.Reference, types []string, origin string) {
-	if s.tool == nil {
+func (f *planDataflow) checkType(s *planCall, read parameterRead, ref refexpr.Reference, types []string, origin string) {
+	if s.tool == nil || read.acceptsAnyType {
 		return
 	}
 	wanted := jsonschema.TypesAt(s.tool.Source, read.paramPath)
 	message := fmt.Sprintf("%s%s%s is of type %s; the parameter %q wants %s; convert it first, or read another value",
-		wiredPrefix(read), ref, origin, jsonschema.OrList(types), read.paramPath, jsonschema.OrList(wanted))
+		wiredParamPrefix(read), ref, origin, jsonschema.JoinWithOr(types), read.paramPath, jsonschema.JoinWithOr(wanted))
 	switch jsonschema.TypesFit(types, wanted) {
 	case jsonschema.FitsNever:
-		f.report(s, read.location, message, len(read.expr) > 1)
+		f.reportFinding(s, read.location, message, len(read.expr) > 1)
 	case jsonschema.FitsPerhaps:
-		f.report(s, read.location, message, true)
+		f.reportFinding(s, read.location, message, true)
 	}
 }
 
 // checkWriterTypes checks the types that the possible writers' Tools declare for their results.
-func (f *planFlow) checkWriterTypes(s *planStep, read planRead, ref refexpr.Reference, writers []int) {
+func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref refexpr.Reference, writers []int) {
 	withoutProperty := 0
 	for _, n := range writers {
-		w := f.steps[n]
+		w := f.calls[n]
 		writtenPath, _ := firstOverlapping(f.facts[n].writablePaths, ref.Path)
 		switch {
 		case isDelegateWrite(w, writtenPath):
 			continue // a delegate's writes declare no types
-		case (w.isUpdate() && len(writtenPath) > 0) || w.output.HasBranches():
+		case (w.isUpdate() && len(writtenPath) > 0) || w.outputPath.HasBranches():
 			continue // the result of an update, and the branch taken, are only known at run time
 		case len(ref.Path) < len(writtenPath):
 			f.checkType(s, read, ref, []string{"object"}, fmt.Sprintf(", below which %s writes,", w))
 			continue
-		case w.tool == nil || w.tool.Output == nil:
+		case w.tool == nil || w.tool.OutputSchema == nil:
 			continue
 		}
 		below := ref.Path[len(writtenPath):]
-		if jsonschema.PlaceOf(w.tool.Output.Source, below).Closed {
+		if jsonschema.SubschemaAt(w.tool.OutputSchema.Source, below).IsForbidden {
 			withoutProperty++
 			if withoutProperty == len(writers) {
-				f.report(s, read.location, fmt.Sprintf("%s: %s writes %s, and its _output has no %s%s", ref, w,
-					refexpr.Reference{Kind: ideafile.TypeState, Path: writtenPath}, below, suggestOutputProperty(w.tool.Output.Source, below)), len(read.expr) > 1)
+				f.reportFinding(s, read.location, fmt.Sprintf("%s: %s writes %s, and its _output has no %s%s", ref, w,
+					refexpr.Reference{Kind: ideafile.TypeState, Path: writtenPath}, below, suggestOutputProperty(w.tool.OutputSchema.Source, below)), len(read.expr) > 1)
 			}
 			continue
 		}
-		f.checkType(s, read, ref, jsonschema.TypesAt(w.tool.Output.Source, below), fmt.Sprintf(", as %s writes it,", w))
+		f.checkType(s, read, ref, jsonschema.TypesAt(w.tool.OutputSchema.Source, below), fmt.Sprintf(", as %s writes it,", w))
 	}
 }
 
 func suggestOutputProperty(schema any, p jsonval.Path) string {
-	node, _ := jsonschema.Follow(schema, schema, "")
+	node, _ := jsonschema.FollowRefs(schema, schema, "")
 	m, _ := node.(map[string]any)
 	props, _ := m["properties"].(map[string]any)
 	if len(p) == 0 || len(props) == 0 {
@@ -121,13 +124,16 @@ func suggestOutputProperty(schema any, p jsonval.Path) string {
 	if s := diag.DidYouMean(p[0], jsonval.SortedKeys(props)); s != "" {
 		return s
 	}
-	return "; it has " + diag.SomeOf(jsonval.SortedKeys(props))
+	return "; it has " + diag.FirstNamesAndCount(jsonval.SortedKeys(props))
 }
 
 // noWriterReason words why a Reference to State can never find a value.
-func (f *planFlow) noWriterReason(n int, ref refexpr.Reference) string {
-	for w, s := range f.steps {
-		if _, writes := firstOverlapping(s.output.Paths(), ref.Path); !writes || !f.facts[w].applies {
+func (f *planDataflow) noWriterReason(n int, ref refexpr.Reference) string {
+	if key, isCall := ideafile.CallOfReference(ref); isCall {
+		return fmt.Sprintf("%s: the Plan has no Call %d", ref, key.Index)
+	}
+	for w, s := range f.calls {
+		if _, writes := firstOverlapping(s.outputPath.Paths(), ref.Path); !writes || !f.facts[w].appliesToInstance {
 			continue
 		}
 		switch {
@@ -143,37 +149,37 @@ func (f *planFlow) noWriterReason(n int, ref refexpr.Reference) string {
 }
 
 // suggestStatePath suggests a path of State that is written or present.
-func (f *planFlow) suggestStatePath(n int, ref refexpr.Reference) string {
+func (f *planDataflow) suggestStatePath(n int, ref refexpr.Reference) string {
 	var names, refs []string
 	add := func(p jsonval.Path) {
 		if name := p.String(); name != "" && !slices.Contains(names, name) {
 			names, refs = append(names, name), append(refs, refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String())
 		}
 	}
-	for w, s := range f.steps {
-		for _, p := range s.output.Paths() {
-			if f.facts[w].applies && w != n {
+	for w, s := range f.calls {
+		for _, p := range s.outputPath.Paths() {
+			if f.facts[w].appliesToInstance && w != n {
 				add(p)
 			}
 		}
 	}
-	start, _ := f.views[f.tokens[0]].Payload[ideafile.TypeState].(map[string]any)
+	start, _ := f.views[f.coveredInstanceTokens[0]].PayloadByKind[ideafile.TypeState].(map[string]any)
 	for _, k := range jsonval.SortedKeys(start) {
 		add(jsonval.Path{k})
 	}
-	switch best := diag.Nearest(ref.Path.String(), names); {
+	switch best := diag.NearestName(ref.Path.String(), names); {
 	case best != "":
 		return "; did you mean " + refexpr.Dagger + ideafile.TypeState + "." + best + "?"
 	case len(refs) == 1:
 		return "; there is " + refs[0]
 	case len(refs) > 1:
-		return "; there are " + diag.SomeOf(refs)
+		return "; there are " + diag.FirstNamesAndCount(refs)
 	}
 	return ""
 }
 
-func isDelegateWrite(s *planStep, path jsonval.Path) bool {
-	for _, p := range s.delegateWrites() {
+func isDelegateWrite(s *planCall, path jsonval.Path) bool {
+	for _, p := range s.delegateWritePaths() {
 		if p.String() == path.String() {
 			return true
 		}

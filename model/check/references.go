@@ -11,23 +11,32 @@ import (
 )
 
 // lookupNonState returns the value of a Reference to anything but State, or the reason why there is none.
-func lookupNonState(view ideafile.View, ref refexpr.Reference) (v any, reason string) {
-	payload, ok := view.Payload[ref.Kind]
+func lookupNonState(view ideafile.InstanceView, ref refexpr.Reference) (v any, reason string) {
+	payload, ok := view.PayloadByKind[ref.Kind]
 	if !ok {
-		kinds := append(jsonval.SortedKeys(view.Payload), ideafile.TypeState)
+		kinds := append(jsonval.SortedKeys(view.PayloadByKind), ideafile.TypeState)
 		return nil, fmt.Sprintf("reference %s: the context has no %q%s", ref, jsonval.Clip(ref.Kind, 80), diag.DidYouMean(ref.Kind, kinds))
 	}
-	v, ok = refexpr.LookupIn(payload, ref.Path)
+	v, ok = refexpr.ValueOrBlobHandleAt(payload, ref.Path)
 	if ok {
 		return v, ""
 	}
-	return nil, fmt.Sprintf("reference %s: nothing there%s", ref, suggestNearby(payload, ref))
+	return nil, fmt.Sprintf("reference %s: nothing there%s", ref, suggestNearestValue(payload, ref))
 }
 
-// suggestNearby names what is at the point where a path leads nowhere.
-func suggestNearby(v any, ref refexpr.Reference) string {
+// templateAwaitsValue reports whether a template's instances are to bring the value of a Reference: a schema has a place for it.
+func (c *checker) templateAwaitsValue(view ideafile.InstanceView, ref refexpr.Reference) bool {
+	schema := view.SchemaByKind[ref.Kind]
+	if !c.idea.AwaitsInstances() || len(ref.Path) == 0 || jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
+		return false
+	}
+	return jsonval.AsObject(jsonval.AsObject(schema)["properties"])[ref.Path[0]] != nil
+}
+
+// suggestNearestValue names what is at the point where a path leads nowhere.
+func suggestNearestValue(v any, ref refexpr.Reference) string {
 	for n, step := range ref.Path {
-		next, ok := jsonval.StepInto(v, step)
+		next, ok := jsonval.ChildValue(v, step)
 		if ok {
 			v = next
 			continue
@@ -39,7 +48,7 @@ func suggestNearby(v any, ref refexpr.Reference) string {
 				return s
 			}
 			if len(v) > 0 {
-				return fmt.Sprintf("; %s has %s", parent, diag.SomeOf(jsonval.SortedKeys(v)))
+				return fmt.Sprintf("; %s has %s", parent, diag.FirstNamesAndCount(jsonval.SortedKeys(v)))
 			}
 			return fmt.Sprintf("; %s is empty", parent)
 		case []any:
@@ -54,11 +63,11 @@ func suggestNearby(v any, ref refexpr.Reference) string {
 func outsideSchemaText(schema any, path jsonval.Path) string {
 	text := fmt.Sprintf("%s stands outside the closed State schema", refexpr.Reference{Kind: ideafile.TypeState, Path: path})
 	for n := range path {
-		place := jsonschema.PlaceOf(schema, path[:n])
+		place := jsonschema.SubschemaAt(schema, path[:n])
 		node, _ := jsonschema.ResolvePointer(schema, place.Pointer)
 		m, _ := node.(map[string]any)
 		props, _ := m["properties"].(map[string]any)
-		if _, ok := props[path[n]]; !ok && place.Known {
+		if _, ok := props[path[n]]; !ok && place.IsDescribed {
 			return text + diag.DidYouMean(path[n], jsonval.SortedKeys(props))
 		}
 	}

@@ -14,15 +14,15 @@ import (
 // checkStates checks every instance's State, and other data that has a schema. Missing properties are no error: Calls
 // may write them.
 func (c *checker) checkStates() {
-	for _, token := range c.tokens {
+	for _, token := range c.instanceTokens {
 		view := c.views[token]
-		for _, kind := range jsonval.SortedKeys(view.Schema) {
-			for _, m := range schemaMismatches(view.Schema[kind], view.Payload[kind]) {
+		for _, kind := range jsonval.SortedKeys(view.SchemaByKind) {
+			for _, m := range schemaMismatches(view.SchemaByKind[kind], view.PayloadByKind[kind]) {
 				c.addFinding(diag.Problem{
-					Path:    c.valueLocation(kind, token, m.path),
-					Message: fmt.Sprintf("%s %s", refexpr.Reference{Kind: kind, Path: m.path}, m.reason),
-					Warning: kind != ideafile.TypeState,
-				}, []string{token}, c.countAffected(kind, token, m.path))
+					JSONPath:  c.valueLocation(kind, token, m.path),
+					Message:   fmt.Sprintf("%s %s", refexpr.Reference{Kind: kind, Path: m.path}, m.reason),
+					IsWarning: kind != ideafile.TypeState,
+				}, []string{token}, c.countInstancesSeeingValue(kind, token, m.path))
 			}
 		}
 	}
@@ -40,22 +40,22 @@ func schemaMismatches(schema, value any) []schemaMismatch {
 	var out []schemaMismatch
 	var walk func(jsonval.Path, any)
 	walk = func(p jsonval.Path, v any) {
-		place := jsonschema.PlaceOf(schema, p)
-		if place.Closed {
+		place := jsonschema.SubschemaAt(schema, p)
+		if place.IsForbidden {
 			out = append(out, schemaMismatch{p, "stands outside the closed schema"})
 		}
-		if _, handle := jsonval.AsHandle(v); handle || !place.Known || place.Closed {
+		if _, handle := jsonval.AsBlobHandle(v); handle || !place.IsDescribed || place.IsForbidden {
 			return
 		}
 		object, ok := v.(map[string]any)
 		if !ok {
-			if reason := mismatchAt(schema, place, v); reason != "" {
+			if reason := schemaMismatchReason(schema, place, v); reason != "" {
 				out = append(out, schemaMismatch{p, reason})
 			}
 			return
 		}
 		if types := jsonschema.TypesAt(schema, p); types != nil && !slices.Contains(types, "object") {
-			out = append(out, schemaMismatch{p, "is of type object; its schema wants " + jsonschema.OrList(types)})
+			out = append(out, schemaMismatch{p, "is of type object; its schema wants " + jsonschema.JoinWithOr(types)})
 			return
 		}
 		for _, k := range jsonval.SortedKeys(object) {
@@ -66,9 +66,9 @@ func schemaMismatches(schema, value any) []schemaMismatch {
 	return out
 }
 
-func mismatchAt(schema any, place jsonschema.Place, v any) string {
+func schemaMismatchReason(schema any, place jsonschema.Subschema, v any) string {
 	s, err := jsonschema.CompileAt(schema, place.Pointer)
-	if err != nil || jsonval.HasHandle(v) {
+	if err != nil || jsonval.ContainsBlobHandle(v) {
 		return ""
 	}
 	if err := s.Validate(v); err != nil {
@@ -79,19 +79,19 @@ func mismatchAt(schema any, place jsonschema.Place, v any) string {
 
 // valueLocation returns where in the file an instance's value at a path is given.
 func (c *checker) valueLocation(kind, token string, p jsonval.Path) string {
-	if m, ok := c.messageProviding(kind, token, p); ok {
-		return jsonval.JSONPath(m.payloadPath(), p...)
+	if m, ok := c.messageProvidingValue(kind, token, p); ok {
+		return jsonval.JSONPathWithKeys(m.payloadPath(), p...)
 	}
 	return "$.context"
 }
 
-// messageProviding returns the Message that gives an instance the value at a path: its own last one, else the last shared
+// messageProvidingValue returns the Message that gives an instance the value at a path: its own last one, else the last shared
 // one.
-func (c *checker) messageProviding(kind, token string, p jsonval.Path) (locatedMessage, bool) {
+func (c *checker) messageProvidingValue(kind, token string, p jsonval.Path) (locatedMessage, bool) {
 	for _, instance := range []string{token, ""} {
 		for n := len(c.messages) - 1; n >= 0; n-- {
 			m := c.messages[n]
-			if _, ok := jsonval.Lookup(m.Payload, p); ok && m.Kind == kind && m.Instance == instance {
+			if _, ok := jsonval.ValueAt(m.Payload, p); ok && m.PayloadKind == kind && m.InstanceToken == instance {
 				return m, true
 			}
 		}
@@ -99,17 +99,17 @@ func (c *checker) messageProviding(kind, token string, p jsonval.Path) (locatedM
 	return locatedMessage{}, false
 }
 
-// countAffected counts the instances that see the same value: all of them where it is shared, else one.
-func (c *checker) countAffected(kind, token string, p jsonval.Path) int {
-	if m, ok := c.messageProviding(kind, token, p); ok && m.Instance != "" {
+// countInstancesSeeingValue counts the instances that see the same value: all of them where it is shared, else one.
+func (c *checker) countInstancesSeeingValue(kind, token string, p jsonval.Path) int {
+	if m, ok := c.messageProvidingValue(kind, token, p); ok && m.InstanceToken != "" {
 		return 1
 	}
-	return len(c.tokens)
+	return len(c.instanceTokens)
 }
 
 func (m locatedMessage) payloadPath() string {
-	if _, hasOwnKey := m.Source[m.Type]; hasOwnKey {
-		return jsonval.JSONPathKey(m.path, m.Type)
+	if key := m.PayloadKey(); key != "" {
+		return jsonval.JSONPathWithKey(m.jsonPath, key)
 	}
-	return m.path
+	return m.jsonPath
 }

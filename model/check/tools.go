@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -12,20 +13,43 @@ import (
 
 func (c *checker) checkTools() {
 	for _, t := range c.idea.Tools {
-		path := jsonval.JSONPathKey(ideafile.ToolsPath, t.Name)
-		c.checkRequired(t, path)
+		path := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)
+		c.checkRequiredParams(t, path)
 		for _, name := range jsonval.SortedKeys(t.WiredParams) {
-			if e, err := refexpr.ParseExpression(t.WiredParams[name]); err == nil {
-				c.checkWired(e, name, jsonval.JSONPathKey(path+".properties", name)+".const")
+			expressions, _ := refexpr.FindExpressions(t.WiredParams[name]) // reading the Tool named an error
+			for _, e := range expressions {
+				c.checkWiredParam(e, name, jsonval.JSONPathWithKey(path+".properties", name)+".const")
 			}
 		}
-		c.checkFixedPath(t, path+"._outputPath")
+		c.checkFixedOutputPath(t, path+"._outputPath")
+		if scopes, ok := jsonval.AsStringList(t.ReadableScopes.FixedValue); ok && t.ReadableScopes.Schema == nil {
+			c.checkScopes(scopes, path+"._scopes")
+		}
 	}
 }
 
-// checkRequired reports required parameters that are not declared: every Call must have them and none may.
-func (c *checker) checkRequired(t *ideafile.Tool, path string) {
-	required, _ := jsonval.StringList(t.Source["required"])
+// checkScopes reports scopes that name no kind: nothing would ever be given by them.
+func (c *checker) checkScopes(scopes []string, path string) {
+	for n, scope := range scopes {
+		ref, err := refexpr.ParseScope(scope)
+		if err != nil || ref.Kind == ideafile.TypeState || ref.Kind == ideafile.TypeInput {
+			continue
+		}
+		kinds := []string{ideafile.TypeInput, ideafile.TypeState}
+		for _, m := range c.messages {
+			if m.Type == ideafile.TypeData {
+				kinds = append(kinds, m.PayloadKind)
+			}
+		}
+		if !slices.Contains(kinds, ref.Kind) {
+			c.addError(fmt.Sprintf("%s[%d]", path, n), "the context has no %q%s", jsonval.Clip(ref.Kind, 80), diag.DidYouMeanOrListNames(ref.Kind, kinds))
+		}
+	}
+}
+
+// checkRequiredParams reports required parameters that are not declared: every Call must have them and none may.
+func (c *checker) checkRequiredParams(t *ideafile.Tool, path string) {
+	required, _ := jsonval.AsStringList(t.Source["required"])
 	props, _ := t.Source["properties"].(map[string]any)
 	for n, name := range required {
 		if _, declared := props[name]; !declared && !t.AllowsExtraParams {
@@ -35,57 +59,60 @@ func (c *checker) checkRequired(t *ideafile.Tool, path string) {
 	}
 }
 
-// checkWired checks what a wired parameter refers to. Values that Calls write to State are checked with the Plans.
-func (c *checker) checkWired(e refexpr.Expression, name, path string) {
-	for _, token := range c.tokens {
+// checkWiredParam checks what a wired parameter refers to. Values that Calls write to State are checked with the Plans.
+func (c *checker) checkWiredParam(e refexpr.Expression, name, path string) {
+	for _, token := range c.instanceTokens {
 		view := c.views[token]
 		reason, unresolvable := "", 0
 		for _, terms := range e {
-			if termReason := unresolvableReason(view, terms); termReason != "" {
+			if termReason := c.unresolvableReason(view, terms); termReason != "" {
 				reason, unresolvable = termReason, unresolvable+1
 			}
 		}
 		if reason != "" {
-			c.addFinding(diag.Problem{Path: path, Message: fmt.Sprintf("parameter %q is wired to nothing: %s", name, reason), Warning: unresolvable < len(e)},
-				[]string{token}, len(c.tokens))
+			c.addFinding(diag.Problem{JSONPath: path, Message: fmt.Sprintf("parameter %q is wired to nothing: %s", name, reason), IsWarning: unresolvable < len(e)},
+				[]string{token}, len(c.instanceTokens))
 		}
 	}
 }
 
-func unresolvableReason(view ideafile.View, terms []refexpr.Reference) (reason string) {
+func (c *checker) unresolvableReason(view ideafile.InstanceView, terms []refexpr.Reference) (reason string) {
 	for _, ref := range terms {
 		if reason != "" {
 			break
 		}
+		if c.templateAwaitsValue(view, ref) {
+			continue
+		}
 		if ref.Kind != ideafile.TypeState {
 			_, reason = lookupNonState(view, ref)
-		} else if schema := view.Schema[ideafile.TypeState]; schema != nil && jsonschema.PlaceOf(schema, ref.Path).Closed {
+		} else if schema := view.SchemaByKind[ideafile.TypeState]; schema != nil && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
 			reason = outsideSchemaText(schema, ref.Path)
 		}
 	}
 	return reason
 }
 
-// checkFixedPath checks that the State schema allows a value at a path that the designer fixed.
-func (c *checker) checkFixedPath(t *ideafile.Tool, location string) {
-	if !t.OutputPath.Declared || t.OutputPath.Schema != nil {
+// checkFixedOutputPath checks that the State schema allows a value at a path that the designer fixed.
+func (c *checker) checkFixedOutputPath(t *ideafile.Tool, location string) {
+	if !t.OutputPath.IsDeclared || t.OutputPath.Schema != nil {
 		return
 	}
-	path, err := refexpr.ParseOutputPath(t.OutputPath.Fixed)
+	path, err := refexpr.ParseOutputPath(t.OutputPath.FixedValue)
 	if err != nil {
 		return
 	}
-	for _, token := range c.tokens {
+	for _, token := range c.instanceTokens {
 		for _, p := range path.Paths() {
-			if schema := c.views[token].Schema[ideafile.TypeState]; schema != nil && jsonschema.PlaceOf(schema, p).Closed {
-				c.addFinding(diag.Problem{Path: location, Message: outsideSchemaText(schema, p)}, []string{token}, len(c.tokens))
+			if schema := c.views[token].SchemaByKind[ideafile.TypeState]; schema != nil && jsonschema.SubschemaAt(schema, p).IsForbidden {
+				c.addFinding(diag.Problem{JSONPath: location, Message: outsideSchemaText(schema, p)}, []string{token}, len(c.instanceTokens))
 			}
 		}
 	}
 }
 
-// suggestTool suggests a Tool for a name that the palette does not have.
-func (c *checker) suggestTool(name string) string {
+// suggestToolName suggests a Tool for a name that the palette does not have.
+func (c *checker) suggestToolName(name string) string {
 	names := make([]string, len(c.idea.Tools))
 	for n, t := range c.idea.Tools {
 		names[n] = t.Name
@@ -93,5 +120,5 @@ func (c *checker) suggestTool(name string) string {
 	if s := diag.DidYouMean(name, names); s != "" || len(names) == 0 {
 		return s
 	}
-	return "; the palette has " + diag.SomeOf(names)
+	return "; the palette has " + diag.FirstNamesAndCount(names)
 }

@@ -123,11 +123,11 @@ func TestCheckLooksAtThePalette(t *testing.T) {
 			`{"type": "input", "_instance": "①", "to": "x"}, {"type": "state", "_instance": "②", "to": "x"}`, []string{
 				`error $.schema.tools.mail.properties.to.const: parameter "to" is wired to nothing: reference †input.to: the context has no "input" (in ②)`}},
 		{"every part that cannot be sent strict, with the reason", `"open": {"type": "object"},
-			"picky": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string", "minLength": 3}}},
-			"zeal": {"type": "object", "properties": {}, "_outputMethod": {"type": "string", "not": {"const": "merge"}}}`, ``, []string{
+			"picky": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string", "allOf": [{"minLength": 3}]}}},
+			"zeal": {"type": "object", "properties": {}, "_outputMethod": {"type": "string", "allOf": [{"enum": ["merge", "push"]}]}}`, ``, []string{
 			`warning $.schema.tools.open: the LLM's server cannot hold replies to the form strictly: tool open: it takes parameters beside those it names`,
-			`warning $.schema.tools.picky.properties.b: the LLM's server cannot hold replies to the form strictly: tool picky, parameter "b": keyword "minLength"`,
-			`warning $.schema.tools.zeal._outputMethod: the LLM's server cannot hold replies to the form strictly: tool zeal, _outputMethod: keyword "not"`}},
+			`warning $.schema.tools.picky.properties.b: the LLM's server cannot hold replies to the form strictly: tool picky, parameter "b": keyword "allOf"`,
+			`warning $.schema.tools.zeal._outputMethod: the LLM's server cannot hold replies to the form strictly: tool zeal, _outputMethod: keyword "allOf"`}},
 	})
 }
 

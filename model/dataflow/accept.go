@@ -14,9 +14,14 @@ import (
 // AcceptCall adds a Call of a Request, as the LLM wrote it, and reports whether it was new: a known Call, or one of a closed
 // Request, changes nothing. A malformed Call is added as failed, so that the next Request is told why.
 func (i *Instance) AcceptCall(request, index int, call ideafile.WrittenCall) bool {
+	return request > i.refusedThroughRequest && i.AcceptRedeliveredCall(request, index, call)
+}
+
+// AcceptRedeliveredCall is AcceptCall for a Call that the process hands out because the Request broke off before it had reached everybody.
+func (i *Instance) AcceptRedeliveredCall(request, index int, call ideafile.WrittenCall) bool {
 	key := ideafile.CallKey{Request: request, Index: index}
 	_, known := i.findPosition(key)
-	if known || request <= i.closedThrough {
+	if known || request <= i.closedThroughRequest {
 		return false
 	}
 	i.openRequests[request] = true
@@ -26,29 +31,29 @@ func (i *Instance) AcceptCall(request, index int, call ideafile.WrittenCall) boo
 
 // findPosition returns where a Call stands in records, or would stand.
 func (i *Instance) findPosition(key ideafile.CallKey) (at int, found bool) {
-	return slices.BinarySearchFunc(i.records, key, func(r *Record, k ideafile.CallKey) int { return r.key().Compare(k) })
+	return slices.BinarySearchFunc(i.callRecords, key, func(r *CallRecord, k ideafile.CallKey) int { return r.callKey().Compare(k) })
 }
 
 // insertCall reads a Call and inserts its Record at its place in the Plan.
-func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey, written ideafile.WrittenCall) *Record {
-	call, _, f := palette.Read(written)
+func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey, written ideafile.WrittenCall) *CallRecord {
+	call, _, f := palette.ReadCall(written)
 	call.ID, call.Request, call.Index = key.ID(i.token), key.Request, key.Index
-	rec := &Record{Call: call, Status: ideafile.Waiting, Written: written}
+	rec := &CallRecord{Call: call, Status: ideafile.Waiting, WrittenCall: written}
 	if f == nil {
 		f = i.admitCall(rec)
 	}
 	if f != nil {
-		rec.end(ideafile.Failed, f)
+		rec.endWithStatus(ideafile.Failed, f)
 	}
 	at, _ := i.findPosition(key)
-	i.records = slices.Insert(i.records, at, rec)
+	i.callRecords = slices.Insert(i.callRecords, at, rec)
 	return rec
 }
 
 // admitCall checks what depends on the instance, that References outside State resolve and that the State schema allows the
 // output paths, and notes on the Record what the Call reads.
-func (i *Instance) admitCall(rec *Record) *diag.Fault {
-	list, err := refexpr.Expressions(rec.Params)
+func (i *Instance) admitCall(rec *CallRecord) *diag.Fault {
+	list, err := refexpr.FindExpressions(rec.Params)
 	if err != nil {
 		return diag.Faultf(ideafile.CodeBadReference, "%s", err)
 	}
@@ -56,20 +61,25 @@ func (i *Instance) admitCall(rec *Record) *diag.Fault {
 		if why := i.unresolvableReason(e); why != "" {
 			return diag.Faultf(ideafile.CodeBadReference, "%s", why)
 		}
-		if e.ReadsKind(ideafile.TypeState) {
-			rec.reads = append(rec.reads, e)
+		if e.HasReferenceOfKind(ideafile.TypeState) {
+			rec.readExpressions = append(rec.readExpressions, e)
 		}
 	}
-	for _, scope := range rec.Scopes {
+	for _, after := range rec.AfterReferences {
+		if ref, err := refexpr.ParseReference(after); err == nil {
+			rec.readExpressions = append(rec.readExpressions, refexpr.Expression{{toAwaitedCallReference(ref)}})
+		}
+	}
+	for _, scope := range rec.ReadableScopes {
 		if ref, err := refexpr.ParseScope(scope); err == nil && ref.Kind == ideafile.TypeState {
 			rec.scopePaths = append(rec.scopePaths, ref.Path)
 		}
 	}
 	if t := ideafile.FindTool(i.palette.Tools, rec.Tool); t != nil {
-		rec.delegateWrites = t.DelegateWrites
+		rec.delegateWritePaths = t.DelegateWritablePaths
 	}
-	for _, p := range slices.Concat(rec.OutputPath.Paths(), rec.delegateWrites) {
-		if i.stateSchema != nil && jsonschema.PlaceOf(i.stateSchema, p).Closed {
+	for _, p := range slices.Concat(rec.OutputPath.Paths(), rec.delegateWritePaths) {
+		if i.stateSchema != nil && jsonschema.SubschemaAt(i.stateSchema, p).IsForbidden {
 			return diag.Faultf(ideafile.CodeBadPath, "%s stands outside the closed State schema", refexpr.Reference{Kind: ideafile.TypeState, Path: p})
 		}
 	}
@@ -94,7 +104,7 @@ func (i *Instance) unresolvableReason(e refexpr.Expression) string {
 }
 
 func (i *Instance) whyUnresolvable(ref refexpr.Reference) string {
-	_, known := i.view.Payload[ref.Kind]
+	_, known := i.contextView.PayloadByKind[ref.Kind]
 	switch {
 	case ref.Kind == ideafile.TypeState:
 		return ""
@@ -106,14 +116,20 @@ func (i *Instance) whyUnresolvable(ref refexpr.Reference) string {
 	return ""
 }
 
+// RefuseRequest has AcceptCall refuse a Request, and all before it, that is still open: AcceptRedeliveredCall may bring more of it.
+func (i *Instance) RefuseRequest(request int) {
+	if request > i.closedThroughRequest {
+		i.openRequests[request] = true
+	}
+	i.refusedThroughRequest = max(i.refusedThroughRequest, request)
+}
+
 // CloseRequest ends a Request, and all before it, for this instance: no further Call of theirs is accepted.
 func (i *Instance) CloseRequest(request int) {
-	if request > i.closedThrough {
-		i.closedThrough = request
-	}
+	i.closedThroughRequest, i.refusedThroughRequest = max(i.closedThroughRequest, request), max(i.refusedThroughRequest, request)
 	//workflowcheck:ignore -- the order of deletions does not matter
 	for n := range i.openRequests {
-		if n <= i.closedThrough {
+		if n <= i.closedThroughRequest {
 			delete(i.openRequests, n)
 		}
 	}

@@ -14,17 +14,17 @@ import (
 
 // requestAdaptation asks the LLM to adapt the parameters of a ready Call that do not fit its Tool, and reports whether it did.
 // Only values that References brought are adapted, and only once; a literal that does not fit is the LLM's own mistake.
-func (i *Instance) requestAdaptation(rec *Record, tool *ideafile.Tool, params map[string]any, why error) bool {
-	if !i.palette.Adapt || rec.Adapted != nil || i.llmForbidden() || checkLiterals(tool, rec.Params) != nil {
+func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, params map[string]any, why error) bool {
+	if !i.palette.AdaptValuesWithLLM || rec.ParamsAdaptation != nil || i.llmForbidden() || checkLiterals(tool, rec.Params) != nil {
 		return false
 	}
 	names := unfitParams(tool, rec.Params, params)
 	if len(names) == 0 {
 		return false
 	}
-	rec.Adapted = &turn.Adaptation{Reason: why.Error(), From: map[string]any{}}
+	rec.ParamsAdaptation = &turn.ParamsAdaptation{Reason: why.Error(), OriginalParams: map[string]any{}}
 	for _, k := range names {
-		rec.Adapted.From[k] = params[k]
+		rec.ParamsAdaptation.OriginalParams[k] = params[k]
 	}
 	rec.moveTo(adapting)
 	return true
@@ -32,8 +32,8 @@ func (i *Instance) requestAdaptation(rec *Record, tool *ideafile.Tool, params ma
 
 // llmForbidden reports whether the LLM may not be asked about the instance, as its Plan is declared complete.
 func (i *Instance) llmForbidden() bool {
-	at, noneMatches := ideafile.FindDirectPlans(i.context).Choose(i.token, i.view)
-	return noneMatches || (at >= 0 && i.context[at].Stage == ideafile.StageComplete)
+	at, noneMatches := ideafile.FindDirectPlans(i.contextMessages).ChoosePlanForInstance(i.token, i.contextView)
+	return noneMatches || (at >= 0 && i.contextMessages[at].PlanStage == ideafile.StageComplete)
 }
 
 // unfitParams lists the parameters to adapt. Only those with References count: the ones that do not fit by themselves, or all
@@ -41,7 +41,7 @@ func (i *Instance) llmForbidden() bool {
 func unfitParams(t *ideafile.Tool, raw, params map[string]any) []string {
 	var referencing, unfit []string
 	for _, k := range jsonval.SortedKeys(raw) {
-		if refs, err := refexpr.References(raw[k]); err != nil || len(refs) == 0 || jsonval.HasHandle(params[k]) {
+		if refs, err := refexpr.FindReferences(raw[k]); err != nil || len(refs) == 0 || jsonval.ContainsBlobHandle(params[k]) {
 			continue
 		}
 		referencing = append(referencing, k)
@@ -66,13 +66,13 @@ func checkLiterals(t *ideafile.Tool, raw map[string]any) error {
 }
 
 func checkLiteral(t *ideafile.Tool, at jsonval.Path, v any) error {
-	if refs, err := refexpr.References(v); err != nil || len(refs) == 0 {
+	if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 {
 		form := t.ParamsSchemaSource()
-		p := jsonschema.PlaceOf(form, at)
-		if !p.Known || jsonval.HasHandle(v) {
+		p := jsonschema.SubschemaAt(form, at)
+		if !p.IsDescribed || jsonval.ContainsBlobHandle(v) {
 			return nil
 		}
-		literal, err := refexpr.Resolve(v, nil)
+		literal, err := refexpr.ResolveReferences(v, nil)
 		if err != nil {
 			return err
 		}
@@ -107,34 +107,34 @@ func (i *Instance) ApplyAdaptedParams(id string, params map[string]any) {
 		return
 	}
 	to := map[string]any{}
-	for _, k := range jsonval.SortedKeys(rec.Adapted.From) {
+	for _, k := range jsonval.SortedKeys(rec.ParamsAdaptation.OriginalParams) {
 		v, present := params[k]
 		switch {
-		case present && !keepsLiterals(rec.Params[k], v):
-			rec.end(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "parameter %q: fitting it to the schema changed what was written literally", k))
+		case present && !literalsUnchanged(rec.Params[k], v):
+			rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "parameter %q: fitting it to the schema changed what was written literally", k))
 			return
-		case !present && ideafile.FindTool(i.palette.Tools, rec.Tool).Requires(k):
-			rec.end(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "parameter %q is missing among those that were fitted to the schema", k))
+		case !present && ideafile.FindTool(i.palette.Tools, rec.Tool).RequiresParam(k):
+			rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "parameter %q is missing among those that were fitted to the schema", k))
 			return
 		case present:
 			to[k] = v
 		}
 	}
-	rec.Adapted.To = to
+	rec.ParamsAdaptation.AdaptedParams = to
 	rec.moveTo(adapted)
 }
 
-// keepsLiterals reports whether an adapted value still holds every literal that stood beside References.
-func keepsLiterals(raw, fitted any) bool {
-	if refs, err := refexpr.References(raw); err != nil || len(refs) == 0 {
-		literal, err := refexpr.Resolve(raw, nil)
+// literalsUnchanged reports whether an adapted value still holds every literal that stood beside References.
+func literalsUnchanged(raw, fitted any) bool {
+	if refs, err := refexpr.FindReferences(raw); err != nil || len(refs) == 0 {
+		literal, err := refexpr.ResolveReferences(raw, nil)
 		return err == nil && jsonval.Equal(literal, fitted)
 	}
 	switch raw := raw.(type) {
 	case map[string]any:
 		m, ok := fitted.(map[string]any)
 		for _, k := range jsonval.SortedKeys(raw) {
-			ok = ok && keepsLiterals(raw[k], m[k])
+			ok = ok && literalsUnchanged(raw[k], m[k])
 		}
 		return ok
 	case []any:
@@ -143,7 +143,7 @@ func keepsLiterals(raw, fitted any) bool {
 			return false
 		}
 		for n := range raw {
-			ok = ok && keepsLiterals(raw[n], list[n])
+			ok = ok && literalsUnchanged(raw[n], list[n])
 		}
 		return ok
 	}
@@ -151,10 +151,10 @@ func keepsLiterals(raw, fitted any) bool {
 }
 
 // questionAbout returns what the LLM is asked about a Call: its result, or adapted parameters.
-func (i *Instance) questionAbout(rec *Record) (turn.Question, bool) {
-	q := turn.Question{ID: rec.ID, Token: i.token, Tool: rec.Tool}
+func (i *Instance) questionAbout(rec *CallRecord) (turn.LLMQuestion, bool) {
+	q := turn.LLMQuestion{CallID: rec.ID, Token: i.token, Tool: rec.Tool}
 	if rec.phase == adapting {
-		q.Params, q.ParamsError = rec.Adapted.From, rec.Adapted.Reason
+		q.Params, q.ParamsError = rec.ParamsAdaptation.OriginalParams, rec.ParamsAdaptation.Reason
 		return q, true
 	}
 	var err error
@@ -162,10 +162,10 @@ func (i *Instance) questionAbout(rec *Record) (turn.Question, bool) {
 	return q, err == nil
 }
 
-// Questions lists what the LLM must be asked: results of latent Calls, and parameters to adapt.
-func (i *Instance) Questions() []turn.Question {
-	var list []turn.Question
-	for _, rec := range i.AwaitingLLM() {
+// LLMQuestions lists what the LLM must be asked: results of latent Calls, and parameters to adapt.
+func (i *Instance) LLMQuestions() []turn.LLMQuestion {
+	var list []turn.LLMQuestion
+	for _, rec := range i.CallsAwaitingLLM() {
 		if q, ok := i.questionAbout(rec); ok {
 			list = append(list, q)
 		}

@@ -5,27 +5,28 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/turn"
 )
 
 // ReadyCall is a Call that may run, with its References resolved.
 type ReadyCall struct {
-	Record  *Record
+	Record  *CallRecord
 	Tool    *ideafile.Tool
-	Binding ideafile.Binding
+	Binding ideafile.ToolBinding
 	Params  map[string]any
-	// Scopes holds what the Call gets beside its parameters, by scope.
-	Scopes map[string]any
+	// ScopeValues holds what the Call gets beside its parameters, by scope.
+	ScopeValues map[string]any
 }
 
 // Advance moves every Call as far as it can go without outside help and returns, in Plan order, the Calls that must be run
 // now. It counts them as running from then on.
 func (i *Instance) Advance() []ReadyCall {
 	var start []ReadyCall
-	i.writersByKey = newWriterIndex(i.records)
+	i.writersByKey = newWriterIndex(i.callRecords)
 	defer func() { i.writersByKey = nil }()
 	for moved := true; moved; {
 		moved = false
-		for _, rec := range i.records {
+		for _, rec := range i.callRecords {
 			if i.canAdvance(rec) {
 				moved = true
 				start = append(start, i.advanceCall(rec)...)
@@ -34,7 +35,7 @@ func (i *Instance) Advance() []ReadyCall {
 		if moved {
 			continue
 		}
-		moved = i.blockUnsatisfiable()
+		moved = i.blockFirstUnsatisfiableCall()
 		if moved {
 			continue
 		}
@@ -43,35 +44,40 @@ func (i *Instance) Advance() []ReadyCall {
 			start = append(start, i.advanceCall(rec)...)
 		}
 	}
-	i.skipUntakenBranches()
+	i.skipReadersOfUntakenBranch()
 	i.updateBlockedReasons()
-	slices.SortFunc(start, func(a, b ReadyCall) int { return a.Record.key().Compare(b.Record.key()) })
+	slices.SortFunc(start, func(a, b ReadyCall) int { return a.Record.callKey().Compare(b.Record.callKey()) })
 	return start
 }
 
 // advanceCall moves a Call one step. Invariant: canAdvance holds, so nothing that the step depends on can change any more.
-func (i *Instance) advanceCall(rec *Record) []ReadyCall {
+func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
 	if rec.phase == resultPending {
-		i.finishCall(rec, rec.Value)
+		i.finishSuccessfulCall(rec, rec.PendingResult)
 		return nil
 	}
 	if by, closed := i.outputClosedBy(rec); closed {
 		i.endWithClosedPath(rec, by)
 		return nil
 	}
+	if by, written := i.everyResultKeyWritten(rec); written {
+		rec.endWithStatus(ideafile.Skipped, nil)
+		rec.SkippedBecauseOf = by
+		return nil
+	}
 	if rec.phase == approved {
-		return i.startCall(rec, *rec.ready)
+		return i.startCall(rec, *rec.readyCall)
 	}
 	return i.prepareCall(rec)
 }
 
 // prepareCall resolves the parameters of a Call and starts it, unless the LLM must adapt them or a person must review it first.
-func (i *Instance) prepareCall(rec *Record) []ReadyCall {
+func (i *Instance) prepareCall(rec *CallRecord) []ReadyCall {
 	tool := ideafile.FindTool(i.palette.Tools, rec.Tool)
 	params, err := i.resolveParams(rec)
 	if err == nil {
-		params = rec.Adapted.ApplyTo(params)
-		err = tool.ValidateParams(params)
+		params = rec.ParamsAdaptation.ApplyTo(params)
+		err = i.withTextTypeHint(tool.ValidateParams(params), tool, rec.Params, params)
 		if err != nil {
 			requested := i.requestAdaptation(rec, tool, params, err)
 			if requested {
@@ -80,17 +86,17 @@ func (i *Instance) prepareCall(rec *Record) []ReadyCall {
 		}
 	}
 	if err != nil {
-		rec.end(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "%s%s", rec.Adapted.FaultPrefix(), err))
+		rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "%s%s", rec.ParamsAdaptation.FaultPrefix(), err))
 		return nil
 	}
-	ready := ReadyCall{Record: rec, Tool: tool, Binding: i.palette.Bindings[rec.Tool], Params: params, Scopes: i.scopeValues(rec)}
+	ready := ReadyCall{Record: rec, Tool: tool, Binding: i.palette.BindingByTool[rec.Tool], Params: params, ScopeValues: i.scopeValues(rec)}
 	policy, why := i.requiredReview(ready)
 	rec.ReviewReason = ""
 	if policy == nil {
 		return i.startCall(rec, ready)
 	}
 	i.requestReview(rec, ready, policy, why)
-	if ready.Binding.Simulated != nil {
+	if ready.Binding.Simulation != nil {
 		i.approveSimulated(rec)
 	}
 	return nil
@@ -98,26 +104,29 @@ func (i *Instance) prepareCall(rec *Record) []ReadyCall {
 
 // requiredReview returns the policy by which a person must review a Call, and why where the policy is not the reason; nil if
 // nobody must.
-func (i *Instance) requiredReview(ready ReadyCall) (policy *ideafile.Approval, why string) {
+func (i *Instance) requiredReview(ready ReadyCall) (policy *ideafile.ApprovalPolicy, why string) {
 	policy, why = i.palette.ApprovalOverride.PolicyFor(ready.Tool), ready.Record.ReviewReason
 	switch {
-	case policy.RequiredFor(ready.Params):
+	case policy.RequiresReviewOf(ready.Params):
 		return policy, why
 	case why != "":
-		return &ideafile.Approval{Allow: []string{ideafile.Approve, ideafile.Reject, ideafile.Answer}}, why
+		return &ideafile.ApprovalPolicy{AllowedDecisions: []string{ideafile.Approve, ideafile.Reject, ideafile.Answer}}, why
 	}
 	return nil, ""
 }
 
 // startCall returns the Call for its activity to run. A latent Call, whose result the LLM writes, ends here or asks for it.
-func (i *Instance) startCall(rec *Record, ready ReadyCall) []ReadyCall {
-	rec.ready = &ready
+func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
+	rec.readyCall = &ready
+	if len(rec.Decisions) > 0 {
+		rec.RanCall = &turn.RanCall{Tool: ready.Tool.Name, Params: ready.Params}
+	}
 	switch {
 	case ready.Binding.Kind != ideafile.KindLatent:
 		rec.moveTo(running)
 		return []ReadyCall{ready}
 	case rec.HasOutput:
-		result, _ := i.recordBranch(rec, rec.Output) // never an error: a latent Tool names no branch
+		result, _ := i.recordBranchTaken(rec, rec.Output) // never an error: a latent Tool names no branch
 		i.acceptResult(rec, result)
 	default:
 		rec.moveTo(askingLLM)
@@ -127,8 +136,8 @@ func (i *Instance) startCall(rec *Record, ready ReadyCall) []ReadyCall {
 
 // FindStartedCall returns a Call as Advance returned it; the zero ReadyCall where the Call has not started.
 func (i *Instance) FindStartedCall(id string) ReadyCall {
-	if rec := i.FindCall(id); rec != nil && rec.ready != nil {
-		return *rec.ready
+	if rec := i.FindCall(id); rec != nil && rec.readyCall != nil {
+		return *rec.readyCall
 	}
 	return ReadyCall{}
 }

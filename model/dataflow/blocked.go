@@ -9,16 +9,16 @@ import (
 	"processidea/model/refexpr"
 )
 
-// blockUnsatisfiable blocks the first waiting Call that can never become ready, and reports whether there was one. While a
+// blockFirstUnsatisfiableCall blocks the first waiting Call that can never become ready, and reports whether there was one. While a
 // Request is open it may still write any path; and a Call that an earlier writer holds up may yet find its path closed.
-func (i *Instance) blockUnsatisfiable() bool {
+func (i *Instance) blockFirstUnsatisfiableCall() bool {
 	if i.HasOpenRequest() {
 		return false
 	}
 	satisfiable := i.satisfiableCalls()
-	for _, rec := range i.records {
+	for _, rec := range i.callRecords {
 		if rec.Status == ideafile.Waiting && !satisfiable[rec] && !i.earlierWriterUnfinished(rec) {
-			rec.end(ideafile.Blocked, nil)
+			rec.endWithStatus(ideafile.Blocked, nil)
 			return true
 		}
 	}
@@ -27,18 +27,18 @@ func (i *Instance) blockUnsatisfiable() bool {
 
 // satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each sees what it reads, or
 // the set has a writer of it. Calls that only feed each other are not in it.
-func (i *Instance) satisfiableCalls() map[*Record]bool {
-	satisfiable, unmet := map[*Record]bool{}, map[*Record][]unmetRead{}
-	for _, rec := range i.records {
+func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
+	satisfiable, unmet := map[*CallRecord]bool{}, map[*CallRecord][]candidateWritersByTerm{}
+	for _, rec := range i.callRecords {
 		if rec.isUnstarted() {
-			unmet[rec] = i.unmetReads(rec)
-		} else if !rec.Status.Ended() {
+			unmet[rec] = i.unmetReadWriters(rec)
+		} else if !rec.Status.IsFinal() {
 			satisfiable[rec] = true
 		}
 	}
 	for grew := true; grew; {
 		grew = false
-		for _, rec := range i.records {
+		for _, rec := range i.callRecords {
 			if list, ok := unmet[rec]; ok && !satisfiable[rec] && allReadsSatisfied(list, satisfiable) {
 				satisfiable[rec], grew = true, true
 			}
@@ -47,23 +47,26 @@ func (i *Instance) satisfiableCalls() map[*Record]bool {
 	return satisfiable
 }
 
-// unmetRead is an expression of which a Call sees no alternative: by alternative, and by absent term of it, the Calls that may
+// candidateWritersByTerm is an expression of which a Call sees no alternative: by alternative, and by absent term of it, the Calls that may
 // still write that term.
-type unmetRead [][][]*Record
+type candidateWritersByTerm [][][]*CallRecord
 
-func (i *Instance) unmetReads(reader *Record) []unmetRead {
-	var list []unmetRead
-	for _, e := range reader.reads {
+func (i *Instance) unmetReadWriters(reader *CallRecord) []candidateWritersByTerm {
+	var list []candidateWritersByTerm
+	for _, e := range reader.readExpressions {
 		if i.visibleAlternativeIndex(reader, e) >= 0 {
 			continue
 		}
-		var unmet unmetRead
+		var unmet candidateWritersByTerm
 		for _, alternative := range e {
-			var writers [][]*Record
+			var writers [][]*CallRecord
 			for _, ref := range i.absentTerms(reader, alternative) {
-				if ref.Kind == ideafile.TypeState {
+				switch {
+				case ref.Kind == awaitedCall:
+					writers = append(writers, i.withEarlierWriters(i.unfinishedWriters(reader, ref)))
+				case isAwaitable(ref):
 					writers = append(writers, i.unfinishedWriters(reader, ref))
-				} else {
+				default:
 					writers = append(writers, nil)
 				}
 			}
@@ -74,19 +77,28 @@ func (i *Instance) unmetReads(reader *Record) []unmetRead {
 	return list
 }
 
+// withEarlierWriters adds to Calls those by which they may be skipped: what is to come after a Call need not wait for one that is skipped.
+func (i *Instance) withEarlierWriters(calls []*CallRecord) []*CallRecord {
+	list := calls
+	for _, w := range calls {
+		list = slices.AppendSeq(list, i.unfinishedEarlierWriters(w))
+	}
+	return list
+}
+
 // allReadsSatisfied reports whether the set has, for every unmet read, a writer of each absent term of one alternative.
-func allReadsSatisfied(list []unmetRead, set map[*Record]bool) bool {
+func allReadsSatisfied(list []candidateWritersByTerm, set map[*CallRecord]bool) bool {
 	for _, unmet := range list {
-		if !slices.ContainsFunc(unmet, func(terms [][]*Record) bool { return everyTermHasWriter(terms, set) }) {
+		if !slices.ContainsFunc(unmet, func(terms [][]*CallRecord) bool { return everyTermHasWriter(terms, set) }) {
 			return false
 		}
 	}
 	return true
 }
 
-func everyTermHasWriter(writersByTerm [][]*Record, set map[*Record]bool) bool {
+func everyTermHasWriter(writersByTerm [][]*CallRecord, set map[*CallRecord]bool) bool {
 	for _, writers := range writersByTerm {
-		if !slices.ContainsFunc(writers, func(w *Record) bool { return set[w] }) {
+		if !slices.ContainsFunc(writers, func(w *CallRecord) bool { return set[w] }) {
 			return false
 		}
 	}
@@ -97,7 +109,7 @@ func everyTermHasWriter(writersByTerm [][]*Record, set map[*Record]bool) bool {
 // Request end, so that the reason depends on how they ended and not on when. Where a person has since set all that was
 // missing, the last reason stays.
 func (i *Instance) updateBlockedReasons() {
-	for _, rec := range i.records {
+	for _, rec := range i.callRecords {
 		if rec.Status != ideafile.Blocked || !i.inLatestRequest(rec) {
 			continue
 		}
@@ -107,9 +119,9 @@ func (i *Instance) updateBlockedReasons() {
 	}
 }
 
-func (i *Instance) blockedReason(rec *Record) string {
+func (i *Instance) blockedReason(rec *CallRecord) string {
 	var reasons []string
-	for _, e := range rec.reads {
+	for _, e := range rec.readExpressions {
 		if i.visibleAlternativeIndex(rec, e) >= 0 {
 			continue
 		}
@@ -124,17 +136,29 @@ func (i *Instance) blockedReason(rec *Record) string {
 	return strings.Join(reasons, "; ")
 }
 
-func (i *Instance) missingReason(reader *Record, ref refexpr.Reference) string {
+// awaitedCallNotDoneReason words why a Call that another one is to follow can no longer be done.
+func (i *Instance) awaitedCallNotDoneReason(ref refexpr.Reference) string {
+	name := strings.Join(ref.Path, ".")
+	if w := i.callOfReference(ref); w != nil {
+		return "it is to come after " + name + " (" + string(w.Status) + ")"
+	}
+	return "it is to come after " + name + ", and there is no such Call"
+}
+
+func (i *Instance) missingReason(reader *CallRecord, ref refexpr.Reference) string {
+	if ref.Kind == awaitedCall {
+		return i.awaitedCallNotDoneReason(ref)
+	}
 	if ref.Kind != ideafile.TypeState {
 		return ref.String() + " is not there"
 	}
 	reason := " is not there and no Call writes it"
-	for _, w := range i.records { // not the index: Calls that have ended count here
+	for _, w := range i.callRecords { // not the index: Calls that have ended count here
 		switch {
 		case !w.mayWrite(ref.Path):
 		case w == reader:
 			reason = " is written by the Call itself"
-		case w.isUpdate() && !w.before(reader):
+		case w.resultUpdatesPath() && !w.precedes(reader):
 			return ref.String() + " is updated by " + w.ID + ", which stands behind the Call in the Plan"
 		case w.hasUntakenBranchFor(ref.Path):
 			reason = " is a branch that " + w.ID + " did not take"

@@ -9,111 +9,117 @@ import (
 	"processidea/model/statelog"
 )
 
-// Carried is an Instance as data, without what it was started with: its workflow carries it over when it continues as new.
-type Carried struct {
-	// Context holds the Messages by which people corrected the instance.
-	Context []any `json:"context,omitempty"`
+// CarriedInstance is an Instance as data, without what it was started with: its workflow carries it over when it continues as new.
+type CarriedInstance struct {
+	// AddedMessages holds the Messages by which people corrected the instance.
+	AddedMessages []any `json:"context,omitempty"`
 	// Writes are in Plan order; Unreported are those that TakeNewWrites has not returned yet.
-	Writes        []statelog.Write `json:"writes,omitempty"`
-	Unreported    []statelog.Write `json:"fresh,omitempty"`
-	Records       []CarriedRecord  `json:"records,omitempty"`
-	OpenRequests  []int            `json:"open,omitempty"`
-	ClosedThrough int              `json:"closed,omitempty"`
-	Now           time.Time        `json:"now,omitzero"`
-	Overdue       *diag.Fault      `json:"overdue,omitempty"`
+	Writes               []statelog.Write    `json:"writes,omitempty"`
+	Unreported           []statelog.Write    `json:"fresh,omitempty"`
+	CallRecords          []CarriedCallRecord `json:"records,omitempty"`
+	OpenRequests         []int               `json:"open,omitempty"`
+	ClosedThroughRequest int                 `json:"closed,omitempty"`
+	// RefusedThroughRequest: see RefuseRequest.
+	RefusedThroughRequest int `json:"refused,omitempty"`
+
+	Now        time.Time   `json:"now,omitzero"`
+	PauseFault *diag.Fault `json:"overdue,omitempty"`
 
 	Corrections int  `json:"corrections,omitempty"`
 	PlanStarted bool `json:"begun,omitempty"`
+	PlanAfter   int  `json:"planAfter,omitempty"`
 }
 
-// CarriedRecord is a Record with its unexported fields.
-type CarriedRecord struct {
-	Record
-	Written ideafile.WrittenCall `json:"written,omitzero"`
-	// Ready is the Call as it was started or shown to a person; nil where it was neither.
-	Ready *CarriedReady `json:"ready,omitempty"`
-	// AwaitingLLM, ResultPending and Approved tell apart the phases that share a status; see restorePhase.
-	AwaitingLLM   bool   `json:"asking,omitempty"`
-	ResultPending bool   `json:"arrived,omitempty"`
-	Approved      bool   `json:"cleared,omitempty"`
-	TimesAsked    int    `json:"asked,omitempty"`
-	AnsweredBy    string `json:"author,omitempty"`
+// CarriedCallRecord is a Record with its unexported fields.
+type CarriedCallRecord struct {
+	CallRecord
+	WrittenCall ideafile.WrittenCall `json:"written,omitzero"`
+	// ReadyCall is the Call as it was started or shown to a person; nil where it was neither.
+	ReadyCall *CarriedReadyCall `json:"ready,omitempty"`
+	// CallsAwaitingLLM, ResultPending and Approved tell apart the phases that share a status; see restorePhase.
+	AwaitingLLM         bool   `json:"asking,omitempty"`
+	ResultPending       bool   `json:"arrived,omitempty"`
+	Approved            bool   `json:"cleared,omitempty"`
+	TimesAsked          int    `json:"asked,omitempty"`
+	ResultGivenByPerson string `json:"author,omitempty"`
 }
 
-// CarriedReady is what a ReadyCall holds that does not follow from its Record.
-type CarriedReady struct {
-	Params map[string]any `json:"params"`
-	Scopes map[string]any `json:"scopes,omitempty"`
+// CarriedReadyCall is what a ReadyCall holds that does not follow from its Record.
+type CarriedReadyCall struct {
+	Params      map[string]any `json:"params"`
+	ScopeValues map[string]any `json:"scopes,omitempty"`
 }
 
-// Carry returns the Instance as data for Restore.
-func (i *Instance) Carry() Carried {
-	c := Carried{
+// CarryIntoNextRun returns the Instance as data for Restore.
+func (i *Instance) CarryIntoNextRun() CarriedInstance {
+	c := CarriedInstance{
 		Writes: i.state.Writes(), Unreported: i.unreportedWrites, OpenRequests: jsonval.SortedKeys(i.openRequests),
-		ClosedThrough: i.closedThrough, Now: i.now, Overdue: i.overdueFault, Corrections: i.correctionCount, PlanStarted: i.planStarted,
+		ClosedThroughRequest: i.closedThroughRequest, RefusedThroughRequest: i.refusedThroughRequest, Now: i.currentTime, PauseFault: i.pauseFault,
+		Corrections: i.correctionCount, PlanStarted: i.planStarted, PlanAfter: i.planAfter,
 	}
-	for _, m := range i.context[i.baseMessages:] {
-		c.Context = append(c.Context, m.Source)
+	for _, m := range i.contextMessages[i.initialMessageCount:] {
+		c.AddedMessages = append(c.AddedMessages, m.Source)
 	}
-	for _, rec := range i.records {
-		c.Records = append(c.Records, rec.carry())
+	for _, rec := range i.callRecords {
+		c.CallRecords = append(c.CallRecords, rec.carryIntoNextRun())
 	}
 	return c
 }
 
-func (r *Record) carry() CarriedRecord {
-	c := CarriedRecord{Record: *r, Written: r.Written, TimesAsked: r.timesAsked, AnsweredBy: r.answeredBy,
+func (r *CallRecord) carryIntoNextRun() CarriedCallRecord {
+	c := CarriedCallRecord{CallRecord: *r, WrittenCall: r.WrittenCall, TimesAsked: r.timesAsked, ResultGivenByPerson: r.resultGivenByPerson,
 		AwaitingLLM: r.awaitingLLM(), ResultPending: r.phase == resultPending, Approved: r.phase == approved}
-	if r.ready != nil {
-		c.Ready = &CarriedReady{Params: r.ready.Params, Scopes: r.ready.Scopes}
+	if r.readyCall != nil {
+		c.ReadyCall = &CarriedReadyCall{Params: r.readyCall.Params, ScopeValues: r.readyCall.ScopeValues}
 	}
 	return c
 }
 
-// Origin returns what the Instance was started with, which Restore takes beside what was carried.
-func (i *Instance) Origin() (palette ideafile.Palette, context []ideafile.Message, token string) {
-	return i.palette, i.context[:i.baseMessages], i.token
+// StartParameters returns what the Instance was started with, which Restore takes beside what was carried.
+func (i *Instance) StartParameters() (palette ideafile.Palette, context []ideafile.Message, token string) {
+	return i.palette, i.contextMessages[:i.initialMessageCount], i.token
 }
 
 // Restore rebuilds an Instance from Carried. Palette, context and token must be those that it was started with.
-func Restore(palette ideafile.Palette, context []ideafile.Message, token string, c Carried) *Instance {
+func Restore(palette ideafile.Palette, context []ideafile.Message, token string, c CarriedInstance) *Instance {
 	i := New(palette, context, token)
-	for _, raw := range c.Context {
+	for _, raw := range c.AddedMessages {
 		if m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems)); ok {
-			i.context = append(i.context[:len(i.context):len(i.context)], m)
+			i.contextMessages = append(i.contextMessages[:len(i.contextMessages):len(i.contextMessages)], m)
 		}
 	}
 	i.deriveContextView()
-	i.state = statelog.Resume(i.state.Initial, c.Writes)
+	i.state = statelog.RestoreState(i.state.InitialValue, c.Writes)
 	for _, n := range c.OpenRequests {
 		i.openRequests[n] = true
 	}
-	i.unreportedWrites, i.closedThrough, i.now, i.overdueFault = c.Unreported, c.ClosedThrough, c.Now, c.Overdue
-	i.correctionCount, i.planStarted = c.Corrections, c.PlanStarted
-	for _, rec := range c.Records {
-		i.records = append(i.records, i.restoreRecord(rec))
+	i.refusedThroughRequest = c.RefusedThroughRequest
+	i.unreportedWrites, i.closedThroughRequest, i.currentTime, i.pauseFault = c.Unreported, c.ClosedThroughRequest, c.Now, c.PauseFault
+	i.correctionCount, i.planStarted, i.planAfter = c.Corrections, c.PlanStarted, c.PlanAfter
+	for _, rec := range c.CallRecords {
+		i.callRecords = append(i.callRecords, i.restoreRecord(rec))
 	}
 	return i
 }
 
 // restoreRecord rebuilds a Record; admit derives again what the Call reads.
-func (i *Instance) restoreRecord(c CarriedRecord) *Record {
-	rec := c.Record
-	rec.Written, rec.phase, rec.timesAsked, rec.answeredBy = c.Written, c.restorePhase(), c.TimesAsked, c.AnsweredBy
+func (i *Instance) restoreRecord(c CarriedCallRecord) *CallRecord {
+	rec := c.CallRecord
+	rec.WrittenCall, rec.phase, rec.timesAsked, rec.resultGivenByPerson = c.WrittenCall, c.restorePhase(), c.TimesAsked, c.ResultGivenByPerson
 	_ = i.admitCall(&rec)
-	if c.Ready != nil {
-		rec.ready = &ReadyCall{
-			Record: &rec, Tool: ideafile.FindTool(i.palette.Tools, rec.Tool), Binding: i.palette.Bindings[rec.Tool],
-			Params: c.Ready.Params, Scopes: c.Ready.Scopes,
+	if c.ReadyCall != nil {
+		rec.readyCall = &ReadyCall{
+			Record: &rec, Tool: ideafile.FindTool(i.palette.Tools, rec.Tool), Binding: i.palette.BindingByTool[rec.Tool],
+			Params: c.ReadyCall.Params, ScopeValues: c.ReadyCall.ScopeValues,
 		}
 	}
 	return &rec
 }
 
 // restorePhase tells apart the phases that share a status.
-func (c CarriedRecord) restorePhase() phase {
+func (c CarriedCallRecord) restorePhase() phase {
 	switch {
-	case c.Status.Ended():
+	case c.Status.IsFinal():
 		return ended
 	case c.Status == ideafile.AwaitingApproval:
 		return reviewing
@@ -121,13 +127,13 @@ func (c CarriedRecord) restorePhase() phase {
 		return resultPending
 	case c.Status == ideafile.Running:
 		return running
-	case c.AwaitingLLM && c.Adapted != nil && !c.Adapted.Answered():
+	case c.AwaitingLLM && c.ParamsAdaptation != nil && !c.ParamsAdaptation.Answered():
 		return adapting
 	case c.AwaitingLLM:
 		return askingLLM
 	case c.Approved:
 		return approved
-	case c.Adapted.Answered():
+	case c.ParamsAdaptation.Answered():
 		return adapted
 	}
 	return waiting

@@ -12,10 +12,10 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 		of              any
 		carried, follow []string
 	}{
-		{Instance{}, []string{"context", "state", "records", "openRequests", "closedThrough", "unreportedWrites", "now", "overdueFault", "correctionCount", "planStarted"},
-			[]string{"token", "palette", "baseMessages", "view", "stateSchema", "writersByKey"}},
-		{Record{}, []string{"Call", "Status", "Fault", "By", "Result", "Adapted", "HandedBack", "Value", "ReviewReason", "Untaken", "Branch", "OriginalFault", "Pending",
-			"Decisions", "Written", "phase", "ready", "timesAsked", "answeredBy"}, []string{"reads", "scopePaths", "delegateWrites"}},
+		{Instance{}, []string{"contextMessages", "state", "callRecords", "openRequests", "closedThroughRequest", "refusedThroughRequest", "unreportedWrites", "currentTime", "pauseFault", "correctionCount", "planStarted", "planAfter"},
+			[]string{"token", "palette", "initialMessageCount", "contextView", "stateSchema", "writersByKey"}},
+		{CallRecord{}, []string{"Call", "Status", "Fault", "SkippedBecauseOf", "Result", "ParamsAdaptation", "DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "BranchTaken", "FaultWrittenToBranch", "PendingApproval",
+			"Decisions", "FromEarlierProcess", "NotWrittenPaths", "RanCall", "WrittenCall", "phase", "readyCall", "timesAsked", "resultGivenByPerson"}, []string{"readExpressions", "scopePaths", "delegateWritePaths"}},
 	} {
 		typ := reflect.TypeOf(c.of)
 		known := slices.Concat(c.carried, c.follow)

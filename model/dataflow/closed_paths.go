@@ -6,13 +6,15 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/statelog"
 )
 
 // outputClosedBy reports whether the output path of a Call is closed to it, and who closed it. A write-once Call finds it closed where
 // any of its branches is, for then its value exists already; an update only where no branch can be written.
-func (i *Instance) outputClosedBy(rec *Record) (by string, closed bool) {
-	if rec.isUpdate() {
-		return "", i.everyBranchBlocked(rec)
+func (i *Instance) outputClosedBy(rec *CallRecord) (by string, closed bool) {
+	if rec.resultUpdatesPath() {
+		return "", i.everyBranchUnwritable(rec)
 	}
 	for _, branch := range rec.OutputPath {
 		if by, closed := i.branchClosedBy(branch); closed {
@@ -22,13 +24,40 @@ func (i *Instance) outputClosedBy(rec *Record) (by string, closed bool) {
 	return "", false
 }
 
+// everyResultKeyWritten reports whether the whole result of a Call has no place: it is for the whole State, its Tool gives certain keys and no
+// others, and Calls or people wrote them all. by is who wrote the first one.
+func (i *Instance) everyResultKeyWritten(rec *CallRecord) (by string, written bool) {
+	tool := ideafile.FindTool(i.palette.Tools, rec.Tool)
+	if rec.OutputMethod != "" || !slices.EqualFunc(rec.OutputPath, refexpr.OutputPath{{{}}}, sameBranch) || tool == nil || tool.OutputSchema == nil {
+		return "", false
+	}
+	form := jsonval.AsObject(tool.OutputSchema.Source)
+	keys := jsonval.SortedKeys(jsonval.AsObject(form["properties"]))
+	if form["additionalProperties"] != false || form["patternProperties"] != nil || len(keys) == 0 {
+		return "", false
+	}
+	for n, k := range keys {
+		path := jsonval.Path{k}
+		writer := statelog.FirstAuthorAt(i.state.Writes(), path)
+		if writer == "" {
+			return "", false
+		}
+		if n == 0 {
+			by = writer
+		}
+	}
+	return by, true
+}
+
+func sameBranch(a, b []jsonval.Path) bool { return slices.EqualFunc(a, b, slices.Equal[jsonval.Path]) }
+
 // branchClosedBy reports whether a branch is closed: either a value exists at each of its paths, or one of them can never have
 // one. Where only some paths have a value, the others are still to be written.
 func (i *Instance) branchClosedBy(branch []jsonval.Path) (by string, closed bool) {
 	open := 0
 	for _, p := range branch {
-		writer, closed := i.state.Closed(p)
-		switch _, exists := jsonval.Lookup(i.state.Current, p); {
+		writer, closed := i.state.PathClosedBy(p)
+		switch _, exists := jsonval.ValueAt(i.state.CurrentValue, p); {
 		case !closed:
 			open++
 		case !exists:
@@ -40,10 +69,10 @@ func (i *Instance) branchClosedBy(branch []jsonval.Path) (by string, closed bool
 	return by, open == 0
 }
 
-// everyBranchBlocked reports whether something other than an object stands above a path of each branch.
-func (i *Instance) everyBranchBlocked(rec *Record) bool {
+// everyBranchUnwritable reports whether something other than an object stands above a path of each branch.
+func (i *Instance) everyBranchUnwritable(rec *CallRecord) bool {
 	for _, branch := range rec.OutputPath {
-		if !slices.ContainsFunc(branch, i.state.BlockedAbove) {
+		if !slices.ContainsFunc(branch, i.state.AncestorIsNoObject) {
 			return false
 		}
 	}
@@ -52,32 +81,32 @@ func (i *Instance) everyBranchBlocked(rec *Record) bool {
 
 // endWithClosedPath ends a Call whose path is closed: skipped, as its value exists already. An update fails, as what it would have
 // changed cannot be changed.
-func (i *Instance) endWithClosedPath(rec *Record, by string) {
-	if rec.isUpdate() {
-		rec.end(ideafile.Failed, diag.Faultf(ideafile.CodeBadPath, "%s: something other than an object stands above it",
-			rec.OutputPath.Reference()))
+func (i *Instance) endWithClosedPath(rec *CallRecord, by string) {
+	if rec.resultUpdatesPath() {
+		rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeBadPath, "%s: something other than an object stands above it",
+			rec.OutputPath.ReferenceText()))
 		return
 	}
-	rec.end(ideafile.Skipped, nil)
-	rec.By = by
+	rec.endWithStatus(ideafile.Skipped, nil)
+	rec.SkippedBecauseOf = by
 }
 
-// correctedBy names the person who set all paths of one of a Call's branches, for instance while it ran; "" if nobody did.
-func (i *Instance) correctedBy(rec *Record) string {
-	if rec.isUpdate() {
+// outputCorrectedBy names the person who set all paths of one of a Call's branches, for instance while it ran; "" if nobody did.
+func (i *Instance) outputCorrectedBy(rec *CallRecord) string {
+	if rec.resultUpdatesPath() {
 		return ""
 	}
 	for _, branch := range rec.OutputPath {
-		if by := i.correctorOfAll(branch); by != "" {
+		if by := i.personWhoCorrectedAll(branch); by != "" {
 			return by
 		}
 	}
 	return ""
 }
 
-func (i *Instance) correctorOfAll(branch []jsonval.Path) (by string) {
+func (i *Instance) personWhoCorrectedAll(branch []jsonval.Path) (by string) {
 	for _, p := range branch {
-		by = i.corrector(p)
+		by = i.personWhoCorrected(p)
 		if by == "" {
 			return ""
 		}
@@ -85,10 +114,10 @@ func (i *Instance) correctorOfAll(branch []jsonval.Path) (by string) {
 	return by
 }
 
-func (i *Instance) corrector(p jsonval.Path) string {
+func (i *Instance) personWhoCorrected(p jsonval.Path) string {
 	for _, w := range i.state.Writes() {
-		if w.Correction > 0 && w.Path.Overlaps(p) {
-			return w.By
+		if w.CorrectionNumber > 0 && w.Path.Overlaps(p) {
+			return w.Author
 		}
 	}
 	return ""

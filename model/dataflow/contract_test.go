@@ -45,7 +45,7 @@ func TestAResultFitsTheStateSchema(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := &statelog.ResultContract{Schema: modeltest.MustDecodeJSON(schema), Path: refexpr.OutputPathTo(p), Method: c.method}
+			l := &statelog.ResultContract{StateSchema: modeltest.MustDecodeJSON(schema), OutputPath: refexpr.OutputPathTo(p), OutputMethod: c.method}
 			err = l.CheckAt(p, modeltest.MustDecodeJSON(c.old), modeltest.MustDecodeJSON(c.value))
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -61,7 +61,7 @@ func TestWithoutASchemaEverythingLands(t *testing.T) {
 	}
 	r := dataflow.New(*modeltest.PaletteFrom(t, sceneTools), nil, "")
 	r.AcceptCall(1, 1, ideafile.ParseWrittenCall(map[string]any{"_tool": "do", "_outputPath": "a"}))
-	if r.ResultContract(r.Records()[0]) != nil {
+	if r.ResultContract(r.CallRecords()[0]) != nil {
 		t.Error("there is something to fit")
 	}
 }
@@ -70,17 +70,17 @@ func TestAnActivityIsToldWhatItsResultMustFit(t *testing.T) {
 	r := dataflow.New(*modeltest.PaletteFrom(t, sceneTools), modeltest.MessagesFrom(t, `[{"type":"state","schema":{"properties":{"a":{"type":"string"}}}}]`), "")
 	r.AcceptCall(1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"change","_outputPath":"a","_outputMethod":"concat"}`)))
 	r.AcceptCall(1, 2, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"do"}`)))
-	if l := r.ResultContract(r.Records()[0]); l == nil || l.Path.String() != "a" || l.Method != "concat" || l.CheckAt(jsonval.Path{"a"}, "x", 1) == nil || l.CheckAt(jsonval.Path{"a"}, "x", "y") != nil {
+	if l := r.ResultContract(r.CallRecords()[0]); l == nil || l.OutputPath.String() != "a" || l.OutputMethod != "concat" || l.CheckAt(jsonval.Path{"a"}, "x", 1) == nil || l.CheckAt(jsonval.Path{"a"}, "x", "y") != nil {
 		t.Errorf("it is told %+v", l)
 	}
-	if r.ResultContract(r.Records()[1]) != nil {
+	if r.ResultContract(r.CallRecords()[1]) != nil {
 		t.Error("a result that goes nowhere must fit something")
 	}
 }
 
 // What is stored was checked by the activity, where it was whole; beside it there is nothing to look at.
 func TestAStoredValueLandsUnchecked(t *testing.T) {
-	big := jsonval.Handle{Digest: "d", Size: 70_000, Type: "array"}.Value()
+	big := jsonval.BlobHandle{Digest: "d", Size: 70_000, ValueType: "array"}.AsJSONValue()
 	r := dataflow.New(*modeltest.PaletteFrom(t, sceneTools), modeltest.MessagesFrom(t, `[{"type":"state","big":`+string(jsonval.Encode(big))+`,"schema":{"properties":{"a":{"type":"array"},"n":{"type":"integer"}}}}]`), "")
 	for i, c := range []struct {
 		call  string
@@ -99,8 +99,8 @@ func TestAStoredValueLandsUnchecked(t *testing.T) {
 	} {
 		r.AcceptCall(1, i+1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(c.call)))
 		r.Advance()
-		r.Succeed(ideafile.FormatCallID(1, i+1, ""), c.value)
-		if rec := r.Records()[i]; rec.Status != c.want {
+		r.SucceedCall(ideafile.FormatCallID(1, i+1, ""), c.value)
+		if rec := r.CallRecords()[i]; rec.Status != c.want {
 			t.Errorf("%s is %s: %v", c.call, rec.Status, rec.Fault)
 		}
 	}
@@ -122,13 +122,13 @@ func TestWhatIsRequiredAndMissingIsListed(t *testing.T) {
 		{"nothing, where the schema is true", `true`, `{}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := strings.Join(statelog.MissingRequired(modeltest.MustDecodeJSON(c.schema), modeltest.MustDecodeJSON(c.state)), ","); got != c.want {
+			if got := strings.Join(statelog.MissingRequiredPaths(modeltest.MustDecodeJSON(c.schema), modeltest.MustDecodeJSON(c.state)), ","); got != c.want {
 				t.Errorf("got %s", got)
 			}
 		})
 	}
 	r := dataflow.New(*modeltest.PaletteFrom(t, sceneTools), modeltest.MessagesFrom(t, `[{"type":"state","schema":{"required":["a"]}}]`), "")
-	if got := r.MissingRequired(); len(got) != 1 || got[0] != "a" {
+	if got := r.MissingRequiredPaths(); len(got) != 1 || got[0] != "a" {
 		t.Errorf("the instance lacks %v", got)
 	}
 }

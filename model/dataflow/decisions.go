@@ -2,107 +2,156 @@ package dataflow
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
-// Decide applies a person's decision. An error says why the decision changed nothing.
-func (i *Instance) Decide(d turn.Decision) error {
-	rec, err := i.pendingCall(d)
+// ApplyDecision applies a person's decision. An error says why the decision changed nothing.
+func (i *Instance) ApplyDecision(d turn.Decision) error {
+	rec, err := i.callAwaitingDecision(d)
 	if err != nil {
 		return err
 	}
-	d.Digest, d.At = rec.Pending.Digest, i.now
+	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams = rec.ID, rec.PendingApproval.Digest, i.currentTime,
+		rec.PendingApproval.Tool, rec.PendingApproval.Params
 	switch d.Kind {
 	case ideafile.Approve:
-		i.approve(rec, d)
+		i.approveCall(rec, d)
 		return nil
 	case ideafile.Reject:
-		i.reject(rec, d)
+		i.rejectCall(rec, d)
 		return nil
 	case ideafile.Amend:
-		return i.amend(rec, d)
+		return i.amendCall(rec, d)
 	case ideafile.Replace:
-		return i.replace(rec, d)
+		return i.replaceCall(rec, d)
+	case ideafile.Answer:
+		return i.answerCall(rec, d)
 	}
-	return i.answer(rec, d)
+	return fmt.Errorf("there is no decision %q", jsonval.Clip(d.Kind, 80))
 }
 
-// pendingCall returns the Call that a decision is about, or why the decision does not apply.
-func (i *Instance) pendingCall(d turn.Decision) (*Record, error) {
-	rec := i.FindCall(d.Call)
+// callAwaitingDecision returns the Call that a decision is about, or why the decision does not apply.
+func (i *Instance) callAwaitingDecision(d turn.Decision) (*CallRecord, error) {
+	rec := i.FindCall(ideafile.CallIDInInstance(d.CallID, i.token))
 	switch {
 	case rec == nil:
-		return nil, fmt.Errorf("there is no Call %q", jsonval.Clip(d.Call, 80))
-	case rec.Pending == nil && len(rec.Decisions) > 0:
-		return nil, fmt.Errorf("%s was decided on already and waits for nobody: it is %s", rec.ID, rec.Status)
-	case rec.Pending == nil:
-		return nil, fmt.Errorf("%s waits for nobody: it is %s", rec.ID, rec.Status)
-	case d.Digest != "" && d.Digest != rec.Pending.Digest:
-		return nil, fmt.Errorf("the digest is not that of what waits now, %s", rec.Pending.Digest)
-	case !slices.Contains(rec.Pending.Allow, d.Kind):
-		return nil, fmt.Errorf("%s is not allowed here; allowed: %s", d.Kind, strings.Join(rec.Pending.Allow, ", "))
+		return nil, turn.ErrUnknownCall(d.CallID, i.callIDs(), i.PendingApprovals())
+	case rec.PendingApproval == nil:
+		return nil, turn.ErrCallNotWaiting(rec.ID, rec.Status, rec.Decisions)
+	case d.ApprovalDigest != "" && d.ApprovalDigest != rec.PendingApproval.Digest:
+		return nil, fmt.Errorf("the digest is not that of what waits now, %s", rec.PendingApproval.Digest)
+	case !slices.Contains(rec.PendingApproval.AllowedDecisions, d.Kind):
+		return nil, fmt.Errorf("%s is not allowed here; allowed: %s", d.Kind, strings.Join(rec.PendingApproval.AllowedDecisions, ", "))
 	}
 	return rec, nil
 }
 
-func (r *Record) recordDecision(d turn.Decision) {
-	r.Pending = nil
+func (i *Instance) callIDs() []string {
+	ids := make([]string, len(i.callRecords))
+	for n, rec := range i.callRecords {
+		ids[n] = rec.ID
+	}
+	return ids
+}
+
+func (r *CallRecord) recordDecision(d turn.Decision) {
+	r.PendingApproval = nil
 	r.Decisions = append(r.Decisions, d)
 }
 
-// approve lets a Call run, at the next Advance, exactly as it was shown.
-func (i *Instance) approve(rec *Record, d turn.Decision) {
+// approveCall lets a Call run, at the next Advance, exactly as it was shown.
+func (i *Instance) approveCall(rec *CallRecord, d turn.Decision) {
 	rec.recordDecision(d)
 	rec.moveTo(approved)
 }
 
-func (i *Instance) reject(rec *Record, d turn.Decision) {
+func (i *Instance) rejectCall(rec *CallRecord, d turn.Decision) {
 	rec.recordDecision(d)
-	rec.end(ideafile.Rejected, diag.Faultf(CodeRejected, "%s", d.Describe()))
+	rec.endWithStatus(ideafile.Rejected, diag.Faultf(CodeRejected, "%s", d.Describe()))
 }
 
-// amend lets a Call run with other parameters; where the Tool's policy asks about these too, a person is asked again.
-func (i *Instance) amend(rec *Record, d turn.Decision) error {
-	ready := *rec.ready
-	if err := checkAmendment(ready.Tool, d.Params); err != nil {
+// amendCall lets a Call run with other parameters; where the Tool's policy asks about these too, a person is asked again. The decision
+// keeps all of the parameters, as they will run.
+func (i *Instance) amendCall(rec *CallRecord, d turn.Decision) error {
+	ready := *rec.readyCall
+	changed, err := amendParams(ready.Tool, ready.Params, d.AmendedParams)
+	if err != nil {
 		return fmt.Errorf("params: %w", err)
 	}
-	ready.Params = d.Params
+	ready.Params, d.AmendedParams = changed, changed
 	rec.recordDecision(d)
-	if policy := i.palette.ApprovalOverride.PolicyFor(ready.Tool); policy.RequiredFor(ready.Params) {
+	if policy := i.palette.ApprovalOverride.PolicyFor(ready.Tool); policy.RequiresReviewOf(ready.Params) {
 		i.requestReview(rec, ready, policy, "")
 		return nil
 	}
-	rec.ready = &ready
+	rec.readyCall = &ready
 	rec.moveTo(approved)
 	return nil
 }
 
-func checkAmendment(tool *ideafile.Tool, params map[string]any) error {
-	for _, k := range jsonval.SortedKeys(params) {
+// amendParams lays what a person changes over the parameters that were shown: objects key by key, anything else as a whole. null
+// takes away what the Tool does not take null for. What the Tool's designer has wired stays.
+func amendParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string]any, error) {
+	for _, k := range jsonval.SortedKeys(changes) {
 		_, declared := tool.SchemaByParam[k]
+		_, wired := tool.WiredParams[k]
 		switch {
 		case strings.HasPrefix(k, "_"):
-			return fmt.Errorf("%q is a meta property; amend gives parameters alone", jsonval.Clip(k, 80))
+			return nil, fmt.Errorf("%q is a meta property; amend gives parameters alone", jsonval.Clip(k, 80))
+		case wired && !jsonval.Equal(changes[k], shown[k]):
+			return nil, fmt.Errorf("parameter %q is wired by the tool's designer: nobody changes it here", k)
 		case !declared && !tool.AllowsExtraParams:
-			return fmt.Errorf("tool %q has no parameter %q", tool.Name, jsonval.Clip(k, 80))
+			return nil, fmt.Errorf("tool %q has no parameter %q%s", tool.Name, jsonval.Clip(k, 80), diag.DidYouMean(k, jsonval.SortedKeys(tool.SchemaByParam)))
 		}
 	}
-	return tool.ValidateParams(params)
+	if k := changedBlobStoreKey(shown, changes); k != "" {
+		return nil, fmt.Errorf("%q is larger than 64 KB: it cannot be changed in parts", jsonval.Clip(k, 80))
+	}
+	params, touched := map[string]any{}, map[string]any{}
+	maps.Copy(params, shown)
+	for _, k := range jsonval.SortedKeys(changes) {
+		touched[k] = jsonval.DeepMerge(shown[k], changes[k])
+		delete(params, k)
+	}
+	maps.Copy(params, tool.WithoutNullParams(touched))
+	return params, tool.ValidateParams(params)
 }
 
-// replace puts another Call in the place of one that waits. It is read as if the LLM had written it and falls under its own
+// changedBlobStoreKey returns the key of an object that changes reach into although it is not here, but in the store; "" if there is none.
+func changedBlobStoreKey(shown, changes map[string]any) string {
+	for _, k := range jsonval.SortedKeys(changes) {
+		inner, isObject := changes[k].(map[string]any)
+		if !isObject {
+			continue
+		}
+		if _, stored := jsonval.AsBlobHandle(shown[k]); stored {
+			return k
+		}
+		if found := changedBlobStoreKey(jsonval.AsObject(shown[k]), inner); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// replaceCall puts another Call in the place of one that waits. It is read as if the LLM had written it and falls under its own
 // Tool's policy. Where it names no output path, it takes that of the Call it replaces.
-func (i *Instance) replace(rec *Record, d turn.Decision) error {
+func (i *Instance) replaceCall(rec *CallRecord, d turn.Decision) error {
 	template := i.palette
-	template.UntargetedForAll = true
-	call, tokens, f := template.Read(ideafile.ParseWrittenCall(d.Replacement))
+	template.UntargetedCallsGoToAll = true
+	asNamed := ideafile.WithTokenSpellingsResolved([]any{d.Replacement}, func(word string) (string, bool) {
+		return i.token,
+			spelling.WordNamesToken(word, i.token)
+	})
+	call, tokens, f := template.ReadCall(ideafile.ParseWrittenCall(asNamed[0]))
 	switch {
 	case f != nil:
 		return fmt.Errorf("with: %s", f.Message)
@@ -113,38 +162,39 @@ func (i *Instance) replace(rec *Record, d turn.Decision) error {
 		call.OutputPath, call.OutputMethod = rec.OutputPath, rec.OutputMethod
 	}
 	call.ID, call.Request, call.Index = rec.ID, rec.Request, rec.Index
-	replacement := &Record{Call: call}
+	replacement := &CallRecord{Call: call}
 	if f := i.admitCall(replacement); f != nil {
 		return fmt.Errorf("with: %s", f.Message)
 	}
 	rec.recordDecision(d)
-	rec.Call, rec.reads, rec.scopePaths, rec.delegateWrites = call, replacement.reads, replacement.scopePaths, replacement.delegateWrites
-	rec.ready, rec.Adapted = nil, nil
+	rec.Call, rec.readExpressions, rec.scopePaths, rec.delegateWritePaths = call, replacement.readExpressions, replacement.scopePaths,
+		replacement.delegateWritePaths
+	rec.readyCall, rec.ParamsAdaptation = nil, nil
 	rec.moveTo(waiting)
 	return nil
 }
 
-// answer takes the result from a person, who may name the branch that it takes.
-func (i *Instance) answer(rec *Record, d turn.Decision) error {
-	value, err := i.recordBranch(rec, d.Output)
+// answerCall takes the result from a person, who may name the branch that it takes.
+func (i *Instance) answerCall(rec *CallRecord, d turn.Decision) error {
+	value, err := i.recordBranchTaken(rec, d.GivenResult)
 	if err == nil {
-		err = ideafile.FindTool(i.palette.Tools, rec.Tool).Output.Validate(value)
+		err = ideafile.FindTool(i.palette.Tools, rec.Tool).OutputSchema.Validate(value)
 	}
 	if err != nil {
-		rec.Branch = 0
+		rec.BranchTaken = 0
 		return fmt.Errorf("output: %w", err)
 	}
-	rec.answeredBy = turn.PersonAuthor(d.By)
-	if rec.isUpdate() {
+	rec.resultGivenByPerson = turn.AuthorOfPerson(d.DecidedBy)
+	if rec.resultUpdatesPath() {
 		rec.recordDecision(d)
 		i.acceptResult(rec, value)
 		return nil
 	}
 	if f := i.applyResult(rec, value); f != nil {
-		rec.answeredBy, rec.Branch = "", 0
+		rec.resultGivenByPerson, rec.BranchTaken = "", 0
 		return fmt.Errorf("output: %s", f.Message)
 	}
 	rec.recordDecision(d)
-	rec.end(ideafile.Done, nil)
+	rec.endWithStatus(ideafile.Done, nil)
 	return nil
 }

@@ -49,7 +49,7 @@ func TestDelegatesFilesAreCheckedAllTheWayDown(t *testing.T) {
 		if len(ps) > 0 {
 			t.Fatal(ps)
 		}
-		got := ideafile.CheckDelegates(idea, "main.json", c.files).Error()
+		got := ideafile.CheckDelegateFiles(idea, "main.json", c.files).Error()
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -60,15 +60,15 @@ func TestADelegateIsGivenItsParametersAndWhatItsScopesName(t *testing.T) {
 	tool := ideafile.ReadTool("t", modeltest.DecodeJSON(t, `{"_delegate": "a.json", "_output": {"type": "string"}}`), "$", new(diag.Problems))
 	idea := tool.DelegateIdea(modeltest.DecodeJSON(t, `{"context": [{"type": "text", "text": "Go."}]}`).(map[string]any), nil,
 		map[string]any{"text": "x"}, map[string]any{"state.user.name": "Anna", "input": map[string]any{"text": "theirs", "more": "y"}, "rules.1": "no spam"})
-	read, ps := ideafile.ReadIdea(jsonval.Normal(idea))
+	read, ps := ideafile.ReadIdea(jsonval.ToJSONValue(idea))
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
-	view := ideafile.ViewOf(read.Context, "")
-	if got := string(jsonval.Encode(jsonval.Normal(view.Payload))); got != `{"input":{"more":"y","text":"x"},"rules":{"1":"no spam"},"state":{"user":{"name":"Anna"}}}` {
+	view := ideafile.InstanceViewOf(read.Context, "")
+	if got := string(jsonval.Encode(jsonval.ToJSONValue(view.PayloadByKind))); got != `{"input":{"more":"y","text":"x"},"rules":{"1":"no spam"},"state":{"user":{"name":"Anna"}}}` {
 		t.Error(got)
 	}
-	if read.Output == nil || len(read.Context) != 5 {
+	if read.OutputSchema == nil || len(read.Context) != 5 {
 		t.Errorf("%+v", read)
 	}
 }
@@ -83,7 +83,7 @@ func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
 	s.Instances[""] = modeltest.CarryInstance(t, run)
 	s.Advance("")
 	s.WantEqual("the State", string(jsonval.Encode(s.Instances[""].State())), `{"b":"fine","c":"mind","note":"mind"}`)
-	s.WantEqual("who wrote it", fmt.Sprint(s.Instances[""].Writes()[0].By, s.Instances[""].Writes()[1].By), "1.11.1")
+	s.WantEqual("who wrote it", fmt.Sprint(s.Instances[""].Writes()[0].Author, s.Instances[""].Writes()[1].Author), "1.11.1")
 }
 
 func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {
@@ -108,5 +108,59 @@ func TestCheckKnowsWhatADelegateMayHandBack(t *testing.T) {
 	got := check.Check(idea, nil).Errors()
 	if len(got) != 1 || !strings.Contains(got.Error(), "no Call writes †state.other") {
 		t.Error(got)
+	}
+}
+
+func object(t *testing.T, text string) map[string]any {
+	t.Helper()
+	v, err := jsonval.DecodeObject([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestAnIdeaCarriesTheFilesThatItsDelegatesNeed(t *testing.T) {
+	b := `{"schema":{"tools":{"c":{"_delegate":"../c.json"}}}}`
+	files := object(t, `{"sub/b.json":`+b+`,"c.json":{},"other.json":{}}`)
+	first := object(t, `{"schema":{"tools":{"b":{"_delegate":"sub/b.json"},"x":{"_delegate":"anonymous","_output":{}}}}}`)
+	for name, c := range map[string]struct {
+		idea map[string]any
+		own  string
+		want string
+	}{
+		"the first one":                {first, "", `{"delegates":{"c.json":{},"sub/b.json":` + b + `},"schema":{"tools":{"b":{"_delegate":"sub/b.json"},"x":{"_delegate":"anonymous","_output":{}}}}}`},
+		"a delegate of a folder below": {object(t, b), "sub/b.json", `{"delegates":{"c.json":{}},"schema":{"tools":{"c":{"_delegate":"c.json"}}}}`},
+		"one that has none":            {object(t, `{}`), "c.json", `{}`},
+	} {
+		carrying := ideafile.WithDelegateFiles(c.idea, c.own, files)
+		if got := string(jsonval.Encode(carrying)); got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+		rest, taken, ps := ideafile.ExtractDelegateFiles(carrying, nil)
+		if idea, wrong := ideafile.ReadIdea(rest); len(ps) > 0 || len(wrong) > 0 || len(ideafile.CheckDelegateFiles(idea, "", taken)) > 0 {
+			t.Errorf("%s: it does not run from what it carries: %v %v", name, ps, wrong)
+		}
+	}
+}
+
+func TestFilesThatADelegateCarriesAreFoundFromThere(t *testing.T) {
+	given := object(t, `{"sub/b.json":{"schema":{"tools":{"c":{"_delegate":"c.json"}}},"delegates":{"c.json":{"meta":{"path":"c"}}}}}`)
+	_, files, ps := ideafile.ExtractDelegateFiles(map[string]any{}, given)
+	if got := string(jsonval.Encode(files)); len(ps) > 0 || got != `{"sub/b.json":{"schema":{"tools":{"c":{"_delegate":"c.json"}}}},"sub/c.json":{"meta":{"path":"c"}}}` {
+		t.Errorf("%s %v", got, ps)
+	}
+}
+
+func TestTwoFilesOfOneNameThatDifferAreAProblem(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"delegates":{"a.json":{},"./a.json":{"meta":{}}}}`:               "there are two files a.json, which differ",
+		`{"delegates":{"sub/b.json":{"delegates":{"../../c.json":{}}}}}`:   `$.delegates["sub/b.json"].delegates["../../c.json"]: a delegate's file lies in the folder`,
+		`{"delegates":{"a.json":{},"b.json":{"delegates":{"a.json":{}}}}}`: "",
+	} {
+		_, _, ps := ideafile.ExtractDelegateFiles(object(t, text), nil)
+		if got := ps.Error(); (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q", text, got)
+		}
 	}
 }

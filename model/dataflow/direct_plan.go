@@ -1,47 +1,121 @@
 package dataflow
 
 import (
+	"slices"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/refexpr"
-	"processidea/model/statelog"
+	"processidea/model/turn"
 )
 
 // HasDirectPlan reports whether the instance has a Plan that runs without a Request.
-func (i *Instance) HasDirectPlan() bool {
-	at, _ := ideafile.FindDirectPlans(i.context).Choose(i.token, i.view)
-	return at >= 0
+func (i *Instance) HasDirectPlan() bool { return i.directPlanContextIndex() >= 0 }
+
+// directPlanContextIndex returns the position of the instance's direct Plan in its context; -1 if it has none, had ended in an earlier process,
+// or had gone over to the LLM there.
+func (i *Instance) directPlanContextIndex() int {
+	at, _ := ideafile.FindDirectPlans(i.contextMessages).ChoosePlanForInstance(i.token, i.contextView)
+	if at < 0 || ideafile.InstanceEndStatus(i.contextMessages, i.token) != "" || slices.Contains(i.contextMessages[at].FallbackInstances, i.token) {
+		return -1
+	}
+	return at
 }
 
-// StartDirectPlan adds the Calls of the instance's direct Plan, if it has one, as Calls of Request 0. It does so once.
+// StartDirectPlan adds the Calls of the instance's direct Plan, if it has one, as Calls of Request 0. It does so once. What an earlier
+// process recorded of a Call stands, unless the Call had not ended or its end depends on State alone: then it is looked at anew.
 func (i *Instance) StartDirectPlan() {
 	if i.planStarted {
 		return
 	}
 	i.planStarted = true
-	at, _ := ideafile.FindDirectPlans(i.context).Choose(i.token, i.view)
+	at := i.directPlanContextIndex()
 	if at < 0 {
 		return
 	}
-	template := i.palette
-	template.UntargetedForAll = true
-	for n, call := range i.context[at].Calls {
-		if call.TargetsOther(i.token) {
-			continue
-		}
-		rec := i.insertCall(template, ideafile.CallKey{Request: 0, Index: n + 1}, call)
-		if i.context[at].RecordedDone(n+1, i.token) {
-			rec.end(ideafile.Skipped, nil)
-			rec.By = statelog.Start
+	i.planAfter = i.contextMessages[at].CallIndexOffset
+	i.insertDirectPlan(at)
+}
+
+// replaceDirectPlan puts the direct Plan that a correction brought, if it is for this instance, in the place of the one that is at work: what that
+// has not begun is skipped, and what it has done is not done again.
+func (i *Instance) replaceDirectPlan(by string) {
+	at := i.directPlanContextIndex()
+	if at < 0 || i.contextMessages[at].CallIndexOffset <= i.planAfter {
+		return
+	}
+	i.planAfter = i.contextMessages[at].CallIndexOffset
+	for _, rec := range i.callRecords {
+		if rec.Request == 0 && (rec.isUnstarted() || rec.phase == reviewing || rec.awaitingLLM()) {
+			rec.endWithStatus(ideafile.Skipped, nil)
+			rec.SkippedBecauseOf, rec.PendingApproval = turn.AuthorOfPerson(by), nil
 		}
 	}
+	i.insertDirectPlan(at)
+}
+
+func (i *Instance) insertDirectPlan(at int) {
+	past := map[int]turn.PastCall{}
+	for _, p := range turn.ReadPastDirectPlanCalls(i.contextMessages[at], []string{i.token}) {
+		past[p.Index] = p
+	}
+	template := i.palette
+	template.UntargetedCallsGoToAll = true
+	for n, call := range i.contextMessages[at].PlanCalls {
+		if call.TargetsOtherInstance(i.token) {
+			continue
+		}
+		index := i.contextMessages[at].CallIndexOffset + n + 1
+		same := i.findSameEarlierCall(call, i.contextMessages[at].CallIndexOffset)
+		rec := i.insertCall(template, ideafile.CallKey{Request: 0, Index: index}, call)
+		p, recorded := past[index]
+		switch {
+		case rec.Status.IsFinal():
+		case recorded:
+			i.restorePastCall(rec, p)
+		case same != nil && same.Status == ideafile.Done:
+			rec.endWithStatus(ideafile.Done, nil)
+			rec.SkippedBecauseOf, rec.Result, rec.FromEarlierProcess = same.ID, same.Result, true // it counts once
+		case same != nil:
+			rec.endWithStatus(ideafile.Skipped, nil)
+			rec.SkippedBecauseOf = same.ID
+		}
+	}
+}
+
+// findSameEarlierCall returns the Call of an earlier Plan that is the same and is done or under way, if State does not tell: a Call with an output path
+// is skipped where its value is there.
+func (i *Instance) findSameEarlierCall(call ideafile.WrittenCall, upTo int) *CallRecord {
+	for _, rec := range i.callRecords {
+		earlier := rec.Request == 0 && rec.Index <= upTo && len(rec.OutputPath) == 0
+		if earlier && (rec.Status == ideafile.Done || rec.phase == running) && rec.WrittenCall.SameCallAs(call) {
+			return rec
+		}
+	}
+	return nil
+}
+
+// restorePastCall gives a Call that has not been looked at what became of it in an earlier process.
+func (i *Instance) restorePastCall(rec *CallRecord, p turn.PastCall) {
+	status := p.StatusByInstance[i.token]
+	if !p.IsFinalFor(i.token) {
+		rec.ReviewReason = ideafile.ReviewReasonOnResume(ideafile.FindTool(i.palette.Tools, rec.Tool), status)
+		return
+	}
+	rec.Decisions, rec.FromEarlierProcess = p.DecisionsByInstance[i.token], true
+	fault := p.FaultByInstance[i.token]
+	if status == ideafile.Rejected {
+		fault = diag.Faultf(CodeRejected, "%s", rec.Decisions[len(rec.Decisions)-1].Describe())
+	}
+	rec.endWithStatus(status, fault)
+	rec.Result = p.ResultByInstance[i.token]
 }
 
 // PlanFailure returns the fault of the first Call of the direct Plan that brought no value and whose value nothing else brought;
 // nil if none.
 func (i *Instance) PlanFailure() *diag.Fault {
-	for _, rec := range i.records {
-		if rec.Request == 0 && rec.Fault != nil && rec.Status.Ended() && !i.outputExists(rec) {
+	for _, rec := range i.callRecords {
+		if rec.Request == 0 && rec.Index > i.planAfter && rec.Fault != nil && rec.Status.IsFinal() && !i.outputExists(rec) {
 			return diag.Faultf(rec.Fault.Code, "%s: %s", rec.ID, rec.Fault.Message)
 		}
 	}
@@ -49,14 +123,14 @@ func (i *Instance) PlanFailure() *diag.Fault {
 }
 
 // outputExists reports whether State has a value at every path of one of the Call's branches.
-func (i *Instance) outputExists(rec *Record) bool {
-	if rec.isUpdate() {
+func (i *Instance) outputExists(rec *CallRecord) bool {
+	if rec.resultUpdatesPath() {
 		return false
 	}
 	for _, branch := range rec.OutputPath {
 		everyPath := true
 		for _, p := range branch {
-			_, ok := refexpr.LookupIn(i.state.Current, p)
+			_, ok := refexpr.ValueOrBlobHandleAt(i.state.CurrentValue, p)
 			everyPath = everyPath && ok
 		}
 		if everyPath {

@@ -8,13 +8,13 @@ import (
 
 // What only the tests of this package see.
 
-func (r *Record) Expects() bool              { return r.expectsResult() }
-func (r *Record) Update() bool               { return r.isUpdate() }
-func (r *Record) Writes(p jsonval.Path) bool { return r.mayWrite(p) }
-func (i *Instance) ExpireCall(rec *Record)   { i.expireCall(rec) }
+func (r *CallRecord) Expects() bool              { return r.expectsResult() }
+func (r *CallRecord) Update() bool               { return r.resultUpdatesPath() }
+func (r *CallRecord) Writes(p jsonval.Path) bool { return r.mayWrite(p) }
+func (i *Instance) ExpireCall(rec *CallRecord)   { i.expireCall(rec) }
 
 // In is a Record that stands in a phase.
-func (r Record) In(phaseName string) Record {
+func (r CallRecord) In(phaseName string) CallRecord {
 	p := phase(slices.Index(phaseNames[:], phaseName))
 	r.phase = p
 	if p != ended {

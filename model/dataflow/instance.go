@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"slices"
 	"time"
 
 	"processidea/model/diag"
@@ -12,42 +13,52 @@ import (
 // Instance is the dataflow of one instance: its State, its Calls and what may happen next. It does no work by itself: its
 // workflow reports events to it (AcceptCall, Succeed, Fail, Decide, …) and runs what Advance returns.
 type Instance struct {
-	token            string
-	palette          ideafile.Palette
-	context          []ideafile.Message
-	baseMessages     int // Messages of context that it was started with
-	view             ideafile.View
-	stateSchema      any // nil: the context has none
-	state            *statelog.State
-	records          []*Record    // in Plan order
-	writersByKey     *writerIndex // set only during Advance
-	openRequests     map[int]bool
-	closedThrough    int              // the highest closed Request: so are all before it
-	unreportedWrites []statelog.Write // that TakeNewWrites has not returned yet
-	now              time.Time
-	overdueFault     *diag.Fault
+	token                 string
+	palette               ideafile.Palette
+	contextMessages       []ideafile.Message
+	initialMessageCount   int // Messages of context that it was started with
+	contextView           ideafile.InstanceView
+	stateSchema           any // nil: the context has none
+	state                 *statelog.State
+	callRecords           []*CallRecord // in Plan order
+	writersByKey          *writerIndex  // set only during Advance
+	openRequests          map[int]bool
+	closedThroughRequest  int              // the highest closed Request: so are all before it
+	refusedThroughRequest int              // the highest Request that was refused, or closed
+	unreportedWrites      []statelog.Write // that TakeNewWrites has not returned yet
+	currentTime           time.Time
+	pauseFault            *diag.Fault // why the process must pause; TakePauseFault has not returned it yet
 	// correctionCount counts the values of State that people set.
 	correctionCount int
 	planStarted     bool // StartDirectPlan was called
+	planAfter       int  // the Calls of the direct Plan come after this one; 0: it took no other's place
+}
+
+// AddTools adds Tools to the palette: those that the instance was started without and that a Call is about to use.
+func (i *Instance) AddTools(tools []*ideafile.Tool) {
+	i.palette.Tools = append(i.palette.Tools[:len(i.palette.Tools):len(i.palette.Tools)], tools...)
 }
 
 // New starts an instance with a palette, whose own tokens are ignored, and the context that it may see.
 func New(palette ideafile.Palette, context []ideafile.Message, token string) *Instance {
 	palette.InstanceTokens = []string{token}
-	i := &Instance{token: token, palette: palette, context: context, baseMessages: len(context), openRequests: map[int]bool{}}
+	i := &Instance{token: token, palette: palette, contextMessages: context, initialMessageCount: len(context), openRequests: map[int]bool{}}
 	i.deriveContextView()
-	i.state = statelog.New(i.view.Payload[ideafile.TypeState])
+	i.state = statelog.NewState(i.contextView.PayloadByKind[ideafile.TypeState])
 	return i
 }
 
 // deriveContextView derives from the context what the instance sees.
 func (i *Instance) deriveContextView() {
-	i.view = ideafile.ViewOf(i.context, i.token)
-	i.stateSchema = i.view.Schema[ideafile.TypeState]
+	i.contextView = ideafile.InstanceViewOf(i.contextMessages, i.token)
+	i.stateSchema = i.contextView.SchemaByKind[ideafile.TypeState]
 }
 
 // State returns the current State.
-func (i *Instance) State() any { return i.state.Value() }
+func (i *Instance) State() any { return i.state.Snapshot() }
+
+// OwnInput returns the instance's own input, nil if it has none.
+func (i *Instance) OwnInput() any { return ideafile.OwnInputOfInstance(i.contextMessages, i.token) }
 
 // Writes lists every write since the start, in Plan order.
 func (i *Instance) Writes() []statelog.Write { return i.state.Writes() }
@@ -59,12 +70,12 @@ func (i *Instance) TakeNewWrites() []statelog.Write {
 	return fresh
 }
 
-// Records lists the instance's Calls in Plan order.
-func (i *Instance) Records() []*Record { return i.records }
+// CallRecords lists the instance's Calls in Plan order.
+func (i *Instance) CallRecords() []*CallRecord { return i.callRecords }
 
 // FindCall returns the Call with an id, or nil.
-func (i *Instance) FindCall(id string) *Record {
-	for _, rec := range i.records {
+func (i *Instance) FindCall(id string) *CallRecord {
+	for _, rec := range i.callRecords {
 		if rec.ID == id {
 			return rec
 		}
@@ -77,7 +88,7 @@ func (i *Instance) HasOpenRequest() bool { return len(i.openRequests) > 0 }
 
 // Idle reports whether nothing of the instance runs: what is unfinished waits for the LLM or for people.
 func (i *Instance) Idle() bool {
-	for _, rec := range i.records {
+	for _, rec := range i.callRecords {
 		if rec.phase == running {
 			return false
 		}
@@ -85,10 +96,10 @@ func (i *Instance) Idle() bool {
 	return !i.HasOpenRequest()
 }
 
-// AwaitingLLM lists the Calls whose result the LLM is to write, or whose parameters it is to adapt.
-func (i *Instance) AwaitingLLM() []*Record {
-	var out []*Record
-	for _, rec := range i.records {
+// CallsAwaitingLLM lists the Calls whose result the LLM is to write, or whose parameters it is to adapt.
+func (i *Instance) CallsAwaitingLLM() []*CallRecord {
+	var out []*CallRecord
+	for _, rec := range i.callRecords {
 		if rec.awaitingLLM() {
 			out = append(out, rec)
 		}
@@ -96,23 +107,29 @@ func (i *Instance) AwaitingLLM() []*Record {
 	return out
 }
 
-// MissingRequired lists the paths that the State schema requires and State does not have.
-func (i *Instance) MissingRequired() []string {
-	return statelog.MissingRequired(i.stateSchema, i.state.Current)
+// HasGoal reports whether the State schema requires what the instance did not start with: where it is all there, the instance
+// has reached its goal.
+func (i *Instance) HasGoal() bool {
+	return len(statelog.MissingRequiredPaths(i.stateSchema, i.state.InitialValue)) > 0
 }
 
-// Revise applies a person's correction: messages that change what the instance sees, and values of State, which close their
+// MissingRequiredPaths lists the paths that the State schema requires and State does not have.
+func (i *Instance) MissingRequiredPaths() []string {
+	return statelog.MissingRequiredPaths(i.stateSchema, i.state.CurrentValue)
+}
+
+// ApplyRevision applies a person's correction: messages that change what the instance sees, and values of State, which close their
 // paths. A value stands in the Plan where the write stands that it corrects, so that the same readers see it.
-func (i *Instance) Revise(messages []ideafile.Message, by, reason string) {
-	i.context = append(i.context[:len(i.context):len(i.context)], messages...)
+func (i *Instance) ApplyRevision(messages []ideafile.Message, by, reason string) {
+	i.contextMessages = append(i.contextMessages[:len(i.contextMessages):len(i.contextMessages)], messages...)
 	i.deriveContextView()
 	for _, m := range messages {
-		if m.Kind != ideafile.TypeState || m.Payload == nil {
+		if m.PayloadKind != ideafile.TypeState || m.Payload == nil {
 			continue
 		}
 		for _, w := range statelog.SplitPatch(m.Payload, nil) {
 			i.correctionCount++
-			w.By, w.Reason, w.At, w.Correction = turn.PersonAuthor(by), reason, i.now, i.correctionCount
+			w.Author, w.Reason, w.WrittenAt, w.CorrectionNumber = turn.AuthorOfPerson(by), reason, i.currentTime, i.correctionCount
 			for _, corrected := range i.state.Writes() {
 				if corrected.Path.Overlaps(w.Path) {
 					w.Request, w.Index = corrected.Request, corrected.Index
@@ -120,5 +137,8 @@ func (i *Instance) Revise(messages []ideafile.Message, by, reason string) {
 			}
 			i.applyWrite(w)
 		}
+	}
+	if slices.ContainsFunc(messages, ideafile.Message.IsDirectPlan) {
+		i.replaceDirectPlan(by)
 	}
 }

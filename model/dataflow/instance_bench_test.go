@@ -26,10 +26,10 @@ func benchRun(b *testing.B, n int, call func(i int) map[string]any, next func(ru
 			at := next(len(running))
 			id := running[at].Record.ID
 			running = slices.Delete(running, at, at+1)
-			r.Succeed(id, map[string]any{"k" + id: id})
+			r.SucceedCall(id, map[string]any{"k" + id: id})
 			running = append(running, r.Advance()...)
 		}
-		for _, rec := range r.Records() {
+		for _, rec := range r.CallRecords() {
 			if rec.Status != ideafile.Done {
 				b.Fatal(rec.ID, rec.Status, rec.Fault)
 			}

@@ -149,9 +149,9 @@ func (s *scene) step(line string) []string {
 		s.open = false
 	case "done":
 		id, value, _ := strings.Cut(rest, " ")
-		s.run.Succeed(id, modeltest.MustDecodeJSON(value))
+		s.run.SucceedCall(id, modeltest.MustDecodeJSON(value))
 	case "fail":
-		s.run.Fail(rest, diag.Faultf(ideafile.CodeToolFailed, "it said no"))
+		s.run.FailCall(rest, diag.Faultf(ideafile.CodeToolFailed, "it said no"))
 	case "later":
 		d, err := time.ParseDuration(rest)
 		if err != nil {
@@ -160,18 +160,19 @@ func (s *scene) step(line string) []string {
 		s.now = s.now.Add(d)
 		s.run.SetTime(s.now)
 		s.run.ApplyDeadlines()
-		if f := s.run.TakeOverdue(); f != nil {
-			return append([]string{"must pause: " + f.Error()}, s.happened()...)
-		}
+		return s.paused()
+	case "lacks":
+		s.run.PostponeCall(rest, diag.Faultf(ideafile.CodeNotAllowed, "it may not"))
+		return s.paused()
 	case ideafile.Approve, ideafile.Reject, ideafile.Amend, ideafile.Replace, ideafile.Answer:
 		id, more, _ := strings.Cut(rest, " ")
 		m := map[string]any{"call": id, "by": "ann"}
 		if more != "" {
-			m = jsonval.Merge(m, modeltest.MustDecodeJSON(more)).(map[string]any)
+			m = jsonval.DeepMerge(m, modeltest.MustDecodeJSON(more)).(map[string]any)
 		}
 		d, err := turn.ReadDecision(verb, m)
 		if err == nil {
-			err = s.run.Decide(d)
+			err = s.run.ApplyDecision(d)
 		}
 		if err != nil {
 			return append([]string{"refused: " + err.Error()}, s.happened()...)
@@ -180,13 +181,21 @@ func (s *scene) step(line string) []string {
 		if !strings.HasPrefix(rest, "[") {
 			rest = `[{"type":"state","state":` + rest + `}]`
 		}
-		s.run.Revise(modeltest.MessagesFrom(s.t, rest), "ann", "")
+		s.run.ApplyRevision(modeltest.MessagesFrom(s.t, rest), "ann", "")
 	case "unsure":
 		s.run.ReviewUnknownEffect(rest, "the worker was lost")
 	case "wants":
-		s.run.RequireAnswer(rest, "how many?")
+		s.run.RequireResultFromPerson(rest, "how many?")
 	default:
 		return s.look(verb, rest)
+	}
+	return s.happened()
+}
+
+// paused is what happened, behind why the process must pause.
+func (s *scene) paused() []string {
+	if f := s.run.TakePauseFault(); f != nil {
+		return append([]string{"must pause: " + f.Error()}, s.happened()...)
 	}
 	return s.happened()
 }
@@ -206,9 +215,9 @@ func (s *scene) look(verb, rest string) []string {
 		return []string{"state " + string(jsonval.Encode(s.run.State()))}
 	case "pending":
 		var lines []string
-		for _, p := range s.run.Pending() {
+		for _, p := range s.run.PendingApprovals() {
 			p.Digest = p.Digest[:4] + "…"
-			lines = append(lines, string(jsonval.Encode(jsonval.Normal(p))))
+			lines = append(lines, string(jsonval.Encode(jsonval.ToJSONValue(p))))
 		}
 		return lines
 	case "quiet":
@@ -216,7 +225,7 @@ func (s *scene) look(verb, rest string) []string {
 	case "writes":
 		var lines []string
 		for _, w := range s.run.Writes() {
-			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s wrote %s %s %s", w.By, refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path}, w.Method, jsonval.Encode(w.Value))))
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s wrote %s %s %s", w.Author, refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path}, w.OutputMethod, jsonval.Encode(w.Value))))
 		}
 		return lines
 	}
@@ -259,20 +268,20 @@ func callFrom(text string) any {
 // happened runs what may run and says what became of every Call since it was asked last, in Plan order.
 func (s *scene) happened() []string {
 	var lines []string
-	var last *dataflow.Record
+	var last *dataflow.CallRecord
 	for _, ready := range s.run.Advance() {
 		if last != nil && slices.Compare([]int{last.Request, last.Index}, []int{ready.Record.Request, ready.Record.Index}) >= 0 {
 			s.t.Errorf("%s was given before %s", last.ID, ready.Record.ID)
 		}
 		last = ready.Record
 		line := fmt.Sprintf("%s starts %s", ready.Record.ID, jsonval.Encode(ready.Params))
-		if ready.Scopes != nil {
-			line += fmt.Sprintf(" in sight of %s", jsonval.Encode(ready.Scopes))
+		if ready.ScopeValues != nil {
+			line += fmt.Sprintf(" in sight of %s", jsonval.Encode(ready.ScopeValues))
 		}
 		s.told[ready.Record.ID] = string(ideafile.Running)
 		lines = append(lines, line)
 	}
-	for _, rec := range s.run.Records() {
+	for _, rec := range s.run.CallRecords() {
 		if now := s.fate(rec); now != s.told[rec.ID] {
 			s.told[rec.ID] = now
 			lines = append(lines, rec.ID+" "+now)
@@ -284,10 +293,10 @@ func (s *scene) happened() []string {
 
 func (s *scene) place(line string) int {
 	id, _, _ := strings.Cut(line, " ")
-	return slices.IndexFunc(s.run.Records(), func(r *dataflow.Record) bool { return r.ID == id })
+	return slices.IndexFunc(s.run.CallRecords(), func(r *dataflow.CallRecord) bool { return r.ID == id })
 }
 
-func (s *scene) fate(rec *dataflow.Record) string {
+func (s *scene) fate(rec *dataflow.CallRecord) string {
 	now := string(rec.Status)
 	switch {
 	case rec.Phase() == "askingLLM", rec.Phase() == "adapting":
@@ -296,14 +305,14 @@ func (s *scene) fate(rec *dataflow.Record) string {
 			s.t.Errorf("%s asks and cannot be resolved: %s", rec.ID, err)
 		}
 		return "asks " + string(jsonval.Encode(params))
-	case rec.Pending != nil:
-		now += " " + string(jsonval.Encode(jsonval.Normal(rec.Pending.Params)))
+	case rec.PendingApproval != nil:
+		now += " " + string(jsonval.Encode(jsonval.ToJSONValue(rec.PendingApproval.Params)))
 	case rec.Phase() == "resultPending":
 		return "has its result and waits to land"
-	case rec.Untaken != "":
-		now += ": " + rec.By + " left " + rec.Untaken
+	case rec.UntakenBranchReference != "":
+		now += ": " + rec.SkippedBecauseOf + " left " + rec.UntakenBranchReference
 	case rec.Status == ideafile.Skipped:
-		now += ": the path was closed by " + rec.By
+		now += ": the path was closed by " + rec.SkippedBecauseOf
 	case rec.Status == ideafile.Blocked:
 		now += ": " + rec.Fault.Message
 	case rec.Fault != nil:
@@ -312,4 +321,31 @@ func (s *scene) fate(rec *dataflow.Record) string {
 		now += ": " + string(jsonval.Encode(rec.Result))
 	}
 	return now
+}
+
+// While the process may still send the rest of a Request, nothing of it counts as what can never come.
+func TestARequestThatIsRefusedStaysOpenForTheRestOfIt(t *testing.T) {
+	palette := modeltest.PaletteFrom(t, `{"work": {"type": "object", "properties": {"x": {}}}}`)
+	palette.BindingByTool = map[string]ideafile.ToolBinding{"work": {Kind: ideafile.KindGo}}
+	i := dataflow.New(*palette, nil, "")
+	i.AcceptCall(1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"work","x":"†state.a","_outputPath":"b"}`)))
+	i.RefuseRequest(1)
+	call := ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"work","_outputPath":"a"}`))
+	if i.AcceptCall(1, 2, call) {
+		t.Error("what was refused is taken")
+	}
+	i.Advance()
+	if !i.HasOpenRequest() || i.FindCall("1.1").Status != ideafile.Waiting {
+		t.Errorf("1.1 is %s", i.FindCall("1.1").Status)
+	}
+	if !i.AcceptRedeliveredCall(1, 2, call) || i.AcceptRedeliveredCall(1, 2, call) {
+		t.Error("the rest is not taken once")
+	}
+	i.CloseRequest(1)
+	if i.AcceptRedeliveredCall(1, 3, call) {
+		t.Error("something is taken once it is closed")
+	}
+	if ready := i.Advance(); len(ready) != 1 || ready[0].Record.ID != "1.2" {
+		t.Errorf("%v starts", ready)
+	}
 }

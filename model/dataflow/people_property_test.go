@@ -24,7 +24,7 @@ type drawnDecisions map[string][]turn.Decision
 func (d drawnDecisions) String() string {
 	var b strings.Builder
 	for _, id := range sortedIDs(d) {
-		fmt.Fprintf(&b, "%s is decided on by %s\n", id, jsonval.Encode(jsonval.Normal(d[id])))
+		fmt.Fprintf(&b, "%s is decided on by %s\n", id, jsonval.Encode(jsonval.ToJSONValue(d[id])))
 	}
 	return b.String()
 }
@@ -54,14 +54,14 @@ func drawDecisions(t *rapid.T, p modeltest.DrawnPlan) drawnDecisions {
 }
 
 func drawDecision(t *rapid.T, id string) turn.Decision {
-	d := turn.Decision{Call: id, By: "ann", Kind: rapid.SampledFrom(append(ideafile.Decisions(), expired)).Draw(t, "decision")}
+	d := turn.Decision{CallID: id, DecidedBy: "ann", Kind: rapid.SampledFrom(append(ideafile.DecisionKinds(), expired)).Draw(t, "decision")}
 	switch d.Kind {
 	case ideafile.Reject:
 		d.Reason = "no"
 	case ideafile.Amend:
-		d.Params = map[string]any{"by": "hand", "p0": rapid.SampledFrom([]any{nil, "†state.a", "safe"}).Draw(t, "params")}
+		d.AmendedParams = map[string]any{"by": "hand", "p0": rapid.SampledFrom([]any{nil, "†state.a", "safe"}).Draw(t, "params")}
 	case ideafile.Answer:
-		d.Output = rapid.SampledFrom([]any{"answered", map[string]any{"b": "answered"}, nil}).Draw(t, "output")
+		d.GivenResult = rapid.SampledFrom([]any{"answered", map[string]any{"b": "answered"}, nil}).Draw(t, "output")
 	case ideafile.Replace:
 		d.Replacement = map[string]any{"_tool": rapid.SampledFrom([]string{"work", "free", "think", "nobody"}).Draw(t, "tool"), "p0": rapid.SampledFrom([]any{"†state.a", "†input.x", "x"}).Draw(t, "with")}
 	}
@@ -73,7 +73,7 @@ func drawDecision(t *rapid.T, id string) turn.Decision {
 func watchedTools() ideafile.Palette {
 	var ps diag.Problems
 	source := map[string]any{"_outputMethod": map[string]any{"type": "string"}, "_scopes": map[string]any{"type": "array"}}
-	p := ideafile.Palette{Bindings: map[string]ideafile.Binding{}}
+	p := ideafile.Palette{BindingByTool: map[string]ideafile.ToolBinding{}}
 	for name, c := range map[string]struct {
 		approval any
 		kind     ideafile.ToolKind
@@ -82,8 +82,8 @@ func watchedTools() ideafile.Palette {
 		"think": {modeltest.MustDecodeJSON(`{"timeout":"1h","onTimeout":"approve"}`), ideafile.KindLatent},
 		"free":  {nil, ideafile.KindGo},
 	} {
-		p.Tools = append(p.Tools, ideafile.ReadTool(name, jsonval.Merge(source, map[string]any{"_approval": c.approval}).(map[string]any), "$", &ps))
-		p.Bindings[name] = ideafile.Binding{Kind: c.kind, Name: name}
+		p.Tools = append(p.Tools, ideafile.ReadTool(name, jsonval.DeepMerge(source, map[string]any{"_approval": c.approval}).(map[string]any), "$", &ps))
+		p.BindingByTool[name] = ideafile.ToolBinding{Kind: c.kind, GoFunctionName: name}
 	}
 	slices.SortFunc(p.Tools, func(a, b *ideafile.Tool) int { return strings.Compare(a.Name, b.Name) })
 	if ps != nil {
@@ -104,7 +104,7 @@ type watched struct {
 
 func newWatched(plan modeltest.DrawnPlan, decisions drawnDecisions) *watched {
 	p := modeltest.NewPlanExecution(plan)
-	_, context, _ := p.Instance.Origin()
+	_, context, _ := p.Instance.StartParameters()
 	p.Instance = dataflow.New(watchedTools(), context, "")
 	p.Instance.SetTime(modeltest.StartTime)
 	return &watched{PlanExecution: p, decisions: decisions, shown: map[string]string{}, ran: map[string]bool{}, kinds: map[string]int{}}
@@ -118,9 +118,9 @@ func (w *watched) next(t modeltest.Fataler) {
 		if len(rec.Decisions) > 0 {
 			last = rec.Decisions[len(rec.Decisions)-1]
 		}
-		given := string(jsonval.Encode(map[string]any{"params": ready.Params, "scopes": ready.Scopes}))
+		given := string(jsonval.Encode(map[string]any{"params": ready.Params, "scopes": ready.ScopeValues}))
 		seen, asked := w.shown[rec.ID]
-		switch asks := ideafile.FindTool(watchedTools().Tools, rec.Tool).Approval.RequiredFor(ready.Params); {
+		switch asks := ideafile.FindTool(watchedTools().Tools, rec.Tool).Approval.RequiresReviewOf(ready.Params); {
 		case w.ran[rec.ID]:
 			t.Fatalf("%s started twice", rec.ID)
 		case asks && last.Kind != ideafile.Approve:
@@ -132,38 +132,42 @@ func (w *watched) next(t modeltest.Fataler) {
 		w.Inputs[rec.ID] = given
 		w.Running = append(w.Running, ready)
 	}
-	for _, p := range w.Instance.Pending() {
-		if w.ran[p.Call] {
-			t.Fatalf("%s has run, and people are asked about it", p.Call)
+	for _, p := range w.Instance.PendingApprovals() {
+		if w.ran[p.CallID] {
+			t.Fatalf("%s has run, and people are asked about it", p.CallID)
 		}
-		w.shown[p.Call] = string(jsonval.Encode(map[string]any{"params": p.Params, "scopes": p.Scopes}))
+		w.shown[p.CallID] = string(jsonval.Encode(map[string]any{"params": p.Params, "scopes": p.ScopeValues}))
 	}
 }
 
 // decide takes the next decision on a Call that waits. One that is refused changes nothing and is passed over.
 func (w *watched) decide(t modeltest.Fataler, p turn.PendingApproval) {
-	d := turn.Decision{Call: p.Call, Kind: ideafile.Approve, By: "bob"}
-	if list := w.decisions[p.Call]; len(list) > 0 {
-		d, w.decisions[p.Call] = list[0], list[1:]
+	d := turn.Decision{CallID: p.CallID, Kind: ideafile.Approve, DecidedBy: "bob"}
+	if list := w.decisions[p.CallID]; len(list) > 0 {
+		d, w.decisions[p.CallID] = list[0], list[1:]
 	}
-	d.Digest = p.Digest
+	d.ApprovalDigest = p.Digest
 	if d.Kind == expired { // of this Call alone, so that other deadlines do not depend on the order
-		w.Instance.ExpireCall(w.Instance.FindCall(p.Call))
+		w.Instance.ExpireCall(w.Instance.FindCall(p.CallID))
 		w.kinds[expired]++
 		return
 	}
-	before := w.Outcome() + string(jsonval.Encode(jsonval.Normal(w.Instance.Pending())))
-	if err := w.Instance.Decide(d); err == nil {
+	before := w.Outcome() + string(jsonval.Encode(jsonval.ToJSONValue(w.Instance.PendingApprovals())))
+	if err := w.Instance.ApplyDecision(d); err == nil {
 		w.kinds[d.Kind]++
-		if rec := w.Instance.FindCall(p.Call); d.Kind == ideafile.Amend {
-			if params, err := w.Instance.ResolvedParams(rec); err != nil || string(jsonval.Encode(params)) != string(jsonval.Encode(d.Params)) {
-				t.Fatalf("%s was amended to %s and has %s, %v", p.Call, jsonval.Encode(d.Params), jsonval.Encode(params), err)
+		if rec := w.Instance.FindCall(p.CallID); d.Kind == ideafile.Amend {
+			want := jsonval.DeepMerge(p.Params, d.AmendedParams).(map[string]any)
+			if want["p0"] == nil {
+				delete(want, "p0")
+			}
+			if params, err := w.Instance.ResolvedParams(rec); err != nil || !jsonval.Equal(params, want) {
+				t.Fatalf("%s was amended by %s to %s and has %s, %v", p.CallID, jsonval.Encode(d.AmendedParams), jsonval.Encode(want), jsonval.Encode(params), err)
 			}
 		}
-	} else if after := w.Outcome() + string(jsonval.Encode(jsonval.Normal(w.Instance.Pending()))); after != before {
+	} else if after := w.Outcome() + string(jsonval.Encode(jsonval.ToJSONValue(w.Instance.PendingApprovals()))); after != before {
 		t.Fatalf("a refused decision (%s) made\n%s\nof\n%s", err, after, before)
 	} else if d.Kind == ideafile.Approve {
-		t.Fatalf("%s cannot be approved: %s", p.Call, err)
+		t.Fatalf("%s cannot be approved: %s", p.CallID, err)
 	}
 }
 
@@ -188,10 +192,10 @@ func (w *watched) through(t modeltest.Fataler, choose func(n int) int) {
 			for at := range w.Running {
 				steps = append(steps, func() { w.EndCall(at) })
 			}
-			for _, rec := range w.Instance.AwaitingLLM() {
+			for _, rec := range w.Instance.CallsAwaitingLLM() {
 				steps = append(steps, func() { w.AnswerLatent(t, rec) })
 			}
-			for _, p := range w.Instance.Pending() {
+			for _, p := range w.Instance.PendingApprovals() {
 				steps = append(steps, func() { w.decide(t, p) })
 			}
 			if len(steps) == 0 {
@@ -211,8 +215,8 @@ func TestPeopleDecideOnAnyPlanAndEveryCallReachesAnEnd(t *testing.T) {
 		plan := modeltest.DrawPlan(rt, anyPlan)
 		w := newWatched(plan, drawDecisions(rt, plan))
 		w.through(rt, drawnOrder(rt, "order"))
-		for _, rec := range w.Instance.Records() {
-			if !rec.Status.Ended() || rec.Pending != nil {
+		for _, rec := range w.Instance.CallRecords() {
+			if !rec.Status.IsFinal() || rec.PendingApproval != nil {
 				rt.Fatalf("%s is still %s in\n%s", rec.ID, rec.Status, plan)
 			}
 		}
@@ -220,7 +224,7 @@ func TestPeopleDecideOnAnyPlanAndEveryCallReachesAnEnd(t *testing.T) {
 			taken[kind] += n
 		}
 	})
-	for _, kind := range append(ideafile.Decisions(), expired) {
+	for _, kind := range append(ideafile.DecisionKinds(), expired) {
 		if !testing.Short() && taken[kind] == 0 {
 			t.Errorf("nobody ever took the decision %s: the test tests too little", kind)
 		}

@@ -15,7 +15,7 @@ import (
 //	adapting       waiting            the LLM, to adapt its parameters to the Tool's schema
 //	adapted        waiting            the next Advance, which resolves it again with the adapted parameters
 //	reviewing      awaiting-approval  a person's decision, or the deadline
-//	approved       waiting            the next Advance, which starts it exactly as it was shown
+//	approved       waiting            the next Advance, which starts it exactly as it was shown, or as it was tried in vain
 //	askingLLM      waiting            the LLM, to write its result
 //	running        running            its activity
 //	resultPending  running            the earlier Calls that write its path: its result, an update, is there
@@ -48,7 +48,7 @@ var nextPhases = map[phase][]phase{
 	reviewing:     {reviewing, waiting, approved, resultPending, ended}, // a person is asked again, replaced, approved or amended it, answered
 	approved:      {askingLLM, running, resultPending, ended},
 	askingLLM:     {resultPending, ended},
-	running:       {reviewing, resultPending, ended}, // its effect is unknown, or its Tool asks for a person's answer
+	running:       {reviewing, approved, resultPending, ended}, // its effect is unknown, its Tool asks for a person's answer, or it is put off
 	resultPending: {ended},
 }
 
@@ -59,33 +59,33 @@ var phaseStatus = map[phase]ideafile.CallStatus{
 
 // moveTo moves a Call to a phase other than ended. A move that nextPhases forbids is a bug in this package and panics, so that
 // the workflow task does not go on with it.
-func (r *Record) moveTo(next phase) {
+func (r *CallRecord) moveTo(next phase) {
 	r.checkTransition(next)
 	r.phase, r.Status = next, phaseStatus[next]
 }
 
-// end moves a Call to its end.
-func (r *Record) end(s ideafile.CallStatus, f *diag.Fault) {
+// endWithStatus moves a Call to its end.
+func (r *CallRecord) endWithStatus(s ideafile.CallStatus, f *diag.Fault) {
 	r.checkTransition(ended)
 	r.phase, r.Status, r.Fault = ended, s, f
-	r.Value, r.HandedBack, r.ready = nil, nil, nil
+	r.PendingResult, r.DelegateValuesByPath, r.readyCall = nil, nil, nil
 }
 
-func (r *Record) checkTransition(next phase) {
+func (r *CallRecord) checkTransition(next phase) {
 	if !slices.Contains(nextPhases[r.phase], next) {
 		panic(fmt.Sprintf("dataflow: move Call %s: from %s to %s", r.ID, r.phase, next))
 	}
 }
 
 // isUnstarted reports whether a Call is not under way and waits for nothing outside the Plan.
-func (r *Record) isUnstarted() bool {
+func (r *CallRecord) isUnstarted() bool {
 	return r.phase == waiting || r.phase == adapted || r.phase == approved
 }
 
-func (r *Record) awaitingLLM() bool { return r.phase == askingLLM || r.phase == adapting }
+func (r *CallRecord) awaitingLLM() bool { return r.phase == askingLLM || r.phase == adapting }
 
 // expectsResult reports whether a result may still come, from the Call's activity or from the LLM.
-func (r *Record) expectsResult() bool { return r.phase == askingLLM || r.phase == running }
+func (r *CallRecord) expectsResult() bool { return r.phase == askingLLM || r.phase == running }
 
 // Phase returns the name of the Call's phase.
-func (r *Record) Phase() string { return r.phase.String() }
+func (r *CallRecord) Phase() string { return r.phase.String() }

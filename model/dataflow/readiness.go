@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"iter"
 	"slices"
 
 	"processidea/model/ideafile"
@@ -10,7 +11,7 @@ import (
 
 // canAdvance reports whether every input to the decision about a Call is final: whether it starts, is skipped, or has its
 // result applied. Because a Call moves only then, the outcome does not depend on the order in which results come back.
-func (i *Instance) canAdvance(rec *Record) bool {
+func (i *Instance) canAdvance(rec *CallRecord) bool {
 	switch {
 	case rec.phase == resultPending:
 		return !i.earlierWriterUnfinished(rec)
@@ -25,21 +26,34 @@ func (i *Instance) canAdvance(rec *Record) bool {
 	return i.allReadsVisible(rec) && len(i.awaitedCalls(rec)) == 0
 }
 
-// awaitedCalls lists the unfinished Calls that must end before a Call can advance: earlier ones that write what it reads or where it
+// awaitedCalls lists the unfinished Calls that must end before a Call can advance: those that it is to come after,
+// earlier ones that write what it reads or where it
 // writes, and later write-once ones that may add to what it reads. A Call whose result is there reads no more.
-func (i *Instance) awaitedCalls(rec *Record) []*Record {
-	var list []*Record
-	ancestorsOnly := i.waitsForAncestorsOnly(rec)
+func (i *Instance) awaitedCalls(rec *CallRecord) []*CallRecord {
+	var list []*CallRecord
+	ancestorsOnly := i.waitsForAncestorWritersOnly(rec)
 	var reads, unstable []jsonval.Path
 	if rec.phase != resultPending {
 		reads, unstable = i.readPaths(rec)
+		list = i.unfinishedPredecessors(rec)
 	}
-	for _, w := range i.candidateWriters(slices.Concat(rec.claimedPaths(), reads, unstable)...) {
+	for _, w := range i.candidateWriters(slices.Concat(rec.possibleWritePaths(), reads, unstable)...) {
 		switch {
-		case w == rec || w.Status.Ended():
-		case w.before(rec) && (w.conflictsWith(rec, ancestorsOnly) || w.mayWriteAny(reads)),
-			!w.before(rec) && !w.isUpdate() && w.mayWriteAny(unstable):
+		case w == rec || w.Status.IsFinal():
+		case w.precedes(rec) && (w.mustWriteBefore(rec, ancestorsOnly) || w.mayWriteAny(reads)),
+			!w.precedes(rec) && !w.resultUpdatesPath() && w.mayWriteAny(unstable):
 			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// unfinishedPredecessors lists the unfinished Calls that a Call is to come after by its `_after`.
+func (i *Instance) unfinishedPredecessors(rec *CallRecord) []*CallRecord {
+	var list []*CallRecord
+	for _, e := range rec.readExpressions {
+		if ref := e[0][0]; ref.Kind == awaitedCall {
+			list = append(list, i.unfinishedWriters(rec, ref)...)
 		}
 	}
 	return list
@@ -47,9 +61,9 @@ func (i *Instance) awaitedCalls(rec *Record) []*Record {
 
 // readPaths lists the paths of State on which the values of a Call depend, its scopes included, and of these the ones that later
 // Calls may still change because the Call does not see a stable value there.
-func (i *Instance) readPaths(rec *Record) (all, unstable []jsonval.Path) {
-	for _, e := range rec.reads {
-		for _, ref := range i.decisiveTerms(rec, e) {
+func (i *Instance) readPaths(rec *CallRecord) (all, unstable []jsonval.Path) {
+	for _, e := range rec.readExpressions {
+		for _, ref := range i.termsDecidingValue(rec, e) {
 			all = append(all, ref.Path)
 			if i.visibilityOf(rec, ref) != stable {
 				unstable = append(unstable, ref.Path)
@@ -59,9 +73,9 @@ func (i *Instance) readPaths(rec *Record) (all, unstable []jsonval.Path) {
 	return append(all, rec.scopePaths...), unstable
 }
 
-// decisiveTerms lists the State terms on which the value of an expression depends: all terms of the visible alternative, and
+// termsDecidingValue lists the State terms on which the value of an expression depends: all terms of the visible alternative, and
 // the absent ones of earlier alternatives that may still become visible.
-func (i *Instance) decisiveTerms(rec *Record, e refexpr.Expression) []refexpr.Reference {
+func (i *Instance) termsDecidingValue(rec *CallRecord, e refexpr.Expression) []refexpr.Reference {
 	at := 0
 	if len(e) > 1 {
 		at = i.visibleAlternativeIndex(rec, e)
@@ -78,33 +92,38 @@ func (i *Instance) decisiveTerms(rec *Record, e refexpr.Expression) []refexpr.Re
 	return slices.DeleteFunc(list, func(ref refexpr.Reference) bool { return ref.Kind != ideafile.TypeState })
 }
 
-// earlierWriterUnfinished reports whether an earlier Call that may write the Call's output path has not ended.
-func (i *Instance) earlierWriterUnfinished(rec *Record) bool {
-	ancestorsOnly := i.waitsForAncestorsOnly(rec)
-	for _, earlier := range i.candidateWriters(rec.claimedPaths()...) {
-		if !earlier.before(rec) {
-			return false
+// unfinishedEarlierWriters lists the earlier Calls that may write the Call's output path and have not ended.
+func (i *Instance) unfinishedEarlierWriters(rec *CallRecord) iter.Seq[*CallRecord] {
+	return func(yield func(*CallRecord) bool) {
+		ancestorsOnly := i.waitsForAncestorWritersOnly(rec)
+		for _, earlier := range i.candidateWriters(rec.possibleWritePaths()...) {
+			if !earlier.precedes(rec) || (earlier.mustWriteBefore(rec, ancestorsOnly) && !yield(earlier)) {
+				return
+			}
 		}
-		if earlier.conflictsWith(rec, ancestorsOnly) {
-			return true
-		}
+	}
+}
+
+func (i *Instance) earlierWriterUnfinished(rec *CallRecord) bool {
+	for range i.unfinishedEarlierWriters(rec) {
+		return true
 	}
 	return false
 }
 
-// waitsForAncestorsOnly reports whether, of the earlier Calls on its output path, a Call waits only for those that write above
+// waitsForAncestorWritersOnly reports whether, of the earlier Calls on its output path, a Call waits only for those that write above
 // the path. Updates of one path run side by side: they are applied in Plan order, and fail only once all earlier ones have ended.
-func (i *Instance) waitsForAncestorsOnly(rec *Record) bool {
+func (i *Instance) waitsForAncestorWritersOnly(rec *CallRecord) bool {
 	_, closed := i.outputClosedBy(rec)
-	return rec.isUpdate() && rec.phase != resultPending && !closed
+	return rec.resultUpdatesPath() && rec.phase != resultPending && !closed
 }
 
-// conflictsWith reports whether a later Call must wait for this one because both write the same path.
-func (r *Record) conflictsWith(later *Record, ancestorsOnly bool) bool {
-	if r.Status.Ended() {
+// mustWriteBefore reports whether a later Call must wait for this one because both write the same path.
+func (r *CallRecord) mustWriteBefore(later *CallRecord, ancestorsOnly bool) bool {
+	if r.Status.IsFinal() {
 		return false
 	}
-	for _, p := range later.claimedPaths() {
+	for _, p := range later.possibleWritePaths() {
 		if r.mayWrite(p) && (!ancestorsOnly || r.writesAncestorOf(p)) {
 			return true
 		}

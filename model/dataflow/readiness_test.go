@@ -25,8 +25,8 @@ func TestEveryCallReachesAnEndAndStartsOnceAtMost(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := modeltest.NewPlanExecution(modeltest.DrawPlan(rt, anyPlan))
 		p.RunAll(rt, drawnOrder(rt, "order"))
-		for _, rec := range p.Instance.Records() {
-			if !rec.Status.Ended() {
+		for _, rec := range p.Instance.CallRecords() {
+			if !rec.Status.IsFinal() {
 				rt.Fatalf("%s is still %s in\n%s", rec.ID, rec.Status, p.Plan)
 			}
 		}
@@ -63,13 +63,13 @@ func TestWhatAWriteOnceCallWroteIsNeverOverwritten(t *testing.T) {
 			before = now
 		}
 		p.RunAll(rt, drawnOrder(rt, "order"))
-		for _, rec := range p.Instance.Records() {
+		for _, rec := range p.Instance.CallRecords() {
 			if rec.Status != ideafile.Done || rec.OutputPath == nil || rec.Update() {
 				continue
 			}
-			for _, path := range rec.OutputPath[max(rec.Branch, 1)-1] {
-				_, before := jsonval.Lookup(modeltest.NewPlanExecution(p.Plan).Instance.State(), path) // it may be replaced, and is not written
-				if _, ok := jsonval.Lookup(p.Instance.State(), path); !ok && !before {
+			for _, path := range rec.OutputPath[max(rec.BranchTaken, 1)-1] {
+				_, before := jsonval.ValueAt(modeltest.NewPlanExecution(p.Plan).Instance.State(), path) // it may be replaced, and is not written
+				if _, ok := jsonval.ValueAt(p.Instance.State(), path); !ok && !before {
 					rt.Fatalf("%s is done and nothing is at %s in\n%s", rec.ID, path, p.Plan)
 				}
 			}
@@ -117,15 +117,15 @@ func TestOfSeveralAlternativesTheFirstThatCanSucceeds(t *testing.T) {
 		plan.Requests = [][]modeltest.DrawnCall{calls}
 		p := modeltest.NewPlanExecution(plan)
 		p.AfterStep = func() {
-			if n := len(p.Running) + len(p.Instance.AwaitingLLM()); n > 1 {
+			if n := len(p.Running) + len(p.Instance.CallsAwaitingLLM()); n > 1 {
 				rt.Fatalf("%d alternatives run at once", n)
 			}
 		}
 		p.RunAll(rt, drawnOrder(rt, "order"))
 		past := false
-		for _, rec := range p.Instance.Records() {
+		for _, rec := range p.Instance.CallRecords() {
 			_, dead := p.Calls[rec.ID].Source["p"]
-			want := fmt.Sprintf("%s by %q", rec.Status, rec.By)
+			want := fmt.Sprintf("%s by %q", rec.Status, rec.SkippedBecauseOf)
 			switch {
 			case rec.ID == winner:
 				want, past = `done by ""`, true
@@ -136,7 +136,7 @@ func TestOfSeveralAlternativesTheFirstThatCanSucceeds(t *testing.T) {
 			default:
 				want = `failed by ""`
 			}
-			if got := fmt.Sprintf("%s by %q", rec.Status, rec.By); got != want {
+			if got := fmt.Sprintf("%s by %q", rec.Status, rec.SkippedBecauseOf); got != want {
 				rt.Fatalf("%s is %s, not %s, in\n%s", rec.ID, got, want, p.Plan)
 			}
 		}
@@ -149,8 +149,8 @@ func TestAnInstanceRunsAsIfTheOthersWereNotThere(t *testing.T) {
 		alone, among := plan, plan
 		alone.Context, among.Context = nil, nil
 		for _, raw := range plan.Context {
-			own := jsonval.Merge(raw, map[string]any{"_instance": "①"})
-			other := jsonval.Merge(raw, map[string]any{"_instance": "②", "schema": map[string]any{"additionalProperties": false}})
+			own := jsonval.DeepMerge(raw, map[string]any{"_instance": "①"})
+			other := jsonval.DeepMerge(raw, map[string]any{"_instance": "②", "schema": map[string]any{"additionalProperties": false}})
 			alone.Context = append(alone.Context, own)
 			among.Context = append(among.Context, other, own, map[string]any{"type": "input", "_instance": "②", "secret": "②"})
 		}
@@ -166,7 +166,7 @@ func TestAnInstanceRunsAsIfTheOthersWereNotThere(t *testing.T) {
 func TestWhateverStateHoldsArrivesAsItIs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		data := modeltest.AnyJSON(4).Draw(rt, "data")
-		plan := modeltest.DrawnPlan{Context: []any{map[string]any{"type": "state", "state": map[string]any{"x": jsonval.Escape(data)}}}}
+		plan := modeltest.DrawnPlan{Context: []any{map[string]any{"type": "state", "state": map[string]any{"x": jsonval.EscapeBlobHandles(data)}}}}
 		reads := func(index int, ref string) modeltest.DrawnCall {
 			return modeltest.DrawnCall{Request: 1, Index: index, Source: map[string]any{"_tool": "work", "p": []any{ref}, "_outputPath": fmt.Sprintf("r%d", index)},
 				Result: func(params, _ map[string]any) any { return params["p"].([]any)[0] }}
@@ -176,7 +176,7 @@ func TestWhateverStateHoldsArrivesAsItIs(t *testing.T) {
 		p.RunAll(rt, modeltest.PickFirst)
 		for _, k := range []string{"r1", "r2", "r3"} {
 			got := p.Instance.State().(map[string]any)[k]
-			if !jsonval.Equal(jsonval.Unescape(got), data) || jsonval.HasHandle(got) {
+			if !jsonval.Equal(jsonval.UnescapeBlobHandles(got), data) || jsonval.ContainsBlobHandle(got) {
 				rt.Fatalf("%s arrives at %s as %s", jsonval.Encode(data), k, jsonval.Encode(got))
 			}
 		}
@@ -187,7 +187,7 @@ func TestWhateverStateHoldsArrivesAsItIs(t *testing.T) {
 func TestTheWritesThatAreReportedMakeTheSameState(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := modeltest.NewPlanExecution(modeltest.DrawPlan(rt, anyPlan))
-		there := statelog.New(p.Instance.State())
+		there := statelog.NewState(p.Instance.State())
 		p.AfterStep = func() {
 			for _, w := range p.Instance.TakeNewWrites() {
 				var travelled statelog.Write
@@ -201,8 +201,8 @@ func TestTheWritesThatAreReportedMakeTheSameState(t *testing.T) {
 				travelled.Value = w.Value // numbers are the codec's concern
 				there.Apply(travelled)
 			}
-			if !jsonval.Equal(there.Value(), p.Instance.State()) {
-				rt.Fatalf("here %s, there %s", jsonval.Encode(p.Instance.State()), jsonval.Encode(there.Value()))
+			if !jsonval.Equal(there.Snapshot(), p.Instance.State()) {
+				rt.Fatalf("here %s, there %s", jsonval.Encode(p.Instance.State()), jsonval.Encode(there.Snapshot()))
 			}
 		}
 		p.RunAll(rt, drawnOrder(rt, "order"))

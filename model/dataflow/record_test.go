@@ -15,7 +15,7 @@ func TestAStatusIsAnEndOrNot(t *testing.T) {
 	for status, ended := range map[ideafile.CallStatus]bool{
 		ideafile.Waiting: false, ideafile.AwaitingApproval: false, ideafile.Running: false, ideafile.Done: true, ideafile.Failed: true, ideafile.Rejected: true, ideafile.Skipped: true, ideafile.Blocked: true,
 	} {
-		if status.Ended() != ended {
+		if status.IsFinal() != ended {
 			t.Errorf("%s: ended is not %v", status, ended)
 		}
 	}
@@ -39,7 +39,7 @@ func TestACallExpectsItsResultOnce(t *testing.T) {
 	for phase, want := range map[string]bool{
 		"waiting": false, "adapting": false, "adapted": false, "reviewing": false, "approved": false, "askingLLM": true, "running": true, "resultPending": false, "ended": false,
 	} {
-		rec := dataflow.Record{}.In(phase)
+		rec := dataflow.CallRecord{}.In(phase)
 		if rec.Expects() != want {
 			t.Errorf("%s: not %v", phase, want)
 		}
@@ -49,16 +49,16 @@ func TestACallExpectsItsResultOnce(t *testing.T) {
 func TestAResultForTheWholeStateClaimsTheKeysItBrings(t *testing.T) {
 	whole := refexpr.OutputPathTo(jsonval.Path{})
 	for name, c := range map[string]struct {
-		rec dataflow.Record
+		rec dataflow.CallRecord
 		at  string
 		yes bool
 	}{
-		"before it is there it may bring any": {dataflow.Record{Call: ideafile.Call{OutputPath: whole}}.In("running"), "b.c", true},
-		"what it brings":                      {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "a.x", true},
-		"what it does not bring":              {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "b", false},
-		"the whole itself":                    {dataflow.Record{Call: ideafile.Call{OutputPath: whole}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "", true},
-		"a merge reaches everywhere":          {dataflow.Record{Call: ideafile.Call{OutputPath: whole, OutputMethod: "merge"}, Value: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "b", true},
-		"no path claims nothing":              {dataflow.Record{}, "", false},
+		"before it is there it may bring any": {dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole}}.In("running"), "b.c", true},
+		"what it brings":                      {dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole}, PendingResult: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "a.x", true},
+		"what it does not bring":              {dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole}, PendingResult: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "b", false},
+		"the whole itself":                    {dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole}, PendingResult: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "", true},
+		"a merge reaches everywhere":          {dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole, OutputMethod: "merge"}, PendingResult: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "b", true},
+		"no path claims nothing":              {dataflow.CallRecord{}, "", false},
 	} {
 		p, _ := jsonval.ParsePath(c.at)
 		if c.rec.Writes(p) != c.yes {

@@ -7,17 +7,19 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 	"processidea/model/statelog"
+	"processidea/model/turn"
 )
 
-// Succeed records the result of a Call that runs or asks the LLM, and fails the Call where the result does not fit. A Call in
+// SucceedCall records the result of a Call that runs or asks the LLM, and fails the Call where the result does not fit. A Call in
 // any other phase is left alone.
-func (i *Instance) Succeed(id string, value any) {
+func (i *Instance) SucceedCall(id string, value any) {
 	rec := i.FindCall(id)
 	if rec == nil || !rec.expectsResult() {
 		return
 	}
-	result, err := i.recordBranch(rec, value)
+	result, err := i.recordBranchTaken(rec, value)
 	if err != nil {
 		i.failCall(rec, diag.Faultf(ideafile.CodeBadOutput, "%s", err))
 		return
@@ -25,86 +27,101 @@ func (i *Instance) Succeed(id string, value any) {
 	i.acceptResult(rec, result)
 }
 
-// Fail records that the activity of a Call gave up. A Call with several branches writes the failure to its last branch instead
+// FailCall records that the activity of a Call gave up. A Call with several branches writes the failure to its last branch instead
 // of failing.
-func (i *Instance) Fail(id string, f *diag.Fault) {
+func (i *Instance) FailCall(id string, f *diag.Fault) {
 	if rec := i.FindCall(id); rec != nil && rec.expectsResult() {
 		i.failCall(rec, f)
 	}
 }
 
-func (i *Instance) failCall(rec *Record, f *diag.Fault) {
-	if !rec.OutputPath.HasBranches() {
-		rec.end(ideafile.Failed, f)
+// PostponeCall takes back that a Call runs, for a reason that only who runs the worker can mend. The process must pause; the Call
+// runs, as it is, at the next Advance.
+func (i *Instance) PostponeCall(id string, why *diag.Fault) {
+	rec := i.FindCall(id)
+	if rec == nil || rec.phase != running {
 		return
 	}
-	rec.Branch, rec.OriginalFault = len(rec.OutputPath), f
-	i.acceptResult(rec, diag.FaultValue(f))
+	rec.moveTo(approved)
+	i.pauseFault = diag.Faultf(why.Code, "%s (%s) cannot run: %s. Mend that where the worker runs, and resume the process: it is tried again then",
+		rec.ID, rec.Tool, why.Message)
 }
 
-// recordBranch notes which of several branches a result takes and returns the bare result: an activity, or who answers in its
+func (i *Instance) failCall(rec *CallRecord, f *diag.Fault) {
+	if !rec.OutputPath.HasBranches() {
+		rec.endWithStatus(ideafile.Failed, f)
+		return
+	}
+	rec.BranchTaken, rec.FaultWrittenToBranch = len(rec.OutputPath), f
+	i.acceptResult(rec, diag.FaultAsJSON(f))
+}
+
+// recordBranchTaken notes which of several branches a result takes and returns the bare result: an activity, or who answers in its
 // place, may name the branch.
-func (i *Instance) recordBranch(rec *Record, value any) (result any, err error) {
+func (i *Instance) recordBranchTaken(rec *CallRecord, value any) (result any, err error) {
 	if !rec.OutputPath.HasBranches() {
 		return value, nil
 	}
 	branch := 0
-	if i.palette.Bindings[rec.Tool].Kind != ideafile.KindLatent {
-		branch, value, _, err = rec.OutputPath.TakeBranch(value)
+	if i.palette.BindingByTool[rec.Tool].Kind != ideafile.KindLatent {
+		branch, value, _, err = rec.OutputPath.SelectBranch(value)
 	}
 	if err == nil {
-		rec.Branch = branch + 1
+		rec.BranchTaken = branch + 1
 	}
 	return value, err
 }
 
 // acceptResult applies a result. An update waits for the earlier Calls that write its path, because it is checked against the
 // value that it changes.
-func (i *Instance) acceptResult(rec *Record, value any) {
-	if rec.isUpdate() {
-		rec.Value = value
+func (i *Instance) acceptResult(rec *CallRecord, value any) {
+	if rec.resultUpdatesPath() {
+		rec.PendingResult = value
 		rec.moveTo(resultPending)
 		if !i.canAdvance(rec) {
 			return
 		}
 	}
-	i.finishCall(rec, value)
+	i.finishSuccessfulCall(rec, value)
 }
 
-// finishCall writes the result of a Call and ends it. Where the result does not fit, a Call with branches writes the fault to
+// finishSuccessfulCall writes the result of a Call and ends it. Where the result does not fit, a Call with branches writes the fault to
 // its last branch instead.
-func (i *Instance) finishCall(rec *Record, value any) {
-	if by := i.correctedBy(rec); by != "" {
-		rec.end(ideafile.Skipped, nil)
-		rec.By, rec.Result = by, value
+func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
+	if by := i.outputCorrectedBy(rec); by != "" {
+		rec.endWithStatus(ideafile.Skipped, nil)
+		rec.SkippedBecauseOf, rec.Result = by, value
 		return
 	}
 	f := i.applyResult(rec, value)
-	if f != nil && rec.OriginalFault == nil && rec.OutputPath.HasBranches() {
-		rec.Branch, rec.OriginalFault, rec.HandedBack = len(rec.OutputPath), f, nil
-		f = i.applyResult(rec, diag.FaultValue(f))
+	if f != nil && rec.FaultWrittenToBranch == nil && rec.OutputPath.HasBranches() {
+		rec.BranchTaken, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths = len(rec.OutputPath), f, nil, nil
+		f = i.applyResult(rec, diag.FaultAsJSON(f))
 	}
 	if f == nil {
-		rec.end(ideafile.Done, nil)
+		rec.endWithStatus(ideafile.Done, nil)
 		return
 	}
-	f = cmp.Or(rec.OriginalFault, f)
-	rec.Branch, rec.OriginalFault = 0, nil
-	rec.end(ideafile.Failed, f)
+	f = cmp.Or(rec.FaultWrittenToBranch, f)
+	rec.BranchTaken, rec.FaultWrittenToBranch, rec.NotWrittenPaths = 0, nil, nil
+	rec.endWithStatus(ideafile.Failed, f)
+	if f.Code == ideafile.CodeBadPath {
+		rec.Result = value // it fits, and has no place
+	}
 }
 
 // ResultContract returns what the result of a Call must fit and which branches it may take; nil where anything goes.
-func (i *Instance) ResultContract(rec *Record) *statelog.ResultContract {
+func (i *Instance) ResultContract(rec *CallRecord) *statelog.ResultContract {
 	if len(rec.OutputPath) == 0 || (i.stateSchema == nil && !rec.OutputPath.HasBranches()) {
 		return nil
 	}
-	return &statelog.ResultContract{Schema: i.stateSchema, Path: rec.OutputPath, Method: rec.OutputMethod}
+	return &statelog.ResultContract{StateSchema: i.stateSchema, OutputPath: rec.OutputPath, OutputMethod: rec.OutputMethod}
 }
 
 // applyResult writes a result to all paths of its branch, or to none of them; where one of several paths is closed, to the
 // others. A Call without an output path keeps its result on its Record.
-func (i *Instance) applyResult(rec *Record, value any) *diag.Fault {
-	handedBack, f := i.handedBackWrites(rec)
+func (i *Instance) applyResult(rec *CallRecord, value any) *diag.Fault {
+	handedBack, f := i.delegateValueWrites(rec)
 	if f != nil {
 		return f
 	}
@@ -118,17 +135,18 @@ func (i *Instance) applyResult(rec *Record, value any) *diag.Fault {
 	for _, w := range writes {
 		i.applyWrite(w)
 	}
-	i.applyHandedBack(handedBack)
+	i.applyDelegateWrites(rec, handedBack)
 	return nil
 }
 
-func (i *Instance) resultWrites(rec *Record, value any) (writes []statelog.Write, f *diag.Fault) {
+func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.Write, f *diag.Fault) {
 	if len(rec.OutputPath) == 0 {
 		return nil, nil
 	}
-	for _, p := range rec.OutputPath[max(rec.Branch, 1)-1] {
-		_, closed := i.state.Closed(p)
-		if closed && len(rec.OutputPath.Paths()) > 1 && !rec.isUpdate() {
+	for _, p := range rec.OutputPath[max(rec.BranchTaken, 1)-1] {
+		_, closed := i.state.PathClosedBy(p)
+		if closed && len(rec.OutputPath.Paths()) > 1 && !rec.resultUpdatesPath() {
+			i.noteNotWritten(rec, p)
 			continue
 		}
 		w, f := i.newWrite(rec, p, value)
@@ -145,33 +163,58 @@ func (i *Instance) applyWrite(w statelog.Write) {
 	i.unreportedWrites = append(i.unreportedWrites, w)
 }
 
+// noteNotWritten notes on a Call's Record that a place keeps what it has.
+func (i *Instance) noteNotWritten(rec *CallRecord, p jsonval.Path) {
+	by, _ := i.state.PathClosedBy(p)
+	rec.NotWrittenPaths = append(rec.NotWrittenPaths, turn.NotWritten{Path: refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), WrittenBy: by})
+}
+
 // newWrite builds the write of a result at one path, or returns why it is not allowed. A write of the whole State leaves out
-// what Calls or people wrote.
-func (i *Instance) newWrite(rec *Record, p jsonval.Path, value any) (statelog.Write, *diag.Fault) {
-	w := statelog.Write{Path: p, Method: rec.OutputMethod, Value: value, By: rec.authorName(), Request: rec.Request, Index: rec.Index, At: i.now}
-	if _, stored := jsonval.AsHandle(value); len(p) == 0 && (stored || jsonval.TypeOf(value) != "object") {
-		return w, diag.Faultf(ideafile.CodeBadOutput, "the whole State takes an object, not %s", describeType(value))
+// what Calls or people wrote: that part of the result stays on the Record.
+func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelog.Write, *diag.Fault) {
+	w := statelog.Write{Path: p, OutputMethod: rec.OutputMethod, Value: value, Author: rec.resultAuthor(), Request: rec.Request,
+		Index: rec.Index, WrittenAt: i.currentTime}
+	if _, stored := jsonval.AsBlobHandle(value); len(p) == 0 && (stored || jsonval.TypeOf(value) != "object") {
+		return w, diag.Faultf(ideafile.CodeBadOutput, "the whole State takes an object, not %s", typeInWords(value))
 	}
-	old, _ := jsonval.Lookup(i.state.Before(rec.Request, rec.Index, p).Current, p)
-	if f := checkStoredValueUpdate(w.Method, old, value); f != nil {
+	if i.state.AncestorIsNoObject(p) {
+		return w, diag.Faultf(ideafile.CodeBadPath, "%s: something other than an object stands above it", refexpr.Reference{Kind: ideafile.TypeState, Path: p})
+	}
+	old, _ := jsonval.ValueAt(i.state.BeforeCall(rec.Request, rec.Index, p).CurrentValue, p)
+	if f := checkStoredValueUpdate(w.OutputMethod, old, value); f != nil {
 		return w, f
 	}
 	contract := i.ResultContract(rec)
-	if contract != nil && !jsonval.HasHandle(value) && (w.Method == "" || !jsonval.HasHandle(old)) {
+	if contract != nil && !jsonval.ContainsBlobHandle(value) && (w.OutputMethod == "" || !jsonval.ContainsBlobHandle(old)) {
 		if err := contract.CheckAt(p, old, value); err != nil {
 			return w, diag.Faultf(ideafile.CodeBadOutput, "%s", err)
 		}
 	}
-	if len(p) == 0 && w.Method == "" {
-		w.Value = i.state.WithoutWritten(w.Value)
+	if len(p) == 0 && w.OutputMethod == "" {
+		w.Value = i.state.WithoutWrittenKeys(w.Value)
+		i.keepUnwrittenResultKeys(rec, jsonval.AsObject(value), jsonval.AsObject(w.Value))
 	}
 	return w, nil
 }
 
+// keepUnwrittenResultKeys keeps on a Call's Record the keys of a result for the whole State that are not written.
+func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, written map[string]any) {
+	left := map[string]any{}
+	for _, k := range jsonval.SortedKeys(value) {
+		if _, ok := written[k]; !ok {
+			left[k] = value[k]
+			i.noteNotWritten(rec, jsonval.Path{k})
+		}
+	}
+	if len(left) > 0 {
+		rec.Result = left
+	}
+}
+
 // checkStoredValueUpdate refuses an update that would need the content of a value that lies in the blob store.
 func checkStoredValueUpdate(method string, old, value any) *diag.Fault {
-	_, storedOld := jsonval.AsHandle(old)
-	_, storedNew := jsonval.AsHandle(value)
+	_, storedOld := jsonval.AsBlobHandle(old)
+	_, storedNew := jsonval.AsBlobHandle(value)
 	if method != "" && (storedOld || (storedNew && old != nil && method != statelog.MethodPush)) {
 		return diag.Faultf(ideafile.CodeBadOutput, "updates of values over 64 KB are not built yet")
 	}
@@ -187,10 +230,10 @@ func checkStoredValueUpdate(method string, old, value any) *diag.Fault {
 	return nil
 }
 
-// describeType is jsonval.TypeOf for values that may lie in the blob store.
-func describeType(v any) string {
-	if h, ok := jsonval.AsHandle(v); ok {
-		return fmt.Sprintf("one %s of %d bytes that is stored as a whole", h.Type, h.Size)
+// typeInWords is jsonval.TypeOf for values that may lie in the blob store.
+func typeInWords(v any) string {
+	if h, ok := jsonval.AsBlobHandle(v); ok {
+		return fmt.Sprintf("one %s of %d bytes that is stored as a whole", h.ValueType, h.Size)
 	}
 	return jsonval.TypeOf(v)
 }

@@ -16,88 +16,92 @@ const CodeRejected = "rejected"
 const CodeOverdue = "approval_overdue"
 
 // SetTime sets the time at which what comes next happens.
-func (i *Instance) SetTime(now time.Time) { i.now = now }
+func (i *Instance) SetTime(now time.Time) { i.currentTime = now }
 
 // ApplyDeadlines applies the deadlines that have passed. A decision that arrived before its deadline is applied counts, even if
 // it came late.
 func (i *Instance) ApplyDeadlines() {
-	for _, rec := range i.records {
-		if p := rec.Pending; p != nil && p.Deadline != nil && !i.now.Before(*p.Deadline) {
+	for _, rec := range i.callRecords {
+		if p := rec.PendingApproval; p != nil && p.Deadline != nil && !i.currentTime.Before(*p.Deadline) {
 			i.expireCall(rec)
 		}
 	}
 }
 
-func (i *Instance) expireCall(rec *Record) {
-	p := rec.Pending
+func (i *Instance) expireCall(rec *CallRecord) {
+	p := rec.PendingApproval
 	waited := p.Deadline.Sub(p.Since)
-	d := turn.Decision{Kind: p.OnTimeout, Call: rec.ID, Digest: p.Digest, By: turn.DecidedByTimeout, At: i.now,
+	d := turn.Decision{Kind: p.OnTimeout, CallID: rec.ID, ApprovalDigest: p.Digest, DecidedBy: turn.DecidedByTimeout,
+		DecidedAt: i.currentTime, Tool: p.Tool, ShownParams: p.Params,
 		Reason: fmt.Sprintf("nobody decided within %s", waited)}
 	switch p.OnTimeout {
 	case ideafile.Approve:
-		i.approve(rec, d)
+		i.approveCall(rec, d)
 	case ideafile.Reject:
-		i.reject(rec, d)
+		i.rejectCall(rec, d)
 	default:
 		p.Deadline = nil
-		i.overdueFault = diag.Faultf(CodeOverdue, "nobody decided on %s within %s", rec.ID, waited)
+		i.pauseFault = diag.Faultf(CodeOverdue, "nobody decided on %s within %s", rec.ID, waited)
 	}
 }
 
-// TakeOverdue returns, once, why the process must pause: nobody decided in time on a Call whose policy demands that.
-func (i *Instance) TakeOverdue() *diag.Fault {
-	f := i.overdueFault
-	i.overdueFault = nil
+// TakePauseFault returns, once, why the process must pause: nobody decided in time on a Call whose policy demands that, or a
+// Call was put off.
+func (i *Instance) TakePauseFault() *diag.Fault {
+	f := i.pauseFault
+	i.pauseFault = nil
 	return f
 }
 
 // NextDeadline returns when the next decision is due; ok is false where none is.
 func (i *Instance) NextDeadline() (next time.Time, ok bool) {
-	for _, rec := range i.records {
-		if p := rec.Pending; p != nil && p.Deadline != nil && (!ok || p.Deadline.Before(next)) {
+	for _, rec := range i.callRecords {
+		if p := rec.PendingApproval; p != nil && p.Deadline != nil && (!ok || p.Deadline.Before(next)) {
 			next, ok = *p.Deadline, true
 		}
 	}
 	return next, ok
 }
 
-// Pending lists the Calls that wait for a person, in Plan order.
-func (i *Instance) Pending() []turn.PendingApproval {
+// PendingApprovals lists the Calls that wait for a person, in Plan order.
+func (i *Instance) PendingApprovals() []turn.PendingApproval {
 	var list []turn.PendingApproval
-	for _, rec := range i.records {
-		if rec.Pending != nil {
-			list = append(list, *rec.Pending)
+	for _, rec := range i.callRecords {
+		if rec.PendingApproval != nil {
+			list = append(list, *rec.PendingApproval)
 		}
 	}
 	return list
 }
 
 // requestReview makes a Call wait for a person. Invariant: what is shown is kept, and is exactly what will run.
-func (i *Instance) requestReview(rec *Record, ready ReadyCall, policy *ideafile.Approval, why string) {
+func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, policy *ideafile.ApprovalPolicy, why string) {
 	p := &turn.PendingApproval{
-		Call: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath, OutputMethod: rec.OutputMethod, Scopes: ready.Scopes,
-		Adapted: rec.Adapted, Since: i.now, Allow: policy.Allow, ReviewReason: why,
+		CallID: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath, OutputMethod: rec.OutputMethod, ScopeValues: ready.ScopeValues,
+		ParamsAdaptation: rec.ParamsAdaptation, Since: i.currentTime, AllowedDecisions: policy.AllowedDecisions, ReviewReason: why,
 	}
 	if rec.HasOutput {
 		p.Output = rec.Output
 	}
 	if policy.Timeout > 0 {
-		until := i.now.Add(policy.Timeout)
-		p.Deadline, p.OnTimeout = &until, policy.OnTimeout
+		until := i.currentTime.Add(policy.Timeout)
+		p.Deadline, p.OnTimeout = &until, policy.TimeoutAction
 	}
 	rec.timesAsked++
 	if rec.timesAsked > 1 {
 		p.TimesAsked = rec.timesAsked
 	}
 	p.SetDigest()
-	rec.Pending, rec.ready = p, &ready
+	rec.PendingApproval, rec.readyCall = p, &ready
 	rec.moveTo(reviewing)
 }
 
 // approveSimulated approves a Call in a simulation, where nobody is asked.
-func (i *Instance) approveSimulated(rec *Record) {
-	i.approve(rec, turn.Decision{
-		Kind: ideafile.Approve, Call: rec.ID, Digest: rec.Pending.Digest, By: ideafile.SimulatedPerson, At: i.now, Reason: "nobody is asked in a simulation",
+func (i *Instance) approveSimulated(rec *CallRecord) {
+	i.approveCall(rec, turn.Decision{
+		Kind: ideafile.Approve, CallID: rec.ID, ApprovalDigest: rec.PendingApproval.Digest, DecidedBy: ideafile.SimulatedPerson,
+		DecidedAt: i.currentTime, Reason: "nobody is asked in a simulation",
+		Tool: rec.PendingApproval.Tool, ShownParams: rec.PendingApproval.Params,
 	})
 }
 
@@ -114,14 +118,14 @@ func (i *Instance) ReviewUnknownEffect(id, why string) {
 	i.requestReviewWhileRunning(id, why, ideafile.Approve, ideafile.Reject, ideafile.Answer)
 }
 
-// RequireAnswer has a person give the result of a running Call whose tool asks for more than it got, or reject the Call.
-func (i *Instance) RequireAnswer(id, why string) {
+// RequireResultFromPerson has a person give the result of a running Call whose tool asks for more than it got, or reject the Call.
+func (i *Instance) RequireResultFromPerson(id, why string) {
 	i.requestReviewWhileRunning(id, why, ideafile.Answer, ideafile.Reject)
 }
 
 func (i *Instance) requestReviewWhileRunning(id, why string, allow ...string) {
 	rec := i.FindCall(id)
-	if rec != nil && rec.phase == running && rec.ready != nil {
-		i.requestReview(rec, *rec.ready, &ideafile.Approval{Allow: allow}, why)
+	if rec != nil && rec.phase == running && rec.readyCall != nil {
+		i.requestReview(rec, *rec.readyCall, &ideafile.ApprovalPolicy{AllowedDecisions: allow}, why)
 	}
 }

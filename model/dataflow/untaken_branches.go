@@ -8,34 +8,34 @@ import (
 	"processidea/model/refexpr"
 )
 
-// skipUntakenBranches skips the blocked Calls of the latest Request that read a branch which was not taken, and then those that
+// skipReadersOfUntakenBranch skips the blocked Calls of the latest Request that read a branch which was not taken, and then those that
 // would have read their results. It is repeated as Calls end: a branch counts as not taken once nobody can write it any more.
-func (i *Instance) skipUntakenBranches() {
+func (i *Instance) skipReadersOfUntakenBranch() {
 	for moved := true; moved; {
 		moved = false
-		for _, rec := range i.records {
-			if !i.inLatestRequest(rec) || (rec.Status != ideafile.Blocked && rec.Untaken == "") {
+		for _, rec := range i.callRecords {
+			if !i.inLatestRequest(rec) || (rec.Status != ideafile.Blocked && rec.UntakenBranchReference == "") {
 				continue
 			}
 			if ref, by := i.readOfUntakenBranch(rec); by != nil {
 				moved = moved || rec.Status == ideafile.Blocked
 				rec.Status, rec.Fault = ideafile.Skipped, nil // it has ended as blocked: this is the better reason
-				rec.Untaken, rec.By = ref.String(), by.ID
+				rec.UntakenBranchReference, rec.SkippedBecauseOf = ref.String(), by.ID
 			}
 		}
 	}
 }
 
-func (i *Instance) inLatestRequest(rec *Record) bool {
-	return rec.Request == i.records[len(i.records)-1].Request
+func (i *Instance) inLatestRequest(rec *CallRecord) bool {
+	return rec.Request == i.callRecords[len(i.callRecords)-1].Request
 }
 
 // readOfUntakenBranch finds an expression each of whose alternatives has a term in a branch not taken, and returns the first such term
 // and the Call that did not take the branch.
-func (i *Instance) readOfUntakenBranch(rec *Record) (refexpr.Reference, *Record) {
-	for _, e := range rec.reads {
+func (i *Instance) readOfUntakenBranch(rec *CallRecord) (refexpr.Reference, *CallRecord) {
+	for _, e := range rec.readExpressions {
 		var first refexpr.Reference
-		var by *Record
+		var by *CallRecord
 		for n, alternative := range e {
 			ref, w := i.termInUntakenBranch(rec, alternative)
 			if w == nil {
@@ -53,12 +53,12 @@ func (i *Instance) readOfUntakenBranch(rec *Record) (refexpr.Reference, *Record)
 	return refexpr.Reference{}, nil
 }
 
-func (i *Instance) termInUntakenBranch(rec *Record, alternative []refexpr.Reference) (refexpr.Reference, *Record) {
+func (i *Instance) termInUntakenBranch(rec *CallRecord, alternative []refexpr.Reference) (refexpr.Reference, *CallRecord) {
 	for _, ref := range i.absentTerms(rec, alternative) {
 		if ref.Kind != ideafile.TypeState || len(i.unfinishedWriters(rec, ref)) > 0 {
 			continue
 		}
-		for _, w := range i.records { // not the index: a Call that has just ended is not in it
+		for _, w := range i.callRecords { // not the index: a Call that has just ended is not in it
 			if w != rec && w.hasUntakenBranchFor(ref.Path) {
 				return ref, w
 			}
@@ -69,16 +69,16 @@ func (i *Instance) termInUntakenBranch(rec *Record, alternative []refexpr.Refere
 
 // hasUntakenBranchFor reports whether the Call ended without writing a path because of a branch: one of its own, or one that it
 // would have read.
-func (r *Record) hasUntakenBranchFor(p jsonval.Path) bool {
+func (r *CallRecord) hasUntakenBranchFor(p jsonval.Path) bool {
 	switch {
 	case !r.mayWrite(p):
 		return false
-	case r.Status == ideafile.Skipped && r.Untaken != "":
+	case r.Status == ideafile.Skipped && r.UntakenBranchReference != "":
 		return true
 	case !r.OutputPath.HasBranches() || (r.Status != ideafile.Done && r.Status != ideafile.Skipped):
 		return false
-	case r.Branch == 0:
+	case r.BranchTaken == 0:
 		return true
 	}
-	return !slices.ContainsFunc(r.OutputPath[r.Branch-1], p.Overlaps)
+	return !slices.ContainsFunc(r.OutputPath[r.BranchTaken-1], p.Overlaps)
 }

@@ -2,42 +2,51 @@ package dataflow
 
 import (
 	"slices"
+	"strings"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
 
-// visibility is how much of a value a Call sees at a path that it reads.
-type visibility int
+// readVisibility is how much of a value a Call sees at a path that it reads.
+type readVisibility int
 
 const (
-	absent  visibility = iota // nothing is there yet
-	partial                   // pieces are there, written by later Calls in the Plan: more may come
-	stable                    // the value is final for this reader, once the Calls before it have ended
+	absent  readVisibility = iota // nothing is there yet
+	partial                       // pieces are there, written by later Calls in the Plan: more may come
+	stable                        // the value is final for this reader, once the Calls before it have ended
 )
 
 // visibleValue returns what a Call sees at a path of State: what earlier Calls in the Plan left there; where they left nothing,
 // what later write-once Calls wrote.
-func (i *Instance) visibleValue(rec *Record, p jsonval.Path) (any, visibility) {
-	if v, ok := refexpr.LookupIn(i.state.Before(rec.Request, rec.Index, p).Current, p); ok {
+func (i *Instance) visibleValue(rec *CallRecord, p jsonval.Path) (any, readVisibility) {
+	if v, ok := refexpr.ValueOrBlobHandleAt(i.state.BeforeCall(rec.Request, rec.Index, p).CurrentValue, p); ok {
 		return v, stable
 	}
-	state := i.state.SeenFrom(rec.Request, rec.Index, p)
-	v, ok := refexpr.LookupIn(state.Current, p)
+	state := i.state.AsSeenByCall(rec.Request, rec.Index, p)
+	v, ok := refexpr.ValueOrBlobHandleAt(state.CurrentValue, p)
 	switch {
 	case !ok:
 		return nil, absent
-	case state.WrittenAbove(p):
+	case state.AncestorWrittenWhole(p):
 		return v, stable
 	}
 	return v, partial
 }
 
-func (i *Instance) visibilityOf(rec *Record, ref refexpr.Reference) visibility {
+func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisibility {
 	if ref.Kind == ideafile.TypeState {
 		_, visible := i.visibleValue(rec, ref.Path)
 		return visible
+	}
+	if ref.Kind == awaitedCall {
+		w := i.callOfReference(ref)
+		// One that was skipped since its value was there counts as done; one in a branch not taken does not.
+		if w != nil && (w.Status == ideafile.Done || (w.Status == ideafile.Skipped && w.UntakenBranchReference == "")) {
+			return stable
+		}
+		return absent
 	}
 	if _, ok := i.lookupOutsideState(ref); ok {
 		return stable
@@ -45,15 +54,41 @@ func (i *Instance) visibilityOf(rec *Record, ref refexpr.Reference) visibility {
 	return absent
 }
 
+// awaitedCall is the kind, in a Record's reads, of a Reference in `_after` that names a Call. In parameters there is none.
+const awaitedCall = "†call"
+
+// toAwaitedCallReference is a Reference of `_after` as it stands in a Record's reads.
+func toAwaitedCallReference(ref refexpr.Reference) refexpr.Reference {
+	if ref.Kind != ideafile.TypeState {
+		ref.Kind = awaitedCall
+	}
+	return ref
+}
+
+// isAwaitable reports whether a Reference may yet be there: a place in State, or a Call that may yet be done.
+func isAwaitable(ref refexpr.Reference) bool {
+	return ref.Kind == ideafile.TypeState || ref.Kind == awaitedCall
+}
+
+// callOfReference returns the Call that a Reference of `_after` names; nil if there is none.
+func (i *Instance) callOfReference(ref refexpr.Reference) *CallRecord {
+	key, _ := ideafile.CallOfReference(refexpr.Reference{Kind: strings.TrimPrefix(ref.Kind, refexpr.Dagger), Path: ref.Path})
+	at, found := i.findPosition(key)
+	if !found {
+		return nil
+	}
+	return i.callRecords[at]
+}
+
 // visibleAlternativeIndex returns the index of the first alternative of an expression all of whose terms the Call sees; -1 if none.
-func (i *Instance) visibleAlternativeIndex(rec *Record, e refexpr.Expression) int {
+func (i *Instance) visibleAlternativeIndex(rec *CallRecord, e refexpr.Expression) int {
 	return slices.IndexFunc(e, func(alternative []refexpr.Reference) bool {
 		return !slices.ContainsFunc(alternative, func(ref refexpr.Reference) bool { return i.visibilityOf(rec, ref) == absent })
 	})
 }
 
 // absentTerms lists the terms of which the Call sees nothing.
-func (i *Instance) absentTerms(rec *Record, alternative []refexpr.Reference) []refexpr.Reference {
+func (i *Instance) absentTerms(rec *CallRecord, alternative []refexpr.Reference) []refexpr.Reference {
 	var list []refexpr.Reference
 	for _, ref := range alternative {
 		if i.visibilityOf(rec, ref) == absent {
@@ -65,9 +100,9 @@ func (i *Instance) absentTerms(rec *Record, alternative []refexpr.Reference) []r
 
 // mayBecomeVisible reports whether each absent term of an alternative still has somebody who may write it: an unfinished Call,
 // or an open Request.
-func (i *Instance) mayBecomeVisible(rec *Record, alternative []refexpr.Reference) bool {
+func (i *Instance) mayBecomeVisible(rec *CallRecord, alternative []refexpr.Reference) bool {
 	for _, ref := range i.absentTerms(rec, alternative) {
-		if ref.Kind != ideafile.TypeState || (!i.HasOpenRequest() && len(i.unfinishedWriters(rec, ref)) == 0) {
+		if !isAwaitable(ref) || (!i.HasOpenRequest() && len(i.unfinishedWriters(rec, ref)) == 0) {
 			return false
 		}
 	}
@@ -76,8 +111,8 @@ func (i *Instance) mayBecomeVisible(rec *Record, alternative []refexpr.Reference
 
 // allReadsVisible reports whether the Call sees all that it reads. While a Request is open, a partial value does not count, nor
 // an alternative behind one that may still become visible: the Request could bring another piece of it.
-func (i *Instance) allReadsVisible(rec *Record) bool {
-	for _, e := range rec.reads {
+func (i *Instance) allReadsVisible(rec *CallRecord) bool {
+	for _, e := range rec.readExpressions {
 		at := i.visibleAlternativeIndex(rec, e)
 		if at < 0 {
 			return false
@@ -97,10 +132,16 @@ func (i *Instance) allReadsVisible(rec *Record) bool {
 
 // unfinishedWriters lists the unfinished Calls whose writes the reader could see at a Reference: an update counts only where
 // it stands before the reader in the Plan.
-func (i *Instance) unfinishedWriters(reader *Record, ref refexpr.Reference) []*Record {
-	var writers []*Record
+func (i *Instance) unfinishedWriters(reader *CallRecord, ref refexpr.Reference) []*CallRecord {
+	var writers []*CallRecord
+	if ref.Kind == awaitedCall {
+		if w := i.callOfReference(ref); w != nil && w != reader && !w.Status.IsFinal() {
+			writers = append(writers, w)
+		}
+		return writers
+	}
 	for _, w := range i.candidateWriters(ref.Path) {
-		if w != reader && !w.Status.Ended() && w.mayWrite(ref.Path) && (!w.isUpdate() || w.before(reader)) {
+		if w != reader && !w.Status.IsFinal() && w.mayWrite(ref.Path) && (!w.resultUpdatesPath() || w.precedes(reader)) {
 			writers = append(writers, w)
 		}
 	}

@@ -4,19 +4,19 @@ import "slices"
 
 // firstInWaitCycle breaks a deadlock: of Calls that wait for each other, it returns the first in Plan order that has all
 // inputs; else the first with a pending result; nil if there is no deadlock or a Request is open.
-func (i *Instance) firstInWaitCycle() *Record {
+func (i *Instance) firstInWaitCycle() *CallRecord {
 	if i.HasOpenRequest() {
 		return nil
 	}
 	waits := i.mutuallyWaitingCalls()
-	var firstPending *Record
-	for _, rec := range i.records {
+	var firstPending *CallRecord
+	for _, rec := range i.callRecords {
 		_, ok := waits[rec]
 		switch {
-		case !ok || !inClosedCycle(rec, waits):
+		case !ok || !isInClosedWaitCycle(rec, waits):
 		case rec.phase == resultPending && firstPending == nil:
 			firstPending = rec
-		case rec.phase != resultPending && len(i.unmetReads(rec)) == 0:
+		case rec.phase != resultPending && len(i.unmetReadWriters(rec)) == 0:
 			return rec
 		}
 	}
@@ -24,17 +24,17 @@ func (i *Instance) firstInWaitCycle() *Record {
 }
 
 // mutuallyWaitingCalls returns the Calls that wait only for each other, each with the Calls it waits for.
-func (i *Instance) mutuallyWaitingCalls() map[*Record][]*Record {
-	waits := map[*Record][]*Record{}
-	for _, rec := range i.records {
+func (i *Instance) mutuallyWaitingCalls() map[*CallRecord][]*CallRecord {
+	waits := map[*CallRecord][]*CallRecord{}
+	for _, rec := range i.callRecords {
 		if rec.phase == resultPending || rec.isUnstarted() {
 			waits[rec] = i.awaitedCalls(rec)
 		}
 	}
 	for freed := true; freed; {
 		freed = false
-		for _, rec := range i.records {
-			if list, ok := waits[rec]; ok && !allAreKeys(list, waits) {
+		for _, rec := range i.callRecords {
+			if list, ok := waits[rec]; ok && !allInWaitGraph(list, waits) {
 				delete(waits, rec)
 				freed = true
 			}
@@ -43,7 +43,7 @@ func (i *Instance) mutuallyWaitingCalls() map[*Record][]*Record {
 	return waits
 }
 
-func allAreKeys(list []*Record, set map[*Record][]*Record) bool {
+func allInWaitGraph(list []*CallRecord, set map[*CallRecord][]*CallRecord) bool {
 	for _, rec := range list {
 		if _, ok := set[rec]; !ok {
 			return false
@@ -52,8 +52,8 @@ func allAreKeys(list []*Record, set map[*Record][]*Record) bool {
 	return true
 }
 
-// inClosedCycle reports whether every Call that a Call waits for, directly or not, waits for the Call itself in turn.
-func inClosedCycle(rec *Record, waits map[*Record][]*Record) bool {
+// isInClosedWaitCycle reports whether every Call that a Call waits for, directly or not, waits for the Call itself in turn.
+func isInClosedWaitCycle(rec *CallRecord, waits map[*CallRecord][]*CallRecord) bool {
 	//workflowcheck:ignore -- the order does not matter: all or not all
 	for w := range transitivelyAwaited(rec, waits) {
 		if !transitivelyAwaited(w, waits)[rec] {
@@ -64,8 +64,8 @@ func inClosedCycle(rec *Record, waits map[*Record][]*Record) bool {
 }
 
 // transitivelyAwaited returns the Calls that a Call waits for, directly or not.
-func transitivelyAwaited(from *Record, waits map[*Record][]*Record) map[*Record]bool {
-	seen := map[*Record]bool{}
+func transitivelyAwaited(from *CallRecord, waits map[*CallRecord][]*CallRecord) map[*CallRecord]bool {
+	seen := map[*CallRecord]bool{}
 	todo := slices.Clone(waits[from])
 	for len(todo) > 0 {
 		rec := todo[0]

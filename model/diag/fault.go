@@ -16,5 +16,5 @@ func Faultf(code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// FaultValue gives a Fault as the JSON value that a failed Call writes to the last branch of its output path.
-func FaultValue(f *Fault) any { return map[string]any{"code": f.Code, "message": f.Message} }
+// FaultAsJSON gives a Fault as the JSON value that a failed Call writes to the last branch of its output path.
+func FaultAsJSON(f *Fault) any { return map[string]any{"code": f.Code, "message": f.Message} }

@@ -8,14 +8,14 @@ import (
 
 // Problem is one thing that is wrong with a file, and where: a JSON path such as $.schema.tools.refund._approval.
 type Problem struct {
-	Path    string `json:"path"`
-	Message string `json:"message"`
-	// Warning is true for what will run, but probably not as it was meant to.
-	Warning bool `json:"warning,omitempty"`
+	JSONPath string `json:"path"`
+	Message  string `json:"message"`
+	// IsWarning is true for what will run, but probably not as it was meant to.
+	IsWarning bool `json:"warning,omitempty"`
 }
 
 // String gives the place and what is wrong there.
-func (p Problem) String() string { return p.Path + ": " + p.Message }
+func (p Problem) String() string { return p.JSONPath + ": " + p.Message }
 
 // Problems is everything that is wrong with a file, in the order of the file's parts.
 type Problems []Problem
@@ -33,39 +33,45 @@ func (ps Problems) Error() string {
 func (ps Problems) Errors() Problems {
 	var out Problems
 	for _, p := range ps {
-		if !p.Warning {
+		if !p.IsWarning {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// Add appends an error at a JSON path.
+// Add appends an error at a JSON path. nil Problems keep nothing.
 func (ps *Problems) Add(path, format string, args ...any) {
-	*ps = append(*ps, Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+	if ps == nil {
+		return
+	}
+	*ps = append(*ps, Problem{JSONPath: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// Warn appends a warning at a JSON path.
+// Warn appends a warning at a JSON path. nil Problems keep nothing.
 func (ps *Problems) Warn(path, format string, args ...any) {
-	*ps = append(*ps, Problem{Path: path, Message: fmt.Sprintf(format, args...), Warning: true})
+	if ps == nil {
+		return
+	}
+	*ps = append(*ps, Problem{JSONPath: path, Message: fmt.Sprintf(format, args...), IsWarning: true})
 }
 
-// InOrder sorts the problems in place by where they stand in the file, errors before warnings, and gives them.
-func (ps Problems) InOrder() Problems {
+// SortedByPath sorts the problems in place by where they stand in the file, errors before warnings, and gives them.
+func (ps Problems) SortedByPath() Problems {
 	sort.SliceStable(ps, func(a, b int) bool {
 		x, y := ps[a], ps[b]
-		if x.Path != y.Path {
-			return PlaceBefore(x.Path, y.Path)
+		if x.JSONPath != y.JSONPath {
+			return PathPrecedesInFile(x.JSONPath, y.JSONPath)
 		}
-		return !x.Warning && y.Warning
+		return !x.IsWarning && y.IsWarning
 	})
 	return ps
 }
 
-// PlaceBefore reports whether the place at JSON path a stands before that at b: the schema before the context, indexes by
+// PathPrecedesInFile reports whether the place at JSON path a stands before that at b: the schema before the context, indexes by
 // value.
-func PlaceBefore(a, b string) bool {
-	if x, y := isInContext(a), isInContext(b); x != y {
+func PathPrecedesInFile(a, b string) bool {
+	if x, y := isPathInContext(a), isPathInContext(b); x != y {
 		return y
 	}
 	for a != "" && b != "" {
@@ -85,7 +91,7 @@ func PlaceBefore(a, b string) bool {
 	return a == "" && b != ""
 }
 
-func isInContext(path string) bool { return strings.HasPrefix(path, "$.context") }
+func isPathInContext(path string) bool { return strings.HasPrefix(path, "$.context") }
 
 func leadingDigits(s string) string {
 	n := 0

@@ -23,7 +23,7 @@ func TestAWarningIsNoError(t *testing.T) {
 		t.Error("a warning counts as an error")
 	}
 	ps.Add("$.a", "wrong")
-	if errs := ps.Errors(); len(errs) != 1 || errs[0].Path != "$.a" || len(ps) != 2 {
+	if errs := ps.Errors(); len(errs) != 1 || errs[0].JSONPath != "$.a" || len(ps) != 2 {
 		t.Errorf("the errors of %v are %v", ps, errs)
 	}
 }

@@ -9,23 +9,23 @@ import (
 
 // DidYouMean gives "; did you mean …?" if one of the names is nearly the one that was written, and "" otherwise.
 func DidYouMean(name string, names []string) string {
-	if best := Nearest(name, names); best != "" {
+	if best := NearestName(name, names); best != "" {
 		return "; did you mean " + best + "?"
 	}
 	return ""
 }
 
-// Suggest is DidYouMean, or a list of the first names if none is near.
-func Suggest(name string, names []string) string {
+// DidYouMeanOrListNames is DidYouMean, or a list of the first names if none is near.
+func DidYouMeanOrListNames(name string, names []string) string {
 	if s := DidYouMean(name, names); s != "" || len(names) == 0 {
 		return s
 	}
-	return "; there are " + SomeOf(names)
+	return "; there are " + FirstNamesAndCount(names)
 }
 
-// Nearest gives the name that is nearest to an unknown one and differs from it in no more than a third of its letters; "" if
+// NearestName gives the name that is nearest to an unknown one and differs from it in no more than a third of its letters; "" if
 // there is none.
-func Nearest(name string, names []string) string {
+func NearestName(name string, names []string) string {
 	best, least := "", len([]rune(name))/3+1
 	for _, n := range names {
 		if n == name {
@@ -60,8 +60,8 @@ func editDistance(a, b string) int {
 	return row[len(y)]
 }
 
-// SomeOf lists the first names and counts the rest.
-func SomeOf(names []string) string {
+// FirstNamesAndCount lists the first names and counts the rest.
+func FirstNamesAndCount(names []string) string {
 	const shown = 8
 	if len(names) <= shown {
 		return strings.Join(names, ", ")

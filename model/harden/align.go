@@ -2,6 +2,7 @@ package harden
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -9,18 +10,21 @@ import (
 	"processidea/model/ideafile"
 )
 
-// String names a Call as people would: its tool, and where its result goes.
-func (c *commonCall) String() string {
-	tool, path, _ := strings.Cut(c.key, "\x00")
-	path, _, _ = strings.Cut(path, "\x00")
-	if path != "" {
-		return tool + " → " + path
+// String names a Call as people would: its tool, where its result goes, and which of several such Calls it is.
+func (c *mergedCall) String() string {
+	parts := strings.Split(c.numberedAlignmentKey, "\x00")
+	name := parts[0]
+	if parts[1] != "" {
+		name += " → " + parts[1]
 	}
-	return tool
+	if n := parts[len(parts)-1]; n != "1" {
+		name += " (no. " + n + ")"
+	}
+	return name
 }
 
 // instancesByCall lists, in order, the instances that have and have not recorded a Call.
-func (h *hardener) instancesByCall(call *commonCall) (with, without []*instanceRun) {
+func (h *hardener) instancesByCall(call *mergedCall) (with, without []*instanceRun) {
 	for _, instance := range h.instances {
 		if call.recordedByInstance[instance] != nil {
 			with = append(with, instance)
@@ -34,16 +38,16 @@ func (h *hardener) instancesByCall(call *commonCall) (with, without []*instanceR
 // alignCalls brings the Calls of all instances into one order that keeps the order within each instance, as far as the
 // instances agree.
 func (h *hardener) alignCalls() {
-	callsByKey := map[string]*commonCall{}
-	predecessors := map[*commonCall]map[*commonCall]bool{}
+	callsByKey := map[string]*mergedCall{}
+	predecessors := map[*mergedCall]map[*mergedCall]bool{}
 	for _, instance := range h.instances {
-		var previous *commonCall
-		for _, keyed := range keyCalls(instance.recordedCalls) {
-			call := callsByKey[keyed.key]
+		var previous *mergedCall
+		for _, keyed := range assignAlignmentKeys(instance.recordedCalls) {
+			call := callsByKey[keyed.numberedAlignmentKey]
 			if call == nil {
-				call = &commonCall{key: keyed.key, recordedByInstance: map[*instanceRun]*recordedCall{}}
-				callsByKey[keyed.key], predecessors[call] = call, map[*commonCall]bool{}
-				h.calls = append(h.calls, call)
+				call = &mergedCall{numberedAlignmentKey: keyed.numberedAlignmentKey, recordedByInstance: map[*instanceRun]*recordedCall{}}
+				callsByKey[keyed.numberedAlignmentKey], predecessors[call] = call, map[*mergedCall]bool{}
+				h.mergedCalls = append(h.mergedCalls, call)
 			}
 			call.recordedByInstance[instance] = keyed.recorded
 			if previous != nil {
@@ -52,42 +56,42 @@ func (h *hardener) alignCalls() {
 			previous = call
 		}
 	}
-	h.calls = orderCalls(h.calls, predecessors)
+	h.mergedCalls = orderCalls(h.mergedCalls, predecessors)
 	h.dropUnusedCalls()
 }
 
-// keyedCall is a recorded Call with the key of the commonCall it belongs to.
-type keyedCall struct {
-	key      string
-	recorded *recordedCall
+// callWithKey is a recorded Call with the key of the mergedCall it belongs to.
+type callWithKey struct {
+	numberedAlignmentKey string
+	recorded             *recordedCall
 }
 
-// keyCalls numbers the Calls with the same tool, path and method: the nth of one instance corresponds to the nth of
+// assignAlignmentKeys numbers the Calls with the same tool, path and method: the nth of one instance corresponds to the nth of
 // another.
-func keyCalls(recordedCalls []*recordedCall) []keyedCall {
+func assignAlignmentKeys(recordedCalls []*recordedCall) []callWithKey {
 	count := map[string]int{}
-	var out []keyedCall
+	var out []callWithKey
 	for _, recorded := range recordedCalls {
 		key := recorded.alignmentKey()
 		count[key]++
-		out = append(out, keyedCall{fmt.Sprintf("%s\x00%d", key, count[key]), recorded})
+		out = append(out, callWithKey{fmt.Sprintf("%s\x00%d", key, count[key]), recorded})
 	}
 	return out
 }
 
-func (a *recordedCall) alignmentKey() string {
+func (c *recordedCall) alignmentKey() string {
 	path := ""
-	if len(a.call.OutputPath) > 0 {
-		path = a.call.OutputPath.Reference()
+	if len(c.call.OutputPath) > 0 {
+		path = c.call.OutputPath.ReferenceText()
 	}
-	return a.call.Tool + "\x00" + path + "\x00" + a.call.OutputMethod
+	return c.call.Tool + "\x00" + path + "\x00" + c.call.OutputMethod
 }
 
 // orderCalls sorts the Calls topologically. Among Calls that are ready, and within a cycle, the first one known comes
 // first.
-func orderCalls(calls []*commonCall, predecessors map[*commonCall]map[*commonCall]bool) []*commonCall {
-	var out []*commonCall
-	placed := map[*commonCall]bool{}
+func orderCalls(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool) []*mergedCall {
+	var out []*mergedCall
+	placed := map[*mergedCall]bool{}
 	for len(out) < len(calls) {
 		next := nextCall(calls, predecessors, placed)
 		placed[next] = true
@@ -96,8 +100,8 @@ func orderCalls(calls []*commonCall, predecessors map[*commonCall]map[*commonCal
 	return out
 }
 
-func nextCall(calls []*commonCall, predecessors map[*commonCall]map[*commonCall]bool, placed map[*commonCall]bool) *commonCall {
-	var first *commonCall
+func nextCall(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool, placed map[*mergedCall]bool) *mergedCall {
+	var first *mergedCall
 	for _, c := range calls {
 		if placed[c] {
 			continue
@@ -117,24 +121,35 @@ func nextCall(calls []*commonCall, predecessors map[*commonCall]map[*commonCall]
 	return first
 }
 
-// dropUnusedCalls drops the Calls that are nowhere done and nowhere skipped because another Call had written their
-// path.
+// dropUnusedCalls drops the Calls that never ran, and are nowhere skipped because another Call had written their path. One
+// that ran and failed wherever it was planned stays: what was wrong with its Tool then need not be wrong for good.
 func (h *hardener) dropUnusedCalls() {
-	var kept []*commonCall
-	for _, c := range h.calls {
-		used := false
-		//workflowcheck:ignore -- visits all: the order does not matter
-		for _, recorded := range c.recordedByInstance {
-			used = used || recorded.status == ideafile.Done || recorded.status == ideafile.Skipped
-		}
-		if used {
-			kept = append(kept, c)
-			continue
-		}
+	var kept []*mergedCall
+	for _, c := range h.mergedCalls {
 		planned, _ := h.instancesByCall(c)
-		h.addNote("left out: %s, which came to a result in no instance (planned in %s)", c, diag.SomeOf(instanceNames(planned)))
+		switch {
+		case c.endedWithAny(ideafile.Done, ideafile.Skipped):
+			kept = append(kept, c)
+		case c.endedWithAny(ideafile.Failed):
+			kept = append(kept, c)
+			h.addNote("%s failed wherever it was planned (%s): it stays in the Plan, before what was planned in its place",
+				c, diag.FirstNamesAndCount(instanceNames(planned)))
+		default:
+			h.addNote("left out: %s, which never ran (planned in %s)", c, diag.FirstNamesAndCount(instanceNames(planned)))
+		}
 	}
-	h.calls = kept
+	h.mergedCalls = kept
+}
+
+// endedWithAny reports whether the Call ended in one of these ways in any instance.
+func (c *mergedCall) endedWithAny(ways ...ideafile.CallStatus) bool {
+	//workflowcheck:ignore -- the order does not matter
+	for _, recorded := range c.recordedByInstance {
+		if slices.Contains(ways, recorded.status) {
+			return true
+		}
+	}
+	return false
 }
 
 func instanceNames(instances []*instanceRun) []string {
@@ -147,8 +162,8 @@ func instanceNames(instances []*instanceRun) []string {
 
 func sortByPosition(recordedCalls []*recordedCall) {
 	sort.SliceStable(recordedCalls, func(a, b int) bool {
-		if recordedCalls[a].request != recordedCalls[b].request {
-			return recordedCalls[a].request < recordedCalls[b].request
+		if recordedCalls[a].requestNumber != recordedCalls[b].requestNumber {
+			return recordedCalls[a].requestNumber < recordedCalls[b].requestNumber
 		}
 		return recordedCalls[a].index < recordedCalls[b].index
 	})

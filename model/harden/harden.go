@@ -1,6 +1,7 @@
 package harden
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,78 +13,110 @@ import (
 // FinishedRun is a finished process as its chain recorded it: the Ideas in order, and the log. Where there is no log,
 // results are taken from the last State.
 type FinishedRun struct {
-	Process string
-	Ideas   []map[string]any
-	Log     []turn.LogEntry
+	ProcessID string
+	Ideas     []map[string]any
+	Log       []turn.LogEntry
+	// Parts are those of a process that was split: its instances and their Calls are there.
+	Parts []FinishedRun
 }
 
-// NotGeneralized is something that the runs do not have in common, and the instances in which it differs.
-type NotGeneralized struct {
-	What      string   `json:"what"`
-	Instances []string `json:"instances,omitempty"`
+// Difference is something that the runs do not have in common, and the instances in which it differs.
+type Difference struct {
+	Description string   `json:"what"`
+	Instances   []string `json:"instances,omitempty"`
 }
 
 // String returns one line of text.
-func (n NotGeneralized) String() string {
+func (n Difference) String() string {
 	if len(n.Instances) == 0 {
-		return n.What
+		return n.Description
 	}
-	return n.What + " (in " + diag.SomeOf(n.Instances) + ")"
+	return n.Description + " (in " + diag.FirstNamesAndCount(n.Instances) + ")"
 }
 
-// Result is what the runs have in common. Where NotGeneralized is empty, the Idea's Plan is marked optimal, and
+// Result is what the runs have in common. Where Differences is empty, the Idea's Plan is marked optimal, and
 // replaying it has led to the final State of every instance. Notes name what was left out without loss.
 type Result struct {
-	Idea           map[string]any   `json:"idea"`
-	NotGeneralized []NotGeneralized `json:"particulars"`
-	Notes          []string         `json:"notes"`
+	Idea        map[string]any `json:"idea"`
+	Differences []Difference   `json:"particulars"`
+	Notes       []string       `json:"notes"`
 }
+
+// ErrNothingCommon is wrapped by the error of processes of which no Plan can be made.
+var ErrNothingCommon = errors.New("there is no Plan to write")
 
 // Harden finds the Plan that finished processes have in common. With template, the Idea leaves out the data that the
 // first process started with. Nothing is guessed: a difference that the data do not explain is listed in
-// NotGeneralized. An error names a process that cannot be read, has not finished, or has another palette.
-func Harden(runs []FinishedRun, bindings map[string]ideafile.Binding, template bool) (*Result, error) {
-	h := &hardener{bindings: bindings}
+// Differences. An error names a process that cannot be read, has not finished, or has another palette. Where the processes
+// have no Call in common, the error wraps ErrNothingCommon, and the Result, without an Idea, says why.
+func Harden(runs []FinishedRun, bindings map[string]ideafile.ToolBinding, template bool) (*Result, error) {
+	h := &hardener{bindings: bindings, notes: []string{}, presentAtAllStarts: map[string]bool{}}
 	for _, run := range runs {
 		if err := h.readRun(run); err != nil {
-			return nil, fmt.Errorf("model: harden %s: %w", run.Process, err)
+			return nil, fmt.Errorf("model: harden %s: %w", run.ProcessID, err)
 		}
 	}
 	if len(h.instances) == 0 {
-		return nil, fmt.Errorf("model: harden: no instance settled")
+		return &Result{Differences: []Difference{}, Notes: append([]string{}, h.notes...)},
+			fmt.Errorf("model: harden: %w: no instance settled", ErrNothingCommon)
 	}
 	h.nameInstances(len(runs) > 1)
 	h.alignCalls()
 	h.generalizeCalls()
-	h.proveByReplay()
-	return &Result{Idea: h.buildIdea(template), NotGeneralized: h.mergeNotGeneralized(), Notes: h.notes}, nil
+	h.verifyPlanByReplay()
+	h.dropWhatFailsCheck()
+	h.noteSingleSamples()
+	made := &Result{Differences: h.mergeDifferences(), Notes: append([]string{}, h.notes...)}
+	if len(h.mergedCalls) == 0 {
+		return made, fmt.Errorf("model: harden: %w: %s", ErrNothingCommon, h.whyNoCallsLeft())
+	}
+	made.Idea = h.buildIdea(template)
+	return made, nil
 }
 
 // hardener collects what finished processes have in common.
 type hardener struct {
-	bindings       map[string]ideafile.Binding
-	processes      []*processRun
-	instances      []*instanceRun
-	calls          []*commonCall // the Plan's Calls, in order
-	notGeneralized []NotGeneralized
-	notes          []string
-	output         any // of the Plan
-	hasOutput      bool
+	bindings           map[string]ideafile.ToolBinding
+	processes          []*processRun
+	instances          []*instanceRun
+	mergedCalls        []*mergedCall // the Plan's Calls, in order
+	differences        []Difference
+	notes              []string
+	planOutput         any // of the Plan
+	hasPlanOutput      bool
+	presentAtAllStarts map[string]bool // by Reference: whether it has a value in every instance at the start
 }
 
-// processRun is a FinishedRun whose first and last Ideas have been read.
+// processRun is a FinishedRun that has been read.
 type processRun struct {
-	FinishedRun
+	ProcessID           string
 	firstIdea, lastIdea *ideafile.Idea
+	chains              []*chainRun // its own, and those of its parts
 	instances           []*instanceRun
 }
+
+// chainRun is what one chain tells: of its Ideas in order, which Calls the record of each tells of and which its own
+// solution planned; of its log, the first write of each Call; of its errors, the fault of each Call by its id.
+type chainRun struct {
+	processID               string
+	ideas                   []*ideafile.Idea
+	pastCalls, plannedCalls [][]turn.PastCall
+	writes                  map[writeAuthor]turn.LogEntry
+	faultByCallID           map[string]diag.Fault
+}
+
+// writeAuthor names the author of a write.
+type writeAuthor struct{ by, instance string }
+
+func (c *chainRun) last() *ideafile.Idea { return c.ideas[len(c.ideas)-1] }
 
 // instanceRun is one instance from start to end.
 type instanceRun struct {
 	process       *processRun
-	token         string
+	chain         *chainRun
+	instanceToken string
 	name          string
-	startView     ideafile.View
+	startView     ideafile.InstanceView
 	finalState    any // State at the end
 	recordedCalls []*recordedCall
 	startMessages []ideafile.Message // the data Messages that the instance saw at the start
@@ -91,56 +124,66 @@ type instanceRun struct {
 
 // recordedCall is one Call in one instance.
 type recordedCall struct {
-	request, index int
-	raw            map[string]any
-	call           ideafile.Call
-	status         ideafile.CallStatus
-	result         any
-	hasResult      bool
-	decisions      []turn.Decision
+	requestNumber, index int
+	rawCall              map[string]any
+	call                 ideafile.Call
+	status               ideafile.CallStatus
+	result               any
+	hasResult            bool
+	givenParams          map[string]any // its parameters when it ran; nil where that is not known
+	adapted              bool           // the LLM fitted them
+	decisions            []turn.Decision
 }
 
-// commonCall is a Call of the common Plan, with what each instance that had it recorded.
-type commonCall struct {
-	key                string
-	recordedByInstance map[*instanceRun]*recordedCall
-	raw                map[string]any // as written in the Plan
+// mergedCall is a Call of the common Plan, with what each instance that had it recorded.
+type mergedCall struct {
+	numberedAlignmentKey string
+	recordedByInstance   map[*instanceRun]*recordedCall
+	rawCall              map[string]any // as written in the Plan
+}
+
+// whyNoCallsLeft says why no Call is left.
+func (h *hardener) whyNoCallsLeft() string {
+	if len(h.differences) == 0 {
+		return "no Call ran in " + diag.FirstNamesAndCount(instanceNames(h.instances))
+	}
+	return "nothing can be generalised: " + h.differences[0].String()
 }
 
 func (h *hardener) nameInstances(manyProcesses bool) {
 	for _, instance := range h.instances {
 		switch {
-		case instance.token == "":
-			instance.name = instance.process.Process
+		case instance.instanceToken == "":
+			instance.name = instance.process.ProcessID
 		case manyProcesses:
-			instance.name = instance.process.Process + "/" + instance.token
+			instance.name = instance.process.ProcessID + "/" + instance.instanceToken
 		default:
-			instance.name = instance.token
+			instance.name = instance.instanceToken
 		}
 	}
 }
 
-// addNotGeneralized records something that the instances do not have in common.
-func (h *hardener) addNotGeneralized(instances []*instanceRun, format string, args ...any) {
-	difference := NotGeneralized{What: fmt.Sprintf(format, args...)}
+// addDifference records something that the instances do not have in common.
+func (h *hardener) addDifference(instances []*instanceRun, format string, args ...any) {
+	difference := Difference{Description: fmt.Sprintf(format, args...)}
 	for _, r := range instances {
 		difference.Instances = append(difference.Instances, r.name)
 	}
-	h.notGeneralized = append(h.notGeneralized, difference)
+	h.differences = append(h.differences, difference)
 }
 
 func (h *hardener) addNote(format string, args ...any) {
 	h.notes = append(h.notes, fmt.Sprintf(format, args...))
 }
 
-// mergeNotGeneralized returns every recorded difference once, with all its instances.
-func (h *hardener) mergeNotGeneralized() []NotGeneralized {
-	out := []NotGeneralized{}
+// mergeDifferences returns every recorded difference once, with all its instances.
+func (h *hardener) mergeDifferences() []Difference {
+	out := []Difference{}
 	index := map[string]int{}
-	for _, difference := range h.notGeneralized {
-		n, exists := index[difference.What]
+	for _, difference := range h.differences {
+		n, exists := index[difference.Description]
 		if !exists {
-			index[difference.What] = len(out)
+			index[difference.Description] = len(out)
 			out = append(out, difference)
 			continue
 		}

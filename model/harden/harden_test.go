@@ -1,6 +1,7 @@
 package harden
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -44,7 +45,7 @@ func finishedRun(t *testing.T, n int, p runFixture) FinishedRun {
 		return idea
 	}
 	calls := "[" + strings.Join(p.calls, ", ") + "]"
-	return FinishedRun{Process: fmt.Sprintf("p%d", n), Ideas: []map[string]any{
+	return FinishedRun{ProcessID: fmt.Sprintf("p%d", n), Ideas: []map[string]any{
 		text(p.start, "", calls, "null"),
 		text(p.end, `, {"type": "plan", "plan": `+calls+`, "record": `+p.record+`}`, "[]", p.output),
 	}}
@@ -55,7 +56,7 @@ func hardenRuns(t *testing.T, list ...runFixture) *Result {
 	for n, fixture := range list {
 		runs = append(runs, finishedRun(t, n+1, fixture))
 	}
-	h, err := Harden(runs, map[string]ideafile.Binding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}, "say": {Kind: ideafile.KindLatent}}, false)
+	h, err := Harden(runs, map[string]ideafile.ToolBinding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}, "say": {Kind: ideafile.KindLatent}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,21 +86,21 @@ func (h *Result) is(t *testing.T, plan string, named ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !jsonval.Equal(any(m.Calls), want) {
-		t.Errorf("the Plan is %s\nwant %s", jsonval.Encode(m.Calls), jsonval.Encode(want))
+	if !jsonval.Equal(any(m.PlanCalls), want) {
+		t.Errorf("the Plan is %s\nwant %s", jsonval.Encode(m.PlanCalls), jsonval.Encode(want))
 	}
-	if (m.Stage == ideafile.StageOptimal) != (len(named) == 0) {
-		t.Errorf("its stage is %q", m.Stage)
+	if (m.PlanStage == ideafile.StageOptimal) != (len(named) == 0) {
+		t.Errorf("its stage is %q", m.PlanStage)
 	}
 	var lines []string
-	for _, p := range h.NotGeneralized {
+	for _, p := range h.Differences {
 		lines = append(lines, p.String())
 	}
 	if got, want := strings.Join(lines, "\n"), strings.Join(named, "\n"); got != want {
 		t.Errorf("named:\n%s\nwant:\n%s", got, want)
 	}
 	idea, _ := ideafile.ReadIdea(h.Idea)
-	if errs := check.Check(idea, map[string]ideafile.Binding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}, "say": {Kind: ideafile.KindLatent}}).Errors(); len(errs) > 0 {
+	if errs := check.Check(idea, map[string]ideafile.ToolBinding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}, "say": {Kind: ideafile.KindLatent}}).Errors(); len(errs) > 0 {
 		t.Errorf("it does not pass the check: %s", errs)
 	}
 }
@@ -119,7 +120,7 @@ func TestLiteralsThatEqualTheStartBecomeReferencesAndTheSchemaIsClosed(t *testin
 	h.is(t, `[{"_tool": "find", "id": "†state.order", "_outputPath": "†state.item"},
 		{"_tool": "send", "to": "†state.mail", "text": "†state.item", "_outputPath": "†state.sent"}]`)
 	idea, _ := ideafile.ReadIdea(h.Idea)
-	schema := jsonval.AsObject(ideafile.ViewOf(idea.Context, "").Schema[ideafile.TypeState])
+	schema := jsonval.AsObject(ideafile.InstanceViewOf(idea.Context, "").SchemaByKind[ideafile.TypeState])
 	want, _ := jsonval.Decode([]byte(`{"type": "object", "additionalProperties": false, "required": ["item", "sent"], "properties": {
 		"order": {"type": "string", "description": "read by find"}, "mail": {"type": "string", "description": "read by send"},
 		"item": {"type": "string", "description": "written by find, read by send"}, "sent": {"type": "boolean", "description": "written by send"}}}`))
@@ -166,16 +167,16 @@ func playHardened(t *testing.T, h *Result, start string, findFails bool) (state 
 		t.Fatal(err)
 	}
 	idea, _ := ideafile.ReadIdea(h.Idea)
-	context := []ideafile.Message{{Type: ideafile.TypeState, Kind: ideafile.TypeState, Payload: begin}}
+	context := []ideafile.Message{{Type: ideafile.TypeState, PayloadKind: ideafile.TypeState, Payload: begin}}
 	for _, m := range idea.Context {
-		if m.Kind == ideafile.TypeState {
-			context[0].Schema = m.Schema
+		if m.PayloadKind == ideafile.TypeState {
+			context[0].PayloadSchema = m.PayloadSchema
 		} else {
 			context = append(context, m)
 		}
 	}
-	bound := map[string]ideafile.Binding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}}
-	run := dataflow.New(ideafile.Palette{Tools: idea.Tools, Bindings: bound, UntargetedForAll: true}, context, "")
+	bound := map[string]ideafile.ToolBinding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}}
+	run := dataflow.New(ideafile.Palette{Tools: idea.Tools, BindingByTool: bound, UntargetedCallsGoToAll: true}, context, "")
 	run.StartDirectPlan()
 	var list []string
 	for ready := run.Advance(); len(ready) > 0; ready = run.Advance() {
@@ -183,11 +184,11 @@ func playHardened(t *testing.T, h *Result, start string, findFails bool) (state 
 			list = append(list, r.Record.Tool+" "+string(jsonval.Encode(r.Params)))
 			switch {
 			case r.Record.Tool == "find" && findFails:
-				run.Fail(r.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "not found"))
+				run.FailCall(r.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "not found"))
 			case r.Record.Tool == "send":
-				run.Succeed(r.Record.ID, true)
+				run.SucceedCall(r.Record.ID, true)
 			default:
-				run.Succeed(r.Record.ID, map[string]string{"find": "found ", "search": "searched "}[r.Record.Tool]+fmt.Sprint(r.Params["id"]))
+				run.SucceedCall(r.Record.ID, map[string]string{"find": "found ", "search": "searched "}[r.Record.Tool]+fmt.Sprint(r.Params["id"]))
 			}
 		}
 	}
@@ -237,7 +238,7 @@ func TestWhatCannotBeGeneralizedIsNamedAndNeverGuessed(t *testing.T) {
 		p := sentRun(2)
 		p.record, p.end = `{"1.1": {"done": 1}, "1.2": {"failed": 1}}`, strings.Replace(p.end, `, "sent": true`, "", 1)
 		hardenRuns(t, sentRun(1), p).is(t, `[`+find+`,`+send+`]`,
-			"something failed, and no alternative was planned for it: 0.2: send → †state.sent failed (in p2)")
+			"send → †state.sent failed, and nothing was planned in its place (in p2)")
 	})
 	t.Run("a person who decided otherwise", func(t *testing.T) {
 		p := sentRun(1)
@@ -259,8 +260,8 @@ func TestWhatCannotBeGeneralizedIsNamedAndNeverGuessed(t *testing.T) {
 func TestAnOutputThatStandsInStateIsWired(t *testing.T) {
 	a, b := sentRun(1), sentRun(2)
 	a.output, b.output = `{"what": "item 1"}`, `{"what": "item 2"}`
-	if m := planOf(t, hardenRuns(t, a, b)); string(jsonval.Encode(m.Output)) != `{"what":"†state.item"}` || m.Stage != ideafile.StageOptimal {
-		t.Errorf("output %s, stage %q", jsonval.Encode(m.Output), m.Stage)
+	if m := planOf(t, hardenRuns(t, a, b)); string(jsonval.Encode(m.PlanOutput)) != `{"what":"†state.item"}` || m.PlanStage != ideafile.StageOptimal {
+		t.Errorf("output %s, stage %q", jsonval.Encode(m.PlanOutput), m.PlanStage)
 	}
 }
 
@@ -281,7 +282,7 @@ func TestOnlyFinishedProcessesOfOnePaletteAreHardened(t *testing.T) {
 	for want, s := range map[string]FinishedRun{
 		"model: harden p2: it has not finished":                                      open,
 		"model: harden p3: its Tools or its output form are others than those of p1": other,
-		"model: harden none: it has no Ideas":                                        {Process: "none"},
+		"model: harden none: it has no Ideas":                                        {ProcessID: "none"},
 	} {
 		if _, err := Harden([]FinishedRun{good, s}, nil, false); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -302,19 +303,45 @@ func TestATemplateHoldsNobodysData(t *testing.T) {
 func TestCallsThatReadWhatIsLeftOutAreLeftOutToo(t *testing.T) {
 	a, b := sentRun(1), sentRun(2)
 	a.calls[0], b.calls[0] = strings.Replace(a.calls[0], "†state.order", "x", 1), strings.Replace(b.calls[0], "†state.order", "y", 1)
-	hardenRuns(t, a, b).is(t, `[]`, `find → †state.item: parameter "id" differs, and nothing at the start tells how (in p1, p2)`,
+	keep := `{"_tool": "search", "id": "†state.order", "_outputPath": "found"}`
+	for _, p := range []*runFixture{&a, &b} {
+		p.calls, p.end = append(p.calls, keep), strings.Replace(p.end, "{", `{"found": 1, `, 1)
+		p.record = `{"1.1": {"done": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`
+	}
+	hardenRuns(t, a, b).is(t, `[{"_tool": "search", "id": "†state.order", "_outputPath": "†state.found"}]`,
+		`find → †state.item: parameter "id" differs, and nothing at the start tells how (in p1, p2)`,
 		"send → †state.sent: nothing is left that writes †state.item")
+}
+
+func TestWhereNoCallIsLeftThereIsNoPlanAndTheErrorSaysWhy(t *testing.T) {
+	a, b := sentRun(1), sentRun(2)
+	a.calls[0], b.calls[0] = strings.Replace(a.calls[0], "†state.order", "x", 1), strings.Replace(b.calls[0], "†state.order", "y", 1)
+	idle := sentRun(1)
+	idle.calls, idle.record, idle.end = nil, `{}`, idle.start
+	for want, list := range map[string][]runFixture{
+		`nothing can be generalised: find → †state.item: parameter "id" differs`: {a, b},
+		"no Call ran in p1": {idle},
+	} {
+		var runs []FinishedRun
+		for n, p := range list {
+			runs = append(runs, finishedRun(t, n+1, p))
+		}
+		h, err := Harden(runs, nil, false)
+		if !errors.Is(err, ErrNothingCommon) || !strings.Contains(err.Error(), want) || h.Idea != nil {
+			t.Errorf("%v, %+v", err, h)
+		}
+	}
 }
 
 func TestAReferenceStandsForALiteralOnlyWhereItsValueIsThat(t *testing.T) {
 	a, b := sentRun(1), sentRun(2)
 	a.calls[1] = strings.Replace(a.calls[1], "m1@x", "†state.mail", 1)
 	h := hardenRuns(t, a, b)
-	if len(h.NotGeneralized) > 0 {
-		t.Errorf("named: %v", h.NotGeneralized)
+	if len(h.Differences) > 0 {
+		t.Errorf("named: %v", h.Differences)
 	}
 	b.calls[1] = strings.Replace(b.calls[1], "m2@x", "boss@x", 1)
-	if h = hardenRuns(t, a, b); len(h.NotGeneralized) != 1 || len(planOf(t, h).Calls) != 1 {
+	if h = hardenRuns(t, a, b); len(h.Differences) != 1 || len(planOf(t, h).PlanCalls) != 1 {
 		t.Errorf("it guessed: %s", jsonval.Encode(h.Idea))
 	}
 }

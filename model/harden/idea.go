@@ -1,6 +1,8 @@
 package harden
 
 import (
+	"slices"
+
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
@@ -9,50 +11,113 @@ import (
 func (h *hardener) buildIdea(template bool) map[string]any {
 	first, last := h.processes[0].firstIdea, h.processes[0].lastIdea
 	out := map[string]any{"meta": h.ideaMeta(last), "schema": last.Source["schema"]}
+	if template {
+		jsonval.AsObject(out["meta"])["template"] = true
+	}
+	if files := last.Source["delegates"]; files != nil {
+		out["delegates"] = files
+	}
 	if config := last.Source["config"]; config != nil {
 		out["config"] = config
 	}
 	var shared, instanceMessages []any
 	for _, m := range first.Context {
 		switch {
-		case m.Kind == ideafile.TypeState || m.Type == ideafile.TypeError || m.Type == ideafile.TypePlan:
-		case m.Instance != "":
+		case m.PayloadKind == ideafile.TypeState || m.Type == ideafile.TypeError || m.Type == ideafile.TypePlan:
+		case m.InstanceToken != "" && !h.firstProcessHasInstance(m.InstanceToken):
+		case m.InstanceToken != "":
 			instanceMessages = append(instanceMessages, m.Source)
-		case m.Kind == "" || !template || h.sharedByAll(m):
+		case m.PayloadKind == "" || !template || h.isSharedByAllProcesses(m):
 			shared = append(shared, m.Source)
 		}
 	}
 	shared = append(shared, map[string]any{"type": ideafile.TypeState, ideafile.TypeState: h.sharedState(template), "schema": h.stateSchema()})
-	if !template {
-		shared = append(append(shared, h.instanceStates()...), instanceMessages...)
+	if template {
+		shared = append(shared, h.awaitedDataMessages()...)
+	} else {
+		shared = append(append(shared, h.instanceStateMessages()...), instanceMessages...)
 	}
-	out["context"] = append(shared, h.planMessage())
+	out["context"] = append(shared, h.buildPlanMessage())
 	return out
 }
 
 func (h *hardener) ideaMeta(last *ideafile.Idea) map[string]any {
 	meta := map[string]any{}
-	if last.Path != "" {
-		meta["path"] = last.Path
+	if last.ProcessPath != "" {
+		meta["path"] = last.ProcessPath
 	}
-	if last.Version != "" {
-		meta["version"] = last.Version
+	if last.ProcessVersion != "" {
+		meta["version"] = last.ProcessVersion
 	}
 	var sources []any
 	for _, process := range h.processes {
 		sourceMeta := jsonval.AsObject(process.lastIdea.Source["meta"])
-		sources = append(sources, map[string]any{"process": process.Process, "at": sourceMeta["at"], "digest": sourceMeta["digest"]})
+		sources = append(sources, map[string]any{"process": process.ProcessID, "at": sourceMeta["at"], "digest": sourceMeta["digest"]})
 	}
 	meta["hardened"] = sources
 	return meta
 }
 
-// sharedByAll reports whether every process had the same shared message.
-func (h *hardener) sharedByAll(m ideafile.Message) bool {
+// awaitedDataMessages says of each kind of data that a template's instances are to bring what form it had.
+func (h *hardener) awaitedDataMessages() (messages []any) {
+	values := map[string][]any{}
+	for _, r := range h.instances {
+		//workflowcheck:ignore -- a map of lists again, each in the order of the instances
+		for kind, payload := range r.startView.PayloadByKind {
+			values[kind] = append(values[kind], payload)
+		}
+	}
+	delete(values, ideafile.TypeState)
+	for _, kind := range jsonval.SortedKeys(values) {
+		if !slices.ContainsFunc(h.instances, func(r *instanceRun) bool { return h.instanceBringsData(r, kind) }) {
+			continue
+		}
+		schema := h.instances[0].startView.SchemaByKind[kind]
+		if schema == nil {
+			properties := map[string]any{}
+			for _, k := range allObjectKeys(values[kind]) {
+				properties[k] = inferTypeSchema(values[kind], k)
+			}
+			schema = map[string]any{"type": "object", "properties": properties}
+		}
+		m := map[string]any{"type": ideafile.TypeData, "kind": kind, ideafile.TypeData: map[string]any{}, "schema": schema}
+		if kind == ideafile.TypeInput {
+			m = map[string]any{"type": kind, kind: map[string]any{}, "schema": schema}
+		}
+		messages = append(messages, m)
+	}
+	return messages
+}
+
+// instanceBringsData reports whether data of a kind is not in what all processes shared, and so not in a template.
+func (h *hardener) instanceBringsData(r *instanceRun, kind string) bool {
+	return slices.ContainsFunc(r.startMessages, func(m ideafile.Message) bool {
+		return m.PayloadKind == kind && (m.InstanceToken != "" || !h.isSharedByAllProcesses(m))
+	})
+}
+
+// allObjectKeys lists the keys that objects have.
+func allObjectKeys(objects []any) []string {
+	keys := map[string]bool{}
+	for _, o := range objects {
+		for _, k := range jsonval.SortedKeys(jsonval.AsObject(o)) {
+			keys[k] = true
+		}
+	}
+	return jsonval.SortedKeys(keys)
+}
+
+// firstProcessHasInstance reports whether an instance of the first process is among those that the Plan was made of.
+func (h *hardener) firstProcessHasInstance(token string) bool {
+	return slices.ContainsFunc(h.processes[0].instances, func(r *instanceRun) bool { return r.instanceToken == token })
+}
+
+// isSharedByAllProcesses reports whether every process had the same shared message.
+func (h *hardener) isSharedByAllProcesses(m ideafile.Message) bool {
 	for _, process := range h.processes {
 		found := false
 		for _, other := range process.firstIdea.Context {
-			found = found || other.Instance == "" && other.Kind == m.Kind && jsonval.Equal(other.Source, m.Source)
+			found = found || other.InstanceToken == "" && other.PayloadKind == m.PayloadKind && jsonval.Equal(other.Source, m.Source)
 		}
 		if !found {
 			return false
@@ -64,35 +129,35 @@ func (h *hardener) sharedByAll(m ideafile.Message) bool {
 // sharedState is the State that belongs to no instance by name.
 func (h *hardener) sharedState(template bool) any {
 	r := h.instances[0]
-	if start := r.startView.Payload[ideafile.TypeState]; r.token == "" && !template && start != nil {
+	if start := r.startView.PayloadByKind[ideafile.TypeState]; r.instanceToken == "" && !template && start != nil {
 		return start
 	}
 	return map[string]any{}
 }
 
-// instanceStates are the State messages that the first process's instances started with.
-func (h *hardener) instanceStates() []any {
+// instanceStateMessages are the State messages that the first process's instances started with.
+func (h *hardener) instanceStateMessages() []any {
 	var out []any
 	for _, r := range h.instances {
-		if r.process == h.instances[0].process && r.token != "" {
-			start := r.startView.Payload[ideafile.TypeState]
+		if r.process == h.instances[0].process && r.instanceToken != "" {
+			start := r.startView.PayloadByKind[ideafile.TypeState]
 			if start == nil {
 				start = map[string]any{}
 			}
-			out = append(out, map[string]any{"type": ideafile.TypeState, "_instance": r.token, ideafile.TypeState: start})
+			out = append(out, map[string]any{"type": ideafile.TypeState, "_instance": r.instanceToken, ideafile.TypeState: start})
 		}
 	}
 	return out
 }
 
-// planMessage is the Plan message. The Plan runs without the LLM where everything was generalized.
-func (h *hardener) planMessage() map[string]any {
-	m := map[string]any{"type": ideafile.TypePlan, "name": "hardened", "plan": h.planCalls()}
-	if len(h.notGeneralized) == 0 {
+// buildPlanMessage is the Plan message. The Plan runs without the LLM where everything was generalized.
+func (h *hardener) buildPlanMessage() map[string]any {
+	m := map[string]any{"type": ideafile.TypePlan, "name": "hardened", "plan": h.rawPlanCalls()}
+	if len(h.differences) == 0 {
 		m["stage"] = ideafile.StageOptimal
 	}
-	if h.hasOutput {
-		m["output"] = h.output
+	if h.hasPlanOutput {
+		m["output"] = h.planOutput
 	}
 	return m
 }

@@ -1,6 +1,9 @@
 package harden
 
 import (
+	"math"
+	"slices"
+
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -10,82 +13,123 @@ import (
 func (h *hardener) generalizeOutput() {
 	var common any
 	for n, process := range h.processes {
-		output := jsonval.AsObject(process.lastIdea.Source["solution"])["output"]
+		output := process.finalOutput()
 		if output == nil {
-			if n == 0 && process.lastIdea.Output == nil {
+			if n == 0 && process.lastIdea.OutputSchema == nil {
 				return
 			}
-			h.addNotGeneralized(nil, "the output: %s has none", process.Process)
+			h.addDifference(nil, "the output: %s has none", process.ProcessID)
 			return
 		}
-		references, ok := process.outputReferences(output)
+		references, ok := process.outputReferences(output, h.outputsVary())
 		if !ok {
-			h.addNotGeneralized(nil, "the output of %s: the LLM wrote it, and it stands nowhere in State", process.Process)
+			h.addDifference(nil, "the output of %s: the LLM wrote it, and it stands nowhere in State", process.ProcessID)
 			return
 		}
 		if n > 0 && !jsonval.Equal(references, common) {
-			h.addNotGeneralized(nil, "the output: that of %s comes from other places than that of %s", process.Process, h.processes[0].Process)
+			h.addDifference(nil, "the output: that of %s comes from other places than that of %s", process.ProcessID, h.processes[0].ProcessID)
 			return
 		}
 		common = references
 	}
-	h.output, h.hasOutput = common, true
+	h.planOutput, h.hasPlanOutput = h.generalizeOutputLiterals(common), true
 }
 
-// outputReferences returns the output as References: those of the solution that set it, or else the only paths at which
-// its parts are found.
-func (p *processRun) outputReferences(output any) (any, bool) {
+// outputsVary reports whether two processes came to different outputs: a place that holds both is then no coincidence.
+func (h *hardener) outputsVary() bool {
+	return slices.ContainsFunc(h.processes, func(p *processRun) bool { return !jsonval.Equal(p.finalOutput(), h.processes[0].finalOutput()) })
+}
+
+// finalOutput is what the process came to.
+func (p *processRun) finalOutput() any {
+	return jsonval.AsObject(p.lastIdea.Source["solution"])["output"]
+}
+
+// generalizeOutputLiterals judges the literals that a solution wrote beside the References of its output.
+func (h *hardener) generalizeOutputLiterals(output any) any {
+	var samples []paramSample
+	for _, r := range h.instances {
+		samples = append(samples, paramSample{instance: r, value: output, requestNumber: math.MaxInt})
+	}
+	return h.generalizeConstant(literalPlace{ownerLabel: "the output "}, samples)
+}
+
+// outputReferences returns the output as References: those with which a solution or a Plan wired it, or else the only paths
+// at which its parts are found.
+func (p *processRun) outputReferences(output any, vary bool) (any, bool) {
 	if len(p.instances) == 0 {
 		return nil, false
 	}
-	for n := len(p.Ideas) - 1; n >= 0; n-- {
-		references := jsonval.AsObject(p.Ideas[n]["solution"])["output"]
-		if refs, err := refexpr.References(references); err != nil || len(refs) == 0 {
-			continue
-		}
-		v, err := refexpr.ResolveBy(references, p.resolveOutput)
-		if (err == nil && jsonval.Equal(v, output)) || n == len(p.Ideas)-1 {
-			return references, err == nil
+	if refs, err := refexpr.FindReferences(output); err != nil || len(refs) > 0 {
+		_, err = refexpr.ResolveExpressions(output, p.resolveOutput)
+		return output, err == nil
+	}
+	for _, wired := range p.wiredOutputs() {
+		v, err := refexpr.ResolveExpressions(wired, p.resolveOutput)
+		if err == nil && jsonval.Equal(v, output) {
+			return wired, true
 		}
 	}
-	return p.locateOutput(output)
+	return p.locateOutput(nil, output, vary)
+}
+
+// wiredOutputs lists the outputs with References of all solutions and Plans, the latest first.
+func (p *processRun) wiredOutputs() []any {
+	var list []any
+	add := func(output any) {
+		if refs, err := refexpr.FindReferences(output); err == nil && len(refs) > 0 {
+			list = append(list, output)
+		}
+	}
+	for _, c := range p.chains {
+		for n := len(c.ideas) - 1; n >= 0; n-- {
+			add(jsonval.AsObject(c.ideas[n].Source["solution"])["output"])
+		}
+	}
+	for _, m := range p.lastIdea.Context {
+		if m.IsDirectPlan() {
+			add(m.PlanOutput)
+		}
+	}
+	return list
 }
 
 // resolveOutput returns the value of a Reference in an output: in a process of several instances, each one's value by
 // its token.
 func (p *processRun) resolveOutput(e refexpr.Expression) (any, bool) {
-	if p.instances[0].token == "" || !e.ReadsKind(ideafile.TypeState) {
-		return p.instances[0].resolve(e.String())
+	if p.instances[0].instanceToken == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
+		return p.instances[0].resolveReferences(e.String())
 	}
 	byToken := map[string]any{}
 	for _, r := range p.instances {
-		v, ok := r.resolve(e.String())
+		v, ok := r.resolveReferences(e.String())
 		if !ok {
 			return nil, false
 		}
-		byToken[r.token] = v
+		byToken[r.instanceToken] = v
 	}
 	return byToken, true
 }
 
-// locateOutput finds the only path at which the output, or else each of its parts, is found.
-func (p *processRun) locateOutput(output any) (any, bool) {
-	var found []string
-	for _, ref := range appendPlaces(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState, p.instances[0].ownOutputPart(output), false) {
-		if v, ok := p.resolveOutput(refexpr.Expression{{ref}}); ok && jsonval.Equal(v, output) {
-			found = append(found, ref.String())
+// locateOutput finds the only path at which the output, or else each of its parts, is found. A flag or a digit may stand
+// there by chance, unless its path has its name or the outputs vary.
+func (p *processRun) locateOutput(at jsonval.Path, output any, vary bool) (any, bool) {
+	var found []refexpr.Reference
+	for _, ref := range appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState, p.instances[0].ownOutputPart(output)) {
+		if v, ok := p.resolveOutput(refexpr.Expression{{ref}}); ok && !leadsThroughList(p.instances[0], ref) && jsonval.Equal(v, output) {
+			found = append(found, ref)
 		}
 	}
-	if len(found) == 1 {
-		return found[0], true
+	if len(found) == 1 && (vary || isUnlikelyCoincidence(output) || endsWithParamName(found[0], at)) {
+		return found[0].String(), true
 	}
 	m, ok := output.(map[string]any)
-	if !ok || len(found) > 1 {
+	if !ok || len(found) > 0 {
 		return nil, false
 	}
 	parts := map[string]any{}
 	for _, k := range jsonval.SortedKeys(m) {
-		references, ok := p.locateOutput(m[k])
+		references, ok := p.locateOutput(append(at[:len(at):len(at)], k), m[k], vary)
 		if !ok {
 			return nil, false
 		}
@@ -96,8 +140,8 @@ func (p *processRun) locateOutput(output any) (any, bool) {
 
 // ownOutputPart is the part of an output that comes from this instance.
 func (r *instanceRun) ownOutputPart(output any) any {
-	if m, ok := output.(map[string]any); ok && r.token != "" {
-		if v, ok := m[r.token]; ok {
+	if m, ok := output.(map[string]any); ok && r.instanceToken != "" {
+		if v, ok := m[r.instanceToken]; ok {
 			return v
 		}
 	}

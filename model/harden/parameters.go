@@ -1,6 +1,9 @@
 package harden
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"processidea/model/ideafile"
@@ -10,25 +13,25 @@ import (
 
 // paramSample is the value that one instance has in one place of a Call's parameters.
 type paramSample struct {
-	instance *instanceRun
-	value    any
-	request  int // of the Call: a literal may come from what Calls of earlier Requests wrote
+	instance      *instanceRun
+	value         any
+	requestNumber int // of the Call: a literal may come from what Calls of earlier Requests wrote
 }
 
 // generalizeCalls gives every Call parameters that all instances have in common: the same literal, the same Reference,
 // or a Reference that yields each instance's literal. A Call for which there are none is dropped.
 func (h *hardener) generalizeCalls() {
-	var kept []*commonCall
-	for _, c := range h.calls {
+	var kept []*mergedCall
+	for _, c := range h.mergedCalls {
 		if h.generalizeCall(c) {
 			kept = append(kept, c)
 		}
 	}
-	h.calls = kept
+	h.mergedCalls = kept
 	h.generalizeOutput()
 }
 
-func (h *hardener) generalizeCall(c *commonCall) bool {
+func (h *hardener) generalizeCall(c *mergedCall) bool {
 	planned, _ := h.instancesByCall(c)
 	ran := planned[:0:0]
 	for _, r := range planned {
@@ -39,43 +42,43 @@ func (h *hardener) generalizeCall(c *commonCall) bool {
 	if len(ran) == 0 {
 		ran = planned
 	}
-	c.raw = map[string]any{"_tool": c.recordedByInstance[ran[0]].call.Tool}
+	c.rawCall = map[string]any{"_tool": c.recordedByInstance[ran[0]].call.Tool}
 	h.copyMetaProperties(c, ran[0])
 	allCommon := true
 	for _, name := range h.commonParams(c, ran) {
 		var samples []paramSample
 		for _, r := range ran {
 			recorded := c.recordedByInstance[r]
-			samples = append(samples, paramSample{r, recorded.call.Params[name], recorded.request})
+			samples = append(samples, paramSample{r, recorded.call.Params[name], recorded.requestNumber})
 		}
 		value, ok := h.commonValue(c, jsonval.Path{name}, samples)
-		c.raw[name] = value
+		c.rawCall[name] = value
 		allCommon = allCommon && ok
 	}
 	return allCommon
 }
 
 // copyMetaProperties takes over where the result goes, as far as the Tool leaves this to its Calls.
-func (h *hardener) copyMetaProperties(c *commonCall, r *instanceRun) {
+func (h *hardener) copyMetaProperties(c *mergedCall, r *instanceRun) {
 	recorded := c.recordedByInstance[r]
-	for _, k := range []string{"_outputPath", "_outputMethod", "_scopes"} {
-		if recorded.raw[k] != nil {
-			c.raw[k] = recorded.raw[k]
+	for _, k := range []string{"_after", "_outputPath", "_outputMethod", "_scopes"} {
+		if recorded.rawCall[k] != nil {
+			c.rawCall[k] = recorded.rawCall[k]
 		}
 	}
 	tool := r.process.lastIdea.Tool(recorded.call.Tool)
-	if len(recorded.call.OutputPath) > 0 && !(tool.OutputPath.Declared && tool.OutputPath.Schema == nil) {
-		c.raw["_outputPath"] = recorded.call.OutputPath.Reference()
+	if len(recorded.call.OutputPath) > 0 && !(tool.OutputPath.IsDeclared && tool.OutputPath.Schema == nil) {
+		c.rawCall["_outputPath"] = recorded.call.OutputPath.ReferenceText()
 	}
 	if recorded.call.HasOutput || h.bindings[recorded.call.Tool].Kind == ideafile.KindLatent {
 		planned, _ := h.instancesByCall(c)
-		h.addNotGeneralized(planned, "%s: the tool has no code, the LLM writes its result", c)
+		h.addDifference(planned, "%s: the tool has no code, the LLM writes its result", c)
 	}
 }
 
 // commonParams lists the parameters that the Call has in every instance, without wired ones. Those that it has in some
 // instances only are recorded as differences.
-func (h *hardener) commonParams(c *commonCall, ran []*instanceRun) []string {
+func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) []string {
 	tool := ran[0].process.lastIdea.Tool(c.recordedByInstance[ran[0]].call.Tool)
 	count := map[string]int{}
 	for _, r := range ran {
@@ -98,40 +101,43 @@ func (h *hardener) commonParams(c *commonCall, ran []*instanceRun) []string {
 				given = append(given, r)
 			}
 		}
-		h.addNotGeneralized(given, "%s: parameter %q is given in some instances alone", c, k)
+		h.addDifference(given, "%s: parameter %q is given in some instances alone", c, k)
 	}
 	return names
 }
 
 // commonValue returns one value that yields the values of all samples. ok is false, and the difference recorded, where
 // there is none.
-func (h *hardener) commonValue(c *commonCall, param jsonval.Path, samples []paramSample) (v any, ok bool) {
-	if allEqual(samples) {
-		return h.constantValue(c, param, samples), true
+func (h *hardener) commonValue(c *mergedCall, param jsonval.Path, samples []paramSample) (v any, ok bool) {
+	if allSamplesEqual(samples) {
+		return h.generalizeConstant(paramPlace(c, param), samples), true
 	}
 	if ref, ok := sharedReference(samples); ok {
 		return ref, true
 	}
-	if !anyReference(samples) {
-		switch places := h.commonPlaces(param, samples, true); {
+	if !anySampleIsReference(samples) {
+		switch places := commonReferences(param, samples); {
 		case len(places) == 1:
+			if leadsThroughList(samples[0].instance, places[0]) {
+				h.addNote("%s is %s, by its place in the list: an input with more or fewer elements needs another Plan", paramPlace(c, param), places[0])
+			}
 			return places[0].String(), true
 		case len(places) > 1:
-			h.addNotGeneralized(sampleInstances(samples), "%s: parameter %q is in every instance what stands at %s, and it cannot be told which is meant",
-				c, param.String(), joinPlaces(places))
+			h.addDifference(instancesOfSamples(samples), "%s is in every instance what stands at %s, and it cannot be told which is meant",
+				paramPlace(c, param), joinReferences(places))
 			return nil, false
 		}
 	}
-	if v, ok, tried := h.commonParts(c, param, samples); tried {
+	if v, ok, tried := h.commonValueByParts(c, param, samples); tried {
 		return v, ok
 	}
-	h.addNotGeneralized(outlierInstances(samples), "%s: parameter %q differs, and nothing at the start tells how", c, param.String())
+	h.addDifference(outlierInstances(samples), "%s differs, and nothing at the start tells how", paramPlace(c, param))
 	return nil, false
 }
 
-// commonParts generalizes objects with the same keys, and lists of the same length, part by part.
-func (h *hardener) commonParts(c *commonCall, param jsonval.Path, samples []paramSample) (v any, ok, tried bool) {
-	steps, isList, ok := sameShape(samples)
+// commonValueByParts generalizes objects with the same keys, and lists of the same length, part by part.
+func (h *hardener) commonValueByParts(c *mergedCall, param jsonval.Path, samples []paramSample) (v any, ok, tried bool) {
+	steps, isList, ok := commonShape(samples)
 	if !ok {
 		return nil, false, false
 	}
@@ -139,8 +145,8 @@ func (h *hardener) commonParts(c *commonCall, param jsonval.Path, samples []para
 	for _, step := range steps {
 		partSamples := make([]paramSample, len(samples))
 		for n, sample := range samples {
-			part, _ := jsonval.StepInto(sample.value, step)
-			partSamples[n] = paramSample{sample.instance, part, sample.request}
+			part, _ := jsonval.ChildValue(sample.value, step)
+			partSamples[n] = paramSample{sample.instance, part, sample.requestNumber}
 		}
 		v, ok := h.commonValue(c, append(param[:len(param):len(param)], step), partSamples)
 		allCommon = allCommon && ok
@@ -152,8 +158,8 @@ func (h *hardener) commonParts(c *commonCall, param jsonval.Path, samples []para
 	return object, allCommon, true
 }
 
-// sameShape lists the keys of objects with the same keys, or the indexes of lists of the same length.
-func sameShape(samples []paramSample) (steps []string, isList, ok bool) {
+// commonShape lists the keys of objects with the same keys, or the indexes of lists of the same length.
+func commonShape(samples []paramSample) (steps []string, isList, ok bool) {
 	for n, sample := range samples {
 		var own []string
 		switch v := sample.value.(type) {
@@ -162,7 +168,7 @@ func sameShape(samples []paramSample) (steps []string, isList, ok bool) {
 		case []any:
 			isList = true
 			for k := range v {
-				own = append(own, indexStep(k))
+				own = append(own, arrayIndexStep(k))
 			}
 		default:
 			return nil, false, false
@@ -175,35 +181,154 @@ func sameShape(samples []paramSample) (steps []string, isList, ok bool) {
 	return steps, isList, len(steps) > 0
 }
 
-// constantValue generalizes a value that is the same in all instances. Where it is found at exactly one place at the
-// start and that is unlikely to be a coincidence, it becomes a Reference to that place.
-func (h *hardener) constantValue(c *commonCall, param jsonval.Path, samples []paramSample) any {
+// literalPlace names a value in a Call's parameters, or in the output.
+type literalPlace struct {
+	ownerLabel string
+	path       jsonval.Path
+}
+
+func paramPlace(c *mergedCall, path jsonval.Path) literalPlace {
+	return literalPlace{c.String() + ": parameter ", path}
+}
+
+func (p literalPlace) String() string {
+	if len(p.path) == 0 {
+		return strings.TrimSpace(p.ownerLabel)
+	}
+	return p.ownerLabel + strconv.Quote(p.path.String())
+}
+
+// generalizeConstant generalizes a value that is the same in all instances. Where it is found at exactly one place at the
+// start, not in a list, and that is unlikely to be a coincidence, it becomes a Reference to that place. Otherwise it stays,
+// and is named where it equals anything that was there.
+func (h *hardener) generalizeConstant(at literalPlace, samples []paramSample) any {
 	v := samples[0].value
 	if text, ok := v.(string); ok && refexpr.IsReference(text) {
 		return v
 	}
-	if refs, _ := refexpr.References(v); len(refs) == 0 {
-		places := h.commonPlaces(param, samples, false)
+	if refs, _ := refexpr.FindReferences(v); len(refs) == 0 {
+		places := commonReferences(at.path, samples)
 		switch {
-		case len(places) == 1 && (isDistinctive(v) || endsInNameOf(places[0], param)):
+		case len(places) == 1 && !leadsThroughList(samples[0].instance, places[0]) && (isUnlikelyCoincidence(v) || endsWithParamName(places[0], at.path)):
+			h.addNote("taken for a Reference: %s was always %s, and is %s now", at, clippedJSON(v), places[0])
 			return places[0].String()
-		case len(places) > 1 && isDistinctive(v):
-			h.addNotGeneralized(nil, "%s: parameter %q is always %s, which stands at %s, and it cannot be told which is meant",
-				c, param.String(), jsonval.Clip(string(jsonval.Encode(v)), 60), joinPlaces(places))
+		case len(places) > 0 && isUnlikelyCoincidence(v):
+			h.addDifference(nil, "%s is always %s, which stands at %s: it cannot be told what is meant", at, clippedJSON(v), joinReferences(places))
+			return v
+		case len(places) > 0:
+			h.addNote("not generalised: %s is always %s, which stands at %s too: it stays as it is", at, clippedJSON(v), joinReferences(places))
 			return v
 		}
+		h.noteScatteredLiteral(at, samples)
 	}
-	switch v.(type) {
-	case map[string]any, []any:
-		if v, ok, tried := h.commonParts(c, param, samples); tried && ok {
-			return v
-		}
-	}
-	return v
+	return h.generalizeConstantParts(at, samples)
 }
 
-// isDistinctive reports whether a value is unlikely to occur in two places by coincidence.
-func isDistinctive(v any) bool {
+// noteScatteredLiteral notes a literal that stood somewhere at the start in every instance, in each at another place.
+func (h *hardener) noteScatteredLiteral(at literalPlace, samples []paramSample) {
+	for _, sample := range samples {
+		if len(sample.literalReferencesAtStart()) == 0 {
+			return
+		}
+	}
+	h.addNote("not generalised: %s is always %s, which stood in every instance at the start, in each at another place (%s in %s): it stays as it is",
+		at, clippedJSON(samples[0].value), samples[0].literalReferencesAtStart()[0], samples[0].instance.name)
+}
+
+// generalizeConstantParts generalizes the parts of an object or a list that is the same in all instances.
+func (h *hardener) generalizeConstantParts(at literalPlace, samples []paramSample) any {
+	below := func(step string) any {
+		parts := make([]paramSample, len(samples))
+		for n, sample := range samples {
+			part, _ := jsonval.ChildValue(sample.value, step)
+			parts[n] = paramSample{sample.instance, part, sample.requestNumber}
+		}
+		return h.generalizeConstant(literalPlace{at.ownerLabel, append(at.path[:len(at.path):len(at.path)], step)}, parts)
+	}
+	switch v := samples[0].value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for _, k := range jsonval.SortedKeys(v) {
+			out[k] = below(k)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for n := range v {
+			out[n] = below(arrayIndexStep(n))
+		}
+		return out
+	}
+	return samples[0].value
+}
+
+// noteSingleSamples says of what was seen in one instance alone which literals are believed to be constants.
+func (h *hardener) noteSingleSamples() {
+	if len(h.mergedCalls) > 0 && h.startedAlike() {
+		which := "there is one instance"
+		if len(h.instances) > 1 {
+			which = "all instances started alike"
+		}
+		h.addNote("%s: constants cannot be told from inputs. %s", which, describeKeptLiterals(h.mergedCalls))
+		return
+	}
+	for _, c := range h.mergedCalls {
+		if planned, _ := h.instancesByCall(c); len(planned) == 1 && len(literalsOf(c)) > 0 {
+			h.addNote("%s was planned in %s alone: constants cannot be told from inputs. %s", c, planned[0].name, describeKeptLiterals([]*mergedCall{c}))
+		}
+	}
+}
+
+// startedAlike reports whether nothing differed between the instances at the start.
+func (h *hardener) startedAlike() bool {
+	return !slices.ContainsFunc(h.instances, func(r *instanceRun) bool {
+		return !jsonval.Equal(r.startView.PayloadByKind, h.instances[0].startView.PayloadByKind)
+	})
+}
+
+// describeKeptLiterals names the literals that Calls keep.
+func describeKeptLiterals(calls []*mergedCall) string {
+	var list []string
+	for _, c := range calls {
+		list = append(list, literalsOf(c)...)
+	}
+	if len(list) == 0 {
+		return "No literal was kept"
+	}
+	return "Kept for every input: " + strings.Join(list, "; ")
+}
+
+// literalsOf lists a Call's parameters, and the parts of them, that are no References.
+func literalsOf(c *mergedCall) (list []string) {
+	var walk func(at jsonval.Path, v any)
+	walk = func(at jsonval.Path, v any) {
+		if refs, err := refexpr.FindReferences(v); err == nil && len(refs) == 0 {
+			list = append(list, paramPlace(c, at).String()+" = "+clippedJSON(v))
+			return
+		}
+		switch v := v.(type) {
+		case map[string]any:
+			for _, k := range jsonval.SortedKeys(v) {
+				walk(append(at[:len(at):len(at)], k), v[k])
+			}
+		case []any:
+			for n := range v {
+				walk(append(at[:len(at):len(at)], arrayIndexStep(n)), v[n])
+			}
+		}
+	}
+	for _, k := range jsonval.SortedKeys(c.rawCall) {
+		if !strings.HasPrefix(k, "_") {
+			walk(jsonval.Path{k}, c.rawCall[k])
+		}
+	}
+	return list
+}
+
+func clippedJSON(v any) string { return jsonval.Clip(string(jsonval.Encode(v)), 60) }
+
+// isUnlikelyCoincidence reports whether a value is unlikely to occur in two places by coincidence.
+func isUnlikelyCoincidence(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return len([]rune(v)) > 1
@@ -217,7 +342,7 @@ func isDistinctive(v any) bool {
 	return len(jsonval.Encode(v)) > 1
 }
 
-func endsInNameOf(r refexpr.Reference, param jsonval.Path) bool {
+func endsWithParamName(r refexpr.Reference, param jsonval.Path) bool {
 	return len(r.Path) > 0 && len(param) > 0 && r.Path[len(r.Path)-1] == param[len(param)-1]
 }
 
@@ -239,8 +364,8 @@ func sharedReference(samples []paramSample) (any, bool) {
 
 func resolvesForAll(ref string, samples []paramSample) bool {
 	for _, sample := range samples {
-		want, ok := sample.instance.resolve(sample.value)
-		got, present := sample.instance.resolve(ref)
+		want, ok := sample.instance.resolveReferences(sample.value)
+		got, present := sample.instance.resolveReferences(ref)
 		if sample.value != any(ref) && (!ok || !present || !jsonval.Equal(want, got)) {
 			return false
 		}
@@ -248,18 +373,18 @@ func resolvesForAll(ref string, samples []paramSample) bool {
 	return true
 }
 
-// resolve resolves the References in a value against the start of the instance and its final State.
-func (r *instanceRun) resolve(v any) (any, bool) {
-	out, err := refexpr.Resolve(v, func(ref refexpr.Reference) (any, bool) {
+// resolveReferences resolves the References in a value against the start of the instance and its final State.
+func (r *instanceRun) resolveReferences(v any) (any, bool) {
+	out, err := refexpr.ResolveReferences(v, func(ref refexpr.Reference) (any, bool) {
 		if ref.Kind == ideafile.TypeState {
-			return jsonval.Lookup(r.finalState, ref.Path)
+			return jsonval.ValueAt(r.finalState, ref.Path)
 		}
-		return jsonval.Lookup(r.startView.Payload[ref.Kind], ref.Path)
+		return jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
 	})
 	return out, err == nil
 }
 
-func allEqual(samples []paramSample) bool {
+func allSamplesEqual(samples []paramSample) bool {
 	for _, sample := range samples[1:] {
 		if !jsonval.Equal(sample.value, samples[0].value) {
 			return false
@@ -268,16 +393,16 @@ func allEqual(samples []paramSample) bool {
 	return true
 }
 
-func anyReference(samples []paramSample) bool {
+func anySampleIsReference(samples []paramSample) bool {
 	for _, sample := range samples {
-		if refs, err := refexpr.References(sample.value); err != nil || len(refs) > 0 {
+		if refs, err := refexpr.FindReferences(sample.value); err != nil || len(refs) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func sampleInstances(samples []paramSample) []*instanceRun {
+func instancesOfSamples(samples []paramSample) []*instanceRun {
 	var instances []*instanceRun
 	for _, sample := range samples {
 		instances = append(instances, sample.instance)
@@ -305,9 +430,15 @@ func outlierInstances(samples []paramSample) []*instanceRun {
 	return instances
 }
 
-func joinPlaces(places []refexpr.Reference) string {
+// joinReferences lists places, the first few where there are many.
+func joinReferences(places []refexpr.Reference) string {
+	const shown = 4
 	var names []string
-	for _, p := range places {
+	for n, p := range places {
+		if n == shown {
+			names = append(names, fmt.Sprintf("%d more places", len(places)-n))
+			break
+		}
 		names = append(names, p.String())
 	}
 	return strings.Join(names, " and at ")

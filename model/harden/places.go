@@ -1,6 +1,7 @@
 package harden
 
 import (
+	"slices"
 	"strconv"
 
 	"processidea/model/ideafile"
@@ -8,37 +9,29 @@ import (
 	"processidea/model/refexpr"
 )
 
-func indexStep(n int) string { return strconv.Itoa(n) }
+func arrayIndexStep(n int) string { return strconv.Itoa(n) }
 
 // maxPlaces bounds how many places of one literal are tracked.
 const maxPlaces = 64
 
-// commonPlaces lists the References that yield each instance's literal: in the data at the start, or else in what Calls of
-// earlier Requests wrote. If exactly one of several ends in the parameter's name, only that one is returned. elements
-// includes the elements of lists.
-func (h *hardener) commonPlaces(param jsonval.Path, samples []paramSample, elements bool) []refexpr.Reference {
-	literal, ok := samples[0].instance.resolve(samples[0].value)
-	if !ok {
-		return nil
-	}
-	var found []refexpr.Reference
-	start := samples[0].instance.startView.Payload
-	for _, kind := range jsonval.SortedKeys(start) {
-		found = appendPlaces(found, refexpr.Reference{Kind: kind}, start[kind], literal, elements)
-	}
-	found = presentInAll(found, samples, func(sample paramSample, ref refexpr.Reference) (any, bool) {
-		return jsonval.Lookup(sample.instance.startView.Payload[ref.Kind], ref.Path)
+// maxDepth bounds how deep in the data a literal is looked for.
+const maxDepth = 32
+
+// commonReferences lists the References that yield each instance's literal: in the data at the start, or else in what Calls of
+// earlier Requests wrote. If exactly one of several ends in the parameter's name, only that one is returned.
+func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Reference {
+	found := keepPresentInAllSamples(samples[0].literalReferencesAtStart(), samples, func(sample paramSample, ref refexpr.Reference) (any, bool) {
+		return jsonval.ValueAt(sample.instance.startView.PayloadByKind[ref.Kind], ref.Path)
 	})
 	if len(found) == 0 {
-		found = appendPlaces(nil, refexpr.Reference{Kind: ideafile.TypeState}, samples[0].instance.finalState, literal, elements)
-		found = presentInAll(found, samples, func(sample paramSample, ref refexpr.Reference) (any, bool) {
-			value, ok := jsonval.Lookup(sample.instance.finalState, ref.Path)
-			return value, ok && sample.instance.wroteBefore(ref.Path, sample.request)
+		found = keepPresentInAllSamples(samples[0].literalReferencesWritten(), samples, func(sample paramSample, ref refexpr.Reference) (any, bool) {
+			value, ok := jsonval.ValueAt(sample.instance.finalState, ref.Path)
+			return value, ok && sample.instance.wroteBeforeRequest(ref.Path, sample.requestNumber)
 		})
 	}
 	var sameName []refexpr.Reference
 	for _, ref := range found {
-		if endsInNameOf(ref, param) {
+		if endsWithParamName(ref, param) {
 			sameName = append(sameName, ref)
 		}
 	}
@@ -48,9 +41,48 @@ func (h *hardener) commonPlaces(param jsonval.Path, samples []paramSample, eleme
 	return found
 }
 
-// appendPlaces adds the places below the given one at which a container holds the literal, at most maxPlaces.
-func appendPlaces(found []refexpr.Reference, place refexpr.Reference, container, literal any, elements bool) []refexpr.Reference {
-	if len(found) >= maxPlaces || len(place.Path) > 12 {
+// literalReferencesAtStart lists where an instance's literal stood when it started.
+func (s paramSample) literalReferencesAtStart() []refexpr.Reference {
+	literal, ok := s.instance.resolveReferences(s.value)
+	if !ok {
+		return nil
+	}
+	var found []refexpr.Reference
+	start := s.instance.startView.PayloadByKind
+	for _, kind := range jsonval.SortedKeys(start) {
+		found = appendReferences(found, refexpr.Reference{Kind: kind}, start[kind], literal)
+	}
+	return found
+}
+
+// literalReferencesWritten lists where an instance's literal stands in what Calls of earlier Requests wrote.
+func (s paramSample) literalReferencesWritten() []refexpr.Reference {
+	literal, ok := s.instance.resolveReferences(s.value)
+	if !ok {
+		return nil
+	}
+	found := appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, s.instance.finalState, literal)
+	return slices.DeleteFunc(found, func(ref refexpr.Reference) bool { return !s.instance.wroteBeforeRequest(ref.Path, s.requestNumber) })
+}
+
+// leadsThroughList reports whether a Reference leads through an element of a list: another input may have other elements there.
+func leadsThroughList(r *instanceRun, ref refexpr.Reference) bool {
+	data := r.startView.PayloadByKind[ref.Kind]
+	if ref.Kind == ideafile.TypeState {
+		data = r.finalState
+	}
+	for _, step := range ref.Path {
+		if jsonval.TypeOf(data) == "array" {
+			return true
+		}
+		data, _ = jsonval.ChildValue(data, step)
+	}
+	return false
+}
+
+// appendReferences adds the places below the given one at which a container holds the literal, at most maxPlaces.
+func appendReferences(found []refexpr.Reference, place refexpr.Reference, container, literal any) []refexpr.Reference {
+	if len(found) >= maxPlaces || len(place.Path) > maxDepth {
 		return found
 	}
 	if len(place.Path) > 0 && jsonval.TypeOf(container) == jsonval.TypeOf(literal) && jsonval.Equal(container, literal) {
@@ -58,7 +90,7 @@ func appendPlaces(found []refexpr.Reference, place refexpr.Reference, container,
 	}
 	below := func(step string, v any) {
 		path := append(place.Path[:len(place.Path):len(place.Path)], step)
-		found = appendPlaces(found, refexpr.Reference{Kind: place.Kind, Path: path}, v, literal, elements)
+		found = appendReferences(found, refexpr.Reference{Kind: place.Kind, Path: path}, v, literal)
 	}
 	switch container := container.(type) {
 	case map[string]any:
@@ -67,21 +99,19 @@ func appendPlaces(found []refexpr.Reference, place refexpr.Reference, container,
 		}
 	case []any:
 		for n := range container {
-			if elements {
-				below(indexStep(n), container[n])
-			}
+			below(arrayIndexStep(n), container[n])
 		}
 	}
 	return found
 }
 
-// presentInAll keeps the places that hold its own literal in every instance.
-func presentInAll(found []refexpr.Reference, samples []paramSample, lookup func(paramSample, refexpr.Reference) (any, bool)) []refexpr.Reference {
+// keepPresentInAllSamples keeps the places that hold its own literal in every instance.
+func keepPresentInAllSamples(found []refexpr.Reference, samples []paramSample, lookup func(paramSample, refexpr.Reference) (any, bool)) []refexpr.Reference {
 	var out []refexpr.Reference
 	for _, ref := range found {
 		inAll := true
 		for _, sample := range samples {
-			want, ok := sample.instance.resolve(sample.value)
+			want, ok := sample.instance.resolveReferences(sample.value)
 			v, present := lookup(sample, ref)
 			inAll = ok && present && jsonval.Equal(v, want)
 			if !inAll {
@@ -95,11 +125,11 @@ func presentInAll(found []refexpr.Reference, samples []paramSample, lookup func(
 	return out
 }
 
-// wroteBefore reports whether a Call of an earlier Request wrote the value at a path.
-func (r *instanceRun) wroteBefore(p jsonval.Path, request int) bool {
+// wroteBeforeRequest reports whether a Call of an earlier Request wrote the value at a path.
+func (r *instanceRun) wroteBeforeRequest(p jsonval.Path, request int) bool {
 	for _, recorded := range r.recordedCalls {
 		for _, q := range recorded.call.OutputPath.Paths() {
-			if recorded.status == ideafile.Done && recorded.request < request && p.Within(q) {
+			if recorded.status == ideafile.Done && recorded.requestNumber < request && p.IsAtOrBelow(q) {
 				return true
 			}
 		}

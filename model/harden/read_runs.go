@@ -3,6 +3,7 @@ package harden
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -13,17 +14,21 @@ import (
 )
 
 func (h *hardener) readRun(run FinishedRun) error {
-	process := &processRun{FinishedRun: run}
-	if len(process.Ideas) == 0 {
+	if len(run.Ideas) == 0 {
 		return fmt.Errorf("it has no Ideas")
 	}
-	process.firstIdea, _ = ideafile.ReadIdea(process.Ideas[0])
-	process.lastIdea, _ = ideafile.ReadIdea(process.Ideas[len(process.Ideas)-1])
-	if process.firstIdea.Simulated != nil || process.lastIdea.Simulated != nil {
+	process := &processRun{ProcessID: run.ProcessID, chains: []*chainRun{readChain(run)}}
+	process.firstIdea, process.lastIdea = process.chains[0].ideas[0], process.chains[0].last()
+	if process.firstIdea.Simulation != nil || process.lastIdea.Simulation != nil {
 		return fmt.Errorf("it was simulated: its values are made up, and no Tool ran")
 	}
 	if len(h.processes) > 0 && !jsonval.Equal(h.processes[0].lastIdea.Source["schema"], process.lastIdea.Source["schema"]) {
-		return fmt.Errorf("its Tools or its output form are others than those of %s", h.processes[0].Process)
+		return fmt.Errorf("its Tools or its output form are others than those of %s", h.processes[0].ProcessID)
+	}
+	for _, part := range run.Parts {
+		if len(part.Ideas) > 0 {
+			process.chains = append(process.chains, readChain(part))
+		}
 	}
 	h.processes = append(h.processes, process)
 	if err := h.readInstances(process); err != nil {
@@ -36,41 +41,191 @@ func (h *hardener) readRun(run FinishedRun) error {
 	return nil
 }
 
-// readInstances finds the instances that settled, and what they started with.
-func (h *hardener) readInstances(process *processRun) error {
-	starts := map[string]*ideafile.Idea{}
-	for _, source := range process.Ideas {
+// readChain reads the Ideas and the log of one chain once, for all its instances.
+func readChain(run FinishedRun) *chainRun {
+	c := &chainRun{processID: run.ProcessID, writes: map[writeAuthor]turn.LogEntry{}, faultByCallID: map[string]diag.Fault{}}
+	for _, source := range run.Ideas {
 		idea, _ := ideafile.ReadIdea(source)
-		for _, token := range idea.InstanceTokens() {
-			if starts[token] == nil {
-				starts[token] = idea
-			}
+		c.ideas = append(c.ideas, idea)
+		c.readPastCalls(idea)
+	}
+	for _, e := range run.Log {
+		if key := (writeAuthor{e.Author, e.Instance}); c.writes[key].Author == "" {
+			c.writes[key] = e
 		}
-		for _, m := range idea.Context {
-			if m.RunsDirectly() {
-				return fmt.Errorf("it ran by a Plan of its own, without the LLM")
+	}
+	return c
+}
+
+// readPastCalls reads what an Idea tells of earlier Calls, and its own solution as Calls of which nothing is told yet.
+func (c *chainRun) readPastCalls(idea *ideafile.Idea) {
+	tokens := idea.InstanceTokens()
+	told := []turn.PastCall{}
+	for _, m := range idea.Context {
+		switch {
+		case m.IsPlanWithRecord():
+			told = append(told, turn.ReadPastCalls(m, tokens)...)
+		case m.IsDirectPlan():
+			told = append(told, turn.ReadPastDirectPlanCalls(m, tokens)...)
+		}
+		if e, ok := turn.ReadContextError(m); ok && e.CallID != "" {
+			for _, id := range failedCallIDs(e) {
+				c.faultByCallID[id] = e.Fault
 			}
 		}
 	}
-	statuses := endStatuses(process.lastIdea)
+	for _, p := range told {
+		//workflowcheck:ignore -- a map again
+		for token, f := range p.FaultByInstance {
+			c.faultByCallID[ideafile.FormatCallID(p.Request, p.Index, token)] = *f
+		}
+	}
+	c.pastCalls = append(c.pastCalls, told)
+	var planned []turn.PastCall
+	request, err := jsonval.FloatOf(jsonval.AsObject(idea.Source["meta"])["request"])
+	calls, _ := jsonval.AsObject(idea.Source["solution"])["calls"].([]any)
+	for k, call := range ideafile.ParseWrittenCalls(calls) {
+		if err == nil {
+			planned = append(planned, turn.PastCall{Request: int(request), Index: k + 1, WrittenCall: call})
+		}
+	}
+	c.plannedCalls = append(c.plannedCalls, planned)
+}
+
+// failedCallIDs lists the ids of a failed Call in the instances that its error names.
+func failedCallIDs(e turn.ContextError) []string {
+	if len(e.Instances) == 0 {
+		return []string{e.CallID}
+	}
+	var ids []string
+	for _, token := range e.Instances {
+		ids = append(ids, e.CallID+"@"+token)
+	}
+	return ids
+}
+
+// readChainInstances finds the instances that settled, and what they started with. Those of a split process are in its parts.
+func (h *hardener) readInstances(process *processRun) error {
+	if err := checkFinished(process.chains[0].last()); err != nil {
+		return err
+	}
+	left := excludedInstances{process: process, tokensByReason: map[string][]string{}}
+	found := map[string]bool{}
+	chains := process.chains
+	if len(chains) > 1 {
+		chains = chains[1:]
+	}
+	for _, c := range chains {
+		if c.beganBeforeFirstIdea() {
+			return fmt.Errorf("its Plan ran directly, and its first Idea was sealed when Calls of it had ended: how it began is not known")
+		}
+		left.readChainInstances(c)
+		for _, token := range c.last().InstanceTokens() {
+			found[token] = true
+		}
+	}
 	for _, token := range process.lastIdea.InstanceTokens() {
-		switch status := statuses[token]; status {
-		case ideafile.InstanceSettled:
-			r := &instanceRun{process: process, token: token}
-			r.startView = ideafile.ViewOf(starts[token].Context, token)
-			r.startMessages = dataMessages(starts[token].Context, token)
-			r.finalState = ideafile.ViewOf(process.lastIdea.Context, token).Payload[ideafile.TypeState]
-			if r.finalState == nil {
-				r.finalState = map[string]any{}
-			}
-			process.instances = append(process.instances, r)
-		case ideafile.InstanceFailed:
-			h.addNote("left out: instance %q of %s, which failed", token, process.Process)
-		default:
+		if !found[token] {
+			left.add(token, "of which no part tells what it did")
+		}
+	}
+	for _, why := range left.reasons {
+		h.addNote("left out: %s, %s", left.describeInstances(why), why)
+	}
+	return nil
+}
+
+// excludedInstances are the instances of a process from which nothing is to be learned, by the reason.
+type excludedInstances struct {
+	process        *processRun
+	reasons        []string
+	tokensByReason map[string][]string
+}
+
+func (l *excludedInstances) add(token, why string) {
+	if l.tokensByReason[why] == nil {
+		l.reasons = append(l.reasons, why)
+	}
+	l.tokensByReason[why] = append(l.tokensByReason[why], token)
+}
+
+func (l *excludedInstances) describeInstances(why string) string {
+	if names := l.tokensByReason[why]; names[0] != "" {
+		return diag.FirstNamesAndCount(names) + " of " + l.process.ProcessID
+	}
+	return l.process.ProcessID
+}
+
+// beganBeforeFirstIdea reports whether Calls of a direct Plan had ended before the first Idea. In a fork they had, and its first Idea
+// tells with what it began.
+func (c *chainRun) beganBeforeFirstIdea() bool {
+	first := c.ideas[0]
+	if jsonval.AsObject(first.Source["meta"])["origin"] != nil {
+		return false
+	}
+	return slices.ContainsFunc(c.pastCalls[0], func(p turn.PastCall) bool {
+		ended := false
+		//workflowcheck:ignore -- the order does not matter
+		for _, s := range p.StatusByInstance {
+			ended = ended || s.IsFinal()
+		}
+		return p.Request == 0 && ended
+	})
+}
+
+// checkFinished returns an error for a process with an instance that is still at work.
+func checkFinished(last *ideafile.Idea) error {
+	statuses := endStatuses(last)
+	for _, token := range last.InstanceTokens() {
+		if s := statuses[token]; s != ideafile.InstanceSettled && s != ideafile.InstanceFailed {
 			return fmt.Errorf("it has not finished")
 		}
 	}
 	return nil
+}
+
+// readChainInstances reads the instances of one chain, and sorts out those that reached no goal.
+func (l *excludedInstances) readChainInstances(c *chainRun) {
+	starts, firstSeen := c.startViews()
+	last := c.last()
+	tokens := last.InstanceTokens()
+	ends, statuses := ideafile.InstanceViewsByToken(last.Context, tokens), endStatuses(last)
+	for _, token := range tokens {
+		r := &instanceRun{process: l.process, chain: c, instanceToken: token, startView: starts[token]}
+		r.startMessages = dataMessages(firstSeen[token].Context, token)
+		r.finalState = ends[token].PayloadByKind[ideafile.TypeState]
+		if r.finalState == nil {
+			r.finalState = map[string]any{}
+		}
+		missing := statelog.MissingRequiredPaths(ends[token].SchemaByKind[ideafile.TypeState], r.finalState)
+		switch {
+		case statuses[token] != ideafile.InstanceSettled:
+			l.add(token, "which failed")
+		case len(missing) > 0:
+			l.add(token, "which failed: its State lacks "+strings.Join(missing, ", "))
+		default:
+			l.process.instances = append(l.process.instances, r)
+		}
+	}
+}
+
+// startViews returns what every instance saw in the first Idea that has it, and that Idea.
+func (c *chainRun) startViews() (map[string]ideafile.InstanceView, map[string]*ideafile.Idea) {
+	views, firstSeen := map[string]ideafile.InstanceView{}, map[string]*ideafile.Idea{}
+	for _, idea := range c.ideas {
+		var unknown []string
+		for _, token := range idea.InstanceTokens() {
+			if firstSeen[token] == nil {
+				firstSeen[token] = idea
+				unknown = append(unknown, token)
+			}
+		}
+		//workflowcheck:ignore -- a map again
+		for token, view := range ideafile.InstanceViewsByToken(idea.Context, unknown) {
+			views[token] = view
+		}
+	}
+	return views, firstSeen
 }
 
 // endStatuses returns how every instance ended: as its State message says, or as settled where the last Request planned
@@ -78,24 +233,27 @@ func (h *hardener) readInstances(process *processRun) error {
 func endStatuses(last *ideafile.Idea) map[string]ideafile.InstanceStatus {
 	out := map[string]ideafile.InstanceStatus{}
 	calls, _ := jsonval.AsObject(last.Source["solution"])["calls"].([]any)
-	for _, token := range last.InstanceTokens() {
-		if len(calls) == 0 {
+	byRequest := jsonval.AsObject(last.Source["meta"])["request"] != nil
+	if len(calls) == 0 && byRequest {
+		for _, token := range last.InstanceTokens() {
 			out[token] = ideafile.InstanceSettled
 		}
-		for _, m := range last.Context {
-			if m.Kind == ideafile.TypeState && m.Instance == token && m.Status != "" {
-				out[token] = m.Status
-			}
+	}
+	for _, m := range last.Context {
+		if m.PayloadKind == ideafile.TypeState && m.InstanceEndStatus != "" {
+			out[m.InstanceToken] = m.InstanceEndStatus
 		}
 	}
 	return out
 }
 
-// dataMessages are the Messages with data that an instance sees.
+// dataMessages are the Messages with data that an instance sees. How it ended before is not taken with them: one that had
+// begins no Plan.
 func dataMessages(context []ideafile.Message, token string) []ideafile.Message {
 	var out []ideafile.Message
 	for _, m := range context {
-		if m.Kind != "" && (m.Instance == "" || m.Instance == token) {
+		if m.PayloadKind != "" && (m.InstanceToken == "" || m.InstanceToken == token) {
+			m.InstanceEndStatus = ""
 			out = append(out, m)
 		}
 	}
@@ -105,75 +263,78 @@ func dataMessages(context []ideafile.Message, token string) []ideafile.Message {
 // readRecordedCalls lists the Calls of an instance that were well-formed, each with its latest status.
 func (h *hardener) readRecordedCalls(r *instanceRun) {
 	recordedCalls := map[ideafile.CallKey]*recordedCall{}
-	for _, source := range r.process.Ideas {
-		idea, _ := ideafile.ReadIdea(source)
-		for _, m := range idea.Context {
-			if m.IsPlanRecord() {
-				r.readRecord(m, idea.InstanceTokens(), recordedCalls)
-			}
-		}
-		r.readSolution(idea, recordedCalls)
+	for n := range r.chain.ideas {
+		r.addPastCalls(r.chain.pastCalls[n], recordedCalls)
+		r.addPlannedCalls(n, recordedCalls)
 	}
 	var all []*recordedCall
-	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, Bindings: h.bindings, InstanceTokens: []string{r.token}, UntargetedForAll: true}
+	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, BindingByTool: h.bindings, InstanceTokens: []string{r.instanceToken},
+		UntargetedCallsGoToAll: true}
 	//workflowcheck:ignore -- sorted below
 	for _, recorded := range recordedCalls {
 		var f *diag.Fault
-		recorded.call, _, f = palette.Read(ideafile.ParseWrittenCall(recorded.raw).WithoutTarget())
-		if f == nil {
-			recorded.call.ID = ideafile.FormatCallID(recorded.request, recorded.index, r.token)
+		recorded.call, _, f = palette.ReadCall(ideafile.ParseWrittenCall(recorded.rawCall).WithoutTarget())
+		recorded.call.ID = ideafile.FormatCallID(recorded.requestNumber, recorded.index, r.instanceToken)
+		if f == nil && !r.refusedBeforeRunning(recorded) {
 			r.readResult(recorded)
 			all = append(all, recorded)
 		}
 	}
 	sortByPosition(all)
+	r.readGivenParams(all)
 	r.recordedCalls = withoutRedundantCalls(all)
 }
 
-func (r *instanceRun) readRecord(m ideafile.Message, tokens []string, recordedCalls map[ideafile.CallKey]*recordedCall) {
-	for _, p := range turn.PastCalls(m, tokens) {
-		status, planned := p.Status[r.token]
+// refusedBeforeRunning reports whether a Call failed by how it was written, before it could run: its Plan was no good, and says
+// nothing of its Tool.
+func (r *instanceRun) refusedBeforeRunning(recorded *recordedCall) bool {
+	switch r.chain.faultByCallID[recorded.call.ID].Code {
+	case ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey, ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath:
+		return recorded.status == ideafile.Failed
+	}
+	return false
+}
+
+// addPastCalls takes over what an Idea tells of the instance's earlier Calls.
+func (r *instanceRun) addPastCalls(past []turn.PastCall, recordedCalls map[ideafile.CallKey]*recordedCall) {
+	for _, p := range past {
+		status, planned := p.StatusByInstance[r.instanceToken]
 		if !planned {
 			continue
 		}
-		recorded := &recordedCall{request: p.Request, index: p.Index, raw: p.Call.Fields(), status: status, decisions: p.Decisions[r.token]}
-		recorded.result, recorded.hasResult = p.Results[r.token]
+		recorded := &recordedCall{requestNumber: p.Request, index: p.Index, rawCall: p.WrittenCall.RawObject(), status: status,
+			decisions: p.DecisionsByInstance[r.instanceToken]}
+		recorded.result, recorded.hasResult = p.ResultByInstance[r.instanceToken]
 		recordedCalls[ideafile.CallKey{Request: p.Request, Index: p.Index}] = recorded
 	}
 }
 
-// readSolution adds the Calls of a solution that no record mentions: the log or the State shows what they returned.
-func (r *instanceRun) readSolution(idea *ideafile.Idea, recordedCalls map[ideafile.CallKey]*recordedCall) {
-	meta := jsonval.AsObject(idea.Source["meta"])
-	request, err := jsonval.FloatOf(meta["request"])
-	if err != nil {
-		return
-	}
-	calls, _ := jsonval.AsObject(idea.Source["solution"])["calls"].([]any)
-	for k, call := range ideafile.ParseWrittenCalls(calls) {
-		key := ideafile.CallKey{Request: int(request), Index: k + 1}
-		if recordedCalls[key] == nil && slices.Contains(call.TargetInstances(idea.InstanceTokens()), r.token) {
-			recordedCalls[key] = &recordedCall{request: key.Request, index: key.Index, raw: call.Fields(), status: ideafile.Done}
+// addPlannedCalls adds the Calls of the nth Idea's solution that no record mentions: the log or the State shows what they returned.
+func (r *instanceRun) addPlannedCalls(n int, recordedCalls map[ideafile.CallKey]*recordedCall) {
+	for _, p := range r.chain.plannedCalls[n] {
+		key := ideafile.CallKey{Request: p.Request, Index: p.Index}
+		if recordedCalls[key] == nil && slices.Contains(p.WrittenCall.TargetInstances(r.chain.ideas[n].InstanceTokens()), r.instanceToken) {
+			recordedCalls[key] = &recordedCall{requestNumber: key.Request, index: key.Index, rawCall: p.WrittenCall.RawObject(), status: ideafile.Done}
 		}
 	}
 }
 
 // readResult finds the result of a Call: in the log, or in the final State at its path.
 func (r *instanceRun) readResult(recorded *recordedCall) {
+	e, ok := r.chain.writes[writeAuthor{recorded.call.ID, r.instanceToken}]
+	recorded.adapted = ok && e.ParamsAdaptation != nil
 	if recorded.status != ideafile.Done || recorded.hasResult {
 		return
 	}
-	for _, e := range r.process.Log {
-		if e.By == recorded.call.ID && e.Instance == r.token {
-			recorded.result, recorded.hasResult = wrapForBranch(recorded.call.OutputPath, e.Path, e.Value), true
-			return
-		}
+	if ok {
+		recorded.result, recorded.hasResult = wrapForBranch(recorded.call.OutputPath, e.Path, e.Value), true
+		return
 	}
 	if recorded.call.OutputMethod != "" || recorded.call.OutputPath.WritesWholeState() {
 		return
 	}
 	for _, p := range recorded.call.OutputPath.Paths() {
-		if v, ok := jsonval.Lookup(r.finalState, p); ok {
+		if v, ok := jsonval.ValueAt(r.finalState, p); ok {
 			recorded.result, recorded.hasResult = wrapForBranch(recorded.call.OutputPath, p, v), true
 			return
 		}
@@ -189,7 +350,7 @@ func wrapForBranch(o refexpr.OutputPath, p jsonval.Path, value any) any {
 	for _, branch := range o {
 		for _, q := range branch {
 			if q.String() == p.String() {
-				return map[string]any{refexpr.BranchKey: refexpr.OutputPath{branch}.Reference(), refexpr.ResultKey: value}
+				return map[string]any{refexpr.BranchKey: refexpr.OutputPath{branch}.ReferenceText(), refexpr.ResultKey: value}
 			}
 		}
 	}
@@ -208,7 +369,7 @@ func withoutRedundantCalls(all []*recordedCall) []*recordedCall {
 			switch {
 			case same && other.status == ideafile.Done && recorded.status != ideafile.Done && (recorded.status != ideafile.Failed || equal):
 				redundant = true
-			case equal && k < n && other.status == recorded.status && (recorded.status != ideafile.Done || recorded.writesOnce()):
+			case equal && k < n && other.status == recorded.status && (recorded.status != ideafile.Done || recorded.isWriteOnce()):
 				redundant = true
 			}
 		}
@@ -219,7 +380,7 @@ func withoutRedundantCalls(all []*recordedCall) []*recordedCall {
 	return out
 }
 
-// writesOnce reports whether the Call's path is closed by its write: repeating the Call then changes nothing.
-func (a *recordedCall) writesOnce() bool {
-	return len(a.call.OutputPath) > 0 && !statelog.IsUpdate(a.call.OutputMethod, a.call.OutputPath[0][0])
+// isWriteOnce reports whether the Call's path is closed by its write: repeating the Call then changes nothing.
+func (c *recordedCall) isWriteOnce() bool {
+	return len(c.call.OutputPath) > 0 && !statelog.IsUpdateWrite(c.call.OutputMethod, c.call.OutputPath[0][0])
 }

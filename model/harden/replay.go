@@ -2,6 +2,7 @@ package harden
 
 import (
 	"slices"
+	"strings"
 
 	"processidea/model/dataflow"
 	"processidea/model/diag"
@@ -10,42 +11,81 @@ import (
 	"processidea/model/refexpr"
 )
 
-// proveByReplay replays the common Plan in every instance, with the results that the Calls had there. It first drops,
+// verifyPlanByReplay replays the common Plan in every instance, with the results that the Calls had there. It first drops,
 // until nothing more is to drop, the Calls that nothing supplies with input and those that would run in an instance
 // that never planned them. Then it records every instance that does not reach the State it ended with.
-func (h *hardener) proveByReplay() {
+func (h *hardener) verifyPlanByReplay() {
 	for dropped := true; dropped; {
 		dropped = h.dropCallsWithoutInput()
 		if !dropped {
 			dropped = h.dropUnplannedCalls()
 		}
 	}
+	h.dropOutputWithoutInput()
 	for _, r := range h.instances {
 		h.reportHumanOverrides(r)
-		replayed, _ := h.replay(r)
-		if f := replayed.PlanFailure(); f != nil {
-			h.addNotGeneralized([]*instanceRun{r}, "something failed, and no alternative was planned for it: %s", f.Message)
+		replayed := h.replayPlan(r)
+		h.reportFailure(r, replayed)
+		for _, c := range replayed.callsGivenOtherParams {
+			h.addDifference([]*instanceRun{r}, "%s: in the Plan it would read other values than it did", c)
 		}
 		// If something is recorded for the instance already, a different State is to be expected.
-		if !jsonval.Equal(replayed.State(), r.finalState) && !h.hasReportedDifference(r) {
-			h.addNotGeneralized([]*instanceRun{r}, "the Plan comes to another State: %s", differingKeys(replayed.State(), r.finalState))
+		if !jsonval.Equal(replayed.instance.State(), r.finalState) && !h.hasReportedDifference(r) {
+			h.addDifference([]*instanceRun{r}, "the Plan comes to another State: %s", differingKeys(replayed.instance.State(), r.finalState))
 		}
 	}
 }
 
-// reportHumanOverrides records decisions of people that the Plan does not reproduce.
+// reportFailure records what failed in an instance and was made good by nothing, with all that was tried in its place.
+func (h *hardener) reportFailure(r *instanceRun, replayed *planReplay) {
+	f := replayed.instance.PlanFailure()
+	if f == nil {
+		return
+	}
+	reported := false
+	for n, c := range replayed.failedCalls {
+		if replayed.hasValueAtOutputOf(c) || slices.ContainsFunc(replayed.failedCalls[:n], c.alternativeOf) {
+			continue
+		}
+		var tried []string
+		for _, other := range replayed.failedCalls[n+1:] {
+			if other.alternativeOf(c) {
+				tried = append(tried, other.String())
+			}
+		}
+		reported = true
+		if len(tried) == 0 {
+			h.addDifference([]*instanceRun{r}, "%s failed, and nothing was planned in its place", c)
+		} else {
+			h.addDifference([]*instanceRun{r}, "%s failed, and so did what was planned in its place: %s", c, strings.Join(tried, ", "))
+		}
+	}
+	if !reported {
+		h.addDifference([]*instanceRun{r}, "something did not come to its end: %s", f.Message)
+	}
+}
+
+// alternativeOf reports whether two Calls bring the same value.
+func (c *mergedCall) alternativeOf(o *mergedCall) bool {
+	return len(c.outputPaths()) > 0 && c.outputPath().ReferenceText() == o.outputPath().ReferenceText()
+}
+
+// reportHumanOverrides records decisions of people, and what the LLM fitted, that the Plan does not reproduce.
 func (h *hardener) reportHumanOverrides(r *instanceRun) {
 	for _, recorded := range r.recordedCalls {
+		if recorded.adapted {
+			h.addDifference([]*instanceRun{r}, "%s: the LLM fitted its parameters to the Tool", recorded.call.Tool)
+		}
 		for _, decision := range recorded.decisions {
 			if decision.Kind != ideafile.Approve {
-				h.addNotGeneralized([]*instanceRun{r}, "%s: a person decided otherwise: %s", recorded.call.Tool, decision.Kind)
+				h.addDifference([]*instanceRun{r}, "%s: a person decided otherwise: %s", recorded.call.Tool, decision.Kind)
 			}
 		}
 	}
 }
 
 func (h *hardener) hasReportedDifference(r *instanceRun) bool {
-	for _, difference := range h.notGeneralized {
+	for _, difference := range h.differences {
 		if slices.Contains(difference.Instances, r.name) {
 			return true
 		}
@@ -55,14 +95,13 @@ func (h *hardener) hasReportedDifference(r *instanceRun) bool {
 
 // dropUnplannedCalls drops Calls that would run in an instance that ended without them.
 func (h *hardener) dropUnplannedCalls() bool {
-	unplanned := map[*commonCall]bool{}
+	unplanned := map[*mergedCall]bool{}
 	for _, r := range h.instances {
-		_, calls := h.replay(r)
-		for _, c := range calls {
+		for _, c := range h.replayPlan(r).unplannedCalls {
 			unplanned[c] = true
 		}
 	}
-	return h.dropCalls(func(c *commonCall) bool {
+	return h.dropCalls(func(c *mergedCall) bool {
 		if unplanned[c] {
 			var ran []*instanceRun
 			for _, r := range h.instances {
@@ -70,63 +109,73 @@ func (h *hardener) dropUnplannedCalls() bool {
 					ran = append(ran, r)
 				}
 			}
-			h.addNotGeneralized(ran, "%s: it ran in some instances alone, and nothing tells which", c)
+			h.addDifference(ran, "%s: it ran in some instances alone, and nothing tells which", c)
 		}
 		return unplanned[c]
 	})
 }
 
-// dropCallsWithoutInput drops Calls that read something that is in no State at the start and that no Call writes.
+// dropCallsWithoutInput drops Calls that read something that is not there at the start of an instance and that no Call
+// writes.
 func (h *hardener) dropCallsWithoutInput() bool {
-	return h.dropCalls(func(c *commonCall) bool {
-		list, _ := refexpr.Expressions(jsonval.WithoutKey(jsonval.WithoutKey(c.raw, "_outputPath"), "_scopes"))
-		for _, e := range list {
-			if !h.canBePresent(c, e) {
-				h.addNotGeneralized(nil, "%s: nothing is left that writes %s", c, e)
-				return true
-			}
-		}
-		return false
+	return h.dropCalls(func(c *mergedCall) bool {
+		list, _ := refexpr.FindExpressions(jsonval.WithoutKey(jsonval.WithoutKey(c.rawCall, "_outputPath"), "_scopes"))
+		return slices.ContainsFunc(list, func(e refexpr.Expression) bool { return h.reportIfInputMissing(c, c.String(), e) })
 	})
 }
 
-func (h *hardener) dropCalls(shouldDrop func(*commonCall) bool) bool {
-	var kept []*commonCall
-	for _, c := range h.calls {
+// dropOutputWithoutInput drops the output where a Call that it reads from was dropped.
+func (h *hardener) dropOutputWithoutInput() {
+	list, _ := refexpr.FindExpressions(h.planOutput)
+	if slices.ContainsFunc(list, func(e refexpr.Expression) bool { return h.reportIfInputMissing(nil, "the output", e) }) {
+		h.planOutput, h.hasPlanOutput = nil, false
+	}
+}
+
+// reportIfInputMissing reports whether an expression has no value in some instance, and records that.
+func (h *hardener) reportIfInputMissing(reader *mergedCall, name string, e refexpr.Expression) bool {
+	var without []*instanceRun
+	for _, r := range h.instances {
+		if !h.canExpressionHaveValue(reader, e, r) {
+			without = append(without, r)
+		}
+	}
+	switch {
+	case len(without) == 0:
+		return false
+	case len(without) == len(h.instances):
+		h.addDifference(nil, "%s: nothing is left that writes %s", name, e)
+	default:
+		h.addDifference(without, "%s: %s is not there in every instance", name, e)
+	}
+	return true
+}
+
+func (h *hardener) dropCalls(shouldDrop func(*mergedCall) bool) bool {
+	var kept []*mergedCall
+	for _, c := range h.mergedCalls {
 		if !shouldDrop(c) {
 			kept = append(kept, c)
 		}
 	}
-	dropped := len(kept) < len(h.calls)
-	h.calls = kept
+	dropped := len(kept) < len(h.mergedCalls)
+	h.mergedCalls = kept
 	return dropped
 }
 
-func (h *hardener) canBePresent(reader *commonCall, e refexpr.Expression) bool {
-	for _, terms := range e {
-		allPresent := true
-		for _, ref := range terms {
-			allPresent = allPresent && (ref.Kind != ideafile.TypeState || h.presentAtStart(ref) || h.writtenByOther(reader, ref.Path))
-		}
-		if allPresent {
-			return true
-		}
-	}
-	return false
+// canExpressionHaveValue reports whether an expression that a Call reads can have a value in an instance.
+func (h *hardener) canExpressionHaveValue(reader *mergedCall, e refexpr.Expression, r *instanceRun) bool {
+	return slices.ContainsFunc(e, func(terms []refexpr.Reference) bool {
+		return !slices.ContainsFunc(terms, func(ref refexpr.Reference) bool {
+			_, atStart := jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
+			return !atStart && (ref.Kind != ideafile.TypeState || (len(ref.Path) > 0 && !h.writtenByOther(reader, ref.Path)))
+		})
+	})
 }
 
-func (h *hardener) presentAtStart(ref refexpr.Reference) bool {
-	for _, r := range h.instances {
-		if _, ok := jsonval.Lookup(r.startView.Payload[ideafile.TypeState], ref.Path); ok {
-			return true
-		}
-	}
-	return false
-}
-
-func (h *hardener) writtenByOther(reader *commonCall, p jsonval.Path) bool {
-	for _, c := range h.calls {
-		for _, q := range c.paths() {
+func (h *hardener) writtenByOther(reader *mergedCall, p jsonval.Path) bool {
+	for _, c := range h.mergedCalls {
+		for _, q := range c.outputPaths() {
 			if c != reader && q.Overlaps(p) {
 				return true
 			}
@@ -135,49 +184,79 @@ func (h *hardener) writtenByOther(reader *commonCall, p jsonval.Path) bool {
 	return false
 }
 
-// paths lists the paths to which a Call's result may go.
-func (c *commonCall) paths() []jsonval.Path {
+// outputPaths lists the paths to which a Call's result may go.
+func (c *mergedCall) outputPaths() []jsonval.Path { return c.outputPath().Paths() }
+
+func (c *mergedCall) outputPath() refexpr.OutputPath {
 	//workflowcheck:ignore -- all recorded Calls have the same paths
 	for _, t := range c.recordedByInstance {
-		return t.call.OutputPath.Paths()
+		return t.call.OutputPath
 	}
 	return nil
 }
 
-// replay runs the Plan in an instance with the known results, and lists the Calls that would run and have none.
-func (h *hardener) replay(r *instanceRun) (*dataflow.Instance, []*commonCall) {
-	palette := ideafile.Palette{Bindings: map[string]ideafile.Binding{}, UntargetedForAll: true}
+// planReplay is the Plan run in one instance with the known results: which Calls failed, and which would run and have none.
+type planReplay struct {
+	instance                    *dataflow.Instance
+	failedCalls, unplannedCalls []*mergedCall
+	callsGivenOtherParams       []*mergedCall // they would be given something else than when they ran
+}
+
+// replayPlan runs the Plan in an instance with the known results.
+func (h *hardener) replayPlan(r *instanceRun) *planReplay {
+	plan := ideafile.Message{Type: ideafile.TypePlan, PlanStage: ideafile.StageOptimal, PlanCalls: ideafile.ParseWrittenCalls(h.rawPlanCalls())}
+	out := &planReplay{instance: dataflow.New(r.replayPalette(), append(r.startMessages[:len(r.startMessages):len(r.startMessages)], plan), r.instanceToken)}
+	out.instance.StartDirectPlan()
+	for batch := out.instance.Advance(); len(batch) > 0; batch = out.instance.Advance() {
+		for _, ready := range batch {
+			out.endReplayedCall(ready, h.mergedCalls[ready.Record.Index-1], r)
+		}
+	}
+	return out
+}
+
+// replayPalette is the instance's palette with Tools that no person is asked about.
+func (r *instanceRun) replayPalette() ideafile.Palette {
+	palette := ideafile.Palette{BindingByTool: map[string]ideafile.ToolBinding{}, UntargetedCallsGoToAll: true}
 	for _, known := range r.process.lastIdea.Tools {
 		tool := *known
 		tool.Approval = nil
 		palette.Tools = append(palette.Tools, &tool)
-		palette.Bindings[tool.Name] = ideafile.Binding{Kind: ideafile.KindGo}
+		palette.BindingByTool[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
 	}
-	plan := ideafile.Message{Type: ideafile.TypePlan, Stage: ideafile.StageOptimal, Calls: ideafile.ParseWrittenCalls(h.planCalls())}
-	instance := dataflow.New(palette, append(r.startMessages[:len(r.startMessages):len(r.startMessages)], plan), r.token)
-	instance.StartDirectPlan()
-	var unplanned []*commonCall
-	for batch := instance.Advance(); len(batch) > 0; batch = instance.Advance() {
-		for _, ready := range batch {
-			c := h.calls[ready.Record.Index-1]
-			switch recorded := c.recordedByInstance[r]; {
-			case recorded != nil && recorded.status == ideafile.Done && recorded.hasResult:
-				instance.Succeed(ready.Record.ID, recorded.result)
-			case recorded != nil && recorded.status == ideafile.Failed:
-				instance.Fail(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "%s failed", c))
-			default:
-				unplanned = append(unplanned, c)
-				instance.Fail(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "nobody knows what %s gives", c))
-			}
-		}
-	}
-	return instance, unplanned
+	return palette
 }
 
-func (h *hardener) planCalls() []any {
+// endReplayedCall ends a Call as it ended when the instance ran.
+func (p *planReplay) endReplayedCall(ready dataflow.ReadyCall, c *mergedCall, r *instanceRun) {
+	id, recorded := ready.Record.ID, c.recordedByInstance[r]
+	if recorded != nil && recorded.wasGivenOtherParams(ready.Params) {
+		p.callsGivenOtherParams = append(p.callsGivenOtherParams, c)
+	}
+	switch {
+	case recorded != nil && recorded.status == ideafile.Done && recorded.hasResult:
+		p.instance.SucceedCall(id, recorded.result)
+	case recorded != nil && recorded.status == ideafile.Failed:
+		p.failedCalls = append(p.failedCalls, c)
+		p.instance.FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "%s failed", c))
+	default:
+		p.unplannedCalls = append(p.unplannedCalls, c)
+		p.instance.FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "nobody knows what %s gives", c))
+	}
+}
+
+// hasValueAtOutputOf reports whether State has a value where a Call would have written it.
+func (p *planReplay) hasValueAtOutputOf(c *mergedCall) bool {
+	return slices.ContainsFunc(c.outputPaths(), func(path jsonval.Path) bool {
+		_, ok := jsonval.ValueAt(p.instance.State(), path)
+		return ok
+	})
+}
+
+func (h *hardener) rawPlanCalls() []any {
 	calls := []any{}
-	for _, c := range h.calls {
-		calls = append(calls, c.raw)
+	for _, c := range h.mergedCalls {
+		calls = append(calls, c.rawCall)
 	}
 	return calls
 }
@@ -196,5 +275,5 @@ func differingKeys(a, b any) string {
 			names = append(names, refexpr.Reference{Kind: ideafile.TypeState, Path: jsonval.Path{k}}.String())
 		}
 	}
-	return diag.SomeOf(names)
+	return diag.FirstNamesAndCount(names)
 }

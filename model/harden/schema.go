@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"processidea/model/ideafile"
-	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
@@ -13,7 +12,7 @@ import (
 // stateSchema is the closed schema of the common Plan's State: what the designer declared, else what the final States
 // show. The description of each inferred key says which Calls it connects.
 func (h *hardener) stateSchema() map[string]any {
-	given := jsonval.AsObject(h.instances[0].startView.Schema[ideafile.TypeState])
+	given := jsonval.AsObject(h.instances[0].startView.SchemaByKind[ideafile.TypeState])
 	out := map[string]any{}
 	//workflowcheck:ignore -- builds a map: the order does not matter
 	for k, v := range given {
@@ -25,75 +24,106 @@ func (h *hardener) stateSchema() map[string]any {
 			props[k] = p
 			continue
 		}
-		props[k] = h.inferSchema(k)
+		props[k] = h.inferStateKeySchema(k)
 	}
 	out["type"], out["properties"], out["additionalProperties"] = "object", props, false
-	if required := h.requiredKeys(given); len(required) > 0 {
+	if required := h.requiredStateKeys(given); len(required) > 0 {
 		out["required"] = required
 	}
 	return out
 }
 
-// stateKeys lists the top-level keys of all final States, and of the output paths of all Calls.
+// stateKeys lists the top-level keys of all final States, of the output paths of all Calls, and of what the Tools write and
+// read by themselves, used or not: the schema is closed, and must have room for them.
 func (h *hardener) stateKeys() []string {
 	all := map[string]bool{}
-	for _, r := range h.instances {
-		for _, k := range jsonval.SortedKeys(jsonval.AsObject(r.finalState)) {
-			all[k] = true
-		}
-	}
-	for _, c := range h.calls {
-		for _, p := range c.paths() {
+	add := func(paths ...jsonval.Path) {
+		for _, p := range paths {
 			if len(p) > 0 {
 				all[p[0]] = true
 			}
 		}
 	}
+	for _, r := range h.instances {
+		for _, k := range jsonval.SortedKeys(jsonval.AsObject(r.finalState)) {
+			add(jsonval.Path{k})
+		}
+	}
+	for _, c := range h.mergedCalls {
+		add(c.outputPaths()...)
+		list, _ := refexpr.FindReferences(jsonval.WithoutKey(c.rawCall, "_outputPath"))
+		add(statePaths(list)...)
+	}
+	for _, t := range h.processes[0].lastIdea.Tools {
+		if fixed, err := refexpr.ParseOutputPath(t.OutputPath.FixedValue); t.OutputPath.IsDeclared && t.OutputPath.Schema == nil && err == nil {
+			add(fixed.Paths()...)
+		}
+		add(t.DelegateWritablePaths...)
+		//workflowcheck:ignore -- a map again
+		for _, wired := range t.WiredParams {
+			e, _ := refexpr.ParseExpression(wired)
+			add(statePaths(e.References())...)
+		}
+	}
 	return jsonval.SortedKeys(all)
 }
 
-// inferSchema is the schema of one key: the types that its values have, and the Calls that it connects.
-func (h *hardener) inferSchema(key string) any {
-	var types []string
+func statePaths(list []refexpr.Reference) (paths []jsonval.Path) {
+	for _, ref := range list {
+		if ref.Kind == ideafile.TypeState {
+			paths = append(paths, ref.Path)
+		}
+	}
+	return paths
+}
+
+// inferStateKeySchema is the schema of one key: the types that its values have, and the Calls that it connects.
+func (h *hardener) inferStateKeySchema(key string) any {
+	var states []any
 	for _, r := range h.instances {
-		v, ok := jsonval.AsObject(r.finalState)[key]
-		if t := jsonschema.ExactType(v); ok && !slices.Contains(types, t) {
-			types = append(types, t)
-		}
+		states = append(states, r.finalState)
 	}
-	if slices.Contains(types, "number") {
-		types = slices.DeleteFunc(types, func(t string) bool { return t == "integer" })
-	}
-	out := map[string]any{}
-	switch len(types) {
-	case 0:
-	case 1:
-		out["type"] = types[0]
-	default:
-		list := make([]any, len(types))
-		for n, t := range types {
-			list[n] = t
-		}
-		out["type"] = list
-	}
-	if text := h.describeKey(key); text != "" {
+	out := inferTypeSchema(states, key)
+	if text := h.describeStateKey(key); text != "" {
 		out["description"] = text
 	}
 	return out
 }
 
-// describeKey names the Tools that write a key and those that read it.
-func (h *hardener) describeKey(key string) string {
+// inferTypeSchema is the schema of a key that shows which types its values have. Where whole numbers were seen, others may come.
+func inferTypeSchema(objects []any, key string) map[string]any {
+	var types []any
+	for _, o := range objects {
+		v, ok := jsonval.AsObject(o)[key]
+		t := any(jsonval.TypeOf(v))
+		if stored, is := jsonval.AsBlobHandle(v); is && stored.PathInValue == "" {
+			t = stored.ValueType
+		}
+		if ok && !slices.Contains(types, t) {
+			types = append(types, t)
+		}
+	}
+	switch len(types) {
+	case 0:
+		return map[string]any{}
+	case 1:
+		return map[string]any{"type": types[0]}
+	}
+	return map[string]any{"type": types}
+}
+
+// describeStateKey names the Tools that write a key and those that read it.
+func (h *hardener) describeStateKey(key string) string {
 	keyPath := jsonval.Path{key}
 	var writers, readers []string
-	for _, c := range h.calls {
-		tool, _ := c.raw["_tool"].(string)
-		for _, p := range c.paths() {
+	for _, c := range h.mergedCalls {
+		tool, _ := c.rawCall["_tool"].(string)
+		for _, p := range c.outputPaths() {
 			if p.Overlaps(keyPath) && len(p) > 0 && !slices.Contains(writers, tool) {
 				writers = append(writers, tool)
 			}
 		}
-		refs, _ := refexpr.References(jsonval.WithoutKey(c.raw, "_outputPath"))
+		refs, _ := refexpr.FindReferences(jsonval.WithoutKey(c.rawCall, "_outputPath"))
 		for _, ref := range refs {
 			if ref.Kind == ideafile.TypeState && len(ref.Path) > 0 && ref.Path[0] == key && !slices.Contains(readers, tool) {
 				readers = append(readers, tool)
@@ -110,25 +140,109 @@ func (h *hardener) describeKey(key string) string {
 	return strings.Join(parts, ", ")
 }
 
-// requiredKeys are the keys that the designer requires, and those that a Call writes and every final State has.
-func (h *hardener) requiredKeys(given map[string]any) []any {
+// requiredStateKeys are the keys that the designer requires, and those that every run of the Plan brings, whichever branches it
+// takes.
+func (h *hardener) requiredStateKeys(given map[string]any) []any {
 	names := map[string]bool{}
-	list, _ := jsonval.StringList(given["required"])
+	list, _ := jsonval.AsStringList(given["required"])
 	for _, k := range list {
 		names[k] = true
 	}
-	for _, c := range h.calls {
-		for _, p := range c.paths() {
-			if len(p) > 0 && h.inEveryFinalState(p[0]) {
-				names[p[0]] = true
-			}
-		}
+	for _, k := range h.alwaysWrittenKeys() {
+		names[k] = names[k] || h.inEveryFinalState(k)
 	}
 	var out []any
 	for _, k := range jsonval.SortedKeys(names) {
-		out = append(out, k)
+		if names[k] {
+			out = append(out, k)
+		}
 	}
 	return out
+}
+
+// maxCourses bounds how many courses of a Plan are followed.
+const maxCourses = 1024
+
+// alwaysWrittenKeys lists the top-level keys that the Plan's Calls write in every run: in each course that it can take through the
+// branches of its Calls. None where there are too many courses to follow.
+func (h *hardener) alwaysWrittenKeys() []string {
+	courses := 1
+	for _, c := range h.mergedCalls {
+		if courses *= max(1, len(c.outputPath())); courses > maxCourses {
+			return nil
+		}
+	}
+	count := map[string]int{}
+	for course := range courses {
+		for _, k := range h.keysWrittenInCourse(course) {
+			count[k]++
+		}
+	}
+	return slices.DeleteFunc(jsonval.SortedKeys(count), func(k string) bool { return count[k] < courses })
+}
+
+// keysWrittenInCourse lists the top-level keys that are written in one course: its number says which branch each Call takes. A Call
+// runs where all that it reads is there at the start, in every instance, or was written.
+func (h *hardener) keysWrittenInCourse(course int) []string {
+	var written []jsonval.Path
+	ran := map[*mergedCall]bool{}
+	for more := true; more; {
+		more = false
+		rest := course
+		for _, c := range h.mergedCalls {
+			branches := c.outputPath()
+			if len(branches) == 0 {
+				continue
+			}
+			taken := branches[rest%len(branches)]
+			rest /= len(branches)
+			if !ran[c] && h.hasAllInputs(c, written) {
+				ran[c], more = true, true
+				written = append(written, taken...)
+			}
+		}
+	}
+	keys := map[string]bool{}
+	for _, p := range written {
+		if len(p) > 0 {
+			keys[p[0]] = true
+		}
+	}
+	return jsonval.SortedKeys(keys)
+}
+
+// hasAllInputs reports whether all that a Call reads of State is there.
+func (h *hardener) hasAllInputs(c *mergedCall, written []jsonval.Path) bool {
+	list, _ := refexpr.FindExpressions(jsonval.WithoutKey(jsonval.WithoutKey(c.rawCall, "_outputPath"), "_scopes"))
+	wired := h.processes[0].lastIdea.Tool(jsonval.AsText(c.rawCall["_tool"])).WiredParams
+	for _, k := range jsonval.SortedKeys(wired) {
+		if e, err := refexpr.ParseExpression(wired[k]); err == nil {
+			list = append(list, e)
+		}
+	}
+	absent := func(ref refexpr.Reference) bool {
+		return ref.Kind == ideafile.TypeState && len(ref.Path) > 0 && !slices.ContainsFunc(written, ref.Path.Overlaps) && !h.isPresentAtAllStarts(ref)
+	}
+	for _, e := range list {
+		if !slices.ContainsFunc(e, func(terms []refexpr.Reference) bool { return !slices.ContainsFunc(terms, absent) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// isPresentAtAllStarts reports whether every instance has a value at a place when it starts. It is asked often, and remembers.
+func (h *hardener) isPresentAtAllStarts(ref refexpr.Reference) bool {
+	name := ref.String()
+	there, known := h.presentAtAllStarts[name]
+	if !known {
+		there = !slices.ContainsFunc(h.instances, func(r *instanceRun) bool {
+			_, ok := jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
+			return !ok
+		})
+		h.presentAtAllStarts[name] = there
+	}
+	return there
 }
 
 func (h *hardener) inEveryFinalState(key string) bool {

@@ -22,27 +22,27 @@ const (
 
 var allDecisions = []string{Approve, Reject, Amend, Replace, Answer}
 
-// Decisions lists the decisions that a person can take. Their signals have the same names.
-func Decisions() []string { return allDecisions }
+// DecisionKinds lists the decisions that a person can take. Their signals have the same names.
+func DecisionKinds() []string { return allDecisions }
 
 // onTimeoutPause pauses the process at the deadline instead of deciding.
 const onTimeoutPause = "pause"
 
-// Approval is a Tool's approval policy (`_approval`): when a person must decide on a Call before it runs, and what happens when nobody
+// ApprovalPolicy is a Tool's approval policy (`_approval`): when a person must decide on a Call before it runs, and what happens when nobody
 // does.
-type Approval struct {
-	// When is a JSON Schema over the resolved parameters; nil: always, also for one that does not compile.
-	When *jsonschema.Schema
-	// Timeout is the time after which OnTimeout happens: "reject", "approve" or "pause". 0: it never does.
-	Timeout   time.Duration
-	OnTimeout string
-	// Allow lists the decisions that a person may take.
-	Allow []string
+type ApprovalPolicy struct {
+	// ParamsCondition is a JSON Schema over the resolved parameters; nil: always, also for one that does not compile.
+	ParamsCondition *jsonschema.Schema
+	// Timeout is the time after which TimeoutAction happens: "reject", "approve" or "pause". 0: it never does.
+	Timeout       time.Duration
+	TimeoutAction string
+	// AllowedDecisions lists the decisions that a person may take.
+	AllowedDecisions []string
 }
 
-// readApproval reads `_approval`. It returns nil for a Tool whose Calls need no approval.
-func readApproval(v any, path string, ps *diag.Problems) *Approval {
-	a := &Approval{OnTimeout: Reject, Allow: allDecisions}
+// readApprovalPolicy reads `_approval`. It returns nil for a Tool whose Calls need no approval.
+func readApprovalPolicy(v any, path string, ps *diag.Problems) *ApprovalPolicy {
+	a := &ApprovalPolicy{TimeoutAction: Reject, AllowedDecisions: allDecisions}
 	switch v := v.(type) {
 	case nil:
 		return nil
@@ -58,23 +58,23 @@ func readApproval(v any, path string, ps *diag.Problems) *Approval {
 	return a
 }
 
-func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
+func (a *ApprovalPolicy) read(m map[string]any, path string, ps *diag.Problems) {
 	for _, k := range jsonval.SortedKeys(m) {
-		at := jsonval.JSONPathKey(path, k)
+		at := jsonval.JSONPathWithKey(path, k)
 		var err error
 		switch k {
 		case "when":
-			a.readWhen(m[k], at, ps)
+			a.readParamsCondition(m[k], at, ps)
 		case "timeout":
 			a.Timeout, err = readDuration(m[k])
 		case "onTimeout":
 			s, _ := m[k].(string)
-			a.OnTimeout = s
+			a.TimeoutAction = s
 			if !slices.Contains([]string{Reject, Approve, onTimeoutPause}, s) {
 				err = fmt.Errorf("want reject, approve or pause")
 			}
 		case "allow":
-			a.Allow, err = readAllow(m[k])
+			a.AllowedDecisions, err = readAllowedDecisions(m[k])
 		default:
 			err = fmt.Errorf("unknown key %q; _approval has allow, onTimeout, timeout and when", k)
 		}
@@ -87,12 +87,57 @@ func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
 	}
 }
 
-// readWhen compiles the condition. One that does not compile must not let every Call through: a person is asked about each, and the
+// dropUnsatisfiableCondition has a person asked about every Call where the condition requires a parameter that the Tool does not have: no Call would
+// ever fit it, and each would run unasked.
+func (a *ApprovalPolicy) dropUnsatisfiableCondition(t *Tool, path string, ps *diag.Problems) {
+	if a == nil || a.ParamsCondition == nil || t.AllowsExtraParams {
+		return
+	}
+	for _, name := range requiredProperties(a.ParamsCondition.Source, a.ParamsCondition.Source, map[string]bool{}) {
+		if _, declared := t.SchemaByParam[name]; !declared {
+			ps.Warn(path+".when", "it requires %q, which is no parameter of the tool, so that a person is asked about every Call%s",
+				jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(t.SchemaByParam)))
+			a.ParamsCondition = nil
+			return
+		}
+	}
+}
+
+// requiredProperties lists the properties that a schema, or a part of it that is held against the same value, requires.
+func requiredProperties(root, node any, followed map[string]bool) []string {
+	m := jsonval.AsObject(node)
+	if m == nil {
+		return nil
+	}
+	names, _ := jsonval.AsStringList(m["required"])
+	if ref, ok := m["$ref"].(string); ok && !followed[ref] {
+		followed[ref] = true
+		if target, found := jsonschema.ResolvePointer(root, strings.TrimPrefix(ref, "#")); found {
+			names = append(names, requiredProperties(root, target, followed)...)
+		}
+	}
+	for _, k := range []string{"allOf", "anyOf", "oneOf"} {
+		list, _ := m[k].([]any)
+		for _, part := range list {
+			names = append(names, requiredProperties(root, part, followed)...)
+		}
+	}
+	for _, k := range []string{"if", "then", "else"} {
+		names = append(names, requiredProperties(root, m[k], followed)...)
+	}
+	return names
+}
+
+// readParamsCondition compiles the condition. One that does not compile must not let every Call through: a person is asked about each, and the
 // file's author is warned. A schema that refers to another document is an error, as everywhere.
-func (a *Approval) readWhen(v any, path string, ps *diag.Problems) {
+func (a *ApprovalPolicy) readParamsCondition(v any, path string, ps *diag.Problems) {
+	if ps == nil {
+		a.ParamsCondition = jsonschema.CompileOnFirstUse(v, "") // one that does not compile cannot be evaluated, so that a person is asked
+		return
+	}
 	s, err := jsonschema.CompileSchema(v)
 	if err == nil {
-		a.When = s
+		a.ParamsCondition = s
 		return
 	}
 	reason := withoutPackagePrefix(err)
@@ -103,8 +148,8 @@ func (a *Approval) readWhen(v any, path string, ps *diag.Problems) {
 	ps.Warn(path, "it cannot be evaluated, so that a person is asked about every Call: %s", reason)
 }
 
-func readAllow(v any) ([]string, error) {
-	list, ok := jsonval.StringList(v)
+func readAllowedDecisions(v any) ([]string, error) {
+	list, ok := jsonval.AsStringList(v)
 	for _, d := range list {
 		ok = ok && slices.Contains(allDecisions, d)
 	}
@@ -114,16 +159,16 @@ func readAllow(v any) ([]string, error) {
 	return list, nil
 }
 
-// RequiredFor reports whether a person must decide on a Call with these resolved parameters. If the condition cannot be evaluated, a
+// RequiresReviewOf reports whether a person must decide on a Call with these resolved parameters. If the condition cannot be evaluated, a
 // person must.
-func (a *Approval) RequiredFor(params map[string]any) bool {
+func (a *ApprovalPolicy) RequiresReviewOf(params map[string]any) bool {
 	if a == nil {
 		return false
 	}
-	if a.When == nil || jsonval.HasHandle(params) {
+	if a.ParamsCondition == nil || jsonval.ContainsBlobHandle(params) {
 		return true
 	}
-	holds, err := a.When.Matches(params)
+	holds, err := a.ParamsCondition.Matches(params)
 	return holds || err != nil
 }
 
@@ -131,8 +176,8 @@ func (a *Approval) RequiredFor(params map[string]any) bool {
 //
 // Invariant: it takes nothing away; a Call that its Tool's policy asks about is asked about.
 type ApprovalOverride struct {
-	All   bool     `json:"all,omitempty"`
-	Tools []string `json:"tools,omitempty"`
+	AllTools  bool     `json:"all,omitempty"`
+	ToolNames []string `json:"tools,omitempty"`
 }
 
 func readApprovalOverride(m map[string]any, path string, ps *diag.Problems) (o ApprovalOverride) {
@@ -140,14 +185,14 @@ func readApprovalOverride(m map[string]any, path string, ps *diag.Problems) (o A
 		ok := true
 		switch k {
 		case "all":
-			o.All, ok = m[k].(bool)
+			o.AllTools, ok = m[k].(bool)
 		case "tools":
-			o.Tools, ok = jsonval.StringList(m[k])
+			o.ToolNames, ok = jsonval.AsStringList(m[k])
 		default:
-			ps.Add(jsonval.JSONPathKey(path, k), "unknown key %q; approval has all and tools", k)
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; approval has all and tools", k)
 		}
 		if !ok {
-			ps.Add(jsonval.JSONPathKey(path, k), `want {"tools": ["name"]} or {"all": true}`)
+			ps.Add(jsonval.JSONPathWithKey(path, k), `want {"tools": ["name"]} or {"all": true}`)
 		}
 	}
 	return o
@@ -155,13 +200,13 @@ func readApprovalOverride(m map[string]any, path string, ps *diag.Problems) (o A
 
 // checkApprovalOverride refuses unknown Tools: whoever names one relies on a person being asked.
 func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
-	for n, name := range i.Config.Approval.Tools {
+	for n, name := range i.Config.Approval.ToolNames {
 		at := fmt.Sprintf("$.config.approval.tools[%d]", n)
 		if i.Tool(name) != nil {
 			continue
 		}
-		if server, ok := i.ServerThatMayOffer(name); ok {
-			ps.Warn(at, "%s", MayBeOfferedMessage(name, server))
+		if server, ok := i.MCPServerThatMayOfferTool(name); ok {
+			ps.Warn(at, "%s", ToolMayBeOfferedMessage(name, server))
 			continue
 		}
 		ps.Add(at, "the palette has no tool %q", jsonval.Clip(name, 80))
@@ -169,14 +214,14 @@ func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
 }
 
 // PolicyFor returns the policy that counts for a Tool's Calls; nil if they need no approval.
-func (o ApprovalOverride) PolicyFor(t *Tool) *Approval {
+func (o ApprovalOverride) PolicyFor(t *Tool) *ApprovalPolicy {
 	switch {
-	case !o.All && !slices.Contains(o.Tools, t.Name):
+	case !o.AllTools && !slices.Contains(o.ToolNames, t.Name):
 		return t.Approval
 	case t.Approval == nil:
-		return &Approval{OnTimeout: Reject, Allow: allDecisions}
+		return &ApprovalPolicy{TimeoutAction: Reject, AllowedDecisions: allDecisions}
 	}
 	always := *t.Approval
-	always.When = nil
+	always.ParamsCondition = nil
 	return &always
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
@@ -26,8 +27,11 @@ type Call struct {
 	OutputPath refexpr.OutputPath `json:"outputPath,omitempty"`
 	// OutputMethod is an update method; empty is write-once.
 	OutputMethod string `json:"method,omitempty"`
-	// Scopes lists the places that the Tool may read beside its parameters.
-	Scopes []string `json:"scopes,omitempty"`
+	// ReadableScopes lists the places that the Tool may read beside its parameters.
+	ReadableScopes []string `json:"scopes,omitempty"`
+	// AfterReferences lists the References that must be there before the Call starts, although it does not read them: places in State, and
+	// Calls (†call.1.3), which must be done.
+	AfterReferences []string `json:"after,omitempty"`
 	// Output is the result that the LLM wrote for a latent Tool. It counts if HasOutput.
 	Output    any    `json:"output,omitempty"`
 	HasOutput bool   `json:"hasOutput,omitempty"`
@@ -43,10 +47,29 @@ func FormatCallID(request, index int, token string) string {
 	return id
 }
 
-// TokenOfCallID returns the instance that a Call's id names; empty for the anonymous one.
-func TokenOfCallID(id string) string {
+// InstanceTokenOfCallID returns the instance that a Call's id names; empty for the anonymous one.
+func InstanceTokenOfCallID(id string) string {
 	_, token, _ := strings.Cut(id, "@")
 	return token
+}
+
+// CallIDInKeyboardSpelling returns a Call's id as people type it: 3.2@1 for 3.2@①.
+func CallIDInKeyboardSpelling(id string) string {
+	key, token, named := strings.Cut(id, "@")
+	if !named {
+		return id
+	}
+	return key + "@" + spelling.KeyboardSpelling(token)
+}
+
+// CallIDInInstance returns a Call's id as an instance has it, where people may have spelled the token as they type it. An id that names
+// another instance stays as it is.
+func CallIDInInstance(id, token string) string {
+	key, word, named := strings.Cut(id, "@")
+	if named && token != "" && spelling.WordNamesToken(word, token) {
+		return key + "@" + token
+	}
+	return id
 }
 
 // AsWritten returns the Call in the form in which the LLM writes it.
@@ -60,13 +83,16 @@ func (c Call) AsWritten(token string) map[string]any {
 		m["_instance"] = token
 	}
 	if c.OutputPath != nil {
-		m["_outputPath"] = c.OutputPath.Reference()
+		m["_outputPath"] = c.OutputPath.ReferenceText()
 	}
 	if c.OutputMethod != "" {
 		m["_outputMethod"] = c.OutputMethod
 	}
-	if len(c.Scopes) > 0 {
-		m["_scopes"] = jsonval.Normal(c.Scopes)
+	if len(c.ReadableScopes) > 0 {
+		m["_scopes"] = jsonval.ToJSONValue(c.ReadableScopes)
+	}
+	if len(c.AfterReferences) > 0 {
+		m["_after"] = jsonval.ToJSONValue(c.AfterReferences)
 	}
 	return m
 }

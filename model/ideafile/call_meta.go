@@ -43,10 +43,10 @@ func (t *Tool) readOutputPath(c *Call, m map[string]any) *diag.Fault {
 		}
 		written = alias
 	}
-	if refexpr.SamePath(written, t.OutputPath.Fixed) {
+	if refexpr.SameOutputPath(written, t.OutputPath.FixedValue) {
 		written = nil
 	}
-	v, f := t.OutputPath.resolve("_outputPath", written, true)
+	v, f := t.OutputPath.resolveLLMChoice("_outputPath", written, true)
 	if f != nil || v == nil {
 		return f
 	}
@@ -59,15 +59,15 @@ func (t *Tool) readOutputPath(c *Call, m map[string]any) *diag.Fault {
 }
 
 func (t *Tool) readOutputMethod(c *Call, m map[string]any) *diag.Fault {
-	v, f := t.OutputMethod.resolve("_outputMethod", m["_outputMethod"], false)
+	v, f := t.OutputMethod.resolveLLMChoice("_outputMethod", m["_outputMethod"], false)
 	if f != nil {
 		return f
 	}
 	if v != nil {
-		if err := statelog.CheckMethod(v); err != nil {
+		if err := statelog.CheckOutputMethod(v); err != nil {
 			return diag.Faultf(CodeBadForm, "%s", err)
 		}
-		c.OutputMethod = statelog.MethodOf(v)
+		c.OutputMethod = statelog.NormalizeOutputMethod(v)
 	}
 	makesList := c.OutputMethod == statelog.MethodPush || c.OutputMethod == statelog.MethodConcat
 	if makesList && c.OutputPath.WritesWholeState() {
@@ -77,7 +77,7 @@ func (t *Tool) readOutputMethod(c *Call, m map[string]any) *diag.Fault {
 }
 
 func (t *Tool) readScopes(c *Call, m map[string]any) *diag.Fault {
-	v, f := t.Scopes.resolve("_scopes", m["_scopes"], false)
+	v, f := t.ReadableScopes.resolveLLMChoice("_scopes", m["_scopes"], false)
 	if f != nil || v == nil {
 		return f
 	}
@@ -85,13 +85,13 @@ func (t *Tool) readScopes(c *Call, m map[string]any) *diag.Fault {
 	if err != nil {
 		return diag.Faultf(CodeBadReference, "%s", err)
 	}
-	c.Scopes = scopes
+	c.ReadableScopes = scopes
 	return nil
 }
 
 // parseScopes reads a list of places such as "state.user" or "input", with or without a dagger in front.
 func parseScopes(v any) ([]string, error) {
-	list, ok := jsonval.StringList(v)
+	list, ok := jsonval.AsStringList(v)
 	if !ok {
 		return nil, errors.New(`_scopes is a list of places such as "state.user"`)
 	}
@@ -101,6 +101,38 @@ func parseScopes(v any) ([]string, error) {
 		}
 	}
 	return list, nil
+}
+
+// callReferenceKind is the kind of a Reference in `_after` that names a Call: †call.1.3.
+const callReferenceKind = "call"
+
+// ReadAfterReferences reads `_after`: one Reference or a list of them, each to a place in State or to a Call.
+func ReadAfterReferences(v any) ([]string, *diag.Fault) {
+	if one, ok := v.(string); ok {
+		v = []any{one}
+	}
+	list, ok := jsonval.AsStringList(v)
+	if !ok && v != nil {
+		return nil, diag.Faultf(CodeBadReference, `_after is a Reference or a list of them, such as "†state.user"`)
+	}
+	for _, s := range list {
+		ref, err := refexpr.ParseReference(s)
+		if err != nil {
+			return nil, diag.Faultf(CodeBadReference, "_after: %s", err)
+		}
+		if _, isCall := CallOfReference(ref); !isCall && ref.Kind != TypeState {
+			return nil, diag.Faultf(CodeBadReference, "_after: %s: it names places in State, and Calls such as †call.1.3", ref)
+		}
+	}
+	return list, nil
+}
+
+// CallOfReference returns the Call that a Reference in `_after` names, as in †call.1.3.
+func CallOfReference(ref refexpr.Reference) (CallKey, bool) {
+	if ref.Kind != callReferenceKind || len(ref.Path) != 2 {
+		return CallKey{}, false
+	}
+	return ParseCallKey(ref.Path[0] + "." + ref.Path[1])
 }
 
 // ReadLatentResult reads the result that the LLM wrote into the Call. Only a latent Tool may have one.
@@ -113,9 +145,9 @@ func (t *Tool) ReadLatentResult(c *Call, m map[string]any, kind ToolKind) *diag.
 	if kind != KindLatent {
 		return diag.Faultf(CodeUnknownKey, "tool %q is run by code: its result cannot be written by the LLM", t.Name)
 	}
-	out = t.Output.WithoutNulls(out)
-	if !jsonval.HasHandle(out) {
-		if err := t.Output.Validate(out); err != nil {
+	out = t.OutputSchema.WithoutNulls(out)
+	if !jsonval.ContainsBlobHandle(out) {
+		if err := t.OutputSchema.Validate(out); err != nil {
 			return diag.Faultf(CodeBadOutput, "_output: %s", err)
 		}
 	}

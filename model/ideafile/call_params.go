@@ -29,7 +29,7 @@ func (t *Tool) readCallParams(m map[string]any) (map[string]any, *diag.Fault) {
 	for _, k := range jsonval.SortedKeys(t.WiredParams) {
 		params[k] = t.WiredParams[k]
 	}
-	return params, t.checkRequired(params)
+	return params, t.checkRequiredParams(params)
 }
 
 // ReadParam reads one parameter. A value with References or handles is not validated here: that is done when it is resolved.
@@ -47,27 +47,27 @@ func (t *Tool) ReadParam(name string, v any) (out any, present bool, f *diag.Fau
 		}
 		return nil, false, diag.Faultf(CodeBadParams, "tool %q has no parameter %q", t.Name, jsonval.Clip(name, 80))
 	}
-	if t.isOmitted(name, v) {
+	if t.isParamOmitted(name, v) {
 		return nil, false, nil
 	}
 	v = jsonschema.WithoutNulls(t.Source, jsonval.Path{name}, v)
-	refs, err := refexpr.References(v)
+	refs, err := refexpr.FindReferences(v)
 	if err != nil {
 		return nil, false, diag.Faultf(CodeBadReference, "parameter %q: %s", name, err)
 	}
-	if len(refs) > 0 || jsonval.HasHandle(v) {
+	if len(refs) > 0 || jsonval.ContainsBlobHandle(v) {
 		return v, true, nil
 	}
-	literal, _ := refexpr.Resolve(v, nil) // without References it only turns †† into †
+	literal, _ := refexpr.ResolveReferences(v, nil) // without References it only turns †† into †
 	if err := schema.Validate(literal); err != nil {
 		return nil, false, diag.Faultf(CodeBadParams, "parameter %q: %s", name, err)
 	}
 	return v, true, nil
 }
 
-// isOmitted reports whether a parameter's value stands for no value: strict mode makes the LLM write null for what it leaves out.
-func (t *Tool) isOmitted(name string, v any) bool {
-	return v == nil && !t.Requires(name) && !t.SchemaByParam[name].TakesNull()
+// isParamOmitted reports whether a parameter's value stands for no value: strict mode makes the LLM write null for what it leaves out.
+func (t *Tool) isParamOmitted(name string, v any) bool {
+	return v == nil && !t.RequiresParam(name) && !t.SchemaByParam[name].AllowsNull()
 }
 
 // WithoutNullParams drops the parameters that are absent, and the nulls within the others that stand for absent properties.
@@ -77,24 +77,24 @@ func (t *Tool) WithoutNullParams(params map[string]any) map[string]any {
 	}
 	out := map[string]any{}
 	for _, k := range jsonval.SortedKeys(params) {
-		if !t.isOmitted(k, params[k]) {
+		if !t.isParamOmitted(k, params[k]) {
 			out[k] = jsonschema.WithoutNulls(t.Source, jsonval.Path{k}, params[k])
 		}
 	}
 	return out
 }
 
-// Requires reports whether a parameter is required.
-func (t *Tool) Requires(name string) bool {
+// RequiresParam reports whether a parameter is required.
+func (t *Tool) RequiresParam(name string) bool {
 	return slices.Contains(t.requiredParams(), name)
 }
 
 func (t *Tool) requiredParams() []string {
-	list, _ := jsonval.StringList(t.Source["required"])
+	list, _ := jsonval.AsStringList(t.Source["required"])
 	return list
 }
 
-func (t *Tool) checkRequired(params map[string]any) *diag.Fault {
+func (t *Tool) checkRequiredParams(params map[string]any) *diag.Fault {
 	for _, name := range t.requiredParams() {
 		if _, ok := params[name]; !ok {
 			return diag.Faultf(CodeBadParams, "parameter %q is missing", name)
@@ -105,12 +105,12 @@ func (t *Tool) checkRequired(params map[string]any) *diag.Fault {
 
 // ValidateParams validates resolved parameters. One that holds a handle is validated later, by the activity that has the value.
 func (t *Tool) ValidateParams(params map[string]any) error {
-	if !jsonval.HasHandle(params) {
+	if !jsonval.ContainsBlobHandle(params) {
 		return t.ParamsSchema.Validate(params)
 	}
 	for _, k := range jsonval.SortedKeys(params) {
 		schema := t.SchemaByParam[k]
-		if schema == nil || jsonval.HasHandle(params[k]) {
+		if schema == nil || jsonval.ContainsBlobHandle(params[k]) {
 			continue
 		}
 		if err := schema.Validate(params[k]); err != nil {

@@ -82,7 +82,7 @@ func TestACallIsRefusedWhen(t *testing.T) {
 		{"its instance is a number", `{"_tool":"free","_instance":1}`, ideafile.CodeBadInstance, "_instance is a token, not number"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, f := p.Read(ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(c.call)))
+			_, _, f := p.ReadCall(ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(c.call)))
 			if f == nil || f.Code != c.code || !strings.Contains(f.Message, c.want) {
 				t.Errorf("got %v, want %s: %s", f, c.code, c.want)
 			}
@@ -93,7 +93,7 @@ func TestACallIsRefusedWhen(t *testing.T) {
 func TestTheWholeStateIsNoList(t *testing.T) {
 	p := modeltest.PaletteFrom(t, `{"any": {"_activity": "a", "_outputMethod": {"type": "string"}}}`)
 	for method, ok := range map[string]bool{"set": true, "assign": true, "merge": true, "push": false, "concat": false} {
-		_, _, f := p.Read(ideafile.ParseWrittenCall(map[string]any{"_tool": "any", "_outputPath": "†state", "_outputMethod": method}))
+		_, _, f := p.ReadCall(ideafile.ParseWrittenCall(map[string]any{"_tool": "any", "_outputPath": "†state", "_outputMethod": method}))
 		if (f == nil) != ok || !ok && f.Code != ideafile.CodeBadPath {
 			t.Errorf("%s to the whole State: %v", method, f)
 		}
@@ -144,11 +144,11 @@ func TestACallIsRead(t *testing.T) {
 		{"with a latent result still to come", `{"_tool":"think","_outputPath":"a"}`, `{"outputPath":"a","params":{}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			call, tokens, f := p.Read(ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(c.call)))
+			call, tokens, f := p.ReadCall(ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(c.call)))
 			if f != nil || !reflect.DeepEqual(tokens, []string{""}) {
 				t.Fatalf("got %v for %q", f, tokens)
 			}
-			got := jsonval.Normal(call).(map[string]any)
+			got := jsonval.ToJSONValue(call).(map[string]any)
 			for _, k := range []string{"id", "request", "index", "tool"} {
 				delete(got, k)
 			}
@@ -185,8 +185,8 @@ func TestACallIsForTheInstancesThatItNames(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := modeltest.PaletteFrom(t, callTools, c.tokens...)
-			p.UntargetedForAll = c.template
-			_, got, f := p.Read(ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(c.call)))
+			p.UntargetedCallsGoToAll = c.template
+			_, got, f := p.ReadCall(ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(c.call)))
 			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("it is for %q", got)
 			}
@@ -215,7 +215,7 @@ func TestACallIsWrittenAsItWasRead(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		raw := map[string]any{"_tool": "any", "_instance": "①"}
 		for i := range rapid.IntRange(0, 2).Draw(rt, "params") {
-			raw[string(rune('p'+i))] = jsonval.Escape(modeltest.AnyJSON(2).Draw(rt, "param"))
+			raw[string(rune('p'+i))] = jsonval.EscapeBlobHandles(modeltest.AnyJSON(2).Draw(rt, "param"))
 		}
 		if rapid.Bool().Draw(rt, "written") {
 			raw["_outputPath"] = rapid.SampledFrom([]string{"a", "†state.b.c", "†state", `a["x y"]`}).Draw(rt, "path")
@@ -225,12 +225,12 @@ func TestACallIsWrittenAsItWasRead(t *testing.T) {
 		if rapid.IntRange(0, 3).Draw(rt, "fixed") == 0 {
 			raw = map[string]any{"_tool": "fixed", "_instance": "①"}
 		}
-		call, _, f := p.Read(ideafile.ParseWrittenCall(raw))
+		call, _, f := p.ReadCall(ideafile.ParseWrittenCall(raw))
 		if f != nil {
 			return // a dagger that is no Reference
 		}
-		again, _, f := p.Read(ideafile.ParseWrittenCall(call.AsWritten("①")))
-		if f != nil || !jsonval.Equal(jsonval.Normal(again), jsonval.Normal(call)) {
+		again, _, f := p.ReadCall(ideafile.ParseWrittenCall(call.AsWritten("①")))
+		if f != nil || !jsonval.Equal(jsonval.ToJSONValue(again), jsonval.ToJSONValue(call)) {
 			rt.Fatalf("%s was read as %s, written as %s and read as %s, %v", jsonval.Encode(raw), jsonval.Encode(call), jsonval.Encode(call.AsWritten("①")), jsonval.Encode(again), f)
 		}
 		data, err := json.Marshal(call) // as it travels in a workflow's input
@@ -240,7 +240,7 @@ func TestACallIsWrittenAsItWasRead(t *testing.T) {
 			d.UseNumber()
 			err = d.Decode(&back)
 		}
-		if err != nil || !jsonval.Equal(jsonval.Normal(back), jsonval.Normal(call)) {
+		if err != nil || !jsonval.Equal(jsonval.ToJSONValue(back), jsonval.ToJSONValue(call)) {
 			rt.Fatalf("%s came back as %s, %v", jsonval.Encode(call), jsonval.Encode(back), err)
 		}
 	})

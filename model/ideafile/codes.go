@@ -19,4 +19,10 @@ const (
 	CodeMCPRefused     = "mcp_refused"     // the MCP server may not be used
 	CodeToolChanged    = "tool_changed"    // the MCP server's tool is not the one that was pinned
 	CodeInputWanted    = "input_wanted"    // the MCP server's tool asks a person for input
+	CodeNotAllowed     = "not_allowed"     // the worker may not reach the Tool's host, or lacks one of its secrets
 )
+
+// FaultCodeNeedsOperator reports whether a Call failed for something that only who runs the worker can mend, and no other Call.
+func FaultCodeNeedsOperator(code string) bool {
+	return code == CodeNotAllowed || code == CodeMCPRefused
+}

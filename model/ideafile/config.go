@@ -12,29 +12,31 @@ import (
 
 // Config is how a process is run (`config`).
 type Config struct {
-	LLM    LLM
-	Limits Limits
+	LLM    LLMConfig
+	Limits ProcessLimits
 	// Approval adds to the Tools' approval policies.
 	Approval ApprovalOverride
-	// Adapt allows asking the LLM to adapt values that came through References to a Tool's schema.
-	Adapt bool
-	// GatherDelay is how long a Request waits, once one instance is ready for it, for others that are still running.
-	GatherDelay time.Duration
-	// BatchSize is the number of instances above which a process is split into parts of that size.
-	BatchSize int
+	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
+	AdaptValuesWithLLM bool
+	// AskLLMBeforeSettling has the LLM asked before an instance settles, even where its State holds all that is required.
+	AskLLMBeforeSettling bool
+	// RequestGatherDelay is how long a Request waits, once one instance is ready for it, for others that are still running.
+	RequestGatherDelay time.Duration
+	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size.
+	MaxInstancesPerPart int
 	// MCP lists the servers whose tools join the palette, sorted by name.
 	MCP []MCPServer
 }
 
-// LLM configures the Requests. The server's address and key are the worker's.
-type LLM struct {
+// LLMConfig configures the Requests. The server's address and key are the worker's.
+type LLMConfig struct {
 	// Model is the server's name of the LLM; empty: the worker's OPENAI_MODEL.
 	Model       string   `json:"model,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
 	// MaxTokens bounds one reply; 0: the server's own limit.
 	MaxTokens int `json:"maxTokens,omitempty"`
-	// Timeout is for one whole Request.
-	Timeout time.Duration `json:"timeout,omitempty"`
+	// RequestTimeout is for one whole Request.
+	RequestTimeout time.Duration `json:"timeout,omitempty"`
 }
 
 // Defaults of a Config.
@@ -45,21 +47,33 @@ const (
 )
 
 func defaultConfig() Config {
-	return Config{LLM: LLM{Timeout: DefaultRequestTimeout}, Adapt: true, GatherDelay: DefaultGatherDelay, BatchSize: DefaultBatchSize}
+	return Config{LLM: LLMConfig{RequestTimeout: DefaultRequestTimeout}, AdaptValuesWithLLM: true, RequestGatherDelay: DefaultGatherDelay,
+		MaxInstancesPerPart: DefaultBatchSize}
 }
 
-// Limits pause a process that reaches one of them; 0 is no limit.
-type Limits struct {
+// ProcessLimits pause a process that reaches one of them. 0 is not said: WithDefaults tells what holds then. Below 0 is no limit.
+type ProcessLimits struct {
 	Requests int           `json:"requests,omitempty"`
 	Tokens   int           `json:"tokens,omitempty"`
 	Calls    int           `json:"calls,omitempty"`
 	Duration time.Duration `json:"duration,omitempty"`
 }
 
+// NoLimit is a limit that no process reaches; `null` in a file.
+const NoLimit = -1
+
+// What holds where a file says nothing: for a process of up to config.batch instances, and for each part of one that is split.
+// A process may wait for people for as long as it takes, so that its duration has no limit.
+const (
+	DefaultRequestLimit = 1000
+	DefaultTokenLimit   = 20_000_000
+	DefaultCallLimit    = 100_000
+)
+
 func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 	c := &i.Config
 	for _, k := range jsonval.SortedKeys(config) {
-		at := jsonval.JSONPathKey("$.config", k)
+		at := jsonval.JSONPathWithKey("$.config", k)
 		var err error
 		switch k {
 		case "llm":
@@ -67,21 +81,23 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		case "limits":
 			c.Limits = ReadLimits(ReadObject(config, k, "$.config", ps), at, ps)
 		case "gather":
-			c.GatherDelay, err = readDuration(config[k])
+			c.RequestGatherDelay, err = readDuration(config[k])
 		case "batch":
-			c.BatchSize, err = readBatchSize(config[k])
+			c.MaxInstancesPerPart, err = readMaxInstancesPerPart(config[k])
 		case "adapt":
 			var ok bool
-			c.Adapt, ok = config[k].(bool)
+			c.AdaptValuesWithLLM, ok = config[k].(bool)
 			if !ok {
 				err = errors.New("want true or false")
 			}
 		case "approval":
 			c.Approval = readApprovalOverride(ReadObject(config, k, "$.config", ps), at, ps)
+		case "settle":
+			c.AskLLMBeforeSettling, err = readAskLLMBeforeSettling(config[k])
 		case "mcp":
 			c.MCP = readMCPServers(ReadObject(config, k, "$.config", ps), at, ps)
 		default:
-			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, gather, limits, llm and mcp", k)
+			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, gather, limits, llm, mcp and settle", k)
 		}
 		if err != nil {
 			ps.Add(at, "%s", err)
@@ -89,8 +105,18 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 	}
 }
 
-// readBatchSize returns the default beside an error, as a batch of none cannot be made.
-func readBatchSize(v any) (int, error) {
+// settleAsked is the value of config.settle with which the LLM is asked before an instance settles, even where its goal is reached.
+const settleAsked = "asked"
+
+func readAskLLMBeforeSettling(v any) (asked bool, err error) {
+	if v != settleAsked {
+		return false, fmt.Errorf("want %q, with which the LLM is asked before an instance whose goal is reached settles", settleAsked)
+	}
+	return true, nil
+}
+
+// readMaxInstancesPerPart returns the default beside an error, as a batch of none cannot be made.
+func readMaxInstancesPerPart(v any) (int, error) {
 	n, err := ReadPositiveInt(v)
 	if err != nil {
 		return DefaultBatchSize, err
@@ -98,10 +124,10 @@ func readBatchSize(v any) (int, error) {
 	return n, nil
 }
 
-func readLLM(m map[string]any, ps *diag.Problems) LLM {
-	llm := LLM{Timeout: DefaultRequestTimeout}
+func readLLM(m map[string]any, ps *diag.Problems) LLMConfig {
+	llm := LLMConfig{RequestTimeout: DefaultRequestTimeout}
 	for _, k := range jsonval.SortedKeys(m) {
-		at := jsonval.JSONPathKey("$.config.llm", k)
+		at := jsonval.JSONPathWithKey("$.config.llm", k)
 		var err error
 		switch k {
 		case "model":
@@ -115,7 +141,7 @@ func readLLM(m map[string]any, ps *diag.Problems) LLM {
 		case "maxTokens":
 			llm.MaxTokens, err = ReadPositiveInt(m[k])
 		case "timeout":
-			llm.Timeout, err = readDuration(m[k])
+			llm.RequestTimeout, err = readDuration(m[k])
 		default:
 			err = fmt.Errorf("unknown key %q; llm has maxTokens, model, temperature and timeout", k)
 		}
@@ -126,7 +152,7 @@ func readLLM(m map[string]any, ps *diag.Problems) LLM {
 	return llm
 }
 
-func readTemperature(v any, llm *LLM) error {
+func readTemperature(v any, llm *LLMConfig) error {
 	n, err := jsonval.FloatOf(v)
 	if err != nil || n < 0 || n > 2 {
 		return fmt.Errorf("want a number from 0 to 2")
@@ -135,34 +161,41 @@ func readTemperature(v any, llm *LLM) error {
 	return nil
 }
 
-// ReadLimits reads {"requests","tokens","calls","duration"}.
-func ReadLimits(m map[string]any, path string, ps *diag.Problems) Limits {
-	var l Limits
+// ReadLimits reads {"requests","tokens","calls","duration"}; null is no limit.
+func ReadLimits(m map[string]any, path string, ps *diag.Problems) ProcessLimits {
+	var l ProcessLimits
+	counts := map[string]*int{"requests": &l.Requests, "tokens": &l.Tokens, "calls": &l.Calls}
 	for _, k := range jsonval.SortedKeys(m) {
 		var err error
-		switch k {
-		case "requests":
-			l.Requests, err = ReadPositiveInt(m[k])
-		case "tokens":
-			l.Tokens, err = ReadPositiveInt(m[k])
-		case "calls":
-			l.Calls, err = ReadPositiveInt(m[k])
-		case "duration":
-			l.Duration, err = readDuration(m[k])
-		default:
+		count, counted := counts[k]
+		switch {
+		case !counted && k != "duration":
 			err = fmt.Errorf("unknown limit %q; there are calls, duration, requests and tokens", k)
+		case m[k] == nil && counted:
+			*count = NoLimit
+		case m[k] == nil:
+			l.Duration = NoLimit
+		case counted:
+			*count, err = ReadPositiveInt(m[k])
+		default:
+			l.Duration, err = readDuration(m[k])
 		}
 		if err != nil {
-			ps.Add(jsonval.JSONPathKey(path, k), "%s", err)
+			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
 		}
 	}
 	return l
 }
 
-// Override returns the limits with those of other in place of its own, where other has one.
-func (l Limits) Override(other Limits) Limits {
-	return Limits{
-		Requests: cmp.Or(max(other.Requests, 0), l.Requests), Tokens: cmp.Or(max(other.Tokens, 0), l.Tokens),
-		Calls: cmp.Or(max(other.Calls, 0), l.Calls), Duration: cmp.Or(max(other.Duration, 0), l.Duration),
+// OverriddenBy returns the limits with those of other in place of its own, where other has one.
+func (l ProcessLimits) OverriddenBy(other ProcessLimits) ProcessLimits {
+	return ProcessLimits{
+		Requests: cmp.Or(other.Requests, l.Requests), Tokens: cmp.Or(other.Tokens, l.Tokens),
+		Calls: cmp.Or(other.Calls, l.Calls), Duration: cmp.Or(other.Duration, l.Duration),
 	}
+}
+
+// WithDefaults returns the limits with the defaults, so many times as much, in place of those that are not said.
+func (l ProcessLimits) WithDefaults(times int) ProcessLimits {
+	return ProcessLimits{Requests: DefaultRequestLimit * times, Tokens: DefaultTokenLimit * times, Calls: DefaultCallLimit * times}.OverriddenBy(l)
 }

@@ -15,54 +15,69 @@ const (
 	StageComplete = "complete" // the LLM is never asked: such an instance fails
 )
 
-// RunsDirectly reports whether the Message is a Plan that runs without a Request. Other Plans guide the LLM.
-func (m Message) RunsDirectly() bool { return m.Stage != "" }
+// IsDirectPlan reports whether the Message is a Plan that runs without a Request. Other Plans guide the LLM.
+func (m Message) IsDirectPlan() bool { return m.PlanStage != "" }
 
 // DirectPlans are the Plans of a context that run directly, as positions in it by the instance that owns them.
 type DirectPlans struct {
-	context []Message
-	byOwner map[string][]int
+	messages              []Message
+	planIndexesByInstance map[string][]int
+	begunPlansByInstance  map[string][]int // the Plans that an earlier process began in an instance, by token
 }
 
 // FindDirectPlans returns the Plans of a context that run directly.
 func FindDirectPlans(context []Message) DirectPlans {
-	d := DirectPlans{context: context, byOwner: map[string][]int{}}
+	d := DirectPlans{messages: context, planIndexesByInstance: map[string][]int{}, begunPlansByInstance: map[string][]int{}}
 	for n, m := range context {
-		if m.RunsDirectly() {
-			d.byOwner[m.Instance] = append(d.byOwner[m.Instance], n)
+		if !m.IsDirectPlan() {
+			continue
+		}
+		d.planIndexesByInstance[m.InstanceToken] = append(d.planIndexesByInstance[m.InstanceToken], n)
+		//workflowcheck:ignore -- each by itself
+		for token := range m.recordedInstanceTokens() {
+			d.begunPlansByInstance[token] = append(d.begunPlansByInstance[token], n)
 		}
 	}
 	return d
 }
 
-// Choose returns the position of an instance's Plan: the first one that applies to its view, its own Plans before the shared ones. It
-// returns -1 if none applies; llmForbidden then reports whether there are Plans and all are StageComplete.
-func (d DirectPlans) Choose(token string, view View) (at int, llmForbidden bool) {
-	plans := d.byOwner[token]
+// ChoosePlanForInstance returns the position of an instance's Plan: the first one that applies to its view, its own Plans before the shared ones. It
+// returns -1 if none applies; one that took the place of another goes first. llmForbidden then reports whether there are Plans and all are
+// StageComplete. A Plan that was begun in an earlier process stays the instance's, whatever its Calls have made of the view since.
+func (d DirectPlans) ChoosePlanForInstance(token string, view InstanceView) (at int, llmForbidden bool) {
+	plans := d.planIndexesByInstance[token]
 	if token != "" {
-		plans = append(plans[:len(plans):len(plans)], d.byOwner[""]...)
+		plans = append(plans[:len(plans):len(plans)], d.planIndexesByInstance[""]...)
 	}
 	llmForbidden = len(plans) > 0
-	for _, n := range plans {
-		if d.context[n].AppliesTo(view) {
+	for _, n := range slices.Backward(plans) {
+		if d.messages[n].CallIndexOffset > 0 && d.messages[n].PlanAppliesTo(view) {
 			return n, false
 		}
-		llmForbidden = llmForbidden && d.context[n].Stage == StageComplete
+	}
+	if begun := d.begunPlansByInstance[token]; len(begun) == 1 && slices.Contains(plans, begun[0]) {
+		return begun[0], false
+	}
+	for _, n := range plans {
+		if d.messages[n].PlanAppliesTo(view) {
+			return n, false
+		}
+		llmForbidden = llmForbidden && d.messages[n].PlanStage == StageComplete
 	}
 	return -1, llmForbidden
 }
 
-// AppliesTo reports whether a Plan's `when` holds for an instance's view. One that cannot be evaluated does not hold.
-func (m Message) AppliesTo(view View) bool {
-	if m.When == nil {
+// PlanAppliesTo reports whether a Plan's `when` holds for an instance's view. One that cannot be evaluated does not hold.
+func (m Message) PlanAppliesTo(view InstanceView) bool {
+	if m.PlanViewCondition == nil {
 		return true
 	}
 	seen := map[string]any{TypeState: map[string]any{}}
 	//workflowcheck:ignore -- a map again
-	for kind, payload := range view.Payload {
+	for kind, payload := range view.PayloadByKind {
 		seen[kind] = payload
 	}
-	holds, err := m.When.Matches(seen)
+	holds, err := m.PlanViewCondition.Matches(seen)
 	return holds && err == nil
 }
 
@@ -71,19 +86,93 @@ func (m *Message) readDirectPlanKeys(path string, ps *diag.Problems) {
 	switch stage := m.Source["stage"]; stage {
 	case nil:
 	case StageOptimal, StageComplete:
-		m.Stage = stage.(string)
+		m.PlanStage = stage.(string)
 	default:
 		ps.Add(path+".stage", "want %s or %s; without a stage the Plan guides the LLM", StageOptimal, StageComplete)
 	}
-	m.Name = readOptionalText(m.Source, "name", path, ps)
+	m.PlanName = readOptionalText(m.Source, "name", path, ps)
 	if when := m.Source["when"]; when != nil {
-		m.When = compileSchema(when, path+".when", ps)
+		m.PlanViewCondition = compileSchema(when, path+".when", ps)
 	}
-	m.Output = m.Source["output"]
-	m.readRecord(path, ps)
+	m.PlanOutput = m.Source["output"]
+	m.readPlanRecord(path, ps)
+	if v := m.Source[CallIndexOffsetKey]; v != nil {
+		n, err := ReadPositiveInt(v)
+		if err != nil || !m.IsDirectPlan() {
+			ps.Add(path+"."+CallIndexOffsetKey, "want the number of a Call, in a Plan with a stage")
+		}
+		m.CallIndexOffset = n
+	}
+	if v := m.Source[FallbackInstancesKey]; v != nil {
+		var ok bool
+		if m.FallbackInstances, ok = jsonval.AsStringList(v); !ok {
+			ps.Add(path+"."+FallbackInstancesKey, "want a list of instances' tokens")
+		}
+	}
 }
 
-func (m *Message) readRecord(path string, ps *diag.Problems) {
+// FallbackInstancesKey is the key of a Plan message that lists the instances in which the Plan did not suffice: the LLM plans for them since.
+const FallbackInstancesKey = "fellBack"
+
+// CallIndexOffsetKey is the key of Message.After.
+const CallIndexOffsetKey = "after"
+
+// NumberAddedDirectPlans numbers the Plans that run directly among messages which people add to a context: their Calls come after those of all
+// such Plans before, so that none is taken for another, and the Plans take the place of those.
+func NumberAddedDirectPlans(context []Message, added []any) []any {
+	after := 0
+	for _, m := range context {
+		if m.IsDirectPlan() {
+			after = max(after, m.CallIndexOffset+len(m.PlanCalls))
+		}
+	}
+	out := slices.Clone(added)
+	for n, raw := range added {
+		m, ok := ReadMessage(raw, "", new(diag.Problems))
+		if !ok || !m.IsDirectPlan() || m.CallIndexOffset > 0 {
+			continue
+		}
+		numbered := jsonval.WithoutKey(m.Source, CallIndexOffsetKey)
+		numbered[CallIndexOffsetKey] = jsonval.ToJSONValue(max(after, 1))
+		after = max(after, 1) + len(m.PlanCalls)
+		out[n] = numbered
+	}
+	return out
+}
+
+// recordedInstanceTokens returns the instances that a Plan's record names. A status without tokens names the anonymous instance, but not a
+// plain word: that one is for all.
+func (m Message) recordedInstanceTokens() map[string]bool {
+	tokens := map[string]bool{}
+	for _, token := range m.FallbackInstances {
+		tokens[token] = true
+	}
+	//workflowcheck:ignore -- a set
+	for id, entry := range m.PlanRecordByCallID {
+		if _, token, named := strings.Cut(id, "@"); named {
+			tokens[token] = true
+		}
+		statuses, _ := entry.(map[string]any)
+		//workflowcheck:ignore -- a set
+		for status, where := range statuses {
+			list, isList := jsonval.AsStringList(where)
+			for _, token := range list {
+				tokens[token] = true
+			}
+			if !isList && IsCallStatus(status) {
+				tokens[""] = true
+			}
+		}
+	}
+	return tokens
+}
+
+// IsCallStatus reports whether a text is the status of a Call.
+func IsCallStatus(s string) bool {
+	return slices.Contains([]CallStatus{Waiting, AwaitingApproval, Running, Done, Failed, Rejected, Skipped, Blocked}, CallStatus(s))
+}
+
+func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
 	v := m.Source["record"]
 	if v == nil {
 		return
@@ -94,18 +183,40 @@ func (m *Message) readRecord(path string, ps *diag.Problems) {
 		return
 	}
 	for _, id := range jsonval.SortedKeys(record) {
-		_, isCallID := parseCallKey(id)
-		_, isText := record[id].(string)
-		_, isCount := record[id].(map[string]any)
-		if m.RunsDirectly() && (!isCallID || (!isText && !isCount)) {
-			ps.Add(jsonval.JSONPathKey(path+".record", id), `want a status, or how many instances have which, by a Call's id such as "0.1" or "0.1@①"`)
+		if m.IsDirectPlan() {
+			m.checkPlanRecordEntry(id, record[id], jsonval.JSONPathWithKey(path+".record", id), ps)
 		}
 	}
-	m.Record = record
+	m.PlanRecordByCallID = record
 }
 
-// parseCallKey reads a Call's id, with or without an instance.
-func parseCallKey(id string) (k CallKey, ok bool) {
+// checkPlanRecordEntry reports an entry of a record that says nothing of any Call: the Call would be done again.
+func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag.Problems) {
+	key, isCallID := ParseCallKey(id)
+	text, isText := entry.(string)
+	counts, isCount := entry.(map[string]any)
+	calls, _ := m.Source["plan"].([]any)
+	switch {
+	case !isCallID || (!isText && !isCount):
+		ps.Add(at, `want a status, or how many instances have which, by a Call's id such as "0.1" or "0.1@①"`)
+	case key.Request == 0 && key.Index > len(calls):
+		ps.Add(at, "the Plan has no Call %d: it has %d", key.Index, len(calls))
+	case isText && !IsCallStatus(text):
+		ps.Add(at, "unknown status %q%s", jsonval.Clip(text, 40), diag.DidYouMeanOrListNames(text, callStatusNames()))
+	}
+	for _, k := range jsonval.SortedKeys(counts) {
+		if near := diag.DidYouMean(k, callStatusNames()); !IsCallStatus(k) && near != "" {
+			ps.Add(jsonval.JSONPathWithKey(at, k), "unknown status %q%s", jsonval.Clip(k, 40), near)
+		}
+	}
+}
+
+func callStatusNames() []string {
+	return []string{string(Done), string(Failed), string(Rejected), string(Skipped), string(Blocked), string(Waiting), string(AwaitingApproval), string(Running)}
+}
+
+// ParseCallKey reads a Call's id, with or without an instance.
+func ParseCallKey(id string) (k CallKey, ok bool) {
 	place, _, _ := strings.Cut(id, "@")
 	request, index, hasDot := strings.Cut(place, ".")
 	var errRequest, errIndex error
@@ -114,63 +225,141 @@ func parseCallKey(id string) (k CallKey, ok bool) {
 	return k, hasDot && errRequest == nil && errIndex == nil && k.Request >= 0 && k.Index > 0
 }
 
-// RecordedDone reports whether a Plan's record says that its Call at an index, from 1, is done in an instance.
-func (m Message) RecordedDone(index int, token string) bool {
-	id, ok := m.RecordedCallID(index)
-	if !ok {
-		return false
+// RecordedStatusByInstance returns what a Plan's record says of the Call with an id of RecordedCallIDs, by instance; an instance of which it says
+// nothing is left out.
+func (m Message) RecordedStatusByInstance(id string, tokens []string) map[string]CallStatus {
+	statuses := map[string]CallStatus{}
+	named, others := statusesInRecordEntry(m.PlanRecordByCallID[id])
+	for _, token := range tokens {
+		status, ok := named[token]
+		if !ok {
+			status = others
+		}
+		if entry, ok := m.PlanRecordByCallID[id+"@"+token]; ok && token != "" {
+			_, status = statusesInRecordEntry(entry)
+		}
+		if status != "" {
+			statuses[token] = status
+		}
 	}
-	if entry, ok := m.Record[id+"@"+token]; ok && token != "" {
-		return isDoneEntry(entry)
-	}
-	return isDoneEntry(m.Record[id])
+	return statuses
 }
 
-// RecordedCallID returns the id under which a Plan's record has its Call at an index, from 1. The Calls of a Plan that ran directly
-// are 0.1, 0.2, …; in a Plan that Requests made, the ids of the record, in order, are those of the Plan's Calls.
-func (m Message) RecordedCallID(index int) (string, bool) {
+// RecordedCallIDs returns the id under which a Plan's record has each of the Plan's Calls; nil if the record is of another Plan. The Calls
+// of a Plan that ran directly are 0.1, 0.2, …; in a Plan that Requests made, the ids of the record, in order, are those of the Plan's Calls.
+func (m Message) RecordedCallIDs() []string {
 	var keys []CallKey
 	direct := true
 	//workflowcheck:ignore -- sorted below
-	for id := range m.Record {
-		if k, ok := parseCallKey(id); ok {
+	for id := range m.PlanRecordByCallID {
+		if k, ok := ParseCallKey(id); ok {
 			keys = append(keys, k)
 			direct = direct && k.Request == 0
 		}
 	}
-	if direct {
-		return FormatCallID(0, index, ""), len(keys) > 0
-	}
 	slices.SortFunc(keys, CallKey.Compare)
 	keys = slices.Compact(keys) // an id may stand once for each instance
-	if len(keys) != len(m.Calls) {
-		return "", false
+	if len(keys) == 0 || (!direct && len(keys) != len(m.PlanCalls)) {
+		return nil
 	}
-	return keys[index-1].ID(""), true
-}
-
-// isDoneEntry reports whether a record's entry is done: a status, or an object with statuses as keys, if some instances are done and all
-// others skipped.
-func isDoneEntry(entry any) bool {
-	counts, ok := entry.(map[string]any)
-	if !ok {
-		return entry == string(Done)
-	}
-	for _, status := range jsonval.SortedKeys(counts) {
-		if status != string(Done) && status != string(Skipped) {
-			return false
+	ids := make([]string, len(m.PlanCalls))
+	for n := range ids {
+		ids[n] = FormatCallID(0, m.CallIndexOffset+n+1, "")
+		if !direct {
+			ids[n] = keys[n].ID("")
 		}
 	}
-	return counts[string(Done)] != nil
+	return ids
 }
 
-// LatentCallsWithoutResult lists the positions of the Plan's Calls whose results the LLM would have to write.
-func (i *Idea) LatentCallsWithoutResult(plan Message, bindings map[string]Binding) []int {
+// statusesInRecordEntry returns the status that a record's entry has for the instances that it names, and for all others. The entry is a status, or an
+// object with statuses as keys and, for each, the instances or how many they are. Where it only counts, and some instances are done and
+// all others skipped, the Call is done in all of them; of other counts it cannot be told which instance has which.
+func statusesInRecordEntry(entry any) (named map[string]CallStatus, others CallStatus) {
+	if s, ok := entry.(string); ok {
+		return nil, CallStatus(s)
+	}
+	statuses, _ := entry.(map[string]any)
+	named = map[string]CallStatus{}
+	var counted []CallStatus
+	for _, key := range jsonval.SortedKeys(statuses) {
+		tokens, isList := jsonval.AsStringList(statuses[key])
+		for _, token := range tokens {
+			if IsCallStatus(key) {
+				named[token] = CallStatus(key)
+			}
+		}
+		if IsCallStatus(key) && !isList {
+			counted = append(counted, CallStatus(key))
+		}
+	}
+	if len(counted) == 1 || slices.Equal(counted, []CallStatus{Done, Skipped}) {
+		others = counted[0]
+	}
+	return named, others
+}
+
+// LatentCallsWithoutResult lists the positions of the Plan's Calls whose results the LLM would have to write in an instance.
+func (i *Idea) LatentCallsWithoutResult(plan Message, token string, bindings map[string]ToolBinding) []int {
 	var list []int
-	for n, w := range plan.Calls {
-		if bindings[w.Tool].Kind == KindLatent && w.object["_output"] == nil && !plan.RecordedDone(n+1, plan.Instance) {
+	ids := plan.RecordedCallIDs()
+	for n, w := range plan.PlanCalls {
+		done := ids != nil && plan.RecordedStatusByInstance(ids[n], []string{token})[token] == Done
+		if bindings[w.Tool].Kind == KindLatent && w.rawObject["_output"] == nil && !done {
 			list = append(list, n)
 		}
 	}
 	return list
+}
+
+// InstanceEndStatus returns how an instance had ended in the process that a context comes from: settled or failed, as its last State message says;
+// "" where it had not.
+func InstanceEndStatus(context []Message, token string) InstanceStatus {
+	for n := len(context) - 1; n >= 0; n-- {
+		m := context[n]
+		if m.InstanceToken != token || m.PayloadKind != TypeState {
+			continue
+		}
+		if m.InstanceEndStatus == InstanceSettled || m.InstanceEndStatus == InstanceFailed {
+			return m.InstanceEndStatus
+		}
+		return ""
+	}
+	return ""
+}
+
+// AllInstancesEnded reports whether every instance had ended in the process that a context comes from.
+func AllInstancesEnded(context []Message, tokens []string) bool {
+	ended := map[string]bool{}
+	for _, m := range context {
+		if m.PayloadKind == TypeState {
+			ended[m.InstanceToken] = m.InstanceEndStatus == InstanceSettled || m.InstanceEndStatus == InstanceFailed
+		}
+	}
+	return !slices.ContainsFunc(tokens, func(token string) bool { return !ended[token] })
+}
+
+// ReviewReasonOnResume returns why a person must review a Call that a process takes up from an earlier one, whatever its Tool's policy says: a
+// person had been asked about it, or it was running and must not run twice. Empty: the policy decides.
+func ReviewReasonOnResume(t *Tool, was CallStatus) string {
+	switch {
+	case was == AwaitingApproval:
+		return "it waited for a person in the process before"
+	case was == Running && t != nil && t.MaxAttempts == 1:
+		return "it was running in the process before; it may have had its effect, and it must not run twice"
+	}
+	return ""
+}
+
+// DirectPlanCalls returns the Calls, as written, of the Plan that runs an instance of an Idea without a Request; nil if none does.
+func DirectPlanCalls(source map[string]any, token string) []any {
+	i, _ := ReadIdea(source)
+	if i == nil {
+		return nil
+	}
+	at, _ := FindDirectPlans(i.Context).ChoosePlanForInstance(token, InstanceViewOf(i.Context, token))
+	if at < 0 {
+		return nil
+	}
+	return RawWrittenCalls(i.Context[at].PlanCalls)
 }

@@ -5,7 +5,7 @@
 //
 //	Idea                      the whole, with its Config
 //	Message, View             one entry of the context; what one instance sees of all of them
-//	Tool, MetaValue, Approval a capability: parameters, meta properties, when a person must decide
+//	Tool, MetaProperty, Approval a capability: parameters, meta properties, when a person must decide
 //	Binding, Simulation       what runs a Tool; what makes up its results instead
 //	WrittenCall, Palette, Call  a Call as it was written; what it may use; the Call after it was checked against that
 //	CallKey, CallStatus       a Call's position in the Plan, and its status

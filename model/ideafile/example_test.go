@@ -27,15 +27,15 @@ func ExampleParseIdea() {
 
 	_, problems = ideafile.ParseIdea([]byte(`{"config": {"batch": 0}, "schemas": {}}`))
 	for _, p := range problems.Errors() {
-		fmt.Println(p.Path, p.Message)
+		fmt.Println(p.JSONPath, p.Message)
 	}
 	// Output:
 	// 0 [① ②] 1m0s
-	// $.schemas unknown key "schemas"; an Idea has meta, config, schema, context and solution
+	// $.schemas unknown key "schemas"; an Idea has meta, config, schema, context, solution and delegates
 	// $.config.batch want a whole number from 1
 }
 
-func ExamplePalette_Read() {
+func ExamplePalette_ReadCall() {
 	idea, _ := ideafile.ParseIdea([]byte(refunds))
 	palette := ideafile.Palette{Tools: idea.Tools, InstanceTokens: idea.InstanceTokens()}
 
@@ -45,7 +45,7 @@ func ExamplePalette_Read() {
 		`{"_tool": "refund", "amount": 20}`,
 	} {
 		value, _ := jsonval.Decode([]byte(text))
-		call, tokens, fault := palette.Read(ideafile.ParseWrittenCall(value))
+		call, tokens, fault := palette.ReadCall(ideafile.ParseWrittenCall(value))
 		if fault != nil {
 			fmt.Println(fault.Code, tokens)
 			continue

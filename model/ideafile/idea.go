@@ -3,7 +3,6 @@ package ideafile
 import (
 	"fmt"
 	"slices"
-	"sort"
 
 	"processidea/model/diag"
 	"processidea/model/jsonschema"
@@ -17,19 +16,21 @@ const ToolsPath = "$.schema.tools"
 //
 // Invariant: it is immutable. What changes an Idea returns another one.
 type Idea struct {
-	// Path and Version name the business process that the file describes (`meta.path`, `meta.version`).
-	Path, Version string
-	Config        Config
+	// ProcessPath and Version name the business process that the file describes (`meta.path`, `meta.version`).
+	ProcessPath, ProcessVersion string
+	Config                      Config
 	// Tools is the palette, sorted by name.
 	Tools []*Tool
-	// Output is the form of the process's output; nil if it has none.
-	Output *jsonschema.Schema
+	// OutputSchema is the form of the process's output; nil if it has none.
+	OutputSchema *jsonschema.Schema
 	// Context holds the Messages, in order.
 	Context []Message
 	// Source is the Idea as it was written.
 	Source map[string]any
-	// Simulated is set if no Tool is run and results are made up.
-	Simulated *Simulation
+	// Simulation is set if no Tool is run and results are made up.
+	Simulation *Simulation
+	// IsTemplate is set if the instances, and what is known of them, are still to come (`meta.template`).
+	IsTemplate bool
 }
 
 // ParseIdea reads an Idea file. It returns every problem with the file's form, not only the first one. The Idea may be used only
@@ -37,13 +38,19 @@ type Idea struct {
 func ParseIdea(data []byte) (*Idea, diag.Problems) {
 	v, err := jsonval.Decode(data)
 	if err != nil {
-		return nil, diag.Problems{{Path: "$", Message: withoutPackagePrefix(err)}}
+		return nil, diag.Problems{{JSONPath: "$", Message: withoutPackagePrefix(err)}}
 	}
 	return ReadIdea(v)
 }
 
 // ReadIdea is ParseIdea for a decoded value.
-func ReadIdea(v any) (*Idea, diag.Problems) {
+func ReadIdea(v any) (*Idea, diag.Problems) { return readIdea(v, false) }
+
+// ReadIdeaWithCheckedTools is ReadIdea for an Idea whose Tools are checked elsewhere, before their Calls run: the schema of one that no Call uses is
+// never compiled.
+func ReadIdeaWithCheckedTools(v any) (*Idea, diag.Problems) { return readIdea(v, true) }
+
+func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	var ps diag.Problems
 	source, ok := v.(map[string]any)
 	if !ok {
@@ -51,18 +58,20 @@ func ReadIdea(v any) (*Idea, diag.Problems) {
 		return nil, ps
 	}
 	for _, k := range jsonval.SortedKeys(source) {
-		if !slices.Contains([]string{"config", "context", "meta", "schema", "solution"}, k) {
-			ps.Add(jsonval.JSONPathKey("$", k), "unknown key %q; an Idea has meta, config, schema, context and solution", k)
+		if !slices.Contains([]string{"config", "context", delegatesKey, "meta", "schema", "solution"}, k) {
+			ps.Add(jsonval.JSONPathWithKey("$", k), "unknown key %q; an Idea has meta, config, schema, context, solution and delegates", k)
 		}
 	}
 	i := &Idea{Source: source, Config: defaultConfig()}
 	i.readMeta(ReadObject(source, "meta", "$", &ps), &ps)
 	i.readConfig(ReadObject(source, "config", "$", &ps), &ps)
-	i.readSchema(ReadObject(source, "schema", "$", &ps), &ps)
-	i.checkServerNames(&ps)
+	i.readSchema(ReadObject(source, "schema", "$", &ps), checked, &ps)
+	i.checkMCPServerNames(&ps)
 	i.checkApprovalOverride(&ps)
 	i.readContext(source["context"], &ps)
-	i.markIfSimulated()
+	i.checkTokensNotAlike(&ps)
+	i.markSimulatedIfMessageIs()
+	ReadObject(source, delegatesKey, "$", &ps) // CheckDelegateFiles tells of what is in it
 	if s := source["solution"]; s != nil && jsonval.TypeOf(s) != "object" {
 		ps.Add("$.solution", "want an object, not %s", jsonval.TypeOf(s))
 	}
@@ -71,25 +80,26 @@ func ReadIdea(v any) (*Idea, diag.Problems) {
 
 func (i *Idea) readMeta(meta map[string]any, ps *diag.Problems) {
 	i.readSimulation(meta[simulatedMetaKey], ps)
-	i.Path = readOptionalText(meta, "path", "$.meta", ps)
-	i.Version = readOptionalText(meta, "version", "$.meta", ps)
+	i.ProcessPath = readOptionalText(meta, "path", "$.meta", ps)
+	i.ProcessVersion = readOptionalText(meta, "version", "$.meta", ps)
+	switch template := meta["template"].(type) {
+	case nil:
+	case bool:
+		i.IsTemplate = template
+	default:
+		ps.Add("$.meta.template", "want true or false, not %s", jsonval.TypeOf(template))
+	}
 }
 
-func (i *Idea) readSchema(schema map[string]any, ps *diag.Problems) {
+func (i *Idea) readSchema(schema map[string]any, checked bool, ps *diag.Problems) {
 	for _, k := range jsonval.SortedKeys(schema) {
 		if k != "tools" && k != "output" {
-			ps.Add(jsonval.JSONPathKey("$.schema", k), "unknown key %q; schema has tools and output", k)
+			ps.Add(jsonval.JSONPathWithKey("$.schema", k), "unknown key %q; schema has tools and output", k)
 		}
 	}
-	tools := ReadObject(schema, "tools", "$.schema", ps)
-	for _, name := range jsonval.SortedKeys(tools) {
-		if t := ReadTool(name, tools[name], jsonval.JSONPathKey(ToolsPath, name), ps); t != nil {
-			i.Tools = append(i.Tools, t)
-		}
-	}
-	sort.SliceStable(i.Tools, func(a, b int) bool { return i.Tools[a].Name < i.Tools[b].Name })
+	i.readTools(schema, checked, ps)
 	if out := schema["output"]; out != nil {
-		i.Output = compileSchema(out, "$.schema.output", ps)
+		i.OutputSchema = compileSchema(out, "$.schema.output", ps)
 	}
 }
 
@@ -102,15 +112,20 @@ func (i *Idea) InstanceTokens() []string {
 	var tokens []string
 	seen := map[string]bool{}
 	for _, m := range i.Context {
-		if m.Instance != "" && !seen[m.Instance] {
-			seen[m.Instance] = true
-			tokens = append(tokens, m.Instance)
+		if m.InstanceToken != "" && !seen[m.InstanceToken] {
+			seen[m.InstanceToken] = true
+			tokens = append(tokens, m.InstanceToken)
 		}
 	}
 	if tokens == nil {
 		return []string{""}
 	}
 	return tokens
+}
+
+// AwaitsInstances reports whether the Idea is a template that no instance was put into: it cannot run.
+func (i *Idea) AwaitsInstances() bool {
+	return i.IsTemplate && len(i.InstanceTokens()) == 1 && i.InstanceTokens()[0] == ""
 }
 
 // WithRawMessages returns the Idea with more messages. They must have been checked with ReadMessages: with invalid ones, the Idea is

@@ -48,17 +48,28 @@ func TestAnIdeaFileIsRead(t *testing.T) {
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
-	if idea.Path != "moderation" || idea.Version != "1" || len(idea.Context) != 6 || idea.Output == nil {
+	if idea.ProcessPath != "moderation" || idea.ProcessVersion != "1" || len(idea.Context) != 6 || idea.OutputSchema == nil {
 		t.Errorf("got %+v", idea)
 	}
-	if c := idea.Config.LLM; c.Model != "gpt-5-mini" || *c.Temperature != 0 || c.MaxTokens != 9 || c.Timeout != time.Minute {
+	if c := idea.Config.LLM; c.Model != "gpt-5-mini" || *c.Temperature != 0 || c.MaxTokens != 9 || c.RequestTimeout != time.Minute {
 		t.Errorf("llm is %+v", c)
 	}
-	if l := idea.Config.Limits; l != (ideafile.Limits{Requests: 50, Tokens: 10, Calls: 5, Duration: time.Hour}) {
+	if l := idea.Config.Limits; l != (ideafile.ProcessLimits{Requests: 50, Tokens: 10, Calls: 5, Duration: time.Hour}) {
 		t.Errorf("limits are %+v", l)
 	}
 	if !jsonval.Equal(idea.Source, modeltest.MustDecodeJSON(wholeIdea)) {
 		t.Error("the source is not as it was written")
+	}
+}
+
+func TestNullIsNoLimitAndWhatIsNotSaidIsTheDefault(t *testing.T) {
+	idea, ps := ideafile.ParseIdea([]byte(`{"config":{"limits":{"requests":null,"calls":7,"duration":null}}}`))
+	if len(ps) > 0 {
+		t.Fatal(ps)
+	}
+	want := ideafile.ProcessLimits{Requests: ideafile.NoLimit, Tokens: 3 * ideafile.DefaultTokenLimit, Calls: 7, Duration: ideafile.NoLimit}
+	if got := idea.Config.Limits.WithDefaults(3); got != want {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -88,13 +99,21 @@ func TestAProcessWithoutTokensHasOneAnonymousInstance(t *testing.T) {
 	}
 }
 
+func TestTokensThatAreTypedAlikeAreRefused(t *testing.T) {
+	_, problems := ideafile.ParseIdea([]byte(`{"context": [{"type": "state", "_instance": "①"}, {"type": "input", "_instance": "①"}, {"type": "state", "_instance": "1"}]}`))
+	want := `$.context[2]._instance: "1" and "①" are both typed 1, in ids and at the keyboard: one of them needs another name`
+	if len(problems) != 1 || problems[0].String() != want {
+		t.Errorf("%v", problems)
+	}
+}
+
 func TestAnIdeaSaysNothingMoreThanItMust(t *testing.T) {
 	for _, text := range []string{`{}`, `{"meta":null,"config":null,"schema":null,"context":null,"solution":null}`, `{"config":{"llm":{},"limits":null,"approval":null,"mcp":null}}`} {
 		idea, ps := ideafile.ParseIdea([]byte(text))
 		if len(ps) > 0 {
 			t.Fatalf("%s: %s", text, ps)
 		}
-		if idea.Config.LLM.Timeout != ideafile.DefaultRequestTimeout || idea.Config.LLM.Temperature != nil || idea.Config.Limits != (ideafile.Limits{}) {
+		if idea.Config.LLM.RequestTimeout != ideafile.DefaultRequestTimeout || idea.Config.LLM.Temperature != nil || idea.Config.Limits != (ideafile.ProcessLimits{}) {
 			t.Errorf("%s: config is %+v", text, idea.Config)
 		}
 	}
@@ -105,13 +124,13 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 		{"it does not parse", `{"meta":`, "$: decode JSON: the text ends"},
 		{"a key stands twice", `{"meta":{},"meta":{}}`, "$.meta: the key stands twice"},
 		{"it is no object", `[]`, "$: an Idea is an object, not array"},
-		{"it has an unknown key", `{"tools":{}}`, `$.tools: unknown key "tools"; an Idea has meta, config, schema, context and solution`},
+		{"it has an unknown key", `{"tools":{}}`, `$.tools: unknown key "tools"; an Idea has meta, config, schema, context, solution and delegates`},
 		{"an unknown key needs quotes", `{"my tools":{}}`, `$["my tools"]: unknown key`},
 		{"meta is no object", `{"meta":"x"}`, "$.meta: want an object, not string"},
 		{"its path is no string", `{"meta":{"path":1}}`, "$.meta.path: want a string, not number"},
 		{"its version is a number", `{"meta":{"version":1}}`, "$.meta.version: want a string, not number"},
 		{"config is a list", `{"config":[]}`, "$.config: want an object, not array"},
-		{"config has an unknown key", `{"config":{"model":"x"}}`, `$.config.model: unknown key "model"; config has adapt, approval, batch, gather, limits, llm and mcp`},
+		{"config has an unknown key", `{"config":{"model":"x"}}`, `$.config.model: unknown key "model"; config has adapt, approval, batch, gather, limits, llm, mcp and settle`},
 		{"llm is no object", `{"config":{"llm":"gpt"}}`, "$.config.llm: want an object"},
 		{"llm has an unknown key", `{"config":{"llm":{"key":"s"}}}`, `$.config.llm.key: unknown key "key"`},
 		{"the model is no string", `{"config":{"llm":{"model":null}}}`, "$.config.llm.model: want a string, not null"},
@@ -154,7 +173,7 @@ func TestEverythingWrongWithAFileIsToldAtOnceInTheOrderOfItsParts(t *testing.T) 
 	_, ps := ideafile.ParseIdea([]byte(`{"x":1,"meta":{"path":1},"config":{"batch":0},"schema":{"tools":{"a":1,"b":1}},"context":[{},{}],"solution":1}`))
 	var places []string
 	for _, p := range ps {
-		places = append(places, p.Path)
+		places = append(places, p.JSONPath)
 	}
 	want := "$.x $.meta.path $.config.batch $.schema.tools.a $.schema.tools.b $.context[0].type $.context[1].type $.solution"
 	if got := strings.Join(places, " "); got != want {
@@ -186,19 +205,19 @@ func FuzzParseIdea(f *testing.F) {
 		for _, token := range idea.InstanceTokens() {
 			r := dataflow.New(ideafile.Palette{Tools: idea.Tools}, idea.Context, token)
 			for _, m := range idea.Context {
-				for i, call := range m.Calls {
+				for i, call := range m.PlanCalls {
 					r.AcceptCall(1, i+1, ideafile.ParseWrittenCall(call))
 				}
 			}
 			r.CloseRequest(1)
 			for ready := r.Advance(); len(ready) > 0; ready = r.Advance() {
-				r.Succeed(ready[0].Record.ID, map[string]any{"x": nil})
+				r.SucceedCall(ready[0].Record.ID, map[string]any{"x": nil})
 				for _, other := range ready[1:] {
-					r.Fail(other.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "no"))
+					r.FailCall(other.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "no"))
 				}
 			}
-			for _, rec := range r.Records() {
-				if !rec.Status.Ended() {
+			for _, rec := range r.CallRecords() {
+				if !rec.Status.IsFinal() {
 					t.Fatalf("%s is still %s", rec.ID, rec.Status)
 				}
 			}

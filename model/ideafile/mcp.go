@@ -18,23 +18,23 @@ type MCPServer struct {
 	// URL is the endpoint of a server that speaks streamable HTTP; Headers are sent with every request.
 	URL     string            `json:"url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
-	// Tools are the names of the server's tools that join the palette; nil: all.
-	Tools []string `json:"-"`
+	// ToolNames are the names of the server's tools that join the palette; nil: all.
+	ToolNames []string `json:"-"`
 }
 
-// MCPTool is the tool of a server that a Tool runs (`_activity: {"mcp": {…}}`).
-type MCPTool struct {
-	Server string `json:"server"`
-	Tool   string `json:"tool"`
-	// Digest pins the tool to an MCPToolSpec; empty: it is pinned when the process starts.
-	Digest string `json:"digest,omitempty"`
+// MCPToolRef is the tool of a server that a Tool runs (`_activity: {"mcp": {…}}`).
+type MCPToolRef struct {
+	ServerName       string `json:"server"`
+	ToolNameOnServer string `json:"tool"`
+	// SpecDigest pins the tool to an MCPToolSpec; empty: it is pinned when the process starts.
+	SpecDigest string `json:"digest,omitempty"`
 }
 
-// MCPSpec is what the runner of MCP tools is told of a Tool.
-type MCPSpec struct {
+// MCPRunnerSpec is what the runner of MCP tools is told of a Tool.
+type MCPRunnerSpec struct {
 	// Server is what the Idea says of the tool's server; nil: nothing.
 	Server *MCPServer `json:"server,omitempty"`
-	Tool   MCPTool    `json:"tool"`
+	Tool   MCPToolRef `json:"tool"`
 }
 
 // maxServerName bounds a server's name in bytes: the names of its Tools begin with it.
@@ -43,7 +43,7 @@ const maxServerName = 32
 func readMCPServers(servers map[string]any, path string, ps *diag.Problems) []MCPServer {
 	var list []MCPServer
 	for _, name := range jsonval.SortedKeys(servers) {
-		at := jsonval.JSONPathKey(path, name)
+		at := jsonval.JSONPathWithKey(path, name)
 		m, ok := servers[name].(map[string]any)
 		if !ok {
 			ps.Add(at, "a server is an object, not %s", jsonval.TypeOf(servers[name]))
@@ -69,24 +69,24 @@ func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems
 		var ok bool
 		switch k {
 		case "command":
-			s.Command, ok = jsonval.StringList(m[k])
+			s.Command, ok = jsonval.AsStringList(m[k])
 			ok = ok && len(s.Command) > 0 && s.Command[0] != ""
 		case "env":
-			s.Env, ok = stringMap(m[k])
+			s.Env, ok = asStringMap(m[k])
 		case "url":
 			s.URL, ok = m[k].(string)
 			ok = ok && s.URL != ""
 		case "headers":
-			s.Headers, ok = stringMap(m[k])
+			s.Headers, ok = asStringMap(m[k])
 		case "tools":
-			s.Tools, ok = jsonval.StringList(m[k])
-			s.Tools = append([]string{}, s.Tools...)
+			s.ToolNames, ok = jsonval.AsStringList(m[k])
+			s.ToolNames = append([]string{}, s.ToolNames...)
 		default:
-			ps.Add(jsonval.JSONPathKey(path, k), "unknown key %q; a server has command and env, or url and headers, and tools", k)
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; a server has command and env, or url and headers, and tools", k)
 			continue
 		}
 		if !ok {
-			ps.Add(jsonval.JSONPathKey(path, k), "%s", serverKeyErrors[k])
+			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", serverKeyErrors[k])
 		}
 	}
 	hasCommand, hasURL := m["command"] != nil, m["url"] != nil
@@ -104,7 +104,7 @@ var serverKeyErrors = map[string]string{
 	"tools":   `want a list of the server's tools`,
 }
 
-func stringMap(v any) (map[string]string, bool) {
+func asStringMap(v any) (map[string]string, bool) {
 	m, ok := v.(map[string]any)
 	out := make(map[string]string, len(m))
 	for _, k := range jsonval.SortedKeys(m) {
@@ -124,46 +124,46 @@ func (i *Idea) MCPServer(name string) (MCPServer, bool) {
 	return MCPServer{}, false
 }
 
-// MCPTool returns the tool of a server that the Tool runs; ok is false for a Tool of another kind. Without a name of its own, the
+// MCPToolRef returns the tool of a server that the Tool runs; ok is false for a Tool of another kind. Without a name of its own, the
 // server's tool is called like the Tool.
-func (t *Tool) MCPTool() (m MCPTool, ok bool) {
-	a, _ := t.Activity.(map[string]any)
+func (t *Tool) MCPToolRef() (m MCPToolRef, ok bool) {
+	a, _ := t.RawActivity.(map[string]any)
 	spec, ok := a["mcp"].(map[string]any)
 	if !ok {
 		return m, false
 	}
-	m = MCPTool{Tool: t.Name}
-	m.Server, _ = spec["server"].(string)
+	m = MCPToolRef{ToolNameOnServer: t.Name}
+	m.ServerName, _ = spec["server"].(string)
 	if tool, ok := spec["tool"].(string); ok {
-		m.Tool = tool
+		m.ToolNameOnServer = tool
 	}
-	m.Digest, _ = spec["digest"].(string)
+	m.SpecDigest, _ = spec["digest"].(string)
 	return m, true
 }
 
-// mcpSpec is nil where the Tool is none of a server.
-func (t *Tool) mcpSpec(servers []MCPServer) any {
-	tool, ok := t.MCPTool()
+// mcpRunnerSpec is nil where the Tool is none of a server.
+func (t *Tool) mcpRunnerSpec(servers []MCPServer) any {
+	tool, ok := t.MCPToolRef()
 	if !ok {
 		return nil
 	}
 	for _, s := range servers {
-		if s.Name == tool.Server {
-			return MCPSpec{Server: &s, Tool: tool}
+		if s.Name == tool.ServerName {
+			return MCPRunnerSpec{Server: &s, Tool: tool}
 		}
 	}
-	return MCPSpec{Tool: tool}
+	return MCPRunnerSpec{Tool: tool}
 }
 
-func readMCPTool(written any, path string, ps *diag.Problems) {
+func checkMCPToolRef(written any, path string, ps *diag.Problems) {
 	spec, _ := written.(map[string]any)
 	for _, k := range jsonval.SortedKeys(spec) {
 		s, ok := spec[k].(string)
 		switch {
 		case !slices.Contains([]string{"server", "tool", "digest"}, k):
-			ps.Add(jsonval.JSONPathKey(path, k), "unknown key %q; mcp has server, tool and digest", k)
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; mcp has server, tool and digest", k)
 		case !ok || s == "":
-			ps.Add(jsonval.JSONPathKey(path, k), "want a text")
+			ps.Add(jsonval.JSONPathWithKey(path, k), "want a text")
 		}
 	}
 	if spec["server"] == nil {
@@ -171,19 +171,20 @@ func readMCPTool(written any, path string, ps *diag.Problems) {
 	}
 }
 
-// checkServerNames refuses Tools of servers that `config.mcp` does not name.
-func (i *Idea) checkServerNames(ps *diag.Problems) {
+// checkMCPServerNames refuses Tools of servers that `config.mcp` does not name.
+func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 	for _, t := range i.Tools {
-		m, ok := t.MCPTool()
-		if _, known := i.MCPServer(m.Server); ok && !known && m.Server != "" {
-			ps.Add(jsonval.JSONPath("$", "schema", "tools", t.Name, "_activity", "mcp", "server"), "config.mcp names no server %q", jsonval.Clip(m.Server, 80))
+		m, ok := t.MCPToolRef()
+		if _, known := i.MCPServer(m.ServerName); ok && !known && m.ServerName != "" {
+			ps.Add(jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name, "_activity", "mcp", "server"), "config.mcp names no server %q",
+				jsonval.Clip(m.ServerName, 80))
 		}
 	}
 }
 
-// ServersToList returns the servers that must be asked for their tools before the process starts: those of which not all `tools` are in
+// MCPServersToAskForTools returns the servers that must be asked for their tools before the process starts: those of which not all `tools` are in
 // the palette, pinned by a digest.
-func (i *Idea) ServersToList() []MCPServer {
+func (i *Idea) MCPServersToAskForTools() []MCPServer {
 	var out []MCPServer
 	for _, s := range i.Config.MCP {
 		if !i.hasPinnedTools(s) {
@@ -194,19 +195,19 @@ func (i *Idea) ServersToList() []MCPServer {
 }
 
 func (i *Idea) hasPinnedTools(s MCPServer) bool {
-	if s.Tools == nil {
+	if s.ToolNames == nil {
 		return false
 	}
 	pinned := map[string]bool{}
 	for _, t := range i.Tools {
-		if m, ok := t.MCPTool(); ok && m.Server == s.Name {
-			if m.Digest == "" {
+		if m, ok := t.MCPToolRef(); ok && m.ServerName == s.Name {
+			if m.SpecDigest == "" {
 				return false
 			}
-			pinned[m.Tool] = true
+			pinned[m.ToolNameOnServer] = true
 		}
 	}
-	for _, tool := range s.Tools {
+	for _, tool := range s.ToolNames {
 		if !pinned[tool] {
 			return false
 		}
@@ -214,18 +215,18 @@ func (i *Idea) hasPinnedTools(s MCPServer) bool {
 	return true
 }
 
-// ServerThatMayOffer returns a server that has not been asked for its tools yet and may offer the Tool of this name.
-func (i *Idea) ServerThatMayOffer(name string) (server string, ok bool) {
-	for _, s := range i.ServersToList() {
+// MCPServerThatMayOfferTool returns a server that has not been asked for its tools yet and may offer the Tool of this name.
+func (i *Idea) MCPServerThatMayOfferTool(name string) (server string, ok bool) {
+	for _, s := range i.MCPServersToAskForTools() {
 		tool, prefixed := strings.CutPrefix(name, s.Name+"_")
-		if prefixed && (s.Tools == nil || slices.Contains(s.Tools, tool)) {
+		if prefixed && (s.ToolNames == nil || slices.Contains(s.ToolNames, tool)) {
 			return s.Name, true
 		}
 	}
 	return "", false
 }
 
-// MayBeOfferedMessage is the warning about an unknown Tool that a server may offer.
-func MayBeOfferedMessage(name, server string) string {
+// ToolMayBeOfferedMessage is the warning about an unknown Tool that a server may offer.
+func ToolMayBeOfferedMessage(name, server string) string {
 	return fmt.Sprintf("the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts", jsonval.Clip(name, 80), server)
 }

@@ -13,28 +13,28 @@ import (
 
 // MCPToolSpec is a tool as an MCP server describes it. What else a server says about it (annotations, hints) is not trusted and not kept.
 type MCPToolSpec struct {
-	Name        string         `json:"name"`
-	Description string         `json:"description,omitempty"`
-	Input       map[string]any `json:"input"`
-	Output      any            `json:"output,omitempty"`
+	Name         string         `json:"name"`
+	Description  string         `json:"description,omitempty"`
+	InputSchema  map[string]any `json:"input"`
+	OutputSchema any            `json:"output,omitempty"`
 }
 
 // Digest returns the SHA-256, in hex, of the canonical JSON of the spec.
 func (s MCPToolSpec) Digest() string {
-	sum := sha256.Sum256(jsonval.Encode(jsonval.Normal(map[string]any{
-		"name": s.Name, "description": s.Description, "input": s.Input, "output": s.Output,
+	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(map[string]any{
+		"name": s.Name, "description": s.Description, "input": s.InputSchema, "output": s.OutputSchema,
 	})))
 	return hex.EncodeToString(sum[:])
 }
 
 // MCPPalette is what MCP servers add to the palette of an Idea.
 type MCPPalette struct {
-	// Tools are sources of Tools by name: new ones, and those of the file merged with what the server says.
-	Tools map[string]any `json:"tools"`
-	// NamesByServer lists the tools that joined, by server.
-	NamesByServer map[string][]string `json:"picked"`
-	// Unusable lists tools that were left out, each with the reason.
-	Unusable []string `json:"left,omitempty"`
+	// ToolSources are sources of Tools by name: new ones, and those of the file merged with what the server says.
+	ToolSources map[string]any `json:"tools"`
+	// ToolNamesByServer lists the tools that joined, by server.
+	ToolNamesByServer map[string][]string `json:"picked"`
+	// UnusableTools lists tools that were left out, each with the reason.
+	UnusableTools []string `json:"left,omitempty"`
 	// Problems are with tools that the file asks for: no server offers them, or not in a usable form.
 	Problems diag.Problems `json:"problems,omitempty"`
 }
@@ -42,9 +42,9 @@ type MCPPalette struct {
 // ResolveMCPTools returns what the tools that servers offer, by server name, add to the Idea's palette. Such a Tool is called
 // <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp": {…}}` says otherwise.
 func (i *Idea) ResolveMCPTools(offers map[string][]MCPToolSpec) MCPPalette {
-	b := mcpPaletteBuilder{idea: i, palette: MCPPalette{Tools: map[string]any{}, NamesByServer: map[string][]string{}}}
-	for _, s := range i.ServersToList() {
-		b.addServer(s, offers[s.Name])
+	b := mcpPaletteBuilder{idea: i, palette: MCPPalette{ToolSources: map[string]any{}, ToolNamesByServer: map[string][]string{}}}
+	for _, s := range i.MCPServersToAskForTools() {
+		b.addServerTools(s, offers[s.Name])
 	}
 	return b.palette
 }
@@ -54,62 +54,63 @@ type mcpPaletteBuilder struct {
 	palette MCPPalette
 }
 
-func (b *mcpPaletteBuilder) addServer(s MCPServer, offers []MCPToolSpec) {
-	b.palette.NamesByServer[s.Name] = []string{}
+func (b *mcpPaletteBuilder) addServerTools(s MCPServer, offers []MCPToolSpec) {
+	b.palette.ToolNamesByServer[s.Name] = []string{}
 	byName := map[string]MCPToolSpec{}
 	for _, spec := range offers {
 		byName[spec.Name] = spec
 	}
-	fileTools := b.toolsOf(s.Name)
+	fileTools := b.fileToolsOfServer(s.Name)
 	for _, spec := range offers {
 		switch tools := fileTools[spec.Name]; {
 		case len(tools) > 0:
 			for _, t := range tools {
-				b.override(s, spec, t)
+				b.applyToolOverride(s, spec, t)
 			}
-			b.addName(s, spec)
-		case s.Tools == nil || slices.Contains(s.Tools, spec.Name):
+			b.addJoinedToolName(s, spec)
+		case s.ToolNames == nil || slices.Contains(s.ToolNames, spec.Name):
 			b.addTool(s, spec)
 		}
 	}
-	for n, name := range s.Tools {
+	for n, name := range s.ToolNames {
 		if _, ok := byName[name]; !ok {
-			b.reportMissing(fmt.Sprintf("%s[%d]", jsonval.JSONPath("$", "config", "mcp", s.Name, "tools"), n), s.Name, name, byName)
+			b.reportMissingTool(fmt.Sprintf("%s[%d]", jsonval.JSONPathWithKeys("$", "config", "mcp", s.Name, "tools"), n), s.Name, name, byName)
 		}
 	}
 	for _, name := range jsonval.SortedKeys(fileTools) {
 		if _, ok := byName[name]; !ok {
-			b.reportMissing(jsonval.JSONPath("$", "schema", "tools", fileTools[name][0].Name, "_activity", "mcp"), s.Name, name, byName)
+			b.reportMissingTool(jsonval.JSONPathWithKeys("$", "schema", "tools", fileTools[name][0].Name, "_activity", "mcp"), s.Name, name, byName)
 		}
 	}
 }
 
-// toolsOf returns the Tools of the file that run a server's tools, by the server's names for them.
-func (b *mcpPaletteBuilder) toolsOf(server string) map[string][]*Tool {
+// fileToolsOfServer returns the Tools of the file that run a server's tools, by the server's names for them.
+func (b *mcpPaletteBuilder) fileToolsOfServer(server string) map[string][]*Tool {
 	byName := map[string][]*Tool{}
 	for _, t := range b.idea.Tools {
-		if m, ok := t.MCPTool(); ok && m.Server == server {
-			byName[m.Tool] = append(byName[m.Tool], t)
+		if m, ok := t.MCPToolRef(); ok && m.ServerName == server {
+			byName[m.ToolNameOnServer] = append(byName[m.ToolNameOnServer], t)
 		}
 	}
 	return byName
 }
 
-func (b *mcpPaletteBuilder) reportMissing(path, server, name string, offered map[string]MCPToolSpec) {
-	b.palette.Problems.Add(path, "the MCP server %s offers no tool %q; it offers %s", server, jsonval.Clip(name, 80), diag.SomeOf(jsonval.SortedKeys(offered)))
+func (b *mcpPaletteBuilder) reportMissingTool(path, server, name string, offered map[string]MCPToolSpec) {
+	b.palette.Problems.Add(path, "the MCP server %s offers no tool %q; it offers %s",
+		server, jsonval.Clip(name, 80), diag.FirstNamesAndCount(jsonval.SortedKeys(offered)))
 }
 
-func (b *mcpPaletteBuilder) addName(s MCPServer, spec MCPToolSpec) {
-	b.palette.NamesByServer[s.Name] = append(b.palette.NamesByServer[s.Name], spec.Name)
+func (b *mcpPaletteBuilder) addJoinedToolName(s MCPServer, spec MCPToolSpec) {
+	b.palette.ToolNamesByServer[s.Name] = append(b.palette.ToolNamesByServer[s.Name], spec.Name)
 }
 
 // addTool adds a tool as it is offered. An invalid one is left out, and a problem only if the file asks for it by name.
 func (b *mcpPaletteBuilder) addTool(s MCPServer, spec MCPToolSpec) {
 	name := s.Name + "_" + spec.Name
-	path := jsonval.JSONPath("$", "schema", "tools", name)
+	path := jsonval.JSONPathWithKeys("$", "schema", "tools", name)
 	tool := spec.toolSource(s.Name)
 	var ps diag.Problems
-	if _, taken := b.palette.Tools[name]; taken || b.idea.Tool(name) != nil {
+	if _, taken := b.palette.ToolSources[name]; taken || b.idea.Tool(name) != nil {
 		b.palette.Problems.Add(path, `the MCP server %s offers a tool that would be called so too; `+
 			`give this one "_activity": {"mcp": {"server": %q, "tool": %q}}, or another name`, s.Name, s.Name, spec.Name)
 		return
@@ -118,30 +119,31 @@ func (b *mcpPaletteBuilder) addTool(s MCPServer, spec MCPToolSpec) {
 	ReadTool(name, tool, path, &ps)
 	switch errs := ps.Errors(); {
 	case len(errs) == 0:
-		b.palette.Tools[name] = tool
-		b.addName(s, spec)
-	case s.Tools != nil:
+		b.palette.ToolSources[name] = tool
+		b.addJoinedToolName(s, spec)
+	case s.ToolNames != nil:
 		b.palette.Problems = append(b.palette.Problems, errs...)
 	default:
-		b.palette.Unusable = append(b.palette.Unusable, fmt.Sprintf("%s of %s: %s", jsonval.Clip(spec.Name, 80), s.Name, jsonval.Clip(errs[0].Message, 300)))
+		b.palette.UnusableTools = append(b.palette.UnusableTools, fmt.Sprintf("%s of %s: %s", jsonval.Clip(spec.Name, 80), s.Name,
+			jsonval.Clip(errs[0].Message, 300)))
 	}
 }
 
-// override merges what the file says about a tool over what the server says.
-func (b *mcpPaletteBuilder) override(s MCPServer, spec MCPToolSpec, t *Tool) {
-	path := jsonval.JSONPath("$", "schema", "tools", t.Name)
-	if m, _ := t.MCPTool(); m.Digest != "" && m.Digest != spec.Digest() {
+// applyToolOverride merges what the file says about a tool over what the server says.
+func (b *mcpPaletteBuilder) applyToolOverride(s MCPServer, spec MCPToolSpec, t *Tool) {
+	path := jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name)
+	if m, _ := t.MCPToolRef(); m.SpecDigest != "" && m.SpecDigest != spec.Digest() {
 		b.palette.Problems.Add(path+"._activity.mcp.digest", "the MCP server %s offers another form of %q than this one, with the digest %s",
 			s.Name, jsonval.Clip(spec.Name, 80), spec.Digest())
 		return
 	}
-	merged, _ := jsonval.Merge(spec.toolSource(s.Name), withoutNullValues(t.Source)).(map[string]any)
+	merged, _ := jsonval.DeepMerge(spec.toolSource(s.Name), withoutNullValues(t.Source)).(map[string]any)
 	merged["_activity"] = spec.activitySource(s.Name)
 	var ps diag.Problems
 	spec.refuseReferences(path, &ps)
 	ReadTool(t.Name, merged, path, &ps)
 	b.palette.Problems = append(b.palette.Problems, ps.Errors()...)
-	b.palette.Tools[t.Name] = merged
+	b.palette.ToolSources[t.Name] = merged
 }
 
 // withoutNullValues drops the keys that are null: a meta property that is null is absent, and must not remove the server's.
@@ -158,10 +160,10 @@ func withoutNullValues(m map[string]any) map[string]any {
 
 // refuseReferences refuses a schema that wires a parameter: a server must not decide which values of State it is sent.
 func (s MCPToolSpec) refuseReferences(path string, ps *diag.Problems) {
-	props, _ := s.Input["properties"].(map[string]any)
+	props, _ := s.InputSchema["properties"].(map[string]any)
 	for _, name := range jsonval.SortedKeys(props) {
 		if _, wired := wiredReference(props[name]); wired {
-			ps.Add(jsonval.JSONPathKey(path+".properties", name), "the server's schema holds a Reference")
+			ps.Add(jsonval.JSONPathWithKey(path+".properties", name), "the server's schema holds a Reference")
 		}
 	}
 }
@@ -169,19 +171,19 @@ func (s MCPToolSpec) refuseReferences(path string, ps *diag.Problems) {
 // toolSource returns the source of the Tool. Keys of the server's schema that would be meta properties are dropped.
 func (s MCPToolSpec) toolSource(server string) map[string]any {
 	t := map[string]any{}
-	for _, k := range jsonval.SortedKeys(s.Input) {
+	for _, k := range jsonval.SortedKeys(s.InputSchema) {
 		if !strings.HasPrefix(k, "_") {
-			t[k] = s.Input[k]
+			t[k] = s.InputSchema[k]
 		}
 	}
 	delete(t, "description")
 	if s.Description != "" {
 		t["description"] = s.Description
 	}
-	if s.Output != nil {
-		t["_output"] = s.Output
+	if s.OutputSchema != nil {
+		t["_output"] = s.OutputSchema
 	}
-	t["_activity"], t["_approval"], t["_retry"] = s.activitySource(server), true, map[string]any{"attempts": jsonval.Normal(1)}
+	t["_activity"], t["_approval"], t["_retry"] = s.activitySource(server), true, map[string]any{"attempts": jsonval.ToJSONValue(1)}
 	return t
 }
 
@@ -189,22 +191,22 @@ func (s MCPToolSpec) activitySource(server string) map[string]any {
 	return map[string]any{"mcp": map[string]any{"server": server, "tool": s.Name, "digest": s.Digest()}}
 }
 
-// ApplyTo returns an Idea's source with the Tools added. `config.mcp` then names the tools of each server, so that no server has to be
+// AddToIdeaSource returns an Idea's source with the Tools added. `config.mcp` then names the tools of each server, so that no server has to be
 // asked again.
-func (p MCPPalette) ApplyTo(source map[string]any) map[string]any {
+func (p MCPPalette) AddToIdeaSource(source map[string]any) map[string]any {
 	picked := map[string]any{}
-	for _, server := range jsonval.SortedKeys(p.NamesByServer) {
+	for _, server := range jsonval.SortedKeys(p.ToolNamesByServer) {
 		names := []any{}
-		for _, name := range p.NamesByServer[server] {
+		for _, name := range p.ToolNamesByServer[server] {
 			names = append(names, name)
 		}
 		picked[server] = map[string]any{"tools": names}
 	}
-	out := jsonval.Overlay(source, map[string]any{"config": jsonval.Merge(source["config"], map[string]any{"mcp": picked})}).(map[string]any)
+	out := jsonval.OverlayObject(source, map[string]any{"config": jsonval.DeepMerge(source["config"], map[string]any{"mcp": picked})}).(map[string]any)
 	schema, _ := source["schema"].(map[string]any)
 	tools, _ := schema["tools"].(map[string]any)
-	out["schema"] = jsonval.Overlay(jsonval.Overlay(map[string]any{}, schema), map[string]any{
-		"tools": jsonval.Overlay(jsonval.Overlay(map[string]any{}, tools), p.Tools),
+	out["schema"] = jsonval.OverlayObject(jsonval.OverlayObject(map[string]any{}, schema), map[string]any{
+		"tools": jsonval.OverlayObject(jsonval.OverlayObject(map[string]any{}, tools), p.ToolSources),
 	})
 	return out
 }

@@ -19,13 +19,13 @@ func TestServersAreReadByName(t *testing.T) {
 		t.Fatalf("%v %+v", ps, idea.Config.MCP)
 	}
 	files, tickets := idea.Config.MCP[0], idea.Config.MCP[1]
-	if files.Name != "files" || files.Command[1] != "/data" || files.Env["LEVEL"] != "1" || files.Tools != nil {
+	if files.Name != "files" || files.Command[1] != "/data" || files.Env["LEVEL"] != "1" || files.ToolNames != nil {
 		t.Errorf("%+v", files)
 	}
-	if tickets.URL != "https://tickets.example/mcp" || tickets.Headers["Authorization"] != "Bearer $env:TICKETS" || len(tickets.Tools) != 1 {
+	if tickets.URL != "https://tickets.example/mcp" || tickets.Headers["Authorization"] != "Bearer $env:TICKETS" || len(tickets.ToolNames) != 1 {
 		t.Errorf("%+v", tickets)
 	}
-	if u := idea.ServersToList(); len(u) != 2 {
+	if u := idea.MCPServersToAskForTools(); len(u) != 2 {
 		t.Errorf("unlisted: %+v", u)
 	}
 }
@@ -63,9 +63,9 @@ func offers(t *testing.T, tools string) map[string][]ideafile.MCPToolSpec {
 	for server, list := range modeltest.MustDecodeJSON(tools).(map[string]any) {
 		for _, raw := range list.([]any) {
 			m := raw.(map[string]any)
-			o := ideafile.MCPToolSpec{Name: m["name"].(string), Output: m["output"]}
+			o := ideafile.MCPToolSpec{Name: m["name"].(string), OutputSchema: m["output"]}
 			o.Description, _ = m["description"].(string)
-			o.Input, _ = m["input"].(map[string]any)
+			o.InputSchema, _ = m["input"].(map[string]any)
 			out[server] = append(out[server], o)
 		}
 	}
@@ -86,7 +86,7 @@ func withOfferedTools(t *testing.T, tools string) (*ideafile.Idea, ideafile.MCPP
 		t.Fatal(ps)
 	}
 	f := idea.ResolveMCPTools(offers(t, offered))
-	after, ps := ideafile.ReadIdea(f.ApplyTo(idea.Source))
+	after, ps := ideafile.ReadIdea(f.AddToIdeaSource(idea.Source))
 	if len(f.Problems) == 0 && len(ps.Errors()) > 0 {
 		t.Fatal(ps)
 	}
@@ -95,7 +95,7 @@ func withOfferedTools(t *testing.T, tools string) (*ideafile.Idea, ideafile.MCPP
 
 func TestOfferedToolsJoinThePaletteAndAskAPerson(t *testing.T) {
 	idea, f := withOfferedTools(t, `{"own": {}}`)
-	if len(f.Problems) > 0 || len(f.Unusable) > 0 {
+	if len(f.Problems) > 0 || len(f.UnusableTools) > 0 {
 		t.Fatalf("%+v", f)
 	}
 	var names []string
@@ -106,18 +106,18 @@ func TestOfferedToolsJoinThePaletteAndAskAPerson(t *testing.T) {
 		t.Fatalf("the palette is %s", got)
 	}
 	read := idea.Tool("files_read")
-	m, ok := read.MCPTool()
-	if !ok || m.Server != "files" || m.Tool != "read" || m.Digest == "" || read.Description != "Reads a file." || read.Output == nil {
+	m, ok := read.MCPToolRef()
+	if !ok || m.ServerName != "files" || m.ToolNameOnServer != "read" || m.SpecDigest == "" || read.Description != "Reads a file." || read.OutputSchema == nil {
 		t.Errorf("%+v %+v", m, read)
 	}
 	if b, err := read.Bind(nil); err != nil || b.Kind != ideafile.KindMCP {
 		t.Errorf("bound to %+v, %v", b, err)
 	}
-	if !read.Approval.RequiredFor(nil) || read.Attempts != 1 || read.Scopes.Declared || read.Timeout != 60*time.Second {
-		t.Errorf("approval %+v, attempts %d: what a server says of itself is believed", read.Approval, read.Attempts)
+	if !read.Approval.RequiresReviewOf(nil) || read.MaxAttempts != 1 || read.ReadableScopes.IsDeclared || read.Timeout != 60*time.Second {
+		t.Errorf("approval %+v, attempts %d: what a server says of itself is believed", read.Approval, read.MaxAttempts)
 	}
-	if len(idea.ServersToList()) > 0 {
-		t.Errorf("%+v would be asked again", idea.ServersToList())
+	if len(idea.MCPServersToAskForTools()) > 0 {
+		t.Errorf("%+v would be asked again", idea.MCPServersToAskForTools())
 	}
 }
 
@@ -129,17 +129,17 @@ func TestAToolOfTheFileAddsToAnOfferedOne(t *testing.T) {
 		t.Fatal(f.Problems)
 	}
 	look, write := idea.Tool("look"), idea.Tool("write")
-	if look.Approval != nil || look.Attempts != 4 || look.WiredParams["path"] != "†input.path" || look.Description != "Reads a file." {
+	if look.Approval != nil || look.MaxAttempts != 4 || look.WiredParams["path"] != "†input.path" || look.Description != "Reads a file." {
 		t.Errorf("%+v", look)
 	}
-	if !write.Approval.RequiredFor(nil) || idea.Tool("files_read") != nil || idea.Tool("files_write") != nil {
+	if !write.Approval.RequiresReviewOf(nil) || idea.Tool("files_read") != nil || idea.Tool("files_write") != nil {
 		t.Errorf("%+v", idea.Tools)
 	}
-	if m, _ := write.MCPTool(); m.Digest == "" || m.Tool != "write" {
+	if m, _ := write.MCPToolRef(); m.SpecDigest == "" || m.ToolNameOnServer != "write" {
 		t.Errorf("%+v", m)
 	}
-	if len(idea.ServersToList()) > 0 {
-		t.Errorf("%+v would be asked again", idea.ServersToList())
+	if len(idea.MCPServersToAskForTools()) > 0 {
+		t.Errorf("%+v would be asked again", idea.MCPServersToAskForTools())
 	}
 }
 
@@ -166,11 +166,11 @@ func TestAServerCannotWireItsParameters(t *testing.T) {
 	bad := offers(t, `{"a": [{"name": "spy", "input": {"properties": {"all": {"const": "†state"}}}},
 	  {"name": "odd", "input": {"properties": {"_approval": {}}}}, {"name": "far", "input": {"$ref": "http://a.example/x"}}]}`)
 	f := idea.ResolveMCPTools(bad)
-	if len(f.Tools) > 0 || len(f.Unusable) != 3 || !strings.Contains(f.Unusable[0], "Reference") {
+	if len(f.ToolSources) > 0 || len(f.UnusableTools) != 3 || !strings.Contains(f.UnusableTools[0], "Reference") {
 		t.Errorf("%+v", f)
 	}
 	picked, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example", "tools": ["spy"]}}}}`))
-	if f := picked.ResolveMCPTools(bad); len(f.Tools) > 0 || len(f.Problems) != 1 {
+	if f := picked.ResolveMCPTools(bad); len(f.ToolSources) > 0 || len(f.Problems) != 1 {
 		t.Errorf("%+v", f)
 	}
 	named, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example"}}}, "schema": {"tools": {"s": {"_activity": {"mcp": {"server": "a", "tool": "spy"}}}}}}`))
@@ -180,19 +180,19 @@ func TestAServerCannotWireItsParameters(t *testing.T) {
 }
 
 func TestTheDigestOfAnOfferChangesWithAllThatTheLLMIsTold(t *testing.T) {
-	base := ideafile.MCPToolSpec{Name: "a", Description: "b", Input: map[string]any{"type": "object"}}
+	base := ideafile.MCPToolSpec{Name: "a", Description: "b", InputSchema: map[string]any{"type": "object"}}
 	seen := map[string]bool{base.Digest(): true}
 	for _, o := range []ideafile.MCPToolSpec{
-		{Name: "x", Description: "b", Input: base.Input}, {Name: "a", Description: "x", Input: base.Input},
-		{Name: "a", Description: "b", Input: map[string]any{"type": "object", "required": []any{"c"}}},
-		{Name: "a", Description: "b", Input: base.Input, Output: map[string]any{"type": "string"}},
+		{Name: "x", Description: "b", InputSchema: base.InputSchema}, {Name: "a", Description: "x", InputSchema: base.InputSchema},
+		{Name: "a", Description: "b", InputSchema: map[string]any{"type": "object", "required": []any{"c"}}},
+		{Name: "a", Description: "b", InputSchema: base.InputSchema, OutputSchema: map[string]any{"type": "string"}},
 	} {
 		if seen[o.Digest()] {
 			t.Errorf("%+v has the digest of another", o)
 		}
 		seen[o.Digest()] = true
 	}
-	if again := (ideafile.MCPToolSpec{Name: "a", Description: "b", Input: map[string]any{"type": "object"}}); !seen[again.Digest()] {
+	if again := (ideafile.MCPToolSpec{Name: "a", Description: "b", InputSchema: map[string]any{"type": "object"}}); !seen[again.Digest()] {
 		t.Error("the same offer has two digests")
 	}
 }
@@ -206,10 +206,10 @@ func TestANameThatMayComeFromAServerIsAWarning(t *testing.T) {
 	for _, p := range ps {
 		switch {
 		case strings.Contains(p.Message, "strictly"):
-		case p.Warning:
-			warned = append(warned, p.Path)
+		case p.IsWarning:
+			warned = append(warned, p.JSONPath)
 		default:
-			wrong = append(wrong, p.Path)
+			wrong = append(wrong, p.JSONPath)
 		}
 	}
 	if got := strings.Join(warned, " "); got != "$.config.approval.tools[0] $.context[0].tools[0] $.context[1].plan[0]._tool $.context[1].plan[1]._tool" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"processidea/model/diag"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
@@ -24,35 +25,39 @@ const (
 // Message is one entry of an Idea's context. Which fields are set depends on its Type.
 type Message struct {
 	Type string
-	// Kind is the first word of References to the payload: "input", "state", or the `kind` of a data message.
-	Kind string
-	// Instance is the token of the only instance that sees the Message; empty if all do.
-	Instance string
+	// PayloadKind is the first word of References to the payload: "input", "state", or the `kind` of a data message.
+	PayloadKind string
+	// InstanceToken is the token of the only instance that sees the Message; empty if all do.
+	InstanceToken string
 	// Payload of an input, state or data message.
 	Payload any
-	// Schema is the JSON Schema of the payload, now and after every write; nil if there is none.
-	Schema any
-	// Status of a State message is how its instance had ended in an earlier process, and Fault why it had failed.
-	Status InstanceStatus
-	Fault  *diag.Fault
-	// Simulated marks a payload that holds made-up values.
-	Simulated bool
+	// PayloadSchema is the JSON Schema of the payload, now and after every write; nil if there is none.
+	PayloadSchema any
+	// InstanceEndStatus of a State message is how its instance had ended in an earlier process, and Fault why it had failed.
+	InstanceEndStatus InstanceStatus
+	InstanceFault     *diag.Fault
+	// IsSimulated marks a payload that holds made-up values.
+	IsSimulated bool
 	// Text of a text message, or of an instruction that is text.
 	Text string
-	// Tools are those that an instruction is about; empty: the whole Plan.
-	Tools []string
-	// Calls of a plan message, as written.
-	Calls []WrittenCall
-	// Stage of a plan that runs without a Request: StageOptimal or StageComplete; empty: it guides the LLM.
-	Stage string
-	// Name of a plan.
-	Name string
-	// When is a JSON Schema over an instance's view: the plan is for the instances whose view fits. nil: for all.
-	When *jsonschema.Schema
-	// Record of a plan is what became of its Calls in an earlier process, by their ids.
-	Record map[string]any
-	// Output of a plan may hold References. It is the process's output if no Request writes one.
-	Output any
+	// InstructionToolNames are those that an instruction is about; empty: the whole Plan.
+	InstructionToolNames []string
+	// PlanCalls of a plan message, as written.
+	PlanCalls []WrittenCall
+	// PlanStage of a plan that runs without a Request: StageOptimal or StageComplete; empty: it guides the LLM.
+	PlanStage string
+	// PlanName of a plan.
+	PlanName string
+	// PlanViewCondition is a JSON Schema over an instance's view: the plan is for the instances whose view fits. nil: for all.
+	PlanViewCondition *jsonschema.Schema
+	// PlanRecordByCallID of a plan is what became of its Calls in an earlier process, by their ids.
+	PlanRecordByCallID map[string]any
+	// FallbackInstances lists the instances in which a plan that ran directly did not suffice, in an earlier process.
+	FallbackInstances []string
+	// CallIndexOffset is set for a plan that took the place of one that ran directly: its Calls are numbered on from there.
+	CallIndexOffset int
+	// PlanOutput of a plan may hold References. It is the process's output if no Request writes one.
+	PlanOutput any
 	// Source is the Message as it was written.
 	Source map[string]any
 }
@@ -87,7 +92,7 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 		ps.Add(path+".type", "a message says its type: text, input, state, data, plan, instruction or error")
 		return m, false
 	}
-	m.readInstance(path, ps)
+	m.readInstanceToken(path, ps)
 	switch m.Type {
 	case TypeText:
 		m.readText(path, ps)
@@ -105,7 +110,7 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 	return m, len(*ps) == problemsBefore
 }
 
-func (m *Message) readInstance(path string, ps *diag.Problems) {
+func (m *Message) readInstanceToken(path string, ps *diag.Problems) {
 	v, ok := m.Source["_instance"]
 	if !ok || v == nil {
 		return
@@ -115,14 +120,14 @@ func (m *Message) readInstance(path string, ps *diag.Problems) {
 		ps.Add(path+"._instance", "want a string, not %s", jsonval.TypeOf(v))
 		return
 	}
-	if err := CheckToken(token); err != nil {
+	if err := CheckInstanceToken(token); err != nil {
 		ps.Add(path+"._instance", "%s", err)
 	}
-	m.Instance = token
+	m.InstanceToken = token
 }
 
-// CheckToken returns why a text cannot be an instance's token, or nil.
-func CheckToken(token string) error {
+// CheckInstanceToken returns why a text cannot be an instance's token, or nil.
+func CheckInstanceToken(token string) error {
 	switch {
 	case token == "" || len(token) > 200:
 		return fmt.Errorf("an instance's token has 1 to 200 bytes")
@@ -136,11 +141,49 @@ func CheckToken(token string) error {
 	return nil
 }
 
+// checkTokensNotAlike adds a problem for each token that could be taken for another one where people type it.
+func (i *Idea) checkTokensNotAlike(ps *diag.Problems) {
+	var known spelling.TokenIndex
+	list, _ := i.Source["context"].([]any)
+	for n, raw := range list {
+		t, named := jsonval.AsObject(raw)["_instance"].(string)
+		if !named {
+			continue
+		}
+		if alike := known.AddToken(t); alike != "" {
+			ps.Add(fmt.Sprintf("$.context[%d]._instance", n), "%s", AlikeTokensError(t, alike))
+		}
+	}
+}
+
+// AlikeTokensError says that two tokens cannot be told apart where people type them.
+func AlikeTokensError(t, other string) error {
+	return fmt.Errorf("%q and %q are both typed %s, in ids and at the keyboard: one of them needs another name", t, other, spelling.KeyboardSpelling(t))
+}
+
+// WithTokenSpellingsResolved returns messages in which people may have spelled tokens as they type them, with the tokens themselves, where
+// find knows them.
+func WithTokenSpellingsResolved(context []any, find func(word string) (string, bool)) []any {
+	out := make([]any, len(context))
+	for n, raw := range context {
+		out[n] = raw
+		m, ok := raw.(map[string]any)
+		word, named := m["_instance"].(string)
+		if found, known := find(word); ok && named && known && found != word {
+			renamed := jsonval.WithoutKey(m, "_instance")
+			renamed["_instance"] = found
+			out[n] = renamed
+		}
+	}
+	return out
+}
+
 // rejectUnknownKeys adds a problem for each key that this type of Message does not have.
 func (m *Message) rejectUnknownKeys(path string, ps *diag.Problems, keys ...string) {
 	for _, k := range jsonval.SortedKeys(m.Source) {
 		if k != "type" && k != "_instance" && !slices.Contains(keys, k) {
-			ps.Add(jsonval.JSONPathKey(path, k), "unknown key %q in a message of type %s", k, m.Type)
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q in a message of type %s%s", jsonval.Clip(k, 80), m.Type,
+				diag.DidYouMean(k, append([]string{"type", "_instance"}, keys...)))
 		}
 	}
 }
@@ -157,14 +200,14 @@ func (m *Message) readText(path string, ps *diag.Problems) {
 // readPayload reads the payload: the value under the key of the message's type or, if there is none, the message's own keys. Both
 // together are an error.
 func (m *Message) readPayload(path string, ps *diag.Problems) {
-	m.Kind = m.Type
+	m.PayloadKind = m.Type
 	if m.Type == TypeData {
 		kind, ok := m.Source["kind"].(string)
 		if !ok || kind == "" || strings.ContainsAny(kind, ".[]†| &") {
 			ps.Add(path+".kind", "a data message says its kind, a plain name")
 			return
 		}
-		m.Kind = kind
+		m.PayloadKind = kind
 		if kind == TypeState || kind == TypeInput {
 			m.Type = kind
 		}
@@ -177,21 +220,67 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 		}
 	}
 	m.Payload = any(flat)
-	if payload, ok := m.Source[m.Type]; ok {
-		m.Payload = payload
-		m.Simulated = flat[SimulatedKey] == true
-		delete(flat, SimulatedKey)
-		m.readInstanceEnd(flat, path, ps)
-		for _, k := range jsonval.SortedKeys(flat) {
-			if k != m.Type && k != "title" && k != "description" {
-				ps.Add(jsonval.JSONPathKey(path, k), "the payload stands under %q and flat at once", m.Type)
-			}
+	key := m.PayloadKey()
+	for _, k := range jsonval.SortedKeys(flat) {
+		if meant := diag.DidYouMean(k, messageMetaKeys[:1]); key == "" && strings.HasPrefix(k, "_") && meant != "" {
+			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Clip(k, 80), meant)
 		}
 	}
-	if m.Kind == TypeState && jsonval.TypeOf(m.Payload) != "object" {
-		ps.Add(jsonval.JSONPathKey(path, TypeState), "State is an object, not %s", jsonval.TypeOf(m.Payload))
+	if _, isObject := flat[TypeData].(map[string]any); key == "" && isObject {
+		ps.Add(jsonval.JSONPathWithKey(path, TypeData),
+			"a payload stands under %q, and other keys stand beside it: put them into it, or all under %q", TypeData, m.PayloadKind)
+	}
+	if key != "" {
+		m.readKeyedPayload(key, flat, path, ps)
+	}
+	if m.PayloadKind == TypeState && jsonval.TypeOf(m.Payload) != "object" {
+		ps.Add(jsonval.JSONPathWithKey(path, TypeState), "State is an object, not %s", jsonval.TypeOf(m.Payload))
 	}
 	m.readPayloadSchema(path, ps)
+}
+
+// messageMetaKeys are the keys that describe a payload. Beside a flat one there is only the first: the others are part of it.
+var messageMetaKeys = []string{"_instance", StatusKey, FaultKey}
+
+// PayloadKey returns the key under which the payload of an input, state or data message stands: its kind, or "data". It is empty where the
+// message's own keys are the payload.
+func (m Message) PayloadKey() string {
+	if _, ok := m.Source[m.PayloadKind]; ok {
+		return m.PayloadKind
+	}
+	payload, ok := m.Source[TypeData]
+	if m.Source["type"] == TypeData || !ok {
+		if ok {
+			return TypeData
+		}
+		return ""
+	}
+	if _, isObject := payload.(map[string]any); !isObject {
+		return "" // a key like others
+	}
+	for _, k := range jsonval.SortedKeys(m.Source) {
+		if k != TypeData && !slices.Contains([]string{"type", "kind", "_instance", "schema", "title", "description", StatusKey, FaultKey, SimulatedKey}, k) {
+			return ""
+		}
+	}
+	return TypeData
+}
+
+// readKeyedPayload reads the payload under a key. Nothing but what describes it may stand beside it.
+func (m *Message) readKeyedPayload(key string, siblings map[string]any, path string, ps *diag.Problems) {
+	m.Payload = m.Source[key]
+	m.IsSimulated = siblings[SimulatedKey] == true
+	delete(siblings, SimulatedKey)
+	m.readInstanceEndStatus(siblings, path, ps)
+	for _, k := range jsonval.SortedKeys(siblings) {
+		switch {
+		case k == key || k == "title" || k == "description":
+		case strings.HasPrefix(k, "_"):
+			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, messageMetaKeys))
+		default:
+			ps.Add(jsonval.JSONPathWithKey(path, k), "the payload stands under %q and flat at once", key)
+		}
+	}
 }
 
 // Keys of a State message whose payload stands under its own key: how its instance had ended in an earlier process.
@@ -203,43 +292,43 @@ const (
 // endStatuses are the values that StatusKey may have.
 var endStatuses = []InstanceStatus{InstanceWorking, InstanceSettled, InstanceFailed}
 
-// readInstanceEnd reads StatusKey and FaultKey from the keys beside the payload, and removes them there.
-func (m *Message) readInstanceEnd(siblings map[string]any, path string, ps *diag.Problems) {
-	if m.Kind != TypeState {
+// readInstanceEndStatus reads StatusKey and FaultKey from the keys beside the payload, and removes them there.
+func (m *Message) readInstanceEndStatus(siblings map[string]any, path string, ps *diag.Problems) {
+	if m.PayloadKind != TypeState {
 		return
 	}
 	if v, ok := siblings[StatusKey]; ok {
 		s, _ := v.(string)
-		m.Status = InstanceStatus(s)
-		if !slices.Contains(endStatuses, m.Status) {
-			ps.Add(jsonval.JSONPathKey(path, StatusKey), "want working, settled or failed")
+		m.InstanceEndStatus = InstanceStatus(s)
+		if !slices.Contains(endStatuses, m.InstanceEndStatus) {
+			ps.Add(jsonval.JSONPathWithKey(path, StatusKey), "want working, settled or failed")
 		}
 	}
 	e := jsonval.AsObject(siblings[FaultKey])
 	code, isCode := e["code"].(string)
 	text, isText := e["message"].(string)
 	if isCode && isText {
-		m.Fault = &diag.Fault{Code: code, Message: text}
+		m.InstanceFault = &diag.Fault{Code: code, Message: text}
 	}
 	delete(siblings, StatusKey)
 	delete(siblings, FaultKey)
 }
 
 func (m *Message) readPayloadSchema(path string, ps *diag.Problems) {
-	m.Schema = m.Source["schema"]
-	if m.Schema != nil {
-		compileSchema(m.Schema, path+".schema", ps)
+	m.PayloadSchema = m.Source["schema"]
+	if m.PayloadSchema != nil {
+		compileSchema(m.PayloadSchema, path+".schema", ps)
 	}
 }
 
 func (m *Message) readPlan(path string, ps *diag.Problems) {
-	m.rejectUnknownKeys(path, ps, "plan", "name", "title", "description", "record", "output", "stage", "when")
+	m.rejectUnknownKeys(path, ps, "plan", "name", "title", "description", "record", "output", "stage", "when", FallbackInstancesKey, CallIndexOffsetKey)
 	m.readDirectPlanKeys(path, ps)
 	calls, ok := m.Source["plan"].([]any)
 	if !ok {
 		ps.Add(path+".plan", "want a list of calls, not %s", jsonval.TypeOf(m.Source["plan"]))
 	}
-	m.Calls = ParseWrittenCalls(calls)
+	m.PlanCalls = ParseWrittenCalls(calls)
 }
 
 func (m *Message) readInstruction(path string, ps *diag.Problems) {
@@ -256,15 +345,15 @@ func (m *Message) readInstruction(path string, ps *diag.Problems) {
 	if !ok || tools == nil {
 		return
 	}
-	list, ok := jsonval.StringList(tools)
+	list, ok := jsonval.AsStringList(tools)
 	if !ok {
 		ps.Add(path+".tools", "want a list of tools' names")
 	}
-	m.Tools = list
+	m.InstructionToolNames = list
 }
 
-// IsPlanRecord reports whether the Message is the Plan of an earlier process with a record of what became of its Calls. The record of a
+// IsPlanWithRecord reports whether the Message is the Plan of an earlier process with a record of what became of its Calls. The record of a
 // Plan with a stage is something else: it is read where that Plan runs.
-func (m Message) IsPlanRecord() bool {
+func (m Message) IsPlanWithRecord() bool {
 	return m.Type == TypePlan && m.Source["stage"] == nil && jsonval.TypeOf(m.Source["record"]) == "object"
 }

@@ -76,8 +76,8 @@ func TestAPayloadIsTaken(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := modeltest.MessagesFrom(t, "["+c.message+"]")[0]
-			if m.Kind != c.kind || string(jsonval.Encode(m.Payload)) != c.want {
-				t.Errorf("got %s: %s", m.Kind, jsonval.Encode(m.Payload))
+			if m.PayloadKind != c.kind || string(jsonval.Encode(m.Payload)) != c.want {
+				t.Errorf("got %s: %s", m.PayloadKind, jsonval.Encode(m.Payload))
 			}
 		})
 	}
@@ -86,11 +86,11 @@ func TestAPayloadIsTaken(t *testing.T) {
 func TestAnInstructionMayBeTextOrAnyValue(t *testing.T) {
 	ms := modeltest.MessagesFrom(t, `[{"type":"instruction","instruction":"Be kind.","tools":["a","b"]},{"type":"instruction","instruction":{"b":1,"a":[2]}},
 		{"type":"error","call":"1.1","error":{"code":"x"}},{"type":"plan","name":"short","plan":[{"_tool":"a"}],"record":{},"output":"†state.a"}]`)
-	if ms[0].Text != "Be kind." || strings.Join(ms[0].Tools, ",") != "a,b" || ms[1].Text != `{"a":[2],"b":1}` || ms[1].Tools != nil {
+	if ms[0].Text != "Be kind." || strings.Join(ms[0].InstructionToolNames, ",") != "a,b" || ms[1].Text != `{"a":[2],"b":1}` || ms[1].InstructionToolNames != nil {
 		t.Errorf("got %+v and %+v", ms[0], ms[1])
 	}
-	if len(ms[3].Calls) != 1 {
-		t.Errorf("the plan has %v", ms[3].Calls)
+	if len(ms[3].PlanCalls) != 1 {
+		t.Errorf("the plan has %v", ms[3].PlanCalls)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestAnInstanceSees(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			context := modeltest.MessagesFrom(t, c.context)
-			if got := ideafile.ViewOf(context, c.token).Payload[c.kind]; string(jsonval.Encode(got)) != c.want {
+			if got := ideafile.InstanceViewOf(context, c.token).PayloadByKind[c.kind]; string(jsonval.Encode(got)) != c.want {
 				t.Errorf("got %s", jsonval.Encode(got))
 			}
 		})
@@ -124,7 +124,7 @@ func TestTheLastSchemaWins(t *testing.T) {
 	context := modeltest.MessagesFrom(t, `[{"type":"state","schema":{"title":"one"}},{"type":"state","schema":{"title":"two"}},{"type":"state","a":1},
 		{"type":"state","_instance":"①","schema":{"title":"own"}}]`)
 	for token, want := range map[string]string{"": "two", "①": "own", "②": "two"} {
-		if got := ideafile.ViewOf(context, token).Schema[ideafile.TypeState].(map[string]any)["title"]; got != want {
+		if got := ideafile.InstanceViewOf(context, token).SchemaByKind[ideafile.TypeState].(map[string]any)["title"]; got != want {
 			t.Errorf("instance %q has schema %v", token, got)
 		}
 	}
@@ -133,7 +133,7 @@ func TestTheLastSchemaWins(t *testing.T) {
 func TestAViewLeavesTheMessagesAsTheyAre(t *testing.T) {
 	const list = `[{"type":"state","a":{"x":1}},{"type":"state","a":{"y":1}},{"type":"state","_instance":"①","a":{"z":1}}]`
 	context := modeltest.MessagesFrom(t, list)
-	ideafile.ViewOf(context, "①")
+	ideafile.InstanceViewOf(context, "①")
 	for i, m := range context {
 		if !jsonval.Equal(m.Source, modeltest.MustDecodeJSON(list).([]any)[i]) || !jsonval.Equal(m.Payload, modeltest.MessagesFrom(t, list)[i].Payload) {
 			t.Errorf("message %d became %s", i, jsonval.Encode(m.Payload))
@@ -145,14 +145,14 @@ func TestAnInstanceSeesItsOwnViewAlone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var all, without []ideafile.Message
 		for range rapid.IntRange(1, 6).Draw(rt, "messages") {
-			m := ideafile.Message{Type: ideafile.TypeInput, Kind: rapid.SampledFrom([]string{"input", "state", "sky"}).Draw(rt, "kind"),
-				Instance: rapid.SampledFrom([]string{"", "①", "②"}).Draw(rt, "token"),
-				Payload:  map[string]any{"a": modeltest.AnyJSON(2).Draw(rt, "a"), modeltest.AnyText().Draw(rt, "key"): modeltest.AnyJSON(1).Draw(rt, "b")}}
-			if all = append(all, m); m.Instance != "②" {
+			m := ideafile.Message{Type: ideafile.TypeInput, PayloadKind: rapid.SampledFrom([]string{"input", "state", "sky"}).Draw(rt, "kind"),
+				InstanceToken: rapid.SampledFrom([]string{"", "①", "②"}).Draw(rt, "token"),
+				Payload:       map[string]any{"a": modeltest.AnyJSON(2).Draw(rt, "a"), modeltest.AnyText().Draw(rt, "key"): modeltest.AnyJSON(1).Draw(rt, "b")}}
+			if all = append(all, m); m.InstanceToken != "②" {
 				without = append(without, m)
 			}
 		}
-		if a, b := jsonval.Encode(ideafile.ViewOf(all, "①")), jsonval.Encode(ideafile.ViewOf(without, "①")); string(a) != string(b) {
+		if a, b := jsonval.Encode(ideafile.InstanceViewOf(all, "①")), jsonval.Encode(ideafile.InstanceViewOf(without, "①")); string(a) != string(b) {
 			rt.Fatalf("with another instance's messages it sees\n%s\nwithout them\n%s", a, b)
 		}
 	})

@@ -11,22 +11,22 @@ import (
 // Palette is what a Call may use: the Tools, each bound to what runs it, and the instances that the Call may name.
 type Palette struct {
 	Tools []*Tool
-	// Bindings are by Tool name.
-	Bindings map[string]Binding
+	// BindingByTool are by Tool name.
+	BindingByTool map[string]ToolBinding
 	// InstanceTokens are the instances that the Request covers; [""] for the anonymous one.
 	InstanceTokens []string
 	// ApprovalOverride is what the process adds to the Tools' approval policies.
 	ApprovalOverride ApprovalOverride
-	// Adapt allows asking the LLM to adapt values that came through References to a Tool's schema.
-	Adapt bool
-	// UntargetedForAll makes a Call without `_instance` one for every instance, as in a Plan message. In a Request such a Call is an
+	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
+	AdaptValuesWithLLM bool
+	// UntargetedCallsGoToAll makes a Call without `_instance` one for every instance, as in a Plan message. In a Request such a Call is an
 	// error: a forgotten token must not become a hundred refunds.
-	UntargetedForAll bool
+	UntargetedCallsGoToAll bool
 }
 
-// Read reads a Call and the instances that it is for. The instances are returned even for a broken Call, if they can be told. ID,
+// ReadCall reads a Call and the instances that it is for. The instances are returned even for a broken Call, if they can be told. ID,
 // Request and Index are left empty. What depends on an instance (its State schema, the values of its References) is not checked.
-func (p *Palette) Read(w WrittenCall) (c Call, tokens []string, f *diag.Fault) {
+func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Fault) {
 	c.Tool = w.Tool
 	tokens, f = p.TargetInstances(w)
 	if f != nil {
@@ -36,28 +36,31 @@ func (p *Palette) Read(w WrittenCall) (c Call, tokens []string, f *diag.Fault) {
 	if t == nil {
 		return c, tokens, diag.Faultf(CodeUnknownTool, "unknown tool %q", jsonval.Clip(w.Tool, 80))
 	}
-	if f := checkMetaKeys(w.object); f != nil {
+	if f := checkCallMetaKeys(w.rawObject); f != nil {
 		return c, tokens, f
 	}
-	c.Params, f = t.readCallParams(w.object)
+	c.Params, f = t.readCallParams(w.rawObject)
 	if f == nil {
-		f = t.ReadOutputMeta(&c, w.object)
+		f = t.ReadOutputMeta(&c, w.rawObject)
 	}
 	if f == nil {
-		f = t.ReadLatentResult(&c, w.object, p.Bindings[w.Tool].Kind)
+		f = t.ReadLatentResult(&c, w.rawObject, p.BindingByTool[w.Tool].Kind)
+	}
+	if f == nil {
+		c.AfterReferences, f = ReadAfterReferences(w.rawObject["_after"])
 	}
 	return c, tokens, f
 }
 
 // TargetInstances returns the instances that a Call is for.
 func (p *Palette) TargetInstances(w WrittenCall) ([]string, *diag.Fault) {
-	if w.object == nil {
-		return nil, diag.Faultf(CodeBadForm, "a Call is an object, not %s", jsonval.TypeOf(w.value))
+	if w.rawObject == nil {
+		return nil, diag.Faultf(CodeBadForm, "a Call is an object, not %s", jsonval.TypeOf(w.rawValue))
 	}
-	return p.parseTarget(w.object["_instance"])
+	return p.parseTargetInstances(w.rawObject["_instance"])
 }
 
-func (p *Palette) parseTarget(v any) ([]string, *diag.Fault) {
+func (p *Palette) parseTargetInstances(v any) ([]string, *diag.Fault) {
 	anonymous := len(p.InstanceTokens) == 1 && p.InstanceTokens[0] == ""
 	token, ok := v.(string)
 	switch {
@@ -65,7 +68,7 @@ func (p *Palette) parseTarget(v any) ([]string, *diag.Fault) {
 		return nil, diag.Faultf(CodeBadInstance, "_instance is a token, not %s", jsonval.TypeOf(v))
 	case len(p.InstanceTokens) == 0:
 		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance: only its output was wanted")
-	case token == "*", v == nil && (anonymous || p.UntargetedForAll):
+	case token == "*", v == nil && (anonymous || p.UntargetedCallsGoToAll):
 		return p.InstanceTokens, nil
 	case v == nil:
 		return nil, diag.Faultf(CodeBadInstance, `the Call names no instance: it needs "_instance", a token or "*"`)
@@ -76,9 +79,9 @@ func (p *Palette) parseTarget(v any) ([]string, *diag.Fault) {
 }
 
 // CallMetaKeys lists the meta properties that a Call may have.
-var CallMetaKeys = []string{"_instance", "_output", "_outputMethod", "_outputPath", "_reasoningForCall", "_scopes", "_tool"}
+var CallMetaKeys = []string{"_after", "_instance", "_output", "_outputMethod", "_outputPath", "_reasoningForCall", "_scopes", "_tool"}
 
-func checkMetaKeys(m map[string]any) *diag.Fault {
+func checkCallMetaKeys(m map[string]any) *diag.Fault {
 	for _, k := range jsonval.SortedKeys(m) {
 		if strings.HasPrefix(k, "_") && m[k] != nil && !slices.Contains(CallMetaKeys, k) {
 			return diag.Faultf(CodeUnknownKey, "a Call has no meta property %q", jsonval.Clip(k, 80))

@@ -19,7 +19,7 @@ func ReadObject(m map[string]any, key, path string, ps *diag.Problems) map[strin
 	}
 	o, ok := v.(map[string]any)
 	if !ok {
-		ps.Add(jsonval.JSONPathKey(path, key), "want an object, not %s", jsonval.TypeOf(v))
+		ps.Add(jsonval.JSONPathWithKey(path, key), "want an object, not %s", jsonval.TypeOf(v))
 	}
 	return o
 }
@@ -32,7 +32,7 @@ func readOptionalText(m map[string]any, key, path string, ps *diag.Problems) str
 	}
 	text, ok := v.(string)
 	if !ok {
-		ps.Add(jsonval.JSONPathKey(path, key), "want a string, not %s", jsonval.TypeOf(v))
+		ps.Add(jsonval.JSONPathWithKey(path, key), "want a string, not %s", jsonval.TypeOf(v))
 	}
 	return text
 }
@@ -65,7 +65,15 @@ func readDuration(v any) (time.Duration, error) {
 
 // compileSchema returns nil, and adds a problem, for a schema that does not compile.
 func compileSchema(v any, path string, ps *diag.Problems) *jsonschema.Schema {
-	s, err := jsonschema.CompileSchema(v)
+	return compileSchemaPart(v, "", path, ps)
+}
+
+// compileSchemaPart is compileSchema for the part of a schema at a JSON pointer. Without problems to add to it compiles when it is first used.
+func compileSchemaPart(v any, pointer, path string, ps *diag.Problems) *jsonschema.Schema {
+	if ps == nil {
+		return jsonschema.CompileOnFirstUse(v, pointer)
+	}
+	s, err := jsonschema.CompileAt(v, pointer)
 	if err != nil {
 		ps.Add(path, "%s", withoutPackagePrefix(err))
 		return nil

@@ -12,10 +12,10 @@ import (
 //
 // Invariant: the mark is on every Idea and every State that comes from a simulation, so that made-up values cannot pass as real.
 type Simulation struct {
-	// Tools is what makes up results: FakedBySchemas, or FakedByLLM, which makes every Tool latent.
-	Tools string `json:"tools"`
-	// Plans is what answers Requests: FakedBySchemas, FakedByLLM or RecordedReplies.
-	Plans string `json:"plans"`
+	// ToolResultsFrom is what makes up results: FakedBySchemas, or FakedByLLM, which makes every Tool latent.
+	ToolResultsFrom string `json:"tools"`
+	// LLMRepliesFrom is what answers Requests: FakedBySchemas, FakedByLLM or RecordedReplies.
+	LLMRepliesFrom string `json:"plans"`
 }
 
 // What makes up results and replies in a simulation.
@@ -39,7 +39,7 @@ func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 	if v == nil || v == false {
 		return
 	}
-	i.Simulated = &Simulation{Tools: FakedBySchemas, Plans: FakedBySchemas}
+	i.Simulation = &Simulation{ToolResultsFrom: FakedBySchemas, LLMRepliesFrom: FakedBySchemas}
 	m, ok := v.(map[string]any)
 	if !ok && v != true {
 		ps.Add("$.meta.simulated", `want true or {"tools": …, "plans": …}, not %s`, jsonval.TypeOf(v))
@@ -48,20 +48,20 @@ func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 		s, _ := m[k].(string)
 		switch {
 		case k == "tools" && slices.Contains([]string{FakedBySchemas, FakedByLLM}, s):
-			i.Simulated.Tools = s
+			i.Simulation.ToolResultsFrom = s
 		case k == "plans" && slices.Contains([]string{FakedBySchemas, FakedByLLM, RecordedReplies}, s):
-			i.Simulated.Plans = s
+			i.Simulation.LLMRepliesFrom = s
 		default:
-			ps.Add(jsonval.JSONPathKey("$.meta.simulated", k), `want "tools": "schemas" or "llm", or "plans": "schemas", "llm" or "replies"`)
+			ps.Add(jsonval.JSONPathWithKey("$.meta.simulated", k), `want "tools": "schemas" or "llm", or "plans": "schemas", "llm" or "replies"`)
 		}
 	}
 }
 
-// markIfSimulated marks an Idea as simulated if one of its messages is, even if its meta is not.
-func (i *Idea) markIfSimulated() {
+// markSimulatedIfMessageIs marks an Idea as simulated if one of its messages is, even if its meta is not.
+func (i *Idea) markSimulatedIfMessageIs() {
 	for _, m := range i.Context {
-		if m.Simulated && i.Simulated == nil {
-			i.Simulated = &Simulation{Tools: FakedBySchemas, Plans: FakedBySchemas}
+		if m.IsSimulated && i.Simulation == nil {
+			i.Simulation = &Simulation{ToolResultsFrom: FakedBySchemas, LLMRepliesFrom: FakedBySchemas}
 		}
 	}
 }
@@ -72,16 +72,16 @@ func SimulationOf(idea map[string]any) *Simulation {
 	i.readSimulation(jsonval.AsObject(idea["meta"])[simulatedMetaKey], new(diag.Problems))
 	context, _ := idea["context"].([]any)
 	for _, raw := range context {
-		if IsMarkedSimulated(raw) && i.Simulated == nil {
-			i.Simulated = &Simulation{Tools: FakedBySchemas, Plans: FakedBySchemas}
+		if IsMessageMarkedSimulated(raw) && i.Simulation == nil {
+			i.Simulation = &Simulation{ToolResultsFrom: FakedBySchemas, LLMRepliesFrom: FakedBySchemas}
 		}
 	}
-	return i.Simulated
+	return i.Simulation
 }
 
-// IsMarkedSimulated reports whether a message is marked. Only a message with its payload under a key can be: in a flat one the mark
+// IsMessageMarkedSimulated reports whether a message is marked. Only a message with its payload under a key can be: in a flat one the mark
 // would be part of the payload.
-func IsMarkedSimulated(raw any) bool {
+func IsMessageMarkedSimulated(raw any) bool {
 	m := jsonval.AsObject(raw)
 	_, under := m[jsonval.AsText(m["type"])]
 	return under && m[SimulatedKey] == true
@@ -99,7 +99,7 @@ func MarkStatesSimulated(context []any) {
 // MarkIdea returns a copy of an Idea's source with the mark in its meta.
 func (s Simulation) MarkIdea(idea map[string]any) map[string]any {
 	meta := jsonval.WithoutKey(jsonval.AsObject(idea["meta"]), simulatedMetaKey)
-	meta[simulatedMetaKey] = jsonval.Normal(s)
+	meta[simulatedMetaKey] = jsonval.ToJSONValue(s)
 	out := jsonval.WithoutKey(idea, "meta")
 	out["meta"] = meta
 	return out
@@ -109,27 +109,27 @@ func (s Simulation) MarkIdea(idea map[string]any) map[string]any {
 // so that schemas make up the results.
 func (i *Idea) EffectiveSimulation() *Simulation {
 	for _, m := range i.Context {
-		if i.Simulated != nil && m.Stage == StageComplete {
-			return &Simulation{Tools: FakedBySchemas, Plans: i.Simulated.Plans}
+		if i.Simulation != nil && m.PlanStage == StageComplete {
+			return &Simulation{ToolResultsFrom: FakedBySchemas, LLMRepliesFrom: i.Simulation.LLMRepliesFrom}
 		}
 	}
-	return i.Simulated
+	return i.Simulation
 }
 
-// Bind returns the binding of a simulated Tool. Results that are made up from schemas have no effect: such a Tool is pure.
-func (s Simulation) Bind(b Binding) Binding {
-	b.Simulated = &s
+// SimulateBinding returns the binding of a simulated Tool. Results that are made up from schemas have no effect: such a Tool is pure.
+func (s Simulation) SimulateBinding(b ToolBinding) ToolBinding {
+	b.Simulation = &s
 	switch {
 	case b.Kind == KindDelegate || b.Kind == KindLatent:
-	case s.Tools == FakedByLLM:
-		return Binding{Kind: KindLatent, Simulated: &s}
+	case s.ToolResultsFrom == FakedByLLM:
+		return ToolBinding{Kind: KindLatent, Simulation: &s}
 	default:
-		b.Pure = true
+		b.IsPureFunction = true
 	}
 	return b
 }
 
-// AllOf returns a JSON Schema that demands what two others demand. Local references of each are kept apart.
-func AllOf(a, b any) any {
+// SchemaAllOf returns a JSON Schema that demands what two others demand. Local references of each are kept apart.
+func SchemaAllOf(a, b any) any {
 	return map[string]any{"allOf": []any{jsonschema.InlineRefs(a, a), b}}
 }

@@ -26,7 +26,7 @@ const (
 	Blocked          CallStatus = "blocked"  // it can never become ready
 )
 
-// Ended reports whether the status is final.
-func (s CallStatus) Ended() bool {
+// IsFinal reports whether the status is final.
+func (s CallStatus) IsFinal() bool {
 	return s != Waiting && s != AwaitingApproval && s != Running
 }

@@ -18,22 +18,22 @@ type Tool struct {
 	Description string
 	// Source is the Tool as it was written.
 	Source map[string]any
-	// Output is the schema of the result (`_output`); nil where nothing is said.
-	Output *jsonschema.Schema
+	// OutputSchema is the schema of the result (`_output`); nil where nothing is said.
+	OutputSchema *jsonschema.Schema
 	// OutputPath, OutputMethod and Scopes say who chooses these meta properties of a Call.
-	OutputPath, OutputMethod, Scopes MetaValue
+	OutputPath, OutputMethod, ReadableScopes MetaProperty
 	// Timeout is for one attempt of the Tool's activity.
 	Timeout time.Duration
-	// Attempts is the number of the Tool's own failures after which its Call has failed. 1 means that it is never run twice.
-	Attempts int
-	// Activity is `_activity` as written: nil, the name of a Go function, or {"<kind>": spec}.
-	Activity any
-	// Delegate is `_delegate`: the Idea file that a Call runs, or AnonymousDelegate; empty for a Tool that is no delegate.
-	Delegate string
-	// DelegateWrites are the paths of its parent's State that a delegate may write (`_writes`).
-	DelegateWrites []jsonval.Path
+	// MaxAttempts is the number of the Tool's own failures after which its Call has failed. 1 means that it is never run twice.
+	MaxAttempts int
+	// RawActivity is `_activity` as written: nil, the name of a Go function, or {"<kind>": spec}.
+	RawActivity any
+	// DelegateFile is `_delegate`: the Idea file that a Call runs, or AnonymousDelegate; empty for a Tool that is no delegate.
+	DelegateFile string
+	// DelegateWritablePaths are the paths of its parent's State that a delegate may write (`_writes`).
+	DelegateWritablePaths []jsonval.Path
 	// Approval says when a person must look at a Call; nil: never.
-	Approval *Approval
+	Approval *ApprovalPolicy
 
 	// ParamsSchema describes all parameters together, SchemaByParam each declared one.
 	ParamsSchema  *jsonschema.Schema
@@ -53,14 +53,15 @@ const (
 var ToolMetaKeys = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_retry",
 	"_scopes", "_timeout", "_writes"}
 
-// ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path.
+// ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. nil is for a Tool that was found sound
+// before: its schemas are compiled when they are first used.
 func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
 	source, ok := raw.(map[string]any)
 	if !ok {
 		ps.Add(path, "a tool is an object, not %s", jsonval.TypeOf(raw))
 		return nil
 	}
-	t := &Tool{Name: name, Source: source, Timeout: defaultTimeout, Attempts: defaultAttempts}
+	t := &Tool{Name: name, Source: source, Timeout: defaultTimeout, MaxAttempts: defaultAttempts}
 	if name == "" || strings.HasPrefix(name, "_") || len(name) > 64 {
 		ps.Add(path, "a tool's name has 1 to 64 bytes and does not begin with _")
 	}
@@ -83,21 +84,22 @@ func FindTool(tools []*Tool, name string) *Tool {
 func (t *Tool) readMeta(path string, ps *diag.Problems) {
 	for _, k := range jsonval.SortedKeys(t.Source) {
 		if strings.HasPrefix(k, "_") && !slices.Contains(ToolMetaKeys, k) {
-			ps.Add(jsonval.JSONPathKey(path, k), "unknown meta property; a tool has %s", strings.Join(ToolMetaKeys, ", "))
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown meta property; a tool has %s", strings.Join(ToolMetaKeys, ", "))
 		}
 	}
 	t.readDelegate(path, ps)
-	t.readDelegateWrites(path, ps)
-	t.Approval = readApproval(t.Source["_approval"], path+"._approval", ps)
+	t.readDelegateWritablePaths(path, ps)
+	t.Approval = readApprovalPolicy(t.Source["_approval"], path+"._approval", ps)
+	t.Approval.dropUnsatisfiableCondition(t, path+"._approval", ps)
 	if out := t.Source["_output"]; out != nil {
-		t.Output = compileSchema(out, path+"._output", ps)
+		t.OutputSchema = compileSchema(out, path+"._output", ps)
 	}
-	t.OutputPath = readMetaValue(t.Source, "_outputPath", path, ps, func(v any) error {
+	t.OutputPath = readMetaProperty(t.Source, "_outputPath", path, ps, func(v any) error {
 		_, err := refexpr.ParseOutputPath(v)
 		return err
 	})
-	t.OutputMethod = readMetaValue(t.Source, "_outputMethod", path, ps, statelog.CheckMethod)
-	t.Scopes = readMetaValue(t.Source, "_scopes", path, ps, func(v any) error {
+	t.OutputMethod = readMetaProperty(t.Source, "_outputMethod", path, ps, statelog.CheckOutputMethod)
+	t.ReadableScopes = readMetaProperty(t.Source, "_scopes", path, ps, func(v any) error {
 		_, err := parseScopes(v)
 		return err
 	})
@@ -107,9 +109,9 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 }
 
 func (t *Tool) readActivity(path string, ps *diag.Problems) {
-	t.Activity = t.Source["_activity"]
+	t.RawActivity = t.Source["_activity"]
 	at := path + "._activity"
-	switch a := t.Activity.(type) {
+	switch a := t.RawActivity.(type) {
 	case nil:
 	case string:
 		if a == "" {
@@ -122,7 +124,7 @@ func (t *Tool) readActivity(path string, ps *diag.Problems) {
 			ps.Add(at, activityFormError)
 		}
 		if kind == KindMCP {
-			readMCPTool(spec, at+".mcp", ps)
+			checkMCPToolRef(spec, at+".mcp", ps)
 		}
 	default:
 		ps.Add(at, activityFormError+", not %s", jsonval.TypeOf(a))
@@ -133,7 +135,7 @@ const activityFormError = `want a name, or one kind of tool with its settings, a
 
 // activityKind reads `_activity: {"<kind>": spec}`; ok is false where it is of no such form.
 func (t *Tool) activityKind() (kind ToolKind, spec any, ok bool) {
-	a, _ := t.Activity.(map[string]any)
+	a, _ := t.RawActivity.(map[string]any)
 	if len(a) != 1 {
 		return "", nil, false
 	}
@@ -165,5 +167,5 @@ func (t *Tool) readRetry(path string, ps *diag.Problems) {
 		ps.Add(path+"._retry", `want {"attempts": N} with N from 1`)
 		return
 	}
-	t.Attempts = n
+	t.MaxAttempts = n
 }

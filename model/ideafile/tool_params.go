@@ -23,21 +23,17 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 	t.AllowsExtraParams = (hasAdditional && additional != false) || (!hasAdditional && !declared)
 	t.SchemaByParam, t.WiredParams = map[string]*jsonschema.Schema{}, map[string]string{}
 	for _, name := range jsonval.SortedKeys(props) {
-		at := jsonval.JSONPathKey(path+".properties", name)
+		at := jsonval.JSONPathWithKey(path+".properties", name)
 		if strings.HasPrefix(name, "_") {
 			ps.Add(at, "a parameter's name does not begin with _: that is for meta properties")
 		}
 		if ref, ok := wiredReference(props[name]); ok {
-			if _, err := refexpr.ParseExpression(ref); err != nil {
+			if _, err := refexpr.FindExpressions(ref); err != nil {
 				ps.Add(at+".const", "%s", err)
 			}
 			t.WiredParams[name] = ref
 		}
-		paramSchema, err := jsonschema.CompileAt(schema, "/properties/"+jsonschema.EscapePointer(name))
-		if err != nil {
-			ps.Add(at, "%s", withoutPackagePrefix(err))
-		}
-		t.SchemaByParam[name] = paramSchema
+		t.SchemaByParam[name] = compileSchemaPart(schema, "/properties/"+jsonschema.EscapePointerStep(name), at, ps)
 	}
 }
 

@@ -89,10 +89,10 @@ func TestEverythingWrongWithAToolIsToldAtOnce(t *testing.T) {
 
 func TestAToolHasDefaults(t *testing.T) {
 	tool := modeltest.ToolFrom(t, "t", `{"description":"Does it.","_approval":false,"_timeout":null,"_retry":null,"_output":null,"_outputPath":null,"_activity":null}`)
-	if tool.Timeout != 60*time.Second || tool.Attempts != 3 || tool.Output != nil || tool.Description != "Does it." {
+	if tool.Timeout != 60*time.Second || tool.MaxAttempts != 3 || tool.OutputSchema != nil || tool.Description != "Does it." {
 		t.Errorf("got %+v", tool)
 	}
-	if tool.OutputPath.Declared || tool.OutputMethod.Declared || tool.Scopes.Declared || tool.Activity != nil {
+	if tool.OutputPath.IsDeclared || tool.OutputMethod.IsDeclared || tool.ReadableScopes.IsDeclared || tool.RawActivity != nil {
 		t.Error("a meta property that is null is not absent")
 	}
 }
@@ -100,21 +100,21 @@ func TestAToolHasDefaults(t *testing.T) {
 func TestAToolSaysHowHardItTries(t *testing.T) {
 	for text, want := range map[string]time.Duration{`"72h"`: 72 * time.Hour, `10`: 10 * time.Second, `0.5`: time.Second / 2, `"1m30s"`: 90 * time.Second} {
 		tool := modeltest.ToolFrom(t, "t", `{"_timeout":`+text+`,"_retry":{"attempts":1}}`)
-		if tool.Timeout != want || tool.Attempts != 1 {
-			t.Errorf("%s: timeout %s, %d attempts", text, tool.Timeout, tool.Attempts)
+		if tool.Timeout != want || tool.MaxAttempts != 1 {
+			t.Errorf("%s: timeout %s, %d attempts", text, tool.Timeout, tool.MaxAttempts)
 		}
 	}
 }
 
 func TestAChoiceIsFixedOrWithinASchema(t *testing.T) {
 	tool := modeltest.ToolFrom(t, "t", `{"_outputPath":"†state.a.b","_outputMethod":{"enum":["push","concat"]},"_scopes":["state.user","†input"]}`)
-	if p := tool.OutputPath; !p.Declared || p.Schema != nil || p.Fixed != "†state.a.b" {
+	if p := tool.OutputPath; !p.IsDeclared || p.Schema != nil || p.FixedValue != "†state.a.b" {
 		t.Errorf("a fixed path is read as %+v", p)
 	}
-	if m := tool.OutputMethod; !m.Declared || m.Fixed != nil || m.Schema.Validate("push") != nil || m.Schema.Validate("merge") == nil {
+	if m := tool.OutputMethod; !m.IsDeclared || m.FixedValue != nil || m.Schema.Validate("push") != nil || m.Schema.Validate("merge") == nil {
 		t.Errorf("a free method is read as %+v", m)
 	}
-	if s := tool.Scopes; !s.Declared || s.Schema != nil {
+	if s := tool.ReadableScopes; !s.IsDeclared || s.Schema != nil {
 		t.Errorf("fixed scopes are read as %+v", s)
 	}
 }
@@ -137,7 +137,7 @@ func TestAWiredParameterFitsByItsValue(t *testing.T) {
 
 func TestParametersThatHoldAHandleAreLeftToTheActivity(t *testing.T) {
 	tool := modeltest.ToolFrom(t, "t", `{"properties":{"big":{"type":"string"},"n":{"type":"integer"}},"required":["big"]}`)
-	big := jsonval.Handle{Digest: "d", Size: 99, Type: "array"}.Value()
+	big := jsonval.BlobHandle{Digest: "d", Size: 99, ValueType: "array"}.AsJSONValue()
 	if err := tool.ValidateParams(map[string]any{"big": big, "n": modeltest.MustDecodeJSON(`1`)}); err != nil {
 		t.Errorf("a handle does not fit: %s", err)
 	}
@@ -151,14 +151,14 @@ func TestBindDecidesWhatRunsATool(t *testing.T) {
 	lookup := func(name string) (pure, ok bool) { pure, ok = registered[name]; return }
 	for _, c := range []struct {
 		name, tool, source string
-		want               ideafile.Binding
+		want               ideafile.ToolBinding
 	}{
-		{"a named activity is a Go function", "t", `{"_activity":"known"}`, ideafile.Binding{Kind: ideafile.KindGo, Name: "known"}},
-		{"a pure one runs as a local activity", "t", `{"_activity":"pure"}`, ideafile.Binding{Kind: ideafile.KindGo, Name: "pure", Pure: true}},
-		{"without an activity it is the one of its name", "pure", `{}`, ideafile.Binding{Kind: ideafile.KindGo, Name: "pure", Pure: true}},
-		{"else it is latent", "t", `{}`, ideafile.Binding{Kind: ideafile.KindLatent}},
-		{"its own activity comes before its name", "known", `{"_activity":{"http":{"url":"https://x/"}}}`, ideafile.Binding{Kind: ideafile.KindHTTP}},
-		{"any other kind is bound as it is written", "t", `{"_activity":{"grpc":{}}}`, ideafile.Binding{Kind: "grpc"}},
+		{"a named activity is a Go function", "t", `{"_activity":"known"}`, ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: "known"}},
+		{"a pure one runs as a local activity", "t", `{"_activity":"pure"}`, ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: "pure", IsPureFunction: true}},
+		{"without an activity it is the one of its name", "pure", `{}`, ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: "pure", IsPureFunction: true}},
+		{"else it is latent", "t", `{}`, ideafile.ToolBinding{Kind: ideafile.KindLatent}},
+		{"its own activity comes before its name", "known", `{"_activity":{"http":{"url":"https://x/"}}}`, ideafile.ToolBinding{Kind: ideafile.KindHTTP}},
+		{"any other kind is bound as it is written", "t", `{"_activity":{"grpc":{}}}`, ideafile.ToolBinding{Kind: "grpc"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got, err := modeltest.ToolFrom(t, c.tool, c.source).Bind(lookup); err != nil || got != c.want {

@@ -2,116 +2,141 @@ package ideafile
 
 import (
 	"processidea/model/diag"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 )
 
-// View is what one instance sees of a context: payloads and schemas by kind.
-type View struct {
-	Payload map[string]any
-	Schema  map[string]any
+// InstanceView is what one instance sees of a context: payloads and schemas by kind.
+type InstanceView struct {
+	PayloadByKind map[string]any
+	SchemaByKind  map[string]any
 }
 
-// ViewOf returns what an instance sees: of each payload, the top-level keys of its own Messages replace those of the shared ones.
-func ViewOf(context []Message, token string) View {
-	shared, own := MergeMessages(context, ""), View{}
+// InstanceViewOf returns what an instance sees: of each payload, the top-level keys of its own Messages replace those of the shared ones.
+func InstanceViewOf(context []Message, token string) InstanceView {
+	shared, own := OwnMessagesView(context, ""), InstanceView{}
 	if token == "" {
 		return shared
 	}
-	own = MergeMessages(context, token)
-	for _, kind := range jsonval.SortedKeys(own.Payload) {
-		shared.Payload[kind] = jsonval.Overlay(shared.Payload[kind], own.Payload[kind])
+	own = OwnMessagesView(context, token)
+	for _, kind := range jsonval.SortedKeys(own.PayloadByKind) {
+		shared.PayloadByKind[kind] = jsonval.OverlayObject(shared.PayloadByKind[kind], own.PayloadByKind[kind])
 	}
-	for _, kind := range jsonval.SortedKeys(own.Schema) {
-		shared.Schema[kind] = own.Schema[kind]
+	for _, kind := range jsonval.SortedKeys(own.SchemaByKind) {
+		shared.SchemaByKind[kind] = own.SchemaByKind[kind]
 	}
 	return shared
 }
 
-// MergeMessages returns the view of one owner's Messages by themselves; "" is the owner of the shared ones. Messages of one kind merge as
+// OwnMessagesView returns the view of one owner's Messages by themselves; "" is the owner of the shared ones. Messages of one kind merge as
 // JSON merge patches, in order, and the last schema counts.
-func MergeMessages(context []Message, owner string) View {
-	v := View{Payload: map[string]any{}, Schema: map[string]any{}}
+func OwnMessagesView(context []Message, owner string) InstanceView {
+	v := InstanceView{PayloadByKind: map[string]any{}, SchemaByKind: map[string]any{}}
 	for _, m := range context {
-		if m.Instance != owner || m.Kind == "" {
+		if m.InstanceToken != owner || m.PayloadKind == "" {
 			continue
 		}
-		if merged, ok := v.Payload[m.Kind]; ok {
-			v.Payload[m.Kind] = jsonval.Merge(merged, m.Payload)
+		if merged, ok := v.PayloadByKind[m.PayloadKind]; ok {
+			v.PayloadByKind[m.PayloadKind] = jsonval.DeepMerge(merged, m.Payload)
 		} else {
-			v.Payload[m.Kind] = m.Payload
+			v.PayloadByKind[m.PayloadKind] = m.Payload
 		}
-		if m.Schema != nil {
-			v.Schema[m.Kind] = m.Schema
+		if m.PayloadSchema != nil {
+			v.SchemaByKind[m.PayloadKind] = m.PayloadSchema
 		}
 	}
 	return v
 }
 
-// ViewsOf is ViewOf for many instances. It sorts the Messages by owner first, so that it stays linear for ten thousand instances.
-func ViewsOf(context []Message, tokens []string) map[string]View {
-	byOwner := map[string][]Message{}
-	for _, m := range context {
-		byOwner[m.Instance] = append(byOwner[m.Instance], m)
-	}
-	views := make(map[string]View, len(tokens))
+// InstanceViewsByToken is InstanceViewOf for many instances. It sorts the Messages by owner first, so that it stays linear for ten thousand instances.
+func InstanceViewsByToken(context []Message, tokens []string) map[string]InstanceView {
+	byOwner := GroupMessagesByInstance(context)
+	views := make(map[string]InstanceView, len(tokens))
 	shared := byOwner[""]
 	for _, token := range tokens {
 		seen := shared
 		if token != "" {
 			seen = append(shared[:len(shared):len(shared)], byOwner[token]...)
 		}
-		views[token] = ViewOf(seen, token)
+		views[token] = InstanceViewOf(seen, token)
 	}
 	return views
 }
 
-// ContextByOwner is an Idea's context, split into the Messages that all instances see and those of one instance.
-type ContextByOwner struct {
-	// Tokens lists the instances in the order in which the context first names them; [""] if it names none.
-	Tokens []string
-	// Shared are the Messages that every instance sees, Own those of one instance, by token.
-	Shared []Message
-	Own    map[string][]Message
+// GroupMessagesByInstance sorts Messages by the instance that they are for; those for all stand under "".
+func GroupMessagesByInstance(context []Message) map[string][]Message {
+	byOwner := map[string][]Message{}
+	for _, m := range context {
+		byOwner[m.InstanceToken] = append(byOwner[m.InstanceToken], m)
+	}
+	return byOwner
 }
 
-// SplitContext reads the context of an Idea. An entry that is no Message is left out.
-func SplitContext(context any) ContextByOwner {
-	c := ContextByOwner{Own: map[string][]Message{}}
+// OwnInputOfInstance returns the input that is one instance's own; of the anonymous one, all of it. It is nil if there is none.
+func OwnInputOfInstance(context []Message, token string) any {
+	return OwnMessagesView(context, token).PayloadByKind[TypeInput]
+}
+
+// ContextByInstance is an Idea's context, split into the Messages that all instances see and those of one instance.
+type ContextByInstance struct {
+	// InstanceTokens lists the instances in the order in which the context first names them; [""] if it names none.
+	InstanceTokens []string
+	// SharedMessages are the Messages that every instance sees, Own those of one instance, by token.
+	SharedMessages     []Message
+	MessagesByInstance map[string][]Message
+}
+
+// SplitContextByInstance reads the context of an Idea. An entry that is no Message is left out.
+func SplitContextByInstance(context any) ContextByInstance {
+	c := ContextByInstance{MessagesByInstance: map[string][]Message{}}
 	list, _ := context.([]any)
 	for _, raw := range list {
 		m, ok := ReadMessage(raw, "", new(diag.Problems))
 		switch {
 		case !ok:
 			continue
-		case m.Instance == "":
-			c.Shared = append(c.Shared, m)
+		case m.InstanceToken == "":
+			c.SharedMessages = append(c.SharedMessages, m)
 			continue
 		}
-		if _, known := c.Own[m.Instance]; !known {
-			c.Tokens = append(c.Tokens, m.Instance)
+		if _, known := c.MessagesByInstance[m.InstanceToken]; !known {
+			c.InstanceTokens = append(c.InstanceTokens, m.InstanceToken)
 		}
-		c.Own[m.Instance] = append(c.Own[m.Instance], m)
+		c.MessagesByInstance[m.InstanceToken] = append(c.MessagesByInstance[m.InstanceToken], m)
 	}
-	if c.Tokens == nil {
-		c.Tokens = []string{""}
+	if c.InstanceTokens == nil {
+		c.InstanceTokens = []string{""}
 	}
 	return c
 }
 
 // HasInstance reports whether the context has Messages of an instance. One that names none has the anonymous instance.
-func (c ContextByOwner) HasInstance(token string) bool {
-	_, ok := c.Own[token]
-	return ok || (token == "" && len(c.Own) == 0)
+func (c ContextByInstance) HasInstance(token string) bool {
+	_, ok := c.MessagesByInstance[token]
+	return ok || (token == "" && len(c.MessagesByInstance) == 0)
 }
 
-// View returns what an instance sees: its own Messages over the shared ones.
-func (c ContextByOwner) View(token string) View {
-	shared := c.Shared[:len(c.Shared):len(c.Shared)]
-	return ViewOf(append(shared, c.Own[token]...), token)
+// FindInstanceToken returns the token of the instance that a word names, in either spelling.
+func (c ContextByInstance) FindInstanceToken(word string) (string, bool) {
+	if word == "" || c.HasInstance(word) {
+		return word, c.HasInstance(word)
+	}
+	found, ok := spelling.FindToken(c.InstanceTokens, word)
+	return found, ok && found != ""
 }
 
-// SharedView returns what the shared Messages say by themselves.
-func (c ContextByOwner) SharedView() View { return ViewOf(c.Shared, "") }
+// InstanceView returns what an instance sees: its own Messages over the shared ones.
+func (c ContextByInstance) InstanceView(token string) InstanceView {
+	shared := c.SharedMessages[:len(c.SharedMessages):len(c.SharedMessages)]
+	return InstanceViewOf(append(shared, c.MessagesByInstance[token]...), token)
+}
 
-// OwnView returns what an instance's own Messages say by themselves.
-func (c ContextByOwner) OwnView(token string) View { return ViewOf(c.Own[token], token) }
+// SharedMessagesView returns what the shared Messages say by themselves.
+func (c ContextByInstance) SharedMessagesView() InstanceView {
+	return InstanceViewOf(c.SharedMessages, "")
+}
+
+// OwnMessagesView returns what an instance's own Messages say by themselves.
+func (c ContextByInstance) OwnMessagesView(token string) InstanceView {
+	return InstanceViewOf(c.MessagesByInstance[token], token)
+}

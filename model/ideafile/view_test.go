@@ -16,34 +16,34 @@ func TestEachInstanceSeesItsOwnMessagesOverTheSharedOnes(t *testing.T) {
 		{"type": "state", "_instance": "①", "a": 1},
 		{"type": "input", "_instance": "①", "rules": ["mine"]},
 		{"type": "nonsense"}, 5]`)
-	o := ideafile.SplitContext(context)
-	if !reflect.DeepEqual(o.Tokens, []string{"②", "①"}) || !o.HasInstance("①") || o.HasInstance("") || o.HasInstance("③") {
-		t.Fatalf("%v", o.Tokens)
+	o := ideafile.SplitContextByInstance(context)
+	if !reflect.DeepEqual(o.InstanceTokens, []string{"②", "①"}) || !o.HasInstance("①") || o.HasInstance("") || o.HasInstance("③") {
+		t.Fatalf("%v", o.InstanceTokens)
 	}
-	view := o.View("①")
-	if got := string(jsonval.Encode(view.Payload)); got != `{"input":{"limit":1,"rules":["mine"]},"state":{"a":1}}` {
+	view := o.InstanceView("①")
+	if got := string(jsonval.Encode(view.PayloadByKind)); got != `{"input":{"limit":1,"rules":["mine"]},"state":{"a":1}}` {
 		t.Errorf("① sees %s", got)
 	}
-	if got := string(jsonval.Encode(o.View("②").Payload)); got != `{"input":{"limit":1,"rules":["all"]},"state":{"a":2}}` {
+	if got := string(jsonval.Encode(o.InstanceView("②").PayloadByKind)); got != `{"input":{"limit":1,"rules":["all"]},"state":{"a":2}}` {
 		t.Errorf("② sees %s", got)
 	}
-	if got := string(jsonval.Encode(o.OwnView("①").Payload)); got != `{"input":{"rules":["mine"]},"state":{"a":1}}` {
+	if got := string(jsonval.Encode(o.OwnMessagesView("①").PayloadByKind)); got != `{"input":{"rules":["mine"]},"state":{"a":1}}` {
 		t.Errorf("① owns %s", got)
 	}
-	if got := string(jsonval.Encode(o.SharedView().Payload)); got != `{"input":{"limit":1,"rules":["all"]}}` {
+	if got := string(jsonval.Encode(o.SharedMessagesView().PayloadByKind)); got != `{"input":{"limit":1,"rules":["all"]}}` {
 		t.Errorf("everybody sees %s", got)
 	}
 }
 
 func TestAContextThatNamesNoInstanceHasTheAnonymousOne(t *testing.T) {
-	o := ideafile.SplitContext(modeltest.DecodeJSON(t, `[{"type": "state", "a": 1}]`))
-	if !reflect.DeepEqual(o.Tokens, []string{""}) || !o.HasInstance("") || o.HasInstance("①") {
-		t.Errorf("%v", o.Tokens)
+	o := ideafile.SplitContextByInstance(modeltest.DecodeJSON(t, `[{"type": "state", "a": 1}]`))
+	if !reflect.DeepEqual(o.InstanceTokens, []string{""}) || !o.HasInstance("") || o.HasInstance("①") {
+		t.Errorf("%v", o.InstanceTokens)
 	}
-	if got := string(jsonval.Encode(o.View("").Payload)); got != `{"state":{"a":1}}` {
+	if got := string(jsonval.Encode(o.InstanceView("").PayloadByKind)); got != `{"state":{"a":1}}` {
 		t.Errorf("it sees %s", got)
 	}
-	if ideafile.SplitContext(nil).Tokens[0] != "" {
+	if ideafile.SplitContextByInstance(nil).InstanceTokens[0] != "" {
 		t.Error("an Idea without a context has no instance")
 	}
 }

@@ -13,11 +13,11 @@ import (
 type WrittenCall struct {
 	// Tool is `_tool`; empty if there is none.
 	Tool string
-	// Target is `_instance`: a token, "*" for every instance, or empty.
-	Target string
+	// TargetToken is `_instance`: a token, "*" for every instance, or empty.
+	TargetToken string
 
-	value  any
-	object map[string]any // value, or nil if that is no object
+	rawValue  any
+	rawObject map[string]any // value, or nil if that is no object
 }
 
 // ParseWrittenCall parses a decoded JSON value. A value that is a WrittenCall already is returned as it is.
@@ -25,10 +25,10 @@ func ParseWrittenCall(value any) WrittenCall {
 	if w, ok := value.(WrittenCall); ok {
 		return w
 	}
-	w := WrittenCall{value: value}
-	w.object, _ = value.(map[string]any)
-	w.Tool, _ = w.object["_tool"].(string)
-	w.Target, _ = w.object["_instance"].(string)
+	w := WrittenCall{rawValue: value}
+	w.rawObject, _ = value.(map[string]any)
+	w.Tool, _ = w.rawObject["_tool"].(string)
+	w.TargetToken, _ = w.rawObject["_instance"].(string)
 	return w
 }
 
@@ -41,59 +41,59 @@ func ParseWrittenCalls(values []any) []WrittenCall {
 	return calls
 }
 
-// WrittenValues is the inverse of ParseWrittenCalls.
-func WrittenValues(calls []WrittenCall) []any {
+// RawWrittenCalls is the inverse of ParseWrittenCalls.
+func RawWrittenCalls(calls []WrittenCall) []any {
 	values := make([]any, len(calls))
 	for n, w := range calls {
-		values[n] = w.value
+		values[n] = w.rawValue
 	}
 	return values
 }
 
-// Value returns the Call as it was written; nil for the zero WrittenCall.
-func (w WrittenCall) Value() any { return w.value }
+// RawValue returns the Call as it was written; nil for the zero WrittenCall.
+func (w WrittenCall) RawValue() any { return w.rawValue }
 
-// Fields returns the Call's parameters and meta properties; nil if it is no object.
-func (w WrittenCall) Fields() map[string]any { return w.object }
+// RawObject returns the Call's parameters and meta properties; nil if it is no object.
+func (w WrittenCall) RawObject() map[string]any { return w.rawObject }
 
 // IsZero reports whether this is the zero WrittenCall. encoding/json leaves that out under omitzero.
-func (w WrittenCall) IsZero() bool { return w.value == nil }
+func (w WrittenCall) IsZero() bool { return w.rawValue == nil }
 
 // WithoutTarget returns the Call without its `_instance`.
 func (w WrittenCall) WithoutTarget() WrittenCall {
-	if w.object == nil {
+	if w.rawObject == nil {
 		return w
 	}
-	return ParseWrittenCall(jsonval.WithoutKey(w.object, "_instance"))
+	return ParseWrittenCall(jsonval.WithoutKey(w.rawObject, "_instance"))
 }
 
-// Equivalent reports whether two Calls differ at most in their target and their reasoning.
-func (w WrittenCall) Equivalent(o WrittenCall) bool {
+// SameCallAs reports whether two Calls differ at most in their target and their reasoning.
+func (w WrittenCall) SameCallAs(o WrittenCall) bool {
 	return jsonval.Equal(w.withoutTargetAndReason(), o.withoutTargetAndReason())
 }
 
 func (w WrittenCall) withoutTargetAndReason() any {
-	if w.object == nil {
-		return w.value
+	if w.rawObject == nil {
+		return w.rawValue
 	}
-	return jsonval.WithoutKey(jsonval.WithoutKey(w.object, "_instance"), "_reasoningForCall")
+	return jsonval.WithoutKey(jsonval.WithoutKey(w.rawObject, "_instance"), "_reasoningForCall")
 }
 
-// TargetsOther reports whether the Call names a single instance, and not this one.
-func (w WrittenCall) TargetsOther(token string) bool {
-	return token != "" && w.Target != "" && w.Target != "*" && w.Target != token
+// TargetsOtherInstance reports whether the Call names a single instance, and not this one.
+func (w WrittenCall) TargetsOtherInstance(token string) bool {
+	return token != "" && w.TargetToken != "" && w.TargetToken != "*" && w.TargetToken != token
 }
 
 // TargetInstances returns the instance that the Call names, which need not be among tokens, or all tokens if it names none.
 func (w WrittenCall) TargetInstances(tokens []string) []string {
-	if w.Target != "" && w.Target != "*" {
-		return []string{w.Target}
+	if w.TargetToken != "" && w.TargetToken != "*" {
+		return []string{w.TargetToken}
 	}
 	return tokens
 }
 
 // MarshalJSON returns what was written.
-func (w WrittenCall) MarshalJSON() ([]byte, error) { return jsonval.Encode(w.value), nil }
+func (w WrittenCall) MarshalJSON() ([]byte, error) { return jsonval.Encode(w.rawValue), nil }
 
 // UnmarshalJSON is the inverse of MarshalJSON. Numbers keep their digits.
 func (w *WrittenCall) UnmarshalJSON(data []byte) error {
@@ -115,7 +115,7 @@ func (i *Idea) OutputPathOf(w WrittenCall) (path refexpr.OutputPath, ok bool) {
 		return nil, false
 	}
 	var c Call
-	f := t.ReadOutputMeta(&c, w.object)
+	f := t.ReadOutputMeta(&c, w.rawObject)
 	return c.OutputPath, f == nil
 }
 

@@ -10,12 +10,68 @@ import (
 // InlineRefs gives a part of a schema in which what local references name has taken their place, so that the part can stand
 // elsewhere. A reference within what it refers to is left as it is.
 func InlineRefs(root, part any) any {
-	e := expander{root: root, budget: maxNodes}
-	out := e.expand(withoutDefinitions(part), nil)
-	if e.budget < 0 {
+	if size, holdsItself := InlinedNodeCount(root, part); !holdsItself && size > maxNodes {
+		return map[string]any{"$ref": TooLarge}
+	}
+	e := refInliner{rootSchema: root, nodesLeft: maxNodes}
+	out := e.inlineNode(withoutDefinitions(part), nil)
+	if e.nodesLeft < 0 {
 		return map[string]any{"$ref": TooLarge}
 	}
 	return out
+}
+
+// InlinedNodeCount counts the nodes that a part of a schema has with its local references inlined, without inlining them, and tells whether one of
+// them leads back to what it stands in.
+func InlinedNodeCount(root, part any) (size float64, holdsItself bool) {
+	c := inlinedNodeCounter{rootSchema: root, nodeCountByRef: map[string]float64{}, refsBeingFollowed: map[string]bool{}}
+	size = c.countInlined(withoutDefinitions(part))
+	return size, c.hasRefCycle
+}
+
+type inlinedNodeCounter struct {
+	rootSchema        any
+	nodeCountByRef    map[string]float64 // of what references refer to
+	refsBeingFollowed map[string]bool    // references that are being followed
+	hasRefCycle       bool
+}
+
+func (c *inlinedNodeCounter) countInlined(v any) float64 {
+	n := 1.0
+	switch v := v.(type) {
+	case map[string]any:
+		if ref, ok := v["$ref"].(string); ok {
+			n += c.countInlinedRef(ref)
+		}
+		//workflowcheck:ignore -- a sum, in any order
+		for _, e := range v {
+			n += c.countInlined(e)
+		}
+	case []any:
+		for _, e := range v {
+			n += c.countInlined(e)
+		}
+	}
+	return n
+}
+
+func (c *inlinedNodeCounter) countInlinedRef(ref string) float64 {
+	if n, ok := c.nodeCountByRef[ref]; ok {
+		return n
+	}
+	target, found := ResolvePointer(c.rootSchema, strings.TrimPrefix(ref, "#"))
+	switch {
+	case !found:
+		return 0
+	case c.refsBeingFollowed[ref]:
+		c.hasRefCycle = true
+		return 0
+	}
+	c.refsBeingFollowed[ref] = true
+	n := c.countInlined(withoutDefinitions(target))
+	delete(c.refsBeingFollowed, ref)
+	c.nodeCountByRef[ref] = n
+	return n
 }
 
 // withoutDefinitions gives a schema without the parts that are there only to be referred to.
@@ -33,42 +89,42 @@ const maxNodes = 20_000
 // TooLarge is the reference that InlineRefs gives for a schema that would have more nodes than it allows.
 const TooLarge = "#too-large"
 
-type expander struct {
-	root   any
-	budget int // nodes that may still be visited; below zero the whole is given up
+type refInliner struct {
+	rootSchema any
+	nodesLeft  int // nodes that may still be visited; below zero the whole is given up
 }
 
-// expand gives a copy of a node with its references inlined. inside lists those that are being followed.
-func (e *expander) expand(v any, inside []string) any {
-	e.budget--
-	if e.budget < 0 {
+// inlineNode gives a copy of a node with its references inlined. inside lists those that are being followed.
+func (e *refInliner) inlineNode(v any, inside []string) any {
+	e.nodesLeft--
+	if e.nodesLeft < 0 {
 		return nil
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		ref, ok := v["$ref"].(string)
-		if target, found := ResolvePointer(e.root, strings.TrimPrefix(ref, "#")); ok && found {
+		if target, found := ResolvePointer(e.rootSchema, strings.TrimPrefix(ref, "#")); ok && found {
 			return e.inlineRef(v, ref, target, inside)
 		}
 		out := make(map[string]any, len(v))
 		for _, k := range jsonval.SortedKeys(v) {
-			out[k] = e.expand(v[k], inside)
+			out[k] = e.inlineNode(v[k], inside)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, x := range v {
-			out[i] = e.expand(x, inside)
+			out[i] = e.inlineNode(x, inside)
 		}
 		return out
 	}
 	return v
 }
 
-func (e *expander) inlineRef(v map[string]any, ref string, target any, inside []string) any {
+func (e *refInliner) inlineRef(v map[string]any, ref string, target any, inside []string) any {
 	if !slices.Contains(inside, ref) {
-		beside := e.expand(jsonval.WithoutKey(v, "$ref"), inside)
-		return jsonval.Merge(e.expand(withoutDefinitions(target), append(inside[:len(inside):len(inside)], ref)), beside)
+		beside := e.inlineNode(jsonval.WithoutKey(v, "$ref"), inside)
+		return jsonval.DeepMerge(e.inlineNode(withoutDefinitions(target), append(inside[:len(inside):len(inside)], ref)), beside)
 	}
 	return map[string]any{"$ref": ref}
 }

@@ -10,15 +10,19 @@ import (
 // WithoutNulls gives a value, at a path of the schema, without the properties that are null and that the schema neither
 // requires nor lets be null. Strict mode makes the LLM write every property at any depth, and null for what it leaves out.
 func WithoutNulls(schema any, p jsonval.Path, v any) any {
-	if !hasNull(v) {
+	if !containsNull(v) {
 		return v
 	}
-	at := PlaceOf(schema, p)
-	if !at.Known || at.Closed {
+	at := SubschemaAt(schema, p)
+	if !at.IsDescribed || at.IsForbidden {
 		return v
 	}
 	node, _ := ResolvePointer(schema, at.Pointer)
-	return nullRemover{schema}.remove(node, at.Pointer, v)
+	n := nullRemover{rootSchema: schema, stepsLeft: maxNullSteps}
+	if out := n.remove(node, at.Pointer, v); n.stepsLeft > 0 {
+		return out
+	}
+	return v
 }
 
 // WithoutNulls is the function of that name for a value of the whole schema.
@@ -29,21 +33,21 @@ func (s *Schema) WithoutNulls(v any) any {
 	return WithoutNulls(s.Source, nil, v)
 }
 
-// hasNull reports whether a value is null or holds one.
-func hasNull(v any) bool {
+// containsNull reports whether a value is null or holds one.
+func containsNull(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
 	case map[string]any:
 		//workflowcheck:ignore -- any or none, in any order
 		for _, e := range v {
-			if hasNull(e) {
+			if containsNull(e) {
 				return true
 			}
 		}
 	case []any:
 		for _, e := range v {
-			if hasNull(e) {
+			if containsNull(e) {
 				return true
 			}
 		}
@@ -51,13 +55,20 @@ func hasNull(v any) bool {
 	return false
 }
 
-// nullRemover removes nulls by one schema, in which references are resolved.
-type nullRemover struct{ root any }
+// maxNullSteps bounds the work: choices of a schema that are tried within each other multiply.
+const maxNullSteps = 500_000
 
-func (n nullRemover) remove(node any, pointer string, v any) any {
-	node, pointer = Follow(n.root, node, pointer)
+// nullRemover removes nulls by one schema, in which references are resolved.
+type nullRemover struct {
+	rootSchema any
+	stepsLeft  float64 // that are left; with none the value stays as it is
+}
+
+func (n *nullRemover) remove(node any, pointer string, v any) any {
+	node, pointer = FollowRefs(n.rootSchema, node, pointer)
 	m, ok := node.(map[string]any)
-	if !ok || !hasNull(v) {
+	n.stepsLeft--
+	if !ok || n.stepsLeft <= 0 || !containsNull(v) {
 		return v
 	}
 	if choices, ok := m["anyOf"].([]any); ok {
@@ -77,19 +88,19 @@ func (n nullRemover) remove(node any, pointer string, v any) any {
 }
 
 // removeByChoice goes by the first choice that the value fits without its nulls.
-func (n nullRemover) removeByChoice(choices []any, pointer string, v any) any {
+func (n *nullRemover) removeByChoice(choices []any, pointer string, v any) any {
 	for i, choice := range choices {
 		at := pointer + "/anyOf/" + strconv.Itoa(i)
-		if out := n.remove(choice, at, v); n.accepts(at, out) {
+		if out := n.remove(choice, at, v); n.schemaAtAccepts(at, out) {
 			return out
 		}
 	}
 	return v
 }
 
-func (n nullRemover) removeFromObject(m map[string]any, pointer string, v map[string]any) any {
+func (n *nullRemover) removeFromObject(m map[string]any, pointer string, v map[string]any) any {
 	props, _ := m["properties"].(map[string]any)
-	required, _ := jsonval.StringList(m["required"])
+	required, _ := jsonval.AsStringList(m["required"])
 	out := make(map[string]any, len(v))
 	for _, k := range jsonval.SortedKeys(v) {
 		part, declared := props[k]
@@ -97,18 +108,22 @@ func (n nullRemover) removeFromObject(m map[string]any, pointer string, v map[st
 			out[k] = v[k]
 			continue
 		}
-		at := pointer + "/properties/" + EscapePointer(k)
+		at := pointer + "/properties/" + EscapePointerStep(k)
 		if v[k] != nil {
 			out[k] = n.remove(part, at, v[k])
-		} else if slices.Contains(required, k) || n.accepts(at, nil) {
+		} else if slices.Contains(required, k) || n.schemaAtAccepts(at, nil) {
 			out[k] = nil
 		}
 	}
 	return out
 }
 
-// accepts reports whether a value fits the part of the schema at a JSON pointer.
-func (n nullRemover) accepts(pointer string, v any) bool {
-	s, err := CompileAt(n.root, pointer)
-	return err == nil && s.Validate(v) == nil
+// schemaAtAccepts reports whether a value fits the part of the schema at a JSON pointer.
+func (n *nullRemover) schemaAtAccepts(pointer string, v any) bool {
+	s, err := CompileAt(n.rootSchema, pointer)
+	if err != nil {
+		return false
+	}
+	n.stepsLeft -= s.stepCounter.countSteps(s.Compiled, v, n.stepsLeft)
+	return n.stepsLeft > 0 && s.Validate(v) == nil
 }

@@ -8,36 +8,36 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Place is what a schema says of one path. A Place that is neither Known nor Closed says nothing: anything may stand there.
-type Place struct {
-	Pointer string // JSON pointer of the part that describes the path, if it is Known
-	Known   bool   // a part of the schema describes the path
-	Closed  bool   // no value may stand at the path
+// Subschema is what a schema says of one path. A Place that is neither Known nor Closed says nothing: anything may stand there.
+type Subschema struct {
+	Pointer     string // JSON pointer of the part that describes the path, if it is Known
+	IsDescribed bool   // a part of the schema describes the path
+	IsForbidden bool   // no value may stand at the path
 }
 
-// PlaceOf follows `properties`, `additionalProperties`, `items` and local references down a path; `patternProperties` and
+// SubschemaAt follows `properties`, `additionalProperties`, `items` and local references down a path; `patternProperties` and
 // `type` may allow it or not. Other keywords say nothing about a path before there is a value.
-func PlaceOf(root any, path jsonval.Path) Place {
-	at, pointer := Follow(root, root, "")
+func SubschemaAt(root any, path jsonval.Path) Subschema {
+	at, pointer := FollowRefs(root, root, "")
 	for _, step := range path {
 		node, ok := at.(map[string]any)
 		if !ok {
-			return Place{Closed: at == false}
+			return Subschema{IsForbidden: at == false}
 		}
 		next, under, closed := childNode(node, step)
 		if closed || under == "" {
-			return Place{Closed: closed}
+			return Subschema{IsForbidden: closed}
 		}
-		at, pointer = Follow(root, next, pointer+under)
+		at, pointer = FollowRefs(root, next, pointer+under)
 	}
-	return Place{Pointer: pointer, Known: true, Closed: at == false}
+	return Subschema{Pointer: pointer, IsDescribed: true, IsForbidden: at == false}
 }
 
 // childNode gives the part of a schema node for one key or index, and the pointer from the node to it.
 func childNode(node map[string]any, step string) (part any, under string, closed bool) {
 	if props, ok := node["properties"].(map[string]any); ok {
 		if p, ok := props[step]; ok {
-			return p, "/properties/" + EscapePointer(step), false
+			return p, "/properties/" + EscapePointerStep(step), false
 		}
 	}
 	_, err := strconv.Atoi(step)
@@ -45,7 +45,7 @@ func childNode(node map[string]any, step string) (part any, under string, closed
 	if isIndex && node["items"] != nil {
 		return node["items"], "/items", false
 	}
-	if !hasType(node, "object") && !(isIndex && hasType(node, "array")) {
+	if !allowsType(node, "object") && !(isIndex && allowsType(node, "array")) {
 		return nil, "", true
 	}
 	if matchesPattern(node, step) {
@@ -60,13 +60,13 @@ func childNode(node map[string]any, step string) (part any, under string, closed
 	return nil, "", false
 }
 
-// hasType reports whether a node allows values of a type.
-func hasType(node map[string]any, name string) bool {
+// allowsType reports whether a node allows values of a type.
+func allowsType(node map[string]any, name string) bool {
 	switch t := node["type"].(type) {
 	case string:
 		return t == name
 	case []any:
-		list, _ := jsonval.StringList(t)
+		list, _ := jsonval.AsStringList(t)
 		return slices.Contains(list, name)
 	}
 	return true

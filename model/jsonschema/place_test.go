@@ -43,18 +43,18 @@ func TestASchemaSaysOfAPath(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := placeWords(jsonschema.PlaceOf(modeltest.MustDecodeJSON(c.schema), p)); got != c.want {
+			if got := placeWords(jsonschema.SubschemaAt(modeltest.MustDecodeJSON(c.schema), p)); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}
 }
 
-func placeWords(p jsonschema.Place) string {
+func placeWords(p jsonschema.Subschema) string {
 	switch {
-	case p.Closed:
+	case p.IsForbidden:
 		return "closed"
-	case !p.Known:
+	case !p.IsDescribed:
 		return "unknown"
 	case p.Pointer == "":
 		return "known"
@@ -66,7 +66,7 @@ func TestAPointerFindsAnyKeyAgain(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		key, value := modeltest.AnyText().Draw(rt, "key"), modeltest.AnyText().Draw(rt, "value")
 		root := map[string]any{"x": []any{map[string]any{key: value}}}
-		if got, ok := jsonschema.ResolvePointer(root, "/x/0/"+jsonschema.EscapePointer(key)); !ok || got != value {
+		if got, ok := jsonschema.ResolvePointer(root, "/x/0/"+jsonschema.EscapePointerStep(key)); !ok || got != value {
 			rt.Fatalf("key %q: %v, %v", key, got, ok)
 		}
 	})

@@ -59,9 +59,9 @@ func visitKeys(v any, visit func(key string, v any) error) error {
 	return nil
 }
 
-// Follow gives the node that a node's local references (#…) lead to, and its pointer. It follows maxFollowed of them, so that
+// FollowRefs gives the node that a node's local references (#…) lead to, and its pointer. It follows maxFollowed of them, so that
 // a cycle ends.
-func Follow(root, node any, pointer string) (target any, at string) {
+func FollowRefs(root, node any, pointer string) (target any, at string) {
 	for range maxFollowed {
 		m, ok := node.(map[string]any)
 		if !ok {
@@ -90,22 +90,30 @@ func ResolvePointer(v any, pointer string) (any, bool) {
 		return nil, false
 	}
 	for _, step := range strings.Split(rest, "/") {
-		if v, ok = jsonval.StepInto(v, UnescapePointer(step)); !ok {
+		if v, ok = jsonval.ChildValue(v, UnescapePointerStep(step)); !ok {
 			return nil, false
 		}
 	}
 	return v, true
 }
 
-// EscapePointer writes a key as a step of a JSON pointer in a URL's fragment.
-func EscapePointer(s string) string {
-	return url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(s))
+var (
+	pointerEscapes   = strings.NewReplacer("~", "~0", "/", "~1")
+	pointerUnescapes = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// EscapePointerStep writes a key as a step of a JSON pointer in a URL's fragment.
+func EscapePointerStep(s string) string {
+	return url.PathEscape(pointerEscapes.Replace(s))
 }
 
-// UnescapePointer undoes EscapePointer. A step whose escapes are broken stands for itself.
-func UnescapePointer(s string) string {
+// UnescapePointerStep undoes EscapePointerStep. A step whose escapes are broken stands for itself.
+func UnescapePointerStep(s string) string {
+	if !strings.ContainsAny(s, "%~") {
+		return s
+	}
 	if plain, err := url.PathUnescape(s); err == nil {
 		s = plain
 	}
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(s)
+	return pointerUnescapes.Replace(s)
 }

@@ -1,15 +1,12 @@
 package jsonschema
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
-
-	"processidea/model/jsonval"
 )
 
 // Schema is a compiled JSON Schema. It loads nothing, never panics, and words its errors the same way each time. It is safe for
@@ -17,10 +14,10 @@ import (
 type Schema struct {
 	Source   any // the schema as it was written, meta properties included
 	Compiled *jsonschema.Schema
+	// compileLazily compiles it when it is first used; nil for one that is compiled, or that allows every value.
+	compileLazily func() (*jsonschema.Schema, error)
+	stepCounter   stepCounter
 }
-
-// compiledSchemas remembers what was compiled: a hundred instances share one palette.
-var compiledSchemas Cache[*jsonschema.Schema]
 
 // CompileSchema compiles a JSON Schema, of draft 2020-12 unless `$schema` says otherwise. It ignores meta properties, whose
 // names begin with `_`. References must stay inside the schema (`#…`).
@@ -28,80 +25,84 @@ func CompileSchema(source any) (*Schema, error) { return CompileAt(source, "") }
 
 // CompileAt compiles the part of a schema at a JSON pointer. Its references are resolved in the whole schema.
 func CompileAt(source any, pointer string) (*Schema, error) {
-	text := jsonval.Encode(WithoutMeta(source))
-	key := string(text) + "#" + pointer
-	c, ok := compiledSchemas.Get(key)
-	if !ok {
-		var err error
-		if c, err = Compile(text, pointer); err != nil {
-			return nil, fmt.Errorf("model: compile schema: %w", err)
-		}
-		compiledSchemas.Put(key, c)
+	r, err := parsedSchemaOf(source)
+	if err != nil {
+		return nil, fmt.Errorf("model: compile schema: %w", err)
 	}
-	return &Schema{Source: source, Compiled: c}, nil
+	c, err := r.compiledAt(pointer)
+	if err != nil {
+		return nil, fmt.Errorf("model: compile schema: %w", err)
+	}
+	return &Schema{Source: source, Compiled: c, stepCounter: r.stepCounter}, nil
 }
 
-// Compile is CompileAt for a schema's JSON, without the cache.
-func Compile(text []byte, pointer string) (s *jsonschema.Schema, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			s, err = nil, fmt.Errorf("the validator gave up: %v", r)
+// CompileOnFirstUse is CompileAt for a schema that was found to be sound before: it is compiled when it is first used, which costs nothing where
+// it never is.
+func CompileOnFirstUse(source any, pointer string) *Schema {
+	s := &Schema{Source: source}
+	s.compileLazily = sync.OnceValues(func() (*jsonschema.Schema, error) {
+		r, err := parsedSchemaOf(source)
+		if err != nil {
+			return nil, err
 		}
-	}()
-	source, err := jsonval.Decode(text)
-	if err != nil {
-		return nil, err
-	}
-	if err := CheckRefs(source); err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat = true
-	c.LoadURL = func(url string) (io.ReadCloser, error) {
-		return nil, fmt.Errorf("refused to load %s: nothing is ever loaded", url)
-	}
-	const url = "idea:///schema"
-	if err := c.AddResource(url, bytes.NewReader(text)); err != nil {
-		return nil, err
-	}
-	if s, err = c.Compile(url + "#" + pointer); err != nil {
-		return nil, errors.New(errorText(err))
-	}
-	return s, nil
+		s.stepCounter = r.stepCounter
+		return r.compiledAt(pointer)
+	})
+	return s
 }
 
 // Validate gives an error that says how a value does not fit, and nil if it fits. A value from outside must have come through
 // jsonval.Decode.
-func (s *Schema) Validate(v any) (err error) {
-	if s == nil || s.Compiled == nil {
-		return nil
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("cannot be checked: %v", r)
-		}
-	}()
-	if err := s.Compiled.Validate(v); err != nil {
-		return errors.New(errorText(err))
+func (s *Schema) Validate(v any) error {
+	fits, err := s.check(v)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot be checked: %w", err)
+	case fits != nil:
+		return errors.New(validationErrorText(fits))
 	}
 	return nil
 }
 
 // Matches reports whether a value fits. It gives an error if the validator cannot tell.
 func (s *Schema) Matches(v any) (ok bool, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("model: validate: cannot be checked: %v", r)
-		}
-	}()
-	return s.Compiled.Validate(v) == nil, nil
+	fits, err := s.check(v)
+	if err != nil {
+		return false, fmt.Errorf("model: validate: cannot be checked: %w", err)
+	}
+	return fits == nil, nil
 }
 
-// TakesNull reports whether null is a value of its own here. If not, null means that there is no value.
-func (s *Schema) TakesNull() bool { return s != nil && s.Validate(nil) == nil }
+// check gives how a value does not fit, or why that cannot be told.
+func (s *Schema) check(v any) (unfit, err error) {
+	if s == nil {
+		return nil, nil
+	}
+	compiled := s.Compiled
+	if s.compileLazily != nil {
+		if compiled, err = s.compileLazily(); err != nil {
+			return nil, err
+		}
+	}
+	if compiled == nil {
+		return nil, nil
+	}
+	if err := s.stepCounter.checkStepLimit(compiled, v); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	return compiled.Validate(v), nil
+}
 
-// WithoutMeta gives a copy of a schema without its top-level keys that begin with `_`.
-func WithoutMeta(schema any) any {
+// AllowsNull reports whether null is a value of its own here. If not, null means that there is no value.
+func (s *Schema) AllowsNull() bool { return s != nil && s.Validate(nil) == nil }
+
+// WithoutMetaKeys gives a copy of a schema without its top-level keys that begin with `_`.
+func WithoutMetaKeys(schema any) any {
 	m, ok := schema.(map[string]any)
 	if !ok {
 		return schema

@@ -121,7 +121,7 @@ func TestASchemaKeepsItsSourceAsItWasWritten(t *testing.T) {
 
 func TestAPartIsCompiledWithTheWholeAsItsHome(t *testing.T) {
 	whole := modeltest.MustDecodeJSON(`{"$defs":{"t":{"type":"integer"}},"properties":{"a/b ~%\"":{"$ref":"#/$defs/t"}}}`)
-	s, err := jsonschema.CompileAt(whole, "/properties/"+jsonschema.EscapePointer(`a/b ~%"`))
+	s, err := jsonschema.CompileAt(whole, "/properties/"+jsonschema.EscapePointerStep(`a/b ~%"`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestErrorsAreWordedTheSameEachTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			first := ""
 			for i := range 50 {
-				compiled, err := jsonschema.Compile([]byte(c.schema), "")
+				compiled, err := jsonschema.CompileUncached([]byte(c.schema), "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -176,7 +176,7 @@ func TestABrokenSchemaIsRefusedInTheSameWordsEachTime(t *testing.T) {
 	} {
 		first := ""
 		for i := range 50 {
-			_, err := jsonschema.Compile([]byte(schema), "")
+			_, err := jsonschema.CompileUncached([]byte(schema), "")
 			if err == nil {
 				t.Fatalf("%s was compiled", schema)
 			}
@@ -240,7 +240,7 @@ func TestAnyNameCanBeAParameter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		name := modeltest.AnyText().Draw(rt, "name")
 		whole := map[string]any{"properties": map[string]any{name: map[string]any{"type": "null"}}}
-		s, err := jsonschema.CompileAt(whole, "/properties/"+jsonschema.EscapePointer(name))
+		s, err := jsonschema.CompileAt(whole, "/properties/"+jsonschema.EscapePointerStep(name))
 		if err != nil {
 			rt.Fatalf("a parameter %q: %s", name, err)
 		}
@@ -334,7 +334,7 @@ func FuzzSchema(f *testing.F) {
 
 // verdict compiles without the cache and gives how a value does not fit, or why the schema is none.
 func verdict(source, v any) (string, error) {
-	compiled, err := jsonschema.Compile(jsonval.Encode(jsonschema.WithoutMeta(source)), "")
+	compiled, err := jsonschema.CompileUncached(jsonval.Encode(jsonschema.WithoutMetaKeys(source)), "")
 	if err != nil {
 		return err.Error(), err
 	}

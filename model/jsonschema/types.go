@@ -10,8 +10,8 @@ import (
 
 // TypesAt lists the JSON types that a schema allows at a path, and nil if it does not say.
 func TypesAt(schema any, p jsonval.Path) []string {
-	at := PlaceOf(schema, p)
-	if !at.Known || at.Closed {
+	at := SubschemaAt(schema, p)
+	if !at.IsDescribed || at.IsForbidden {
 		return nil
 	}
 	node, ok := ResolvePointer(schema, at.Pointer)
@@ -23,7 +23,7 @@ func TypesAt(schema any, p jsonval.Path) []string {
 
 // allowedTypes lists the types that a schema node allows: by its own `type`, or by that of each of its choices.
 func allowedTypes(root, node any, depth int) []string {
-	node, _ = Follow(root, node, "")
+	node, _ = FollowRefs(root, node, "")
 	m, ok := node.(map[string]any)
 	if !ok || depth == 0 {
 		return nil
@@ -32,7 +32,7 @@ func allowedTypes(root, node any, depth int) []string {
 	case string:
 		return []string{t}
 	case []any:
-		list, _ := jsonval.StringList(t)
+		list, _ := jsonval.AsStringList(t)
 		return list
 	}
 	for _, k := range []string{"anyOf", "oneOf"} {
@@ -60,18 +60,18 @@ func allowedTypesOfAny(root any, choices []any, depth int) []string {
 	return all
 }
 
-// Fit is how well a value of one of the types given fits one of the types wanted.
-type Fit int
+// TypeFit is how well a value of one of the types given fits one of the types wanted.
+type TypeFit int
 
 // How well types fit.
 const (
-	FitsNever   Fit = iota
-	FitsPerhaps     // a number where an integer is wanted
-	FitsByType      // as far as types can tell
+	FitsNever   TypeFit = iota
+	FitsPerhaps         // a number where an integer is wanted
+	FitsByType          // as far as types can tell
 )
 
 // TypesFit compares types that are given with types that are wanted; nil stands for any type.
-func TypesFit(given, wanted []string) Fit {
+func TypesFit(given, wanted []string) TypeFit {
 	if given == nil || wanted == nil {
 		return FitsByType
 	}
@@ -87,11 +87,11 @@ func TypesFit(given, wanted []string) Fit {
 	return best
 }
 
-// OrList joins types for a message: "string or null".
-func OrList(types []string) string { return strings.Join(types, " or ") }
+// JoinWithOr joins types for a message: "string or null".
+func JoinWithOr(types []string) string { return strings.Join(types, " or ") }
 
-// ExactType is jsonval.TypeOf, and "integer" for a whole number.
-func ExactType(v any) string {
+// TypeOrInteger is jsonval.TypeOf, and "integer" for a whole number.
+func TypeOrInteger(v any) string {
 	if f, err := jsonval.FloatOf(v); err == nil && f == math.Trunc(f) {
 		return "integer"
 	}

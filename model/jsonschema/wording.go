@@ -11,8 +11,8 @@ import (
 
 const maxErrors = 3 // texts of one error; the rest is counted
 
-// errorText gives what a validator's error says, sorted, and no more than maxErrors texts: the library's own order is random.
-func errorText(err error) string {
+// validationErrorText gives what a validator's error says, sorted, and no more than maxErrors texts: the library's own order is random.
+func validationErrorText(err error) string {
 	var se *jsonschema.SchemaError
 	if errors.As(err, &se) && se.Err != nil {
 		err = se.Err
@@ -23,7 +23,7 @@ func errorText(err error) string {
 	}
 	var texts []string
 	for _, l := range leafErrors(ve) {
-		text := sortNames(l.Message)
+		text := sortQuotedNames(l.Message)
 		if l.InstanceLocation != "" {
 			text = l.InstanceLocation + ": " + text
 		}
@@ -48,8 +48,8 @@ func compilerErrorText(text string) string {
 	return text
 }
 
-// sortNames sorts the names in "additionalProperties 'b', 'a' not allowed", the one message that lists a map.
-func sortNames(message string) string {
+// sortQuotedNames sorts the names in "additionalProperties 'b', 'a' not allowed", the one message that lists a map.
+func sortQuotedNames(message string) string {
 	const before, after = "additionalProperties '", "' not allowed"
 	if !strings.HasPrefix(message, before) || !strings.HasSuffix(message, after) {
 		return message

@@ -29,7 +29,7 @@ func Delta(from, to any) (delta map[string]any, ok bool) {
 	switch to := to.(type) {
 	case map[string]any:
 		if from, isObject := from.(map[string]any); isObject {
-			if sameObject(from, to) {
+			if isSameObjectInMemory(from, to) {
 				return nil, false
 			}
 			return objectDelta(from, to)
@@ -53,9 +53,9 @@ func Delta(from, to any) (delta map[string]any, ok bool) {
 	return map[string]any{deltaReplace: to}, true
 }
 
-// sameObject reports whether two objects are one in memory, so that nobody need compare their keys: States share what a
+// isSameObjectInMemory reports whether two objects are one in memory, so that nobody need compare their keys: States share what a
 // write left alone.
-func sameObject(a, b map[string]any) bool {
+func isSameObjectInMemory(a, b map[string]any) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
@@ -85,7 +85,7 @@ func objectDelta(from, to map[string]any) (map[string]any, bool) {
 			changes[k] = d
 		}
 	}
-	return joinDelta(changes, deltaRemove, removed)
+	return deltaOfChangesAndList(changes, deltaRemove, removed)
 }
 
 func arrayDelta(from, to []any) (map[string]any, bool) {
@@ -95,18 +95,18 @@ func arrayDelta(from, to []any) (map[string]any, bool) {
 			changes[strconv.Itoa(i)] = d
 		}
 	}
-	delta, changed := joinDelta(changes, deltaAppend, to[common:])
+	delta, changed := deltaOfChangesAndList(changes, deltaAppend, to[common:])
 	if len(to) < len(from) {
 		if !changed {
 			delta = map[string]any{}
 		}
-		delta[deltaRemove], changed = Normal(len(to)), true
+		delta[deltaRemove], changed = ToJSONValue(len(to)), true
 	}
 	return delta, changed
 }
 
-// joinDelta makes one delta of the changes inside a value and of a list under key. ok is false if both are empty.
-func joinDelta(changes map[string]any, key string, list []any) (delta map[string]any, ok bool) {
+// deltaOfChangesAndList makes one delta of the changes inside a value and of a list under key. ok is false if both are empty.
+func deltaOfChangesAndList(changes map[string]any, key string, list []any) (delta map[string]any, ok bool) {
 	delta = map[string]any{}
 	if len(changes) > 0 {
 		delta[deltaInside] = changes
@@ -138,9 +138,9 @@ func applyDelta(from, delta any) (any, error) {
 	}
 	switch from := from.(type) {
 	case map[string]any:
-		return applyToObject(from, d)
+		return applyDeltaToObject(from, d)
 	case []any:
-		return applyToArray(from, d)
+		return applyDeltaToArray(from, d)
 	case string:
 		if appended, ok := d[deltaAppend].(string); ok {
 			return from + appended, nil
@@ -149,7 +149,7 @@ func applyDelta(from, delta any) (any, error) {
 	return nil, fmt.Errorf("value of type %s: %w", TypeOf(from), errNoDelta)
 }
 
-func applyToObject(from, d map[string]any) (any, error) {
+func applyDeltaToObject(from, d map[string]any) (any, error) {
 	changes, _ := d[deltaInside].(map[string]any)
 	out := make(map[string]any, len(from)+len(changes))
 	maps.Copy(out, from)
@@ -167,7 +167,7 @@ func applyToObject(from, d map[string]any) (any, error) {
 	return out, nil
 }
 
-func applyToArray(from []any, d map[string]any) (any, error) {
+func applyDeltaToArray(from []any, d map[string]any) (any, error) {
 	length := len(from)
 	if cut, ok := d[deltaRemove]; ok {
 		n, err := strconv.Atoi(string(Encode(cut)))

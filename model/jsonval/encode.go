@@ -41,7 +41,7 @@ func encodedSize(v any) int {
 		for _, e := range v {
 			n += encodedSize(e)
 		}
-	case Ordered:
+	case OrderedObject:
 		for _, f := range v {
 			n += encodedSize(f.Key) + encodedSize(f.Value)
 		}
@@ -70,7 +70,7 @@ func encode(b []byte, v any) []byte {
 			b = encode(b, e)
 		}
 		return append(b, ']')
-	case Ordered:
+	case OrderedObject:
 		b = append(b, '{')
 		for i, f := range v {
 			b = encodeField(b, i, f.Key, f.Value)
@@ -85,7 +85,7 @@ func encode(b []byte, v any) []byte {
 	case bool:
 		return strconv.AppendBool(b, v)
 	}
-	return encode(b, Normal(v))
+	return encode(b, ToJSONValue(v))
 }
 
 // encodeField appends the nth key of an object and its value.
@@ -96,17 +96,17 @@ func encodeField(b []byte, n int, key string, value any) []byte {
 	return encode(append(encodeString(b, key), ':'), value)
 }
 
-// Ordered is an object whose keys are encoded in the order given, for schemas that an LLM follows key by key.
-type Ordered []Field
+// OrderedObject is an object whose keys are encoded in the order given, for schemas that an LLM follows key by key.
+type OrderedObject []OrderedField
 
-// Field is one key of an Ordered object.
-type Field struct {
+// OrderedField is one key of an Ordered object.
+type OrderedField struct {
 	Key   string
 	Value any
 }
 
 // MarshalJSON gives the bytes of Encode.
-func (o Ordered) MarshalJSON() ([]byte, error) { return Encode(o), nil }
+func (o OrderedObject) MarshalJSON() ([]byte, error) { return Encode(o), nil }
 
 const hexDigits = "0123456789abcdef"
 
@@ -116,7 +116,7 @@ func encodeString(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0 // s[:from] has been appended
 	for i := 0; i < len(s); {
-		if eightPlainBytes(s[i:]) {
+		if nextEightNeedNoEscape(s[i:]) {
 			i += 8
 			continue
 		}
@@ -126,7 +126,7 @@ func encodeString(b []byte, s string) []byte {
 			case plainASCII[c]:
 				i++
 			case c < utf8.RuneSelf:
-				b = appendEscaped(append(b, s[from:i]...), c)
+				b = appendEscapedByte(append(b, s[from:i]...), c)
 				i++
 				from = i
 			default:
@@ -150,10 +150,10 @@ var plainASCII = func() (table [256]bool) {
 	return table
 }()
 
-// eightPlainBytes reports whether the first eight bytes of s are plainASCII. States are megabytes of them, and looking at
+// nextEightNeedNoEscape reports whether the first eight bytes of s are plainASCII. States are megabytes of them, and looking at
 // eight bytes at a time takes half as long. The highest bit of a byte is set in below if the byte is less than a space, in
 // quote or backslash if it is that character, and in word if it is not ASCII.
-func eightPlainBytes(s string) bool {
+func nextEightNeedNoEscape(s string) bool {
 	if len(s) < 8 {
 		return false
 	}
@@ -164,7 +164,7 @@ func eightPlainBytes(s string) bool {
 	return (word|below|quote|backslash)&(each*utf8.RuneSelf) == 0
 }
 
-func appendEscaped(b []byte, c byte) []byte {
+func appendEscapedByte(b []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':
 		return append(b, '\\', c)

@@ -30,17 +30,17 @@ func ExamplePath() {
 		fmt.Println(err)
 		return
 	}
-	price, ok := jsonval.Lookup(v, p)
+	price, ok := jsonval.ValueAt(v, p)
 	fmt.Println(price, ok)
-	fmt.Println(p, p.Within(jsonval.Path{"orders"}))
+	fmt.Println(p, p.IsAtOrBelow(jsonval.Path{"orders"}))
 	// Output:
 	// 5 true
 	// orders.0["unit price"] true
 }
 
-func ExamplePut() {
+func ExampleSetAt() {
 	state, _ := jsonval.Decode([]byte(`{"user": {"name": "Ada"}}`))
-	changed, ok := jsonval.Put(state, jsonval.Path{"user", "age"}, 36)
+	changed, ok := jsonval.SetAt(state, jsonval.Path{"user", "age"}, 36)
 	fmt.Println(string(jsonval.Encode(changed)), ok)
 	fmt.Println(string(jsonval.Encode(state)))
 	// Output:

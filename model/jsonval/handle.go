@@ -5,61 +5,61 @@ import (
 	"strings"
 )
 
-// A Handle stands in State for a large value that lies in the blob store. In JSON it is an object with the one key HandleKey.
+// A BlobHandle stands in State for a large value that lies in the blob store. In JSON it is an object with the one key BlobHandleKey.
 //
 // Invariant: no data from outside is read as a Handle, because Escape adds a dagger to what looks like one.
-type Handle struct {
-	Digest string `json:"digest"` // SHA-256 of the value's canonical bytes, in hex
-	Size   int    `json:"size"`   // bytes
-	Type   string `json:"type"`   // JSON type of the value
-	// Path is a place inside the stored value, if a Reference reached into it.
-	Path string `json:"path,omitempty"`
+type BlobHandle struct {
+	Digest    string `json:"digest"` // SHA-256 of the value's canonical bytes, in hex
+	Size      int    `json:"size"`   // bytes
+	ValueType string `json:"type"`   // JSON type of the value
+	// PathInValue is a place inside the stored value, if a Reference reached into it.
+	PathInValue string `json:"path,omitempty"`
 }
 
-// HandleKey is the only key of a Handle in JSON.
-const HandleKey = "†blob"
+// BlobHandleKey is the only key of a Handle in JSON.
+const BlobHandleKey = "†blob"
 
-// LargeValue is the size in bytes above which a value lies in the blob store and State holds its Handle.
-const LargeValue = 64 << 10
+// LargeValueBytes is the size in bytes above which a value lies in the blob store and State holds its Handle.
+const LargeValueBytes = 64 << 10
 
-// Value gives the handle as the JSON value that State holds.
-func (h Handle) Value() any { return map[string]any{HandleKey: Normal(h)} }
+// AsJSONValue gives the handle as the JSON value that State holds.
+func (h BlobHandle) AsJSONValue() any { return map[string]any{BlobHandleKey: ToJSONValue(h)} }
 
-// AsHandle reads a value as a Handle. ok is false if it is none.
-func AsHandle(v any) (h Handle, ok bool) {
+// AsBlobHandle reads a value as a Handle. ok is false if it is none.
+func AsBlobHandle(v any) (h BlobHandle, ok bool) {
 	m, ok := v.(map[string]any)
 	if !ok || len(m) != 1 {
-		return Handle{}, false
+		return BlobHandle{}, false
 	}
-	in, ok := m[HandleKey].(map[string]any)
+	in, ok := m[BlobHandleKey].(map[string]any)
 	if !ok {
-		return Handle{}, false
+		return BlobHandle{}, false
 	}
 	size, _ := in["size"].(json.Number)
 	n, _ := size.Int64()
 	h.Size = int(n)
 	h.Digest, _ = in["digest"].(string)
-	h.Type, _ = in["type"].(string)
-	h.Path, _ = in["path"].(string)
+	h.ValueType, _ = in["type"].(string)
+	h.PathInValue, _ = in["path"].(string)
 	return h, true
 }
 
-// HasHandle reports whether a value is a Handle or holds one at any depth.
-func HasHandle(v any) bool {
-	if _, ok := AsHandle(v); ok {
+// ContainsBlobHandle reports whether a value is a Handle or holds one at any depth.
+func ContainsBlobHandle(v any) bool {
+	if _, ok := AsBlobHandle(v); ok {
 		return true
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		//workflowcheck:ignore -- any or none, in any order
 		for _, e := range v {
-			if HasHandle(e) {
+			if ContainsBlobHandle(e) {
 				return true
 			}
 		}
 	case []any:
 		for _, e := range v {
-			if HasHandle(e) {
+			if ContainsBlobHandle(e) {
 				return true
 			}
 		}
@@ -67,33 +67,33 @@ func HasHandle(v any) bool {
 	return false
 }
 
-// Escape gives a value from outside in which the key of whatever looks like a Handle has one more dagger.
-func Escape(v any) any {
-	return renameHandleKeys(v, func(dagger string) string { return "†" + dagger })
+// EscapeBlobHandles gives a value from outside in which the key of whatever looks like a Handle has one more dagger.
+func EscapeBlobHandles(v any) any {
+	return renameBlobHandleKeys(v, func(dagger string) string { return "†" + dagger })
 }
 
-// Unescape undoes Escape.
-func Unescape(v any) any {
-	return renameHandleKeys(v, func(dagger string) string { return strings.TrimPrefix(dagger, "†") })
+// UnescapeBlobHandles undoes Escape.
+func UnescapeBlobHandles(v any) any {
+	return renameBlobHandleKeys(v, func(dagger string) string { return strings.TrimPrefix(dagger, "†") })
 }
 
-// renameHandleKeys renames the key of each object whose only key is HandleKey, with any number of daggers in front.
-func renameHandleKeys(v any, rename func(string) string) any {
+// renameBlobHandleKeys renames the key of each object whose only key is BlobHandleKey, with any number of daggers in front.
+func renameBlobHandleKeys(v any, rename func(string) string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		//workflowcheck:ignore -- each key by itself, in any order
 		for k, e := range v {
-			if len(v) == 1 && strings.HasSuffix(k, HandleKey) && strings.Trim(k, "†") == "blob" {
+			if len(v) == 1 && strings.HasSuffix(k, BlobHandleKey) && strings.Trim(k, "†") == "blob" {
 				k = rename(k)
 			}
-			out[k] = renameHandleKeys(e, rename)
+			out[k] = renameBlobHandleKeys(e, rename)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = renameHandleKeys(e, rename)
+			out[i] = renameBlobHandleKeys(e, rename)
 		}
 		return out
 	}

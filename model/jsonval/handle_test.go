@@ -10,12 +10,12 @@ import (
 )
 
 func TestAHandleIsReadBackFromState(t *testing.T) {
-	for _, h := range []jsonval.Handle{{Digest: "ab12", Size: 70_000, Type: "object"}, {Digest: "ff", Size: 1, Type: "string", Path: "a[0]"}} {
-		v, err := jsonval.Decode(jsonval.Encode(h.Value())) // as it comes back from history
+	for _, h := range []jsonval.BlobHandle{{Digest: "ab12", Size: 70_000, ValueType: "object"}, {Digest: "ff", Size: 1, ValueType: "string", PathInValue: "a[0]"}} {
+		v, err := jsonval.Decode(jsonval.Encode(h.AsJSONValue())) // as it comes back from history
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := jsonval.AsHandle(v); !ok || got != h {
+		if got, ok := jsonval.AsBlobHandle(v); !ok || got != h {
 			t.Errorf("%+v came back as %+v, %v", h, got, ok)
 		}
 	}
@@ -32,14 +32,14 @@ func TestWhatIsNoHandle(t *testing.T) {
 		"a list with one":                    `[{"†blob":{}}]`,
 		"null":                               `null`,
 	} {
-		if h, ok := jsonval.AsHandle(modeltest.MustDecodeJSON(text)); ok {
+		if h, ok := jsonval.AsBlobHandle(modeltest.MustDecodeJSON(text)); ok {
 			t.Errorf("%s is read as %+v", name, h)
 		}
 	}
 }
 
 func TestAHandleIsFoundAtAnyDepth(t *testing.T) {
-	h := jsonval.Handle{Digest: "x", Type: "array"}.Value()
+	h := jsonval.BlobHandle{Digest: "x", ValueType: "array"}.AsJSONValue()
 	for name, c := range map[string]struct {
 		v    any
 		want bool
@@ -50,7 +50,7 @@ func TestAHandleIsFoundAtAnyDepth(t *testing.T) {
 		"nowhere":      {map[string]any{"†blob": "x", "a": []any{"†blob"}}, false},
 		"in nothing":   {nil, false},
 	} {
-		if jsonval.HasHandle(c.v) != c.want {
+		if jsonval.ContainsBlobHandle(c.v) != c.want {
 			t.Errorf("%s: not %v", name, c.want)
 		}
 	}
@@ -67,11 +67,11 @@ func TestEscapedDataIsNeverAHandle(t *testing.T) {
 		`{"x†blob":1}`:                     `{"x†blob":1}`,
 		`{"†state.a":"†state.a","b":"††"}`: `{"b":"††","†state.a":"†state.a"}`,
 	} {
-		got := jsonval.Escape(modeltest.MustDecodeJSON(in))
+		got := jsonval.EscapeBlobHandles(modeltest.MustDecodeJSON(in))
 		if string(jsonval.Encode(got)) != want {
 			t.Errorf("%s became %s, want %s", in, jsonval.Encode(got), want)
 		}
-		if back := jsonval.Unescape(got); !jsonval.Equal(back, modeltest.MustDecodeJSON(in)) {
+		if back := jsonval.UnescapeBlobHandles(got); !jsonval.Equal(back, modeltest.MustDecodeJSON(in)) {
 			t.Errorf("%s came back as %s", in, jsonval.Encode(back))
 		}
 	}
@@ -81,11 +81,11 @@ func TestEscapingIsUndoneWhateverTheData(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		v := modeltest.AnyJSON(4).Draw(rt, "value")
 		before := string(jsonval.Encode(v))
-		safe := jsonval.Escape(v)
-		if jsonval.HasHandle(safe) {
+		safe := jsonval.EscapeBlobHandles(v)
+		if jsonval.ContainsBlobHandle(safe) {
 			rt.Fatalf("%s holds a handle", jsonval.Encode(safe))
 		}
-		if back := jsonval.Unescape(safe); !jsonval.Equal(back, v) {
+		if back := jsonval.UnescapeBlobHandles(safe); !jsonval.Equal(back, v) {
 			rt.Fatalf("%s came back as %s", before, jsonval.Encode(back))
 		}
 		if string(jsonval.Encode(v)) != before {

@@ -12,15 +12,15 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds bound what DecodeWithin reads.
-type Bounds struct {
-	Depth     int  // of nested objects and arrays; 0: as deep as the stack allows
-	NumberLen int  // characters of one number; 0: numbers may be of any length and size
-	Float64   bool // integers too must be in the range of a float64
+// JSONBounds bound what DecodeWithin reads.
+type JSONBounds struct {
+	MaxDepth           int  // of nested objects and arrays; 0: as deep as the stack allows
+	MaxNumberLen       int  // characters of one number; 0: numbers may be of any length and size
+	IntegersFitFloat64 bool // integers too must be in the range of a float64
 }
 
 // decodeBounds are those of Decode: far above what people write and far below what hurts.
-var decodeBounds = Bounds{Depth: 128, NumberLen: 1000}
+var decodeBounds = JSONBounds{MaxDepth: 128, MaxNumberLen: 1000}
 
 const maxExponent = 308 // of a number's power of ten, as for float64
 
@@ -29,7 +29,7 @@ const maxExponent = 308 // of a number's power of ten, as for float64
 func Decode(data []byte) (any, error) { return DecodeWithin(data, decodeBounds) }
 
 // DecodeWithin is Decode with other bounds.
-func DecodeWithin(data []byte, bounds Bounds) (any, error) {
+func DecodeWithin(data []byte, bounds JSONBounds) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("model: decode JSON: not valid UTF-8")
 	}
@@ -60,13 +60,13 @@ func DecodeObject(data []byte) (map[string]any, error) {
 
 type decoder struct {
 	*json.Decoder
-	bounds Bounds
-	path   []step // of the value that is being read
+	bounds      JSONBounds
+	currentPath []pathStep // of the value that is being read
 }
 
-// step is a key, or, where index is not negative, a place in a list. Paths are written out only for errors: large values
+// pathStep is a key, or, where index is not negative, a place in a list. Paths are written out only for errors: large values
 // have a path for every element.
-type step struct {
+type pathStep struct {
 	key   string
 	index int
 }
@@ -74,11 +74,11 @@ type step struct {
 // locateError wraps an error with the place of the value that is being read.
 func (d *decoder) locateError(err error) error {
 	path := "$"
-	for _, s := range d.path {
+	for _, s := range d.currentPath {
 		if s.index >= 0 {
 			path += "[" + strconv.Itoa(s.index) + "]"
 		} else {
-			path = JSONPathKey(path, s.key)
+			path = JSONPathWithKey(path, s.key)
 		}
 	}
 	return fmt.Errorf("%s: %w", path, err)
@@ -89,7 +89,7 @@ func (d *decoder) decodeValue() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limit := d.bounds.Depth; limit > 0 && len(d.path) > limit {
+	if limit := d.bounds.MaxDepth; limit > 0 && len(d.currentPath) > limit {
 		return nil, d.locateError(fmt.Errorf("nested deeper than %d", limit))
 	}
 	switch t := t.(type) {
@@ -117,14 +117,14 @@ func (d *decoder) nextToken() (json.Token, error) {
 
 func (d *decoder) decodeObject() (any, error) {
 	m := map[string]any{}
-	at := len(d.path)
+	at := len(d.currentPath)
 	for d.More() {
 		t, err := d.nextToken()
 		if err != nil {
 			return nil, err
 		}
 		key := t.(string) // the decoder has made sure
-		d.path = append(d.path[:at], step{key, -1})
+		d.currentPath = append(d.currentPath[:at], pathStep{key, -1})
 		if _, twice := m[key]; twice {
 			return nil, d.locateError(errors.New("the key stands twice"))
 		}
@@ -132,29 +132,29 @@ func (d *decoder) decodeObject() (any, error) {
 			return nil, err
 		}
 	}
-	d.path = d.path[:at]
+	d.currentPath = d.currentPath[:at]
 	_, err := d.nextToken()
 	return m, err
 }
 
 func (d *decoder) decodeArray() (any, error) {
 	a := []any{}
-	at := len(d.path)
+	at := len(d.currentPath)
 	for d.More() {
-		d.path = append(d.path[:at], step{index: len(a)})
+		d.currentPath = append(d.currentPath[:at], pathStep{index: len(a)})
 		v, err := d.decodeValue()
 		if err != nil {
 			return nil, err
 		}
 		a = append(a, v)
 	}
-	d.path = d.path[:at]
+	d.currentPath = d.currentPath[:at]
 	_, err := d.nextToken()
 	return a, err
 }
 
 // CheckNumbers returns what is wrong with a number of a value, at any depth. Depth does not count.
-func (b Bounds) CheckNumbers(v any) error {
+func (b JSONBounds) CheckNumbers(v any) error {
 	switch v := v.(type) {
 	case json.Number:
 		return b.checkNumber(v)
@@ -175,12 +175,12 @@ func (b Bounds) CheckNumbers(v any) error {
 }
 
 // checkNumber refuses numbers that arithmetic with big rationals would choke on, such as 1e10000000.
-func (b Bounds) checkNumber(n json.Number) error {
+func (b JSONBounds) checkNumber(n json.Number) error {
 	s := n.String()
-	if b.NumberLen == 0 {
+	if b.MaxNumberLen == 0 {
 		return nil
 	}
-	if len(s) > b.NumberLen {
+	if len(s) > b.MaxNumberLen {
 		return fmt.Errorf("a number of %d characters", len(s))
 	}
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
@@ -188,7 +188,7 @@ func (b Bounds) checkNumber(n json.Number) error {
 			return fmt.Errorf("the number %.40s is out of range", s)
 		}
 	}
-	if f, err := n.Float64(); (err == nil && !math.IsInf(f, 0)) || (!b.Float64 && !strings.ContainsAny(s, "eE.")) {
+	if f, err := n.Float64(); (err == nil && !math.IsInf(f, 0)) || (!b.IntegersFitFloat64 && !strings.ContainsAny(s, "eE.")) {
 		return nil
 	}
 	return fmt.Errorf("the number %.40s is out of range", s)

@@ -29,7 +29,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a number whose exponent is no int", `1e99999999999999999999`, "out of range"},
 		{"a number that is next to nothing", `1e-1000000`, "out of range"},
 		{"a number over float64, though its exponent is not", `10e308`, "out of range"},
-		{"a number of a thousand and one characters", strings.Repeat("9", jsonval.DecodeBounds.NumberLen+1), "a number of 1001 characters"},
+		{"a number of a thousand and one characters", strings.Repeat("9", jsonval.DecodeBounds.MaxNumberLen+1), "a number of 1001 characters"},
 		{"objects nested too deep", strings.Repeat(`{"a":`, 200) + `1` + strings.Repeat(`}`, 200), "nested deeper than 128"},
 		{"lists nested too deep", strings.Repeat(`[`, 100_000), "nested deeper than 128"},
 		{"a text that ends inside an object", `{"a":1`, "the text ends at byte 6"},
@@ -61,8 +61,8 @@ func TestDecodeKeepsNumbersAsTheyWereWritten(t *testing.T) {
 }
 
 func TestDecodeTakesWhatIsAtItsBounds(t *testing.T) {
-	deep := strings.Repeat(`[`, jsonval.DecodeBounds.Depth) + "1" + strings.Repeat(`]`, jsonval.DecodeBounds.Depth)
-	for _, text := range []string{deep, strings.Repeat("9", jsonval.DecodeBounds.NumberLen), " null\n"} {
+	deep := strings.Repeat(`[`, jsonval.DecodeBounds.MaxDepth) + "1" + strings.Repeat(`]`, jsonval.DecodeBounds.MaxDepth)
+	for _, text := range []string{deep, strings.Repeat("9", jsonval.DecodeBounds.MaxNumberLen), " null\n"} {
 		if _, err := jsonval.Decode([]byte(text)); err != nil {
 			t.Errorf("%.20s…: %s", text, err)
 		}
@@ -74,13 +74,13 @@ func TestOtherBoundsHoldForDecodeWithin(t *testing.T) {
 	long := strings.Repeat("9", 350) // an integer beyond float64
 	for _, c := range []struct {
 		text   string
-		bounds jsonval.Bounds
+		bounds jsonval.JSONBounds
 		want   string
 	}{
-		{deep, jsonval.Bounds{}, ""}, {deep, jsonval.Bounds{Depth: 200}, ""}, {deep, jsonval.Bounds{Depth: 199}, "nested deeper than 199"},
-		{long, jsonval.Bounds{NumberLen: 350}, ""}, {long, jsonval.Bounds{NumberLen: 349}, "a number of 350 characters"},
-		{long, jsonval.Bounds{NumberLen: 350, Float64: true}, "out of range"}, {`{"a":[1e999]}`, jsonval.Bounds{NumberLen: 5}, "$.a[0]: the number 1e999 is out of range"},
-		{"1e10000000", jsonval.Bounds{}, ""}, {`{"a":1,"a":2}`, jsonval.Bounds{}, "stands twice"},
+		{deep, jsonval.JSONBounds{}, ""}, {deep, jsonval.JSONBounds{MaxDepth: 200}, ""}, {deep, jsonval.JSONBounds{MaxDepth: 199}, "nested deeper than 199"},
+		{long, jsonval.JSONBounds{MaxNumberLen: 350}, ""}, {long, jsonval.JSONBounds{MaxNumberLen: 349}, "a number of 350 characters"},
+		{long, jsonval.JSONBounds{MaxNumberLen: 350, IntegersFitFloat64: true}, "out of range"}, {`{"a":[1e999]}`, jsonval.JSONBounds{MaxNumberLen: 5}, "$.a[0]: the number 1e999 is out of range"},
+		{"1e10000000", jsonval.JSONBounds{}, ""}, {`{"a":1,"a":2}`, jsonval.JSONBounds{}, "stands twice"},
 	} {
 		v, err := jsonval.DecodeWithin([]byte(c.text), c.bounds)
 		if (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), c.want)) {
@@ -90,7 +90,7 @@ func TestOtherBoundsHoldForDecodeWithin(t *testing.T) {
 			t.Errorf("%.20s: its numbers are refused afterwards", c.text)
 		}
 	}
-	if err := (jsonval.Bounds{NumberLen: 5}).CheckNumbers([]any{map[string]any{"a": json.Number("1e999")}}); err == nil {
+	if err := (jsonval.JSONBounds{MaxNumberLen: 5}).CheckNumbers([]any{map[string]any{"a": json.Number("1e999")}}); err == nil {
 		t.Error("a number within a list is not checked")
 	}
 }
@@ -165,17 +165,17 @@ func TestWhatWasLentIsWrittenAnewForTheNext(t *testing.T) {
 }
 
 func TestEncodeTakesGoValues(t *testing.T) {
-	v := map[string]any{"h": jsonval.Handle{Digest: "d", Size: 3, Type: "object"}, "n": 7, "list": []string{"<"}}
+	v := map[string]any{"h": jsonval.BlobHandle{Digest: "d", Size: 3, ValueType: "object"}, "n": 7, "list": []string{"<"}}
 	if got, want := string(jsonval.Encode(v)), `{"h":{"digest":"d","size":3,"type":"object"},"list":["<"],"n":7}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if jsonval.Normal(func() {}) != nil {
+	if jsonval.ToJSONValue(func() {}) != nil {
 		t.Error("what is no JSON is null")
 	}
 }
 
 func TestAnOrderedObjectKeepsItsOrder(t *testing.T) {
-	o := jsonval.Ordered{{Key: "b", Value: 1}, {Key: "a", Value: jsonval.Ordered{{Key: "z", Value: nil}, {Key: "y", Value: "<"}}}}
+	o := jsonval.OrderedObject{{Key: "b", Value: 1}, {Key: "a", Value: jsonval.OrderedObject{{Key: "z", Value: nil}, {Key: "y", Value: "<"}}}}
 	const want = `{"b":1,"a":{"z":null,"y":"<"}}`
 	if got := string(jsonval.Encode(o)); got != want {
 		t.Errorf("got %s", got)
@@ -239,7 +239,7 @@ func TestAJSONPathQuotesKeysThatAreNoNames(t *testing.T) {
 	for want, steps := range map[string][]string{
 		`$`: nil, `$.a.b`: {"a", "b"}, `$["a.b"]`: {"a.b"}, `$[""]`: {""}, `$.a["x y"]["q\""]`: {"a", "x y", `q"`}, `$["[0]"]`: {"[0]"},
 	} {
-		if got := jsonval.JSONPath("$", steps...); got != want {
+		if got := jsonval.JSONPathWithKeys("$", steps...); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

@@ -76,7 +76,7 @@ func (p Path) String() string {
 	var b strings.Builder
 	for i, step := range p {
 		switch {
-		case !isBareKey(step) || strings.Contains(step, "†") || strings.Contains(step, "||") || strings.Contains(step, "&&"):
+		case !keyNeedsNoQuotes(step) || strings.Contains(step, "†") || strings.Contains(step, "||") || strings.Contains(step, "&&"):
 			b.WriteString("[" + strconv.Quote(step) + "]")
 		case i > 0:
 			b.WriteString("." + step)
@@ -101,31 +101,47 @@ func (p *Path) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Within reports whether p is q or lies below it.
-func (p Path) Within(q Path) bool {
+// IsAtOrBelow reports whether p is q or lies below it.
+func (p Path) IsAtOrBelow(q Path) bool {
 	return len(p) >= len(q) && slices.Equal(p[:len(q)], q)
 }
 
 // Overlaps reports whether a write at one of the two paths can be seen at the other.
-func (p Path) Overlaps(q Path) bool { return p.Within(q) || q.Within(p) }
+func (p Path) Overlaps(q Path) bool { return p.IsAtOrBelow(q) || q.IsAtOrBelow(p) }
 
-// JSONPathKey gives the JSON path of a key below path: $.a.b, or $["a b"] if the key is no plain name.
-func JSONPathKey(path, key string) string {
-	if isBareKey(key) {
+// JSONPathWithKey gives the JSON path of a key below path: $.a.b, or $["a b"] if the key is no plain name.
+func JSONPathWithKey(path, key string) string {
+	if keyNeedsNoQuotes(key) {
 		return path + "." + key
 	}
 	return path + "[" + string(encodeString(nil, key)) + "]"
 }
 
-// JSONPath appends steps to the JSON path root: $.a["b c"].
-func JSONPath(root string, steps ...string) string {
+// JSONPathWithKeys appends steps to the JSON path root: $.a["b c"].
+func JSONPathWithKeys(root string, steps ...string) string {
 	for _, s := range steps {
-		root = JSONPathKey(root, s)
+		root = JSONPathWithKey(root, s)
 	}
 	return root
 }
 
-// isBareKey reports whether a key can be written without brackets and quotes.
-func isBareKey(s string) bool {
+// keyNeedsNoQuotes reports whether a key can be written without brackets and quotes.
+func keyNeedsNoQuotes(s string) bool {
 	return s != "" && !strings.ContainsAny(s, ".[]\"'\\") && strings.IndexFunc(s, unicode.IsSpace) < 0
+}
+
+// NearestAncestorValue returns what stands at the longest part of a path, short of all of it, at which anything stands.
+func NearestAncestorValue(v any, p Path) any {
+	for n := len(p) - 1; n > 0; n-- {
+		if above, ok := ValueAt(v, p[:n]); ok {
+			return above
+		}
+	}
+	return v
+}
+
+// CanSetAt reports whether something can be put at a path: what stands above it is an object.
+func CanSetAt(v any, p Path) bool {
+	_, isObject := NearestAncestorValue(v, p).(map[string]any)
+	return isObject
 }

@@ -86,7 +86,7 @@ func TestAnyPathIsReadBack(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := jsonval.Path(rapid.SliceOfN(modeltest.AnyText(), 0, 5).Draw(rt, "path"))
 		back, err := jsonval.ParsePath(p.String())
-		if err != nil || len(back) != len(p) || !back.Within(p) {
+		if err != nil || len(back) != len(p) || !back.IsAtOrBelow(p) {
 			rt.Fatalf("%q is written %s and read as %q, %v", p, p, back, err)
 		}
 		var inJSON jsonval.Path
@@ -129,8 +129,8 @@ func TestTwoPathsOverlapWhenOneLiesWithinTheOther(t *testing.T) {
 	} {
 		p, _ := jsonval.ParsePath(c.p)
 		q, _ := jsonval.ParsePath(c.q)
-		if p.Within(q) != c.within || p.Overlaps(q) != c.overlaps || q.Overlaps(p) != c.overlaps {
-			t.Errorf("%q and %q: within %v, overlaps %v and %v", c.p, c.q, p.Within(q), p.Overlaps(q), q.Overlaps(p))
+		if p.IsAtOrBelow(q) != c.within || p.Overlaps(q) != c.overlaps || q.Overlaps(p) != c.overlaps {
+			t.Errorf("%q and %q: within %v, overlaps %v and %v", c.p, c.q, p.IsAtOrBelow(q), p.Overlaps(q), q.Overlaps(p))
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestLookup(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, ok := jsonval.Lookup(v, p)
+			got, ok := jsonval.ValueAt(v, p)
 			if ok != (c.want != "") || ok && string(jsonval.Encode(got)) != c.want {
 				t.Errorf("got %s, %v", jsonval.Encode(got), ok)
 			}
@@ -180,7 +180,7 @@ func TestPut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, ok := jsonval.Put(before, p, "x")
+			got, ok := jsonval.SetAt(before, p, "x")
 			if ok != (c.want != "") || ok && string(jsonval.Encode(got)) != c.want {
 				t.Errorf("got %s, %v", jsonval.Encode(got), ok)
 			}
@@ -196,14 +196,14 @@ func TestWhatWasPutIsFoundAndNothingElseIsChanged(t *testing.T) {
 		v := map[string]any{"a": modeltest.AnyJSON(3).Draw(rt, "a"), "b": modeltest.AnyJSON(3).Draw(rt, "b")}
 		before := string(jsonval.Encode(v))
 		p := jsonval.Path(append([]string{"a"}, rapid.SliceOfN(modeltest.AnyText(), 0, 3).Draw(rt, "path")...))
-		out, ok := jsonval.Put(v, p, "new")
+		out, ok := jsonval.SetAt(v, p, "new")
 		if string(jsonval.Encode(v)) != before {
 			rt.Fatal("put changed the value it was given")
 		}
 		if !ok {
 			return
 		}
-		if got, found := jsonval.Lookup(out, p); !found || got != "new" {
+		if got, found := jsonval.ValueAt(out, p); !found || got != "new" {
 			rt.Fatalf("at %s there is %v", p, got)
 		}
 		if !jsonval.Equal(out.(map[string]any)["b"], v["b"]) {

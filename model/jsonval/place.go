@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// Lookup gives the value at a path. ok is true for a null that is there.
-func Lookup(v any, p Path) (found any, ok bool) {
+// ValueAt gives the value at a path. ok is true for a null that is there.
+func ValueAt(v any, p Path) (found any, ok bool) {
 	for _, step := range p {
-		next, ok := StepInto(v, step)
+		next, ok := ChildValue(v, step)
 		if !ok {
 			return nil, false
 		}
@@ -17,8 +17,8 @@ func Lookup(v any, p Path) (found any, ok bool) {
 	return v, true
 }
 
-// StepInto gives the value under one key of an object, or at one index of an array.
-func StepInto(v any, step string) (next any, ok bool) {
+// ChildValue gives the value under one key of an object, or at one index of an array.
+func ChildValue(v any, step string) (next any, ok bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		next, ok = v[step]
@@ -33,9 +33,9 @@ func StepInto(v any, step string) (next any, ok bool) {
 	return nil, false
 }
 
-// Put gives a copy of v in which the value at p is x. It copies only the objects along the path, and makes those that are
+// SetAt gives a copy of v in which the value at p is x. It copies only the objects along the path, and makes those that are
 // missing. ok is false if something other than an object is in the way.
-func Put(v any, p Path, x any) (out any, ok bool) {
+func SetAt(v any, p Path, x any) (out any, ok bool) {
 	if len(p) == 0 {
 		return x, true
 	}
@@ -43,7 +43,7 @@ func Put(v any, p Path, x any) (out any, ok bool) {
 	if !isObject && v != nil {
 		return nil, false
 	}
-	below, ok := Put(m[p[0]], p[1:], x)
+	below, ok := SetAt(m[p[0]], p[1:], x)
 	if !ok {
 		return nil, false
 	}
@@ -53,8 +53,8 @@ func Put(v any, p Path, x any) (out any, ok bool) {
 	return copied, true
 }
 
-// Remove gives a copy of v without the key at p. ok is false if there is no such key in its objects.
-func Remove(v any, p Path) (out any, ok bool) {
+// RemoveAt gives a copy of v without the key at p. ok is false if there is no such key in its objects.
+func RemoveAt(v any, p Path) (out any, ok bool) {
 	m, isObject := v.(map[string]any)
 	if !isObject || len(p) == 0 {
 		return v, false
@@ -63,8 +63,8 @@ func Remove(v any, p Path) (out any, ok bool) {
 	if !ok || len(p) == 1 {
 		return WithoutKey(m, p[0]), ok
 	}
-	if below, ok = Remove(below, p[1:]); !ok {
+	if below, ok = RemoveAt(below, p[1:]); !ok {
 		return v, false
 	}
-	return Put(v, p[:1], below)
+	return SetAt(v, p[:1], below)
 }

@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// Normal converts a Go value (a struct, an int, a typed map) to the JSON value that it encodes to, and to nil if it cannot be
+// ToJSONValue converts a Go value (a struct, an int, a typed map) to the JSON value that it encodes to, and to nil if it cannot be
 // encoded.
-func Normal(v any) any {
+func ToJSONValue(v any) any {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return nil
@@ -63,8 +63,8 @@ func FloatOf(v any) (float64, error) {
 	return n.Float64()
 }
 
-// StringList gives an array of strings. ok is false if v is anything else.
-func StringList(v any) (list []string, ok bool) {
+// AsStringList gives an array of strings. ok is false if v is anything else.
+func AsStringList(v any) (list []string, ok bool) {
 	elements, ok := v.([]any)
 	if !ok {
 		return nil, false
@@ -102,11 +102,11 @@ func WithoutKey(m map[string]any, key string) map[string]any {
 	return out
 }
 
-// Merge lays b over a: objects key by key at every depth, anything else as a whole.
-func Merge(a, b any) any { return MergeWith(a, b, Merge) }
+// DeepMerge lays b over a: objects key by key at every depth, anything else as a whole.
+func DeepMerge(a, b any) any { return MergeWith(a, b, DeepMerge) }
 
-// Overlay lays b over a: a top-level key of b replaces that of a.
-func Overlay(a, b any) any { return MergeWith(a, b, func(_, v any) any { return v }) }
+// OverlayObject lays b over a: a top-level key of b replaces that of a.
+func OverlayObject(a, b any) any { return MergeWith(a, b, func(_, v any) any { return v }) }
 
 // MergeWith lays object b over object a and joins the two values of a key that both have. If either is no object, the result
 // is b.

@@ -11,6 +11,7 @@ import (
 	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/prompt"
+	"processidea/model/turn"
 )
 
 // greetTools is a palette in which one Tool's result is not quite the next one's parameter.
@@ -38,7 +39,7 @@ func TestValuesThatAReferenceBroughtAreFittedToTheSchemaByTheLLM(t *testing.T) {
 	if len(b.Questions) != 1 || b.Questions[0].ParamsError == "" || len(b.Instances) != 1 {
 		t.Fatalf("the Request is %+v", b)
 	}
-	s.WantEqual("what is to be fitted", string(jsonval.Encode(jsonval.Normal(b.Questions[0].Params))), `{"user":{"userName":"Anna"}}`)
+	s.WantEqual("what is to be fitted", string(jsonval.Encode(jsonval.ToJSONValue(b.Questions[0].Params))), `{"user":{"userName":"Anna"}}`)
 	if form := prompt.ResponseFormatFor(s.Idea, s.Bindings, b); !form.Strict {
 		t.Error(form.NotStrictReason)
 	}
@@ -48,9 +49,9 @@ func TestValuesThatAReferenceBroughtAreFittedToTheSchemaByTheLLM(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_call":"1.1","_params":{"user":{"name":"Anna","tone":null}}}],"output":null}`)
 	s.WantEqual("the result", string(jsonval.Encode(s.Instances[""].State())), `{"b":{"user":{"name":"Anna"}},"five":"five","user":{"userName":"Anna"}}`)
 	rec := s.Instances[""].FindCall("1.1")
-	s.WantEqual("the record", string(jsonval.Encode(jsonval.Normal(rec.Adapted.From)))+string(jsonval.Encode(jsonval.Normal(rec.Adapted.To))), `{"user":{"userName":"Anna"}}{"user":{"name":"Anna"}}`)
-	log := s.Loop.TakeLog()
-	if len(log) != 1 || log[0].Adapted == nil || log[0].Adapted.To == nil {
+	s.WantEqual("the record", string(jsonval.Encode(jsonval.ToJSONValue(rec.ParamsAdaptation.OriginalParams)))+string(jsonval.Encode(jsonval.ToJSONValue(rec.ParamsAdaptation.AdaptedParams))), `{"user":{"userName":"Anna"}}{"user":{"name":"Anna"}}`)
+	log := s.Loop.TakeUnsealedLog()
+	if len(log) != 1 || log[0].ParamsAdaptation == nil || log[0].ParamsAdaptation.AdaptedParams == nil {
 		t.Errorf("the log does not tell: %+v", log)
 	}
 }
@@ -61,12 +62,12 @@ func TestAllThatDoesNotFitIsAskedForInOneRequest(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"greet","_instance":"*","user":"†state.user","_outputPath":"b"},{"_tool":"think","_instance":"①","x":"†state.user","_outputPath":"c"}],"output":null}`)
 	b := s.ExpectRequest()
 	s.WantEqual("the question", b.QuestionSummary(), "results of 1 latent Calls, and fit the values of 2")
-	form := prompt.ResponseFormatFor(s.Idea, s.Bindings, b) // loose, as a result of think has a least length
-	schema, err := jsonschema.CompileSchema(jsonval.Normal(form.Schema))
+	form := prompt.ResponseFormatFor(s.Idea, s.Bindings, b)
+	schema, err := jsonschema.CompileSchema(jsonval.ToJSONValue(form.Schema))
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := `{"calls":[{"_call":"1.1@①","_params":{"user":{"name":"Anna"}}},{"_call":"1.2@①","_output":"thought"},{"_call":"1.1@②","_params":{"user":{"name":"Ben"}}}],"output":null}`
+	answer := `{"calls":[{"_call":"1.1@①","_params":{"user":{"name":"Anna","tone":null}}},{"_call":"1.2@①","_output":"thought"},{"_call":"1.1@②","_params":{"user":{"name":"Ben","tone":null}}}]}`
 	if err := schema.Validate(modeltest.DecodeJSON(t, answer)); err != nil {
 		t.Errorf("the form does not take it: %s", err)
 	}
@@ -74,8 +75,8 @@ func TestAllThatDoesNotFitIsAskedForInOneRequest(t *testing.T) {
 		t.Error("the form takes what does not fit")
 	}
 	c := s.ReplyWith(answer)
-	s.WantEqual("no Idea's solution", string(jsonval.Encode(jsonval.Normal(c.Calls))), "[]")
-	s.WantEqual("the Requests", string(jsonval.Encode(jsonval.Normal(s.Loop.Result(loop.StatusRunning, false).Requests))), "2")
+	s.WantEqual("no Idea's solution", string(jsonval.Encode(jsonval.ToJSONValue(c.Calls))), "[]")
+	s.WantEqual("the Requests", string(jsonval.Encode(jsonval.ToJSONValue(s.Loop.Result(loop.StatusRunning, false).Requests))), "2")
 	for _, token := range []string{"①", "②"} {
 		s.WantEqual(token, string(s.Instances[token].FindCall("1.1@"+token).Status), "done")
 	}
@@ -128,7 +129,7 @@ func TestALiteralThatDoesNotFitIsNotAdapted(t *testing.T) {
 func TestFittingDoesNotChangeWhatWasWrittenLiterally(t *testing.T) {
 	s := greeted(t, anna)
 	s.ReplyWith(`{"calls":[{"_tool":"greet","user":{"tone":"warm","name":"†state.user"},"_outputPath":"b"}],"output":null}`)
-	s.WantEqual("what is to be fitted", string(jsonval.Encode(jsonval.Normal(s.ExpectRequest().Questions[0].Params))), `{"user":{"name":{"userName":"Anna"},"tone":"warm"}}`)
+	s.WantEqual("what is to be fitted", string(jsonval.Encode(jsonval.ToJSONValue(s.ExpectRequest().Questions[0].Params))), `{"user":{"name":{"userName":"Anna"},"tone":"warm"}}`)
 	s.ReplyWith(`{"calls":[{"_call":"1.1","_params":{"user":{"tone":"cold","name":"Anna"}}}],"output":null}`)
 	s.WantEqual("it has failed", modeltest.DescribeErrors(s.ExpectRequest()), `1.1 bad_parameters: parameter "user": fitting it to the schema changed what was written literally`)
 }
@@ -137,13 +138,13 @@ func TestAPersonIsShownWhatWasFittedAndFromWhat(t *testing.T) {
 	s := greeted(t, anna)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","n":"†state.five","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_call":"1.1","_params":{"n":5}}],"output":null}`)
-	pending := s.Instances[""].Pending()
-	if len(pending) != 1 || pending[0].Adapted == nil {
+	pending := s.Instances[""].PendingApprovals()
+	if len(pending) != 1 || pending[0].ParamsAdaptation == nil {
 		t.Fatalf("%+v", pending)
 	}
-	s.WantEqual("shown", string(jsonval.Encode(jsonval.Normal(pending[0].Params)))+string(jsonval.Encode(jsonval.Normal(pending[0].Adapted.From))), `{"n":5}{"n":"five"}`)
+	s.WantEqual("shown", string(jsonval.Encode(jsonval.ToJSONValue(pending[0].Params)))+string(jsonval.Encode(jsonval.ToJSONValue(pending[0].ParamsAdaptation.OriginalParams))), `{"n":5}{"n":"five"}`)
 	s.Decide(ideafile.Approve, "1.1")
-	s.WantEqual("run", string(jsonval.Encode(jsonval.Normal(s.Instances[""].FindCall("1.1").Status))), `"done"`)
+	s.WantEqual("run", string(jsonval.Encode(jsonval.ToJSONValue(s.Instances[""].FindCall("1.1").Status))), `"done"`)
 }
 
 func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {
@@ -164,4 +165,29 @@ func TestAPlanThatRunsDirectlyGoesOnOnceItsValuesAreFitted(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_call":"0.1@①","_params":{"user":{"name":"Anna","tone":null}}}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("it", s.Statuses(), "① settled")
+}
+
+// A CSV file's columns are texts, and the Tool wants a number: who reads why the process paused is told so, and the cure.
+func TestAPauseSaysWhatTheRequestThatFailedWasMadeFor(t *testing.T) {
+	const tools = modeltest.ScenarioTools + `, "pay": {"type": "object", "properties": {"to": {"type": "object", "properties": {"n": {"type": "integer"}}}}}`
+	const rows = `"context": [{"type": "input", "_instance": "①", "input": {"amount": "250"}}, {"type": "input", "_instance": "②", "input": {"amount": "7"}}]`
+	const pay = `{"calls":[{"_tool":"pay","_instance":"*","to":{"n":"†input.amount"},"_outputPath":"paid"}],"output":null}`
+	const cure = `†input.amount is the text "250": if it comes from a CSV file, give the column its type in the Idea's context: ` +
+		`{"type": "input", "schema": {"properties": {"amount": {"type": "integer"}}}}`
+	gone := turn.LLMReply{NotRetryable: true, Fault: diag.Faultf(turn.CodeNotJSON, "rehearsal: no reply for request 2")}
+	for config, want := range map[string]string{
+		`"config": {"adapt": true}`: "rehearsal: no reply for request 2; request 2 was to fit what References brought to a Tool: 1.1@①, pay: ",
+		notAdapted:                  "rehearsal: no reply for request 2; request 2 was made because not all went well: 1.1: ",
+	} {
+		s := modeltest.NewScenarioWithTools(t, tools, "", rows, config)
+		s.ReplyWith(pay)
+		s.BreakOff(gone)
+		got := s.Loop.PauseReason().Message
+		if !strings.HasPrefix(got, want) || !strings.Contains(got, cure) || !strings.HasSuffix(got, "(and 1 more)") {
+			t.Errorf("%s: it says %s", config, got)
+		}
+	}
+	s := modeltest.NewScenarioWithTools(t, tools, "", rows)
+	s.BreakOff(gone)
+	s.WantEqual("of the first Request", s.Loop.PauseReason().Message, "rehearsal: no reply for request 2")
 }

@@ -23,45 +23,54 @@ const (
 // Advance brings the process as far as it can go now and returns what to do next, with the Request to make for StepRequest. The
 // order of what it decides stands in the package documentation. WakeTime returns until when StepWait holds.
 func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
-	l.wakeTime = time.Time{}
+	l.wakeTime, l.awaitsQuota = time.Time{}, false
 	l.settleDirectPlanInstances()
-	l.advanceWiredOutput()
+	l.settleOrDropWiredOutput()
+	l.settleReachedGoals()
 	l.takeDirectPlanOutput()
 	if l.Finished() {
 		return StepFinished, nil
 	}
+	l.pause(l.durationLimitFault(now))
 	if l.pauseReason == nil {
-		l.pauseReason = l.checkDurationLimit(now)
+		l.pause(l.dealQuotas())
 	}
 	switch {
 	case l.pauseReason != nil:
 		return StepPaused, nil
-	case l.inFlight != nil:
+	case l.requestInFlight != nil:
 		return StepWait, nil
 	}
 	due := l.requestDue(now)
 	if !due {
 		return StepWait, nil
 	}
-	l.pauseReason = l.reachedLimit()
-	if l.pauseReason != nil {
+	l.pause(l.noProgressFault())
+	l.pause(l.limitFault())
+	switch {
+	case l.pauseReason != nil:
 		return StepPaused, nil
+	case l.quotaLedger().ReservedQuota().Requests >= l.parentQuota.Requests:
+		l.awaitsQuota = true
+		return StepWait, nil
 	}
 	return StepRequest, l.startRequest()
 }
 
 func (l *Loop) startRequest() *turn.RequestInput {
-	input := l.composeRequest()
-	l.inFlight = &llmRequest{input: input, fullInput: l.FullInput(), log: l.TakeLog()}
-	l.readySince = time.Time{}
+	input, unsealed := l.composeRequest(), l.hasUnsealedChanges
+	l.requestInFlight = &llmRequest{input: input, allInstancesInput: l.AllInstancesInput(), logBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
+	l.readySince, l.progress = time.Time{}, l.progress.atFirstRequest(l.countProgress())
 	for _, inst := range l.coveredInstances(input) {
-		inst.LastRequest, inst.Idle, inst.DecidedSinceRequest, inst.RevisedSinceRequest = input.Number, input.OutputOnly, false, false
+		inst.LastCoveringRequest, inst.Idle, inst.DecidedSinceRequest, inst.RevisedSinceRequest = input.RequestNumber, input.OutputOnly, false, false
 	}
 	return input
 }
 
 // Finished reports whether nothing is left to do.
-func (l *Loop) Finished() bool { return l.inFlight == nil && l.pauseReason == nil && l.goalReached() }
+func (l *Loop) Finished() bool {
+	return l.requestInFlight == nil && l.pauseReason == nil && l.goalReached()
+}
 
 // goalReached reports whether every instance has ended and the output is there, where one is wanted and can be had.
 func (l *Loop) goalReached() bool {
@@ -75,31 +84,80 @@ func (l *Loop) goalReached() bool {
 			return false
 		}
 	}
-	return l.idea.Output == nil || l.hasOutput || settled == 0 || !l.llmAllowed()
+	leftToWhole := l.isPart && l.planOutputTried
+	return l.idea.OutputSchema == nil || l.hasOutput || leftToWhole || settled == 0 || !l.llmAllowed()
 }
 
-// reachedLimit returns the limit that the next Request would break; nil if none.
-func (l *Loop) reachedLimit() *diag.Fault {
-	if l.limits.Requests > 0 && l.requestCount >= l.limits.Requests {
-		return diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit", l.requestCount)
+// limitFault returns the limit that the next Request would break; nil if none.
+func (l *Loop) limitFault() *diag.Fault {
+	book, limits := l.quotaLedger(), l.limits.WithDefaults(1)
+	if n := book.ReservedQuota().Requests; limits.Requests > 0 && n >= limits.Requests {
+		return diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit", n)
 	}
-	return reachedUsageLimit(l.limits, l.usage, l.Counts())
+	return usageLimitFault(limits, book.QuotaUse(turn.Quota{}).Usage, max(l.CallCounts().Total(), book.ReservedQuota().Calls))
 }
 
-// reachedUsageLimit returns the limit on tokens or on Calls that is reached; nil if none.
-func reachedUsageLimit(limits ideafile.Limits, usage turn.Usage, calls turn.CallCounts) *diag.Fault {
-	tokens, ended := usage.PromptTokens+usage.CompletionTokens, calls.Total()
+// quotaLedger is the account of what the process and its instances have begun.
+func (l *Loop) quotaLedger() QuotaLedger {
+	book := QuotaLedger{ParentQuota: l.parentQuota, UnclaimedUse: turn.QuotaUse{Requests: l.requestCount, Usage: l.usage}}
+	if l.requestInFlight != nil && l.requestInFlight.reply == nil {
+		book.UnclaimedUse.Requests++
+	}
+	for _, inst := range l.instances {
+		book.Claimants = append(book.Claimants, QuotaClaimant{&inst.Claim, inst.Status != ideafile.InstanceWorking})
+	}
+	book.Limits = limitsNeedingQuota(l.limits, 1, book)
+	return book
+}
+
+// dealQuotas gives the instances leave for the Calls and the delegates' Requests that they need, as far as limits allow, and returns
+// the limit that is in the way; nil if none, or if it is that of the process that this one is a part or a delegate of.
+func (l *Loop) dealQuotas() *diag.Fault {
+	changed, f := l.quotaLedger().DealQuotas()
+	for _, n := range changed {
+		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.instances[n])
+	}
+	return f
+}
+
+// QuotaUse is what the process has begun and used, with all delegates, and what it needs.
+func (l *Loop) QuotaUse() turn.QuotaUse {
+	if l.awaitsQuota {
+		return l.quotaLedger().QuotaUse(turn.Quota{Requests: 1})
+	}
+	return l.quotaLedger().QuotaUse(turn.Quota{})
+}
+
+// SetParentQuota sets what the process that this one is a part or a delegate of allows.
+func (l *Loop) SetParentQuota(q turn.Quota) { l.parentQuota = q }
+
+// QuotaOf is what an instance may begin.
+func (l *Loop) QuotaOf(token string) turn.Quota { return l.instance(token).Claim.GrantedQuota }
+
+// TakeInstancesWithNewQuota returns the instances whose Quota has changed since its last call.
+func (l *Loop) TakeInstancesWithNewQuota() []*InstanceProgress {
+	for _, n := range l.quotaLedger().limitUnlimitedClaimants() {
+		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.instances[n])
+	}
+	taken := l.instancesWithNewQuota
+	l.instancesWithNewQuota = nil
+	return taken
+}
+
+// usageLimitFault returns the limit on tokens or on Calls that is reached; nil if none.
+func usageLimitFault(limits ideafile.ProcessLimits, usage turn.TokenUsage, calls int) *diag.Fault {
+	tokens := usage.Total()
 	switch {
 	case limits.Tokens > 0 && tokens >= limits.Tokens:
 		return diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, limits.Tokens)
-	case limits.Calls > 0 && ended >= limits.Calls:
-		return diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", ended, limits.Calls)
+	case limits.Calls > 0 && calls >= limits.Calls:
+		return diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", calls, limits.Calls)
 	}
 	return nil
 }
 
-// checkDurationLimit returns the time limit where it is reached; else it has Advance called again when it will be.
-func (l *Loop) checkDurationLimit(now time.Time) *diag.Fault {
+// durationLimitFault returns the time limit where it is reached; else it has Advance called again when it will be.
+func (l *Loop) durationLimitFault(now time.Time) *diag.Fault {
 	limit := l.limits.Duration
 	if limit <= 0 {
 		return nil
@@ -107,21 +165,71 @@ func (l *Loop) checkDurationLimit(now time.Time) *diag.Fault {
 	if now.Sub(l.startedAt) >= limit {
 		return diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", limit)
 	}
-	l.wakeAt(l.startedAt.Add(limit))
+	l.wakeNoLaterThan(l.startedAt.Add(limit))
 	return nil
+}
+
+// StallFault returns why the process cannot go on although it is not paused itself: all that runs of it is delegates that are paused.
+func (l *Loop) StallFault() *diag.Fault {
+	if idle := l.pauseReason == nil && l.requestInFlight == nil && len(l.readyInstances()) == 0; !idle {
+		return nil
+	}
+	var f *diag.Fault
+	for _, inst := range l.instances {
+		switch {
+		case inst.phase() != busy:
+		case !inst.Stalled:
+			return nil
+		case f == nil && len(inst.Delegates) > 0:
+			f = diag.Faultf(turn.CodePaused, "its delegate %s is %s", inst.Delegates[0].ProcessID, inst.Delegates[0].StatusLine())
+		}
+	}
+	return f
 }
 
 // AwaitsOnlyPeople reports whether the process waits for people and for nothing else.
 func (l *Loop) AwaitsOnlyPeople() bool {
 	running, waiting := l.anyBusyOrAwaitingPerson()
-	return waiting && !running && l.inFlight == nil && len(l.readyInstances()) == 0
+	return waiting && !running && l.requestInFlight == nil && len(l.readyInstances()) == 0
+}
+
+// longWait is how far off a Request must be for the wait for it to be a rest.
+const longWait = time.Minute
+
+// AtRest reports whether everything that can run has run, and the process waits for people or for time; of a paused one, whether nothing
+// of it runs any more. It follows Advance.
+func (l *Loop) AtRest(now time.Time) bool {
+	if l.requestInFlight != nil || l.Finished() {
+		return false
+	}
+	for _, inst := range l.instances {
+		if inst.phase() == busy && (l.pauseReason == nil || !inst.HeldByPause || inst.Running > 0) {
+			return false
+		}
+	}
+	return l.pauseReason != nil || len(l.readyInstances()) == 0 || l.wakeTime.After(now.Add(longWait))
+}
+
+// AllReportedSincePause reports whether every instance has told what it had done when the pause reached it.
+func (l *Loop) AllReportedSincePause() bool {
+	for _, inst := range l.instances {
+		if inst.Status == ideafile.InstanceWorking && !inst.Idle && !inst.HeldByPause {
+			return false
+		}
+	}
+	return true
+}
+
+// HasUnsealedPause reports whether no Idea tells of the pause yet.
+func (l *Loop) HasUnsealedPause() bool {
+	return slices.ContainsFunc(l.unsealedLog, func(e turn.LogEntry) bool { return e.Decision != nil && e.Decision.Kind == SteerPause })
 }
 
 // readyInstances lists the instances that the next Request can be about.
 func (l *Loop) readyInstances() []*InstanceProgress {
 	var list []*InstanceProgress
 	for _, inst := range l.instances {
-		if inst.phase() == ready && !l.settlesIfWired(inst) {
+		if inst.phase() == ready && !l.awaitsWiredOutput(inst) {
 			list = append(list, inst)
 		}
 	}
@@ -154,12 +262,12 @@ func (l *Loop) requestDue(now time.Time) bool {
 		l.readySince = now
 	}
 	running, waiting := l.anyBusyOrAwaitingPerson()
-	until := l.readySince.Add(l.idea.Config.GatherDelay)
+	until := l.readySince.Add(l.idea.Config.RequestGatherDelay)
 	othersMayJoin := running || (waiting && allDecidedSinceRequest(ready))
 	if !othersMayJoin || !now.Before(until) {
 		return true
 	}
-	l.wakeAt(until)
+	l.wakeNoLaterThan(until)
 	return false
 }
 
@@ -180,7 +288,7 @@ func allDecidedSinceRequest(instances []*InstanceProgress) bool {
 	return !slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return !inst.DecidedSinceRequest })
 }
 
-func (l *Loop) wakeAt(t time.Time) {
+func (l *Loop) wakeNoLaterThan(t time.Time) {
 	if l.wakeTime.IsZero() || t.Before(l.wakeTime) {
 		l.wakeTime = t
 	}

@@ -13,10 +13,11 @@ func TestEveryFieldOfAProcessIsCarriedOrFollows(t *testing.T) {
 		carried, follow []string
 	}{
 		{Loop{}, []string{"idea", "instances", "startedAt", "priorRequests", "requestCount", "turnCount", "badRepliesInRow", "badOutputsInRow", "workerLossesInRow", "usage", "unassignedCalls",
-			"wiredRequest", "readySince", "plannedCalls", "pendingErrors", "lastErrorID", "unsealedLog", "output", "hasOutput", "pauseReason", "limits", "planOutputTried", "outputFault"},
-			// No Request is in flight, and ended instances and resumed Calls were taken: see CanCarry.
-			[]string{"baseMessages", "baseInstances", "processID", "bindings", "byToken", "wakeTime", "inFlight", "newlyEnded", "resumedCalls"}},
-		{InstanceProgress{}, []string{"Token", "Status", "Fault", "Missing", "Pending", "carriedProgress", "state", "calls", "errorsShown", "planner"}, nil},
+			"wiredRequest", "readySince", "plannedCalls", "pendingErrors", "lastErrorID", "unsealedLog", "hasUnsealedChanges", "answeringLLMs", "answeringLLMsSealed", "output", "hasOutput", "wiredOutput", "pauseReason", "limits", "parentQuota", "planOutputTried", "outputFault",
+			"selfPauseCount", "progress", "unassignedFailures"},
+			// Whether it is a part is known at each start. No Request is in flight, and ended instances and resumed Calls were taken: see CanCarryIntoNextRun.
+			[]string{"initialMessageCount", "initialInstanceCount", "processID", "bindings", "byToken", "wakeTime", "requestInFlight", "newlyEndedInstances", "resumedCalls", "isPart", "awaitsQuota", "instancesWithNewQuota"}},
+		{InstanceProgress{}, []string{"Token", "Status", "Fault", "MissingRequiredPaths", "PendingApprovals", "carriedProgress", "state", "calls", "callsWithErrorsShown", "plannerKind"}, nil},
 	} {
 		typ := reflect.TypeOf(c.of)
 		known := slices.Concat(c.carried, c.follow)

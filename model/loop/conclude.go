@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"fmt"
 	"slices"
 
 	"processidea/model/diag"
@@ -9,59 +10,74 @@ import (
 	"processidea/model/turn"
 )
 
-// Conclusion is what a Request came to. Its Calls may still run.
-type Conclusion struct {
+// RequestConclusion is what a Request came to. Its Calls may still run.
+type RequestConclusion struct {
 	Input *turn.RequestInput
-	// FullInput is every instance as it was when the Request was made.
-	FullInput *turn.RequestInput
-	// Log is what had changed since the last Idea when the Request was made.
-	Log   []turn.LogEntry
-	Reply *turn.Reply
+	// AllInstancesInput is every instance as it was when the Request was made.
+	AllInstancesInput *turn.RequestInput
+	// LogBeforeRequest is what had changed since the last Idea when the Request was made.
+	LogBeforeRequest []turn.LogEntry
+	Reply            *turn.LLMReply
 	// Calls are the solution's Calls, as written; of a Request that broke off, those that instances had accepted.
 	Calls []ideafile.WrittenCall
+	// CallsToRedeliver is what every covered instance is still to be sent of a Request that broke off while its Calls were handed out: those for
+	// all that another one has accepted. It is not empty where there are none, since it closes the Request.
+	CallsToRedeliver []ResumedCalls
 }
 
-// Conclude ends the Request in flight, or returns nil while that has not ended. It clears the Request in flight, keeps its
+// ConcludeRequest ends the Request in flight, or returns nil while that has not ended. It clears the Request in flight, keeps its
 // planned Calls and its errors for later Requests, counts turns and bad replies, and settles instances: those of a whole reply
 // and, if a wired output holds already, all. It pauses the process after too many bad replies.
-func (l *Loop) Conclude() *Conclusion {
+func (l *Loop) ConcludeRequest() *RequestConclusion {
 	if !l.requestEnded() {
 		return nil
 	}
-	req := l.inFlight
-	l.inFlight = nil
-	c := &Conclusion{Input: req.input, FullInput: req.fullInput, Log: req.log, Reply: req.reply}
+	req := l.requestInFlight
+	l.requestInFlight = nil
+	c := &RequestConclusion{Input: req.input, AllInstancesInput: req.allInstancesInput, LogBeforeRequest: req.logBeforeRequest, Reply: req.reply}
 	accepted := l.recordPlannedCalls(req)
+	c.CallsToRedeliver = l.callsToRedeliver(req)
 	if len(req.input.Questions) > 0 {
-		l.unsealedLog = append(req.log, l.unsealedLog...) // it makes no Idea: the next one takes the log
+		l.unsealedLog = append(req.logBeforeRequest, l.unsealedLog...) // it makes no Idea: the next one takes the log
+		l.hasUnsealedChanges = l.hasUnsealedChanges || req.hadUnsealedChanges
 	}
 	if len(req.input.Questions) == 0 && (req.reply.Complete || accepted > 0) {
 		l.markErrorsShown(req) // else the next Request repeats them
 	}
-	c.Calls = l.callsPlannedBy(req.input.Number)
+	c.Calls = l.callsPlannedBy(req.input.RequestNumber)
 	if !req.reply.Faked && (!req.reply.WorkerLost || accepted > 0) {
-		l.turnCount += max(1, req.reply.Attempts)
+		l.turnCount += max(1, req.reply.HTTPAttempts)
 	}
 	l.addRequestErrors(req, accepted)
 	if len(req.input.Questions) == 0 && req.reply.Complete {
 		l.settleInstances(req)
-		l.advanceWiredOutput()
+		l.settleOrDropWiredOutput()
 	}
 	l.countBadReply(req)
+	if len(c.Calls) == 0 && l.goalReached() {
+		l.addInstanceEnds(c.AllInstancesInput)
+	}
 	return c
 }
 
-// requestEnded reports whether the Request in flight has its whole reply or, where the reply broke off, is closed at every
+// addInstanceEnds notes how each instance has ended in the input of the Request by which the process reached its goal: its Idea is the last one.
+func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
+	for n, inst := range l.instances {
+		full.Instances[n].Status, full.Instances[n].Fault = inst.Status, inst.Fault
+	}
+}
+
+// requestEnded reports whether the Request in flight has its whole reply or, where the reply broke off, is refused by every
 // instance that it covered: until then they may still report Calls of it.
 func (l *Loop) requestEnded() bool {
-	if l.inFlight == nil || l.inFlight.reply == nil {
+	if l.requestInFlight == nil || l.requestInFlight.reply == nil {
 		return false
 	}
-	if l.inFlight.input.OutputOnly || l.inFlight.reply.Complete {
+	if l.requestInFlight.input.OutputOnly || l.requestInFlight.reply.Complete {
 		return true
 	}
-	for _, inst := range l.coveredInstances(l.inFlight.input) {
-		if inst.ClosedThrough < l.inFlight.input.Number {
+	for _, inst := range l.coveredInstances(l.requestInFlight.input) {
+		if inst.RefusedThroughRequest < l.requestInFlight.input.RequestNumber {
 			return false
 		}
 	}
@@ -73,13 +89,13 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	if len(req.input.Questions) > 0 {
 		return len(req.reply.Calls)
 	}
-	n := req.input.Number
+	n := req.input.RequestNumber
 	calls, accepted := l.callsOfRequest(req)
 	if len(calls) == 0 && !req.reply.Complete {
 		return accepted
 	}
 	for _, inst := range l.coveredInstances(req.input) {
-		inst.LastPlanned = n
+		inst.LastPlanningRequest = n
 	}
 	var kept []plannedCall
 	for _, p := range l.plannedCalls {
@@ -104,7 +120,7 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 	for _, inst := range l.coveredInstances(req.input) {
 		//workflowcheck:ignore -- a count, and a map again
 		for key, c := range inst.calls {
-			if key.Request != req.input.Number {
+			if key.Request != req.input.RequestNumber {
 				continue
 			}
 			accepted++
@@ -114,6 +130,31 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 		}
 	}
 	return calls, accepted
+}
+
+// callsToRedeliver returns what the instances are still to be sent of a Request whose Calls may not have reached all of them. A broadcast is for
+// all: one that an instance has accepted belongs to every covered one.
+func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
+	if !req.reply.CallsMayBeUndelivered() || req.input.OutputOnly {
+		return nil
+	}
+	covered := l.coveredInstances(req.input)
+	calls, _ := l.callsOfRequest(req)
+	for _, inst := range covered {
+		missing := ResumedCalls{Token: inst.Token, Request: req.input.RequestNumber}
+		for _, index := range jsonval.SortedKeys(calls) {
+			key := ideafile.CallKey{Request: req.input.RequestNumber, Index: index}
+			if _, has := inst.calls[key]; !has && calls[index].TargetToken == "*" && anyAccepted(covered, key) {
+				missing.Calls = append(missing.Calls, ResumedCall{Index: index, Call: calls[index]})
+			}
+		}
+		rest = append(rest, missing)
+	}
+	return rest
+}
+
+func anyAccepted(instances []*InstanceProgress, key ideafile.CallKey) bool {
+	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { _, has := inst.calls[key]; return has })
 }
 
 func (l *Loop) callsPlannedBy(request int) []ideafile.WrittenCall {
@@ -131,15 +172,15 @@ func (l *Loop) callsPlannedBy(request int) []ideafile.WrittenCall {
 func (l *Loop) countBadReply(req *llmRequest) {
 	switch {
 	case req.reply.NotRetryable:
-		l.pauseReason = req.reply.Fault
+		l.pause(replyFaultWithPurpose(req))
 		return
 	case req.reply.WorkerLost:
 		l.workerLossesInRow++
 		if l.workerLossesInRow >= maxWorkerLossesInRow {
-			l.pauseReason = diag.Faultf(turn.CodeWorkerLost, "%d Requests in a row took their worker down", l.workerLossesInRow)
+			l.pause(faultWorkerLosses(l.workerLossesInRow))
 		}
 		return
-	case req.reply.Complete && !l.resultsMissing(req):
+	case req.reply.Complete && !l.hasUnansweredQuestions(req):
 		l.badRepliesInRow, l.workerLossesInRow = 0, 0
 		return
 	case req.reply.Complete:
@@ -149,17 +190,52 @@ func (l *Loop) countBadReply(req *llmRequest) {
 		l.badRepliesInRow++
 	}
 	if l.badRepliesInRow >= maxBadInRow {
-		l.pauseReason = diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", l.badRepliesInRow, req.reply.Fault.Message)
+		l.pause(diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", l.badRepliesInRow, req.reply.Fault.Message))
 	}
 }
 
-// resultsMissing reports whether a Request's questions were not all answered.
-func (l *Loop) resultsMissing(req *llmRequest) bool {
-	answered := map[string]bool{}
-	for _, call := range req.reply.Calls {
-		if q, _, _, f := turn.ReadAnswer(l.idea, req.input, call); f == nil {
-			answered[q.ID] = true
+// replyFaultWithPurpose says of a Request that failed for good what it was made for, where that is not its process's first plan: who
+// reads the fault would look for the cause in the LLM.
+func replyFaultWithPurpose(req *llmRequest) *diag.Fault {
+	f, purpose, more := *req.reply.Fault, "", 0
+	for _, q := range req.input.Questions {
+		switch {
+		case q.ParamsError == "":
+		case purpose == "":
+			purpose = fmt.Sprintf("was to fit what References brought to a Tool: %s, %s: %s", q.CallID, q.Tool, q.ParamsError)
+		default:
+			more++
 		}
 	}
-	return slices.ContainsFunc(req.input.Questions, func(q turn.Question) bool { return !answered[q.ID] })
+	for _, e := range req.input.Errors {
+		switch {
+		case len(req.input.Questions) > 0 || e.CallID == "":
+		case purpose == "":
+			purpose = fmt.Sprintf("was made because not all went well: %s: %s", e.CallID, e.Fault.Message)
+		default:
+			more++
+		}
+	}
+	if purpose != "" {
+		f.Message = fmt.Sprintf("%s; request %d %s", f.Message, req.input.RequestNumber, purpose)
+	}
+	if more > 0 {
+		f.Message = fmt.Sprintf("%s (and %d more)", f.Message, more)
+	}
+	return &f
+}
+
+func faultWorkerLosses(n int) *diag.Fault {
+	return diag.Faultf(turn.CodeWorkerLost, "%d Requests in a row took their worker down", n)
+}
+
+// hasUnansweredQuestions reports whether a Request's questions were not all answered.
+func (l *Loop) hasUnansweredQuestions(req *llmRequest) bool {
+	answered := map[string]bool{}
+	for _, call := range req.reply.Calls {
+		if q, _, _, f := turn.ReadLLMAnswer(l.idea, req.input, call); f == nil {
+			answered[q.CallID] = true
+		}
+	}
+	return slices.ContainsFunc(req.input.Questions, func(q turn.LLMQuestion) bool { return !answered[q.CallID] })
 }

@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -14,36 +15,63 @@ import (
 const CodeNoPlan = "no_plan"
 
 // assignDirectPlan assigns an instance that joins its direct Plan, if one matches.
-func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgress, view ideafile.View) {
-	at, noneMatches := plans.Choose(inst.Token, view)
+func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgress, view ideafile.InstanceView) {
+	at, noneMatches := plans.ChoosePlanForInstance(inst.Token, view)
 	switch {
+	case at >= 0 && slices.Contains(l.idea.Context[at].FallbackInstances, inst.Token):
+		inst.plannerKind, inst.DirectPlanPosition = fellBackToLLM, at+1
+		l.addDirectPlanCalls(at)
 	case at >= 0:
-		inst.planner, inst.DirectPlan, inst.Idle = plannedByDirectPlan, at+1, false
+		inst.plannerKind, inst.DirectPlanPosition, inst.Idle = plannedByDirectPlan, at+1, false
 		l.addDirectPlanCalls(at)
 	case noneMatches:
-		inst.planner = noPlanMatched
+		inst.plannerKind = noPlanMatched
 		l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(CodeNoPlan, "no Plan's condition holds, and nobody may be asked"))
 	}
+}
+
+// RunsDirectPlan reports whether a direct Plan runs any instance.
+func (l *Loop) RunsDirectPlan() bool {
+	return slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.plannerKind == plannedByDirectPlan })
+}
+
+// replaceDirectPlans gives the instances that a direct Plan runs the one that took its place, if one was added behind a position in the
+// context that is for them, and returns them.
+func (l *Loop) replaceDirectPlans(behind int) (replaced []*InstanceProgress) {
+	plans, views := ideafile.FindDirectPlans(l.idea.Context), ideafile.InstanceViewsByToken(l.idea.Context, l.InstanceTokens())
+	for _, inst := range l.instances {
+		if inst.Status != ideafile.InstanceWorking || inst.plannerKind != plannedByDirectPlan {
+			continue
+		}
+		if at, _ := plans.ChoosePlanForInstance(inst.Token, views[inst.Token]); at >= behind {
+			inst.DirectPlanPosition = at + 1
+			l.addDirectPlanCalls(at)
+			replaced = append(replaced, inst)
+		}
+	}
+	return replaced
 }
 
 // addDirectPlanCalls keeps the Calls of a direct Plan for later Requests to see.
 func (l *Loop) addDirectPlanCalls(at int) {
 	for _, p := range l.plannedCalls {
-		if p.directPlan == at+1 {
+		if p.directPlanPosition == at+1 {
 			return
 		}
 	}
 	var calls []plannedCall
-	for n, call := range l.idea.Context[at].Calls {
-		calls = append(calls, plannedCall{CallKey: ideafile.CallKey{Index: n + 1}, call: call, directPlan: at + 1})
+	for n, call := range l.idea.Context[at].PlanCalls {
+		calls = append(calls, plannedCall{CallKey: ideafile.CallKey{Index: l.idea.Context[at].CallIndexOffset + n + 1}, call: call, directPlanPosition: at + 1})
 	}
 	l.plannedCalls = append(calls, l.plannedCalls...)
-	slices.SortStableFunc(l.plannedCalls, func(a, b plannedCall) int { return cmp.Or(a.Request-b.Request, a.directPlan-b.directPlan) })
+	slices.SortStableFunc(l.plannedCalls, func(a, b plannedCall) int {
+		return cmp.Or(a.Request-b.Request, a.directPlanPosition-b.directPlanPosition)
+	})
 }
 
 // llmForbidden reports whether the LLM may not be asked about an instance, because its Plan is declared complete.
 func (l *Loop) llmForbidden(inst *InstanceProgress) bool {
-	return inst.planner == noPlanMatched || (inst.DirectPlan > 0 && l.idea.Context[inst.DirectPlan-1].Stage == ideafile.StageComplete)
+	return inst.plannerKind == noPlanMatched || (inst.DirectPlanPosition > 0 && l.idea.Context[inst.DirectPlanPosition-1].PlanStage == ideafile.StageComplete)
 }
 
 // llmAllowed reports whether the LLM may be asked about any instance.
@@ -59,7 +87,7 @@ func (l *Loop) llmAllowed() bool {
 // settleDirectPlanInstances decides on the instances whose direct Plan has come to its end, unless they wait for the LLM's answer.
 func (l *Loop) settleDirectPlanInstances() {
 	for _, inst := range l.instances {
-		if inst.planner == plannedByDirectPlan && inst.phase() == ready && (len(inst.Questions) == 0 || l.llmForbidden(inst)) {
+		if inst.plannerKind == plannedByDirectPlan && inst.phase() == ready && (len(inst.Questions) == 0 || l.llmForbidden(inst)) {
 			l.settleDirectPlanInstance(inst)
 		}
 	}
@@ -74,7 +102,7 @@ func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 	case l.llmForbidden(inst):
 		l.endInstance(inst, ideafile.InstanceFailed, f)
 	default:
-		inst.planner = fellBackToLLM
+		inst.plannerKind = fellBackToLLM
 	}
 }
 
@@ -82,86 +110,192 @@ func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 func (p *InstanceProgress) directPlanFault() *diag.Fault {
 	switch {
 	case len(p.Questions) > 0:
-		return diag.Faultf(CodeNoPlan, "%s waits for a result that the LLM would write, and nobody may be asked", p.Questions[0].ID)
-	case p.PlanFailure == nil && len(p.Missing) > 0:
-		return diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", p.Missing)
+		return diag.Faultf(CodeNoPlan, "%s waits for a result that the LLM would write, and nobody may be asked", p.Questions[0].CallID)
+	case p.PlanFailure == nil && len(p.MissingRequiredPaths) > 0:
+		return diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", p.MissingRequiredPaths)
 	}
 	return p.PlanFailure
 }
 
 // takeDirectPlanOutput takes the output from the direct Plans, once every instance has ended. Where that fails, a closing Request is
-// told why, or the process has failed where none may be made.
+// told why, or the process has failed where none may be made. A part leaves it to the whole.
 func (l *Loop) takeDirectPlanOutput() {
 	if l.hasOutput || l.planOutputTried || !l.allInstancesEnded() {
 		return
 	}
-	out, used, f := l.resolveDirectPlanOutputs()
-	l.planOutputTried = used
+	wirings := l.directPlanOutputWirings()
+	l.planOutputTried = len(wirings) > 0
+	if l.isPart {
+		return
+	}
+	if len(wirings) == 0 {
+		if l.idea.OutputSchema != nil && !l.llmAllowed() {
+			l.outputFault = faultNoPlanOutput()
+		}
+		return
+	}
+	out, f := resolveOutputWirings(l.idea, wirings, l.stateOf)
 	switch {
-	case !used && (l.idea.Output == nil || l.llmAllowed()):
-	case !used:
-		l.outputFault = diag.Faultf(ideafile.CodeBadOutput, "the output form wants an output, and the Plan has none")
 	case f == nil:
-		l.setOutput(out)
-	case l.idea.Output != nil && l.llmAllowed():
+		l.setOutput(out, nil)
+	case l.idea.OutputSchema != nil && l.llmAllowed():
 		l.addError(turn.ContextError{Fault: *f})
 	case !l.anyFellBackToLLM():
 		l.outputFault = f
 	}
 }
 
-func (l *Loop) anyFellBackToLLM() bool {
-	return slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.planner == fellBackToLLM })
+func faultNoPlanOutput() *diag.Fault {
+	return diag.Faultf(ideafile.CodeBadOutput, "the output form wants an output, and the Plan has none")
 }
 
-// resolveDirectPlanOutputs resolves the output of each Plan over the instances that settled by it, and merges them in the order of the
-// Plans. used reports whether every settled instance has a Plan with an output.
-func (l *Loop) resolveDirectPlanOutputs() (out any, used bool, f *diag.Fault) {
+func (l *Loop) anyFellBackToLLM() bool {
+	return slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.plannerKind == fellBackToLLM })
+}
+
+// directPlanOutputWirings returns the output of each direct Plan, in their order, over the instances that settled by it; nil where a settled
+// instance has no Plan with an output.
+func (l *Loop) directPlanOutputWirings() (list []OutputWiring) {
 	byPlan := map[int][]*InstanceProgress{}
 	for _, inst := range l.instances {
 		if inst.Status != ideafile.InstanceSettled {
 			continue
 		}
-		if inst.DirectPlan == 0 || l.idea.Context[inst.DirectPlan-1].Output == nil {
-			return nil, false, nil
+		if l.lacksPlanOutput(inst) {
+			return nil
 		}
-		byPlan[inst.DirectPlan] = append(byPlan[inst.DirectPlan], inst)
+		byPlan[inst.DirectPlanPosition] = append(byPlan[inst.DirectPlanPosition], inst)
 	}
 	for n := range l.idea.Context {
-		if len(byPlan[n+1]) == 0 {
-			continue
-		}
-		part, err := l.resolveOutputOver(l.idea.Context[n].Output, byPlan[n+1])
-		if err != nil {
-			return nil, true, diag.Faultf(ideafile.CodeBadOutput, "the Plan's output: %s", err)
-		}
-		if used {
-			part = jsonval.Merge(out, part)
-		}
-		out, used = part, true
-	}
-	if used && l.idea.Output != nil {
-		if err := l.checkOutput(out); err != nil {
-			return nil, true, diag.Faultf(ideafile.CodeBadOutput, "the Plan's output does not fit its form: %s", err)
+		if len(byPlan[n+1]) > 0 {
+			w := l.outputWiringOver(l.idea.Context[n].PlanOutput, byPlan[n+1])
+			w.DirectPlanPosition = n + 1
+			list = append(list, w)
 		}
 	}
-	return out, used, nil
+	return list
 }
 
-// NeedsLLM reports whether a process needs a Request even if nothing goes wrong: an instance has no direct Plan, such a Plan
-// leaves results to the LLM, or no Plan gives the output.
-func NeedsLLM(i *ideafile.Idea, bindings map[string]ideafile.Binding) bool {
-	tokens := i.InstanceTokens()
-	plans, views := ideafile.FindDirectPlans(i.Context), ideafile.ViewsOf(i.Context, tokens)
-	for _, token := range tokens {
-		at, noneMatches := plans.Choose(token, views[token])
-		switch {
-		case noneMatches:
-		case at < 0, i.Output != nil && i.Context[at].Output == nil && i.Context[at].Stage == ideafile.StageOptimal:
+// lacksPlanOutput reports whether an instance has no direct Plan with an output.
+func (l *Loop) lacksPlanOutput(inst *InstanceProgress) bool {
+	return inst.DirectPlanPosition == 0 || l.idea.Context[inst.DirectPlanPosition-1].PlanOutput == nil
+}
+
+// NeedsLLM reports whether a process needs a Request even if nothing goes wrong: an instance that has not ended has no direct Plan, such a
+// Plan leaves results to the LLM, or nothing gives the output. Of delegates it knows those alone that have no file.
+func NeedsLLM(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) bool {
+	return DelegateIdeaFiles{}.ideaNeedsLLM(i, "", bindings, 0)
+}
+
+// DelegateIdeaFiles are the Idea files that delegates run, by their path from the folder of the first Idea file.
+type DelegateIdeaFiles struct {
+	IdeaFilesByPath map[string]any
+	Bind            func(*ideafile.Idea) map[string]ideafile.ToolBinding
+}
+
+// IdeaNeedsLLM is NeedsLLM for a process and the delegates that its Plans call.
+func (d DelegateIdeaFiles) IdeaNeedsLLM(i *ideafile.Idea) bool {
+	return d.ideaNeedsLLM(i, "", d.Bind(i), 0)
+}
+
+func (d DelegateIdeaFiles) ideaNeedsLLM(i *ideafile.Idea, file string, bindings map[string]ideafile.ToolBinding, depth int) bool {
+	l := New(i, "", bindings, time.Time{})
+	for _, inst := range l.instances {
+		if inst.Status == ideafile.InstanceWorking && (l.needsLLM(inst) || d.anyCalledDelegateNeedsLLM(i, file,
+			l.idea.Context[inst.DirectPlanPosition-1].PlanCalls, depth)) {
 			return true
-		case i.Context[at].Stage == ideafile.StageOptimal && len(i.LatentCallsWithoutResult(i.Context[at], bindings)) > 0:
+		}
+	}
+	l.takeDirectPlanOutput()
+	return l.allInstancesEnded() && !l.goalReached()
+}
+
+func (l *Loop) needsLLM(inst *InstanceProgress) bool {
+	if inst.plannerKind != plannedByDirectPlan {
+		return true
+	}
+	plan := l.idea.Context[inst.DirectPlanPosition-1]
+	leavesOutput := l.idea.OutputSchema != nil && plan.PlanOutput == nil
+	return plan.PlanStage == ideafile.StageOptimal && (leavesOutput || len(l.idea.LatentCallsWithoutResult(plan, inst.Token, l.bindings)) > 0)
+}
+
+// restoreDirectPlans restores what the records of direct Plans tell of the process before. Where a Plan goes on, the Calls that do not
+// stand as they are will be reported anew.
+func (l *Loop) restoreDirectPlans() {
+	l.eachPastDirectCall(func(inst *InstanceProgress, p turn.PastCall) { inst.restoreDirectCall(p) })
+}
+
+// eachPastDirectCall goes through the Calls of which the records of direct Plans tell, in each instance.
+func (l *Loop) eachPastDirectCall(do func(*InstanceProgress, turn.PastCall)) {
+	tokensByPlan := map[int][]string{}
+	for _, inst := range l.instances {
+		tokensByPlan[inst.DirectPlanPosition] = append(tokensByPlan[inst.DirectPlanPosition], inst.Token)
+	}
+	for n, msg := range l.idea.Context {
+		if len(tokensByPlan[n+1]) == 0 {
+			continue
+		}
+		for _, p := range turn.ReadPastDirectPlanCalls(msg, tokensByPlan[n+1]) {
+			for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
+				do(l.instance(token), p)
+			}
+		}
+	}
+}
+
+func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
+	status := past.StatusByInstance[p.Token]
+	goesOn := p.Status == ideafile.InstanceWorking && p.plannerKind == plannedByDirectPlan
+	if !status.IsFinal() || (goesOn && !past.IsFinalFor(p.Token)) {
+		return
+	}
+	key := ideafile.CallKey{Request: past.Request, Index: past.Index}
+	p.calls[key] = turn.CallReport{
+		Request: past.Request, Index: past.Index, Status: status, Fault: past.FaultByInstance[p.Token], Result: past.ResultByInstance[p.Token],
+		Decisions: past.DecisionsByInstance[p.Token], FromEarlierProcess: true,
+	}
+	p.callsWithErrorsShown[key] = true // what was not told yet stands among the errors of the context
+}
+
+// CountResumedDirectPlanCalls counts the Calls that had not ended in the process before and that direct Plans take up: those on which a person is
+// asked again, and the others.
+func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, takenUp int) {
+	l.eachPastDirectCall(func(inst *InstanceProgress, p turn.PastCall) {
+		switch status := p.StatusByInstance[inst.Token]; {
+		case status.IsFinal(), inst.Status != ideafile.InstanceWorking, inst.plannerKind != plannedByDirectPlan:
+		case ideafile.ReviewReasonOnResume(l.idea.Tool(p.WrittenCall.Tool), status) != "":
+			askedAgain++
+		default:
+			takenUp++
+		}
+	})
+	return askedAgain, takenUp
+}
+
+// anyCalledDelegateNeedsLLM reports whether a Call of a Plan has a delegate that needs the LLM. One whose Plans depend on what it will be given is
+// taken to find one that holds.
+func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file string, calls []ideafile.WrittenCall, depth int) bool {
+	for _, call := range calls {
+		t := i.Tool(call.Tool)
+		if t == nil || t.DelegateFile == "" || depth >= ideafile.MaxDelegateDepth {
+			continue
+		}
+		if t.DelegateFile == ideafile.AnonymousDelegate {
+			return true
+		}
+		key, err := ideafile.ResolveDelegateFile(file, t.DelegateFile)
+		content, ok := d.IdeaFilesByPath[key].(map[string]any)
+		if err != nil || !ok {
+			continue
+		}
+		idea, problems := ideafile.ReadIdea(t.DelegateIdea(content, nil, map[string]any{}, nil))
+		if len(problems.Errors()) == 0 && !hasConditionalPlan(idea) && d.ideaNeedsLLM(idea, key, d.Bind(idea), depth+1) {
 			return true
 		}
 	}
 	return false
+}
+
+func hasConditionalPlan(i *ideafile.Idea) bool {
+	return slices.ContainsFunc(i.Context, func(m ideafile.Message) bool { return m.IsDirectPlan() && m.PlanViewCondition != nil })
 }

@@ -15,7 +15,6 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/statelog"
 )
 
 // directContext is a context of States and one Plan that runs directly.
@@ -36,7 +35,7 @@ func TestAPlanRunsDirectlyWithNoRequest(t *testing.T) {
 		s.ExpectStep(loop.StepFinished)
 		s.WantEqual("they", s.Statuses(), "① settled, ② settled")
 		s.WantEqual("the outcome", string(s.Loop.FinalStatus()), "completed")
-		s.WantEqual("its Calls", s.Instances["②"].Records()[0].ID, "0.1@②")
+		s.WantEqual("its Calls", s.Instances["②"].CallRecords()[0].ID, "0.1@②")
 		r := s.Loop.Result(loop.StatusCompleted, true)
 		s.WantEqual("②", string(jsonval.Encode(r.Instances["②"].State)), `{"a":2,"b":2}`)
 		if r.Requests != 0 || r.Calls.Done != 2 || r.Output != nil {
@@ -63,7 +62,7 @@ func TestThePlanOfAnInstanceIsTheFirstWhoseConditionHolds(t *testing.T) {
 		t.Fatalf("%s for %v", step, b)
 	}
 	for token, want := range map[string]string{"①": "for a", "②": "for a or c", "③": "for input", "④": "own"} {
-		got, _ := jsonval.Lookup(s.Instances[token].State(), jsonval.Path{"b"})
+		got, _ := jsonval.ValueAt(s.Instances[token].State(), jsonval.Path{"b"})
 		s.WantEqual(token, fmt.Sprint(got), want)
 	}
 	if s.Instances["⑤"].HasDirectPlan() {
@@ -88,7 +87,7 @@ func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
 	s.WantEqual("the errors", modeltest.DescribeErrors(b), "0.1 tool_failed: no luck in ①, ③\n0.2 blocked: †state.b would come from 0.1@① (failed) in ①\n0.2 blocked: †state.b would come from 0.1@③ (failed) in ③")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":7,"_outputPath":"b"}],"output":null}`)
 	b = s.ExpectRequest()
-	s.WantEqual("the second", fmt.Sprintf("%d %v %s %s", b.Number, b.InstanceTokens(), modeltest.DescribePlan(b), modeltest.DescribeErrors(b)), "2 [① ③] 1.1 done 2 ")
+	s.WantEqual("the second", fmt.Sprintf("%d %v %s %s", b.RequestNumber, b.InstanceTokens(), modeltest.DescribePlan(b), modeltest.DescribeErrors(b)), "2 [① ③] 1.1 done 2 ")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("at the end", s.Statuses(), "① settled, ② settled, ③ settled")
@@ -105,13 +104,15 @@ func TestTheLLMIsToldOfEachInstanceWhatItsOwnPlanCameTo(t *testing.T) {
 	s.RunDirectPlans()
 	b := s.ExpectRequest()
 	var told []string
-	for _, e := range b.Plan {
-		told = append(told, fmt.Sprintf("%s %q at %d %s %s", e.ID, e.PlanName, e.DirectPlan, jsonval.Encode(e.Call), jsonval.Encode(jsonval.Normal(e.StatusCounts))))
+	for _, e := range b.PlanEntries {
+		told = append(told, fmt.Sprintf("%s %q at %d %s %s", e.CallID, e.PlanName, e.DirectPlan, jsonval.Encode(e.Call), jsonval.Encode(jsonval.ToJSONValue(e.StatusCounts))))
 	}
 	s.WantEqual("the Plans", strings.Join(told, "; "), `0.1 "for a" at 3 {"_tool":"work"} {"done":1}; 0.2 "for a" at 3 {"_tool":"fail"} {"failed":1}; 0.1 "" at 4 {"_outputPath":"c","_tool":"fail"} {"failed":1}`)
 	s.WantEqual("the errors", modeltest.DescribeErrors(b), "0.2 tool_failed: no luck in ①\n0.1 tool_failed: no luck in ②")
-	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.FullInput(), nil, nil)
-	s.WantEqual("the records", string(jsonval.Encode(again.Context[0].Record))+string(jsonval.Encode(again.Context[1].Record)), `{"0.1":{"done":1},"0.2":{"failed":1}}{"0.1":{"failed":1}}`)
+	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	s.WantEqual("the records", string(jsonval.Encode(again.Context[0].PlanRecordByCallID))+string(jsonval.Encode(again.Context[1].PlanRecordByCallID)), `{"0.1":{"done":["①"],"results":{"①":"work done"}},`+
+		`"0.2":{"errors":[{"error":{"code":"tool_failed","message":"no luck"},"instances":["①"]}],"failed":["①"]}}`+
+		`{"0.1":{"errors":[{"error":{"code":"tool_failed","message":"no luck"},"instances":["②"]}],"failed":["②"]}}`)
 }
 
 // One that comes back waits for others that still run, as ever.
@@ -124,7 +125,7 @@ func TestInstancesThatComeBackAreGathered(t *testing.T) {
 	if want := s.Now.Add(ideafile.DefaultGatherDelay); !s.Loop.WakeTime().Equal(want) {
 		t.Errorf("it wakes at %s", s.Loop.WakeTime())
 	}
-	s.Instances["②"].Fail("0.1@②", diag.Faultf(ideafile.CodeToolFailed, "no luck"))
+	s.Instances["②"].FailCall("0.1@②", diag.Faultf(ideafile.CodeToolFailed, "no luck"))
 	s.DeliverReport(s.Report("②", 0))
 	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().InstanceTokens()), "[① ②]")
 }
@@ -171,7 +172,7 @@ func TestAStateThatLacksWhatItsSchemaRequiresIsAFailureOfThePlan(t *testing.T) {
 	s.WantEqual("complete", s.Loop.Result(loop.StatusFailed, false).Error.Error(), "missing_required: its State still lacks [mood]")
 	s = modeltest.NewScenario(t, "", context(ideafile.StageOptimal))
 	s.RunDirectPlans()
-	s.WantEqual("optimal", fmt.Sprint(s.ExpectRequest().Instances[0].Missing), "[mood]")
+	s.WantEqual("optimal", fmt.Sprint(s.ExpectRequest().Instances[0].MissingRequiredPaths), "[mood]")
 }
 
 func TestAnInstanceForWhichNoCompletePlanHoldsFails(t *testing.T) {
@@ -179,7 +180,7 @@ func TestAnInstanceForWhichNoCompletePlanHoldsFails(t *testing.T) {
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, "", never, `{}`))
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("complete", s.Statuses(), "① failed")
-	if len(s.Loop.TakeEnded()) != 1 {
+	if len(s.Loop.TakeEndedInstances()) != 1 {
 		t.Error("nobody tells the instance")
 	}
 	s = modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, "", never, `{}`))
@@ -204,11 +205,11 @@ func TestWhatARecordCallsDoneIsNotDoneAgain(t *testing.T) {
 		s.ExpectStep(loop.StepFinished)
 		var ran []string
 		for _, token := range s.Loop.InstanceTokens() {
-			for _, rec := range s.Instances[token].Records() {
-				if rec.Status == ideafile.Done {
+			for _, rec := range s.Instances[token].CallRecords() {
+				if rec.Status != ideafile.Done {
+					t.Errorf("%s: %s is %s", c.record, rec.ID, rec.Status)
+				} else if !rec.FromEarlierProcess {
 					ran = append(ran, rec.ID)
-				} else if rec.Status != ideafile.Skipped || rec.By != statelog.Start {
-					t.Errorf("%s: %s is %s by %s", c.record, rec.ID, rec.Status, rec.By)
 				}
 			}
 		}
@@ -230,13 +231,13 @@ func TestLatentCallsOfADirectPlanAreAskedForByThemselves(t *testing.T) {
 		{"_tool":"work","_outputPath":"d"}`, "", `{"a":1}`, `{"a":2}`))
 	s.RunDirectPlans()
 	b := s.ExpectRequest()
-	if len(b.Questions) != 2 || b.Questions[1].ID != "0.1@②" {
+	if len(b.Questions) != 2 || b.Questions[1].CallID != "0.1@②" {
 		t.Fatalf("%+v", b.Questions)
 	}
 	s.ReplyWith(`{"calls":[{"_call":"0.1@①","_output":"one"},{"_call":"0.1@②","_output":"two"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("②", string(jsonval.Encode(s.Instances["②"].State())), `{"a":2,"b":"two","c":"two","d":"work done"}`)
-	if log := s.Loop.TakeLog(); len(log) != 6 {
+	if log := s.Loop.TakeUnsealedLog(); len(log) != 6 {
 		t.Errorf("the next Idea is told of %d writes", len(log))
 	}
 }
@@ -311,10 +312,10 @@ func TestAPlansOutputSparesTheClosingRequestWhereSomeWentToTheLLM(t *testing.T) 
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":2}}`)
 }
 
-func TestAPlanThatRunsDirectlyIsNotRevised(t *testing.T) {
-	s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work"}`, "", `{}`))
+func TestAPlanThatRunsDirectlyTakesThePlaceOfNoneWhereNoneIsAtWork(t *testing.T) {
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	revise := func(text string) error {
-		_, err := s.Loop.Revise(loop.Steering{Context: modeltest.DecodeJSON(t, text).([]any)})
+		_, err := s.Loop.ApplyRevision(loop.SteeringPayload{Context: modeltest.DecodeJSON(t, text).([]any)})
 		return err
 	}
 	if err := revise(`[{"type":"plan","stage":"optimal","plan":[]}]`); err == nil || !strings.Contains(err.Error(), "without its stage") {
@@ -328,7 +329,7 @@ func TestAPlanThatRunsDirectlyIsNotRevised(t *testing.T) {
 func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`, `, "output": {"all": "†state.b"}`, `{"a":1}`))
 	s.RunDirectPlans()
-	tokens, err := s.Loop.AddInstances(loop.Steering{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":2}]`).([]any)})
+	tokens, err := s.Loop.AddInstances(loop.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":2}]`).([]any)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +346,7 @@ func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
 	s.RunDirectPlans()
 	s.Revise(`{"context": [{"type":"state","_instance":"①","state":{"b":"by hand"}}]}`)
 	s.ApplyCorrections("①", "ann")
-	s.Instances["①"].Succeed("0.2@①", nil)
+	s.Instances["①"].SucceedCall("0.2@①", nil)
 	s.DeliverReport(s.Report("①", 0))
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("it", s.Statuses(), "① settled")
@@ -363,10 +364,12 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	s.RunDirectPlans()
 	c := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
 	s.WantEqual("covered", fmt.Sprint(c.Input.InstanceTokens()), "[② ③]")
-	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.FullInput(), nil, nil)
+	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	plan := again.Context[0]
-	s.WantEqual("the record", string(jsonval.Encode(plan.Record)), `{"0.1":{"done":2,"failed":1},"0.1@①":"done","0.1@②":"done"}`)
-	if plan.Stage != ideafile.StageOptimal || again.Context[len(again.Context)-1].Stage != "" {
+	s.WantEqual("the record", string(jsonval.Encode(plan.PlanRecordByCallID)), `{"0.1":{"done":["①","②"],`+
+		`"errors":[{"error":{"code":"tool_failed","message":"no luck"},"instances":["③"]}],"failed":["③"],"results":{"①":"done","②":"done"}}}`)
+	s.WantEqual("those that the LLM plans for", fmt.Sprint(plan.FallbackInstances), "[② ③]")
+	if plan.PlanStage != ideafile.StageOptimal || again.Context[len(again.Context)-1].PlanStage != "" {
 		t.Errorf("%+v", again.Context)
 	}
 	s = &modeltest.Scenario{T: t, Idea: again, Instances: map[string]*dataflow.Instance{}, Reported: map[string]map[string]modeltest.ReportedCall{}, Bindings: s.Bindings, RunTool: s.RunTool, Now: s.Now, CorrectionsAcked: s.CorrectionsAcked}
@@ -374,9 +377,10 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	s.StartInstances(again.InstanceTokens())
 	s.RunDirectPlans()
 	s.WantEqual("it", s.Statuses(), "① settled, ② working, ③ working")
-	for token, want := range map[string]string{"②": "skipped failed", "③": "failed skipped"} {
-		records := s.Instances[token].Records()
-		s.WantEqual(token, fmt.Sprint(records[0].Status, " ", records[1].Status), want)
+	for token, instance := range s.Instances {
+		if len(instance.CallRecords()) > 0 {
+			t.Errorf("%s: %+v comes again", token, instance.CallRecords()[0].ID)
+		}
 	}
 }
 
@@ -410,8 +414,8 @@ func TestNobodyIsAskedForACompletePlanWhateverHappens(t *testing.T) {
 		if step, _ := s.Loop.Advance(s.Now); step != loop.StepFinished {
 			rt.Fatalf("the step is %s in\n%s", step, p)
 		}
-		for _, rec := range s.Instances[""].Records() {
-			if !rec.Status.Ended() && len(s.Instances[""].AwaitingLLM()) == 0 {
+		for _, rec := range s.Instances[""].CallRecords() {
+			if !rec.Status.IsFinal() && len(s.Instances[""].CallsAwaitingLLM()) == 0 {
 				rt.Fatalf("%s is %s in\n%s", rec.ID, rec.Status, p)
 			}
 		}

@@ -27,7 +27,7 @@ func (l *Loop) addErrorsFor(instances []*InstanceProgress, list ...turn.ContextE
 		id = l.lastErrorID
 	}
 	for _, inst := range instances {
-		inst.PendingErrors = append(inst.PendingErrors, id)
+		inst.PendingErrorIDs = append(inst.PendingErrorIDs, id)
 	}
 	for _, e := range list {
 		l.pendingErrors = append(l.pendingErrors, PendingError{e, id})
@@ -49,16 +49,21 @@ func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 	}
 	for _, f := range r.CallFaults {
 		l.unassignedCalls++
-		list = append(list, turn.ContextError{Call: ideafile.FormatCallID(req.input.Number, f.Index, ""), Fault: f.Fault})
+		id, tool := ideafile.FormatCallID(req.input.RequestNumber, f.Index, ""), ""
+		if f.Index <= len(r.Calls) {
+			tool = r.Calls[f.Index-1].Tool
+		}
+		l.unassignedFailures = l.unassignedFailures.AddFailedCall(id, ideafile.Failed, tool, f.Fault)
+		list = append(list, turn.ContextError{CallID: id, Fault: f.Fault})
 	}
 	l.addErrorsFor(l.coveredInstances(req.input), list...)
 }
 
 func (l *Loop) cutOffFault(req *llmRequest, accepted int) diag.Fault {
 	f := *req.reply.Fault
-	f.Message = fmt.Sprintf("request %d was cut off: %s", req.input.Number, f.Message)
+	f.Message = fmt.Sprintf("request %d was cut off: %s", req.input.RequestNumber, f.Message)
 	if accepted > 0 {
-		f.Message += fmt.Sprintf("; the %d calls that had come were taken and are listed", len(l.callsPlannedBy(req.input.Number)))
+		f.Message += fmt.Sprintf("; the %d calls that had come were taken and are listed", len(l.callsPlannedBy(req.input.RequestNumber)))
 	} else {
 		f.Message += "; no call of it was taken"
 	}
@@ -70,7 +75,7 @@ func (l *Loop) cutOffFault(req *llmRequest, accepted int) diag.Fault {
 func (l *Loop) errorsToReport(instances []*InstanceProgress) []turn.ContextError {
 	tokensByID := map[int][]string{}
 	for _, inst := range instances {
-		for _, id := range inst.PendingErrors {
+		for _, id := range inst.PendingErrorIDs {
 			tokensByID[id] = append(tokensByID[id], inst.Token)
 		}
 	}
@@ -80,7 +85,7 @@ func (l *Loop) errorsToReport(instances []*InstanceProgress) []turn.ContextError
 		if pending.ID > 0 && len(tokens) == 0 {
 			continue
 		}
-		if len(e.Instances) > 0 || (e.Call == "" && len(tokens) < len(instances)) {
+		if len(e.Instances) > 0 || (e.CallID == "" && len(tokens) < len(instances)) {
 			e.Instances = tokens
 		}
 		list = append(list, e)
@@ -88,30 +93,32 @@ func (l *Loop) errorsToReport(instances []*InstanceProgress) []turn.ContextError
 	return append(list, l.callErrors(instances)...)
 }
 
-// callErrors collects the failed and blocked Calls that the LLM was not shown yet, one entry for all instances with the same
-// fault. A rejected Call is not an error: the decision is shown as a fact.
+// callErrors collects what went wrong with Calls (they failed or are blocked, or a part of the result was not written) and the LLM was not
+// shown yet, one entry for all instances with the same fault. A rejected Call is not an error: the decision is shown as a fact.
 func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 	type callFault struct {
-		call        ideafile.CallKey
-		code, fault string
+		call  ideafile.CallKey
+		fault diag.Fault
 	}
 	var list []turn.ContextError
 	entries := map[callFault]int{}
 	for _, p := range l.plannedCalls {
 		for _, inst := range instances {
 			c, ok := inst.calls[p.CallKey]
-			if !ok || !p.isPlannedFor(inst) || c.Fault == nil || c.Status == ideafile.Rejected || inst.errorsShown[p.CallKey] {
+			if !ok || !p.isPlannedFor(inst) || inst.callsWithErrorsShown[p.CallKey] {
 				continue
 			}
-			key := callFault{p.CallKey, c.Fault.Code, c.Fault.Message}
-			at, seen := entries[key]
-			if !seen {
-				at = len(list)
-				entries[key] = at
-				list = append(list, turn.ContextError{Call: p.ID(""), Fault: *c.Fault})
-			}
-			if inst.Token != "" {
-				list[at].Instances = append(list[at].Instances, inst.Token)
+			for _, f := range c.FaultsForLLM() {
+				key := callFault{p.CallKey, f}
+				at, seen := entries[key]
+				if !seen {
+					at = len(list)
+					entries[key] = at
+					list = append(list, turn.ContextError{CallID: p.ID(""), Fault: f})
+				}
+				if inst.Token != "" {
+					list[at].Instances = append(list[at].Instances, inst.Token)
+				}
 			}
 		}
 	}
@@ -121,11 +128,11 @@ func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 // markErrorsShown notes that the LLM has planned with the errors that a Request reported.
 func (l *Loop) markErrorsShown(req *llmRequest) {
 	for _, inst := range l.coveredInstances(req.input) {
-		inst.PendingErrors = nil
+		inst.PendingErrorIDs = nil
 	}
 	stillPending := map[int]bool{}
 	for _, inst := range l.instances {
-		for _, id := range inst.PendingErrors {
+		for _, id := range inst.PendingErrorIDs {
 			stillPending[id] = true
 		}
 	}
@@ -133,8 +140,8 @@ func (l *Loop) markErrorsShown(req *llmRequest) {
 	for _, inst := range l.coveredInstances(req.input) {
 		//workflowcheck:ignore -- the order does not matter
 		for call, c := range inst.calls {
-			if call.Request < req.input.Number && c.Fault != nil {
-				inst.errorsShown[call] = true
+			if call.Request < req.input.RequestNumber && len(c.FaultsForLLM()) > 0 {
+				inst.callsWithErrorsShown[call] = true
 			}
 		}
 	}

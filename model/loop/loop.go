@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -13,46 +14,58 @@ import (
 // Loop is the agent loop of one process: its instances, the Request to the LLM, and whether to go on. It does no work by
 // itself: its workflow reports events to it (ApplyReply, ApplyReport, Pause, …) and does what Advance returns.
 type Loop struct {
-	idea          *ideafile.Idea
-	baseMessages  int // Messages of its context that it was started with
-	baseInstances int // instances that it was started with
-	processID     string
-	bindings      map[string]ideafile.Binding
-	instances     []*InstanceProgress // in the order of their tokens
-	byToken       map[string]*InstanceProgress
-	startedAt     time.Time
+	idea                 *ideafile.Idea
+	initialMessageCount  int // Messages of its context that it was started with
+	initialInstanceCount int // instances that it was started with
+	processID            string
+	bindings             map[string]ideafile.ToolBinding
+	instances            []*InstanceProgress // in the order of their tokens
+	byToken              map[string]*InstanceProgress
+	startedAt            time.Time
 
 	requestCount                     int // Requests that were replied to, whatever the reply
 	turnCount                        int // attempts at the LLM, but for Requests that were lost without a trace
 	priorRequests                    int // Requests of the earlier process from whose Idea this one starts
 	badRepliesInRow, badOutputsInRow int
 	workerLossesInRow                int
-	usage                            turn.Usage
+	usage                            turn.TokenUsage
+	answeringLLMs                    []turn.AnsweringLLM // since the last Idea or, if answeringLLMsSealed, those of it
+	answeringLLMsSealed              bool
 	unassignedCalls                  int // malformed Calls that name no instance
-	inFlight                         *llmRequest
+	unassignedFailures               turn.Failures
+	requestInFlight                  *llmRequest
 	wiredRequest                     *llmRequest // see "the life of a Request" in doc.go
 	readySince                       time.Time   // since when an instance is ready for a Request; zero: none is
 	wakeTime                         time.Time
 	plannedCalls                     []plannedCall // the Calls that a later Request may be shown, in Plan order
 	pendingErrors                    []PendingError
 	lastErrorID                      int
-	newlyEnded                       []*InstanceProgress // that TakeEnded has not returned yet
+	newlyEndedInstances              []*InstanceProgress // that TakeEndedInstances has not returned yet
 	unsealedLog                      []turn.LogEntry     // what changed since the last Idea
+	hasUnsealedChanges               bool                // something changed since the last Idea: see Unsealed
 	output                           any
 	hasOutput                        bool
-	planOutputTried                  bool        // takeDirectPlanOutput has resolved the outputs of direct Plans
+	wiredOutput                      any         // the output as a reply wrote it, where that is of References alone
+	isPart                           bool        // see MarkAsPart
+	planOutputTried                  bool        // takeDirectPlanOutput has taken the outputs of direct Plans, or they are of no use
 	outputFault                      *diag.Fault // why there is no output, where the LLM may not be asked for it
 	pauseReason                      *diag.Fault // nil: it is not paused
-	limits                           ideafile.Limits
+	selfPauseCount                   int         // see SelfPauseCount
+	progress                         progressWatch
+	limits                           ideafile.ProcessLimits
+	parentQuota                      turn.Quota          // what the process that this one is a part or a delegate of allows
+	awaitsQuota                      bool                // a Request is due that the quota does not allow
+	instancesWithNewQuota            []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
 	resumedCalls                     []ResumedCalls
 }
 
 // llmRequest is the Request in flight, or the one whose wired output waits for its Calls.
 type llmRequest struct {
-	input     *turn.RequestInput
-	fullInput *turn.RequestInput // all instances when the Request was made, for its Idea
-	log       []turn.LogEntry    // what had changed since the last Idea when it was made
-	reply     *turn.Reply        // nil: in flight
+	input              *turn.RequestInput
+	allInstancesInput  *turn.RequestInput // all instances when the Request was made, for its Idea
+	logBeforeRequest   []turn.LogEntry    // what had changed since the last Idea when it was made
+	hadUnsealedChanges bool               // whether anything had
+	reply              *turn.LLMReply     // nil: in flight
 }
 
 // plannedCall is a Call of an earlier Request, or of a direct Plan, as written.
@@ -60,7 +73,10 @@ type plannedCall struct {
 	ideafile.CallKey
 	call       ideafile.WrittenCall
 	unassigned bool // it names no instance that its Request covered
-	directPlan int  // the place in the context, from 1, of the direct Plan it is part of; 0: a Request planned it
+	// onlyForInstances lists the instances that it was planned for in the process before; nil: for all. The parts of a process that was split numbered
+	// their Requests each by themselves, so that two Calls may have one place.
+	onlyForInstances   []string
+	directPlanPosition int // the place in the context, from 1, of the direct Plan it is part of; 0: a Request planned it
 }
 
 const (
@@ -72,34 +88,37 @@ const (
 )
 
 // New starts the loop of a process; now is its starting time.
-func New(idea *ideafile.Idea, process string, bindings map[string]ideafile.Binding, now time.Time) *Loop {
+func New(idea *ideafile.Idea, process string, bindings map[string]ideafile.ToolBinding, now time.Time) *Loop {
 	l := &Loop{
 		idea: idea, processID: process, bindings: bindings, byToken: map[string]*InstanceProgress{}, startedAt: now,
-		limits: idea.Config.Limits,
+		limits: idea.Config.Limits, parentQuota: turn.Unlimited,
 	}
 	l.dropHistoryMessages()
-	l.baseMessages = len(l.idea.Context)
-	l.joinInstances(idea.InstanceTokens())
-	l.baseInstances = len(l.instances)
+	l.initialMessageCount = len(l.idea.Context)
+	l.addNewInstances(idea.InstanceTokens())
+	l.initialInstanceCount = len(l.instances)
 	l.restoreHistory(idea.Context)
 	return l
 }
 
 // BindTools sets the Tools and what runs them, which are known only once the process has started. No Request is made before.
-func (l *Loop) BindTools(idea *ideafile.Idea, bindings map[string]ideafile.Binding) {
+func (l *Loop) BindTools(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) {
 	l.idea, l.bindings = idea, bindings
 }
 
-// joinInstances adds instances: ready for a Request, unless a direct Plan runs them.
-func (l *Loop) joinInstances(tokens []string) {
-	views, plans := ideafile.ViewsOf(l.idea.Context, tokens), ideafile.FindDirectPlans(l.idea.Context)
+// addNewInstances adds instances: ready for a Request, unless a direct Plan runs them.
+func (l *Loop) addNewInstances(tokens []string) {
+	views, plans := ideafile.InstanceViewsByToken(l.idea.Context, tokens), ideafile.FindDirectPlans(l.idea.Context)
 	for _, token := range tokens {
 		view := views[token]
 		inst := &InstanceProgress{
-			Token: token, Status: ideafile.InstanceWorking, carriedProgress: carriedProgress{Idle: true}, state: statelog.New(view.Payload[ideafile.TypeState]),
-			calls: map[ideafile.CallKey]turn.CallReport{}, errorsShown: map[ideafile.CallKey]bool{},
+			Token: token, Status: ideafile.InstanceWorking,
+			carriedProgress: carriedProgress{Idle: true, Claim: turn.Claim{GrantedQuota: turn.Unlimited}},
+			state:           statelog.NewState(view.PayloadByKind[ideafile.TypeState]),
+			calls:           map[ideafile.CallKey]turn.CallReport{}, callsWithErrorsShown: map[ideafile.CallKey]bool{},
 		}
-		inst.Missing = statelog.MissingRequired(view.Schema[ideafile.TypeState], inst.state.Current)
+		inst.MissingRequiredPaths = statelog.MissingRequiredPaths(view.SchemaByKind[ideafile.TypeState], inst.state.CurrentValue)
+		inst.HeldByPause = l.pauseReason != nil
 		l.registerInstance(inst, token)
 		l.assignDirectPlan(plans, inst, view)
 	}
@@ -125,6 +144,14 @@ func (l *Loop) InstanceTokens() []string {
 // HasInstance reports whether the process has an instance with a token.
 func (l *Loop) HasInstance(token string) bool { return l.byToken[token] != nil }
 
+// FindInstance returns the token of the instance that a word names, in either spelling.
+func (l *Loop) FindInstance(word string) (token string, ok bool) {
+	if l.HasInstance(word) || word == "" {
+		return word, l.HasInstance(word)
+	}
+	return spelling.FindToken(l.InstanceTokens(), word)
+}
+
 func (l *Loop) instance(token string) *InstanceProgress { return l.byToken[token] }
 
 // Idea returns the process's Idea with every correction so far.
@@ -139,29 +166,61 @@ func (l *Loop) Turns() int { return l.turnCount }
 // Output returns the process's output, nil while there is none.
 func (l *Loop) Output() any { return l.output }
 
-func (l *Loop) setOutput(out any) { l.output, l.hasOutput, l.badOutputsInRow = out, true, 0 }
+// setOutput sets the output, and keeps it as it was written where that was of References alone.
+func (l *Loop) setOutput(out, written any) {
+	l.output, l.hasOutput, l.badOutputsInRow, l.wiredOutput = out, true, 0, nil
+	if onlyReferences(written) {
+		l.wiredOutput = written
+	}
+}
 
-// TakeLog returns what changed since its last call, for the Idea that is sealed now.
-func (l *Loop) TakeLog() []turn.LogEntry {
+// MarkAsPart makes the process one part of a whole: what direct Plans wire is resolved over all instances of the whole,
+// and nobody is asked for it here.
+func (l *Loop) MarkAsPart() { l.isPart = true }
+
+// TakeUnsealedLog returns what changed since its last call, for the Idea that is sealed now.
+func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
 	log := l.unsealedLog
-	l.unsealedLog = nil
+	l.unsealedLog, l.hasUnsealedChanges = nil, false
 	return log
 }
 
-// TakeEnded returns the instances that settled or failed since its last call.
-func (l *Loop) TakeEnded() []*InstanceProgress {
-	ended := l.newlyEnded
-	l.newlyEnded = nil
+// TakeAnsweringLLMs returns which LLM answered since its last call, for the Idea that is sealed now; if nobody did, who answered before.
+func (l *Loop) TakeAnsweringLLMs() []turn.AnsweringLLM {
+	l.answeringLLMsSealed = true
+	return l.answeringLLMs
+}
+
+// HasUnsealedChanges reports whether something has happened since TakeUnsealedLog that the next Idea will hold: a Call came further, a value was written,
+// somebody decided, or an instance joined. That an instance has settled by the reply of a Request stands in the Idea of that Request.
+func (l *Loop) HasUnsealedChanges() bool { return l.hasUnsealedChanges }
+
+// TakeEndedInstances returns the instances that settled or failed since its last call.
+func (l *Loop) TakeEndedInstances() []*InstanceProgress {
+	ended := l.newlyEndedInstances
+	l.newlyEndedInstances = nil
 	return ended
 }
 
 func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
 	inst.Status, inst.Fault = s, f
-	l.newlyEnded = append(l.newlyEnded, inst)
+	l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 }
 
 // Pause starts nothing new until Resume; what runs may end.
 func (l *Loop) Pause(by, reason string) { l.pauseReason = PauseFault(by, reason) }
+
+// pause pauses the process for a reason of its own, unless it is paused already; nil does not.
+func (l *Loop) pause(f *diag.Fault) {
+	if f == nil || l.pauseReason != nil {
+		return
+	}
+	l.pauseReason = f
+	l.selfPauseCount++
+}
+
+// SelfPauseCount counts the pauses for reasons of the process's own.
+func (l *Loop) SelfPauseCount() int { return l.selfPauseCount }
 
 // PauseFault is the reason of a process that a person paused.
 func PauseFault(by, reason string) *diag.Fault {
@@ -173,15 +232,29 @@ func PauseFault(by, reason string) *diag.Fault {
 }
 
 // PauseFor pauses the process for a reason of its own.
-func (l *Loop) PauseFor(f *diag.Fault) { l.pauseReason = f }
+func (l *Loop) PauseFor(f *diag.Fault) { l.pause(f) }
+
+// PauseWithParent pauses the process with the one that it works for.
+func (l *Loop) PauseWithParent(f *diag.Fault) { l.pauseReason = f }
 
 // Resume lets a paused process go on, with new limits where they are given; 0 keeps a limit.
-func (l *Loop) Resume(limits ideafile.Limits) {
+func (l *Loop) Resume(limits ideafile.ProcessLimits) {
 	l.pauseReason, l.badRepliesInRow, l.badOutputsInRow, l.workerLossesInRow = nil, 0, 0, 0
+	l.progress = l.progress.afterPause()
 	l.setLimits(limits)
+	for _, inst := range l.instances {
+		inst.HeldByPause = false
+	}
 }
 
-func (l *Loop) setLimits(limits ideafile.Limits) { l.limits = l.limits.Override(limits) }
+func (l *Loop) setLimits(limits ideafile.ProcessLimits) { l.limits = l.limits.OverriddenBy(limits) }
+
+// MarkAllHeldByPause marks every instance as held: a paused process starts them so.
+func (l *Loop) MarkAllHeldByPause() {
+	for _, inst := range l.instances {
+		inst.HeldByPause = true
+	}
+}
 
 // PauseReason returns why the process is paused; nil where it is not.
 func (l *Loop) PauseReason() *diag.Fault { return l.pauseReason }

@@ -15,9 +15,9 @@ import (
 
 // settledByPlan reports whether an instance was run by a Plan that needs no Request.
 func settledByPlan(m *loop.Loop, token string) bool {
-	for _, c := range m.Carry().Instances {
+	for _, c := range m.CarryIntoNextRun().Instances {
 		if c.Token == token {
-			return c.DirectPlan > 0 && !c.FellBackToLLM
+			return c.DirectPlanPosition > 0 && !c.FellBackToLLM
 		}
 	}
 	return false
@@ -28,9 +28,9 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		gone := map[string]bool{}
 		number := 0
-		s := modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.Conclusion) {
-			if number++; c.Input.Number != number {
-				rt.Fatalf("Request %d has the number %d", number, c.Input.Number)
+		s := modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.RequestConclusion) {
+			if number++; c.Input.RequestNumber != number {
+				rt.Fatalf("Request %d has the number %d", number, c.Input.RequestNumber)
 			}
 			for _, covered := range c.Input.Instances {
 				if gone[covered.Token] && !c.Input.OutputOnly {
@@ -38,7 +38,7 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 				}
 			}
 			for _, m := range s.Ended {
-				if !settledByPlan(s.Loop, m.Token) && !c.Reply.Complete {
+				if reachedGoal := m.HasGoal && len(m.MissingRequiredPaths) == 0; !reachedGoal && !settledByPlan(s.Loop, m.Token) && !c.Reply.Complete {
 					rt.Fatalf("%s ended by a Request that broke off", m.Token)
 				}
 				if gone[m.Token] {
@@ -53,15 +53,15 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 			if got, want := modeltest.StateOf(s.Loop, m.Token), string(jsonval.Encode(run.State())); got != want {
 				rt.Fatalf("the process knows %s of %s, which has %s", got, m.Token, want)
 			}
-			if m.Status == ideafile.InstanceSettled && len(run.MissingRequired()) > 0 {
-				rt.Fatalf("%s has settled and lacks %v", m.Token, run.MissingRequired())
+			if m.Status == ideafile.InstanceSettled && len(run.MissingRequiredPaths()) > 0 {
+				rt.Fatalf("%s has settled and lacks %v", m.Token, run.MissingRequiredPaths())
 			}
-			for _, rec := range run.Records() {
+			for _, rec := range run.CallRecords() {
 				counts.Increment(rec.Status)
 			}
 		}
-		counts.Failed += s.Loop.Carry().UnassignedCalls
-		if got := s.Loop.Counts(); got != counts {
+		counts.Failed += s.Loop.CarryIntoNextRun().UnassignedCalls
+		if got := s.Loop.CallCounts(); got != counts {
 			rt.Fatalf("counted %+v, and there are %+v", got, counts)
 		}
 		switch step, _ := s.Loop.Advance(s.Now); step {
@@ -69,7 +69,7 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 			if ended++; s.Loop.FinalStatus() == loop.StatusFailed {
 				failed++
 			}
-			if s.Idea.Output != nil && s.Loop.FinalStatus() == loop.StatusCompleted && s.Loop.Output() == nil {
+			if s.Idea.OutputSchema != nil && s.Loop.FinalStatus() == loop.StatusCompleted && s.Loop.Output() == nil {
 				rt.Fatalf("it is complete and has no output")
 			}
 		case loop.StepPaused:
@@ -86,14 +86,14 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 // Whatever happened in a process, each of its Ideas is a file from which another begins at the same States.
 func TestAnyIdeaOfAProcessBeginsAnother(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.Conclusion) {
-			again := modeltest.SnapshotFile(rt, s.Idea, c.FullInput, c.Calls, c.Reply.Output)
+		modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.RequestConclusion) {
+			again := modeltest.SnapshotFile(rt, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output)
 			if got, want := fmt.Sprint(again.InstanceTokens()), fmt.Sprint(s.Idea.InstanceTokens()); got != want {
 				rt.Fatalf("%s instead of %s", got, want)
 			}
 			mind := loop.New(again, "q", s.Bindings, modeltest.StartTime)
 			for n, m := range mind.Instances() {
-				if got, want := modeltest.StateOf(mind, m.Token), string(jsonval.Encode(c.FullInput.Instances[n].State)); got != want {
+				if got, want := modeltest.StateOf(mind, m.Token), string(jsonval.Encode(c.AllInstancesInput.Instances[n].State)); got != want {
 					rt.Fatalf("%s begins at %s instead of %s", m.Token, got, want)
 				}
 			}

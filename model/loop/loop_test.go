@@ -17,13 +17,13 @@ import (
 func TestARequestCoversEveryInstanceAndTellsWhereItStands(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	b := s.ExpectRequest()
-	s.WantEqual("the process", b.Process, "p")
-	s.WantEqual("number and turn", fmt.Sprint(b.Number, b.Turn), "1 1")
-	s.WantEqual("covered", string(jsonval.Encode(jsonval.Normal(b.Instances))), `[{"state":{"a":1},"token":"①"},{"state":{"a":2},"token":"②"}]`)
-	if b.OutputOnly || b.Questions != nil || b.Plan != nil || b.Errors != nil {
+	s.WantEqual("the process", b.ProcessID, "p")
+	s.WantEqual("number and turn", fmt.Sprint(b.RequestNumber, b.Turn), "1 1")
+	s.WantEqual("covered", string(jsonval.Encode(jsonval.ToJSONValue(b.Instances))), `[{"state":{"a":1},"token":"①"},{"state":{"a":2},"token":"②"}]`)
+	if b.OutputOnly || b.Questions != nil || b.PlanEntries != nil || b.Errors != nil {
 		t.Errorf("the first Request has no past: %+v", b)
 	}
-	if s.Loop.InFlight() != b {
+	if s.Loop.RequestInFlight() != b {
 		t.Error("it is the Request under way")
 	}
 }
@@ -32,14 +32,14 @@ func TestOneRequestIsInFlightAtMost(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ExpectRequest()
 	s.ExpectStep(loop.StepWait)
-	s.DeliverReport(turn.Report{Token: "①", ClosedThrough: 1, Idle: true})
+	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1, Idle: true})
 	s.ExpectStep(loop.StepWait)
-	s.Loop.ApplyReply(turn.Reply{Complete: true})
+	s.Loop.ApplyReply(turn.LLMReply{Complete: true})
 	s.ExpectStep(loop.StepWait)
-	if c := s.Loop.Conclude(); c == nil || s.Loop.InFlight() != nil {
+	if c := s.Loop.ConcludeRequest(); c == nil || s.Loop.RequestInFlight() != nil {
 		t.Error("it has ended with its reply")
 	}
-	if s.Loop.Conclude() != nil {
+	if s.Loop.ConcludeRequest() != nil {
 		t.Error("it ends once")
 	}
 }
@@ -47,13 +47,13 @@ func TestOneRequestIsInFlightAtMost(t *testing.T) {
 func TestARequestThatBrokeOffEndsWhenEveryInstanceHasClosedIt(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ExpectRequest()
-	s.Loop.ApplyReply(turn.Reply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
-	s.DeliverReport(turn.Report{Token: "①", ClosedThrough: 1, Idle: true})
-	if s.Loop.Conclude() != nil {
+	s.Loop.ApplyReply(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
+	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1, Idle: true})
+	if s.Loop.ConcludeRequest() != nil {
 		t.Error("what ② has accepted is not known")
 	}
-	s.DeliverReport(turn.Report{Token: "②", ClosedThrough: 1, Idle: false})
-	if s.Loop.Conclude() == nil {
+	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: 1, Idle: false})
+	if s.Loop.ConcludeRequest() == nil {
 		t.Error("its Calls may go on running")
 	}
 }
@@ -61,12 +61,12 @@ func TestARequestThatBrokeOffEndsWhenEveryInstanceHasClosedIt(t *testing.T) {
 func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.ExpectRequest()
-	s.DeliverReport(turn.Report{Token: "", ClosedThrough: 1, Idle: true})
-	if s.Loop.Conclude() != nil {
+	s.DeliverReport(turn.InstanceReport{Token: "", ClosedThroughRequest: 1, Idle: true})
+	if s.Loop.ConcludeRequest() != nil {
 		t.Error("it is over before the reply")
 	}
-	s.Loop.ApplyReply(turn.Reply{Complete: true, InstancesWithoutCalls: []string{""}})
-	if s.Loop.Conclude() == nil {
+	s.Loop.ApplyReply(turn.LLMReply{Complete: true, InstancesWithoutCalls: []string{""}})
+	if s.Loop.ConcludeRequest() == nil {
 		t.Error("it is over")
 	}
 	s.WantEqual("it", s.Statuses(), "settled")
@@ -74,13 +74,13 @@ func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
 
 func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
-	s.Loop.ApplyReply(turn.Reply{Complete: true})
-	s.DeliverReport(turn.Report{Token: "③", ClosedThrough: 1, Idle: true})
+	s.Loop.ApplyReply(turn.LLMReply{Complete: true})
+	s.DeliverReport(turn.InstanceReport{Token: "③", ClosedThroughRequest: 1, Idle: true})
 	s.ExpectRequest()
-	s.Loop.ApplyReply(turn.Reply{Complete: true, Calls: []ideafile.WrittenCall{}, Usage: turn.Usage{PromptTokens: 1}})
-	s.Loop.ApplyReply(turn.Reply{Complete: true, Calls: ideafile.ParseWrittenCalls([]any{"twice"}), Usage: turn.Usage{PromptTokens: 1}})
-	s.DeliverReport(turn.Report{ClosedThrough: 1, Idle: true})
-	s.Loop.Conclude()
+	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: []ideafile.WrittenCall{}, Usage: turn.TokenUsage{PromptTokens: 1}})
+	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls([]any{"twice"}), Usage: turn.TokenUsage{PromptTokens: 1}})
+	s.DeliverReport(turn.InstanceReport{ClosedThroughRequest: 1, Idle: true})
+	s.Loop.ConcludeRequest()
 	r := s.Loop.Result(loop.StatusRunning, false)
 	s.WantEqual("it counts once", fmt.Sprint(r.Requests, r.Usage.PromptTokens), "1 1")
 }
@@ -94,7 +94,7 @@ func TestTheNextRequestSeesWhatBecameOfTheCalls(t *testing.T) {
 1.3 blocked: †state.never is not there and no Call writes it in ②
 1.5 bad_parameters: parameter "n": expected integer, but got string in ①`)
 	s.WantEqual("the States", string(jsonval.Encode(b.Instances[1].State)), `{"a":2,"b":2}`)
-	s.WantEqual("number and turn", fmt.Sprint(b.Number, b.Turn), "2 2")
+	s.WantEqual("number and turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
 }
 
 func TestATroubleOfManyInstancesIsToldOnce(t *testing.T) {
@@ -116,7 +116,7 @@ func TestCallsWithoutAnOutputPathStayInSightWithTheirResults(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"d"}],"output":null}`)
 	b := s.ExpectRequest()
 	s.WantEqual("kept", modeltest.DescribePlan(b), "1.1 done 2; 2.1 done 2")
-	s.WantEqual("its results", string(jsonval.Encode(b.Plan[0].Results)), `{"①":1,"②":2}`)
+	s.WantEqual("its results", string(jsonval.Encode(b.PlanEntries[0].ResultByInstance)), `{"①":1,"②":2}`)
 }
 
 func TestARequestIsNotShownTheCallsOfSettledInstances(t *testing.T) {
@@ -125,16 +125,16 @@ func TestARequestIsNotShownTheCallsOfSettledInstances(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"c"}],"output":null}`)
 	b := s.ExpectRequest()
 	s.WantEqual("the Calls", modeltest.DescribePlan(b), "1.1 done 1; 2.1 done 1")
-	s.WantEqual("the results", string(jsonval.Encode(b.Plan[0].Results)), `{"①":1}`)
-	s.WantEqual("the chain has them all", modeltest.DescribePlan(s.Loop.FullInput()), "1.1 done 2; 1.2 done 1; 2.1 done 1")
+	s.WantEqual("the results", string(jsonval.Encode(b.PlanEntries[0].ResultByInstance)), `{"①":1}`)
+	s.WantEqual("the chain has them all", modeltest.DescribePlan(s.Loop.AllInstancesInput()), "1.1 done 2; 1.2 done 1; 2.1 done 1")
 }
 
 func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	c := s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeTruncated, "the stream broke off")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
+	c := s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "the stream broke off")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
 	s.WantEqual("its solution is what was accepted", string(jsonval.Encode(c.Calls)), `[{"_instance":"①","_outputPath":"b","_tool":"work"},{"_instance":"*","_outputPath":"c","_tool":"work"}]`)
 	b := s.ExpectRequest()
-	s.WantEqual("the loop goes on", fmt.Sprint(b.Number, b.Turn), "2 2")
+	s.WantEqual("the loop goes on", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
 	s.WantEqual("with what was done", modeltest.DescribePlan(b), "1.1 done 1; 1.2 done 2")
 	s.WantEqual("and told", modeltest.DescribeErrors(b), "truncated: request 1 was cut off: the stream broke off; the 2 calls that had come were taken and are listed")
 	s.WantEqual("everyone still works", fmt.Sprint(b.InstanceTokens()), "[① ②]")
@@ -142,31 +142,55 @@ func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
 
 func TestARequestOfWhichNothingWasTakenIsAskedAfresh(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
-	s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
+	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
 	b := s.ExpectRequest()
-	s.WantEqual("under the next number, as another turn", fmt.Sprint(b.Number, b.Turn), "2 2")
+	s.WantEqual("under the next number, as another turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
 	s.WantEqual("and told", modeltest.DescribeErrors(b), "not_json: request 1 was cut off: no JSON; no call of it was taken")
 }
 
 func TestALostWorkerIsNoTurnWhereNothingWasTaken(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
-	s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+	s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	b := s.ExpectRequest()
-	s.WantEqual("the same turn under the next number", fmt.Sprint(b.Number, b.Turn), "2 1")
+	s.WantEqual("the same turn under the next number", fmt.Sprint(b.RequestNumber, b.Turn), "2 1")
 	s.WantEqual("the LLM is told nothing", modeltest.DescribeErrors(b), "")
 }
 
 func TestWhatALostWorkerHandedOnIsTheSolution(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	c := s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`)
+	c := s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`)
 	s.WantEqual("as the instances have it", string(jsonval.Encode(c.Calls)), `[{"_instance":"①","_outputPath":"b","_tool":"work"}]`)
 	b := s.ExpectRequest()
-	s.WantEqual("it is a turn", fmt.Sprint(b.Number, b.Turn), "2 2")
+	s.WantEqual("it is a turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
 	s.WantEqual("the LLM is told", modeltest.DescribeErrors(b), "worker_lost: request 1 was cut off: gone; the 1 calls that had come were taken and are listed")
 }
 
+// A crash in the middle of a hand-out changes nothing in the outcome.
+func TestABroadcastThatReachedOneInstanceIsHandedToAllThatTheRequestCovered(t *testing.T) {
+	for _, lost := range []turn.LLMReply{{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, {CallsUndelivered: true, Fault: diag.Faultf(turn.CodeTruncated, "not handed on")}} {
+		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+		s.Unreached = []string{"②"}
+		s.BreakOff(lost, `{"_tool":"work","_instance":"*","x":"†state.c","_outputPath":"b"}`, `{"_tool":"work","_instance":"①","_outputPath":"d"}`,
+			`{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"c"}`)
+		s.Unreached = nil
+		s.WantEqual("①", string(jsonval.Encode(s.Instances["①"].State())), `{"a":1,"b":1,"c":1,"d":"work done"}`)
+		s.WantEqual("②", string(jsonval.Encode(s.Instances["②"].State())), `{"a":2,"b":2,"c":2}`)
+		b := s.ExpectRequestFor("① ②")
+		s.WantEqual("the next Request is told", modeltest.DescribePlan(b), "1.1 done 2; 1.2 done 1; 1.3 done 2")
+		s.ReplyWith(modeltest.EmptyReply)
+		s.ExpectStep(loop.StepFinished)
+	}
+}
+
+func TestABroadcastThatReachedNobodyIsAskedForAgain(t *testing.T) {
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.Unreached = []string{"①", "②"}
+	s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)
+	s.WantEqual("the next Request", modeltest.DescribePlan(s.ExpectRequestFor("① ②")), "")
+}
+
 func TestTroublesAreToldUntilARequestPlannedWithThem(t *testing.T) {
-	for name, end := range map[string]turn.Reply{
+	for name, end := range map[string]turn.LLMReply{
 		"a lost worker": {WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		"a bad reply":   {Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")},
 	} {
@@ -182,23 +206,23 @@ func TestTroublesAreToldUntilARequestPlannedWithThem(t *testing.T) {
 func TestThePlanOfARequestStaysInSightWhenTheNextBringsNothing(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
-	s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
+	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
 	s.WantEqual("the Calls", modeltest.DescribePlan(s.ExpectRequest()), "1.1 done 1")
 }
 
 func TestThreeBadRepliesInARowPause(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
-	bad := turn.Reply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")}
+	bad := turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")}
 	s.BreakOff(bad)
 	s.BreakOff(bad)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
 	s.BreakOff(bad)
-	s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeRefusal, "no")})
-	s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeEndlessReply, "on and on")})
+	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeRefusal, "no")})
+	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeEndlessReply, "on and on")})
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: on and on")
-	s.Loop.Resume(ideafile.Limits{})
-	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().Number), "7")
+	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().RequestNumber), "7")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 }
@@ -206,28 +230,28 @@ func TestThreeBadRepliesInARowPause(t *testing.T) {
 func TestALostWorkerIsNoBadReply(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	for range 5 {
-		s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+		s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	}
-	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().Number), "6")
+	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().RequestNumber), "6")
 }
 
 func TestRequestsThatTakeTheirWorkersDownOneAfterTheOtherPauseTheProcess(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	for range 10 {
-		s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+		s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	}
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(ideafile.Limits{})
-	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().Number), "11")
+	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().RequestNumber), "11")
 }
 
 func TestWhatAskingAgainDoesNotMendPausesAtOnce(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
-	s.BreakOff(turn.Reply{NotRetryable: true, Fault: diag.Faultf(turn.CodeLLMError, "401 no such key")})
+	s.BreakOff(turn.LLMReply{NotRetryable: true, Fault: diag.Faultf(turn.CodeLLMError, "401 no such key")})
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "llm_error: 401 no such key")
 	s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), "llm_error: 401 no such key")
-	s.Loop.Resume(ideafile.Limits{})
+	s.Loop.Resume(ideafile.ProcessLimits{})
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 	if s.Loop.Result(loop.StatusCompleted, false).Error != nil {
@@ -239,21 +263,21 @@ func TestAttemptsBeforeTheFirstByteAreTurns(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.ExpectRequest()
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work"}`)})
-	r.Complete, r.Attempts = true, 3
+	r.Complete, r.HTTPAttempts = true, 3
 	s.Conclude(r)
-	s.WantEqual("number and turn", fmt.Sprint(s.ExpectRequest().Number, s.Input.Turn), "2 4")
+	s.WantEqual("number and turn", fmt.Sprint(s.ExpectRequest().RequestNumber, s.Input.Turn), "2 4")
 }
 
 func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 	again := `{"calls":[{"_tool":"work"}],"output":null}`
 	for _, c := range []struct {
 		name, limits, why string
-		higher            ideafile.Limits
+		higher            ideafile.ProcessLimits
 	}{
-		{"Requests", `{"requests": 2}`, "limit_reached: 2 Requests were made, the limit", ideafile.Limits{Requests: 3}},
-		{"tokens", `{"tokens": 220}`, "limit_reached: 220 tokens were used; the limit is 220", ideafile.Limits{Tokens: 221}},
-		{"Calls", `{"calls": 2}`, "limit_reached: 2 Calls were made; the limit is 2", ideafile.Limits{Calls: 3}},
-		{"duration", `{"duration": "2m"}`, "limit_reached: the process has run for 2m0s, the limit", ideafile.Limits{Duration: 3 * time.Minute}},
+		{"Requests", `{"requests": 2}`, "limit_reached: 2 Requests were made, the limit", ideafile.ProcessLimits{Requests: 3}},
+		{"tokens", `{"tokens": 220}`, "limit_reached: 220 tokens were used; the limit is 220", ideafile.ProcessLimits{Tokens: 221}},
+		{"Calls", `{"calls": 2}`, "limit_reached: 2 Calls were made; the limit is 2", ideafile.ProcessLimits{Calls: 3}},
+		{"duration", `{"duration": "2m"}`, "limit_reached: the process has run for 2m0s, the limit", ideafile.ProcessLimits{Duration: 3 * time.Minute}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := modeltest.NewScenario(t, "", `"config": {"limits": `+c.limits+`}`)
@@ -264,7 +288,7 @@ func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 			s.ExpectStep(loop.StepPaused)
 			s.WantEqual("why", s.Loop.PauseReason().Error(), c.why)
 			s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), c.why)
-			s.Loop.Resume(ideafile.Limits{})
+			s.Loop.Resume(ideafile.ProcessLimits{})
 			s.ExpectStep(loop.StepPaused)
 			s.Loop.Resume(c.higher)
 			s.ReplyWith(again)
@@ -280,20 +304,29 @@ func TestALimitDoesNotStopWhatIsOver(t *testing.T) {
 	s.ExpectStep(loop.StepFinished)
 }
 
-func TestLimitsThatAreNotSetAreNone(t *testing.T) {
-	s := modeltest.NewScenario(t, "")
-	s.Now = s.Now.Add(1000 * time.Hour)
-	for range 50 {
-		s.ReplyWith(`{"calls":[{"_tool":"work"}],"output":null}`)
+func TestLimitsThatAreNotSaidAreTheDefaultsAndNullIsNone(t *testing.T) {
+	for _, c := range []struct {
+		config string
+		want   loop.Step
+	}{{`{}`, loop.StepPaused}, {`{"limits": {"tokens": null}}`, loop.StepRequest}} {
+		s := modeltest.NewScenario(t, "", `"config": `+c.config)
+		s.Now = s.Now.Add(1000 * time.Hour)
+		for range 2 {
+			r := s.ExpectRequest()
+			s.Loop.ApplyReply(turn.LLMReply{Complete: true, Usage: turn.TokenUsage{PromptTokens: ideafile.DefaultTokenLimit / 2}})
+			s.RunToIdle("", r.RequestNumber)
+			s.DeliverReport(s.Report("", r.RequestNumber))
+			s.Loop.ConcludeRequest()
+		}
+		s.ExpectStep(c.want)
 	}
-	s.ExpectRequest()
 }
 
 func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"think","_instance":"*","x":"†state.a","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"†state.mood","_outputPath":"b"},{"_tool":"fail","_instance":"②"}],"output":null}`)
 	b := s.ExpectRequest()
-	s.WantEqual("asked for", string(jsonval.Encode(jsonval.Normal(b.Questions))), `[{"id":"1.1@①","params":{"x":1},"token":"①","tool":"think"},{"id":"1.1@②","params":{"x":2},"token":"②","tool":"think"}]`)
+	s.WantEqual("asked for", string(jsonval.Encode(jsonval.ToJSONValue(b.Questions))), `[{"id":"1.1@①","params":{"x":1},"token":"①","tool":"think"},{"id":"1.1@②","params":{"x":2},"token":"②","tool":"think"}]`)
 	if b.OutputOnly {
 		t.Error("it is no closing Request")
 	}
@@ -303,7 +336,7 @@ func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 	}
 	s.WantEqual("nobody settles by it", s.Statuses(), "① working, ② working")
 	b = s.ExpectRequest()
-	s.WantEqual("the next plans again, and counts", fmt.Sprint(b.Number, b.Turn, len(b.Questions)), "3 3 0")
+	s.WantEqual("the next plans again, and counts", fmt.Sprint(b.RequestNumber, b.Turn, len(b.Questions)), "3 3 0")
 	s.WantEqual("what waited for the result has run", string(jsonval.Encode(b.Instances[0].State)), `{"a":1,"b":"good","mood":"good"}`)
 	s.WantEqual("the Plan is in sight", modeltest.DescribePlan(b), "1.1 done 2; 1.2 done 1; 1.3 failed 1")
 	s.WantEqual("and what went wrong in it", modeltest.DescribeErrors(b), "1.3 tool_failed: no luck in ②")
@@ -320,13 +353,13 @@ func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) 
 	s.ReplyWith(`{"calls":[{"_tool":"think","_instance":"*"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_call":"1.1@①","_output":"good"}],"output":null}`)
 	b := s.ExpectRequest()
-	s.WantEqual("asked again", fmt.Sprintf("%d: %s", len(b.Questions), b.Questions[0].ID), "1: 1.1@②")
+	s.WantEqual("asked again", fmt.Sprintf("%d: %s", len(b.Questions), b.Questions[0].CallID), "1: 1.1@②")
 	s.ReplyWith(`{"calls":[{"_call":"1.1@②","_output":5}],"output":null}`)
 	s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequest()), "3.1 bad_output: the result of 1.1@②: expected string, but got number")
 	s.ReplyWith(`{"calls":[{"_call":"9.9@②","_output":"good"},"x",{"_call":"1.1@②"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: results that were asked for are missing")
-	s.Loop.Resume(ideafile.Limits{})
+	s.Loop.Resume(ideafile.ProcessLimits{})
 	s.ReplyWith(`{"calls":[{"_call":"1.1@②","_output":"good"}],"output":null}`)
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
@@ -345,7 +378,11 @@ func TestEveryCallIsCountedByItsEnd(t *testing.T) {
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 	r := s.Loop.Result(s.Loop.FinalStatus(), true)
-	s.WantEqual("the result", string(jsonval.Encode(jsonval.Normal(r))), `{"calls":{"blocked":1,"done":2,"failed":4,"rejected":0,"skipped":1},"error":null,"ideas":0,`+
+	s.WantEqual("the result", string(jsonval.Encode(jsonval.ToJSONValue(r))), `{"calls":{"blocked":1,"done":2,"failed":4,"rejected":0,"skipped":1},"error":null,"failures":[`+
+		`{"calls":["1.5"],"code":"bad_instance","count":1,"message":"the Request covers no instance \"③\"","status":"failed","tool":"work"},`+
+		`{"calls":["1.3@①","1.3@②"],"code":"tool_failed","count":2,"message":"no luck","status":"failed","tool":"fail"},`+
+		`{"calls":["1.6@①"],"code":"unknown_tool","count":1,"message":"unknown tool \"odd\"","status":"failed","tool":"odd"},`+
+		`{"calls":["1.4@②"],"code":"blocked","count":1,"message":"†state.never is not there and no Call writes it","status":"blocked","tool":"work"}],"ideas":0,`+
 		`"instances":{"①":{"state":{"a":1,"b":"work done"},"status":"settled"},"②":{"state":{"a":2,"b":"work done"},"status":"settled"}},`+
 		`"output":null,"process":"p","requests":2,"status":"completed","usage":{"completionTokens":20,"promptTokens":200}}`)
 	if r := s.Loop.Result(loop.StatusCompleted, false); r.Instances["①"].State != nil {
@@ -356,7 +393,7 @@ func TestEveryCallIsCountedByItsEnd(t *testing.T) {
 func TestTheMindKeepsEveryStateAsItsInstanceDoes(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","x":{"c":1},"_outputPath":"b"},{"_tool":"log","_instance":"②"},{"_tool":"work","_instance":"①","x":{"d":2},"_outputPath":"†state"}],"output":null}`)
-	for _, c := range s.Loop.FullInput().Instances {
+	for _, c := range s.Loop.AllInstancesInput().Instances {
 		s.WantEqual(c.Token, string(jsonval.Encode(c.State)), string(jsonval.Encode(s.Instances[c.Token].State())))
 	}
 }
@@ -366,7 +403,7 @@ func TestALongProcessShowsTheLLMNoMoreThanAShortOne(t *testing.T) {
 	sizes := map[int]int{}
 	for n := 1; n <= 60; n++ {
 		s.ReplyWith(`{"calls":[{"_tool":"log"},{"_tool":"nonsense"},{"_tool":"work","_outputPath":"p"},7],"output":null}`)
-		sizes[n] = len(s.ExpectRequest().Plan)
+		sizes[n] = len(s.ExpectRequest().PlanEntries)
 	}
 	if sizes[60] != sizes[2] {
 		t.Errorf("%d Calls are shown after 2 Requests, %d after 60", sizes[2], sizes[60])
@@ -378,8 +415,8 @@ func TestTheLastHundredRefusalsAreKeptAndAllAreCounted(t *testing.T) {
 	for n := range 250 {
 		r.Add(turn.RefusedSignal{Signal: "resume", Reason: fmt.Sprint(n)})
 	}
-	if r.Count != 250 || len(r.Last) != 100 || r.Last[0].Reason != "150" || r.Last[99].Reason != "249" {
-		t.Errorf("%d, the last %d, from %s", r.Count, len(r.Last), r.Last[0].Reason)
+	if r.TotalCount != 250 || len(r.MostRecent) != 100 || r.MostRecent[0].Reason != "150" || r.MostRecent[99].Reason != "249" {
+		t.Errorf("%d, the last %d, from %s", r.TotalCount, len(r.MostRecent), r.MostRecent[0].Reason)
 	}
 }
 
@@ -391,15 +428,60 @@ func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
 	m := modeltest.CarryLoop(t, s.Idea, s.Bindings, s.Loop)
 	for what, look := range map[string]func(*loop.Loop) any{
 		"the Idea":   func(m *loop.Loop) any { return m.Idea().Source },
-		"the result": func(m *loop.Loop) any { return jsonval.Normal(m.Result(loop.StatusRunning, true)) },
-		"the brief":  func(m *loop.Loop) any { return jsonval.Normal(m.FullInput()) },
-		"the log":    func(m *loop.Loop) any { return turn.EncodeLog(m.TakeLog()) },
-		"the limits": func(m *loop.Loop) any { return jsonval.Normal(m.Carry().Limits) },
-		"who is new": func(m *loop.Loop) any { return jsonval.Normal(m.InstanceTokens()) },
+		"the result": func(m *loop.Loop) any { return jsonval.ToJSONValue(m.Result(loop.StatusRunning, true)) },
+		"the brief":  func(m *loop.Loop) any { return jsonval.ToJSONValue(m.AllInstancesInput()) },
+		"the log":    func(m *loop.Loop) any { return turn.EncodeLog(m.TakeUnsealedLog()) },
+		"the limits": func(m *loop.Loop) any { return jsonval.ToJSONValue(m.CarryIntoNextRun().Limits) },
+		"who is new": func(m *loop.Loop) any { return jsonval.ToJSONValue(m.InstanceTokens()) },
 	} {
 		before, after := look(s.Loop), look(m)
-		if !jsonval.Equal(before, after) || jsonval.Equal(before, jsonval.Normal(nil)) {
+		if !jsonval.Equal(before, after) || jsonval.Equal(before, jsonval.ToJSONValue(nil)) {
 			t.Errorf("%s was\n%s\nand is\n%s", what, jsonval.Encode(before), jsonval.Encode(after))
 		}
 	}
+}
+
+func TestWhatHasNoPlaceInStateIsSaid(t *testing.T) {
+	tools := modeltest.ScenarioTools + `, "load": {"type": "object", "properties": {"x": {}}, "_outputPath": "†state"},
+		"exact": {"type": "object", "properties": {}, "_outputPath": "†state", "_output": {"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": false}}`
+	s := modeltest.NewScenarioWithTools(t, tools, "", modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"load","_instance":"*","x":{"a":1,"b":2}}],"output":null}`)
+	s.ReplyWith(`{"calls":[{"_tool":"load","_instance":"*","x":{"a":7,"b":8,"c":3}},{"_tool":"exact","_instance":"①"},{"_tool":"work","_instance":"②","x":5,"_outputPath":"†state.a && †state.d"}],"output":null}`)
+	b := s.ExpectRequest()
+	before := " was not written: 1.1 had written there before, and a value that a call or a person wrote is never replaced"
+	s.WantEqual("the LLM is told", modeltest.DescribeErrors(b), "2.1 not_written: what it gave for †state.a"+before+" in ①, ②\n"+
+		"2.1 not_written: what it gave for †state.b"+before+" in ①, ②\n2.3 not_written: what it gave for †state.a"+before+" in ②")
+	s.WantEqual("of the results", string(jsonval.Encode(jsonval.ToJSONValue(b.PlanEntries[0].ResultByInstance))), `{"①":{"a":7,"b":8},"②":{"a":7,"b":8}}`)
+	s.WantEqual("a Call without any place has not run", string(s.Instances["①"].FindCall("2.2@①").Status)+" by "+s.Instances["①"].FindCall("2.2@①").SkippedBecauseOf, "skipped by 1.1@①")
+	r := s.Loop.Result(loop.StatusRunning, false)
+	s.WantEqual("the result", string(jsonval.Encode(jsonval.ToJSONValue(r.NotWrittenResults))), `[{"by":"1.1","call":"2.1","instances":["①","②"],"path":"†state.a"},`+
+		`{"by":"1.1","call":"2.1","instances":["①","②"],"path":"†state.b"},{"by":"1.1","call":"2.3","instances":["②"],"path":"†state.a"}]`)
+	s.ReplyWith(modeltest.EmptyReply)
+	s.ExpectStep(loop.StepFinished)
+}
+
+func TestAnOutputThatCameTooEarlyIsSaid(t *testing.T) {
+	why := " not taken: there was more to do. An output counts once no call is left to run"
+	for name, reply := range map[string]string{
+		"beside Calls":          `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"summary":"early"}}`,
+		"wired in vain":         `{"calls":[{"_tool":"fail","_instance":"*","_outputPath":"b"}],"output":{"summary":"†state.b"}}`,
+		"for some of them only": `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":{"summary":"early"}}`,
+	} {
+		s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
+		s.ReplyWith(reply)
+		told := modeltest.DescribeErrors(s.ExpectRequest())
+		if !strings.Contains(told, "output_not_taken: the output given in request 1 was"+why) {
+			t.Errorf("%s: the next Request hears %q", name, told)
+		}
+	}
+}
+
+func TestAnUpdateBelowWhatIsNoObjectAnyMoreFailsAndKeepsItsResult(t *testing.T) {
+	s := modeltest.NewScenarioWithTools(t, `"slow": {"type": "object", "properties": {}, "_outputMethod": "push"}`, "", `"context": [{"type": "state", "state": {}}]`)
+	s.ReplyWith(`{"calls":[{"_tool":"slow","_outputPath":"a.list"}],"output":null}`)
+	s.Revise(`{"context": [{"type":"state","state":{"a":5}}]}`)
+	s.ApplyCorrections("", "ann")
+	s.CompleteSlow("1.1")
+	rec := s.Instances[""].FindCall("1.1")
+	s.WantEqual("it", fmt.Sprint(rec.Status, " ", rec.Fault, " ", rec.Result), "failed bad_path: †state.a.list: something other than an object stands above it done at last")
 }

@@ -11,13 +11,13 @@ import (
 	"processidea/model/turn"
 )
 
-func noticed(n turn.Notices) string {
+func noticed(n turn.ApprovalNotices) string {
 	var parts []string
 	for _, w := range n.NewlyWaiting {
-		parts = append(parts, "+"+w.Call)
+		parts = append(parts, "+"+w.CallID)
 	}
 	for _, d := range n.NewlyDecided {
-		parts = append(parts, strings.TrimSpace(fmt.Sprintf("-%s %s %s", d.Call, d.Decision, d.By)))
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("-%s %s %s", d.CallID, d.DecisionKind, d.DecidedBy)))
 	}
 	return fmt.Sprintf("%d: %s", n.AwaitingCount, strings.Join(parts, ", "))
 }
@@ -25,15 +25,15 @@ func noticed(n turn.Notices) string {
 func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	watch := loop.SentNotices{}
-	s.WantEqual("before anything waits", noticed(watch.TakeChanges(s.Loop)), "0: ")
+	s.WantEqual("before anything waits", noticed(watch.TakeNewNotices(s.Loop)), "0: ")
 	s.ExpectRequest()
 	s.ReplyWith(`{"calls": [{"_tool": "pay", "n": 1, "_instance": "*", "_outputPath": "a"}]}`)
-	s.WantEqual("three wait", noticed(watch.TakeChanges(s.Loop)), "3: +1.1@①, +1.1@②, +1.1@③")
-	s.WantEqual("again", noticed(watch.TakeChanges(s.Loop)), "3: ")
+	s.WantEqual("three wait", noticed(watch.TakeNewNotices(s.Loop)), "3: +1.1@①, +1.1@②, +1.1@③")
+	s.WantEqual("again", noticed(watch.TakeNewNotices(s.Loop)), "3: ")
 	s.Decide(ideafile.Approve, "1.1@①")
 	s.Decide(ideafile.Reject, "1.1@③", `{"reason": "no"}`)
-	s.WantEqual("two are decided", noticed(watch.TakeChanges(s.Loop)), "1: -1.1@① approve ann, -1.1@③ reject ann")
-	s.WantEqual("again", noticed(watch.TakeChanges(s.Loop)), "1: ")
+	s.WantEqual("two are decided", noticed(watch.TakeNewNotices(s.Loop)), "1: -1.1@① approve ann, -1.1@③ reject ann")
+	s.WantEqual("again", noticed(watch.TakeNewNotices(s.Loop)), "1: ")
 	if len(watch) != 1 {
 		t.Errorf("it keeps %d", len(watch))
 	}
@@ -43,15 +43,15 @@ func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {
 	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil, modeltest.StartTime)
 	var pending []turn.PendingApproval
 	for n := range 50 {
-		pending = append(pending, turn.PendingApproval{Call: fmt.Sprint(n), Digest: fmt.Sprint(n)})
+		pending = append(pending, turn.PendingApproval{CallID: fmt.Sprint(n), Digest: fmt.Sprint(n)})
 	}
-	m.ApplyReport(turn.Report{Token: "①", Number: 1, HistoryLength: 1, PendingApprovals: pending})
+	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 1, WorkflowHistoryLength: 1, PendingApprovals: pending})
 	watch := loop.SentNotices{}
-	if n := watch.TakeChanges(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaiting != 30 || n.NewlyWaiting[0].Call != "0" {
+	if n := watch.TakeNewNotices(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaiting != 30 || n.NewlyWaiting[0].CallID != "0" {
 		t.Errorf("%+v", n)
 	}
-	m.ApplyReport(turn.Report{Token: "①", Number: 2, HistoryLength: 2})
-	if n := watch.TakeChanges(m); n.AwaitingCount != 0 || len(n.NewlyDecided) != 20 || n.OmittedDecided != 30 || len(watch) != 0 {
+	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 2, WorkflowHistoryLength: 2})
+	if n := watch.TakeNewNotices(m); n.AwaitingCount != 0 || len(n.NewlyDecided) != 20 || n.OmittedDecided != 30 || len(watch) != 0 {
 		t.Errorf("%+v", n)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
@@ -19,23 +20,38 @@ const maxWorkingParts = 3
 // Parts is a process with more instances than one Request may cover, split into parts that are processes themselves. It is plain
 // data, which a workflow carries over as it is.
 type Parts struct {
-	Size    int             `json:"size"` // instances of one part at most
-	List    []Part          `json:"list"`
-	Started time.Time       `json:"started"`
-	Limits  ideafile.Limits `json:"limits"`
-	Paused  *diag.Fault     `json:"paused,omitempty"`
-	// Own counts what the process itself did beside its parts, and holds its output.
-	Own PartReport `json:"extra"`
-	// BadOutputsInRow counts the Requests for the output that brought none.
-	BadOutputsInRow int `json:"asks,omitempty"`
+	InstancesPerPart int                    `json:"size"` // instances of one part at most
+	All              []ProcessPart          `json:"list"`
+	Started          time.Time              `json:"started"`
+	Limits           ideafile.ProcessLimits `json:"limits"`
+	ParentQuota      turn.Quota             `json:"quota"` // what the process allows that this one is a delegate of
+	PauseReason      *diag.Fault            `json:"paused,omitempty"`
+	// OwnReport counts what the process itself did beside its parts, and holds its output.
+	OwnReport PartReport `json:"extra"`
+	// BadOutputsInRow counts the Requests for the output that brought none, OutputErrors are what the next one is told, and
+	// WorkerLossesInRow counts those that were lost with their worker.
+	BadOutputsInRow   int                 `json:"asks,omitempty"`
+	OutputErrors      []turn.ContextError `json:"outputErrors,omitempty"`
+	WorkerLossesInRow int                 `json:"lost,omitempty"`
+	// OutputWiringsRefused is whether what the parts wired makes no output.
+	OutputWiringsRefused bool `json:"wiringsRefused,omitempty"`
+	// UnsealedLog is what people decided on the whole process, and Answers are those of the LLM to it, since its latest Idea.
+	UnsealedLog   []turn.LogEntry     `json:"log,omitempty"`
+	AnsweringLLMs []turn.AnsweringLLM `json:"answers,omitempty"`
 }
 
-// Part is some of the instances, and the last report of their process.
-type Part struct {
+// ProcessPart is some of the instances, and the last report of their process.
+type ProcessPart struct {
 	Number  int        `json:"number"` // from 1
 	Tokens  []string   `json:"tokens"`
 	Started bool       `json:"started,omitempty"`
 	Report  PartReport `json:"report,omitzero"`
+	// LastGatheredIdea is the latest of its Ideas that the process's own latest Idea has taken in.
+	LastGatheredIdea int `json:"gathered,omitempty"`
+	// GrantedQuota is what of the limits the part was given.
+	GrantedQuota turn.Quota `json:"quota"`
+	// ResumeCount counts how often it was told to go on.
+	ResumeCount int `json:"resumes,omitempty"`
 }
 
 // PartReport is what a part reports to the process that it is part of.
@@ -44,20 +60,48 @@ type PartReport struct {
 	Sequence int           `json:"seq"` // counts the part's reports
 	Status   ProcessStatus `json:"status"`
 	// AwaitsOnlyPeople: see Loop.AwaitsOnlyPeople.
-	AwaitsOnlyPeople bool            `json:"waits,omitempty"`
-	Requests         int             `json:"requests"`
-	Turns            int             `json:"turns"`
-	Ideas            int             `json:"ideas"`
-	Calls            turn.CallCounts `json:"calls"`
-	Usage            turn.Usage      `json:"usage"`
-	Error            *diag.Fault     `json:"error,omitempty"`
-	Output           any             `json:"output,omitempty"`
+	AwaitsOnlyPeople bool `json:"waits,omitempty"`
+	// Resting reports whether the part is at rest, as its latest Idea says: see Loop.AtRest.
+	Resting           bool               `json:"rests,omitempty"`
+	Requests          int                `json:"requests"`
+	Turns             int                `json:"turns"`
+	Ideas             int                `json:"ideas"`
+	Calls             turn.CallCounts    `json:"calls"`
+	Failures          turn.Failures      `json:"failures,omitempty"`
+	Usage             turn.TokenUsage    `json:"usage"`
+	Error             *diag.Fault        `json:"error,omitempty"`
+	Output            any                `json:"output,omitempty"`
+	NotWrittenResults []NotWrittenResult `json:"notWritten,omitempty"`
+	// OutputWirings are the outputs of the direct Plans by which its instances settled; none where one of them has no output.
+	OutputWirings []OutputWiring `json:"wirings,omitempty"`
+	// WiredOutput is Output as the LLM wrote it, where that is of References alone.
+	WiredOutput any `json:"wiredOutput,omitempty"`
+	// LLMForbidden is whether the LLM may be asked about none of its instances, FellBackToLLM whether it took over from a direct Plan.
+	LLMForbidden  bool `json:"llmForbidden,omitempty"`
+	FellBackToLLM bool `json:"fellBack,omitempty"`
 	// Instances holds the status of those that are no longer working.
-	Instances map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
-	Pending   []turn.PendingApproval             `json:"pending,omitempty"`
+	Instances        map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
+	PendingApprovals []turn.PendingApproval             `json:"pending,omitempty"`
+	// QuotaUse is what it has begun and used, with all delegates, and what it needs. Delegates are those under way.
+	QuotaUse  turn.QuotaUse       `json:"use,omitzero"`
+	Delegates []turn.DelegateView `json:"delegates,omitempty"`
 	// Digest is that of the part's latest Idea.
-	Digest   string               `json:"digest,omitempty"`
-	Refusals []turn.RefusedSignal `json:"refusals,omitempty"`
+	Digest         string               `json:"digest,omitempty"`
+	RefusedSignals []turn.RefusedSignal `json:"refusals,omitempty"`
+	// SelfPauseCount: see Loop.SelfPauseCount.
+	SelfPauseCount int `json:"ownPauses,omitempty"`
+	// ResumeCount counts how often the part has heard from the whole that it goes on.
+	ResumeCount int `json:"resumes,omitempty"`
+}
+
+// AddOutcomeToReport adds to the last report of a part what it has come to.
+func (l *Loop) AddOutcomeToReport(r *PartReport, status ProcessStatus) {
+	r.Output, r.OutputWirings, r.WiredOutput = l.output, l.directPlanOutputWirings(), l.wiredOutput
+	r.LLMForbidden, r.FellBackToLLM = !l.llmAllowed(), l.anyFellBackToLLM()
+	r.Error, r.Instances = l.Result(status, false).Error, map[string]ideafile.InstanceStatus{}
+	for _, inst := range l.instances {
+		r.Instances[inst.Token] = inst.DisplayStatus()
+	}
 }
 
 // Finished reports whether the part has ended.
@@ -75,8 +119,8 @@ type ReportFilter struct {
 // changed, it waits for a tenth of them: each report costs both workflows a task.
 func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	ended := r.Calls.Total()
-	r.Calls = turn.CallCounts{}
-	rest := string(jsonval.Encode(jsonval.Normal(r)))
+	r.Calls, r.Failures, r.QuotaUse.Calls, r.QuotaUse.Requests = turn.CallCounts{}, nil, 0, 0 // its own Requests are counted when they have ended
+	rest := string(jsonval.Encode(jsonval.ToJSONValue(r)))
 	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
 		return false
 	}
@@ -84,29 +128,34 @@ func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	return true
 }
 
-// Split splits a process into parts; nil where one Request can cover all its instances.
-func Split(i *ideafile.Idea, now time.Time) *Parts {
+// SplitIntoParts splits a process into parts; nil where one Request can cover all its instances.
+func SplitIntoParts(i *ideafile.Idea, now time.Time) *Parts {
 	tokens := i.InstanceTokens()
-	if len(tokens) <= i.Config.BatchSize {
+	if len(tokens) <= i.Config.MaxInstancesPerPart {
 		return nil
 	}
-	p := &Parts{Size: i.Config.BatchSize, Started: now, Limits: i.Config.Limits}
+	p := &Parts{InstancesPerPart: i.Config.MaxInstancesPerPart, Started: now, Limits: i.Config.Limits, ParentQuota: turn.Unlimited}
 	p.AddInstances(tokens)
+	if out := jsonval.AsObject(i.Source["solution"])["output"]; out != nil && i.OutputSchema != nil && ideafile.AllInstancesEnded(i.Context, tokens) &&
+		(jsonval.ContainsBlobHandle(out) || i.OutputSchema.Validate(out) == nil) {
+		p.OwnReport.Output = out // it is final: every instance had ended in the process before
+	}
 	return p
 }
 
-// AddInstances adds parts for more instances.
+// AddInstances adds parts for more instances. The output is made anew then.
 func (p *Parts) AddInstances(tokens []string) {
+	p.OwnReport.Output, p.OwnReport.OutputWirings, p.OwnReport.Error, p.OutputErrors, p.OutputWiringsRefused = nil, nil, nil, nil, false
 	for len(tokens) > 0 {
-		n := min(p.Size, len(tokens))
-		p.List = append(p.List, Part{Number: len(p.List) + 1, Tokens: tokens[:n:n]})
+		n := min(p.InstancesPerPart, len(tokens))
+		p.All = append(p.All, ProcessPart{Number: len(p.All) + 1, Tokens: tokens[:n:n], GrantedQuota: turn.Unlimited})
 		tokens = tokens[n:]
 	}
 }
 
-// PartOf returns the number of the part that an instance belongs to; 0 if none.
-func (p *Parts) PartOf(token string) int {
-	for _, part := range p.List {
+// PartNumberOf returns the number of the part that an instance belongs to; 0 if none.
+func (p *Parts) PartNumberOf(token string) int {
+	for _, part := range p.All {
 		if slices.Contains(part.Tokens, token) {
 			return part.Number
 		}
@@ -114,18 +163,55 @@ func (p *Parts) PartOf(token string) int {
 	return 0
 }
 
-// ApplyReport applies a part's report, unless a later one came before it.
-func (p *Parts) ApplyReport(r PartReport) {
-	if r.Number >= 1 && r.Number <= len(p.List) && r.Sequence >= p.List[r.Number-1].Report.Sequence {
-		p.List[r.Number-1].Report = r
+// InstanceTokens lists the instances of all parts.
+func (p *Parts) InstanceTokens() []string {
+	var tokens []string
+	for _, part := range p.All {
+		tokens = append(tokens, part.Tokens...)
 	}
+	return tokens
+}
+
+// FindInstance returns the token of the instance that a word names, in either spelling.
+func (p *Parts) FindInstance(word string) (token string, ok bool) {
+	if p.PartNumberOf(word) > 0 {
+		return word, true
+	}
+	return spelling.FindToken(p.InstanceTokens(), word)
+}
+
+// PendingApprovals lists the Calls that wait for a person.
+func (p *Parts) PendingApprovals() []turn.PendingApproval {
+	var list []turn.PendingApproval
+	for _, part := range p.All {
+		list = append(list, part.Report.PendingApprovals...)
+	}
+	return list
+}
+
+// ApplyReport applies a part's report, unless a later one came before it. If the part has paused for a reason of its own, the
+// whole process pauses: a person must see that, and what keeps one part from going on mostly keeps the others too.
+func (p *Parts) ApplyReport(r PartReport) {
+	if r.Number < 1 || r.Number > len(p.All) {
+		return
+	}
+	part := &p.All[r.Number-1]
+	before := &part.Report
+	if r.Sequence < before.Sequence {
+		return
+	}
+	overtaken := r.ResumeCount < part.ResumeCount // it goes on with what it has paused for
+	if r.Status == StatusPaused && r.Error != nil && r.SelfPauseCount > before.SelfPauseCount && p.PauseReason == nil && !overtaken {
+		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.Number, r.Error.Message)
+	}
+	*before = r
 }
 
 // StartNext returns the part to start now, nil if none, and counts it as started. The next part starts once the last one has
 // reported, which it does when all its instances have started: quick Calls are nearly done by then, and slow ones hold up nobody.
-func (p *Parts) StartNext() *Part {
+func (p *Parts) StartNext() *ProcessPart {
 	working := 0
-	for _, part := range p.List {
+	for _, part := range p.All {
 		switch {
 		case !part.Started || part.Report.Finished():
 		case part.Report.Sequence == 0:
@@ -134,11 +220,11 @@ func (p *Parts) StartNext() *Part {
 			working++
 		}
 	}
-	if working >= maxWorkingParts || p.Paused != nil {
+	if working >= maxWorkingParts || p.PauseReason != nil {
 		return nil
 	}
-	for i := range p.List {
-		if part := &p.List[i]; !part.Started {
+	for i := range p.All {
+		if part := &p.All[i]; !part.Started {
 			part.Started = true
 			return part
 		}
@@ -146,9 +232,18 @@ func (p *Parts) StartNext() *Part {
 	return nil
 }
 
+// ResumeRunningParts lists the parts that have started and not ended, and counts that they are told to go on.
+func (p *Parts) ResumeRunningParts() (numbers []int) {
+	numbers = p.RunningParts()
+	for _, number := range numbers {
+		p.All[number-1].ResumeCount++
+	}
+	return numbers
+}
+
 // RunningParts lists the numbers of the parts that have started and not ended.
 func (p *Parts) RunningParts() (numbers []int) {
-	for _, part := range p.List {
+	for _, part := range p.All {
 		if part.Started && !part.Report.Finished() {
 			numbers = append(numbers, part.Number)
 		}
@@ -158,7 +253,7 @@ func (p *Parts) RunningParts() (numbers []int) {
 
 // Finished reports whether every part has ended.
 func (p *Parts) Finished() bool {
-	for _, part := range p.List {
+	for _, part := range p.All {
 		if !part.Report.Finished() {
 			return false
 		}
@@ -166,36 +261,49 @@ func (p *Parts) Finished() bool {
 	return true
 }
 
-// ReachedLimit returns the limit that all parts together have reached, and until when the process may run; a zero until means
-// that its time is not limited.
-func (p *Parts) ReachedLimit(now time.Time) (reached *diag.Fault, until time.Time) {
-	r := p.Result("", "")
-	limits := p.Limits
-	if limits.Duration > 0 {
-		until = p.Started.Add(limits.Duration)
+// AtRest reports whether every part has ended or is at rest, and none is to be started.
+func (p *Parts) AtRest() bool {
+	for _, part := range p.All {
+		if (!part.Started && p.PauseReason == nil) || (part.Started && !part.Report.Finished() && !part.Report.Resting) {
+			return false
+		}
 	}
-	reached = reachedUsageLimit(limits, r.Usage, r.Calls)
-	switch {
-	case limits.Requests > 0 && r.Requests >= limits.Requests:
-		reached = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit is %d", r.Requests, limits.Requests)
-	case reached != nil:
-	case !until.IsZero() && !now.Before(until):
-		reached = diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", limits.Duration)
+	return true
+}
+
+// HasUnsealedChanges reports whether the process's own latest Idea lacks anything that its parts have sealed, or that people decided.
+func (p *Parts) HasUnsealedChanges() bool {
+	return len(p.UnsealedLog) > 0 || slices.ContainsFunc(p.All, func(part ProcessPart) bool { return part.Report.Ideas > part.LastGatheredIdea })
+}
+
+// LogSteering logs what somebody decided on the whole process.
+func (p *Parts) LogSteering(d turn.Decision) {
+	p.UnsealedLog = append(p.UnsealedLog, turn.LogEntry{Decision: &d})
+}
+
+// MarkSealed notes that an Idea has taken in all that the parts have reported.
+func (p *Parts) MarkSealed(at int) {
+	p.OwnReport.Ideas, p.UnsealedLog, p.AnsweringLLMs = at, nil, nil
+	for n := range p.All {
+		p.All[n].LastGatheredIdea = p.All[n].Report.Ideas
 	}
-	return reached, until
 }
 
 // Result returns the process as it stands, without States.
 func (p *Parts) Result(process string, status ProcessStatus) Result {
-	r := Result{Process: process, Status: status, Instances: map[string]InstanceResult{}, Error: p.Paused, Output: p.Own.Output}
+	r := Result{ProcessID: process, Status: status, Instances: map[string]InstanceResult{}, Error: p.PauseReason, Output: p.OwnReport.Output}
 	add := func(part PartReport) {
 		r.Requests += part.Requests
 		r.Ideas += part.Ideas
 		r.Calls.Add(part.Calls)
+		r.Failures = r.Failures.Merge(part.Failures)
 		r.Usage.Add(part.Usage)
+		for _, n := range part.NotWrittenResults {
+			r.NotWrittenResults = addNotWrittenResult(r.NotWrittenResults, n)
+		}
 	}
-	add(p.Own)
-	for _, part := range p.List {
+	add(p.OwnReport)
+	for _, part := range p.All {
 		add(part.Report)
 		for _, token := range part.Tokens {
 			s, ok := part.Report.Instances[token]
@@ -205,7 +313,7 @@ func (p *Parts) Result(process string, status ProcessStatus) Result {
 			r.Instances[token] = InstanceResult{Status: s}
 		}
 	}
-	if f := p.failure(); f != nil && status == StatusFailed {
+	if f := p.firstFailure(); f != nil && status == StatusFailed {
 		r.Error = f
 	}
 	return r
@@ -213,15 +321,15 @@ func (p *Parts) Result(process string, status ProcessStatus) Result {
 
 // FinalStatus is the status of a process whose parts have all ended.
 func (p *Parts) FinalStatus() ProcessStatus {
-	if p.failure() != nil {
+	if p.firstFailure() != nil {
 		return StatusFailed
 	}
 	return StatusCompleted
 }
 
-func (p *Parts) failure() *diag.Fault {
+func (p *Parts) firstFailure() *diag.Fault {
 	failed, first := 0, (*diag.Fault)(nil)
-	for _, part := range p.List {
+	for _, part := range p.All {
 		if s := part.Report.Status; s != StatusFailed && s != StatusCancelled {
 			continue
 		}
@@ -230,31 +338,46 @@ func (p *Parts) failure() *diag.Fault {
 		first = cmp.Or(first, diag.Faultf(why.Code, "part %d: %s", part.Number, why.Message))
 	}
 	if failed > 1 {
-		first.Message += fmt.Sprintf("; %d of %d parts failed", failed, len(p.List))
+		first.Message += fmt.Sprintf("; %d of %d parts failed", failed, len(p.All))
 	}
-	return first
+	return cmp.Or(first, p.OwnReport.Error)
 }
 
-// NextTurn returns the turn of the Request that asks for the output.
-func (p *Parts) NextTurn() int {
-	turns := 0
-	for _, part := range p.List {
-		turns = max(turns, part.Report.Turns)
-	}
-	return turns + p.Own.Turns + 1
+// cancelledOrTerminated reports whether somebody cancelled or terminated the part.
+func (part ProcessPart) cancelledOrTerminated() bool {
+	return part.Report.Status == StatusCancelled || len(part.Report.Instances) == 0
 }
 
-// OutputsAsInstances returns the parts' outputs in the form of instances, for the Request that makes one output of them.
-func (p *Parts) OutputsAsInstances() []turn.InstanceInput {
-	var list []turn.InstanceInput
-	for _, part := range p.List {
-		list = append(list, turn.InstanceInput{Token: fmt.Sprintf("part %d", part.Number), State: map[string]any{"output": part.Report.Output}})
+func (p *Parts) settledInstanceCount() (n int) {
+	for _, part := range p.All {
+		n += part.settledInstanceCount()
 	}
-	return list
+	return n
+}
+
+func (part ProcessPart) settledInstanceCount() (n int) {
+	//workflowcheck:ignore -- a count
+	for _, s := range part.Report.Instances {
+		if s == ideafile.InstanceSettled {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *Parts) llmForbidden() bool {
+	return !slices.ContainsFunc(p.All, func(part ProcessPart) bool { return !part.Report.LLMForbidden })
+}
+
+func (p *Parts) allInstanceTokens() (tokens []string) {
+	for _, part := range p.All {
+		tokens = append(tokens, part.Tokens...)
+	}
+	return tokens
 }
 
 // IdeaSource is the Idea of the part: the shared Messages and those of its instances. Limits hold for the whole process alone.
-func (part Part) IdeaSource(whole map[string]any) map[string]any {
+func (part ProcessPart) IdeaSource(whole map[string]any) map[string]any {
 	mine := map[string]bool{"": true}
 	for _, token := range part.Tokens {
 		mine[token] = true
@@ -264,19 +387,24 @@ func (part Part) IdeaSource(whole map[string]any) map[string]any {
 	list, _ := whole["context"].([]any)
 	for _, raw := range list {
 		m, _ := raw.(map[string]any)
-		if token, _ := m["_instance"].(string); mine[token] {
-			context = append(context, raw)
+		token, _ := m["_instance"].(string)
+		if own, ok := turn.RestrictRecordToInstances(raw, part.Tokens); ok && mine[token] {
+			context = append(context, own)
 		}
 	}
 	out["context"] = context
-	if config, ok := out["config"].(map[string]any); ok {
-		out["config"] = jsonval.WithoutKey(config, "limits")
+	if solution, ok := out["solution"].(map[string]any); ok {
+		out["solution"] = jsonval.WithoutKey(solution, "output") // it is that of the whole
 	}
+	config, _ := out["config"].(map[string]any)
+	config = jsonval.WithoutKey(config, "limits")
+	config["limits"] = map[string]any{"calls": nil, "duration": nil, "requests": nil, "tokens": nil}
+	out["config"] = config
 	return out
 }
 
 // FilterContext picks the messages that the part sees.
-func (part Part) FilterContext(context []any) []any {
+func (part ProcessPart) FilterContext(context []any) []any {
 	var list []any
 	for _, raw := range context {
 		m, _ := raw.(map[string]any)
@@ -285,26 +413,4 @@ func (part Part) FilterContext(context []any) []any {
 		}
 	}
 	return list
-}
-
-// ApplyOutputReply applies the reply to the Request for the output. The third bad one in a row pauses the process.
-func (p *Parts) ApplyOutputReply(i *ideafile.Idea, r turn.Reply) {
-	p.Own.Requests++
-	p.Own.Turns += max(1, r.Attempts)
-	p.Own.Usage.Add(r.Usage)
-	out, f := any(nil), r.Fault
-	if r.Complete {
-		out, f = i.Output.WithoutNulls(r.Output), r.OutputFault
-	}
-	if r.Complete && f == nil && out != nil {
-		p.Own.Output, p.BadOutputsInRow = out, 0
-		return
-	}
-	if r.Complete && f == nil {
-		f = diag.Faultf(ideafile.CodeBadOutput, "there is no output; the output form wants one")
-	}
-	p.BadOutputsInRow++
-	if r.NotRetryable || p.BadOutputsInRow >= maxBadInRow {
-		p.Paused, p.BadOutputsInRow = diag.Faultf(turn.CodeBadOutputs, "the output over all parts: %s", f.Message), 0
-	}
 }

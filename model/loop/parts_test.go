@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,10 +23,10 @@ func split(t *testing.T, n int, config string) (*ideafile.Idea, *loop.Parts) {
 		context = append(context, fmt.Sprintf(`{"type": "state", "_instance": "%d", "a": %d}`, i, i))
 	}
 	i := modeltest.IdeaFrom(t, `{"config": {"batch": 3`+config+`}, "context": [{"type": "text", "text": "Go."}, `+strings.Join(context, ",")+`]}`)
-	return i, loop.Split(i, modeltest.StartTime)
+	return i, loop.SplitIntoParts(i, modeltest.StartTime)
 }
 
-func numbersOf(parts []loop.Part) (n []int) {
+func numbersOf(parts []loop.ProcessPart) (n []int) {
 	for _, p := range parts {
 		n = append(n, p.Number)
 	}
@@ -34,27 +35,27 @@ func numbersOf(parts []loop.Part) (n []int) {
 
 func TestAProcessIsSplitWhereItHasMoreInstancesThanItsBatch(t *testing.T) {
 	if _, p := split(t, 3, ""); p != nil {
-		t.Errorf("three instances are %d parts of three", len(p.List))
+		t.Errorf("three instances are %d parts of three", len(p.All))
 	}
 	_, p := split(t, 7, "")
-	if len(p.List) != 3 || fmt.Sprint(p.List[2].Tokens) != "[7]" || p.PartOf("4") != 2 || p.PartOf("8") != 0 {
-		t.Errorf("%+v", p.List)
+	if len(p.All) != 3 || fmt.Sprint(p.All[2].Tokens) != "[7]" || p.PartNumberOf("4") != 2 || p.PartNumberOf("8") != 0 {
+		t.Errorf("%+v", p.All)
 	}
 	p.AddInstances([]string{"8", "9", "10", "11"})
-	if len(p.List) != 5 || p.PartOf("11") != 5 {
-		t.Errorf("more instances are %+v", p.List[3:])
+	if len(p.All) != 5 || p.PartNumberOf("11") != 5 {
+		t.Errorf("more instances are %+v", p.All[3:])
 	}
 }
 
 func TestAPartSeesWhatIsSharedAndItsOwn(t *testing.T) {
 	i, p := split(t, 5, `, "limits": {"requests": 4}, "gather": "1s"`)
-	got := string(jsonval.Encode(p.List[1].IdeaSource(i.Source)))
-	for _, want := range []string{`"Go."`, `"_instance":"4"`, `"_instance":"5"`, `"gather":"1s"`} {
+	got := string(jsonval.Encode(p.All[1].IdeaSource(i.Source)))
+	for _, want := range []string{`"Go."`, `"_instance":"4"`, `"_instance":"5"`, `"gather":"1s"`, `"limits":{"calls":null,"duration":null,"requests":null,"tokens":null}`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing in %s", want, got)
 		}
 	}
-	for _, foreign := range []string{`"_instance":"1"`, `"limits"`} {
+	for _, foreign := range []string{`"_instance":"1"`, `"requests":4`} {
 		if strings.Contains(got, foreign) {
 			t.Errorf("%s stands in %s", foreign, got)
 		}
@@ -83,7 +84,7 @@ func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t
 			t.Errorf("%s %s are started, want %s", step.what, got, step.start)
 		}
 	}
-	p.Paused = loop.PauseFault("ann", "")
+	p.PauseReason = loop.PauseFault("ann", "")
 	p.ApplyReport(loop.PartReport{Number: 6, Sequence: 1, Status: loop.StatusCompleted})
 	if got := p.StartNext(); got != nil || fmt.Sprint(p.RunningParts()) != "[1 2 5]" {
 		t.Errorf("while it is paused %v is started and %v run", got, p.RunningParts())
@@ -91,7 +92,7 @@ func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t
 }
 
 // startAll starts parts as long as there are any to start.
-func startAll(p *loop.Parts) (parts []loop.Part) {
+func startAll(p *loop.Parts) (parts []loop.ProcessPart) {
 	for part := p.StartNext(); part != nil; part = p.StartNext() {
 		parts = append(parts, *part)
 	}
@@ -112,7 +113,7 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 		{"a tenth one, which failed", func() { report.Calls.Failed = 1 }, true},
 		{"nine more", func() { report.Calls.Done = 18 }, false},
 		{"a Request", func() { report.Requests = 1 }, true},
-		{"a decision to be made", func() { report.Pending = []turn.PendingApproval{{Call: "1.1"}} }, true},
+		{"a decision to be made", func() { report.PendingApprovals = []turn.PendingApproval{{CallID: "1.1"}} }, true},
 		{"many Calls", func() { report.Calls.Done = 500 }, true},
 		{"less than a tenth of them", func() { report.Calls.Done = 549 }, false},
 		{"a tenth of them", func() { report.Calls.Done = 560 }, true},
@@ -133,8 +134,8 @@ func TestAnOldReportIsNotTakenForALaterOne(t *testing.T) {
 	p.ApplyReport(loop.PartReport{Number: 1, Sequence: 3, Status: loop.StatusCompleted})
 	p.ApplyReport(loop.PartReport{Number: 1, Sequence: 2, Status: loop.StatusRunning})
 	p.ApplyReport(loop.PartReport{Number: 9, Sequence: 1})
-	if !p.List[0].Report.Finished() || p.Finished() {
-		t.Errorf("%+v", p.List)
+	if !p.All[0].Report.Finished() || p.Finished() {
+		t.Errorf("%+v", p.All)
 	}
 }
 
@@ -142,67 +143,357 @@ func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 	_, p := split(t, 6, `, "limits": {"requests": 5, "duration": "1h"}`)
 	p.ApplyReport(loop.PartReport{Number: 1, Requests: 2})
 	p.ApplyReport(loop.PartReport{Number: 2, Requests: 2})
-	if f, until := p.ReachedLimit(modeltest.StartTime); f != nil || !until.Equal(modeltest.StartTime.Add(time.Hour)) {
+	if f, until := p.LimitFault(modeltest.StartTime); f != nil || !until.Equal(modeltest.StartTime.Add(time.Hour)) {
 		t.Errorf("%v, %s", f, until)
 	}
 	p.ApplyReport(loop.PartReport{Number: 2, Sequence: 1, Requests: 3})
-	if f, _ := p.ReachedLimit(modeltest.StartTime); f == nil || !strings.Contains(f.Message, "5 Requests") {
+	if f, _ := p.LimitFault(modeltest.StartTime); f == nil || !strings.Contains(f.Message, "5 Requests") {
 		t.Errorf("%v", f)
 	}
-	p.Limits = p.Limits.Override(ideafile.Limits{Requests: 9})
-	if f, _ := p.ReachedLimit(modeltest.StartTime.Add(59 * time.Minute)); f != nil {
+	p.Limits = p.Limits.OverriddenBy(ideafile.ProcessLimits{Requests: ideafile.NoLimit})
+	if f, _ := p.LimitFault(modeltest.StartTime); f != nil {
 		t.Errorf("%v", f)
 	}
-	if f, _ := p.ReachedLimit(modeltest.StartTime.Add(time.Hour)); f == nil || !strings.Contains(f.Message, "1h") {
+	p.Limits = p.Limits.OverriddenBy(ideafile.ProcessLimits{Requests: 9})
+	if f, _ := p.LimitFault(modeltest.StartTime.Add(59 * time.Minute)); f != nil {
+		t.Errorf("%v", f)
+	}
+	if f, _ := p.LimitFault(modeltest.StartTime.Add(time.Hour)); f == nil || !strings.Contains(f.Message, "1h") {
 		t.Errorf("%v", f)
 	}
 }
 
 func TestThePartsResultsAddUp(t *testing.T) {
 	_, p := split(t, 4, "")
-	p.ApplyReport(loop.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.CallCounts{Done: 3}, Usage: turn.Usage{PromptTokens: 10, CompletionTokens: 1},
+	unlucky := turn.Failures{}.AddFailedCall("1.1@1", ideafile.Failed, "pay", diag.Fault{Code: ideafile.CodeToolFailed, Message: "no luck"})
+	p.ApplyReport(loop.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1}, Failures: unlucky,
 		Instances: map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled, "2": ideafile.InstanceSettled, "3": ideafile.InstanceSettled}})
-	p.ApplyReport(loop.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1}, Error: diag.Faultf(turn.CodeMissingRequired, "no luck"),
+	p.ApplyReport(loop.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1}, Error: diag.Faultf(turn.CodeMissingRequired, "no luck"), Failures: unlucky,
 		Instances: map[string]ideafile.InstanceStatus{"4": ideafile.InstanceFailed}})
 	r := p.Result("p", p.FinalStatus())
-	if got := string(jsonval.Encode(jsonval.Normal(r))); got != `{"calls":{"blocked":0,"done":3,"failed":1,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"part 2: no luck"},`+
-		`"ideas":3,"instances":{"1":{"status":"settled"},"2":{"status":"settled"},"3":{"status":"settled"},"4":{"status":"failed"}},"output":null,`+
+	if got := string(jsonval.Encode(jsonval.ToJSONValue(r))); got != `{"calls":{"blocked":0,"done":3,"failed":1,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"part 2: no luck"},`+
+		`"failures":[{"calls":["1.1@1","1.1@1"],"code":"tool_failed","count":2,"message":"no luck","status":"failed","tool":"pay"}],"ideas":3,"instances":{"1":{"status":"settled"},"2":{"status":"settled"},"3":{"status":"settled"},"4":{"status":"failed"}},"output":null,`+
 		`"process":"p","requests":3,"status":"failed","usage":{"completionTokens":1,"promptTokens":10}}` {
 		t.Error(got)
 	}
 }
 
-func TestAnOutputThatDoesNotFitIsAskedForThreeTimes(t *testing.T) {
-	i := modeltest.IdeaFrom(t, `{"config": {"batch": 1}, "schema": {"output": {"type": "object"}}, "context": [{"type": "state", "_instance": "1"}, {"type": "state", "_instance": "2"}]}`)
-	p := loop.Split(i, modeltest.StartTime)
-	for n := 1; n <= 3; n++ {
-		if p.Paused != nil {
-			t.Fatalf("it is paused after %d", n-1)
+// ended are parts whose instances have all settled, with what each reports beside that.
+func ended(t *testing.T, idea string, reports ...loop.PartReport) (*ideafile.Idea, *loop.Parts) {
+	t.Helper()
+	i := modeltest.IdeaFrom(t, idea)
+	p := loop.SplitIntoParts(i, modeltest.StartTime)
+	for n, r := range reports {
+		startAll(p)
+		r.Number, r.Sequence, r.Instances = n+1, 1, map[string]ideafile.InstanceStatus{}
+		r.Status = cmp.Or(r.Status, loop.StatusCompleted)
+		for _, token := range p.All[n].Tokens {
+			r.Instances[token] = ideafile.InstanceSettled
 		}
-		p.ApplyOutputReply(i, turn.Reply{Complete: true, OutputFault: diag.Faultf(ideafile.CodeBadOutput, "no object")})
+		p.ApplyReport(r)
 	}
-	if p.Paused == nil || p.Own.Requests != 3 || p.NextTurn() != 4 {
-		t.Errorf("%+v, turn %d", p.Own, p.NextTurn())
+	return i, p
+}
+
+const twoParts = `{"config": {"batch": 1}, "schema": {"output": {"type": "object", "properties": {"all": {"type": "object"}}, "required": ["all"]}},
+	"context": [{"type": "state", "_instance": "1", "z": 1}, {"type": "state", "_instance": "2", "z": 2}]}`
+
+// A bad output over all parts is told and counted as it is in a process that is not split.
+func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.T) {
+	states := map[string]any{"1": map[string]any{"z": 1}, "2": map[string]any{"z": 2}}
+	for name, c := range map[string]struct {
+		reply turn.LLMReply
+		told  string
+	}{
+		"does not fit":        {turn.LLMReply{Complete: true, Output: 5, OutputFault: diag.Faultf(ideafile.CodeBadOutput, "no object")}, "no object"},
+		"is missing":          {turn.LLMReply{Complete: true}, "the output form wants one"},
+		"breaks off":          {turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut off")}, "cut off"},
+		"reads what is not":   {turn.LLMReply{Complete: true, Output: map[string]any{"all": "†state.y"}}, "†state.y"},
+		"resolves to no form": {turn.LLMReply{Complete: true, Output: map[string]any{"all": "†input"}}, "does not fit its form"},
+	} {
+		i, p := ended(t, strings.Replace(twoParts, `"context": [`, `"context": [{"type": "input", "input": "text"},`, 1), loop.PartReport{}, loop.PartReport{})
+		ask := func() {
+			t.Helper()
+			if _, ask := p.OutputWiringsOrAskLLM(i); !ask {
+				t.Fatalf("%s: nobody is asked", name)
+			}
+			p.ApplyOutputReply(i, c.reply)
+			if list, ask := p.OutputWiringsOrAskLLM(i); !ask {
+				out, f := loop.ResolveOutputWirings(i, list, states)
+				p.AcceptOutput(i, out, f)
+			}
+		}
+		for n := 1; n <= 3; n++ {
+			if p.PauseReason != nil {
+				t.Fatalf("%s: it is paused after %d", name, n-1)
+			}
+			ask()
+			if len(p.OutputErrors) != 1 || !strings.Contains(p.OutputErrors[0].Fault.Message, c.told) {
+				t.Errorf("%s: the next Request is told %+v", name, p.OutputErrors)
+			}
+		}
+		if p.PauseReason == nil || p.PauseReason.Code != turn.CodeBadOutputs || p.OwnReport.Requests != 3 || p.NextTurn() != 4 {
+			t.Errorf("%s: %+v, %v, turn %d", name, p.OwnReport, p.PauseReason, p.NextTurn())
+		}
+		p.PauseReason = nil
+		c.reply = turn.LLMReply{Complete: true, Output: map[string]any{"all": "†state.z"}}
+		ask()
+		if got := string(jsonval.Encode(p.OwnReport.Output)); got != `{"all":{"1":1,"2":2}}` || p.PauseReason != nil || len(p.OutputErrors) > 0 {
+			t.Errorf("%s: then it is %s", name, got)
+		}
 	}
-	p.Paused = nil
-	p.ApplyOutputReply(i, turn.Reply{Complete: true, Output: map[string]any{}})
-	if p.Own.Output == nil || p.Paused != nil {
-		t.Errorf("%+v", p.Own)
+}
+
+func TestARequestForTheOutputThatIsLostWithItsWorkerIsNoBadOutput(t *testing.T) {
+	i, p := ended(t, twoParts, loop.PartReport{}, loop.PartReport{})
+	for n := 1; n < 10; n++ {
+		p.ApplyOutputReply(i, turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "lost")})
+		if p.PauseReason != nil {
+			t.Fatalf("it is paused after %d: %s", n, p.PauseReason)
+		}
 	}
+	p.ApplyOutputReply(i, turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "lost")})
+	if p.PauseReason == nil || p.NextTurn() != 1 {
+		t.Errorf("%v, turn %d", p.PauseReason, p.NextTurn())
+	}
+}
+
+func TestWhatRepliesWiredAlikeInAllPartsIsResolvedOverAllWithoutAsking(t *testing.T) {
+	wired := loop.PartReport{Output: map[string]any{"all": map[string]any{"?": 0}}, WiredOutput: map[string]any{"all": "†state.z"}}
+	other := wired
+	other.WiredOutput = map[string]any{"all": "†state.y"}
+	i, p := ended(t, twoParts, wired, wired)
+	if list, ask := p.OutputWiringsOrAskLLM(i); ask || fmt.Sprint(list) != "[{map[all:†state.z] [1 2] 0}]" {
+		t.Errorf("%v, asked: %v", list, ask)
+	}
+	for name, different := range map[string]loop.PartReport{"in another way": other, "in words": {Output: wired.Output}} {
+		i, p := ended(t, twoParts, wired, different)
+		if list, ask := p.OutputWiringsOrAskLLM(i); !ask {
+			t.Errorf("%s: nobody is asked, %v", name, list)
+		}
+	}
+}
+
+// A process with direct Plans comes to the same whether it is split or not.
+func TestADirectPlanComesToTheSameInParts(t *testing.T) {
+	states := `{"type": "state", "_instance": "a", "n": 1}, {"type": "state", "_instance": "b", "n": 2}, {"type": "state", "_instance": "c", "n": 3},
+		{"type": "state", "_instance": "d", "n": 4}, {"type": "state", "_instance": "e", "n": 5}, {"type": "state", "_instance": "f", "n": 6}, {"type": "state", "_instance": "g", "n": 7}`
+	object := `"output": {"type": "object", "properties": {"all": {"type": "object", "minProperties": 7}, "by": {}}, "required": ["all"]}`
+	double := `{"_tool": "work", "x": "†state.n", "_outputPath": "z"}`
+	odd := `"when": {"properties": {"state": {"properties": {"n": {"enum": [2, 5, 6]}}}}}`
+	for name, c := range map[string]struct{ schema, plans string }{
+		"an output":           {"", `{"type": "plan", "plan": [` + double + `], "output": {"all": "†state.z", "list": ["†state.z", "†input.k"]}}`},
+		"no output":           {"", `{"type": "plan", "plan": [` + double + `]}`},
+		"a form":              {object, `{"type": "plan", "plan": [` + double + `], "output": {"all": "†state.z"}}`},
+		"two Plans":           {"", `{"type": "plan", ` + odd + `, "plan": [` + double + `], "output": {"all": "†state.z", "by": "first"}}, {"type": "plan", "plan": [` + double + `], "output": {"all": "†state.z", "by": "second", "one": "†state.z"}}`},
+		"Plans of their own":  {"", `{"type": "plan", "_instance": "g", "plan": [` + double + `], "output": {"g": "†state.z", "by": "g"}}, {"type": "plan", "_instance": "b", "plan": [` + double + `], "output": {"b": "†state.z", "by": "b"}}, {"type": "plan", "plan": [` + double + `], "output": {"rest": "†state.z", "by": "all"}}`},
+		"instances that fail": {"", `{"type": "plan", ` + odd + `, "plan": [{"_tool": "fail", "_outputPath": "z"}], "output": {"all": "†state.z"}}, {"type": "plan", "plan": [` + double + `], "output": {"all": "†state.z"}}`},
+		"what is not there":   {"", `{"type": "plan", "plan": [` + double + `], "output": {"all": "†state.y"}}`},
+		"what does not fit":   {object, `{"type": "plan", "plan": [` + double + `], "output": {"all": {"1": "†state.z"}}}`},
+		"a literal":           {object, `{"type": "plan", "plan": [` + double + `], "output": {"all": {"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}}}`},
+	} {
+		text := `{"config": {"batch": SIZE}, "schema": {"tools": {` + modeltest.ScenarioTools + `}, ` + c.schema + `}, "context": [{"type": "input", "k": 9}, ` + states + `, ` + strings.ReplaceAll(c.plans, `"type": "plan"`, `"type": "plan", "stage": "complete"`) + `]}`
+		text = strings.Replace(text, `}, }, "context"`, `}}, "context"`, 1)
+		whole := directly(t, modeltest.IdeaFrom(t, strings.Replace(text, "SIZE", "100", 1)))
+		for _, size := range []string{"1", "3", "6"} {
+			got, want := directlyInParts(t, modeltest.IdeaFrom(t, strings.Replace(text, "SIZE", size, 1))), whole
+			if (got.Error == nil) != (want.Error == nil) || (got.Error != nil && got.Error.Code != want.Error.Code) {
+				t.Errorf("%s in parts of %s: %v, not %v", name, size, got.Error, want.Error)
+			}
+			got.Error, want.Error = nil, nil
+			if a, b := string(jsonval.Encode(jsonval.ToJSONValue(got))), string(jsonval.Encode(jsonval.ToJSONValue(want))); a != b {
+				t.Errorf("%s in parts of %s:\n%s\nnot\n%s", name, size, a, b)
+			}
+		}
+	}
+}
+
+func directly(t *testing.T, i *ideafile.Idea) loop.Result {
+	t.Helper()
+	s := modeltest.NewScenarioOf(t, i, false)
+	s.RunDirectPlans()
+	s.ExpectStep(loop.StepFinished)
+	return s.Loop.Result(s.Loop.FinalStatus(), true)
+}
+
+func directlyInParts(t *testing.T, i *ideafile.Idea) loop.Result {
+	t.Helper()
+	p, states := loop.SplitIntoParts(i, modeltest.StartTime), map[string]any{}
+	for _, part := range p.All {
+		p.All[part.Number-1].Started = true
+		s := modeltest.NewScenarioOf(t, modeltest.IdeaFrom(t, string(jsonval.Encode(part.IdeaSource(i.Source)))), true)
+		s.RunDirectPlans()
+		s.ExpectStep(loop.StepFinished)
+		result := s.Loop.Result(s.Loop.FinalStatus(), true)
+		r := loop.PartReport{Number: part.Number, Sequence: 1, Status: result.Status, Calls: result.Calls, Requests: result.Requests, Failures: result.Failures}
+		s.Loop.AddOutcomeToReport(&r, result.Status)
+		p.ApplyReport(r)
+		for token, of := range result.Instances {
+			states[token] = of.State
+		}
+	}
+	list, ask := p.OutputWiringsOrAskLLM(i)
+	if ask {
+		t.Fatal("the LLM is asked")
+	}
+	if len(list) > 0 {
+		out, f := loop.ResolveOutputWirings(i, list, states)
+		p.AcceptOutput(i, out, f)
+	}
+	r := p.Result("p", p.FinalStatus())
+	for token, of := range r.Instances {
+		of.State = states[token]
+		r.Instances[token] = of
+	}
+	return r
 }
 
 func TestABriefThatLeavesItsStatesOutGetsThemBack(t *testing.T) {
 	known := map[string]any{"①": modeltest.DecodeJSON(t, `{"a": 1, "b": [1, 2]}`), "②": modeltest.DecodeJSON(t, `{"a": 1}`)}
 	b := &turn.RequestInput{Instances: []turn.InstanceInput{{Token: "①", State: modeltest.DecodeJSON(t, `{"a": 1, "b": [1, 2, 3]}`)}, {Token: "②", State: known["②"]}, {Token: "③", State: modeltest.DecodeJSON(t, `{"new": true}`)}}}
-	before := string(jsonval.Encode(jsonval.Normal(b)))
+	before := string(jsonval.Encode(jsonval.ToJSONValue(b)))
 	bare, changes := b.WithoutStates(known)
 	if got := string(jsonval.Encode(changes)); got != `{"①":{"~":{"b":{"+":[3]}}},"③":{"=":{"new":true}}}` || bare.Instances[0].State != nil {
 		t.Errorf("it differs in %s", got)
 	}
-	if err := bare.RestoreStates(known, changes); err != nil || string(jsonval.Encode(jsonval.Normal(bare))) != before {
-		t.Errorf("%s, %v", jsonval.Encode(jsonval.Normal(bare)), err)
+	if err := bare.RestoreStates(known, changes); err != nil || string(jsonval.Encode(jsonval.ToJSONValue(bare))) != before {
+		t.Errorf("%s, %v", jsonval.Encode(jsonval.ToJSONValue(bare)), err)
 	}
 	if err := bare.RestoreStates(nil, changes); err == nil {
 		t.Error("what does not fit goes unnoticed")
+	}
+}
+
+// The parts of a fork go on where the parts of the first process stood, whichever of their Calls have the same numbers.
+func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
+	text := `{"config": {"batch": 2}, "schema": {"tools": {` + modeltest.ScenarioTools + `}}, "context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
+		{"type": "state", "_instance": "③", "a": 3}, {"type": "state", "_instance": "④", "a": 4}, {"type": "input", "_instance": "④", "own": 1},
+		{"type": "plan", "stage": "optimal", "when": {"properties": {"input": {"required": ["own"]}}, "required": ["input"]}, "plan": [{"_tool": "log"}, {"_tool": "fail"}]}]}`
+	whole := modeltest.IdeaFrom(t, text)
+	split := loop.SplitIntoParts(whole, modeltest.StartTime)
+	input := &turn.RequestInput{ProcessID: "p"}
+	var parts []*ideafile.Idea
+	for n, part := range split.All {
+		s := modeltest.NewScenario(t, "", `"context": `+string(jsonval.Encode(part.IdeaSource(whole.Source)["context"])))
+		s.RunDirectPlans()
+		s.AdvanceClock(ideafile.DefaultGatherDelay)
+		s.ReplyWith(fmt.Sprintf(`{"calls":[{"_tool":"work","_instance":"*","x":%d},{"_tool":"fail","_instance":"*"}],"output":null}`, n))
+		last := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+		states := map[string]any{}
+		for _, i := range s.Loop.AllInstancesInput().Instances {
+			states[i.Token] = i.State
+		}
+		input.AddPartContext(whole.Source["context"], last.Source["context"], part.Tokens, states)
+		parts = append(parts, last)
+	}
+	gathered := modeltest.SnapshotFile(t, whole, input, nil, nil)
+	for n, part := range loop.SplitIntoParts(gathered, modeltest.StartTime).All {
+		s := modeltest.NewScenario(t, "", `"context": `+string(jsonval.Encode(part.IdeaSource(gathered.Source)["context"])))
+		s.RunTool = func(tool string, _ map[string]any) (any, *diag.Fault) {
+			t.Errorf("%s runs again", tool)
+			return nil, nil
+		}
+		s.RunDirectPlans()
+		again := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+		if a, b := jsonval.Encode(again.Source["context"]), jsonval.Encode(parts[n].Source["context"]); string(a) != string(b) {
+			t.Errorf("part %d begins with\n%s, and stood at\n%s", n+1, a, b)
+		}
+	}
+	if s := string(jsonval.Encode(gathered.Source["context"])); !strings.Contains(s, `"fellBack":["④"]`) {
+		t.Errorf("it is not known who went over to the LLM: %s", s)
+	}
+	// The same in one process: the Calls of the parts are kept apart.
+	s := modeltest.NewScenario(t, "", `"context": `+string(jsonval.Encode(gathered.Source["context"])))
+	for _, e := range s.Loop.AllInstancesInput().PlanEntries {
+		if e.CallID == "1.1" && e.StatusCounts[ideafile.Done] != 2 {
+			t.Errorf("%+v", e)
+		}
+	}
+	s.WantEqual("in one process", contextText(modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)), contextText(gathered))
+}
+
+func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
+	state := `{"type": "state", "_instance": "①", "state": {}%[1]s}, {"type": "state", "_instance": "②", "state": {}, "_status": "failed"}`
+	for more, want := range map[string]string{`, "_status": "settled"`: `{"summary":"z"}`, ``: `null`} {
+		i := modeltest.IdeaFrom(t, `{"config": {"batch": 1}, "schema": {"output": `+modeltest.SummarySchema+`}, "solution": {"calls": [], "output": {"summary": "z"}},
+			"context": [`+fmt.Sprintf(state, more)+`]}`)
+		p := loop.SplitIntoParts(i, modeltest.StartTime)
+		if got := string(jsonval.Encode(p.OwnReport.Output)); got != want {
+			t.Errorf("%s: %s", more, got)
+		}
+		if solution := p.All[0].IdeaSource(i.Source)["solution"]; string(jsonval.Encode(solution)) != `{"calls":[]}` {
+			t.Errorf("a part takes it for its own: %v", solution)
+		}
+	}
+}
+
+func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
+	_, p := split(t, 6, "")
+	paused := loop.PartReport{Number: 2, Sequence: 1, Status: loop.StatusPaused, Error: diag.Faultf(turn.CodeNoProgress, "in vain"), SelfPauseCount: 1}
+	p.ApplyReport(paused)
+	if p.PauseReason == nil || p.PauseReason.Error() != "no_progress: part 2: in vain" {
+		t.Fatalf("%v", p.PauseReason)
+	}
+	p.PauseReason = nil // a person has resumed it
+	paused.Sequence = 2
+	p.ApplyReport(paused)
+	if p.PauseReason != nil {
+		t.Errorf("a report of the pause that is over: %v", p.PauseReason)
+	}
+	paused.Sequence, paused.SelfPauseCount = 3, 2
+	p.ApplyReport(paused)
+	if p.PauseReason == nil {
+		t.Error("it has paused again")
+	}
+	p.PauseReason, p.All[1].Started = nil, true
+	p.ResumeRunningParts()
+	paused.Sequence, paused.SelfPauseCount = 4, 3
+	p.ApplyReport(paused)
+	if p.PauseReason != nil {
+		t.Errorf("what the part reported before it heard that it goes on: %v", p.PauseReason)
+	}
+	paused.Sequence, paused.SelfPauseCount, paused.ResumeCount = 5, 4, 1
+	p.ApplyReport(paused)
+	if p.PauseReason == nil {
+		t.Error("it has paused after that")
+	}
+	p.PauseReason = nil
+	p.ApplyReport(loop.PartReport{Number: 1, Sequence: 1, Status: loop.StatusPaused, Error: loop.PauseFault("ann", "")})
+	if p.PauseReason != nil {
+		t.Errorf("a person has paused the part alone: %v", p.PauseReason)
+	}
+}
+
+func TestThePartsShareTheLimitsThatHoldByDefault(t *testing.T) {
+	_, p := split(t, 6, "") // two parts
+	for requests, want := range map[int]bool{2*ideafile.DefaultRequestLimit - 1: false, 2 * ideafile.DefaultRequestLimit: true} {
+		p.ApplyReport(loop.PartReport{Number: 1, Requests: requests})
+		if f, _ := p.LimitFault(modeltest.StartTime); (f != nil) != want {
+			t.Errorf("after %d: %v", requests, f)
+		}
+	}
+}
+
+// A limit that the file does not say costs no signals before half of it is used.
+func TestLeaveIsAskedForOnlyWhereLimitsAreSaidOrADefaultIsNear(t *testing.T) {
+	for _, c := range []struct {
+		config string
+		used   turn.QuotaUse
+		told   int
+	}{
+		{``, turn.QuotaUse{}, 0},
+		{``, turn.QuotaUse{Calls: ideafile.DefaultCallLimit - 1, Requests: ideafile.DefaultRequestLimit - 1}, 0}, // of twice as many
+		{``, turn.QuotaUse{Calls: ideafile.DefaultCallLimit}, 1},
+		{``, turn.QuotaUse{Requests: ideafile.DefaultRequestLimit}, 1},
+		{`, "limits": {"calls": null}`, turn.QuotaUse{Calls: 2 * ideafile.DefaultCallLimit}, 0},
+		{`, "limits": {"calls": 500}`, turn.QuotaUse{}, 1},
+	} {
+		_, p := split(t, 4, c.config)
+		startAll(p)
+		p.ApplyReport(loop.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning, QuotaUse: c.used})
+		numbers, f := p.DealQuotas()
+		if len(numbers) != c.told || f != nil {
+			t.Errorf("%s, %+v used: %v are told, %v", c.config, c.used, numbers, f)
+		}
 	}
 }

@@ -7,18 +7,68 @@ import (
 	"processidea/model/turn"
 )
 
-// planEntries sums up what became of each planned Call over some of the instances.
+// planEntries sums up what became of each planned Call over some of the instances, for the LLM.
 func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlanEntry {
+	return l.sumUpCalls(l.plannedCalls, instances, func(p plannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
+		c, ok := inst.calls[p.CallKey]
+		return c, ok && l.isShownToLLM(p, inst, c)
+	})
+}
+
+// planEntriesForIdea is planEntries over all instances, for an Idea, from which another process may start: with the Calls of the Request
+// in flight, as far as they are known, and with those that an instance has been sent and has not reported of yet.
+func (l *Loop) planEntriesForIdea() []turn.PlanEntry {
+	accepted := l.callsAcceptedInFlight()
+	return l.sumUpCalls(slices.Concat(l.plannedCalls, accepted), l.instances, func(p plannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
+		c, ok := inst.calls[p.CallKey]
+		if !ok {
+			return turn.CallReport{Request: p.Request, Index: p.Index, Status: ideafile.Running}, p.isUnreportedBy(inst)
+		}
+		return c, l.isShownToLLM(p, inst, c) || (len(accepted) > 0 && p.Request == accepted[0].Request)
+	})
+}
+
+// isUnreportedBy reports whether an instance at work was sent a Call of a Request and has not reported of that Request yet.
+func (p plannedCall) isUnreportedBy(inst *InstanceProgress) bool {
+	return p.Request > 0 && !p.unassigned && inst.Status == ideafile.InstanceWorking && inst.LastPlanningRequest == p.Request &&
+		inst.ClosedThroughRequest < p.Request &&
+		slices.Contains(p.call.TargetInstances([]string{inst.Token}), inst.Token)
+}
+
+// callsAcceptedInFlight lists the Calls of the Request in flight that instances have reported.
+func (l *Loop) callsAcceptedInFlight() (list []plannedCall) {
+	if l.requestInFlight == nil {
+		return nil
+	}
+	for _, inst := range l.coveredInstances(l.requestInFlight.input) {
+		for _, key := range sortedCallKeys(inst.calls) {
+			known := slices.ContainsFunc(list, func(p plannedCall) bool { return p.CallKey == key })
+			if c := inst.calls[key]; key.Request == l.requestInFlight.input.RequestNumber && !known && !c.Call.IsZero() {
+				list = append(list, plannedCall{CallKey: key, call: c.Call})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b plannedCall) int { return a.CallKey.Compare(b.CallKey) })
+	return list
+}
+
+// sumUpCalls sums up what became of each of some Calls over some of the instances. reportOf returns the report that counts; ok is false
+// where none does.
+func (l *Loop) sumUpCalls(
+	calls []plannedCall, instances []*InstanceProgress, reportOf func(plannedCall, *InstanceProgress) (c turn.CallReport, ok bool),
+) []turn.PlanEntry {
 	var out []turn.PlanEntry
-	for _, p := range l.plannedCalls {
-		e := turn.PlanEntry{ID: p.ID(""), Call: p.call, StatusCounts: map[ideafile.CallStatus]int{}, Results: map[string]any{}}
+	for _, p := range calls {
+		e := turn.PlanEntry{CallID: p.ID(""), Call: p.call, StatusCounts: map[ideafile.CallStatus]int{}, ResultByInstance: map[string]any{}}
+		if p.directPlanPosition > 0 {
+			e.DirectPlan, e.PlanName = p.directPlanPosition, l.idea.Context[p.directPlanPosition-1].PlanName
+		}
 		for _, inst := range instances {
-			if c, ok := inst.calls[p.CallKey]; ok && p.isPlannedFor(inst) && l.isShownToLLM(p, inst, c) {
+			if c, ok := reportOf(p, inst); ok && p.isPlannedFor(inst) {
 				e.AddReport(inst.Token, c)
 			}
 		}
-		l.addDirectPlanInfo(&e, p, instances)
-		if len(e.StatusCounts) > 0 || (p.unassigned && anyPlannedBy(instances, p.Request)) {
+		if len(e.StatusCounts) > 0 || (p.unassigned && anyLastPlannedByRequest(instances, p.Request)) {
 			out = append(out, e)
 		}
 	}
@@ -28,27 +78,11 @@ func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlanEntry {
 // isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose result is not
 // in State, and those on which a person decided otherwise than the LLM had proposed.
 func (l *Loop) isShownToLLM(p plannedCall, inst *InstanceProgress, c turn.CallReport) bool {
-	return p.Request == inst.LastPlanned || l.idea.HasNoOutputPath(p.call) || c.OverruledByPerson()
+	return p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.call) || c.OverruledByPerson()
 }
 
-// addDirectPlanInfo notes which direct Plan a Call is part of and, where neither State nor its statuses tell, where it is done.
-func (l *Loop) addDirectPlanInfo(e *turn.PlanEntry, p plannedCall, instances []*InstanceProgress) {
-	if p.directPlan == 0 {
-		return
-	}
-	e.DirectPlan, e.PlanName = p.directPlan, l.idea.Context[p.directPlan-1].Name
-	if len(e.StatusCounts) < 2 || !l.idea.HasNoOutputPath(p.call) {
-		return
-	}
-	for _, inst := range instances {
-		if p.isPlannedFor(inst) && inst.calls[p.CallKey].Status == ideafile.Done {
-			e.DoneInstances = append(e.DoneInstances, inst.Token)
-		}
-	}
-}
-
-func anyPlannedBy(instances []*InstanceProgress, request int) bool {
-	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return inst.LastPlanned == request })
+func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {
+	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return inst.LastPlanningRequest == request })
 }
 
 // mayBeShownToLLM reports whether a later Request may show a Call; the others are dropped.
@@ -60,11 +94,11 @@ func (l *Loop) mayBeShownToLLM(p plannedCall) bool {
 		if inst.Status != ideafile.InstanceWorking || !p.isPlannedFor(inst) {
 			continue
 		}
-		if p.directPlan > 0 && inst.LastPlanned == 0 {
+		if p.directPlanPosition > 0 && inst.LastPlanningRequest == 0 {
 			return true // it may still be running there
 		}
 		c, reported := inst.calls[p.CallKey]
-		ofLastPlan := inst.LastPlanned == p.Request && (reported || p.unassigned || inst.ClosedThrough < p.Request)
+		ofLastPlan := inst.LastPlanningRequest == p.Request && (reported || p.unassigned || inst.ClosedThroughRequest < p.Request)
 		if ofLastPlan || (reported && c.OverruledByPerson()) {
 			return true
 		}
@@ -74,5 +108,8 @@ func (l *Loop) mayBeShownToLLM(p plannedCall) bool {
 
 // isPlannedFor reports whether a Call may be an instance's: a Call of a direct Plan belongs to the instances of that Plan.
 func (p plannedCall) isPlannedFor(inst *InstanceProgress) bool {
-	return p.Request > 0 || p.directPlan == inst.DirectPlan
+	if p.Request == 0 && p.directPlanPosition > 0 {
+		return p.directPlanPosition == inst.DirectPlanPosition
+	}
+	return len(p.onlyForInstances) == 0 || slices.Contains(p.onlyForInstances, inst.Token)
 }

@@ -1,10 +1,16 @@
 package loop
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -14,53 +20,65 @@ type InstanceProgress struct {
 	Token  string                  `json:"token"`
 	Status ideafile.InstanceStatus `json:"status"`
 	Fault  *diag.Fault             `json:"error,omitempty"` // why it failed
-	// Missing lists what the State schema requires and State does not have.
-	Missing []string `json:"missing,omitempty"`
-	// Pending lists the Calls that wait for a person.
-	Pending []turn.PendingApproval `json:"pending,omitempty"`
+	// MissingRequiredPaths lists what the State schema requires and State does not have.
+	MissingRequiredPaths []string `json:"missing,omitempty"`
+	// PendingApprovals lists the Calls that wait for a person.
+	PendingApprovals []turn.PendingApproval `json:"pending,omitempty"`
 
 	carriedProgress
 
-	state       *statelog.State
-	calls       map[ideafile.CallKey]turn.CallReport
-	errorsShown map[ideafile.CallKey]bool // Calls whose fault the LLM was shown
-	planner     planner
+	state                *statelog.State
+	calls                map[ideafile.CallKey]turn.CallReport
+	callsWithErrorsShown map[ideafile.CallKey]bool // Calls whose fault the LLM was shown
+	plannerKind          plannerKind
 }
 
 // carriedProgress is what continue-as-new carries of an instance as it stands: a field that is added here is carried.
 type carriedProgress struct {
+	// HasGoal is whether the State schema requires what the instance did not start with.
+	HasGoal bool `json:"goal,omitempty"`
 	// Idle reports whether nothing of the instance runs. Invariant: false from a Request about it until the report that follows.
 	Idle bool `json:"quiet,omitempty"`
+	// HeldByPause reports whether the process's pause has reached it, and Running counts its Calls that still run then.
+	HeldByPause bool `json:"held,omitempty"`
+	Running     int  `json:"running,omitempty"`
 	// The last Request that covered it, the last that planned for it, and the highest that is closed at it.
-	LastRequest   int `json:"covered,omitempty"`
-	LastPlanned   int `json:"planned,omitempty"`
-	ClosedThrough int `json:"closed,omitempty"`
-	// Invariant: CorrectionsAcked <= CorrectionsSent.
-	CorrectionsSent  int `json:"corrected,omitempty"`
-	CorrectionsAcked int `json:"taken,omitempty"`
+	LastCoveringRequest  int `json:"covered,omitempty"`
+	LastPlanningRequest  int `json:"planned,omitempty"`
+	ClosedThroughRequest int `json:"closed,omitempty"`
+	// The highest Request that it takes no more of from whoever hands it out.
+	RefusedThroughRequest int `json:"refused,omitempty"`
+	// Invariant: AckedCorrectionCount <= SentCorrectionCount.
+	SentCorrectionCount  int `json:"corrected,omitempty"`
+	AckedCorrectionCount int `json:"taken,omitempty"`
 
-	DirectPlan  int         `json:"direct,omitempty"` // the place of its direct Plan in the context, from 1; 0: it has none
-	PlanFailure *diag.Fault `json:"unmet,omitempty"`  // see dataflow.Instance.PlanFailure
+	DirectPlanPosition int         `json:"direct,omitempty"` // the place of its direct Plan in the context, from 1; 0: it has none
+	PlanFailure        *diag.Fault `json:"unmet,omitempty"`  // see dataflow.Instance.PlanFailure
 
 	// What people did since the last Request that covered it.
 	DecidedSinceRequest bool `json:"back,omitempty"`
 	RevisedSinceRequest bool `json:"revised,omitempty"`
 
-	Questions      []turn.Question `json:"asking,omitempty"` // for the LLM: latent results to write, parameters to adapt
-	MissingRetries int             `json:"lacks,omitempty"`  // Requests that would have settled it, had nothing been missing
-	PendingErrors  []int           `json:"untold,omitempty"` // ids of the PendingErrors that its next Request reports
+	Questions       []turn.LLMQuestion `json:"asking,omitempty"` // for the LLM: latent results to write, parameters to adapt
+	MissingRetries  int                `json:"lacks,omitempty"`  // Requests that would have settled it, had nothing been missing
+	PendingErrorIDs []int              `json:"untold,omitempty"` // ids of the PendingErrorIDs that its next Request reports
 
-	LastReport [2]int `json:"report,omitzero"` // the last report that was applied: its number, and its sender's count of workflow events
+	Claim     turn.Claim          `json:"claim,omitzero"`      // its share of the Requests and Calls, where these are limited
+	Delegates []turn.DelegateView `json:"delegates,omitempty"` // under way
+	Stalled   bool                `json:"stalled,omitempty"`   // nothing of it runs but delegates, and they are paused
+
+	LastReportNumber [2]int `json:"report,omitzero"`   // the last report that was applied: its number, and its sender's count of workflow events
+	Watched          int    `json:"watched,omitempty"` // the last Request whose Calls progressWatch has looked at
 }
 
-// planner is who plans for an instance. A direct Plan may give way to the LLM, once; nothing else changes.
-type planner int
+// plannerKind is who plans for an instance. A direct Plan may give way to the LLM, once; nothing else changes.
+type plannerKind int
 
 const (
-	plannedByLLM        planner = iota
-	plannedByDirectPlan         // a direct Plan: no Request is made about it
-	fellBackToLLM               // its direct Plan did not suffice
-	noPlanMatched               // the LLM may not be asked either: it has failed
+	plannedByLLM        plannerKind = iota
+	plannedByDirectPlan             // a direct Plan: no Request is made about it
+	fellBackToLLM                   // its direct Plan did not suffice
+	noPlanMatched                   // the LLM may not be asked either: it has failed
 )
 
 // instancePhase is what an instance is up to, as far as the process knows.
@@ -84,9 +102,9 @@ func (p *InstanceProgress) phase() instancePhase {
 	switch {
 	case p.Status != ideafile.InstanceWorking:
 		return ended
-	case !p.Idle || p.ClosedThrough < p.LastRequest || p.CorrectionsAcked < p.CorrectionsSent:
+	case !p.Idle || p.ClosedThroughRequest < p.LastCoveringRequest || p.AckedCorrectionCount < p.SentCorrectionCount:
 		return busy
-	case len(p.Pending) > 0:
+	case len(p.PendingApprovals) > 0:
 		return awaitingPerson
 	}
 	return ready
@@ -100,16 +118,25 @@ func (p *InstanceProgress) DisplayStatus() ideafile.InstanceStatus {
 	return p.Status
 }
 
-// missingForLLM returns what the next Request is told is missing: nothing, before a Request or a Plan was to have brought it.
-func (p *InstanceProgress) missingForLLM() []string {
-	if p.MissingRetries == 0 && p.planner != fellBackToLLM {
+// StateOf returns an instance's State as far as it has reported it.
+func (l *Loop) StateOf(token string) any {
+	inst := l.instance(token)
+	if inst == nil {
 		return nil
 	}
-	return p.Missing
+	return inst.state.Snapshot()
+}
+
+// missingRequiredPathsForLLM returns what the next Request is told is missing: nothing, before a Request or a Plan was to have brought it.
+func (p *InstanceProgress) missingRequiredPathsForLLM() []string {
+	if p.MissingRetries == 0 && p.plannerKind != fellBackToLLM {
+		return nil
+	}
+	return p.MissingRequiredPaths
 }
 
 // ApplyReport applies an instance's report, and reports whether it was new: a repeated or overtaken report changes nothing.
-func (l *Loop) ApplyReport(r turn.Report) bool {
+func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst := l.instance(r.Token)
 	if inst == nil {
 		return false
@@ -119,30 +146,34 @@ func (l *Loop) ApplyReport(r turn.Report) bool {
 		return false
 	}
 	for _, c := range r.Calls {
-		inst.calls[c.Key()] = c
+		l.logDecisions(inst, c)
+		inst.calls[c.CallKey()] = c
 	}
+	l.hasUnsealedChanges = l.hasUnsealedChanges || len(r.Calls)+len(r.Writes) > 0
 	for _, w := range r.Writes {
-		if !inst.state.Has(w) { // else it comes from a report that was made twice
+		if !inst.state.HasWrite(w) { // else it comes from a report that was made twice
 			l.applyWrite(inst, w)
 		}
 	}
-	inst.ClosedThrough = max(inst.ClosedThrough, r.ClosedThrough)
-	inst.CorrectionsAcked = max(inst.CorrectionsAcked, r.CorrectionsAcked)
-	inst.DecidedSinceRequest = inst.DecidedSinceRequest || (len(inst.Pending) > 0 && len(r.PendingApprovals) == 0)
-	inst.Idle, inst.Missing, inst.Questions, inst.Pending, inst.PlanFailure = r.Idle, r.Missing, r.Questions, r.PendingApprovals, r.PlanFailure
-	if r.ApprovalOverdue != nil && l.pauseReason == nil {
-		l.pauseReason = r.ApprovalOverdue
-	}
+	inst.ClosedThroughRequest = max(inst.ClosedThroughRequest, r.ClosedThroughRequest)
+	inst.RefusedThroughRequest = max(inst.RefusedThroughRequest, r.RefusedThroughRequest, r.ClosedThroughRequest)
+	inst.AckedCorrectionCount = max(inst.AckedCorrectionCount, r.AckedCorrectionCount)
+	inst.DecidedSinceRequest = inst.DecidedSinceRequest || (len(inst.PendingApprovals) > 0 && len(r.PendingApprovals) == 0)
+	inst.HeldByPause, inst.Running = r.HeldByPause, r.Running
+	inst.Claim.QuotaUse, inst.Delegates, inst.Stalled = r.QuotaUse, r.Delegates, r.Stalled
+	inst.Idle, inst.HasGoal, inst.MissingRequiredPaths, inst.PlanFailure = r.Idle, r.HasGoal, r.MissingRequiredPaths, r.PlanFailure
+	inst.Questions, inst.PendingApprovals = r.Questions, r.PendingApprovals
+	l.pause(r.PauseFault)
 	return true
 }
 
 // recordReportNumber notes the report's number, and reports whether it is higher than those before.
-func (p *InstanceProgress) recordReportNumber(r turn.Report) bool {
-	now := [2]int{r.Number, r.HistoryLength}
-	if slices.Compare(now[:], p.LastReport[:]) <= 0 {
+func (p *InstanceProgress) recordReportNumber(r turn.InstanceReport) bool {
+	now := [2]int{r.ReportNumber, r.WorkflowHistoryLength}
+	if slices.Compare(now[:], p.LastReportNumber[:]) <= 0 {
 		return false
 	}
-	p.LastReport = now
+	p.LastReportNumber = now
 	return true
 }
 
@@ -150,29 +181,191 @@ func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 	inst.state.Apply(w)
 	e := inst.logEntry(w)
 	if w.Request <= l.priorRequests {
-		e.Call = l.resumedCallOfWrite(w) // no Idea of this process has it in its solution
+		e.Call = l.resumedCallOfWrite(inst, w) // no Idea of this process has it in its solution
 	}
 	l.unsealedLog = append(l.unsealedLog, e)
 }
 
-// logEntry is a write as the chain of Ideas keeps it, with the decision of the person behind it.
+// logEntry is a write as the chain of Ideas keeps it.
 func (p *InstanceProgress) logEntry(w statelog.Write) turn.LogEntry {
 	e := turn.LogEntry{
-		Instance: p.Token, Path: w.Path, OutputMethod: w.Method, Value: w.Value, By: w.By, Request: w.Request, Index: w.Index,
-		Correction: w.Correction, At: w.At,
+		Instance: p.Token, Path: w.Path, OutputMethod: w.OutputMethod, Value: w.Value, Author: w.Author, Request: w.Request, Index: w.Index,
+		Correction: w.CorrectionNumber, Reason: w.Reason, WrittenAt: w.WrittenAt,
 	}
-	call := p.calls[ideafile.CallKey{Request: w.Request, Index: w.Index}]
-	decisions := call.Decisions
-	if w.Correction == 0 {
-		e.Adapted = call.Adapted
-	}
-	name, _ := e.PersonName()
-	switch n := len(decisions); {
-	case w.Correction > 0:
-		e.Decision = &turn.LogDecision{Kind: SteerRevise, By: name, Reason: w.Reason, At: w.At}
-	case n > 0:
-		d := decisions[n-1]
-		e.Decision = &turn.LogDecision{Kind: d.Kind, By: d.By, Reason: d.Reason, At: d.At, Digest: d.Digest}
+	if w.CorrectionNumber == 0 {
+		e.ParamsAdaptation = p.calls[ideafile.CallKey{Request: w.Request, Index: w.Index}].ParamsAdaptation
 	}
 	return e
+}
+
+// logDecisions logs the decisions on a Call that are new in a report, and what became of it in the end.
+func (l *Loop) logDecisions(inst *InstanceProgress, c turn.CallReport) {
+	before := inst.calls[c.CallKey()]
+	for n := len(before.Decisions); n < len(c.Decisions); n++ {
+		l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Instance: inst.Token, Decision: &c.Decisions[n]})
+	}
+	if len(c.Decisions) > 0 && c.Status.IsFinal() && !before.Status.IsFinal() {
+		l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Instance: inst.Token, Outcome: &turn.CallOutcome{
+			CallID: c.CallKey().ID(inst.Token), Status: c.Status, RanCall: c.RanCall, Fault: c.Fault,
+		}})
+	}
+}
+
+// LogSteering logs what somebody decided on the whole process.
+func (l *Loop) LogSteering(d turn.Decision) {
+	l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Decision: &d})
+	l.hasUnsealedChanges = true
+}
+
+// maxFruitless is how many Requests in a row may bring nothing new, before the process pauses.
+const maxFruitless = 3
+
+// progressWatch tells whether Requests still bring anything new: a write to State, a Call that is done, an instance that has
+// ended, something that a person did, or at least another failure.
+type progressWatch struct {
+	LastProgress progressCounts `json:"mark,omitzero"`
+	// FailureDigests are the digests of what has failed since Mark was set, and why.
+	FailureDigests []string `json:"failures,omitempty"`
+	// FruitlessRequests counts the Requests in a row that brought nothing new. One that brings a new failure is the first of them.
+	FruitlessRequests int `json:"fruitless,omitempty"`
+}
+
+// progressCounts is how far a process has come. Its numbers never fall.
+type progressCounts struct {
+	StateWrites    int `json:"writes,omitempty"`
+	DoneCalls      int `json:"done,omitempty"`
+	EndedInstances int `json:"ended,omitempty"`
+	PeopleActions  int `json:"people,omitempty"` // decisions on Calls, and messages
+}
+
+// afterRequest is the watch after a Request, by what has failed of it.
+func (w progressWatch) afterRequest(mark progressCounts, failures []string) progressWatch {
+	if mark != w.LastProgress {
+		return progressWatch{LastProgress: mark, FailureDigests: failures}
+	}
+	isNew := false
+	for _, f := range failures {
+		if !slices.Contains(w.FailureDigests, f) {
+			w.FailureDigests, isNew = append(w.FailureDigests[:len(w.FailureDigests):len(w.FailureDigests)], f), true
+		}
+	}
+	w.FruitlessRequests++
+	if isNew {
+		w.FruitlessRequests = 1
+	}
+	return w
+}
+
+// atFirstRequest is the watch of a process at its first Request.
+func (w progressWatch) atFirstRequest(mark progressCounts) progressWatch {
+	if w.LastProgress == (progressCounts{}) {
+		w.LastProgress = mark
+	}
+	return w
+}
+
+// afterPause is the watch of a process that goes on after a pause: what failed may have been mended.
+func (w progressWatch) afterPause() progressWatch { return progressWatch{LastProgress: w.LastProgress} }
+
+// noProgressFault returns why the next Request would be in vain, before it is made; nil if it may bring something new.
+func (l *Loop) noProgressFault() *diag.Fault {
+	ready := l.readyInstances()
+	digests, failures := l.takeNewFailures(ready)
+	if len(digests) > 0 {
+		l.progress = l.progress.afterRequest(l.countProgress(), digests)
+	}
+	if l.progress.FruitlessRequests < maxFruitless {
+		return nil
+	}
+	return diag.Faultf(turn.CodeNoProgress, "%d Requests in a row brought nothing new: the same Calls fail for the same reasons. %s. "+
+		"Mend what fails, or revise the process (an instruction, a value of State), and resume it", l.progress.FruitlessRequests, describeFailures(failures))
+}
+
+const shownFailures = 3
+
+func describeFailures(list turn.Failures) string {
+	if len(list) == 0 {
+		return "They are skipped, since their output paths hold values already"
+	}
+	var parts []string
+	for _, f := range list[:min(len(list), shownFailures)] {
+		parts = append(parts, f.String())
+	}
+	if more := len(list) - shownFailures; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d other reasons", more))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (l *Loop) countProgress() progressCounts {
+	m := progressCounts{PeopleActions: len(l.idea.Context)}
+	for _, inst := range l.instances {
+		m.StateWrites += len(inst.state.Writes())
+		if inst.Status != ideafile.InstanceWorking {
+			m.EndedInstances++
+		}
+		//workflowcheck:ignore -- a sum
+		for _, c := range inst.calls {
+			if c.Status == ideafile.Done {
+				m.DoneCalls++
+			}
+			for _, d := range c.Decisions {
+				if d.DecidedBy != turn.DecidedByTimeout {
+					m.PeopleActions++
+				}
+			}
+		}
+	}
+	return m
+}
+
+// takeNewFailures returns what came to nothing of the Calls that Requests planned for instances since it was called for them last:
+// each as a digest of the Call and of the reason, and all reasons for people.
+func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string, failures turn.Failures) {
+	for _, p := range l.plannedCalls {
+		call := ""
+		for _, inst := range instances {
+			if p.Request <= inst.Watched {
+				continue
+			}
+			c, reported := inst.calls[p.CallKey]
+			if !p.unassigned && (!reported || !c.Status.IsFinal() || c.Status == ideafile.Done) {
+				continue
+			}
+			if call == "" {
+				call = comparableCallContent(p.call)
+			}
+			d := failureDigest(call, c)
+			if !slices.Contains(digests, d) {
+				digests = append(digests, d)
+			}
+		}
+	}
+	for _, inst := range instances {
+		watched := inst.Watched
+		failures = inst.addFailures(failures, func(c turn.CallReport) bool { return c.Request > watched })
+		inst.Watched = inst.LastPlanningRequest
+	}
+	return digests, failures
+}
+
+// comparableCallContent is what makes a Call the same as another one: all but the instance that it names, and the LLM's thoughts about it.
+func comparableCallContent(call ideafile.WrittenCall) string {
+	v := call.RawValue()
+	if m, ok := v.(map[string]any); ok {
+		v = jsonval.WithoutKey(jsonval.WithoutKey(m, "_instance"), "_reasoningForCall")
+	}
+	return string(jsonval.Encode(v))
+}
+
+// changing matches what differs in the texts of one failure from time to time: numbers, times and ids.
+var changing = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
+
+func failureDigest(call string, c turn.CallReport) string {
+	why := ""
+	if c.Fault != nil {
+		why = c.Fault.Code + " " + changing.ReplaceAllString(c.Fault.Message, "#")
+	}
+	sum := sha256.Sum256([]byte(string(c.Status) + "\n" + why + "\n" + call))
+	return hex.EncodeToString(sum[:8])
 }

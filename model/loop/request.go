@@ -1,6 +1,9 @@
 package loop
 
 import (
+	"slices"
+
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
@@ -8,7 +11,8 @@ import (
 // composeRequest composes the next Request: questions alone where a ready instance has some; the output alone where every
 // instance has ended; all ready instances otherwise.
 func (l *Loop) composeRequest() *turn.RequestInput {
-	input := &turn.RequestInput{Process: l.processID, Number: l.priorRequests + l.requestCount + 1, Turn: l.turnCount + 1, OutputOnly: l.allInstancesEnded()}
+	input := &turn.RequestInput{ProcessID: l.processID, RequestNumber: l.priorRequests + l.requestCount + 1, Turn: l.turnCount + 1,
+		OutputOnly: l.allInstancesEnded()}
 	instances := l.readyInstances()
 	for _, inst := range instances {
 		input.Questions = append(input.Questions, inst.Questions...)
@@ -18,12 +22,34 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 	}
 	for _, inst := range instances {
 		if len(input.Questions) == 0 || len(inst.Questions) > 0 {
-			input.Instances = append(input.Instances, turn.InstanceInput{Token: inst.Token, State: inst.state.Value(), Missing: inst.missingForLLM()})
+			input.Instances = append(input.Instances, turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),
+				MissingRequiredPaths: inst.missingRequiredPathsForLLM()})
 		}
 	}
 	about := l.coveredInstances(input)
-	input.Plan, input.Errors = l.planEntries(about), l.errorsToReport(about)
+	input.Others = l.countOthers(about)
+	input.PlanEntries, input.Errors = l.planEntries(about), l.errorsToReport(about)
 	return input
+}
+
+// countOthers counts the instances that a Request about some of them leaves out.
+func (l *Loop) countOthers(covered []*InstanceProgress) (others turn.OtherInstances) {
+	for _, inst := range l.instances {
+		if slices.Contains(covered, inst) {
+			continue
+		}
+		switch phase := inst.phase(); {
+		case inst.Status == ideafile.InstanceFailed:
+			others.Failed++
+		case phase == ended:
+			others.Finished++
+		case phase == awaitingPerson:
+			others.AwaitingPeople++
+		default:
+			others.Working++
+		}
+	}
+	return others
 }
 
 func (l *Loop) coveredInstances(input *turn.RequestInput) []*InstanceProgress {
@@ -34,36 +60,191 @@ func (l *Loop) coveredInstances(input *turn.RequestInput) []*InstanceProgress {
 	return list
 }
 
-// FullInput returns the process as it stands, in the form of a Request about every instance: for an Idea.
-func (l *Loop) FullInput() *turn.RequestInput {
+// AllInstancesInput returns the process as it stands, in the form of a Request about every instance: for an Idea.
+func (l *Loop) AllInstancesInput() *turn.RequestInput {
 	input := &turn.RequestInput{
-		Process: l.processID, Number: l.priorRequests + l.requestCount, Turn: l.turnCount,
-		Plan: l.planEntries(l.instances), Errors: l.errorsToReport(l.instances),
+		ProcessID: l.processID, RequestNumber: l.priorRequests + l.requestCount, Turn: l.turnCount,
+		PlanEntries: l.planEntriesForIdea(), Errors: l.errorsToReport(l.instances),
 	}
 	for _, inst := range l.instances {
-		c := turn.InstanceInput{Token: inst.Token, State: inst.state.Value(), Missing: inst.Missing}
+		c := turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(), MissingRequiredPaths: inst.MissingRequiredPaths}
 		if inst.Status != ideafile.InstanceWorking {
 			c.Status, c.Fault = inst.Status, inst.Fault
+		}
+		if inst.plannerKind == fellBackToLLM {
+			c.FailedDirectPlanPosition = inst.DirectPlanPosition
 		}
 		input.Instances = append(input.Instances, c)
 	}
 	return input
 }
 
-// InFlight returns the Request in flight, nil where there is none.
-func (l *Loop) InFlight() *turn.RequestInput {
-	if l.inFlight == nil {
+// RequestInFlight returns the Request in flight, nil where there is none.
+func (l *Loop) RequestInFlight() *turn.RequestInput {
+	if l.requestInFlight == nil {
 		return nil
 	}
-	return l.inFlight.input
+	return l.requestInFlight.input
 }
 
 // ApplyReply records the LLM's reply to the Request in flight, or how the Request failed.
-func (l *Loop) ApplyReply(r turn.Reply) {
-	if l.inFlight == nil || l.inFlight.reply != nil {
+func (l *Loop) ApplyReply(r turn.LLMReply) {
+	if l.requestInFlight == nil || l.requestInFlight.reply != nil {
 		return
 	}
-	l.inFlight.reply = &r
+	l.requestInFlight.reply = &r
 	l.requestCount++
 	l.usage.Add(r.Usage)
+	if r.AnsweringLLM != nil {
+		if l.answeringLLMsSealed {
+			l.answeringLLMs, l.answeringLLMsSealed = nil, false
+		}
+		l.answeringLLMs = append(l.answeringLLMs, *r.AnsweringLLM)
+	}
+}
+
+// QuotaLedger is the account of the Requests and Calls that somebody and those who work for it have begun: a process and its instances, or
+// a whole and its parts. A Quota is dealt out as it is needed, so that no more is begun than all together may.
+type QuotaLedger struct {
+	Limits       ideafile.ProcessLimits
+	ParentQuota  turn.Quota    // what whoever this works for allows
+	UnclaimedUse turn.QuotaUse // what was begun without a claimant
+	Claimants    []QuotaClaimant
+}
+
+// QuotaClaimant is who works for it. Of one that has ended, what it did not use is free again.
+type QuotaClaimant struct {
+	*turn.Claim
+	Ended bool
+}
+
+// limitsNeedingQuota returns the limits for which leave is asked: those that are said, and the defaults, so many times as much, once half
+// of one is used. Few processes come near a default, and asking costs signals.
+func limitsNeedingQuota(said ideafile.ProcessLimits, times int, used QuotaLedger) ideafile.ProcessLimits {
+	limits, use := said.WithDefaults(times), used.QuotaUse(turn.Quota{})
+	if said.Requests == 0 && use.Requests < limits.Requests/2 {
+		limits.Requests = 0
+	}
+	if said.Tokens == 0 && use.Usage.Total() < limits.Tokens/2 {
+		limits.Tokens = 0
+	}
+	if said.Calls == 0 && use.Calls < limits.Calls/2 {
+		limits.Calls = 0
+	}
+	return limits
+}
+
+// AllowedQuota is what limits and quota allow.
+func (b QuotaLedger) AllowedQuota() turn.Quota {
+	q := b.ParentQuota
+	if n := b.Limits.Requests; n > 0 {
+		q.Requests = min(q.Requests, n)
+	}
+	if n := b.Limits.Calls; n > 0 {
+		q.Calls = min(q.Calls, n)
+	}
+	return q
+}
+
+// ReservedQuota is what of it is gone: begun, or given to claimants who may still begin it.
+func (b QuotaLedger) ReservedQuota() turn.Quota {
+	q := turn.Quota{Requests: b.UnclaimedUse.Requests, Calls: b.UnclaimedUse.Calls}
+	for _, c := range b.Claimants {
+		gone := turn.Quota{Requests: c.QuotaUse.Requests, Calls: c.QuotaUse.Calls}
+		if given := c.ReservedQuota(); !c.Ended && c.GrantedQuota.Requests < turn.Unlimited.Requests {
+			gone.Requests = given.Requests
+		}
+		if given := c.ReservedQuota(); !c.Ended && c.GrantedQuota.Calls < turn.Unlimited.Calls {
+			gone.Calls = given.Calls
+		}
+		q = q.Plus(gone)
+	}
+	return q
+}
+
+// QuotaUse is what was begun and used, and what is needed where the quota does not allow it: what waits for more by itself included.
+func (b QuotaLedger) QuotaUse(waiting turn.Quota) turn.QuotaUse {
+	u := b.UnclaimedUse
+	u.NeededQuota = b.ReservedQuota().Plus(waiting)
+	for _, c := range b.Claimants {
+		u.Add(c.QuotaUse)
+		if !c.Ended {
+			u.NeededQuota = u.NeededQuota.Plus(c.UnmetQuota())
+		}
+	}
+	allowed := QuotaLedger{Limits: b.Limits, ParentQuota: turn.Unlimited}.AllowedQuota()
+	u.NeededQuota = turn.Quota{Requests: min(u.NeededQuota.Requests, allowed.Requests), Calls: min(u.NeededQuota.Calls, allowed.Calls)}
+	if u.NeededQuota.Requests <= b.ParentQuota.Requests {
+		u.NeededQuota.Requests = 0
+	}
+	if u.NeededQuota.Calls <= b.ParentQuota.Calls {
+		u.NeededQuota.Calls = 0
+	}
+	return u
+}
+
+// worthSharing is how many Calls a claimant is given beforehand at least: a wide limit costs no asking, a narrow one is exact.
+const worthSharing = 25
+
+// limitUnlimitedClaimants has those ask from now on who have not had to, and returns their indices.
+func (b QuotaLedger) limitUnlimitedClaimants() (changed []int) {
+	allowed, open := b.AllowedQuota(), 0
+	// Every Request is answered for, since whoever has a limit of tokens can tell of each whether it may be made.
+	requests := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0
+	calls := allowed.Calls < turn.Unlimited.Calls
+	for _, c := range b.Claimants {
+		if !c.Ended {
+			open++
+		}
+	}
+	share := max(allowed.Calls-b.ReservedQuota().Calls, 0) / max(4*open, 1)
+	if share < worthSharing {
+		share = 0
+	}
+	for n, c := range b.Claimants {
+		before := c.GrantedQuota
+		if requests && c.GrantedQuota.Requests >= turn.Unlimited.Requests {
+			c.GrantedQuota.Requests = c.QuotaUse.Requests
+		}
+		if calls && c.GrantedQuota.Calls >= turn.Unlimited.Calls {
+			c.GrantedQuota.Calls = c.QuotaUse.Calls + share
+		}
+		if c.GrantedQuota != before && !c.Ended {
+			changed = append(changed, n)
+		}
+	}
+	return changed
+}
+
+// DealQuotas gives the claimants what they need, in their order, as long as there is something left. It returns the indices of those whose
+// Quota has changed, and the limit that is in the way of more: nil if none is, or if it is whoever this works for that allows no more.
+func (b QuotaLedger) DealQuotas() (changed []int, f *diag.Fault) {
+	changed = b.limitUnlimitedClaimants()
+	left, usage := b.AllowedQuota().Minus(b.ReservedQuota()), b.QuotaUse(turn.Quota{}).Usage
+	if b.Limits.Tokens > 0 && usage.Total() >= b.Limits.Tokens {
+		left.Requests = 0
+	}
+	var unmet turn.Quota
+	granted := false
+	for n, c := range b.Claimants {
+		if c.Ended {
+			continue
+		}
+		if c.GrantFromRemaining(&left) {
+			changed, granted = append(changed, n), true
+		}
+		unmet = unmet.Plus(c.UnmetQuota())
+	}
+	held := b.ReservedQuota()
+	switch {
+	case granted: // what was given is begun first
+	case unmet.Calls > 0 && b.Limits.Calls > 0 && held.Calls >= b.Limits.Calls:
+		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait", held.Calls, b.Limits.Calls, unmet.Calls)
+	case unmet.Requests > 0 && b.Limits.Requests > 0 && held.Requests >= b.Limits.Requests:
+		f = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit, and a delegate needs more", held.Requests)
+	case unmet.Requests > 0 && b.Limits.Tokens > 0 && usage.Total() >= b.Limits.Tokens:
+		f = diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", usage.Total(), b.Limits.Tokens)
+	}
+	slices.Sort(changed)
+	return slices.Compact(changed), f
 }

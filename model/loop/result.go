@@ -2,6 +2,8 @@ package loop
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -22,17 +24,51 @@ const (
 
 // Result is what `run --json` prints.
 type Result struct {
-	Process   string                    `json:"process"`
+	ProcessID string                    `json:"process"`
 	Status    ProcessStatus             `json:"status"`
 	Output    any                       `json:"output"`
 	Instances map[string]InstanceResult `json:"instances"`
 	Ideas     int                       `json:"ideas"`
 	Requests  int                       `json:"requests"`
 	Calls     turn.CallCounts           `json:"calls"`
-	Usage     turn.Usage                `json:"usage"`
-	Error     *diag.Fault               `json:"error"`
+	// Failures says why Calls failed, were blocked or rejected: each reason once.
+	Failures turn.Failures   `json:"failures"`
+	Usage    turn.TokenUsage `json:"usage"`
+	Error    *diag.Fault     `json:"error"`
+	// NotWrittenResults lists what Calls gave and State did not take.
+	NotWrittenResults []NotWrittenResult `json:"notWritten,omitempty"`
 	// Simulated says that no Tool was touched, and who played; absent of a process that ran.
 	Simulated *ideafile.Simulation `json:"simulated,omitempty"`
+}
+
+// NotWrittenResult is a part of a Call's result that State did not take, with the instances in which it did not.
+type NotWrittenResult struct {
+	CallID string `json:"call"` // its id without an instance
+	turn.NotWritten
+	Instances []string `json:"instances,omitempty"`
+}
+
+// notWrittenResults lists what State did not take, instance by instance.
+func (l *Loop) notWrittenResults() (list []NotWrittenResult) {
+	for _, inst := range l.instances {
+		for _, key := range sortedCallKeys(inst.calls) {
+			for _, n := range inst.calls[key].NotWrittenPaths {
+				n.WrittenBy, _, _ = strings.Cut(n.WrittenBy, "@")
+				list = addNotWrittenResult(list, NotWrittenResult{CallID: key.ID(""), NotWritten: n, Instances: []string{inst.Token}})
+			}
+		}
+	}
+	return list
+}
+
+// addNotWrittenResult adds to a list what was not written, or its instances where the same is said of others.
+func addNotWrittenResult(list []NotWrittenResult, n NotWrittenResult) []NotWrittenResult {
+	at := slices.IndexFunc(list, func(o NotWrittenResult) bool { return o.CallID == n.CallID && o.NotWritten == n.NotWritten })
+	if at < 0 {
+		return append(list, n)
+	}
+	list[at].Instances = append(list[at].Instances[:len(list[at].Instances):len(list[at].Instances)], n.Instances...)
+	return list
 }
 
 // InstanceResult is one instance in a Result. State is absent where it was not asked for.
@@ -41,8 +77,8 @@ type InstanceResult struct {
 	State  any                     `json:"state,omitempty"`
 }
 
-// Counts counts the ends of the Calls in all instances.
-func (l *Loop) Counts() turn.CallCounts {
+// CallCounts counts the ends of the Calls in all instances.
+func (l *Loop) CallCounts() turn.CallCounts {
 	c := turn.CallCounts{Failed: l.unassignedCalls}
 	for _, inst := range l.instances {
 		//workflowcheck:ignore -- a sum
@@ -55,20 +91,46 @@ func (l *Loop) Counts() turn.CallCounts {
 	return c
 }
 
+// Failures returns why Calls did not succeed, in the order of the instances.
+func (l *Loop) Failures() turn.Failures {
+	list := slices.Clone(l.unassignedFailures)
+	for _, inst := range l.instances {
+		list = inst.addFailures(list, func(c turn.CallReport) bool { return !c.FromEarlierProcess })
+	}
+	return list
+}
+
+// addFailures adds the Calls of one instance that did not succeed, as far as they are of interest.
+func (p *InstanceProgress) addFailures(list turn.Failures, ofInterest func(turn.CallReport) bool) turn.Failures {
+	var failed []turn.CallReport
+	//workflowcheck:ignore -- sorted below
+	for _, c := range p.calls {
+		if c.Unsuccessful() && ofInterest(c) {
+			failed = append(failed, c)
+		}
+	}
+	slices.SortFunc(failed, func(a, b turn.CallReport) int { return a.CallKey().Compare(b.CallKey()) })
+	for _, c := range failed {
+		list = list.AddFailedCall(c.CallKey().ID(p.Token), c.Status, c.Tool, *c.Fault)
+	}
+	return list
+}
+
 // Result returns the process as it stands.
 func (l *Loop) Result(status ProcessStatus, withStates bool) Result {
 	r := Result{
-		Process: l.processID, Status: status, Output: l.output, Instances: map[string]InstanceResult{},
-		Requests: l.requestCount, Calls: l.Counts(), Usage: l.usage, Error: l.pauseReason, Simulated: l.idea.Simulated,
+		ProcessID: l.processID, Status: status, Output: l.output, Instances: map[string]InstanceResult{},
+		Requests: l.requestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.usage, Error: l.pauseReason, Simulated: l.idea.Simulation,
+		NotWrittenResults: l.notWrittenResults(),
 	}
 	for _, inst := range l.instances {
 		i := InstanceResult{Status: inst.DisplayStatus()}
 		if withStates {
-			i.State = inst.state.Value()
+			i.State = inst.state.Snapshot()
 		}
 		r.Instances[inst.Token] = i
 	}
-	if f := l.failure(); f != nil && status == StatusFailed {
+	if f := l.firstFailure(); f != nil && status == StatusFailed {
 		r.Error = f
 	}
 	return r
@@ -76,13 +138,13 @@ func (l *Loop) Result(status ProcessStatus, withStates bool) Result {
 
 // FinalStatus is the status of a process that is finished.
 func (l *Loop) FinalStatus() ProcessStatus {
-	if l.failure() != nil {
+	if l.firstFailure() != nil {
 		return StatusFailed
 	}
 	return StatusCompleted
 }
 
-func (l *Loop) failure() *diag.Fault {
+func (l *Loop) firstFailure() *diag.Fault {
 	var first *InstanceProgress
 	failed := 0
 	for _, inst := range l.instances {

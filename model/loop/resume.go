@@ -31,7 +31,7 @@ type ResumedCall struct {
 func (l *Loop) dropHistoryMessages() {
 	var left []ideafile.Message
 	for _, msg := range l.idea.Context {
-		if _, isError := turn.ReadContextError(msg); !isError && !msg.IsPlanRecord() {
+		if !isHistory(msg) {
 			left = append(left, msg)
 		}
 	}
@@ -40,23 +40,44 @@ func (l *Loop) dropHistoryMessages() {
 	}
 }
 
+// isHistory reports whether a Message is a record or an error of the process whose Idea this one starts from.
+func isHistory(msg ideafile.Message) bool {
+	_, isError := turn.ReadContextError(msg)
+	return isError || msg.IsPlanWithRecord()
+}
+
 // restoreHistory restores what a context tells of the process whose Idea this one starts from.
 func (l *Loop) restoreHistory(context []ideafile.Message) {
 	tokens := l.InstanceTokens()
 	l.priorRequests = priorRequestsOf(l.idea)
 	for _, msg := range context {
-		if msg.IsPlanRecord() {
-			for _, p := range turn.PastCalls(msg, tokens) {
+		if msg.IsPlanWithRecord() {
+			for _, p := range turn.ReadPastCalls(msg, tokens) {
 				l.restoreCall(p)
 			}
 		}
 		l.restoreStatus(msg)
 	}
+	l.restoreDirectPlans()
 	l.restoreErrors(context)
 	for _, inst := range l.instances {
-		if inst.Status != ideafile.InstanceWorking && inst.planner != noPlanMatched {
-			l.newlyEnded = append(l.newlyEnded, inst)
+		if inst.Status != ideafile.InstanceWorking && inst.plannerKind != noPlanMatched {
+			l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 		}
+	}
+	l.restoreOutput()
+}
+
+// restoreOutput takes the output of the process before, where every instance had ended in it: it is final then.
+func (l *Loop) restoreOutput() {
+	out := jsonval.AsObject(l.idea.Source["solution"])["output"]
+	if l.idea.OutputSchema == nil || out == nil || !l.allInstancesEnded() {
+		return
+	}
+	written := l.idea.OutputSchema.WithoutNulls(out)
+	if final, f := l.resolveAndCheckOutput(written); f == nil {
+		l.setOutput(final, nil)
+		l.wiredOutput = written // the parts of a whole have the same
 	}
 }
 
@@ -90,16 +111,16 @@ func priorRequestsOf(i *ideafile.Idea) int {
 
 // restoreStatus restores how an instance had ended, from its last State message.
 func (l *Loop) restoreStatus(msg ideafile.Message) {
-	inst := l.instance(msg.Instance)
-	if inst == nil || msg.Kind != ideafile.TypeState || inst.planner == noPlanMatched {
+	inst := l.instance(msg.InstanceToken)
+	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.plannerKind == noPlanMatched {
 		return
 	}
 	inst.Status, inst.Fault = ideafile.InstanceWorking, nil
-	if msg.Status == ideafile.InstanceSettled || msg.Status == ideafile.InstanceFailed {
-		inst.Status = msg.Status
+	if msg.InstanceEndStatus == ideafile.InstanceSettled || msg.InstanceEndStatus == ideafile.InstanceFailed {
+		inst.Status = msg.InstanceEndStatus
 	}
 	if inst.Status == ideafile.InstanceFailed {
-		inst.Fault = cmp.Or(msg.Fault, diag.Faultf(string(ideafile.InstanceFailed), "it had failed in the process before"))
+		inst.Fault = cmp.Or(msg.InstanceFault, diag.Faultf(string(ideafile.InstanceFailed), "it had failed in the process before"))
 	}
 }
 
@@ -107,34 +128,26 @@ func (l *Loop) restoreStatus(msg ideafile.Message) {
 func (l *Loop) restoreCall(p turn.PastCall) {
 	l.priorRequests = max(l.priorRequests, p.Request)
 	key := ideafile.CallKey{Request: p.Request, Index: p.Index}
-	l.plannedCalls = append(l.plannedCalls, plannedCall{CallKey: key, call: p.Call, unassigned: len(p.Status) == 0})
-	for _, token := range jsonval.SortedKeys(p.Status) {
+	l.plannedCalls = append(l.plannedCalls, plannedCall{CallKey: key, call: p.WrittenCall, unassigned: len(p.StatusByInstance) == 0,
+		onlyForInstances: jsonval.SortedKeys(p.StatusByInstance)})
+	for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
 		inst := l.instance(token)
 		if inst == nil {
 			continue
 		}
-		inst.LastPlanned = max(inst.LastPlanned, p.Request)
-		if status := p.Status[token]; status.Ended() {
-			inst.calls[key] = turn.CallReport{
-				Request: p.Request, Index: p.Index, Status: status, Result: p.Results[token], Decisions: p.Decisions[token], FromEarlierProcess: true,
+		inst.LastPlanningRequest = max(inst.LastPlanningRequest, p.Request)
+		if status := p.StatusByInstance[token]; status.IsFinal() {
+			c := turn.CallReport{
+				Request: p.Request, Index: p.Index, Status: status, Result: p.ResultByInstance[token], Decisions: p.DecisionsByInstance[token], FromEarlierProcess: true,
 			}
+			if ran, ok := p.RanCallByInstance[token]; ok {
+				c.RanCall = &ran
+			}
+			inst.calls[key] = c
 		} else {
-			l.resumeCall(inst, p.Request, ResumedCall{p.Index, p.Call, l.reviewReason(p.Call, status)})
+			l.resumeCall(inst, p.Request, ResumedCall{p.Index, p.WrittenCall, ideafile.ReviewReasonOnResume(l.idea.Tool(p.WrittenCall.Tool), status)})
 		}
 	}
-}
-
-// reviewReason returns why a person must review an unfinished Call whatever its policy says: a person had been asked about it, or
-// it was running and must not run twice.
-func (l *Loop) reviewReason(call ideafile.WrittenCall, was ideafile.CallStatus) string {
-	t := l.idea.Tool(call.Tool)
-	switch {
-	case was == ideafile.AwaitingApproval:
-		return "it waited for a person in the process before"
-	case was == ideafile.Running && t != nil && t.Attempts == 1:
-		return "it was running in the process before; it may have had its effect, and it must not run twice"
-	}
-	return ""
 }
 
 func (l *Loop) resumeCall(inst *InstanceProgress, request int, c ResumedCall) {
@@ -149,35 +162,35 @@ func (l *Loop) resumeCall(inst *InstanceProgress, request int, c ResumedCall) {
 	l.resumedCalls = append(l.resumedCalls, ResumedCalls{inst.Token, request, []ResumedCall{c}})
 }
 
-// TakeResumed returns, once, the Calls to send to the instances, in the order of their Requests.
-func (l *Loop) TakeResumed() []ResumedCalls {
+// TakeResumedCalls returns, once, the Calls to send to the instances, in the order of their Requests.
+func (l *Loop) TakeResumedCalls() []ResumedCalls {
 	taken := l.resumedCalls
 	sort.SliceStable(taken, func(i, j int) bool { return taken[i].Request < taken[j].Request })
 	l.resumedCalls = nil
 	return taken
 }
 
-// HasResumed reports whether TakeResumed has Calls to return.
-func (l *Loop) HasResumed() bool { return len(l.resumedCalls) > 0 }
+// HasResumedCalls reports whether TakeResumedCalls has Calls to return.
+func (l *Loop) HasResumedCalls() bool { return len(l.resumedCalls) > 0 }
 
-// resumedCallOfWrite returns the resumed Call that made a write.
-func (l *Loop) resumedCallOfWrite(w statelog.Write) ideafile.WrittenCall {
+// resumedCallOfWrite returns the resumed Call that made a write in an instance.
+func (l *Loop) resumedCallOfWrite(inst *InstanceProgress, w statelog.Write) ideafile.WrittenCall {
 	for _, p := range l.plannedCalls {
-		if p.CallKey == (ideafile.CallKey{Request: w.Request, Index: w.Index}) {
+		if p.CallKey == (ideafile.CallKey{Request: w.Request, Index: w.Index}) && p.isPlannedFor(inst) {
 			return p.call
 		}
 	}
 	return ideafile.WrittenCall{}
 }
 
-// ResumeSolution resumes the Calls of the Idea's solution too, as if they were the reply to the first Request: in the instances
+// ResumeSolutionCalls resumes the Calls of the Idea's solution too, as if they were the reply to the first Request: in the instances
 // that were ready for it, those that the record does not call done.
-func (l *Loop) ResumeSolution() {
+func (l *Loop) ResumeSolutionCalls() {
 	calls, _ := jsonval.AsObject(l.idea.Source["solution"])["calls"].([]any)
 	if len(calls) == 0 {
 		return
 	}
-	palette := ideafile.Palette{Tools: l.idea.Tools, Bindings: l.bindings}
+	palette := ideafile.Palette{Tools: l.idea.Tools, BindingByTool: l.bindings}
 	ready := l.readyInstances()
 	for _, inst := range ready {
 		palette.InstanceTokens = append(palette.InstanceTokens, inst.Token)
@@ -188,7 +201,7 @@ func (l *Loop) ResumeSolution() {
 		tokens, f := palette.TargetInstances(call)
 		if len(tokens) == 0 {
 			l.unassignedCalls++
-			broken = append(broken, turn.ContextError{Call: ideafile.FormatCallID(l.priorRequests, n+1, ""), Fault: *f})
+			broken = append(broken, turn.ContextError{CallID: ideafile.FormatCallID(l.priorRequests, n+1, ""), Fault: *f})
 		}
 		l.resumePlannedCall(n+1, call, tokens)
 	}
@@ -208,7 +221,7 @@ func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []
 	key := ideafile.CallKey{Request: l.priorRequests, Index: index}
 	l.plannedCalls = append(l.plannedCalls, plannedCall{CallKey: key, call: call, unassigned: len(tokens) == 0})
 	for _, inst := range unfinished {
-		inst.LastPlanned = l.priorRequests
+		inst.LastPlanningRequest = l.priorRequests
 		l.resumeCall(inst, l.priorRequests, ResumedCall{Index: index, Call: call})
 	}
 }
@@ -217,7 +230,7 @@ func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []
 func (l *Loop) wasDoneEarlier(inst *InstanceProgress, call ideafile.WrittenCall) bool {
 	for _, p := range l.plannedCalls {
 		c, ok := inst.calls[p.CallKey]
-		if ok && c.FromEarlierProcess && c.Status == ideafile.Done && p.call.Equivalent(call) {
+		if ok && p.isPlannedFor(inst) && c.FromEarlierProcess && c.Status == ideafile.Done && p.call.SameCallAs(call) {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"processidea/model/check"
 	"processidea/model/dataflow"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -21,14 +22,14 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	s.T.Helper()
 	next := &modeltest.Scenario{
 		T: s.T, Idea: i, Now: modeltest.StartTime, Bindings: s.Bindings, RunTool: s.RunTool,
-		Instances: map[string]*dataflow.Instance{}, Reported: map[string]map[string]modeltest.ReportedCall{}, CorrectionsAcked: map[string]int{}, Corrections: map[string][]loop.Steering{},
+		Instances: map[string]*dataflow.Instance{}, Reported: map[string]map[string]modeltest.ReportedCall{}, CorrectionsAcked: map[string]int{}, Corrections: map[string][]loop.SteeringPayload{},
 	}
 	next.Loop = loop.New(i, "q", s.Bindings, modeltest.StartTime)
 	if withSolution {
-		next.Loop.ResumeSolution()
+		next.Loop.ResumeSolutionCalls()
 	}
 	next.StartInstances(i.InstanceTokens())
-	for _, t := range next.Loop.TakeResumed() {
+	for _, t := range next.Loop.TakeResumedCalls() {
 		for _, c := range t.Calls {
 			if next.Instances[t.Token].AcceptCall(t.Request, c.Index, ideafile.ParseWrittenCall(c.Call)) && c.ReviewReason != "" {
 				next.Instances[t.Token].RequireReview(ideafile.FormatCallID(t.Request, c.Index, t.Token), c.ReviewReason)
@@ -37,13 +38,13 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 		next.RunToIdle(t.Token, t.Request)
 		next.DeliverReport(next.Report(t.Token, t.Request))
 	}
-	next.Ended = next.Loop.TakeEnded()
+	next.Ended = next.Loop.TakeEndedInstances()
 	return next
 }
 
 // sealed gives the Idea of a Request.
-func sealed(s *modeltest.Scenario, c *loop.Conclusion) *ideafile.Idea {
-	return modeltest.SnapshotFile(s.T, s.Idea, c.FullInput, c.Calls, c.Reply.Output)
+func sealed(s *modeltest.Scenario, c *loop.RequestConclusion) *ideafile.Idea {
+	return modeltest.SnapshotFile(s.T, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output)
 }
 
 // halfway is a process of three instances at the moment of its second Request, which is about ① alone: an effect is done there,
@@ -63,23 +64,23 @@ func halfway(t *testing.T) (s *modeltest.Scenario, second *ideafile.Idea) {
 func TestAProcessGoesOnWhereTheIdeaStoodThatItStartsFrom(t *testing.T) {
 	s, second := halfway(t)
 	q := again(s, second, false)
-	p := q.Instances["②"].Pending()
-	if len(p) != 1 || p[0].Call != "1.2@②" || p[0].Digest != s.Instances["②"].Pending()[0].Digest || !strings.Contains(p[0].ReviewReason, "the process before") {
+	p := q.Instances["②"].PendingApprovals()
+	if len(p) != 1 || p[0].CallID != "1.2@②" || p[0].Digest != s.Instances["②"].PendingApprovals()[0].Digest || !strings.Contains(p[0].ReviewReason, "the process before") {
 		t.Fatalf("%+v", p)
 	}
 	s.WantEqual("what was running runs again", string(q.Instances["③"].FindCall("1.3@③").Status), "running")
-	if len(q.Instances["①"].Records()) > 0 {
-		t.Errorf("a Call that had ended comes again: %+v", q.Instances["①"].Records()[0])
+	if len(q.Instances["①"].CallRecords()) > 0 {
+		t.Errorf("a Call that had ended comes again: %+v", q.Instances["①"].CallRecords()[0])
 	}
 	q.AdvanceClock(ideafile.DefaultGatherDelay)
 	q.ExpectStep(loop.StepWait)
 	q.AdvanceClock(ideafile.DefaultGatherDelay)
 	b := q.ExpectRequestFor("①")
-	s.WantEqual("it makes the same Request", fmt.Sprint(b.Number, " ", b.Turn), "2 1")
+	s.WantEqual("it makes the same Request", fmt.Sprint(b.RequestNumber, " ", b.Turn), "2 1")
 	s.WantEqual("with the same facts", modeltest.DescribePlan(b), "1.1 done 1; 1.4 failed 1")
 	s.WantEqual("and errors", modeltest.DescribeErrors(b), "1.4 tool_failed: no luck in ①")
 	c := q.ReplyWith(modeltest.EmptyReply)
-	s.WantEqual("what it began with is not counted", fmt.Sprintf("%+v", q.Loop.Counts()), "{Done:0 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
+	s.WantEqual("what it began with is not counted", fmt.Sprintf("%+v", q.Loop.CallCounts()), "{Done:0 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
 	s.WantEqual("its first Idea has the same context but for what it has done itself", contextText(sealed(q, c)),
 		contextText(second))
 	q.Decide(ideafile.Approve, "1.2@②")
@@ -92,15 +93,15 @@ func contextText(i *ideafile.Idea) string { return string(jsonval.Encode(i.Sourc
 func TestTheSolutionIsTakenUpWithoutWhatTheRecordCallsDone(t *testing.T) {
 	s, second := halfway(t)
 	q := again(s, second, true)
-	s.WantEqual("of the Calls for ① the new one is done", fmt.Sprintf("%d %+v", len(q.Instances["①"].Records()), q.Loop.Counts()), "1 {Done:1 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
-	s.WantEqual("as the Request's answer", q.Instances["①"].Records()[0].ID, "2.2@①")
+	s.WantEqual("of the Calls for ① the new one is done", fmt.Sprintf("%d %+v", len(q.Instances["①"].CallRecords()), q.Loop.CallCounts()), "1 {Done:1 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
+	s.WantEqual("as the Request's answer", q.Instances["①"].CallRecords()[0].ID, "2.2@①")
 	q.AdvanceClock(ideafile.DefaultGatherDelay)
 	q.ExpectStep(loop.StepWait)
 	q.AdvanceClock(ideafile.DefaultGatherDelay)
 	b := q.ExpectRequestFor("①")
-	s.WantEqual("the next Request is the one after it", fmt.Sprint(b.Number), "3")
+	s.WantEqual("the next Request is the one after it", fmt.Sprint(b.RequestNumber), "3")
 	s.WantEqual("and is told", modeltest.DescribePlan(b), "1.1 done 1; 1.4 failed 1; 2.2 done 1")
-	if again := again(s, modeltest.IdeaFrom(t, `{}`), true); len(again.Loop.Carry().PlannedCalls) > 0 {
+	if again := again(s, modeltest.IdeaFrom(t, `{}`), true); len(again.Loop.CarryIntoNextRun().PlannedCalls) > 0 {
 		t.Error("an Idea without a solution has Calls")
 	}
 }
@@ -118,7 +119,7 @@ func TestAnInstanceThatHadEndedStaysSo(t *testing.T) {
 		{"type": "state", "_instance": "②", "state": {}}, {"type": "state", "_instance": "③", "state": {}, "_status": "failed", "_error": {"code": "x", "message": "y"}},
 		{"type": "state", "_instance": "④", "state": {}, "_status": "settled"}, {"type": "state", "_instance": "④", "state": {"b": 2}}]`)
 	s.WantEqual("those that had ended", s.Statuses(), "① settled, ② working, ③ failed, ④ working")
-	if ended := s.Loop.TakeEnded(); len(ended) != 2 {
+	if ended := s.Loop.TakeEndedInstances(); len(ended) != 2 {
 		t.Errorf("%d instances are told that they have ended", len(ended))
 	}
 	s.ExpectRequestFor("② ④")
@@ -143,8 +144,8 @@ func TestACallThatMustNotRunTwiceAndWasRunningWaitsForAPerson(t *testing.T) {
 	s := modeltest.NewScenarioWithTools(t, `"slow": {"type": "object", "properties": {}, "_retry": {"attempts": 1}}`, "", `"context": [
 		{"type": "plan", "plan": [{"_tool": "slow", "_outputPath": "a"}], "record": {"1.1": {"running": 1}}}]`)
 	q := again(s, s.Idea, false)
-	p := q.Instances[""].Pending()
-	if len(p) != 1 || !strings.Contains(p[0].ReviewReason, "it must not run twice") || fmt.Sprint(p[0].Allow) != "[approve reject answer]" {
+	p := q.Instances[""].PendingApprovals()
+	if len(p) != 1 || !strings.Contains(p[0].ReviewReason, "it must not run twice") || fmt.Sprint(p[0].AllowedDecisions) != "[approve reject answer]" {
 		t.Fatalf("%+v", p)
 	}
 	q.Decide(ideafile.Approve, "1.1")
@@ -176,12 +177,12 @@ func TestFactsOfTheProcessBeforeAreToldWithResultsAndDecisions(t *testing.T) {
 	s.Decide(ideafile.Approve, "1.1@①")
 	s.Decide(ideafile.Reject, "1.1@②", `{"reason":"too much"}`)
 	s.Decide(ideafile.Approve, "1.1@③")
-	c := s.ReplyWith(modeltest.EmptyReply)
-	q := again(s, sealed(s, c), false)
-	before, after := c.FullInput, q.ExpectRequest()
+	idea := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	q := again(s, idea, false)
+	before, after := s.ReplyWith(modeltest.EmptyReply).AllInstancesInput, q.ExpectRequest()
 	s.WantEqual("decisions", modeltest.DescribeDecisions(after), modeltest.DescribeDecisions(before))
-	s.WantEqual("results", string(jsonval.Encode(jsonval.Normal(after.Plan[0].Results))), string(jsonval.Encode(jsonval.Normal(before.Plan[0].Results))))
-	if len(before.Plan[0].Results) == 0 {
+	s.WantEqual("results", string(jsonval.Encode(jsonval.ToJSONValue(after.PlanEntries[0].ResultByInstance))), string(jsonval.Encode(jsonval.ToJSONValue(before.PlanEntries[0].ResultByInstance))))
+	if len(before.PlanEntries[0].ResultByInstance) == 0 {
 		t.Error("there are none")
 	}
 }
@@ -205,11 +206,11 @@ func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
 				return
 			}
 		}
-		once := modeltest.SnapshotFile(rt, s.Idea, s.Loop.FullInput(), nil, nil)
+		once := modeltest.SnapshotFile(rt, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 		if strings.Contains(contextText(once), `":{}`) {
 			return
 		}
-		twice := modeltest.SnapshotFile(rt, once, again(s, once, false).Loop.FullInput(), nil, nil)
+		twice := modeltest.SnapshotFile(rt, once, again(s, once, false).Loop.AllInstancesInput(), nil, nil)
 		if a, b := contextText(once), contextText(twice); a != b {
 			rt.Fatalf("%s\nbecame\n%s", a, b)
 		}
@@ -224,13 +225,13 @@ func TestWhatIsTakenOutOfStateIsNotDoneAnyMore(t *testing.T) {
 		"log": `{"1.1":{"done":["①","②"],"results":{}},"1.2":{"done":["①"]},"1.3":{},"1.4":{"done":["①"]},"1.5":{"failed":["①"]},"1.6":{}}`,
 	} {
 		i := modeltest.IdeaFrom(t, fmt.Sprintf(text, `, {"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`))
-		turn.ForgetWrites(i.Source, "①", jsonval.Path{path})
+		turn.ForgetWritesTo(i.Source, "①", jsonval.Path{path})
 		if got := string(jsonval.Encode(jsonval.AsObject(i.Context[0].Source)["record"])); got != want {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a"}], "record": {"1.1":{"done":1}}}]}`)
-	turn.ForgetWrites(i.Source, "", jsonval.Path{"a"})
+	turn.ForgetWritesTo(i.Source, "", jsonval.Path{"a"})
 	if got := string(jsonval.Encode(i.Context[0].Source["record"])); got != `{"1.1":{}}` {
 		t.Error(got)
 	}
@@ -252,14 +253,14 @@ func TestHowAnInstanceEndedIsReadFromAMessageWithItsPayloadUnderItsKey(t *testin
 		`{"type":"state","state":{},"_status":"working"}`:  "",
 		`{"type":"state","state":{},"_status":"finished"}`: "$.context[0]._status: want working, settled or failed",
 		`{"type":"state","state":{},"_status":5}`:          "$.context[0]._status: want working, settled or failed",
-		`{"type":"input","input":{},"_status":"settled"}`:  `$.context[0]._status: the payload stands under "input" and flat at once`,
+		`{"type":"input","input":{},"_status":"settled"}`:  `$.context[0]._status: a message has no meta property "_status"`,
 		`{"type":"state","_status":"settled"}`:             "",
 	} {
 		i, ps := ideafile.ParseIdea([]byte(`{"context": [` + text + `]}`))
 		if ps.Error() != want && !(len(ps) == 0 && want == "") {
 			t.Errorf("%s: %q", text, ps.Error())
 		}
-		if strings.HasSuffix(text, `{"type":"state","_status":"settled"}`) && i.Context[0].Status != "" {
+		if strings.HasSuffix(text, `{"type":"state","_status":"settled"}`) && i.Context[0].InstanceEndStatus != "" {
 			t.Errorf("a flat payload is State: %+v", i.Context[0])
 		}
 	}
@@ -268,8 +269,8 @@ func TestHowAnInstanceEndedIsReadFromAMessageWithItsPayloadUnderItsKey(t *testin
 func TestRequestsGoOnFromTheNumberOfTheIdea(t *testing.T) {
 	for meta, want := range map[string]int{`{"request": 5}`: 5, `{}`: 1, `{"request": 0}`: 1, `{"request": "5"}`: 1} {
 		s := modeltest.NewScenario(t, "", `"meta": `+meta, modeltest.TwoInstances)
-		if b := s.ExpectRequest(); b.Number != want || b.Turn != 1 {
-			t.Errorf("%s: Request %d, turn %d", meta, b.Number, b.Turn)
+		if b := s.ExpectRequest(); b.RequestNumber != want || b.Turn != 1 {
+			t.Errorf("%s: Request %d, turn %d", meta, b.RequestNumber, b.Turn)
 		}
 	}
 }
@@ -279,4 +280,153 @@ func TestACallThatIsPutInThePlaceOfOneInDoubtIsNotInDoubt(t *testing.T) {
 	q := again(s, second, false)
 	q.Decide(ideafile.Replace, "1.2@②", `{"with": {"_tool": "work", "x": 7}}`)
 	s.WantEqual("it has run", string(q.Instances["②"].FindCall("1.2@②").Status), "done")
+}
+
+// lastIdea is the Idea of a process that has ended: that of the Request by which it ended or, if c is nil, of its final States.
+func lastIdea(s *modeltest.Scenario, c *loop.RequestConclusion) *ideafile.Idea {
+	s.T.Helper()
+	s.ExpectStep(loop.StepFinished)
+	if c != nil {
+		return sealed(s, c)
+	}
+	return modeltest.SnapshotFile(s.T, s.Idea, s.Loop.AllInstancesInput(), nil, s.Loop.Output())
+}
+
+func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
+	work := `{"_tool":"work","_instance":"*","x":1},{"_tool":"log","_instance":"*"}`
+	output := `"stage": "complete", "output": {"summary": "†input.say"}, `
+	for name, play := range map[string]func() *ideafile.Idea{
+		"settled by a Request": func() *ideafile.Idea {
+			s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
+			s.ReplyWith(`{"calls":[` + work + `],"output":null}`)
+			return lastIdea(s, s.ReplyWith(`{"calls":[],"output":{"summary":"said"}}`))
+		},
+		"by a wired output": func() *ideafile.Idea {
+			s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "input", "say": "said"}]`)
+			s.ReplyWith(`{"calls":[{"_tool":"work","x":1}],"output":{"summary":"†input.say"}}`)
+			return lastIdea(s, nil)
+		},
+		"failed": func() *ideafile.Idea {
+			s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "state": {}, `+modeltest.StateSchemaRequiringMood+`}]`)
+			s.ReplyWith(`{"calls":[{"_tool":"fail"},{"_tool":"log"}],"output":null}`)
+			var c *loop.RequestConclusion
+			for range 4 {
+				c = s.ReplyWith(modeltest.EmptyReply)
+			}
+			return lastIdea(s, c)
+		},
+		"a direct Plan": func() *ideafile.Idea {
+			s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, `"context": [{"type": "input", "say": "said"}, {"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 200},
+				{"type": "plan", `+output+`"plan": [{"_tool":"log"},{"_tool":"work"},{"_tool":"huge","n":"†state.a"}]}]`)
+			s.RunDirectPlans()
+			s.Decide(ideafile.Reject, "0.3@②", `{"reason":"no"}`)
+			return lastIdea(s, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := play()
+			idea := first
+			for range 2 { // a fork, and a fork of the fork
+				s := &modeltest.Scenario{T: t, RunTool: func(tool string, _ map[string]any) (any, *diag.Fault) {
+					t.Errorf("%s runs again", tool)
+					return nil, nil
+				}, Bindings: map[string]ideafile.ToolBinding{}}
+				for _, tool := range idea.Tools {
+					s.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
+				}
+				if loop.NeedsLLM(idea, s.Bindings) {
+					t.Error("an LLM is needed")
+				}
+				s = again(s, idea, false)
+				s.RunDirectPlans()
+				next := lastIdea(s, nil)
+				for token, instance := range s.Instances {
+					if len(instance.CallRecords()) > 0 {
+						t.Errorf("%s has Calls", token)
+					}
+				}
+				s.WantEqual("the output", string(jsonval.Encode(next.Source["solution"])), string(jsonval.Encode(map[string]any{"calls": []any{}, "output": s.Loop.Output()})))
+				if _, has := jsonval.ValueAt(first.Source, jsonval.Path{"schema", "output"}); has && s.OutputJSON() != `{"summary":"said"}` {
+					t.Errorf("the output is %s", s.OutputJSON())
+				}
+				s.WantEqual("it counts", fmt.Sprint(s.Loop.CallCounts().Total()), "0")
+				s.WantEqual("the context", contextText(next), contextText(first))
+				idea = next
+			}
+		})
+	}
+}
+
+// resting is a process whose direct Plan waits for people, in ① and ③ alike: pushed, failed, rejected and one without a path have ended;
+// blocked is what reads the failed one. The Plan's own Calls have made its condition untrue.
+func resting(t *testing.T, stage string) *modeltest.Scenario {
+	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {"a": 200}}, {"type": "state", "_instance": "②", "state": {"b": 1, "a": 5}},
+		{"type": "state", "_instance": "③", "state": {"a": 300}},
+		{"type": "plan", "stage": "`+stage+`", "when": {"properties": {"state": {"not": {"required": ["log"]}}}}, "plan": [{"_tool":"log"},{"_tool":"work","x":"done"},{"_tool":"fail","_outputPath":"f"},
+			{"_tool":"work","x":"†state.f","_outputPath":"never"},{"_tool":"huge","n":"†state.a"},{"_tool":"pay","n":"†state.a","_outputPath":"paid"},{"_tool":"slow","_outputPath":"s"}]},
+		{"type": "plan", "stage": "`+stage+`", "plan": [{"_tool":"log"}]}]`)
+	s.RunDirectPlans()
+	for _, token := range []string{"①", "②", "③"} {
+		if token != "②" {
+			s.Decide(ideafile.Reject, "0.5@"+token, `{"reason":"no"}`)
+		}
+	}
+	return s
+}
+
+func statusesOf(s *modeltest.Scenario, token string) string {
+	var list []string
+	for _, rec := range s.Instances[token].CallRecords() {
+		list = append(list, string(rec.Status))
+	}
+	return strings.Join(list, " ")
+}
+
+func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
+	for _, stage := range []string{ideafile.StageComplete, ideafile.StageOptimal} {
+		s := resting(t, stage)
+		for _, whose := range []string{"the fork", "its fork"} {
+			idea := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+			s.RunTool = func(tool string, _ map[string]any) (any, *diag.Fault) {
+				if tool != "pay" {
+					t.Errorf("in %s %s runs again", whose, tool)
+				}
+				return "paid", nil
+			}
+			s = again(s, idea, false)
+			s.RunDirectPlans()
+			s.WantEqual(whose, statusesOf(s, "①"), "done done failed blocked rejected awaiting-approval running")
+			s.WantEqual("a person is asked", s.Instances["①"].PendingApprovals()[0].ReviewReason, "it waited for a person in the process before")
+			s.WantEqual("what had ended is not counted", fmt.Sprint(s.Loop.CallCounts().Total()), "0")
+		}
+		s.Decide(ideafile.Approve, "0.6@①")
+		s.CompleteSlow("0.7@①")
+		if stage == ideafile.StageComplete {
+			s.ExpectStep(loop.StepWait)
+			s.WantEqual("it failed for what had failed", s.Statuses(), "① failed, ② working, ③ working")
+			continue
+		}
+		s.AdvanceClock(ideafile.DefaultGatherDelay)
+		s.ExpectStep(loop.StepWait)
+		s.AdvanceClock(ideafile.DefaultGatherDelay)
+		s.WantEqual("the LLM is told once", modeltest.DescribeErrors(s.ExpectRequestFor("①")), "0.3 tool_failed: no luck in ①\n0.4 blocked: †state.f would come from 0.3@① (failed) in ①")
+	}
+}
+
+func TestAnInstanceThatAPersonOpensAgainTriesWhatItsDirectPlanHadTriedInVain(t *testing.T) {
+	s := resting(t, ideafile.StageComplete)
+	idea := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	turn.ForgetFailures(idea.Source, []string{"①"})
+	idea, _ = ideafile.ReadIdea(idea.Source)
+	s = again(s, idea, false)
+	s.RunDirectPlans()
+	for token, want := range map[string]string{"①": "1 2", "③": "1 2 3 4 5"} {
+		var facts []string
+		for _, rec := range s.Instances[token].CallRecords() {
+			if rec.FromEarlierProcess {
+				facts = append(facts, fmt.Sprint(rec.Index))
+			}
+		}
+		s.WantEqual("what stands in "+token, strings.Join(facts, " "), want)
+	}
 }

@@ -5,40 +5,66 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
 // settleInstances decides, after a whole reply, which instances have reached their goal: those that got no Call.
 func (l *Loop) settleInstances(req *llmRequest) {
-	if l.isWired(req) {
+	if l.wiresOutput(req) {
 		l.wiredRequest = req
 	}
-	candidates := l.settleCandidates(req)
-	if l.idea.Output != nil && l.isCompletedBy(candidates, req) {
+	candidates := l.candidatesToSettle(req)
+	if l.idea.OutputSchema != nil && l.completesBySettling(candidates, req) {
 		taken := l.takeReplyOutput(req)
 		if !taken {
 			return
 		}
+	}
+	if l.idea.OutputSchema != nil && req.reply.Output != nil && !l.hasOutput && l.wiredRequest != req {
+		l.addOutputNotTakenError(req.input.RequestNumber)
 	}
 	for _, inst := range candidates {
 		l.settleOrRetry(inst)
 	}
 }
 
-// isCompletedBy reports whether the process reaches its goal if some instances settle by a Request.
-func (l *Loop) isCompletedBy(settling []*InstanceProgress, req *llmRequest) bool {
+// settleReachedGoals settles, without asking, the instances whose State holds all that their schema requires, once the Calls of a whole
+// Plan have ended well. Where one failed, or something of the reply was wrong, the LLM is told first.
+func (l *Loop) settleReachedGoals() {
+	if l.idea.Config.AskLLMBeforeSettling {
+		return
+	}
+	for _, inst := range l.readyInstances() {
+		if inst.reachedGoal() && !l.hasUnassignedCall(inst.LastPlanningRequest) {
+			l.endInstance(inst, ideafile.InstanceSettled, nil)
+		}
+	}
+}
+
+// reachedGoal reports whether an instance that is ready for a Request needs none.
+func (p *InstanceProgress) reachedGoal() bool {
+	return p.HasGoal && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 && len(p.PendingErrorIDs) == 0 && !p.RevisedSinceRequest &&
+		len(p.Questions) == 0 && p.PlanFailure == nil && !p.anyCallFailed(p.LastPlanningRequest)
+}
+
+// hasUnassignedCall reports whether a Request planned a Call that names no instance it covered: it may have been meant for any.
+func (l *Loop) hasUnassignedCall(request int) bool {
+	return slices.ContainsFunc(l.plannedCalls, func(p plannedCall) bool { return p.unassigned && p.Request == request })
+}
+
+// completesBySettling reports whether the process reaches its goal if some instances settle by a Request.
+func (l *Loop) completesBySettling(settling []*InstanceProgress, req *llmRequest) bool {
 	for _, inst := range l.instances {
 		if inst.Status == ideafile.InstanceWorking && !slices.Contains(settling, inst) {
 			return false
 		}
 	}
-	return (len(settling) > 0 || req.input.OutputOnly) && !anyMissingRequired(settling)
+	return (len(settling) > 0 || req.input.OutputOnly) && !anyMissesRequiredPaths(settling)
 }
 
-// settleCandidates returns the instances that the reply gave no Call, except those corrected since the Request was made: the LLM
+// candidatesToSettle returns the instances that the reply gave no Call, except those corrected since the Request was made: the LLM
 // did not know of the correction.
-func (l *Loop) settleCandidates(req *llmRequest) (list []*InstanceProgress) {
+func (l *Loop) candidatesToSettle(req *llmRequest) (list []*InstanceProgress) {
 	if len(req.reply.CallFaults) > 0 || req.input.OutputOnly {
 		return nil
 	}
@@ -58,30 +84,32 @@ func (l *Loop) coversAllInstances(req *llmRequest) bool {
 // most, before the instance fails.
 func (l *Loop) settleOrRetry(inst *InstanceProgress) {
 	switch {
-	case len(inst.Missing) == 0:
+	case len(inst.MissingRequiredPaths) == 0:
 		l.endInstance(inst, ideafile.InstanceSettled, nil)
 	case inst.MissingRetries < maxMissingRetries:
 		inst.MissingRetries++
 	default:
-		l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", inst.Missing))
+		l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", inst.MissingRequiredPaths))
 	}
 }
 
 // takeReplyOutput takes the output of the reply that ends the process, and reports whether the instances may settle. The output of a
-// Request that did not cover all instances is ignored, as a closing Request follows. A bad output is reported to the next one.
+// Request that did not cover all instances is ignored, as a closing Request follows; so is that of a part whose Plans wire the output
+// of the whole. A bad output is reported to the next one.
 func (l *Loop) takeReplyOutput(req *llmRequest) bool {
-	if !l.coversAllInstances(req) {
+	if !l.coversAllInstances(req) || (l.isPart && !slices.ContainsFunc(l.instances, l.lacksPlanOutput)) {
 		return true
 	}
-	out, f := l.idea.Output.WithoutNulls(req.reply.Output), req.reply.OutputFault
+	written, f := l.idea.OutputSchema.WithoutNulls(req.reply.Output), req.reply.OutputFault
+	var out any
 	if f == nil {
-		out, f = l.literalOutput(out)
+		out, f = l.resolveAndCheckOutput(written)
 	}
 	if f != nil {
 		l.refuseOutput(f)
 		return false
 	}
-	l.setOutput(out)
+	l.setOutput(out, written)
 	return true
 }
 
@@ -89,29 +117,14 @@ func (l *Loop) refuseOutput(f *diag.Fault) {
 	l.addError(turn.ContextError{Fault: *f})
 	l.badOutputsInRow++
 	if l.badOutputsInRow >= maxBadInRow {
-		l.pauseReason = diag.Faultf(turn.CodeBadOutputs, "%d bad outputs in a row; the last one: %s", l.badOutputsInRow, f.Message)
+		l.pause(diag.Faultf(turn.CodeBadOutputs, "%d bad outputs in a row; the last one: %s", l.badOutputsInRow, f.Message))
 	}
 }
 
-// literalOutput resolves the References of an output that came without Calls.
-func (l *Loop) literalOutput(out any) (any, *diag.Fault) {
+// resolveAndCheckOutput resolves the References of an output that came without Calls.
+func (l *Loop) resolveAndCheckOutput(out any) (any, *diag.Fault) {
 	if out == nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")
 	}
-	resolved, err := l.resolveOutput(out)
-	if err != nil {
-		return nil, diag.Faultf(ideafile.CodeBadOutput, "the output: %s", err)
-	}
-	if err := l.checkOutput(resolved); err != nil {
-		return nil, diag.Faultf(ideafile.CodeBadOutput, "the output does not fit its form: %s", err)
-	}
-	return resolved, nil
-}
-
-// checkOutput checks an output against its schema. Values in the blob store were checked before they were stored.
-func (l *Loop) checkOutput(out any) error {
-	if jsonval.HasHandle(out) {
-		return nil
-	}
-	return l.idea.Output.Validate(out)
+	return resolveOutputWirings(l.idea, []OutputWiring{l.outputWiringOver(out, l.instances)}, l.stateOf)
 }

@@ -67,23 +67,23 @@ func TestNobodySettlesByACallThatNamesNoCoveredInstance(t *testing.T) {
 
 func TestATruncatedSolutionSettlesNobody(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeTruncated, "cut")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`)
+	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`)
 	s.WantEqual("they are", s.Statuses(), "① working, ② working")
-	s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
+	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
 	s.WantEqual("they are", s.Statuses(), "① working, ② working")
 }
 
 func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed(t *testing.T) {
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`},
 		{"type": "state", "_instance": "②", "state": {}}]`)
-	s.WantEqual("what the first Request says is missing", fmt.Sprint(s.ExpectRequest().Instances[0].Missing), "[]")
-	s.Conclude(func() turn.Reply { r := s.DeliverCalls(nil); r.Complete = true; return r }())
+	s.WantEqual("what the first Request says is missing", fmt.Sprint(s.ExpectRequest().Instances[0].MissingRequiredPaths), "[]")
+	s.Conclude(func() turn.LLMReply { r := s.DeliverCalls(nil); r.Complete = true; return r }())
 	s.WantEqual("after the first", s.Statuses(), "① working, ② settled")
 	for n := range 3 {
 		b := s.ExpectRequest()
 		s.WantEqual("covered", fmt.Sprint(b.InstanceTokens()), "[①]")
-		s.WantEqual(fmt.Sprint("told for the ", n+1, ". time"), fmt.Sprint(b.Instances[0].Missing), "[mood]")
-		s.Conclude(func() turn.Reply { r := s.DeliverCalls(nil); r.Complete = true; return r }())
+		s.WantEqual(fmt.Sprint("told for the ", n+1, ". time"), fmt.Sprint(b.Instances[0].MissingRequiredPaths), "[mood]")
+		s.Conclude(func() turn.LLMReply { r := s.DeliverCalls(nil); r.Complete = true; return r }())
 		if failed := n == 2; (len(s.Ended) == 1) != failed {
 			t.Errorf("ended after %d: %v", n+1, s.Ended)
 		}
@@ -94,14 +94,53 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed
 	s.WantEqual("why", s.Loop.Result(loop.StatusFailed, false).Error.Error(), "missing_required: 1 of 2 instances failed; the first, ①: its State still lacks [mood]")
 }
 
-func TestAnInstanceThatGetsWhatItLacksSettles(t *testing.T) {
-	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "state": {}, `+modeltest.StateSchemaRequiringMood+`}]`)
-	s.ReplyWith(modeltest.EmptyReply)
+const goalIsMood = `"context": [{"type": "state", "state": {}, ` + modeltest.StateSchemaRequiringMood + `}]`
+
+func TestAnInstanceThatGetsWhatItsSchemaRequiresSettlesWithoutBeingAsked(t *testing.T) {
+	s := modeltest.NewScenario(t, "", goalIsMood)
 	s.ReplyWith(`{"calls":[{"_tool":"work","x":"good","_outputPath":"mood"}],"output":null}`)
-	s.WantEqual("after the Call", s.Statuses(), "working")
-	s.ReplyWith(modeltest.EmptyReply)
-	s.WantEqual("after none", s.Statuses(), "settled")
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("in the end", s.Statuses(), "settled")
 	s.WantEqual("the process", string(s.Loop.FinalStatus()), "completed")
+}
+
+func TestTheLLMIsAskedBeforeAnInstanceSettlesWhere(t *testing.T) {
+	const mood = `{"_tool":"work","x":"good","_outputPath":"mood"}`
+	for name, c := range map[string]struct{ options, calls string }{
+		"config says so":                       {`"config": {"settle": "asked"}, ` + goalIsMood, mood},
+		"a Call failed":                        {goalIsMood, mood + `,{"_tool":"fail"}`},
+		"a Call is blocked":                    {goalIsMood, mood + `,{"_tool":"work","x":"†state.never"}`},
+		"a Call was malformed":                 {goalIsMood, mood + `,"work"`},
+		"something required is missing":        {goalIsMood, `{"_tool":"work","_outputPath":"b"}`},
+		"nothing is required":                  {`"context": [{"type": "state", "state": {}}]`, mood},
+		"all that is required was there first": {`"context": [{"type": "state", "state": {"mood": "good"}, ` + modeltest.StateSchemaRequiringMood + `}]`, `{"_tool":"work","_outputPath":"b"}`},
+	} {
+		s := modeltest.NewScenario(t, "", c.options)
+		s.ReplyWith(`{"calls":[` + c.calls + `],"output":null}`)
+		s.ExpectRequest()
+		s.WantEqual(name, s.Statuses(), "working")
+	}
+}
+
+func TestATruncatedPlanThatReachesTheGoalIsToldBeforeAnybodySettles(t *testing.T) {
+	s := modeltest.NewScenario(t, "", goalIsMood)
+	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")}, `{"_tool":"work","x":"good","_outputPath":"mood"}`)
+	s.ExpectRequest()
+	s.ReplyWith(modeltest.EmptyReply)
+	s.ExpectStep(loop.StepFinished)
+}
+
+func TestWhoHasReachedItsGoalIsNotShownAgainAndTheOutputIsAskedForAtTheEnd(t *testing.T) {
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "state": {}, `+modeltest.StateSchemaRequiringMood+`},
+		{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {}}]`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"},{"_tool":"fail","_instance":"②"}],"output":null}`)
+	b := s.ExpectRequest()
+	s.WantEqual("covered", fmt.Sprint(b.InstanceTokens(), b.Others, b.ReplyMayHoldOutput()), "[②] {1 0 0 0} false")
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","x":"good","_outputPath":"mood"}]}`)
+	b = s.ExpectRequest()
+	s.WantEqual("the closing one", fmt.Sprint(b.InstanceTokens(), b.OutputOnly, b.ReplyMayHoldOutput()), "[① ②] true true")
+	s.ReplyWith(`{"calls":[],"output":{"summary":"done"}}`)
+	s.ExpectStep(loop.StepFinished)
 }
 
 func TestTheOutputIsThatOfTheSolutionThatSettledTheProcess(t *testing.T) {
@@ -150,7 +189,7 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 			s.ReplyWith(`{"calls":[],"output":` + c.output + `}`)
 			s.ExpectStep(loop.StepPaused)
 			s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_outputs: 3 bad outputs in a row; the last one: "+c.why)
-			s.Loop.Resume(ideafile.Limits{})
+			s.Loop.Resume(ideafile.ProcessLimits{})
 			s.ReplyWith(`{"calls":[],"output":{"summary":"at last"}}`)
 			s.ExpectStep(loop.StepFinished)
 			s.WantEqual("the output", s.OutputJSON(), `{"summary":"at last"}`)
@@ -253,7 +292,7 @@ func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
 	s.WantEqual("both have", s.Statuses(), "① settled, ② settled")
 	s.WantEqual("there is no output yet", s.OutputJSON(), "null")
 	b := s.ExpectRequest()
-	if !b.OutputOnly || fmt.Sprint(b.InstanceTokens()) != "[① ②]" || b.Number != 3 {
+	if !b.OutputOnly || fmt.Sprint(b.InstanceTokens()) != "[① ②]" || b.RequestNumber != 3 {
 		t.Fatalf("the closing Request: %+v", b)
 	}
 	s.WantEqual("it sees the final States", string(jsonval.Encode(b.Instances[0].State)), `{"a":1,"b":"y"}`)
@@ -301,7 +340,7 @@ func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {
 	s.ReplyWith(`{"calls":[],"output":{"summary":"half of it"}}`)
 	s.ExpectStep(loop.StepFinished)
 	r := s.Loop.Result(s.Loop.FinalStatus(), true)
-	s.WantEqual("the result", string(jsonval.Encode(jsonval.Normal(r))), `{"calls":{"blocked":0,"done":0,"failed":0,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"1 of 2 instances failed; the first, ①: its State still lacks [mood]"},"ideas":0,`+
+	s.WantEqual("the result", string(jsonval.Encode(jsonval.ToJSONValue(r))), `{"calls":{"blocked":0,"done":0,"failed":0,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"1 of 2 instances failed; the first, ①: its State still lacks [mood]"},"failures":[],"ideas":0,`+
 		`"instances":{"①":{"state":{},"status":"failed"},"②":{"state":{},"status":"settled"}},"output":{"summary":"half of it"},"process":"p","requests":5,"status":"failed","usage":{"completionTokens":50,"promptTokens":500}}`)
 }
 

@@ -3,9 +3,11 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 	"processidea/model/statelog"
@@ -20,17 +22,17 @@ const (
 	SteerAdd    = "add"
 )
 
-// Steering is the payload of such a signal.
-type Steering struct {
+// SteeringPayload is the payload of such a signal.
+type SteeringPayload struct {
 	ID, By, Reason string
 	// Limits of resume and revise; 0 keeps one.
-	Limits ideafile.Limits
+	Limits ideafile.ProcessLimits
 	// Context is the messages of revise and add, as written.
 	Context []any
 }
 
 // ReadSteering reads the payload of a steering signal: id, by and reason; for resume limits; for add context; for revise both.
-func ReadSteering(kind string, m map[string]any) (s Steering, err error) {
+func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) {
 	own := map[string]any{}
 	texts := map[string]any{}
 	for _, k := range jsonval.SortedKeys(m) {
@@ -53,23 +55,23 @@ func ReadSteering(kind string, m map[string]any) (s Steering, err error) {
 		}
 	}
 	for n, raw := range s.Context {
-		if ideafile.IsMarkedSimulated(raw) {
+		if ideafile.IsMessageMarkedSimulated(raw) {
 			ps.Add(fmt.Sprintf("$.context[%d]", n), "it is marked as simulated: nothing in it is real")
 		}
 	}
 	switch {
 	case len(ps) > 0:
 		return s, ps
-	case kind == SteerAdd && len(s.Context) == 0, kind == SteerRevise && len(s.Context) == 0 && s.Limits == ideafile.Limits{}:
+	case kind == SteerAdd && len(s.Context) == 0, kind == SteerRevise && len(s.Context) == 0 && s.Limits == ideafile.ProcessLimits{}:
 		return s, fmt.Errorf("it says nothing: %q is missing", "context")
 	}
 	return s, nil
 }
 
-// Revise applies a correction: messages that come after all others, and limits. It returns the instances to send it to. An error
+// ApplyRevision applies a correction: messages that come after all others, and limits. It returns the instances to send it to. An error
 // says why nothing has changed.
-func (l *Loop) Revise(s Steering) (touched []*InstanceProgress, err error) {
-	messages, err := ideafile.ReadMessages(s.Context)
+func (l *Loop) ApplyRevision(s SteeringPayload) (touched []*InstanceProgress, err error) {
+	messages, err := ideafile.ReadMessages(l.WithInstanceTokensResolved(ideafile.NumberAddedDirectPlans(l.idea.Context, s.Context)))
 	if err != nil {
 		return nil, err
 	}
@@ -77,17 +79,44 @@ func (l *Loop) Revise(s Steering) (touched []*InstanceProgress, err error) {
 	if err != nil {
 		return nil, err
 	}
+	behind := len(l.idea.Context)
 	l.idea = l.idea.WithMessages(messages)
 	l.setLimits(s.Limits)
+	for _, inst := range l.replaceDirectPlans(behind) {
+		affected[inst] = true
+	}
 	for _, inst := range l.instances {
 		changesView, revised := affected[inst]
 		inst.RevisedSinceRequest = inst.RevisedSinceRequest || revised
 		if changesView {
-			inst.CorrectionsSent++
+			inst.SentCorrectionCount++
 			touched = append(touched, inst)
 		}
 	}
 	return touched, nil
+}
+
+// WithInstanceTokensResolved returns people's messages with the tokens of the instances that they name, where these are spelled as they are typed.
+func (l *Loop) WithInstanceTokensResolved(context []any) []any {
+	return ideafile.WithTokenSpellingsResolved(context, spelling.NewTokenIndex(l.InstanceTokens()).FindToken)
+}
+
+// WhyCallNotWaiting says why a Call that people decide on waits for nobody, as far as its instance has reported.
+func (l *Loop) WhyCallNotWaiting(call string) error {
+	var pending []turn.PendingApproval
+	for _, inst := range l.instances {
+		pending = append(pending, inst.PendingApprovals...)
+	}
+	token, known := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
+	key, isCall := ideafile.ParseCallKey(call)
+	if !known || !isCall {
+		return turn.ErrUnknownCall(call, nil, pending)
+	}
+	report, known := l.instance(token).calls[key]
+	if !known {
+		return turn.ErrUnknownCall(call, nil, pending)
+	}
+	return turn.ErrCallNotWaiting(key.ID(token), report.Status, report.Decisions)
 }
 
 // checkCorrections returns the instances that messages are about, each with whether they change what it sees, or why one of the
@@ -96,8 +125,8 @@ func (l *Loop) checkCorrections(messages []ideafile.Message) (map[*InstanceProgr
 	affected := map[*InstanceProgress]bool{}
 	for n, msg := range messages {
 		instances, err := l.affectedInstances(msg)
-		if err == nil && msg.RunsDirectly() {
-			err = errors.New("a Plan that runs directly begins with its instance; without its stage it guides the next Request")
+		if err == nil && msg.IsDirectPlan() && !slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return inst.plannerKind == plannedByDirectPlan }) {
+			err = errors.New("it can take the place of a Plan that runs directly, and none does; without its stage it guides the next Request")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("$.context[%d]: %w", n, err)
@@ -106,16 +135,16 @@ func (l *Loop) checkCorrections(messages []ideafile.Message) (map[*InstanceProgr
 			if err := l.checkCorrection(inst, msg); err != nil {
 				return nil, fmt.Errorf("$.context[%d]: %w", n, err)
 			}
-			affected[inst] = affected[inst] || msg.Kind != ""
+			affected[inst] = affected[inst] || msg.PayloadKind != ""
 		}
 	}
 	return affected, nil
 }
 
-// CorrectionsAcked reports whether every instance has acknowledged its corrections.
-func (l *Loop) CorrectionsAcked() bool {
+// AllCorrectionsAcked reports whether every instance has acknowledged its corrections.
+func (l *Loop) AllCorrectionsAcked() bool {
 	for _, inst := range l.instances {
-		if inst.Status == ideafile.InstanceWorking && inst.CorrectionsAcked < inst.CorrectionsSent {
+		if inst.Status == ideafile.InstanceWorking && inst.AckedCorrectionCount < inst.SentCorrectionCount {
 			return false
 		}
 	}
@@ -124,13 +153,13 @@ func (l *Loop) CorrectionsAcked() bool {
 
 // affectedInstances lists the instances at work that a message is about.
 func (l *Loop) affectedInstances(msg ideafile.Message) ([]*InstanceProgress, error) {
-	if msg.Instance != "" {
-		inst := l.instance(msg.Instance)
+	if msg.InstanceToken != "" {
+		inst := l.instance(msg.InstanceToken)
 		switch {
 		case inst == nil:
-			return nil, fmt.Errorf("there is no instance %s; add makes new ones", msg.Instance)
+			return nil, fmt.Errorf("there is no instance %s; add makes new ones", msg.InstanceToken)
 		case inst.Status != ideafile.InstanceWorking:
-			return nil, fmt.Errorf("instance %s has %s", msg.Instance, inst.Status)
+			return nil, fmt.Errorf("instance %s has %s", msg.InstanceToken, inst.Status)
 		}
 		return []*InstanceProgress{inst}, nil
 	}
@@ -145,21 +174,21 @@ func (l *Loop) affectedInstances(msg ideafile.Message) ([]*InstanceProgress, err
 
 // checkCorrection returns why a correction of State does not fit an instance.
 func (l *Loop) checkCorrection(inst *InstanceProgress, msg ideafile.Message) error {
-	if msg.Kind != ideafile.TypeState {
+	if msg.PayloadKind != ideafile.TypeState {
 		return nil
 	}
-	schema := ideafile.ViewOf(l.idea.Context, inst.Token).Schema[ideafile.TypeState]
-	if msg.Schema != nil {
-		schema = msg.Schema
+	schema := ideafile.InstanceViewOf(l.idea.Context, inst.Token).SchemaByKind[ideafile.TypeState]
+	if msg.PayloadSchema != nil {
+		schema = msg.PayloadSchema
 	}
 	for _, w := range statelog.SplitPatch(msg.Payload, nil) {
-		if inst.state.BlockedAbove(w.Path) {
+		if inst.state.AncestorIsNoObject(w.Path) {
 			return fmt.Errorf("%s: something other than an object stands above it", refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path})
 		}
-		if schema == nil || jsonval.HasHandle(w.Value) {
+		if schema == nil || jsonval.ContainsBlobHandle(w.Value) {
 			continue
 		}
-		if err := statelog.CheckPlace(schema, w.Path, w.Value); err != nil {
+		if err := statelog.CheckAgainstSchemaAt(schema, w.Path, w.Value); err != nil {
 			return err
 		}
 	}
@@ -167,7 +196,7 @@ func (l *Loop) checkCorrection(inst *InstanceProgress, msg ideafile.Message) err
 }
 
 // AddInstances adds instances and returns their tokens.
-func (l *Loop) AddInstances(s Steering) ([]string, error) {
+func (l *Loop) AddInstances(s SteeringPayload) ([]string, error) {
 	messages, err := ideafile.ReadMessages(s.Context)
 	if err != nil {
 		return nil, err
@@ -175,17 +204,21 @@ func (l *Loop) AddInstances(s Steering) ([]string, error) {
 	if l.instance("") != nil {
 		return nil, errors.New("the process has one instance without a name, and takes no others")
 	}
+	known := spelling.NewTokenIndex(l.InstanceTokens())
 	for n, msg := range messages {
-		switch {
-		case msg.Instance == "":
+		if msg.InstanceToken == "" {
 			return nil, fmt.Errorf("$.context[%d]: it names no new instance", n)
-		case l.instance(msg.Instance) != nil:
-			return nil, fmt.Errorf("$.context[%d]: there is an instance %s already", n, msg.Instance)
+		}
+		if l.HasInstance(msg.InstanceToken) {
+			return nil, fmt.Errorf("$.context[%d]: there is an instance %s already", n, msg.InstanceToken)
+		}
+		if alike := known.AddToken(msg.InstanceToken); alike != "" {
+			return nil, fmt.Errorf("$.context[%d]: %w", n, ideafile.AlikeTokensError(msg.InstanceToken, alike))
 		}
 	}
 	l.idea = l.idea.WithMessages(messages)
-	l.output, l.hasOutput, l.planOutputTried, l.outputFault = nil, false, false, nil
+	l.output, l.hasOutput, l.wiredOutput, l.planOutputTried, l.outputFault = nil, false, nil, false, nil
 	tokens := (&ideafile.Idea{Context: messages}).InstanceTokens()
-	l.joinInstances(tokens)
+	l.addNewInstances(tokens)
 	return tokens, nil
 }

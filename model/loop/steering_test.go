@@ -2,18 +2,21 @@ package loop_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/turn"
 )
 
 // allOf is all that a Loop knows, to see that nothing has changed.
 func allOf(m *loop.Loop) string {
-	return fmt.Sprintf("%s %v %d %s %s", jsonval.Encode(m.Idea().Source), m.CorrectionsAcked(), len(m.Idea().Context), jsonval.Encode(jsonval.Normal(m.Carry())), jsonval.Encode(jsonval.Normal(m.FullInput())))
+	return fmt.Sprintf("%s %v %d %s %s", jsonval.Encode(m.Idea().Source), m.AllCorrectionsAcked(), len(m.Idea().Context), jsonval.Encode(jsonval.ToJSONValue(m.CarryIntoNextRun())), jsonval.Encode(jsonval.ToJSONValue(m.AllInstancesInput())))
 }
 
 const typed = `"context": [{"type": "input", "lang": "en"}, {"type": "state", "schema": {"properties": {"n": {"type": "integer"}, "deep": {"type": "object",
@@ -36,8 +39,8 @@ func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
 		`{"type":"state","schema":{"type":"no"}}`:             ``,
 	} {
 		before := allOf(s.Loop)
-		r := loop.Steering{Limits: ideafile.Limits{Requests: 7}, Context: modeltest.DecodeJSON(t, "["+good+message+"]").([]any)}
-		_, err := s.Loop.Revise(r)
+		r := loop.SteeringPayload{Limits: ideafile.ProcessLimits{Requests: 7}, Context: modeltest.DecodeJSON(t, "["+good+message+"]").([]any)}
+		_, err := s.Loop.ApplyRevision(r)
 		if got := modeltest.ErrorText(err); err == nil || why != "" && got != why {
 			t.Errorf("%s: got %q, want %q", message, got, why)
 		}
@@ -70,8 +73,8 @@ func TestACorrectionIsForTheInstancesThatItNamesAndThatAreStillAtWork(t *testing
 			touched = touched[1:]
 		}
 		s.WantEqual(c.context, touched, c.touched)
-		if s.Loop.CorrectionsAcked() != (c.touched == "") {
-			t.Errorf("%s: corrected is %v", c.context, s.Loop.CorrectionsAcked())
+		if s.Loop.AllCorrectionsAcked() != (c.touched == "") {
+			t.Errorf("%s: corrected is %v", c.context, s.Loop.AllCorrectionsAcked())
 		}
 	}
 }
@@ -94,7 +97,7 @@ func TestNobodyIsAskedAboutBeforeItHasTakenInWhatWasCorrected(t *testing.T) {
 	s.ExpectWait(ideafile.DefaultGatherDelay) // ② waits as for a running Call
 	s.ApplyCorrections("①", "ann")
 	s.WantEqual("the State", string(jsonval.Encode(s.ExpectRequestFor("① ②").Instances[0].State)), `{"a":6,"b":"work done"}`)
-	if !s.Loop.CorrectionsAcked() {
+	if !s.Loop.AllCorrectionsAcked() {
 		t.Error("everybody has taken it in")
 	}
 }
@@ -104,7 +107,7 @@ func TestAnInstanceThatWasCorrectedDuringARequestDoesNotSettleByIt(t *testing.T)
 		s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstances)
 		s.ExpectRequest()
 		s.Revise(`{"context":[` + message + `]}`)
-		if !s.Loop.CorrectionsAcked() {
+		if !s.Loop.AllCorrectionsAcked() {
 			s.ApplyCorrections("①", "ann")
 		}
 		s.ReplyWith(`{"calls":[],"output":{"summary":"too early"}}`)
@@ -121,7 +124,7 @@ func TestAnInstanceThatWasCorrectedDuringARequestDoesNotSettleByIt(t *testing.T)
 func TestACorrectionThatArrivesAfterASettlingSolutionIsRefused(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
-	_, err := s.Loop.Revise(loop.Steering{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
+	_, err := s.Loop.ApplyRevision(loop.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
 	s.WantEqual("it", modeltest.ErrorText(err), "$.context[0]: instance ② has settled")
 }
 
@@ -129,10 +132,10 @@ func TestLimitsAloneAreACorrectionOfNobody(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", `"config": {"limits": {"requests": 1}}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
-	if touched := s.Revise(`{"limits":{"requests":2}}`); len(touched) > 0 || !s.Loop.CorrectionsAcked() {
+	if touched := s.Revise(`{"limits":{"requests":2}}`); len(touched) > 0 || !s.Loop.AllCorrectionsAcked() {
 		t.Errorf("it touches %v", touched)
 	}
-	s.Loop.Resume(ideafile.Limits{})
+	s.Loop.Resume(ideafile.ProcessLimits{})
 	s.ExpectRequest()
 }
 
@@ -141,17 +144,19 @@ func TestAddRefusesWhatIsNoNewInstance(t *testing.T) {
 	for message, why := range map[string]string{
 		`{"type":"input","lang":"de"}`:            `$.context[1]: it names no new instance`,
 		`{"type":"state","_instance":"②","a":1}`:  `$.context[1]: there is an instance ② already`,
+		`{"type":"state","_instance":"2","a":1}`:  `$.context[1]: "2" and "②" are both typed 2, in ids and at the keyboard: one of them needs another name`,
+		`{"type":"state","_instance":"3","a":1}`:  `$.context[1]: "3" and "③" are both typed 3, in ids and at the keyboard: one of them needs another name`,
 		`{"type":"state","_instance":"*","a":1}`:  `$.context[1]._instance: "*" means every instance and cannot name one`,
 		`{"type":"state","_instance":"~x","a":1}`: `$.context[1]._instance: an instance's token may not begin with ~`,
 		`{"type":"state","_instance":5,"a":1}`:    `$.context[1]._instance: want a string, not number`,
 	} {
 		before := allOf(s.Loop)
-		_, err := s.Loop.AddInstances(loop.Steering{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3},`+message+`]`).([]any)})
+		_, err := s.Loop.AddInstances(loop.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3},`+message+`]`).([]any)})
 		s.WantEqual(message, modeltest.ErrorText(err), why)
 		s.WantEqual("after "+message, allOf(s.Loop), before)
 	}
 	one := modeltest.NewScenarioWithPeople(t, "")
-	_, err := one.Loop.AddInstances(loop.Steering{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3}]`).([]any)})
+	_, err := one.Loop.AddInstances(loop.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3}]`).([]any)})
 	s.WantEqual("an anonymous process", modeltest.ErrorText(err), "the process has one instance without a name, and takes no others")
 }
 
@@ -174,7 +179,7 @@ func TestAPausedProcessStartsNothingAndGoesOnWhenResumed(t *testing.T) {
 	s.Decide(ideafile.Approve, "1.1@①")
 	s.CompleteSlow("1.3@③")
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(ideafile.Limits{})
+	s.Loop.Resume(ideafile.ProcessLimits{})
 	s.ExpectRequestFor("① ② ③")
 }
 
@@ -191,7 +196,7 @@ func TestARequestThatIsUnderWayWhenItIsPausedStillCounts(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(ideafile.Limits{})
+	s.Loop.Resume(ideafile.ProcessLimits{})
 	s.ExpectRequestFor("①")
 }
 
@@ -201,24 +206,24 @@ func TestAProcessThatIsPausedAtItsEndIsOverOnlyWhenResumed(t *testing.T) {
 	s.Loop.Pause("ann", "")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(ideafile.Limits{})
+	s.Loop.Resume(ideafile.ProcessLimits{})
 	s.ExpectStep(loop.StepFinished)
 }
 
 func TestALimitOfRequestsPausesBeforeTheRequestThatWouldBreakIt(t *testing.T) {
 	for _, c := range []struct {
 		limits, why string
-		more        ideafile.Limits
+		more        ideafile.ProcessLimits
 	}{
-		{`{"requests": 1}`, "limit_reached: 1 Requests were made, the limit", ideafile.Limits{Requests: 2}},
-		{`{"tokens": 110}`, "limit_reached: 110 tokens were used; the limit is 110", ideafile.Limits{Tokens: 111}},
-		{`{"calls": 3}`, "limit_reached: 3 Calls were made; the limit is 3", ideafile.Limits{Calls: 4}},
+		{`{"requests": 1}`, "limit_reached: 1 Requests were made, the limit", ideafile.ProcessLimits{Requests: 2}},
+		{`{"tokens": 110}`, "limit_reached: 110 tokens were used; the limit is 110", ideafile.ProcessLimits{Tokens: 111}},
+		{`{"calls": 3}`, "limit_reached: 3 Calls were made; the limit is 3", ideafile.ProcessLimits{Calls: 4}},
 	} {
 		s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"limits": `+c.limits+`}`)
 		s.ReplyWith(every("work", "fail", "work"))
 		s.ExpectStep(loop.StepPaused)
 		s.WantEqual(c.limits, s.Loop.PauseReason().Error(), c.why)
-		s.Loop.Resume(ideafile.Limits{})
+		s.Loop.Resume(ideafile.ProcessLimits{})
 		s.ExpectStep(loop.StepPaused)
 		s.Loop.Resume(c.more)
 		s.ExpectRequestFor("① ② ③")
@@ -245,9 +250,9 @@ func TestAProcessThatHasRunForTooLongIsPausedOnTime(t *testing.T) {
 	s.AdvanceClock(1)
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "limit_reached: the process has run for 1m0s, the limit")
-	s.Loop.Resume(ideafile.Limits{})
+	s.Loop.Resume(ideafile.ProcessLimits{})
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(ideafile.Limits{Duration: time.Hour})
+	s.Loop.Resume(ideafile.ProcessLimits{Duration: time.Hour})
 	s.ExpectWait(5 * time.Second)
 	s.AdvanceClock(5 * time.Second)
 	s.ExpectRequestFor("①")
@@ -272,10 +277,111 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 	}
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("the first is told", s.Loop.PauseReason().Error(), "approval_overdue: nobody decided on 1.1@① within 1h0m0s")
-	s.Loop.Resume(ideafile.Limits{})
+	s.Loop.Resume(ideafile.ProcessLimits{})
 	s.ExpectWait(0)
 	s.WantEqual("they wait on", s.Standings(), "① waiting, ② waiting")
 	s.Decide(ideafile.Approve, "1.1@①")
 	s.Decide(ideafile.Approve, "1.1@②")
 	s.ExpectRequestFor("① ②")
+}
+
+func TestACorrectionMayNameAnInstanceAsItIsTyped(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, "", typed)
+	touched, err := s.Loop.ApplyRevision(loop.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"2","n":5}]`).([]any)})
+	if err != nil || len(touched) != 1 || touched[0].Token != "②" {
+		t.Fatalf("%v, %v", touched, err)
+	}
+	context := s.Loop.Idea().Source["context"].([]any)
+	s.WantEqual("in the Idea", string(jsonval.Encode(context[len(context)-1])), `{"_instance":"②","n":5,"type":"state"}`)
+}
+
+func TestWhoDecidesOnACallOfTheProcessHearsWhatBecameOfIt(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","n":1,"_outputPath":"z"}],"output":null}`)
+	s.Decide(ideafile.Approve, "1.1@①")
+	for call, want := range map[string]string{
+		"1.1@1": "1.1@① was decided on already (approved by ann) and waits for nobody: it is done",
+		"1.1@2": "1.1@② waits for nobody: its instance has ended",
+		"1.9@2": `there is no Call "1.9@2"; did you mean 1.1@②? What waits for a person here: 1.1@② pay`,
+		"1.1@3": `there is no Call "1.1@3"; did you mean 1.1@②? What waits for a person here: 1.1@② pay`,
+	} {
+		s.WantEqual(call, s.Loop.WhyCallNotWaiting(call).Error(), want)
+	}
+}
+
+func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
+	const failing, blocked, skipped = `{"_tool":"fail","_instance":"*"}`, `{"_tool":"work","_instance":"*","x":"†state.never"}`, `{"_tool":"work","_instance":"*","_outputPath":"a"}`
+	done := func(path string) string {
+		return fmt.Sprintf(`{"_tool":"work","_instance":"*","_outputPath":%q}`, path)
+	}
+	for name, c := range map[string]struct {
+		replies []string // the process pauses after the last, and not before
+		why     string
+	}{
+		"the same failure":                 {[]string{failing, failing, failing}, "fail: tool_failed: no luck (2 Calls: 3.1@①, 3.1@②)"},
+		"with other thoughts":              {[]string{failing, `{"_tool":"fail","_instance":"*","_reasoningForCall":"once more"}`, failing}, "no luck"},
+		"for one instance after the other": {[]string{failing, `{"_tool":"fail","_instance":"①"},{"_tool":"fail","_instance":"②"}`, failing}, "no luck"},
+		"the same blocked Call":            {[]string{blocked, blocked, blocked}, "work: blocked: †state.never is not there and no Call writes it (2 Calls"},
+		"a Call that is skipped":           {[]string{skipped, skipped, skipped}, "They are skipped, since their output paths hold values already"},
+		"two in turn":                      {[]string{failing, blocked, failing, blocked}, "†state.never"},
+		"after another failure":            {[]string{failing, failing, failing + "," + blocked, failing, failing}, "no luck"},
+		"after one that brought something": {[]string{failing, failing, failing + "," + done("c"), failing, failing, failing}, "no luck"},
+	} {
+		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+		for _, calls := range c.replies {
+			s.ReplyWith(`{"calls":[` + calls + `],"output":null}`)
+		}
+		s.ExpectStep(loop.StepPaused)
+		f := s.Loop.PauseReason()
+		if f.Code != turn.CodeNoProgress || !strings.Contains(f.Message, c.why) || !strings.Contains(f.Message, "revise the process") {
+			t.Errorf("%s: %v", name, f)
+		}
+		s.Loop.Resume(ideafile.ProcessLimits{})
+		for range 3 {
+			s.ReplyWith(`{"calls":[` + c.replies[len(c.replies)-1] + `],"output":null}`)
+		}
+		s.ExpectStep(loop.StepPaused)
+	}
+}
+
+func TestWhatPeopleDoIsSomethingNew(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, "")
+	for n := range 5 {
+		s.ReplyWith(`{"calls":[{"_tool":"pay"}],"output":null}`)
+		s.Decide(ideafile.Reject, fmt.Sprintf("%d.1", n+1), `{"reason":"no"}`)
+	}
+	s.ExpectRequest()
+}
+
+func TestABadReplyIsNeitherNewNorInVain(t *testing.T) {
+	s := modeltest.NewScenario(t, "")
+	for range 2 {
+		s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
+	}
+	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "short")})
+	s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
+	s.ExpectStep(loop.StepPaused)
+}
+
+// What a Plan that runs directly has done stays done when people put another in its place.
+func TestAPlanThatIsAtWorkGivesWayToAnotherThatPeopleBring(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
+		{"type": "plan", "stage": "complete", "plan": [{"_tool": "work"}, {"_tool": "work", "x": "†state.a", "_outputPath": "b"}, {"_tool": "pay", "n": 1, "_outputPath": "c"}, {"_tool": "work", "x": "†state.c", "_outputPath": "d"}], "output": {"old": "†state.d"}}]`)
+	ran := map[string]int{}
+	s.RunTool = func(tool string, params map[string]any) (any, *diag.Fault) {
+		ran[tool]++
+		return params["x"], nil
+	}
+	s.RunDirectPlans()
+	s.Revise(`{"by": "ann", "context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "work"}, {"_tool": "work", "x": "†state.b", "_outputPath": "e"}, {"_tool": "work", "x": "†state.a", "_outputPath": "b"}], "output": {"new": "†state.e"}}]}`)
+	s.ApplyCorrections("①", "ann")
+	s.ApplyCorrections("②", "ann")
+	s.ExpectStep(loop.StepFinished)
+	r := s.Loop.Result(s.Loop.FinalStatus(), true)
+	s.WantEqual("its output", string(jsonval.Encode(r.Output)), `{"new":{"①":1,"②":2}}`)
+	s.WantEqual("① has", string(jsonval.Encode(r.Instances["①"].State)), `{"a":1,"b":1,"e":1}`)
+	if ran["work"] != 6 || ran["pay"] != 0 || r.Status != loop.StatusCompleted {
+		t.Errorf("%s after %v", r.Status, ran)
+	}
+	s.WantEqual("the Calls", fmt.Sprintf("%+v", r.Calls), "{Done:6 Failed:0 Rejected:0 Skipped:6 Blocked:0}")
 }

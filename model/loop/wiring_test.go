@@ -30,7 +30,7 @@ func TestAWiredOutputHoldsAsLongAsItsCallsRunAndNobodyIsAskedAbout(t *testing.T)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"done at last"}}`)
 	s.WantEqual("they have", s.Statuses(), "① settled, ② settled")
-	if len(s.Loop.TakeEnded()) != 2 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
+	if len(s.Loop.TakeEndedInstances()) != 2 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
 		t.Error("two instances end by one Request")
 	}
 }

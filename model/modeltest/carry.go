@@ -11,9 +11,9 @@ import (
 
 // CarryInstance returns an Instance after continue-as-new: what it carries is encoded, decoded and resumed from.
 func CarryInstance(t Fataler, i *dataflow.Instance) *dataflow.Instance {
-	var c dataflow.Carried
-	roundTripJSON(t, i.Carry(), &c)
-	palette, context, token := i.Origin()
+	var c dataflow.CarriedInstance
+	roundTripJSON(t, i.CarryIntoNextRun(), &c)
+	palette, context, token := i.StartParameters()
 	return dataflow.Restore(palette, context, token, c)
 }
 
@@ -30,11 +30,11 @@ func roundTripJSON(t Fataler, from, to any) {
 }
 
 // CarryLoop returns a Loop after continue-as-new. One that may not be carried now is returned as it is.
-func CarryLoop(t Fataler, idea *ideafile.Idea, bindings map[string]ideafile.Binding, l *loop.Loop) *loop.Loop {
-	if !l.CanCarry() {
+func CarryLoop(t Fataler, idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, l *loop.Loop) *loop.Loop {
+	if !l.CanCarryIntoNextRun() {
 		return l
 	}
-	var c loop.Carried
-	roundTripJSON(t, l.Carry(), &c)
+	var c loop.CarriedLoop
+	roundTripJSON(t, l.CarryIntoNextRun(), &c)
 	return loop.Restore(idea, l.ProcessID(), bindings, c)
 }

@@ -23,7 +23,7 @@ func (s *Scenario) Statuses() string {
 func DescribeErrors(in *turn.RequestInput) string {
 	var lines []string
 	for _, t := range in.Errors {
-		line := strings.TrimSpace(t.Call + " " + t.Fault.Error())
+		line := strings.TrimSpace(t.CallID + " " + t.Fault.Error())
 		if len(t.Instances) > 0 {
 			line += " in " + strings.Join(t.Instances, ", ")
 		}
@@ -35,7 +35,7 @@ func DescribeErrors(in *turn.RequestInput) string {
 // DescribePlan lists the earlier Calls that a Request tells the LLM, with the number of instances in each status.
 func DescribePlan(in *turn.RequestInput) string {
 	var parts []string
-	for _, e := range in.Plan {
+	for _, e := range in.PlanEntries {
 		counts := ""
 		for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked,
 			ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
@@ -43,7 +43,7 @@ func DescribePlan(in *turn.RequestInput) string {
 				counts += fmt.Sprintf(" %s %d", status, n)
 			}
 		}
-		parts = append(parts, e.ID+counts)
+		parts = append(parts, e.CallID+counts)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -76,9 +76,9 @@ func (s *Scenario) Standings() string {
 // DescribeDecisions lists the people's decisions that a Request tells the LLM, one a line.
 func DescribeDecisions(in *turn.RequestInput) string {
 	var lines []string
-	for _, e := range in.Plan {
+	for _, e := range in.PlanEntries {
 		for _, d := range e.Decisions {
-			lines = append(lines, strings.TrimSpace(e.ID+" "+d.Token)+" "+d.Decision.Describe())
+			lines = append(lines, strings.TrimSpace(e.CallID+" "+d.Token)+" "+d.Decision.Describe())
 		}
 	}
 	return strings.Join(lines, "\n")

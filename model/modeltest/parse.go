@@ -16,14 +16,14 @@ func PaletteFrom(t *testing.T, tools string, tokens ...string) *ideafile.Palette
 	if tokens == nil {
 		tokens = []string{""}
 	}
-	p := &ideafile.Palette{InstanceTokens: tokens, Bindings: map[string]ideafile.Binding{}}
+	p := &ideafile.Palette{InstanceTokens: tokens, BindingByTool: map[string]ideafile.ToolBinding{}}
 	m := MustDecodeJSON(tools).(map[string]any)
 	for _, name := range jsonval.SortedKeys(m) {
 		tool := ToolFrom(t, name, string(jsonval.Encode(m[name])))
 		p.Tools = append(p.Tools, tool)
-		p.Bindings[name] = ideafile.Binding{Kind: ideafile.KindLatent}
-		if a, ok := tool.Activity.(string); ok {
-			p.Bindings[name] = ideafile.Binding{Kind: ideafile.KindGo, Name: a}
+		p.BindingByTool[name] = ideafile.ToolBinding{Kind: ideafile.KindLatent}
+		if a, ok := tool.RawActivity.(string); ok {
+			p.BindingByTool[name] = ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: a}
 		}
 	}
 	return p
@@ -55,7 +55,7 @@ func MessagesFrom(t *testing.T, list string) []ideafile.Message {
 
 // HandleValue returns the handle of a large value, as it stands in a JSON value.
 func HandleValue(kind string, size int) map[string]any {
-	return jsonval.Handle{Digest: strings.Repeat("d", 64), Size: size, Type: kind}.Value().(map[string]any)
+	return jsonval.BlobHandle{Digest: strings.Repeat("d", 64), Size: size, ValueType: kind}.AsJSONValue().(map[string]any)
 }
 
 // ToolFrom parses a valid Tool.

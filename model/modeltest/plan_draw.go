@@ -59,10 +59,10 @@ var DrawnPlanTools = func() ideafile.Palette {
 		"_outputMethod": map[string]any{"enum": []any{"set", "assign", "merge", "push", "concat"}},
 		"_scopes":       map[string]any{"type": "array"},
 	}
-	p := ideafile.Palette{Bindings: map[string]ideafile.Binding{}}
+	p := ideafile.Palette{BindingByTool: map[string]ideafile.ToolBinding{}}
 	for name, kind := range map[string]ideafile.ToolKind{"work": ideafile.KindGo, "think": ideafile.KindLatent} {
 		p.Tools = append(p.Tools, ideafile.ReadTool(name, source, "$", &ps))
-		p.Bindings[name] = ideafile.Binding{Kind: kind, Name: name}
+		p.BindingByTool[name] = ideafile.ToolBinding{Kind: kind, GoFunctionName: name}
 	}
 	if ps != nil {
 		panic(ps.Error())
@@ -108,6 +108,11 @@ func drawCall(t *rapid.T, opts PlanOptions, request, index int) DrawnCall {
 	}
 	if rapid.IntRange(0, 9).Draw(t, "scoped") == 0 {
 		c.Source["_scopes"] = []any{"state." + rapid.SampledFrom(opts.paths).Draw(t, "scope")}
+	}
+	awaited := []string{"", "", "", "", "†state." + rapid.SampledFrom(opts.paths).Draw(t, "awaited"),
+		fmt.Sprintf("†call.%d.%d", request, rapid.IntRange(1, opts.Calls).Draw(t, "awaited Call"))}
+	if after := rapid.SampledFrom(awaited).Draw(t, "after"); after != "" {
+		c.Source["_after"] = []any{after}
 	}
 	path := ""
 	if rapid.IntRange(0, 9).Draw(t, "written") > 0 {

@@ -55,7 +55,7 @@ func (p *PlanExecution) startReady(t Fataler) {
 		if _, twice := p.Inputs[id]; twice {
 			t.Fatalf("%s started twice", id)
 		}
-		p.Inputs[id] = string(jsonval.Encode(map[string]any{"params": ready.Params, "scopes": ready.Scopes}))
+		p.Inputs[id] = string(jsonval.Encode(map[string]any{"params": ready.Params, "scopes": ready.ScopeValues}))
 		p.Running = append(p.Running, ready)
 	}
 	p.AfterStep()
@@ -65,7 +65,7 @@ func (p *PlanExecution) startReady(t Fataler) {
 func (p *PlanExecution) Accept(c DrawnCall) {
 	source := c.Source
 	if p.token != "" {
-		source = jsonval.Merge(source, map[string]any{"_instance": p.token}).(map[string]any)
+		source = jsonval.DeepMerge(source, map[string]any{"_instance": p.token}).(map[string]any)
 	}
 	p.Instance.AcceptCall(c.Request, c.Index, ideafile.ParseWrittenCall(source))
 }
@@ -76,14 +76,14 @@ func (p *PlanExecution) EndCall(at int) {
 	p.Running = append(p.Running[:at:at], p.Running[at+1:]...)
 	c := p.Calls[ready.Record.ID]
 	if c.Fails {
-		p.Instance.Fail(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "%s said no", c.ID()))
+		p.Instance.FailCall(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "%s said no", c.ID()))
 	} else {
-		p.Instance.Succeed(ready.Record.ID, c.Result(ready.Params, ready.Scopes))
+		p.Instance.SucceedCall(ready.Record.ID, c.Result(ready.Params, ready.ScopeValues))
 	}
 }
 
 // AnswerLatent answers a latent Call that asks the LLM for its result, as it was drawn.
-func (p *PlanExecution) AnswerLatent(t Fataler, rec *dataflow.Record) {
+func (p *PlanExecution) AnswerLatent(t Fataler, rec *dataflow.CallRecord) {
 	c := p.Calls[rec.ID]
 	params, err := p.Instance.ResolvedParams(rec)
 	if err != nil {
@@ -91,9 +91,9 @@ func (p *PlanExecution) AnswerLatent(t Fataler, rec *dataflow.Record) {
 	}
 	p.Inputs[rec.ID] = string(jsonval.Encode(params))
 	if c.Fails {
-		p.Instance.Fail(rec.ID, diag.Faultf(ideafile.CodeToolFailed, "%s was not answered", c.ID()))
+		p.Instance.FailCall(rec.ID, diag.Faultf(ideafile.CodeToolFailed, "%s was not answered", c.ID()))
 	} else {
-		p.Instance.Succeed(rec.ID, c.Result(params, nil))
+		p.Instance.SucceedCall(rec.ID, c.Result(params, nil))
 	}
 }
 
@@ -108,7 +108,7 @@ func (p *PlanExecution) RunAll(t Fataler, choose func(n int) int) {
 func (p *PlanExecution) runRequest(t Fataler, request int, calls []DrawnCall, choose func(n int) int) {
 	accepted, closed, unasked := 0, false, false
 	for {
-		latent := p.Instance.AwaitingLLM()
+		latent := p.Instance.CallsAwaitingLLM()
 		arrivals := 1 // the next Call of the reply, or its end
 		if closed {
 			arrivals = 0
@@ -141,8 +141,8 @@ func (p *PlanExecution) runRequest(t Fataler, request int, calls []DrawnCall, ch
 // Outcome describes everything that must not depend on the order of events: each Call's fate, why, what it was given, and the State.
 func (p *PlanExecution) Outcome() string {
 	var b strings.Builder
-	for _, rec := range p.Instance.Records() {
-		fmt.Fprintf(&b, "%s %s by=%q taken=%d untaken=%q", rec.ID, rec.Status, rec.By, rec.Branch, rec.Untaken)
+	for _, rec := range p.Instance.CallRecords() {
+		fmt.Fprintf(&b, "%s %s by=%q taken=%d untaken=%q", rec.ID, rec.Status, rec.SkippedBecauseOf, rec.BranchTaken, rec.UntakenBranchReference)
 		if rec.Fault != nil {
 			fmt.Fprintf(&b, " fault=%s", rec.Fault)
 		}

@@ -15,7 +15,7 @@ func drawReply(t *rapid.T, in *turn.RequestInput) string {
 	if len(in.Questions) > 0 {
 		for _, a := range in.Questions {
 			if rapid.IntRange(0, 4).Draw(t, "answered") > 0 {
-				calls = append(calls, map[string]any{"_call": a.ID, "_output": rapid.SampledFrom([]any{"good", "", nil}).Draw(t, "result")})
+				calls = append(calls, map[string]any{"_call": a.CallID, "_output": rapid.SampledFrom([]any{"good", "", nil}).Draw(t, "result")})
 			}
 		}
 		return string(jsonval.Encode(map[string]any{"calls": calls, "output": nil}))
@@ -40,7 +40,7 @@ func drawReply(t *rapid.T, in *turn.RequestInput) string {
 
 // RunDrawnProcess plays a process of two instances with random replies until it is over or paused, or for twelve Requests. after is called
 // when a Request is concluded.
-func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.Conclusion)) *Scenario {
+func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.RequestConclusion)) *Scenario {
 	s := NewScenario(t, rapid.SampledFrom([]string{"", `{"type": "object"}`}).Draw(t, "form"), rapid.SampledFrom([]string{TwoInstances,
 		`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "schema": {"type": "object", "required": ["b"]}},
 			{"type": "state", "_instance": "②", "state": {}}]`,
@@ -56,17 +56,17 @@ func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.Conclusion)) *Scena
 		if step != loop.StepRequest {
 			return s
 		}
-		var c *loop.Conclusion
+		var c *loop.RequestConclusion
 		switch rapid.IntRange(0, 9).Draw(t, "fate") {
 		case 0:
-			c = s.BreakOff(turn.Reply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
+			c = s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
 		case 1:
-			c = s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+			c = s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 		case 2:
 			if len(in.Questions) > 0 || in.OutputOnly {
 				continue
 			}
-			c = s.BreakOff(turn.Reply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"*","_outputPath":"e"}`)
+			c = s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"*","_outputPath":"e"}`)
 		default:
 			c = s.ReplyWith(drawReply(t, in))
 		}

@@ -23,7 +23,7 @@ const (
 
 // SnapshotFile returns the Snapshot of a Request, encoded and parsed again.
 func SnapshotFile(t Fataler, i *ideafile.Idea, input *turn.RequestInput, calls []ideafile.WrittenCall, output any) *ideafile.Idea {
-	text := jsonval.Encode(turn.Snapshot(i.Source, input, calls, output))
+	text := jsonval.Encode(turn.SnapshotIdea(i.Source, input, calls, output))
 	again, ps := ideafile.ParseIdea(text)
 	if len(ps) > 0 {
 		t.Fatalf("%s\nin %s", ps, text)
@@ -38,7 +38,7 @@ type Scenario struct {
 	Idea      *ideafile.Idea
 	Loop      *loop.Loop
 	Instances map[string]*dataflow.Instance
-	Bindings  map[string]ideafile.Binding
+	Bindings  map[string]ideafile.ToolBinding
 	Now       time.Time
 	// RunTool runs a Tool that is run by code. A test may replace it.
 	RunTool func(tool string, params map[string]any) (any, *diag.Fault)
@@ -46,11 +46,14 @@ type Scenario struct {
 	// Input is that of the Request in flight, and Ended are the instances that the last Request ended.
 	Input *turn.RequestInput
 	Ended []*loop.InstanceProgress
+	// Unreached are the instances that no Call of a Request reaches.
+	Unreached []string
 	// Reported is what each instance has reported of its Calls, by token and Call id.
 	Reported map[string]map[string]ReportedCall
 	// CorrectionsAcked counts the corrections that each instance has applied, and Corrections are those that it has not.
 	CorrectionsAcked map[string]int
-	Corrections      map[string][]loop.Steering
+	Corrections      map[string][]loop.SteeringPayload
+	isPart           bool
 	// reportCount numbers the reports of all instances together.
 	reportCount int
 }
@@ -81,16 +84,22 @@ func NewScenarioWithTools(t rapid.TB, tools, output string, rest ...string) *Sce
 	if output != "" {
 		schema = `"schema": {"tools": {` + tools + `}, "output": ` + output + `}`
 	}
+	return NewScenarioOf(t, IdeaFrom(t, "{"+strings.Join(append([]string{schema}, rest...), ", ")+"}"), false)
+}
+
+// NewScenarioOf starts a process of an Idea: one by itself, or a part of a whole.
+func NewScenarioOf(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
 	s := &Scenario{
-		T: t, Idea: IdeaFrom(t, "{"+strings.Join(append([]string{schema}, rest...), ", ")+"}"), Now: StartTime,
-		Instances: map[string]*dataflow.Instance{}, Bindings: map[string]ideafile.Binding{}, Reported: map[string]map[string]ReportedCall{},
-		CorrectionsAcked: map[string]int{}, Corrections: map[string][]loop.Steering{}, RunTool: defaultTool,
+		T: t, Idea: idea, isPart: isPart, Now: StartTime,
+		Instances: map[string]*dataflow.Instance{}, Bindings: map[string]ideafile.ToolBinding{}, Reported: map[string]map[string]ReportedCall{},
+		CorrectionsAcked: map[string]int{}, Corrections: map[string][]loop.SteeringPayload{}, RunTool: defaultTool,
 	}
 	for _, tool := range s.Idea.Tools {
-		s.Bindings[tool.Name] = ideafile.Binding{Kind: ideafile.KindGo}
+		s.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
 	}
-	s.Bindings["think"] = ideafile.Binding{Kind: ideafile.KindLatent}
+	s.Bindings["think"] = ideafile.ToolBinding{Kind: ideafile.KindLatent}
 	s.Loop = loop.New(s.Idea, "p", s.Bindings, StartTime)
+	s.tellIfPart()
 	s.StartInstances(s.Idea.InstanceTokens())
 	return s
 }
@@ -108,7 +117,8 @@ func defaultTool(tool string, params map[string]any) (any, *diag.Fault) {
 
 // StartInstances starts the dataflow of instances.
 func (s *Scenario) StartInstances(tokens []string) {
-	palette := ideafile.Palette{Tools: s.Idea.Tools, Bindings: s.Bindings, ApprovalOverride: s.Idea.Config.Approval, Adapt: s.Idea.Config.Adapt}
+	palette := ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, ApprovalOverride: s.Idea.Config.Approval,
+		AdaptValuesWithLLM: s.Idea.Config.AdaptValuesWithLLM}
 	for _, token := range tokens {
 		s.Instances[token] = dataflow.New(palette, s.Loop.Idea().Context, token)
 		s.Reported[token] = map[string]ReportedCall{}
@@ -129,9 +139,16 @@ func (s *Scenario) RunDirectPlans() {
 // TwoInstances is a context in which ① has a 1 and ② a 2.
 const TwoInstances = `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": 2}}]`
 
+func (s *Scenario) tellIfPart() {
+	if s.isPart {
+		s.Loop.MarkAsPart()
+	}
+}
+
 // continueAsNew carries the loop and the instances over to new runs of their workflows. A test must not notice.
 func (s *Scenario) continueAsNew() {
 	s.Loop = CarryLoop(s.T, s.Idea, s.Bindings, s.Loop)
+	s.tellIfPart()
 	for token, instance := range s.Instances {
 		s.Instances[token] = CarryInstance(s.T, instance)
 	}

@@ -32,7 +32,7 @@ func NewScenarioWithPeople(t rapid.TB, output string, rest ...string) *Scenario 
 // Advance runs an instance until it is idle, and delivers its report.
 func (s *Scenario) Advance(token string) {
 	instance := s.Instances[token]
-	closed := instance.Carry().ClosedThrough
+	closed := instance.CarryIntoNextRun().ClosedThroughRequest
 	s.RunToIdle(token, closed)
 	s.DeliverReport(s.Report(token, closed))
 }
@@ -42,30 +42,30 @@ func (s *Scenario) Decide(kind, id string, more ...string) {
 	s.T.Helper()
 	m := map[string]any{"call": id, "by": "ann"}
 	for _, text := range more {
-		m = jsonval.Merge(m, DecodeJSON(s.T, text)).(map[string]any)
+		m = jsonval.DeepMerge(m, DecodeJSON(s.T, text)).(map[string]any)
 	}
-	instance := s.Instances[ideafile.TokenOfCallID(id)]
+	instance := s.Instances[ideafile.InstanceTokenOfCallID(id)]
 	instance.SetTime(s.Now)
 	d, err := turn.ReadDecision(kind, m)
 	if err == nil {
-		err = instance.Decide(d)
+		err = instance.ApplyDecision(d)
 	}
 	if err != nil {
 		s.T.Fatalf("%s %s: %s", kind, id, err)
 	}
-	s.Advance(ideafile.TokenOfCallID(id))
+	s.Advance(ideafile.InstanceTokenOfCallID(id))
 }
 
 // CompleteSlow ends a running Call of slow with a result.
 func (s *Scenario) CompleteSlow(id string) {
-	s.Instances[ideafile.TokenOfCallID(id)].Succeed(id, "done at last")
-	s.Advance(ideafile.TokenOfCallID(id))
+	s.Instances[ideafile.InstanceTokenOfCallID(id)].SucceedCall(id, "done at last")
+	s.Advance(ideafile.InstanceTokenOfCallID(id))
 }
 
 // FailSlow ends a running Call of slow with an error.
 func (s *Scenario) FailSlow(id string) {
-	s.Instances[ideafile.TokenOfCallID(id)].Fail(id, diag.Faultf(ideafile.CodeToolFailed, "no luck"))
-	s.Advance(ideafile.TokenOfCallID(id))
+	s.Instances[ideafile.InstanceTokenOfCallID(id)].FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "no luck"))
+	s.Advance(ideafile.InstanceTokenOfCallID(id))
 }
 
 // AdvanceClock lets time pass.
@@ -94,7 +94,7 @@ func (s *Scenario) ExpectRequestFor(tokens string) *turn.RequestInput {
 // AddInstances adds instances to the running process, as the signal add does.
 func (s *Scenario) AddInstances(context string) {
 	s.T.Helper()
-	tokens, err := s.Loop.AddInstances(loop.Steering{Context: DecodeJSON(s.T, context).([]any)})
+	tokens, err := s.Loop.AddInstances(loop.SteeringPayload{Context: DecodeJSON(s.T, context).([]any)})
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	touched, err := s.Loop.Revise(r)
+	touched, err := s.Loop.ApplyRevision(r)
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -121,12 +121,13 @@ func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 // ApplyCorrections lets an instance apply the corrections that it has not applied yet, and advances it.
 func (s *Scenario) ApplyCorrections(token, by string) {
 	for _, r := range s.Corrections[token] {
-		messages, err := ideafile.ReadMessages(r.Context)
+		before := s.Loop.Idea().Context
+		messages, err := ideafile.ReadMessages(ideafile.NumberAddedDirectPlans(before[:len(before)-len(r.Context)], r.Context))
 		if err != nil {
 			s.T.Fatal(err)
 		}
-		s.Instances[token].Revise(slices.DeleteFunc(messages, func(m ideafile.Message) bool {
-			return m.Kind == "" || m.Instance != "" && m.Instance != token
+		s.Instances[token].ApplyRevision(slices.DeleteFunc(messages, func(m ideafile.Message) bool {
+			return m.PayloadKind == "" && !m.IsDirectPlan() || m.InstanceToken != "" && m.InstanceToken != token
 		}), by, "")
 		s.CorrectionsAcked[token]++
 	}

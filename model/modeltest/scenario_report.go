@@ -15,9 +15,9 @@ func (s *Scenario) RunToIdle(token string, request int) {
 				continue // until CompleteSlow or FailSlow
 			}
 			if out, f := s.RunTool(ready.Record.Tool, ready.Params); f != nil {
-				instance.Fail(ready.Record.ID, f)
+				instance.FailCall(ready.Record.ID, f)
 			} else {
-				instance.Succeed(ready.Record.ID, out)
+				instance.SucceedCall(ready.Record.ID, out)
 			}
 		}
 	}
@@ -25,12 +25,12 @@ func (s *Scenario) RunToIdle(token string, request int) {
 
 // DeliverReport delivers an instance's next report the way it arrives when a worker is lost: a shorter version of the report under the same
 // number comes before it, and both come a second time afterwards. The loop must apply the first two and ignore the others.
-func (s *Scenario) DeliverReport(r turn.Report) {
+func (s *Scenario) DeliverReport(r turn.InstanceReport) {
 	s.reportCount++
 	early := r
 	early.Writes = r.Writes[:len(r.Writes)/2]
-	early.Number, early.HistoryLength = s.reportCount, 10
-	r.Number, r.HistoryLength = s.reportCount, 15
+	early.ReportNumber, early.WorkflowHistoryLength = s.reportCount, 10
+	r.ReportNumber, r.WorkflowHistoryLength = s.reportCount, 15
 	known := s.Loop.HasInstance(r.Token)
 	for n, accepted := range []bool{s.Loop.ApplyReport(early), s.Loop.ApplyReport(r), s.Loop.ApplyReport(r), s.Loop.ApplyReport(early)} {
 		if want := known && n < 2; accepted != want {
@@ -40,24 +40,30 @@ func (s *Scenario) DeliverReport(r turn.Report) {
 }
 
 // Report returns the report of an idle instance, encoded and decoded as a signal's payload is.
-func (s *Scenario) Report(token string, closed int) turn.Report {
+func (s *Scenario) Report(token string, closed int) turn.InstanceReport {
 	instance := s.Instances[token]
-	r := turn.Report{
-		Token: token, ClosedThrough: closed, Idle: instance.Idle(), Missing: instance.MissingRequired(), PlanFailure: instance.PlanFailure(),
-		Writes: instance.TakeNewWrites(), PendingApprovals: instance.Pending(), ApprovalOverdue: instance.TakeOverdue(),
-		CorrectionsAcked: s.CorrectionsAcked[token],
+	r := turn.InstanceReport{
+		Token: token, ClosedThroughRequest: closed, Idle: instance.Idle(), HasGoal: instance.HasGoal(),
+		MissingRequiredPaths: instance.MissingRequiredPaths(), PlanFailure: instance.PlanFailure(),
+		Writes: instance.TakeNewWrites(), PendingApprovals: instance.PendingApprovals(), PauseFault: instance.TakePauseFault(),
+		AckedCorrectionCount: s.CorrectionsAcked[token],
 	}
-	for _, rec := range instance.Records() {
+	for _, rec := range instance.CallRecords() {
 		if now := (ReportedCall{rec.Status, len(rec.Decisions)}); s.Reported[token][rec.ID] != now {
 			s.Reported[token][rec.ID] = now
-			r.Calls = append(r.Calls, turn.CallReport{
+			c := turn.CallReport{
 				Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result,
-				Decisions: rec.Decisions, Adapted: rec.Adapted, Call: rec.Written,
-			})
+				Decisions: rec.Decisions, RanCall: rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation, Call: rec.WrittenCall,
+				NotWrittenPaths: rec.NotWrittenPaths, FromEarlierProcess: rec.FromEarlierProcess,
+			}
+			if rec.Fault != nil {
+				c.Tool = rec.Tool
+			}
+			r.Calls = append(r.Calls, c)
 		}
 	}
-	r.Questions = instance.Questions()
-	var out turn.Report
+	r.Questions = instance.LLMQuestions()
+	var out turn.InstanceReport
 	roundTripJSON(s.T, r, &out)
 	return out
 }

@@ -1,6 +1,8 @@
 package modeltest
 
 import (
+	"slices"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
@@ -10,7 +12,7 @@ import (
 // ExpectRequest returns the Request in flight, or else lets the loop take a step, which must be a Request.
 func (s *Scenario) ExpectRequest() *turn.RequestInput {
 	s.T.Helper()
-	if in := s.Loop.InFlight(); in != nil {
+	if in := s.Loop.RequestInFlight(); in != nil {
 		s.Input = in
 		return in
 	}
@@ -33,7 +35,7 @@ func (s *Scenario) ExpectStep(want loop.Step) {
 }
 
 // ReplyWith answers the next Request with a whole solution, and concludes it.
-func (s *Scenario) ReplyWith(reply string) *loop.Conclusion {
+func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 	s.T.Helper()
 	s.ExpectRequest()
 	m := DecodeJSON(s.T, reply).(map[string]any)
@@ -45,7 +47,7 @@ func (s *Scenario) ReplyWith(reply string) *loop.Conclusion {
 }
 
 // BreakOff ends the next Request with an incomplete Reply after some Calls, and concludes it.
-func (s *Scenario) BreakOff(end turn.Reply, calls ...string) *loop.Conclusion {
+func (s *Scenario) BreakOff(end turn.LLMReply, calls ...string) *loop.RequestConclusion {
 	s.T.Helper()
 	s.ExpectRequest()
 	var list []any
@@ -54,17 +56,17 @@ func (s *Scenario) BreakOff(end turn.Reply, calls ...string) *loop.Conclusion {
 	}
 	r := s.DeliverCalls(list)
 	if end.WorkerLost {
-		r = turn.Reply{} // what the worker received is lost with it; the instances have the Calls
+		r = turn.LLMReply{} // what the worker received is lost with it; the instances have the Calls
 	}
-	r.Fault, r.WorkerLost, r.NotRetryable, r.InstancesWithoutCalls = end.Fault, end.WorkerLost, end.NotRetryable, nil
+	r.Fault, r.WorkerLost, r.CallsUndelivered, r.NotRetryable, r.InstancesWithoutCalls = end.Fault, end.WorkerLost, end.CallsUndelivered, end.NotRetryable, nil
 	return s.Conclude(r)
 }
 
 // DeliverCalls delivers the Calls of a reply to their instances, as the stream does when each Call closes, and returns the Reply so far.
-func (s *Scenario) DeliverCalls(values []any) turn.Reply {
+func (s *Scenario) DeliverCalls(values []any) turn.LLMReply {
 	calls := ideafile.ParseWrittenCalls(values)
-	r := turn.Reply{Calls: calls, Usage: turn.Usage{PromptTokens: 100, CompletionTokens: 10}, Attempts: 1}
-	p := ideafile.Palette{Tools: s.Idea.Tools, Bindings: s.Bindings, InstanceTokens: s.Input.InstanceTokens()}
+	r := turn.LLMReply{Calls: calls, Usage: turn.TokenUsage{PromptTokens: 100, CompletionTokens: 10}, HTTPAttempts: 1}
+	p := ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, InstanceTokens: s.Input.InstanceTokens()}
 	if s.Input.OutputOnly {
 		p.InstanceTokens = nil
 	}
@@ -94,39 +96,57 @@ func (s *Scenario) DeliverCalls(values []any) turn.Reply {
 func (s *Scenario) deliverCall(p ideafile.Palette, index int, call ideafile.WrittenCall) ([]string, *diag.Fault) {
 	tokens, f := p.TargetInstances(call)
 	for _, token := range tokens {
-		s.Instances[token].AcceptCall(s.Input.Number, index, call)
+		if !slices.Contains(s.Unreached, token) {
+			s.Instances[token].AcceptCall(s.Input.RequestNumber, index, call)
+		}
 	}
 	return tokens, f
 }
 
 // deliverAnswer delivers the answer to a Question. It gives no instance a Call.
 func (s *Scenario) deliverAnswer(_ ideafile.Palette, _ int, answer ideafile.WrittenCall) ([]string, *diag.Fault) {
-	q, output, params, f := turn.ReadAnswer(s.Idea, s.Input, answer)
+	q, output, params, f := turn.ReadLLMAnswer(s.Idea, s.Input, answer)
 	switch {
 	case f != nil:
 	case q.ParamsError != "":
-		s.Instances[q.Token].ApplyAdaptedParams(q.ID, params)
+		s.Instances[q.Token].ApplyAdaptedParams(q.CallID, params)
 	default:
-		s.Instances[q.Token].Succeed(q.ID, output)
+		s.Instances[q.Token].SucceedCall(q.CallID, output)
 	}
 	return nil, f
 }
 
 // Conclude runs the covered instances until they are idle, delivers their reports, and concludes the Request with its Reply.
-func (s *Scenario) Conclude(r turn.Reply) *loop.Conclusion {
+func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 	s.T.Helper()
 	for _, token := range s.Input.InstanceTokens() {
-		if !s.Input.OutputOnly {
-			s.RunToIdle(token, s.Input.Number)
-			s.DeliverReport(s.Report(token, s.Input.Number))
+		switch {
+		case s.Input.OutputOnly:
+		case r.CallsMayBeUndelivered():
+			closed := s.Instances[token].CarryIntoNextRun().ClosedThroughRequest
+			s.Instances[token].RefuseRequest(s.Input.RequestNumber)
+			s.RunToIdle(token, closed)
+			report := s.Report(token, closed)
+			report.RefusedThroughRequest = s.Input.RequestNumber
+			s.DeliverReport(report)
+		default:
+			s.RunToIdle(token, s.Input.RequestNumber)
+			s.DeliverReport(s.Report(token, s.Input.RequestNumber))
 		}
 	}
 	s.Loop.ApplyReply(r)
-	c := s.Loop.Conclude()
+	c := s.Loop.ConcludeRequest()
 	if c == nil {
 		s.T.Fatal("the Request is not concluded")
 	}
-	s.Ended = s.Loop.TakeEnded()
+	for _, rest := range c.CallsToRedeliver {
+		for _, call := range rest.Calls {
+			s.Instances[rest.Token].AcceptRedeliveredCall(rest.Request, call.Index, call.Call)
+		}
+		s.RunToIdle(rest.Token, rest.Request)
+		s.DeliverReport(s.Report(rest.Token, rest.Request))
+	}
+	s.Ended = s.Loop.TakeEndedInstances()
 	s.continueAsNew()
 	return c
 }

@@ -11,27 +11,34 @@ import (
 
 // graphCall is what the graph needs to know of a Call.
 type graphCall struct {
-	id, instance string
-	outputText   string // the output path as the Call says it
-	reads        []refexpr.Reference
-	output       []jsonval.Path
-	isUpdate     bool // its writes change what stands at the path
+	id, instance    string
+	outputPathText  string // the output path as the Call says it
+	reads           []refexpr.Reference
+	afterReferences []refexpr.Reference // what it waits for without reading it
+	outputPaths     []jsonval.Path
+	isUpdate        bool // its writes change what stands at the path
 }
 
-// read reads a Call without its Tool: a parameter `output` that is a Reference to State counts as the output path.
-func (c *graphCall) read(m map[string]any) {
+// readRawCall reads a Call without its Tool: a parameter `output` that is a Reference to State counts as the output path.
+func (c *graphCall) readRawCall(m map[string]any) {
 	output := m["_outputPath"]
 	if alias := m["output"]; output == nil && (&ideafile.Tool{}).IsOutputPathAlias("output", alias) {
 		output, m = alias, jsonval.WithoutKey(m, "output")
 	}
 	if path, err := refexpr.ParseOutputPath(output); err == nil {
 		method, _ := m["_outputMethod"].(string)
-		c.output, c.isUpdate = path.Paths(), statelog.IsUpdate(strings.TrimPrefix(method, "set"), path[0][0])
-		c.outputText = path.Reference()
+		c.outputPaths, c.isUpdate = path.Paths(), statelog.IsUpdateWrite(strings.TrimPrefix(method, "set"), path[0][0])
+		c.outputPathText = path.ReferenceText()
 	}
 	for _, k := range jsonval.SortedKeys(m) {
 		if !strings.HasPrefix(k, "_") {
 			c.collectReads(m[k])
+		}
+	}
+	after, _ := ideafile.ReadAfterReferences(m["_after"])
+	for _, text := range after {
+		if ref, err := refexpr.ParseReference(text); err == nil {
+			c.afterReferences = append(c.afterReferences, ref)
 		}
 	}
 }
@@ -48,8 +55,8 @@ func (c *graphCall) collectReads(v any) {
 			c.collectReads(e)
 		}
 	case string:
-		if e, err := refexpr.ParseExpression(v); err == nil && refexpr.IsReference(v) {
-			c.reads = append(c.reads, e.References()...)
+		if refs, err := refexpr.FindReferences(v); err == nil {
+			c.reads = append(c.reads, refs...)
 		}
 	}
 }

@@ -13,10 +13,10 @@ import (
 
 // graph is a Plan as nodes and edges, both in the order of the Plan.
 type graph struct {
-	nodes []graphNode
-	edges []graphEdge
-	calls []graphCall
-	given map[string]string // ids of the nodes for values that no Call writes, by Reference
+	nodes              []graphNode
+	edges              []graphEdge
+	calls              []graphCall
+	nodeIDByGivenValue map[string]string // ids of the nodes for values that no Call writes, by Reference
 }
 
 type nodeKind int
@@ -28,9 +28,9 @@ const (
 )
 
 type graphNode struct {
-	id    string
-	kind  nodeKind
-	lines []string
+	id         string
+	kind       nodeKind
+	labelLines []string
 }
 
 type graphEdge struct {
@@ -40,7 +40,7 @@ type graphEdge struct {
 
 // newGraph adds all Calls first, because a Call may read what a later one writes.
 func newGraph(calls []any) *graph {
-	g := &graph{given: map[string]string{}}
+	g := &graph{nodeIDByGivenValue: map[string]string{}}
 	for n, call := range ideafile.ParseWrittenCalls(calls) {
 		g.addCall(n, call)
 	}
@@ -48,6 +48,7 @@ func newGraph(calls []any) *graph {
 		g.connectWriters(n)
 	}
 	for n := range g.calls {
+		g.connectAwaitedCalls(n)
 		g.connectAlternativeWriter(n)
 	}
 	return g
@@ -58,20 +59,20 @@ func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 	name := cmp.Or(call.Tool, "?")
 	c := graphCall{id: fmt.Sprintf("c%d", n+1)}
 	line := fmt.Sprintf("%d %s", n+1, jsonval.Clip(name, 60))
-	if c.instance = call.Target; c.instance != "" {
+	if c.instance = call.TargetToken; c.instance != "" {
 		line += " @" + jsonval.Clip(c.instance, 30)
 	}
 	lines := []string{line}
-	if m := call.Fields(); m != nil {
-		c.read(m)
+	if m := call.RawObject(); m != nil {
+		c.readRawCall(m)
 	}
-	if len(c.output) == 1 {
-		lines = append(lines, "→ "+pathText(c.output[0]))
-	} else if len(c.output) > 1 {
-		lines = append(lines, "→ "+jsonval.Clip(c.outputText, 60))
+	if len(c.outputPaths) == 1 {
+		lines = append(lines, "→ "+pathLabel(c.outputPaths[0]))
+	} else if len(c.outputPaths) > 1 {
+		lines = append(lines, "→ "+jsonval.Clip(c.outputPathText, 60))
 	}
 	g.calls = append(g.calls, c)
-	g.nodes = append(g.nodes, graphNode{id: c.id, lines: lines})
+	g.nodes = append(g.nodes, graphNode{id: c.id, labelLines: lines})
 }
 
 // connectWriters adds an edge to the nth Call from each Call that writes what it reads. A value that no Call writes has a node of its own.
@@ -90,14 +91,30 @@ func (g *graph) connectWriters(n int) {
 	for _, ref := range c.reads {
 		writers := g.writersOf(n, ref)
 		for _, w := range writers {
-			addSource(g.calls[w].id, pathText(ref.Path))
+			addSource(g.calls[w].id, pathLabel(ref.Path))
 		}
 		if len(writers) == 0 {
-			addSource(g.ensureGivenNode(ref), "")
+			addSource(g.ensureGivenValueNode(ref), "")
 		}
 	}
 	for _, from := range sources {
 		g.edges = append(g.edges, graphEdge{from: from, to: c.id, label: strings.Join(labels[from], ", ")})
+	}
+}
+
+// connectAwaitedCalls adds a dashed edge to the nth Call from each Call that it is to come after.
+func (g *graph) connectAwaitedCalls(n int) {
+	for _, ref := range g.calls[n].afterReferences {
+		awaited := g.writersOf(n, ref)
+		if key, isCall := ideafile.CallOfReference(ref); isCall && key.Index <= len(g.calls) {
+			awaited = []int{key.Index - 1}
+		}
+		for _, w := range awaited {
+			edge := graphEdge{from: g.calls[w].id, to: g.calls[n].id, label: "after", dashed: true}
+			if w != n && !slices.Contains(g.edges, edge) {
+				g.edges = append(g.edges, edge)
+			}
+		}
 	}
 }
 
@@ -111,7 +128,7 @@ func (g *graph) writersOf(n int, ref refexpr.Reference) []int {
 	for w, c := range g.calls {
 		// An update is seen by the Calls after it, and who reads the whole State sees what was written before.
 		tooLate := w > n && (c.isUpdate || len(ref.Path) == 0)
-		if !OverlapsAny(ref.Path, c.output) || !sameInstance(c.instance, reader.instance) || tooLate {
+		if !OverlapsAny(ref.Path, c.outputPaths) || !mayBeSameInstance(c.instance, reader.instance) || tooLate {
 			continue
 		}
 		if w == n {
@@ -126,22 +143,22 @@ func (g *graph) writersOf(n int, ref refexpr.Reference) []int {
 	return list
 }
 
-// sameInstance reports whether two Calls can work on the State of one instance.
-func sameInstance(a, b string) bool {
+// mayBeSameInstance reports whether two Calls can work on the State of one instance.
+func mayBeSameInstance(a, b string) bool {
 	return a == b || a == "" || b == "" || a == "*" || b == "*"
 }
 
-// ensureGivenNode gives the id of the node for a value that no Call writes, and adds it if there is none.
-func (g *graph) ensureGivenNode(ref refexpr.Reference) string {
+// ensureGivenValueNode gives the id of the node for a value that no Call writes, and adds it if there is none.
+func (g *graph) ensureGivenValueNode(ref refexpr.Reference) string {
 	name := ref.String()
-	if id, ok := g.given[name]; ok {
+	if id, ok := g.nodeIDByGivenValue[name]; ok {
 		return id
 	}
-	n := graphNode{id: fmt.Sprintf("g%d", len(g.given)+1), kind: nodeInput, lines: []string{jsonval.Clip(name, 60)}}
+	n := graphNode{id: fmt.Sprintf("g%d", len(g.nodeIDByGivenValue)+1), kind: nodeInput, labelLines: []string{jsonval.Clip(name, 60)}}
 	if ref.Kind == ideafile.TypeState {
 		n.kind = nodeState
 	}
-	g.given[name] = n.id
+	g.nodeIDByGivenValue[name] = n.id
 	g.nodes = append(g.nodes, n)
 	return n.id
 }
@@ -151,7 +168,7 @@ func (g *graph) connectAlternativeWriter(n int) {
 	c := g.calls[n]
 	for w := n - 1; w >= 0 && !c.isUpdate; w-- {
 		e := g.calls[w]
-		if !e.isUpdate && anyOverlap(e.output, c.output) && sameInstance(e.instance, c.instance) {
+		if !e.isUpdate && anyOverlap(e.outputPaths, c.outputPaths) && mayBeSameInstance(e.instance, c.instance) {
 			g.edges = append(g.edges, graphEdge{from: e.id, to: c.id, label: "or", dashed: true})
 			return
 		}

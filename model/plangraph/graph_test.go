@@ -45,7 +45,7 @@ func TestAPlanIsDrawnAsAMermaidFlowchart(t *testing.T) {
   c3 -->|"score"| c4
   c2 -.->|"or"| c3
 `
-	if got := Mermaid(callsOf(t, drawnCalls)); got != want {
+	if got := RenderMermaid(callsOf(t, drawnCalls)); got != want {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -69,7 +69,7 @@ func TestAPlanIsDrawnInTheLanguageOfGraphviz(t *testing.T) {
   c2 -> c3 [label="or", style=dashed];
 }
 `
-	if got := DOT(callsOf(t, drawnCalls)); got != want {
+	if got := RenderDOT(callsOf(t, drawnCalls)); got != want {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -96,6 +96,8 @@ func TestAnEdgeIsDrawnFromEachCallThatIsRead(t *testing.T) {
 		{"what writes the whole State is read everywhere behind it", `[{"_tool": "a", "p": "†state.y"},
 			{"_tool": "b", "_outputPath": "†state"}, {"_tool": "c", "p": "†state.y"}]`,
 			`g1 --> c1; c2 -->|"y"| c3`},
+		{"what a Call comes after", `[{"_tool": "a", "_outputPath": "x"}, {"_tool": "b"}, {"_tool": "c", "p": "†` + "`${state.x}`" + `", "_after": ["†state.x", "†call.1.2"]}]`,
+			`c1 -->|"x"| c3; c1 -.->|"after"| c3; c2 -.->|"after"| c3`},
 		{"a Call that waits for itself", `[{"_tool": "a", "p": "†state.x", "_outputPath": "x"}]`,
 			`c1 -->|"x"| c1`},
 		{"a Call that reads what another writes and writes it too", `[{"_tool": "a", "_outputPath": "x"},
@@ -117,7 +119,7 @@ func TestAnEdgeIsDrawnFromEachCallThatIsRead(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var edges []string
-			for _, line := range strings.Split(Mermaid(callsOf(t, c.calls)), "\n") {
+			for _, line := range strings.Split(RenderMermaid(callsOf(t, c.calls)), "\n") {
 				if strings.Contains(line, "->") {
 					edges = append(edges, strings.TrimSpace(line))
 				}
@@ -130,18 +132,18 @@ func TestAnEdgeIsDrawnFromEachCallThatIsRead(t *testing.T) {
 }
 
 func TestAnEmptyPlanIsAnEmptyGraph(t *testing.T) {
-	if got := Mermaid(nil); got != "flowchart TD\n" {
+	if got := RenderMermaid(nil); got != "flowchart TD\n" {
 		t.Errorf("Mermaid: %q", got)
 	}
-	if got := DOT(nil); got != "digraph plan {\n  node [shape=box];\n}\n" {
+	if got := RenderDOT(nil); got != "digraph plan {\n  node [shape=box];\n}\n" {
 		t.Errorf("DOT: %q", got)
 	}
 }
 
 func TestAPlanIsDrawnTheSameEachTime(t *testing.T) {
-	mermaid, dot := Mermaid(callsOf(t, drawnCalls)), DOT(callsOf(t, drawnCalls))
+	mermaid, dot := RenderMermaid(callsOf(t, drawnCalls)), RenderDOT(callsOf(t, drawnCalls))
 	for range 100 {
-		if Mermaid(callsOf(t, drawnCalls)) != mermaid || DOT(callsOf(t, drawnCalls)) != dot {
+		if RenderMermaid(callsOf(t, drawnCalls)) != mermaid || RenderDOT(callsOf(t, drawnCalls)) != dot {
 			t.Fatal("another graph")
 		}
 	}
@@ -258,11 +260,11 @@ func TestNoTextBreaksADiagram(t *testing.T) {
 				"a": reference("state", "state"), "b": reference(nastyText.Draw(rt, "kind"), "data"), "c": nastyText.Draw(rt, "literal"),
 			})
 		}
-		labels, edges, err := readMermaid(Mermaid(calls))
+		labels, edges, err := readMermaid(RenderMermaid(calls))
 		if err != nil {
 			rt.Fatalf("Mermaid: %s", err)
 		}
-		nodes, dotEdges, err := readDOT(DOT(calls))
+		nodes, dotEdges, err := readDOT(RenderDOT(calls))
 		if err != nil {
 			rt.Fatalf("DOT: %s", err)
 		}
@@ -274,7 +276,7 @@ func TestNoTextBreaksADiagram(t *testing.T) {
 
 func TestALabelShowsWhatItStandsFor(t *testing.T) {
 	for _, tool := range []string{"end", `say "hi"`, "a`b`", "x#35;", "1. list", "<b>", "a;b", "%%", "send_mail", "†x"} {
-		labels, _, err := readMermaid(Mermaid([]any{map[string]any{"_tool": tool}}))
+		labels, _, err := readMermaid(RenderMermaid([]any{map[string]any{"_tool": tool}}))
 		if err != nil || labels["c1"] != "1 "+tool {
 			t.Errorf("%s is shown as %q, %v", tool, labels["c1"], err)
 		}

@@ -7,8 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// pathText writes a path for a label.
-func pathText(p jsonval.Path) string {
+// pathLabel writes a path for a label.
+func pathLabel(p jsonval.Path) string {
 	if len(p) == 0 {
 		return "State"
 	}

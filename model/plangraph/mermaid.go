@@ -6,14 +6,14 @@ import (
 	"unicode"
 )
 
-// Mermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders.
-func Mermaid(calls []any) string {
+// RenderMermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders.
+func RenderMermaid(calls []any) string {
 	g := newGraph(calls)
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
 	for _, n := range g.nodes {
 		before, after := mermaidShape(n.kind)
-		fmt.Fprintf(&b, "  %s%s\"%s\"%s\n", n.id, before, mermaidText(n.lines...), after)
+		fmt.Fprintf(&b, "  %s%s\"%s\"%s\n", n.id, before, escapeMermaidText(n.labelLines...), after)
 	}
 	for _, e := range g.edges {
 		arrow := "-->"
@@ -21,7 +21,7 @@ func Mermaid(calls []any) string {
 			arrow = "-.->"
 		}
 		if e.label != "" {
-			arrow += `|"` + mermaidText(e.label) + `"|`
+			arrow += `|"` + escapeMermaidText(e.label) + `"|`
 		}
 		fmt.Fprintf(&b, "  %s %s %s\n", e.from, arrow, e.to)
 	}
@@ -39,9 +39,9 @@ func mermaidShape(k nodeKind) (before, after string) {
 	return "[", "]"
 }
 
-// mermaidText writes lines as the inside of a quoted label. Everything but letters, digits and a few signs becomes a character
+// escapeMermaidText writes lines as the inside of a quoted label. Everything but letters, digits and a few signs becomes a character
 // code: Mermaid reads Markdown, HTML, comments and directives inside labels, and the word "end" closes the diagram.
-func mermaidText(lines ...string) string {
+func escapeMermaidText(lines ...string) string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
 		var b strings.Builder

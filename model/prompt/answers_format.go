@@ -12,29 +12,29 @@ import (
 
 // correctionChoices are the schemas of the entries with corrected parameters for one Tool: one choice for each set of
 // parameter names.
-func (b *formatBuilder) correctionChoices(t *ideafile.Tool, questions []turn.Question) []any {
+func (b *formatBuilder) correctionChoices(t *ideafile.Tool, questions []turn.LLMQuestion) []any {
 	var nameSets []string
 	idsBySet, namesBySet := map[string][]any{}, map[string][]string{}
 	for _, question := range questions {
 		if question.Tool != t.Name || question.ParamsError == "" {
 			continue
 		}
-		paramNames := string(jsonval.Encode(jsonval.Normal(jsonval.SortedKeys(question.Params))))
+		paramNames := string(jsonval.Encode(jsonval.ToJSONValue(jsonval.SortedKeys(question.Params))))
 		if idsBySet[paramNames] == nil {
 			nameSets = append(nameSets, paramNames)
 		}
-		idsBySet[paramNames], namesBySet[paramNames] = append(idsBySet[paramNames], question.ID), jsonval.SortedKeys(question.Params)
+		idsBySet[paramNames], namesBySet[paramNames] = append(idsBySet[paramNames], question.CallID), jsonval.SortedKeys(question.Params)
 	}
 	var choices []any
 	for n, paramNames := range nameSets {
 		props, _ := t.ParamsSchemaSource()["properties"].(map[string]any)
-		var fields []jsonval.Field
+		var fields []jsonval.OrderedField
 		for _, k := range namesBySet[paramNames] {
-			fields = append(fields, jsonval.Field{Key: k, Value: b.correctedParamSchema(t, k, props[k], n)})
+			fields = append(fields, jsonval.OrderedField{Key: k, Value: b.correctedParamSchema(t, k, props[k], n)})
 		}
-		choices = append(choices, closedObject(
-			jsonval.Field{Key: "_call", Value: stringEnum(idsBySet[paramNames])},
-			jsonval.Field{Key: "_params", Value: closedObject(fields...)}))
+		choices = append(choices, closedObjectSchema(
+			jsonval.OrderedField{Key: "_call", Value: stringEnum(idsBySet[paramNames])},
+			jsonval.OrderedField{Key: "_params", Value: closedObjectSchema(fields...)}))
 	}
 	return choices
 }
@@ -46,63 +46,63 @@ func (b *formatBuilder) correctedParamSchema(t *ideafile.Tool, name string, sche
 	}
 	var result any
 	if b.strict {
-		strictSchema, reason := toStrict(jsonschema.InlineRefs(t.Source, schema), nil)
+		strictSchema, reason := toStrictSchema(jsonschema.InlineRefs(t.Source, schema), nil)
 		if reason != "" {
-			b.rejectStrict(fmt.Sprintf("tool %s, parameter %q", t.Name, name), reason)
+			b.setNotStrictReason(fmt.Sprintf("tool %s, parameter %q", t.Name, name), reason)
 		}
 		result = strictSchema
 	} else {
 		defName := fmt.Sprintf("fit%d_%s", setIndex, t.Name)
 		if !b.hasDefinition(defName) {
-			b.defineRebased(defName, t.ParamsSchemaSource())
+			b.addRebasedDefinition(defName, t.ParamsSchemaSource())
 		}
-		result = refSchema(definitionRef(defName) + "/properties/" + jsonschema.EscapePointer(name))
+		result = refSchema(definitionRef(defName) + "/properties/" + jsonschema.EscapePointerStep(name))
 	}
-	if !t.Requires(name) {
-		result = nullable(result)
+	if !t.RequiresParam(name) {
+		result = nullableSchema(result)
 	}
 	return result
 }
 
 func (b *formatBuilder) hasDefinition(name string) bool {
-	return slices.ContainsFunc(b.defs, func(f jsonval.Field) bool { return f.Key == name })
+	return slices.ContainsFunc(b.defs, func(f jsonval.OrderedField) bool { return f.Key == name })
 }
 
 // asksForCorrections reports whether the Request asks for corrected parameters.
 func asksForCorrections(request *turn.RequestInput) bool {
-	return slices.ContainsFunc(request.Questions, func(question turn.Question) bool { return question.ParamsError != "" })
+	return slices.ContainsFunc(request.Questions, func(question turn.LLMQuestion) bool { return question.ParamsError != "" })
 }
 
 // answersFormat is the format of a reply that holds nothing but results of latent Calls, {"calls": [{"_call",
 // "_output"}]}, and corrected parameters, {"calls": [{"_call", "_params"}]}.
 func answersFormat(idea *ideafile.Idea, request *turn.RequestInput) ResponseFormat {
-	in := FormatInput{Tools: idea.Tools, ToolInstructions: ToolInstructions(idea)}
-	return strictIfPossible(in, func(b *formatBuilder) any { return b.answersSchema(request.Questions) })
+	in := ResponseFormatInput{Tools: idea.Tools, ToolInstructions: ToolInstructions(idea)}
+	return buildStrictIfPossible(in, func(b *formatBuilder) any { return b.answersSchema(request.Questions) })
 }
 
-func (b *formatBuilder) answersSchema(questions []turn.Question) any {
+func (b *formatBuilder) answersSchema(questions []turn.LLMQuestion) any {
 	choices := []any{}
 	for _, t := range b.input.Tools {
 		choices = append(choices, b.correctionChoices(t, questions)...)
 		ids := []any{}
 		for _, question := range questions {
 			if question.Tool == t.Name && question.ParamsError == "" {
-				ids = append(ids, question.ID)
+				ids = append(ids, question.CallID)
 			}
 		}
 		if len(ids) > 0 {
 			choices = append(choices, b.resultChoice(t, ids))
 		}
 	}
-	calls := arrayOf(jsonval.Ordered{{Key: "anyOf", Value: choices}})
-	return b.withDefinitions(closedObject(jsonval.Field{Key: "calls", Value: calls}, jsonval.Field{Key: "output", Value: typeSchema("null")}))
+	calls := arraySchema(jsonval.OrderedObject{{Key: "anyOf", Value: choices}})
+	return b.withDefinitions(closedObjectSchema(jsonval.OrderedField{Key: "calls", Value: calls}))
 }
 
 // resultChoice is the schema of the entries with results for one Tool's Calls.
-func (b *formatBuilder) resultChoice(t *ideafile.Tool, ids []any) jsonval.Ordered {
-	choice := closedObject(jsonval.Field{Key: "_call", Value: stringEnum(ids)}, jsonval.Field{Key: "_output", Value: b.resultSchema(t)})
+func (b *formatBuilder) resultChoice(t *ideafile.Tool, ids []any) jsonval.OrderedObject {
+	choice := closedObjectSchema(jsonval.OrderedField{Key: "_call", Value: stringEnum(ids)}, jsonval.OrderedField{Key: "_output", Value: b.resultSchema(t)})
 	if instruction := b.input.ToolInstructions[t.Name]; instruction != "" {
-		choice = append(jsonval.Ordered{{Key: "description", Value: instruction}}, choice...)
+		choice = append(jsonval.OrderedObject{{Key: "description", Value: instruction}}, choice...)
 	}
 	return choice
 }

@@ -8,7 +8,7 @@
 //     and an output, one with Questions only with results and corrected parameters, a closing one only with an output.
 //
 // NewResponseFormat composes the schema from the palette. It first tries the subset of JSON Schema that servers can
-// enforce while they generate ("strict structured outputs", see toStrict and exceededLimit), and drops to full JSON
+// enforce while they generate ("strict structured outputs", see toStrictSchema and exceededStrictLimit), and drops to full JSON
 // Schema where the palette cannot be expressed in it.
 //
 // Invariants:

@@ -18,7 +18,7 @@ func TestTheComposedSchemaAllowsExpressionsWhereItAllowsReferences(t *testing.T)
 		t.Fatal(err)
 	}
 	for _, strict := range []bool{true, false} {
-		in := FormatInput{Tools: p.Tools, Bindings: p.Bindings, Tokens: []string{""}, Output: form}
+		in := ResponseFormatInput{Tools: p.Tools, Bindings: p.BindingByTool, InstanceTokens: []string{""}, OutputSchema: form}
 		composed := NewResponseFormat(in)
 		if !composed.Strict {
 			t.Fatal(composed.NotStrictReason)
@@ -32,8 +32,8 @@ func TestTheComposedSchemaAllowsExpressionsWhereItAllowsReferences(t *testing.T)
 			t.Fatal(err)
 		}
 		reply := `{"calls": [
-			{"_tool": "count", "_reasoningForCall": null, "n": "†state.a || †state.b", "_outputPath": "†state.ok || †state.failed"},
-			{"_tool": "think", "_reasoningForCall": null, "n": "†state.a && †state.b", "_outputPath": "†state.c && †state.d", "_output": null}],
+			{"_tool": "count", "_reasoningForCall": null, "n": "†state.a || †state.b", "_outputPath": "†state.ok || †state.failed", "_after": null},
+			{"_tool": "think", "_reasoningForCall": null, "n": "†state.a && †state.b", "_outputPath": "†state.c && †state.d", "_after": ["†state.a", "†call.1.1"], "_output": null}],
 			"output": {"sum": "†state.ok || †state.failed.code"}}`
 		if err := s.Validate(modeltest.MustDecodeJSON(reply)); err != nil {
 			t.Errorf("strict %v: %s", strict, err)

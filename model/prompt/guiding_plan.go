@@ -15,7 +15,7 @@ import (
 func (w *promptWriter) writeGuidingPlans() {
 	var guides []ideafile.Message
 	for _, plan := range w.idea.Context {
-		if plan.Type == ideafile.TypePlan && !plan.RunsDirectly() && (plan.Instance == "" || w.coversInstance(plan.Instance)) {
+		if plan.Type == ideafile.TypePlan && !plan.IsDirectPlan() && (plan.InstanceToken == "" || w.requestCoversInstance(plan.InstanceToken)) {
 			guides = append(guides, plan)
 		}
 	}
@@ -24,21 +24,31 @@ func (w *promptWriter) writeGuidingPlans() {
 		w.writeLine("These are alternatives: pick the one that fits, as the instructions say.")
 	}
 	for _, plan := range guides {
-		title := strings.TrimSpace("Plan to follow, extend or drop " + plan.Name)
-		if plan.Instance != "" {
-			title += inInstances(plan.Instance)
+		title := strings.TrimSpace("Plan that you may follow, extend or drop: " + oneLine(plan.PlanName))
+		title = strings.TrimSuffix(title, ":")
+		if plan.InstanceToken != "" {
+			title += " (" + plan.InstanceToken + ")"
 		}
 		w.writeHeading(title)
-		if plan.When != nil {
-			w.writeLine("It is meant where this schema holds over what an instance sees: %s", jsonval.Encode(plan.When.Source))
+		if plan.PlanViewCondition != nil {
+			w.writeLine("It is meant for instances of which this JSON Schema holds: %s", jsonval.Encode(plan.PlanViewCondition.Source))
 		}
-		for index, call := range plan.Calls {
-			w.writeLine("- %s%s", w.encode(call.Value()), w.guidingCallStatus(plan, index+1, call))
+		ids := plan.RecordedCallIDs()
+		for n, call := range plan.PlanCalls {
+			var recorded any
+			if ids != nil {
+				recorded = plan.PlanRecordByCallID[ids[n]]
+			}
+			target := ""
+			if call.TargetToken != "" && call.TargetToken != "*" {
+				target = " for " + call.TargetToken
+			}
+			w.writeLine("- %s%s%s", w.callText(call), target, w.guidingCallStatus(recorded, call))
 		}
 	}
 }
 
-func (w *promptWriter) coversInstance(token string) bool {
+func (w *promptWriter) requestCoversInstance(token string) bool {
 	for _, c := range w.request.Instances {
 		if c.Token == token {
 			return true
@@ -49,18 +59,16 @@ func (w *promptWriter) coversInstance(token string) bool {
 
 // guidingCallStatus words what is known of a guiding Plan's Call: its record, or in how many instances its output path
 // already holds a value.
-func (w *promptWriter) guidingCallStatus(plan ideafile.Message, index int, call ideafile.WrittenCall) string {
-	if id, ok := plan.RecordedCallID(index); ok {
-		switch status := plan.Record[id].(type) {
-		case string:
-			return ": " + status
-		case map[string]any:
-			return ": " + string(jsonval.Encode(status))
-		}
+func (w *promptWriter) guidingCallStatus(recorded any, call ideafile.WrittenCall) string {
+	switch status := recorded.(type) {
+	case string:
+		return ": " + status
+	case map[string]any:
+		return ": " + string(jsonval.Encode(status))
 	}
 	present := 0
 	for _, instance := range w.request.Instances {
-		if outputPresent(w.idea, call, instance) {
+		if isOutputPresent(w.idea, call, instance) {
 			present++
 		}
 	}
@@ -73,17 +81,17 @@ func (w *promptWriter) guidingCallStatus(plan ideafile.Message, index int, call 
 	return fmt.Sprintf(": its value is there in %d of %d", present, len(w.request.Instances))
 }
 
-// outputPresent reports whether an instance's State already holds a value at all paths of one branch of a Call's
+// isOutputPresent reports whether an instance's State already holds a value at all paths of one branch of a Call's
 // output.
-func outputPresent(idea *ideafile.Idea, call ideafile.WrittenCall, instance turn.InstanceInput) bool {
+func isOutputPresent(idea *ideafile.Idea, call ideafile.WrittenCall, instance turn.InstanceInput) bool {
 	output, ok := idea.OutputPathOf(call)
-	if !ok || call.TargetsOther(instance.Token) {
+	if !ok || call.TargetsOtherInstance(instance.Token) {
 		return false
 	}
 	for _, branch := range output {
 		allPresent := true
 		for _, p := range branch {
-			_, ok := refexpr.LookupIn(instance.State, p)
+			_, ok := refexpr.ValueOrBlobHandleAt(instance.State, p)
 			allPresent = allPresent && ok && len(p) > 0
 		}
 		if allPresent {

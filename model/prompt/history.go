@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
@@ -9,57 +10,126 @@ import (
 	"processidea/model/turn"
 )
 
-// writeCallHistory writes the Calls planned so far and their status.
+// maxNamedInstances is how many instances a line of the prompt lists by name; of more it gives the number.
+const maxNamedInstances = 12
+
+// writeCallHistory writes what became of the Calls planned so far. Those that are done and whose result stands in State are
+// summed up: the State says the rest.
 func (w *promptWriter) writeCallHistory() {
-	if len(w.request.Plan) == 0 {
+	if len(w.request.PlanEntries) == 0 {
 		return
 	}
 	w.writeHeading("Calls so far")
-	if w.request.Plan[0].DirectPlan > 0 {
+	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}
-	for _, entry := range w.request.Plan {
-		w.writeLine("- %s%s %s: %s", entry.ID, planSuffix(entry), w.encode(entry.Call.Value()), w.statusSummary(entry))
-		for _, token := range jsonval.SortedKeys(entry.Results) {
-			w.writeLine("  result%s: %s", inInstances(token), w.encode(entry.Results[token]))
+	var kept []string
+	doneByResult := map[string][]string{}
+	for _, entry := range w.request.PlanEntries {
+		label, summedUp := w.doneLabel(entry)
+		if !summedUp {
+			w.writeCall(entry)
+			continue
 		}
-		w.writeDecisions(entry.Decisions)
+		if !slices.Contains(kept, label) {
+			kept = append(kept, label)
+		}
+		doneByResult[label] = append(doneByResult[label], entry.InstancesByStatus[ideafile.Done]...)
+	}
+	for _, label := range kept {
+		w.writeLine("- %s: done%s", label, w.instancesSuffix(doneByResult[label]))
 	}
 }
 
-// writeDecisions writes what people decided, one line for all instances with the same decision.
+// doneLabel is how a Call is named that is done wherever it was planned and whose result State shows; false for any other.
+func (w *promptWriter) doneLabel(entry turn.PlanEntry) (string, bool) {
+	output, hasOutput := w.idea.OutputPathOf(entry.Call)
+	for _, d := range entry.Decisions {
+		if d.Decision.Kind != ideafile.Approve || d.Decision.Reason != "" {
+			return "", false
+		}
+	}
+	if len(entry.StatusCounts) != 1 || entry.StatusCounts[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 || !hasOutput || len(output) == 0 || output.HasBranches() {
+		return "", false
+	}
+	return entry.Call.Tool + planSuffix(entry) + " → " + output.String(), true
+}
+
+// writeCall writes one Call as it was planned, what became of it, and its result where State does not hold that.
+func (w *promptWriter) writeCall(entry turn.PlanEntry) {
+	w.writeLine("- %s%s %s: %s", entry.CallID, planSuffix(entry), w.callText(entry.Call), w.statusSummary(entry))
+	for _, token := range jsonval.SortedKeys(entry.ResultByInstance) {
+		w.writeLabeledValue("  result"+w.instancesSuffix([]string{token})+": ", entry.ResultByInstance[token])
+	}
+	w.writeDecisions(entry.Decisions)
+}
+
+// callText writes a Call in one line: tool(parameters) → where its result goes.
+func (w *promptWriter) callText(call ideafile.WrittenCall) string {
+	fields := call.RawObject()
+	if fields == nil {
+		return string(w.encode(call.RawValue()))
+	}
+	var required []string
+	if t := ideafile.FindTool(w.idea.Tools, call.Tool); t != nil {
+		required, _ = jsonval.AsStringList(t.Source["required"])
+	}
+	var params []string
+	for _, name := range orderedNames(fields, required) {
+		if fields[name] != nil && !strings.HasPrefix(name, "_") {
+			params = append(params, name+": "+string(w.encode(fields[name])))
+		}
+	}
+	text := call.Tool + "(" + strings.Join(params, ", ") + ")"
+	if output, ok := w.idea.OutputPathOf(call); ok && len(output) > 0 {
+		text += " → " + output.String()
+	}
+	if after, _ := ideafile.ReadAfterReferences(fields["_after"]); len(after) > 0 {
+		text += " after " + strings.Join(after, ", ")
+	}
+	return text
+}
+
+// writeDecisions writes what people decided otherwise than the LLM had proposed, or gave a reason for, one line for all instances with the same decision.
 func (w *promptWriter) writeDecisions(decisions []turn.InstanceDecision) {
 	var facts []string
 	tokensByFact := map[string][]string{}
 	for _, d := range decisions {
 		fact := d.Decision.Describe()
+		if d.Decision.Kind == ideafile.Approve && d.Decision.Reason == "" {
+			continue
+		}
 		if tokensByFact[fact] == nil {
 			facts = append(facts, fact)
 		}
 		tokensByFact[fact] = append(tokensByFact[fact], d.Token)
 	}
 	for _, fact := range facts {
-		w.writeLine("  %s%s", fact, inInstances(strings.Join(tokensByFact[fact], ", ")))
+		w.writeLine("  %s%s", oneLine(fact), w.instancesSuffix(tokensByFact[fact]))
 	}
 }
 
-func inInstances(tokens string) string {
-	if tokens == "" {
+// instancesSuffix names instances, in brackets: all, each, or how many.
+func (w *promptWriter) instancesSuffix(tokens []string) string {
+	switch named := slices.DeleteFunc(slices.Clone(tokens), func(t string) bool { return t == "" }); {
+	case len(named) == 0:
 		return ""
+	case len(named) > 1 && len(named) == len(w.request.Instances):
+		return " (all)"
+	case len(named) > maxNamedInstances:
+		return fmt.Sprintf(" (%d instances)", len(named))
+	default:
+		return " (" + strings.Join(named, ", ") + ")"
 	}
-	return " in " + tokens
 }
 
+// statusSummary says what became of a Call, and in which instances.
 func (w *promptWriter) statusSummary(entry turn.PlanEntry) string {
 	var parts []string
 	for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked,
 		ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
-		switch count := entry.StatusCounts[status]; {
-		case count == 0:
-		case w.singleUnnamedInstance():
-			parts = append(parts, string(status))
-		default:
-			parts = append(parts, fmt.Sprintf("%s in %d", status, count))
+		if entry.StatusCounts[status] > 0 {
+			parts = append(parts, strings.ReplaceAll(string(status), "-", " ")+w.instancesSuffix(entry.InstancesByStatus[status]))
 		}
 	}
 	if parts == nil {
@@ -68,6 +138,7 @@ func (w *promptWriter) statusSummary(entry turn.PlanEntry) string {
 	return strings.Join(parts, ", ")
 }
 
+// writeContextErrors writes what failed, was blocked or was wrong since the last Request, each with its cause.
 func (w *promptWriter) writeContextErrors() {
 	var fileErrors []ideafile.Message
 	for _, m := range w.idea.Context {
@@ -78,23 +149,30 @@ func (w *promptWriter) writeContextErrors() {
 	if len(w.request.Errors)+len(fileErrors) == 0 {
 		return
 	}
-	w.writeHeading("Errors")
+	w.writeHeading("What went wrong")
 	for _, m := range fileErrors {
 		w.writeLine("- %s", w.encode(jsonval.WithoutKey(m.Source, "type")))
 	}
 	for _, e := range w.request.Errors {
-		subject := "the last request"
+		subject := "your last answer"
 		switch {
-		case e.Call != "":
-			subject = "Call " + e.Call
+		case e.CallID != "":
+			subject = w.callName(e.CallID)
 		case len(e.Instances) > 0:
-			subject = "an earlier request"
+			subject = "an earlier answer of yours"
 		}
-		if len(e.Instances) > 0 {
-			subject += " in " + strings.Join(e.Instances, ", ")
-		}
-		w.writeLine("- %s: %s: %s", subject, e.Fault.Code, e.Fault.Message)
+		w.writeLine("- %s%s: %s: %s", subject, w.instancesSuffix(e.Instances), e.Fault.Code, oneLine(e.Fault.Message))
 	}
+}
+
+// callName is a Call's id with its tool, where it is among the Calls so far.
+func (w *promptWriter) callName(id string) string {
+	for _, entry := range w.request.PlanEntries {
+		if entry.CallID == id && entry.Call.Tool != "" {
+			return id + " " + entry.Call.Tool
+		}
+	}
+	return "Call " + id
 }
 
 func planSuffix(entry turn.PlanEntry) string {

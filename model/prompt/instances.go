@@ -8,41 +8,74 @@ import (
 	"processidea/model/turn"
 )
 
-// writeSharedContext writes the part of the context that all instances share.
+// writeSharedContext writes the part of the context that all instances share: what is to be done, and when it is done.
 func (w *promptWriter) writeSharedContext() {
+	w.writeHeading("The process")
+	headingOnly := w.Len()
 	for _, kind := range []string{ideafile.TypeInstruction, ideafile.TypeText} {
 		for _, m := range w.idea.Context {
-			if m.Type == kind && m.Instance == "" && len(m.Tools) == 0 {
-				w.writeLine("%s\n", m.Text)
+			if m.Type == kind && m.InstanceToken == "" && len(m.InstructionToolNames) == 0 {
+				w.writeQuoted("", m.Text)
 			}
 		}
 	}
-	view := ideafile.ViewOf(w.idea.Context, "")
-	for _, kind := range jsonval.SortedKeys(view.Payload) {
-		if kind != ideafile.TypeState || w.singleUnnamedInstance() {
-			continue
-		}
-		w.writeLine("Every instance's State holds %s, unless it says otherwise below.\n", w.encode(view.Payload[kind]))
-	}
-	for _, kind := range jsonval.SortedKeys(view.Payload) {
+	view := ideafile.InstanceViewOf(w.idea.Context, "")
+	for _, kind := range jsonval.SortedKeys(view.PayloadByKind) {
 		if kind != ideafile.TypeState {
-			w.writeLine("†%s is %s\n", kind, w.encode(view.Payload[kind]))
+			w.writeLabeledValue("†"+kind+": ", view.PayloadByKind[kind])
 		}
 	}
-	if s := view.Schema[ideafile.TypeState]; s != nil {
-		w.writeLine("State has the form %s\n", jsonval.Encode(s))
+	if shared, ok := view.PayloadByKind[ideafile.TypeState].(map[string]any); ok && len(shared) > 0 && !w.singleUnnamedInstance() {
+		w.writeLabeledValue("Beside what is shown below, †state holds in every instance: ", shared)
 	}
-	if w.Len() == 0 {
+	if s := view.SchemaByKind[ideafile.TypeState]; s != nil {
+		w.writeLine("Form of State: %s", schemaText(s, s))
+		w.writeGoal(s)
+	}
+	if w.Len() == headingOnly {
 		w.writeLine("Bring the process to its end.")
 	}
+}
+
+// writeGoal says in words when an instance is finished.
+func (w *promptWriter) writeGoal(stateSchema any) {
+	m, _ := stateSchema.(map[string]any)
+	names, _ := jsonval.AsStringList(m["required"])
+	var required []string
+	views := ideafile.InstanceViewsByToken(w.idea.Context, w.idea.InstanceTokens())
+	for _, name := range names {
+		if !allStartWithValue(views, name) {
+			required = append(required, name)
+		}
+	}
+	if len(required) == 0 {
+		return
+	}
+	subject := "The process"
+	if !w.singleUnnamedInstance() {
+		subject = "An instance"
+	}
+	w.writeLine("%s is finished when its State holds: %s.", subject, strings.Join(required, ", "))
+}
+
+// allStartWithValue reports whether every instance starts with a value in its State: it is no part of the goal.
+func allStartWithValue(views map[string]ideafile.InstanceView, name string) bool {
+	//workflowcheck:ignore -- all or not all, in any order
+	for _, view := range views {
+		state, _ := view.PayloadByKind[ideafile.TypeState].(map[string]any)
+		if _, ok := state[name]; !ok {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *promptWriter) writeInstanceStates() {
 	if len(w.request.Instances) == 0 {
 		return
 	}
-	w.writeHeading("State")
-	shared := ideafile.ViewOf(w.idea.Context, "").Payload[ideafile.TypeState]
+	w.writeHeading("State now")
+	shared := ideafile.InstanceViewOf(w.idea.Context, "").PayloadByKind[ideafile.TypeState]
 	for _, instance := range w.request.Instances {
 		if instance.Token != "" {
 			w.writeLabeledValue(instance.Token+": ", withoutSharedValues(shared, instance.State))
@@ -50,8 +83,8 @@ func (w *promptWriter) writeInstanceStates() {
 			w.writeLabeledValue("", instance.State)
 		}
 		w.writeInstanceContext(instance)
-		if len(instance.Missing) > 0 {
-			w.writeLine("  still missing: %s", strings.Join(instance.Missing, ", "))
+		if len(instance.MissingRequiredPaths) > 0 {
+			w.writeLine("  still missing: %s", strings.Join(instance.MissingRequiredPaths, ", "))
 		}
 	}
 }
@@ -79,20 +112,21 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput) {
 	}
 	for _, m := range w.idea.Context {
 		switch {
-		case m.Instance != instance.Token:
-		case m.Type == ideafile.TypeInstruction && len(m.Tools) > 0:
-			w.writeLine("  for %s: %s", strings.Join(m.Tools, ", "), m.Text)
+		case m.InstanceToken != instance.Token:
+		case m.Type == ideafile.TypeInstruction && len(m.InstructionToolNames) > 0:
+			w.writeLine("  For %s:", strings.Join(m.InstructionToolNames, ", "))
+			w.writeQuoted("  ", m.Text)
 		case m.Type == ideafile.TypeText, m.Type == ideafile.TypeInstruction:
-			w.writeLine("  %s", m.Text)
+			w.writeQuoted("  ", m.Text)
 		}
 	}
-	instanceView := ideafile.MergeMessages(w.idea.Context, instance.Token)
-	for _, kind := range jsonval.SortedKeys(instanceView.Payload) {
+	instanceView := ideafile.OwnMessagesView(w.idea.Context, instance.Token)
+	for _, kind := range jsonval.SortedKeys(instanceView.PayloadByKind) {
 		if kind != ideafile.TypeState {
-			w.writeLine("  †%s of its own: %s", kind, w.encode(instanceView.Payload[kind]))
+			w.writeLabeledValue("  its own †"+kind+": ", instanceView.PayloadByKind[kind])
 		}
 	}
-	if s := instanceView.Schema[ideafile.TypeState]; s != nil {
-		w.writeLine("  its State has the form %s", jsonval.Encode(s))
+	if s := instanceView.SchemaByKind[ideafile.TypeState]; s != nil {
+		w.writeLine("  form of its State: %s", schemaText(s, s))
 	}
 }

@@ -18,13 +18,17 @@ type Message struct {
 // Render renders a Request as three messages. Prompt caches match from the front, so what changes least comes first:
 // the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and what
 // is asked. preview returns the beginning of a value that lies in the store; it may be nil.
-func Render(idea *ideafile.Idea, bindings map[string]ideafile.Binding, request *turn.RequestInput, preview func(jsonval.Handle) string) []Message {
+func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput, preview func(jsonval.BlobHandle) string) []Message {
 	w := &promptWriter{idea: idea, bindings: bindings, request: request, preview: preview}
+	about := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory, (*promptWriter).writeInstanceStates,
+		(*promptWriter).writeContextErrors, (*promptWriter).writeRequestedReply}
+	if len(request.Questions) > 0 { // the parameters of each Call are shown resolved: States would only repeat them
+		about = []func(*promptWriter){(*promptWriter).writeRequestedReply}
+	}
 	return []Message{
 		{"system", w.render((*promptWriter).writeRules, (*promptWriter).writePalette)},
 		{"user", w.render((*promptWriter).writeSharedContext)},
-		{"user", w.render((*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory, (*promptWriter).writeInstanceStates, (*promptWriter).writeContextErrors,
-			(*promptWriter).writeRequestedReply)},
+		{"user", w.render(about...)},
 	}
 }
 
@@ -32,9 +36,9 @@ func Render(idea *ideafile.Idea, bindings map[string]ideafile.Binding, request *
 type promptWriter struct {
 	strings.Builder
 	idea     *ideafile.Idea
-	bindings map[string]ideafile.Binding
+	bindings map[string]ideafile.ToolBinding
 	request  *turn.RequestInput
-	preview  func(jsonval.Handle) string
+	preview  func(jsonval.BlobHandle) string
 }
 
 func (w *promptWriter) render(parts ...func(*promptWriter)) string {
@@ -51,10 +55,19 @@ func (w *promptWriter) writeLine(format string, args ...any) {
 
 func (w *promptWriter) writeHeading(title string) { w.writeLine("\n## %s", title) }
 
+// writeQuoted writes texts of the process's designer, each line behind a mark: headings in them are not taken for the prompt's.
+func (w *promptWriter) writeQuoted(indent string, texts ...string) {
+	for _, text := range texts {
+		for line := range strings.Lines(strings.TrimSpace(text)) {
+			w.writeLine("%s> %s", indent, strings.TrimRight(line, "\r\n"))
+		}
+	}
+}
+
 // writeLabeledValue writes a value behind a label. It does not go through fmt, which would copy a State of a megabyte
 // several times.
 func (w *promptWriter) writeLabeledValue(label string, v any) {
-	jsonval.WithEncoded(w.abbreviateLarge(v), func(data []byte) {
+	jsonval.WithEncoded(w.abbreviateLargeValues(v), func(data []byte) {
 		w.Grow(len(label) + len(data) + 1)
 		w.WriteString(label)
 		w.Write(data)
@@ -63,11 +76,11 @@ func (w *promptWriter) writeLabeledValue(label string, v any) {
 }
 
 // encode encodes a value as compact JSON, large values abbreviated.
-func (w *promptWriter) encode(v any) []byte { return jsonval.Encode(w.abbreviateLarge(v)) }
+func (w *promptWriter) encode(v any) []byte { return jsonval.Encode(w.abbreviateLargeValues(v)) }
 
-func (w *promptWriter) abbreviateLarge(v any) any {
-	if h, ok := jsonval.AsHandle(v); ok {
-		large := map[string]any{"type": h.Type, "bytes": strconv.Itoa(h.Size)}
+func (w *promptWriter) abbreviateLargeValues(v any) any {
+	if h, ok := jsonval.AsBlobHandle(v); ok {
+		large := map[string]any{"type": h.ValueType, "bytes": strconv.Itoa(h.Size)}
 		if w.preview != nil {
 			large["begins"] = w.preview(h)
 		}
@@ -78,13 +91,13 @@ func (w *promptWriter) abbreviateLarge(v any) any {
 		out := make(map[string]any, len(v))
 		//workflowcheck:ignore -- builds a map: the order does not matter
 		for k, e := range v {
-			out[k] = w.abbreviateLarge(e)
+			out[k] = w.abbreviateLargeValues(e)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = w.abbreviateLarge(e)
+			out[i] = w.abbreviateLargeValues(e)
 		}
 		return out
 	}
@@ -96,24 +109,64 @@ func (w *promptWriter) singleUnnamedInstance() bool {
 	return len(tokens) == 1 && tokens[0] == ""
 }
 
+// writeRequestedReply says what is to be answered now: at the end, where it is read last.
 func (w *promptWriter) writeRequestedReply() {
+	if len(w.request.Questions) > 0 {
+		w.writeQuestions()
+		return
+	}
+	w.writeHeading("What to do now")
+	if w.request.OutputOnly {
+		w.writeLine(`Everything is done. Write the output, in the form given above: {"calls": [], "output": …}.`)
+		return
+	}
+	w.writeLine("%s", w.requestedCallsText())
 	switch {
-	case len(w.request.Questions) > 0:
-		w.writeHeading("Results wanted")
-		w.writeLine(`Only results are wanted: for each of these Calls one entry {"_call": id, "_output": result} in "calls"; "output" is null.`)
-		if asksForCorrections(w.request) {
-			w.writeLine(`Where an entry below says that values do not fit, give {"_call": id, "_params": the same parameters, ` +
-				`fitted to the tool's parameters} instead: bring the values into the right form, and change and invent nothing.`)
+	case w.idea.OutputSchema == nil:
+	case w.request.ReplyMayHoldOutput():
+		w.writeLine(`"output": if you plan Calls, null, or the output made of References alone to what these Calls will bring. If nothing is left to plan, the whole output.`)
+	default:
+		w.writeLine(`The output is not wanted yet.`)
+	}
+}
+
+// requestedCallsText says for whom Calls are wanted, and who else there is.
+func (w *promptWriter) requestedCallsText() string {
+	if w.singleUnnamedInstance() {
+		return `Answer with {"calls": [...]}: every Call that can be planned now.`
+	}
+	text := fmt.Sprintf(`Answer with {"calls": [...]}: every Call that can be planned now for the %d instances above.`, len(w.request.Instances))
+	if len(w.request.Instances) == 1 {
+		text = fmt.Sprintf(`Answer with {"calls": [...]}: every Call that can be planned now for %s.`, w.request.Instances[0].Token)
+	}
+	var others []string
+	for _, o := range []struct {
+		count int
+		text  string
+	}{{w.request.Others.Finished, "finished"}, {w.request.Others.AwaitingPeople, "waiting for people"}, {w.request.Others.Working, "at work"}, {w.request.Others.Failed, "failed"}} {
+		if o.count > 0 {
+			others = append(others, fmt.Sprintf("%d %s", o.count, o.text))
 		}
-		for _, question := range w.request.Questions {
-			if question.ParamsError != "" {
-				w.writeLine("- %s %s %s does not fit: %s", question.ID, question.Tool, w.encode(question.Params), question.ParamsError)
-				continue
-			}
-			w.writeLine("- %s %s %s", question.ID, question.Tool, w.encode(question.Params))
+	}
+	if others != nil {
+		text += " Of the others, " + strings.Join(others, ", ") + "."
+	}
+	return text
+}
+
+// writeQuestions asks for the results of latent Calls, and for parameters that fit.
+func (w *promptWriter) writeQuestions() {
+	w.writeHeading("Results wanted")
+	w.writeLine(`Plan nothing now. Only the results of these Calls are wanted, each as one entry {"_call": id, "_output": result} in "calls".`)
+	if asksForCorrections(w.request) {
+		w.writeLine(`Where a line says that values do not fit, give {"_call": id, "_params": the same parameters, fitted to the tool} instead: ` +
+			`bring the values into the right form; change and invent nothing.`)
+	}
+	for _, question := range w.request.Questions {
+		if question.ParamsError != "" {
+			w.writeLine("- %s %s %s does not fit: %s", question.CallID, question.Tool, w.encode(question.Params), question.ParamsError)
+			continue
 		}
-	case w.request.OutputOnly:
-		w.writeHeading("Output wanted")
-		w.writeLine(`Every instance has reached its goal. Only "output" is wanted: "calls" is empty.`)
+		w.writeLine("- %s %s %s", question.CallID, question.Tool, w.encode(question.Params))
 	}
 }

@@ -14,7 +14,7 @@ import (
 // yields the same prompt.
 func TestAnyRequestHasAPromptAndAForm(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.Conclusion) {
+		modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.RequestConclusion) {
 			first, second := Render(s.Idea, s.Bindings, c.Input, nil), Render(s.Idea, s.Bindings, c.Input, nil)
 			if fmt.Sprint(first) != fmt.Sprint(second) || len(first) != 3 || first[2].Content == "" {
 				rt.Fatalf("%v\n%v", first, second)

@@ -20,29 +20,29 @@ type ResponseFormat struct {
 	NotStrictReason string
 }
 
-// FormatInput is everything that a ResponseFormat depends on.
-type FormatInput struct {
-	Tools    []*ideafile.Tool
-	Bindings map[string]ideafile.Binding
-	Tokens   []string
-	Output   *jsonschema.Schema
+// ResponseFormatInput is everything that a ResponseFormat depends on.
+type ResponseFormatInput struct {
+	Tools          []*ideafile.Tool
+	Bindings       map[string]ideafile.ToolBinding
+	InstanceTokens []string
+	OutputSchema   *jsonschema.Schema // nil where no output is wanted
 	// ToolInstructions holds the instructions attached to Tools, by the Tool's name.
 	ToolInstructions map[string]string
 }
 
-// NewResponseFormat composes the schema of a solution: {"calls": […], "output": …}. Where strict structured outputs
+// NewResponseFormat composes the schema of a solution: {"calls": […]}, and "output" where one is wanted. Where strict structured outputs
 // cannot express the palette, the schema uses all of JSON Schema, and NotStrictReason names the first obstacle. The
 // same input yields the same bytes.
-func NewResponseFormat(in FormatInput) ResponseFormat {
-	return strictIfPossible(in, (*formatBuilder).rootSchema)
+func NewResponseFormat(in ResponseFormatInput) ResponseFormat {
+	return buildStrictIfPossible(in, (*formatBuilder).rootSchema)
 }
 
-// strictIfPossible builds a schema in strict mode, and, where that cannot express it, once more without.
-func strictIfPossible(in FormatInput, build func(*formatBuilder) any) ResponseFormat {
+// buildStrictIfPossible builds a schema in strict mode, and, where that cannot express it, once more without.
+func buildStrictIfPossible(in ResponseFormatInput, build func(*formatBuilder) any) ResponseFormat {
 	strictBuilder := formatBuilder{input: in, strict: true}
 	schema, reason := build(&strictBuilder), strictBuilder.notStrictReason
 	if reason == "" {
-		reason = exceededLimit(schema)
+		reason = exceededStrictLimit(schema)
 	}
 	if reason == "" {
 		return ResponseFormat{Schema: schema, Strict: true}
@@ -51,13 +51,13 @@ func strictIfPossible(in FormatInput, build func(*formatBuilder) any) ResponseFo
 }
 
 type formatBuilder struct {
-	input           FormatInput
+	input           ResponseFormatInput
 	strict          bool
-	defs            jsonval.Ordered
+	defs            jsonval.OrderedObject
 	notStrictReason string // the first reason why strict structured outputs cannot express the schema
 }
 
-func (b *formatBuilder) rejectStrict(location, reason string) {
+func (b *formatBuilder) setNotStrictReason(location, reason string) {
 	if b.notStrictReason == "" {
 		b.notStrictReason = location + ": " + reason
 	}
@@ -65,72 +65,86 @@ func (b *formatBuilder) rejectStrict(location, reason string) {
 
 func (b *formatBuilder) rootSchema() any {
 	if b.hasNamedInstances() {
-		b.define("instance", stringEnum(b.instanceEnum()))
+		b.addDefinition("instance", stringEnum(b.instanceEnum()))
+	}
+	if len(b.input.Tools) > 0 {
+		b.addDefinition("after", nullableSchema(arraySchema(awaitedSchema)))
 	}
 	callChoices := []any{}
 	for _, t := range b.input.Tools {
-		callChoices = append(callChoices, b.define("call_"+t.Name, b.callSchema(t)))
+		if b.strict && b.notStrictReason != "" {
+			break // the whole is composed again without strict mode
+		}
+		callChoices = append(callChoices, b.addDefinition("call_"+t.Name, b.callSchema(t)))
 		if !b.strict {
-			b.defineRebased("tool_"+t.Name, schemaWithoutWired(t))
+			b.addRebasedDefinition("tool_"+t.Name, schemaWithoutWiredParams(t))
 		}
 	}
-	calls := arrayOf(jsonval.Ordered{{Key: "anyOf", Value: callChoices}})
+	calls := arraySchema(jsonval.OrderedObject{{Key: "anyOf", Value: callChoices}})
 	if len(callChoices) == 0 {
-		calls = arrayOf(typeSchema("null"))
+		calls = arraySchema(typeSchema("null"))
 	}
-	return b.withDefinitions(closedObject(jsonval.Field{Key: "calls", Value: calls}, jsonval.Field{Key: "output", Value: b.outputSchema()}))
+	fields := []jsonval.OrderedField{{Key: "calls", Value: calls}}
+	if b.input.OutputSchema != nil {
+		fields = append(fields, jsonval.OrderedField{Key: "output", Value: b.outputSchema()})
+	}
+	return b.withDefinitions(closedObjectSchema(fields...))
 }
 
-// define adds a definition and returns a reference to it.
-func (b *formatBuilder) define(name string, schema any) jsonval.Ordered {
-	b.defs = append(b.defs, jsonval.Field{Key: name, Value: schema})
+// addDefinition adds a definition and returns a reference to it.
+func (b *formatBuilder) addDefinition(name string, schema any) jsonval.OrderedObject {
+	b.defs = append(b.defs, jsonval.OrderedField{Key: name, Value: schema})
 	return refSchema(definitionRef(name))
 }
 
-// defineRebased adds a definition for a designer's schema, whose "#/…" references are rewritten to its new place.
-func (b *formatBuilder) defineRebased(name string, schema any) jsonval.Ordered {
-	return b.define(name, jsonschema.RebaseRefs(jsonschema.WithoutMeta(schema), definitionRef(name)))
+// addRebasedDefinition adds a definition for a designer's schema, whose "#/…" references are rewritten to its new place.
+func (b *formatBuilder) addRebasedDefinition(name string, schema any) jsonval.OrderedObject {
+	return b.addDefinition(name, jsonschema.RebaseRefs(jsonschema.WithoutMetaKeys(schema), definitionRef(name)))
 }
 
-func definitionRef(name string) string { return "#/$defs/" + jsonschema.EscapePointer(name) }
+func definitionRef(name string) string { return "#/$defs/" + jsonschema.EscapePointerStep(name) }
 
 // withDefinitions adds the definitions to a root schema.
-func (b *formatBuilder) withDefinitions(root jsonval.Ordered) any {
+func (b *formatBuilder) withDefinitions(root jsonval.OrderedObject) any {
 	if len(b.defs) > 0 {
-		root = append(root, jsonval.Field{Key: "$defs", Value: b.defs})
+		root = append(root, jsonval.OrderedField{Key: "$defs", Value: b.defs})
 	}
 	return root
 }
 
-func typeSchema(name string) jsonval.Ordered { return jsonval.Ordered{{Key: "type", Value: name}} }
-
-func stringEnum(values []any) jsonval.Ordered {
-	return append(typeSchema("string"), jsonval.Field{Key: "enum", Value: values})
+func typeSchema(name string) jsonval.OrderedObject {
+	return jsonval.OrderedObject{{Key: "type", Value: name}}
 }
 
-func arrayOf(items any) jsonval.Ordered {
-	return append(typeSchema("array"), jsonval.Field{Key: "items", Value: items})
+func stringEnum(values []any) jsonval.OrderedObject {
+	return append(typeSchema("string"), jsonval.OrderedField{Key: "enum", Value: values})
 }
 
-func refSchema(ref string) jsonval.Ordered { return jsonval.Ordered{{Key: "$ref", Value: ref}} }
+func arraySchema(items any) jsonval.OrderedObject {
+	return append(typeSchema("array"), jsonval.OrderedField{Key: "items", Value: items})
+}
 
-// closedObject is an object schema in which all properties are required and no others are allowed.
-func closedObject(props ...jsonval.Field) jsonval.Ordered {
+func refSchema(ref string) jsonval.OrderedObject {
+	return jsonval.OrderedObject{{Key: "$ref", Value: ref}}
+}
+
+// closedObjectSchema is an object schema in which all properties are required and no others are allowed.
+func closedObjectSchema(props ...jsonval.OrderedField) jsonval.OrderedObject {
 	required := make([]any, len(props))
 	for i, p := range props {
 		required[i] = p.Key
 	}
-	return append(typeSchema("object"), jsonval.Field{Key: "properties", Value: jsonval.Ordered(props)},
-		jsonval.Field{Key: "required", Value: required}, jsonval.Field{Key: "additionalProperties", Value: false})
+	return append(typeSchema("object"), jsonval.OrderedField{Key: "properties", Value: jsonval.OrderedObject(props)},
+		jsonval.OrderedField{Key: "required", Value: required}, jsonval.OrderedField{Key: "additionalProperties", Value: false})
 }
 
 func (b *formatBuilder) hasNamedInstances() bool {
-	return len(b.input.Tokens) != 1 || b.input.Tokens[0] != ""
+	return len(b.input.InstanceTokens) != 1 || b.input.InstanceTokens[0] != ""
 }
 
 func (b *formatBuilder) instanceEnum() []any {
 	values := []any{}
-	for _, token := range b.input.Tokens {
+	for _, token := range b.input.InstanceTokens {
 		values = append(values, token)
 	}
 	return append(values, "*")
@@ -138,40 +152,40 @@ func (b *formatBuilder) instanceEnum() []any {
 
 // callSchema is the schema of one Tool's Calls.
 func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
-	props := []jsonval.Field{{Key: "_tool", Value: stringEnum([]any{t.Name})}}
+	props := []jsonval.OrderedField{{Key: "_tool", Value: stringEnum([]any{t.Name})}}
 	if b.hasNamedInstances() {
-		props = append(props, jsonval.Field{Key: "_instance", Value: refSchema(definitionRef("instance"))})
+		props = append(props, jsonval.OrderedField{Key: "_instance", Value: refSchema(definitionRef("instance"))})
 	}
-	props = append(props, jsonval.Field{Key: "_reasoningForCall", Value: nullable(typeSchema("string"))})
+	props = append(props, jsonval.OrderedField{Key: "_reasoningForCall", Value: nullableSchema(typeSchema("string"))})
 	optional := map[string]bool{"_reasoningForCall": true}
 	params, _ := t.Source["properties"].(map[string]any)
 	for _, name := range jsonval.SortedKeys(params) {
 		if _, wired := t.WiredParams[name]; wired {
 			continue
 		}
-		optional[name] = !t.Requires(name)
-		props = append(props, jsonval.Field{Key: name, Value: b.paramSchema(t, name, params[name])})
+		optional[name] = !t.RequiresParam(name)
+		props = append(props, jsonval.OrderedField{Key: name, Value: b.paramSchema(t, name, params[name])})
 	}
 	for _, f := range b.metaProperties(t) {
 		optional[f.Key] = true
 		props = append(props, f)
 	}
-	schema := closedObject(props...)
+	schema := closedObjectSchema(props...)
 	if !b.strict {
 		schema = relaxStrict(schema, optional, t.AllowsExtraParams)
 	} else if t.AllowsExtraParams {
-		b.rejectStrict("tool "+t.Name, "it takes parameters beside those it names")
+		b.setNotStrictReason("tool "+t.Name, "it takes parameters beside those it names")
 	}
 	if text := b.toolDescription(t); text != "" {
-		schema = append(jsonval.Ordered{{Key: "description", Value: text}}, schema...)
+		schema = append(jsonval.OrderedObject{{Key: "description", Value: text}}, schema...)
 	}
 	return schema
 }
 
 // relaxStrict takes back what only strict mode demands: that every property is required, and that an open object is
 // closed.
-func relaxStrict(schema jsonval.Ordered, optional map[string]bool, open bool) jsonval.Ordered {
-	out := jsonval.Ordered{}
+func relaxStrict(schema jsonval.OrderedObject, optional map[string]bool, open bool) jsonval.OrderedObject {
+	out := jsonval.OrderedObject{}
 	for _, f := range schema {
 		switch {
 		case f.Key == "required":
@@ -201,63 +215,67 @@ func (b *formatBuilder) toolDescription(t *ideafile.Tool) string {
 }
 
 // metaProperties are the schemas of the meta properties that the LLM may choose in a Tool's Calls.
-func (b *formatBuilder) metaProperties(t *ideafile.Tool) []jsonval.Field {
-	var out []jsonval.Field
-	if !t.OutputPath.Declared {
-		out = append(out, jsonval.Field{Key: "_outputPath", Value: nullable(typeSchema("string"))})
+func (b *formatBuilder) metaProperties(t *ideafile.Tool) []jsonval.OrderedField {
+	var out []jsonval.OrderedField
+	if !t.OutputPath.IsDeclared {
+		out = append(out, jsonval.OrderedField{Key: "_outputPath", Value: nullableSchema(typeSchema("string"))})
 	}
 	for _, m := range []struct {
 		key   string
-		value ideafile.MetaValue
-	}{{"_outputPath", t.OutputPath}, {"_outputMethod", t.OutputMethod}, {"_scopes", t.Scopes}} {
+		value ideafile.MetaProperty
+	}{{"_outputPath", t.OutputPath}, {"_outputMethod", t.OutputMethod}, {"_scopes", t.ReadableScopes}} {
 		if m.value.Schema != nil {
-			out = append(out, jsonval.Field{Key: m.key, Value: nullable(b.metaSchema(t, m.key, m.value.Schema.Source))})
+			out = append(out, jsonval.OrderedField{Key: m.key, Value: nullableSchema(b.metaPropertySchema(t, m.key, m.value.Schema.Source))})
 		}
 	}
+	out = append(out, jsonval.OrderedField{Key: "_after", Value: refSchema(definitionRef("after"))})
 	if b.input.Bindings[t.Name].Kind == ideafile.KindLatent {
-		out = append(out, jsonval.Field{Key: "_output", Value: nullable(b.resultSchema(t))})
+		out = append(out, jsonval.OrderedField{Key: "_output", Value: nullableSchema(b.resultSchema(t))})
 	}
 	return out
 }
 
 // resultSchema is the schema of a result that the LLM writes for a latent Tool.
 func (b *formatBuilder) resultSchema(t *ideafile.Tool) any {
-	if t.Output == nil {
+	if t.OutputSchema == nil {
 		return typeSchema("string")
 	}
-	return b.metaSchema(t, "_output", t.Output.Source)
+	return b.metaPropertySchema(t, "_output", t.OutputSchema.Source)
 }
 
-// metaSchema is the schema of a meta property, as the Tool's designer wrote it.
-func (b *formatBuilder) metaSchema(t *ideafile.Tool, key string, schema any) any {
+// metaPropertySchema is the schema of a meta property, as the Tool's designer wrote it.
+func (b *formatBuilder) metaPropertySchema(t *ideafile.Tool, key string, schema any) any {
 	if !b.strict {
-		return b.defineRebased(strings.TrimPrefix(key, "_")+"_of_"+t.Name, schema)
+		return b.addRebasedDefinition(strings.TrimPrefix(key, "_")+"_of_"+t.Name, schema)
 	}
-	strictSchema, reason := toStrict(jsonschema.InlineRefs(schema, schema), nil)
+	strictSchema, reason := toInlinedStrictSchema(schema, schema, nil)
 	if reason != "" {
-		b.rejectStrict("tool "+t.Name+", "+key, reason)
+		b.setNotStrictReason("tool "+t.Name+", "+key, reason)
 	}
 	return strictSchema
 }
 
 // referenceSchema matches a Reference, where the schema itself does not allow every string.
-var referenceSchema = jsonval.Ordered{{Key: "type", Value: "string"}, {Key: "pattern", Value: "^†[^†]"}}
+var referenceSchema = jsonval.OrderedObject{{Key: "type", Value: "string"}, {Key: "pattern", Value: "^†[^†]"}}
 
-func nullable(schema any) any {
-	return withChoice(schema, typeSchema("null"))
+// awaitedSchema matches a Reference in `_after`: to a place in State, or to a Call.
+var awaitedSchema = jsonval.OrderedObject{{Key: "type", Value: "string"}, {Key: "pattern", Value: "^†(state|call)"}}
+
+func nullableSchema(schema any) any {
+	return schemaOrAlternative(schema, typeSchema("null"))
 }
 
-// withChoice adds a choice to a schema. An anyOf is extended rather than nested.
-func withChoice(schema any, choice any) any {
-	anyOf, ok := schema.(jsonval.Ordered)
+// schemaOrAlternative adds a choice to a schema. An anyOf is extended rather than nested.
+func schemaOrAlternative(schema any, choice any) any {
+	anyOf, ok := schema.(jsonval.OrderedObject)
 	if !ok || len(anyOf) != 1 || anyOf[0].Key != "anyOf" {
-		return jsonval.Ordered{{Key: "anyOf", Value: []any{schema, choice}}}
+		return jsonval.OrderedObject{{Key: "anyOf", Value: []any{schema, choice}}}
 	}
 	choices := anyOf[0].Value.([]any)
 	if jsonval.ContainsValue(choices, choice) {
 		return schema
 	}
-	return jsonval.Ordered{{Key: "anyOf", Value: append(choices[:len(choices):len(choices)], choice)}}
+	return jsonval.OrderedObject{{Key: "anyOf", Value: append(choices[:len(choices):len(choices)], choice)}}
 }
 
 // paramSchema is the schema of a parameter: what the Tool declares, or a Reference, or, in strict mode, null for an
@@ -265,19 +283,19 @@ func withChoice(schema any, choice any) any {
 func (b *formatBuilder) paramSchema(t *ideafile.Tool, name string, schema any) any {
 	var result any
 	if b.strict {
-		strictSchema, reason := toStrict(jsonschema.InlineRefs(t.Source, schema), nil)
+		strictSchema, reason := toInlinedStrictSchema(t.Source, schema, nil)
 		if reason != "" {
-			b.rejectStrict(fmt.Sprintf("tool %s, parameter %q", t.Name, name), reason)
+			b.setNotStrictReason(fmt.Sprintf("tool %s, parameter %q", t.Name, name), reason)
 		}
 		result = strictSchema
 	} else {
-		result = refSchema(definitionRef("tool_"+t.Name) + "/properties/" + jsonschema.EscapePointer(name))
+		result = refSchema(definitionRef("tool_"+t.Name) + "/properties/" + jsonschema.EscapePointerStep(name))
 	}
 	if !acceptsAnyString(schema) {
-		result = withChoice(result, referenceSchema)
+		result = schemaOrAlternative(result, referenceSchema)
 	}
-	if !t.Requires(name) && b.strict {
-		result = nullable(result)
+	if !t.RequiresParam(name) && b.strict {
+		result = nullableSchema(result)
 	}
 	return result
 }
@@ -299,35 +317,35 @@ func acceptsAnyString(schema any) bool {
 
 // outputSchema is the schema of the final output: any part of it may be a Reference, and all of it may be null.
 func (b *formatBuilder) outputSchema() any {
-	if b.input.Output == nil {
-		return typeSchema("null")
-	}
 	if !b.strict {
-		defined := b.defineRebased("output", b.input.Output.Source)
-		anyContainer := jsonval.Ordered{{Key: "type", Value: []any{"object", "array"}}} // its leaves may be References
-		return jsonval.Ordered{{Key: "anyOf", Value: []any{defined, anyContainer, referenceSchema, typeSchema("null")}}}
+		defined := b.addRebasedDefinition("output", b.input.OutputSchema.Source)
+		anyContainer := jsonval.OrderedObject{{Key: "type", Value: []any{"object", "array"}}} // its leaves may be References
+		return jsonval.OrderedObject{{Key: "anyOf", Value: []any{defined, anyContainer, referenceSchema, typeSchema("null")}}}
 	}
 	allowReference := func(schema, strict any) any {
 		if acceptsAnyString(schema) {
 			return strict
 		}
-		return withChoice(strict, referenceSchema)
+		return schemaOrAlternative(strict, referenceSchema)
 	}
-	strictSchema, reason := toStrict(jsonschema.InlineRefs(b.input.Output.Source, b.input.Output.Source), allowReference)
+	strictSchema, reason := toInlinedStrictSchema(b.input.OutputSchema.Source, b.input.OutputSchema.Source, allowReference)
 	if reason != "" {
-		b.rejectStrict("output", reason)
+		b.setNotStrictReason("output", reason)
 	}
-	return nullable(strictSchema)
+	return nullableSchema(strictSchema)
 }
 
 // ResponseFormatFor composes the schema for the reply to one Request.
-func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.Binding, request *turn.RequestInput) ResponseFormat {
+func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput) ResponseFormat {
 	if len(request.Questions) > 0 {
 		return answersFormat(idea, request)
 	}
-	in := FormatInput{Tools: idea.Tools, Bindings: bindings, Tokens: request.InstanceTokens(), Output: idea.Output, ToolInstructions: ToolInstructions(idea)}
+	in := ResponseFormatInput{Tools: idea.Tools, Bindings: bindings, InstanceTokens: request.InstanceTokens(), OutputSchema: idea.OutputSchema, ToolInstructions: ToolInstructions(idea)}
 	if request.OutputOnly {
-		in.Tools, in.Tokens = nil, []string{""}
+		in.Tools, in.InstanceTokens = nil, []string{""}
+	}
+	if !request.ReplyMayHoldOutput() {
+		in.OutputSchema = nil
 	}
 	return NewResponseFormat(in)
 }

@@ -110,19 +110,19 @@ func drawnTool(t *rapid.T) map[string]any {
 }
 
 // drawnFormat draws a valid palette and composes its response format.
-func drawnFormat(t *rapid.T) (FormatInput, ResponseFormat, bool) {
+func drawnFormat(t *rapid.T) (ResponseFormatInput, ResponseFormat, bool) {
 	var ps diag.Problems
-	in := FormatInput{Bindings: map[string]ideafile.Binding{}, Tokens: rapid.SampledFrom([][]string{{""}, {"①", "②"}}).Draw(t, "tokens")}
+	in := ResponseFormatInput{Bindings: map[string]ideafile.ToolBinding{}, InstanceTokens: rapid.SampledFrom([][]string{{""}, {"①", "②"}}).Draw(t, "tokens")}
 	for n := range rapid.IntRange(0, 3).Draw(t, "tools") {
 		name := string(rune('a' + n))
 		in.Tools = append(in.Tools, ideafile.ReadTool(name, drawnTool(t), "$", &ps))
-		in.Bindings[name] = ideafile.Binding{Kind: rapid.SampledFrom([]ideafile.ToolKind{ideafile.KindGo, ideafile.KindLatent}).Draw(t, "kind")}
+		in.Bindings[name] = ideafile.ToolBinding{Kind: rapid.SampledFrom([]ideafile.ToolKind{ideafile.KindGo, ideafile.KindLatent}).Draw(t, "kind")}
 	}
 	if rapid.Bool().Draw(t, "output") {
 		out := drawnSchema(3).Draw(t, "output")
 		out["$defs"] = map[string]any{"one": drawnSchema(1).Draw(t, "definition"), "two": map[string]any{"type": "string"}}
 		var err error
-		if in.Output, err = jsonschema.CompileSchema(out); err != nil {
+		if in.OutputSchema, err = jsonschema.CompileSchema(out); err != nil {
 			return in, ResponseFormat{}, false
 		}
 	}
@@ -196,6 +196,8 @@ func drawReply(t *rapid.T, root, schema any) any {
 	switch {
 	case s["format"] == "date":
 		return "2026-01-31"
+	case s["pattern"] == "^†(state|call)":
+		return "†state.x"
 	case s["pattern"] == "^†[^†]":
 		return "†input.x"
 	}
@@ -216,7 +218,7 @@ func TestNoCallOfAStrictFormIsRefused(t *testing.T) {
 		if mustBeValidFormat(rt, form).Validate(reply) != nil {
 			return // drawReply does not know every keyword
 		}
-		palette := ideafile.Palette{Tools: in.Tools, Bindings: in.Bindings, InstanceTokens: in.Tokens}
+		palette := ideafile.Palette{Tools: in.Tools, BindingByTool: in.Bindings, InstanceTokens: in.InstanceTokens}
 		calls, _ := reply["calls"].([]any)
 		for _, raw := range calls {
 			call, ok := raw.(map[string]any)
@@ -224,12 +226,12 @@ func TestNoCallOfAStrictFormIsRefused(t *testing.T) {
 				continue
 			}
 			call["_outputPath"], call["_scopes"] = nil, nil // their schemas were drawn as well and make no sense as paths and scopes
-			if _, _, f := palette.Read(ideafile.ParseWrittenCall(call)); f != nil {
+			if _, _, f := palette.ReadCall(ideafile.ParseWrittenCall(call)); f != nil {
 				rt.Fatalf("%s: %s\n%s", f, jsonval.Encode(raw), jsonval.Encode(form.Schema))
 			}
 			read++
 		}
-		if f := turn.CheckOutput(&ideafile.Idea{Output: in.Output}, reply["output"]); f != nil {
+		if f := turn.CheckOutput(&ideafile.Idea{OutputSchema: in.OutputSchema}, reply["output"]); f != nil {
 			rt.Fatalf("%s: %s\n%s", f, jsonval.Encode(reply["output"]), jsonval.Encode(form.Schema))
 		}
 		if reply["output"] != nil {

@@ -24,20 +24,20 @@ type paletteJSON struct {
 	right, wrong        []string
 }
 
-func (c paletteJSON) input(t modeltest.Fataler) FormatInput {
+func (c paletteJSON) input(t modeltest.Fataler) ResponseFormatInput {
 	schema := `{"tools": {` + c.tools + `}}`
 	if c.output != "" {
 		schema = `{"tools": {` + c.tools + `}, "output": ` + c.output + `}`
 	}
 	i := modeltest.IdeaFrom(t, `{"schema": `+schema+`}`)
-	in := FormatInput{Tools: i.Tools, Bindings: map[string]ideafile.Binding{}, Tokens: c.tokens, Output: i.Output}
-	if in.Tokens == nil {
-		in.Tokens = []string{""}
+	in := ResponseFormatInput{Tools: i.Tools, Bindings: map[string]ideafile.ToolBinding{}, InstanceTokens: c.tokens, OutputSchema: i.OutputSchema}
+	if in.InstanceTokens == nil {
+		in.InstanceTokens = []string{""}
 	}
 	for _, tool := range i.Tools {
-		in.Bindings[tool.Name] = ideafile.Binding{Kind: ideafile.KindGo}
+		in.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
 		if slices.Contains(strings.Fields(c.latent), tool.Name) {
-			in.Bindings[tool.Name] = ideafile.Binding{Kind: ideafile.KindLatent}
+			in.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindLatent}
 		}
 	}
 	return in
@@ -67,68 +67,68 @@ func mustBeValidFormat(t modeltest.Fataler, format ResponseFormat) *jsonschema.S
 const anyLetter = `"a": {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}`
 
 var forms = []paletteJSON{
-	{name: "no tools and no output", right: []string{`{"calls":[],"output":null}`},
-		wrong: []string{`{"calls":[]}`, `{"output":null}`,
-			`{"calls":[{"_tool":"a"}],"output":null}`,
+	{name: "no tools and no output", right: []string{`{"calls":[]}`},
+		wrong: []string{`{}`, `{"output":null}`,
+			`{"calls":[{"_tool":"a"}]}`,
 			`{"calls":[],"output":1}`,
 			`{"calls":[],"output":null,"more":1}`, `[]`}},
 	{name: "an explicit tool", tools: anyLetter,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":"p"},{"_tool":"a","_reasoningForCall":"so","x":"†state.y","_outputPath":null}],"output":null}`},
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":"p"},{"_tool":"a","_reasoningForCall":"so","x":"†state.y","_outputPath":null}]}`},
 		wrong: []string{
-			`{"calls":[{"_tool":"b","_reasoningForCall":null,"x":"text","_outputPath":null}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":1,"_outputPath":null}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":null,"_outputPath":null}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":null}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":null,"_output":"y"}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":null,"_approval":false}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":null,"_instance":"*"}],"output":null}`,
+			`{"calls":[{"_tool":"b","_reasoningForCall":null,"x":"text","_outputPath":null}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":1,"_outputPath":null}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":null,"_outputPath":null}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":null}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":null,"_output":"y"}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":null,"_approval":false}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":null,"_instance":"*"}]}`,
 		}},
 	{name: "a parameter that may be left out may be null", tools: `"a": {"type": "object", "properties": {"x": {"type": "integer"}, "y": {"type": "object", "properties": {"z": {"type": "string"}}}}}`,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":null,"y":null,"_outputPath":null}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":3,"y":{"z":null},"_outputPath":null}],"output":null}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":3,"_outputPath":null}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":3,"y":{},"_outputPath":null}],"output":null}`}},
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":null,"y":null,"_outputPath":null}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":3,"y":{"z":null},"_outputPath":null}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":3,"_outputPath":null}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":3,"y":{},"_outputPath":null}]}`}},
 	{name: "a parameter that is no string may be a Reference", tools: `"a": {"type": "object", "properties": {"n": {"type": "number"}, "o": {"type": "object", "properties": {"z": {"type": "string"}}, "required": ["z"]}, "l": {"type": "array", "items": {"type": "integer"}}}, "required": ["n", "o", "l"]}`,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"†state.n","o":"†input.o","l":"†state.l[0]","_outputPath":null}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":1.5,"o":{"z":"†state.z"},"l":[1],"_outputPath":null}],"output":null}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"five","o":"†input.o","l":[],"_outputPath":null}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"††state.n","o":"†input.o","l":[],"_outputPath":null}],"output":null}`}},
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"†state.n","o":"†input.o","l":"†state.l[0]","_outputPath":null}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":1.5,"o":{"z":"†state.z"},"l":[1],"_outputPath":null}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"five","o":"†input.o","l":[],"_outputPath":null}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"††state.n","o":"†input.o","l":[],"_outputPath":null}]}`}},
 	{name: "so may an enum, and any string with a form", tools: `"a": {"type": "object", "properties": {"e": {"type": "string", "enum": ["u", "v"]}, "d": {"type": "string", "format": "date"}}, "required": ["e", "d"]}`,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"u","d":"2026-01-31","_outputPath":null}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"†state.e","d":"†state.d","_outputPath":null}],"output":null}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"w","d":"2026-01-31","_outputPath":null}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"u","d":"soon","_outputPath":null}],"output":null}`}},
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"u","d":"2026-01-31","_outputPath":null}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"†state.e","d":"†state.d","_outputPath":null}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"w","d":"2026-01-31","_outputPath":null}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"u","d":"soon","_outputPath":null}]}`}},
 	{name: "a wired parameter is not there", tools: `"a": {"type": "object", "properties": {"key": {"const": "†input.key"}, "x": {"type": "string"}}, "required": ["key", "x"]}`,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"y","_outputPath":null}],"output":null}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"y","key":"†input.key","_outputPath":null}],"output":null}`}},
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"y","_outputPath":null}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"y","key":"†input.key","_outputPath":null}]}`}},
 	{name: "a latent tool gives its result", latent: "a", tools: `"a": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"mood": {"type": "string", "enum": ["good", "bad"]}}, "required": ["mood"]}}`,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{"mood":"good"}}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":null}],"output":null}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{"mood":"so so"}}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":"good"}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m"}],"output":null}`}},
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{"mood":"good"}}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":null}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{"mood":"so so"}}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":"good"}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m"}]}`}},
 	{name: "a latent tool of which nothing is said gives a text", latent: "a", tools: `"a": {"type": "object", "properties": {}}`,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":"good"}],"output":null}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{}}],"output":null}`}},
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":"good"}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{}}]}`}},
 	{name: "a result whose schema has definitions", latent: "a", tools: `"a": {"type": "object", "properties": {}, "_output": {"type": "array", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}}`,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":[1,2]}],"output":null}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":["x"]}],"output":null}`}},
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":[1,2]}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":["x"]}]}`}},
 	{name: "_outputMethod and _scopes where the LLM may choose", tools: `"a": {"type": "object", "properties": {}, "_outputMethod": {"type": "string", "enum": ["push", "merge"]}, "_scopes": {"type": "array", "items": {"type": "string", "enum": ["input"]}}, "_outputPath": {"type": "string", "pattern": "^log"}}`,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"log.x","_outputMethod":"push","_scopes":["input"]}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":null,"_outputMethod":null,"_scopes":null}],"output":null}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"x","_outputMethod":"push","_scopes":null}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"log","_outputMethod":"concat","_scopes":null}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"log","_outputMethod":"push","_scopes":["state"]}],"output":null}`}},
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"log.x","_outputMethod":"push","_scopes":["input"]}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":null,"_outputMethod":null,"_scopes":null}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"x","_outputMethod":"push","_scopes":null}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"log","_outputMethod":"concat","_scopes":null}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"log","_outputMethod":"push","_scopes":["state"]}]}`}},
 	{name: "not where they are fixed", tools: `"a": {"type": "object", "properties": {}, "_outputMethod": "push", "_scopes": ["input"], "_outputPath": "†state.log"}`,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null}],"output":null}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"x"}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputMethod":"push"}],"output":null}`,
-			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_scopes":["input"]}],"output":null}`}},
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"x"}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputMethod":"push"}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_scopes":["input"]}]}`}},
 	{name: "instances", tools: anyLetter + `, "b": {"type": "object", "properties": {}}`, tokens: []string{"①", "②"},
-		right: []string{`{"calls":[{"_tool":"a","_instance":"①","_reasoningForCall":null,"x":"y","_outputPath":null},{"_tool":"b","_instance":"*","_reasoningForCall":null,"_outputPath":null}],"output":null}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_instance":"③","_reasoningForCall":null,"x":"y","_outputPath":null}],"output":null}`,
-			`{"calls":[{"_tool":"b","_reasoningForCall":null,"_outputPath":null}],"output":null}`,
-			`{"calls":[{"_tool":"b","_instance":null,"_reasoningForCall":null,"_outputPath":null}],"output":null}`}},
+		right: []string{`{"calls":[{"_tool":"a","_instance":"①","_reasoningForCall":null,"x":"y","_outputPath":null},{"_tool":"b","_instance":"*","_reasoningForCall":null,"_outputPath":null}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_instance":"③","_reasoningForCall":null,"x":"y","_outputPath":null}]}`,
+			`{"calls":[{"_tool":"b","_reasoningForCall":null,"_outputPath":null}]}`,
+			`{"calls":[{"_tool":"b","_instance":null,"_reasoningForCall":null,"_outputPath":null}]}`}},
 	{name: "an output", output: `{"type": "object", "properties": {"summary": {"type": "string"}, "n": {"type": "integer"}, "note": {"type": "string"}}, "required": ["summary", "n"]}`,
 		right: []string{`{"calls":[],"output":null}`,
 			`{"calls":[],"output":{"summary":"s","n":1,"note":null}}`,
@@ -149,31 +149,36 @@ var forms = []paletteJSON{
 		`{"calls":[],"output":"†state.n"}`,
 		`{"calls":[],"output":null}`}, wrong: []string{`{"calls":[],"output":"seven"}`}},
 
+	{name: "what strict mode cannot say is left out, and the rest stays strict",
+		tools: `"a": {"type": "object", "properties": {"x": {"type": "string", "maxLength": 2, "format": "uri"}, "y": {"type": "array", "items": {"oneOf": [{"type": "integer"}, {"type": "boolean"}]}, "uniqueItems": true}}, "required": ["x", "y"], "minProperties": 2, "not": {"required": ["z"]}},
+			"b": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}`,
+		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"a:","y":[1,true],"_outputPath":null}]}`},
+		wrong: []string{`{"calls":[{"_tool":"b","_reasoningForCall":null,"n":"x","_outputPath":null}]}`, `{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"x","y":["x"],"_outputPath":null}]}`}},
 	{name: "loosely: a tool that takes anything", tools: `"a": {"type": "object"}`, reason: `tool a: it takes parameters beside those it names`,
-		right: []string{`{"calls":[{"_tool":"a","any":[1]}],"output":null}`,
-			`{"calls":[{"_tool":"a","_outputPath":"x"}],"output":null}`}, wrong: []string{`{"calls":[{"any":1}],"output":null}`,
-			`{"calls":[{"_tool":"b"}],"output":null}`,
-			`{"calls":[]}`}},
-	{name: "loosely: what may be left out may be left out", tools: `"a": {"type": "object", "properties": {"x": {"type": "string", "minLength": 2}, "y": {"type": "integer"}}, "required": ["y"]}`, reason: `tool a, parameter "x": keyword "minLength"`,
-		right: []string{`{"calls":[{"_tool":"a","y":1}],"output":null}`,
-			`{"calls":[{"_tool":"a","x":"xx","y":"†state.y"}],"output":null}`,
-			`{"calls":[{"_tool":"a","x":"†state.x","y":1}],"output":null}`},
-		wrong: []string{`{"calls":[{"_tool":"a","x":"x","y":1}],"output":null}`,
-			`{"calls":[{"_tool":"a","x":"xx"}],"output":null}`,
-			`{"calls":[{"_tool":"a","y":1,"z":1}],"output":null}`}},
+		right: []string{`{"calls":[{"_tool":"a","any":[1]}]}`,
+			`{"calls":[{"_tool":"a","_outputPath":"x"}]}`}, wrong: []string{`{"calls":[{"any":1}]}`,
+			`{"calls":[{"_tool":"b"}]}`,
+			`{"calls":[],"output":null}`}},
+	{name: "loosely: what may be left out may be left out", tools: `"a": {"type": "object", "properties": {"x": {"type": "string", "allOf": [{"minLength": 2}]}, "y": {"type": "integer"}}, "required": ["y"]}`, reason: `tool a, parameter "x": keyword "allOf"`,
+		right: []string{`{"calls":[{"_tool":"a","y":1}]}`,
+			`{"calls":[{"_tool":"a","x":"xx","y":"†state.y"}]}`,
+			`{"calls":[{"_tool":"a","x":"†state.x","y":1}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","x":"x","y":1}]}`,
+			`{"calls":[{"_tool":"a","x":"xx"}]}`,
+			`{"calls":[{"_tool":"a","y":1,"z":1}]}`}},
 	{name: "loosely: a schema that holds itself", tools: `"a": {"type": "object", "properties": {"tree": {"$ref": "#/$defs/node"}}, "required": ["tree"], "$defs": {"node": {"type": "object", "properties": {"name": {"type": "string"}, "below": {"type": "array", "items": {"$ref": "#/$defs/node"}}}, "required": ["name"]}}}`,
 		reason: `tool a, parameter "tree": a schema that holds itself`,
-		right: []string{`{"calls":[{"_tool":"a","tree":{"name":"x","below":[{"name":"y"}]}}],"output":null}`,
-			`{"calls":[{"_tool":"a","tree":"†state.tree"}],"output":null}`}, wrong: []string{`{"calls":[{"_tool":"a","tree":{"name":"x","below":[{"nam":"y"}]}}],"output":null}`}},
+		right: []string{`{"calls":[{"_tool":"a","tree":{"name":"x","below":[{"name":"y"}]}}]}`,
+			`{"calls":[{"_tool":"a","tree":"†state.tree"}]}`}, wrong: []string{`{"calls":[{"_tool":"a","tree":{"name":"x","below":[{"nam":"y"}]}}]}`}},
 	{name: "loosely: a result that holds itself", latent: "a", tools: `"a": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"below": {"type": "array", "items": {"$ref": "#"}}}, "required": ["below"]}}`, reason: `tool a, _output: a schema that holds itself`,
-		right: []string{`{"calls":[{"_tool":"a","_output":{"below":[]}}],"output":null}`}, wrong: []string{`{"calls":[{"_tool":"a","_output":{"below":1}}],"output":null}`,
-			`{"calls":[{"_tool":"a","_output":5}],"output":null}`}},
+		right: []string{`{"calls":[{"_tool":"a","_output":{"below":[]}}]}`}, wrong: []string{`{"calls":[{"_tool":"a","_output":{"below":1}}]}`,
+			`{"calls":[{"_tool":"a","_output":5}]}`}},
 	{name: "loosely: schemas with addresses of their own", latent: "a", tools: `"a": {"$schema": "http://json-schema.org/draft-07/schema#", "$id": "https://example.com/a", "type": "object", "properties": {"x": {"$ref": "#/definitions/n"}, "y": {"minLength": 1}}, "definitions": {"n": {"type": "integer"}}, "_output": {"$id": "https://example.com/o", "not": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}}`,
-		reason: `tool a, parameter "y": keyword "minLength"`,
-		right:  []string{`{"calls":[{"_tool":"a","x":1,"_output":"x"}],"output":null}`}, wrong: []string{`{"calls":[{"_tool":"a","x":1.5}],"output":null}`,
-			`{"calls":[{"_tool":"a","_output":1}],"output":null}`}},
-	{name: "loosely: what a designer wired is not shown", tools: `"a": {"type": "object", "properties": {"key": {"const": "†input.secret"}, "x": {"minLength": 1}}, "required": ["key"]}`, reason: `tool a, parameter "x": keyword "minLength"`,
-		right: []string{`{"calls":[{"_tool":"a"}],"output":null}`}, wrong: []string{`{"calls":[{"_tool":"a","key":"†input.secret"}],"output":null}`}},
+		reason: `tool a, parameter "y": a value of any type`,
+		right:  []string{`{"calls":[{"_tool":"a","x":1,"_output":"x"}]}`}, wrong: []string{`{"calls":[{"_tool":"a","x":1.5}]}`,
+			`{"calls":[{"_tool":"a","_output":1}]}`}},
+	{name: "loosely: what a designer wired is not shown", tools: `"a": {"type": "object", "properties": {"key": {"const": "†input.secret"}, "x": {"minLength": 1}}, "required": ["key"]}`, reason: `tool a, parameter "x": a value of any type`,
+		right: []string{`{"calls":[{"_tool":"a"}]}`}, wrong: []string{`{"calls":[{"_tool":"a","key":"†input.secret"}]}`}},
 	{name: "loosely: an open output", output: `{"type": "object", "additionalProperties": {"type": "string"}}`, reason: `output: an open object`,
 		right: []string{`{"calls":[],"output":{"a":"b"}}`,
 			`{"calls":[],"output":{"a":"†state.x"}}`,
@@ -183,9 +188,21 @@ var forms = []paletteJSON{
 		right: []string{`{"calls":[],"output":7}`,
 			`{"calls":[],"output":"†state.n"}`}, wrong: []string{`{"calls":[],"output":"seven"}`}},
 	{name: "loosely: odd names", tools: `"a b": {"type": "object", "properties": {"x/y~z%20 \"q\"": {"minLength": 1}, "ä†#?": {"type": "integer", "not": {"const": 5}}, "$ref": {"type": "string"}}}, "c/d~#": {"type": "object", "properties": {}}`,
-		reason: `tool a b, parameter "x/y~z%20 \"q\"": keyword "minLength"`,
-		right:  []string{`{"calls":[{"_tool":"a b","x/y~z%20 \"q\"":"xx","ä†#?":3,"$ref":"text"},{"_tool":"c/d~#"}],"output":null}`}, wrong: []string{`{"calls":[{"_tool":"a b","ä†#?":5}],"output":null}`,
-			`{"calls":[{"_tool":"c/d~#","x":1}],"output":null}`}},
+		reason: `tool a b, parameter "x/y~z%20 \"q\"": a value of any type`,
+		right:  []string{`{"calls":[{"_tool":"a b","x/y~z%20 \"q\"":"xx","ä†#?":3,"$ref":"text"},{"_tool":"c/d~#"}]}`}, wrong: []string{`{"calls":[{"_tool":"a b","ä†#?":5}]}`,
+			`{"calls":[{"_tool":"c/d~#","x":1}]}`}},
+}
+
+// withAfter adds to each Call of a reply the `_after` that a strict form wants.
+func withAfter(reply any, strict bool) any {
+	m, _ := reply.(map[string]any)
+	calls, _ := m["calls"].([]any)
+	for _, call := range calls {
+		if call, ok := call.(map[string]any); ok && strict {
+			call["_after"] = nil
+		}
+	}
+	return reply
 }
 
 func TestAFormIsComposedOfThePalette(t *testing.T) {
@@ -197,12 +214,12 @@ func TestAFormIsComposedOfThePalette(t *testing.T) {
 			}
 			s := mustBeValidFormat(t, form)
 			for _, reply := range c.right {
-				if err := s.Validate(modeltest.DecodeJSON(t, reply)); err != nil {
+				if err := s.Validate(withAfter(modeltest.DecodeJSON(t, reply), form.Strict)); err != nil {
 					t.Errorf("refused %s: %s\n%s", reply, err, jsonval.Encode(form.Schema))
 				}
 			}
 			for _, reply := range c.wrong {
-				if s.Validate(modeltest.DecodeJSON(t, reply)) == nil {
+				if s.Validate(withAfter(modeltest.DecodeJSON(t, reply), form.Strict)) == nil {
 					t.Errorf("took %s\n%s", reply, jsonval.Encode(form.Schema))
 				}
 			}
@@ -214,10 +231,10 @@ func TestAFormIsComposedOfThePalette(t *testing.T) {
 func TestWhatAFormTakesThePaletteReads(t *testing.T) {
 	for _, c := range forms {
 		in := c.input(t)
-		palette := ideafile.Palette{Tools: in.Tools, Bindings: in.Bindings, InstanceTokens: in.Tokens}
+		palette := ideafile.Palette{Tools: in.Tools, BindingByTool: in.Bindings, InstanceTokens: in.InstanceTokens}
 		for _, reply := range c.right {
 			for _, call := range modeltest.DecodeJSON(t, reply).(map[string]any)["calls"].([]any) {
-				if _, _, f := palette.Read(ideafile.ParseWrittenCall(call)); f != nil {
+				if _, _, f := palette.ReadCall(ideafile.ParseWrittenCall(call)); f != nil {
 					t.Errorf("%s: %s: %s", c.name, jsonval.Encode(call), f)
 				}
 			}
@@ -232,12 +249,12 @@ func TestAFormSaysCallsFirstAndWhatItSaysInAFixedOrder(t *testing.T) {
 	in.ToolInstructions = map[string]string{"b": "Think twice."}
 	want := `{"type":"object","properties":{"calls":{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/call_a"},{"$ref":"#/$defs/call_b"}]}},` +
 		`"output":{"anyOf":[{"type":"object","properties":{"y":{"anyOf":[{"type":"string"},{"type":"null"}]},"z":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["y","z"],"additionalProperties":false},{"type":"string","pattern":"^†[^†]"},{"type":"null"}]}},` +
-		`"required":["calls","output"],"additionalProperties":false,"$defs":{"instance":{"type":"string","enum":["②","①","*"]},` +
-		`"call_a":{"type":"object","properties":{"_tool":{"type":"string","enum":["a"]},"_instance":{"$ref":"#/$defs/instance"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]}},` +
-		`"required":["_tool","_instance","_reasoningForCall","_outputPath"],"additionalProperties":false},` +
+		`"required":["calls","output"],"additionalProperties":false,"$defs":{"instance":{"type":"string","enum":["②","①","*"]},"after":{"anyOf":[{"type":"array","items":{"type":"string","pattern":"^†(state|call)"}},{"type":"null"}]},` +
+		`"call_a":{"type":"object","properties":{"_tool":{"type":"string","enum":["a"]},"_instance":{"$ref":"#/$defs/instance"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_after":{"$ref":"#/$defs/after"}},` +
+		`"required":["_tool","_instance","_reasoningForCall","_outputPath","_after"],"additionalProperties":false},` +
 		`"call_b":{"description":"Thinks.\nThink twice.","type":"object","properties":{"_tool":{"type":"string","enum":["b"]},"_instance":{"$ref":"#/$defs/instance"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},` +
-		`"p":{"anyOf":[{"type":"string"},{"type":"null"}]},"q":{"type":"string"},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_output":{"anyOf":[{"type":"string"},{"type":"null"}]}},` +
-		`"required":["_tool","_instance","_reasoningForCall","p","q","_outputPath","_output"],"additionalProperties":false}}}`
+		`"p":{"anyOf":[{"type":"string"},{"type":"null"}]},"q":{"type":"string"},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_after":{"$ref":"#/$defs/after"},"_output":{"anyOf":[{"type":"string"},{"type":"null"}]}},` +
+		`"required":["_tool","_instance","_reasoningForCall","p","q","_outputPath","_after","_output"],"additionalProperties":false}}}`
 	if got := string(jsonval.Encode(NewResponseFormat(in).Schema)); got != want {
 		t.Errorf("got\n%s", got)
 	}
@@ -335,31 +352,31 @@ func TestSchemasThatMultiplyEndSoon(t *testing.T) {
 func TestARequestForResultsAsksForThemAlone(t *testing.T) {
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"mood": {"type": "object", "properties": {}, "_output": {"type": "string", "enum": ["good", "bad"]}}, "note": {"type": "object", "properties": {}}, "other": {"type": "object", "properties": {}},
 		"tree": {"type": "object", "properties": {}, "_output": {"type": "array", "items": {"$ref": "#"}}}}, "output": {"type": "object", "properties": {"x": {"type": "string"}}}}}`)
-	b := &turn.RequestInput{Questions: []turn.Question{{ID: "1.1@①", Token: "①", Tool: "mood"}, {ID: "1.2@①", Token: "①", Tool: "note"}, {ID: "1.1@②", Token: "②", Tool: "mood"}}}
+	b := &turn.RequestInput{Questions: []turn.LLMQuestion{{CallID: "1.1@①", Token: "①", Tool: "mood"}, {CallID: "1.2@①", Token: "①", Tool: "note"}, {CallID: "1.1@②", Token: "②", Tool: "mood"}}}
 	form := ResponseFormatFor(i, nil, b)
 	s := mustBeValidFormat(t, form)
 	if !form.Strict {
 		t.Errorf("not strict: %s", form.NotStrictReason)
 	}
 	for reply, right := range map[string]bool{
-		`{"calls":[{"_call":"1.1@①","_output":"good"},{"_call":"1.2@①","_output":"any text"},{"_call":"1.1@②","_output":"bad"}],"output":null}`: true,
-		`{"calls":[],"output":null}`:                                          true,
-		`{"calls":[{"_call":"1.1@①","_output":"so so"}],"output":null}`:       false,
-		`{"calls":[{"_call":"1.3@①","_output":"good"}],"output":null}`:        false,
-		`{"calls":[{"_call":"1.1@①"}],"output":null}`:                         false,
-		`{"calls":[{"_call":"1.1@①","_output":"good"}],"output":{"x":"y"}}`:   false,
-		`{"calls":[{"_tool":"other","_outputPath":null}],"output":null}`:      false,
-		`{"calls":[{"_call":"1.1@①","_output":"good","_x":1}],"output":null}`: false,
+		`{"calls":[{"_call":"1.1@①","_output":"good"},{"_call":"1.2@①","_output":"any text"},{"_call":"1.1@②","_output":"bad"}]}`: true,
+		`{"calls":[]}`: true,
+		`{"calls":[{"_call":"1.1@①","_output":"so so"}]}`:                   false,
+		`{"calls":[{"_call":"1.3@①","_output":"good"}]}`:                    false,
+		`{"calls":[{"_call":"1.1@①"}]}`:                                     false,
+		`{"calls":[{"_call":"1.1@①","_output":"good"}],"output":{"x":"y"}}`: false,
+		`{"calls":[{"_tool":"other","_outputPath":null}]}`:                  false,
+		`{"calls":[{"_call":"1.1@①","_output":"good","_x":1}]}`:             false,
 	} {
 		if err := s.Validate(modeltest.DecodeJSON(t, reply)); (err == nil) != right {
 			t.Errorf("%s: %v", reply, err)
 		}
 	}
-	b.Questions = append(b.Questions, turn.Question{ID: "1.4@①", Token: "①", Tool: "tree"})
+	b.Questions = append(b.Questions, turn.LLMQuestion{CallID: "1.4@①", Token: "①", Tool: "tree"})
 	if form = ResponseFormatFor(i, nil, b); form.NotStrictReason != `tool tree, _output: a schema that holds itself` {
 		t.Errorf("the reason is %q", form.NotStrictReason)
 	}
-	if s = mustBeValidFormat(t, form); s.Validate(modeltest.DecodeJSON(t, `{"calls":[{"_call":"1.4@①","_output":[[],[[]]]}],"output":null}`)) != nil {
+	if s = mustBeValidFormat(t, form); s.Validate(modeltest.DecodeJSON(t, `{"calls":[{"_call":"1.4@①","_output":[[],[[]]]}]}`)) != nil {
 		t.Error("a tree is refused")
 	}
 }

@@ -17,104 +17,104 @@ const (
 	maxStrictNameChars  = 120_000 // total characters of property names, definition names, enum and const values
 )
 
-// exceededLimit returns the size limit of strict mode that a composed schema exceeds, or "".
-func exceededLimit(schema any) string {
-	c := strictCounter{root: schema, countedRefs: map[string]bool{}}
-	c.walk(schema, 1)
-	if c.exceeded != "" {
-		return c.exceeded
+// exceededStrictLimit returns the size limit of strict mode that a composed schema exceeds, or "".
+func exceededStrictLimit(schema any) string {
+	c := strictLimitCounter{rootSchema: schema, countedRefs: map[string]bool{}}
+	c.countSchema(schema, 1)
+	if c.exceededLimit != "" {
+		return c.exceededLimit
 	}
 	switch {
-	case c.properties > maxStrictProperties:
-		return fmt.Sprintf("%d properties, over %d", c.properties, maxStrictProperties)
-	case c.enumValues > maxStrictEnumValues:
-		return fmt.Sprintf("%d enum values, over %d", c.enumValues, maxStrictEnumValues)
-	case c.nameChars > maxStrictNameChars:
-		return fmt.Sprintf("%d characters of names, over %d", c.nameChars, maxStrictNameChars)
+	case c.propertyCount > maxStrictProperties:
+		return fmt.Sprintf("%d properties, over %d", c.propertyCount, maxStrictProperties)
+	case c.enumValueCount > maxStrictEnumValues:
+		return fmt.Sprintf("%d enum values, over %d", c.enumValueCount, maxStrictEnumValues)
+	case c.nameCharCount > maxStrictNameChars:
+		return fmt.Sprintf("%d characters of names, over %d", c.nameCharCount, maxStrictNameChars)
 	}
 	return ""
 }
 
-type strictCounter struct {
-	root                              any
-	properties, enumValues, nameChars int
-	exceeded                          string
-	countedRefs                       map[string]bool // definitions already counted
-	depthOnly                         bool            // inside a definition already counted: only the depth still matters
+type strictLimitCounter struct {
+	rootSchema                                   any
+	propertyCount, enumValueCount, nameCharCount int
+	exceededLimit                                string
+	countedRefs                                  map[string]bool // definitions already counted
+	depthOnly                                    bool            // inside a definition already counted: only the depth still matters
 }
 
-// walk counts a schema and its subschemas. Definitions are counted once, but their depth wherever they are used.
-func (c *strictCounter) walk(schema any, level int) {
-	object, ok := schema.(jsonval.Ordered)
-	if !ok || c.exceeded != "" {
+// countSchema counts a schema and its subschemas. Definitions are counted once, but their depth wherever they are used.
+func (c *strictLimitCounter) countSchema(schema any, level int) {
+	object, ok := schema.(jsonval.OrderedObject)
+	if !ok || c.exceededLimit != "" {
 		return
 	}
 	if level > maxStrictDepth {
-		c.exceeded = fmt.Sprintf("more than %d levels", maxStrictDepth)
+		c.exceededLimit = fmt.Sprintf("more than %d levels", maxStrictDepth)
 		return
 	}
 	for _, f := range object {
 		switch f.Key {
 		case "properties":
-			for _, p := range f.Value.(jsonval.Ordered) {
-				c.count(1, 0, len([]rune(p.Key)))
-				c.walk(p.Value, level+1)
+			for _, p := range f.Value.(jsonval.OrderedObject) {
+				c.addCounts(1, 0, len([]rune(p.Key)))
+				c.countSchema(p.Value, level+1)
 			}
 		case "items":
-			c.walk(f.Value, level+1)
+			c.countSchema(f.Value, level+1)
 		case "anyOf":
 			for _, e := range f.Value.([]any) {
-				c.walk(e, level)
+				c.countSchema(e, level)
 			}
 		case "$ref":
-			c.walkRef(f.Value.(string), level)
+			c.countReferencedSchema(f.Value.(string), level)
 		case "$defs":
-			for _, d := range f.Value.(jsonval.Ordered) {
-				c.count(0, 0, len([]rune(d.Key)))
+			for _, d := range f.Value.(jsonval.OrderedObject) {
+				c.addCounts(0, 0, len([]rune(d.Key)))
 			}
 		case "enum":
 			c.countEnum(f.Value)
 		case "const":
-			c.count(0, 0, len([]rune(fmt.Sprint(f.Value))))
+			c.addCounts(0, 0, len([]rune(fmt.Sprint(f.Value))))
 		}
 	}
 }
 
-func (c *strictCounter) count(properties, enumValues, nameChars int) {
+func (c *strictLimitCounter) addCounts(properties, enumValues, nameChars int) {
 	if !c.depthOnly {
-		c.properties, c.enumValues, c.nameChars = c.properties+properties, c.enumValues+enumValues, c.nameChars+nameChars
+		c.propertyCount, c.enumValueCount, c.nameCharCount = c.propertyCount+properties, c.enumValueCount+enumValues, c.nameCharCount+nameChars
 	}
 }
 
-// walkRef walks a definition where it is referenced.
-func (c *strictCounter) walkRef(ref string, level int) {
+// countReferencedSchema walks a definition where it is referenced.
+func (c *strictLimitCounter) countReferencedSchema(ref string, level int) {
 	outerDepthOnly := c.depthOnly
 	c.depthOnly = outerDepthOnly || c.countedRefs[ref]
 	c.countedRefs[ref] = true
-	c.walk(c.definition(ref), level)
+	c.countSchema(c.definition(ref), level)
 	c.depthOnly = outerDepthOnly
 }
 
-func (c *strictCounter) countEnum(v any) {
+func (c *strictLimitCounter) countEnum(v any) {
 	list, _ := v.([]any)
 	chars := 0
 	for _, e := range list {
 		chars += len([]rune(fmt.Sprint(e)))
 	}
-	c.count(0, len(list), chars)
+	c.addCounts(0, len(list), chars)
 	if len(list) > longEnumValues && chars > maxLongEnumChars {
-		c.exceeded = fmt.Sprintf("an enum of %d values with %d characters, over %d", len(list), chars, maxLongEnumChars)
+		c.exceededLimit = fmt.Sprintf("an enum of %d values with %d characters, over %d", len(list), chars, maxLongEnumChars)
 	}
 }
 
-func (c *strictCounter) definition(ref string) any {
-	name := jsonschema.UnescapePointer(strings.TrimPrefix(ref, "#/$defs/"))
-	root, _ := c.root.(jsonval.Ordered)
+func (c *strictLimitCounter) definition(ref string) any {
+	name := jsonschema.UnescapePointerStep(strings.TrimPrefix(ref, "#/$defs/"))
+	root, _ := c.rootSchema.(jsonval.OrderedObject)
 	for _, f := range root {
 		if f.Key != "$defs" {
 			continue
 		}
-		for _, d := range f.Value.(jsonval.Ordered) {
+		for _, d := range f.Value.(jsonval.OrderedObject) {
 			if d.Key == name {
 				return d.Value
 			}

@@ -32,6 +32,15 @@ var ignoredKeywords = map[string]bool{
 	"deprecated": true, "readOnly": true, "writeOnly": true,
 }
 
+// looseKeywords only narrow what is allowed and cannot be said in strict mode. They are left out of the form: the palette in
+// words has them, and every reply is validated against the whole schema.
+var looseKeywords = map[string]bool{
+	"minLength": true, "maxLength": true, "uniqueItems": true, "contains": true, "minContains": true, "maxContains": true,
+	"minProperties": true, "maxProperties": true, "propertyNames": true, "dependentRequired": true, "dependentSchemas": true,
+	"not": true, "if": true, "then": true, "else": true, "unevaluatedProperties": true, "unevaluatedItems": true,
+	"contentEncoding": true, "contentMediaType": true, "contentSchema": true,
+}
+
 var strictFormats = map[string]bool{
 	"date-time": true, "time": true, "date": true, "duration": true, "email": true, "hostname": true, "ipv4": true,
 	"ipv6": true, "uuid": true,
@@ -40,20 +49,18 @@ var strictFormats = map[string]bool{
 // schemaTransform replaces the strict version of a subschema. It is applied to every subschema that is not an anyOf.
 type schemaTransform func(schema, strict any) any
 
-// toStrict rewrites a schema in the strict subset, or returns the reason why it cannot. An optional property becomes
+// toStrictSchema rewrites a schema in the strict subset, or returns the reason why it cannot. An optional property becomes
 // one that may be null. transform may be nil.
-func toStrict(schema any, transform schemaTransform) (strict any, reason string) {
+func toStrictSchema(schema any, transform schemaTransform) (strict any, reason string) {
 	m, ok := schema.(map[string]any)
 	if !ok {
 		return nil, "a schema that is not an object"
 	}
 	for _, k := range jsonval.SortedKeys(m) {
 		switch {
-		case ignoredKeywords[k] || strings.HasPrefix(k, "_"):
+		case ignoredKeywords[k], looseKeywords[k], k == "oneOf", strings.HasPrefix(k, "_"):
 		case !strictKeywords[k]:
 			return nil, fmt.Sprintf("keyword %q", k)
-		case k == "format" && !strictFormats[fmt.Sprint(m[k])]:
-			return nil, fmt.Sprintf("format %q", m[k])
 		}
 	}
 	switch ref := m["$ref"]; {
@@ -63,8 +70,12 @@ func toStrict(schema any, transform schemaTransform) (strict any, reason string)
 		return nil, "a schema that holds itself"
 	}
 	switch {
+	case m["anyOf"] != nil && m["oneOf"] != nil:
+		return nil, "anyOf beside oneOf"
 	case m["anyOf"] != nil:
-		return strictAnyOf(m, transform)
+		return strictAnyOf(m, "anyOf", transform)
+	case m["oneOf"] != nil: // that only one of them may fit is checked when the reply is there
+		return strictAnyOf(m, "oneOf", transform)
 	case m["type"] == "object":
 		strict, reason = strictObject(m, transform)
 	case m["type"] == "array":
@@ -78,23 +89,32 @@ func toStrict(schema any, transform schemaTransform) (strict any, reason string)
 	return strict, reason
 }
 
-func strictAnyOf(m map[string]any, transform schemaTransform) (any, string) {
-	list, ok := m["anyOf"].([]any)
+// toInlinedStrictSchema is toStrictSchema for a part of a schema, with its references inlined.
+func toInlinedStrictSchema(root, part any, transform schemaTransform) (strict any, reason string) {
+	if _, holdsItself := jsonschema.InlinedNodeCount(root, part); holdsItself {
+		return nil, "a schema that holds itself"
+	}
+	return toStrictSchema(jsonschema.InlineRefs(root, part), transform)
+}
+
+// strictAnyOf rewrites the choices under a keyword, anyOf or oneOf.
+func strictAnyOf(m map[string]any, keyword string, transform schemaTransform) (any, string) {
+	list, ok := m[keyword].([]any)
 	for _, k := range jsonval.SortedKeys(m) { // any other constraint would have to be merged into every choice
-		ok = ok && (k == "anyOf" || k == "description" || k == "title" || !strictKeywords[k] || ignoredKeywords[k])
+		ok = ok && (k == keyword || k == "description" || k == "title" || !strictKeywords[k] || ignoredKeywords[k])
 	}
 	if !ok {
-		return nil, "anyOf beside other keywords"
+		return nil, keyword + " beside other keywords"
 	}
 	choices := make([]any, len(list))
 	for i, e := range list {
-		strict, reason := toStrict(e, transform)
+		strict, reason := toStrictSchema(e, transform)
 		if reason != "" {
 			return nil, reason
 		}
 		choices[i] = strict
 	}
-	return append(annotations(m), jsonval.Field{Key: "anyOf", Value: choices}), ""
+	return append(schemaAnnotations(m), jsonval.OrderedField{Key: "anyOf", Value: choices}), ""
 }
 
 func strictObject(m map[string]any, transform schemaTransform) (any, string) {
@@ -105,45 +125,45 @@ func strictObject(m map[string]any, transform schemaTransform) (any, string) {
 	if !ok {
 		return nil, "an object without named properties"
 	}
-	required, _ := jsonval.StringList(m["required"])
+	required, _ := jsonval.AsStringList(m["required"])
 	for _, name := range required {
 		if _, ok := props[name]; !ok {
 			return nil, fmt.Sprintf("an object that requires %q and does not describe it", name)
 		}
 	}
-	var fields []jsonval.Field
+	var fields []jsonval.OrderedField
 	for _, name := range jsonval.SortedKeys(props) {
-		strict, reason := toStrict(props[name], transform)
+		strict, reason := toStrictSchema(props[name], transform)
 		if reason != "" {
 			return nil, reason
 		}
 		if !slices.Contains(required, name) {
-			strict = nullable(strict)
+			strict = nullableSchema(strict)
 		}
-		fields = append(fields, jsonval.Field{Key: name, Value: strict})
+		fields = append(fields, jsonval.OrderedField{Key: name, Value: strict})
 	}
-	return append(annotations(m), closedObject(fields...)...), ""
+	return append(schemaAnnotations(m), closedObjectSchema(fields...)...), ""
 }
 
 func strictArray(m map[string]any, transform schemaTransform) (any, string) {
 	if m["items"] == nil {
 		return nil, "a list that does not say of what"
 	}
-	items, reason := toStrict(m["items"], transform)
+	items, reason := toStrictSchema(m["items"], transform)
 	if reason != "" {
 		return nil, reason
 	}
-	strict := append(annotations(m), jsonval.Field{Key: "type", Value: "array"}, jsonval.Field{Key: "items", Value: items})
+	strict := append(schemaAnnotations(m), jsonval.OrderedField{Key: "type", Value: "array"}, jsonval.OrderedField{Key: "items", Value: items})
 	for _, k := range []string{"minItems", "maxItems"} {
 		if v, ok := m[k]; ok {
-			strict = append(strict, jsonval.Field{Key: k, Value: v})
+			strict = append(strict, jsonval.OrderedField{Key: k, Value: v})
 		}
 	}
 	return strict, ""
 }
 
 func strictScalar(m map[string]any) (any, string) {
-	list, isList := jsonval.StringList(m["type"])
+	list, isList := jsonval.AsStringList(m["type"])
 	if isList && (slices.Contains(list, "object") || slices.Contains(list, "array")) {
 		return nil, "one of several types, an object or a list among them"
 	}
@@ -151,10 +171,10 @@ func strictScalar(m map[string]any) (any, string) {
 	if !ok {
 		return nil, "a value of any type"
 	}
-	strict := append(annotations(m), jsonval.Field{Key: "type", Value: types})
+	strict := append(schemaAnnotations(m), jsonval.OrderedField{Key: "type", Value: types})
 	for _, k := range jsonval.SortedKeys(m) {
-		if scalarKeywords[k] {
-			strict = append(strict, jsonval.Field{Key: k, Value: m[k]})
+		if scalarKeywords[k] && (k != "format" || strictFormats[fmt.Sprint(m[k])]) {
+			strict = append(strict, jsonval.OrderedField{Key: k, Value: m[k]})
 		}
 	}
 	return strict, ""
@@ -186,12 +206,12 @@ func scalarTypes(m map[string]any) (types any, ok bool) {
 	return names, len(names) > 0
 }
 
-// annotations are the keywords that only inform the reader.
-func annotations(m map[string]any) jsonval.Ordered {
-	out := jsonval.Ordered{}
+// schemaAnnotations are the keywords that only inform the reader.
+func schemaAnnotations(m map[string]any) jsonval.OrderedObject {
+	out := jsonval.OrderedObject{}
 	for _, k := range []string{"title", "description"} {
 		if v, ok := m[k]; ok {
-			out = append(out, jsonval.Field{Key: k, Value: v})
+			out = append(out, jsonval.OrderedField{Key: k, Value: v})
 		}
 	}
 	return out

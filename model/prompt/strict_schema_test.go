@@ -241,7 +241,7 @@ func toStrictJSON(t modeltest.Fataler, schema string) (string, string) {
 	if err != nil {
 		t.Fatalf("%s", err)
 	}
-	form, why := toStrict(jsonschema.InlineRefs(v, v), nil)
+	form, why := toStrictSchema(jsonschema.InlineRefs(v, v), nil)
 	return string(jsonval.Encode(form)), why
 }
 
@@ -271,7 +271,9 @@ func TestASchemaIsSaidInTheStrictSubset(t *testing.T) {
 		{"an object or null", `{"type":["object","null"],"properties":{}}`, ``, `one of several types, an object or a list among them`},
 		{"anyOf beside a format", `{"anyOf":[{"type":"string"}],"format":"date"}`, ``, `anyOf beside other keywords`},
 		{"anyOf beside properties", `{"type":"object","properties":{},"anyOf":[{"required":["a"]}]}`, ``, `anyOf beside other keywords`},
-		{"a format", `{"type":"string","format":"uri"}`, ``, `format "uri"`},
+		{"a format", `{"type":"string","format":"uri"}`, `{"type":"string"}`, ``},
+		{"oneOf", `{"oneOf":[{"type":"string"},{"type":"integer"}]}`, `{"anyOf":[{"type":"string"},{"type":"integer"}]}`, ``},
+		{"oneOf beside properties", `{"type":"object","properties":{},"oneOf":[{"required":["a"]}]}`, ``, `oneOf beside other keywords`},
 		{"a schema that holds itself", `{"type":"object","properties":{"a":{"$ref":"#"}}}`, ``, `a schema that holds itself`},
 		{"one that does by a way round", `{"$ref":"#/$defs/a","$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/b"}},"b":{"type":"array","items":{"$ref":"#/$defs/a"}}}}`, ``, `a schema that holds itself`},
 		{"a schema that multiplies", exponentialSchema(40), ``, `a schema that its references make too large`},
@@ -283,7 +285,12 @@ func TestASchemaIsSaidInTheStrictSubset(t *testing.T) {
 			}
 		})
 	}
-	for _, k := range strings.Fields(`oneOf allOf not if then else patternProperties propertyNames uniqueItems minLength maxLength contains dependentRequired minProperties prefixItems unevaluatedProperties`) {
+	for _, k := range strings.Fields(`not if then else propertyNames uniqueItems minLength maxLength contains dependentRequired minProperties unevaluatedProperties`) {
+		if form, why := toStrictJSON(t, fmt.Sprintf(`{"type":"string",%q:{}}`, k)); why != "" || form != `{"type":"string"}` {
+			t.Errorf("%s: %s, %q", k, form, why)
+		}
+	}
+	for _, k := range strings.Fields(`allOf patternProperties prefixItems`) {
 		if _, why := toStrictJSON(t, fmt.Sprintf(`{"type":"string",%q:{}}`, k)); why != fmt.Sprintf("keyword %q", k) {
 			t.Errorf("%s: %q", k, why)
 		}
@@ -303,30 +310,30 @@ func exponentialSchema(n int) string {
 }
 
 func TestTheBoundsOfStrictModeAreKept(t *testing.T) {
-	enum := func(n, length int) jsonval.Ordered {
+	enum := func(n, length int) jsonval.OrderedObject {
 		var values []any
 		for i := range n {
 			values = append(values, fmt.Sprintf("%0*d", length, i))
 		}
-		return jsonval.Ordered{{Key: "type", Value: "string"}, {Key: "enum", Value: values}}
+		return jsonval.OrderedObject{{Key: "type", Value: "string"}, {Key: "enum", Value: values}}
 	}
-	object := func(n int, of any) jsonval.Ordered {
-		var fields []jsonval.Field
+	object := func(n int, of any) jsonval.OrderedObject {
+		var fields []jsonval.OrderedField
 		for i := range n {
-			fields = append(fields, jsonval.Field{Key: fmt.Sprintf("p%d", i), Value: of})
+			fields = append(fields, jsonval.OrderedField{Key: fmt.Sprintf("p%d", i), Value: of})
 		}
-		return closedObject(fields...)
+		return closedObjectSchema(fields...)
 	}
 	deep := func(levels int) any {
-		var v any = jsonval.Ordered{{Key: "type", Value: "string"}}
+		var v any = jsonval.OrderedObject{{Key: "type", Value: "string"}}
 		for range levels - 1 {
-			v = closedObject(jsonval.Field{Key: "a", Value: v})
+			v = closedObjectSchema(jsonval.OrderedField{Key: "a", Value: v})
 		}
 		return v
 	}
-	text := jsonval.Ordered{{Key: "type", Value: "string"}}
+	text := jsonval.OrderedObject{{Key: "type", Value: "string"}}
 	used := func(times int, def any) any {
-		return append(object(times, jsonval.Ordered{{Key: "$ref", Value: "#/$defs/d"}}), jsonval.Field{Key: "$defs", Value: jsonval.Ordered{{Key: "d", Value: def}}})
+		return append(object(times, jsonval.OrderedObject{{Key: "$ref", Value: "#/$defs/d"}}), jsonval.OrderedField{Key: "$defs", Value: jsonval.OrderedObject{{Key: "d", Value: def}}})
 	}
 	for _, c := range []struct {
 		name   string
@@ -343,13 +350,13 @@ func TestTheBoundsOfStrictModeAreKept(t *testing.T) {
 		{"too many names", object(1, enum(250, 480)), `120002 characters of names, over 120000`},
 		{"10 levels", deep(10), ``},
 		{"and one more", deep(11), `more than 10 levels`},
-		{"levels below a list", closedObject(jsonval.Field{Key: "a", Value: jsonval.Ordered{{Key: "type", Value: "array"}, {Key: "items", Value: deep(9)}}}), `more than 10 levels`},
-		{"choices are no level", closedObject(jsonval.Field{Key: "a", Value: nullable(nullable(nullable(deep(9))))}), ``},
+		{"levels below a list", closedObjectSchema(jsonval.OrderedField{Key: "a", Value: jsonval.OrderedObject{{Key: "type", Value: "array"}, {Key: "items", Value: deep(9)}}}), `more than 10 levels`},
+		{"choices are no level", closedObjectSchema(jsonval.OrderedField{Key: "a", Value: nullableSchema(nullableSchema(nullableSchema(deep(9))))}), ``},
 		{"a definition counts once, however often it is used", used(100, enum(100, 3)), ``},
 		{"its levels count where it is used", used(2, deep(10)), `more than 10 levels`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := exceededLimit(c.schema); got != c.why {
+			if got := exceededStrictLimit(c.schema); got != c.why {
 				t.Errorf("got %q", got)
 			}
 			if c.why == "" && c.name != "a long enum" {

@@ -6,9 +6,10 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
+	"processidea/model/statelog"
 )
 
-// writePalette describes the Tools in words too: not every server shows the LLM the response format's schema.
+// writePalette describes the Tools in words: not every server shows the LLM the response format's schema.
 func (w *promptWriter) writePalette() {
 	if len(w.idea.Tools) > 0 {
 		w.writeHeading("Tools")
@@ -16,31 +17,52 @@ func (w *promptWriter) writePalette() {
 	notes := ToolInstructions(w.idea)
 	for _, t := range w.idea.Tools {
 		w.writeLine("\n### %s", t.Name)
-		for _, s := range []string{t.Description, notes[t.Name]} {
-			if s != "" {
-				w.writeLine("%s", s)
-			}
-		}
-		w.writeLine("Parameters: %s", jsonval.Encode(visibleParams(t)))
-		if t.Output != nil {
-			w.writeLine("Result: %s", jsonval.Encode(t.Output.Source))
-		}
+		w.writeQuoted("", t.Description, notes[t.Name])
+		params := visibleParams(t)
+		w.writeLine("Parameters: %s", schemaText(params, params))
+		w.writeToolResult(t)
 		if w.bindings[t.Name].Kind == ideafile.KindLatent {
-			w.writeLine(`You are this tool: write its result into "_output", or null where it needs what is not there yet.`)
-		}
-		if t.OutputPath.Declared && t.OutputPath.Schema == nil {
-			w.writeLine("Its result always goes to %s.", w.encode(t.OutputPath.Fixed))
+			w.writeLine(`You are this tool: write its result into "_output". Give null there if the result depends on values that are not there yet; you are then asked for it when they are.`)
 		}
 	}
-	if w.idea.Output != nil {
+	if w.idea.OutputSchema != nil {
 		w.writeHeading("Form of the output")
-		w.writeLine("%s", jsonval.Encode(w.idea.Output.Source))
+		w.writeLine("The whole process has one output. You are told when to give it.")
+		w.writeLine("%s%s", schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source), (&schemaWriter{}).typeComment(w.idea.OutputSchema.Source))
 	}
+}
+
+// writeToolResult says what a Tool's result is and, where the designer chose that, where it goes.
+func (w *promptWriter) writeToolResult(t *ideafile.Tool) {
+	switch {
+	case t.OutputSchema != nil:
+		w.writeLine("Result: %s%s", schemaText(t.OutputSchema.Source, t.OutputSchema.Source), (&schemaWriter{}).typeComment(t.OutputSchema.Source))
+	case w.bindings[t.Name].Kind == ideafile.KindLatent:
+		w.writeLine("Result: string")
+	default:
+		w.writeLine("Result: any (its form is not known)")
+	}
+	if t.OutputPath.IsDeclared && t.OutputPath.Schema == nil {
+		w.writeLine("The result always goes to %s%s.", w.encode(t.OutputPath.FixedValue), outputMethodText(t.OutputMethod.FixedValue))
+	}
+}
+
+// outputMethodText says what a fixed output method does with what stands at the place already.
+func outputMethodText(method any) string {
+	switch method {
+	case statelog.MethodPush:
+		return ", as one more element of the list there"
+	case statelog.MethodConcat:
+		return ", added to the list or the text there"
+	case "assign", statelog.MethodMerge:
+		return ", into the object there"
+	}
+	return ""
 }
 
 // visibleParams is a Tool's parameter schema as the LLM sees it.
 func visibleParams(t *ideafile.Tool) any {
-	schema, out := schemaWithoutWired(t), map[string]any{}
+	schema, out := schemaWithoutWiredParams(t), map[string]any{"type": "object"}
 	for _, k := range []string{"properties", "required", "additionalProperties", "$defs", "definitions"} {
 		if v, ok := schema[k]; ok {
 			out[k] = v
@@ -49,9 +71,9 @@ func visibleParams(t *ideafile.Tool) any {
 	return out
 }
 
-// schemaWithoutWired is a Tool's schema without meta properties and without the parameters that its designer wired.
-func schemaWithoutWired(t *ideafile.Tool) map[string]any {
-	out, _ := jsonschema.WithoutMeta(t.Source).(map[string]any)
+// schemaWithoutWiredParams is a Tool's schema without meta properties and without the parameters that its designer wired.
+func schemaWithoutWiredParams(t *ideafile.Tool) map[string]any {
+	out, _ := jsonschema.WithoutMetaKeys(t.Source).(map[string]any)
 	props, _ := out["properties"].(map[string]any)
 	required, _ := out["required"].([]any)
 	for _, name := range jsonval.SortedKeys(t.WiredParams) {
@@ -75,8 +97,8 @@ func schemaWithoutWired(t *ideafile.Tool) map[string]any {
 func ToolInstructions(idea *ideafile.Idea) map[string]string {
 	instructions := map[string]string{}
 	for _, m := range idea.Context {
-		for _, t := range m.Tools {
-			if m.Type == ideafile.TypeInstruction && m.Instance == "" {
+		for _, t := range m.InstructionToolNames {
+			if m.Type == ideafile.TypeInstruction && m.InstanceToken == "" {
 				instructions[t] = strings.TrimPrefix(instructions[t]+"\n"+m.Text, "\n")
 			}
 		}

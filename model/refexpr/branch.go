@@ -13,9 +13,9 @@ const (
 	ResultKey = "_result"
 )
 
-// TakeBranch reads what an explicit activity returned: {"_outputPath": branch, "_result": result} names the branch that it
+// SelectBranch reads what an explicit activity returned: {"_outputPath": branch, "_result": result} names the branch that it
 // took, and anything else is a result for the first branch.
-func (o OutputPath) TakeBranch(value any) (branch int, result any, named bool, err error) {
+func (o OutputPath) SelectBranch(value any) (branch int, result any, named bool, err error) {
 	m, ok := value.(map[string]any)
 	name, isText := m[BranchKey].(string)
 	result, hasResult := m[ResultKey]
@@ -24,16 +24,16 @@ func (o OutputPath) TakeBranch(value any) (branch int, result any, named bool, e
 	}
 	path, err := ParseOutputPath(name)
 	if err == nil && len(path) == 1 {
-		branch = slices.IndexFunc(o, func(b []jsonval.Path) bool { return namesBranch(b, path[0]) })
+		branch = slices.IndexFunc(o, func(b []jsonval.Path) bool { return isNamedBranch(b, path[0]) })
 		if branch >= 0 {
 			return branch, result, true, nil
 		}
 	}
-	return 0, nil, true, fmt.Errorf("the result says that it goes to %q, which is no branch of %s", jsonval.Clip(name, 80), o.Reference())
+	return 0, nil, true, fmt.Errorf("the result says that it goes to %q, which is no branch of %s", jsonval.Clip(name, 80), o.ReferenceText())
 }
 
-// namesBranch reports whether the paths named are those of a branch, or one of them.
-func namesBranch(branch, named []jsonval.Path) bool {
+// isNamedBranch reports whether the paths named are those of a branch, or one of them.
+func isNamedBranch(branch, named []jsonval.Path) bool {
 	if len(named) == 1 && len(branch) > 1 {
 		return slices.ContainsFunc(branch, func(p jsonval.Path) bool { return slices.Equal(p, named[0]) })
 	}

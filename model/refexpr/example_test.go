@@ -22,11 +22,11 @@ func ExampleParseExpression() {
 	// †state.price || †input.prices.0 && †input.currency
 }
 
-func ExampleResolve() {
+func ExampleResolveReferences() {
 	state, _ := jsonval.Decode([]byte(`{"user": {"name": "Ada"}}`))
 	params, _ := jsonval.Decode([]byte(`{"to": "†state.mail || †state.user.name", "sign": "††"}`))
-	resolved, err := refexpr.Resolve(params, func(r refexpr.Reference) (any, bool) {
-		return jsonval.Lookup(state, r.Path)
+	resolved, err := refexpr.ResolveReferences(params, func(r refexpr.Reference) (any, bool) {
+		return jsonval.ValueAt(state, r.Path)
 	})
 	fmt.Println(string(jsonval.Encode(resolved)), err)
 	// Output: {"sign":"†","to":"Ada"} <nil>
@@ -35,7 +35,7 @@ func ExampleResolve() {
 func ExampleParseOutputPath() {
 	o, err := refexpr.ParseOutputPath("†state.approved || †state.rejected")
 	fmt.Println(o.HasBranches(), err)
-	branch, result, named, err := o.TakeBranch(map[string]any{"_outputPath": "rejected", "_result": "too late"})
+	branch, result, named, err := o.SelectBranch(map[string]any{"_outputPath": "rejected", "_result": "too late"})
 	fmt.Println(branch, result, named, err)
 	// Output:
 	// true <nil>

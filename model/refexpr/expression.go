@@ -42,8 +42,8 @@ func ParseExpression(s string) (Expression, error) {
 	return e, nil
 }
 
-// joinsTerms reports whether a text joins several terms.
-func joinsTerms(s string) bool {
+// isCompoundExpression reports whether a text joins several terms.
+func isCompoundExpression(s string) bool {
 	return len(splitUnquoted(s, orSign)) > 1 || len(splitUnquoted(s, andSign)) > 1
 }
 
@@ -85,23 +85,23 @@ func (e Expression) String() string {
 // References lists the terms of all alternatives, in order.
 func (e Expression) References() []Reference { return slices.Concat(e...) }
 
-// ReadsKind reports whether a term is a Reference of a kind.
-func (e Expression) ReadsKind(kind string) bool {
+// HasReferenceOfKind reports whether a term is a Reference of a kind.
+func (e Expression) HasReferenceOfKind(kind string) bool {
 	return slices.ContainsFunc(e.References(), func(r Reference) bool { return r.Kind == kind })
 }
 
-// Value gives the value of the last term of the first alternative whose terms are all present. null counts as present.
-func (e Expression) Value(lookup func(Reference) (any, bool)) (v any, present bool) {
+// Evaluate gives the value of the last term of the first alternative whose terms are all present. null counts as present.
+func (e Expression) Evaluate(lookup func(Reference) (any, bool)) (v any, present bool) {
 	for _, refs := range e {
-		if v, present = valueIfAllPresent(refs, lookup); present {
+		if v, present = lastValueIfAllPresent(refs, lookup); present {
 			return v, true
 		}
 	}
 	return nil, false
 }
 
-// valueIfAllPresent gives the value of the last Reference if all of them are present. Each is looked up, present or not.
-func valueIfAllPresent(refs []Reference, lookup func(Reference) (any, bool)) (v any, present bool) {
+// lastValueIfAllPresent gives the value of the last Reference if all of them are present. Each is looked up, present or not.
+func lastValueIfAllPresent(refs []Reference, lookup func(Reference) (any, bool)) (v any, present bool) {
 	present = true
 	for _, ref := range refs {
 		var ok bool
@@ -111,26 +111,35 @@ func valueIfAllPresent(refs []Reference, lookup func(Reference) (any, bool)) (v 
 	return v, present
 }
 
-// Expressions lists the expressions in a parameter value, plain References among them, at any depth, in a fixed order. One
-// that cannot be parsed is an error.
-func Expressions(v any) ([]Expression, error) {
+// expressionsOf lists the expressions in a string: of a Template any number, of a Reference one, else none.
+func expressionsOf(s string) ([]Expression, error) {
+	switch {
+	case !IsReference(s):
+		return nil, nil
+	case IsTemplate(s):
+		t, err := ParseTemplate(s)
+		return t.Expressions(), err
+	}
+	e, err := ParseExpression(s)
+	return []Expression{e}, err
+}
+
+// FindExpressions lists the expressions in a parameter value, plain References and those in Templates among them, at any depth, in a
+// fixed order. One that cannot be parsed is an error.
+func FindExpressions(v any) ([]Expression, error) {
 	switch v := v.(type) {
 	case string:
-		if !IsReference(v) {
-			return nil, nil
-		}
-		e, err := ParseExpression(v)
-		return []Expression{e}, err
+		return expressionsOf(v)
 	case map[string]any:
 		list := make([]any, 0, len(v))
 		for _, k := range jsonval.SortedKeys(v) {
 			list = append(list, v[k])
 		}
-		return Expressions(list)
+		return FindExpressions(list)
 	case []any:
 		var all []Expression
 		for _, x := range v {
-			found, err := Expressions(x)
+			found, err := FindExpressions(x)
 			if err != nil {
 				return nil, err
 			}

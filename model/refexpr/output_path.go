@@ -45,13 +45,13 @@ func (o OutputPath) String() string {
 	if len(o) == 1 && len(o[0]) == 1 {
 		return o[0][0].String()
 	}
-	return o.expression().String()
+	return o.asExpression().String()
 }
 
-// Reference writes the path as a Call does: †state.a, †state.ok || †state.failed.
-func (o OutputPath) Reference() string { return o.expression().String() }
+// ReferenceText writes the path as a Call does: †state.a, †state.ok || †state.failed.
+func (o OutputPath) ReferenceText() string { return o.asExpression().String() }
 
-func (o OutputPath) expression() Expression {
+func (o OutputPath) asExpression() Expression {
 	e := make(Expression, len(o))
 	for i, branch := range o {
 		for _, p := range branch {
@@ -80,7 +80,7 @@ func (o *OutputPath) UnmarshalJSON(data []byte) error {
 		*o = OutputPathTo(jsonval.Path{})
 		return nil
 	}
-	if !joinsTerms(*s) {
+	if !isCompoundExpression(*s) {
 		p, err := jsonval.ParsePath(*s)
 		*o = OutputPathTo(p)
 		return err
@@ -101,7 +101,7 @@ func ParseOutputPath(v any) (OutputPath, error) {
 	for _, alternative := range splitUnquoted(s, orSign) {
 		var branch []jsonval.Path
 		for _, term := range splitUnquoted(alternative, andSign) {
-			if joinsTerms(s) {
+			if isCompoundExpression(s) {
 				term = strings.TrimSpace(term)
 			}
 			p, err := parseStatePath(term)
@@ -112,11 +112,11 @@ func ParseOutputPath(v any) (OutputPath, error) {
 		}
 		o = append(o, branch)
 	}
-	return o, o.check(s)
+	return o, o.checkCountAndOverlap(s)
 }
 
-// check refuses too many paths, and those that overlap: it would not be known what stands there.
-func (o OutputPath) check(s string) error {
+// checkCountAndOverlap refuses too many paths, and those that overlap: it would not be known what stands there.
+func (o OutputPath) checkCountAndOverlap(s string) error {
 	paths := o.Paths()
 	if len(paths) > maxTerms {
 		return fmt.Errorf("_outputPath %q: more than %d paths", jsonval.Clip(s, 80), maxTerms)
@@ -150,8 +150,8 @@ func parseStatePath(s string) (jsonval.Path, error) {
 	return r.Path, nil
 }
 
-// SamePath reports whether two texts are the same output path, with or without †state in front.
-func SamePath(a, b any) bool {
+// SameOutputPath reports whether two texts are the same output path, with or without †state in front.
+func SameOutputPath(a, b any) bool {
 	p, errA := ParseOutputPath(a)
 	q, errB := ParseOutputPath(b)
 	return errA == nil && errB == nil && p.String() == q.String()

@@ -26,7 +26,7 @@ func (r Reference) String() string {
 	return Dagger + r.Kind + path
 }
 
-// IsReference reports whether a parameter's string value is a Reference or an Expression: it begins with exactly one dagger.
+// IsReference reports whether a parameter's string value is a Reference, an Expression or a Template: it begins with exactly one dagger.
 func IsReference(s string) bool {
 	return strings.HasPrefix(s, Dagger) && !strings.HasPrefix(s, Dagger+Dagger)
 }
@@ -37,7 +37,7 @@ func ParseReference(s string) (Reference, error) {
 	if !ok {
 		return Reference{}, fmt.Errorf("reference %q: must begin with †", jsonval.Clip(s, 80))
 	}
-	if joinsTerms(body) {
+	if isCompoundExpression(body) {
 		return Reference{}, fmt.Errorf("reference %q: one place is wanted, no expression", jsonval.Clip(s, 80))
 	}
 	kind, rest := body, ""

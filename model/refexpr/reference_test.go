@@ -79,7 +79,7 @@ func TestAReferenceIsWrittenSoThatItIsReadBack(t *testing.T) {
 func TestReferencesAreFoundAtAnyDepthInAFixedOrder(t *testing.T) {
 	v := modeltest.MustDecodeJSON(`{"z":"†state.z","a":["†input.a",{"y":"†state","x":"††state.no"}],"m":{"†state.key":"plain"},"n":[1,null,true]}`)
 	for range 20 {
-		refs, err := refexpr.References(v)
+		refs, err := refexpr.FindReferences(v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,10 +95,10 @@ func TestReferencesAreFoundAtAnyDepthInAFixedOrder(t *testing.T) {
 
 func TestABadReferenceIsAnErrorAtAnyDepth(t *testing.T) {
 	for _, text := range []string{`"†"`, `["†state..a"]`, `{"a":{"b":["ok","†state.a || b"]}}`} {
-		if _, err := refexpr.References(modeltest.MustDecodeJSON(text)); err == nil {
+		if _, err := refexpr.FindReferences(modeltest.MustDecodeJSON(text)); err == nil {
 			t.Errorf("%s holds no bad Reference", text)
 		}
-		if _, err := refexpr.Resolve(modeltest.MustDecodeJSON(text), func(refexpr.Reference) (any, bool) { return "x", true }); err == nil {
+		if _, err := refexpr.ResolveReferences(modeltest.MustDecodeJSON(text), func(refexpr.Reference) (any, bool) { return "x", true }); err == nil {
 			t.Errorf("%s was resolved", text)
 		}
 	}
@@ -124,7 +124,7 @@ func TestResolve(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			params := modeltest.MustDecodeJSON(c.params)
-			got, err := refexpr.Resolve(params, func(r refexpr.Reference) (any, bool) { return refexpr.LookupIn(data, r.Path) })
+			got, err := refexpr.ResolveReferences(params, func(r refexpr.Reference) (any, bool) { return refexpr.ValueOrBlobHandleAt(data, r.Path) })
 			if err != nil || string(jsonval.Encode(got)) != c.want {
 				t.Errorf("got %s, %v", jsonval.Encode(got), err)
 			}
@@ -136,7 +136,7 @@ func TestResolve(t *testing.T) {
 }
 
 func TestAReferenceThatFindsNothingIsNamed(t *testing.T) {
-	_, err := refexpr.Resolve(modeltest.MustDecodeJSON(`{"a":["†state.x[1]"]}`), func(refexpr.Reference) (any, bool) { return nil, false })
+	_, err := refexpr.ResolveReferences(modeltest.MustDecodeJSON(`{"a":["†state.x[1]"]}`), func(refexpr.Reference) (any, bool) { return nil, false })
 	if err == nil || !strings.Contains(err.Error(), "reference †state.x.1: nothing there") {
 		t.Errorf("got %v", err)
 	}
@@ -145,7 +145,7 @@ func TestAReferenceThatFindsNothingIsNamed(t *testing.T) {
 func TestWhateverTheDataHoldsItArrivesAsItIs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		data := modeltest.AnyJSON(4).Draw(rt, "data")
-		got, err := refexpr.Resolve(map[string]any{"p": []any{"†state.x"}}, func(refexpr.Reference) (any, bool) { return data, true })
+		got, err := refexpr.ResolveReferences(map[string]any{"p": []any{"†state.x"}}, func(refexpr.Reference) (any, bool) { return data, true })
 		if err != nil || !jsonval.Equal(got, map[string]any{"p": []any{data}}) {
 			rt.Fatalf("%s arrives as %s, %v", jsonval.Encode(data), jsonval.Encode(got), err)
 		}
@@ -153,12 +153,12 @@ func TestWhateverTheDataHoldsItArrivesAsItIs(t *testing.T) {
 }
 
 func TestAReferenceMayReachIntoAStoredValue(t *testing.T) {
-	object := jsonval.Handle{Digest: "d", Size: 99, Type: "object"}
-	state := map[string]any{"big": object.Value(), "text": jsonval.Handle{Digest: "t", Size: 99, Type: "string"}.Value()}
-	inside := jsonval.Handle{Digest: "d", Size: 99, Type: "object", Path: "a"}
-	state["part"] = inside.Value()
+	object := jsonval.BlobHandle{Digest: "d", Size: 99, ValueType: "object"}
+	state := map[string]any{"big": object.AsJSONValue(), "text": jsonval.BlobHandle{Digest: "t", Size: 99, ValueType: "string"}.AsJSONValue()}
+	inside := jsonval.BlobHandle{Digest: "d", Size: 99, ValueType: "object", PathInValue: "a"}
+	state["part"] = inside.AsJSONValue()
 	for _, c := range []struct{ name, path, want string }{
-		{"the value itself is its handle", "big", string(jsonval.Encode(object.Value()))},
+		{"the value itself is its handle", "big", string(jsonval.Encode(object.AsJSONValue()))},
 		{"what is inside is the handle with the rest of the path", "big.a[0]", `{"†blob":{"digest":"d","path":"a.0","size":99,"type":"object"}}`},
 		{"of a part, the path goes on", "part.b", `{"†blob":{"digest":"d","path":"a.b","size":99,"type":"object"}}`},
 		{"there is nothing inside a text", "text.a", ""},
@@ -169,7 +169,7 @@ func TestAReferenceMayReachIntoAStoredValue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, ok := refexpr.LookupIn(state, p)
+			got, ok := refexpr.ValueOrBlobHandleAt(state, p)
 			if ok != (c.want != "") || ok && string(jsonval.Encode(got)) != c.want {
 				t.Errorf("got %s, %v", jsonval.Encode(got), ok)
 			}

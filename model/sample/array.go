@@ -4,14 +4,14 @@ import "processidea/model/jsonval"
 
 // makeArrays makes arrays, up to n of each size that may do: at least one item first, then as few as the schema allows.
 func (s *sampler) makeArrays(m map[string]any, n int) []any {
-	least, most := countKeyword(m, "minItems", 0), countKeyword(m, "maxItems", maxLength)
+	least, most := nonNegativeIntKeyword(m, "minItems", 0), nonNegativeIntKeyword(m, "maxItems", maxLength)
 	prefix, _ := m["prefixItems"].([]any)
 	if prefix == nil {
 		prefix, _ = m["items"].([]any)
 	}
 	contained := 0
 	if _, ok := m["contains"]; ok {
-		contained = countKeyword(m, "minContains", 1)
+		contained = nonNegativeIntKeyword(m, "minContains", 1)
 	}
 	if least > maxLength || contained > maxLength {
 		return nil
@@ -46,19 +46,19 @@ func (s *sampler) makeArray(m map[string]any, prefix []any, contained, size, k i
 		key := string(jsonval.Encode(schema))
 		pool, known := pools[key]
 		if !known {
-			pool = s.values(schema, size+k)
+			pool = s.generateValues(schema, size+k)
 			pools[key] = pool
 		}
 		if len(pool) == 0 {
 			return nil, false
 		}
-		list = append(list, pickItem(list, pool, k, m["uniqueItems"] == true))
+		list = append(list, pickArrayItem(list, pool, k, m["uniqueItems"] == true))
 	}
 	return list, true
 }
 
-// pickItem gives the kth value, or, if items must differ, one that is not in the list yet.
-func pickItem(list, pool []any, k int, unique bool) any {
+// pickArrayItem gives the kth value, or, if items must differ, one that is not in the list yet.
+func pickArrayItem(list, pool []any, k int, unique bool) any {
 	if !unique {
 		return pool[min(k, len(pool)-1)]
 	}

@@ -7,35 +7,35 @@ import (
 
 // candidates collects different values that fit.
 type candidates struct {
-	wanted int
-	fits   func(any) bool
-	all    []any
-	nulls  []any // null comes last, unless the schema names it
+	wantedCount int
+	isValid     func(any) bool
+	values      []any
+	nullValues  []any // null comes last, unless the schema names it
 }
 
-func (p *candidates) full() bool { return len(p.all) >= p.wanted }
+func (p *candidates) full() bool { return len(p.values) >= p.wantedCount }
 
-func (p *candidates) list() []any {
-	all := append(p.all, p.nulls...)
-	return all[:min(p.wanted, len(all))]
+func (p *candidates) wantedValues() []any {
+	all := append(p.values, p.nullValues...)
+	return all[:min(p.wantedCount, len(all))]
 }
 
-// addNamed adds values that the schema itself names.
-func (p *candidates) addNamed(values ...any) {
+// addFromSchema adds values that the schema itself names.
+func (p *candidates) addFromSchema(values ...any) {
 	for _, v := range values {
-		if !p.full() && !jsonval.ContainsValue(p.all, v) && p.fits(v) {
-			p.all = append(p.all, v)
+		if !p.full() && !jsonval.ContainsValue(p.values, v) && p.isValid(v) {
+			p.values = append(p.values, v)
 		}
 	}
 }
 
-// addMadeUp adds values that were made up.
-func (p *candidates) addMadeUp(values []any) {
+// addGenerated adds values that were made up.
+func (p *candidates) addGenerated(values []any) {
 	for _, v := range values {
 		if v != nil {
-			p.addNamed(v)
-		} else if len(p.nulls) == 0 && p.fits(nil) {
-			p.nulls = append(p.nulls, nil)
+			p.addFromSchema(v)
+		} else if len(p.nullValues) == 0 && p.isValid(nil) {
+			p.nullValues = append(p.nullValues, nil)
 		}
 	}
 }
@@ -65,17 +65,17 @@ func (s *sampler) validatorFor(m map[string]any) func(any) bool {
 // nil, which allows everything: the whole schema decides in the end.
 func (s *sampler) compile(m map[string]any) *jsonschema.Schema {
 	key := string(jsonval.Encode(m))
-	c, known := s.compiled[key]
+	c, known := s.compiledByJSON[key]
 	if known {
 		return c
 	}
 	const name = "~part"
-	home, _ := s.root.(map[string]any)
+	home, _ := s.rootSchema.(map[string]any)
 	whole := jsonval.WithoutKey(home, "$defs")
-	whole["$defs"] = jsonval.Overlay(jsonval.AsObject(home["$defs"]), map[string]any{name: m})
-	if compiled, err := jsonschema.Compile(jsonval.Encode(whole), "/$defs/"+jsonschema.EscapePointer(name)); err == nil {
+	whole["$defs"] = jsonval.OverlayObject(jsonval.AsObject(home["$defs"]), map[string]any{name: m})
+	if compiled, err := jsonschema.CompileUncached(jsonval.Encode(whole), "/$defs/"+jsonschema.EscapePointerStep(name)); err == nil {
 		c = &jsonschema.Schema{Source: m, Compiled: compiled}
 	}
-	s.compiled[key] = c
+	s.compiledByJSON[key] = c
 	return c
 }

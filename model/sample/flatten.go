@@ -14,7 +14,7 @@ func (s *sampler) flatten(m map[string]any) (flat map[string]any, done func()) {
 	var followed []string
 	done = func() {
 		for _, ref := range followed {
-			s.following[ref]--
+			s.refDepth[ref]--
 		}
 	}
 	for range maxFlattened {
@@ -23,10 +23,10 @@ func (s *sampler) flatten(m map[string]any) (flat map[string]any, done func()) {
 		switch {
 		case key != "":
 			target, found := s.resolveReference(ref)
-			if !found || s.following[ref] >= maxReferences {
+			if !found || s.refDepth[ref] >= maxReferences {
 				return nil, done
 			}
-			s.following[ref]++
+			s.refDepth[ref]++
 			followed = append(followed, ref)
 			m = mergeSchemas(target, jsonval.WithoutKey(m, key))
 		case isList:
@@ -63,9 +63,9 @@ func referenceOf(m map[string]any) (key, ref string) {
 func (s *sampler) resolveReference(ref string) (part any, found bool) {
 	fragment := strings.TrimPrefix(ref, "#")
 	if fragment == "" || strings.HasPrefix(fragment, "/") {
-		return jsonschema.ResolvePointer(s.root, fragment)
+		return jsonschema.ResolvePointer(s.rootSchema, fragment)
 	}
-	return findAnchor(s.root, fragment)
+	return findAnchor(s.rootSchema, fragment)
 }
 
 func findAnchor(v any, name string) (part any, found bool) {
@@ -112,11 +112,11 @@ func choiceSchemas(m map[string]any) []any {
 	if !ok {
 		return nil
 	}
-	return conditionOutcomes(m, cond)
+	return conditionalSchemas(m, cond)
 }
 
-// conditionOutcomes gives the schemas of a value for which the condition `if` holds, does not hold, or may or may not hold.
-func conditionOutcomes(m map[string]any, cond any) []any {
+// conditionalSchemas gives the schemas of a value for which the condition `if` holds, does not hold, or may or may not hold.
+func conditionalSchemas(m map[string]any, cond any) []any {
 	rest := jsonval.WithoutKey(jsonval.WithoutKey(jsonval.WithoutKey(m, "if"), "then"), "else")
 	otherwise := rest
 	if e, ok := m["else"]; ok {

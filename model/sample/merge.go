@@ -39,32 +39,32 @@ func mergeKeyword(k string, a, b any) any {
 	case "properties", "patternProperties", "dependentSchemas":
 		return jsonval.MergeWith(a, b, func(x, y any) any { return map[string]any{"allOf": []any{x, y}} })
 	case "dependentRequired":
-		return jsonval.MergeWith(a, b, union)
+		return jsonval.MergeWith(a, b, unionOfLists)
 	case "items", "additionalProperties", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems":
 		if a == false || b == false {
 			return false
 		}
 		return map[string]any{"allOf": []any{a, b}}
 	case "required", "allOf":
-		return union(a, b)
+		return unionOfLists(a, b)
 	case "type":
 		return commonTypes(a, b)
 	case "enum":
-		return intersection(a, b)
+		return intersectionOfLists(a, b)
 	case "anyOf", "oneOf":
 		return combineChoices(a, b)
 	case "not":
 		return map[string]any{"anyOf": []any{a, b}}
 	case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains", "multipleOf":
-		return pickNumber(a, b, 1)
+		return stricterBound(a, b, 1)
 	case "maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains":
-		return pickNumber(a, b, -1)
+		return stricterBound(a, b, -1)
 	}
 	return b
 }
 
-// union lists the elements of a, and those of b that a does not have.
-func union(a, b any) any {
+// unionOfLists lists the elements of a, and those of b that a does not have.
+func unionOfLists(a, b any) any {
 	out, _ := a.([]any)
 	out = out[:len(out):len(out)]
 	more, _ := b.([]any)
@@ -76,8 +76,8 @@ func union(a, b any) any {
 	return out
 }
 
-// intersection lists the elements of a that b has too.
-func intersection(a, b any) any {
+// intersectionOfLists lists the elements of a that b has too.
+func intersectionOfLists(a, b any) any {
 	out := []any{}
 	list, _ := a.([]any)
 	other, _ := b.([]any)
@@ -120,8 +120,8 @@ func combineChoices(a, b any) any {
 	return out
 }
 
-// pickNumber gives the larger of two numbers, or, with sign -1, the smaller.
-func pickNumber(a, b any, sign int) any {
+// stricterBound gives the larger of two numbers, or, with sign -1, the smaller.
+func stricterBound(a, b any, sign int) any {
 	x, y := exactNumber(a), exactNumber(b)
 	if x != nil && y != nil && x.Cmp(y) == sign {
 		return a
@@ -129,8 +129,8 @@ func pickNumber(a, b any, sign int) any {
 	return b
 }
 
-// countKeyword reads a keyword that counts something. It gives otherwise if the schema does not have it.
-func countKeyword(m map[string]any, key string, otherwise int) int {
+// nonNegativeIntKeyword reads a keyword that counts something. It gives otherwise if the schema does not have it.
+func nonNegativeIntKeyword(m map[string]any, key string, otherwise int) int {
 	n, ok := m[key].(json.Number)
 	if !ok {
 		return otherwise

@@ -19,30 +19,30 @@ func exactNumber(v any) *big.Rat {
 	return r
 }
 
-// interval is what a schema says of a number.
-type interval struct {
-	low, high *big.Rat // nil if there is no bound
-	openLow   bool     // low itself is excluded
-	openHigh  bool     // high itself is excluded
-	step      *big.Rat // values are multiples of it; nil if any value will do
+// numberRange is what a schema says of a number.
+type numberRange struct {
+	low, high    *big.Rat // nil if there is no bound
+	excludesLow  bool     // low itself is excluded
+	excludesHigh bool     // high itself is excluded
+	multipleOf   *big.Rat // values are multiples of it; nil if any value will do
 }
 
-// intervalOf reads a schema; whole allows integers alone.
-func intervalOf(m map[string]any, whole bool) interval {
-	s := interval{low: exactNumber(m["minimum"]), high: exactNumber(m["maximum"]), step: exactNumber(m["multipleOf"])}
-	s.openLow, s.openHigh = m["exclusiveMinimum"] == true, m["exclusiveMaximum"] == true // a boolean in draft 4
+// numberRangeOf reads a schema; whole allows integers alone.
+func numberRangeOf(m map[string]any, whole bool) numberRange {
+	s := numberRange{low: exactNumber(m["minimum"]), high: exactNumber(m["maximum"]), multipleOf: exactNumber(m["multipleOf"])}
+	s.excludesLow, s.excludesHigh = m["exclusiveMinimum"] == true, m["exclusiveMaximum"] == true // a boolean in draft 4
 	if x := exactNumber(m["exclusiveMinimum"]); x != nil && (s.low == nil || x.Cmp(s.low) >= 0) {
-		s.low, s.openLow = x, true
+		s.low, s.excludesLow = x, true
 	}
 	if x := exactNumber(m["exclusiveMaximum"]); x != nil && (s.high == nil || x.Cmp(s.high) <= 0) {
-		s.high, s.openHigh = x, true
+		s.high, s.excludesHigh = x, true
 	}
 	if whole {
 		one := big.NewRat(1, 1)
-		if s.step == nil {
-			s.step = one
-		} else if !s.step.IsInt() { // its least multiple that is an integer
-			s.step = new(big.Rat).SetInt(s.step.Num())
+		if s.multipleOf == nil {
+			s.multipleOf = one
+		} else if !s.multipleOf.IsInt() { // its least multiple that is an integer
+			s.multipleOf = new(big.Rat).SetInt(s.multipleOf.Num())
 		}
 	}
 	return s
@@ -50,10 +50,10 @@ func intervalOf(m map[string]any, whole bool) interval {
 
 // makeNumbers makes up to n numbers, from the smallest up. If there is a high bound alone, and not above zero, it goes down.
 func makeNumbers(m map[string]any, whole bool, n int) []any {
-	s := intervalOf(m, whole)
-	step := s.step
+	s := numberRangeOf(m, whole)
+	step := s.multipleOf
 	if step == nil {
-		step = s.stepFor(n)
+		step = s.stepForCount(n)
 	}
 	from := s.firstNumber(step)
 	down := s.low == nil && s.high != nil && s.high.Sign() <= 0
@@ -70,8 +70,8 @@ func makeNumbers(m map[string]any, whole bool, n int) []any {
 	return out
 }
 
-// stepFor gives a step by which n numbers lie in the interval.
-func (s interval) stepFor(n int) *big.Rat {
+// stepForCount gives a step by which n numbers lie in the interval.
+func (s numberRange) stepForCount(n int) *big.Rat {
 	if s.low == nil || s.high == nil || s.low.Cmp(s.high) >= 0 {
 		return big.NewRat(1, 1)
 	}
@@ -88,7 +88,7 @@ func (s interval) stepFor(n int) *big.Rat {
 
 // firstNumber gives the number to begin with: the low bound, the high bound if zero lies above it, and else zero, rounded to a
 // multiple of step.
-func (s interval) firstNumber(step *big.Rat) *big.Rat {
+func (s numberRange) firstNumber(step *big.Rat) *big.Rat {
 	from := new(big.Rat)
 	switch {
 	case s.low != nil:
@@ -96,7 +96,7 @@ func (s interval) firstNumber(step *big.Rat) *big.Rat {
 	case s.high != nil && s.high.Sign() <= 0:
 		from.Set(s.high)
 	}
-	if s.step == nil {
+	if s.multipleOf == nil {
 		return from
 	}
 	quotient := new(big.Rat).Quo(from, step)
@@ -107,11 +107,11 @@ func (s interval) firstNumber(step *big.Rat) *big.Rat {
 	return quotient.Mul(step, new(big.Rat).SetInt(floor))
 }
 
-func (s interval) contains(v *big.Rat) bool {
-	if s.low != nil && (v.Cmp(s.low) < 0 || (s.openLow && v.Cmp(s.low) == 0)) {
+func (s numberRange) contains(v *big.Rat) bool {
+	if s.low != nil && (v.Cmp(s.low) < 0 || (s.excludesLow && v.Cmp(s.low) == 0)) {
 		return false
 	}
-	return s.high == nil || v.Cmp(s.high) < 0 || (!s.openHigh && v.Cmp(s.high) == 0)
+	return s.high == nil || v.Cmp(s.high) < 0 || (!s.excludesHigh && v.Cmp(s.high) == 0)
 }
 
 // formatDecimal writes a number in decimal digits.

@@ -11,7 +11,7 @@ import (
 // makeObjects makes objects: up to n with every named property that can be made, then up to n with the required ones alone.
 func (s *sampler) makeObjects(m map[string]any, n int) []any {
 	var out []any
-	for _, names := range [][]string{s.namesOf(m, true), s.namesOf(m, false)} {
+	for _, names := range [][]string{s.propertyNames(m, true), s.propertyNames(m, false)} {
 		for k := range n {
 			v, ok := s.makeObject(m, names, k)
 			if !ok || len(out) >= 2*n {
@@ -25,20 +25,20 @@ func (s *sampler) makeObjects(m map[string]any, n int) []any {
 	return out
 }
 
-// namesOf lists the properties to make, the required ones first; all adds those that are merely named.
-func (s *sampler) namesOf(m map[string]any, all bool) []string {
-	required, _ := jsonval.StringList(m["required"])
+// propertyNames lists the properties to make, the required ones first; all adds those that are merely named.
+func (s *sampler) propertyNames(m map[string]any, all bool) []string {
+	required, _ := jsonval.AsStringList(m["required"])
 	names := append([]string{}, required...)
-	most := countKeyword(m, "maxProperties", maxLength)
+	most := nonNegativeIntKeyword(m, "maxProperties", maxLength)
 	for _, name := range jsonval.SortedKeys(jsonval.AsObject(m["properties"])) {
 		if all && !slices.Contains(names, name) && len(names) < most {
 			names = append(names, name)
 		}
 	}
 	for n := 0; n < len(names); n++ { // names grows by the properties that one of its names requires
-		needed, _ := jsonval.StringList(jsonval.AsObject(m["dependentRequired"])[names[n]])
+		needed, _ := jsonval.AsStringList(jsonval.AsObject(m["dependentRequired"])[names[n]])
 		if len(needed) == 0 {
-			needed, _ = jsonval.StringList(jsonval.AsObject(m["dependencies"])[names[n]])
+			needed, _ = jsonval.AsStringList(jsonval.AsObject(m["dependencies"])[names[n]])
 		}
 		for _, name := range needed {
 			if !slices.Contains(names, name) {
@@ -46,12 +46,12 @@ func (s *sampler) namesOf(m map[string]any, all bool) []string {
 			}
 		}
 	}
-	return append(names, s.extraNames(m, names)...)
+	return append(names, s.additionalPropertyNames(m, names)...)
 }
 
-// extraNames makes up names for the properties that `minProperties` demands beyond those in have.
-func (s *sampler) extraNames(m map[string]any, have []string) []string {
-	wanted := countKeyword(m, "minProperties", 0) - len(have)
+// additionalPropertyNames makes up names for the properties that `minProperties` demands beyond those in have.
+func (s *sampler) additionalPropertyNames(m map[string]any, have []string) []string {
+	wanted := nonNegativeIntKeyword(m, "minProperties", 0) - len(have)
 	if wanted <= 0 || wanted > maxLength {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (s *sampler) extraNames(m map[string]any, have []string) []string {
 	}
 	if rule, ok := m["propertyNames"]; ok {
 		candidates = nil
-		for _, v := range s.values(mergeSchemas(rule, map[string]any{"type": "string"}), wanted+len(have)) {
+		for _, v := range s.generateValues(mergeSchemas(rule, map[string]any{"type": "string"}), wanted+len(have)) {
 			candidates = append(candidates, v.(string))
 		}
 	}
@@ -83,11 +83,11 @@ func (s *sampler) makeObject(m map[string]any, names []string, k int) (v map[str
 		for _, key := range []string{"dependentSchemas", "dependencies"} {
 			if more, ok := jsonval.AsObject(m[key])[name].(map[string]any); ok {
 				m = mergeSchemas(m, more)
-				m = s.flattenNow(m)
+				m = s.flattenUncounted(m)
 			}
 		}
 	}
-	required, _ := jsonval.StringList(m["required"])
+	required, _ := jsonval.AsStringList(m["required"])
 	for _, name := range required {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -95,7 +95,7 @@ func (s *sampler) makeObject(m map[string]any, names []string, k int) (v map[str
 	}
 	out := map[string]any{}
 	for _, name := range names {
-		values := s.values(propertySchema(m, name), k+1)
+		values := s.generateValues(propertySchema(m, name), k+1)
 		switch {
 		case len(values) > 0:
 			out[name] = values[min(k, len(values)-1)]
@@ -106,8 +106,8 @@ func (s *sampler) makeObject(m map[string]any, names []string, k int) (v map[str
 	return out, true
 }
 
-// flattenNow is flatten without a count of the references that it follows. It gives m itself if flatten gives nothing.
-func (s *sampler) flattenNow(m map[string]any) map[string]any {
+// flattenUncounted is flatten without a count of the references that it follows. It gives m itself if flatten gives nothing.
+func (s *sampler) flattenUncounted(m map[string]any) map[string]any {
 	flat, done := s.flatten(m)
 	done()
 	if flat == nil {

@@ -22,25 +22,25 @@ var samples jsonschema.Cache[any]
 // and else a small value with every named property and one item. A schema that says nothing gives SimulatedText. An error
 // wraps ErrNoSample, or says what is wrong with the schema.
 func Sample(schema any) (any, error) {
-	key := string(jsonval.Encode(jsonschema.WithoutMeta(schema)))
+	key := string(jsonval.Encode(jsonschema.WithoutMetaKeys(schema)))
 	if v, ok := samples.Get(key); ok {
 		return v, nil
 	}
-	v, err := makeSample(schema)
+	v, err := makeUncachedSample(schema)
 	if err == nil {
 		samples.Put(key, v)
 	}
 	return v, err
 }
 
-func makeSample(schema any) (any, error) {
+func makeUncachedSample(schema any) (any, error) {
 	whole, err := jsonschema.CompileSchema(schema)
 	if err != nil {
 		return nil, err
 	}
-	root := jsonschema.WithoutMeta(schema)
-	s := &sampler{root: root, budget: maxVisits, following: map[string]int{}, compiled: map[string]*jsonschema.Schema{}}
-	for _, v := range s.values(root, 1) {
+	root := jsonschema.WithoutMetaKeys(schema)
+	s := &sampler{rootSchema: root, stepsLeft: maxVisits, refDepth: map[string]int{}, compiledByJSON: map[string]*jsonschema.Schema{}}
+	for _, v := range s.generateValues(root, 1) {
 		if whole.Validate(v) == nil {
 			return v, nil
 		}
@@ -57,16 +57,16 @@ const (
 
 // sampler makes values for the nodes of one schema.
 type sampler struct {
-	root      any
-	budget    int                           // nodes that may still be visited
-	following map[string]int                // how often each reference is being followed
-	compiled  map[string]*jsonschema.Schema // nodes by their JSON; nil for one that does not compile by itself
+	rootSchema     any
+	stepsLeft      int                           // nodes that may still be visited
+	refDepth       map[string]int                // how often each reference is being followed
+	compiledByJSON map[string]*jsonschema.Schema // nodes by their JSON; nil for one that does not compile by itself
 }
 
-// values gives up to n different values that fit a node of the schema, the preferred one first.
-func (s *sampler) values(schema any, n int) []any {
-	s.budget--
-	if s.budget < 0 || n <= 0 {
+// generateValues gives up to n different values that fit a node of the schema, the preferred one first.
+func (s *sampler) generateValues(schema any, n int) []any {
+	s.stepsLeft--
+	if s.stepsLeft < 0 || n <= 0 {
 		return nil
 	}
 	m, ok := schema.(map[string]any)
@@ -81,57 +81,57 @@ func (s *sampler) values(schema any, n int) []any {
 	if flat == nil {
 		return nil
 	}
-	p := &candidates{wanted: n, fits: s.validatorFor(m)}
-	s.propose(flat, p)
-	return p.list()
+	p := &candidates{wantedCount: n, isValid: s.validatorFor(m)}
+	s.proposeValues(flat, p)
+	return p.wantedValues()
 }
 
-// propose adds candidates in the order of preference until there are enough.
-func (s *sampler) propose(m map[string]any, p *candidates) {
+// proposeValues adds candidates in the order of preference until there are enough.
+func (s *sampler) proposeValues(m map[string]any, p *candidates) {
 	if c, ok := m["const"]; ok {
-		p.addNamed(c)
+		p.addFromSchema(c)
 		return
 	}
 	examples, _ := m["examples"].([]any)
-	p.addNamed(examples...)
+	p.addFromSchema(examples...)
 	if d, ok := m["default"]; ok {
-		p.addNamed(d)
+		p.addFromSchema(d)
 	}
 	if enum, ok := m["enum"].([]any); ok {
-		p.addNamed(enum...)
+		p.addFromSchema(enum...)
 		return
 	}
 	for _, branch := range choiceSchemas(m) {
 		if p.full() {
 			return
 		}
-		p.addMadeUp(s.values(branch, max(p.wanted, triedValues)))
+		p.addGenerated(s.generateValues(branch, max(p.wantedCount, triedValues)))
 	}
 	if !hasChoices(m) {
-		s.proposeByType(m, p)
+		s.proposeValuesByType(m, p)
 	}
 }
 
-// proposeByType makes values of each type that a node allows.
-func (s *sampler) proposeByType(m map[string]any, p *candidates) {
+// proposeValuesByType makes values of each type that a node allows.
+func (s *sampler) proposeValuesByType(m map[string]any, p *candidates) {
 	for _, typ := range typesToTry(m) {
 		if p.full() {
 			return
 		}
-		n := max(p.wanted, triedValues)
+		n := max(p.wantedCount, triedValues)
 		switch typ {
 		case "object":
-			p.addMadeUp(s.makeObjects(m, n))
+			p.addGenerated(s.makeObjects(m, n))
 		case "array":
-			p.addMadeUp(s.makeArrays(m, n))
+			p.addGenerated(s.makeArrays(m, n))
 		case "string":
-			p.addMadeUp(makeTexts(m, n))
+			p.addGenerated(makeTexts(m, n))
 		case "integer", "number":
-			p.addMadeUp(makeNumbers(m, typ == "integer", n))
+			p.addGenerated(makeNumbers(m, typ == "integer", n))
 		case "boolean":
-			p.addMadeUp([]any{false, true})
+			p.addGenerated([]any{false, true})
 		case "null":
-			p.addMadeUp([]any{nil})
+			p.addGenerated([]any{nil})
 		}
 	}
 }
@@ -178,6 +178,6 @@ func typeList(v any) []string {
 	if s, ok := v.(string); ok {
 		return []string{s}
 	}
-	list, _ := jsonval.StringList(v)
+	list, _ := jsonval.AsStringList(v)
 	return list
 }

@@ -122,19 +122,19 @@ func drawSchema(t *rapid.T, depth int) any {
 	if depth > 0 {
 		kinds = append(kinds, "object", "array", "anyOf", "oneOf", "allOf", "if", "not", "prefix")
 	}
-	n := func(label string, most int) any { return jsonval.Normal(rapid.IntRange(0, most).Draw(t, label)) }
+	n := func(label string, most int) any { return jsonval.ToJSONValue(rapid.IntRange(0, most).Draw(t, label)) }
 	sub := func() any { return drawSchema(t, depth-1) }
 	switch kind := rapid.SampledFrom(kinds).Draw(t, "kind"); kind {
 	case "string":
-		return map[string]any{"type": kind, "minLength": n("minLength", 12), "maxLength": jsonval.Normal(rapid.IntRange(8, 30).Draw(t, "maxLength"))}
+		return map[string]any{"type": kind, "minLength": n("minLength", 12), "maxLength": jsonval.ToJSONValue(rapid.IntRange(8, 30).Draw(t, "maxLength"))}
 	case "integer", "number":
-		m := map[string]any{"type": kind, "minimum": jsonval.Normal(rapid.IntRange(-9, 9).Draw(t, "minimum"))}
+		m := map[string]any{"type": kind, "minimum": jsonval.ToJSONValue(rapid.IntRange(-9, 9).Draw(t, "minimum"))}
 		if rapid.Bool().Draw(t, "steps") {
-			m["multipleOf"] = jsonval.Normal(rapid.SampledFrom([]float64{0.5, 1, 3, 0.1}).Draw(t, "step"))
+			m["multipleOf"] = jsonval.ToJSONValue(rapid.SampledFrom([]float64{0.5, 1, 3, 0.1}).Draw(t, "step"))
 		}
 		return m
 	case "enum":
-		return map[string]any{"enum": []any{"a", nil, jsonval.Normal(3)}}
+		return map[string]any{"enum": []any{"a", nil, jsonval.ToJSONValue(3)}}
 	case "const":
 		return map[string]any{"const": "fixed"}
 	case "format":
@@ -205,7 +205,7 @@ func drawSimple(t *rapid.T, depth int) any {
 		kinds = append(kinds, "object", "array", "anyOf")
 	}
 	n := func(label string, least, most int) any {
-		return jsonval.Normal(rapid.IntRange(least, most).Draw(t, label))
+		return jsonval.ToJSONValue(rapid.IntRange(least, most).Draw(t, label))
 	}
 	switch kind := rapid.SampledFrom(kinds).Draw(t, "kind"); kind {
 	case "string":

@@ -20,7 +20,7 @@ var formats = map[string]string{
 
 // makeTexts makes up to n texts.
 func makeTexts(m map[string]any, n int) []any {
-	least, most := countKeyword(m, "minLength", 0), countKeyword(m, "maxLength", maxLength)
+	least, most := nonNegativeIntKeyword(m, "minLength", 0), nonNegativeIntKeyword(m, "maxLength", maxLength)
 	if least > maxLength || least > most {
 		return nil
 	}
@@ -39,7 +39,7 @@ func makeTexts(m map[string]any, n int) []any {
 		return out
 	}
 	for k := range n {
-		out = append(out, textOfLength(SimulatedText, k, least, most))
+		out = append(out, fitTextLength(SimulatedText, k, least, most))
 	}
 	return out
 }
@@ -69,26 +69,26 @@ func textVariant(text string, k int) string {
 	return text
 }
 
-// textOfLength makes the kth text of at least and at most so many characters.
-func textOfLength(text string, k, least, most int) string {
+// fitTextLength makes the kth text of at least and at most so many characters.
+func fitTextLength(text string, k, least, most int) string {
 	if k > 0 {
 		text = fmt.Sprintf("%s %d", text, k+1)
 	}
 	if pad := least - len(text); pad > 0 {
-		text += repeat('.', pad)
+		text += repeatRune('.', pad)
 	}
 	if len(text) <= most {
 		return text
 	}
 	letters := []rune(SimulatedText[:min(most, len(SimulatedText))])
-	letters = append(letters, []rune(repeat('a', max(least, most)-len(letters)))...)[:most]
+	letters = append(letters, []rune(repeatRune('a', max(least, most)-len(letters)))...)[:most]
 	for at := len(letters) - 1; at >= 0 && k > 0; at, k = at-1, k/26 {
 		letters[at] = 'a' + (letters[at]-'a'+rune(k%26))%26
 	}
 	return string(letters)
 }
 
-func repeat(r rune, n int) string { return strings.Repeat(string(r), max(n, 0)) }
+func repeatRune(r rune, n int) string { return strings.Repeat(string(r), max(n, 0)) }
 
 // textsMatching makes up to n texts of at least so many characters that match a pattern.
 func textsMatching(pattern string, least, n int) []string {
@@ -103,7 +103,7 @@ func textsMatching(pattern string, least, n int) []string {
 		for more := range 3 {
 			text := generateMatch(re, more*max(least, 1), k)
 			if pad := least - len([]rune(text)); pad > 0 && more == 2 {
-				text += repeat('a', pad)
+				text += repeatRune('a', pad)
 			}
 			if len([]rune(text)) >= least && whole.MatchString(text) && !slices.Contains(out, text) {
 				out = append(out, text)
@@ -121,7 +121,7 @@ func generateMatch(re *syntax.Regexp, more, k int) string {
 	case syntax.OpLiteral:
 		return string(re.Rune)
 	case syntax.OpCharClass:
-		return string(classRune(re.Rune, k))
+		return string(runeFromClass(re.Rune, k))
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return string(rune('a' + k%26))
 	case syntax.OpCapture:
@@ -147,8 +147,8 @@ func generateMatch(re *syntax.Regexp, more, k int) string {
 	return "" // an anchor or a word boundary
 }
 
-// classRune gives the kth character of a class, letters and digits first.
-func classRune(ranges []rune, k int) rune {
+// runeFromClass gives the kth character of a class, letters and digits first.
+func runeFromClass(ranges []rune, k int) rune {
 	var plain, other []rune
 	for n := 0; n+1 < len(ranges) && len(plain) <= k; n += 2 {
 		for r := ranges[n]; r <= ranges[n+1] && r < ranges[n]+200; r++ {

@@ -17,17 +17,17 @@ import (
 func FakeInputs(idea *ideafile.Idea) (messages []any, names []string) {
 	faker := &inputFaker{idea: idea, writtenPaths: writtenPaths(idea)}
 	for _, token := range idea.InstanceTokens() {
-		view := ideafile.ViewOf(idea.Context, token)
+		view := ideafile.InstanceViewOf(idea.Context, token)
 		faked := map[string]any{}
-		faker.fakeFromSchemas(view, faked)
+		faker.fakeValuesFromSchemas(view, faked)
 		for _, r := range faker.referencesRead() {
 			faker.fakeForReference(view, faked, r)
 		}
 		for _, kind := range jsonval.SortedKeys(faked) {
-			messages = append(messages, simulatedMessage(kind, token, mergeOverExisting(view.Payload[kind], faked[kind])))
+			messages = append(messages, simulatedMessage(kind, token, mergeOverExisting(view.PayloadByKind[kind], faked[kind])))
 		}
 	}
-	return messages, faker.madeUp
+	return messages, faker.madeUpReferences
 }
 
 // mergeOverExisting merges made-up values over the existing ones of the same top-level keys, as an instance's own key
@@ -37,7 +37,7 @@ func mergeOverExisting(existing, faked any) any {
 	//workflowcheck:ignore -- builds a map: the order does not matter
 	for key, v := range jsonval.AsObject(faked) {
 		if old, ok := jsonval.AsObject(existing)[key]; ok {
-			v = jsonval.Merge(old, v)
+			v = jsonval.DeepMerge(old, v)
 		}
 		out[key] = v
 	}
@@ -56,9 +56,9 @@ func simulatedMessage(kind, token string, payload any) map[string]any {
 }
 
 type inputFaker struct {
-	idea         *ideafile.Idea
-	writtenPaths []jsonval.Path
-	madeUp       []string
+	idea             *ideafile.Idea
+	writtenPaths     []jsonval.Path
+	madeUpReferences []string
 }
 
 // writtenPaths lists the output paths of the Calls of Plans, and those that designers fixed in Tools.
@@ -69,14 +69,14 @@ func writtenPaths(idea *ideafile.Idea) (paths []jsonval.Path) {
 		}
 	}
 	for _, t := range idea.Tools {
-		if t.OutputPath.Declared && t.OutputPath.Schema == nil {
-			add(t.OutputPath.Fixed)
+		if t.OutputPath.IsDeclared && t.OutputPath.Schema == nil {
+			add(t.OutputPath.FixedValue)
 		}
-		paths = append(paths, t.DelegateWrites...)
+		paths = append(paths, t.DelegateWritablePaths...)
 	}
 	for _, m := range idea.Context {
-		for _, w := range m.Calls {
-			call := w.Fields()
+		for _, w := range m.PlanCalls {
+			call := w.RawObject()
 			if t := idea.Tool(w.Tool); t != nil && t.IsOutputPathAlias("output", call["output"]) {
 				add(call["output"])
 			}
@@ -86,14 +86,14 @@ func writtenPaths(idea *ideafile.Idea) (paths []jsonval.Path) {
 	return paths
 }
 
-// fakeFromSchemas makes up the properties that the schemas of input and data describe and that are missing.
-func (f *inputFaker) fakeFromSchemas(view ideafile.View, faked map[string]any) {
-	for _, kind := range jsonval.SortedKeys(view.Schema) {
+// fakeValuesFromSchemas makes up the properties that the schemas of input and data describe and that are missing.
+func (f *inputFaker) fakeValuesFromSchemas(view ideafile.InstanceView, faked map[string]any) {
+	for _, kind := range jsonval.SortedKeys(view.SchemaByKind) {
 		if kind == ideafile.TypeState {
 			continue
 		}
-		sampled, err := sample.Sample(view.Schema[kind])
-		existing, isObject := view.Payload[kind].(map[string]any)
+		sampled, err := sample.Sample(view.SchemaByKind[kind])
+		existing, isObject := view.PayloadByKind[kind].(map[string]any)
 		described := jsonval.AsObject(sampled)
 		if err != nil || !isObject {
 			continue
@@ -108,16 +108,16 @@ func (f *inputFaker) fakeFromSchemas(view ideafile.View, faked map[string]any) {
 
 // readReference is a Reference, and the schema of the parameter that reads it.
 type readReference struct {
-	ref    refexpr.Reference
-	schema any
+	ref         refexpr.Reference
+	paramSchema any
 }
 
 // referencesRead lists the References in Plans and wired parameters, in file order: the first to read a path decides
 // its schema.
 func (f *inputFaker) referencesRead() (list []readReference) {
 	for _, m := range f.idea.Context {
-		for _, written := range m.Calls {
-			call, t := written.Fields(), f.idea.Tool(written.Tool)
+		for _, written := range m.PlanCalls {
+			call, t := written.RawObject(), f.idea.Tool(written.Tool)
 			for _, name := range jsonval.SortedKeys(call) {
 				if name[:min(1, len(name))] == "_" || t != nil && t.IsOutputPathAlias(name, call[name]) {
 					continue
@@ -136,12 +136,12 @@ func (f *inputFaker) referencesRead() (list []readReference) {
 
 // paramReferences lists the References in a parameter's value. One that is the whole value gets the parameter's schema.
 func paramReferences(v any, t *ideafile.Tool, name string) (list []readReference) {
-	refs, err := refexpr.References(v)
+	refs, err := refexpr.FindReferences(v)
 	if err != nil {
 		return nil
 	}
 	var schema any = map[string]any{}
-	if text, ok := v.(string); ok && t != nil && refexpr.IsReference(text) {
+	if text, ok := v.(string); ok && t != nil && refexpr.IsReference(text) && !refexpr.IsTemplate(text) {
 		schema = paramSchema(t, name)
 	}
 	for _, ref := range refs {
@@ -151,22 +151,22 @@ func paramReferences(v any, t *ideafile.Tool, name string) (list []readReference
 }
 
 // fakeForReference makes up the value of a Reference that has none and that no Call writes.
-func (f *inputFaker) fakeForReference(view ideafile.View, faked map[string]any, r readReference) {
+func (f *inputFaker) fakeForReference(view ideafile.InstanceView, faked map[string]any, r readReference) {
 	if len(r.ref.Path) == 0 || (r.ref.Kind == ideafile.TypeState && plangraph.OverlapsAny(r.ref.Path, f.writtenPaths)) {
 		return
 	}
-	known := jsonval.Merge(view.Payload[r.ref.Kind], faked[r.ref.Kind])
+	known := jsonval.DeepMerge(view.PayloadByKind[r.ref.Kind], faked[r.ref.Kind])
 	if faked[r.ref.Kind] == nil {
-		known = view.Payload[r.ref.Kind]
+		known = view.PayloadByKind[r.ref.Kind]
 	}
-	if _, present := jsonval.Lookup(known, r.ref.Path); present || known != nil && jsonval.TypeOf(known) != "object" {
+	if _, present := jsonval.ValueAt(known, r.ref.Path); present || known != nil && jsonval.TypeOf(known) != "object" {
 		return
 	}
-	schema := r.schema
-	if own := view.Schema[r.ref.Kind]; own != nil {
-		if at := jsonschema.PlaceOf(own, r.ref.Path); at.Known {
+	schema := r.paramSchema
+	if own := view.SchemaByKind[r.ref.Kind]; own != nil {
+		if at := jsonschema.SubschemaAt(own, r.ref.Path); at.IsDescribed {
 			part, _ := jsonschema.ResolvePointer(own, at.Pointer)
-			schema = map[string]any{"allOf": []any{jsonschema.InlineRefs(own, part), r.schema}}
+			schema = map[string]any{"allOf": []any{jsonschema.InlineRefs(own, part), r.paramSchema}}
 		}
 	}
 	if v, err := sample.Sample(schema); err == nil {
@@ -181,10 +181,10 @@ func (f *inputFaker) mergeAtReference(faked map[string]any, ref refexpr.Referenc
 		v = map[string]any{ref.Path[n]: v}
 	}
 	if existing, ok := faked[ref.Kind]; ok {
-		v = jsonval.Merge(existing, v)
+		v = jsonval.DeepMerge(existing, v)
 	}
 	faked[ref.Kind] = v
-	if name := ref.String(); !slices.Contains(f.madeUp, name) {
-		f.madeUp = append(f.madeUp, name)
+	if name := ref.String(); !slices.Contains(f.madeUpReferences, name) {
+		f.madeUpReferences = append(f.madeUpReferences, name)
 	}
 }

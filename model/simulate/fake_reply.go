@@ -14,7 +14,7 @@ import (
 // FakeReply makes up the solution to one Request, as an LLM would write it: in the first Request the Calls for every
 // instance, then, once there are any, the output. The Calls are those of the Plan that guides an instance, or each Tool
 // once where there is none. It depends on schemas and Plans only, never on results, and returns the same each time.
-func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.Binding, request *turn.RequestInput) map[string]any {
+func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput) map[string]any {
 	solution := map[string]any{"calls": []any{}, "output": nil}
 	switch {
 	case len(request.Questions) > 0:
@@ -26,8 +26,8 @@ func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.Binding, reques
 			return solution
 		}
 	}
-	if idea.Output != nil {
-		if v, err := sample.Sample(idea.Output.Source); err == nil {
+	if idea.OutputSchema != nil {
+		if v, err := sample.Sample(idea.OutputSchema.Source); err == nil {
 			solution["output"] = escapeReferences(v)
 		}
 	}
@@ -36,7 +36,7 @@ func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.Binding, reques
 
 // hasEarlierPlan reports whether an earlier Request has planned: a made-up reply plans everything in the first one.
 func hasEarlierPlan(request *turn.RequestInput) bool {
-	return request.Number > 1 || len(turn.WithoutDirectPlans(request.Plan)) > 0
+	return request.RequestNumber > 1 || len(turn.WithoutDirectPlans(request.PlanEntries)) > 0
 }
 
 // AnswersRequest reports whether Calls answer what is asked: where results are asked for, at least one result; else at
@@ -60,7 +60,7 @@ func AnswersRequest(request *turn.RequestInput, calls []any) bool {
 
 func hasQuestion(request *turn.RequestInput, id string) bool {
 	for _, question := range request.Questions {
-		if question.ID == id {
+		if question.CallID == id {
 			return true
 		}
 	}
@@ -68,8 +68,8 @@ func hasQuestion(request *turn.RequestInput, id string) bool {
 }
 
 func isCallPlanned(request *turn.RequestInput, call any) bool {
-	for _, e := range request.Plan {
-		if jsonval.Equal(e.Call.Value(), call) {
+	for _, e := range request.PlanEntries {
+		if jsonval.Equal(e.Call.RawValue(), call) {
 			return true
 		}
 	}
@@ -104,13 +104,13 @@ func escapeReferences(v any) any {
 func fakeAnswers(idea *ideafile.Idea, request *turn.RequestInput) []any {
 	answers := []any{}
 	for _, question := range request.Questions {
-		answer := map[string]any{"_call": question.ID}
+		answer := map[string]any{"_call": question.CallID}
 		t := idea.Tool(question.Tool)
 		switch {
 		case t == nil:
 			continue
 		case question.ParamsError != "":
-			answer["_params"] = fakeCorrection(t, question.Params)
+			answer["_params"] = fakeFittingParams(t, question.Params)
 		default:
 			v, err := FakeResult(t.Name, t.Source["_output"], nil)
 			if err != nil {
@@ -123,12 +123,12 @@ func fakeAnswers(idea *ideafile.Idea, request *turn.RequestInput) []any {
 	return answers
 }
 
-// fakeCorrection keeps the parameters that fit and makes up the others.
-func fakeCorrection(t *ideafile.Tool, params map[string]any) map[string]any {
+// fakeFittingParams keeps the parameters that fit and makes up the others.
+func fakeFittingParams(t *ideafile.Tool, params map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, k := range jsonval.SortedKeys(params) {
 		out[k] = params[k]
-		if s := t.SchemaByParam[k]; s.Validate(params[k]) == nil || jsonval.HasHandle(params[k]) {
+		if s := t.SchemaByParam[k]; s.Validate(params[k]) == nil || jsonval.ContainsBlobHandle(params[k]) {
 			continue
 		}
 		if v, err := sample.Sample(paramSchema(t, k)); err == nil {
@@ -149,7 +149,7 @@ func paramSchema(t *ideafile.Tool, name string) any {
 }
 
 // fakeCalls makes up the Calls of the first Request.
-func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.Binding, request *turn.RequestInput) []any {
+func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput) []any {
 	tokensByGuide, covered := map[int][]string{}, request.InstanceTokens()
 	for _, token := range covered {
 		n := guidingPlanIndex(idea, token)
@@ -165,9 +165,9 @@ func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.Binding, reques
 		if n < 0 {
 			plan = newPlanFaker(idea, bindings, tokens[0]).fakePlan()
 		} else {
-			plan = ideafile.WrittenValues(idea.Context[n].Calls)
+			plan = ideafile.RawWrittenCalls(idea.Context[n].PlanCalls)
 		}
-		calls = append(calls, assignInstances(plan, tokens, len(tokens) == len(covered))...)
+		calls = append(calls, assignCallsToInstances(plan, tokens, len(tokens) == len(covered))...)
 	}
 	return calls
 }
@@ -175,17 +175,17 @@ func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.Binding, reques
 // guidingPlanIndex returns the index in the context of the Plan that guides an instance: the first whose `when` holds; -1
 // where there is none.
 func guidingPlanIndex(idea *ideafile.Idea, token string) int {
-	view := ideafile.ViewOf(idea.Context, token)
+	view := ideafile.InstanceViewOf(idea.Context, token)
 	for n, m := range idea.Context {
-		if m.Type == ideafile.TypePlan && !m.RunsDirectly() && !m.IsPlanRecord() && (m.Instance == "" || m.Instance == token) && m.AppliesTo(view) {
+		if m.Type == ideafile.TypePlan && !m.IsDirectPlan() && !m.IsPlanWithRecord() && (m.InstanceToken == "" || m.InstanceToken == token) && m.PlanAppliesTo(view) {
 			return n
 		}
 	}
 	return -1
 }
 
-// assignInstances sets the instances for which the Calls of a Plan are.
-func assignInstances(plan []any, tokens []string, everyInstance bool) []any {
+// assignCallsToInstances sets the instances for which the Calls of a Plan are.
+func assignCallsToInstances(plan []any, tokens []string, everyInstance bool) []any {
 	if len(tokens) == 1 && tokens[0] == "" {
 		return plan
 	}

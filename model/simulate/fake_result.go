@@ -11,7 +11,7 @@ import (
 func FakeResult(tool string, output any, contract *statelog.ResultContract) (any, error) {
 	if output == nil {
 		output = map[string]any{"const": sample.SimulatedText + ": " + tool}
-		if stateSchema := contract.PathSchema(); stateSchema != nil {
+		if stateSchema := contract.SchemaAtFirstPath(); stateSchema != nil {
 			if v, err := sample.Sample(output); err == nil && contract.Check(0, v) == nil {
 				return v, nil
 			}
@@ -22,8 +22,8 @@ func FakeResult(tool string, output any, contract *statelog.ResultContract) (any
 	if err != nil || contract.Check(0, v) == nil {
 		return v, err
 	}
-	if stateSchema := contract.PathSchema(); stateSchema != nil {
-		both, err := sample.Sample(ideafile.AllOf(output, stateSchema))
+	if stateSchema := contract.SchemaAtFirstPath(); stateSchema != nil {
+		both, err := sample.Sample(ideafile.SchemaAllOf(output, stateSchema))
 		if err == nil && contract.Check(0, both) == nil {
 			return both, nil
 		}

@@ -15,21 +15,21 @@ import (
 // planFaker makes up a Plan from a palette: each Tool once. A parameter is read from State, from the input or from
 // another Tool's result where one of the same name fits; else it is made up if it is required.
 type planFaker struct {
-	idea        *ideafile.Idea
-	bindings    map[string]ideafile.Binding
-	view        ideafile.View
-	stateSchema any                     // nil: none
-	outputPaths map[string]jsonval.Path // by Tool
-	fakeResults map[string]any          // by Tool
-	reads       map[string][]string     // by Tool: the Tools whose results it reads
+	idea             *ideafile.Idea
+	bindings         map[string]ideafile.ToolBinding
+	view             ideafile.InstanceView
+	stateSchema      any                     // nil: none
+	outputPathByTool map[string]jsonval.Path // by Tool
+	fakeResults      map[string]any          // by Tool
+	readsByTool      map[string][]string     // by Tool: the Tools whose results it reads
 }
 
-func newPlanFaker(idea *ideafile.Idea, bindings map[string]ideafile.Binding, token string) *planFaker {
+func newPlanFaker(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, token string) *planFaker {
 	f := &planFaker{
-		idea: idea, bindings: bindings, view: ideafile.ViewOf(idea.Context, token),
-		outputPaths: map[string]jsonval.Path{}, fakeResults: map[string]any{}, reads: map[string][]string{},
+		idea: idea, bindings: bindings, view: ideafile.InstanceViewOf(idea.Context, token),
+		outputPathByTool: map[string]jsonval.Path{}, fakeResults: map[string]any{}, readsByTool: map[string][]string{},
 	}
-	f.stateSchema = f.view.Schema[ideafile.TypeState]
+	f.stateSchema = f.view.SchemaByKind[ideafile.TypeState]
 	for _, t := range idea.Tools {
 		if v, err := FakeResult(t.Name, t.Source["_output"], nil); err == nil {
 			f.fakeResults[t.Name] = v
@@ -39,8 +39,8 @@ func newPlanFaker(idea *ideafile.Idea, bindings map[string]ideafile.Binding, tok
 	// Tools without an `_output` schema may return anything: they take the keys that the others leave.
 	for _, declared := range []bool{true, false} {
 		for _, t := range idea.Tools {
-			if p, ok := f.chooseOutputPath(t, usedKeys); ok && (t.Output != nil) == declared {
-				f.outputPaths[t.Name] = p
+			if p, ok := f.chooseOutputPath(t, usedKeys); ok && (t.OutputSchema != nil) == declared {
+				f.outputPathByTool[t.Name] = p
 				if len(p) > 0 {
 					usedKeys[p[0]] = true
 				}
@@ -60,8 +60,8 @@ func (f *planFaker) fakePlan() []any {
 				call[name] = v
 			}
 		}
-		if p, ok := f.outputPaths[t.Name]; ok && (!t.OutputPath.Declared || t.OutputPath.Schema != nil) {
-			call["_outputPath"] = refexpr.OutputPathTo(p).Reference()
+		if p, ok := f.outputPathByTool[t.Name]; ok && (!t.OutputPath.IsDeclared || t.OutputPath.Schema != nil) {
+			call["_outputPath"] = refexpr.OutputPathTo(p).ReferenceText()
 		}
 		if v, ok := f.fakeResults[t.Name]; ok && f.bindings[t.Name].Kind == ideafile.KindLatent {
 			call["_output"] = v
@@ -76,22 +76,22 @@ func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
 	if _, wired := t.WiredParams[name]; wired {
 		return nil, false
 	}
-	for _, kind := range append([]string{ideafile.TypeState, ideafile.TypeInput}, jsonval.SortedKeys(f.view.Payload)...) {
-		existing, ok := jsonval.Lookup(f.view.Payload[kind], jsonval.Path{name})
+	for _, kind := range append([]string{ideafile.TypeState, ideafile.TypeInput}, jsonval.SortedKeys(f.view.PayloadByKind)...) {
+		existing, ok := jsonval.ValueAt(f.view.PayloadByKind[kind], jsonval.Path{name})
 		if ok && t.SchemaByParam[name].Validate(existing) == nil {
 			return refexpr.Reference{Kind: kind, Path: jsonval.Path{name}}.String(), true
 		}
 	}
 	for _, other := range f.idea.Tools {
-		p, hasPath := f.outputPaths[other.Name]
+		p, hasPath := f.outputPathByTool[other.Name]
 		result, faked := f.fakeResults[other.Name]
 		sameName := other.Name == name || (hasPath && len(p) > 0 && p[len(p)-1] == name)
 		if sameName && hasPath && faked && t.SchemaByParam[name].Validate(result) == nil && !f.dependsOn(other.Name, t.Name) {
-			f.reads[t.Name] = append(f.reads[t.Name], other.Name)
+			f.readsByTool[t.Name] = append(f.readsByTool[t.Name], other.Name)
 			return refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), true
 		}
 	}
-	if !t.Requires(name) {
+	if !t.RequiresParam(name) {
 		return nil, false
 	}
 	v, err := sample.Sample(paramSchema(t, name))
@@ -103,7 +103,7 @@ func (f *planFaker) dependsOn(tool, target string) bool {
 	if tool == target {
 		return true
 	}
-	for _, next := range f.reads[tool] {
+	for _, next := range f.readsByTool[tool] {
 		if f.dependsOn(next, target) {
 			return true
 		}
@@ -116,11 +116,11 @@ var identifierPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 // chooseOutputPath chooses where a Tool's result goes: where its designer says, at a property of the State schema that
 // it fits, or under the Tool's name where State is open.
 func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool) (jsonval.Path, bool) {
-	path := t.OutputPath.Fixed
+	path := t.OutputPath.FixedValue
 	if s := t.OutputPath.Schema; s != nil {
 		path, _ = sample.Sample(s.Source)
 	}
-	if t.OutputPath.Declared {
+	if t.OutputPath.IsDeclared {
 		outputPath, err := refexpr.ParseOutputPath(path)
 		if err != nil {
 			return nil, false
@@ -128,13 +128,13 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 		return outputPath[0][0], true
 	}
 	free := func(name string) bool {
-		_, present := jsonval.Lookup(f.view.Payload[ideafile.TypeState], jsonval.Path{name})
+		_, present := jsonval.ValueAt(f.view.PayloadByKind[ideafile.TypeState], jsonval.Path{name})
 		return !present && !usedKeys[name]
 	}
 	for _, name := range f.orderedStateProperties(t.Name) {
-		contract := &statelog.ResultContract{Schema: f.stateSchema, Path: refexpr.OutputPathTo(jsonval.Path{name})}
+		contract := &statelog.ResultContract{StateSchema: f.stateSchema, OutputPath: refexpr.OutputPathTo(jsonval.Path{name})}
 		result, fits := f.fakeResults[t.Name]
-		if fits && t.Output == nil {
+		if fits && t.OutputSchema == nil {
 			_, err := FakeResult(t.Name, nil, contract)
 			fits = err == nil
 		} else if fits {
@@ -146,8 +146,8 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 	}
 	open := f.stateSchema == nil
 	if !open {
-		place := jsonschema.PlaceOf(f.stateSchema, jsonval.Path{t.Name})
-		open = !place.Closed && !place.Known
+		place := jsonschema.SubschemaAt(f.stateSchema, jsonval.Path{t.Name})
+		open = !place.IsForbidden && !place.IsDescribed
 	}
 	return jsonval.Path{t.Name}, open && identifierPattern.MatchString(t.Name) && free(t.Name)
 }
@@ -156,7 +156,7 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 func (f *planFaker) orderedStateProperties(first string) []string {
 	schema := jsonval.AsObject(f.stateSchema)
 	props := jsonval.AsObject(schema["properties"])
-	required, _ := jsonval.StringList(schema["required"])
+	required, _ := jsonval.AsStringList(schema["required"])
 	var names []string
 	for _, list := range [][]string{{first}, required, jsonval.SortedKeys(props)} {
 		for _, name := range list {

@@ -33,11 +33,11 @@ func TestTheMarkOfASimulationIsReadWhereverItStands(t *testing.T) {
 		{`{"context": [{"type": "data", "kind": "k", "data": 7, "_simulated": true}]}`, ideafile.FakedBySchemas, ideafile.FakedBySchemas},
 		{`{"context": [{"type": "state", "a": 1, "_simulated": true}]}`, "", ""}, // a payload's own key
 	} {
-		got, of := modeltest.IdeaFrom(t, c.idea).Simulated, ideafile.SimulationOf(modeltest.DecodeJSON(t, c.idea).(map[string]any))
-		if !jsonval.Equal(jsonval.Normal(got), jsonval.Normal(of)) {
+		got, of := modeltest.IdeaFrom(t, c.idea).Simulation, ideafile.SimulationOf(modeltest.DecodeJSON(t, c.idea).(map[string]any))
+		if !jsonval.Equal(jsonval.ToJSONValue(got), jsonval.ToJSONValue(of)) {
 			t.Errorf("%s: %v and %v", c.idea, got, of)
 		}
-		if c.tools == "" && got != nil || c.tools != "" && (got == nil || got.Tools != c.tools || got.Plans != c.plans) {
+		if c.tools == "" && got != nil || c.tools != "" && (got == nil || got.ToolResultsFrom != c.tools || got.LLMRepliesFrom != c.plans) {
 			t.Errorf("%s: %+v", c.idea, got)
 		}
 	}
@@ -58,10 +58,10 @@ func TestEverySnapshotOfASimulationIsMarkedAndItsStatesToo(t *testing.T) {
 		{`{"meta": {"path": "p"}, "context": [{"type": "state", "a": 1}]}`, false},
 	} {
 		brief := &turn.RequestInput{Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"b": "2"}}, {Token: "②", State: map[string]any{}}}}
-		snapshot := turn.Snapshot(modeltest.DecodeJSON(t, c.idea).(map[string]any), brief, nil, nil)
+		snapshot := turn.SnapshotIdea(modeltest.DecodeJSON(t, c.idea).(map[string]any), brief, nil, nil)
 		text := string(jsonval.Encode(snapshot))
 		idea, ps := ideafile.ReadIdea(snapshot)
-		if (idea.Simulated != nil) != c.marked || len(ps) > 0 || strings.Contains(text, ideafile.SimulatedKey) != c.marked {
+		if (idea.Simulation != nil) != c.marked || len(ps) > 0 || strings.Contains(text, ideafile.SimulatedKey) != c.marked {
 			t.Errorf("%s: %s %v", c.idea, text, ps)
 		}
 		if c.marked && !strings.Contains(text, `"_instance":"①","_simulated":true,"state":{"b":"2"}`) {
@@ -73,10 +73,10 @@ func TestEverySnapshotOfASimulationIsMarkedAndItsStatesToo(t *testing.T) {
 // played is an instance whose Tools are simulated, with one Call of each Tool accepted.
 func played(t *testing.T, sim *ideafile.Simulation, calls string) *dataflow.Instance {
 	idea := modeltest.IdeaFrom(t, `{`+someTools+`}`)
-	p := ideafile.Palette{Tools: idea.Tools, Bindings: map[string]ideafile.Binding{"price": {Kind: ideafile.KindHTTP}, "pay": {Kind: ideafile.KindGo}}}
-	for name, b := range p.Bindings {
+	p := ideafile.Palette{Tools: idea.Tools, BindingByTool: map[string]ideafile.ToolBinding{"price": {Kind: ideafile.KindHTTP}, "pay": {Kind: ideafile.KindGo}}}
+	for name, b := range p.BindingByTool {
 		if sim != nil {
-			p.Bindings[name] = sim.Bind(b)
+			p.BindingByTool[name] = sim.SimulateBinding(b)
 		}
 	}
 	r := dataflow.New(p, idea.Context, "")
@@ -90,28 +90,28 @@ func played(t *testing.T, sim *ideafile.Simulation, calls string) *dataflow.Inst
 func TestNobodyIsAskedInASimulationAndTheRecordSaysSo(t *testing.T) {
 	const pay = `[{"_tool": "pay", "cents": 3}]`
 	r := played(t, nil, pay)
-	if ready := r.Advance(); len(ready) != 0 || len(r.Pending()) != 1 {
+	if ready := r.Advance(); len(ready) != 0 || len(r.PendingApprovals()) != 1 {
 		t.Fatalf("a real Call is not asked about: %v", ready)
 	}
-	r = played(t, &ideafile.Simulation{Tools: ideafile.FakedBySchemas}, pay)
+	r = played(t, &ideafile.Simulation{ToolResultsFrom: ideafile.FakedBySchemas}, pay)
 	ready := r.Advance()
-	if len(ready) != 1 || len(r.Pending()) != 0 {
-		t.Fatalf("%v, %v", ready, r.Pending())
+	if len(ready) != 1 || len(r.PendingApprovals()) != 0 {
+		t.Fatalf("%v, %v", ready, r.PendingApprovals())
 	}
 	d := ready[0].Record.Decisions
-	if len(d) != 1 || d[0].By != ideafile.SimulatedPerson || d[0].Kind != ideafile.Approve || d[0].Digest == "" || d[0].Reason == "" {
+	if len(d) != 1 || d[0].DecidedBy != ideafile.SimulatedPerson || d[0].Kind != ideafile.Approve || d[0].ApprovalDigest == "" || d[0].Reason == "" {
 		t.Errorf("%+v", d)
 	}
 }
 
 func TestAnLLMThatPlaysMakesEveryToolLatentAndSchemasMakeItPure(t *testing.T) {
 	for _, kind := range []ideafile.ToolKind{ideafile.KindGo, ideafile.KindHTTP, ideafile.KindMCP, ideafile.KindLatent, ideafile.KindDelegate} {
-		bySchemas, byLLM := ideafile.Simulation{Tools: ideafile.FakedBySchemas}.Bind(ideafile.Binding{Kind: kind}), ideafile.Simulation{Tools: ideafile.FakedByLLM}.Bind(ideafile.Binding{Kind: kind})
-		if bySchemas.Simulated == nil || byLLM.Simulated == nil || bySchemas.Kind != kind {
+		bySchemas, byLLM := ideafile.Simulation{ToolResultsFrom: ideafile.FakedBySchemas}.SimulateBinding(ideafile.ToolBinding{Kind: kind}), ideafile.Simulation{ToolResultsFrom: ideafile.FakedByLLM}.SimulateBinding(ideafile.ToolBinding{Kind: kind})
+		if bySchemas.Simulation == nil || byLLM.Simulation == nil || bySchemas.Kind != kind {
 			t.Errorf("%s: %+v, %+v", kind, bySchemas, byLLM)
 		}
-		if want := kind != ideafile.KindLatent && kind != ideafile.KindDelegate; bySchemas.Pure != want {
-			t.Errorf("%s: pure %t", kind, bySchemas.Pure)
+		if want := kind != ideafile.KindLatent && kind != ideafile.KindDelegate; bySchemas.IsPureFunction != want {
+			t.Errorf("%s: pure %t", kind, bySchemas.IsPureFunction)
 		}
 		if want := kind; byLLM.Kind != ideafile.KindLatent && want != ideafile.KindDelegate {
 			t.Errorf("%s is %s for the LLM", kind, byLLM.Kind)
@@ -122,7 +122,7 @@ func TestAnLLMThatPlaysMakesEveryToolLatentAndSchemasMakeItPure(t *testing.T) {
 func TestAResultIsMadeUpToFitTheToolAndTheState(t *testing.T) {
 	state := modeltest.DecodeJSON(t, `{"type": "object", "properties": {"n": {"type": "integer", "minimum": 7}, "s": {"type": "string"}, "e": {"$ref": "#/$defs/e"}}, "$defs": {"e": {"enum": ["x", "y"]}}}`)
 	at := func(path string) *statelog.ResultContract {
-		return &statelog.ResultContract{Schema: state, Path: refexpr.OutputPathTo(jsonval.Path{path})}
+		return &statelog.ResultContract{StateSchema: state, OutputPath: refexpr.OutputPathTo(jsonval.Path{path})}
 	}
 	for _, c := range []struct {
 		output  string
@@ -162,14 +162,14 @@ func TestNothingSimulatedIsTakenForReal(t *testing.T) {
 	}
 	parent := `{"schema": {"tools": {"ask": {"_delegate": "d.json"}}}%s}`
 	files := map[string]any{"d.json": modeltest.DecodeJSON(t, `{"meta": {"simulated": true}}`)}
-	if ps := ideafile.CheckDelegates(modeltest.IdeaFrom(t, strings.Replace(parent, "%s", "", 1)), "", files); len(ps) != 1 || !strings.Contains(ps[0].Message, "simulation") {
+	if ps := ideafile.CheckDelegateFiles(modeltest.IdeaFrom(t, strings.Replace(parent, "%s", "", 1)), "", files); len(ps) != 1 || !strings.Contains(ps[0].Message, "simulation") {
 		t.Errorf("%v", ps)
 	}
-	if ps := ideafile.CheckDelegates(modeltest.IdeaFrom(t, strings.Replace(parent, "%s", `, "meta": {"simulated": true}`, 1)), "", files); len(ps) > 0 {
+	if ps := ideafile.CheckDelegateFiles(modeltest.IdeaFrom(t, strings.Replace(parent, "%s", `, "meta": {"simulated": true}`, 1)), "", files); len(ps) > 0 {
 		t.Errorf("%v", ps)
 	}
 	idea := modeltest.DecodeJSON(t, `{"meta": {"simulated": true}, "context": [{"type": "state", "state": {}, "_status": "settled"}]}`).(map[string]any)
-	if _, err := harden.Harden([]harden.FinishedRun{{Process: "p", Ideas: []map[string]any{idea}}}, nil, false); err == nil || !strings.Contains(err.Error(), "simulated") {
+	if _, err := harden.Harden([]harden.FinishedRun{{ProcessID: "p", Ideas: []map[string]any{idea}}}, nil, false); err == nil || !strings.Contains(err.Error(), "simulated") {
 		t.Errorf("%v", err)
 	}
 }
@@ -193,7 +193,7 @@ func TestDataThatNobodyGivesAreMadeUpAndMarked(t *testing.T) {
 		var payloads []string
 		for _, raw := range messages {
 			m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
-			if !ok || !m.Simulated {
+			if !ok || !m.IsSimulated {
 				t.Errorf("%s: %s", c.name, jsonval.Encode(raw))
 			}
 			payloads = append(payloads, string(jsonval.Encode(m.Payload)))
@@ -206,7 +206,7 @@ func TestDataThatNobodyGivesAreMadeUpAndMarked(t *testing.T) {
 
 func TestAFakeReplyPlansWhatTheFileGuidesToOnce(t *testing.T) {
 	const plan = `{"type": "plan", "plan": [{"_tool": "price", "item": "lamp", "_outputPath": "p"}]}`
-	bindings := map[string]ideafile.Binding{"price": {Kind: ideafile.KindHTTP}, "pay": {Kind: ideafile.KindGo}}
+	bindings := map[string]ideafile.ToolBinding{"price": {Kind: ideafile.KindHTTP}, "pay": {Kind: ideafile.KindGo}}
 	for _, c := range []struct{ name, idea, tokens, want string }{
 		{"its Plan", `"context": [` + plan + `]`, ``, `[{"_outputPath":"p","_tool":"price","item":"lamp"}]`},
 		{"its Plan, for all", `"context": [` + plan + `]`, `①②`, `[{"_instance":"*","_outputPath":"p","_tool":"price","item":"lamp"}]`},
@@ -218,7 +218,7 @@ func TestAFakeReplyPlansWhatTheFileGuidesToOnce(t *testing.T) {
 			`[{"_outputPath":"†state.a","_tool":"pay","cents":0},{"_outputPath":"†state.cost","_tool":"price","item":"simulated"}]`},
 	} {
 		i := modeltest.IdeaFrom(t, `{`+someTools+`, `+c.idea+`}`)
-		b := &turn.RequestInput{Number: 1}
+		b := &turn.RequestInput{RequestNumber: 1}
 		for _, token := range c.tokens {
 			b.Instances = append(b.Instances, turn.InstanceInput{Token: string(token)})
 		}
@@ -228,7 +228,7 @@ func TestAFakeReplyPlansWhatTheFileGuidesToOnce(t *testing.T) {
 		if got := string(jsonval.Encode(FakeReply(i, bindings, b)["calls"])); got != c.want {
 			t.Errorf("%s:\n%s\n%s", c.name, got, c.want)
 		}
-		if b.Number = 2; len(FakeReply(i, bindings, b)["calls"].([]any)) > 0 {
+		if b.RequestNumber = 2; len(FakeReply(i, bindings, b)["calls"].([]any)) > 0 {
 			t.Errorf("%s: it plans again", c.name)
 		}
 	}
@@ -236,24 +236,24 @@ func TestAFakeReplyPlansWhatTheFileGuidesToOnce(t *testing.T) {
 
 func TestAFakeReplyAnswersEveryQuestionWithWhatFits(t *testing.T) {
 	i := modeltest.IdeaFrom(t, `{`+someTools+`}`)
-	b := &turn.RequestInput{Number: 3, Questions: []turn.Question{
-		{ID: "1.1", Tool: "price", Params: map[string]any{"item": "lamp"}},
-		{ID: "1.2", Tool: "pay", Params: map[string]any{"cents": "twelve", "note": "n"}, ParamsError: "it is a text"},
+	b := &turn.RequestInput{RequestNumber: 3, Questions: []turn.LLMQuestion{
+		{CallID: "1.1", Tool: "price", Params: map[string]any{"item": "lamp"}},
+		{CallID: "1.2", Tool: "pay", Params: map[string]any{"cents": "twelve", "note": "n"}, ParamsError: "it is a text"},
 	}}
 	calls := FakeReply(i, nil, b)["calls"]
 	if got := string(jsonval.Encode(calls)); got != `[{"_call":"1.1","_output":{"cents":5}},{"_call":"1.2","_params":{"cents":0,"note":"n"}}]` {
 		t.Error(got)
 	}
 	for n, raw := range calls.([]any) {
-		a, _, _, f := turn.ReadAnswer(i, b, ideafile.ParseWrittenCall(raw))
-		if f != nil || a.ID != b.Questions[n].ID {
+		a, _, _, f := turn.ReadLLMAnswer(i, b, ideafile.ParseWrittenCall(raw))
+		if f != nil || a.CallID != b.Questions[n].CallID {
 			t.Errorf("%v %v", a, f)
 		}
 	}
 	if !AnswersRequest(b, calls.([]any)) || AnswersRequest(b, []any{map[string]any{"_tool": "pay"}}) {
 		t.Error("results answer a question for results, and Calls do not")
 	}
-	again := &turn.RequestInput{Number: 2, Plan: []turn.PlanEntry{{Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "pay"})}}}
+	again := &turn.RequestInput{RequestNumber: 2, PlanEntries: []turn.PlanEntry{{Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "pay"})}}}
 	if AnswersRequest(again, []any{map[string]any{"_tool": "pay"}}) || !AnswersRequest(again, []any{map[string]any{"_tool": "price"}}) || !AnswersRequest(again, nil) {
 		t.Error("what was planned before is no answer; something new is, and nothing more")
 	}
@@ -261,7 +261,7 @@ func TestAFakeReplyAnswersEveryQuestionWithWhatFits(t *testing.T) {
 
 func TestTheOutputOfAFakeReplyIsNeverAReference(t *testing.T) {
 	i := modeltest.IdeaFrom(t, `{"schema": {"output": {"type": "object", "properties": {"a": {"enum": ["†state.x"]}, "b": {"type": "array", "items": {"const": "†"}}}}}}`)
-	out := FakeReply(i, nil, &turn.RequestInput{OutputOnly: true, Number: 4})["output"]
+	out := FakeReply(i, nil, &turn.RequestInput{OutputOnly: true, RequestNumber: 4})["output"]
 	if got := string(jsonval.Encode(out)); got != `{"a":"††state.x","b":["††"]}` {
 		t.Error(got)
 	}

@@ -9,34 +9,34 @@ import (
 )
 
 // ResultContract is what a result must fit before it is written to State. An activity checks a large value against it, because
-// only there is the value whole; the instance checks the others. For TakeBranch, Check and PathSchema
+// only there is the value whole; the instance checks the others. For SelectBranch, Check and SchemaAtFirstPath
 // nil is a contract that allows every result.
 type ResultContract struct {
-	// Schema is the State schema, and Path and Method are those of the Call.
-	Schema any                `json:"schema,omitempty"`
-	Path   refexpr.OutputPath `json:"path"`
-	Method string             `json:"method,omitempty"`
+	// StateSchema is the State schema, and Path and Method are those of the Call.
+	StateSchema  any                `json:"schema,omitempty"`
+	OutputPath   refexpr.OutputPath `json:"path"`
+	OutputMethod string             `json:"method,omitempty"`
 }
 
-// TakeBranch is OutputPath.TakeBranch for the contract's path.
-func (c *ResultContract) TakeBranch(value any) (branch int, result any, named bool, err error) {
+// SelectBranch is OutputPath.SelectBranch for the contract's path.
+func (c *ResultContract) SelectBranch(value any) (branch int, result any, named bool, err error) {
 	if c == nil {
 		return 0, value, false, nil
 	}
-	return c.Path.TakeBranch(value)
+	return c.OutputPath.SelectBranch(value)
 }
 
-// NameBranch gives a result in the form from which TakeBranch reads the branch.
-func (c *ResultContract) NameBranch(branch int, result any) any {
-	return map[string]any{refexpr.BranchKey: refexpr.OutputPath{c.Path[branch]}.Reference(), refexpr.ResultKey: result}
+// WrapResultWithBranch gives a result in the form from which SelectBranch reads the branch.
+func (c *ResultContract) WrapResultWithBranch(branch int, result any) any {
+	return map[string]any{refexpr.BranchKey: refexpr.OutputPath{c.OutputPath[branch]}.ReferenceText(), refexpr.ResultKey: result}
 }
 
 // Check gives an error if a write-once result does not fit the State schema at the paths of a branch.
 func (c *ResultContract) Check(branch int, value any) error {
-	if c == nil || c.Method != "" {
+	if c == nil || c.OutputMethod != "" {
 		return nil
 	}
-	for _, p := range c.Path[branch] {
+	for _, p := range c.OutputPath[branch] {
 		if err := c.CheckAt(p, nil, value); err != nil {
 			return err
 		}
@@ -47,30 +47,30 @@ func (c *ResultContract) Check(branch int, value any) error {
 // CheckAt gives an error if what stands at a path after the write would not fit the State schema; old is what stands there
 // before. Of the whole State it looks only at what is written: the rest may still be to come.
 func (c *ResultContract) CheckAt(p jsonval.Path, old, value any) error {
-	if c.Schema == nil {
+	if c.StateSchema == nil {
 		return nil
 	}
-	after := combine(c.Method, old, value)
+	after := combineByMethod(c.OutputMethod, old, value)
 	if len(p) > 0 {
-		return CheckPlace(c.Schema, p, after)
+		return CheckAgainstSchemaAt(c.StateSchema, p, after)
 	}
 	m, _ := value.(map[string]any)
 	for _, k := range jsonval.SortedKeys(m) {
-		v, _ := jsonval.StepInto(after, k)
-		if err := CheckPlace(c.Schema, jsonval.Path{k}, v); err != nil {
+		v, _ := jsonval.ChildValue(after, k)
+		if err := CheckAgainstSchemaAt(c.StateSchema, jsonval.Path{k}, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// CheckPlace gives an error if a value does not fit a State schema at a path, or the schema allows nothing there.
-func CheckPlace(schema any, p jsonval.Path, value any) error {
-	at := jsonschema.PlaceOf(schema, p)
-	if at.Closed {
+// CheckAgainstSchemaAt gives an error if a value does not fit a State schema at a path, or the schema allows nothing there.
+func CheckAgainstSchemaAt(schema any, p jsonval.Path, value any) error {
+	at := jsonschema.SubschemaAt(schema, p)
+	if at.IsForbidden {
 		return fmt.Errorf("%s stands outside the closed State schema", refexpr.Reference{Kind: refexpr.StateKind, Path: p})
 	}
-	if !at.Known {
+	if !at.IsDescribed {
 		return nil
 	}
 	s, err := jsonschema.CompileAt(schema, at.Pointer)
@@ -83,18 +83,18 @@ func CheckPlace(schema any, p jsonval.Path, value any) error {
 	return nil
 }
 
-// PathSchema gives what the State schema says of a write-once result at its first path, and nil if it says nothing.
-func (c *ResultContract) PathSchema() any {
-	if c == nil || c.Schema == nil || c.Method != "" {
+// SchemaAtFirstPath gives what the State schema says of a write-once result at its first path, and nil if it says nothing.
+func (c *ResultContract) SchemaAtFirstPath() any {
+	if c == nil || c.StateSchema == nil || c.OutputMethod != "" {
 		return nil
 	}
-	at := jsonschema.PlaceOf(c.Schema, c.Path[0][0])
-	if !at.Known {
+	at := jsonschema.SubschemaAt(c.StateSchema, c.OutputPath[0][0])
+	if !at.IsDescribed {
 		return nil
 	}
-	part, ok := jsonschema.ResolvePointer(c.Schema, at.Pointer)
+	part, ok := jsonschema.ResolvePointer(c.StateSchema, at.Pointer)
 	if !ok {
 		return nil
 	}
-	return jsonschema.InlineRefs(c.Schema, part)
+	return jsonschema.InlineRefs(c.StateSchema, part)
 }

@@ -14,7 +14,7 @@ func TestAResultSaysWhichBranchItTook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &statelog.ResultContract{Path: o}
+	l := &statelog.ResultContract{OutputPath: o}
 	for _, c := range []struct {
 		value  string
 		branch int
@@ -27,15 +27,15 @@ func TestAResultSaysWhichBranchItTook(t *testing.T) {
 		{`{"_outputPath": "failed", "_result": 1, "more": 2}`, 0, `{"_outputPath":"failed","_result":1,"more":2}`, false},
 		{`{"_outputPath": "failed"}`, 0, `{"_outputPath":"failed"}`, false},
 	} {
-		branch, result, said, err := l.TakeBranch(modeltest.MustDecodeJSON(c.value))
+		branch, result, said, err := l.SelectBranch(modeltest.MustDecodeJSON(c.value))
 		if err != nil || branch != c.branch || said != c.said || string(jsonval.Encode(result)) != c.result {
 			t.Errorf("%s takes branch %d with %s, said %v, %v", c.value, branch, jsonval.Encode(result), said, err)
 		}
-		if again, _, _, err := l.TakeBranch(l.NameBranch(branch, result)); err != nil || again != branch {
+		if again, _, _, err := l.SelectBranch(l.WrapResultWithBranch(branch, result)); err != nil || again != branch {
 			t.Errorf("what is said of branch %d is taken for %d, %v", branch, again, err)
 		}
 	}
-	if _, _, _, err := l.TakeBranch(modeltest.MustDecodeJSON(`{"_outputPath": "ok && failed", "_result": 1}`)); err == nil {
+	if _, _, _, err := l.SelectBranch(modeltest.MustDecodeJSON(`{"_outputPath": "ok && failed", "_result": 1}`)); err == nil {
 		t.Error("a branch that there is not is taken")
 	}
 }

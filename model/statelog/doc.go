@@ -2,7 +2,7 @@
 //
 //   - State is the log and the value that it yields; Write is one patch, at its author's place in the Plan.
 //   - ResultContract is what a result must fit before it is written: the State schema at the paths of its Call.
-//   - MissingRequired lists what a State schema requires and a State does not have yet.
+//   - MissingRequiredPaths lists what a State schema requires and a State does not have yet.
 //
 // A write is write-once, or a declared update with a method (assign, merge, push, concat). Write-once puts a value at a path,
 // which is then closed. An update changes what stands there; a write of the whole State is one too.

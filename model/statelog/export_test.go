@@ -2,4 +2,4 @@ package statelog
 
 // What the tests of this package need of its inside.
 
-var Combine = combine
+var Combine = combineByMethod

@@ -15,8 +15,8 @@ const (
 	MethodConcat = "concat"
 )
 
-// CheckMethod gives an error if v is no output method.
-func CheckMethod(v any) error {
+// CheckOutputMethod gives an error if v is no output method.
+func CheckOutputMethod(v any) error {
 	s, ok := v.(string)
 	if !ok || !slices.Contains([]string{"set", methodAssign, MethodMerge, MethodPush, MethodConcat}, s) {
 		return fmt.Errorf("_outputMethod is set, assign, merge, push or concat")
@@ -24,47 +24,47 @@ func CheckMethod(v any) error {
 	return nil
 }
 
-// MethodOf gives the Write.Method of an output method that CheckMethod accepts: "set" is write-once.
-func MethodOf(v any) string {
+// NormalizeOutputMethod gives the Write.Method of an output method that CheckOutputMethod accepts: "set" is write-once.
+func NormalizeOutputMethod(v any) string {
 	if s := v.(string); s != "set" {
 		return s
 	}
 	return ""
 }
 
-// combine gives the value after a write with a method. Without one it is the new value.
-func combine(method string, old, value any) any {
+// combineByMethod gives the value after a write with a method. Without one it is the new value.
+func combineByMethod(method string, old, value any) any {
 	switch method {
 	case methodAssign:
-		return jsonval.Overlay(old, value)
+		return jsonval.OverlayObject(old, value)
 	case MethodMerge:
-		return jsonval.Merge(old, value)
+		return jsonval.DeepMerge(old, value)
 	case MethodPush:
-		return appendTo(old, []any{value})
+		return appendToList(old, []any{value})
 	case MethodConcat:
-		return concat(old, value)
+		return concatenate(old, value)
 	}
 	return value
 }
 
-// concat joins two strings or two arrays; anything else is appended as one element.
-func concat(old, value any) any {
+// concatenate joins two strings or two arrays; anything else is appended as one element.
+func concatenate(old, value any) any {
 	if a, ok := old.(string); ok {
 		if b, ok := value.(string); ok {
 			return a + b
 		}
 	}
 	if list, ok := value.([]any); ok {
-		return appendTo(old, list)
+		return appendToList(old, list)
 	}
 	if old == nil {
 		return value
 	}
-	return appendTo(old, []any{value})
+	return appendToList(old, []any{value})
 }
 
-// appendTo appends to an array. A single value becomes the first element of a new one.
-func appendTo(old any, more []any) any {
+// appendToList appends to an array. A single value becomes the first element of a new one.
+func appendToList(old any, more []any) any {
 	var list []any
 	switch o := old.(type) {
 	case nil:

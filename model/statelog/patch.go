@@ -6,7 +6,7 @@ import "processidea/model/jsonval"
 // Handle are values.
 func SplitPatch(patch any, at jsonval.Path) []Write {
 	m, ok := patch.(map[string]any)
-	_, stored := jsonval.AsHandle(patch)
+	_, stored := jsonval.AsBlobHandle(patch)
 	if !ok || stored || (len(m) == 0 && len(at) > 0) {
 		return []Write{{Path: at, Value: patch}}
 	}

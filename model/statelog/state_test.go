@@ -18,11 +18,11 @@ func writeFrom(index int, path, method, value string) statelog.Write {
 	if err != nil {
 		panic(err)
 	}
-	return statelog.Write{Path: p, Method: method, Value: modeltest.MustDecodeJSON(value), By: ideafile.FormatCallID(1, index, ""), Request: 1, Index: index}
+	return statelog.Write{Path: p, OutputMethod: method, Value: modeltest.MustDecodeJSON(value), Author: ideafile.FormatCallID(1, index, ""), Request: 1, Index: index}
 }
 
 func stateFrom(start string, writes ...statelog.Write) *statelog.State {
-	s := statelog.New(modeltest.MustDecodeJSON(start))
+	s := statelog.NewState(modeltest.MustDecodeJSON(start))
 	for _, w := range writes {
 		s.Apply(w)
 	}
@@ -69,7 +69,7 @@ func TestWritesAreLaidOnInPlanOrder(t *testing.T) {
 		{"updates of one path, whichever comes first", `{}`,
 			[]statelog.Write{writeFrom(3, "l", "push", `3`), writeFrom(1, "l", "push", `1`), writeFrom(2, "l", "concat", `[2]`)}, `{"l":[1,2,3]}`},
 		{"later Requests behind earlier ones", `{}`,
-			[]statelog.Write{{Path: jsonval.Path{"l"}, Method: "push", Value: "b", Request: 2, Index: 1}, {Path: jsonval.Path{"l"}, Method: "push", Value: "a", Request: 1, Index: 9}}, `{"l":["a","b"]}`},
+			[]statelog.Write{{Path: jsonval.Path{"l"}, OutputMethod: "push", Value: "b", Request: 2, Index: 1}, {Path: jsonval.Path{"l"}, OutputMethod: "push", Value: "a", Request: 1, Index: 9}}, `{"l":["a","b"]}`},
 		{"the whole State replaces what the process started with", `{"a":1,"b":{"x":1}}`,
 			[]statelog.Write{writeFrom(1, "", "", `{"b":{"y":2},"c":3}`)}, `{"a":1,"b":{"y":2},"c":3}`},
 		{"an update behind the whole State changes what it brought", `{}`,
@@ -79,11 +79,11 @@ func TestWritesAreLaidOnInPlanOrder(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			start := modeltest.MustDecodeJSON(c.start)
-			s := statelog.New(start)
+			s := statelog.NewState(start)
 			for _, w := range c.writes {
 				s.Apply(w)
 			}
-			if got := string(jsonval.Encode(s.Value())); got != c.want {
+			if got := string(jsonval.Encode(s.Snapshot())); got != c.want {
 				t.Errorf("got %s", got)
 			}
 			if string(jsonval.Encode(start)) != c.start {
@@ -109,7 +109,7 @@ func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 			}
 			writes = append(writes, writeFrom(i+1, path, rapid.SampledFrom(methods).Draw(rt, "method"), value))
 		}
-		a, b := statelog.New(start), statelog.New(start)
+		a, b := statelog.NewState(start), statelog.NewState(start)
 		for _, w := range writes {
 			a.Apply(w)
 		}
@@ -118,11 +118,11 @@ func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 			b.Apply(w)
 			switch rapid.SampledFrom([]string{"value", "whole", "key", "", ""}).Draw(rt, "look") {
 			case "value":
-				seen = append(seen, b.Value())
+				seen = append(seen, b.Snapshot())
 			case "whole":
-				seen = append(seen, b.Before(2, 1, nil).Current)
+				seen = append(seen, b.BeforeCall(2, 1, nil).CurrentValue)
 			case "key":
-				v, _ := jsonval.Lookup(b.Before(2, 1, w.Path).Current, w.Path)
+				v, _ := jsonval.ValueAt(b.BeforeCall(2, 1, w.Path).CurrentValue, w.Path)
 				seen = append(seen, v)
 			default:
 				continue
@@ -134,8 +134,8 @@ func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 				rt.Fatalf("what was seen as %s is %s now", then[n], jsonval.Encode(v))
 			}
 		}
-		if !jsonval.Equal(a.Value(), b.Value()) {
-			rt.Fatalf("in one order %s, in another %s", jsonval.Encode(a.Value()), jsonval.Encode(b.Value()))
+		if !jsonval.Equal(a.Snapshot(), b.Snapshot()) {
+			rt.Fatalf("in one order %s, in another %s", jsonval.Encode(a.Snapshot()), jsonval.Encode(b.Snapshot()))
 		}
 		if fmt.Sprint(a.Writes()) != fmt.Sprint(b.Writes()) {
 			rt.Fatal("the writes are not listed in Plan order")
@@ -144,7 +144,7 @@ func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 }
 
 func TestAPathIsClosedWhen(t *testing.T) {
-	handle := string(jsonval.Encode(jsonval.Handle{Digest: "d", Size: 99, Type: "object"}.Value()))
+	handle := string(jsonval.Encode(jsonval.BlobHandle{Digest: "d", Size: 99, ValueType: "object"}.AsJSONValue()))
 	for _, c := range []struct {
 		name, start string
 		writes      []statelog.Write
@@ -174,7 +174,7 @@ func TestAPathIsClosedWhen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if by, closed := stateFrom(c.start, c.writes...).Closed(p); by != c.by || closed != (c.by != "") {
+			if by, closed := stateFrom(c.start, c.writes...).PathClosedBy(p); by != c.by || closed != (c.by != "") {
 				t.Errorf("closed %v by %q, want %q", closed, by, c.by)
 			}
 		})
@@ -197,7 +197,7 @@ func TestAResultForTheWholeStateGivesWayToWhatACallWrote(t *testing.T) {
 		{"merged into the whole State", `{}`, []statelog.Write{writeFrom(1, "", "merge", `{"a":1}`)}, `{"a":2,"b":2}`, `{"b":2}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := string(jsonval.Encode(stateFrom(c.start, c.writes...).WithoutWritten(modeltest.MustDecodeJSON(c.value)))); got != c.want {
+			if got := string(jsonval.Encode(stateFrom(c.start, c.writes...).WithoutWrittenKeys(modeltest.MustDecodeJSON(c.value)))); got != c.want {
 				t.Errorf("got %s", got)
 			}
 		})
@@ -205,7 +205,7 @@ func TestAResultForTheWholeStateGivesWayToWhatACallWrote(t *testing.T) {
 }
 
 func TestAProcessMayStartWithNothing(t *testing.T) {
-	if got := string(jsonval.Encode(statelog.New(nil).Value())); got != `{}` {
+	if got := string(jsonval.Encode(statelog.NewState(nil).Snapshot())); got != `{}` {
 		t.Errorf("got %s", got)
 	}
 }
@@ -213,13 +213,13 @@ func TestAProcessMayStartWithNothing(t *testing.T) {
 func TestAReaderSeesTheUpdatesBeforeItAndEveryWriteOnceValue(t *testing.T) {
 	s := stateFrom(`{"l":[0]}`, writeFrom(1, "l", "push", `1`), writeFrom(3, "l", "push", `3`), writeFrom(4, "w", "", `4`))
 	for index, want := range map[int]string{1: `[0]`, 2: `[0,1]`, 3: `[0,1]`, 4: `[0,1,3]`} {
-		if got, _ := jsonval.Lookup(s.SeenFrom(1, index, jsonval.Path{"l"}).Current, jsonval.Path{"l"}); string(jsonval.Encode(got)) != want {
+		if got, _ := jsonval.ValueAt(s.AsSeenByCall(1, index, jsonval.Path{"l"}).CurrentValue, jsonval.Path{"l"}); string(jsonval.Encode(got)) != want {
 			t.Errorf("from place %d the list is %s, want %s", index, jsonval.Encode(got), want)
 		}
-		if _, ok := jsonval.Lookup(s.SeenFrom(1, index, jsonval.Path{"w"}).Current, jsonval.Path{"w"}); !ok {
+		if _, ok := jsonval.ValueAt(s.AsSeenByCall(1, index, jsonval.Path{"w"}).CurrentValue, jsonval.Path{"w"}); !ok {
 			t.Errorf("from place %d the write-once value is not seen", index)
 		}
-		if _, ok := jsonval.Lookup(s.Before(1, index, jsonval.Path{"w"}).Current, jsonval.Path{"w"}); ok != (index > 4) {
+		if _, ok := jsonval.ValueAt(s.BeforeCall(1, index, jsonval.Path{"w"}).CurrentValue, jsonval.Path{"w"}); ok != (index > 4) {
 			t.Errorf("before place %d the write-once value is there: %v", index, ok)
 		}
 	}

@@ -6,17 +6,17 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ReadAnswer reads the answer to one Question: {"_call","_params"} or {"_call","_output"}. It returns the Question, and either
+// ReadLLMAnswer reads the answer to one Question: {"_call","_params"} or {"_call","_output"}. It returns the Question, and either
 // the adapted params or, with params nil, the output.
-func ReadAnswer(i *ideafile.Idea, in *RequestInput, w ideafile.WrittenCall) (q Question, output any, params map[string]any, f *diag.Fault) {
-	answer := w.Fields()
+func ReadLLMAnswer(i *ideafile.Idea, in *RequestInput, w ideafile.WrittenCall) (q LLMQuestion, output any, params map[string]any, f *diag.Fault) {
+	answer := w.RawObject()
 	for _, q := range in.Questions {
-		if q.ParamsError == "" || answer["_call"] != q.ID {
+		if q.ParamsError == "" || answer["_call"] != q.CallID {
 			continue
 		}
 		params, ok := answer["_params"].(map[string]any)
 		if !ok {
-			return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "what is to be fitted of %s has no _params", q.ID)
+			return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "what is to be fitted of %s has no _params", q.CallID)
 		}
 		return q, nil, i.Tool(q.Tool).WithoutNullParams(params), nil
 	}
@@ -25,37 +25,37 @@ func ReadAnswer(i *ideafile.Idea, in *RequestInput, w ideafile.WrittenCall) (q Q
 }
 
 // ReadResultAnswer reads {"_call","_output"}, the answer to a Question for the result of a latent Call.
-func ReadResultAnswer(i *ideafile.Idea, in *RequestInput, w ideafile.WrittenCall) (Question, any, *diag.Fault) {
-	answer := w.Fields()
+func ReadResultAnswer(i *ideafile.Idea, in *RequestInput, w ideafile.WrittenCall) (LLMQuestion, any, *diag.Fault) {
+	answer := w.RawObject()
 	if answer == nil {
-		return Question{}, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s", jsonval.TypeOf(w.Value()))
+		return LLMQuestion{}, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s", jsonval.TypeOf(w.RawValue()))
 	}
 	id, _ := answer["_call"].(string)
 	for _, q := range in.Questions {
-		if q.ID != id {
+		if q.CallID != id {
 			continue
 		}
 		output, ok := answer["_output"]
 		if !ok {
 			return q, nil, diag.Faultf(ideafile.CodeBadForm, "the result of %s has no _output", id)
 		}
-		output, f := checkResult(i.Tool(q.Tool), id, output)
+		output, f := checkAnsweredResult(i.Tool(q.Tool), id, output)
 		return q, output, f
 	}
-	return Question{}, nil, diag.Faultf(ideafile.CodeBadForm, "no result of a Call %q was asked for", jsonval.Clip(id, 80))
+	return LLMQuestion{}, nil, diag.Faultf(ideafile.CodeBadForm, "no result of a Call %q was asked for", jsonval.Clip(id, 80))
 }
 
-// checkResult drops the nulls that stand for absent properties and validates the rest. A handle is validated by the activity
+// checkAnsweredResult drops the nulls that stand for absent properties and validates the rest. A handle is validated by the activity
 // that has the value.
-func checkResult(t *ideafile.Tool, id string, output any) (any, *diag.Fault) {
+func checkAnsweredResult(t *ideafile.Tool, id string, output any) (any, *diag.Fault) {
 	if t == nil {
 		return output, nil
 	}
-	output = t.Output.WithoutNulls(output)
-	if jsonval.HasHandle(output) {
+	output = t.OutputSchema.WithoutNulls(output)
+	if jsonval.ContainsBlobHandle(output) {
 		return output, nil
 	}
-	if err := t.Output.Validate(output); err != nil {
+	if err := t.OutputSchema.Validate(output); err != nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "the result of %s: %s", id, err)
 	}
 	return output, nil

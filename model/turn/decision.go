@@ -2,6 +2,7 @@ package turn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,36 +10,73 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Decision is what a person decided on a Call. The Call's record keeps it.
+// Decision is what a person decided: on a Call, whose record keeps it, or on the whole process. The log of the next Idea keeps
+// every one.
 type Decision struct {
-	// Kind is approve, reject, amend, replace or answer.
+	// Kind is approve, reject, amend, replace or answer; of a process pause, resume, revise or add.
 	Kind string `json:"decision"`
-	Call string `json:"call"`
-	// Digest is that of the PendingApproval that the person saw; empty if the signal named none.
-	Digest string `json:"digest,omitempty"`
-	// By is the person's name, or DecidedByTimeout.
-	By     string `json:"by,omitempty"`
-	Reason string `json:"reason,omitempty"`
-	// ID is as the signal's payload had it.
-	ID string    `json:"id,omitempty"`
-	At time.Time `json:"at"`
-	// Params of an amended Call: values, never References.
-	Params map[string]any `json:"params,omitempty"`
+	// CallID is the Call's id; empty if it is about the process.
+	CallID string `json:"call,omitempty"`
+	// ApprovalDigest is that of the PendingApproval that the person saw; empty if the signal named none.
+	ApprovalDigest string `json:"digest,omitempty"`
+	// DecidedBy is the person's name, DecidedByTimeout or DecidedByProcess.
+	DecidedBy string `json:"by,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	// SignalID is as the signal's payload had it.
+	SignalID  string    `json:"id,omitempty"`
+	DecidedAt time.Time `json:"at"`
+	// Tool and Shown are what would have run, as the person was shown it.
+	Tool        string         `json:"tool,omitempty"`
+	ShownParams map[string]any `json:"shown,omitempty"`
+	// AmendedParams of an amended Call: values, never References.
+	AmendedParams map[string]any `json:"params,omitempty"`
 	// Replacement is the Call to run instead, in the form in which the LLM writes Calls.
 	Replacement map[string]any `json:"with,omitempty"`
-	// Output is the result that the person gave in place of running the Call.
-	Output any `json:"output,omitempty"`
+	// GivenResult is the result that the person gave in place of running the Call.
+	GivenResult any `json:"output,omitempty"`
+	// Context holds the Messages of a revision, Instances the tokens that were added, Limits the new limits; 0 keeps one.
+	Context   []any                   `json:"context,omitempty"`
+	Instances []string                `json:"instances,omitempty"`
+	Limits    *ideafile.ProcessLimits `json:"limits,omitempty"`
 }
 
-// DecidedByTimeout stands in By when nobody decided before the deadline.
-const DecidedByTimeout = "timeout"
+// What stands in By when no person decided.
+const (
+	DecidedByTimeout = "timeout" // nobody did before the deadline
+	DecidedByProcess = "process" // the process paused by itself, as at a limit
+)
 
-// PersonAuthor returns the author that the log names for what a person wrote: person:NAME, or person for one without a name.
-func PersonAuthor(name string) string {
+// RanCall is a Call as it really ran: after people's decisions, with its References resolved.
+type RanCall struct {
+	Tool   string         `json:"tool"`
+	Params map[string]any `json:"params"`
+}
+
+// AuthorOfPerson returns the author that the log names for what a person wrote: person:NAME, or person for one without a name.
+func AuthorOfPerson(name string) string {
 	if name == "" {
 		return "person"
 	}
 	return PersonPrefix + name
+}
+
+// What stands in payloads that people are shown, in place of what only they know. A signal that still has one says nothing.
+const (
+	PlaceholderName   = "your name"
+	PlaceholderReason = "<why>"
+	PlaceholderTool   = "<name of a tool>"
+	PlaceholderOutput = "<the result>"
+)
+
+var placeholders = []string{PlaceholderName, PlaceholderReason, PlaceholderTool, PlaceholderOutput}
+
+// checkNoPlaceholder refuses a value in which a placeholder was left.
+func checkNoPlaceholder(key string, v any) error {
+	s, ok := v.(string)
+	if ok && slices.Contains(placeholders, strings.TrimSpace(s)) {
+		return fmt.Errorf("%q is still %q, as it was shown: put your own there", key, s)
+	}
+	return nil
 }
 
 const (
@@ -52,31 +90,37 @@ func ReadDecision(kind string, m map[string]any) (Decision, error) {
 	d := Decision{Kind: kind}
 	payloadKey := map[string]string{ideafile.Amend: "params", ideafile.Replace: "with", ideafile.Answer: "output"}[kind]
 	err := ReadSignalTexts(m, payloadKey, map[string]*string{
-		"call": &d.Call, "digest": &d.Digest, "by": &d.By, "reason": &d.Reason, "id": &d.ID,
+		"call": &d.CallID, "digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "id": &d.SignalID,
 	})
 	if err != nil {
 		return d, err
 	}
 	value, present := m[payloadKey]
 	switch {
-	case d.Call == "":
+	case d.CallID == "":
 		return d, fmt.Errorf(`it names no Call: "call" is missing`)
 	case kind == ideafile.Reject && strings.TrimSpace(d.Reason) == "":
 		return d, fmt.Errorf(`a rejection says why: "reason" is missing`)
 	case payloadKey != "" && !present:
 		return d, fmt.Errorf("%s wants %q", kind, payloadKey)
-	case payloadKey != "" && len(jsonval.Encode(value)) > jsonval.LargeValue:
+	case payloadKey != "" && len(jsonval.Encode(value)) > jsonval.LargeValueBytes:
 		return d, fmt.Errorf("%q is larger than 64 KB", payloadKey)
 	}
+	if err := checkNoPlaceholder(payloadKey, value); err != nil {
+		return d, err
+	}
+	if err := checkNoPlaceholder("_tool", jsonval.AsObject(value)["_tool"]); kind == ideafile.Replace && err != nil {
+		return d, err
+	}
 	// A value that looks like a handle is data: a person must not be able to read from the store with it.
-	object, isObject := jsonval.Escape(value).(map[string]any)
+	object, isObject := jsonval.EscapeBlobHandles(value).(map[string]any)
 	switch {
 	case kind == ideafile.Answer:
-		d.Output = jsonval.Escape(value)
+		d.GivenResult = jsonval.EscapeBlobHandles(value)
 	case payloadKey != "" && !isObject:
 		return d, fmt.Errorf("%q is an object, not %s", payloadKey, jsonval.TypeOf(value))
 	case kind == ideafile.Amend:
-		d.Params = object
+		d.AmendedParams = object
 	case kind == ideafile.Replace:
 		d.Replacement = object
 	}
@@ -98,6 +142,9 @@ func ReadSignalTexts(m map[string]any, payloadKey string, texts map[string]*stri
 		if !ok {
 			return fmt.Errorf("%q is a string, not %s", k, jsonval.TypeOf(m[k]))
 		}
+		if err := checkNoPlaceholder(k, s); err != nil {
+			return err
+		}
 		limit := maxNameLength
 		if k == "reason" {
 			limit = maxReasonLength
@@ -112,16 +159,10 @@ func ReadSignalTexts(m map[string]any, payloadKey string, texts map[string]*stri
 
 // Describe says in words for the LLM what was decided, so that it does not propose the same again.
 func (d Decision) Describe() string {
-	by := d.By
-	if by == "" {
-		by = "a person"
-	}
-	s := map[string]string{
-		ideafile.Approve: "approved", ideafile.Reject: "rejected", ideafile.Amend: "amended", ideafile.Replace: "replaced", ideafile.Answer: "answered",
-	}[d.Kind] + " by " + by
+	s := d.pastTenseVerb() + " by " + d.decider()
 	switch d.Kind {
 	case ideafile.Amend:
-		s += " to run with " + string(jsonval.Encode(d.Params))
+		s += " to run with " + string(jsonval.Encode(d.AmendedParams))
 	case ideafile.Replace:
 		s += " with " + string(jsonval.Encode(d.Replacement))
 	}
@@ -129,4 +170,17 @@ func (d Decision) Describe() string {
 		s += ": " + d.Reason
 	}
 	return s
+}
+
+func (d Decision) pastTenseVerb() string {
+	return map[string]string{
+		ideafile.Approve: "approved", ideafile.Reject: "rejected", ideafile.Amend: "amended", ideafile.Replace: "replaced", ideafile.Answer: "answered",
+	}[d.Kind]
+}
+
+func (d Decision) decider() string {
+	if d.DecidedBy == "" {
+		return "a person"
+	}
+	return d.DecidedBy
 }

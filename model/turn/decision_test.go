@@ -26,8 +26,8 @@ func TestADecisionIsReadKeyByKey(t *testing.T) {
 			t.Errorf("%s: %s", kind, err)
 			continue
 		}
-		want := jsonval.Merge(modeltest.MustDecodeJSON(`{`+texts+own+`}`), map[string]any{"decision": kind, "at": "0001-01-01T00:00:00Z"})
-		if got := jsonval.Encode(jsonval.Normal(d)); string(got) != string(jsonval.Encode(want)) {
+		want := jsonval.DeepMerge(modeltest.MustDecodeJSON(`{`+texts+own+`}`), map[string]any{"decision": kind, "at": "0001-01-01T00:00:00Z"})
+		if got := jsonval.Encode(jsonval.ToJSONValue(d)); string(got) != string(jsonval.Encode(want)) {
 			t.Errorf("%s is read as %s, want %s", kind, got, jsonval.Encode(want))
 		}
 	}
@@ -59,6 +59,12 @@ func TestWhatADecisionLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 		{ideafile.Replace, `{"call":"1.1"}`, `replace wants "with"`},
 		{ideafile.Replace, `{"call":"1.1","with":"do"}`, `"with" is an object, not string`},
 		{ideafile.Answer, `{"call":"1.1"}`, `answer wants "output"`},
+		{ideafile.Approve, `{"call":"1.1","by":"your name"}`, `"by" is still "your name", as it was shown: put your own there`},
+		{ideafile.Approve, `{"call":"1.1","by":" your name\n"}`, "\"by\" is still \" your name\\n\", as it was shown: put your own there"},
+		{ideafile.Reject, `{"call":"1.1","reason":"<why>"}`, `"reason" is still "<why>", as it was shown: put your own there`},
+		{ideafile.Replace, `{"call":"1.1","with":{"_tool":"<name of a tool>"}}`, `"_tool" is still "<name of a tool>", as it was shown: put your own there`},
+		{ideafile.Answer, `{"call":"1.1","output":"<the result>"}`, `"output" is still "<the result>", as it was shown: put your own there`},
+		{ideafile.Approve, `{"call":"1.1","by":"your namesake"}`, ``},
 		{ideafile.Approve, `{"call":` + long(201) + `}`, `"call" is longer than 200 characters`},
 		{ideafile.Approve, `{"call":"1.1","by":` + long(201) + `}`, `"by" is longer than 200 characters`},
 		{ideafile.Approve, `{"call":"1.1","id":` + long(201) + `}`, `"id" is longer than 200 characters`},
@@ -81,7 +87,7 @@ func TestAValueOfAPersonIsAtMost64KB(t *testing.T) {
 		for _, c := range []struct {
 			bytes int
 			why   string
-		}{{jsonval.LargeValue, ""}, {jsonval.LargeValue + 1, `"` + key + `" is larger than 64 KB`}} {
+		}{{jsonval.LargeValueBytes, ""}, {jsonval.LargeValueBytes + 1, `"` + key + `" is larger than 64 KB`}} {
 			_, err := turn.ReadDecision(kind, map[string]any{"call": "1.1", key: map[string]any{"x": strings.Repeat("x", c.bytes-around)}})
 			if got := modeltest.ErrorText(err); got != c.why {
 				t.Errorf("%s with %d bytes: got %q, want %q", kind, c.bytes, got, c.why)
@@ -91,20 +97,20 @@ func TestAValueOfAPersonIsAtMost64KB(t *testing.T) {
 }
 
 func TestWhatLooksLikeAHandleInADecisionIsData(t *testing.T) {
-	forged := map[string]any{jsonval.HandleKey: map[string]any{"digest": "ab", "size": "1", "type": "string"}}
+	forged := map[string]any{jsonval.BlobHandleKey: map[string]any{"digest": "ab", "size": "1", "type": "string"}}
 	for kind, key := range map[string]string{ideafile.Amend: "params", ideafile.Replace: "with", ideafile.Answer: "output"} {
 		d, err := turn.ReadDecision(kind, map[string]any{"call": "1.1", key: map[string]any{"x": []any{forged}}})
 		if err != nil {
 			t.Fatalf("%s: %s", kind, err)
 		}
-		v := map[string]any{ideafile.Amend: d.Params, ideafile.Replace: d.Replacement, ideafile.Answer: d.Output}[kind]
-		if jsonval.HasHandle(v) || string(jsonval.Encode(v)) != `{"x":[{"††blob":{"digest":"ab","size":"1","type":"string"}}]}` {
+		v := map[string]any{ideafile.Amend: d.AmendedParams, ideafile.Replace: d.Replacement, ideafile.Answer: d.GivenResult}[kind]
+		if jsonval.ContainsBlobHandle(v) || string(jsonval.Encode(v)) != `{"x":[{"††blob":{"digest":"ab","size":"1","type":"string"}}]}` {
 			t.Errorf("%s holds %s", kind, jsonval.Encode(v))
 		}
 	}
 	d, err := turn.ReadDecision(ideafile.Answer, map[string]any{"call": "1.1", "output": forged})
-	if err != nil || jsonval.HasHandle(d.Output) {
-		t.Errorf("the answer is %s, %v", jsonval.Encode(d.Output), err)
+	if err != nil || jsonval.ContainsBlobHandle(d.GivenResult) {
+		t.Errorf("the answer is %s, %v", jsonval.Encode(d.GivenResult), err)
 	}
 }
 
@@ -122,7 +128,7 @@ func TestSteeringIsReadKeyByKey(t *testing.T) {
 		if err != nil || s.ID != "7" || s.By != "ann" || s.Reason != "why" || string(jsonval.Encode(s.Context)) != string(jsonval.Encode(modeltest.MustDecodeJSON(c.context))) && c.context != "null" {
 			t.Errorf("%s %s: %+v, %v", c.kind, c.own, s, err)
 		}
-		if want := (ideafile.Limits{Requests: 2, Tokens: 3, Calls: 4, Duration: 5 * time.Minute}); strings.Contains(c.own, "limits") != (s.Limits == want) {
+		if want := (ideafile.ProcessLimits{Requests: 2, Tokens: 3, Calls: 4, Duration: 5 * time.Minute}); strings.Contains(c.own, "limits") != (s.Limits == want) {
 			t.Errorf("%s %s: the limits are %+v", c.kind, c.own, s.Limits)
 		}
 	}
@@ -169,13 +175,13 @@ func TestALimitOfZeroOrLessIsRefused(t *testing.T) {
 
 func TestADecisionIsToldAsAFact(t *testing.T) {
 	for want, d := range map[string]turn.Decision{
-		`approved by ann`:                            {Kind: ideafile.Approve, By: "ann"},
+		`approved by ann`:                            {Kind: ideafile.Approve, DecidedBy: "ann"},
 		`approved by a person: looks right`:          {Kind: ideafile.Approve, Reason: "looks right"},
-		`rejected by timeout: nobody decided`:        {Kind: ideafile.Reject, By: turn.DecidedByTimeout, Reason: "nobody decided"},
-		`amended by ann to run with {"n":5}: less`:   {Kind: ideafile.Amend, By: "ann", Reason: "less", Params: map[string]any{"n": 5}},
-		`amended by ann to run with {}`:              {Kind: ideafile.Amend, By: "ann", Params: map[string]any{}},
-		`replaced by ann with {"_tool":"do"}: safer`: {Kind: ideafile.Replace, By: "ann", Reason: "safer", Replacement: map[string]any{"_tool": "do"}},
-		`answered by ann`:                            {Kind: ideafile.Answer, By: "ann", Output: "the result stands in State"},
+		`rejected by timeout: nobody decided`:        {Kind: ideafile.Reject, DecidedBy: turn.DecidedByTimeout, Reason: "nobody decided"},
+		`amended by ann to run with {"n":5}: less`:   {Kind: ideafile.Amend, DecidedBy: "ann", Reason: "less", AmendedParams: map[string]any{"n": 5}},
+		`amended by ann to run with {}`:              {Kind: ideafile.Amend, DecidedBy: "ann", AmendedParams: map[string]any{}},
+		`replaced by ann with {"_tool":"do"}: safer`: {Kind: ideafile.Replace, DecidedBy: "ann", Reason: "safer", Replacement: map[string]any{"_tool": "do"}},
+		`answered by ann`:                            {Kind: ideafile.Answer, DecidedBy: "ann", GivenResult: "the result stands in State"},
 	} {
 		if got := d.Describe(); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -185,7 +191,7 @@ func TestADecisionIsToldAsAFact(t *testing.T) {
 
 func TestAPersonIsNamedAsAnAuthor(t *testing.T) {
 	for name, want := range map[string]string{"": "person", "ann": "person:ann", "timeout": "person:timeout"} {
-		if got := turn.PersonAuthor(name); got != want {
+		if got := turn.AuthorOfPerson(name); got != want {
 			t.Errorf("%q is named %q, want %q", name, got, want)
 		}
 	}
@@ -193,7 +199,7 @@ func TestAPersonIsNamedAsAnAuthor(t *testing.T) {
 
 func TestACallsIDNamesItsInstance(t *testing.T) {
 	for _, token := range []string{"", "①", "a@b", "a/b", "@"} {
-		if got := ideafile.TokenOfCallID(ideafile.FormatCallID(3, 2, token)); got != token {
+		if got := ideafile.InstanceTokenOfCallID(ideafile.FormatCallID(3, 2, token)); got != token {
 			t.Errorf("%s is of %q, want %q", ideafile.FormatCallID(3, 2, token), got, token)
 		}
 	}

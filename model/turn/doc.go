@@ -19,7 +19,7 @@
 //	state           loop                            instance                       LLM                     what comes next
 //	composed        Advance returns StepRequest     idle                           -                       the activity sends it
 //	                and a RequestInput
-//	in flight       InFlight; composes no other     expects Calls of its Number    reads, then streams     a Call closes, or an end
+//	in flight       RequestInFlight; no other       expects Calls of its Number    reads, then streams     a Call closes, or an end
 //	calls accepted  sees them in Reports            accepts, may run them already  still streams           more Calls, or the end
 //	replied         has a Reply that is Complete    runs what it accepted          has finished            concluded
 //	broken off      has a Reply with a Fault;       closes the Request: refuses    is not asked again for  every covered instance

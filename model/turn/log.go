@@ -7,42 +7,50 @@ import (
 	"strings"
 	"time"
 
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/statelog"
 )
 
-// LogEntry is one write to an instance's State and its author. An Idea of the chain keeps those that were made since the Idea
-// before it.
+// LogEntry is one fact that an Idea of the chain keeps since the Idea before it: a write to an instance's State and its author; or a
+// Decision, which has no By; or the Outcome of a Call on which people decided.
 type LogEntry struct {
 	Instance string       `json:"instance"`
 	Path     jsonval.Path `json:"path"`
 	// OutputMethod is how Value was combined with the value at the path; empty is write-once.
 	OutputMethod string `json:"method,omitempty"`
 	Value        any    `json:"value"`
-	// By is the author: a Call's id, or PersonPrefix and a name.
-	By string `json:"by"`
+	// Author is the author: a Call's id, or PersonPrefix and a name.
+	Author string `json:"by"`
 	// Request and Index are the author's place in the Plan.
 	Request int `json:"request"`
 	Index   int `json:"index"`
 	// Correction numbers what people wrote at one place in the Plan: a correction applies after the Call at that place and after
 	// the corrections before it. 0 for a Call's write.
 	Correction int       `json:"correction,omitempty"`
-	At         time.Time `json:"at,omitzero"`
+	WrittenAt  time.Time `json:"at,omitzero"`
 	// Call is the author as the LLM wrote it.
-	Call     ideafile.WrittenCall `json:"call,omitzero"`
-	Decision *LogDecision         `json:"decision,omitempty"`
-	// Adapted is set when the LLM adapted the Call's parameters before it ran.
-	Adapted *Adaptation `json:"adapted,omitempty"`
+	Call ideafile.WrittenCall `json:"call,omitzero"`
+	// Reason is why a person wrote.
+	Reason string `json:"reason,omitempty"`
+	// Decision is what somebody decided. In a write it is that behind the write: older chains have it there.
+	Decision *Decision `json:"decision,omitempty"`
+	// Outcome is what became of a Call in the end.
+	Outcome *CallOutcome `json:"outcome,omitempty"`
+	// ParamsAdaptation is set when the LLM adapted the Call's parameters before it ran.
+	ParamsAdaptation *ParamsAdaptation `json:"adapted,omitempty"`
+	// PartProcessID is the process whose log this was first in: it is part of the one whose log this is.
+	PartProcessID string `json:"part,omitempty"`
 }
 
-// LogDecision is what a person decided on a Call, and why. Digest is that of the PendingApproval that the person saw.
-type LogDecision struct {
-	Kind   string    `json:"decision,omitempty"`
-	By     string    `json:"by,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	At     time.Time `json:"at,omitzero"`
-	Digest string    `json:"digest,omitempty"`
+// CallOutcome is what became of a Call on which people decided.
+type CallOutcome struct {
+	CallID string              `json:"call"`
+	Status ideafile.CallStatus `json:"status"`
+	// RanCall is the Call as it ran; nil if nothing did.
+	RanCall *RanCall    `json:"ran,omitempty"`
+	Fault   *diag.Fault `json:"error,omitempty"`
 }
 
 // PersonPrefix is the beginning of By for what a person wrote: person:NAME.
@@ -50,25 +58,76 @@ const PersonPrefix = "person:"
 
 // Touches reports whether the entry wrote at a path, below it, or wrote an ancestor of it as a whole.
 func (e LogEntry) Touches(p jsonval.Path) bool {
-	return statelog.WriterOf([]statelog.Write{{Path: e.Path, Value: e.Value, By: "any"}}, p) != ""
+	return statelog.FirstAuthorAt([]statelog.Write{{Path: e.Path, Value: e.Value, Author: "any"}}, p) != ""
 }
 
 // PersonName returns the name of the person who wrote; ok is false if a Call did.
-func (e LogEntry) PersonName() (name string, ok bool) { return strings.CutPrefix(e.By, PersonPrefix) }
+func (e LogEntry) PersonName() (name string, ok bool) {
+	return strings.CutPrefix(e.Author, PersonPrefix)
+}
+
+// IsWrite reports whether the entry is a write.
+func (e LogEntry) IsWrite() bool { return e.Author != "" }
+
+// writeKeys are the keys that an entry has only if it is a write.
+var writeKeys = []string{"path", "value", "by", "request", "index"}
 
 // EncodeLog returns the JSON value of a log. Times are in UTC, so that equal logs have equal bytes.
 func EncodeLog(log []LogEntry) any {
-	out := make([]LogEntry, len(log))
+	out := make([]any, len(log))
 	for i, e := range log {
-		e.At = e.At.UTC()
+		e.WrittenAt = e.WrittenAt.UTC()
 		if e.Decision != nil {
 			d := *e.Decision
-			d.At = d.At.UTC()
+			d.DecidedAt = d.DecidedAt.UTC()
 			e.Decision = &d
 		}
-		out[i] = e
+		m := jsonval.AsObject(jsonval.ToJSONValue(e))
+		if e.Decision != nil || e.Outcome != nil {
+			for _, k := range writeKeys {
+				if !e.IsWrite() {
+					delete(m, k)
+				}
+			}
+		}
+		out[i] = m
 	}
-	return jsonval.Normal(out)
+	return out
+}
+
+// DecisionsBehind returns what people decided on the Call that made a write, or the revision that did, and the Call as it ran then; nil if
+// nothing ran. log is all that is logged of the instance.
+func DecisionsBehind(write LogEntry, log []LogEntry) (made []Decision, ran *RanCall) {
+	if write.Correction > 0 {
+		name, _ := write.PersonName()
+		return []Decision{{Kind: "revise", DecidedBy: name, Reason: write.Reason, DecidedAt: write.WrittenAt}}, nil
+	}
+	if write.Decision != nil {
+		made = append(made, *write.Decision)
+	}
+	id := ideafile.FormatCallID(write.Request, write.Index, write.Instance)
+	for _, e := range log {
+		if e.Decision != nil && e.Decision.CallID == id && !e.IsWrite() {
+			made = append(made, *e.Decision)
+		}
+		if e.Outcome != nil && e.Outcome.CallID == id {
+			ran = e.Outcome.RanCall
+		}
+	}
+	return made, ran
+}
+
+// SummarizeDecisions says of every decision in a log what it was, on what, and by whom, when and why: for the meta of the Idea.
+func SummarizeDecisions(log []LogEntry) []any {
+	var list []any
+	for _, e := range log {
+		if e.Decision != nil && !e.IsWrite() {
+			d := e.Decision
+			list = append(list, jsonval.ToJSONValue(Decision{Kind: d.Kind, CallID: d.CallID, DecidedBy: d.DecidedBy,
+				Reason: d.Reason, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(), Instances: d.Instances}))
+		}
+	}
+	return list
 }
 
 // DecodeLog is the inverse of EncodeLog.

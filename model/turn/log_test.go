@@ -26,7 +26,7 @@ func TestALogEntryTouchesWhatItWroteAboveOrBelow(t *testing.T) {
 		{"a decision that wrote nothing", "", `null`, "user", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := turn.LogEntry{Path: pathOf(t, c.path), Value: modeltest.DecodeJSON(t, c.value), By: "1.1"}
+			e := turn.LogEntry{Path: pathOf(t, c.path), Value: modeltest.DecodeJSON(t, c.value), Author: "1.1"}
 			if got := e.Touches(pathOf(t, c.asked)); got != c.want {
 				t.Errorf("got %v", got)
 			}
@@ -46,10 +46,24 @@ func pathOf(t *testing.T, s string) jsonval.Path {
 func TestALogComesBackAsItWasKept(t *testing.T) {
 	at := time.Date(2026, 11, 3, 10, 0, 0, 5, time.FixedZone("elsewhere", 3600))
 	log := []turn.LogEntry{
-		{Instance: "①", Path: jsonval.Path{"a", "x y"}, Value: modeltest.DecodeJSON(t, `12345678901234567890`), By: "1.2@①", Request: 1, Index: 2, At: at, Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "x"})},
-		{Path: jsonval.Path{}, Value: map[string]any{"a": nil}, OutputMethod: "assign", By: turn.PersonPrefix + "Ada", Decision: &turn.LogDecision{Kind: "answer", By: "Ada", Reason: "<b> & why", At: at}},
+		{Instance: "①", Path: jsonval.Path{"a", "x y"}, Value: modeltest.DecodeJSON(t, `12345678901234567890`), Author: "1.2@①", Request: 1, Index: 2, WrittenAt: at, Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "x"})},
+		{Path: jsonval.Path{}, Value: map[string]any{"a": nil}, OutputMethod: "assign", Author: turn.PersonPrefix + "Ada", Decision: &turn.Decision{Kind: "answer", DecidedBy: "Ada", Reason: "<b> & why", DecidedAt: at}},
 	}
+	log = append(log,
+		turn.LogEntry{Instance: "①", Decision: &turn.Decision{Kind: "amend", CallID: "1.2@①", DecidedBy: "Bo", DecidedAt: at, Tool: "pay", ShownParams: map[string]any{"n": 5}, AmendedParams: map[string]any{"n": 4}}},
+		turn.LogEntry{Instance: "①", Outcome: &turn.CallOutcome{CallID: "1.2@①", Status: "done", RanCall: &turn.RanCall{Tool: "pay", Params: map[string]any{"n": 4}}}})
 	v := turn.EncodeLog(log)
+	for n, want := range []string{
+		`{"decision":{"at":"2026-11-03T09:00:00.000000005Z","by":"Bo","call":"1.2@①","decision":"amend","params":{"n":4},"shown":{"n":5},"tool":"pay"},"instance":"①"}`,
+		`{"instance":"①","outcome":{"call":"1.2@①","ran":{"params":{"n":4},"tool":"pay"},"status":"done"}}`,
+	} {
+		if got := string(jsonval.Encode(v.([]any)[n+2])); got != want {
+			t.Errorf("it is kept as %s", got)
+		}
+	}
+	if got := string(jsonval.Encode(turn.SummarizeDecisions(log))); got != `[{"at":"2026-11-03T09:00:00.000000005Z","by":"Bo","call":"1.2@①","decision":"amend"}]` {
+		t.Errorf("the decisions are %s", got)
+	}
 	text := string(jsonval.Encode(v))
 	for _, want := range []string{`"at":"2026-11-03T09:00:00.000000005Z"`, `12345678901234567890`, `"reason":"<b> & why"`, `"path":"a[\"x y\"]"`} {
 		if !strings.Contains(text, want) {
@@ -69,7 +83,7 @@ func TestALogComesBackAsItWasKept(t *testing.T) {
 	if _, ok := back[0].PersonName(); ok {
 		t.Error("a Call is taken for a person")
 	}
-	if log[1].Decision.At.Location().String() != "elsewhere" {
+	if log[1].Decision.DecidedAt.Location().String() != "elsewhere" {
 		t.Error("the log that was given has changed")
 	}
 	if _, err := turn.DecodeLog("no log"); err == nil {

@@ -16,11 +16,14 @@ import (
 
 // PastCall is a Call of the process that wrote the Idea, with its fate by instance token.
 type PastCall struct {
-	Request, Index int
-	Call           ideafile.WrittenCall
-	Status         map[string]ideafile.CallStatus
-	Results        map[string]any
-	Decisions      map[string][]Decision
+	Request, Index      int
+	WrittenCall         ideafile.WrittenCall
+	StatusByInstance    map[string]ideafile.CallStatus
+	ResultByInstance    map[string]any
+	DecisionsByInstance map[string][]Decision
+	RanCallByInstance   map[string]RanCall
+	// FaultByInstance say why the Call failed or is blocked; only the record of a Plan that runs directly has them.
+	FaultByInstance map[string]*diag.Fault
 }
 
 func (p PastCall) key() ideafile.CallKey { return ideafile.CallKey{Request: p.Request, Index: p.Index} }
@@ -29,68 +32,134 @@ func (p PastCall) key() ideafile.CallKey { return ideafile.CallKey{Request: p.Re
 const (
 	recordResults = "results"
 	recordDecided = "decided"
+	recordFaults  = "errors"
+	// recordRan holds the Call as it ran after people's decisions, by instance.
+	recordRan = "ran"
 )
 
-// PastCalls reads the record of a Plan message. The record's ids, in order, stand for the Plan's Calls. tokens are the instances
+// RecordedFault is a fault in a record's entry, with the instances that have it; none in a process whose only instance is anonymous.
+type RecordedFault struct {
+	Fault     diag.Fault `json:"error"`
+	Instances []string   `json:"instances,omitempty"`
+}
+
+// ReadPastCalls reads the record of a Plan message. The record's ids, in order, stand for the Plan's Calls. tokens are the instances
 // of an entry that names none.
-func PastCalls(m ideafile.Message, tokens []string) []PastCall {
+func ReadPastCalls(m ideafile.Message, tokens []string) []PastCall {
 	record, _ := m.Source["record"].(map[string]any)
 	var list []PastCall
 	for _, id := range jsonval.SortedKeys(record) {
-		if p, ok := parseCallID(id); ok {
+		if p, ok := parsePastCallID(id); ok {
 			p.readPlanEntry(jsonval.AsObject(record[id]))
 			list = append(list, p)
 		}
 	}
 	slices.SortFunc(list, func(a, b PastCall) int { return a.key().Compare(b.key()) })
-	if len(list) != len(m.Calls) {
+	if len(list) != len(m.PlanCalls) {
 		return nil // the record belongs to another Plan
 	}
 	for n := range list {
-		list[n].Call = m.Calls[n]
+		list[n].WrittenCall = m.PlanCalls[n]
 		list[n].setStatuses(record[list[n].key().ID("")], tokens)
 	}
 	return list
 }
 
-// parseCallID reads an id without an instance, such as 3.2.
-func parseCallID(id string) (p PastCall, ok bool) {
+// ReadPastDirectPlanCalls reads the record of a Plan that runs directly: its Calls, as those of Request 0, of which the record says something.
+func ReadPastDirectPlanCalls(m ideafile.Message, tokens []string) []PastCall {
+	var list []PastCall
+	for n, id := range m.RecordedCallIDs() {
+		p := newPastCall(0, m.CallIndexOffset+n+1)
+		p.WrittenCall = m.PlanCalls[n]
+		p.readPlanEntry(jsonval.AsObject(m.PlanRecordByCallID[id]))
+		p.StatusByInstance = m.RecordedStatusByInstance(id, slices.DeleteFunc(slices.Clone(tokens), p.WrittenCall.TargetsOtherInstance))
+		if len(p.StatusByInstance) > 0 {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+func newPastCall(request, index int) PastCall {
+	return PastCall{
+		Request: request, Index: index, StatusByInstance: map[string]ideafile.CallStatus{}, ResultByInstance: map[string]any{},
+		DecisionsByInstance: map[string][]Decision{}, FaultByInstance: map[string]*diag.Fault{},
+	}
+}
+
+// IsFinalFor reports whether what the record says of the Call in an instance stands, so that it is not tried again: it is done, or people or
+// its Tool have ended it and the record says why. Any other Call of a Plan that runs directly is looked at anew.
+func (p PastCall) IsFinalFor(token string) bool {
+	switch p.StatusByInstance[token] {
+	case ideafile.Done:
+		return true
+	case ideafile.Failed, ideafile.Blocked:
+		return p.FaultByInstance[token] != nil
+	case ideafile.Rejected:
+		return len(p.DecisionsByInstance[token]) > 0
+	}
+	return false
+}
+
+// parsePastCallID reads an id without an instance, such as 3.2.
+func parsePastCallID(id string) (p PastCall, ok bool) {
 	request, index, _ := strings.Cut(id, ".")
 	r, errR := strconv.Atoi(request)
 	i, errI := strconv.Atoi(index)
-	p = PastCall{Request: r, Index: i, Status: map[string]ideafile.CallStatus{}, Results: map[string]any{}, Decisions: map[string][]Decision{}}
+	p = newPastCall(r, i)
 	return p, errR == nil && errI == nil && r >= 0 && i > 0 && ideafile.FormatCallID(r, i, "") == id
 }
 
 func (p *PastCall) readPlanEntry(entry map[string]any) {
 	if results := jsonval.AsObject(entry[recordResults]); results != nil {
-		p.Results = results
+		p.ResultByInstance = results
 	}
-	d := json.NewDecoder(bytes.NewReader(jsonval.Encode(entry[recordDecided])))
+	for _, one := range readList[InstanceDecision](entry[recordDecided]) {
+		p.DecisionsByInstance[one.Token] = append(p.DecisionsByInstance[one.Token], one.Decision)
+	}
+	for _, one := range readList[RecordedFault](entry[recordFaults]) {
+		for _, token := range one.Instances {
+			p.FaultByInstance[token] = &one.Fault
+		}
+		if len(one.Instances) == 0 {
+			p.FaultByInstance[""] = &one.Fault
+		}
+	}
+	_ = decodeValue(entry[recordRan], &p.RanCallByInstance)
+}
+
+// readList reads a list of values of one form; empty where it is none.
+func readList[T any](v any) (list []T) {
+	if decodeValue(v, &list) != nil {
+		return nil
+	}
+	return list
+}
+
+// decodeValue reads a JSON value into Go values, numbers as they were written.
+func decodeValue(v, to any) error {
+	d := json.NewDecoder(bytes.NewReader(jsonval.Encode(v)))
 	d.UseNumber()
-	var decided []InstanceDecision
-	if d.Decode(&decided) != nil {
-		return
-	}
-	for _, one := range decided {
-		p.Decisions[one.Token] = append(p.Decisions[one.Token], one.Decision)
-	}
+	return d.Decode(to)
 }
 
 // setStatuses reads the Call's status in each instance. An entry that names no instances and has one status means every instance
 // that the Call is for; with several statuses it cannot be told which instance has which, and none is set.
 func (p *PastCall) setStatuses(entry any, tokens []string) {
-	statuses := jsonval.WithoutKey(jsonval.WithoutKey(jsonval.AsObject(entry), recordResults), recordDecided)
+	statuses := jsonval.WithoutKey(jsonval.AsObject(entry), recordResults)
+	delete(statuses, recordDecided)
+	delete(statuses, recordFaults)
+	delete(statuses, recordRan)
 	if s, ok := entry.(string); ok {
 		statuses[s] = nil
 	}
 	for _, s := range jsonval.SortedKeys(statuses) {
-		where, named := jsonval.StringList(statuses[s])
+		where, named := jsonval.AsStringList(statuses[s])
 		if !named && len(statuses) == 1 {
-			where = p.Call.TargetInstances(tokens)
+			where = p.WrittenCall.TargetInstances(tokens)
 		}
 		for _, token := range where {
-			p.Status[token] = ideafile.CallStatus(s)
+			p.StatusByInstance[token] = ideafile.CallStatus(s)
 		}
 	}
 }
@@ -104,47 +173,80 @@ func ReadContextError(m ideafile.Message) (t ContextError, ok bool) {
 		return t, false
 	}
 	t.Fault = diag.Fault{Code: code, Message: text}
-	t.Call, _ = m.Source["call"].(string)
-	t.Instances, _ = jsonval.StringList(m.Source["instances"])
+	t.CallID, _ = m.Source["call"].(string)
+	t.Instances, _ = jsonval.AsStringList(m.Source["instances"])
 	return t, true
 }
 
-// ForgetWrites changes the records of an Idea in place after a path was removed from an instance's State: the Calls that wrote
+// ForgetWritesTo changes the records of an Idea in place after a path was removed from an instance's State: the Calls that wrote
 // there are not done any more, and may run again.
-func ForgetWrites(source map[string]any, token string, path jsonval.Path) {
+func ForgetWritesTo(source map[string]any, token string, path jsonval.Path) {
 	idea, _ := ideafile.ReadIdea(source)
+	forgetCalls(idea, []string{token}, func(_ ideafile.Message, p PastCall, _ string) bool { return callWritesTo(idea, p.WrittenCall, path) })
+}
+
+// ForgetFailures changes the records of an Idea in place after a person has opened instances again: what their direct Plans have tried in
+// vain, for want of a value or of a person's consent, may be tried again.
+func ForgetFailures(source map[string]any, tokens []string) {
+	idea, _ := ideafile.ReadIdea(source)
+	forgetCalls(idea, tokens, func(m ideafile.Message, p PastCall, token string) bool {
+		return m.IsDirectPlan() && p.StatusByInstance[token] != ideafile.Done
+	})
+}
+
+// forgetCalls drops what the records of an Idea say of some Calls in some instances.
+func forgetCalls(idea *ideafile.Idea, of []string, forgotten func(ideafile.Message, PastCall, string) bool) {
+	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
-		record := jsonval.AsObject(m.Source["record"])
-		if !m.IsPlanRecord() {
-			continue
+		past := ReadPastDirectPlanCalls
+		if m.IsPlanWithRecord() {
+			past = ReadPastCalls
 		}
-		for _, p := range PastCalls(m, idea.InstanceTokens()) {
-			if _, there := p.Status[token]; there && writesAt(idea, p.Call, path) {
-				id := ideafile.FormatCallID(p.Request, p.Index, "")
-				record[id] = withoutInstance(jsonval.AsObject(record[id]), string(p.Status[token]), token)
+		record := jsonval.AsObject(m.Source["record"])
+		ids := m.RecordedCallIDs()
+		for _, p := range past(m, tokens) {
+			id := ideafile.FormatCallID(p.Request, p.Index, "")
+			if m.IsDirectPlan() {
+				id = ids[p.Index-1-m.CallIndexOffset]
+			}
+			dropped := map[string]bool{}
+			for _, token := range of {
+				if _, there := p.StatusByInstance[token]; there && forgotten(m, p, token) {
+					dropped[token] = true
+					delete(record, id+"@"+token)
+				}
+			}
+			if len(dropped) > 0 {
+				record[id] = withoutInstanceStatuses(record[id], tokens, dropped)
 			}
 		}
 	}
 }
 
-// writesAt reports whether one of a Call's output paths overlaps a path.
-func writesAt(i *ideafile.Idea, w ideafile.WrittenCall, path jsonval.Path) bool {
+// callWritesTo reports whether one of a Call's output paths overlaps a path.
+func callWritesTo(i *ideafile.Idea, w ideafile.WrittenCall, path jsonval.Path) bool {
 	output, ok := i.OutputPathOf(w)
 	return ok && slices.ContainsFunc(output.Paths(), path.Overlaps)
 }
 
-// withoutInstance returns a record's entry without the status of its Call in one instance.
-func withoutInstance(entry map[string]any, status, token string) map[string]any {
-	where, named := jsonval.StringList(entry[status])
-	left := []any{}
-	for _, t := range where {
-		if t != token {
-			left = append(left, t)
-		}
+// withoutInstanceStatuses returns a record's entry without the status of its Call in some instances. tokens are those of an entry that names none.
+func withoutInstanceStatuses(entry any, tokens []string, dropped map[string]bool) map[string]any {
+	if s, ok := entry.(string); ok {
+		entry = map[string]any{s: nil}
 	}
-	out := jsonval.WithoutKey(entry, status)
-	if named && len(left) > 0 {
-		out[status] = left
+	out := map[string]any{}
+	for key, v := range jsonval.AsObject(entry) {
+		where, named := jsonval.AsStringList(v)
+		switch {
+		case !ideafile.IsCallStatus(key):
+			out[key] = v
+			continue
+		case !named:
+			where = tokens
+		}
+		if left := slices.DeleteFunc(slices.Clone(where), func(t string) bool { return dropped[t] }); len(left) > 0 {
+			out[key] = jsonval.ToJSONValue(left)
+		}
 	}
 	return out
 }

@@ -14,7 +14,7 @@ import (
 // Invariant: its References are resolved, so that what the person is shown is exactly what will run. A Decision that names another
 // Digest is refused.
 type PendingApproval struct {
-	Call string `json:"call"`
+	CallID string `json:"call"`
 	// Digest is the SHA-256, in hex, of the canonical JSON of call, tool and params and, if they are set, of outputPath,
 	// outputMethod, scopes, output and asked.
 	Digest       string             `json:"digest"`
@@ -22,17 +22,17 @@ type PendingApproval struct {
 	Params       map[string]any     `json:"params"`
 	OutputPath   refexpr.OutputPath `json:"outputPath,omitempty"`
 	OutputMethod string             `json:"outputMethod,omitempty"`
-	// Scopes are the values that the Tool is given beside its parameters.
-	Scopes map[string]any `json:"scopes,omitempty"`
-	// Adapted is set when the LLM adapted Params to the Tool's schema.
-	Adapted *Adaptation `json:"adapted,omitempty"`
+	// ScopeValues are the values that the Tool is given beside its parameters.
+	ScopeValues map[string]any `json:"scopes,omitempty"`
+	// ParamsAdaptation is set when the LLM adapted Params to the Tool's schema.
+	ParamsAdaptation *ParamsAdaptation `json:"adapted,omitempty"`
 	// Output is the result that the LLM wrote for a latent Tool.
 	Output   any        `json:"output,omitempty"`
 	Since    time.Time  `json:"since"`
 	Deadline *time.Time `json:"deadline"`
 	// OnTimeout is the decision that is taken at the deadline, or "pause".
-	OnTimeout string   `json:"onTimeout,omitempty"`
-	Allow     []string `json:"allow"`
+	OnTimeout        string   `json:"onTimeout,omitempty"`
+	AllowedDecisions []string `json:"allow"`
 	// ReviewReason is why a person is asked, when it is not because of the Tool's policy.
 	ReviewReason string `json:"why,omitempty"`
 	// TimesAsked is set when a person was asked about the Call before. It is part of the digest, so that a decision on what was
@@ -42,15 +42,15 @@ type PendingApproval struct {
 
 // SetDigest computes the digest.
 func (p *PendingApproval) SetDigest() {
-	m := map[string]any{"call": p.Call, "tool": p.Tool, "params": p.Params}
+	m := map[string]any{"call": p.CallID, "tool": p.Tool, "params": p.Params}
 	if len(p.OutputPath) > 0 {
 		m["outputPath"] = p.OutputPath.String()
 	}
 	if p.OutputMethod != "" {
 		m["outputMethod"] = p.OutputMethod
 	}
-	if p.Scopes != nil {
-		m["scopes"] = p.Scopes
+	if p.ScopeValues != nil {
+		m["scopes"] = p.ScopeValues
 	}
 	if p.Output != nil {
 		m["output"] = p.Output
@@ -58,6 +58,6 @@ func (p *PendingApproval) SetDigest() {
 	if p.TimesAsked > 0 {
 		m["asked"] = p.TimesAsked
 	}
-	sum := sha256.Sum256(jsonval.Encode(jsonval.Normal(m)))
+	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(m)))
 	p.Digest = hex.EncodeToString(sum[:])
 }

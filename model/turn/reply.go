@@ -6,10 +6,10 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Reply is the LLM's side of one Request: what it wrote, or why there is nothing.
+// LLMReply is the LLM's side of one Request: what it wrote, or why there is nothing.
 //
 // Invariant: a Reply that is not Complete has a Fault.
-type Reply struct {
+type LLMReply struct {
 	// Complete reports whether the solution came to its end. Only a complete solution can settle an instance.
 	Complete bool `json:"whole"`
 	// Fault is why the solution is not complete.
@@ -18,6 +18,8 @@ type Reply struct {
 	NotRetryable bool `json:"final,omitempty"`
 	// WorkerLost reports that the worker died while it was listening; the LLM's answer was not bad.
 	WorkerLost bool `json:"lost,omitempty"`
+	// CallsUndelivered reports that Calls may not have reached all their instances.
+	CallsUndelivered bool `json:"undelivered,omitempty"`
 	// Calls are the solution's Calls as written, in order.
 	Calls []ideafile.WrittenCall `json:"calls,omitempty"`
 	// CallFaults are those of broken Calls that name no covered instance. All others are reported by their instances.
@@ -27,11 +29,27 @@ type Reply struct {
 	// Output as written, nil if there was none. OutputFault is why it does not fit the output form.
 	Output      any         `json:"output,omitempty"`
 	OutputFault *diag.Fault `json:"outputFault,omitempty"`
-	Usage       Usage       `json:"usage"`
-	// Attempts counts the HTTP requests until the server answered.
-	Attempts int `json:"attempts,omitempty"`
+	Usage       TokenUsage  `json:"usage"`
+	// AnsweringLLM says who answered; nil where nobody knows.
+	AnsweringLLM *AnsweringLLM `json:"llm,omitempty"`
+	// HTTPAttempts counts the HTTP requests until the server answered.
+	HTTPAttempts int `json:"attempts,omitempty"`
 	// Faked replies were made up from schemas in a simulation. They use up no line of a script of replies.
 	Faked bool `json:"sketched,omitempty"`
+}
+
+// CallsMayBeUndelivered reports whether Calls may not have reached all their instances: whoever handed them out is gone, or gave up.
+func (r LLMReply) CallsMayBeUndelivered() bool { return r.WorkerLost || r.CallsUndelivered }
+
+// AnsweringLLM says which LLM answered a Request. The meta of an Idea keeps it.
+type AnsweringLLM struct {
+	Request int `json:"request"`
+	// RequestedModel is the model as it was asked for, and Served as the server named it.
+	RequestedModel string `json:"model,omitempty"`
+	ServedModel    string `json:"served,omitempty"`
+	// PromptDigest is the SHA-256, in hex, of the messages and the schema that the LLM was sent.
+	PromptDigest string `json:"prompt,omitempty"`
+	TokenUsage
 }
 
 // CallFault is why a Call of a solution cannot be delivered to any instance. Index counts from 1.
@@ -40,14 +58,17 @@ type CallFault struct {
 	Fault diag.Fault `json:"error"`
 }
 
-// Usage counts tokens as the LLM server reports them.
-type Usage struct {
+// TokenUsage counts tokens as the LLM server reports them.
+type TokenUsage struct {
 	PromptTokens     int `json:"promptTokens"`
 	CompletionTokens int `json:"completionTokens"`
 }
 
+// Total counts the tokens of both kinds.
+func (u TokenUsage) Total() int { return u.PromptTokens + u.CompletionTokens }
+
 // Add adds another count.
-func (u *Usage) Add(o Usage) {
+func (u *TokenUsage) Add(o TokenUsage) {
 	u.PromptTokens += o.PromptTokens
 	u.CompletionTokens += o.CompletionTokens
 }
@@ -62,9 +83,12 @@ const (
 	CodeLLMError        = "llm_error"        // the server refused the Request for good
 	CodeLLMUnreachable  = "llm_unreachable"  // no server answered, after all retries
 	CodeBadReplies      = "bad_replies"      // three bad replies in a row
+	CodeNotWritten      = "not_written"      // a part of a Call's result has no place in State
+	CodeOutputNotTaken  = "output_not_taken" // an output came too early
 	CodeBadOutputs      = "bad_outputs"      // three bad outputs in a row
 	CodeMissingRequired = "missing_required" // an instance ended without what its schema requires
 	CodeLimitReached    = "limit_reached"
+	CodeNoProgress      = "no_progress" // three Requests in a row brought nothing new
 	CodeInvalidIdea     = "invalid_idea"
 	CodePaused          = "paused" // by a person
 )
@@ -72,11 +96,11 @@ const (
 // CheckOutput returns why a process's output does not fit its form, or nil. An output with References is not checked here: it
 // is checked once they are resolved.
 func CheckOutput(i *ideafile.Idea, v any) *diag.Fault {
-	refs, err := refexpr.References(v)
-	if v == nil || i.Output == nil || (err == nil && len(refs) > 0) {
+	refs, err := refexpr.FindReferences(v)
+	if v == nil || i.OutputSchema == nil || (err == nil && len(refs) > 0) {
 		return nil
 	}
-	if err := i.Output.Validate(i.Output.WithoutNulls(v)); err != nil {
+	if err := i.OutputSchema.Validate(i.OutputSchema.WithoutNulls(v)); err != nil {
 		return diag.Faultf(ideafile.CodeBadOutput, "the output does not fit its form: %s", err)
 	}
 	return nil

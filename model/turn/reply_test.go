@@ -12,7 +12,7 @@ import (
 
 func TestAResultIsTakenForACallThatWasAskedFor(t *testing.T) {
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"mood": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"mood": {"type": "string"}, "why": {"type": "string"}}, "required": ["mood"]}}, "note": {"type": "object", "properties": {}}}}}`)
-	b := &turn.RequestInput{Questions: []turn.Question{{ID: "1.1@①", Token: "①", Tool: "mood"}, {ID: "1.2", Tool: "note"}, {ID: "1.3", Tool: "gone"}}}
+	b := &turn.RequestInput{Questions: []turn.LLMQuestion{{CallID: "1.1@①", Token: "①", Tool: "mood"}, {CallID: "1.2", Tool: "note"}, {CallID: "1.3", Tool: "gone"}}}
 	for _, c := range []struct{ name, entry, id, out, fault string }{
 		{"a result that fits", `{"_call":"1.1@①","_output":{"mood":"good"}}`, "1.1@①", `{"mood":"good"}`, ``},
 		{"what may be left out may be null", `{"_call":"1.1@①","_output":{"mood":"good","why":null}}`, "1.1@①", `{"mood":"good"}`, ``},
@@ -33,8 +33,8 @@ func TestAResultIsTakenForACallThatWasAskedFor(t *testing.T) {
 			if f != nil {
 				said = f.Error()
 			}
-			if a.ID != c.id || string(jsonval.Encode(out)) != c.out || said != c.fault {
-				t.Errorf("got %q, %s, %q", a.ID, jsonval.Encode(out), said)
+			if a.CallID != c.id || string(jsonval.Encode(out)) != c.out || said != c.fault {
+				t.Errorf("got %q, %s, %q", a.CallID, jsonval.Encode(out), said)
 			}
 		})
 	}
@@ -93,8 +93,8 @@ func TestNullsThatStandForWhatIsLeftOutAreTakenOut(t *testing.T) {
 func TestACallOfWhichStrictModeDemandedEverythingIsRead(t *testing.T) {
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"send": {"type": "object", "properties": {"to": {"type": "object", "properties": {"street": {"type": "string"}, "zip": {"type": "string"}}, "required": ["street"]}, "note": {"type": "string"}}, "required": ["to"],
 		"_output": {"type": "object", "properties": {"ok": {"type": "boolean"}, "why": {"type": "string"}}}}}}}`)
-	p := ideafile.Palette{Tools: i.Tools, Bindings: map[string]ideafile.Binding{"send": {Kind: ideafile.KindLatent}}, InstanceTokens: []string{""}}
-	c, _, f := p.Read(ideafile.ParseWrittenCall(modeltest.DecodeJSON(t, `{"_tool":"send","_reasoningForCall":null,"to":{"street":"†state.street","zip":null},"note":null,"_outputPath":null,"_output":{"ok":true,"why":null}}`)))
+	p := ideafile.Palette{Tools: i.Tools, BindingByTool: map[string]ideafile.ToolBinding{"send": {Kind: ideafile.KindLatent}}, InstanceTokens: []string{""}}
+	c, _, f := p.ReadCall(ideafile.ParseWrittenCall(modeltest.DecodeJSON(t, `{"_tool":"send","_reasoningForCall":null,"to":{"street":"†state.street","zip":null},"note":null,"_outputPath":null,"_output":{"ok":true,"why":null}}`)))
 	if f != nil {
 		t.Fatal(f)
 	}
@@ -104,8 +104,8 @@ func TestACallOfWhichStrictModeDemandedEverythingIsRead(t *testing.T) {
 }
 
 func TestUsageAddsUp(t *testing.T) {
-	u := turn.Usage{PromptTokens: 1, CompletionTokens: 2}
-	if u.Add(turn.Usage{PromptTokens: 10, CompletionTokens: 20}); u != (turn.Usage{PromptTokens: 11, CompletionTokens: 22}) {
+	u := turn.TokenUsage{PromptTokens: 1, CompletionTokens: 2}
+	if u.Add(turn.TokenUsage{PromptTokens: 10, CompletionTokens: 20}); u != (turn.TokenUsage{PromptTokens: 11, CompletionTokens: 22}) {
 		t.Errorf("%+v", u)
 	}
 }

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"fmt"
+	"slices"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -10,40 +11,53 @@ import (
 // RequestInput is what one Request is about: the instances that it covers, the Calls planned so far with their outcome, and
 // the errors since the last Request. Together with the process's Idea it is everything that the LLM is told.
 type RequestInput struct {
-	Process string `json:"process"`
-	// Number counts the process's Requests from 1. Turn counts only the answered ones, and this one: it falls behind Number
+	ProcessID string `json:"process"`
+	// RequestNumber counts the process's Requests from 1. Turn counts only the answered ones, and this one: it falls behind Number
 	// when a Request was lost before the LLM said anything.
-	Number int `json:"number"`
-	Turn   int `json:"turn"`
+	RequestNumber int `json:"number"`
+	Turn          int `json:"turn"`
 	// Instances are the covered ones, in order.
 	Instances []InstanceInput `json:"covered"`
-	// Plan lists the Calls of earlier Requests and of Plans that run directly.
-	Plan []PlanEntry `json:"plan,omitempty"`
+	// PlanEntries lists the Calls of earlier Requests and of Plans that run directly.
+	PlanEntries []PlanEntry `json:"plan,omitempty"`
 	// Errors are those since the last Request.
 	Errors []ContextError `json:"troubles,omitempty"`
+	// Others counts the process's instances that the Request does not cover.
+	Others OtherInstances `json:"others,omitzero"`
 	// OutputOnly marks a Request that asks for the process's output and nothing else: every instance has settled.
 	OutputOnly bool `json:"closing,omitempty"`
 	// Questions is not empty for a Request that asks only for the results of latent Calls and for adapted parameters. Such a
 	// Request brings no new Calls.
-	Questions []Question `json:"asking,omitempty"`
+	Questions []LLMQuestion `json:"asking,omitempty"`
+}
+
+// OtherInstances counts the instances that a Request is not about, by what they are up to.
+type OtherInstances struct {
+	Finished       int `json:"finished,omitempty"`
+	Failed         int `json:"failed,omitempty"`
+	AwaitingPeople int `json:"awaitingPeople,omitempty"`
+	Working        int `json:"working,omitempty"`
 }
 
 // InstanceInput is one instance as a Request sees it.
 type InstanceInput struct {
 	Token string `json:"token"`
 	State any    `json:"state"`
-	// Missing lists the State paths that the instance's schema requires and that hold no value.
-	Missing []string `json:"missing,omitempty"`
+	// MissingRequiredPaths lists the State paths that the instance's schema requires and that hold no value.
+	MissingRequiredPaths []string `json:"missing,omitempty"`
 	// Status is set for an instance that has settled or failed, and Fault says why it failed. The LLM is not told; both go
 	// into the snapshot of the Request.
 	Status ideafile.InstanceStatus `json:"status,omitempty"`
 	Fault  *diag.Fault             `json:"fault,omitempty"`
+	// FailedDirectPlanPosition is the position in the context, from 1, of the directly run Plan that did not suffice for the instance; 0: there is
+	// none. It is for the snapshot, too.
+	FailedDirectPlanPosition int `json:"fellBackFrom,omitempty"`
 }
 
 // PlanEntry is a Call planned earlier, with the number of instances in each status.
 type PlanEntry struct {
-	// ID is the Call's id without an instance.
-	ID string `json:"id"`
+	// CallID is the Call's id without an instance.
+	CallID string `json:"id"`
 	// DirectPlan is the position in the context, from 1, of the directly run Plan that holds the Call, and PlanName the name
 	// of that Plan. 0 for a Call of a Request.
 	DirectPlan   int                         `json:"direct,omitempty"`
@@ -52,13 +66,14 @@ type PlanEntry struct {
 	StatusCounts map[ideafile.CallStatus]int `json:"how"`
 	// InstancesByStatus lists the instances behind each count; empty in a process whose only instance is anonymous.
 	InstancesByStatus map[ideafile.CallStatus][]string `json:"where,omitempty"`
-	// Results that State does not hold (see CallReport.Result), by instance.
-	Results map[string]any `json:"results,omitempty"`
-	// DoneInstances lists the instances in which a Call of a directly run Plan is done, where neither StatusCounts nor State
-	// tell.
-	DoneInstances []string `json:"done,omitempty"`
+	// ResultByInstance that State does not hold (see CallReport.Result), by instance.
+	ResultByInstance map[string]any `json:"results,omitempty"`
+	// Faults say, for the record of a directly run Plan, why its Call failed or is blocked.
+	Faults []RecordedFault `json:"faults,omitempty"`
 	// Decisions are people's decisions on the Call, in the order of the instances.
 	Decisions []InstanceDecision `json:"decided,omitempty"`
+	// RanCallByInstance is the Call as it ran after such decisions, by instance.
+	RanCallByInstance map[string]RanCall `json:"ran,omitempty"`
 }
 
 // InstanceDecision is a person's decision on a Call of one instance.
@@ -69,21 +84,27 @@ type InstanceDecision struct {
 
 // ContextError is an error that the next Request tells the LLM about. It becomes an error message in the context.
 type ContextError struct {
-	// Call is the Call's id without an instance; empty when the error is about the Request as a whole.
-	Call      string     `json:"call,omitempty"`
+	// CallID is the Call's id without an instance; empty when the error is about the Request as a whole.
+	CallID    string     `json:"call,omitempty"`
 	Instances []string   `json:"instances,omitempty"`
 	Fault     diag.Fault `json:"error"`
 }
 
-// Question asks the LLM about one Call by itself: for the result of a latent Call or, when ParamsError is set, for
+// LLMQuestion asks the LLM about one Call by itself: for the result of a latent Call or, when ParamsError is set, for
 // parameters that fit the Tool's schema.
-type Question struct {
-	ID     string         `json:"id"`
+type LLMQuestion struct {
+	CallID string         `json:"id"`
 	Token  string         `json:"token"`
 	Tool   string         `json:"tool"`
 	Params map[string]any `json:"params"`
 	// ParamsError says why Params do not fit the schema; empty when a result is wanted.
 	ParamsError string `json:"why,omitempty"`
+}
+
+// ReplyMayHoldOutput reports whether the reply may hold the process's output: where the Request covers every instance that there
+// is. Asked about a few, the LLM would sum up what it happens to see.
+func (in *RequestInput) ReplyMayHoldOutput() bool {
+	return len(in.Questions) == 0 && (in.OutputOnly || in.Others == OtherInstances{})
 }
 
 // InstanceTokens lists the covered instances' tokens. It is empty, never nil, when no instance is covered.
@@ -93,6 +114,11 @@ func (in *RequestInput) InstanceTokens() []string {
 		tokens[n] = instance.Token
 	}
 	return tokens
+}
+
+// AllInstancesEnded reports whether every instance has settled or failed.
+func (in *RequestInput) AllInstancesEnded() bool {
+	return !slices.ContainsFunc(in.Instances, func(i InstanceInput) bool { return i.Status == "" })
 }
 
 // QuestionSummary says in a few words what a Request with Questions asks for.
@@ -123,10 +149,31 @@ func (e *PlanEntry) AddReport(token string, c CallReport) {
 		e.InstancesByStatus[c.Status] = append(e.InstancesByStatus[c.Status], token)
 	}
 	if c.Result != nil {
-		e.Results[token] = c.Result
+		e.ResultByInstance[token] = c.Result
 	}
 	for _, d := range c.Decisions {
 		e.Decisions = append(e.Decisions, InstanceDecision{Token: token, Decision: d})
+	}
+	if c.RanCall != nil {
+		if e.RanCallByInstance == nil {
+			e.RanCallByInstance = map[string]RanCall{}
+		}
+		e.RanCallByInstance[token] = *c.RanCall
+	}
+	if e.DirectPlan > 0 && c.Fault != nil && c.Status.IsFinal() {
+		e.addFault(token, *c.Fault)
+	}
+}
+
+// addFault notes why the Call failed or is blocked in one instance.
+func (e *PlanEntry) addFault(token string, f diag.Fault) {
+	at := slices.IndexFunc(e.Faults, func(r RecordedFault) bool { return r.Fault == f })
+	if at < 0 {
+		at = len(e.Faults)
+		e.Faults = append(e.Faults, RecordedFault{Fault: f})
+	}
+	if token != "" {
+		e.Faults[at].Instances = append(e.Faults[at].Instances, token)
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 // InitialStates returns the State with which a context starts each instance, by token.
 func InitialStates(context []ideafile.Message, tokens []string) map[string]any {
 	states := make(map[string]any, len(tokens))
-	views := ideafile.ViewsOf(context, tokens)
+	views := ideafile.InstanceViewsByToken(context, tokens)
 	for _, token := range tokens {
-		states[token] = statelog.New(views[token].Payload[ideafile.TypeState]).Value()
+		states[token] = statelog.NewState(views[token].PayloadByKind[ideafile.TypeState]).Snapshot()
 	}
 	return states
 }

@@ -1,23 +1,25 @@
 package turn
 
 import (
+	"slices"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
 
-// Snapshot returns the Idea of one Request: the process's palette, the context as the Request saw it, and the solution.
+// SnapshotIdea returns the Idea of one Request: the process's palette, the context as the Request saw it, and the solution.
 //
 // Invariants: a process that starts from a Snapshot has the instances, in their order, and the States that the Request saw; and
 // the Snapshot of an Idea that is a Snapshot already has the same context.
-func Snapshot(idea map[string]any, input *RequestInput, calls []ideafile.WrittenCall, output any) map[string]any {
+func SnapshotIdea(idea map[string]any, input *RequestInput, calls []ideafile.WrittenCall, output any) map[string]any {
 	out := make(map[string]any, len(idea)+1)
 	//workflowcheck:ignore -- a map again
 	for k, v := range idea {
 		out[k] = v
 	}
 	out["context"] = snapshotContext(idea["context"], input)
-	out["solution"] = map[string]any{"calls": ideafile.WrittenValues(calls), "output": output}
+	out["solution"] = map[string]any{"calls": ideafile.RawWrittenCalls(calls), "output": output}
 	if s := ideafile.SimulationOf(idea); s != nil {
 		ideafile.MarkStatesSimulated(out["context"].([]any))
 		return s.MarkIdea(out)
@@ -32,18 +34,18 @@ func snapshotContext(context any, input *RequestInput) []any {
 	var out, perInstance []any
 	schemas := map[string]any{}
 	list, _ := context.([]any)
-	planned := WithoutDirectPlans(input.Plan)
+	planned := WithoutDirectPlans(input.PlanEntries)
 	for n, raw := range list {
 		m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
 		switch {
 		case !ok:
-		case m.Kind == ideafile.TypeState:
-			if m.Schema != nil {
-				schemas[m.Instance] = m.Schema
+		case m.PayloadKind == ideafile.TypeState:
+			if m.PayloadSchema != nil {
+				schemas[m.InstanceToken] = m.PayloadSchema
 			}
-		case m.Type != ideafile.TypeError && !m.IsPlanRecord():
-			raw = addPlanRecord(raw, input.Plan, n+1)
-			if m.Instance == "" {
+		case m.Type != ideafile.TypeError && !m.IsPlanWithRecord():
+			raw = addPlanRecord(raw, input, n+1)
+			if m.InstanceToken == "" {
 				out = append(out, raw)
 			} else {
 				perInstance = append(perInstance, raw)
@@ -54,32 +56,40 @@ func snapshotContext(context any, input *RequestInput) []any {
 		out = append(out, stateMessage(instance, schemas))
 	}
 	out = append(out, perInstance...)
-	if len(planned) > 0 {
-		out = append(out, planMessage(planned))
+	for _, plan := range separatePlans(planned) {
+		out = append(out, planMessage(plan))
 	}
 	for _, e := range input.Errors {
-		out = append(out, errorMessage(e))
+		out = append(out, errorContextMessage(e))
 	}
 	return out
 }
 
-// addPlanRecord adds to a directly run Plan, at a position in the context, what became of its Calls.
-func addPlanRecord(raw any, plan []PlanEntry, place int) any {
-	record := map[string]any{}
-	for _, e := range plan {
-		if e.DirectPlan != place {
-			continue
-		}
-		record[e.ID] = jsonval.Normal(e.StatusCounts)
-		for _, token := range e.DoneInstances {
-			record[e.ID+"@"+token] = string(ideafile.Done)
+// addPlanRecord adds to a directly run Plan, at a position in the context, what became of its Calls, and which instances it did not suffice
+// for.
+func addPlanRecord(raw any, input *RequestInput, place int) any {
+	record, fellBack := map[string]any{}, []string{}
+	for _, e := range input.PlanEntries {
+		if e.DirectPlan == place {
+			record[e.CallID] = e.toRecordValue()
 		}
 	}
-	if len(record) == 0 {
+	for _, instance := range input.Instances {
+		if instance.FailedDirectPlanPosition == place {
+			fellBack = append(fellBack, instance.Token)
+		}
+	}
+	if len(record) == 0 && len(fellBack) == 0 {
 		return raw
 	}
 	m := jsonval.WithoutKey(raw.(map[string]any), "record")
-	m["record"] = record
+	delete(m, ideafile.FallbackInstancesKey)
+	if len(record) > 0 {
+		m["record"] = record
+	}
+	if len(fellBack) > 0 {
+		m[ideafile.FallbackInstancesKey] = jsonval.ToJSONValue(fellBack)
+	}
 	return m
 }
 
@@ -99,43 +109,72 @@ func stateMessage(c InstanceInput, schemas map[string]any) any {
 		m[ideafile.StatusKey] = string(c.Status)
 	}
 	if c.Fault != nil {
-		m[ideafile.FaultKey] = jsonval.Normal(c.Fault)
+		m[ideafile.FaultKey] = jsonval.ToJSONValue(c.Fault)
 	}
 	return m
+}
+
+// separatePlans splits Calls into Plans, in Plan order, in each of which every Call has an id of its own: parts of a process number their
+// Requests each by themselves.
+func separatePlans(entries []PlanEntry) (plans [][]PlanEntry) {
+	seen := []map[string]bool{}
+	for _, e := range entries {
+		at := slices.IndexFunc(seen, func(ids map[string]bool) bool { return !ids[e.CallID] })
+		if at < 0 {
+			at = len(plans)
+			plans, seen = append(plans, nil), append(seen, map[string]bool{})
+		}
+		plans[at], seen[at][e.CallID] = append(plans[at], e), true
+	}
+	for _, plan := range plans {
+		slices.SortStableFunc(plan, func(a, b PlanEntry) int { return callKeyOf(a.CallID).Compare(callKeyOf(b.CallID)) })
+	}
+	return plans
+}
+
+func callKeyOf(id string) ideafile.CallKey {
+	p, _ := parsePastCallID(id)
+	return ideafile.CallKey{Request: p.Request, Index: p.Index}
 }
 
 func planMessage(plan []PlanEntry) any {
 	calls, record := []any{}, map[string]any{}
 	for _, e := range plan {
-		calls = append(calls, e.Call.Value())
-		record[e.ID] = e.recordValue()
+		calls = append(calls, e.Call.RawValue())
+		record[e.CallID] = e.toRecordValue()
 	}
 	return map[string]any{"type": ideafile.TypePlan, "plan": calls, "record": record}
 }
 
-// recordValue is what became of a Call: its statuses, each with a count or with the instances' tokens, the results that State does
+// toRecordValue is what became of a Call: its statuses, each with a count or with the instances' tokens, the results that State does
 // not hold, and people's decisions.
-func (e PlanEntry) recordValue() any {
-	record := jsonval.AsObject(jsonval.Normal(e.StatusCounts))
+func (e PlanEntry) toRecordValue() any {
+	record := jsonval.AsObject(jsonval.ToJSONValue(e.StatusCounts))
 	for s, tokens := range e.InstancesByStatus {
-		record[string(s)] = jsonval.Normal(tokens)
+		record[string(s)] = jsonval.ToJSONValue(tokens)
 	}
-	if len(e.Results) > 0 {
-		record[recordResults] = e.Results
+	if len(e.ResultByInstance) > 0 {
+		record[recordResults] = e.ResultByInstance
+	}
+	if len(e.Faults) > 0 {
+		record[recordFaults] = jsonval.ToJSONValue(e.Faults)
 	}
 	if len(e.Decisions) > 0 {
-		record[recordDecided] = jsonval.Normal(e.Decisions)
+		record[recordDecided] = jsonval.ToJSONValue(e.Decisions)
+	}
+	if len(e.RanCallByInstance) > 0 {
+		record[recordRan] = jsonval.ToJSONValue(e.RanCallByInstance)
 	}
 	return record
 }
 
-func errorMessage(t ContextError) any {
-	m := map[string]any{"type": ideafile.TypeError, "error": jsonval.Normal(t.Fault), "call": nil}
-	if t.Call != "" {
-		m["call"] = t.Call
+func errorContextMessage(t ContextError) any {
+	m := map[string]any{"type": ideafile.TypeError, "error": jsonval.ToJSONValue(t.Fault), "call": nil}
+	if t.CallID != "" {
+		m["call"] = t.CallID
 	}
 	if len(t.Instances) > 0 {
-		m["instances"] = jsonval.Normal(t.Instances)
+		m["instances"] = jsonval.ToJSONValue(t.Instances)
 	}
 	return m
 }

@@ -10,16 +10,13 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"processidea/protocol"
 	"processidea/store/encryption"
 )
 
 // InlineThreshold is the size in bytes up to which a payload stays in Temporal's history, where an operator reads it.
 // It is low because commands add up: two hundred Calls started at once must stay far below the 4 MB that end a workflow.
 const InlineThreshold = 8 << 10
-
-// InlineMetadata marks a payload that stays where it is whatever its size: answers to queries, which are no part of
-// history and which people without our store read.
-const InlineMetadata = "inline"
 
 // What every claim in a history holds; the names are never changed. A claim names the driver and the digest of the payload,
 // or of the list of its pieces, and, if it is encrypted, the id of its key.
@@ -46,11 +43,11 @@ func (driver) Name() string { return driverName }
 // Type names the kind of driver.
 func (driver) Type() string { return driverName }
 
-// SelectDriver leaves answers to queries inline: ours, which are marked, and what a workflow tells the Temporal UI about
-// itself, such as its current details.
+// SelectDriver leaves answers to queries inline: ours, which are marked even where they are encrypted, and what a workflow tells the
+// Temporal UI about itself, such as its current details.
 func (d driver) SelectDriver(_ converter.StorageDriverSelectContext, p *commonpb.Payload) (converter.StorageDriver, error) {
 	m := p.GetMetadata()
-	if len(m[InlineMetadata]) > 0 || string(m[converter.MetadataMessageType]) == workflowMetadata {
+	if protocol.StaysInline(p) || len(m[encryption.MetadataInline]) > 0 || string(m[converter.MetadataMessageType]) == workflowMetadata {
 		return nil, nil
 	}
 	return d, nil
@@ -88,6 +85,26 @@ func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.S
 	}
 	claim.ClaimData[claimDigest], err = put(ctx, data)
 	return err
+}
+
+// Rehearse makes sure that a payload can be kept: it puts it into the store as the Temporal client is about to, which tries
+// once and then fails the task. An encrypted payload never looks the same twice, and is taken away again.
+func (s *Store) Rehearse(ctx context.Context, p *commonpb.Payload) error {
+	if proto.Size(p) < InlineThreshold {
+		return nil
+	}
+	if s.keys == nil {
+		return driver{s}.put(ctx, p, &converter.StorageDriverClaim{})
+	}
+	sealed, err := s.keys.Codec().Encode([]*commonpb.Payload{p})
+	if err != nil {
+		return fmt.Errorf("blobs: encrypt payload: %w", err)
+	}
+	var claim converter.StorageDriverClaim
+	if err := (driver{s}).put(ctx, sealed[0], &claim); err != nil {
+		return err
+	}
+	return s.Remove(ctx, plainly(claim.ClaimData[claimDigest]).name)
 }
 
 // Retrieve gives back what Store put.

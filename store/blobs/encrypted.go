@@ -123,7 +123,7 @@ func (s *Store) NoteKeys(ctx context.Context) error {
 	}
 	check, err := s.keys.Seal(nil, boundCheck)
 	if err == nil {
-		err = s.bucket.WriteAll(ctx, inUse+s.keys.Primary(), check, nil)
+		err = s.writeAll(ctx, inUse+s.keys.Primary(), check)
 	}
 	if err != nil {
 		return fmt.Errorf("blobs: note that key %s is in use: %w", s.keys.Primary(), err)

@@ -97,7 +97,7 @@ func TestAnEncryptedStoreGivesBackWhatItTookAndStoresTheSameOnce(t *testing.T) {
 		t.Error(again)
 	}
 	write(t, s, "ideas/p/1.json", `{"a": 1}`)
-	if n := len(tree(t, dir)); n != 3 { // the value, the Idea, and the note that the key is in use
+	if n := len(tree(t, dir)); n != 4 { // the value, the Idea, the note that the key is in use, and the store's mark
 		t.Errorf("%d files", n)
 	}
 	fresh := mustKeyed(t, dir, k1)

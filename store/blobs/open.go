@@ -7,11 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"gocloud.dev/blob"
-	_ "gocloud.dev/blob/fileblob" // file://
-	_ "gocloud.dev/blob/memblob"  // mem://, for tests
+	"gocloud.dev/blob/fileblob"  // file:// too
+	_ "gocloud.dev/blob/memblob" // mem://, for tests
 
 	"processidea/store/encryption"
 )
@@ -22,6 +23,10 @@ type Option func(*Store)
 // WithKeys encrypts all that is written with the first of the keys, and reads what any of them encrypted, and what was
 // written without. Nil keys encrypt nothing.
 func WithKeys(k *encryption.Keys) Option { return func(s *Store) { s.keys = k } }
+
+// Unsynced leaves it to the operating system when it brings a folder's files to the disk: for tests, which need not outlast
+// a power cut.
+func Unsynced() Option { return func(s *Store) { s.unsynced = true } }
 
 // Keys are those that the store was opened with; nil where it does not encrypt.
 func (s *Store) Keys() *encryption.Keys { return s.keys }
@@ -36,7 +41,12 @@ func Open(ctx context.Context, place string, options ...Option) (*Store, error) 
 	for _, option := range options {
 		option(s)
 	}
-	if err := s.checkKeys(ctx); err != nil {
+	id, err := s.readMark(ctx)
+	if err == nil {
+		s.id.Store(id)
+		err = s.checkKeys(ctx)
+	}
+	if err != nil {
 		_ = s.Close()
 		return nil, fmt.Errorf("blobs: open %s: %w", place, err)
 	}
@@ -44,7 +54,7 @@ func Open(ctx context.Context, place string, options ...Option) (*Store, error) 
 }
 
 func openBucket(ctx context.Context, place string) (*Store, error) {
-	address, err := bucketURL(place)
+	address, folder, err := bucketURL(place)
 	if err != nil {
 		return nil, err
 	}
@@ -52,25 +62,40 @@ func openBucket(ctx context.Context, place string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	cache, err := lru.New[string, remembered](cacheEntries)
-	return &Store{bucket: bucket, cache: cache}, err
+	s := &Store{bucket: bucket, place: place, folder: folder}
+	s.cache, _ = lru.New[string, []byte](cacheEntries) // the only error is that of a size below one
+	s.sure, _ = lru.New[string, time.Time](sureEntries)
+	s.synced, _ = lru.New[string, struct{}](sureEntries)
+	return s, nil
 }
 
-// bucketURL turns a folder into the URL under which gocloud opens it, without the file of attributes that it would put
+// bucketURL gives the URL under which gocloud opens a place, and the folder that it is, if it is one. A folder's files are
+// made beside those that they become, so that they can be renamed; one that is named by its path has no file of attributes
 // beside every value.
-func bucketURL(place string) (string, error) {
-	if strings.Contains(place, "://") {
-		return place, nil
+func bucketURL(place string) (address, folder string, err error) {
+	if !strings.Contains(place, "://") {
+		folder, err = filepath.Abs(place)
+		if err == nil {
+			err = os.MkdirAll(folder, 0o700)
+		}
+		u := url.URL{Scheme: fileblob.Scheme, Path: filepath.ToSlash(folder), RawQuery: "metadata=skip&no_tmp_dir=true"}
+		return u.String(), folder, err
 	}
-	dir, err := filepath.Abs(place)
-	if err != nil {
-		return "", err
+	// What cannot be read is for whoever opens it to say.
+	u, err := url.Parse(place)
+	if ours := err == nil && u.Scheme == fileblob.Scheme; !ours {
+		return place, "", nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
+	path := u.Path
+	if u.Host == "." {
+		path = strings.TrimPrefix(path, "/")
 	}
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(dir), RawQuery: "metadata=skip&no_tmp_dir=true"}
-	return u.String(), nil
+	folder, err = filepath.Abs(filepath.FromSlash(path))
+	if q := u.Query(); err == nil && !q.Has("no_tmp_dir") {
+		q.Set("no_tmp_dir", "true")
+		u.RawQuery = q.Encode()
+	}
+	return u.String(), folder, err
 }
 
 // Close lets go of the store.

@@ -1,12 +1,15 @@
 package blobs
 
 import (
+	"bytes"
 	"context"
+	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,22 +22,25 @@ import (
 
 // Store keeps bytes by their SHA-256 digest. It is safe for concurrent use.
 type Store struct {
-	bucket *blob.Bucket
-	cache  *lru.Cache[string, remembered]
-	keys   *encryption.Keys
-	noted  atomic.Bool // the bucket says that the primary key is in use
-}
+	bucket   *blob.Bucket
+	place    string // as it was opened
+	folder   string // empty for a bucket that is none
+	keys     *encryption.Keys
+	noted    atomic.Bool // the bucket says that the primary key is in use
+	unsynced bool
 
-// remembered is a cached value, where it is stored, and when that was last checked.
-type remembered struct {
-	data []byte
-	at   location
-	sure time.Time
+	id      atomic.Value // a string, once it is known
+	marking sync.Mutex
+
+	cache  *lru.Cache[string, []byte]    // values by their digests
+	sure   *lru.Cache[string, time.Time] // when this program last knew that a value lies whole under a name
+	synced *lru.Cache[string, struct{}]  // folders whose names will last
 }
 
 const (
 	cacheEntries = 512
 	cacheLargest = 256 << 10 // bytes; larger values are read again
+	sureEntries  = 16 << 10
 )
 
 // Freshness bounds the age of a value that Put has just returned: an older one is written again. So a collector that
@@ -48,6 +54,9 @@ var (
 	ErrUnfit   = errors.New("the stored value is not what its handle says")
 )
 
+// ErrTooLarge means that a value has more bytes than it may, once stored values are put in the places of their handles.
+var ErrTooLarge = errors.New("the value is too large with all that it refers to")
+
 // Put stores bytes and gives their digest: SHA-256 in hex.
 func (s *Store) Put(ctx context.Context, data []byte) (string, error) {
 	return s.put(ctx, data, s.current)
@@ -56,27 +65,43 @@ func (s *Store) Put(ctx context.Context, data []byte) (string, error) {
 func (s *Store) put(ctx context.Context, data []byte, where func(digest string) location) (string, error) {
 	digest := digestOf(data)
 	at := where(digest)
-	if known, ok := s.cache.Get(digest); ok && known.at == at && time.Since(known.sure) < Freshness/2 {
+	if known, ok := s.sure.Get(at.name); ok && time.Since(known) < Freshness/2 {
 		return digest, nil
 	}
-	fresh, err := s.fresh(ctx, at.name)
-	if err == nil && !fresh {
+	there, err := s.stands(ctx, at, data)
+	if err == nil && !there {
 		err = s.writeAt(ctx, at, data)
 	}
 	if err != nil {
 		return "", fmt.Errorf("blobs: put %s: %w", digest, err)
 	}
-	s.remember(remembered{data, at, time.Now()})
+	s.sure.Add(at.name, time.Now())
+	s.remember(digest, data)
 	return digest, nil
 }
 
-// fresh reports whether an object exists and was written lately.
-func (s *Store) fresh(ctx context.Context, name string) (bool, error) {
-	a, err := s.bucket.Attributes(ctx, name)
+// stands reports whether a value lies whole at its place, and was written lately. A name alone says nothing: what was cut
+// off by a full disk, or has changed since, is written anew.
+func (s *Store) stands(ctx context.Context, at location, data []byte) (bool, error) {
+	a, err := s.bucket.Attributes(ctx, at.name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return false, nil
 	}
-	return err == nil && time.Since(a.ModTime) < Freshness/2, err
+	if err != nil || time.Since(a.ModTime) >= Freshness/2 {
+		return false, err
+	}
+	if at.key == "" && a.Size != int64(len(data)) {
+		return false, nil
+	}
+	if at.key == "" && s.folder == "" && len(a.MD5) > 0 { // as the bucket's server reckons it
+		sum := md5.Sum(data)
+		return bytes.Equal(a.MD5, sum[:]), nil
+	}
+	there, err := s.bucket.ReadAll(ctx, at.name)
+	if err == nil {
+		there, err = s.opened(at, there)
+	}
+	return err == nil && bytes.Equal(there, data), nil
 }
 
 func (s *Store) writeAt(ctx context.Context, at location, data []byte) error {
@@ -84,7 +109,7 @@ func (s *Store) writeAt(ctx context.Context, at location, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return s.bucket.WriteAll(ctx, at.name, data, nil)
+	return s.writeAll(ctx, at.name, data)
 }
 
 // Get reads bytes by their digest, and checks that they are the ones that were put. Where they may have been encrypted
@@ -95,34 +120,33 @@ func (s *Store) Get(ctx context.Context, digest string) ([]byte, error) {
 
 func (s *Store) get(ctx context.Context, digest string, where func(digest string) []location) ([]byte, error) {
 	if known, ok := s.cache.Get(digest); ok {
-		return known.data, nil
+		return known, nil
 	}
-	data, at, err := s.check(ctx, digest, where)
+	data, err := s.check(ctx, digest, where)
 	if err == nil {
-		s.remember(remembered{data: data, at: at})
+		s.remember(digest, data)
 	}
 	return data, err
 }
 
 // Check is Get without the cache. The error wraps ErrMissing or ErrChanged if the value is lost.
 func (s *Store) Check(ctx context.Context, digest string) ([]byte, error) {
-	data, _, err := s.check(ctx, digest, s.locations)
-	return data, err
+	return s.check(ctx, digest, s.locations)
 }
 
-func (s *Store) check(ctx context.Context, digest string, where func(digest string) []location) (data []byte, at location, err error) {
+func (s *Store) check(ctx context.Context, digest string, where func(digest string) []location) ([]byte, error) {
 	if !IsDigest(digest) {
-		return nil, at, fmt.Errorf("blobs: get %q: not a digest", digest)
+		return nil, fmt.Errorf("blobs: get %q: not a digest", digest)
 	}
-	data, at, err = s.readFirst(ctx, where(digest))
+	data, err := s.readFirst(ctx, where(digest))
 	if err != nil {
-		return nil, at, fmt.Errorf("blobs: get %s: %w", digest, err)
+		return nil, fmt.Errorf("blobs: get %s: %w", digest, err)
 	}
-	return data, at, nil
+	return data, nil
 }
 
 // readFirst reads a value from the first place where something lies.
-func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, location, error) {
+func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, error) {
 	for _, at := range places {
 		data, err := s.bucket.ReadAll(ctx, at.name)
 		if gcerrors.Code(err) == gcerrors.NotFound {
@@ -134,9 +158,12 @@ func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, locat
 		if err == nil && digestOf(data) != at.digest {
 			err = ErrChanged
 		}
-		return data, at, err
+		return data, err
 	}
-	return nil, location{}, s.notFound(ctx)
+	if err := s.compareMark(ctx); err != nil {
+		return nil, err
+	}
+	return nil, s.notFound(ctx)
 }
 
 func digestOf(data []byte) string {
@@ -149,9 +176,9 @@ func IsDigest(s string) bool {
 	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-func (s *Store) remember(r remembered) {
-	if len(r.data) <= cacheLargest {
-		s.cache.Add(r.at.digest, r)
+func (s *Store) remember(digest string, data []byte) {
+	if len(data) <= cacheLargest {
+		s.cache.Add(digest, data)
 	}
 }
 
@@ -159,7 +186,7 @@ func (s *Store) remember(r remembered) {
 func (s *Store) Write(ctx context.Context, name string, data []byte) error {
 	data, err := s.sealNamed(ctx, name, data)
 	if err == nil {
-		err = s.bucket.WriteAll(ctx, name, data, nil)
+		err = s.writeAll(ctx, name, data)
 	}
 	if err != nil {
 		return fmt.Errorf("blobs: write %s: %w", name, err)
@@ -172,7 +199,9 @@ func (s *Store) Write(ctx context.Context, name string, data []byte) error {
 func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, err error) {
 	data, err = s.bucket.ReadAll(ctx, name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
-		return nil, false, nil
+		if err = s.stays(ctx); err == nil {
+			return nil, false, nil
+		}
 	}
 	if err == nil {
 		data, err = s.openNamed(name, data)

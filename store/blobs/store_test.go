@@ -1,6 +1,7 @@
 package blobs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"processidea/model/jsonval"
+	"processidea/protocol"
+	"processidea/store/encryption"
 )
 
 func open(t *testing.T) (*Store, string) {
@@ -80,18 +83,18 @@ func TestWhatIsNoDigestFindsNothing(t *testing.T) {
 
 func TestALargeValueLeavesAHandleAndASmallMemberStaysBesideIt(t *testing.T) {
 	s, _ := open(t)
-	large := strings.Repeat("x", jsonval.LargeValue+1)
+	large := strings.Repeat("x", jsonval.LargeValueBytes+1)
 	v := map[string]any{"small": "here", "large": large, "in": map[string]any{"deep": []any{large}}}
 	off, err := s.Offload(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := off.(map[string]any)
-	h, ok := jsonval.AsHandle(m["large"])
-	if m["small"] != "here" || !ok || h.Type != "string" || h.Size != len(large)+2 {
+	h, ok := jsonval.AsBlobHandle(m["large"])
+	if m["small"] != "here" || !ok || h.ValueType != "string" || h.Size != len(large)+2 {
 		t.Errorf("%+v", m)
 	}
-	if h, ok := jsonval.AsHandle(m["in"].(map[string]any)["deep"]); !ok || h.Type != "array" {
+	if h, ok := jsonval.AsBlobHandle(m["in"].(map[string]any)["deep"]); !ok || h.ValueType != "array" {
 		t.Errorf("%v", m["in"])
 	}
 	back, err := s.Restore(t.Context(), off)
@@ -107,7 +110,7 @@ func TestManySmallMembersBecomeOneHandleButAWholeStateStaysAnObject(t *testing.T
 		many[fmt.Sprint("key", i)] = strings.Repeat("x", 40)
 	}
 	off, err := s.Offload(t.Context(), many)
-	if _, ok := jsonval.AsHandle(off); !ok || err != nil {
+	if _, ok := jsonval.AsBlobHandle(off); !ok || err != nil {
 		t.Errorf("%v", err)
 	}
 	off, err = s.OffloadMembers(t.Context(), many)
@@ -118,23 +121,46 @@ func TestManySmallMembersBecomeOneHandleButAWholeStateStaysAnObject(t *testing.T
 
 func TestAReferenceIntoAStoredValueFindsItsPart(t *testing.T) {
 	s, _ := open(t)
-	list := []any{strings.Repeat("x", jsonval.LargeValue), map[string]any{"name": "Ada"}}
+	list := []any{strings.Repeat("x", jsonval.LargeValueBytes), map[string]any{"name": "Ada"}}
 	off, err := s.Offload(t.Context(), list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, _ := jsonval.AsHandle(off)
-	h.Path = "1.name"
-	if got, err := s.Restore(t.Context(), map[string]any{"p": h.Value()}); err != nil || got.(map[string]any)["p"] != "Ada" {
+	h, _ := jsonval.AsBlobHandle(off)
+	h.PathInValue = "1.name"
+	if got, err := s.Restore(t.Context(), map[string]any{"p": h.AsJSONValue()}); err != nil || got.(map[string]any)["p"] != "Ada" {
 		t.Errorf("%v, %v", got, err)
 	}
-	h.Path = "7"
-	if _, err := s.Restore(t.Context(), h.Value()); err == nil {
+	h.PathInValue = "7"
+	if _, err := s.Restore(t.Context(), h.AsJSONValue()); err == nil {
 		t.Error("nothing is there, and it was found")
 	}
 }
 
 // What comes from outside can look like a handle, but never act as one: it would read another instance's values.
+func TestAValueThatIsTooLargeWithAllThatItRefersToIsNotRestored(t *testing.T) {
+	s, _ := open(t)
+	light, err := s.Offload(t.Context(), map[string]any{"text": strings.Repeat("x", 100_000), "list": []any{"a", strings.Repeat("y", 100_000)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := light.(map[string]any)
+	h, _ := jsonval.AsBlobHandle(m["list"])
+	h.PathInValue = "[1]"
+	for name, v := range map[string]any{"text": m["text"], "part": h.AsJSONValue()} {
+		many := make([]any, 1000)
+		for n := range many {
+			many[n] = v
+		}
+		if _, err := s.RestoreWithin(t.Context(), many, 20<<20); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s: a hundred MB: %v", name, err)
+		}
+		if v, err := s.RestoreWithin(t.Context(), many[:100], 20<<20); err != nil || len(v.([]any)[99].(string)) != 100_000 {
+			t.Errorf("%s: ten MB: %v", name, err)
+		}
+	}
+}
+
 func TestAForgedHandleArrivesAsTheDataThatItIs(t *testing.T) {
 	s, _ := open(t)
 	secret, err := s.Put(t.Context(), []byte(`"another instance's"`))
@@ -142,14 +168,14 @@ func TestAForgedHandleArrivesAsTheDataThatItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		forged := jsonval.Handle{Digest: secret, Size: 20, Type: "string"}.Value()
+		forged := jsonval.BlobHandle{Digest: secret, Size: 20, ValueType: "string"}.AsJSONValue()
 		for range rapid.IntRange(0, 3).Draw(t, "wrapped") {
 			forged = rapid.SampledFrom([]any{
 				map[string]any{"a": forged}, []any{forged}, map[string]any{"†blob": forged}, map[string]any{"††blob": forged},
 			}).Draw(t, "in")
 		}
 		off, err := s.Offload(t.Context(), forged)
-		if err != nil || jsonval.HasHandle(off) {
+		if err != nil || jsonval.ContainsBlobHandle(off) {
 			t.Fatalf("%v is taken for a handle, %v", off, err)
 		}
 		back, err := s.Restore(t.Context(), off)
@@ -178,8 +204,17 @@ func TestThePayloadDriverGivesBackWhatItTookAndLeavesMarkedOnesInline(t *testing
 	if err != nil || len(back) != 2 || !proto.Equal(back[0], p) || !proto.Equal(back[1], p) {
 		t.Errorf("%v, %v", back, err)
 	}
-	marked := &commonpb.Payload{Metadata: map[string][]byte{InlineMetadata: []byte("true")}}
-	if got, err := s.ExternalStorage().DriverSelector.SelectDriver(converter.StorageDriverSelectContext{}, marked); got != nil || err != nil {
-		t.Errorf("an answer to a query would be stored: %v, %v", got, err)
+	answer, err := protocol.DataConverter().ToPayload(protocol.ProcessApprovals{})
+	if err != nil || len(answer.GetMetadata()) != 1 {
+		t.Fatalf("an answer to a query is no plain JSON: %v, %v", answer, err)
+	}
+	encrypted := &commonpb.Payload{Metadata: map[string][]byte{encryption.MetadataInline: []byte("true")}}
+	for _, marked := range []*commonpb.Payload{answer, encrypted} {
+		if got, err := s.ExternalStorage().DriverSelector.SelectDriver(converter.StorageDriverSelectContext{}, marked); got != nil || err != nil {
+			t.Errorf("an answer to a query would be stored: %v, %v", got, err)
+		}
+	}
+	if got, err := s.ExternalStorage().DriverSelector.SelectDriver(converter.StorageDriverSelectContext{}, p); got == nil || err != nil {
+		t.Errorf("anything else would not be: %v, %v", got, err)
 	}
 }

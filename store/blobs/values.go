@@ -3,14 +3,16 @@ package blobs
 import (
 	"context"
 	"fmt"
+	"math"
 
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
 
-// Offload makes a value from outside fit for State: it stores every part that is larger than jsonval.LargeValue and puts a
+// Offload makes a value from outside fit for State: it stores every part that is larger than jsonval.LargeValueBytes and puts a
 // handle in its place. A value that merely looks like a handle is escaped.
 func (s *Store) Offload(ctx context.Context, v any) (any, error) {
-	return s.offload(ctx, jsonval.Escape(v))
+	return s.offload(ctx, jsonval.EscapeBlobHandles(v))
 }
 
 // OffloadMembers is Offload for an object that must stay one, such as a whole State: its members alone are offloaded.
@@ -30,11 +32,28 @@ func (s *Store) OffloadMembers(ctx context.Context, v any) (any, error) {
 	return out, nil
 }
 
+// OffloadTools stores the Tools of an Idea and gives what stands in their place.
+func (s *Store) OffloadTools(ctx context.Context, tools map[string]any) (map[string]any, error) {
+	h, err := s.PutObject(ctx, tools)
+	if err != nil {
+		return nil, err
+	}
+	return ideafile.NewStoredPalette(h, tools), nil
+}
+
+// PutObject stores an object as it is, handles in it included, and gives its handle.
+func (s *Store) PutObject(ctx context.Context, object map[string]any) (h jsonval.BlobHandle, err error) {
+	data := jsonval.Encode(object)
+	h = jsonval.BlobHandle{Size: len(data), ValueType: "object"}
+	h.Digest, err = s.Put(ctx, data)
+	return h, err
+}
+
 // offload looks into objects before it offloads them whole: a small member beside a large one stays where References can
 // reach it.
 func (s *Store) offload(ctx context.Context, v any) (any, error) {
 	data := jsonval.Encode(v)
-	if len(data) <= jsonval.LargeValue {
+	if len(data) <= jsonval.LargeValueBytes {
 		return v, nil
 	}
 	if m, ok := v.(map[string]any); ok {
@@ -47,7 +66,7 @@ func (s *Store) offload(ctx context.Context, v any) (any, error) {
 			out[k] = x
 		}
 		v, data = out, jsonval.Encode(out)
-		if len(data) <= jsonval.LargeValue {
+		if len(data) <= jsonval.LargeValueBytes {
 			return v, nil
 		}
 	}
@@ -55,27 +74,48 @@ func (s *Store) offload(ctx context.Context, v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return jsonval.Handle{Digest: digest, Size: len(data), Type: jsonval.TypeOf(v)}.Value(), nil
+	return jsonval.BlobHandle{Digest: digest, Size: len(data), ValueType: jsonval.TypeOf(v)}.AsJSONValue(), nil
 }
 
 // Restore is the inverse of Offload: it puts stored values in the places of their handles and undoes the escaping.
 func (s *Store) Restore(ctx context.Context, v any) (any, error) {
-	whole, err := s.restore(ctx, v)
+	return s.RestoreWithin(ctx, v, math.MaxInt)
+}
+
+// RestoreWithin is Restore for a value that may have so many bytes of JSON in all. The error wraps ErrTooLarge if it has more, which is found
+// before more than that is read.
+func (s *Store) RestoreWithin(ctx context.Context, v any, limit int) (any, error) {
+	r := restorer{store: s, room: limit}
+	whole, err := r.restore(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	return jsonval.Unescape(whole), nil
+	return jsonval.UnescapeBlobHandles(whole), nil
 }
 
-func (s *Store) restore(ctx context.Context, v any) (any, error) {
-	if h, ok := jsonval.AsHandle(v); ok {
-		return s.load(ctx, h)
+// restorer puts stored values in the places of their handles.
+type restorer struct {
+	store *Store
+	room  int // bytes that values may still take
+}
+
+func (r *restorer) take(size int) error {
+	r.room -= size
+	if r.room < 0 {
+		return fmt.Errorf("blobs: restore: %w", ErrTooLarge)
+	}
+	return nil
+}
+
+func (r *restorer) restore(ctx context.Context, v any) (any, error) {
+	if h, ok := jsonval.AsBlobHandle(v); ok {
+		return r.load(ctx, h)
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			x, err := s.restore(ctx, e)
+			x, err := r.restore(ctx, e)
 			if err != nil {
 				return nil, err
 			}
@@ -85,7 +125,7 @@ func (s *Store) restore(ctx context.Context, v any) (any, error) {
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			x, err := s.restore(ctx, e)
+			x, err := r.restore(ctx, e)
 			if err != nil {
 				return nil, err
 			}
@@ -97,8 +137,13 @@ func (s *Store) restore(ctx context.Context, v any) (any, error) {
 }
 
 // load reads one stored value, which may hold handles of its own, and follows the path into it.
-func (s *Store) load(ctx context.Context, h jsonval.Handle) (any, error) {
-	data, err := s.Get(ctx, h.Digest)
+func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) {
+	if h.PathInValue == "" {
+		if err := r.take(h.Size); err != nil {
+			return nil, err
+		}
+	}
+	data, err := r.store.Get(ctx, h.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -106,26 +151,29 @@ func (s *Store) load(ctx context.Context, h jsonval.Handle) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrUnfit, err)
 	}
-	v, err = s.restore(ctx, v)
+	v, err = r.restore(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	path, err := jsonval.ParsePath(h.Path)
+	path, err := jsonval.ParsePath(h.PathInValue)
 	if err != nil {
 		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrUnfit, err)
 	}
-	at, ok := jsonval.Lookup(v, path)
+	at, ok := jsonval.ValueAt(v, path)
 	if !ok {
-		return nil, fmt.Errorf("blobs: restore %s: %w: nothing at %s", h.Digest, ErrUnfit, h.Path)
+		return nil, fmt.Errorf("blobs: restore %s: %w: nothing at %s", h.Digest, ErrUnfit, h.PathInValue)
 	}
-	return at, nil
+	if h.PathInValue != "" && r.room < math.MaxInt {
+		err = r.take(jsonval.SizeUpToLimit(at, r.room))
+	}
+	return at, err
 }
 
 // previewRunes is how much of a large value the LLM is shown.
 const previewRunes = 200
 
 // Preview gives the beginning of a stored value, for people and LLMs.
-func (s *Store) Preview(ctx context.Context, h jsonval.Handle) string {
+func (s *Store) Preview(ctx context.Context, h jsonval.BlobHandle) string {
 	data, err := s.Get(ctx, h.Digest)
 	if err != nil {
 		return ""

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -92,13 +94,60 @@ func (s *Store) valuesIn(ctx context.Context, part string, each func(Item) error
 	return nil
 }
 
+// list gives the objects of a store; what is only being written is none.
 func (s *Store) list(ctx context.Context, o *blob.ListOptions, each func(*blob.ListObject) error) error {
-	for objects := s.bucket.List(o); ; {
-		object, err := objects.Next(ctx)
-		if errors.Is(err, io.EOF) {
+	return s.listFiles(ctx, o, func(object *blob.ListObject) error {
+		if !object.IsDir && s.isTemporary(object.Key) {
 			return nil
 		}
+		return each(object)
+	})
+}
+
+// isTemporary reports whether a file is one that some program was writing, or still is.
+func (s *Store) isTemporary(name string) bool { return s.folder != "" && temporary.MatchString(name) }
+
+// Unfinished lists what programs that were killed left half written; what others are just writing is among it.
+func (s *Store) Unfinished() (items []Item, err error) {
+	if s.folder == "" {
+		return nil, nil
+	}
+	err = filepath.WalkDir(s.folder, func(name string, e fs.DirEntry, err error) error {
+		if readable := err == nil; !readable || e.IsDir() || !temporary.MatchString(name) {
+			return nil
+		}
+		below, err := filepath.Rel(s.folder, name)
 		if err != nil {
+			return err
+		}
+		if info, err := e.Info(); err == nil { // else it was just renamed
+			items = append(items, Item{filepath.ToSlash(below), info.Size(), info.ModTime()})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("blobs: list unfinished files: %w", err)
+	}
+	return items, nil
+}
+
+// rereads is how often a page of a list is read again because a file was renamed or removed at that moment.
+const rereads = 100
+
+func (s *Store) listFiles(ctx context.Context, o *blob.ListOptions, each func(*blob.ListObject) error) error {
+	if err := s.stays(ctx); err != nil {
+		return fmt.Errorf("blobs: list %s: %w", o.Prefix, err)
+	}
+	objects, left := s.bucket.List(o), rereads
+	for {
+		object, err := objects.Next(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case gcerrors.Code(err) == gcerrors.NotFound && left > 0:
+			left--
+			continue
+		case err != nil:
 			return fmt.Errorf("blobs: list %s: %w", o.Prefix, err)
 		}
 		if err := each(object); err != nil {
@@ -113,6 +162,7 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 		return fmt.Errorf("blobs: remove %s: %w", name, err)
 	}
+	s.sure.Remove(name)
 	if !strings.HasPrefix(name, encryptedFolder) {
 		s.cache.Remove(path.Base(name))
 		return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 	"processidea/model/statelog"
@@ -22,7 +23,11 @@ type Blame struct {
 	Instance string `json:"instance"`
 	Path     string `json:"path"`
 	Idea     int    `json:"idea"` // the one in which Value stands
-	Value    any    `json:"value"`
+	// Sealed is when that Idea was made. What happened since is in the next one.
+	Sealed time.Time `json:"createdAt,omitzero"`
+	Value  any       `json:"value"`
+	// Gone says that nothing stands there any more: Last took away what did.
+	Gone bool `json:"gone,omitempty"`
 	// By is a Call's id, a person (person:NAME), "start" for what stood there from the beginning, or "unknown" where the
 	// log does not say. Origin is, for "start", the Idea that the process was forked from.
 	By     string `json:"by"`
@@ -31,12 +36,15 @@ type Blame struct {
 	Last    *Written  `json:"last,omitempty"`
 	Earlier []Written `json:"earlier"`
 	Call    *Proposed `json:"call,omitempty"`
-	// Decision is what a person decided about it.
-	Decision *turn.LogDecision `json:"decision,omitempty"`
+	// Decisions are those on the Call, in order, or the revision; Decision is the last one.
+	Decisions []turn.Decision `json:"decisions,omitempty"`
+	Decision  *turn.Decision  `json:"decision,omitempty"`
 	// Adapted is what the LLM fitted of the Call's parameters before it ran.
-	Adapted *turn.Adaptation `json:"adapted,omitempty"`
+	Adapted *turn.ParamsAdaptation `json:"adapted,omitempty"`
 	// Since is, for an unknown author, the first Idea that shows the value.
 	Since int `json:"since,omitempty"`
+
+	ran *turn.RanCall
 }
 
 // Written is one write that a path's value comes from.
@@ -51,16 +59,20 @@ type Written struct {
 	entry turn.LogEntry
 }
 
-// Proposed is the Call that wrote, as the LLM proposed it.
+// Proposed is the Call that wrote, as the LLM proposed it. Tool is the one that ran.
 type Proposed struct {
 	ID      string `json:"id"`
 	Request int    `json:"request"`
 	Tool    string `json:"tool"`
 	Written any    `json:"written"`
+	// Ran is the Call as it ran after people's decisions; nil if there were none, or if nothing ran.
+	Ran *turn.RanCall `json:"ran,omitempty"`
 	// Reads are the References in it, with the values that they have in the Idea whose log tells of the write.
 	Reads []Read `json:"reads"`
-	// Saw is the Idea that shows what the LLM had seen; 0 where no Idea was sealed by that Request.
-	Saw int `json:"saw,omitempty"`
+	// Saw is the Idea that shows what the LLM had seen; 0 where no Idea was sealed by that Request. It is one of Part, if that is set:
+	// the process that made the Request.
+	Saw  int    `json:"saw,omitempty"`
+	Part string `json:"part,omitempty"`
 }
 
 // Read is one Reference of a Call. Found is false where the Idea holds nothing there.
@@ -102,26 +114,42 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 	if err != nil {
 		return nil, err
 	}
-	owners := ideafile.SplitContext(whole["context"])
-	token, path, err := ReadPlace(owners, place)
+	owners := ideafile.SplitContextByInstance(whole["context"])
+	instance, path, err := ReadPlace(owners, place)
 	if err != nil {
 		return nil, err
 	}
-	b := &Blame{Process: process, Instance: token, Path: path.String(), Idea: shown.number("at"), Earlier: []Written{}}
-	value, there := jsonval.Lookup(owners.View(token).Payload[ideafile.TypeState], path)
-	b.Value = value
-	if err := s.writes(ctx, b, manifests, path); err != nil {
-		return nil, err
+	b := &Blame{Process: process, Instance: instance, Path: path.String(), Idea: shown.number("at"), Earlier: []Written{}}
+	state := owners.InstanceView(instance).PayloadByKind[ideafile.TypeState]
+	value, there := jsonval.ValueAt(state, path)
+	b.Value, b.Gone, b.Sealed = value, !there, shown.link().Created
+	all, facts, err := s.instanceLog(ctx, instance, manifests)
+	if err == nil {
+		err = s.writes(ctx, b, all, manifests[0], path)
 	}
 	switch {
-	case b.Last != nil:
+	case err != nil:
+	case b.Last != nil && (there || jsonval.CanSetAt(state, path)):
+		b.Decisions, b.ran = turn.DecisionsBehind(b.Last.entry, facts)
+		if n := len(b.Decisions); n > 0 {
+			b.Decision = &b.Decisions[n-1]
+		}
 		err = s.propose(ctx, b, manifests)
 	case there:
 		err = s.unlogged(ctx, b, manifests, path)
 	default:
-		err = ErrNoValue
+		err = s.nothingThere(b, state, path)
 	}
 	return b, err
+}
+
+// nothingThere says why there is nobody to blame. What was written since the latest Idea is in the next one.
+func (s *Store) nothingThere(b *Blame, state any, path jsonval.Path) error {
+	why := ""
+	if !jsonval.CanSetAt(state, path) {
+		why = fmt.Sprintf("; what stands above it is %s", jsonval.Clip(string(jsonval.Encode(jsonval.NearestAncestorValue(state, path))), 80))
+	}
+	return fmt.Errorf("%w, as of Idea %d, sealed at %s%s", ErrNoValue, b.Idea, b.Sealed.Format(time.RFC3339), why)
 }
 
 // manifestsUpTo reads the manifests of the Ideas up to a number; 0 means all.
@@ -140,21 +168,30 @@ func (s *Store) manifestsUpTo(ctx context.Context, process string, at int) ([]*m
 
 // ReadPlace reads a place in an instance's State, ①:user.name. A token may hold a colon: the longest that the context knows
 // counts. The error wraps ErrBadPlace.
-func ReadPlace(owners ideafile.ContextByOwner, place string) (token string, p jsonval.Path, err error) {
-	rest, known := place, owners.HasInstance("")
-	for t := range owners.Own {
-		if after, ok := strings.CutPrefix(place, t+":"); ok && len(t) >= len(token) {
-			token, rest, known = t, after, true
-		}
-	}
-	if !known {
-		return "", nil, fmt.Errorf("%w: it names none of the %d instances; write %s:PATH", ErrBadPlace, len(owners.Tokens), owners.Tokens[0])
+func ReadPlace(owners ideafile.ContextByInstance, place string) (instance string, p jsonval.Path, err error) {
+	instance, rest, known := cutToken(owners, place)
+	if !known && !owners.HasInstance("") {
+		return "", nil, fmt.Errorf("%w: it names none of the %d instances; write %s:PATH", ErrBadPlace, len(owners.InstanceTokens), owners.InstanceTokens[0])
 	}
 	p, err = readPath(rest)
 	if err != nil {
 		return "", nil, fmt.Errorf("%w: %w", ErrBadPlace, err)
 	}
-	return token, p, nil
+	return instance, p, nil
+}
+
+// cutToken takes the token, in either spelling, from the front of a place.
+func cutToken(owners ideafile.ContextByInstance, place string) (instance, rest string, known bool) {
+	longest := -1
+	rest = place
+	for t := range owners.MessagesByInstance {
+		for _, word := range []string{t, spelling.KeyboardSpelling(t)} {
+			if after, ok := strings.CutPrefix(place, word+":"); ok && len(word) > longest {
+				instance, rest, known, longest = t, after, true, len(word)
+			}
+		}
+	}
+	return instance, rest, known
 }
 
 // readPath reads user.name, and †state.user.name too.
@@ -169,36 +206,72 @@ func readPath(text string) (jsonval.Path, error) {
 	return r.Path, err
 }
 
-// writes finds the writes that the value at a path comes from. The last one in Plan order is the one that counts.
-func (s *Store) writes(ctx context.Context, b *Blame, manifests []*manifest, path jsonval.Path) error {
-	var all []Written
+// instanceLog lists what the logs say of an instance, and the writes among it, each with the number of its Idea.
+func (s *Store) instanceLog(ctx context.Context, token string, manifests []*manifest) (writes []Written, facts []turn.LogEntry, err error) {
 	for _, m := range manifests {
 		log, err := s.log(ctx, m)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		for _, e := range log {
-			if e.Instance != b.Instance || !e.Touches(path) {
-				continue
+			if e.Instance == token {
+				facts = append(facts, e)
+				if e.IsWrite() {
+					writes = append(writes, Written{e.Author, m.number("at"), e.WrittenAt, e.Path.String(), e.OutputMethod, e.Value, e})
+				}
 			}
-			value, err := s.values.Restore(ctx, e.Value)
-			if err != nil {
-				return err
-			}
-			all = append(all, Written{e.By, m.number("at"), e.At, e.Path.String(), e.OutputMethod, value, e})
 		}
 	}
-	if len(all) == 0 {
-		return nil
+	return writes, facts, nil
+}
+
+// writes finds the writes that made the value at a path. The last one in Plan order is the one that counts.
+func (s *Store) writes(ctx context.Context, b *Blame, logged []Written, first *manifest, path jsonval.Path) (err error) {
+	var all []Written
+	for _, w := range logged {
+		if w.entry.Path.Overlaps(path) {
+			if w.Value, err = s.values.Restore(ctx, w.Value); err != nil {
+				return err
+			}
+			all = append(all, w)
+		}
 	}
 	slices.SortStableFunc(all, func(x, y Written) int {
 		return cmp.Or(cmp.Compare(x.entry.Request, y.entry.Request), cmp.Compare(x.entry.Index, y.entry.Index),
 			cmp.Compare(x.entry.Correction, y.entry.Correction))
 	})
+	all, err = s.credited(ctx, b, all, first, path)
+	if err != nil || len(all) == 0 {
+		return err
+	}
 	slices.Reverse(all)
 	b.Last, b.Earlier = &all[0], all[1:]
-	b.By, b.Decision, b.Adapted = b.Last.By, b.Last.entry.Decision, b.Last.entry.Adapted
+	b.By, b.Adapted = b.Last.By, b.Last.entry.ParamsAdaptation
 	return nil
+}
+
+// credited leaves out the writes that did not make the value, as a push of another element. If the log does not lead from the first Idea
+// to the value, each that wrote there counts.
+func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *manifest, path jsonval.Path) ([]Written, error) {
+	whole, _, err := s.load(ctx, first, nil)
+	if err != nil {
+		return nil, err
+	}
+	writes := make([]statelog.Write, len(all))
+	for n, w := range all {
+		e := w.entry
+		writes[n] = statelog.Write{Path: e.Path, OutputMethod: e.OutputMethod, Value: w.Value,
+			Author: e.Author, Request: e.Request, Index: e.Index, CorrectionNumber: e.Correction}
+	}
+	initial := ideafile.SplitContextByInstance(whole["context"]).InstanceView(b.Instance).PayloadByKind[ideafile.TypeState]
+	list, value, _ := statelog.WritesThatMadeValue(initial, writes, path)
+	var made []Written
+	for n, w := range all {
+		if slices.Contains(list, n) || (!jsonval.Equal(value, b.Value) && w.entry.Touches(path)) {
+			made = append(made, w)
+		}
+	}
+	return made, nil
 }
 
 // join appends a key to a path, as people read it.

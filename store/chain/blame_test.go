@@ -24,8 +24,8 @@ func written(t *testing.T, request, index int, token, path, value string) turn.L
 		t.Fatal(err)
 	}
 	return turn.LogEntry{
-		Instance: token, Path: p, Value: v, By: ideafile.FormatCallID(request, index, token), Request: request, Index: index,
-		At: noon.Add(time.Duration(request) * time.Hour),
+		Instance: token, Path: p, Value: v, Author: ideafile.FormatCallID(request, index, token), Request: request, Index: index,
+		WrittenAt: noon.Add(time.Duration(request) * time.Hour),
 	}
 }
 
@@ -46,8 +46,8 @@ func refund(t *testing.T) *shelf {
 	story.seal(two, note, written(t, 1, 1, "①", "user.mood", `"strong"`), written(t, 1, 1, "②", "a", `1`))
 	three := idea(t, `{"①": {"text": "Broken!", "user": {"mood": "strong", "name": "Ada"}, "notes": ["begun", "a"], "odd": 1}, "②": {"a": 1}}`, noCalls, "①", "②")
 	answer := written(t, 2, 1, "①", "user.name", `"Ada"`)
-	answer.By, answer.Call = turn.PersonPrefix+"Grace", ideafile.ParseWrittenCall(object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`))
-	answer.Decision = &turn.LogDecision{Kind: "answer", By: "Grace", Reason: "I asked her", At: noon}
+	answer.Author, answer.Call = turn.PersonPrefix+"Grace", ideafile.ParseWrittenCall(object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`))
+	answer.Decision = &turn.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "I asked her", DecidedAt: noon}
 	story.seal(three, answer)
 	story.seal(three)
 	return s
@@ -93,9 +93,9 @@ func TestBlameCountsWritesAboveAndBelowAndTakesTheLastOneInThePlan(t *testing.T)
 	}{
 		{"①:user", 0, "person:Grace", 1, `{"mood":"strong","name":"Ada"}`},
 		{"①:user", 2, "1.1@①", 0, `{"mood":"strong"}`},
-		{"①:user.mood.deeper", 0, "1.1@①", 0, `null`},
 		{"①:notes", 0, "1.2@①", 0, `["begun","a"]`},
 		{"①:notes[1]", 0, "1.2@①", 0, `"a"`},
+		{"①:notes[0]", 0, ByStart, 0, `"begun"`},
 		{"①:†state.notes", 0, "1.2@①", 0, `["begun","a"]`},
 		{"②:a", 0, "1.1@②", 0, `1`},
 		{"①:text", 0, ByStart, 0, `"Broken!"`},
@@ -124,7 +124,8 @@ func TestBlameSaysWhatIsWrongWithTheQuestion(t *testing.T) {
 		{"p", "③:mood", "it names none of the 2 instances"},
 		{"p", "①:a..b", "bad step"},
 		{"p", "①:†input.rules", "only State is written"},
-		{"p", "①:never", "nothing stands there"},
+		{"p", "①:never", "nothing stands there, and nobody wrote there, as of Idea 4, sealed at 2026-11-03T12:03:00Z"},
+		{"p", "①:user.mood.deeper", `; what stands above it is "strong"`},
 		{"q", "a", "the store has no such Idea"},
 	} {
 		if b, err := s.Blame(t.Context(), c.process, c.place, 0); err == nil || !strings.HasPrefix(err.Error(), "chain: blame "+c.place+" of "+c.process+": ") || !strings.Contains(err.Error(), c.want) {
@@ -189,5 +190,44 @@ func TestAStoredValueIsBlamedWithItsContent(t *testing.T) {
 	b, err := s.Blame(t.Context(), "p", "①:nested[0]", 0)
 	if err != nil || b.Value != "in it" || jsonOf(b.Last.Value) != `["in it","`+strings.Repeat("y", 500)+`"]` {
 		t.Errorf("%+v, %v", b.Last, err)
+	}
+}
+
+// What people changed about a Call must not vanish behind who approved it last, nor the Tool that ran behind the one that did not.
+func TestBlameNamesEveryDecisionAndWhatRan(t *testing.T) {
+	s := newShelf(t)
+	story := newStory(t, s, "p")
+	one := idea(t, `{"①": {"text": "Broken!"}}`, `{"calls": [{"_tool": "pay", "_instance": "①", "n": 600, "_outputPath": "paid"}], "output": null}`, "①")
+	one["meta"].(map[string]any)["request"] = 1
+	story.seal(one)
+	params := map[string]any{"n": 60}
+	decisions := []turn.Decision{
+		{Kind: "amend", CallID: "1.1@①", DecidedBy: "dan", Reason: "too much", DecidedAt: noon, Tool: "pay", ShownParams: map[string]any{"n": 600}, AmendedParams: params},
+		{Kind: "replace", CallID: "1.1@①", DecidedBy: "eve", DecidedAt: noon, Tool: "pay", ShownParams: params, Replacement: map[string]any{"_tool": "offerVoucher"}},
+		{Kind: "pause", DecidedBy: "ann", Reason: "lunch", DecidedAt: noon},
+	}
+	story.seal(idea(t, `{"①": {"text": "Broken!", "paid": "yes"}}`, noCalls, "①"),
+		turn.LogEntry{Instance: "①", Decision: &decisions[0]}, turn.LogEntry{Instance: "①", Decision: &decisions[1]}, turn.LogEntry{Decision: &decisions[2]},
+		turn.LogEntry{Instance: "①", Outcome: &turn.CallOutcome{CallID: "1.1@①", Status: "done", RanCall: &turn.RanCall{Tool: "offerVoucher", Params: params}}},
+		written(t, 1, 1, "①", "paid", `"yes"`))
+	b, err := s.cold(t).Blame(t.Context(), "p", "①:paid", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b.Decisions) != 2 || b.Decisions[0].DecidedBy != "dan" || b.Decisions[0].Reason != "too much" || b.Decision.DecidedBy != "eve" {
+		t.Errorf("decided by %+v", b.Decisions)
+	}
+	if b.Call.Tool != "offerVoucher" || jsonOf(b.Call.Ran.Params) != `{"n":60}` || jsonOf(b.Call.Written.(map[string]any)["n"]) != "600" {
+		t.Errorf("the Call is %s", jsonOf(b.Call))
+	}
+	links, err := s.List(t.Context(), "p")
+	if err != nil || links[1].Counts != (Counts{Instances: 1, Writes: 1, Decisions: 3}) {
+		t.Errorf("%+v, %v", links, err)
+	}
+	if made := s.load(t, "p", 2)["meta"].(map[string]any)["decisions"]; !strings.Contains(jsonOf(made), `"by":"ann"`) || !strings.Contains(jsonOf(made), `"reason":"too much"`) {
+		t.Errorf("the Idea says %s", jsonOf(made))
+	}
+	if report, err := s.Verify(t.Context(), "p"); err != nil || !report.Whole {
+		t.Errorf("%+v, %v", report, err)
 	}
 }

@@ -32,7 +32,10 @@ type Collected struct {
 	IdeaBytes  int64    `json:"ideaBytes"`
 	Values     int      `json:"values"`
 	ValueBytes int64    `json:"valueBytes"`
-	Kept       Kept     `json:"kept"`
+	// Unfinished are files that programs which were killed left half written.
+	Unfinished      int   `json:"unfinished"`
+	UnfinishedBytes int64 `json:"unfinishedBytes"`
+	Kept            Kept  `json:"kept"`
 }
 
 // Kept is what stays.
@@ -87,7 +90,10 @@ func (c *collector) collect(ctx context.Context) error {
 	if err := c.follow(ctx); err != nil {
 		return err
 	}
-	return c.sweep(ctx)
+	if err := c.sweep(ctx); err != nil {
+		return err
+	}
+	return c.sweepUnfinished(ctx)
 }
 
 // chains decides which chains go, and marks what the others need.
@@ -176,6 +182,28 @@ func (c *collector) sweep(ctx context.Context) error {
 		} else {
 			c.result.Kept.Values++
 			c.result.Kept.ValueBytes += v.Size
+		}
+	}
+	return nil
+}
+
+// sweepUnfinished removes what was left half written, or counts it.
+func (c *collector) sweepUnfinished(ctx context.Context) error {
+	items, err := c.Store.values.Unfinished()
+	if err != nil {
+		return err
+	}
+	for _, i := range items {
+		goes := i.Written.Before(c.rules.Before)
+		if goes && c.rules.Remove {
+			goes, err = c.Store.values.RemoveUntouched(ctx, i)
+			if err != nil {
+				return err
+			}
+		}
+		if goes {
+			c.result.Unfinished++
+			c.result.UnfinishedBytes += i.Size
 		}
 	}
 	return nil

@@ -115,7 +115,7 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
 	s := newShelf(t)
 	inner := s.put(t, `"inner"`)
-	outer := s.put(t, string(jsonval.Encode(map[string]any{"a": []any{jsonval.Handle{Digest: inner, Size: 7, Type: "string"}.Value()}})))
+	outer := s.put(t, string(jsonval.Encode(map[string]any{"a": []any{jsonval.BlobHandle{Digest: inner, Size: 7, ValueType: "string"}.AsJSONValue()}})))
 	nobodys := s.put(t, `"nobody's"`)
 	s.age(t)
 	c := s.collected(t, Rules{Before: later, Held: &Held{refs: map[string]bool{outer: true, strings.Repeat("0", 64): true}}, Remove: true})
@@ -207,7 +207,7 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 				i := drawnIdea(rt)
 				v := rapid.SampledFrom(values).Draw(rt, "value")
 				i["config"] = map[string]any{"value": v}
-				h, _ := jsonval.AsHandle(v)
+				h, _ := jsonval.AsBlobHandle(v)
 				needed[h.Digest] = needed[h.Digest] || young || open
 				entry := story.entry(i, turn.LogEntry{Value: rapid.SampledFrom(values).Draw(rt, "logged")})
 				if young {
@@ -302,5 +302,38 @@ func TestWhatAPayloadInPiecesRefersToStaysWhereverItIsCut(t *testing.T) {
 	c := s.collected(t, Rules{Before: later, Held: held, Remove: true})
 	if c.Values != 0 || c.Kept.Values <= len(needed) {
 		t.Errorf("%d values went, %d stay of %d that are needed, and the pieces", c.Values, c.Kept.Values, len(needed))
+	}
+}
+
+// A program that writes, or was killed while it wrote, leaves files of another name beside those that it writes.
+func TestWhatIsHalfWrittenBreaksNoChainAndGoesOnceItIsOld(t *testing.T) {
+	s := smallChain(t)
+	before := s.files(t)
+	const half = ".18a0b1c2d3e4f506.tmp"
+	s.write(t, Place("p", 6)+half, []byte(`{"dig`))
+	s.write(t, Place("p", 2)+half, nil)
+	if r, err := s.Verify(t.Context(), "p"); err != nil || !r.Whole || r.Ideas != 5 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if latest, err := s.Latest(t.Context(), "p"); err != nil || latest != 5 {
+		t.Errorf("%d, %v", latest, err)
+	}
+	young := s.collected(t, Rules{Before: noon.Add(-time.Hour), Remove: true})
+	if young.Unfinished != 0 {
+		t.Errorf("what is younger is taken: %+v", young)
+	}
+	for _, name := range []string{Place("p", 6) + half, Place("p", 2) + half} {
+		if err := os.Chtimes(filepath.Join(s.dir, name), noon.Add(-2*time.Hour), noon.Add(-2*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, remove := range []bool{false, true} {
+		c := s.collected(t, Rules{Before: noon.Add(-time.Hour), Remove: remove})
+		if c.Unfinished != 2 || c.UnfinishedBytes != 5 || len(c.Chains)+c.Values != 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if after := s.files(t); len(after) != len(before) {
+		t.Errorf("%d files, and there were %d", len(after), len(before))
 	}
 }

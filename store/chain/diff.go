@@ -77,11 +77,11 @@ func (d *Diff) compare(from, to map[string]any) error {
 	for i, op := range patch {
 		d.Patch[i] = operation(op)
 	}
-	err = d.values("", pick(from, "config", "schema"), pick(to, "config", "schema"), jsonval.Path.String)
+	err = d.values("", pick(from, "config", "schema", "delegates"), pick(to, "config", "schema", "delegates"), jsonval.Path.String)
 	if err != nil {
 		return err
 	}
-	return d.contexts(ideafile.SplitContext(from["context"]), ideafile.SplitContext(to["context"]))
+	return d.contexts(ideafile.SplitContextByInstance(from["context"]), ideafile.SplitContextByInstance(to["context"]))
 }
 
 // operation is one step of a JSON Patch.

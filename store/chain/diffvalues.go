@@ -13,13 +13,13 @@ import (
 )
 
 // contexts compares what everybody sees, and then what each instance has for itself.
-func (d *Diff) contexts(from, to ideafile.ContextByOwner) error {
-	d.messages("", from.Shared, to.Shared)
-	if err := d.values("", from.SharedView().Payload, to.SharedView().Payload, reference); err != nil {
+func (d *Diff) contexts(from, to ideafile.ContextByInstance) error {
+	d.messages("", from.SharedMessages, to.SharedMessages)
+	if err := d.values("", from.SharedMessagesView().PayloadByKind, to.SharedMessagesView().PayloadByKind, reference); err != nil {
 		return err
 	}
-	tokens := slices.Clone(to.Tokens)
-	for _, token := range from.Tokens {
+	tokens := slices.Clone(to.InstanceTokens)
+	for _, token := range from.InstanceTokens {
 		if !to.HasInstance(token) {
 			tokens = append(tokens, token)
 		}
@@ -28,8 +28,8 @@ func (d *Diff) contexts(from, to ideafile.ContextByOwner) error {
 		if token == "" {
 			continue
 		}
-		d.messages(token, from.Own[token], to.Own[token])
-		if err := d.values(token, from.OwnView(token).Payload, to.OwnView(token).Payload, reference); err != nil {
+		d.messages(token, from.MessagesByInstance[token], to.MessagesByInstance[token])
+		if err := d.values(token, from.OwnMessagesView(token).PayloadByKind, to.OwnMessagesView(token).PayloadByKind, reference); err != nil {
 			return err
 		}
 	}
@@ -124,6 +124,6 @@ func (p places) of(op jsondiff.Operation) jsonval.Path {
 }
 
 func lookup(v any, p jsonval.Path) any {
-	found, _ := jsonval.Lookup(v, p)
+	found, _ := jsonval.ValueAt(v, p)
 	return found
 }

@@ -76,7 +76,7 @@ func TestACollectionOfAnEncryptedStoreTakesWhatNobodyNeedsAlone(t *testing.T) {
 		inner = append(inner, shelf.put(t, strings.Repeat("x", n+1)))
 	}
 	outer := before.put(t, string(jsonval.Encode([]any{
-		jsonval.Handle{Digest: inner[0], Size: 1, Type: "string"}.Value(), jsonval.Handle{Digest: inner[1], Size: 2, Type: "string"}.Value(),
+		jsonval.BlobHandle{Digest: inner[0], Size: 1, ValueType: "string"}.AsJSONValue(), jsonval.BlobHandle{Digest: inner[1], Size: 2, ValueType: "string"}.AsJSONValue(),
 	})))
 	held := &Held{roots: map[string]bool{"p": true}, refs: map[string]bool{}, opener: s.values.Keys().OpenPayload}
 	if err := held.refer(claimOf(t, s, `{"see":"`+outer+`","and":"`+inner[2]+`"}`)); err != nil {
@@ -115,7 +115,7 @@ func claimOf(t testing.TB, s *shelf, text string) *commonpb.Payload {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &commonpb.Payload{Data: jsonval.Encode(jsonval.Normal(claims[0].ClaimData))}
+	return &commonpb.Payload{Data: jsonval.Encode(jsonval.ToJSONValue(claims[0].ClaimData))}
 }
 
 // Who cannot read what refers to a value cannot say that nobody needs it.

@@ -16,7 +16,7 @@ type Entry struct {
 	Process string
 	At      int    // from 1
 	Parent  string // digest of the Idea before; empty for the first
-	// Idea is the whole Idea: meta, config, schema, context, solution. Handles in it stand for values of the store.
+	// Idea is the whole Idea: meta, config, schema, context, solution, delegates. Handles in it stand for values of the store.
 	Idea map[string]any
 	// Log is what changed the instances since the parent.
 	Log     []turn.LogEntry
@@ -32,7 +32,7 @@ type draft struct {
 
 // stale are the keys of meta that each Idea sets for itself: the values of the Idea that its process started from do not
 // apply.
-var stale = []string{"digest", "parent", "log"}
+var stale = []string{"digest", "parent", "log", "decisions"}
 
 func (e Entry) draft() (draft, error) {
 	switch {
@@ -55,13 +55,16 @@ func (e Entry) draft() (draft, error) {
 	for _, k := range stale {
 		delete(d.meta, k)
 	}
-	d.meta["process"], d.meta["at"] = e.Process, jsonval.Normal(e.At)
+	d.meta["process"], d.meta["at"] = e.Process, jsonval.ToJSONValue(e.At)
 	if e.Parent != "" {
 		d.meta["parent"] = e.Parent
 	}
 	if len(e.Log) > 0 {
 		d.log = turn.EncodeLog(e.Log)
 		d.meta["log"] = digestOf(jsonval.Encode(d.log))
+	}
+	if decided := turn.SummarizeDecisions(e.Log); len(decided) > 0 {
+		d.meta["decisions"] = decided
 	}
 	return d, nil
 }
@@ -101,11 +104,14 @@ func wholeIdea(ctx context.Context, values *blobs.Store, meta, body map[string]a
 func (d draft) counts() Counts {
 	solution, _ := d.body["solution"].(map[string]any)
 	calls, _ := solution["calls"].([]any)
-	c := Counts{Instances: len(ideafile.SplitContext(d.body["context"]).Tokens), Calls: len(calls)}
+	c := Counts{Instances: len(ideafile.SplitContextByInstance(d.body["context"]).InstanceTokens), Calls: len(calls)}
 	log, _ := d.log.([]any)
 	for _, raw := range log {
-		c.Writes++
-		if e, _ := raw.(map[string]any); e["decision"] != nil {
+		e, _ := raw.(map[string]any)
+		if e["by"] != nil {
+			c.Writes++
+		}
+		if e["decision"] != nil {
 			c.Decisions++
 		}
 	}
@@ -114,7 +120,7 @@ func (d draft) counts() Counts {
 
 // ofItself are the keys of meta that describe the Idea itself, and nothing that is made from it. The Request's number
 // stays: the process that starts from the Idea makes that Request again.
-var ofItself = []string{"process", "at", "parent", "digest", "log", createdAt}
+var ofItself = []string{"process", "at", "parent", "digest", "log", "decisions", "llm", "parts", createdAt}
 
 // origin is the key of meta that names the Idea from which a process was forked: {"process", "at", "digest"}.
 const origin = "origin"

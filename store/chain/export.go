@@ -48,7 +48,7 @@ func (s *Store) export(ctx context.Context, process string, w io.Writer) error {
 	}
 	last := manifests[len(manifests)-1]
 	head := exportHead{exportFormat, exportVersion, process, len(manifests), last.Digest}
-	if err := writeLine(w, jsonval.Normal(head)); err != nil {
+	if err := writeLine(w, jsonval.ToJSONValue(head)); err != nil {
 		return err
 	}
 	x := exporter{Store: s, given: map[string]bool{}}
@@ -119,7 +119,7 @@ func (x *exporter) give(ctx context.Context, v any, values map[string]any) error
 
 // handlesIn lists the digests of the handles that a value holds.
 func handlesIn(v any) (digests []string) {
-	if h, ok := jsonval.AsHandle(v); ok && blobs.IsDigest(h.Digest) {
+	if h, ok := jsonval.AsBlobHandle(v); ok && blobs.IsDigest(h.Digest) {
 		return []string{h.Digest}
 	}
 	switch v := v.(type) {

@@ -19,9 +19,11 @@ type Link struct {
 	Parent  string    `json:"parent,omitempty"`
 	Created time.Time `json:"createdAt"`
 	// Request is the number of the Request that sealed it; 0 where none did.
-	Request int    `json:"request,omitempty"`
-	Counts  Counts `json:"counts"`
-	Origin  any    `json:"origin,omitempty"`
+	Request int `json:"request,omitempty"`
+	// LLM says which LLM answered, as turn.LLMAnswer; absent where none has yet.
+	LLM    any    `json:"llm,omitempty"`
+	Counts Counts `json:"counts"`
+	Origin any    `json:"origin,omitempty"`
 	// Simulated says who played the Tools of a simulation; absent of a process that ran.
 	Simulated any `json:"simulated,omitempty"`
 }
@@ -47,7 +49,7 @@ func (m *manifest) link() Link {
 	created, _ := time.Parse(time.RFC3339Nano, m.text(createdAt))
 	return Link{
 		At: m.number("at"), Digest: m.Digest, Parent: m.text("parent"), Created: created,
-		Request: m.number("request"), Counts: m.Counts, Origin: m.Meta[origin], Simulated: m.Meta["simulated"],
+		Request: m.number("request"), LLM: m.Meta["llm"], Counts: m.Counts, Origin: m.Meta[origin], Simulated: m.Meta["simulated"],
 	}
 }
 

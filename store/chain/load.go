@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -79,8 +80,8 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 	return v, nil
 }
 
-// Log gives what the logs of all Ideas of a process say, in order, with every value of the store in its place. The error
-// wraps ErrNoIdea where the process has none.
+// Log gives the writes that the logs of all Ideas of a process tell of, in order, with every value of the store in its place. The
+// error wraps ErrNoIdea where the process has none.
 func (s *Store) Log(ctx context.Context, process string) ([]turn.LogEntry, error) {
 	manifests, err := s.manifests(ctx, process)
 	if err != nil {
@@ -92,9 +93,31 @@ func (s *Store) Log(ctx context.Context, process string) ([]turn.LogEntry, error
 		if err != nil {
 			return nil, fmt.Errorf("chain: read the log of %s: %w", process, err)
 		}
-		all = append(all, log...)
+		all = append(all, slices.DeleteFunc(log, func(e turn.LogEntry) bool { return !e.IsWrite() })...)
 	}
 	return all, nil
+}
+
+// LogAt gives all that the log of one Idea says.
+func (s *Store) LogAt(ctx context.Context, process string, at int) ([]turn.LogEntry, error) {
+	return s.logAt(ctx, process, at, s.wholeLog)
+}
+
+// StoredLogAt is LogAt, with handles in place of large values.
+func (s *Store) StoredLogAt(ctx context.Context, process string, at int) ([]turn.LogEntry, error) {
+	return s.logAt(ctx, process, at, s.log)
+}
+
+func (s *Store) logAt(ctx context.Context, process string, at int, read func(context.Context, *manifest) ([]turn.LogEntry, error)) ([]turn.LogEntry, error) {
+	m, err := s.manifest(ctx, process, at)
+	var log []turn.LogEntry
+	if err == nil {
+		log, err = read(ctx, m)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("chain: read the log of Idea %d of %s: %w", at, process, err)
+	}
+	return log, nil
 }
 
 func (s *Store) wholeLog(ctx context.Context, m *manifest) ([]turn.LogEntry, error) {
@@ -115,12 +138,21 @@ func (s *Store) States(ctx context.Context, process string, at protocol.Sealed) 
 	if err != nil {
 		return nil, fmt.Errorf("chain: read the States of Idea %d of %s: %w", at.At, process, err)
 	}
-	owners := ideafile.SplitContext(st.body["context"])
-	states := make(map[string]any, len(owners.Tokens))
-	for _, token := range owners.Tokens {
-		states[token] = statelog.New(owners.View(token).Payload[ideafile.TypeState]).Value()
+	owners := ideafile.SplitContextByInstance(st.body["context"])
+	states := make(map[string]any, len(owners.InstanceTokens))
+	for _, token := range owners.InstanceTokens {
+		states[token] = statelog.NewState(owners.InstanceView(token).PayloadByKind[ideafile.TypeState]).Snapshot()
 	}
 	return states, nil
+}
+
+// Context gives the context of an Idea, with handles in place of large values.
+func (s *Store) Context(ctx context.Context, process string, at protocol.Sealed) (any, error) {
+	st, err := s.bodyOf(ctx, process, at)
+	if err != nil {
+		return nil, fmt.Errorf("chain: read the context of Idea %d of %s: %w", at.At, process, err)
+	}
+	return st.body["context"], nil
 }
 
 // bodyOf reads an Idea, or remembers it.

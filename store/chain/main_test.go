@@ -28,7 +28,7 @@ func newShelf(t testing.TB) *shelf {
 
 func openShelf(t testing.TB, dir string) *shelf {
 	t.Helper()
-	values, err := blobs.Open(t.Context(), dir)
+	values, err := blobs.Open(t.Context(), dir, blobs.Unsynced())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,12 +39,12 @@ func openShelf(t testing.TB, dir string) *shelf {
 // cold is the same store as another program sees it that has read nothing yet.
 func (s *shelf) cold(t testing.TB) *shelf { return openShelf(t, s.dir) }
 
-// files lists what lies in the store, by name, with its bytes.
+// files lists what lies in the store, by name, with its bytes; not the mark, which is no part of any chain.
 func (s *shelf) files(t testing.TB) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || d.IsDir() || d.Name() == "process-idea-store" {
 			return err
 		}
 		name, _ := filepath.Rel(s.dir, path)
@@ -81,7 +81,7 @@ func object(t testing.TB, text string) map[string]any {
 	return m
 }
 
-func jsonOf(v any) string { return string(jsonval.Encode(jsonval.Normal(v))) }
+func jsonOf(v any) string { return string(jsonval.Encode(jsonval.ToJSONValue(v))) }
 
 // noon is when the first Idea of every test is made.
 var noon = time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
@@ -151,7 +151,7 @@ func (s *story) grow(ideas int) {
 		if n > 0 {
 			key := fmt.Sprintf("step%d", s.at-1)
 			state[key] = strings.Repeat(string(rune('a'+s.at%26)), 1000)
-			log = append(log, turn.LogEntry{Path: jsonval.Path{key}, Value: state[key], By: fmt.Sprintf("%d.1", s.at), Request: s.at, Index: 1, At: noon})
+			log = append(log, turn.LogEntry{Path: jsonval.Path{key}, Value: state[key], Author: fmt.Sprintf("%d.1", s.at), Request: s.at, Index: 1, WrittenAt: noon})
 		}
 		whole := make(map[string]any, len(state))
 		for k, v := range state {

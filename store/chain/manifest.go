@@ -45,8 +45,8 @@ type Counts struct {
 // encode gives the canonical bytes of a manifest, with its sum.
 func (m manifest) encode() []byte {
 	m.Sum = ""
-	m.Sum = digestOf(jsonval.Encode(jsonval.Normal(m)))
-	return jsonval.Encode(jsonval.Normal(m))
+	m.Sum = digestOf(jsonval.Encode(jsonval.ToJSONValue(m)))
+	return jsonval.Encode(jsonval.ToJSONValue(m))
 }
 
 func digestOf(data []byte) string {

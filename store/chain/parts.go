@@ -40,13 +40,13 @@ func (s *Store) wholeBody(ctx context.Context, body map[string]any) (any, error)
 	each := map[string]any{}
 	for k, v := range body {
 		var err error
-		schema, isSchema := v.(map[string]any)
+		object, isObject := v.(map[string]any)
 		messages, isContext := v.([]any)
 		switch {
 		case k == "context" && isContext:
 			each[k], err = s.runs(ctx, messages)
-		case k == "schema" && isSchema:
-			each[k], err = s.members(ctx, schema)
+		case (k == "schema" || k == "delegates") && isObject:
+			each[k], err = s.members(ctx, object)
 		case k == "solution":
 			each[k], err = s.leaf(ctx, v, ownInline)
 		default:

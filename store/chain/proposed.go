@@ -2,6 +2,7 @@ package chain
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
@@ -13,25 +14,35 @@ import (
 // propose finds the Call that wrote, as the LLM proposed it. What a person wrote by themselves has none.
 func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) error {
 	e := b.Last.entry
-	if _, person := e.PersonName(); person && e.Call.IsZero() {
+	if e.Correction > 0 {
 		return nil
 	}
-	p := &Proposed{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request, Written: e.Call.Value(), Reads: []Read{}}
+	p := &Proposed{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request, Written: e.Call.RawValue(), Reads: []Read{}, Ran: b.ran}
 	b.Call = p
-	var logged *manifest
-	for _, m := range manifests {
-		if m.number("request") == e.Request && e.Request > 0 {
-			p.Saw = m.number("at")
-			if err := s.proposedIn(ctx, p, e, m); err != nil {
-				return err
-			}
+	logged := manifests[slices.IndexFunc(manifests, func(m *manifest) bool { return m.number("at") == b.Last.Idea })]
+	if e.PartProcessID != "" {
+		made, err := s.manifests(ctx, e.PartProcessID)
+		if err != nil && !lost(err) {
+			return err
 		}
-		if m.number("at") == b.Last.Idea {
-			logged = m
+		manifests, p.Part = made, e.PartProcessID
+	}
+	for _, m := range manifests {
+		switch {
+		case m.number("request") == e.Request && e.Request > 0:
+			p.Saw = m.number("at")
+		case e.Request > 0 || m.number("at") > 1:
+			continue
+		}
+		if err := s.proposedIn(ctx, p, e, m); err != nil {
+			return err
 		}
 	}
 	call, _ := p.Written.(map[string]any)
 	p.Tool, _ = call["_tool"].(string)
+	if p.Ran != nil {
+		p.Tool = p.Ran.Tool
+	}
 	return s.reads(ctx, p, e, call, logged)
 }
 
@@ -44,8 +55,12 @@ func (s *Store) proposedIn(ctx context.Context, p *Proposed, e turn.LogEntry, m 
 	if err != nil {
 		return err
 	}
-	if calls := solutionOf(whole); e.Index >= 1 && e.Index <= len(calls) {
-		p.Written = calls[e.Index-1].call
+	calls, _ := jsonval.AsObject(whole["solution"])["calls"].([]any)
+	if e.Request == 0 {
+		calls = ideafile.DirectPlanCalls(whole, e.Instance)
+	}
+	if e.Index >= 1 && e.Index <= len(calls) {
+		p.Written = calls[e.Index-1]
 	}
 	return nil
 }
@@ -60,10 +75,10 @@ func (s *Store) reads(ctx context.Context, p *Proposed, e turn.LogEntry, call ma
 	if err != nil {
 		return err
 	}
-	payload := ideafile.SplitContext(whole["context"]).View(e.Instance).Payload
+	payload := ideafile.SplitContextByInstance(whole["context"]).InstanceView(e.Instance).PayloadByKind
 	for _, r := range references {
 		read := Read{Reference: r.String()}
-		read.Value, read.Found = jsonval.Lookup(payload[r.Kind], r.Path)
+		read.Value, read.Found = jsonval.ValueAt(payload[r.Kind], r.Path)
 		p.Reads = append(p.Reads, read)
 	}
 	return nil
@@ -77,7 +92,7 @@ func referencesIn(call map[string]any) []refexpr.Reference {
 			params[k] = v
 		}
 	}
-	references, _ := refexpr.References(params)
+	references, _ := refexpr.FindReferences(params)
 	return references
 }
 
@@ -90,7 +105,7 @@ func (s *Store) unlogged(ctx context.Context, b *Blame, manifests []*manifest, p
 			return err
 		}
 		tip = next
-		value, there := jsonval.Lookup(ideafile.SplitContext(whole["context"]).View(b.Instance).Payload[ideafile.TypeState], path)
+		value, there := jsonval.ValueAt(ideafile.SplitContextByInstance(whole["context"]).InstanceView(b.Instance).PayloadByKind[ideafile.TypeState], path)
 		switch {
 		case !there || !jsonval.Equal(value, b.Value):
 			b.Since = 0

@@ -43,7 +43,7 @@ func TestAnIdeaComesBackWholeWithItsMetaAndDigest(t *testing.T) {
 	given["meta"].(map[string]any)["parent"] = "that of the file that the process started from"
 	story.seal(given)
 	first := story.last
-	story.seal(given, turn.LogEntry{Instance: "①", Path: jsonval.Path{"n"}, Value: 5, By: "1.1@①", Request: 1, Index: 1})
+	story.seal(given, turn.LogEntry{Instance: "①", Path: jsonval.Path{"n"}, Value: 5, Author: "1.1@①", Request: 1, Index: 1})
 
 	got := s.cold(t).load(t, "p", 2)
 	meta := got["meta"].(map[string]any)
@@ -68,7 +68,7 @@ func TestAnIdeaComesBackWholeWithItsMetaAndDigest(t *testing.T) {
 
 func TestLargeValuesStandWholeInTheIdeaAndOnceInTheStore(t *testing.T) {
 	s := newShelf(t)
-	large := strings.Repeat("x", 2*jsonval.LargeValue)
+	large := strings.Repeat("x", 2*jsonval.LargeValueBytes)
 	lookalike := map[string]any{"†blob": map[string]any{"digest": strings.Repeat("0", 64)}}
 	state, err := s.values.OffloadMembers(t.Context(), map[string]any{"large": large, "odd": lookalike})
 	if err != nil {
@@ -111,7 +111,7 @@ func TestSealingTheSameAgainChangesNothing(t *testing.T) {
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	story.grow(2)
-	again := story.entry(idea(t, `{"①": {"a": 1}}`, noCalls, "①"), turn.LogEntry{Path: jsonval.Path{"a"}, Value: 1, By: "1.1"})
+	again := story.entry(idea(t, `{"①": {"a": 1}}`, noCalls, "①"), turn.LogEntry{Path: jsonval.Path{"a"}, Value: 1, Author: "1.1"})
 	first, err := s.Seal(t.Context(), again)
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +217,7 @@ func TestTenThousandInstancesAreSealedAndLoaded(t *testing.T) {
 	var log []turn.LogEntry
 	for _, token := range tokens {
 		states[token].(map[string]any)["done"] = true
-		log = append(log, turn.LogEntry{Instance: token, Path: jsonval.Path{"done"}, Value: true, By: ideafile.FormatCallID(1, 1, token), Request: 1, Index: 1})
+		log = append(log, turn.LogEntry{Instance: token, Path: jsonval.Path{"done"}, Value: true, Author: ideafile.FormatCallID(1, 1, token), Request: 1, Index: 1})
 	}
 	after := idea(t, jsonOf(states), noCalls, tokens...)
 	story.seal(after, log...)

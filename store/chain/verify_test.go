@@ -34,7 +34,7 @@ func (s *shelf) stored(t rapid.TB, value any) any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return jsonval.Handle{Digest: digest, Size: len(data), Type: jsonval.TypeOf(value)}.Value()
+	return jsonval.BlobHandle{Digest: digest, Size: len(data), ValueType: jsonval.TypeOf(value)}.AsJSONValue()
 }
 
 // smallChain is a chain that has one of everything: parts, deltas, values in values, logs with values.
@@ -45,8 +45,8 @@ func smallChain(t *testing.T) *shelf {
 	story.grow(3)
 	i := idea(t, `{"①": {"a": 1}}`, noCalls, "①")
 	i["context"].([]any)[2].(map[string]any)["state"] = map[string]any{"nested": value, "long": strings.Repeat("z", ownInline)}
-	story.seal(i, turn.LogEntry{Instance: "①", Path: jsonval.Path{"nested"}, Value: value, By: "1.1@①"},
-		turn.LogEntry{Instance: "①", Path: jsonval.Path{"long"}, Value: strings.Repeat("z", ownInline), By: "person:Ada"})
+	story.seal(i, turn.LogEntry{Instance: "①", Path: jsonval.Path{"nested"}, Value: value, Author: "1.1@①"},
+		turn.LogEntry{Instance: "①", Path: jsonval.Path{"long"}, Value: strings.Repeat("z", ownInline), Author: "person:Ada"})
 	story.seal(i)
 	return s
 }

@@ -94,7 +94,7 @@ func (v *exportVerifier) readHead(line map[string]any, text []byte) error {
 	if err := json.Unmarshal(text, &v.head); err != nil {
 		return err
 	}
-	if !jsonval.Equal(line, jsonval.Normal(v.head)) || v.head.Format != exportFormat || v.head.Version != exportVersion {
+	if !jsonval.Equal(line, jsonval.ToJSONValue(v.head)) || v.head.Format != exportFormat || v.head.Version != exportVersion {
 		return fmt.Errorf("this is no head of an export of version %d", exportVersion)
 	}
 	return nil

@@ -60,7 +60,7 @@ func (v *verifier) check(ctx context.Context, digest string) error {
 // handles checks the values of the store that a value holds, and those that they hold. The error is for a store that does
 // not answer, or for a value that is lost.
 func (v *verifier) handles(ctx context.Context, at int, value any) (err error) {
-	if h, ok := jsonval.AsHandle(value); ok {
+	if h, ok := jsonval.AsBlobHandle(value); ok {
 		return v.handle(ctx, at, h)
 	}
 	switch value := value.(type) {
@@ -77,7 +77,7 @@ func (v *verifier) handles(ctx context.Context, at int, value any) (err error) {
 }
 
 // handle checks a value and those that it holds, once.
-func (v *verifier) handle(ctx context.Context, at int, h jsonval.Handle) error {
+func (v *verifier) handle(ctx context.Context, at int, h jsonval.BlobHandle) error {
 	if err, done := v.inside[h.Digest]; done {
 		return err
 	}

@@ -6,12 +6,15 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
+
+	"processidea/protocol"
 )
 
 // What is readable on an encrypted payload. The names are those of Temporal's own examples.
 const (
 	MetadataEncrypted = "binary/encrypted"  // the payload's encoding
 	MetadataKeyID     = "encryption-key-id" // metadata: the id of the key
+	MetadataInline    = "inline"            // metadata: what is encrypted stays inline (protocol.StaysInline)
 )
 
 // boundPayload binds encrypted bytes to being a payload. They are not bound to their workflow, because equal payloads are
@@ -69,6 +72,9 @@ func (c *codec) encrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
 		if v, ok := p.GetMetadata()[name]; ok {
 			metadata[name] = v
 		}
+	}
+	if protocol.StaysInline(p) {
+		metadata[MetadataInline] = []byte("true")
 	}
 	return &commonpb.Payload{Metadata: metadata, Data: sealed}, nil
 }

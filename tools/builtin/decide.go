@@ -1,15 +1,11 @@
 package builtin
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
-
+	"processidea/model/jsonschema"
 	"processidea/tools"
 )
 
@@ -45,14 +41,14 @@ func decide(_ context.Context, in decideParams) (decideResult, error) {
 	// All rules are read first: whether a table is sound must not depend on the facts.
 	schemas := make([]*jsonschema.Schema, len(in.Rules))
 	for i, rule := range in.Rules {
-		schema, err := compileWhen(rule.When)
+		schema, err := jsonschema.CompileSchema(rule.When)
 		if err != nil {
 			return decideResult{}, tools.Final(fmt.Errorf("rule %d: when: %w", i, err))
 		}
 		schemas[i] = schema
 	}
 	for i, schema := range schemas {
-		holds, err := satisfies(schema, in.Facts)
+		holds, err := schema.Matches(in.Facts)
 		if err != nil {
 			return decideResult{}, tools.Final(fmt.Errorf("rule %d: %w", i, err))
 		}
@@ -64,42 +60,4 @@ func decide(_ context.Context, in decideParams) (decideResult, error) {
 		return decideResult{}, tools.Final(errors.New("no rule holds, and there is no otherwise"))
 	}
 	return decideResult{in.Otherwise.Decision, in.Otherwise.Reason, nil}, nil
-}
-
-// compileWhen compiles a schema that may come from anywhere: nothing is ever
-// loaded for it, and what the compiler panics on is an error.
-func compileWhen(when any) (schema *jsonschema.Schema, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			schema, err = nil, fmt.Errorf("not a usable JSON Schema: %s", tools.PanicText(p))
-		}
-	}()
-	raw, err := json.Marshal(when)
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat = true
-	c.LoadURL = func(url string) (io.ReadCloser, error) {
-		return nil, fmt.Errorf("%s: schemas are never loaded", url)
-	}
-	const place = "mem:///when.json"
-	if err := c.AddResource(place, bytes.NewReader(raw)); err != nil {
-		return nil, err
-	}
-	return c.Compile(place)
-}
-
-func satisfies(schema *jsonschema.Schema, facts any) (holds bool, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("its schema cannot be evaluated: %s", tools.PanicText(p))
-		}
-	}()
-	err = schema.Validate(facts)
-	var unmet *jsonschema.ValidationError
-	if errors.As(err, &unmet) {
-		return false, nil
-	}
-	return err == nil, err
 }

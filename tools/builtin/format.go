@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"processidea/tools"
+	"processidea/tools/memory"
 	"processidea/tools/placeholder"
 )
 
@@ -19,8 +20,9 @@ func registerFormatText(r *tools.Registry) {
 		tools.Describe("Fills a text template: {name} and {path.to.value} are replaced by values; lists and objects read as JSON."))
 }
 
-func formatText(_ context.Context, in formatTextParams) (string, error) {
+func formatText(ctx context.Context, in formatTextParams) (string, error) {
 	var out strings.Builder
+	counted := memory.Small // up to which size the text has been
 	for _, part := range placeholder.Split(in.Template) {
 		if part.Name == "" {
 			out.WriteString(part.Text)
@@ -33,6 +35,15 @@ func formatText(_ context.Context, in formatTextParams) (string, error) {
 		text, err := placeholder.Text(v)
 		if err != nil {
 			return "", tools.Final(fmt.Errorf("%q: %w", part.Name, err))
+		}
+		if out.Len()+len(text) > maxMade {
+			return "", tools.Final(errTooMuch)
+		}
+		if out.Len()+len(text) > counted {
+			if err := memory.Take(ctx, maxMade); err != nil {
+				return "", err
+			}
+			counted = maxMade
 		}
 		out.WriteString(text)
 	}

@@ -41,6 +41,13 @@ func registerMatchWords(r *tools.Registry) {
 }
 
 func matchWords(ctx context.Context, in matchWordsParams) (matchWordsResult, error) {
+	size := 0
+	for _, word := range in.Words {
+		size += len(word)
+	}
+	if err := cmp.Or(checkSize("text", len(in.Text), maxSearched), checkSize("words", size, maxWords)); err != nil {
+		return matchWordsResult{}, err
+	}
 	m := matcherFor(in.Words)
 	if m == nil {
 		return matchWordsResult{}, nil

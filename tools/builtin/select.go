@@ -27,7 +27,7 @@ type limits struct {
 	total int // bytes of all that it makes
 }
 
-var selectLimits = limits{time: 2 * time.Second, value: 32 << 20, total: 256 << 20}
+var selectLimits = limits{time: 2 * time.Second, value: maxMade, total: 256 << 20}
 
 type selectParams struct {
 	Value any    `json:"value" jsonschema:"The JSON value to select from."`

@@ -63,6 +63,9 @@ func analyzeSentiment(ctx context.Context, in sentimentParams) (Mood, error) {
 var analyzer = sync.OnceValue(govader.NewSentimentIntensityAnalyzer)
 
 func scoreSentiment(_ context.Context, in sentimentParams) (sentimentScore, error) {
+	if err := checkSize("text", len(in.Text), maxScored); err != nil {
+		return sentimentScore{}, err
+	}
 	if err := checkEnglish(in); err != nil {
 		return sentimentScore{}, tools.Final(err)
 	}

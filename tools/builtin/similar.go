@@ -44,9 +44,15 @@ func findSimilar(ctx context.Context, in findSimilarParams) (findSimilarResult, 
 	if threshold < 0 || threshold > 1 {
 		return findSimilarResult{}, tools.Final(fmt.Errorf("threshold %v: not between 0 and 1", threshold))
 	}
+	if err := checkSize("text", len(in.Text), maxSearched); err != nil {
+		return findSimilarResult{}, err
+	}
 	var result findSimilarResult
 	wanted := shingles(in.Text)
 	for i, text := range in.Texts {
+		if err := checkSize(fmt.Sprintf("texts[%d]", i), len(text), maxSearched); err != nil {
+			return findSimilarResult{}, err
+		}
 		if ctx.Err() != nil {
 			return findSimilarResult{}, ctx.Err()
 		}

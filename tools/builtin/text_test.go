@@ -30,6 +30,36 @@ func TestATemplateIsFilledWithValues(t *testing.T) {
 	}
 }
 
+func TestATextThatWouldBecomeTooLargeIsRefusedBeforeItIsMade(t *testing.T) {
+	long := strings.Repeat("x", 60<<10)
+	for _, template := range []string{strings.Repeat("{a}", 100_000), strings.Repeat("{b.c}", 100_000), strings.Repeat("{b}", 100_000)} {
+		_, err := builtin(t, "formatText").Call(bg, map[string]any{"template": template, "values": map[string]any{"a": long, "b": map[string]any{"c": long}}})
+		if err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "the result would have more than 20 MB") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if v, err := builtin(t, "formatText").Call(bg, map[string]any{"template": strings.Repeat("{a}", 100), "values": map[string]any{"a": long}}); err != nil || len(v.(string)) != 100*len(long) {
+		t.Errorf("a text of 6 MB: %v", err)
+	}
+}
+
+func TestATextThatIsTooLongToSearchIsRefused(t *testing.T) {
+	long := strings.Repeat("x", maxSearched+1)
+	for name, params := range map[string]map[string]any{
+		"matchWords":       {"text": long, "words": []any{"x"}},
+		"findSimilar":      {"text": "a", "texts": []any{"a", long}},
+		"analyzeSentiment": {"text": long},
+		"scoreSentiment":   {"text": long},
+	} {
+		if _, err := builtin(t, name).Call(bg, params); err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "are too many to search at once") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := builtin(t, "matchWords").Call(bg, map[string]any{"text": "x", "words": []any{long}}); err == nil || !strings.Contains(err.Error(), "words:") {
+		t.Errorf("words: %v", err)
+	}
+}
+
 func TestTheTimeIsToldInItsZoneAndFormat(t *testing.T) {
 	now := time.Date(2026, 7, 1, 22, 30, 5, 0, time.UTC)
 	for _, row := range []struct{ zone, format, want string }{

@@ -96,5 +96,5 @@ func (d *dialer) check(address string, named bool) error {
 	if public(ip) || d.allow.names(ip.String(), port) || (named && !within(ip, guarded)) {
 		return nil
 	}
-	return final("address %s is not public: name the host in %s", ip, AllowVariable)
+	return refuse("address %s is not public: name the host in %s", ip, AllowVariable)
 }

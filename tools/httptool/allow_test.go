@@ -1,9 +1,12 @@
 package httptool
 
 import (
+	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
+
+	"processidea/model/ideafile"
 )
 
 func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
@@ -60,6 +63,35 @@ func TestWithoutAListNothingIsAskedAndTheVariableIsNamed(t *testing.T) {
 	_, err = New(Options{Allow: "a.org"}).Do(bg, Spec{URL: s.URL}, nil, nil, "k")
 	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "is not in PROCESSIDEA_HTTP_ALLOW") || len(asked.take()) != 0 {
 		t.Errorf("%v", e)
+	}
+}
+
+func TestWhatTheWorkerLacksForAToolIsToldApart(t *testing.T) {
+	s, _ := serve(t, nil)
+	here := strings.TrimPrefix(s.URL, "http://")
+	redirects, _ := redirecting(t, 302, func(*http.Request) string { return "http://elsewhere.org/" })
+	there := strings.TrimPrefix(redirects.URL, "http://")
+	for name, c := range map[string]struct {
+		allow string
+		spec  Spec
+		want  string
+	}{
+		"no list":                {"", Spec{URL: s.URL}, ideafile.CodeNotAllowed},
+		"another host":           {"a.org", Spec{URL: s.URL}, ideafile.CodeNotAllowed},
+		"a private address":      {"*", Spec{URL: strings.Replace(s.URL, "127.0.0.1", "localhost", 1)}, ideafile.CodeNotAllowed},
+		"a list that is wrong":   {"http://a.org", Spec{URL: s.URL}, ideafile.CodeNotAllowed},
+		"a secret is not set":    {here, Spec{URL: s.URL, Headers: map[string]string{"A": "Bearer $env:GONE"}}, ideafile.CodeNotAllowed},
+		"where the server sends": {there, Spec{URL: redirects.URL}, ""},
+		"a missing parameter":    {here, Spec{URL: s.URL + "/{id}"}, ""},
+	} {
+		_, err := New(Options{Allow: c.allow, LookupEnv: func(string) (string, bool) { return "", false }}).Do(bg, c.spec, nil, nil, "k")
+		if e := asError(t, err); e.Retry || e.FaultCode() != c.want {
+			t.Errorf("%s: %q, %v", name, e.FaultCode(), e)
+		}
+	}
+	_, _, _, err := New(Options{}).Get(bg, s.URL)
+	if e := asError(t, err); e.FaultCode() != "" {
+		t.Errorf("another URL may be allowed: %v", e)
 	}
 }
 

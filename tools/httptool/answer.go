@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 
 	"processidea/model/jsonval"
+	"processidea/tools/memory"
 )
 
 // answer is a server's response, read to its end.
@@ -29,7 +30,10 @@ func (c *Client) read(resp *http.Response) (*answer, error) {
 	if resp.ContentLength > c.maxBytes && resp.Request.Method != "HEAD" {
 		return nil, final("the answer is over %d bytes", c.maxBytes)
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, c.maxBytes+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, min(memory.Small, c.maxBytes)+1))
+	if err == nil && len(body) > memory.Small {
+		body, err = readRest(resp, body, c.maxBytes)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +44,15 @@ func (c *Client) read(resp *http.Response) (*answer, error) {
 		status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"),
 		retryAfter: resp.Header.Get("Retry-After"), body: body,
 	}, nil
+}
+
+// readRest reads the rest of a large answer, once the worker has the memory for the largest.
+func readRest(resp *http.Response, begun []byte, limit int64) ([]byte, error) {
+	if err := memory.Take(resp.Request.Context(), int(limit)); err != nil {
+		return nil, err
+	}
+	rest, err := io.ReadAll(io.LimitReader(resp.Body, limit+1-int64(len(begun))))
+	return append(begun, rest...), err
 }
 
 // failure is the Error of a status that is not a success; nil for a result.
@@ -89,7 +102,7 @@ func (a *answer) value() (any, error) {
 }
 
 // answerBounds let deeper values through than the engine takes from LLMs: servers write them.
-var answerBounds = jsonval.Bounds{Depth: 500, NumberLen: 400, Float64: true}
+var answerBounds = jsonval.JSONBounds{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
 
 // decodeJSON refuses what jsonval.Decode refuses, but not a byte order mark.
 func decodeJSON(raw []byte) (any, error) {

@@ -8,6 +8,8 @@ import (
 	"mime"
 	"slices"
 	"strings"
+
+	"processidea/model/jsonval"
 )
 
 const scopesField = "_scopes"
@@ -29,7 +31,11 @@ func fillBody(s Spec, f *filling, scopes map[string]any, declared string) (body 
 			return nil, "", err
 		}
 	}
-	return encodeBody(withScopes(v, scopes), declared)
+	v = withScopes(v, scopes)
+	if jsonval.SizeUpToLimit(v, jsonval.MaxWhole) > jsonval.MaxWhole {
+		return nil, "", errTooLarge
+	}
+	return encodeBody(v, declared)
 }
 
 // secretBody reports whether the body's template names a secret.

@@ -13,6 +13,7 @@ import (
 // Options are what a Client is made from.
 type Options struct {
 	Allow     string                      // the allow-list, as AllowVariable holds it
+	Secrets   string                      // what $env:NAME may name, as SecretsVariable holds it; empty: nothing
 	LookupEnv func(string) (string, bool) // of the secrets; os.LookupEnv unless given
 	MaxBytes  int64                       // of an answer, decompressed; 20 MB unless given
 	UserAgent string                      // "processidea" unless given
@@ -25,6 +26,7 @@ const defaultMaxBytes = 20 << 20
 type Client struct {
 	allow     *allowList
 	allowErr  error
+	secrets   secretNames
 	lookupEnv func(string) (string, bool)
 	maxBytes  int64
 	userAgent string
@@ -52,6 +54,7 @@ func New(o Options) *Client {
 	if c.allowErr != nil {
 		c.allow = &allowList{}
 	}
+	c.secrets, _ = parseSecretNames(o.Secrets) // a list that does not parse allows none
 	c.dialer = &dialer{allow: c.allow}
 	c.transport = &http.Transport{
 		DialContext:            c.dialer.dial,
@@ -71,7 +74,11 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // where it is empty. scopes become the field _scopes of a JSON body. Errors are of type *Error.
 func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, idempotencyKey string) (any, error) {
 	v := c.vault()
-	fail := func(err error) (any, error) { return nil, c.failure(s.method()+" "+s.URL, err, v) }
+	fail := func(err error) (any, error) {
+		e := c.failure(s.method()+" "+s.URL, err, v)
+		e.NotAllowed = isNotAllowed(err)
+		return nil, e
+	}
 	if err := s.check(); err != nil {
 		return fail(finalCause{err})
 	}
@@ -92,7 +99,7 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, 
 }
 
 func (c *Client) vault() *vault {
-	return &vault{lookup: c.lookupEnv, used: map[string]string{}, known: c.known}
+	return &vault{allowed: c.secrets, lookup: c.lookupEnv, used: map[string]string{}, known: c.known}
 }
 
 // Get reads a URL, which is taken as it is: there are no parameters and no secrets in it. Whatever the server
@@ -116,7 +123,7 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 }
 
 // failure makes the Error of whatever went wrong, without secrets.
-func (c *Client) failure(act string, err error, v *vault) error {
+func (c *Client) failure(act string, err error, v *vault) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
 		e = &Error{Retry: !isFinal(err), Err: err}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"processidea/model/ideafile"
 )
 
 // Error is why a request has no result. No secret that the request used stands
@@ -14,7 +16,10 @@ type Error struct {
 	RetryAfter time.Duration // how long the server wants to be left alone; 0 unless it said
 	Retry      bool          // whether another attempt may succeed
 	Err        error         // the cause, where it is not the status
-	act        string        // method and URL template
+	// NotAllowed reports that this worker lacks what the tool needs, whatever its parameters: a host in its allow-list, or a
+	// secret. Whoever runs the worker can mend that, and nobody else.
+	NotAllowed bool
+	act        string // method and URL template
 }
 
 // Error reads `httptool: act thing: cause`.
@@ -38,6 +43,14 @@ func (e *Error) Unwrap() error { return e.Err }
 // Final reports whether another attempt would only repeat the error.
 func (e *Error) Final() bool { return !e.Retry }
 
+// FaultCode tells apart what the worker lacks, as runner.Code asks for it.
+func (e *Error) FaultCode() string {
+	if e.NotAllowed {
+		return ideafile.CodeNotAllowed
+	}
+	return ""
+}
+
 // RetryDelay is RetryAfter, as runner.RetryDelay asks for it.
 func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }
 
@@ -53,6 +66,21 @@ func (e *struckError) Is(target error) bool { return errors.Is(e.err, target) }
 
 // finalCause marks a cause that is not the network's.
 type finalCause struct{ error }
+
+// Unwrap returns the cause.
+func (f finalCause) Unwrap() error { return f.error }
+
+// notAllowed marks what this worker lacks: a host in its allow-list, or a secret.
+type notAllowed struct{ error }
+
+func refuse(format string, args ...any) error {
+	return finalCause{notAllowed{fmt.Errorf(format, args...)}}
+}
+
+func isNotAllowed(err error) bool {
+	var n notAllowed
+	return errors.As(err, &n)
+}
 
 func final(format string, args ...any) error {
 	return finalCause{fmt.Errorf(format, args...)}

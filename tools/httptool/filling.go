@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/jsonval"
 	"processidea/tools/placeholder"
 )
+
+var errTooLarge = fmt.Errorf("with its parameters in place it would have more than %d MB", jsonval.MaxWhole>>20)
 
 // filling puts the values of one Call into templates. What it puts in is data:
 // neither {name} nor $env:NAME means anything in it.
@@ -42,6 +45,9 @@ func (f *filling) text(template string, encode func(string) string) (text string
 		}
 		if err != nil {
 			return "", open, err
+		}
+		if out.Len()+len(piece) > jsonval.MaxWhole {
+			return "", open, errTooLarge
 		}
 		out.WriteString(piece)
 	}

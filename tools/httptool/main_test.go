@@ -6,8 +6,10 @@ import (
 	"errors"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -80,12 +82,18 @@ func client(t *testing.T, env map[string]string, servers ...*httptest.Server) *C
 	for _, s := range servers {
 		allow = append(allow, strings.TrimPrefix(s.URL, "http://"))
 	}
-	c := New(Options{Allow: strings.Join(allow, ","), LookupEnv: func(name string) (string, bool) {
+	names := append(slices.Collect(maps.Keys(env)), "GONE", "NOT_THERE")
+	c := New(Options{Allow: strings.Join(allow, ","), Secrets: secretsFor(names), LookupEnv: func(name string) (string, bool) {
 		v, ok := env[name]
 		return v, ok
 	}})
 	t.Cleanup(c.Close)
 	return c
+}
+
+// secretsFor lists those names that a list may hold.
+func secretsFor(names []string) string {
+	return strings.Join(slices.DeleteFunc(names, func(name string) bool { return CheckSecretNames(name) != nil }), ",")
 }
 
 func parse(t *testing.T, text string) Spec {

@@ -29,8 +29,8 @@ func (s Spec) Parameters() []string {
 func (s Spec) Secrets() []string {
 	names := map[string]bool{}
 	for _, text := range s.templates() {
-		for _, m := range secretName.FindAllStringSubmatch(text, -1) {
-			names[m[1]] = true
+		for _, name := range SecretsIn(text) {
+			names[name] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
@@ -93,4 +93,62 @@ func forTools(name string) bool {
 
 func notForTools(name string) string {
 	return fmt.Sprintf("environment variable %s is not for tools", name)
+}
+
+// SecretsVariable names the environment variable that lists what $env:NAME may name, with commas or spaces between:
+// `SHOP_TOKEN, CRM_*`; * at the end stands for whatever follows.
+const SecretsVariable = "PROCESSIDEA_TOOL_SECRETS"
+
+// secretNames are the variables of the environment that tools may be given. All others are the worker's own: keys of LLMs, of
+// clouds, of databases.
+type secretNames struct{ names, prefixes []string }
+
+var (
+	oneSecret   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
+	betweenThem = func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }
+)
+
+// CheckSecretNames returns what is wrong with a list of secrets.
+func CheckSecretNames(text string) error {
+	_, err := parseSecretNames(text)
+	return err
+}
+
+func parseSecretNames(text string) (s secretNames, err error) {
+	for entry := range strings.FieldsFuncSeq(text, betweenThem) {
+		prefix, open := strings.CutSuffix(entry, "*")
+		switch {
+		case !oneSecret.MatchString(entry):
+			return secretNames{}, fmt.Errorf("httptool: parse %s: entry %q: it is no name of a variable, nor the beginning of one and a *", SecretsVariable, entry)
+		case !forTools(prefix):
+			return secretNames{}, fmt.Errorf("httptool: parse %s: entry %q: variables that begin like this are never for tools", SecretsVariable, entry)
+		case open:
+			s.prefixes = append(s.prefixes, prefix)
+		default:
+			s.names = append(s.names, entry)
+		}
+	}
+	return s, nil
+}
+
+func (s secretNames) has(name string) bool {
+	for _, n := range s.names {
+		if n == name {
+			return true
+		}
+	}
+	for _, p := range s.prefixes {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// SecretsIn lists the variables that a text names, in their order.
+func SecretsIn(text string) (names []string) {
+	for _, m := range secretName.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
 }

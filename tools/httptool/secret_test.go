@@ -141,12 +141,52 @@ func TestWhatTheProgramKeepsForItselfIsNoSecretForTools(t *testing.T) {
 func TestTheEnvironmentIsAskedOnlyForNamesOfTheSpec(t *testing.T) {
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"a":"$env:OTHER"}`) })
 	var asked []string
-	c := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), LookupEnv: func(n string) (string, bool) { asked = append(asked, n); return "value", true }})
+	c := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "NAME", LookupEnv: func(n string) (string, bool) { asked = append(asked, n); return "value", true }})
 	defer c.Close()
 	if _, err := c.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"A": "$env:NAME"}}, object(t, `{"x":"$env:OTHER"}`), nil, "k"); err != nil {
 		t.Fatal(err)
 	}
 	if len(asked) != 1 || asked[0] != "NAME" {
 		t.Errorf("%q", asked)
+	}
+}
+
+func TestOnlyWhatTheListNamesIsGivenToTools(t *testing.T) {
+	s, asked := serve(t, nil)
+	env := map[string]string{"SHOP_TOKEN": "shop-value", "CRM_KEY": "crm-value", "CRM": "crm-itself", "OPENAI_API_KEY": "sk-own", "AWS_SECRET_ACCESS_KEY": "aws-own",
+		"OTEL_EXPORTER_OTLP_HEADERS": "otel-own", "SHOP_TOKEN_2": "other", "PATH": "/bin"}
+	for _, c := range []struct{ list, given string }{
+		{"", ""}, {"SHOP_TOKEN, CRM_*", "SHOP_TOKEN CRM_KEY"}, {"CRM", "CRM"}, {"CRM*\nSHOP_TOKEN", "CRM CRM_KEY SHOP_TOKEN"}, {"OPENAI_API_KEY", "OPENAI_API_KEY"},
+		{"SHOP_TOKEN, *", ""}, {"SHOP-TOKEN SHOP_TOKEN", ""},
+	} {
+		c0 := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: c.list, LookupEnv: func(n string) (string, bool) { v, ok := env[n]; return v, ok }})
+		for name, value := range env {
+			_, err := c0.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"K": "$env:" + name}}, nil, nil, "k")
+			_, _, fillErr := c0.Fill(map[string]string{"X": "$env:" + name})
+			sent := asked.take()
+			if strings.Contains(" "+c.given+" ", " "+name+" ") {
+				if err != nil || fillErr != nil || len(sent) != 1 || sent[0].Header.Get("K") != value {
+					t.Errorf("%q: %s: %v, %v", c.list, name, err, fillErr)
+				}
+				continue
+			}
+			if e := asError(t, err); e.Retry || len(sent) != 0 || fillErr == nil || strings.Contains(e.Error(), value) ||
+				!strings.Contains(e.Error(), "variable "+name+" may not be given to tools") || !strings.Contains(e.Error(), SecretsVariable) {
+				t.Errorf("%q: %s: %v, %v", c.list, name, err, fillErr)
+			}
+		}
+		c0.Close()
+	}
+}
+
+func TestAListOfSecretsThatCannotBeMeantIsRefused(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"": true, " , ": true, "A": true, "A_B, C*": true, "a*\tb1": true,
+		"*": false, "A**": false, "*A": false, "A-B": false, "$env:A": false, "1A": false, "A=1": false,
+		"PROCESSIDEA_KEYS": false, "PROCESSIDEA_*": false, "TEMPORAL_API_KEY": false, "TEMPORAL_*": false,
+	} {
+		if err := CheckSecretNames(text); (err == nil) != ok || (err != nil && !strings.Contains(err.Error(), SecretsVariable)) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

@@ -14,10 +14,14 @@ const maxRedirects = 5
 // allow-list, and reads the answer.
 func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	for hop := 0; ; hop++ {
-		if err := c.admit(r.url); err != nil {
-			return nil, err
+		err := c.admit(r.url)
+		var resp *http.Response
+		if err == nil {
+			resp, err = c.attempt(ctx, r)
 		}
-		resp, err := c.attempt(ctx, r)
+		if err != nil && hop > 0 && isNotAllowed(err) {
+			err = final("redirect: %s", err) // the server has chosen the host, and not the tool's designer
+		}
 		if err != nil {
 			return nil, transportError(ctx, err)
 		}
@@ -44,11 +48,11 @@ func (c *Client) admit(u *url.URL) error {
 	host, port := hostName(u.Hostname()), portOf(u)
 	switch {
 	case c.allowErr != nil:
-		return finalCause{c.allowErr}
+		return refuse("%w", c.allowErr)
 	case c.allow.empty():
-		return final("no host is allowed: set %s", AllowVariable)
+		return refuse("no host is allowed: set %s=%s", AllowVariable, place(host, port))
 	case !c.allow.admits(host, port):
-		return final("host %s is not in %s", place(host, port), AllowVariable)
+		return refuse("host %s is not in %s", place(host, port), AllowVariable)
 	}
 	return nil
 }

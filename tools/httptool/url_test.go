@@ -2,7 +2,9 @@ package httptool
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +16,8 @@ func fillFor(text, method string, params map[string]any, env map[string]string) 
 	if err != nil {
 		return "", err
 	}
-	v := &vault{used: map[string]string{}, known: &known{values: map[string]string{}}, lookup: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
+	allowed := secretNames{names: append(slices.Collect(maps.Keys(env)), "NOT_THERE")}
+	v := &vault{allowed: allowed, used: map[string]string{}, known: &known{values: map[string]string{}}, lookup: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
 	u, err := fillURL(s, &filling{params: params, vault: v, read: map[string]bool{}})
 	if err != nil {
 		return "", err

@@ -2,7 +2,6 @@ package httptool
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"strings"
 	"sync"
@@ -13,9 +12,10 @@ import (
 // vault hands out the secrets of one request and remembers them, so that they
 // can be struck out of what comes back.
 type vault struct {
-	lookup func(string) (string, bool)
-	used   map[string]string // name → value
-	known  *known
+	allowed secretNames
+	lookup  func(string) (string, bool)
+	used    map[string]string // name → value
+	known   *known
 }
 
 // known are the secrets that a client has handed out since it was made. A server
@@ -48,10 +48,13 @@ func (v *vault) secret(name string) (string, error) {
 	if !forTools(name) {
 		return "", errors.New(notForTools(name))
 	}
+	if !v.allowed.has(name) {
+		return "", refuse("environment variable %s may not be given to tools: whoever runs the worker adds it to %s", name, SecretsVariable)
+	}
 	value, ok := v.lookup(name)
 	value = strings.TrimRight(value, "\r\n")
 	if !ok || value == "" {
-		return "", fmt.Errorf("environment variable %s is not set", name)
+		return "", refuse("environment variable %s is not set", name)
 	}
 	v.used[name] = value
 	v.known.add(name, value)

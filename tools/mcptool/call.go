@@ -51,7 +51,16 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 	case said != nil:
 		return &Error{Code: ideafile.CodeToolFailed, Err: c.struck(errors.New(excerpt(said.Message)))}
 	}
-	return &Error{Code: ideafile.CodeOutcomeUnknown, Retry: true, Err: c.struck(fmt.Errorf("the connection broke during the call: %w", err))}
+	if tooLarge(err) || (c.tooLarge != nil && c.tooLarge()) {
+		return &Error{Code: ideafile.CodeBadOutput, Err: errTooLarge}
+	}
+	return &Error{Code: ideafile.CodeOutcomeUnknown, Retry: true, Err: c.struck(fmt.Errorf("the connection broke during the call: %w%s", err, c.said()))}
+}
+
+// tooLarge reports whether the SDK gave up on a message because of its size; it has no error of its own for that.
+func tooLarge(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "SSE event exceeded") || strings.Contains(text, "exceeded the configured maximum line length")
 }
 
 // input is the Error of a tool that wants to know something before it goes on.
@@ -71,7 +80,7 @@ func (c *conn) wanted(asked *mcp.ElicitParams) *Error {
 	if asked.URL != "" {
 		text += " (at " + excerpt(asked.URL) + ")"
 	}
-	if form := jsonval.Normal(asked.RequestedSchema); form != nil {
+	if form := jsonval.ToJSONValue(asked.RequestedSchema); form != nil {
 		text += " Wanted: " + excerpt(string(jsonval.Encode(form)))
 	}
 	return &Error{Code: ideafile.CodeInputWanted, Err: c.struck(errors.New(text))}

@@ -85,6 +85,13 @@ func (h *Hub) admit(server ideafile.MCPServer) error {
 // inherited is what a command gets of the worker's environment: no variable that may hold a secret.
 var inherited = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"}
 
+func about(what, text string) string {
+	if text == "" {
+		return ""
+	}
+	return what + text
+}
+
 // run makes the transport to a program that is run for it.
 func (h *Hub) run(server ideafile.MCPServer, c *conn) (mcp.Transport, func() string, error) {
 	if err := h.admit(server); err != nil {
@@ -108,7 +115,12 @@ func (h *Hub) run(server ideafile.MCPServer, c *conn) (mcp.Transport, func() str
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	apart(cmd)
-	tail := &tail{log: h.options.Log.With("mcp", server.Name), striker: striker}
-	cmd.Stderr = tail
-	return &mcp.CommandTransport{Command: cmd}, tail.said, nil
+	wrote := &tail{log: h.options.Log.With("mcp", server.Name), striker: striker}
+	cmd.Stderr = wrote
+	out := &tail{log: wrote.log, striker: striker}
+	p := &program{cmd: cmd, said: out}
+	c.tooLarge = p.large.Load
+	return p, func() string {
+		return about("; it wrote: ", wrote.said()) + about("; on standard output, where nothing but messages of the protocol may stand, it wrote: ", out.said())
+	}, nil
 }

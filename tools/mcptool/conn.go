@@ -19,6 +19,9 @@ type conn struct {
 	striker *secret.Striker
 	once    sync.Once
 	asked   questions
+	// tooLarge reports whether the server sent a message that is too large to be read; nil where that is not known.
+	tooLarge func() bool
+	said     func() string
 }
 
 // close closes the connection, without waiting for the server to end.
@@ -38,6 +41,7 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 		ElicitationHandler: c.asked.hear,
 		MultiRoundTrip:     &mcp.MultiRoundTripOptions{Disabled: true}, // people are asked, and they take their time
 	})
+	c.said = said
 	c.session, err = client.Connect(ctx, transport, nil)
 	if err != nil {
 		return nil, c.struck(fmt.Errorf("connect: %w%s", err, said()))
@@ -105,8 +109,8 @@ func (c *conn) list(ctx context.Context) ([]ideafile.MCPToolSpec, error) {
 		if len(offers) == maxTools {
 			return nil, refused{fmt.Errorf("it offers more than %d tools", maxTools)}
 		}
-		o := ideafile.MCPToolSpec{Name: t.Name, Description: t.Description, Output: jsonval.Normal(t.OutputSchema)}
-		o.Input, _ = jsonval.Normal(t.InputSchema).(map[string]any)
+		o := ideafile.MCPToolSpec{Name: t.Name, Description: t.Description, OutputSchema: jsonval.ToJSONValue(t.OutputSchema)}
+		o.InputSchema, _ = jsonval.ToJSONValue(t.InputSchema).(map[string]any)
 		offers = append(offers, o)
 	}
 	return offers, nil

@@ -88,7 +88,7 @@ func (h *Hub) session(server ideafile.MCPServer) (*session, error) {
 	if h.closed {
 		return nil, errClosed
 	}
-	sum := sha256.Sum256(jsonval.Encode(jsonval.Normal(server)))
+	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(server)))
 	key := string(sum[:])
 	s := h.sessions[key]
 	if s == nil {
@@ -114,8 +114,8 @@ func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]ideafile.M
 }
 
 // Call calls a tool of a server, if it is still the one that was pinned. Errors are of type *Error.
-func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPTool, params map[string]any, key string) (any, error) {
-	act := fmt.Sprintf("call %s of %s", tool.Tool, server.Name)
+func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef, params map[string]any, key string) (any, error) {
+	act := fmt.Sprintf("call %s of %s", tool.ToolNameOnServer, server.Name)
 	s, err := h.session(server)
 	if err != nil {
 		return nil, unsent(act, err)
@@ -128,7 +128,7 @@ func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile
 	if err := same(offers, tool); err != nil {
 		return nil, &Error{act: act, Code: ideafile.CodeToolChanged, Err: err}
 	}
-	value, failed := c.call(ctx, tool.Tool, params, key)
+	value, failed := c.call(ctx, tool.ToolNameOnServer, params, key)
 	if failed != nil {
 		return nil, failed.in(act)
 	}
@@ -136,14 +136,14 @@ func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile
 }
 
 // same returns how what a server offers now differs from what was pinned.
-func same(offers []ideafile.MCPToolSpec, tool ideafile.MCPTool) error {
+func same(offers []ideafile.MCPToolSpec, tool ideafile.MCPToolRef) error {
 	for _, o := range offers {
-		if o.Name != tool.Tool {
+		if o.Name != tool.ToolNameOnServer {
 			continue
 		}
-		if digest := o.Digest(); digest != tool.Digest {
+		if digest := o.Digest(); digest != tool.SpecDigest {
 			return fmt.Errorf("the server now describes the tool otherwise than when the process was started (digest %.12s, pinned is %.12s)",
-				digest, tool.Digest)
+				digest, tool.SpecDigest)
 		}
 		return nil
 	}

@@ -37,7 +37,7 @@ func hub(t *testing.T, commands, hosts string, env map[string]string) *mcptool.H
 		}
 		return os.LookupEnv(name)
 	}
-	client := httptool.New(httptool.Options{Allow: hosts, LookupEnv: lookup})
+	client := httptool.New(httptool.Options{Allow: hosts, Secrets: "T*, NOT_THERE, SERVER_*", LookupEnv: lookup})
 	h := mcptool.New(mcptool.Options{Commands: commands, HTTP: client, LookupEnv: lookup})
 	t.Cleanup(func() { h.Close(); client.Close() })
 	return h
@@ -57,7 +57,7 @@ func served(t *testing.T, h http.Handler) (ideafile.MCPServer, string) {
 }
 
 // pinned lists a server's tools and gives one of them as a process would keep it.
-func pinned(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, name string) ideafile.MCPTool {
+func pinned(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, name string) ideafile.MCPToolRef {
 	t.Helper()
 	offers, err := h.List(t.Context(), s)
 	if err != nil {
@@ -65,11 +65,11 @@ func pinned(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, name string) ide
 	}
 	for _, o := range offers {
 		if o.Name == name {
-			return ideafile.MCPTool{Server: s.Name, Tool: name, Digest: o.Digest()}
+			return ideafile.MCPToolRef{ServerName: s.Name, ToolNameOnServer: name, SpecDigest: o.Digest()}
 		}
 	}
 	t.Fatalf("there is no %s in %+v", name, offers)
-	return ideafile.MCPTool{}
+	return ideafile.MCPToolRef{}
 }
 
 func callOf(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, name, params string) (any, *mcptool.Error) {
@@ -117,13 +117,13 @@ func TestAnotherFormThanThePinnedOneIsNotCalled(t *testing.T) {
 	far, host := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
 	h := hub(t, "", host, nil)
 	tool := pinned(t, h, far, "add")
-	tool.Digest = strings.Repeat("0", 64)
+	tool.SpecDigest = strings.Repeat("0", 64)
 	_, err := h.Call(t.Context(), far, tool, map[string]any{"a": 1, "b": 2}, "")
 	var e *mcptool.Error
 	if !errors.As(err, &e) || e.Code != ideafile.CodeToolChanged || e.Retry || !strings.Contains(err.Error(), "otherwise than when the process was started") {
 		t.Errorf("%v", err)
 	}
-	tool.Tool = "gone"
+	tool.ToolNameOnServer = "gone"
 	if _, err := h.Call(t.Context(), far, tool, nil, ""); err == nil || !strings.Contains(err.Error(), "no longer offers") {
 		t.Errorf("%v", err)
 	}
@@ -171,7 +171,7 @@ func TestOneSessionServesManyCallsAtOnce(t *testing.T) {
 	for n := range 20 {
 		wg.Go(func() {
 			v, err := h.Call(t.Context(), far, tool, map[string]any{"a": n, "b": 1}, "")
-			if m, ok := v.(map[string]any); err != nil || !ok || string(jsonval.Encode(m["sum"])) != string(jsonval.Encode(jsonval.Normal(n+1))) {
+			if m, ok := v.(map[string]any); err != nil || !ok || string(jsonval.Encode(m["sum"])) != string(jsonval.Encode(jsonval.ToJSONValue(n+1))) {
 				t.Errorf("%d: %v %v", n, v, err)
 			}
 		})

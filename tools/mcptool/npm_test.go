@@ -22,8 +22,8 @@ func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 		t.Fatal(err, problems)
 	}
 	f := idea.ResolveMCPTools(map[string][]ideafile.MCPToolSpec{"every": offers})
-	if len(f.Unusable) > 0 || len(f.Problems) > 0 || len(f.Tools) < 8 {
-		t.Errorf("%d tools; left out: %v; %v", len(f.Tools), f.Unusable, f.Problems)
+	if len(f.UnusableTools) > 0 || len(f.Problems) > 0 || len(f.ToolSources) < 8 {
+		t.Errorf("%d tools; left out: %v; %v", len(f.ToolSources), f.UnusableTools, f.Problems)
 	}
 	if value, err := callOf(t, h, s, "echo", `{"message": "hello"}`); err != nil || value != "Echo: hello" {
 		t.Errorf("%v %v", value, err)

@@ -157,3 +157,30 @@ func TestAServerThatNobodyCallsIsLetGo(t *testing.T) {
 		t.Errorf("it is not spoken to again: %v", err)
 	}
 }
+
+// Some programs greet whoever starts them, where nothing but messages of the protocol may stand.
+func TestWhatAServerSaysInPlaceOfAnAnswerIsQuoted(t *testing.T) {
+	s := program()
+	s.Env = map[string]string{"BANNER": "Welcome to odd 1.0", "TOKEN": "t"}
+	h := hub(t, "TOKEN= BANNER= HANGS= "+os.Args[0]+" *", "", nil)
+	if _, err := h.List(t.Context(), s); err == nil || !strings.Contains(err.Error(), "may stand, it wrote: Welcome to odd 1.0") || !strings.Contains(err.Error(), "it wrote: ready with t") {
+		t.Error(err)
+	}
+	s.Env = map[string]string{"HANGS": "1", "TOKEN": "t"}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := h.List(ctx, s); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "it wrote: ready with t") {
+		t.Error(err)
+	}
+}
+
+func TestAResultThatIsTooLargeSaysSo(t *testing.T) {
+	h := hub(t, os.Args[0]+" *", "", nil)
+	_, err := callOf(t, h, program(), "large", `{}`)
+	if err == nil || err.Retry || err.Code != ideafile.CodeBadOutput || !strings.Contains(err.Error(), "larger than 16 MB") {
+		t.Errorf("%v", err)
+	}
+	if value, err := callOf(t, h, program(), "echo", `{"text": "still there"}`); err != nil || value != "still there" {
+		t.Errorf("%v, %v", value, err)
+	}
+}

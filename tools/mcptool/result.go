@@ -13,7 +13,7 @@ import (
 // is more than text is given as a list of the protocol's content blocks.
 func resultOf(r *mcp.CallToolResult) (any, error) {
 	if r.StructuredContent != nil {
-		return jsonval.Normal(r.StructuredContent), nil
+		return jsonval.ToJSONValue(r.StructuredContent), nil
 	}
 	if text, ok := textOf(r.Content); ok {
 		if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
@@ -23,7 +23,7 @@ func resultOf(r *mcp.CallToolResult) (any, error) {
 		}
 		return text, nil
 	}
-	blocks := jsonval.Normal(r.Content)
+	blocks := jsonval.ToJSONValue(r.Content)
 	if blocks == nil {
 		return nil, fmt.Errorf("the result is not JSON")
 	}

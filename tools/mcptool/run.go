@@ -24,8 +24,8 @@ func (h *Hub) Run(ctx context.Context, in runner.Input) (any, error) {
 	return h.Call(ctx, *spec.Server, spec.Tool, in.Params, in.IdempotencyKey)
 }
 
-func readSpec(spec any) (ideafile.MCPSpec, error) {
-	s, err := runner.DecodeSpec[ideafile.MCPSpec](spec)
+func readSpec(spec any) (ideafile.MCPRunnerSpec, error) {
+	s, err := runner.DecodeSpec[ideafile.MCPRunnerSpec](spec)
 	if err == nil && s.Server == nil {
 		err = errors.New("config.mcp does not name the tool's server")
 	}

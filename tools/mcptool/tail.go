@@ -42,9 +42,5 @@ func (t *tail) said() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := t.striker.Text(strings.TrimSpace(t.kept))
-	text = strings.ToValidUTF8(text[max(0, len(text)-maxTail):], "")
-	if text == "" {
-		return ""
-	}
-	return "; it wrote: " + text
+	return strings.ToValidUTF8(text[max(0, len(text)-maxTail):], "")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 )
 
@@ -39,6 +40,14 @@ func (r *Registry) Validate(kind ideafile.ToolKind, spec any) error {
 		return r.Unknown(kind)
 	}
 	return x.Validate(spec)
+}
+
+// CheckTool returns what the Runner of a kind finds wrong with a Tool whose spec is right.
+func (r *Registry) CheckTool(kind ideafile.ToolKind, t *ideafile.Tool, spec any) diag.Problems {
+	if x, ok := r.runners[kind].(ToolChecker); ok {
+		return x.CheckTool(t, spec)
+	}
+	return nil
 }
 
 // Unknown is the error of a kind that is not registered.

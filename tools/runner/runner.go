@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 )
 
@@ -18,6 +19,12 @@ type Runner interface {
 	// Run runs one Call and returns its result as a JSON value: nil, bool, string, json.Number, []any, map[string]any.
 	// An error is tried again unless it is final (see tools.Final); see Code and RetryDelay for what else it may tell.
 	Run(ctx context.Context, in Input) (any, error)
+}
+
+// ToolChecker is a Runner that can tell more of a Tool than of its spec by itself.
+type ToolChecker interface {
+	// CheckTool returns what is wrong with a Tool whose spec is right. The paths are from the Tool, such as .properties.text.
+	CheckTool(t *ideafile.Tool, spec any) diag.Problems
 }
 
 // Input is one Call, ready to run: its parameters are checked and whole.

@@ -59,12 +59,12 @@ func onThisMachine(hostPort string) bool {
 
 // DataConverter encodes values as all parts of the program do, and encrypts them where there are keys.
 func DataConverter(keys *encryption.Keys) converter.DataConverter {
-	return converter.NewCodecDataConverter(protocol.DataConverter(blobs.InlineMetadata), Codec(keys))
+	return converter.NewCodecDataConverter(protocol.DataConverter(), Codec(keys))
 }
 
-// Codec encrypts and decrypts payloads. The metadata that keeps a payload inline stays readable.
+// Codec encrypts and decrypts payloads. What keeps a payload inline stays readable.
 func Codec(keys *encryption.Keys) converter.PayloadCodec {
-	return keys.Codec(blobs.InlineMetadata, converter.MetadataMessageType)
+	return keys.Codec(converter.MetadataMessageType)
 }
 
 // Parts is what a worker is made of. Zero values are filled from the environment by FromEnvironment.
@@ -94,14 +94,17 @@ type Parts struct {
 }
 
 // FromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that
-// PROCESSIDEA_HTTP_ALLOW names, MCP servers there and those whose commands PROCESSIDEA_MCP_COMMANDS lists, and the LLM
+// PROCESSIDEA_HTTP_ALLOW names, with the secrets that PROCESSIDEA_TOOL_SECRETS names,
+// MCP servers there and those whose commands PROCESSIDEA_MCP_COMMANDS lists, and the LLM
 // that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name.
 func (p Parts) FromEnvironment() Parts {
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
 	}
 	if p.HTTP == nil {
-		p.HTTP = httptool.New(httptool.Options{Allow: os.Getenv(httptool.AllowVariable), LookupEnv: os.LookupEnv})
+		p.HTTP = httptool.New(httptool.Options{
+			Allow: os.Getenv(httptool.AllowVariable), Secrets: os.Getenv(httptool.SecretsVariable), LookupEnv: os.LookupEnv,
+		})
 	}
 	if p.MCP == nil {
 		p.MCP = mcptool.New(mcptool.Options{Commands: os.Getenv(mcptool.CommandsVariable), HTTP: p.HTTP, LookupEnv: os.LookupEnv, Log: p.Log})
@@ -141,7 +144,9 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
-	w := worker.New(c, protocol.TaskQueue, p.options())
+	o := p.options()
+	o.Identity = identity(p.Store)
+	w := worker.New(c, protocol.TaskQueue, o)
 	workflows.Register(w)
 	a.Register(w)
 	return &closing{w, p.MCP}, nil
@@ -150,6 +155,9 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 // check refuses settings that cannot be meant, before anything is started with them.
 func (p *Parts) check() (err error) {
 	if err := mcptool.CheckCommands(os.Getenv(mcptool.CommandsVariable)); err != nil {
+		return err
+	}
+	if err := httptool.CheckSecretNames(os.Getenv(httptool.SecretsVariable)); err != nil {
 		return err
 	}
 	if p.Notices == nil {

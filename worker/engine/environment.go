@@ -36,7 +36,14 @@ func DataFolder(asked string) (string, error) {
 
 // StorePlace gives the place of the store: PROCESSIDEA_STORE, else store under the data folder. A folder is absolute.
 func StorePlace(data string) string {
-	place := cmp.Or(os.Getenv(StoreVariable), filepath.Join(data, "store"))
+	return StoreAt(cmp.Or(os.Getenv(StoreVariable), DataStore(data)))
+}
+
+// DataStore is the store that lies in a data folder.
+func DataStore(data string) string { return filepath.Join(data, "store") }
+
+// StoreAt gives the place of a store that somebody names: a folder, absolute, or a bucket's URL.
+func StoreAt(place string) string {
 	if dir, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
 		return dir
 	}
@@ -59,7 +66,11 @@ func OpenStore(ctx context.Context, place string) (*blobs.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.NoteKeys(ctx); err != nil {
+	_, err = s.Mark(ctx)
+	if err == nil {
+		err = s.NoteKeys(ctx)
+	}
+	if err != nil {
 		_ = s.Close()
 		return nil, err
 	}

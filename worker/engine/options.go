@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -11,6 +12,7 @@ import (
 	"processidea/activities"
 	"processidea/llm"
 	"processidea/tools/kinds"
+	"processidea/tools/memory"
 	"processidea/workflows"
 )
 
@@ -22,6 +24,7 @@ type Limits struct {
 	EagerCalls      int     // of one workflow task, that run where it ran
 	CallsPerSecond  float64 // Calls and Requests that begin, over all workers of the task queue
 	MaxResult       int     // bytes of one Call's result
+	Memory          int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudget
 	WorkflowTasks   int     // at least 2
 	WorkflowPollers int     // at least 2
 	ActivityPollers int
@@ -77,6 +80,7 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 	a := &activities.Activities{
 		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, LLM: asked, Client: c, Recorder: p.Recorder,
 		Observer: p.Observer, MaxResult: p.Limits.MaxResult,
+		Memory: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
 	}
 	if p.Limits.Requests > 0 {
 		a.RequestSlots = semaphore.NewWeighted(int64(p.Limits.Requests))

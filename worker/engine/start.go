@@ -42,13 +42,13 @@ func StartOrAttach(ctx context.Context, c client.Client, namespace string, s Sta
 		ID: s.ID, TaskQueue: protocol.TaskQueue,
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
-		StaticSummary:                            s.Idea.Path,
+		StaticSummary:                            s.Idea.ProcessPath,
 		Memo:                                     protocol.Memo(s.Idea),
 	}
 	o.Memo[protocol.MemoFile] = s.File
 	if s.Start.Attributes {
 		o.TypedSearchAttributes = temporal.NewSearchAttributes(
-			temporal.NewSearchAttributeKeyKeyword(protocol.AttributePath).ValueSet(s.Idea.Path),
+			temporal.NewSearchAttributeKeyKeyword(protocol.AttributePath).ValueSet(s.Idea.ProcessPath),
 			temporal.NewSearchAttributeKeyInt64(protocol.AttributeAwaiting).ValueSet(0),
 		)
 	}

@@ -56,7 +56,8 @@ signal ends it at once.
 Where Temporal is comes from TEMPORAL_ADDRESS and its kin, or from a profile of
 Temporal's configuration file; where the store is from PROCESSIDEA_STORE; the keys
 that encrypt from PROCESSIDEA_KEYS; the LLM from OPENAI_BASE_URL, OPENAI_API_KEY and
-OPENAI_MODEL; what HTTP tools may reach from PROCESSIDEA_HTTP_ALLOW; what may be run as an MCP
+OPENAI_MODEL; what HTTP tools may reach from
+PROCESSIDEA_HTTP_ALLOW, and which secrets they may be given from PROCESSIDEA_TOOL_SECRETS; what may be run as an MCP
 server from PROCESSIDEA_MCP_COMMANDS; who is told what waits for people from
 PROCESSIDEA_NOTIFY_URL. Every flag can be given as the variable named with it.
 

@@ -10,6 +10,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/tools"
+	"processidea/tools/memory"
 	"processidea/tools/runner"
 )
 
@@ -21,6 +22,7 @@ type settings struct {
 	maxRequests, maxCalls, maxPureCalls, eagerCalls int
 	callsPerSecond                                  float64
 	maxResult                                       int // bytes
+	maxMemory                                       int64
 	maxWorkflowTasks, cachedWorkflows               int
 	workflowPollers, activityPollers                int
 
@@ -71,6 +73,8 @@ func (s *settings) declare(f *pflag.FlagSet) {
 	f.Float64Var(&s.callsPerSecond, "calls-per-second", 0,
 		"Calls and Requests that begin in a second, of all workers together; 0: no limit")
 	f.IntVar(&s.maxResult, "max-result-bytes", 20<<20, "size of one Call's result; a larger one is the Call's error")
+	f.Int64Var(&s.maxMemory, "max-memory-bytes", memory.DefaultBudget,
+		"memory that Calls and Requests may hold together, by an estimate; what is large waits for room")
 	f.IntVar(&s.maxWorkflowTasks, "max-workflow-tasks", 1000, "workflow tasks at once; at least 2")
 	f.IntVar(&s.cachedWorkflows, "cached-workflows", 10_000,
 		"processes and instances kept in memory; others are replayed from their history when something happens to them")
@@ -113,6 +117,7 @@ func (s *settings) check() error {
 		{"eager-calls", float64(s.eagerCalls), 1},
 		{"calls-per-second", s.callsPerSecond, 0},
 		{"max-result-bytes", float64(s.maxResult), 1},
+		{"max-memory-bytes", float64(s.maxMemory), 1},
 		// Polls alternate between what is new and what this worker has in memory.
 		{"max-workflow-tasks", float64(s.maxWorkflowTasks), 2},
 		{"cached-workflows", float64(s.cachedWorkflows), 0},

@@ -37,7 +37,7 @@ func (b *Bed) Run(ctx context.Context, p Process) (*loop.Result, error) {
 		return nil, err
 	}
 	if r.Status != loop.StatusCompleted {
-		return &r, fmt.Errorf("process %s ended as %s: %s", p.ID, r.Status, jsonval.Encode(jsonval.Normal(r.Error)))
+		return &r, fmt.Errorf("process %s ended as %s: %s", p.ID, r.Status, jsonval.Encode(jsonval.ToJSONValue(r.Error)))
 	}
 	return &r, nil
 }
@@ -47,7 +47,7 @@ func (p Process) source() map[string]any {
 	if p.Output != nil {
 		schema["output"] = p.Output
 	}
-	return jsonval.AsObject(jsonval.Normal(map[string]any{"schema": schema, "context": p.Messages}))
+	return jsonval.AsObject(jsonval.ToJSONValue(map[string]any{"schema": schema, "context": p.Messages}))
 }
 
 // TextMessage is a Message that says something to the LLM.
@@ -56,7 +56,7 @@ func TextMessage(s string) any { return map[string]any{"type": "text", "text": s
 // StateMessage is a Message with an instance's State, whose large values it puts into the store. An empty token names the only
 // instance.
 func (b *Bed) StateMessage(ctx context.Context, token string, payload map[string]any) (any, error) {
-	light, err := b.store.OffloadMembers(ctx, jsonval.Normal(payload))
+	light, err := b.store.OffloadMembers(ctx, jsonval.ToJSONValue(payload))
 	if err != nil {
 		return nil, err
 	}

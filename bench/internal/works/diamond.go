@@ -48,7 +48,7 @@ func runDiamond(ctx context.Context, b *bed.Bed, lines []string) (time.Duration,
 	}})
 	took := time.Since(begin)
 	if err == nil && (result.Calls.Done != len(script.Diamond) || result.Output == nil || result.Requests != len(lines)) {
-		err = fmt.Errorf("it came to %s", jsonval.Encode(jsonval.Normal(result)))
+		err = fmt.Errorf("it came to %s", jsonval.Encode(jsonval.ToJSONValue(result)))
 	}
 	return took, err
 }

@@ -30,11 +30,14 @@ type App struct {
 	Out, Err io.Writer // the result, and everything else
 	JSON     bool      // the result is JSON
 	Data     string    // the folder that --data names
-	Began    bool      // a verb has begun: what goes wrong from here on is no misuse of the command line
+	Store    string    // the store that --store names
+	// CallsMustSucceed has Finish count Calls that failed or were blocked as a failure.
+	CallsMustSucceed bool
+	Began            bool // a verb has begun: what goes wrong from here on is no misuse of the command line
 }
 
 // Place says where Temporal and the store are.
-func (a *App) Place() (server.Place, error) { return server.Find(a.Data, a.Note) }
+func (a *App) Place() (server.Place, error) { return server.Find(a.Data, a.Store, a.Note) }
 
 // Visit does something on the Temporal server, for a verb that starts none.
 func (a *App) Visit(ctx context.Context, do func(*server.Session) error) error {
@@ -85,20 +88,33 @@ func (a *App) Print(text string) error {
 }
 
 // Finish prints a Result and gives the error that stands for its exit code.
-func (a *App) Finish(r loop.Result) error {
+func (a *App) Finish(r loop.Result) error { return a.FinishWith(r, nil) }
+
+// FinishWith is Finish with the instances' own inputs, by token, which tell people the instances apart.
+func (a *App) FinishWith(r loop.Result, inputs map[string]any) error {
 	var err error
 	if a.JSON {
 		err = a.PrintJSON(r)
 	} else {
-		err = print.Result(a.Out, r)
+		err = print.Result(a.Out, r, inputs)
 	}
 	if err != nil {
 		return fmt.Errorf("print result: %w", err)
 	}
-	if code := exit.CodeOfResult(r); code != exit.Done {
+	code := exit.CodeOfResult(r)
+	if code == exit.Done && a.CallsMustSucceed && r.Calls.Failed+r.Calls.Blocked > 0 {
+		code = exit.Failed
+	}
+	if code != exit.Done {
 		return exit.With(code)
 	}
 	return nil
+}
+
+// AddFailFlag adds the flag by which Calls count in the exit code.
+func (a *App) AddFailFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&a.CallsMustSucceed, "fail-on-failed-calls", false,
+		"exit with 1 where a Call failed or was blocked, even if the process made up for it")
 }
 
 // Fail says on standard error what went wrong, a line for each thing, and gives the exit code for it.
@@ -129,7 +145,7 @@ func (a *App) Fail(err error) int {
 func (a *App) Complain(file string, problems diag.Problems) {
 	for _, p := range problems {
 		kind := ""
-		if p.Warning {
+		if p.IsWarning {
 			kind = "warning: "
 		}
 		a.Note("check %s: %s%s", file, kind, p)
@@ -157,5 +173,5 @@ func UserName() string {
 // HostingFlags adds the flags of the embedded server.
 func HostingFlags(c *cobra.Command, h *server.Hosting) {
 	c.Flags().IntVar(&h.Port, "port", 0, "`port` of the embedded server on 127.0.0.1 (default a free one)")
-	c.Flags().IntVar(&h.UIPort, "ui-port", 0, "`port` of its web UI (default a free one; -1: no UI)")
+	c.Flags().IntVar(&h.UIPort, "ui-port", 0, "`port` of its web UI (default 8233, or the next one that is free; -1: no UI)")
 }

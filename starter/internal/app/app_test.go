@@ -13,6 +13,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/starter/internal/exit"
 )
 
@@ -26,7 +27,7 @@ func TestAnErrorsKindIsTheExitCode(t *testing.T) {
 		{errors.New("unknown flag"), false, exit.Usage},
 		{errors.New("disk full"), true, exit.Failed},
 		{fmt.Errorf("a: %w", exit.Usagef("b")), true, exit.Usage},
-		{&client.InvalidError{Source: "f", Problems: diag.Problems{{Path: "$", Message: "m"}}}, true, exit.Usage},
+		{&client.InvalidError{Source: "f", Problems: diag.Problems{{JSONPath: "$", Message: "m"}}}, true, exit.Usage},
 		{exit.Unreachablef("b"), true, exit.Unreachable},
 		{fmt.Errorf("a: %w", serviceerror.NewUnavailable("gone")), true, exit.Unreachable},
 		{fmt.Errorf("a: %w", context.DeadlineExceeded), true, exit.Unreachable},
@@ -56,7 +57,7 @@ func TestAnErrorIsOneLineThatBeginsWithTheProgramsName(t *testing.T) {
 func TestEveryProblemIsALineWithItsPlace(t *testing.T) {
 	var b bytes.Buffer
 	a := &App{Err: &b, Began: true}
-	a.Fail(&client.InvalidError{Source: "f.json", Problems: diag.Problems{{Path: "$.a", Message: "one"}, {Path: "$.b", Message: "two", Warning: true}}})
+	a.Fail(&client.InvalidError{Source: "f.json", Problems: diag.Problems{{JSONPath: "$.a", Message: "one"}, {JSONPath: "$.b", Message: "two", IsWarning: true}}})
 	if got, want := b.String(), "starter: check f.json: $.a: one\nstarter: check f.json: warning: $.b: two\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -65,14 +66,30 @@ func TestEveryProblemIsALineWithItsPlace(t *testing.T) {
 func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
 	var b bytes.Buffer
 	a := &App{Out: &b, JSON: true}
-	if err := a.Finish(loop.Result{Process: "p", Status: loop.StatusCompleted, Output: "<a> & \u2028",
+	if err := a.Finish(loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Output: "<a> & \u2028",
 		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{}}}}); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"process":"p","status":"completed","output":"<a> & \u2028","instances":{"":{"status":"settled","state":{}}},` +
-		`"ideas":0,"requests":0,"calls":{"done":0,"failed":0,"rejected":0,"skipped":0,"blocked":0},` +
+		`"ideas":0,"requests":0,"calls":{"done":0,"failed":0,"rejected":0,"skipped":0,"blocked":0},"failures":[],` +
 		`"usage":{"promptTokens":0,"completionTokens":0},"error":null}` + "\n"
 	if b.String() != want {
 		t.Errorf("got %s, want %s", b.String(), want)
+	}
+}
+
+func TestCallsCountInTheExitCodeWhereThatIsAskedFor(t *testing.T) {
+	for _, c := range []struct {
+		calls turn.CallCounts
+		asked bool
+		want  int
+	}{
+		{turn.CallCounts{Failed: 1}, false, exit.Done}, {turn.CallCounts{Failed: 1}, true, exit.Failed},
+		{turn.CallCounts{Blocked: 1}, true, exit.Failed}, {turn.CallCounts{Rejected: 1, Skipped: 1}, true, exit.Done},
+	} {
+		a := &App{Out: &bytes.Buffer{}, JSON: true, CallsMustSucceed: c.asked}
+		if got := exit.CodeOf(a.Finish(loop.Result{Status: loop.StatusCompleted, Calls: c.calls})); got != c.want {
+			t.Errorf("%+v: exit %d", c, got)
+		}
 	}
 }

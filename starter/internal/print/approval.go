@@ -12,9 +12,9 @@ import (
 // Approval shows one approval to a person.
 func Approval(p client.Approval) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s  %s", Printable(p.Process), Printable(p.Call), Printable(p.Tool))
+	fmt.Fprintf(&b, "%s %s  %s", Printable(p.Process), Printable(p.CallID), Printable(p.Tool))
 	if len(p.OutputPath) > 0 {
-		fmt.Fprintf(&b, " → %s", Printable(p.OutputPath.Reference()))
+		fmt.Fprintf(&b, " → %s", Printable(p.OutputPath.ReferenceText()))
 	}
 	fmt.Fprintf(&b, "\n  waits for %s, since %s\n", time.Since(p.Since).Round(time.Second), p.Since.Local().Format(time.DateTime))
 	if p.Deadline != nil {
@@ -23,13 +23,27 @@ func Approval(p client.Approval) string {
 	if p.ReviewReason != "" {
 		fmt.Fprintf(&b, "  %s\n", Printable(p.ReviewReason))
 	}
-	fmt.Fprintf(&b, "  params %s\n", Printable(string(jsonval.Encode(jsonval.Normal(p.Params)))))
-	if p.Adapted != nil {
-		fmt.Fprintf(&b, "  fitted by the LLM from %s\n", Shown(p.Adapted.From))
+	fmt.Fprintf(&b, "  params %s\n", Printable(string(jsonval.Encode(jsonval.ToJSONValue(p.Params)))))
+	writeCase(&b, p)
+	if p.ParamsAdaptation != nil {
+		fmt.Fprintf(&b, "  fitted by the LLM from %s\n", Shown(p.ParamsAdaptation.OriginalParams))
 	}
 	if p.Output != nil {
 		fmt.Fprintf(&b, "  output %s\n", Printable(string(jsonval.Encode(p.Output))))
 	}
-	fmt.Fprintf(&b, "  digest %s, allowed: %s\n", p.Digest, strings.Join(p.Allow, ", "))
+	fmt.Fprintf(&b, "  digest %s, allowed: %s\n", p.Digest, strings.Join(p.AllowedDecisions, ", "))
 	return b.String()
+}
+
+// longestCase is how many characters of a State or an input are shown.
+const longestCase = 1000
+
+// writeCase shows what the Call is about: the instance's own input, and its State.
+func writeCase(b *strings.Builder, p client.Approval) {
+	if p.Input != nil {
+		fmt.Fprintf(b, "  input  %s\n", Compact(p.Input, longestCase))
+	}
+	if p.State != nil {
+		fmt.Fprintf(b, "  state  %s\n", Compact(p.State, longestCase))
+	}
 }

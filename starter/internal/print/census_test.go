@@ -10,7 +10,7 @@ import (
 )
 
 func TestABatchIsSummedUpByWhatItsInstancesHoldOneOfAFewOf(t *testing.T) {
-	r := loop.Result{Process: "p", Status: loop.StatusCompleted, Instances: map[string]loop.InstanceResult{}}
+	r := loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Instances: map[string]loop.InstanceResult{}}
 	for i := range 10 {
 		decision := "allow"
 		if i >= 7 {
@@ -22,7 +22,7 @@ func TestABatchIsSummedUpByWhatItsInstancesHoldOneOfAFewOf(t *testing.T) {
 		}}
 	}
 	var b strings.Builder
-	if err := Result(&b, r); err != nil {
+	if err := Result(&b, r, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"decision.decision  7 allow · 3 remove\n", "spam               9 false · 1 true\n", "remove · reason 8"} {

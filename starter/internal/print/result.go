@@ -12,19 +12,54 @@ import (
 	"processidea/model/loop"
 )
 
-// Result prints a Result for people.
-func Result(w io.Writer, r loop.Result) error {
+// Result prints a Result for people, its tables no wider than the terminal. inputs are the instances' own, by token.
+func Result(w io.Writer, r loop.Result, inputs map[string]any) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", Printable(r.Process), headline(r))
+	fmt.Fprintf(&b, "%s: %s\n", Printable(r.ProcessID), headline(r))
 	if r.Error != nil {
 		fmt.Fprintf(&b, "%s: %s\n", r.Error.Code, Printable(r.Error.Message))
 	}
 	if r.Output != nil {
 		fmt.Fprintf(&b, "\noutput\n%s\n", firstLines(Indent(r.Output), longestOutput))
 	}
-	printInstances(&b, r.Instances)
+	printNotWritten(&b, r.NotWrittenResults)
+	printInstances(&b, r.Instances, inputs, TableWidth(w))
+	printFailures(&b, r)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+const shownNotWritten = 10
+
+// printNotWritten prints what Calls gave and State did not take.
+func printNotWritten(b *strings.Builder, list []loop.NotWrittenResult) {
+	for n, w := range list {
+		if n == shownNotWritten {
+			fmt.Fprintf(b, "not written: %d more: --json shows all\n", len(list)-n)
+			return
+		}
+		where := ""
+		if len(w.Instances) > 0 && w.Instances[0] != "" {
+			where = " in " + FitWidth(Printable(strings.Join(w.Instances, ", ")), widestCell)
+		}
+		fmt.Fprintf(b, "not written: what call %s gave for %s%s, as %s had written there\n", w.CallID, Printable(w.Path), where, Printable(w.WrittenBy))
+	}
+}
+
+// printFailures prints why Calls did not succeed: each reason once, with how many and which.
+func printFailures(b *strings.Builder, r loop.Result) {
+	if len(r.Failures) == 0 {
+		return
+	}
+	b.WriteString("\nwhy calls did not succeed\n")
+	left := r.Calls.Failed + r.Calls.Blocked + r.Calls.Rejected
+	for _, f := range r.Failures {
+		left -= f.Count
+		fmt.Fprintf(b, "  %s %s\n", f.Status, Printable(f.String()))
+	}
+	if left > 0 {
+		fmt.Fprintf(b, "  (%s more, for other reasons)\n", Plural(left, "Call"))
+	}
 }
 
 func headline(r loop.Result) string {
@@ -58,7 +93,7 @@ func PluralIs(n int, what string) string {
 	return Plural(n, what) + " are"
 }
 
-func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult) {
+func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, inputs map[string]any, width int) {
 	tokens := slices.Collect(maps.Keys(instances))
 	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
 	switch len(tokens) {
@@ -67,7 +102,8 @@ func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult
 		printInstance(b, tokens[0], instances[tokens[0]])
 	default:
 		all := takeCensus(instances)
-		printTable(b, tokens, instances, all)
+		b.WriteByte('\n')
+		Table(b, tableColumns(tokens, instances, inputs, all), width)
 		printSummary(b, all)
 	}
 }
@@ -86,8 +122,16 @@ const (
 	// WidestValue is the most characters of a value that stands on a line of its own.
 	WidestValue = 100
 	widestCell  = 44
-	widestTable = 160
+	widestTable = 160 // where there is no terminal
 )
+
+// TableWidth is how many characters a line of a table may have that is written there.
+func TableWidth(w io.Writer) int {
+	if width := TerminalWidth(w); width > 0 {
+		return width
+	}
+	return widestTable
+}
 
 // printInstance prints the only instance, a line for each key of its State.
 func printInstance(b *strings.Builder, token string, i loop.InstanceResult) {
@@ -104,34 +148,53 @@ func printInstance(b *strings.Builder, token string, i loop.InstanceResult) {
 	Columns(b, [][]string{keys, values})
 }
 
-// printTable prints many instances, a line each, with the keys of their States as columns, as many as there is room for.
-func printTable(b *strings.Builder, tokens []string, instances map[string]loop.InstanceResult, all []census) {
-	keys := map[string]bool{}
+// tableColumns shows many instances, a line each: who they are, how they stand, what they were given, and the keys of their States.
+func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inputs map[string]any, all []census) [][]string {
+	who, status, given := []string{"instance"}, []string{"status"}, []string{"input"}
+	keys, anyInput := map[string]bool{}, false
 	for _, token := range tokens {
 		state, _ := instances[token].State.(map[string]any)
 		for key := range state {
 			keys[key] = true
 		}
-	}
-	columns := [][]string{{"instance"}, {"status"}}
-	for _, token := range tokens {
-		columns[0] = append(columns[0], FitWidth(Printable(token), widestCell))
-		columns[1] = append(columns[1], string(instances[token].Status))
-	}
-	width, left := widthOf(columns[0])+widthOf(columns[1]), 0
-	for _, key := range columnOrder(slices.Sorted(maps.Keys(keys)), all) {
-		c := column(key, tokens, instances)
-		if width += widthOf(c); width > widestTable {
-			left++
-			continue
+		input, text := inputs[token], ""
+		if input != nil {
+			anyInput, text = true, tableCell(input, widestCell)
 		}
-		columns = append(columns, c)
+		who = append(who, FitWidth(Printable(token), widestCell))
+		status = append(status, string(instances[token].Status))
+		given = append(given, text)
 	}
-	b.WriteByte('\n')
+	columns := [][]string{who, status}
+	if anyInput {
+		columns = append(columns, given)
+	}
+	for _, key := range columnOrder(slices.Sorted(maps.Keys(keys)), all) {
+		columns = append(columns, column(key, tokens, instances))
+	}
+	return columns
+}
+
+// narrowest is the fewest characters of a value that still tell something.
+const narrowest = 12
+
+// Table prints as many columns as there is room for; the last of them may be cut.
+func Table(b *strings.Builder, columns [][]string, width int) {
+	left := width + gap
+	for n, c := range columns {
+		if room := left - gap; widthOf(c) > left {
+			if room < narrowest {
+				Columns(b, columns[:n])
+				fmt.Fprintf(b, "(%s more: --json shows all)\n", Plural(len(columns)-n, "key"))
+				return
+			}
+			for i := range c {
+				c[i] = FitWidth(c[i], room)
+			}
+		}
+		left -= widthOf(c)
+	}
 	Columns(b, columns)
-	if left > 0 {
-		fmt.Fprintf(b, "(%s more: --json shows all)\n", Plural(left, "key"))
-	}
 }
 
 func column(key string, tokens []string, instances map[string]loop.InstanceResult) []string {
@@ -151,8 +214,11 @@ func widthOf(column []string) (width int) {
 	for _, cell := range column {
 		width = max(width, len([]rune(cell)))
 	}
-	return width + 2
+	return width + gap
 }
+
+// gap is the space between columns.
+const gap = 2
 
 // Columns aligns columns of equal length.
 func Columns(b *strings.Builder, columns [][]string) {

@@ -3,10 +3,10 @@ package print
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
-	"processidea/client/ideafiles"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
@@ -16,7 +16,7 @@ import (
 func printed(t *testing.T, r loop.Result) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Result(&b, r); err != nil {
+	if err := Result(&b, r, nil); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -31,8 +31,8 @@ func want(t *testing.T, got, want string) {
 
 func TestTheOnlyInstanceIsPrintedKeyByKey(t *testing.T) {
 	want(t, printed(t, loop.Result{
-		Process: "p", Status: loop.StatusCompleted, Ideas: 1, Requests: 2, Calls: turn.CallCounts{Done: 1, Skipped: 2},
-		Usage: turn.Usage{PromptTokens: 3, CompletionTokens: 4}, Output: map[string]any{"n": json.Number("12345678901234567890"), "s": "<a> & ①"},
+		ProcessID: "p", Status: loop.StatusCompleted, Ideas: 1, Requests: 2, Calls: turn.CallCounts{Done: 1, Skipped: 2},
+		Usage: turn.TokenUsage{PromptTokens: 3, CompletionTokens: 4}, Output: map[string]any{"n": json.Number("12345678901234567890"), "s": "<a> & ①"},
 		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{
 			"text": "two\nlines", "list": []any{json.Number("1"), nil}, "a longer key": true,
 		}}},
@@ -53,7 +53,7 @@ settled
 
 func TestManyInstancesArePrintedAsATable(t *testing.T) {
 	want(t, printed(t, loop.Result{
-		Process: "p", Status: loop.StatusFailed, Error: &diag.Fault{Code: "missing_required", Message: "no x"},
+		ProcessID: "p", Status: loop.StatusFailed, Error: &diag.Fault{Code: "missing_required", Message: "no x"},
 		Instances: map[string]loop.InstanceResult{
 			"②":  {Status: ideafile.InstanceFailed, State: map[string]any{"text": strings.Repeat("long ", 20)}},
 			"51": {Status: ideafile.InstanceWorking},
@@ -72,7 +72,7 @@ instance  status   mood  text
 func TestATableIsNoWiderThanItCanBeRead(t *testing.T) {
 	state := map[string]any{}
 	for n := range 30 {
-		state["key"+ideafiles.TokenName(n+1)] = strings.Repeat("x", 50)
+		state["key"+strconv.Itoa(n+1)] = strings.Repeat("x", 50)
 	}
 	one := loop.InstanceResult{Status: ideafile.InstanceSettled, State: state}
 	text := printed(t, loop.Result{Instances: map[string]loop.InstanceResult{"①": one, "②": one}})
@@ -86,10 +86,35 @@ func TestATableIsNoWiderThanItCanBeRead(t *testing.T) {
 	}
 }
 
+func TestATableFitsTheTerminalAndTellsTheRowsApart(t *testing.T) {
+	state := map[string]any{"judged": "the customer is right in all that he says about it", "z": "last"}
+	one := loop.InstanceResult{Status: ideafile.InstanceSettled, State: state}
+	instances := map[string]loop.InstanceResult{"①": one, "②": one}
+	inputs := map[string]any{"①": map[string]any{"order": "R-1"}, "②": map[string]any{"order": "R-2"}}
+	for width, lines := range map[int]string{
+		50: `
+instance  status   input  judged
+①         settled  R-1    the customer is right i…
+②         settled  R-2    the customer is right i…
+(1 key more: --json shows all)
+`,
+		30: `
+instance  status   input
+①         settled  R-1
+②         settled  R-2
+(2 keys more: --json shows all)
+`,
+	} {
+		var b strings.Builder
+		printInstances(&b, instances, inputs, width)
+		want(t, b.String(), lines)
+	}
+}
+
 func TestDataDoesNotSteerTheTerminal(t *testing.T) {
 	evil := "\x1b[2J\u009b31m\u202egood\a"
 	text := printed(t, loop.Result{
-		Process: evil, Error: &diag.Fault{Code: "x", Message: evil}, Output: map[string]any{evil: evil},
+		ProcessID: evil, Error: &diag.Fault{Code: "x", Message: evil}, Output: map[string]any{evil: evil},
 		Instances: map[string]loop.InstanceResult{evil: {State: map[string]any{evil: evil}}, "b": {}},
 	})
 	if strings.ContainsAny(text, "\x1b\u009b\u202e\a") {
@@ -103,4 +128,20 @@ func TestAnArgumentCanBePastedIntoAShell(t *testing.T) {
 			t.Errorf("%q is written %s, want %s", arg, got, want)
 		}
 	}
+}
+
+func TestWhyCallsDidNotSucceedIsPrintedOnceForEachReason(t *testing.T) {
+	var failures turn.Failures
+	for _, id := range []string{"1.1@1", "1.1@2", "1.1@3", "1.1@4", "1.1@5", "1.1@6"} {
+		failures = failures.AddFailedCall(id, ideafile.Failed, "pay", diag.Fault{Code: ideafile.CodeToolFailed, Message: "the card is\nunknown"})
+	}
+	failures = failures.AddFailedCall("1.2@1", ideafile.Blocked, "ship", diag.Fault{Code: ideafile.CodeBlocked, Message: "†state.paid is not there"})
+	r := loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Calls: turn.CallCounts{Failed: 8, Blocked: 1}, Failures: failures}
+	want(t, printed(t, r), `p: completed · 0 Ideas · 0 Requests · calls: 8 failed, 1 blocked
+
+why calls did not succeed
+  failed pay: tool_failed: the card is unknown (6 Calls: 1.1@1, 1.1@2, 1.1@3, 1.1@4, 1.1@5, …)
+  blocked ship: blocked: †state.paid is not there (1.2@1)
+  (2 Calls more, for other reasons)
+`)
 }

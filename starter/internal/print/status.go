@@ -20,7 +20,7 @@ func Status(v client.Status) string {
 		}
 	}
 	if v.Awaiting > 0 {
-		parts = append(parts, "waits for "+Plural(v.Awaiting, "decision")+" (starter approvals "+Quote(v.Process)+")")
+		parts = append(parts, "waits for "+Plural(v.Awaiting, "decision")+" (starter approvals "+Quote(v.ProcessID)+")")
 	}
 	if len(v.Instances) > 1 {
 		parts = append(parts, tally(v.Result))
@@ -28,7 +28,21 @@ func Status(v client.Status) string {
 	if calls := counts(v.Calls); calls != "" {
 		parts = append(parts, "calls: "+calls)
 	}
+	if most := mostFrequent(v.Failures); most != nil {
+		parts = append(parts, string(most.Status)+" "+most.String())
+	}
 	return strings.Join(parts, " · ")
+}
+
+// mostFrequent is the reason for which most Calls did not succeed; nil: all did.
+func mostFrequent(list turn.Failures) *turn.CallFailure {
+	var most *turn.CallFailure
+	for n := range list {
+		if most == nil || list[n].Count > most.Count {
+			most = &list[n]
+		}
+	}
+	return most
 }
 
 // tally counts the instances by status.

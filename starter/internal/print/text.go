@@ -4,13 +4,30 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"os"
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/term"
+
 	"processidea/model/jsonval"
 )
+
+// TerminalWidth is the width of the terminal that a writer is, in characters; 0 where it is none.
+func TerminalWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < 20 {
+		return 80
+	}
+	return width
+}
 
 // Printable makes a text one line, and takes out what would not print as itself: a value from outside must not steer the terminal.
 func Printable(s string) string {
@@ -52,6 +69,19 @@ func Compact(v any, most int) string {
 		s = string(jsonval.Encode(v))
 	}
 	return FitWidth(Printable(s), most)
+}
+
+// Ago says in words how long something is past.
+func Ago(d time.Duration) string {
+	for _, unit := range []struct {
+		name string
+		of   time.Duration
+	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}} {
+		if n := int(d / unit.of); n > 0 {
+			return Plural(n, unit.name) + " ago"
+		}
+	}
+	return "just now"
 }
 
 // Indent shows a value as JSON on several lines, with numbers as they were written.

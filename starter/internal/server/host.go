@@ -21,12 +21,15 @@ import (
 
 // Hosting are the options of a server that runs in this program.
 type Hosting struct {
-	Port, UIPort int  // 0: a free one; a negative UI port: no UI
+	Port, UIPort int  // 0: a free one, of the UI a usual one; a negative UI port: no UI
 	Worker       bool // with a worker
 	Isolated     bool // the worker reaches nothing but the LLM
 	// Heard is told what the LLM said; nil: nobody is.
 	Heard activities.ReplyRecorder
 }
+
+// usualUIPorts are where the web UI is, the first of them unless another program is there.
+var usualUIPorts = []int{8233, 8234, 8235, 8236, 8237, 8238, 8239, 8240, 8241, 8242}
 
 // host runs the embedded server, and a worker if it is wanted, in this program until the session is closed. unlock lets
 // go of the folder, which the caller has locked.
@@ -78,7 +81,7 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 		return err
 	}
 	server, err := devserver.Start(ctx, devserver.Options{
-		Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, SearchAttributes: engine.SearchAttributes, CodecEndpoint: codec,
+		Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: usualUIPorts, SearchAttributes: engine.SearchAttributes, CodecEndpoint: codec,
 	})
 	if err != nil {
 		return exit.Unreachablef("start server in %s: %w", s.Place.Data, err)
@@ -118,6 +121,9 @@ func (s *Session) codec(ctx context.Context) (endpoint string, err error) {
 		return "", err
 	}
 	s.undo = append(s.undo, archive.Close)
+	if _, err := archive.Store().Mark(ctx); err != nil {
+		return "", err
+	}
 	if err := archive.Store().NoteKeys(ctx); err != nil {
 		return "", err
 	}

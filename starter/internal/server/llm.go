@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"processidea/client/ideafiles"
+	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/starter/internal/exit"
 	"processidea/worker/engine"
@@ -24,7 +25,7 @@ func (p Place) ChooseReplies(d *ideafiles.Definition) error {
 	}
 	n, there := p.RunningServer()
 	switch {
-	case !loop.NeedsLLM(d.Read, p.Tools().Bind(d.Read).Bindings):
+	case !p.needsLLM(d):
 	case p.Remote != nil: // the workers know whether there is an LLM
 	case there && n.Worker && !n.LLM && !p.Abandoned():
 		return exit.Usagef("run %s: no LLM is configured where the worker runs, in program %d: "+
@@ -35,4 +36,10 @@ func (p Place) ChooseReplies(d *ideafiles.Definition) error {
 			d.Source.Given)
 	}
 	return nil
+}
+
+// needsLLM reports whether a process, or a delegate that its Plans call, needs an LLM even if nothing goes wrong.
+func (p Place) needsLLM(d *ideafiles.Definition) bool {
+	bind := func(i *ideafile.Idea) map[string]ideafile.ToolBinding { return p.Tools().Bind(i).Bindings }
+	return loop.DelegateIdeaFiles{IdeaFilesByPath: d.Delegates, Bind: bind}.IdeaNeedsLLM(d.Read)
 }

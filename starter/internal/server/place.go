@@ -22,19 +22,26 @@ import (
 type Place struct {
 	Data   string       // the folder of the embedded server
 	Store  string       // a folder, or a bucket's URL
+	Chosen bool         // somebody said which store: a flag, or PROCESSIDEA_STORE
 	Remote *sdk.Options // nil: the embedded server
 	// Note tells the person at the terminal something.
 	Note func(format string, args ...any)
 }
 
-// Find reads from the environment where Temporal and the store are. data is the folder that was asked for; empty: the
-// environment's.
-func Find(data string, note func(format string, args ...any)) (Place, error) {
-	data, err := engine.DataFolder(data)
+// Find reads from the environment where Temporal and the store are. data and store are those that were asked for; empty:
+// the environment's.
+func Find(data, store string, note func(format string, args ...any)) (Place, error) {
+	folder, err := engine.DataFolder(data)
 	if err != nil {
 		return Place{}, err
 	}
-	p := Place{Data: data, Store: engine.StorePlace(data), Note: note}
+	p := Place{Data: folder, Store: engine.StorePlace(folder), Chosen: os.Getenv(engine.StoreVariable) != "", Note: note}
+	switch own := engine.DataStore(folder); {
+	case store != "":
+		p.Store, p.Chosen = engine.StoreAt(store), true
+	case data != "" && p.Chosen && p.Store != own && isFolder(own):
+		return p, exit.Usagef("--data %s has a store of its own, and %s names %s: say with --store which one is meant", data, engine.StoreVariable, p.Store)
+	}
 	o, set, err := engine.TemporalFromEnvironment()
 	if err != nil {
 		return p, &exit.Error{Code: exit.Usage, Cause: err}
@@ -138,12 +145,18 @@ func (p Place) Abandoned() bool {
 	return ok
 }
 
-// StoreInUse is where the store is: that of the server which runs on the folder, where one does.
+// StoreInUse is where the store is: the one that somebody named, else that of the server which runs on the folder, where one
+// does. A copy of the folder names that server too, and is not held by it.
 func (p Place) StoreInUse() string {
-	if n, ok := p.RunningServer(); ok && p.Remote == nil {
+	if n, ok := p.RunningServer(); ok && p.Remote == nil && !p.Chosen && !p.Abandoned() {
 		return n.Store
 	}
 	return p.Store
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // OpenArchive opens the chains of the place, without a server. Looking makes no folder.

@@ -23,7 +23,7 @@ func noTemporal(t *testing.T) {
 
 func placeOf(t *testing.T, data string) Place {
 	t.Helper()
-	p, err := Find(data, nil)
+	p, err := Find(data, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestAProfileMeansARemoteServer(t *testing.T) {
 	}
 	t.Setenv("TEMPORAL_PROFILE", "other")
 	var e *exit.Error
-	if _, err := Find("", nil); !errors.As(err, &e) || e.Code != exit.Usage {
+	if _, err := Find("", "", nil); !errors.As(err, &e) || e.Code != exit.Usage {
 		t.Errorf("an unknown profile gives %v", err)
 	}
 }
@@ -154,5 +154,47 @@ func TestOnlyLookingMakesNoFolder(t *testing.T) {
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("looking made %s", dir)
 		}
+	}
+}
+
+// A backup is a copy of the folder, with the file that tells of the server and its store.
+func TestOneSeesTheStoreThatWasNamedAndNotThatOfAServer(t *testing.T) {
+	noTemporal(t)
+	live := placeOf(t, t.TempDir())
+	unlock, ok, err := live.lock()
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	defer unlock()
+	tell := Running{Address: "127.0.0.1:1", PID: os.Getpid(), Store: "/live/store"}
+	for _, data := range []string{live.Data, t.TempDir()} {
+		withdraw, err := Place{Data: data}.announce(tell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer withdraw()
+		p := placeOf(t, data)
+		want := "/live/store"
+		if data != live.Data {
+			want = filepath.Join(data, "store")
+		}
+		if p.StoreInUse() != want {
+			t.Errorf("%s instead of %s", p.StoreInUse(), want)
+		}
+	}
+	p, err := Find(live.Data, "/backup", nil)
+	if err != nil || p.StoreInUse() != "/backup" {
+		t.Errorf("%s, %v", p.StoreInUse(), err)
+	}
+	t.Setenv("PROCESSIDEA_STORE", "/backup")
+	if p := placeOf(t, live.Data); p.StoreInUse() != "/backup" {
+		t.Error(p.StoreInUse())
+	}
+	if err := os.Mkdir(filepath.Join(live.Data, "store"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var e *exit.Error
+	if _, err := Find(live.Data, "", nil); !errors.As(err, &e) || e.Code != exit.Usage || !strings.Contains(err.Error(), "--store") {
+		t.Errorf("two stores give %v", err)
 	}
 }

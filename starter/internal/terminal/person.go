@@ -148,7 +148,34 @@ func (p *Person) amend(ctx context.Context, text string) error {
 	if err != nil {
 		return p.complain(err.Error())
 	}
+	if edited, ok := v.(map[string]any); ok {
+		v = changesTo(p.current.Params, edited)
+	}
 	return p.decideNow(ctx, client.Decision{Kind: client.Amend, Value: v})
+}
+
+// changesTo gives what a person has changed of the parameters that were shown, as an amendment has it: null for what is gone. A large
+// value is never changed in parts.
+func changesTo(shown, edited map[string]any) map[string]any {
+	changes := map[string]any{}
+	for k := range shown {
+		if _, kept := edited[k]; !kept {
+			changes[k] = nil
+		}
+	}
+	for k, v := range edited {
+		before, known := shown[k]
+		was, isObject := before.(map[string]any)
+		now, staysObject := v.(map[string]any)
+		switch {
+		case known && jsonval.Equal(before, v):
+		case isObject && staysObject && len(jsonval.Encode(was)) <= jsonval.LargeValueBytes:
+			changes[k] = changesTo(was, now)
+		default:
+			changes[k] = v
+		}
+	}
+	return changes
 }
 
 func runEditor(ctx context.Context, editor, text string) (string, error) {
@@ -187,7 +214,7 @@ func (p *Person) leave() {
 
 // decideNow sends the decision on what was shown, and on nothing else.
 func (p *Person) decideNow(ctx context.Context, d client.Decision) error {
-	d.Call, d.Digest, d.By = p.current.Call, p.current.Digest, p.By
+	d.Call, d.Digest, d.By = p.current.CallID, p.current.Digest, p.By
 	if err := d.Validate(); err != nil {
 		return p.complain(err.Error())
 	}

@@ -2,10 +2,7 @@ package terminal
 
 import (
 	"io"
-	"os"
 	"time"
-
-	"golang.org/x/term"
 
 	"processidea/client"
 	"processidea/starter/internal/print"
@@ -32,17 +29,10 @@ func NewProgress(out io.Writer, id string) *Progress {
 
 // terminalWidth gives a function that asks for the width of the terminal in characters; nil where the writer is none.
 func terminalWidth(w io.Writer) func() int {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if print.TerminalWidth(w) == 0 {
 		return nil
 	}
-	return func() int {
-		width, _, err := term.GetSize(int(f.Fd()))
-		if err != nil || width < 20 {
-			return 80
-		}
-		return width
-	}
+	return func() int { return print.TerminalWidth(w) }
 }
 
 // Show shows what was seen. That nothing can be seen is said after a while only.

@@ -18,15 +18,15 @@ type converter struct {
 	taken       map[string]bool
 	definitions map[string]any
 	nodes       int
+	maxNodes    int             // a form of more is not used
 	lost        map[string]bool // what was left out
-	cut         bool
 }
 
 // maxNodes bounds the schemas that are looked at for one: documents refer to themselves in hundreds.
 const maxNodes = 3000
 
-func newConverter(d *document, hidden string, most int) *converter {
-	return &converter{doc: d, hidden: hidden, most: most, names: map[string]string{}, taken: map[string]bool{},
+func newConverter(d *document, hidden string, most, maxNodes int) *converter {
+	return &converter{doc: d, hidden: hidden, most: most, maxNodes: maxNodes, names: map[string]string{}, taken: map[string]bool{},
 		definitions: map[string]any{}, lost: map[string]bool{}}
 }
 
@@ -39,8 +39,10 @@ func (c *converter) schema(schema any, depth int) any {
 		return schema // true or false
 	}
 	c.nodes++
-	if c.nodes > maxNodes || (c.most >= 0 && depth > c.most) {
-		c.cut = true
+	if c.nodes > c.maxNodes {
+		return map[string]any{}
+	}
+	if c.most >= 0 && depth > c.most {
 		return c.stub(m)
 	}
 	if ref, ok := m["$ref"].(string); ok {
@@ -114,7 +116,6 @@ func (c *converter) follow(ref string, m map[string]any, depth int) any {
 		if err != nil {
 			c.lost["reference "+err.Error()] = true
 		}
-		c.cut = true
 		return c.stub(m)
 	}
 	beside := map[string]any{}
@@ -144,9 +145,19 @@ func (c *converter) define(ref string, target any) string {
 	last := ref[strings.LastIndex(ref, "/")+1:]
 	name := unique(toolName(last), 1<<10, c.taken)
 	c.names[ref] = name
+	key := c.hidden + " " + ref
+	if c.doc.knownNodes[key] > c.maxNodes-fewNodes {
+		c.nodes = c.maxNodes + 1
+		return name
+	}
+	before := c.nodes
 	c.definitions[name] = c.schema(target, 0)
+	c.doc.knownNodes[key] = max(c.doc.knownNodes[key], c.nodes-before)
 	return name
 }
+
+// fewNodes are those that may stand above a reference whose form is known to be too large.
+const fewNodes = 16
 
 // stub is what is left of a schema that is cut off.
 func (c *converter) stub(m map[string]any) any {

@@ -19,7 +19,14 @@ type document struct {
 	*openapi3.T
 	root  any
 	notes []string
+	// knownNodes is how many schemas a reference leads to at least, by what is hidden and the reference: what is known to be too large for
+	// one form is not followed again for the next.
+	knownNodes map[string]int
 }
+
+// maxValidated is how large a document may be to be validated as a whole, in bytes: the validator follows every way that leads to a
+// schema, and where schemas refer to each other there are more ways than anybody waits for.
+const maxValidated = 1 << 20
 
 func load(data []byte) (*document, error) {
 	loader := openapi3.NewLoader() // it loads nothing unless told to
@@ -36,9 +43,11 @@ func load(data []byte) (*document, error) {
 		}
 		return nil, fmt.Errorf("it is of OpenAPI %s; want 3.0 or 3.1", jsonval.Clip(doc.OpenAPI, 20))
 	}
-	d := &document{T: doc}
+	d := &document{T: doc, knownNodes: map[string]int{}}
 	// What is wrong with an example or a pattern keeps nobody from calling an operation.
-	if err := doc.Validate(loader.Context, openapi3.DisableExamplesValidation(), openapi3.DisableSchemaDefaultsValidation(),
+	if len(data) > maxValidated {
+		d.notes = append(d.notes, fmt.Sprintf("the document is larger than %d KB, so that it is not asked whether it is valid", maxValidated>>10))
+	} else if err := doc.Validate(loader.Context, openapi3.DisableExamplesValidation(), openapi3.DisableSchemaDefaultsValidation(),
 		openapi3.DisableSchemaPatternValidation()); err != nil {
 		d.notes = append(d.notes, "the document is not valid: "+firstLine(err.Error()))
 	}

@@ -11,21 +11,30 @@ import (
 // maxParams is how large the parameters' forms may be together, in bytes of JSON.
 const maxParams = 32 << 10
 
+// leastNode is how many bytes of JSON a schema in a form takes at least.
+const leastNode = 6
+
 // deepest is how deep a form still goes that was too large whole.
 const deepest = 8
 
 // fit converts schemas as a whole where they are not too large, and else only as deep as they may go: the LLM is told
 // every form in every Request, and documents whose every part refers to every other are common.
 func (t *tool) fit(what string, limit int, build func(*converter) any, hidden string) any {
-	c := newConverter(t.doc, hidden, -1)
-	out := build(c)
-	if c.nodes > maxNodes || len(jsonval.Encode(out)) > limit {
-		for most := deepest; most >= 0; most-- {
-			c = newConverter(t.doc, hidden, most)
-			out = build(c)
-			if c.nodes <= maxNodes && len(jsonval.Encode(out)) <= limit {
+	// Whatever is looked at leaves some bytes, so that a form that is too large is known before it is built.
+	convert := func(most int) (c *converter, out any, fits bool) {
+		c = newConverter(t.doc, hidden, most, min(maxNodes, limit/leastNode))
+		out = build(c)
+		return c, out, c.nodes <= c.maxNodes && len(jsonval.Encode(out)) <= limit
+	}
+	c, out, fits := convert(-1)
+	if !fits {
+		c, out, _ = convert(0)
+		for most := 1; most <= deepest; most++ {
+			deeper, form, fits := convert(most)
+			if !fits {
 				break
 			}
+			c, out = deeper, form
 		}
 		t.note("%s is cut, being too large", what)
 	}

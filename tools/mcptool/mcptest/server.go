@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
+	"strings"
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -29,6 +31,13 @@ func Main() {
 	fmt.Fprintln(os.Stderr, "ready with", os.Getenv("TOKEN"))
 	if os.Getenv("BROKEN") != "" {
 		os.Exit(3)
+	}
+	if banner := os.Getenv("BANNER"); banner != "" {
+		fmt.Println(banner)
+	}
+	if os.Getenv("HANGS") != "" {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
 	}
 	description := "Adds two numbers."
 	if len(os.Args) > 2 {
@@ -84,6 +93,10 @@ func New(description string, counted *atomic.Int32) *mcp.Server {
 	mcp.AddTool(s, &mcp.Tool{Name: "environment", Description: "Lists its environment."},
 		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 			return said(fmt.Sprint(os.Environ())), nil, nil
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: "large", Description: "Says very much."},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			return said(strings.Repeat("0123456789abcdef", 1<<20+1<<17)), nil, nil
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: "die", Description: "Ends the server."},
 		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {

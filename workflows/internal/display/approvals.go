@@ -5,24 +5,27 @@ import (
 	"strings"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
 
 const (
-	shownPending  = 8 // the query has them all
+	// ShownPending is how many of the Calls that wait are shown; the query has them all.
+	ShownPending  = 8
 	shownRefusals = 3
 	maxShown      = 1200 // bytes of one Call's parameters
+	maxCase       = 500  // bytes of the case that it is about
 )
 
-// Pending shows what waits for a person, and the exact JSON to send for a decision.
-func Pending(b *strings.Builder, list []protocol.Approval) {
+// WritePendingApprovals shows what waits for a person, and the exact JSON to send for a decision.
+func WritePendingApprovals(b *strings.Builder, list []protocol.Approval) {
 	if len(list) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n### Waits for a person: %d\n", len(list))
 	for n, a := range list {
-		if n == shownPending {
+		if n == ShownPending {
 			fmt.Fprintf(b, "\nand %d more: the query `approvals` lists all.\n", len(list)-n)
 			return
 		}
@@ -31,55 +34,71 @@ func Pending(b *strings.Builder, list []protocol.Approval) {
 }
 
 func writeApproval(b *strings.Builder, a protocol.Approval) {
-	fmt.Fprintf(b, "\n**%s** %s%s, since %s", Text(a.Call), Text(a.Tool), arrowToOutput(a), formatTime(a.Since))
+	fmt.Fprintf(b, "\n**%s** %s%s, since %s", EscapeMarkdown(a.CallID), EscapeMarkdown(a.Tool), arrowToOutput(a), formatTime(a.Since))
 	if a.Deadline != nil {
 		fmt.Fprintf(b, "; at %s by itself: %s", formatTime(*a.Deadline), a.OnTimeout)
 	}
 	if a.ReviewReason != "" {
-		fmt.Fprintf(b, " (%s)", Text(a.ReviewReason))
+		fmt.Fprintf(b, " (%s)", EscapeMarkdown(a.ReviewReason))
 	}
 	shown := map[string]any{"params": a.Params}
 	if a.Output != nil {
 		shown["output"] = a.Output
 	}
-	if a.Scopes != nil {
-		shown["scopes"] = a.Scopes
+	if a.ScopeValues != nil {
+		shown["scopes"] = a.ScopeValues
 	}
 	workflowID := strings.ReplaceAll(protocol.InstanceID(a.Process, a.Instance), "`", "'")
-	fmt.Fprintf(b, "\n\n%s\nTo decide, send the workflow `%s` one of these signals: %s. The payload of `%s`:\n\n%s",
-		fenced(shown), workflowID, inCode(a.Allow), a.Allow[0], fenced(examplePayload(a.Allow[0], a.PendingApproval)))
+	fmt.Fprintf(b, "\n\n%s\n%sTo decide, send the workflow `%s` one of these signals: %s. The payload of `%s`:\n\n%s",
+		fencedJSON(shown), approvalCaseMarkdown(a), workflowID, inlineCodeList(a.AllowedDecisions), a.AllowedDecisions[0],
+		fencedJSON(examplePayload(a.AllowedDecisions[0], a.PendingApproval)))
+}
+
+// approvalCaseMarkdown shows the beginning of what is known of the instance.
+func approvalCaseMarkdown(a protocol.Approval) string {
+	shown := map[string]any{}
+	if a.Input != nil {
+		shown["input"] = truncateValue(a.Input)
+	}
+	if state := jsonval.AsObject(a.State); len(state) > 0 {
+		shown["state"] = truncateValue(state)
+	}
+	if len(shown) == 0 {
+		return ""
+	}
+	return "The case:\n\n" + fencedJSONUpTo(shown, maxCase) + "\n"
 }
 
 func arrowToOutput(a protocol.Approval) string {
 	if len(a.OutputPath) == 0 {
 		return ""
 	}
-	return " → " + Text(a.OutputPath.Reference())
+	return " → " + EscapeMarkdown(a.OutputPath.ReferenceText())
 }
 
 // examplePayload is the payload of a decision's signal, complete but for what only a person knows.
 func examplePayload(kind string, p turn.PendingApproval) map[string]any {
-	m := map[string]any{"call": p.Call, "digest": p.Digest, "by": "your name"}
+	m := map[string]any{"call": p.CallID, "digest": p.Digest, "by": turn.PlaceholderName}
 	switch kind {
 	case ideafile.Reject:
-		m["reason"] = "why"
+		m["reason"] = turn.PlaceholderReason
 	case ideafile.Amend:
 		m["params"] = p.Params
 	case ideafile.Replace:
-		m["with"] = map[string]any{"_tool": "name of a tool"}
+		m["with"] = map[string]any{"_tool": turn.PlaceholderTool}
 	case ideafile.Answer:
-		m["output"] = "the result"
+		m["output"] = turn.PlaceholderOutput
 	}
 	return m
 }
 
 // WriteRefusals shows the last signals that changed nothing.
 func WriteRefusals(b *strings.Builder, r turn.RefusedSignals) {
-	if r.Count == 0 {
+	if r.TotalCount == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n### Signals that changed nothing: %d\n\n", r.Count)
-	for _, one := range r.Last[max(0, len(r.Last)-shownRefusals):] {
-		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", one.Signal, Text(one.Call), formatTime(one.At), Text(LimitBytes(one.Reason, 300)))
+	fmt.Fprintf(b, "\n### Signals that changed nothing: %d\n\n", r.TotalCount)
+	for _, one := range r.MostRecent[max(0, len(r.MostRecent)-shownRefusals):] {
+		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", one.Signal, EscapeMarkdown(one.CallID), formatTime(one.RefusedAt), EscapeMarkdown(LimitBytes(one.Reason, 300)))
 	}
 }

@@ -1,44 +1,61 @@
 package display
 
 import (
+	"strings"
+
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/protocol"
 )
 
-// Attributes are the search attributes of a workflow. Registered is whether they are registered with the server: where they
+// SearchAttributes are the search attributes of a workflow. Registered is whether they are registered with the server: where they
 // are not, nothing is set.
-type Attributes struct{ Registered bool }
+type SearchAttributes struct{ Registered bool }
 
 var (
+	path     = temporal.NewSearchAttributeKeyKeyword(protocol.AttributePath)
 	awaiting = temporal.NewSearchAttributeKeyInt64(protocol.AttributeAwaiting)
 	status   = temporal.NewSearchAttributeKeyKeyword(protocol.AttributeStatus)
 )
 
-// SetAwaiting sets how many Calls wait for a person.
-func (a Attributes) SetAwaiting(ctx workflow.Context, count int) {
+// longestPath is what every database that Temporal uses takes.
+const longestPath = 255 // bytes
+
+// ForChildStart returns the attributes with which a child of a process starts, so that who looks for an Idea's path finds it too.
+func (a SearchAttributes) ForChildStart(ideaPath string) temporal.SearchAttributes {
+	if !a.Registered || ideaPath == "" {
+		return temporal.SearchAttributes{}
+	}
+	if len(ideaPath) > longestPath {
+		ideaPath = strings.ToValidUTF8(ideaPath[:longestPath], "")
+	}
+	return temporal.NewSearchAttributes(path.ValueSet(ideaPath))
+}
+
+// SetAwaitingCount sets how many Calls wait for a person.
+func (a SearchAttributes) SetAwaitingCount(ctx workflow.Context, count int) {
 	if !a.Registered {
 		return
 	}
 	now, _ := workflow.GetTypedSearchAttributes(ctx).GetInt64(awaiting)
 	if now != int64(count) {
-		upsert(ctx, awaiting.ValueSet(int64(count)))
+		upsertSearchAttribute(ctx, awaiting.ValueSet(int64(count)))
 	}
 }
 
 // SetStatus sets a process's status.
-func (a Attributes) SetStatus(ctx workflow.Context, to string) {
+func (a SearchAttributes) SetStatus(ctx workflow.Context, to string) {
 	if !a.Registered {
 		return
 	}
 	now, ok := workflow.GetTypedSearchAttributes(ctx).GetKeyword(status)
 	if !ok || now != to {
-		upsert(ctx, status.ValueSet(to))
+		upsertSearchAttribute(ctx, status.ValueSet(to))
 	}
 }
 
-func upsert(ctx workflow.Context, update temporal.SearchAttributeUpdate) {
+func upsertSearchAttribute(ctx workflow.Context, update temporal.SearchAttributeUpdate) {
 	err := workflow.UpsertTypedSearchAttributes(ctx, update)
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("a search attribute could not be set", "error", err)

@@ -18,8 +18,8 @@ func SetDetails(ctx workflow.Context, markdown string) {
 	workflow.SetCurrentDetails(ctx, LimitBytes(markdown, maxDetails))
 }
 
-// Text keeps data from becoming Markdown.
-func Text(s string) string { return escapes.Replace(s) }
+// EscapeMarkdown keeps data from becoming Markdown.
+func EscapeMarkdown(s string) string { return escapes.Replace(s) }
 
 var escapes = strings.NewReplacer("|", "\\|", "\n", " ", "`", "'", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[")
 
@@ -31,18 +31,50 @@ func LimitBytes(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
-// fenced shows JSON as a block of code that nothing in the JSON can end: a backtick is written as its JSON escape.
-func fenced(v any) string {
+// truncateValue copies the beginning of a value, without looking at the rest: a workflow has no time for what may be large.
+func truncateValue(v any) any { return truncateToDepth(v, 3) }
+
+func truncateToDepth(v any, depth int) any {
+	const members, runes = 12, 80
+	if depth == 0 && (jsonval.AsObject(v) != nil || jsonval.TypeOf(v) == "array") {
+		return "…"
+	}
+	switch v := v.(type) {
+	case string:
+		return jsonval.Clip(LimitBytes(v, 4*runes), runes)
+	case []any:
+		out := make([]any, min(len(v), members))
+		for n := range out {
+			out[n] = truncateToDepth(v[n], depth-1)
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for n, k := range jsonval.SortedKeys(v) {
+			if n == members {
+				break
+			}
+			out[k] = truncateToDepth(v[k], depth-1)
+		}
+		return out
+	}
+	return v
+}
+
+// fencedJSON shows JSON as a block of code that nothing in the JSON can end: a backtick is written as its JSON escape.
+func fencedJSON(v any) string { return fencedJSONUpTo(v, maxShown) }
+
+func fencedJSONUpTo(v any, limit int) string {
 	var b bytes.Buffer
-	err := json.Indent(&b, jsonval.Encode(jsonval.Normal(v)), "", "  ")
+	err := json.Indent(&b, jsonval.Encode(jsonval.ToJSONValue(v)), "", "  ")
 	if err != nil {
 		return ""
 	}
 	text := strings.ReplaceAll(b.String(), "`", `\u0060`)
-	return "```json\n" + LimitBytes(text, maxShown) + "\n```\n"
+	return "```json\n" + LimitBytes(text, limit) + "\n```\n"
 }
 
-// inCode shows words as code, with commas between them.
-func inCode(list []string) string { return "`" + strings.Join(list, "`, `") + "`" }
+// inlineCodeList shows words as code, with commas between them.
+func inlineCodeList(list []string) string { return "`" + strings.Join(list, "`, `") + "`" }
 
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -9,8 +9,8 @@ type Query struct {
 	Description string
 }
 
-// Answer registers the queries that a workflow answers.
-func Answer(ctx workflow.Context, queries []Query) error {
+// RegisterQueries registers the queries that a workflow answers.
+func RegisterQueries(ctx workflow.Context, queries []Query) error {
 	for _, q := range queries {
 		err := workflow.SetQueryHandlerWithOptions(ctx, q.Name, q.Handler, workflow.QueryHandlerOptions{Description: q.Description})
 		if err != nil {

@@ -14,20 +14,20 @@ import (
 // This file runs pure Calls that are ready at once together, in one local activity: each by itself would cost an event, and a
 // pass of the workflow's code over all the others.
 
-// executeAll starts Calls that may run now, the pure ones together.
-func (i *instance) executeAll(ctx workflow.Context, list []dataflow.ReadyCall) {
+// executeCalls starts Calls that may run now, the pure ones together.
+func (i *instance) executeCalls(ctx workflow.Context, list []dataflow.ReadyCall) {
 	var burst []dataflow.ReadyCall
 	for _, r := range list {
 		if isPure(r) {
 			burst = append(burst, r)
 		} else {
-			i.execute(ctx, r)
+			i.executeCall(ctx, r)
 		}
 	}
 	if len(burst) > 1 {
 		i.executeBurst(ctx, burst)
 	} else if len(burst) == 1 {
-		i.execute(ctx, burst[0])
+		i.executeCall(ctx, burst[0])
 	}
 }
 
@@ -43,7 +43,7 @@ func (i *instance) executeBurst(ctx workflow.Context, burst []dataflow.ReadyCall
 	f := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: timeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: i.burstSummary(burst),
 	}), protocol.ActivityBurst, in)
-	i.inbox.OnReady(f, func(f workflow.Future) {
+	i.inbox.OnFutureReady(f, func(f workflow.Future) {
 		i.running -= len(burst)
 		i.markChanged(ctx)
 		for n, e := range burstResults(ctx, f, len(burst)) {
@@ -70,16 +70,16 @@ func burstResults(ctx workflow.Context, f workflow.Future, count int) []protocol
 func (i *instance) onBurstCall(ctx workflow.Context, r dataflow.ReadyCall, e protocol.Executed) {
 	switch {
 	case e.Again && e.Fault == nil:
-		i.execute(ctx, r)
-	case e.Again && r.Tool.Attempts > 1:
-		i.executeUpTo(ctx, r, r.Tool.Attempts-1)
+		i.executeCall(ctx, r)
+	case e.Again && r.Tool.MaxAttempts > 1:
+		i.executeWithAttempts(ctx, r, r.Tool.MaxAttempts-1)
 	case e.Fault != nil:
-		i.dataflow.Fail(r.Record.ID, e.Fault)
+		i.dataflow.FailCall(r.Record.ID, e.Fault)
 	default:
-		i.dataflow.Succeed(r.Record.ID, e.Value)
+		i.dataflow.SucceedCall(r.Record.ID, e.Value)
 	}
 }
 
 func (i *instance) burstSummary(burst []dataflow.ReadyCall) string {
-	return fmt.Sprintf("%s, and %d more pure Calls", callSummary(i.own.Token, burst[0].Record), len(burst)-1)
+	return fmt.Sprintf("%s, and %d more pure Calls", callSummary(i.ownSetup.Token, burst[0].Record), len(burst)-1)
 }

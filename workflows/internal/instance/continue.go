@@ -2,6 +2,7 @@ package instance
 
 import (
 	"sort"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -10,107 +11,150 @@ import (
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/lifecycle"
+	"processidea/workflows/internal/mailbox"
 )
 
-// Carried is what an Instance carries from one run to the next, beside what it was started with.
-type Carried struct {
-	Run       dataflow.Carried       `json:"run"`
-	Closed    int                    `json:"closed,omitempty"`
-	Broke     []int                  `json:"broke,omitempty"`
-	Told      CarriedReports         `json:"told"`
-	Deaths    map[string]int         `json:"deaths,omitempty"`
-	Queue     []string               `json:"queue,omitempty"` // ids of Calls
-	Held      bool                   `json:"held,omitempty"`
-	Dirty     bool                   `json:"dirty,omitempty"`
-	Waited    bool                   `json:"waited,omitempty"`
-	Corrected int                    `json:"corrected,omitempty"`
-	Refusals  turn.RefusedSignals    `json:"refusals"`
-	Untold    []turn.RefusedSignal   `json:"untold,omitempty"`
-	Delegates []protocol.DelegateRef `json:"delegates,omitempty"`
+// ContinueAsNewInput is what an Instance carries from one run to the next, beside what it was started with.
+type ContinueAsNewInput struct {
+	Dataflow             dataflow.CarriedInstance `json:"run"`
+	ClosedThrough        int                      `json:"closed,omitempty"`
+	RefusedThrough       int                      `json:"refused,omitempty"`
+	BrokenRequests       []int                    `json:"broke,omitempty"`
+	Reported             CarriedReportedToProcess `json:"told"`
+	WorkerLosses         map[string]int           `json:"deaths,omitempty"`
+	QueuedCalls          []string                 `json:"queue,omitempty"` // ids of Calls
+	Held                 bool                     `json:"held,omitempty"`
+	ChangedSinceStarting bool                     `json:"dirty,omitempty"`
+	MustCheckOwners      bool                     `json:"waited,omitempty"`
+	CorrectionCount      int                      `json:"corrected,omitempty"`
+	Refusals             turn.RefusedSignals      `json:"refusals"`
+	UnreportedRefusals   []turn.RefusedSignal     `json:"untold,omitempty"`
+	Delegates            []protocol.DelegateRef   `json:"delegates,omitempty"`
+	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
+	UndeliveredSignals []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
+	UnsentSignals      []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
+	Quota              turn.Quota                      `json:"quota"`
+	Begun              turn.QuotaUse                   `json:"begun,omitzero"`
 }
 
-// CarriedReports is what the process has been told.
-type CarriedReports struct {
-	Reports   int           `json:"reports,omitempty"`
-	Events    int           `json:"events,omitempty"` // of all runs so far
-	Closed    int           `json:"closed,omitempty"`
-	Corrected int           `json:"corrected,omitempty"`
-	Quiet     bool          `json:"quiet,omitempty"`
-	Pending   string        `json:"pending,omitempty"`
-	Calls     []CarriedCall `json:"calls,omitempty"`
+// CarriedReportedToProcess is what the process has been told.
+type CarriedReportedToProcess struct {
+	ReportCount          int                   `json:"reports,omitempty"`
+	HistoryLength        int                   `json:"events,omitempty"` // of all runs so far
+	ClosedThrough        int                   `json:"closed,omitempty"`
+	RefusedThrough       int                   `json:"refused,omitempty"`
+	CorrectionCount      int                   `json:"corrected,omitempty"`
+	Idle                 bool                  `json:"quiet,omitempty"`
+	Running              int                   `json:"running,omitempty"`
+	PendingApprovalsKey  string                `json:"pending,omitempty"`
+	QuotaAndDelegatesKey string                `json:"others,omitempty"`
+	Calls                []CarriedReportedCall `json:"calls,omitempty"`
 }
 
-// CarriedCall is what the process has been told of a Call.
-type CarriedCall struct {
-	ID        string              `json:"id"`
-	Status    ideafile.CallStatus `json:"status"`
-	Decisions int                 `json:"decisions,omitempty"`
+// CarriedReportedCall is what the process has been told of a Call.
+type CarriedReportedCall struct {
+	ID            string              `json:"id"`
+	Status        ideafile.CallStatus `json:"status"`
+	DecisionCount int                 `json:"decisions,omitempty"`
 }
 
-// shouldContinueAsNew reports whether the instance should continue as new: until it does, no Call starts.
-func (i *instance) shouldContinueAsNew(ctx workflow.Context) bool {
-	return i.endStatus == "" && lifecycle.ContinueAsNewDue(ctx, i.passes, i.setup.ContinueEvery)
+// patience is how long an instance starts no Call for the sake of continuing as new while nothing of it runs.
+const patience = 2 * time.Second
+
+// continueAsNewDue reports whether the instance should continue as new.
+func (i *instance) continueAsNewDue(ctx workflow.Context) bool {
+	return i.endStatus == "" && lifecycle.ContinueAsNewDue(ctx, i.loopIterations, i.setup.ContinueEvery)
 }
 
-// canContinueAsNew reports whether nothing would be lost: no activity is in flight, no signal is on its way, and everything
-// that came was handled.
-func (i *instance) canContinueAsNew() bool {
-	return i.running == 0 && i.outbox.Empty() && !i.inbox.HasPending()
+// holdsCalls reports whether no Call starts because the instance is about to continue as new.
+func (i *instance) holdsCalls(ctx workflow.Context) bool {
+	tooLong := !i.continueAsNewDueSince.IsZero() && !workflow.Now(ctx).Before(i.continueAsNewDueSince.Add(patience))
+	return i.continueAsNewDue(ctx) && !tooLong
+}
+
+// canContinueAsNew reports whether the instance continues as new in this workflow task: it should, and nothing of it is under way. If only signals
+// are in the way, it comes back in another task.
+func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
+	if !i.continueAsNewDue(ctx) || i.running > 0 {
+		i.outbox.ReleaseSignals(ctx)
+		i.continueAsNewDueSince = time.Time{}
+		return false
+	}
+	if i.continueAsNewDueSince.IsZero() {
+		i.continueAsNewDueSince = workflow.Now(ctx)
+	}
+	i.outbox.HoldSignals()
+	if !i.outbox.NothingUnderWay() {
+		return false
+	}
+	if !i.inbox.NoSignalSinceWait() {
+		i.inbox.WakeInNextTask(ctx)
+		return false
+	}
+	return true
 }
 
 func (i *instance) continueAsNew(ctx workflow.Context) error {
 	i.setAwaitingAttribute(ctx, 0)
-	c := Carried{
-		Run: i.dataflow.Carry(), Closed: i.closed, Told: i.reported.carry(), Deaths: i.workerLosses, Held: i.held, Dirty: i.changed,
-		Waited: i.ownersUnchecked, Corrected: i.corrections, Refusals: i.inbox.Refusals, Untold: i.inbox.Unreported,
-		Delegates: i.delegatesUnderWay(),
+	c := ContinueAsNewInput{
+		Dataflow: i.dataflow.CarryIntoNextRun(), ClosedThrough: i.closedThrough, RefusedThrough: i.refusedThrough, Reported: i.reported.carry(),
+		WorkerLosses: i.workerLosses, Held: i.held, ChangedSinceStarting: i.changedSinceStarting,
+		MustCheckOwners: i.mustCheckOwners, CorrectionCount: i.correctionCount, Refusals: i.inbox.Refusals, UnreportedRefusals: i.inbox.UnreportedRefusals,
+		Delegates: i.delegatesUnderWay(), UndeliveredSignals: i.inbox.TakeUndelivered(), UnsentSignals: i.outbox.QueuedSignals(), Quota: i.quota, Begun: i.begun,
 	}
-	c.Told.Events = i.totalHistoryLength(ctx)
+	c.Reported.HistoryLength = i.totalHistoryLength(ctx)
 	//workflowcheck:ignore -- sorted below
-	for n := range i.broken {
-		c.Broke = append(c.Broke, n)
+	for n := range i.brokenRequests {
+		c.BrokenRequests = append(c.BrokenRequests, n)
 	}
-	sort.Ints(c.Broke)
-	for _, r := range i.queue {
-		c.Queue = append(c.Queue, r.Record.ID)
+	sort.Ints(c.BrokenRequests)
+	for _, r := range i.queuedCalls {
+		c.QueuedCalls = append(c.QueuedCalls, r.Record.ID)
 	}
-	return workflow.NewContinueAsNewError(ctx, protocol.InstanceType, i.setup, i.own, c)
+	return workflow.NewContinueAsNewError(ctx, protocol.InstanceType, i.setup, i.ownSetup, c)
 }
 
-func (r reported) carry() CarriedReports {
-	c := CarriedReports{Reports: r.reports, Closed: r.closed, Corrected: r.corrections, Quiet: r.idle, Pending: r.pending}
+func (r reportedToProcess) carry() CarriedReportedToProcess {
+	c := CarriedReportedToProcess{
+		ReportCount: r.reportCount, ClosedThrough: r.closedThrough, RefusedThrough: r.refusedThrough, CorrectionCount: r.correctionCount,
+		Idle: r.idle, Running: r.running, PendingApprovalsKey: r.pendingApprovalsKey,
+		QuotaAndDelegatesKey: r.quotaAndDelegatesKey,
+	}
 	//workflowcheck:ignore -- sorted below
 	for id, of := range r.calls {
-		c.Calls = append(c.Calls, CarriedCall{id, of.status, of.decisions})
+		c.Calls = append(c.Calls, CarriedReportedCall{id, of.status, of.decisionCount})
 	}
 	sort.Slice(c.Calls, func(a, b int) bool { return c.Calls[a].ID < c.Calls[b].ID })
 	return c
 }
 
 // restore goes on from what an earlier run carried.
-func (i *instance) restore(c *Carried) {
-	i.closed, i.held, i.changed, i.ownersUnchecked, i.corrections = c.Closed, c.Held, c.Dirty, c.Waited, c.Corrected
-	i.inbox.Refusals, i.inbox.Unreported = c.Refusals, c.Untold
-	for _, n := range c.Broke {
-		i.broken[n] = true
+func (i *instance) restore(c *ContinueAsNewInput) {
+	i.closedThrough, i.held, i.changedSinceStarting, i.mustCheckOwners, i.correctionCount = c.ClosedThrough, c.Held, c.ChangedSinceStarting,
+		c.MustCheckOwners, c.CorrectionCount
+	i.quota, i.begun, i.refusedThrough = c.Quota, c.Begun, c.RefusedThrough
+	i.inbox.Refusals, i.inbox.UnreportedRefusals = c.Refusals, c.UnreportedRefusals
+	for _, n := range c.BrokenRequests {
+		i.brokenRequests[n] = true
 	}
 	//workflowcheck:ignore -- a map again
-	for id, n := range c.Deaths {
+	for id, n := range c.WorkerLosses {
 		i.workerLosses[id] = n
 	}
 	for _, ref := range c.Delegates {
 		i.delegates[ref.Call] = ref
 	}
-	for _, id := range c.Queue {
-		i.queue = append(i.queue, i.dataflow.FindStartedCall(id))
+	for _, id := range c.QueuedCalls {
+		i.queuedCalls = append(i.queuedCalls, i.dataflow.FindStartedCall(id))
 	}
-	i.reported.restore(c.Told)
+	i.reported.restore(c.Reported)
 }
 
-func (r *reported) restore(c CarriedReports) {
-	r.reports, r.earlierEvents = c.Reports, c.Events
-	r.closed, r.corrections, r.idle, r.pending = c.Closed, c.Corrected, c.Quiet, c.Pending
+func (r *reportedToProcess) restore(c CarriedReportedToProcess) {
+	r.reportCount, r.earlierHistoryLength, r.refusedThrough = c.ReportCount, c.HistoryLength, c.RefusedThrough
+	r.closedThrough, r.correctionCount, r.idle, r.running, r.pendingApprovalsKey, r.quotaAndDelegatesKey = c.ClosedThrough,
+		c.CorrectionCount, c.Idle, c.Running, c.PendingApprovalsKey, c.QuotaAndDelegatesKey
 	for _, of := range c.Calls {
-		r.calls[of.ID] = reportedCall{of.Status, of.Decisions}
+		r.calls[of.ID] = reportedCall{of.Status, of.DecisionCount}
 	}
 }

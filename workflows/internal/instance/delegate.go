@@ -10,8 +10,11 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/workflows/internal/display"
 	"processidea/workflows/internal/lifecycle"
+	"processidea/workflows/internal/mailbox"
 )
 
 // This file runs delegates: Calls that run another Idea as a process of its own. A delegate signals its instance what it came
@@ -20,15 +23,16 @@ import (
 // startDelegate starts a Call's delegate and waits until it has started. It outlives this run of the instance.
 func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 	call := r.Record.ID
-	start, err := i.delegateStart(ctx, r)
+	start, err := i.delegateStartInput(ctx, r)
 	if err != nil {
 		i.failDelegate(ctx, call, err.Error())
 		return
 	}
 	ref := protocol.DelegateRef{Call: call, ProcessRef: protocol.ProcessRef{ID: protocol.DelegateID(i.setup.Process, call)}}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: ref.ID, ParentClosePolicy: lifecycle.ParentClosePolicy, StaticSummary: callSummary(i.own.Token, r.Record),
-		Memo: protocol.Memo(&ideafile.Idea{Path: r.Tool.Name, Simulated: r.Binding.Simulated}),
+		WorkflowID: ref.ID, ParentClosePolicy: lifecycle.ParentClosePolicy, StaticSummary: callSummary(i.ownSetup.Token, r.Record),
+		Memo:                  protocol.Memo(&ideafile.Idea{ProcessPath: r.Tool.Name, Simulation: r.Binding.Simulation}),
+		TypedSearchAttributes: display.SearchAttributes{Registered: i.setup.Attributes}.ForChildStart(r.Tool.Name),
 	})
 	f := workflow.ExecuteChildWorkflow(child, protocol.ProcessType, start)
 	var started workflow.Execution
@@ -37,9 +41,9 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 		i.failDelegate(ctx, call, "it could not be started: "+err.Error())
 		return
 	}
-	ref.FirstRunID = started.RunID
+	ref.FirstRunID, ref.Claim.GrantedQuota = started.RunID, i.initialDelegateQuota()
 	i.delegates[call] = ref
-	i.inbox.OnReady(f, func(f workflow.Future) {
+	i.inbox.OnFutureReady(f, func(f workflow.Future) {
 		// By now it has signalled what it came to. One that had no time to was ended from outside, or could not begin.
 		err := f.Get(ctx, nil)
 		if err != nil && ctx.Err() == nil {
@@ -48,42 +52,45 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 	})
 }
 
-// delegateStart is what a Call's delegate starts from: its Idea, what it is given, and nothing else of this process.
-func (i *instance) delegateStart(ctx workflow.Context, r dataflow.ReadyCall) (start protocol.Start, err error) {
+// delegateStartInput is what a Call's delegate starts from: its Idea, what it is given, and nothing else of this process.
+func (i *instance) delegateStartInput(ctx workflow.Context, r dataflow.ReadyCall) (start protocol.Start, err error) {
 	d := i.setup.Delegation
 	if d.Depth >= ideafile.MaxDelegateDepth {
 		return start, fmt.Errorf("delegates stand more than %d deep within each other", ideafile.MaxDelegateDepth)
 	}
-	key, file, err := delegateFile(d, r.Tool)
+	key, file, err := delegateFile(ctx, d, r.Tool)
 	if err != nil {
 		return start, err
 	}
-	idea := r.Tool.DelegateIdea(file, i.setup.LLM, r.Params, r.Scopes)
-	if r.Binding.Simulated != nil {
-		idea = r.Binding.Simulated.MarkIdea(idea) // nothing below a Call that is played is real
+	idea := r.Tool.DelegateIdea(file, i.setup.LLM, r.Params, r.ScopeValues)
+	if r.Binding.Simulation != nil {
+		idea = r.Binding.Simulation.MarkIdea(idea) // nothing below a Call that is played is real
 	}
 	info := workflow.GetInfo(ctx)
 	self := protocol.ProcessRef{ID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID}
+	if first := i.initialDelegateQuota(); first != turn.Unlimited {
+		start.Quota = &first
+	}
 	return protocol.Start{
-		Idea: idea, Replies: i.setup.Replies, Attributes: i.setup.Attributes, ContinueEvery: i.setup.ContinueEvery,
+		Quota: start.Quota, Idea: idea, Replies: i.setup.Replies, Attributes: i.setup.Attributes, ContinueEvery: i.setup.ContinueEvery,
 		Delegation: protocol.Delegation{
 			Files: d.Files, File: key, Depth: d.Depth + 1, Above: append(i.setup.BelongsTo(), self),
-			To: &protocol.DelegateOf{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWrites},
+			To: &protocol.DelegateOf{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWritablePaths},
 		},
 	}, nil
 }
 
 // delegateFile returns the path and content of the Idea file that a Tool delegates to. An anonymous delegate has no file of
 // its own: nil.
-func delegateFile(d protocol.Delegation, t *ideafile.Tool) (key string, file map[string]any, err error) {
-	if t.Delegate == ideafile.AnonymousDelegate {
+func delegateFile(ctx workflow.Context, d protocol.Delegation, t *ideafile.Tool) (key string, file map[string]any, err error) {
+	if t.DelegateFile == ideafile.AnonymousDelegate {
 		return d.File, nil, nil
 	}
-	key, err = ideafile.DelegateKey(d.File, t.Delegate)
+	key, err = ideafile.ResolveDelegateFile(d.File, t.DelegateFile)
 	if err != nil {
 		return "", nil, err
 	}
-	file, ok := d.Files[key].(map[string]any)
+	file, ok := loadStoredFile(ctx, d.Files[key])
 	if !ok {
 		return "", nil, fmt.Errorf("the start brings no file %s", key)
 	}
@@ -92,7 +99,13 @@ func delegateFile(d protocol.Delegation, t *ideafile.Tool) (key string, file map
 
 // onDelegate takes what a delegate came to.
 func (i *instance) onDelegate(ctx workflow.Context, r protocol.DelegateReport) {
-	if _, underWay := i.delegates[r.Call]; !underWay {
+	ref, underWay := i.delegates[r.Call]
+	if !underWay {
+		return
+	}
+	ref.Status, ref.Waiting, ref.Claim.QuotaUse = r.Status, r.Waiting, r.Use
+	i.delegates[r.Call] = ref
+	if r.Status == loop.StatusRunning || r.Status == loop.StatusPaused {
 		return
 	}
 	if r.Status != loop.StatusCompleted {
@@ -104,15 +117,102 @@ func (i *instance) onDelegate(ctx workflow.Context, r protocol.DelegateReport) {
 		return
 	}
 	i.markChanged(ctx)
-	delete(i.delegates, r.Call)
+	i.removeDelegate(r.Call)
 	i.dataflow.ApplyDelegateResult(r.Call, i.dataflow.FindStartedCall(r.Call).Tool, r.Output, r.Handed)
 }
 
 // failDelegate ends a Call whose delegate did not complete.
 func (i *instance) failDelegate(ctx workflow.Context, call, why string) {
 	i.markChanged(ctx)
+	i.removeDelegate(call)
+	i.dataflow.FailCall(call, &diag.Fault{Code: ideafile.CodeDelegateFailed, Message: "the delegate " + protocol.DelegateID(i.setup.Process, call) + ": " + why})
+}
+
+// removeDelegate keeps what a delegate used when it is under way no more.
+func (i *instance) removeDelegate(call string) {
+	i.begun.Add(i.delegates[call].Claim.QuotaUse)
 	delete(i.delegates, call)
-	i.dataflow.Fail(call, &diag.Fault{Code: ideafile.CodeDelegateFailed, Message: "the delegate " + protocol.DelegateID(i.setup.Process, call) + ": " + why})
+}
+
+// ledger is the account of what the instance and its delegates have begun.
+func (i *instance) ledger() (loop.QuotaLedger, []protocol.DelegateRef) {
+	book, refs := loop.QuotaLedger{ParentQuota: i.quota, UnclaimedUse: i.begun}, i.delegatesUnderWay()
+	for n := range refs {
+		book.Claimants = append(book.Claimants, loop.QuotaClaimant{Claim: &refs[n].Claim})
+	}
+	return book, refs
+}
+
+// callsLeft is how many Calls may begin now.
+func (i *instance) callsLeft() int {
+	book, _ := i.ledger()
+	return max(i.quota.Calls-book.ReservedQuota().Calls, 0)
+}
+
+// currentUse is what the instance has begun and used, and what it needs: for the Calls that are held up, and for its delegates.
+func (i *instance) currentUse() turn.QuotaUse {
+	book, _ := i.ledger()
+	return book.QuotaUse(turn.Quota{Calls: len(i.queuedCalls)})
+}
+
+// initialDelegateQuota is what a delegate may begin before it has asked: nothing where that is limited.
+func (i *instance) initialDelegateQuota() turn.Quota {
+	q := turn.Unlimited
+	if i.quota.Requests < q.Requests {
+		q.Requests = 0
+	}
+	if i.quota.Calls < q.Calls {
+		q.Calls = 0
+	}
+	return q
+}
+
+// dealQuotasToDelegates gives delegates leave for what they need, as far as the instance may.
+func (i *instance) dealQuotasToDelegates(ctx workflow.Context) {
+	book, refs := i.ledger()
+	changed, _ := book.DealQuotas()
+	for _, n := range changed {
+		i.delegates[refs[n].Call] = refs[n]
+		q := refs[n].Claim.GrantedQuota
+		i.sendLeadSignal(ctx, refs[n], protocol.LeadSignal{Quota: &q})
+	}
+}
+
+// sendLeadSignalToDelegates pauses the delegates with the instance, or lets them go on.
+func (i *instance) sendLeadSignalToDelegates(ctx workflow.Context, s protocol.LeadSignal) {
+	for _, ref := range i.delegatesUnderWay() {
+		i.sendLeadSignal(ctx, ref, s)
+	}
+}
+
+func (i *instance) sendLeadSignal(ctx workflow.Context, ref protocol.DelegateRef, s protocol.LeadSignal) {
+	i.outbox.Send(ctx, ref.ID, mailbox.OutgoingSignal{Signal: protocol.SignalLead, Payload: s})
+}
+
+// delegateViews are the delegates under way as the process shows them.
+func (i *instance) delegateViews() (list []turn.DelegateView) {
+	for _, ref := range i.delegatesUnderWay() {
+		list = append(list, turn.DelegateView{CallID: ref.Call, ProcessID: ref.ID, Status: string(ref.Status), WaitingFor: ref.Waiting})
+	}
+	return list
+}
+
+// delegatesAtWork counts the delegates that are not paused.
+func (i *instance) delegatesAtWork() (n int) {
+	for _, ref := range i.delegatesUnderWay() {
+		if ref.Status != loop.StatusPaused {
+			n++
+		}
+	}
+	return n
+}
+
+// stalled reports whether nothing runs but delegates that are paused.
+func (i *instance) stalled() bool {
+	if len(i.delegates) == 0 || i.running > 0 || len(i.queuedCalls) > 0 || i.dataflow.HasOpenRequest() {
+		return false
+	}
+	return i.delegatesAtWork() == 0
 }
 
 // delegatesUnderWay lists the delegates in the order of their Calls' ids.
@@ -129,7 +229,7 @@ func (i *instance) delegatesUnderWay() []protocol.DelegateRef {
 // watchDelegates watches those that an earlier run has started: they signal their end, unless they are ended from outside.
 func (i *instance) watchDelegates(ctx workflow.Context) {
 	for _, ref := range i.delegatesUnderWay() {
-		lifecycle.Watch(ctx, i.inbox, []protocol.ProcessRef{ref.ProcessRef}, func() {
+		lifecycle.WatchProcesses(ctx, i.inbox, []protocol.ProcessRef{ref.ProcessRef}, func() {
 			if _, underWay := i.delegates[ref.Call]; underWay {
 				i.failDelegate(ctx, ref.Call, "it was ended from outside")
 			}

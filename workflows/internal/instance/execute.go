@@ -22,50 +22,54 @@ import (
 // stay far below both.
 const MaxRunning = 200
 
-const maxWorkerLosses = 10 // that one Call may outlive
+// maxWorkerLosses is how many workers may be lost while one Call runs. It is taken for what takes them down then, and not run again: the
+// Calls of others run there too.
+const maxWorkerLosses = 3
 
-// startReady runs every Call that may run now, as many at once as are good for the workflow.
+// startReadyCalls runs every Call that may run now, as many at once as are good for the workflow.
 //
 // Before a Call starts that has waited for a person it is checked that the process is still there: nobody tells the instances
 // of a process that was terminated, and nothing may run for it any more.
-func (i *instance) startReady(ctx workflow.Context) {
+func (i *instance) startReadyCalls(ctx workflow.Context) {
 	if i.held {
 		return
 	}
-	i.queue = append(i.queue, i.dataflow.Advance()...)
-	i.changed = false
-	if len(i.queue) > 0 && i.ownersUnchecked {
-		i.ownersUnchecked = false
-		i.orphaned = lifecycle.AnyGone(ctx, i.setup.BelongsTo())
+	i.queuedCalls = append(i.queuedCalls, i.dataflow.Advance()...)
+	i.changedSinceStarting = false
+	if len(i.queuedCalls) > 0 && i.mustCheckOwners {
+		i.mustCheckOwners = false
+		i.orphaned = lifecycle.AnyProcessGone(ctx, i.setup.BelongsTo())
 		if i.orphaned {
 			return
 		}
 	}
-	room := MaxRunning - i.running - len(i.delegates)
-	if room > 0 && !i.shouldContinueAsNew(ctx) {
-		next := i.queue[:min(room, len(i.queue))]
-		i.queue = i.queue[len(next):]
-		i.executeAll(ctx, next)
+	room := min(MaxRunning-i.running-len(i.delegates), i.callsLeft())
+	if room > 0 && !i.holdsCalls(ctx) {
+		next := i.queuedCalls[:min(room, len(i.queuedCalls))]
+		i.queuedCalls = i.queuedCalls[len(next):]
+		i.begun.Calls += len(next)
+		i.executeCalls(ctx, next)
 	}
-	if i.changed { // a delegate could not be started
-		i.startReady(ctx)
+	i.dealQuotasToDelegates(ctx)
+	if i.changedSinceStarting { // a delegate could not be started
+		i.startReadyCalls(ctx)
 	}
 }
 
-// execute starts a Call's activity, or its delegate. Its end comes in through the inbox.
-func (i *instance) execute(ctx workflow.Context, r dataflow.ReadyCall) {
-	i.executeUpTo(ctx, r, r.Tool.Attempts)
+// executeCall starts a Call's activity, or its delegate. Its end comes in through the inbox.
+func (i *instance) executeCall(ctx workflow.Context, r dataflow.ReadyCall) {
+	i.executeWithAttempts(ctx, r, r.Tool.MaxAttempts)
 }
 
-// executeUpTo executes a Call that has some of its attempts left.
-func (i *instance) executeUpTo(ctx workflow.Context, r dataflow.ReadyCall, attempts int) {
+// executeWithAttempts executes a Call that has some of its attempts left.
+func (i *instance) executeWithAttempts(ctx workflow.Context, r dataflow.ReadyCall, attempts int) {
 	if r.Binding.Kind == ideafile.KindDelegate {
 		i.startDelegate(ctx, r)
 		return
 	}
 	i.running++
-	in, summary := i.executeInput(r), callSummary(i.own.Token, r.Record)
-	if r.Binding.Simulated != nil {
+	in, summary := i.executeInput(r), callSummary(i.ownSetup.Token, r.Record)
+	if r.Binding.Simulation != nil {
 		summary = "simulated: " + summary
 	}
 	var f workflow.Future
@@ -83,11 +87,17 @@ func (i *instance) executeUpTo(ctx workflow.Context, r dataflow.ReadyCall, attem
 			Summary:             summary,
 		}), protocol.ActivityExecute, in)
 	}
-	i.inbox.OnReady(f, func(f workflow.Future) { i.onExecuted(ctx, r, f) })
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onExecuted(ctx, r, f) })
 }
 
-// isPure reports whether a Call depends on nothing but what stands in the workflow: nothing is lost if it runs twice.
-func isPure(r dataflow.ReadyCall) bool { return r.Binding.Pure && !jsonval.HasHandle(r.Params) }
+// maxLocalParams is how large the parameters may be of a Call that runs within a workflow task, in bytes.
+const maxLocalParams = 4 * jsonval.LargeValueBytes
+
+// isPure reports whether a Call runs within a workflow task: it depends on nothing but what stands in the workflow, so that nothing is
+// lost if it runs twice, and it is small.
+func isPure(r dataflow.ReadyCall) bool {
+	return r.Binding.IsPureFunction && !jsonval.ContainsBlobHandle(r.Params) && jsonval.SizeUpToLimit(r.Params, maxLocalParams) <= maxLocalParams
+}
 
 // callRetryPolicy counts the Tool's own failures. The loss of a worker is none: it ends the activity at once, and the instance
 // decides.
@@ -100,11 +110,11 @@ func callRetryPolicy(attempts int) *temporal.RetryPolicy {
 
 func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
-		Process: i.setup.Process, Token: i.own.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
-		Params: r.Params, Scopes: r.Scopes, Landing: i.dataflow.ResultContract(r.Record), Output: r.Tool.Source["_output"],
-		Spec: r.Tool.RunSpec(r.Binding, i.setup.Servers),
+		Process: i.setup.Process, Token: i.ownSetup.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
+		Params: r.Params, Scopes: r.ScopeValues, Landing: i.dataflow.ResultContract(r.Record), Output: r.Tool.Source["_output"],
+		Spec: r.Tool.RunnerSpec(r.Binding, i.setup.Servers),
 	}
-	if jsonval.HasHandle(r.Params) {
+	if jsonval.ContainsBlobHandle(r.Params) {
 		in.Form = r.Tool.Source
 	}
 	return in
@@ -120,25 +130,37 @@ func (i *instance) onExecuted(ctx workflow.Context, r dataflow.ReadyCall, f work
 	err := f.Get(ctx, &value)
 	switch {
 	case err == nil:
-		i.dataflow.Succeed(id, value)
+		i.dataflow.SucceedCall(id, value)
 	case protocol.CodeOf(err) == ideafile.CodeInputWanted:
-		i.dataflow.RequireAnswer(id, protocol.FaultOf(err).Message)
-	case protocol.CodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.Attempts == 1:
+		i.dataflow.RequireResultFromPerson(id, protocol.FaultOf(err).Message)
+	case protocol.CodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.MaxAttempts == 1:
 		i.dataflow.ReviewUnknownEffect(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
+	case ideafile.FaultCodeNeedsOperator(protocol.CodeOf(err)):
+		i.dataflow.PostponeCall(id, protocol.FaultOf(err))
+		i.held = true // until the process, which pauses now, goes on
 	case !protocol.WorkerLost(err):
-		i.dataflow.Fail(id, protocol.FaultOf(err))
-	case r.Tool.Attempts == 1:
+		i.dataflow.FailCall(id, protocol.FaultOf(err))
+	case r.Tool.MaxAttempts == 1:
 		i.dataflow.ReviewUnknownEffect(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
-	case i.workerLosses[id] >= maxWorkerLosses:
-		i.dataflow.Fail(id, &diag.Fault{Code: ideafile.CodeOutcomeUnknown, Message: fmt.Sprintf("%d workers were lost while the tool ran", maxWorkerLosses)})
 	default:
-		i.workerLosses[id]++
-		i.execute(ctx, r)
+		i.onWorkerLost(ctx, r)
 	}
 }
 
+// onWorkerLost runs a Call again whose worker was lost, unless that happened too often.
+func (i *instance) onWorkerLost(ctx workflow.Context, r dataflow.ReadyCall) {
+	id := r.Record.ID
+	i.workerLosses[id]++
+	if i.workerLosses[id] < maxWorkerLosses {
+		i.executeCall(ctx, r)
+		return
+	}
+	i.dataflow.FailCall(id, &diag.Fault{Code: ideafile.CodeOutcomeUnknown, Message: fmt.Sprintf(
+		"%d workers were lost while the tool ran: it may be what takes them down, and is not run again", maxWorkerLosses)})
+}
+
 // callSummary is what the Temporal UI shows of a Call: ② analyzeSentiment → sentiment.
-func callSummary(token string, rec *dataflow.Record) string {
+func callSummary(token string, rec *dataflow.CallRecord) string {
 	s := rec.Tool
 	if token != "" {
 		s = token + " " + s

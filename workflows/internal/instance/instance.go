@@ -3,12 +3,13 @@ package instance
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/dataflow"
-	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
@@ -18,10 +19,10 @@ import (
 
 // instance is what an Instance workflow holds while it runs.
 type instance struct {
-	setup    protocol.InstanceSetup
-	own      protocol.InstanceOwn
-	tools    []*ideafile.Tool
-	dataflow *dataflow.Instance
+	setup       protocol.InstanceSetup
+	ownSetup    protocol.InstanceOwn
+	loadedTools map[string]bool // Tools of a stored palette that were loaded, by name
+	dataflow    *dataflow.Instance
 
 	inbox  *mailbox.Inbox
 	outbox *mailbox.Outbox
@@ -29,51 +30,62 @@ type instance struct {
 	endStatus ideafile.InstanceStatus // how the process ended the instance; empty: it has not
 	orphaned  bool                    // the process is gone
 	held      bool                    // the process is paused: nothing new starts
+	// reportWanted: the process asks what was done until its pause. Not carried: while it is set, a report is on its way.
+	reportWanted bool
 
-	changed bool // something happened since startReady last looked, so that more may be able to start
-	// ownersUnchecked: a person was waited for since it was last checked that the process is still there.
-	ownersUnchecked bool
+	changedSinceStarting bool // something happened since startReadyCalls last looked, so that more may be able to start
+	// mustCheckOwners: a person was waited for since it was last checked that the process is still there.
+	mustCheckOwners bool
 
-	closed      int          // the highest Request that is closed here
-	broken      map[int]bool // Requests that the process closed because they broke off
-	corrections int          // taken in
-	reported    reported     // what the process has been told
+	closedThrough   int               // the highest Request that is closed here
+	refusedThrough  int               // the highest of which nothing more is taken from its activity
+	brokenRequests  map[int]bool      // Requests that the process closed because they broke off
+	correctionCount int               // taken in
+	reported        reportedToProcess // what the process has been told
 
-	queue        []dataflow.ReadyCall            // Calls that may run and wait for others to end
+	queuedCalls  []dataflow.ReadyCall            // Calls that may run and wait for others to end
 	running      int                             // activities in flight
 	workerLosses map[string]int                  // by the Call under which workers were lost
 	delegates    map[string]protocol.DelegateRef // under way, by their Calls
+	quota        turn.Quota                      // what it may begin, with its delegates
+	begun        turn.QuotaUse                   // what it has begun itself, and what delegates used that have ended
 
-	passes int // of the main loop, in this run of the workflow
+	loopIterations        int       // of the main loop, in this run of the workflow
+	continueAsNewDueSince time.Time // since when it should continue as new and nothing of it runs; zero: it need not
 }
 
-func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceOwn, carried *Carried) *instance {
+func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceOwn, carried *ContinueAsNewInput) *instance {
 	i := &instance{
-		setup: setup, own: own, broken: map[int]bool{}, workerLosses: map[string]int{}, delegates: map[string]protocol.DelegateRef{},
-		reported: reported{idle: true, calls: map[string]reportedCall{}}, tools: readTools(setup.Tools), inbox: mailbox.NewInbox(ctx),
+		setup: setup, ownSetup: own, brokenRequests: map[int]bool{},
+		workerLosses: map[string]int{}, delegates: map[string]protocol.DelegateRef{}, quota: turn.Unlimited,
+		reported: reportedToProcess{idle: true, calls: map[string]reportedCall{}}, loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
 	}
 	i.outbox = mailbox.NewOutbox(i.inbox)
-	palette := ideafile.Palette{Tools: i.tools, Bindings: setup.Bindings, ApprovalOverride: setup.Oversight, Adapt: setup.Adapt}
-	context := readContext(setup.Context, own.Context)
+	palette := ideafile.Palette{Tools: readTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight, AdaptValuesWithLLM: setup.Adapt}
+	context := readContextMessages(setup.Context, own.Context)
+	palette.Tools = append(palette.Tools, i.loadTools(ctx, append(toolsOfPlans(context), carried.toolNames()...))...)
 	if carried != nil {
-		i.dataflow = dataflow.Restore(palette, context, own.Token, carried.Run)
+		i.dataflow = dataflow.Restore(palette, context, own.Token, carried.Dataflow)
 		i.restore(carried)
 	} else {
 		i.dataflow = dataflow.New(palette, context, own.Token)
 	}
 	i.registerHandlers(ctx)
 	if carried == nil {
-		i.startFresh(ctx)
+		i.startFirstRun(ctx)
+	} else {
+		i.outbox.Restore(ctx, carried.UnsentSignals)
+		i.inbox.Redeliver(ctx, carried.UndeliveredSignals)
 	}
 	return i
 }
 
-// readTools reads the palette. The process has checked it: what is wrong with it was said there.
+// readTools reads Tools. The process had them checked: what is wrong with them was said there.
 func readTools(palette map[string]any) []*ideafile.Tool {
 	var tools []*ideafile.Tool
 	//workflowcheck:ignore -- sorted
 	for _, name := range slices.Sorted(maps.Keys(palette)) {
-		t := ideafile.ReadTool(name, palette[name], "", new(diag.Problems))
+		t := ideafile.ReadTool(name, palette[name], "", nil)
 		if t != nil {
 			tools = append(tools, t)
 		}
@@ -81,10 +93,13 @@ func readTools(palette map[string]any) []*ideafile.Tool {
 	return tools
 }
 
-// startFresh begins an instance that is new. If a Plan runs directly, taking it in is the first thing that happens: the Plan
+// startFirstRun begins an instance that is new. If a Plan runs directly, taking it in is the first thing that happens: the Plan
 // came with the instance's start, so that no signal can be late or lost.
-func (i *instance) startFresh(ctx workflow.Context) {
+func (i *instance) startFirstRun(ctx workflow.Context) {
 	i.held = i.setup.Held
+	if i.ownSetup.Quota != nil {
+		i.quota = *i.ownSetup.Quota
+	}
 	if !i.dataflow.HasDirectPlan() {
 		return
 	}
@@ -96,30 +111,38 @@ func (i *instance) startFresh(ctx workflow.Context) {
 // registerHandlers registers what the instance hears. The order is that in which the selector offers what is pending: it never changes.
 func (i *instance) registerHandlers(ctx workflow.Context) {
 	b := i.inbox
-	mailbox.On(b, ctx, protocol.SignalCalls, "From the Request: Calls, as they close in the stream.", i.onCalls)
-	mailbox.On(b, ctx, protocol.SignalClose, "From the process: a Request broke off.", i.onClose)
-	mailbox.On(b, ctx, protocol.SignalDelegate, "From a delegate: what it has come to.", i.onDelegate)
-	mailbox.On(b, ctx, protocol.SignalHold, "From the process: it is paused, or goes on.", i.onHold)
-	mailbox.On(b, ctx, protocol.SignalCorrect, "From the process: a person's correction.", i.onCorrect)
-	mailbox.On(b, ctx, protocol.SignalEnd, "From the process: the instance has reached its goal, or failed.", i.onEnd)
-	signals.HearAtInstance(ctx, b, i.setup.Process, i.decide)
+	mailbox.OnSignal(b, ctx, protocol.SignalCalls, "From the Request: Calls, as they close in the stream.", i.onCalls)
+	mailbox.OnSignal(b, ctx, protocol.SignalClose, "From the process: a Request broke off.", i.onClose)
+	mailbox.OnSignal(b, ctx, protocol.SignalDelegate, "From a delegate: what it has come to.", i.onDelegate)
+	mailbox.OnSignal(b, ctx, protocol.SignalHold, "From the process: it is paused, or goes on.", i.onHold)
+	mailbox.OnSignal(b, ctx, protocol.SignalCorrect, "From the process: a person's correction.", i.onCorrect)
+	mailbox.OnSignal(b, ctx, protocol.SignalEnd, "From the process: the instance has reached its goal, or failed.", i.onEnd)
+	signals.RegisterInstanceSignals(ctx, b, i.setup.Process, i.applyDecision)
 }
 
 func (i *instance) onCalls(ctx workflow.Context, s protocol.CallsSignal) {
+	i.ensureTools(ctx, toolsOfCalls(s))
 	i.markChanged(ctx)
+	if s.Request <= i.refusedThrough && !s.Rest {
+		return // from a worker that was thought dead
+	}
+	accept := i.dataflow.AcceptCall
+	if s.Rest {
+		accept = i.dataflow.AcceptRedeliveredCall
+	}
 	for _, c := range s.Calls {
-		accepted := i.dataflow.AcceptCall(s.Request, c.Index, c.Call)
+		accepted := accept(s.Request, c.Index, c.Call)
 		if accepted && c.Why != "" {
-			i.dataflow.RequireReview(ideafile.FormatCallID(s.Request, c.Index, i.own.Token), c.Why)
+			i.dataflow.RequireReview(ideafile.FormatCallID(s.Request, c.Index, i.ownSetup.Token), c.Why)
 		}
 	}
 	for _, r := range s.Results {
 		switch {
-		case s.Request <= i.closed:
+		case s.Request <= i.closedThrough:
 		case r.Fitted:
 			i.dataflow.ApplyAdaptedParams(r.Call, r.Params)
 		default:
-			i.dataflow.Succeed(r.Call, r.Output)
+			i.dataflow.SucceedCall(r.Call, r.Output)
 		}
 	}
 	if s.Last {
@@ -129,43 +152,63 @@ func (i *instance) onCalls(ctx workflow.Context, s protocol.CallsSignal) {
 
 func (i *instance) onClose(ctx workflow.Context, s protocol.CloseSignal) {
 	i.markChanged(ctx)
-	i.broken[s.Request] = true
+	i.brokenRequests[s.Request] = true
+	if s.RestComes {
+		i.dataflow.RefuseRequest(s.Request)
+		i.refusedThrough = max(i.refusedThrough, s.Request)
+		return
+	}
 	i.closeRequest(s.Request)
 }
 
 func (i *instance) closeRequest(request int) {
 	i.dataflow.CloseRequest(request)
-	i.closed = max(i.closed, request)
+	i.closedThrough, i.refusedThrough = max(i.closedThrough, request), max(i.refusedThrough, request)
 }
 
-func (i *instance) onHold(_ workflow.Context, s protocol.HoldSignal) { i.held = s.Held }
+func (i *instance) onHold(ctx workflow.Context, s protocol.HoldSignal) {
+	if s.Quota != nil {
+		i.quota = *s.Quota
+	}
+	resumes, pauses := s.Resume || (i.held && !s.Held), s.Held && !i.held
+	i.held, i.reportWanted = s.Held, s.Report || (i.reportWanted && s.Held)
+	switch {
+	case pauses:
+		i.sendLeadSignalToDelegates(ctx, protocol.LeadSignal{Steer: loop.SteerPause, Reason: s.Reason})
+	case resumes:
+		i.sendLeadSignalToDelegates(ctx, protocol.LeadSignal{Steer: loop.SteerResume})
+	}
+}
 
 func (i *instance) onCorrect(ctx workflow.Context, s protocol.CorrectSignal) {
+	context := readContextMessages(s.Context)
+	i.ensureTools(ctx, toolsOfPlans(context))
 	i.markChanged(ctx)
-	i.dataflow.Revise(readContext(s.Context), s.By, s.Reason)
-	i.corrections++
+	i.dataflow.ApplyRevision(context, s.By, s.Reason)
+	i.correctionCount++
 }
 
 func (i *instance) onEnd(_ workflow.Context, s protocol.EndSignal) { i.endStatus = s.Status }
 
-// decide takes a person's decision on a Call.
-func (i *instance) decide(ctx workflow.Context, d turn.Decision) error {
+// applyDecision takes a person's decision on a Call.
+func (i *instance) applyDecision(ctx workflow.Context, d turn.Decision) error {
+	i.ensureTools(ctx, []string{ideafile.ParseWrittenCall(d.Replacement).Tool})
 	i.markChanged(ctx)
-	err := i.dataflow.Decide(d)
+	err := i.dataflow.ApplyDecision(d)
 	if err != nil {
 		return err
 	}
-	i.ownersUnchecked = true
+	i.mustCheckOwners = true
 	return nil
 }
 
 // markChanged notes that something has happened after which more may be able to start.
 func (i *instance) markChanged(ctx workflow.Context) {
 	i.dataflow.SetTime(workflow.Now(ctx))
-	i.changed = true
+	i.changedSinceStarting = true
 }
 
 // setAwaitingAttribute keeps the search attribute up to date that counts what waits for a person.
 func (i *instance) setAwaitingAttribute(ctx workflow.Context, count int) {
-	display.Attributes{Registered: i.setup.Attributes}.SetAwaiting(ctx, count)
+	display.SearchAttributes{Registered: i.setup.Attributes}.SetAwaitingCount(ctx, count)
 }

@@ -7,64 +7,78 @@ import (
 
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
 )
 
-// reported is what the process has been told.
-type reported struct {
-	reports             int // how often
-	earlierEvents       int // of the histories of the runs before this one
-	closed, corrections int
-	idle                bool // nothing of the instance runs
-	calls               map[string]reportedCall
-	pending             string // see pendingKey
+// reportedToProcess is what the process has been told.
+type reportedToProcess struct {
+	reportCount                    int // how often
+	earlierHistoryLength           int // of the histories of the runs before this one
+	closedThrough, correctionCount int
+	refusedThrough                 int
+	idle                           bool // nothing of the instance runs
+	running                        int  // Calls that ran on while the process was paused
+	calls                          map[string]reportedCall
+	pendingApprovalsKey            string // see pendingApprovalsKey
+	quotaAndDelegatesKey           string // what it needs, and how its delegates stand
 }
 
 // reportedCall is what the process has been told of a Call.
 type reportedCall struct {
-	status    ideafile.CallStatus
-	decisions int
+	status        ideafile.CallStatus
+	decisionCount int
 }
 
-// report tells the process what has changed when the instance becomes idle, or earlier if the process must know: a Request
-// that broke off was closed, a person is waited for or not any more, or a signal was refused.
+// reportToProcess tells the process what has changed when the instance becomes idle, or earlier if the process must know: a Request
+// that broke off was closed, a person is waited for or not any more, a signal was refused, or the process is paused.
 //
 // One report is on its way at a time: what changes meanwhile is in the next one.
-func (i *instance) report(ctx workflow.Context) {
-	if i.outbox.Busy(i.setup.Process) {
+func (i *instance) reportToProcess(ctx workflow.Context) {
+	if i.outbox.HasQueuedFor(i.setup.Process) {
 		return
 	}
-	idle := i.dataflow.Idle() && !i.changed
-	pending := pendingKey(i.dataflow.Pending())
-	overdue := i.dataflow.TakeOverdue()
-	refused := i.inbox.TakeUnreported()
+	idle := i.dataflow.Idle() && !i.changedSinceStarting
+	pending := pendingApprovalsKey(i.dataflow.PendingApprovals())
+	pauseFor := i.dataflow.TakePauseFault()
+	refused := i.inbox.TakeUnreportedRefusals()
 
 	before := &i.reported
-	becameIdle := idle && (!before.idle || i.closed != before.closed)
+	becameIdle := idle && (!before.idle || i.closedThrough != before.closedThrough)
 	resumedWhileHeld := !idle && before.idle && i.held
-	closedBroken := i.broken[i.closed] && i.closed != before.closed
-	awaitedChanged := pending != before.pending || i.corrections != before.corrections
-	if !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && overdue == nil && len(refused) == 0 {
+	closedBroken := i.brokenRequests[i.refusedThrough] && i.refusedThrough != before.refusedThrough
+	use, delegates, stalled := i.currentUse(), i.delegateViews(), i.stalled()
+	others := quotaAndDelegatesKey(use, i.quota, delegates, stalled)
+	awaitedChanged := pending != before.pendingApprovalsKey || i.correctionCount != before.correctionCount || others != before.quotaAndDelegatesKey
+	running := i.running + i.delegatesAtWork()
+	pauseReached := i.reportWanted || (i.held && running == 0 && before.running > 0)
+	if !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached && pauseFor == nil && len(refused) == 0 {
 		before.idle = idle
 		return
 	}
-	before.idle, before.closed, before.corrections, before.pending = idle, i.closed, i.corrections, pending
+	before.idle, before.closedThrough, before.correctionCount, before.pendingApprovalsKey, i.reportWanted = idle, i.closedThrough,
+		i.correctionCount, pending, false
+	before.quotaAndDelegatesKey, before.refusedThrough = others, i.refusedThrough
+	if before.running = 0; i.held {
+		before.running = running
+	}
 	r := i.takeChanges()
-	before.reports++
-	r.Number, r.HistoryLength = before.reports, i.totalHistoryLength(ctx)
-	r.Idle, r.ApprovalOverdue, r.RefusedSignals = idle, overdue, refused
-	i.outbox.Send(ctx, i.setup.Process, mailbox.Outgoing{Signal: protocol.SignalReport, Payload: r, Repeatable: true})
+	r.QuotaUse, r.Delegates, r.Stalled = use, delegates, stalled
+	before.reportCount++
+	r.ReportNumber, r.WorkflowHistoryLength = before.reportCount, i.totalHistoryLength(ctx)
+	r.Idle, r.PauseFault, r.RefusedSignals, r.HeldByPause, r.Running = idle, pauseFor, refused, i.held, before.running
+	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: r, Repeatable: true})
 }
 
 // totalHistoryLength counts the events of this run's history and of those before.
 func (i *instance) totalHistoryLength(ctx workflow.Context) int {
-	return i.reported.earlierEvents + workflow.GetInfo(ctx).GetCurrentHistoryLength()
+	return i.reported.earlierHistoryLength + workflow.GetInfo(ctx).GetCurrentHistoryLength()
 }
 
-// pendingKey tells one set of pending approvals from another.
-func pendingKey(list []turn.PendingApproval) string {
+// pendingApprovalsKey tells one set of pending approvals from another.
+func pendingApprovalsKey(list []turn.PendingApproval) string {
 	var b strings.Builder
 	for _, p := range list {
 		b.WriteString(p.Digest + " ")
@@ -72,14 +86,24 @@ func pendingKey(list []turn.PendingApproval) string {
 	return b.String()
 }
 
+// quotaAndDelegatesKey is empty for an instance that needs nothing of its process and has no delegate under way.
+func quotaAndDelegatesKey(use turn.QuotaUse, quota turn.Quota, delegates []turn.DelegateView, stalled bool) string {
+	if use.NeededQuota == (turn.Quota{}) && len(delegates) == 0 {
+		return ""
+	}
+	use.Calls = 0 // how many it has begun is told with the next report
+	return string(jsonval.Encode(jsonval.ToJSONValue([]any{use, quota, delegates, stalled})))
+}
+
 // takeChanges returns what has not been reported to the process yet, and counts it as reported.
-func (i *instance) takeChanges() turn.Report {
-	r := turn.Report{
-		Token: i.own.Token, ClosedThrough: i.closed, CorrectionsAcked: i.corrections, Missing: i.dataflow.MissingRequired(),
-		PlanFailure: i.dataflow.PlanFailure(), PendingApprovals: i.dataflow.Pending(),
+func (i *instance) takeChanges() turn.InstanceReport {
+	r := turn.InstanceReport{
+		Token: i.ownSetup.Token, ClosedThroughRequest: i.closedThrough, RefusedThroughRequest: i.refusedThrough,
+		AckedCorrectionCount: i.correctionCount, HasGoal: i.dataflow.HasGoal(),
+		MissingRequiredPaths: i.dataflow.MissingRequiredPaths(), PlanFailure: i.dataflow.PlanFailure(), PendingApprovals: i.dataflow.PendingApprovals(),
 	}
 	r.Writes = i.dataflow.TakeNewWrites()
-	for _, rec := range i.dataflow.Records() {
+	for _, rec := range i.dataflow.CallRecords() {
 		now := reportedCall{rec.Status, len(rec.Decisions)}
 		before, known := i.reported.calls[rec.ID]
 		if known && before == now {
@@ -88,18 +112,22 @@ func (i *instance) takeChanges() turn.Report {
 		i.reported.calls[rec.ID] = now
 		r.Calls = append(r.Calls, i.callReport(rec))
 	}
-	r.Questions = i.dataflow.Questions()
+	r.Questions = i.dataflow.LLMQuestions()
 	return r
 }
 
-// callReport is what the process is told of a Call. The process does not know the Calls of a Request that broke off.
-func (i *instance) callReport(rec *dataflow.Record) turn.CallReport {
+// callReport is what the process is told of a Call. The process does not know the Calls of a Request that broke off, nor yet those of one
+// that the LLM is still answering.
+func (i *instance) callReport(rec *dataflow.CallRecord) turn.CallReport {
 	c := turn.CallReport{
 		Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions,
-		Adapted: rec.Adapted,
+		RanCall: rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation, NotWrittenPaths: rec.NotWrittenPaths, FromEarlierProcess: rec.FromEarlierProcess,
 	}
-	if i.broken[rec.Request] {
-		c.Call = rec.Written
+	if rec.Fault != nil {
+		c.Tool = rec.Tool
+	}
+	if i.brokenRequests[rec.Request] || rec.Request > i.closedThrough {
+		c.Call = rec.WrittenCall
 	}
 	return c
 }

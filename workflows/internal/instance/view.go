@@ -17,29 +17,34 @@ import (
 // This file answers queries of an instance and shows it in the Temporal UI.
 
 func (i *instance) answerQueries(ctx workflow.Context) error {
-	return display.Answer(ctx, []display.Query{
+	return display.RegisterQueries(ctx, []display.Query{
 		{Name: protocol.QueryStatus, Handler: func() (protocol.InstanceView, error) { return i.view(), nil },
 			Description: "The instance's State and its Calls: {state, calls}."},
 		{Name: protocol.QueryApprovals, Handler: func() (protocol.ApprovalsView, error) { return i.approvals(), nil },
-			Description: "What waits for a person: {approvals}."},
+			Description: "What waits for a person, and the case it is about: {approvals, input, state}."},
 	})
 }
 
 func (i *instance) approvals() protocol.ApprovalsView {
-	return protocol.ApprovalsView{Approvals: append([]turn.PendingApproval{}, i.dataflow.Pending()...)}
+	return protocol.ApprovalsView{Approvals: append([]turn.PendingApproval{}, i.dataflow.PendingApprovals()...), Case: i.asCase()}
+}
+
+// asCase is what a person who decides sees of the instance.
+func (i *instance) asCase() protocol.Case {
+	return protocol.Case{Input: i.dataflow.OwnInput(), State: i.dataflow.State()}
 }
 
 func (i *instance) view() protocol.InstanceView {
 	v := protocol.InstanceView{
-		State: i.dataflow.State(), Calls: []protocol.CallView{}, Refusals: i.inbox.LastRefusals(), Refused: i.inbox.Refusals.Count,
+		State: i.dataflow.State(), Calls: []protocol.CallView{}, Refusals: i.inbox.LastRefusals(), Refused: i.inbox.Refusals.TotalCount,
 	}
-	for _, rec := range i.dataflow.Records() {
+	for _, rec := range i.dataflow.CallRecords() {
 		c := protocol.CallView{
-			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.By, Untaken: rec.Untaken, Error: rec.Fault,
-			Decisions: rec.Decisions,
+			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.SkippedBecauseOf, Untaken: rec.UntakenBranchReference, Error: rec.Fault,
+			Decisions: rec.Decisions, NotWritten: rec.NotWrittenPaths,
 		}
 		if n := len(rec.Decisions); n > 0 && c.By == "" {
-			c.By = rec.Decisions[n-1].By
+			c.By = rec.Decisions[n-1].DecidedBy
 		}
 		v.Calls = append(v.Calls, c)
 	}
@@ -52,22 +57,22 @@ const shownCalls = 20
 // showDetails shows where the instance stands.
 func (i *instance) showDetails(ctx workflow.Context) {
 	var b strings.Builder
-	name := i.own.Token
+	name := i.ownSetup.Token
 	if name == "" {
 		name = "the only one"
 	}
-	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", display.Text(name), i.setup.Process, i.statusText())
+	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", display.EscapeMarkdown(name), i.setup.Process, i.statusText())
 	var pending []protocol.Approval
-	for _, p := range i.dataflow.Pending() {
-		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.own.Token, PendingApproval: p})
+	for _, p := range i.dataflow.PendingApprovals() {
+		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.ownSetup.Token, PendingApproval: p, Case: i.asCase()})
 	}
-	display.Pending(&b, pending)
+	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, i.inbox.Refusals)
-	showCalls(&b, i.dataflow.Records())
+	showCalls(&b, i.dataflow.CallRecords())
 	display.SetDetails(ctx, b.String())
 }
 
-func showCalls(b *strings.Builder, records []*dataflow.Record) {
+func showCalls(b *strings.Builder, records []*dataflow.CallRecord) {
 	if len(records) > shownCalls {
 		fmt.Fprintf(b, "The last %d of %d Calls:\n\n", shownCalls, len(records))
 		records = records[len(records)-shownCalls:]
@@ -77,14 +82,14 @@ func showCalls(b *strings.Builder, records []*dataflow.Record) {
 	}
 	for _, rec := range records {
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n",
-			display.Text(rec.ID), display.Text(rec.Tool), display.Text(outputPathText(rec)), display.Text(callStatusText(rec)))
+			display.EscapeMarkdown(rec.ID), display.EscapeMarkdown(rec.Tool), display.EscapeMarkdown(outputPathText(rec)), display.EscapeMarkdown(callStatusText(rec)))
 	}
 }
 
 // statusText is what the instance does or waits for, in words.
 func (i *instance) statusText() string {
 	running := 0
-	for _, rec := range i.dataflow.Records() {
+	for _, rec := range i.dataflow.CallRecords() {
 		if rec.Status == ideafile.Running {
 			running++
 		}
@@ -100,31 +105,34 @@ func (i *instance) statusText() string {
 		return "the process is paused: nothing new starts"
 	case i.dataflow.HasOpenRequest():
 		return "waits for what the LLM is still saying"
-	case len(i.dataflow.Pending()) > 0:
+	case len(i.dataflow.PendingApprovals()) > 0:
 		return "waits for a person"
-	case len(i.dataflow.AwaitingLLM()) > 0:
+	case len(i.dataflow.CallsAwaitingLLM()) > 0:
 		return "waits for the LLM to write results or to fit values"
 	}
 	return "waits for the next Request"
 }
 
-func outputPathText(rec *dataflow.Record) string {
+func outputPathText(rec *dataflow.CallRecord) string {
 	if len(rec.OutputPath) == 0 {
 		return "nowhere"
 	}
-	return rec.OutputPath.Reference()
+	return rec.OutputPath.ReferenceText()
 }
 
-func callStatusText(rec *dataflow.Record) string {
+func callStatusText(rec *dataflow.CallRecord) string {
 	s := string(rec.Status)
 	switch {
-	case rec.Untaken != "":
-		s += ": " + rec.By + " did not lead to " + rec.Untaken
-	case rec.By != "":
-		s += ": written by " + rec.By
+	case rec.UntakenBranchReference != "":
+		s += ": " + rec.SkippedBecauseOf + " did not lead to " + rec.UntakenBranchReference
+	case rec.SkippedBecauseOf != "":
+		s += ": written by " + rec.SkippedBecauseOf
 	}
 	if rec.Fault != nil {
 		s += ": " + rec.Fault.Message
+	}
+	for _, n := range rec.NotWrittenPaths {
+		s += "; " + n.Path + " was not written, as " + n.WrittenBy + " had written it"
 	}
 	return jsonval.Clip(s, 200)
 }

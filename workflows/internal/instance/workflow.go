@@ -10,13 +10,13 @@ import (
 )
 
 // Run is the Instance workflow. Given what an earlier run carried, it goes on from there.
-func Run(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceOwn, carried *Carried) (*protocol.InstanceResult, error) {
+func Run(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceOwn, carried *ContinueAsNewInput) (*protocol.InstanceResult, error) {
 	i := newInstance(ctx, setup, own, carried)
 	err := i.answerQueries(ctx)
 	if err != nil {
 		return nil, err
 	}
-	lifecycle.Watch(ctx, i.inbox, setup.BelongsTo(), func() { i.orphaned = true })
+	lifecycle.WatchProcesses(ctx, i.inbox, setup.BelongsTo(), func() { i.orphaned = true })
 	i.watchDelegates(ctx)
 	for {
 		i.startAndReport(ctx)
@@ -24,7 +24,7 @@ func Run(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.Instan
 		case stepReturn:
 			return &protocol.InstanceResult{Status: i.endStatus, State: i.dataflow.State()}, nil
 		case stepOrphaned:
-			return nil, lifecycle.ErrOrphaned()
+			return nil, lifecycle.NewOrphanedError()
 		case stepContinue:
 			return nil, i.continueAsNew(ctx)
 		case stepWait:
@@ -37,24 +37,27 @@ func Run(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.Instan
 	}
 }
 
-// step is what the workflow does once it has started what may start and reported what has changed.
-type step int
+// workflowStep is what the workflow does once it has started what may start and reported what has changed.
+type workflowStep int
 
 const (
-	stepWait     step = iota // for what happens next
-	stepReturn               // the process has ended the instance, and nothing runs
-	stepOrphaned             // the process is gone
-	stepContinue             // as new
+	stepWait     workflowStep = iota // for what happens next
+	stepReturn                       // the process has ended the instance, and nothing runs
+	stepOrphaned                     // the process is gone
+	stepContinue                     // as new
 )
 
 // nextStep decides on the step. The order matters: an instance that has ended returns, whatever became of its process.
-func (i *instance) nextStep(ctx workflow.Context) step {
+func (i *instance) nextStep(ctx workflow.Context) workflowStep {
 	switch {
+	case i.endStatus != "" && i.dataflow.Idle() && i.inbox.HeardPeopleSinceWait():
+		i.inbox.WakeInNextTask(ctx)
+		return stepWait
 	case i.endStatus != "" && i.dataflow.Idle():
 		return stepReturn
 	case i.orphaned:
 		return stepOrphaned
-	case i.shouldContinueAsNew(ctx) && i.canContinueAsNew():
+	case i.canContinueAsNew(ctx):
 		return stepContinue
 	}
 	return stepWait
@@ -62,13 +65,13 @@ func (i *instance) nextStep(ctx workflow.Context) step {
 
 // startAndReport starts what may start, and tells the process and whoever looks what has changed.
 func (i *instance) startAndReport(ctx workflow.Context) {
-	i.passes++
-	i.startReady(ctx)
+	i.loopIterations++
+	i.startReadyCalls(ctx)
 	if i.orphaned {
 		return
 	}
-	i.setAwaitingAttribute(ctx, len(i.dataflow.Pending()))
-	i.report(ctx)
+	i.setAwaitingAttribute(ctx, len(i.dataflow.PendingApprovals()))
+	i.reportToProcess(ctx)
 	i.showDetails(ctx)
 }
 
@@ -91,16 +94,16 @@ func (i *instance) cancel(ctx workflow.Context) error {
 
 // applyDeadlines lets take effect what happens by itself when nobody decides in time.
 func (i *instance) applyDeadlines(ctx workflow.Context) {
-	before := len(i.dataflow.Pending())
+	before := len(i.dataflow.PendingApprovals())
 	i.dataflow.SetTime(workflow.Now(ctx))
 	i.dataflow.ApplyDeadlines()
-	if len(i.dataflow.Pending()) < before {
-		i.ownersUnchecked, i.changed = true, true
+	if len(i.dataflow.PendingApprovals()) < before {
+		i.mustCheckOwners, i.changedSinceStarting = true, true
 	}
 }
 
-// readContext reads messages that the process has checked.
-func readContext(lists ...[]any) []ideafile.Message {
+// readContextMessages reads messages that the process has checked.
+func readContextMessages(lists ...[]any) []ideafile.Message {
 	var out []ideafile.Message
 	for _, list := range lists {
 		for _, raw := range list {

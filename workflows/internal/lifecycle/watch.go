@@ -13,10 +13,10 @@ import (
 // watchInterval is how often a workflow looks whether the processes that it belongs to are still there.
 const watchInterval = time.Hour
 
-// Watch calls back, through the inbox, when one of some processes is gone.
-func Watch(ctx workflow.Context, b *mailbox.Inbox, processes []protocol.ProcessRef, onGone func()) {
+// WatchProcesses calls back, through the inbox, when one of some processes is gone.
+func WatchProcesses(ctx workflow.Context, b *mailbox.Inbox, processes []protocol.ProcessRef, onGone func()) {
 	found := workflow.NewBufferedChannel(ctx, 1)
-	b.OnReceive(found, func(c workflow.ReceiveChannel) {
+	b.OnChannelReceive(found, func(c workflow.ReceiveChannel) {
 		c.ReceiveAsync(nil)
 		onGone()
 	})
@@ -51,9 +51,9 @@ func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool 
 	}
 }
 
-// AnyGone looks at once, within the workflow task, and reports whether one of some processes is gone. A question that cannot
+// AnyProcessGone looks at once, within the workflow task, and reports whether one of some processes is gone. A question that cannot
 // be answered counts as gone: the workflow is cancelled then.
-func AnyGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
+func AnyProcessGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: 10 * time.Second, Summary: goneSummary, RetryPolicy: retryUntilAnswered(),
 	})
@@ -73,7 +73,7 @@ func retryUntilAnswered() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}
 }
 
-// ErrOrphaned is how a workflow ends whose process is gone.
-func ErrOrphaned() error {
+// NewOrphanedError is how a workflow ends whose process is gone.
+func NewOrphanedError() error {
 	return temporal.NewNonRetryableApplicationError("the process is gone", "process_gone", nil)
 }

@@ -11,14 +11,14 @@ import (
 // when several signals arrive before one workflow task, as they do while the worker is busy or away, nothing tells any more
 // whether somebody paused and resumed, or resumed and paused.
 
-// InOrder notes the names of signals in the order of history. Every worker of these workflows and every replayer needs it.
-func InOrder() interceptor.WorkerInterceptor { return &inOrder{} }
+// NewSignalOrderInterceptor notes the names of signals in the order of history. Every worker of these workflows and every replayer needs it.
+func NewSignalOrderInterceptor() interceptor.WorkerInterceptor { return &signalOrderInterceptor{} }
 
-type inOrder struct {
+type signalOrderInterceptor struct {
 	interceptor.WorkerInterceptorBase
 }
 
-func (*inOrder) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
+func (*signalOrderInterceptor) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
 	n := &arrivalRecorder{}
 	n.Next = next
 	return n
@@ -26,7 +26,7 @@ func (*inOrder) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowI
 
 type arrivalRecorder struct {
 	interceptor.WorkflowInboundInterceptorBase
-	arrivals arrivals
+	arrivals signalArrivals
 }
 
 func (n *arrivalRecorder) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
@@ -34,30 +34,34 @@ func (n *arrivalRecorder) ExecuteWorkflow(ctx workflow.Context, in *interceptor.
 }
 
 func (n *arrivalRecorder) HandleSignal(ctx workflow.Context, in *interceptor.HandleSignalInput) error {
-	n.arrivals.names = append(n.arrivals.names, in.SignalName)
+	n.arrivals.unhandledNames = append(n.arrivals.unhandledNames, in.SignalName)
+	n.arrivals.arrivedCount++
 	return n.Next.HandleSignal(ctx, in)
 }
 
-// arrivals are the names of the signals that have arrived and were not handled yet, the earliest first.
-type arrivals struct{ names []string }
+// signalArrivals are the names of the signals that have arrived and were not handled yet, the earliest first.
+type signalArrivals struct {
+	unhandledNames []string
+	arrivedCount   int // of all that have arrived, handled or not
+}
 
 type arrivalsKey struct{}
 
-func arrivalsOf(ctx workflow.Context) *arrivals {
-	if a, ok := ctx.Value(arrivalsKey{}).(*arrivals); ok {
+func arrivalsOf(ctx workflow.Context) *signalArrivals {
+	if a, ok := ctx.Value(arrivalsKey{}).(*signalArrivals); ok {
 		return a
 	}
-	panic("mailbox: the worker lacks the interceptor InOrder")
+	panic("mailbox: the worker lacks the interceptor workflows.InOrder")
 }
 
-// next takes the name of the signal to handle now, given that the selector offers one of the name offered. Signals without
+// takeNextName takes the name of the signal to handle now, given that the selector offers one of the name offered. Signals without
 // a handler are passed over.
-func (a *arrivals) next(ctx workflow.Context, offered string, isHandled func(name string) bool) string {
-	earliest := slices.IndexFunc(a.names, isHandled)
-	if a.names[earliest] != offered && !handlesInOrderOfHistory(ctx) {
-		earliest = slices.Index(a.names, offered)
+func (a *signalArrivals) takeNextName(ctx workflow.Context, offered string, isHandled func(name string) bool) string {
+	earliest := slices.IndexFunc(a.unhandledNames, isHandled)
+	if a.unhandledNames[earliest] != offered && !handlesSignalsInHistoryOrder(ctx) {
+		earliest = slices.Index(a.unhandledNames, offered)
 	}
-	name := a.names[earliest]
-	a.names = slices.Delete(a.names, earliest, earliest+1)
+	name := a.unhandledNames[earliest]
+	a.unhandledNames = slices.Delete(a.unhandledNames, earliest, earliest+1)
 	return name
 }

@@ -28,9 +28,9 @@ func deliverySummary(list []protocol.Delivery) string {
 	return fmt.Sprintf("signal %s to %d workflows", list[0].Signal, len(list))
 }
 
-// DeliverAndWait delivers signals that may come twice, and waits until that is done. A recipient that somebody has
+// DeliverSignalsAndWait delivers signals that may come twice, and waits until that is done. A recipient that somebody has
 // terminated is logged.
-func DeliverAndWait(ctx workflow.Context, list []protocol.Delivery) {
+func DeliverSignalsAndWait(ctx workflow.Context, list []protocol.Delivery) {
 	if len(list) == 0 {
 		return
 	}

@@ -13,15 +13,21 @@ import (
 type Inbox struct {
 	// Refusals are the signals that changed nothing.
 	Refusals turn.RefusedSignals
-	// Unreported are those of them that no report has named yet.
-	Unreported []turn.RefusedSignal
+	// UnreportedRefusals are those of them that no report has named yet.
+	UnreportedRefusals []turn.RefusedSignal
 
 	selector workflow.Selector
-	arrivals *arrivals
+	arrivals *signalArrivals
 	handlers map[string]signalHandler // by the signal's name
 
 	wakeAt      time.Time // when the timer fires; zero where there is none
 	cancelTimer workflow.CancelFunc
+
+	// How many signals had arrived when Wait blocked last, whether people's were handled since, and whether a timer is set for another
+	// task: see Quiet.
+	arrivedBeforeWait    int
+	heardPeopleSinceWait bool
+	nextTaskTimerSet     bool
 }
 
 // signalHandler is the channel of one kind of signal, and what handles it.
@@ -37,22 +43,42 @@ func NewInbox(ctx workflow.Context) *Inbox {
 	return b
 }
 
-// Wait blocks until something happens, then handles everything that has happened, so that a burst of signals leads to one
-// report instead of one each.
+// maxHandledAtOnce bounds what Wait handles before the workflow looks what follows from it.
+const maxHandledAtOnce = 500
+
+// Wait blocks until something happens, then handles what has happened, so that a burst of signals leads to one report instead of one each.
+// Of a flood it handles a part: the next Wait goes on with it.
 func (b *Inbox) Wait(ctx workflow.Context) {
+	if !b.selector.HasPending() {
+		b.arrivedBeforeWait, b.heardPeopleSinceWait = b.arrivals.arrivedCount, false
+	}
 	b.selector.Select(ctx)
-	b.Drain(ctx)
+	b.handlePendingBatch(ctx)
 }
 
-// Drain handles what has happened, without blocking.
+// Drain handles all that has happened, without waiting for more.
 func (b *Inbox) Drain(ctx workflow.Context) {
 	for ctx.Err() == nil && b.selector.HasPending() {
+		b.handlePendingBatch(ctx)
+	}
+}
+
+func (b *Inbox) handlePendingBatch(ctx workflow.Context) {
+	for n := 0; ctx.Err() == nil && b.selector.HasPending(); n++ {
+		if n == maxHandledAtOnce {
+			yield(ctx)
+			return
+		}
 		b.selector.Select(ctx)
 	}
 }
 
-// HasPending reports whether something has happened that was not handled yet.
-func (b *Inbox) HasPending() bool { return b.selector.HasPending() }
+// yield lets the SDK see that the workflow's code has not come to a standstill.
+func yield(ctx workflow.Context) {
+	seen := workflow.NewChannel(ctx)
+	workflow.Go(ctx, func(ctx workflow.Context) { seen.Send(ctx, nil) })
+	seen.Receive(ctx, nil)
+}
 
 // WakeAt makes Wait return at a time even if nothing happens. It replaces the time set before; zero: there is none.
 func (b *Inbox) WakeAt(ctx workflow.Context, t time.Time, summary string) {
@@ -69,17 +95,19 @@ func (b *Inbox) WakeAt(ctx workflow.Context, t time.Time, summary string) {
 	}
 	ctx, b.cancelTimer = workflow.WithCancel(ctx)
 	timer := workflow.NewTimerWithOptions(ctx, max(t.Sub(workflow.Now(ctx)), time.Millisecond), workflow.TimerOptions{Summary: summary})
-	b.OnReady(timer, func(f workflow.Future) {
+	b.OnFutureReady(timer, func(f workflow.Future) {
 		if f.Get(ctx, nil) == nil && t.Equal(b.wakeAt) {
 			b.wakeAt, b.cancelTimer = time.Time{}, nil
 		}
 	})
 }
 
-// OnReady calls back, from Wait or Drain, once a future is ready.
-func (b *Inbox) OnReady(f workflow.Future, then func(workflow.Future)) { b.selector.AddFuture(f, then) }
+// OnFutureReady calls back, from Wait or Drain, once a future is ready.
+func (b *Inbox) OnFutureReady(f workflow.Future, then func(workflow.Future)) {
+	b.selector.AddFuture(f, then)
+}
 
-// OnReceive calls back, from Wait or Drain, whenever a channel has something to receive.
-func (b *Inbox) OnReceive(c workflow.ReceiveChannel, then func(workflow.ReceiveChannel)) {
+// OnChannelReceive calls back, from Wait or Drain, whenever a channel has something to receive.
+func (b *Inbox) OnChannelReceive(c workflow.ReceiveChannel, then func(workflow.ReceiveChannel)) {
 	b.selector.AddReceive(c, func(c workflow.ReceiveChannel, _ bool) { then(c) })
 }

@@ -3,69 +3,117 @@ package mailbox
 import (
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
 // Outbox sends signals to other workflows, to each of them in order. Nobody waits for a delivery.
 type Outbox struct {
-	inbox *Inbox
-	// queued holds, by workflow id, what waits behind a signal that is on its way. A key without values: one is on its way.
-	queued map[string][]Outgoing
+	inbox       *Inbox
+	underWay    map[string]bool             // by workflow id: a signal is on its way
+	queued      map[string][]OutgoingSignal // what waits behind it, or until the outbox is not held any more
+	sendingHeld bool
 }
 
-// Outgoing is a signal to be sent.
-type Outgoing struct {
-	Signal  string
-	Payload any
+// OutgoingSignal is a signal to be sent.
+type OutgoingSignal struct {
+	Signal  string `json:"signal"`
+	Payload any    `json:"payload"`
 	// Repeatable: the recipient tolerates receiving it twice, so it can be sent the cheaper way (see deliver).
-	Repeatable bool
-	// OnFailure is called when nobody received it; nil: it is logged.
-	OnFailure func()
+	Repeatable bool `json:"repeatable,omitempty"`
+	// RefusalReason is why the signal is refused, as one that came to this workflow, where nobody receives it; empty: it is logged.
+	RefusalReason string `json:"refusal,omitempty"`
+}
+
+// CarriedOutgoingSignal is a signal that the next run of the workflow sends.
+type CarriedOutgoingSignal struct {
+	ToWorkflowID string `json:"to"`
+	OutgoingSignal
 }
 
 // NewOutbox makes an outbox whose deliveries are heard of through an inbox.
-func NewOutbox(b *Inbox) *Outbox { return &Outbox{inbox: b, queued: map[string][]Outgoing{}} }
+func NewOutbox(b *Inbox) *Outbox {
+	return &Outbox{inbox: b, underWay: map[string]bool{}, queued: map[string][]OutgoingSignal{}}
+}
 
 // Send sends a signal behind everything that was sent to the same workflow before.
-func (o *Outbox) Send(ctx workflow.Context, to string, s Outgoing) {
-	if waiting, busy := o.queued[to]; busy {
-		o.queued[to] = append(waiting, s)
+func (o *Outbox) Send(ctx workflow.Context, to string, s OutgoingSignal) {
+	if o.sendingHeld || o.underWay[to] {
+		o.queued[to] = append(o.queued[to], s)
 		return
 	}
-	o.queued[to] = nil
-	o.inbox.OnReady(s.send(ctx, to), func(f workflow.Future) {
+	o.underWay[to] = true
+	o.inbox.OnFutureReady(s.send(ctx, to), func(f workflow.Future) {
 		err := f.Get(ctx, nil)
 		if err != nil && ctx.Err() == nil {
-			s.failed(ctx, err)
+			o.onSendFailed(ctx, s, err)
 		}
-		waiting := o.queued[to]
-		delete(o.queued, to)
-		for _, next := range waiting {
-			o.Send(ctx, to, next)
-		}
+		delete(o.underWay, to)
+		o.sendQueued(ctx, to)
 	})
 }
 
-func (s Outgoing) send(ctx workflow.Context, to string) workflow.Future {
+func (o *Outbox) sendQueued(ctx workflow.Context, to string) {
+	if o.sendingHeld {
+		return
+	}
+	waiting := o.queued[to]
+	delete(o.queued, to)
+	for _, next := range waiting {
+		o.Send(ctx, to, next)
+	}
+}
+
+func (s OutgoingSignal) send(ctx workflow.Context, to string) workflow.Future {
 	if s.Repeatable {
 		return deliver(ctx, protocol.NewDelivery(to, s.Signal, s.Payload))
 	}
 	return workflow.SignalExternalWorkflow(ctx, to, "", s.Signal, s.Payload)
 }
 
-func (s Outgoing) failed(ctx workflow.Context, err error) {
-	if s.OnFailure != nil {
-		s.OnFailure()
+func (o *Outbox) onSendFailed(ctx workflow.Context, s OutgoingSignal, err error) {
+	if s.RefusalReason != "" {
+		o.inbox.Refuse(ctx, s.Signal, jsonval.AsObject(s.Payload), s.RefusalReason)
 		return
 	}
 	workflow.GetLogger(ctx).Warn("a signal was not delivered", "signal", s.Signal, "error", err)
 }
 
-// Busy reports whether something is on its way to a workflow.
-func (o *Outbox) Busy(to string) bool {
-	_, busy := o.queued[to]
-	return busy
+// HoldSignals sends nothing more until Release: the workflow is about to continue as new, and what is queued then travels along.
+func (o *Outbox) HoldSignals() { o.sendingHeld = true }
+
+// ReleaseSignals sends what was held.
+func (o *Outbox) ReleaseSignals(ctx workflow.Context) {
+	if !o.sendingHeld {
+		return
+	}
+	o.sendingHeld = false
+	for _, to := range jsonval.SortedKeys(o.queued) {
+		if !o.underWay[to] {
+			o.sendQueued(ctx, to)
+		}
+	}
 }
 
-// Empty reports whether nothing is on its way to anybody.
-func (o *Outbox) Empty() bool { return len(o.queued) == 0 }
+// HasQueuedFor reports whether something is on its way to a workflow, or queued for it.
+func (o *Outbox) HasQueuedFor(to string) bool { return o.underWay[to] || len(o.queued[to]) > 0 }
+
+// NothingUnderWay reports whether nothing is on its way to anybody. Something may be queued.
+func (o *Outbox) NothingUnderWay() bool { return len(o.underWay) == 0 }
+
+// QueuedSignals returns what is queued, for Restore in the next run of the workflow.
+func (o *Outbox) QueuedSignals() (list []CarriedOutgoingSignal) {
+	for _, to := range jsonval.SortedKeys(o.queued) {
+		for _, s := range o.queued[to] {
+			list = append(list, CarriedOutgoingSignal{to, s})
+		}
+	}
+	return list
+}
+
+// Restore sends what an earlier run of the workflow carried.
+func (o *Outbox) Restore(ctx workflow.Context, list []CarriedOutgoingSignal) {
+	for _, c := range list {
+		o.Send(ctx, c.ToWorkflowID, c.OutgoingSignal)
+	}
+}

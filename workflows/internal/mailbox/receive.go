@@ -9,10 +9,10 @@ import (
 	"processidea/protocol"
 )
 
-// On registers the handler for one kind of signal from other parts of this program. The description is shown in the Temporal
+// OnSignal registers the handler for one kind of signal from other parts of this program. The description is shown in the Temporal
 // UI.
-func On[T any](b *Inbox, ctx workflow.Context, name, description string, handle func(workflow.Context, T)) {
-	b.receive(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
+func OnSignal[T any](b *Inbox, ctx workflow.Context, name, description string, handle func(workflow.Context, T)) {
+	b.registerRawHandler(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
 		v, err := protocol.DecodeSignal[T](raw)
 		if err != nil {
 			b.Refuse(ctx, name, nil, err.Error())
@@ -22,33 +22,34 @@ func On[T any](b *Inbox, ctx workflow.Context, name, description string, handle 
 	})
 }
 
-// OnPeople registers the handler for one kind of signal from people and their scripts. The error that handle returns is why
+// OnPersonSignal registers the handler for one kind of signal from people and their scripts. The error that handle returns is why
 // the signal changed nothing.
-func OnPeople(b *Inbox, ctx workflow.Context, name, description string, handle func(workflow.Context, map[string]any) error) {
-	b.receive(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
+func OnPersonSignal(b *Inbox, ctx workflow.Context, name, description string, handle func(workflow.Context, map[string]any) error) {
+	b.registerRawHandler(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
+		b.heardPeopleSinceWait = true
 		payload, err := protocol.DecodeObject(raw)
 		if err == nil {
 			err = handle(ctx, payload)
 		}
 		if err != nil {
-			b.Refuse(ctx, name, payload, Reason(err))
+			b.Refuse(ctx, name, payload, RefusalReason(err))
 		}
 	})
 }
 
-// Reason is an error as the people read it whose signal it refuses.
-func Reason(err error) string { return strings.TrimPrefix(err.Error(), "model: ") }
+// RefusalReason is an error as the people read it whose signal it refuses.
+func RefusalReason(err error) string { return strings.TrimPrefix(err.Error(), "model: ") }
 
-// receive takes signals of one name raw: the SDK would drop a malformed one with nothing but a line in the log.
+// registerRawHandler takes signals of one name raw: the SDK would drop a malformed one with nothing but a line in the log.
 //
 // When signals of several names are pending, the selector offers the name that was registered first. What is handled is the
 // signal that arrived first, so the one that was offered may stay in its channel.
-func (b *Inbox) receive(ctx workflow.Context, name, description string, handle func(workflow.Context, converter.RawValue)) {
+func (b *Inbox) registerRawHandler(ctx workflow.Context, name, description string, handle func(workflow.Context, converter.RawValue)) {
 	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})
 	b.handlers[name] = signalHandler{channel, handle}
 	b.selector.AddReceive(channel, func(workflow.ReceiveChannel, bool) {
 		var raw converter.RawValue
-		h := b.handlers[b.arrivals.next(ctx, name, b.isHandled)]
+		h := b.handlers[b.arrivals.takeNextName(ctx, name, b.isHandled)]
 		h.channel.Receive(ctx, &raw)
 		h.handle(ctx, raw)
 	})

@@ -17,23 +17,23 @@ func (b *Inbox) Refuse(ctx workflow.Context, signal string, payload map[string]a
 		return jsonval.Clip(s, 200)
 	}
 	r := turn.RefusedSignal{
-		Signal: signal, ID: text("id"), Call: text("call"), By: text("by"), Reason: jsonval.Clip(reason, 1000), At: workflow.Now(ctx),
+		Signal: signal, ID: text("id"), CallID: text("call"), By: text("by"), Reason: jsonval.Clip(reason, 1000), RefusedAt: workflow.Now(ctx),
 	}
 	b.Refusals.Add(r)
-	b.Unreported = append(b.Unreported, r)
-	if len(b.Unreported) > maxRefusals {
-		b.Unreported = b.Unreported[1:]
+	b.UnreportedRefusals = append(b.UnreportedRefusals, r)
+	if len(b.UnreportedRefusals) > maxRefusals {
+		b.UnreportedRefusals = b.UnreportedRefusals[1:]
 	}
 }
 
-// TakeUnreported returns what was refused since it was called last.
-func (b *Inbox) TakeUnreported() []turn.RefusedSignal {
-	r := b.Unreported
-	b.Unreported = nil
+// TakeUnreportedRefusals returns what was refused since it was called last.
+func (b *Inbox) TakeUnreportedRefusals() []turn.RefusedSignal {
+	r := b.UnreportedRefusals
+	b.UnreportedRefusals = nil
 	return r
 }
 
 // LastRefusals are the refusals as a query answers them: a list, never null.
 func (b *Inbox) LastRefusals() []turn.RefusedSignal {
-	return append([]turn.RefusedSignal{}, b.Refusals.Last...)
+	return append([]turn.RefusedSignal{}, b.Refusals.MostRecent...)
 }

@@ -4,9 +4,9 @@ import "go.temporal.io/sdk/workflow"
 
 // This is the only file that asks for versions: workflows that were under way when their code changed go on as they began.
 
-// handlesInOrderOfHistory reports whether signals of different names are handled in the order in which they arrived. Before
+// handlesSignalsInHistoryOrder reports whether signals of different names are handled in the order in which they arrived. Before
 // that change they were handled in the order in which their names are registered.
-func handlesInOrderOfHistory(ctx workflow.Context) bool {
+func handlesSignalsInHistoryOrder(ctx workflow.Context) bool {
 	const change = "signals in the order of history"
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }

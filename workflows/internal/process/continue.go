@@ -1,6 +1,8 @@
 package process
 
 import (
+	"time"
+
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
@@ -9,81 +11,138 @@ import (
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/lifecycle"
+	"processidea/workflows/internal/mailbox"
 )
 
 // This file continues a process as new when its history has grown long: nothing new is started then, and once nothing is
 // under way the next run goes on from what this one carries. Nobody can tell from outside.
 
-// Carried is what a Process carries from one run to the next, beside its Start.
-type Carried struct {
-	Mind     loop.Carried                `json:"mind"`
-	Parts    *CarriedParts               `json:"parts,omitempty"` // in place of Mind, if the process is split
-	Bindings map[string]ideafile.Binding `json:"bindings"`
-	Last     protocol.Sealed             `json:"last"`
-	Base     protocol.Sealed             `json:"base"`
+// ContinueAsNewInput is what a Process carries from one run to the next, beside its Start.
+type ContinueAsNewInput struct {
+	Loop       loop.CarriedLoop                `json:"mind"`
+	Parts      *CarriedParts                   `json:"parts,omitempty"` // in place of Mind, if the process is split
+	Bindings   map[string]ideafile.ToolBinding `json:"bindings"`
+	LastSealed protocol.Sealed                 `json:"last"`
+	BaseIdea   protocol.Sealed                 `json:"base"`
 	// Unsealed is what the States of Base differ in from those of Mind.
-	Unsealed  map[string]any      `json:"unsealed,omitempty"`
-	Held      bool                `json:"held,omitempty"`
-	Accepted  []protocol.Accepted `json:"accepted,omitempty"`
-	Revisions []loop.Steering     `json:"revisions,omitempty"`
-	Refusals  turn.RefusedSignals `json:"refusals"`
-	Reports   int                 `json:"reports,omitempty"`
-	Notifies  bool                `json:"notifies,omitempty"`
-	Adapts    bool                `json:"adapts,omitempty"`
-	Watch     loop.SentNotices    `json:"watch,omitempty"`
+	Unsealed        map[string]any         `json:"unsealed,omitempty"`
+	InstancesHeld   bool                   `json:"held,omitempty"`
+	AcceptedSignals []protocol.Accepted    `json:"accepted,omitempty"`
+	Revisions       []loop.SteeringPayload `json:"revisions,omitempty"`
+	Refusals        turn.RefusedSignals    `json:"refusals"`
+	Reports         int                    `json:"reports,omitempty"`
+	Resumes         int                    `json:"resumes,omitempty"`
+	NotifiesPeople  bool                   `json:"notifies,omitempty"`
+	LLMMayAdapt     bool                   `json:"adapts,omitempty"`
+	SentNotices     loop.SentNotices       `json:"watch,omitempty"`
+	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
+	UndeliveredSignals   []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
+	UnsentSignals        []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
+	LastReportedProgress string                          `json:"progress,omitempty"`
 }
 
 // CarriedParts is what a process that is split carries.
 type CarriedParts struct {
 	loop.Parts
-	Context []any `json:"context,omitempty"` // the messages that people corrected it by, and added
+	AddedMessages []any `json:"context,omitempty"` // the messages that people corrected it by, and added
 }
 
 // statusContinued is the IdeaStatus of a run that another one went on from. Runs that are over must not be found by what they
 // once waited for.
 const statusContinued = "continued"
 
-// carry is what both kinds of processes carry.
-func (c *core) carry() Carried {
-	return Carried{Bindings: c.setup.Bindings, Last: c.last, Accepted: c.accepted, Refusals: c.inbox.Refusals}
+// continueAsNewInput is what both kinds of processes carry.
+func (c *processCore) continueAsNewInput() ContinueAsNewInput {
+	return ContinueAsNewInput{
+		Bindings: c.setup.Bindings, LastSealed: c.lastSealed, AcceptedSignals: c.acceptedSignals, Refusals: c.inbox.Refusals,
+		UndeliveredSignals: c.inbox.TakeUndelivered(), UnsentSignals: c.outbox.QueuedSignals(), LastReportedProgress: c.lastReportedProgress,
+	}
 }
 
 // restore takes in what an earlier run carried.
-func (c *core) restore(from *Carried) {
-	c.setup.Bindings, c.accepted, c.inbox.Refusals, c.last = from.Bindings, from.Accepted, from.Refusals, from.Last
-	c.phase = running
+func (c *processCore) restore(from *ContinueAsNewInput) {
+	c.setup.Bindings, c.acceptedSignals, c.inbox.Refusals, c.lastSealed = from.Bindings, from.AcceptedSignals, from.Refusals, from.LastSealed
+	c.phase, c.lastReportedProgress = running, from.LastReportedProgress
 }
 
-// shouldContinueAsNew reports whether the process should continue as new; a Request in flight is waited for first.
-func (p *ordinaryProcess) shouldContinueAsNew(ctx workflow.Context) bool {
-	return p.loop.InFlight() == nil && !p.loop.Finished() && lifecycle.ContinueAsNewDue(ctx, p.passes, p.start.ContinueEvery)
+// handleCarriedSignals handles and sends what an earlier run has left.
+func (c *processCore) handleCarriedSignals(ctx workflow.Context, from *ContinueAsNewInput) {
+	if from != nil {
+		c.outbox.Restore(ctx, from.UnsentSignals)
+		c.inbox.Redeliver(ctx, from.UndeliveredSignals)
+	}
 }
 
-// idle reports whether nothing would be lost: nothing is on its way, and everything that came was handled.
-func (p *ordinaryProcess) idle() bool {
-	return p.outbox.Empty() && !p.notifying && len(p.joining) == 0 && len(p.ends.list) == 0 && !p.inbox.HasPending()
+// patience is how long a process starts nothing new for the sake of continuing as new. After that it goes on as ever, until it can.
+const patience = 2 * time.Second
+
+// continueAsNewTiming is what a process that should continue as new does about it.
+type continueAsNewTiming int
+
+const (
+	continueAsNewLater continueAsNewTiming = iota // nothing: it goes on as ever
+	continueAsNewSoon                             // it starts nothing new until it can continue
+	continueAsNewNow
+)
+
+// chooseContinueAsNew decides what to do where continuing as new is due. idle reports whether nothing of the process is under way.
+func (c *processCore) chooseContinueAsNew(ctx workflow.Context, due, idle bool) continueAsNewTiming {
+	if !due {
+		c.outbox.ReleaseSignals(ctx)
+		c.continueAsNewDueSince = time.Time{}
+		return continueAsNewLater
+	}
+	c.outbox.HoldSignals()
+	idle = idle && c.outbox.NothingUnderWay()
+	if idle && c.inbox.NoSignalSinceWait() {
+		return continueAsNewNow
+	}
+	now := workflow.Now(ctx)
+	if c.continueAsNewDueSince.IsZero() {
+		c.continueAsNewDueSince = now
+		c.inbox.WakeAfter(ctx, patience, "until the process goes on without continuing as new")
+	}
+	if now.Before(c.continueAsNewDueSince.Add(patience)) {
+		if idle {
+			c.inbox.WakeInNextTask(ctx)
+		}
+		return continueAsNewSoon
+	}
+	c.outbox.ReleaseSignals(ctx)
+	return continueAsNewLater
+}
+
+// decideContinueAsNew decides whether the process continues as new; a Request in flight is waited for first.
+func (p *ordinaryProcess) decideContinueAsNew(ctx workflow.Context) continueAsNewTiming {
+	due := p.loop.RequestInFlight() == nil && !p.loop.Finished() && lifecycle.ContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery)
+	if due {
+		p.sendCertainInstanceEnds(ctx, true)
+	}
+	return p.chooseContinueAsNew(ctx, due, !p.notifying && len(p.joining) == 0 && len(p.endedInstances.instanceEnds) == 0)
 }
 
 func (p *ordinaryProcess) continueAsNew(ctx workflow.Context) error {
 	p.setAttributes(ctx, statusContinued, 0)
-	c := p.carry()
-	c.Mind, c.Base, c.Held, c.Revisions, c.Reports = p.loop.Carry(), p.base, p.instancesHeld, p.revisions, p.reportCount
-	c.Notifies, c.Adapts, c.Watch = p.notifiesPeople, p.adapts, p.notified
-	c.Unsealed, _ = jsonval.Delta(p.loop.FullInput().States(), p.baseStates)
+	c := p.continueAsNewInput()
+	c.Loop, c.BaseIdea, c.InstancesHeld, c.Revisions = p.loop.CarryIntoNextRun(), p.baseIdea, p.instancesHeld, p.revisions
+	c.Reports, c.Resumes = p.reportCount, p.resumesHeard
+	c.NotifiesPeople, c.LLMMayAdapt, c.SentNotices = p.notifiesPeople, p.llmMayAdapt, p.sentNotices
+	c.Unsealed, _ = jsonval.Delta(p.loop.AllInstancesInput().States(), p.baseStates)
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }
 
 // restore goes on from what an earlier run carried.
-func (p *ordinaryProcess) restore(from *Carried) {
-	p.core.restore(from)
-	p.loop = loop.Restore(p.idea, p.id, from.Bindings, from.Mind)
+func (p *ordinaryProcess) restore(from *ContinueAsNewInput) {
+	p.processCore.restore(from)
+	p.loop = loop.Restore(p.idea, p.processID, from.Bindings, from.Loop)
 	p.setIdea(p.loop.Idea())
-	p.base, p.instancesHeld, p.revisions, p.reportCount = from.Base, from.Held, from.Revisions, from.Reports
-	p.notifiesPeople, p.adapts = from.Notifies, from.Adapts
-	if from.Watch != nil {
-		p.notified = from.Watch
+	p.baseIdea, p.instancesHeld, p.revisions = from.BaseIdea, from.InstancesHeld, from.Revisions
+	p.reportCount, p.resumesHeard = from.Reports, from.Resumes
+	p.notifiesPeople, p.llmMayAdapt = from.NotifiesPeople, from.LLMMayAdapt
+	if from.SentNotices != nil {
+		p.sentNotices = from.SentNotices
 	}
-	p.baseStates = p.loop.FullInput().States()
+	p.baseStates = p.loop.AllInstancesInput().States()
 	states, err := jsonval.ApplyDelta(p.baseStates, from.Unsealed)
 	if err == nil {
 		p.baseStates, _ = states.(map[string]any)

@@ -2,6 +2,7 @@ package process
 
 import (
 	"cmp"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -15,9 +16,9 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// core is what an ordinary process and one that is split into parts have in common.
-type core struct {
-	id, firstRunID string
+// processCore is what an ordinary process and one that is split into parts have in common.
+type processCore struct {
+	processID, firstRunID string
 
 	start protocol.Start
 	idea  *ideafile.Idea        // with every correction
@@ -26,16 +27,19 @@ type core struct {
 	inbox  *mailbox.Inbox
 	outbox *mailbox.Outbox
 
-	phase    phase
-	outcome  loop.ProcessStatus // how it ended; set when the phase becomes over
-	orphaned bool               // a process that it belongs to is gone: it ends as if it were cancelled
+	phase           phase
+	askedMCPServers []string           // MCP servers that are being asked for their tools
+	outcome         loop.ProcessStatus // how it ended; set when the phase becomes over
+	orphaned        bool               // a process that it belongs to is gone: it ends as if it were cancelled
 
-	last     protocol.Sealed     // the latest Idea of the chain
-	accepted []protocol.Accepted // the last signals by which people steered it
-	passes   int                 // of the main loop, in this run of the workflow
+	lastSealed            protocol.Sealed     // the latest Idea of the chain
+	acceptedSignals       []protocol.Accepted // the last signals by which people steered it
+	loopIterations        int                 // of the main loop, in this run of the workflow
+	continueAsNewDueSince time.Time           // since when it should continue as new and does not; zero: it need not
+	lastReportedProgress  string              // what the Call was told of this process that it is a delegate of
 
 	notifiesPeople bool // the worker knows whom to tell what waits for people
-	adapts         bool // the LLM may be asked to fit values to schemas
+	llmMayAdapt    bool // the LLM may be asked to fit values to schemas
 }
 
 // phase is where a process is in its life; see the package doc.
@@ -47,12 +51,13 @@ const (
 	over                 // outcome tells how it ended
 )
 
-// readIdea reads the Idea that a process starts from. What is wrong with delegates is known from its first run.
-func readIdea(start protocol.Start, first bool) (*ideafile.Idea, error) {
-	idea, problems := ideafile.ReadIdea(start.Idea)
-	if first && idea != nil && start.Delegation.Depth == 0 {
-		problems = append(problems, ideafile.CheckDelegates(idea, start.Delegation.File, start.Delegation.Files)...)
-	}
+// readIdea reads the Idea that a process starts from, whose delegates' files are those of the process from then on. Its Tools, and
+// delegates, are checked when the Tools are bound.
+func readIdea(start *protocol.Start) (*ideafile.Idea, error) {
+	var carried diag.Problems
+	start.Idea, start.Delegation.Files, carried = ideafile.ExtractDelegateFiles(start.Idea, start.Delegation.Files)
+	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
+	problems = append(problems, carried...)
 	return idea, errInvalidIdea(problems)
 }
 
@@ -64,10 +69,10 @@ func errInvalidIdea(problems diag.Problems) error {
 	return nil
 }
 
-func newCore(ctx workflow.Context, start protocol.Start, idea *ideafile.Idea) *core {
+func newCore(ctx workflow.Context, start protocol.Start, idea *ideafile.Idea) *processCore {
 	info, inbox := workflow.GetInfo(ctx), mailbox.NewInbox(ctx)
-	c := &core{
-		id: info.WorkflowExecution.ID, firstRunID: info.FirstRunID, start: start,
+	c := &processCore{
+		processID: info.WorkflowExecution.ID, firstRunID: info.FirstRunID, start: start,
 		setup: protocol.RequestSetup{Replies: start.Replies}, inbox: inbox, outbox: mailbox.NewOutbox(inbox),
 	}
 	c.setIdea(idea)
@@ -75,18 +80,18 @@ func newCore(ctx workflow.Context, start protocol.Start, idea *ideafile.Idea) *c
 }
 
 // setIdea makes an Idea the one that counts from now on.
-func (c *core) setIdea(idea *ideafile.Idea) { c.idea, c.setup.Idea = idea, idea.Source }
+func (c *processCore) setIdea(idea *ideafile.Idea) { c.idea, c.setup.Idea = idea, idea.Source }
 
 // processRef identifies the process across its runs.
-func (c *core) processRef() protocol.ProcessRef {
-	return protocol.ProcessRef{ID: c.id, FirstRunID: c.firstRunID}
+func (c *processCore) processRef() protocol.ProcessRef {
+	return protocol.ProcessRef{ID: c.processID, FirstRunID: c.firstRunID}
 }
 
 // markOver notes that the process is over.
-func (c *core) markOver(outcome loop.ProcessStatus) { c.phase, c.outcome = over, outcome }
+func (c *processCore) markOver(outcome loop.ProcessStatus) { c.phase, c.outcome = over, outcome }
 
 // status is the process's status, given why it is paused; nil: it is not.
-func (c *core) status(paused *diag.Fault) loop.ProcessStatus {
+func (c *processCore) status(paused *diag.Fault) loop.ProcessStatus {
 	if c.phase != over && paused != nil {
 		return loop.StatusPaused
 	}
@@ -94,27 +99,27 @@ func (c *core) status(paused *diag.Fault) loop.ProcessStatus {
 }
 
 // title is what the Temporal UI calls the process.
-func (c *core) title() string {
-	title := cmp.Or(c.idea.Path, c.id)
-	if c.idea.Simulated != nil {
+func (c *processCore) title() string {
+	title := cmp.Or(c.idea.ProcessPath, c.processID)
+	if c.idea.Simulation != nil {
 		title += " (simulated)"
 	}
 	return title
 }
 
 // setAttributes keeps the search attributes up to date.
-func (c *core) setAttributes(ctx workflow.Context, status string, awaiting int) {
-	a := display.Attributes{Registered: c.start.Attributes}
-	a.SetAwaiting(ctx, awaiting)
+func (c *processCore) setAttributes(ctx workflow.Context, status string, awaiting int) {
+	a := display.SearchAttributes{Registered: c.start.Attributes}
+	a.SetAwaitingCount(ctx, awaiting)
 	a.SetStatus(ctx, status)
 }
 
 const maxAccepted = 100
 
-// recordAccepted keeps a signal that has taken effect, for who asks.
-func (c *core) recordAccepted(ctx workflow.Context, kind string, s loop.Steering) {
-	c.accepted = append(c.accepted, protocol.Accepted{ID: s.ID, Signal: kind, By: s.By, Reason: s.Reason, At: workflow.Now(ctx)})
-	if len(c.accepted) > maxAccepted {
-		c.accepted = c.accepted[1:]
+// recordAcceptedSignal keeps a signal that has taken effect, for who asks.
+func (c *processCore) recordAcceptedSignal(ctx workflow.Context, kind string, s loop.SteeringPayload) {
+	c.acceptedSignals = append(c.acceptedSignals, protocol.Accepted{ID: s.ID, Signal: kind, By: s.By, Reason: s.Reason, At: workflow.Now(ctx)})
+	if len(c.acceptedSignals) > maxAccepted {
+		c.acceptedSignals = c.acceptedSignals[1:]
 	}
 }

@@ -19,7 +19,7 @@
 //	state       what happened                                     who moves it on
 //	due         Loop.Advance returns StepRequest, at once or at   startRequest: starts the activity
 //	            WakeTime
-//	in flight   Loop.InFlight returns it; Calls run already       onReply: the activity ended
+//	in flight   Loop.RequestInFlight returns it; Calls run        onReply: the activity ended
 //	broken off  only if its reply is not whole: closeRequest      the instances' reports
 //	            tells every instance that it covered to accept
 //	            nothing more of it

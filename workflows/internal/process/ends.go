@@ -22,47 +22,47 @@ const (
 
 // instanceEnd is an instance that is to be told that it has ended.
 type instanceEnd struct {
-	token         string
+	instanceToken string
 	status        ideafile.InstanceStatus
 	historyLength int // when it was decided
 }
 
-// ends are the instances that are to be told that they have ended, in the order in which it was decided.
-type ends struct {
-	list  []instanceEnd
-	due   bool // they have waited long enough
-	timer endTimer
+// endedInstances are the instances that are to be told that they have ended, in the order in which it was decided.
+type endedInstances struct {
+	instanceEnds []instanceEnd
+	mustSend     bool // they have waited long enough
+	activeTimer  endTimerKind
 }
 
-// endTimer is which timer is set for those that are not told yet. A short one may be set beside a long one.
-type endTimer int
+// endTimerKind is which timer is set for those that are not told yet. A short one may be set beside a long one.
+type endTimerKind int
 
 const (
-	noTimer endTimer = iota
+	noTimer endTimerKind = iota
 	longTimer
 	shortTimer
 )
 
-// endInstances tells the instances that have ended, as far as that is certain. hurry: nothing else is waited for.
-func (p *ordinaryProcess) endInstances(ctx workflow.Context, hurry bool) {
+// sendCertainInstanceEnds tells the instances that have ended, as far as that is certain. hurry: nothing else is waited for.
+func (p *ordinaryProcess) sendCertainInstanceEnds(ctx workflow.Context, hurry bool) {
 	length := workflow.GetInfo(ctx).GetCurrentHistoryLength()
-	for _, m := range p.loop.TakeEnded() {
-		p.ends.list = append(p.ends.list, instanceEnd{m.Token, m.Status, length})
+	for _, m := range p.loop.TakeEndedInstances() {
+		p.endedInstances.instanceEnds = append(p.endedInstances.instanceEnds, instanceEnd{m.Token, m.Status, length})
 	}
-	certain := p.ends.decidedBefore(length)
-	all := certain == len(p.ends.list)
-	if certain > 0 && ((hurry && all) || p.ends.due || certain >= len(p.loop.Instances())/endShare) {
-		p.sendEnds(ctx, certain)
+	certain := p.endedInstances.countDecidedBefore(length)
+	all := certain == len(p.endedInstances.instanceEnds)
+	if certain > 0 && ((hurry && all) || p.endedInstances.mustSend || certain >= len(p.loop.Instances())/endShare) {
+		p.sendInstanceEnds(ctx, certain)
 	}
-	if len(p.ends.list) > 0 {
-		p.wakeForEnds(ctx, hurry)
+	if len(p.endedInstances.instanceEnds) > 0 {
+		p.wakeForInstanceEnds(ctx, hurry)
 	}
 }
 
-// decidedBefore counts the ends that were decided by a task before the one in which history has a length.
-func (e ends) decidedBefore(length int) int {
+// countDecidedBefore counts the ends that were decided by a task before the one in which history has a length.
+func (e endedInstances) countDecidedBefore(length int) int {
 	n := 0
-	for _, end := range e.list {
+	for _, end := range e.instanceEnds {
 		if end.historyLength < length {
 			n++
 		}
@@ -70,32 +70,32 @@ func (e ends) decidedBefore(length int) int {
 	return n
 }
 
-// sendEnds tells the first n of those that have ended.
-func (p *ordinaryProcess) sendEnds(ctx workflow.Context, n int) {
+// sendInstanceEnds tells the first n of those that have ended.
+func (p *ordinaryProcess) sendInstanceEnds(ctx workflow.Context, n int) {
 	var list []protocol.Delivery
-	for _, e := range p.ends.list[:n] {
-		to := protocol.InstanceID(p.id, e.token)
+	for _, e := range p.endedInstances.instanceEnds[:n] {
+		to := protocol.InstanceID(p.processID, e.instanceToken)
 		list = append(list, protocol.NewDelivery(to, protocol.SignalEnd, protocol.EndSignal{Status: e.status}))
 	}
-	p.ends.list, p.ends.due = p.ends.list[n:], false
+	p.endedInstances.instanceEnds, p.endedInstances.mustSend = p.endedInstances.instanceEnds[n:], false
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
-	mailbox.DeliverAndWait(ctx, list)
+	mailbox.DeliverSignalsAndWait(ctx, list)
 }
 
-// wakeForEnds sets a timer for those that are not told yet.
-func (p *ordinaryProcess) wakeForEnds(ctx workflow.Context, hurry bool) {
+// wakeForInstanceEnds sets a timer for those that are not told yet.
+func (p *ordinaryProcess) wakeForInstanceEnds(ctx workflow.Context, hurry bool) {
 	want, delay := longTimer, endDelay
 	if hurry {
 		want, delay = shortTimer, endDelayHurried
 	}
-	if p.ends.timer >= want {
+	if p.endedInstances.activeTimer >= want {
 		return
 	}
-	p.ends.timer = want
+	p.endedInstances.activeTimer = want
 	timer := workflow.NewTimerWithOptions(ctx, delay, workflow.TimerOptions{Summary: "until it is certain who has ended"})
-	p.inbox.OnReady(timer, func(f workflow.Future) {
-		p.ends.timer = noTimer
-		p.ends.due = len(p.ends.list) > 0 && f.Get(ctx, nil) == nil
+	p.inbox.OnFutureReady(timer, func(f workflow.Future) {
+		p.endedInstances.activeTimer = noTimer
+		p.endedInstances.mustSend = len(p.endedInstances.instanceEnds) > 0 && f.Get(ctx, nil) == nil
 	})
 }

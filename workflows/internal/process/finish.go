@@ -5,23 +5,26 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/workflows/internal/mailbox"
 )
 
-// windUp tells the instances that have ended, seals the last Idea and waits for the instances to close. It reports whether
+// sendInstanceEndsAndSeal tells the instances that have ended, seals the last Idea and waits for the instances to close. It reports whether
 // the process is over then: what people signalled in the meantime may keep it at work.
-func (p *ordinaryProcess) windUp(ctx workflow.Context) bool {
-	if len(p.ends.list) > 0 {
+func (p *ordinaryProcess) sendInstanceEndsAndSeal(ctx workflow.Context) bool {
+	if len(p.endedInstances.instanceEnds) > 0 {
 		p.inbox.Wait(ctx)
 		return false
 	}
 	p.sealFinalStates(ctx)
-	for _, f := range p.children {
+	for _, f := range p.childInstances {
 		// An instance's own end says nothing new, but one that closes while its process does would fail a workflow task.
 		_ = f.Get(ctx, nil)
 	}
-	p.inbox.Drain(ctx)
+	p.inbox.WaitUntilPeopleAreQuiet(ctx)
 	return p.loop.Finished() && ctx.Err() == nil
 }
 
@@ -32,7 +35,7 @@ func (p *ordinaryProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	p.markOver(status)
 	p.reportToParent(ctx, status, true)
 	r := p.result(status, true)
-	p.reportToCaller(ctx, r)
+	p.reportToCaller(ctx, r, p.loop.QuotaUse())
 	return workflowResult(r)
 }
 
@@ -51,34 +54,56 @@ func (p *ordinaryProcess) cancel(ctx workflow.Context) error {
 	for _, m := range p.loop.Instances() {
 		if p.phase != opening && (m.Status == ideafile.InstanceWorking || m.Status == ideafile.InstanceWaiting) {
 			// One that has just ended cannot be cancelled, and need not be.
-			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.id, m.Token), "").Get(ctx, nil)
+			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.processID, m.Token), "").Get(ctx, nil)
 		}
 	}
-	p.sendEnds(ctx, len(p.ends.list)) // whatever a lost task decides again, the process is cancelled
+	p.sendInstanceEnds(ctx, len(p.endedInstances.instanceEnds)) // whatever a lost task decides again, the process is cancelled
+	if p.phase != opening && (p.loop.HasUnsealedChanges() || p.lastSealed.At == 0) {
+		p.sealCurrentState(ctx)
+	}
 	p.markOver(loop.StatusCancelled)
 	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
 	p.reportToParent(ctx, loop.StatusCancelled, true)
-	p.reportToCaller(ctx, p.result(loop.StatusCancelled, true))
+	p.reportToCaller(ctx, p.result(loop.StatusCancelled, true), p.loop.QuotaUse())
 	return temporal.NewCanceledError(p.result(loop.StatusCancelled, true))
 }
 
 func (p *ordinaryProcess) result(status loop.ProcessStatus, withStates bool) loop.Result {
 	r := p.loop.Result(status, withStates)
-	r.Ideas = p.last.At
+	r.Ideas = p.lastSealed.At
 	return r
 }
 
 // reportToCaller tells the Call that this process runs for what it has come to, if it is a delegate.
-func (c *core) reportToCaller(ctx workflow.Context, r loop.Result) {
+func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use turn.QuotaUse) {
 	to := c.start.Delegation.To
 	if to == nil {
 		return
 	}
 	report := protocol.DelegateReport{
-		Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error, Handed: ideafile.ValuesAt(r.Instances[""].State, to.Writes),
+		Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error, Handed: ideafile.ValuesByPath(r.Instances[""].State, to.Writes), Use: use,
 	}
 	err := workflow.SignalExternalWorkflow(ctx, to.Instance, "", protocol.SignalDelegate, report).Get(ctx, nil)
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("the Call of a delegate could not be told", "error", err)
 	}
+}
+
+const maxToldWaiting = 5 // lines of what a delegate waits for; it says the others itself
+
+// reportProgress tells the Call that this process runs for how it stands, if it is a delegate and something has changed.
+func (c *processCore) reportProgress(ctx workflow.Context, v protocol.ProcessView, use turn.QuotaUse) {
+	to := c.start.Delegation.To
+	if to == nil || c.outbox.HasQueuedFor(to.Instance) {
+		return
+	}
+	report := protocol.DelegateReport{Call: to.Call, Status: v.Status, Waiting: v.Waiting[:min(len(v.Waiting), maxToldWaiting)], Use: use}
+	comparable := report
+	comparable.Use.Calls = 0 // the number of Calls that it needs tells enough
+	text := string(jsonval.Encode(jsonval.ToJSONValue(comparable)))
+	if text == c.lastReportedProgress {
+		return
+	}
+	c.lastReportedProgress = text
+	c.outbox.Send(ctx, to.Instance, mailbox.OutgoingSignal{Signal: protocol.SignalDelegate, Payload: report})
 }

@@ -7,7 +7,9 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/workflows/internal/display"
 	"processidea/workflows/internal/lifecycle"
 	"processidea/workflows/internal/mailbox"
 )
@@ -16,22 +18,22 @@ import (
 
 // joiningInstances is instances that have not started yet.
 type joiningInstances struct {
-	tokens []string
-	added  *loop.Steering // by which people added them; nil: the process begins with them
+	instanceTokens []string
+	addSteering    *loop.SteeringPayload // by which people added them; nil: the process begins with them
 }
 
 // startJoiningInstances starts the instances that have joined since it was called last.
 func (p *ordinaryProcess) startJoiningInstances(ctx workflow.Context) error {
-	p.passes++
+	p.loopIterations++
 	list := p.joining
 	p.joining = nil
 	for _, j := range list {
-		err := p.startInstances(ctx, j.tokens)
+		err := p.startInstances(ctx, j.instanceTokens)
 		if err != nil {
 			return err
 		}
-		if j.added != nil {
-			p.recordAccepted(ctx, loop.SteerAdd, *j.added)
+		if j.addSteering != nil {
+			p.recordAcceptedSignal(ctx, loop.SteerAdd, *j.addSteering)
 		}
 	}
 	p.sendResumedCalls(ctx)
@@ -46,12 +48,13 @@ const maxPendingChildStarts = 200
 func (p *ordinaryProcess) startInstances(ctx workflow.Context, tokens []string) error {
 	setup, messages := p.instanceSetup(), messagesByInstance(p.idea)
 	setup.Context = messages[""]
+	p.sendQuotasExcept(ctx, tokens) // these start with theirs
 	for from := 0; from < len(tokens); from += maxPendingChildStarts {
 		var started []workflow.ChildWorkflowFuture
 		for _, token := range tokens[from:min(from+maxPendingChildStarts, len(tokens))] {
 			started = append(started, p.startInstance(ctx, setup, token, messages))
 		}
-		p.children = append(p.children, started...)
+		p.childInstances = append(p.childInstances, started...)
 		p.startFirstRequest(ctx)
 		for _, f := range started {
 			err := f.GetChildWorkflowExecution().Get(ctx, nil)
@@ -67,19 +70,23 @@ func (p *ordinaryProcess) startInstance(
 	ctx workflow.Context, setup protocol.InstanceSetup, token string, messages map[string][]any,
 ) workflow.ChildWorkflowFuture {
 	own := protocol.InstanceOwn{Token: token}
+	if q := p.loop.QuotaOf(token); q != turn.Unlimited {
+		own.Quota = &q
+	}
 	summary := "the only instance"
 	if token != "" {
 		own.Context, summary = messages[token], "instance "+token
 	}
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: protocol.InstanceID(p.id, token), ParentClosePolicy: lifecycle.ParentClosePolicy, StaticSummary: summary,
+		WorkflowID: protocol.InstanceID(p.processID, token), ParentClosePolicy: lifecycle.ParentClosePolicy, StaticSummary: summary,
+		TypedSearchAttributes: display.SearchAttributes{Registered: setup.Attributes}.ForChildStart(setup.Path),
 	})
 	return workflow.ExecuteChildWorkflow(ctx, protocol.InstanceType, setup, own)
 }
 
 // startFirstRequest makes the first Request of a process.
 func (p *ordinaryProcess) startFirstRequest(ctx workflow.Context) {
-	if p.last.At > 0 || p.loop.HasResumed() || len(p.early) > 0 {
+	if p.lastSealed.At > 0 || p.loop.HasResumedCalls() || len(p.earlySignals) > 0 {
 		return
 	}
 	step, input := p.loop.Advance(workflow.Now(ctx))
@@ -92,8 +99,8 @@ func (p *ordinaryProcess) startFirstRequest(ctx workflow.Context) {
 func messagesByInstance(idea *ideafile.Idea) map[string][]any {
 	messages := map[string][]any{}
 	for _, m := range idea.Context {
-		if m.Kind != "" || m.Stage != "" {
-			messages[m.Instance] = append(messages[m.Instance], m.Source)
+		if m.PayloadKind != "" || m.PlanStage != "" {
+			messages[m.InstanceToken] = append(messages[m.InstanceToken], m.Source)
 		}
 	}
 	return messages
@@ -102,9 +109,9 @@ func messagesByInstance(idea *ideafile.Idea) map[string][]any {
 // instanceSetup is what every instance needs of the Idea, but for its messages.
 func (p *ordinaryProcess) instanceSetup() protocol.InstanceSetup {
 	s := protocol.InstanceSetup{
-		Process: p.id, FirstRunID: p.firstRunID, Bindings: p.setup.Bindings, Tools: map[string]any{},
+		Process: p.processID, FirstRunID: p.firstRunID, Path: p.idea.ProcessPath, Bindings: p.setup.Bindings, Tools: map[string]any{},
 		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
-		Servers: p.idea.Config.MCP, Held: p.paused() != nil, Adapt: p.adapts,
+		Servers: p.idea.Config.MCP, Held: p.paused() != nil, Adapt: p.llmMayAdapt,
 		Delegation: p.delegation(),
 	}
 	if p.hasDelegates() {
@@ -113,6 +120,10 @@ func (p *ordinaryProcess) instanceSetup() protocol.InstanceSetup {
 	}
 	if p.start.Part != nil {
 		s.Parent = &p.start.Part.Of
+	}
+	if handle, stored := ideafile.StoredPaletteHandle(p.idea.Source); stored {
+		s.Palette = handle.AsJSONValue()
+		return s
 	}
 	for _, t := range p.idea.Tools {
 		s.Tools[t.Name] = t.Source
@@ -132,7 +143,7 @@ func (p *ordinaryProcess) delegation() protocol.Delegation {
 
 func (p *ordinaryProcess) hasDelegates() bool {
 	for _, t := range p.idea.Tools {
-		if t.Delegate != "" {
+		if t.DelegateFile != "" {
 			return true
 		}
 	}
@@ -144,14 +155,14 @@ func (p *ordinaryProcess) hasDelegates() bool {
 func (p *ordinaryProcess) sendResumedCalls(ctx workflow.Context) {
 	var list []protocol.Delivery
 	request := 0
-	for _, t := range p.loop.TakeResumed() {
+	for _, t := range p.loop.TakeResumedCalls() {
 		if t.Request != request {
-			mailbox.DeliverAndWait(ctx, list)
+			mailbox.DeliverSignalsAndWait(ctx, list)
 			list, request = nil, t.Request
 		}
-		list = append(list, protocol.NewDelivery(protocol.InstanceID(p.id, t.Token), protocol.SignalCalls, resumedCallsSignal(t)))
+		list = append(list, protocol.NewDelivery(protocol.InstanceID(p.processID, t.Token), protocol.SignalCalls, resumedCallsSignal(t)))
 	}
-	mailbox.DeliverAndWait(ctx, list)
+	mailbox.DeliverSignalsAndWait(ctx, list)
 }
 
 func resumedCallsSignal(t loop.ResumedCalls) protocol.CallsSignal {

@@ -9,13 +9,13 @@ import (
 	"processidea/protocol"
 )
 
-// notify tells people what began to wait for them and what was decided: once for everything that has changed, and not again
+// notifyPeople tells people what began to wait for them and what was decided: once for everything that has changed, and not again
 // before the last notification was delivered or given up. Nobody waits for it, and nothing depends on it.
-func (p *ordinaryProcess) notify(ctx workflow.Context) {
+func (p *ordinaryProcess) notifyPeople(ctx workflow.Context) {
 	if !p.notifiesPeople || p.notifying {
 		return
 	}
-	n := p.notified.TakeChanges(p.loop)
+	n := p.sentNotices.TakeNewNotices(p.loop)
 	if n.Empty() {
 		return
 	}
@@ -24,7 +24,7 @@ func (p *ordinaryProcess) notify(ctx workflow.Context) {
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 3, MaximumInterval: time.Minute, MaximumAttempts: 6},
 	})
 	p.notifying = true
-	p.inbox.OnReady(workflow.ExecuteActivity(ctx, protocol.ActivityNotify, n), func(f workflow.Future) {
+	p.inbox.OnFutureReady(workflow.ExecuteActivity(ctx, protocol.ActivityNotify, n), func(f workflow.Future) {
 		p.notifying = false
 		err := f.Get(ctx, nil)
 		if err != nil && ctx.Err() == nil {

@@ -15,37 +15,45 @@ import (
 // ordinaryProcess is a process with instances of its own: it asks the LLM once for all of them, hears from each what became
 // of its Calls, and asks again until every instance has ended.
 type ordinaryProcess struct {
-	*core
+	*processCore
 	loop *loop.Loop
 
-	requestIdea *ideafile.Idea // the Idea as it was when the Request in flight was made
-	// base is the Idea of the chain that Requests tell changes from, and baseStates are the States in it, by token. If there is
-	// no such Idea, base is zero, and baseStates are those of the Idea that the process began with.
-	base       protocol.Sealed
-	baseStates map[string]any
+	ideaAtRequest *ideafile.Idea // the Idea as it was when the Request in flight was made
+	// baseIdea is the Idea of the chain that Requests tell changes from, and baseStates are the States in it, by token. If there is
+	// no such Idea, baseIdea is zero, and baseStates are those of the Idea that the process began with.
+	baseIdea          protocol.Sealed
+	baseStates        map[string]any
+	endStatusesSealed bool // the latest Idea tells how each instance has ended
 
-	children []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
-	joining  []joiningInstances
-	early    []earlySignal
-	ends     ends
+	childInstances []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
+	joining        []joiningInstances
+	earlySignals   []earlySignal
+	endedInstances endedInstances
 
-	instancesHeld bool            // the instances were told that the process is paused
-	revisions     []loop.Steering // not sealed yet
+	instancesHeld bool                   // the instances were told that the process is paused
+	revisions     []loop.SteeringPayload // not sealed yet
 
-	notified  loop.SentNotices // what people were told of
-	notifying bool             // a notification is on its way
+	sentNotices loop.SentNotices // what people were told of
+	notifying   bool             // a notification is on its way
 
-	reported    loop.ReportFilter // what the process that this is a part of was told
-	reportCount int               // how often
+	reportFilter loop.ReportFilter // what the process that this is a part of was told
+	reportCount  int               // how often
+	resumesHeard int               // how often that process told this one to go on
 }
 
-func newOrdinaryProcess(ctx workflow.Context, c *core, carried *Carried) *ordinaryProcess {
-	p := &ordinaryProcess{core: c, notified: loop.SentNotices{}}
+func newOrdinaryProcess(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) *ordinaryProcess {
+	p := &ordinaryProcess{processCore: c, sentNotices: loop.SentNotices{}}
 	if carried != nil {
 		p.restore(carried)
 	} else {
-		p.loop = loop.New(c.idea, c.id, nil, workflow.Now(ctx))
+		p.loop = loop.New(c.idea, c.processID, nil, workflow.Now(ctx))
+		if c.start.Quota != nil {
+			p.loop.SetParentQuota(*c.start.Quota)
+		}
 		p.setIdea(p.loop.Idea())
+	}
+	if c.start.Part != nil {
+		p.loop.MarkAsPart()
 	}
 	return p
 }
@@ -53,10 +61,11 @@ func newOrdinaryProcess(ctx workflow.Context, c *core, carried *Carried) *ordina
 // registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
 func (p *ordinaryProcess) registerHandlers(ctx workflow.Context) {
 	if owners := p.owners(); len(owners) > 0 {
-		lifecycle.Watch(ctx, p.inbox, owners, func() { p.orphaned = true })
+		lifecycle.WatchProcesses(ctx, p.inbox, owners, func() { p.orphaned = true })
 	}
-	mailbox.On(p.inbox, ctx, protocol.SignalReport, "From an instance: what became of its Calls.", p.onReport)
-	signals.HearAtProcess(ctx, p.inbox, p)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalReport, "From an instance: what became of its Calls.", p.onReport)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead, "From the process that this one works for: it is paused, or goes on, or allows more.", p.onLead)
+	signals.RegisterProcessSignals(ctx, p.inbox, p)
 }
 
 // owners lists the processes with which this one ends: the one that it is a part of, and those that it is a delegate of.
@@ -68,7 +77,7 @@ func (p *ordinaryProcess) owners() []protocol.ProcessRef {
 	return owners
 }
 
-func (p *ordinaryProcess) onReport(_ workflow.Context, r turn.Report) {
+func (p *ordinaryProcess) onReport(_ workflow.Context, r turn.InstanceReport) {
 	if !p.loop.ApplyReport(r) {
 		return
 	}
@@ -77,18 +86,18 @@ func (p *ordinaryProcess) onReport(_ workflow.Context, r turn.Report) {
 	}
 }
 
-// startFresh opens a process that is new.
-func (p *ordinaryProcess) startFresh(ctx workflow.Context) error {
+// startFirstRun opens a process that is new.
+func (p *ordinaryProcess) startFirstRun(ctx workflow.Context) error {
 	err := p.bindTools(ctx, p)
 	if err != nil {
 		return err
 	}
 	p.loop.BindTools(p.idea, p.setup.Bindings)
 	if p.start.WithSolution {
-		p.loop.ResumeSolution()
+		p.loop.ResumeSolutionCalls()
 	}
-	p.joining = []joiningInstances{{tokens: p.loop.InstanceTokens()}}
-	p.baseStates = p.loop.FullInput().States()
+	p.joining = []joiningInstances{{instanceTokens: p.loop.InstanceTokens()}}
+	p.baseStates = p.loop.AllInstancesInput().States()
 	return p.handleEarlySignals(ctx)
 }
 
@@ -103,11 +112,10 @@ func (p *ordinaryProcess) run(ctx workflow.Context) (*loop.Result, error) {
 			return nil, err
 		}
 		p.concludeRequest(ctx)
-		if p.shouldContinueAsNew(ctx) {
-			p.endInstances(ctx, true)
-			if p.idle() {
-				return nil, p.continueAsNew(ctx)
-			}
+		switch p.decideContinueAsNew(ctx) {
+		case continueAsNewNow:
+			return nil, p.continueAsNew(ctx)
+		case continueAsNewSoon:
 			p.inbox.Wait(ctx)
 			continue
 		}
@@ -117,7 +125,7 @@ func (p *ordinaryProcess) run(ctx workflow.Context) (*loop.Result, error) {
 			p.inbox.Wait(ctx)
 			continue
 		}
-		if p.windUp(ctx) {
+		if p.sendInstanceEndsAndSeal(ctx) {
 			return p.finish(ctx)
 		}
 	}
@@ -127,18 +135,23 @@ func (p *ordinaryProcess) run(ctx workflow.Context) (*loop.Result, error) {
 func (p *ordinaryProcess) takeStep(ctx workflow.Context) loop.Step {
 	step, input := p.loop.Advance(workflow.Now(ctx))
 	p.propagatePause(ctx)
+	p.sendQuotas(ctx)
 	p.sealRevisions(ctx)
+	p.sealAtRest(ctx)
 	if step == loop.StepRequest {
 		p.startRequest(ctx, input)
 	}
-	p.endInstances(ctx, step == loop.StepFinished)
+	p.sendCertainInstanceEnds(ctx, step == loop.StepFinished)
 	return step
 }
 
 // publishStatus tells everybody who looks, before the process waits for what comes next.
 func (p *ordinaryProcess) publishStatus(ctx workflow.Context, step loop.Step) {
-	p.notify(ctx)
+	p.notifyPeople(ctx)
 	p.showDetails(ctx, step)
 	p.reportToParent(ctx, p.statusAt(step), false)
+	if p.start.Delegation.To != nil {
+		p.reportProgress(ctx, p.view(), p.loop.QuotaUse())
+	}
 	p.inbox.WakeAt(ctx, p.loop.WakeTime(), "until the next Request is due")
 }

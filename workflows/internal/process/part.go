@@ -3,7 +3,6 @@ package process
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
@@ -14,18 +13,19 @@ import (
 // reportToParent reports what has changed. One report is on its way at a time, except that the last one waits for none;
 // reports are numbered, so that none is taken for a later one.
 func (p *ordinaryProcess) reportToParent(ctx workflow.Context, status loop.ProcessStatus, last bool) {
-	if p.start.Part == nil || (!last && p.outbox.Busy(p.start.Part.Of.ID)) {
+	if p.start.Part == nil || (!last && p.outbox.HasQueuedFor(p.start.Part.Of.ID)) {
 		return
 	}
 	r := p.partReport(status, last)
-	changed := p.reported.ShouldSend(r, len(p.loop.Instances()))
-	if !changed && !last {
+	r.Resting = p.loop.AtRest(workflow.Now(ctx)) && !p.loop.HasUnsealedChanges()
+	changed := p.reportFilter.ShouldSend(r, len(p.loop.Instances()))
+	if !changed && !last && len(p.inbox.UnreportedRefusals) == 0 {
 		return
 	}
 	p.reportCount++
-	r.Sequence, r.Refusals = p.reportCount, p.inbox.TakeUnreported()
+	r.Sequence, r.RefusedSignals = p.reportCount, p.inbox.TakeUnreportedRefusals()
 	if !last {
-		p.outbox.Send(ctx, p.start.Part.Of.ID, mailbox.Outgoing{Signal: protocol.SignalPart, Payload: r})
+		p.outbox.Send(ctx, p.start.Part.Of.ID, mailbox.OutgoingSignal{Signal: protocol.SignalPart, Payload: r})
 		return
 	}
 	err := workflow.SignalExternalWorkflow(ctx, p.start.Part.Of.ID, "", protocol.SignalPart, r).Get(ctx, nil)
@@ -37,18 +37,21 @@ func (p *ordinaryProcess) reportToParent(ctx workflow.Context, status loop.Proce
 func (p *ordinaryProcess) partReport(status loop.ProcessStatus, last bool) loop.PartReport {
 	result := p.result(status, false)
 	r := loop.PartReport{
-		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.Turns(), Ideas: p.last.At, Calls: result.Calls,
-		Usage: result.Usage, Digest: p.last.Digest,
+		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.Turns(), Ideas: p.lastSealed.At, Calls: result.Calls,
+		Usage: result.Usage, Digest: p.lastSealed.Digest, Failures: result.Failures, SelfPauseCount: p.loop.SelfPauseCount(), ResumeCount: p.resumesHeard,
+		NotWrittenResults: result.NotWrittenResults,
+		Error:             result.Error, QuotaUse: p.loop.QuotaUse(),
 	}
 	for _, m := range p.loop.Instances() {
-		r.Pending = append(r.Pending, m.Pending...)
+		r.PendingApprovals = append(r.PendingApprovals, m.PendingApprovals...)
+		r.Delegates = append(r.Delegates, m.Delegates...)
 	}
-	r.AwaitsOnlyPeople = len(r.Pending) > 0 && p.loop.AwaitsOnlyPeople()
+	r.AwaitsOnlyPeople = len(r.PendingApprovals) > 0 && p.loop.AwaitsOnlyPeople()
+	if f := p.loop.StallFault(); r.Error == nil && status == loop.StatusPaused {
+		r.Error = f
+	}
 	if last {
-		r.Error, r.Output, r.Instances = result.Error, result.Output, map[string]ideafile.InstanceStatus{}
-		for _, m := range p.loop.Instances() {
-			r.Instances[m.Token] = m.DisplayStatus()
-		}
+		p.loop.AddOutcomeToReport(&r, status)
 	}
 	return r
 }

@@ -3,12 +3,13 @@ package process
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -19,30 +20,30 @@ import (
 
 // Decide passes a decision on to the instance that it is about. What the instance refuses, it reports.
 func (p *ordinaryProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
-	token := ideafile.TokenOfCallID(d.Call)
-	if !p.loop.HasInstance(token) {
-		return errNoSuchCall(d)
+	token, known := p.loop.FindInstance(ideafile.InstanceTokenOfCallID(d.CallID))
+	if !known {
+		return p.loop.WhyCallNotWaiting(d.CallID)
 	}
 	if p.phase == opening {
 		return errors.New("the process has not begun: nothing waits there")
 	}
-	p.outbox.Send(ctx, protocol.InstanceID(p.id, token), mailbox.Outgoing{Signal: kind, Payload: payload, OnFailure: func() {
-		p.inbox.Refuse(ctx, kind, payload, "the instance has ended: nothing waits there")
-	}})
+	p.outbox.Send(ctx, protocol.InstanceID(p.processID, token), mailbox.OutgoingSignal{
+		Signal: kind, Payload: payload, RefusalReason: p.loop.WhyCallNotWaiting(d.CallID).Error(), // if the instance has ended
+	})
 	return nil
 }
 
-func errNoSuchCall(d turn.Decision) error {
-	return fmt.Errorf("there is no Call %q", jsonval.Clip(d.Call, 80))
-}
-
 // Pause lets running Calls finish and starts nothing new.
-func (p *ordinaryProcess) Pause(ctx workflow.Context, s loop.Steering) error {
+func (p *ordinaryProcess) Pause(ctx workflow.Context, s loop.SteeringPayload) error {
 	if f := p.paused(); f != nil {
+		if s.ID == protocol.ForwardedID {
+			return nil
+		}
 		return errAlreadyPaused(f)
 	}
 	p.loop.Pause(s.By, s.Reason)
-	p.recordAccepted(ctx, loop.SteerPause, s)
+	p.loop.LogSteering(steeringDecision(ctx, loop.SteerPause, s))
+	p.recordAcceptedSignal(ctx, loop.SteerPause, s)
 	return nil
 }
 
@@ -51,34 +52,119 @@ func errAlreadyPaused(f *diag.Fault) error {
 }
 
 // Resume lets a paused process go on.
-func (p *ordinaryProcess) Resume(ctx workflow.Context, s loop.Steering) error {
-	if p.paused() == nil {
+func (p *ordinaryProcess) Resume(ctx workflow.Context, s loop.SteeringPayload) error {
+	resumed := p.resumeDelegates(ctx)
+	if s.ID == protocol.ForwardedID {
+		p.resumesHeard++
+	}
+	if p.paused() == nil && !resumed {
+		if s.ID == protocol.ForwardedID {
+			return nil
+		}
 		return errors.New("the process is not paused")
 	}
+	if p.phase == running {
+		p.propagatePause(ctx) // an instance that has put off a Call goes on only if it is told so
+	}
 	p.loop.Resume(s.Limits)
-	p.recordAccepted(ctx, loop.SteerResume, s)
+	p.loop.LogSteering(steeringDecision(ctx, loop.SteerResume, s))
+	p.recordAcceptedSignal(ctx, loop.SteerResume, s)
 	return nil
 }
 
+// resumeDelegates lets those delegates go on that are paused while the process is not, and reports whether there are any. Those of a
+// process that is paused go on with it.
+func (p *ordinaryProcess) resumeDelegates(ctx workflow.Context) (any bool) {
+	for _, m := range p.loop.Instances() {
+		paused := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool { return d.Status == string(loop.StatusPaused) })
+		if m.Status == ideafile.InstanceWorking && paused {
+			any = true
+			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, Resume: true})
+		}
+	}
+	return any
+}
+
+func (p *ordinaryProcess) sendHold(ctx workflow.Context, token string, s protocol.HoldSignal) {
+	p.outbox.Send(ctx, protocol.InstanceID(p.processID, token), mailbox.OutgoingSignal{Signal: protocol.SignalHold, Payload: s})
+}
+
+// sendQuotas tells the instances what they may begin, as far as that has changed.
+func (p *ordinaryProcess) sendQuotas(ctx workflow.Context) { p.sendQuotasExcept(ctx, nil) }
+
+func (p *ordinaryProcess) sendQuotasExcept(ctx workflow.Context, starting []string) {
+	for _, m := range p.loop.TakeInstancesWithNewQuota() {
+		if !slices.Contains(starting, m.Token) {
+			q := m.Claim.GrantedQuota
+			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, Quota: &q})
+		}
+	}
+}
+
+// onLead takes what the process that this one is a part or a delegate of has it do.
+func (p *ordinaryProcess) onLead(ctx workflow.Context, s protocol.LeadSignal) {
+	if s.Quota != nil {
+		p.loop.SetParentQuota(*s.Quota)
+	}
+	switch {
+	case s.Steer == loop.SteerPause && p.paused() == nil:
+		p.loop.PauseWithParent(leadPauseFault(s))
+	case s.Steer == loop.SteerResume:
+		p.resumesHeard++
+		p.resumeDelegates(ctx)
+		p.loop.Resume(ideafile.ProcessLimits{})
+	}
+}
+
+func leadPauseFault(s protocol.LeadSignal) *diag.Fault {
+	return diag.Faultf(turn.CodePaused, "the process that it works for is paused: %s", s.Reason)
+}
+
 // Revise takes a correction and sends the instances what concerns them. It is accepted once they have taken it in.
-func (p *ordinaryProcess) Revise(ctx workflow.Context, s loop.Steering) error {
+func (p *ordinaryProcess) Revise(ctx workflow.Context, s loop.SteeringPayload) error {
 	if p.phase == opening {
 		p.deferUntilRunning(loop.SteerRevise, s, p.Revise)
 		return nil
 	}
-	touched, err := p.loop.Revise(s)
+	s.Context = p.loop.WithInstanceTokensResolved(ideafile.NumberAddedDirectPlans(p.idea.Context, s.Context))
+	touched, err := p.loop.ApplyRevision(s)
 	if err != nil {
 		return err
 	}
 	p.setIdea(p.loop.Idea())
 	for _, m := range touched {
-		p.outbox.Send(ctx, protocol.InstanceID(p.id, m.Token), mailbox.Outgoing{
+		p.outbox.Send(ctx, protocol.InstanceID(p.processID, m.Token), mailbox.OutgoingSignal{
 			Signal:  protocol.SignalCorrect,
 			Payload: protocol.CorrectSignal{Context: messagesForInstance(s.Context, m.Token), By: s.By, Reason: s.Reason},
 		})
 	}
+	p.loop.LogSteering(steeringDecision(ctx, loop.SteerRevise, s))
 	p.revisions = append(p.revisions, s)
 	return nil
+}
+
+// steeringDecision is a steering signal as the chain keeps it. Of an addition the Ideas hold the messages.
+func steeringDecision(ctx workflow.Context, kind string, s loop.SteeringPayload) turn.Decision {
+	d := turn.Decision{Kind: kind, DecidedBy: s.By, Reason: s.Reason, SignalID: s.ID, DecidedAt: workflow.Now(ctx)}
+	if kind == loop.SteerRevise {
+		d.Context = s.Context
+	}
+	if s.Limits != (ideafile.ProcessLimits{}) {
+		d.Limits = &s.Limits
+	}
+	return d
+}
+
+// logOwnPause logs a pause that no person asked for.
+func (p *ordinaryProcess) logOwnPause(ctx workflow.Context, f *diag.Fault) {
+	by := turn.DecidedByProcess
+	switch f.Code {
+	case turn.CodePaused:
+		return
+	case dataflow.CodeOverdue:
+		by = turn.DecidedByTimeout
+	}
+	p.loop.LogSteering(turn.Decision{Kind: loop.SteerPause, DecidedBy: by, Reason: f.Message, DecidedAt: workflow.Now(ctx)})
 }
 
 // messagesForInstance picks the messages that an instance sees.
@@ -86,7 +172,7 @@ func messagesForInstance(context []any, token string) []any {
 	var list []any
 	for _, raw := range context {
 		m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
-		if ok && m.Kind != "" && (m.Instance == "" || m.Instance == token) {
+		if ok && (m.PayloadKind != "" || m.IsDirectPlan()) && (m.InstanceToken == "" || m.InstanceToken == token) {
 			list = append(list, raw)
 		}
 	}
@@ -94,7 +180,7 @@ func messagesForInstance(context []any, token string) []any {
 }
 
 // AddInstances takes in more instances. It is accepted once they have started.
-func (p *ordinaryProcess) AddInstances(_ workflow.Context, s loop.Steering) error {
+func (p *ordinaryProcess) AddInstances(ctx workflow.Context, s loop.SteeringPayload) error {
 	if p.phase == opening {
 		p.deferUntilRunning(loop.SteerAdd, s, p.AddInstances)
 		return nil
@@ -104,53 +190,60 @@ func (p *ordinaryProcess) AddInstances(_ workflow.Context, s loop.Steering) erro
 		return err
 	}
 	p.setIdea(p.loop.Idea())
+	d := steeringDecision(ctx, loop.SteerAdd, s)
+	d.Instances = tokens
+	p.loop.LogSteering(d)
 	p.joining = append(p.joining, joiningInstances{tokens, &s})
 	return nil
 }
 
 // earlySignal is a signal that needs instances, of a process that has none yet.
 type earlySignal struct {
-	kind   string
-	s      loop.Steering
-	handle func(workflow.Context, loop.Steering) error
+	kind     string
+	steering loop.SteeringPayload
+	handle   func(workflow.Context, loop.SteeringPayload) error
 }
 
-func (p *ordinaryProcess) deferUntilRunning(kind string, s loop.Steering, handle func(workflow.Context, loop.Steering) error) {
-	p.early = append(p.early, earlySignal{kind, s, handle})
+func (p *ordinaryProcess) deferUntilRunning(kind string, s loop.SteeringPayload, handle func(workflow.Context, loop.SteeringPayload) error) {
+	p.earlySignals = append(p.earlySignals, earlySignal{kind, s, handle})
 }
 
 // handleEarlySignals starts the instances and then does what people asked for early. If they paused the process, its instances start
-// held; and a pause is an Idea of the chain.
+// held; and a pause is an Idea of the chain, as is the beginning of a Plan that runs directly.
 func (p *ordinaryProcess) handleEarlySignals(ctx workflow.Context) error {
-	if p.paused() != nil {
+	if f := p.paused(); f != nil {
 		p.instancesHeld = true
-		p.sealCurrentState(ctx, nil)
+		p.loop.MarkAllHeldByPause()
+		p.logOwnPause(ctx, f)
 	}
-	if len(p.early) == 0 {
+	if p.paused() != nil || p.loop.RunsDirectPlan() {
+		p.sealCurrentState(ctx)
+	}
+	if len(p.earlySignals) == 0 {
 		return nil
 	}
 	err := p.startJoiningInstances(ctx)
 	if err != nil {
 		return err
 	}
-	for _, e := range p.early {
-		err := e.handle(ctx, e.s)
+	for _, e := range p.earlySignals {
+		err := e.handle(ctx, e.steering)
 		if err != nil {
-			p.inbox.Refuse(ctx, e.kind, map[string]any{"id": e.s.ID, "by": e.s.By}, mailbox.Reason(err))
+			p.inbox.Refuse(ctx, e.kind, map[string]any{"id": e.steering.ID, "by": e.steering.By}, mailbox.RefusalReason(err))
 		}
 	}
-	p.early = nil
+	p.earlySignals = nil
 	return nil
 }
 
 // sealRevisions makes a new Idea of what was revised, once every instance has taken it in.
 func (p *ordinaryProcess) sealRevisions(ctx workflow.Context) {
-	if len(p.revisions) == 0 || !p.loop.CorrectionsAcked() {
+	if len(p.revisions) == 0 || !p.loop.AllCorrectionsAcked() {
 		return
 	}
-	p.sealCurrentState(ctx, nil)
+	p.sealCurrentState(ctx)
 	for _, s := range p.revisions {
-		p.recordAccepted(ctx, loop.SteerRevise, s)
+		p.recordAcceptedSignal(ctx, loop.SteerRevise, s)
 	}
 	p.revisions = nil
 }
@@ -161,8 +254,8 @@ func (p *ordinaryProcess) pauseFor(f *diag.Fault) { p.loop.PauseFor(f) }
 // paused is why the process is paused; nil: it is not.
 func (p *ordinaryProcess) paused() *diag.Fault { return p.loop.PauseReason() }
 
-// propagatePause keeps the instances from starting anything while the process is paused, and lets them go on with it. A pause
-// is an Idea of the chain.
+// propagatePause keeps the instances from starting anything while the process is paused, and lets them go on with it. Those that are at
+// work tell what they have done so far: a pause is an Idea of the chain (sealAtRest).
 func (p *ordinaryProcess) propagatePause(ctx workflow.Context) {
 	paused := p.paused() != nil
 	if paused == p.instancesHeld {
@@ -170,13 +263,15 @@ func (p *ordinaryProcess) propagatePause(ctx workflow.Context) {
 	}
 	p.instancesHeld = paused
 	if paused {
-		p.sealCurrentState(ctx, nil)
+		p.logOwnPause(ctx, p.paused())
 	}
 	for _, m := range p.loop.Instances() {
 		if m.Status == ideafile.InstanceWorking {
-			p.outbox.Send(ctx, protocol.InstanceID(p.id, m.Token), mailbox.Outgoing{
-				Signal: protocol.SignalHold, Payload: protocol.HoldSignal{Held: paused},
-			})
+			s := protocol.HoldSignal{Held: paused, Report: paused && !m.Idle}
+			if paused {
+				s.Reason = p.paused().Message
+			}
+			p.sendHold(ctx, m.Token, s)
 		}
 	}
 }

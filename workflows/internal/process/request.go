@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/diag"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
@@ -21,16 +22,16 @@ const (
 
 // startRequest makes one Request. The activity hands each Call to its instance as the Call closes in the stream.
 func (p *ordinaryProcess) startRequest(ctx workflow.Context, input *turn.RequestInput) {
-	p.requestIdea = p.idea
-	ctx = p.requestOptions(ctx, input)
+	p.ideaAtRequest = p.idea
+	ctx = p.withRequestOptions(ctx, input)
 	bare, changes := input.WithoutStates(p.readableStates())
-	f := workflow.ExecuteActivity(ctx, protocol.ActivityRequest, p.setup, bare, protocol.RequestStates{Base: p.base, Changes: changes})
-	p.inbox.OnReady(f, func(f workflow.Future) { p.onReply(ctx, input, f) })
+	f := workflow.ExecuteActivity(ctx, protocol.ActivityRequest, p.setup, bare, protocol.RequestStates{Base: p.baseIdea, Changes: changes})
+	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onReply(ctx, input, f) })
 }
 
-func (c *core) requestOptions(ctx workflow.Context, input *turn.RequestInput) workflow.Context {
+func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.RequestInput) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: c.idea.Config.LLM.Timeout,
+		StartToCloseTimeout: c.idea.Config.LLM.RequestTimeout,
 		HeartbeatTimeout:    protocol.HeartbeatTimeout,
 		Summary:             requestSummary(input),
 		// Only what goes wrong before the first byte is tried again: after it, a second answer would be a different Plan
@@ -45,7 +46,7 @@ func (c *core) requestOptions(ctx workflow.Context, input *turn.RequestInput) wo
 // readableStates are the States that a Request's activity can read by itself: those of the last Idea of the chain or, before
 // there is one, those that the process's own Idea begins with.
 func (p *ordinaryProcess) readableStates() map[string]any {
-	if p.base.At > 0 {
+	if p.baseIdea.At > 0 {
 		return p.baseStates
 	}
 	return turn.InitialStates(p.idea.Context, p.loop.InstanceTokens())
@@ -54,61 +55,74 @@ func (p *ordinaryProcess) readableStates() map[string]any {
 func requestSummary(b *turn.RequestInput) string {
 	switch {
 	case len(b.Questions) > 0:
-		return fmt.Sprintf("Request %d: %s", b.Number, b.QuestionSummary())
+		return fmt.Sprintf("Request %d: %s", b.RequestNumber, b.QuestionSummary())
 	case b.OutputOnly:
-		return fmt.Sprintf("Request %d: the output", b.Number)
+		return fmt.Sprintf("Request %d: the output", b.RequestNumber)
 	case len(b.Instances) == 1:
-		return fmt.Sprintf("Request %d: ask for a Plan", b.Number)
+		return fmt.Sprintf("Request %d: ask for a Plan", b.RequestNumber)
 	}
-	return fmt.Sprintf("Request %d: ask for a Plan for %d instances", b.Number, len(b.Instances))
+	return fmt.Sprintf("Request %d: ask for a Plan for %d instances", b.RequestNumber, len(b.Instances))
 }
 
 // onReply takes the end of a Request. One that did not end by itself is closed at every instance it covered: what they
 // accepted until then is the solution, and nothing more of it is accepted from a worker that was only thought lost.
 func (p *ordinaryProcess) onReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
-	var r turn.Reply
+	var r turn.LLMReply
 	err := f.Get(ctx, &r)
 	if err != nil {
 		r = replyOfFailedRequest(err)
 	}
 	if !r.Complete {
-		p.closeRequest(ctx, input)
+		p.closeRequest(ctx, input, r.CallsMayBeUndelivered())
 	}
 	p.loop.ApplyReply(r)
 }
 
 // replyOfFailedRequest is the reply of a Request whose activity failed.
-func replyOfFailedRequest(err error) turn.Reply {
+func replyOfFailedRequest(err error) turn.LLMReply {
 	if protocol.WorkerLost(err) {
-		return turn.Reply{WorkerLost: true, Fault: &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker that listened was lost"}}
+		return turn.LLMReply{WorkerLost: true, Fault: &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker that listened was lost"}}
 	}
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
-		return turn.Reply{Fault: &diag.Fault{Code: turn.CodeEndlessReply, Message: "the reply took longer than a Request may"}}
+		return turn.LLMReply{CallsUndelivered: true, Fault: &diag.Fault{Code: turn.CodeEndlessReply, Message: "the reply took longer than a Request may"}}
 	}
-	return turn.Reply{NotRetryable: true, Fault: protocol.FaultOf(err)}
+	return turn.LLMReply{NotRetryable: true, Fault: protocol.FaultOf(err)}
 }
 
 // closeRequest closes a Request at every instance that it covered.
-func (p *ordinaryProcess) closeRequest(ctx workflow.Context, input *turn.RequestInput) {
+func (p *ordinaryProcess) closeRequest(ctx workflow.Context, input *turn.RequestInput, restComes bool) {
 	if input.OutputOnly {
 		return
 	}
 	var list []protocol.Delivery
 	for _, c := range input.Instances {
-		to := protocol.InstanceID(p.id, c.Token)
-		list = append(list, protocol.NewDelivery(to, protocol.SignalClose, protocol.CloseSignal{Request: input.Number}))
+		to := protocol.InstanceID(p.processID, c.Token)
+		list = append(list, protocol.NewDelivery(to, protocol.SignalClose, protocol.CloseSignal{Request: input.RequestNumber, RestComes: restComes}))
 	}
-	mailbox.DeliverAndWait(ctx, list)
+	mailbox.DeliverSignalsAndWait(ctx, list)
 }
 
 // concludeRequest closes the Request in flight once it has ended and every instance has reported, and seals its Idea.
 func (p *ordinaryProcess) concludeRequest(ctx workflow.Context) {
-	c := p.loop.Conclude()
+	c := p.loop.ConcludeRequest()
 	if c == nil {
 		return
 	}
+	p.sendRestOfCalls(ctx, c.CallsToRedeliver)
 	if len(c.Input.Questions) == 0 {
-		p.sealIdea(ctx, sealing{idea: p.requestIdea, input: c.FullInput, request: c.Input.Number, log: c.Log, calls: c.Calls, output: c.Reply.Output})
+		p.sealIdea(ctx, ideaToSeal{idea: p.ideaAtRequest, input: c.AllInstancesInput, requestNumber: c.Input.RequestNumber,
+			log: c.LogBeforeRequest, calls: c.Calls, output: c.Reply.Output})
 	}
+}
+
+// sendRestOfCalls sends the instances what of a Request that broke off had not reached them, and closes it.
+func (p *ordinaryProcess) sendRestOfCalls(ctx workflow.Context, rest []loop.ResumedCalls) {
+	var list []protocol.Delivery
+	for _, r := range rest {
+		s := resumedCallsSignal(r)
+		s.Rest = true
+		list = append(list, protocol.NewDelivery(protocol.InstanceID(p.processID, r.Token), protocol.SignalCalls, s))
+	}
+	mailbox.DeliverSignalsAndWait(ctx, list)
 }

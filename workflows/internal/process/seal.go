@@ -13,42 +13,54 @@ import (
 	"processidea/protocol"
 )
 
-// sealing is one Idea to be put on the chain.
-type sealing struct {
-	idea    *ideafile.Idea
-	input   *turn.RequestInput
-	request int // the Request that it is of; 0: of none
-	log     []turn.LogEntry
-	calls   []ideafile.WrittenCall
-	output  any
+// ideaToSeal is one Idea to be put on the chain.
+type ideaToSeal struct {
+	idea          *ideafile.Idea
+	input         *turn.RequestInput
+	requestNumber int // the Request that it is of; 0: of none
+	log           []turn.LogEntry
+	calls         []ideafile.WrittenCall
+	output        any
 }
 
 // sealCurrentState puts the process as it stands on the chain.
-func (p *ordinaryProcess) sealCurrentState(ctx workflow.Context, output any) {
-	p.sealIdea(ctx, sealing{idea: p.idea, input: p.loop.FullInput(), log: p.loop.TakeLog(), calls: []ideafile.WrittenCall{}, output: output})
+func (p *ordinaryProcess) sealCurrentState(ctx workflow.Context) {
+	p.sealIdea(ctx, ideaToSeal{
+		idea: p.idea, input: p.loop.AllInstancesInput(), log: p.loop.TakeUnsealedLog(), calls: []ideafile.WrittenCall{}, output: p.loop.Output(),
+	})
 }
 
-// sealFinalStates seals the final States, if anything changed since the last Idea.
+// sealAtRest seals what has changed when the process comes to rest, and at a pause, once every instance has told what it had done by then.
+func (p *ordinaryProcess) sealAtRest(ctx workflow.Context) {
+	pauseDue := p.paused() != nil && p.loop.HasUnsealedPause() && p.loop.AllReportedSincePause()
+	if p.loop.HasUnsealedChanges() && (pauseDue || p.loop.AtRest(workflow.Now(ctx))) {
+		p.sealCurrentState(ctx)
+	}
+}
+
+// sealFinalStates seals the final States and how each instance ended, unless the last Idea tells them.
 func (p *ordinaryProcess) sealFinalStates(ctx workflow.Context) {
-	_, changed := jsonval.Delta(p.baseStates, p.loop.FullInput().States())
-	if changed || p.last.At == 0 {
-		p.sealCurrentState(ctx, p.loop.Output())
+	_, changed := jsonval.Delta(p.baseStates, p.loop.AllInstancesInput().States())
+	if changed || p.loop.HasUnsealedChanges() || !p.endStatusesSealed {
+		p.sealCurrentState(ctx)
 	}
 }
 
 // sealIdea puts one Idea on the chain. Sealing is content-addressed, so that doing it twice is doing it once.
-func (p *ordinaryProcess) sealIdea(ctx workflow.Context, what sealing) {
+func (p *ordinaryProcess) sealIdea(ctx workflow.Context, what ideaToSeal) {
 	in := protocol.SealInput{
-		Process: p.id, At: p.last.At + 1, Parent: p.last.Digest,
-		Idea: what.idea.Source, Brief: what.input, Calls: what.calls, Output: what.output, Request: what.request, Log: what.log,
+		Process: p.processID, At: p.lastSealed.At + 1, Parent: p.lastSealed.Digest,
+		Idea: what.idea.Source, Brief: what.input, Calls: what.calls, Output: what.output, Request: what.requestNumber, Log: what.log,
+		LLM:        p.loop.TakeAnsweringLLMs(),
+		Delegation: p.start.Delegation.Carried(what.idea),
 	}
 	s, err := appendToChain(ctx, in)
 	if err != nil {
 		workflow.GetLogger(ctx).Error("an Idea could not be sealed", "error", err)
-		p.base = protocol.Sealed{}
+		p.baseIdea = protocol.Sealed{}
 		return
 	}
-	p.last, p.base, p.baseStates = s, s, what.input.States()
+	p.lastSealed, p.baseIdea, p.baseStates, p.endStatusesSealed = s, s, what.input.States(), what.input.AllInstancesEnded()
 }
 
 // appendToChain seals within the workflow task if it can. If the store does not answer it waits in an activity, which an

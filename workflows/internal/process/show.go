@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/workflows/internal/display"
 )
 
@@ -18,20 +19,37 @@ func (p *ordinaryProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	status := p.statusAt(step)
 	r := p.result(status, false)
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** — %s\n\n", display.Text(p.title()), p.statusText(step))
+	fmt.Fprintf(&b, "**%s** — %s\n\n", display.EscapeMarkdown(p.title()), p.statusText(step))
 	fmt.Fprintf(&b, "| Instances | Requests | Calls done | failed | rejected | skipped | blocked | Tokens |\n")
 	fmt.Fprintf(&b, "| --- | --- | --- | --- | --- | --- | --- | --- |\n")
-	fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d |\n", p.tally(), r.Requests, r.Calls.Done, r.Calls.Failed,
+	fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d |\n", p.instanceCountsText(), r.Requests, r.Calls.Done, r.Calls.Failed,
 		r.Calls.Rejected, r.Calls.Skipped, r.Calls.Blocked, r.Usage.PromptTokens+r.Usage.CompletionTokens)
+	writeFailures(&b, r.Failures)
 	if step == loop.StepPaused {
 		b.WriteString("\nTo go on, send the signal `resume` with `{}`, or with `{\"limits\": {\"requests\": 100}}`.\n")
 	}
+	for _, line := range p.delegateLines() {
+		b.WriteString("\n" + display.EscapeMarkdown(line) + "\n")
+	}
 	pending := p.approvals().Approvals
-	display.Pending(&b, pending)
+	p.addCases(pending[:min(len(pending), display.ShownPending)])
+	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, p.inbox.Refusals)
 	display.SetDetails(ctx, b.String())
 	p.setAttributes(ctx, string(status), len(pending))
 }
+
+// writeFailures writes why Calls did not succeed.
+func writeFailures(b *strings.Builder, list turn.Failures) {
+	for _, f := range list[:min(len(list), shownFailures)] {
+		fmt.Fprintf(b, "\n- %s %s", f.Status, display.EscapeMarkdown(f.String()))
+	}
+	if len(list) > 0 {
+		b.WriteString("\n")
+	}
+}
+
+const shownFailures = 5
 
 // showOpening shows a process that has no instances yet.
 func (p *ordinaryProcess) showOpening(ctx workflow.Context) {
@@ -43,10 +61,10 @@ func (p *ordinaryProcess) showOpening(ctx workflow.Context) {
 }
 
 func (p *ordinaryProcess) statusAt(step loop.Step) loop.ProcessStatus {
-	switch step {
-	case loop.StepFinished:
+	switch {
+	case step == loop.StepFinished:
 		return p.loop.FinalStatus()
-	case loop.StepPaused:
+	case step == loop.StepPaused, p.loop.StallFault() != nil:
 		return loop.StatusPaused
 	}
 	return loop.StatusRunning
@@ -54,16 +72,22 @@ func (p *ordinaryProcess) statusAt(step loop.Step) loop.ProcessStatus {
 
 func (p *ordinaryProcess) statusText(step loop.Step) string {
 	if step == loop.StepPaused {
-		return "paused: " + display.Text(p.paused().Message)
+		return "paused: " + display.EscapeMarkdown(p.paused().Message)
 	}
-	if b := p.loop.InFlight(); b != nil {
-		return display.Text(requestSummary(b))
+	if len(p.askedMCPServers) > 0 {
+		return display.EscapeMarkdown(p.askingMCPServersText())
+	}
+	if f := p.loop.StallFault(); f != nil && step == loop.StepWait {
+		return "paused: " + display.EscapeMarkdown(f.Message)
+	}
+	if b := p.loop.RequestInFlight(); b != nil {
+		return display.EscapeMarkdown(requestSummary(b))
 	}
 	return string(p.statusAt(step))
 }
 
-// tally counts the instances by status.
-func (p *ordinaryProcess) tally() string {
+// instanceCountsText counts the instances by status.
+func (p *ordinaryProcess) instanceCountsText() string {
 	count := map[ideafile.InstanceStatus]int{}
 	for _, m := range p.loop.Instances() {
 		count[m.DisplayStatus()]++

@@ -11,6 +11,7 @@ import (
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/workflows/internal/display"
 	"processidea/workflows/internal/lifecycle"
 	"processidea/workflows/internal/mailbox"
 	"processidea/workflows/internal/signals"
@@ -19,48 +20,82 @@ import (
 // splitProcess is a process of more instances than one Request may cover. Its parts are processes themselves, with Requests
 // and a chain of their own. It starts some at a time, passes on what people signal, and gathers what the parts come to.
 type splitProcess struct {
-	*core
-	parts *loop.Parts
-	// unreachable is why the process is paused before it has any part: its MCP servers could not be asked.
-	unreachable *diag.Fault
+	*processCore
+	parts              *loop.Parts
+	finalStatesByToken map[string]any // of all instances at the end, by token
+	// mcpUnreachableFault is why the process is paused before it has any part: its MCP servers could not be asked.
+	mcpUnreachableFault *diag.Fault
 }
 
-func newSplitProcess(c *core, parts *loop.Parts, carried *Carried) *splitProcess {
-	p := &splitProcess{core: c, parts: parts}
+func newSplitProcess(c *processCore, parts *loop.Parts, carried *ContinueAsNewInput) *splitProcess {
+	p := &splitProcess{processCore: c, parts: parts}
+	if carried == nil && c.start.Quota != nil {
+		p.parts.ParentQuota = *c.start.Quota
+	}
 	if carried != nil {
 		p.restore(carried)
-		p.setIdea(p.idea.WithRawMessages(carried.Parts.Context))
+		p.setIdea(p.idea.WithRawMessages(carried.Parts.AddedMessages))
 	}
 	return p
 }
 
 // registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
 func (p *splitProcess) registerHandlers(ctx workflow.Context) {
-	mailbox.On(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", p.onPartReport)
-	signals.HearAtProcess(ctx, p.inbox, p)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", p.onPartReport)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead, "From the process that this one works for: it is paused, or goes on, or allows more.", p.onLead)
+	signals.RegisterProcessSignals(ctx, p.inbox, p)
 }
 
-func (p *splitProcess) onPartReport(_ workflow.Context, r loop.PartReport) {
-	for _, refusal := range r.Refusals {
+func (p *splitProcess) onPartReport(ctx workflow.Context, r loop.PartReport) {
+	for _, refusal := range r.RefusedSignals {
 		p.inbox.Refusals.Add(refusal)
 	}
+	before := p.parts.PauseReason
 	p.parts.ApplyReport(r)
+	if f := p.parts.PauseReason; f != nil && before == nil {
+		p.pauseOtherParts(ctx, r.Number, f)
+	}
+}
+
+// pauseOtherParts pauses the parts beside one that has paused for a reason of its own.
+func (p *splitProcess) pauseOtherParts(ctx workflow.Context, paused int, f *diag.Fault) {
+	for _, number := range p.parts.RunningParts() {
+		if number != paused && p.parts.All[number-1].Report.Status != loop.StatusPaused {
+			p.outbox.Send(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{
+				Signal: loop.SteerPause, Payload: forwardedPayload(fmt.Sprintf("part %d", paused), f.Message),
+			})
+		}
+	}
 }
 
 // run is the main loop, from the first part to the result.
 func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 	for ctx.Err() == nil {
-		p.passes++
+		p.loopIterations++
 		p.applyLimits(ctx)
+		p.dealQuotas(ctx)
 		err := p.startNextPart(ctx)
 		if err != nil {
 			return nil, err
 		}
 		p.showDetails(ctx, p.status(p.paused()))
-		if p.parts.Finished() && p.parts.Paused == nil && p.ensureOutput(ctx) {
-			return p.gatherResult(ctx)
+		if p.start.Delegation.To != nil {
+			p.reportProgress(ctx, p.view(), p.parts.QuotaUse())
 		}
-		if lifecycle.ContinueAsNewDue(ctx, p.passes, p.start.ContinueEvery) && p.idle() {
+		if p.parts.Finished() && p.paused() == nil {
+			over, err := p.gatherFinalResult(ctx)
+			switch {
+			case ctx.Err() != nil:
+				return nil, p.cancel(ctx)
+			case err != nil:
+				return nil, err
+			case over:
+				return p.finish(ctx)
+			}
+			continue
+		}
+		p.sealAtRest(ctx)
+		if p.chooseContinueAsNew(ctx, lifecycle.ContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery), true) == continueAsNewNow {
 			return nil, p.continueAsNew(ctx)
 		}
 		p.inbox.Wait(ctx)
@@ -77,30 +112,35 @@ func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 	}
 	number := part.Number
 	f := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: protocol.PartID(p.id, number), ParentClosePolicy: lifecycle.ParentClosePolicy,
-		Memo:          protocol.Memo(p.idea),
-		StaticSummary: fmt.Sprintf("part %d: %d instances", number, len(part.Tokens)),
-	}), protocol.ProcessType, p.partStart(*part))
+		WorkflowID: protocol.PartID(p.processID, number), ParentClosePolicy: lifecycle.ParentClosePolicy,
+		Memo:                  protocol.Memo(p.idea),
+		TypedSearchAttributes: display.SearchAttributes{Registered: p.start.Attributes}.ForChildStart(p.idea.ProcessPath),
+		StaticSummary:         fmt.Sprintf("part %d: %d instances", number, len(part.Tokens)),
+	}), protocol.ProcessType, p.partStartInput(*part))
 	err := f.GetChildWorkflowExecution().Get(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("process: start part %d: %w", number, err)
 	}
-	p.inbox.OnReady(f, func(f workflow.Future) { p.onPartClosed(number, f.Get(ctx, nil)) })
+	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onPartClosed(number, f.Get(ctx, nil)) })
 	return nil
 }
 
-// partStart is what a part starts from.
-func (p *splitProcess) partStart(part loop.Part) protocol.Start {
+// partStartInput is what a part starts from.
+func (p *splitProcess) partStartInput(part loop.ProcessPart) protocol.Start {
 	start := p.start
 	start.Idea = part.IdeaSource(p.idea.Source)
 	start.Delegation.To = nil // the parent reports to the Call
+	start.Quota = nil
+	if part.GrantedQuota != turn.Unlimited {
+		start.Quota = &part.GrantedQuota
+	}
 	start.Part = &protocol.PartOf{Number: part.Number, Of: p.processRef()}
 	return start
 }
 
 // onPartClosed notes the end of a part that had no time to report it: somebody terminated it.
 func (p *splitProcess) onPartClosed(number int, err error) {
-	r := p.parts.List[number-1].Report
+	r := p.parts.All[number-1].Report
 	if err == nil || r.Finished() {
 		return
 	}
@@ -109,30 +149,66 @@ func (p *splitProcess) onPartClosed(number int, err error) {
 	p.parts.ApplyReport(r)
 }
 
-// applyLimits pauses the parts when together they have reached a limit of the process.
+// applyLimits pauses the parts when the time of the process is over. What else is limited they ask for.
 func (p *splitProcess) applyLimits(ctx workflow.Context) {
-	if p.parts.Paused != nil || p.parts.Finished() {
+	if p.parts.PauseReason != nil || p.parts.Finished() {
 		p.inbox.WakeAt(ctx, time.Time{}, "")
 		return
 	}
-	reached, until := p.parts.ReachedLimit(workflow.Now(ctx))
+	reached, until := p.parts.DurationLimitFault(workflow.Now(ctx))
 	p.inbox.WakeAt(ctx, until, "until the process has run for as long as it may")
 	if reached != nil {
-		p.parts.Paused = reached
+		p.parts.PauseReason = reached
 		p.inbox.WakeAt(ctx, time.Time{}, "")
-		p.sendToParts(ctx, loop.SteerPause, map[string]any{"by": "the limit", "reason": reached.Message})
+		p.parts.LogSteering(turn.Decision{Kind: loop.SteerPause, DecidedBy: turn.DecidedByProcess, Reason: reached.Message, DecidedAt: workflow.Now(ctx)})
+		p.sendToParts(ctx, loop.SteerPause, forwardedPayload("the limit", reached.Message))
 	}
 }
 
-// idle reports whether nothing would be lost if the process continued as new.
-func (p *splitProcess) idle() bool { return p.outbox.Empty() && !p.inbox.HasPending() }
+// dealQuotas tells the parts what they may begin, and pauses them when what they need is more than there is.
+func (p *splitProcess) dealQuotas(ctx workflow.Context) {
+	if p.parts.PauseReason != nil || p.parts.Finished() {
+		return
+	}
+	numbers, reached := p.parts.DealQuotas()
+	for _, number := range numbers {
+		p.sendLeadSignal(ctx, number, protocol.LeadSignal{Quota: &p.parts.All[number-1].GrantedQuota})
+	}
+	if reached != nil {
+		p.parts.PauseReason = reached
+		p.sendToParts(ctx, loop.SteerPause, forwardedPayload("the limit", reached.Message))
+	}
+}
+
+func (p *splitProcess) sendLeadSignal(ctx workflow.Context, part int, s protocol.LeadSignal) {
+	p.outbox.Send(ctx, protocol.PartID(p.processID, part), mailbox.OutgoingSignal{Signal: protocol.SignalLead, Payload: s})
+}
+
+// onLead takes what the process that this one is a delegate of has it do.
+func (p *splitProcess) onLead(ctx workflow.Context, s protocol.LeadSignal) {
+	if s.Quota != nil {
+		p.parts.ParentQuota = *s.Quota
+	}
+	var numbers []int
+	switch {
+	case s.Steer == loop.SteerPause && p.paused() == nil:
+		p.parts.PauseReason = leadPauseFault(s)
+		numbers = p.parts.RunningParts()
+	case s.Steer == loop.SteerResume:
+		p.parts.PauseReason, p.mcpUnreachableFault = nil, nil
+		numbers = p.parts.ResumeRunningParts()
+	}
+	for _, number := range numbers {
+		p.sendLeadSignal(ctx, number, protocol.LeadSignal{Steer: s.Steer, Reason: s.Reason})
+	}
+}
 
 func (p *splitProcess) continueAsNew(ctx workflow.Context) error {
 	p.setAttributes(ctx, statusContinued, 0)
 	given, _ := p.start.Idea["context"].([]any)
 	now, _ := p.idea.Source["context"].([]any)
-	c := p.carry()
-	c.Parts = &CarriedParts{Parts: *p.parts, Context: now[len(given):]}
+	c := p.continueAsNewInput()
+	c.Parts = &CarriedParts{Parts: *p.parts, AddedMessages: now[len(given):]}
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }
 
@@ -142,10 +218,10 @@ func (p *splitProcess) cancel(ctx workflow.Context) error {
 	defer done()
 	for _, number := range p.parts.RunningParts() {
 		// One that has just ended cannot be cancelled, and need not be.
-		_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.id, number), "").Get(ctx, nil)
+		_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.processID, number), "").Get(ctx, nil)
 	}
 	p.markOver(loop.StatusCancelled)
 	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
-	p.reportToCaller(ctx, p.result(loop.StatusCancelled))
+	p.reportToCaller(ctx, p.result(loop.StatusCancelled), p.parts.QuotaUse())
 	return temporal.NewCanceledError(p.result(loop.StatusCancelled))
 }

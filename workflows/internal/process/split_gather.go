@@ -1,6 +1,7 @@
 package process
 
 import (
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -12,59 +13,108 @@ import (
 
 // This file makes one result of what the parts came to.
 
-// ensureOutput asks for one output over those of the parts, if the Idea wants one, and reports whether the process has what it
-// ends with.
-func (p *splitProcess) ensureOutput(ctx workflow.Context) bool {
-	if p.idea.Output == nil || p.parts.Own.Output != nil || p.parts.FinalStatus() != loop.StatusCompleted {
-		return true
+// sendInstanceEndsAndSeal makes one result of what the parts came to, and reports whether the process is over then: what people signalled in the
+// meantime may keep it at work, and so may an output that is no good.
+func (p *splitProcess) gatherFinalResult(ctx workflow.Context) (bool, error) {
+	wirings, ask := p.parts.OutputWiringsOrAskLLM(p.idea)
+	if ask {
+		return false, p.askForOutput(ctx)
 	}
-	input := &turn.RequestInput{Process: p.id, Number: p.parts.Own.Requests + 1, Turn: p.parts.NextTurn(),
-		Instances: p.parts.OutputsAsInstances(), OutputOnly: true,
-	}
-	var r turn.Reply
-	states := protocol.RequestStates{Changes: input.DetachStates()}
-	err := workflow.ExecuteActivity(p.requestOptions(ctx, input), protocol.ActivityRequest, p.setup, input, states).Get(ctx, &r)
+	in := p.gatherInput()
+	in.Wirings = wirings
+	g, err := p.gatherParts(ctx, in, "gather what the parts came to")
 	if err != nil {
-		if ctx.Err() != nil {
-			return false
-		}
-		r = replyOfFailedRequest(err)
+		return false, err
 	}
-	p.parts.ApplyOutputReply(p.idea, r)
-	return p.parts.Own.Output != nil
+	if len(wirings) > 0 && !p.parts.AcceptOutput(p.idea, g.Output, g.Fault) {
+		return false, nil
+	}
+	p.finalStatesByToken = g.States
+	p.inbox.WaitUntilPeopleAreQuiet(ctx)
+	return p.parts.Finished() && p.parts.PauseReason == nil, nil
 }
 
-// gatherResult ends the process: its last Idea is sealed over everybody's State.
-func (p *splitProcess) gatherResult(ctx workflow.Context) (*loop.Result, error) {
-	var g protocol.Gathered
-	err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: protocol.HeartbeatTimeout, Summary: "gather what the parts came to",
-	}), protocol.ActivityGather, p.gatherInput()).Get(ctx, &g)
-	if err != nil {
-		return nil, err
+// askForOutput asks the LLM for one output over those of the parts, unless a limit is reached.
+func (p *splitProcess) askForOutput(ctx workflow.Context) error {
+	if p.parts.PauseAtLimit(workflow.Now(ctx)) {
+		return nil
 	}
-	p.last = g.Last
-	p.parts.Own.Ideas = g.Last.At
+	var states map[string]any
+	if p.parts.AnyPartWithoutOutput() {
+		in := p.gatherInput()
+		in.StatesOnly = true
+		g, err := p.gatherParts(ctx, in, "read what the parts came to")
+		if err != nil {
+			return err
+		}
+		states = g.States
+	}
+	input := &turn.RequestInput{ProcessID: p.processID, RequestNumber: p.parts.OwnReport.Requests + 1, Turn: p.parts.NextTurn(),
+		Instances: p.parts.OutputsAsInstances(states), Errors: p.parts.OutputErrors, OutputOnly: true,
+	}
+	changes := protocol.RequestStates{Changes: input.DetachStates()}
+	answer := workflow.ExecuteActivity(p.withRequestOptions(ctx, input), protocol.ActivityRequest, p.setup, input, changes)
+	p.inbox.OnFutureReady(answer, func(f workflow.Future) {
+		var r turn.LLMReply
+		err := f.Get(ctx, &r)
+		if err != nil {
+			r = replyOfFailedRequest(err)
+		}
+		p.parts.ApplyOutputReply(p.idea, r)
+	})
+	p.handleSignalsUntil(ctx, p, answer.IsReady)
+	return nil
+}
+
+// finish ends the process.
+func (p *splitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	p.markOver(p.parts.FinalStatus())
 	p.showDetails(ctx, p.outcome)
 	r := p.result(p.outcome)
 	//workflowcheck:ignore -- each by itself
 	for token, i := range r.Instances {
-		i.State = g.States[token]
+		i.State = p.finalStatesByToken[token]
 		r.Instances[token] = i
 	}
-	p.inbox.Drain(ctx)
-	p.reportToCaller(ctx, r)
+	p.reportToCaller(ctx, r, p.parts.QuotaUse())
 	return workflowResult(r)
 }
 
+// gatherParts reads everybody's State and seals the process's own Idea over the parts, unless it is to read only or what was wired makes no
+// output.
+func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput, summary string) (g protocol.Gathered, err error) {
+	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: protocol.HeartbeatTimeout, Summary: summary,
+	}), protocol.ActivityGather, in).Get(ctx, &g)
+	if err == nil && g.Last.At > 0 {
+		p.lastSealed = g.Last
+		p.parts.MarkSealed(g.Last.At)
+	}
+	return g, err
+}
+
+// sealAtRest seals the process's own Idea when it begins, and when all its parts have come to rest.
+func (p *splitProcess) sealAtRest(ctx workflow.Context) {
+	if p.lastSealed.At > 0 && !(p.parts.AtRest() && p.parts.HasUnsealedChanges()) {
+		return
+	}
+	in := p.gatherInput()
+	in.WithoutStates = true
+	_, err := p.gatherParts(ctx, in, fmt.Sprintf("seal Idea %d", in.At))
+	if err != nil && ctx.Err() == nil {
+		workflow.GetLogger(ctx).Error("an Idea could not be sealed", "error", err)
+	}
+}
+
 func (p *splitProcess) gatherInput() protocol.GatherInput {
-	in := protocol.GatherInput{Process: p.id, Idea: p.idea.Source, Parent: p.last.Digest, At: p.last.At + 1, Output: p.parts.Own.Output}
-	for _, part := range p.parts.List {
+	in := protocol.GatherInput{Process: p.processID, Idea: p.idea.Source, Parent: p.lastSealed.Digest, At: p.lastSealed.At + 1, Output: p.parts.OwnReport.Output,
+		Log: p.parts.UnsealedLog, LLM: p.parts.AnsweringLLMs, Delegation: p.start.Delegation.Carried(p.idea),
+	}
+	for _, part := range p.parts.All {
 		r := part.Report
 		in.Parts = append(in.Parts, protocol.GatherPart{
-			Process: protocol.PartID(p.id, part.Number), Last: protocol.Sealed{At: r.Ideas, Digest: r.Digest},
-			Tokens: part.Tokens, Statuses: r.Instances,
+			Process: protocol.PartID(p.processID, part.Number), Last: protocol.Sealed{At: r.Ideas, Digest: r.Digest},
+			Tokens: part.Tokens, Statuses: r.Instances, Since: part.LastGatheredIdea,
 		})
 	}
 	return in
@@ -72,7 +122,7 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 
 // result is the process as it stands, without States.
 func (p *splitProcess) result(status loop.ProcessStatus) loop.Result {
-	r := p.parts.Result(p.id, status)
-	r.Simulated = p.idea.Simulated
+	r := p.parts.Result(p.processID, status)
+	r.Simulated = p.idea.Simulation
 	return r
 }

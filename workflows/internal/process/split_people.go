@@ -7,6 +7,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -17,109 +18,129 @@ import (
 
 // Decide passes a decision on to the instance that it is about.
 func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
-	token := ideafile.TokenOfCallID(d.Call)
-	part := p.parts.PartOf(token)
-	if part == 0 {
-		return errNoSuchCall(d)
+	token, _ := p.parts.FindInstance(ideafile.InstanceTokenOfCallID(d.CallID))
+	number := p.parts.PartNumberOf(token)
+	if number == 0 {
+		return turn.ErrUnknownCall(d.CallID, nil, p.parts.PendingApprovals())
 	}
-	to := protocol.InstanceID(protocol.PartID(p.id, part), token)
-	p.outbox.Send(ctx, to, mailbox.Outgoing{Signal: kind, Payload: payload, OnFailure: func() {
-		p.inbox.Refuse(ctx, kind, payload, "the instance has not begun or has ended: nothing waits there")
-	}})
+	p.outbox.Send(ctx, protocol.InstanceID(protocol.PartID(p.processID, number), token), mailbox.OutgoingSignal{
+		Signal: kind, Payload: payload, RefusalReason: "the instance has not begun or has ended: nothing waits there",
+	})
 	return nil
 }
 
 // Pause pauses the parts, and starts no other.
-func (p *splitProcess) Pause(ctx workflow.Context, s loop.Steering) error {
+func (p *splitProcess) Pause(ctx workflow.Context, s loop.SteeringPayload) error {
 	if f := p.paused(); f != nil {
 		return errAlreadyPaused(f)
 	}
-	p.parts.Paused = loop.PauseFault(s.By, s.Reason)
+	p.parts.PauseReason = loop.PauseFault(s.By, s.Reason)
+	p.parts.LogSteering(steeringDecision(ctx, loop.SteerPause, s))
 	p.forwardToParts(ctx, loop.SteerPause, s)
 	return nil
 }
 
 // Resume lets the parts go on. The limits are the whole process's: the parts have none.
-func (p *splitProcess) Resume(ctx workflow.Context, s loop.Steering) error {
-	p.parts.Paused, p.unreachable = nil, nil
-	p.parts.Limits = p.parts.Limits.Override(s.Limits)
+func (p *splitProcess) Resume(ctx workflow.Context, s loop.SteeringPayload) error {
+	p.parts.PauseReason, p.mcpUnreachableFault = nil, nil
+	p.parts.Limits = p.parts.Limits.OverriddenBy(s.Limits)
+	p.parts.LogSteering(steeringDecision(ctx, loop.SteerResume, s))
 	p.forwardToParts(ctx, loop.SteerResume, s)
 	return nil
 }
 
 // forwardToParts sends the parts a signal that they all handle as the whole does, and accepts it.
-func (p *splitProcess) forwardToParts(ctx workflow.Context, kind string, s loop.Steering) {
-	p.sendToParts(ctx, kind, map[string]any{"by": s.By, "reason": s.Reason})
-	p.recordAccepted(ctx, kind, s)
+func (p *splitProcess) forwardToParts(ctx workflow.Context, kind string, s loop.SteeringPayload) {
+	p.sendToParts(ctx, kind, forwardedPayload(s.By, s.Reason))
+	p.recordAcceptedSignal(ctx, kind, s)
 }
 
-// sendToParts sends a signal to every part that works.
-func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, payload any) {
-	for _, number := range p.parts.RunningParts() {
-		p.outbox.Send(ctx, protocol.PartID(p.id, number), mailbox.Outgoing{Signal: kind, Payload: payload})
+// forwardedPayload is the payload of a steering signal to a part.
+func forwardedPayload(by, reason string) map[string]any {
+	return map[string]any{"by": by, "reason": reason, "id": protocol.ForwardedID}
+}
+
+// sendToParts sends a steering signal to every part that works.
+func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, payload map[string]any) {
+	numbers := p.parts.RunningParts()
+	if kind == loop.SteerResume {
+		numbers = p.parts.ResumeRunningParts()
+	}
+	for _, number := range numbers {
+		p.outbox.Send(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{Signal: kind, Payload: payload})
 	}
 }
 
 // Revise gives each part what concerns it. Those that have not started will start with it.
-func (p *splitProcess) Revise(ctx workflow.Context, s loop.Steering) error {
-	p.parts.Limits = p.parts.Limits.Override(s.Limits)
-	err := p.validate(s.Context, false)
+func (p *splitProcess) Revise(ctx workflow.Context, s loop.SteeringPayload) error {
+	p.parts.Limits = p.parts.Limits.OverriddenBy(s.Limits)
+	s.Context = ideafile.WithTokenSpellingsResolved(s.Context, spelling.NewTokenIndex(p.parts.InstanceTokens()).FindToken)
+	err := p.validateMessages(s.Context, false)
 	if err != nil {
 		return err
 	}
+	s.Context = ideafile.NumberAddedDirectPlans(p.idea.Context, s.Context)
 	p.setIdea(p.idea.WithRawMessages(s.Context))
 	for _, number := range p.parts.RunningParts() {
-		list := p.parts.List[number-1].FilterContext(s.Context)
+		list := p.parts.All[number-1].FilterContext(s.Context)
 		if len(list) > 0 {
-			p.outbox.Send(ctx, protocol.PartID(p.id, number), mailbox.Outgoing{
-				Signal: loop.SteerRevise, Payload: map[string]any{"context": list, "by": s.By, "reason": s.Reason},
+			p.outbox.Send(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{
+				Signal: loop.SteerRevise, Payload: map[string]any{"context": list, "by": s.By, "reason": s.Reason, "id": protocol.ForwardedID},
 			})
 		}
 	}
-	p.recordAccepted(ctx, loop.SteerRevise, s)
+	p.parts.LogSteering(steeringDecision(ctx, loop.SteerRevise, s))
+	p.recordAcceptedSignal(ctx, loop.SteerRevise, s)
 	return nil
 }
 
 // AddInstances makes parts of more instances.
-func (p *splitProcess) AddInstances(ctx workflow.Context, s loop.Steering) error {
-	err := p.validate(s.Context, true)
+func (p *splitProcess) AddInstances(ctx workflow.Context, s loop.SteeringPayload) error {
+	err := p.validateMessages(s.Context, true)
 	if err != nil {
 		return err
 	}
 	p.setIdea(p.idea.WithRawMessages(s.Context))
-	p.parts.AddInstances(ideafile.SplitContext(s.Context).Tokens)
-	p.recordAccepted(ctx, loop.SteerAdd, s)
+	d := steeringDecision(ctx, loop.SteerAdd, s)
+	d.Instances = ideafile.SplitContextByInstance(s.Context).InstanceTokens
+	p.parts.LogSteering(d)
+	p.parts.AddInstances(d.Instances)
+	p.recordAcceptedSignal(ctx, loop.SteerAdd, s)
 	return nil
 }
 
-// validate returns what is wrong with messages of people: whether they can be read, and whom they are about. newInstances:
+// validateMessages returns what is wrong with messages of people: whether they can be read, and whom they are about. newInstances:
 // each must be about an instance that does not exist yet.
-func (p *splitProcess) validate(context []any, newInstances bool) error {
+func (p *splitProcess) validateMessages(context []any, newInstances bool) error {
+	names := spelling.NewTokenIndex(p.parts.InstanceTokens())
 	for n, raw := range context {
 		var problems diag.Problems
 		m, ok := ideafile.ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), &problems)
-		known := p.parts.PartOf(m.Instance) > 0
+		known := p.parts.PartNumberOf(m.InstanceToken) > 0
 		switch {
 		case !ok || len(problems.Errors()) > 0:
 			return problems
-		case newInstances && m.Instance == "":
+		case newInstances && m.InstanceToken == "":
 			return fmt.Errorf("$.context[%d]: it names no new instance", n)
 		case newInstances && known:
-			return fmt.Errorf("$.context[%d]: there is an instance %s already", n, m.Instance)
-		case !newInstances && m.Instance != "" && !known:
-			return fmt.Errorf("$.context[%d]: there is no instance %s; add makes new ones", n, m.Instance)
+			return fmt.Errorf("$.context[%d]: there is an instance %s already", n, m.InstanceToken)
+		case !newInstances && m.InstanceToken != "" && !known:
+			return fmt.Errorf("$.context[%d]: there is no instance %s; add makes new ones", n, m.InstanceToken)
+		}
+		if alike := names.AddToken(m.InstanceToken); alike != "" && newInstances {
+			return fmt.Errorf("$.context[%d]: %w", n, ideafile.AlikeTokensError(m.InstanceToken, alike))
 		}
 	}
 	return nil
 }
 
 // pauseFor pauses the process before it has any part.
-func (p *splitProcess) pauseFor(f *diag.Fault) { p.unreachable = f }
+func (p *splitProcess) pauseFor(f *diag.Fault) { p.mcpUnreachableFault = f }
 
 // paused is why the process is paused; nil: it is not.
 func (p *splitProcess) paused() *diag.Fault {
-	if p.parts.Paused == nil {
-		return p.unreachable
+	if p.parts.PauseReason == nil {
+		return p.mcpUnreachableFault
 	}
-	return p.parts.Paused
+	return p.parts.PauseReason
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -15,56 +16,76 @@ import (
 // This file answers queries of a split process and shows it in the Temporal UI.
 
 func (p *splitProcess) answerQueries(ctx workflow.Context) error {
-	return p.answer(ctx, p, " Each part has a chain of its own.", "parts")
+	return p.registerQueries(ctx, p, " Each part has a chain of its own.", "parts")
 }
 
 func (p *splitProcess) view() protocol.ProcessView {
 	pending := p.approvals().Approvals
-	v := p.viewOf(p.result(p.status(p.paused())), pending)
-	for _, part := range p.parts.List {
+	stalled := p.parts.StallFault()
+	v := p.viewOf(p.result(p.status(cmp.Or(p.paused(), stalled))), pending)
+	if v.Error == nil && v.Status == loop.StatusPaused {
+		v.Error = stalled
+	}
+	for _, part := range p.parts.All {
 		v.Parts = append(v.Parts, protocol.PartView{
-			Process: protocol.PartID(p.id, part.Number), Status: part.Report.Status, Instances: part.Tokens,
+			Process: protocol.PartID(p.processID, part.Number), Status: part.Report.Status, Instances: part.Tokens,
 		})
 	}
 	if f := p.paused(); f != nil {
-		v.Waiting = append(v.Waiting, waitingForPause(f))
+		v.Waiting = append(v.Waiting, pauseWaitingText(f))
+	}
+	for _, part := range p.parts.All {
+		if r := part.Report; r.Status == loop.StatusPaused && r.Error != nil && p.paused() == nil {
+			v.Waiting = append(v.Waiting, fmt.Sprintf("part %d is paused: %s", part.Number, r.Error.Message))
+		}
+		v.Waiting = append(v.Waiting, delegateLines(part.Report.Delegates)...)
 	}
 	for _, a := range pending {
-		v.Waiting = append(v.Waiting, waitingForPerson(a))
+		v.Waiting = append(v.Waiting, approvalWaitingText(a))
 	}
 	return v
 }
 
 func (p *splitProcess) approvals() protocol.ProcessApprovals {
 	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
-	for _, part := range p.parts.List {
-		for _, a := range part.Report.Pending {
+	for _, part := range p.parts.All {
+		for _, a := range part.Report.PendingApprovals {
 			v.Approvals = append(v.Approvals, protocol.Approval{
-				Process: protocol.PartID(p.id, part.Number), Instance: ideafile.TokenOfCallID(a.Call), PendingApproval: a,
+				Process: protocol.PartID(p.processID, part.Number), Instance: ideafile.InstanceTokenOfCallID(a.CallID), PendingApproval: a,
 			})
 		}
 	}
 	return v
 }
 
+// addCases adds nothing: the parts have the cases.
+func (p *splitProcess) addCases([]protocol.Approval) {}
+
 const shownParts = 50 // each is a workflow of its own
 
 // showDetails shows how far the parts are.
 func (p *splitProcess) showDetails(ctx workflow.Context, status loop.ProcessStatus) {
+	if status == loop.StatusRunning && p.parts.StallFault() != nil {
+		status = loop.StatusPaused
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** — %s, in %d parts\n\n| Part | Instances | Status | Requests | Calls done | failed |\n| --- | --- | --- | --- | --- | --- |\n",
-		display.Text(p.title()), status, len(p.parts.List))
+		display.EscapeMarkdown(p.title()), status, len(p.parts.All))
+	if len(p.askedMCPServers) > 0 {
+		fmt.Fprintf(&b, "\n%s\n", display.EscapeMarkdown(p.askingMCPServersText()))
+	}
 	shown := 0
-	for _, part := range p.parts.List {
+	for _, part := range p.parts.All {
 		r := part.Report
 		if part.Started && (!r.Finished() || r.Status != loop.StatusCompleted) && shown < shownParts {
 			shown++
 			fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d |\n",
-				protocol.PartID(p.id, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done, r.Calls.Failed)
+				protocol.PartID(p.processID, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done, r.Calls.Failed)
 		}
 	}
+	writeFailures(&b, p.parts.Result(p.processID, status).Failures)
 	pending := p.approvals().Approvals
-	display.Pending(&b, pending)
+	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, p.inbox.Refusals)
 	display.SetDetails(ctx, b.String())
 	p.setAttributes(ctx, string(status), len(pending))

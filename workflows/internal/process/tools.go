@@ -1,6 +1,7 @@
 package process
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -33,28 +34,48 @@ const (
 )
 
 // bindTools finds out which Tools there are, and binds them. The process is open then.
-func (c *core) bindTools(ctx workflow.Context, o openingProcess) error {
+func (c *processCore) bindTools(ctx workflow.Context, o openingProcess) error {
 	err := c.discoverMCPTools(ctx, o)
 	if err != nil {
 		return err
 	}
 	c.phase = running
-	prepared, err := prepare(ctx, c.idea.Source)
+	prepared, err := prepareTools(ctx, c.idea.Source, c.start.Delegation)
 	if err != nil {
 		return err
 	}
+	if prepared.Palette != nil {
+		if err := c.useStoredPalette(prepared.Palette); err != nil {
+			return err
+		}
+	}
 	c.setup.Bindings, c.notifiesPeople = prepared.Bindings, prepared.Notify
-	c.adapts = c.idea.Config.Adapt && (prepared.LLM || c.start.Replies != "")
+	c.llmMayAdapt = c.idea.Config.AdaptValuesWithLLM && (prepared.LLM || c.start.Replies != "")
 	return nil
 }
 
-// prepare asks the worker which Tools it knows.
-func prepare(ctx workflow.Context, idea map[string]any) (*protocol.PrepareResult, error) {
+// useStoredPalette puts what stands for the stored Tools in their place, in this run and in those to come.
+func (c *processCore) useStoredPalette(palette map[string]any) error {
+	idea, problems := ideafile.ReadIdeaWithCheckedTools(ideafile.WithTools(c.idea.Source, palette))
+	err := errInvalidIdea(problems)
+	if err != nil {
+		return err
+	}
+	c.setIdea(idea)
+	c.start.Idea = ideafile.WithTools(c.start.Idea, palette)
+	return nil
+}
+
+// prepareTimeout is generous: a palette may have thousands of Tools, and a machine may be slow.
+const prepareTimeout = 3 * time.Minute
+
+// prepareTools has the worker check the Idea, with its delegates, and say which Tools it knows.
+func prepareTools(ctx workflow.Context, idea map[string]any, d protocol.Delegation) (*protocol.PrepareResult, error) {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: 10 * time.Second, Summary: "bind the tools",
+		StartToCloseTimeout: prepareTimeout, Summary: "bind the tools",
 	})
 	var r protocol.PrepareResult
-	err := workflow.ExecuteLocalActivity(ctx, protocol.ActivityPrepare, idea).Get(ctx, &r)
+	err := workflow.ExecuteLocalActivity(ctx, protocol.ActivityPrepare, idea, d).Get(ctx, &r)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +84,8 @@ func prepare(ctx workflow.Context, idea map[string]any) (*protocol.PrepareResult
 
 // discoverMCPTools asks the Idea's MCP servers for their tools and makes them Tools of the palette. A server that cannot be
 // asked pauses the process; when somebody resumes it, the servers are asked again.
-func (c *core) discoverMCPTools(ctx workflow.Context, o openingProcess) error {
-	for len(c.idea.ServersToList()) > 0 {
+func (c *processCore) discoverMCPTools(ctx workflow.Context, o openingProcess) error {
+	for len(c.idea.MCPServersToAskForTools()) > 0 {
 		found, err := c.askMCPServers(ctx, o)
 		if c.mustStop(ctx) {
 			return o.cancel(ctx)
@@ -83,11 +104,11 @@ func (c *core) discoverMCPTools(ctx workflow.Context, o openingProcess) error {
 }
 
 // mustStop reports whether the process was cancelled, or one that it belongs to is gone.
-func (c *core) mustStop(ctx workflow.Context) bool { return ctx.Err() != nil || c.orphaned }
+func (c *processCore) mustStop(ctx workflow.Context) bool { return ctx.Err() != nil || c.orphaned }
 
 // handleSignalsUntil handles what people signal until something holds. That may take minutes: people must see at once what became of
 // their signals, and a pause and a resume mean something in the order in which they come.
-func (c *core) handleSignalsUntil(ctx workflow.Context, o openingProcess, holds func() bool) {
+func (c *processCore) handleSignalsUntil(ctx workflow.Context, o openingProcess, holds func() bool) {
 	for !holds() && !c.mustStop(ctx) {
 		c.inbox.Wait(ctx)
 		if !holds() {
@@ -104,18 +125,21 @@ func discoverFault(err error) *diag.Fault {
 	return protocol.FaultOf(err)
 }
 
-func (c *core) askMCPServers(ctx workflow.Context, o openingProcess) (found ideafile.MCPPalette, err error) {
+func (c *processCore) askMCPServers(ctx workflow.Context, o openingProcess) (found ideafile.MCPPalette, err error) {
 	var names []string
-	for _, s := range c.idea.ServersToList() {
+	for _, s := range c.idea.MCPServersToAskForTools() {
 		names = append(names, s.Name)
 	}
+	c.askedMCPServers = names
+	defer func() { c.askedMCPServers = nil }()
+	display.SetDetails(ctx, fmt.Sprintf("**%s** — %s\n", display.EscapeMarkdown(c.title()), display.EscapeMarkdown(c.askingMCPServersText())))
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: discoverTimeout, HeartbeatTimeout: protocol.HeartbeatTimeout,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: discoverAttempts},
 		Summary:     display.LimitBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
 	})
 	answer := workflow.ExecuteActivity(ctx, protocol.ActivityDiscover, c.idea.Source)
-	c.inbox.OnReady(answer, func(workflow.Future) {})
+	c.inbox.OnFutureReady(answer, func(workflow.Future) {})
 	c.handleSignalsUntil(ctx, o, answer.IsReady)
 	if !answer.IsReady() {
 		return found, ctx.Err()
@@ -123,21 +147,30 @@ func (c *core) askMCPServers(ctx workflow.Context, o openingProcess) (found idea
 	return found, answer.Get(ctx, &found)
 }
 
+// askingMCPServersText says which MCP servers are being asked, and how long that may take.
+func (c *processCore) askingMCPServersText() string {
+	what := "asking MCP server "
+	if len(c.askedMCPServers) > 1 {
+		what = "asking MCP servers "
+	}
+	return what + strings.Join(c.askedMCPServers, ", ") + " for tools, which may take " + protocol.DiscoverPatience.String()
+}
+
 // addMCPTools takes the Idea with the servers' tools in it as the one that counts, in this run and in those to come.
-func (c *core) addMCPTools(ctx workflow.Context, found ideafile.MCPPalette) error {
+func (c *processCore) addMCPTools(ctx workflow.Context, found ideafile.MCPPalette) error {
 	err := errInvalidIdea(found.Problems)
 	if err != nil {
 		return err
 	}
-	for _, left := range found.Unusable {
+	for _, left := range found.UnusableTools {
 		workflow.GetLogger(ctx).Warn("a tool of an MCP server cannot be used", "tool", left)
 	}
-	idea, problems := ideafile.ReadIdea(found.ApplyTo(c.idea.Source))
+	idea, problems := ideafile.ReadIdeaWithCheckedTools(found.AddToIdeaSource(c.idea.Source))
 	err = errInvalidIdea(problems)
 	if err != nil {
 		return err
 	}
 	c.setIdea(idea)
-	c.start.Idea = found.ApplyTo(c.start.Idea)
+	c.start.Idea = found.AddToIdeaSource(c.start.Idea)
 	return nil
 }

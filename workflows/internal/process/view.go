@@ -1,75 +1,132 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
 )
 
 // This file answers queries. A process that is split answers the same ones as any other.
 
-// viewer is a process of either kind, as queries ask about it.
-type viewer interface {
+// queryableProcess is a process of either kind, as queries ask about it.
+type queryableProcess interface {
 	view() protocol.ProcessView
 	approvals() protocol.ProcessApprovals
+	// addCases adds to approvals what is known here of the cases that they are about.
+	addCases([]protocol.Approval)
 }
 
-// answer registers the queries; aboutChain and aboutApprovals end their descriptions.
-func (c *core) answer(ctx workflow.Context, v viewer, aboutChain, aboutApprovals string) error {
-	return display.Answer(ctx, []display.Query{
+// registerQueries registers the queries; aboutChain and aboutApprovals end their descriptions.
+func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, aboutChain, aboutApprovals string) error {
+	return display.RegisterQueries(ctx, []display.Query{
 		{Name: protocol.QueryStatus, Handler: func() (protocol.ProcessView, error) { return v.view(), nil },
 			Description: "Where the process stands: as `run --json` prints it, without States, and what it waits for."},
-		{Name: protocol.QueryIdea, Handler: func() (protocol.Sealed, error) { return c.last, nil },
+		{Name: protocol.QueryIdea, Handler: func() (protocol.Sealed, error) { return c.lastSealed, nil },
 			Description: "The latest Idea of the chain: {at, digest, place}." + aboutChain},
-		{Name: protocol.QueryApprovals, Handler: func() (protocol.ProcessApprovals, error) { return v.approvals(), nil },
-			Description: "What waits for a person, in all " + aboutApprovals + ": {approvals}."},
+		{Name: protocol.QueryApprovals, Handler: func() (protocol.ProcessApprovals, error) {
+			list := v.approvals()
+			v.addCases(list.Approvals)
+			return list, nil
+		}, Description: "What waits for a person, in all " + aboutApprovals + ": {approvals}."},
 	})
 }
 
 // viewOf is what the query "status" answers, but for what the process waits for beside a person's decisions.
-func (c *core) viewOf(r loop.Result, pending []protocol.Approval) protocol.ProcessView {
+func (c *processCore) viewOf(r loop.Result, pending []protocol.Approval) protocol.ProcessView {
+	waiting := []string{}
+	if len(c.askedMCPServers) > 0 {
+		waiting = append(waiting, c.askingMCPServersText())
+	}
 	return protocol.ProcessView{
-		Result: r, Waiting: []string{}, Refusals: c.inbox.LastRefusals(), Refused: c.inbox.Refusals.Count,
-		Accepted: append([]protocol.Accepted{}, c.accepted...), Awaiting: len(pending),
+		Result: r, Waiting: waiting, Refusals: c.inbox.LastRefusals(), Refused: c.inbox.Refusals.TotalCount,
+		Accepted: append([]protocol.Accepted{}, c.acceptedSignals...), Awaiting: len(pending),
 	}
 }
 
-func waitingForPause(f *diag.Fault) string { return "paused: " + f.Message }
+func pauseWaitingText(f *diag.Fault) string { return "paused: " + f.Message }
 
-func waitingForPerson(a protocol.Approval) string {
-	return fmt.Sprintf("%s%s %s since %s", protocol.WaitingForPerson, a.Call, a.Tool, a.Since.UTC().Format(time.RFC3339))
+func approvalWaitingText(a protocol.Approval) string {
+	return fmt.Sprintf("%s%s %s since %s", protocol.WaitingForPerson, a.CallID, a.Tool, a.Since.UTC().Format(time.RFC3339))
 }
 
 func (p *ordinaryProcess) answerQueries(ctx workflow.Context) error {
-	return p.answer(ctx, p, "", "instances")
+	return p.registerQueries(ctx, p, "", "instances")
 }
 
 func (p *ordinaryProcess) view() protocol.ProcessView {
 	pending := p.approvals().Approvals
-	v := p.viewOf(p.result(p.status(p.paused()), false), pending)
+	stalled := p.loop.StallFault()
+	v := p.viewOf(p.result(p.status(cmp.Or(p.paused(), stalled)), false), pending)
+	if v.Error == nil && v.Status == loop.StatusPaused {
+		v.Error = stalled
+	}
 	if f := p.paused(); f != nil {
-		v.Waiting = append(v.Waiting, waitingForPause(f))
-	} else if b := p.loop.InFlight(); b != nil {
+		v.Waiting = append(v.Waiting, pauseWaitingText(f))
+	} else if b := p.loop.RequestInFlight(); b != nil {
 		v.Waiting = append(v.Waiting, requestSummary(b))
 	}
+	v.Waiting = append(v.Waiting, p.delegateLines()...)
 	for _, a := range pending {
-		v.Waiting = append(v.Waiting, waitingForPerson(a))
+		v.Waiting = append(v.Waiting, approvalWaitingText(a))
 	}
 	return v
+}
+
+// delegateLines say how the delegates under way stand.
+func (p *ordinaryProcess) delegateLines() []string {
+	var list []turn.DelegateView
+	for _, m := range p.loop.Instances() {
+		list = append(list, m.Delegates...)
+	}
+	return delegateLines(list)
+}
+
+const maxDelegateLines = 20
+
+// delegateLines leaves out those that run, and wait for nothing.
+func delegateLines(list []turn.DelegateView) (lines []string) {
+	for _, d := range list {
+		if len(d.WaitingFor) > 0 && len(lines) < maxDelegateLines {
+			lines = append(lines, fmt.Sprintf("delegate %s: %s", d.ProcessID, d.StatusLine()))
+		}
+	}
+	return lines
 }
 
 func (p *ordinaryProcess) approvals() protocol.ProcessApprovals {
 	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
 	for _, m := range p.loop.Instances() {
-		for _, a := range m.Pending {
-			v.Approvals = append(v.Approvals, protocol.Approval{Process: p.id, Instance: m.Token, PendingApproval: a})
+		for _, a := range m.PendingApprovals {
+			v.Approvals = append(v.Approvals, protocol.Approval{Process: p.processID, Instance: m.Token, PendingApproval: a})
 		}
 	}
 	return v
+}
+
+// maxCases is how many bytes of cases an answer holds: a large one would not fit.
+const maxCases = 1 << 20
+
+// addCases adds the cases, as the instances have reported them, until they become too many for one answer.
+func (p *ordinaryProcess) addCases(list []protocol.Approval) {
+	own := ideafile.GroupMessagesByInstance(p.idea.Context)
+	size := 0
+	for n := range list {
+		token := list[n].Instance
+		c := protocol.Case{Input: ideafile.OwnInputOfInstance(own[token], token), State: p.loop.StateOf(token)}
+		size += len(jsonval.Encode(c.Input)) + len(jsonval.Encode(c.State))
+		if size > maxCases {
+			return
+		}
+		list[n].Case = c
+	}
 }

@@ -10,32 +10,33 @@ import (
 
 // Run is the Process workflow. It reads the Idea and runs it: a process of no more instances than one Request may cover as
 // itself, one of more split into parts. Given what an earlier run carried, it goes on from there.
-func Run(ctx workflow.Context, start protocol.Start, carried *Carried) (*loop.Result, error) {
-	idea, err := readIdea(start, carried == nil)
+func Run(ctx workflow.Context, start protocol.Start, carried *ContinueAsNewInput) (*loop.Result, error) {
+	idea, err := readIdea(&start)
 	if err != nil {
 		return nil, err
 	}
 	c := newCore(ctx, start, idea)
-	if parts := partsOf(ctx, idea, carried); parts != nil {
+	if parts := splitOrRestoreParts(ctx, idea, carried); parts != nil {
 		return runSplit(ctx, c, parts, carried)
 	}
 	return runOrdinary(ctx, c, carried)
 }
 
-func runOrdinary(ctx workflow.Context, c *core, carried *Carried) (*loop.Result, error) {
+func runOrdinary(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) (*loop.Result, error) {
 	p := newOrdinaryProcess(ctx, c, carried)
 	p.registerHandlers(ctx)
 	err := p.answerQueries(ctx)
 	if err == nil && carried == nil {
-		err = p.startFresh(ctx)
+		err = p.startFirstRun(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
+	p.handleCarriedSignals(ctx, carried)
 	return p.run(ctx)
 }
 
-func runSplit(ctx workflow.Context, c *core, parts *loop.Parts, carried *Carried) (*loop.Result, error) {
+func runSplit(ctx workflow.Context, c *processCore, parts *loop.Parts, carried *ContinueAsNewInput) (*loop.Result, error) {
 	p := newSplitProcess(c, parts, carried)
 	p.registerHandlers(ctx)
 	err := p.answerQueries(ctx)
@@ -45,14 +46,15 @@ func runSplit(ctx workflow.Context, c *core, parts *loop.Parts, carried *Carried
 	if err != nil {
 		return nil, err
 	}
+	p.handleCarriedSignals(ctx, carried)
 	return p.run(ctx)
 }
 
-// partsOf returns what the process is split into; nil if it is not split.
-func partsOf(ctx workflow.Context, idea *ideafile.Idea, carried *Carried) *loop.Parts {
+// splitOrRestoreParts returns what the process is split into; nil if it is not split.
+func splitOrRestoreParts(ctx workflow.Context, idea *ideafile.Idea, carried *ContinueAsNewInput) *loop.Parts {
 	switch {
 	case carried == nil:
-		return loop.Split(idea, workflow.Now(ctx))
+		return loop.SplitIntoParts(idea, workflow.Now(ctx))
 	case carried.Parts != nil:
 		return &carried.Parts.Parts
 	}

@@ -32,10 +32,22 @@ func steeringKinds(t *testing.T) (kinds []string) {
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.ValueSpec)
-			if !ok || !strings.HasPrefix(spec.Names[0].Name, "Steer") || len(spec.Values) != 1 {
+			if !ok {
 				return true
 			}
-			if literal, ok := spec.Values[0].(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			for n, name := range spec.Names {
+				if !strings.HasPrefix(name.Name, "Steer") {
+					continue
+				}
+				if n >= len(spec.Values) {
+					t.Errorf("%s: the kind of %s is no text of its own", path, name.Name)
+					continue
+				}
+				literal, isLiteral := spec.Values[n].(*ast.BasicLit)
+				if !isLiteral || literal.Kind != token.STRING {
+					t.Errorf("%s: the kind of %s is no text of its own", path, name.Name)
+					continue
+				}
 				kind, err := strconv.Unquote(literal.Value)
 				if err != nil {
 					t.Error(err)
@@ -57,12 +69,12 @@ func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
 	if len(steering) < 4 || !slices.Contains(steering, loop.SteerPause) {
 		t.Fatalf("the model's steering signals were not found, only %q", steering)
 	}
-	want := append(slices.Clone(ideafile.Decisions()), steering...)
+	want := append(slices.Clone(ideafile.DecisionKinds()), steering...)
 	var got []string
 	for _, s := range table {
 		got = append(got, s.name)
-		if s.decides != slices.Contains(ideafile.Decisions(), s.name) {
-			t.Errorf("%s: decides is %v", s.name, s.decides)
+		if s.isDecision != slices.Contains(ideafile.DecisionKinds(), s.name) {
+			t.Errorf("%s: decides is %v", s.name, s.isDecision)
 		}
 		if s.description == "" {
 			t.Errorf("%s has no description for the Temporal UI", s.name)
@@ -97,12 +109,12 @@ func TestEverySignalReachesAMethodOfItsOwnAndEveryMethodIsReached(t *testing.T) 
 			t.Fatalf("%s calls %q, %v", s.name, p.called, err)
 		}
 		method := p.called[0]
-		if by, taken := reached[method]; taken && !s.decides {
+		if by, taken := reached[method]; taken && !s.isDecision {
 			t.Errorf("%s and %s both call %s", by, s.name, method)
 		}
 		reached[method] = s.name
 	}
-	if methods := reflect.TypeFor[Process]().NumMethod(); len(reached) != methods {
+	if methods := reflect.TypeFor[ProcessHandler]().NumMethod(); len(reached) != methods {
 		t.Errorf("%d of %d methods are reached: %v", len(reached), methods, reached)
 	}
 }
@@ -121,7 +133,7 @@ func (r *recorder) Decide(_ workflow.Context, kind string, _ map[string]any, d t
 	}
 	return r.note("Decide")
 }
-func (r *recorder) Pause(workflow.Context, loop.Steering) error        { return r.note("Pause") }
-func (r *recorder) Resume(workflow.Context, loop.Steering) error       { return r.note("Resume") }
-func (r *recorder) Revise(workflow.Context, loop.Steering) error       { return r.note("Revise") }
-func (r *recorder) AddInstances(workflow.Context, loop.Steering) error { return r.note("Add") }
+func (r *recorder) Pause(workflow.Context, loop.SteeringPayload) error        { return r.note("Pause") }
+func (r *recorder) Resume(workflow.Context, loop.SteeringPayload) error       { return r.note("Resume") }
+func (r *recorder) Revise(workflow.Context, loop.SteeringPayload) error       { return r.note("Revise") }
+func (r *recorder) AddInstances(workflow.Context, loop.SteeringPayload) error { return r.note("Add") }

@@ -90,11 +90,11 @@ func decide(ctx context.Context, p *client.Process) error {
 		return err
 	}
 	for _, a := range waiting {
-		fmt.Println("waits:", a.Call, a.Tool, a.Params["text"])
-		err := p.Decide(ctx, client.Decision{Kind: client.Approve, Call: a.Call, Digest: "of something else", By: "ann"})
+		fmt.Println("waits:", a.CallID, a.Tool, a.Params["text"])
+		err := p.Decide(ctx, client.Decision{Kind: client.Approve, Call: a.CallID, Digest: "of something else", By: "ann"})
 		var refused *client.RefusedError
 		fmt.Println("refused:", errors.As(err, &refused))
-		err = p.Decide(ctx, client.Decision{Kind: client.Amend, Call: a.Call, Digest: a.Digest, By: "ann", Value: map[string]any{"text": "Tomorrow."}})
+		err = p.Decide(ctx, client.Decision{Kind: client.Amend, Call: a.CallID, Digest: a.Digest, By: "ann", Value: map[string]any{"text": "Tomorrow."}})
 		if err != nil {
 			return err
 		}
@@ -123,6 +123,6 @@ func read(ctx context.Context, chain *client.Chain) error {
 	if err := chain.Export(ctx, os.Stderr); err != nil {
 		return err
 	}
-	fmt.Println("chain:", len(ideas), report.Whole, blame.By, blame.Decision.Kind, blame.Decision.By, len(diff.Changes) > 0)
+	fmt.Println("chain:", len(ideas), report.Whole, blame.By, blame.Decision.Kind, blame.Decision.DecidedBy, len(diff.Changes) > 0)
 	return nil
 }

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -53,7 +54,11 @@ func blameText(b *chain.Blame) string {
 	if b.Instance != "" {
 		place = b.Instance + ":" + place
 	}
-	fmt.Fprintf(&t, "%s of %s, Idea %d: %s\n", print.Printable(place), print.Printable(b.Process), b.Idea, print.Shown(b.Value))
+	value := print.Shown(b.Value)
+	if b.Gone {
+		value = "nothing any more"
+	}
+	fmt.Fprintf(&t, "%s of %s, Idea %d: %s\n", print.Printable(place), print.Printable(b.Process), b.Idea, value)
 	switch {
 	case b.Last != nil:
 		fmt.Fprintf(&t, "written %s\n", writtenText(*b.Last))
@@ -67,18 +72,23 @@ func blameText(b *chain.Blame) string {
 		fmt.Fprintf(&t, "the process was %swho wrote it there: starter blame %s %s --at %s\n",
 			originText(o), print.Quote(from), print.Quote(place), print.Shown(o["at"]))
 	}
-	if d := b.Decision; d != nil {
+	for _, d := range b.Decisions {
 		fmt.Fprintf(&t, "%s\n", decisionText(d))
+		for _, line := range changeText(d) {
+			fmt.Fprintf(&t, "  %s\n", line)
+		}
 	}
 	if b.Call != nil {
 		writeProposed(&t, b)
 	}
 	if b.Adapted != nil {
-		fmt.Fprintf(&t, "fitted to the tool by the LLM: %s to %s, as %s\n", print.Shown(b.Adapted.From), print.Shown(b.Adapted.To), print.Printable(b.Adapted.Reason))
+		fmt.Fprintf(&t, "fitted to the tool by the LLM: %s to %s, as %s\n",
+			print.Shown(b.Adapted.OriginalParams), print.Shown(b.Adapted.AdaptedParams), print.Printable(b.Adapted.Reason))
 	}
 	for _, w := range b.Earlier {
 		fmt.Fprintf(&t, "earlier %s\n", writtenText(w))
 	}
+	fmt.Fprintf(&t, "Idea %d was %s\n", b.Idea, sealedText(b.Sealed))
 	return t.String()
 }
 
@@ -98,13 +108,13 @@ func writtenText(w chain.Written) string {
 	return fmt.Sprintf("%s: %s = %s (log of Idea %d)", how, print.Printable(path), print.Shown(w.Value), w.Idea)
 }
 
-func decisionText(d *turn.LogDecision) string {
-	text := print.Printable("decided by " + d.By + ": " + d.Kind)
+func decisionText(d turn.Decision) string {
+	text := print.Printable("decided by " + cmp.Or(d.DecidedBy, "a person") + ": " + d.Kind)
 	if d.Reason != "" {
 		text += print.Printable(", because " + d.Reason)
 	}
-	if !d.At.IsZero() {
-		text += ", " + d.At.Local().Format(time.DateTime)
+	if !d.DecidedAt.IsZero() {
+		text += ", " + d.DecidedAt.Local().Format(time.DateTime)
 	}
 	return text
 }
@@ -113,7 +123,10 @@ func writeProposed(t *strings.Builder, b *chain.Blame) {
 	c := b.Call
 	fmt.Fprintf(t, "call %s of Request %d: %s\n", print.Printable(c.ID), c.Request, print.Printable(c.Tool))
 	if c.Written != nil {
-		fmt.Fprintf(t, "  %s\n", print.Shown(c.Written))
+		fmt.Fprintf(t, "  planned: %s\n", print.Shown(c.Written))
+	}
+	if c.Ran != nil {
+		fmt.Fprintf(t, "  ran: %s\n", callText(c.Ran.Tool, c.Ran.Params))
 	}
 	for _, r := range c.Reads {
 		value := "nothing"
@@ -123,6 +136,6 @@ func writeProposed(t *strings.Builder, b *chain.Blame) {
 		fmt.Fprintf(t, "  %s is %s (in Idea %d)\n", print.Printable(r.Reference), value, b.Last.Idea)
 	}
 	if c.Saw > 0 {
-		fmt.Fprintf(t, "what the LLM had seen: starter show %s --at %d\n", print.Quote(b.Process), c.Saw)
+		fmt.Fprintf(t, "what the LLM had seen: starter show %s --at %d\n", print.Quote(cmp.Or(c.Part, b.Process)), c.Saw)
 	}
 }

@@ -24,7 +24,8 @@ func Diff(a *app.App) *cobra.Command {
 		Use:   "diff ID A B",
 		Short: "Compare two Ideas of a process",
 		Long: `Compare two Ideas of a process's chain: the values and the Calls that were added
-(+), changed (~) and removed (-), instance by instance. --patch prints a JSON Patch
+(+), changed (~) and removed (-), instance by instance, and what people decided
+between the two. --patch prints a JSON Patch
 (RFC 6902) that makes the whole Idea B of the whole Idea A. It is read from the
 store; no server is needed.`,
 		Example: `  starter diff refund-17 1 3
@@ -64,7 +65,7 @@ func diff(ctx context.Context, a *app.App, id, from, to string, patch bool) erro
 var signs = map[string]string{chain.Added: "+", chain.Changed: "~", chain.Removed: "-"}
 
 // diffText tells a Diff instance by instance; what everybody has comes first, without a name.
-func diffText(d *chain.Diff) string {
+func diffText(d *client.Diff) string {
 	lines, instances := map[string][]string{}, []string{""}
 	add := func(instance, line string) {
 		if !slices.Contains(instances, instance) {
@@ -89,6 +90,9 @@ func diffText(d *chain.Diff) string {
 			b.WriteString(print.Printable(instance) + "\n")
 		}
 		b.WriteString(strings.Join(lines[instance], ""))
+	}
+	if len(d.Decisions) > 0 {
+		b.WriteString("decided between them\n" + decidedText(d.Decisions))
 	}
 	return b.String()
 }

@@ -35,8 +35,9 @@ func GC(a *app.App) *cobra.Command {
 		Short: "Remove old chains, and what nothing needs any more, from the store",
 		Long: `Remove from the store the chains of which the latest Idea is older than a duration
 and of whose processes nothing is open in Temporal, and the values that are older and
-that neither a chain that stays nor a history that Temporal still has needs. Without
---yes it only says what it would remove.
+that neither a chain that stays nor a history that Temporal still has needs; also
+older files that a killed program left half written. Without --yes it only says what
+it would remove.
 
 It reads every history of the namespace. Where several namespaces keep their values
 in one store, it must not be used. Without a server, --store-only goes by the store
@@ -93,8 +94,11 @@ func collectedText(c *chain.Collected) string {
 	for _, process := range c.Chains {
 		fmt.Fprintf(&b, "  %s\n", print.Printable(process))
 	}
+	if c.Unfinished > 0 {
+		fmt.Fprintf(&b, "%s %s that a killed program left half written (%s)\n", does, print.Plural(c.Unfinished, "file"), size(c.UnfinishedBytes))
+	}
 	fmt.Fprintf(&b, "%s and %s (%s) stay\n", print.Plural(c.Kept.Chains, "chain"), print.Plural(c.Kept.Values, "value"), size(c.Kept.ValueBytes))
-	if !c.Removed && c.Ideas+c.Values > 0 {
+	if !c.Removed && c.Ideas+c.Values+c.Unfinished > 0 {
 		b.WriteString("nothing was removed: --yes does it\n")
 	}
 	return b.String()

@@ -19,7 +19,7 @@ import (
 )
 
 // formats are the languages that a graph is written in.
-var formats = map[string]func(calls []any) string{"mermaid": plangraph.Mermaid, "dot": plangraph.DOT}
+var formats = map[string]func(calls []any) string{"mermaid": plangraph.RenderMermaid, "dot": plangraph.RenderDOT}
 
 // Graph draws a Plan.
 func Graph(a *app.App) *cobra.Command {
@@ -92,7 +92,7 @@ func callsOfFile(of string) (calls []any, err error) {
 		return nil, &client.InvalidError{Source: of, Problems: errs}
 	}
 	for _, message := range d.Read.Context {
-		calls = append(calls, ideafile.WrittenValues(message.Calls)...)
+		calls = append(calls, ideafile.RawWrittenCalls(message.PlanCalls)...)
 	}
 	if len(calls) == 0 {
 		calls = client.SolutionOf(d.Idea)

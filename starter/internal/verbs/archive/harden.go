@@ -22,8 +22,8 @@ func Harden(a *app.App) *cobra.Command {
 		Long: `Make a Plan that runs with no LLM of what finished processes have in common: an Idea
 file. Their chains are read from the store; no server is needed. What could not be
 generalised is named on standard error with the instances it differs in, and is left out
-of the Plan, which then guides an LLM instead of running by itself. The file begins as the
-first process did; --template leaves its instances out, for "run FILE --instances ROWS".`,
+of the Plan, which then guides an LLM instead of running by itself; where nothing is left,
+no file is written. The file begins as the first process did; --template leaves its instances out, for "run FILE --instances ROWS".`,
 		Example: `  starter harden moderation-1 moderation-2 -o hardened.json
   starter harden moderation-1 --template > hardened.json`,
 		Args: cobra.MinimumNArgs(1),
@@ -44,6 +44,9 @@ func hardened(ctx context.Context, a *app.App, ids []string, file string, templa
 	}
 	return a.Read(ctx, func(archive *client.Archive) error {
 		made, err := archive.Harden(ctx, client.HardenOptions{Processes: ids, Tools: p.Tools(), Template: template})
+		if made != nil {
+			noteHardened(a, made)
+		}
 		if err != nil {
 			return err
 		}
@@ -51,20 +54,24 @@ func hardened(ctx context.Context, a *app.App, ids []string, file string, templa
 	})
 }
 
-// printHardened writes the file, and says what is not in it.
-func printHardened(a *app.App, made *harden.Result, file string) error {
+// noteHardened says what is not in the file.
+func noteHardened(a *app.App, made *harden.Result) {
 	for _, text := range made.Notes {
 		a.Note("harden: %s", text)
 	}
-	for _, p := range made.NotGeneralized {
+	for _, p := range made.Differences {
 		a.Note("harden: not generalised: %s", p)
 	}
-	if n := len(made.NotGeneralized); n > 0 {
+	if n := len(made.Differences); n > 0 && made.Idea != nil {
 		a.Note("harden: %s not generalised: the Plan is not optimal, and guides the LLM", print.PluralIs(n, "thing"))
 	}
+}
+
+// printHardened writes the file.
+func printHardened(a *app.App, made *harden.Result, file string) error {
 	text := print.Indent(made.Idea) + "\n"
 	if a.JSON {
-		text = string(jsonval.Encode(jsonval.Normal(made))) + "\n"
+		text = string(jsonval.Encode(jsonval.ToJSONValue(made))) + "\n"
 	}
 	if file == "" {
 		return a.Print(text)

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -39,7 +40,9 @@ func history(ctx context.Context, a *app.App, id string) error {
 		case a.JSON:
 			return a.PrintJSON(links)
 		}
-		return a.Print(originText(links[0].Origin) + simulatedText(links[0].Simulated) + historyTable(links))
+		last := links[len(links)-1]
+		age := fmt.Sprintf("Idea %d, the latest, was %s\n", last.At, sealedText(last.Created))
+		return a.Print(originText(links[0].Origin) + simulatedText(links[0].Simulated) + historyTable(links, print.TableWidth(a.Out)) + age)
 	})
 }
 
@@ -62,23 +65,36 @@ func simulatedText(mark any) string {
 	return "simulated: no Tool ran, and its States and output are made up\n"
 }
 
+// llmText names the LLM that answered the Request of an Idea.
+func llmText(l chain.Link) string {
+	answer, _ := l.LLM.(map[string]any)
+	if l.Request == 0 || answer == nil {
+		return ""
+	}
+	model, _ := answer["model"].(string)
+	served, _ := answer["served"].(string)
+	return print.FitWidth(print.Printable(cmp.Or(served, model)), widestLLM)
+}
+
+const widestLLM = 30 // characters
+
 const shortDigest = 12 // characters
 
-func historyTable(links []chain.Link) string {
-	columns := [][]string{{"idea"}, {"created"}, {"request"}, {"instances"}, {"calls"}, {"writes"}, {"decisions"}, {"digest"}}
+func historyTable(links []chain.Link, width int) string {
+	columns := [][]string{{"idea"}, {"created"}, {"request"}, {"llm"}, {"instances"}, {"calls"}, {"writes"}, {"decisions"}, {"digest"}}
 	for _, l := range links {
 		request := ""
 		if l.Request > 0 {
 			request = strconv.Itoa(l.Request)
 		}
 		for n, cell := range []string{
-			strconv.Itoa(l.At), l.Created.Local().Format(time.DateTime), request, strconv.Itoa(l.Counts.Instances),
+			strconv.Itoa(l.At), l.Created.Local().Format(time.DateTime), request, llmText(l), strconv.Itoa(l.Counts.Instances),
 			strconv.Itoa(l.Counts.Calls), strconv.Itoa(l.Counts.Writes), strconv.Itoa(l.Counts.Decisions), print.FitWidth(l.Digest, shortDigest),
 		} {
 			columns[n] = append(columns[n], cell)
 		}
 	}
 	var b strings.Builder
-	print.Columns(&b, columns)
+	print.Table(&b, columns, width)
 	return b.String()
 }

@@ -2,6 +2,8 @@ package archive
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,10 +42,19 @@ func show(ctx context.Context, a *app.App, id string, at int) error {
 		if err != nil {
 			return err
 		}
-		text := print.Indent(idea)
 		if a.JSON {
-			text = string(jsonval.Encode(idea))
+			return a.Print(string(jsonval.Encode(idea)) + "\n")
 		}
-		return a.Print(text + "\n")
+		noteAge(a, id, idea)
+		return a.Print(print.Indent(idea) + "\n")
 	})
+}
+
+// noteAge says on standard error how old an Idea is.
+func noteAge(a *app.App, id string, idea map[string]any) {
+	meta, _ := idea["meta"].(map[string]any)
+	text, _ := meta["createdAt"].(string)
+	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		a.Note("Idea %s of %s was %s", fmt.Sprint(meta["at"]), id, sealedText(at))
+	}
 }

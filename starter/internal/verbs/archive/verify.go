@@ -25,8 +25,10 @@ func Verify(a *app.App) *cobra.Command {
 		Long: `Check a process's chain: that its Ideas are numbered without a gap and each names
 the one before, and that every manifest, part, value and log is what its digest says.
 Where a file of the name is there, it is checked as what export wrote, with nothing
-but the file. No server is needed. Exit code 1 where something is broken.`,
+but the file. No server is needed, and nothing is read but the store that --store or
+PROCESSIDEA_STORE names, such as a backup. Exit code 1 where something is broken.`,
 		Example: `  starter verify refund-17
+  starter verify refund-17 --store /backup/store
   starter verify refund-17.jsonl --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return verify(c.Context(), a, args[0]) },
@@ -46,6 +48,9 @@ func verify(ctx context.Context, a *app.App, of string) error {
 		r, err := archive.Chain(of).Verify(ctx)
 		if err != nil {
 			return err
+		}
+		if a.Store != "" {
+			of += " in " + a.Store
 		}
 		return printReport(a, of, r)
 	})

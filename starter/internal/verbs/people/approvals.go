@@ -3,11 +3,15 @@ package people
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
+	"processidea/protocol"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
@@ -19,8 +23,9 @@ func Approvals(a *app.App) *cobra.Command {
 		Use:   "approvals [ID]",
 		Short: "List what waits for a person, in one process or in all",
 		Long: `List the Calls that wait for a person: what would run, since when, and what happens at
-the deadline. With --json the list is as the query "approvals" gives it; values that
-lie in the store are whole.`,
+the deadline, and the State and input of its instance. ID may be an instance of a
+process, refunds/13. With --json the list is as the query "approvals" gives it; values
+that lie in the store are whole.`,
 		Example: `  starter approvals
   starter approvals refund-17 --json`,
 		Args: cobra.MaximumNArgs(1),
@@ -46,11 +51,16 @@ func approvalsOf(ctx context.Context, s *server.Session, args []string) ([]clien
 	if len(args) == 0 {
 		return s.Approvals(ctx)
 	}
-	p, err := s.Attach(ctx, args[0])
+	process, word, isInstance := protocol.SplitInstanceID(args[0])
+	p, err := s.Attach(ctx, process)
 	if err != nil {
 		return nil, err
 	}
-	return p.Approvals(ctx)
+	list, err := p.Approvals(ctx)
+	if isInstance {
+		list = slices.DeleteFunc(list, func(a client.Approval) bool { return !spelling.WordNamesToken(word, a.Instance) })
+	}
+	return list, err
 }
 
 func approvalsText(list []client.Approval) string {
@@ -61,6 +71,16 @@ func approvalsText(list []client.Approval) string {
 	for _, p := range list {
 		b.WriteString(print.Approval(p) + "\n")
 	}
-	fmt.Fprintf(&b, "%s; decide with: starter approve|reject|amend|replace|answer ID CALL\n", print.Plural(len(list), "approval"))
+	fmt.Fprintf(&b, "%s; decide with: starter approve|reject|amend|replace|answer ID CALL%s\n", print.Plural(len(list), "approval"), typing(list))
 	return b.String()
+}
+
+// typing says how a Call is typed whose id is not on every keyboard.
+func typing(list []client.Approval) string {
+	for _, a := range list {
+		if typed := ideafile.CallIDInKeyboardSpelling(a.CallID); typed != a.CallID {
+			return fmt.Sprintf(" (%s is typed %s, too)", print.Printable(a.CallID), typed)
+		}
+	}
+	return ""
 }

@@ -46,7 +46,7 @@ func revise(ctx context.Context, a *app.App, process, file string, by client.By)
 
 // readCorrection reads a file with messages, and limits beside them or where an Idea has them. What it says of who and
 // why counts instead of the flags.
-func readCorrection(file string) (c loop.Steering, err error) {
+func readCorrection(file string) (c loop.SteeringPayload, err error) {
 	if file == "" {
 		return c, exit.Usagef("revise: --file is missing")
 	}

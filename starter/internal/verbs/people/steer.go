@@ -72,7 +72,7 @@ func resume(ctx context.Context, a *app.App, process string, limits map[string]a
 	if len(limits) > 0 {
 		payload["limits"] = limits
 	}
-	read, err := loop.ReadSteering(loop.SteerResume, jsonval.Normal(payload).(map[string]any))
+	read, err := loop.ReadSteering(loop.SteerResume, jsonval.ToJSONValue(payload).(map[string]any))
 	if err != nil {
 		return exit.Usagef("resume %s: %w", process, err)
 	}

@@ -1,15 +1,22 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"processidea/client/ideafiles"
 	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
+	"processidea/tools/httptool"
 )
 
 // Check says everything that is wrong with a process's files.
@@ -19,7 +26,8 @@ func Check(a *app.App) *cobra.Command {
 		Use:   "check FILE|FOLDER",
 		Short: "Say everything that is wrong with a process's files",
 		Long: `Say everything that is wrong with an Idea file and the files beside it, each with
-its place. Neither a server nor an LLM is needed. Warnings alone do not fail.`,
+its place. Neither a server nor an LLM is needed. Warnings alone do not fail. That a
+Go tool is not known here is a warning: a worker of your own may have it.`,
 		Example: `  starter check refund.json
   starter check examples/moderation --json`,
 		Args: cobra.ExactArgs(1),
@@ -31,9 +39,9 @@ its place. Neither a server nor an LLM is needed. Warnings alone do not fail.`,
 
 // checked is one problem of check --json.
 type checked struct {
-	Path    string `json:"path"`
-	Message string `json:"message"`
-	Warning bool   `json:"warning"`
+	JSONPath  string `json:"path"`
+	Message   string `json:"message"`
+	IsWarning bool   `json:"warning"`
 }
 
 func checkFiles(a *app.App, given string, files fileFlags) error {
@@ -45,7 +53,9 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 	if err != nil {
 		return err
 	}
-	d, problems, err := ideafiles.Load(source, p.Tools())
+	known := p.Tools()
+	known.OthersPossible = true
+	d, problems, err := ideafiles.Load(source, known)
 	if err != nil {
 		return err
 	}
@@ -62,8 +72,60 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 	case a.JSON:
 		return nil
 	}
-	return a.Print(fmt.Sprintf("%s: %s, %s: nothing is wrong\n", given,
-		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance")))
+	if err := a.Print(runnersText(d, p.Tools())); err != nil {
+		return err
+	}
+	verdict := "nothing is wrong"
+	if len(problems) > 0 {
+		verdict = "no errors, " + print.Plural(len(problems), "warning")
+	}
+	return a.Print(fmt.Sprintf("%s: %s, %s: %s\n%s", given,
+		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance"), verdict, secretsText(d.Read)))
+}
+
+// secretsText says which secrets a file's Tools and MCP servers need; whether they may have them, the worker knows.
+func secretsText(idea *ideafile.Idea) string {
+	names := map[string]bool{}
+	note := func(v any) {
+		for _, name := range httptool.SecretsIn(string(jsonval.Encode(jsonval.ToJSONValue(v)))) {
+			names[name] = true
+		}
+	}
+	for _, t := range idea.Tools {
+		note(t.Source["_activity"])
+	}
+	for _, s := range idea.Config.MCP {
+		note(s)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("where its worker runs, %s must list %s\n", httptool.SecretsVariable, strings.Join(slices.Sorted(maps.Keys(names)), ", "))
+}
+
+// shownTools is how many Tools are listed one by one.
+const shownTools = 40
+
+// runnersText says what runs each Tool; of very many, how many there are of each kind.
+func runnersText(d *ideafiles.Definition, known ideafiles.Tools) string {
+	words := map[ideafile.ToolKind]string{ideafile.KindGo: "a Go function", ideafile.KindHTTP: "an HTTP request", ideafile.KindMCP: "an MCP server",
+		ideafile.KindLatent: "nothing: the LLM writes its result", ideafile.KindDelegate: "another Idea, as a process of its own"}
+	bindings := known.Bind(d.Read).Bindings
+	counts := map[ideafile.ToolKind]int{}
+	var b strings.Builder
+	for _, t := range d.Read.Tools {
+		kind := bindings[t.Name].Kind
+		counts[kind]++
+		if len(d.Read.Tools) <= shownTools {
+			fmt.Fprintf(&b, "  %s is run by %s\n", t.Name, cmp.Or(words[kind], "a worker, as "+string(kind)))
+		}
+	}
+	if len(d.Read.Tools) > shownTools {
+		for _, kind := range jsonval.SortedKeys(counts) {
+			fmt.Fprintf(&b, "  %s: run by %s\n", print.Plural(counts[kind], "Tool"), cmp.Or(words[kind], "a worker, as "+string(kind)))
+		}
+	}
+	return b.String()
 }
 
 func printProblems(a *app.App, problems diag.Problems) error {

@@ -110,6 +110,9 @@ func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions
 		return nil, err
 	}
 	problems = append(problems, p.Tools().Problems(d.Read)...)
+	if err := d.ReadDelegates(p.Tools(), &problems); err != nil {
+		return nil, err
+	}
 	if err := introduce(a, p, d, problems, o.record); err != nil {
 		return nil, err
 	}

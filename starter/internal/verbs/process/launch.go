@@ -2,9 +2,11 @@ package process
 
 import (
 	"context"
+	"slices"
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/model/check"
 	"processidea/model/diag"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
@@ -16,8 +18,8 @@ func introduce(a *app.App, p server.Place, d *ideafiles.Definition, problems dia
 	if len(problems.Errors()) > 0 {
 		return &client.InvalidError{Source: d.Source.Given, Problems: problems}
 	}
-	a.Complain(d.Source.Given, problems)
-	if d.Read.Simulated != nil {
+	a.Complain(d.Source.Given, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning)) // check tells of those
+	if d.Read.Simulation != nil {
 		return exit.Usagef("run %s: it is a simulation, in which values are made up: simulate goes on with it; without meta.simulated "+
 			"and the messages' _simulated it is taken for real", d.Source.Given)
 	}

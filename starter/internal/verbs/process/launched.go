@@ -43,7 +43,7 @@ func (l *launched) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.Finish(result)
+	return l.FinishWith(result, ownInputs(l.definition.Read))
 }
 
 func (l *launched) start(ctx context.Context) (err error) {
@@ -87,11 +87,11 @@ func (l *launched) leave(ctx context.Context) error {
 	if l.process.Attached() {
 		return printSnapshot(ctx, l.App, l.process)
 	}
-	result := loop.Result{Process: l.process.ID(), Status: loop.StatusRunning, Instances: map[string]loop.InstanceResult{}}
+	result := loop.Result{ProcessID: l.process.ID(), Status: loop.StatusRunning, Instances: map[string]loop.InstanceResult{}}
 	for _, token := range l.definition.Read.InstanceTokens() {
 		result.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceWorking}
 	}
-	return l.Finish(result)
+	return l.FinishWith(result, ownInputs(l.definition.Read))
 }
 
 // follow waits for the process. When the program goes away whose server was used, the process goes on at the next one,

@@ -18,7 +18,7 @@ func List(a *app.App) *cobra.Command {
 	limit := 0
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the processes, the latest first",
+		Short: "List the processes, the latest first, with what they wait for",
 		Example: `  starter list
   starter list --json --limit 0`,
 		Args: cobra.NoArgs,
@@ -37,22 +37,34 @@ func list(ctx context.Context, a *app.App, limit int) error {
 		case a.JSON:
 			return a.PrintJSON(processes)
 		}
-		return a.Print(listText(processes))
+		return a.Print(listText(processes, print.TableWidth(a.Out)))
 	})
 }
 
-func listText(processes []client.Summary) string {
-	columns := [][]string{{"process"}, {"status"}, {"started"}, {"ended"}, {"path"}}
+func listText(processes []client.Summary, width int) string {
+	columns := [][]string{{"process"}, {"status"}, {"waits for"}, {"started"}, {"ended"}, {"path"}}
 	for _, p := range processes {
 		ended := ""
 		if p.Ended != nil {
 			ended = p.Ended.Local().Format(time.DateTime)
 		}
-		for n, cell := range []string{p.Process, string(p.Status), p.Started.Local().Format(time.DateTime), ended, p.Path} {
+		for n, cell := range []string{p.Process, string(p.Status), waitsFor(p), p.Started.Local().Format(time.DateTime), ended, p.Path} {
 			columns[n] = append(columns[n], print.FitWidth(print.Printable(cell), print.WidestValue))
 		}
 	}
 	var b strings.Builder
-	print.Columns(&b, columns)
+	print.Table(&b, columns, width)
 	return b.String()
 }
+
+// waitsFor says why a process is paused, and how many decisions it waits for.
+func waitsFor(p client.Summary) string {
+	waiting := p.Waiting
+	if p.Awaiting > 0 && p.Ended == nil {
+		waiting = append(waiting, print.Plural(p.Awaiting, "decision"))
+	}
+	return print.FitWidth(print.Printable(strings.Join(waiting, "; ")), widestReason)
+}
+
+// widestReason is the most characters of what a process waits for; list --json has all.
+const widestReason = 60

@@ -7,12 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/starter/internal/app"
 )
 
 // Result prints how a process stands, or how it ended.
 func Result(a *app.App) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "result ID",
 		Short: "Print how a process stands, or how it ended",
 		Long: `Print how a process stands, or how it ended, as run does, with run's exit codes.
@@ -24,6 +26,8 @@ It waits for nothing.`,
 			return a.VisitProcess(c.Context(), args[0], func(p *client.Process) error { return printSnapshot(c.Context(), a, p) })
 		},
 	}
+	a.AddFailFlag(c)
+	return c
 }
 
 // printSnapshot prints how a process stands, and waits for nothing. That no worker answers is no error.
@@ -36,5 +40,27 @@ func printSnapshot(ctx context.Context, a *app.App, p *client.Process) error {
 	if err != nil {
 		return err
 	}
-	return a.Finish(r)
+	return a.FinishWith(r, inputsOf(ctx, a, p, r))
+}
+
+// inputsOf gives the own inputs of a process's instances, for a table that people read.
+func inputsOf(ctx context.Context, a *app.App, p *client.Process, r loop.Result) map[string]any {
+	if a.JSON || len(r.Instances) < 2 {
+		return nil
+	}
+	idea, err := p.Idea(ctx)
+	if err != nil {
+		return nil // the table goes without
+	}
+	return ownInputs(idea)
+}
+
+func ownInputs(idea *ideafile.Idea) map[string]any {
+	inputs := map[string]any{}
+	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
+		if input := ideafile.OwnInputOfInstance(messages, token); token != "" && input != nil {
+			inputs[token] = input
+		}
+	}
+	return inputs
 }

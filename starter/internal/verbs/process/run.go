@@ -41,6 +41,7 @@ it is still at work or has ended.`,
 	}
 	files.add(c)
 	o.addFlags(c)
+	a.AddFailFlag(c)
 	return c
 }
 

@@ -116,8 +116,9 @@ func (o simulateOptions) validate(a *app.App) error {
 // introduceSimulation says who plays, and what was made up before anything began.
 func introduceSimulation(a *app.App, made *simulation.Prepared) {
 	plans := map[string]string{ideafile.FakedByLLM: "the LLM plans", ideafile.RecordedReplies: "recorded replies plan, " + made.Source.Replies,
-		ideafile.FakedBySchemas: "Plans are made up from the schemas"}[made.By.Plans]
-	tools := map[string]string{ideafile.FakedByLLM: "the LLM plays the Tools", ideafile.FakedBySchemas: "results are made up from the schemas"}[made.By.Tools]
+		ideafile.FakedBySchemas: "Plans are made up from the schemas"}[made.By.LLMRepliesFrom]
+	tools := map[string]string{ideafile.FakedByLLM: "the LLM plays the Tools",
+		ideafile.FakedBySchemas: "results are made up from the schemas"}[made.By.ToolResultsFrom]
 	a.Note("simulation: nothing outside is touched; %s, and %s", plans, tools)
 	if len(made.MadeUp) > 0 {
 		a.Note("simulation: made up, since nobody gives it: %s", strings.Join(made.MadeUp, ", "))

@@ -25,7 +25,7 @@ func printSimulation(a *app.App, r *simulation.Report) error {
 	if a.JSON {
 		err = a.PrintJSON(r)
 	} else {
-		err = errors.Join(print.Result(a.Out, r.Result), a.Print(simulationText(r)))
+		err = errors.Join(print.Result(a.Out, r.Result, nil), a.Print(simulationText(r)))
 	}
 	if err != nil {
 		return fmt.Errorf("print simulation: %w", err)
@@ -51,7 +51,7 @@ func simulationText(r *simulation.Report) string {
 	printOpen(&b, r)
 	printGraph(&b, r)
 	if r.Data != "" {
-		fmt.Fprintf(&b, "\nkept in %s: starter show --data %s %s\n", print.Printable(r.Data), print.Quote(r.Data), print.Quote(r.Process))
+		fmt.Fprintf(&b, "\nkept in %s: starter show --data %s %s\n", print.Printable(r.Data), print.Quote(r.Data), print.Quote(r.ProcessID))
 	}
 	return b.String()
 }

@@ -27,6 +27,7 @@ ends, and print its result as run does.`,
 		RunE: func(c *cobra.Command, args []string) error { return watch(c.Context(), a, args[0], wait) },
 	}
 	addWaitFlag(c, &wait)
+	a.AddFailFlag(c)
 	return c
 }
 
@@ -50,6 +51,6 @@ func watch(ctx context.Context, a *app.App, id string, wait time.Duration) error
 		if err != nil {
 			return err
 		}
-		return a.Finish(result)
+		return a.FinishWith(result, inputsOf(ctx, a, p, result))
 	})
 }

@@ -20,6 +20,7 @@ const tokenVariable = "PROCESSIDEA_CODEC_TOKEN"
 func Codec(a *app.App) *cobra.Command {
 	var listen string
 	var origins []string
+	var open bool
 	c := &cobra.Command{
 		Use:   "codec",
 		Short: "Serve what histories hold encrypted, or in the store, to the Temporal UI",
@@ -35,16 +36,21 @@ served without one.`,
   PROCESSIDEA_CODEC_TOKEN=… starter codec --listen :8081 --origin https://temporal.example.com
   temporal workflow show --workflow-id p --codec-endpoint http://127.0.0.1:8081 --codec-auth "Bearer …"`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return codec(c.Context(), a, listen, origins) },
+		RunE: func(c *cobra.Command, _ []string) error { return codec(c.Context(), a, listen, origins, open) },
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8081", "`address` to listen on")
 	c.Flags().StringSliceVar(&origins, "origin", nil, "`origin` of the Temporal UI, such as https://temporal.example.com")
+	c.Flags().BoolVar(&open, "without-token", false, "listen beyond this machine without one: in a container whose port is published "+
+		"to this machine alone; with --origin")
 	return c
 }
 
-func codec(ctx context.Context, a *app.App, listen string, origins []string) error {
+func codec(ctx context.Context, a *app.App, listen string, origins []string, open bool) error {
 	token := os.Getenv(tokenVariable)
-	if token == "" && !onLoopback(listen) {
+	if open && len(origins) == 0 {
+		return exit.Usagef("serve --without-token: say with --origin whose pages may ask")
+	}
+	if token == "" && !onLoopback(listen) && !open {
 		return exit.Usagef("listen on %s: it is beyond this machine, and %s is not set", listen, tokenVariable)
 	}
 	for _, origin := range origins {

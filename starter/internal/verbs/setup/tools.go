@@ -120,7 +120,7 @@ func explain(a *app.App, file string, r *openapi.Result) {
 		needs = append(needs, fmt.Sprintf("%s (%s)", name, r.Secrets[name]))
 	}
 	if len(needs) > 0 {
-		text += "; the worker needs " + strings.Join(needs, ", ")
+		text += "; the worker needs " + strings.Join(needs, ", ") + ", named in " + httptool.SecretsVariable
 	}
 	if len(r.Hosts) > 0 {
 		text += fmt.Sprintf("; %s must name %s", httptool.AllowVariable, strings.Join(r.Hosts, ","))

@@ -1,0 +1,135 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/protocol"
+)
+
+// largePalette is how large the Tools of an Idea may be, in bytes of JSON, to travel with it: every instance is started with them.
+const largePalette = jsonval.LargeValueBytes
+
+// keptObjects is how many stored palettes and files are kept in memory, decoded: a hundred instances load Tools of one palette.
+const keptObjects = 4
+
+// objects keeps the last stored objects that were read. A nil one keeps none.
+type objects struct {
+	last *lru.Cache[string, map[string]any]
+}
+
+func newObjects() *objects {
+	last, err := lru.New[string, map[string]any](keptObjects)
+	if err != nil {
+		panic(err) // the size is a constant above zero
+	}
+	return &objects{last}
+}
+
+func (o *objects) get(digest string) (map[string]any, bool) {
+	if o == nil {
+		return nil, false
+	}
+	return o.last.Get(digest)
+}
+
+func (o *objects) add(digest string, object map[string]any) {
+	if o != nil {
+		o.last.Add(digest, object)
+	}
+}
+
+// Load reads members of a stored object.
+func (a *Activities) Load(ctx context.Context, in protocol.LoadInput) (map[string]any, error) {
+	h, ok := jsonval.AsBlobHandle(in.Handle)
+	if !ok {
+		return nil, fmt.Errorf("activities: load: no handle")
+	}
+	object, err := a.object(ctx, h)
+	if err != nil || in.Members == nil {
+		return object, err
+	}
+	out := map[string]any{}
+	for _, name := range in.Members {
+		if v, ok := object[name]; ok {
+			out[name] = v
+		}
+	}
+	return out, nil
+}
+
+func (a *Activities) object(ctx context.Context, h jsonval.BlobHandle) (map[string]any, error) {
+	if object, ok := a.objects.get(h.Digest); ok {
+		return object, nil
+	}
+	data, err := retryStore(ctx, func() ([]byte, error) { return a.Store.Get(ctx, h.Digest) })
+	if err != nil {
+		return nil, err
+	}
+	v, err := jsonval.Decode(data)
+	object, ok := v.(map[string]any)
+	if err != nil || !ok {
+		return nil, fmt.Errorf("activities: load %s: it is no object: %w", h.Digest, err)
+	}
+	a.objects.add(h.Digest, object)
+	return object, nil
+}
+
+// wholeIdea returns an Idea with its Tools in it, which may lie in the store.
+func (a *Activities) wholeIdea(ctx context.Context, idea map[string]any) (map[string]any, error) {
+	h, stored := ideafile.StoredPaletteHandle(idea)
+	if !stored {
+		return idea, nil
+	}
+	tools, err := a.object(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	return ideafile.WithTools(idea, tools), nil
+}
+
+// readWhole reads an Idea that was found sound before, with its Tools.
+func (a *Activities) readWhole(ctx context.Context, idea map[string]any) (*ideafile.Idea, error) {
+	whole, err := a.wholeIdea(ctx, idea)
+	if err != nil {
+		return nil, err
+	}
+	read, problems := ideafile.ReadIdeaWithCheckedTools(whole)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, invalidIdea(errs)
+	}
+	return read, nil
+}
+
+// storePalette returns what stands for the Tools of an Idea that are too large to travel; nil for those that are not.
+func (a *Activities) storePalette(ctx context.Context, idea map[string]any) (map[string]any, error) {
+	tools := jsonval.AsObject(jsonval.AsObject(idea["schema"])["tools"])
+	if _, _, stored := ideafile.ReadStoredPalette(tools); stored || jsonval.SizeUpToLimit(tools, largePalette) <= largePalette {
+		return nil, nil
+	}
+	return a.Store.OffloadTools(ctx, tools)
+}
+
+// wholeFiles returns the Idea files of delegates with what lies in the store.
+func (a *Activities) wholeFiles(ctx context.Context, files map[string]any) (map[string]any, error) {
+	out := make(map[string]any, len(files))
+	for key, file := range files {
+		if h, stored := jsonval.AsBlobHandle(file); stored {
+			object, err := a.object(ctx, h)
+			if err != nil {
+				return nil, err
+			}
+			file = object
+		}
+		idea, err := a.wholeIdea(ctx, jsonval.AsObject(file))
+		if err != nil {
+			return nil, err
+		}
+		out[key] = idea
+	}
+	return out, nil
+}

@@ -1,0 +1,81 @@
+package client
+
+import (
+	"context"
+	"slices"
+
+	"processidea/client/internal/kind"
+	"processidea/model/turn"
+	"processidea/store/chain"
+)
+
+// Decided is what somebody decided on a Call or on the process: approve, reject, amend, replace or answer; pause, resume, revise or add. Its
+// fields are Instance, Idea, Outcome and those of turn.Decision: Kind, Call, By, Reason, At, Tool, Shown, Params and others.
+type Decided struct {
+	turn.Decision
+	Instance string `json:"instance"`
+	// Idea is the one whose log tells of it.
+	Idea int `json:"idea"`
+	// Outcome is what became of the Call in the end; it stands with the last decision on the Call, and is nil while that is open.
+	Outcome *turn.CallOutcome `json:"outcome,omitempty"`
+}
+
+// Decisions lists what people decided up to an Idea (0: the latest), in the order of time, and what came of it. It is read from the chain:
+// what was decided since the latest Idea is in the next one.
+func (c *Chain) Decisions(ctx context.Context, at int) ([]Decided, error) {
+	at, err := c.number(ctx, "list decisions up to", at)
+	if err != nil {
+		return nil, err
+	}
+	return c.decisions(ctx, 1, at)
+}
+
+// decisions lists those of which the logs of some Ideas tell.
+func (c *Chain) decisions(ctx context.Context, from, to int) ([]Decided, error) {
+	made, last := []Decided{}, map[string]int{}
+	for at := from; at <= to; at++ {
+		log, err := c.chains.LogAt(ctx, c.process, at)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range log {
+			switch {
+			case e.IsWrite():
+			case e.Decision != nil:
+				last[e.Decision.CallID] = len(made)
+				made = append(made, Decided{Decision: *e.Decision, Instance: e.Instance, Idea: at})
+			case e.Outcome != nil:
+				if n, known := last[e.Outcome.CallID]; known {
+					made[n].Outcome = e.Outcome
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(made, func(a, b Decided) int { return a.DecidedAt.Compare(b.DecidedAt) })
+	return made, nil
+}
+
+// Diff is how two Ideas differ, with what people decided between them.
+type Diff struct {
+	*chain.Diff
+	Decisions []Decided `json:"decisions"`
+}
+
+// Diff compares two Ideas, by their numbers from 1: values and Calls that were added, changed and removed, what people decided between the
+// two, and a JSON Patch (RFC 6902) that leads from one to the other.
+func (c *Chain) Diff(ctx context.Context, a, b int) (*Diff, error) {
+	for _, at := range []int{a, b} {
+		if at < 1 {
+			return nil, kind.Errorf(ErrInvalid, "compare Ideas of %s: %d is no number of an Idea", c.process, at)
+		}
+		if _, err := c.number(ctx, "compare", at); err != nil {
+			return nil, err
+		}
+	}
+	d, err := c.chains.Diff(ctx, c.process, a, b)
+	if err != nil {
+		return nil, err
+	}
+	made, err := c.decisions(ctx, min(a, b)+1, max(a, b))
+	return &Diff{d, made}, err
+}

@@ -1,0 +1,27 @@
+package devtest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+)
+
+// The go command runs the tests of several packages at once. On a small machine that starves two servers and two workers until heartbeats
+// come too late, and a test that compares what they do is none any more. So such a test has the machine to itself, and the other large
+// suites wait for it.
+
+// ShareMachine waits until no test has the machine to itself, and keeps it from one until release is called.
+func ShareMachine() (release func(), err error) { return lockMachine((*flock.Flock).RLock) }
+
+// TakeMachine waits until none of the large suites runs, and keeps them from it until release is called.
+func TakeMachine() (release func(), err error) { return lockMachine((*flock.Flock).Lock) }
+
+func lockMachine(lock func(*flock.Flock) error) (release func(), err error) {
+	l := flock.New(filepath.Join(os.TempDir(), fmt.Sprintf("process-idea-tests-%d.lock", os.Getuid())))
+	if err := lock(l); err != nil {
+		return nil, fmt.Errorf("devtest: wait for other tests: %w", err)
+	}
+	return func() { _ = l.Unlock() }, nil
+}

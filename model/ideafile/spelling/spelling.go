@@ -1,0 +1,118 @@
+package spelling
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// circledRanges are the ranges of circled numbers: ① … ⑳, ㉑ … ㉟, ㊱ … ㊿.
+var circledRanges = []struct {
+	from, to int
+	first    rune
+}{{1, 20, '①'}, {21, 35, '㉑'}, {36, 50, '㊱'}}
+
+// NumberedToken returns the token of the nth instance, from 1: ① … ㊿, then 51, 52, …
+func NumberedToken(n int) string {
+	for _, c := range circledRanges {
+		if n >= c.from && n <= c.to {
+			return string(c.first + rune(n-c.from))
+		}
+	}
+	return strconv.Itoa(n)
+}
+
+// NumberOfToken returns the number that a token is, circled or in digits; ok is false for any other token.
+func NumberOfToken(token string) (n int, ok bool) {
+	n, ok = circledNumber(token)
+	if ok {
+		return n, true
+	}
+	n, err := strconv.Atoi(token)
+	return n, err == nil
+}
+
+func circledNumber(token string) (n int, ok bool) {
+	r := []rune(token)
+	if len(r) != 1 {
+		return 0, false
+	}
+	for _, c := range circledRanges {
+		if d := int(r[0] - c.first); d >= 0 && d <= c.to-c.from {
+			return c.from + d, true
+		}
+	}
+	return 0, false
+}
+
+// KeyboardSpelling returns a token as it stands in ids and as people type it: ① is 1. Of any other token, letters, digits, "-", "_" and "."
+// stay, and the rest is percent-encoded.
+func KeyboardSpelling(token string) string {
+	if n, ok := circledNumber(token); ok {
+		return strconv.Itoa(n)
+	}
+	var b strings.Builder
+	for i := range len(token) {
+		if c := token[i]; isAllowedInCallID(c) {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+func isAllowedInCallID(c byte) bool {
+	switch {
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		return true
+	}
+	return c == '-' || c == '_' || c == '.'
+}
+
+// WordNamesToken reports whether a word, in either spelling, names an instance.
+func WordNamesToken(word, token string) bool { return word == token || word == KeyboardSpelling(token) }
+
+// FindToken returns the token that a word names, in either spelling.
+func FindToken(tokens []string, word string) (token string, ok bool) {
+	for _, t := range tokens {
+		if WordNamesToken(word, t) {
+			return t, true
+		}
+	}
+	return "", false
+}
+
+// TokenIndex finds tokens by either spelling. Its zero value is empty.
+type TokenIndex struct{ tokenBySpelling map[string]string }
+
+// NewTokenIndex makes an Index of tokens of which no two are alike.
+func NewTokenIndex(tokens []string) *TokenIndex {
+	x := &TokenIndex{}
+	for _, t := range tokens {
+		x.AddToken(t)
+	}
+	return x
+}
+
+// AddToken takes a token in, and returns another one that it could be taken for, since one spelling of each is the same; "" if there is
+// none.
+func (x *TokenIndex) AddToken(token string) (alike string) {
+	if x.tokenBySpelling == nil {
+		x.tokenBySpelling = map[string]string{}
+	}
+	for _, word := range []string{token, KeyboardSpelling(token)} {
+		other, taken := x.tokenBySpelling[word]
+		if taken && other != token {
+			return other
+		}
+		x.tokenBySpelling[word] = token
+	}
+	return ""
+}
+
+// FindToken returns the token that a word names, in either spelling.
+func (x *TokenIndex) FindToken(word string) (token string, ok bool) {
+	token, ok = x.tokenBySpelling[word]
+	return token, ok
+}

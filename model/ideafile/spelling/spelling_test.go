@@ -1,0 +1,87 @@
+package spelling_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"processidea/model/ideafile/spelling"
+)
+
+func TestInstancesAreNumberedByCircledNumbersAndThenByPlainOnes(t *testing.T) {
+	for n, want := range map[int]string{
+		1: "①", 20: "⑳", 21: "㉑", 35: "㉟", 36: "㊱", 50: "㊿", 51: "51", 10000: "10000",
+	} {
+		if got := spelling.NumberedToken(n); got != want {
+			t.Errorf("instance %d is named %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestEveryNumberedTokenIsReadBackAsItsNumber(t *testing.T) {
+	for n := 1; n <= 120; n++ {
+		if got, ok := spelling.NumberOfToken(spelling.NumberedToken(n)); !ok || got != n {
+			t.Errorf("the name %s of instance %d is read as %d, %v", spelling.NumberedToken(n), n, got, ok)
+		}
+	}
+	if n, ok := spelling.NumberOfToken("order-7"); ok {
+		t.Errorf("order-7 is read as the number %d", n)
+	}
+}
+
+func TestATokenIsTypedInASCII(t *testing.T) {
+	for token, want := range map[string]string{
+		"①": "1", "⑬": "13", "㊿": "50", "51": "51", "order-7_a.b": "order-7_a.b", "a b/c%": "a%20b%2Fc%25", "Müller": "M%C3%BCller", "①①": "%E2%91%A0%E2%91%A0",
+		"a@b:c~": "a%40b%3Ac%7E",
+	} {
+		if got := spelling.KeyboardSpelling(token); got != want {
+			t.Errorf("%s is typed %s, want %s", token, got, want)
+		}
+	}
+}
+
+func TestBothSpellingsNameTheToken(t *testing.T) {
+	tokens := []string{"①", "a b", "⑬"}
+	for word, want := range map[string]string{"①": "①", "1": "①", "13": "⑬", "a b": "a b", "a%20b": "a b", "2": "", "": "", "a": ""} {
+		if got, ok := spelling.FindToken(tokens, word); got != want || ok != (want != "") {
+			t.Errorf("%q names %q, %v", word, got, ok)
+		}
+		if got, ok := spelling.NewTokenIndex(tokens).FindToken(word); got != want || ok != (want != "") {
+			t.Errorf("by the index %q names %q, %v", word, got, ok)
+		}
+	}
+}
+
+func TestTokensThatCouldBeTakenForEachOtherAreFound(t *testing.T) {
+	for _, pair := range [][2]string{{"①", "1"}, {"1", "①"}, {"a b", "a%20b"}, {"a%20b", "a b"}} {
+		var x spelling.TokenIndex
+		if first, second := x.AddToken(pair[0]), x.AddToken(pair[1]); first != "" || second != pair[0] {
+			t.Errorf("%q: %q, %q", pair, first, second)
+		}
+	}
+	var x spelling.TokenIndex
+	for _, token := range []string{"①", "①", "11", "⑪a", "a b", "a-b"} {
+		if alike := x.AddToken(token); alike != "" {
+			t.Errorf("%s is taken for %s", token, alike)
+		}
+	}
+}
+
+func TestOfTokensThatAreToldApartNoSpellingNamesTwo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var x spelling.TokenIndex
+		var taken []string
+		for _, token := range rapid.SliceOf(rapid.StringMatching(`[①②1-3a%25 é/]{1,4}`)).Draw(t, "tokens") {
+			if x.AddToken(token) == "" {
+				taken = append(taken, token)
+			}
+		}
+		for _, a := range taken {
+			for _, b := range taken {
+				if a != b && (spelling.WordNamesToken(a, b) || spelling.KeyboardSpelling(a) == spelling.KeyboardSpelling(b)) {
+					t.Fatalf("%q and %q", a, b)
+				}
+			}
+		}
+	})
+}

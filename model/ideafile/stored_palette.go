@@ -1,0 +1,79 @@
+package ideafile
+
+import (
+	"slices"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// storedPaletteKey is the one key of what stands in `schema.tools` for a palette that lies in the blob store.
+const storedPaletteKey = "†palette"
+
+// outlineKeys are what workflows know of a Tool of a stored palette without its Calls: who runs it, and where its results go.
+var outlineKeys = []string{"_delegate", "_outputMethod", "_outputPath", "_retry", "_scopes", "_writes"}
+
+// NewStoredPalette is what stands in `schema.tools` for a palette that lies in the blob store under a handle: so a workflow's work does not
+// grow with the forms of a thousand Tools. Of each Tool it keeps the outline.
+func NewStoredPalette(handle jsonval.BlobHandle, tools map[string]any) map[string]any {
+	outlines := make(map[string]any, len(tools))
+	//workflowcheck:ignore -- a map again
+	for name, raw := range tools {
+		tool := jsonval.AsObject(raw)
+		outline := map[string]any{}
+		//workflowcheck:ignore -- a map again
+		for k, v := range tool {
+			if slices.Contains(outlineKeys, k) && v != nil {
+				outline[k] = v
+			}
+		}
+		if _, declared := jsonval.AsObject(tool["properties"])["output"]; declared {
+			outline["properties"] = map[string]any{"output": true} // it is no alias of _outputPath then
+		}
+		outlines[name] = outline
+	}
+	return map[string]any{storedPaletteKey: map[string]any{"whole": handle.AsJSONValue(), "outlines": outlines}}
+}
+
+// ReadStoredPalette reads a NewStoredPalette; ok is false where `schema.tools` holds the Tools themselves.
+func ReadStoredPalette(tools any) (handle jsonval.BlobHandle, outlines map[string]any, ok bool) {
+	m := jsonval.AsObject(tools)
+	stored, ok := m[storedPaletteKey].(map[string]any)
+	if !ok || len(m) != 1 {
+		return handle, nil, false
+	}
+	handle, ok = jsonval.AsBlobHandle(stored["whole"])
+	return handle, jsonval.AsObject(stored["outlines"]), ok
+}
+
+// StoredPaletteHandle returns the handle of an Idea's palette; ok is false where its Tools are in the Idea itself.
+func StoredPaletteHandle(idea map[string]any) (handle jsonval.BlobHandle, ok bool) {
+	handle, _, ok = ReadStoredPalette(jsonval.AsObject(idea["schema"])["tools"])
+	return handle, ok
+}
+
+// WithTools returns an Idea's source with another `schema.tools`: the Tools, or a NewStoredPalette.
+func WithTools(idea map[string]any, tools map[string]any) map[string]any {
+	schema := jsonval.WithoutKey(jsonval.AsObject(idea["schema"]), "tools")
+	schema["tools"] = tools
+	out := jsonval.WithoutKey(idea, "schema")
+	out["schema"] = schema
+	return out
+}
+
+// readTools reads the palette. Tools that were found sound before, and outlines, are read without another look at their schemas.
+func (i *Idea) readTools(schema map[string]any, checked bool, ps *diag.Problems) {
+	tools := ReadObject(schema, "tools", "$.schema", ps)
+	if _, outlines, stored := ReadStoredPalette(tools); stored {
+		tools, checked = outlines, true
+	}
+	problems := ps
+	if checked {
+		problems = nil
+	}
+	for _, name := range jsonval.SortedKeys(tools) {
+		if t := ReadTool(name, tools[name], jsonval.JSONPathWithKey(ToolsPath, name), problems); t != nil {
+			i.Tools = append(i.Tools, t)
+		}
+	}
+}

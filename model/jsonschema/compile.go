@@ -1,0 +1,198 @@
+package jsonschema
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"processidea/model/jsonval"
+)
+
+// MaxSchema is how large a schema may be, in bytes of JSON. It is compiled within a workflow task.
+const MaxSchema = 1 << 20
+
+const schemaURL = "idea:///schema"
+
+// parsedSchema is a whole schema, read once, of which parts are compiled.
+type parsedSchema struct {
+	mu               sync.Mutex
+	compiler         *jsonschema.Compiler    // guarded by mu
+	partByPointer    map[string]compiledPart // guarded by mu, by JSON pointer
+	stepCounter      stepCounter
+	sameValueChecker sameValueChecker // guarded by mu
+}
+
+type compiledPart struct {
+	schema *jsonschema.Schema
+	err    error
+}
+
+// compiledAt compiles the part at a JSON pointer.
+func (r *parsedSchema) compiledAt(pointer string) (*jsonschema.Schema, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, ok := r.partByPointer[pointer]
+	if !ok {
+		p.schema, p.err = r.compilePart(pointer)
+		r.partByPointer[pointer] = p
+	}
+	return p.schema, p.err
+}
+
+func (r *parsedSchema) compilePart(pointer string) (s *jsonschema.Schema, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s, err = nil, fmt.Errorf("the validator gave up: %v", p)
+		}
+	}()
+	if s, err = r.compiler.Compile(schemaURL + "#" + pointer); err != nil {
+		return nil, errors.New(validationErrorText(err))
+	}
+	return s, r.sameValueChecker.checkSubschemaCount(s)
+}
+
+// parseSchema reads a schema's JSON.
+func parseSchema(text []byte) (*parsedSchema, error) {
+	if len(text) > MaxSchema {
+		return nil, fmt.Errorf("it has %d bytes; a schema has %d at most", len(text), MaxSchema)
+	}
+	source, err := jsonval.Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckRefs(source); err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat = true
+	if !usesNewDraft(source) {
+		c.Draft = jsonschema.Draft2019 // the library's work for a newer draft grows with the square of the schema
+	}
+	c.LoadURL = func(url string) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("refused to load %s: nothing is ever loaded", url)
+	}
+	if err := c.AddResource(schemaURL, bytes.NewReader(text)); err != nil {
+		return nil, err
+	}
+	return &parsedSchema{compiler: c, partByPointer: map[string]compiledPart{}, stepCounter: newStepCounter(), sameValueChecker: newSameValueChecker()}, nil
+}
+
+// newDraftKeywords are those that drafts 2019-09 and 2020-12 read in different ways.
+var newDraftKeywords = []string{"$schema", "$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary",
+	"prefixItems", "additionalItems", "contains", "unevaluatedItems", "unevaluatedProperties", "definitions", "dependencies"}
+
+// usesNewDraft reports whether a schema may mean something else in draft 2019-09 than in 2020-12.
+func usesNewDraft(source any) bool {
+	return visitKeys(source, func(k string, v any) error {
+		_, list := v.([]any)
+		if slices.Contains(newDraftKeywords, k) || (list && k == "items") {
+			return errNewDraft
+		}
+		return nil
+	}) != nil
+}
+
+var errNewDraft = errors.New("of draft 2020-12")
+
+// CompileUncached is CompileAt for a schema's JSON, without the cache.
+func CompileUncached(text []byte, pointer string) (*jsonschema.Schema, error) {
+	r, err := parseSchema(text)
+	if err != nil {
+		return nil, err
+	}
+	return r.compiledAt(pointer)
+}
+
+// parsedSchemaOf reads a schema, or finds what was read of the same one before: a hundred instances share one palette.
+func parsedSchemaOf(source any) (*parsedSchema, error) {
+	address, isMap := mapAddressOf(source)
+	if r := schemaCache.findByAddress(address); r != nil {
+		return r, nil
+	}
+	text := jsonval.Encode(WithoutMetaKeys(source))
+	digest := sha256.Sum256(text)
+	r := schemaCache.findByDigest(digest)
+	if r == nil {
+		var err error
+		if r, err = parseSchema(text); err != nil {
+			return nil, err
+		}
+	}
+	if !isMap {
+		source = nil
+	}
+	schemaCache.addSchema(r, digest, address, source, len(text))
+	return r, nil
+}
+
+func mapAddressOf(source any) (uintptr, bool) {
+	m, ok := source.(map[string]any)
+	if !ok {
+		return 0, false
+	}
+	return reflect.ValueOf(m).Pointer(), true
+}
+
+// Bounds of what is remembered, after which it is forgotten as a whole.
+const (
+	cacheBytes   = 32 << 20 // of the JSON of schemas
+	addressBytes = 4 << 20  // of the JSON of those that are found by address
+)
+
+// parsedSchemaCache remembers schemas that were read: by what they say, and by where they lie in memory.
+//
+// Invariant: a schema that is found by its address is kept, so that nothing else comes to lie there; and schemas are never changed in place.
+type parsedSchemaCache struct {
+	mu                  sync.Mutex
+	schemaByDigest      map[[sha256.Size]byte]*parsedSchema
+	schemaByAddress     map[uintptr]schemaWithSource
+	bytesFoundByDigest  int // of schemaByDigest
+	bytesFoundByAddress int // bytes of schemaByAddress
+}
+
+type schemaWithSource struct {
+	parsed *parsedSchema
+	source any
+}
+
+var schemaCache parsedSchemaCache
+
+func (c *parsedSchemaCache) findByAddress(address uintptr) *parsedSchema {
+	if address == 0 {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.schemaByAddress[address].parsed
+}
+
+func (c *parsedSchemaCache) findByDigest(digest [sha256.Size]byte) *parsedSchema {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.schemaByDigest[digest]
+}
+
+func (c *parsedSchemaCache) addSchema(r *parsedSchema, digest [sha256.Size]byte, address uintptr, source any, size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.schemaByDigest[digest] == nil {
+		if len(c.schemaByDigest) >= cacheSize || c.bytesFoundByDigest+size > cacheBytes || c.schemaByDigest == nil {
+			c.schemaByDigest, c.bytesFoundByDigest = map[[sha256.Size]byte]*parsedSchema{}, 0
+		}
+		c.schemaByDigest[digest], c.bytesFoundByDigest = r, c.bytesFoundByDigest+size
+	}
+	if source == nil || address == 0 {
+		return
+	}
+	if len(c.schemaByAddress) >= cacheSize || c.bytesFoundByAddress+size > addressBytes || c.schemaByAddress == nil {
+		c.schemaByAddress, c.bytesFoundByAddress = map[uintptr]schemaWithSource{}, 0
+	}
+	c.schemaByAddress[address], c.bytesFoundByAddress = schemaWithSource{r, source}, c.bytesFoundByAddress+size
+}

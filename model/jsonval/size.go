@@ -1,0 +1,44 @@
+package jsonval
+
+import "encoding/json"
+
+// MaxWhole is how large a value may be, in bytes of JSON, that References put together: the parameters of a Call with all that they stand
+// for, or an output.
+const MaxWhole = 20 << 20
+
+// SizeUpToLimit gives about how many bytes a value takes as JSON. It counts no further than a little over limit, so that a value which holds
+// another one ten thousand times costs no more than the limit.
+func SizeUpToLimit(v any, limit int) int { return sizeUpToLimit(v, limit, false) }
+
+// SizeWithBlobsUpToLimit is SizeUpToLimit with every Handle of a whole value counted as the value that it stands for.
+func SizeWithBlobsUpToLimit(v any, limit int) int { return sizeUpToLimit(v, limit, true) }
+
+func sizeUpToLimit(v any, limit int, whole bool) int {
+	n := 2
+	switch v := v.(type) {
+	case string:
+		return n + len(v)
+	case json.Number:
+		return len(v)
+	case map[string]any:
+		if h, ok := AsBlobHandle(v); ok && whole && h.PathInValue == "" {
+			return h.Size
+		}
+		for _, k := range SortedKeys(v) {
+			if n > limit {
+				break
+			}
+			n += len(k) + 4 + sizeUpToLimit(v[k], limit-n, whole)
+		}
+		return n
+	case []any:
+		for _, e := range v {
+			if n > limit {
+				break
+			}
+			n += 1 + sizeUpToLimit(e, limit-n, whole)
+		}
+		return n
+	}
+	return 4
+}

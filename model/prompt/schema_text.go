@@ -1,0 +1,186 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// What lies deeper than maxSchemaTextDepth, or has more parts than maxSchemaTextParts once its references are followed, is written as
+// JSON Schema: so is a schema that holds itself.
+const (
+	maxSchemaTextDepth = 12
+	maxSchemaTextParts = 1000
+)
+
+// schemaText writes a JSON Schema as a type, in the notation of TypeScript with what a type cannot say in comments: it is read
+// more easily than JSON Schema, and is a third as long. A schema that the notation cannot express is written as JSON.
+func schemaText(root, schema any) string {
+	w := &schemaWriter{root: root}
+	text := w.typeText(schema, 0)
+	if w.inexpressible {
+		return string(jsonval.Encode(jsonschema.WithoutMetaKeys(schema)))
+	}
+	return text
+}
+
+// schemaWriter turns one schema into a type. failed is set where the notation cannot express it.
+type schemaWriter struct {
+	root          any
+	partCount     int
+	inexpressible bool
+}
+
+func (w *schemaWriter) typeText(schema any, depth int) string {
+	m, isObject := schema.(map[string]any)
+	w.partCount++
+	w.inexpressible = w.inexpressible || depth > maxSchemaTextDepth || w.partCount > maxSchemaTextParts
+	switch {
+	case w.inexpressible:
+		return ""
+	case !isObject:
+		if schema == false {
+			return "never"
+		}
+		return "any"
+	}
+	if ref, ok := m["$ref"].(string); ok {
+		target, found := jsonschema.ResolvePointer(w.root, strings.TrimPrefix(ref, "#"))
+		if !found || !strings.HasPrefix(ref, "#") || !hasOnlyKeys(m, "$ref") {
+			w.inexpressible = true
+			return ""
+		}
+		return w.typeText(target, depth+1)
+	}
+	w.inexpressible = w.inexpressible || !hasOnlyKeys(m, expressibleKeywords...)
+	if v, ok := m["const"]; ok {
+		return string(jsonval.Encode(v))
+	}
+	if list, ok := m["enum"].([]any); ok {
+		return joinTypes(list, func(v any) string { return string(jsonval.Encode(v)) })
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		if list, ok := m[key].([]any); ok {
+			w.inexpressible = w.inexpressible || m["type"] != nil || m["properties"] != nil
+			return joinTypes(list, func(v any) string { return w.typeText(v, depth+1) + w.typeComment(v) })
+		}
+	}
+	types, isList := m["type"].([]any)
+	if !isList {
+		types = []any{m["type"]}
+	}
+	return joinTypes(types, func(t any) string { return w.namedType(m, t, depth) })
+}
+
+// namedType writes a schema as one of its types.
+func (w *schemaWriter) namedType(m map[string]any, name any, depth int) string {
+	switch {
+	case name == "array":
+		if m["items"] == nil {
+			return "any[]"
+		}
+		items := w.typeText(m["items"], depth+1)
+		if strings.Contains(items, " | ") || w.typeComment(m["items"]) != "" {
+			items = "(" + items + w.typeComment(m["items"]) + ")"
+		}
+		return items + "[]"
+	case name == "object", name == nil && m["properties"] != nil:
+		return w.objectType(m, depth)
+	case name == nil:
+		return "any"
+	}
+	s, _ := name.(string)
+	return s
+}
+
+func (w *schemaWriter) objectType(m map[string]any, depth int) string {
+	props, _ := m["properties"].(map[string]any)
+	required, _ := jsonval.AsStringList(m["required"])
+	var fields []string
+	for _, name := range orderedNames(props, required) {
+		mark := "?"
+		if slices.Contains(required, name) {
+			mark = ""
+		}
+		fields = append(fields, quotedFieldName(name)+mark+": "+w.typeText(props[name], depth+1)+w.typeComment(props[name]))
+	}
+	if more, ok := m["additionalProperties"].(map[string]any); ok {
+		fields = append(fields, "[key: string]: "+w.typeText(more, depth+1)+w.typeComment(more))
+	} else if len(props) == 0 && m["additionalProperties"] != false {
+		return "object"
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// expressibleKeywords are those of JSON Schema that a type and its comment can say.
+var expressibleKeywords = append([]string{"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "oneOf", "description",
+	"title", "$defs", "definitions", "$schema", "$id", "$comment", "examples", "deprecated", "readOnly", "writeOnly"}, constraintKeywords...)
+
+// constraintKeywords are written into the comment beside a type.
+var constraintKeywords = []string{"default", "format", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
+	"maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
+
+// typeComment says beside a type what the type cannot: its description, and limits on its values.
+func (w *schemaWriter) typeComment(schema any) string {
+	m, _ := schema.(map[string]any)
+	var parts []string
+	if text, ok := m["description"].(string); ok && text != "" {
+		parts = append(parts, oneLine(text))
+	}
+	for _, key := range constraintKeywords {
+		if v, ok := m[key]; ok {
+			parts = append(parts, key+" "+string(jsonval.Encode(v)))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return " /* " + strings.ReplaceAll(strings.Join(parts, "; "), "*/", "* /") + " */"
+}
+
+func hasOnlyKeys(m map[string]any, keys ...string) bool {
+	//workflowcheck:ignore -- asks of all: the order does not matter
+	for k := range m {
+		if !slices.Contains(keys, k) && !strings.HasPrefix(k, "_") && !strings.HasPrefix(k, "x-") {
+			return false
+		}
+	}
+	return true
+}
+
+// orderedNames lists an object's names: the required ones as the designer wrote them, then the others by name.
+func orderedNames(m map[string]any, required []string) []string {
+	var names []string
+	for _, name := range append(slices.Clone(required), jsonval.SortedKeys(m)...) {
+		if _, ok := m[name]; ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func quotedFieldName(name string) string {
+	for n, r := range name {
+		if r != '_' && r != '$' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (n == 0 || r < '0' || r > '9') {
+			return string(jsonval.Encode(name))
+		}
+	}
+	if name == "" {
+		return `""`
+	}
+	return name
+}
+
+func joinTypes(list []any, text func(any) string) string {
+	var parts []string
+	for _, v := range list {
+		if s := text(v); !slices.Contains(parts, s) {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, " | ")
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,90 @@
+package turn
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// CallFailure is one reason for which Calls did not succeed, with how many and which.
+type CallFailure struct {
+	Status  ideafile.CallStatus `json:"status"` // failed, blocked or rejected
+	Tool    string              `json:"tool"`   // empty where the Call names none
+	Code    string              `json:"code"`
+	Message string              `json:"message"`
+	Count   int                 `json:"count"`
+	// CallIDs are the ids of the first of them.
+	CallIDs []string `json:"calls"`
+}
+
+// Failures lists each reason once, in the order in which they were added. It is bounded, as it is part of results and reports:
+// CallCounts tells how many Calls there were in all.
+type Failures []CallFailure
+
+// MarshalJSON writes a list where there are none, too.
+func (f Failures) MarshalJSON() ([]byte, error) {
+	if f == nil {
+		return []byte("[]"), nil
+	}
+	return json.Marshal([]CallFailure(f))
+}
+
+const (
+	maxFailures       = 20  // reasons
+	maxFailureCalls   = 5   // ids for each
+	maxFailureMessage = 500 // characters
+)
+
+// AddFailedCall adds a Call that did not succeed.
+func (f Failures) AddFailedCall(id string, s ideafile.CallStatus, tool string, why diag.Fault) Failures {
+	return f.add(CallFailure{
+		Status: s, Tool: jsonval.Clip(tool, 100), Code: why.Code, Message: jsonval.Clip(why.Message, maxFailureMessage), Count: 1, CallIDs: []string{id},
+	})
+}
+
+// Merge adds the failures of another list.
+func (f Failures) Merge(other Failures) Failures {
+	for _, failure := range other {
+		f = f.add(failure)
+	}
+	return f
+}
+
+func (f Failures) add(failure CallFailure) Failures {
+	at := slices.IndexFunc(f, func(x CallFailure) bool {
+		return x.Status == failure.Status && x.Tool == failure.Tool && x.Code == failure.Code && x.Message == failure.Message
+	})
+	if at < 0 {
+		if len(f) < maxFailures {
+			failure.CallIDs = slices.Clone(failure.CallIDs)
+			f = append(f, failure)
+		}
+		return f
+	}
+	f[at].Count += failure.Count
+	f[at].CallIDs = append(f[at].CallIDs, failure.CallIDs[:min(len(failure.CallIDs), maxFailureCalls-len(f[at].CallIDs))]...)
+	return f
+}
+
+// String says it in a line: pay: tool_failed: the card is unknown (12 Calls: 1.2@①, 1.2@②, …).
+func (f CallFailure) String() string {
+	calls := strings.Join(f.CallIDs, ", ")
+	if f.Count > len(f.CallIDs) {
+		calls += ", …"
+	}
+	if f.Count > 1 {
+		calls = fmt.Sprintf("%d Calls: %s", f.Count, calls)
+	}
+	return fmt.Sprintf("%s: %s: %s (%s)", cmp.Or(f.Tool, "a Call without a tool"), f.Code, f.Message, calls)
+}
+
+// Unsuccessful reports whether a Call has ended without a result, for a reason that people should see.
+func (c CallReport) Unsuccessful() bool {
+	return c.Fault != nil && (c.Status == ideafile.Failed || c.Status == ideafile.Blocked || c.Status == ideafile.Rejected)
+}

@@ -1,0 +1,199 @@
+package turn
+
+import (
+	"slices"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// This file puts the records of a split process's parts together, and takes them apart again: each part is a process, with an Idea of its
+// own.
+
+// AddPartContext adds to the input of the whole process what the last Idea of a part tells of its instances: how they ended, the Calls with what
+// became of them, and the errors that nobody was told of. whole and part are contexts.
+func (in *RequestInput) AddPartContext(whole, part any, tokens []string, states map[string]any) {
+	places := directPlanPositions(whole)
+	byToken := map[string]*InstanceInput{}
+	for _, token := range tokens {
+		byToken[token] = &InstanceInput{Token: token, State: states[token]}
+	}
+	owned := map[string]int{}
+	list, _ := part.([]any)
+	for _, raw := range list {
+		m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
+		e, isError := ReadContextError(m)
+		switch of := byToken[m.InstanceToken]; {
+		case !ok:
+		case m.PayloadKind == ideafile.TypeState && of != nil:
+			of.Status, of.Fault = m.InstanceEndStatus, m.InstanceFault
+		case m.IsDirectPlan():
+			at := nthOrZero(places[m.InstanceToken], owned[m.InstanceToken])
+			owned[m.InstanceToken]++
+			in.addPastCalls(at, m.PlanName, ReadPastDirectPlanCalls(m, tokens))
+			for _, token := range m.FallbackInstances {
+				if of := byToken[token]; of != nil {
+					of.FailedDirectPlanPosition = at
+				}
+			}
+		case m.IsPlanWithRecord():
+			in.addPastCalls(0, "", ReadPastCalls(m, tokens))
+		case isError:
+			if len(e.Instances) == 0 {
+				e.Instances = tokens
+			}
+			in.Errors = append(in.Errors, e)
+		}
+	}
+	for _, token := range tokens {
+		in.Instances = append(in.Instances, *byToken[token])
+	}
+}
+
+// directPlanPositions returns the positions in a context, from 1, of the Plans that run directly, by the instance that owns them.
+func directPlanPositions(context any) map[string][]int {
+	places := map[string][]int{}
+	list, _ := context.([]any)
+	for n, raw := range list {
+		if m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems)); ok && m.IsDirectPlan() {
+			places[m.InstanceToken] = append(places[m.InstanceToken], n+1)
+		}
+	}
+	return places
+}
+
+func nthOrZero(list []int, n int) int {
+	if n >= len(list) {
+		return 0
+	}
+	return list[n]
+}
+
+// addPastCalls adds Calls to those of other parts that are the same.
+func (in *RequestInput) addPastCalls(directPlan int, name string, calls []PastCall) {
+	for _, p := range calls {
+		at := slices.IndexFunc(in.PlanEntries, func(e PlanEntry) bool {
+			return e.DirectPlan == directPlan && e.CallID == p.key().ID("") && jsonval.Equal(e.Call.RawValue(), p.WrittenCall.RawValue())
+		})
+		if at < 0 {
+			at = len(in.PlanEntries)
+			in.PlanEntries = append(in.PlanEntries, PlanEntry{
+				CallID: p.key().ID(""), DirectPlan: directPlan, PlanName: name, Call: p.WrittenCall, StatusCounts: map[ideafile.CallStatus]int{},
+				ResultByInstance: map[string]any{},
+			})
+		}
+		for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
+			in.PlanEntries[at].AddReport(token, CallReport{
+				Status: p.StatusByInstance[token], Fault: p.FaultByInstance[token], Result: p.ResultByInstance[token], Decisions: p.DecisionsByInstance[token],
+			})
+		}
+	}
+}
+
+// RestrictRecordToInstances returns a message as a part of the process sees it: of a Plan's record, what is about the part's instances; ok is false where
+// nothing is left of it.
+func RestrictRecordToInstances(raw any, tokens []string) (out any, ok bool) {
+	m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
+	if !ok || m.Type != ideafile.TypePlan || (len(m.PlanRecordByCallID) == 0 && len(m.FallbackInstances) == 0) {
+		return raw, true
+	}
+	mine := map[string]bool{}
+	for _, token := range tokens {
+		mine[token] = true
+	}
+	record, calls, ids := map[string]any{}, []any{}, m.RecordedCallIDs()
+	for n, call := range m.PlanCalls {
+		if ids == nil {
+			return raw, true
+		}
+		entry, left := restrictEntry(m.PlanRecordByCallID[ids[n]], mine)
+		if left {
+			calls = append(calls, call.RawValue())
+			record[ids[n]] = entry
+		}
+		for _, token := range tokens {
+			if own, ok := m.PlanRecordByCallID[ids[n]+"@"+token]; ok {
+				record[ids[n]+"@"+token] = own
+			}
+		}
+	}
+	next := jsonval.WithoutKey(m.Source, ideafile.FallbackInstancesKey)
+	next["record"] = record
+	if fellBack := tokensInSet(m.FallbackInstances, mine); len(fellBack) > 0 {
+		next[ideafile.FallbackInstancesKey] = jsonval.ToJSONValue(fellBack)
+	}
+	if m.IsDirectPlan() {
+		if len(record) == 0 {
+			delete(next, "record")
+		}
+		return next, true
+	}
+	next["plan"] = calls
+	return next, len(calls) > 0
+}
+
+// restrictEntry leaves in a record's entry what is about some instances, or about all. left reports whether anything is.
+func restrictEntry(entry any, mine map[string]bool) (out any, left bool) {
+	object, ok := entry.(map[string]any)
+	if !ok {
+		return entry, entry != nil
+	}
+	rest := map[string]any{}
+	named := false
+	for _, key := range jsonval.SortedKeys(object) {
+		tokens, isList := jsonval.AsStringList(object[key])
+		switch {
+		case key == recordResults:
+			rest[key] = restrictResults(object[key], mine)
+		case key == recordDecided:
+			rest[key] = slices.DeleteFunc(slices.Clone(asJSONList(object[key])), func(d any) bool {
+				token, _ := jsonval.AsObject(d)["token"].(string)
+				return !mine[token]
+			})
+		case key == recordFaults:
+			rest[key] = restrictFaults(asJSONList(object[key]), mine)
+		case isList:
+			named = true
+			if list := tokensInSet(tokens, mine); len(list) > 0 {
+				rest[key], left = jsonval.ToJSONValue(list), true
+			}
+		default:
+			rest[key], left = object[key], true
+		}
+	}
+	return rest, left || !named
+}
+
+func restrictResults(results any, mine map[string]bool) map[string]any {
+	out := map[string]any{}
+	for _, token := range jsonval.SortedKeys(jsonval.AsObject(results)) {
+		if mine[token] {
+			out[token] = jsonval.AsObject(results)[token]
+		}
+	}
+	return out
+}
+
+func restrictFaults(list []any, mine map[string]bool) []any {
+	out := []any{}
+	for _, raw := range list {
+		fault := jsonval.WithoutKey(jsonval.AsObject(raw), "instances")
+		tokens, _ := jsonval.AsStringList(jsonval.AsObject(raw)["instances"])
+		if left := tokensInSet(tokens, mine); len(left) > 0 {
+			fault["instances"] = jsonval.ToJSONValue(left)
+			out = append(out, fault)
+		}
+	}
+	return out
+}
+
+func asJSONList(v any) []any {
+	list, _ := v.([]any)
+	return list
+}
+
+// tokensInSet picks the tokens that are in a set.
+func tokensInSet(tokens []string, set map[string]bool) []string {
+	return slices.DeleteFunc(slices.Clone(tokens), func(t string) bool { return !set[t] })
+}

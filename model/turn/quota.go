@@ -1,0 +1,85 @@
+package turn
+
+import (
+	"cmp"
+	"strings"
+)
+
+// Quota is how many Requests and Calls somebody may have begun in all. Both only grow, so that it may be told twice.
+type Quota struct {
+	Requests int `json:"requests"`
+	Calls    int `json:"calls"`
+}
+
+// Unlimited is a Quota that nobody comes to the end of.
+var Unlimited = Quota{Requests: 1 << 40, Calls: 1 << 40}
+
+// QuotaUse is what somebody has begun and used so far, with all delegates, and what it could begin at once if its Quota allowed it.
+type QuotaUse struct {
+	Requests int        `json:"requests,omitempty"`
+	Calls    int        `json:"calls,omitempty"`
+	Usage    TokenUsage `json:"usage,omitzero"`
+	// NeededQuota is the Quota with which nothing would wait for a larger one.
+	NeededQuota Quota `json:"needs,omitzero"`
+}
+
+// Add adds what another has begun and used. What that needs is not added.
+func (u *QuotaUse) Add(o QuotaUse) {
+	u.Requests += o.Requests
+	u.Calls += o.Calls
+	u.Usage.Add(o.Usage)
+}
+
+// Claim is what somebody has of a Quota that several share.
+type Claim struct {
+	GrantedQuota Quota    `json:"quota"`
+	QuotaUse     QuotaUse `json:"use,omitzero"`
+}
+
+// ReservedQuota is what of the shared Quota is gone for others: what was given, and what was used beyond that.
+func (c Claim) ReservedQuota() Quota {
+	return Quota{Requests: max(c.GrantedQuota.Requests, c.QuotaUse.Requests), Calls: max(c.GrantedQuota.Calls, c.QuotaUse.Calls)}
+}
+
+// UnmetQuota is what is needed beyond what was given.
+func (c Claim) UnmetQuota() Quota {
+	held := c.ReservedQuota()
+	return Quota{Requests: max(c.QuotaUse.NeededQuota.Requests-held.Requests, 0), Calls: max(c.QuotaUse.NeededQuota.Calls-held.Calls, 0)}
+}
+
+// GrantFromRemaining gives what is needed, as far as it is left, takes it from left, and reports whether there was anything to give.
+func (c *Claim) GrantFromRemaining(left *Quota) bool {
+	unmet, held := c.UnmetQuota(), c.ReservedQuota()
+	n := Quota{Requests: max(min(unmet.Requests, left.Requests), 0), Calls: max(min(unmet.Calls, left.Calls), 0)}
+	if n == (Quota{}) {
+		return false
+	}
+	left.Requests -= n.Requests
+	left.Calls -= n.Calls
+	c.GrantedQuota = Quota{Requests: held.Requests + n.Requests, Calls: held.Calls + n.Calls}
+	return true
+}
+
+// Plus adds two Quotas.
+func (q Quota) Plus(o Quota) Quota { return Quota{q.Requests + o.Requests, q.Calls + o.Calls} }
+
+// Minus subtracts a Quota.
+func (q Quota) Minus(o Quota) Quota { return Quota{q.Requests - o.Requests, q.Calls - o.Calls} }
+
+// DelegateView is a delegate under way, as its Call's process shows it.
+type DelegateView struct {
+	CallID    string `json:"call"`
+	ProcessID string `json:"process"`
+	// Status is that of its process; empty: it has not told yet.
+	Status string `json:"status,omitempty"`
+	// WaitingFor tells what it waits for, as its query "status" does.
+	WaitingFor []string `json:"waiting,omitempty"`
+}
+
+// StatusLine says in one line how it stands.
+func (d DelegateView) StatusLine() string {
+	if len(d.WaitingFor) == 0 {
+		return cmp.Or(d.Status, "starting")
+	}
+	return strings.Join(d.WaitingFor, "; ")
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	sdk "go.temporal.io/sdk/client"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/protocol"
+	"processidea/starter/internal/exit"
+)
+
+// asTemporal makes the test binary stand in for the temporal CLI where that is not installed: a program with nothing but the SDK as it
+// comes.
+const asTemporal = "STARTER_TEST_AS_TEMPORAL"
+
+// temporalCommand does what "temporal workflow query" and "temporal workflow signal" do.
+func temporalCommand(args []string, out io.Writer) error {
+	if len(args) < 2 || args[0] != "workflow" {
+		return fmt.Errorf("temporal %q: not here", args)
+	}
+	f := flag.NewFlagSet(args[1], flag.ContinueOnError)
+	id, kind, name, input := f.String("workflow-id", "", ""), f.String("type", "", ""), f.String("name", "", ""), f.String("input", "", "")
+	if err := f.Parse(args[2:]); err != nil {
+		return err
+	}
+	c, err := sdk.Dial(sdk.Options{HostPort: os.Getenv("TEMPORAL_ADDRESS")})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if args[1] == "signal" {
+		payload, err := jsonval.Decode([]byte(*input))
+		if err != nil {
+			return err
+		}
+		return c.SignalWorkflow(context.Background(), *id, "", *name, payload)
+	}
+	a, err := c.QueryWorkflow(context.Background(), *id, "", *kind)
+	if err != nil {
+		return err
+	}
+	var answer any
+	if err := a.Get(&answer); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, string(jsonval.Encode(answer)))
+	return err
+}
+
+// commandsOf lists the lines of a document's shell blocks that begin with one of the words.
+func commandsOf(t *testing.T, file string, words ...string) (lines []string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inShell := false
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") {
+			inShell = line == "```sh"
+		}
+		for _, w := range words {
+			if inShell && strings.HasPrefix(line, w) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		t.Fatalf("%s has no commands", file)
+	}
+	return lines
+}
+
+func TestTheCommandsOfTheDocumentsWork(t *testing.T) {
+	examples, err := filepath.Abs("../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	for _, name := range []string{"starter", "temporal"} {
+		if _, err := exec.LookPath(name); name == "temporal" && err == nil {
+			continue // the real one
+		}
+		if err := os.Symlink(os.Args[0], filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := newDesk(t, nil)
+	n, _ := d.dev()
+	d.set("PATH="+bin+":"+os.Getenv("PATH"), asTemporal+"=1")
+	d.do("run", filepath.Join(examples, "refunds"), "--id", "refunds", "--detach").is(exit.Done)
+	d.eventually("eleven wait and the others have settled", func() bool {
+		settled := 0
+		for _, i := range d.do("result", "refunds", "--json").result().Instances {
+			if i.Status == ideafile.InstanceSettled {
+				settled++
+			}
+		}
+		if settled < 189 {
+			return false
+		}
+		var list []protocol.Approval
+		d.do("approvals", "refunds", "--json").is(exit.Done).json(&list)
+		return len(list) == 11
+	})
+	lines := commandsOf(t, "../docs/people.md", "starter ", "temporal ")
+	lines = append(lines, commandsOf(t, "../docs/operating.md", "starter ", "temporal workflow ")...)
+	for _, line := range lines {
+		c := exec.Command("sh", "-c", line)
+		c.Dir, c.Env = d.dir, d.env
+		if strings.HasPrefix(line, "temporal ") {
+			c.Env = append(c.Env, "TEMPORAL_ADDRESS="+n.Address)
+		}
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
+		if strings.Contains(line, " query ") && !strings.Contains(string(out), "1.2@⑬") && !strings.Contains(string(out), `"instances"`) {
+			t.Errorf("%s answers no plain JSON: %s", line, out)
+		}
+	}
+	d.eventually("every decision is taken, and nothing was refused", func() bool {
+		var list []protocol.Approval
+		d.do("approvals", "refunds", "--json").is(exit.Done).json(&list)
+		return len(list) == 3 // 138, 150 and 167
+	})
+	d.do("resume", "refunds").is(exit.Usage).complains("the process is not paused")
+	if e := d.do("list").is(exit.Done); !strings.Contains(e.out, "refunds") {
+		t.Error(e.out)
+	}
+}

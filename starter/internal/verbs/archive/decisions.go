@@ -1,0 +1,143 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/model/turn"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+)
+
+// Decisions lists what people decided.
+func Decisions(a *app.App) *cobra.Command {
+	at := 0
+	c := &cobra.Command{
+		Use:   "decisions ID",
+		Short: "List what people decided in a process, and what came of it",
+		Long: `List what people decided in a process, in the order of time: who approved, rejected,
+amended, replaced or answered which Call, when and why, what they were shown, what
+they made of it and what ran in the end; who paused, resumed, revised it or added
+instances; and what happened by itself at a deadline or a limit. It is read from the
+store; no server is needed. What was decided since the latest Idea is in the next one.`,
+		Example: `  starter decisions refunds
+  starter decisions refunds --at 2 --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("at") && at < 1 {
+				return exit.Usagef("list decisions of %s up to Idea %d: Ideas are numbered from 1", args[0], at)
+			}
+			return decisions(c.Context(), a, args[0], at)
+		},
+	}
+	c.Flags().IntVar(&at, "at", 0, "`number` of the last Idea that counts, from 1 (default the latest)")
+	return c
+}
+
+func decisions(ctx context.Context, a *app.App, id string, at int) error {
+	return a.Read(ctx, func(archive *client.Archive) error {
+		made, err := archive.Chain(id).Decisions(ctx, at)
+		if err != nil {
+			return err
+		}
+		if a.JSON {
+			return a.PrintJSON(made)
+		}
+		links, err := archive.Chain(id).Ideas(ctx)
+		if err != nil {
+			return err
+		}
+		last := links[len(links)-1]
+		for _, l := range links {
+			if l.At == at {
+				last = l
+			}
+		}
+		head := fmt.Sprintf("%s: %s up to Idea %d, %s\n", print.Printable(id), print.Plural(len(made), "decision"), last.At, sealedText(last.Created))
+		return a.Print(head + decidedText(made))
+	})
+}
+
+// sealedText says when an Idea was sealed, and how old it is.
+func sealedText(at time.Time) string {
+	return "sealed " + at.Local().Format(time.DateTime) + ", " + print.Ago(time.Since(at))
+}
+
+// decidedText tells decisions, each with what it changed and what came of it.
+func decidedText(made []client.Decided) string {
+	var b strings.Builder
+	for _, d := range made {
+		what := d.Kind
+		if d.CallID != "" {
+			what = d.CallID + "  " + what
+		}
+		fmt.Fprintf(&b, "%s  %s\n", d.DecidedAt.Local().Format(time.DateTime), print.Printable(what+byText(d.Decision)))
+		for _, line := range changeText(d.Decision) {
+			fmt.Fprintf(&b, "    %s\n", line)
+		}
+		if d.Outcome != nil {
+			fmt.Fprintf(&b, "    %s\n", outcomeText(*d.Outcome))
+		}
+	}
+	return b.String()
+}
+
+// byText says who decided, and why.
+func byText(d turn.Decision) string {
+	text := ""
+	if d.DecidedBy != "" {
+		text = " by " + d.DecidedBy
+	}
+	if d.Reason != "" {
+		text += ", because " + d.Reason
+	}
+	return text
+}
+
+// changeText says what was shown, and what the decision made of it.
+func changeText(d turn.Decision) (lines []string) {
+	if d.Tool != "" {
+		lines = append(lines, "shown "+callText(d.Tool, d.ShownParams))
+	}
+	switch d.Kind {
+	case client.Amend:
+		lines = append(lines, "to run with "+print.Shown(d.AmendedParams))
+	case client.Replace:
+		lines = append(lines, "replaced by "+print.Shown(d.Replacement))
+	case client.Answer:
+		lines = append(lines, "answered "+print.Shown(d.GivenResult))
+	}
+	if len(d.Context) > 0 {
+		lines = append(lines, "messages "+print.Shown(d.Context))
+	}
+	if len(d.Instances) > 0 {
+		lines = append(lines, "instances "+print.FitWidth(print.Printable(strings.Join(d.Instances, ", ")), print.WidestValue))
+	}
+	if d.Limits != nil {
+		lines = append(lines, fmt.Sprintf("limits %+v", *d.Limits))
+	}
+	return lines
+}
+
+func callText(tool string, params map[string]any) string {
+	return print.Printable(tool) + " " + print.Shown(params)
+}
+
+// outcomeText says what became of a Call in the end.
+func outcomeText(o turn.CallOutcome) string {
+	text := "nothing ran"
+	if o.RanCall != nil {
+		text = "ran " + callText(o.RanCall.Tool, o.RanCall.Params)
+	}
+	text += ": " + string(o.Status)
+	if o.Fault != nil {
+		text += ", " + print.OneLine(o.Fault.Message)
+	}
+	return text
+}

@@ -1,0 +1,152 @@
+package blobs
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+)
+
+// A folder may vanish under a program that works with it: a disk that is not mounted, or unmounted. What is mounted over
+// leaves an empty folder behind, which looks like a store that nobody has used yet. So a store has a mark, an object with an
+// id of its own, made before anything else is written; who has seen it once waits while it is not there.
+
+// markName is the object that holds the id. It is no hidden file: whoever copies the store's files copies it too.
+const markName = "process-idea-store"
+
+const markText = "This is the id of this store of Process Idea, made when it was first written to. Who works with the store waits while\n" +
+	"this file is missing or names another id, as if the store were not there. Copy it along with the rest.\n"
+
+// ErrAway means that the store that was opened is not at its place now. It passes by itself once the store is back.
+var ErrAway = errors.New("the store is not there")
+
+// ID gives the id of the store, by which programs tell whether they work with the same one; empty where nobody has written
+// to it yet.
+func (s *Store) ID() string {
+	id, _ := s.id.Load().(string)
+	return id
+}
+
+// Mark gives the id of the store, and makes one where there is none.
+func (s *Store) Mark(ctx context.Context) (string, error) {
+	if err := s.begin(ctx); err != nil {
+		return "", fmt.Errorf("blobs: mark %s: %w", s.place, err)
+	}
+	return s.ID(), nil
+}
+
+// begin makes sure that the store is there and has its mark, before something is written.
+func (s *Store) begin(ctx context.Context) error {
+	if s.ID() != "" {
+		return s.stays(ctx)
+	}
+	s.marking.Lock()
+	defer s.marking.Unlock()
+	if s.ID() != "" {
+		return nil
+	}
+	id, err := s.readMark(ctx)
+	if err == nil && id == "" {
+		if err = s.makeMark(ctx); err == nil {
+			id, err = s.readMark(ctx) // another program may have been faster
+		}
+	}
+	if err == nil && id == "" {
+		err = errors.New("its mark cannot be read back")
+	}
+	if err == nil {
+		s.id.Store(id)
+	}
+	return err
+}
+
+// stays returns an error where a folder is not the store any more that was opened. A bucket does not go away in silence.
+func (s *Store) stays(ctx context.Context) error {
+	if s.folder == "" {
+		return nil
+	}
+	return s.compareMark(ctx)
+}
+
+// compareMark compares the mark with the one that was seen before.
+func (s *Store) compareMark(ctx context.Context) error {
+	known := s.ID()
+	if known == "" {
+		return nil
+	}
+	id, err := s.readMark(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the mark of the store: %w", err)
+	case id == "":
+		return fmt.Errorf("%w: at %s the file %s is missing (is a disk not mounted?); whatever needs the store waits for it", ErrAway, s.place, markName)
+	case id != known:
+		return fmt.Errorf("%w: at %s is another one now, %s in place of %s; whatever needs the store waits for it", ErrAway, s.place, id, known)
+	}
+	return nil
+}
+
+// readMark reads the store's id; empty where it has no mark.
+func (s *Store) readMark(ctx context.Context) (string, error) {
+	var data []byte
+	var err error
+	if s.folder != "" {
+		data, err = os.ReadFile(filepath.Join(s.folder, markName))
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", nil
+		}
+	} else {
+		data, err = s.bucket.ReadAll(ctx, markName)
+		if gcerrors.Code(err) == gcerrors.NotFound {
+			return "", nil
+		}
+	}
+	id, _, _ := strings.Cut(string(data), "\n")
+	return id, err
+}
+
+// makeMark gives the store an id, unless it has one.
+func (s *Store) makeMark(ctx context.Context) error {
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // it never fails
+	data := []byte(hex.EncodeToString(id) + "\n" + markText)
+	if s.folder != "" {
+		return makeMarkFile(s.folder, data)
+	}
+	err := s.bucket.WriteAll(ctx, markName, data, &blob.WriterOptions{IfNotExist: true})
+	if err == nil || gcerrors.Code(err) == gcerrors.FailedPrecondition {
+		return nil
+	}
+	return s.bucket.WriteAll(ctx, markName, data, nil) // some servers know no conditions
+}
+
+// makeMarkFile makes the file at once and whole: of several programs that try, one succeeds.
+func makeMarkFile(folder string, data []byte) (err error) {
+	f, err := os.CreateTemp(folder, markName+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.Write(data)
+	err = cmp.Or(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(folder, markName)
+	if err = os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		err = os.Rename(f.Name(), path) // a file system without links
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return cmp.Or(err, syncFolder(folder))
+}

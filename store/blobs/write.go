@@ -1,0 +1,90 @@
+package blobs
+
+import (
+	"context"
+	"crypto/md5"
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"syscall"
+
+	"gocloud.dev/blob"
+)
+
+// writeAll writes an object whole, or leaves what was there. In a folder it is in the disk's safe keeping when this returns.
+//
+// blob.Bucket.WriteAll does not do that: where a disk runs full, it gives the object's name to as much as could be written.
+func (s *Store) writeAll(ctx context.Context, name string, data []byte) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var file *os.File // nil in a bucket
+	sum := md5.Sum(data)
+	w, err := s.bucket.NewWriter(ctx, name, &blob.WriterOptions{
+		// Said here, so that the file is made now, and is taken away again whatever happens.
+		ContentType: "application/octet-stream",
+		ContentMD5:  sum[:],
+		BeforeWrite: func(as func(any) bool) error { _ = as(&file); return nil },
+	})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	if err == nil && file != nil && !s.unsynced {
+		err = file.Sync()
+	}
+	if err != nil {
+		cancel() // then Close drops what was written
+		_ = w.Close()
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	if s.folder == "" {
+		return nil
+	}
+	if err := s.syncFolders(path.Dir(name)); err != nil {
+		return err
+	}
+	return s.stays(ctx) // else it was written beside the store
+}
+
+// syncFolders makes the name of an object last, and that of its folder where this program has not used it before.
+func (s *Store) syncFolders(folder string) error {
+	if s.unsynced {
+		return nil
+	}
+	err := syncFolder(filepath.Join(s.folder, filepath.FromSlash(folder)))
+	if s.synced.Contains(folder) || err != nil {
+		return err
+	}
+	for above := folder; above != "."; {
+		above = path.Dir(above)
+		if err := syncFolder(filepath.Join(s.folder, filepath.FromSlash(above))); err != nil {
+			return err
+		}
+	}
+	s.synced.Add(folder, struct{}{})
+	return nil
+}
+
+func syncFolder(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	err = f.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+		return nil // a file system that keeps names by itself
+	}
+	return err
+}
+
+// temporary is what a file is called in a folder until it is whole; a program that was killed leaves it.
+var temporary = regexp.MustCompile(`\.[0-9a-f]{1,16}\.tmp$`)

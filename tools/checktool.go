@@ -1,0 +1,42 @@
+package tools
+
+import (
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// CheckTool reports parameters of a Tool that its Go function would refuse, and such as it wants and the Tool does not have. A Tool that
+// names no parameters leaves them to the function.
+func (r *Registry) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
+	name, _ := spec.(string)
+	f, ok := r.Lookup(name)
+	if !ok || t.AllowsExtraParams {
+		return nil
+	}
+	form, err := jsonval.Decode(f.Parameters)
+	if err != nil {
+		return nil
+	}
+	props := jsonval.AsObject(jsonval.AsObject(form)["properties"])
+	for _, p := range jsonval.SortedKeys(t.SchemaByParam) {
+		at, known := jsonval.JSONPathWithKey(".properties", p), props[p] != nil
+		if !known && f.params.AdditionalProperties != nil && f.params.AdditionalProperties.Not != nil {
+			ps.Add(at, "the Go function %s takes no parameter %q%s", name, jsonval.Clip(p, 80), diag.DidYouMeanOrListNames(p, jsonval.SortedKeys(props)))
+			continue
+		}
+		given, wanted := jsonschema.TypesAt(t.ParamsSchemaSource(), jsonval.Path{p}), jsonschema.TypesAt(form, jsonval.Path{p})
+		if jsonschema.TypesFit(given, wanted) == jsonschema.FitsNever {
+			ps.Add(at, "the Go function %s wants %s here, not %s", name, jsonschema.JoinWithOr(wanted), jsonschema.JoinWithOr(given))
+		}
+	}
+	for _, p := range f.params.Required {
+		if _, declared := t.SchemaByParam[p]; !declared {
+			ps.Add(".properties", "the Go function %s wants a parameter %q, which the tool does not have", name, p)
+		} else if !t.RequiresParam(p) {
+			ps.Warn(".required", "the Go function %s wants the parameter %q in every Call: name it here", name, p)
+		}
+	}
+	return ps
+}

@@ -1,0 +1,111 @@
+package mcptool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxMessage is how large one message of a server may be.
+const maxMessage = 16 << 20
+
+var errTooLarge = fmt.Errorf("the server's answer is larger than %d MB, which is the most that a message of an MCP server may have", maxMessage>>20)
+
+// program is the transport to a program. Unlike the SDK's own it looks at what the program writes on standard output, where
+// nothing but messages may stand.
+type program struct {
+	cmd   *exec.Cmd
+	said  *tail       // what stands there that is no message
+	large atomic.Bool // a message was too large
+}
+
+// Connect starts the program.
+func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdin, err := p.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	over := &mcp.IOTransport{
+		// The connection is closed by closing standard input.
+		Reader: io.NopCloser(&messages{in: stdout, program: p, begins: true}), Writer: &ending{stdin, p.cmd}, MaxLineLength: maxMessage,
+	}
+	return over.Connect(ctx)
+}
+
+// messages passes on what a program writes, and notes lines that are no messages, and one that is too large.
+type messages struct {
+	in      io.Reader
+	program *program
+	begins  bool // the next byte begins a line
+	strange bool // the line is no message
+	length  int
+}
+
+func (m *messages) Read(p []byte) (int, error) {
+	n, err := m.in.Read(p)
+	for rest := p[:n]; len(rest) > 0; {
+		line, _, ended := bytes.Cut(rest, []byte("\n"))
+		if text := bytes.TrimSpace(line); m.begins && len(text) > 0 {
+			m.begins, m.strange = false, text[0] != '{' && text[0] != '['
+		}
+		if m.strange {
+			_, _ = m.program.said.Write(append(bytes.Clone(line), '\n'))
+		}
+		m.length += len(line)
+		if m.length > maxMessage {
+			m.program.large.Store(true)
+		}
+		rest = rest[len(line):]
+		if ended {
+			rest = rest[1:]
+			m.begins, m.strange, m.length = true, false, 0
+		}
+	}
+	return n, err
+}
+
+// ending ends a program in the way that the protocol has it: its standard input is closed, then it is told to end, then it is
+// killed.
+type ending struct {
+	io.WriteCloser
+	cmd *exec.Cmd
+}
+
+const toEnd = 5 * time.Second
+
+func (e *ending) Close() error {
+	err := e.WriteCloser.Close()
+	ended := make(chan struct{})
+	go func() {
+		_ = e.cmd.Wait()
+		close(ended)
+	}()
+	for _, urge := range []func() error{
+		func() error { return e.cmd.Process.Signal(syscall.SIGTERM) }, func() error { return e.cmd.Process.Kill() }, func() error { return nil },
+	} {
+		t := time.NewTimer(toEnd)
+		select {
+		case <-ended:
+			t.Stop()
+			return err
+		case <-t.C:
+			_ = urge()
+		}
+	}
+	return errors.New("the program does not end")
+}

@@ -1,0 +1,94 @@
+// Package memory bounds what the Calls and Requests of one worker hold in memory together.
+//
+// A Budget is a number of bytes. Who is about to read or make something large says so by Take, and waits until there is room. What is
+// small is not counted.
+//
+// Invariants:
+//   - What one Hold has taken never exceeds the Budget, so that everything fits when nothing else runs.
+//   - All that a Hold took is given back by Release, once.
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	// DefaultBudget is that of a worker that was told nothing else, in bytes.
+	DefaultBudget = 1 << 30
+	// Small is the size in bytes, as JSON, up to which values are not counted.
+	Small = 1 << 20
+	// expansion is about how many times as much memory a JSON value takes while it is read, checked and written again.
+	expansion = 10
+	// patience is how long a Hold that has taken something waits for more: two that wait for each other would wait for ever.
+	patience = 20 * time.Second
+)
+
+// ErrFull means that others held the memory all the time. A later attempt may find room.
+var ErrFull = errors.New("the worker has no memory for it at the moment")
+
+// Budget is the memory that all Holds share. It is safe for concurrent use. A nil Budget has no bound.
+type Budget struct {
+	room  *semaphore.Weighted
+	total int64
+}
+
+// NewBudget returns a Budget of so many bytes.
+func NewBudget(bytes int64) *Budget {
+	return &Budget{room: semaphore.NewWeighted(bytes), total: bytes}
+}
+
+// Hold is what one Call or Request has taken.
+type Hold struct {
+	budget *Budget
+	mu     sync.Mutex
+	taken  int64 // guarded by mu
+}
+
+type key struct{}
+
+// Begin returns a context under which Take takes from the Budget, and the function that gives all of it back.
+func (b *Budget) Begin(ctx context.Context) (_ context.Context, release func()) {
+	if b == nil {
+		return ctx, func() {}
+	}
+	h := &Hold{budget: b}
+	return context.WithValue(ctx, key{}, h), h.release
+}
+
+// Take waits until the memory for a value of so many bytes of JSON is free, and takes it. Without a Budget in the context it does nothing.
+func Take(ctx context.Context, size int) error {
+	h, ok := ctx.Value(key{}).(*Hold)
+	if !ok || size <= Small {
+		return nil
+	}
+	return h.take(ctx, expansion*int64(size))
+}
+
+func (h *Hold) take(ctx context.Context, n int64) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n = min(n, h.budget.total-h.taken)
+	if h.taken > 0 {
+		limited, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		ctx = limited
+	}
+	if err := h.budget.room.Acquire(ctx, n); err != nil {
+		return fmt.Errorf("memory: take %d bytes: %w", n, ErrFull)
+	}
+	h.taken += n
+	return nil
+}
+
+func (h *Hold) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.budget.room.Release(h.taken)
+	h.taken = 0
+}

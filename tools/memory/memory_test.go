@@ -1,0 +1,59 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"processidea/tools/memory"
+)
+
+func TestWhatIsLargeWaitsUntilOthersHaveGivenTheirMemoryBack(t *testing.T) {
+	b := memory.NewBudget(40 * memory.Small)
+	first, release := b.Begin(context.Background())
+	if err := memory.Take(first, 3*memory.Small); err != nil {
+		t.Fatal(err)
+	}
+	second, done := b.Begin(context.Background())
+	defer done()
+	taken := make(chan error)
+	go func() { taken <- memory.Take(second, 3*memory.Small) }()
+	select {
+	case err := <-taken:
+		t.Fatalf("both have it at once: %v", err)
+	default:
+	}
+	release()
+	if err := <-taken; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOneThatIsLargerThanAllThereIsRunsAlone(t *testing.T) {
+	b := memory.NewBudget(4 * memory.Small)
+	ctx, release := b.Begin(context.Background())
+	defer release()
+	for range 3 {
+		if err := memory.Take(ctx, 100*memory.Small); err != nil {
+			t.Error(err)
+		}
+	}
+	other, cancel := context.WithCancel(context.Background())
+	other, end := b.Begin(other)
+	defer end()
+	cancel()
+	if err := memory.Take(other, 2*memory.Small); !errors.Is(err, memory.ErrFull) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatIsSmallIsNotCounted(t *testing.T) {
+	b := memory.NewBudget(1)
+	ctx, release := b.Begin(context.Background())
+	defer release()
+	for range 100 {
+		if err := errors.Join(memory.Take(ctx, memory.Small), memory.Take(context.Background(), 1<<40)); err != nil {
+			t.Error(err)
+		}
+	}
+}

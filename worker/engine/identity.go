@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"processidea/protocol"
+	"processidea/store/blobs"
+)
+
+// storeMark stands in a worker's identity before the id of its store.
+const storeMark = " store:"
+
+// identity names a worker to Temporal, with the store that it works with.
+func identity(s *blobs.Store) string {
+	host, _ := os.Hostname()
+	return fmt.Sprintf("%d@%s%s%s", os.Getpid(), host, storeMark, s.ID())
+}
+
+// pollerAge is after how long a worker that has not asked for work is one that is gone. A worker asks every minute.
+const pollerAge = 2 * time.Minute
+
+// StoresOfWorkers lists the ids of the stores with which workers work that answer now; empty where none does.
+func StoresOfWorkers(ctx context.Context, c client.Client) ([]string, error) {
+	d, err := c.DescribeTaskQueue(ctx, protocol.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil {
+		return nil, fmt.Errorf("engine: ask who works on task queue %s: %w", protocol.TaskQueue, err)
+	}
+	var ids []string
+	for _, p := range d.GetPollers() {
+		_, id, marked := strings.Cut(p.GetIdentity(), storeMark)
+		if marked && id != "" && !slices.Contains(ids, id) && time.Since(p.GetLastAccessTime().AsTime()) < pollerAge {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}

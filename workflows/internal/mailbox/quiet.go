@@ -1,0 +1,77 @@
+package mailbox
+
+import (
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/proto"
+)
+
+// This file lets a workflow close, or continue as new, under a steady stream of signals. The server refuses the end of a workflow for which a
+// signal has come while its last task ran; the worker then plays the whole history again, which takes so long that the next signal comes
+// meanwhile, and the next, for ever. So a workflow closes in a task in which no signal has come: such a task is short, and most go through. Where
+// one does not, the signal that was in the way is in the task that follows, and the workflow sets a timer and tries again in the next.
+
+// NoSignalSinceWait reports whether no signal has arrived since Wait blocked last, so that this workflow task is a good one to continue as new in.
+func (b *Inbox) NoSignalSinceWait() bool { return b.arrivals.arrivedCount == b.arrivedBeforeWait }
+
+// WakeInNextTask makes Wait return in another workflow task, soon.
+func (b *Inbox) WakeInNextTask(ctx workflow.Context) {
+	if b.nextTaskTimerSet {
+		return
+	}
+	b.nextTaskTimerSet = true
+	timer := workflow.NewTimerWithOptions(ctx, time.Millisecond, workflow.TimerOptions{Summary: "until no signal comes in between"})
+	b.OnFutureReady(timer, func(workflow.Future) { b.nextTaskTimerSet = false })
+}
+
+// WakeAfter makes Wait return after a while. It is a timer beside that of WakeAt: two that set that one in turn, to different times, would cancel
+// each other's for ever, since Wait returns for a cancelled timer too.
+func (b *Inbox) WakeAfter(ctx workflow.Context, after time.Duration, summary string) {
+	b.OnFutureReady(workflow.NewTimerWithOptions(ctx, after, workflow.TimerOptions{Summary: summary}), func(workflow.Future) {})
+}
+
+// HeardPeopleSinceWait reports whether people's signals were handled since Wait blocked last: more may come, and be in the way of closing.
+func (b *Inbox) HeardPeopleSinceWait() bool { return b.heardPeopleSinceWait }
+
+// WaitUntilPeopleAreQuiet handles what has happened and returns in a workflow task in which people have signalled nothing, so that the workflow can close.
+func (b *Inbox) WaitUntilPeopleAreQuiet(ctx workflow.Context) {
+	for b.Drain(ctx); b.heardPeopleSinceWait && ctx.Err() == nil; b.Drain(ctx) {
+		b.WakeInNextTask(ctx)
+		b.Wait(ctx)
+	}
+}
+
+// CarriedSignal is a signal that has arrived and that the next run of the workflow handles.
+type CarriedSignal struct {
+	Name    string `json:"name"`
+	Payload []byte `json:"payload"` // a Payload of Temporal's API, in its binary form
+}
+
+// TakeUndelivered takes out the signals that were not handled, in the order of history.
+func (b *Inbox) TakeUndelivered() (list []CarriedSignal) {
+	for _, name := range b.arrivals.unhandledNames {
+		h, handled := b.handlers[name]
+		var raw converter.RawValue
+		if !handled || !h.channel.ReceiveAsync(&raw) {
+			continue
+		}
+		data, err := proto.MarshalOptions{Deterministic: true}.Marshal(raw.Payload())
+		if err == nil { // a payload that was read can be written
+			list = append(list, CarriedSignal{name, data})
+		}
+	}
+	return list
+}
+
+// Redeliver handles what an earlier run of the workflow did not.
+func (b *Inbox) Redeliver(ctx workflow.Context, list []CarriedSignal) {
+	for _, s := range list {
+		p := &commonpb.Payload{}
+		if h, handled := b.handlers[s.Name]; handled && proto.Unmarshal(s.Payload, p) == nil {
+			h.handle(ctx, converter.NewRawValue(p))
+		}
+	}
+}
