@@ -53,6 +53,8 @@ type HoldSignal struct {
 	Reason string `json:"reason,omitempty"`
 	// Resume lets the delegates go on that are paused, although the instance was not held.
 	Resume bool `json:"resume,omitempty"`
+	// ReleaseNumber counts, where a pause ends, how often the process has let the instance go on.
+	ReleaseNumber int `json:"releases,omitempty"`
 	// Quota is what it may begin from now on; nil: what it was told before.
 	Quota *turn.Quota `json:"quota,omitempty"`
 }

@@ -497,3 +497,29 @@ func TestLeaveIsAskedForOnlyWhereLimitsAreSaidOrADefaultIsNear(t *testing.T) {
 		}
 	}
 }
+
+// A pause could overtake what was given just before, which nobody would begin then.
+func TestTheLimitPausesOnlyOnceAllThatWasGivenCanHaveBegun(t *testing.T) {
+	_, p := split(t, 4, `, "limits": {"calls": 5}`)
+	startAll(p)
+	needs := func(number, sequence, calls, needed int, heard turn.Quota, unheard bool) {
+		p.ApplyReport(loop.PartReport{Number: number, Sequence: sequence, Status: loop.StatusRunning, QuotaUse: turn.QuotaUse{
+			Calls: calls, NeededQuota: turn.Quota{Calls: needed}, HeardQuota: heard, HasUnheardGrants: unheard,
+		}})
+	}
+	deals := func(step string, pauses bool) {
+		t.Helper()
+		if _, f := p.DealQuotas(); (f != nil) != pauses {
+			t.Errorf("%s: %v", step, f)
+		}
+	}
+	deals("nothing is needed", false)
+	needs(1, 1, 0, 8, turn.Quota{}, false)
+	deals("5 are given", false)
+	needs(2, 1, 0, 4, turn.Quota{}, false)
+	deals("the first has not heard", false)
+	needs(1, 2, 0, 8, turn.Quota{Calls: 5}, true)
+	deals("its instances have not heard", false)
+	needs(1, 3, 5, 8, turn.Quota{Calls: 5}, false)
+	deals("all 5 have begun", true)
+}

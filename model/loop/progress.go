@@ -42,6 +42,8 @@ type carriedProgress struct {
 	// HeldByPause reports whether the process's pause has reached it, and Running counts its Calls that still run then.
 	HeldByPause bool `json:"held,omitempty"`
 	Running     int  `json:"running,omitempty"`
+	// ReleaseCount counts how often the instance was told that it goes on after a pause.
+	ReleaseCount int `json:"releases,omitempty"`
 	// The last Request that covered it, the last that planned for it, and the highest that is closed at it.
 	LastCoveringRequest  int `json:"covered,omitempty"`
 	LastPlanningRequest  int `json:"planned,omitempty"`
@@ -163,8 +165,16 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst.Claim.QuotaUse, inst.Delegates, inst.Stalled = r.QuotaUse, r.Delegates, r.Stalled
 	inst.Idle, inst.HasGoal, inst.MissingRequiredPaths, inst.PlanFailure = r.Idle, r.HasGoal, r.MissingRequiredPaths, r.PlanFailure
 	inst.Questions, inst.PendingApprovals = r.Questions, r.PendingApprovals
-	l.pause(r.PauseFault)
+	if !inst.hasOvertakenPauseFault(r) {
+		l.pause(r.PauseFault)
+	}
 	return true
+}
+
+// hasOvertakenPauseFault reports whether a report asks for a pause over a Call that the instance tries again meanwhile: it was told
+// to go on after what the report tells.
+func (p *InstanceProgress) hasOvertakenPauseFault(r turn.InstanceReport) bool {
+	return r.PauseFault != nil && ideafile.FaultCodeNeedsOperator(r.PauseFault.Code) && r.HeardReleaseNumber < p.ReleaseCount
 }
 
 // recordReportNumber notes the report's number, and reports whether it is higher than those before.

@@ -170,6 +170,7 @@ func (b QuotaLedger) QuotaUse(waiting turn.Quota) turn.QuotaUse {
 		u.Add(c.QuotaUse)
 		if !c.Ended {
 			u.NeededQuota = u.NeededQuota.Plus(c.UnmetQuota())
+			u.HasUnheardGrants = u.HasUnheardGrants || c.GrantUnheard()
 		}
 	}
 	allowed := QuotaLedger{Limits: b.Limits, ParentQuota: turn.Unlimited}.AllowedQuota()
@@ -179,6 +180,9 @@ func (b QuotaLedger) QuotaUse(waiting turn.Quota) turn.QuotaUse {
 	}
 	if u.NeededQuota.Calls <= b.ParentQuota.Calls {
 		u.NeededQuota.Calls = 0
+	}
+	if u.NeededQuota != (turn.Quota{}) {
+		u.HeardQuota = b.ParentQuota
 	}
 	return u
 }
@@ -225,19 +229,19 @@ func (b QuotaLedger) DealQuotas() (changed []int, f *diag.Fault) {
 		left.Requests = 0
 	}
 	var unmet turn.Quota
-	granted := false
+	unheard := false
 	for n, c := range b.Claimants {
 		if c.Ended {
 			continue
 		}
 		if c.GrantFromRemaining(&left) {
-			changed, granted = append(changed, n), true
+			changed = append(changed, n)
 		}
-		unmet = unmet.Plus(c.UnmetQuota())
+		unmet, unheard = unmet.Plus(c.UnmetQuota()), unheard || c.GrantUnheard()
 	}
 	held := b.ReservedQuota()
 	switch {
-	case granted: // what was given is begun first
+	case unheard: // what was given is begun first: a pause could overtake it
 	case unmet.Calls > 0 && b.Limits.Calls > 0 && held.Calls >= b.Limits.Calls:
 		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait", held.Calls, b.Limits.Calls, unmet.Calls)
 	case unmet.Requests > 0 && b.Limits.Requests > 0 && held.Requests >= b.Limits.Requests:

@@ -385,3 +385,28 @@ func TestAPlanThatIsAtWorkGivesWayToAnotherThatPeopleBring(t *testing.T) {
 	}
 	s.WantEqual("the Calls", fmt.Sprintf("%+v", r.Calls), "{Done:6 Failed:0 Rejected:0 Skipped:6 Blocked:0}")
 }
+
+// What an instance lacked when it said so may be mended by the time that it is heard.
+func TestAPauseThatWasAskedForBeforeTheLatestOneEndedIsOvertaken(t *testing.T) {
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.ExpectRequest()
+	lacks := func(code string, heard int) turn.InstanceReport {
+		r := s.Report("①", 1)
+		r.PauseFault, r.HeardReleaseNumber = diag.Faultf(code, "a secret is missing"), heard
+		return r
+	}
+	s.Loop.Instances()[0].ReleaseCount = 1
+	s.DeliverReport(lacks(ideafile.CodeNotAllowed, 0))
+	if f := s.Loop.PauseReason(); f != nil {
+		t.Errorf("it is paused: %v", f)
+	}
+	s.DeliverReport(lacks(ideafile.CodeNotAllowed, 1))
+	if s.Loop.PauseReason() == nil {
+		t.Error("it lacks that still, and is not paused")
+	}
+	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.DeliverReport(lacks("approval_overdue", 0)) // no Call is tried again for that
+	if s.Loop.PauseReason() == nil {
+		t.Error("nobody decided in time, and it is not paused")
+	}
+}

@@ -21,6 +21,10 @@ type QuotaUse struct {
 	Usage    TokenUsage `json:"usage,omitzero"`
 	// NeededQuota is the Quota with which nothing would wait for a larger one.
 	NeededQuota Quota `json:"needs,omitzero"`
+	// HeardQuota is the latest Quota that it had heard of when it needed that; zero where it needs none. HasUnheardGrants reports
+	// whether somebody who works for it has still to hear of a larger Quota, and to begin what that allows.
+	HeardQuota       Quota `json:"heard,omitzero"`
+	HasUnheardGrants bool  `json:"unheard,omitempty"`
 }
 
 // Add adds what another has begun and used. What that needs is not added.
@@ -58,6 +62,14 @@ func (c *Claim) GrantFromRemaining(left *Quota) bool {
 	left.Calls -= n.Calls
 	c.GrantedQuota = Quota{Requests: held.Requests + n.Requests, Calls: held.Calls + n.Calls}
 	return true
+}
+
+// GrantUnheard reports whether what it was given may not have come to whoever is to begin it.
+func (c Claim) GrantUnheard() bool {
+	heard, needs := c.QuotaUse.HeardQuota, c.QuotaUse.NeededQuota != (Quota{})
+	calls := c.GrantedQuota.Calls < Unlimited.Calls && heard.Calls < c.GrantedQuota.Calls
+	requests := c.GrantedQuota.Requests < Unlimited.Requests && heard.Requests < c.GrantedQuota.Requests
+	return c.QuotaUse.HasUnheardGrants || (needs && (calls || requests))
 }
 
 // Plus adds two Quotas.

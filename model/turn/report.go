@@ -48,6 +48,9 @@ type InstanceReport struct {
 	// PauseFault pauses the process: nobody decided on a Call in time, and its Tool asks for a pause then; or a Call cannot run
 	// before who runs the worker has mended something.
 	PauseFault *diag.Fault `json:"overdue,omitempty"`
+	// HeardReleaseNumber is how often the instance has heard that it goes on after a pause: what a PauseFault from before is about is
+	// tried again by then.
+	HeardReleaseNumber int `json:"releases,omitempty"`
 	// QuotaUse is what the instance has begun and used, with the delegates of its Calls, Delegates are those under way, and Stalled is
 	// whether nothing runs but delegates that are paused.
 	QuotaUse  QuotaUse       `json:"use,omitzero"`

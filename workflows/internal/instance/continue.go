@@ -24,6 +24,7 @@ type ContinueAsNewInput struct {
 	WorkerLosses         map[string]int           `json:"deaths,omitempty"`
 	QueuedCalls          []string                 `json:"queue,omitempty"` // ids of Calls
 	Held                 bool                     `json:"held,omitempty"`
+	Releases             int                      `json:"releases,omitempty"`
 	ChangedSinceStarting bool                     `json:"dirty,omitempty"`
 	MustCheckOwners      bool                     `json:"waited,omitempty"`
 	CorrectionCount      int                      `json:"corrected,omitempty"`
@@ -98,7 +99,7 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 	i.setAwaitingAttribute(ctx, 0)
 	c := ContinueAsNewInput{
 		Dataflow: i.dataflow.CarryIntoNextRun(), ClosedThrough: i.closedThrough, RefusedThrough: i.refusedThrough, Reported: i.reported.carry(),
-		WorkerLosses: i.workerLosses, Held: i.held, ChangedSinceStarting: i.changedSinceStarting,
+		WorkerLosses: i.workerLosses, Held: i.held, Releases: i.releases, ChangedSinceStarting: i.changedSinceStarting,
 		MustCheckOwners: i.mustCheckOwners, CorrectionCount: i.correctionCount, Refusals: i.inbox.Refusals, UnreportedRefusals: i.inbox.UnreportedRefusals,
 		Delegates: i.delegatesUnderWay(), UndeliveredSignals: i.inbox.TakeUndelivered(), UnsentSignals: i.outbox.QueuedSignals(), Quota: i.quota, Begun: i.begun,
 	}
@@ -132,7 +133,7 @@ func (r reportedToProcess) carry() CarriedReportedToProcess {
 func (i *instance) restore(c *ContinueAsNewInput) {
 	i.closedThrough, i.held, i.changedSinceStarting, i.mustCheckOwners, i.correctionCount = c.ClosedThrough, c.Held, c.ChangedSinceStarting,
 		c.MustCheckOwners, c.CorrectionCount
-	i.quota, i.begun, i.refusedThrough = c.Quota, c.Begun, c.RefusedThrough
+	i.quota, i.begun, i.refusedThrough, i.releases = c.Quota, c.Begun, c.RefusedThrough, c.Releases
 	i.inbox.Refusals, i.inbox.UnreportedRefusals = c.Refusals, c.UnreportedRefusals
 	for _, n := range c.BrokenRequests {
 		i.brokenRequests[n] = true

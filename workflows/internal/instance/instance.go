@@ -29,6 +29,7 @@ type instance struct {
 
 	endStatus ideafile.InstanceStatus // how the process ended the instance; empty: it has not
 	orphaned  bool                    // the process is gone
+	releases  int                     // the number of the latest pause's end that it heard of
 	held      bool                    // the process is paused: nothing new starts
 	// reportWanted: the process asks what was done until its pause. Not carried: while it is set, a report is on its way.
 	reportWanted bool
@@ -171,6 +172,7 @@ func (i *instance) onHold(ctx workflow.Context, s protocol.HoldSignal) {
 		i.quota = *s.Quota
 	}
 	resumes, pauses := s.Resume || (i.held && !s.Held), s.Held && !i.held
+	i.releases = max(i.releases, s.ReleaseNumber)
 	i.held, i.reportWanted = s.Held, s.Report || (i.reportWanted && s.Held)
 	switch {
 	case pauses:

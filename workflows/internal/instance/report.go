@@ -69,6 +69,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	before.reportCount++
 	r.ReportNumber, r.WorkflowHistoryLength = before.reportCount, i.totalHistoryLength(ctx)
 	r.Idle, r.PauseFault, r.RefusedSignals, r.HeldByPause, r.Running = idle, pauseFor, refused, i.held, before.running
+	r.HeardReleaseNumber = i.releases
 	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: r, Repeatable: true})
 }
 

@@ -270,6 +270,9 @@ func (p *ordinaryProcess) propagatePause(ctx workflow.Context) {
 			s := protocol.HoldSignal{Held: paused, Report: paused && !m.Idle}
 			if paused {
 				s.Reason = p.paused().Message
+			} else {
+				m.ReleaseCount++
+				s.ReleaseNumber = m.ReleaseCount
 			}
 			p.sendHold(ctx, m.Token, s)
 		}
