@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"processidea/client/internal/kind"
+	"processidea/model/ideafile"
 	"processidea/store/chain"
 )
 
@@ -76,18 +77,36 @@ func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
 	return chain.Fork(idea), nil
 }
 
-// Plan gives the Calls of the latest solution that has any, for plangraph.Mermaid and plangraph.DOT; none where no Idea has one.
+// Plan gives the Calls of the latest solution that has any, for plangraph.RenderMermaid and plangraph.RenderDOT; where none has, those of
+// the Plan messages in the latest Idea.
 func (c *Chain) Plan(ctx context.Context) ([]any, error) {
 	last, err := c.length(ctx, "draw")
+	var messages []any
 	for at := last; at > 0 && err == nil; at-- {
 		var idea map[string]any
-		if idea, err = c.chains.Load(ctx, c.process, at); err == nil {
-			if calls := SolutionOf(idea); len(calls) > 0 {
-				return calls, nil
-			}
+		if idea, err = c.chains.Load(ctx, c.process, at); err != nil {
+			break
+		}
+		if calls := SolutionOf(idea); len(calls) > 0 {
+			return calls, nil
+		}
+		if at == last {
+			messages = PlanMessagesOf(idea)
 		}
 	}
-	return nil, err
+	return messages, err
+}
+
+// PlanMessagesOf gives the Calls of an Idea's Plan messages.
+func PlanMessagesOf(idea map[string]any) (calls []any) {
+	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+	if read == nil {
+		return nil
+	}
+	for _, message := range read.Context {
+		calls = append(calls, ideafile.RawWrittenCalls(message.PlanCalls)...)
+	}
+	return calls
 }
 
 // SolutionOf gives the Calls of an Idea's solution.

@@ -39,6 +39,9 @@ func TestTheIdeasOfThePageOnPlansRun(t *testing.T) {
 			if string(jsonval.Encode(r.Output)) != want || r.Requests != 0 {
 				t.Errorf("it ends with %s after %d Requests", jsonval.Encode(r.Output), r.Requests)
 			}
+			if e := d.do("graph", r.ProcessID).is(exit.Done); !strings.Contains(e.out, "c1[") {
+				t.Error(e.out)
+			}
 		})
 	}
 	if len(outputs) > 0 {

@@ -141,14 +141,23 @@ func (a *App) Fail(err error) int {
 	return code
 }
 
+const maxWarningsShown = 20 // a large palette may have one for each Tool
+
 // Complain lists problems, warnings among them.
 func (a *App) Complain(file string, problems diag.Problems) {
+	warnings := 0
 	for _, p := range problems {
 		kind := ""
 		if p.IsWarning {
 			kind = "warning: "
+			warnings++
 		}
-		a.Note("check %s: %s%s", file, kind, p)
+		if warnings <= maxWarningsShown || !p.IsWarning {
+			a.Note("check %s: %s%s", file, kind, p)
+		}
+	}
+	if more := warnings - maxWarningsShown; more > 0 {
+		a.Note("check %s: %d more warnings; check --json lists them all", file, more)
 	}
 }
 

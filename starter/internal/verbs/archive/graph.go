@@ -12,7 +12,6 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
-	"processidea/model/ideafile"
 	"processidea/model/plangraph"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
@@ -29,7 +28,7 @@ func Graph(a *app.App) *cobra.Command {
 		Short: "Draw a Plan as Mermaid or DOT",
 		Long: `Draw a Plan: the Calls, and what flows between them through State. Of a file that is
 its Plan messages, or else its solution; of a process it is the latest solution that
-has Calls.`,
+has Calls, or else its Plan messages.`,
 		Example: `  starter graph refund.json
   starter graph refund-17 --format dot | dot -Tsvg > plan.svg`,
 		Args: cobra.ExactArgs(1),
@@ -91,9 +90,7 @@ func callsOfFile(of string) (calls []any, err error) {
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, &client.InvalidError{Source: of, Problems: errs}
 	}
-	for _, message := range d.Read.Context {
-		calls = append(calls, ideafile.RawWrittenCalls(message.PlanCalls)...)
-	}
+	calls = client.PlanMessagesOf(d.Idea)
 	if len(calls) == 0 {
 		calls = client.SolutionOf(d.Idea)
 	}
