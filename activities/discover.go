@@ -41,5 +41,9 @@ func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*ideafi
 		}
 	}
 	f := read.ResolveMCPTools(offers)
-	return &f, nil
+	f.StoredTools, err = a.storePalette(ctx, f.AddToIdeaSource(idea))
+	if f.StoredTools != nil {
+		f.ToolSources = nil
+	}
+	return &f, err
 }

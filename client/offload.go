@@ -48,11 +48,10 @@ func offload(ctx context.Context, store *blobs.Store, idea map[string]any) (map[
 	return out, nil
 }
 
-// offloadTools puts the Tools of an Idea into the store where they are large. Those that MCP servers add to stay: they are merged first.
+// offloadTools puts the Tools of an Idea into the store where they are large.
 func offloadTools(ctx context.Context, store *blobs.Store, idea map[string]any) (map[string]any, error) {
 	tools := jsonval.AsObject(jsonval.AsObject(idea["schema"])["tools"])
-	hasServers := len(jsonval.AsObject(jsonval.AsObject(idea["config"])["mcp"])) > 0
-	if hasServers || jsonval.SizeUpToLimit(tools, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
+	if jsonval.SizeUpToLimit(tools, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
 		return idea, nil
 	}
 	stored, err := store.OffloadTools(ctx, tools)

@@ -56,5 +56,5 @@ func TestSignalsThatComeTogetherAreTakenInTheOrderInWhichTheyWereSent(t *testing
 	if v := s.processStatus(); v.Refused != 2 || v.Refusals[1].Signal != ideafile.Approve {
 		t.Errorf("refused: %+v", v.Refusals)
 	}
-	s.replaysWhole("main")
+	s.replays("main")
 }

@@ -102,21 +102,7 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 	if !strings.Contains(s.prompt(1), "Mind the gap.") {
 		t.Errorf("the LLM is not told:\n%s", s.prompt(1))
 	}
-	s.replaysWhole("①", "②")
-}
-
-// replaysWhole replays the process and its instances, none of whose tasks may have failed.
-func (s *scenario) replaysWhole(tokens ...string) {
-	s.t.Helper()
-	ids := []string{s.id}
-	for _, token := range tokens {
-		ids = append(ids, protocol.InstanceID(s.id, token))
-	}
-	for _, id := range ids {
-		if err := replay(s.t, store, history(s.t, id)); err != nil {
-			s.t.Errorf("replay %s: %v", id, err)
-		}
-	}
+	s.replays("①", "②")
 }
 
 // A Plan that runs directly starts with its instance: where people paused before there was one, it does not.

@@ -97,6 +97,29 @@ func TestWhatIsStartedFromASealedIdeaAsksNoServerAgain(t *testing.T) {
 	}
 }
 
+func TestALargePaletteOfAnMCPServerLiesInTheStore(t *testing.T) {
+	const free = `"free": {"_activity": {"mcp": {"server": "calc", "tool": "add"}}, "_approval": false}`
+	text := strings.Repeat("Adds two numbers. ", 5_000)
+	for name, large := range map[string]struct{ server, file string }{
+		"what the server offers": {server: text},
+		"what the file has":      {server: "Adds two numbers.", file: `, "other": {"description": "` + text + `", "_activity": {"http": {"url": "http://127.0.0.1:9/"}}}`},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			server := newMCPServer(t)
+			server.describe(large.server)
+			s := newScenario(t, server.idea(`{`+free+large.file+`}`), strings.Replace(adds, "calc_add", "free", 1), nothingMore)
+			r := s.finish()
+			if got := asJSON(r.Instances[""].State); got != `{"sum":{"sum":5}}` {
+				t.Errorf("the State is %s", got)
+			}
+			if !strings.Contains(s.prompt(1), "Adds two numbers.") {
+				t.Error("the LLM is not told of the tool")
+			}
+			s.replays("")
+		})
+	}
+}
+
 func TestAnMCPServerThatIsDownPausesTheProcessUntilItIsMended(t *testing.T) {
 	server := newMCPServer(t)
 	server.down()

@@ -31,6 +31,8 @@ func (s MCPToolSpec) Digest() string {
 type MCPPalette struct {
 	// ToolSources are sources of Tools by name: new ones, and those of the file merged with what the server says.
 	ToolSources map[string]any `json:"tools"`
+	// StoredTools is the whole palette with them in it as a NewStoredPalette, in the place of ToolSources, where it is large.
+	StoredTools map[string]any `json:"stored,omitempty"`
 	// ToolNamesByServer lists the tools that joined, by server.
 	ToolNamesByServer map[string][]string `json:"picked"`
 	// UnusableTools lists tools that were left out, each with the reason.
@@ -203,6 +205,9 @@ func (p MCPPalette) AddToIdeaSource(source map[string]any) map[string]any {
 		picked[server] = map[string]any{"tools": names}
 	}
 	out := jsonval.OverlayObject(source, map[string]any{"config": jsonval.DeepMerge(source["config"], map[string]any{"mcp": picked})}).(map[string]any)
+	if p.StoredTools != nil {
+		return WithTools(out, p.StoredTools)
+	}
 	schema, _ := source["schema"].(map[string]any)
 	tools, _ := schema["tools"].(map[string]any)
 	out["schema"] = jsonval.OverlayObject(jsonval.OverlayObject(map[string]any{}, schema), map[string]any{

@@ -27,6 +27,9 @@ func NewStoredPalette(handle jsonval.BlobHandle, tools map[string]any) map[strin
 				outline[k] = v
 			}
 		}
+		if server, ok := jsonval.AsObject(tool["_activity"])["mcp"]; ok { // which tools of a server are pinned tells whether it must be asked
+			outline["_activity"] = map[string]any{"mcp": server}
+		}
 		if _, declared := jsonval.AsObject(tool["properties"])["output"]; declared {
 			outline["properties"] = map[string]any{"output": true} // it is no alias of _outputPath then
 		}
