@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 )
 
@@ -30,17 +32,28 @@ const (
 // Invariants: an instance gets its Calls in the order of add; at most one signal to an instance is under way, and what is
 // added meanwhile goes with the next one.
 type callSender struct {
-	ctx     context.Context
-	client  client.Client
-	process string
-	request int
-	slots   chan struct{}
-	senders sync.WaitGroup
+	ctx       context.Context
+	client    client.Client
+	process   string
+	request   int
+	instances instanceStarts
+	slots     chan struct{}
+	senders   sync.WaitGroup
 
 	mu      sync.Mutex
 	batches map[string]*batch // by token
+	gone    []string          // tokens of instances whose workflows are gone
 	err     error             // the first
 }
+
+// instanceStarts is what is known about the start of the instances: a workflow that is not found has either not started, or was deleted.
+type instanceStarts int
+
+const (
+	startsUnknown  instanceStarts = iota
+	startsListed                  // what has not started is a pending child of the process
+	startsFinished                // every instance had started when the Request was made
+)
 
 // batch is what waits to be sent to one instance.
 type batch struct {
@@ -140,33 +153,58 @@ func (c *callSender) send(token string, b *batch) {
 const (
 	signalRetryDelay  = 200 * time.Millisecond
 	startPollInterval = 20 * time.Millisecond // until an instance has started
+	quickStart        = time.Second           // what takes longer to start may have been deleted
 )
 
-// deliver sends one signal, for as long as the Request may take. It waits for an instance that has not started yet; one that
-// has ended takes no Calls, and that is no error.
+// deliver sends one signal, for as long as the Request may take. It waits for an instance that has not started yet; one that is gone takes
+// no Calls, and that is no error.
 func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
-	id := protocol.InstanceID(c.process, token)
+	id, begun := protocol.InstanceID(c.process, token), time.Now()
 	for {
 		err := c.client.SignalWorkflow(c.ctx, id, "", protocol.SignalCalls, s)
-		if err == nil || (isNotFound(err) && c.workflowEnded(id)) {
+		if err == nil {
 			return nil
 		}
 		delay := signalRetryDelay
 		if isNotFound(err) {
+			if c.isGone(id, time.Since(begun) > quickStart) {
+				c.noteGone(token)
+				return nil
+			}
 			delay = startPollInterval
 		}
-		select {
-		case <-c.ctx.Done():
+		if !sleep(c.ctx, delay) {
 			return c.ctx.Err()
-		case <-time.After(delay):
 		}
 	}
 }
 
-// workflowEnded reports whether a workflow exists and has ended.
-func (c *callSender) workflowEnded(id string) bool {
+// isGone reports whether a workflow that takes no signal has ended, or was deleted. overdue: it should have started by now.
+func (c *callSender) isGone(id string, overdue bool) bool {
 	d, err := c.client.DescribeWorkflowExecution(c.ctx, id, "")
-	return err == nil && d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+	switch {
+	case err == nil:
+		return d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+	case !isNotFound(err) || c.instances == startsUnknown:
+		return false
+	case c.instances == startsFinished:
+		return true
+	}
+	return overdue && !c.isPendingChild(id)
+}
+
+// isPendingChild reports whether the process may still be starting a workflow; yes where the process does not answer.
+func (c *callSender) isPendingChild(id string) bool {
+	d, err := c.client.DescribeWorkflowExecution(c.ctx, c.process, "")
+	return err != nil || slices.ContainsFunc(d.GetPendingChildren(), func(p *workflowpb.PendingChildExecutionInfo) bool { return p.GetWorkflowId() == id })
+}
+
+func (c *callSender) noteGone(token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !slices.Contains(c.gone, token) {
+		c.gone = append(c.gone, token)
+	}
 }
 
 func isNotFound(err error) bool {
@@ -174,10 +212,10 @@ func isNotFound(err error) bool {
 	return errors.As(err, &none)
 }
 
-// waitUntilDelivered waits until everything was delivered.
-func (c *callSender) waitUntilDelivered() error {
+// waitUntilDelivered waits until everything was delivered, and returns the tokens of instances that are gone, sorted.
+func (c *callSender) waitUntilDelivered() (gone []string, err error) {
 	c.senders.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.err
+	return slices.Sorted(slices.Values(c.gone)), c.err
 }

@@ -62,7 +62,7 @@ func TestCallsOfOneBurstGoInOneSignal(t *testing.T) {
 				if c.whole {
 					sender.addToBatch("①", noMore)
 				}
-				if err := sender.waitUntilDelivered(); err != nil {
+				if _, err := sender.waitUntilDelivered(); err != nil {
 					t.Fatal(err)
 				}
 				if got := strings.Join(told.notes, ", "); got != c.want {
@@ -84,7 +84,7 @@ func TestAFullBatchThatWaitedForASignalUnderWayDoesNotHurryWhatComesLater(t *tes
 		}
 		<-time.After(18 * time.Millisecond)
 		sender.addToBatch("①", oneCall)
-		if err := sender.waitUntilDelivered(); err != nil {
+		if _, err := sender.waitUntilDelivered(); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := strings.Join(told.notes, ", "), "1ms: 1, 6ms: 100, 21ms: 1"; got != want {
@@ -100,7 +100,7 @@ func TestARequestThatIsCancelledWaitsForNoMoreCalls(t *testing.T) {
 		sender := newCallSender(ctx, told, "p", 1)
 		sender.addToBatch("①", oneCall)
 		cancel()
-		if err := sender.waitUntilDelivered(); err != nil || len(told.notes) != 1 || !strings.HasPrefix(told.notes[0], "0s") {
+		if _, err := sender.waitUntilDelivered(); err != nil || len(told.notes) != 1 || !strings.HasPrefix(told.notes[0], "0s") {
 			t.Errorf("told %q, %v; want one signal at once", told.notes, err)
 		}
 	})

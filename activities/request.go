@@ -34,7 +34,20 @@ func (a *Activities) Request(ctx context.Context, setup protocol.RequestSetup, i
 	if err := a.restoreStates(ctx, setup, input, states); err != nil {
 		return nil, err
 	}
-	return a.withSlot(ctx, input, func(seen *RequestSeen) (*turn.LLMReply, error) { return a.request(ctx, setup, input, seen) })
+	starts := startsOf(input, states)
+	return a.withSlot(ctx, input, func(seen *RequestSeen) (*turn.LLMReply, error) { return a.request(ctx, setup, input, starts, seen) })
+}
+
+// startsOf returns what is known about the start of a Request's instances. Only before a process's first Idea is a Request made while they
+// start, and all that start together are pending children of the process then.
+func startsOf(input *turn.RequestInput, states protocol.RequestStates) instanceStarts {
+	switch {
+	case states.Base.At > 0:
+		return startsFinished
+	case len(input.Instances) <= protocol.MaxPendingChildStarts:
+		return startsListed
+	}
+	return startsUnknown
 }
 
 // requestSize is about how many bytes of JSON a Request is made of.
@@ -43,12 +56,14 @@ func requestSize(setup protocol.RequestSetup, states protocol.RequestStates) int
 	return jsonval.SizeUpToLimit(setup.Idea, most) + jsonval.SizeUpToLimit(states.Changes, most)
 }
 
-func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput, seen *RequestSeen) (*turn.LLMReply, error) {
+func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput, starts instanceStarts,
+	seen *RequestSeen) (*turn.LLMReply, error) {
 	r, err := a.newRequest(ctx, setup, input)
 	if err != nil {
 		return nil, err
 	}
 	defer r.stop()
+	r.calls.instances = starts
 	answer, err := r.client.Stream(ctx, r.question)
 	seen.describe(answer)
 	if err != nil {
@@ -64,7 +79,8 @@ func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, i
 	if a.Recorder != nil {
 		a.Recorder(input.ProcessID, answer.Text, answer.Finish, answer.Refusal)
 	}
-	if err := r.calls.waitUntilDelivered(); err != nil {
+	r.reply.GoneInstances, err = r.calls.waitUntilDelivered()
+	if err != nil {
 		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.
 		r.end(turn.CodeTruncated, "calls could not be handed on: "+jsonval.Clip(err.Error(), maxErrorMessage))
 		r.reply.CallsUndelivered = true

@@ -38,6 +38,9 @@ type ProcessRef struct {
 	FirstRunID string `json:"firstRunId"`
 }
 
+// MaxPendingChildStarts is how many instances a process starts at a time: over two thousand pending children would leave the workflow stuck.
+const MaxPendingChildStarts = 200
+
 // MemoSimulated is the memo field of a simulated process: no real Tool was run.
 const MemoSimulated = "simulated"
 

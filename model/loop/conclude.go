@@ -77,7 +77,8 @@ func (l *Loop) requestEnded() bool {
 		return true
 	}
 	for _, inst := range l.coveredInstances(l.requestInFlight.input) {
-		if inst.RefusedThroughRequest < l.requestInFlight.input.RequestNumber {
+		gone := slices.Contains(l.requestInFlight.reply.GoneInstances, inst.Token)
+		if !gone && inst.RefusedThroughRequest < l.requestInFlight.input.RequestNumber {
 			return false
 		}
 	}

@@ -101,6 +101,11 @@ func (l *Loop) ApplyReply(r turn.LLMReply) {
 		}
 		l.answeringLLMs = append(l.answeringLLMs, *r.AnsweringLLM)
 	}
+	for _, token := range r.GoneInstances {
+		if inst := l.instance(token); inst != nil && inst.Status == ideafile.InstanceWorking {
+			l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))
+		}
+	}
 }
 
 // QuotaLedger is the account of the Requests and Calls that somebody and those who work for it have begun: a process and its instances, or

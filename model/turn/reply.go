@@ -26,6 +26,8 @@ type LLMReply struct {
 	CallFaults []CallFault `json:"faults,omitempty"`
 	// InstancesWithoutCalls lists the covered instances that the solution gave no Call: the ones that may settle.
 	InstancesWithoutCalls []string `json:"idle,omitempty"`
+	// GoneInstances lists the covered instances whose workflows took no Calls any more: somebody had terminated or deleted them.
+	GoneInstances []string `json:"gone,omitempty"`
 	// Output as written, nil if there was none. OutputFault is why it does not fit the output form.
 	Output      any         `json:"output,omitempty"`
 	OutputFault *diag.Fault `json:"outputFault,omitempty"`
@@ -87,6 +89,7 @@ const (
 	CodeOutputNotTaken  = "output_not_taken" // an output came too early
 	CodeBadOutputs      = "bad_outputs"      // three bad outputs in a row
 	CodeMissingRequired = "missing_required" // an instance ended without what its schema requires
+	CodeInstanceGone    = "instance_gone"    // somebody terminated or deleted its workflow
 	CodeLimitReached    = "limit_reached"
 	CodeNoProgress      = "no_progress" // three Requests in a row brought nothing new
 	CodeInvalidIdea     = "invalid_idea"

@@ -40,18 +40,15 @@ func (p *ordinaryProcess) startJoiningInstances(ctx workflow.Context) error {
 	return nil
 }
 
-// maxPendingChildStarts is how many instances are started at a time: over two thousand pending ones would leave the workflow stuck.
-const maxPendingChildStarts = 200
-
 // startInstances starts instances and waits until each has started: a child that has not started when this run of the
 // workflow ends never would. A Request that is due at once is made meanwhile: its activity waits for the instances.
 func (p *ordinaryProcess) startInstances(ctx workflow.Context, tokens []string) error {
 	setup, messages := p.instanceSetup(), messagesByInstance(p.idea)
 	setup.Context = messages[""]
 	p.sendQuotasExcept(ctx, tokens) // these start with theirs
-	for from := 0; from < len(tokens); from += maxPendingChildStarts {
+	for from := 0; from < len(tokens); from += protocol.MaxPendingChildStarts {
 		var started []workflow.ChildWorkflowFuture
-		for _, token := range tokens[from:min(from+maxPendingChildStarts, len(tokens))] {
+		for _, token := range tokens[from:min(from+protocol.MaxPendingChildStarts, len(tokens))] {
 			started = append(started, p.startInstance(ctx, setup, token, messages))
 		}
 		p.childInstances = append(p.childInstances, started...)

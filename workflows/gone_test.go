@@ -1,0 +1,85 @@
+package workflows_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/rehearsal"
+)
+
+// deleteInstance deletes the workflow of an instance.
+func (s *scenario) deleteInstance(token string) {
+	s.t.Helper()
+	id := protocol.InstanceID(s.id, token)
+	_, err := s.client.WorkflowService().DeleteWorkflowExecution(s.t.Context(), &workflowservice.DeleteWorkflowExecutionRequest{
+		Namespace: s.namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: id}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	eventually(s.t, id+" is deleted", func() bool {
+		_, err := s.client.DescribeWorkflowExecution(s.t.Context(), id, "")
+		var none *serviceerror.NotFound
+		return errors.As(err, &none)
+	})
+}
+
+func (s *scenario) terminateInstance(token string) {
+	s.t.Helper()
+	if err := s.client.TerminateWorkflow(s.t.Context(), protocol.InstanceID(s.id, token), "", "for a test"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestAProcessGoesOnWithoutAnInstanceThatWasTerminatedOrDeletedDuringARequest(t *testing.T) {
+	const shout = `{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "a"}]}}`
+	const again = `{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.a", "_outputPath": "b"}]}}`
+	for name, c := range map[string]struct {
+		request int
+		remove  func(*scenario, string)
+	}{
+		"deleted-in-the-first":     {1, (*scenario).deleteInstance},
+		"terminated-in-the-first":  {1, (*scenario).terminateInstance},
+		"deleted-in-the-second":    {2, (*scenario).deleteInstance},
+		"terminated-in-the-second": {2, (*scenario).terminateInstance},
+	} {
+		t.Run(name, func(t *testing.T) {
+			speaking, goOn := make(chan struct{}), make(chan struct{})
+			s := newScenario(t, `{"config": {"limits": {"requests": 4}, "llm": {"timeout": "1h"}}, "schema": {"tools": {"shout": `+textTool+`}}, "context": [`+rows(1, 2)+`]}`)
+			s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, request, sent int) {
+				if request == c.request && sent == 0 {
+					close(speaking)
+					select {
+					case <-goOn:
+					case <-ctx.Done():
+					}
+				}
+			})}
+			s.script(shout, again, `{"solution": {"calls": []}}`)
+			run := s.start()
+			<-speaking
+			_, _ = s.instance("1"), s.instance("2") // they answer, so they have started
+			c.remove(s, "2")
+			close(goOn)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_ = run.Get(ctx, nil)
+			r := s.processStatus().Result
+			if one, two := r.Instances["1"], r.Instances["2"]; one.Status != ideafile.InstanceSettled || two.Status != ideafile.InstanceFailed {
+				t.Errorf("%+v", r.Instances)
+			}
+			if r.Status != loop.StatusFailed || r.Error == nil || r.Error.Code != turn.CodeInstanceGone {
+				t.Errorf("it is %s with %+v", r.Status, r.Error)
+			}
+		})
+	}
+}
