@@ -5,9 +5,9 @@
 // What travels:
 //
 //	type            from → to            says
-//	RequestInput    loop → LLM           the instances covered, the Plan so far, the errors; or Questions about single Calls
-//	Reply           LLM → loop           the whole solution, or why it broke off
-//	Report          instance → loop      Calls and writes that changed, Questions, PendingApprovals; highest closed Request
+//	RequestInput    loop → LLM           the instances covered, the Plan so far, the errors; or LLMQuestions about single Calls
+//	LLMReply        LLM → loop           the whole solution, or why it broke off
+//	InstanceReport  instance → loop      Calls and writes that changed, LLMQuestions, PendingApprovals; highest closed Request
 //	PendingApproval instance → people    a ready Call, exactly as it would run, with its digest
 //	Notice          loop → people        a Call began to wait, or stopped waiting
 //	Decision        people → instance    approve, reject, amend, replace or answer, for one digest
@@ -19,20 +19,20 @@
 //	state           loop                            instance                       LLM                     what comes next
 //	composed        Advance returns StepRequest     idle                           -                       the activity sends it
 //	                and a RequestInput
-//	in flight       RequestInFlight; no other       expects Calls of its Number    reads, then streams     a Call closes, or an end
-//	calls accepted  sees them in Reports            accepts, may run them already  still streams           more Calls, or the end
-//	replied         has a Reply that is Complete    runs what it accepted          has finished            concluded
-//	broken off      has a Reply with a Fault;       closes the Request: refuses    is not asked again for  every covered instance
-//	                sends close to its instances    any more Calls of it           this Number             reports it closed; concluded
-//	concluded       Conclude: Plan, errors, who     runs on, reports               -                       a Request under the next Number
+//	in flight       RequestInFlight; no other       expects Calls of its number    reads, then streams     a Call closes, or an end
+//	calls accepted  sees them in InstanceReports    accepts, may run them already  still streams           more Calls, or the end
+//	replied         has a whole LLMReply            runs what it accepted          has finished            concluded
+//	broken off      has an LLMReply with a Fault;   closes the Request: refuses    is not asked again for  every covered instance
+//	                sends close to its instances    any more Calls of it           this number             reports it closed; concluded
+//	concluded       Conclude: Plan, errors, who     runs on, reports               -                       a Request under the next number
 //	                settles; a Snapshot is sealed
 //
-// A Request that ends without a single accepted Call is composed afresh, under the next Number.
+// A Request that ends without a single accepted Call is composed afresh, under the next number.
 //
 // Invariants:
-//   - Once an instance has accepted a Call of a Request, the LLM is not asked again under its Number.
+//   - Once an instance has accepted a Call of a Request, the LLM is not asked again under its number.
 //   - A process has one Request in flight at most.
-//   - Reports may arrive twice and in any order (see Report), and before or after the Reply.
+//   - InstanceReports may arrive twice and in any order, and before or after the LLMReply.
 //   - What a person decides on is what runs: a Decision with an outdated digest is refused.
 //   - JSON tags are wire format and recorded history. They keep the old words (covered, quiet, told); do not rename them with
 //     the Go names.

@@ -1,6 +1,6 @@
 // Package process is the Process workflow. Run picks one of two types: ordinaryProcess, which has instances of its own and
 // asks the LLM for all of them, and splitProcess, which has more instances than one Request may cover and runs them in parts,
-// each a process itself. What both have in common is core: the Idea, the inbox and outbox, the chain, what was accepted.
+// each a process itself. What both have in common is processCore: the Idea, the inbox and outbox, the chain, what was accepted.
 // Decisions are taken by package loop (Loop, Parts); here they become commands.
 //
 // A process's life (phase):
@@ -23,8 +23,8 @@
 //	broken off  only if its reply is not whole: closeRequest      the instances' reports
 //	            tells every instance that it covered to accept
 //	            nothing more of it
-//	concluded   Loop.Conclude returns it: its reply is whole, or  concludeRequest: seals it as an Idea; a Request of
-//	            every covered instance has reported it closed     Questions only is not sealed
+//	concluded   Loop.ConcludeRequest returns it: its reply is whole, or  concludeRequest: seals it as an Idea; a Request of
+//	            every covered instance has reported it closed     LLMQuestions only is not sealed
 //
 // Invariants:
 //   - One Request is in flight at most, and the process does not continue as new while it is.
