@@ -76,6 +76,8 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		protocol.ActivityGone:     a.Gone,
 		protocol.ActivityDeliver:  a.Deliver,
 		protocol.ActivityGather:   a.Gather,
+
+		protocol.ActivityAwaitStore: a.AwaitStore,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

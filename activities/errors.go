@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/llm"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/tools"
@@ -20,6 +21,12 @@ func nonRetryable(code string, err error) error {
 
 // invalidIdea is the error of an Idea that cannot be read.
 func invalidIdea(problems error) error { return nonRetryable(turn.CodeInvalidIdea, problems) }
+
+// storeAway is the error of a Call that could not be run, or may be run again, because the store cannot be written. Trying again at once
+// would not help: its instance waits for the store.
+func storeAway(err error) error {
+	return nonRetryable(ideafile.CodeStoreAway, errors.New(jsonval.Clip(err.Error(), maxErrorMessage)))
+}
 
 // toolFailure turns a runner's error into one of Temporal's: whether to try again, and not before when.
 func toolFailure(err error) error {

@@ -37,6 +37,9 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 	if err != nil {
 		return nil, err
 	}
+	if err := a.checkStore(ctx, in); err != nil {
+		return nil, err
+	}
 	value, err := a.runTool(ctx, in, params, scopes)
 	if err != nil {
 		return nil, toolFailure(err)
@@ -48,22 +51,37 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 	if err != nil {
 		return nil, nonRetryable(ideafile.CodeBadOutput, err)
 	}
-	result, err = a.offloadResult(ctx, result)
-	if err != nil || !said {
-		return result, err
+	result, err = retryStore(ctx, func() (any, error) { return a.Store.Offload(ctx, result) })
+	if err == nil && said {
+		result = in.Landing.WrapResultWithBranch(branch, result)
 	}
-	return in.Landing.WrapResultWithBranch(branch, result), nil
+	if err == nil {
+		err = a.keep(ctx, result)
+	}
+	if err != nil {
+		return nil, notKept(in, err)
+	}
+	return result, nil
 }
 
-// offloadResult puts the large values of a result into the store. Where that fails, the Tool has had its effect all the same, and the
-// error says so.
-func (a *Activities) offloadResult(ctx context.Context, value any) (any, error) {
-	light, err := retryStore(ctx, func() (any, error) { return a.Store.Offload(ctx, value) })
-	if err != nil {
-		return nil, temporal.NewApplicationErrorWithOptions(jsonval.Clip("the tool ran, and its result could not be kept: "+err.Error(), maxErrorMessage),
-			ideafile.CodeOutcomeUnknown, temporal.ApplicationErrorOptions{})
+// checkStore refuses to run a Tool whose result could not be kept, as far as is known. A pure one may run in vain.
+func (a *Activities) checkStore(ctx context.Context, in protocol.ExecuteInput) error {
+	if in.Binding.IsPureFunction {
+		return nil
 	}
-	return light, nil
+	if err := a.Store.Writable(ctx); err != nil {
+		return storeAway(err)
+	}
+	return nil
+}
+
+// notKept is the error of a Tool that ran and whose result could not be kept. One that is not pure has had its effect all the same.
+func notKept(in protocol.ExecuteInput, err error) error {
+	if in.Binding.IsPureFunction && isTransient(err) {
+		return storeAway(err)
+	}
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip("the tool ran, and its result could not be kept: "+err.Error(), maxErrorMessage),
+		ideafile.CodeOutcomeUnknown, temporal.ApplicationErrorOptions{})
 }
 
 // maxInputs is how large the parameters and scopes of a Call may be together, in bytes of JSON.

@@ -35,7 +35,16 @@ func (a *Activities) Request(ctx context.Context, setup protocol.RequestSetup, i
 		return nil, err
 	}
 	starts := startsOf(input, states)
-	return a.withSlot(ctx, input, func(seen *RequestSeen) (*turn.LLMReply, error) { return a.request(ctx, setup, input, starts, seen) })
+	reply, err := a.withSlot(ctx, input, func(seen *RequestSeen) (*turn.LLMReply, error) { return a.request(ctx, setup, input, starts, seen) })
+	if err != nil {
+		return nil, err
+	}
+	if err := a.keep(ctx, reply); err != nil {
+		// As behind Calls that were not delivered: what arrived of it is the solution.
+		return &turn.LLMReply{CallsUndelivered: true, Usage: reply.Usage, AnsweringLLM: reply.AnsweringLLM, HTTPAttempts: reply.HTTPAttempts,
+			GoneInstances: reply.GoneInstances, Fault: diag.Faultf(turn.CodeTruncated, "the reply could not be kept: %s", jsonval.Clip(err.Error(), maxErrorMessage))}, nil
+	}
+	return reply, nil
 }
 
 // startsOf returns what is known about the start of a Request's instances. Only before a process's first Idea is a Request made while they
@@ -204,7 +213,7 @@ func (r *request) offload(v any) (any, error) {
 	if !ok {
 		return v, nil
 	}
-	return r.a.Store.OffloadMembers(r.ctx, m)
+	return retryStore(r.ctx, func() (any, error) { return r.a.Store.OffloadMembers(r.ctx, m) })
 }
 
 // onResult takes the result of a latent Call that was asked for by itself, or parameters that were fitted to a schema.
@@ -258,7 +267,7 @@ func (r *request) takeOutput(raw json.RawMessage) bool {
 		return false
 	}
 	r.reply.OutputFault = turn.CheckOutput(r.idea, v)
-	r.reply.Output, err = r.a.Store.Offload(r.ctx, v)
+	r.reply.Output, err = retryStore(r.ctx, func() (any, error) { return r.a.Store.Offload(r.ctx, v) })
 	if err != nil {
 		r.end(turn.CodeTruncated, "the output could not be stored: "+jsonval.Clip(err.Error(), maxErrorMessage))
 		return false

@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
 )
@@ -34,6 +35,19 @@ func retryStore[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	}
 	return v, err
 }
+
+// keep makes sure that the result of an activity can be kept, as the Temporal client is about to.
+func (a *Activities) keep(ctx context.Context, result any) error {
+	p, err := protocol.DataConverter().ToPayload(result)
+	if err != nil {
+		return err
+	}
+	_, err = retryStore(ctx, func() (struct{}, error) { return struct{}{}, a.Store.Rehearse(ctx, p) })
+	return err
+}
+
+// AwaitStore fails until the store can be written.
+func (a *Activities) AwaitStore(ctx context.Context) error { return a.Store.Try(ctx) }
 
 // isTransient reports whether a store's failure may pass by itself. Lost values, and values under a key that is not here, do
 // not come back.

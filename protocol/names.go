@@ -22,6 +22,9 @@ const (
 	// ActivityLoad reads members of a stored object: Tools of a palette, the Idea file of a delegate.
 	ActivityLoad = "Load"
 
+	// ActivityAwaitStore waits until the store can be written.
+	ActivityAwaitStore = "AwaitStore"
+
 	// SignalCalls hands Calls of a Request to an instance (CallsSignal). The Request activity sends it.
 	SignalCalls = "calls"
 	// SignalClose ends a Request at an instance (CloseSignal). The process sends it.

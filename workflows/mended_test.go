@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -16,6 +17,8 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/rehearsal"
 	"processidea/store/blobs"
 	"processidea/store/chain"
 	"processidea/worker/workertest"
@@ -204,26 +207,73 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 
 // What a tool did is not lost, nor done twice, because its result could not be stored at once.
 func TestALargeResultWaitsForTheStoreAndItsToolIsNotRunAgain(t *testing.T) {
+	for name, size := range map[string]int{"by-its-handle": 200_000, "in-a-payload": 20_000} {
+		t.Run(name, func(t *testing.T) { largeResultWaits(t, size) })
+	}
+}
+
+func largeResultWaits(t *testing.T, size int) {
 	c := newCrash(t)
 	b := &broken{t: t, dir: filepath.Join(t.TempDir(), "store")}
 	answered := make(chan struct{})
 	url := toolbox.handle("/"+c.id+"/large", func(w http.ResponseWriter, _ *http.Request) {
 		b.breaks()
-		fmt.Fprintf(w, "%q", strings.Repeat("x", 200_000))
+		fmt.Fprintf(w, "%q", strings.Repeat("x", size))
 		close(answered) // twice would panic
 	})
-	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + b.dir,
-		envLLM + "=" + llmURL + "/v1", "PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(toolbox.server.URL, "http://")})
-	eventually(t, "the worker is ready", p.Ready)
+	p := c.productionWith([]string{"PROCESSIDEA_STORE=" + b.dir})
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
-	run := c.start(s)
+	c.start(s)
 	<-answered
 	eventually(t, "the worker says that it misses its store", func() bool {
 		status, body := p.Get("/readyz")
 		return status == http.StatusServiceUnavailable && strings.Contains(body, "store: ")
 	})
 	b.mend()
-	if r := c.finish(run); r.Calls.Done != 1 {
+	// The result itself may lie in the store of the worker, which this program's client does not read.
+	eventually(t, "the process ends", func() bool { return s.processStatus().Status == loop.StatusCompleted })
+	if r := s.processStatus(); r.Calls.Done != 1 {
 		t.Errorf("%+v", r)
 	}
+}
+
+// A Tool is not run in vain: as long as the store is known to be away, its result could not be kept.
+func TestCallsWaitForAStoreThatIsAwayAndNoneHasFailedOrRunInVain(t *testing.T) {
+	c := newCrash(t)
+	b := &broken{t: t, dir: filepath.Join(t.TempDir(), "store")}
+	url := c.tool("go", nil)
+	c.productionWith([]string{"PROCESSIDEA_STORE=" + b.dir})
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, `, "_retry": {"attempts": 1}`)+`,
+		"formatText": {"type": "object", "properties": {"template": {"type": "string"}, "values": {"type": "object"}}, "_retry": {"attempts": 1}}}},
+		"context": [{"type": "text", "text": "Go."}, {"type": "state", "text": "`+strings.Repeat("x", 7000)+`"}]}`)
+	s.options = []rehearsal.Option{rehearsal.Gate(func(_ context.Context, request, sent int) {
+		if request == 1 && sent == 0 {
+			b.breaks()
+		}
+	})}
+	large := `{"_tool": "formatText", "template": "` + strings.Repeat("{text}", 12) + `", "values": {"text": "†state.text"}, "_outputPath": "`
+	s.script(`{"solution": {"calls": [`+large+`a"}, `+large+`b"}, {"_tool": "go", "_outputPath": "c"}]}}`, nothingMore)
+	run := c.start(s)
+	eventually(t, "three Calls wait for the store", func() bool { return c.awaitingStore(s.id+"/main") == 3 })
+	if n := len(c.calls("go")); n > 0 {
+		t.Errorf("the tool ran %d times", n)
+	}
+	b.mend()
+	if r := c.finish(run); r.Calls.Done != 3 || r.Calls.Failed != 0 || len(c.calls("go")) != 1 {
+		t.Errorf("%+v after %d calls", r, len(c.calls("go")))
+	}
+}
+
+// awaitingStore counts the Calls of an instance that wait for the store.
+func (c *crash) awaitingStore(id string) (n int) {
+	d, err := c.client.DescribeWorkflowExecution(c.t.Context(), id, "")
+	if err != nil {
+		return 0
+	}
+	for _, a := range d.GetPendingActivities() {
+		if a.GetActivityType().GetName() == protocol.ActivityAwaitStore && a.GetLastFailure() != nil {
+			n++
+		}
+	}
+	return n
 }

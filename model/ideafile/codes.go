@@ -13,6 +13,7 @@ const (
 	CodeBlocked        = "blocked" // it can never become ready
 	CodeToolFailed     = "tool_failed"
 	CodeOutcomeUnknown = "outcome_unknown" // it may have run or not: its worker or its connection was lost
+	CodeStoreAway      = "store_away"      // the store cannot be written, and the Tool has had no effect
 	CodeDelegateFailed = "delegate_failed" // its delegate did not complete
 	CodeNotSimulated   = "not_simulated"   // in a simulation, no result could be made up for it
 	CodeMCPUnreachable = "mcp_unreachable" // the MCP server cannot be reached

@@ -28,6 +28,7 @@ type Store struct {
 	keys     *encryption.Keys
 	noted    atomic.Bool // the bucket says that the primary key is in use
 	unsynced bool
+	failing  atomic.Bool // the last write failed
 
 	id      atomic.Value // a string, once it is known
 	marking sync.Mutex

@@ -79,7 +79,12 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 			room := full(t, c.room)
 			_, put := s.Put(t.Context(), c.data)
 			written := s.Write(t.Context(), "ideas/p/1.json", c.data)
+			unfit := s.Writable(t.Context())
 			room()
+			if err := s.Writable(t.Context()); err != nil || errors.Is(unfit, syscall.EFBIG) != (c.room < uint64(len(trial))) {
+				t.Errorf("with room for %d bytes: %v; then: %v", c.room, unfit, err)
+			}
+			_ = s.Remove(t.Context(), trialName)
 			if !errors.Is(put, syscall.EFBIG) || !errors.Is(written, syscall.EFBIG) {
 				t.Errorf("%v, %v", put, written)
 			}

@@ -1,6 +1,7 @@
 package blobs
 
 import (
+	"bytes"
 	"context"
 	"crypto/md5"
 	"errors"
@@ -13,10 +14,34 @@ import (
 	"gocloud.dev/blob"
 )
 
+// trialName is the object that is written to see whether anything can be. It is as large as a value that does not stay in Temporal's history.
+const trialName = "health/worker"
+
+var trial = bytes.Repeat([]byte("who wanted to know whether the store can be written wrote this\n"), 1<<10)
+
+// Try returns an error where nothing can be written now: it writes something of no meaning.
+func (s *Store) Try(ctx context.Context) error { return s.Write(ctx, trialName, trial) }
+
+// Writable is Try where there is reason to doubt; else it costs next to nothing.
+func (s *Store) Writable(ctx context.Context) error {
+	if s.failing.Load() {
+		return s.Try(ctx)
+	}
+	return s.stays(ctx)
+}
+
 // writeAll writes an object whole, or leaves what was there. In a folder it is in the disk's safe keeping when this returns.
 //
 // blob.Bucket.WriteAll does not do that: where a disk runs full, it gives the object's name to as much as could be written.
 func (s *Store) writeAll(ctx context.Context, name string, data []byte) error {
+	err := s.writeObject(ctx, name, data)
+	if ctx.Err() == nil {
+		s.failing.Store(err != nil)
+	}
+	return err
+}
+
+func (s *Store) writeObject(ctx context.Context, name string, data []byte) error {
 	if err := s.begin(ctx); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/dataflow"
+	"processidea/model/ideafile"
 	"processidea/protocol"
 )
 
@@ -69,6 +70,8 @@ func burstResults(ctx workflow.Context, f workflow.Future, count int) []protocol
 // onBurstCall takes what became of one Call of a burst. The burst was the first of its attempts.
 func (i *instance) onBurstCall(ctx workflow.Context, r dataflow.ReadyCall, e protocol.Executed) {
 	switch {
+	case e.Fault != nil && e.Fault.Code == ideafile.CodeStoreAway:
+		i.executeOnceStoreIsBack(ctx, r)
 	case e.Again && e.Fault == nil:
 		i.executeCall(ctx, r)
 	case e.Again && r.Tool.MaxAttempts > 1:

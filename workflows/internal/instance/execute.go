@@ -67,27 +67,56 @@ func (i *instance) executeWithAttempts(ctx workflow.Context, r dataflow.ReadyCal
 		i.startDelegate(ctx, r)
 		return
 	}
+	if !isPure(r) {
+		i.executeAsActivity(ctx, r, attempts)
+		return
+	}
 	i.running++
-	in, summary := i.executeInput(r), callSummary(i.ownSetup.Token, r.Record)
-	if r.Binding.Simulation != nil {
-		summary = "simulated: " + summary
-	}
-	var f workflow.Future
-	if isPure(r) {
-		f = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-			StartToCloseTimeout: r.Tool.Timeout,
-			RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
-			Summary:             summary,
-		}), protocol.ActivityExecute, in)
-	} else {
-		f = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-			StartToCloseTimeout: r.Tool.Timeout,
-			HeartbeatTimeout:    protocol.HeartbeatTimeout,
-			RetryPolicy:         callRetryPolicy(attempts),
-			Summary:             summary,
-		}), protocol.ActivityExecute, in)
-	}
+	f := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: r.Tool.Timeout,
+		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
+		Summary:             i.executeSummary(r),
+	}), protocol.ActivityExecute, i.executeInput(r))
 	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onExecuted(ctx, r, f) })
+}
+
+func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall, attempts int) {
+	i.running++
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: r.Tool.Timeout,
+		HeartbeatTimeout:    protocol.HeartbeatTimeout,
+		RetryPolicy:         callRetryPolicy(attempts),
+		Summary:             i.executeSummary(r),
+	}), protocol.ActivityExecute, i.executeInput(r))
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onExecuted(ctx, r, f) })
+}
+
+func (i *instance) executeSummary(r dataflow.ReadyCall) string {
+	summary := callSummary(i.ownSetup.Token, r.Record)
+	if r.Binding.Simulation != nil {
+		return "simulated: " + summary
+	}
+	return summary
+}
+
+// executeOnceStoreIsBack runs a Call that has had no effect, because the store could not be written, once it can: as an activity, which may
+// take its time, with all its attempts. Who waits and why stands in the history.
+func (i *instance) executeOnceStoreIsBack(ctx workflow.Context, r dataflow.ReadyCall) {
+	i.running++
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: time.Minute,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 15 * time.Second},
+		Summary:             i.executeSummary(r) + ": wait for the store",
+	}), protocol.ActivityAwaitStore)
+	i.inbox.OnFutureReady(f, func(f workflow.Future) {
+		i.running--
+		if err := f.Get(ctx, nil); err != nil {
+			i.dataflow.FailCall(r.Record.ID, protocol.FaultOf(err))
+			i.markChanged(ctx)
+			return
+		}
+		i.executeAsActivity(ctx, r, r.Tool.MaxAttempts)
+	})
 }
 
 // maxLocalParams is how large the parameters may be of a Call that runs within a workflow task, in bytes.
@@ -131,6 +160,8 @@ func (i *instance) onExecuted(ctx workflow.Context, r dataflow.ReadyCall, f work
 	switch {
 	case err == nil:
 		i.dataflow.SucceedCall(id, value)
+	case protocol.CodeOf(err) == ideafile.CodeStoreAway:
+		i.executeOnceStoreIsBack(ctx, r)
 	case protocol.CodeOf(err) == ideafile.CodeInputWanted:
 		i.dataflow.RequireResultFromPerson(id, protocol.FaultOf(err).Message)
 	case protocol.CodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.MaxAttempts == 1:
