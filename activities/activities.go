@@ -68,6 +68,7 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		protocol.ActivityDiscover: a.Discover,
 		protocol.ActivityNotify:   a.Notify,
 		protocol.ActivityLoad:     a.Load,
+		protocol.ActivityCombine:  a.Combine,
 		protocol.ActivityPrepare:  a.Prepare,
 		protocol.ActivityRequest:  a.Request,
 		protocol.ActivityExecute:  a.Execute,

@@ -51,7 +51,7 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 	if err != nil {
 		return nil, nonRetryable(ideafile.CodeBadOutput, err)
 	}
-	result, err = retryStore(ctx, func() (any, error) { return a.Store.Offload(ctx, result) })
+	result, err = a.offloadResult(ctx, in, result)
 	if err == nil && said {
 		result = in.Landing.WrapResultWithBranch(branch, result)
 	}
@@ -62,6 +62,15 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 		return nil, notKept(in, err)
 	}
 	return result, nil
+}
+
+// offloadResult puts the large values of a result into the store.
+func (a *Activities) offloadResult(ctx context.Context, in protocol.ExecuteInput, value any) (any, error) {
+	offload := a.Store.Offload
+	if in.WholeState {
+		offload = a.Store.OffloadMembers
+	}
+	return retryStore(ctx, func() (any, error) { return offload(ctx, value) })
 }
 
 // checkStore refuses to run a Tool whose result could not be kept, as far as is known. A pure one may run in vain.

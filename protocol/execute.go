@@ -24,6 +24,16 @@ type ExecuteInput struct {
 	// Output and Landing are what the result must fit.
 	Output  any                      `json:"output,omitempty"`
 	Landing *statelog.ResultContract `json:"landing,omitempty"`
+	// WholeState is whether the result is for the whole State: it stays an object, however many keys it has.
+	WholeState bool `json:"wholeState,omitempty"`
+}
+
+// CombineInput is an update of values that lie in the store: what a Call's result changes, at each of its paths. What comes back are the values
+// after it, in the same order.
+type CombineInput struct {
+	OutputMethod string                   `json:"method"`
+	Updates      []statelog.Update        `json:"updates"`
+	Landing      *statelog.ResultContract `json:"landing,omitempty"`
 }
 
 // BurstCall is one Call of a burst: pure Calls that run together in one activity. Timeout is that of its Tool.

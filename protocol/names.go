@@ -21,6 +21,8 @@ const (
 	ActivityNotify = "Notify"
 	// ActivityLoad reads members of a stored object: Tools of a palette, the Idea file of a delegate.
 	ActivityLoad = "Load"
+	// ActivityCombine updates values that lie in the store.
+	ActivityCombine = "Combine"
 
 	// ActivityAwaitStore waits until the store can be written.
 	ActivityAwaitStore = "AwaitStore"

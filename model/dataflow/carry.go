@@ -36,9 +36,10 @@ type CarriedCallRecord struct {
 	WrittenCall ideafile.WrittenCall `json:"written,omitzero"`
 	// ReadyCall is the Call as it was started or shown to a person; nil where it was neither.
 	ReadyCall *CarriedReadyCall `json:"ready,omitempty"`
-	// CallsAwaitingLLM, ResultPending and Approved tell apart the phases that share a status; see restorePhase.
+	// CallsAwaitingLLM, ResultPending, Combining and Approved tell apart the phases that share a status; see restorePhase.
 	AwaitingLLM         bool   `json:"asking,omitempty"`
 	ResultPending       bool   `json:"arrived,omitempty"`
+	Combining           bool   `json:"combining,omitempty"`
 	Approved            bool   `json:"cleared,omitempty"`
 	TimesAsked          int    `json:"asked,omitempty"`
 	ResultGivenByPerson string `json:"author,omitempty"`
@@ -68,7 +69,7 @@ func (i *Instance) CarryIntoNextRun() CarriedInstance {
 
 func (r *CallRecord) carryIntoNextRun() CarriedCallRecord {
 	c := CarriedCallRecord{CallRecord: *r, WrittenCall: r.WrittenCall, TimesAsked: r.timesAsked, ResultGivenByPerson: r.resultGivenByPerson,
-		AwaitingLLM: r.awaitingLLM(), ResultPending: r.phase == resultPending, Approved: r.phase == approved}
+		AwaitingLLM: r.awaitingLLM(), ResultPending: r.phase == resultPending, Combining: r.phase == combining, Approved: r.phase == approved}
 	if r.readyCall != nil {
 		c.ReadyCall = &CarriedReadyCall{Params: r.readyCall.Params, ScopeValues: r.readyCall.ScopeValues}
 	}
@@ -125,6 +126,8 @@ func (c CarriedCallRecord) restorePhase() phase {
 		return reviewing
 	case c.ResultPending:
 		return resultPending
+	case c.Combining:
+		return combining
 	case c.Status == ideafile.Running:
 		return running
 	case c.AwaitingLLM && c.ParamsAdaptation != nil && !c.ParamsAdaptation.Answered():

@@ -79,12 +79,22 @@ func (i *Instance) everyBranchUnwritable(rec *CallRecord) bool {
 	return true
 }
 
+// obstacleAboveAny returns what stands above the first of some paths that has an obstacle.
+func (i *Instance) obstacleAboveAny(paths []jsonval.Path) string {
+	for _, p := range paths {
+		if why := i.state.ObstacleAbove(p); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
 // endWithClosedPath ends a Call whose path is closed: skipped, as its value exists already. An update fails, as what it would have
 // changed cannot be changed.
 func (i *Instance) endWithClosedPath(rec *CallRecord, by string) {
 	if rec.resultUpdatesPath() {
-		rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeBadPath, "%s: something other than an object stands above it",
-			rec.OutputPath.ReferenceText()))
+		rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeBadPath, "%s: %s", rec.OutputPath.ReferenceText(),
+			i.obstacleAboveAny(rec.OutputPath.Paths())))
 		return
 	}
 	rec.endWithStatus(ideafile.Skipped, nil)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"processidea/model/dataflow"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
@@ -78,6 +79,8 @@ func TestAnActivityIsToldWhatItsResultMustFit(t *testing.T) {
 	}
 }
 
+const anActivityDoesIt ideafile.CallStatus = "an activity does it"
+
 // What is stored was checked by the activity, where it was whole; beside it there is nothing to look at.
 func TestAStoredValueLandsUnchecked(t *testing.T) {
 	big := jsonval.BlobHandle{Digest: "d", Size: 70_000, ValueType: "array"}.AsJSONValue()
@@ -91,16 +94,24 @@ func TestAStoredValueLandsUnchecked(t *testing.T) {
 		{`{"_tool":"do","_outputPath":"†state"}`, map[string]any{"n": "seven"}, ideafile.Failed}, // a stored value elsewhere is no excuse
 		{`{"_tool":"change","_outputPath":"list","_outputMethod":"push"}`, big, ideafile.Done},
 		{`{"_tool":"change","_outputPath":"new","_outputMethod":"merge"}`, big, ideafile.Done},
-		{`{"_tool":"change","_outputPath":"new","_outputMethod":"merge"}`, map[string]any{}, ideafile.Failed},
-		{`{"_tool":"change","_outputPath":"list","_outputMethod":"concat"}`, big, ideafile.Failed},
-		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"merge"}`, map[string]any{"a": map[string]any{"x": nil}}, ideafile.Failed},
+		{`{"_tool":"change","_outputPath":"new","_outputMethod":"merge"}`, map[string]any{}, anActivityDoesIt},
+		{`{"_tool":"change","_outputPath":"list","_outputMethod":"concat"}`, big, anActivityDoesIt},
+		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"merge"}`, map[string]any{"a": map[string]any{"x": nil}}, anActivityDoesIt},
 		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"merge"}`, map[string]any{"b": map[string]any{"x": nil}}, ideafile.Done},
 		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"assign"}`, map[string]any{"b": big}, ideafile.Done},
 	} {
 		r.AcceptCall(1, i+1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(c.call)))
 		r.Advance()
 		r.SucceedCall(ideafile.FormatCallID(1, i+1, ""), c.value)
-		if rec := r.CallRecords()[i]; rec.Status != c.want {
+		rec := r.CallRecords()[i]
+		if c.want == anActivityDoesIt {
+			if updates := r.TakeStoredUpdates(); len(updates) != 1 || updates[0].CallID != rec.ID {
+				t.Errorf("%s is %s, and to be done by activities: %v", c.call, rec.Status, updates)
+			}
+			r.FailStoredUpdate(rec.ID, diag.Faultf(ideafile.CodeBadOutput, "no luck"))
+			c.want = ideafile.Failed
+		}
+		if rec.Status != c.want {
 			t.Errorf("%s is %s: %v", c.call, rec.Status, rec.Fault)
 		}
 	}

@@ -89,7 +89,7 @@ func (i *Instance) HasOpenRequest() bool { return len(i.openRequests) > 0 }
 // Idle reports whether nothing of the instance runs: what is unfinished waits for the LLM or for people.
 func (i *Instance) Idle() bool {
 	for _, rec := range i.callRecords {
-		if rec.phase == running {
+		if rec.phase == running || rec.phase == combining {
 			return false
 		}
 	}

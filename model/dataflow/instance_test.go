@@ -34,6 +34,7 @@ import (
 //	done ID JSON, fail ID           end a running Call
 //	approve, reject, amend, replace, answer ID JSON
 //	                                a person decides; JSON is the rest of the signal
+//	combined ID JSON, misfit ID     end the update of what is stored; JSON is what stands at each of the Call's paths after it
 //	later DURATION                  time passes
 //	revise JSON                     a person corrects State, or, with a list of messages, more
 //	unsure ID                       nobody knows whether a Call had its effect
@@ -100,11 +101,12 @@ type scene struct {
 	open           bool
 	told           map[string]string // what was last said of each Call
 	now            time.Time
+	updates        map[string]dataflow.StoredUpdate            // the latest of each Call
 	between        func(*dataflow.Instance) *dataflow.Instance // what is done to the instance after every step
 }
 
 func playScene(t *testing.T, body string, between func(*dataflow.Instance) *dataflow.Instance) string {
-	s := &scene{t: t, request: 0, told: map[string]string{}, now: modeltest.StartTime, between: between}
+	s := &scene{t: t, request: 0, told: map[string]string{}, updates: map[string]dataflow.StoredUpdate{}, now: modeltest.StartTime, between: between}
 	var out strings.Builder
 	for _, line := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
 		if strings.HasPrefix(line, "  ") {
@@ -152,6 +154,14 @@ func (s *scene) step(line string) []string {
 		s.run.SucceedCall(id, modeltest.MustDecodeJSON(value))
 	case "fail":
 		s.run.FailCall(rest, diag.Faultf(ideafile.CodeToolFailed, "it said no"))
+	case "combined":
+		id, values, _ := strings.Cut(rest, " ")
+		u := s.updates[id]
+		delete(s.updates, id)
+		s.run.ApplyStoredUpdate(u, modeltest.MustDecodeJSON(values).([]any))
+	case "misfit":
+		delete(s.updates, rest)
+		s.run.FailStoredUpdate(rest, diag.Faultf(ideafile.CodeBadOutput, "it does not fit"))
 	case "later":
 		d, err := time.ParseDuration(rest)
 		if err != nil {
@@ -281,6 +291,11 @@ func (s *scene) happened() []string {
 		s.told[ready.Record.ID] = string(ideafile.Running)
 		lines = append(lines, line)
 	}
+	for _, u := range s.run.TakeStoredUpdates() {
+		if _, underWay := s.updates[u.CallID]; !underWay { // an instance that was restored hands it out again
+			s.updates[u.CallID] = u
+		}
+	}
 	for _, rec := range s.run.CallRecords() {
 		if now := s.fate(rec); now != s.told[rec.ID] {
 			s.told[rec.ID] = now
@@ -309,6 +324,12 @@ func (s *scene) fate(rec *dataflow.CallRecord) string {
 		now += " " + string(jsonval.Encode(jsonval.ToJSONValue(rec.PendingApproval.Params)))
 	case rec.Phase() == "resultPending":
 		return "has its result and waits to land"
+	case rec.Phase() == "combining":
+		var updates []string
+		for _, u := range s.updates[rec.ID].Updates {
+			updates = append(updates, fmt.Sprintf("%s to %s", jsonval.Encode(u.Value), jsonval.Encode(u.Old)))
+		}
+		return "has " + s.updates[rec.ID].OutputMethod + " done by an activity: " + strings.Join(updates, ", ")
 	case rec.UntakenBranchReference != "":
 		now += ": " + rec.SkippedBecauseOf + " left " + rec.UntakenBranchReference
 	case rec.Status == ideafile.Skipped:

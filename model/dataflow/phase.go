@@ -19,6 +19,7 @@ import (
 //	askingLLM      waiting            the LLM, to write its result
 //	running        running            its activity
 //	resultPending  running            the earlier Calls that write its path: its result, an update, is there
+//	combining      running            an activity: its result, an update, is put together with what lies in the blob store
 //	ended          an end             nothing
 //
 // nextPhases holds which phases may follow each.
@@ -33,10 +34,11 @@ const (
 	askingLLM
 	running
 	resultPending
+	combining
 	ended
 )
 
-var phaseNames = [...]string{"waiting", "adapting", "adapted", "reviewing", "approved", "askingLLM", "running", "resultPending", "ended"}
+var phaseNames = [...]string{"waiting", "adapting", "adapted", "reviewing", "approved", "askingLLM", "running", "resultPending", "combining", "ended"}
 
 func (p phase) String() string { return phaseNames[p] }
 
@@ -49,12 +51,14 @@ var nextPhases = map[phase][]phase{
 	approved:      {askingLLM, running, resultPending, ended},
 	askingLLM:     {resultPending, ended},
 	running:       {reviewing, approved, resultPending, ended}, // its effect is unknown, its Tool asks for a person's answer, or it is put off
-	resultPending: {ended},
+	resultPending: {combining, ended},
+	combining:     {resultPending, ended}, // what it updates has changed meanwhile, or its failure goes to another branch
 }
 
 var phaseStatus = map[phase]ideafile.CallStatus{
 	waiting: ideafile.Waiting, adapting: ideafile.Waiting, adapted: ideafile.Waiting, reviewing: ideafile.AwaitingApproval, approved: ideafile.Waiting,
 	askingLLM: ideafile.Waiting, running: ideafile.Running, resultPending: ideafile.Running,
+	combining: ideafile.Running,
 }
 
 // moveTo moves a Call to a phase other than ended. A move that nextPhases forbids is a bug in this package and panics, so that
@@ -68,7 +72,7 @@ func (r *CallRecord) moveTo(next phase) {
 func (r *CallRecord) endWithStatus(s ideafile.CallStatus, f *diag.Fault) {
 	r.checkTransition(ended)
 	r.phase, r.Status, r.Fault = ended, s, f
-	r.PendingResult, r.DelegateValuesByPath, r.readyCall = nil, nil, nil
+	r.PendingResult, r.DelegateValuesByPath, r.readyCall, r.combined = nil, nil, nil, nil
 }
 
 func (r *CallRecord) checkTransition(next phase) {
@@ -86,6 +90,9 @@ func (r *CallRecord) awaitingLLM() bool { return r.phase == askingLLM || r.phase
 
 // expectsResult reports whether a result may still come, from the Call's activity or from the LLM.
 func (r *CallRecord) expectsResult() bool { return r.phase == askingLLM || r.phase == running }
+
+// hasResult reports whether the result of a Call is there and not applied yet.
+func (r *CallRecord) hasResult() bool { return r.phase == resultPending || r.phase == combining }
 
 // Phase returns the name of the Call's phase.
 func (r *CallRecord) Phase() string { return r.phase.String() }

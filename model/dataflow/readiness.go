@@ -33,7 +33,7 @@ func (i *Instance) awaitedCalls(rec *CallRecord) []*CallRecord {
 	var list []*CallRecord
 	ancestorsOnly := i.waitsForAncestorWritersOnly(rec)
 	var reads, unstable []jsonval.Path
-	if rec.phase != resultPending {
+	if !rec.hasResult() {
 		reads, unstable = i.readPaths(rec)
 		list = i.unfinishedPredecessors(rec)
 	}
@@ -115,7 +115,7 @@ func (i *Instance) earlierWriterUnfinished(rec *CallRecord) bool {
 // the path. Updates of one path run side by side: they are applied in Plan order, and fail only once all earlier ones have ended.
 func (i *Instance) waitsForAncestorWritersOnly(rec *CallRecord) bool {
 	_, closed := i.outputClosedBy(rec)
-	return rec.resultUpdatesPath() && rec.phase != resultPending && !closed
+	return rec.resultUpdatesPath() && !rec.hasResult() && !closed
 }
 
 // mustWriteBefore reports whether a later Call must wait for this one because both write the same path.

@@ -30,7 +30,7 @@ type CallRecord struct {
 	Result any `json:"result,omitempty"`
 	// ParamsAdaptation is what the LLM had to adapt to the Tool's schema before the Call could run; nil where all fitted.
 	ParamsAdaptation *turn.ParamsAdaptation `json:"adapted,omitempty"`
-	// PendingResult is the result of an update that is not applied yet. Invariant: nil unless the phase is resultPending.
+	// PendingResult is the result of an update that is not applied yet. Invariant: nil unless hasResult.
 	PendingResult any `json:"value,omitempty"`
 
 	// ReviewReason is why a person must review the Call whatever its Tool's policy says; empty: the policy decides.
@@ -61,6 +61,9 @@ type CallRecord struct {
 	readyCall           *ReadyCall // as it was started, or shown to a person
 	timesAsked          int        // how often people were asked about it
 	resultGivenByPerson string     // the person who gave its result
+	// handedOut: TakeStoredUpdates has returned its update. An instance that is restored does so again.
+	handedOut bool
+	combined  []any // what ApplyStoredUpdate was given, while it applies the result
 }
 
 // resultUpdatesPath reports whether the result is a declared update, which changes a path rather than writing it once.
@@ -81,9 +84,9 @@ func (r *CallRecord) possibleWritePaths() []jsonval.Path {
 // possibleResultPaths is possibleWritePaths without what a delegate may hand back.
 func (r *CallRecord) possibleResultPaths() []jsonval.Path {
 	switch {
-	case r.phase == resultPending && r.BranchTaken > 0:
+	case r.hasResult() && r.BranchTaken > 0:
 		return r.OutputPath[r.BranchTaken-1]
-	case r.phase != resultPending || r.OutputMethod != "" || !r.OutputPath.WritesWholeState():
+	case !r.hasResult() || r.OutputMethod != "" || !r.OutputPath.WritesWholeState():
 		return r.OutputPath.Paths()
 	}
 	var keys []jsonval.Path

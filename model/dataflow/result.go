@@ -85,21 +85,30 @@ func (i *Instance) acceptResult(rec *CallRecord, value any) {
 	i.finishSuccessfulCall(rec, value)
 }
 
-// finishSuccessfulCall writes the result of a Call and ends it. Where the result does not fit, a Call with branches writes the fault to
-// its last branch instead.
+// finishSuccessfulCall writes the result of a Call and ends it, unless the content of a stored value is needed first. Where the result does
+// not fit, a Call with branches writes the fault to its last branch instead.
 func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 	if by := i.outputCorrectedBy(rec); by != "" {
 		rec.endWithStatus(ideafile.Skipped, nil)
 		rec.SkippedBecauseOf, rec.Result = by, value
 		return
 	}
-	f := i.applyResult(rec, value)
-	if f != nil && rec.FaultWrittenToBranch == nil && rec.OutputPath.HasBranches() {
-		rec.BranchTaken, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths = len(rec.OutputPath), f, nil, nil
-		f = i.applyResult(rec, diag.FaultAsJSON(f))
+	if rec.combined == nil && i.combineFirst(rec, value) {
+		return
 	}
+	f := i.applyResult(rec, value)
 	if f == nil {
 		rec.endWithStatus(ideafile.Done, nil)
+		return
+	}
+	i.endUnappliedCall(rec, value, f)
+}
+
+// endUnappliedCall ends a Call whose result was not applied. A Call with branches writes the fault to its last branch, once.
+func (i *Instance) endUnappliedCall(rec *CallRecord, value any, f *diag.Fault) {
+	if rec.FaultWrittenToBranch == nil && rec.OutputPath.HasBranches() {
+		rec.BranchTaken, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths, rec.combined = len(rec.OutputPath), f, nil, nil, nil
+		i.finishSuccessfulCall(rec, diag.FaultAsJSON(f))
 		return
 	}
 	f = cmp.Or(rec.FaultWrittenToBranch, f)
@@ -143,7 +152,7 @@ func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.W
 	if len(rec.OutputPath) == 0 {
 		return nil, nil
 	}
-	for _, p := range rec.OutputPath[max(rec.BranchTaken, 1)-1] {
+	for n, p := range rec.takenPaths() {
 		_, closed := i.state.PathClosedBy(p)
 		if closed && len(rec.OutputPath.Paths()) > 1 && !rec.resultUpdatesPath() {
 			i.noteNotWritten(rec, p)
@@ -152,6 +161,9 @@ func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.W
 		w, f := i.newWrite(rec, p, value)
 		if f != nil {
 			return nil, f
+		}
+		if n < len(rec.combined) && statelog.NeedsContent(rec.OutputMethod, i.valueBefore(rec, p), value) {
+			w.Combined = rec.combined[n]
 		}
 		writes = append(writes, w)
 	}
@@ -177,15 +189,15 @@ func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelo
 	if _, stored := jsonval.AsBlobHandle(value); len(p) == 0 && (stored || jsonval.TypeOf(value) != "object") {
 		return w, diag.Faultf(ideafile.CodeBadOutput, "the whole State takes an object, not %s", typeInWords(value))
 	}
-	if i.state.AncestorIsNoObject(p) {
-		return w, diag.Faultf(ideafile.CodeBadPath, "%s: something other than an object stands above it", refexpr.Reference{Kind: ideafile.TypeState, Path: p})
+	if why := i.state.ObstacleAbove(p); why != "" {
+		return w, diag.Faultf(ideafile.CodeBadPath, "%s: %s", refexpr.Reference{Kind: ideafile.TypeState, Path: p}, why)
 	}
-	old, _ := jsonval.ValueAt(i.state.BeforeCall(rec.Request, rec.Index, p).CurrentValue, p)
-	if f := checkStoredValueUpdate(w.OutputMethod, old, value); f != nil {
-		return w, f
+	if i.state.CombinedAfter(w) {
+		return w, diag.Faultf(ideafile.CodeBadPath, "%s: a later Call has updated what is stored there", refexpr.Reference{Kind: ideafile.TypeState, Path: p})
 	}
+	old := i.valueBefore(rec, p)
 	contract := i.ResultContract(rec)
-	if contract != nil && !jsonval.ContainsBlobHandle(value) && (w.OutputMethod == "" || !jsonval.ContainsBlobHandle(old)) {
+	if contract != nil && rec.combined == nil && !jsonval.ContainsBlobHandle(value) && (w.OutputMethod == "" || !jsonval.ContainsBlobHandle(old)) {
 		if err := contract.CheckAt(p, old, value); err != nil {
 			return w, diag.Faultf(ideafile.CodeBadOutput, "%s", err)
 		}
@@ -209,25 +221,6 @@ func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, written map[s
 	if len(left) > 0 {
 		rec.Result = left
 	}
-}
-
-// checkStoredValueUpdate refuses an update that would need the content of a value that lies in the blob store.
-func checkStoredValueUpdate(method string, old, value any) *diag.Fault {
-	_, storedOld := jsonval.AsBlobHandle(old)
-	_, storedNew := jsonval.AsBlobHandle(value)
-	if method != "" && (storedOld || (storedNew && old != nil && method != statelog.MethodPush)) {
-		return diag.Faultf(ideafile.CodeBadOutput, "updates of values over 64 KB are not built yet")
-	}
-	o, _ := old.(map[string]any)
-	v, _ := value.(map[string]any)
-	for _, k := range jsonval.SortedKeys(v) {
-		if below, ok := o[k]; ok && method == statelog.MethodMerge {
-			if f := checkStoredValueUpdate(method, below, v[k]); f != nil {
-				return f
-			}
-		}
-	}
-	return nil
 }
 
 // typeInWords is jsonval.TypeOf for values that may lie in the blob store.

@@ -182,8 +182,8 @@ func (l *Loop) checkCorrection(inst *InstanceProgress, msg ideafile.Message) err
 		schema = msg.PayloadSchema
 	}
 	for _, w := range statelog.SplitPatch(msg.Payload, nil) {
-		if inst.state.AncestorIsNoObject(w.Path) {
-			return fmt.Errorf("%s: something other than an object stands above it", refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path})
+		if why := inst.state.ObstacleAbove(w.Path); why != "" {
+			return fmt.Errorf("%s: %s", refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path}, why)
 		}
 		if schema == nil || jsonval.ContainsBlobHandle(w.Value) {
 			continue

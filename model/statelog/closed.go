@@ -1,6 +1,11 @@
 package statelog
 
-import "processidea/model/jsonval"
+import (
+	"fmt"
+
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
 
 // FirstAuthorAt gives the author of the first write at a path, below it or of something that holds it; "" if there is none.
 func FirstAuthorAt(writes []Write, p jsonval.Path) string {
@@ -35,21 +40,27 @@ func (s *State) PathClosedBy(p jsonval.Path) (by string, closed bool) {
 
 // AncestorIsNoObject reports whether something other than an object stands above a path. A Handle is no object: what it stands for
 // lies in the blob store.
-func (s *State) AncestorIsNoObject(p jsonval.Path) bool {
+func (s *State) AncestorIsNoObject(p jsonval.Path) bool { return s.ObstacleAbove(p) != "" }
+
+// ObstacleAbove says, for people and the LLM, why nothing can be put at a path: something other than an object stands above it, or what stands
+// there is stored as a whole. It is empty where nothing is in the way.
+func (s *State) ObstacleAbove(p jsonval.Path) string {
 	v := s.CurrentValue
-	for _, step := range p {
-		if _, stored := jsonval.AsBlobHandle(v); stored {
-			return true
+	for n, step := range p {
+		if h, stored := jsonval.AsBlobHandle(v); stored && h.ValueType == "object" {
+			above := refexpr.Reference{Kind: "state", Path: p[:n]}
+			return fmt.Sprintf("%s has more than %d KB and is stored as a whole, so that nothing can be put inside it: "+
+				"change %s itself, with the output method merge", above, jsonval.LargeValueBytes>>10, above)
 		}
 		m, ok := v.(map[string]any)
-		if !ok {
-			return true
+		if _, stored := jsonval.AsBlobHandle(v); !ok || stored {
+			return "something other than an object stands above it"
 		}
 		if v, ok = m[step]; !ok {
-			return false
+			return ""
 		}
 	}
-	return false
+	return ""
 }
 
 // AncestorWrittenWhole reports whether a path, or something that holds it, was written whole.

@@ -39,3 +39,42 @@ func TestAResultSaysWhichBranchItTook(t *testing.T) {
 		t.Error("a branch that there is not is taken")
 	}
 }
+
+func TestAnUpdateThatNeedsAStoredValueIsKnown(t *testing.T) {
+	big := `{"†blob": {"digest": "d", "size": 70000, "type": "array"}}`
+	for _, c := range []struct {
+		method, old, value string
+		want               bool
+	}{
+		{"push", big, `1`, true}, {"push", `[]`, big, false}, {"concat", `[]`, big, true}, {"merge", `null`, big, false}, {"", big, `1`, false},
+		{"assign", `{"a": ` + big + `}`, `{"a": {}}`, false}, {"merge", `{"a": ` + big + `}`, `{"a": {}}`, true},
+		{"merge", `{"a": {"b": ` + big + `}}`, `{"a": {"c": 1}}`, false}, {"merge", `{"a": {"b": {}}}`, `{"a": {"b": ` + big + `}}`, true},
+	} {
+		if got := statelog.NeedsContent(c.method, modeltest.MustDecodeJSON(c.old), modeltest.MustDecodeJSON(c.value)); got != c.want {
+			t.Errorf("%s of %s to %s: %v", c.method, c.value, c.old, got)
+		}
+	}
+}
+
+func TestAStateIsTheSameWhereAnUpdateWasPutTogetherElsewhere(t *testing.T) {
+	initial := modeltest.MustDecodeJSON(`{"list": ["†"], "o": {"a": 1}, "k": 0}`)
+	for _, c := range []struct{ path, method, value, combined string }{
+		{"list", "push", `1`, `["†", 1]`}, {"o", "merge", `{"b": 2}`, `{"a": 1, "b": 2}`}, {"", "merge", `{"o": {"b": 2}}`, `{"o": {"a": 1, "b": 2}}`},
+	} {
+		path, err := jsonval.ParsePath(c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := statelog.Write{Path: path, OutputMethod: c.method, Value: modeltest.MustDecodeJSON(c.value), Author: "1.2", Request: 1, Index: 2}
+		here, elsewhere := statelog.NewState(initial), statelog.NewState(initial)
+		here.Apply(w)
+		w.Combined = modeltest.MustDecodeJSON(c.combined)
+		elsewhere.Apply(w)
+		if !jsonval.Equal(here.Snapshot(), elsewhere.Snapshot()) || !jsonval.Equal(initial, elsewhere.BeforeCall(1, 2, nil).Snapshot()) {
+			t.Errorf("%s %s: %s and %s", c.method, c.path, jsonval.Encode(here.Snapshot()), jsonval.Encode(elsewhere.Snapshot()))
+		}
+		if before := (statelog.Write{Path: path, Request: 1, Index: 1}); !elsewhere.CombinedAfter(before) || elsewhere.CombinedAfter(w) || here.CombinedAfter(before) {
+			t.Errorf("%s %s: it is not known that a write before it comes too late", c.method, c.path)
+		}
+	}
+}

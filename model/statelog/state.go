@@ -16,7 +16,10 @@ type Write struct {
 	// OutputMethod is how Value changes what stands there; empty is write-once.
 	OutputMethod string `json:"method,omitempty"`
 	Value        any    `json:"value"`
-	Author       string `json:"by"` // a Call's id, or a person's name
+	// Combined is what stands at Path after the write, where that took the content of a value in the blob store (NeedsContent): of a write
+	// of the whole State, the keys of Value alone. Otherwise it is nil and follows from Value.
+	Combined any    `json:"combined,omitempty"`
+	Author   string `json:"by"` // a Call's id, or a person's name
 	// Request and Index are the author's place in the Plan.
 	Request   int       `json:"request"`
 	Index     int       `json:"index"`
@@ -145,6 +148,9 @@ func (s *State) rebuildFromWrites() {
 // the State owns is written to instead of copied: to copy a thousand keys for each of a thousand writes would cost a million.
 func (s *State) applyLatest(w Write) {
 	m, ok := s.CurrentValue.(map[string]any)
+	if w.Combined != nil {
+		w.OutputMethod, w.Value = "", w.Combined
+	}
 	switch {
 	case len(w.Path) == 0:
 		s.CurrentValue, s.ownsCurrentValue = combineByMethod(cmp.Or(w.OutputMethod, methodAssign), s.CurrentValue, w.Value), false

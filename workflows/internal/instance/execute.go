@@ -31,11 +31,14 @@ const maxWorkerLosses = 3
 // Before a Call starts that has waited for a person it is checked that the process is still there: nobody tells the instances
 // of a process that was terminated, and nothing may run for it any more.
 func (i *instance) startReadyCalls(ctx workflow.Context) {
+	if !i.held {
+		i.queuedCalls = append(i.queuedCalls, i.dataflow.Advance()...)
+		i.changedSinceStarting = false
+	}
+	i.combineStoredUpdates(ctx)
 	if i.held {
 		return
 	}
-	i.queuedCalls = append(i.queuedCalls, i.dataflow.Advance()...)
-	i.changedSinceStarting = false
 	if len(i.queuedCalls) > 0 && i.mustCheckOwners {
 		i.mustCheckOwners = false
 		i.orphaned = lifecycle.AnyProcessGone(ctx, i.setup.BelongsTo())
@@ -51,7 +54,7 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 		i.executeCalls(ctx, next)
 	}
 	i.dealQuotasToDelegates(ctx)
-	if i.changedSinceStarting { // a delegate could not be started
+	if i.changedSinceStarting { // a delegate could not be started, or an update not be made
 		i.startReadyCalls(ctx)
 	}
 }
@@ -141,7 +144,7 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
 		Process: i.setup.Process, Token: i.ownSetup.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
 		Params: r.Params, Scopes: r.ScopeValues, Landing: i.dataflow.ResultContract(r.Record), Output: r.Tool.Source["_output"],
-		Spec: r.Tool.RunnerSpec(r.Binding, i.setup.Servers),
+		Spec: r.Tool.RunnerSpec(r.Binding, i.setup.Servers), WholeState: r.Record.OutputPath.WritesWholeState(),
 	}
 	if jsonval.ContainsBlobHandle(r.Params) {
 		in.Form = r.Tool.Source

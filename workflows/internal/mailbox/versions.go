@@ -10,3 +10,10 @@ func handlesSignalsInHistoryOrder(ctx workflow.Context) bool {
 	const change = "signals in the order of history"
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }
+
+// UpdatesStoredValues reports whether updates of values in the blob store are put together by an activity. Before that change they
+// failed.
+func UpdatesStoredValues(ctx workflow.Context) bool {
+	const change = "updates of stored values"
+	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
+}

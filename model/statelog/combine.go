@@ -1,0 +1,56 @@
+package statelog
+
+import (
+	"fmt"
+
+	"processidea/model/jsonval"
+)
+
+// Update is what a result changes at one path: the value there, and the result. Of the whole State, Old holds the keys of Value alone.
+type Update struct {
+	Path  jsonval.Path `json:"path"`
+	Old   any          `json:"old"`
+	Value any          `json:"value"`
+}
+
+// NeedsContent reports whether what stands at a path after an update depends on the content of a value that lies in the blob store.
+func NeedsContent(method string, old, value any) bool {
+	_, storedOld := jsonval.AsBlobHandle(old)
+	_, storedNew := jsonval.AsBlobHandle(value)
+	if method != "" && (storedOld || (storedNew && old != nil && method != MethodPush)) {
+		return true
+	}
+	o, _ := old.(map[string]any)
+	v, _ := value.(map[string]any)
+	for _, k := range jsonval.SortedKeys(v) {
+		if below, ok := o[k]; ok && method == MethodMerge && NeedsContent(method, below, v[k]) {
+			return true
+		}
+	}
+	return false
+}
+
+// Combine gives what stands at the path after the update. It takes values as they are, without any that lie in the blob store. contract is what
+// the result must fit; nil: anything goes.
+func (u Update) Combine(method string, contract *ResultContract) (any, error) {
+	if contract != nil {
+		if err := contract.CheckAt(u.Path, u.Old, u.Value); err != nil {
+			return nil, err
+		}
+	}
+	if len(u.Path) == 0 && jsonval.TypeOf(u.Value) != "object" {
+		return nil, fmt.Errorf("the whole State takes an object, not %s", jsonval.TypeOf(u.Value))
+	}
+	return combineByMethod(method, u.Old, u.Value), nil
+}
+
+// CombinedAfter reports whether a write would come too late: one that stands behind it in the Plan, at an overlapping path, was put together with a
+// stored value without it.
+func (s *State) CombinedAfter(w Write) bool {
+	for _, o := range s.writesThatMayOverlap(w.Path) {
+		if o.Combined != nil && o.Path.Overlaps(w.Path) && w.precedesCall(o.Request, o.Index) {
+			return true
+		}
+	}
+	return false
+}
