@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/output"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
@@ -47,7 +47,7 @@ func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*prot
 		if errs := problems.Errors(); len(errs) > 0 {
 			return nil, nonRetryable(turn.CodeInvalidIdea, errs)
 		}
-		g.Output, g.Fault = loop.ResolveOutputWirings(idea, in.Wirings, g.States)
+		g.Output, g.Fault = output.Resolve(idea, in.Wirings, func(token string) any { return g.States[token] })
 	}
 	if g.Fault != nil || in.StatesOnly {
 		return g, nil

@@ -9,6 +9,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -43,12 +44,12 @@ type Addition struct {
 // Pause lets the Calls that run finish and starts nothing new, until Resume. Like its kin it waits until that has taken
 // effect; the error is a *RefusedError where it was refused. Without a worker it waits for one.
 func (p *Process) Pause(ctx context.Context, by By) error {
-	return p.steer(ctx, loop.SteerPause, by.payload())
+	return p.steer(ctx, turn.SteerPause, by.payload())
 }
 
 // Resume lets a paused process go on. Limits are the new ones, in all; 0 keeps one.
 func (p *Process) Resume(ctx context.Context, limits ideafile.ProcessLimits, by By) error {
-	return p.steer(ctx, loop.SteerResume, withLimits(by.payload(), limits))
+	return p.steer(ctx, turn.SteerResume, withLimits(by.payload(), limits))
 }
 
 // Revise corrects a process: values of State, inputs, instructions, Plans or limits. It makes a new Idea.
@@ -57,7 +58,7 @@ func (p *Process) Revise(ctx context.Context, c Correction, by By) error {
 	if c.Context != nil {
 		payload["context"] = c.Context
 	}
-	return p.steer(ctx, loop.SteerRevise, payload)
+	return p.steer(ctx, turn.SteerRevise, payload)
 }
 
 // Add brings new instances to a process that is at work. They are in its next Request.
@@ -76,7 +77,7 @@ func (p *Process) Add(ctx context.Context, a Addition, by By) error {
 	}
 	payload := by.payload()
 	payload["context"] = messages
-	return p.steer(ctx, loop.SteerAdd, payload)
+	return p.steer(ctx, turn.SteerAdd, payload)
 }
 
 // Cancel ends the process: its Request and its Calls are broken off, and nothing more runs. It returns when the process

@@ -5,6 +5,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/quota"
 	"processidea/model/turn"
 )
 
@@ -57,5 +58,5 @@ type DelegateRef struct {
 	// Status and Waiting are what it told last; Claim is its share of what its instance may begin.
 	Status  loop.ProcessStatus `json:"status,omitempty"`
 	Waiting []string           `json:"waiting,omitempty"`
-	Claim   turn.Claim         `json:"claim,omitzero"`
+	Claim   quota.Claim        `json:"claim,omitzero"`
 }

@@ -35,7 +35,7 @@ const (
 	SignalEnd = "end"
 	// SignalReport tells a process what became of an instance's Calls (turn.Report). The instance sends it.
 	SignalReport = "report"
-	// SignalPart tells a process what a part of it has come to (loop.PartReport). The part sends it.
+	// SignalPart tells a process what a part of it has come to (split.PartReport). The part sends it.
 	SignalPart = "part"
 	// SignalDelegate tells an instance what the delegate of a Call has come to (DelegateReport). The delegate sends it.
 	SignalDelegate = "delegate"

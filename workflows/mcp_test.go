@@ -13,6 +13,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/tools/mcptool/mcptest"
 )
 
@@ -131,14 +132,14 @@ func TestAnMCPServerThatIsDownPausesTheProcessUntilItIsMended(t *testing.T) {
 	if view.Error.Code != ideafile.CodeMCPUnreachable || !strings.Contains(view.Error.Message, "MCP server calc") || !strings.Contains(view.Waiting[0], "paused") {
 		t.Errorf("%+v %v", view.Error, view.Waiting)
 	}
-	s.signal(s.id, loop.SteerResume, "nonsense")
-	s.signal(s.id, loop.SteerResume, map[string]any{})
+	s.signal(s.id, turn.SteerResume, "nonsense")
+	s.signal(s.id, turn.SteerResume, map[string]any{})
 	eventually(t, "it is paused again", func() bool {
 		v := s.processStatus()
 		return len(v.Accepted) == 1 && v.Refused == 1 && v.Status == loop.StatusPaused
 	})
 	server.describe("Adds two numbers.")
-	s.signal(s.id, loop.SteerResume, map[string]any{"by": "ann"})
+	s.signal(s.id, turn.SteerResume, map[string]any{"by": "ann"})
 	if got := asJSON(s.end(run).Instances[""].State); got != `{"sum":{"sum":5}}` {
 		t.Errorf("the State is %s", got)
 	}

@@ -69,7 +69,7 @@ func TestAWrongLLMKeyPausesAProcessThatGoesOnWithTheRightOne(t *testing.T) {
 	first.Signal(syscall.SIGTERM)
 	stopped(t, first)
 	c.productionWith([]string{base, "OPENAI_API_KEY=" + right})
-	s.signal(s.id, loop.SteerResume, map[string]any{"by": "ann"})
+	s.signal(s.id, turn.SteerResume, map[string]any{"by": "ann"})
 	if r := c.finish(run); r.Calls.Done != 1 || len(c.calls("go")) != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -93,7 +93,7 @@ func TestAnLLMThatIsDownPausesAProcessThatGoesOnWhenItIsBack(t *testing.T) {
 	back := &http.Server{Handler: llm}
 	go func() { _ = back.Serve(l) }()
 	t.Cleanup(func() { _ = back.Close() })
-	s.signal(s.id, loop.SteerResume, map[string]any{})
+	s.signal(s.id, turn.SteerResume, map[string]any{})
 	if r := c.finish(run); r.Calls.Done != 1 || r.Requests < 2 {
 		t.Errorf("%+v", r)
 	}

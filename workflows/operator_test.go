@@ -27,7 +27,7 @@ func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *t
 	s.waitsFor(20)
 	nonsense := []any{"no", 7, nil, []byte{0xff}, []any{}, map[string]any{"call": "1.1@i999"}, map[string]any{"call": strings.Repeat("x", 5000)},
 		map[string]any{"call": "1.1@i0", "digest": "0"}, map[string]any{"call": "1.1@i0", "surprise": 1}, map[string]any{"context": []any{map[string]any{"type": "plan"}}}}
-	names := []string{ideafile.Approve, ideafile.Reject, ideafile.Amend, ideafile.Answer, loop.SteerAdd, loop.SteerRevise, loop.SteerResume, "report", "calls", "close"}
+	names := []string{ideafile.Approve, ideafile.Reject, ideafile.Amend, ideafile.Answer, turn.SteerAdd, turn.SteerRevise, turn.SteerResume, "report", "calls", "close"}
 	var wg sync.WaitGroup
 	for part := range 10 {
 		wg.Go(func() {
@@ -146,7 +146,7 @@ func TestNobodyDecidesInTime(t *testing.T) {
 	if f := s.processStatus().Error; f.Code != dataflow.CodeOverdue || !strings.Contains(f.Message, "nobody decided on 1.3 within 500ms") {
 		t.Errorf("%+v", f)
 	}
-	s.signal(s.id, loop.SteerResume, map[string]any{})
+	s.signal(s.id, turn.SteerResume, map[string]any{})
 	s.waitsFor(1)
 	s.decide(ideafile.Approve, "1.3", "")
 	r := s.end(run)

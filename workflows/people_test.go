@@ -306,7 +306,7 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 	run := s.start()
 	s.waitsFor(1)
 	eventually(t, "the first runs", func() bool { return len(till.seen()) == 1 })
-	s.signal(s.id, loop.SteerPause, map[string]any{"by": "ann", "reason": "lunch", "id": "p1"})
+	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann", "reason": "lunch", "id": "p1"})
 	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	eventually(t, "the instance holds", func() bool { return strings.Contains(s.details("/main"), "the process is paused") })
 	close(hold)
@@ -317,9 +317,9 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 	if len(till.seen()) != 1 || v.Error == nil || v.Error.Message != "paused by ann: lunch" || v.Ideas < 2 || v.Accepted[0].ID != "p1" {
 		t.Errorf("%d ran; %+v", len(till.seen()), v)
 	}
-	s.signal(s.id, loop.SteerPause, map[string]any{})
+	s.signal(s.id, turn.SteerPause, map[string]any{})
 	eventually(t, "a second pause is refused", func() bool { return len(s.processStatus().Refusals) == 1 })
-	s.signal(s.id, loop.SteerResume, map[string]any{})
+	s.signal(s.id, turn.SteerResume, map[string]any{})
 	if r := s.end(run); r.Calls.Done != 3 || len(till.seen()) != 3 {
 		t.Errorf("%+v", r)
 	}
@@ -345,9 +345,9 @@ func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
 	s.waitsFor(1)
 	eventually(t, "it has come to rest, and is sealed", func() bool { return s.processStatus().Ideas == 2 })
 	before := asJSON(s.sealed(1))
-	s.signal(s.id, loop.SteerRevise, map[string]any{"context": []any{map[string]any{"type": "state", "n": "many"}}})
+	s.signal(s.id, turn.SteerRevise, map[string]any{"context": []any{map[string]any{"type": "state", "n": "many"}}})
 	eventually(t, "a value that does not fit is refused", func() bool { return len(s.processStatus().Refusals) == 1 })
-	s.signal(s.id, loop.SteerRevise, map[string]any{"id": "r1", "by": "ann", "reason": "wrong", "context": []any{
+	s.signal(s.id, turn.SteerRevise, map[string]any{"id": "r1", "by": "ann", "reason": "wrong", "context": []any{
 		map[string]any{"type": "state", "n": 7}, map[string]any{"type": "input", "greeting": "hello"}, map[string]any{"type": "instruction", "instruction": "Be kind."}}})
 	eventually(t, "it is accepted and sealed", func() bool { v := s.processStatus(); return len(v.Accepted) == 1 && v.Ideas == 3 })
 	if v := s.processStatus(); len(v.Refusals) != 1 {
@@ -382,9 +382,9 @@ func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
 	for n := range 50 {
 		context = append(context, map[string]any{"type": "state", "_instance": fmt.Sprintf("j%d", n), "n": 1})
 	}
-	s.signal(s.id, loop.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "i0"}}})
-	s.signal(s.id, loop.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "text", "text": "for all"}}})
-	s.signal(s.id, loop.SteerAdd, map[string]any{"context": context, "id": "a1"})
+	s.signal(s.id, turn.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "i0"}}})
+	s.signal(s.id, turn.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "text", "text": "for all"}}})
+	s.signal(s.id, turn.SteerAdd, map[string]any{"context": context, "id": "a1"})
 	eventually(t, "they are added", func() bool { return len(s.processStatus().Instances) == 52 })
 	eventually(t, "they are paid", func() bool { return len(till.seen()) == 51 })
 	s.decide(ideafile.Approve, "1.1@i1", "")

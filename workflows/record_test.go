@@ -9,7 +9,6 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/store/chain"
 )
@@ -48,9 +47,9 @@ func TestEveryDecisionStandsInTheChainWithWhatRanInTheEnd(t *testing.T) {
 	s.decide(ideafile.Approve, "0.1", `{"by": "eve"}`)
 	s.decide(ideafile.Replace, "0.2", `{"by": "dan", "reason": "be polite", "with": {"_tool": "shout", "text": "sorry"}}`)
 	s.decide(ideafile.Answer, "0.3", `{"by": "fay", "reason": "in cash", "output": "paid by hand"}`)
-	s.signal(s.id, loop.SteerPause, map[string]any{"by": "gus", "reason": "lunch"})
-	s.signal(s.id, loop.SteerResume, map[string]any{"by": "gus", "reason": "full"})
-	s.signal(s.id, loop.SteerRevise, map[string]any{"by": "hal", "reason": "a slip", "context": []any{map[string]any{"type": "state", "note": "mind"}}})
+	s.signal(s.id, turn.SteerPause, map[string]any{"by": "gus", "reason": "lunch"})
+	s.signal(s.id, turn.SteerResume, map[string]any{"by": "gus", "reason": "full"})
+	s.signal(s.id, turn.SteerRevise, map[string]any{"by": "hal", "reason": "a slip", "context": []any{map[string]any{"type": "state", "note": "mind"}}})
 	eventually(t, "it is revised", func() bool { return len(s.processStatus().Accepted) == 3 })
 	s.decide(ideafile.Reject, "0.4", `{"by": "ivy", "reason": "never"}`)
 	_ = run.Get(t.Context(), nil)
@@ -141,7 +140,7 @@ func TestAPauseSealsWhatWasDoneAndAgainWhatStillRanThen(t *testing.T) {
 		{"type": "plan", "stage": "complete", "plan": [`+strings.Join(plan, ",")+`]}]}`)
 	run := s.start()
 	eventually(t, "seven are done", func() bool { return strings.Count(asJSON(s.instance("").Calls), `"status":"done"`) == quick })
-	s.signal(s.id, loop.SteerPause, map[string]any{"by": "ann", "reason": "lunch"})
+	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann", "reason": "lunch"})
 	eventually(t, "the pause is sealed", func() bool { return s.processStatus().Ideas == 2 })
 	if v := s.processStatus(); v.Calls.Done != quick {
 		t.Errorf("%+v", v.Calls)
@@ -154,7 +153,7 @@ func TestAPauseSealsWhatWasDoneAndAgainWhatStillRanThen(t *testing.T) {
 	if rested := asJSON(s.sealed(3)); strings.Count(rested, `:"done"`) != calls {
 		t.Errorf("then it sealed %s", rested)
 	}
-	s.signal(s.id, loop.SteerResume, map[string]any{})
+	s.signal(s.id, turn.SteerResume, map[string]any{})
 	if r := s.end(run); r.Calls != (turn.CallCounts{Done: calls}) {
 		t.Errorf("%+v", r)
 	}

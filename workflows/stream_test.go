@@ -89,7 +89,7 @@ func TestThreeBadRepliesInARowPauseTheProcessAndResumeLetsItGoOn(t *testing.T) {
 	if f := s.processStatus().Error; f == nil || f.Code != turn.CodeBadReplies {
 		t.Errorf("%+v", f)
 	}
-	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", loop.SteerResume, map[string]any{}); err != nil {
+	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", turn.SteerResume, map[string]any{}); err != nil {
 		t.Fatal(err)
 	}
 	var r loop.Result

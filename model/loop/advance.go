@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/quota"
 	"processidea/model/turn"
 )
 
@@ -50,7 +51,7 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	switch {
 	case l.pauseReason != nil:
 		return StepPaused, nil
-	case l.quotaLedger().ReservedQuota().Requests >= l.parentQuota.Requests:
+	case l.quotaLedger().Reserved().Requests >= l.parentQuota.Requests:
 		l.awaitsQuota = true
 		return StepWait, nil
 	}
@@ -60,7 +61,7 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 func (l *Loop) startRequest() *turn.RequestInput {
 	input, unsealed := l.composeRequest(), l.hasUnsealedChanges
 	l.requestInFlight = &llmRequest{input: input, allInstancesInput: l.AllInstancesInput(), logBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
-	l.readySince, l.progress = time.Time{}, l.progress.atFirstRequest(l.countProgress())
+	l.readySince, l.progress = time.Time{}, l.progress.AtFirstRequest(l.countProgress())
 	for _, inst := range l.coveredInstances(input) {
 		inst.LastCoveringRequest, inst.Idle, inst.DecidedSinceRequest, inst.RevisedSinceRequest = input.RequestNumber, input.OutputOnly, false, false
 	}
@@ -85,35 +86,35 @@ func (l *Loop) goalReached() bool {
 		}
 	}
 	leftToWhole := l.isPart && l.planOutputTried
-	return l.idea.OutputSchema == nil || l.hasOutput || leftToWhole || settled == 0 || !l.llmAllowed()
+	return l.idea.OutputSchema == nil || l.hasOutput || leftToWhole || settled == 0 || !l.LLMAllowed()
 }
 
 // limitFault returns the limit that the next Request would break; nil if none.
 func (l *Loop) limitFault() *diag.Fault {
 	book, limits := l.quotaLedger(), l.limits.WithDefaults(1)
-	if n := book.ReservedQuota().Requests; limits.Requests > 0 && n >= limits.Requests {
+	if n := book.Reserved().Requests; limits.Requests > 0 && n >= limits.Requests {
 		return diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit", n)
 	}
-	return usageLimitFault(limits, book.QuotaUse(turn.Quota{}).Usage, max(l.CallCounts().Total(), book.ReservedQuota().Calls))
+	return quota.UsageLimitFault(limits, book.Use(turn.Quota{}).Usage, max(l.CallCounts().Total(), book.Reserved().Calls))
 }
 
 // quotaLedger is the account of what the process and its instances have begun.
-func (l *Loop) quotaLedger() QuotaLedger {
-	book := QuotaLedger{ParentQuota: l.parentQuota, UnclaimedUse: turn.QuotaUse{Requests: l.requestCount, Usage: l.usage}}
+func (l *Loop) quotaLedger() quota.Ledger {
+	book := quota.Ledger{ParentQuota: l.parentQuota, UnclaimedUse: turn.QuotaUse{Requests: l.requestCount, Usage: l.usage}}
 	if l.requestInFlight != nil && l.requestInFlight.reply == nil {
 		book.UnclaimedUse.Requests++
 	}
 	for _, inst := range l.instances {
-		book.Claimants = append(book.Claimants, QuotaClaimant{&inst.Claim, inst.Status != ideafile.InstanceWorking})
+		book.Claimants = append(book.Claimants, quota.Claimant{Claim: &inst.Claim, Ended: inst.Status != ideafile.InstanceWorking})
 	}
-	book.Limits = limitsNeedingQuota(l.limits, 1, book)
+	book.SetLimits(l.limits, 1)
 	return book
 }
 
 // dealQuotas gives the instances leave for the Calls and the delegates' Requests that they need, as far as limits allow, and returns
 // the limit that is in the way; nil if none, or if it is that of the process that this one is a part or a delegate of.
 func (l *Loop) dealQuotas() *diag.Fault {
-	changed, f := l.quotaLedger().DealQuotas()
+	changed, f := l.quotaLedger().Deal()
 	for _, n := range changed {
 		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.instances[n])
 	}
@@ -123,9 +124,9 @@ func (l *Loop) dealQuotas() *diag.Fault {
 // QuotaUse is what the process has begun and used, with all delegates, and what it needs.
 func (l *Loop) QuotaUse() turn.QuotaUse {
 	if l.awaitsQuota {
-		return l.quotaLedger().QuotaUse(turn.Quota{Requests: 1})
+		return l.quotaLedger().Use(turn.Quota{Requests: 1})
 	}
-	return l.quotaLedger().QuotaUse(turn.Quota{})
+	return l.quotaLedger().Use(turn.Quota{})
 }
 
 // SetParentQuota sets what the process that this one is a part or a delegate of allows.
@@ -136,24 +137,12 @@ func (l *Loop) QuotaOf(token string) turn.Quota { return l.instance(token).Claim
 
 // TakeInstancesWithNewQuota returns the instances whose Quota has changed since its last call.
 func (l *Loop) TakeInstancesWithNewQuota() []*InstanceProgress {
-	for _, n := range l.quotaLedger().limitUnlimitedClaimants() {
+	for _, n := range l.quotaLedger().LimitUnlimitedClaimants() {
 		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.instances[n])
 	}
 	taken := l.instancesWithNewQuota
 	l.instancesWithNewQuota = nil
 	return taken
-}
-
-// usageLimitFault returns the limit on tokens or on Calls that is reached; nil if none.
-func usageLimitFault(limits ideafile.ProcessLimits, usage turn.TokenUsage, calls int) *diag.Fault {
-	tokens := usage.Total()
-	switch {
-	case limits.Tokens > 0 && tokens >= limits.Tokens:
-		return diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, limits.Tokens)
-	case limits.Calls > 0 && calls >= limits.Calls:
-		return diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", calls, limits.Calls)
-	}
-	return nil
 }
 
 // durationLimitFault returns the time limit where it is reached; else it has Advance called again when it will be.
@@ -222,7 +211,7 @@ func (l *Loop) AllReportedSincePause() bool {
 
 // HasUnsealedPause reports whether no Idea tells of the pause yet.
 func (l *Loop) HasUnsealedPause() bool {
-	return slices.ContainsFunc(l.unsealedLog, func(e turn.LogEntry) bool { return e.Decision != nil && e.Decision.Kind == SteerPause })
+	return slices.ContainsFunc(l.unsealedLog, func(e turn.LogEntry) bool { return e.Decision != nil && e.Decision.Kind == turn.SteerPause })
 }
 
 // readyInstances lists the instances that the next Request can be about.

@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/progress"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -46,7 +47,7 @@ type CarriedLoop struct {
 	PauseReason     *diag.Fault            `json:"paused,omitempty"`
 	Limits          ideafile.ProcessLimits `json:"limits"`
 	SelfPauseCount  int                    `json:"ownPauses,omitempty"`
-	Progress        progressWatch          `json:"progress,omitzero"`
+	Progress        progress.Watch         `json:"progress,omitzero"`
 	// UnassignedFailures: see Loop.Failures.
 	UnassignedFailures turn.Failures `json:"unassignedFailures,omitempty"`
 	ParentQuota        turn.Quota    `json:"quota"`

@@ -177,8 +177,8 @@ func (l *Loop) countBadReply(req *llmRequest) {
 		return
 	case req.reply.WorkerLost:
 		l.workerLossesInRow++
-		if l.workerLossesInRow >= maxWorkerLossesInRow {
-			l.pause(faultWorkerLosses(l.workerLossesInRow))
+		if l.workerLossesInRow >= MaxWorkerLossesInRow {
+			l.pause(WorkerLossesFault(l.workerLossesInRow))
 		}
 		return
 	case req.reply.Complete && !l.hasUnansweredQuestions(req):
@@ -190,7 +190,7 @@ func (l *Loop) countBadReply(req *llmRequest) {
 	default:
 		l.badRepliesInRow++
 	}
-	if l.badRepliesInRow >= maxBadInRow {
+	if l.badRepliesInRow >= MaxBadInRow {
 		l.pause(diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", l.badRepliesInRow, req.reply.Fault.Message))
 	}
 }
@@ -226,7 +226,8 @@ func replyFaultWithPurpose(req *llmRequest) *diag.Fault {
 	return &f
 }
 
-func faultWorkerLosses(n int) *diag.Fault {
+// WorkerLossesFault is why a process pauses whose Requests are lost with their workers.
+func WorkerLossesFault(n int) *diag.Fault {
 	return diag.Faultf(turn.CodeWorkerLost, "%d Requests in a row took their worker down", n)
 }
 

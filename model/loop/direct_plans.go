@@ -8,6 +8,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/output"
 	"processidea/model/turn"
 )
 
@@ -74,8 +75,8 @@ func (l *Loop) llmForbidden(inst *InstanceProgress) bool {
 	return inst.plannerKind == noPlanMatched || (inst.DirectPlanPosition > 0 && l.idea.Context[inst.DirectPlanPosition-1].PlanStage == ideafile.StageComplete)
 }
 
-// llmAllowed reports whether the LLM may be asked about any instance.
-func (l *Loop) llmAllowed() bool {
+// LLMAllowed reports whether the LLM may be asked about any instance.
+func (l *Loop) LLMAllowed() bool {
 	for _, inst := range l.instances {
 		if !l.llmForbidden(inst) {
 			return true
@@ -123,39 +124,36 @@ func (l *Loop) takeDirectPlanOutput() {
 	if l.hasOutput || l.planOutputTried || !l.allInstancesEnded() {
 		return
 	}
-	wirings := l.directPlanOutputWirings()
+	wirings := l.DirectPlanOutputWirings()
 	l.planOutputTried = len(wirings) > 0
 	if l.isPart {
 		return
 	}
 	if len(wirings) == 0 {
-		if l.idea.OutputSchema != nil && !l.llmAllowed() {
-			l.outputFault = faultNoPlanOutput()
+		if l.idea.OutputSchema != nil && !l.LLMAllowed() {
+			l.outputFault = output.NoPlanOutputFault()
 		}
 		return
 	}
-	out, f := resolveOutputWirings(l.idea, wirings, l.stateOf)
+	out, f := output.Resolve(l.idea, wirings, l.stateOf)
 	switch {
 	case f == nil:
 		l.setOutput(out, nil)
-	case l.idea.OutputSchema != nil && l.llmAllowed():
+	case l.idea.OutputSchema != nil && l.LLMAllowed():
 		l.addError(turn.ContextError{Fault: *f})
-	case !l.anyFellBackToLLM():
+	case !l.AnyFellBackToLLM():
 		l.outputFault = f
 	}
 }
 
-func faultNoPlanOutput() *diag.Fault {
-	return diag.Faultf(ideafile.CodeBadOutput, "the output form wants an output, and the Plan has none")
-}
-
-func (l *Loop) anyFellBackToLLM() bool {
+// AnyFellBackToLLM reports whether the LLM took over from a direct Plan.
+func (l *Loop) AnyFellBackToLLM() bool {
 	return slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.plannerKind == fellBackToLLM })
 }
 
-// directPlanOutputWirings returns the output of each direct Plan, in their order, over the instances that settled by it; nil where a settled
+// DirectPlanOutputWirings returns the output of each direct Plan, in their order, over the instances that settled by it; nil where a settled
 // instance has no Plan with an output.
-func (l *Loop) directPlanOutputWirings() (list []OutputWiring) {
+func (l *Loop) DirectPlanOutputWirings() (list []output.Wiring) {
 	byPlan := map[int][]*InstanceProgress{}
 	for _, inst := range l.instances {
 		if inst.Status != ideafile.InstanceSettled {

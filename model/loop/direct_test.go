@@ -15,6 +15,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/turn"
 )
 
 // directContext is a context of States and one Plan that runs directly.
@@ -315,7 +316,7 @@ func TestAPlansOutputSparesTheClosingRequestWhereSomeWentToTheLLM(t *testing.T) 
 func TestAPlanThatRunsDirectlyTakesThePlaceOfNoneWhereNoneIsAtWork(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	revise := func(text string) error {
-		_, err := s.Loop.ApplyRevision(loop.SteeringPayload{Context: modeltest.DecodeJSON(t, text).([]any)})
+		_, err := s.Loop.ApplyRevision(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, text).([]any)})
 		return err
 	}
 	if err := revise(`[{"type":"plan","stage":"optimal","plan":[]}]`); err == nil || !strings.Contains(err.Error(), "without its stage") {
@@ -329,7 +330,7 @@ func TestAPlanThatRunsDirectlyTakesThePlaceOfNoneWhereNoneIsAtWork(t *testing.T)
 func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`, `, "output": {"all": "†state.b"}`, `{"a":1}`))
 	s.RunDirectPlans()
-	tokens, err := s.Loop.AddInstances(loop.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":2}]`).([]any)})
+	tokens, err := s.Loop.AddInstances(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":2}]`).([]any)})
 	if err != nil {
 		t.Fatal(err)
 	}

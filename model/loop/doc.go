@@ -3,8 +3,8 @@
 // reports to it what happened (ApplyReply, ApplyReport, Pause, Revise, …), and Advance returns the next Step.
 //
 // A Loop holds an InstanceProgress for every instance: what the process knows of it. The Calls themselves run in package
-// dataflow, one Instance each; the two packages share only the types of package turn. Parts is a process with too many
-// instances for one Request, split into processes. Carried is a Loop as data, for continue-as-new.
+// dataflow, one Instance each; the two packages share only the types of package turn. Package split is above: a
+// process with too many instances for one Request. Carried is a Loop as data, for continue-as-new.
 //
 // # The life of a Request
 //

@@ -7,6 +7,9 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
+	"processidea/model/output"
+	"processidea/model/progress"
+	"processidea/model/quota"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -51,7 +54,7 @@ type Loop struct {
 	outputFault                      *diag.Fault // why there is no output, where the LLM may not be asked for it
 	pauseReason                      *diag.Fault // nil: it is not paused
 	selfPauseCount                   int         // see SelfPauseCount
-	progress                         progressWatch
+	progress                         progress.Watch
 	limits                           ideafile.ProcessLimits
 	parentQuota                      turn.Quota          // what the process that this one is a part or a delegate of allows
 	awaitsQuota                      bool                // a Request is due that the quota does not allow
@@ -80,10 +83,11 @@ type plannedCall struct {
 }
 
 const (
-	maxBadInRow = 3 // bad replies, or bad outputs, before the process pauses
-	// maxWorkerLossesInRow is far above what deploys and crashes cause by chance. Without it, a Request that crashes its worker
+	// MaxBadInRow is how many bad replies, or bad outputs, in a row pause the process.
+	MaxBadInRow = 3
+	// MaxWorkerLossesInRow is far above what deploys and crashes cause by chance. Without it, a Request that crashes its worker
 	// each time would be paid for without end.
-	maxWorkerLossesInRow = 10
+	MaxWorkerLossesInRow = 10
 	maxMissingRetries    = 3 // Requests that are told what an instance misses, before the instance fails
 )
 
@@ -113,7 +117,7 @@ func (l *Loop) addNewInstances(tokens []string) {
 		view := views[token]
 		inst := &InstanceProgress{
 			Token: token, Status: ideafile.InstanceWorking,
-			carriedProgress: carriedProgress{Idle: true, Claim: turn.Claim{GrantedQuota: turn.Unlimited}},
+			carriedProgress: carriedProgress{Idle: true, Claim: quota.Claim{GrantedQuota: turn.Unlimited}},
 			state:           statelog.NewState(view.PayloadByKind[ideafile.TypeState]),
 			calls:           map[ideafile.CallKey]turn.CallReport{}, callsWithErrorsShown: map[ideafile.CallKey]bool{},
 		}
@@ -166,10 +170,13 @@ func (l *Loop) Turns() int { return l.turnCount }
 // Output returns the process's output, nil while there is none.
 func (l *Loop) Output() any { return l.output }
 
+// WiredOutput returns the output as it was written, where that was of References alone; nil otherwise.
+func (l *Loop) WiredOutput() any { return l.wiredOutput }
+
 // setOutput sets the output, and keeps it as it was written where that was of References alone.
 func (l *Loop) setOutput(out, written any) {
 	l.output, l.hasOutput, l.badOutputsInRow, l.wiredOutput = out, true, 0, nil
-	if onlyReferences(written) {
+	if output.OnlyReferences(written) {
 		l.wiredOutput = written
 	}
 }
@@ -240,7 +247,7 @@ func (l *Loop) PauseWithParent(f *diag.Fault) { l.pauseReason = f }
 // Resume lets a paused process go on, with new limits where they are given; 0 keeps a limit.
 func (l *Loop) Resume(limits ideafile.ProcessLimits) {
 	l.pauseReason, l.badRepliesInRow, l.badOutputsInRow, l.workerLossesInRow = nil, 0, 0, 0
-	l.progress = l.progress.afterPause()
+	l.progress = l.progress.AfterPause()
 	l.setLimits(limits)
 	for _, inst := range l.instances {
 		inst.HeldByPause = false

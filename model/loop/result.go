@@ -54,15 +54,15 @@ func (l *Loop) notWrittenResults() (list []NotWrittenResult) {
 		for _, key := range sortedCallKeys(inst.calls) {
 			for _, n := range inst.calls[key].NotWrittenPaths {
 				n.WrittenBy, _, _ = strings.Cut(n.WrittenBy, "@")
-				list = addNotWrittenResult(list, NotWrittenResult{CallID: key.ID(""), NotWritten: n, Instances: []string{inst.Token}})
+				list = AddNotWrittenResult(list, NotWrittenResult{CallID: key.ID(""), NotWritten: n, Instances: []string{inst.Token}})
 			}
 		}
 	}
 	return list
 }
 
-// addNotWrittenResult adds to a list what was not written, or its instances where the same is said of others.
-func addNotWrittenResult(list []NotWrittenResult, n NotWrittenResult) []NotWrittenResult {
+// AddNotWrittenResult adds to a list what was not written, or its instances where the same is said of others.
+func AddNotWrittenResult(list []NotWrittenResult, n NotWrittenResult) []NotWrittenResult {
 	at := slices.IndexFunc(list, func(o NotWrittenResult) bool { return o.CallID == n.CallID && o.NotWritten == n.NotWritten })
 	if at < 0 {
 		return append(list, n)

@@ -31,19 +31,13 @@ type ResumedCall struct {
 func (l *Loop) dropHistoryMessages() {
 	var left []ideafile.Message
 	for _, msg := range l.idea.Context {
-		if !isHistory(msg) {
+		if !turn.IsHistory(msg) {
 			left = append(left, msg)
 		}
 	}
 	if len(left) < len(l.idea.Context) {
 		l.idea = l.idea.WithContextReplaced(left)
 	}
-}
-
-// isHistory reports whether a Message is a record or an error of the process whose Idea this one starts from.
-func isHistory(msg ideafile.Message) bool {
-	_, isError := turn.ReadContextError(msg)
-	return isError || msg.IsPlanWithRecord()
 }
 
 // restoreHistory restores what a context tells of the process whose Idea this one starts from.

@@ -5,6 +5,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/output"
 	"processidea/model/turn"
 )
 
@@ -116,7 +117,7 @@ func (l *Loop) takeReplyOutput(req *llmRequest) bool {
 func (l *Loop) refuseOutput(f *diag.Fault) {
 	l.addError(turn.ContextError{Fault: *f})
 	l.badOutputsInRow++
-	if l.badOutputsInRow >= maxBadInRow {
+	if l.badOutputsInRow >= MaxBadInRow {
 		l.pause(diag.Faultf(turn.CodeBadOutputs, "%d bad outputs in a row; the last one: %s", l.badOutputsInRow, f.Message))
 	}
 }
@@ -126,5 +127,5 @@ func (l *Loop) resolveAndCheckOutput(out any) (any, *diag.Fault) {
 	if out == nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")
 	}
-	return resolveOutputWirings(l.idea, []OutputWiring{l.outputWiringOver(out, l.instances)}, l.stateOf)
+	return output.Resolve(l.idea, []output.Wiring{l.outputWiringOver(out, l.instances)}, l.stateOf)
 }

@@ -39,7 +39,7 @@ func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
 		`{"type":"state","schema":{"type":"no"}}`:             ``,
 	} {
 		before := allOf(s.Loop)
-		r := loop.SteeringPayload{Limits: ideafile.ProcessLimits{Requests: 7}, Context: modeltest.DecodeJSON(t, "["+good+message+"]").([]any)}
+		r := turn.SteeringPayload{Limits: ideafile.ProcessLimits{Requests: 7}, Context: modeltest.DecodeJSON(t, "["+good+message+"]").([]any)}
 		_, err := s.Loop.ApplyRevision(r)
 		if got := modeltest.ErrorText(err); err == nil || why != "" && got != why {
 			t.Errorf("%s: got %q, want %q", message, got, why)
@@ -124,7 +124,7 @@ func TestAnInstanceThatWasCorrectedDuringARequestDoesNotSettleByIt(t *testing.T)
 func TestACorrectionThatArrivesAfterASettlingSolutionIsRefused(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
-	_, err := s.Loop.ApplyRevision(loop.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
+	_, err := s.Loop.ApplyRevision(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
 	s.WantEqual("it", modeltest.ErrorText(err), "$.context[0]: instance ② has settled")
 }
 
@@ -151,12 +151,12 @@ func TestAddRefusesWhatIsNoNewInstance(t *testing.T) {
 		`{"type":"state","_instance":5,"a":1}`:    `$.context[1]._instance: want a string, not number`,
 	} {
 		before := allOf(s.Loop)
-		_, err := s.Loop.AddInstances(loop.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3},`+message+`]`).([]any)})
+		_, err := s.Loop.AddInstances(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3},`+message+`]`).([]any)})
 		s.WantEqual(message, modeltest.ErrorText(err), why)
 		s.WantEqual("after "+message, allOf(s.Loop), before)
 	}
 	one := modeltest.NewScenarioWithPeople(t, "")
-	_, err := one.Loop.AddInstances(loop.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3}]`).([]any)})
+	_, err := one.Loop.AddInstances(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3}]`).([]any)})
 	s.WantEqual("an anonymous process", modeltest.ErrorText(err), "the process has one instance without a name, and takes no others")
 }
 
@@ -287,7 +287,7 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 
 func TestACorrectionMayNameAnInstanceAsItIsTyped(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", typed)
-	touched, err := s.Loop.ApplyRevision(loop.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"2","n":5}]`).([]any)})
+	touched, err := s.Loop.ApplyRevision(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"2","n":5}]`).([]any)})
 	if err != nil || len(touched) != 1 || touched[0].Token != "②" {
 		t.Fatalf("%v, %v", touched, err)
 	}

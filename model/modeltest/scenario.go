@@ -52,7 +52,7 @@ type Scenario struct {
 	Reported map[string]map[string]ReportedCall
 	// CorrectionsAcked counts the corrections that each instance has applied, and Corrections are those that it has not.
 	CorrectionsAcked map[string]int
-	Corrections      map[string][]loop.SteeringPayload
+	Corrections      map[string][]turn.SteeringPayload
 	isPart           bool
 	// reportCount numbers the reports of all instances together.
 	reportCount int
@@ -92,7 +92,7 @@ func NewScenarioOf(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
 	s := &Scenario{
 		T: t, Idea: idea, isPart: isPart, Now: StartTime,
 		Instances: map[string]*dataflow.Instance{}, Bindings: map[string]ideafile.ToolBinding{}, Reported: map[string]map[string]ReportedCall{},
-		CorrectionsAcked: map[string]int{}, Corrections: map[string][]loop.SteeringPayload{}, RunTool: defaultTool,
+		CorrectionsAcked: map[string]int{}, Corrections: map[string][]turn.SteeringPayload{}, RunTool: defaultTool,
 	}
 	for _, tool := range s.Idea.Tools {
 		s.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}

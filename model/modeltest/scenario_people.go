@@ -94,7 +94,7 @@ func (s *Scenario) ExpectRequestFor(tokens string) *turn.RequestInput {
 // AddInstances adds instances to the running process, as the signal add does.
 func (s *Scenario) AddInstances(context string) {
 	s.T.Helper()
-	tokens, err := s.Loop.AddInstances(loop.SteeringPayload{Context: DecodeJSON(s.T, context).([]any)})
+	tokens, err := s.Loop.AddInstances(turn.SteeringPayload{Context: DecodeJSON(s.T, context).([]any)})
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func (s *Scenario) AddInstances(context string) {
 // Revise sends the process a correction, as the signal revise does, and returns the instances that it concerns.
 func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 	s.T.Helper()
-	r, err := loop.ReadSteering(loop.SteerRevise, DecodeJSON(s.T, payload).(map[string]any))
+	r, err := turn.ReadSteering(turn.SteerRevise, DecodeJSON(s.T, payload).(map[string]any))
 	if err != nil {
 		s.T.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"processidea/model/harden"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/refexpr"
 	"processidea/model/sample"
@@ -155,8 +154,8 @@ func TestAResultIsMadeUpToFitTheToolAndTheState(t *testing.T) {
 
 func TestNothingSimulatedIsTakenForReal(t *testing.T) {
 	marked := modeltest.DecodeJSON(t, `{"context": [{"type": "state", "state": {"a": 1}, "_simulated": true}]}`).(map[string]any)
-	for _, kind := range []string{loop.SteerAdd, loop.SteerRevise} {
-		if _, err := loop.ReadSteering(kind, marked); err == nil || !strings.Contains(err.Error(), "simulated") {
+	for _, kind := range []string{turn.SteerAdd, turn.SteerRevise} {
+		if _, err := turn.ReadSteering(kind, marked); err == nil || !strings.Contains(err.Error(), "simulated") {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/turn"
 )
@@ -117,14 +116,14 @@ func TestWhatLooksLikeAHandleInADecisionIsData(t *testing.T) {
 func TestSteeringIsReadKeyByKey(t *testing.T) {
 	const texts = `"id":"7","by":"ann","reason":"why"`
 	for _, c := range []struct{ kind, own, context string }{
-		{loop.SteerPause, ``, `null`},
-		{loop.SteerResume, ``, `null`},
-		{loop.SteerResume, `,"limits":{"requests":2,"tokens":3,"calls":4,"duration":"5m"}`, `null`},
-		{loop.SteerRevise, `,"limits":{"requests":2,"tokens":3,"calls":4,"duration":"5m"}`, `null`},
-		{loop.SteerRevise, `,"context":[{"type":"text"}]`, `[{"type":"text"}]`},
-		{loop.SteerAdd, `,"context":["as written"]`, `["as written"]`},
+		{turn.SteerPause, ``, `null`},
+		{turn.SteerResume, ``, `null`},
+		{turn.SteerResume, `,"limits":{"requests":2,"tokens":3,"calls":4,"duration":"5m"}`, `null`},
+		{turn.SteerRevise, `,"limits":{"requests":2,"tokens":3,"calls":4,"duration":"5m"}`, `null`},
+		{turn.SteerRevise, `,"context":[{"type":"text"}]`, `[{"type":"text"}]`},
+		{turn.SteerAdd, `,"context":["as written"]`, `["as written"]`},
 	} {
-		s, err := loop.ReadSteering(c.kind, modeltest.MustDecodeJSON(`{`+texts+c.own+`}`).(map[string]any))
+		s, err := turn.ReadSteering(c.kind, modeltest.MustDecodeJSON(`{`+texts+c.own+`}`).(map[string]any))
 		if err != nil || s.ID != "7" || s.By != "ann" || s.Reason != "why" || string(jsonval.Encode(s.Context)) != string(jsonval.Encode(modeltest.MustDecodeJSON(c.context))) && c.context != "null" {
 			t.Errorf("%s %s: %+v, %v", c.kind, c.own, s, err)
 		}
@@ -136,27 +135,27 @@ func TestSteeringIsReadKeyByKey(t *testing.T) {
 
 func TestWhatSteeringLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 	for _, c := range []struct{ kind, payload, why string }{
-		{loop.SteerPause, `{}`, ``},
-		{loop.SteerPause, `{"call":"1.1"}`, `unknown key "call"`},
-		{loop.SteerPause, `{"limits":{}}`, `unknown key "limits"`},
-		{loop.SteerPause, `{"context":[]}`, `unknown key "context"`},
-		{loop.SteerPause, `{"by":7}`, `"by" is a string, not number`},
-		{loop.SteerPause, `{"by":"` + strings.Repeat("x", 201) + `"}`, `"by" is longer than 200 characters`},
-		{loop.SteerPause, `{"reason":"` + strings.Repeat("x", 2001) + `"}`, `"reason" is longer than 2000 characters`},
-		{loop.SteerResume, `{"limits":null}`, ``},
-		{loop.SteerResume, `{"context":[]}`, `unknown key "context"`},
-		{loop.SteerResume, `{"limits":7}`, `$.limits: want an object, not number`},
-		{loop.SteerResume, `{"limits":{"money":7}}`, `$.limits.money: unknown limit "money"; there are calls, duration, requests and tokens`},
-		{loop.SteerRevise, `{}`, `it says nothing: "context" is missing`},
-		{loop.SteerRevise, `{"context":[]}`, `it says nothing: "context" is missing`},
-		{loop.SteerRevise, `{"limits":{}}`, `it says nothing: "context" is missing`},
-		{loop.SteerRevise, `{"context":[],"limits":{"calls":1}}`, ``},
-		{loop.SteerRevise, `{"context":{}}`, `$.context: want a list of messages, not object`},
-		{loop.SteerAdd, `{}`, `it says nothing: "context" is missing`},
-		{loop.SteerAdd, `{"context":null}`, `$.context: want a list of messages, not null`},
-		{loop.SteerAdd, `{"context":[{}],"limits":{"calls":1}}`, `unknown key "limits"`},
+		{turn.SteerPause, `{}`, ``},
+		{turn.SteerPause, `{"call":"1.1"}`, `unknown key "call"`},
+		{turn.SteerPause, `{"limits":{}}`, `unknown key "limits"`},
+		{turn.SteerPause, `{"context":[]}`, `unknown key "context"`},
+		{turn.SteerPause, `{"by":7}`, `"by" is a string, not number`},
+		{turn.SteerPause, `{"by":"` + strings.Repeat("x", 201) + `"}`, `"by" is longer than 200 characters`},
+		{turn.SteerPause, `{"reason":"` + strings.Repeat("x", 2001) + `"}`, `"reason" is longer than 2000 characters`},
+		{turn.SteerResume, `{"limits":null}`, ``},
+		{turn.SteerResume, `{"context":[]}`, `unknown key "context"`},
+		{turn.SteerResume, `{"limits":7}`, `$.limits: want an object, not number`},
+		{turn.SteerResume, `{"limits":{"money":7}}`, `$.limits.money: unknown limit "money"; there are calls, duration, requests and tokens`},
+		{turn.SteerRevise, `{}`, `it says nothing: "context" is missing`},
+		{turn.SteerRevise, `{"context":[]}`, `it says nothing: "context" is missing`},
+		{turn.SteerRevise, `{"limits":{}}`, `it says nothing: "context" is missing`},
+		{turn.SteerRevise, `{"context":[],"limits":{"calls":1}}`, ``},
+		{turn.SteerRevise, `{"context":{}}`, `$.context: want a list of messages, not object`},
+		{turn.SteerAdd, `{}`, `it says nothing: "context" is missing`},
+		{turn.SteerAdd, `{"context":null}`, `$.context: want a list of messages, not null`},
+		{turn.SteerAdd, `{"context":[{}],"limits":{"calls":1}}`, `unknown key "limits"`},
 	} {
-		_, err := loop.ReadSteering(c.kind, modeltest.MustDecodeJSON(c.payload).(map[string]any))
+		_, err := turn.ReadSteering(c.kind, modeltest.MustDecodeJSON(c.payload).(map[string]any))
 		if got := modeltest.ErrorText(err); got != c.why {
 			t.Errorf("%s %s: got %q, want %q", c.kind, jsonval.Clip(c.payload, 60), got, c.why)
 		}
@@ -166,7 +165,7 @@ func TestWhatSteeringLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 func TestALimitOfZeroOrLessIsRefused(t *testing.T) {
 	for _, limit := range []string{`"requests":0`, `"tokens":-1`, `"calls":1.5`, `"calls":"3"`, `"duration":"0s"`, `"duration":"-1m"`, `"duration":"soon"`} {
 		key, _, _ := strings.Cut(strings.Trim(limit, `"`), `"`)
-		_, err := loop.ReadSteering(loop.SteerResume, modeltest.MustDecodeJSON(`{"limits":{`+limit+`}}`).(map[string]any))
+		_, err := turn.ReadSteering(turn.SteerResume, modeltest.MustDecodeJSON(`{"limits":{`+limit+`}}`).(map[string]any))
 		if err == nil || !strings.HasPrefix(err.Error(), "$.limits."+key+": ") {
 			t.Errorf("%s: %v", limit, err)
 		}

@@ -250,3 +250,9 @@ func withoutInstanceStatuses(entry any, tokens []string, dropped map[string]bool
 	}
 	return out
 }
+
+// IsHistory reports whether a Message is a record or an error of the process whose Idea this one starts from.
+func IsHistory(msg ideafile.Message) bool {
+	_, isError := ReadContextError(msg)
+	return isError || msg.IsPlanWithRecord()
+}

@@ -10,6 +10,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/model/quota"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
@@ -135,10 +136,10 @@ func (i *instance) removeDelegate(call string) {
 }
 
 // ledger is the account of what the instance and its delegates have begun.
-func (i *instance) ledger() (loop.QuotaLedger, []protocol.DelegateRef) {
-	book, refs := loop.QuotaLedger{ParentQuota: i.quota, UnclaimedUse: i.begun}, i.delegatesUnderWay()
+func (i *instance) ledger() (quota.Ledger, []protocol.DelegateRef) {
+	book, refs := quota.Ledger{ParentQuota: i.quota, UnclaimedUse: i.begun}, i.delegatesUnderWay()
 	for n := range refs {
-		book.Claimants = append(book.Claimants, loop.QuotaClaimant{Claim: &refs[n].Claim})
+		book.Claimants = append(book.Claimants, quota.Claimant{Claim: &refs[n].Claim})
 	}
 	return book, refs
 }
@@ -146,13 +147,13 @@ func (i *instance) ledger() (loop.QuotaLedger, []protocol.DelegateRef) {
 // callsLeft is how many Calls may begin now.
 func (i *instance) callsLeft() int {
 	book, _ := i.ledger()
-	return max(i.quota.Calls-book.ReservedQuota().Calls, 0)
+	return max(i.quota.Calls-book.Reserved().Calls, 0)
 }
 
 // currentUse is what the instance has begun and used, and what it needs: for the Calls that are held up, and for its delegates.
 func (i *instance) currentUse() turn.QuotaUse {
 	book, _ := i.ledger()
-	return book.QuotaUse(turn.Quota{Calls: len(i.queuedCalls)})
+	return book.Use(turn.Quota{Calls: len(i.queuedCalls)})
 }
 
 // initialDelegateQuota is what a delegate may begin before it has asked: nothing where that is limited.
@@ -170,7 +171,7 @@ func (i *instance) initialDelegateQuota() turn.Quota {
 // dealQuotasToDelegates gives delegates leave for what they need, as far as the instance may.
 func (i *instance) dealQuotasToDelegates(ctx workflow.Context) {
 	book, refs := i.ledger()
-	changed, _ := book.DealQuotas()
+	changed, _ := book.Deal()
 	for _, n := range changed {
 		i.delegates[refs[n].Call] = refs[n]
 		q := refs[n].Claim.GrantedQuota

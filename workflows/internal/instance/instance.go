@@ -9,7 +9,6 @@ import (
 
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
-	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
@@ -176,9 +175,9 @@ func (i *instance) onHold(ctx workflow.Context, s protocol.HoldSignal) {
 	i.held, i.reportWanted = s.Held, s.Report || (i.reportWanted && s.Held)
 	switch {
 	case pauses:
-		i.sendLeadSignalToDelegates(ctx, protocol.LeadSignal{Steer: loop.SteerPause, Reason: s.Reason})
+		i.sendLeadSignalToDelegates(ctx, protocol.LeadSignal{Steer: turn.SteerPause, Reason: s.Reason})
 	case resumes:
-		i.sendLeadSignalToDelegates(ctx, protocol.LeadSignal{Steer: loop.SteerResume})
+		i.sendLeadSignalToDelegates(ctx, protocol.LeadSignal{Steer: turn.SteerResume})
 	}
 }
 

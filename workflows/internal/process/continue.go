@@ -8,6 +8,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/split"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/lifecycle"
@@ -28,7 +29,7 @@ type ContinueAsNewInput struct {
 	Unsealed        map[string]any         `json:"unsealed,omitempty"`
 	InstancesHeld   bool                   `json:"held,omitempty"`
 	AcceptedSignals []protocol.Accepted    `json:"accepted,omitempty"`
-	Revisions       []loop.SteeringPayload `json:"revisions,omitempty"`
+	Revisions       []turn.SteeringPayload `json:"revisions,omitempty"`
 	Refusals        turn.RefusedSignals    `json:"refusals"`
 	Reports         int                    `json:"reports,omitempty"`
 	Resumes         int                    `json:"resumes,omitempty"`
@@ -43,7 +44,7 @@ type ContinueAsNewInput struct {
 
 // CarriedParts is what a process that is split carries.
 type CarriedParts struct {
-	loop.Parts
+	split.Process
 	AddedMessages []any `json:"context,omitempty"` // the messages that people corrected it by, and added
 }
 

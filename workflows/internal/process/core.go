@@ -117,7 +117,7 @@ func (c *processCore) setAttributes(ctx workflow.Context, status string, awaitin
 const maxAccepted = 100
 
 // recordAcceptedSignal keeps a signal that has taken effect, for who asks.
-func (c *processCore) recordAcceptedSignal(ctx workflow.Context, kind string, s loop.SteeringPayload) {
+func (c *processCore) recordAcceptedSignal(ctx workflow.Context, kind string, s turn.SteeringPayload) {
 	c.acceptedSignals = append(c.acceptedSignals, protocol.Accepted{ID: s.ID, Signal: kind, By: s.By, Reason: s.Reason, At: workflow.Now(ctx)})
 	if len(c.acceptedSignals) > maxAccepted {
 		c.acceptedSignals = c.acceptedSignals[1:]

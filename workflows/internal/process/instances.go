@@ -19,7 +19,7 @@ import (
 // joiningInstances is instances that have not started yet.
 type joiningInstances struct {
 	instanceTokens []string
-	addSteering    *loop.SteeringPayload // by which people added them; nil: the process begins with them
+	addSteering    *turn.SteeringPayload // by which people added them; nil: the process begins with them
 }
 
 // startJoiningInstances starts the instances that have joined since it was called last.
@@ -33,7 +33,7 @@ func (p *ordinaryProcess) startJoiningInstances(ctx workflow.Context) error {
 			return err
 		}
 		if j.addSteering != nil {
-			p.recordAcceptedSignal(ctx, loop.SteerAdd, *j.addSteering)
+			p.recordAcceptedSignal(ctx, turn.SteerAdd, *j.addSteering)
 		}
 	}
 	p.sendResumedCalls(ctx)

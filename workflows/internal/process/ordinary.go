@@ -5,6 +5,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/model/split"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/lifecycle"
@@ -31,14 +32,14 @@ type ordinaryProcess struct {
 	endedInstances endedInstances
 
 	instancesHeld bool                   // the instances were told that the process is paused
-	revisions     []loop.SteeringPayload // not sealed yet
+	revisions     []turn.SteeringPayload // not sealed yet
 
 	sentNotices loop.SentNotices // what people were told of
 	notifying   bool             // a notification is on its way
 
-	reportFilter loop.ReportFilter // what the process that this is a part of was told
-	reportCount  int               // how often
-	resumesHeard int               // how often that process told this one to go on
+	reportFilter split.ReportFilter // what the process that this is a part of was told
+	reportCount  int                // how often
+	resumesHeard int                // how often that process told this one to go on
 }
 
 func newOrdinaryProcess(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) *ordinaryProcess {

@@ -4,6 +4,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/loop"
+	"processidea/model/split"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
 )
@@ -34,9 +35,9 @@ func (p *ordinaryProcess) reportToParent(ctx workflow.Context, status loop.Proce
 	}
 }
 
-func (p *ordinaryProcess) partReport(status loop.ProcessStatus, last bool) loop.PartReport {
+func (p *ordinaryProcess) partReport(status loop.ProcessStatus, last bool) split.PartReport {
 	result := p.result(status, false)
-	r := loop.PartReport{
+	r := split.PartReport{
 		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.Turns(), Ideas: p.lastSealed.At, Calls: result.Calls,
 		Usage: result.Usage, Digest: p.lastSealed.Digest, Failures: result.Failures, SelfPauseCount: p.loop.SelfPauseCount(), ResumeCount: p.resumesHeard,
 		NotWrittenResults: result.NotWrittenResults,
@@ -51,7 +52,7 @@ func (p *ordinaryProcess) partReport(status loop.ProcessStatus, last bool) loop.
 		r.Error = f
 	}
 	if last {
-		p.loop.AddOutcomeToReport(&r, status)
+		r.AddOutcome(p.loop, status)
 	}
 	return r
 }

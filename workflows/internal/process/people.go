@@ -34,7 +34,7 @@ func (p *ordinaryProcess) Decide(ctx workflow.Context, kind string, payload map[
 }
 
 // Pause lets running Calls finish and starts nothing new.
-func (p *ordinaryProcess) Pause(ctx workflow.Context, s loop.SteeringPayload) error {
+func (p *ordinaryProcess) Pause(ctx workflow.Context, s turn.SteeringPayload) error {
 	if f := p.paused(); f != nil {
 		if s.ID == protocol.ForwardedID {
 			return nil
@@ -42,8 +42,8 @@ func (p *ordinaryProcess) Pause(ctx workflow.Context, s loop.SteeringPayload) er
 		return errAlreadyPaused(f)
 	}
 	p.loop.Pause(s.By, s.Reason)
-	p.loop.LogSteering(steeringDecision(ctx, loop.SteerPause, s))
-	p.recordAcceptedSignal(ctx, loop.SteerPause, s)
+	p.loop.LogSteering(steeringDecision(ctx, turn.SteerPause, s))
+	p.recordAcceptedSignal(ctx, turn.SteerPause, s)
 	return nil
 }
 
@@ -52,7 +52,7 @@ func errAlreadyPaused(f *diag.Fault) error {
 }
 
 // Resume lets a paused process go on.
-func (p *ordinaryProcess) Resume(ctx workflow.Context, s loop.SteeringPayload) error {
+func (p *ordinaryProcess) Resume(ctx workflow.Context, s turn.SteeringPayload) error {
 	resumed := p.resumeDelegates(ctx)
 	if s.ID == protocol.ForwardedID {
 		p.resumesHeard++
@@ -67,8 +67,8 @@ func (p *ordinaryProcess) Resume(ctx workflow.Context, s loop.SteeringPayload) e
 		p.propagatePause(ctx) // an instance that has put off a Call goes on only if it is told so
 	}
 	p.loop.Resume(s.Limits)
-	p.loop.LogSteering(steeringDecision(ctx, loop.SteerResume, s))
-	p.recordAcceptedSignal(ctx, loop.SteerResume, s)
+	p.loop.LogSteering(steeringDecision(ctx, turn.SteerResume, s))
+	p.recordAcceptedSignal(ctx, turn.SteerResume, s)
 	return nil
 }
 
@@ -107,9 +107,9 @@ func (p *ordinaryProcess) onLead(ctx workflow.Context, s protocol.LeadSignal) {
 		p.loop.SetParentQuota(*s.Quota)
 	}
 	switch {
-	case s.Steer == loop.SteerPause && p.paused() == nil:
+	case s.Steer == turn.SteerPause && p.paused() == nil:
 		p.loop.PauseWithParent(leadPauseFault(s))
-	case s.Steer == loop.SteerResume:
+	case s.Steer == turn.SteerResume:
 		p.resumesHeard++
 		p.resumeDelegates(ctx)
 		p.loop.Resume(ideafile.ProcessLimits{})
@@ -121,9 +121,9 @@ func leadPauseFault(s protocol.LeadSignal) *diag.Fault {
 }
 
 // Revise takes a correction and sends the instances what concerns them. It is accepted once they have taken it in.
-func (p *ordinaryProcess) Revise(ctx workflow.Context, s loop.SteeringPayload) error {
+func (p *ordinaryProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) error {
 	if p.phase == opening {
-		p.deferUntilRunning(loop.SteerRevise, s, p.Revise)
+		p.deferUntilRunning(turn.SteerRevise, s, p.Revise)
 		return nil
 	}
 	s.Context = p.loop.WithInstanceTokensResolved(ideafile.NumberAddedDirectPlans(p.idea.Context, s.Context))
@@ -138,15 +138,15 @@ func (p *ordinaryProcess) Revise(ctx workflow.Context, s loop.SteeringPayload) e
 			Payload: protocol.CorrectSignal{Context: messagesForInstance(s.Context, m.Token), By: s.By, Reason: s.Reason},
 		})
 	}
-	p.loop.LogSteering(steeringDecision(ctx, loop.SteerRevise, s))
+	p.loop.LogSteering(steeringDecision(ctx, turn.SteerRevise, s))
 	p.revisions = append(p.revisions, s)
 	return nil
 }
 
 // steeringDecision is a steering signal as the chain keeps it. Of an addition the Ideas hold the messages.
-func steeringDecision(ctx workflow.Context, kind string, s loop.SteeringPayload) turn.Decision {
+func steeringDecision(ctx workflow.Context, kind string, s turn.SteeringPayload) turn.Decision {
 	d := turn.Decision{Kind: kind, DecidedBy: s.By, Reason: s.Reason, SignalID: s.ID, DecidedAt: workflow.Now(ctx)}
-	if kind == loop.SteerRevise {
+	if kind == turn.SteerRevise {
 		d.Context = s.Context
 	}
 	if s.Limits != (ideafile.ProcessLimits{}) {
@@ -164,7 +164,7 @@ func (p *ordinaryProcess) logOwnPause(ctx workflow.Context, f *diag.Fault) {
 	case dataflow.CodeOverdue:
 		by = turn.DecidedByTimeout
 	}
-	p.loop.LogSteering(turn.Decision{Kind: loop.SteerPause, DecidedBy: by, Reason: f.Message, DecidedAt: workflow.Now(ctx)})
+	p.loop.LogSteering(turn.Decision{Kind: turn.SteerPause, DecidedBy: by, Reason: f.Message, DecidedAt: workflow.Now(ctx)})
 }
 
 // messagesForInstance picks the messages that an instance sees.
@@ -180,9 +180,9 @@ func messagesForInstance(context []any, token string) []any {
 }
 
 // AddInstances takes in more instances. It is accepted once they have started.
-func (p *ordinaryProcess) AddInstances(ctx workflow.Context, s loop.SteeringPayload) error {
+func (p *ordinaryProcess) AddInstances(ctx workflow.Context, s turn.SteeringPayload) error {
 	if p.phase == opening {
-		p.deferUntilRunning(loop.SteerAdd, s, p.AddInstances)
+		p.deferUntilRunning(turn.SteerAdd, s, p.AddInstances)
 		return nil
 	}
 	tokens, err := p.loop.AddInstances(s)
@@ -190,7 +190,7 @@ func (p *ordinaryProcess) AddInstances(ctx workflow.Context, s loop.SteeringPayl
 		return err
 	}
 	p.setIdea(p.loop.Idea())
-	d := steeringDecision(ctx, loop.SteerAdd, s)
+	d := steeringDecision(ctx, turn.SteerAdd, s)
 	d.Instances = tokens
 	p.loop.LogSteering(d)
 	p.joining = append(p.joining, joiningInstances{tokens, &s})
@@ -200,11 +200,11 @@ func (p *ordinaryProcess) AddInstances(ctx workflow.Context, s loop.SteeringPayl
 // earlySignal is a signal that needs instances, of a process that has none yet.
 type earlySignal struct {
 	kind     string
-	steering loop.SteeringPayload
-	handle   func(workflow.Context, loop.SteeringPayload) error
+	steering turn.SteeringPayload
+	handle   func(workflow.Context, turn.SteeringPayload) error
 }
 
-func (p *ordinaryProcess) deferUntilRunning(kind string, s loop.SteeringPayload, handle func(workflow.Context, loop.SteeringPayload) error) {
+func (p *ordinaryProcess) deferUntilRunning(kind string, s turn.SteeringPayload, handle func(workflow.Context, turn.SteeringPayload) error) {
 	p.earlySignals = append(p.earlySignals, earlySignal{kind, s, handle})
 }
 
@@ -243,7 +243,7 @@ func (p *ordinaryProcess) sealRevisions(ctx workflow.Context) {
 	}
 	p.sealCurrentState(ctx)
 	for _, s := range p.revisions {
-		p.recordAcceptedSignal(ctx, loop.SteerRevise, s)
+		p.recordAcceptedSignal(ctx, turn.SteerRevise, s)
 	}
 	p.revisions = nil
 }

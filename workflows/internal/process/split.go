@@ -9,6 +9,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/loop"
+	"processidea/model/split"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
@@ -21,13 +22,13 @@ import (
 // and a chain of their own. It starts some at a time, passes on what people signal, and gathers what the parts come to.
 type splitProcess struct {
 	*processCore
-	parts              *loop.Parts
+	parts              *split.Process
 	finalStatesByToken map[string]any // of all instances at the end, by token
 	// mcpUnreachableFault is why the process is paused before it has any part: its MCP servers could not be asked.
 	mcpUnreachableFault *diag.Fault
 }
 
-func newSplitProcess(c *processCore, parts *loop.Parts, carried *ContinueAsNewInput) *splitProcess {
+func newSplitProcess(c *processCore, parts *split.Process, carried *ContinueAsNewInput) *splitProcess {
 	p := &splitProcess{processCore: c, parts: parts}
 	if carried == nil && c.start.Quota != nil {
 		p.parts.ParentQuota = *c.start.Quota
@@ -46,7 +47,7 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) {
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
 }
 
-func (p *splitProcess) onPartReport(ctx workflow.Context, r loop.PartReport) {
+func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
 	for _, refusal := range r.RefusedSignals {
 		p.inbox.Refusals.Add(refusal)
 	}
@@ -62,7 +63,7 @@ func (p *splitProcess) pauseOtherParts(ctx workflow.Context, paused int, f *diag
 	for _, number := range p.parts.RunningParts() {
 		if number != paused && p.parts.All[number-1].Report.Status != loop.StatusPaused {
 			p.outbox.Send(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{
-				Signal: loop.SteerPause, Payload: forwardedPayload(fmt.Sprintf("part %d", paused), f.Message),
+				Signal: turn.SteerPause, Payload: forwardedPayload(fmt.Sprintf("part %d", paused), f.Message),
 			})
 		}
 	}
@@ -126,7 +127,7 @@ func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 }
 
 // partStartInput is what a part starts from.
-func (p *splitProcess) partStartInput(part loop.ProcessPart) protocol.Start {
+func (p *splitProcess) partStartInput(part split.Part) protocol.Start {
 	start := p.start
 	start.Idea = part.IdeaSource(p.idea.Source)
 	start.Delegation.To = nil // the parent reports to the Call
@@ -160,8 +161,8 @@ func (p *splitProcess) applyLimits(ctx workflow.Context) {
 	if reached != nil {
 		p.parts.PauseReason = reached
 		p.inbox.WakeAt(ctx, time.Time{}, "")
-		p.parts.LogSteering(turn.Decision{Kind: loop.SteerPause, DecidedBy: turn.DecidedByProcess, Reason: reached.Message, DecidedAt: workflow.Now(ctx)})
-		p.sendToParts(ctx, loop.SteerPause, forwardedPayload("the limit", reached.Message))
+		p.parts.LogSteering(turn.Decision{Kind: turn.SteerPause, DecidedBy: turn.DecidedByProcess, Reason: reached.Message, DecidedAt: workflow.Now(ctx)})
+		p.sendToParts(ctx, turn.SteerPause, forwardedPayload("the limit", reached.Message))
 	}
 }
 
@@ -176,7 +177,7 @@ func (p *splitProcess) dealQuotas(ctx workflow.Context) {
 	}
 	if reached != nil {
 		p.parts.PauseReason = reached
-		p.sendToParts(ctx, loop.SteerPause, forwardedPayload("the limit", reached.Message))
+		p.sendToParts(ctx, turn.SteerPause, forwardedPayload("the limit", reached.Message))
 	}
 }
 
@@ -191,10 +192,10 @@ func (p *splitProcess) onLead(ctx workflow.Context, s protocol.LeadSignal) {
 	}
 	var numbers []int
 	switch {
-	case s.Steer == loop.SteerPause && p.paused() == nil:
+	case s.Steer == turn.SteerPause && p.paused() == nil:
 		p.parts.PauseReason = leadPauseFault(s)
 		numbers = p.parts.RunningParts()
-	case s.Steer == loop.SteerResume:
+	case s.Steer == turn.SteerResume:
 		p.parts.PauseReason, p.mcpUnreachableFault = nil, nil
 		numbers = p.parts.ResumeRunningParts()
 	}
@@ -208,7 +209,7 @@ func (p *splitProcess) continueAsNew(ctx workflow.Context) error {
 	given, _ := p.start.Idea["context"].([]any)
 	now, _ := p.idea.Source["context"].([]any)
 	c := p.continueAsNewInput()
-	c.Parts = &CarriedParts{Parts: *p.parts, AddedMessages: now[len(given):]}
+	c.Parts = &CarriedParts{Process: *p.parts, AddedMessages: now[len(given):]}
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }
 

@@ -30,27 +30,27 @@ func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[str
 }
 
 // Pause pauses the parts, and starts no other.
-func (p *splitProcess) Pause(ctx workflow.Context, s loop.SteeringPayload) error {
+func (p *splitProcess) Pause(ctx workflow.Context, s turn.SteeringPayload) error {
 	if f := p.paused(); f != nil {
 		return errAlreadyPaused(f)
 	}
 	p.parts.PauseReason = loop.PauseFault(s.By, s.Reason)
-	p.parts.LogSteering(steeringDecision(ctx, loop.SteerPause, s))
-	p.forwardToParts(ctx, loop.SteerPause, s)
+	p.parts.LogSteering(steeringDecision(ctx, turn.SteerPause, s))
+	p.forwardToParts(ctx, turn.SteerPause, s)
 	return nil
 }
 
 // Resume lets the parts go on. The limits are the whole process's: the parts have none.
-func (p *splitProcess) Resume(ctx workflow.Context, s loop.SteeringPayload) error {
+func (p *splitProcess) Resume(ctx workflow.Context, s turn.SteeringPayload) error {
 	p.parts.PauseReason, p.mcpUnreachableFault = nil, nil
 	p.parts.Limits = p.parts.Limits.OverriddenBy(s.Limits)
-	p.parts.LogSteering(steeringDecision(ctx, loop.SteerResume, s))
-	p.forwardToParts(ctx, loop.SteerResume, s)
+	p.parts.LogSteering(steeringDecision(ctx, turn.SteerResume, s))
+	p.forwardToParts(ctx, turn.SteerResume, s)
 	return nil
 }
 
 // forwardToParts sends the parts a signal that they all handle as the whole does, and accepts it.
-func (p *splitProcess) forwardToParts(ctx workflow.Context, kind string, s loop.SteeringPayload) {
+func (p *splitProcess) forwardToParts(ctx workflow.Context, kind string, s turn.SteeringPayload) {
 	p.sendToParts(ctx, kind, forwardedPayload(s.By, s.Reason))
 	p.recordAcceptedSignal(ctx, kind, s)
 }
@@ -63,7 +63,7 @@ func forwardedPayload(by, reason string) map[string]any {
 // sendToParts sends a steering signal to every part that works.
 func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, payload map[string]any) {
 	numbers := p.parts.RunningParts()
-	if kind == loop.SteerResume {
+	if kind == turn.SteerResume {
 		numbers = p.parts.ResumeRunningParts()
 	}
 	for _, number := range numbers {
@@ -72,7 +72,7 @@ func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, payload ma
 }
 
 // Revise gives each part what concerns it. Those that have not started will start with it.
-func (p *splitProcess) Revise(ctx workflow.Context, s loop.SteeringPayload) error {
+func (p *splitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) error {
 	p.parts.Limits = p.parts.Limits.OverriddenBy(s.Limits)
 	s.Context = ideafile.WithTokenSpellingsResolved(s.Context, spelling.NewTokenIndex(p.parts.InstanceTokens()).FindToken)
 	err := p.validateMessages(s.Context, false)
@@ -85,27 +85,27 @@ func (p *splitProcess) Revise(ctx workflow.Context, s loop.SteeringPayload) erro
 		list := p.parts.All[number-1].FilterContext(s.Context)
 		if len(list) > 0 {
 			p.outbox.Send(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{
-				Signal: loop.SteerRevise, Payload: map[string]any{"context": list, "by": s.By, "reason": s.Reason, "id": protocol.ForwardedID},
+				Signal: turn.SteerRevise, Payload: map[string]any{"context": list, "by": s.By, "reason": s.Reason, "id": protocol.ForwardedID},
 			})
 		}
 	}
-	p.parts.LogSteering(steeringDecision(ctx, loop.SteerRevise, s))
-	p.recordAcceptedSignal(ctx, loop.SteerRevise, s)
+	p.parts.LogSteering(steeringDecision(ctx, turn.SteerRevise, s))
+	p.recordAcceptedSignal(ctx, turn.SteerRevise, s)
 	return nil
 }
 
 // AddInstances makes parts of more instances.
-func (p *splitProcess) AddInstances(ctx workflow.Context, s loop.SteeringPayload) error {
+func (p *splitProcess) AddInstances(ctx workflow.Context, s turn.SteeringPayload) error {
 	err := p.validateMessages(s.Context, true)
 	if err != nil {
 		return err
 	}
 	p.setIdea(p.idea.WithRawMessages(s.Context))
-	d := steeringDecision(ctx, loop.SteerAdd, s)
+	d := steeringDecision(ctx, turn.SteerAdd, s)
 	d.Instances = ideafile.SplitContextByInstance(s.Context).InstanceTokens
 	p.parts.LogSteering(d)
 	p.parts.AddInstances(d.Instances)
-	p.recordAcceptedSignal(ctx, loop.SteerAdd, s)
+	p.recordAcceptedSignal(ctx, turn.SteerAdd, s)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/model/split"
 	"processidea/protocol"
 )
 
@@ -36,7 +37,7 @@ func runOrdinary(ctx workflow.Context, c *processCore, carried *ContinueAsNewInp
 	return p.run(ctx)
 }
 
-func runSplit(ctx workflow.Context, c *processCore, parts *loop.Parts, carried *ContinueAsNewInput) (*loop.Result, error) {
+func runSplit(ctx workflow.Context, c *processCore, parts *split.Process, carried *ContinueAsNewInput) (*loop.Result, error) {
 	p := newSplitProcess(c, parts, carried)
 	p.registerHandlers(ctx)
 	err := p.answerQueries(ctx)
@@ -51,12 +52,12 @@ func runSplit(ctx workflow.Context, c *processCore, parts *loop.Parts, carried *
 }
 
 // splitOrRestoreParts returns what the process is split into; nil if it is not split.
-func splitOrRestoreParts(ctx workflow.Context, idea *ideafile.Idea, carried *ContinueAsNewInput) *loop.Parts {
+func splitOrRestoreParts(ctx workflow.Context, idea *ideafile.Idea, carried *ContinueAsNewInput) *split.Process {
 	switch {
 	case carried == nil:
-		return loop.SplitIntoParts(idea, workflow.Now(ctx))
+		return split.New(idea, workflow.Now(ctx))
 	case carried.Parts != nil:
-		return &carried.Parts.Parts
+		return &carried.Parts.Process
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
-	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/workflows/internal/mailbox"
 )
@@ -16,10 +15,10 @@ import (
 type ProcessHandler interface {
 	// Decide passes a decision on, payload unchanged, to the instance that it is about.
 	Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error
-	Pause(ctx workflow.Context, s loop.SteeringPayload) error
-	Resume(ctx workflow.Context, s loop.SteeringPayload) error
-	Revise(ctx workflow.Context, s loop.SteeringPayload) error
-	AddInstances(ctx workflow.Context, s loop.SteeringPayload) error
+	Pause(ctx workflow.Context, s turn.SteeringPayload) error
+	Resume(ctx workflow.Context, s turn.SteeringPayload) error
+	Revise(ctx workflow.Context, s turn.SteeringPayload) error
+	AddInstances(ctx workflow.Context, s turn.SteeringPayload) error
 }
 
 // table holds every kind of signal from people, in the order in which the Temporal UI shows them.
@@ -30,10 +29,10 @@ var table = []signalKind{
 	decisionSignal(ideafile.Replace, `Put another Call in the place of one that waits: {"call", "with": {"_tool", …}, "digest"?, "by"?, "reason"?}.`),
 	decisionSignal(ideafile.Answer, `Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?}.`),
 
-	steeringSignal(loop.SteerPause, `Let running Calls finish and start nothing new: {"by"?, "reason"?}.`, ProcessHandler.Pause),
-	steeringSignal(loop.SteerResume, `Go on: {"by"?, "reason"?, "limits"?: {"requests", "tokens", "calls", "duration"}}.`, ProcessHandler.Resume),
-	steeringSignal(loop.SteerRevise, `Correct the process: {"context": [messages], "limits"?, "by"?, "reason"?}. It makes a new Idea.`, ProcessHandler.Revise),
-	steeringSignal(loop.SteerAdd, `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`, ProcessHandler.AddInstances),
+	steeringSignal(turn.SteerPause, `Let running Calls finish and start nothing new: {"by"?, "reason"?}.`, ProcessHandler.Pause),
+	steeringSignal(turn.SteerResume, `Go on: {"by"?, "reason"?, "limits"?: {"requests", "tokens", "calls", "duration"}}.`, ProcessHandler.Resume),
+	steeringSignal(turn.SteerRevise, `Correct the process: {"context": [messages], "limits"?, "by"?, "reason"?}. It makes a new Idea.`, ProcessHandler.Revise),
+	steeringSignal(turn.SteerAdd, `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`, ProcessHandler.AddInstances),
 }
 
 // signalKind is one kind of signal from people.
@@ -55,9 +54,9 @@ func decisionSignal(kind, description string) signalKind {
 	}, true}
 }
 
-func steeringSignal(kind, description string, steer func(ProcessHandler, workflow.Context, loop.SteeringPayload) error) signalKind {
+func steeringSignal(kind, description string, steer func(ProcessHandler, workflow.Context, turn.SteeringPayload) error) signalKind {
 	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
-		s, err := loop.ReadSteering(kind, payload)
+		s, err := turn.ReadSteering(kind, payload)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
-	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
@@ -66,7 +65,7 @@ func steeringKinds(t *testing.T) (kinds []string) {
 
 func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
 	steering := steeringKinds(t)
-	if len(steering) < 4 || !slices.Contains(steering, loop.SteerPause) {
+	if len(steering) < 4 || !slices.Contains(steering, turn.SteerPause) {
 		t.Fatalf("the model's steering signals were not found, only %q", steering)
 	}
 	want := append(slices.Clone(ideafile.DecisionKinds()), steering...)
@@ -94,10 +93,10 @@ var payloads = map[string]map[string]any{
 	ideafile.Amend:   {"call": "1.1", "params": map[string]any{}},
 	ideafile.Replace: {"call": "1.1", "with": map[string]any{"_tool": "t"}},
 	ideafile.Answer:  {"call": "1.1", "output": 1},
-	loop.SteerPause:  {},
-	loop.SteerResume: {},
-	loop.SteerRevise: {"context": []any{map[string]any{"type": "text", "text": "t"}}},
-	loop.SteerAdd:    {"context": []any{map[string]any{"type": "text", "text": "t", "_instance": "1"}}},
+	turn.SteerPause:  {},
+	turn.SteerResume: {},
+	turn.SteerRevise: {"context": []any{map[string]any{"type": "text", "text": "t"}}},
+	turn.SteerAdd:    {"context": []any{map[string]any{"type": "text", "text": "t", "_instance": "1"}}},
 }
 
 func TestEverySignalReachesAMethodOfItsOwnAndEveryMethodIsReached(t *testing.T) {
@@ -133,7 +132,7 @@ func (r *recorder) Decide(_ workflow.Context, kind string, _ map[string]any, d t
 	}
 	return r.note("Decide")
 }
-func (r *recorder) Pause(workflow.Context, loop.SteeringPayload) error        { return r.note("Pause") }
-func (r *recorder) Resume(workflow.Context, loop.SteeringPayload) error       { return r.note("Resume") }
-func (r *recorder) Revise(workflow.Context, loop.SteeringPayload) error       { return r.note("Revise") }
-func (r *recorder) AddInstances(workflow.Context, loop.SteeringPayload) error { return r.note("Add") }
+func (r *recorder) Pause(workflow.Context, turn.SteeringPayload) error        { return r.note("Pause") }
+func (r *recorder) Resume(workflow.Context, turn.SteeringPayload) error       { return r.note("Resume") }
+func (r *recorder) Revise(workflow.Context, turn.SteeringPayload) error       { return r.note("Revise") }
+func (r *recorder) AddInstances(workflow.Context, turn.SteeringPayload) error { return r.note("Add") }

@@ -8,7 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
-	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 )
@@ -41,12 +41,12 @@ func revise(ctx context.Context, a *app.App, process, file string, by client.By)
 	}
 	c := client.Correction{Context: read.Context, Limits: read.Limits}
 	by = client.By{Name: cmp.Or(read.By, by.Name), Reason: cmp.Or(read.Reason, by.Reason)}
-	return steer(ctx, a, process, loop.SteerRevise, func(p *client.Process) error { return p.Revise(ctx, c, by) })
+	return steer(ctx, a, process, turn.SteerRevise, func(p *client.Process) error { return p.Revise(ctx, c, by) })
 }
 
 // readCorrection reads a file with messages, and limits beside them or where an Idea has them. What it says of who and
 // why counts instead of the flags.
-func readCorrection(file string) (c loop.SteeringPayload, err error) {
+func readCorrection(file string) (c turn.SteeringPayload, err error) {
 	if file == "" {
 		return c, exit.Usagef("revise: --file is missing")
 	}
@@ -70,7 +70,7 @@ func readCorrection(file string) (c loop.SteeringPayload, err error) {
 	default:
 		return c, exit.Usagef("read %s: want a list of messages, or an object with context", file)
 	}
-	c, err = loop.ReadSteering(loop.SteerRevise, payload)
+	c, err = turn.ReadSteering(turn.SteerRevise, payload)
 	if err != nil {
 		return c, exit.Usagef("read %s: %w", file, err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"processidea/client"
 	"processidea/model/jsonval"
-	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 )
@@ -28,7 +28,7 @@ Decisions are taken in the meantime; what they let run starts when the process g
 		Example: `  starter pause refunds --reason "the bank is closed"`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return steer(c.Context(), a, args[0], loop.SteerPause, func(p *client.Process) error { return p.Pause(c.Context(), by.who()) })
+			return steer(c.Context(), a, args[0], turn.SteerPause, func(p *client.Process) error { return p.Pause(c.Context(), by.who()) })
 		},
 	}
 	by.add(c)
@@ -72,9 +72,9 @@ func resume(ctx context.Context, a *app.App, process string, limits map[string]a
 	if len(limits) > 0 {
 		payload["limits"] = limits
 	}
-	read, err := loop.ReadSteering(loop.SteerResume, jsonval.ToJSONValue(payload).(map[string]any))
+	read, err := turn.ReadSteering(turn.SteerResume, jsonval.ToJSONValue(payload).(map[string]any))
 	if err != nil {
 		return exit.Usagef("resume %s: %w", process, err)
 	}
-	return steer(ctx, a, process, loop.SteerResume, func(p *client.Process) error { return p.Resume(ctx, read.Limits, by) })
+	return steer(ctx, a, process, turn.SteerResume, func(p *client.Process) error { return p.Resume(ctx, read.Limits, by) })
 }

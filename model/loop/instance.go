@@ -1,16 +1,12 @@
 package loop
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/jsonval"
+	"processidea/model/progress"
+	"processidea/model/quota"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -65,12 +61,12 @@ type carriedProgress struct {
 	MissingRetries  int                `json:"lacks,omitempty"`  // Requests that would have settled it, had nothing been missing
 	PendingErrorIDs []int              `json:"untold,omitempty"` // ids of the PendingErrorIDs that its next Request reports
 
-	Claim     turn.Claim          `json:"claim,omitzero"`      // its share of the Requests and Calls, where these are limited
+	Claim     quota.Claim         `json:"claim,omitzero"`      // its share of the Requests and Calls, where these are limited
 	Delegates []turn.DelegateView `json:"delegates,omitempty"` // under way
 	Stalled   bool                `json:"stalled,omitempty"`   // nothing of it runs but delegates, and they are paused
 
 	LastReportNumber [2]int `json:"report,omitzero"`   // the last report that was applied: its number, and its sender's count of workflow events
-	Watched          int    `json:"watched,omitempty"` // the last Request whose Calls progressWatch has looked at
+	Watched          int    `json:"watched,omitempty"` // the last Request whose Calls progress.Watch has looked at
 }
 
 // plannerKind is who plans for an instance. A direct Plan may give way to the LLM, once; nothing else changes.
@@ -227,88 +223,18 @@ func (l *Loop) LogSteering(d turn.Decision) {
 	l.hasUnsealedChanges = true
 }
 
-// maxFruitless is how many Requests in a row may bring nothing new, before the process pauses.
-const maxFruitless = 3
-
-// progressWatch tells whether Requests still bring anything new: a write to State, a Call that is done, an instance that has
-// ended, something that a person did, or at least another failure.
-type progressWatch struct {
-	LastProgress progressCounts `json:"mark,omitzero"`
-	// FailureDigests are the digests of what has failed since Mark was set, and why.
-	FailureDigests []string `json:"failures,omitempty"`
-	// FruitlessRequests counts the Requests in a row that brought nothing new. One that brings a new failure is the first of them.
-	FruitlessRequests int `json:"fruitless,omitempty"`
-}
-
-// progressCounts is how far a process has come. Its numbers never fall.
-type progressCounts struct {
-	StateWrites    int `json:"writes,omitempty"`
-	DoneCalls      int `json:"done,omitempty"`
-	EndedInstances int `json:"ended,omitempty"`
-	PeopleActions  int `json:"people,omitempty"` // decisions on Calls, and messages
-}
-
-// afterRequest is the watch after a Request, by what has failed of it.
-func (w progressWatch) afterRequest(mark progressCounts, failures []string) progressWatch {
-	if mark != w.LastProgress {
-		return progressWatch{LastProgress: mark, FailureDigests: failures}
-	}
-	isNew := false
-	for _, f := range failures {
-		if !slices.Contains(w.FailureDigests, f) {
-			w.FailureDigests, isNew = append(w.FailureDigests[:len(w.FailureDigests):len(w.FailureDigests)], f), true
-		}
-	}
-	w.FruitlessRequests++
-	if isNew {
-		w.FruitlessRequests = 1
-	}
-	return w
-}
-
-// atFirstRequest is the watch of a process at its first Request.
-func (w progressWatch) atFirstRequest(mark progressCounts) progressWatch {
-	if w.LastProgress == (progressCounts{}) {
-		w.LastProgress = mark
-	}
-	return w
-}
-
-// afterPause is the watch of a process that goes on after a pause: what failed may have been mended.
-func (w progressWatch) afterPause() progressWatch { return progressWatch{LastProgress: w.LastProgress} }
-
 // noProgressFault returns why the next Request would be in vain, before it is made; nil if it may bring something new.
 func (l *Loop) noProgressFault() *diag.Fault {
 	ready := l.readyInstances()
 	digests, failures := l.takeNewFailures(ready)
 	if len(digests) > 0 {
-		l.progress = l.progress.afterRequest(l.countProgress(), digests)
+		l.progress = l.progress.AfterRequest(l.countProgress(), digests)
 	}
-	if l.progress.FruitlessRequests < maxFruitless {
-		return nil
-	}
-	return diag.Faultf(turn.CodeNoProgress, "%d Requests in a row brought nothing new: the same Calls fail for the same reasons. %s. "+
-		"Mend what fails, or revise the process (an instruction, a value of State), and resume it", l.progress.FruitlessRequests, describeFailures(failures))
+	return l.progress.Fault(failures)
 }
 
-const shownFailures = 3
-
-func describeFailures(list turn.Failures) string {
-	if len(list) == 0 {
-		return "They are skipped, since their output paths hold values already"
-	}
-	var parts []string
-	for _, f := range list[:min(len(list), shownFailures)] {
-		parts = append(parts, f.String())
-	}
-	if more := len(list) - shownFailures; more > 0 {
-		parts = append(parts, fmt.Sprintf("%d other reasons", more))
-	}
-	return strings.Join(parts, "; ")
-}
-
-func (l *Loop) countProgress() progressCounts {
-	m := progressCounts{PeopleActions: len(l.idea.Context)}
+func (l *Loop) countProgress() progress.Counts {
+	m := progress.Counts{PeopleActions: len(l.idea.Context)}
 	for _, inst := range l.instances {
 		m.StateWrites += len(inst.state.Writes())
 		if inst.Status != ideafile.InstanceWorking {
@@ -343,9 +269,9 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string,
 				continue
 			}
 			if call == "" {
-				call = comparableCallContent(p.call)
+				call = progress.ComparableCall(p.call)
 			}
-			d := failureDigest(call, c)
+			d := progress.FailureDigest(call, c)
 			if !slices.Contains(digests, d) {
 				digests = append(digests, d)
 			}
@@ -357,25 +283,4 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string,
 		inst.Watched = inst.LastPlanningRequest
 	}
 	return digests, failures
-}
-
-// comparableCallContent is what makes a Call the same as another one: all but the instance that it names, and the LLM's thoughts about it.
-func comparableCallContent(call ideafile.WrittenCall) string {
-	v := call.RawValue()
-	if m, ok := v.(map[string]any); ok {
-		v = jsonval.WithoutKey(jsonval.WithoutKey(m, "_instance"), "_reasoningForCall")
-	}
-	return string(jsonval.Encode(v))
-}
-
-// changing matches what differs in the texts of one failure from time to time: numbers, times and ids.
-var changing = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
-
-func failureDigest(call string, c turn.CallReport) string {
-	why := ""
-	if c.Fault != nil {
-		why = c.Fault.Code + " " + changing.ReplaceAllString(c.Fault.Message, "#")
-	}
-	sum := sha256.Sum256([]byte(string(c.Status) + "\n" + why + "\n" + call))
-	return hex.EncodeToString(sum[:8])
 }

@@ -1,17 +1,19 @@
-package loop
+package split
 
 import (
 	"time"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/quota"
 	"processidea/model/turn"
 )
 
 // What the parts of a process may use together.
 
 // DurationLimitFault returns the limit of time where it is reached, and until when the process may run; zero: its time is not limited.
-func (p *Parts) DurationLimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
+func (p *Process) DurationLimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
 	limits := p.Limits
 	p.Limits = ideafile.ProcessLimits{Requests: ideafile.NoLimit, Tokens: ideafile.NoLimit, Calls: ideafile.NoLimit, Duration: limits.Duration}
 	reached, until = p.LimitFault(now)
@@ -20,7 +22,7 @@ func (p *Parts) DurationLimitFault(now time.Time) (reached *diag.Fault, until ti
 }
 
 // PauseAtLimit pauses the process if a limit is reached that all parts together have.
-func (p *Parts) PauseAtLimit(now time.Time) (paused bool) {
+func (p *Process) PauseAtLimit(now time.Time) (paused bool) {
 	reached, _ := p.LimitFault(now)
 	if reached != nil {
 		p.PauseReason = reached
@@ -30,7 +32,7 @@ func (p *Parts) PauseAtLimit(now time.Time) (paused bool) {
 
 // LimitFault returns the limit that all parts together have reached, and until when the process may run; a zero until means
 // that its time is not limited.
-func (p *Parts) LimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
+func (p *Process) LimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
 	r := p.Result("", "")
 	limits := p.Limits.WithDefaults(len(p.All))
 	if limits.Duration > 0 {
@@ -38,7 +40,7 @@ func (p *Parts) LimitFault(now time.Time) (reached *diag.Fault, until time.Time)
 	}
 	use := p.QuotaUse()
 	use.Requests, use.Calls = max(use.Requests, r.Requests), max(use.Calls, r.Calls.Total())
-	reached = usageLimitFault(limits, use.Usage, use.Calls)
+	reached = quota.UsageLimitFault(limits, use.Usage, use.Calls)
 	switch {
 	case limits.Requests > 0 && use.Requests >= limits.Requests:
 		reached = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit is %d", use.Requests, limits.Requests)
@@ -50,28 +52,28 @@ func (p *Parts) LimitFault(now time.Time) (reached *diag.Fault, until time.Time)
 }
 
 // quotaLedger is the account of what the whole and its parts have begun.
-func (p *Parts) quotaLedger() QuotaLedger {
-	book := QuotaLedger{ParentQuota: p.ParentQuota, UnclaimedUse: turn.QuotaUse{Requests: p.OwnReport.Requests, Usage: p.OwnReport.Usage}}
+func (p *Process) quotaLedger() quota.Ledger {
+	book := quota.Ledger{ParentQuota: p.ParentQuota, UnclaimedUse: turn.QuotaUse{Requests: p.OwnReport.Requests, Usage: p.OwnReport.Usage}}
 	for _, part := range p.All {
-		claim := &turn.Claim{GrantedQuota: part.GrantedQuota, QuotaUse: part.Report.QuotaUse}
+		claim := &quota.Claim{GrantedQuota: part.GrantedQuota, QuotaUse: part.Report.QuotaUse}
 		claim.QuotaUse.Usage = part.Report.Usage
 		if part.Report.QuotaUse.Usage.Total() > claim.QuotaUse.Usage.Total() {
 			claim.QuotaUse.Usage = part.Report.QuotaUse.Usage
 		}
-		book.Claimants = append(book.Claimants, QuotaClaimant{claim, part.Report.Finished()})
+		book.Claimants = append(book.Claimants, quota.Claimant{Claim: claim, Ended: part.Report.Finished()})
 	}
-	book.Limits = limitsNeedingQuota(p.Limits, len(p.All), book)
+	book.SetLimits(p.Limits, len(p.All))
 	return book
 }
 
 // QuotaUse is what the process has begun and used, with all delegates, and what it needs.
-func (p *Parts) QuotaUse() turn.QuotaUse { return p.quotaLedger().QuotaUse(turn.Quota{}) }
+func (p *Process) QuotaUse() turn.QuotaUse { return p.quotaLedger().Use(turn.Quota{}) }
 
 // DealQuotas gives the parts leave for what they need, as far as limits allow. It returns the numbers of those that are to be told, and
 // the limit that is in the way of more.
-func (p *Parts) DealQuotas() (numbers []int, f *diag.Fault) {
+func (p *Process) DealQuotas() (numbers []int, f *diag.Fault) {
 	book := p.quotaLedger()
-	changed, f := book.DealQuotas()
+	changed, f := book.Deal()
 	for _, n := range changed {
 		p.All[n].GrantedQuota = book.Claimants[n].GrantedQuota
 		if p.All[n].Started {
@@ -82,13 +84,13 @@ func (p *Parts) DealQuotas() (numbers []int, f *diag.Fault) {
 }
 
 // StallFault returns why the process cannot go on although it is not paused itself: every part that has not ended is paused.
-func (p *Parts) StallFault() *diag.Fault {
+func (p *Process) StallFault() *diag.Fault {
 	var f *diag.Fault
 	for _, part := range p.All {
 		r := part.Report
 		switch {
 		case r.Finished():
-		case r.Status != StatusPaused:
+		case r.Status != loop.StatusPaused:
 			return nil
 		case f == nil && r.Error != nil:
 			f = diag.Faultf(r.Error.Code, "part %d is paused: %s", part.Number, r.Error.Message)

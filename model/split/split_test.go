@@ -1,4 +1,4 @@
-package loop_test
+package split_test
 
 import (
 	"cmp"
@@ -12,21 +12,23 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/output"
+	"processidea/model/split"
 	"processidea/model/turn"
 )
 
-// split is a process of n instances in parts of three.
-func split(t *testing.T, n int, config string) (*ideafile.Idea, *loop.Parts) {
+// newSplit is a process of n instances in parts of three.
+func newSplit(t *testing.T, n int, config string) (*ideafile.Idea, *split.Process) {
 	t.Helper()
 	var context []string
 	for i := 1; i <= n; i++ {
 		context = append(context, fmt.Sprintf(`{"type": "state", "_instance": "%d", "a": %d}`, i, i))
 	}
 	i := modeltest.IdeaFrom(t, `{"config": {"batch": 3`+config+`}, "context": [{"type": "text", "text": "Go."}, `+strings.Join(context, ",")+`]}`)
-	return i, loop.SplitIntoParts(i, modeltest.StartTime)
+	return i, split.New(i, modeltest.StartTime)
 }
 
-func numbersOf(parts []loop.ProcessPart) (n []int) {
+func numbersOf(parts []split.Part) (n []int) {
 	for _, p := range parts {
 		n = append(n, p.Number)
 	}
@@ -34,10 +36,10 @@ func numbersOf(parts []loop.ProcessPart) (n []int) {
 }
 
 func TestAProcessIsSplitWhereItHasMoreInstancesThanItsBatch(t *testing.T) {
-	if _, p := split(t, 3, ""); p != nil {
+	if _, p := newSplit(t, 3, ""); p != nil {
 		t.Errorf("three instances are %d parts of three", len(p.All))
 	}
-	_, p := split(t, 7, "")
+	_, p := newSplit(t, 7, "")
 	if len(p.All) != 3 || fmt.Sprint(p.All[2].Tokens) != "[7]" || p.PartNumberOf("4") != 2 || p.PartNumberOf("8") != 0 {
 		t.Errorf("%+v", p.All)
 	}
@@ -48,7 +50,7 @@ func TestAProcessIsSplitWhereItHasMoreInstancesThanItsBatch(t *testing.T) {
 }
 
 func TestAPartSeesWhatIsSharedAndItsOwn(t *testing.T) {
-	i, p := split(t, 5, `, "limits": {"requests": 4}, "gather": "1s"`)
+	i, p := newSplit(t, 5, `, "limits": {"requests": 4}, "gather": "1s"`)
 	got := string(jsonval.Encode(p.All[1].IdeaSource(i.Source)))
 	for _, want := range []string{`"Go."`, `"_instance":"4"`, `"_instance":"5"`, `"gather":"1s"`, `"limits":{"calls":null,"duration":null,"requests":null,"tokens":null}`} {
 		if !strings.Contains(got, want) {
@@ -63,21 +65,21 @@ func TestAPartSeesWhatIsSharedAndItsOwn(t *testing.T) {
 }
 
 func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t *testing.T) {
-	_, p := split(t, 30, "")
+	_, p := newSplit(t, 30, "")
 	for _, step := range []struct {
 		what  string
-		heard loop.PartReport
+		heard split.PartReport
 		start string // the numbers of those that start then
 	}{
-		{"at first", loop.PartReport{}, "[1]"},
-		{"while the first begins", loop.PartReport{}, "[]"},
-		{"when it has begun", loop.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning}, "[2]"},
-		{"when the second has", loop.PartReport{Number: 2, Sequence: 1, Status: loop.StatusRunning}, "[3]"},
-		{"when three are at work", loop.PartReport{Number: 3, Sequence: 1, Status: loop.StatusRunning}, "[]"},
-		{"when one of them waits for people", loop.PartReport{Number: 2, Sequence: 2, Status: loop.StatusRunning, AwaitsOnlyPeople: true}, "[4]"},
-		{"when one has ended while another begins", loop.PartReport{Number: 3, Sequence: 2, Status: loop.StatusCompleted}, "[]"},
-		{"when that one has ended before it told of anything", loop.PartReport{Number: 4, Status: loop.StatusFailed}, "[5]"},
-		{"when it is at work", loop.PartReport{Number: 5, Sequence: 1, Status: loop.StatusRunning}, "[6]"},
+		{"at first", split.PartReport{}, "[1]"},
+		{"while the first begins", split.PartReport{}, "[]"},
+		{"when it has begun", split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning}, "[2]"},
+		{"when the second has", split.PartReport{Number: 2, Sequence: 1, Status: loop.StatusRunning}, "[3]"},
+		{"when three are at work", split.PartReport{Number: 3, Sequence: 1, Status: loop.StatusRunning}, "[]"},
+		{"when one of them waits for people", split.PartReport{Number: 2, Sequence: 2, Status: loop.StatusRunning, AwaitsOnlyPeople: true}, "[4]"},
+		{"when one has ended while another begins", split.PartReport{Number: 3, Sequence: 2, Status: loop.StatusCompleted}, "[]"},
+		{"when that one has ended before it told of anything", split.PartReport{Number: 4, Status: loop.StatusFailed}, "[5]"},
+		{"when it is at work", split.PartReport{Number: 5, Sequence: 1, Status: loop.StatusRunning}, "[6]"},
 	} {
 		p.ApplyReport(step.heard)
 		if got := fmt.Sprint(numbersOf(startAll(p))); got != step.start {
@@ -85,14 +87,14 @@ func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t
 		}
 	}
 	p.PauseReason = loop.PauseFault("ann", "")
-	p.ApplyReport(loop.PartReport{Number: 6, Sequence: 1, Status: loop.StatusCompleted})
+	p.ApplyReport(split.PartReport{Number: 6, Sequence: 1, Status: loop.StatusCompleted})
 	if got := p.StartNext(); got != nil || fmt.Sprint(p.RunningParts()) != "[1 2 5]" {
 		t.Errorf("while it is paused %v is started and %v run", got, p.RunningParts())
 	}
 }
 
 // startAll starts parts as long as there are any to start.
-func startAll(p *loop.Parts) (parts []loop.ProcessPart) {
+func startAll(p *split.Process) (parts []split.Part) {
 	for part := p.StartNext(); part != nil; part = p.StartNext() {
 		parts = append(parts, *part)
 	}
@@ -100,8 +102,8 @@ func startAll(p *loop.Parts) (parts []loop.ProcessPart) {
 }
 
 func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
-	var told loop.ReportFilter
-	report := loop.PartReport{Status: loop.StatusRunning}
+	var told split.ReportFilter
+	report := split.PartReport{Status: loop.StatusRunning}
 	for _, step := range []struct {
 		what   string
 		change func()
@@ -122,31 +124,31 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 			t.Errorf("%s: that it is news is not %v", step.what, step.news)
 		}
 	}
-	var few loop.ReportFilter
-	few.ShouldSend(loop.PartReport{Status: loop.StatusRunning}, 3)
-	if !few.ShouldSend(loop.PartReport{Status: loop.StatusRunning, Calls: turn.CallCounts{Done: 1}}, 3) {
+	var few split.ReportFilter
+	few.ShouldSend(split.PartReport{Status: loop.StatusRunning}, 3)
+	if !few.ShouldSend(split.PartReport{Status: loop.StatusRunning, Calls: turn.CallCounts{Done: 1}}, 3) {
 		t.Error("one Call of three instances is no news")
 	}
 }
 
 func TestAnOldReportIsNotTakenForALaterOne(t *testing.T) {
-	_, p := split(t, 4, "")
-	p.ApplyReport(loop.PartReport{Number: 1, Sequence: 3, Status: loop.StatusCompleted})
-	p.ApplyReport(loop.PartReport{Number: 1, Sequence: 2, Status: loop.StatusRunning})
-	p.ApplyReport(loop.PartReport{Number: 9, Sequence: 1})
+	_, p := newSplit(t, 4, "")
+	p.ApplyReport(split.PartReport{Number: 1, Sequence: 3, Status: loop.StatusCompleted})
+	p.ApplyReport(split.PartReport{Number: 1, Sequence: 2, Status: loop.StatusRunning})
+	p.ApplyReport(split.PartReport{Number: 9, Sequence: 1})
 	if !p.All[0].Report.Finished() || p.Finished() {
 		t.Errorf("%+v", p.All)
 	}
 }
 
 func TestLimitsHoldForAllPartsTogether(t *testing.T) {
-	_, p := split(t, 6, `, "limits": {"requests": 5, "duration": "1h"}`)
-	p.ApplyReport(loop.PartReport{Number: 1, Requests: 2})
-	p.ApplyReport(loop.PartReport{Number: 2, Requests: 2})
+	_, p := newSplit(t, 6, `, "limits": {"requests": 5, "duration": "1h"}`)
+	p.ApplyReport(split.PartReport{Number: 1, Requests: 2})
+	p.ApplyReport(split.PartReport{Number: 2, Requests: 2})
 	if f, until := p.LimitFault(modeltest.StartTime); f != nil || !until.Equal(modeltest.StartTime.Add(time.Hour)) {
 		t.Errorf("%v, %s", f, until)
 	}
-	p.ApplyReport(loop.PartReport{Number: 2, Sequence: 1, Requests: 3})
+	p.ApplyReport(split.PartReport{Number: 2, Sequence: 1, Requests: 3})
 	if f, _ := p.LimitFault(modeltest.StartTime); f == nil || !strings.Contains(f.Message, "5 Requests") {
 		t.Errorf("%v", f)
 	}
@@ -164,11 +166,11 @@ func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 }
 
 func TestThePartsResultsAddUp(t *testing.T) {
-	_, p := split(t, 4, "")
+	_, p := newSplit(t, 4, "")
 	unlucky := turn.Failures{}.AddFailedCall("1.1@1", ideafile.Failed, "pay", diag.Fault{Code: ideafile.CodeToolFailed, Message: "no luck"})
-	p.ApplyReport(loop.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1}, Failures: unlucky,
+	p.ApplyReport(split.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1}, Failures: unlucky,
 		Instances: map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled, "2": ideafile.InstanceSettled, "3": ideafile.InstanceSettled}})
-	p.ApplyReport(loop.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1}, Error: diag.Faultf(turn.CodeMissingRequired, "no luck"), Failures: unlucky,
+	p.ApplyReport(split.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1}, Error: diag.Faultf(turn.CodeMissingRequired, "no luck"), Failures: unlucky,
 		Instances: map[string]ideafile.InstanceStatus{"4": ideafile.InstanceFailed}})
 	r := p.Result("p", p.FinalStatus())
 	if got := string(jsonval.Encode(jsonval.ToJSONValue(r))); got != `{"calls":{"blocked":0,"done":3,"failed":1,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"part 2: no luck"},`+
@@ -179,10 +181,10 @@ func TestThePartsResultsAddUp(t *testing.T) {
 }
 
 // ended are parts whose instances have all settled, with what each reports beside that.
-func ended(t *testing.T, idea string, reports ...loop.PartReport) (*ideafile.Idea, *loop.Parts) {
+func ended(t *testing.T, idea string, reports ...split.PartReport) (*ideafile.Idea, *split.Process) {
 	t.Helper()
 	i := modeltest.IdeaFrom(t, idea)
-	p := loop.SplitIntoParts(i, modeltest.StartTime)
+	p := split.New(i, modeltest.StartTime)
 	for n, r := range reports {
 		startAll(p)
 		r.Number, r.Sequence, r.Instances = n+1, 1, map[string]ideafile.InstanceStatus{}
@@ -211,7 +213,7 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 		"reads what is not":   {turn.LLMReply{Complete: true, Output: map[string]any{"all": "†state.y"}}, "†state.y"},
 		"resolves to no form": {turn.LLMReply{Complete: true, Output: map[string]any{"all": "†input"}}, "does not fit its form"},
 	} {
-		i, p := ended(t, strings.Replace(twoParts, `"context": [`, `"context": [{"type": "input", "input": "text"},`, 1), loop.PartReport{}, loop.PartReport{})
+		i, p := ended(t, strings.Replace(twoParts, `"context": [`, `"context": [{"type": "input", "input": "text"},`, 1), split.PartReport{}, split.PartReport{})
 		ask := func() {
 			t.Helper()
 			if _, ask := p.OutputWiringsOrAskLLM(i); !ask {
@@ -219,7 +221,7 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 			}
 			p.ApplyOutputReply(i, c.reply)
 			if list, ask := p.OutputWiringsOrAskLLM(i); !ask {
-				out, f := loop.ResolveOutputWirings(i, list, states)
+				out, f := output.Resolve(i, list, func(token string) any { return states[token] })
 				p.AcceptOutput(i, out, f)
 			}
 		}
@@ -245,7 +247,7 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 }
 
 func TestARequestForTheOutputThatIsLostWithItsWorkerIsNoBadOutput(t *testing.T) {
-	i, p := ended(t, twoParts, loop.PartReport{}, loop.PartReport{})
+	i, p := ended(t, twoParts, split.PartReport{}, split.PartReport{})
 	for n := 1; n < 10; n++ {
 		p.ApplyOutputReply(i, turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "lost")})
 		if p.PauseReason != nil {
@@ -259,14 +261,14 @@ func TestARequestForTheOutputThatIsLostWithItsWorkerIsNoBadOutput(t *testing.T) 
 }
 
 func TestWhatRepliesWiredAlikeInAllPartsIsResolvedOverAllWithoutAsking(t *testing.T) {
-	wired := loop.PartReport{Output: map[string]any{"all": map[string]any{"?": 0}}, WiredOutput: map[string]any{"all": "†state.z"}}
+	wired := split.PartReport{Output: map[string]any{"all": map[string]any{"?": 0}}, WiredOutput: map[string]any{"all": "†state.z"}}
 	other := wired
 	other.WiredOutput = map[string]any{"all": "†state.y"}
 	i, p := ended(t, twoParts, wired, wired)
 	if list, ask := p.OutputWiringsOrAskLLM(i); ask || fmt.Sprint(list) != "[{map[all:†state.z] [1 2] 0}]" {
 		t.Errorf("%v, asked: %v", list, ask)
 	}
-	for name, different := range map[string]loop.PartReport{"in another way": other, "in words": {Output: wired.Output}} {
+	for name, different := range map[string]split.PartReport{"in another way": other, "in words": {Output: wired.Output}} {
 		i, p := ended(t, twoParts, wired, different)
 		if list, ask := p.OutputWiringsOrAskLLM(i); !ask {
 			t.Errorf("%s: nobody is asked, %v", name, list)
@@ -318,15 +320,15 @@ func directly(t *testing.T, i *ideafile.Idea) loop.Result {
 
 func directlyInParts(t *testing.T, i *ideafile.Idea) loop.Result {
 	t.Helper()
-	p, states := loop.SplitIntoParts(i, modeltest.StartTime), map[string]any{}
+	p, states := split.New(i, modeltest.StartTime), map[string]any{}
 	for _, part := range p.All {
 		p.All[part.Number-1].Started = true
 		s := modeltest.NewScenarioOf(t, modeltest.IdeaFrom(t, string(jsonval.Encode(part.IdeaSource(i.Source)))), true)
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
 		result := s.Loop.Result(s.Loop.FinalStatus(), true)
-		r := loop.PartReport{Number: part.Number, Sequence: 1, Status: result.Status, Calls: result.Calls, Requests: result.Requests, Failures: result.Failures}
-		s.Loop.AddOutcomeToReport(&r, result.Status)
+		r := split.PartReport{Number: part.Number, Sequence: 1, Status: result.Status, Calls: result.Calls, Requests: result.Requests, Failures: result.Failures}
+		r.AddOutcome(s.Loop, result.Status)
 		p.ApplyReport(r)
 		for token, of := range result.Instances {
 			states[token] = of.State
@@ -337,7 +339,7 @@ func directlyInParts(t *testing.T, i *ideafile.Idea) loop.Result {
 		t.Fatal("the LLM is asked")
 	}
 	if len(list) > 0 {
-		out, f := loop.ResolveOutputWirings(i, list, states)
+		out, f := output.Resolve(i, list, func(token string) any { return states[token] })
 		p.AcceptOutput(i, out, f)
 	}
 	r := p.Result("p", p.FinalStatus())
@@ -370,10 +372,10 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 		{"type": "state", "_instance": "③", "a": 3}, {"type": "state", "_instance": "④", "a": 4}, {"type": "input", "_instance": "④", "own": 1},
 		{"type": "plan", "stage": "optimal", "when": {"properties": {"input": {"required": ["own"]}}, "required": ["input"]}, "plan": [{"_tool": "log"}, {"_tool": "fail"}]}]}`
 	whole := modeltest.IdeaFrom(t, text)
-	split := loop.SplitIntoParts(whole, modeltest.StartTime)
+	inParts := split.New(whole, modeltest.StartTime)
 	input := &turn.RequestInput{ProcessID: "p"}
 	var parts []*ideafile.Idea
-	for n, part := range split.All {
+	for n, part := range inParts.All {
 		s := modeltest.NewScenario(t, "", `"context": `+string(jsonval.Encode(part.IdeaSource(whole.Source)["context"])))
 		s.RunDirectPlans()
 		s.AdvanceClock(ideafile.DefaultGatherDelay)
@@ -387,7 +389,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 		parts = append(parts, last)
 	}
 	gathered := modeltest.SnapshotFile(t, whole, input, nil, nil)
-	for n, part := range loop.SplitIntoParts(gathered, modeltest.StartTime).All {
+	for n, part := range split.New(gathered, modeltest.StartTime).All {
 		s := modeltest.NewScenario(t, "", `"context": `+string(jsonval.Encode(part.IdeaSource(gathered.Source)["context"])))
 		s.RunTool = func(tool string, _ map[string]any) (any, *diag.Fault) {
 			t.Errorf("%s runs again", tool)
@@ -409,7 +411,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	s.WantEqual("in one process", contextText(modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)), contextText(gathered))
+	s.WantEqual("in one process", contextOf(modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)), contextOf(gathered))
 }
 
 func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
@@ -417,7 +419,7 @@ func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
 	for more, want := range map[string]string{`, "_status": "settled"`: `{"summary":"z"}`, ``: `null`} {
 		i := modeltest.IdeaFrom(t, `{"config": {"batch": 1}, "schema": {"output": `+modeltest.SummarySchema+`}, "solution": {"calls": [], "output": {"summary": "z"}},
 			"context": [`+fmt.Sprintf(state, more)+`]}`)
-		p := loop.SplitIntoParts(i, modeltest.StartTime)
+		p := split.New(i, modeltest.StartTime)
 		if got := string(jsonval.Encode(p.OwnReport.Output)); got != want {
 			t.Errorf("%s: %s", more, got)
 		}
@@ -428,8 +430,8 @@ func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
 }
 
 func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
-	_, p := split(t, 6, "")
-	paused := loop.PartReport{Number: 2, Sequence: 1, Status: loop.StatusPaused, Error: diag.Faultf(turn.CodeNoProgress, "in vain"), SelfPauseCount: 1}
+	_, p := newSplit(t, 6, "")
+	paused := split.PartReport{Number: 2, Sequence: 1, Status: loop.StatusPaused, Error: diag.Faultf(turn.CodeNoProgress, "in vain"), SelfPauseCount: 1}
 	p.ApplyReport(paused)
 	if p.PauseReason == nil || p.PauseReason.Error() != "no_progress: part 2: in vain" {
 		t.Fatalf("%v", p.PauseReason)
@@ -458,16 +460,16 @@ func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 		t.Error("it has paused after that")
 	}
 	p.PauseReason = nil
-	p.ApplyReport(loop.PartReport{Number: 1, Sequence: 1, Status: loop.StatusPaused, Error: loop.PauseFault("ann", "")})
+	p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusPaused, Error: loop.PauseFault("ann", "")})
 	if p.PauseReason != nil {
 		t.Errorf("a person has paused the part alone: %v", p.PauseReason)
 	}
 }
 
 func TestThePartsShareTheLimitsThatHoldByDefault(t *testing.T) {
-	_, p := split(t, 6, "") // two parts
+	_, p := newSplit(t, 6, "") // two parts
 	for requests, want := range map[int]bool{2*ideafile.DefaultRequestLimit - 1: false, 2 * ideafile.DefaultRequestLimit: true} {
-		p.ApplyReport(loop.PartReport{Number: 1, Requests: requests})
+		p.ApplyReport(split.PartReport{Number: 1, Requests: requests})
 		if f, _ := p.LimitFault(modeltest.StartTime); (f != nil) != want {
 			t.Errorf("after %d: %v", requests, f)
 		}
@@ -488,9 +490,9 @@ func TestLeaveIsAskedForOnlyWhereLimitsAreSaidOrADefaultIsNear(t *testing.T) {
 		{`, "limits": {"calls": null}`, turn.QuotaUse{Calls: 2 * ideafile.DefaultCallLimit}, 0},
 		{`, "limits": {"calls": 500}`, turn.QuotaUse{}, 1},
 	} {
-		_, p := split(t, 4, c.config)
+		_, p := newSplit(t, 4, c.config)
 		startAll(p)
-		p.ApplyReport(loop.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning, QuotaUse: c.used})
+		p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning, QuotaUse: c.used})
 		numbers, f := p.DealQuotas()
 		if len(numbers) != c.told || f != nil {
 			t.Errorf("%s, %+v used: %v are told, %v", c.config, c.used, numbers, f)
@@ -500,10 +502,10 @@ func TestLeaveIsAskedForOnlyWhereLimitsAreSaidOrADefaultIsNear(t *testing.T) {
 
 // A pause could overtake what was given just before, which nobody would begin then.
 func TestTheLimitPausesOnlyOnceAllThatWasGivenCanHaveBegun(t *testing.T) {
-	_, p := split(t, 4, `, "limits": {"calls": 5}`)
+	_, p := newSplit(t, 4, `, "limits": {"calls": 5}`)
 	startAll(p)
 	needs := func(number, sequence, calls, needed int, heard turn.Quota, unheard bool) {
-		p.ApplyReport(loop.PartReport{Number: number, Sequence: sequence, Status: loop.StatusRunning, QuotaUse: turn.QuotaUse{
+		p.ApplyReport(split.PartReport{Number: number, Sequence: sequence, Status: loop.StatusRunning, QuotaUse: turn.QuotaUse{
 			Calls: calls, NeededQuota: turn.Quota{Calls: needed}, HeardQuota: heard, HasUnheardGrants: unheard,
 		}})
 	}
@@ -523,3 +525,5 @@ func TestTheLimitPausesOnlyOnceAllThatWasGivenCanHaveBegun(t *testing.T) {
 	needs(1, 3, 5, 8, turn.Quota{Calls: 5}, false)
 	deals("all 5 have begun", true)
 }
+
+func contextOf(i *ideafile.Idea) string { return string(jsonval.Encode(i.Source["context"])) }

@@ -1,4 +1,4 @@
-package loop
+package split
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
@@ -17,11 +18,11 @@ import (
 // workflow task takes. Parts that only wait for people do not count.
 const maxWorkingParts = 3
 
-// Parts is a process with more instances than one Request may cover, split into parts that are processes themselves. It is plain
+// Process is a process with more instances than one Request may cover, split into parts that are processes themselves. It is plain
 // data, which a workflow carries over as it is.
-type Parts struct {
+type Process struct {
 	InstancesPerPart int                    `json:"size"` // instances of one part at most
-	All              []ProcessPart          `json:"list"`
+	All              []Part                 `json:"list"`
 	Started          time.Time              `json:"started"`
 	Limits           ideafile.ProcessLimits `json:"limits"`
 	ParentQuota      turn.Quota             `json:"quota"` // what the process allows that this one is a delegate of
@@ -40,8 +41,8 @@ type Parts struct {
 	AnsweringLLMs []turn.AnsweringLLM `json:"answers,omitempty"`
 }
 
-// ProcessPart is some of the instances, and the last report of their process.
-type ProcessPart struct {
+// Part is some of the instances, and the last report of their process.
+type Part struct {
 	Number  int        `json:"number"` // from 1
 	Tokens  []string   `json:"tokens"`
 	Started bool       `json:"started,omitempty"`
@@ -54,87 +55,13 @@ type ProcessPart struct {
 	ResumeCount int `json:"resumes,omitempty"`
 }
 
-// PartReport is what a part reports to the process that it is part of.
-type PartReport struct {
-	Number   int           `json:"number"`
-	Sequence int           `json:"seq"` // counts the part's reports
-	Status   ProcessStatus `json:"status"`
-	// AwaitsOnlyPeople: see Loop.AwaitsOnlyPeople.
-	AwaitsOnlyPeople bool `json:"waits,omitempty"`
-	// Resting reports whether the part is at rest, as its latest Idea says: see Loop.AtRest.
-	Resting           bool               `json:"rests,omitempty"`
-	Requests          int                `json:"requests"`
-	Turns             int                `json:"turns"`
-	Ideas             int                `json:"ideas"`
-	Calls             turn.CallCounts    `json:"calls"`
-	Failures          turn.Failures      `json:"failures,omitempty"`
-	Usage             turn.TokenUsage    `json:"usage"`
-	Error             *diag.Fault        `json:"error,omitempty"`
-	Output            any                `json:"output,omitempty"`
-	NotWrittenResults []NotWrittenResult `json:"notWritten,omitempty"`
-	// OutputWirings are the outputs of the direct Plans by which its instances settled; none where one of them has no output.
-	OutputWirings []OutputWiring `json:"wirings,omitempty"`
-	// WiredOutput is Output as the LLM wrote it, where that is of References alone.
-	WiredOutput any `json:"wiredOutput,omitempty"`
-	// LLMForbidden is whether the LLM may be asked about none of its instances, FellBackToLLM whether it took over from a direct Plan.
-	LLMForbidden  bool `json:"llmForbidden,omitempty"`
-	FellBackToLLM bool `json:"fellBack,omitempty"`
-	// Instances holds the status of those that are no longer working.
-	Instances        map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
-	PendingApprovals []turn.PendingApproval             `json:"pending,omitempty"`
-	// QuotaUse is what it has begun and used, with all delegates, and what it needs. Delegates are those under way.
-	QuotaUse  turn.QuotaUse       `json:"use,omitzero"`
-	Delegates []turn.DelegateView `json:"delegates,omitempty"`
-	// Digest is that of the part's latest Idea.
-	Digest         string               `json:"digest,omitempty"`
-	RefusedSignals []turn.RefusedSignal `json:"refusals,omitempty"`
-	// SelfPauseCount: see Loop.SelfPauseCount.
-	SelfPauseCount int `json:"ownPauses,omitempty"`
-	// ResumeCount counts how often the part has heard from the whole that it goes on.
-	ResumeCount int `json:"resumes,omitempty"`
-}
-
-// AddOutcomeToReport adds to the last report of a part what it has come to.
-func (l *Loop) AddOutcomeToReport(r *PartReport, status ProcessStatus) {
-	r.Output, r.OutputWirings, r.WiredOutput = l.output, l.directPlanOutputWirings(), l.wiredOutput
-	r.LLMForbidden, r.FellBackToLLM = !l.llmAllowed(), l.anyFellBackToLLM()
-	r.Error, r.Instances = l.Result(status, false).Error, map[string]ideafile.InstanceStatus{}
-	for _, inst := range l.instances {
-		r.Instances[inst.Token] = inst.DisplayStatus()
-	}
-}
-
-// Finished reports whether the part has ended.
-func (r PartReport) Finished() bool {
-	return r.Status == StatusCompleted || r.Status == StatusFailed || r.Status == StatusCancelled
-}
-
-// ReportFilter keeps a part from reporting what its parent need not know now.
-type ReportFilter struct {
-	lastReport string // the last report that was sent, without its count of Calls
-	lastEnded  int    // ended Calls, in that report
-}
-
-// ShouldSend reports whether a report brings something new, and takes it as sent then. Where only the count of ended Calls has
-// changed, it waits for a tenth of them: each report costs both workflows a task.
-func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
-	ended := r.Calls.Total()
-	r.Calls, r.Failures, r.QuotaUse.Calls, r.QuotaUse.Requests = turn.CallCounts{}, nil, 0, 0 // its own Requests are counted when they have ended
-	rest := string(jsonval.Encode(jsonval.ToJSONValue(r)))
-	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
-		return false
-	}
-	t.lastReport, t.lastEnded = rest, ended
-	return true
-}
-
-// SplitIntoParts splits a process into parts; nil where one Request can cover all its instances.
-func SplitIntoParts(i *ideafile.Idea, now time.Time) *Parts {
+// New splits a process into parts; nil where one Request can cover all its instances.
+func New(i *ideafile.Idea, now time.Time) *Process {
 	tokens := i.InstanceTokens()
 	if len(tokens) <= i.Config.MaxInstancesPerPart {
 		return nil
 	}
-	p := &Parts{InstancesPerPart: i.Config.MaxInstancesPerPart, Started: now, Limits: i.Config.Limits, ParentQuota: turn.Unlimited}
+	p := &Process{InstancesPerPart: i.Config.MaxInstancesPerPart, Started: now, Limits: i.Config.Limits, ParentQuota: turn.Unlimited}
 	p.AddInstances(tokens)
 	if out := jsonval.AsObject(i.Source["solution"])["output"]; out != nil && i.OutputSchema != nil && ideafile.AllInstancesEnded(i.Context, tokens) &&
 		(jsonval.ContainsBlobHandle(out) || i.OutputSchema.Validate(out) == nil) {
@@ -144,17 +71,17 @@ func SplitIntoParts(i *ideafile.Idea, now time.Time) *Parts {
 }
 
 // AddInstances adds parts for more instances. The output is made anew then.
-func (p *Parts) AddInstances(tokens []string) {
+func (p *Process) AddInstances(tokens []string) {
 	p.OwnReport.Output, p.OwnReport.OutputWirings, p.OwnReport.Error, p.OutputErrors, p.OutputWiringsRefused = nil, nil, nil, nil, false
 	for len(tokens) > 0 {
 		n := min(p.InstancesPerPart, len(tokens))
-		p.All = append(p.All, ProcessPart{Number: len(p.All) + 1, Tokens: tokens[:n:n], GrantedQuota: turn.Unlimited})
+		p.All = append(p.All, Part{Number: len(p.All) + 1, Tokens: tokens[:n:n], GrantedQuota: turn.Unlimited})
 		tokens = tokens[n:]
 	}
 }
 
 // PartNumberOf returns the number of the part that an instance belongs to; 0 if none.
-func (p *Parts) PartNumberOf(token string) int {
+func (p *Process) PartNumberOf(token string) int {
 	for _, part := range p.All {
 		if slices.Contains(part.Tokens, token) {
 			return part.Number
@@ -164,7 +91,7 @@ func (p *Parts) PartNumberOf(token string) int {
 }
 
 // InstanceTokens lists the instances of all parts.
-func (p *Parts) InstanceTokens() []string {
+func (p *Process) InstanceTokens() []string {
 	var tokens []string
 	for _, part := range p.All {
 		tokens = append(tokens, part.Tokens...)
@@ -173,7 +100,7 @@ func (p *Parts) InstanceTokens() []string {
 }
 
 // FindInstance returns the token of the instance that a word names, in either spelling.
-func (p *Parts) FindInstance(word string) (token string, ok bool) {
+func (p *Process) FindInstance(word string) (token string, ok bool) {
 	if p.PartNumberOf(word) > 0 {
 		return word, true
 	}
@@ -181,7 +108,7 @@ func (p *Parts) FindInstance(word string) (token string, ok bool) {
 }
 
 // PendingApprovals lists the Calls that wait for a person.
-func (p *Parts) PendingApprovals() []turn.PendingApproval {
+func (p *Process) PendingApprovals() []turn.PendingApproval {
 	var list []turn.PendingApproval
 	for _, part := range p.All {
 		list = append(list, part.Report.PendingApprovals...)
@@ -191,7 +118,7 @@ func (p *Parts) PendingApprovals() []turn.PendingApproval {
 
 // ApplyReport applies a part's report, unless a later one came before it. If the part has paused for a reason of its own, the
 // whole process pauses: a person must see that, and what keeps one part from going on mostly keeps the others too.
-func (p *Parts) ApplyReport(r PartReport) {
+func (p *Process) ApplyReport(r PartReport) {
 	if r.Number < 1 || r.Number > len(p.All) {
 		return
 	}
@@ -201,7 +128,7 @@ func (p *Parts) ApplyReport(r PartReport) {
 		return
 	}
 	overtaken := r.ResumeCount < part.ResumeCount // it goes on with what it has paused for
-	if r.Status == StatusPaused && r.Error != nil && r.SelfPauseCount > before.SelfPauseCount && p.PauseReason == nil && !overtaken {
+	if r.Status == loop.StatusPaused && r.Error != nil && r.SelfPauseCount > before.SelfPauseCount && p.PauseReason == nil && !overtaken {
 		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.Number, r.Error.Message)
 	}
 	*before = r
@@ -209,7 +136,7 @@ func (p *Parts) ApplyReport(r PartReport) {
 
 // StartNext returns the part to start now, nil if none, and counts it as started. The next part starts once the last one has
 // reported, which it does when all its instances have started: quick Calls are nearly done by then, and slow ones hold up nobody.
-func (p *Parts) StartNext() *ProcessPart {
+func (p *Process) StartNext() *Part {
 	working := 0
 	for _, part := range p.All {
 		switch {
@@ -233,7 +160,7 @@ func (p *Parts) StartNext() *ProcessPart {
 }
 
 // ResumeRunningParts lists the parts that have started and not ended, and counts that they are told to go on.
-func (p *Parts) ResumeRunningParts() (numbers []int) {
+func (p *Process) ResumeRunningParts() (numbers []int) {
 	numbers = p.RunningParts()
 	for _, number := range numbers {
 		p.All[number-1].ResumeCount++
@@ -242,7 +169,7 @@ func (p *Parts) ResumeRunningParts() (numbers []int) {
 }
 
 // RunningParts lists the numbers of the parts that have started and not ended.
-func (p *Parts) RunningParts() (numbers []int) {
+func (p *Process) RunningParts() (numbers []int) {
 	for _, part := range p.All {
 		if part.Started && !part.Report.Finished() {
 			numbers = append(numbers, part.Number)
@@ -252,7 +179,7 @@ func (p *Parts) RunningParts() (numbers []int) {
 }
 
 // Finished reports whether every part has ended.
-func (p *Parts) Finished() bool {
+func (p *Process) Finished() bool {
 	for _, part := range p.All {
 		if !part.Report.Finished() {
 			return false
@@ -262,7 +189,7 @@ func (p *Parts) Finished() bool {
 }
 
 // AtRest reports whether every part has ended or is at rest, and none is to be started.
-func (p *Parts) AtRest() bool {
+func (p *Process) AtRest() bool {
 	for _, part := range p.All {
 		if (!part.Started && p.PauseReason == nil) || (part.Started && !part.Report.Finished() && !part.Report.Resting) {
 			return false
@@ -272,17 +199,17 @@ func (p *Parts) AtRest() bool {
 }
 
 // HasUnsealedChanges reports whether the process's own latest Idea lacks anything that its parts have sealed, or that people decided.
-func (p *Parts) HasUnsealedChanges() bool {
-	return len(p.UnsealedLog) > 0 || slices.ContainsFunc(p.All, func(part ProcessPart) bool { return part.Report.Ideas > part.LastGatheredIdea })
+func (p *Process) HasUnsealedChanges() bool {
+	return len(p.UnsealedLog) > 0 || slices.ContainsFunc(p.All, func(part Part) bool { return part.Report.Ideas > part.LastGatheredIdea })
 }
 
 // LogSteering logs what somebody decided on the whole process.
-func (p *Parts) LogSteering(d turn.Decision) {
+func (p *Process) LogSteering(d turn.Decision) {
 	p.UnsealedLog = append(p.UnsealedLog, turn.LogEntry{Decision: &d})
 }
 
 // MarkSealed notes that an Idea has taken in all that the parts have reported.
-func (p *Parts) MarkSealed(at int) {
+func (p *Process) MarkSealed(at int) {
 	p.OwnReport.Ideas, p.UnsealedLog, p.AnsweringLLMs = at, nil, nil
 	for n := range p.All {
 		p.All[n].LastGatheredIdea = p.All[n].Report.Ideas
@@ -290,8 +217,8 @@ func (p *Parts) MarkSealed(at int) {
 }
 
 // Result returns the process as it stands, without States.
-func (p *Parts) Result(process string, status ProcessStatus) Result {
-	r := Result{ProcessID: process, Status: status, Instances: map[string]InstanceResult{}, Error: p.PauseReason, Output: p.OwnReport.Output}
+func (p *Process) Result(process string, status loop.ProcessStatus) loop.Result {
+	r := loop.Result{ProcessID: process, Status: status, Instances: map[string]loop.InstanceResult{}, Error: p.PauseReason, Output: p.OwnReport.Output}
 	add := func(part PartReport) {
 		r.Requests += part.Requests
 		r.Ideas += part.Ideas
@@ -299,7 +226,7 @@ func (p *Parts) Result(process string, status ProcessStatus) Result {
 		r.Failures = r.Failures.Merge(part.Failures)
 		r.Usage.Add(part.Usage)
 		for _, n := range part.NotWrittenResults {
-			r.NotWrittenResults = addNotWrittenResult(r.NotWrittenResults, n)
+			r.NotWrittenResults = loop.AddNotWrittenResult(r.NotWrittenResults, n)
 		}
 	}
 	add(p.OwnReport)
@@ -310,27 +237,27 @@ func (p *Parts) Result(process string, status ProcessStatus) Result {
 			if !ok {
 				s = ideafile.InstanceWorking
 			}
-			r.Instances[token] = InstanceResult{Status: s}
+			r.Instances[token] = loop.InstanceResult{Status: s}
 		}
 	}
-	if f := p.firstFailure(); f != nil && status == StatusFailed {
+	if f := p.firstFailure(); f != nil && status == loop.StatusFailed {
 		r.Error = f
 	}
 	return r
 }
 
 // FinalStatus is the status of a process whose parts have all ended.
-func (p *Parts) FinalStatus() ProcessStatus {
+func (p *Process) FinalStatus() loop.ProcessStatus {
 	if p.firstFailure() != nil {
-		return StatusFailed
+		return loop.StatusFailed
 	}
-	return StatusCompleted
+	return loop.StatusCompleted
 }
 
-func (p *Parts) firstFailure() *diag.Fault {
+func (p *Process) firstFailure() *diag.Fault {
 	failed, first := 0, (*diag.Fault)(nil)
 	for _, part := range p.All {
-		if s := part.Report.Status; s != StatusFailed && s != StatusCancelled {
+		if s := part.Report.Status; s != loop.StatusFailed && s != loop.StatusCancelled {
 			continue
 		}
 		failed++
@@ -344,18 +271,18 @@ func (p *Parts) firstFailure() *diag.Fault {
 }
 
 // cancelledOrTerminated reports whether somebody cancelled or terminated the part.
-func (part ProcessPart) cancelledOrTerminated() bool {
-	return part.Report.Status == StatusCancelled || len(part.Report.Instances) == 0
+func (part Part) cancelledOrTerminated() bool {
+	return part.Report.Status == loop.StatusCancelled || len(part.Report.Instances) == 0
 }
 
-func (p *Parts) settledInstanceCount() (n int) {
+func (p *Process) settledInstanceCount() (n int) {
 	for _, part := range p.All {
 		n += part.settledInstanceCount()
 	}
 	return n
 }
 
-func (part ProcessPart) settledInstanceCount() (n int) {
+func (part Part) settledInstanceCount() (n int) {
 	//workflowcheck:ignore -- a count
 	for _, s := range part.Report.Instances {
 		if s == ideafile.InstanceSettled {
@@ -365,11 +292,11 @@ func (part ProcessPart) settledInstanceCount() (n int) {
 	return n
 }
 
-func (p *Parts) llmForbidden() bool {
-	return !slices.ContainsFunc(p.All, func(part ProcessPart) bool { return !part.Report.LLMForbidden })
+func (p *Process) llmForbidden() bool {
+	return !slices.ContainsFunc(p.All, func(part Part) bool { return !part.Report.LLMForbidden })
 }
 
-func (p *Parts) allInstanceTokens() (tokens []string) {
+func (p *Process) allInstanceTokens() (tokens []string) {
 	for _, part := range p.All {
 		tokens = append(tokens, part.Tokens...)
 	}
@@ -377,7 +304,7 @@ func (p *Parts) allInstanceTokens() (tokens []string) {
 }
 
 // IdeaSource is the Idea of the part: the shared Messages and those of its instances. Limits hold for the whole process alone.
-func (part ProcessPart) IdeaSource(whole map[string]any) map[string]any {
+func (part Part) IdeaSource(whole map[string]any) map[string]any {
 	mine := map[string]bool{"": true}
 	for _, token := range part.Tokens {
 		mine[token] = true
@@ -404,7 +331,7 @@ func (part ProcessPart) IdeaSource(whole map[string]any) map[string]any {
 }
 
 // FilterContext picks the messages that the part sees.
-func (part ProcessPart) FilterContext(context []any) []any {
+func (part Part) FilterContext(context []any) []any {
 	var list []any
 	for _, raw := range context {
 		m, _ := raw.(map[string]any)

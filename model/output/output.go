@@ -1,0 +1,111 @@
+package output
+
+import (
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// Wiring is an output as it was written, with References, and the instances over whose States they are resolved.
+type Wiring struct {
+	Output    any      `json:"output"`
+	Instances []string `json:"instances"`
+	// DirectPlanPosition is the place in the context, from 1, of the direct Plan that has it; 0: a reply has it.
+	DirectPlanPosition int `json:"place,omitempty"`
+}
+
+// Resolve makes the output of a process of what was wired: each output over its instances, laid over each other in their
+// order, and checked against the output form.
+func Resolve(i *ideafile.Idea, list []Wiring, stateOf func(token string) any) (out any, f *diag.Fault) {
+	shared, whose := ideafile.InstanceViewOf(i.Context, ""), "the output"
+	for n, w := range list {
+		if w.DirectPlanPosition > 0 {
+			whose = "the Plan's output"
+		}
+		resolved, err := w.resolveReferences(shared, stateOf)
+		if err != nil {
+			return nil, diag.Faultf(ideafile.CodeBadOutput, "%s: %s", whose, err)
+		}
+		if n > 0 {
+			resolved = jsonval.DeepMerge(out, resolved)
+		}
+		out = resolved
+	}
+	if err := check(i, out); err != nil {
+		return nil, diag.Faultf(ideafile.CodeBadOutput, "%s does not fit its form: %s", whose, err)
+	}
+	return out, nil
+}
+
+// resolveReferences replaces the References by values. In a process with named instances, an expression that reads State becomes an object
+// with each instance's value by token.
+func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(token string) any) (any, error) {
+	return refexpr.ResolveExpressions(w.Output, func(e refexpr.Expression) (any, bool) {
+		if w.Instances[0] == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
+			return evaluateForInstance(e, shared, stateOf(w.Instances[0]))
+		}
+		all := map[string]any{}
+		for _, token := range w.Instances {
+			v, ok := evaluateForInstance(e, shared, stateOf(token))
+			if !ok {
+				return nil, false
+			}
+			all[token] = v
+		}
+		return all, true
+	})
+}
+
+// evaluateForInstance resolves an expression over an instance's State and the shared context, as it stands once no Call runs any more.
+func evaluateForInstance(e refexpr.Expression, shared ideafile.InstanceView, state any) (any, bool) {
+	return e.Evaluate(func(r refexpr.Reference) (any, bool) {
+		if r.Kind == ideafile.TypeState {
+			return refexpr.ValueOrBlobHandleAt(state, r.Path)
+		}
+		payload, ok := shared.PayloadByKind[r.Kind]
+		if !ok {
+			return nil, false
+		}
+		return refexpr.ValueOrBlobHandleAt(payload, r.Path)
+	})
+}
+
+// check checks an output against its form. Values in the blob store were checked before they were stored.
+func check(i *ideafile.Idea, out any) error {
+	if i.OutputSchema == nil || jsonval.ContainsBlobHandle(out) {
+		return nil
+	}
+	return i.OutputSchema.Validate(out)
+}
+
+// OnlyReferences reports whether a value has leaves and each of them is a Reference.
+func OnlyReferences(v any) bool {
+	leaves, refs := 0, 0
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			//workflowcheck:ignore -- a count
+			for _, e := range v {
+				walk(e)
+			}
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		default:
+			leaves++
+			if s, ok := v.(string); ok && refexpr.IsReference(s) {
+				refs++
+			}
+		}
+	}
+	walk(v)
+	return leaves > 0 && leaves == refs
+}
+
+// NoPlanOutputFault is why a process that asks nobody has no output.
+func NoPlanOutputFault() *diag.Fault {
+	return diag.Faultf(ideafile.CodeBadOutput, "the output form wants an output, and the Plan has none")
+}

@@ -1,0 +1,112 @@
+package progress
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+// maxFruitless is how many Requests in a row may bring nothing new, before the process pauses.
+const maxFruitless = 3
+
+// Watch tells whether Requests still bring anything new: a write to State, a Call that is done, an instance that has
+// ended, something that a person did, or at least another failure.
+type Watch struct {
+	LastProgress Counts `json:"mark,omitzero"`
+	// FailureDigests are the digests of what has failed since LastProgress was, and why.
+	FailureDigests []string `json:"failures,omitempty"`
+	// FruitlessRequests counts the Requests in a row that brought nothing new. One that brings a new failure is the first of them.
+	FruitlessRequests int `json:"fruitless,omitempty"`
+}
+
+// Counts is how far a process has come. Its numbers never fall.
+type Counts struct {
+	StateWrites    int `json:"writes,omitempty"`
+	DoneCalls      int `json:"done,omitempty"`
+	EndedInstances int `json:"ended,omitempty"`
+	PeopleActions  int `json:"people,omitempty"` // decisions on Calls, and messages
+}
+
+// AfterRequest is the watch after a Request, by what has failed of it.
+func (w Watch) AfterRequest(mark Counts, failures []string) Watch {
+	if mark != w.LastProgress {
+		return Watch{LastProgress: mark, FailureDigests: failures}
+	}
+	isNew := false
+	for _, f := range failures {
+		if !slices.Contains(w.FailureDigests, f) {
+			w.FailureDigests, isNew = append(w.FailureDigests[:len(w.FailureDigests):len(w.FailureDigests)], f), true
+		}
+	}
+	w.FruitlessRequests++
+	if isNew {
+		w.FruitlessRequests = 1
+	}
+	return w
+}
+
+// AtFirstRequest is the watch of a process at its first Request.
+func (w Watch) AtFirstRequest(mark Counts) Watch {
+	if w.LastProgress == (Counts{}) {
+		w.LastProgress = mark
+	}
+	return w
+}
+
+// AfterPause is the watch of a process that goes on after a pause: what failed may have been mended.
+func (w Watch) AfterPause() Watch { return Watch{LastProgress: w.LastProgress} }
+
+// Fault returns why the next Request would be in vain; nil if it may bring something new. failures is what has failed lately.
+func (w Watch) Fault(failures turn.Failures) *diag.Fault {
+	if w.FruitlessRequests < maxFruitless {
+		return nil
+	}
+	return diag.Faultf(turn.CodeNoProgress, "%d Requests in a row brought nothing new: the same Calls fail for the same reasons. %s. "+
+		"Mend what fails, or revise the process (an instruction, a value of State), and resume it", w.FruitlessRequests, describeFailures(failures))
+}
+
+const shownFailures = 3
+
+func describeFailures(list turn.Failures) string {
+	if len(list) == 0 {
+		return "They are skipped, since their output paths hold values already"
+	}
+	var parts []string
+	for _, f := range list[:min(len(list), shownFailures)] {
+		parts = append(parts, f.String())
+	}
+	if more := len(list) - shownFailures; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d other reasons", more))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// ComparableCall is what makes a Call the same as another one: all but the instance that it names, and the LLM's thoughts about it.
+func ComparableCall(call ideafile.WrittenCall) string {
+	v := call.RawValue()
+	if m, ok := v.(map[string]any); ok {
+		v = jsonval.WithoutKey(jsonval.WithoutKey(m, "_instance"), "_reasoningForCall")
+	}
+	return string(jsonval.Encode(v))
+}
+
+// changing matches what differs in the texts of one failure from time to time: numbers, times and ids.
+var changing = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
+
+// FailureDigest tells failures of a Call apart by their reasons. call is its ComparableCall.
+func FailureDigest(call string, c turn.CallReport) string {
+	why := ""
+	if c.Fault != nil {
+		why = c.Fault.Code + " " + changing.ReplaceAllString(c.Fault.Message, "#")
+	}
+	sum := sha256.Sum256([]byte(string(c.Status) + "\n" + why + "\n" + call))
+	return hex.EncodeToString(sum[:8])
+}

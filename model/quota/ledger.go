@@ -1,0 +1,171 @@
+package quota
+
+import (
+	"slices"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+)
+
+// Ledger is the account of the Requests and Calls that somebody and those who work for it have begun: a process and its instances, or
+// a whole and its parts. A Quota is dealt out as it is needed, so that no more is begun than all together may.
+type Ledger struct {
+	Limits       ideafile.ProcessLimits
+	ParentQuota  turn.Quota    // what whoever this works for allows
+	UnclaimedUse turn.QuotaUse // what was begun without a claimant
+	Claimants    []Claimant
+}
+
+// Claimant is who works for it. Of one that has ended, what it did not use is free again.
+type Claimant struct {
+	*Claim
+	Ended bool
+}
+
+// SetLimits sets the limits for which leave is asked: those that are said, and the defaults, so many times as much, once half
+// of one is used. Few processes come near a default, and asking costs signals.
+func (b *Ledger) SetLimits(said ideafile.ProcessLimits, times int) {
+	limits, use := said.WithDefaults(times), b.Use(turn.Quota{})
+	if said.Requests == 0 && use.Requests < limits.Requests/2 {
+		limits.Requests = 0
+	}
+	if said.Tokens == 0 && use.Usage.Total() < limits.Tokens/2 {
+		limits.Tokens = 0
+	}
+	if said.Calls == 0 && use.Calls < limits.Calls/2 {
+		limits.Calls = 0
+	}
+	b.Limits = limits
+}
+
+// Allowed is what limits and quota allow.
+func (b Ledger) Allowed() turn.Quota {
+	q := b.ParentQuota
+	if n := b.Limits.Requests; n > 0 {
+		q.Requests = min(q.Requests, n)
+	}
+	if n := b.Limits.Calls; n > 0 {
+		q.Calls = min(q.Calls, n)
+	}
+	return q
+}
+
+// Reserved is what of it is gone: begun, or given to claimants who may still begin it.
+func (b Ledger) Reserved() turn.Quota {
+	q := turn.Quota{Requests: b.UnclaimedUse.Requests, Calls: b.UnclaimedUse.Calls}
+	for _, c := range b.Claimants {
+		gone := turn.Quota{Requests: c.QuotaUse.Requests, Calls: c.QuotaUse.Calls}
+		if given := c.ReservedQuota(); !c.Ended && c.GrantedQuota.Requests < turn.Unlimited.Requests {
+			gone.Requests = given.Requests
+		}
+		if given := c.ReservedQuota(); !c.Ended && c.GrantedQuota.Calls < turn.Unlimited.Calls {
+			gone.Calls = given.Calls
+		}
+		q = q.Plus(gone)
+	}
+	return q
+}
+
+// Use is what was begun and used, and what is needed where the quota does not allow it: what waits for more by itself included.
+func (b Ledger) Use(waiting turn.Quota) turn.QuotaUse {
+	u := b.UnclaimedUse
+	u.NeededQuota = b.Reserved().Plus(waiting)
+	for _, c := range b.Claimants {
+		u.Add(c.QuotaUse)
+		if !c.Ended {
+			u.NeededQuota = u.NeededQuota.Plus(c.UnmetQuota())
+			u.HasUnheardGrants = u.HasUnheardGrants || c.GrantUnheard()
+		}
+	}
+	allowed := Ledger{Limits: b.Limits, ParentQuota: turn.Unlimited}.Allowed()
+	u.NeededQuota = turn.Quota{Requests: min(u.NeededQuota.Requests, allowed.Requests), Calls: min(u.NeededQuota.Calls, allowed.Calls)}
+	if u.NeededQuota.Requests <= b.ParentQuota.Requests {
+		u.NeededQuota.Requests = 0
+	}
+	if u.NeededQuota.Calls <= b.ParentQuota.Calls {
+		u.NeededQuota.Calls = 0
+	}
+	if u.NeededQuota != (turn.Quota{}) {
+		u.HeardQuota = b.ParentQuota
+	}
+	return u
+}
+
+// worthSharing is how many Calls a claimant is given beforehand at least: a wide limit costs no asking, a narrow one is exact.
+const worthSharing = 25
+
+// LimitUnlimitedClaimants has those ask from now on who have not had to, and returns their indices.
+func (b Ledger) LimitUnlimitedClaimants() (changed []int) {
+	allowed, open := b.Allowed(), 0
+	// Every Request is answered for, since whoever has a limit of tokens can tell of each whether it may be made.
+	requests := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0
+	calls := allowed.Calls < turn.Unlimited.Calls
+	for _, c := range b.Claimants {
+		if !c.Ended {
+			open++
+		}
+	}
+	share := max(allowed.Calls-b.Reserved().Calls, 0) / max(4*open, 1)
+	if share < worthSharing {
+		share = 0
+	}
+	for n, c := range b.Claimants {
+		before := c.GrantedQuota
+		if requests && c.GrantedQuota.Requests >= turn.Unlimited.Requests {
+			c.GrantedQuota.Requests = c.QuotaUse.Requests
+		}
+		if calls && c.GrantedQuota.Calls >= turn.Unlimited.Calls {
+			c.GrantedQuota.Calls = c.QuotaUse.Calls + share
+		}
+		if c.GrantedQuota != before && !c.Ended {
+			changed = append(changed, n)
+		}
+	}
+	return changed
+}
+
+// Deal gives the claimants what they need, in their order, as long as there is something left. It returns the indices of those whose
+// Quota has changed, and the limit that is in the way of more: nil if none is, or if it is whoever this works for that allows no more.
+func (b Ledger) Deal() (changed []int, f *diag.Fault) {
+	changed = b.LimitUnlimitedClaimants()
+	left, usage := b.Allowed().Minus(b.Reserved()), b.Use(turn.Quota{}).Usage
+	if b.Limits.Tokens > 0 && usage.Total() >= b.Limits.Tokens {
+		left.Requests = 0
+	}
+	var unmet turn.Quota
+	unheard := false
+	for n, c := range b.Claimants {
+		if c.Ended {
+			continue
+		}
+		if c.GrantFromRemaining(&left) {
+			changed = append(changed, n)
+		}
+		unmet, unheard = unmet.Plus(c.UnmetQuota()), unheard || c.GrantUnheard()
+	}
+	held := b.Reserved()
+	switch {
+	case unheard: // what was given is begun first: a pause could overtake it
+	case unmet.Calls > 0 && b.Limits.Calls > 0 && held.Calls >= b.Limits.Calls:
+		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait", held.Calls, b.Limits.Calls, unmet.Calls)
+	case unmet.Requests > 0 && b.Limits.Requests > 0 && held.Requests >= b.Limits.Requests:
+		f = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit, and a delegate needs more", held.Requests)
+	case unmet.Requests > 0 && b.Limits.Tokens > 0 && usage.Total() >= b.Limits.Tokens:
+		f = diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", usage.Total(), b.Limits.Tokens)
+	}
+	slices.Sort(changed)
+	return slices.Compact(changed), f
+}
+
+// UsageLimitFault returns the limit on tokens or on Calls that is reached; nil if none.
+func UsageLimitFault(limits ideafile.ProcessLimits, usage turn.TokenUsage, calls int) *diag.Fault {
+	tokens := usage.Total()
+	switch {
+	case limits.Tokens > 0 && tokens >= limits.Tokens:
+		return diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, limits.Tokens)
+	case limits.Calls > 0 && calls >= limits.Calls:
+		return diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", calls, limits.Calls)
+	}
+	return nil
+}

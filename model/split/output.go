@@ -1,0 +1,198 @@
+package split
+
+import (
+	"fmt"
+	"slices"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/output"
+	"processidea/model/turn"
+)
+
+// How a process in parts comes to one output.
+
+// NextTurn returns the turn of the Request that asks for the output.
+func (p *Process) NextTurn() int {
+	turns := 0
+	for _, part := range p.All {
+		turns = max(turns, part.Report.Turns)
+	}
+	return turns + p.OwnReport.Turns + 1
+}
+
+// OutputsAsInstances returns the parts' outputs in the form of instances, for the Request that makes one output of them. Of a part
+// that was to make none, it shows the States of its instances.
+func (p *Process) OutputsAsInstances(states map[string]any) []turn.InstanceInput {
+	var list []turn.InstanceInput
+	for _, part := range p.All {
+		shown := map[string]any{"output": part.Report.Output}
+		if part.Report.Output == nil {
+			own := map[string]any{}
+			for _, token := range part.Tokens {
+				own[token] = states[token]
+			}
+			shown = map[string]any{"instances": own}
+		}
+		list = append(list, turn.InstanceInput{Token: fmt.Sprintf("part %d", part.Number), State: shown})
+	}
+	return list
+}
+
+// AnyPartWithoutOutput reports whether a part made no output, so that OutputsAsInstances shows States.
+func (p *Process) AnyPartWithoutOutput() bool {
+	return slices.ContainsFunc(p.All, func(part Part) bool { return part.Report.Output == nil })
+}
+
+// OutputWiringsOrAskLLM returns what the output of the process is made of, once all parts have ended; ask: the LLM is to be asked for it
+// first. Neither: the process has no output, or it stands already.
+func (p *Process) OutputWiringsOrAskLLM(i *ideafile.Idea) (list []output.Wiring, ask bool) {
+	switch list = p.partOutputWirings(i); {
+	case p.OwnReport.Output != nil || p.OwnReport.Error != nil || p.settledInstanceCount() == 0:
+		return nil, false
+	case p.OwnReport.OutputWirings != nil:
+		return p.OwnReport.OutputWirings, false
+	case len(list) > 0 && !p.OutputWiringsRefused:
+		return list, false
+	case i.OutputSchema == nil:
+		return nil, false
+	case p.llmForbidden():
+		p.OwnReport.Error = output.NoPlanOutputFault()
+		return nil, false
+	case slices.ContainsFunc(p.All, Part.cancelledOrTerminated):
+		return nil, false
+	}
+	return nil, true
+}
+
+// ApplyOutputReply applies the reply to the Request for the output. Its References are still to be resolved: OutputWiringsOrAskLLM returns it.
+func (p *Process) ApplyOutputReply(i *ideafile.Idea, r turn.LLMReply) {
+	p.OwnReport.Requests++
+	p.OwnReport.Usage.Add(r.Usage)
+	if r.AnsweringLLM != nil {
+		p.AnsweringLLMs = append(p.AnsweringLLMs, *r.AnsweringLLM)
+	}
+	if !r.Faked && !r.WorkerLost {
+		p.OwnReport.Turns += max(1, r.HTTPAttempts)
+	}
+	switch {
+	case !p.Finished(): // instances were added meanwhile
+	case r.NotRetryable:
+		p.PauseReason = r.Fault
+	case r.WorkerLost:
+		p.WorkerLossesInRow++
+		if p.WorkerLossesInRow >= loop.MaxWorkerLossesInRow {
+			p.PauseReason, p.WorkerLossesInRow = loop.WorkerLossesFault(loop.MaxWorkerLossesInRow), 0
+		}
+	case !r.Complete:
+		p.refuseReply(r.Fault)
+	case r.OutputFault != nil:
+		p.refuseReply(r.OutputFault)
+	case i.OutputSchema.WithoutNulls(r.Output) == nil:
+		p.refuseReply(diag.Faultf(ideafile.CodeBadOutput, "there is no output; the output form wants one"))
+	default:
+		p.OwnReport.OutputWirings = []output.Wiring{{Output: i.OutputSchema.WithoutNulls(r.Output), Instances: p.allInstanceTokens()}}
+	}
+}
+
+// refuseReply has the next Request for the output told what was wrong. The third bad one in a row pauses the process.
+func (p *Process) refuseReply(f *diag.Fault) {
+	p.OutputErrors = []turn.ContextError{{Fault: *f}}
+	p.BadOutputsInRow++
+	p.WorkerLossesInRow = 0
+	if p.BadOutputsInRow >= loop.MaxBadInRow {
+		p.PauseReason = diag.Faultf(turn.CodeBadOutputs, "%d bad outputs over all parts in a row; the last one: %s", p.BadOutputsInRow, f.Message)
+		p.BadOutputsInRow = 0
+	}
+}
+
+// AcceptOutput takes what the output came to that OutputWiringsOrAskLLM returned, and reports whether it is one. If it is none, the LLM is
+// told why and asked for another one, or the process has failed where that may not be.
+func (p *Process) AcceptOutput(i *ideafile.Idea, out any, f *diag.Fault) (good bool) {
+	byReply := p.OwnReport.OutputWirings != nil
+	switch p.OwnReport.OutputWirings = nil; {
+	case f == nil:
+		p.OwnReport.Output, p.BadOutputsInRow, p.WorkerLossesInRow, p.OutputErrors = out, 0, 0, nil
+	case byReply:
+		p.refuseReply(f)
+	default:
+		p.OutputWiringsRefused = true
+		switch {
+		case i.OutputSchema != nil && !p.llmForbidden():
+			p.OutputErrors = []turn.ContextError{{Fault: *f}}
+		case !slices.ContainsFunc(p.All, func(part Part) bool { return part.Report.FellBackToLLM }):
+			p.OwnReport.Error = f
+		}
+	}
+	return f == nil
+}
+
+// partOutputWirings returns what the parts wired, as if they were one: the outputs of direct Plans, or that of replies where it is the same
+// in all parts; nil where a part with a settled instance has neither.
+func (p *Process) partOutputWirings(i *ideafile.Idea) []output.Wiring {
+	var settled []Part
+	var wired []string
+	for _, part := range p.All {
+		if part.settledInstanceCount() == 0 {
+			continue
+		}
+		settled = append(settled, part)
+		if part.Report.WiredOutput != nil && len(part.Report.OutputWirings) == 0 {
+			wired = append(wired, string(jsonval.Encode(part.Report.WiredOutput)))
+		}
+	}
+	if len(settled) == 0 {
+		return nil
+	}
+	slices.Sort(wired)
+	if wired = slices.Compact(wired); len(wired) == 1 {
+		return p.replyOutputWirings(settled)
+	}
+	return planOutputWirings(i, settled)
+}
+
+// replyOutputWirings returns the output that replies wired in the same way in all parts.
+func (p *Process) replyOutputWirings(settled []Part) []output.Wiring {
+	if slices.ContainsFunc(settled, func(part Part) bool {
+		return part.Report.WiredOutput == nil || len(part.Report.OutputWirings) > 0
+	}) {
+		return nil
+	}
+	return []output.Wiring{{Output: settled[0].Report.WiredOutput, Instances: p.allInstanceTokens()}}
+}
+
+// planOutputWirings returns the outputs of direct Plans in the order in which these stand in the context of the whole.
+func planOutputWirings(i *ideafile.Idea, settled []Part) []output.Wiring {
+	byPlace := map[int]output.Wiring{}
+	for _, part := range settled {
+		if len(part.Report.OutputWirings) == 0 {
+			return nil
+		}
+		places := part.messagePositionsInWhole(i)
+		for _, w := range part.Report.OutputWirings {
+			if w.DirectPlanPosition > len(places) {
+				return nil
+			}
+			place := places[w.DirectPlanPosition-1]
+			whole := byPlace[place]
+			byPlace[place] = output.Wiring{Output: w.Output, Instances: append(whole.Instances, w.Instances...), DirectPlanPosition: place}
+		}
+	}
+	var list []output.Wiring
+	for _, place := range jsonval.SortedKeys(byPlace) {
+		list = append(list, byPlace[place])
+	}
+	return list
+}
+
+// messagePositionsInWhole returns where the Messages of the part's own context stand in that of the whole, from 1.
+func (part Part) messagePositionsInWhole(i *ideafile.Idea) (places []int) {
+	for n, msg := range i.Context {
+		if (msg.InstanceToken == "" || slices.Contains(part.Tokens, msg.InstanceToken)) && !turn.IsHistory(msg) {
+			places = append(places, n+1)
+		}
+	}
+	return places
+}

@@ -1,0 +1,84 @@
+package split
+
+import (
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/output"
+	"processidea/model/turn"
+)
+
+// PartReport is what a part reports to the process that it is part of.
+type PartReport struct {
+	Number   int                `json:"number"`
+	Sequence int                `json:"seq"` // counts the part's reports
+	Status   loop.ProcessStatus `json:"status"`
+	// AwaitsOnlyPeople: see Loop.AwaitsOnlyPeople.
+	AwaitsOnlyPeople bool `json:"waits,omitempty"`
+	// Resting reports whether the part is at rest, as its latest Idea says: see Loop.AtRest.
+	Resting           bool                    `json:"rests,omitempty"`
+	Requests          int                     `json:"requests"`
+	Turns             int                     `json:"turns"`
+	Ideas             int                     `json:"ideas"`
+	Calls             turn.CallCounts         `json:"calls"`
+	Failures          turn.Failures           `json:"failures,omitempty"`
+	Usage             turn.TokenUsage         `json:"usage"`
+	Error             *diag.Fault             `json:"error,omitempty"`
+	Output            any                     `json:"output,omitempty"`
+	NotWrittenResults []loop.NotWrittenResult `json:"notWritten,omitempty"`
+	// OutputWirings are the outputs of the direct Plans by which its instances settled; none where one of them has no output.
+	OutputWirings []output.Wiring `json:"wirings,omitempty"`
+	// WiredOutput is Output as the LLM wrote it, where that is of References alone.
+	WiredOutput any `json:"wiredOutput,omitempty"`
+	// LLMForbidden is whether the LLM may be asked about none of its instances, FellBackToLLM whether it took over from a direct Plan.
+	LLMForbidden  bool `json:"llmForbidden,omitempty"`
+	FellBackToLLM bool `json:"fellBack,omitempty"`
+	// Instances holds the status of those that are no longer working.
+	Instances        map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
+	PendingApprovals []turn.PendingApproval             `json:"pending,omitempty"`
+	// QuotaUse is what it has begun and used, with all delegates, and what it needs. Delegates are those under way.
+	QuotaUse  turn.QuotaUse       `json:"use,omitzero"`
+	Delegates []turn.DelegateView `json:"delegates,omitempty"`
+	// Digest is that of the part's latest Idea.
+	Digest         string               `json:"digest,omitempty"`
+	RefusedSignals []turn.RefusedSignal `json:"refusals,omitempty"`
+	// SelfPauseCount: see Loop.SelfPauseCount.
+	SelfPauseCount int `json:"ownPauses,omitempty"`
+	// ResumeCount counts how often the part has heard from the whole that it goes on.
+	ResumeCount int `json:"resumes,omitempty"`
+}
+
+// AddOutcome adds to the last report of a part what its loop has come to.
+func (r *PartReport) AddOutcome(l *loop.Loop, status loop.ProcessStatus) {
+	r.Output, r.OutputWirings, r.WiredOutput = l.Output(), l.DirectPlanOutputWirings(), l.WiredOutput()
+	r.LLMForbidden, r.FellBackToLLM = !l.LLMAllowed(), l.AnyFellBackToLLM()
+	r.Error, r.Instances = l.Result(status, false).Error, map[string]ideafile.InstanceStatus{}
+	for _, inst := range l.Instances() {
+		r.Instances[inst.Token] = inst.DisplayStatus()
+	}
+}
+
+// Finished reports whether the part has ended.
+func (r PartReport) Finished() bool {
+	return r.Status == loop.StatusCompleted || r.Status == loop.StatusFailed || r.Status == loop.StatusCancelled
+}
+
+// ReportFilter keeps a part from reporting what its parent need not know now.
+type ReportFilter struct {
+	lastReport string // the last report that was sent, without its count of Calls
+	lastEnded  int    // ended Calls, in that report
+}
+
+// ShouldSend reports whether a report brings something new, and takes it as sent then. Where only the count of ended Calls has
+// changed, it waits for a tenth of them: each report costs both workflows a task.
+func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
+	ended := r.Calls.Total()
+	r.Calls, r.Failures, r.QuotaUse.Calls, r.QuotaUse.Requests = turn.CallCounts{}, nil, 0, 0 // its own Requests are counted when they have ended
+	rest := string(jsonval.Encode(jsonval.ToJSONValue(r)))
+	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
+		return false
+	}
+	t.lastReport, t.lastEnded = rest, ended
+	return true
+}
