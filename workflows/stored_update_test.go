@@ -124,3 +124,22 @@ func TestAResultForTheWholeStateMayHaveAnyNumberOfKeys(t *testing.T) {
 		t.Errorf("%d keys, %+v\n%s", len(state), r.Calls, s.story())
 	}
 }
+
+// Five megabytes in values of 50 KB, none of which is stored by itself.
+func TestAStateOfManyMiddleSizedValuesIsShownByPreviews(t *testing.T) {
+	page := strings.Repeat("p", 50_000)
+	url := toolbox.handle("/"+t.Name()+"/page", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(page) })
+	calls := make([]string, 100)
+	for n := range calls {
+		calls[n] = fmt.Sprintf(`{"_tool": "page", "n": %d, "_outputPath": "pages.p%d"}`, n, n)
+	}
+	s := newScenario(t, `{"schema": {"tools": {"page": `+httpTool(url, "")+`}}, "context": [{"type": "state", "title": "a book"}]}`,
+		`{"solution": {"calls": [`+strings.Join(calls, ", ")+`]}}`, `{"solution": {"calls": []}}`)
+	if r := s.finish(); r.Calls.Done != 100 {
+		t.Errorf("%+v\n%s", r.Calls, s.story())
+	}
+	told := s.prompt(2)
+	if len(told) > 256<<10 || strings.Count(told, `"(large value)":{"begins":"\"ppp`) != 100 || !strings.Contains(told, `"title":"a book"`) {
+		t.Errorf("%d bytes: %s", len(told), jsonval.Clip(told, 3000))
+	}
+}

@@ -22,6 +22,21 @@ const BlobHandleKey = "†blob"
 // LargeValueBytes is the size in bytes above which a value lies in the blob store and State holds its Handle.
 const LargeValueBytes = 64 << 10
 
+// previewRunes is how much of a large value is shown.
+const previewRunes = 200
+
+// Beginning gives the beginning of a value's JSON, which stands for a large value where people and the LLM read.
+func Beginning(data []byte) string {
+	if len(data) > 4*previewRunes {
+		data = data[:4*previewRunes]
+	}
+	r := []rune(string(data))
+	if len(r) > previewRunes {
+		r = r[:previewRunes]
+	}
+	return string(r)
+}
+
 // AsJSONValue gives the handle as the JSON value that State holds.
 func (h BlobHandle) AsJSONValue() any { return map[string]any{BlobHandleKey: ToJSONValue(h)} }
 

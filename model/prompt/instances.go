@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
@@ -20,14 +21,14 @@ func (w *promptWriter) writeSharedContext() {
 		}
 	}
 	view := ideafile.InstanceViewOf(w.idea.Context, "")
-	for _, kind := range jsonval.SortedKeys(view.PayloadByKind) {
-		if kind != ideafile.TypeState {
-			w.writeLabeledValue("†"+kind+": ", view.PayloadByKind[kind])
-		}
+	kinds, payloads := w.payloadsBesideState(view)
+	for n, payload := range w.fitToPrompt(payloads) {
+		w.writeLabeledValue("†"+kinds[n]+": ", payload)
 	}
 	if shared, ok := view.PayloadByKind[ideafile.TypeState].(map[string]any); ok && len(shared) > 0 && !w.singleUnnamedInstance() {
-		w.writeLabeledValue("Beside what is shown below, †state holds in every instance: ", shared)
+		w.writeLabeledValue("Beside what is shown below, †state holds in every instance: ", w.fitToPrompt([]any{shared})[0])
 	}
+	w.writePreviewsRule()
 	if s := view.SchemaByKind[ideafile.TypeState]; s != nil {
 		w.writeLine("Form of State: %s", schemaText(s, s))
 		w.writeGoal(s)
@@ -76,17 +77,54 @@ func (w *promptWriter) writeInstanceStates() {
 	}
 	w.writeHeading("State now")
 	shared := ideafile.InstanceViewOf(w.idea.Context, "").PayloadByKind[ideafile.TypeState]
-	for _, instance := range w.request.Instances {
-		if instance.Token != "" {
-			w.writeLabeledValue(instance.Token+": ", withoutSharedValues(shared, instance.State))
-		} else {
-			w.writeLabeledValue("", instance.State)
+	states, own := make([]any, len(w.request.Instances)), w.ownPayloads()
+	for n, instance := range w.request.Instances {
+		if states[n] = instance.State; instance.Token != "" {
+			states[n] = withoutSharedValues(shared, instance.State)
 		}
-		w.writeInstanceContext(instance)
+	}
+	states = w.fitToPrompt(states)
+	for n, instance := range w.request.Instances {
+		label := ""
+		if instance.Token != "" {
+			label = instance.Token + ": "
+		}
+		w.writeLabeledValue(label, states[n])
+		w.writeInstanceContext(instance, own[instance.Token])
 		if len(instance.MissingRequiredPaths) > 0 {
 			w.writeLine("  still missing: %s", strings.Join(instance.MissingRequiredPaths, ", "))
 		}
 	}
+	w.writePreviewsRule()
+}
+
+// payloadsBesideState lists the payloads of a view but for State, by kind.
+func (w *promptWriter) payloadsBesideState(view ideafile.InstanceView) (kinds []string, payloads []any) {
+	for _, kind := range jsonval.SortedKeys(view.PayloadByKind) {
+		if kind != ideafile.TypeState {
+			kinds, payloads = append(kinds, kind), append(payloads, view.PayloadByKind[kind])
+		}
+	}
+	return kinds, payloads
+}
+
+// ownPayloads returns what each instance of the Request has beside its State and what all share, by token and kind.
+func (w *promptWriter) ownPayloads() map[string]map[string]any {
+	own := map[string]map[string]any{}
+	var tokens, kinds []string
+	var all []any
+	for _, instance := range w.request.Instances {
+		if instance.Token == "" {
+			continue
+		}
+		own[instance.Token] = map[string]any{}
+		itsKinds, payloads := w.payloadsBesideState(ideafile.OwnMessagesView(w.idea.Context, instance.Token))
+		tokens, kinds, all = append(tokens, slices.Repeat([]string{instance.Token}, len(itsKinds))...), append(kinds, itsKinds...), append(all, payloads...)
+	}
+	for n, payload := range w.fitToPrompt(all) {
+		own[tokens[n]][kinds[n]] = payload
+	}
+	return own
 }
 
 // withoutSharedValues is a State without the values that all instances share: writeSharedContext writes those.
@@ -106,7 +144,7 @@ func withoutSharedValues(shared, state any) any {
 }
 
 // writeInstanceContext writes the part of the context, beside State, that only this instance sees.
-func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput) {
+func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own map[string]any) {
 	if instance.Token == "" {
 		return
 	}
@@ -120,13 +158,10 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput) {
 			w.writeQuoted("  ", m.Text)
 		}
 	}
-	instanceView := ideafile.OwnMessagesView(w.idea.Context, instance.Token)
-	for _, kind := range jsonval.SortedKeys(instanceView.PayloadByKind) {
-		if kind != ideafile.TypeState {
-			w.writeLabeledValue("  its own †"+kind+": ", instanceView.PayloadByKind[kind])
-		}
+	for _, kind := range jsonval.SortedKeys(own) {
+		w.writeLabeledValue("  its own †"+kind+": ", own[kind])
 	}
-	if s := instanceView.SchemaByKind[ideafile.TypeState]; s != nil {
+	if s := ideafile.OwnMessagesView(w.idea.Context, instance.Token).SchemaByKind[ideafile.TypeState]; s != nil {
 		w.writeLine("  form of its State: %s", schemaText(s, s))
 	}
 }

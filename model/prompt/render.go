@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"processidea/model/ideafile"
@@ -39,10 +38,13 @@ type promptWriter struct {
 	bindings map[string]ideafile.ToolBinding
 	request  *turn.RequestInput
 	preview  func(jsonval.BlobHandle) string
+	// showsPreviews: a value of which only the beginning is shown was written since writePreviewsRule looked last.
+	showsPreviews bool
 }
 
 func (w *promptWriter) render(parts ...func(*promptWriter)) string {
 	w.Reset()
+	w.showsPreviews = false
 	for _, part := range parts {
 		part(w)
 	}
@@ -77,32 +79,6 @@ func (w *promptWriter) writeLabeledValue(label string, v any) {
 
 // encode encodes a value as compact JSON, large values abbreviated.
 func (w *promptWriter) encode(v any) []byte { return jsonval.Encode(w.abbreviateLargeValues(v)) }
-
-func (w *promptWriter) abbreviateLargeValues(v any) any {
-	if h, ok := jsonval.AsBlobHandle(v); ok {
-		large := map[string]any{"type": h.ValueType, "bytes": strconv.Itoa(h.Size)}
-		if w.preview != nil {
-			large["begins"] = w.preview(h)
-		}
-		return map[string]any{"(large value)": large}
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		//workflowcheck:ignore -- builds a map: the order does not matter
-		for k, e := range v {
-			out[k] = w.abbreviateLargeValues(e)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = w.abbreviateLargeValues(e)
-		}
-		return out
-	}
-	return v
-}
 
 func (w *promptWriter) singleUnnamedInstance() bool {
 	tokens := w.idea.InstanceTokens()

@@ -169,21 +169,11 @@ func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) 
 	return at, err
 }
 
-// previewRunes is how much of a large value the LLM is shown.
-const previewRunes = 200
-
 // Preview gives the beginning of a stored value, for people and LLMs.
 func (s *Store) Preview(ctx context.Context, h jsonval.BlobHandle) string {
 	data, err := s.Get(ctx, h.Digest)
 	if err != nil {
 		return ""
 	}
-	if len(data) > 4*previewRunes {
-		data = data[:4*previewRunes]
-	}
-	r := []rune(string(data))
-	if len(r) > previewRunes {
-		r = r[:previewRunes]
-	}
-	return string(r)
+	return jsonval.Beginning(data)
 }
