@@ -6,7 +6,7 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/model/turn"
-	"processidea/store/chain"
+	"processidea/store/ideadiff"
 )
 
 // Decided is what somebody decided on a Call or on the process: approve, reject, amend, replace or answer; pause, resume, revise or add. Its
@@ -57,7 +57,7 @@ func (c *Chain) decisions(ctx context.Context, from, to int) ([]Decided, error) 
 
 // Diff is how two Ideas differ, with what people decided between them.
 type Diff struct {
-	*chain.Diff
+	*ideadiff.Diff
 	Decisions []Decided `json:"decisions"`
 }
 

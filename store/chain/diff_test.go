@@ -12,10 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"processidea/model/jsonval"
+	"processidea/store/ideadiff"
 )
 
 // compared seals Ideas and compares two of them.
-func compared(t *testing.T, a, b int, ideas ...map[string]any) *Diff {
+func compared(t *testing.T, a, b int, ideas ...map[string]any) *ideadiff.Diff {
 	t.Helper()
 	s := newShelf(t)
 	story := newStory(t, s, "p")

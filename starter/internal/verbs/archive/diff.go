@@ -14,7 +14,7 @@ import (
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
-	"processidea/store/chain"
+	"processidea/store/ideadiff"
 )
 
 // Diff compares two Ideas of a process.
@@ -62,7 +62,7 @@ func diff(ctx context.Context, a *app.App, id, from, to string, patch bool) erro
 	})
 }
 
-var signs = map[string]string{chain.Added: "+", chain.Changed: "~", chain.Removed: "-"}
+var signs = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-"}
 
 // diffText tells a Diff instance by instance; what everybody has comes first, without a name.
 func diffText(d *client.Diff) string {
@@ -99,9 +99,9 @@ func diffText(d *client.Diff) string {
 
 func fromTo(what string, from, to any) string {
 	switch what {
-	case chain.Added:
+	case ideadiff.Added:
 		return print.Shown(to)
-	case chain.Removed:
+	case ideadiff.Removed:
 		return print.Shown(from)
 	}
 	return print.Shown(from) + " → " + print.Shown(to)

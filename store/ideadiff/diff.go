@@ -1,7 +1,8 @@
-package chain
+// Package ideadiff tells how two Ideas differ: in the values that everybody and that each instance has, and in the Calls of their solutions.
+package ideadiff
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,19 +52,11 @@ type CallChange struct {
 	To       any    `json:"to"`
 }
 
-// Diff compares two Ideas of a process.
-func (s *Store) Diff(ctx context.Context, process string, a, b int) (*Diff, error) {
-	from, err := s.Load(ctx, process, a)
-	if err != nil {
-		return nil, err
-	}
-	to, err := s.Load(ctx, process, b)
-	if err != nil {
-		return nil, err
-	}
+// Compare compares two Ideas of a process, of these numbers.
+func Compare(process string, a, b int, from, to map[string]any) (*Diff, error) {
 	d := &Diff{Process: process, A: a, B: b, Changes: []Change{}, Calls: diffCalls(from, to)}
 	if err := d.compare(from, to); err != nil {
-		return nil, fmt.Errorf("chain: compare Ideas %d and %d of %s: %w", a, b, process, err)
+		return nil, fmt.Errorf("ideadiff: compare Ideas %d and %d of %s: %w", a, b, process, err)
 	}
 	return d, nil
 }
@@ -115,7 +108,8 @@ func solutionOf(idea map[string]any) []solved {
 	solution, _ := idea["solution"].(map[string]any)
 	calls, _ := solution["calls"].([]any)
 	meta, _ := idea["meta"].(map[string]any)
-	request := (&manifest{Meta: meta}).number("request")
+	number, _ := meta["request"].(json.Number)
+	request, _ := number.Int64()
 	out := make([]solved, len(calls))
 	for i, raw := range calls {
 		m, _ := raw.(map[string]any)
@@ -124,7 +118,7 @@ func solutionOf(idea map[string]any) []solved {
 		c.tool, _ = m["_tool"].(string)
 		c.place = string(jsonval.Encode([]any{c.instance, c.tool, m["_outputPath"]}))
 		if request > 0 {
-			c.id = ideafile.FormatCallID(request, i+1, "")
+			c.id = ideafile.FormatCallID(int(request), i+1, "")
 		}
 		out[i] = c
 	}
