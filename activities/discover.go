@@ -7,12 +7,13 @@ import (
 	"fmt"
 
 	"processidea/model/ideafile"
+	"processidea/model/mcppalette"
 	"processidea/protocol"
 )
 
 // Discover asks an Idea's MCP servers for their tools. It is done once, when a process starts: the tools become Tools of
 // its palette, each pinned by a digest.
-func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*ideafile.MCPPalette, error) {
+func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*mcppalette.Palette, error) {
 	defer heartbeat(ctx)()
 	idea, err := a.wholeIdea(ctx, idea)
 	if err != nil {
@@ -20,15 +21,15 @@ func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*ideafi
 	}
 	read, problems := ideafile.ReadIdea(idea)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return &ideafile.MCPPalette{Problems: errs}, nil
+		return &mcppalette.Palette{Problems: errs}, nil
 	}
 	if read.Simulation != nil {
-		return &ideafile.MCPPalette{ToolSources: map[string]any{}}, nil
+		return &mcppalette.Palette{ToolSources: map[string]any{}}, nil
 	}
 	patience := cmp.Or(a.MCPPatience, protocol.DiscoverPatience)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	offers := map[string][]ideafile.MCPToolSpec{}
+	offers := map[string][]mcppalette.ToolSpec{}
 	for _, s := range read.MCPServersToAskForTools() {
 		var err error
 		offers[s.Name], err = a.MCP.List(ctx, s)
@@ -40,7 +41,7 @@ func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*ideafi
 			return nil, withoutShutdownError(ctx, toolFailure(fmt.Errorf("MCP server %s: %w", s.Name, err)))
 		}
 	}
-	f := read.ResolveMCPTools(offers)
+	f := mcppalette.Resolve(read, offers)
 	f.StoredTools, err = a.storePalette(ctx, f.AddToIdeaSource(idea))
 	if f.StoredTools != nil {
 		f.ToolSources = nil

@@ -9,6 +9,7 @@ import (
 	"processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/mcppalette"
 	"processidea/tools/httptool"
 	"processidea/tools/mcptool"
 	"processidea/tools/mcptool/mcptest"
@@ -35,7 +36,7 @@ func TestWhatAServerOffersComesWholeOnlyWhereItIsSmall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var found ideafile.MCPPalette
+		var found mcppalette.Palette
 		if err := result.Get(&found); err != nil || len(found.Problems) > 0 {
 			t.Fatal(err, found)
 		}

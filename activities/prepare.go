@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"processidea/model/check"
+	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -27,7 +28,7 @@ func (a *Activities) Prepare(ctx context.Context, idea map[string]any, d protoco
 		if err != nil {
 			return nil, err
 		}
-		problems = append(problems, ideafile.CheckDelegateFiles(read, d.File, files)...)
+		problems = append(problems, delegate.CheckFiles(read, d.File, files)...)
 	}
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &protocol.PrepareResult{Problems: errs}, nil

@@ -7,7 +7,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/model/ideafile"
+	"processidea/model/delegate"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -28,7 +28,7 @@ func (a *Activities) Seal(ctx context.Context, in protocol.SealInput) (*protocol
 		return nil, err
 	}
 	idea := turn.SnapshotIdea(whole, in.Brief, in.Calls, in.Output)
-	idea = ideafile.WithDelegateFiles(idea, in.Delegation.File, files)
+	idea = delegate.WithFiles(idea, in.Delegation.File, files)
 	meta := sealMeta(idea["meta"], in.Request, in.LLM)
 	if delete(meta, "parts"); len(in.Parts) > 0 {
 		meta["parts"] = jsonval.ToJSONValue(in.Parts)

@@ -14,6 +14,7 @@ import (
 
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
+	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -102,9 +103,9 @@ func (c *Client) checkStore(ctx context.Context, process string) error {
 // those that the Idea carries, as one of a chain does, become Delegates.
 func (o *StartOptions) read() (*ideafile.Idea, error) {
 	var carried diag.Problems
-	o.Idea, o.Delegates, carried = ideafile.ExtractDelegateFiles(o.Idea, o.Delegates)
+	o.Idea, o.Delegates, carried = delegate.ExtractFiles(o.Idea, o.Delegates)
 	read, problems := ideafile.ReadIdea(o.Idea)
-	problems = append(append(problems, carried...), ideafile.CheckDelegateFiles(read, "", o.Delegates)...)
+	problems = append(append(problems, carried...), delegate.CheckFiles(read, "", o.Delegates)...)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: errs}
 	}

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -24,7 +25,7 @@ type Delegation struct {
 
 // Carried is what the Ideas of a process need of it: its files, where one of the Tools runs a file.
 func (d Delegation) Carried(idea *ideafile.Idea) Delegation {
-	if !idea.HasToolWithDelegateFile() {
+	if !delegate.AnyToolRunsFile(idea) {
 		return Delegation{}
 	}
 	return Delegation{Files: d.Files, File: d.File}

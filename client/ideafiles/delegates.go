@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 )
@@ -28,13 +29,13 @@ func (d *Definition) ReadDelegates(known Tools, problems *diag.Problems) error {
 		return err
 	}
 	d.Delegates = r.files
-	*problems = append(*problems, ideafile.CheckDelegateFiles(d.Read, r.ownKey(), d.Delegates)...)
+	*problems = append(*problems, delegate.CheckFiles(d.Read, r.ownKey(), d.Delegates)...)
 	return nil
 }
 
 func (r *delegateReader) readAll(source map[string]any, idea *ideafile.Idea) error {
 	r.read = map[string]bool{}
-	_, files, wrong := ideafile.ExtractDelegateFiles(source, nil)
+	_, files, wrong := delegate.ExtractFiles(source, nil)
 	r.files, *r.problems = files, append(*r.problems, wrong...)
 	return r.readDelegatesOf(idea, "")
 }
@@ -49,7 +50,7 @@ func (r *delegateReader) ownKey() string {
 
 func (r *delegateReader) readDelegatesOf(idea *ideafile.Idea, from string) error {
 	for _, t := range idea.Tools {
-		key, err := ideafile.ResolveDelegateFile(from, t.DelegateFile)
+		key, err := delegate.ResolveFile(from, t.DelegateFile)
 		if t.DelegateFile == "" || t.DelegateFile == ideafile.AnonymousDelegate || err != nil || r.read[key] || key == r.ownKey() {
 			continue
 		}
@@ -62,7 +63,7 @@ func (r *delegateReader) readDelegatesOf(idea *ideafile.Idea, from string) error
 }
 
 // readDelegate reads one file, and the delegates of it. A file that is missing, or breaks the form of an Idea, is
-// reported by ideafile.CheckDelegateFiles, with the place that names it.
+// reported by delegate.CheckFiles, with the place that names it.
 func (r *delegateReader) readDelegate(key string) error {
 	if r.files[key] == nil {
 		if err := r.load(key); err != nil {
@@ -101,7 +102,7 @@ func (r *delegateReader) load(key string) error {
 	files := maps.Clone(r.files)
 	files[key] = v
 	var wrong diag.Problems
-	_, r.files, wrong = ideafile.ExtractDelegateFiles(nil, files)
+	_, r.files, wrong = delegate.ExtractFiles(nil, files)
 	*r.problems = append(*r.problems, wrong...)
 	return nil
 }

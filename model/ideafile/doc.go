@@ -10,7 +10,7 @@
 //	WrittenCall, Palette, Call  a Call as it was written; what it may use; the Call after it was checked against that
 //	CallKey, CallStatus       a Call's position in the Plan, and its status
 //	DirectPlans               the Plans that run without a Request
-//	MCPServer, MCPPalette     servers whose tools join the palette before the process starts
+//	MCPServer                 servers whose tools join the palette before the process starts
 //
 // ParseIdea reads a file; Palette.Read checks one Call. All words of the file format are in this package: Ideas are written as
 // the same JSON.

@@ -58,7 +58,7 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 		return nil, ps
 	}
 	for _, k := range jsonval.SortedKeys(source) {
-		if !slices.Contains([]string{"config", "context", delegatesKey, "meta", "schema", "solution"}, k) {
+		if !slices.Contains([]string{"config", "context", DelegatesKey, "meta", "schema", "solution"}, k) {
 			ps.Add(jsonval.JSONPathWithKey("$", k), "unknown key %q; an Idea has meta, config, schema, context, solution and delegates", k)
 		}
 	}
@@ -71,7 +71,7 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	i.readContext(source["context"], &ps)
 	i.checkTokensNotAlike(&ps)
 	i.markSimulatedIfMessageIs()
-	ReadObject(source, delegatesKey, "$", &ps) // CheckDelegateFiles tells of what is in it
+	ReadObject(source, DelegatesKey, "$", &ps) // delegate.CheckFiles tells of what is in it
 	if s := source["solution"]; s != nil && jsonval.TypeOf(s) != "object" {
 		ps.Add("$.solution", "want an object, not %s", jsonval.TypeOf(s))
 	}

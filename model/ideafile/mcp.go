@@ -26,7 +26,7 @@ type MCPServer struct {
 type MCPToolRef struct {
 	ServerName       string `json:"server"`
 	ToolNameOnServer string `json:"tool"`
-	// SpecDigest pins the tool to an MCPToolSpec; empty: it is pinned when the process starts.
+	// SpecDigest pins the tool to an mcppalette.ToolSpec; empty: it is pinned when the process starts.
 	SpecDigest string `json:"digest,omitempty"`
 }
 

@@ -27,7 +27,7 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 		if strings.HasPrefix(name, "_") {
 			ps.Add(at, "a parameter's name does not begin with _: that is for meta properties")
 		}
-		if ref, ok := wiredReference(props[name]); ok {
+		if ref, ok := WiredReference(props[name]); ok {
 			if _, err := refexpr.FindExpressions(ref); err != nil {
 				ps.Add(at+".const", "%s", err)
 			}
@@ -47,7 +47,7 @@ func (t *Tool) ParamsSchemaSource() map[string]any {
 	properties := map[string]any{}
 	//workflowcheck:ignore -- a map again
 	for name, schema := range props {
-		if _, wired := wiredReference(schema); wired {
+		if _, wired := WiredReference(schema); wired {
 			schema = jsonval.WithoutKey(schema.(map[string]any), "const")
 		}
 		properties[name] = schema
@@ -57,8 +57,8 @@ func (t *Tool) ParamsSchemaSource() map[string]any {
 	return schema
 }
 
-// wiredReference returns the Reference of a wired parameter's schema: {"const": "†…"}.
-func wiredReference(schema any) (string, bool) {
+// WiredReference returns the Reference of a wired parameter's schema: {"const": "†…"}.
+func WiredReference(schema any) (string, bool) {
 	m, _ := schema.(map[string]any)
 	s, ok := m["const"].(string)
 	return s, ok && refexpr.IsReference(s)

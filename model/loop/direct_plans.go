@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -275,18 +276,18 @@ func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, takenUp int) {
 func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file string, calls []ideafile.WrittenCall, depth int) bool {
 	for _, call := range calls {
 		t := i.Tool(call.Tool)
-		if t == nil || t.DelegateFile == "" || depth >= ideafile.MaxDelegateDepth {
+		if t == nil || t.DelegateFile == "" || depth >= delegate.MaxDepth {
 			continue
 		}
 		if t.DelegateFile == ideafile.AnonymousDelegate {
 			return true
 		}
-		key, err := ideafile.ResolveDelegateFile(file, t.DelegateFile)
+		key, err := delegate.ResolveFile(file, t.DelegateFile)
 		content, ok := d.IdeaFilesByPath[key].(map[string]any)
 		if err != nil || !ok {
 			continue
 		}
-		idea, problems := ideafile.ReadIdea(t.DelegateIdea(content, nil, map[string]any{}, nil))
+		idea, problems := ideafile.ReadIdea(delegate.NewIdea(t, content, nil, map[string]any{}, nil))
 		if len(problems.Errors()) == 0 && !hasConditionalPlan(idea) && d.ideaNeedsLLM(idea, key, d.Bind(idea), depth+1) {
 			return true
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"processidea/model/dataflow"
+	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/harden"
 	"processidea/model/ideafile"
@@ -161,10 +162,10 @@ func TestNothingSimulatedIsTakenForReal(t *testing.T) {
 	}
 	parent := `{"schema": {"tools": {"ask": {"_delegate": "d.json"}}}%s}`
 	files := map[string]any{"d.json": modeltest.DecodeJSON(t, `{"meta": {"simulated": true}}`)}
-	if ps := ideafile.CheckDelegateFiles(modeltest.IdeaFrom(t, strings.Replace(parent, "%s", "", 1)), "", files); len(ps) != 1 || !strings.Contains(ps[0].Message, "simulation") {
+	if ps := delegate.CheckFiles(modeltest.IdeaFrom(t, strings.Replace(parent, "%s", "", 1)), "", files); len(ps) != 1 || !strings.Contains(ps[0].Message, "simulation") {
 		t.Errorf("%v", ps)
 	}
-	if ps := ideafile.CheckDelegateFiles(modeltest.IdeaFrom(t, strings.Replace(parent, "%s", `, "meta": {"simulated": true}`, 1)), "", files); len(ps) > 0 {
+	if ps := delegate.CheckFiles(modeltest.IdeaFrom(t, strings.Replace(parent, "%s", `, "meta": {"simulated": true}`, 1)), "", files); len(ps) > 0 {
 		t.Errorf("%v", ps)
 	}
 	idea := modeltest.DecodeJSON(t, `{"meta": {"simulated": true}, "context": [{"type": "state", "state": {}, "_status": "settled"}]}`).(map[string]any)

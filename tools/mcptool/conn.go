@@ -10,6 +10,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/mcppalette"
 	"processidea/secret"
 )
 
@@ -100,8 +101,8 @@ func (c *conn) struck(err error) error {
 const maxTools = 1000
 
 // list asks for the server's tools.
-func (c *conn) list(ctx context.Context) ([]ideafile.MCPToolSpec, error) {
-	var offers []ideafile.MCPToolSpec
+func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
+	var offers []mcppalette.ToolSpec
 	for t, err := range c.session.Tools(ctx, nil) {
 		if err != nil {
 			return nil, err
@@ -109,7 +110,7 @@ func (c *conn) list(ctx context.Context) ([]ideafile.MCPToolSpec, error) {
 		if len(offers) == maxTools {
 			return nil, refused{fmt.Errorf("it offers more than %d tools", maxTools)}
 		}
-		o := ideafile.MCPToolSpec{Name: t.Name, Description: t.Description, OutputSchema: jsonval.ToJSONValue(t.OutputSchema)}
+		o := mcppalette.ToolSpec{Name: t.Name, Description: t.Description, OutputSchema: jsonval.ToJSONValue(t.OutputSchema)}
 		o.InputSchema, _ = jsonval.ToJSONValue(t.InputSchema).(map[string]any)
 		offers = append(offers, o)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/mcppalette"
 	"processidea/tools/httptool"
 )
 
@@ -99,7 +100,7 @@ func (h *Hub) session(server ideafile.MCPServer) (*session, error) {
 }
 
 // List asks a server for its tools. Errors are of type *Error.
-func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]ideafile.MCPToolSpec, error) {
+func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]mcppalette.ToolSpec, error) {
 	act := "list tools of " + server.Name
 	s, err := h.session(server)
 	if err != nil {
@@ -136,7 +137,7 @@ func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile
 }
 
 // same returns how what a server offers now differs from what was pinned.
-func same(offers []ideafile.MCPToolSpec, tool ideafile.MCPToolRef) error {
+func same(offers []mcppalette.ToolSpec, tool ideafile.MCPToolRef) error {
 	for _, o := range offers {
 		if o.Name != tool.ToolNameOnServer {
 			continue

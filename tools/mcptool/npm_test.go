@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/mcppalette"
 	"processidea/tools/mcptool/npmtest"
 )
 
@@ -21,7 +22,7 @@ func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
-	f := idea.ResolveMCPTools(map[string][]ideafile.MCPToolSpec{"every": offers})
+	f := mcppalette.Resolve(idea, map[string][]mcppalette.ToolSpec{"every": offers})
 	if len(f.UnusableTools) > 0 || len(f.Problems) > 0 || len(f.ToolSources) < 8 {
 		t.Errorf("%d tools; left out: %v; %v", len(f.ToolSources), f.UnusableTools, f.Problems)
 	}

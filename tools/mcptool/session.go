@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"processidea/model/ideafile"
+	"processidea/model/mcppalette"
 )
 
 // session is the session with one server. It is made by the first call, and made again after it has broken.
@@ -28,7 +29,7 @@ const (
 )
 
 // offers returns a working connection, with what the server offers now. The caller calls done when it needs it no more.
-func (s *session) offers(ctx context.Context) (c *conn, offers []ideafile.MCPToolSpec, done func(), err error) {
+func (s *session) offers(ctx context.Context) (c *conn, offers []mcppalette.ToolSpec, done func(), err error) {
 	s.begin()
 	pause := firstPause
 	for try := 1; ; try++ {

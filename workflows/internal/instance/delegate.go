@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/dataflow"
+	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
@@ -56,14 +57,14 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 // delegateStartInput is what a Call's delegate starts from: its Idea, what it is given, and nothing else of this process.
 func (i *instance) delegateStartInput(ctx workflow.Context, r dataflow.ReadyCall) (start protocol.Start, err error) {
 	d := i.setup.Delegation
-	if d.Depth >= ideafile.MaxDelegateDepth {
-		return start, fmt.Errorf("delegates stand more than %d deep within each other", ideafile.MaxDelegateDepth)
+	if d.Depth >= delegate.MaxDepth {
+		return start, fmt.Errorf("delegates stand more than %d deep within each other", delegate.MaxDepth)
 	}
 	key, file, err := delegateFile(ctx, d, r.Tool)
 	if err != nil {
 		return start, err
 	}
-	idea := r.Tool.DelegateIdea(file, i.setup.LLM, r.Params, r.ScopeValues)
+	idea := delegate.NewIdea(r.Tool, file, i.setup.LLM, r.Params, r.ScopeValues)
 	if r.Binding.Simulation != nil {
 		idea = r.Binding.Simulation.MarkIdea(idea) // nothing below a Call that is played is real
 	}
@@ -87,7 +88,7 @@ func delegateFile(ctx workflow.Context, d protocol.Delegation, t *ideafile.Tool)
 	if t.DelegateFile == ideafile.AnonymousDelegate {
 		return d.File, nil, nil
 	}
-	key, err = ideafile.ResolveDelegateFile(d.File, t.DelegateFile)
+	key, err = delegate.ResolveFile(d.File, t.DelegateFile)
 	if err != nil {
 		return "", nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
@@ -55,7 +56,7 @@ const (
 // delegates, are checked when the Tools are bound.
 func readIdea(start *protocol.Start) (*ideafile.Idea, error) {
 	var carried diag.Problems
-	start.Idea, start.Delegation.Files, carried = ideafile.ExtractDelegateFiles(start.Idea, start.Delegation.Files)
+	start.Idea, start.Delegation.Files, carried = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
 	problems = append(problems, carried...)
 	return idea, errInvalidIdea(problems)

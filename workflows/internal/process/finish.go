@@ -4,6 +4,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/delegate"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -81,7 +82,7 @@ func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use tu
 		return
 	}
 	report := protocol.DelegateReport{
-		Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error, Handed: ideafile.ValuesByPath(r.Instances[""].State, to.Writes), Use: use,
+		Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error, Handed: delegate.ValuesByPath(r.Instances[""].State, to.Writes), Use: use,
 	}
 	err := workflow.SignalExternalWorkflow(ctx, to.Instance, "", protocol.SignalDelegate, report).Get(ctx, nil)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/mcppalette"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
 )
@@ -125,7 +126,7 @@ func discoverFault(err error) *diag.Fault {
 	return protocol.FaultOf(err)
 }
 
-func (c *processCore) askMCPServers(ctx workflow.Context, o openingProcess) (found ideafile.MCPPalette, err error) {
+func (c *processCore) askMCPServers(ctx workflow.Context, o openingProcess) (found mcppalette.Palette, err error) {
 	var names []string
 	for _, s := range c.idea.MCPServersToAskForTools() {
 		names = append(names, s.Name)
@@ -157,7 +158,7 @@ func (c *processCore) askingMCPServersText() string {
 }
 
 // addMCPTools takes the Idea with the servers' tools in it as the one that counts, in this run and in those to come.
-func (c *processCore) addMCPTools(ctx workflow.Context, found ideafile.MCPPalette) error {
+func (c *processCore) addMCPTools(ctx workflow.Context, found mcppalette.Palette) error {
 	err := errInvalidIdea(found.Problems)
 	if err != nil {
 		return err

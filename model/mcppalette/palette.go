@@ -1,4 +1,5 @@
-package ideafile
+// Package mcppalette makes Tools of an Idea's palette of what MCP servers offer, each pinned by a digest.
+package mcppalette
 
 import (
 	"crypto/sha256"
@@ -8,11 +9,12 @@ import (
 	"strings"
 
 	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
 
-// MCPToolSpec is a tool as an MCP server describes it. What else a server says about it (annotations, hints) is not trusted and not kept.
-type MCPToolSpec struct {
+// ToolSpec is a tool as an MCP server describes it. What else a server says about it (annotations, hints) is not trusted and not kept.
+type ToolSpec struct {
 	Name         string         `json:"name"`
 	Description  string         `json:"description,omitempty"`
 	InputSchema  map[string]any `json:"input"`
@@ -20,18 +22,18 @@ type MCPToolSpec struct {
 }
 
 // Digest returns the SHA-256, in hex, of the canonical JSON of the spec.
-func (s MCPToolSpec) Digest() string {
+func (s ToolSpec) Digest() string {
 	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(map[string]any{
 		"name": s.Name, "description": s.Description, "input": s.InputSchema, "output": s.OutputSchema,
 	})))
 	return hex.EncodeToString(sum[:])
 }
 
-// MCPPalette is what MCP servers add to the palette of an Idea.
-type MCPPalette struct {
+// Palette is what MCP servers add to the palette of an Idea.
+type Palette struct {
 	// ToolSources are sources of Tools by name: new ones, and those of the file merged with what the server says.
 	ToolSources map[string]any `json:"tools"`
-	// StoredTools is the whole palette with them in it as a NewStoredPalette, in the place of ToolSources, where it is large.
+	// StoredTools is the whole palette with them in it as an ideafile.NewStoredPalette, in the place of ToolSources, where it is large.
 	StoredTools map[string]any `json:"stored,omitempty"`
 	// ToolNamesByServer lists the tools that joined, by server.
 	ToolNamesByServer map[string][]string `json:"picked"`
@@ -41,24 +43,24 @@ type MCPPalette struct {
 	Problems diag.Problems `json:"problems,omitempty"`
 }
 
-// ResolveMCPTools returns what the tools that servers offer, by server name, add to the Idea's palette. Such a Tool is called
+// Resolve returns what the tools that servers offer, by server name, add to the Idea's palette. Such a Tool is called
 // <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp": {…}}` says otherwise.
-func (i *Idea) ResolveMCPTools(offers map[string][]MCPToolSpec) MCPPalette {
-	b := mcpPaletteBuilder{idea: i, palette: MCPPalette{ToolSources: map[string]any{}, ToolNamesByServer: map[string][]string{}}}
+func Resolve(i *ideafile.Idea, offers map[string][]ToolSpec) Palette {
+	b := builder{idea: i, palette: Palette{ToolSources: map[string]any{}, ToolNamesByServer: map[string][]string{}}}
 	for _, s := range i.MCPServersToAskForTools() {
 		b.addServerTools(s, offers[s.Name])
 	}
 	return b.palette
 }
 
-type mcpPaletteBuilder struct {
-	idea    *Idea
-	palette MCPPalette
+type builder struct {
+	idea    *ideafile.Idea
+	palette Palette
 }
 
-func (b *mcpPaletteBuilder) addServerTools(s MCPServer, offers []MCPToolSpec) {
+func (b *builder) addServerTools(s ideafile.MCPServer, offers []ToolSpec) {
 	b.palette.ToolNamesByServer[s.Name] = []string{}
-	byName := map[string]MCPToolSpec{}
+	byName := map[string]ToolSpec{}
 	for _, spec := range offers {
 		byName[spec.Name] = spec
 	}
@@ -87,8 +89,8 @@ func (b *mcpPaletteBuilder) addServerTools(s MCPServer, offers []MCPToolSpec) {
 }
 
 // fileToolsOfServer returns the Tools of the file that run a server's tools, by the server's names for them.
-func (b *mcpPaletteBuilder) fileToolsOfServer(server string) map[string][]*Tool {
-	byName := map[string][]*Tool{}
+func (b *builder) fileToolsOfServer(server string) map[string][]*ideafile.Tool {
+	byName := map[string][]*ideafile.Tool{}
 	for _, t := range b.idea.Tools {
 		if m, ok := t.MCPToolRef(); ok && m.ServerName == server {
 			byName[m.ToolNameOnServer] = append(byName[m.ToolNameOnServer], t)
@@ -97,17 +99,17 @@ func (b *mcpPaletteBuilder) fileToolsOfServer(server string) map[string][]*Tool 
 	return byName
 }
 
-func (b *mcpPaletteBuilder) reportMissingTool(path, server, name string, offered map[string]MCPToolSpec) {
+func (b *builder) reportMissingTool(path, server, name string, offered map[string]ToolSpec) {
 	b.palette.Problems.Add(path, "the MCP server %s offers no tool %q; it offers %s",
 		server, jsonval.Clip(name, 80), diag.FirstNamesAndCount(jsonval.SortedKeys(offered)))
 }
 
-func (b *mcpPaletteBuilder) addJoinedToolName(s MCPServer, spec MCPToolSpec) {
+func (b *builder) addJoinedToolName(s ideafile.MCPServer, spec ToolSpec) {
 	b.palette.ToolNamesByServer[s.Name] = append(b.palette.ToolNamesByServer[s.Name], spec.Name)
 }
 
 // addTool adds a tool as it is offered. An invalid one is left out, and a problem only if the file asks for it by name.
-func (b *mcpPaletteBuilder) addTool(s MCPServer, spec MCPToolSpec) {
+func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 	name := s.Name + "_" + spec.Name
 	path := jsonval.JSONPathWithKeys("$", "schema", "tools", name)
 	tool := spec.toolSource(s.Name)
@@ -118,7 +120,7 @@ func (b *mcpPaletteBuilder) addTool(s MCPServer, spec MCPToolSpec) {
 		return
 	}
 	spec.refuseReferences(path, &ps)
-	ReadTool(name, tool, path, &ps)
+	ideafile.ReadTool(name, tool, path, &ps)
 	switch errs := ps.Errors(); {
 	case len(errs) == 0:
 		b.palette.ToolSources[name] = tool
@@ -132,7 +134,7 @@ func (b *mcpPaletteBuilder) addTool(s MCPServer, spec MCPToolSpec) {
 }
 
 // applyToolOverride merges what the file says about a tool over what the server says.
-func (b *mcpPaletteBuilder) applyToolOverride(s MCPServer, spec MCPToolSpec, t *Tool) {
+func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *ideafile.Tool) {
 	path := jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name)
 	if m, _ := t.MCPToolRef(); m.SpecDigest != "" && m.SpecDigest != spec.Digest() {
 		b.palette.Problems.Add(path+"._activity.mcp.digest", "the MCP server %s offers another form of %q than this one, with the digest %s",
@@ -143,7 +145,7 @@ func (b *mcpPaletteBuilder) applyToolOverride(s MCPServer, spec MCPToolSpec, t *
 	merged["_activity"] = spec.activitySource(s.Name)
 	var ps diag.Problems
 	spec.refuseReferences(path, &ps)
-	ReadTool(t.Name, merged, path, &ps)
+	ideafile.ReadTool(t.Name, merged, path, &ps)
 	b.palette.Problems = append(b.palette.Problems, ps.Errors()...)
 	b.palette.ToolSources[t.Name] = merged
 }
@@ -161,17 +163,17 @@ func withoutNullValues(m map[string]any) map[string]any {
 }
 
 // refuseReferences refuses a schema that wires a parameter: a server must not decide which values of State it is sent.
-func (s MCPToolSpec) refuseReferences(path string, ps *diag.Problems) {
+func (s ToolSpec) refuseReferences(path string, ps *diag.Problems) {
 	props, _ := s.InputSchema["properties"].(map[string]any)
 	for _, name := range jsonval.SortedKeys(props) {
-		if _, wired := wiredReference(props[name]); wired {
+		if _, wired := ideafile.WiredReference(props[name]); wired {
 			ps.Add(jsonval.JSONPathWithKey(path+".properties", name), "the server's schema holds a Reference")
 		}
 	}
 }
 
 // toolSource returns the source of the Tool. Keys of the server's schema that would be meta properties are dropped.
-func (s MCPToolSpec) toolSource(server string) map[string]any {
+func (s ToolSpec) toolSource(server string) map[string]any {
 	t := map[string]any{}
 	for _, k := range jsonval.SortedKeys(s.InputSchema) {
 		if !strings.HasPrefix(k, "_") {
@@ -189,13 +191,13 @@ func (s MCPToolSpec) toolSource(server string) map[string]any {
 	return t
 }
 
-func (s MCPToolSpec) activitySource(server string) map[string]any {
+func (s ToolSpec) activitySource(server string) map[string]any {
 	return map[string]any{"mcp": map[string]any{"server": server, "tool": s.Name, "digest": s.Digest()}}
 }
 
 // AddToIdeaSource returns an Idea's source with the Tools added. `config.mcp` then names the tools of each server, so that no server has to be
 // asked again.
-func (p MCPPalette) AddToIdeaSource(source map[string]any) map[string]any {
+func (p Palette) AddToIdeaSource(source map[string]any) map[string]any {
 	picked := map[string]any{}
 	for _, server := range jsonval.SortedKeys(p.ToolNamesByServer) {
 		names := []any{}
@@ -206,7 +208,7 @@ func (p MCPPalette) AddToIdeaSource(source map[string]any) map[string]any {
 	}
 	out := jsonval.OverlayObject(source, map[string]any{"config": jsonval.DeepMerge(source["config"], map[string]any{"mcp": picked})}).(map[string]any)
 	if p.StoredTools != nil {
-		return WithTools(out, p.StoredTools)
+		return ideafile.WithTools(out, p.StoredTools)
 	}
 	schema, _ := source["schema"].(map[string]any)
 	tools, _ := schema["tools"].(map[string]any)

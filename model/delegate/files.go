@@ -1,0 +1,212 @@
+package delegate
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// MaxDepth is the number of levels to which delegates may nest.
+const MaxDepth = 5
+
+// ResolveFile returns the key of a delegate's file: its path from the folder of the first Idea file. from is the key of the file that
+// names it; empty for the first one. A file outside of that folder is an error.
+func ResolveFile(from, name string) (string, error) {
+	key := path.Join(path.Dir(from), name)
+	if path.IsAbs(name) || strings.Contains(name, `\`) || key == ".." || strings.HasPrefix(key, "../") {
+		return "", fmt.Errorf("a delegate's file lies in the folder of the Idea file, or below: not %q", jsonval.Clip(name, 80))
+	}
+	return key, nil
+}
+
+// ExtractFiles returns an Idea's source without the files that it carries, and all files by key: those that it carries, the given ones,
+// and those that either carry in turn. Files of one key that differ are a problem: none would be run in silence for another.
+func ExtractFiles(source, given map[string]any) (rest, files map[string]any, ps diag.Problems) {
+	t := &fileExtractor{filesByKey: map[string]any{}}
+	rest = t.extractFiles(source, "", "$")
+	for _, key := range jsonval.SortedKeys(given) {
+		t.addFile(key, given[key], key+": $")
+	}
+	return rest, t.filesByKey, t.problems
+}
+
+type fileExtractor struct {
+	filesByKey map[string]any
+	problems   diag.Problems
+}
+
+// extractFiles takes what an Idea carries. from is the key of its own file, and at its place.
+func (t *fileExtractor) extractFiles(source map[string]any, from, at string) map[string]any {
+	carried, ok := source[ideafile.DelegatesKey].(map[string]any)
+	if !ok {
+		return source // ReadIdea tells what is wrong with anything else
+	}
+	for _, name := range jsonval.SortedKeys(carried) {
+		place := jsonval.JSONPathWithKey(at+"."+ideafile.DelegatesKey, name)
+		key, err := ResolveFile(from, name)
+		if err != nil {
+			t.problems.Add(place, "%s", err)
+			continue
+		}
+		t.addFile(key, carried[name], place)
+	}
+	return jsonval.WithoutKey(source, ideafile.DelegatesKey)
+}
+
+func (t *fileExtractor) addFile(key string, file any, at string) {
+	if idea, ok := file.(map[string]any); ok {
+		file = t.extractFiles(idea, key, at)
+	}
+	if have := t.filesByKey[key]; have != nil && !jsonval.Equal(have, file) {
+		t.problems.Add(at, "there are two files %s, which differ", key)
+		return
+	}
+	t.filesByKey[key] = file
+}
+
+// WithFiles returns an Idea's source with the files that its delegates need, and with names that lead to them from there: what
+// it came from may have been a delegate itself, in a folder below that of the first file. own is the key of that file.
+func WithFiles(source map[string]any, own string, files map[string]any) map[string]any {
+	needed := map[string]any{}
+	addNeededFiles(needed, source, own, files)
+	if len(needed) == 0 {
+		return source
+	}
+	out := jsonval.WithoutKey(source, ideafile.DelegatesKey)
+	out[ideafile.DelegatesKey] = needed
+	if path.Dir(own) == "." {
+		return out
+	}
+	schema := jsonval.WithoutKey(jsonval.AsObject(source["schema"]), "tools")
+	tools := map[string]any{}
+	//workflowcheck:ignore -- a map again
+	for name, tool := range toolSourcesOf(source) {
+		if key := fileKeyOfTool(tool, own); key != "" {
+			named := jsonval.WithoutKey(jsonval.AsObject(tool), "_delegate")
+			named["_delegate"] = key
+			tool = named
+		}
+		tools[name] = tool
+	}
+	schema["tools"], out["schema"] = tools, schema
+	return out
+}
+
+func addNeededFiles(needed, source map[string]any, from string, files map[string]any) {
+	//workflowcheck:ignore -- a map again
+	for _, tool := range toolSourcesOf(source) {
+		key := fileKeyOfTool(tool, from)
+		if key == "" || needed[key] != nil || files[key] == nil {
+			continue
+		}
+		needed[key] = files[key]
+		addNeededFiles(needed, jsonval.AsObject(files[key]), key, files)
+	}
+}
+
+func toolSourcesOf(source map[string]any) map[string]any {
+	return jsonval.AsObject(jsonval.AsObject(source["schema"])["tools"])
+}
+
+// fileKeyOfTool returns the key of the file that a Tool's delegate runs; empty if it runs none.
+func fileKeyOfTool(tool any, from string) string {
+	name := jsonval.AsText(jsonval.AsObject(tool)["_delegate"])
+	key, err := ResolveFile(from, name)
+	if name == "" || name == ideafile.AnonymousDelegate || err != nil {
+		return ""
+	}
+	return key
+}
+
+// AnyToolRunsFile reports whether a Tool of the Idea runs an Idea file.
+func AnyToolRunsFile(i *ideafile.Idea) bool {
+	return slices.ContainsFunc(i.Tools, func(t *ideafile.Tool) bool {
+		return t.DelegateFile != "" && t.DelegateFile != ideafile.AnonymousDelegate
+	})
+}
+
+// CheckFiles returns the problems of the files that an Idea's delegates run: missing or broken files, cycles, and delegates that
+// nest deeper than MaxDepth. files are by key, and root is the key of the Idea's own file.
+func CheckFiles(i *ideafile.Idea, root string, files map[string]any) diag.Problems {
+	c := &fileChecker{rootFileKey: root, rawFilesByKey: files, ideaByFileKey: map[string]*ideafile.Idea{},
+		alreadyChecked: map[fileAtDepth]bool{}, parentIsSimulated: i.Simulation != nil}
+	c.checkIdea(i, root, []string{root})
+	return c.problems
+}
+
+type fileChecker struct {
+	rootFileKey       string
+	rawFilesByKey     map[string]any
+	ideaByFileKey     map[string]*ideafile.Idea // by key; nil for one that is broken
+	alreadyChecked    map[fileAtDepth]bool
+	parentIsSimulated bool // the Idea that starts the delegates is a simulation
+	problems          diag.Problems
+}
+
+// fileAtDepth is a file at a depth. What lies below is the same whichever way leads there, and there may be thousands of ways.
+type fileAtDepth struct {
+	fileKey string
+	depth   int
+}
+
+func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []string) {
+	for _, t := range i.Tools {
+		if t.DelegateFile == "" || (t.DelegateFile == ideafile.AnonymousDelegate && len(ancestors) <= MaxDepth) {
+			continue
+		}
+		at := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name) + "._delegate"
+		if parent != c.rootFileKey {
+			at = parent + ": " + at
+		}
+		key, err := ResolveFile(parent, t.DelegateFile)
+		switch {
+		case err != nil:
+			c.problems.Add(at, "%s", err)
+		case len(ancestors) > MaxDepth:
+			c.problems.Add(at, "delegates stand more than %d deep within each other", MaxDepth)
+		case slices.Contains(ancestors, key):
+			c.problems.Add(at, "%s leads back to itself: %s", key, strings.Join(append(ancestors[:len(ancestors):len(ancestors)], key), ", "))
+		case c.rawFilesByKey[key] == nil:
+			c.problems.Add(at, "the start brings no file %s", key)
+		default:
+			c.checkFile(key, ancestors)
+		}
+	}
+}
+
+func (c *fileChecker) checkFile(key string, ancestors []string) {
+	at := fileAtDepth{key, len(ancestors)}
+	if c.alreadyChecked[at] {
+		return
+	}
+	c.alreadyChecked[at] = true
+	idea, known := c.ideaByFileKey[key]
+	if !known {
+		idea = c.readFile(key)
+		c.ideaByFileKey[key] = idea
+	}
+	if idea != nil {
+		c.checkIdea(idea, key, append(ancestors[:len(ancestors):len(ancestors)], key))
+	}
+}
+
+// readFile returns nil for a file that is broken.
+func (c *fileChecker) readFile(key string) *ideafile.Idea {
+	idea, problems := ideafile.ReadIdea(c.rawFilesByKey[key])
+	errs := problems.Errors()
+	for _, p := range errs {
+		c.problems.Add(key+": "+p.JSONPath, "%s", p.Message)
+	}
+	if len(errs) > 0 {
+		return nil
+	}
+	if idea.Simulation != nil && !c.parentIsSimulated {
+		c.problems.Add(key+": $.meta.simulated", "it is a simulation: what it gives is made up")
+	}
+	return idea
+}

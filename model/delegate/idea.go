@@ -1,0 +1,67 @@
+package delegate
+
+import (
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// NewIdea returns the Idea that a Call's delegate starts from: the file or, if it is nil, one made from the Tool's description.
+// The scopes are added under their names, and the parameters as input. llm is the `config.llm` of an anonymous delegate.
+func NewIdea(t *ideafile.Tool, file map[string]any, llm any, params, scopes map[string]any) map[string]any {
+	idea := map[string]any{}
+	//workflowcheck:ignore -- a map again
+	for k, v := range file {
+		idea[k] = v
+	}
+	context, _ := idea["context"].([]any)
+	context = context[:len(context):len(context)]
+	if file == nil {
+		idea["meta"] = map[string]any{"path": t.Name}
+		if llm != nil {
+			idea["config"] = map[string]any{"llm": llm}
+		}
+		context = append(context, map[string]any{"type": ideafile.TypeText, "text": "You are this tool: " + t.Name + ". " + t.Description})
+	}
+	schema := map[string]any{}
+	fileSchema, _ := idea["schema"].(map[string]any)
+	//workflowcheck:ignore -- a map again
+	for k, v := range fileSchema {
+		schema[k] = v
+	}
+	if schema["output"] == nil && t.OutputSchema != nil {
+		schema["output"] = t.OutputSchema.Source
+	}
+	idea["schema"] = schema
+	for _, place := range jsonval.SortedKeys(scopes) {
+		if ref, err := refexpr.ParseScope(place); err == nil {
+			context = append(context, scopeMessage(ref, scopes[place]))
+		}
+	}
+	idea["context"] = append(context, map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: params})
+	return idea
+}
+
+// scopeMessage is the Message that gives a delegate the value of one scope.
+func scopeMessage(ref refexpr.Reference, value any) map[string]any {
+	for n := len(ref.Path) - 1; n >= 0; n-- {
+		value = map[string]any{ref.Path[n]: value}
+	}
+	switch ref.Kind {
+	case ideafile.TypeState, ideafile.TypeInput:
+		return map[string]any{"type": ref.Kind, ref.Kind: value}
+	}
+	return map[string]any{"type": ideafile.TypeData, "kind": ref.Kind, ideafile.TypeData: value}
+}
+
+// ValuesByPath returns the values of a State at some paths, by path: those that a delegate writes to its parent's State. Paths without a
+// value are left out.
+func ValuesByPath(state any, paths []jsonval.Path) map[string]any {
+	out := map[string]any{}
+	for _, p := range paths {
+		if v, ok := refexpr.ValueOrBlobHandleAt(state, p); ok {
+			out[p.String()] = v
+		}
+	}
+	return out
+}
