@@ -41,8 +41,9 @@ func (a *Activities) Request(ctx context.Context, setup protocol.RequestSetup, i
 	}
 	if err := a.keep(ctx, reply); err != nil {
 		// As behind Calls that were not delivered: what arrived of it is the solution.
-		return &turn.LLMReply{CallsUndelivered: true, Usage: reply.Usage, AnsweringLLM: reply.AnsweringLLM, HTTPAttempts: reply.HTTPAttempts,
-			GoneInstances: reply.GoneInstances, Fault: diag.Faultf(turn.CodeTruncated, "the reply could not be kept: %s", jsonval.Clip(err.Error(), maxErrorMessage))}, nil
+		f := diag.Faultf(turn.CodeTruncated, "the reply could not be kept: %s", jsonval.Clip(err.Error(), maxErrorMessage))
+		return &turn.LLMReply{Fault: f, CallsUndelivered: true, Usage: reply.Usage, AnsweringLLM: reply.AnsweringLLM,
+			HTTPAttempts: reply.HTTPAttempts, GoneInstances: reply.GoneInstances}, nil
 	}
 	return reply, nil
 }

@@ -19,6 +19,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/protocol"
+	"processidea/store/blobs"
 	"processidea/worker/engine"
 )
 
@@ -73,6 +74,13 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 	}
 	if err := c.checkStore(ctx, o.ID); err != nil {
 		return nil, err
+	}
+	err = engine.BeginStore(ctx, c.temporal, c.archive.values)
+	if errors.Is(err, blobs.ErrAway) {
+		return nil, kind.Errorf(ErrUnreachable, "start process %s: %w", o.ID, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start process %s: %w", o.ID, err)
 	}
 	start, err := c.prepareStart(ctx, o)
 	if err != nil {

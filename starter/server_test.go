@@ -120,3 +120,22 @@ func TestAnLLMMustBeConfiguredWhereTheWorkerRuns(t *testing.T) {
 	with.do("run", ".", "--replies", "replies.jsonl").is(exit.Done)
 	d.do("run", ".").is(exit.Done)
 }
+
+func TestNothingIsBegunInTheEmptyFolderOfAStoreThatIsAway(t *testing.T) {
+	d := newDesk(t, judge())
+	store := filepath.Join(t.TempDir(), "store")
+	d.set("PROCESSIDEA_STORE=" + store)
+	run := []string{"run", "idea.json", "--replies", "replies.jsonl", "--id"}
+	d.do(append(run, "first")...).is(0)
+	if err := os.Rename(store, store+".away"); err != nil {
+		t.Fatal(err)
+	}
+	d.do(append(run, "second")...).is(4).complains("the store is not there: "+store+" is empty", "is a disk not mounted?")
+	if left, err := os.ReadDir(store); err != nil || len(left) > 0 {
+		t.Errorf("it wrote %v, %v", left, err)
+	}
+	if err := os.WriteFile(filepath.Join(store, "process-idea-store"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.do(append(run, "second")...).is(0) // as it was told to
+}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
@@ -276,4 +277,40 @@ func (c *crash) awaitingStore(id string) (n int) {
 		}
 	}
 	return n
+}
+
+func TestAWorkerThatIsStartedWhileItsStoreIsAwayWaitsForItAndBeginsNone(t *testing.T) {
+	c := newCrash(t)
+	dir := filepath.Join(t.TempDir(), "store")
+	first := c.productionWith([]string{"PROCESSIDEA_STORE=" + dir})
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
+	c.finish(c.start(s))
+	first.Signal(syscall.SIGTERM)
+	stopped(t, first)
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "Temporal lists the process", func() bool {
+		n, err := c.client.CountWorkflow(t.Context(), &workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = 'Process'"})
+		return err == nil && n.GetCount() == 1
+	})
+	second := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + dir})
+	eventually(t, "the worker says what it waits for", func() bool {
+		status, body := second.Get("/readyz")
+		return status == http.StatusServiceUnavailable && strings.Contains(body, "store: the store is not there: "+dir+" is empty, and Temporal knows 1 processes")
+	})
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("it wrote %v, %v", left, err)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(dir+".away", dir); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the worker is ready", second.Ready)
+	second.Signal(syscall.SIGTERM)
+	if code, log := second.Wait(); code != 0 || !strings.Contains(log, "waiting for the store") {
+		t.Errorf("it ended with %d and logged %s", code, log)
+	}
 }

@@ -38,7 +38,12 @@ func (s *Store) ID() string {
 
 // Mark gives the id of the store, and makes one where there is none.
 func (s *Store) Mark(ctx context.Context) (string, error) {
-	if err := s.begin(ctx); err != nil {
+	opened := s.ID()
+	err := s.begin(ctx)
+	if err == nil && opened == "" {
+		err = s.checkKeys(ctx) // it may not have been there when it was opened
+	}
+	if err != nil {
 		return "", fmt.Errorf("blobs: mark %s: %w", s.place, err)
 	}
 	return s.ID(), nil
@@ -129,6 +134,19 @@ func (s *Store) makeMark(ctx context.Context) error {
 	return s.bucket.WriteAll(ctx, markName, data, nil) // some servers know no conditions
 }
 
+// Unused returns whether the store is a folder that holds nothing: one that nobody has used yet, or where a disk is not mounted. An empty
+// file in place of the mark says that a store is to begin there.
+func (s *Store) Unused() (bool, error) {
+	if s.folder == "" || s.ID() != "" {
+		return false, nil
+	}
+	entries, err := os.ReadDir(s.folder)
+	if err != nil {
+		return false, fmt.Errorf("blobs: look into %s: %w", s.place, err)
+	}
+	return len(entries) == 0, nil
+}
+
 // makeMarkFile makes the file at once and whole: of several programs that try, one succeeds.
 func makeMarkFile(folder string, data []byte) (err error) {
 	f, err := os.CreateTemp(folder, markName+".*.tmp")
@@ -142,6 +160,9 @@ func makeMarkFile(folder string, data []byte) (err error) {
 		return err
 	}
 	path := filepath.Join(folder, markName)
+	if info, err := os.Stat(path); err == nil && info.Size() == 0 {
+		return cmp.Or(os.Rename(f.Name(), path), syncFolder(folder))
+	}
 	if err = os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		err = os.Rename(f.Name(), path) // a file system without links
 	}

@@ -28,6 +28,9 @@ func WithKeys(k *encryption.Keys) Option { return func(s *Store) { s.keys = k } 
 // a power cut.
 func Unsynced() Option { return func(s *Store) { s.unsynced = true } }
 
+// Place is where the store is, as it was opened.
+func (s *Store) Place() string { return s.place }
+
 // Keys are those that the store was opened with; nil where it does not encrypt.
 func (s *Store) Keys() *encryption.Keys { return s.keys }
 

@@ -9,9 +9,11 @@ import (
 	"reflect"
 	"strings"
 
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 
+	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
 )
@@ -55,8 +57,7 @@ func KeysFromEnvironment() (*encryption.Keys, error) {
 	return encryption.Parse(os.Getenv(encryption.Variable))
 }
 
-// OpenStore opens the store at a place for a worker, with the keys of PROCESSIDEA_KEYS. From then on nobody opens it
-// without them: what a worker encrypts, no starter writes in the clear.
+// OpenStore opens the store at a place for a worker, with the keys of PROCESSIDEA_KEYS. It is used once BeginStore has found it, or begun it.
 func OpenStore(ctx context.Context, place string) (*blobs.Store, error) {
 	keys, err := KeysFromEnvironment()
 	if err != nil {
@@ -66,15 +67,45 @@ func OpenStore(ctx context.Context, place string) (*blobs.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.Mark(ctx)
-	if err == nil {
-		err = s.NoteKeys(ctx)
+	unused, err := s.Unused()
+	if err == nil && !unused {
+		err = markStore(ctx, s)
 	}
 	if err != nil {
 		_ = s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// BeginStore makes sure that a store is there, or begins one. From then on nobody opens it without its keys: what a worker encrypts, no
+// starter writes in the clear. The error wraps blobs.ErrAway where its folder is empty although Temporal knows processes.
+func BeginStore(ctx context.Context, c client.Client, s *blobs.Store) error {
+	unused, err := s.Unused()
+	if unused && err == nil {
+		err = checkNoProcesses(ctx, c, s.Place())
+	}
+	if err != nil {
+		return err
+	}
+	return markStore(ctx, s)
+}
+
+func markStore(ctx context.Context, s *blobs.Store) error {
+	if _, err := s.Mark(ctx); err != nil {
+		return err
+	}
+	return s.NoteKeys(ctx)
+}
+
+// checkNoProcesses returns an error where Temporal knows processes, and with them a store in which their Ideas lie.
+func checkNoProcesses(ctx context.Context, c client.Client, place string) error {
+	n, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = '" + protocol.ProcessType + "'"})
+	if err != nil || n.GetCount() == 0 {
+		return nil // who may not count begins as on an empty server
+	}
+	return fmt.Errorf("%w: %s is empty, and Temporal knows %d processes, whose Ideas lie in a store (is a disk not mounted?); "+
+		"if that is lost, an empty file process-idea-store in the folder lets a new one begin", blobs.ErrAway, place, n.GetCount())
 }
 
 // TemporalFromEnvironment reads how to reach Temporal from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, those

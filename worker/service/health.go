@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/client"
 )
 
-// phase is where a worker is in its life.
+// phase is where a worker is in its life, or what it waits for before it works.
 type phase string
 
 const (

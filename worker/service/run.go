@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -38,7 +39,7 @@ type service struct {
 func run(ctx context.Context, set settings, log *slog.Logger) error {
 	s := &service{settings: set, log: log, health: newHealth()}
 	defer s.close()
-	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.make} {
+	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore, s.make} {
 		err := step(ctx)
 		if ctx.Err() != nil {
 			log.Info("stopped before it had begun")
@@ -75,6 +76,36 @@ func (s *service) openStore(ctx context.Context) error {
 	}
 	s.undo = append(s.undo, func() { _ = s.store.Close() })
 	return nil
+}
+
+// storePoll is how often a store that is away is looked for.
+const storePoll = 2 * time.Second
+
+// beginStore waits for a store that is away.
+func (s *service) beginStore(ctx context.Context) error {
+	tick := time.NewTicker(storePoll)
+	defer tick.Stop()
+	said := false
+	for {
+		err := engine.BeginStore(ctx, s.client, s.store)
+		switch {
+		case encryption.IsKeyError(err):
+			return fmt.Errorf("%w: %w", errUsage, err)
+		case !errors.Is(err, blobs.ErrAway):
+			s.health.set(starting)
+			return err
+		}
+		s.health.set(phase("store: " + err.Error()))
+		if !said {
+			said = true
+			s.log.Warn("waiting for the store", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
 }
 
 func (s *service) connect(ctx context.Context) error {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"processidea/store/blobs"
 	"processidea/store/encryption"
 	"processidea/worker/service"
 	"processidea/worker/workertest"
@@ -103,7 +104,15 @@ func TestReadyAsksTheWorkerThatRunsHere(t *testing.T) {
 }
 
 func TestKeysThatDoNotFitAreBadUsageAndAreNotShown(t *testing.T) {
-	store := "PROCESSIDEA_STORE=" + t.TempDir()
+	dir := t.TempDir()
+	begun, err := blobs.Open(t.Context(), dir)
+	if err == nil {
+		_, err = begun.Mark(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := "PROCESSIDEA_STORE=" + dir
 	p := workertest.Start(t, []string{"PROCESSIDEA_KEYS=k1:c2hvcnQgYnV0IHNlY3JldA==", store})
 	if code, log := p.Wait(); code != 2 || !strings.Contains(log, "parse PROCESSIDEA_KEYS: entry 1: its key has 16 bytes") || strings.Contains(log, "c2hvcnQ") {
 		t.Errorf("it ended with %d:\n%s", code, log)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -11,8 +12,10 @@ import (
 	sdk "go.temporal.io/sdk/client"
 
 	"processidea/activities"
+	"processidea/client"
 	"processidea/devserver"
 	"processidea/starter/internal/exit"
+	"processidea/store/blobs"
 	"processidea/tools/httptool"
 	"processidea/tools/mcptool"
 	"processidea/worker/codecserver"
@@ -76,7 +79,7 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	if err != nil {
 		return err
 	}
-	codec, err := s.codec(ctx)
+	unpacker, codec, err := s.codec(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,6 +93,9 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	s.UI = server.UIURL()
 	o := sdk.Options{HostPort: server.Address(), Namespace: server.Namespace()}
 	if err := s.open(ctx, o, s.Place.Store, log); err != nil {
+		return err
+	}
+	if err := s.beginStore(ctx, unpacker); err != nil {
 		return err
 	}
 	parts := engine.Parts{Store: s.Archive().Store(), Log: log, Recorder: h.Heard, StopTimeout: drain, Limits: engine.Alone}
@@ -115,24 +121,30 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 
 // codec starts the codec server, from which the UI fetches payloads. It starts first, so that wrong keys are found before
 // anything else runs.
-func (s *Session) codec(ctx context.Context) (endpoint string, err error) {
-	archive, err := OpenStore(ctx, s.Place.Store)
+func (s *Session) codec(ctx context.Context) (archive *client.Archive, endpoint string, err error) {
+	archive, err = OpenStore(ctx, s.Place.Store)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	s.undo = append(s.undo, archive.Close)
-	if _, err := archive.Store().Mark(ctx); err != nil {
-		return "", err
-	}
-	if err := archive.Store().NoteKeys(ctx); err != nil {
-		return "", err
-	}
 	endpoint, stop, err := ServeCodec(ctx, "127.0.0.1:0", codecserver.Options{Store: archive.Store()})
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	s.undo = append(s.undo, stop)
-	return endpoint, nil
+	return archive, endpoint, nil
+}
+
+// beginStore begins the store, or finds it, for whoever has it open.
+func (s *Session) beginStore(ctx context.Context, unpacker *client.Archive) error {
+	err := engine.BeginStore(ctx, s.Temporal(), s.Archive().Store())
+	if errors.Is(err, blobs.ErrAway) {
+		return exit.Unreachablef("open store: %w", err)
+	}
+	if err == nil {
+		_, err = unpacker.Store().Mark(ctx)
+	}
+	return err
 }
 
 // drain is how long running Calls and Requests may still take when the program ends. It is short, because a person waits.
