@@ -249,10 +249,9 @@ func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 		return
 	}
 	key := ideafile.CallKey{Request: past.Request, Index: past.Index}
-	p.calls[key] = turn.CallReport{
-		Request: past.Request, Index: past.Index, Status: status, Fault: past.FaultByInstance[p.Token], Result: past.ResultByInstance[p.Token],
-		Decisions: past.DecisionsByInstance[p.Token], FromEarlierProcess: true,
-	}
+	c := past.Report(p.Token)
+	c.FromEarlierProcess = true
+	p.calls[key] = c
 	p.callsWithErrorsShown[key] = true // what was not told yet stands among the errors of the context
 }
 

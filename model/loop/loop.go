@@ -136,6 +136,17 @@ func (l *Loop) registerInstance(inst *InstanceProgress, token string) {
 // Instances lists the instances in order.
 func (l *Loop) Instances() []*InstanceProgress { return l.instances }
 
+// RestingInstances gives the statuses of the instances that have ended or wait for a person, by token.
+func (l *Loop) RestingInstances() map[string]ideafile.InstanceStatus {
+	statuses := map[string]ideafile.InstanceStatus{}
+	for _, inst := range l.instances {
+		if s := inst.DisplayStatus(); s != ideafile.InstanceWorking {
+			statuses[inst.Token] = s
+		}
+	}
+	return statuses
+}
+
 // InstanceTokens lists the instances' tokens in order.
 func (l *Loop) InstanceTokens() []string {
 	tokens := make([]string, len(l.instances))

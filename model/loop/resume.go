@@ -131,12 +131,8 @@ func (l *Loop) restoreCall(p turn.PastCall) {
 		}
 		inst.LastPlanningRequest = max(inst.LastPlanningRequest, p.Request)
 		if status := p.StatusByInstance[token]; status.IsFinal() {
-			c := turn.CallReport{
-				Request: p.Request, Index: p.Index, Status: status, Result: p.ResultByInstance[token], Decisions: p.DecisionsByInstance[token], FromEarlierProcess: true,
-			}
-			if ran, ok := p.RanCallByInstance[token]; ok {
-				c.RanCall = &ran
-			}
+			c := p.Report(token)
+			c.FromEarlierProcess = true
 			inst.calls[key] = c
 		} else {
 			l.resumeCall(inst, p.Request, ResumedCall{p.Index, p.WrittenCall, ideafile.ReviewReasonOnResume(l.idea.Tool(p.WrittenCall.Tool), status)})

@@ -64,6 +64,9 @@ func (l *Loop) WhyCallNotWaiting(call string) error {
 	return turn.ErrCallNotWaiting(key.ID(token), report.Status, report.Decisions)
 }
 
+// ErrNoPlanToReplace refuses a Plan that is to run directly where none does.
+var ErrNoPlanToReplace = errors.New("it can take the place of a Plan that runs directly, and none does; without its stage it guides the next Request")
+
 // checkCorrections returns the instances that messages are about, each with whether they change what it sees, or why one of the
 // messages cannot be applied. A message without a payload, such as text, is for the LLM alone.
 func (l *Loop) checkCorrections(messages []ideafile.Message) (map[*InstanceProgress]bool, error) {
@@ -71,7 +74,7 @@ func (l *Loop) checkCorrections(messages []ideafile.Message) (map[*InstanceProgr
 	for n, msg := range messages {
 		instances, err := l.affectedInstances(msg)
 		if err == nil && msg.IsDirectPlan() && !slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return inst.plannerKind == plannedByDirectPlan }) {
-			err = errors.New("it can take the place of a Plan that runs directly, and none does; without its stage it guides the next Request")
+			err = ErrNoPlanToReplace
 		}
 		if err != nil {
 			return nil, fmt.Errorf("$.context[%d]: %w", n, err)
@@ -122,12 +125,17 @@ func (l *Loop) checkCorrection(inst *InstanceProgress, msg ideafile.Message) err
 	if msg.PayloadKind != ideafile.TypeState {
 		return nil
 	}
-	schema := ideafile.InstanceViewOf(l.idea.Context, inst.Token).SchemaByKind[ideafile.TypeState]
+	return CheckStateCorrection(msg, ideafile.InstanceViewOf(l.idea.Context, inst.Token), inst.state)
+}
+
+// CheckStateCorrection returns why a correction does not fit a State; the view is the instance's before it.
+func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, state *statelog.State) error {
+	schema := view.SchemaByKind[ideafile.TypeState]
 	if msg.PayloadSchema != nil {
 		schema = msg.PayloadSchema
 	}
 	for _, w := range statelog.SplitPatch(msg.Payload, nil) {
-		if why := inst.state.ObstacleAbove(w.Path); why != "" {
+		if why := state.ObstacleAbove(w.Path); why != "" {
 			return fmt.Errorf("%s: %s", refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path}, why)
 		}
 		if schema == nil || jsonval.ContainsBlobHandle(w.Value) {

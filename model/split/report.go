@@ -34,7 +34,7 @@ type PartReport struct {
 	// LLMForbidden is whether the LLM may be asked about none of its instances, FellBackToLLM whether it took over from a direct Plan.
 	LLMForbidden  bool `json:"llmForbidden,omitempty"`
 	FellBackToLLM bool `json:"fellBack,omitempty"`
-	// Instances holds the status of those that are no longer working.
+	// Instances holds the status of those that have ended or wait for a person; in the last report, of all.
 	Instances        map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
 	PendingApprovals []turn.PendingApproval             `json:"pending,omitempty"`
 	// QuotaUse is what it has begun and used, with all delegates, and what it needs. Delegates are those under way.
@@ -70,15 +70,28 @@ type ReportFilter struct {
 	lastEnded  int    // ended Calls, in that report
 }
 
-// ShouldSend reports whether a report brings something new, and takes it as sent then. Where only the count of ended Calls has
-// changed, it waits for a tenth of them: each report costs both workflows a task.
+// ShouldSend reports whether a report brings something new, and takes it as sent then. Where only the count of ended Calls, or who has
+// ended, has changed, it waits for a tenth of the Calls: each report costs both workflows a task.
 func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	ended := r.Calls.Total()
-	r.Calls, r.Failures, r.QuotaUse.Calls, r.QuotaUse.Requests = turn.CallCounts{}, nil, 0, 0 // its own Requests are counted when they have ended
+	r.Calls, r.Failures, r.Instances = turn.CallCounts{}, nil, waitingOf(r.Instances)
+	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // its own Requests are counted when they have ended
 	rest := string(jsonval.Encode(jsonval.ToJSONValue(r)))
 	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
 		return false
 	}
 	t.lastReport, t.lastEnded = rest, ended
 	return true
+}
+
+// waitingOf picks the instances that wait for a person.
+func waitingOf(statuses map[string]ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
+	waiting := map[string]ideafile.InstanceStatus{}
+	//workflowcheck:ignore -- a map again
+	for token, s := range statuses {
+		if s == ideafile.InstanceWaiting {
+			waiting[token] = s
+		}
+	}
+	return waiting
 }

@@ -43,12 +43,13 @@ func (in *RequestInput) AddPartContext(whole, part any, tokens []string, states 
 			if len(e.Instances) == 0 {
 				e.Instances = tokens
 			}
-			in.Errors = append(in.Errors, e)
+			in.addPastError(e)
 		}
 	}
 	for _, token := range tokens {
 		in.Instances = append(in.Instances, *byToken[token])
 	}
+	slices.SortStableFunc(in.Errors, func(a, b ContextError) int { return callKeyOf(a.CallID).Compare(callKeyOf(b.CallID)) })
 }
 
 // directPlanPositions returns the positions in a context, from 1, of the Plans that run directly, by the instance that owns them.
@@ -84,11 +85,19 @@ func (in *RequestInput) addPastCalls(directPlan int, name string, calls []PastCa
 			})
 		}
 		for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
-			in.PlanEntries[at].AddReport(token, CallReport{
-				Status: p.StatusByInstance[token], Fault: p.FaultByInstance[token], Result: p.ResultByInstance[token], Decisions: p.DecisionsByInstance[token],
-			})
+			in.PlanEntries[at].AddReport(token, p.Report(token))
 		}
 	}
+}
+
+// addPastError adds an error to those of other parts, or its instances where the same is said of others.
+func (in *RequestInput) addPastError(e ContextError) {
+	at := slices.IndexFunc(in.Errors, func(o ContextError) bool { return o.CallID == e.CallID && o.Fault == e.Fault })
+	if at < 0 {
+		in.Errors = append(in.Errors, e)
+		return
+	}
+	in.Errors[at].Instances = slices.Concat(in.Errors[at].Instances, e.Instances)
 }
 
 // RestrictRecordToInstances returns a message as a part of the process sees it: of a Plan's record, what is about the part's instances; ok is false where
@@ -144,8 +153,8 @@ func restrictEntry(entry any, mine map[string]bool) (out any, left bool) {
 	for _, key := range jsonval.SortedKeys(object) {
 		tokens, isList := jsonval.AsStringList(object[key])
 		switch {
-		case key == recordResults:
-			rest[key] = restrictResults(object[key], mine)
+		case key == recordResults, key == recordRan:
+			rest[key] = restrictByToken(object[key], mine)
 		case key == recordDecided:
 			rest[key] = slices.DeleteFunc(slices.Clone(asJSONList(object[key])), func(d any) bool {
 				token, _ := jsonval.AsObject(d)["token"].(string)
@@ -165,11 +174,11 @@ func restrictEntry(entry any, mine map[string]bool) (out any, left bool) {
 	return rest, left || !named
 }
 
-func restrictResults(results any, mine map[string]bool) map[string]any {
+func restrictByToken(values any, mine map[string]bool) map[string]any {
 	out := map[string]any{}
-	for _, token := range jsonval.SortedKeys(jsonval.AsObject(results)) {
+	for _, token := range jsonval.SortedKeys(jsonval.AsObject(values)) {
 		if mine[token] {
-			out[token] = jsonval.AsObject(results)[token]
+			out[token] = jsonval.AsObject(values)[token]
 		}
 	}
 	return out

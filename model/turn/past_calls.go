@@ -101,6 +101,18 @@ func (p PastCall) IsFinalFor(token string) bool {
 	return false
 }
 
+// Report is what became of the Call in an instance, as the instance would report it.
+func (p PastCall) Report(token string) CallReport {
+	c := CallReport{
+		Request: p.Request, Index: p.Index, Status: p.StatusByInstance[token], Fault: p.FaultByInstance[token],
+		Result: p.ResultByInstance[token], Decisions: p.DecisionsByInstance[token],
+	}
+	if ran, ok := p.RanCallByInstance[token]; ok {
+		c.RanCall = &ran
+	}
+	return c
+}
+
 // parsePastCallID reads an id without an instance, such as 3.2.
 func parsePastCallID(id string) (p PastCall, ok bool) {
 	request, index, _ := strings.Cut(id, ".")

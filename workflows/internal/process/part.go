@@ -41,7 +41,7 @@ func (p *ordinaryProcess) partReport(status loop.ProcessStatus, last bool) split
 		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.Turns(), Ideas: p.lastSealed.At, Calls: result.Calls,
 		Usage: result.Usage, Digest: p.lastSealed.Digest, Failures: result.Failures, SelfPauseCount: p.loop.SelfPauseCount(), ResumeCount: p.resumesHeard,
 		NotWrittenResults: result.NotWrittenResults,
-		Error:             result.Error, QuotaUse: p.loop.QuotaUse(),
+		Error:             result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.RestingInstances(),
 	}
 	for _, m := range p.loop.Instances() {
 		r.PendingApprovals = append(r.PendingApprovals, m.PendingApprovals...)

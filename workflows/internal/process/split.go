@@ -145,7 +145,7 @@ func (p *splitProcess) onPartClosed(number int, err error) {
 	if err == nil || r.Finished() {
 		return
 	}
-	r.Number, r.Status, r.AwaitsOnlyPeople = number, loop.StatusFailed, false
+	r.Number, r.Status, r.AwaitsOnlyPeople, r.Instances = number, loop.StatusFailed, false, nil
 	r.Error = &diag.Fault{Code: turn.CodeWorkerLost, Message: "it was ended from outside"}
 	p.parts.ApplyReport(r)
 }

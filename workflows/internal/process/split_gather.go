@@ -112,10 +112,14 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 	}
 	for _, part := range p.parts.All {
 		r := part.Report
-		in.Parts = append(in.Parts, protocol.GatherPart{
+		g := protocol.GatherPart{
 			Process: protocol.PartID(p.processID, part.Number), Last: protocol.Sealed{At: r.Ideas, Digest: r.Digest},
-			Tokens: part.Tokens, Statuses: r.Instances, Since: part.LastGatheredIdea,
-		})
+			Tokens: part.Tokens, Since: part.LastGatheredIdea,
+		}
+		if r.Finished() { // until then its latest Idea says who has ended
+			g.Statuses = r.Instances
+		}
+		in.Parts = append(in.Parts, g)
 	}
 	return in
 }

@@ -73,14 +73,21 @@ func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, payload ma
 
 // Revise gives each part what concerns it. Those that have not started will start with it.
 func (p *splitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) error {
-	p.parts.Limits = p.parts.Limits.OverriddenBy(s.Limits)
 	s.Context = ideafile.WithTokenSpellingsResolved(s.Context, spelling.NewTokenIndex(p.parts.InstanceTokens()).FindToken)
 	err := p.validateMessages(s.Context, false)
 	if err != nil {
 		return err
 	}
 	s.Context = ideafile.NumberAddedDirectPlans(p.idea.Context, s.Context)
-	p.setIdea(p.idea.WithRawMessages(s.Context))
+	messages, err := ideafile.ReadMessages(s.Context)
+	if err == nil {
+		err = p.parts.CheckCorrections(p.idea, messages)
+	}
+	if err != nil {
+		return err
+	}
+	p.setIdea(p.idea.WithMessages(messages))
+	p.parts.Limits = p.parts.Limits.OverriddenBy(s.Limits)
 	for _, number := range p.parts.RunningParts() {
 		list := p.parts.All[number-1].FilterContext(s.Context)
 		if len(list) > 0 {

@@ -1,0 +1,52 @@
+package split
+
+import (
+	"fmt"
+	"slices"
+
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/statelog"
+)
+
+// CheckCorrections returns why one of people's messages cannot be applied, so that nothing has changed: what the parts would refuse, as far as
+// the whole knows. Of the States it knows what they began with, and of a message for all what they share.
+func (p *Process) CheckCorrections(i *ideafile.Idea, messages []ideafile.Message) error {
+	plans := ideafile.FindDirectPlans(i.Context)
+	for n, msg := range messages {
+		err := p.checkCorrection(i, plans, msg)
+		if err != nil {
+			return fmt.Errorf("$.context[%d]: %w", n, err)
+		}
+	}
+	return nil
+}
+
+func (p *Process) checkCorrection(i *ideafile.Idea, plans ideafile.DirectPlans, msg ideafile.Message) error {
+	token := msg.InstanceToken
+	view := ideafile.InstanceViewsByToken(i.Context, []string{token})[token]
+	replaceable := slices.ContainsFunc(i.Context, ideafile.Message.IsDirectPlan)
+	if token != "" {
+		if s := p.statusOf(token); s == ideafile.InstanceSettled || s == ideafile.InstanceFailed {
+			return fmt.Errorf("instance %s has %s", token, s)
+		}
+		at, _ := plans.ChoosePlanForInstance(token, view)
+		replaceable = at >= 0
+	}
+	switch {
+	case msg.IsDirectPlan() && !replaceable:
+		return loop.ErrNoPlanToReplace
+	case msg.PayloadKind == ideafile.TypeState:
+		return loop.CheckStateCorrection(msg, view, statelog.NewState(view.PayloadByKind[ideafile.TypeState]))
+	}
+	return nil
+}
+
+// statusOf returns how an instance stands, as its part has reported.
+func (p *Process) statusOf(token string) ideafile.InstanceStatus {
+	number := p.PartNumberOf(token)
+	if number == 0 {
+		return ""
+	}
+	return p.All[number-1].Report.Instances[token]
+}

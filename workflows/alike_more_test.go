@@ -1,0 +1,32 @@
+package workflows_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A Plan that is optimal gives the instances in which it fails to the LLM.
+func TestWhatFallsBackToTheLLMComesToTheSameInParts(t *testing.T) {
+	for name, c := range map[string]struct {
+		form, output string
+	}{
+		"with an output of the Plan": {`, "output": {"type": "object", "properties": {"all": {}}, "required": ["all"]}`, `, "output": {"all": "†state.said"}`},
+		"without a form":             {``, `, "output": {"all": "†state.said"}`},
+		"without an output":          {``, ``},
+		"with a form alone":          {`, "output": {"type": "object", "properties": {"all": {}}, "required": ["all"]}`, ``},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			asOneAndInParts(t, func(t *testing.T, config string) (*scenario, map[string]string) {
+				s := newScenario(t, `{"config": {"gather": "5m", `+config+`}, "schema": {"tools": {"weigh": `+weigh(t, "2", "7")+`, `+alikeTools+`}`+c.form+`},
+					"context": [`+rowsOf(7)+`{"type": "plan", "stage": "optimal", "plan": [
+					{"_tool": "shout", "text": "†state.weight", "_outputPath": "said"}, {"_tool": "weigh", "n": "†state.n", "_outputPath": "weight"}]`+c.output+`}]}`,
+					`{"when": "\"said\":\"BY HAND\"", "solution": {"calls": [], "output": {"all": "†state.said"}}}`,
+					`{"when": "What went wrong", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "by hand", "_outputPath": "said"}]}}`,
+					`{"when": "Write the output", "solution": {"calls": [], "output": {"all": "†state.said"}}}`,
+				)
+				s.start()
+				return s, nil
+			})
+		})
+	}
+}

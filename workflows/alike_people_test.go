@@ -1,0 +1,55 @@
+package workflows_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+	"processidea/store/chain"
+)
+
+func TestWhatPeopleDecideComesToTheSameInParts(t *testing.T) {
+	asOneAndInParts(t, func(t *testing.T, config string) (*scenario, map[string]string) {
+		till := newTill(t)
+		s := newScenario(t, `{"config": {`+config+`}, "schema": {"tools": {`+alikeTools+`, "pay": `+till.pay("true")+`}}, "context": [`+rowsOf(6)+`
+			{"type": "plan", "stage": "complete", "plan": [{"_tool": "pay", "n": "†state.n", "_outputPath": "†state.paid || †state.refused"}, {"_tool": "shout", "text": "†state.paid", "_outputPath": "loud"},
+				{"_tool": "shout", "_instance": "6", "text": "six", "_outputPath": "†state.six"}], "output": {"all": "†state.loud"}}]}`)
+		s.start()
+		facts := s.midway(6)
+		fork := newScenario(t, `{}`)
+		fork.id, fork.idea = s.id+"-fork", chain.Fork(s.sealedLast())
+		fork.start()
+		for name, fact := range fork.midway(6) {
+			facts["fork "+name] = fact
+		}
+		for _, s := range []*scenario{s, fork} {
+			s.decide(ideafile.Approve, "0.1@1", `{"by": "ann"}`)
+			s.decide(ideafile.Reject, "0.1@2", `{"by": "bob", "reason": "no"}`)
+			s.decide(ideafile.Amend, "0.1@3", `{"by": "cy", "reason": "less", "params": {"n": 30}}`)
+			s.decide(ideafile.Replace, "0.1@4", `{"by": "dan", "reason": "politely", "with": {"_tool": "shout", "text": "sorry"}}`)
+			s.decide(ideafile.Answer, "0.1@5", `{"by": "eve", "reason": "in cash", "output": "by hand"}`)
+			eventually(t, "what was amended waits again", func() bool {
+				return strings.Contains(asJSON(s.pending()), `"n":30`) && len(s.pending()) == 2
+			})
+			s.decide(ideafile.Approve, "0.1@3", `{"by": "fay"}`)
+			s.signal(s.id, turn.SteerPause, map[string]any{"by": "gus", "reason": "lunch", "id": "p"})
+			s.signal(s.id, turn.SteerResume, map[string]any{"by": "gus", "reason": "full", "id": "r"})
+			s.signal(s.id, turn.SteerRevise, map[string]any{"by": "hal", "reason": "a slip", "id": "v", "context": []any{map[string]any{"type": "state", "_instance": "6", "note": "mind"}}})
+			eventually(t, "it is revised", func() bool {
+				return len(s.processStatus().Accepted) == 3 && strings.Contains(asJSON(s.sealedLast()), "mind")
+			})
+			for name, fact := range s.midway(1) {
+				facts["one left, "+strings.TrimPrefix(fork.id, s.id)+name] = fact
+			}
+			s.decide(ideafile.Approve, "0.1@6", "")
+		}
+		f := played{fork, fork.came(t)}
+		for name, fact := range f.facts(t) {
+			facts["fork "+name] = fact
+		}
+		facts["paid"] = fmt.Sprint(len(till.seen()))
+		return s, facts
+	})
+}
