@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"processidea/client/internal/kind"
+	"processidea/model/deciders"
 	"processidea/model/ideafile"
 	"processidea/store/chain"
 )
@@ -74,7 +75,26 @@ func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return chain.Fork(idea), nil
+	return c.withEarlierDeciders(ctx, chain.Fork(idea), at)
+}
+
+// withEarlierDeciders tells a fork who decided on the Calls that its policies name: whoever did may not decide on certain others.
+func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at int) (map[string]any, error) {
+	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
+	if read == nil || !read.NamesOtherDeciders() {
+		return fork, nil
+	}
+	made, err := c.decisions(ctx, 1, at)
+	if err != nil {
+		return nil, err
+	}
+	var earlier []deciders.Earlier
+	for _, d := range made {
+		if d.CallID != "" && d.DecidedBy != "" {
+			earlier = append(earlier, deciders.Earlier{CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy})
+		}
+	}
+	return deciders.WithEarlier(fork, earlier), nil
 }
 
 // Plan gives the Calls of the latest solution that has any, for plangraph.RenderMermaid and plangraph.RenderDOT; where none has, those of

@@ -11,6 +11,7 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -31,6 +32,8 @@ type Decision struct {
 	// Digest is Approval.Digest of what was shown: anything else is not decided on. Empty decides on what waits now.
 	Digest string
 	By     string // who decides
+	// Groups are those of which the person says they are.
+	Groups []string
 	Reason string // why; the LLM is told. Reject needs one.
 	// Value is for Amend the parameters that change, an object; for Replace the Call, an object as the LLM writes it; for Answer the
 	// result. Numbers may be json.Number. At most 64 KB as JSON.
@@ -47,6 +50,9 @@ func (d Decision) payload() map[string]any {
 		if text != "" {
 			p[key] = text
 		}
+	}
+	if len(d.Groups) > 0 {
+		p["groups"] = jsonval.ToJSONValue(d.Groups)
 	}
 	if key, ok := valueKeys[d.Kind]; ok {
 		p[key] = d.Value

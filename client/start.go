@@ -43,6 +43,8 @@ type StartOptions struct {
 	// ForkOf is the process that the Idea was forked from, by which a fork without an ID is named: ForkOf-fork-1, or the
 	// next number that is free.
 	ForkOf string
+	// By is who starts the process. Where a policy keeps who started it from deciding, nobody can decide without it.
+	By string
 }
 
 // ParseIdea reads an Idea file from JSON. The error is an *InvalidError with everything that is wrong with its form.
@@ -144,6 +146,9 @@ func normalRows(rows []map[string]any) []map[string]any {
 
 func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protocol.Start, err error) {
 	start = protocol.Start{Replies: o.Replies, WithSolution: o.WithSolution}
+	if o.By != "" {
+		start.StartedBy = []string{o.By}
+	}
 	if start.Idea, err = offload(ctx, c.archive.values, o.Idea); err != nil {
 		return start, err
 	}

@@ -21,6 +21,8 @@ type Delegation struct {
 	Above []ProcessRef `json:"above,omitempty"`
 	// To is the Call that this process runs for; nil: it is no delegate.
 	To *DelegateOf `json:"to,omitempty"`
+	// Oversight is what the processes that this one works for say of who may decide.
+	Oversight []ideafile.ApprovalOverride `json:"oversight,omitempty"`
 }
 
 // Carried is what the Ideas of a process need of it: its files, where one of the Tools runs a file.

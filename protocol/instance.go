@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"processidea/model/deciders"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
@@ -34,6 +35,9 @@ type InstanceSetup struct {
 	Delegation Delegation `json:"delegation,omitzero"`
 	LLM        any        `json:"llm,omitempty"`
 	Replies    string     `json:"replies,omitempty"`
+	// StartedBy is who started the process, and Decided what was decided on Calls in the processes that it was forked from.
+	StartedBy []string           `json:"startedBy,omitempty"`
+	Decided   []deciders.Earlier `json:"decided,omitempty"`
 }
 
 // InstanceOwn is what one instance has for itself.

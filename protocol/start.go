@@ -24,6 +24,8 @@ type Start struct {
 	Quota *turn.Quota `json:"quota,omitempty"`
 	// Delegation is what the process knows of delegates, and whether it is one.
 	Delegation Delegation `json:"delegation,omitzero"`
+	// StartedBy is who started the process, as the start says; of a delegate, who started the process that it works for.
+	StartedBy []string `json:"startedBy,omitempty"`
 }
 
 // PartOf names a part of a process.

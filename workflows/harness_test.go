@@ -203,6 +203,7 @@ type scenario struct {
 
 	files     map[string]any // Idea files of delegates
 	scripted  string         // replies that travel with the process, in place of an LLM's server
+	startedBy []string       // who starts it
 	every     int            // passes after which its workflows continue as new, where the flag says none
 	client    client.Client  // where it runs
 	namespace string
@@ -243,7 +244,7 @@ func (s *scenario) start() client.WorkflowRun {
 		s.t.Fatal(problems)
 	}
 	run, _, err := engine.StartOrAttach(s.t.Context(), s.client, s.namespace, engine.StartProcess{
-		ID: s.id, Idea: idea, Start: protocol.Start{Idea: s.idea, Replies: s.scripted, ContinueEvery: max(*continueEvery, s.every), Delegation: protocol.Delegation{Files: s.files}}, File: "test",
+		ID: s.id, Idea: idea, Start: protocol.Start{Idea: s.idea, Replies: s.scripted, StartedBy: s.startedBy, ContinueEvery: max(*continueEvery, s.every), Delegation: protocol.Delegation{Files: s.files}}, File: "test",
 	})
 	if err != nil {
 		s.t.Fatal(err)

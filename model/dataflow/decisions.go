@@ -19,8 +19,14 @@ func (i *Instance) ApplyDecision(d turn.Decision) error {
 	if err != nil {
 		return err
 	}
-	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams = rec.ID, rec.PendingApproval.Digest, i.currentTime,
-		rec.PendingApproval.Tool, rec.PendingApproval.Params
+	if err := i.checkDecider(rec, d); err != nil {
+		return err
+	}
+	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams, d.Deciders = rec.ID, rec.PendingApproval.Digest, i.currentTime,
+		rec.PendingApproval.Tool, rec.PendingApproval.Params, rec.PendingApproval.Deciders
+	if i.othersMustDecideToo(rec, d) {
+		return i.addVoice(rec, d)
+	}
 	switch d.Kind {
 	case ideafile.Approve:
 		i.approveCall(rec, d)
@@ -176,13 +182,9 @@ func (i *Instance) replaceCall(rec *CallRecord, d turn.Decision) error {
 
 // answerCall takes the result from a person, who may name the branch that it takes.
 func (i *Instance) answerCall(rec *CallRecord, d turn.Decision) error {
-	value, err := i.recordBranchTaken(rec, d.GivenResult)
-	if err == nil {
-		err = ideafile.FindTool(i.palette.Tools, rec.Tool).OutputSchema.Validate(value)
-	}
+	value, err := i.readGivenResult(rec, d)
 	if err != nil {
-		rec.BranchTaken = 0
-		return fmt.Errorf("output: %w", err)
+		return err
 	}
 	rec.resultGivenByPerson = turn.AuthorOfPerson(d.DecidedBy)
 	if rec.resultUpdatesPath() {
@@ -197,4 +199,17 @@ func (i *Instance) answerCall(rec *CallRecord, d turn.Decision) error {
 	rec.recordDecision(d)
 	rec.endWithStatus(ideafile.Done, nil)
 	return nil
+}
+
+// readGivenResult checks the result that a person gives.
+func (i *Instance) readGivenResult(rec *CallRecord, d turn.Decision) (any, error) {
+	value, err := i.recordBranchTaken(rec, d.GivenResult)
+	if err == nil {
+		err = ideafile.FindTool(i.palette.Tools, rec.Tool).OutputSchema.Validate(value)
+	}
+	if err != nil {
+		rec.BranchTaken = 0
+		return nil, fmt.Errorf("output: %w", err)
+	}
+	return value, nil
 }

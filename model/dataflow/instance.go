@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"processidea/model/deciders"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/statelog"
@@ -32,6 +33,9 @@ type Instance struct {
 	correctionCount int
 	planStarted     bool // StartDirectPlan was called
 	planAfter       int  // the Calls of the direct Plan come after this one; 0: it took no other's place
+	// starters started the process, and earlierDecisions were taken in those that it was forked from; see SetPeople.
+	starters         []string
+	earlierDecisions []deciders.Earlier
 }
 
 // AddTools adds Tools to the palette: those that the instance was started without and that a Call is about to use.

@@ -83,9 +83,13 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, policy *ideaf
 	if rec.HasOutput {
 		p.Output = rec.Output
 	}
+	p.Deciders = i.palette.ApprovalOverride.DecidersFor(ready.Tool)
 	if policy.Timeout > 0 {
 		until := i.currentTime.Add(policy.Timeout)
 		p.Deadline, p.OnTimeout = &until, policy.TimeoutAction
+		if len(p.Deciders) > 0 && p.OnTimeout == ideafile.Approve {
+			p.OnTimeout = ideafile.Reject // nothing that certain people must approve is approved by itself
+		}
 	}
 	rec.timesAsked++
 	if rec.timesAsked > 1 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"processidea/model/deciders"
 	"processidea/model/diag"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -38,6 +39,8 @@ type ApprovalPolicy struct {
 	TimeoutAction string
 	// AllowedDecisions lists the decisions that a person may take.
 	AllowedDecisions []string
+	// Deciders say who may decide; nil: anybody.
+	Deciders *deciders.Rule
 }
 
 // readApprovalPolicy reads `_approval`. It returns nil for a Tool whose Calls need no approval.
@@ -75,8 +78,10 @@ func (a *ApprovalPolicy) read(m map[string]any, path string, ps *diag.Problems) 
 			}
 		case "allow":
 			a.AllowedDecisions, err = readAllowedDecisions(m[k])
+		case "by":
+			a.Deciders = deciders.ReadRule(m[k], at, ps)
 		default:
-			err = fmt.Errorf("unknown key %q; _approval has allow, onTimeout, timeout and when", k)
+			err = fmt.Errorf("unknown key %q; _approval has allow, by, onTimeout, timeout and when", k)
 		}
 		if err != nil {
 			ps.Add(at, "%s", err)
@@ -84,6 +89,9 @@ func (a *ApprovalPolicy) read(m map[string]any, path string, ps *diag.Problems) 
 	}
 	if m["onTimeout"] != nil && m["timeout"] == nil {
 		ps.Add(path+".onTimeout", "it never happens: there is no timeout")
+	}
+	if a.Deciders != nil && a.TimeoutAction == Approve {
+		ps.Add(path+".onTimeout", "by says who must approve, and this would approve without them: want reject or pause")
 	}
 }
 
@@ -170,58 +178,4 @@ func (a *ApprovalPolicy) RequiresReviewOf(params map[string]any) bool {
 	}
 	holds, err := a.ParamsCondition.Matches(params)
 	return holds || err != nil
-}
-
-// ApprovalOverride is what `config.approval` adds to the approval policies of the Tools.
-//
-// Invariant: it takes nothing away; a Call that its Tool's policy asks about is asked about.
-type ApprovalOverride struct {
-	AllTools  bool     `json:"all,omitempty"`
-	ToolNames []string `json:"tools,omitempty"`
-}
-
-func readApprovalOverride(m map[string]any, path string, ps *diag.Problems) (o ApprovalOverride) {
-	for _, k := range jsonval.SortedKeys(m) {
-		ok := true
-		switch k {
-		case "all":
-			o.AllTools, ok = m[k].(bool)
-		case "tools":
-			o.ToolNames, ok = jsonval.AsStringList(m[k])
-		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; approval has all and tools", k)
-		}
-		if !ok {
-			ps.Add(jsonval.JSONPathWithKey(path, k), `want {"tools": ["name"]} or {"all": true}`)
-		}
-	}
-	return o
-}
-
-// checkApprovalOverride refuses unknown Tools: whoever names one relies on a person being asked.
-func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
-	for n, name := range i.Config.Approval.ToolNames {
-		at := fmt.Sprintf("$.config.approval.tools[%d]", n)
-		if i.Tool(name) != nil {
-			continue
-		}
-		if server, ok := i.MCPServerThatMayOfferTool(name); ok {
-			ps.Warn(at, "%s", ToolMayBeOfferedMessage(name, server))
-			continue
-		}
-		ps.Add(at, "the palette has no tool %q", jsonval.Clip(name, 80))
-	}
-}
-
-// PolicyFor returns the policy that counts for a Tool's Calls; nil if they need no approval.
-func (o ApprovalOverride) PolicyFor(t *Tool) *ApprovalPolicy {
-	switch {
-	case !o.AllTools && !slices.Contains(o.ToolNames, t.Name):
-		return t.Approval
-	case t.Approval == nil:
-		return &ApprovalPolicy{TimeoutAction: Reject, AllowedDecisions: allDecisions}
-	}
-	always := *t.Approval
-	always.ParamsCondition = nil
-	return &always
 }

@@ -69,6 +69,7 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	i.checkMCPServerNames(&ps)
 	i.checkApprovalOverride(&ps)
 	i.readContext(source["context"], &ps)
+	i.checkDeciders(&ps)
 	i.checkTokensNotAlike(&ps)
 	i.markSimulatedIfMessageIs()
 	ReadObject(source, DelegatesKey, "$", &ps) // delegate.CheckFiles tells of what is in it

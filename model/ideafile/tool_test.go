@@ -45,7 +45,7 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 		{"its _retry holds something else", `{"_retry":{"attempts":1,"backoff":2}}`, `want {"attempts": N}`},
 		{"its _retry is a number", `{"_retry":3}`, `want {"attempts": N}`},
 		{"its _approval is a text", `{"_approval":"yes"}`, "$.t._approval: want true, false or an object, not string"},
-		{"its _approval has an unknown key", `{"_approval":{"if":{}}}`, `$.t._approval.if: unknown key "if"; _approval has allow, onTimeout, timeout and when`},
+		{"its _approval has an unknown key", `{"_approval":{"if":{}}}`, `$.t._approval.if: unknown key "if"; _approval has allow, by, onTimeout, timeout and when`},
 		{"its approval's timeout is no duration", `{"_approval":{"timeout":"soon"}}`, "$.t._approval.timeout: want a duration"},
 		{"its approval's onTimeout is no decision", `{"_approval":{"timeout":"1h","onTimeout":"amend"}}`, "$.t._approval.onTimeout: want reject, approve or pause"},
 		{"its approval's onTimeout has no timeout", `{"_approval":{"onTimeout":"approve"}}`, "it never happens: there is no timeout"},

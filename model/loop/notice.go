@@ -49,7 +49,7 @@ func (l *Loop) addDecisionTo(n turn.ApprovalNotice) turn.ApprovalNotice {
 	if inst == nil {
 		return n
 	}
-	//workflowcheck:ignore -- a digest is decided on once
+	//workflowcheck:ignore -- a digest is one Call's
 	for _, c := range inst.calls {
 		for _, d := range c.Decisions {
 			if d.ApprovalDigest == n.Digest {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"processidea/model/deciders"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
@@ -21,13 +22,17 @@ type Decision struct {
 	ApprovalDigest string `json:"digest,omitempty"`
 	// DecidedBy is the person's name, DecidedByTimeout or DecidedByProcess.
 	DecidedBy string `json:"by,omitempty"`
-	Reason    string `json:"reason,omitempty"`
+	// Groups are those of which the person says they are.
+	Groups []string `json:"groups,omitempty"`
+	Reason string   `json:"reason,omitempty"`
 	// SignalID is as the signal's payload had it.
 	SignalID  string    `json:"id,omitempty"`
 	DecidedAt time.Time `json:"at"`
 	// Tool and Shown are what would have run, as the person was shown it.
 	Tool        string         `json:"tool,omitempty"`
 	ShownParams map[string]any `json:"shown,omitempty"`
+	// Deciders are the rules that said who may take the decision; none: anybody might.
+	Deciders deciders.Rules `json:"deciders,omitempty"`
 	// AmendedParams of an amended Call: values, never References.
 	AmendedParams map[string]any `json:"params,omitempty"`
 	// Replacement is the Call to run instead, in the form in which the LLM writes Calls.
@@ -63,12 +68,13 @@ func AuthorOfPerson(name string) string {
 // What stands in payloads that people are shown, in place of what only they know. A signal that still has one says nothing.
 const (
 	PlaceholderName   = "your name"
+	PlaceholderGroup  = "your group"
 	PlaceholderReason = "<why>"
 	PlaceholderTool   = "<name of a tool>"
 	PlaceholderOutput = "<the result>"
 )
 
-var placeholders = []string{PlaceholderName, PlaceholderReason, PlaceholderTool, PlaceholderOutput}
+var placeholders = []string{PlaceholderName, PlaceholderGroup, PlaceholderReason, PlaceholderTool, PlaceholderOutput}
 
 // checkNoPlaceholder refuses a value in which a placeholder was left.
 func checkNoPlaceholder(key string, v any) error {
@@ -81,15 +87,20 @@ func checkNoPlaceholder(key string, v any) error {
 
 const (
 	maxReasonLength = 2000 // characters
-	maxNameLength   = 200  // characters of a person's name, of a signal's id and of a Call's id
+	maxNameLength   = 200  // characters of a person's or a group's name, of a signal's id and of a Call's id
+	maxGroups       = 100
 )
 
-// ReadDecision reads the payload of a decision's signal; kind is the signal's name. The keys are call, digest, by, reason and id,
+// ReadDecision reads the payload of a decision's signal; kind is the signal's name. The keys are call, digest, by, groups, reason and id,
 // and params for amend, with for replace, output for answer.
-func ReadDecision(kind string, m map[string]any) (Decision, error) {
-	d := Decision{Kind: kind}
+func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
+	d.Kind = kind
+	if d.Groups, err = readGroups(m["groups"]); err != nil {
+		return d, err
+	}
+	m = jsonval.WithoutKey(m, "groups")
 	payloadKey := map[string]string{ideafile.Amend: "params", ideafile.Replace: "with", ideafile.Answer: "output"}[kind]
-	err := ReadSignalTexts(m, payloadKey, map[string]*string{
+	err = ReadSignalTexts(m, payloadKey, map[string]*string{
 		"call": &d.CallID, "digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "id": &d.SignalID,
 	})
 	if err != nil {
@@ -125,6 +136,23 @@ func ReadDecision(kind string, m map[string]any) (Decision, error) {
 		d.Replacement = object
 	}
 	return d, nil
+}
+
+// readGroups reads the groups of which the person says they are; null is none.
+func readGroups(v any) ([]string, error) {
+	list, ok := jsonval.AsStringList(v)
+	if (!ok && v != nil) || len(list) > maxGroups {
+		return nil, fmt.Errorf(`"groups" is a list of at most %d names`, maxGroups)
+	}
+	for _, group := range list {
+		if len([]rune(group)) > maxNameLength {
+			return nil, fmt.Errorf(`a name in "groups" is longer than %d characters`, maxNameLength)
+		}
+		if err := checkNoPlaceholder("groups", group); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 // ReadSignalTexts reads the text keys of a signal's payload into texts. payloadKey is the one key that may hold something other

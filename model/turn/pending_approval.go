@@ -5,6 +5,9 @@ import (
 	"encoding/hex"
 	"time"
 
+	"processidea/model/deciders"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
@@ -38,6 +41,36 @@ type PendingApproval struct {
 	// TimesAsked is set when a person was asked about the Call before. It is part of the digest, so that a decision on what was
 	// asked before cannot decide this.
 	TimesAsked int `json:"asked,omitempty"`
+	// Deciders say who may decide; none: anybody. DecidedSoFar are those who have, while others still must.
+	Deciders     deciders.Rules `json:"deciders,omitempty"`
+	DecidedSoFar []Voice        `json:"decided,omitempty"`
+}
+
+// Voice is a decision that is not enough by itself: others must decide the same.
+type Voice struct {
+	Kind      string    `json:"decision"`
+	DecidedBy string    `json:"by"`
+	DecidedAt time.Time `json:"at"`
+}
+
+// DecidersInWords tells who decides and who has decided so far: "2 of: people of finance (so far ann)"; "" where anybody may.
+func (p PendingApproval) DecidersInWords() string {
+	if len(p.Deciders) == 0 {
+		return ""
+	}
+	text := p.Deciders.String()
+	var names []string
+	for _, v := range p.DecidedSoFar {
+		name := v.DecidedBy
+		if v.Kind != ideafile.Approve {
+			name += ", " + v.Kind
+		}
+		names = append(names, name)
+	}
+	if len(names) > 0 {
+		text += " (so far " + diag.FirstNamesAndCount(names) + ")"
+	}
+	return text
 }
 
 // SetDigest computes the digest.

@@ -20,6 +20,9 @@ func Approval(p client.Approval) string {
 	if p.Deadline != nil {
 		fmt.Fprintf(&b, "  at %s by itself: %s\n", p.Deadline.Local().Format(time.DateTime), p.OnTimeout)
 	}
+	if who := p.DecidersInWords(); who != "" {
+		fmt.Fprintf(&b, "  decided by %s\n", Printable(who))
+	}
 	if p.ReviewReason != "" {
 		fmt.Fprintf(&b, "  %s\n", Printable(p.ReviewReason))
 	}

@@ -38,6 +38,9 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	if a.Deadline != nil {
 		fmt.Fprintf(b, "; at %s by itself: %s", formatTime(*a.Deadline), a.OnTimeout)
 	}
+	if who := a.DecidersInWords(); who != "" {
+		fmt.Fprintf(b, "; decided by %s", EscapeMarkdown(who))
+	}
 	if a.ReviewReason != "" {
 		fmt.Fprintf(b, " (%s)", EscapeMarkdown(a.ReviewReason))
 	}
@@ -79,6 +82,9 @@ func arrowToOutput(a protocol.Approval) string {
 // examplePayload is the payload of a decision's signal, complete but for what only a person knows.
 func examplePayload(kind string, p turn.PendingApproval) map[string]any {
 	m := map[string]any{"call": p.CallID, "digest": p.Digest, "by": turn.PlaceholderName}
+	if p.Deciders.NameGroups() {
+		m["groups"] = []string{turn.PlaceholderGroup}
+	}
 	switch kind {
 	case ideafile.Reject:
 		m["reason"] = turn.PlaceholderReason

@@ -75,9 +75,11 @@ func (i *instance) delegateStartInput(ctx workflow.Context, r dataflow.ReadyCall
 	}
 	return protocol.Start{
 		Quota: start.Quota, Idea: idea, Replies: i.setup.Replies, Attributes: i.setup.Attributes, ContinueEvery: i.setup.ContinueEvery,
+		StartedBy: i.setup.StartedBy,
 		Delegation: protocol.Delegation{
 			Files: d.Files, File: key, Depth: d.Depth + 1, Above: append(i.setup.BelongsTo(), self),
-			To: &protocol.DelegateOf{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWritablePaths},
+			To:        &protocol.DelegateOf{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWritablePaths},
+			Oversight: i.setup.Oversight.Limits(),
 		},
 	}, nil
 }

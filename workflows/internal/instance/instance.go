@@ -70,6 +70,7 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 	} else {
 		i.dataflow = dataflow.New(palette, context, own.Token)
 	}
+	i.dataflow.SetPeople(setup.StartedBy, setup.Decided)
 	i.registerHandlers(ctx)
 	if carried == nil {
 		i.startFirstRun(ctx)

@@ -78,11 +78,11 @@ func (i *instance) totalHistoryLength(ctx workflow.Context) int {
 	return i.reported.earlierHistoryLength + workflow.GetInfo(ctx).GetCurrentHistoryLength()
 }
 
-// pendingApprovalsKey tells one set of pending approvals from another.
+// pendingApprovalsKey tells one set of pending approvals, and what some of those who must decide have, from another.
 func pendingApprovalsKey(list []turn.PendingApproval) string {
 	var b strings.Builder
 	for _, p := range list {
-		b.WriteString(p.Digest + " ")
+		b.WriteString(p.Digest + strings.Repeat("+", len(p.DecidedSoFar)) + " ")
 	}
 	return b.String()
 }

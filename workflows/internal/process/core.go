@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/deciders"
 	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -57,6 +58,7 @@ const (
 func readIdea(start *protocol.Start) (*ideafile.Idea, error) {
 	var carried diag.Problems
 	start.Idea, start.Delegation.Files, carried = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
+	start.Idea = deciders.WithStarters(start.Idea, start.StartedBy)
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
 	problems = append(problems, carried...)
 	return idea, errInvalidIdea(problems)

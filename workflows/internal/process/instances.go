@@ -5,6 +5,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/deciders"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -107,9 +108,10 @@ func messagesByInstance(idea *ideafile.Idea) map[string][]any {
 func (p *ordinaryProcess) instanceSetup() protocol.InstanceSetup {
 	s := protocol.InstanceSetup{
 		Process: p.processID, FirstRunID: p.firstRunID, Path: p.idea.ProcessPath, Bindings: p.setup.Bindings, Tools: map[string]any{},
-		Oversight: p.idea.Config.Approval, Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
+		Oversight: p.oversight(), Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
 		Servers: p.idea.Config.MCP, Held: p.paused() != nil, Adapt: p.llmMayAdapt,
 		Delegation: p.delegation(),
+		StartedBy:  deciders.StartersOf(p.idea.Source), Decided: deciders.EarlierOf(p.idea.Source),
 	}
 	if p.hasDelegates() {
 		config, _ := p.idea.Source["config"].(map[string]any)
@@ -126,6 +128,13 @@ func (p *ordinaryProcess) instanceSetup() protocol.InstanceSetup {
 		s.Tools[t.Name] = t.Source
 	}
 	return s
+}
+
+// oversight is what is added to the approval policies of the Tools.
+func (p *ordinaryProcess) oversight() ideafile.ApprovalOverride {
+	o := p.idea.Config.Approval
+	o.Outer = p.start.Delegation.Oversight
+	return o
 }
 
 // delegation is what the instances of the process need to know of delegates.

@@ -61,6 +61,7 @@ be an instance, refunds/13; then CALL is 1.2. It waits until the decision is tak
 	c.Flags().StringVar(&d.Digest, "digest", "", "the `digest` of what was shown: anything else is not decided on")
 	c.Flags().StringVar(&d.Reason, "reason", "", "why; the LLM is told")
 	addByFlag(c, &d.By)
+	c.Flags().StringArrayVar(&d.Groups, "group", nil, "a `group` that who decides is of, where the policy asks for one; may be repeated")
 	if v, ok := valueFlags[kind]; ok {
 		c.Flags().StringVar(&value, v.name, "", v.usage)
 	}

@@ -50,6 +50,7 @@ func (l *launched) start(ctx context.Context) (err error) {
 	d := l.definition
 	l.process, err = l.session.Start(ctx, client.StartOptions{
 		ID: l.options.id, Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates, WithSolution: l.options.withSolution, ForkOf: l.options.forkOf,
+		By: app.UserName(),
 	})
 	var claimed *client.ClaimedError
 	switch {

@@ -1,0 +1,152 @@
+package dataflow
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/deciders"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+// This file holds who may decide: the rules of a Tool's policy and of `config.approval` (package deciders), applied to one decision.
+
+// SetPeople tells the instance who started the process, and what was decided on Calls of the instance in the processes that this one was forked from.
+func (i *Instance) SetPeople(starters []string, earlier []deciders.Earlier) {
+	i.starters, i.earlierDecisions = starters, earlier
+}
+
+// checkDecider returns why this person may not take the decision on what waits.
+func (i *Instance) checkDecider(rec *CallRecord, d turn.Decision) error {
+	if err := i.checkNotExcludedElsewhere(rec, d); err != nil {
+		return err
+	}
+	rules := rec.PendingApproval.Deciders
+	if len(rules) == 0 {
+		return nil
+	}
+	switch strings.TrimSpace(d.DecidedBy) {
+	case "":
+		return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, rules)
+	case turn.DecidedByTimeout, turn.DecidedByProcess:
+		return fmt.Errorf("%q is nobody's name", d.DecidedBy)
+	}
+	if why := rules.WhyNot(deciders.Person{Name: d.DecidedBy, Groups: d.Groups}, i.starters); why != "" {
+		return errors.New(why)
+	}
+	for _, other := range rules.NotSameAs() {
+		if id, found := i.decidedCall(rec, other, d.DecidedBy); found {
+			return fmt.Errorf("%s decided on %s, and may not decide on %s too", d.DecidedBy, id, rec.ID)
+		}
+		if _, isID := ideafile.ParseCallKey(other); isID && !i.knowsCall(other) {
+			return fmt.Errorf("who decided on %s may not decide on it, and there is no such Call", other)
+		}
+	}
+	if v, has := voiceOf(rec, d.DecidedBy); has && isVoice(d) {
+		return fmt.Errorf("%s has decided on it already (%s); it takes %d people", v.DecidedBy, v.Kind, rules.Count())
+	}
+	return nil
+}
+
+// checkNotExcludedElsewhere refuses a person who has decided on a Call that whoever decides on this one may not decide on.
+func (i *Instance) checkNotExcludedElsewhere(rec *CallRecord, d turn.Decision) error {
+	for _, other := range i.callRecords {
+		for _, made := range other.Decisions {
+			if other == rec || !deciders.SameName(made.DecidedBy, d.DecidedBy) || d.DecidedBy == "" {
+				continue
+			}
+			if slices.ContainsFunc(made.Deciders.NotSameAs(), func(name string) bool { return i.isNamed(rec, name) }) {
+				return fmt.Errorf("%s decided on %s, and may not decide on %s too", d.DecidedBy, other.ID, rec.ID)
+			}
+		}
+	}
+	return nil
+}
+
+// isNamed reports whether a name in NotSameAs, an id or a Tool's name, means a Call.
+func (i *Instance) isNamed(rec *CallRecord, name string) bool {
+	return slices.Contains(i.callIDsNamed(name), rec.ID) || rec.Tool == name ||
+		slices.ContainsFunc(rec.Decisions, func(d turn.Decision) bool { return d.Tool == name }) ||
+		rec.PendingApproval != nil && rec.PendingApproval.Tool == name
+}
+
+// callIDsNamed lists the ids that an id in NotSameAs means: a Plan that a correction brought in the place of another counts its Calls on from
+// there, and the first Call of either is 0.1 to who wrote the policy.
+func (i *Instance) callIDsNamed(name string) []string {
+	key, isID := ideafile.ParseCallKey(name)
+	if !isID {
+		return nil
+	}
+	ids := []string{key.ID(i.token)}
+	for _, m := range i.contextMessages {
+		if key.Request == 0 && m.IsDirectPlan() && m.CallIndexOffset > 0 {
+			ids = append(ids, ideafile.FormatCallID(0, m.CallIndexOffset+key.Index, i.token))
+		}
+	}
+	return ids
+}
+
+// decidedCall returns a Call beside rec, meant by a name in NotSameAs, on which the person decided.
+func (i *Instance) decidedCall(rec *CallRecord, name, person string) (id string, found bool) {
+	for _, other := range i.callRecords {
+		by := func(d turn.Decision) bool { return deciders.SameName(d.DecidedBy, person) }
+		if other != rec && i.isNamed(other, name) && slices.ContainsFunc(other.Decisions, by) {
+			return other.ID, true
+		}
+	}
+	ids := i.callIDsNamed(name)
+	for _, e := range i.earlierDecisions {
+		if (e.Tool == name || slices.Contains(ids, e.CallID)) && deciders.SameName(e.By, person) {
+			return e.CallID, true
+		}
+	}
+	return "", false
+}
+
+func (i *Instance) knowsCall(name string) bool {
+	return slices.ContainsFunc(i.callIDsNamed(name), func(id string) bool {
+		return i.FindCall(id) != nil || slices.ContainsFunc(i.earlierDecisions, func(e deciders.Earlier) bool { return e.CallID == id })
+	})
+}
+
+// isVoice reports whether others may have to decide the same before the decision counts. A single person rejects, amends and replaces; what
+// comes of the latter two is decided on by itself.
+func isVoice(d turn.Decision) bool { return d.Kind == ideafile.Approve || d.Kind == ideafile.Answer }
+
+// voiceOf returns what a person has decided on what waits now.
+func voiceOf(rec *CallRecord, person string) (turn.Voice, bool) {
+	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar, func(v turn.Voice) bool { return deciders.SameName(v.DecidedBy, person) })
+	if at < 0 {
+		return turn.Voice{}, false
+	}
+	return rec.PendingApproval.DecidedSoFar[at], true
+}
+
+// othersMustDecideToo reports whether a decision still needs others who decide the same.
+func (i *Instance) othersMustDecideToo(rec *CallRecord, d turn.Decision) bool {
+	same := 1
+	for _, made := range rec.Decisions {
+		if made.ApprovalDigest == d.ApprovalDigest && made.Kind == d.Kind && jsonval.Equal(made.GivenResult, d.GivenResult) {
+			same++
+		}
+	}
+	return isVoice(d) && same < rec.PendingApproval.Deciders.Count()
+}
+
+// addVoice keeps a decision that needs others. The Call goes on waiting, under the same digest.
+func (i *Instance) addVoice(rec *CallRecord, d turn.Decision) error {
+	if d.Kind == ideafile.Answer {
+		if _, err := i.readGivenResult(rec, d); err != nil {
+			return err
+		}
+		rec.BranchTaken = 0
+	}
+	rec.Decisions = append(rec.Decisions, d)
+	p := *rec.PendingApproval
+	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), turn.Voice{Kind: d.Kind, DecidedBy: d.DecidedBy, DecidedAt: d.DecidedAt})
+	rec.PendingApproval = &p
+	return nil
+}

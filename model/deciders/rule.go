@@ -1,0 +1,224 @@
+package deciders
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// Rule says who may decide. The zero Rule lets anybody who gives a name.
+type Rule struct {
+	// Groups and People name who may decide: people of one of the groups, and these people. Both empty: anybody.
+	Groups []string `json:"groups,omitempty"`
+	People []string `json:"people,omitempty"`
+	// Count is how many people must approve, each once; 0 is 1.
+	Count int `json:"count,omitempty"`
+	// NotStarter excludes who started the process.
+	NotStarter bool `json:"notStarter,omitempty"`
+	// NotSameAs excludes who decided on these Calls of the same instance: ids without an instance, or names of Tools, for every Call of the Tool.
+	NotSameAs []string `json:"notSameAs,omitempty"`
+}
+
+const (
+	maxCount  = 100
+	maxNames  = 1000 // people or groups of one Rule
+	maxLength = 200  // characters of a name
+	// nobody is the Count of a Rule that cannot be read: it must let nobody through.
+	nobody = math.MaxInt32
+)
+
+// ReadRule reads a Rule as an Idea file has it; nil where there is none.
+func ReadRule(v any, path string, ps *diag.Problems) *Rule {
+	if v == nil {
+		return nil
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		ps.Add(path, "want an object, not %s", jsonval.TypeOf(v))
+		return nil
+	}
+	r := &Rule{}
+	for _, k := range jsonval.SortedKeys(m) {
+		if err := r.readKey(k, m[k]); err != nil {
+			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
+			r.Count = nobody
+		}
+	}
+	switch {
+	case len(m) == 0:
+		ps.Add(path, "it says nothing; by has count, groups, notSameAs, notStarter and people")
+	case len(r.Groups) == 0 && len(r.People) > 0 && r.Count > len(r.People) && r.Count != nobody:
+		ps.Add(path+".count", "%d people must approve, and only %d may", r.Count, len(r.People))
+	}
+	return r
+}
+
+func (r *Rule) readKey(key string, v any) (err error) {
+	switch key {
+	case "groups":
+		r.Groups, err = readNames(v)
+	case "people":
+		r.People, err = readNames(v)
+	case "notSameAs":
+		r.NotSameAs, err = readNames(v)
+	case "count":
+		number, _ := v.(json.Number)
+		n, err := number.Int64()
+		if err != nil || n < 1 || n > maxCount {
+			return fmt.Errorf("want a number of people from 1 to %d", maxCount)
+		}
+		r.Count = max(r.Count, int(n))
+	case "notStarter":
+		var ok bool
+		if r.NotStarter, ok = v.(bool); !ok {
+			return fmt.Errorf("want true or false, not %s", jsonval.TypeOf(v))
+		}
+	default:
+		return fmt.Errorf("unknown key %q; by has count, groups, notSameAs, notStarter and people%s", jsonval.Clip(key, 80),
+			diag.DidYouMean(key, []string{"count", "groups", "notSameAs", "notStarter", "people"}))
+	}
+	return err
+}
+
+// readNames reads a list of names, in which nobody stands twice: two spellings of one person are one person.
+func readNames(v any) ([]string, error) {
+	list, ok := jsonval.AsStringList(v)
+	if !ok || len(list) == 0 || len(list) > maxNames {
+		return nil, fmt.Errorf("want a list of 1 to %d names", maxNames)
+	}
+	for n, name := range list {
+		switch {
+		case normalName(name) == "":
+			return nil, errors.New("a name is not empty")
+		case len([]rune(name)) > maxLength:
+			return nil, fmt.Errorf("a name has at most %d characters", maxLength)
+		case containsName(list[:n], name):
+			return nil, fmt.Errorf("%q stands there twice", name)
+		}
+	}
+	return list, nil
+}
+
+// normalName is what is compared of a name: neither its case nor the white space around and within it makes another person.
+func normalName(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
+
+// SameName reports whether two names are one person's, or one group's.
+func SameName(a, b string) bool { return normalName(a) == normalName(b) }
+
+func containsName(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(other string) bool { return SameName(other, name) })
+}
+
+// Person is who decides, as the decision says.
+type Person struct {
+	Name   string
+	Groups []string
+}
+
+// WhyNot says why a person may not decide, or "" if they may. starters are those who started the process. What NotSameAs excludes is not looked at.
+func (r Rule) WhyNot(p Person, starters []string) string {
+	anybody := len(r.Groups) == 0 && len(r.People) == 0
+	inGroup := slices.ContainsFunc(p.Groups, func(g string) bool { return containsName(r.Groups, g) })
+	switch {
+	case !anybody && !inGroup && !containsName(r.People, p.Name):
+		why := fmt.Sprintf("%s may not decide on it, only %s may", p.Name, r.who())
+		if len(r.Groups) > 0 && len(p.Groups) == 0 {
+			why += "; the decision names no group"
+		}
+		return why
+	case r.NotStarter && len(starters) == 0:
+		return "who started the process may not decide on it, and its start does not say who that was"
+	case r.NotStarter && containsName(starters, p.Name):
+		return p.Name + " started the process, and may not decide on it"
+	}
+	return ""
+}
+
+// who names the people in words.
+func (r Rule) who() string {
+	var parts []string
+	if len(r.People) > 0 {
+		parts = append(parts, diag.FirstNamesAndCount(r.People))
+	}
+	if len(r.Groups) > 0 {
+		parts = append(parts, "people of "+diag.FirstNamesAndCount(r.Groups))
+	}
+	if len(parts) == 0 {
+		return "anybody"
+	}
+	return strings.Join(parts, " and ")
+}
+
+// Rules all hold at once.
+type Rules []Rule
+
+// Count is how many people must approve.
+func (rules Rules) Count() int {
+	n := 1
+	for _, r := range rules {
+		n = max(n, r.Count)
+	}
+	return n
+}
+
+// WhyNot is that of the first Rule under which the person may not decide.
+func (rules Rules) WhyNot(p Person, starters []string) string {
+	for _, r := range rules {
+		if why := r.WhyNot(p, starters); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// NameGroups reports whether a decision must say of which groups the person is.
+func (rules Rules) NameGroups() bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return len(r.Groups) > 0 })
+}
+
+// NotSameAs lists what stands in any of the Rules.
+func (rules Rules) NotSameAs() (list []string) {
+	for _, r := range rules {
+		list = append(list, r.NotSameAs...)
+	}
+	return list
+}
+
+// String tells who decides, in words: "2 people of finance; not who started the process".
+func (rules Rules) String() string {
+	var parts []string
+	for _, r := range rules {
+		if len(r.Groups)+len(r.People) > 0 {
+			parts = append(parts, r.who())
+		}
+	}
+	text := strings.Join(parts, ", who are also ")
+	switch n := rules.Count(); {
+	case n > 1 && text == "":
+		text = fmt.Sprintf("%d people", n)
+	case n > 1:
+		text = fmt.Sprintf("%d of: %s", n, text)
+	}
+	var not []string
+	if slices.ContainsFunc(rules, func(r Rule) bool { return r.NotStarter }) {
+		not = append(not, "who started the process")
+	}
+	if list := rules.NotSameAs(); len(list) > 0 {
+		not = append(not, "who decided on "+diag.FirstNamesAndCount(list))
+	}
+	switch {
+	case len(not) == 0 && text == "":
+		return "anybody"
+	case len(not) == 0:
+		return text
+	case text == "":
+		text = "anybody"
+	}
+	return text + "; not " + strings.Join(not, " nor ")
+}

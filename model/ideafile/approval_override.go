@@ -1,0 +1,98 @@
+package ideafile
+
+import (
+	"fmt"
+	"slices"
+
+	"processidea/model/deciders"
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// ApprovalOverride is what `config.approval` adds to the approval policies of the Tools.
+//
+// Invariant: it takes nothing away; a Call that its Tool's policy asks about is asked about, and by whom that says.
+type ApprovalOverride struct {
+	AllTools  bool     `json:"all,omitempty"`
+	ToolNames []string `json:"tools,omitempty"`
+	// Deciders limit who may decide on the Calls of these Tools; where no Tools are named, on every Call that a person is asked about.
+	Deciders *deciders.Rule `json:"by,omitempty"`
+	// Outer are those of the processes that this one is a delegate of: what they say of who may decide holds here too.
+	Outer []ApprovalOverride `json:"outer,omitempty"`
+}
+
+func readApprovalOverride(m map[string]any, path string, ps *diag.Problems) (o ApprovalOverride) {
+	for _, k := range jsonval.SortedKeys(m) {
+		ok := true
+		switch k {
+		case "all":
+			o.AllTools, ok = m[k].(bool)
+		case "tools":
+			o.ToolNames, ok = jsonval.AsStringList(m[k])
+		case "by":
+			o.Deciders = deciders.ReadRule(m[k], jsonval.JSONPathWithKey(path, k), ps)
+		default:
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; approval has all, by and tools", k)
+		}
+		if !ok {
+			ps.Add(jsonval.JSONPathWithKey(path, k), `want {"tools": ["name"]} or {"all": true}`)
+		}
+	}
+	return o
+}
+
+// checkApprovalOverride refuses unknown Tools: whoever names one relies on a person being asked.
+func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
+	for n, name := range i.Config.Approval.ToolNames {
+		at := fmt.Sprintf("$.config.approval.tools[%d]", n)
+		if i.Tool(name) != nil {
+			continue
+		}
+		if server, ok := i.MCPServerThatMayOfferTool(name); ok {
+			ps.Warn(at, "%s", ToolMayBeOfferedMessage(name, server))
+			continue
+		}
+		ps.Add(at, "the palette has no tool %q", jsonval.Clip(name, 80))
+	}
+}
+
+// names reports whether a person is asked about every Call of a Tool.
+func (o ApprovalOverride) names(tool string) bool {
+	return o.AllTools || slices.Contains(o.ToolNames, tool)
+}
+
+// PolicyFor returns the policy that counts for a Tool's Calls; nil if they need no approval.
+func (o ApprovalOverride) PolicyFor(t *Tool) *ApprovalPolicy {
+	switch {
+	case !o.names(t.Name):
+		return t.Approval
+	case t.Approval == nil:
+		return &ApprovalPolicy{TimeoutAction: Reject, AllowedDecisions: allDecisions}
+	}
+	always := *t.Approval
+	always.ParamsCondition = nil
+	return &always
+}
+
+// DecidersFor returns who may decide on a Tool's Calls, for whatever reason a person is asked.
+func (o ApprovalOverride) DecidersFor(t *Tool) (rules deciders.Rules) {
+	if t.Approval != nil && t.Approval.Deciders != nil {
+		rules = append(rules, *t.Approval.Deciders)
+	}
+	for _, limit := range o.Limits() {
+		if everyTool := len(limit.ToolNames) == 0; limit.Deciders != nil && (everyTool || limit.names(t.Name)) {
+			rules = append(rules, *limit.Deciders)
+		}
+	}
+	return rules
+}
+
+// Limits are what the process and those that it is a delegate of say of who may decide.
+func (o ApprovalOverride) Limits() []ApprovalOverride {
+	own := o
+	own.Outer = nil
+	if own.Deciders == nil {
+		return o.Outer
+	}
+	return append([]ApprovalOverride{own}, o.Outer...)
+}

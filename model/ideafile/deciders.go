@@ -1,0 +1,72 @@
+package ideafile
+
+import (
+	"fmt"
+	"strings"
+
+	"processidea/model/deciders"
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// checkDeciders refuses policies that name Calls or Tools which there are not: whoever names one relies on its being somebody else who decides.
+func (i *Idea) checkDeciders(ps *diag.Problems) {
+	for _, t := range i.Tools {
+		if t.Approval != nil {
+			i.checkNotSameAs(t.Approval.Deciders, jsonval.JSONPathWithKey(ToolsPath, t.Name)+"._approval.by", ps)
+		}
+	}
+	i.checkNotSameAs(i.Config.Approval.Deciders, "$.config.approval.by", ps)
+}
+
+func (i *Idea) checkNotSameAs(r *deciders.Rule, path string, ps *diag.Problems) {
+	if r == nil {
+		return
+	}
+	for n, name := range r.NotSameAs {
+		at := fmt.Sprintf("%s.notSameAs[%d]", path, n)
+		key, isID := ParseCallKey(name)
+		server, offered := i.MCPServerThatMayOfferTool(name)
+		switch {
+		case i.Tool(name) != nil:
+		case isID && strings.Contains(name, "@"):
+			ps.Add(at, "it is about Calls of the same instance: want %s without an instance", key.ID(""))
+		case isID && key.Request > 0:
+			ps.Warn(at, "which Call is %s is up to the LLM, and nobody can decide where there is none: better name the Tool", name)
+		case isID && key.Index > i.longestDirectPlan():
+			ps.Add(at, "no Plan that runs without a Request has a Call %s", name)
+		case isID:
+		case offered:
+			ps.Warn(at, "%s", ToolMayBeOfferedMessage(name, server))
+		default:
+			ps.Add(at, "want the id of a Call, such as 1.1, or the name of a Tool; the palette has no %q%s", jsonval.Clip(name, 80),
+				diag.DidYouMean(name, i.toolNames()))
+		}
+	}
+}
+
+// longestDirectPlan returns how many Calls the longest Plan has that runs without a Request.
+func (i *Idea) longestDirectPlan() (n int) {
+	for _, m := range i.Context {
+		if m.IsDirectPlan() {
+			n = max(n, len(m.PlanCalls))
+		}
+	}
+	return n
+}
+
+// NamesOtherDeciders reports whether a policy excludes who decided on other Calls.
+func (i *Idea) NamesOtherDeciders() bool {
+	named := i.Config.Approval.Deciders != nil && len(i.Config.Approval.Deciders.NotSameAs) > 0
+	for _, t := range i.Tools {
+		named = named || t.Approval != nil && t.Approval.Deciders != nil && len(t.Approval.Deciders.NotSameAs) > 0
+	}
+	return named
+}
+
+func (i *Idea) toolNames() (names []string) {
+	for _, t := range i.Tools {
+		names = append(names, t.Name)
+	}
+	return names
+}
