@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -19,9 +20,27 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-// asTemporal makes the test binary stand in for the temporal CLI where that is not installed: a program with nothing but the SDK as it
-// comes.
+// temporalCLI names the real temporal CLI, where it is not found by its name; .ci/run installs one.
+const temporalCLI = "PROCESSIDEA_TEMPORAL_CLI"
+
+// asTemporal makes the test binary stand in for the temporal CLI where there is none: a program with nothing but the SDK as it comes.
 const asTemporal = "STARTER_TEST_AS_TEMPORAL"
+
+// programs makes a folder with the programs that documents name.
+func programs(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	path := os.Getenv(temporalCLI)
+	if found, err := exec.LookPath("temporal"); err == nil && path == "" {
+		path = found
+	}
+	for name, program := range map[string]string{"starter": os.Args[0], "temporal": cmp.Or(path, os.Args[0])} {
+		if err := os.Symlink(program, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
 
 // temporalCommand does what "temporal workflow query" and "temporal workflow signal" do.
 func temporalCommand(args []string, out io.Writer) error {
@@ -87,15 +106,7 @@ func TestTheCommandsOfTheDocumentsWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := t.TempDir()
-	for _, name := range []string{"starter", "temporal"} {
-		if _, err := exec.LookPath(name); name == "temporal" && err == nil {
-			continue // the real one
-		}
-		if err := os.Symlink(os.Args[0], filepath.Join(bin, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	bin := programs(t)
 	d := newDesk(t, nil)
 	n, _ := d.dev()
 	d.set("PATH="+bin+":"+os.Getenv("PATH"), asTemporal+"=1")
