@@ -24,8 +24,8 @@ type Summary struct {
 	Version string             `json:"version"`
 	Started time.Time          `json:"started"`
 	Ended   *time.Time         `json:"ended"`
-	// Awaiting counts the Calls that wait for a person, where the search attributes are registered. Waiting says why the process is
-	// paused, as far as a worker answers.
+	// Awaiting counts the Calls that wait for a person, where the search attributes are registered or a worker answers. Waiting says why the
+	// process is paused, or whom it is asking, as far as a worker answers.
 	Awaiting int      `json:"awaiting"`
 	Waiting  []string `json:"waiting"`
 }
@@ -47,30 +47,47 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	c.addPauses(ctx, found)
+	c.addWaiting(ctx, found)
 	return found, nil
 }
 
-// addPauses asks the processes that are paused why they are. What does not answer soon is left without.
-func (c *Client) addPauses(ctx context.Context, found []Summary) {
+// addWaiting asks the open processes what they wait for. What does not answer soon is left without.
+func (c *Client) addWaiting(ctx context.Context, found []Summary) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	var g errgroup.Group
 	g.SetLimit(queriesAtOnce)
 	for n := range found {
 		s := &found[n]
-		if s.Status != loop.StatusPaused {
+		if s.Ended != nil {
 			continue
 		}
 		g.Go(func() error {
 			v, err := c.Process(s.Process).Status(ctx)
-			if err == nil && v.Error != nil {
-				s.Waiting = append(s.Waiting, v.Error.Message)
+			if err == nil {
+				s.Awaiting, s.Waiting = v.Awaiting, waitingOf(v)
 			}
 			return nil
 		})
 	}
 	_ = g.Wait()
+}
+
+// waitingOf is what a process waits for beside people: why it is paused, or whom it is asking.
+func waitingOf(v Status) []string {
+	if v.Error != nil {
+		return []string{v.Error.Message}
+	}
+	lines := []string{}
+	for _, line := range v.Waiting {
+		switch {
+		case strings.HasPrefix(line, protocol.WaitingForLLM):
+			lines = append(lines, "asking the LLM: "+line)
+		case !strings.HasPrefix(line, protocol.WaitingForPerson):
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // summary leaves out a memo that does not open with the keys at hand.

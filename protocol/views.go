@@ -14,6 +14,9 @@ type Inline interface{ inline() }
 // WaitingForPerson begins each line of ProcessView.Waiting that is about a pending approval.
 const WaitingForPerson = "a person: "
 
+// WaitingForLLM begins the line of ProcessView.Waiting that is about the Request under way.
+const WaitingForLLM = "Request "
+
 // ProcessView answers the query "status" of a process: as `run --json` without States, and what it waits for.
 type ProcessView struct {
 	loop.Result

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/creack/pty"
+
+	"processidea/client"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -274,4 +279,55 @@ func TestAPlanThatRunsWithoutARequestNeedsNoLLM(t *testing.T) {
 	}
 	d.do("run", "latent.json", "--json", noUI).is(exit.Usage).complains("$.context[1].plan[0]: the Call leaves its result to the LLM")
 	d.do("run", "guide.json", "--json", noUI).is(exit.Usage).complains("no LLM is configured")
+}
+
+// Where a host is not allowed, no other Plan helps: it pauses at once, and says what to set.
+func TestAnExampleWhoseToolsMayNotBeReachedPausesWithTheReasonAfterOneRequest(t *testing.T) {
+	diamond, err := filepath.Abs("../examples/diamond")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tell := range map[string]func(*desk) ended{
+		"as JSON":       func(d *desk) ended { return d.do("run", diamond, "--id", "d", "--json") },
+		"piped":         func(d *desk) ended { return d.do("run", diamond, "--id", "d") },
+		"at a terminal": func(d *desk) ended { return d.set("TERM=xterm").atTerminal("run", diamond, "--id", "d") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, nil)
+			e := tell(d).is(exit.Paused)
+			if said := e.out + e.err; !strings.Contains(said, "PROCESSIDEA_HTTP_ALLOW") || !strings.Contains(said, "127.0.0.1:8765") {
+				t.Errorf("it does not say why: %s", said)
+			}
+			d.dev()
+			if r := d.do("result", "d", "--json").is(exit.Paused).result(); r.Requests > 1 || r.Error == nil || r.Error.Code != ideafile.CodeNotAllowed {
+				t.Errorf("after %d Requests: %+v", r.Requests, r.Error)
+			}
+		})
+	}
+}
+
+// atTerminal calls the program at a terminal, where standard error is drawn on the same screen as standard output.
+func (d *desk) atTerminal(args ...string) ended {
+	d.Helper()
+	c := exec.Command(os.Args[0], args...)
+	c.Dir, c.Env = d.dir, d.env
+	tty, err := pty.Start(c)
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer func() { _ = tty.Close() }()
+	shown, _ := io.ReadAll(tty) // it ends with an error when the program has ended
+	_ = c.Wait()
+	return ended{d.T, strings.Join(args, " "), string(shown), "", c.ProcessState.ExitCode()}
+}
+
+func TestTheListSaysWhatAProcessIsAsking(t *testing.T) {
+	d := newDesk(t, map[string]string{"idea.json": judgeIdea, "replies.jsonl": `{"ttft_ms": 600000, "solution": {"calls": []}}`})
+	d.dev()
+	d.do("run", "idea.json", "--id", "asks", "--replies", "replies.jsonl", "--detach").is(exit.Done)
+	d.eventually("it asks the LLM", func() bool {
+		var list []client.Summary
+		d.do("list", "--json").is(exit.Done).json(&list)
+		return len(list) == 1 && len(list[0].Waiting) == 1 && list[0].Waiting[0] == "asking the LLM: Request 1: ask for a Plan for 2 instances"
+	})
 }

@@ -52,6 +52,7 @@ func (p *ordinaryProcess) readableStates() map[string]any {
 	return turn.InitialStates(p.idea.Context, p.loop.InstanceTokens())
 }
 
+// requestSummary begins with protocol.WaitingForLLM.
 func requestSummary(b *turn.RequestInput) string {
 	switch {
 	case len(b.Questions) > 0:
