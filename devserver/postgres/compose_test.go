@@ -3,6 +3,7 @@ package postgres
 import (
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"go.temporal.io/server/common/dynamicconfig"
@@ -14,6 +15,9 @@ const root = "../.."
 
 type compose struct {
 	Services map[string]struct {
+		Image       string            `yaml:"image"`
+		Build       any               `yaml:"build"`
+		EnvFile     []any             `yaml:"env_file"`
 		Environment map[string]string `yaml:"environment"`
 		Entrypoint  []string          `yaml:"entrypoint"`
 	} `yaml:"services"`
@@ -49,6 +53,42 @@ func (c compose) environment(t *testing.T, service string, replace map[string]st
 		env = append(env, name+"="+value)
 	}
 	return env
+}
+
+// familyOfSettings is what docs/worker.md names with an ellipsis, or another project's documents do.
+var familyOfSettings = regexp.MustCompile(`^(PROCESSIDEA_NOTIFY|TEMPORAL|OTEL)_`)
+
+// What starter and worker are given are settings that the documents name, each under its own name; and no image is one that changes.
+func TestTheComposeFilePassesSettingsThatTheWorkerReadsAndPinsItsImages(t *testing.T) {
+	doc, err := os.ReadFile(root + "/docs/worker.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := readCompose(t)
+	for _, service := range []string{"worker", "codec", "starter"} {
+		for name, value := range c.Services[service].Environment {
+			abbreviated := familyOfSettings.MatchString(name)
+			if !abbreviated && !strings.Contains(string(doc), "`"+name+"`") {
+				t.Errorf("%s is given %s, which docs/worker.md does not name", service, name)
+			}
+			if from := regexp.MustCompile(`^\$\{(\w+)`).FindStringSubmatch(value); from != nil && from[1] != name {
+				t.Errorf("%s is given %s from %s", service, name, from[1])
+			}
+		}
+	}
+	for name, s := range c.Services {
+		if pinned := regexp.MustCompile(`:\d+\.\d+(\.\d+)?$`); s.Build == nil && !pinned.MatchString(orDefault.ReplaceAllString(s.Image, "$1")) {
+			t.Errorf("the image of %s has no exact version: %s", name, s.Image)
+		}
+	}
+	for _, name := range []string{"OPENAI_RPM", "PROCESSIDEA_MCP_COMMANDS", "PROCESSIDEA_NOTIFY_LINK", "PROCESSIDEA_TOOL_SECRETS"} {
+		if _, given := c.Services["worker"].Environment[name]; !given {
+			t.Errorf("the worker is not given %s", name)
+		}
+	}
+	if len(c.Services["worker"].EnvFile) == 0 || c.Services["temporal-ui"].Environment["TEMPORAL_CODEC_ENDPOINT"] == "" {
+		t.Error("secrets for tools have no file, or the UI has no codec server")
+	}
 }
 
 func TestTemporalKnowsEveryDynamicSettingOfTheComposeFile(t *testing.T) {
