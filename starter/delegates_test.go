@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -56,4 +57,82 @@ func TestAForkThatLacksADelegateStartsNothing(t *testing.T) {
 	d.do("fork", "p", "--at", "1", "--file", "lacking.json", "--id", "f").is(exit.Usage).complains("the start brings no file none.json")
 	d.do("history", "f").is(exit.Usage)
 	d.do("fork", "p", "--at", "1", "--id", "f", "--replies", "replies.jsonl").is(exit.Done)
+}
+
+// A process of several parts has the files of its delegates in the chains of all, and so have its fork, and the fork of that fork.
+func TestTheFilesOfDelegatesTravelWithTheChainsOfParts(t *testing.T) {
+	d := researched(t)
+	if err := os.WriteFile(filepath.Join(d.dir, "several.json"), []byte(`{"config": {"batch": 1, "gather": "200ms"}, "schema": {"tools": {
+		"research": {"type": "object", "properties": {"question": {"type": "string"}}, "_delegate": "researcher.json", "_scopes": ["state.audience"],
+			"_writes": ["state.sources"], "_output": {"type": "string"}, "_outputPath": "findings"}}}, "context": [
+		{"type": "state", "_instance": "①", "audience": "buyers"}, {"type": "state", "_instance": "②", "audience": "sellers"},
+		{"type": "plan", "stage": "complete", "plan": [{"_tool": "research", "question": "Why?"}]}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := func(r loop.Result) {
+		t.Helper()
+		for _, token := range []string{"①", "②"} {
+			if state := string(jsonval.Encode(r.Instances[token].State)); !strings.Contains(state, "Glass was dear") || !strings.Contains(state, "A History of the Window Tax") {
+				t.Errorf("%s: %s", token, state)
+			}
+		}
+	}
+	found(d.do("run", "several.json", "--id", "s", "--replies", "replies.jsonl", "--json").is(exit.Done).result())
+	d.removed()
+	for _, of := range []string{"s", "s-fork-1"} {
+		r := d.do("fork", of, "--at", "1", "--replies", "replies.jsonl", "--json").is(exit.Done).result()
+		if r.Calls.Done != 2 {
+			t.Errorf("the fork of %s: %+v", of, r)
+		}
+		found(r)
+		d.do("verify", r.ProcessID).is(exit.Done)
+	}
+	shown := d.do("show", "s-fork-1", "--at", "1").is(exit.Done).out
+	elsewhere := d.at(folder(t, map[string]string{"one.json": shown}))
+	elsewhere.do("check", "one.json").is(exit.Done)
+}
+
+// A delegate under way at the Idea of a fork begins anew in it, and the fork says so, and how that can be had otherwise: the delegate is forked by
+// itself, and what it came to is given to the fork of its caller.
+func TestAForkSaysWhichDelegatesBeginAnew(t *testing.T) {
+	c := newCounter(t)
+	d := newDesk(t, map[string]string{
+		"idea.json": `{"schema": {"tools": {"ask": {"type": "object", "_delegate": "asked.json", "_output": {"type": "string"}, "_outputPath": "answer"}}},
+			"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "ask"}]}]}`,
+		"asked.json": `{"schema": {"tools": {` + c.tool("tell", "") + "," + c.tool("sign", `, "_approval": true`) + `}, "output": {"type": "string"}}, "context": [
+			{"type": "plan", "stage": "complete", "plan": [{"_tool": "tell", "_outputPath": "told"}, {"_tool": "sign", "text": "†state.told", "_outputPath": "signed"}], "output": "†state.signed"}]}`,
+	}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(c.URL, "http://"))
+	d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+	d.asked("p/~call/0.1")
+	d.do("pause", "p").is(exit.Done) // seals
+	var at, atOfDelegate string
+	d.eventually("both are sealed", func() bool {
+		at = d.latestWith("p", `"running"`)
+		atOfDelegate = d.latestWith("p/~call/0.1", `"awaiting-approval"`)
+		return at != "" && atOfDelegate != ""
+	})
+	d.do("fork", "p", "--at", at, "--id", "anew", "--detach").is(exit.Done).complains("begin anew").complains("those of 0.1.").complains("docs/delegates.md")
+	d.asked("anew/~call/0.1")
+	want(t, c.String(), `{"/tell":2}`)
+
+	d.do("fork", "p/~call/0.1", "--at", atOfDelegate, "--id", "alone", "--detach").is(exit.Done)
+	d.do("approve", "alone", d.asked("alone").CallID).is(exit.Done)
+	r := d.do("watch", "alone", "--json").is(exit.Done).result()
+	want(t, string(jsonval.Encode(r.Output)), `"sign"`)
+	e := d.do("fork", "p", "--at", at, "--id", "given", "--set", `answer="sign"`, "--json").is(exit.Done)
+	want(t, string(jsonval.Encode(e.result().Instances[""].State)), `{"answer":"sign"}`)
+	want(t, c.String(), `{"/sign":1,"/tell":2}`)
+}
+
+// latestWith is the number of the latest Idea of a process if it holds a text; "" if not.
+func (d *desk) latestWith(id, text string) string {
+	d.Helper()
+	shown := d.do("show", id, "--json")
+	var idea struct{ Meta struct{ At int } }
+	if shown.code != exit.Done || !strings.Contains(shown.out, text) {
+		return ""
+	}
+	shown.json(&idea)
+	return strconv.Itoa(idea.Meta.At)
 }

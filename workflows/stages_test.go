@@ -162,6 +162,35 @@ func (s *scenario) replays(tokens ...string) {
 	}
 }
 
+// So it is in a delegate, whose caller gets what the other Plan came to.
+func TestPeoplePutAnotherPlanInThePlaceOfTheOneOfADelegate(t *testing.T) {
+	weighed, till := &atomic.Int64{}, newTill(t)
+	url := toolbox.handle("/"+t.Name(), func(w http.ResponseWriter, _ *http.Request) {
+		weighed.Add(1)
+		_, _ = io.WriteString(w, "5")
+	})
+	s := newScenario(t, `{"schema": {"tools": {"review": {"type": "object", "_delegate": "review.json", "_writes": ["state.note"], "_output": {"type": "object"}}}}, "context": [
+		{"type": "plan", "stage": "complete", "plan": [{"_tool": "review", "_outputPath": "verdict"}]}]}`)
+	s.file("review.json", `{"schema": {"tools": {"weigh": `+httpTool(url, "")+`, "pay": `+till.pay("true")+`}, "output": {"type": "object"}}, "context": [
+		{"type": "plan", "stage": "complete", "plan": [{"_tool": "weigh", "n": 1, "_outputPath": "a"}, {"_tool": "pay", "n": "†state.a", "_outputPath": "b"}], "output": {"paid": "†state.b"}}]}`)
+	run := s.start()
+	delegate := *s
+	delegate.id = protocol.DelegateID(s.id, "0.1")
+	delegate.waitsFor(1)
+	s.signal(delegate.id, turn.SteerRevise, map[string]any{"id": "r1", "by": "ann", "context": []any{map[string]any{"type": "plan", "stage": "complete",
+		"plan":   []any{map[string]any{"_tool": "weigh", "n": 1, "_outputPath": "a"}, map[string]any{"_tool": "weigh", "n": "†state.a", "_outputPath": "note"}},
+		"output": map[string]any{"noted": "†state.note"}}}})
+	r := s.end(run)
+	if got := asJSON(r.Instances[""].State); r.Status != loop.StatusCompleted || got != `{"note":5,"verdict":{"noted":5}}` || r.Requests != 0 {
+		t.Errorf("%s %s: %+v\n%s", r.Status, got, r.Error, s.story())
+	}
+	if len(till.seen()) > 0 || weighed.Load() != 2 {
+		t.Errorf("%d weighed, paid %v", weighed.Load(), till.seen())
+	}
+	delegate.replays("")
+	s.replays("")
+}
+
 // What a Plan that runs directly has done stays done when people put another in its place, in parts too, and the other settles it.
 func TestPeoplePutAnotherPlanInThePlaceOfTheOneAtWork(t *testing.T) {
 	for name, rows := range map[string]int{"as one": 3, "in parts": 30} {
