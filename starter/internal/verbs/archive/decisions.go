@@ -88,11 +88,17 @@ func decidedText(made []client.Decided) string {
 	return b.String()
 }
 
-// byText says who decided, and why.
+// byText says who decided, whether others must too, and why.
 func byText(d turn.Decision) string {
 	text := ""
 	if d.DecidedBy != "" {
 		text = " by " + d.DecidedBy
+	}
+	if len(d.Groups) > 0 {
+		text += " of " + strings.Join(d.Groups, ", ")
+	}
+	if n := d.Deciders.Count(); n > 1 && (d.Kind == client.Approve || d.Kind == client.Answer) {
+		text += fmt.Sprintf(", one of %d who must", n)
 	}
 	if d.Reason != "" {
 		text += ", because " + d.Reason
