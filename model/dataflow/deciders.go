@@ -16,7 +16,12 @@ import (
 
 // SetPeople tells the instance who started the process, and what was decided on Calls of the instance in the processes that this one was forked from.
 func (i *Instance) SetPeople(starters []string, earlier []deciders.Earlier) {
-	i.starters, i.earlierDecisions = starters, earlier
+	i.starters, i.earlierDecisions = starters, nil
+	for _, e := range earlier {
+		if ideafile.InstanceTokenOfCallID(e.CallID) == i.token {
+			i.earlierDecisions = append(i.earlierDecisions, e)
+		}
+	}
 }
 
 // checkDecider returns why this person may not take the decision on what waits.

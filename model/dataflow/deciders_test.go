@@ -216,6 +216,11 @@ func TestWhoDecidedOnOneCallMayNotDecideOnTheOtherWhicheverComesFirst(t *testing
 		if approve(i, "1.1", "ann") == nil {
 			t.Errorf("%s: who decided in the process before decides", name)
 		}
+		i = vault(t, by, "")
+		i.SetPeople(nil, []deciders.Earlier{{CallID: "1.2@②", Tool: "prepare", By: "ann"}, {CallID: "1.2", Tool: "prepare", By: "bob"}})
+		if err := approve(i, "1.1", "ann"); err != nil {
+			t.Errorf("%s: a decision in another instance counts: %v", name, err)
+		}
 	}
 	if err := approve(vault(t, `{"notSameAs": ["1.7"]}`, ""), "1.1", "ann"); err == nil || !strings.Contains(err.Error(), "there is no such Call") {
 		t.Errorf("an unknown Call: %v", err)
