@@ -120,7 +120,8 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 	}
 	r := &request{a: a, ctx: ctx, idea: idea, input: input, named: map[string]bool{}, stop: func() {}}
 	r.reply.HTTPAttempts = int(activity.GetInfo(ctx).Attempt)
-	r.palette = ideafile.Palette{Tools: idea.Tools, BindingByTool: setup.Bindings, InstanceTokens: input.InstanceTokens()}
+	r.palette = ideafile.Palette{Tools: idea.Tools, BindingByTool: setup.Bindings, InstanceTokens: input.InstanceTokens(),
+		ReopenableTokens: input.ReopenableTokens}
 	if input.OutputOnly {
 		r.palette.InstanceTokens = nil
 	}
@@ -248,6 +249,11 @@ func (r *request) conclude(answer *llm.Reply) {
 			r.reply.InstancesWithoutCalls = append(r.reply.InstancesWithoutCalls, t)
 		}
 		r.calls.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
+	}
+	for _, t := range r.palette.ReopenableTokens {
+		if r.named[t] {
+			r.calls.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
+		}
 	}
 }
 

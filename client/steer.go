@@ -31,6 +31,8 @@ func (b By) payload() map[string]any {
 type Correction struct {
 	// Context is messages as an Idea's context holds them, which come after all others.
 	Context []any
+	// Reopen names instances that have ended and are worked on again.
+	Reopen []string
 	// Limits are the new ones; 0 keeps one.
 	Limits ideafile.ProcessLimits
 }
@@ -52,11 +54,15 @@ func (p *Process) Resume(ctx context.Context, limits ideafile.ProcessLimits, by 
 	return p.steer(ctx, turn.SteerResume, withLimits(by.payload(), limits))
 }
 
-// Revise corrects a process: values of State, inputs, instructions, Plans or limits. It makes a new Idea.
+// Revise corrects a process: values of State, inputs, instructions, Plans or limits, or instances that are worked on again. It makes a new Idea.
 func (p *Process) Revise(ctx context.Context, c Correction, by By) error {
 	payload := withLimits(by.payload(), c.Limits)
-	if c.Context != nil {
-		payload["context"] = c.Context
+	context := c.Context
+	for _, token := range c.Reopen {
+		context = append(context[:len(context):len(context)], map[string]any{"type": ideafile.TypeState, "_instance": token, ideafile.ReopenKey: true})
+	}
+	if context != nil {
+		payload["context"] = context
 	}
 	return p.steer(ctx, turn.SteerRevise, payload)
 }

@@ -3,6 +3,7 @@ package protocol
 import (
 	"processidea/model/deciders"
 	"processidea/model/ideafile"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 )
 
@@ -46,6 +47,22 @@ type InstanceOwn struct {
 	Context []any  `json:"context,omitempty"`
 	// Quota is what it may begin; nil: any number.
 	Quota *turn.Quota `json:"quota,omitempty"`
+	// Reopened is what the instance goes on from that had ended; nil: it is new.
+	Reopened *ReopenedInstance `json:"reopened,omitempty"`
+}
+
+// ReopenedInstance is what an instance that had ended had reported to its process.
+type ReopenedInstance struct {
+	Writes        []statelog.Write  `json:"writes,omitempty"`
+	Calls         []turn.CallReport `json:"calls,omitempty"`
+	ClosedThrough int               `json:"closed,omitempty"`
+	// ReportNumber and HistoryLength are those of its last report, and Corrections counts those that it had taken in.
+	ReportNumber  int `json:"reports,omitempty"`
+	HistoryLength int `json:"events,omitempty"`
+	Corrections   int `json:"corrected,omitempty"`
+	Releases      int `json:"releases,omitempty"`
+	// Begun is what it has begun, with its delegates.
+	Begun turn.QuotaUse `json:"begun,omitzero"`
 }
 
 // InstanceResult is what an instance ends with.

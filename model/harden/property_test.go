@@ -53,7 +53,8 @@ func drawProcess(t *rapid.T, n int) (run FinishedRun, s *modeltest.Scenario, ok 
 		plan, _ := jsonval.DecodeObject([]byte(drawSolution(t, []string{"*"})))
 		context = append(context, `{"type": "plan", "stage": "optimal", "plan": `+string(jsonval.Encode(plan["calls"]))+`}`)
 	}
-	s = modeltest.NewScenarioWithTools(t, drawnTools, "", `"context": [`+strings.Join(context, ", ")+`]`)
+	s = modeltest.NewScenarioWithTools(t, drawnTools, "", `"context": [`+strings.Join(context, ", ")+`]`,
+		rapid.SampledFrom([]string{`"config": {}`, `"config": {"settle": "together"}`}).Draw(t, "config"))
 	s.RunTool = drawnResult
 	run.ProcessID = fmt.Sprintf("p%d", n)
 	if direct {
@@ -67,7 +68,7 @@ func drawProcess(t *rapid.T, n int) (run FinishedRun, s *modeltest.Scenario, ok 
 		}
 		reply := modeltest.EmptyReply
 		if request <= 3 {
-			reply = drawSolution(t, in.InstanceTokens())
+			reply = drawSolution(t, append(in.InstanceTokens(), in.ReopenableTokens...))
 		}
 		c := s.ReplyWith(reply)
 		idea := modeltest.SnapshotFile(t, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output).Source

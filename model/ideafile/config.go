@@ -20,6 +20,8 @@ type Config struct {
 	AdaptValuesWithLLM bool
 	// AskLLMBeforeSettling has the LLM asked before an instance settles, even where its State holds all that is required.
 	AskLLMBeforeSettling bool
+	// SettleTogether has no instance settle for good before all have: until then a Call may name one that has, and reopens it.
+	SettleTogether bool
 	// RequestGatherDelay is how long a Request waits, once one instance is ready for it, for others that are still running.
 	RequestGatherDelay time.Duration
 	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size.
@@ -93,7 +95,7 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		case "approval":
 			c.Approval = readApprovalOverride(ReadObject(config, k, "$.config", ps), at, ps)
 		case "settle":
-			c.AskLLMBeforeSettling, err = readAskLLMBeforeSettling(config[k])
+			err = c.readSettle(config[k])
 		case "mcp":
 			c.MCP = readMCPServers(ReadObject(config, k, "$.config", ps), at, ps)
 		default:
@@ -105,14 +107,23 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 	}
 }
 
-// settleAsked is the value of config.settle with which the LLM is asked before an instance settles, even where its goal is reached.
-const settleAsked = "asked"
+// The values of config.settle.
+const (
+	settleAsked    = "asked"
+	settleTogether = "together"
+)
 
-func readAskLLMBeforeSettling(v any) (asked bool, err error) {
-	if v != settleAsked {
-		return false, fmt.Errorf("want %q, with which the LLM is asked before an instance whose goal is reached settles", settleAsked)
+func (c *Config) readSettle(v any) error {
+	switch v {
+	case settleAsked:
+		c.AskLLMBeforeSettling = true
+	case settleTogether:
+		c.SettleTogether = true
+	default:
+		return fmt.Errorf("want %q, with which the LLM is asked before an instance whose goal is reached settles, or %q, with which a Call may "+
+			"reopen an instance until all have settled", settleAsked, settleTogether)
 	}
-	return true, nil
+	return nil
 }
 
 // readMaxInstancesPerPart returns the default beside an error, as a batch of none cannot be made.

@@ -15,6 +15,8 @@ type Palette struct {
 	BindingByTool map[string]ToolBinding
 	// InstanceTokens are the instances that the Request covers; [""] for the anonymous one.
 	InstanceTokens []string
+	// ReopenableTokens are instances that have settled and that a Call reopens by naming them; "*" does not mean them.
+	ReopenableTokens []string
 	// ApprovalOverride is what the process adds to the Tools' approval policies.
 	ApprovalOverride ApprovalOverride
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
@@ -72,7 +74,7 @@ func (p *Palette) parseTargetInstances(v any) ([]string, *diag.Fault) {
 		return p.InstanceTokens, nil
 	case v == nil:
 		return nil, diag.Faultf(CodeBadInstance, `the Call names no instance: it needs "_instance", a token or "*"`)
-	case anonymous || !slices.Contains(p.InstanceTokens, token):
+	case anonymous || (!slices.Contains(p.InstanceTokens, token) && !slices.Contains(p.ReopenableTokens, token)):
 		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance %q", jsonval.Clip(token, 80))
 	}
 	return []string{token}, nil

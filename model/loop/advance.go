@@ -29,6 +29,7 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	l.settleOrDropWiredOutput()
 	l.settleReachedGoals()
 	l.takeDirectPlanOutput()
+	l.settleForGood()
 	if l.Finished() {
 		return StepFinished, nil
 	}
@@ -63,7 +64,12 @@ func (l *Loop) startRequest() *turn.RequestInput {
 	l.requestInFlight = &llmRequest{input: input, allInstancesInput: l.AllInstancesInput(), logBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
 	l.readySince, l.progress = time.Time{}, l.progress.AtFirstRequest(l.countProgress())
 	for _, inst := range l.coveredInstances(input) {
-		inst.LastCoveringRequest, inst.Idle, inst.DecidedSinceRequest, inst.RevisedSinceRequest = input.RequestNumber, input.OutputOnly, false, false
+		if !input.OutputOnly { // that one hands out no Calls, so that no instance closes it
+			inst.LastCoveringRequest, inst.Idle = input.RequestNumber, false
+		}
+	}
+	for _, inst := range l.addressedInstances(input) {
+		inst.DecidedSinceRequest, inst.RevisedSinceRequest = false, false
 	}
 	return input
 }
@@ -105,7 +111,7 @@ func (l *Loop) quotaLedger() quota.Ledger {
 		book.UnclaimedUse.Requests++
 	}
 	for _, inst := range l.instances {
-		book.Claimants = append(book.Claimants, quota.Claimant{Claim: &inst.Claim, Ended: inst.Status != ideafile.InstanceWorking})
+		book.Claimants = append(book.Claimants, quota.Claimant{Claim: &inst.Claim, Ended: !inst.MayGetCalls()})
 	}
 	book.SetLimits(l.limits, 1)
 	return book

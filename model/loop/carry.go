@@ -81,9 +81,10 @@ type CarriedWiredRequest struct {
 	Output  any `json:"output"`
 }
 
-// CanCarryIntoNextRun reports whether Carry loses nothing: no Request is in flight, and TakeEndedInstances has nothing to return.
+// CanCarryIntoNextRun reports whether Carry loses nothing: no Request is in flight, and TakeEndedInstances and TakeRestarts have nothing to
+// return.
 func (l *Loop) CanCarryIntoNextRun() bool {
-	return l.requestInFlight == nil && len(l.newlyEndedInstances) == 0
+	return l.requestInFlight == nil && len(l.newlyEndedInstances) == 0 && len(l.restarts) == 0
 }
 
 // CarryIntoNextRun returns the Loop as data for Restore. Invariant: CanCarryIntoNextRun holds.

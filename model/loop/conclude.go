@@ -35,6 +35,7 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	req := l.requestInFlight
 	l.requestInFlight = nil
 	c := &RequestConclusion{Input: req.input, AllInstancesInput: req.allInstancesInput, LogBeforeRequest: req.logBeforeRequest, Reply: req.reply}
+	l.reopenNamedInstances(req)
 	accepted := l.recordPlannedCalls(req)
 	c.CallsToRedeliver = l.callsToRedeliver(req)
 	if len(req.input.Questions) > 0 {
@@ -76,7 +77,7 @@ func (l *Loop) requestEnded() bool {
 	if l.requestInFlight.input.OutputOnly || l.requestInFlight.reply.Complete {
 		return true
 	}
-	for _, inst := range l.coveredInstances(l.requestInFlight.input) {
+	for _, inst := range l.addressedInstances(l.requestInFlight.input) {
 		gone := slices.Contains(l.requestInFlight.reply.GoneInstances, inst.Token)
 		if !gone && inst.RefusedThroughRequest < l.requestInFlight.input.RequestNumber {
 			return false
@@ -118,7 +119,7 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 	for n, call := range req.reply.Calls {
 		calls[n+1] = call
 	}
-	for _, inst := range l.coveredInstances(req.input) {
+	for _, inst := range l.addressedInstances(req.input) {
 		//workflowcheck:ignore -- a count, and a map again
 		for key, c := range inst.calls {
 			if key.Request != req.input.RequestNumber {
@@ -141,11 +142,11 @@ func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 	}
 	covered := l.coveredInstances(req.input)
 	calls, _ := l.callsOfRequest(req)
-	for _, inst := range covered {
+	for _, inst := range l.addressedInstances(req.input) {
 		missing := ResumedCalls{Token: inst.Token, Request: req.input.RequestNumber}
 		for _, index := range jsonval.SortedKeys(calls) {
 			key := ideafile.CallKey{Request: req.input.RequestNumber, Index: index}
-			if _, has := inst.calls[key]; !has && calls[index].TargetToken == "*" && anyAccepted(covered, key) {
+			if _, has := inst.calls[key]; !has && slices.Contains(covered, inst) && calls[index].TargetToken == "*" && anyAccepted(covered, key) {
 				missing.Calls = append(missing.Calls, ResumedCall{Index: index, Call: calls[index]})
 			}
 		}

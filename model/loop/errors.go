@@ -128,7 +128,7 @@ func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 // markErrorsShown notes that the LLM has planned with the errors that a Request reported.
 func (l *Loop) markErrorsShown(req *llmRequest) {
 	for _, inst := range l.coveredInstances(req.input) {
-		inst.PendingErrorIDs = nil
+		inst.PendingErrorIDs, inst.ReopenReason = nil, ""
 	}
 	stillPending := map[int]bool{}
 	for _, inst := range l.instances {

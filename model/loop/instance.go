@@ -53,6 +53,12 @@ type carriedProgress struct {
 	DirectPlanPosition int         `json:"direct,omitempty"` // the place of its direct Plan in the context, from 1; 0: it has none
 	PlanFailure        *diag.Fault `json:"unmet,omitempty"`  // see dataflow.Instance.PlanFailure
 
+	// SettledForNow is whether it has settled, but not for good: a Call that names it reopens it.
+	SettledForNow bool `json:"forNow,omitempty"`
+	// ReopenCount counts how often it was reopened, and ReopenReason says who did so, and why, until a Request was told.
+	ReopenCount  int    `json:"reopens,omitempty"`
+	ReopenReason string `json:"reopened,omitempty"`
+
 	// What people did since the last Request that covered it.
 	DecidedSinceRequest bool `json:"back,omitempty"`
 	RevisedSinceRequest bool `json:"revised,omitempty"`
@@ -86,7 +92,7 @@ const (
 //	                that it acknowledges a correction
 //	awaitingPerson  a person's decision, and nothing else         busy, ready
 //	ready           a Request about it                            busy, ended
-//	ended           nothing                                       nothing
+//	ended           nothing; or a Call that reopens it            busy, ready
 type instancePhase int
 
 const (
@@ -106,6 +112,11 @@ func (p *InstanceProgress) phase() instancePhase {
 		return awaitingPerson
 	}
 	return ready
+}
+
+// MayGetCalls reports whether the instance is at work, or may be reopened without being started anew.
+func (p *InstanceProgress) MayGetCalls() bool {
+	return p.Status == ideafile.InstanceWorking || p.SettledForNow
 }
 
 // DisplayStatus is the status that people are shown: it tells apart an instance that waits for a person.
@@ -237,7 +248,7 @@ func (l *Loop) countProgress() progress.Counts {
 	m := progress.Counts{PeopleActions: len(l.idea.Context)}
 	for _, inst := range l.instances {
 		m.StateWrites += len(inst.state.Writes())
-		if inst.Status != ideafile.InstanceWorking {
+		if inst.Status != ideafile.InstanceWorking || inst.ReopenCount > 0 {
 			m.EndedInstances++
 		}
 		//workflowcheck:ignore -- a sum

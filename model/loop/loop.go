@@ -44,6 +44,7 @@ type Loop struct {
 	pendingErrors                    []PendingError
 	lastErrorID                      int
 	newlyEndedInstances              []*InstanceProgress // that TakeEndedInstances has not returned yet
+	restarts                         []*InstanceProgress // that TakeRestarts has not returned yet
 	unsealedLog                      []turn.LogEntry     // what changed since the last Idea
 	hasUnsealedChanges               bool                // something changed since the last Idea: see Unsealed
 	output                           any
@@ -192,6 +193,11 @@ func (l *Loop) setOutput(out, written any) {
 	}
 }
 
+// dropOutput forgets the output: there is more to do.
+func (l *Loop) dropOutput() {
+	l.output, l.hasOutput, l.wiredOutput, l.planOutputTried, l.outputFault = nil, false, nil, false, nil
+}
+
 // MarkAsPart makes the process one part of a whole: what direct Plans wire is resolved over all instances of the whole,
 // and nobody is asked for it here.
 func (l *Loop) MarkAsPart() { l.isPart = true }
@@ -222,6 +228,15 @@ func (l *Loop) TakeEndedInstances() []*InstanceProgress {
 
 func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
 	inst.Status, inst.Fault = s, f
+	l.noteEnd(inst)
+}
+
+// noteEnd notes that an instance has ended. Where all settle together, one that has settled has not ended for good.
+func (l *Loop) noteEnd(inst *InstanceProgress) {
+	inst.SettledForNow = l.idea.Config.SettleTogether && inst.Status == ideafile.InstanceSettled
+	if inst.SettledForNow {
+		return
+	}
 	l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 }
 

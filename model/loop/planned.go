@@ -40,7 +40,7 @@ func (l *Loop) callsAcceptedInFlight() (list []plannedCall) {
 	if l.requestInFlight == nil {
 		return nil
 	}
-	for _, inst := range l.coveredInstances(l.requestInFlight.input) {
+	for _, inst := range l.addressedInstances(l.requestInFlight.input) {
 		for _, key := range sortedCallKeys(inst.calls) {
 			known := slices.ContainsFunc(list, func(p plannedCall) bool { return p.CallKey == key })
 			if c := inst.calls[key]; key.Request == l.requestInFlight.input.RequestNumber && !known && !c.Call.IsZero() {

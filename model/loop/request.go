@@ -23,11 +23,14 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 	for _, inst := range instances {
 		if len(input.Questions) == 0 || len(inst.Questions) > 0 {
 			input.Instances = append(input.Instances, turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),
-				MissingRequiredPaths: inst.missingRequiredPathsForLLM()})
+				MissingRequiredPaths: inst.missingRequiredPathsForLLM(), ReopenReason: inst.ReopenReason})
 		}
 	}
 	about := l.coveredInstances(input)
 	input.Others = l.countOthers(about)
+	if !input.OutputOnly && len(input.Questions) == 0 {
+		input.ReopenableTokens = l.reopenableTokens()
+	}
 	input.PlanEntries, input.Errors = l.planEntries(about), l.errorsToReport(about)
 	return input
 }
@@ -102,7 +105,7 @@ func (l *Loop) ApplyReply(r turn.LLMReply) {
 		l.answeringLLMs = append(l.answeringLLMs, *r.AnsweringLLM)
 	}
 	for _, token := range r.GoneInstances {
-		if inst := l.instance(token); inst != nil && inst.Status == ideafile.InstanceWorking {
+		if inst := l.instance(token); inst != nil && inst.MayGetCalls() {
 			l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))
 		}
 	}

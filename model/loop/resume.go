@@ -56,7 +56,7 @@ func (l *Loop) restoreHistory(context []ideafile.Message) {
 	l.restoreErrors(context)
 	for _, inst := range l.instances {
 		if inst.Status != ideafile.InstanceWorking && inst.plannerKind != noPlanMatched {
-			l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
+			l.noteEnd(inst)
 		}
 	}
 	l.restoreOutput()

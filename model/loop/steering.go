@@ -16,13 +16,24 @@ import (
 // ApplyRevision applies a correction: messages that come after all others, and limits. It returns the instances to send it to. An error
 // says why nothing has changed.
 func (l *Loop) ApplyRevision(s turn.SteeringPayload) (touched []*InstanceProgress, err error) {
-	messages, err := ideafile.ReadMessages(l.WithInstanceTokensResolved(ideafile.NumberAddedDirectPlans(l.idea.Context, s.Context)))
+	context, tokens, err := ideafile.ExtractReopened(l.WithInstanceTokensResolved(ideafile.NumberAddedDirectPlans(l.idea.Context, s.Context)))
 	if err != nil {
 		return nil, err
 	}
-	affected, err := l.checkCorrections(messages)
+	messages, err := ideafile.ReadMessages(context)
 	if err != nil {
 		return nil, err
+	}
+	reopened, err := l.instancesToReopen(tokens)
+	if err != nil {
+		return nil, err
+	}
+	affected, err := l.checkCorrections(messages, reopened)
+	if err != nil {
+		return nil, err
+	}
+	for _, inst := range reopened {
+		l.reopenByPerson(inst, s)
 	}
 	behind := len(l.idea.Context)
 	l.idea = l.idea.WithMessages(messages)
@@ -69,10 +80,10 @@ var ErrNoPlanToReplace = errors.New("it can take the place of a Plan that runs d
 
 // checkCorrections returns the instances that messages are about, each with whether they change what it sees, or why one of the
 // messages cannot be applied. A message without a payload, such as text, is for the LLM alone.
-func (l *Loop) checkCorrections(messages []ideafile.Message) (map[*InstanceProgress]bool, error) {
+func (l *Loop) checkCorrections(messages []ideafile.Message, reopened []*InstanceProgress) (map[*InstanceProgress]bool, error) {
 	affected := map[*InstanceProgress]bool{}
 	for n, msg := range messages {
-		instances, err := l.affectedInstances(msg)
+		instances, err := l.affectedInstances(msg, reopened)
 		if err == nil && msg.IsDirectPlan() && !slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return inst.plannerKind == plannedByDirectPlan }) {
 			err = ErrNoPlanToReplace
 		}
@@ -92,28 +103,28 @@ func (l *Loop) checkCorrections(messages []ideafile.Message) (map[*InstanceProgr
 // AllCorrectionsAcked reports whether every instance has acknowledged its corrections.
 func (l *Loop) AllCorrectionsAcked() bool {
 	for _, inst := range l.instances {
-		if inst.Status == ideafile.InstanceWorking && inst.AckedCorrectionCount < inst.SentCorrectionCount {
+		if inst.MayGetCalls() && inst.AckedCorrectionCount < inst.SentCorrectionCount {
 			return false
 		}
 	}
 	return true
 }
 
-// affectedInstances lists the instances at work that a message is about.
-func (l *Loop) affectedInstances(msg ideafile.Message) ([]*InstanceProgress, error) {
+// affectedInstances lists the instances that a message is about: those at work, or that may be again, and those that are reopened with it.
+func (l *Loop) affectedInstances(msg ideafile.Message, reopened []*InstanceProgress) ([]*InstanceProgress, error) {
 	if msg.InstanceToken != "" {
 		inst := l.instance(msg.InstanceToken)
 		switch {
 		case inst == nil:
 			return nil, fmt.Errorf("there is no instance %s; add makes new ones", msg.InstanceToken)
-		case inst.Status != ideafile.InstanceWorking:
-			return nil, fmt.Errorf("instance %s has %s", msg.InstanceToken, inst.Status)
+		case inst.Status != ideafile.InstanceWorking && !slices.Contains(reopened, inst):
+			return nil, errEnded(inst)
 		}
 		return []*InstanceProgress{inst}, nil
 	}
 	var list []*InstanceProgress
 	for _, inst := range l.instances {
-		if inst.Status == ideafile.InstanceWorking {
+		if inst.MayGetCalls() || slices.Contains(reopened, inst) {
 			list = append(list, inst)
 		}
 	}
@@ -170,7 +181,7 @@ func (l *Loop) AddInstances(s turn.SteeringPayload) ([]string, error) {
 		}
 	}
 	l.idea = l.idea.WithMessages(messages)
-	l.output, l.hasOutput, l.wiredOutput, l.planOutputTried, l.outputFault = nil, false, nil, false, nil
+	l.dropOutput()
 	tokens := (&ideafile.Idea{Context: messages}).InstanceTokens()
 	l.addNewInstances(tokens)
 	return tokens, nil

@@ -29,7 +29,7 @@ func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
 	const good = `{"type":"input","lang":"de"},{"type":"state","_instance":"①","n":5},`
 	for message, why := range map[string]string{
 		`{"type":"state","_instance":"④","n":1}`:              `$.context[2]: there is no instance ④; add makes new ones`,
-		`{"type":"state","_instance":"③","n":1}`:              `$.context[2]: instance ③ has settled`,
+		`{"type":"state","_instance":"③","n":1}`:              `$.context[2]: instance ③ has settled; with "reopen": true in the message it is worked on again`,
 		`{"type":"state","n":"many"}`:                         `$.context[2]: †state.n does not fit the State schema: expected integer, but got string`,
 		`{"type":"state","_instance":"②","n":"many"}`:         `$.context[2]: †state.n does not fit the State schema: expected integer, but got string`,
 		`{"type":"state","_instance":"①","text":{"below":1}}`: `$.context[2]: †state.text.below: something other than an object stands above it`,
@@ -125,7 +125,7 @@ func TestACorrectionThatArrivesAfterASettlingSolutionIsRefused(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	_, err := s.Loop.ApplyRevision(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
-	s.WantEqual("it", modeltest.ErrorText(err), "$.context[0]: instance ② has settled")
+	s.WantEqual("it", modeltest.ErrorText(err), `$.context[0]: instance ② has settled; with "reopen": true in the message it is worked on again`)
 }
 
 func TestLimitsAloneAreACorrectionOfNobody(t *testing.T) {

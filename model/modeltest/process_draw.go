@@ -49,7 +49,7 @@ func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.RequestConclusion))
 				{"_tool": "work", "n": "†state.a", "_outputPath": "c"}, {"_tool": "log"}],
 				"output": {"all": "†state.c"}},
 			{"type": "plan", "_instance": "②", "stage": "optimal", "when": {"properties": {"state": {"required": ["odd"]}}}, "plan": []}]`,
-	}).Draw(t, "context"))
+	}).Draw(t, "context"), rapid.SampledFrom([]string{`"config": {}`, `"config": {"settle": "together"}`}).Draw(t, "config"))
 	s.RunDirectPlans()
 	for range 12 {
 		step, in := s.Loop.Advance(s.Now)

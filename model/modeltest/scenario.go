@@ -54,6 +54,7 @@ type Scenario struct {
 	CorrectionsAcked map[string]int
 	Corrections      map[string][]turn.SteeringPayload
 	isPart           bool
+	named            []string // the instances that the Calls of the last reply are for
 	// reportCount numbers the reports of all instances together.
 	reportCount int
 }
@@ -117,13 +118,16 @@ func defaultTool(tool string, params map[string]any) (any, *diag.Fault) {
 
 // StartInstances starts the dataflow of instances.
 func (s *Scenario) StartInstances(tokens []string) {
-	palette := ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, ApprovalOverride: s.Idea.Config.Approval,
-		AdaptValuesWithLLM: s.Idea.Config.AdaptValuesWithLLM}
 	for _, token := range tokens {
-		s.Instances[token] = dataflow.New(palette, s.Loop.Idea().Context, token)
+		s.Instances[token] = dataflow.New(s.palette(), s.Loop.Idea().Context, token)
 		s.Reported[token] = map[string]ReportedCall{}
 		s.Instances[token].StartDirectPlan()
 	}
+}
+
+func (s *Scenario) palette() ideafile.Palette {
+	return ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, ApprovalOverride: s.Idea.Config.Approval,
+		AdaptValuesWithLLM: s.Idea.Config.AdaptValuesWithLLM}
 }
 
 // RunDirectPlans runs the directly run Plans of all instances until they are idle, and delivers their reports.

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -112,17 +113,32 @@ func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 	if err != nil {
 		s.T.Fatal(err)
 	}
+	s.restartReopened()
 	for _, p := range touched {
 		s.Corrections[p.Token] = append(s.Corrections[p.Token], r)
 	}
 	return touched
 }
 
+// restartReopened starts the dataflow of the reopened instances anew that were told that they had ended.
+func (s *Scenario) restartReopened() {
+	for _, inst := range s.Loop.TakeRestarts() {
+		initial, writes := inst.StateHistory()
+		context, err := ideafile.ReadMessages(ideafile.ContextOfRestart(s.Loop.Idea().Context, inst.Token, initial))
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		s.Instances[inst.Token] = dataflow.Restore(s.palette(), context, inst.Token,
+			dataflow.CarryFromReports(inst.Token, inst.ClosedThroughRequest, writes, inst.CallReports()))
+	}
+}
+
 // ApplyCorrections lets an instance apply the corrections that it has not applied yet, and advances it.
 func (s *Scenario) ApplyCorrections(token, by string) {
 	for _, r := range s.Corrections[token] {
 		before := s.Loop.Idea().Context
-		messages, err := ideafile.ReadMessages(ideafile.NumberAddedDirectPlans(before[:len(before)-len(r.Context)], r.Context))
+		context, _, _ := ideafile.ExtractReopened(r.Context)
+		messages, err := ideafile.ReadMessages(ideafile.NumberAddedDirectPlans(before[:len(before)-len(context)], context))
 		if err != nil {
 			s.T.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 )
@@ -66,7 +67,8 @@ func (s *Scenario) BreakOff(end turn.LLMReply, calls ...string) *loop.RequestCon
 func (s *Scenario) DeliverCalls(values []any) turn.LLMReply {
 	calls := ideafile.ParseWrittenCalls(values)
 	r := turn.LLMReply{Calls: calls, Usage: turn.TokenUsage{PromptTokens: 100, CompletionTokens: 10}, HTTPAttempts: 1}
-	p := ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, InstanceTokens: s.Input.InstanceTokens()}
+	p := ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, InstanceTokens: s.Input.InstanceTokens(),
+		ReopenableTokens: s.Input.ReopenableTokens}
 	if s.Input.OutputOnly {
 		p.InstanceTokens = nil
 	}
@@ -84,6 +86,7 @@ func (s *Scenario) DeliverCalls(values []any) turn.LLMReply {
 			withCalls[token] = true
 		}
 	}
+	s.named = jsonval.SortedKeys(withCalls)
 	for _, token := range p.InstanceTokens {
 		if !withCalls[token] {
 			r.InstancesWithoutCalls = append(r.InstancesWithoutCalls, token)
@@ -119,9 +122,9 @@ func (s *Scenario) deliverAnswer(_ ideafile.Palette, _ int, answer ideafile.Writ
 // Conclude runs the covered instances until they are idle, delivers their reports, and concludes the Request with its Reply.
 func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 	s.T.Helper()
-	for _, token := range s.Input.InstanceTokens() {
+	for _, token := range slices.Concat(s.Input.InstanceTokens(), s.Input.ReopenableTokens) {
 		switch {
-		case s.Input.OutputOnly:
+		case s.Input.OutputOnly, slices.Contains(s.Input.ReopenableTokens, token) && r.Complete && !slices.Contains(s.named, token):
 		case r.CallsMayBeUndelivered():
 			closed := s.Instances[token].CarryIntoNextRun().ClosedThroughRequest
 			s.Instances[token].RefuseRequest(s.Input.RequestNumber)

@@ -25,7 +25,9 @@ type ResponseFormatInput struct {
 	Tools          []*ideafile.Tool
 	Bindings       map[string]ideafile.ToolBinding
 	InstanceTokens []string
-	OutputSchema   *jsonschema.Schema // nil where no output is wanted
+	// ReopenableTokens are instances that a Call may name although the Request does not cover them.
+	ReopenableTokens []string
+	OutputSchema     *jsonschema.Schema // nil where no output is wanted
 	// ToolInstructions holds the instructions attached to Tools, by the Tool's name.
 	ToolInstructions map[string]string
 }
@@ -147,7 +149,11 @@ func (b *formatBuilder) instanceEnum() []any {
 	for _, token := range b.input.InstanceTokens {
 		values = append(values, token)
 	}
-	return append(values, "*")
+	values = append(values, "*")
+	for _, token := range b.input.ReopenableTokens {
+		values = append(values, token)
+	}
+	return values
 }
 
 // callSchema is the schema of one Tool's Calls.
@@ -340,7 +346,8 @@ func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.ToolBin
 	if len(request.Questions) > 0 {
 		return answersFormat(idea, request)
 	}
-	in := ResponseFormatInput{Tools: idea.Tools, Bindings: bindings, InstanceTokens: request.InstanceTokens(), OutputSchema: idea.OutputSchema, ToolInstructions: ToolInstructions(idea)}
+	in := ResponseFormatInput{Tools: idea.Tools, Bindings: bindings, InstanceTokens: request.InstanceTokens(), ReopenableTokens: request.ReopenableTokens,
+		OutputSchema: idea.OutputSchema, ToolInstructions: ToolInstructions(idea)}
 	if request.OutputOnly {
 		in.Tools, in.InstanceTokens = nil, []string{""}
 	}

@@ -39,3 +39,22 @@ func (c Claim) GrantUnheard() bool {
 	requests := c.GrantedQuota.Requests < turn.Unlimited.Requests && heard.Requests < c.GrantedQuota.Requests
 	return c.QuotaUse.HasUnheardGrants || (needs && (calls || requests))
 }
+
+// BegunOnly is what was begun, without what was still needed.
+func (c Claim) BegunOnly() turn.QuotaUse {
+	use := c.QuotaUse
+	use.NeededQuota, use.HeardQuota, use.HasUnheardGrants = turn.Quota{}, turn.Quota{}, false
+	return use
+}
+
+// WithoutUnused is the Quota that was given, without what is left of it. What is unlimited stays so.
+func (c Claim) WithoutUnused() turn.Quota {
+	q := c.GrantedQuota
+	if q.Requests < turn.Unlimited.Requests {
+		q.Requests = c.QuotaUse.Requests
+	}
+	if q.Calls < turn.Unlimited.Calls {
+		q.Calls = c.QuotaUse.Calls
+	}
+	return q
+}

@@ -24,6 +24,8 @@ type RequestInput struct {
 	Errors []ContextError `json:"troubles,omitempty"`
 	// Others counts the process's instances that the Request does not cover.
 	Others OtherInstances `json:"others,omitzero"`
+	// ReopenableTokens are those of them that have settled, but not for good: a Call that names one reopens it.
+	ReopenableTokens []string `json:"reopenable,omitempty"`
 	// OutputOnly marks a Request that asks for the process's output and nothing else: every instance has settled.
 	OutputOnly bool `json:"closing,omitempty"`
 	// Questions is not empty for a Request that asks only for the results of latent Calls and for adapted parameters. Such a
@@ -49,6 +51,8 @@ type InstanceInput struct {
 	// into the snapshot of the Request.
 	Status ideafile.InstanceStatus `json:"status,omitempty"`
 	Fault  *diag.Fault             `json:"fault,omitempty"`
+	// ReopenReason says who reopened the instance after it had ended, and why; empty: nobody did since the last Request about it.
+	ReopenReason string `json:"reopened,omitempty"`
 	// FailedDirectPlanPosition is the position in the context, from 1, of the directly run Plan that did not suffice for the instance; 0: there is
 	// none. It is for the snapshot, too.
 	FailedDirectPlanPosition int `json:"fellBackFrom,omitempty"`

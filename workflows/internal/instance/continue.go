@@ -112,7 +112,9 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 	for _, r := range i.queuedCalls {
 		c.QueuedCalls = append(c.QueuedCalls, r.Record.ID)
 	}
-	return workflow.NewContinueAsNewError(ctx, protocol.InstanceType, i.setup, i.ownSetup, c)
+	own := i.ownSetup
+	own.Reopened = nil // what it went on from is carried
+	return workflow.NewContinueAsNewError(ctx, protocol.InstanceType, i.setup, own, c)
 }
 
 func (r reportedToProcess) carry() CarriedReportedToProcess {
@@ -158,4 +160,25 @@ func (r *reportedToProcess) restore(c CarriedReportedToProcess) {
 	for _, of := range c.Calls {
 		r.calls[of.ID] = reportedCall{of.Status, of.DecisionCount}
 	}
+}
+
+// reopenedInput is what an instance that had ended would have carried: it goes on as if it had continued as new.
+func reopenedInput(setup protocol.InstanceSetup, own protocol.InstanceOwn) *ContinueAsNewInput {
+	r := own.Reopened
+	c := &ContinueAsNewInput{
+		Dataflow:      dataflow.CarryFromReports(own.Token, r.ClosedThrough, r.Writes, r.Calls),
+		ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough, Held: setup.Held, Releases: r.Releases, CorrectionCount: r.Corrections,
+		Quota: turn.Unlimited, Begun: r.Begun,
+		Reported: CarriedReportedToProcess{
+			ReportCount: r.ReportNumber, HistoryLength: r.HistoryLength, ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough,
+			CorrectionCount: r.Corrections, Idle: true,
+		},
+	}
+	if own.Quota != nil {
+		c.Quota = *own.Quota
+	}
+	for _, call := range r.Calls {
+		c.Reported.Calls = append(c.Reported.Calls, CarriedReportedCall{call.CallKey().ID(own.Token), call.Status, len(call.Decisions)})
+	}
+	return c
 }

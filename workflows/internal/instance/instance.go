@@ -64,6 +64,9 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 	palette := ideafile.Palette{Tools: readTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight, AdaptValuesWithLLM: setup.Adapt}
 	context := readContextMessages(setup.Context, own.Context)
 	palette.Tools = append(palette.Tools, i.loadTools(ctx, append(toolsOfPlans(context), carried.toolNames()...))...)
+	if carried == nil && own.Reopened != nil {
+		carried = reopenedInput(setup, own)
+	}
 	if carried != nil {
 		i.dataflow = dataflow.Restore(palette, context, own.Token, carried.Dataflow)
 		i.restore(carried)

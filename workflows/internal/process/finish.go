@@ -5,7 +5,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/delegate"
-	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -53,7 +52,7 @@ func (p *ordinaryProcess) cancel(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	for _, m := range p.loop.Instances() {
-		if p.phase != opening && (m.Status == ideafile.InstanceWorking || m.Status == ideafile.InstanceWaiting) {
+		if p.phase != opening && m.MayGetCalls() {
 			// One that has just ended cannot be cancelled, and need not be.
 			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.processID, m.Token), "").Get(ctx, nil)
 		}

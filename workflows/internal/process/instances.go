@@ -21,6 +21,7 @@ import (
 type joiningInstances struct {
 	instanceTokens []string
 	addSteering    *turn.SteeringPayload // by which people added them; nil: the process begins with them
+	reopened       *restart              // the only one of them, which had ended; nil: they are new
 }
 
 // startJoiningInstances starts the instances that have joined since it was called last.
@@ -29,7 +30,11 @@ func (p *ordinaryProcess) startJoiningInstances(ctx workflow.Context) error {
 	list := p.joining
 	p.joining = nil
 	for _, j := range list {
-		err := p.startInstances(ctx, j.instanceTokens)
+		start := p.startInstances
+		if j.reopened != nil {
+			start = j.reopened.startAgain(p)
+		}
+		err := start(ctx, j.instanceTokens)
 		if err != nil {
 			return err
 		}
@@ -50,7 +55,11 @@ func (p *ordinaryProcess) startInstances(ctx workflow.Context, tokens []string) 
 	for from := 0; from < len(tokens); from += protocol.MaxPendingChildStarts {
 		var started []workflow.ChildWorkflowFuture
 		for _, token := range tokens[from:min(from+protocol.MaxPendingChildStarts, len(tokens))] {
-			started = append(started, p.startInstance(ctx, setup, token, messages))
+			own := protocol.InstanceOwn{Token: token}
+			if token != "" {
+				own.Context = messages[token]
+			}
+			started = append(started, p.startInstance(ctx, setup, own))
 		}
 		p.childInstances = append(p.childInstances, started...)
 		p.startFirstRequest(ctx)
@@ -64,19 +73,16 @@ func (p *ordinaryProcess) startInstances(ctx workflow.Context, tokens []string) 
 	return nil
 }
 
-func (p *ordinaryProcess) startInstance(
-	ctx workflow.Context, setup protocol.InstanceSetup, token string, messages map[string][]any,
-) workflow.ChildWorkflowFuture {
-	own := protocol.InstanceOwn{Token: token}
-	if q := p.loop.QuotaOf(token); q != turn.Unlimited {
+func (p *ordinaryProcess) startInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceOwn) workflow.ChildWorkflowFuture {
+	if q := p.loop.QuotaOf(own.Token); q != turn.Unlimited {
 		own.Quota = &q
 	}
 	summary := "the only instance"
-	if token != "" {
-		own.Context, summary = messages[token], "instance "+token
+	if own.Token != "" {
+		summary = "instance " + own.Token
 	}
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: protocol.InstanceID(p.processID, token), ParentClosePolicy: lifecycle.ParentClosePolicy, StaticSummary: summary,
+		WorkflowID: protocol.InstanceID(p.processID, own.Token), ParentClosePolicy: lifecycle.ParentClosePolicy, StaticSummary: summary,
 		TypedSearchAttributes: display.SearchAttributes{Registered: setup.Attributes}.ForChildStart(setup.Path),
 	})
 	return workflow.ExecuteChildWorkflow(ctx, protocol.InstanceType, setup, own)

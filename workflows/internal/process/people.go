@@ -132,11 +132,10 @@ func (p *ordinaryProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) e
 		return err
 	}
 	p.setIdea(p.loop.Idea())
+	p.keepReopenedAtWork(ctx)
+	messages, _, _ := ideafile.ExtractReopened(s.Context)
 	for _, m := range touched {
-		p.outbox.Send(ctx, protocol.InstanceID(p.processID, m.Token), mailbox.OutgoingSignal{
-			Signal:  protocol.SignalCorrect,
-			Payload: protocol.CorrectSignal{Context: messagesForInstance(s.Context, m.Token), By: s.By, Reason: s.Reason},
-		})
+		p.sendCorrection(ctx, m.Token, protocol.CorrectSignal{Context: messagesForInstance(messages, m.Token), By: s.By, Reason: s.Reason})
 	}
 	p.loop.LogSteering(steeringDecision(ctx, turn.SteerRevise, s))
 	p.revisions = append(p.revisions, s)
@@ -193,7 +192,7 @@ func (p *ordinaryProcess) AddInstances(ctx workflow.Context, s turn.SteeringPayl
 	d := steeringDecision(ctx, turn.SteerAdd, s)
 	d.Instances = tokens
 	p.loop.LogSteering(d)
-	p.joining = append(p.joining, joiningInstances{tokens, &s})
+	p.joining = append(p.joining, joiningInstances{instanceTokens: tokens, addSteering: &s})
 	return nil
 }
 
@@ -266,7 +265,7 @@ func (p *ordinaryProcess) propagatePause(ctx workflow.Context) {
 		p.logOwnPause(ctx, p.paused())
 	}
 	for _, m := range p.loop.Instances() {
-		if m.Status == ideafile.InstanceWorking {
+		if m.MayGetCalls() && !p.isRestarting(m.Token) {
 			s := protocol.HoldSignal{Held: paused, Report: paused && !m.Idle}
 			if paused {
 				s.Reason = p.paused().Message

@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -91,14 +92,14 @@ func replyOfFailedRequest(err error) turn.LLMReply {
 	return turn.LLMReply{NotRetryable: true, Fault: protocol.FaultOf(err)}
 }
 
-// closeRequest closes a Request at every instance that it covered.
+// closeRequest closes a Request at every instance that may have got Calls of it.
 func (p *ordinaryProcess) closeRequest(ctx workflow.Context, input *turn.RequestInput, restComes bool) {
 	if input.OutputOnly {
 		return
 	}
 	var list []protocol.Delivery
-	for _, c := range input.Instances {
-		to := protocol.InstanceID(p.processID, c.Token)
+	for _, token := range slices.Concat(input.InstanceTokens(), input.ReopenableTokens) {
+		to := protocol.InstanceID(p.processID, token)
 		list = append(list, protocol.NewDelivery(to, protocol.SignalClose, protocol.CloseSignal{Request: input.RequestNumber, RestComes: restComes}))
 	}
 	mailbox.DeliverSignalsAndWait(ctx, list)

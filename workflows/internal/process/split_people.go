@@ -74,19 +74,26 @@ func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, payload ma
 // Revise gives each part what concerns it. Those that have not started will start with it.
 func (p *splitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) error {
 	s.Context = ideafile.WithTokenSpellingsResolved(s.Context, spelling.NewTokenIndex(p.parts.InstanceTokens()).FindToken)
-	err := p.validateMessages(s.Context, false)
+	messages, reopened, err := ideafile.ExtractReopened(s.Context)
+	if err == nil {
+		err = p.whyNotReopened(reopened)
+	}
+	if err == nil {
+		err = p.validateMessages(messages, false)
+	}
 	if err != nil {
 		return err
 	}
 	s.Context = ideafile.NumberAddedDirectPlans(p.idea.Context, s.Context)
-	messages, err := ideafile.ReadMessages(s.Context)
-	if err == nil {
-		err = p.parts.CheckCorrections(p.idea, messages)
+	plain, _, _ := ideafile.ExtractReopened(s.Context)
+	read, err := ideafile.ReadMessages(plain)
+	if err == nil && len(reopened) == 0 { // else the parts check, which know what is reopened
+		err = p.parts.CheckCorrections(p.idea, read)
 	}
 	if err != nil {
 		return err
 	}
-	p.setIdea(p.idea.WithMessages(messages))
+	p.setIdea(p.idea.WithMessages(read))
 	p.parts.Limits = p.parts.Limits.OverriddenBy(s.Limits)
 	for _, number := range p.parts.RunningParts() {
 		list := p.parts.All[number-1].FilterContext(s.Context)
@@ -98,6 +105,23 @@ func (p *splitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) erro
 	}
 	p.parts.LogSteering(steeringDecision(ctx, turn.SteerRevise, s))
 	p.recordAcceptedSignal(ctx, turn.SteerRevise, s)
+	return nil
+}
+
+// whyNotReopened returns why an instance cannot be reopened that a correction names; nil if its part decides.
+func (p *splitProcess) whyNotReopened(tokens []string) error {
+	for _, token := range tokens {
+		number := p.parts.PartNumberOf(token)
+		switch {
+		case number == 0:
+			return fmt.Errorf("there is no instance %s; add makes new ones", token)
+		case p.parts.All[number-1].Report.Finished():
+			return fmt.Errorf("instance %s belongs to part %d, which has ended with all its instances; a fork with --reopen %s works on it again",
+				token, number, spelling.KeyboardSpelling(token))
+		case !p.parts.All[number-1].Started:
+			return fmt.Errorf("instance %s has not ended: there is nothing to reopen", token)
+		}
+	}
 	return nil
 }
 

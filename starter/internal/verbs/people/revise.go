@@ -16,30 +16,42 @@ import (
 // Revise corrects a process.
 func Revise(a *app.App) *cobra.Command {
 	var by byFlags
-	file := ""
+	file, reopen := "", []string(nil)
 	c := &cobra.Command{
-		Use:   "revise ID --file FILE",
-		Short: "Correct a process: new values, inputs, instructions, Plan or limits",
+		Use:   "revise ID [--file FILE] [--reopen TOKEN]",
+		Short: "Correct a process: new values, inputs, instructions, Plan or limits, or an instance to work on again",
 		Long: `Correct a process. The file, JSON or YAML, holds messages as an Idea's context does:
 a list, or an object with "context", and "limits" if wanted. They come after all others:
 a state message sets values of one instance, or of all; input, data, text, instruction
 and plan messages are seen from the next Request on. The correction makes a new Idea;
-the old one stays as it is.`,
-		Example: `  starter revise refunds --file correction.json --reason "wrong price list"`,
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(c *cobra.Command, args []string) error { return revise(c.Context(), a, args[0], file, by.who()) },
+the old one stays as it is.
+
+--reopen has an instance that has settled or failed worked on again: the next Request is
+about it, and is told the --reason. What was written stays. In the file, "reopen": true
+in a message for the instance does the same.`,
+		Example: `  starter revise refunds --file correction.json --reason "wrong price list"
+  starter revise refunds --reopen 13 --reason "the customer wrote again"`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return revise(c.Context(), a, args[0], file, reopen, by.who())
+		},
 	}
 	by.add(c)
 	c.Flags().StringVar(&file, "file", "", "the `file` with the correction")
+	c.Flags().StringSliceVar(&reopen, "reopen", nil, "`TOKEN` of an instance that has ended, to work on again")
 	return c
 }
 
-func revise(ctx context.Context, a *app.App, process, file string, by client.By) error {
-	read, err := readCorrection(file)
-	if err != nil {
-		return err
+func revise(ctx context.Context, a *app.App, process, file string, reopen []string, by client.By) error {
+	var read turn.SteeringPayload
+	if file != "" || len(reopen) == 0 {
+		var err error
+		read, err = readCorrection(file)
+		if err != nil {
+			return err
+		}
 	}
-	c := client.Correction{Context: read.Context, Limits: read.Limits}
+	c := client.Correction{Context: read.Context, Reopen: reopen, Limits: read.Limits}
 	by = client.By{Name: cmp.Or(read.By, by.Name), Reason: cmp.Or(read.Reason, by.Reason)}
 	return steer(ctx, a, process, turn.SteerRevise, func(p *client.Process) error { return p.Revise(ctx, c, by) })
 }

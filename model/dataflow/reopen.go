@@ -1,0 +1,28 @@
+package dataflow
+
+import (
+	"processidea/model/ideafile"
+	"processidea/model/statelog"
+	"processidea/model/turn"
+)
+
+// CarryFromReports returns what an Instance that had ended would have carried, made of what it had reported: its writes, and its Calls that
+// had ended. Restore makes of it the Instance that goes on. The context that Restore is given has no direct Plan.
+func CarryFromReports(token string, closedThroughRequest int, writes []statelog.Write, calls []turn.CallReport) CarriedInstance {
+	c := CarriedInstance{Writes: writes, ClosedThroughRequest: closedThroughRequest, RefusedThroughRequest: closedThroughRequest, PlanStarted: true}
+	for _, w := range writes {
+		c.Corrections = max(c.Corrections, w.CorrectionNumber)
+	}
+	for _, call := range calls {
+		if !call.Status.IsFinal() {
+			continue
+		}
+		rec := CallRecord{
+			Call:   ideafile.Call{ID: call.CallKey().ID(token), Tool: call.Tool, Request: call.Request, Index: call.Index},
+			Status: call.Status, Fault: call.Fault, Result: call.Result, Decisions: call.Decisions, RanCall: call.RanCall,
+			ParamsAdaptation: call.ParamsAdaptation, NotWrittenPaths: call.NotWrittenPaths, FromEarlierProcess: call.FromEarlierProcess,
+		}
+		c.CallRecords = append(c.CallRecords, CarriedCallRecord{CallRecord: rec, WrittenCall: call.Call})
+	}
+	return c
+}

@@ -1,0 +1,75 @@
+package ideafile
+
+import (
+	"fmt"
+
+	"processidea/model/jsonval"
+)
+
+// ReopenKey marks a message of a person's correction that reopens the instance that it names, after that had ended. It is no part of the message.
+const ReopenKey = "reopen"
+
+// ExtractReopened takes the ReopenKey out of messages and returns the instances that they reopen, each once. A message that says nothing else is
+// left out.
+func ExtractReopened(context []any) (rest []any, tokens []string, err error) {
+	seen := map[string]bool{}
+	for n, raw := range context {
+		m, _ := raw.(map[string]any)
+		v, marked := m[ReopenKey]
+		if !marked {
+			rest = append(rest, raw)
+			continue
+		}
+		if v != true {
+			return nil, nil, fmt.Errorf("$.context[%d].%s: want true, not %s; a value of that name stands under the key of its kind", n, ReopenKey,
+				jsonval.Clip(string(jsonval.Encode(v)), 40))
+		}
+		token, _ := m["_instance"].(string)
+		if !seen[token] {
+			seen[token] = true
+			tokens = append(tokens, token)
+		}
+		m = jsonval.WithoutKey(m, ReopenKey)
+		if !onlyNamesInstance(m) {
+			rest = append(rest, m)
+		}
+	}
+	return rest, tokens, nil
+}
+
+// onlyNamesInstance reports whether a message says nothing but which instance it is about.
+func onlyNamesInstance(m map[string]any) bool {
+	//workflowcheck:ignore -- any or none, in any order
+	for k := range m {
+		if k != "type" && k != "_instance" {
+			return false
+		}
+	}
+	return true
+}
+
+// ContextOfRestart returns the messages that a reopened instance is started anew with: what it sees of a context, but for direct Plans, which do
+// not run again, and with the State that it once started with in place of every other.
+func ContextOfRestart(context []Message, token string, initialState any) (list []any) {
+	for _, m := range context {
+		switch {
+		case m.PayloadKind == "" || (m.InstanceToken != "" && m.InstanceToken != token):
+		case m.PayloadKind != TypeState:
+			list = append(list, m.Source)
+		case m.PayloadSchema != nil:
+			list = append(list, stateMessageOf(m.InstanceToken, map[string]any{}, m.PayloadSchema))
+		}
+	}
+	return append(list, stateMessageOf(token, initialState, nil))
+}
+
+func stateMessageOf(token string, state, schema any) map[string]any {
+	m := map[string]any{"type": TypeState, TypeState: state}
+	if token != "" {
+		m["_instance"] = token
+	}
+	if schema != nil {
+		m["schema"] = schema
+	}
+	return m
+}

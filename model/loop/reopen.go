@@ -1,0 +1,149 @@
+package loop
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"processidea/model/ideafile"
+	"processidea/model/statelog"
+	"processidea/model/turn"
+)
+
+// This file works again on instances that have ended. A person reopens one by a correction. Where nobody settles for good before all have
+// (config.settle "together"), a Call that names one reopens it, too.
+
+// settleForGood ends the instances that had settled for now, once every instance has ended: no Call can name them any more.
+func (l *Loop) settleForGood() {
+	if !l.allInstancesEnded() {
+		return
+	}
+	for _, inst := range l.instances {
+		if inst.SettledForNow {
+			inst.SettledForNow = false
+			l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
+		}
+	}
+}
+
+// reopenableTokens lists the instances that a Call may reopen by naming them.
+func (l *Loop) reopenableTokens() (tokens []string) {
+	for _, inst := range l.instances {
+		if inst.SettledForNow && !l.llmForbidden(inst) && inst.AckedCorrectionCount >= inst.SentCorrectionCount {
+			tokens = append(tokens, inst.Token)
+		}
+	}
+	return tokens
+}
+
+// addressedInstances lists the instances to which Calls of a Request may go: those that it covers, and those that a Call may reopen.
+func (l *Loop) addressedInstances(input *turn.RequestInput) []*InstanceProgress {
+	list := l.coveredInstances(input)
+	for _, token := range input.ReopenableTokens {
+		list = append(list, l.instance(token))
+	}
+	return list
+}
+
+// reopenNamedInstances reopens the instances that had settled for now and that a Request gave a Call.
+func (l *Loop) reopenNamedInstances(req *llmRequest) {
+	number := req.input.RequestNumber
+	for _, token := range req.input.ReopenableTokens {
+		inst := l.instance(token)
+		named := req.reply.Complete && slices.ContainsFunc(req.reply.Calls, func(c ideafile.WrittenCall) bool { return c.TargetToken == token })
+		if inst.Status == ideafile.InstanceFailed || (!named && !inst.hasCallOf(number)) {
+			continue
+		}
+		if inst.SettledForNow { // else a person has reopened it meanwhile
+			l.reopen(inst)
+		}
+		inst.LastCoveringRequest, inst.LastPlanningRequest = number, number
+		inst.Idle = inst.Idle && inst.ClosedThroughRequest >= number
+	}
+}
+
+// hasCallOf reports whether the instance has reported a Call of a Request.
+func (p *InstanceProgress) hasCallOf(request int) bool {
+	//workflowcheck:ignore -- any or none, in any order
+	for key := range p.calls {
+		if key.Request == request {
+			return true
+		}
+	}
+	return false
+}
+
+// reopen has an instance that has ended worked on again: the LLM plans for it from now on.
+func (l *Loop) reopen(inst *InstanceProgress) {
+	inst.Status, inst.Fault, inst.SettledForNow, inst.MissingRetries = ideafile.InstanceWorking, nil, false, 0
+	inst.ReopenCount++
+	if inst.plannerKind == plannedByDirectPlan {
+		inst.plannerKind = fellBackToLLM
+	}
+	l.dropOutput()
+	l.hasUnsealedChanges = true
+}
+
+// instancesToReopen returns the instances that a correction reopens, or why one of them cannot be.
+func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err error) {
+	for _, token := range tokens {
+		inst := l.instance(token)
+		switch {
+		case inst == nil && token == "":
+			return nil, fmt.Errorf("%q stands in a message that names no instance", ideafile.ReopenKey)
+		case inst == nil:
+			return nil, fmt.Errorf("there is no instance %s; add makes new ones", token)
+		case inst.Status == ideafile.InstanceWorking:
+			return nil, fmt.Errorf("instance %s has not ended: there is nothing to reopen", token)
+		case l.llmForbidden(inst):
+			return nil, fmt.Errorf("instance %s cannot be reopened: its Plan is declared complete, and nobody may be asked for another one", token)
+		}
+		list = append(list, inst)
+	}
+	return list, nil
+}
+
+// reopenByPerson reopens an instance. One that was told that it has ended is started anew: TakeRestarts returns it.
+func (l *Loop) reopenByPerson(inst *InstanceProgress, s turn.SteeringPayload) {
+	told := !inst.SettledForNow && !slices.Contains(l.newlyEndedInstances, inst)
+	l.newlyEndedInstances = slices.DeleteFunc(slices.Clone(l.newlyEndedInstances), func(e *InstanceProgress) bool { return e == inst })
+	l.reopen(inst)
+	inst.RevisedSinceRequest, inst.ReopenReason = true, "reopened by "+cmp.Or(s.By, "a person")
+	if s.Reason != "" {
+		inst.ReopenReason += ": " + s.Reason
+	}
+	if told {
+		inst.Claim.GrantedQuota = inst.Claim.WithoutUnused() // that was free for others
+		l.restarts = append(l.restarts, inst)
+	}
+}
+
+// TakeRestarts returns the reopened instances whose workflows were told since its last call that they had ended.
+func (l *Loop) TakeRestarts() []*InstanceProgress {
+	list := l.restarts
+	l.restarts = nil
+	return list
+}
+
+// StateHistory returns what an instance started with, and every write since, in Plan order.
+func (p *InstanceProgress) StateHistory() (initial any, writes []statelog.Write) {
+	return p.state.InitialValue, p.state.Writes()
+}
+
+// CallReports lists the instance's Calls in Plan order, as last reported.
+func (p *InstanceProgress) CallReports() (list []turn.CallReport) {
+	for _, key := range sortedCallKeys(p.calls) {
+		list = append(list, p.calls[key])
+	}
+	return list
+}
+
+// errEnded says that an instance which a message is about has ended.
+func errEnded(inst *InstanceProgress) error {
+	text := fmt.Sprintf("instance %s has %s", inst.Token, inst.Status)
+	if inst.Token == "" {
+		text = fmt.Sprintf("the process has %s", inst.Status)
+	}
+	return errors.New(text + fmt.Sprintf(`; with "%s": true in the message it is worked on again`, ideafile.ReopenKey))
+}
