@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile/spelling"
@@ -135,11 +136,14 @@ func CheckInstanceToken(token string) error {
 		return fmt.Errorf(`"*" means every instance and cannot name one`)
 	case strings.HasPrefix(token, "~"):
 		return fmt.Errorf("an instance's token may not begin with ~")
-	case strings.ContainsAny(token, "\n\r\t\x00"):
+	case strings.ContainsFunc(token, isLineBreakOrControl):
 		return fmt.Errorf("an instance's token holds no control characters")
 	}
 	return nil
 }
+
+// isLineBreakOrControl reports whether a character could end the line on which a name stands.
+func isLineBreakOrControl(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
 // checkTokensNotAlike adds a problem for each token that could be taken for another one where people type it.
 func (i *Idea) checkTokensNotAlike(ps *diag.Problems) {
@@ -203,7 +207,7 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	m.PayloadKind = m.Type
 	if m.Type == TypeData {
 		kind, ok := m.Source["kind"].(string)
-		if !ok || kind == "" || strings.ContainsAny(kind, ".[]†| &") {
+		if !ok || kind == "" || strings.ContainsAny(kind, ".[]†| &") || strings.ContainsFunc(kind, isLineBreakOrControl) {
 			ps.Add(path+".kind", "a data message says its kind, a plain name")
 			return
 		}

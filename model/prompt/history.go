@@ -52,7 +52,7 @@ func (w *promptWriter) doneLabel(entry turn.PlanEntry) (string, bool) {
 	if len(entry.StatusCounts) != 1 || entry.StatusCounts[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 || !hasOutput || len(output) == 0 || output.HasBranches() {
 		return "", false
 	}
-	return entry.Call.Tool + planSuffix(entry) + " → " + output.String(), true
+	return oneLine(entry.Call.Tool) + planSuffix(entry) + " → " + oneLine(output.String()), true
 }
 
 // writeCall writes one Call as it was planned, what became of it, and its result where State does not hold that.
@@ -77,15 +77,15 @@ func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 	var params []string
 	for _, name := range orderedNames(fields, required) {
 		if fields[name] != nil && !strings.HasPrefix(name, "_") {
-			params = append(params, name+": "+string(w.encode(fields[name])))
+			params = append(params, quotedFieldName(name)+": "+string(w.encode(fields[name])))
 		}
 	}
-	text := call.Tool + "(" + strings.Join(params, ", ") + ")"
+	text := oneLine(call.Tool) + "(" + strings.Join(params, ", ") + ")"
 	if output, ok := w.idea.OutputPathOf(call); ok && len(output) > 0 {
-		text += " → " + output.String()
+		text += " → " + oneLine(output.String())
 	}
 	if after, _ := ideafile.ReadAfterReferences(fields["_after"]); len(after) > 0 {
-		text += " after " + strings.Join(after, ", ")
+		text += " after " + oneLine(strings.Join(after, ", "))
 	}
 	return text
 }
@@ -169,7 +169,7 @@ func (w *promptWriter) writeContextErrors() {
 func (w *promptWriter) callName(id string) string {
 	for _, entry := range w.request.PlanEntries {
 		if entry.CallID == id && entry.Call.Tool != "" {
-			return id + " " + entry.Call.Tool
+			return id + " " + oneLine(entry.Call.Tool)
 		}
 	}
 	return "Call " + id

@@ -30,7 +30,7 @@ func (w *promptWriter) writeSharedContext() {
 	}
 	w.writePreviewsRule()
 	if s := view.SchemaByKind[ideafile.TypeState]; s != nil {
-		w.writeLine("Form of State: %s", schemaText(s, s))
+		w.writeLine("Form of State: %s", w.stateForm(s))
 		w.writeGoal(s)
 	}
 	if w.Len() == headingOnly {
@@ -87,9 +87,12 @@ func (w *promptWriter) writeInstanceStates() {
 	for n, instance := range w.request.Instances {
 		label := ""
 		if instance.Token != "" {
-			label = instance.Token + ": "
+			label = instanceLabel(instance.Token) + ": "
 		}
 		w.writeLabeledValue(label, states[n])
+		if instance.ReopenReason != "" {
+			w.writeLine("  It had ended and was %s", oneLine(instance.ReopenReason))
+		}
 		w.writeInstanceContext(instance, own[instance.Token])
 		if len(instance.MissingRequiredPaths) > 0 {
 			w.writeLine("  still missing: %s", strings.Join(instance.MissingRequiredPaths, ", "))
@@ -162,6 +165,24 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own map
 		w.writeLabeledValue("  its own †"+kind+": ", own[kind])
 	}
 	if s := ideafile.OwnMessagesView(w.idea.Context, instance.Token).SchemaByKind[ideafile.TypeState]; s != nil {
-		w.writeLine("  form of its State: %s", schemaText(s, s))
+		w.writeLine("  form of its State: %s", w.stateForm(s))
 	}
+}
+
+// worthNaming is how long a type is at least for whose repetition a name stands.
+const worthNaming = 30
+
+// stateForm writes the schema of a State. A long type that the palette has shown as a Tool's result is not repeated.
+func (w *promptWriter) stateForm(schema any) string {
+	names := map[string]string{}
+	for _, t := range w.idea.Tools {
+		if t.OutputSchema == nil {
+			continue
+		}
+		text := schemaText(t.OutputSchema.Source, t.OutputSchema.Source)
+		if _, known := names[text]; !known && len(text) >= worthNaming {
+			names[text] = "result of " + t.Name
+		}
+	}
+	return schemaTextWithNames(schema, schema, names)
 }

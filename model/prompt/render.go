@@ -3,6 +3,8 @@ package prompt
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -48,7 +50,7 @@ func (w *promptWriter) render(parts ...func(*promptWriter)) string {
 	for _, part := range parts {
 		part(w)
 	}
-	return strings.TrimSpace(w.String())
+	return escapeLineBreaks(strings.TrimSpace(w.String()))
 }
 
 func (w *promptWriter) writeLine(format string, args ...any) {
@@ -57,11 +59,22 @@ func (w *promptWriter) writeLine(format string, args ...any) {
 
 func (w *promptWriter) writeHeading(title string) { w.writeLine("\n## %s", title) }
 
+// escapeLineBreaks escapes what ends a line for many readers and may stand in a JSON string: no data begins a line.
+func escapeLineBreaks(text string) string {
+	for _, c := range []struct{ char, escape string }{{"\u0085", `\u0085`}, {"\u2028", `\u2028`}, {"\u2029", `\u2029`}} {
+		text = strings.ReplaceAll(text, c.char, c.escape)
+	}
+	return text
+}
+
+// lineBreaks makes of everything that ends a line what does so everywhere.
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
 // writeQuoted writes texts of the process's designer, each line behind a mark: headings in them are not taken for the prompt's.
 func (w *promptWriter) writeQuoted(indent string, texts ...string) {
 	for _, text := range texts {
-		for line := range strings.Lines(strings.TrimSpace(text)) {
-			w.writeLine("%s> %s", indent, strings.TrimRight(line, "\r\n"))
+		for line := range strings.Lines(strings.TrimSpace(lineBreaks.Replace(text))) {
+			w.writeLine("%s> %s", indent, strings.TrimRight(line, "\n"))
 		}
 	}
 }
@@ -79,6 +92,15 @@ func (w *promptWriter) writeLabeledValue(label string, v any) {
 
 // encode encodes a value as compact JSON, large values abbreviated.
 func (w *promptWriter) encode(v any) []byte { return jsonval.Encode(w.abbreviateLargeValues(v)) }
+
+// instanceLabel is an instance's name at the beginning of a line: in quotes, where it could be taken for something else.
+func instanceLabel(token string) string {
+	first, _ := utf8.DecodeRuneInString(token)
+	if unicode.IsLetter(first) || unicode.IsNumber(first) || first == '_' {
+		return token
+	}
+	return string(jsonval.Encode(token))
+}
 
 func (w *promptWriter) singleUnnamedInstance() bool {
 	tokens := w.idea.InstanceTokens()
@@ -100,7 +122,7 @@ func (w *promptWriter) writeRequestedReply() {
 	switch {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
-		w.writeLine(`"output": if you plan Calls, null, or the output made of References alone to what these Calls will bring. If nothing is left to plan, the whole output.`)
+		w.writeLine(`"output": beside Calls, null, or one made of References alone to what they will bring. With nothing left to plan, the whole output.`)
 	default:
 		w.writeLine(`The output is not wanted yet.`)
 	}
@@ -127,6 +149,9 @@ func (w *promptWriter) requestedCallsText() string {
 	if others != nil {
 		text += " Of the others, " + strings.Join(others, ", ") + "."
 	}
+	if len(w.request.ReopenableTokens) > 0 {
+		text += ` A Call that names a finished one takes it up again: ` + strings.Join(w.request.ReopenableTokens, ", ") + `; "*" does not mean them.`
+	}
 	return text
 }
 
@@ -140,7 +165,7 @@ func (w *promptWriter) writeQuestions() {
 	}
 	for _, question := range w.request.Questions {
 		if question.ParamsError != "" {
-			w.writeLine("- %s %s %s does not fit: %s", question.CallID, question.Tool, w.encode(question.Params), question.ParamsError)
+			w.writeLine("- %s %s %s does not fit: %s", question.CallID, question.Tool, w.encode(question.Params), oneLine(question.ParamsError))
 			continue
 		}
 		w.writeLine("- %s %s %s", question.CallID, question.Tool, w.encode(question.Params))

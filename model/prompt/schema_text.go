@@ -17,8 +17,11 @@ const (
 
 // schemaText writes a JSON Schema as a type, in the notation of TypeScript with what a type cannot say in comments: it is read
 // more easily than JSON Schema, and is a third as long. A schema that the notation cannot express is written as JSON.
-func schemaText(root, schema any) string {
-	w := &schemaWriter{root: root}
+func schemaText(root, schema any) string { return schemaTextWithNames(root, schema, nil) }
+
+// schemaTextWithNames is schemaText with names in place of the types of fields that have one.
+func schemaTextWithNames(root, schema any, names map[string]string) string {
+	w := &schemaWriter{root: root, names: names}
 	text := w.typeText(schema, 0)
 	if w.inexpressible {
 		return string(jsonval.Encode(jsonschema.WithoutMetaKeys(schema)))
@@ -29,6 +32,7 @@ func schemaText(root, schema any) string {
 // schemaWriter turns one schema into a type. failed is set where the notation cannot express it.
 type schemaWriter struct {
 	root          any
+	names         map[string]string // by the text of the type
 	partCount     int
 	inexpressible bool
 }
@@ -104,7 +108,11 @@ func (w *schemaWriter) objectType(m map[string]any, depth int) string {
 		if slices.Contains(required, name) {
 			mark = ""
 		}
-		fields = append(fields, quotedFieldName(name)+mark+": "+w.typeText(props[name], depth+1)+w.typeComment(props[name]))
+		text := w.typeText(props[name], depth+1)
+		if known, ok := w.names[text]; ok {
+			text = known
+		}
+		fields = append(fields, quotedFieldName(name)+mark+": "+text+w.typeComment(props[name]))
 	}
 	if more, ok := m["additionalProperties"].(map[string]any); ok {
 		fields = append(fields, "[key: string]: "+w.typeText(more, depth+1)+w.typeComment(more))

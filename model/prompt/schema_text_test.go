@@ -1,9 +1,11 @@
 package prompt
 
 import (
+	"strings"
 	"testing"
 
 	"processidea/model/modeltest"
+	"processidea/model/turn"
 )
 
 func TestASchemaIsWrittenAsAType(t *testing.T) {
@@ -34,5 +36,16 @@ func TestASchemaIsWrittenAsAType(t *testing.T) {
 		if text := schemaText(schema, schema); text != c.want {
 			t.Errorf("%s is written %s, not %s", c.schema, text, c.want)
 		}
+	}
+}
+
+func TestAFormThatThePaletteHasShownAsAResultIsNotRepeated(t *testing.T) {
+	const rate = `{"type": "object", "properties": {"amount": {"type": "number"}, "currency": {"type": "string"}}, "required": ["amount", "currency"]}`
+	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {"convert": {"type": "object", "_output": `+rate+`}, "count": {"type": "object", "_output": {"type": "integer"}}}}, "context": [{"type": "state", "state": {},
+		"schema": {"type": "object", "properties": {"price": `+rate+`, "n": {"type": "integer"}, "list": {"type": "array", "items": `+rate+`}}, "required": ["price"]}}]}`)
+	text := Render(idea, nil, &turn.RequestInput{Instances: []turn.InstanceInput{{State: map[string]any{}}}}, nil)[1].Content
+	want := `Form of State: {price: result of convert, list?: {amount: number, currency: string}[], n?: integer}`
+	if !strings.Contains(text, want) {
+		t.Errorf("got %s", text)
 	}
 }

@@ -22,12 +22,12 @@ func (w *promptWriter) writePalette() {
 		w.writeLine("Parameters: %s", schemaText(params, params))
 		w.writeToolResult(t)
 		if w.bindings[t.Name].Kind == ideafile.KindLatent {
-			w.writeLine(`You are this tool: write its result into "_output". Give null there if the result depends on values that are not there yet; you are then asked for it when they are.`)
+			w.writeLine(`You are this tool: write its result into "_output", or null while it depends on values that are not there yet: you are asked for it then.`)
 		}
 	}
 	if w.idea.OutputSchema != nil {
 		w.writeHeading("Form of the output")
-		w.writeLine("The whole process has one output. You are told when to give it.")
+		w.writeLine("One for the whole process. You are told when to give it.")
 		w.writeLine("%s%s", schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source), (&schemaWriter{}).typeComment(w.idea.OutputSchema.Source))
 	}
 }
