@@ -41,12 +41,19 @@ type play struct {
 	sealed   func(idea map[string]any)                // hears the Idea of every Request; nil: nobody
 	started  time.Time
 	reports  int // that the mind has heard
+	inVain   int // Requests whose reply has neither Calls nor output
 }
 
 // start begins a play. allow names the hosts that HTTP tools may reach.
 func start(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, allow string) *play {
 	t.Helper()
-	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: builtins(), runs: map[string]*dataflow.Instance{},
+	return startWith(t, idea, replies, allow, builtins())
+}
+
+// startWith is start with these functions as tools.
+func startWith(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, allow string, functions *tools.Registry) *play {
+	t.Helper()
+	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: functions, runs: map[string]*dataflow.Instance{},
 		told: map[string]ideafile.CallStatus{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
 	t.Cleanup(p.http.Close)
 	p.bindings = activities.Bind(idea, p.tools, kinds.New(kinds.Deps{Tools: p.tools})).Bindings
@@ -175,6 +182,9 @@ func (p *play) ask(brief *turn.RequestInput) map[string]any {
 	solution, err := jsonval.DecodeObject([]byte(said.(string)))
 	if err != nil {
 		p.t.Fatalf("request %d: %v", brief.RequestNumber, err)
+	}
+	if calls, _ := solution["calls"].([]any); len(calls) == 0 && solution["output"] == nil {
+		p.inVain++
 	}
 	if f := turn.CheckOutput(p.idea, solution["output"]); f != nil {
 		p.t.Fatalf("request %d: %v", brief.RequestNumber, f)
