@@ -1,12 +1,14 @@
 package dataflow
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/refexpr"
+	"processidea/model/statelog"
 )
 
 // blockFirstUnsatisfiableCall blocks the first waiting Call that can never become ready, and reports whether there was one. While a
@@ -113,10 +115,20 @@ func (i *Instance) updateBlockedReasons() {
 		if rec.Status != ideafile.Blocked || !i.inLatestRequest(rec) {
 			continue
 		}
-		if why := i.blockedReason(rec); why != "" || rec.Fault == nil {
-			rec.Fault = diag.Faultf(ideafile.CodeBlocked, "%s", why)
+		why := i.blockedReason(rec)
+		if why == "" && rec.Fault != nil && i.personSetWhatItReads(rec) {
+			continue
 		}
+		rec.Fault = diag.Faultf(ideafile.CodeBlocked, "%s", cmp.Or(why, "what it reads was not there in time"))
 	}
+}
+
+// personSetWhatItReads reports whether a person set a value on which a Call depends.
+func (i *Instance) personSetWhatItReads(rec *CallRecord) bool {
+	reads, _ := i.readPaths(rec)
+	return slices.ContainsFunc(i.state.Writes(), func(w statelog.Write) bool {
+		return w.CorrectionNumber > 0 && slices.ContainsFunc(reads, w.Path.Overlaps)
+	})
 }
 
 func (i *Instance) blockedReason(rec *CallRecord) string {

@@ -77,7 +77,9 @@ func (i *Instance) recordBranchTaken(rec *CallRecord, value any) (result any, er
 func (i *Instance) acceptResult(rec *CallRecord, value any) {
 	if rec.resultUpdatesPath() {
 		rec.PendingResult = value
-		rec.moveTo(resultPending)
+		if rec.phase != resultPending {
+			rec.moveTo(resultPending)
+		}
 		if !i.canAdvance(rec) {
 			return
 		}
@@ -104,11 +106,12 @@ func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 	i.endUnappliedCall(rec, value, f)
 }
 
-// endUnappliedCall ends a Call whose result was not applied. A Call with branches writes the fault to its last branch, once.
+// endUnappliedCall ends a Call whose result was not applied. A Call with branches writes the fault to its last branch, once, and waits
+// there too for the earlier Calls that write its path.
 func (i *Instance) endUnappliedCall(rec *CallRecord, value any, f *diag.Fault) {
 	if rec.FaultWrittenToBranch == nil && rec.OutputPath.HasBranches() {
 		rec.BranchTaken, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths, rec.combined = len(rec.OutputPath), f, nil, nil, nil
-		i.finishSuccessfulCall(rec, diag.FaultAsJSON(f))
+		i.acceptResult(rec, diag.FaultAsJSON(f))
 		return
 	}
 	f = cmp.Or(rec.FaultWrittenToBranch, f)
