@@ -32,6 +32,8 @@ type Start struct {
 type PartOf struct {
 	Number int        `json:"number"` // from 1
 	Of     ProcessRef `json:"of"`
+	// OutputFinal is whether the whole has its final output: the part makes none.
+	OutputFinal bool `json:"outputFinal,omitempty"`
 }
 
 // ProcessRef names a process across its runs. The id alone is not enough: another process may use it later.

@@ -25,6 +25,12 @@ func TestWhatFallsBackToTheLLMComesToTheSameInParts(t *testing.T) {
 					`{"when": "Write the output", "solution": {"calls": [], "output": {"all": "†state.said"}}}`,
 				)
 				s.start()
+				p := played{s, s.came(t)}
+				asked := len(s.llm.Requests())
+				p.forkComesToTheSame(t)
+				if len(s.llm.Requests()) > asked {
+					t.Errorf("the fork asked the LLM:\n%s", s.story())
+				}
 				return s, nil
 			})
 		})

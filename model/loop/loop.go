@@ -202,6 +202,9 @@ func (l *Loop) dropOutput() {
 // and nobody is asked for it here.
 func (l *Loop) MarkAsPart() { l.isPart = true }
 
+// LeaveOutputToWhole has a part make no output: the whole has its final one already.
+func (l *Loop) LeaveOutputToWhole() { l.planOutputTried = true }
+
 // TakeUnsealedLog returns what changed since its last call, for the Idea that is sealed now.
 func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
 	log := l.unsealedLog

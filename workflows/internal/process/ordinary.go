@@ -52,6 +52,9 @@ func newOrdinaryProcess(ctx workflow.Context, c *processCore, carried *ContinueA
 			p.loop.SetParentQuota(*c.start.Quota)
 		}
 		p.setIdea(p.loop.Idea())
+		if c.start.Part != nil && c.start.Part.OutputFinal {
+			p.loop.LeaveOutputToWhole()
+		}
 	}
 	if c.start.Part != nil {
 		p.loop.MarkAsPart()

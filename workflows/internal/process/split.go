@@ -135,7 +135,7 @@ func (p *splitProcess) partStartInput(part split.Part) protocol.Start {
 	if part.GrantedQuota != turn.Unlimited {
 		start.Quota = &part.GrantedQuota
 	}
-	start.Part = &protocol.PartOf{Number: part.Number, Of: p.processRef()}
+	start.Part = &protocol.PartOf{Number: part.Number, Of: p.processRef(), OutputFinal: p.parts.OwnReport.Output != nil}
 	return start
 }
 
