@@ -139,11 +139,11 @@ func (p *InstanceProgress) CallReports() (list []turn.CallReport) {
 	return list
 }
 
-// errEnded says that an instance which a message is about has ended.
-func errEnded(inst *InstanceProgress) error {
-	text := fmt.Sprintf("instance %s has %s", inst.Token, inst.Status)
-	if inst.Token == "" {
-		text = fmt.Sprintf("the process has %s", inst.Status)
+// ErrEnded says that an instance which a message is about has ended.
+func ErrEnded(token string, status ideafile.InstanceStatus) error {
+	text := fmt.Sprintf("instance %s has %s", token, status)
+	if token == "" {
+		text = fmt.Sprintf("the process has %s", status)
 	}
 	return errors.New(text + fmt.Sprintf(`; with "%s": true in the message it is worked on again`, ideafile.ReopenKey))
 }

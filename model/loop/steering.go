@@ -118,7 +118,7 @@ func (l *Loop) affectedInstances(msg ideafile.Message, reopened []*InstanceProgr
 		case inst == nil:
 			return nil, fmt.Errorf("there is no instance %s; add makes new ones", msg.InstanceToken)
 		case inst.Status != ideafile.InstanceWorking && !slices.Contains(reopened, inst):
-			return nil, errEnded(inst)
+			return nil, ErrEnded(inst.Token, inst.Status)
 		}
 		return []*InstanceProgress{inst}, nil
 	}

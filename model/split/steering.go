@@ -28,7 +28,7 @@ func (p *Process) checkCorrection(i *ideafile.Idea, plans ideafile.DirectPlans, 
 	replaceable := slices.ContainsFunc(i.Context, ideafile.Message.IsDirectPlan)
 	if token != "" {
 		if s := p.statusOf(token); s == ideafile.InstanceSettled || s == ideafile.InstanceFailed {
-			return fmt.Errorf("instance %s has %s", token, s)
+			return loop.ErrEnded(token, s)
 		}
 		at, _ := plans.ChoosePlanForInstance(token, view)
 		replaceable = at >= 0
