@@ -93,7 +93,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			if name == "refunds" {
-				sign(t, run.GetID())
+				sign(t, run.GetID(), 189, 11)
 			}
 			var r loop.Result
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -112,24 +112,48 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 	}
 }
 
-// Split into parts of three, the first instances of an example come to what they come to by themselves.
-func TestEveryExampleOfSeveralInstancesComesToTheSameInPartsOfThree(t *testing.T) {
+// Split into parts, the first instances of an example come to what they come to by themselves.
+func TestEveryExampleOfSeveralInstancesComesToTheSameInParts(t *testing.T) {
 	atLength(t)
-	for _, name := range []string{"moderation", "weather", "hardened-moderation"} {
+	for name, c := range map[string]struct {
+		instances, batch, waiting int
+		when, reply               string // replaces what brings a reply for all, and a reply that only parts ask for
+	}{
+		"moderation":          {instances: 7, batch: 3},
+		"weather":             {instances: 3, batch: 2},
+		"hardened-moderation": {instances: 7, batch: 3},
+		"sentiment":           {instances: 2, batch: 1, reply: `{"when":"Write the output","solution":{"calls":[],"output":{"summary":"One text is positive (①), one is negative (②)."}}}`},
+		"employees":           {instances: 2, batch: 1, when: "employee_B", reply: `{"when":"Carry out the request","solution":{"calls":[],"output":null}}`},
+		"refunds":             {instances: 20, batch: 3, waiting: 3},
+	} {
 		t.Run(name, func(t *testing.T) {
 			idea, replies := example(t, name)
-			idea["context"] = firstInstances(idea["context"], 7)
+			idea["context"] = firstInstances(idea["context"], c.instances)
+			if c.when != "" {
+				replies = strings.ReplaceAll(replies, `"Carry out the request"`, `"`+c.when+`"`) + "\n" + c.reply
+			} else {
+				replies = c.reply + "\n" + replies
+			}
 			var results [2]loop.Result
-			for n, batch := range []int{1000, 3} {
+			for n, batch := range []int{1000, c.batch} {
 				config, _ := idea["config"].(map[string]any)
 				idea["config"] = jsonval.DeepMerge(config, map[string]any{"gather": "10m", "batch": batch})
 				s := newScenario(t, asJSON(idea))
-				s.id, s.scripted = fmt.Sprintf("batch-%d-%s", batch, name), replies
-				results[n] = s.finish()
+				s.id, s.scripted = fmt.Sprintf("batch-%d-%s", batch, name), strings.TrimSpace(replies)
+				run := s.start()
+				if c.waiting > 0 {
+					sign(t, s.id, c.instances-c.waiting, c.waiting)
+				}
+				results[n] = s.end(run)
+				if split := len(s.processStatus().Parts) > 0; split != (batch < c.instances) {
+					t.Errorf("that it is split is %v", split)
+				}
 			}
 			whole, parts := results[0], results[1]
-			if parts.Calls != whole.Calls || asJSON(parts.Output) != asJSON(whole.Output) || asJSON(parts.Instances) != asJSON(whole.Instances) {
-				t.Errorf("in parts: %d Requests, %+v, %.300s\nby itself: %d Requests, %+v, %.300s", parts.Requests, parts.Calls, asJSON(parts.Output), whole.Requests, whole.Calls, asJSON(whole.Output))
+			if parts.Status != whole.Status || parts.Calls != whole.Calls || asJSON(parts.Output) != asJSON(whole.Output) || asJSON(parts.Instances) != asJSON(whole.Instances) {
+				t.Errorf("in parts: %s, %d Requests, %+v, %.300s, %.900s\nby itself: %s, %d Requests, %+v, %.300s, %.900s",
+					parts.Status, parts.Requests, parts.Calls, asJSON(parts.Output), asJSON(parts.Instances),
+					whole.Status, whole.Requests, whole.Calls, asJSON(whole.Output), asJSON(whole.Instances))
 			}
 			if name == "hardened-moderation" && parts.Requests > 0 {
 				t.Errorf("%d Requests were made", parts.Requests)
@@ -155,7 +179,7 @@ func firstInstances(context any, n int) (list []any) {
 
 // sign decides on everything that waits in the example of refunds when the others are finished: one is rejected. Those that
 // are decided on before would be asked about with the others.
-func sign(t *testing.T, id string) {
+func sign(t *testing.T, id string, others, waiting int) {
 	t.Helper()
 	s := &scenario{t: t, id: id, client: temporalClient, namespace: server.Namespace()}
 	eventually(t, "the others are finished", func() bool {
@@ -165,9 +189,9 @@ func sign(t *testing.T, id string) {
 				finished++
 			}
 		}
-		return finished == 189
+		return finished == others
 	})
-	for n, a := range s.waitsFor(11) {
+	for n, a := range s.waitsFor(waiting) {
 		if n == 0 {
 			s.decide(ideafile.Reject, a.CallID, `{"reason": "it was used"}`)
 			continue
