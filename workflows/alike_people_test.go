@@ -53,3 +53,20 @@ func TestWhatPeopleDecideComesToTheSameInParts(t *testing.T) {
 		return s, facts
 	})
 }
+
+// A process that is cancelled tells what it has come to by then.
+func TestACancelledProcessComesToTheSameInParts(t *testing.T) {
+	asOneAndInParts(t, func(t *testing.T, config string) (*scenario, map[string]string) {
+		till := newTill(t)
+		s := newScenario(t, `{"config": {`+config+`}, "schema": {"tools": {`+alikeTools+`, "pay": `+till.pay(`{"when": {"properties": {"n": {"minimum": 4}}}}`)+`}}, "context": [`+rowsOf(6)+`
+			{"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "x", "_outputPath": "a"}, {"_tool": "pay", "n": "†state.n", "_outputPath": "paid"}]}]}`)
+		s.start()
+		facts := s.midway(3)
+		s.cancel()
+		s.came(t)
+		if err := replay(t, store, history(t, s.id)); err != nil {
+			t.Error(err)
+		}
+		return s, facts
+	})
+}

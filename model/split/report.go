@@ -1,6 +1,8 @@
 package split
 
 import (
+	"slices"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -74,7 +76,7 @@ type ReportFilter struct {
 // ended, has changed, it waits for a tenth of the Calls: each report costs both workflows a task.
 func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	ended := r.Calls.Total()
-	r.Calls, r.Failures, r.Instances = turn.CallCounts{}, nil, waitingOf(r.Instances)
+	r.Calls, r.Failures, r.Instances = turn.CallCounts{}, nil, withStatus(r.Instances, ideafile.InstanceWaiting)
 	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // its own Requests are counted when they have ended
 	rest := string(jsonval.Encode(jsonval.ToJSONValue(r)))
 	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
@@ -84,14 +86,19 @@ func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	return true
 }
 
-// waitingOf picks the instances that wait for a person.
-func waitingOf(statuses map[string]ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
-	waiting := map[string]ideafile.InstanceStatus{}
+// EndedInstances picks the instances that have ended: not all have in a part that was cancelled.
+func (r PartReport) EndedInstances() map[string]ideafile.InstanceStatus {
+	return withStatus(r.Instances, ideafile.InstanceSettled, ideafile.InstanceFailed)
+}
+
+// withStatus picks the instances that have one of some statuses.
+func withStatus(statuses map[string]ideafile.InstanceStatus, picked ...ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
+	out := map[string]ideafile.InstanceStatus{}
 	//workflowcheck:ignore -- a map again
 	for token, s := range statuses {
-		if s == ideafile.InstanceWaiting {
-			waiting[token] = s
+		if slices.Contains(picked, s) {
+			out[token] = s
 		}
 	}
-	return waiting
+	return out
 }

@@ -39,7 +39,8 @@ type signalHandler struct {
 // NewInbox makes the inbox of the workflow that runs in a context.
 func NewInbox(ctx workflow.Context) *Inbox {
 	b := &Inbox{selector: workflow.NewSelector(ctx), arrivals: arrivalsOf(ctx), handlers: map[string]signalHandler{}}
-	b.selector.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
+	// What is not received stays pending: a workflow that still hears others after its end was asked for would hear of that alone.
+	b.selector.AddReceive(ctx.Done(), func(c workflow.ReceiveChannel, _ bool) { c.ReceiveAsync(nil) })
 	return b
 }
 

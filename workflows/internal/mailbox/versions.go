@@ -11,6 +11,13 @@ func handlesSignalsInHistoryOrder(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }
 
+// GathersCancelledParts reports whether a process in parts that is cancelled waits for what its parts had come to. Before that change it ended at
+// once, without any State.
+func GathersCancelledParts(ctx workflow.Context) bool {
+	const change = "what cancelled parts came to"
+	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
+}
+
 // UpdatesStoredValues reports whether updates of values in the blob store are put together by an activity. Before that change they
 // failed.
 func UpdatesStoredValues(ctx workflow.Context) bool {

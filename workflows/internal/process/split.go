@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/diag"
@@ -76,6 +75,9 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 		p.applyLimits(ctx)
 		p.dealQuotas(ctx)
 		err := p.startNextPart(ctx)
+		if ctx.Err() != nil {
+			break
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +124,12 @@ func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 	if err != nil {
 		return fmt.Errorf("process: start part %d: %w", number, err)
 	}
-	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onPartClosed(number, f.Get(ctx, nil)) })
+	p.inbox.OnFutureReady(f, func(f workflow.Future) {
+		err := f.Get(ctx, nil)
+		if ctx.Err() == nil { // of a cancelled process it tells nothing of the part
+			p.onPartClosed(number, err)
+		}
+	})
 	return nil
 }
 
@@ -211,18 +218,4 @@ func (p *splitProcess) continueAsNew(ctx workflow.Context) error {
 	c := p.continueAsNewInput()
 	c.Parts = &CarriedParts{Process: *p.parts, AddedMessages: now[len(given):]}
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
-}
-
-// cancel ends the process as cancelled, and its parts with it.
-func (p *splitProcess) cancel(ctx workflow.Context) error {
-	ctx, done := workflow.NewDisconnectedContext(ctx)
-	defer done()
-	for _, number := range p.parts.RunningParts() {
-		// One that has just ended cannot be cancelled, and need not be.
-		_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.processID, number), "").Get(ctx, nil)
-	}
-	p.markOver(loop.StatusCancelled)
-	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
-	p.reportToCaller(ctx, p.result(loop.StatusCancelled), p.parts.QuotaUse())
-	return temporal.NewCanceledError(p.result(loop.StatusCancelled))
 }

@@ -70,14 +70,19 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 func (p *splitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	p.markOver(p.parts.FinalStatus())
 	p.showDetails(ctx, p.outcome)
-	r := p.result(p.outcome)
+	r := p.resultWithStates(p.outcome)
+	p.reportToCaller(ctx, r, p.parts.QuotaUse())
+	return workflowResult(r)
+}
+
+func (p *splitProcess) resultWithStates(status loop.ProcessStatus) loop.Result {
+	r := p.result(status)
 	//workflowcheck:ignore -- each by itself
 	for token, i := range r.Instances {
 		i.State = p.finalStatesByToken[token]
 		r.Instances[token] = i
 	}
-	p.reportToCaller(ctx, r, p.parts.QuotaUse())
-	return workflowResult(r)
+	return r
 }
 
 // gatherParts reads everybody's State and seals the process's own Idea over the parts, unless it is to read only or what was wired makes no
@@ -117,7 +122,7 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 			Tokens: part.Tokens, Since: part.LastGatheredIdea,
 		}
 		if r.Finished() { // until then its latest Idea says who has ended
-			g.Statuses = r.Instances
+			g.Statuses = r.EndedInstances()
 		}
 		in.Parts = append(in.Parts, g)
 	}

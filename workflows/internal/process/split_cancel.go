@@ -1,0 +1,73 @@
+package process
+
+import (
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/loop"
+	"processidea/protocol"
+	"processidea/workflows/internal/mailbox"
+)
+
+// This file ends a split process that was cancelled.
+
+// cancelPatience bounds the wait for the last reports of cancelled parts: one that somebody terminates meanwhile reports nothing.
+const cancelPatience = 5 * time.Minute
+
+// cancel ends the process as cancelled, and its parts with it.
+func (p *splitProcess) cancel(ctx workflow.Context) error {
+	ctx, done := workflow.NewDisconnectedContext(ctx)
+	defer done()
+	cancelled := p.cancelParts(ctx)
+	if mailbox.GathersCancelledParts(ctx) {
+		p.awaitLastReports(ctx, cancelled)
+		p.gatherCancelled(ctx)
+	}
+	p.markOver(loop.StatusCancelled)
+	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
+	r := p.resultWithStates(loop.StatusCancelled)
+	p.reportToCaller(ctx, r, p.parts.QuotaUse())
+	return temporal.NewCanceledError(r)
+}
+
+// cancelParts cancels the parts that work, and lists them. One that has just ended cannot be cancelled, and need not be.
+func (p *splitProcess) cancelParts(ctx workflow.Context) (cancelled []int) {
+	for _, number := range p.parts.RunningParts() {
+		err := workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.processID, number), "").Get(ctx, nil)
+		if err == nil {
+			cancelled = append(cancelled, number)
+		}
+	}
+	return cancelled
+}
+
+// awaitLastReports hears what the cancelled parts had come to, for a while.
+func (p *splitProcess) awaitLastReports(ctx workflow.Context, cancelled []int) {
+	ctx, stopTimer := workflow.WithCancel(ctx)
+	defer stopTimer()
+	timer := workflow.NewTimerWithOptions(ctx, cancelPatience, workflow.TimerOptions{Summary: "until the cancelled parts have reported"})
+	p.inbox.OnFutureReady(timer, func(workflow.Future) {})
+	for p.inbox.Drain(ctx); p.anyRuns(cancelled) && !timer.IsReady(); {
+		p.inbox.Wait(ctx)
+	}
+}
+
+func (p *splitProcess) anyRuns(numbers []int) bool {
+	running := p.parts.RunningParts()
+	return slices.ContainsFunc(numbers, func(number int) bool { return slices.Contains(running, number) })
+}
+
+// gatherCancelled reads everybody's State, and seals what the latest Idea lacks.
+func (p *splitProcess) gatherCancelled(ctx workflow.Context) {
+	in := p.gatherInput()
+	in.StatesOnly = p.phase == opening || (p.lastSealed.At > 0 && !p.parts.HasUnsealedChanges())
+	g, err := p.gatherParts(ctx, in, "gather what the cancelled parts came to")
+	if err != nil {
+		workflow.GetLogger(ctx).Error("the States of a cancelled process could not be read", "error", err)
+		return
+	}
+	p.finalStatesByToken = g.States
+}
