@@ -80,7 +80,8 @@ func (i *instance) executeWithAttempts(ctx workflow.Context, r dataflow.ReadyCal
 		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
 		Summary:             i.executeSummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r))
-	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onExecuted(ctx, r, f) })
+	releases := i.releases
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onExecuted(ctx, r, f, releases < i.releases) })
 }
 
 func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall, attempts int) {
@@ -91,7 +92,8 @@ func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall,
 		RetryPolicy:         callRetryPolicy(attempts),
 		Summary:             i.executeSummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r))
-	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onExecuted(ctx, r, f) })
+	releases := i.releases
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onExecuted(ctx, r, f, releases < i.releases) })
 }
 
 func (i *instance) executeSummary(r dataflow.ReadyCall) string {
@@ -153,8 +155,8 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 }
 
 // onExecuted takes the end of a Call's activity. Whether the Tool had its effect is not known if its worker was lost, or if
-// the Tool says so: one that may run once only is left to a person then.
-func (i *instance) onExecuted(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future) {
+// the Tool says so: one that may run once only is left to a person then. resumedSince is whether the process was resumed since the Call began.
+func (i *instance) onExecuted(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future, resumedSince bool) {
 	i.running--
 	i.markChanged(ctx)
 	id := r.Record.ID
@@ -171,7 +173,11 @@ func (i *instance) onExecuted(ctx workflow.Context, r dataflow.ReadyCall, f work
 		i.dataflow.ReviewUnknownEffect(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
 	case ideafile.FaultCodeNeedsOperator(protocol.CodeOf(err)):
 		i.dataflow.PostponeCall(id, protocol.FaultOf(err))
-		i.held = true // until the process, which pauses now, goes on
+		if resumedSince {
+			i.dataflow.TakePauseFault() // what it lacked may be mended: it is tried again at once
+		} else {
+			i.held = true // until the process, which pauses now, goes on
+		}
 	case !protocol.WorkerLost(err):
 		i.dataflow.FailCall(id, protocol.FaultOf(err))
 	case r.Tool.MaxAttempts == 1:
