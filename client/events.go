@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"processidea/client/internal/kind"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/protocol"
 )
 
@@ -30,10 +30,10 @@ const (
 // Event is something that was seen of a process.
 type Event struct {
 	Kind   EventKind
-	Status Status      // of EventStatus: Status.Awaiting counts the Calls that wait for a person
-	Result loop.Result // of EventEnded, with every value whole
-	Err    error       // of EventUnseen
-	Since  time.Time   // of EventUnseen: when the process was last seen, or Events was called
+	Status Status           // of EventStatus: Status.Awaiting counts the Calls that wait for a person
+	Result runresult.Result // of EventEnded, with every value whole
+	Err    error            // of EventUnseen
+	Since  time.Time        // of EventUnseen: when the process was last seen, or Events was called
 }
 
 // Events follows the process until it has ended, through pauses and through times in which no server answers. It ends
@@ -68,7 +68,7 @@ func (p *Process) Events(ctx context.Context) iter.Seq2[Event, error] {
 }
 
 type ending struct {
-	result loop.Result
+	result runresult.Result
 	err    error
 }
 

@@ -13,7 +13,7 @@ import (
 	sdk "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/protocol"
 )
 
@@ -24,7 +24,7 @@ type fakeTemporal struct {
 	status enumspb.WorkflowExecutionStatus
 	view   func() (any, error) // what queries get
 	signal func(name string, payload map[string]any) error
-	end    chan loop.Result
+	end    chan runresult.Result
 	down   error
 }
 
@@ -72,13 +72,13 @@ func (f *fakeTemporal) GetWorkflow(context.Context, string, string) sdk.Workflow
 
 type fakeRun struct {
 	sdk.WorkflowRun
-	end chan loop.Result
+	end chan runresult.Result
 }
 
 func (r fakeRun) Get(ctx context.Context, to any) error {
 	select {
 	case result := <-r.end:
-		*to.(*loop.Result) = result
+		*to.(*runresult.Result) = result
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

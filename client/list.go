@@ -11,19 +11,19 @@ import (
 	"go.temporal.io/sdk/converter"
 	"golang.org/x/sync/errgroup"
 
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/worker/engine"
 )
 
 // Summary is a process as List shows it. Path and Version are those of its Idea's meta; Ended is nil while it is open.
 type Summary struct {
-	Process string             `json:"process"`
-	Status  loop.ProcessStatus `json:"status"`
-	Path    string             `json:"path"`
-	Version string             `json:"version"`
-	Started time.Time          `json:"started"`
-	Ended   *time.Time         `json:"ended"`
+	Process string           `json:"process"`
+	Status  runresult.Status `json:"status"`
+	Path    string           `json:"path"`
+	Version string           `json:"version"`
+	Started time.Time        `json:"started"`
+	Ended   *time.Time       `json:"ended"`
 	// Awaiting counts the Calls that wait for a person, where the search attributes are registered or a worker answers. Waiting says why the
 	// process is paused, or whom it is asking, as far as a worker answers.
 	Awaiting int      `json:"awaiting"`
@@ -109,20 +109,20 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 
 // statusOf is a process's status as far as Temporal knows it. That it is paused is a search attribute, where those are
 // registered.
-func statusOf(info *workflowpb.WorkflowExecutionInfo) loop.ProcessStatus {
+func statusOf(info *workflowpb.WorkflowExecutionInfo) runresult.Status {
 	switch info.GetStatus() {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
-		return loop.StatusCompleted
+		return runresult.StatusCompleted
 	case enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, enumspb.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
-		return loop.StatusFailed
+		return runresult.StatusFailed
 	case enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED:
-		return loop.StatusCancelled
+		return runresult.StatusCancelled
 	}
 	var status string
 	attribute := info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeStatus]
 	err := converter.GetDefaultDataConverter().FromPayload(attribute, &status)
-	if err == nil && status == string(loop.StatusPaused) {
-		return loop.StatusPaused
+	if err == nil && status == string(runresult.StatusPaused) {
+		return runresult.StatusPaused
 	}
-	return loop.StatusRunning
+	return runresult.StatusRunning
 }

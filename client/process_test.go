@@ -8,23 +8,23 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 
-	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/limits"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
 
 func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 	var asked atomic.Int64
-	f := &fakeTemporal{end: make(chan loop.Result, 1)}
+	f := &fakeTemporal{end: make(chan runresult.Result, 1)}
 	f.view = func() (any, error) {
 		switch n := asked.Add(1); {
 		case n <= 2: // the same twice
-			return Status{Result: loop.Result{Status: loop.StatusRunning}}, nil
+			return Status{Result: runresult.Result{Status: runresult.StatusRunning}}, nil
 		case n == 3:
 			return nil, errors.New("no poller")
 		case n == 4:
-			return Status{Result: loop.Result{Status: loop.StatusPaused}}, nil
+			return Status{Result: runresult.Result{Status: runresult.StatusPaused}}, nil
 		}
 		return Status{Awaiting: 1}, nil
 	}
@@ -37,7 +37,7 @@ func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 		case EventStatus:
 			got = append(got, string(e.Status.Status))
 			if e.Status.Awaiting > 0 && len(f.end) == 0 && len(got) == 5 {
-				f.end <- loop.Result{ProcessID: "p", Status: loop.StatusCompleted}
+				f.end <- runresult.Result{ProcessID: "p", Status: runresult.StatusCompleted}
 			}
 		case EventUnseen:
 			if !errors.Is(e.Err, ErrNoWorker) || e.Since.IsZero() {
@@ -55,7 +55,7 @@ func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 }
 
 func TestEventsEndWithTheirContext(t *testing.T) {
-	f := &fakeTemporal{end: make(chan loop.Result), down: errors.New("refused")}
+	f := &fakeTemporal{end: make(chan runresult.Result), down: errors.New("refused")}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var last error
@@ -91,14 +91,14 @@ func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
 
 func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
 	refused := func(id string) any {
-		return Status{Result: loop.Result{ProcessID: "p"}, Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
+		return Status{Result: runresult.Result{ProcessID: "p"}, Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
 	}
 	p := answering(t, refused)
 	instance := answering(t, func(id string) any {
 		return InstanceStatus{Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
 	})
 	for signal, err := range map[string]error{
-		"resume":  p.Resume(t.Context(), ideafile.ProcessLimits{}, By{}),
+		"resume":  p.Resume(t.Context(), limits.Process{}, By{}),
 		"revise":  p.Revise(t.Context(), Correction{}, By{}),
 		"approve": instance.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"}),
 	} {
@@ -121,7 +121,7 @@ func TestASignalToWhatHasEndedIsRefused(t *testing.T) {
 
 func TestASnapshotWithoutAWorkerIsTheStatusAlone(t *testing.T) {
 	r, err := (&fakeTemporal{}).on(t).Snapshot(t.Context())
-	if !errors.Is(err, ErrNoWorker) || r.Status != loop.StatusRunning || r.ProcessID != "p" {
+	if !errors.Is(err, ErrNoWorker) || r.Status != runresult.StatusRunning || r.ProcessID != "p" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err := (&fakeTemporal{down: errors.New("refused")}).on(t).Snapshot(t.Context()); !errors.Is(err, ErrUnreachable) {

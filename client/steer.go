@@ -8,7 +8,8 @@ import (
 
 	"processidea/client/ideafiles"
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/limits"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -34,7 +35,7 @@ type Correction struct {
 	// Reopen names instances that have ended and are worked on again.
 	Reopen []string
 	// Limits are the new ones; 0 keeps one.
-	Limits ideafile.ProcessLimits
+	Limits limits.Process
 }
 
 // Addition is what Add brings: rows of data as StartOptions.Instances, messages with an "_instance" that is new, or both.
@@ -50,7 +51,7 @@ func (p *Process) Pause(ctx context.Context, by By) error {
 }
 
 // Resume lets a paused process go on. Limits are the new ones, in all; 0 keeps one.
-func (p *Process) Resume(ctx context.Context, limits ideafile.ProcessLimits, by By) error {
+func (p *Process) Resume(ctx context.Context, limits limits.Process, by By) error {
 	return p.steer(ctx, turn.SteerResume, withLimits(by.payload(), limits))
 }
 
@@ -107,14 +108,14 @@ func (p *Process) Cancel(ctx context.Context) error {
 		return err
 	}
 	r, err := p.Result(ctx)
-	if err == nil && r.Status != loop.StatusCancelled {
+	if err == nil && r.Status != runresult.StatusCancelled {
 		err = &RefusedError{Process: p.id, Signal: name, Reason: "the process had just ended as " + string(r.Status)}
 	}
 	return err
 }
 
 // withLimits adds the limits that are given to a signal.
-func withLimits(payload map[string]any, l ideafile.ProcessLimits) map[string]any {
+func withLimits(payload map[string]any, l limits.Process) map[string]any {
 	limits := map[string]any{}
 	for name, n := range map[string]int{"requests": l.Requests, "tokens": l.Tokens, "calls": l.Calls} {
 		if n != 0 {

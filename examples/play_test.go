@@ -16,6 +16,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/prompt"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/rehearsal"
 	"processidea/tools"
@@ -74,7 +75,7 @@ func own(idea *ideafile.Idea, token string) (context []ideafile.Message) {
 }
 
 // through plays to the end.
-func (p *play) through() loop.Result {
+func (p *play) through() runresult.Result {
 	p.t.Helper()
 	for range 50 {
 		step, brief := p.mind.Advance(p.started)
@@ -85,7 +86,7 @@ func (p *play) through() loop.Result {
 			p.request(brief)
 		case loop.StepWait:
 			if p.person == nil {
-				return p.mind.Result(loop.StatusRunning, true)
+				return p.mind.Result(runresult.StatusRunning, true)
 			}
 			p.decide()
 		default:
@@ -93,7 +94,7 @@ func (p *play) through() loop.Result {
 		}
 	}
 	p.t.Fatal("it does not end")
-	return loop.Result{}
+	return runresult.Result{}
 }
 
 // runPlans lets the Plans that run directly come to their end.

@@ -5,8 +5,8 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/loop"
 	"processidea/model/quota"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -43,10 +43,10 @@ type DelegateOf struct {
 
 // DelegateReport is the payload of the signal by which a delegate tells its instance how it stands, and at last what it came to.
 type DelegateReport struct {
-	Call   string             `json:"call"`
-	Status loop.ProcessStatus `json:"status"`
-	Output any                `json:"output"`
-	Error  *diag.Fault        `json:"error,omitempty"`
+	Call   string           `json:"call"`
+	Status runresult.Status `json:"status"`
+	Output any              `json:"output"`
+	Error  *diag.Fault      `json:"error,omitempty"`
 	// Handed are the values that it hands back to its parent's State, by path.
 	Handed map[string]any `json:"handed,omitempty"`
 	// Waiting is what it waits for, as its query "status" tells, and Use what it has begun and used, and needs.
@@ -59,7 +59,7 @@ type DelegateRef struct {
 	Call string `json:"call"`
 	ProcessRef
 	// Status and Waiting are what it told last; Claim is its share of what its instance may begin.
-	Status  loop.ProcessStatus `json:"status,omitempty"`
-	Waiting []string           `json:"waiting,omitempty"`
-	Claim   quota.Claim        `json:"claim,omitzero"`
+	Status  runresult.Status `json:"status,omitempty"`
+	Waiting []string         `json:"waiting,omitempty"`
+	Claim   quota.Claim      `json:"claim,omitzero"`
 }

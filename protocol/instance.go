@@ -3,6 +3,7 @@ package protocol
 import (
 	"processidea/model/deciders"
 	"processidea/model/ideafile"
+	"processidea/model/mcpserver"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -29,7 +30,7 @@ type InstanceSetup struct {
 	// ContinueEvery is that of the process's Start.
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Servers are the MCP servers of the Idea.
-	Servers []ideafile.MCPServer `json:"servers,omitempty"`
+	Servers []mcpserver.Server `json:"servers,omitempty"`
 	// Held is whether the process is paused: nothing starts until it goes on.
 	Held bool `json:"held,omitempty"`
 	// Delegation, LLM and Replies are what the delegates of Calls begin with.

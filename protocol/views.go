@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -19,7 +19,7 @@ const WaitingForLLM = "Request "
 
 // ProcessView answers the query "status" of a process: as `run --json` without States, and what it waits for.
 type ProcessView struct {
-	loop.Result
+	runresult.Result
 	// Waiting tells people what the process waits for.
 	Waiting []string `json:"waiting"`
 	// Awaiting counts the Calls that wait for a person.
@@ -47,9 +47,9 @@ func (v ProcessView) InstanceID(token string) string {
 
 // PartView is one part of a process that is split.
 type PartView struct {
-	Process   string             `json:"process"`
-	Status    loop.ProcessStatus `json:"status"` // empty: it has not reported yet
-	Instances []string           `json:"instances"`
+	Process   string           `json:"process"`
+	Status    runresult.Status `json:"status"` // empty: it has not reported yet
+	Instances []string         `json:"instances"`
 }
 
 // Accepted is a signal by which somebody steered the process and which has taken effect.

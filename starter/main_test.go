@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"processidea/devserver/devtest"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/starter/internal/server"
 	"processidea/starter/internal/verbs"
 )
@@ -197,7 +197,7 @@ func (e ended) json(into any) {
 	}
 }
 
-func (e ended) result() (r loop.Result) {
+func (e ended) result() (r runresult.Result) {
 	e.t.Helper()
 	e.json(&r)
 	return r

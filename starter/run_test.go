@@ -14,7 +14,7 @@ import (
 	"processidea/client"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/rehearsal"
 	"processidea/starter/internal/exit"
@@ -80,7 +80,7 @@ func TestAProcessThatFailsIsExitCode1(t *testing.T) {
 		"replies.jsonl": strings.Repeat(nothingMore+"\n", 4),
 	})
 	r := d.do("run", ".", noUI, "--json").is(exit.Failed).result()
-	if r.Status != loop.StatusFailed || r.Error.Code != turn.CodeMissingRequired || r.Instances[""].Status != ideafile.InstanceFailed || r.Instances[""].State == nil {
+	if r.Status != runresult.StatusFailed || r.Error.Code != turn.CodeMissingRequired || r.Instances[""].Status != ideafile.InstanceFailed || r.Instances[""].State == nil {
 		t.Errorf("%+v", r)
 	}
 }
@@ -91,7 +91,7 @@ func TestAProcessThatPausesIsExitCode3WithItsStates(t *testing.T) {
 	d := newDesk(t, files)
 	r := d.do("run", ".", noUI, "--json").is(exit.Paused).result()
 	state, _ := r.Instances["①"].State.(map[string]any)
-	if r.Status != loop.StatusPaused || r.Error.Code != turn.CodeBadReplies || state["text"] != "This is wonderful!" {
+	if r.Status != runresult.StatusPaused || r.Error.Code != turn.CodeBadReplies || state["text"] != "This is wonderful!" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -99,7 +99,7 @@ func TestAProcessThatPausesIsExitCode3WithItsStates(t *testing.T) {
 func TestAnLLMThatCannotBeReachedIsExitCode4(t *testing.T) {
 	d := newDesk(t, judge()).set("OPENAI_BASE_URL=http://127.0.0.1:1/v1")
 	e := d.do("run", ".", noUI, "--json").is(exit.Unreachable)
-	if r := e.result(); r.Status != loop.StatusPaused || r.Error.Code != turn.CodeLLMUnreachable {
+	if r := e.result(); r.Status != runresult.StatusPaused || r.Error.Code != turn.CodeLLMUnreachable {
 		t.Errorf("%+v", r)
 	}
 	if strings.Contains(e.err, "script") {
@@ -190,7 +190,7 @@ func TestACallThatEndsWhileAnInterruptedRunDrainsIsNotRunAgain(t *testing.T) {
 func TestAtTheEndOfTheWaitTheProcessIsStillRunning(t *testing.T) {
 	d, g := gated(t)
 	r := d.do("run", ".", noUI, "--json", "--wait", "1s").is(exit.Done).result()
-	if r.Status != loop.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking {
+	if r.Status != runresult.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking {
 		t.Errorf("%+v", r)
 	}
 	g.key(d)

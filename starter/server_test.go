@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/server"
 )
@@ -39,7 +39,7 @@ func TestAServerElsewhereIsUsedByItsAddress(t *testing.T) {
 	n, _ := d.dev()
 	remote := d.at(folder(t, judge())).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store)
 	r := remote.do("run", ".", "--id", "p", "--json").is(exit.Done).result()
-	if r.Status != loop.StatusCompleted {
+	if r.Status != runresult.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat(filepath.Join(remote.dir, ".processidea")); err == nil {
@@ -92,7 +92,7 @@ func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if r := p.end().is(exit.Done).result(); r.Status != loop.StatusCompleted {
+	if r := p.end().is(exit.Done).result(); r.Status != runresult.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
 	elsewhere := d.at(d.dir).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+t.TempDir())

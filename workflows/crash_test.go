@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/rehearsal"
 	"processidea/store/blobs"
@@ -138,11 +138,11 @@ func (c *crash) start(s *scenario) client.WorkflowRun {
 	return s.start()
 }
 
-func (c *crash) finish(run client.WorkflowRun) loop.Result {
+func (c *crash) finish(run client.WorkflowRun) runresult.Result {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
 	defer cancel()
-	var r loop.Result
+	var r runresult.Result
 	if err := run.Get(ctx, &r); err != nil {
 		c.t.Fatal(err)
 	}
@@ -318,7 +318,7 @@ func TestASplitProcessGoesOnWhereItsWorkersWereKilled(t *testing.T) {
 		kill = c.work()
 	}
 	r := c.finish(run)
-	if r.Status != loop.StatusCompleted || r.Calls.Done != 12 || len(r.Instances) != 12 {
+	if r.Status != runresult.StatusCompleted || r.Calls.Done != 12 || len(r.Instances) != 12 {
 		t.Errorf("%s %+v, %d instances", r.Status, r.Calls, len(r.Instances))
 	}
 	keys := map[string]int{}

@@ -14,7 +14,7 @@ import (
 
 	"processidea/activities"
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/workflows"
@@ -89,7 +89,7 @@ func (s *scenario) cancel() {
 func TestAnInstanceThatHasEndedIsClosedWhileOthersWaitForPeople(t *testing.T) {
 	s := oneOfMany(t)
 	eventually(t, "the first is closed", func() bool { return s.closed("i0") == "Completed" })
-	if status := s.processStatus().Status; status != loop.StatusRunning || s.closed("i1") != "" {
+	if status := s.processStatus().Status; status != runresult.StatusRunning || s.closed("i1") != "" {
 		t.Errorf("the process is %s, another instance %q", status, s.closed("i1"))
 	}
 	s.cancel()

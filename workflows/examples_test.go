@@ -15,7 +15,7 @@ import (
 	"processidea/examples/diamond/shop"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/tools/mcptool/mcptest"
@@ -95,13 +95,13 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 			if name == "refunds" {
 				sign(t, run.GetID(), 189, 11)
 			}
-			var r loop.Result
+			var r runresult.Result
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			if err := run.Get(ctx, &r); err != nil {
 				t.Fatal(err)
 			}
-			if r.Status != loop.StatusCompleted || r.Requests != want.requests || r.Calls != want.calls {
+			if r.Status != runresult.StatusCompleted || r.Requests != want.requests || r.Calls != want.calls {
 				t.Errorf("%s after %d requests, %+v", r.Status, r.Requests, r.Calls)
 			}
 			replays(t, name, run.GetID())
@@ -134,7 +134,7 @@ func TestEveryExampleOfSeveralInstancesComesToTheSameInParts(t *testing.T) {
 			} else {
 				replies = c.reply + "\n" + replies
 			}
-			var results [2]loop.Result
+			var results [2]runresult.Result
 			for n, batch := range []int{1000, c.batch} {
 				config, _ := idea["config"].(map[string]any)
 				idea["config"] = jsonval.DeepMerge(config, map[string]any{"gather": "10m", "batch": batch})

@@ -27,7 +27,7 @@ import (
 	llmclient "processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/store/blobs"
@@ -261,9 +261,9 @@ func atLength(t *testing.T) {
 }
 
 // finish runs the process to its end.
-func (s *scenario) finish() loop.Result {
+func (s *scenario) finish() runresult.Result {
 	s.t.Helper()
-	var r loop.Result
+	var r runresult.Result
 	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := s.start().Get(ctx, &r); err != nil {
@@ -274,7 +274,7 @@ func (s *scenario) finish() loop.Result {
 }
 
 // shows checks what a process that has ended says of itself.
-func (s *scenario) shows(want loop.ProcessStatus) {
+func (s *scenario) shows(want runresult.Status) {
 	s.t.Helper()
 	if v := s.processStatus(); v.Status != want {
 		s.t.Errorf("it has ended as %s, and says %s", want, v.Status)

@@ -12,7 +12,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/rehearsal"
 )
@@ -85,14 +85,14 @@ func TestThreeBadRepliesInARowPauseTheProcessAndResumeLetsItGoOn(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"raw": "a"}`, `{"raw": "b"}`, `{"raw": "c"}`, `{"solution": {"calls": []}}`)
 	run := s.start()
-	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
+	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == runresult.StatusPaused })
 	if f := s.processStatus().Error; f == nil || f.Code != turn.CodeBadReplies {
 		t.Errorf("%+v", f)
 	}
 	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", turn.SteerResume, map[string]any{}); err != nil {
 		t.Fatal(err)
 	}
-	var r loop.Result
+	var r runresult.Result
 	if err := run.Get(t.Context(), &r); err != nil || r.Requests != 4 {
 		t.Errorf("%v %+v", err, r)
 	}
@@ -103,7 +103,7 @@ func TestARefusedKeyPausesAtOnce(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"status": 401, "raw": "no such key"}`)
 	s.start()
-	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
+	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == runresult.StatusPaused })
 	if f := s.processStatus().Error; f.Code != turn.CodeLLMError || !strings.Contains(f.Message, "no such key") {
 		t.Errorf("%+v", f)
 	}
@@ -181,8 +181,8 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresFailsAfterThreeHints(t *testing
 		`{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`)
 	err := s.start().Get(t.Context(), nil)
 	var app *temporal.ApplicationError
-	var r loop.Result
-	if !errors.As(err, &app) || app.Details(&r) != nil || r.Status != loop.StatusFailed || r.Requests != 4 {
+	var r runresult.Result
+	if !errors.As(err, &app) || app.Details(&r) != nil || r.Status != runresult.StatusFailed || r.Requests != 4 {
 		t.Errorf("%v %+v", err, r)
 	}
 	if !strings.Contains(s.prompt(2), "still missing: loud") {
@@ -208,8 +208,8 @@ func TestACancelledProcessTakesItsInstancesAlong(t *testing.T) {
 	}
 	err := run.Get(t.Context(), nil)
 	var c *temporal.CanceledError
-	var r loop.Result
-	if !errors.As(err, &c) || c.Details(&r) != nil || r.Status != loop.StatusCancelled {
+	var r runresult.Result
+	if !errors.As(err, &c) || c.Details(&r) != nil || r.Status != runresult.StatusCancelled {
 		t.Errorf("%v %+v", err, r)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -217,6 +217,6 @@ func TestACancelledProcessTakesItsInstancesAlong(t *testing.T) {
 	if err := temporalClient.GetWorkflow(ctx, s.id+"/main", "").Get(ctx, nil); !errors.As(err, &c) {
 		t.Errorf("the instance ended with %v", err)
 	}
-	s.shows(loop.StatusCancelled)
+	s.shows(runresult.StatusCancelled)
 	s.keep("cancelled")
 }

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
 // pausesAndGoesOn waits until the process has paused for a reason, mends that, and resumes it.
-func (s *scenario) pausesAndGoesOn(code, why string, mend func()) loop.Result {
+func (s *scenario) pausesAndGoesOn(code, why string, mend func()) runresult.Result {
 	s.t.Helper()
 	run := s.start()
 	s.pausedWith(code, why)

@@ -18,7 +18,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/rehearsal"
 	"processidea/worker/workertest"
 )
@@ -259,7 +259,7 @@ func TestAWorkerThatAUserBuildsRunsTheUsersTools(t *testing.T) {
 	s := newScenario(t, asJSON(idea), strings.Split(strings.TrimSpace(replies), "\n")...)
 	r := c.finish(c.start(s))
 	want := `{"chairs":40,"lamps":3,"reserved":{"chair":{"article":"chair","count":2,"left":38},"lamp":{"article":"lamp","count":1,"left":2}}}`
-	if got := asJSON(r.Instances[""].State); got != want || r.Status != loop.StatusCompleted {
+	if got := asJSON(r.Instances[""].State); got != want || r.Status != runresult.StatusCompleted {
 		t.Errorf("%s with %s", r.Status, got)
 	}
 	if err := worker.Process.Signal(syscall.SIGTERM); err != nil {

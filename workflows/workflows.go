@@ -5,7 +5,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/workflows/internal/instance"
 	"processidea/workflows/internal/mailbox"
@@ -14,7 +14,7 @@ import (
 
 // Process asks the LLM once for all instances, hears from each what became of its Calls, and asks again, until every instance
 // has settled or failed. It returns the process's result; one in which an instance failed fails, with the result as details.
-func Process(ctx workflow.Context, start protocol.Start, carried *process.ContinueAsNewInput) (*loop.Result, error) {
+func Process(ctx workflow.Context, start protocol.Start, carried *process.ContinueAsNewInput) (*runresult.Result, error) {
 	return process.Run(ctx, start, carried)
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"processidea/devserver"
 	"processidea/devserver/devtest"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/worker/engine"
 )
 
@@ -68,7 +68,7 @@ func (b beds) compare(t *testing.T, name string) {
 			}
 			t.Errorf("on PostgreSQL it comes to something else than on the embedded server:\n%s", d)
 		}
-		if got.Status != loop.StatusCompleted || got.Calls.Done == 0 {
+		if got.Status != runresult.StatusCompleted || got.Calls.Done == 0 {
 			t.Errorf("it comes to %s with %+v", got.Status, got.Calls)
 		}
 		b.production.finds(t, id, idea.ProcessPath)

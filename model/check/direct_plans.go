@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"processidea/model/diag"
+	"processidea/model/directplan"
 	"processidea/model/ideafile"
 )
 
@@ -35,7 +36,7 @@ func (c *checker) isForInstance(m locatedMessage, token string) bool {
 	if !m.IsDirectPlan() {
 		return m.PlanAppliesTo(c.views[token])
 	}
-	chosen, _ := c.directPlans.ChoosePlanForInstance(token, c.views[token])
+	chosen, _ := c.directPlans.ChooseForInstance(token, c.views[token])
 	return chosen >= 0 && c.messagePaths[chosen] == m.jsonPath
 }
 
@@ -61,7 +62,7 @@ func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
 		tokens = []string{m.InstanceToken}
 	}
 	for _, token := range tokens {
-		list = append(list, c.idea.LatentCallsWithoutResult(m.Message, token, c.bindings)...)
+		list = append(list, directplan.LatentCallsWithoutResult(m.Message, token, c.bindings)...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -71,7 +72,7 @@ func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
 func (c *checker) checkSomePlanApplies() {
 	var unmet []string
 	for _, token := range c.instanceTokens {
-		if _, noPlanHolds := c.directPlans.ChoosePlanForInstance(token, c.views[token]); noPlanHolds {
+		if _, noPlanHolds := c.directPlans.ChooseForInstance(token, c.views[token]); noPlanHolds {
 			unmet = append(unmet, token)
 		}
 	}

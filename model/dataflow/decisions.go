@@ -2,10 +2,10 @@ package dataflow
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"processidea/model/amend"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
@@ -88,7 +88,7 @@ func (i *Instance) rejectCall(rec *CallRecord, d turn.Decision) {
 // keeps all of the parameters, as they will run.
 func (i *Instance) amendCall(rec *CallRecord, d turn.Decision) error {
 	ready := *rec.readyCall
-	changed, err := amendParams(ready.Tool, ready.Params, d.AmendedParams)
+	changed, err := amend.Params(ready.Tool, ready.Params, d.AmendedParams)
 	if err != nil {
 		return fmt.Errorf("params: %w", err)
 	}
@@ -101,51 +101,6 @@ func (i *Instance) amendCall(rec *CallRecord, d turn.Decision) error {
 	rec.readyCall = &ready
 	rec.moveTo(approved)
 	return nil
-}
-
-// amendParams lays what a person changes over the parameters that were shown: objects key by key, anything else as a whole. null
-// takes away what the Tool does not take null for. What the Tool's designer has wired stays.
-func amendParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string]any, error) {
-	for _, k := range jsonval.SortedKeys(changes) {
-		_, declared := tool.SchemaByParam[k]
-		_, wired := tool.WiredParams[k]
-		switch {
-		case strings.HasPrefix(k, "_"):
-			return nil, fmt.Errorf("%q is a meta property; amend gives parameters alone", jsonval.Clip(k, 80))
-		case wired && !jsonval.Equal(changes[k], shown[k]):
-			return nil, fmt.Errorf("parameter %q is wired by the tool's designer: nobody changes it here", k)
-		case !declared && !tool.AllowsExtraParams:
-			return nil, fmt.Errorf("tool %q has no parameter %q%s", tool.Name, jsonval.Clip(k, 80), diag.DidYouMean(k, jsonval.SortedKeys(tool.SchemaByParam)))
-		}
-	}
-	if k := changedBlobStoreKey(shown, changes); k != "" {
-		return nil, fmt.Errorf("%q is larger than 64 KB: it cannot be changed in parts", jsonval.Clip(k, 80))
-	}
-	params, touched := map[string]any{}, map[string]any{}
-	maps.Copy(params, shown)
-	for _, k := range jsonval.SortedKeys(changes) {
-		touched[k] = jsonval.DeepMerge(shown[k], changes[k])
-		delete(params, k)
-	}
-	maps.Copy(params, tool.WithoutNullParams(touched))
-	return params, tool.ValidateParams(params)
-}
-
-// changedBlobStoreKey returns the key of an object that changes reach into although it is not here, but in the store; "" if there is none.
-func changedBlobStoreKey(shown, changes map[string]any) string {
-	for _, k := range jsonval.SortedKeys(changes) {
-		inner, isObject := changes[k].(map[string]any)
-		if !isObject {
-			continue
-		}
-		if _, stored := jsonval.AsBlobHandle(shown[k]); stored {
-			return k
-		}
-		if found := changedBlobStoreKey(jsonval.AsObject(shown[k]), inner); found != "" {
-			return found
-		}
-	}
-	return ""
 }
 
 // replaceCall puts another Call in the place of one that waits. It is read as if the LLM had written it and falls under its own

@@ -7,6 +7,7 @@ import (
 	"processidea/model/deciders"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -21,8 +22,8 @@ type Instance struct {
 	contextView           ideafile.InstanceView
 	stateSchema           any // nil: the context has none
 	state                 *statelog.State
-	callRecords           []*CallRecord // in Plan order
-	writersByKey          *writerIndex  // set only during Advance
+	callRecords           []*CallRecord                   // in Plan order
+	writersByKey          *jsonval.PathIndex[*CallRecord] // set only during Advance
 	openRequests          map[int]bool
 	closedThroughRequest  int              // the highest closed Request: so are all before it
 	refusedThroughRequest int              // the highest Request that was refused, or closed

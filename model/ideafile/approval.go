@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/deciders"
 	"processidea/model/diag"
+	"processidea/model/fields"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
@@ -69,7 +70,7 @@ func (a *ApprovalPolicy) read(m map[string]any, path string, ps *diag.Problems) 
 		case "when":
 			a.readParamsCondition(m[k], at, ps)
 		case "timeout":
-			a.Timeout, err = readDuration(m[k])
+			a.Timeout, err = fields.ReadDuration(m[k])
 		case "onTimeout":
 			s, _ := m[k].(string)
 			a.TimeoutAction = s
@@ -148,7 +149,7 @@ func (a *ApprovalPolicy) readParamsCondition(v any, path string, ps *diag.Proble
 		a.ParamsCondition = s
 		return
 	}
-	reason := withoutPackagePrefix(err)
+	reason := fields.WithoutPackagePrefix(err)
 	if jsonschema.CheckRefs(v) != nil {
 		ps.Add(path, "%s", reason)
 		return

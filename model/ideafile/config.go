@@ -1,19 +1,21 @@
 package ideafile
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
 	"processidea/model/diag"
+	"processidea/model/fields"
 	"processidea/model/jsonval"
+	"processidea/model/limits"
+	"processidea/model/mcpserver"
 )
 
 // Config is how a process is run (`config`).
 type Config struct {
 	LLM    LLMConfig
-	Limits ProcessLimits
+	Limits limits.Process
 	// Approval adds to the Tools' approval policies.
 	Approval ApprovalOverride
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
@@ -27,7 +29,7 @@ type Config struct {
 	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size.
 	MaxInstancesPerPart int
 	// MCP lists the servers whose tools join the palette, sorted by name.
-	MCP []MCPServer
+	MCP []mcpserver.Server
 }
 
 // LLMConfig configures the Requests. The server's address and key are the worker's.
@@ -53,25 +55,6 @@ func defaultConfig() Config {
 		MaxInstancesPerPart: DefaultBatchSize}
 }
 
-// ProcessLimits pause a process that reaches one of them. 0 is not said: WithDefaults tells what holds then. Below 0 is no limit.
-type ProcessLimits struct {
-	Requests int           `json:"requests,omitempty"`
-	Tokens   int           `json:"tokens,omitempty"`
-	Calls    int           `json:"calls,omitempty"`
-	Duration time.Duration `json:"duration,omitempty"`
-}
-
-// NoLimit is a limit that no process reaches; `null` in a file.
-const NoLimit = -1
-
-// What holds where a file says nothing: for a process of up to config.batch instances, and for each part of one that is split.
-// A process may wait for people for as long as it takes, so that its duration has no limit.
-const (
-	DefaultRequestLimit = 1000
-	DefaultTokenLimit   = 20_000_000
-	DefaultCallLimit    = 100_000
-)
-
 func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 	c := &i.Config
 	for _, k := range jsonval.SortedKeys(config) {
@@ -79,11 +62,11 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		var err error
 		switch k {
 		case "llm":
-			c.LLM = readLLM(ReadObject(config, k, "$.config", ps), ps)
+			c.LLM = readLLM(fields.ReadObject(config, k, "$.config", ps), ps)
 		case "limits":
-			c.Limits = ReadLimits(ReadObject(config, k, "$.config", ps), at, ps)
+			c.Limits = limits.Read(fields.ReadObject(config, k, "$.config", ps), at, ps)
 		case "gather":
-			c.RequestGatherDelay, err = readDuration(config[k])
+			c.RequestGatherDelay, err = fields.ReadDuration(config[k])
 		case "batch":
 			c.MaxInstancesPerPart, err = readMaxInstancesPerPart(config[k])
 		case "adapt":
@@ -93,11 +76,11 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 				err = errors.New("want true or false")
 			}
 		case "approval":
-			c.Approval = readApprovalOverride(ReadObject(config, k, "$.config", ps), at, ps)
+			c.Approval = readApprovalOverride(fields.ReadObject(config, k, "$.config", ps), at, ps)
 		case "settle":
 			err = c.readSettle(config[k])
 		case "mcp":
-			c.MCP = readMCPServers(ReadObject(config, k, "$.config", ps), at, ps)
+			c.MCP = mcpserver.ReadAll(fields.ReadObject(config, k, "$.config", ps), at, ps)
 		default:
 			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, gather, limits, llm, mcp and settle", k)
 		}
@@ -128,7 +111,7 @@ func (c *Config) readSettle(v any) error {
 
 // readMaxInstancesPerPart returns the default beside an error, as a batch of none cannot be made.
 func readMaxInstancesPerPart(v any) (int, error) {
-	n, err := ReadPositiveInt(v)
+	n, err := fields.ReadPositiveInt(v)
 	if err != nil {
 		return DefaultBatchSize, err
 	}
@@ -150,9 +133,9 @@ func readLLM(m map[string]any, ps *diag.Problems) LLMConfig {
 		case "temperature":
 			err = readTemperature(m[k], &llm)
 		case "maxTokens":
-			llm.MaxTokens, err = ReadPositiveInt(m[k])
+			llm.MaxTokens, err = fields.ReadPositiveInt(m[k])
 		case "timeout":
-			llm.RequestTimeout, err = readDuration(m[k])
+			llm.RequestTimeout, err = fields.ReadDuration(m[k])
 		default:
 			err = fmt.Errorf("unknown key %q; llm has maxTokens, model, temperature and timeout", k)
 		}
@@ -170,43 +153,4 @@ func readTemperature(v any, llm *LLMConfig) error {
 	}
 	llm.Temperature = &n
 	return nil
-}
-
-// ReadLimits reads {"requests","tokens","calls","duration"}; null is no limit.
-func ReadLimits(m map[string]any, path string, ps *diag.Problems) ProcessLimits {
-	var l ProcessLimits
-	counts := map[string]*int{"requests": &l.Requests, "tokens": &l.Tokens, "calls": &l.Calls}
-	for _, k := range jsonval.SortedKeys(m) {
-		var err error
-		count, counted := counts[k]
-		switch {
-		case !counted && k != "duration":
-			err = fmt.Errorf("unknown limit %q; there are calls, duration, requests and tokens", k)
-		case m[k] == nil && counted:
-			*count = NoLimit
-		case m[k] == nil:
-			l.Duration = NoLimit
-		case counted:
-			*count, err = ReadPositiveInt(m[k])
-		default:
-			l.Duration, err = readDuration(m[k])
-		}
-		if err != nil {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
-		}
-	}
-	return l
-}
-
-// OverriddenBy returns the limits with those of other in place of its own, where other has one.
-func (l ProcessLimits) OverriddenBy(other ProcessLimits) ProcessLimits {
-	return ProcessLimits{
-		Requests: cmp.Or(other.Requests, l.Requests), Tokens: cmp.Or(other.Tokens, l.Tokens),
-		Calls: cmp.Or(other.Calls, l.Calls), Duration: cmp.Or(other.Duration, l.Duration),
-	}
-}
-
-// WithDefaults returns the limits with the defaults, so many times as much, in place of those that are not said.
-func (l ProcessLimits) WithDefaults(times int) ProcessLimits {
-	return ProcessLimits{Requests: DefaultRequestLimit * times, Tokens: DefaultTokenLimit * times, Calls: DefaultCallLimit * times}.OverriddenBy(l)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"processidea/model/diag"
+	"processidea/model/fields"
 	"processidea/model/jsonval"
 )
 
@@ -17,55 +18,6 @@ const (
 
 // IsDirectPlan reports whether the Message is a Plan that runs without a Request. Other Plans guide the LLM.
 func (m Message) IsDirectPlan() bool { return m.PlanStage != "" }
-
-// DirectPlans are the Plans of a context that run directly, as positions in it by the instance that owns them.
-type DirectPlans struct {
-	messages              []Message
-	planIndexesByInstance map[string][]int
-	begunPlansByInstance  map[string][]int // the Plans that an earlier process began in an instance, by token
-}
-
-// FindDirectPlans returns the Plans of a context that run directly.
-func FindDirectPlans(context []Message) DirectPlans {
-	d := DirectPlans{messages: context, planIndexesByInstance: map[string][]int{}, begunPlansByInstance: map[string][]int{}}
-	for n, m := range context {
-		if !m.IsDirectPlan() {
-			continue
-		}
-		d.planIndexesByInstance[m.InstanceToken] = append(d.planIndexesByInstance[m.InstanceToken], n)
-		//workflowcheck:ignore -- each by itself
-		for token := range m.recordedInstanceTokens() {
-			d.begunPlansByInstance[token] = append(d.begunPlansByInstance[token], n)
-		}
-	}
-	return d
-}
-
-// ChoosePlanForInstance returns the position of an instance's Plan: the first one that applies to its view, its own Plans before the shared ones. It
-// returns -1 if none applies; one that took the place of another goes first. llmForbidden then reports whether there are Plans and all are
-// StageComplete. A Plan that was begun in an earlier process stays the instance's, whatever its Calls have made of the view since.
-func (d DirectPlans) ChoosePlanForInstance(token string, view InstanceView) (at int, llmForbidden bool) {
-	plans := d.planIndexesByInstance[token]
-	if token != "" {
-		plans = append(plans[:len(plans):len(plans)], d.planIndexesByInstance[""]...)
-	}
-	llmForbidden = len(plans) > 0
-	for _, n := range slices.Backward(plans) {
-		if d.messages[n].CallIndexOffset > 0 && d.messages[n].PlanAppliesTo(view) {
-			return n, false
-		}
-	}
-	if begun := d.begunPlansByInstance[token]; len(begun) == 1 && slices.Contains(plans, begun[0]) {
-		return begun[0], false
-	}
-	for _, n := range plans {
-		if d.messages[n].PlanAppliesTo(view) {
-			return n, false
-		}
-		llmForbidden = llmForbidden && d.messages[n].PlanStage == StageComplete
-	}
-	return -1, llmForbidden
-}
 
 // PlanAppliesTo reports whether a Plan's `when` holds for an instance's view. One that cannot be evaluated does not hold.
 func (m Message) PlanAppliesTo(view InstanceView) bool {
@@ -90,14 +42,14 @@ func (m *Message) readDirectPlanKeys(path string, ps *diag.Problems) {
 	default:
 		ps.Add(path+".stage", "want %s or %s; without a stage the Plan guides the LLM", StageOptimal, StageComplete)
 	}
-	m.PlanName = readOptionalText(m.Source, "name", path, ps)
+	m.PlanName = fields.ReadOptionalText(m.Source, "name", path, ps)
 	if when := m.Source["when"]; when != nil {
-		m.PlanViewCondition = compileSchema(when, path+".when", ps)
+		m.PlanViewCondition = fields.CompileSchema(when, path+".when", ps)
 	}
 	m.PlanOutput = m.Source["output"]
 	m.readPlanRecord(path, ps)
 	if v := m.Source[CallIndexOffsetKey]; v != nil {
-		n, err := ReadPositiveInt(v)
+		n, err := fields.ReadPositiveInt(v)
 		if err != nil || !m.IsDirectPlan() {
 			ps.Add(path+"."+CallIndexOffsetKey, "want the number of a Call, in a Plan with a stage")
 		}
@@ -117,32 +69,9 @@ const FallbackInstancesKey = "fellBack"
 // CallIndexOffsetKey is the key of Message.After.
 const CallIndexOffsetKey = "after"
 
-// NumberAddedDirectPlans numbers the Plans that run directly among messages which people add to a context: their Calls come after those of all
-// such Plans before, so that none is taken for another, and the Plans take the place of those.
-func NumberAddedDirectPlans(context []Message, added []any) []any {
-	after := 0
-	for _, m := range context {
-		if m.IsDirectPlan() {
-			after = max(after, m.CallIndexOffset+len(m.PlanCalls))
-		}
-	}
-	out := slices.Clone(added)
-	for n, raw := range added {
-		m, ok := ReadMessage(raw, "", new(diag.Problems))
-		if !ok || !m.IsDirectPlan() || m.CallIndexOffset > 0 {
-			continue
-		}
-		numbered := jsonval.WithoutKey(m.Source, CallIndexOffsetKey)
-		numbered[CallIndexOffsetKey] = jsonval.ToJSONValue(max(after, 1))
-		after = max(after, 1) + len(m.PlanCalls)
-		out[n] = numbered
-	}
-	return out
-}
-
-// recordedInstanceTokens returns the instances that a Plan's record names. A status without tokens names the anonymous instance, but not a
+// RecordedInstanceTokens returns the instances that a Plan's record names. A status without tokens names the anonymous instance, but not a
 // plain word: that one is for all.
-func (m Message) recordedInstanceTokens() map[string]bool {
+func (m Message) RecordedInstanceTokens() map[string]bool {
 	tokens := map[string]bool{}
 	for _, token := range m.FallbackInstances {
 		tokens[token] = true
@@ -297,69 +226,4 @@ func statusesInRecordEntry(entry any) (named map[string]CallStatus, others CallS
 		others = counted[0]
 	}
 	return named, others
-}
-
-// LatentCallsWithoutResult lists the positions of the Plan's Calls whose results the LLM would have to write in an instance.
-func (i *Idea) LatentCallsWithoutResult(plan Message, token string, bindings map[string]ToolBinding) []int {
-	var list []int
-	ids := plan.RecordedCallIDs()
-	for n, w := range plan.PlanCalls {
-		done := ids != nil && plan.RecordedStatusByInstance(ids[n], []string{token})[token] == Done
-		if bindings[w.Tool].Kind == KindLatent && w.rawObject["_output"] == nil && !done {
-			list = append(list, n)
-		}
-	}
-	return list
-}
-
-// InstanceEndStatus returns how an instance had ended in the process that a context comes from: settled or failed, as its last State message says;
-// "" where it had not.
-func InstanceEndStatus(context []Message, token string) InstanceStatus {
-	for n := len(context) - 1; n >= 0; n-- {
-		m := context[n]
-		if m.InstanceToken != token || m.PayloadKind != TypeState {
-			continue
-		}
-		if m.InstanceEndStatus == InstanceSettled || m.InstanceEndStatus == InstanceFailed {
-			return m.InstanceEndStatus
-		}
-		return ""
-	}
-	return ""
-}
-
-// AllInstancesEnded reports whether every instance had ended in the process that a context comes from.
-func AllInstancesEnded(context []Message, tokens []string) bool {
-	ended := map[string]bool{}
-	for _, m := range context {
-		if m.PayloadKind == TypeState {
-			ended[m.InstanceToken] = m.InstanceEndStatus == InstanceSettled || m.InstanceEndStatus == InstanceFailed
-		}
-	}
-	return !slices.ContainsFunc(tokens, func(token string) bool { return !ended[token] })
-}
-
-// ReviewReasonOnResume returns why a person must review a Call that a process takes up from an earlier one, whatever its Tool's policy says: a
-// person had been asked about it, or it was running and must not run twice. Empty: the policy decides.
-func ReviewReasonOnResume(t *Tool, was CallStatus) string {
-	switch {
-	case was == AwaitingApproval:
-		return "it waited for a person in the process before"
-	case was == Running && t != nil && t.MaxAttempts == 1:
-		return "it was running in the process before; it may have had its effect, and it must not run twice"
-	}
-	return ""
-}
-
-// DirectPlanCalls returns the Calls, as written, of the Plan that runs an instance of an Idea without a Request; nil if none does.
-func DirectPlanCalls(source map[string]any, token string) []any {
-	i, _ := ReadIdea(source)
-	if i == nil {
-		return nil
-	}
-	at, _ := FindDirectPlans(i.Context).ChoosePlanForInstance(token, InstanceViewOf(i.Context, token))
-	if at < 0 {
-		return nil
-	}
-	return RawWrittenCalls(i.Context[at].PlanCalls)
 }

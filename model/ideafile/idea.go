@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"processidea/model/diag"
+	"processidea/model/fields"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
@@ -38,7 +39,7 @@ type Idea struct {
 func ParseIdea(data []byte) (*Idea, diag.Problems) {
 	v, err := jsonval.Decode(data)
 	if err != nil {
-		return nil, diag.Problems{{JSONPath: "$", Message: withoutPackagePrefix(err)}}
+		return nil, diag.Problems{{JSONPath: "$", Message: fields.WithoutPackagePrefix(err)}}
 	}
 	return ReadIdea(v)
 }
@@ -63,16 +64,16 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 		}
 	}
 	i := &Idea{Source: source, Config: defaultConfig()}
-	i.readMeta(ReadObject(source, "meta", "$", &ps), &ps)
-	i.readConfig(ReadObject(source, "config", "$", &ps), &ps)
-	i.readSchema(ReadObject(source, "schema", "$", &ps), checked, &ps)
+	i.readMeta(fields.ReadObject(source, "meta", "$", &ps), &ps)
+	i.readConfig(fields.ReadObject(source, "config", "$", &ps), &ps)
+	i.readSchema(fields.ReadObject(source, "schema", "$", &ps), checked, &ps)
 	i.checkMCPServerNames(&ps)
 	i.checkApprovalOverride(&ps)
 	i.readContext(source["context"], &ps)
 	i.checkDeciders(&ps)
 	i.checkTokensNotAlike(&ps)
 	i.markSimulatedIfMessageIs()
-	ReadObject(source, DelegatesKey, "$", &ps) // delegate.CheckFiles tells of what is in it
+	fields.ReadObject(source, DelegatesKey, "$", &ps) // delegate.CheckFiles tells of what is in it
 	if s := source["solution"]; s != nil && jsonval.TypeOf(s) != "object" {
 		ps.Add("$.solution", "want an object, not %s", jsonval.TypeOf(s))
 	}
@@ -81,8 +82,8 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 
 func (i *Idea) readMeta(meta map[string]any, ps *diag.Problems) {
 	i.readSimulation(meta[simulatedMetaKey], ps)
-	i.ProcessPath = readOptionalText(meta, "path", "$.meta", ps)
-	i.ProcessVersion = readOptionalText(meta, "version", "$.meta", ps)
+	i.ProcessPath = fields.ReadOptionalText(meta, "path", "$.meta", ps)
+	i.ProcessVersion = fields.ReadOptionalText(meta, "version", "$.meta", ps)
 	switch template := meta["template"].(type) {
 	case nil:
 	case bool:
@@ -100,7 +101,7 @@ func (i *Idea) readSchema(schema map[string]any, checked bool, ps *diag.Problems
 	}
 	i.readTools(schema, checked, ps)
 	if out := schema["output"]; out != nil {
-		i.OutputSchema = compileSchema(out, "$.schema.output", ps)
+		i.OutputSchema = fields.CompileSchema(out, "$.schema.output", ps)
 	}
 }
 

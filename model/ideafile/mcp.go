@@ -7,20 +7,8 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/jsonval"
+	"processidea/model/mcpserver"
 )
-
-// MCPServer is a server of `config.mcp`: a command that a worker starts, or a URL.
-type MCPServer struct {
-	Name string `json:"name"`
-	// Command is a program and its arguments, Env its environment. $env:NAME in a value stands for a secret of the worker.
-	Command []string          `json:"command,omitempty"`
-	Env     map[string]string `json:"env,omitempty"`
-	// URL is the endpoint of a server that speaks streamable HTTP; Headers are sent with every request.
-	URL     string            `json:"url,omitempty"`
-	Headers map[string]string `json:"headers,omitempty"`
-	// ToolNames are the names of the server's tools that join the palette; nil: all.
-	ToolNames []string `json:"-"`
-}
 
 // MCPToolRef is the tool of a server that a Tool runs (`_activity: {"mcp": {…}}`).
 type MCPToolRef struct {
@@ -33,95 +21,18 @@ type MCPToolRef struct {
 // MCPRunnerSpec is what the runner of MCP tools is told of a Tool.
 type MCPRunnerSpec struct {
 	// Server is what the Idea says of the tool's server; nil: nothing.
-	Server *MCPServer `json:"server,omitempty"`
-	Tool   MCPToolRef `json:"tool"`
-}
-
-// maxServerName bounds a server's name in bytes: the names of its Tools begin with it.
-const maxServerName = 32
-
-func readMCPServers(servers map[string]any, path string, ps *diag.Problems) []MCPServer {
-	var list []MCPServer
-	for _, name := range jsonval.SortedKeys(servers) {
-		at := jsonval.JSONPathWithKey(path, name)
-		m, ok := servers[name].(map[string]any)
-		if !ok {
-			ps.Add(at, "a server is an object, not %s", jsonval.TypeOf(servers[name]))
-			continue
-		}
-		if !isServerName(name) {
-			ps.Add(at, "a server's name has 1 to %d letters, digits, - and _, and does not begin with _", maxServerName)
-		}
-		list = append(list, readMCPServer(name, m, at, ps))
-	}
-	return list
-}
-
-func isServerName(name string) bool {
-	return name != "" && len(name) <= maxServerName && name[0] != '_' && strings.Trim(name, serverNameChars) == ""
-}
-
-const serverNameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-
-func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems) MCPServer {
-	s := MCPServer{Name: name}
-	for _, k := range jsonval.SortedKeys(m) {
-		var ok bool
-		switch k {
-		case "command":
-			s.Command, ok = jsonval.AsStringList(m[k])
-			ok = ok && len(s.Command) > 0 && s.Command[0] != ""
-		case "env":
-			s.Env, ok = asStringMap(m[k])
-		case "url":
-			s.URL, ok = m[k].(string)
-			ok = ok && s.URL != ""
-		case "headers":
-			s.Headers, ok = asStringMap(m[k])
-		case "tools":
-			s.ToolNames, ok = jsonval.AsStringList(m[k])
-			s.ToolNames = append([]string{}, s.ToolNames...)
-		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; a server has command and env, or url and headers, and tools", k)
-			continue
-		}
-		if !ok {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", serverKeyErrors[k])
-		}
-	}
-	hasCommand, hasURL := m["command"] != nil, m["url"] != nil
-	if hasCommand == hasURL || (hasCommand && s.Headers != nil) || (hasURL && s.Env != nil) {
-		ps.Add(path, "a server has command and env, or url and headers")
-	}
-	return s
-}
-
-var serverKeyErrors = map[string]string{
-	"command": `want a list of texts: a program and its arguments`,
-	"env":     `want an object of texts: variables of the command`,
-	"url":     `want a URL`,
-	"headers": `want an object of texts`,
-	"tools":   `want a list of the server's tools`,
-}
-
-func asStringMap(v any) (map[string]string, bool) {
-	m, ok := v.(map[string]any)
-	out := make(map[string]string, len(m))
-	for _, k := range jsonval.SortedKeys(m) {
-		s, text := m[k].(string)
-		out[k], ok = s, ok && text && k != ""
-	}
-	return out, ok
+	Server *mcpserver.Server `json:"server,omitempty"`
+	Tool   MCPToolRef        `json:"tool"`
 }
 
 // MCPServer returns a server of `config.mcp` by its name.
-func (i *Idea) MCPServer(name string) (MCPServer, bool) {
+func (i *Idea) MCPServer(name string) (mcpserver.Server, bool) {
 	for _, s := range i.Config.MCP {
 		if s.Name == name {
 			return s, true
 		}
 	}
-	return MCPServer{}, false
+	return mcpserver.Server{}, false
 }
 
 // MCPToolRef returns the tool of a server that the Tool runs; ok is false for a Tool of another kind. Without a name of its own, the
@@ -142,7 +53,7 @@ func (t *Tool) MCPToolRef() (m MCPToolRef, ok bool) {
 }
 
 // mcpRunnerSpec is nil where the Tool is none of a server.
-func (t *Tool) mcpRunnerSpec(servers []MCPServer) any {
+func (t *Tool) mcpRunnerSpec(servers []mcpserver.Server) any {
 	tool, ok := t.MCPToolRef()
 	if !ok {
 		return nil
@@ -184,8 +95,8 @@ func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 
 // MCPServersToAskForTools returns the servers that must be asked for their tools before the process starts: those of which not all `tools` are in
 // the palette, pinned by a digest.
-func (i *Idea) MCPServersToAskForTools() []MCPServer {
-	var out []MCPServer
+func (i *Idea) MCPServersToAskForTools() []mcpserver.Server {
+	var out []mcpserver.Server
 	for _, s := range i.Config.MCP {
 		if !i.hasPinnedTools(s) {
 			out = append(out, s)
@@ -194,7 +105,7 @@ func (i *Idea) MCPServersToAskForTools() []MCPServer {
 	return out
 }
 
-func (i *Idea) hasPinnedTools(s MCPServer) bool {
+func (i *Idea) hasPinnedTools(s mcpserver.Server) bool {
 	if s.ToolNames == nil {
 		return false
 	}

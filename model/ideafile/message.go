@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"processidea/model/diag"
+	"processidea/model/fields"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -321,7 +322,7 @@ func (m *Message) readInstanceEndStatus(siblings map[string]any, path string, ps
 func (m *Message) readPayloadSchema(path string, ps *diag.Problems) {
 	m.PayloadSchema = m.Source["schema"]
 	if m.PayloadSchema != nil {
-		compileSchema(m.PayloadSchema, path+".schema", ps)
+		fields.CompileSchema(m.PayloadSchema, path+".schema", ps)
 	}
 }
 

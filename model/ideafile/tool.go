@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"processidea/model/diag"
+	"processidea/model/fields"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -92,7 +93,7 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 	t.Approval = readApprovalPolicy(t.Source["_approval"], path+"._approval", ps)
 	t.Approval.dropUnsatisfiableCondition(t, path+"._approval", ps)
 	if out := t.Source["_output"]; out != nil {
-		t.OutputSchema = compileSchema(out, path+"._output", ps)
+		t.OutputSchema = fields.CompileSchema(out, path+"._output", ps)
 	}
 	t.OutputPath = readMetaProperty(t.Source, "_outputPath", path, ps, func(v any) error {
 		_, err := refexpr.ParseOutputPath(v)
@@ -148,7 +149,7 @@ func (t *Tool) readTimeout(path string, ps *diag.Problems) {
 	if v == nil {
 		return
 	}
-	d, err := readDuration(v)
+	d, err := fields.ReadDuration(v)
 	if err != nil {
 		ps.Add(path+"._timeout", "%s", err)
 		return
@@ -162,7 +163,7 @@ func (t *Tool) readRetry(path string, ps *diag.Problems) {
 		return
 	}
 	retry, ok := v.(map[string]any)
-	n, err := ReadPositiveInt(retry["attempts"])
+	n, err := fields.ReadPositiveInt(retry["attempts"])
 	if !ok || err != nil || len(retry) != 1 {
 		ps.Add(path+"._retry", `want {"attempts": N} with N from 1`)
 		return

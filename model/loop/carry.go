@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/limits"
 	"processidea/model/progress"
 	"processidea/model/statelog"
 	"processidea/model/turn"
@@ -42,12 +43,12 @@ type CarriedLoop struct {
 	// WiredOutput is the output as a reply wrote it, where that is of References alone.
 	WiredOutput any `json:"wiredOutput,omitempty"`
 	// PlanOutputTried and OutputFault: see takeDirectPlanOutput.
-	PlanOutputTried bool                   `json:"planOutput,omitempty"`
-	OutputFault     *diag.Fault            `json:"outputFault,omitempty"`
-	PauseReason     *diag.Fault            `json:"paused,omitempty"`
-	Limits          ideafile.ProcessLimits `json:"limits"`
-	SelfPauseCount  int                    `json:"ownPauses,omitempty"`
-	Progress        progress.Watch         `json:"progress,omitzero"`
+	PlanOutputTried bool           `json:"planOutput,omitempty"`
+	OutputFault     *diag.Fault    `json:"outputFault,omitempty"`
+	PauseReason     *diag.Fault    `json:"paused,omitempty"`
+	Limits          limits.Process `json:"limits"`
+	SelfPauseCount  int            `json:"ownPauses,omitempty"`
+	Progress        progress.Watch `json:"progress,omitzero"`
 	// UnassignedFailures: see Loop.Failures.
 	UnassignedFailures turn.Failures `json:"unassignedFailures,omitempty"`
 	ParentQuota        turn.Quota    `json:"quota"`

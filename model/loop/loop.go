@@ -1,12 +1,13 @@
 package loop
 
 import (
-	"cmp"
 	"time"
 
 	"processidea/model/diag"
+	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
+	"processidea/model/limits"
 	"processidea/model/output"
 	"processidea/model/progress"
 	"processidea/model/quota"
@@ -56,7 +57,7 @@ type Loop struct {
 	pauseReason                      *diag.Fault // nil: it is not paused
 	selfPauseCount                   int         // see SelfPauseCount
 	progress                         progress.Watch
-	limits                           ideafile.ProcessLimits
+	limits                           limits.Process
 	parentQuota                      turn.Quota          // what the process that this one is a part or a delegate of allows
 	awaitsQuota                      bool                // a Request is due that the quota does not allow
 	instancesWithNewQuota            []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
@@ -113,7 +114,7 @@ func (l *Loop) BindTools(idea *ideafile.Idea, bindings map[string]ideafile.ToolB
 
 // addNewInstances adds instances: ready for a Request, unless a direct Plan runs them.
 func (l *Loop) addNewInstances(tokens []string) {
-	views, plans := ideafile.InstanceViewsByToken(l.idea.Context, tokens), ideafile.FindDirectPlans(l.idea.Context)
+	views, plans := ideafile.InstanceViewsByToken(l.idea.Context, tokens), directplan.Find(l.idea.Context)
 	for _, token := range tokens {
 		view := views[token]
 		inst := &InstanceProgress{
@@ -244,7 +245,7 @@ func (l *Loop) noteEnd(inst *InstanceProgress) {
 }
 
 // Pause starts nothing new until Resume; what runs may end.
-func (l *Loop) Pause(by, reason string) { l.pauseReason = PauseFault(by, reason) }
+func (l *Loop) Pause(by, reason string) { l.pauseReason = turn.PauseFault(by, reason) }
 
 // pause pauses the process for a reason of its own, unless it is paused already; nil does not.
 func (l *Loop) pause(f *diag.Fault) {
@@ -258,15 +259,6 @@ func (l *Loop) pause(f *diag.Fault) {
 // SelfPauseCount counts the pauses for reasons of the process's own.
 func (l *Loop) SelfPauseCount() int { return l.selfPauseCount }
 
-// PauseFault is the reason of a process that a person paused.
-func PauseFault(by, reason string) *diag.Fault {
-	f := diag.Faultf(turn.CodePaused, "paused by %s", cmp.Or(by, "a person"))
-	if reason != "" {
-		f.Message += ": " + reason
-	}
-	return f
-}
-
 // PauseFor pauses the process for a reason of its own.
 func (l *Loop) PauseFor(f *diag.Fault) { l.pause(f) }
 
@@ -274,7 +266,7 @@ func (l *Loop) PauseFor(f *diag.Fault) { l.pause(f) }
 func (l *Loop) PauseWithParent(f *diag.Fault) { l.pauseReason = f }
 
 // Resume lets a paused process go on, with new limits where they are given; 0 keeps a limit.
-func (l *Loop) Resume(limits ideafile.ProcessLimits) {
+func (l *Loop) Resume(limits limits.Process) {
 	l.pauseReason, l.badRepliesInRow, l.badOutputsInRow, l.workerLossesInRow = nil, 0, 0, 0
 	l.progress = l.progress.AfterPause()
 	l.setLimits(limits)
@@ -283,7 +275,7 @@ func (l *Loop) Resume(limits ideafile.ProcessLimits) {
 	}
 }
 
-func (l *Loop) setLimits(limits ideafile.ProcessLimits) { l.limits = l.limits.OverriddenBy(limits) }
+func (l *Loop) setLimits(limits limits.Process) { l.limits = l.limits.OverriddenBy(limits) }
 
 // MarkAllHeldByPause marks every instance as held: a paused process starts them so.
 func (l *Loop) MarkAllHeldByPause() {

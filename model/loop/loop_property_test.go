@@ -10,6 +10,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -67,10 +68,10 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 		}
 		switch step, _ := s.Loop.Advance(s.Now); step {
 		case loop.StepFinished:
-			if ended++; s.Loop.FinalStatus() == loop.StatusFailed {
+			if ended++; s.Loop.FinalStatus() == runresult.StatusFailed {
 				failed++
 			}
-			if s.Idea.OutputSchema != nil && s.Loop.FinalStatus() == loop.StatusCompleted && s.Loop.Output() == nil {
+			if s.Idea.OutputSchema != nil && s.Loop.FinalStatus() == runresult.StatusCompleted && s.Loop.Output() == nil {
 				rt.Fatalf("it is complete and has no output")
 			}
 		case loop.StepPaused:

@@ -9,8 +9,10 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/limits"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -81,7 +83,7 @@ func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls([]any{"twice"}), Usage: turn.TokenUsage{PromptTokens: 1}})
 	s.DeliverReport(turn.InstanceReport{ClosedThroughRequest: 1, Idle: true})
 	s.Loop.ConcludeRequest()
-	r := s.Loop.Result(loop.StatusRunning, false)
+	r := s.Loop.Result(runresult.StatusRunning, false)
 	s.WantEqual("it counts once", fmt.Sprint(r.Requests, r.Usage.PromptTokens), "1 1")
 }
 
@@ -221,7 +223,7 @@ func TestThreeBadRepliesInARowPause(t *testing.T) {
 	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeEndlessReply, "on and on")})
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: on and on")
-	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.Loop.Resume(limits.Process{})
 	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().RequestNumber), "7")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
@@ -241,7 +243,7 @@ func TestRequestsThatTakeTheirWorkersDownOneAfterTheOtherPauseTheProcess(t *test
 		s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	}
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.Loop.Resume(limits.Process{})
 	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().RequestNumber), "11")
 }
 
@@ -250,11 +252,11 @@ func TestWhatAskingAgainDoesNotMendPausesAtOnce(t *testing.T) {
 	s.BreakOff(turn.LLMReply{NotRetryable: true, Fault: diag.Faultf(turn.CodeLLMError, "401 no such key")})
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "llm_error: 401 no such key")
-	s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), "llm_error: 401 no such key")
-	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.WantEqual("the result", s.Loop.Result(runresult.StatusPaused, false).Error.Error(), "llm_error: 401 no such key")
+	s.Loop.Resume(limits.Process{})
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
-	if s.Loop.Result(loop.StatusCompleted, false).Error != nil {
+	if s.Loop.Result(runresult.StatusCompleted, false).Error != nil {
 		t.Error("what is over is forgotten")
 	}
 }
@@ -272,12 +274,12 @@ func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 	again := `{"calls":[{"_tool":"work"}],"output":null}`
 	for _, c := range []struct {
 		name, limits, why string
-		higher            ideafile.ProcessLimits
+		higher            limits.Process
 	}{
-		{"Requests", `{"requests": 2}`, "limit_reached: 2 Requests were made, the limit", ideafile.ProcessLimits{Requests: 3}},
-		{"tokens", `{"tokens": 220}`, "limit_reached: 220 tokens were used; the limit is 220", ideafile.ProcessLimits{Tokens: 221}},
-		{"Calls", `{"calls": 2}`, "limit_reached: 2 Calls were made; the limit is 2", ideafile.ProcessLimits{Calls: 3}},
-		{"duration", `{"duration": "2m"}`, "limit_reached: the process has run for 2m0s, the limit", ideafile.ProcessLimits{Duration: 3 * time.Minute}},
+		{"Requests", `{"requests": 2}`, "limit_reached: 2 Requests were made, the limit", limits.Process{Requests: 3}},
+		{"tokens", `{"tokens": 220}`, "limit_reached: 220 tokens were used; the limit is 220", limits.Process{Tokens: 221}},
+		{"Calls", `{"calls": 2}`, "limit_reached: 2 Calls were made; the limit is 2", limits.Process{Calls: 3}},
+		{"duration", `{"duration": "2m"}`, "limit_reached: the process has run for 2m0s, the limit", limits.Process{Duration: 3 * time.Minute}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := modeltest.NewScenario(t, "", `"config": {"limits": `+c.limits+`}`)
@@ -287,8 +289,8 @@ func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 			}
 			s.ExpectStep(loop.StepPaused)
 			s.WantEqual("why", s.Loop.PauseReason().Error(), c.why)
-			s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), c.why)
-			s.Loop.Resume(ideafile.ProcessLimits{})
+			s.WantEqual("the result", s.Loop.Result(runresult.StatusPaused, false).Error.Error(), c.why)
+			s.Loop.Resume(limits.Process{})
 			s.ExpectStep(loop.StepPaused)
 			s.Loop.Resume(c.higher)
 			s.ReplyWith(again)
@@ -313,7 +315,7 @@ func TestLimitsThatAreNotSaidAreTheDefaultsAndNullIsNone(t *testing.T) {
 		s.Now = s.Now.Add(1000 * time.Hour)
 		for range 2 {
 			r := s.ExpectRequest()
-			s.Loop.ApplyReply(turn.LLMReply{Complete: true, Usage: turn.TokenUsage{PromptTokens: ideafile.DefaultTokenLimit / 2}})
+			s.Loop.ApplyReply(turn.LLMReply{Complete: true, Usage: turn.TokenUsage{PromptTokens: limits.DefaultTokenLimit / 2}})
 			s.RunToIdle("", r.RequestNumber)
 			s.DeliverReport(s.Report("", r.RequestNumber))
 			s.Loop.ConcludeRequest()
@@ -359,7 +361,7 @@ func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) 
 	s.ReplyWith(`{"calls":[{"_call":"9.9@②","_output":"good"},"x",{"_call":"1.1@②"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: results that were asked for are missing")
-	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.Loop.Resume(limits.Process{})
 	s.ReplyWith(`{"calls":[{"_call":"1.1@②","_output":"good"}],"output":null}`)
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
@@ -385,7 +387,7 @@ func TestEveryCallIsCountedByItsEnd(t *testing.T) {
 		`{"calls":["1.4@②"],"code":"blocked","count":1,"message":"†state.never is not there and no Call writes it","status":"blocked","tool":"work"}],"ideas":0,`+
 		`"instances":{"①":{"state":{"a":1,"b":"work done"},"status":"settled"},"②":{"state":{"a":2,"b":"work done"},"status":"settled"}},`+
 		`"output":null,"process":"p","requests":2,"status":"completed","usage":{"completionTokens":20,"promptTokens":200}}`)
-	if r := s.Loop.Result(loop.StatusCompleted, false); r.Instances["①"].State != nil {
+	if r := s.Loop.Result(runresult.StatusCompleted, false); r.Instances["①"].State != nil {
 		t.Error("States are left out where they were not asked for")
 	}
 }
@@ -428,7 +430,7 @@ func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
 	m := modeltest.CarryLoop(t, s.Idea, s.Bindings, s.Loop)
 	for what, look := range map[string]func(*loop.Loop) any{
 		"the Idea":   func(m *loop.Loop) any { return m.Idea().Source },
-		"the result": func(m *loop.Loop) any { return jsonval.ToJSONValue(m.Result(loop.StatusRunning, true)) },
+		"the result": func(m *loop.Loop) any { return jsonval.ToJSONValue(m.Result(runresult.StatusRunning, true)) },
 		"the brief":  func(m *loop.Loop) any { return jsonval.ToJSONValue(m.AllInstancesInput()) },
 		"the log":    func(m *loop.Loop) any { return turn.EncodeLog(m.TakeUnsealedLog()) },
 		"the limits": func(m *loop.Loop) any { return jsonval.ToJSONValue(m.CarryIntoNextRun().Limits) },
@@ -453,7 +455,7 @@ func TestWhatHasNoPlaceInStateIsSaid(t *testing.T) {
 		"2.1 not_written: what it gave for †state.b"+before+" in ①, ②\n2.3 not_written: what it gave for †state.a"+before+" in ②")
 	s.WantEqual("of the results", string(jsonval.Encode(jsonval.ToJSONValue(b.PlanEntries[0].ResultByInstance))), `{"①":{"a":7,"b":8},"②":{"a":7,"b":8}}`)
 	s.WantEqual("a Call without any place has not run", string(s.Instances["①"].FindCall("2.2@①").Status)+" by "+s.Instances["①"].FindCall("2.2@①").SkippedBecauseOf, "skipped by 1.1@①")
-	r := s.Loop.Result(loop.StatusRunning, false)
+	r := s.Loop.Result(runresult.StatusRunning, false)
 	s.WantEqual("the result", string(jsonval.Encode(jsonval.ToJSONValue(r.NotWrittenResults))), `[{"by":"1.1","call":"2.1","instances":["①","②"],"path":"†state.a"},`+
 		`{"by":"1.1","call":"2.1","instances":["①","②"],"path":"†state.b"},{"by":"1.1","call":"2.3","instances":["②"],"path":"†state.a"}]`)
 	s.ReplyWith(modeltest.EmptyReply)

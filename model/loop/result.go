@@ -7,74 +7,21 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
-// ProcessStatus is the status of a process.
-type ProcessStatus string
-
-// The statuses of a process.
-const (
-	StatusCompleted ProcessStatus = "completed"
-	StatusFailed    ProcessStatus = "failed"
-	StatusCancelled ProcessStatus = "cancelled"
-	StatusPaused    ProcessStatus = "paused"
-	StatusRunning   ProcessStatus = "running"
-)
-
-// Result is what `run --json` prints.
-type Result struct {
-	ProcessID string                    `json:"process"`
-	Status    ProcessStatus             `json:"status"`
-	Output    any                       `json:"output"`
-	Instances map[string]InstanceResult `json:"instances"`
-	Ideas     int                       `json:"ideas"`
-	Requests  int                       `json:"requests"`
-	Calls     turn.CallCounts           `json:"calls"`
-	// Failures says why Calls failed, were blocked or rejected: each reason once.
-	Failures turn.Failures   `json:"failures"`
-	Usage    turn.TokenUsage `json:"usage"`
-	Error    *diag.Fault     `json:"error"`
-	// NotWrittenResults lists what Calls gave and State did not take.
-	NotWrittenResults []NotWrittenResult `json:"notWritten,omitempty"`
-	// Simulated says that no Tool was touched, and who played; absent of a process that ran.
-	Simulated *ideafile.Simulation `json:"simulated,omitempty"`
-}
-
-// NotWrittenResult is a part of a Call's result that State did not take, with the instances in which it did not.
-type NotWrittenResult struct {
-	CallID string `json:"call"` // its id without an instance
-	turn.NotWritten
-	Instances []string `json:"instances,omitempty"`
-}
-
 // notWrittenResults lists what State did not take, instance by instance.
-func (l *Loop) notWrittenResults() (list []NotWrittenResult) {
+func (l *Loop) notWrittenResults() (list []runresult.NotWritten) {
 	for _, inst := range l.instances {
 		for _, key := range sortedCallKeys(inst.calls) {
 			for _, n := range inst.calls[key].NotWrittenPaths {
 				n.WrittenBy, _, _ = strings.Cut(n.WrittenBy, "@")
-				list = AddNotWrittenResult(list, NotWrittenResult{CallID: key.ID(""), NotWritten: n, Instances: []string{inst.Token}})
+				list = runresult.AddNotWritten(list, runresult.NotWritten{CallID: key.ID(""), NotWritten: n, Instances: []string{inst.Token}})
 			}
 		}
 	}
 	return list
-}
-
-// AddNotWrittenResult adds to a list what was not written, or its instances where the same is said of others.
-func AddNotWrittenResult(list []NotWrittenResult, n NotWrittenResult) []NotWrittenResult {
-	at := slices.IndexFunc(list, func(o NotWrittenResult) bool { return o.CallID == n.CallID && o.NotWritten == n.NotWritten })
-	if at < 0 {
-		return append(list, n)
-	}
-	list[at].Instances = append(list[at].Instances[:len(list[at].Instances):len(list[at].Instances)], n.Instances...)
-	return list
-}
-
-// InstanceResult is one instance in a Result. State is absent where it was not asked for.
-type InstanceResult struct {
-	Status ideafile.InstanceStatus `json:"status"`
-	State  any                     `json:"state,omitempty"`
 }
 
 // CallCounts counts the ends of the Calls in all instances.
@@ -117,31 +64,31 @@ func (p *InstanceProgress) addFailures(list turn.Failures, ofInterest func(turn.
 }
 
 // Result returns the process as it stands.
-func (l *Loop) Result(status ProcessStatus, withStates bool) Result {
-	r := Result{
-		ProcessID: l.processID, Status: status, Output: l.output, Instances: map[string]InstanceResult{},
+func (l *Loop) Result(status runresult.Status, withStates bool) runresult.Result {
+	r := runresult.Result{
+		ProcessID: l.processID, Status: status, Output: l.output, Instances: map[string]runresult.Instance{},
 		Requests: l.requestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.usage, Error: l.pauseReason, Simulated: l.idea.Simulation,
 		NotWrittenResults: l.notWrittenResults(),
 	}
 	for _, inst := range l.instances {
-		i := InstanceResult{Status: inst.DisplayStatus()}
+		i := runresult.Instance{Status: inst.DisplayStatus()}
 		if withStates {
 			i.State = inst.state.Snapshot()
 		}
 		r.Instances[inst.Token] = i
 	}
-	if f := l.firstFailure(); f != nil && status == StatusFailed {
+	if f := l.firstFailure(); f != nil && status == runresult.StatusFailed {
 		r.Error = f
 	}
 	return r
 }
 
 // FinalStatus is the status of a process that is finished.
-func (l *Loop) FinalStatus() ProcessStatus {
+func (l *Loop) FinalStatus() runresult.Status {
 	if l.firstFailure() != nil {
-		return StatusFailed
+		return runresult.StatusFailed
 	}
-	return StatusCompleted
+	return runresult.StatusCompleted
 }
 
 func (l *Loop) firstFailure() *diag.Fault {

@@ -6,8 +6,10 @@ import (
 	"sort"
 
 	"processidea/model/diag"
+	"processidea/model/fields"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/resumption"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -96,7 +98,7 @@ func (l *Loop) restoreErrors(context []ideafile.Message) {
 
 // priorRequestsOf returns how many Requests came before the one whose Idea this is, by its meta; 0 where that is no such number.
 func priorRequestsOf(i *ideafile.Idea) int {
-	n, err := ideafile.ReadPositiveInt(jsonval.AsObject(i.Source["meta"])["request"])
+	n, err := fields.ReadPositiveInt(jsonval.AsObject(i.Source["meta"])["request"])
 	if err != nil {
 		return 0
 	}
@@ -135,7 +137,7 @@ func (l *Loop) restoreCall(p turn.PastCall) {
 			c.FromEarlierProcess = true
 			inst.calls[key] = c
 		} else {
-			l.resumeCall(inst, p.Request, ResumedCall{p.Index, p.WrittenCall, ideafile.ReviewReasonOnResume(l.idea.Tool(p.WrittenCall.Tool), status)})
+			l.resumeCall(inst, p.Request, ResumedCall{p.Index, p.WrittenCall, resumption.ReviewReasonOnResume(l.idea.Tool(p.WrittenCall.Tool), status)})
 		}
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/limits"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -91,7 +93,7 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed
 	s.WantEqual("in the end", s.Statuses(), "① failed, ② settled")
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the process", string(s.Loop.FinalStatus()), "failed")
-	s.WantEqual("why", s.Loop.Result(loop.StatusFailed, false).Error.Error(), "missing_required: 1 of 2 instances failed; the first, ①: its State still lacks [mood]")
+	s.WantEqual("why", s.Loop.Result(runresult.StatusFailed, false).Error.Error(), "missing_required: 1 of 2 instances failed; the first, ①: its State still lacks [mood]")
 }
 
 const goalIsMood = `"context": [{"type": "state", "state": {}, ` + modeltest.StateSchemaRequiringMood + `}]`
@@ -189,7 +191,7 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 			s.ReplyWith(`{"calls":[],"output":` + c.output + `}`)
 			s.ExpectStep(loop.StepPaused)
 			s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_outputs: 3 bad outputs in a row; the last one: "+c.why)
-			s.Loop.Resume(ideafile.ProcessLimits{})
+			s.Loop.Resume(limits.Process{})
 			s.ReplyWith(`{"calls":[],"output":{"summary":"at last"}}`)
 			s.ExpectStep(loop.StepFinished)
 			s.WantEqual("the output", s.OutputJSON(), `{"summary":"at last"}`)
@@ -203,7 +205,7 @@ func TestAWiredOutputEndsTheProcessInOneRequest(t *testing.T) {
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"well"}`)
 	s.WantEqual("the instance", s.Statuses(), "settled")
-	if len(s.Ended) != 1 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
+	if len(s.Ended) != 1 || s.Loop.Result(runresult.StatusCompleted, false).Requests != 1 {
 		t.Errorf("ended %v", s.Ended)
 	}
 }
@@ -351,5 +353,5 @@ func TestWhereEveryInstanceFailedNoOutputIsAskedFor(t *testing.T) {
 	}
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the process", string(s.Loop.FinalStatus()), "failed")
-	s.WantEqual("why", s.Loop.Result(loop.StatusFailed, false).Error.Error(), "missing_required: its State still lacks [mood]")
+	s.WantEqual("why", s.Loop.Result(runresult.StatusFailed, false).Error.Error(), "missing_required: its State still lacks [mood]")
 }

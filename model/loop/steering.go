@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
@@ -16,7 +17,7 @@ import (
 // ApplyRevision applies a correction: messages that come after all others, and limits. It returns the instances to send it to. An error
 // says why nothing has changed.
 func (l *Loop) ApplyRevision(s turn.SteeringPayload) (touched []*InstanceProgress, err error) {
-	context, tokens, err := ideafile.ExtractReopened(l.WithInstanceTokensResolved(ideafile.NumberAddedDirectPlans(l.idea.Context, s.Context)))
+	context, tokens, err := ideafile.ExtractReopened(l.WithInstanceTokensResolved(directplan.NumberAdded(l.idea.Context, s.Context)))
 	if err != nil {
 		return nil, err
 	}

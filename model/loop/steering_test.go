@@ -9,8 +9,10 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/limits"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -39,7 +41,7 @@ func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
 		`{"type":"state","schema":{"type":"no"}}`:             ``,
 	} {
 		before := allOf(s.Loop)
-		r := turn.SteeringPayload{Limits: ideafile.ProcessLimits{Requests: 7}, Context: modeltest.DecodeJSON(t, "["+good+message+"]").([]any)}
+		r := turn.SteeringPayload{Limits: limits.Process{Requests: 7}, Context: modeltest.DecodeJSON(t, "["+good+message+"]").([]any)}
 		_, err := s.Loop.ApplyRevision(r)
 		if got := modeltest.ErrorText(err); err == nil || why != "" && got != why {
 			t.Errorf("%s: got %q, want %q", message, got, why)
@@ -135,7 +137,7 @@ func TestLimitsAloneAreACorrectionOfNobody(t *testing.T) {
 	if touched := s.Revise(`{"limits":{"requests":2}}`); len(touched) > 0 || !s.Loop.AllCorrectionsAcked() {
 		t.Errorf("it touches %v", touched)
 	}
-	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.Loop.Resume(limits.Process{})
 	s.ExpectRequest()
 }
 
@@ -179,7 +181,7 @@ func TestAPausedProcessStartsNothingAndGoesOnWhenResumed(t *testing.T) {
 	s.Decide(ideafile.Approve, "1.1@①")
 	s.CompleteSlow("1.3@③")
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.Loop.Resume(limits.Process{})
 	s.ExpectRequestFor("① ② ③")
 }
 
@@ -196,7 +198,7 @@ func TestARequestThatIsUnderWayWhenItIsPausedStillCounts(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.Loop.Resume(limits.Process{})
 	s.ExpectRequestFor("①")
 }
 
@@ -206,24 +208,24 @@ func TestAProcessThatIsPausedAtItsEndIsOverOnlyWhenResumed(t *testing.T) {
 	s.Loop.Pause("ann", "")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.Loop.Resume(limits.Process{})
 	s.ExpectStep(loop.StepFinished)
 }
 
 func TestALimitOfRequestsPausesBeforeTheRequestThatWouldBreakIt(t *testing.T) {
 	for _, c := range []struct {
 		limits, why string
-		more        ideafile.ProcessLimits
+		more        limits.Process
 	}{
-		{`{"requests": 1}`, "limit_reached: 1 Requests were made, the limit", ideafile.ProcessLimits{Requests: 2}},
-		{`{"tokens": 110}`, "limit_reached: 110 tokens were used; the limit is 110", ideafile.ProcessLimits{Tokens: 111}},
-		{`{"calls": 3}`, "limit_reached: 3 Calls were made; the limit is 3", ideafile.ProcessLimits{Calls: 4}},
+		{`{"requests": 1}`, "limit_reached: 1 Requests were made, the limit", limits.Process{Requests: 2}},
+		{`{"tokens": 110}`, "limit_reached: 110 tokens were used; the limit is 110", limits.Process{Tokens: 111}},
+		{`{"calls": 3}`, "limit_reached: 3 Calls were made; the limit is 3", limits.Process{Calls: 4}},
 	} {
 		s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"limits": `+c.limits+`}`)
 		s.ReplyWith(every("work", "fail", "work"))
 		s.ExpectStep(loop.StepPaused)
 		s.WantEqual(c.limits, s.Loop.PauseReason().Error(), c.why)
-		s.Loop.Resume(ideafile.ProcessLimits{})
+		s.Loop.Resume(limits.Process{})
 		s.ExpectStep(loop.StepPaused)
 		s.Loop.Resume(c.more)
 		s.ExpectRequestFor("① ② ③")
@@ -250,9 +252,9 @@ func TestAProcessThatHasRunForTooLongIsPausedOnTime(t *testing.T) {
 	s.AdvanceClock(1)
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "limit_reached: the process has run for 1m0s, the limit")
-	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.Loop.Resume(limits.Process{})
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(ideafile.ProcessLimits{Duration: time.Hour})
+	s.Loop.Resume(limits.Process{Duration: time.Hour})
 	s.ExpectWait(5 * time.Second)
 	s.AdvanceClock(5 * time.Second)
 	s.ExpectRequestFor("①")
@@ -277,7 +279,7 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 	}
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("the first is told", s.Loop.PauseReason().Error(), "approval_overdue: nobody decided on 1.1@① within 1h0m0s")
-	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.Loop.Resume(limits.Process{})
 	s.ExpectWait(0)
 	s.WantEqual("they wait on", s.Standings(), "① waiting, ② waiting")
 	s.Decide(ideafile.Approve, "1.1@①")
@@ -336,7 +338,7 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 		if f.Code != turn.CodeNoProgress || !strings.Contains(f.Message, c.why) || !strings.Contains(f.Message, "revise the process") {
 			t.Errorf("%s: %v", name, f)
 		}
-		s.Loop.Resume(ideafile.ProcessLimits{})
+		s.Loop.Resume(limits.Process{})
 		for range 3 {
 			s.ReplyWith(`{"calls":[` + c.replies[len(c.replies)-1] + `],"output":null}`)
 		}
@@ -380,7 +382,7 @@ func TestAPlanThatIsAtWorkGivesWayToAnotherThatPeopleBring(t *testing.T) {
 	r := s.Loop.Result(s.Loop.FinalStatus(), true)
 	s.WantEqual("its output", string(jsonval.Encode(r.Output)), `{"new":{"①":1,"②":2}}`)
 	s.WantEqual("① has", string(jsonval.Encode(r.Instances["①"].State)), `{"a":1,"b":1,"e":1}`)
-	if ran["work"] != 6 || ran["pay"] != 0 || r.Status != loop.StatusCompleted {
+	if ran["work"] != 6 || ran["pay"] != 0 || r.Status != runresult.StatusCompleted {
 		t.Errorf("%s after %v", r.Status, ran)
 	}
 	s.WantEqual("the Calls", fmt.Sprintf("%+v", r.Calls), "{Done:6 Failed:0 Rejected:0 Skipped:6 Blocked:0}")
@@ -404,7 +406,7 @@ func TestAPauseThatWasAskedForBeforeTheLatestOneEndedIsOvertaken(t *testing.T) {
 	if s.Loop.PauseReason() == nil {
 		t.Error("it lacks that still, and is not paused")
 	}
-	s.Loop.Resume(ideafile.ProcessLimits{})
+	s.Loop.Resume(limits.Process{})
 	s.DeliverReport(lacks("approval_overdue", 0)) // no Call is tried again for that
 	if s.Loop.PauseReason() == nil {
 		t.Error("nobody decided in time, and it is not paused")

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"processidea/model/diag"
-	"processidea/model/jsonval"
-
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/runresult"
 )
 
 const anything = `{"type": "object"}`
@@ -30,7 +30,7 @@ func TestAWiredOutputHoldsAsLongAsItsCallsRunAndNobodyIsAskedAbout(t *testing.T)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"done at last"}}`)
 	s.WantEqual("they have", s.Statuses(), "① settled, ② settled")
-	if len(s.Loop.TakeEndedInstances()) != 2 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
+	if len(s.Loop.TakeEndedInstances()) != 2 || s.Loop.Result(runresult.StatusCompleted, false).Requests != 1 {
 		t.Error("two instances end by one Request")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"processidea/model/dataflow"
 	"processidea/model/diag"
+	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -138,7 +139,7 @@ func (s *Scenario) ApplyCorrections(token, by string) {
 	for _, r := range s.Corrections[token] {
 		before := s.Loop.Idea().Context
 		context, _, _ := ideafile.ExtractReopened(r.Context)
-		messages, err := ideafile.ReadMessages(ideafile.NumberAddedDirectPlans(before[:len(before)-len(context)], context))
+		messages, err := ideafile.ReadMessages(directplan.NumberAdded(before[:len(before)-len(context)], context))
 		if err != nil {
 			s.T.Fatal(err)
 		}

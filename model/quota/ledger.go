@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"processidea/model/diag"
-	"processidea/model/ideafile"
+	"processidea/model/limits"
 	"processidea/model/turn"
 )
 
 // Ledger is the account of the Requests and Calls that somebody and those who work for it have begun: a process and its instances, or
 // a whole and its parts. A Quota is dealt out as it is needed, so that no more is begun than all together may.
 type Ledger struct {
-	Limits       ideafile.ProcessLimits
+	Limits       limits.Process
 	ParentQuota  turn.Quota    // what whoever this works for allows
 	UnclaimedUse turn.QuotaUse // what was begun without a claimant
 	Claimants    []Claimant
@@ -25,7 +25,7 @@ type Claimant struct {
 
 // SetLimits sets the limits for which leave is asked: those that are said, and the defaults, so many times as much, once half
 // of one is used. Few processes come near a default, and asking costs signals.
-func (b *Ledger) SetLimits(said ideafile.ProcessLimits, times int) {
+func (b *Ledger) SetLimits(said limits.Process, times int) {
 	limits, use := said.WithDefaults(times), b.Use(turn.Quota{})
 	if said.Requests == 0 && use.Requests < limits.Requests/2 {
 		limits.Requests = 0
@@ -159,7 +159,7 @@ func (b Ledger) Deal() (changed []int, f *diag.Fault) {
 }
 
 // UsageLimitFault returns the limit on tokens or on Calls that is reached; nil if none.
-func UsageLimitFault(limits ideafile.ProcessLimits, usage turn.TokenUsage, calls int) *diag.Fault {
+func UsageLimitFault(limits limits.Process, usage turn.TokenUsage, calls int) *diag.Fault {
 	tokens := usage.Total()
 	switch {
 	case limits.Tokens > 0 && tokens >= limits.Tokens:

@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"processidea/model/diag"
-	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/limits"
 	"processidea/model/quota"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -14,10 +14,10 @@ import (
 
 // DurationLimitFault returns the limit of time where it is reached, and until when the process may run; zero: its time is not limited.
 func (p *Process) DurationLimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
-	limits := p.Limits
-	p.Limits = ideafile.ProcessLimits{Requests: ideafile.NoLimit, Tokens: ideafile.NoLimit, Calls: ideafile.NoLimit, Duration: limits.Duration}
+	all := p.Limits
+	p.Limits = limits.Process{Requests: limits.NoLimit, Tokens: limits.NoLimit, Calls: limits.NoLimit, Duration: all.Duration}
 	reached, until = p.LimitFault(now)
-	p.Limits = limits
+	p.Limits = all
 	return reached, until
 }
 
@@ -90,7 +90,7 @@ func (p *Process) StallFault() *diag.Fault {
 		r := part.Report
 		switch {
 		case r.Finished():
-		case r.Status != loop.StatusPaused:
+		case r.Status != runresult.StatusPaused:
 			return nil
 		case f == nil && r.Error != nil:
 			f = diag.Faultf(r.Error.Code, "part %d is paused: %s", part.Number, r.Error.Message)

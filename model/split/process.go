@@ -10,7 +10,9 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
-	"processidea/model/loop"
+	"processidea/model/limits"
+	"processidea/model/resumption"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -21,12 +23,12 @@ const maxWorkingParts = 3
 // Process is a process with more instances than one Request may cover, split into parts that are processes themselves. It is plain
 // data, which a workflow carries over as it is.
 type Process struct {
-	InstancesPerPart int                    `json:"size"` // instances of one part at most
-	All              []Part                 `json:"list"`
-	Started          time.Time              `json:"started"`
-	Limits           ideafile.ProcessLimits `json:"limits"`
-	ParentQuota      turn.Quota             `json:"quota"` // what the process allows that this one is a delegate of
-	PauseReason      *diag.Fault            `json:"paused,omitempty"`
+	InstancesPerPart int            `json:"size"` // instances of one part at most
+	All              []Part         `json:"list"`
+	Started          time.Time      `json:"started"`
+	Limits           limits.Process `json:"limits"`
+	ParentQuota      turn.Quota     `json:"quota"` // what the process allows that this one is a delegate of
+	PauseReason      *diag.Fault    `json:"paused,omitempty"`
 	// OwnReport counts what the process itself did beside its parts, and holds its output.
 	OwnReport PartReport `json:"extra"`
 	// BadOutputsInRow counts the Requests for the output that brought none, OutputErrors are what the next one is told, and
@@ -63,7 +65,7 @@ func New(i *ideafile.Idea, now time.Time) *Process {
 	}
 	p := &Process{InstancesPerPart: i.Config.MaxInstancesPerPart, Started: now, Limits: i.Config.Limits, ParentQuota: turn.Unlimited}
 	p.AddInstances(tokens)
-	if out := jsonval.AsObject(i.Source["solution"])["output"]; out != nil && i.OutputSchema != nil && ideafile.AllInstancesEnded(i.Context, tokens) &&
+	if out := jsonval.AsObject(i.Source["solution"])["output"]; out != nil && i.OutputSchema != nil && resumption.AllInstancesEnded(i.Context, tokens) &&
 		(jsonval.ContainsBlobHandle(out) || i.OutputSchema.Validate(out) == nil) {
 		p.OwnReport.Output = out // it is final: every instance had ended in the process before
 	}
@@ -128,7 +130,7 @@ func (p *Process) ApplyReport(r PartReport) {
 		return
 	}
 	overtaken := r.ResumeCount < part.ResumeCount // it goes on with what it has paused for
-	if r.Status == loop.StatusPaused && r.Error != nil && r.SelfPauseCount > before.SelfPauseCount && p.PauseReason == nil && !overtaken {
+	if r.Status == runresult.StatusPaused && r.Error != nil && r.SelfPauseCount > before.SelfPauseCount && p.PauseReason == nil && !overtaken {
 		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.Number, r.Error.Message)
 	}
 	*before = r
@@ -217,8 +219,8 @@ func (p *Process) MarkSealed(at int) {
 }
 
 // Result returns the process as it stands, without States.
-func (p *Process) Result(process string, status loop.ProcessStatus) loop.Result {
-	r := loop.Result{ProcessID: process, Status: status, Instances: map[string]loop.InstanceResult{}, Error: p.PauseReason, Output: p.OwnReport.Output}
+func (p *Process) Result(process string, status runresult.Status) runresult.Result {
+	r := runresult.Result{ProcessID: process, Status: status, Instances: map[string]runresult.Instance{}, Error: p.PauseReason, Output: p.OwnReport.Output}
 	add := func(part PartReport) {
 		r.Requests += part.Requests
 		r.Ideas += part.Ideas
@@ -226,7 +228,7 @@ func (p *Process) Result(process string, status loop.ProcessStatus) loop.Result 
 		r.Failures = r.Failures.Merge(part.Failures)
 		r.Usage.Add(part.Usage)
 		for _, n := range part.NotWrittenResults {
-			r.NotWrittenResults = loop.AddNotWrittenResult(r.NotWrittenResults, n)
+			r.NotWrittenResults = runresult.AddNotWritten(r.NotWrittenResults, n)
 		}
 	}
 	add(p.OwnReport)
@@ -237,27 +239,27 @@ func (p *Process) Result(process string, status loop.ProcessStatus) loop.Result 
 			if !ok {
 				s = ideafile.InstanceWorking
 			}
-			r.Instances[token] = loop.InstanceResult{Status: s}
+			r.Instances[token] = runresult.Instance{Status: s}
 		}
 	}
-	if f := p.firstFailure(); f != nil && status == loop.StatusFailed {
+	if f := p.firstFailure(); f != nil && status == runresult.StatusFailed {
 		r.Error = f
 	}
 	return r
 }
 
 // FinalStatus is the status of a process whose parts have all ended.
-func (p *Process) FinalStatus() loop.ProcessStatus {
+func (p *Process) FinalStatus() runresult.Status {
 	if p.firstFailure() != nil {
-		return loop.StatusFailed
+		return runresult.StatusFailed
 	}
-	return loop.StatusCompleted
+	return runresult.StatusCompleted
 }
 
 func (p *Process) firstFailure() *diag.Fault {
 	failed, first := 0, (*diag.Fault)(nil)
 	for _, part := range p.All {
-		if s := part.Report.Status; s != loop.StatusFailed && s != loop.StatusCancelled {
+		if s := part.Report.Status; s != runresult.StatusFailed && s != runresult.StatusCancelled {
 			continue
 		}
 		failed++
@@ -272,7 +274,7 @@ func (p *Process) firstFailure() *diag.Fault {
 
 // cancelledOrTerminated reports whether somebody cancelled or terminated the part.
 func (part Part) cancelledOrTerminated() bool {
-	return part.Report.Status == loop.StatusCancelled || len(part.Report.Instances) == 0
+	return part.Report.Status == runresult.StatusCancelled || len(part.Report.Instances) == 0
 }
 
 func (p *Process) settledInstanceCount() (n int) {

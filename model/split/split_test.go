@@ -10,9 +10,11 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/limits"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/output"
+	"processidea/model/runresult"
 	"processidea/model/split"
 	"processidea/model/turn"
 )
@@ -73,21 +75,21 @@ func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t
 	}{
 		{"at first", split.PartReport{}, "[1]"},
 		{"while the first begins", split.PartReport{}, "[]"},
-		{"when it has begun", split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning}, "[2]"},
-		{"when the second has", split.PartReport{Number: 2, Sequence: 1, Status: loop.StatusRunning}, "[3]"},
-		{"when three are at work", split.PartReport{Number: 3, Sequence: 1, Status: loop.StatusRunning}, "[]"},
-		{"when one of them waits for people", split.PartReport{Number: 2, Sequence: 2, Status: loop.StatusRunning, AwaitsOnlyPeople: true}, "[4]"},
-		{"when one has ended while another begins", split.PartReport{Number: 3, Sequence: 2, Status: loop.StatusCompleted}, "[]"},
-		{"when that one has ended before it told of anything", split.PartReport{Number: 4, Status: loop.StatusFailed}, "[5]"},
-		{"when it is at work", split.PartReport{Number: 5, Sequence: 1, Status: loop.StatusRunning}, "[6]"},
+		{"when it has begun", split.PartReport{Number: 1, Sequence: 1, Status: runresult.StatusRunning}, "[2]"},
+		{"when the second has", split.PartReport{Number: 2, Sequence: 1, Status: runresult.StatusRunning}, "[3]"},
+		{"when three are at work", split.PartReport{Number: 3, Sequence: 1, Status: runresult.StatusRunning}, "[]"},
+		{"when one of them waits for people", split.PartReport{Number: 2, Sequence: 2, Status: runresult.StatusRunning, AwaitsOnlyPeople: true}, "[4]"},
+		{"when one has ended while another begins", split.PartReport{Number: 3, Sequence: 2, Status: runresult.StatusCompleted}, "[]"},
+		{"when that one has ended before it told of anything", split.PartReport{Number: 4, Status: runresult.StatusFailed}, "[5]"},
+		{"when it is at work", split.PartReport{Number: 5, Sequence: 1, Status: runresult.StatusRunning}, "[6]"},
 	} {
 		p.ApplyReport(step.heard)
 		if got := fmt.Sprint(numbersOf(startAll(p))); got != step.start {
 			t.Errorf("%s %s are started, want %s", step.what, got, step.start)
 		}
 	}
-	p.PauseReason = loop.PauseFault("ann", "")
-	p.ApplyReport(split.PartReport{Number: 6, Sequence: 1, Status: loop.StatusCompleted})
+	p.PauseReason = turn.PauseFault("ann", "")
+	p.ApplyReport(split.PartReport{Number: 6, Sequence: 1, Status: runresult.StatusCompleted})
 	if got := p.StartNext(); got != nil || fmt.Sprint(p.RunningParts()) != "[1 2 5]" {
 		t.Errorf("while it is paused %v is started and %v run", got, p.RunningParts())
 	}
@@ -103,7 +105,7 @@ func startAll(p *split.Process) (parts []split.Part) {
 
 func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 	var told split.ReportFilter
-	report := split.PartReport{Status: loop.StatusRunning}
+	report := split.PartReport{Status: runresult.StatusRunning}
 	for _, step := range []struct {
 		what   string
 		change func()
@@ -125,16 +127,16 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 		}
 	}
 	var few split.ReportFilter
-	few.ShouldSend(split.PartReport{Status: loop.StatusRunning}, 3)
-	if !few.ShouldSend(split.PartReport{Status: loop.StatusRunning, Calls: turn.CallCounts{Done: 1}}, 3) {
+	few.ShouldSend(split.PartReport{Status: runresult.StatusRunning}, 3)
+	if !few.ShouldSend(split.PartReport{Status: runresult.StatusRunning, Calls: turn.CallCounts{Done: 1}}, 3) {
 		t.Error("one Call of three instances is no news")
 	}
 }
 
 func TestAnOldReportIsNotTakenForALaterOne(t *testing.T) {
 	_, p := newSplit(t, 4, "")
-	p.ApplyReport(split.PartReport{Number: 1, Sequence: 3, Status: loop.StatusCompleted})
-	p.ApplyReport(split.PartReport{Number: 1, Sequence: 2, Status: loop.StatusRunning})
+	p.ApplyReport(split.PartReport{Number: 1, Sequence: 3, Status: runresult.StatusCompleted})
+	p.ApplyReport(split.PartReport{Number: 1, Sequence: 2, Status: runresult.StatusRunning})
 	p.ApplyReport(split.PartReport{Number: 9, Sequence: 1})
 	if !p.All[0].Report.Finished() || p.Finished() {
 		t.Errorf("%+v", p.All)
@@ -152,11 +154,11 @@ func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 	if f, _ := p.LimitFault(modeltest.StartTime); f == nil || !strings.Contains(f.Message, "5 Requests") {
 		t.Errorf("%v", f)
 	}
-	p.Limits = p.Limits.OverriddenBy(ideafile.ProcessLimits{Requests: ideafile.NoLimit})
+	p.Limits = p.Limits.OverriddenBy(limits.Process{Requests: limits.NoLimit})
 	if f, _ := p.LimitFault(modeltest.StartTime); f != nil {
 		t.Errorf("%v", f)
 	}
-	p.Limits = p.Limits.OverriddenBy(ideafile.ProcessLimits{Requests: 9})
+	p.Limits = p.Limits.OverriddenBy(limits.Process{Requests: 9})
 	if f, _ := p.LimitFault(modeltest.StartTime.Add(59 * time.Minute)); f != nil {
 		t.Errorf("%v", f)
 	}
@@ -168,9 +170,9 @@ func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 func TestThePartsResultsAddUp(t *testing.T) {
 	_, p := newSplit(t, 4, "")
 	unlucky := turn.Failures{}.AddFailedCall("1.1@1", ideafile.Failed, "pay", diag.Fault{Code: ideafile.CodeToolFailed, Message: "no luck"})
-	p.ApplyReport(split.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1}, Failures: unlucky,
+	p.ApplyReport(split.PartReport{Number: 1, Status: runresult.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1}, Failures: unlucky,
 		Instances: map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled, "2": ideafile.InstanceSettled, "3": ideafile.InstanceSettled}})
-	p.ApplyReport(split.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1}, Error: diag.Faultf(turn.CodeMissingRequired, "no luck"), Failures: unlucky,
+	p.ApplyReport(split.PartReport{Number: 2, Status: runresult.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1}, Error: diag.Faultf(turn.CodeMissingRequired, "no luck"), Failures: unlucky,
 		Instances: map[string]ideafile.InstanceStatus{"4": ideafile.InstanceFailed}})
 	r := p.Result("p", p.FinalStatus())
 	if got := string(jsonval.Encode(jsonval.ToJSONValue(r))); got != `{"calls":{"blocked":0,"done":3,"failed":1,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"part 2: no luck"},`+
@@ -188,7 +190,7 @@ func ended(t *testing.T, idea string, reports ...split.PartReport) (*ideafile.Id
 	for n, r := range reports {
 		startAll(p)
 		r.Number, r.Sequence, r.Instances = n+1, 1, map[string]ideafile.InstanceStatus{}
-		r.Status = cmp.Or(r.Status, loop.StatusCompleted)
+		r.Status = cmp.Or(r.Status, runresult.StatusCompleted)
 		for _, token := range p.All[n].Tokens {
 			r.Instances[token] = ideafile.InstanceSettled
 		}
@@ -310,7 +312,7 @@ func TestADirectPlanComesToTheSameInParts(t *testing.T) {
 	}
 }
 
-func directly(t *testing.T, i *ideafile.Idea) loop.Result {
+func directly(t *testing.T, i *ideafile.Idea) runresult.Result {
 	t.Helper()
 	s := modeltest.NewScenarioOf(t, i, false)
 	s.RunDirectPlans()
@@ -318,7 +320,7 @@ func directly(t *testing.T, i *ideafile.Idea) loop.Result {
 	return s.Loop.Result(s.Loop.FinalStatus(), true)
 }
 
-func directlyInParts(t *testing.T, i *ideafile.Idea) loop.Result {
+func directlyInParts(t *testing.T, i *ideafile.Idea) runresult.Result {
 	t.Helper()
 	p, states := split.New(i, modeltest.StartTime), map[string]any{}
 	for _, part := range p.All {
@@ -431,7 +433,7 @@ func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
 
 func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 	_, p := newSplit(t, 6, "")
-	paused := split.PartReport{Number: 2, Sequence: 1, Status: loop.StatusPaused, Error: diag.Faultf(turn.CodeNoProgress, "in vain"), SelfPauseCount: 1}
+	paused := split.PartReport{Number: 2, Sequence: 1, Status: runresult.StatusPaused, Error: diag.Faultf(turn.CodeNoProgress, "in vain"), SelfPauseCount: 1}
 	p.ApplyReport(paused)
 	if p.PauseReason == nil || p.PauseReason.Error() != "no_progress: part 2: in vain" {
 		t.Fatalf("%v", p.PauseReason)
@@ -460,7 +462,7 @@ func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 		t.Error("it has paused after that")
 	}
 	p.PauseReason = nil
-	p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusPaused, Error: loop.PauseFault("ann", "")})
+	p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: runresult.StatusPaused, Error: turn.PauseFault("ann", "")})
 	if p.PauseReason != nil {
 		t.Errorf("a person has paused the part alone: %v", p.PauseReason)
 	}
@@ -468,7 +470,7 @@ func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 
 func TestThePartsShareTheLimitsThatHoldByDefault(t *testing.T) {
 	_, p := newSplit(t, 6, "") // two parts
-	for requests, want := range map[int]bool{2*ideafile.DefaultRequestLimit - 1: false, 2 * ideafile.DefaultRequestLimit: true} {
+	for requests, want := range map[int]bool{2*limits.DefaultRequestLimit - 1: false, 2 * limits.DefaultRequestLimit: true} {
 		p.ApplyReport(split.PartReport{Number: 1, Requests: requests})
 		if f, _ := p.LimitFault(modeltest.StartTime); (f != nil) != want {
 			t.Errorf("after %d: %v", requests, f)
@@ -484,15 +486,15 @@ func TestLeaveIsAskedForOnlyWhereLimitsAreSaidOrADefaultIsNear(t *testing.T) {
 		told   int
 	}{
 		{``, turn.QuotaUse{}, 0},
-		{``, turn.QuotaUse{Calls: ideafile.DefaultCallLimit - 1, Requests: ideafile.DefaultRequestLimit - 1}, 0}, // of twice as many
-		{``, turn.QuotaUse{Calls: ideafile.DefaultCallLimit}, 1},
-		{``, turn.QuotaUse{Requests: ideafile.DefaultRequestLimit}, 1},
-		{`, "limits": {"calls": null}`, turn.QuotaUse{Calls: 2 * ideafile.DefaultCallLimit}, 0},
+		{``, turn.QuotaUse{Calls: limits.DefaultCallLimit - 1, Requests: limits.DefaultRequestLimit - 1}, 0}, // of twice as many
+		{``, turn.QuotaUse{Calls: limits.DefaultCallLimit}, 1},
+		{``, turn.QuotaUse{Requests: limits.DefaultRequestLimit}, 1},
+		{`, "limits": {"calls": null}`, turn.QuotaUse{Calls: 2 * limits.DefaultCallLimit}, 0},
 		{`, "limits": {"calls": 500}`, turn.QuotaUse{}, 1},
 	} {
 		_, p := newSplit(t, 4, c.config)
 		startAll(p)
-		p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning, QuotaUse: c.used})
+		p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: runresult.StatusRunning, QuotaUse: c.used})
 		numbers, f := p.DealQuotas()
 		if len(numbers) != c.told || f != nil {
 			t.Errorf("%s, %+v used: %v are told, %v", c.config, c.used, numbers, f)
@@ -505,7 +507,7 @@ func TestTheLimitPausesOnlyOnceAllThatWasGivenCanHaveBegun(t *testing.T) {
 	_, p := newSplit(t, 4, `, "limits": {"calls": 5}`)
 	startAll(p)
 	needs := func(number, sequence, calls, needed int, heard turn.Quota, unheard bool) {
-		p.ApplyReport(split.PartReport{Number: number, Sequence: sequence, Status: loop.StatusRunning, QuotaUse: turn.QuotaUse{
+		p.ApplyReport(split.PartReport{Number: number, Sequence: sequence, Status: runresult.StatusRunning, QuotaUse: turn.QuotaUse{
 			Calls: calls, NeededQuota: turn.Quota{Calls: needed}, HeardQuota: heard, HasUnheardGrants: unheard,
 		}})
 	}

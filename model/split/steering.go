@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/statelog"
@@ -12,7 +13,7 @@ import (
 // CheckCorrections returns why one of people's messages cannot be applied, so that nothing has changed: what the parts would refuse, as far as
 // the whole knows. Of the States it knows what they began with, and of a message for all what they share.
 func (p *Process) CheckCorrections(i *ideafile.Idea, messages []ideafile.Message) error {
-	plans := ideafile.FindDirectPlans(i.Context)
+	plans := directplan.Find(i.Context)
 	for n, msg := range messages {
 		err := p.checkCorrection(i, plans, msg)
 		if err != nil {
@@ -22,7 +23,7 @@ func (p *Process) CheckCorrections(i *ideafile.Idea, messages []ideafile.Message
 	return nil
 }
 
-func (p *Process) checkCorrection(i *ideafile.Idea, plans ideafile.DirectPlans, msg ideafile.Message) error {
+func (p *Process) checkCorrection(i *ideafile.Idea, plans directplan.Plans, msg ideafile.Message) error {
 	token := msg.InstanceToken
 	view := ideafile.InstanceViewsByToken(i.Context, []string{token})[token]
 	replaceable := slices.ContainsFunc(i.Context, ideafile.Message.IsDirectPlan)
@@ -30,7 +31,7 @@ func (p *Process) checkCorrection(i *ideafile.Idea, plans ideafile.DirectPlans, 
 		if s := p.statusOf(token); s == ideafile.InstanceSettled || s == ideafile.InstanceFailed {
 			return loop.ErrEnded(token, s)
 		}
-		at, _ := plans.ChoosePlanForInstance(token, view)
+		at, _ := plans.ChooseForInstance(token, view)
 		replaceable = at >= 0
 	}
 	switch {

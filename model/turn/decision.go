@@ -9,6 +9,7 @@ import (
 	"processidea/model/deciders"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/limits"
 )
 
 // Decision is what a person decided: on a Call, whose record keeps it, or on the whole process. The log of the next Idea keeps
@@ -40,9 +41,9 @@ type Decision struct {
 	// GivenResult is the result that the person gave in place of running the Call.
 	GivenResult any `json:"output,omitempty"`
 	// Context holds the Messages of a revision, Instances the tokens that were added, Limits the new limits; 0 keeps one.
-	Context   []any                   `json:"context,omitempty"`
-	Instances []string                `json:"instances,omitempty"`
-	Limits    *ideafile.ProcessLimits `json:"limits,omitempty"`
+	Context   []any           `json:"context,omitempty"`
+	Instances []string        `json:"instances,omitempty"`
+	Limits    *limits.Process `json:"limits,omitempty"`
 }
 
 // What stands in By when no person decided.

@@ -4,8 +4,10 @@ import (
 	"fmt"
 
 	"processidea/model/diag"
+	"processidea/model/fields"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/limits"
 )
 
 // The signals by which people steer a process.
@@ -20,7 +22,7 @@ const (
 type SteeringPayload struct {
 	ID, By, Reason string
 	// Limits of resume and revise; 0 keeps one.
-	Limits ideafile.ProcessLimits
+	Limits limits.Process
 	// Context is the messages of revise and add, as written.
 	Context []any
 }
@@ -41,7 +43,7 @@ func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) 
 		return s, err
 	}
 	var ps diag.Problems
-	s.Limits = ideafile.ReadLimits(ideafile.ReadObject(own, "limits", "$", &ps), "$.limits", &ps)
+	s.Limits = limits.Read(fields.ReadObject(own, "limits", "$", &ps), "$.limits", &ps)
 	if c, ok := own["context"]; ok {
 		s.Context, ok = c.([]any)
 		if !ok {
@@ -56,7 +58,7 @@ func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) 
 	switch {
 	case len(ps) > 0:
 		return s, ps
-	case kind == SteerAdd && len(s.Context) == 0, kind == SteerRevise && len(s.Context) == 0 && s.Limits == ideafile.ProcessLimits{}:
+	case kind == SteerAdd && len(s.Context) == 0, kind == SteerRevise && len(s.Context) == 0 && s.Limits == limits.Process{}:
 		return s, fmt.Errorf("it says nothing: %q is missing", "context")
 	}
 	return s, nil

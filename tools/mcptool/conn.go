@@ -8,9 +8,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/mcppalette"
+	"processidea/model/mcpserver"
 	"processidea/secret"
 )
 
@@ -31,7 +31,7 @@ func (c *conn) close(closing *sync.WaitGroup) {
 }
 
 // dial connects to a server.
-func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error) {
+func (h *Hub) dial(ctx context.Context, server mcpserver.Server) (*conn, error) {
 	c := &conn{}
 	transport, said, err := h.transport(server, c)
 	if err != nil {
@@ -51,7 +51,7 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 }
 
 // transport connects to a server; said is what it wrote on standard error, for the error of a server that does not answer.
-func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, said func() string, err error) {
+func (h *Hub) transport(server mcpserver.Server, c *conn) (t mcp.Transport, said func() string, err error) {
 	if len(server.Command) > 0 {
 		return h.run(server, c)
 	}

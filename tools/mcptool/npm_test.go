@@ -9,13 +9,14 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/mcppalette"
+	"processidea/model/mcpserver"
 	"processidea/tools/mcptool/npmtest"
 )
 
 // These tests call servers that others wrote, in another language, by another SDK.
 
 func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
-	s := ideafile.MCPServer{Name: "every", Command: append(npmtest.Program(t, npmtest.Everything, "mcp-server-everything"), "stdio")}
+	s := mcpserver.Server{Name: "every", Command: append(npmtest.Program(t, npmtest.Everything, "mcp-server-everything"), "stdio")}
 	h := hub(t, strings.Join(s.Command, " "), "", nil)
 	idea, problems := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"every": {"command": ["x"]}}}}`))
 	offers, err := h.List(t.Context(), s)
@@ -53,7 +54,7 @@ func TestTheReferenceServerForFilesReadsAndWrites(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("what stands in a"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := ideafile.MCPServer{Name: "files", Command: append(npmtest.Program(t, npmtest.Filesystem, "mcp-server-filesystem"), dir)}
+	s := mcpserver.Server{Name: "files", Command: append(npmtest.Program(t, npmtest.Filesystem, "mcp-server-filesystem"), dir)}
 	h := hub(t, strings.Join(s.Command, " "), "", nil)
 	value, failed := callOf(t, h, s, "read_text_file", string(jsonval.Encode(map[string]any{"path": filepath.Join(dir, "a.txt")})))
 	if failed != nil || !strings.Contains(string(jsonval.Encode(value)), "what stands in a") {

@@ -6,14 +6,14 @@ import (
 	"sync"
 	"time"
 
-	"processidea/model/ideafile"
 	"processidea/model/mcppalette"
+	"processidea/model/mcpserver"
 )
 
 // session is the session with one server. It is made by the first call, and made again after it has broken.
 type session struct {
 	hub    *Hub
-	server ideafile.MCPServer
+	server mcpserver.Server
 
 	connecting sync.Mutex // one at a time
 	mu         sync.Mutex

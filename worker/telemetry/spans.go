@@ -14,7 +14,7 @@ import (
 
 	"processidea/activities"
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 )
 
 // What spans say that no convention has a name for.
@@ -113,7 +113,7 @@ func (t *Traces) process(r processRun) {
 	}
 	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.path), trace.WithTimestamp(r.began), trace.WithAttributes(
 		semconv.GenAIOperationNameInvokeWorkflow, semconv.GenAIWorkflowName(r.path), keyProcess.String(r.id)))
-	good := string(loop.StatusCompleted)
+	good := string(runresult.StatusCompleted)
 	if r.outcome == continued {
 		good = continued
 	}

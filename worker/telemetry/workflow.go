@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/protocol"
 )
 
@@ -64,13 +64,13 @@ func outcome(err error) string {
 	var app *temporal.ApplicationError
 	switch {
 	case err == nil:
-		return string(loop.StatusCompleted)
+		return string(runresult.StatusCompleted)
 	case workflow.IsContinueAsNewError(err):
 		return continued
 	case temporal.IsCanceledError(err):
-		return string(loop.StatusCancelled)
+		return string(runresult.StatusCancelled)
 	case errors.As(err, &app) && app.Type() != "":
 		return app.Type()
 	}
-	return string(loop.StatusFailed)
+	return string(runresult.StatusFailed)
 }

@@ -6,7 +6,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/worker/engine"
 )
@@ -20,7 +20,7 @@ type Process struct {
 }
 
 // Run starts a process and waits for it to complete.
-func (b *Bed) Run(ctx context.Context, p Process) (*loop.Result, error) {
+func (b *Bed) Run(ctx context.Context, p Process) (*runresult.Result, error) {
 	source := p.source()
 	idea, problems := ideafile.ReadIdea(source)
 	if len(problems) > 0 {
@@ -32,11 +32,11 @@ func (b *Bed) Run(ctx context.Context, p Process) (*loop.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var r loop.Result
+	var r runresult.Result
 	if err := run.Get(ctx, &r); err != nil {
 		return nil, err
 	}
-	if r.Status != loop.StatusCompleted {
+	if r.Status != runresult.StatusCompleted {
 		return &r, fmt.Errorf("process %s ended as %s: %s", p.ID, r.Status, jsonval.Encode(jsonval.ToJSONValue(r.Error)))
 	}
 	return &r, nil

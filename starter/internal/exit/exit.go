@@ -8,7 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -78,16 +78,16 @@ func CodeOf(err error) int {
 }
 
 // CodeOfResult gives the code for a process that stands as r says.
-func CodeOfResult(r loop.Result) int {
+func CodeOfResult(r runresult.Result) int {
 	switch r.Status {
-	case loop.StatusCompleted:
+	case runresult.StatusCompleted:
 		return Done
-	case loop.StatusPaused:
+	case runresult.StatusPaused:
 		if r.Error != nil && r.Error.Code == turn.CodeLLMUnreachable {
 			return Unreachable
 		}
 		return Paused
-	case loop.StatusRunning:
+	case runresult.StatusRunning:
 		for _, i := range r.Instances {
 			if i.Status == ideafile.InstanceWaiting {
 				return Paused

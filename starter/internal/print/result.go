@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"processidea/client/ideafiles"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 )
 
 // Result prints a Result for people, its tables no wider than the terminal. inputs are the instances' own, by token.
-func Result(w io.Writer, r loop.Result, inputs map[string]any) error {
+func Result(w io.Writer, r runresult.Result, inputs map[string]any) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", Printable(r.ProcessID), headline(r))
 	if r.Error != nil {
@@ -32,7 +32,7 @@ func Result(w io.Writer, r loop.Result, inputs map[string]any) error {
 const shownNotWritten = 10
 
 // printNotWritten prints what Calls gave and State did not take.
-func printNotWritten(b *strings.Builder, list []loop.NotWrittenResult) {
+func printNotWritten(b *strings.Builder, list []runresult.NotWritten) {
 	for n, w := range list {
 		if n == shownNotWritten {
 			fmt.Fprintf(b, "not written: %d more: --json shows all\n", len(list)-n)
@@ -47,7 +47,7 @@ func printNotWritten(b *strings.Builder, list []loop.NotWrittenResult) {
 }
 
 // printFailures prints why Calls did not succeed: each reason once, with how many and which.
-func printFailures(b *strings.Builder, r loop.Result) {
+func printFailures(b *strings.Builder, r runresult.Result) {
 	if len(r.Failures) == 0 {
 		return
 	}
@@ -62,7 +62,7 @@ func printFailures(b *strings.Builder, r loop.Result) {
 	}
 }
 
-func headline(r loop.Result) string {
+func headline(r runresult.Result) string {
 	status := string(r.Status)
 	if r.Simulated != nil {
 		status += " (simulated)"
@@ -93,7 +93,7 @@ func PluralIs(n int, what string) string {
 	return Plural(n, what) + " are"
 }
 
-func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, inputs map[string]any, width int) {
+func printInstances(b *strings.Builder, instances map[string]runresult.Instance, inputs map[string]any, width int) {
 	tokens := slices.Collect(maps.Keys(instances))
 	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
 	switch len(tokens) {
@@ -134,7 +134,7 @@ func TableWidth(w io.Writer) int {
 }
 
 // printInstance prints the only instance, a line for each key of its State.
-func printInstance(b *strings.Builder, token string, i loop.InstanceResult) {
+func printInstance(b *strings.Builder, token string, i runresult.Instance) {
 	fmt.Fprintf(b, "\n%s\n", strings.TrimSpace(Printable(token)+" "+string(i.Status)))
 	state, _ := i.State.(map[string]any)
 	if len(state) == 0 {
@@ -149,7 +149,7 @@ func printInstance(b *strings.Builder, token string, i loop.InstanceResult) {
 }
 
 // tableColumns shows many instances, a line each: who they are, how they stand, what they were given, and the keys of their States.
-func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inputs map[string]any, all []census) [][]string {
+func tableColumns(tokens []string, instances map[string]runresult.Instance, inputs map[string]any, all []census) [][]string {
 	who, status, given := []string{"instance"}, []string{"status"}, []string{"input"}
 	keys, anyInput := map[string]bool{}, false
 	for _, token := range tokens {
@@ -197,7 +197,7 @@ func Table(b *strings.Builder, columns [][]string, width int) {
 	Columns(b, columns)
 }
 
-func column(key string, tokens []string, instances map[string]loop.InstanceResult) []string {
+func column(key string, tokens []string, instances map[string]runresult.Instance) []string {
 	c := []string{FitWidth(Printable(key), widestCell)}
 	for _, token := range tokens {
 		state, _ := instances[token].State.(map[string]any)

@@ -6,7 +6,7 @@ import (
 
 	"processidea/client"
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -46,7 +46,7 @@ func mostFrequent(list turn.Failures) *turn.CallFailure {
 }
 
 // tally counts the instances by status.
-func tally(r loop.Result) string {
+func tally(r runresult.Result) string {
 	n := map[ideafile.InstanceStatus]int{}
 	for _, i := range r.Instances {
 		n[i.Status]++

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"processidea/client"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/server"
 )
@@ -38,7 +38,7 @@ type seen struct {
 
 // Follow gives the process's Result once it has ended or paused, or as it stands when the wait is over. The error is
 // ErrAbandoned where the program went away whose server was used.
-func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
+func (f *Follower) Follow(ctx context.Context) (runresult.Result, error) {
 	defer f.Progress.Clear()
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -51,13 +51,13 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 				return s.event.Result, s.err
 			}
 			if err := f.take(ctx, s.event); err != nil {
-				return loop.Result{}, err
+				return runresult.Result{}, err
 			}
 			if f.paused() {
 				return f.Process.WithStates(ctx, *f.status)
 			}
 		case <-ctx.Done():
-			return loop.Result{}, ctx.Err()
+			return runresult.Result{}, ctx.Err()
 		case <-f.Over:
 			return f.snapshot(ctx)
 		case line, ok := <-f.Person.typed():
@@ -66,7 +66,7 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 				continue
 			}
 			if err := f.Person.answer(ctx, line); err != nil {
-				return loop.Result{}, err
+				return runresult.Result{}, err
 			}
 		}
 	}
@@ -115,11 +115,11 @@ func later(a, b time.Time) time.Time {
 }
 
 func (f *Follower) paused() bool {
-	return f.status != nil && f.status.Status == loop.StatusPaused && !f.ThroughPauses
+	return f.status != nil && f.status.Status == runresult.StatusPaused && !f.ThroughPauses
 }
 
 // snapshot gives the process as it stands at the end of the wait. That no worker answers is no error then.
-func (f *Follower) snapshot(ctx context.Context) (loop.Result, error) {
+func (f *Follower) snapshot(ctx context.Context) (runresult.Result, error) {
 	r, err := f.Process.Snapshot(ctx)
 	if errors.Is(err, client.ErrNoWorker) {
 		f.Session.Place.Note("%s", err)

@@ -10,8 +10,8 @@ import (
 	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/loop"
 	"processidea/model/quota"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
@@ -109,10 +109,10 @@ func (i *instance) onDelegate(ctx workflow.Context, r protocol.DelegateReport) {
 	}
 	ref.Status, ref.Waiting, ref.Claim.QuotaUse = r.Status, r.Waiting, r.Use
 	i.delegates[r.Call] = ref
-	if r.Status == loop.StatusRunning || r.Status == loop.StatusPaused {
+	if r.Status == runresult.StatusRunning || r.Status == runresult.StatusPaused {
 		return
 	}
-	if r.Status != loop.StatusCompleted {
+	if r.Status != runresult.StatusCompleted {
 		why := "it was " + string(r.Status)
 		if r.Error != nil {
 			why = r.Error.Message
@@ -204,7 +204,7 @@ func (i *instance) delegateViews() (list []turn.DelegateView) {
 // delegatesAtWork counts the delegates that are not paused.
 func (i *instance) delegatesAtWork() (n int) {
 	for _, ref := range i.delegatesUnderWay() {
-		if ref.Status != loop.StatusPaused {
+		if ref.Status != runresult.StatusPaused {
 			n++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/notice"
 	"processidea/model/split"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -35,7 +36,7 @@ type ContinueAsNewInput struct {
 	Resumes         int                    `json:"resumes,omitempty"`
 	NotifiesPeople  bool                   `json:"notifies,omitempty"`
 	LLMMayAdapt     bool                   `json:"adapts,omitempty"`
-	SentNotices     loop.SentNotices       `json:"watch,omitempty"`
+	SentNotices     notice.Sent            `json:"watch,omitempty"`
 	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
 	UndeliveredSignals   []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
 	UnsentSignals        []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`

@@ -11,7 +11,7 @@ import (
 	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
@@ -30,9 +30,9 @@ type processCore struct {
 	outbox *mailbox.Outbox
 
 	phase           phase
-	askedMCPServers []string           // MCP servers that are being asked for their tools
-	outcome         loop.ProcessStatus // how it ended; set when the phase becomes over
-	orphaned        bool               // a process that it belongs to is gone: it ends as if it were cancelled
+	askedMCPServers []string         // MCP servers that are being asked for their tools
+	outcome         runresult.Status // how it ended; set when the phase becomes over
+	orphaned        bool             // a process that it belongs to is gone: it ends as if it were cancelled
 
 	lastSealed            protocol.Sealed     // the latest Idea of the chain
 	acceptedSignals       []protocol.Accepted // the last signals by which people steered it
@@ -91,14 +91,14 @@ func (c *processCore) processRef() protocol.ProcessRef {
 }
 
 // markOver notes that the process is over.
-func (c *processCore) markOver(outcome loop.ProcessStatus) { c.phase, c.outcome = over, outcome }
+func (c *processCore) markOver(outcome runresult.Status) { c.phase, c.outcome = over, outcome }
 
 // status is the process's status, given why it is paused; nil: it is not.
-func (c *processCore) status(paused *diag.Fault) loop.ProcessStatus {
+func (c *processCore) status(paused *diag.Fault) runresult.Status {
 	if c.phase != over && paused != nil {
-		return loop.StatusPaused
+		return runresult.StatusPaused
 	}
-	return cmp.Or(c.outcome, loop.StatusRunning)
+	return cmp.Or(c.outcome, runresult.StatusRunning)
 }
 
 // title is what the Temporal UI calls the process.

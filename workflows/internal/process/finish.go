@@ -7,6 +7,7 @@ import (
 	"processidea/model/delegate"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
@@ -29,7 +30,7 @@ func (p *ordinaryProcess) sendInstanceEndsAndSeal(ctx workflow.Context) bool {
 }
 
 // finish ends the process.
-func (p *ordinaryProcess) finish(ctx workflow.Context) (*loop.Result, error) {
+func (p *ordinaryProcess) finish(ctx workflow.Context) (*runresult.Result, error) {
 	p.showDetails(ctx, loop.StepFinished)
 	status := p.loop.FinalStatus()
 	p.markOver(status)
@@ -40,8 +41,8 @@ func (p *ordinaryProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 }
 
 // workflowResult is what the workflow returns. A process in which an instance failed fails, with everything in its error's details.
-func workflowResult(r loop.Result) (*loop.Result, error) {
-	if r.Status == loop.StatusFailed {
+func workflowResult(r runresult.Result) (*runresult.Result, error) {
+	if r.Status == runresult.StatusFailed {
 		return nil, temporal.NewNonRetryableApplicationError(r.Error.Message, r.Error.Code, nil, r)
 	}
 	return &r, nil
@@ -61,21 +62,21 @@ func (p *ordinaryProcess) cancel(ctx workflow.Context) error {
 	if p.phase != opening && (p.loop.HasUnsealedChanges() || p.lastSealed.At == 0) {
 		p.sealCurrentState(ctx)
 	}
-	p.markOver(loop.StatusCancelled)
-	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
-	p.reportToParent(ctx, loop.StatusCancelled, true)
-	p.reportToCaller(ctx, p.result(loop.StatusCancelled, true), p.loop.QuotaUse())
-	return temporal.NewCanceledError(p.result(loop.StatusCancelled, true))
+	p.markOver(runresult.StatusCancelled)
+	p.setAttributes(ctx, string(runresult.StatusCancelled), 0)
+	p.reportToParent(ctx, runresult.StatusCancelled, true)
+	p.reportToCaller(ctx, p.result(runresult.StatusCancelled, true), p.loop.QuotaUse())
+	return temporal.NewCanceledError(p.result(runresult.StatusCancelled, true))
 }
 
-func (p *ordinaryProcess) result(status loop.ProcessStatus, withStates bool) loop.Result {
+func (p *ordinaryProcess) result(status runresult.Status, withStates bool) runresult.Result {
 	r := p.loop.Result(status, withStates)
 	r.Ideas = p.lastSealed.At
 	return r
 }
 
 // reportToCaller tells the Call that this process runs for what it has come to, if it is a delegate.
-func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use turn.QuotaUse) {
+func (c *processCore) reportToCaller(ctx workflow.Context, r runresult.Result, use turn.QuotaUse) {
 	to := c.start.Delegation.To
 	if to == nil {
 		return

@@ -15,7 +15,7 @@ func (p *ordinaryProcess) notifyPeople(ctx workflow.Context) {
 	if !p.notifiesPeople || p.notifying {
 		return
 	}
-	n := p.sentNotices.TakeNewNotices(p.loop)
+	n := p.sentNotices.TakeNew(p.loop)
 	if n.Empty() {
 		return
 	}

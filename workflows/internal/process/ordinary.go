@@ -5,6 +5,8 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/model/notice"
+	"processidea/model/runresult"
 	"processidea/model/split"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -34,8 +36,8 @@ type ordinaryProcess struct {
 	instancesHeld bool                   // the instances were told that the process is paused
 	revisions     []turn.SteeringPayload // not sealed yet
 
-	sentNotices loop.SentNotices // what people were told of
-	notifying   bool             // a notification is on its way
+	sentNotices notice.Sent // what people were told of
+	notifying   bool        // a notification is on its way
 
 	reportFilter split.ReportFilter // what the process that this is a part of was told
 	reportCount  int                // how often
@@ -43,7 +45,7 @@ type ordinaryProcess struct {
 }
 
 func newOrdinaryProcess(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) *ordinaryProcess {
-	p := &ordinaryProcess{processCore: c, sentNotices: loop.SentNotices{}}
+	p := &ordinaryProcess{processCore: c, sentNotices: notice.Sent{}}
 	if carried != nil {
 		p.restore(carried)
 	} else {
@@ -106,7 +108,7 @@ func (p *ordinaryProcess) startFirstRun(ctx workflow.Context) error {
 }
 
 // run is the main loop, from the first Request to the result.
-func (p *ordinaryProcess) run(ctx workflow.Context) (*loop.Result, error) {
+func (p *ordinaryProcess) run(ctx workflow.Context) (*runresult.Result, error) {
 	for {
 		err := p.startJoiningInstances(ctx)
 		if p.mustStop(ctx) {

@@ -3,7 +3,7 @@ package process
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/split"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
@@ -13,7 +13,7 @@ import (
 
 // reportToParent reports what has changed. One report is on its way at a time, except that the last one waits for none;
 // reports are numbered, so that none is taken for a later one.
-func (p *ordinaryProcess) reportToParent(ctx workflow.Context, status loop.ProcessStatus, last bool) {
+func (p *ordinaryProcess) reportToParent(ctx workflow.Context, status runresult.Status, last bool) {
 	if p.start.Part == nil || (!last && p.outbox.HasQueuedFor(p.start.Part.Of.ID)) {
 		return
 	}
@@ -35,7 +35,7 @@ func (p *ordinaryProcess) reportToParent(ctx workflow.Context, status loop.Proce
 	}
 }
 
-func (p *ordinaryProcess) partReport(status loop.ProcessStatus, last bool) split.PartReport {
+func (p *ordinaryProcess) partReport(status runresult.Status, last bool) split.PartReport {
 	result := p.result(status, false)
 	r := split.PartReport{
 		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.Turns(), Ideas: p.lastSealed.At, Calls: result.Calls,
@@ -48,7 +48,7 @@ func (p *ordinaryProcess) partReport(status loop.ProcessStatus, last bool) split
 		r.Delegates = append(r.Delegates, m.Delegates...)
 	}
 	r.AwaitsOnlyPeople = len(r.PendingApprovals) > 0 && p.loop.AwaitsOnlyPeople()
-	if f := p.loop.StallFault(); r.Error == nil && status == loop.StatusPaused {
+	if f := p.loop.StallFault(); r.Error == nil && status == runresult.StatusPaused {
 		r.Error = f
 	}
 	if last {

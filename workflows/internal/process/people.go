@@ -9,8 +9,10 @@ import (
 
 	"processidea/model/dataflow"
 	"processidea/model/diag"
+	"processidea/model/directplan"
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/limits"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
@@ -76,7 +78,7 @@ func (p *ordinaryProcess) Resume(ctx workflow.Context, s turn.SteeringPayload) e
 // process that is paused go on with it.
 func (p *ordinaryProcess) resumeDelegates(ctx workflow.Context) (any bool) {
 	for _, m := range p.loop.Instances() {
-		paused := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool { return d.Status == string(loop.StatusPaused) })
+		paused := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool { return d.Status == string(runresult.StatusPaused) })
 		if m.Status == ideafile.InstanceWorking && paused {
 			any = true
 			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, Resume: true})
@@ -112,7 +114,7 @@ func (p *ordinaryProcess) onLead(ctx workflow.Context, s protocol.LeadSignal) {
 	case s.Steer == turn.SteerResume:
 		p.resumesHeard++
 		p.resumeDelegates(ctx)
-		p.loop.Resume(ideafile.ProcessLimits{})
+		p.loop.Resume(limits.Process{})
 	}
 }
 
@@ -126,7 +128,7 @@ func (p *ordinaryProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) e
 		p.deferUntilRunning(turn.SteerRevise, s, p.Revise)
 		return nil
 	}
-	s.Context = p.loop.WithInstanceTokensResolved(ideafile.NumberAddedDirectPlans(p.idea.Context, s.Context))
+	s.Context = p.loop.WithInstanceTokensResolved(directplan.NumberAdded(p.idea.Context, s.Context))
 	touched, err := p.loop.ApplyRevision(s)
 	if err != nil {
 		return err
@@ -148,7 +150,7 @@ func steeringDecision(ctx workflow.Context, kind string, s turn.SteeringPayload)
 	if kind == turn.SteerRevise {
 		d.Context = s.Context
 	}
-	if s.Limits != (ideafile.ProcessLimits{}) {
+	if s.Limits != (limits.Process{}) {
 		d.Limits = &s.Limits
 	}
 	return d

@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/workflows/internal/display"
 )
@@ -60,14 +61,14 @@ func (p *ordinaryProcess) showOpening(ctx workflow.Context) {
 	p.showDetails(ctx, loop.StepWait)
 }
 
-func (p *ordinaryProcess) statusAt(step loop.Step) loop.ProcessStatus {
+func (p *ordinaryProcess) statusAt(step loop.Step) runresult.Status {
 	switch {
 	case step == loop.StepFinished:
 		return p.loop.FinalStatus()
 	case step == loop.StepPaused, p.loop.StallFault() != nil:
-		return loop.StatusPaused
+		return runresult.StatusPaused
 	}
-	return loop.StatusRunning
+	return runresult.StatusRunning
 }
 
 func (p *ordinaryProcess) statusText(step loop.Step) string {

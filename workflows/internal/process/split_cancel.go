@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
 )
@@ -26,9 +26,9 @@ func (p *splitProcess) cancel(ctx workflow.Context) error {
 		p.awaitLastReports(ctx, cancelled)
 		p.gatherCancelled(ctx)
 	}
-	p.markOver(loop.StatusCancelled)
-	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
-	r := p.resultWithStates(loop.StatusCancelled)
+	p.markOver(runresult.StatusCancelled)
+	p.setAttributes(ctx, string(runresult.StatusCancelled), 0)
+	r := p.resultWithStates(runresult.StatusCancelled)
 	p.reportToCaller(ctx, r, p.parts.QuotaUse())
 	return temporal.NewCanceledError(r)
 }

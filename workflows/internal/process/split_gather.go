@@ -6,7 +6,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -67,7 +67,7 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 }
 
 // finish ends the process.
-func (p *splitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
+func (p *splitProcess) finish(ctx workflow.Context) (*runresult.Result, error) {
 	p.markOver(p.parts.FinalStatus())
 	p.showDetails(ctx, p.outcome)
 	r := p.resultWithStates(p.outcome)
@@ -75,7 +75,7 @@ func (p *splitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	return workflowResult(r)
 }
 
-func (p *splitProcess) resultWithStates(status loop.ProcessStatus) loop.Result {
+func (p *splitProcess) resultWithStates(status runresult.Status) runresult.Result {
 	r := p.result(status)
 	//workflowcheck:ignore -- each by itself
 	for token, i := range r.Instances {
@@ -130,7 +130,7 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 }
 
 // result is the process as it stands, without States.
-func (p *splitProcess) result(status loop.ProcessStatus) loop.Result {
+func (p *splitProcess) result(status runresult.Status) runresult.Result {
 	r := p.parts.Result(p.processID, status)
 	r.Simulated = p.idea.Simulation
 	return r

@@ -6,9 +6,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/diag"
+	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
-	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
@@ -34,7 +34,7 @@ func (p *splitProcess) Pause(ctx workflow.Context, s turn.SteeringPayload) error
 	if f := p.paused(); f != nil {
 		return errAlreadyPaused(f)
 	}
-	p.parts.PauseReason = loop.PauseFault(s.By, s.Reason)
+	p.parts.PauseReason = turn.PauseFault(s.By, s.Reason)
 	p.parts.LogSteering(steeringDecision(ctx, turn.SteerPause, s))
 	p.forwardToParts(ctx, turn.SteerPause, s)
 	return nil
@@ -84,7 +84,7 @@ func (p *splitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) erro
 	if err != nil {
 		return err
 	}
-	s.Context = ideafile.NumberAddedDirectPlans(p.idea.Context, s.Context)
+	s.Context = directplan.NumberAdded(p.idea.Context, s.Context)
 	plain, _, _ := ideafile.ExtractReopened(s.Context)
 	read, err := ideafile.ReadMessages(plain)
 	if err == nil && len(reopened) == 0 { // else the parts check, which know what is reopened

@@ -8,7 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
 )
@@ -23,7 +23,7 @@ func (p *splitProcess) view() protocol.ProcessView {
 	pending := p.approvals().Approvals
 	stalled := p.parts.StallFault()
 	v := p.viewOf(p.result(p.status(cmp.Or(p.paused(), stalled))), pending)
-	if v.Error == nil && v.Status == loop.StatusPaused {
+	if v.Error == nil && v.Status == runresult.StatusPaused {
 		v.Error = stalled
 	}
 	for _, part := range p.parts.All {
@@ -35,7 +35,7 @@ func (p *splitProcess) view() protocol.ProcessView {
 		v.Waiting = append(v.Waiting, pauseWaitingText(f))
 	}
 	for _, part := range p.parts.All {
-		if r := part.Report; r.Status == loop.StatusPaused && r.Error != nil && p.paused() == nil {
+		if r := part.Report; r.Status == runresult.StatusPaused && r.Error != nil && p.paused() == nil {
 			v.Waiting = append(v.Waiting, fmt.Sprintf("part %d is paused: %s", part.Number, r.Error.Message))
 		}
 		v.Waiting = append(v.Waiting, delegateLines(part.Report.Delegates)...)
@@ -64,9 +64,9 @@ func (p *splitProcess) addCases([]protocol.Approval) {}
 const shownParts = 50 // each is a workflow of its own
 
 // showDetails shows how far the parts are.
-func (p *splitProcess) showDetails(ctx workflow.Context, status loop.ProcessStatus) {
-	if status == loop.StatusRunning && p.parts.StallFault() != nil {
-		status = loop.StatusPaused
+func (p *splitProcess) showDetails(ctx workflow.Context, status runresult.Status) {
+	if status == runresult.StatusRunning && p.parts.StallFault() != nil {
+		status = runresult.StatusPaused
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** — %s, in %d parts\n\n| Part | Instances | Status | Requests | Calls done | failed |\n| --- | --- | --- | --- | --- | --- |\n",
@@ -77,7 +77,7 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.ProcessStat
 	shown := 0
 	for _, part := range p.parts.All {
 		r := part.Report
-		if part.Started && (!r.Finished() || r.Status != loop.StatusCompleted) && shown < shownParts {
+		if part.Started && (!r.Finished() || r.Status != runresult.StatusCompleted) && shown < shownParts {
 			shown++
 			fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d |\n",
 				protocol.PartID(p.processID, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done, r.Calls.Failed)

@@ -10,7 +10,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
@@ -42,7 +42,7 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 }
 
 // viewOf is what the query "status" answers, but for what the process waits for beside a person's decisions.
-func (c *processCore) viewOf(r loop.Result, pending []protocol.Approval) protocol.ProcessView {
+func (c *processCore) viewOf(r runresult.Result, pending []protocol.Approval) protocol.ProcessView {
 	waiting := []string{}
 	if len(c.askedMCPServers) > 0 {
 		waiting = append(waiting, c.askingMCPServersText())
@@ -67,7 +67,7 @@ func (p *ordinaryProcess) view() protocol.ProcessView {
 	pending := p.approvals().Approvals
 	stalled := p.loop.StallFault()
 	v := p.viewOf(p.result(p.status(cmp.Or(p.paused(), stalled)), false), pending)
-	if v.Error == nil && v.Status == loop.StatusPaused {
+	if v.Error == nil && v.Status == runresult.StatusPaused {
 		v.Error = stalled
 	}
 	if f := p.paused(); f != nil {

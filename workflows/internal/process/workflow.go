@@ -4,14 +4,14 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/model/split"
 	"processidea/protocol"
 )
 
 // Run is the Process workflow. It reads the Idea and runs it: a process of no more instances than one Request may cover as
 // itself, one of more split into parts. Given what an earlier run carried, it goes on from there.
-func Run(ctx workflow.Context, start protocol.Start, carried *ContinueAsNewInput) (*loop.Result, error) {
+func Run(ctx workflow.Context, start protocol.Start, carried *ContinueAsNewInput) (*runresult.Result, error) {
 	idea, err := readIdea(&start)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func Run(ctx workflow.Context, start protocol.Start, carried *ContinueAsNewInput
 	return runOrdinary(ctx, c, carried)
 }
 
-func runOrdinary(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) (*loop.Result, error) {
+func runOrdinary(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) (*runresult.Result, error) {
 	p := newOrdinaryProcess(ctx, c, carried)
 	p.registerHandlers(ctx)
 	err := p.answerQueries(ctx)
@@ -37,7 +37,7 @@ func runOrdinary(ctx workflow.Context, c *processCore, carried *ContinueAsNewInp
 	return p.run(ctx)
 }
 
-func runSplit(ctx workflow.Context, c *processCore, parts *split.Process, carried *ContinueAsNewInput) (*loop.Result, error) {
+func runSplit(ctx workflow.Context, c *processCore, parts *split.Process, carried *ContinueAsNewInput) (*runresult.Result, error) {
 	p := newSplitProcess(c, parts, carried)
 	p.registerHandlers(ctx)
 	err := p.answerQueries(ctx)

@@ -10,7 +10,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/model/ideafile"
-	"processidea/model/loop"
+	"processidea/model/runresult"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -88,16 +88,16 @@ func (l *launched) leave(ctx context.Context) error {
 	if l.process.Attached() {
 		return printSnapshot(ctx, l.App, l.process)
 	}
-	result := loop.Result{ProcessID: l.process.ID(), Status: loop.StatusRunning, Instances: map[string]loop.InstanceResult{}}
+	result := runresult.Result{ProcessID: l.process.ID(), Status: runresult.StatusRunning, Instances: map[string]runresult.Instance{}}
 	for _, token := range l.definition.Read.InstanceTokens() {
-		result.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceWorking}
+		result.Instances[token] = runresult.Instance{Status: ideafile.InstanceWorking}
 	}
 	return l.FinishWith(result, ownInputs(l.definition.Read))
 }
 
 // follow waits for the process. When the program goes away whose server was used, the process goes on at the next one,
 // which may be this.
-func (l *launched) follow(ctx context.Context) (loop.Result, error) {
+func (l *launched) follow(ctx context.Context) (runresult.Result, error) {
 	var over <-chan time.Time
 	if l.options.wait > 0 {
 		over = time.After(l.options.wait)

@@ -1,4 +1,5 @@
-package ideafile
+// Package fields reads fields of an Idea file into Go values, and says what is wrong with them.
+package fields
 
 import (
 	"encoding/json"
@@ -24,8 +25,8 @@ func ReadObject(m map[string]any, key, path string, ps *diag.Problems) map[strin
 	return o
 }
 
-// readOptionalText returns the text at a key, or "" if there is none.
-func readOptionalText(m map[string]any, key, path string, ps *diag.Problems) string {
+// ReadOptionalText returns the text at a key, or "" if there is none.
+func ReadOptionalText(m map[string]any, key, path string, ps *diag.Problems) string {
 	v := m[key]
 	if v == nil {
 		return ""
@@ -48,8 +49,8 @@ func ReadPositiveInt(v any) (int, error) {
 	return 0, errors.New("want a whole number from 1")
 }
 
-// readDuration reads "72h", "10s", or a number of seconds.
-func readDuration(v any) (time.Duration, error) {
+// ReadDuration reads "72h", "10s", or a number of seconds.
+func ReadDuration(v any) (time.Duration, error) {
 	switch v := v.(type) {
 	case string:
 		if d, err := time.ParseDuration(v); err == nil && d > 0 {
@@ -63,26 +64,26 @@ func readDuration(v any) (time.Duration, error) {
 	return 0, errors.New(`want a duration such as "60s", or seconds, above zero`)
 }
 
-// compileSchema returns nil, and adds a problem, for a schema that does not compile.
-func compileSchema(v any, path string, ps *diag.Problems) *jsonschema.Schema {
-	return compileSchemaPart(v, "", path, ps)
+// CompileSchema returns nil, and adds a problem, for a schema that does not compile.
+func CompileSchema(v any, path string, ps *diag.Problems) *jsonschema.Schema {
+	return CompileSchemaPart(v, "", path, ps)
 }
 
-// compileSchemaPart is compileSchema for the part of a schema at a JSON pointer. Without problems to add to it compiles when it is first used.
-func compileSchemaPart(v any, pointer, path string, ps *diag.Problems) *jsonschema.Schema {
+// CompileSchemaPart is CompileSchema for the part of a schema at a JSON pointer. Without problems to add to it compiles when it is first used.
+func CompileSchemaPart(v any, pointer, path string, ps *diag.Problems) *jsonschema.Schema {
 	if ps == nil {
 		return jsonschema.CompileOnFirstUse(v, pointer)
 	}
 	s, err := jsonschema.CompileAt(v, pointer)
 	if err != nil {
-		ps.Add(path, "%s", withoutPackagePrefix(err))
+		ps.Add(path, "%s", WithoutPackagePrefix(err))
 		return nil
 	}
 	return s
 }
 
-// withoutPackagePrefix is an error's text without the package that it begins with, which means nothing to the author of an Idea file.
-func withoutPackagePrefix(err error) string {
+// WithoutPackagePrefix is an error's text without the package that it begins with, which means nothing to the author of an Idea file.
+func WithoutPackagePrefix(err error) string {
 	text := err.Error()
 	for _, prefix := range []string{"model: ", "jsonval: ", "jsonschema: "} {
 		text = strings.TrimPrefix(text, prefix)

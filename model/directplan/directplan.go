@@ -1,0 +1,108 @@
+// Package directplan chooses, among the Plans of a context that run without a Request, the one that runs an instance.
+package directplan
+
+import (
+	"slices"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// Plans are the Plans of a context that run directly, as positions in it by the instance that owns them.
+type Plans struct {
+	messages              []ideafile.Message
+	planIndexesByInstance map[string][]int
+	begunPlansByInstance  map[string][]int // the Plans that an earlier process began in an instance, by token
+}
+
+// Find returns the Plans of a context that run directly.
+func Find(context []ideafile.Message) Plans {
+	d := Plans{messages: context, planIndexesByInstance: map[string][]int{}, begunPlansByInstance: map[string][]int{}}
+	for n, m := range context {
+		if !m.IsDirectPlan() {
+			continue
+		}
+		d.planIndexesByInstance[m.InstanceToken] = append(d.planIndexesByInstance[m.InstanceToken], n)
+		//workflowcheck:ignore -- each by itself
+		for token := range m.RecordedInstanceTokens() {
+			d.begunPlansByInstance[token] = append(d.begunPlansByInstance[token], n)
+		}
+	}
+	return d
+}
+
+// ChooseForInstance returns the position of an instance's Plan: the first one that applies to its view, its own Plans before the shared ones. It
+// returns -1 if none applies; one that took the place of another goes first. llmForbidden then reports whether there are Plans and all are
+// ideafile.StageComplete. A Plan that was begun in an earlier process stays the instance's, whatever its Calls have made of the view since.
+func (d Plans) ChooseForInstance(token string, view ideafile.InstanceView) (at int, llmForbidden bool) {
+	plans := d.planIndexesByInstance[token]
+	if token != "" {
+		plans = append(plans[:len(plans):len(plans)], d.planIndexesByInstance[""]...)
+	}
+	llmForbidden = len(plans) > 0
+	for _, n := range slices.Backward(plans) {
+		if d.messages[n].CallIndexOffset > 0 && d.messages[n].PlanAppliesTo(view) {
+			return n, false
+		}
+	}
+	if begun := d.begunPlansByInstance[token]; len(begun) == 1 && slices.Contains(plans, begun[0]) {
+		return begun[0], false
+	}
+	for _, n := range plans {
+		if d.messages[n].PlanAppliesTo(view) {
+			return n, false
+		}
+		llmForbidden = llmForbidden && d.messages[n].PlanStage == ideafile.StageComplete
+	}
+	return -1, llmForbidden
+}
+
+// NumberAdded numbers the Plans that run directly among messages which people add to a context: their Calls come after those of all
+// such Plans before, so that none is taken for another, and the Plans take the place of those.
+func NumberAdded(context []ideafile.Message, added []any) []any {
+	after := 0
+	for _, m := range context {
+		if m.IsDirectPlan() {
+			after = max(after, m.CallIndexOffset+len(m.PlanCalls))
+		}
+	}
+	out := slices.Clone(added)
+	for n, raw := range added {
+		m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
+		if !ok || !m.IsDirectPlan() || m.CallIndexOffset > 0 {
+			continue
+		}
+		numbered := jsonval.WithoutKey(m.Source, ideafile.CallIndexOffsetKey)
+		numbered[ideafile.CallIndexOffsetKey] = jsonval.ToJSONValue(max(after, 1))
+		after = max(after, 1) + len(m.PlanCalls)
+		out[n] = numbered
+	}
+	return out
+}
+
+// LatentCallsWithoutResult lists the positions of the Plan's Calls whose results the LLM would have to write in an instance.
+func LatentCallsWithoutResult(plan ideafile.Message, token string, bindings map[string]ideafile.ToolBinding) []int {
+	var list []int
+	ids := plan.RecordedCallIDs()
+	for n, w := range plan.PlanCalls {
+		done := ids != nil && plan.RecordedStatusByInstance(ids[n], []string{token})[token] == ideafile.Done
+		if bindings[w.Tool].Kind == ideafile.KindLatent && w.RawObject()["_output"] == nil && !done {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// CallsOfInstance returns the Calls, as written, of the Plan that runs an instance of an Idea without a Request; nil if none does.
+func CallsOfInstance(source map[string]any, token string) []any {
+	i, _ := ideafile.ReadIdea(source)
+	if i == nil {
+		return nil
+	}
+	at, _ := Find(i.Context).ChooseForInstance(token, ideafile.InstanceViewOf(i.Context, token))
+	if at < 0 {
+		return nil
+	}
+	return ideafile.RawWrittenCalls(i.Context[at].PlanCalls)
+}

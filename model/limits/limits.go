@@ -1,0 +1,70 @@
+// Package limits holds what a process may use at most: Requests, tokens, Calls, time.
+package limits
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"processidea/model/diag"
+	"processidea/model/fields"
+	"processidea/model/jsonval"
+)
+
+// Process are limits that pause a process which reaches one of them. 0 is not said: WithDefaults tells what holds then. Below 0 is no limit.
+type Process struct {
+	Requests int           `json:"requests,omitempty"`
+	Tokens   int           `json:"tokens,omitempty"`
+	Calls    int           `json:"calls,omitempty"`
+	Duration time.Duration `json:"duration,omitempty"`
+}
+
+// NoLimit is a limit that no process reaches; `null` in a file.
+const NoLimit = -1
+
+// What holds where a file says nothing: for a process of up to config.batch instances, and for each part of one that is split.
+// A process may wait for people for as long as it takes, so that its duration has no limit.
+const (
+	DefaultRequestLimit = 1000
+	DefaultTokenLimit   = 20_000_000
+	DefaultCallLimit    = 100_000
+)
+
+// Read reads {"requests","tokens","calls","duration"}; null is no limit.
+func Read(m map[string]any, path string, ps *diag.Problems) Process {
+	var l Process
+	counts := map[string]*int{"requests": &l.Requests, "tokens": &l.Tokens, "calls": &l.Calls}
+	for _, k := range jsonval.SortedKeys(m) {
+		var err error
+		count, counted := counts[k]
+		switch {
+		case !counted && k != "duration":
+			err = fmt.Errorf("unknown limit %q; there are calls, duration, requests and tokens", k)
+		case m[k] == nil && counted:
+			*count = NoLimit
+		case m[k] == nil:
+			l.Duration = NoLimit
+		case counted:
+			*count, err = fields.ReadPositiveInt(m[k])
+		default:
+			l.Duration, err = fields.ReadDuration(m[k])
+		}
+		if err != nil {
+			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
+		}
+	}
+	return l
+}
+
+// OverriddenBy returns the limits with those of other in place of its own, where other has one.
+func (l Process) OverriddenBy(other Process) Process {
+	return Process{
+		Requests: cmp.Or(other.Requests, l.Requests), Tokens: cmp.Or(other.Tokens, l.Tokens),
+		Calls: cmp.Or(other.Calls, l.Calls), Duration: cmp.Or(other.Duration, l.Duration),
+	}
+}
+
+// WithDefaults returns the limits with the defaults, so many times as much, in place of those that are not said.
+func (l Process) WithDefaults(times int) Process {
+	return Process{Requests: DefaultRequestLimit * times, Tokens: DefaultTokenLimit * times, Calls: DefaultCallLimit * times}.OverriddenBy(l)
+}

@@ -1,0 +1,100 @@
+// Package mcpserver reads what an Idea says of the MCP servers whose tools it wants.
+package mcpserver
+
+import (
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// Server is a server of `config.mcp`: a command that a worker starts, or a URL.
+type Server struct {
+	Name string `json:"name"`
+	// Command is a program and its arguments, Env its environment. $env:NAME in a value stands for a secret of the worker.
+	Command []string          `json:"command,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	// URL is the endpoint of a server that speaks streamable HTTP; Headers are sent with every request.
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	// ToolNames are the names of the server's tools that join the palette; nil: all.
+	ToolNames []string `json:"-"`
+}
+
+// maxServerName bounds a server's name in bytes: the names of its Tools begin with it.
+const maxServerName = 32
+
+// ReadAll reads `config.mcp`: servers by name.
+func ReadAll(servers map[string]any, path string, ps *diag.Problems) []Server {
+	var list []Server
+	for _, name := range jsonval.SortedKeys(servers) {
+		at := jsonval.JSONPathWithKey(path, name)
+		m, ok := servers[name].(map[string]any)
+		if !ok {
+			ps.Add(at, "a server is an object, not %s", jsonval.TypeOf(servers[name]))
+			continue
+		}
+		if !isServerName(name) {
+			ps.Add(at, "a server's name has 1 to %d letters, digits, - and _, and does not begin with _", maxServerName)
+		}
+		list = append(list, read(name, m, at, ps))
+	}
+	return list
+}
+
+func isServerName(name string) bool {
+	return name != "" && len(name) <= maxServerName && name[0] != '_' && strings.Trim(name, serverNameChars) == ""
+}
+
+const serverNameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+func read(name string, m map[string]any, path string, ps *diag.Problems) Server {
+	s := Server{Name: name}
+	for _, k := range jsonval.SortedKeys(m) {
+		var ok bool
+		switch k {
+		case "command":
+			s.Command, ok = jsonval.AsStringList(m[k])
+			ok = ok && len(s.Command) > 0 && s.Command[0] != ""
+		case "env":
+			s.Env, ok = asStringMap(m[k])
+		case "url":
+			s.URL, ok = m[k].(string)
+			ok = ok && s.URL != ""
+		case "headers":
+			s.Headers, ok = asStringMap(m[k])
+		case "tools":
+			s.ToolNames, ok = jsonval.AsStringList(m[k])
+			s.ToolNames = append([]string{}, s.ToolNames...)
+		default:
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; a server has command and env, or url and headers, and tools", k)
+			continue
+		}
+		if !ok {
+			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", serverKeyErrors[k])
+		}
+	}
+	hasCommand, hasURL := m["command"] != nil, m["url"] != nil
+	if hasCommand == hasURL || (hasCommand && s.Headers != nil) || (hasURL && s.Env != nil) {
+		ps.Add(path, "a server has command and env, or url and headers")
+	}
+	return s
+}
+
+var serverKeyErrors = map[string]string{
+	"command": `want a list of texts: a program and its arguments`,
+	"env":     `want an object of texts: variables of the command`,
+	"url":     `want a URL`,
+	"headers": `want an object of texts`,
+	"tools":   `want a list of the server's tools`,
+}
+
+func asStringMap(v any) (map[string]string, bool) {
+	m, ok := v.(map[string]any)
+	out := make(map[string]string, len(m))
+	for _, k := range jsonval.SortedKeys(m) {
+		s, text := m[k].(string)
+		out[k], ok = s, ok && text && k != ""
+	}
+	return out, ok
+}

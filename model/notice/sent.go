@@ -1,0 +1,47 @@
+// Package notice keeps which Calls people were told of that wait for them, and says what is new.
+package notice
+
+import (
+	"sort"
+
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/turn"
+)
+
+// Sent holds the notices that people were sent of Calls that wait for them, by digest.
+type Sent map[string]turn.ApprovalNotice
+
+// TakeNew returns what has changed since its last call.
+func (s Sent) TakeNew(l *loop.Loop) turn.ApprovalNotices {
+	n := turn.ApprovalNotices{ProcessID: l.ProcessID(), IdeaPath: l.Idea().ProcessPath, NewlyWaiting: []turn.ApprovalNotice{},
+		NewlyDecided: []turn.ApprovalNotice{}}
+	now := map[string]bool{}
+	for _, inst := range l.Instances() {
+		for _, p := range inst.PendingApprovals {
+			now[p.Digest] = true
+			if _, known := s[p.Digest]; !known {
+				s[p.Digest] = p.Notice(inst.Token)
+				n.NewlyWaiting = append(n.NewlyWaiting, s[p.Digest])
+			}
+		}
+	}
+	for _, digest := range jsonval.SortedKeys(s) {
+		if !now[digest] {
+			n.NewlyDecided = append(n.NewlyDecided, l.WithDecision(s[digest]))
+			delete(s, digest)
+		}
+	}
+	sort.SliceStable(n.NewlyDecided, func(a, b int) bool { return n.NewlyDecided[a].Since.Before(n.NewlyDecided[b].Since) })
+	n.AwaitingCount = len(now)
+	n.NewlyWaiting, n.OmittedWaiting = firstNotices(n.NewlyWaiting)
+	n.NewlyDecided, n.OmittedDecided = firstNotices(n.NewlyDecided)
+	return n
+}
+
+func firstNotices(list []turn.ApprovalNotice) (first []turn.ApprovalNotice, more int) {
+	if len(list) <= turn.MaxNotices {
+		return list, 0
+	}
+	return list[:turn.MaxNotices], len(list) - turn.MaxNotices
+}

@@ -1,0 +1,47 @@
+// Package resumption tells from what an earlier process left how its instances had ended, and which of its Calls a person must look at first.
+package resumption
+
+import (
+	"slices"
+
+	"processidea/model/ideafile"
+)
+
+// InstanceEndStatus returns how an instance had ended in the process that a context comes from: settled or failed, as its last State message says;
+// "" where it had not.
+func InstanceEndStatus(context []ideafile.Message, token string) ideafile.InstanceStatus {
+	for n := len(context) - 1; n >= 0; n-- {
+		m := context[n]
+		if m.InstanceToken != token || m.PayloadKind != ideafile.TypeState {
+			continue
+		}
+		if m.InstanceEndStatus == ideafile.InstanceSettled || m.InstanceEndStatus == ideafile.InstanceFailed {
+			return m.InstanceEndStatus
+		}
+		return ""
+	}
+	return ""
+}
+
+// AllInstancesEnded reports whether every instance had ended in the process that a context comes from.
+func AllInstancesEnded(context []ideafile.Message, tokens []string) bool {
+	ended := map[string]bool{}
+	for _, m := range context {
+		if m.PayloadKind == ideafile.TypeState {
+			ended[m.InstanceToken] = m.InstanceEndStatus == ideafile.InstanceSettled || m.InstanceEndStatus == ideafile.InstanceFailed
+		}
+	}
+	return !slices.ContainsFunc(tokens, func(token string) bool { return !ended[token] })
+}
+
+// ReviewReasonOnResume returns why a person must review a Call that a process takes up from an earlier one, whatever its Tool's policy says: a
+// person had been asked about it, or it was running and must not run twice. Empty: the policy decides.
+func ReviewReasonOnResume(t *ideafile.Tool, was ideafile.CallStatus) string {
+	switch {
+	case was == ideafile.AwaitingApproval:
+		return "it waited for a person in the process before"
+	case was == ideafile.Running && t != nil && t.MaxAttempts == 1:
+		return "it was running in the process before; it may have had its effect, and it must not run twice"
+	}
+	return ""
+}

@@ -1,0 +1,64 @@
+// Package runresult is what a process comes to, as `run --json` prints it.
+package runresult
+
+import (
+	"slices"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+)
+
+// Status is the status of a process.
+type Status string
+
+// The statuses of a process.
+const (
+	StatusCompleted Status = "completed"
+	StatusFailed    Status = "failed"
+	StatusCancelled Status = "cancelled"
+	StatusPaused    Status = "paused"
+	StatusRunning   Status = "running"
+)
+
+// Result is what `run --json` prints.
+type Result struct {
+	ProcessID string              `json:"process"`
+	Status    Status              `json:"status"`
+	Output    any                 `json:"output"`
+	Instances map[string]Instance `json:"instances"`
+	Ideas     int                 `json:"ideas"`
+	Requests  int                 `json:"requests"`
+	Calls     turn.CallCounts     `json:"calls"`
+	// Failures says why Calls failed, were blocked or rejected: each reason once.
+	Failures turn.Failures   `json:"failures"`
+	Usage    turn.TokenUsage `json:"usage"`
+	Error    *diag.Fault     `json:"error"`
+	// NotWrittenResults lists what Calls gave and State did not take.
+	NotWrittenResults []NotWritten `json:"notWritten,omitempty"`
+	// Simulated says that no Tool was touched, and who played; absent of a process that ran.
+	Simulated *ideafile.Simulation `json:"simulated,omitempty"`
+}
+
+// NotWritten is a part of a Call's result that State did not take, with the instances in which it did not.
+type NotWritten struct {
+	CallID string `json:"call"` // its id without an instance
+	turn.NotWritten
+	Instances []string `json:"instances,omitempty"`
+}
+
+// AddNotWritten adds to a list what was not written, or its instances where the same is said of others.
+func AddNotWritten(list []NotWritten, n NotWritten) []NotWritten {
+	at := slices.IndexFunc(list, func(o NotWritten) bool { return o.CallID == n.CallID && o.NotWritten == n.NotWritten })
+	if at < 0 {
+		return append(list, n)
+	}
+	list[at].Instances = append(list[at].Instances[:len(list[at].Instances):len(list[at].Instances)], n.Instances...)
+	return list
+}
+
+// Instance is one instance in a Result. State is absent where it was not asked for.
+type Instance struct {
+	Status ideafile.InstanceStatus `json:"status"`
+	State  any                     `json:"state,omitempty"`
+}
