@@ -102,7 +102,7 @@ func markStore(ctx context.Context, s *blobs.Store) error {
 func checkNoProcesses(ctx context.Context, c client.Client, place string) error {
 	n, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = '" + protocol.ProcessType + "'"})
 	if err != nil || n.GetCount() == 0 {
-		return nil // who may not count begins as on an empty server //nolint:nilerr
+		return nil //nolint:nilerr // who may not count begins as on an empty server
 	}
 	return fmt.Errorf("%w: %s is empty, and Temporal knows %d processes, whose Ideas lie in a store (is a disk not mounted?); "+
 		"if that is lost, an empty file process-idea-store in the folder lets a new one begin", blobs.ErrAway, place, n.GetCount())

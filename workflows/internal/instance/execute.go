@@ -174,7 +174,7 @@ func (i *instance) onExecuted(ctx workflow.Context, r dataflow.ReadyCall, f work
 	case ideafile.FaultCodeNeedsOperator(protocol.CodeOf(err)):
 		i.dataflow.PostponeCall(id, protocol.FaultOf(err))
 		if resumedSince {
-			i.dataflow.TakePauseFault() // what it lacked may be mended: it is tried again at once
+			_ = i.dataflow.TakePauseFault() // what it lacked may be mended: it is tried again at once
 		} else {
 			i.held = true // until the process, which pauses now, goes on
 		}
