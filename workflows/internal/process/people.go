@@ -61,6 +61,7 @@ func (p *ordinaryProcess) Resume(ctx workflow.Context, s turn.SteeringPayload) e
 	}
 	if p.paused() == nil && !resumed {
 		if s.ID == protocol.ForwardedID {
+			p.releaseInstances(ctx)
 			return nil
 		}
 		return errors.New("the process is not paused")
@@ -85,6 +86,20 @@ func (p *ordinaryProcess) resumeDelegates(ctx workflow.Context) (any bool) {
 		}
 	}
 	return any
+}
+
+// releaseInstances tells the instances of a process that was not paused that the one which it works for goes on: what their Calls lacked when
+// they began may be mended, and is no reason to pause any more.
+func (p *ordinaryProcess) releaseInstances(ctx workflow.Context) {
+	if p.phase != running {
+		return
+	}
+	for _, m := range p.loop.Instances() {
+		if m.Status == ideafile.InstanceWorking {
+			m.ReleaseCount++
+			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, ReleaseNumber: m.ReleaseCount})
+		}
+	}
 }
 
 func (p *ordinaryProcess) sendHold(ctx workflow.Context, token string, s protocol.HoldSignal) {
@@ -114,6 +129,9 @@ func (p *ordinaryProcess) onLead(ctx workflow.Context, s protocol.LeadSignal) {
 	case s.Steer == turn.SteerResume:
 		p.resumesHeard++
 		p.resumeDelegates(ctx)
+		if p.paused() == nil {
+			p.releaseInstances(ctx)
+		}
 		p.loop.Resume(limits.Process{})
 	}
 }
