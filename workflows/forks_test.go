@@ -2,6 +2,8 @@ package workflows_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"testing"
 	"time"
 
@@ -56,9 +58,14 @@ func (s *scenario) cameTo() runresult.Result {
 func TestAStreamOfRefusedSignalsStopsNothing(t *testing.T) {
 	var replies []string
 	for n := range 10 {
-		replies = append(replies, fmt.Sprintf(`{"solution": {"calls": [{"_tool": "shout", "text": "a", "_outputPath": "a%d"}]}}`, n))
+		replies = append(replies, fmt.Sprintf(`{"solution": {"calls": [{"_tool": "weigh", "n": 1, "_outputPath": "a%d"}]}}`, n))
 	}
-	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`, append(replies, nothingMore)...)
+	enough := make(chan struct{})
+	url := toolbox.handle("/"+t.Name(), func(w http.ResponseWriter, _ *http.Request) {
+		<-enough
+		_, _ = io.WriteString(w, "5")
+	})
+	s := newScenario(t, `{"schema": {"tools": {"weigh": `+httpTool(url, "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, append(replies, nothingMore)...)
 	s.every = 2
 	run := s.start()
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -77,6 +84,9 @@ func TestAStreamOfRefusedSignalsStopsNothing(t *testing.T) {
 			err := s.client.SignalWorkflow(t.Context(), to, "", ideafile.Approve, map[string]any{"call": "9.9", "id": fmt.Sprint(sent)})
 			if err == nil {
 				sent++
+			}
+			if sent == 10 && err == nil {
+				close(enough)
 			}
 		}
 	}()
