@@ -3,12 +3,14 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
@@ -101,8 +103,15 @@ func markStore(ctx context.Context, s *blobs.Store) error {
 // checkNoProcesses returns an error where Temporal knows processes, and with them a store in which their Ideas lie.
 func checkNoProcesses(ctx context.Context, c client.Client, place string) error {
 	n, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = '" + protocol.ProcessType + "'"})
-	if err != nil || n.GetCount() == 0 {
-		return nil //nolint:nilerr // who may not count begins as on an empty server
+	var denied *serviceerror.PermissionDenied
+	var unimplemented *serviceerror.Unimplemented
+	switch {
+	case errors.As(err, &denied), errors.As(err, &unimplemented): // whoever may not count begins as on an empty server
+		return nil
+	case err != nil:
+		return fmt.Errorf("engine: begin a store at %s: count the processes that Temporal knows: %w", place, err)
+	case n.GetCount() == 0:
+		return nil
 	}
 	return fmt.Errorf("%w: %s is empty, and Temporal knows %d processes, whose Ideas lie in a store (is a disk not mounted?); "+
 		"if that is lost, an empty file process-idea-store in the folder lets a new one begin", blobs.ErrAway, place, n.GetCount())

@@ -12,6 +12,7 @@ import (
 	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/limits"
+	"processidea/model/loop"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -86,20 +87,6 @@ func (p *ordinaryProcess) resumeDelegates(ctx workflow.Context) (any bool) {
 		}
 	}
 	return any
-}
-
-// releaseInstances tells the instances of a process that was not paused that the one which it works for goes on: what their Calls lacked when
-// they began may be mended, and is no reason to pause any more.
-func (p *ordinaryProcess) releaseInstances(ctx workflow.Context) {
-	if p.phase != running {
-		return
-	}
-	for _, m := range p.loop.Instances() {
-		if m.Status == ideafile.InstanceWorking {
-			m.ReleaseCount++
-			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, ReleaseNumber: m.ReleaseCount})
-		}
-	}
 }
 
 func (p *ordinaryProcess) sendHold(ctx workflow.Context, token string, s protocol.HoldSignal) {
@@ -284,16 +271,28 @@ func (p *ordinaryProcess) propagatePause(ctx workflow.Context) {
 	if paused {
 		p.logOwnPause(ctx, p.paused())
 	}
-	for _, m := range p.loop.Instances() {
-		if m.MayGetCalls() && !p.isRestarting(m.Token) {
-			s := protocol.HoldSignal{Held: paused, Report: paused && !m.Idle}
-			if paused {
-				s.Reason = p.paused().Message
-			} else {
-				m.ReleaseCount++
-				s.ReleaseNumber = m.ReleaseCount
-			}
-			p.sendHold(ctx, m.Token, s)
-		}
+	if !paused {
+		p.releaseInstances(ctx)
+		return
 	}
+	for _, m := range p.instancesToHold() {
+		p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: true, Report: !m.Idle, Reason: p.paused().Message})
+	}
+}
+
+// releaseInstances tells the instances that they may go on, and that what their Calls lacked when they began may be mended. A process that works
+// for another one does so too where it was not paused itself.
+func (p *ordinaryProcess) releaseInstances(ctx workflow.Context) {
+	if p.phase != running {
+		return
+	}
+	for _, m := range p.instancesToHold() {
+		m.ReleaseCount++
+		p.sendHold(ctx, m.Token, protocol.HoldSignal{ReleaseNumber: m.ReleaseCount})
+	}
+}
+
+// instancesToHold lists the instances that a pause holds: those that are being started anew begin as the process is then.
+func (p *ordinaryProcess) instancesToHold() []*loop.InstanceProgress {
+	return slices.DeleteFunc(slices.Clone(p.loop.Instances()), func(m *loop.InstanceProgress) bool { return !m.MayGetCalls() || p.isRestarting(m.Token) })
 }
