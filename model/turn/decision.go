@@ -26,6 +26,8 @@ type Decision struct {
 	// Groups are those of which the person says they are.
 	Groups []string `json:"groups,omitempty"`
 	Reason string   `json:"reason,omitempty"`
+	// Proof is the signature that the signal brought, as it was.
+	Proof string `json:"proof,omitempty"`
 	// SignalID is as the signal's payload had it.
 	SignalID  string    `json:"id,omitempty"`
 	DecidedAt time.Time `json:"at"`
@@ -89,11 +91,12 @@ func checkNoPlaceholder(key string, v any) error {
 const (
 	maxReasonLength = 2000 // characters
 	maxNameLength   = 200  // characters of a person's or a group's name, of a signal's id and of a Call's id
+	maxProofLength  = 16_000
 	maxGroups       = 100
 )
 
-// ReadDecision reads the payload of a decision's signal; kind is the signal's name. The keys are call, digest, by, groups, reason and id,
-// and params for amend, with for replace, output for answer.
+// ReadDecision reads the payload of a decision's signal; kind is the signal's name. The keys are call, digest, by, groups, reason, proof
+// and id, and params for amend, with for replace, output for answer.
 func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	d.Kind = kind
 	if d.Groups, err = readGroups(m["groups"]); err != nil {
@@ -102,7 +105,8 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	m = jsonval.WithoutKey(m, "groups")
 	payloadKey := map[string]string{ideafile.Amend: "params", ideafile.Replace: "with", ideafile.Answer: "output"}[kind]
 	err = ReadSignalTexts(m, payloadKey, map[string]*string{
-		"call": &d.CallID, "digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "id": &d.SignalID,
+		"call": &d.CallID, "digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "proof": &d.Proof,
+		"id": &d.SignalID,
 	})
 	if err != nil {
 		return d, err
@@ -175,8 +179,11 @@ func ReadSignalTexts(m map[string]any, payloadKey string, texts map[string]*stri
 			return err
 		}
 		limit := maxNameLength
-		if k == "reason" {
+		switch k {
+		case "reason":
 			limit = maxReasonLength
+		case "proof":
+			limit = maxProofLength
 		}
 		if len([]rune(s)) > limit {
 			return fmt.Errorf("%q is longer than %d characters", k, limit)

@@ -13,7 +13,7 @@ import (
 )
 
 func TestADecisionIsReadKeyByKey(t *testing.T) {
-	const texts = `"call":"1.2@①","digest":"ab","by":"ann","reason":"fine","id":"7"`
+	const texts = `"call":"1.2@①","digest":"ab","by":"ann","reason":"fine","proof":"e30.e30.s","id":"7"`
 	for kind, own := range map[string]string{
 		ideafile.Approve: ``,
 		ideafile.Reject:  ``,
@@ -70,6 +70,8 @@ func TestWhatADecisionLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 		{ideafile.Approve, `{"call":"1.1","id":` + long(201) + `}`, `"id" is longer than 200 characters`},
 		{ideafile.Approve, `{"call":"1.1","digest":` + long(201) + `}`, `"digest" is longer than 200 characters`},
 		{ideafile.Approve, `{"call":"1.1","reason":` + long(2001) + `}`, `"reason" is longer than 2000 characters`},
+		{ideafile.Approve, `{"call":"1.1","proof":` + long(16001) + `}`, `"proof" is longer than 16000 characters`},
+		{ideafile.Approve, `{"call":"1.1","proof":{}}`, `"proof" is a string, not object`},
 		{ideafile.Approve, `{"call":` + long(200) + `,"by":` + long(200) + `,"reason":` + long(2000) + `}`, ``},
 		{ideafile.Answer, `{"call":"1.1","output":null}`, ``},
 		{ideafile.Approve, `{"call":"1.1","by":null,"digest":null,"reason":null,"id":null}`, ``},
