@@ -52,6 +52,15 @@ func (c *Chain) Ideas(ctx context.Context) ([]chain.Link, error) {
 	return c.chains.List(ctx, c.process)
 }
 
+// Latest says of the latest Idea when it was sealed, and how much it holds. The error wraps ErrNotFound where there is none.
+func (c *Chain) Latest(ctx context.Context) (chain.Link, error) {
+	last, err := c.length(ctx, "look at")
+	if err != nil {
+		return chain.Link{}, err
+	}
+	return c.chains.Link(ctx, c.process, last)
+}
+
 // Load gives an Idea whole, as a JSON value from which a process can start; 0 is the latest. The error wraps ErrNotFound
 // where there is none of the number, and names the part where one is missing or broken.
 func (c *Chain) Load(ctx context.Context, at int) (map[string]any, error) {

@@ -44,6 +44,15 @@ func (s *Store) List(ctx context.Context, process string) ([]Link, error) {
 	return links, nil
 }
 
+// Link gives one Idea of a process, by its number. The error wraps ErrNoIdea where there is none.
+func (s *Store) Link(ctx context.Context, process string, at int) (Link, error) {
+	m, err := s.manifest(ctx, process, at)
+	if err != nil {
+		return Link{}, fmt.Errorf("chain: read Idea %d of %s: %w", at, process, err)
+	}
+	return m.link(), nil
+}
+
 func (m *manifest) link() Link {
 	// What is no time stays the zero one; Verify says so.
 	created, _ := time.Parse(time.RFC3339Nano, m.text(createdAt))

@@ -3,6 +3,7 @@ package chain
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"processidea/store/blobs"
 )
@@ -59,7 +60,11 @@ type Report struct {
 	Ideas   int    `json:"ideas"`
 	// Digest is that of the latest Idea; empty where it cannot be told.
 	Digest string `json:"digest"`
-	Whole  bool   `json:"whole"`
+	// Created is when the latest Idea was sealed; zero where it cannot be told.
+	Created time.Time `json:"createdAt,omitzero"`
+	Whole   bool      `json:"whole"`
+	// Witnessed is how many Ideas were compared with the digests that somebody else has of them.
+	Witnessed int `json:"witnessed,omitempty"`
 	// Broken lists every broken place, the first Idea that it harms first.
 	Broken []Broken `json:"broken"`
 	// Unreadable lists the Ideas that cannot be loaded because of them.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"processidea/model/jsonval"
@@ -13,14 +16,29 @@ import (
 // one before, and that every manifest, part, value, log and Idea is what its digest says. The error is for a store that
 // does not answer, and wraps ErrNoIdea where there is no chain.
 func (s *Store) Verify(ctx context.Context, process string) (*Report, error) {
-	r, err := s.verify(ctx, process)
+	return s.VerifyWitnessed(ctx, process, nil)
+}
+
+// VerifyWitnessed is Verify, and compares each Idea with what somebody else knows of it: whoever can write the store can write a whole chain anew.
+func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed Digests) (*Report, error) {
+	r, err := s.verify(ctx, process, witnessed)
 	if err != nil {
 		return nil, fmt.Errorf("chain: verify %s: %w", process, err)
 	}
 	return r.close(), nil
 }
 
-func (s *Store) verify(ctx context.Context, process string) (*Report, error) {
+// Digests are those with which somebody knows the Ideas of a process, by their numbers.
+type Digests map[int][]string
+
+// Add notes that somebody knows an Idea by a digest.
+func (d Digests) Add(at int, digest string) {
+	if !slices.Contains(d[at], digest) {
+		d[at] = append(d[at], digest)
+	}
+}
+
+func (s *Store) verify(ctx context.Context, process string, witnessed Digests) (*Report, error) {
 	numbers, strange, err := s.numbers(ctx, process)
 	if err == nil && len(numbers)+len(strange) == 0 {
 		err = ErrNoIdea
@@ -28,7 +46,7 @@ func (s *Store) verify(ctx context.Context, process string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{Store: s, process: process, report: newReport(process), checked: map[string]error{}, inside: map[string]error{}}
+	v := &verifier{Store: s, process: process, report: newReport(process), witnessed: witnessed, checked: map[string]error{}, inside: map[string]error{}}
 	v.report.Ideas = len(numbers)
 	for _, name := range strange {
 		v.report.add(0, name, "this is no Idea of the chain")
@@ -44,8 +62,13 @@ func (s *Store) verify(ctx context.Context, process string) (*Report, error) {
 		}
 		before = at
 	}
+	for _, at := range slices.Sorted(maps.Keys(witnessed)) {
+		if at > before {
+			v.report.add(at, Place(process, at), "Idea %d is missing: Temporal's history has its digest %s", at, strings.Join(witnessed[at], " and "))
+		}
+	}
 	if v.before != nil {
-		v.report.Digest = v.before.Digest
+		v.report.Digest, v.report.Created = v.before.Digest, v.before.link().Created
 	}
 	return v.report, nil
 }
@@ -62,10 +85,12 @@ type verifier struct {
 	*Store
 	process string
 	report  *Report
-	checked map[string]error // what came of each digest
-	inside  map[string]error // what came of each value, with those that it holds
-	before  *manifest        // of the Idea before; nil where it is not known
-	tip     *state           // the last Idea that could be read
+	// witnessed are the digests that the Ideas must have.
+	witnessed Digests
+	checked   map[string]error // what came of each digest
+	inside    map[string]error // what came of each value, with those that it holds
+	before    *manifest        // of the Idea before; nil where it is not known
+	tip       *state           // the last Idea that could be read
 }
 
 // next checks the next Idea. The error is for a store that does not answer.
@@ -119,6 +144,12 @@ func (v *verifier) meta(m *manifest) {
 	}
 	if _, err := time.Parse(time.RFC3339Nano, m.text(createdAt)); err != nil {
 		v.report.add(at, place, "meta.createdAt is no time")
+	}
+	if digests := v.witnessed[at]; len(digests) > 0 {
+		v.report.Witnessed++
+		if !slices.Contains(digests, m.Digest) {
+			v.report.add(at, place, "it has the digest %s, and Temporal's history has %s", m.Digest, strings.Join(digests, " and "))
+		}
 	}
 }
 

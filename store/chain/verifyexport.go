@@ -125,6 +125,7 @@ func (v *exportVerifier) idea(line map[string]any) error {
 		v.report.Origin = meta[origin]
 	}
 	v.before, v.last = digest, digest
+	v.report.Created = (&manifest{Meta: meta}).link().Created
 	return nil
 }
 

@@ -36,7 +36,11 @@ func export(ctx context.Context, a *app.App, id, file string) error {
 	return a.Read(ctx, func(archive *client.Archive) error {
 		c := archive.Chain(id)
 		if file == "" {
-			return c.Export(ctx, a.Out)
+			err := c.Export(ctx, a.Out)
+			if err == nil && !a.JSON {
+				noteLatest(ctx, a, c, id)
+			}
+			return err
 		}
 		// Before the file is made: a process without a chain leaves none.
 		if _, err := c.Ideas(ctx); err != nil {

@@ -69,7 +69,10 @@ func callsOf(ctx context.Context, a *app.App, of string) (calls []any, err error
 		return callsOfFile(of)
 	}
 	err = a.Read(ctx, func(archive *client.Archive) (err error) {
-		calls, err = archive.Chain(of).Plan(ctx)
+		c := archive.Chain(of)
+		if calls, err = c.Plan(ctx); err == nil && !a.JSON {
+			noteLatest(ctx, a, c, of)
+		}
 		return err
 	})
 	if errors.Is(err, client.ErrNotFound) {

@@ -58,3 +58,10 @@ func noteAge(a *app.App, id string, idea map[string]any) {
 		a.Note("Idea %s of %s was %s", fmt.Sprint(meta["at"]), id, sealedText(at))
 	}
 }
+
+// noteLatest says on standard error how old the latest Idea of a process is.
+func noteLatest(ctx context.Context, a *app.App, c *client.Chain, id string) {
+	if last, err := c.Latest(ctx); err == nil {
+		a.Note("Idea %d of %s, the latest, was %s", last.At, id, sealedText(last.Created))
+	}
+}

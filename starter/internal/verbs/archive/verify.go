@@ -14,25 +14,52 @@ import (
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
+	"processidea/starter/internal/server"
 	"processidea/store/chain"
 )
 
 // Verify checks every digest of a chain.
 func Verify(a *app.App) *cobra.Command {
-	return &cobra.Command{
+	withTemporal := false
+	c := &cobra.Command{
 		Use:   "verify ID|FILE",
 		Short: "Check every digest of a process's chain, or of an exported one",
 		Long: `Check a process's chain: that its Ideas are numbered without a gap and each names
 the one before, and that every manifest, part, value and log is what its digest says.
 Where a file of the name is there, it is checked as what export wrote, with nothing
 but the file. No server is needed, and nothing is read but the store that --store or
-PROCESSIDEA_STORE names, such as a backup. Exit code 1 where something is broken.`,
+PROCESSIDEA_STORE names, such as a backup. Exit code 1 where something is broken.
+
+Whoever can write the store can write a whole chain anew, with digests that fit.
+--temporal therefore compares every Idea with the digest that Temporal's history of
+the process has of it, for as long as the history is kept.`,
 		Example: `  starter verify refund-17
   starter verify refund-17 --store /backup/store
+  starter verify refund-17 --temporal
   starter verify refund-17.jsonl --json`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return verify(c.Context(), a, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if withTemporal {
+				return verifyWithTemporal(c.Context(), a, args[0])
+			}
+			return verify(c.Context(), a, args[0])
+		},
 	}
+	c.Flags().BoolVar(&withTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
+	return c
+}
+
+func verifyWithTemporal(ctx context.Context, a *app.App, id string) error {
+	return a.Visit(ctx, func(s *server.Session) error {
+		r, err := s.VerifyWithTemporal(ctx, id)
+		if err != nil {
+			return err
+		}
+		if !a.JSON {
+			a.Note("%s of %s compared with Temporal's history", print.Plural(r.Witnessed, "Idea"), print.Plural(r.Ideas, "Idea"))
+		}
+		return printReport(a, id, r)
+	})
 }
 
 func verify(ctx context.Context, a *app.App, of string) error {
@@ -86,7 +113,8 @@ func printReport(a *app.App, of string, r *chain.Report) error {
 func reportText(of string, r *chain.Report) string {
 	var b strings.Builder
 	if r.Whole {
-		fmt.Fprintf(&b, "%s: whole, %s, the latest has the digest %s\n", print.Printable(of), print.Plural(r.Ideas, "Idea"), r.Digest)
+		fmt.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
+			print.Printable(of), print.Plural(r.Ideas, "Idea"), r.Digest, sealedText(r.Created))
 		b.WriteString(originText(r.Origin) + simulatedText(r.Simulated))
 		return b.String()
 	}

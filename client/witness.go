@@ -1,0 +1,104 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/sdk/converter"
+
+	"processidea/client/internal/kind"
+	"processidea/protocol"
+	"processidea/store/chain"
+	"processidea/worker/engine"
+)
+
+// VerifyWithTemporal is Chain.Verify, and compares every Idea with the digest that Temporal's history of the process has of it. Whoever can
+// write the store can write a chain anew, each digest right; but not Temporal's history with it. Report.Witnessed is how many were compared: a
+// history that is past its retention tells of none.
+func (c *Client) VerifyWithTemporal(ctx context.Context, process string) (*chain.Report, error) {
+	if _, err := c.Chain(process).length(ctx, "verify"); err != nil {
+		return nil, err
+	}
+	witnessed, err := c.digestsInHistory(ctx, process)
+	if err != nil {
+		return nil, kind.Errorf(ErrUnreachable, "verify %s: read Temporal's history: %w", process, err)
+	}
+	return c.archive.chains.VerifyWitnessed(ctx, process, witnessed)
+}
+
+// digestsInHistory reads from every run of a process that Temporal still has what the seals of its Ideas gave.
+func (c *Client) digestsInHistory(ctx context.Context, process string) (chain.Digests, error) {
+	found := chain.Digests{}
+	var failed error
+	err := c.executions(ctx, fmt.Sprintf("WorkflowId = %q", process), func(run *workflowpb.WorkflowExecutionInfo) bool {
+		failed = c.readSeals(ctx, process, run.GetExecution().GetRunId(), found)
+		return failed == nil
+	})
+	return found, cmp.Or(err, failed)
+}
+
+// readSeals adds what one run sealed.
+func (c *Client) readSeals(ctx context.Context, process, run string, found chain.Digests) error {
+	seals := sealReader{values: engine.DataConverter(c.archive.values.Keys()), scheduled: map[int64]string{}}
+	events := c.temporal.GetWorkflowHistory(ctx, process, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		event, err := events.Next()
+		var gone *serviceerror.NotFound
+		if errors.As(err, &gone) {
+			return nil // its retention ended meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		if s := seals.sealedBy(event); s.At > 0 && s.Digest != "" {
+			found.Add(s.At, s.Digest)
+		}
+	}
+	return nil
+}
+
+// sealReader knows the activities that seal among the events of one run.
+type sealReader struct {
+	values    converter.DataConverter
+	scheduled map[int64]string // types of activities, by the event that scheduled each
+}
+
+// sealedBy gives the Idea that an event says was sealed; the zero one where it tells of none.
+func (r *sealReader) sealedBy(event *historypb.HistoryEvent) protocol.Sealed {
+	switch {
+	case event.GetActivityTaskScheduledEventAttributes() != nil:
+		r.scheduled[event.GetEventId()] = event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName()
+	case event.GetActivityTaskCompletedEventAttributes() != nil:
+		done := event.GetActivityTaskCompletedEventAttributes()
+		return r.resultOf(r.scheduled[done.GetScheduledEventId()], done.GetResult())
+	case event.GetMarkerRecordedEventAttributes() != nil:
+		// A local activity: the SDK keeps its type under "data", and what it gave under "result".
+		marker := event.GetMarkerRecordedEventAttributes()
+		var local struct{ ActivityType string }
+		if payloads := marker.GetDetails()["data"].GetPayloads(); len(payloads) == 1 && converter.GetDefaultDataConverter().FromPayload(payloads[0], &local) == nil {
+			return r.resultOf(local.ActivityType, marker.GetDetails()["result"])
+		}
+	}
+	return protocol.Sealed{}
+}
+
+func (r *sealReader) resultOf(activity string, result *commonpb.Payloads) (s protocol.Sealed) {
+	switch activity {
+	case protocol.ActivitySeal:
+		_ = r.values.FromPayloads(result, &s)
+	case protocol.ActivityGather:
+		var g struct {
+			Last protocol.Sealed `json:"last"`
+		}
+		_ = r.values.FromPayloads(result, &g)
+		s = g.Last
+	}
+	return s
+}
