@@ -84,7 +84,11 @@ func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.withEarlierDeciders(ctx, chain.Fork(idea), at)
+	fork, err := c.withDelegates(ctx, chain.Fork(idea), at)
+	if err != nil {
+		return nil, err
+	}
+	return c.withEarlierDeciders(ctx, fork, at)
 }
 
 // withEarlierDeciders tells a fork who decided on the Calls that its policies name: whoever did may not decide on certain others.

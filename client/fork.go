@@ -1,12 +1,16 @@
 package client
 
 import (
+	"context"
+	"slices"
 	"time"
 
+	"processidea/model/delegate"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
+	"processidea/protocol"
 )
 
 // ForkEffects is what a process takes up that starts from the Idea of another.
@@ -14,8 +18,9 @@ type ForkEffects struct {
 	AskedAgain int // Calls that a person is asked about again
 	TakenUp    int // Calls that had not ended at that moment: what had its effect since has it twice
 	Ended      int // instances that are left as settled or failed
-	// Delegates are Calls whose delegates were under way at that moment. In the fork they begin anew, and do again what they had done.
-	Delegates []string
+	// DelegatesResumed are Calls whose delegates were under way at that moment, and go on from what they had done by then;
+	// DelegatesBegunAnew are those that had done nothing yet.
+	DelegatesResumed, DelegatesBegunAnew []string
 }
 
 // EffectsOf says what a fork takes up: of an Idea from Chain.Fork, changed or not.
@@ -34,8 +39,72 @@ func EffectsOf(idea *ideafile.Idea) ForkEffects {
 	asked, takenUp := resumed.CountResumedDirectPlanCalls()
 	e.AskedAgain, e.TakenUp = e.AskedAgain+asked, e.TakenUp+takenUp
 	e.Ended = len(resumed.TakeEndedInstances())
-	e.Delegates = delegatesUnderWay(idea)
+	for _, call := range delegatesUnderWay(idea) {
+		if delegate.IsResumed(idea.Source, call) {
+			e.DelegatesResumed = append(e.DelegatesResumed, call)
+		} else {
+			e.DelegatesBegunAnew = append(e.DelegatesBegunAnew, call)
+		}
+	}
 	return e
+}
+
+// withDelegates has a fork carry what the delegates that were under way had come to by then: their Calls go on from there.
+func (c *Chain) withDelegates(ctx context.Context, fork map[string]any, at int) (map[string]any, error) {
+	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
+	if read == nil {
+		return fork, nil
+	}
+	calls := delegatesUnderWay(read)
+	if len(calls) == 0 {
+		return fork, nil
+	}
+	link, err := c.chains.Link(ctx, c.process, at)
+	if err != nil {
+		return nil, err
+	}
+	for _, call := range calls {
+		for _, process := range append([]string{c.process}, link.Parts...) {
+			left, err := (&Chain{c.chains, protocol.DelegateID(process, call)}).forkBy(ctx, link.Created)
+			if err != nil {
+				return nil, err
+			}
+			if left != nil {
+				fork = delegate.WithResumed(fork, call, left)
+			}
+		}
+	}
+	return fork, nil
+}
+
+// forkBy is Fork at the first Idea of a chain that holds all that had been done at a moment; nil where nothing had.
+func (c *Chain) forkBy(ctx context.Context, moment time.Time) (map[string]any, error) {
+	last, err := c.Length(ctx)
+	if err != nil || last == 0 {
+		return nil, err
+	}
+	links, err := c.chains.List(ctx, c.process)
+	if err != nil {
+		return nil, err
+	}
+	at := 0
+	for _, link := range links {
+		if !link.Created.After(moment) {
+			at = link.At
+			continue
+		}
+		done, err := c.chains.LogAt(ctx, c.process, link.At)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(done, func(e turn.LogEntry) bool { return !e.WrittenAt.IsZero() && !e.WrittenAt.After(moment) }) {
+			at = link.At
+		}
+	}
+	if at == 0 {
+		return nil, nil
+	}
+	return c.Fork(ctx, at)
 }
 
 // delegatesUnderWay lists the ids of the Calls of an Idea whose delegates were under way.

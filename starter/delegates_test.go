@@ -3,12 +3,14 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"processidea/model/jsonval"
 	"processidea/model/runresult"
+	"processidea/protocol"
 	"processidea/starter/internal/exit"
 )
 
@@ -92,37 +94,50 @@ func TestTheFilesOfDelegatesTravelWithTheChainsOfParts(t *testing.T) {
 	elsewhere.do("check", "one.json").is(exit.Done)
 }
 
-// A delegate under way at the Idea of a fork begins anew in it, and the fork says so, and how that can be had otherwise: the delegate is forked by
-// itself, and what it came to is given to the fork of its caller.
-func TestAForkSaysWhichDelegatesBeginAnew(t *testing.T) {
-	c := newCounter(t)
-	d := newDesk(t, map[string]string{
-		"idea.json": `{"schema": {"tools": {"ask": {"type": "object", "_delegate": "asked.json", "_output": {"type": "string"}, "_outputPath": "answer"}}},
-			"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "ask"}]}]}`,
-		"asked.json": `{"schema": {"tools": {` + c.tool("tell", "") + "," + c.tool("sign", `, "_approval": true`) + `}, "output": {"type": "string"}}, "context": [
+// A delegate under way at the Idea of a fork goes on from what it had done by then, within a part too: nothing is done twice.
+func TestADelegateGoesOnInAForkOfItsCaller(t *testing.T) {
+	for name, config := range map[string]string{"whole": "", "in parts": `"config": {"batch": 1, "gather": "200ms"}, `} {
+		t.Run(name, func(t *testing.T) {
+			c := newCounter(t)
+			d := newDesk(t, map[string]string{
+				"idea.json": `{` + config + `"schema": {"tools": {"ask": {"type": "object", "_delegate": "asked.json", "_output": {"type": "string"}, "_outputPath": "answer"}}},
+			"context": [{"type": "state", "_instance": "①", "n": 1}, {"type": "state", "_instance": "②", "n": 2},
+				{"type": "plan", "stage": "complete", "plan": [{"_tool": "ask", "_instance": "②"}]}]}`,
+				"asked.json": `{"schema": {"tools": {` + c.tool("tell", "") + "," + c.tool("sign", `, "_approval": true`) + `}, "output": {"type": "string"}}, "context": [
 			{"type": "plan", "stage": "complete", "plan": [{"_tool": "tell", "_outputPath": "told"}, {"_tool": "sign", "text": "†state.told", "_outputPath": "signed"}], "output": "†state.signed"}]}`,
-	}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(c.URL, "http://"))
-	d.dev()
-	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
-	d.asked("p/~call/0.1")
-	d.do("pause", "p").is(exit.Done) // seals
-	var at, atOfDelegate string
-	d.eventually("both are sealed", func() bool {
-		at = d.latestWith("p", `"running"`)
-		atOfDelegate = d.latestWith("p/~call/0.1", `"awaiting-approval"`)
-		return at != "" && atOfDelegate != ""
-	})
-	d.do("fork", "p", "--at", at, "--id", "anew", "--detach").is(exit.Done).complains("begin anew").complains("those of 0.1.").complains("docs/delegates.md")
-	d.asked("anew/~call/0.1")
-	want(t, c.String(), `{"/tell":2}`)
-
-	d.do("fork", "p/~call/0.1", "--at", atOfDelegate, "--id", "alone", "--detach").is(exit.Done)
-	d.do("approve", "alone", d.asked("alone").CallID).is(exit.Done)
-	r := d.do("watch", "alone", "--json").is(exit.Done).result()
-	want(t, string(jsonval.Encode(r.Output)), `"sign"`)
-	e := d.do("fork", "p", "--at", at, "--id", "given", "--set", `answer="sign"`, "--json").is(exit.Done)
-	want(t, string(jsonval.Encode(e.result().Instances[""].State)), `{"answer":"sign"}`)
-	want(t, c.String(), `{"/sign":1,"/tell":2}`)
+			}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(c.URL, "http://"))
+			d.dev()
+			waits := func(of string) (a protocol.Approval) {
+				t.Helper()
+				d.eventually("a delegate of "+of+" waits", func() bool {
+					var list []protocol.Approval
+					d.do("approvals", "--json").is(exit.Done).json(&list)
+					n := slices.IndexFunc(list, func(a protocol.Approval) bool { return strings.HasPrefix(a.Process, of+"/") })
+					if n >= 0 {
+						a = list[n]
+					}
+					return n >= 0
+				})
+				return a
+			}
+			d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+			waits("p")
+			d.do("pause", "p").is(exit.Done) // seals
+			var at string
+			d.eventually("it is sealed", func() bool {
+				at = d.latestWith("p", `"running"`)
+				return at != ""
+			})
+			d.do("fork", "p", "--at", at, "--id", "again", "--detach").is(exit.Done).complains("go on from what they had done by then: those of 0.1@②")
+			asked := waits("again")
+			want(t, c.String(), `{"/tell":1}`)
+			d.do("approve", asked.Process, asked.CallID).is(exit.Done)
+			r := d.do("watch", "again", "--json").is(exit.Done).result()
+			want(t, string(jsonval.Encode(r.Instances["②"].State)), `{"answer":"sign","n":2}`)
+			want(t, c.String(), `{"/sign":1,"/tell":1}`)
+			d.do("verify", "again").is(exit.Done)
+		})
+	}
 }
 
 // latestWith is the number of the latest Idea of a process if it holds a text; "" if not.

@@ -69,6 +69,24 @@ func (t *fileExtractor) addFile(key string, file any, at string) {
 	t.filesByKey[key] = file
 }
 
+// ResumedKey is the key under which the Idea lies from which the delegate of a Call goes on, in a fork of the process that had started it. It
+// names no file: what a delegate's Idea carries is named from the folder of the first file.
+func ResumedKey(callID string) string { return "~call:" + ideafile.CallIDInKeyboardSpelling(callID) }
+
+// IsResumed reports whether an Idea carries what the delegate of a Call goes on from.
+func IsResumed(source map[string]any, callID string) bool {
+	return jsonval.AsObject(source[ideafile.DelegatesKey])[ResumedKey(callID)] != nil
+}
+
+// WithResumed returns an Idea's source that carries what the delegate of a Call goes on from.
+func WithResumed(source map[string]any, callID string, resumed map[string]any) map[string]any {
+	carried := jsonval.WithoutKey(jsonval.AsObject(source[ideafile.DelegatesKey]), ResumedKey(callID))
+	carried[ResumedKey(callID)] = resumed
+	out := jsonval.WithoutKey(source, ideafile.DelegatesKey)
+	out[ideafile.DelegatesKey] = carried
+	return out
+}
+
 // WithFiles returns an Idea's source with the files that its delegates need, and with names that lead to them from there: what
 // it came from may have been a delegate itself, in a folder below that of the first file. own is the key of that file.
 func WithFiles(source map[string]any, own string, files map[string]any) map[string]any {

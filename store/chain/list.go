@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"processidea/model/jsonval"
 )
 
 // Link is one Idea of a chain, as a list shows it.
@@ -26,6 +28,8 @@ type Link struct {
 	Origin any    `json:"origin,omitempty"`
 	// Simulated says who played the Tools of a simulation; absent of a process that ran.
 	Simulated any `json:"simulated,omitempty"`
+	// Parts are the processes of the parts that the Idea of a split process was made of.
+	Parts []string `json:"parts,omitempty"`
 }
 
 // readers is how many manifests are read at a time: a bucket answers many as fast as one.
@@ -56,8 +60,13 @@ func (s *Store) Link(ctx context.Context, process string, at int) (Link, error) 
 func (m *manifest) link() Link {
 	// What is no time stays the zero one; Verify says so.
 	created, _ := time.Parse(time.RFC3339Nano, m.text(createdAt))
+	var parts []string
+	list, _ := m.Meta["parts"].([]any)
+	for _, part := range list {
+		parts = append(parts, jsonval.AsText(jsonval.AsObject(part)["process"]))
+	}
 	return Link{
-		At: m.number("at"), Digest: m.Digest, Parent: m.text("parent"), Created: created,
+		Parts: parts, At: m.number("at"), Digest: m.Digest, Parent: m.text("parent"), Created: created,
 		Request: m.number("request"), LLM: m.Meta["llm"], Counts: m.Counts, Origin: m.Meta[origin], Simulated: m.Meta["simulated"],
 	}
 }

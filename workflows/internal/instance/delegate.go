@@ -65,6 +65,10 @@ func (i *instance) delegateStartInput(ctx workflow.Context, r dataflow.ReadyCall
 		return start, err
 	}
 	idea := delegate.NewIdea(r.Tool, file, i.setup.LLM, r.Params, r.ScopeValues)
+	resumed := delegate.ResumedKey(r.Record.ID)
+	if left, ok := loadStoredFile(ctx, d.Files[resumed]); ok {
+		key, idea = resumed, left
+	}
 	if r.Binding.Simulation != nil {
 		idea = r.Binding.Simulation.MarkIdea(idea) // nothing below a Call that is played is real
 	}

@@ -147,9 +147,11 @@ func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
 	if e.TakenUp > 0 {
 		a.Note("%s taken up that had not ended at that moment; what had its effect since has it twice", print.PluralIs(e.TakenUp, "Call"))
 	}
-	if len(e.Delegates) > 0 {
-		a.Note("delegates that were under way at that moment begin anew, and do again what their Calls had done: those of %s. "+
-			"docs/delegates.md says how one goes on instead", strings.Join(e.Delegates, ", "))
+	if len(e.DelegatesResumed) > 0 {
+		a.Note("delegates that were under way at that moment go on from what they had done by then: those of %s", strings.Join(e.DelegatesResumed, ", "))
+	}
+	if len(e.DelegatesBegunAnew) > 0 {
+		a.Note("delegates that had done nothing yet at that moment begin anew: those of %s", strings.Join(e.DelegatesBegunAnew, ", "))
 	}
 	if e.Ended > 0 {
 		a.Note("%s left as settled or failed; --reopen TOKEN, or all, plans for them anew", print.PluralIs(e.Ended, "instance"))
