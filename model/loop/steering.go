@@ -60,20 +60,18 @@ func (l *Loop) WithInstanceTokensResolved(context []any) []any {
 
 // WhyCallNotWaiting says why a Call that people decide on waits for nobody, as far as its instance has reported.
 func (l *Loop) WhyCallNotWaiting(call string) error {
+	token, known := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
+	key, isCall := ideafile.ParseCallKey(call)
+	if known && isCall {
+		if report, reported := l.instance(token).calls[key]; reported {
+			return turn.ErrCallNotWaiting(key.ID(token), report.Status, report.Decisions)
+		}
+	}
 	var pending []turn.PendingApproval
 	for _, inst := range l.instances {
 		pending = append(pending, inst.PendingApprovals...)
 	}
-	token, known := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
-	key, isCall := ideafile.ParseCallKey(call)
-	if !known || !isCall {
-		return turn.ErrUnknownCall(call, nil, pending)
-	}
-	report, known := l.instance(token).calls[key]
-	if !known {
-		return turn.ErrUnknownCall(call, nil, pending)
-	}
-	return turn.ErrCallNotWaiting(key.ID(token), report.Status, report.Decisions)
+	return turn.ErrUnknownCall(call, nil, pending)
 }
 
 // ErrNoPlanToReplace refuses a Plan that is to run directly where none does.

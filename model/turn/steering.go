@@ -16,6 +16,8 @@ const (
 	SteerResume = "resume"
 	SteerRevise = "revise"
 	SteerAdd    = "add"
+	// SteerDecide brings many decisions at once (ReadDecisions).
+	SteerDecide = "decide"
 )
 
 // SteeringPayload is the payload of such a signal.

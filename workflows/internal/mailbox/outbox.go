@@ -1,6 +1,8 @@
 package mailbox
 
 import (
+	"slices"
+
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/jsonval"
@@ -11,9 +13,14 @@ import (
 type Outbox struct {
 	inbox       *Inbox
 	underWay    map[string]bool             // by workflow id: a signal is on its way
-	queued      map[string][]OutgoingSignal // what waits behind it, or until the outbox is not held any more
+	queued      map[string][]OutgoingSignal // what waits behind it, for its turn, or until the outbox is not held any more
+	awaitTurn   []string                    // the workflows whose turn has not come; all of them have something queued
 	sendingHeld bool
 }
+
+// maxInTurn is how many signals are on their way when the next one has to wait for its turn. The server takes a bounded number at a time from
+// one workflow, and what one workflow task sends must fit into one request to it.
+const maxInTurn = 100
 
 // OutgoingSignal is a signal to be sent.
 type OutgoingSignal struct {
@@ -21,6 +28,8 @@ type OutgoingSignal struct {
 	Payload any    `json:"payload"`
 	// Repeatable: the recipient tolerates receiving it twice, so it can be sent the cheaper way (see deliver).
 	Repeatable bool `json:"repeatable,omitempty"`
+	// InTurn: one of many, which waits for its turn (see SendInTurn).
+	InTurn bool `json:"inTurn,omitempty"`
 	// RefusalReason is why the signal is refused, as one that came to this workflow, where nobody receives it; empty: it is logged.
 	RefusalReason string `json:"refusal,omitempty"`
 }
@@ -38,10 +47,25 @@ func NewOutbox(b *Inbox) *Outbox {
 
 // Send sends a signal behind everything that was sent to the same workflow before.
 func (o *Outbox) Send(ctx workflow.Context, to string, s OutgoingSignal) {
-	if o.sendingHeld || o.underWay[to] {
+	if o.sendingHeld || o.underWay[to] || slices.Contains(o.awaitTurn, to) {
 		o.queued[to] = append(o.queued[to], s)
 		return
 	}
+	o.sendNow(ctx, to, s)
+}
+
+// SendInTurn is Send for one of very many: it waits while a hundred others are on their way. In order for each workflow all the same.
+func (o *Outbox) SendInTurn(ctx workflow.Context, to string, s OutgoingSignal) {
+	s.InTurn = true
+	if o.sendingHeld || o.underWay[to] || len(o.queued[to]) > 0 || len(o.underWay) < maxInTurn {
+		o.Send(ctx, to, s)
+		return
+	}
+	o.queued[to] = append(o.queued[to], s)
+	o.awaitTurn = append(o.awaitTurn, to)
+}
+
+func (o *Outbox) sendNow(ctx workflow.Context, to string, s OutgoingSignal) {
 	o.underWay[to] = true
 	o.inbox.OnFutureReady(s.send(ctx, to), func(f workflow.Future) {
 		err := f.Get(ctx, nil)
@@ -50,7 +74,17 @@ func (o *Outbox) Send(ctx workflow.Context, to string, s OutgoingSignal) {
 		}
 		delete(o.underWay, to)
 		o.sendQueued(ctx, to)
+		o.giveTurns(ctx)
 	})
+}
+
+// giveTurns sends to those whose turn has come.
+func (o *Outbox) giveTurns(ctx workflow.Context) {
+	for !o.sendingHeld && len(o.awaitTurn) > 0 && len(o.underWay) < maxInTurn {
+		to := o.awaitTurn[0]
+		o.awaitTurn = o.awaitTurn[1:]
+		o.sendQueued(ctx, to)
+	}
 }
 
 func (o *Outbox) sendQueued(ctx workflow.Context, to string) {
@@ -73,7 +107,7 @@ func (s OutgoingSignal) send(ctx workflow.Context, to string) workflow.Future {
 
 func (o *Outbox) onSendFailed(ctx workflow.Context, s OutgoingSignal, err error) {
 	if s.RefusalReason != "" {
-		o.inbox.Refuse(ctx, s.Signal, jsonval.AsObject(s.Payload), s.RefusalReason)
+		o.inbox.refuseEach(ctx, s.Signal, jsonval.AsObject(s.Payload), s.RefusalReason)
 		return
 	}
 	workflow.GetLogger(ctx).Warn("a signal was not delivered", "signal", s.Signal, "error", err)
@@ -89,10 +123,15 @@ func (o *Outbox) ReleaseSignals(ctx workflow.Context) {
 	}
 	o.sendingHeld = false
 	for _, to := range jsonval.SortedKeys(o.queued) {
-		if !o.underWay[to] {
+		switch {
+		case o.underWay[to] || slices.Contains(o.awaitTurn, to):
+		case o.queued[to][0].InTurn && len(o.underWay) >= maxInTurn:
+			o.awaitTurn = append(o.awaitTurn, to)
+		default:
 			o.sendQueued(ctx, to)
 		}
 	}
+	o.giveTurns(ctx)
 }
 
 // HasQueuedFor reports whether something is on its way to a workflow, or queued for it.
@@ -114,6 +153,10 @@ func (o *Outbox) QueuedSignals() (list []CarriedOutgoingSignal) {
 // Restore sends what an earlier run of the workflow carried.
 func (o *Outbox) Restore(ctx workflow.Context, list []CarriedOutgoingSignal) {
 	for _, c := range list {
+		if c.InTurn {
+			o.SendInTurn(ctx, c.ToWorkflowID, c.OutgoingSignal)
+			continue
+		}
 		o.Send(ctx, c.ToWorkflowID, c.OutgoingSignal)
 	}
 }

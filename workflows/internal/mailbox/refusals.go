@@ -26,6 +26,18 @@ func (b *Inbox) Refuse(ctx workflow.Context, signal string, payload map[string]a
 	}
 }
 
+// refuseEach is Refuse for a signal that may bring many decisions: each of them is refused as it would be alone.
+func (b *Inbox) refuseEach(ctx workflow.Context, signal string, payload map[string]any, reason string) {
+	many, err := turn.ReadDecisions(payload)
+	if signal != turn.SteerDecide || err != nil {
+		b.Refuse(ctx, signal, payload, reason)
+		return
+	}
+	for _, one := range many.List {
+		b.Refuse(ctx, one.Kind, one.Payload, reason)
+	}
+}
+
 // TakeUnreportedRefusals returns what was refused since it was called last.
 func (b *Inbox) TakeUnreportedRefusals() []turn.RefusedSignal {
 	r := b.UnreportedRefusals

@@ -46,7 +46,8 @@ type ContinueAsNewInput struct {
 // CarriedParts is what a process that is split carries.
 type CarriedParts struct {
 	split.Process
-	AddedMessages []any `json:"context,omitempty"` // the messages that people corrected it by, and added
+	AddedMessages       []any `json:"context,omitempty"` // the messages that people corrected it by, and added
+	DecidesThroughParts bool  `json:"throughParts,omitempty"`
 }
 
 // statusContinued is the IdeaStatus of a run that another one went on from. Runs that are over must not be found by what they

@@ -21,21 +21,6 @@ import (
 
 // This file handles what people signal an ordinary process (signals.Process).
 
-// Decide passes a decision on to the instance that it is about. What the instance refuses, it reports.
-func (p *ordinaryProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
-	token, known := p.loop.FindInstance(ideafile.InstanceTokenOfCallID(d.CallID))
-	if !known {
-		return p.loop.WhyCallNotWaiting(d.CallID)
-	}
-	if p.phase == opening {
-		return errors.New("the process has not begun: nothing waits there")
-	}
-	p.outbox.Send(ctx, protocol.InstanceID(p.processID, token), mailbox.OutgoingSignal{
-		Signal: kind, Payload: payload, RefusalReason: p.loop.WhyCallNotWaiting(d.CallID).Error(), // if the instance has ended
-	})
-	return nil
-}
-
 // Pause lets running Calls finish and starts nothing new.
 func (p *ordinaryProcess) Pause(ctx workflow.Context, s turn.SteeringPayload) error {
 	if f := p.paused(); f != nil {

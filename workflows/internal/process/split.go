@@ -25,6 +25,9 @@ type splitProcess struct {
 	finalStatesByToken map[string]any // of all instances at the end, by token
 	// mcpUnreachableFault is why the process is paused before it has any part: its MCP servers could not be asked.
 	mcpUnreachableFault *diag.Fault
+	// decidesThroughParts: many decisions at once have come, which the parts deal out. What is decided later goes the same way, so that it does not
+	// overtake them.
+	decidesThroughParts bool
 }
 
 func newSplitProcess(c *processCore, parts *split.Process, carried *ContinueAsNewInput) *splitProcess {
@@ -35,6 +38,7 @@ func newSplitProcess(c *processCore, parts *split.Process, carried *ContinueAsNe
 	if carried != nil {
 		p.restore(carried)
 		p.setIdea(p.idea.WithRawMessages(carried.Parts.AddedMessages))
+		p.decidesThroughParts = carried.Parts.DecidesThroughParts
 	}
 	return p
 }
@@ -216,6 +220,6 @@ func (p *splitProcess) continueAsNew(ctx workflow.Context) error {
 	given, _ := p.start.Idea["context"].([]any)
 	now, _ := p.idea.Source["context"].([]any)
 	c := p.continueAsNewInput()
-	c.Parts = &CarriedParts{Process: *p.parts, AddedMessages: now[len(given):]}
+	c.Parts = &CarriedParts{Process: *p.parts, AddedMessages: now[len(given):], DecidesThroughParts: p.decidesThroughParts}
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }

@@ -16,19 +16,6 @@ import (
 
 // This file handles what people signal a split process (signals.Process): it passes on what is for the parts.
 
-// Decide passes a decision on to the instance that it is about.
-func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
-	token, _ := p.parts.FindInstance(ideafile.InstanceTokenOfCallID(d.CallID))
-	number := p.parts.PartNumberOf(token)
-	if number == 0 {
-		return turn.ErrUnknownCall(d.CallID, nil, p.parts.PendingApprovals())
-	}
-	p.outbox.Send(ctx, protocol.InstanceID(protocol.PartID(p.processID, number), token), mailbox.OutgoingSignal{
-		Signal: kind, Payload: payload, RefusalReason: "the instance has not begun or has ended: nothing waits there",
-	})
-	return nil
-}
-
 // Pause pauses the parts, and starts no other.
 func (p *splitProcess) Pause(ctx workflow.Context, s turn.SteeringPayload) error {
 	if f := p.paused(); f != nil {

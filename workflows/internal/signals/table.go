@@ -15,6 +15,8 @@ import (
 type ProcessHandler interface {
 	// Decide passes a decision on, payload unchanged, to the instance that it is about.
 	Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error
+	// DecideMany passes each of many decisions on, as Decide does. One that is refused leaves the others as they are.
+	DecideMany(ctx workflow.Context, many turn.ManyDecisions) error
 	Pause(ctx workflow.Context, s turn.SteeringPayload) error
 	Resume(ctx workflow.Context, s turn.SteeringPayload) error
 	Revise(ctx workflow.Context, s turn.SteeringPayload) error
@@ -33,6 +35,9 @@ var table = []signalKind{
 	steeringSignal(turn.SteerResume, `Go on: {"by"?, "reason"?, "limits"?: {"requests", "tokens", "calls", "duration"}}.`, ProcessHandler.Resume),
 	steeringSignal(turn.SteerRevise, `Correct the process: {"context": [messages], "limits"?, "by"?, "reason"?}. It makes a new Idea.`, ProcessHandler.Revise),
 	steeringSignal(turn.SteerAdd, `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`, ProcessHandler.AddInstances),
+
+	{turn.SteerDecide, `Decide on many Calls that wait, up to 1,000, each by itself: {"decisions": [{"call", "decision", "digest"?, …}], "by"?, "groups"?, "reason"?}.`,
+		decideMany, false},
 }
 
 // signalKind is one kind of signal from people.
@@ -62,6 +67,14 @@ func steeringSignal(kind, description string, steer func(ProcessHandler, workflo
 		}
 		return steer(p, ctx, s)
 	}, false}
+}
+
+func decideMany(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
+	many, err := turn.ReadDecisions(payload)
+	if err != nil {
+		return err
+	}
+	return p.DecideMany(ctx, many)
 }
 
 // RegisterProcessSignals has a process handle every signal of the table.

@@ -93,6 +93,7 @@ var payloads = map[string]map[string]any{
 	ideafile.Amend:   {"call": "1.1", "params": map[string]any{}},
 	ideafile.Replace: {"call": "1.1", "with": map[string]any{"_tool": "t"}},
 	ideafile.Answer:  {"call": "1.1", "output": 1},
+	turn.SteerDecide: {"decisions": []any{map[string]any{"call": "1.1", "decision": "approve"}}},
 	turn.SteerPause:  {},
 	turn.SteerResume: {},
 	turn.SteerRevise: {"context": []any{map[string]any{"type": "text", "text": "t"}}},
@@ -131,6 +132,9 @@ func (r *recorder) Decide(_ workflow.Context, kind string, _ map[string]any, d t
 		r.called = append(r.called, "another decision")
 	}
 	return r.note("Decide")
+}
+func (r *recorder) DecideMany(workflow.Context, turn.ManyDecisions) error {
+	return r.note("DecideMany")
 }
 func (r *recorder) Pause(workflow.Context, turn.SteeringPayload) error        { return r.note("Pause") }
 func (r *recorder) Resume(workflow.Context, turn.SteeringPayload) error       { return r.note("Resume") }

@@ -1,0 +1,252 @@
+package workflows_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+// one is one of many decisions, as JSON has it.
+func one(kind string, a protocol.Approval, more ...any) map[string]any {
+	d := map[string]any{"call": a.CallID, "digest": a.Digest, "decision": kind}
+	for n := 0; n < len(more); n += 2 {
+		d[more[n].(string)] = more[n+1]
+	}
+	return d
+}
+
+// historyLength is that of a workflow's latest run.
+func (s *scenario) historyLength(workflow string) int64 {
+	s.t.Helper()
+	d, err := s.client.DescribeWorkflowExecution(s.t.Context(), workflow, "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return d.GetWorkflowExecutionInfo().GetHistoryLength()
+}
+
+// refusalsOf lists what an instance refused: the Call or id, and why.
+func (s *scenario) refusalsOf(workflow string) map[string]string {
+	s.t.Helper()
+	var v protocol.InstanceView
+	q, err := s.client.QueryWorkflow(s.t.Context(), workflow, "", protocol.QueryStatus)
+	if err == nil {
+		err = q.Get(&v)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, r := range v.Refusals {
+		found[r.ID] = r.Reason
+	}
+	return found
+}
+
+// A thousand instances in ten parts each wait for a person, and one signal of a client that knows nothing of this program decides on all.
+func TestOneSignalDecidesOnAThousandCalls(t *testing.T) {
+	atLength(t)
+	till := newTill(t)
+	s := paying(t, till, "", "true", rows(1, 1000)+`,`+payOnce)
+	run := s.start()
+	waiting := s.waitsFor(1000)
+	wrong := map[int]string{
+		3: "the digest is not that of what waits now", 405: "params: /n: expected integer", 999: "the digest is not that of what waits now",
+	}
+	var decisions []any
+	for n, a := range waiting {
+		switch {
+		case n == 3 || n == 999:
+			a.Digest = strings.Repeat("0", 64)
+			decisions = append(decisions, one(ideafile.Approve, a))
+		case n == 405:
+			decisions = append(decisions, one(ideafile.Amend, a, "params", map[string]any{"n": "many"}))
+		default:
+			decisions = append(decisions, one(ideafile.Approve, a))
+		}
+	}
+	s.signal(s.id, turn.SteerDecide, map[string]any{"id": "all", "by": "ann", "decisions": decisions})
+	eventually(t, "all but three are paid", func() bool { return len(till.seen()) == 997 })
+	left := s.waitsFor(3)
+	for n, why := range wrong {
+		a := waiting[n]
+		if got := s.refusalsOf(protocol.InstanceID(a.Process, a.Instance))[fmt.Sprintf("all/%d", n+1)]; !strings.Contains(got, why) {
+			t.Errorf("%s: refused with %q, want %q", a.CallID, got, why)
+		}
+	}
+	decisions = nil
+	for _, a := range left {
+		decisions = append(decisions, one(ideafile.Approve, a))
+	}
+	s.signal(s.id, turn.SteerDecide, map[string]any{"by": "ann", "decisions": decisions})
+	s.end(run)
+	if len(till.seen()) != 1000 {
+		t.Errorf("%d payments", len(till.seen()))
+	}
+	lengths := map[string]int64{s.id: s.historyLength(s.id)}
+	for n := range 10 {
+		part := protocol.PartID(s.id, n+1)
+		lengths[part] = s.historyLength(part)
+	}
+	for id, n := range lengths {
+		if n >= 10_000 {
+			t.Errorf("the history of %s has %d events", id, n)
+		}
+	}
+}
+
+// settled waits until each decision of a signal is on its Call's record or refused, and returns the reasons of those that are refused, by id.
+func (s *scenario) settled(signal string, list []protocol.Approval) map[string]string {
+	s.t.Helper()
+	refused := map[string]string{}
+	for n, a := range list {
+		id := fmt.Sprintf("%s/%d", signal, n+1)
+		eventually(s.t, id+" is taken or refused", func() bool {
+			var v protocol.InstanceView
+			q, err := s.client.QueryWorkflow(s.t.Context(), protocol.InstanceID(a.Process, a.Instance), "", protocol.QueryStatus)
+			if err != nil || q.Get(&v) != nil {
+				return false
+			}
+			for _, r := range v.Refusals {
+				if r.ID == id {
+					refused[id] = r.Reason
+					return true
+				}
+			}
+			return slices.ContainsFunc(v.Calls, func(c protocol.CallView) bool {
+				return slices.ContainsFunc(c.Decisions, func(d turn.Decision) bool { return d.SignalID == id })
+			})
+		})
+	}
+	return refused
+}
+
+// decideAll sends one signal with the same decision on each Call.
+func (s *scenario) decideAll(to, id, kind, by string, list []protocol.Approval, more ...any) {
+	s.t.Helper()
+	var decisions []any
+	for _, a := range list {
+		decisions = append(decisions, one(kind, a, more...))
+	}
+	s.signal(to, turn.SteerDecide, map[string]any{"id": id, "by": by, "groups": []any{"finance"}, "decisions": decisions})
+}
+
+// Of people who decide on everything at the same moment each counts once for each Call, wherever the Calls wait.
+func TestPeopleWhoDecideOnManyAtOnceCountOnceForEach(t *testing.T) {
+	for name, c := range map[string]struct {
+		config, context string
+		calls, every    int
+	}{
+		"a Plan":                        {"", `{"type": "text", "text": "t"},` + payOnce, 1, 0},
+		"a broadcast Call":              {"", rows(1, 5) + `,` + payOnce, 5, 0},
+		"the parts of a split":          {`"batch": 2`, rows(1, 5) + `,` + payOnce, 5, 0},
+		"parts that continue as new":    {`"batch": 2`, rows(1, 5) + `,` + payOnce, 5, 1},
+		"a broadcast, continued as new": {"", rows(1, 5) + `,` + payOnce, 5, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			till := newTill(t)
+			s := paying(t, till, c.config, twoOfFinance, c.context)
+			s.every = c.every
+			run := s.start()
+			list := s.waitsFor(c.calls)
+			s.decideAll(s.id, "ann", ideafile.Approve, "ann", list)
+			s.decideAll(s.id, "again", ideafile.Approve, " Ann ", list)
+			s.decideAll(s.id, "sam", ideafile.Approve, "sam", list)
+			for id, why := range map[string]string{"ann": "", "again": "has decided on it already (approve); it takes 2 people", "sam": "sam started the process"} {
+				refused := s.settled(id, list)
+				if want := c.calls; why == "" && len(refused) != 0 || why != "" && len(refused) != want {
+					t.Errorf("%s: %d are refused: %v", id, len(refused), refused)
+				}
+				for _, got := range refused {
+					if !strings.Contains(got, why) {
+						t.Errorf("%s: %q", id, got)
+					}
+				}
+			}
+			if n := len(till.seen()); n != 0 {
+				t.Errorf("%d payments after one person", n)
+			}
+			s.decideAll(s.id, "bob", ideafile.Approve, "bob", list)
+			s.decideAll(s.id, "cid", ideafile.Approve, "cid", list)
+			s.end(run)
+			if n := len(till.seen()); n != c.calls {
+				t.Errorf("%d payments", n)
+			}
+		})
+	}
+}
+
+// Whoever decides last is heard last, though the first decisions are many and wait for their turn.
+func TestADecisionDoesNotOvertakeManyThatWaitForTheirTurn(t *testing.T) {
+	for name, batch := range map[string]int{"in one piece": 300, "in parts": 75} {
+		t.Run(name, func(t *testing.T) {
+			atLength(t)
+			till := newTill(t)
+			s := paying(t, till, fmt.Sprintf(`"batch": %d`, batch), "true", rows(1, 150)+`,`+payOnce)
+			run := s.start()
+			list := s.waitsFor(150)
+			s.decideAll(s.id, "all", ideafile.Answer, "ann", list, "output", "by hand")
+			last := list[len(list)-1]
+			s.signal(s.id, ideafile.Approve, map[string]any{"call": ideafile.CallIDInKeyboardSpelling(last.CallID), "by": "bob", "id": "late"})
+			if r := s.end(run); len(till.seen()) != 0 || r.Calls.Done != 150 {
+				t.Errorf("%d payments, %+v", len(till.seen()), r.Calls)
+			}
+			if got := s.refusalsOf(protocol.InstanceID(last.Process, last.Instance))["late"]; got != "" && !strings.Contains(got, "was decided on already (answered by ann)") {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+func TestManyDecisionsAreRefusedAsSingleOnesAre(t *testing.T) {
+	till := newTill(t)
+	for name, config := range map[string]string{"in one piece": "", "in parts": `"batch": 1`} {
+		t.Run(name, func(t *testing.T) {
+			s := paying(t, till, config, "true", rows(1, 3)+`,`+payOnce)
+			run := s.start()
+			list := s.waitsFor(3)
+			s.signal(s.id, turn.SteerDecide, map[string]any{"id": "none", "by": "ann", "decisions": []any{}})
+			s.signal(protocol.InstanceID(list[0].Process, list[0].Instance), turn.SteerDecide, map[string]any{"id": "there", "decisions": []any{one(ideafile.Approve, list[0])}})
+			s.decideAll(list[0].Process, "first", ideafile.Approve, "ann", list[:1]) // a part takes them too
+			eventually(t, "the first settles", func() bool { return len(s.waitsFor(2)) == 2 })
+			eventually(t, "it has ended", func() bool { return s.processStatus().Instances["1"].Status == ideafile.InstanceSettled })
+			s.signal(s.id, turn.SteerDecide, map[string]any{"id": "x", "by": "ann", "decisions": []any{
+				one(ideafile.Approve, list[0]), map[string]any{"call": "0.1@9", "decision": "approve"}, map[string]any{"call": "0.1@2", "decision": "pause"},
+				one(ideafile.Amend, list[1]), "0.1@3", one(ideafile.Approve, list[1], "by", "your name"), map[string]any{"decision": "reject", "reason": "no"},
+			}})
+			want := map[string]string{
+				"none": `it decides nothing: "decisions" is missing`,
+				"x/2":  `there is no Call "0.1@9"`, "x/3": `decisions[2]: "decision" is one of approve`, "x/4": `decisions[3]: amend wants "params"`,
+				"x/6": `"by" is still "your name"`, "x/7": `decisions[6]: it names no Call`,
+			}
+			found := map[string]string{}
+			eventually(t, "they are on record", func() bool {
+				v := s.processStatus()
+				for _, r := range v.Refusals {
+					found[r.ID] = r.Signal + " " + r.CallID + ": " + r.Reason
+				}
+				for id, why := range s.refusalsOf(protocol.InstanceID(list[0].Process, list[0].Instance)) {
+					found[id] = why
+				}
+				return v.Refused >= len(want)+1 && found["x/1"] != "" // and decisions[4], which has no id
+			})
+			for id, why := range want {
+				if !strings.Contains(found[id], why) {
+					t.Errorf("%s: %q, want %q; all: %v", id, found[id], why, found)
+				}
+			}
+			if got := found["there"]; !strings.Contains(got, "decide goes to the process, "+list[0].Process) {
+				t.Error(got)
+			}
+			s.decideAll(s.id, "rest", ideafile.Approve, "ann", list[1:])
+			if r := s.end(run); r.Calls.Done != 3 {
+				t.Errorf("%+v", r.Calls)
+			}
+		})
+	}
+}

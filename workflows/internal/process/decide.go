@@ -1,0 +1,101 @@
+package process
+
+import (
+	"errors"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/workflows/internal/mailbox"
+)
+
+// This file passes decisions on to the instances that they are about, one by one or many at once.
+
+// sender is how a signal is sent: at once, or in turn where it is one of many.
+type sender func(ctx workflow.Context, to string, s mailbox.OutgoingSignal)
+
+// Decide passes a decision on to the instance that it is about. What the instance refuses, it reports.
+func (p *ordinaryProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
+	return p.passOn(ctx, p.outbox.Send, kind, payload, d)
+}
+
+func (p *ordinaryProcess) passOn(ctx workflow.Context, send sender, kind string, payload map[string]any, d turn.Decision) error {
+	token, known := p.loop.FindInstance(ideafile.InstanceTokenOfCallID(d.CallID))
+	if !known {
+		return p.loop.WhyCallNotWaiting(d.CallID)
+	}
+	if p.phase == opening {
+		return errors.New("the process has not begun: nothing waits there")
+	}
+	send(ctx, protocol.InstanceID(p.processID, token), mailbox.OutgoingSignal{
+		Signal: kind, Payload: payload, RefusalReason: p.loop.WhyCallNotWaiting(d.CallID).Error(), // if the instance has ended
+	})
+	return nil
+}
+
+// DecideMany passes each decision on to its instance, in turn.
+func (p *ordinaryProcess) DecideMany(ctx workflow.Context, many turn.ManyDecisions) error {
+	p.acceptMany(ctx, many, func(one turn.OneOfMany) error {
+		return p.passOn(ctx, p.outbox.SendInTurn, one.Kind, one.Payload, one.Decision)
+	})
+	return nil
+}
+
+// acceptMany hands out the decisions that have a form. Each of the others is refused, as it would be alone.
+func (c *processCore) acceptMany(ctx workflow.Context, many turn.ManyDecisions, handOut func(turn.OneOfMany) error) {
+	for _, one := range many.List {
+		err := one.Invalid
+		if err == nil {
+			err = handOut(one)
+		}
+		if err != nil {
+			c.inbox.Refuse(ctx, one.Kind, one.Payload, mailbox.RefusalReason(err))
+		}
+	}
+	c.recordAcceptedSignal(ctx, turn.SteerDecide, turn.SteeringPayload{ID: many.ID, By: many.By, Reason: many.Reason})
+}
+
+const nothingWaitsThere = "the instance has not begun or has ended: nothing waits there"
+
+// Decide passes a decision on to the instance that it is about; by its part where that deals out decisions that came before.
+func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
+	token, number := p.instanceOfCall(d.CallID)
+	if number == 0 {
+		return turn.ErrUnknownCall(d.CallID, nil, p.parts.PendingApprovals())
+	}
+	to := protocol.PartID(p.processID, number)
+	if !p.decidesThroughParts {
+		to = protocol.InstanceID(to, token)
+	}
+	p.outbox.Send(ctx, to, mailbox.OutgoingSignal{Signal: kind, Payload: payload, RefusalReason: nothingWaitsThere})
+	return nil
+}
+
+// DecideMany gives each part the decisions that are for its instances.
+func (p *splitProcess) DecideMany(ctx workflow.Context, many turn.ManyDecisions) error {
+	ofPart := map[int][]turn.OneOfMany{}
+	p.acceptMany(ctx, many, func(one turn.OneOfMany) error {
+		_, number := p.instanceOfCall(one.CallID)
+		if number == 0 {
+			return turn.ErrUnknownCall(one.CallID, nil, p.parts.PendingApprovals())
+		}
+		ofPart[number] = append(ofPart[number], one)
+		return nil
+	})
+	for _, number := range jsonval.SortedKeys(ofPart) {
+		p.outbox.SendInTurn(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{
+			Signal: turn.SteerDecide, Payload: many.Passed(protocol.ForwardedID, ofPart[number]), RefusalReason: nothingWaitsThere,
+		})
+	}
+	p.decidesThroughParts = true
+	return nil
+}
+
+// instanceOfCall returns the instance that a Call's id names, and the number of its part; 0 if there is none.
+func (p *splitProcess) instanceOfCall(id string) (token string, number int) {
+	token, _ = p.parts.FindInstance(ideafile.InstanceTokenOfCallID(id))
+	return token, p.parts.PartNumberOf(token)
+}
