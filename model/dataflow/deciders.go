@@ -39,7 +39,7 @@ func (i *Instance) checkDecider(rec *CallRecord, d turn.Decision) error {
 	case turn.DecidedByTimeout, turn.DecidedByProcess:
 		return fmt.Errorf("%q is nobody's name", d.DecidedBy)
 	}
-	if why := rules.WhyNot(deciders.Person{Name: d.DecidedBy, Groups: d.Groups}, i.starters); why != "" {
+	if why := rules.WhyNot(d.Decider(), i.starters); why != "" {
 		return errors.New(why)
 	}
 	for _, other := range rules.NotSameAs() {

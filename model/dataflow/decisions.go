@@ -19,6 +19,9 @@ func (i *Instance) ApplyDecision(d turn.Decision) error {
 	if err != nil {
 		return err
 	}
+	if d, err = d.Proven(*rec.PendingApproval, rec.Decisions, i.currentTime); err != nil {
+		return err
+	}
 	if err := i.checkDecider(rec, d); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package deciders
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ type Rule struct {
 	NotStarter bool `json:"notStarter,omitempty"`
 	// NotSameAs excludes who decided on these Calls of the same instance: ids without an instance, or names of Tools, for every Call of the Tool.
 	NotSameAs []string `json:"notSameAs,omitempty"`
+	// Signed wants proof of who decides (`proof` of a policy). It is no key of `by`.
+	Signed bool `json:"signed,omitempty"`
 }
 
 const (
@@ -115,10 +118,29 @@ func containsName(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(other string) bool { return SameName(other, name) })
 }
 
-// Person is who decides, as the decision says.
+// ReadProof reads `proof` of a policy, "declared" or "signed", into its Rule, which it makes where a signed decision is wanted and there is none.
+func ReadProof(v any, r *Rule) (*Rule, error) {
+	switch v {
+	case "declared":
+		return r, nil
+	case "signed":
+		if r == nil {
+			r = &Rule{}
+		}
+		r.Signed = true
+		return r, nil
+	}
+	return &Rule{Signed: true, Count: nobody}, errors.New("want declared or signed")
+}
+
+// Person is who decides, as the decision says, or as its proof does.
 type Person struct {
 	Name   string
 	Groups []string
+	// AlsoNamed is another name of the same person, under which they may have started the process; empty: there is none.
+	AlsoNamed string
+	// Signed is whether the decision has a proof that was found right.
+	Signed bool
 }
 
 // WhyNot says why a person may not decide, or "" if they may. starters are those who started the process. What NotSameAs excludes is not looked at.
@@ -126,6 +148,8 @@ func (r Rule) WhyNot(p Person, starters []string) string {
 	anybody := len(r.Groups) == 0 && len(r.People) == 0
 	inGroup := slices.ContainsFunc(p.Groups, func(g string) bool { return containsName(r.Groups, g) })
 	switch {
+	case r.Signed && !p.Signed:
+		return "it takes a signed decision, and this one has no proof"
 	case !anybody && !inGroup && !containsName(r.People, p.Name):
 		why := fmt.Sprintf("%s may not decide on it, only %s may", p.Name, r.who())
 		if len(r.Groups) > 0 && len(p.Groups) == 0 {
@@ -134,7 +158,7 @@ func (r Rule) WhyNot(p Person, starters []string) string {
 		return why
 	case r.NotStarter && len(starters) == 0:
 		return "who started the process may not decide on it, and its start does not say who that was"
-	case r.NotStarter && containsName(starters, p.Name):
+	case r.NotStarter && (containsName(starters, p.Name) || (p.AlsoNamed != "" && containsName(starters, p.AlsoNamed))):
 		return p.Name + " started the process, and may not decide on it"
 	}
 	return ""
@@ -177,6 +201,11 @@ func (rules Rules) WhyNot(p Person, starters []string) string {
 	return ""
 }
 
+// Signed reports whether a decision must have a proof.
+func (rules Rules) Signed() bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Signed })
+}
+
 // NameGroups reports whether a decision must say of which groups the person is.
 func (rules Rules) NameGroups() bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return len(r.Groups) > 0 })
@@ -204,6 +233,9 @@ func (rules Rules) String() string {
 		text = fmt.Sprintf("%d people", n)
 	case n > 1:
 		text = fmt.Sprintf("%d of: %s", n, text)
+	}
+	if rules.Signed() {
+		text = cmp.Or(text, "anybody") + ", signed"
 	}
 	var not []string
 	if slices.ContainsFunc(rules, func(r Rule) bool { return r.NotStarter }) {

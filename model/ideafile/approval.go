@@ -81,8 +81,10 @@ func (a *ApprovalPolicy) read(m map[string]any, path string, ps *diag.Problems) 
 			a.AllowedDecisions, err = readAllowedDecisions(m[k])
 		case "by":
 			a.Deciders = deciders.ReadRule(m[k], at, ps)
+		case "proof": // after "by"
+			a.Deciders, err = deciders.ReadProof(m[k], a.Deciders)
 		default:
-			err = fmt.Errorf("unknown key %q; _approval has allow, by, onTimeout, timeout and when", k)
+			err = fmt.Errorf("unknown key %q; _approval has allow, by, onTimeout, proof, timeout and when", k)
 		}
 		if err != nil {
 			ps.Add(at, "%s", err)
@@ -92,7 +94,7 @@ func (a *ApprovalPolicy) read(m map[string]any, path string, ps *diag.Problems) 
 		ps.Add(path+".onTimeout", "it never happens: there is no timeout")
 	}
 	if a.Deciders != nil && a.TimeoutAction == Approve {
-		ps.Add(path+".onTimeout", "by says who must approve, and this would approve without them: want reject or pause")
+		ps.Add(path+".onTimeout", "by or proof says who must approve, and this would approve without them: want reject or pause")
 	}
 }
 

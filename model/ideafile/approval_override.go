@@ -31,8 +31,13 @@ func readApprovalOverride(m map[string]any, path string, ps *diag.Problems) (o A
 			o.ToolNames, ok = jsonval.AsStringList(m[k])
 		case "by":
 			o.Deciders = deciders.ReadRule(m[k], jsonval.JSONPathWithKey(path, k), ps)
+		case "proof": // after "by"
+			var err error
+			if o.Deciders, err = deciders.ReadProof(m[k], o.Deciders); err != nil {
+				ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
+			}
 		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; approval has all, by and tools", k)
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; approval has all, by, proof and tools", k)
 		}
 		if !ok {
 			ps.Add(jsonval.JSONPathWithKey(path, k), `want {"tools": ["name"]} or {"all": true}`)

@@ -1,6 +1,7 @@
 package ideafile_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +46,7 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 		{"its _retry holds something else", `{"_retry":{"attempts":1,"backoff":2}}`, `want {"attempts": N}`},
 		{"its _retry is a number", `{"_retry":3}`, `want {"attempts": N}`},
 		{"its _approval is a text", `{"_approval":"yes"}`, "$.t._approval: want true, false or an object, not string"},
-		{"its _approval has an unknown key", `{"_approval":{"if":{}}}`, `$.t._approval.if: unknown key "if"; _approval has allow, by, onTimeout, timeout and when`},
+		{"its _approval has an unknown key", `{"_approval":{"if":{}}}`, `$.t._approval.if: unknown key "if"; _approval has allow, by, onTimeout, proof, timeout and when`},
 		{"its approval's timeout is no duration", `{"_approval":{"timeout":"soon"}}`, "$.t._approval.timeout: want a duration"},
 		{"its approval's onTimeout is no decision", `{"_approval":{"timeout":"1h","onTimeout":"amend"}}`, "$.t._approval.onTimeout: want reject, approve or pause"},
 		{"its approval's onTimeout has no timeout", `{"_approval":{"onTimeout":"approve"}}`, "it never happens: there is no timeout"},
@@ -168,5 +169,35 @@ func TestBindDecidesWhatRunsATool(t *testing.T) {
 	}
 	if _, err := modeltest.ToolFrom(t, "known", `{"_activity":"unheard"}`).Bind(lookup); err == nil || !strings.Contains(err.Error(), `no activity "unheard" is registered`) {
 		t.Errorf("an activity that is not registered: %v", err)
+	}
+}
+
+// Where a policy wants signed decisions, what does not, or cannot be read, takes nothing away from it.
+func TestAPolicyWantsProofOfWhoDecides(t *testing.T) {
+	for _, c := range []struct {
+		policy string
+		signed bool
+		fault  string
+	}{
+		{`true`, false, ""},
+		{`{"proof": "declared"}`, false, ""},
+		{`{"proof": "signed"}`, true, ""},
+		{`{"proof": "signed", "by": {"count": 2}}`, true, ""},
+		{`{"proof": "sealed"}`, true, `$.t._approval.proof: want declared or signed`},
+		{`{"proof": true}`, true, `$.t._approval.proof: want declared or signed`},
+		{`{"by": {"signed": true}}`, false, `unknown key "signed"`},
+		{`{"proof": "signed", "timeout": "1h", "onTimeout": "approve"}`, true, "want reject or pause"},
+	} {
+		m, err := jsonval.DecodeObject([]byte(`{"_approval": ` + c.policy + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps := &diag.Problems{}
+		tool := ideafile.ReadTool("t", m, "$.t", ps)
+		rules := ideafile.ApprovalOverride{}.DecidersFor(tool)
+		text := fmt.Sprint(ps.Errors())
+		if rules.Signed() != c.signed || (c.fault == "") != (len(ps.Errors()) == 0) || !strings.Contains(text, c.fault) {
+			t.Errorf("%s: signed %v, %s", c.policy, rules.Signed(), text)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/limits"
+	"processidea/model/proof"
 )
 
 // Decision is what a person decided: on a Call, whose record keeps it, or on the whole process. The log of the next Idea keeps
@@ -23,11 +24,14 @@ type Decision struct {
 	ApprovalDigest string `json:"digest,omitempty"`
 	// DecidedBy is the person's name, DecidedByTimeout or DecidedByProcess.
 	DecidedBy string `json:"by,omitempty"`
-	// Groups are those of which the person says they are.
+	// Groups are those of which the person says they are, or of which the proof says it.
 	Groups []string `json:"groups,omitempty"`
 	Reason string   `json:"reason,omitempty"`
-	// Proof is the signature that the signal brought, as it was.
+	// Proof is the signature that the signal brought, as it was: a compact JWS; empty: the decision is declared, and says of itself who takes it.
 	Proof string `json:"proof,omitempty"`
+	// Signed is set once the proof was found right. Finding is what its check found, until then.
+	Signed  *proof.Signed  `json:"signed,omitempty"`
+	Finding *proof.Finding `json:"-"`
 	// SignalID is as the signal's payload had it.
 	SignalID  string    `json:"id,omitempty"`
 	DecidedAt time.Time `json:"at"`
@@ -91,7 +95,7 @@ func checkNoPlaceholder(key string, v any) error {
 const (
 	maxReasonLength = 2000 // characters
 	maxNameLength   = 200  // characters of a person's or a group's name, of a signal's id and of a Call's id
-	maxProofLength  = 16_000
+	maxProofLength  = proof.MaxLength
 	maxGroups       = 100
 )
 

@@ -1,0 +1,121 @@
+package proof
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"processidea/model/jsonval"
+)
+
+// MaxLength bounds a proof, in bytes of the compact JWS.
+const MaxLength = 16_000
+
+const (
+	maxNameLength = 200  // characters of a name
+	maxIDLength   = 1000 // characters of any other text of Claims; Temporal's ids have at most as many
+	maxGroups     = 100
+)
+
+// Claims are the payload of a proof.
+type Claims struct {
+	// Issuer says for whom the key speaks as which authority; a person's own key is its own issuer.
+	Issuer string `json:"iss"`
+	// Subject is who decides: the name that policies know. Name is what else the person is called; empty: the same.
+	Subject string   `json:"sub"`
+	Name    string   `json:"name,omitempty"`
+	Groups  []string `json:"groups,omitempty"`
+	// IssuedAt and Expires are seconds since 1970; Expires 0: it does not.
+	IssuedAt int64 `json:"iat"`
+	Expires  int64 `json:"exp,omitempty"`
+	// ID is the proof's own.
+	ID string `json:"jti"`
+	// Process, Call, Digest and Decision are what is decided: the ids, in either spelling, the digest of what was shown, and approve, reject, amend,
+	// replace or answer.
+	Process  string `json:"process"`
+	Call     string `json:"call"`
+	Digest   string `json:"digest"`
+	Decision string `json:"decision"`
+	// Details is that of what else the decision says: see Details.
+	Details string `json:"details"`
+}
+
+// ReadClaims reads the payload of a proof. Keys that it does not know are left alone, as RFC 7519 has it.
+func ReadClaims(payload []byte) (Claims, error) {
+	m, err := jsonval.DecodeObject(payload)
+	if err != nil {
+		return Claims{}, fmt.Errorf("the payload of the proof: %w", err)
+	}
+	var c Claims
+	texts := map[string]*string{
+		"iss": &c.Issuer, "jti": &c.ID, "process": &c.Process, "call": &c.Call, "digest": &c.Digest,
+		"decision": &c.Decision, "details": &c.Details,
+	}
+	for _, k := range jsonval.SortedKeys(texts) {
+		if *texts[k], err = readText(m, k, maxIDLength); err != nil {
+			return Claims{}, err
+		}
+	}
+	if c.Subject, err = readText(m, "sub", maxNameLength); err == nil && m["name"] != nil {
+		c.Name, err = readText(m, "name", maxNameLength)
+	}
+	if err != nil {
+		return Claims{}, err
+	}
+	if c.Groups, err = readGroups(m["groups"]); err == nil {
+		c.IssuedAt, err = readSeconds(m, "iat")
+	}
+	if err == nil && m["exp"] != nil {
+		c.Expires, err = readSeconds(m, "exp")
+	}
+	if err == nil && m["nbf"] != nil {
+		err = errors.New(`the proof has "nbf": a decision counts from when it is taken, and no later`)
+	}
+	return c, err
+}
+
+func readText(m map[string]any, key string, longest int) (string, error) {
+	s, ok := m[key].(string)
+	switch {
+	case m[key] == nil:
+		return "", fmt.Errorf("the proof does not say %q", key)
+	case !ok || strings.TrimSpace(s) == "":
+		return "", fmt.Errorf("%q of the proof is no text, or an empty one", key)
+	case len([]rune(s)) > longest:
+		return "", fmt.Errorf("%q of the proof is longer than %d characters", key, longest)
+	}
+	return s, nil
+}
+
+func readGroups(v any) ([]string, error) {
+	groups, ok := jsonval.AsStringList(v)
+	if (!ok && v != nil) || len(groups) > maxGroups {
+		return nil, fmt.Errorf(`"groups" of the proof is no list of at most %d names`, maxGroups)
+	}
+	for _, g := range groups {
+		if strings.TrimSpace(g) == "" || len([]rune(g)) > maxNameLength {
+			return nil, fmt.Errorf(`a name in "groups" of the proof is empty, or longer than %d characters`, maxNameLength)
+		}
+	}
+	return groups, nil
+}
+
+// lastSecond bounds times, so that they can be reckoned with: it is in the year 5138.
+const lastSecond = 100_000_000_000
+
+func readSeconds(m map[string]any, key string) (int64, error) {
+	number, _ := m[key].(json.Number)
+	n, err := number.Int64()
+	if err != nil || n <= 0 || n >= lastSecond {
+		return 0, fmt.Errorf("%q of the proof is no whole number of seconds since 1970", key)
+	}
+	return n, nil
+}
+
+// Encode gives the payload's canonical bytes.
+func (c Claims) Encode() []byte { return jsonval.Encode(jsonval.ToJSONValue(c)) }
+
+func (c Claims) issued() time.Time  { return time.Unix(c.IssuedAt, 0).UTC() }
+func (c Claims) expires() time.Time { return time.Unix(c.Expires, 0).UTC() }
