@@ -1,0 +1,60 @@
+package signing
+
+import (
+	"fmt"
+
+	"processidea/model/jsonval"
+)
+
+// Keys are those that may speak for people, by their ids. A nil Keys has none.
+type Keys struct {
+	byID map[string]*Key
+	list []*Key // as they were listed
+}
+
+// maxKeysSize bounds a JWKS, in bytes.
+const maxKeysSize = 4 << 20
+
+// ParseKeys reads a JWKS: {"keys": [JWK, …]}. The error names the key that is wrong: none counts then.
+func ParseKeys(data []byte) (*Keys, error) {
+	if len(data) > maxKeysSize {
+		return nil, fmt.Errorf("signing: read keys: more than %d bytes", maxKeysSize)
+	}
+	m, err := jsonval.DecodeObject(data)
+	if err != nil {
+		return nil, fmt.Errorf("signing: read keys: %w", err)
+	}
+	list, ok := m["keys"].([]any)
+	if !ok {
+		return nil, fmt.Errorf(`signing: read keys: want a JWKS, {"keys": [JWK, …]}`)
+	}
+	keys := &Keys{byID: map[string]*Key{}}
+	for n, entry := range list {
+		k, err := readKey(entry)
+		if err == nil && keys.byID[k.ID] != nil {
+			err = fmt.Errorf("another one has the same kid")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("signing: read keys: keys[%d] (kid %s): %w", n, jsonval.Clip(string(jsonval.Encode(jsonval.AsObject(entry)["kid"])), 80), err)
+		}
+		keys.byID[k.ID] = k
+		keys.list = append(keys.list, k)
+	}
+	return keys, nil
+}
+
+// Len counts them, with those that were withdrawn.
+func (k *Keys) Len() int {
+	if k == nil {
+		return 0
+	}
+	return len(k.list)
+}
+
+// find gives the key of an id.
+func (k *Keys) find(id string) *Key {
+	if k == nil {
+		return nil
+	}
+	return k.byID[id]
+}

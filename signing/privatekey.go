@@ -1,0 +1,161 @@
+package signing
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"processidea/model/jsonval"
+	"processidea/model/proof"
+)
+
+// Variable names the environment variable with the file of a person's own key.
+const Variable = "PROCESSIDEA_KEY"
+
+// PrivateKey signs proofs.
+type PrivateKey struct {
+	Key // its public half, and for whom it may speak
+
+	secret jose.JSONWebKey
+	member map[string]any // the JWK, with the private members
+}
+
+// NewPersonKey makes an Ed25519 key of one person, who is its own issuer. Its kid is its thumbprint.
+func NewPersonKey(person string, groups []string) (*PrivateKey, error) {
+	public, secret, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("signing: make a key: %w", err)
+	}
+	k := &Key{}
+	if err := k.setPublic(jose.JSONWebKey{Key: public}); err != nil {
+		return nil, fmt.Errorf("signing: make a key: %w", err)
+	}
+	data, err := jose.JSONWebKey{Key: secret, KeyID: k.Thumbprint, Algorithm: string(jose.EdDSA), Use: "sig"}.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("signing: make a key: %w", err)
+	}
+	m, err := jsonval.DecodeObject(data)
+	if err != nil {
+		return nil, fmt.Errorf("signing: make a key: %w", err)
+	}
+	m["iss"], m["people"] = person, []any{person}
+	if len(groups) > 0 {
+		m["groups"] = jsonval.ToJSONValue(groups)
+	}
+	return readPrivateKey(m)
+}
+
+// ParsePrivateKey reads a private JWK with the members of its public half: iss, people, groups.
+func ParsePrivateKey(data []byte) (*PrivateKey, error) {
+	m, err := jsonval.DecodeObject(data)
+	if err != nil {
+		return nil, fmt.Errorf("signing: read a key: %w", err)
+	}
+	return readPrivateKey(m)
+}
+
+// LoadPrivateKey reads a private key from a file, which nobody but its owner may read.
+func LoadPrivateKey(file string) (*PrivateKey, error) {
+	info, err := os.Stat(file)
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		err = fmt.Errorf("others may read it (%o): chmod 600 %s", info.Mode().Perm(), file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("signing: read key %s: %w", file, withoutPath(err))
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("signing: read key %s: %w", file, withoutPath(err))
+	}
+	k, err := ParsePrivateKey(data)
+	if err != nil {
+		return nil, fmt.Errorf("signing: read key %s: %w", file, errors.Unwrap(err))
+	}
+	return k, nil
+}
+
+func withoutPath(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+func readPrivateKey(m map[string]any) (*PrivateKey, error) {
+	secret, err := readJWK(m)
+	if err == nil && secret.IsPublic() {
+		err = errors.New("it is a public key, which checks and cannot sign")
+	}
+	k := &PrivateKey{secret: secret, member: m}
+	if err == nil {
+		err = k.setPublic(secret.Public())
+	}
+	if err == nil {
+		err = k.readMembers(m)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("signing: read a key: %w", err)
+	}
+	return k, nil
+}
+
+// Encode gives the JSON of the private key, for a file that nobody else may read.
+func (k *PrivateKey) Encode() []byte { return append(jsonval.Encode(k.member), '\n') }
+
+// Public gives the entry of a JWKS for it, on one line.
+func (k *PrivateKey) Public() ([]byte, error) {
+	data, err := k.secret.Public().MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("signing: encode a key: %w", err)
+	}
+	public, err := jsonval.DecodeObject(data)
+	if err != nil {
+		return nil, fmt.Errorf("signing: encode a key: %w", err)
+	}
+	for _, member := range []string{"iss", "people", "groups", "name", "withdrawn"} {
+		if v, has := k.member[member]; has {
+			public[member] = v
+		}
+	}
+	return jsonval.Encode(public), nil
+}
+
+// Person is the one for whom the key speaks; "" for a key of several.
+func (k *PrivateKey) Person() string {
+	if len(k.People) == 1 && k.People[0] != anybody {
+		return k.People[0]
+	}
+	return ""
+}
+
+// Sign signs Claims. Issuer is the key's own where they name none, Subject and Groups are those of the key's one person.
+func (k *PrivateKey) Sign(c proof.Claims) (string, error) {
+	if c.Issuer == "" {
+		c.Issuer = k.Issuer
+	}
+	if c.Subject == "" {
+		c.Subject = k.Person()
+	}
+	if why := k.whyNotFor(c); why != "" {
+		return "", fmt.Errorf("signing: sign a decision: %s", why)
+	}
+	if _, err := proof.ReadClaims(c.Encode()); err != nil {
+		return "", fmt.Errorf("signing: sign a decision: %w", err)
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: k.algorithm, Key: k.secret.Key},
+		(&jose.SignerOptions{}).WithHeader(jose.HeaderKey("kid"), k.ID).WithType("JWT"))
+	if err != nil {
+		return "", fmt.Errorf("signing: sign a decision: %s", strings.TrimPrefix(err.Error(), "go-jose/go-jose: "))
+	}
+	signed, err := signer.Sign(c.Encode())
+	if err != nil {
+		return "", fmt.Errorf("signing: sign a decision: %w", err)
+	}
+	return signed.CompactSerialize()
+}

@@ -1,0 +1,190 @@
+package signing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"processidea/model/proof"
+)
+
+// DecidersVariable names the environment variable with the place of the keys that a worker trusts.
+const DecidersVariable = "PROCESSIDEA_DECIDERS"
+
+const (
+	refreshAfter = 5 * time.Minute  // after which keys behind an address are asked for again
+	retryAfter   = 10 * time.Second // after which it is asked again that did not answer, or for a key that was not there
+	staleAfter   = time.Hour        // after which keys count no more that could not be read again
+	fetchTimeout = 10 * time.Second
+)
+
+// Source is where the keys are: a JWKS file, which is read again whenever it has changed, or an https address, which is asked every five minutes. When
+// it cannot be read, what was read last counts for an hour. It is safe for concurrent use.
+type Source struct {
+	place string
+	http  *http.Client // nil: it is a file
+	now   func() time.Time
+
+	mu       sync.Mutex
+	keys     *Keys
+	version  string    // of the file that keys were read from
+	readAt   time.Time // when the place was last read with success
+	triedAt  time.Time
+	lastFail error // of the last attempt; nil: it had success
+}
+
+// Open reads the keys at a place, a file or an https address (http on this machine alone). The error says that the place is none, or that what stands
+// there is no JWKS; an address that does not answer is asked again later.
+func Open(ctx context.Context, place string) (*Source, error) {
+	s := &Source{place: place, now: time.Now}
+	address, err := url.Parse(place)
+	if err == nil && strings.Contains(place, "://") {
+		if !isSafe(address) {
+			return nil, fmt.Errorf("signing: open keys at %s: want a file, or an https address", address.Redacted())
+		}
+		s.place, s.http = address.String(), &http.Client{Timeout: fetchTimeout, CheckRedirect: redirectSafely}
+	}
+	if _, err := s.Keys(ctx); err != nil && (s.http == nil || !isAway(err)) {
+		return nil, err
+	}
+	return s, nil
+}
+
+// FromEnvironment opens the keys of PROCESSIDEA_DECIDERS; nil where it is not set.
+func FromEnvironment(ctx context.Context, getenv func(string) string) (*Source, error) {
+	place := strings.TrimSpace(getenv(DecidersVariable))
+	if place == "" {
+		return nil, nil
+	}
+	s, err := Open(ctx, place)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", DecidersVariable, err)
+	}
+	return s, nil
+}
+
+func isSafe(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	here := u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
+	return u.Host != "" && (u.Scheme == "https" || (u.Scheme == "http" && here))
+}
+
+func redirectSafely(r *http.Request, via []*http.Request) error {
+	if !isSafe(r.URL) || len(via) > 3 {
+		return errors.New("it redirects to where keys are not taken from")
+	}
+	return nil
+}
+
+// Place is where the keys are.
+func (s *Source) Place() string { return s.place }
+
+// Keys gives the keys as they are now.
+func (s *Source) Keys(ctx context.Context) (*Keys, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current(ctx, refreshAfter)
+}
+
+// Verify checks a proof with the keys as they are now. An address is asked again for a key that is not there.
+func (s *Source) Verify(ctx context.Context, jws string) proof.Finding {
+	if s == nil {
+		return proof.Finding{Refused: "this worker has no keys to check a proof with: " + DecidersVariable + " is not set"}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	keys, err := s.current(ctx, refreshAfter)
+	if err != nil {
+		return proof.Finding{Refused: "the keys to check the proof with cannot be read: " + err.Error()}
+	}
+	f, err := keys.verify(jws)
+	var unknown unknownKey
+	if errors.As(err, &unknown) && s.http != nil {
+		if keys, again := s.current(ctx, retryAfter); again == nil {
+			f, err = keys.verify(jws)
+		}
+	}
+	if err != nil {
+		f.Refused = err.Error()
+	}
+	return f
+}
+
+// current reads the keys again if they are due: those of a file that has changed, those behind an address after a time.
+func (s *Source) current(ctx context.Context, after time.Duration) (*Keys, error) {
+	now := s.now()
+	version, due := s.due(now, after)
+	if due {
+		s.triedAt = now
+		var data []byte
+		if data, s.lastFail = s.read(ctx); s.lastFail == nil {
+			var keys *Keys
+			if keys, s.lastFail = ParseKeys(data); s.lastFail == nil {
+				s.keys, s.version, s.readAt = keys, version, now
+			}
+		}
+	}
+	if s.lastFail != nil && (s.keys == nil || now.Sub(s.readAt) > staleAfter) {
+		return nil, fmt.Errorf("signing: read keys at %s: %w", s.place, s.lastFail)
+	}
+	return s.keys, nil
+}
+
+func (s *Source) due(now time.Time, after time.Duration) (version string, due bool) {
+	if s.http != nil {
+		if s.lastFail != nil {
+			after = retryAfter
+		}
+		return "", s.triedAt.IsZero() || now.Sub(s.triedAt) >= after
+	}
+	info, err := os.Stat(s.place)
+	if err != nil {
+		return "", true
+	}
+	version = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
+	if s.lastFail == nil && version == s.version {
+		s.readAt = now
+		return version, false
+	}
+	return version, true
+}
+
+// away is the error of a place that cannot be read, as opposed to one at which there is something else.
+type away struct{ error }
+
+func isAway(err error) bool {
+	var a away
+	return errors.As(err, &a)
+}
+
+func (s *Source) read(ctx context.Context) ([]byte, error) {
+	if s.http == nil {
+		data, err := os.ReadFile(s.place)
+		return data, withoutPath(err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.place, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.http.Do(r)
+	if err != nil {
+		return nil, away{err}
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, away{fmt.Errorf("it answers %s", answer.Status)}
+	}
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxKeysSize+1))
+	if err != nil {
+		return nil, away{err}
+	}
+	return data, nil
+}
