@@ -12,6 +12,7 @@ import (
 	"processidea/llm"
 	"processidea/notify"
 	"processidea/protocol"
+	"processidea/signing"
 	"processidea/store/blobs"
 	"processidea/store/chain"
 	"processidea/tools"
@@ -32,6 +33,8 @@ type Activities struct {
 	MCP *mcptool.Hub
 	// MCPPatience bounds that; 0: protocol.DiscoverPatience.
 	MCPPatience time.Duration
+	// Deciders are the keys that decisions are signed with; nil: there are none, and no signed decision counts.
+	Deciders *signing.Source
 	// LLM is asked where an Idea is not scripted; nil: nobody is.
 	LLM *llm.Client
 	// Notices tells people what waits for them; nil: nobody does.
@@ -65,18 +68,19 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	}
 	a.objects = newObjects()
 	for name, f := range map[string]any{
-		protocol.ActivityDiscover: a.Discover,
-		protocol.ActivityNotify:   a.Notify,
-		protocol.ActivityLoad:     a.Load,
-		protocol.ActivityCombine:  a.Combine,
-		protocol.ActivityPrepare:  a.Prepare,
-		protocol.ActivityRequest:  a.Request,
-		protocol.ActivityExecute:  a.Execute,
-		protocol.ActivityBurst:    a.Burst,
-		protocol.ActivitySeal:     a.Seal,
-		protocol.ActivityGone:     a.Gone,
-		protocol.ActivityDeliver:  a.Deliver,
-		protocol.ActivityGather:   a.Gather,
+		protocol.ActivityDiscover:    a.Discover,
+		protocol.ActivityNotify:      a.Notify,
+		protocol.ActivityVerifyProof: a.VerifyProof,
+		protocol.ActivityLoad:        a.Load,
+		protocol.ActivityCombine:     a.Combine,
+		protocol.ActivityPrepare:     a.Prepare,
+		protocol.ActivityRequest:     a.Request,
+		protocol.ActivityExecute:     a.Execute,
+		protocol.ActivityBurst:       a.Burst,
+		protocol.ActivitySeal:        a.Seal,
+		protocol.ActivityGone:        a.Gone,
+		protocol.ActivityDeliver:     a.Deliver,
+		protocol.ActivityGather:      a.Gather,
 
 		protocol.ActivityAwaitStore: a.AwaitStore,
 	} {

@@ -36,6 +36,11 @@ type CombineInput struct {
 	Landing      *statelog.ResultContract `json:"landing,omitempty"`
 }
 
+// VerifyProofInput is the proof of a decision, a compact JWS. What comes back is a proof.Finding.
+type VerifyProofInput struct {
+	JWS string `json:"jws"`
+}
+
 // BurstCall is one Call of a burst: pure Calls that run together in one activity. Timeout is that of its Tool.
 type BurstCall struct {
 	ExecuteInput

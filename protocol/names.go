@@ -24,6 +24,9 @@ const (
 	// ActivityCombine updates values that lie in the store.
 	ActivityCombine = "Combine"
 
+	// ActivityVerifyProof checks the proof of a decision with the keys that the worker trusts.
+	ActivityVerifyProof = "VerifyProof"
+
 	// ActivityAwaitStore waits until the store can be written.
 	ActivityAwaitStore = "AwaitStore"
 

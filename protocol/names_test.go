@@ -14,7 +14,7 @@ func TestNamesNeverChange(t *testing.T) {
 		protocol.ActivityPrepare: "Prepare", protocol.ActivityRequest: "Request", protocol.ActivityExecute: "Execute", protocol.ActivityBurst: "Burst",
 		protocol.ActivitySeal: "Seal", protocol.ActivityGone: "Gone", protocol.ActivityDeliver: "Deliver", protocol.ActivityGather: "Gather",
 		protocol.ActivityDiscover: "Discover", protocol.ActivityNotify: "Notify", protocol.ActivityLoad: "Load",
-		protocol.ActivityAwaitStore: "AwaitStore", protocol.ActivityCombine: "Combine",
+		protocol.ActivityAwaitStore: "AwaitStore", protocol.ActivityVerifyProof: "VerifyProof", protocol.ActivityCombine: "Combine",
 
 		protocol.SignalCalls: "calls", protocol.SignalClose: "close", protocol.SignalEnd: "end", protocol.SignalReport: "report",
 		protocol.SignalPart: "part", protocol.SignalDelegate: "delegate", protocol.SignalHold: "hold", protocol.SignalCorrect: "correct", protocol.SignalLead: "lead",

@@ -30,9 +30,14 @@ const payOnce = `{"type": "plan", "stage": "complete", "plan": [{"_tool": "pay",
 func (s *scenario) decideAs(to, instance, kind, call, by string) string {
 	s.t.Helper()
 	id := fmt.Sprintf("%s %s %s", kind, call, by)
-	payload := map[string]any{"call": call, "by": by, "groups": []any{"finance"}, "id": id}
+	return s.outcome(to, instance, kind, map[string]any{"call": call, "by": by, "groups": []any{"finance"}, "id": id})
+}
+
+// outcome sends a decision and returns why it was refused; "" if it was taken. The payload has an id.
+func (s *scenario) outcome(to, instance, kind string, payload map[string]any) string {
+	s.t.Helper()
 	s.signal(to, kind, payload)
-	reason := ""
+	id, reason := payload["id"].(string), ""
 	eventually(s.t, id, func() (done bool) {
 		var v protocol.InstanceView
 		q, err := s.client.QueryWorkflow(s.t.Context(), instance, "", protocol.QueryStatus)

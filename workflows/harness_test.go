@@ -108,8 +108,12 @@ func startWorker() (worker.Worker, error) {
 	registerTestTools(registry)
 	registerDoze(registry)
 	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), Secrets: "TEST_*", LookupEnv: os.LookupEnv})
+	deciders, err := signers.open()
+	if err != nil {
+		return nil, err
+	}
 	w, err := engine.NewWorker(temporalClient, engine.Parts{
-		Store: store, Tools: registry, LLM: llmclient.Config{BaseURL: llmURL + "/v1"}, HTTP: reached,
+		Store: store, Deciders: deciders, Tools: registry, LLM: llmclient.Config{BaseURL: llmURL + "/v1"}, HTTP: reached,
 		MCP: mcptool.New(mcptool.Options{Commands: "node *; " + os.Args[0] + " " + mcptest.Argument + " *", HTTP: reached}),
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -19,6 +20,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/notify"
 	"processidea/protocol"
+	"processidea/signing"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
 	"processidea/tools"
@@ -76,6 +78,8 @@ type Parts struct {
 	MCP *mcptool.Hub
 	// Runners run further kinds of Tools, beside those of package kinds.
 	Runners map[ideafile.ToolKind]runner.Runner
+	// Deciders are the keys that decisions are signed with; nil: PROCESSIDEA_DECIDERS says where they are, if there are any.
+	Deciders *signing.Source
 	// Notices tells people what waits for them; nil: PROCESSIDEA_NOTIFY_URL says whether anybody does.
 	Notices *notify.Sender
 	LLM     llm.Config
@@ -162,6 +166,9 @@ func (p *Parts) check() (err error) {
 	}
 	if p.Notices == nil {
 		p.Notices, err = notify.FromEnvironment(os.Getenv)
+	}
+	if p.Deciders == nil && err == nil {
+		p.Deciders, err = signing.FromEnvironment(context.Background(), os.Getenv)
 	}
 	return err
 }

@@ -78,7 +78,7 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 		runners.Register(kind, x)
 	}
 	a := &activities.Activities{
-		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, LLM: asked, Client: c, Recorder: p.Recorder,
+		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, Deciders: p.Deciders, LLM: asked, Client: c, Recorder: p.Recorder,
 		Observer: p.Observer, MaxResult: p.Limits.MaxResult,
 		Memory: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
 	}

@@ -198,6 +198,7 @@ func (i *instance) onEnd(_ workflow.Context, s protocol.EndSignal) { i.endStatus
 // applyDecision takes a person's decision on a Call.
 func (i *instance) applyDecision(ctx workflow.Context, d turn.Decision) error {
 	i.ensureTools(ctx, []string{ideafile.ParseWrittenCall(d.Replacement).Tool})
+	i.verifyProof(ctx, &d)
 	i.markChanged(ctx)
 	err := i.dataflow.ApplyDecision(d)
 	if err != nil {

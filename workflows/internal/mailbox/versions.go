@@ -18,6 +18,12 @@ func GathersCancelledParts(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }
 
+// TakesProofs reports whether a decision may bring a proof. Before that change the signal was refused for a key that nobody knew.
+func TakesProofs(ctx workflow.Context) bool {
+	const change = "proofs of decisions"
+	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
+}
+
 // UpdatesStoredValues reports whether updates of values in the blob store are put together by an activity. Before that change they
 // failed.
 func UpdatesStoredValues(ctx workflow.Context) bool {

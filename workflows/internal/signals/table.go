@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"errors"
 	"fmt"
 
 	"go.temporal.io/sdk/workflow"
@@ -25,11 +26,11 @@ type ProcessHandler interface {
 
 // table holds every kind of signal from people, in the order in which the Temporal UI shows them.
 var table = []signalKind{
-	decisionSignal(ideafile.Approve, `Run a Call that waits, as shown: {"call", "digest"?, "by"?, "reason"?}.`),
-	decisionSignal(ideafile.Reject, `Do not run a Call that waits: {"call", "reason", "digest"?, "by"?}. The reason goes to the LLM.`),
-	decisionSignal(ideafile.Amend, `Run a Call that waits with other parameters: {"call", "params", "digest"?, "by"?, "reason"?}.`),
-	decisionSignal(ideafile.Replace, `Put another Call in the place of one that waits: {"call", "with": {"_tool", …}, "digest"?, "by"?, "reason"?}.`),
-	decisionSignal(ideafile.Answer, `Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?}.`),
+	decisionSignal(ideafile.Approve, `Run a Call that waits, as shown: {"call", "digest"?, "by"?, "reason"?, "proof"?}.`),
+	decisionSignal(ideafile.Reject, `Do not run a Call that waits: {"call", "reason", "digest"?, "by"?, "proof"?}. The reason goes to the LLM.`),
+	decisionSignal(ideafile.Amend, `Run a Call that waits with other parameters: {"call", "params", "digest"?, "by"?, "reason"?, "proof"?}.`),
+	decisionSignal(ideafile.Replace, `Put another Call in the place of one that waits: {"call", "with": {"_tool", …}, "digest"?, "by"?, "reason"?, "proof"?}.`),
+	decisionSignal(ideafile.Answer, `Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?, "proof"?}.`),
 
 	steeringSignal(turn.SteerPause, `Let running Calls finish and start nothing new: {"by"?, "reason"?}.`, ProcessHandler.Pause),
 	steeringSignal(turn.SteerResume, `Go on: {"by"?, "reason"?, "limits"?: {"requests", "tokens", "calls", "duration"}}.`, ProcessHandler.Resume),
@@ -51,12 +52,20 @@ type signalKind struct {
 
 func decisionSignal(kind, description string) signalKind {
 	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
-		d, err := turn.ReadDecision(kind, payload)
+		d, err := readDecision(ctx, kind, payload)
 		if err != nil {
 			return err
 		}
 		return p.Decide(ctx, kind, payload, d)
 	}, true}
+}
+
+// readDecision reads the payload of a decision's signal.
+func readDecision(ctx workflow.Context, kind string, payload map[string]any) (turn.Decision, error) {
+	if payload["proof"] != nil && !mailbox.TakesProofs(ctx) {
+		return turn.Decision{}, errors.New(`unknown key "proof"`)
+	}
+	return turn.ReadDecision(kind, payload)
 }
 
 func steeringSignal(kind, description string, steer func(ProcessHandler, workflow.Context, turn.SteeringPayload) error) signalKind {
@@ -91,7 +100,7 @@ func RegisterInstanceSignals(ctx workflow.Context, b *mailbox.Inbox, process str
 	for _, s := range table {
 		if s.isDecision {
 			mailbox.OnPersonSignal(b, ctx, s.name, s.description, func(ctx workflow.Context, payload map[string]any) error {
-				d, err := turn.ReadDecision(s.name, payload)
+				d, err := readDecision(ctx, s.name, payload)
 				if err != nil {
 					return err
 				}
