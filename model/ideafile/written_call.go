@@ -107,16 +107,20 @@ func (w *WrittenCall) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// OutputPathOf returns where in State the result of a Call is written. The path is empty for a Call that is run for its effect; ok is
-// false if the Tool is unknown or the path invalid.
-func (i *Idea) OutputPathOf(w WrittenCall) (path refexpr.OutputPath, ok bool) {
+// OutputOf returns of a Call where in State its result is written, and how. ok is false if the Tool is unknown or the path invalid.
+func (i *Idea) OutputOf(w WrittenCall) (c Call, ok bool) {
 	t := i.Tool(w.Tool)
 	if t == nil {
-		return nil, false
+		return Call{}, false
 	}
-	var c Call
 	f := t.ReadOutputMeta(&c, w.rawObject)
-	return c.OutputPath, f == nil
+	return c, f == nil
+}
+
+// OutputPathOf is OutputOf for the path alone. It is empty for a Call that is run for its effect.
+func (i *Idea) OutputPathOf(w WrittenCall) (path refexpr.OutputPath, ok bool) {
+	c, ok := i.OutputOf(w)
+	return c.OutputPath, ok
 }
 
 // HasNoOutputPath reports whether a Call is run for its effect, so that only its record holds its result.

@@ -62,6 +62,9 @@ type Loop struct {
 	awaitsQuota                      bool                // a Request is due that the quota does not allow
 	instancesWithNewQuota            []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
 	resumedCalls                     []ResumedCalls
+
+	// CountsAlternatives is that of planresult.Plan: processes that began before it was there do without.
+	CountsAlternatives func() bool
 }
 
 // llmRequest is the Request in flight, or the one whose wired output waits for its Calls.
@@ -97,7 +100,7 @@ const (
 func New(idea *ideafile.Idea, process string, bindings map[string]ideafile.ToolBinding, now time.Time) *Loop {
 	l := &Loop{
 		idea: idea, processID: process, bindings: bindings, byToken: map[string]*InstanceProgress{}, startedAt: now,
-		limits: idea.Config.Limits, parentQuota: turn.Unlimited,
+		limits: idea.Config.Limits, parentQuota: turn.Unlimited, CountsAlternatives: func() bool { return true },
 	}
 	l.dropHistoryMessages()
 	l.initialMessageCount = len(l.idea.Context)

@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -10,6 +11,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/refexpr"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 )
@@ -22,6 +24,24 @@ func settledByPlan(m *loop.Loop, token string) bool {
 		}
 	}
 	return false
+}
+
+// failedForGood returns a Call of an instance's last Plan that came to nothing, although State has no value where it was to bring one.
+func failedForGood(s *modeltest.Scenario, m *loop.InstanceProgress) string {
+	for _, rec := range s.Instances[m.Token].CallRecords() {
+		if rec.Request != m.LastPlanningRequest || !rec.Status.IsFinal() || rec.Status == ideafile.Done || rec.Status == ideafile.Skipped {
+			continue
+		}
+		there := len(rec.OutputPath) > 0 && rec.OutputMethod == ""
+		for _, p := range rec.OutputPath.Paths() {
+			_, ok := refexpr.ValueOrBlobHandleAt(s.Instances[m.Token].State(), p)
+			there = there && ok && len(p) > 0
+		}
+		if !there {
+			return rec.ID
+		}
+	}
+	return ""
 }
 
 func TestAnyProcessKeepsTheRules(t *testing.T) {
@@ -45,6 +65,9 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 				}
 				if gone[m.Token] {
 					rt.Fatalf("%s ends twice", m.Token)
+				}
+				if why := failedForGood(s, m); why != "" && !late && !settledByPlan(s.Loop, m.Token) && m.Status == ideafile.InstanceSettled && !slices.Contains(c.Reply.InstancesWithoutCalls, m.Token) {
+					rt.Fatalf("%s settled and nobody was told of %s", m.Token, why)
 				}
 				gone[m.Token] = true
 			}

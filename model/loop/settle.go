@@ -30,22 +30,22 @@ func (l *Loop) settleInstances(req *llmRequest) {
 }
 
 // settleReachedGoals settles, without asking, the instances whose State holds all that their schema requires, once the Calls of a whole
-// Plan have ended well. Where one failed, or something of the reply was wrong, the LLM is told first.
+// Plan have ended well. Where one failed that no other made up for, or something of the reply was wrong, the LLM is told first.
 func (l *Loop) settleReachedGoals() {
 	if l.idea.Config.AskLLMBeforeSettling {
 		return
 	}
 	for _, inst := range l.readyInstances() {
-		if inst.reachedGoal() && !l.hasUnassignedCall(inst.LastPlanningRequest) {
+		if inst.reachedGoal() && !l.hasUnassignedCall(inst.LastPlanningRequest) && !l.planOf(inst, inst.LastPlanningRequest).Failed() {
 			l.endInstance(inst, ideafile.InstanceSettled, nil)
 		}
 	}
 }
 
-// reachedGoal reports whether an instance that is ready for a Request needs none.
+// reachedGoal reports whether an instance that is ready for a Request needs none, if its Plan has not failed.
 func (p *InstanceProgress) reachedGoal() bool {
 	return p.HasGoal && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 && len(p.PendingErrorIDs) == 0 && !p.RevisedSinceRequest &&
-		len(p.Questions) == 0 && p.PlanFailure == nil && !p.anyCallFailed(p.LastPlanningRequest)
+		len(p.Questions) == 0 && p.PlanFailure == nil
 }
 
 // hasUnassignedCall reports whether a Request planned a Call that names no instance it covered: it may have been meant for any.

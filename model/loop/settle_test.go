@@ -124,6 +124,63 @@ func TestTheLLMIsAskedBeforeAnInstanceSettlesWhere(t *testing.T) {
 	}
 }
 
+// Calls for one path are alternatives: who reached the goal by the second of them has nothing left to be asked about.
+func TestAnInstanceWhoseGoalAnAlternativeReachedSettlesWithoutBeingAsked(t *testing.T) {
+	const other = `{"_tool":"work","x":"good","_outputPath":"mood"}`
+	for name, calls := range map[string]string{
+		"the first failed":              `{"_tool":"fail","_outputPath":"mood"},` + other,
+		"the first is blocked":          `{"_tool":"work","x":"†state.never","_outputPath":"mood"},` + other,
+		"the first is malformed":        `{"_tool":"work","n":"no number","_outputPath":"mood"},` + other,
+		"one within what another wrote": `{"_tool":"fail","_outputPath":"note.a"},{"_tool":"work","x":{"a":1},"_outputPath":"note"},` + other,
+		"two of three failed":           `{"_tool":"fail","_outputPath":"mood"},{"_tool":"fail","_outputPath":"†state.mood"},` + other,
+		"both of its paths are there":   `{"_tool":"work","x":"†state.never","_outputPath":"†state.mood && †state.b"},{"_tool":"work","_outputPath":"b"},` + other,
+	} {
+		s := modeltest.NewScenario(t, "", goalIsMood)
+		s.ReplyWith(`{"calls":[` + calls + `],"output":null}`)
+		s.ExpectStep(loop.StepFinished)
+		s.WantEqual(name, s.Statuses(), "settled")
+		s.WantEqual(name, string(s.Loop.FinalStatus()), "completed")
+	}
+}
+
+func TestAnAlternativeDoesNotMakeUpForACallWhere(t *testing.T) {
+	const mood = `{"_tool":"work","x":"good","_outputPath":"mood"}`
+	for name, calls := range map[string]string{
+		"it was run for its effect":                 `{"_tool":"fail"},` + mood,
+		"its own path is still empty":               `{"_tool":"fail","_outputPath":"b"},` + mood,
+		"one of its paths is":                       `{"_tool":"work","x":"†state.never","_outputPath":"†state.mood && †state.b"},` + mood,
+		"it was for the whole State":                `{"_tool":"work","x":"†state.never","_outputPath":"†state"},` + mood,
+		"it would have changed what was there":      `{"_tool":"log"},{"_tool":"log","nonsense":1},` + mood,
+		"nobody knows where it would have written":  `{"_tool":"fail","_outputPath":"]["},` + mood,
+		"another Call for another path failed, too": `{"_tool":"fail","_outputPath":"mood"},{"_tool":"fail","_outputPath":"b"},` + mood,
+	} {
+		s := modeltest.NewScenario(t, "", goalIsMood)
+		s.ReplyWith(`{"calls":[` + calls + `],"output":null}`)
+		s.ExpectRequest()
+		s.WantEqual(name, s.Statuses(), "working")
+	}
+}
+
+// Who refuses a Call says why, and may say how to go on: the LLM reads it, whatever an alternative has brought meanwhile.
+func TestWhatAPersonSaidOfARefusedCallIsReadBeforeTheInstanceSettles(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`}]`)
+	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"}]}`)
+	s.ExpectWait(0)
+	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"write to them first"}`)
+	s.WantEqual("the alternative", modeltest.StateOf(s.Loop, "①"), `{"mood":"good"}`)
+	s.ExpectRequestFor("①")
+	s.ReplyWith(modeltest.EmptyReply)
+	s.ExpectStep(loop.StepFinished)
+}
+
+func TestACallThatAPersonChangedAndThatFailedThenIsToldToTheLLM(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`}]`)
+	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"}]}`)
+	s.ExpectWait(0)
+	s.Decide(ideafile.Replace, "1.1@①", `{"with":{"_tool":"fail"}}`)
+	s.ExpectRequestFor("①")
+}
+
 func TestATruncatedPlanThatReachesTheGoalIsToldBeforeAnybodySettles(t *testing.T) {
 	s := modeltest.NewScenario(t, "", goalIsMood)
 	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")}, `{"_tool":"work","x":"good","_outputPath":"mood"}`)

@@ -6,6 +6,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/output"
+	"processidea/model/planresult"
 	"processidea/model/turn"
 )
 
@@ -31,7 +32,7 @@ func (l *Loop) settleOrDropWiredOutput() {
 	for _, inst := range l.instances {
 		switch {
 		case inst.Status != ideafile.InstanceWorking:
-		case inst.breaksWiredOutput(l.wiredRequest.input.RequestNumber):
+		case l.breaksWiredOutput(inst):
 			l.dropWiredOutput()
 			return
 		case inst.runsCalls():
@@ -65,12 +66,13 @@ func (l *Loop) addOutputNotTakenError(request int) {
 }
 
 // breaksWiredOutput reports whether a wired output can no longer hold: the instance joined later, was planned for anew or corrected,
-// a Call failed, or its Calls ended without all their values.
-func (p *InstanceProgress) breaksWiredOutput(request int) bool {
-	if p.LastPlanningRequest != request || p.RevisedSinceRequest || p.anyCallFailed(request) {
+// a Call failed and nothing makes up for it, or its Calls ended without all their values.
+func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
+	plan := l.planOf(inst, l.wiredRequest.input.RequestNumber)
+	if inst.LastPlanningRequest != l.wiredRequest.input.RequestNumber || inst.RevisedSinceRequest || plan.Failed() {
 		return true
 	}
-	return !p.runsCalls() && len(p.PendingApprovals) == 0 && !p.allCallsSucceeded(request)
+	return !inst.runsCalls() && len(inst.PendingApprovals) == 0 && !plan.Succeeded()
 }
 
 // runsCalls reports whether Calls run, or wait for the LLM's answer.
@@ -95,26 +97,24 @@ func anyMissesRequiredPaths(instances []*InstanceProgress) bool {
 	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
 }
 
-// anyCallFailed reports whether a Call of a Request ended without its value in State.
-func (p *InstanceProgress) anyCallFailed(request int) bool {
-	//workflowcheck:ignore -- any or none, in any order
-	for key, c := range p.calls {
-		if key.Request == request && c.Status.IsFinal() && c.Status != ideafile.Done && c.Status != ideafile.Skipped {
-			return true
+// planOf is what is known of the Calls that a Request planned for an instance.
+func (l *Loop) planOf(inst *InstanceProgress, request int) planresult.Plan {
+	p := planresult.Plan{Idea: l.idea, State: inst.state.CurrentValue, CountsAlternatives: l.CountsAlternatives}
+	//workflowcheck:ignore -- in any order
+	for key, c := range inst.calls {
+		if key.Request == request {
+			p.Reports = append(p.Reports, c)
 		}
 	}
-	return false
-}
-
-// allCallsSucceeded reports whether every Call of a Request is done, or skipped because its value existed already.
-func (p *InstanceProgress) allCallsSucceeded(request int) bool {
-	//workflowcheck:ignore -- all or not all, in any order
-	for key, c := range p.calls {
-		if key.Request == request && c.Status != ideafile.Done && c.Status != ideafile.Skipped {
-			return false
+	p.WrittenCall = func(key ideafile.CallKey) ideafile.WrittenCall {
+		for _, planned := range l.plannedCalls {
+			if planned.CallKey == key && planned.isPlannedFor(inst) {
+				return planned.call
+			}
 		}
+		return ideafile.WrittenCall{}
 	}
-	return true
+	return p
 }
 
 func (l *Loop) outputWiringOver(out any, instances []*InstanceProgress) output.Wiring {

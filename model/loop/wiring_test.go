@@ -60,6 +60,26 @@ func TestAWiredOutputIsDroppedAtOnceWhereTheInstanceOfTheFailedCallStillRuns(t *
 	s.ExpectRequestFor("①")
 }
 
+func TestAWiredOutputHoldsWhereAnAlternativeMakesUpForTheFailedCall(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"slow","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
+		`"output":{"all":"†state.b"}}`)
+	s.CompleteSlow("1.1@①")
+	s.ExpectWait(0) // the alternative may still bring it
+	s.CompleteSlow("1.3@②")
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"done at last","②":"done at last"}}`)
+}
+
+func TestAWiredOutputIsDroppedWhereTheAlternativeFailsToo(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
+		`"output":{"all":"†state.b"}}`)
+	s.ExpectWait(0)
+	s.FailSlow("1.3@②")
+	s.ExpectRequestFor("① ②")
+}
+
 func TestAWiredOutputIsDroppedRatherThanMakingOthersWaitForAPerson(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("work", "pay"))

@@ -30,3 +30,10 @@ func UpdatesStoredValues(ctx workflow.Context) bool {
 	const change = "updates of stored values"
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }
+
+// CountsAlternatives reports whether a Call that came to nothing is as good as done where another Call brought its value. Before that change
+// the LLM was asked about it.
+func CountsAlternatives(ctx workflow.Context) bool {
+	const change = "alternatives make up for a Call"
+	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
+}

@@ -58,6 +58,7 @@ func newOrdinaryProcess(ctx workflow.Context, c *processCore, carried *ContinueA
 			p.loop.LeaveOutputToWhole()
 		}
 	}
+	p.loop.CountsAlternatives = func() bool { return mailbox.CountsAlternatives(ctx) }
 	if c.start.Part != nil {
 		p.loop.MarkAsPart()
 	}

@@ -1,0 +1,99 @@
+package planresult
+
+import (
+	"slices"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/statelog"
+	"processidea/model/turn"
+)
+
+// Plan is what is known of the Calls that one Request planned for an instance.
+type Plan struct {
+	Idea  *ideafile.Idea
+	State any // the instance's
+	// Reports are those of the Calls, in any order.
+	Reports []turn.CallReport
+	// WrittenCall returns a Call as the LLM wrote it, the zero WrittenCall where that is not known.
+	WrittenCall func(ideafile.CallKey) ideafile.WrittenCall
+	// CountsAlternatives reports whether a Call may be made up for by another one. It is asked only where the answer decides.
+	CountsAlternatives func() bool
+}
+
+// Failed reports whether a Call came to nothing and neither is nor may still be made up for.
+func (p Plan) Failed() bool {
+	toNothing := p.callsThatCameToNothing()
+	for _, c := range toNothing {
+		if !p.madeUpFor(c) && !p.mayBeMadeUpFor(c) {
+			return true
+		}
+	}
+	return len(toNothing) > 0 && !p.CountsAlternatives()
+}
+
+// Succeeded reports whether every Call is done, skipped because its value existed already, or made up for.
+func (p Plan) Succeeded() bool {
+	unfinished := slices.ContainsFunc(p.Reports, func(c turn.CallReport) bool { return !c.Status.IsFinal() })
+	return !unfinished && !p.Failed()
+}
+
+func (p Plan) callsThatCameToNothing() (list []turn.CallReport) {
+	for _, c := range p.Reports {
+		if c.Status.IsFinal() && c.Status != ideafile.Done && c.Status != ideafile.Skipped {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// madeUpFor reports whether State has a value at every path of one of the Call's branches.
+func (p Plan) madeUpFor(c turn.CallReport) bool {
+	for _, branch := range p.valueOf(c) {
+		missing := slices.ContainsFunc(branch, func(path jsonval.Path) bool {
+			_, there := refexpr.ValueOrBlobHandleAt(p.State, path)
+			return !there
+		})
+		if !missing {
+			return true
+		}
+	}
+	return false
+}
+
+// mayBeMadeUpFor reports whether an unfinished Call of the Plan may bring the value of a Call that came to nothing.
+func (p Plan) mayBeMadeUpFor(c turn.CallReport) bool {
+	wanted := p.valueOf(c).Paths()
+	return slices.ContainsFunc(p.Reports, func(other turn.CallReport) bool {
+		return !other.Status.IsFinal() && slices.ContainsFunc(p.valueOf(other).Paths(), func(path jsonval.Path) bool {
+			return slices.ContainsFunc(wanted, path.Overlaps)
+		})
+	})
+}
+
+// valueOf returns the paths of the value that a Call is for; none where no value tells that another Call has done the same, or where the LLM
+// must read what people said of the Call.
+func (p Plan) valueOf(c turn.CallReport) refexpr.OutputPath {
+	call, ok := p.Idea.OutputOf(p.WrittenCall(c.CallKey()))
+	if !ok || call.OutputPath.WritesWholeState() || statelog.IsUpdateWrite(call.OutputMethod, firstPath(call.OutputPath)) {
+		return nil
+	}
+	if slices.ContainsFunc(c.Decisions, mustBeRead) {
+		return nil
+	}
+	return call.OutputPath
+}
+
+// firstPath returns the first path of an output path; nil, the whole State, where it has none.
+func firstPath(o refexpr.OutputPath) jsonval.Path {
+	if len(o) == 0 {
+		return nil
+	}
+	return o[0][0]
+}
+
+// mustBeRead reports whether a decision may tell the LLM how to go on: a person changed the Call, or refused it, with a reason.
+func mustBeRead(d turn.Decision) bool {
+	return d.Kind != ideafile.Approve && d.DecidedBy != turn.DecidedByTimeout
+}
