@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"processidea/client/internal/kind"
+	"processidea/signing"
 	"processidea/store/blobs"
 	"processidea/store/chain"
 	"processidea/store/encryption"
@@ -30,6 +31,14 @@ func OpenArchive(ctx context.Context, store string, keys *encryption.Keys) (*Arc
 }
 
 func newArchive(values *blobs.Store) *Archive { return &Archive{values, chain.New(values)} }
+
+// Trusting returns the same archive, which is closed with this one: Chain.Verify checks the signatures of decisions with these keys too.
+func (a *Archive) Trusting(deciders *signing.Keys) *Archive {
+	if deciders == nil {
+		return a
+	}
+	return &Archive{a.values, a.chains.Trusting(deciders)}
+}
 
 // Close lets go of the store.
 func (a *Archive) Close() { _ = a.values.Close() }

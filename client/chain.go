@@ -104,7 +104,7 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at
 	var earlier []deciders.Earlier
 	for _, d := range made {
 		if d.CallID != "" && d.DecidedBy != "" {
-			earlier = append(earlier, deciders.Earlier{CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy})
+			earlier = append(earlier, deciders.Earlier{CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy, Proof: d.Proof})
 		}
 	}
 	return deciders.WithEarlier(fork, earlier), nil

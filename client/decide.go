@@ -35,6 +35,9 @@ type Decision struct {
 	// Groups are those of which the person says they are.
 	Groups []string
 	Reason string // why; the LLM is told. Reject needs one.
+	Proof  string // the signature of the decision, where there is one
+	// Key signs the decision when it is sent, where there is no Proof; nil: it is declared. By may then be empty: the proof says who decides.
+	Key Signer
 	// Value is for Amend the parameters that change, an object; for Replace the Call, an object as the LLM writes it; for Answer the
 	// result. Numbers may be json.Number. At most 64 KB as JSON.
 	Value any
@@ -46,7 +49,7 @@ var valueKeys = map[string]string{Amend: "params", Replace: "with", Answer: "out
 // payload is the signal's. A Value that is nil is no parameters and no Call, and a result of null.
 func (d Decision) payload() map[string]any {
 	p := map[string]any{"call": d.Call}
-	for key, text := range map[string]string{"digest": d.Digest, "by": d.By, "reason": d.Reason} {
+	for key, text := range map[string]string{"digest": d.Digest, "by": d.By, "reason": d.Reason, "proof": d.Proof} {
 		if text != "" {
 			p[key] = text
 		}
@@ -81,6 +84,9 @@ func (p *Process) Decide(ctx context.Context, d Decision) error {
 	instance, err := p.instanceOf(ctx, d.Call)
 	if err != nil {
 		return p.refused(d, err)
+	}
+	if d, err = p.sign(ctx, instance, d); err != nil {
+		return err
 	}
 	payload := d.payload()
 	id := uuid.NewString()

@@ -15,14 +15,15 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/protocol"
+	"processidea/signing"
 	"processidea/store/chain"
 	"processidea/worker/engine"
 )
 
 // VerifyWithTemporal is Chain.Verify, and compares every Idea with the digest that Temporal's history of the process has of it. Whoever can
 // write the store can write a chain anew, each digest right; but not Temporal's history with it. Report.Witnessed is how many were compared: a
-// history that is past its retention tells of none.
-func (c *Client) VerifyWithTemporal(ctx context.Context, process string) (*chain.Report, error) {
+// history that is past its retention tells of none. With deciders it checks the signatures of decisions too; nil: it does not.
+func (c *Client) VerifyWithTemporal(ctx context.Context, process string, deciders *signing.Keys) (*chain.Report, error) {
 	if _, err := c.Chain(process).length(ctx, "verify"); err != nil {
 		return nil, err
 	}
@@ -30,7 +31,11 @@ func (c *Client) VerifyWithTemporal(ctx context.Context, process string) (*chain
 	if err != nil {
 		return nil, kind.Errorf(ErrUnreachable, "verify %s: read Temporal's history: %w", process, err)
 	}
-	return c.archive.chains.VerifyWitnessed(ctx, process, witnessed)
+	chains := c.archive.chains
+	if deciders != nil {
+		chains = chains.Trusting(deciders)
+	}
+	return chains.VerifyWitnessed(ctx, process, witnessed)
 }
 
 // digestsInHistory reads from every run of a process that Temporal still has what the seals of its Ideas gave.

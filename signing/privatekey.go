@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
@@ -134,13 +135,16 @@ func (k *PrivateKey) Person() string {
 	return ""
 }
 
-// Sign signs Claims. Issuer is the key's own where they name none, Subject and Groups are those of the key's one person.
+// Sign signs Claims. Issuer is the key's own where they name none; so are Subject and Groups, of a key of one person.
 func (k *PrivateKey) Sign(c proof.Claims) (string, error) {
 	if c.Issuer == "" {
 		c.Issuer = k.Issuer
 	}
 	if c.Subject == "" {
 		c.Subject = k.Person()
+	}
+	if c.Groups == nil && k.Person() != "" && !slices.Contains(k.Groups, anybody) {
+		c.Groups = k.Groups
 	}
 	if why := k.whyNotFor(c); why != "" {
 		return "", fmt.Errorf("signing: sign a decision: %s", why)

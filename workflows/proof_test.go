@@ -20,6 +20,7 @@ import (
 	"processidea/protocol"
 	"processidea/signing"
 	"processidea/store/chain"
+	"processidea/store/proofs"
 )
 
 // signers are those whose keys the worker trusts: ann, bob, cid and sam of finance, eve of nothing; gus was of finance until his key was withdrawn. Of the
@@ -60,7 +61,23 @@ func (k keyring) open() (*signing.Source, error) {
 	if err := os.WriteFile(file, jsonval.Encode(map[string]any{"keys": list}), 0o600); err != nil {
 		return nil, err
 	}
-	return signing.Open(context.Background(), file)
+	source, err := signing.Open(context.Background(), file)
+	if err == nil {
+		trusted, err = source.Keys(context.Background())
+	}
+	return source, err
+}
+
+// trusted are the keys of the file.
+var trusted *signing.Keys
+
+// proven checks a chain with the keys, and how many of its decisions are signed.
+func (s *scenario) proven(process string, want proofs.Counts) {
+	s.t.Helper()
+	report, err := chain.New(store).Trusting(trusted).Verify(s.t.Context(), process)
+	if err != nil || !report.Whole || report.Decisions != want {
+		s.t.Errorf("%s: %+v, %v; want %+v", process, report, err, want)
+	}
 }
 
 // claims are what a proof of a decision on what waits says, before somebody signs it.
@@ -206,10 +223,7 @@ func TestASignedDecisionIsTheOnlyOneThatCountsWhereverTheCallWaits(t *testing.T)
 			if c.every == 0 && !strings.Contains(c.instances[0], "~") {
 				s.replays(strings.TrimPrefix(strings.TrimPrefix(c.instances[0], "/"), "main"))
 			}
-			report, err := chain.New(store).Verify(t.Context(), s.id)
-			if err != nil || !report.Whole {
-				t.Errorf("%+v, %v", report, err)
-			}
+			s.proven(s.id, proofs.Counts{Signed: 2 * len(c.instances), Proven: 2 * len(c.instances)})
 		})
 	}
 }
@@ -252,6 +266,130 @@ func (s *scenario) decideSigned(process, instance string, wrong bool) {
 			s.t.Fatalf("%s: %q, want %q", step.name, got, step.want)
 		}
 	}
+}
+
+// A delegate's Calls want what the process wants that it works for, and a proof for one is none for the other.
+func TestADelegateLoosensNoProof(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"config": {"approval": {"proof": "signed", "by": {"notStarter": true}}}, "schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}}},
+		"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle"}]}]}`)
+	s.startedBy = []string{"sam"}
+	s.file("settle.json", `{"config": {"approval": {"proof": "declared"}}, "schema": {"tools": {"pay": `+till.pay(`{"by": {"groups": ["finance"], "count": 2}}`)+`}}, "context": [`+payOnce+`]}`)
+	run := s.start()
+	delegate := protocol.DelegateID(s.id, "0.1")
+	a := s.waiting(delegate + "/main")
+	callers := s.sign("ann", claimsFor(s.id, a, ideafile.Approve, nil))
+	if got := s.outcome(delegate, delegate+"/main", ideafile.Approve, map[string]any{"call": "0.1", "id": "caller's", "proof": callers}); !strings.Contains(got, "for process "+s.id+", not for "+delegate) {
+		t.Error(got)
+	}
+	s.decideSigned(delegate, delegate+"/main", true)
+	s.end(run)
+	if len(till.seen()) != 1 {
+		t.Errorf("%d payments", len(till.seen()))
+	}
+	s.proven(delegate, proofs.Counts{Signed: 2, Proven: 2})
+}
+
+// What was decided before a fork is in it with its proof; what waits there wants proofs for the fork.
+func TestAForkKeepsProofsAndTakesNoneOfWhereItComesFrom(t *testing.T) {
+	till := newTill(t)
+	plan := `{"type": "plan", "stage": "complete", "plan": [{"_tool": "pay", "n": 1, "_outputPath": "paid"}, {"_tool": "book", "n": "†state.paid.n", "_outputPath": "booked"}]}`
+	idea := `{"schema": {"tools": {"pay": ` + strings.Replace(till.pay(signedByTwo), `"_activity"`, `"_output": {"type": "object"}, "_activity"`, 1) + `,
+		"book": ` + till.pay(`{"proof": "signed", "by": {"groups": ["finance"], "notSameAs": ["pay"]}}`) + `}}, "context": [{"type": "text", "text": "t"}, ` + plan + `]}`
+	s := newScenario(t, idea)
+	s.startedBy = []string{"sam"}
+	s.start()
+	answer := func(who string) string {
+		a := s.waiting(s.id + "/main")
+		details := map[string]any{"output": map[string]any{"n": 7}}
+		return s.outcome(s.id, s.id+"/main", ideafile.Answer, map[string]any{"call": a.CallID, "id": who, "output": details["output"],
+			"proof": s.sign(who, claimsFor(s.id, a, ideafile.Answer, details))})
+	}
+	for _, who := range []string{"ann", "bob"} {
+		if got := answer(who); got != "" {
+			t.Fatal(got)
+		}
+	}
+	eventually(t, "book waits", func() bool { return s.waiting(s.id+"/main").CallID == "0.2" })
+	a := s.waiting(s.id + "/main")
+	cids := s.sign("cid", claimsFor(s.id, a, ideafile.Approve, nil))
+	chains := chain.New(store)
+	var from map[string]any
+	eventually(t, "the answers are sealed", func() bool {
+		links, err := chains.List(t.Context(), s.id)
+		if err != nil || len(links) == 0 {
+			return false
+		}
+		from, err = chains.Load(t.Context(), s.id, len(links))
+		return err == nil && strings.Contains(asJSON(from["context"]), `"by":"bob"`)
+	})
+	fork := newScenario(t, idea)
+	fork.id, fork.idea, fork.startedBy = s.id+"-fork", chain.Fork(from), []string{"eve"}
+	run := fork.start()
+	fork.waitsFor(1)
+	for _, step := range []struct {
+		name, want string
+		jws        any
+	}{
+		{"no proof", "no proof", nil},
+		{"the proof for the origin", "for process " + s.id + ", not for " + fork.id, cids},
+		{"ann, who paid", "ann decided on 0.1", s.sign("ann", claimsFor(fork.id, a, ideafile.Approve, nil))},
+		{"cid", "", s.sign("cid", claimsFor(fork.id, a, ideafile.Approve, nil))},
+	} {
+		payload := map[string]any{"call": "0.2", "id": step.name}
+		if step.jws != nil {
+			payload["proof"] = step.jws
+		}
+		if got := fork.outcome(fork.id, fork.id+"/main", ideafile.Approve, payload); !strings.Contains(got, step.want) || (step.want == "") != (got == "") {
+			t.Fatalf("%s: %q, want %q", step.name, got, step.want)
+		}
+	}
+	fork.end(run)
+	fork.proven(fork.id, proofs.Counts{Signed: 1, Proven: 1, Carried: 2})
+	s.cancel()
+}
+
+// Of many decisions at once each has a proof of its own: a wrong one leaves the others right. One that is given for all counts for the one that it names.
+func TestEachOfManyDecisionsHasItsOwnProof(t *testing.T) {
+	till := newTill(t)
+	s := paying(t, till, `"batch": 2`, `{"proof": "signed", "by": {"groups": ["finance"]}}`, rows(1, 4)+`,`+payOnce)
+	run := s.start()
+	list := []any{}
+	for n, a := range s.waitsFor(4) {
+		who := []string{"ann", "eve", "bob", "cid"}[n]
+		list = append(list, map[string]any{"call": a.CallID, "decision": ideafile.Approve, "proof": s.sign(who, claimsFor(s.id, a.PendingApproval, ideafile.Approve, nil))})
+	}
+	s.signal(s.id, turn.SteerDecide, map[string]any{"id": "many", "decisions": list})
+	eventually(t, "three are paid", func() bool { return len(till.seen()) == 3 })
+	left := s.waitsFor(1)
+	s.signal(s.id, turn.SteerDecide, map[string]any{"id": "one", "proof": s.sign("ann", claimsFor(s.id, left[0].PendingApproval, ideafile.Approve, map[string]any{"reason": "all"})),
+		"reason": "all", "decisions": []any{map[string]any{"call": left[0].CallID, "decision": ideafile.Approve}}})
+	s.end(run)
+	s.proven(s.id, proofs.Counts{Signed: 4, Proven: 4})
+}
+
+// Where no proof is wanted, one that is given counts all the same: a bad one refuses the decision, and a good one says who decided.
+func TestAProofThatNobodyWantsIsCheckedToo(t *testing.T) {
+	till := newTill(t)
+	s := paying(t, till, "", "true", `{"type": "text", "text": "t"},`+payOnce)
+	run := s.start()
+	a := s.waitsFor(1)[0].PendingApproval
+	for _, step := range []struct {
+		name, want string
+		proof      string
+	}{
+		{"another Call", "for Call 0.9", s.sign("eve", func() proof.Claims { c := claimsFor(s.id, a, ideafile.Approve, nil); c.Call = "0.9"; return c }())},
+		{"eve", "", s.sign("eve", claimsFor(s.id, a, ideafile.Approve, nil))},
+	} {
+		got := s.outcome(s.id, s.id+"/main", ideafile.Approve, map[string]any{"call": "0.1", "id": step.name, "proof": step.proof})
+		if !strings.Contains(got, step.want) || (step.want == "") != (got == "") {
+			t.Fatalf("%s: %q, want %q", step.name, got, step.want)
+		}
+	}
+	s.end(run)
+	s.proven(s.id, proofs.Counts{Signed: 1, Proven: 1})
+	s.replays("")
+	s.keep("proof", "/main")
 }
 
 func edSign(t *testing.T, seed string, input []byte) []byte {

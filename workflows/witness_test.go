@@ -22,7 +22,7 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 			s.finish()
 			copied, dir := copyStore(t)
 			chains, c := chain.New(copied), people.New(temporalClient, server.Namespace(), copied)
-			report, err := c.VerifyWithTemporal(t.Context(), s.id)
+			report, err := c.VerifyWithTemporal(t.Context(), s.id, nil)
 			if err != nil || !report.Whole || report.Witnessed != report.Ideas || report.Created.IsZero() {
 				t.Fatalf("%+v, %v", report, err)
 			}
@@ -37,7 +37,7 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 			if err := os.Remove(place(ideas)); err != nil {
 				t.Fatal(err)
 			}
-			if report, err = c.VerifyWithTemporal(t.Context(), s.id); err != nil || len(report.Broken) != 1 ||
+			if report, err = c.VerifyWithTemporal(t.Context(), s.id, nil); err != nil || len(report.Broken) != 1 ||
 				!strings.Contains(report.Broken[0].Problem, fmt.Sprintf("Idea %d is missing", ideas)) {
 				t.Errorf("an Idea was taken away: %+v, %v", report, err)
 			}
@@ -49,7 +49,7 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 			if report, err = chains.Verify(t.Context(), s.id); err != nil || !report.Whole {
 				t.Fatalf("the forged chain is not whole in itself, so that the test shows nothing: %+v, %v", report, err)
 			}
-			if report, err = c.VerifyWithTemporal(t.Context(), s.id); err != nil || len(report.Broken) != 1 || report.Broken[0].At != ideas ||
+			if report, err = c.VerifyWithTemporal(t.Context(), s.id, nil); err != nil || len(report.Broken) != 1 || report.Broken[0].At != ideas ||
 				!strings.Contains(report.Broken[0].Problem, "Temporal's history has ") {
 				t.Errorf("an Idea was written anew: %+v, %v", report, err)
 			}

@@ -35,6 +35,9 @@ func (i *Instance) checkDecider(rec *CallRecord, d turn.Decision) error {
 	}
 	switch strings.TrimSpace(d.DecidedBy) {
 	case "":
+		if rules.Signed() {
+			return errors.New(rules.WhyNot(d.Decider(), i.starters))
+		}
 		return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, rules)
 	case turn.DecidedByTimeout, turn.DecidedByProcess:
 		return fmt.Errorf("%q is nobody's name", d.DecidedBy)

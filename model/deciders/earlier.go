@@ -13,6 +13,8 @@ type Earlier struct {
 	CallID string `json:"call"`
 	Tool   string `json:"tool,omitempty"`
 	By     string `json:"by"`
+	// Proof is that of a signed decision.
+	Proof string `json:"proof,omitempty"`
 }
 
 // StartersOf reads who started the process, and those that it was forked from, from an Idea's source.
@@ -41,7 +43,9 @@ func EarlierOf(source map[string]any) (list []Earlier) {
 	entries, _ := jsonval.AsObject(source["meta"])[earlierKey].([]any)
 	for _, raw := range entries {
 		e := jsonval.AsObject(raw)
-		list = append(list, Earlier{CallID: jsonval.AsText(e["call"]), Tool: jsonval.AsText(e["tool"]), By: jsonval.AsText(e["by"])})
+		list = append(list, Earlier{
+			CallID: jsonval.AsText(e["call"]), Tool: jsonval.AsText(e["tool"]), By: jsonval.AsText(e["by"]), Proof: jsonval.AsText(e["proof"]),
+		})
 	}
 	return list
 }

@@ -143,13 +143,11 @@ type Person struct {
 	Signed bool
 }
 
-// WhyNot says why a person may not decide, or "" if they may. starters are those who started the process. What NotSameAs excludes is not looked at.
-func (r Rule) WhyNot(p Person, starters []string) string {
+// whyNot says why a person may not decide, or "" if they may. starters are those who started the process.
+func (r Rule) whyNot(p Person, starters []string) string {
 	anybody := len(r.Groups) == 0 && len(r.People) == 0
 	inGroup := slices.ContainsFunc(p.Groups, func(g string) bool { return containsName(r.Groups, g) })
 	switch {
-	case r.Signed && !p.Signed:
-		return "it takes a signed decision, and this one has no proof"
 	case !anybody && !inGroup && !containsName(r.People, p.Name):
 		why := fmt.Sprintf("%s may not decide on it, only %s may", p.Name, r.who())
 		if len(r.Groups) > 0 && len(p.Groups) == 0 {
@@ -191,10 +189,14 @@ func (rules Rules) Count() int {
 	return n
 }
 
-// WhyNot is that of the first Rule under which the person may not decide.
+// WhyNot says why a person may not decide: under the first Rule that says so; "" if they may. starters are those who started the process. What
+// NotSameAs excludes is not looked at.
 func (rules Rules) WhyNot(p Person, starters []string) string {
+	if rules.Signed() && !p.Signed {
+		return "it takes a signed decision, and this one has no proof"
+	}
 	for _, r := range rules {
-		if why := r.WhyNot(p, starters); why != "" {
+		if why := r.whyNot(p, starters); why != "" {
 			return why
 		}
 	}

@@ -140,6 +140,14 @@ func (p *PastCall) readPlanEntry(entry map[string]any) {
 	_ = decodeValue(entry[recordRan], &p.RanCallByInstance)
 }
 
+// RecordedDecisions reads what the record of a Plan says was decided on one of its Calls.
+func RecordedDecisions(entry any) (made []Decision) {
+	for _, one := range readList[InstanceDecision](jsonval.AsObject(entry)[recordDecided]) {
+		made = append(made, one.Decision)
+	}
+	return made
+}
+
 // readList reads a list of values of one form; empty where it is none.
 func readList[T any](v any) (list []T) {
 	if decodeValue(v, &list) != nil {

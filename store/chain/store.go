@@ -6,16 +6,26 @@ import (
 	"time"
 
 	"processidea/store/blobs"
+	"processidea/store/proofs"
 )
 
 // Store is the chains of a store of values. It is safe for concurrent use.
 type Store struct {
 	values *blobs.Store
 	tips   *tips
+	// deciders are the keys with which Verify checks the proofs of decisions; nil: it leaves their signatures alone.
+	deciders proofs.Keys
 }
 
 // New gives the chains of a store.
 func New(values *blobs.Store) *Store { return &Store{values: values, tips: newTips()} }
+
+// Trusting returns the same chains; Verify checks the signatures of decisions with these keys.
+func (s *Store) Trusting(deciders proofs.Keys) *Store {
+	trusting := *s
+	trusting.deciders = deciders
+	return &trusting
+}
 
 // What is asked for and is not there, or cannot be.
 var (
@@ -65,6 +75,8 @@ type Report struct {
 	Whole   bool      `json:"whole"`
 	// Witnessed is how many Ideas were compared with the digests that somebody else has of them.
 	Witnessed int `json:"witnessed,omitempty"`
+	// Decisions is how the decisions that people took on Calls are proven.
+	Decisions proofs.Counts `json:"decisions"`
 	// Broken lists every broken place, the first Idea that it harms first.
 	Broken []Broken `json:"broken"`
 	// Unreadable lists the Ideas that cannot be loaded because of them.
@@ -96,6 +108,13 @@ func (r *Report) add(at int, part, format string, args ...any) {
 	}
 	r.known[part] = true
 	r.Broken = append(r.Broken, Broken{at, part, fmt.Sprintf(format, args...)})
+}
+
+// addProblems notes what is wrong with decisions, each by itself.
+func (r *Report) addProblems(at int, place string, problems []string) {
+	for _, p := range problems {
+		r.Broken = append(r.Broken, Broken{at, place, p})
+	}
 }
 
 // noteSimulated notes that an Idea of the chain is a simulation.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"processidea/model/jsonval"
+	"processidea/store/proofs"
 )
 
 // Verify checks a whole chain from what lies in the store: that the Ideas are numbered without a gap and each names the
@@ -46,7 +47,8 @@ func (s *Store) verify(ctx context.Context, process string, witnessed Digests) (
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{Store: s, process: process, report: newReport(process), witnessed: witnessed, checked: map[string]error{}, inside: map[string]error{}}
+	v := &verifier{Store: s, process: process, report: newReport(process), witnessed: witnessed, audit: proofs.New(s.deciders),
+		checked: map[string]error{}, inside: map[string]error{}}
 	v.report.Ideas = len(numbers)
 	for _, name := range strange {
 		v.report.add(0, name, "this is no Idea of the chain")
@@ -67,6 +69,7 @@ func (s *Store) verify(ctx context.Context, process string, witnessed Digests) (
 			v.report.add(at, Place(process, at), "Idea %d is missing: Temporal's history has its digest %s", at, strings.Join(witnessed[at], " and "))
 		}
 	}
+	v.report.Decisions = v.audit.Counts
 	if v.before != nil {
 		v.report.Digest, v.report.Created = v.before.Digest, v.before.link().Created
 	}
@@ -87,6 +90,7 @@ type verifier struct {
 	report  *Report
 	// witnessed are the digests that the Ideas must have.
 	witnessed Digests
+	audit     *proofs.Audit
 	checked   map[string]error // what came of each digest
 	inside    map[string]error // what came of each value, with those that it holds
 	before    *manifest        // of the Idea before; nil where it is not known
@@ -194,6 +198,10 @@ func (v *verifier) idea(ctx context.Context, m *manifest) error {
 		return err
 	}
 	place := Place(v.process, at)
+	v.report.addProblems(at, place, v.audit.Log(v.process, log))
+	if at == 1 {
+		v.report.addProblems(at, place, v.audit.Carried(whole))
+	}
 	switch counts := (draft{m.Meta, st.body, log}).counts(); {
 	case digestOf(jsonval.Encode(whole)) != m.Digest:
 		v.report.add(at, place, "the Idea has another digest than it says")

@@ -12,6 +12,7 @@ import (
 
 	"processidea/model/jsonval"
 	"processidea/store/blobs"
+	"processidea/store/proofs"
 )
 
 // ErrNoExport says that a file is no export of a chain.
@@ -19,8 +20,11 @@ var ErrNoExport = errors.New("this is no export of a chain")
 
 // VerifyExport checks what Export wrote, with nothing but the file: as Verify does, with lines for parts. The error is for
 // a file that cannot be read or is no export.
-func VerifyExport(r io.Reader) (*Report, error) {
-	v := &exportVerifier{report: newReport(""), given: map[string]bool{}, needed: map[string]bool{}}
+func VerifyExport(r io.Reader) (*Report, error) { return VerifyExportTrusting(r, nil) }
+
+// VerifyExportTrusting is VerifyExport, and checks the signatures of decisions with these keys.
+func VerifyExportTrusting(r io.Reader, deciders proofs.Keys) (*Report, error) {
+	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciders), given: map[string]bool{}, needed: map[string]bool{}}
 	lines := bufio.NewReader(r)
 	for v.line = 1; ; v.line++ {
 		data, err := lines.ReadBytes('\n')
@@ -45,6 +49,7 @@ func VerifyExport(r io.Reader) (*Report, error) {
 // exportVerifier checks one export, line by line.
 type exportVerifier struct {
 	report  *Report
+	audit   *proofs.Audit
 	line    int
 	head    exportHead
 	process string // of the first Idea that is whole
@@ -121,7 +126,10 @@ func (v *exportVerifier) idea(line map[string]any) error {
 	}
 	v.report.Ideas++
 	v.report.noteSimulated(meta)
+	place := fmt.Sprintf("line %d", v.line)
+	v.report.addProblems(v.line-1, place, v.audit.Log(v.process, line["log"]))
 	if v.line == 2 {
+		v.report.addProblems(v.line-1, place, v.audit.Carried(idea))
 		v.report.Origin = meta[origin]
 	}
 	v.before, v.last = digest, digest
@@ -186,6 +194,7 @@ func (v *exportVerifier) need(value any) {
 // end checks the head, now that it is known what follows it.
 func (v *exportVerifier) end() {
 	v.report.Process, v.report.Digest = v.process, v.last
+	v.report.Decisions = v.audit.Counts
 	switch {
 	case v.process != "" && v.head.Process != v.process:
 		v.add(1, "it says that the process is %s, and it is %s", v.head.Process, v.process)

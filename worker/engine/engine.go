@@ -170,6 +170,11 @@ func (p *Parts) check() (err error) {
 	if p.Deciders == nil && err == nil {
 		p.Deciders, err = signing.FromEnvironment(context.Background(), os.Getenv)
 	}
+	if p.Deciders == nil {
+		p.Log.Info("no keys for signed decisions: where a policy wants one, none counts", "variable", signing.DecidersVariable)
+	} else {
+		p.Log.Info("checking signed decisions", "keys", p.Deciders.Place())
+	}
 	return err
 }
 

@@ -21,6 +21,7 @@ import (
 type Person struct {
 	Process *client.Process // at the server that is used now
 	By      string          // the name under which decisions are sent
+	Key     client.Signer   // with which they are signed; nil: they are declared, by By
 
 	out     io.Writer
 	lines   <-chan string
@@ -215,6 +216,9 @@ func (p *Person) leave() {
 // decideNow sends the decision on what was shown, and on nothing else.
 func (p *Person) decideNow(ctx context.Context, d client.Decision) error {
 	d.Call, d.Digest, d.By = p.current.CallID, p.current.Digest, p.By
+	if d.Key = p.Key; d.Key != nil {
+		d.By = ""
+	}
 	if err := d.Validate(); err != nil {
 		return p.complain(err.Error())
 	}

@@ -110,6 +110,9 @@ func writtenText(w chain.Written) string {
 
 func decisionText(d turn.Decision) string {
 	text := print.Printable("decided by " + cmp.Or(d.DecidedBy, "a person") + ": " + d.Kind)
+	if signed := d.SignedText(); signed != "" {
+		text += ", " + print.Printable(signed)
+	}
 	if d.Reason != "" {
 		text += print.Printable(", because " + d.Reason)
 	}

@@ -97,6 +97,9 @@ func byText(d turn.Decision) string {
 	if len(d.Groups) > 0 {
 		text += " of " + strings.Join(d.Groups, ", ")
 	}
+	if signed := d.SignedText(); signed != "" {
+		text += ", " + signed
+	}
 	if n := d.Deciders.Count(); n > 1 && (d.Kind == client.Approve || d.Kind == client.Answer) {
 		text += fmt.Sprintf(", one of %d who must", n)
 	}

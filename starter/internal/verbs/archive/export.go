@@ -50,7 +50,7 @@ func export(ctx context.Context, a *app.App, id, file string) error {
 		if err != nil {
 			return err
 		}
-		r, err := verifyFile(file)
+		r, err := verifyFile(file, nil)
 		if err != nil {
 			return err
 		}

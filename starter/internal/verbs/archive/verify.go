@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,16 +12,18 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/signing"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
 	"processidea/store/chain"
+	"processidea/store/proofs"
 )
 
 // Verify checks every digest of a chain.
 func Verify(a *app.App) *cobra.Command {
-	withTemporal := false
+	withTemporal, deciders := false, ""
 	c := &cobra.Command{
 		Use:   "verify ID|FILE",
 		Short: "Check every digest of a process's chain, or of an exported one",
@@ -30,28 +33,50 @@ Where a file of the name is there, it is checked as what export wrote, with noth
 but the file. No server is needed, and nothing is read but the store that --store or
 PROCESSIDEA_STORE names, such as a backup. Exit code 1 where something is broken.
 
+Each decision on a Call is compared with its proof, if it has one: it must name this
+process, Call, digest and decision. With --deciders, or PROCESSIDEA_DECIDERS, its
+signature is checked too; a key that was withdrawn since proves what was decided before.
+
 Whoever can write the store can write a whole chain anew, with digests that fit.
 --temporal therefore compares every Idea with the digest that Temporal's history of
 the process has of it, for as long as the history is kept.`,
 		Example: `  starter verify refund-17
   starter verify refund-17 --store /backup/store
   starter verify refund-17 --temporal
-  starter verify refund-17.jsonl --json`,
+  starter verify refund-17.jsonl --deciders deciders.json --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if withTemporal {
-				return verifyWithTemporal(c.Context(), a, args[0])
+			keys, err := decidersKeys(c.Context(), deciders)
+			switch {
+			case err != nil:
+				return err
+			case withTemporal:
+				return verifyWithTemporal(c.Context(), a, args[0], keys)
 			}
-			return verify(c.Context(), a, args[0])
+			return verify(c.Context(), a, args[0], keys)
 		},
 	}
 	c.Flags().BoolVar(&withTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
+	c.Flags().StringVar(&deciders, "deciders", "", "check signatures of decisions with the keys in this JWKS `file` (default $PROCESSIDEA_DECIDERS)")
 	return c
 }
 
-func verifyWithTemporal(ctx context.Context, a *app.App, id string) error {
+// decidersKeys reads the keys that sign decisions; nil where nobody names any.
+func decidersKeys(ctx context.Context, place string) (*signing.Keys, error) {
+	place = cmp.Or(place, os.Getenv(signing.DecidersVariable))
+	if place == "" {
+		return nil, nil
+	}
+	source, err := signing.Open(ctx, place)
+	if err != nil {
+		return nil, exit.Usagef("%w", err)
+	}
+	return source.Keys(ctx)
+}
+
+func verifyWithTemporal(ctx context.Context, a *app.App, id string, keys *signing.Keys) error {
 	return a.Visit(ctx, func(s *server.Session) error {
-		r, err := s.VerifyWithTemporal(ctx, id)
+		r, err := s.VerifyWithTemporal(ctx, id, keys)
 		if err != nil {
 			return err
 		}
@@ -62,16 +87,19 @@ func verifyWithTemporal(ctx context.Context, a *app.App, id string) error {
 	})
 }
 
-func verify(ctx context.Context, a *app.App, of string) error {
+func verify(ctx context.Context, a *app.App, of string, keys *signing.Keys) error {
 	info, err := os.Stat(of)
 	if err == nil && info.Mode().IsRegular() {
-		r, err := verifyFile(of)
+		r, err := verifyFile(of, keys)
 		if err != nil {
 			return err
 		}
 		return printReport(a, of, r)
 	}
 	return a.Read(ctx, func(archive *client.Archive) error {
+		if keys != nil {
+			archive = archive.Trusting(keys)
+		}
 		r, err := archive.Chain(of).Verify(ctx)
 		if err != nil {
 			return err
@@ -83,13 +111,17 @@ func verify(ctx context.Context, a *app.App, of string) error {
 	})
 }
 
-func verifyFile(name string) (*chain.Report, error) {
+func verifyFile(name string, keys *signing.Keys) (*chain.Report, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, exit.Usagef("verify %s: %w", name, ideafiles.WithoutPath(err))
 	}
 	defer f.Close()
-	r, err := chain.VerifyExport(f)
+	var trusted proofs.Keys
+	if keys != nil {
+		trusted = keys
+	}
+	r, err := chain.VerifyExportTrusting(f, trusted)
 	if errors.Is(err, chain.ErrNoExport) {
 		return nil, exit.Usagef("verify %s: %w", name, chain.ErrNoExport)
 	}
@@ -110,12 +142,31 @@ func printReport(a *app.App, of string, r *chain.Report) error {
 	return err
 }
 
+// provenText says how people's decisions are proven; "" where there are none.
+func provenText(c proofs.Counts) string {
+	if c.Declared+c.Signed+c.Carried == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s: %d declared, %d signed", print.Plural(c.Declared+c.Signed, "decision"), c.Declared, c.Signed)
+	if c.Carried > 0 {
+		text += fmt.Sprintf(", and %s from earlier processes", print.Plural(c.Carried, "proof"))
+	}
+	switch {
+	case c.Signed+c.Carried == 0:
+	case c.Proven < c.Signed:
+		text += "; signatures not checked, since no keys are named (--deciders FILE)"
+	default:
+		text += "; every signature is right"
+	}
+	return text + "\n"
+}
+
 func reportText(of string, r *chain.Report) string {
 	var b strings.Builder
 	if r.Whole {
 		fmt.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
 			print.Printable(of), print.Plural(r.Ideas, "Idea"), r.Digest, sealedText(r.Created))
-		b.WriteString(originText(r.Origin) + simulatedText(r.Simulated))
+		b.WriteString(provenText(r.Decisions) + originText(r.Origin) + simulatedText(r.Simulated))
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s: broken, %s\n", print.Printable(of), print.Plural(r.Ideas, "Idea"))

@@ -42,7 +42,7 @@ func Decisions(a *app.App) []*cobra.Command {
 
 func decisionVerb(a *app.App, kind, short, example string) *cobra.Command {
 	d := client.Decision{Kind: kind}
-	value := "" // JSON, or @file
+	value, key := "", "" // JSON, or @file; a file
 	c := &cobra.Command{
 		Use:   kind + " ID CALL",
 		Short: short,
@@ -50,11 +50,19 @@ func decisionVerb(a *app.App, kind, short, example string) *cobra.Command {
 
 CALL is as "approvals" shows it, or as it is typed more easily: 1.2@13 for 1.2@⑬. ID may
 be an instance, refunds/13; then CALL is 1.2. It waits until the decision is taken
-(exit 0), or refused (exit 2), and says why.`,
+(exit 0), or refused (exit 2), and says why. With a key ("starter keys person") it is
+signed: the proof then says who decides, and of which groups.`,
 		Example: example,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			d.Call, d.By = args[1], nameOr(d.By)
+			signer, err := app.SigningKey(key)
+			if err != nil {
+				return err
+			}
+			d.Call, d.Key = args[1], signer
+			if signer == nil {
+				d.By = nameOr(d.By)
+			}
 			return decide(c.Context(), a, args[0], d, value)
 		},
 	}
@@ -62,6 +70,7 @@ be an instance, refunds/13; then CALL is 1.2. It waits until the decision is tak
 	c.Flags().StringVar(&d.Reason, "reason", "", "why; the LLM is told")
 	addByFlag(c, &d.By)
 	c.Flags().StringArrayVar(&d.Groups, "group", nil, "a `group` that who decides is of, where the policy asks for one; may be repeated")
+	addKeyFlag(c, &key)
 	if v, ok := valueFlags[kind]; ok {
 		c.Flags().StringVar(&value, v.name, "", v.usage)
 	}

@@ -57,6 +57,10 @@ func addByFlag(c *cobra.Command, by *string) {
 	c.Flags().StringVar(by, "by", "", "the `name` of who does it (default: the user's)")
 }
 
+func addKeyFlag(c *cobra.Command, key *string) {
+	c.Flags().StringVar(key, "key", "", "sign with the private key in this `file` (default $PROCESSIDEA_KEY)")
+}
+
 func (f *byFlags) who() client.By { return client.By{Name: nameOr(f.by), Reason: f.reason} }
 
 // nameOr is a name, or the user's where none is given.

@@ -103,6 +103,9 @@ func (l *launched) follow(ctx context.Context) (runresult.Result, error) {
 		over = time.After(l.options.wait)
 	}
 	person := terminal.NewPerson(l.In, l.Err, l.process, app.UserName())
+	if person != nil {
+		person.Key, _ = app.SigningKey("") // run has looked at it
+	}
 	for {
 		f := terminal.Follower{
 			Session: l.session, Process: l.process, Progress: terminal.NewProgress(l.Err, l.process.ID()), Over: over, Person: person,

@@ -47,6 +47,9 @@ it is still at work or has ended.`,
 
 // run starts a process or attaches to it, and waits.
 func run(ctx context.Context, a *app.App, given string, files fileFlags, o launchOptions) error {
+	if _, err := app.SigningKey(""); err != nil {
+		return err // before anything is started that it is wanted for
+	}
 	p, err := a.Place()
 	if err != nil {
 		return err

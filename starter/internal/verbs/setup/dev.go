@@ -2,9 +2,11 @@ package setup
 
 import (
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"processidea/signing"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -74,6 +76,9 @@ func introduceServer(a *app.App, s *server.Session, h server.Hosting) error {
 		a.Note("a worker runs, and asks the LLM that the environment names")
 	default:
 		a.Note("a worker runs; no LLM is configured: processes need recorded replies (OPENAI_API_KEY and OPENAI_BASE_URL are not set)")
+	}
+	if place := os.Getenv(signing.DecidersVariable); h.Worker && place != "" {
+		a.Note("signed decisions are checked with the keys in %s", place)
 	}
 	a.Note("stop with Ctrl-C")
 	return nil

@@ -10,12 +10,12 @@ import (
 	"processidea/store/encryption"
 )
 
-// Keys makes keys for encryption.
+// Keys makes keys: for encryption, and for people to sign with.
 func Keys(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "keys",
-		Short:   "Make keys for encryption",
-		Example: "  starter keys new",
+		Short:   "Make keys, for encryption and for people to sign with",
+		Example: "  starter keys new\n  starter keys person ann@example.com --group finance",
 		Args:    cobra.NoArgs,
 	}
 	c.AddCommand(&cobra.Command{
@@ -35,6 +35,7 @@ given. Of several entries, set apart by commas, the first encrypts and all decry
 			return newKey(a, id)
 		},
 	})
+	c.AddCommand(personKey(a))
 	return c
 }
 

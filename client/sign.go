@@ -1,0 +1,59 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"processidea/client/internal/kind"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/proof"
+	"processidea/protocol"
+)
+
+// Signer signs decisions for a person: a *signing.PrivateKey does, by which Claims that name nobody are signed for its own person.
+type Signer interface {
+	Sign(proof.Claims) (jws string, err error)
+}
+
+// sign adds the proof to a decision that has a key: of what was shown, or, where the decision names no digest, of what waits now. The error wraps
+// ErrInvalid where the key may not sign it.
+func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decision, error) {
+	if d.Key == nil || d.Proof != "" {
+		return d, nil
+	}
+	call, digest := p.waitingAs(ctx, instance, d.Call)
+	if d.Digest == "" {
+		d.Digest = digest
+	}
+	if d.Digest == "" {
+		return d, p.refused(d, p.whyNotWaiting(ctx, instance, d.Call))
+	}
+	if valueKeys[d.Kind] != "" {
+		d.Value = jsonval.ToJSONValue(d.Value) // what is signed is what is sent, digit by digit
+	}
+	jws, err := d.Key.Sign(proof.Claims{
+		IssuedAt: time.Now().Unix(), ID: uuid.NewString(), Groups: d.Groups,
+		Process: p.id, Call: call, Digest: d.Digest, Decision: d.Kind, Details: proof.Details(d.payload()),
+	})
+	if err != nil {
+		return d, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
+	}
+	d.Proof = jws
+	return d, nil
+}
+
+// waitingAs gives the id, as it is written, and the digest of a Call that waits in an instance; of one that does not, or where nobody answers, the
+// id as it was given.
+func (p *Process) waitingAs(ctx context.Context, instance, call string) (id, digest string) {
+	var v protocol.ApprovalsView
+	_ = p.client.query(ctx, instance, protocol.QueryApprovals, &v)
+	for _, a := range v.Approvals {
+		if a.CallID == call || ideafile.CallIDInKeyboardSpelling(a.CallID) == call {
+			return a.CallID, a.Digest
+		}
+	}
+	return call, ""
+}

@@ -1,0 +1,24 @@
+package app
+
+import (
+	"os"
+
+	"processidea/client"
+	"processidea/signing"
+	"processidea/starter/internal/exit"
+)
+
+// SigningKey reads the key with which decisions are signed: the file that was named, else that of PROCESSIDEA_KEY; nil where there is none.
+func SigningKey(file string) (client.Signer, error) {
+	if file == "" {
+		file = os.Getenv(signing.Variable)
+	}
+	if file == "" {
+		return nil, nil
+	}
+	k, err := signing.LoadPrivateKey(file)
+	if err != nil {
+		return nil, exit.Usagef("%w", err)
+	}
+	return k, nil
+}

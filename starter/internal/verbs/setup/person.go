@@ -1,0 +1,150 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"processidea/model/jsonval"
+	"processidea/signing"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+)
+
+// personKey makes the key of a person.
+func personKey(a *app.App) *cobra.Command {
+	var groups []string
+	var out, deciders string
+	c := &cobra.Command{
+		Use:   "person NAME",
+		Short: "Make a person's own key, to sign decisions with",
+		Long: `Make a person's own key (Ed25519), to sign decisions with: "approve --key FILE", or
+PROCESSIDEA_KEY=FILE. NAME is the one that policies know. The private key goes into a
+file that nobody else may read; a file that is there stays as it is. The public key is
+printed, as an entry of the "keys" of the JWKS that PROCESSIDEA_DECIDERS names;
+--deciders FILE adds it there. Whoever keeps that file says who is of which group.`,
+		Example: `  starter keys person ann@example.com --group finance
+  starter keys person ann --group finance --out ann.key --deciders deciders.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return newPersonKey(a, args[0], groups, out, deciders) },
+	}
+	c.Flags().StringArrayVar(&groups, "group", nil, "a `group` that the person is of; may be repeated")
+	c.Flags().StringVar(&out, "out", "", "the `file` for the private key (default NAME.key under process-idea in the user's folder for settings)")
+	c.Flags().StringVar(&deciders, "deciders", "", "the JWKS `file` to which the public key is added; made where there is none")
+	return c
+}
+
+func newPersonKey(a *app.App, person string, groups []string, out, deciders string) error {
+	k, err := signing.NewPersonKey(person, groups)
+	if err != nil {
+		return &exit.Error{Code: exit.Usage, Cause: err}
+	}
+	public, err := k.Public()
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		if out, err = defaultKeyFile(person); err != nil {
+			return err
+		}
+	}
+	var list []byte
+	if deciders != "" { // read before anything is written
+		if list, err = withKey(deciders, public); err != nil {
+			return err
+		}
+	}
+	if err := writePrivate(out, k.Encode()); err != nil {
+		return err
+	}
+	if deciders != "" {
+		if err := replaceFile(deciders, list); err != nil {
+			return err
+		}
+		a.Note("the public key is in %s", deciders)
+	}
+	a.Note("the private key is in %s: export PROCESSIDEA_KEY=%s", out, print.Quote(out))
+	return a.Print(string(public) + "\n")
+}
+
+// defaultKeyFile is where a person's key goes where nobody says otherwise.
+func defaultKeyFile(person string) (string, error) {
+	dir, err := os.UserConfigDir()
+	if err == nil {
+		dir = filepath.Join(dir, "process-idea")
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return "", exit.Usagef("make a key for %s: %w; say where it goes with --out", person, err)
+	}
+	return filepath.Join(dir, url.PathEscape(person)+".key"), nil
+}
+
+// writePrivate writes a file that nobody else may read, and none over another.
+func writePrivate(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return exit.Usagef("write key: %s is there already, and stays as it is", name)
+	}
+	if err != nil {
+		return exit.Usagef("write key: %w", err)
+	}
+	_, err = f.Write(data)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return fmt.Errorf("write key: %w", err)
+	}
+	return nil
+}
+
+// withKey gives a JWKS file with one more key.
+func withKey(name string, public []byte) ([]byte, error) {
+	jwks := map[string]any{"keys": []any{}}
+	data, err := os.ReadFile(name)
+	if err == nil {
+		if _, err = signing.ParseKeys(data); err == nil {
+			jwks, err = jsonval.DecodeObject(data)
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.Usagef("add a key to %s: %w", name, err)
+	}
+	entry, err := jsonval.DecodeObject(public)
+	if err != nil {
+		return nil, err
+	}
+	list, _ := jwks["keys"].([]any)
+	jwks["keys"] = append(list, entry)
+	return []byte(print.Indent(jwks) + "\n"), nil
+}
+
+// replaceFile puts a file in the place of another whole: a worker reads it whenever it changes.
+func replaceFile(name string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".deciders-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.Write(data)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Chmod(f.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}

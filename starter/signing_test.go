@@ -1,0 +1,131 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"processidea/client"
+	"processidea/starter/internal/exit"
+	"processidea/store/chain"
+)
+
+const signedByTwoOfFinance = `{"proof": "signed", "by": {"groups": ["finance"], "count": 2}}`
+
+// keyed gives people keys, and lists them where the worker looks.
+func (d *desk) keyed() {
+	d.Helper()
+	for _, line := range []string{"ann --group finance", "bob --group finance", "eve"} {
+		name, _, _ := strings.Cut(line, " ")
+		args := append([]string{"keys", "person", "--out", name + ".key", "--deciders", "deciders.json"}, strings.Fields(line)...)
+		if e := d.do(args...).is(exit.Done); strings.Count(e.out, "\n") != 1 || strings.Contains(e.out, `"d"`) || !strings.Contains(e.out, `"people":["`+name+`"]`) {
+			d.Errorf("%s", e.out)
+		}
+		if info, err := os.Stat(filepath.Join(d.dir, name+".key")); err != nil || info.Mode().Perm() != 0o600 {
+			d.Error(info, err)
+		}
+	}
+	d.do("keys", "person", "ann", "--out", "ann.key").is(exit.Usage).complains("ann.key is there already")
+	d.set("PROCESSIDEA_DECIDERS=" + filepath.Join(d.dir, "deciders.json"))
+}
+
+func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
+	d := newDesk(t, signed(signedByTwoOfFinance))
+	d.keyed()
+	d.dev()
+	list := d.signable("p", 3)
+	if e := d.do("approvals", "p").is(exit.Done); !strings.Contains(e.out, "decided by 2 of: people of finance, signed") {
+		t.Error(e.out)
+	}
+	for _, c := range []struct{ args, refused string }{
+		{"approve p 1.1@1 --by ann --group finance", "it takes a signed decision, and this one has no proof"},
+		{"approve p 1.1@1 --key eve.key", "eve may not decide on it, only people of finance may"},
+		{"approve p 1.1@1 --key eve.key --group finance", "may not say that eve is of finance"},
+		{"approve p 1.1@1 --key ann.key --by bob", "the proof is that of ann"},
+		{"approve p 1.1@1 --key ann.key --digest 0000", "the digest is not that of what waits now"},
+		{"approve p 1.1@1 --key nobody.key", "no such file"},
+		{"approve p 7.7@1 --key ann.key", `there is no Call "7.7@1"`},
+		{"approve p 1.1@1 --key ann.key", ""},
+		{"approve p 1.1@1 --key ann.key", "ann has decided on it already"},
+		{"approve p 1.1@1 --key bob.key --digest " + list[0].Digest, ""},
+		{"amend p 1.1@2 --key ann.key --reason shorter --params {\"text\":\"b\"}", ""},
+		{"approve p 1.1@2 --key ann.key", ""},
+		{"approve p 1.1@2 --key bob.key", ""},
+		{"reject p 1.1@3 --key bob.key --reason no", ""},
+	} {
+		e := d.do(strings.Fields(c.args)...)
+		if c.refused == "" {
+			e.is(exit.Done)
+			continue
+		}
+		e.is(exit.Usage).complains(c.refused)
+	}
+	d.eventually("it ends", func() bool { return d.do("result", "p", "--json").result().Status == "completed" })
+	var made []client.Decided
+	d.do("decisions", "p", "--json").is(exit.Done).json(&made)
+	if len(made) != 6 || made[0].Signed == nil || made[0].DecidedBy != "ann" || made[0].Groups[0] != "finance" {
+		t.Fatalf("%+v", made)
+	}
+	by := "signed (key " + made[0].Signed.Key + ")"
+	if e := d.do("decisions", "p").is(exit.Done); strings.Count(e.out, by) != 3 || !strings.Contains(e.out, "approve by ann of finance, "+by) {
+		t.Error(e.out)
+	}
+	if e := d.do("blame", "p", "②:noted").is(exit.Done); !strings.Contains(e.out, "decided by ann: amend, "+by) {
+		t.Error(e.out)
+	}
+	var report chain.Report
+	d.do("verify", "p", "--json").is(exit.Done).json(&report)
+	if c := report.Decisions; c.Signed != 6 || c.Proven != 6 || c.Declared != 0 {
+		t.Errorf("%+v", c)
+	}
+	if e := d.do("verify", "p").is(exit.Done); !strings.Contains(e.out, "6 decisions: 0 declared, 6 signed; every signature is right") {
+		t.Error(e.out)
+	}
+	d.do("export", "p", "-o", "p.jsonl").is(exit.Done)
+	t.Run("by the Python of docs/check_proofs.py", d.checkedWithoutOurCode)
+	if e := d.do("verify", "p.jsonl", "--deciders", "deciders.json").is(exit.Done); !strings.Contains(e.out, "every signature is right") {
+		t.Error(e.out)
+	}
+	d.do("keys", "person", "ann", "--out", "new.key", "--deciders", "others.json").is(exit.Done)
+	if e := d.do("verify", "p", "--deciders", "others.json").is(exit.Failed); !strings.Contains(e.out, "the decision on 1.1@① by ann: the key "+made[0].Signed.Key+" is not among those") {
+		t.Error(e.out)
+	}
+}
+
+// checkedWithoutOurCode runs the Python of docs over an export, and over one in which a letter of a proof is another.
+func (d *desk) checkedWithoutOurCode(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil || exec.CommandContext(t.Context(), python, "-c", "import cryptography").Run() != nil {
+		t.Skip("there is no python3 with cryptography")
+	}
+	script, err := filepath.Abs("../docs/check_proofs.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	export, err := os.ReadFile(filepath.Join(d.dir, "p.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(text string) string {
+		c := exec.CommandContext(t.Context(), python, script, filepath.Join(d.dir, "deciders.json"))
+		c.Stdin = strings.NewReader(text)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	if out := check(string(export)); strings.Count(out, " good\n") != 6 || strings.Contains(out, "BROKEN") {
+		t.Error(out)
+	}
+	for from, to := range map[string]string{
+		`"by":"bob","call"`: `"by":"eve","call"`, `"reason":"shorter"`: `"reason":"longer"`, `"params":{"text":"b"}`: `"params":{"text":"c"}`,
+		`"call":"1.1@③"`: `"call":"1.1@②"`,
+	} {
+		if out := check(strings.ReplaceAll(string(export), from, to)); !strings.Contains(out, "BROKEN") {
+			t.Errorf("%s: %s", to, out)
+		}
+	}
+}

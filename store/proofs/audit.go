@@ -1,0 +1,220 @@
+package proofs
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"processidea/model/deciders"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/proof"
+	"processidea/model/turn"
+)
+
+// Keys check signatures; *signing.Keys does.
+type Keys interface {
+	Verify(jws string) proof.Finding
+}
+
+// Counts is how people's decisions on Calls are proven.
+type Counts struct {
+	// Declared are those that say of themselves who took them, and Signed those with a proof.
+	Declared int `json:"declared"`
+	Signed   int `json:"signed"`
+	// Proven are those of the signed whose signatures were checked again and are right. Without keys none is.
+	Proven int `json:"proven"`
+	// Carried are proofs of decisions in processes that this one was forked from.
+	Carried int `json:"carried,omitempty"`
+}
+
+// Audit checks the decisions of one chain.
+type Audit struct {
+	Counts
+	keys Keys // nil: signatures are not checked
+	used map[string]bool
+}
+
+// New begins an audit. With keys nil it checks everything but the signatures.
+func New(keys Keys) *Audit { return &Audit{keys: keys, used: map[string]bool{}} }
+
+// Log checks the decisions of which the log of an Idea tells, and says what is wrong with each.
+func (a *Audit) Log(process string, log any) (problems []string) {
+	if log == nil {
+		return nil
+	}
+	entries, err := turn.DecodeLog(log)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, e := range entries {
+		if e.Decision == nil || e.IsWrite() || !isPersons(*e.Decision) {
+			continue
+		}
+		if why := a.decision(process, *e.Decision); why != "" {
+			problems = append(problems, fmt.Sprintf("the decision on %s by %s: %s", e.Decision.CallID, e.Decision.DecidedBy, why))
+		}
+	}
+	return problems
+}
+
+// isPersons reports whether a person took the decision, on a Call.
+func isPersons(d turn.Decision) bool {
+	own := []string{turn.DecidedByTimeout, turn.DecidedByProcess, ideafile.SimulatedPerson}
+	return slices.Contains(ideafile.DecisionKinds(), d.Kind) && d.CallID != "" && !slices.Contains(own, d.DecidedBy)
+}
+
+func (a *Audit) decision(process string, d turn.Decision) string {
+	switch {
+	case d.Proof == "" && d.Signed != nil:
+		return "its proof is gone"
+	case d.Proof == "" && d.Deciders.Signed():
+		return "it has no proof, and its policy wants one"
+	case d.Proof == "":
+		a.Declared++
+		return ""
+	}
+	a.Signed++
+	if d.Signed == nil {
+		return "its proof was never checked"
+	}
+	id := d.Signed.Issuer + "\n" + d.Signed.ID
+	if a.used[id] {
+		return "its proof counts for another decision already"
+	}
+	a.used[id] = true
+	if why := a.check(process, d); why != "" {
+		return why
+	}
+	if d.Kind == ideafile.Amend && !amendedAsSaid(d) {
+		return "it ran with other parameters than the proof says"
+	}
+	return ""
+}
+
+// check compares a proof with its decision, and with the keys.
+func (a *Audit) check(process string, d turn.Decision) string {
+	f := proof.Finding{Key: d.Signed.Key}
+	if a.keys != nil {
+		f = a.keys.Verify(d.Proof)
+	} else if f.Claims, f.Refused = readUnchecked(d.Proof); f.Refused != "" {
+		return f.Refused
+	}
+	c := f.Claims
+	if err := f.CheckTime(time.Time{}, d.DecidedAt); err != nil {
+		return err.Error()
+	}
+	if process == "" {
+		process = c.Process
+	}
+	if err := c.CheckFor(d.ToProve(process)); err != nil {
+		return err.Error()
+	}
+	switch {
+	case !deciders.SameName(c.Subject, d.DecidedBy):
+		return fmt.Sprintf("its proof is that of %s", c.Subject)
+	case !slices.Equal(c.Groups, d.Groups):
+		return fmt.Sprintf("its proof names the groups %q, and the decision %q", c.Groups, d.Groups)
+	case c.Issuer != d.Signed.Issuer, c.ID != d.Signed.ID, d.Signed.Name != "" && d.Signed.Name != c.Name, f.Key != d.Signed.Key:
+		return "its proof is another than the one that was checked when it was taken"
+	}
+	if a.keys != nil {
+		a.Proven++
+	}
+	return ""
+}
+
+// readUnchecked reads what a proof says without a key.
+func readUnchecked(jws string) (c proof.Claims, why string) {
+	parts := strings.Split(jws, ".")
+	if len(parts) != 3 {
+		return c, "its proof is no compact JWS"
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err == nil {
+		c, err = proof.ReadClaims(payload)
+	}
+	if err != nil {
+		return c, err.Error()
+	}
+	return c, ""
+}
+
+// amendedAsSaid reports whether an amended Call ran with what was shown and what the amendment changed of it; a null took something away.
+func amendedAsSaid(d turn.Decision) bool {
+	said := d.Signed.Params
+	for _, k := range jsonval.SortedKeys(d.ShownParams) {
+		if _, changed := said[k]; !changed && !jsonval.Equal(d.AmendedParams[k], d.ShownParams[k]) {
+			return false
+		}
+	}
+	for _, k := range jsonval.SortedKeys(d.AmendedParams) {
+		change, changed := said[k]
+		shown, wasShown := d.ShownParams[k]
+		if (!changed && !wasShown) || (changed && !jsonval.Equal(withoutNulls(d.AmendedParams[k]), withoutNulls(jsonval.DeepMerge(shown, change)))) {
+			return false
+		}
+	}
+	return true
+}
+
+func withoutNulls(v any) any {
+	m, isObject := v.(map[string]any)
+	if !isObject {
+		return v
+	}
+	out := map[string]any{}
+	for k, e := range m {
+		if e != nil {
+			out[k] = withoutNulls(e)
+		}
+	}
+	return out
+}
+
+// Carried checks the proofs that the first Idea of a fork brings from the processes that it came from: in the record of a Plan, and beside
+// who decided on other Calls.
+func (a *Audit) Carried(idea map[string]any) (problems []string) {
+	context, _ := idea["context"].([]any)
+	for _, raw := range context {
+		record := jsonval.AsObject(jsonval.AsObject(raw)["record"])
+		for _, id := range jsonval.SortedKeys(record) {
+			for _, d := range turn.RecordedDecisions(record[id]) {
+				if d.Proof == "" || d.Signed == nil {
+					continue
+				}
+				if why := a.carried(d); why != "" {
+					problems = append(problems, fmt.Sprintf("the decision on %s by %s, from an earlier process: %s", d.CallID, d.DecidedBy, why))
+				}
+			}
+		}
+	}
+	for _, e := range deciders.EarlierOf(idea) {
+		if e.Proof == "" {
+			continue
+		}
+		a.Counts.Carried++
+		c, why := readUnchecked(e.Proof)
+		if a.keys != nil {
+			f := a.keys.Verify(e.Proof)
+			c, why = f.Claims, f.Refused
+		}
+		if why == "" && (c.Call != e.CallID && c.Call != ideafile.CallIDInKeyboardSpelling(e.CallID) || !deciders.SameName(c.Subject, e.By)) {
+			why = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.Call)
+		}
+		if why != "" {
+			problems = append(problems, fmt.Sprintf("the decision on %s by %s, from an earlier process: %s", e.CallID, e.By, why))
+		}
+	}
+	return problems
+}
+
+func (a *Audit) carried(d turn.Decision) string {
+	a.Counts.Carried++
+	proven := a.Proven
+	why := a.check("", d)
+	a.Proven = proven
+	return why
+}

@@ -1,0 +1,178 @@
+package proofs_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/deciders"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/proof"
+	"processidea/model/turn"
+	"processidea/signing"
+	"processidea/store/proofs"
+)
+
+var at = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+// signer is ann of finance, and the keys that know her.
+func signer(t *testing.T, withdrawn string) (*signing.PrivateKey, *signing.Keys) {
+	t.Helper()
+	k, err := signing.NewPersonKey("ann", []string{"finance"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k, keysOf(t, k, withdrawn)
+}
+
+func keysOf(t *testing.T, k *signing.PrivateKey, withdrawn string) *signing.Keys {
+	t.Helper()
+	line, _ := k.Public()
+	if withdrawn != "" {
+		line = []byte(strings.Replace(string(line), "{", `{"withdrawn":"`+withdrawn+`",`, 1))
+	}
+	keys, err := signing.ParseKeys([]byte(`{"keys":[` + string(line) + `]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+// decided is a signed decision, taken as an instance would.
+func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d turn.Decision) turn.Decision {
+	t.Helper()
+	d.CallID, d.ApprovalDigest = "1.2@⑬", "ab"
+	want := d.ToProve("refunds")
+	jws, err := k.Sign(proof.Claims{Groups: []string{"finance"}, IssuedAt: at.Unix(), ID: "1", Process: want.Process, Call: d.CallID, Digest: want.Digest, Decision: d.Kind, Details: want.Details})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := keys.Verify(jws)
+	f.Process = "refunds"
+	d.Proof, d.Finding = jws, &f
+	d, err = d.Proven(turn.PendingApproval{CallID: d.CallID, Digest: "ab", Since: at}, nil, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.DecidedAt, d.Finding = at, nil
+	d.Deciders = deciders.Rules{{Groups: []string{"finance"}, Signed: true}}
+	return d
+}
+
+func logOf(list ...turn.Decision) any {
+	var log []turn.LogEntry
+	for n := range list {
+		log = append(log, turn.LogEntry{Instance: "⑬", Decision: &list[n]})
+	}
+	return turn.EncodeLog(log)
+}
+
+func TestADecisionOfEveryKindIsProvenAgain(t *testing.T) {
+	k, keys := signer(t, "")
+	handle := map[string]any{jsonval.BlobHandleKey: map[string]any{"digest": "x"}}
+	for _, d := range []turn.Decision{
+		{Kind: ideafile.Approve},
+		{Kind: ideafile.Reject, Reason: "no"},
+		{Kind: ideafile.Replace, Replacement: map[string]any{"_tool": "x", "n": json.Number("1.50")}},
+		{Kind: ideafile.Answer, GivenResult: nil},
+		{Kind: ideafile.Answer, GivenResult: jsonval.EscapeBlobHandles(handle)},
+	} {
+		d = decided(t, k, keys, d)
+		for _, with := range []proofs.Keys{nil, keys} {
+			a := proofs.New(with)
+			problems := a.Log("refunds", logOf(d))
+			if len(problems) > 0 || a.Signed != 1 || a.Declared != 0 || (with != nil) != (a.Proven == 1) {
+				t.Errorf("%s: %v, %+v", d.Kind, problems, a.Counts)
+			}
+		}
+	}
+}
+
+func TestAnAmendmentIsProvenByWhatItsSignerGave(t *testing.T) {
+	k, keys := signer(t, "")
+	d := decided(t, k, keys, turn.Decision{Kind: ideafile.Amend, AmendedParams: map[string]any{"values": map[string]any{"cents": json.Number("5"), "note": nil}}})
+	d.ShownParams = map[string]any{"to": "ann", "values": map[string]any{"cents": json.Number("9"), "note": "x", "order": "7"}}
+	for params, want := range map[string]string{
+		`{"to":"ann","values":{"cents":5,"order":"7"}}`:             "",
+		`{"to":"ann","values":{"cents":5,"order":"7","note":null}}`: "",
+		`{"to":"eve","values":{"cents":5,"order":"7"}}`:             "other parameters",
+		`{"to":"ann","values":{"cents":500,"order":"7"}}`:           "other parameters",
+		`{"to":"ann","more":1,"values":{"cents":5,"order":"7"}}`:    "other parameters",
+		`{"values":{"cents":5,"order":"7"}}`:                        "other parameters",
+	} {
+		d.AmendedParams, _ = jsonval.DecodeObject([]byte(params))
+		if got := strings.Join(proofs.New(keys).Log("refunds", logOf(d)), ""); !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("%s: %q", params, got)
+		}
+	}
+}
+
+func TestAProofThatWasTouchedIsFound(t *testing.T) {
+	k, keys := signer(t, "")
+	others, _ := signer(t, "")
+	otherKeys := keysOf(t, others, "")
+	for _, c := range []struct {
+		name, process, want string
+		keys                proofs.Keys
+		change              func(d *turn.Decision)
+	}{
+		{"untouched", "refunds", "", keys, func(*turn.Decision) {}},
+		{"in a part", "refunds/~part/3", "", keys, func(*turn.Decision) {}},
+		{"removed", "refunds", "its proof is gone", nil, func(d *turn.Decision) { d.Proof = "" }},
+		{"removed with what was found", "refunds", "its policy wants one", nil, func(d *turn.Decision) { d.Proof, d.Signed = "", nil }},
+		{"what was found removed", "refunds", "never checked", nil, func(d *turn.Decision) { d.Signed = nil }},
+		{"moved to another Call", "refunds", "for Call 1.2@⑬, not for 1.3@⑬", nil, func(d *turn.Decision) { d.CallID = "1.3@⑬" }},
+		{"moved to another process", "wages", "for process refunds, not for wages", nil, func(*turn.Decision) {}},
+		{"another digest", "refunds", "another digest", nil, func(d *turn.Decision) { d.ApprovalDigest = "cd" }},
+		{"another decision", "refunds", "one to approve, and the decision is to answer", nil, func(d *turn.Decision) { d.Kind = ideafile.Answer }},
+		{"another reason", "refunds", "another reason", nil, func(d *turn.Decision) { d.Reason = "because" }},
+		{"another person", "refunds", "its proof is that of ann", nil, func(d *turn.Decision) { d.DecidedBy = "bob" }},
+		{"another group", "refunds", "names the groups", nil, func(d *turn.Decision) { d.Groups = []string{"heads"} }},
+		{"another key", "refunds", "another than the one that was checked", keys, func(d *turn.Decision) { d.Signed.Key = "x" }},
+		{"a changed signature", "refunds", "the signature is not", keys, func(d *turn.Decision) { d.Proof = d.Proof[:len(d.Proof)-8] + "AAAAAAAA" }},
+		{"no JWS", "refunds", "no compact JWS", nil, func(d *turn.Decision) { d.Proof = "x" }},
+		{"a key that is gone", "refunds", "not among those", otherKeys, func(*turn.Decision) {}},
+		{"a key withdrawn later", "refunds", "", keysOf(t, k, "2026-11-23T12:00:01Z"), func(*turn.Decision) {}},
+		{"a key withdrawn before", "refunds", "was withdrawn", keysOf(t, k, "2026-11-23T12:00:00Z"), func(*turn.Decision) {}},
+	} {
+		d := decided(t, k, keys, turn.Decision{Kind: ideafile.Approve})
+		c.change(&d)
+		if got := strings.Join(proofs.New(c.keys).Log(c.process, logOf(d)), ""); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAProofCountsOnceAndDeclaredDecisionsAreCounted(t *testing.T) {
+	k, keys := signer(t, "")
+	d := decided(t, k, keys, turn.Decision{Kind: ideafile.Approve})
+	declared := turn.Decision{Kind: ideafile.Approve, CallID: "1.3", DecidedBy: "bob"}
+	late := turn.Decision{Kind: ideafile.Reject, CallID: "1.4", DecidedBy: turn.DecidedByTimeout, Deciders: d.Deciders}
+	pause := turn.Decision{Kind: turn.SteerPause, DecidedBy: "bob"}
+	a := proofs.New(keys)
+	problems := a.Log("refunds", logOf(d, declared, late, pause, d))
+	if len(problems) != 1 || !strings.Contains(problems[0], "for another decision already") || a.Counts != (proofs.Counts{Declared: 1, Signed: 2, Proven: 1}) {
+		t.Errorf("%v, %+v", problems, a.Counts)
+	}
+}
+
+func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
+	k, keys := signer(t, "")
+	d := decided(t, k, keys, turn.Decision{Kind: ideafile.Approve})
+	idea := func(d turn.Decision, by string) map[string]any {
+		return deciders.WithEarlier(map[string]any{"context": []any{map[string]any{"type": "plan", "record": map[string]any{
+			"1.2": map[string]any{"decided": []any{jsonval.ToJSONValue(turn.InstanceDecision{Token: "⑬", Decision: d})}},
+		}}}}, []deciders.Earlier{{CallID: "1.2@⑬", By: by, Proof: d.Proof}, {CallID: "1.1", By: "eve"}})
+	}
+	a := proofs.New(keys)
+	if problems := a.Carried(idea(d, "ann")); len(problems) > 0 || a.Counts != (proofs.Counts{Carried: 2}) {
+		t.Errorf("%v, %+v", problems, a.Counts)
+	}
+	moved := d
+	moved.CallID = "1.9@⑬"
+	if problems := proofs.New(nil).Carried(idea(moved, "bob")); len(problems) != 2 {
+		t.Errorf("%v", problems)
+	}
+}
