@@ -19,12 +19,16 @@ func (i *Instance) ApplyDecision(d turn.Decision) error {
 	if err != nil {
 		return err
 	}
+	if err := i.checkOrder(rec, d); err != nil {
+		return err
+	}
 	if d, err = d.Proven(*rec.PendingApproval, rec.Decisions, i.currentTime); err != nil {
 		return err
 	}
 	if err := i.checkDecider(rec, d); err != nil {
 		return err
 	}
+	d.Order = nil // OrderID names it from here on
 	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams, d.Deciders = rec.ID, rec.PendingApproval.Digest, i.currentTime,
 		rec.PendingApproval.Tool, rec.PendingApproval.Params, rec.PendingApproval.Deciders
 	if i.othersMustDecideToo(rec, d) {

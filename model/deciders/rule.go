@@ -135,12 +135,12 @@ func ReadProof(v any, r *Rule) (*Rule, error) {
 
 // Person is who decides, as the decision says, or as its proof does.
 type Person struct {
-	Name   string
-	Groups []string
+	Name   string   `json:"name,omitempty"`
+	Groups []string `json:"groups,omitempty"`
 	// AlsoNamed is another name of the same person, under which they may have started the process; empty: there is none.
-	AlsoNamed string
+	AlsoNamed string `json:"alsoNamed,omitempty"`
 	// Signed is whether the decision has a proof that was found right.
-	Signed bool
+	Signed bool `json:"signed,omitempty"`
 }
 
 // whyNot says why a person may not decide, or "" if they may. starters are those who started the process.

@@ -38,6 +38,9 @@ type Decision struct {
 	// Tool and Shown are what would have run, as the person was shown it.
 	Tool        string         `json:"tool,omitempty"`
 	ShownParams map[string]any `json:"shown,omitempty"`
+	// OrderID names the standing order under which the decision was taken, and Order is that order until then; or the one that a process was given.
+	OrderID string         `json:"under,omitempty"`
+	Order   *StandingOrder `json:"order,omitempty"`
 	// Deciders are the rules that said who may take the decision; none: anybody might.
 	Deciders deciders.Rules `json:"deciders,omitempty"`
 	// AmendedParams of an amended Call: values, never References.
@@ -100,18 +103,22 @@ const (
 )
 
 // ReadDecision reads the payload of a decision's signal; kind is the signal's name. The keys are call, digest, by, groups, reason, proof
-// and id, and params for amend, with for replace, output for answer.
+// and id, and params for amend, with for replace, output for answer; for approve order, alone, where it is taken under one.
 func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	d.Kind = kind
 	if d.Groups, err = readGroups(m["groups"]); err != nil {
 		return d, err
 	}
-	m = jsonval.WithoutKey(m, "groups")
+	order := m[orderKey]
+	m = jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), orderKey)
 	payloadKey := map[string]string{ideafile.Amend: "params", ideafile.Replace: "with", ideafile.Answer: "output"}[kind]
 	err = ReadSignalTexts(m, payloadKey, map[string]*string{
 		"call": &d.CallID, "digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "proof": &d.Proof,
 		"id": &d.SignalID,
 	})
+	if err == nil && order != nil {
+		err = d.readOrder(order)
+	}
 	if err != nil {
 		return d, err
 	}
@@ -219,8 +226,12 @@ func (d Decision) pastTenseVerb() string {
 }
 
 func (d Decision) decider() string {
-	if d.DecidedBy == "" {
-		return "a person"
+	name := d.DecidedBy
+	if name == "" {
+		name = "a person"
 	}
-	return d.DecidedBy
+	if d.OrderID != "" {
+		name += " (standing order " + d.OrderID + ")"
+	}
+	return name
 }

@@ -22,12 +22,16 @@ func (d Decision) Proven(p PendingApproval, made []Decision, now time.Time) (Dec
 		return d, errors.New("nobody has checked the proof")
 	}
 	f, c := d.Finding, d.Finding.Claims
-	if err := f.CheckTime(p.Since, now); err != nil {
+	since, about := p.Since, d
+	about.CallID, about.ApprovalDigest = p.CallID, p.Digest
+	toProve := about.ToProve(f.Process)
+	if d.Order != nil {
+		since, toProve, made = time.Time{}, d.Order.ToProve(f.Process), nil // one proof for every Call that the order covers
+	}
+	if err := f.CheckTime(since, now); err != nil {
 		return d, err
 	}
-	about := d
-	about.CallID, about.ApprovalDigest = p.CallID, p.Digest
-	if err := c.CheckFor(about.ToProve(f.Process)); err != nil {
+	if err := c.CheckFor(toProve); err != nil {
 		return d, err
 	}
 	used := func(other Decision) bool {

@@ -18,6 +18,9 @@ const (
 	SteerAdd    = "add"
 	// SteerDecide brings many decisions at once (ReadDecisions).
 	SteerDecide = "decide"
+	// SteerAllow gives a standing order (ReadStandingOrder), SteerDisallow ends one.
+	SteerAllow    = "allow"
+	SteerDisallow = "disallow"
 )
 
 // SteeringPayload is the payload of such a signal.

@@ -1,0 +1,194 @@
+package standing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"processidea/model/deciders"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+const maxOrders = 100 // of one process, those that have ended included
+
+// Orders are the standing orders of one process, in the order in which they were given. The zero value has none.
+type Orders []*Order
+
+// Order is one standing order, and what has become of it.
+type Order struct {
+	turn.StandingOrder
+	GivenAt time.Time `json:"at"`
+	// Giver is who gave it, as it says, or as its proof does.
+	Giver deciders.Person `json:"giver"`
+	// Approved is how many Calls were approved under it.
+	Approved int `json:"approved"`
+	// Handled are the Calls that still wait as far as is known, and that were approved or refused under it: their digests, by owner and Call.
+	Handled map[string]map[string]string `json:"handled,omitempty"`
+	// Ended is who ended it, and why; nil: nobody has.
+	Ended *Ending `json:"ended,omitempty"`
+}
+
+// Ending is the end of an order that a person has ended.
+type Ending struct {
+	By      string    `json:"by,omitempty"`
+	Reason  string    `json:"reason,omitempty"`
+	EndedAt time.Time `json:"at"`
+}
+
+// Check returns why an order cannot be given: its Tool is not there, or lacks what the condition names, or whoever gives it may not decide on the
+// Tool's Calls. starters are those who started the process.
+func Check(o turn.StandingOrder, giver deciders.Person, idea *ideafile.Idea, override ideafile.ApprovalOverride, starters []string, now time.Time) error {
+	tool := idea.Tool(o.Tool)
+	if tool == nil {
+		var names []string
+		for _, t := range idea.Tools {
+			names = append(names, t.Name)
+		}
+		return fmt.Errorf("there is no Tool %q%s", jsonval.Clip(o.Tool, 80), diag.DidYouMeanOrListNames(o.Tool, names))
+	}
+	if !o.Until.IsZero() && !now.Before(o.Until) {
+		return fmt.Errorf("until %s is past", o.Until.UTC().Format(time.RFC3339))
+	}
+	params := jsonval.AsObject(tool.Source["properties"])
+	for _, name := range o.NamedParams() {
+		if _, has := params[name]; !has {
+			return fmt.Errorf("when: %s has no parameter %q%s", o.Tool, jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(params)))
+		}
+	}
+	rules := override.DecidersFor(tool)
+	if len(rules) == 0 {
+		return nil
+	}
+	if strings.TrimSpace(giver.Name) == "" {
+		return fmt.Errorf(`it does not say who gives it, and not everybody may: "by" is missing (%s)`, rules)
+	}
+	if why := rules.WhyNot(giver, starters); why != "" {
+		return fmt.Errorf("%s", why)
+	}
+	return nil
+}
+
+// Give adds an order.
+func (l *Orders) Give(o turn.StandingOrder, giver deciders.Person, now time.Time) error {
+	switch {
+	case slices.ContainsFunc(*l, func(given *Order) bool { return given.ID == o.ID }):
+		return fmt.Errorf("there is an order %q already: give this one another id", o.ID)
+	case len(*l) >= maxOrders:
+		return fmt.Errorf("the process has been given %d orders, and takes no more", maxOrders)
+	}
+	*l = append(*l, &Order{StandingOrder: o, Giver: giver, GivenAt: now})
+	return nil
+}
+
+// End ends an order.
+func (l Orders) End(id string, e Ending) error {
+	var ids []string
+	for _, o := range l {
+		switch {
+		case o.ID == id && o.Ended != nil:
+			return fmt.Errorf("the order %q was ended already", id)
+		case o.ID == id:
+			o.Ended = &e
+			return nil
+		}
+		ids = append(ids, o.ID)
+	}
+	return fmt.Errorf("there is no order %q%s", jsonval.Clip(id, 80), diag.DidYouMeanOrListNames(id, ids))
+}
+
+// IsInForce reports whether an order may approve Calls at a moment.
+func (o *Order) IsInForce(now time.Time) bool {
+	return o.Ended == nil && (o.Count == 0 || o.Approved < o.Count) && (o.Until.IsZero() || now.Before(o.Until))
+}
+
+// Approval is a Call that is to be approved under an order.
+type Approval struct {
+	Order   turn.StandingOrder
+	Pending turn.PendingApproval
+}
+
+// Cover returns what of all that waits with an owner, an instance or a part, is approved now, each under the first order that covers it, and
+// counts it. Where several people must approve, an order gives the approval of whoever gave it.
+func (l Orders) Cover(owner string, waits []turn.PendingApproval, starters []string, now time.Time) (list []Approval) {
+	for _, o := range l {
+		o.forget(owner, waits)
+	}
+	for _, p := range waits {
+		for _, o := range l {
+			if o.IsInForce(now) && !o.hasHandled(owner, p) && o.covers(p, starters, now) {
+				o.Approved++
+				o.note(owner, p)
+				list = append(list, Approval{o.StandingOrder, p})
+				if p.Deciders.Count() <= 1+len(p.DecidedSoFar) {
+					break
+				}
+			}
+		}
+	}
+	return list
+}
+
+// covers reports whether an order approves a Call, as far as the process knows. The instance knows more, and may refuse.
+func (o *Order) covers(p turn.PendingApproval, starters []string, now time.Time) bool {
+	decided := slices.ContainsFunc(p.DecidedSoFar, func(v turn.Voice) bool { return deciders.SameName(v.DecidedBy, o.Giver.Name) })
+	return !decided && slices.Contains(p.AllowedDecisions, ideafile.Approve) && o.WhyNotCovered(p, now) == "" &&
+		(len(p.Deciders) == 0 || p.Deciders.WhyNot(o.Giver, starters) == "")
+}
+
+// Refused takes back what was counted for a Call whose approval its instance refused, and reports whether it was under one of the orders.
+func (l Orders) Refused(signalID string) bool {
+	for _, o := range l {
+		if o.SignalID() == signalID {
+			o.Approved = max(o.Approved-1, 0)
+			return true
+		}
+	}
+	return false
+}
+
+func (o *Order) hasHandled(owner string, p turn.PendingApproval) bool {
+	return o.Handled[owner][p.CallID] == p.Digest
+}
+
+func (o *Order) note(owner string, p turn.PendingApproval) {
+	if o.Handled == nil {
+		o.Handled = map[string]map[string]string{}
+	}
+	if o.Handled[owner] == nil {
+		o.Handled[owner] = map[string]string{}
+	}
+	o.Handled[owner][p.CallID] = p.Digest
+}
+
+// forget drops what waits no more.
+func (o *Order) forget(owner string, waits []turn.PendingApproval) {
+	handled := o.Handled[owner]
+	if len(handled) == 0 {
+		return
+	}
+	still := map[string]string{}
+	for _, p := range waits {
+		if digest, has := handled[p.CallID]; has && digest == p.Digest {
+			still[p.CallID] = digest
+		}
+	}
+	o.Handled[owner] = still
+	if len(still) == 0 {
+		delete(o.Handled, owner)
+	}
+}
+
+// View is the orders as people are shown them.
+func (l Orders) View() Orders {
+	shown := make(Orders, len(l))
+	for n, o := range l {
+		copied := *o
+		copied.Handled = nil
+		shown[n] = &copied
+	}
+	return shown
+}

@@ -1,0 +1,190 @@
+package turn
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"processidea/model/deciders"
+	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/model/proof"
+)
+
+// StandingOrder is leave that a person gives beforehand: Calls of a Tool that fit are approved under it.
+type StandingOrder struct {
+	ID   string `json:"id"`
+	Tool string `json:"tool"`
+	// When is a JSON Schema that a Call's parameters fit; nil: any do.
+	When map[string]any `json:"when,omitempty"`
+	// Count is how many Calls it approves at most; 0: no limit. Until is the moment from which it approves none; zero: no limit.
+	Count  int       `json:"count,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
+	By     string    `json:"by,omitempty"`
+	Groups []string  `json:"groups,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	// Proof is the signature that the order brought.
+	Proof string `json:"proof,omitempty"`
+}
+
+const (
+	maxOrderCount    = 100_000
+	maxOrderIDLength = 100
+	maxWhenBytes     = 16 << 10
+	orderKey         = "order"
+)
+
+// ReadStandingOrder reads the payload of SteerAllow: id, tool, when, count, until, by, groups, reason and proof.
+func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
+	if o.Groups, err = readGroups(m["groups"]); err != nil {
+		return o, err
+	}
+	until := ""
+	texts := map[string]any{}
+	for _, k := range jsonval.SortedKeys(m) {
+		switch k {
+		case "groups", "when", "count":
+		default:
+			texts[k] = m[k]
+		}
+	}
+	err = ReadSignalTexts(texts, "", map[string]*string{
+		signalIDKey: &o.ID, "tool": &o.Tool, "until": &until, "by": &o.By, "reason": &o.Reason, "proof": &o.Proof,
+	})
+	if err != nil {
+		return o, err
+	}
+	if until != "" {
+		if o.Until, err = time.Parse(time.RFC3339Nano, until); err != nil {
+			return o, fmt.Errorf(`"until" is a time such as 2026-12-01T18:00:00Z, not %q`, until)
+		}
+	}
+	if o.Count, err = readCount(m["count"]); err != nil {
+		return o, err
+	}
+	switch {
+	case o.ID == "":
+		return o, fmt.Errorf(`it has no name: "id" is missing`)
+	case len(o.ID) > maxOrderIDLength:
+		return o, fmt.Errorf(`"id" is longer than %d characters`, maxOrderIDLength)
+	case o.Tool == "":
+		return o, fmt.Errorf(`it names no Tool: "tool" is missing`)
+	case o.Count == 0 && o.Until.IsZero():
+		return o, fmt.Errorf(`it would never end: it wants "count" or "until"`)
+	}
+	return o, o.readWhen(m["when"])
+}
+
+func readCount(v any) (int, error) {
+	if v == nil {
+		return 0, nil
+	}
+	number, _ := v.(json.Number)
+	n, err := number.Int64()
+	if err != nil || n < 1 || n > maxOrderCount {
+		return 0, fmt.Errorf(`"count" is a number of Calls from 1 to %d`, maxOrderCount)
+	}
+	return int(n), nil
+}
+
+func (o *StandingOrder) readWhen(v any) error {
+	if v == nil {
+		return nil
+	}
+	when, isObject := v.(map[string]any)
+	switch {
+	case !isObject:
+		return fmt.Errorf(`"when" is a JSON Schema, an object, not %s`, jsonval.TypeOf(v))
+	case jsonval.SizeUpToLimit(when, maxWhenBytes) > maxWhenBytes:
+		return fmt.Errorf(`"when" is larger than %d KB`, maxWhenBytes>>10)
+	}
+	if _, err := jsonschema.CompileSchema(when); err != nil {
+		return fmt.Errorf("when: %w", err)
+	}
+	o.When = when
+	return nil
+}
+
+// NamedParams lists the parameters that the condition names.
+func (o StandingOrder) NamedParams() []string {
+	return jsonval.SortedKeys(jsonval.AsObject(o.When["properties"]))
+}
+
+// WhyNotCovered returns why a Call that waits is not approved under the order at a moment; "" if it is. Who may give the order is not looked at.
+func (o StandingOrder) WhyNotCovered(p PendingApproval, now time.Time) string {
+	switch {
+	case p.Tool != o.Tool:
+		return "it is for " + o.Tool
+	case !o.Until.IsZero() && !now.Before(o.Until):
+		return "it held until " + o.Until.UTC().Format(time.RFC3339)
+	case p.ReviewReason != "":
+		return "a person must look at the Call: " + p.ReviewReason
+	case p.TimesAsked > 0:
+		return "the Call is not the one that was planned: people have decided on it before"
+	case jsonval.ContainsBlobHandle(p.Params):
+		return "the Call has a value over 64 KB"
+	}
+	for _, name := range o.NamedParams() {
+		if _, has := p.Params[name]; !has {
+			return "the Call has no " + name
+		}
+	}
+	schema, err := jsonschema.CompileSchema(o.When)
+	if err == nil && o.When != nil {
+		err = schema.Validate(jsonval.ToJSONValue(p.Params))
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// Approval is the payload of the signal that approves a Call under the order.
+func (o StandingOrder) Approval(p PendingApproval) map[string]any {
+	return map[string]any{"call": p.CallID, "digest": p.Digest, signalIDKey: o.SignalID(), orderKey: jsonval.ToJSONValue(o)}
+}
+
+// SignalID is the id of the signals that approve Calls under the order.
+func (o StandingOrder) SignalID() string { return orderKey + ":" + o.ID }
+
+// ToProve is what a proof of the order must be for: call is the order's id, digest that of Digest, and decision SteerAllow.
+func (o StandingOrder) ToProve(process string) proof.Decision {
+	return proof.Decision{Process: process, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: SteerAllow, Details: proof.Details(map[string]any{"reason": o.Reason})}
+}
+
+// Digest is the SHA-256, in hex, of the canonical JSON of those of id, tool, when, count and until that the order has, until in UTC.
+func (o StandingOrder) Digest() string {
+	said := StandingOrder{ID: o.ID, Tool: o.Tool, When: o.When, Count: o.Count, Until: o.Until.UTC()}
+	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(said)))
+	return hex.EncodeToString(sum[:])
+}
+
+// Giver is who gave the order, as it says, or as its proof does. The error says why the proof does not count; finding is what its check found.
+func (o StandingOrder) Giver(finding *proof.Finding, now time.Time) (deciders.Person, error) {
+	d := Decision{Kind: SteerAllow, Order: &o, DecidedBy: o.By, Groups: o.Groups, Reason: o.Reason, Proof: o.Proof, Finding: finding}
+	d, err := d.Proven(PendingApproval{}, nil, now)
+	return d.Decider(), err
+}
+
+// readOrder reads the order under which a decision is taken: the decision is that of whoever gave it.
+func (d *Decision) readOrder(v any) error {
+	m, ok := v.(map[string]any)
+	switch {
+	case d.Kind != ideafile.Approve:
+		return fmt.Errorf("only an approval can stand under an order")
+	case !ok:
+		return fmt.Errorf("%q is an object, not %s", orderKey, jsonval.TypeOf(v))
+	case d.DecidedBy != "" || len(d.Groups) > 0 || d.Reason != "" || d.Proof != "":
+		return fmt.Errorf("an approval under an order is that of whoever gave the order, and says nothing else")
+	}
+	o, err := ReadStandingOrder(m)
+	if err != nil {
+		return fmt.Errorf("%s: %w", orderKey, err)
+	}
+	d.Order, d.OrderID = &o, o.ID
+	d.DecidedBy, d.Groups, d.Reason, d.Proof = o.By, o.Groups, o.Reason, o.Proof
+	return nil
+}
