@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"processidea/model/runresult"
+	"processidea/model/standing"
 	"processidea/model/turn"
 )
 
@@ -29,6 +30,8 @@ type ProcessView struct {
 	Refused  int                  `json:"refused"`
 	// Accepted are the last hundred signals by which people steered the process.
 	Accepted []Accepted `json:"accepted"`
+	// Orders are the standing orders that people gave, those that have ended included.
+	Orders standing.Orders `json:"orders,omitempty"`
 	// Parts are those of a process that is split: their instances are <process of the part>/<token>.
 	Parts []PartView `json:"parts,omitempty"`
 }

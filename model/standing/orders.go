@@ -40,9 +40,15 @@ type Ending struct {
 }
 
 // Check returns why an order cannot be given: its Tool is not there, or lacks what the condition names, or whoever gives it may not decide on the
-// Tool's Calls. starters are those who started the process.
-func Check(o turn.StandingOrder, giver deciders.Person, idea *ideafile.Idea, override ideafile.ApprovalOverride, starters []string, now time.Time) error {
+// Tool's Calls. starters are those who started the process. While the
+// Tools of MCP servers are still being looked up (toolsKnown false), one that is not there may come.
+func Check(o turn.StandingOrder, giver deciders.Person, idea *ideafile.Idea, override ideafile.ApprovalOverride, starters []string, now time.Time,
+	toolsKnown bool,
+) error {
 	tool := idea.Tool(o.Tool)
+	if tool == nil && !toolsKnown {
+		return nil
+	}
 	if tool == nil {
 		var names []string
 		for _, t := range idea.Tools {
@@ -118,39 +124,69 @@ func (l Orders) Cover(owner string, waits []turn.PendingApproval, starters []str
 		o.forget(owner, waits)
 	}
 	for _, p := range waits {
+		people := l.whoApproved(owner, p)
 		for _, o := range l {
-			if o.IsInForce(now) && !o.hasHandled(owner, p) && o.covers(p, starters, now) {
+			if len(people) >= p.Deciders.Count() {
+				break
+			}
+			if o.IsInForce(now) && !o.hasHandled(owner, p) && !o.isOfAny(people) && o.covers(p, starters, now) {
 				o.Approved++
 				o.note(owner, p)
+				people = append(people, o.Giver.Name)
 				list = append(list, Approval{o.StandingOrder, p})
-				if p.Deciders.Count() <= 1+len(p.DecidedSoFar) {
-					break
-				}
 			}
 		}
 	}
 	return list
 }
 
+// whoApproved lists the people whose approval of a Call is known or under way.
+func (l Orders) whoApproved(owner string, p turn.PendingApproval) (people []string) {
+	for _, v := range p.DecidedSoFar {
+		people = append(people, v.DecidedBy)
+	}
+	for _, o := range l {
+		if o.hasApproved(owner, p) && !o.isOfAny(people) {
+			people = append(people, o.Giver.Name)
+		}
+	}
+	return people
+}
+
+func (o *Order) isOfAny(people []string) bool {
+	return slices.ContainsFunc(people, func(name string) bool { return deciders.SameName(name, o.Giver.Name) })
+}
+
 // covers reports whether an order approves a Call, as far as the process knows. The instance knows more, and may refuse.
 func (o *Order) covers(p turn.PendingApproval, starters []string, now time.Time) bool {
-	decided := slices.ContainsFunc(p.DecidedSoFar, func(v turn.Voice) bool { return deciders.SameName(v.DecidedBy, o.Giver.Name) })
-	return !decided && slices.Contains(p.AllowedDecisions, ideafile.Approve) && o.WhyNotCovered(p, now) == "" &&
+	return slices.Contains(p.AllowedDecisions, ideafile.Approve) && o.WhyNotCovered(p, now) == "" &&
 		(len(p.Deciders) == 0 || p.Deciders.WhyNot(o.Giver, starters) == "")
 }
 
 // Refused takes back what was counted for a Call whose approval its instance refused, and reports whether it was under one of the orders.
-func (l Orders) Refused(signalID string) bool {
+func (l Orders) Refused(signalID, call string) bool {
 	for _, o := range l {
-		if o.SignalID() == signalID {
-			o.Approved = max(o.Approved-1, 0)
-			return true
+		if o.SignalID() != signalID {
+			continue
 		}
+		for _, calls := range o.Handled {
+			if digest, has := calls[call]; has && !strings.HasPrefix(digest, refusedMark) {
+				calls[call] = refusedMark + digest
+				o.Approved--
+			}
+		}
+		return true
 	}
 	return false
 }
 
+const refusedMark = "refused " // in front of the digest of what an instance refused to have approved
+
 func (o *Order) hasHandled(owner string, p turn.PendingApproval) bool {
+	return strings.TrimPrefix(o.Handled[owner][p.CallID], refusedMark) == p.Digest
+}
+
+func (o *Order) hasApproved(owner string, p turn.PendingApproval) bool {
 	return o.Handled[owner][p.CallID] == p.Digest
 }
 
@@ -172,8 +208,8 @@ func (o *Order) forget(owner string, waits []turn.PendingApproval) {
 	}
 	still := map[string]string{}
 	for _, p := range waits {
-		if digest, has := handled[p.CallID]; has && digest == p.Digest {
-			still[p.CallID] = digest
+		if o.hasHandled(owner, p) {
+			still[p.CallID] = handled[p.CallID]
 		}
 	}
 	o.Handled[owner] = still

@@ -188,3 +188,15 @@ func (d *Decision) readOrder(v any) error {
 	d.DecidedBy, d.Groups, d.Reason, d.Proof = o.By, o.Groups, o.Reason, o.Proof
 	return nil
 }
+
+// ReadOrderEnd reads the payload of SteerDisallow: order, the id of the one that ends, or id in its place; by and reason.
+func ReadOrderEnd(m map[string]any) (order string, s SteeringPayload, err error) {
+	err = ReadSignalTexts(m, "", map[string]*string{orderKey: &order, signalIDKey: &s.ID, "by": &s.By, "reason": &s.Reason})
+	if order == "" {
+		order = s.ID
+	}
+	if err == nil && order == "" {
+		err = fmt.Errorf("it names no order: %q is missing", orderKey)
+	}
+	return order, s, err
+}

@@ -10,6 +10,7 @@ import (
 	"processidea/model/loop"
 	"processidea/model/notice"
 	"processidea/model/split"
+	"processidea/model/standing"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/lifecycle"
@@ -41,6 +42,7 @@ type ContinueAsNewInput struct {
 	UndeliveredSignals   []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
 	UnsentSignals        []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
 	LastReportedProgress string                          `json:"progress,omitempty"`
+	Orders               standing.Orders                 `json:"orders,omitempty"`
 }
 
 // CarriedParts is what a process that is split carries.
@@ -59,13 +61,14 @@ func (c *processCore) continueAsNewInput() ContinueAsNewInput {
 	return ContinueAsNewInput{
 		Bindings: c.setup.Bindings, LastSealed: c.lastSealed, AcceptedSignals: c.acceptedSignals, Refusals: c.inbox.Refusals,
 		UndeliveredSignals: c.inbox.TakeUndelivered(), UnsentSignals: c.outbox.QueuedSignals(), LastReportedProgress: c.lastReportedProgress,
+		Orders: c.orders,
 	}
 }
 
 // restore takes in what an earlier run carried.
 func (c *processCore) restore(from *ContinueAsNewInput) {
 	c.setup.Bindings, c.acceptedSignals, c.inbox.Refusals, c.lastSealed = from.Bindings, from.AcceptedSignals, from.Refusals, from.LastSealed
-	c.phase, c.lastReportedProgress = running, from.LastReportedProgress
+	c.phase, c.lastReportedProgress, c.orders = running, from.LastReportedProgress, from.Orders
 }
 
 // handleCarriedSignals handles and sends what an earlier run has left.

@@ -12,6 +12,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/runresult"
+	"processidea/model/standing"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
@@ -36,9 +37,10 @@ type processCore struct {
 
 	lastSealed            protocol.Sealed     // the latest Idea of the chain
 	acceptedSignals       []protocol.Accepted // the last signals by which people steered it
-	loopIterations        int                 // of the main loop, in this run of the workflow
-	continueAsNewDueSince time.Time           // since when it should continue as new and does not; zero: it need not
-	lastReportedProgress  string              // what the Call was told of this process that it is a delegate of
+	orders                standing.Orders
+	loopIterations        int       // of the main loop, in this run of the workflow
+	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
+	lastReportedProgress  string    // what the Call was told of this process that it is a delegate of
 
 	notifiesPeople bool // the worker knows whom to tell what waits for people
 	llmMayAdapt    bool // the LLM may be asked to fit values to schemas
@@ -99,6 +101,13 @@ func (c *processCore) status(paused *diag.Fault) runresult.Status {
 		return runresult.StatusPaused
 	}
 	return cmp.Or(c.outcome, runresult.StatusRunning)
+}
+
+// oversight is what is added to the approval policies of the Tools.
+func (c *processCore) oversight() ideafile.ApprovalOverride {
+	o := c.idea.Config.Approval
+	o.Outer = c.start.Delegation.Oversight
+	return o
 }
 
 // title is what the Temporal UI calls the process.

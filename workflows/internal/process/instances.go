@@ -136,13 +136,6 @@ func (p *ordinaryProcess) instanceSetup() protocol.InstanceSetup {
 	return s
 }
 
-// oversight is what is added to the approval policies of the Tools.
-func (p *ordinaryProcess) oversight() ideafile.ApprovalOverride {
-	o := p.idea.Config.Approval
-	o.Outer = p.start.Delegation.Oversight
-	return o
-}
-
 // delegation is what the instances of the process need to know of delegates.
 func (p *ordinaryProcess) delegation() protocol.Delegation {
 	d := p.start.Delegation

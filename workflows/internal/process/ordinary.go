@@ -84,13 +84,12 @@ func (p *ordinaryProcess) owners() []protocol.ProcessRef {
 	return owners
 }
 
-func (p *ordinaryProcess) onReport(_ workflow.Context, r turn.InstanceReport) {
+func (p *ordinaryProcess) onReport(ctx workflow.Context, r turn.InstanceReport) {
 	if !p.loop.ApplyReport(r) {
 		return
 	}
-	for _, refusal := range r.RefusedSignals {
-		p.inbox.Refusals.Add(refusal)
-	}
+	p.takeRefusals(r.RefusedSignals)
+	p.approveOf(ctx, r.Token, r.PendingApprovals)
 }
 
 // startFirstRun opens a process that is new.

@@ -51,14 +51,13 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) {
 }
 
 func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
-	for _, refusal := range r.RefusedSignals {
-		p.inbox.Refusals.Add(refusal)
-	}
+	p.takeRefusals(r.RefusedSignals)
 	before := p.parts.PauseReason
 	p.parts.ApplyReport(r)
 	if f := p.parts.PauseReason; f != nil && before == nil {
 		p.pauseOtherParts(ctx, r.Number, f)
 	}
+	p.approveOf(ctx, r.Number, p.parts.All[r.Number-1].Report.PendingApprovals)
 }
 
 // pauseOtherParts pauses the parts beside one that has paused for a reason of its own.

@@ -50,6 +50,7 @@ func (c *processCore) viewOf(r runresult.Result, pending []protocol.Approval) pr
 	return protocol.ProcessView{
 		Result: r, Waiting: waiting, Refusals: c.inbox.LastRefusals(), Refused: c.inbox.Refusals.TotalCount,
 		Accepted: append([]protocol.Accepted{}, c.acceptedSignals...), Awaiting: len(pending),
+		Orders: c.orders.View(),
 	}
 }
 

@@ -22,6 +22,9 @@ type ProcessHandler interface {
 	Resume(ctx workflow.Context, s turn.SteeringPayload) error
 	Revise(ctx workflow.Context, s turn.SteeringPayload) error
 	AddInstances(ctx workflow.Context, s turn.SteeringPayload) error
+	// Allow takes a standing order, and Disallow ends the one of an id.
+	Allow(ctx workflow.Context, o turn.StandingOrder) error
+	Disallow(ctx workflow.Context, order string, s turn.SteeringPayload) error
 }
 
 // table holds every kind of signal from people, in the order in which the Temporal UI shows them.
@@ -39,6 +42,9 @@ var table = []signalKind{
 
 	{turn.SteerDecide, `Decide on many Calls that wait, up to 1,000, each by itself: {"decisions": [{"call", "decision", "digest"?, …}], "by"?, "groups"?, "reason"?}.`,
 		decideMany, false},
+	{turn.SteerAllow, `Give leave beforehand: {"id", "tool", "when"?: schema of the parameters, "count"?, "until"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
+		allow, false},
+	{turn.SteerDisallow, `End what allow gave: {"order": its id, "by"?, "reason"?}.`, disallow, false},
 }
 
 // signalKind is one kind of signal from people.
@@ -84,6 +90,22 @@ func decideMany(p ProcessHandler, ctx workflow.Context, payload map[string]any) 
 		return err
 	}
 	return p.DecideMany(ctx, many)
+}
+
+func allow(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
+	o, err := turn.ReadStandingOrder(payload)
+	if err != nil {
+		return err
+	}
+	return p.Allow(ctx, o)
+}
+
+func disallow(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
+	order, s, err := turn.ReadOrderEnd(payload)
+	if err != nil {
+		return err
+	}
+	return p.Disallow(ctx, order, s)
 }
 
 // RegisterProcessSignals has a process handle every signal of the table.

@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -88,16 +89,18 @@ func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
 
 // payloads are valid, by kind. A kind without one fails the test below.
 var payloads = map[string]map[string]any{
-	ideafile.Approve: {"call": "1.1"},
-	ideafile.Reject:  {"call": "1.1", "reason": "no"},
-	ideafile.Amend:   {"call": "1.1", "params": map[string]any{}},
-	ideafile.Replace: {"call": "1.1", "with": map[string]any{"_tool": "t"}},
-	ideafile.Answer:  {"call": "1.1", "output": 1},
-	turn.SteerDecide: {"decisions": []any{map[string]any{"call": "1.1", "decision": "approve"}}},
-	turn.SteerPause:  {},
-	turn.SteerResume: {},
-	turn.SteerRevise: {"context": []any{map[string]any{"type": "text", "text": "t"}}},
-	turn.SteerAdd:    {"context": []any{map[string]any{"type": "text", "text": "t", "_instance": "1"}}},
+	ideafile.Approve:   {"call": "1.1"},
+	ideafile.Reject:    {"call": "1.1", "reason": "no"},
+	ideafile.Amend:     {"call": "1.1", "params": map[string]any{}},
+	ideafile.Replace:   {"call": "1.1", "with": map[string]any{"_tool": "t"}},
+	ideafile.Answer:    {"call": "1.1", "output": 1},
+	turn.SteerDecide:   {"decisions": []any{map[string]any{"call": "1.1", "decision": "approve"}}},
+	turn.SteerAllow:    {"id": "o", "tool": "t", "count": json.Number("1")},
+	turn.SteerDisallow: {"id": "o"},
+	turn.SteerPause:    {},
+	turn.SteerResume:   {},
+	turn.SteerRevise:   {"context": []any{map[string]any{"type": "text", "text": "t"}}},
+	turn.SteerAdd:      {"context": []any{map[string]any{"type": "text", "text": "t", "_instance": "1"}}},
 }
 
 func TestEverySignalReachesAMethodOfItsOwnAndEveryMethodIsReached(t *testing.T) {
@@ -135,6 +138,10 @@ func (r *recorder) Decide(_ workflow.Context, kind string, _ map[string]any, d t
 }
 func (r *recorder) DecideMany(workflow.Context, turn.ManyDecisions) error {
 	return r.note("DecideMany")
+}
+func (r *recorder) Allow(workflow.Context, turn.StandingOrder) error { return r.note("Allow") }
+func (r *recorder) Disallow(workflow.Context, string, turn.SteeringPayload) error {
+	return r.note("Disallow")
 }
 func (r *recorder) Pause(workflow.Context, turn.SteeringPayload) error        { return r.note("Pause") }
 func (r *recorder) Resume(workflow.Context, turn.SteeringPayload) error       { return r.note("Resume") }

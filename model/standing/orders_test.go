@@ -1,0 +1,147 @@
+package standing_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/deciders"
+	"processidea/model/ideafile"
+	"processidea/model/modeltest"
+	"processidea/model/standing"
+	"processidea/model/turn"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func order(t *testing.T, text string) turn.StandingOrder {
+	t.Helper()
+	o, err := turn.ReadStandingOrder(modeltest.DecodeJSON(t, text).(map[string]any))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func given(t *testing.T, texts ...string) *standing.Orders {
+	t.Helper()
+	l := &standing.Orders{}
+	for _, text := range texts {
+		o := order(t, text)
+		if err := l.Give(o, deciders.Person{Name: o.By, Groups: o.Groups}, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l
+}
+
+// waits is a Call that waits: a payment of an amount.
+func waits(t *testing.T, n int, amount string, rules ...deciders.Rule) turn.PendingApproval {
+	t.Helper()
+	p := turn.PendingApproval{CallID: fmt.Sprintf("1.%d", n), Tool: "pay", AllowedDecisions: ideafile.DecisionKinds(), Deciders: rules,
+		Params: modeltest.DecodeJSON(t, `{"amount": `+amount+`}`).(map[string]any)}
+	p.SetDigest()
+	return p
+}
+
+func approved(list []standing.Approval) string {
+	var ids []string
+	for _, a := range list {
+		ids = append(ids, a.Order.ID+" "+a.Pending.CallID)
+	}
+	return strings.Join(ids, ", ")
+}
+
+func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
+	l := given(t, `{"id": "o", "tool": "pay", "when": {"properties": {"amount": {"maximum": 50}}}, "count": 2, "by": "ann"}`)
+	list := []turn.PendingApproval{waits(t, 1, "50"), waits(t, 2, "51"), waits(t, 3, "1"), waits(t, 4, "2")}
+	if got := approved(l.Cover("①", list, nil, noon)); got != "o 1.1, o 1.3" {
+		t.Error(got)
+	}
+	if got := approved(l.Cover("①", list, nil, noon)); got != "" {
+		t.Errorf("approved again: %s", got)
+	}
+	// What its instance refused does not count, and is not tried again under the same digest.
+	if !l.Refused("order:o", "1.1") || l.Refused("order:other", "1.1") {
+		t.Error("a refusal is not known, or one of nobody is")
+	}
+	if got := approved(l.Cover("①", list, nil, noon)); got != "o 1.4" {
+		t.Error(got)
+	}
+	l.Refused("order:o", "1.1")
+	if (*l)[0].Approved != 2 {
+		t.Errorf("a refusal that is told twice counts twice: %d", (*l)[0].Approved)
+	}
+	// Of what waits no more nothing is kept.
+	l.Cover("①", nil, nil, noon)
+	if (*l)[0].Handled["①"] != nil || (*l)[0].Approved != 2 {
+		t.Errorf("%+v", (*l)[0])
+	}
+}
+
+func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
+	l := given(t, `{"id": "o", "tool": "pay", "until": "2026-01-02T13:00:00Z"}`)
+	list := []turn.PendingApproval{waits(t, 1, "1")}
+	if got := approved(l.Cover("①", list, nil, noon.Add(time.Hour))); got != "" {
+		t.Errorf("after its time: %s", got)
+	}
+	if err := l.End("x", standing.Ending{}); err == nil || !strings.Contains(err.Error(), "o") {
+		t.Error(err)
+	}
+	if err := l.End("o", standing.Ending{By: "ann", EndedAt: noon}); err != nil {
+		t.Error(err)
+	}
+	if got := approved(l.Cover("①", list, nil, noon)); got != "" {
+		t.Errorf("after its end: %s", got)
+	}
+	if err := l.End("o", standing.Ending{}); err == nil {
+		t.Error("it was ended twice")
+	}
+	if err := l.Give(order(t, `{"id": "o", "tool": "pay", "count": 1}`), deciders.Person{}, noon); err == nil {
+		t.Error("an id was given twice")
+	}
+}
+
+// Who gives an order needs the right to decide, and an order is one person's approval, however many there are.
+func TestAnOrderIsTheApprovalOfWhoGaveIt(t *testing.T) {
+	two := deciders.Rule{Groups: []string{"finance"}, Count: 2, NotStarter: true}
+	list := []turn.PendingApproval{waits(t, 1, "1", two)}
+	of := func(id, by, group string) string {
+		return fmt.Sprintf(`{"id": %q, "tool": "pay", "count": 5, "by": %q, "groups": [%q]}`, id, by, group)
+	}
+	for name, c := range map[string]struct {
+		orders []string
+		want   string
+	}{
+		"another group":                 {[]string{of("a", "ann", "sales")}, ""},
+		"the starter":                   {[]string{of("a", "sam", "finance")}, ""},
+		"one of two":                    {[]string{of("a", "ann", "finance")}, "a 1.1"},
+		"two people":                    {[]string{of("a", "ann", "finance"), of("b", "bob", "finance"), of("c", "cid", "finance")}, "a 1.1, b 1.1"},
+		"one person twice":              {[]string{of("a", "ann", "finance"), of("b", "Ann", "finance")}, "a 1.1"},
+		"one who may, one who must not": {[]string{of("a", "sam", "finance"), of("b", "bob", "finance")}, "b 1.1"},
+	} {
+		if got := approved(given(t, c.orders...).Cover("①", list, []string{"sam"}, noon)); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestAnOrderThatCannotHoldIsNotTaken(t *testing.T) {
+	idea, _ := ideafile.ParseIdea([]byte(`{"schema": {"tools": {"pay": {"type": "object", "properties": {"amount": {"type": "number"}},
+		"_activity": "p", "_approval": {"by": {"groups": ["finance"]}}}}}}`))
+	for text, want := range map[string]string{
+		`{"id": "o", "tool": "pay", "count": 1, "by": "ann", "groups": ["finance"]}`:                                         "",
+		`{"id": "o", "tool": "pai", "count": 1, "by": "ann"}`:                                                                `no Tool "pai"; did you mean pay?`,
+		`{"id": "o", "tool": "pay", "count": 1, "by": "ann", "groups": ["finance"], "when": {"properties": {"amuont": {}}}}`: `no parameter "amuont"; did you mean amount?`,
+		`{"id": "o", "tool": "pay", "until": "2026-01-02T12:00:00Z", "by": "ann", "groups": ["finance"]}`:                    "is past",
+		`{"id": "o", "tool": "pay", "count": 1, "groups": ["finance"]}`:                                                      `"by" is missing`,
+		`{"id": "o", "tool": "pay", "count": 1, "by": "ann", "groups": ["sales"]}`:                                           "ann may not decide on it",
+	} {
+		o := order(t, text)
+		err := standing.Check(o, deciders.Person{Name: o.By, Groups: o.Groups}, idea, ideafile.ApprovalOverride{}, nil, noon, true)
+		if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
