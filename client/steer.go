@@ -133,11 +133,15 @@ func withLimits(payload map[string]any, l limits.Process) map[string]any {
 
 // steer signals the process and waits until the signal has taken effect.
 func (p *Process) steer(ctx context.Context, name string, payload map[string]any) error {
+	return p.steerAs(ctx, uuid.NewString(), name, payload)
+}
+
+// steerAs is steer, with an id for the signal.
+func (p *Process) steerAs(ctx context.Context, id, name string, payload map[string]any) error {
 	payload, err := offload(ctx, p.client.archive.values, payload)
 	if err != nil {
 		return err
 	}
-	id := uuid.NewString()
 	payload["id"] = id
 	sent, err := p.client.signal(ctx, p.id, name, payload)
 	if err != nil {

@@ -165,6 +165,17 @@ func (e ended) quiet() ended {
 	return e
 }
 
+// tells checks that all texts stand on standard output.
+func (e ended) tells(texts ...string) ended {
+	e.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(e.out, text) {
+			e.t.Errorf("%s does not print %q, but:\n%s", e.line, text, e.out)
+		}
+	}
+	return e
+}
+
 // complains checks that a line of standard error holds the texts.
 func (e ended) complains(texts ...string) ended {
 	e.t.Helper()

@@ -236,3 +236,23 @@ func TestAPendingApprovalCanBeAnsweredAtTheTerminal(t *testing.T) {
 		t.Errorf("%+v\n%s", r, seen.String())
 	}
 }
+
+func TestStandingOrdersFromTheCommandLine(t *testing.T) {
+	d := newDesk(t, signed(`true`))
+	d.dev()
+	d.signable("p", 3)
+	d.do("allow", "p", "o", "--tool", "note").is(exit.Usage).complains("it would never end")
+	d.do("allow", "p", "o", "--tool", "noet", "--count", "1").is(exit.Usage).complains(`there is no Tool "noet"; there are formatText, note`)
+	d.do("allow", "p").is(exit.Done).tells("there is no standing order")
+	d.do("allow", "p", "short", "--tool", "note", "--when", `{"properties": {"text": {"maxLength": 3}}}`, "--count", "5", "--by", "ann").is(exit.Done).tells("p: allow taken")
+	d.eventually("two are approved", func() bool {
+		return strings.Contains(d.do("allow", "p").is(exit.Done).out, `short: note where {"properties":{"text":{"maxLength":3}}}, 2 approved of 5, by ann`)
+	})
+	d.do("allow", "p", "short", "--tool", "note", "--count", "1").is(exit.Usage).complains("there is an order short already")
+	d.do("disallow", "p", "short", "--by", "bob").is(exit.Done).tells("p: disallow taken")
+	d.do("allow", "p").is(exit.Done).tells("; ended by bob")
+	d.do("disallow", "p", "shrot").is(exit.Usage).complains(`there is no order "shrot"; there are short`)
+	d.do("allow", "p", "--tool", "note", "--until", "2100-01-01T00:00:00Z").is(exit.Done)
+	d.do("watch", "p").is(exit.Done)
+	d.do("decisions", "p").is(exit.Done).tells("standing order short", "allow by ann", "disallow by bob")
+}

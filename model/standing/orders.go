@@ -169,6 +169,7 @@ func (l Orders) Refused(signalID, call string) bool {
 		if o.SignalID() != signalID {
 			continue
 		}
+		//workflowcheck:ignore -- a Call is of one owner
 		for _, calls := range o.Handled {
 			if digest, has := calls[call]; has && !strings.HasPrefix(digest, refusedMark) {
 				calls[call] = refusedMark + digest

@@ -127,10 +127,8 @@ func (o StandingOrder) WhyNotCovered(p PendingApproval, now time.Time) string {
 	case jsonval.ContainsBlobHandle(p.Params):
 		return "the Call has a value over 64 KB"
 	}
-	for _, name := range o.NamedParams() {
-		if _, has := p.Params[name]; !has {
-			return "the Call has no " + name
-		}
+	if name := absentProperty(o.When, p.Params); name != "" {
+		return "the Call has no " + name
 	}
 	schema, err := jsonschema.CompileSchema(o.When)
 	if err == nil && o.When != nil {
@@ -138,6 +136,22 @@ func (o StandingOrder) WhyNotCovered(p PendingApproval, now time.Time) string {
 	}
 	if err != nil {
 		return err.Error()
+	}
+	return ""
+}
+
+// absentProperty returns a property that a schema names, at any depth of properties, and a value has not; "" if it has all. JSON Schema lets an
+// absent one pass; but whoever gives leave up to an amount gives none where there is no amount.
+func absentProperty(schema map[string]any, value any) string {
+	properties := jsonval.AsObject(schema["properties"])
+	for _, name := range jsonval.SortedKeys(properties) {
+		inner, has := jsonval.AsObject(value)[name]
+		if !has {
+			return name
+		}
+		if deeper := absentProperty(jsonval.AsObject(properties[name]), inner); deeper != "" {
+			return name + "." + deeper
+		}
 	}
 	return ""
 }
@@ -152,7 +166,9 @@ func (o StandingOrder) SignalID() string { return orderKey + ":" + o.ID }
 
 // ToProve is what a proof of the order must be for: call is the order's id, digest that of Digest, and decision SteerAllow.
 func (o StandingOrder) ToProve(process string) proof.Decision {
-	return proof.Decision{Process: process, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: SteerAllow, Details: proof.Details(map[string]any{"reason": o.Reason})}
+	return proof.Decision{
+		Process: process, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: SteerAllow, Details: proof.Details(map[string]any{"reason": o.Reason}),
+	}
 }
 
 // Digest is the SHA-256, in hex, of the canonical JSON of those of id, tool, when, count and until that the order has, until in UTC.

@@ -59,6 +59,22 @@ func TestAnOrderCoversWhatItSaysAndNothingThatAPersonMustLookAt(t *testing.T) {
 	}
 }
 
+func TestAnOrderThatNamesWhatLiesDeeperWantsItThere(t *testing.T) {
+	o, err := turn.ReadStandingOrder(modeltest.DecodeJSON(t, `{"id": "o", "tool": "pay", "count": 1,
+		"when": {"properties": {"values": {"properties": {"cents": {"maximum": 50}}}}}}`).(map[string]any))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for params, want := range map[string]string{
+		`{"values": {"cents": 50}}`: "", `{"values": {}}`: "the Call has no values.cents", `{"values": 7}`: "the Call has no values.cents", `{}`: "the Call has no values",
+	} {
+		p := turn.PendingApproval{Tool: "pay", Params: modeltest.DecodeJSON(t, params).(map[string]any)}
+		if got := o.WhyNotCovered(p, time.Time{}); got != want {
+			t.Errorf("%s: %q, want %q", params, got, want)
+		}
+	}
+}
+
 // An approval under an order says nothing of its own, so that nobody decides in the name of whoever gave the order and for reasons of their own.
 func TestAnApprovalUnderAnOrderIsThatOfWhoGaveIt(t *testing.T) {
 	const under = `"order": {"id": "o", "tool": "pay", "count": 1, "by": "ann", "groups": ["finance"], "reason": "small"}`

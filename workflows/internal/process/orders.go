@@ -33,7 +33,9 @@ func (c *processCore) giveOrder(ctx workflow.Context, o turn.StandingOrder, log 
 	if err := c.orders.Give(o, giver, now); err != nil {
 		return err
 	}
-	log(turn.Decision{Kind: turn.SteerAllow, DecidedBy: giver.Name, Groups: giver.Groups, Reason: o.Reason, Proof: o.Proof, SignalID: o.ID, DecidedAt: now, Order: &o})
+	log(turn.Decision{
+		Kind: turn.SteerAllow, DecidedBy: giver.Name, Groups: giver.Groups, Reason: o.Reason, Proof: o.Proof, SignalID: o.ID, DecidedAt: now, Order: &o,
+	})
 	c.recordAcceptedSignal(ctx, turn.SteerAllow, turn.SteeringPayload{ID: o.ID, By: giver.Name, Reason: o.Reason})
 	return nil
 }

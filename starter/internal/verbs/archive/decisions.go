@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
@@ -99,6 +100,8 @@ func byText(d turn.Decision) string {
 	}
 	if signed := d.SignedText(); signed != "" {
 		text += ", " + signed
+	if d.OrderID != "" && d.Kind == client.Approve {
+		text += ", under the standing order " + d.OrderID
 	}
 	if n := d.Deciders.Count(); n > 1 && (d.Kind == client.Approve || d.Kind == client.Answer) {
 		text += fmt.Sprintf(", one of %d who must", n)
@@ -121,6 +124,11 @@ func changeText(d turn.Decision) (lines []string) {
 		lines = append(lines, "replaced by "+print.Shown(d.Replacement))
 	case client.Answer:
 		lines = append(lines, "answered "+print.Shown(d.GivenResult))
+	}
+	if o := d.Order; o != nil {
+		lines = append(lines, "order "+print.Shown(jsonval.ToJSONValue(o)))
+	} else if d.Kind == turn.SteerDisallow {
+		lines = append(lines, "order "+print.Printable(d.OrderID))
 	}
 	if len(d.Context) > 0 {
 		lines = append(lines, "messages "+print.Shown(d.Context))

@@ -1,0 +1,146 @@
+package people
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/model/jsonval"
+	"processidea/model/standing"
+	"processidea/model/turn"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+)
+
+// orderFlags are what allow is given.
+type orderFlags struct {
+	tool, when, until string
+	count             int
+	groups            []string
+	by                byFlags
+}
+
+// Allow gives a standing order, or lists those that were given.
+func Allow(a *app.App) *cobra.Command {
+	var o orderFlags
+	c := &cobra.Command{
+		Use:   "allow ID [ORDER] [--tool TOOL]",
+		Short: "Give leave beforehand: Calls of a Tool that fit are approved",
+		Long: `Give leave beforehand, a standing order: Calls of a Tool that wait for a person, and
+fit, are approved under it, as if you approved each, until it has approved as many as
+--count says, or --until is reached. ORDER is a name of your own (default: one is made
+up), by which "disallow" ends it. It takes the right to decide on these Calls, and is on record with each.
+
+It never covers a Call that a person has changed, nor one that somebody must look at
+for another reason than the Tool's policy. Without --tool the orders are listed.`,
+		Example: `  starter allow refunds small --tool settle --count 40 --until 2026-12-04T18:00:00Z \
+    --when '{"properties": {"values": {"properties": {"cents": {"maximum": 60000}}}}}'
+  starter allow refunds`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 2:
+				return allow(c.Context(), a, args[0], args[1], o)
+			case o.tool != "":
+				return allow(c.Context(), a, args[0], o.tool+"-"+uuid.NewString()[:8], o)
+			}
+			return listOrders(c.Context(), a, args[0])
+		},
+	}
+	c.Flags().StringVar(&o.tool, "tool", "", "the `Tool` whose Calls are approved")
+	c.Flags().StringVar(&o.when, "when", "", "the JSON `Schema` that their parameters fit, or @file (default any)")
+	c.Flags().IntVar(&o.count, "count", 0, "how many Calls are approved at most")
+	c.Flags().StringVar(&o.until, "until", "", "the `time` from which none is, such as 2026-12-04T18:00:00Z")
+	c.Flags().StringArrayVar(&o.groups, "group", nil, "a `group` that you are of, where the policy asks for one; may be repeated")
+	o.by.add(c)
+	return c
+}
+
+func allow(ctx context.Context, a *app.App, process, id string, o orderFlags) error {
+	who := o.by.who()
+	order := client.StandingOrder{ID: id, Tool: o.tool, Count: o.count, By: who.Name, Groups: o.groups, Reason: who.Reason}
+	if o.when != "" {
+		v, err := jsonValue(o.when)
+		if err != nil {
+			return exit.Usagef("allow %s: --when: %w", id, err)
+		}
+		if order.When = jsonval.AsObject(v); order.When == nil {
+			return exit.Usagef("allow %s: --when is a JSON Schema, an object", id)
+		}
+	}
+	if o.until != "" {
+		at, err := time.Parse(time.RFC3339, o.until)
+		if err != nil {
+			return exit.Usagef("allow %s: --until is a time such as 2026-12-04T18:00:00Z, not %q", id, o.until)
+		}
+		order.Until = at
+	}
+	if err := order.Validate(); err != nil {
+		return exit.Usagef("allow %s: %w", id, err)
+	}
+	return steer(ctx, a, process, turn.SteerAllow, func(p *client.Process) error { return p.Allow(ctx, order) })
+}
+
+// Disallow ends a standing order.
+func Disallow(a *app.App) *cobra.Command {
+	var by byFlags
+	c := &cobra.Command{
+		Use:     "disallow ID ORDER",
+		Short:   "End a standing order; what was approved under it stays so",
+		Example: `  starter disallow refunds small --reason "the sale is over"`,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			return steer(c.Context(), a, args[0], turn.SteerDisallow, func(p *client.Process) error { return p.Disallow(c.Context(), args[1], by.who()) })
+		},
+	}
+	by.add(c)
+	return c
+}
+
+// listOrders prints the standing orders of a process.
+func listOrders(ctx context.Context, a *app.App, process string) error {
+	return a.VisitProcess(ctx, process, func(p *client.Process) error {
+		v, err := p.Status(ctx)
+		switch {
+		case err != nil:
+			return err
+		case a.JSON:
+			return a.PrintJSON(append(standing.Orders{}, v.Orders...))
+		case len(v.Orders) == 0:
+			return a.Print("there is no standing order\n")
+		}
+		return a.Print(ordersText(v.Orders, time.Now()))
+	})
+}
+
+func ordersText(list standing.Orders, now time.Time) string {
+	var b strings.Builder
+	for _, o := range list {
+		fmt.Fprintf(&b, "%s: %s", print.Printable(o.ID), print.Printable(o.Tool))
+		if o.When != nil {
+			fmt.Fprintf(&b, " where %s", print.Shown(o.When))
+		}
+		fmt.Fprintf(&b, ", %d approved", o.Approved)
+		if o.Count > 0 {
+			fmt.Fprintf(&b, " of %d", o.Count)
+		}
+		if !o.Until.IsZero() {
+			fmt.Fprintf(&b, ", until %s", o.Until.Local().Format(time.DateTime))
+		}
+		fmt.Fprintf(&b, ", by %s", print.Printable(o.Giver.Name))
+		switch {
+		case o.Ended != nil:
+			fmt.Fprintf(&b, "; ended by %s", print.Printable(o.Ended.By))
+		case !o.IsInForce(now):
+			b.WriteString("; over")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
