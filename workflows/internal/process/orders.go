@@ -54,6 +54,9 @@ func (c *processCore) endOrder(ctx workflow.Context, order string, s turn.Steeri
 
 // approveUnderOrders sends approvals for what waits with an owner, an instance or a part, and is covered by standing orders.
 func (c *processCore) approveUnderOrders(ctx workflow.Context, owner string, waits []turn.PendingApproval, send func(call string, s mailbox.OutgoingSignal)) {
+	if len(c.orders) == 0 {
+		return
+	}
 	for _, a := range c.orders.Cover(owner, waits, deciders.StartersOf(c.idea.Source), workflow.Now(ctx)) {
 		send(a.Pending.CallID, mailbox.OutgoingSignal{Signal: ideafile.Approve, Payload: a.Order.Approval(a.Pending), RefusalReason: nothingWaitsThere})
 	}

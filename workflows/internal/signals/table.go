@@ -40,7 +40,7 @@ var table = []signalKind{
 	steeringSignal(turn.SteerRevise, `Correct the process: {"context": [messages], "limits"?, "by"?, "reason"?}. It makes a new Idea.`, ProcessHandler.Revise),
 	steeringSignal(turn.SteerAdd, `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`, ProcessHandler.AddInstances),
 
-	{turn.SteerDecide, `Decide on many Calls that wait, up to 1,000, each by itself: {"decisions": [{"call", "decision", "digest"?, …}], "by"?, "groups"?, "reason"?}.`,
+	{turn.SteerDecide, `Decide on many Calls that wait, up to 1,000: {"decisions": [{"call", "decision", "digest"?, …}], "by"?, "groups"?, "reason"?}.`,
 		decideMany, false},
 	{turn.SteerAllow, `Give leave beforehand: {"id", "tool", "when"?: schema of the parameters, "count"?, "until"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
 		allow, false},
