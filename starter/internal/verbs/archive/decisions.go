@@ -100,6 +100,7 @@ func byText(d turn.Decision) string {
 	}
 	if signed := d.SignedText(); signed != "" {
 		text += ", " + signed
+	}
 	if d.OrderID != "" && d.Kind == client.Approve {
 		text += ", under the standing order " + d.OrderID
 	}
