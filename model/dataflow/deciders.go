@@ -171,7 +171,7 @@ func (i *Instance) addVoice(rec *CallRecord, d turn.Decision) error {
 	}
 	rec.Decisions = append(rec.Decisions, d)
 	p := *rec.PendingApproval
-	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), turn.Voice{Kind: d.Kind, DecidedBy: d.DecidedBy, DecidedAt: d.DecidedAt})
+	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), turn.Voice{Kind: d.Kind, DecidedBy: d.DecidedBy, Groups: d.Groups, DecidedAt: d.DecidedAt})
 	rec.PendingApproval = &p
 	return nil
 }

@@ -105,7 +105,7 @@ func TestAsManyPeopleAsThePolicyWantsApproveEachOnce(t *testing.T) {
 	}
 	i = carried(t, i)
 	p := i.PendingApprovals()[0]
-	if len(i.Advance()) != 0 || p.Digest != digest || p.DecidersInWords() != "2 of: eve and people of finance; not who started the process (so far ann)" {
+	if len(i.Advance()) != 0 || p.Digest != digest || p.DecidersInWords() != "2 of: eve and people of finance; not who started the process (so far ann of finance)" {
 		t.Errorf("after the first: %+v, %q", p, p.DecidersInWords())
 	}
 	if err := approve(i, "1.1", "Ann", "finance"); err == nil || err.Error() != "ann has decided on it already (approve); it takes 2 people" {

@@ -60,6 +60,17 @@ func (l *Loop) WithInstanceTokensResolved(context []any) []any {
 
 // WhyCallNotWaiting says why a Call that people decide on waits for nobody, as far as its instance has reported.
 func (l *Loop) WhyCallNotWaiting(call string) error {
+	return l.WhyCallNotWaitingOr(call, func() error {
+		var pending []turn.PendingApproval
+		for _, inst := range l.instances {
+			pending = append(pending, inst.PendingApprovals...)
+		}
+		return turn.ErrUnknownCall(call, nil, pending)
+	})
+}
+
+// WhyCallNotWaitingOr is WhyCallNotWaiting with other words for a Call that is not known.
+func (l *Loop) WhyCallNotWaitingOr(call string, unknown func() error) error {
 	token, known := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	key, isCall := ideafile.ParseCallKey(call)
 	if known && isCall {
@@ -67,11 +78,7 @@ func (l *Loop) WhyCallNotWaiting(call string) error {
 			return turn.ErrCallNotWaiting(key.ID(token), report.Status, report.Decisions)
 		}
 	}
-	var pending []turn.PendingApproval
-	for _, inst := range l.instances {
-		pending = append(pending, inst.PendingApprovals...)
-	}
-	return turn.ErrUnknownCall(call, nil, pending)
+	return unknown()
 }
 
 // ErrNoPlanToReplace refuses a Plan that is to run directly where none does.

@@ -42,7 +42,7 @@ func (d Decision) describeBriefly() string {
 // ErrUnknownCall says that there is no Call of an id, which one was probably meant, and what waits. known may hold further ids that
 // could have been meant.
 func ErrUnknownCall(id string, known []string, waiting []PendingApproval) error {
-	text := fmt.Sprintf("there is no Call %q", jsonval.Clip(id, 80))
+	text := ErrUnknownCallBriefly(id).Error()
 	var pending, shown []string
 	for _, p := range waiting {
 		pending = append(pending, p.CallID)
@@ -56,6 +56,11 @@ func ErrUnknownCall(id string, known []string, waiting []PendingApproval) error 
 		return errors.New(text + near + " Nothing waits for a person here")
 	}
 	return errors.New(text + near + " What waits for a person here: " + diag.FirstNamesAndCount(shown))
+}
+
+// ErrUnknownCallBriefly is ErrUnknownCall without a proposal, which takes long to find among many.
+func ErrUnknownCallBriefly(id string) error {
+	return fmt.Errorf("there is no Call %q", jsonval.Clip(id, 80))
 }
 
 // nearestCallSuggestion proposes the Call that was probably meant: one that waits rather than another one, and one of the same place in the Plan

@@ -3,6 +3,8 @@ package turn
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
+	"strings"
 	"time"
 
 	"processidea/model/deciders"
@@ -50,7 +52,20 @@ type PendingApproval struct {
 type Voice struct {
 	Kind      string    `json:"decision"`
 	DecidedBy string    `json:"by"`
+	Groups    []string  `json:"groups,omitempty"` // those of which the person says they are
 	DecidedAt time.Time `json:"at"`
+}
+
+// InWords tells who decided, of which groups and, if it is no approval, what: "ann of finance, answer".
+func (v Voice) InWords() string {
+	text := v.DecidedBy
+	if len(v.Groups) > 0 {
+		text += " of " + strings.Join(v.Groups, " and ")
+	}
+	if v.Kind != ideafile.Approve {
+		text += ", " + v.Kind
+	}
+	return text
 }
 
 // DecidersInWords tells who decides and who has decided so far: "2 of: people of finance (so far ann)"; "" where anybody may.
@@ -61,16 +76,31 @@ func (p PendingApproval) DecidersInWords() string {
 	text := p.Deciders.String()
 	var names []string
 	for _, v := range p.DecidedSoFar {
-		name := v.DecidedBy
-		if v.Kind != ideafile.Approve {
-			name += ", " + v.Kind
-		}
-		names = append(names, name)
+		names = append(names, v.InWords())
 	}
 	if len(names) > 0 {
 		text += " (so far " + diag.FirstNamesAndCount(names) + ")"
 	}
 	return text
+}
+
+// CountSame tells, of the decisions on a Call, how many people decided the same as the signal with an id, itself among them and up to it, and how
+// many must; have is 0 where there is no decision of that id. A single person rejects, amends and replaces.
+func CountSame(made []Decision, id string) (have, want int) {
+	at := slices.IndexFunc(made, func(d Decision) bool { return d.SignalID == id })
+	if at < 0 {
+		return 0, 0
+	}
+	d := made[at]
+	if d.Kind != ideafile.Approve && d.Kind != ideafile.Answer {
+		return 1, 1
+	}
+	for _, other := range made[:at+1] {
+		if other.Kind == d.Kind && other.ApprovalDigest == d.ApprovalDigest && jsonval.Equal(other.GivenResult, d.GivenResult) {
+			have++
+		}
+	}
+	return have, d.Deciders.Count()
 }
 
 // SetDigest computes the digest.

@@ -6,6 +6,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -19,29 +20,52 @@ type sender func(ctx workflow.Context, to string, s mailbox.OutgoingSignal)
 
 // Decide passes a decision on to the instance that it is about. What the instance refuses, it reports.
 func (p *ordinaryProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
-	return p.passOn(ctx, p.outbox.Send, kind, payload, d)
+	return p.passOn(ctx, kind, payload, d.CallID, p.outbox.Send, p.loop.WhyCallNotWaiting)
 }
 
-func (p *ordinaryProcess) passOn(ctx workflow.Context, send sender, kind string, payload map[string]any, d turn.Decision) error {
-	token, known := p.loop.FindInstance(ideafile.InstanceTokenOfCallID(d.CallID))
+// passOn sends a decision to its instance. why says why a Call does not wait.
+func (p *ordinaryProcess) passOn(ctx workflow.Context, kind string, payload map[string]any, call string, send sender, why func(call string) error) error {
+	token, known := p.loop.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	if !known {
-		return p.loop.WhyCallNotWaiting(d.CallID)
+		return why(call)
 	}
 	if p.phase == opening {
 		return errors.New("the process has not begun: nothing waits there")
 	}
 	send(ctx, protocol.InstanceID(p.processID, token), mailbox.OutgoingSignal{
-		Signal: kind, Payload: payload, RefusalReason: p.loop.WhyCallNotWaiting(d.CallID).Error(), // if the instance has ended
+		Signal: kind, Payload: payload, RefusalReason: why(call).Error(), // if the instance has ended
 	})
 	return nil
 }
 
+// maxExplained is of how many unknown Calls of one signal it is said which ones were probably meant: to find that out among a thousand names
+// takes a millisecond, and a workflow task must be short.
+const maxExplained = 20
+
 // DecideMany passes each decision on to its instance, in turn.
 func (p *ordinaryProcess) DecideMany(ctx workflow.Context, many turn.ManyDecisions) error {
+	names, unknown := spelling.NewTokenIndex(p.loop.InstanceTokens()), 0
+	why := func(call string) error {
+		return p.loop.WhyCallNotWaitingOr(call, func() error {
+			if unknown++; unknown > maxExplained {
+				return turn.ErrUnknownCallBriefly(call)
+			}
+			return p.loop.WhyCallNotWaiting(call)
+		})
+	}
 	p.acceptMany(ctx, many, func(one turn.OneOfMany) error {
-		return p.passOn(ctx, p.outbox.SendInTurn, one.Kind, one.Payload, one.Decision)
+		return p.passOn(ctx, one.Kind, one.Payload, withToken(one.CallID, names), p.outbox.SendInTurn, why)
 	})
 	return nil
+}
+
+// withToken is a Call's id with the token of its instance, however that was spelled; one that names no instance stays as it is.
+func withToken(id string, names *spelling.TokenIndex) string {
+	token, known := names.FindToken(ideafile.InstanceTokenOfCallID(id))
+	if !known {
+		return id
+	}
+	return ideafile.CallIDInInstance(id, token)
 }
 
 // acceptMany hands out the decisions that have a form. Each of the others is refused, as it would be alone.
@@ -76,10 +100,13 @@ func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[str
 
 // DecideMany gives each part the decisions that are for its instances.
 func (p *splitProcess) DecideMany(ctx workflow.Context, many turn.ManyDecisions) error {
-	ofPart := map[int][]turn.OneOfMany{}
+	names, unknown, ofPart := spelling.NewTokenIndex(p.parts.InstanceTokens()), 0, map[int][]turn.OneOfMany{}
 	p.acceptMany(ctx, many, func(one turn.OneOfMany) error {
-		_, number := p.instanceOfCall(one.CallID)
+		_, number := p.instanceOfCall(withToken(one.CallID, names))
 		if number == 0 {
+			if unknown++; unknown > maxExplained {
+				return turn.ErrUnknownCallBriefly(one.CallID)
+			}
 			return turn.ErrUnknownCall(one.CallID, nil, p.parts.PendingApprovals())
 		}
 		ofPart[number] = append(ofPart[number], one)
