@@ -78,25 +78,37 @@ func (d Decision) Validate() error {
 // longer, something else than the digest's waits there, the parameters do not fit. It wraps ErrInvalid where the decision
 // breaks its form, and ErrUnreachable where the server is gone meanwhile. Without a worker it waits for one.
 func (p *Process) Decide(ctx context.Context, d Decision) error {
+	_, err := p.DecideAndCount(ctx, d)
+	return err
+}
+
+// Count is how many people have decided the same on a Call, of how many must: 1 of 2 leaves it waiting for another one.
+type Count struct {
+	Have int `json:"have"`
+	Want int `json:"want"`
+}
+
+// DecideAndCount is Decide, and tells how many have decided now.
+func (p *Process) DecideAndCount(ctx context.Context, d Decision) (count Count, err error) {
 	if err := d.Validate(); err != nil {
-		return kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
+		return count, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
 	}
 	instance, err := p.instanceOf(ctx, d.Call)
 	if err != nil {
-		return p.refused(d, err)
+		return count, p.refused(d, err)
 	}
 	if d, err = p.sign(ctx, instance, d); err != nil {
-		return err
+		return count, err
 	}
 	payload := d.payload()
 	id := uuid.NewString()
 	payload["id"] = id
 	sent, err := p.client.signal(ctx, instance, d.Kind, payload)
 	if err != nil {
-		return err
+		return count, err
 	}
 	if !sent {
-		return p.refused(d, p.whyNotWaiting(ctx, instance, d.Call))
+		return count, p.refused(d, p.whyNotWaiting(ctx, instance, d.Call))
 	}
 	reason := ""
 	err = p.until(ctx, func() (done bool, err error) {
@@ -104,19 +116,24 @@ func (p *Process) Decide(ctx context.Context, d Decision) error {
 		if err := p.client.query(ctx, instance, protocol.QueryStatus, &v); err != nil {
 			return false, err
 		}
-		for _, c := range v.Calls {
-			for _, d := range c.Decisions {
-				done = done || d.SignalID == id
-			}
-		}
-		refused, why := refusalOf(v.Refusals, id)
-		reason = why
-		return done || refused, nil
+		count, reason, done = fateOf(v, id)
+		return done, nil
 	})
 	if err == nil && reason != "" {
 		err = &RefusedError{p.id, d.Kind, d.Call, reason}
 	}
-	return err
+	return count, err
+}
+
+// fateOf finds out what an instance has made of the decision with an id.
+func fateOf(v InstanceStatus, id string) (count Count, refusal string, known bool) {
+	for _, c := range v.Calls {
+		if have, want := turn.CountSame(c.Decisions, id); have > 0 {
+			return Count{have, want}, "", true
+		}
+	}
+	known, refusal = refusalOf(v.Refusals, id)
+	return count, refusal, known
 }
 
 func (p *Process) refused(d Decision, why error) error {
@@ -126,19 +143,28 @@ func (p *Process) refused(d Decision, why error) error {
 // instanceOf gives the workflow id of the instance that a Call's id names, in either spelling; the error says that there is none. A
 // process that does not answer is taken for one that is not split.
 func (p *Process) instanceOf(ctx context.Context, call string) (string, error) {
-	word := ideafile.InstanceTokenOfCallID(call)
 	v, err := p.Status(ctx)
-	if split := err == nil && len(v.Instances) > 0; !split {
-		return protocol.InstanceID(p.id, word), nil
+	if err != nil {
+		v = Status{}
 	}
-	token, known := word, false
-	if _, known = v.Instances[word]; !known && word != "" {
-		token, known = spelling.FindToken(slices.Collect(maps.Keys(v.Instances)), word)
-	}
+	id, known := p.instanceIn(v, call)
 	if !known {
 		return "", turn.ErrUnknownCall(call, nil, p.pending(ctx))
 	}
-	return v.InstanceID(token), nil
+	return id, nil
+}
+
+// instanceIn is instanceOf, given where the process stands; zero where it does not answer.
+func (p *Process) instanceIn(v Status, call string) (id string, known bool) {
+	word := ideafile.InstanceTokenOfCallID(call)
+	if len(v.Instances) == 0 {
+		return protocol.InstanceID(p.id, word), true
+	}
+	token := word
+	if _, known = v.Instances[word]; !known && word != "" {
+		token, known = spelling.FindToken(slices.Collect(maps.Keys(v.Instances)), word)
+	}
+	return v.InstanceID(token), known
 }
 
 // pending lists what waits for a person, as far as the process answers.

@@ -31,6 +31,11 @@ func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decisi
 	if d.Digest == "" {
 		return d, p.refused(d, p.whyNotWaiting(ctx, instance, d.Call))
 	}
+	return p.signAs(d, call)
+}
+
+// signAs signs a decision on what its digest is of, for a Call by the id as it is written or typed.
+func (p *Process) signAs(d Decision, call string) (Decision, error) {
 	if valueKeys[d.Kind] != "" {
 		d.Value = jsonval.ToJSONValue(d.Value) // what is signed is what is sent, digit by digit
 	}

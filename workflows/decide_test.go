@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/client"
+	"processidea/client/bulk"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -48,11 +50,12 @@ func (s *scenario) refusalsOf(workflow string) map[string]string {
 	return found
 }
 
-// A thousand instances in ten parts each wait for a person, and one signal of a client that knows nothing of this program decides on all.
+// A thousand instances in ten parts each wait for two people. The first decides with one signal of a client that knows nothing of this program, the
+// second with package client.
 func TestOneSignalDecidesOnAThousandCalls(t *testing.T) {
 	atLength(t)
 	till := newTill(t)
-	s := paying(t, till, "", "true", rows(1, 1000)+`,`+payOnce)
+	s := paying(t, till, "", `{"by": {"count": 2}}`, rows(1, 1000)+`,`+payOnce)
 	run := s.start()
 	waiting := s.waitsFor(1000)
 	wrong := map[int]string{
@@ -71,31 +74,51 @@ func TestOneSignalDecidesOnAThousandCalls(t *testing.T) {
 		}
 	}
 	s.signal(s.id, turn.SteerDecide, map[string]any{"id": "all", "by": "ann", "decisions": decisions})
-	eventually(t, "all but three are paid", func() bool { return len(till.seen()) == 997 })
-	left := s.waitsFor(3)
+	refused := s.settled("all", waiting)
 	for n, why := range wrong {
-		a := waiting[n]
-		if got := s.refusalsOf(protocol.InstanceID(a.Process, a.Instance))[fmt.Sprintf("all/%d", n+1)]; !strings.Contains(got, why) {
-			t.Errorf("%s: refused with %q, want %q", a.CallID, got, why)
+		if got := refused[fmt.Sprintf("all/%d", n+1)]; !strings.Contains(got, why) {
+			t.Errorf("%s: refused with %q, want %q", waiting[n].CallID, got, why)
 		}
 	}
-	decisions = nil
-	for _, a := range left {
-		decisions = append(decisions, one(ideafile.Approve, a))
+	if len(refused) != len(wrong) || len(till.seen()) != 0 {
+		t.Errorf("%d are refused, %d payments", len(refused), len(till.seen()))
 	}
-	s.signal(s.id, turn.SteerDecide, map[string]any{"by": "ann", "decisions": decisions})
+	p := client.New(s.client, s.namespace, store).Process(s.id)
+	outcomes, err := p.DecideMany(t.Context(), bulk.Decisions(waiting, client.Decision{Kind: client.Approve, By: "bob"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, o := range outcomes {
+		want := client.Count{Have: 2, Want: 2}
+		if wrong[n] != "" {
+			want.Have = 1
+		}
+		if o.Refused != "" || o.Count != want || o.Call != waiting[n].CallID {
+			t.Errorf("%s: %q, %+v", o.Call, o.Refused, o.Count)
+		}
+	}
+	eventually(t, "all but three are paid", func() bool { return len(till.seen()) == 997 })
+	outcomes, err = p.DecideMany(t.Context(), bulk.Decisions(s.waitsFor(3), client.Decision{Kind: client.Approve, By: "ann"}))
+	if err != nil || len(outcomes) != 3 {
+		t.Errorf("%+v, %v", outcomes, err)
+	}
 	s.end(run)
 	if len(till.seen()) != 1000 {
 		t.Errorf("%d payments", len(till.seen()))
 	}
-	lengths := map[string]int64{s.id: s.historyLength(s.id)}
-	for n := range 10 {
-		part := protocol.PartID(s.id, n+1)
-		lengths[part] = s.historyLength(part)
+	s.historiesAreShort(10)
+}
+
+// historiesAreShort checks the histories of a process and of its parts.
+func (s *scenario) historiesAreShort(parts int) {
+	s.t.Helper()
+	ids := []string{s.id}
+	for n := range parts {
+		ids = append(ids, protocol.PartID(s.id, n+1))
 	}
-	for id, n := range lengths {
-		if n >= 10_000 {
-			t.Errorf("the history of %s has %d events", id, n)
+	for _, id := range ids {
+		if n := s.historyLength(id); n >= 10_000 {
+			s.t.Errorf("the history of %s has %d events", id, n)
 		}
 	}
 }
@@ -177,6 +200,32 @@ func TestPeopleWhoDecideOnManyAtOnceCountOnceForEach(t *testing.T) {
 			if n := len(till.seen()); n != c.calls {
 				t.Errorf("%d payments", n)
 			}
+		})
+	}
+}
+
+// A workflow task in which a thousand wrong decisions are refused is short, or the SDK takes it for one that hangs.
+func TestAThousandDecisionsOnCallsThatThereAreNotAreRefused(t *testing.T) {
+	for name, batch := range map[string]int{"in one piece": 40, "in parts": 20} {
+		t.Run(name, func(t *testing.T) {
+			s := paying(t, newTill(t), fmt.Sprintf(`"batch": %d`, batch), "true", rows(1, 40)+`,`+payOnce)
+			s.start()
+			s.waitsFor(40)
+			var decisions []any
+			for n := range 500 {
+				decisions = append(decisions, map[string]any{"call": fmt.Sprintf("7.7@%d", n%40+1), "decision": "approve"},
+					map[string]any{"call": fmt.Sprintf("0.1@nobody%d", n), "decision": "approve"})
+			}
+			s.signal(s.id, turn.SteerDecide, map[string]any{"id": "wrong", "decisions": decisions})
+			eventually(t, "they are refused", func() bool { return s.processStatus().Refused >= 500 })
+			refusals := s.processStatus().Refusals
+			if last := refusals[len(refusals)-1]; !strings.Contains(last.Reason, "there is no Call") {
+				t.Errorf("%+v", last)
+			}
+			eventually(t, "so are those on instances that there are", func() bool {
+				return s.refusalsOf(protocol.InstanceID(s.waitsFor(40)[39].Process, "40"))["wrong/79"] != ""
+			})
+			s.cancel()
 		})
 	}
 }

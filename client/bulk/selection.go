@@ -1,0 +1,75 @@
+package bulk
+
+import (
+	"fmt"
+	"slices"
+
+	"processidea/client"
+	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
+	"processidea/model/turn"
+)
+
+// Selection says which of the Calls that wait are meant: those that fit everything that is given.
+type Selection struct {
+	Tool string
+	// Where is a JSON Schema over the parameters, as they would run; nil: any. A value from JSON.
+	Where any
+	// Calls are ids, in either spelling; 1.2 without an instance is that Call in all instances. None: all.
+	Calls []string
+}
+
+// Of returns those of the approvals that are meant, in their order. The error, which wraps client.ErrInvalid, says what is wrong with
+// the Selection: a schema that is none, or a Call that does not wait.
+func (s Selection) Of(list []client.Approval) (meant []client.Approval, err error) {
+	schema, err := jsonschema.CompileSchema(s.Where)
+	if s.Where == nil {
+		schema, err = nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: where: %w", client.ErrInvalid, err)
+	}
+	for _, call := range s.Calls {
+		if !slices.ContainsFunc(list, func(a client.Approval) bool { return means(call, a.CallID) }) {
+			return nil, fmt.Errorf("%w: %w", client.ErrInvalid, turn.ErrUnknownCall(call, nil, pendingOf(list)))
+		}
+	}
+	for _, a := range list {
+		named := len(s.Calls) == 0 || slices.ContainsFunc(s.Calls, func(call string) bool { return means(call, a.CallID) })
+		if !named || s.Tool != "" && a.Tool != s.Tool {
+			continue
+		}
+		if fits, err := schema.Matches(any(a.Params)); err != nil {
+			return nil, fmt.Errorf("%w: where, on %s: %w", client.ErrInvalid, a.CallID, err)
+		} else if fits {
+			meant = append(meant, a)
+		}
+	}
+	return meant, nil
+}
+
+// means reports whether an id that was typed names a Call.
+func means(typed, id string) bool {
+	if typed == id || typed == ideafile.CallIDInKeyboardSpelling(id) {
+		return true
+	}
+	key, isID := ideafile.ParseCallKey(id)
+	return isID && key.ID("") == typed
+}
+
+func pendingOf(list []client.Approval) (pending []turn.PendingApproval) {
+	for _, a := range list {
+		pending = append(pending, a.PendingApproval)
+	}
+	return pending
+}
+
+// Decisions makes one decision of many: for each Call, with the digest of what was shown.
+func Decisions(list []client.Approval, d client.Decision) []client.Decision {
+	out := make([]client.Decision, len(list))
+	for n, a := range list {
+		d.Call, d.Digest = a.CallID, a.Digest
+		out[n] = d
+	}
+	return out
+}

@@ -1,0 +1,166 @@
+package bulk
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"processidea/client"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// Table shows many Calls that wait. Values are JSON's.
+type Table struct {
+	Calls int `json:"calls"` // how many
+	// Alike is what is the same in all of them.
+	Alike []Field `json:"alike"`
+	// Columns are the names of what differs, in the order of the first Call that has it.
+	Columns []string `json:"columns"`
+	Rows    []Row    `json:"rows"`
+}
+
+// Field is one thing that is known of a Call: a parameter, or a member of one (customer.name), or what one of the names below says.
+type Field struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"`
+}
+
+// Names of fields that are no parameters.
+const (
+	FieldTool     = "Tool"
+	FieldWritesTo = "Writes to" // where the result goes in State
+	FieldScopes   = "Scopes"    // what the Tool is given beside its parameters
+	FieldOutput   = "Result"    // what the LLM wrote as the result
+	FieldFitted   = "Fitted by the LLM from"
+	FieldWhy      = "Why" // a person is asked, where it is not because of the Tool's policy
+	FieldDeciders = "Decided by"
+	FieldSoFar    = "So far" // who has decided already
+	FieldDeadline = "Deadline"
+	FieldAllowed  = "Allowed" // decisions, where not all are
+)
+
+var ownNames = []string{
+	FieldTool, FieldWritesTo, FieldScopes, FieldOutput, FieldFitted, FieldWhy, FieldDeciders, FieldSoFar, FieldDeadline, FieldAllowed,
+}
+
+// Row is one Call, or one that waits in several instances and is alike there.
+type Row struct {
+	// Call is its id, 1.2@⑬, without an instance where there are several.
+	Call      string         `json:"call"`
+	Instances []string       `json:"instances"`
+	Values    map[string]any `json:"values"` // by the column; one that the Call does not have is missing
+}
+
+// maxDepth is how deep the members of parameters have fields of their own.
+const maxDepth = 3
+
+// TableOf makes the table of some approvals.
+func TableOf(list []client.Approval) Table {
+	t := Table{Calls: len(list), Alike: []Field{}, Columns: []string{}, Rows: []Row{}}
+	all := make([][]Field, len(list))
+	values := map[string]map[string]int{} // by name and value: how many have it
+	var names []string
+	for n, a := range list {
+		all[n] = fieldsOf(a)
+		for _, f := range all[n] {
+			if values[f.Name] == nil {
+				values[f.Name] = map[string]int{}
+				names = append(names, f.Name)
+			}
+			values[f.Name][string(jsonval.Encode(f.Value))]++
+		}
+	}
+	differs := map[string]bool{}
+	for _, name := range names {
+		have := 0
+		for _, n := range values[name] {
+			have += n
+		}
+		if differs[name] = len(values[name]) > 1 || have < len(list); differs[name] {
+			t.Columns = append(t.Columns, name)
+		}
+	}
+	t.addRows(list, all, differs)
+	return t
+}
+
+// addRows makes a row of each Call, or of several that are alike but for their instances.
+func (t *Table) addRows(list []client.Approval, all [][]Field, differs map[string]bool) {
+	rows := map[string]int{}
+	for n, a := range list {
+		row := Row{Call: a.CallID, Instances: []string{a.Instance}, Values: map[string]any{}}
+		for _, f := range all[n] {
+			switch {
+			case differs[f.Name]:
+				row.Values[f.Name] = f.Value
+			case n == 0:
+				t.Alike = append(t.Alike, f)
+			}
+		}
+		key, _ := ideafile.ParseCallKey(a.CallID)
+		same := key.ID("") + string(jsonval.Encode(row.Values))
+		if at, seen := rows[same]; seen {
+			t.Rows[at].Call = key.ID("")
+			t.Rows[at].Instances = append(t.Rows[at].Instances, a.Instance)
+			continue
+		}
+		rows[same] = len(t.Rows)
+		t.Rows = append(t.Rows, row)
+	}
+}
+
+// fieldsOf lists what is known of a Call.
+func fieldsOf(a client.Approval) []Field {
+	fields := []Field{{FieldTool, a.Tool}}
+	fields = appendMembers(fields, "", a.Params, 1)
+	add := func(name string, v any, has bool) {
+		if has {
+			fields = append(fields, Field{name, jsonval.ToJSONValue(v)})
+		}
+	}
+	writesTo := ""
+	if len(a.OutputPath) > 0 {
+		writesTo = a.OutputPath.ReferenceText()
+		if a.OutputMethod != "" {
+			writesTo += " (" + a.OutputMethod + ")"
+		}
+	}
+	add(FieldWritesTo, writesTo, writesTo != "")
+	add(FieldScopes, a.ScopeValues, a.ScopeValues != nil)
+	add(FieldOutput, a.Output, a.Output != nil)
+	if a.ParamsAdaptation != nil {
+		add(FieldFitted, a.ParamsAdaptation.OriginalParams, true)
+	}
+	add(FieldWhy, a.ReviewReason, a.ReviewReason != "")
+	add(FieldDeciders, a.Deciders.String(), len(a.Deciders) > 0)
+	var soFar []string
+	for _, v := range a.DecidedSoFar {
+		soFar = append(soFar, v.InWords())
+	}
+	add(FieldSoFar, soFar, len(soFar) > 0)
+	if a.Deadline != nil {
+		add(FieldDeadline, a.OnTimeout+" at "+a.Deadline.UTC().Format(time.RFC3339), true)
+	}
+	add(FieldAllowed, a.AllowedDecisions, len(a.AllowedDecisions) < len(ideafile.DecisionKinds()))
+	return fields
+}
+
+// appendMembers adds an object's members, and in their place those of objects among them. No two of a Call have one name, so that none hides
+// another: a key that could be taken for something else stands in quotes.
+func appendMembers(fields []Field, under string, m map[string]any, depth int) []Field {
+	for _, k := range jsonval.SortedKeys(m) {
+		name := under + k
+		if strings.ContainsAny(k, ". \"[]") || k == "" || depth == 1 && slices.Contains(ownNames, k) {
+			name = under + strconv.Quote(k)
+		}
+		inner, isObject := m[k].(map[string]any)
+		if isObject && len(inner) > 0 && depth < maxDepth {
+			fields = appendMembers(fields, name+".", inner, depth+1)
+			continue
+		}
+		fields = append(fields, Field{name, m[k]})
+	}
+	return fields
+}
