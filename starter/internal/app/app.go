@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/user"
 	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -177,6 +178,20 @@ func UserName() string {
 		return u.Username
 	}
 	return os.Getenv("USER")
+}
+
+// GroupsOr are the groups that are given, or those that the environment names: PROCESSIDEA_GROUPS, with commas between.
+func GroupsOr(given []string) []string {
+	if len(given) > 0 {
+		return given
+	}
+	var groups []string
+	for _, name := range strings.Split(os.Getenv("PROCESSIDEA_GROUPS"), ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			groups = append(groups, name)
+		}
+	}
+	return groups
 }
 
 // HostingFlags adds the flags of the embedded server.

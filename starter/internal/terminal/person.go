@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -22,6 +23,7 @@ type Person struct {
 	Process *client.Process // at the server that is used now
 	By      string          // the name under which decisions are sent
 	Key     client.Signer   // with which they are signed; nil: they are declared, by By
+	Groups  []string        // and the groups that they name
 
 	out     io.Writer
 	lines   <-chan string
@@ -41,7 +43,7 @@ type occasion struct {
 func occasionOf(w client.Approval) occasion { return occasion{w.Digest, w.Since.UnixNano()} }
 
 // NewPerson asks whoever types at in and reads out; nil where those are no terminals.
-func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string) *Person {
+func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups []string) *Person {
 	typed, isFile := in.(*os.File)
 	if !isFile || !term.IsTerminal(int(typed.Fd())) || terminalWidth(out) == nil {
 		return nil
@@ -53,7 +55,7 @@ func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string) *Perso
 			lines <- scanner.Text()
 		}
 	}()
-	return &Person{Process: p, By: by, out: out, lines: lines, taken: taken, over: map[occasion]bool{}}
+	return &Person{Process: p, By: by, Groups: groups, out: out, lines: lines, taken: taken, over: map[occasion]bool{}}
 }
 
 // typed is the channel of what is typed; nil, from which nothing ever comes, where nobody sits there.
@@ -215,19 +217,22 @@ func (p *Person) leave() {
 
 // decideNow sends the decision on what was shown, and on nothing else.
 func (p *Person) decideNow(ctx context.Context, d client.Decision) error {
-	d.Call, d.Digest, d.By = p.current.CallID, p.current.Digest, p.By
+	d.Call, d.Digest, d.By, d.Groups = p.current.CallID, p.current.Digest, p.By, p.Groups
 	if d.Key = p.Key; d.Key != nil {
-		d.By = ""
+		d.By, d.Groups = "", nil // the proof says who decides
 	}
 	if err := d.Validate(); err != nil {
 		return p.complain(err.Error())
 	}
-	err := p.Process.Decide(ctx, d)
+	count, err := p.Process.DecideAndCount(ctx, d)
 	var refused *client.RefusedError
 	if errors.As(err, &refused) {
 		return p.complain("refused: " + refused.Reason)
 	}
 	if err == nil {
+		if count.Have < count.Want {
+			say(p.out, fmt.Sprintf("  taken, %d of %d\n", count.Have, count.Want))
+		}
 		p.leave()
 	}
 	return err

@@ -55,13 +55,9 @@ signed: the proof then says who decides, and of which groups.`,
 		Example: example,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			signer, err := app.SigningKey(key)
-			if err != nil {
+			d.Call = args[1]
+			if err := decideBy(&d, key); err != nil {
 				return err
-			}
-			d.Call, d.Key = args[1], signer
-			if signer == nil {
-				d.By = nameOr(d.By)
 			}
 			return decide(c.Context(), a, args[0], d, value)
 		},
@@ -69,7 +65,7 @@ signed: the proof then says who decides, and of which groups.`,
 	c.Flags().StringVar(&d.Digest, "digest", "", "the `digest` of what was shown: anything else is not decided on")
 	c.Flags().StringVar(&d.Reason, "reason", "", "why; the LLM is told")
 	addByFlag(c, &d.By)
-	c.Flags().StringArrayVar(&d.Groups, "group", nil, "a `group` that who decides is of, where the policy asks for one; may be repeated")
+	addGroupFlag(c, &d.Groups)
 	addKeyFlag(c, &key)
 	if v, ok := valueFlags[kind]; ok {
 		c.Flags().StringVar(&value, v.name, "", v.usage)
@@ -87,7 +83,8 @@ func decide(ctx context.Context, a *app.App, given string, d client.Decision, va
 		return err
 	}
 	return a.VisitProcess(ctx, process, func(p *client.Process) error {
-		return printOutcome(a, process, d.Kind, d.Call, p.Decide(ctx, d))
+		count, err := p.DecideAndCount(ctx, d)
+		return printCounted(a, process, d.Kind, d.Call, count, err)
 	})
 }
 

@@ -2,6 +2,7 @@ package people
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -17,17 +18,24 @@ type outcome struct {
 	Call     string `json:"call,omitempty"`
 	Accepted bool   `json:"accepted"`
 	Reason   string `json:"reason,omitempty"` // why it was refused
+	// Count is how many people have decided the same, where several must.
+	Count *client.Count `json:"count,omitempty"`
 }
 
 // printOutcome says what became of a signal, and gives the error for the exit code.
 func printOutcome(a *app.App, process, signal, call string, err error) error {
+	return printCounted(a, process, signal, call, client.Count{}, err)
+}
+
+// printCounted is printOutcome, and says how many have decided where several must.
+func printCounted(a *app.App, process, signal, call string, count client.Count, err error) error {
 	var refused *client.RefusedError
 	isRefused := errors.As(err, &refused)
 	if err != nil && !isRefused {
 		return err
 	}
 	if a.JSON {
-		o := outcome{Process: process, Signal: signal, Call: call, Accepted: !isRefused}
+		o := outcome{Process: process, Signal: signal, Call: call, Accepted: !isRefused, Count: countOf(count)}
 		if isRefused {
 			o.Reason = refused.Reason
 		}
@@ -42,7 +50,11 @@ func printOutcome(a *app.App, process, signal, call string, err error) error {
 	if call != "" {
 		subject += " " + call
 	}
-	return a.Print(print.Printable(subject) + ": " + signal + " taken\n")
+	taken := " taken"
+	if c := countOf(count); c != nil {
+		taken += fmt.Sprintf(", %d of %d", c.Have, c.Want)
+	}
+	return a.Print(print.Printable(subject) + ": " + signal + taken + "\n")
 }
 
 // byFlags are the flags that the verbs which steer have in common.
@@ -59,6 +71,20 @@ func addByFlag(c *cobra.Command, by *string) {
 
 func addKeyFlag(c *cobra.Command, key *string) {
 	c.Flags().StringVar(key, "key", "", "sign with the private key in this `file` (default $PROCESSIDEA_KEY)")
+}
+
+func addGroupFlag(c *cobra.Command, groups *[]string) {
+	c.Flags().StringArrayVar(groups, "group", nil,
+		"a `group` that who decides is of, where the policy asks for one; may be repeated (default $PROCESSIDEA_GROUPS, with commas between)")
+}
+
+// decideBy has a decision say who takes it: by a proof where there is a key, else by name, and groups that the environment may name.
+func decideBy(d *client.Decision, key string) (err error) {
+	if d.Key, err = app.SigningKey(key); err != nil || d.Key != nil {
+		return err
+	}
+	d.By, d.Groups = nameOr(d.By), app.GroupsOr(d.Groups)
+	return nil
 }
 
 func (f *byFlags) who() client.By { return client.By{Name: nameOr(f.by), Reason: f.reason} }

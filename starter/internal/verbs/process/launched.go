@@ -102,7 +102,7 @@ func (l *launched) follow(ctx context.Context) (runresult.Result, error) {
 	if l.options.wait > 0 {
 		over = time.After(l.options.wait)
 	}
-	person := terminal.NewPerson(l.In, l.Err, l.process, app.UserName())
+	person := terminal.NewPerson(l.In, l.Err, l.process, app.UserName(), app.GroupsOr(l.options.groups))
 	if person != nil {
 		person.Key, _ = app.SigningKey("") // run has looked at it
 	}

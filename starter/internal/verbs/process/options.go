@@ -18,6 +18,7 @@ type launchOptions struct {
 	record string // the file that takes what the LLM says; empty: none does
 	detach bool
 	wait   time.Duration // 0: until the end
+	groups []string      // of which who decides at the terminal is
 	server server.Hosting
 	// withSolution takes up the Calls of the Idea's solution.
 	withSolution bool
@@ -32,6 +33,8 @@ func (o *launchOptions) addFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&o.withSolution, "with-solution", false, "take up the Calls of the Idea's solution, minus those that its record calls done")
 	c.Flags().BoolVar(&o.detach, "detach", false, "start the process and return at once")
 	addWaitFlag(c, &o.wait)
+	c.Flags().StringArrayVar(&o.groups, "group", nil,
+		"a `group` that who decides at the terminal is of; may be repeated (default $PROCESSIDEA_GROUPS, with commas between)")
 }
 
 func addWaitFlag(c *cobra.Command, wait *time.Duration) {
