@@ -41,6 +41,19 @@ func TestWhatIsAlikeIsSaidOnceAndWhatDiffersStandsInColumns(t *testing.T) {
 	}
 }
 
+func TestCallsThatWaitForDifferentlyLongAreAlike(t *testing.T) {
+	list := []client.Approval{waiting("1.1@①", "settle", `{}`), waiting("1.1@②", "settle", `{}`)}
+	for n := range list {
+		at := time.Date(2026, 1, 2, 3, 4, n, 0, time.UTC)
+		list[n].Deadline, list[n].OnTimeout = &at, "reject"
+	}
+	want := `{"alike":[{"name":"Tool","value":"settle"},{"name":"At the deadline","value":"reject"},{"name":"Deadline","value":"2026-01-02T03:04:00Z to 2026-01-02T03:04:01Z"}],` +
+		`"calls":2,"columns":[],"rows":[{"call":"1.1","instances":["①","②"],"values":{}}]}`
+	if got := asJSON(bulk.TableOf(list)); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
 func TestATableTellsAllThatADigestCovers(t *testing.T) {
 	a := waiting("1.1@①", "settle", `{}`)
 	before := asJSON(bulk.TableOf([]client.Approval{a}))

@@ -36,13 +36,14 @@ const (
 	FieldFitted   = "Fitted by the LLM from"
 	FieldWhy      = "Why" // a person is asked, where it is not because of the Tool's policy
 	FieldDeciders = "Decided by"
-	FieldSoFar    = "So far" // who has decided already
-	FieldDeadline = "Deadline"
-	FieldAllowed  = "Allowed" // decisions, where not all are
+	FieldSoFar    = "So far"          // who has decided already
+	FieldTimeout  = "At the deadline" // what happens by itself
+	FieldDeadline = "Deadline"        // of all, as "from the first to the last": never a column, since few wait since the same second
+	FieldAllowed  = "Allowed"         // decisions, where not all are
 )
 
 var ownNames = []string{
-	FieldTool, FieldWritesTo, FieldScopes, FieldOutput, FieldFitted, FieldWhy, FieldDeciders, FieldSoFar, FieldDeadline, FieldAllowed,
+	FieldTool, FieldWritesTo, FieldScopes, FieldOutput, FieldFitted, FieldWhy, FieldDeciders, FieldSoFar, FieldTimeout, FieldDeadline, FieldAllowed,
 }
 
 // Row is one Call, or one that waits in several instances and is alike there.
@@ -83,7 +84,29 @@ func TableOf(list []client.Approval) Table {
 		}
 	}
 	t.addRows(list, all, differs)
+	if when := deadlines(list); when != "" {
+		t.Alike = append(t.Alike, Field{FieldDeadline, when})
+	}
 	return t
+}
+
+// deadlines tells when the time of some Calls is over: of the first and of the last; "" where none has a deadline.
+func deadlines(list []client.Approval) string {
+	var all []time.Time
+	for _, a := range list {
+		if a.Deadline != nil {
+			all = append(all, *a.Deadline)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	first, last := all[0].UTC().Format(time.RFC3339), all[len(all)-1].UTC().Format(time.RFC3339)
+	if first == last {
+		return first
+	}
+	return first + " to " + last
 }
 
 // addRows makes a row of each Call, or of several that are alike but for their instances.
@@ -140,9 +163,7 @@ func fieldsOf(a client.Approval) []Field {
 		soFar = append(soFar, v.InWords())
 	}
 	add(FieldSoFar, soFar, len(soFar) > 0)
-	if a.Deadline != nil {
-		add(FieldDeadline, a.OnTimeout+" at "+a.Deadline.UTC().Format(time.RFC3339), true)
-	}
+	add(FieldTimeout, a.OnTimeout, a.Deadline != nil)
 	add(FieldAllowed, a.AllowedDecisions, len(a.AllowedDecisions) < len(ideafile.DecisionKinds()))
 	return fields
 }
