@@ -197,6 +197,26 @@ func Table(b *strings.Builder, columns [][]string, width int) {
 	Columns(b, columns)
 }
 
+// Blocks prints all columns, in several tables under each other where one would be too wide. Each begins with the first column.
+func Blocks(b *strings.Builder, columns [][]string, width int) {
+	first, rest := columns[0], columns[1:]
+	for {
+		block, left := [][]string{first}, width-widthOf(first)
+		for len(rest) > 0 && (len(block) == 1 || widthOf(rest[0]) <= left) {
+			c := slices.Clone(rest[0])
+			for i := range c {
+				c[i] = FitWidth(c[i], max(left-gap, narrowest))
+			}
+			block, left, rest = append(block, c), left-widthOf(c), rest[1:]
+		}
+		Columns(b, block)
+		if len(rest) == 0 {
+			return
+		}
+		b.WriteByte('\n')
+	}
+}
+
 func column(key string, tokens []string, instances map[string]runresult.Instance) []string {
 	c := []string{FitWidth(Printable(key), widestCell)}
 	for _, token := range tokens {

@@ -2,7 +2,9 @@ package people
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"processidea/client"
 	"processidea/client/bulk"
@@ -94,9 +96,9 @@ func (d *decidedMany) countText() string {
 }
 
 const (
-	shownRows      = 100 // unless all are wanted
-	shownInstances = 60  // characters of the names of a row's instances
-	widestAlike    = 100 // characters of a value that is the same in all
+	shownRows      = 100  // unless all are wanted
+	shownInstances = 60   // characters of the names of a row's instances
+	longestAlike   = 2000 // characters of a value that is the same in all
 	widestCell     = 44
 )
 
@@ -108,24 +110,46 @@ func tableText(process string, t bulk.Table, fitting, width int, all bool) strin
 		fmt.Fprintf(&b, " of %d that fit", fitting)
 	}
 	b.WriteString("\n")
-	var names, values []string
-	for _, f := range t.Alike {
-		names = append(names, "  "+print.FitWidth(print.Printable(f.Name), widestCell))
-		values = append(values, print.Compact(f.Value, max(width-widestCell, widestCell)))
-	}
-	if len(t.Alike) > 0 {
-		print.Columns(&b, [][]string{names, values})
-	}
+	writeAlike(&b, t.Alike, width)
 	b.WriteString("\n")
 	rows := t.Rows
 	if !all {
 		rows = rows[:min(len(rows), shownRows)]
 	}
-	print.Table(&b, columnsOf(t, rows), width)
+	print.Blocks(&b, columnsOf(t, rows), width)
 	if more := len(t.Rows) - len(rows); more > 0 {
 		fmt.Fprintf(&b, "and %s more: --all shows them\n", print.Plural(more, "row"))
 	}
 	return b.String()
+}
+
+// writeAlike says what is the same in all, each value on as many lines as it takes.
+func writeAlike(b *strings.Builder, alike []bulk.Field, width int) {
+	var names, values []string
+	widest := 0
+	for _, f := range alike {
+		widest = max(widest, utf8.RuneCountInString(f.Name))
+	}
+	widest = min(widest, widestCell)
+	for _, f := range alike {
+		name := "  " + print.FitWidth(print.Printable(f.Name), widest)
+		value := []rune(shown(f.Value, longestAlike))
+		for line := range slices.Chunk(value, max(width-widest-4, widestCell/2)) {
+			names, values = append(names, name), append(values, string(line))
+			name = ""
+		}
+	}
+	if len(names) > 0 {
+		print.Columns(b, [][]string{names, values})
+	}
+}
+
+// shown is a value on one line; an empty text is told from none.
+func shown(v any, most int) string {
+	if v == "" {
+		return `""`
+	}
+	return print.Compact(v, most)
 }
 
 // columnsOf are those of the table: the Call, the instances where one row stands for several, and what differs.
@@ -149,7 +173,7 @@ func columnsOf(t bulk.Table, rows []bulk.Row) [][]string {
 		for _, r := range rows {
 			text := ""
 			if v, has := r.Values[name]; has {
-				text = print.Compact(v, widestCell)
+				text = shown(v, widestCell)
 			}
 			c = append(c, text)
 		}
