@@ -148,3 +148,21 @@ func TestWhoDecidesAtTheTerminalNamesGroups(t *testing.T) {
 		t.Fatalf("%v\n%s", err, run.seen.String())
 	}
 }
+
+func TestEachOfManyDecisionsIsSigned(t *testing.T) {
+	d := newDesk(t, signed(signedByTwoOfFinance))
+	d.keyed()
+	d.dev()
+	d.signable("p", 3)
+	d.do("decide", "p", "--approve", "--yes", "--by", "ann", "--group", "finance").is(exit.Usage)
+	if e := d.do("decide", "p", "--approve", "--yes", "--key", "ann.key").is(exit.Done); e.out != "p: approve taken on 3 Calls, 1 of 2\n" {
+		t.Error(e.out)
+	}
+	if e := d.do("decide", "p", "--approve", "--yes", "--key", "bob.key", "--reason", "all fine").is(exit.Done); e.out != "p: approve taken on 3 Calls, 2 of 2\n" {
+		t.Error(e.out)
+	}
+	d.eventually("it ends", func() bool { return d.do("result", "p", "--json").result().Status == runresult.StatusCompleted })
+	if e := d.do("verify", "p").is(exit.Done); !strings.Contains(e.out, "6 decisions: 0 declared, 6 signed; every signature is right") {
+		t.Error(e.out)
+	}
+}
