@@ -58,19 +58,9 @@ func (l *Loop) WithInstanceTokensResolved(context []any) []any {
 	return ideafile.WithTokenSpellingsResolved(context, spelling.NewTokenIndex(l.InstanceTokens()).FindToken)
 }
 
-// WhyCallNotWaiting says why a Call that people decide on waits for nobody, as far as its instance has reported.
-func (l *Loop) WhyCallNotWaiting(call string) error {
-	return l.WhyCallNotWaitingOr(call, func() error {
-		var pending []turn.PendingApproval
-		for _, inst := range l.instances {
-			pending = append(pending, inst.PendingApprovals...)
-		}
-		return turn.ErrUnknownCall(call, nil, pending)
-	})
-}
-
-// WhyCallNotWaitingOr is WhyCallNotWaiting with other words for a Call that is not known.
-func (l *Loop) WhyCallNotWaitingOr(call string, unknown func() error) error {
+// WhyCallNotWaiting says why a Call that people decide on waits for nobody, as far as its instance has reported. Of one that is not known it
+// proposes others, which takes long, unless briefly (asked for those alone; nil: false) says not to.
+func (l *Loop) WhyCallNotWaiting(call string, briefly func() bool) error {
 	token, known := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	key, isCall := ideafile.ParseCallKey(call)
 	if known && isCall {
@@ -78,7 +68,14 @@ func (l *Loop) WhyCallNotWaitingOr(call string, unknown func() error) error {
 			return turn.ErrCallNotWaiting(key.ID(token), report.Status, report.Decisions)
 		}
 	}
-	return unknown()
+	if briefly != nil && briefly() {
+		return turn.ErrUnknownCallBriefly(call)
+	}
+	var pending []turn.PendingApproval
+	for _, inst := range l.instances {
+		pending = append(pending, inst.PendingApprovals...)
+	}
+	return turn.ErrUnknownCall(call, nil, pending)
 }
 
 // ErrNoPlanToReplace refuses a Plan that is to run directly where none does.

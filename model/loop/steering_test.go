@@ -307,7 +307,7 @@ func TestWhoDecidesOnACallOfTheProcessHearsWhatBecameOfIt(t *testing.T) {
 		"1.9@2": `there is no Call "1.9@2"; did you mean 1.1@②? What waits for a person here: 1.1@② pay`,
 		"1.1@3": `there is no Call "1.1@3"; did you mean 1.1@②? What waits for a person here: 1.1@② pay`,
 	} {
-		s.WantEqual(call, s.Loop.WhyCallNotWaiting(call).Error(), want)
+		s.WantEqual(call, s.Loop.WhyCallNotWaiting(call, nil).Error(), want)
 	}
 }
 

@@ -20,20 +20,20 @@ type sender func(ctx workflow.Context, to string, s mailbox.OutgoingSignal)
 
 // Decide passes a decision on to the instance that it is about. What the instance refuses, it reports.
 func (p *ordinaryProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
-	return p.passOn(ctx, kind, payload, d.CallID, p.outbox.Send, p.loop.WhyCallNotWaiting)
+	return p.passOn(ctx, kind, payload, d.CallID, p.outbox.Send, nil)
 }
 
-// passOn sends a decision to its instance. why says why a Call does not wait.
-func (p *ordinaryProcess) passOn(ctx workflow.Context, kind string, payload map[string]any, call string, send sender, why func(call string) error) error {
+// passOn sends a decision to its instance.
+func (p *ordinaryProcess) passOn(ctx workflow.Context, kind string, payload map[string]any, call string, send sender, briefly func() bool) error {
 	token, known := p.loop.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	if !known {
-		return why(call)
+		return p.loop.WhyCallNotWaiting(call, briefly)
 	}
 	if p.phase == opening {
 		return errors.New("the process has not begun: nothing waits there")
 	}
 	send(ctx, protocol.InstanceID(p.processID, token), mailbox.OutgoingSignal{
-		Signal: kind, Payload: payload, RefusalReason: why(call).Error(), // if the instance has ended
+		Signal: kind, Payload: payload, RefusalReason: p.loop.WhyCallNotWaiting(call, briefly).Error(), // if the instance has ended
 	})
 	return nil
 }
@@ -45,16 +45,12 @@ const maxExplained = 20
 // DecideMany passes each decision on to its instance, in turn.
 func (p *ordinaryProcess) DecideMany(ctx workflow.Context, many turn.ManyDecisions) error {
 	names, unknown := spelling.NewTokenIndex(p.loop.InstanceTokens()), 0
-	why := func(call string) error {
-		return p.loop.WhyCallNotWaitingOr(call, func() error {
-			if unknown++; unknown > maxExplained {
-				return turn.ErrUnknownCallBriefly(call)
-			}
-			return p.loop.WhyCallNotWaiting(call)
-		})
+	briefly := func() bool {
+		unknown++
+		return unknown > maxExplained
 	}
 	p.acceptMany(ctx, many, func(one turn.OneOfMany) error {
-		return p.passOn(ctx, one.Kind, one.Payload, withToken(one.CallID, names), p.outbox.SendInTurn, why)
+		return p.passOn(ctx, one.Kind, one.Payload, withToken(one.CallID, names), p.outbox.SendInTurn, briefly)
 	})
 	return nil
 }
