@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"processidea/model/deciders"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
@@ -35,14 +36,12 @@ func (s *Sender) text(n turn.ApprovalNotices) string {
 		name = n.IdeaPath + " (" + n.ProcessID + ")"
 	}
 	lines := []string{fmt.Sprintf("%s: %s", name, standing(n.AwaitingCount))}
-	for _, w := range n.NewlyWaiting {
-		line := fmt.Sprintf("• waits: %s %s", w.CallID, w.Tool)
-		if w.Deadline != nil {
-			line += ", until " + w.Deadline.UTC().Format(time.RFC3339)
-		}
-		lines = append(lines, line)
-	}
+	lines = append(lines, waiting("waits", n.NewlyWaiting)...)
 	lines = append(lines, more(n.OmittedWaiting, "wait")...)
+	lines = append(lines, waiting("waits still", n.Reminders)...)
+	lines = append(lines, more(n.OmittedReminders, "wait still")...)
+	lines = append(lines, waiting("escalated", n.Escalations)...)
+	lines = append(lines, more(n.OmittedEscalations, "were escalated")...)
 	for _, d := range n.NewlyDecided {
 		lines = append(lines, fmt.Sprintf("• %s: %s %s", decided(d), d.CallID, d.Tool))
 	}
@@ -51,6 +50,24 @@ func (s *Sender) text(n turn.ApprovalNotices) string {
 		lines = append(lines, strings.ReplaceAll(s.link, "{process}", url.PathEscape(n.ProcessID)))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// waiting tells of Calls that wait, a line each.
+func waiting(what string, list []turn.ApprovalNotice) (lines []string) {
+	for _, w := range list {
+		line := fmt.Sprintf("• %s: %s %s", what, w.CallID, w.Tool)
+		if w.Reminders > 0 {
+			line += ", since " + w.Since.UTC().Format(time.RFC3339)
+		}
+		if w.Deadline != nil {
+			line += ", until " + w.Deadline.UTC().Format(time.RFC3339)
+		}
+		for _, to := range w.EscalatedTo {
+			line += "; may decide too: " + jsonval.Clip(deciders.Rules{to}.String(), 200)
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 func standing(awaiting int) string {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/model/deciders"
 	"processidea/model/turn"
 )
 
@@ -79,6 +80,25 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 	var slack map[string]string
 	if err := json.Unmarshal(got, &slack); err != nil || len(slack) != 1 || !strings.Contains(slack["text"], "&lt;!channel&gt; &amp; ann") {
 		t.Errorf("%s %v", got, err)
+	}
+}
+
+func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
+	var got []byte
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, _ = io.ReadAll(r.Body) }))
+	defer server.Close()
+	still := turn.ApprovalNotice{CallID: "1.1@①", Tool: "refund", Since: time.Unix(0, 0), Reminders: 1}
+	escalated := still
+	escalated.EscalatedTo = deciders.Rules{{Groups: []string{"<heads>"}}}
+	n := turn.ApprovalNotices{ProcessID: "p", AwaitingCount: 9, Reminders: []turn.ApprovalNotice{still}, OmittedReminders: 2, Escalations: []turn.ApprovalNotice{escalated}, OmittedEscalations: 3}
+	if err := sender(t, server.URL, "slack").Send(t.Context(), "m", n); err != nil {
+		t.Fatal(err)
+	}
+	var slack map[string]string
+	want := "p: 9 Calls wait for a person\n• waits still: 1.1@① refund, since 1970-01-01T00:00:00Z\n• 2 more wait still\n" +
+		"• escalated: 1.1@① refund, since 1970-01-01T00:00:00Z; may decide too: people of &lt;heads&gt;\n• 3 more were escalated\nhttps://ui.example/p"
+	if err := json.Unmarshal(got, &slack); err != nil || slack["text"] != want {
+		t.Errorf("%s", slack["text"])
 	}
 }
 

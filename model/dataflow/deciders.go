@@ -24,23 +24,6 @@ func (i *Instance) SetPeople(starters []string, earlier []deciders.Earlier) {
 	}
 }
 
-// checkOrder returns why a decision under a standing order does not hold for what waits: the order never covers what a person has changed.
-func (i *Instance) checkOrder(rec *CallRecord, d turn.Decision) error {
-	if d.Order == nil {
-		return nil
-	}
-	why := d.Order.WhyNotCovered(*rec.PendingApproval, i.currentTime)
-	for _, made := range rec.Decisions {
-		if made.Kind == ideafile.Amend || made.Kind == ideafile.Replace {
-			why = "a person has changed the Call"
-		}
-	}
-	if why != "" {
-		return fmt.Errorf("the standing order %s does not cover it: %s", d.Order.ID, why)
-	}
-	return nil
-}
-
 // checkDecider returns why this person may not take the decision on what waits.
 func (i *Instance) checkDecider(rec *CallRecord, d turn.Decision) error {
 	if err := i.checkNotExcludedElsewhere(rec, d); err != nil {

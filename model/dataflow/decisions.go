@@ -19,7 +19,8 @@ func (i *Instance) ApplyDecision(d turn.Decision) error {
 	if err != nil {
 		return err
 	}
-	if err := i.checkOrder(rec, d); err != nil {
+	rec.PendingApproval.LetTimePass(i.currentTime) // whoever may decide since a moment ago may
+	if err := d.CheckOrder(*rec.PendingApproval, rec.Decisions, i.currentTime); err != nil {
 		return err
 	}
 	if d, err = d.Proven(*rec.PendingApproval, rec.Decisions, i.currentTime); err != nil {
@@ -76,6 +77,7 @@ func (i *Instance) callIDs() []string {
 }
 
 func (r *CallRecord) recordDecision(d turn.Decision) {
+	d.Told = r.PendingApproval.WhileWaiting.Told()
 	r.PendingApproval = nil
 	r.Decisions = append(r.Decisions, d)
 }

@@ -18,11 +18,16 @@ const CodeOverdue = "approval_overdue"
 // SetTime sets the time at which what comes next happens.
 func (i *Instance) SetTime(now time.Time) { i.currentTime = now }
 
-// ApplyDeadlines applies the deadlines that have passed. A decision that arrived before its deadline is applied counts, even if
+// ApplyDeadlines applies the deadlines, reminders and escalations that have passed. A decision that arrived before its deadline is applied counts, even if
 // it came late.
 func (i *Instance) ApplyDeadlines() {
 	for _, rec := range i.callRecords {
-		if p := rec.PendingApproval; p != nil && p.Deadline != nil && !i.currentTime.Before(*p.Deadline) {
+		p := rec.PendingApproval
+		if p == nil {
+			continue
+		}
+		p.LetTimePass(i.currentTime)
+		if p.Deadline != nil && !i.currentTime.Before(*p.Deadline) {
 			i.expireCall(rec)
 		}
 	}
@@ -53,11 +58,11 @@ func (i *Instance) TakePauseFault() *diag.Fault {
 	return f
 }
 
-// NextDeadline returns when the next decision is due; ok is false where none is.
+// NextDeadline returns when the next decision is due, or people are to be told; ok is false where neither is.
 func (i *Instance) NextDeadline() (next time.Time, ok bool) {
-	for _, rec := range i.callRecords {
-		if p := rec.PendingApproval; p != nil && p.Deadline != nil && (!ok || p.Deadline.Before(next)) {
-			next, ok = *p.Deadline, true
+	for _, p := range i.PendingApprovals() {
+		if at, has := p.NextMoment(); has && (!ok || at.Before(next)) {
+			next, ok = at, true
 		}
 	}
 	return next, ok
@@ -83,7 +88,8 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, policy *ideaf
 	if rec.HasOutput {
 		p.Output = rec.Output
 	}
-	p.Deciders = i.palette.ApprovalOverride.DecidersFor(ready.Tool)
+	rules, whileWaiting := i.palette.ApprovalOverride.PeopleFor(ready.Tool)
+	p.Deciders, p.WhileWaiting = rules, whileWaiting.Schedule(i.currentTime)
 	if policy.Timeout > 0 {
 		until := i.currentTime.Add(policy.Timeout)
 		p.Deadline, p.OnTimeout = &until, policy.TimeoutAction

@@ -162,6 +162,25 @@ func (r Rule) whyNot(p Person, starters []string) string {
 	return ""
 }
 
+// WithAlso returns a Rule under which others may decide too: the Groups and People of another. Where anybody may, it stays as it is.
+func (r Rule) WithAlso(others Rule) Rule {
+	if len(r.Groups)+len(r.People) == 0 {
+		return r
+	}
+	r.Groups, r.People = withNames(r.Groups, others.Groups), withNames(r.People, others.People)
+	return r
+}
+
+func withNames(list, more []string) []string {
+	list = slices.Clone(list)
+	for _, name := range more {
+		if !containsName(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
 // who names the people in words.
 func (r Rule) who() string {
 	var parts []string

@@ -11,6 +11,7 @@ import (
 	"processidea/model/fields"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
+	"processidea/model/reminder"
 )
 
 // The decisions that a person can take on a Call that waits for one.
@@ -42,6 +43,8 @@ type ApprovalPolicy struct {
 	AllowedDecisions []string
 	// Deciders say who may decide; nil: anybody.
 	Deciders *deciders.Rule
+	// WhileWaiting says what happens while nobody decides.
+	WhileWaiting reminder.Policy
 }
 
 // readApprovalPolicy reads `_approval`. It returns nil for a Tool whose Calls need no approval.
@@ -83,8 +86,10 @@ func (a *ApprovalPolicy) read(m map[string]any, path string, ps *diag.Problems) 
 			a.Deciders = deciders.ReadRule(m[k], at, ps)
 		case "proof": // after "by"
 			a.Deciders, err = deciders.ReadProof(m[k], a.Deciders)
+		case "remind", "escalate":
+			a.WhileWaiting.ReadKey(k, m[k], at, ps)
 		default:
-			err = fmt.Errorf("unknown key %q; _approval has allow, by, onTimeout, proof, timeout and when", k)
+			err = fmt.Errorf("unknown key %q; _approval has allow, by, escalate, onTimeout, proof, remind, timeout and when", k)
 		}
 		if err != nil {
 			ps.Add(at, "%s", err)
@@ -93,6 +98,11 @@ func (a *ApprovalPolicy) read(m map[string]any, path string, ps *diag.Problems) 
 	if m["onTimeout"] != nil && m["timeout"] == nil {
 		ps.Add(path+".onTimeout", "it never happens: there is no timeout")
 	}
+	ends := a.Timeout
+	if a.TimeoutAction == onTimeoutPause {
+		ends = 0 // the Call waits on while the process is paused
+	}
+	a.WhileWaiting.Check(a.Deciders, ends, path, ps)
 	if a.Deciders != nil && a.TimeoutAction == Approve {
 		ps.Add(path+".onTimeout", "by or proof says who must approve, and this would approve without them: want reject or pause")
 	}
@@ -104,7 +114,7 @@ func (a *ApprovalPolicy) dropUnsatisfiableCondition(t *Tool, path string, ps *di
 	if a == nil || a.ParamsCondition == nil || t.AllowsExtraParams {
 		return
 	}
-	for _, name := range requiredProperties(a.ParamsCondition.Source, a.ParamsCondition.Source, map[string]bool{}) {
+	for _, name := range jsonschema.RequiredProperties(a.ParamsCondition.Source) {
 		if _, declared := t.SchemaByParam[name]; !declared {
 			ps.Warn(path+".when", "it requires %q, which is no parameter of the tool, so that a person is asked about every Call%s",
 				jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(t.SchemaByParam)))
@@ -112,31 +122,6 @@ func (a *ApprovalPolicy) dropUnsatisfiableCondition(t *Tool, path string, ps *di
 			return
 		}
 	}
-}
-
-// requiredProperties lists the properties that a schema, or a part of it that is held against the same value, requires.
-func requiredProperties(root, node any, followed map[string]bool) []string {
-	m := jsonval.AsObject(node)
-	if m == nil {
-		return nil
-	}
-	names, _ := jsonval.AsStringList(m["required"])
-	if ref, ok := m["$ref"].(string); ok && !followed[ref] {
-		followed[ref] = true
-		if target, found := jsonschema.ResolvePointer(root, strings.TrimPrefix(ref, "#")); found {
-			names = append(names, requiredProperties(root, target, followed)...)
-		}
-	}
-	for _, k := range []string{"allOf", "anyOf", "oneOf"} {
-		list, _ := m[k].([]any)
-		for _, part := range list {
-			names = append(names, requiredProperties(root, part, followed)...)
-		}
-	}
-	for _, k := range []string{"if", "then", "else"} {
-		names = append(names, requiredProperties(root, m[k], followed)...)
-	}
-	return names
 }
 
 // readParamsCondition compiles the condition. One that does not compile must not let every Call through: a person is asked about each, and the

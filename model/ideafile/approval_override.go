@@ -7,6 +7,7 @@ import (
 	"processidea/model/deciders"
 	"processidea/model/diag"
 	"processidea/model/jsonval"
+	"processidea/model/reminder"
 )
 
 // ApprovalOverride is what `config.approval` adds to the approval policies of the Tools.
@@ -17,6 +18,8 @@ type ApprovalOverride struct {
 	ToolNames []string `json:"tools,omitempty"`
 	// Deciders limit who may decide on the Calls of these Tools; where no Tools are named, on every Call that a person is asked about.
 	Deciders *deciders.Rule `json:"by,omitempty"`
+	// WhileWaiting says what happens while nobody decides, on the same Calls as Deciders.
+	WhileWaiting reminder.Policy `json:"whileWaiting,omitzero"`
 	// Outer are those of the processes that this one is a delegate of: what they say of who may decide holds here too.
 	Outer []ApprovalOverride `json:"outer,omitempty"`
 }
@@ -36,13 +39,16 @@ func readApprovalOverride(m map[string]any, path string, ps *diag.Problems) (o A
 			if o.Deciders, err = deciders.ReadProof(m[k], o.Deciders); err != nil {
 				ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
 			}
+		case "remind", "escalate":
+			o.WhileWaiting.ReadKey(k, m[k], jsonval.JSONPathWithKey(path, k), ps)
 		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; approval has all, by, proof and tools", k)
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; approval has all, by, escalate, proof, remind and tools", k)
 		}
 		if !ok {
 			ps.Add(jsonval.JSONPathWithKey(path, k), `want {"tools": ["name"]} or {"all": true}`)
 		}
 	}
+	o.WhileWaiting.Check(o.Deciders, 0, path, ps)
 	return o
 }
 
@@ -80,23 +86,36 @@ func (o ApprovalOverride) PolicyFor(t *Tool) *ApprovalPolicy {
 }
 
 // DecidersFor returns who may decide on a Tool's Calls, for whatever reason a person is asked.
-func (o ApprovalOverride) DecidersFor(t *Tool) (rules deciders.Rules) {
-	if t.Approval != nil && t.Approval.Deciders != nil {
-		rules = append(rules, *t.Approval.Deciders)
-	}
-	for _, limit := range o.Limits() {
-		if everyTool := len(limit.ToolNames) == 0; limit.Deciders != nil && (everyTool || limit.names(t.Name)) {
-			rules = append(rules, *limit.Deciders)
-		}
-	}
+func (o ApprovalOverride) DecidersFor(t *Tool) deciders.Rules {
+	rules, _ := o.PeopleFor(t)
 	return rules
 }
 
-// Limits are what the process and those that it is a delegate of say of who may decide.
+// PeopleFor returns who may decide on a Tool's Calls, for whatever reason a person is asked, and what happens while they do not.
+func (o ApprovalOverride) PeopleFor(t *Tool) (rules deciders.Rules, whileWaiting reminder.Governing) {
+	add := func(r *deciders.Rule, p reminder.Policy) {
+		beside := -1
+		if r != nil {
+			beside, rules = len(rules), append(rules, *r)
+		}
+		whileWaiting.Add(p, beside)
+	}
+	if t.Approval != nil {
+		add(t.Approval.Deciders, t.Approval.WhileWaiting)
+	}
+	for _, limit := range o.Limits() {
+		if everyTool := len(limit.ToolNames) == 0; everyTool || limit.names(t.Name) {
+			add(limit.Deciders, limit.WhileWaiting)
+		}
+	}
+	return rules, whileWaiting
+}
+
+// Limits are what the process and those that it is a delegate of say of who may decide, and of what happens while they do not.
 func (o ApprovalOverride) Limits() []ApprovalOverride {
 	own := o
 	own.Outer = nil
-	if own.Deciders == nil {
+	if own.Deciders == nil && own.WhileWaiting.IsZero() {
 		return o.Outer
 	}
 	return append([]ApprovalOverride{own}, o.Outer...)

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"processidea/model/deciders"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/notice"
+	"processidea/model/reminder"
 	"processidea/model/turn"
 )
 
@@ -37,6 +40,37 @@ func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 	s.WantEqual("again", noticed(watch.TakeNew(s.Loop)), "1: ")
 	if len(watch) != 1 {
 		t.Errorf("it keeps %d", len(watch))
+	}
+}
+
+func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
+	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil, modeltest.StartTime)
+	watch, reports := notice.Sent{}, 0
+	told := func(s *reminder.Schedule) string {
+		reports++
+		pending := []turn.PendingApproval{{CallID: "1.1@①", Digest: "d", WhileWaiting: s}}
+		m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: reports, WorkflowHistoryLength: reports, PendingApprovals: pending})
+		n := watch.TakeNew(m)
+		var parts []string
+		for _, r := range n.Reminders {
+			parts = append(parts, fmt.Sprintf("%s reminded %d", r.CallID, r.Reminders))
+		}
+		for _, e := range n.Escalations {
+			parts = append(parts, e.CallID+" escalated to "+e.EscalatedTo.String())
+		}
+		return noticed(n) + strings.Join(parts, ", ")
+	}
+	var g reminder.Governing
+	g.Add(reminder.Policy{RemindAfter: []time.Duration{time.Hour, 3 * time.Hour}, Escalation: &reminder.Escalation{After: 2 * time.Hour, To: deciders.Rule{Groups: []string{"heads"}}}}, -1)
+	s := g.Schedule(modeltest.StartTime)
+	for after, want := range []string{"1: +1.1@①", "1: 1.1@① reminded 1", "1: 1.1@① escalated to people of heads", "1: 1.1@① reminded 2", "1: "} {
+		s, _ = s.After(modeltest.StartTime.Add(time.Duration(after)*time.Hour), nil)
+		if got := told(s); got != want {
+			t.Errorf("after %d hours %q, want %q", after, got, want)
+		}
+		if got := told(s); got != "1: " {
+			t.Errorf("after %d hours, again: %q", after, got)
+		}
 	}
 }
 

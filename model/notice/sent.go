@@ -20,10 +20,19 @@ func (s Sent) TakeNew(l *loop.Loop) turn.ApprovalNotices {
 	for _, inst := range l.Instances() {
 		for _, p := range inst.PendingApprovals {
 			now[p.Digest] = true
-			if _, known := s[p.Digest]; !known {
-				s[p.Digest] = p.Notice(inst.Token)
-				n.NewlyWaiting = append(n.NewlyWaiting, s[p.Digest])
+			before, known := s[p.Digest]
+			after := p.Notice(inst.Token)
+			switch {
+			case !known:
+				n.NewlyWaiting = append(n.NewlyWaiting, after)
+			case len(after.EscalatedTo) > len(before.EscalatedTo):
+				n.Escalations = append(n.Escalations, after)
+			case after.Reminders > before.Reminders:
+				n.Reminders = append(n.Reminders, after)
+			default:
+				continue
 			}
+			s[p.Digest] = after
 		}
 	}
 	for _, digest := range jsonval.SortedKeys(s) {
@@ -36,6 +45,8 @@ func (s Sent) TakeNew(l *loop.Loop) turn.ApprovalNotices {
 	n.AwaitingCount = len(now)
 	n.NewlyWaiting, n.OmittedWaiting = firstNotices(n.NewlyWaiting)
 	n.NewlyDecided, n.OmittedDecided = firstNotices(n.NewlyDecided)
+	n.Reminders, n.OmittedReminders = firstNotices(n.Reminders)
+	n.Escalations, n.OmittedEscalations = firstNotices(n.Escalations)
 	return n
 }
 

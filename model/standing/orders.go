@@ -65,10 +65,11 @@ func Check(o turn.StandingOrder, giver deciders.Person, idea *ideafile.Idea, ove
 			return fmt.Errorf("when: %s has no parameter %q%s", o.Tool, jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(params)))
 		}
 	}
-	rules := override.DecidersFor(tool)
+	rules, whileWaiting := override.PeopleFor(tool)
 	if len(rules) == 0 {
 		return nil
 	}
+	rules = whileWaiting.Escalated(rules) // who may decide in the end gives an order for what is escalated by then
 	if strings.TrimSpace(giver.Name) == "" {
 		return fmt.Errorf(`it does not say who gives it, and not everybody may: "by" is missing (%s)`, rules)
 	}

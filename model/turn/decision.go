@@ -11,6 +11,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/limits"
 	"processidea/model/proof"
+	"processidea/model/reminder"
 )
 
 // Decision is what a person decided: on a Call, whose record keeps it, or on the whole process. The log of the next Idea keeps
@@ -43,6 +44,8 @@ type Decision struct {
 	Order   *StandingOrder `json:"order,omitempty"`
 	// Deciders are the rules that said who may take the decision; none: anybody might.
 	Deciders deciders.Rules `json:"deciders,omitempty"`
+	// Told is what people were told while the Call waited; nil: nothing beside that it waits.
+	Told *reminder.Told `json:"told,omitempty"`
 	// AmendedParams of an amended Call: values, never References.
 	AmendedParams map[string]any `json:"params,omitempty"`
 	// Replacement is the Call to run instead, in the form in which the LLM writes Calls.

@@ -9,7 +9,7 @@
 //	LLMReply        LLM → loop           the whole solution, or why it broke off
 //	InstanceReport  instance → loop      Calls and writes that changed, LLMQuestions, PendingApprovals; highest closed Request
 //	PendingApproval instance → people    a ready Call, exactly as it would run, with its digest
-//	Notice          loop → people        a Call began to wait, or stopped waiting
+//	Notice          loop → people        a Call began to wait, waits still, or stopped waiting
 //	Decision        people → instance    approve, reject, amend, replace or answer, for one digest
 //	RefusedSignal   instance → people    a signal that changed nothing, and why
 //	Snapshot        loop → chain         the Idea of a Request, a file from which a process can start; with it LogEntry

@@ -124,7 +124,7 @@ func SummarizeDecisions(log []LogEntry) []any {
 		if e.Decision != nil && !e.IsWrite() {
 			d := e.Decision
 			list = append(list, jsonval.ToJSONValue(Decision{Kind: d.Kind, CallID: d.CallID, DecidedBy: d.DecidedBy,
-				Groups: d.Groups, Reason: d.Reason, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(), Instances: d.Instances}))
+				Groups: d.Groups, Reason: d.Reason, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(), Instances: d.Instances, Told: d.Told}))
 		}
 	}
 	return list

@@ -156,6 +156,24 @@ func absentProperty(schema map[string]any, value any) string {
 	return ""
 }
 
+// CheckOrder returns why a decision under a standing order does not hold for what waits, on which others were made before: an order never covers what
+// a person has changed.
+func (d Decision) CheckOrder(p PendingApproval, made []Decision, now time.Time) error {
+	if d.Order == nil {
+		return nil
+	}
+	why := d.Order.WhyNotCovered(p, now)
+	for _, before := range made {
+		if before.Kind == ideafile.Amend || before.Kind == ideafile.Replace {
+			why = "a person has changed the Call"
+		}
+	}
+	if why != "" {
+		return fmt.Errorf("the standing order %s does not cover it: %s", d.Order.ID, why)
+	}
+	return nil
+}
+
 // Approval is the payload of the signal that approves a Call under the order.
 func (o StandingOrder) Approval(p PendingApproval) map[string]any {
 	return map[string]any{"call": p.CallID, "digest": p.Digest, signalIDKey: o.SignalID(), orderKey: jsonval.ToJSONValue(o)}

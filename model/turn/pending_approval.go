@@ -12,6 +12,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
+	"processidea/model/reminder"
 )
 
 // PendingApproval is a Call that waits for a person's decision.
@@ -46,6 +47,8 @@ type PendingApproval struct {
 	// Deciders say who may decide; none: anybody. DecidedSoFar are those who have, while others still must.
 	Deciders     deciders.Rules `json:"deciders,omitempty"`
 	DecidedSoFar []Voice        `json:"decided,omitempty"`
+	// WhileWaiting is when people are reminded of the Call, and when others may decide too; nil: never.
+	WhileWaiting *reminder.Schedule `json:"whileWaiting,omitempty"`
 }
 
 // Voice is a decision that is not enough by itself: others must decide the same.
@@ -101,6 +104,20 @@ func CountSame(made []Decision, id string) (have, want int) {
 		}
 	}
 	return have, d.Deciders.Count()
+}
+
+// LetTimePass has happen what is due at a moment: reminders, and escalations, after which others may decide too.
+func (p *PendingApproval) LetTimePass(now time.Time) {
+	p.WhileWaiting, p.Deciders = p.WhileWaiting.After(now, p.Deciders)
+}
+
+// NextMoment returns when something happens by itself next; ok is false where nothing does.
+func (p PendingApproval) NextMoment() (next time.Time, ok bool) {
+	next, ok = p.WhileWaiting.Next()
+	if p.Deadline != nil && (!ok || p.Deadline.Before(next)) {
+		return *p.Deadline, true
+	}
+	return next, ok
 }
 
 // SetDigest computes the digest.

@@ -23,6 +23,9 @@ func Approval(p client.Approval) string {
 	if who := p.DecidersInWords(); who != "" {
 		fmt.Fprintf(&b, "  decided by %s\n", Printable(who))
 	}
+	for _, line := range p.WhileWaiting.Lines(func(at time.Time) string { return at.Local().Format(time.DateTime) }) {
+		fmt.Fprintf(&b, "  %s\n", Printable(line))
+	}
 	if p.ReviewReason != "" {
 		fmt.Fprintf(&b, "  %s\n", Printable(p.ReviewReason))
 	}

@@ -41,6 +41,9 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	if who := a.DecidersInWords(); who != "" {
 		fmt.Fprintf(b, "; decided by %s", EscapeMarkdown(who))
 	}
+	for _, line := range a.WhileWaiting.Lines(formatTime) {
+		fmt.Fprintf(b, "; %s", EscapeMarkdown(line))
+	}
 	if a.ReviewReason != "" {
 		fmt.Fprintf(b, " (%s)", EscapeMarkdown(a.ReviewReason))
 	}

@@ -78,11 +78,11 @@ func (i *instance) totalHistoryLength(ctx workflow.Context) int {
 	return i.reported.earlierHistoryLength + workflow.GetInfo(ctx).GetCurrentHistoryLength()
 }
 
-// pendingApprovalsKey tells one set of pending approvals, and what some of those who must decide have, from another.
+// pendingApprovalsKey tells one set of pending approvals, what some of those who must decide have, and what people were told, from another.
 func pendingApprovalsKey(list []turn.PendingApproval) string {
 	var b strings.Builder
 	for _, p := range list {
-		b.WriteString(p.Digest + strings.Repeat("+", len(p.DecidedSoFar)) + " ")
+		b.WriteString(p.Digest + strings.Repeat("+", len(p.DecidedSoFar)) + p.WhileWaiting.Key() + " ")
 	}
 	return b.String()
 }

@@ -107,6 +107,9 @@ func byText(d turn.Decision) string {
 	if n := d.Deciders.Count(); n > 1 && (d.Kind == client.Approve || d.Kind == client.Answer) {
 		text += fmt.Sprintf(", one of %d who must", n)
 	}
+	if told := d.Told.String(); told != "" {
+		text += " (people had been " + told + ")"
+	}
 	if d.Reason != "" {
 		text += ", because " + d.Reason
 	}
