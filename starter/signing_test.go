@@ -94,6 +94,44 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 	}
 }
 
+// The commands of examples/payout work as its README says.
+func TestAPayoutIsSignedByTwoOfFinance(t *testing.T) {
+	example, err := filepath.Abs("../examples/payout")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t, nil)
+	d.set("PATH="+programs(t)+":"+os.Getenv("PATH"), "PROCESSIDEA_DECIDERS="+filepath.Join(d.dir, "deciders.json"))
+	if e := d.do("check", example).is(exit.Done); !strings.Contains(e.out, "PROCESSIDEA_DECIDERS must name the keys of who decides: decisions on pay are signed") {
+		t.Error(e.out)
+	}
+	for _, line := range commandsOf(t, "../examples/payout/README.md", "go run ./starter ") {
+		command, comment, _ := strings.Cut(strings.Replace(line, "go run ./starter ", "", 1), "#")
+		args := strings.Fields(strings.Replace(command, "examples/payout", example, 1))
+		if args[0] == "dev" {
+			d.dev()
+			continue
+		}
+		if args[0] == "approvals" {
+			d.eventually("it waits", func() bool { return strings.Contains(d.do(args...).out, strings.TrimSpace(comment)) })
+			continue
+		}
+		e := d.do(args...)
+		switch comment = strings.TrimSpace(comment); {
+		case strings.Contains(comment, "has no proof"):
+			e.is(exit.Usage).complains(comment)
+		case strings.HasPrefix(comment, "a second time: "):
+			e.is(exit.Usage).complains(strings.TrimPrefix(comment, "a second time: "))
+		case args[0] == "result":
+			d.eventually("it is paid", func() bool { return strings.Contains(d.do(args...).out, "240000 cents were paid to Lamps Ltd.") })
+		default:
+			if text, _, _ := strings.Cut(comment, "…"); !strings.Contains(e.is(exit.Done).out, text) && args[0] != "run" && args[0] != "approve" {
+				t.Errorf("%s: %s", line, e.out)
+			}
+		}
+	}
+}
+
 // checkedWithoutOurCode runs the Python of docs over an export, and over one in which a letter of a proof is another.
 func (d *desk) checkedWithoutOurCode(t *testing.T) {
 	python, err := exec.LookPath("python3")

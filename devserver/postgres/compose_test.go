@@ -81,7 +81,7 @@ func TestTheComposeFilePassesSettingsThatTheWorkerReadsAndPinsItsImages(t *testi
 			t.Errorf("the image of %s has no exact version: %s", name, s.Image)
 		}
 	}
-	for _, name := range []string{"OPENAI_RPM", "PROCESSIDEA_MCP_COMMANDS", "PROCESSIDEA_NOTIFY_LINK", "PROCESSIDEA_TOOL_SECRETS"} {
+	for _, name := range []string{"OPENAI_RPM", "PROCESSIDEA_DECIDERS", "PROCESSIDEA_MCP_COMMANDS", "PROCESSIDEA_NOTIFY_LINK", "PROCESSIDEA_TOOL_SECRETS"} {
 		if _, given := c.Services["worker"].Environment[name]; !given {
 			t.Errorf("the worker is not given %s", name)
 		}

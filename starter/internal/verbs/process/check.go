@@ -13,6 +13,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/signing"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -80,7 +81,7 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 		verdict = "no errors, " + print.Plural(len(problems), "warning")
 	}
 	return a.Print(fmt.Sprintf("%s: %s, %s: %s\n%s", given,
-		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance"), verdict, secretsText(d.Read)))
+		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance"), verdict, secretsText(d.Read)+decidersText(d.Read)))
 }
 
 // secretsText says which secrets a file's Tools and MCP servers need; whether they may have them, the worker knows.
@@ -101,6 +102,21 @@ func secretsText(idea *ideafile.Idea) string {
 		return ""
 	}
 	return fmt.Sprintf("where its worker runs, %s must list %s\n", httptool.SecretsVariable, strings.Join(slices.Sorted(maps.Keys(names)), ", "))
+}
+
+// decidersText says which Tools want signed decisions; whether there are keys to check them with, the worker knows.
+func decidersText(idea *ideafile.Idea) string {
+	var names []string
+	for _, t := range idea.Tools {
+		if idea.Config.Approval.DecidersFor(t).Signed() {
+			names = append(names, t.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("where its worker runs, %s must name the keys of who decides: decisions on %s are signed\n", signing.DecidersVariable,
+		diag.FirstNamesAndCount(names))
 }
 
 // shownTools is how many Tools are listed one by one.
