@@ -131,7 +131,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.NotStrictReason)
 	}
 	r.question = llm.Request{
-		Messages: prompt.Render(idea, setup.Bindings, input, func(h jsonval.BlobHandle) string { return a.Store.Preview(ctx, h) }),
+		Messages: prompt.Render(idea, setup.Bindings, input, func(h jsonval.BlobHandle) []byte { return a.Store.Peek(ctx, h) }),
 		Form:     form, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber), KeepText: a.Recorder != nil, OnCall: r.onCall,
 	}
 	if err := r.chooseLLM(setup); err != nil {

@@ -48,11 +48,12 @@ func (p Plan) callsThatCameToNothing() (list []turn.CallReport) {
 	return list
 }
 
-// madeUpFor reports whether State has a value at every path of one of the Call's branches.
+// madeUpFor reports whether State has a value at every path of one of the Call's branches. What is within a value that lies in the store is not
+// known here.
 func (p Plan) madeUpFor(c turn.CallReport) bool {
 	for _, branch := range p.valueOf(c) {
 		missing := slices.ContainsFunc(branch, func(path jsonval.Path) bool {
-			_, there := refexpr.ValueOrBlobHandleAt(p.State, path)
+			_, there := jsonval.ValueAt(p.State, path)
 			return !there
 		})
 		if !missing {

@@ -65,6 +65,8 @@ func TestAPlanHasFailedOrSucceededWhere(t *testing.T) {
 		"one for the whole State failed":          {`{"a":1}`, []call{do(failed, "†state")}, "failed"},
 		"its path makes no sense":                 {`{"a":1}`, []call{do(failed, "][")}, "failed"},
 		"its Tool is unknown":                     {`{"a":1}`, []call{{status: failed, written: `{"_tool":"odd","_outputPath":"a"}`}}, "failed"},
+		"its place is a stored value":             {`{"a":{"†blob":{"digest":"d","size":70000,"type":"object"}}}`, []call{do(failed, "a"), do(done, "a")}, "succeeded"},
+		"its place is within one":                 {`{"a":{"†blob":{"digest":"d","size":70000,"type":"object"}}}`, []call{do(failed, "a.b"), do(done, "a")}, "failed"},
 		"a person refused one":                    {`{"a":1}`, []call{do(rejected, "a", refused), do(done, "a")}, "failed"},
 		"a person refused one, another runs":      {`{}`, []call{do(rejected, "a", refused), do(running, "a")}, "failed"},
 		"nobody decided in time":                  {`{"a":1}`, []call{do(rejected, "a", late), do(done, "a")}, "succeeded"},

@@ -15,7 +15,8 @@ const shownBytes = 256 << 10
 const leastPreviewed = 512
 
 // fitToPrompt shows the largest of some values by previews if they are too much together: all those above a size, which is halved until the
-// rest fits. Small values beside large ones stay as they are.
+// rest fits. Small values beside large ones stay as they are. Values that lie in the store are always shown by previews, and share the room for
+// outlines.
 func (w *promptWriter) fitToPrompt(values []any) []any {
 	fitted := values
 	for above := jsonval.LargeValueBytes / 2; above >= leastPreviewed && totalSize(fitted) > shownBytes; above /= 2 {
@@ -24,7 +25,40 @@ func (w *promptWriter) fitToPrompt(values []any) []any {
 			fitted[n] = w.previewMembers(v, above)
 		}
 	}
-	return fitted
+	stored := 0
+	for _, v := range fitted {
+		stored += countStored(v)
+	}
+	if stored == 0 {
+		return fitted
+	}
+	shown := make([]any, len(fitted))
+	for n, v := range fitted {
+		shown[n] = w.abbreviate(v, min(mostOutlineBytes, allOutlineBytes/stored))
+	}
+	return shown
+}
+
+// countStored counts the objects and lists in a value that lie in the store.
+func countStored(v any) (count int) {
+	if h, ok := jsonval.AsBlobHandle(v); ok {
+		if h.ValueType == "object" || h.ValueType == "array" {
+			count++
+		}
+		return count
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		//workflowcheck:ignore -- a count
+		for _, e := range v {
+			count += countStored(e)
+		}
+	case []any:
+		for _, e := range v {
+			count += countStored(e)
+		}
+	}
+	return count
 }
 
 func totalSize(values []any) int {
@@ -63,55 +97,103 @@ func (w *promptWriter) previewAbove(v any, above int) any {
 			return out
 		}
 	}
-	w.showsPreviews = true
 	data := jsonval.Encode(v)
-	return previewOf(jsonval.TypeOf(v), len(data), jsonval.Beginning(data))
+	return w.previewOf(v, data, len(data), min(mostOutlineBytes, above/8))
 }
 
-// previewOf is what the LLM is shown in the place of a value; begins may be empty.
-func previewOf(valueType string, size int, begins string) map[string]any {
-	large := map[string]any{"type": valueType, "bytes": strconv.Itoa(size)}
-	if begins != "" {
-		large["begins"] = begins
+// previewOf is what the LLM is shown in the place of a value, with an outline where there is room for one; data is its JSON, and
+// size how many bytes it has.
+func (w *promptWriter) previewOf(v any, data []byte, size, room int) map[string]any {
+	w.showsPreviews = true
+	large := map[string]any{"type": jsonval.TypeOf(v), "bytes": strconv.Itoa(size)}
+	outline, more, ok := outlineOf(v, room)
+	if !ok {
+		large["begins"] = beginningOf(v, data)
+		return map[string]any{previewKey: large}
+	}
+	w.showsOutlines = true
+	if large["outline"] = outline; more > 0 {
+		large["more"] = strconv.Itoa(more)
 	}
 	return map[string]any{previewKey: large}
 }
 
-const previewKey = "(large value)"
+const (
+	previewKey       = "(large value)"
+	beginningLetters = 200 // how much of a text is shown
+)
 
 // abbreviateLargeValues shows values that lie in the store by previews.
-func (w *promptWriter) abbreviateLargeValues(v any) any {
+func (w *promptWriter) abbreviateLargeValues(v any) any { return w.abbreviate(v, 2*leastOutlineBytes) }
+
+// abbreviate is abbreviateLargeValues with room for an outline of so many bytes of each.
+func (w *promptWriter) abbreviate(v any, room int) any {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
-		w.showsPreviews = true
-		begins := ""
-		if w.preview != nil {
-			begins = w.preview(h)
-		}
-		return previewOf(h.ValueType, h.Size, begins)
+		return w.previewOfStored(h, room)
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		//workflowcheck:ignore -- builds a map: the order does not matter
 		for k, e := range v {
-			out[k] = w.abbreviateLargeValues(e)
+			out[k] = w.abbreviate(e, room)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = w.abbreviateLargeValues(e)
+			out[i] = w.abbreviate(e, room)
 		}
 		return out
 	}
 	return v
 }
 
+// beginningOf is how a value begins: a text itself, anything else as JSON.
+func beginningOf(v any, data []byte) string {
+	if text, ok := v.(string); ok {
+		return cutText(text, beginningLetters)
+	}
+	return jsonval.Beginning(data)
+}
+
+// previewOfStored is previewOf for a value in the store, which is read for it. Where it cannot be read, its type and size are shown.
+func (w *promptWriter) previewOfStored(h jsonval.BlobHandle, room int) map[string]any {
+	w.showsPreviews = true
+	shown := map[string]any{"type": h.ValueType, "bytes": strconv.Itoa(h.Size)}
+	var data []byte
+	if w.stored != nil {
+		data = w.stored(h)
+	}
+	path, err := jsonval.ParsePath(h.PathInValue)
+	if len(data) > mostOutlined && len(path) == 0 {
+		shown["begins"] = jsonval.Beginning(data)
+	}
+	if err != nil || len(data) == 0 || len(data) > mostOutlined {
+		return map[string]any{previewKey: shown}
+	}
+	v, err := jsonval.Decode(data)
+	part, there := jsonval.ValueAt(v, path)
+	if err != nil || !there {
+		return map[string]any{previewKey: shown}
+	}
+	size := h.Size
+	if len(path) > 0 {
+		data = jsonval.Encode(part)
+		size = len(data)
+	}
+	return w.previewOf(part, data, size, room)
+}
+
 // writePreviewsRule says what a preview is, where one was written.
 func (w *promptWriter) writePreviewsRule() {
 	if w.showsPreviews {
-		w.writeLine(`Where "%s" stands, a value is too long to be shown: you see its type, its size and how it begins. `+
-			`A Reference to its place brings the whole value.`, previewKey)
+		seen, reference := "how it begins", "A Reference to its place brings the whole value."
+		if w.showsOutlines {
+			seen += `, or an outline: its keys or first items, texts in it cut at "…", and how many "more" there are`
+			reference = `A Reference to its place brings the whole value, and one that goes on into it ("†state.notes.monday", "†state.rows[5]") that part whole.`
+		}
+		w.writeLine(`Where "%s" stands, a value is too long to be shown: you see its type, its size and %s. %s`, previewKey, seen, reference)
 	}
-	w.showsPreviews = false
+	w.showsPreviews, w.showsOutlines = false, false
 }

@@ -69,7 +69,7 @@ func TestNoMoreIsShownByPreviewsThanMustBe(t *testing.T) {
 	state := manyValues(10, 50_000)
 	state["medium"] = strings.Repeat("m", 30_000)
 	text := Render(modeltest.IdeaFrom(t, `{}`), nil, &turn.RequestInput{Instances: []turn.InstanceInput{{State: state}}}, nil)[2].Content
-	if strings.Count(text, `"(large value)":{"begins":"\"bbb`) != 10 || !strings.Contains(text, state["medium"].(string)) {
+	if strings.Count(text, `"(large value)":{"begins":"bbb`) != 10 || !strings.Contains(text, state["medium"].(string)) {
 		t.Errorf("%s", jsonval.Clip(text, 3000))
 	}
 }

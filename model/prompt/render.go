@@ -18,9 +18,9 @@ type Message struct {
 
 // Render renders a Request as three messages. Prompt caches match from the front, so what changes least comes first:
 // the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and what
-// is asked. preview returns the beginning of a value that lies in the store; it may be nil.
-func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput, preview func(jsonval.BlobHandle) string) []Message {
-	w := &promptWriter{idea: idea, bindings: bindings, request: request, preview: preview}
+// is asked. stored returns the bytes of a value that lies in the store, none if they cannot be had; it may be nil.
+func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput, stored func(jsonval.BlobHandle) []byte) []Message {
+	w := &promptWriter{idea: idea, bindings: bindings, request: request, stored: stored}
 	about := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory, (*promptWriter).writeInstanceStates,
 		(*promptWriter).writeContextErrors, (*promptWriter).writeRequestedReply}
 	if len(request.Questions) > 0 { // the parameters of each Call are shown resolved: States would only repeat them
@@ -39,14 +39,15 @@ type promptWriter struct {
 	idea     *ideafile.Idea
 	bindings map[string]ideafile.ToolBinding
 	request  *turn.RequestInput
-	preview  func(jsonval.BlobHandle) string
+	stored   func(jsonval.BlobHandle) []byte
 	// showsPreviews: a value of which only the beginning is shown was written since writePreviewsRule looked last.
 	showsPreviews bool
+	showsOutlines bool // one of them with an outline
 }
 
 func (w *promptWriter) render(parts ...func(*promptWriter)) string {
 	w.Reset()
-	w.showsPreviews = false
+	w.showsPreviews, w.showsOutlines = false, false
 	for _, part := range parts {
 		part(w)
 	}

@@ -90,10 +90,28 @@ var prompts = []renderedRequest{
 	{file: "bare", idea: `{}`, request: &turn.RequestInput{RequestNumber: 1, Turn: 1, Instances: []turn.InstanceInput{{State: map[string]any{}}}}},
 }
 
+// storedValue stands for the store: a text, a list of rows or an object of many texts.
+func storedValue(h jsonval.BlobHandle) []byte {
+	switch h.ValueType {
+	case "string":
+		return jsonval.Encode(strings.Repeat(fmt.Sprintf("A text of %d bytes.\n", h.Size), 20))
+	case "array":
+		rows := make([]any, 100)
+		for n := range rows {
+			rows[n] = map[string]any{"id": n, "title": fmt.Sprintf("Row %d", n), "tags": []any{"a", "b"}}
+		}
+		return jsonval.Encode(rows)
+	}
+	notes := map[string]any{}
+	for n := range 25 {
+		notes[fmt.Sprintf("2026-11-%02d", n+1)] = strings.Repeat(fmt.Sprintf("Note %d. ", n), 300)
+	}
+	return jsonval.Encode(notes)
+}
+
 func (p renderedRequest) render(t modeltest.Fataler) string {
 	var b strings.Builder
-	preview := func(h jsonval.BlobHandle) string { return fmt.Sprintf("%d bytes begin so", h.Size) }
-	for _, m := range Render(modeltest.IdeaFrom(t, p.idea), p.bindings, p.request, preview) {
+	for _, m := range Render(modeltest.IdeaFrom(t, p.idea), p.bindings, p.request, storedValue) {
 		fmt.Fprintf(&b, "---- %s ----\n%s\n", m.Role, m.Content)
 	}
 	return b.String()

@@ -169,11 +169,11 @@ func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) 
 	return at, err
 }
 
-// Preview gives the beginning of a stored value, for people and LLMs.
-func (s *Store) Preview(ctx context.Context, h jsonval.BlobHandle) string {
+// Peek gives the bytes of the stored value that a handle leads to, or leads into, for what is shown of it; none where it cannot be read.
+func (s *Store) Peek(ctx context.Context, h jsonval.BlobHandle) []byte {
 	data, err := s.Get(ctx, h.Digest)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return jsonval.Beginning(data)
+	return data
 }

@@ -1,0 +1,128 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"processidea/model/jsonval"
+)
+
+// How much an outline shows at most.
+const (
+	mostOutlineBytes  = 3 << 10  // of one value
+	allOutlineBytes   = 48 << 10 // of all stored values that are shown together
+	leastOutlineBytes = 256      // with less room the beginning says as much
+	mostOutlined      = 4 << 20  // a stored value of more bytes is not read for its outline
+	outlineDepth      = 2        // levels below the value itself
+	outlineMembers    = 8        // members of an object or list within it
+	outlinedKeyBytes  = 200      // a longer key is left out
+)
+
+// outlineTexts are the lengths to which texts in an outline are cut, the first that fits; 0: the keys alone.
+var outlineTexts = []int{120, 60, 30, 12, 0}
+
+// outlineOf shows what an object or a list holds in so many bytes of JSON: of an object every key if there is room, of a list the first
+// items. more counts what is left out. ok is false for other values, and where there is no room.
+//
+// The outline depends on the value and the room alone.
+func outlineOf(v any, room int) (outline any, more int, ok bool) {
+	if room < leastOutlineBytes {
+		return nil, 0, false
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		outline, more = outlineOfObject(v, room)
+		return outline, more, more < len(v)
+	case []any:
+		outline, more = outlineOfList(v, room)
+		return outline, more, more < len(v)
+	}
+	return nil, 0, false
+}
+
+func outlineOfObject(m map[string]any, room int) (outline map[string]any, more int) {
+	keys := slices.DeleteFunc(jsonval.SortedKeys(m), func(k string) bool { return len(k) > outlinedKeyBytes })
+	for _, textLength := range outlineTexts {
+		outline = map[string]any{}
+		left := room
+		for _, k := range keys {
+			outline[k] = shorten(m[k], textLength, outlineDepth)
+			left -= len(jsonval.Encode(k)) + jsonval.SizeUpToLimit(outline[k], left+1) + 2
+			if left < 0 {
+				delete(outline, k)
+				break
+			}
+		}
+		if len(outline) == len(keys) {
+			break
+		}
+	}
+	return outline, len(m) - len(outline)
+}
+
+// outlineOfList shows fewer items rather than less of each: a Reference names an item by its place, which needs no outline.
+func outlineOfList(list []any, room int) (outline []any, more int) {
+	for _, textLength := range outlineTexts {
+		outline = nil
+		left := room
+		for _, e := range list {
+			item := shorten(e, textLength, outlineDepth)
+			if left -= jsonval.SizeUpToLimit(item, left+1) + 1; left < 0 {
+				break
+			}
+			outline = append(outline, item)
+		}
+		if len(outline) > 0 {
+			break
+		}
+	}
+	return outline, len(list) - len(outline)
+}
+
+// shorten cuts the texts in a value to a length, and says of what lies too deep, or is too much, only what it is.
+func shorten(v any, textLength, depth int) any {
+	if h, ok := jsonval.AsBlobHandle(v); ok {
+		return fmt.Sprintf("(%s of %d bytes)", h.ValueType, h.Size)
+	}
+	switch v := v.(type) {
+	case string:
+		return cutText(v, textLength)
+	case map[string]any:
+		if depth == 0 || textLength == 0 || len(v) > outlineMembers {
+			return fmt.Sprintf("(object of %d keys)", len(v))
+		}
+		out := make(map[string]any, len(v))
+		//workflowcheck:ignore -- builds a map: the order does not matter
+		for k, e := range v {
+			out[cutText(k, outlinedKeyBytes)] = shorten(e, textLength/2, depth-1)
+		}
+		return out
+	case []any:
+		if depth == 0 || textLength == 0 || len(v) > outlineMembers {
+			return "(list of " + strconv.Itoa(len(v)) + ")"
+		}
+		out := make([]any, len(v))
+		for n, e := range v {
+			out[n] = shorten(e, textLength/2, depth-1)
+		}
+		return out
+	}
+	return v
+}
+
+// cutText is at most so many letters of a text, with a sign where there were more.
+func cutText(s string, letters int) string {
+	if utf8.RuneCountInString(s) <= letters {
+		return s
+	}
+	n := 0
+	for at := range s {
+		if n == letters {
+			return s[:at] + "…"
+		}
+		n++
+	}
+	return s
+}
