@@ -47,7 +47,7 @@ func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*prot
 		if errs := problems.Errors(); len(errs) > 0 {
 			return nil, nonRetryable(turn.CodeInvalidIdea, errs)
 		}
-		g.Output, g.Fault = output.Resolve(idea, in.Wirings, func(token string) any { return g.States[token] })
+		g.Output, g.Fault = output.Resolve(idea, in.Wirings, func(token string) any { return g.States[token] }, nil)
 	}
 	if g.Fault != nil || in.StatesOnly {
 		return g, nil

@@ -49,3 +49,18 @@ func TestAGoalThatAnAlternativeReachedIsNotAskedAbout(t *testing.T) {
 		})
 	}
 }
+
+func TestAWiredOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
+	for name, config := range map[string]string{"in one process": `{}`, "in parts": `{"batch": 2}`} {
+		t.Run(name, func(t *testing.T) {
+			s := newScenario(t, `{"config": `+config+`, "schema": {"tools": {"shout": `+textTool+`}, "output": {"type": "object"}}, `+goalIsWord+`}`)
+			s.scripted = `{"when": "\"text\":\"x\"", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "word"}, {"_tool": "shout", "_instance": "a", "text": "†state.text", "_outputPath": "more"}], "output": {"all": "†state.more"}}}
+				{"when": "\"text\":\"z\"", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "word"}, {"_tool": "shout", "_instance": "c", "text": "†state.text", "_outputPath": "more"}], "output": {"all": "†state.more"}}}`
+			s.scripted = strings.ReplaceAll(s.scripted, "\n\t\t\t\t", "\n")
+			want := map[string]string{`{}`: `{"all":{"a":"X"}}`, `{"batch": 2}`: `{"all":{"a":"X","c":"Z"}}`}[config]
+			if r := s.end(s.start()); r.Status != runresult.StatusCompleted || asJSON(r.Output) != want {
+				t.Errorf("%s", asJSON(r))
+			}
+		})
+	}
+}

@@ -94,21 +94,18 @@ func (p *processRun) wiredOutputs() []any {
 	return list
 }
 
-// resolveOutput returns the value of a Reference in an output: in a process of several instances, each one's value by
-// its token.
+// resolveOutput returns the value of a Reference in an output: in a process of several instances, by token the value of each that has one.
 func (p *processRun) resolveOutput(e refexpr.Expression) (any, bool) {
 	if p.instances[0].instanceToken == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
 		return p.instances[0].resolveReferences(e.String())
 	}
 	byToken := map[string]any{}
 	for _, r := range p.instances {
-		v, ok := r.resolveReferences(e.String())
-		if !ok {
-			return nil, false
+		if v, ok := r.resolveReferences(e.String()); ok {
+			byToken[r.instanceToken] = v
 		}
-		byToken[r.instanceToken] = v
 	}
-	return byToken, true
+	return byToken, len(byToken) > 0
 }
 
 // locateOutput finds the only path at which the output, or else each of its parts, is found. A flag or a digit may stand

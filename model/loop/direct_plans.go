@@ -138,7 +138,7 @@ func (l *Loop) takeDirectPlanOutput() {
 		}
 		return
 	}
-	out, f := output.Resolve(l.idea, wirings, l.stateOf)
+	out, f := output.Resolve(l.idea, wirings, l.stateOf, l.Knows)
 	switch {
 	case f == nil:
 		l.setOutput(out, nil)

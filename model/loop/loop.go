@@ -63,8 +63,8 @@ type Loop struct {
 	instancesWithNewQuota            []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
 	resumedCalls                     []ResumedCalls
 
-	// CountsAlternatives is that of planresult.Plan: processes that began before it was there do without.
-	CountsAlternatives func() bool
+	// Knows reports whether the process began after a change of the rules, such as output.Change; else it goes on by the old ones.
+	Knows func(change string) bool
 }
 
 // llmRequest is the Request in flight, or the one whose wired output waits for its Calls.
@@ -100,7 +100,7 @@ const (
 func New(idea *ideafile.Idea, process string, bindings map[string]ideafile.ToolBinding, now time.Time) *Loop {
 	l := &Loop{
 		idea: idea, processID: process, bindings: bindings, byToken: map[string]*InstanceProgress{}, startedAt: now,
-		limits: idea.Config.Limits, parentQuota: turn.Unlimited, CountsAlternatives: func() bool { return true },
+		limits: idea.Config.Limits, parentQuota: turn.Unlimited, Knows: func(string) bool { return true },
 	}
 	l.dropHistoryMessages()
 	l.initialMessageCount = len(l.idea.Context)

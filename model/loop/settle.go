@@ -127,5 +127,5 @@ func (l *Loop) resolveAndCheckOutput(out any) (any, *diag.Fault) {
 	if out == nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")
 	}
-	return output.Resolve(l.idea, []output.Wiring{l.outputWiringOver(out, l.instances)}, l.stateOf)
+	return output.Resolve(l.idea, []output.Wiring{l.outputWiringOver(out, l.instances)}, l.stateOf, l.Knows)
 }

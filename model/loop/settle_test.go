@@ -276,10 +276,45 @@ func TestAWiredOutputOfManyInstancesIsAnObjectByToken(t *testing.T) {
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":1,"②":2},"lang":"en"}`)
 }
 
-func TestAWiredOutputThatAnInstanceCannotGiveIsDropped(t *testing.T) {
+func TestAnOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
+	for name, c := range map[string]struct{ form, written, want string }{
+		"one has it":                  {`{"type": "object"}`, `{"list":["†state.b"]}`, `{"list":[{"①":"work done"}]}`},
+		"each has one of two":         {`{"type": "object"}`, `{"all":"†state.b || †state.c"}`, `{"all":{"①":"work done","②":"work done"}}`},
+		"one has a part of it":        {`{"type": "object"}`, `{"b":"†state.b","c":"†state.c"}`, `{"b":{"①":"work done"},"c":{"②":"work done"}}`},
+		"a text that reads it":        {`{"type": "object"}`, "{\"t\":\"†`${state.b}!`\"}", `{"t":"{\"①\":\"work done\"}!"}`},
+		"none has it":                 {`{"type": "object"}`, `{"all":"†state.d"}`, ``},
+		"the form wants more of them": {`{"type": "object", "properties": {"all": {"type": "object", "minProperties": 2}}}`, `{"all":"†state.b"}`, ``},
+	} {
+		s := modeltest.NewScenario(t, c.form, modeltest.TwoInstances)
+		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":` + c.written + `}`)
+		if c.want == "" {
+			s.WantEqual(name, s.Statuses(), "① working, ② working")
+			continue
+		}
+		s.ExpectStep(loop.StepFinished)
+		s.WantEqual(name, s.OutputJSON(), c.want)
+	}
+}
+
+func TestAnOutputThatReadsWhatNoInstanceHasIsRefusedInTheseWords(t *testing.T) {
 	s := modeltest.NewScenario(t, `{"type": "object"}`, modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":{"list":["†state.b"]}}`)
-	s.WantEqual("it goes on", s.Statuses(), "① working, ② working")
+	s.ReplyWith(`{"calls":[],"output":{"all":"†state.bb"}}`)
+	s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequest()), "bad_output: the output: reference †state.bb: nothing there in any instance")
+	s.ReplyWith(`{"calls":[],"output":{"x":"†input.y","all":"†state.a"}}`)
+	s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequest()), "bad_output: the output: reference †input.y: nothing there")
+}
+
+// Who has failed lacks what its schema requires: the others' values are the output all the same.
+func TestAnOutputLeavesOutInstancesThatFailed(t *testing.T) {
+	s := modeltest.NewScenario(t, `{"type": "object"}`, `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`},
+		{"type": "state", "_instance": "②", "state": {"mood": "good"}}]`)
+	for range 4 {
+		s.ReplyWith(`{"calls":[],"output":null}`)
+	}
+	s.WantEqual("they are", s.Statuses(), "① failed, ② settled")
+	s.ReplyWith(`{"calls":[],"output":{"moods":"†state.mood"}}`)
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("the output", s.OutputJSON(), `{"moods":{"②":"good"}}`)
 }
 
 func TestALargeOutputIsNotLookedInto(t *testing.T) {

@@ -99,7 +99,7 @@ func anyMissesRequiredPaths(instances []*InstanceProgress) bool {
 
 // planOf is what is known of the Calls that a Request planned for an instance.
 func (l *Loop) planOf(inst *InstanceProgress, request int) planresult.Plan {
-	p := planresult.Plan{Idea: l.idea, State: inst.state.CurrentValue, CountsAlternatives: l.CountsAlternatives}
+	p := planresult.Plan{Idea: l.idea, State: inst.state.CurrentValue, Knows: l.Knows}
 	//workflowcheck:ignore -- in any order
 	for key, c := range inst.calls {
 		if key.Request == request {

@@ -1,6 +1,8 @@
 package output
 
 import (
+	"fmt"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -15,15 +17,18 @@ type Wiring struct {
 	DirectPlanPosition int `json:"place,omitempty"`
 }
 
+// Change names what processes that began before it do otherwise: where one instance had no value, the output was refused.
+const Change = "outputs leave out instances without a value"
+
 // Resolve makes the output of a process of what was wired: each output over its instances, laid over each other in their
-// order, and checked against the output form.
-func Resolve(i *ideafile.Idea, list []Wiring, stateOf func(token string) any) (out any, f *diag.Fault) {
+// order, and checked against the output form. knows is asked for Change, only where the answer decides; nil: yes.
+func Resolve(i *ideafile.Idea, list []Wiring, stateOf func(token string) any, knows func(change string) bool) (out any, f *diag.Fault) {
 	shared, whose := ideafile.InstanceViewOf(i.Context, ""), "the output"
 	for n, w := range list {
 		if w.DirectPlanPosition > 0 {
 			whose = "the Plan's output"
 		}
-		resolved, err := w.resolveReferences(shared, stateOf)
+		resolved, err := w.resolveReferences(shared, stateOf, knows)
 		if err != nil {
 			return nil, diag.Faultf(ideafile.CodeBadOutput, "%s: %s", whose, err)
 		}
@@ -39,22 +44,28 @@ func Resolve(i *ideafile.Idea, list []Wiring, stateOf func(token string) any) (o
 }
 
 // resolveReferences replaces the References by values. In a process with named instances, an expression that reads State becomes an object
-// with each instance's value by token.
-func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(token string) any) (any, error) {
-	return refexpr.ResolveExpressions(w.Output, func(e refexpr.Expression) (any, bool) {
+// with the value of each instance that has one, by token. That none has one is an error: nobody means that.
+func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(token string) any, knows func(change string) bool) (any, error) {
+	inNone := false
+	out, err := refexpr.ResolveExpressions(w.Output, func(e refexpr.Expression) (any, bool) {
 		if w.Instances[0] == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
 			return evaluateForInstance(e, shared, stateOf(w.Instances[0]))
 		}
 		all := map[string]any{}
 		for _, token := range w.Instances {
-			v, ok := evaluateForInstance(e, shared, stateOf(token))
-			if !ok {
-				return nil, false
+			if v, ok := evaluateForInstance(e, shared, stateOf(token)); ok {
+				all[token] = v
 			}
-			all[token] = v
 		}
-		return all, true
+		if inNone = len(all) == 0; inNone {
+			return nil, false
+		}
+		return all, len(all) == len(w.Instances) || knows == nil || knows(Change)
 	})
+	if inNone {
+		return nil, fmt.Errorf("%w in any instance", err)
+	}
+	return out, err
 }
 
 // evaluateForInstance resolves an expression over an instance's State and the shared context, as it stands once no Call runs any more.

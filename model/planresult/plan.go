@@ -10,6 +10,9 @@ import (
 	"processidea/model/turn"
 )
 
+// Change names what processes that began before it do otherwise: there the LLM was asked about every Call that came to nothing.
+const Change = "alternatives make up for a Call"
+
 // Plan is what is known of the Calls that one Request planned for an instance.
 type Plan struct {
 	Idea  *ideafile.Idea
@@ -18,8 +21,8 @@ type Plan struct {
 	Reports []turn.CallReport
 	// WrittenCall returns a Call as the LLM wrote it, the zero WrittenCall where that is not known.
 	WrittenCall func(ideafile.CallKey) ideafile.WrittenCall
-	// CountsAlternatives reports whether a Call may be made up for by another one. It is asked only where the answer decides.
-	CountsAlternatives func() bool
+	// Knows is asked for Change, only where the answer decides.
+	Knows func(change string) bool
 }
 
 // Failed reports whether a Call came to nothing and neither is nor may still be made up for.
@@ -30,7 +33,7 @@ func (p Plan) Failed() bool {
 			return true
 		}
 	}
-	return len(toNothing) > 0 && !p.CountsAlternatives()
+	return len(toNothing) > 0 && !p.Knows(Change)
 }
 
 // Succeeded reports whether every Call is done, skipped because its value existed already, or made up for.

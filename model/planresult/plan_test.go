@@ -21,7 +21,7 @@ type call struct {
 }
 
 func planOf(t rapid.TB, state string, calls ...call) planresult.Plan {
-	p := planresult.Plan{Idea: modeltest.IdeaFrom(t, tools), State: modeltest.DecodeJSON(t, state), CountsAlternatives: func() bool { return true }}
+	p := planresult.Plan{Idea: modeltest.IdeaFrom(t, tools), State: modeltest.DecodeJSON(t, state), Knows: func(string) bool { return true }}
 	p.WrittenCall = func(key ideafile.CallKey) ideafile.WrittenCall {
 		return ideafile.ParseWrittenCall(modeltest.DecodeJSON(t, calls[key.Index-1].written))
 	}
@@ -92,14 +92,14 @@ func resultOf(p planresult.Plan) string {
 func TestWhereAlternativesDoNotCountACallThatFailedHasFailed(t *testing.T) {
 	asked := 0
 	p := planOf(t, `{"a":1}`, do(ideafile.Failed, "a"), do(ideafile.Done, "a"))
-	p.CountsAlternatives = func() bool { asked++; return false }
+	p.Knows = func(change string) bool { asked++; return change != planresult.Change }
 	if !p.Failed() || p.Succeeded() || asked == 0 {
 		t.Error("the Call was made up for")
 	}
 	asked = 0
 	for _, c := range []call{do(ideafile.Done, "a"), do(ideafile.Failed, "b")} {
 		p := planOf(t, `{"a":1}`, c)
-		p.CountsAlternatives = func() bool { asked++; return false }
+		p.Knows = func(change string) bool { asked++; return change != planresult.Change }
 		p.Failed()
 	}
 	if asked > 0 {

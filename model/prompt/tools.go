@@ -27,9 +27,17 @@ func (w *promptWriter) writePalette() {
 	}
 	if w.idea.OutputSchema != nil {
 		w.writeHeading("Form of the output")
-		w.writeLine("One for the whole process. You are told when to give it.")
+		w.writeLine("One for the whole process. You are told when to give it.%s", w.outputReferencesRule())
 		w.writeLine("%s%s", schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source), (&schemaWriter{}).typeComment(w.idea.OutputSchema.Source))
 	}
+}
+
+// outputReferencesRule says what a Reference in the output stands for where there are several instances.
+func (w *promptWriter) outputReferencesRule() string {
+	if w.singleUnnamedInstance() {
+		return ""
+	}
+	return ` In it, "†state.x" is an object: the x of each instance that has one, by the instance's name.`
 }
 
 // writeToolResult says what a Tool's result is and, where the designer chose that, where it goes.

@@ -223,7 +223,7 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 			}
 			p.ApplyOutputReply(i, c.reply)
 			if list, ask := p.OutputWiringsOrAskLLM(i); !ask {
-				out, f := output.Resolve(i, list, func(token string) any { return states[token] })
+				out, f := output.Resolve(i, list, func(token string) any { return states[token] }, nil)
 				p.AcceptOutput(i, out, f)
 			}
 		}
@@ -341,7 +341,7 @@ func directlyInParts(t *testing.T, i *ideafile.Idea) runresult.Result {
 		t.Fatal("the LLM is asked")
 	}
 	if len(list) > 0 {
-		out, f := output.Resolve(i, list, func(token string) any { return states[token] })
+		out, f := output.Resolve(i, list, func(token string) any { return states[token] }, nil)
 		p.AcceptOutput(i, out, f)
 	}
 	r := p.Result("p", p.FinalStatus())

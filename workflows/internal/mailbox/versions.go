@@ -31,9 +31,7 @@ func UpdatesStoredValues(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }
 
-// CountsAlternatives reports whether a Call that came to nothing is as good as done where another Call brought its value. Before that change
-// the LLM was asked about it.
-func CountsAlternatives(ctx workflow.Context) bool {
-	const change = "alternatives make up for a Call"
+// Knows reports whether a workflow began after a change of the rules, which the package that made it names.
+func Knows(ctx workflow.Context, change string) bool {
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }

@@ -58,7 +58,7 @@ func newOrdinaryProcess(ctx workflow.Context, c *processCore, carried *ContinueA
 			p.loop.LeaveOutputToWhole()
 		}
 	}
-	p.loop.CountsAlternatives = func() bool { return mailbox.CountsAlternatives(ctx) }
+	p.loop.Knows = func(change string) bool { return mailbox.Knows(ctx, change) }
 	if c.start.Part != nil {
 		p.loop.MarkAsPart()
 	}
