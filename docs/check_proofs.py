@@ -39,6 +39,10 @@ def wrong(key, process, d):
     head, body, signature = d["proof"].split(".")
     verify(key, f"{head}.{body}".encode(), raw(signature))
     says, said = json.loads(raw(body)), {"reason": d["reason"]} if d.get("reason") else {}
+    order = orders.get(d.get("under"))  # a standing order: one proof for every Call that it covers
+    if "under" in d:
+        said, given = {"reason": order["reason"]} if order.get("reason") else {}, {k: order[k] for k in ("id", "tool", "when", "count", "until") if k in order}
+        d = {**d, "call": order["id"], "decision": "allow", "digest": hashlib.sha256(canonical(given).encode()).hexdigest()}
     said |= {"amend": lambda: {"params": d["signed"].get("params", {})}, "replace": lambda: {"with": d["with"]},
              "answer": lambda: {"output": d.get("output")}}.get(d["decision"], dict)()
     found = {"process": re.sub("/~part/[0-9]+", "", process), "call": typed(d["call"]), "digest": d["digest"], "decision": d["decision"], "sub": d["by"],
@@ -51,11 +55,13 @@ def wrong(key, process, d):
         differ.append("withdrawn")
     return differ
 
+orders = {}
 keys = {key["kid"]: key for key in json.load(open(sys.argv[1]))["keys"]}
 for line in map(lambda text: json.loads(text, parse_int=Number, parse_float=Number), sys.stdin):
+    orders |= {e["decision"]["order"]["id"]: e["decision"]["order"] for e in line.get("log", []) if "order" in e.get("decision", {})}
     for entry in line.get("log", []):
         d = entry.get("decision", {})
-        if d.get("proof"):
+        if d.get("proof") and "order" not in d:
             kid = json.loads(raw(d["proof"].split(".")[0]))["kid"]
             try:
                 why = wrong(keys[kid], line["idea"]["meta"]["process"], d)

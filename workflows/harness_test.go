@@ -80,6 +80,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(storeDir) }()
+	defer func() { _ = os.Remove(decidersFile()) }()
 	if store, err = blobs.Open(context.Background(), storeDir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

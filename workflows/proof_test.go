@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +56,7 @@ func (k keyring) open() (*signing.Source, error) {
 			list = append(list, entry)
 		}
 	}
-	file := filepath.Join(storeDir, "..", filepath.Base(storeDir)+"-deciders.json")
+	file := decidersFile()
 	if err := os.WriteFile(file, jsonval.Encode(map[string]any{"keys": list}), 0o600); err != nil {
 		return nil, err
 	}
@@ -67,6 +66,8 @@ func (k keyring) open() (*signing.Source, error) {
 	}
 	return source, err
 }
+
+func decidersFile() string { return storeDir + "-deciders.json" }
 
 // trusted are the keys of the file.
 var trusted *signing.Keys
@@ -366,6 +367,20 @@ func TestEachOfManyDecisionsHasItsOwnProof(t *testing.T) {
 		"reason": "all", "decisions": []any{map[string]any{"call": left[0].CallID, "decision": ideafile.Approve}}})
 	s.end(run)
 	s.proven(s.id, proofs.Counts{Signed: 4, Proven: 4})
+}
+
+// A signed order stands behind every Call that it covers, and its proof is found with each.
+func TestASignedStandingOrderProvesWhatItApproves(t *testing.T) {
+	till := newTill(t)
+	s := paying(t, till, "", `{"proof": "signed", "by": {"groups": ["finance"]}}`, rows(1, 3)+`,`+payOnce)
+	run := s.start()
+	s.waitsFor(3)
+	o := turn.StandingOrder{ID: "small", Tool: "pay", Count: 10}
+	want := o.ToProve(s.id)
+	c := proof.Claims{IssuedAt: time.Now().Unix(), ID: "order", Process: want.Process, Call: o.ID, Digest: want.Digest, Decision: want.Kind, Details: want.Details}
+	s.signal(s.id, turn.SteerAllow, map[string]any{"id": o.ID, "tool": o.Tool, "count": o.Count, "proof": s.sign("ann", c)})
+	s.end(run)
+	s.proven(s.id, proofs.Counts{Signed: 3, Proven: 3})
 }
 
 // Where no proof is wanted, one that is given counts all the same: a bad one refuses the decision, and a good one says who decided.

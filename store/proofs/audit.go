@@ -33,12 +33,15 @@ type Counts struct {
 // Audit checks the decisions of one chain.
 type Audit struct {
 	Counts
-	keys Keys // nil: signatures are not checked
-	used map[string]bool
+	keys   Keys // nil: signatures are not checked
+	used   map[string]bool
+	orders map[string]*order // standing orders, by their ids
 }
 
 // New begins an audit. With keys nil it checks everything but the signatures.
-func New(keys Keys) *Audit { return &Audit{keys: keys, used: map[string]bool{}} }
+func New(keys Keys) *Audit {
+	return &Audit{keys: keys, used: map[string]bool{}, orders: map[string]*order{}}
+}
 
 // Log checks the decisions of which the log of an Idea tells, and says what is wrong with each.
 func (a *Audit) Log(process string, log any) (problems []string) {
@@ -49,6 +52,7 @@ func (a *Audit) Log(process string, log any) (problems []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
+	problems = a.noteOrders(process, entries)
 	for _, e := range entries {
 		if e.Decision == nil || e.IsWrite() || !isPersons(*e.Decision) {
 			continue
@@ -81,6 +85,9 @@ func (a *Audit) decision(process string, d turn.Decision) string {
 		return "its proof was never checked"
 	}
 	id := d.Signed.Issuer + "\n" + d.Signed.ID
+	if d.OrderID != "" {
+		id += "\n" + d.CallID // one proof for all Calls that the order covers
+	}
 	if a.used[id] {
 		return "its proof counts for another decision already"
 	}
@@ -109,10 +116,13 @@ func (a *Audit) check(process string, d turn.Decision) string {
 	if process == "" {
 		process = c.Process
 	}
-	if err := c.CheckFor(d.ToProve(process)); err != nil {
+	toProve, why := a.toProve(process, d, c)
+	if err := c.CheckFor(toProve); err != nil {
 		return err.Error()
 	}
 	switch {
+	case why != "":
+		return why
 	case !deciders.SameName(c.Subject, d.DecidedBy):
 		return fmt.Sprintf("its proof is that of %s", c.Subject)
 	case !slices.Equal(c.Groups, d.Groups):

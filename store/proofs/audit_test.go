@@ -176,3 +176,45 @@ func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
 		t.Errorf("%v", problems)
 	}
 }
+
+// One proof of a standing order stands behind every Call that was approved under it, as many as it says.
+func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
+	k, keys := signer(t, "")
+	o := turn.StandingOrder{ID: "small", Tool: "pay", Count: 2, Until: at.Add(time.Hour), Reason: "routine",
+		When: map[string]any{"properties": map[string]any{"cents": map[string]any{"maximum": json.Number("50")}}}}
+	want := o.ToProve("refunds")
+	jws, err := k.Sign(proof.Claims{IssuedAt: at.Unix(), ID: "1", Process: want.Process, Call: o.ID, Digest: want.Digest, Decision: want.Kind, Details: want.Details})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Proof = jws
+	given := turn.Decision{Kind: turn.SteerAllow, DecidedBy: "ann", Groups: []string{"finance"}, Reason: o.Reason, Proof: jws, DecidedAt: at, Order: &o}
+	under := func(call, cents string, when time.Duration) turn.Decision {
+		return turn.Decision{Kind: ideafile.Approve, CallID: call, ApprovalDigest: call, DecidedBy: "ann", Groups: []string{"finance"}, Reason: o.Reason, Proof: jws,
+			Signed: &proof.Signed{Key: k.Thumbprint, Issuer: "ann", ID: "1"}, DecidedAt: at.Add(when), Tool: "pay", OrderID: o.ID,
+			ShownParams: map[string]any{"cents": json.Number(cents)}}
+	}
+	a, b, c := under("1.1@①", "10", 1), under("1.1@②", "50", 2), under("1.1@③", "20", 3)
+	other := given
+	changed := o
+	changed.Count = 3
+	other.Order = &changed
+	for name, x := range map[string]struct {
+		log  any
+		want string
+	}{
+		"two":                  {logOf(given, a, b), ""},
+		"in a part's chain":    {logOf(a, b, c), ""},
+		"one more":             {logOf(given, a, b, c), "gives leave for 2 Calls"},
+		"the same Call twice":  {logOf(given, a, a), "for another decision already"},
+		"more than it says":    {logOf(given, under("1.1@①", "51", 1)), "the decision on 1.1@①"},
+		"too late":             {logOf(given, under("1.1@①", "10", time.Hour)), "it held until"},
+		"another order's":      {logOf(given, func() turn.Decision { d := under("1.1@①", "10", 1); d.OrderID = "large"; return d }()), "for Call small, not for large"},
+		"an order was changed": {logOf(other, a), "another digest"},
+	} {
+		audit := proofs.New(keys)
+		if got := strings.Join(audit.Log("refunds", x.log), "\n"); !strings.Contains(got, x.want) || (x.want == "") != (got == "") {
+			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+	}
+}

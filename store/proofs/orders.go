@@ -1,0 +1,74 @@
+package proofs
+
+import (
+	"fmt"
+	"time"
+
+	"processidea/model/deciders"
+	"processidea/model/proof"
+	"processidea/model/turn"
+)
+
+// order is a standing order of which a log tells, and what was approved under it.
+type order struct {
+	turn.StandingOrder
+	approved int
+}
+
+// noteOrders notes the standing orders that a log tells of, and says whose proof is wrong.
+func (a *Audit) noteOrders(process string, entries []turn.LogEntry) (problems []string) {
+	for _, e := range entries {
+		d := e.Decision
+		if d == nil || d.Kind != turn.SteerAllow || d.Order == nil {
+			continue
+		}
+		a.orders[d.Order.ID] = &order{StandingOrder: *d.Order}
+		if why := a.checkOrder(process, *d); why != "" {
+			problems = append(problems, fmt.Sprintf("the standing order %s by %s: %s", d.Order.ID, d.DecidedBy, why))
+		}
+	}
+	return problems
+}
+
+// checkOrder compares the proof of an order with the order, and with the keys.
+func (a *Audit) checkOrder(process string, d turn.Decision) string {
+	if d.Proof == "" {
+		return ""
+	}
+	var f proof.Finding
+	if a.keys != nil {
+		f = a.keys.Verify(d.Proof)
+	} else {
+		f.Claims, f.Refused = readUnchecked(d.Proof)
+	}
+	err := f.CheckTime(time.Time{}, d.DecidedAt)
+	if err == nil {
+		err = f.Claims.CheckFor(d.Order.ToProve(process))
+	}
+	switch {
+	case err != nil:
+		return err.Error()
+	case !deciders.SameName(f.Claims.Subject, d.DecidedBy):
+		return fmt.Sprintf("its proof is that of %s", f.Claims.Subject)
+	}
+	return ""
+}
+
+// toProve is what the proof of a decision must be for: the decision, or the standing order that it was taken under; and why that order does not hold
+// for the Call. When somebody ended it is not looked at: approvals were on their way then. A part's own chain does not tell of the orders of the
+// whole: there the proof must be one of an order of that id.
+func (a *Audit) toProve(process string, d turn.Decision, c proof.Claims) (want proof.Decision, why string) {
+	if d.OrderID == "" {
+		return d.ToProve(process), ""
+	}
+	o := a.orders[d.OrderID]
+	if o == nil {
+		return proof.Decision{Process: process, CallIDs: []string{d.OrderID}, Digest: c.Digest, Kind: turn.SteerAllow, Details: c.Details}, ""
+	}
+	o.approved++
+	why = o.WhyNotCovered(turn.PendingApproval{Tool: d.Tool, Params: d.ShownParams}, d.DecidedAt)
+	if o.Count > 0 && o.approved > o.Count {
+		why = fmt.Sprintf("the standing order %s gives leave for %d Calls, and this is one more", o.ID, o.Count)
+	}
+	return o.ToProve(process), why
+}
