@@ -11,6 +11,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/store/chain"
 )
 
 // one is one of many decisions, as JSON has it.
@@ -202,6 +203,45 @@ func TestPeopleWhoDecideOnManyAtOnceCountOnceForEach(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What waits in a delegate is decided on there, and in a fork like anywhere.
+func TestManyCallsOfDelegatesAndForksAreDecidedOn(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}}},
+		"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle"}]}]}`)
+	s.file("settle.json", `{"config": {"batch": 2}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [`+rows(1, 3)+`,`+payOnce+`]}`)
+	run := s.start()
+	inner := *s
+	inner.id = protocol.DelegateID(s.id, "0.1")
+	inner.decideAll(inner.id, "all", ideafile.Approve, "ann", inner.waitsFor(3))
+	s.end(run)
+	if n := len(till.seen()); n != 3 {
+		t.Errorf("%d payments", n)
+	}
+
+	s = paying(t, till, "", "true", rows(1, 3)+`,`+payOnce)
+	s.id += "-forked"
+	s.start()
+	s.waitsFor(3)
+	chains := chain.New(store)
+	var idea map[string]any
+	eventually(t, "there is an Idea", func() bool {
+		links, err := chains.List(t.Context(), s.id)
+		if err != nil || len(links) == 0 {
+			return false
+		}
+		idea, err = chains.Load(t.Context(), s.id, len(links))
+		return err == nil
+	})
+	fork := paying(t, till, "", "true", "")
+	fork.id, fork.idea = s.id+"-fork", chain.Fork(idea)
+	run = fork.start()
+	fork.decideAll(fork.id, "all", ideafile.Approve, "ann", fork.waitsFor(3))
+	if r := fork.end(run); r.Calls.Done != 3 || len(till.seen()) != 6 {
+		t.Errorf("%+v, %d payments", r.Calls, len(till.seen()))
+	}
+	s.cancel()
 }
 
 // A workflow task in which a thousand wrong decisions are refused is short, or the SDK takes it for one that hangs.
