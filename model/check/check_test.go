@@ -222,6 +222,13 @@ func TestCheckFindsCyclesAmongCalls(t *testing.T) {
 			`error $.context[0].plan[1]._after: _after: †input.x: it names places in State, and Calls such as †call.1.3`,
 			`error $.context[0].plan[2]._after: a cycle: plan[2] (analyze) → plan[2] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`,
 			`error $.context[0].plan[3]._after: no Call writes †state.d and no State holds it at the start; there is †state.c`}},
+		{"of two that come after each other, one of which has its value already", ``, `{"type": "state", "a": "x"}, {"type": "plan", "plan": [
+			{"_tool": "analyze", "text": "x", "_after": "†call.0.2", "_outputPath": "†state.a && †state.b"},
+			{"_tool": "analyze", "text": "x", "_after": "†call.0.1", "_outputPath": "a"}]}`, []string{
+			`error $.context[1].plan[0]._after: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`}},
+		{"none where the one that has its value waits for nobody", ``, `{"type": "state", "a": "x"}, {"type": "plan", "plan": [
+			{"_tool": "analyze", "text": "x", "_after": "†call.0.2", "_outputPath": "†state.a && †state.b"},
+			{"_tool": "analyze", "text": "x", "_outputPath": "a"}]}`, nil},
 		{"in one instance alone", ``, `{"type": "state", "_instance": "①", "a": "x"},
 			{"type": "state", "_instance": "②", "z": "x"}, {"type": "plan", "plan": [
 			{"_tool": "analyze", "text": "†state.b", "_outputPath": "a"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
 
@@ -51,8 +52,9 @@ func (f *planDataflow) findRunnable() {
 // unsatisfiedReads lists the reads of a Call of which every alternative has missing terms.
 func (f *planDataflow) unsatisfiedReads(n int) []int {
 	var out []int
+	skipped := f.facts[n].skipped && f.earlierWritersCanRun(n)
 	for r, facts := range f.facts[n].reads {
-		satisfied := f.facts[n].skipped
+		satisfied := skipped
 		for i := range facts {
 			satisfied = satisfied || len(f.unsuppliedTerms(n, r, i)) == 0
 		}
@@ -61,6 +63,20 @@ func (f *planDataflow) unsatisfiedReads(n int) []int {
 		}
 	}
 	return out
+}
+
+// earlierWritersCanRun reports whether the earlier Calls that write where a Call does can run: only after them it finds its path closed.
+func (f *planDataflow) earlierWritersCanRun(n int) bool {
+	for earlier, s := range f.calls[:n] {
+		held := slices.ContainsFunc(f.calls[n].outputPath.Paths(), func(p jsonval.Path) bool {
+			_, writes := firstOverlapping(s.outputPath.Paths(), p)
+			return writes
+		})
+		if held && f.facts[earlier].appliesToInstance && !f.canRun[earlier] {
+			return false
+		}
+	}
+	return true
 }
 
 // unsuppliedTerms lists the terms of an alternative that are not present and that no runnable Call writes.
