@@ -52,7 +52,7 @@ type Activities struct {
 	// Observer is told what Requests and Calls came to; nil: nobody is.
 	Observer Observer
 
-	objects *objects
+	objects *objectCache
 }
 
 // ReplyRecorder takes all that the LLM said in one Request of a process, once its stream has ended. An empty finish reason
@@ -66,23 +66,23 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	if a.Chains == nil {
 		a.Chains = chain.New(a.Store)
 	}
-	a.objects = newObjects()
+	a.objects = newObjectCache()
 	for name, f := range map[string]any{
-		protocol.ActivityDiscover:    a.Discover,
-		protocol.ActivityNotify:      a.Notify,
+		protocol.ActivityDiscover:    a.DiscoverMCPTools,
+		protocol.ActivityNotify:      a.NotifyPeople,
 		protocol.ActivityVerifyProof: a.VerifyProof,
-		protocol.ActivityLoad:        a.Load,
-		protocol.ActivityCombine:     a.Combine,
-		protocol.ActivityPrepare:     a.Prepare,
-		protocol.ActivityRequest:     a.Request,
-		protocol.ActivityExecute:     a.Execute,
-		protocol.ActivityBurst:       a.Burst,
-		protocol.ActivitySeal:        a.Seal,
-		protocol.ActivityGone:        a.Gone,
-		protocol.ActivityDeliver:     a.Deliver,
-		protocol.ActivityGather:      a.Gather,
+		protocol.ActivityLoad:        a.LoadObject,
+		protocol.ActivityCombine:     a.CombineBlobs,
+		protocol.ActivityPrepare:     a.PrepareTools,
+		protocol.ActivityRequest:     a.SendRequest,
+		protocol.ActivityExecute:     a.ExecuteCall,
+		protocol.ActivityBurst:       a.ExecuteBatch,
+		protocol.ActivitySeal:        a.SealIdea,
+		protocol.ActivityGone:        a.IsProcessGone,
+		protocol.ActivityDeliver:     a.DeliverSignals,
+		protocol.ActivityGather:      a.GatherParts,
 
-		protocol.ActivityAwaitStore: a.AwaitStore,
+		protocol.ActivityAwaitStore: a.ProbeStore,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

@@ -11,9 +11,9 @@ import (
 	"processidea/protocol"
 )
 
-// Burst runs several pure Calls, as many at once as there are processors, each with its own timeout.
-func (a *Activities) Burst(ctx context.Context, calls []protocol.BurstCall) ([]protocol.Executed, error) {
-	results := make([]protocol.Executed, len(calls))
+// ExecuteBatch runs several pure Calls, as many at once as there are processors, each with its own timeout.
+func (a *Activities) ExecuteBatch(ctx context.Context, calls []protocol.BatchCall) ([]protocol.BatchCallResult, error) {
+	results := make([]protocol.BatchCallResult, len(calls))
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for n, c := range calls {
@@ -26,15 +26,15 @@ func (a *Activities) Burst(ctx context.Context, calls []protocol.BurstCall) ([]p
 }
 
 // executeOne leaves a function running that does not react to the end of its context.
-func (a *Activities) executeOne(ctx context.Context, c protocol.BurstCall) protocol.Executed {
+func (a *Activities) executeOne(ctx context.Context, c protocol.BatchCall) protocol.BatchCallResult {
 	ctx, done := context.WithTimeout(ctx, c.Timeout)
 	defer done()
-	executed := make(chan protocol.Executed, 1)
-	go func() { executed <- protocol.TakeExecuted(a.Execute(ctx, c.ExecuteInput)) }()
+	executed := make(chan protocol.BatchCallResult, 1)
+	go func() { executed <- protocol.NewBatchCallResult(a.ExecuteCall(ctx, c.ExecuteInput)) }()
 	select {
 	case e := <-executed:
 		return e
 	case <-ctx.Done():
-		return protocol.TakeExecuted(nil, temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_START_TO_CLOSE, nil))
+		return protocol.NewBatchCallResult(nil, temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_START_TO_CLOSE, nil))
 	}
 }

@@ -36,27 +36,27 @@ type callSender struct {
 	client    client.Client
 	process   string
 	request   int
-	instances instanceStarts
+	instances instanceStartState
 	slots     chan struct{}
 	senders   sync.WaitGroup
 
 	mu      sync.Mutex
-	batches map[string]*batch // by token
-	gone    []string          // tokens of instances whose workflows are gone
-	err     error             // the first
+	batches map[string]*callBatch // by token
+	gone    []string              // tokens of instances whose workflows are gone
+	err     error                 // the first
 }
 
-// instanceStarts is what is known about the start of the instances: a workflow that is not found has either not started, or was deleted.
-type instanceStarts int
+// instanceStartState is what is known about the start of the instances: a workflow that is not found has either not started, or was deleted.
+type instanceStartState int
 
 const (
-	startsUnknown  instanceStarts = iota
-	startsListed                  // what has not started is a pending child of the process
-	startsFinished                // every instance had started when the Request was made
+	startsUnknown  instanceStartState = iota
+	startsListed                      // what has not started is a pending child of the process
+	startsFinished                    // every instance had started when the Request was made
 )
 
-// batch is what waits to be sent to one instance.
-type batch struct {
+// callBatch is what waits to be sent to one instance.
+type callBatch struct {
 	pending protocol.CallsSignal
 	filled  bool          // pending holds something
 	sending bool          // a goroutine sends what is pending
@@ -66,7 +66,7 @@ type batch struct {
 
 func newCallSender(ctx context.Context, c client.Client, process string, request int) *callSender {
 	return &callSender{ctx: ctx, client: c, process: process, request: request,
-		slots: make(chan struct{}, maxConcurrentSignals), batches: map[string]*batch{}}
+		slots: make(chan struct{}, maxConcurrentSignals), batches: map[string]*callBatch{}}
 }
 
 // addToBatch adds something to what is sent to an instance next.
@@ -75,7 +75,7 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 	defer c.mu.Unlock()
 	b := c.batches[token]
 	if b == nil {
-		b = &batch{full: make(chan struct{}, 1)}
+		b = &callBatch{full: make(chan struct{}, 1)}
 		c.batches[token] = b
 	}
 	change(&b.pending)
@@ -95,7 +95,7 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 
 // waitForBatch waits until a batch should be sent. It looks at the clock instead of being woken for each Call, which would take
 // longer than reading one.
-func (c *callSender) waitForBatch(b *batch) {
+func (c *callSender) waitForBatch(b *callBatch) {
 	limit := time.Now().Add(maxBatchDelay)
 	for {
 		c.mu.Lock()
@@ -115,7 +115,7 @@ func (c *callSender) waitForBatch(b *batch) {
 }
 
 // takePending empties a batch, and with it the note that it is full.
-func (b *batch) takePending() protocol.CallsSignal {
+func (b *callBatch) takePending() protocol.CallsSignal {
 	s := b.pending
 	b.pending, b.filled = protocol.CallsSignal{}, false
 	select {
@@ -126,7 +126,7 @@ func (b *batch) takePending() protocol.CallsSignal {
 }
 
 // send sends to one instance until nothing is left for it.
-func (c *callSender) send(token string, b *batch) {
+func (c *callSender) send(token string, b *callBatch) {
 	defer c.senders.Done()
 	for {
 		c.waitForBatch(b)
@@ -168,12 +168,12 @@ func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 		delay := signalRetryDelay
 		if isNotFound(err) {
 			if c.isGone(id, time.Since(begun) > quickStart) {
-				c.noteGone(token)
+				c.markGone(token)
 				return nil
 			}
 			delay = startPollInterval
 		}
-		if !sleep(c.ctx, delay) {
+		if !sleepUntilDone(c.ctx, delay) {
 			return c.ctx.Err()
 		}
 	}
@@ -199,7 +199,7 @@ func (c *callSender) isPendingChild(id string) bool {
 	return err != nil || slices.ContainsFunc(d.GetPendingChildren(), func(p *workflowpb.PendingChildExecutionInfo) bool { return p.GetWorkflowId() == id })
 }
 
-func (c *callSender) noteGone(token string) {
+func (c *callSender) markGone(token string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !slices.Contains(c.gone, token) {

@@ -32,7 +32,7 @@ func (c *clerk) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error
 	return nil
 }
 
-func oneCall(s *protocol.CallsSignal) { s.Calls = append(s.Calls, protocol.SentCall{}) }
+func oneCall(s *protocol.CallsSignal) { s.Calls = append(s.Calls, protocol.DeliveredCall{}) }
 
 func noMore(s *protocol.CallsSignal) { s.Last = true }
 

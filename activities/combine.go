@@ -13,23 +13,23 @@ import (
 	"processidea/tools/memory"
 )
 
-// Combine updates values that lie in the store: what a Call's result changes needs their content, which workflows do not see.
-func (a *Activities) Combine(ctx context.Context, in protocol.CombineInput) ([]any, error) {
+// CombineBlobs updates values that lie in the store: what a Call's result changes needs their content, which workflows do not see.
+func (a *Activities) CombineBlobs(ctx context.Context, in protocol.CombineInput) ([]any, error) {
 	defer heartbeat(ctx)()
 	ctx, release := a.Memory.Begin(ctx)
 	defer release()
 	combined := make([]any, len(in.Updates))
 	for n, u := range in.Updates {
 		var err error
-		if combined[n], err = a.combine(ctx, in, u); err != nil {
+		if combined[n], err = a.combineBlob(ctx, in, u); err != nil {
 			return nil, err
 		}
 	}
 	return combined, nil
 }
 
-func (a *Activities) combine(ctx context.Context, in protocol.CombineInput, u statelog.Update) (any, error) {
-	tooLarge := nonRetryable(ideafile.CodeBadOutput, fmt.Errorf("what is stored and the result together have more than %d MB", jsonval.MaxWhole>>20))
+func (a *Activities) combineBlob(ctx context.Context, in protocol.CombineInput, u statelog.Update) (any, error) {
+	tooLarge := nonRetryableError(ideafile.CodeBadOutput, fmt.Errorf("what is stored and the result together have more than %d MB", jsonval.MaxWhole>>20))
 	given := []any{u.Old, u.Value}
 	size := jsonval.SizeWithBlobsUpToLimit(given, jsonval.MaxWhole)
 	if size > jsonval.MaxWhole {
@@ -38,23 +38,23 @@ func (a *Activities) combine(ctx context.Context, in protocol.CombineInput, u st
 	if err := memory.Take(ctx, 2*size); err != nil { // what there is, and what it is put together to
 		return nil, err
 	}
-	whole, err := retryStore(ctx, func() (any, error) { return a.Store.RestoreWithin(ctx, given, jsonval.MaxWhole) })
+	whole, err := retryStoreOperation(ctx, func() (any, error) { return a.Store.RestoreWithin(ctx, given, jsonval.MaxWhole) })
 	switch {
 	case errors.Is(err, blobs.ErrTooLarge):
 		return nil, tooLarge
 	case errors.Is(err, blobs.ErrMissing), errors.Is(err, blobs.ErrChanged), errors.Is(err, blobs.ErrUnfit):
-		return nil, nonRetryable(ideafile.CodeBadOutput, fmt.Errorf("what is stored cannot be read: %w", err))
+		return nil, nonRetryableError(ideafile.CodeBadOutput, fmt.Errorf("what is stored cannot be read: %w", err))
 	case err != nil:
 		return nil, err
 	}
 	u.Old, u.Value = whole.([]any)[0], whole.([]any)[1]
 	value, err := u.Combine(in.OutputMethod, in.Landing)
 	if err != nil {
-		return nil, nonRetryable(ideafile.CodeBadOutput, err)
+		return nil, nonRetryableError(ideafile.CodeBadOutput, err)
 	}
 	offload := a.Store.Offload
 	if len(u.Path) == 0 {
 		offload = a.Store.OffloadMembers
 	}
-	return retryStore(ctx, func() (any, error) { return offload(ctx, value) })
+	return retryStoreOperation(ctx, func() (any, error) { return offload(ctx, value) })
 }

@@ -9,8 +9,8 @@ import (
 	"processidea/protocol"
 )
 
-// Deliver signals workflows, several at a time, and returns the ids of those that do not exist or have ended.
-func (a *Activities) Deliver(ctx context.Context, list []protocol.Delivery) ([]string, error) {
+// DeliverSignals signals workflows, several at a time, and returns the ids of those that do not exist or have ended.
+func (a *Activities) DeliverSignals(ctx context.Context, list []protocol.SignalDelivery) ([]string, error) {
 	missing := make([]bool, len(list))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxConcurrentSignals)

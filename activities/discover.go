@@ -11,11 +11,11 @@ import (
 	"processidea/protocol"
 )
 
-// Discover asks an Idea's MCP servers for their tools. It is done once, when a process starts: the tools become Tools of
+// DiscoverMCPTools asks an Idea's MCP servers for their tools. It is done once, when a process starts: the tools become Tools of
 // its palette, each pinned by a digest.
-func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*mcppalette.Palette, error) {
+func (a *Activities) DiscoverMCPTools(ctx context.Context, idea map[string]any) (*mcppalette.Palette, error) {
 	defer heartbeat(ctx)()
-	idea, err := a.wholeIdea(ctx, idea)
+	idea, err := a.restoreIdeaTools(ctx, idea)
 	if err != nil {
 		return nil, err
 	}
@@ -35,13 +35,13 @@ func (a *Activities) Discover(ctx context.Context, idea map[string]any) (*mcppal
 		offers[s.Name], err = a.MCP.List(ctx, s)
 		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			// It hangs: another attempt would take as long.
-			return nil, nonRetryable(ideafile.CodeMCPUnreachable, fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, patience, err))
+			return nil, nonRetryableError(ideafile.CodeMCPUnreachable, fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, patience, err))
 		}
 		if err != nil {
-			return nil, withoutShutdownError(ctx, toolFailure(fmt.Errorf("MCP server %s: %w", s.Name, err)))
+			return nil, translateShutdownError(ctx, toolError(fmt.Errorf("MCP server %s: %w", s.Name, err)))
 		}
 	}
-	f := mcppalette.Resolve(read, offers)
+	f := mcppalette.ResolveTools(read, offers)
 	f.StoredTools, err = a.storePalette(ctx, f.AddToIdeaSource(idea))
 	if f.StoredTools != nil {
 		f.ToolSources = nil

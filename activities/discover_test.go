@@ -31,8 +31,8 @@ func TestWhatAServerOffersComesWholeOnlyWhereItIsSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 		env := newEnvironment()
-		env.RegisterActivity(a.Discover)
-		result, err := env.ExecuteActivity(a.Discover, idea)
+		env.RegisterActivity(a.DiscoverMCPTools)
+		result, err := env.ExecuteActivity(a.DiscoverMCPTools, idea)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestWhatAServerOffersComesWholeOnlyWhereItIsSmall(t *testing.T) {
 		if stored, offered := found.StoredTools != nil, len(found.ToolSources) > 0; stored != want.stored || offered != want.offered {
 			t.Errorf("%d bytes: stored %t, offered %t", len(description), stored, offered)
 		}
-		whole, err := a.readWhole(t.Context(), found.AddToIdeaSource(idea))
+		whole, err := a.readIdeaWithTools(t.Context(), found.AddToIdeaSource(idea))
 		if err != nil || whole.Tool("calc_add") == nil || whole.Tool("calc_add").Description != description {
 			t.Errorf("%d bytes: it is not in the palette: %v", len(description), err)
 		}

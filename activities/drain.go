@@ -8,10 +8,10 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// withoutShutdownError turns an error that the worker's shutdown caused into activity.ErrResultPending, so that the server times the
+// translateShutdownError turns an error that the worker's shutdown caused into activity.ErrResultPending, so that the server times the
 // attempt out, as it does for a worker that was killed, and the workflow decides what to do. A reported failure would count
 // as the Tool's own, and claim that an effect which may have happened did not.
-func withoutShutdownError(ctx context.Context, err error) error {
+func translateShutdownError(ctx context.Context, err error) error {
 	if err != nil && workerStopping(ctx) {
 		return activity.ErrResultPending
 	}

@@ -14,29 +14,29 @@ import (
 	"processidea/tools/runner"
 )
 
-// nonRetryable returns an error that Temporal does not retry.
-func nonRetryable(code string, err error) error {
+// nonRetryableError returns an error that Temporal does not retry.
+func nonRetryableError(code string, err error) error {
 	return temporal.NewApplicationErrorWithOptions(err.Error(), code, temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
-// invalidIdea is the error of an Idea that cannot be read.
-func invalidIdea(problems error) error { return nonRetryable(turn.CodeInvalidIdea, problems) }
+// invalidIdeaError is the error of an Idea that cannot be read.
+func invalidIdeaError(problems error) error { return nonRetryableError(turn.CodeInvalidIdea, problems) }
 
-// storeAway is the error of a Call that could not be run, or may be run again, because the store cannot be written. Trying again at once
+// storeUnavailableError is the error of a Call that could not be run, or may be run again, because the store cannot be written. Trying again at once
 // would not help: its instance waits for the store.
-func storeAway(err error) error {
-	return nonRetryable(ideafile.CodeStoreAway, errors.New(jsonval.Clip(err.Error(), maxErrorMessage)))
+func storeUnavailableError(err error) error {
+	return nonRetryableError(ideafile.CodeStoreAway, errors.New(jsonval.Clip(err.Error(), maxErrorMessage)))
 }
 
-// toolFailure turns a runner's error into one of Temporal's: whether to try again, and not before when.
-func toolFailure(err error) error {
+// toolError turns a runner's error into one of Temporal's: whether to try again, and not before when.
+func toolError(err error) error {
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), runner.Code(err), temporal.ApplicationErrorOptions{
 		NonRetryable: tools.IsFinal(err), NextRetryDelay: min(runner.RetryDelay(err), time.Hour),
 	})
 }
 
-// llmFailure does the same with an error of the LLM's client.
-func llmFailure(err error) error {
+// llmError does the same with an error of the LLM's client.
+func llmError(err error) error {
 	var e *llm.Error
 	if !errors.As(err, &e) {
 		return err

@@ -19,20 +19,20 @@ import (
 	"processidea/tools/simulated"
 )
 
-// Execute runs one Call's Tool. Large values are fetched from the store before it and put there after it: workflows see
+// ExecuteCall runs one Call's Tool. Large values are fetched from the store before it and put there after it: workflows see
 // their handles only.
-func (a *Activities) Execute(ctx context.Context, in protocol.ExecuteInput) (any, error) {
+func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) (any, error) {
 	defer heartbeat(ctx)()
 	ctx, release := a.Memory.Begin(ctx)
 	defer release()
 	ctx, end := a.observeCall(ctx, in)
-	value, err := a.execute(ctx, in)
-	err = withoutShutdownError(ctx, err)
+	value, err := a.executeTool(ctx, in)
+	err = translateShutdownError(ctx, err)
 	end(err)
 	return value, err
 }
 
-func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any, error) {
+func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) (any, error) {
 	params, scopes, err := a.restoreInputs(ctx, in)
 	if err != nil {
 		return nil, err
@@ -42,24 +42,24 @@ func (a *Activities) execute(ctx context.Context, in protocol.ExecuteInput) (any
 	}
 	value, err := a.runTool(ctx, in, params, scopes)
 	if err != nil {
-		return nil, toolFailure(err)
+		return nil, toolError(err)
 	}
 	branch, result, said, err := in.Landing.SelectBranch(value)
 	if err == nil {
 		err = a.checkResult(in, branch, result)
 	}
 	if err != nil {
-		return nil, nonRetryable(ideafile.CodeBadOutput, err)
+		return nil, nonRetryableError(ideafile.CodeBadOutput, err)
 	}
 	result, err = a.offloadResult(ctx, in, result)
 	if err == nil && said {
 		result = in.Landing.WrapResultWithBranch(branch, result)
 	}
 	if err == nil {
-		err = a.keep(ctx, result)
+		err = a.checkStorable(ctx, result)
 	}
 	if err != nil {
-		return nil, notKept(in, err)
+		return nil, resultNotStoredError(in, err)
 	}
 	return result, nil
 }
@@ -70,7 +70,7 @@ func (a *Activities) offloadResult(ctx context.Context, in protocol.ExecuteInput
 	if in.WholeState {
 		offload = a.Store.OffloadMembers
 	}
-	return retryStore(ctx, func() (any, error) { return offload(ctx, value) })
+	return retryStoreOperation(ctx, func() (any, error) { return offload(ctx, value) })
 }
 
 // checkStore refuses to run a Tool whose result could not be kept, as far as is known. A pure one may run in vain.
@@ -79,15 +79,15 @@ func (a *Activities) checkStore(ctx context.Context, in protocol.ExecuteInput) e
 		return nil
 	}
 	if err := a.Store.Writable(ctx); err != nil {
-		return storeAway(err)
+		return storeUnavailableError(err)
 	}
 	return nil
 }
 
-// notKept is the error of a Tool that ran and whose result could not be kept. One that is not pure has had its effect all the same.
-func notKept(in protocol.ExecuteInput, err error) error {
+// resultNotStoredError is the error of a Tool that ran and whose result could not be kept. One that is not pure has had its effect all the same.
+func resultNotStoredError(in protocol.ExecuteInput, err error) error {
 	if in.Binding.IsPureFunction && isTransient(err) {
-		return storeAway(err)
+		return storeUnavailableError(err)
 	}
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip("the tool ran, and its result could not be kept: "+err.Error(), maxErrorMessage),
 		ideafile.CodeOutcomeUnknown, temporal.ApplicationErrorOptions{})
@@ -104,14 +104,14 @@ func (a *Activities) restoreInputs(ctx context.Context, in protocol.ExecuteInput
 	given := map[string]any{"params": in.Params, "scopes": in.Scopes}
 	size := jsonval.SizeWithBlobsUpToLimit(given, maxInputs)
 	if size > maxInputs {
-		return nil, nil, nonRetryable(ideafile.CodeBadParams, errInputs)
+		return nil, nil, nonRetryableError(ideafile.CodeBadParams, errInputs)
 	}
 	if err := memory.Take(ctx, size); err != nil {
 		return nil, nil, err
 	}
-	whole, err := retryStore(ctx, func() (any, error) { return a.Store.RestoreWithin(ctx, given, maxInputs) })
+	whole, err := retryStoreOperation(ctx, func() (any, error) { return a.Store.RestoreWithin(ctx, given, maxInputs) })
 	if errors.Is(err, blobs.ErrTooLarge) {
-		return nil, nil, nonRetryable(ideafile.CodeBadParams, errInputs)
+		return nil, nil, nonRetryableError(ideafile.CodeBadParams, errInputs)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -127,7 +127,7 @@ func (a *Activities) restoreInputs(ctx context.Context, in protocol.ExecuteInput
 		err = form.Validate(params)
 	}
 	if err != nil {
-		return nil, nil, nonRetryable(ideafile.CodeBadParams, err)
+		return nil, nil, nonRetryableError(ideafile.CodeBadParams, err)
 	}
 	return params, scopes, nil
 }

@@ -12,15 +12,15 @@ import (
 	"processidea/rehearsal"
 )
 
-// fakesReplies reports whether replies are made up from schemas where nobody else gives one.
-func fakesReplies(idea *ideafile.Idea) bool {
+// shouldFakeReplies reports whether replies are made up from schemas where nobody else gives one.
+func shouldFakeReplies(idea *ideafile.Idea) bool {
 	return idea.Simulation != nil && idea.Simulation.LLMRepliesFrom != ideafile.FakedByLLM
 }
 
-// fakeReply makes up the reply to a Request of a simulation, as a line of a replies file; ok is false where somebody else
+// makeFakeReply makes up the reply to a Request of a simulation, as a line of a replies file; ok is false where somebody else
 // answers: the LLM, or a script that has something new to say.
-func fakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, input *turn.RequestInput, messages []prompt.Message) (line string, ok bool) {
-	if !fakesReplies(idea) || (setup.Replies != "" && hasScriptedAnswer(setup.Replies, input, messages)) {
+func makeFakeReply(idea *ideafile.Idea, setup protocol.SharedRequestSetup, input *turn.RequestInput, messages []prompt.Message) (line string, ok bool) {
+	if !shouldFakeReplies(idea) || (setup.Replies != "" && hasScriptedAnswer(setup.Replies, input, messages)) {
 		return "", false
 	}
 	solution := jsonval.Encode(simulate.FakeReply(idea, setup.Bindings, input))

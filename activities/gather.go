@@ -11,12 +11,12 @@ import (
 	"processidea/store/chain"
 )
 
-// Gather reads the latest States of the parts of a process from their chains, and what their logs say since it did so last, makes the
+// GatherParts reads the latest States of the parts of a process from their chains, and what their logs say since it did so last, makes the
 // output of what was wired, and seals the process's own Idea with all of them. An instance whose part has sealed nothing has the State
 // that it starts with.
-func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*protocol.Gathered, error) {
+func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (*protocol.GatherResult, error) {
 	defer heartbeat(ctx)()
-	g := &protocol.Gathered{States: map[string]any{}}
+	g := &protocol.GatherResult{States: map[string]any{}}
 	input, log, answers := &turn.RequestInput{ProcessID: in.Process}, in.Log, in.LLM
 	var from []protocol.PartIdea
 	for _, part := range in.Parts {
@@ -27,7 +27,7 @@ func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*prot
 		if part.Last.At > 0 {
 			from = append(from, protocol.PartIdea{Process: part.Process, At: part.Last.At, Digest: part.Last.Digest})
 		}
-		of, err := a.logOf(ctx, part)
+		of, err := a.readPartLog(ctx, part)
 		if err != nil {
 			return nil, err
 		}
@@ -45,14 +45,14 @@ func (a *Activities) Gather(ctx context.Context, in protocol.GatherInput) (*prot
 	if len(in.Wirings) > 0 {
 		idea, problems := ideafile.ReadIdea(in.Idea)
 		if errs := problems.Errors(); len(errs) > 0 {
-			return nil, nonRetryable(turn.CodeInvalidIdea, errs)
+			return nil, nonRetryableError(turn.CodeInvalidIdea, errs)
 		}
-		g.Output, g.Fault = output.Resolve(idea, in.Wirings, func(token string) any { return g.States[token] }, nil)
+		g.Output, g.Fault = output.ResolveWirings(idea, in.Wirings, func(token string) any { return g.States[token] }, nil)
 	}
 	if g.Fault != nil || in.StatesOnly {
 		return g, nil
 	}
-	sealed, err := a.Seal(ctx, protocol.SealInput{
+	sealed, err := a.SealIdea(ctx, protocol.SealInput{
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: input, Calls: []ideafile.WrittenCall{}, Output: g.Output,
 		Log: log, LLM: answers, Parts: from, Delegation: in.Delegation,
 	})
@@ -79,15 +79,15 @@ func (a *Activities) lastIdeaOf(
 			return last, states, err
 		}
 	}
-	idea, err := a.readWhole(ctx, source)
+	idea, err := a.readIdeaWithTools(ctx, source)
 	if err != nil {
 		return nil, nil, err
 	}
 	return nil, turn.InitialStates(idea.Context, part.Tokens), nil
 }
 
-// logOf gives what the log of a part says since it was gathered last, but for what the process has passed on to all parts.
-func (a *Activities) logOf(ctx context.Context, part protocol.GatherPart) (log []turn.LogEntry, err error) {
+// readPartLog gives what the log of a part says since it was gathered last, but for what the process has passed on to all parts.
+func (a *Activities) readPartLog(ctx context.Context, part protocol.GatherPart) (log []turn.LogEntry, err error) {
 	for at := part.Since + 1; at <= part.Last.At; at++ {
 		of, err := a.Chains.StoredLogAt(ctx, part.Process, at)
 		if errors.Is(err, chain.ErrNoIdea) {

@@ -10,8 +10,8 @@ import (
 	"processidea/protocol"
 )
 
-// Gone reports whether a process has ended, or its id belongs to another one now.
-func (a *Activities) Gone(ctx context.Context, p protocol.ProcessRef) (bool, error) {
+// IsProcessGone reports whether a process has ended, or its id belongs to another one now.
+func (a *Activities) IsProcessGone(ctx context.Context, p protocol.ProcessRef) (bool, error) {
 	d, err := a.Client.DescribeWorkflowExecution(ctx, p.ID, "")
 	var none *serviceerror.NotFound
 	if errors.As(err, &none) {

@@ -85,12 +85,12 @@ func newEnvironment() *testsuite.TestActivityEnvironment {
 func requestIn(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironment) (*turn.LLMReply, error) {
 	t.Helper()
 	env.SetDataConverter(protocol.DataConverter())
-	env.RegisterActivityWithOptions(a.Request, activity.RegisterOptions{Name: protocol.ActivityRequest})
+	env.RegisterActivityWithOptions(a.SendRequest, activity.RegisterOptions{Name: protocol.ActivityRequest})
 	idea, err := jsonval.DecodeObject([]byte(shoutIdea))
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup := protocol.RequestSetup{Idea: idea, Bindings: map[string]ideafile.ToolBinding{"shout": {Kind: ideafile.KindGo, GoFunctionName: "shout"}}}
+	setup := protocol.SharedRequestSetup{Idea: idea, Bindings: map[string]ideafile.ToolBinding{"shout": {Kind: ideafile.KindGo, GoFunctionName: "shout"}}}
 	input := &turn.RequestInput{ProcessID: "p", RequestNumber: 1, Turn: 1, Instances: []turn.InstanceInput{{State: map[string]any{}}}}
 	result, err := env.ExecuteActivity(protocol.ActivityRequest, setup, input)
 	if err != nil {
@@ -139,7 +139,7 @@ func executeIn(t testing.TB, a *Activities, in protocol.ExecuteInput) (result an
 	t.Helper()
 	env := newEnvironment()
 	env.SetDataConverter(protocol.DataConverter())
-	env.RegisterActivityWithOptions(a.Execute, activity.RegisterOptions{Name: protocol.ActivityExecute})
+	env.RegisterActivityWithOptions(a.ExecuteCall, activity.RegisterOptions{Name: protocol.ActivityExecute})
 	value, err := env.ExecuteActivity(protocol.ActivityExecute, in)
 	if err == nil {
 		err = value.Get(&result)

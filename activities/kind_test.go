@@ -54,7 +54,7 @@ func ideaWith(t *testing.T, activity, more string) map[string]any {
 func TestANewKindOfToolIsOneRunner(t *testing.T) {
 	a := withEcho(t)
 	source := ideaWith(t, `{"echo": {"times": 2}}`, "")
-	prepared, err := a.Prepare(t.Context(), source, protocol.Delegation{})
+	prepared, err := a.PrepareTools(t.Context(), source, protocol.DelegationContext{})
 	if err != nil || len(prepared.Problems) > 0 || prepared.Bindings["t"].Kind != "echo" {
 		t.Fatalf("%v %+v", err, prepared)
 	}
@@ -80,7 +80,7 @@ func TestAToolIsRefusedWhoseKindOrSpecIsWrong(t *testing.T) {
 		`{"mcp": {"server": "unnamed"}}`: `config.mcp names no server "unnamed"`,
 		`{"latent": {}}`:                 `want a name, or one kind of tool`,
 	} {
-		r, err := withEcho(t).Prepare(t.Context(), ideaWith(t, activity, ""), protocol.Delegation{})
+		r, err := withEcho(t).PrepareTools(t.Context(), ideaWith(t, activity, ""), protocol.DelegationContext{})
 		if err != nil || len(r.Problems) != 1 || !strings.HasPrefix(r.Problems[0].JSONPath, "$.schema.tools.t._activity") || !strings.Contains(r.Problems[0].Message, want) {
 			t.Errorf("%s: %v, %+v", activity, err, r.Problems)
 		}
@@ -91,7 +91,7 @@ func TestInASimulationAKindNeedNotBeKnown(t *testing.T) {
 	a := withEcho(t)
 	for activity, problems := range map[string]int{`{"grpc": {}}`: 0, `"nobody"`: 0, `{"echo": {"times": 0}}`: 1} {
 		source := ideafile.Simulation{ToolResultsFrom: ideafile.FakedBySchemas, LLMRepliesFrom: ideafile.FakedBySchemas}.MarkIdea(ideaWith(t, activity, ""))
-		r, err := a.Prepare(t.Context(), source, protocol.Delegation{})
+		r, err := a.PrepareTools(t.Context(), source, protocol.DelegationContext{})
 		if err != nil || len(r.Problems) != problems {
 			t.Errorf("%s: %v, %+v", activity, err, r)
 		}

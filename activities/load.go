@@ -17,39 +17,39 @@ const largePalette = jsonval.LargeValueBytes
 // keptObjects is how many stored palettes and files are kept in memory, decoded: a hundred instances load Tools of one palette.
 const keptObjects = 4
 
-// objects keeps the last stored objects that were read. A nil one keeps none.
-type objects struct {
+// objectCache keeps the last stored objects that were read. A nil one keeps none.
+type objectCache struct {
 	last *lru.Cache[string, map[string]any]
 }
 
-func newObjects() *objects {
+func newObjectCache() *objectCache {
 	last, err := lru.New[string, map[string]any](keptObjects)
 	if err != nil {
 		panic(err) // the size is a constant above zero
 	}
-	return &objects{last}
+	return &objectCache{last}
 }
 
-func (o *objects) get(digest string) (map[string]any, bool) {
+func (o *objectCache) get(digest string) (map[string]any, bool) {
 	if o == nil {
 		return nil, false
 	}
 	return o.last.Get(digest)
 }
 
-func (o *objects) add(digest string, object map[string]any) {
+func (o *objectCache) add(digest string, object map[string]any) {
 	if o != nil {
 		o.last.Add(digest, object)
 	}
 }
 
-// Load reads members of a stored object.
-func (a *Activities) Load(ctx context.Context, in protocol.LoadInput) (map[string]any, error) {
+// LoadObject reads members of a stored object.
+func (a *Activities) LoadObject(ctx context.Context, in protocol.LoadInput) (map[string]any, error) {
 	h, ok := jsonval.AsBlobHandle(in.Handle)
 	if !ok {
 		return nil, fmt.Errorf("activities: load: no handle")
 	}
-	object, err := a.object(ctx, h)
+	object, err := a.readObject(ctx, h)
 	if err != nil || in.Members == nil {
 		return object, err
 	}
@@ -62,11 +62,11 @@ func (a *Activities) Load(ctx context.Context, in protocol.LoadInput) (map[strin
 	return out, nil
 }
 
-func (a *Activities) object(ctx context.Context, h jsonval.BlobHandle) (map[string]any, error) {
+func (a *Activities) readObject(ctx context.Context, h jsonval.BlobHandle) (map[string]any, error) {
 	if object, ok := a.objects.get(h.Digest); ok {
 		return object, nil
 	}
-	data, err := retryStore(ctx, func() ([]byte, error) { return a.Store.Get(ctx, h.Digest) })
+	data, err := retryStoreOperation(ctx, func() ([]byte, error) { return a.Store.Get(ctx, h.Digest) })
 	if err != nil {
 		return nil, err
 	}
@@ -79,28 +79,28 @@ func (a *Activities) object(ctx context.Context, h jsonval.BlobHandle) (map[stri
 	return object, nil
 }
 
-// wholeIdea returns an Idea with its Tools in it, which may lie in the store.
-func (a *Activities) wholeIdea(ctx context.Context, idea map[string]any) (map[string]any, error) {
+// restoreIdeaTools returns an Idea with its Tools in it, which may lie in the store.
+func (a *Activities) restoreIdeaTools(ctx context.Context, idea map[string]any) (map[string]any, error) {
 	h, stored := ideafile.StoredPaletteHandle(idea)
 	if !stored {
 		return idea, nil
 	}
-	tools, err := a.object(ctx, h)
+	tools, err := a.readObject(ctx, h)
 	if err != nil {
 		return nil, err
 	}
 	return ideafile.WithTools(idea, tools), nil
 }
 
-// readWhole reads an Idea that was found sound before, with its Tools.
-func (a *Activities) readWhole(ctx context.Context, idea map[string]any) (*ideafile.Idea, error) {
-	whole, err := a.wholeIdea(ctx, idea)
+// readIdeaWithTools reads an Idea that was found sound before, with its Tools.
+func (a *Activities) readIdeaWithTools(ctx context.Context, idea map[string]any) (*ideafile.Idea, error) {
+	whole, err := a.restoreIdeaTools(ctx, idea)
 	if err != nil {
 		return nil, err
 	}
 	read, problems := ideafile.ReadIdeaWithCheckedTools(whole)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, invalidIdea(errs)
+		return nil, invalidIdeaError(errs)
 	}
 	return read, nil
 }
@@ -114,18 +114,18 @@ func (a *Activities) storePalette(ctx context.Context, idea map[string]any) (map
 	return a.Store.OffloadTools(ctx, tools)
 }
 
-// wholeFiles returns the Idea files of delegates with what lies in the store.
-func (a *Activities) wholeFiles(ctx context.Context, files map[string]any) (map[string]any, error) {
+// restoreFiles returns the Idea files of delegates with what lies in the store.
+func (a *Activities) restoreFiles(ctx context.Context, files map[string]any) (map[string]any, error) {
 	out := make(map[string]any, len(files))
 	for key, file := range files {
 		if h, stored := jsonval.AsBlobHandle(file); stored {
-			object, err := a.object(ctx, h)
+			object, err := a.readObject(ctx, h)
 			if err != nil {
 				return nil, err
 			}
 			file = object
 		}
-		idea, err := a.wholeIdea(ctx, jsonval.AsObject(file))
+		idea, err := a.restoreIdeaTools(ctx, jsonval.AsObject(file))
 		if err != nil {
 			return nil, err
 		}

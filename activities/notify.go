@@ -13,8 +13,8 @@ import (
 	"processidea/notify"
 )
 
-// Notify tells people what has changed for them; nobody, if the worker knows no address.
-func (a *Activities) Notify(ctx context.Context, n turn.ApprovalNotices) error {
+// NotifyPeople tells people what has changed for them; nobody, if the worker knows no address.
+func (a *Activities) NotifyPeople(ctx context.Context, n turn.ApprovalNotices) error {
 	if a.Notices == nil {
 		return nil
 	}
@@ -24,7 +24,7 @@ func (a *Activities) Notify(ctx context.Context, n turn.ApprovalNotices) error {
 	err := a.Notices.Send(ctx, "msg_"+hex.EncodeToString(sum[:16]), n)
 	var failed *notify.Error
 	if errors.As(err, &failed) && !failed.Retry {
-		return nonRetryable(ideafile.CodeToolFailed, err)
+		return nonRetryableError(ideafile.CodeToolFailed, err)
 	}
 	return err
 }

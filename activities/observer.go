@@ -18,10 +18,10 @@ import (
 // and no error text.
 type Observer interface {
 	// Request is told of an attempt at a Request when it is over.
-	Request(RequestSeen)
+	Request(RequestAttempt)
 	// Call is told when a Call begins. The Tool is given the context that it returns, and end is called when it is over,
 	// with its outcome: OutcomeDone, OutcomeCutOff, or the code of what went wrong.
-	Call(context.Context, CallSeen) (_ context.Context, end func(outcome string))
+	Call(context.Context, CallAttempt) (_ context.Context, end func(outcome string))
 }
 
 // Outcomes beside the codes of faults (ideafile.CodeToolFailed, turn.CodeTruncated, …).
@@ -31,8 +31,8 @@ const (
 	OutcomeCutOff = "cut_off" // of either: the worker stopped
 )
 
-// RequestSeen is what an Observer is told of one attempt at a Request.
-type RequestSeen struct {
+// RequestAttempt is what an Observer is told of one attempt at a Request.
+type RequestAttempt struct {
 	Process         string
 	Number, Attempt int // both from 1
 	Instances       int // how many it covered
@@ -46,8 +46,8 @@ type RequestSeen struct {
 	Outcome         string // OutcomeWhole, OutcomeCutOff, or the code of what went wrong
 }
 
-// CallSeen is what an Observer is told of one attempt at a Call when it begins.
-type CallSeen struct {
+// CallAttempt is what an Observer is told of one attempt at a Call when it begins.
+type CallAttempt struct {
 	Process, Instance, Call, Tool string
 	Kind                          ideafile.ToolKind
 	Attempt                       int // from 1
@@ -58,19 +58,19 @@ func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) 
 	if a.Observer == nil {
 		return ctx, func(error) {}
 	}
-	ctx, end := a.Observer.Call(ctx, CallSeen{
+	ctx, end := a.Observer.Call(ctx, CallAttempt{
 		Process: in.Process, Instance: in.Token, Call: in.Call, Tool: in.Tool, Kind: in.Binding.Kind,
 		Attempt: int(activity.GetInfo(ctx).Attempt),
 	})
-	return ctx, func(err error) { end(outcomeOf(err, OutcomeDone)) }
+	return ctx, func(err error) { end(outcomeOfError(err, OutcomeDone)) }
 }
 
 // endRequest tells the observer what became of a Request.
-func (a *Activities) endRequest(seen *RequestSeen, reply *turn.LLMReply, err error) {
+func (a *Activities) endRequest(seen *RequestAttempt, reply *turn.LLMReply, err error) {
 	if a.Observer == nil {
 		return
 	}
-	seen.Ended, seen.Outcome = time.Now(), outcomeOf(err, OutcomeWhole)
+	seen.Ended, seen.Outcome = time.Now(), outcomeOfError(err, OutcomeWhole)
 	if err == nil && reply.Fault != nil {
 		seen.Outcome = reply.Fault.Code
 	}
@@ -78,11 +78,11 @@ func (a *Activities) endRequest(seen *RequestSeen, reply *turn.LLMReply, err err
 }
 
 // describe takes from the LLM's reply what the observer may know.
-func (s *RequestSeen) describe(r *llm.Reply) {
+func (s *RequestAttempt) describe(r *llm.Reply) {
 	s.LLM, s.Server, s.FirstByte, s.Usage, s.Finish = r.Model, r.Server, r.FirstByte, r.Usage, r.Finish
 }
 
-func outcomeOf(err error, good string) string {
+func outcomeOfError(err error, good string) string {
 	var app *temporal.ApplicationError
 	switch {
 	case err == nil:

@@ -16,15 +16,15 @@ import (
 	"processidea/tools/runner"
 )
 
-// Prepare checks an Idea and its delegates, and binds its Tools to what this worker knows. It is decided once, when a process starts.
-func (a *Activities) Prepare(ctx context.Context, idea map[string]any, d protocol.Delegation) (*protocol.PrepareResult, error) {
-	whole, err := a.wholeIdea(ctx, idea)
+// PrepareTools checks an Idea and its delegates, and binds its Tools to what this worker knows. It is decided once, when a process starts.
+func (a *Activities) PrepareTools(ctx context.Context, idea map[string]any, d protocol.DelegationContext) (*protocol.PrepareResult, error) {
+	whole, err := a.restoreIdeaTools(ctx, idea)
 	if err != nil {
 		return nil, err
 	}
 	read, problems := ideafile.ReadIdea(whole)
 	if read != nil && d.Depth == 0 {
-		files, err := a.wholeFiles(ctx, d.Files)
+		files, err := a.restoreFiles(ctx, d.Files)
 		if err != nil {
 			return nil, err
 		}
@@ -33,16 +33,16 @@ func (a *Activities) Prepare(ctx context.Context, idea map[string]any, d protoco
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &protocol.PrepareResult{Problems: errs}, nil
 	}
-	r := Bind(read, a.Tools, a.Runners)
-	r.Notify, r.LLM = a.Notices != nil && read.Simulation == nil, a.LLM.Configured() || fakesReplies(read)
+	r := BindTools(read, a.Tools, a.Runners)
+	r.Notify, r.LLM = a.Notices != nil && read.Simulation == nil, a.LLM.Configured() || shouldFakeReplies(read)
 	r.Problems = append(r.Problems, check.CheckDirectPlans(read, r.Bindings)...)
 	r.Palette, err = a.storePalette(ctx, idea)
 	return r, err
 }
 
-// Bind binds an Idea's Tools to Go functions and to the kinds of Tools that are known, and says which of them cannot be
+// BindTools binds an Idea's Tools to Go functions and to the kinds of Tools that are known, and says which of them cannot be
 // bound.
-func Bind(idea *ideafile.Idea, functions *tools.Registry, runners *runner.Registry) *protocol.PrepareResult {
+func BindTools(idea *ideafile.Idea, functions *tools.Registry, runners *runner.Registry) *protocol.PrepareResult {
 	r := &protocol.PrepareResult{Bindings: map[string]ideafile.ToolBinding{}}
 	for _, t := range idea.Tools {
 		b, ps, err := bindTool(idea, t, functions, runners)
@@ -57,7 +57,7 @@ func Bind(idea *ideafile.Idea, functions *tools.Registry, runners *runner.Regist
 		}
 		if s := idea.EffectiveSimulation(); s != nil {
 			b = s.SimulateBinding(b)
-			r.Problems = append(r.Problems, checkSimulated(t, b)...)
+			r.Problems = append(r.Problems, checkToolCanBeSimulated(t, b)...)
 		}
 		r.Bindings[t.Name] = b
 	}
@@ -71,7 +71,7 @@ func Bind(idea *ideafile.Idea, functions *tools.Registry, runners *runner.Regist
 
 // bindTool binds one Tool. In a simulation, functions and kinds need not be known: nothing is run by them.
 func bindTool(idea *ideafile.Idea, t *ideafile.Tool, functions *tools.Registry, runners *runner.Registry) (ideafile.ToolBinding, diag.Problems, error) {
-	b, err := t.Bind(func(name string) (pure, ok bool) {
+	b, err := t.BindToRunner(func(name string) (pure, ok bool) {
 		known, ok := functions.Lookup(name)
 		return ok && known.Pure, ok
 	})
@@ -96,8 +96,8 @@ func bindTool(idea *ideafile.Idea, t *ideafile.Tool, functions *tools.Registry, 
 	return b, runners.CheckTool(b.Kind, t, spec), nil
 }
 
-// checkSimulated warns of a Tool for which no result can be made up.
-func checkSimulated(t *ideafile.Tool, b ideafile.ToolBinding) (ps diag.Problems) {
+// checkToolCanBeSimulated warns of a Tool for which no result can be made up.
+func checkToolCanBeSimulated(t *ideafile.Tool, b ideafile.ToolBinding) (ps diag.Problems) {
 	if !b.Kind.HasRunner() || t.OutputSchema == nil {
 		return nil
 	}

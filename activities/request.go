@@ -20,10 +20,10 @@ import (
 	"processidea/tools/memory"
 )
 
-// Request makes one Request: it streams the LLM's solution and hands each Call to its instance at the byte that closes
+// SendRequest makes one Request: it streams the LLM's solution and hands each Call to its instance at the byte that closes
 // it. An error means that the LLM said nothing and the Request may be sent again; once it has said something, the result
 // tells what became of it, good or bad.
-func (a *Activities) Request(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
+func (a *Activities) SendRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) (*turn.LLMReply, error) {
 	defer heartbeat(ctx)()
 	ctx, release := a.Memory.Begin(ctx)
@@ -34,12 +34,14 @@ func (a *Activities) Request(ctx context.Context, setup protocol.RequestSetup, i
 	if err := a.restoreStates(ctx, setup, input, states); err != nil {
 		return nil, err
 	}
-	starts := startsOf(input, states)
-	reply, err := a.withSlot(ctx, input, func(seen *RequestSeen) (*turn.LLMReply, error) { return a.request(ctx, setup, input, starts, seen) })
+	starts := instanceStartStateOf(input, states)
+	reply, err := a.withSlot(ctx, input, func(seen *RequestAttempt) (*turn.LLMReply, error) {
+		return a.streamRequest(ctx, setup, input, starts, seen)
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := a.keep(ctx, reply); err != nil {
+	if err := a.checkStorable(ctx, reply); err != nil {
 		// As behind Calls that were not delivered: what arrived of it is the solution.
 		f := diag.Faultf(turn.CodeTruncated, "the reply could not be kept: %s", jsonval.Clip(err.Error(), maxErrorMessage))
 		return &turn.LLMReply{Fault: f, CallsUndelivered: true, Usage: reply.Usage, AnsweringLLM: reply.AnsweringLLM,
@@ -48,9 +50,9 @@ func (a *Activities) Request(ctx context.Context, setup protocol.RequestSetup, i
 	return reply, nil
 }
 
-// startsOf returns what is known about the start of a Request's instances. Only before a process's first Idea is a Request made while they
+// instanceStartStateOf returns what is known about the start of a Request's instances. Only before a process's first Idea is a Request made while they
 // start, and all that start together are pending children of the process then.
-func startsOf(input *turn.RequestInput, states protocol.RequestStates) instanceStarts {
+func instanceStartStateOf(input *turn.RequestInput, states protocol.RequestStates) instanceStartState {
 	switch {
 	case states.Base.At > 0:
 		return startsFinished
@@ -61,13 +63,13 @@ func startsOf(input *turn.RequestInput, states protocol.RequestStates) instanceS
 }
 
 // requestSize is about how many bytes of JSON a Request is made of.
-func requestSize(setup protocol.RequestSetup, states protocol.RequestStates) int {
+func requestSize(setup protocol.SharedRequestSetup, states protocol.RequestStates) int {
 	const most = 1 << 30
 	return jsonval.SizeUpToLimit(setup.Idea, most) + jsonval.SizeUpToLimit(states.Changes, most)
 }
 
-func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput, starts instanceStarts,
-	seen *RequestSeen) (*turn.LLMReply, error) {
+func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput, starts instanceStartState,
+	seen *RequestAttempt) (*turn.LLMReply, error) {
 	r, err := a.newRequest(ctx, setup, input)
 	if err != nil {
 		return nil, err
@@ -77,22 +79,22 @@ func (a *Activities) request(ctx context.Context, setup protocol.RequestSetup, i
 	answer, err := r.client.Stream(ctx, r.question)
 	seen.describe(answer)
 	if err != nil {
-		return nil, llmFailure(err)
+		return nil, llmError(err)
 	}
-	r.reply.AnsweringLLM = &turn.AnsweringLLM{
+	r.reply.AnsweringLLM = &turn.LLMUsage{
 		Request: input.RequestNumber, RequestedModel: answer.Model, ServedModel: answer.Served, PromptDigest: promptDigest(r.question), TokenUsage: answer.Usage,
 	}
 	if answer.Downgraded != "" {
 		activity.GetLogger(ctx).Info("the LLM's server takes less than it was asked", "server", answer.Downgraded)
 	}
-	r.conclude(answer)
+	r.finishReply(answer)
 	if a.Recorder != nil {
 		a.Recorder(input.ProcessID, answer.Text, answer.Finish, answer.Refusal)
 	}
 	r.reply.GoneInstances, err = r.calls.waitUntilDelivered()
 	if err != nil {
 		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.
-		r.end(turn.CodeTruncated, "calls could not be handed on: "+jsonval.Clip(err.Error(), maxErrorMessage))
+		r.markIncomplete(turn.CodeTruncated, "calls could not be handed on: "+jsonval.Clip(err.Error(), maxErrorMessage))
 		r.reply.CallsUndelivered = true
 	}
 	return &r.reply, nil
@@ -113,8 +115,8 @@ type request struct {
 	reply    turn.LLMReply
 }
 
-func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput) (*request, error) {
-	idea, err := a.readWhole(ctx, setup.Idea)
+func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput) (*request, error) {
+	idea, err := a.readIdeaWithTools(ctx, setup.Idea)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +137,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 		Form:     form, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber), KeepText: a.Recorder != nil, OnCall: r.onCall,
 	}
 	if err := r.chooseLLM(setup); err != nil {
-		return nil, nonRetryable(turn.CodeLLMError, err)
+		return nil, nonRetryableError(turn.CodeLLMError, err)
 	}
 	return r, nil
 }
@@ -147,20 +149,20 @@ func promptDigest(q llm.Request) string {
 		messages[n] = map[string]any{"role": m.Role, "content": m.Content}
 	}
 	sum := sha256.New()
-	jsonval.WithEncoded(map[string]any{"messages": messages, "schema": q.Form.Schema}, func(data []byte) { sum.Write(data) })
+	jsonval.EncodeToPooledBuffer(map[string]any{"messages": messages, "schema": q.Form.Schema}, func(data []byte) { sum.Write(data) })
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // chooseLLM decides who answers: replies made up from schemas, a script, or the worker's LLM.
-func (r *request) chooseLLM(setup protocol.RequestSetup) (err error) {
-	if line, ok := fakeReply(r.idea, setup, r.input, r.question.Messages); ok {
+func (r *request) chooseLLM(setup protocol.SharedRequestSetup) (err error) {
+	if line, ok := makeFakeReply(r.idea, setup, r.input, r.question.Messages); ok {
 		r.reply.Faked = true
-		r.client, r.question.Header, r.stop, err = scriptedLLM(line, 1)
+		r.client, r.question.Header, r.stop, err = startScriptedLLM(line, 1)
 		return err
 	}
 	if setup.Replies != "" {
 		// A script's line that says "try again" is followed by the next line.
-		r.client, r.question.Header, r.stop, err = scriptedLLM(setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1)
+		r.client, r.question.Header, r.stop, err = startScriptedLLM(setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1)
 		return err
 	}
 	if !r.a.LLM.Configured() {
@@ -175,13 +177,13 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	// Every broken Call is a fault of its own, and not the end of the reply.
 	v, err := jsonval.Decode(raw)
 	if err != nil {
-		r.fault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
+		r.addCallFault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
 		r.reply.Calls = append(r.reply.Calls, ideafile.ParseWrittenCall(string(raw)))
 		return
 	}
 	v, err = r.offload(v)
 	if err != nil {
-		r.fault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
+		r.addCallFault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
 		r.reply.Calls = append(r.reply.Calls, ideafile.WrittenCall{})
 		return
 	}
@@ -193,19 +195,19 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	}
 	tokens, f := r.palette.TargetInstances(call)
 	if len(tokens) == 0 {
-		r.fault(index, *f)
+		r.addCallFault(index, *f)
 		return
 	}
 	// A broken Call goes to its instance too, which reports it with its others.
 	for _, t := range tokens {
 		r.named[t] = true
 		r.calls.addToBatch(t, func(s *protocol.CallsSignal) {
-			s.Calls = append(s.Calls, protocol.SentCall{Index: index, Call: call})
+			s.Calls = append(s.Calls, protocol.DeliveredCall{Index: index, Call: call})
 		})
 	}
 }
 
-func (r *request) fault(index int, f diag.Fault) {
+func (r *request) addCallFault(index int, f diag.Fault) {
 	r.reply.CallFaults = append(r.reply.CallFaults, turn.CallFault{Index: index, Fault: f})
 }
 
@@ -215,23 +217,23 @@ func (r *request) offload(v any) (any, error) {
 	if !ok {
 		return v, nil
 	}
-	return retryStore(r.ctx, func() (any, error) { return r.a.Store.OffloadMembers(r.ctx, m) })
+	return retryStoreOperation(r.ctx, func() (any, error) { return r.a.Store.OffloadMembers(r.ctx, m) })
 }
 
 // onResult takes the result of a latent Call that was asked for by itself, or parameters that were fitted to a schema.
 func (r *request) onResult(index int, v ideafile.WrittenCall) {
 	asked, output, params, f := turn.ReadLLMAnswer(r.idea, r.input, v)
 	if f != nil {
-		r.fault(index, *f)
+		r.addCallFault(index, *f)
 		return
 	}
 	r.calls.addToBatch(asked.Token, func(s *protocol.CallsSignal) {
-		s.Results = append(s.Results, protocol.SentValue{Call: asked.CallID, Output: output, Params: params, Fitted: asked.ParamsError != ""})
+		s.Results = append(s.Results, protocol.SentAnswer{Call: asked.CallID, Output: output, Params: params, Fitted: asked.ParamsError != ""})
 	})
 }
 
-// conclude takes the end of the reply, and tells every instance that no more Calls come if the solution is complete.
-func (r *request) conclude(answer *llm.Reply) {
+// finishReply takes the end of the reply, and tells every instance that no more Calls come if the solution is complete.
+func (r *request) finishReply(answer *llm.Reply) {
 	r.reply.Usage = answer.Usage
 	r.reply.Fault = answer.Incomplete
 	if r.reply.Fault != nil {
@@ -257,8 +259,8 @@ func (r *request) conclude(answer *llm.Reply) {
 	}
 }
 
-// end notes that the reply is not whole, and why.
-func (r *request) end(code, message string) {
+// markIncomplete notes that the reply is not whole, and why.
+func (r *request) markIncomplete(code, message string) {
 	r.reply.Complete, r.reply.Fault = false, &diag.Fault{Code: code, Message: message}
 }
 
@@ -270,13 +272,13 @@ func (r *request) takeOutput(raw json.RawMessage) bool {
 	}
 	v, err := jsonval.Decode(raw)
 	if err != nil {
-		r.end(turn.CodeNotJSON, "output: "+err.Error())
+		r.markIncomplete(turn.CodeNotJSON, "output: "+err.Error())
 		return false
 	}
 	r.reply.OutputFault = turn.CheckOutput(r.idea, v)
-	r.reply.Output, err = retryStore(r.ctx, func() (any, error) { return r.a.Store.Offload(r.ctx, v) })
+	r.reply.Output, err = retryStoreOperation(r.ctx, func() (any, error) { return r.a.Store.Offload(r.ctx, v) })
 	if err != nil {
-		r.end(turn.CodeTruncated, "the output could not be stored: "+jsonval.Clip(err.Error(), maxErrorMessage))
+		r.markIncomplete(turn.CodeTruncated, "the output could not be stored: "+jsonval.Clip(err.Error(), maxErrorMessage))
 		return false
 	}
 	return true

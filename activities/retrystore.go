@@ -20,34 +20,34 @@ const (
 	reportTime    = 2 * time.Second
 )
 
-// retryStore tries an operation on the store again for as long as the activity may take: a full disk is no failure of the
+// retryStoreOperation tries an operation on the store again for as long as the activity may take: a full disk is no failure of the
 // Tool, and the result of a Tool that has had its effect would be lost. A local activity is tried once, because it runs
 // within a workflow task.
-func retryStore[T any](ctx context.Context, do func() (T, error)) (T, error) {
+func retryStoreOperation[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	v, err := do()
 	if err == nil || activity.GetInfo(ctx).IsLocalActivity {
 		return v, err
 	}
 	limited, cancel := context.WithDeadline(ctx, activity.GetInfo(ctx).Deadline.Add(-reportTime))
 	defer cancel()
-	for pause := minStorePause; err != nil && isTransient(err) && sleep(limited, pause); pause = min(2*pause, maxStorePause) {
+	for pause := minStorePause; err != nil && isTransient(err) && sleepUntilDone(limited, pause); pause = min(2*pause, maxStorePause) {
 		v, err = do()
 	}
 	return v, err
 }
 
-// keep makes sure that the result of an activity can be kept, as the Temporal client is about to.
-func (a *Activities) keep(ctx context.Context, result any) error {
+// checkStorable makes sure that the result of an activity can be kept, as the Temporal client is about to.
+func (a *Activities) checkStorable(ctx context.Context, result any) error {
 	p, err := protocol.DataConverter().ToPayload(result)
 	if err != nil {
 		return err
 	}
-	_, err = retryStore(ctx, func() (struct{}, error) { return struct{}{}, a.Store.Rehearse(ctx, p) })
+	_, err = retryStoreOperation(ctx, func() (struct{}, error) { return struct{}{}, a.Store.Rehearse(ctx, p) })
 	return err
 }
 
-// AwaitStore fails until the store can be written.
-func (a *Activities) AwaitStore(ctx context.Context) error { return a.Store.Try(ctx) }
+// ProbeStore fails until the store can be written.
+func (a *Activities) ProbeStore(ctx context.Context) error { return a.Store.Try(ctx) }
 
 // isTransient reports whether a store's failure may pass by itself. Lost values, and values under a key that is not here, do
 // not come back.
@@ -60,8 +60,8 @@ func isTransient(err error) bool {
 	return !encryption.IsKeyError(err)
 }
 
-// sleep waits, and reports whether the context was still valid at the end.
-func sleep(ctx context.Context, d time.Duration) bool {
+// sleepUntilDone waits, and reports whether the context was still valid at the end.
+func sleepUntilDone(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -7,9 +7,9 @@ import (
 	"processidea/rehearsal"
 )
 
-// scriptedLLM serves a replies file over HTTP on loopback, and returns a client of it. The header has it play the reply to
+// startScriptedLLM serves a replies file over HTTP on loopback, and returns a client of it. The header has it play the reply to
 // the process's Request of a number.
-func scriptedLLM(replies string, number int) (c *llm.Client, header map[string]string, stop func(), err error) {
+func startScriptedLLM(replies string, number int) (c *llm.Client, header map[string]string, stop func(), err error) {
 	parsed, err := rehearsal.Parse([]byte(replies))
 	if err != nil {
 		return nil, nil, nil, err

@@ -17,19 +17,19 @@ import (
 // codeIdeaTaken is the error type of an Idea whose place is held by another one for good.
 const codeIdeaTaken = "idea_taken"
 
-// Seal puts one Idea on a process's chain. Doing it again changes nothing.
-func (a *Activities) Seal(ctx context.Context, in protocol.SealInput) (*protocol.Sealed, error) {
-	whole, err := a.wholeIdea(ctx, in.Idea)
+// SealIdea puts one Idea on a process's chain. Doing it again changes nothing.
+func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*protocol.IdeaRef, error) {
+	whole, err := a.restoreIdeaTools(ctx, in.Idea)
 	if err != nil {
 		return nil, err
 	}
-	files, err := a.wholeFiles(ctx, in.Delegation.Files)
+	files, err := a.restoreFiles(ctx, in.Delegation.Files)
 	if err != nil {
 		return nil, err
 	}
 	idea := turn.SnapshotIdea(whole, in.Brief, in.Calls, in.Output)
 	idea = delegate.WithFiles(idea, in.Delegation.File, files)
-	meta := sealMeta(idea["meta"], in.Request, in.LLM)
+	meta := sealedIdeaMeta(idea["meta"], in.Request, in.LLM)
 	if delete(meta, "parts"); len(in.Parts) > 0 {
 		meta["parts"] = jsonval.ToJSONValue(in.Parts)
 	}
@@ -47,9 +47,9 @@ func (a *Activities) Seal(ctx context.Context, in protocol.SealInput) (*protocol
 	return &sealed, nil
 }
 
-// sealMeta is the meta of the Idea that the process started from, with the number of the Request that this Idea was sealed
+// sealedIdeaMeta is the meta of the Idea that the process started from, with the number of the Request that this Idea was sealed
 // by and the LLM that answered, the last answer first. Neither is ever taken over from an Idea of another process.
-func sealMeta(meta any, request int, answers []turn.AnsweringLLM) map[string]any {
+func sealedIdeaMeta(meta any, request int, answers []turn.LLMUsage) map[string]any {
 	m, _ := meta.(map[string]any)
 	out := make(map[string]any, len(m)+1)
 	for k, v := range m {

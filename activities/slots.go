@@ -15,8 +15,10 @@ import (
 var errNoSlot = errors.New("as many Requests as this worker makes at once were under way all the time")
 
 // withSlot makes a Request in one of the worker's slots for Requests, and tells the observer what became of it.
-func (a *Activities) withSlot(ctx context.Context, input *turn.RequestInput, ask func(*RequestSeen) (*turn.LLMReply, error)) (reply *turn.LLMReply, err error) {
-	seen := &RequestSeen{
+func (a *Activities) withSlot(
+	ctx context.Context, input *turn.RequestInput, ask func(*RequestAttempt) (*turn.LLMReply, error),
+) (reply *turn.LLMReply, err error) {
+	seen := &RequestAttempt{
 		Process: input.ProcessID, Number: input.RequestNumber, Instances: len(input.Instances),
 		Attempt: int(activity.GetInfo(ctx).Attempt), Began: time.Now(),
 	}
@@ -24,14 +26,14 @@ func (a *Activities) withSlot(ctx context.Context, input *turn.RequestInput, ask
 	release, err := a.acquireSlot(ctx)
 	seen.Waited, seen.Began = time.Since(seen.Began), time.Now()
 	if err != nil {
-		return nil, withoutShutdownError(ctx, err)
+		return nil, translateShutdownError(ctx, err)
 	}
 	defer release()
 	reply, err = ask(seen)
 	if err == nil && !reply.Complete && workerStopping(ctx) {
 		err = worker.ErrWorkerShutdown
 	}
-	return reply, withoutShutdownError(ctx, err)
+	return reply, translateShutdownError(ctx, err)
 }
 
 // acquireSlot waits for a slot, for at most half of the time that the Request has: in the other half a reply could not be

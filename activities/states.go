@@ -11,7 +11,7 @@ import (
 
 // restoreStates completes a Brief, which travels without States: they are those of the Idea that the Request builds on, with
 // the changes since.
-func (a *Activities) restoreStates(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput, states protocol.RequestStates) error {
+func (a *Activities) restoreStates(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput, states protocol.RequestStates) error {
 	base, err := a.statesAt(ctx, setup, input, states.Base)
 	if err == nil {
 		err = input.RestoreStates(base, states.Changes)
@@ -22,13 +22,13 @@ func (a *Activities) restoreStates(ctx context.Context, setup protocol.RequestSe
 	return nil
 }
 
-func (a *Activities) statesAt(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput, base protocol.Sealed) (map[string]any, error) {
+func (a *Activities) statesAt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput, base protocol.IdeaRef) (map[string]any, error) {
 	if base.At > 0 {
 		return a.Chains.States(ctx, input.ProcessID, base)
 	}
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(setup.Idea)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, invalidIdea(errs)
+		return nil, invalidIdeaError(errs)
 	}
 	return turn.InitialStates(idea.Context, input.InstanceTokens()), nil
 }

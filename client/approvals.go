@@ -36,7 +36,7 @@ func (p *Process) Approvals(ctx context.Context) ([]Approval, error) {
 			return nil, fmt.Errorf("read parameters of %s: %w", v.Approvals[n].CallID, err)
 		}
 		v.Approvals[n].Params, _ = whole.(map[string]any)
-		if err := p.restoreCase(ctx, &v.Approvals[n].Case); err != nil {
+		if err := p.restoreCase(ctx, &v.Approvals[n].ApprovalContext); err != nil {
 			return nil, fmt.Errorf("read the case of %s: %w", v.Approvals[n].CallID, err)
 		}
 	}
@@ -56,7 +56,7 @@ func (p *Process) addMissingCases(ctx context.Context, list []Approval) {
 		g.Go(func() error {
 			var v protocol.ApprovalsView
 			if err := p.client.query(ctx, protocol.InstanceID(a.Process, a.Instance), protocol.QueryApprovals, &v); err == nil {
-				a.Case = v.Case
+				a.ApprovalContext = v.ApprovalContext
 			}
 			return nil
 		})
@@ -64,7 +64,7 @@ func (p *Process) addMissingCases(ctx context.Context, list []Approval) {
 	_ = g.Wait()
 }
 
-func (p *Process) restoreCase(ctx context.Context, c *protocol.Case) (err error) {
+func (p *Process) restoreCase(ctx context.Context, c *protocol.ApprovalContext) (err error) {
 	if c.Input, err = p.client.archive.values.Restore(ctx, c.Input); err == nil {
 		c.State, err = p.client.archive.values.Restore(ctx, c.State)
 	}

@@ -94,20 +94,20 @@ func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
 // withEarlierDeciders tells a fork who decided on the Calls that its policies name: whoever did may not decide on certain others.
 func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at int) (map[string]any, error) {
 	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
-	if read == nil || !read.NamesOtherDeciders() {
+	if read == nil || !read.HasDeciderExclusions() {
 		return fork, nil
 	}
 	made, err := c.decisions(ctx, 1, at)
 	if err != nil {
 		return nil, err
 	}
-	var earlier []deciders.Earlier
+	var earlier []deciders.PriorDecision
 	for _, d := range made {
 		if d.CallID != "" && d.DecidedBy != "" {
-			earlier = append(earlier, deciders.Earlier{CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy, Proof: d.Proof})
+			earlier = append(earlier, deciders.PriorDecision{CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy, Proof: d.Proof})
 		}
 	}
-	return deciders.WithEarlier(fork, earlier), nil
+	return deciders.WithPriorDecisions(fork, earlier), nil
 }
 
 // Plan gives the Calls of the latest solution that has any, for plangraph.RenderMermaid and plangraph.RenderDOT; where none has, those of

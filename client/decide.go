@@ -149,7 +149,7 @@ func (p *Process) instanceOf(ctx context.Context, call string) (string, error) {
 	}
 	id, known := p.instanceIn(v, call)
 	if !known {
-		return "", turn.ErrUnknownCall(call, nil, p.pending(ctx))
+		return "", turn.UnknownCallError(call, nil, p.pending(ctx))
 	}
 	return id, nil
 }
@@ -189,11 +189,11 @@ func (p *Process) whyNotWaiting(ctx context.Context, instance, call string) erro
 	var ids []string
 	for _, c := range v.Calls {
 		if c.ID == ideafile.CallIDInInstance(call, ideafile.InstanceTokenOfCallID(c.ID)) {
-			return turn.ErrCallNotWaiting(c.ID, c.Status, c.Decisions)
+			return turn.CallNotWaitingError(c.ID, c.Status, c.Decisions)
 		}
 		ids = append(ids, c.ID)
 	}
-	return turn.ErrUnknownCall(call, ids, p.pending(ctx))
+	return turn.UnknownCallError(call, ids, p.pending(ctx))
 }
 
 // refusalOf finds a signal among those that changed nothing.

@@ -116,7 +116,7 @@ func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decisio
 		b.outcomes[n].Decision = d
 		instance, known := b.process.instanceIn(v, d.Call)
 		if !known {
-			b.outcomes[n].Refused = turn.ErrUnknownCall(d.Call, nil, pending()).Error()
+			b.outcomes[n].Refused = turn.UnknownCallError(d.Call, nil, pending()).Error()
 			continue
 		}
 		var refused *RefusedError
@@ -149,7 +149,7 @@ func (b *bulk) untilDealtOut(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		done = slices.ContainsFunc(v.Accepted, func(a protocol.Accepted) bool { return a.ID == b.id })
+		done = slices.ContainsFunc(v.Accepted, func(a protocol.AcceptedSignal) bool { return a.ID == b.id })
 		refused, why := refusalOf(v.Refusals, b.id)
 		reason = why
 		return done || refused || b.process.ended(ctx), nil

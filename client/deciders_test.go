@@ -14,7 +14,7 @@ import (
 // Who decided on a Call may not decide on another in the fork of a fork either, though its own log tells of nothing.
 func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 	store := storeOf(t)
-	seal := func(process string, at int, parent string, idea map[string]any, log ...turn.LogEntry) protocol.Sealed {
+	seal := func(process string, at int, parent string, idea map[string]any, log ...turn.LogEntry) protocol.IdeaRef {
 		t.Helper()
 		sealed, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: process, At: at, Parent: parent, Idea: idea, Log: log, Created: time.Now()})
 		if err != nil {
@@ -34,13 +34,13 @@ func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := deciders.Earlier{CallID: "1.1", Tool: "prepare", By: "ann"}
-	if got := deciders.EarlierOf(fork); len(got) != 1 || got[0] != want {
+	want := deciders.PriorDecision{CallID: "1.1", Tool: "prepare", By: "ann"}
+	if got := deciders.ReadPriorDecisions(fork); len(got) != 1 || got[0] != want {
 		t.Errorf("%+v", got)
 	}
 	seal("q", 1, "", fork, approved("3.1", "prepare", "cid"))
 	again, err := archive.Chain("q").Fork(t.Context(), 1)
-	if got := deciders.EarlierOf(again); err != nil || len(got) != 2 || got[0] != want || got[1].By != "cid" {
+	if got := deciders.ReadPriorDecisions(again); err != nil || len(got) != 2 || got[0] != want || got[1].By != "cid" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

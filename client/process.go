@@ -58,7 +58,7 @@ func (p *Process) describe(ctx context.Context) (*workflowpb.WorkflowExecutionIn
 	case err != nil:
 		return nil, fmt.Errorf("find process %s: %w", p.id, err)
 	case d.GetWorkflowExecutionInfo().GetType().GetName() == protocol.InstanceType:
-		process, _, _ := protocol.SplitInstanceID(p.id)
+		process, _, _ := protocol.ParseInstanceID(p.id)
 		return nil, kind.Errorf(ErrNotFound, "find process %s: it is no process, but an instance of %s", p.id, process)
 	case d.GetWorkflowExecutionInfo().GetType().GetName() != protocol.ProcessType:
 		return nil, kind.Errorf(ErrNotFound, "find process %s: the workflow of this id is no process", p.id)

@@ -83,7 +83,7 @@ func answering(t *testing.T, view func(id string) any) *Process {
 }
 
 func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
-	p := answering(t, func(id string) any { return Status{Accepted: []protocol.Accepted{{ID: id, Signal: "pause"}}} })
+	p := answering(t, func(id string) any { return Status{Accepted: []protocol.AcceptedSignal{{ID: id, Signal: "pause"}}} })
 	if err := p.Pause(t.Context(), By{Name: "ann"}); err != nil {
 		t.Error(err)
 	}
@@ -98,7 +98,7 @@ func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
 		return InstanceStatus{Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
 	})
 	for signal, err := range map[string]error{
-		"resume":  p.Resume(t.Context(), limits.Process{}, By{}),
+		"resume":  p.Resume(t.Context(), limits.Limits{}, By{}),
 		"revise":  p.Revise(t.Context(), Correction{}, By{}),
 		"approve": instance.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"}),
 	} {

@@ -56,7 +56,7 @@ func (p *Process) waitingAs(ctx context.Context, instance, call string) (id, dig
 	var v protocol.ApprovalsView
 	_ = p.client.query(ctx, instance, protocol.QueryApprovals, &v)
 	for _, a := range v.Approvals {
-		if a.CallID == call || ideafile.CallIDInKeyboardSpelling(a.CallID) == call {
+		if a.CallID == call || ideafile.TypeableCallID(a.CallID) == call {
 			return a.CallID, a.Digest
 		}
 	}

@@ -119,7 +119,7 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: errs}
 	}
-	if len(o.Instances) == 0 && read.AwaitsInstances() && read.Simulation == nil {
+	if len(o.Instances) == 0 && read.IsUnfilledTemplate() && read.Simulation == nil {
 		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: diag.Problems{{JSONPath: "$.meta.template",
 			Message: "a template runs with instances of its own: give it an instances file (run FILE --instances ROWS)"}}}
 	}
@@ -144,8 +144,8 @@ func normalRows(rows []map[string]any) []map[string]any {
 	return out
 }
 
-func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protocol.Start, err error) {
-	start = protocol.Start{Replies: o.Replies, WithSolution: o.WithSolution}
+func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protocol.ProcessStart, err error) {
+	start = protocol.ProcessStart{Replies: o.Replies, WithSolution: o.WithSolution}
 	if o.By != "" {
 		start.StartedBy = []string{o.By}
 	}

@@ -76,7 +76,7 @@ type sealReader struct {
 }
 
 // sealedBy gives the Idea that an event says was sealed; the zero one where it tells of none.
-func (r *sealReader) sealedBy(event *historypb.HistoryEvent) protocol.Sealed {
+func (r *sealReader) sealedBy(event *historypb.HistoryEvent) protocol.IdeaRef {
 	switch {
 	case event.GetActivityTaskScheduledEventAttributes() != nil:
 		r.scheduled[event.GetEventId()] = event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName()
@@ -91,16 +91,16 @@ func (r *sealReader) sealedBy(event *historypb.HistoryEvent) protocol.Sealed {
 			return r.resultOf(local.ActivityType, marker.GetDetails()["result"])
 		}
 	}
-	return protocol.Sealed{}
+	return protocol.IdeaRef{}
 }
 
-func (r *sealReader) resultOf(activity string, result *commonpb.Payloads) (s protocol.Sealed) {
+func (r *sealReader) resultOf(activity string, result *commonpb.Payloads) (s protocol.IdeaRef) {
 	switch activity {
 	case protocol.ActivitySeal:
 		_ = r.values.FromPayloads(result, &s)
 	case protocol.ActivityGather:
 		var g struct {
-			Last protocol.Sealed `json:"last"`
+			Last protocol.IdeaRef `json:"last"`
 		}
 		_ = r.values.FromPayloads(result, &g)
 		s = g.Last

@@ -131,7 +131,7 @@ func TestEveryExampleIsSoundAndItsToolsCanBeBound(t *testing.T) {
 		}
 		idea, _ := parsed(t, name)
 		known := builtins()
-		r := activities.Bind(idea, known, kinds.New(kinds.Deps{Tools: known}))
+		r := activities.BindTools(idea, known, kinds.New(kinds.Deps{Tools: known}))
 		if len(r.Problems) > 0 {
 			t.Errorf("%s: %v", name, r.Problems)
 		}

@@ -57,7 +57,7 @@ func startWith(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, all
 	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: functions, runs: map[string]*dataflow.Instance{},
 		told: map[string]ideafile.CallStatus{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
 	t.Cleanup(p.http.Close)
-	p.bindings = activities.Bind(idea, p.tools, kinds.New(kinds.Deps{Tools: p.tools})).Bindings
+	p.bindings = activities.BindTools(idea, p.tools, kinds.New(kinds.Deps{Tools: p.tools})).Bindings
 	p.mind = loop.New(idea, "play", p.bindings, p.started)
 	for _, token := range idea.InstanceTokens() {
 		p.runs[token] = dataflow.New(ideafile.Palette{Tools: idea.Tools, BindingByTool: p.bindings}, own(idea, token), token)
@@ -259,7 +259,7 @@ func (p *play) execute(r dataflow.ReadyCall) (any, error) {
 func (p *play) report(token string, lost bool) turn.InstanceReport {
 	run := p.runs[token]
 	p.reports++
-	r := turn.InstanceReport{Token: token, ReportNumber: p.reports, ClosedThroughRequest: p.number, PendingApprovals: run.PendingApprovals(), Idle: run.Idle(), HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(), PlanFailure: run.PlanFailure(), Writes: run.TakeNewWrites()}
+	r := turn.InstanceReport{Token: token, ReportNumber: p.reports, ClosedThroughRequest: p.number, PendingApprovals: run.PendingApprovals(), Idle: run.IsIdle(), HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(), PlanFailure: run.DirectPlanFault(), Writes: run.TakeNewWrites()}
 	for _, rec := range run.CallRecords() {
 		if p.told[rec.ID] == rec.Status {
 			continue

@@ -14,7 +14,7 @@ import (
 )
 
 // DataConverter is Temporal's own except for JSON: numbers keep every digit, HTML is not escaped, and an answer to a query
-// is marked (see StaysInline).
+// is marked (see IsKeptInline).
 func DataConverter() converter.DataConverter {
 	return converter.NewCompositeDataConverter(
 		converter.NewNilPayloadConverter(),
@@ -32,9 +32,9 @@ type jsonConverter struct{}
 // base64.
 const inlineMark = ' '
 
-// StaysInline reports whether a payload is an answer to a query, which stays where it is whatever its size: it is no part of history,
+// IsKeptInline reports whether a payload is an answer to a query, which stays where it is whatever its size: it is no part of history,
 // and people without our store read it.
-func StaysInline(p *commonpb.Payload) bool {
+func IsKeptInline(p *commonpb.Payload) bool {
 	data := p.GetData()
 	return len(data) > 0 && data[0] == inlineMark && string(p.GetMetadata()[converter.MetadataEncoding]) == converter.MetadataEncodingJSON
 }
@@ -45,7 +45,7 @@ func (jsonConverter) Encoding() string { return converter.MetadataEncodingJSON }
 // ToPayload encodes a value as JSON.
 func (c jsonConverter) ToPayload(v any) (*commonpb.Payload, error) {
 	var b bytes.Buffer
-	if _, ok := v.(Inline); ok {
+	if _, ok := v.(InlinePayload); ok {
 		b.WriteByte(inlineMark)
 	}
 	e := json.NewEncoder(&b)
@@ -83,7 +83,7 @@ func unmarshal(data []byte, to any) error {
 // DecodeSignal reads the payload of a signal from another part of this program, which may be of a newer version: unknown keys
 // are ignored.
 func DecodeSignal[T any](raw converter.RawValue) (v T, err error) {
-	data, err := jsonIn(raw)
+	data, err := jsonData(raw)
 	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		err = errors.New("want one JSON object")
 	}
@@ -95,14 +95,14 @@ func DecodeSignal[T any](raw converter.RawValue) (v T, err error) {
 
 // DecodeObject reads the payload of a signal that somebody may have written by hand: one JSON object.
 func DecodeObject(raw converter.RawValue) (map[string]any, error) {
-	data, err := jsonIn(raw)
+	data, err := jsonData(raw)
 	if err != nil {
 		return nil, err
 	}
 	return jsonval.DecodeObject(data)
 }
 
-func jsonIn(raw converter.RawValue) ([]byte, error) {
+func jsonData(raw converter.RawValue) ([]byte, error) {
 	p := raw.Payload()
 	if enc := string(p.GetMetadata()[converter.MetadataEncoding]); enc != converter.MetadataEncodingJSON {
 		return nil, fmt.Errorf("want one JSON object, got a payload of encoding %q", enc)

@@ -10,8 +10,8 @@ import (
 	"processidea/model/turn"
 )
 
-// Delegation is what a process knows of delegates: the Idea files that they run and, if it is a delegate itself, for whom.
-type Delegation struct {
+// DelegationContext is what a process knows of delegates: the Idea files that they run and, if it is a delegate itself, for whom.
+type DelegationContext struct {
 	// Files are Idea files by their path from the folder of the first one. File is the one of this process; empty: the first.
 	Files map[string]any `json:"files,omitempty"`
 	File  string         `json:"file,omitempty"`
@@ -20,21 +20,21 @@ type Delegation struct {
 	// Above are the processes and instances with which this one ends.
 	Above []ProcessRef `json:"above,omitempty"`
 	// To is the Call that this process runs for; nil: it is no delegate.
-	To *DelegateOf `json:"to,omitempty"`
+	To *ParentCall `json:"to,omitempty"`
 	// Oversight is what the processes that this one works for say of who may decide.
 	Oversight []ideafile.ApprovalOverride `json:"oversight,omitempty"`
 }
 
-// Carried is what the Ideas of a process need of it: its files, where one of the Tools runs a file.
-func (d Delegation) Carried(idea *ideafile.Idea) Delegation {
+// ForIdea is what the Ideas of a process need of it: its files, where one of the Tools runs a file.
+func (d DelegationContext) ForIdea(idea *ideafile.Idea) DelegationContext {
 	if !delegate.AnyToolRunsFile(idea) {
-		return Delegation{}
+		return DelegationContext{}
 	}
-	return Delegation{Files: d.Files, File: d.File}
+	return DelegationContext{Files: d.Files, File: d.File}
 }
 
-// DelegateOf names the Call that a delegate runs for.
-type DelegateOf struct {
+// ParentCall names the Call that a delegate runs for.
+type ParentCall struct {
 	Instance string `json:"instance"` // its workflow id
 	Call     string `json:"call"`
 	// Writes are the paths of State for which it hands values back.
@@ -61,5 +61,5 @@ type DelegateRef struct {
 	// Status and Waiting are what it told last; Claim is its share of what its instance may begin.
 	Status  runresult.Status `json:"status,omitempty"`
 	Waiting []string         `json:"waiting,omitempty"`
-	Claim   quota.Claim      `json:"claim,omitzero"`
+	Claim   quota.Allocation `json:"claim,omitzero"`
 }

@@ -2,19 +2,19 @@ package protocol
 
 import "encoding/json"
 
-// Delivery is a signal to another workflow of this program, whichever of its runs is open. It has no JSON tags: the names of
+// SignalDelivery is a signal to another workflow of this program, whichever of its runs is open. It has no JSON tags: the names of
 // its fields are wire names.
-type Delivery struct {
+type SignalDelivery struct {
 	To      string
 	Signal  string
 	Payload json.RawMessage
 }
 
-// NewDelivery encodes a payload at once, since the values that it is made of may change before it is sent.
-func NewDelivery(to, signal string, payload any) Delivery {
+// NewSignalDelivery encodes a payload at once, since the values that it is made of may change before it is sent.
+func NewSignalDelivery(to, signal string, payload any) SignalDelivery {
 	p, err := jsonConverter{}.ToPayload(payload)
 	if err != nil {
 		panic(err) // plain data can always be encoded as JSON
 	}
-	return Delivery{To: to, Signal: signal, Payload: p.GetData()}
+	return SignalDelivery{To: to, Signal: signal, Payload: p.GetData()}
 }

@@ -3,9 +3,9 @@
 //
 //   - names: the task queue, workflow types, activities, signals, queries, memo fields and search attributes (names.go), and
 //     how the ids of workflows and the idempotency keys of Calls are made (ids.go);
-//   - what a process starts from (Start, Delegation) and what an instance starts from (InstanceSetup, InstanceOwn);
-//   - the inputs and results of activities: RequestSetup, ExecuteInput, BurstCall, SealInput, GatherInput, …;
-//   - the payloads of signals between workflows: CallsSignal, CloseSignal, EndSignal, HoldSignal, CorrectSignal, DelegateReport;
+//   - what a process starts from (Start, Delegation) and what an instance starts from (SharedInstanceSetup, InstanceStart);
+//   - the inputs and results of activities: SharedRequestSetup, ExecuteInput, BatchCall, SealInput, GatherInput, …;
+//   - the payloads of signals between workflows: CallsSignal, CloseSignal, EndSignal, HoldSignal, CorrectionSignal, DelegateReport;
 //   - the answers to queries: ProcessView, InstanceView, ProcessApprovals, …;
 //   - the codec that all of it is written with (DataConverter), and how an activity's error becomes a Fault (FaultOf).
 //

@@ -41,14 +41,14 @@ type VerifyProofInput struct {
 	JWS string `json:"jws"`
 }
 
-// BurstCall is one Call of a burst: pure Calls that run together in one activity. Timeout is that of its Tool.
-type BurstCall struct {
+// BatchCall is one Call of a burst: pure Calls that run together in one activity. Timeout is that of its Tool.
+type BatchCall struct {
 	ExecuteInput
 	Timeout time.Duration `json:"timeout"`
 }
 
-// Executed is what became of one Call of a burst.
-type Executed struct {
+// BatchCallResult is what became of one Call of a burst.
+type BatchCallResult struct {
 	Value any `json:"value,omitempty"`
 	// Fault is why it failed.
 	Fault *diag.Fault `json:"fault,omitempty"`
@@ -56,10 +56,10 @@ type Executed struct {
 	Again bool `json:"again,omitempty"`
 }
 
-// TakeExecuted turns what a Tool returned into what became of its Call.
-func TakeExecuted(value any, err error) Executed {
+// NewBatchCallResult turns what a Tool returned into what became of its Call.
+func NewBatchCallResult(value any, err error) BatchCallResult {
 	if err == nil {
-		return Executed{Value: value}
+		return BatchCallResult{Value: value}
 	}
-	return Executed{Fault: FaultOf(err), Again: retryable(err)}
+	return BatchCallResult{Fault: FaultOf(err), Again: isRetryable(err)}
 }

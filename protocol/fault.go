@@ -10,8 +10,8 @@ import (
 	"processidea/model/ideafile"
 )
 
-// CodeOf returns the error code with which an activity failed; empty if it failed without one.
-func CodeOf(err error) string {
+// FaultCodeOf returns the error code with which an activity failed; empty if it failed without one.
+func FaultCodeOf(err error) string {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) {
 		return app.Type()
@@ -19,8 +19,8 @@ func CodeOf(err error) string {
 	return ""
 }
 
-// WorkerLost reports whether an activity ended because its worker stopped sending heartbeats.
-func WorkerLost(err error) bool {
+// IsWorkerLost reports whether an activity ended because its worker stopped sending heartbeats.
+func IsWorkerLost(err error) bool {
 	var timeout *temporal.TimeoutError
 	return errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT
 }
@@ -42,8 +42,8 @@ func FaultOf(err error) *diag.Fault {
 	return &diag.Fault{Code: ideafile.CodeToolFailed, Message: err.Error()}
 }
 
-// retryable reports whether an activity that failed may be tried again.
-func retryable(err error) bool {
+// isRetryable reports whether an activity that failed may be tried again.
+func isRetryable(err error) bool {
 	var app *temporal.ApplicationError
 	return !errors.As(err, &app) || !app.NonRetryable()
 }

@@ -19,13 +19,13 @@ const (
 
 // InstanceID returns the workflow id of an instance. Like all ids here it is ASCII if the process's is: SDKs put workflow ids into
 // headers, which take nothing else. Either spelling of the token will do, if it is not one that must be encoded.
-func InstanceID(process, token string) string { return process + "/" + typedToken(token) }
+func InstanceID(process, token string) string { return process + "/" + tokenForID(token) }
 
-func typedToken(token string) string {
+func tokenForID(token string) string {
 	if token == "" {
 		return anonymous
 	}
-	return spelling.KeyboardSpelling(token)
+	return spelling.TypeableToken(token)
 }
 
 // PartID returns the workflow id of a part of a process.
@@ -35,12 +35,12 @@ func PartID(process string, number int) string {
 
 // DelegateID returns the workflow id of a Call's delegate.
 func DelegateID(process, call string) string {
-	return process + "/" + callMark + "/" + ideafile.CallIDInKeyboardSpelling(call)
+	return process + "/" + callMark + "/" + ideafile.TypeableCallID(call)
 }
 
-// SplitInstanceID takes the workflow id of an instance apart, whichever way the token is spelled there; ok is false for an id that is
+// ParseInstanceID takes the workflow id of an instance apart, whichever way the token is spelled there; ok is false for an id that is
 // a process's. The word is empty for the anonymous instance.
-func SplitInstanceID(id string) (process, word string, ok bool) {
+func ParseInstanceID(id string) (process, word string, ok bool) {
 	at := strings.LastIndexByte(id, '/')
 	if at < 0 {
 		return id, "", false

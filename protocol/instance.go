@@ -8,8 +8,8 @@ import (
 	"processidea/model/turn"
 )
 
-// InstanceSetup is what all instances of a process share.
-type InstanceSetup struct {
+// SharedInstanceSetup is what all instances of a process share.
+type SharedInstanceSetup struct {
 	Process string `json:"process"`
 	// FirstRunID is that of the process's first run: it stays the same across continue-as-new.
 	FirstRunID string         `json:"firstRunId"`
@@ -34,16 +34,16 @@ type InstanceSetup struct {
 	// Held is whether the process is paused: nothing starts until it goes on.
 	Held bool `json:"held,omitempty"`
 	// Delegation, LLM and Replies are what the delegates of Calls begin with.
-	Delegation Delegation `json:"delegation,omitzero"`
-	LLM        any        `json:"llm,omitempty"`
-	Replies    string     `json:"replies,omitempty"`
+	Delegation DelegationContext `json:"delegation,omitzero"`
+	LLM        any               `json:"llm,omitempty"`
+	Replies    string            `json:"replies,omitempty"`
 	// StartedBy is who started the process, and Decided what was decided on Calls in the processes that it was forked from.
-	StartedBy []string           `json:"startedBy,omitempty"`
-	Decided   []deciders.Earlier `json:"decided,omitempty"`
+	StartedBy []string                 `json:"startedBy,omitempty"`
+	Decided   []deciders.PriorDecision `json:"decided,omitempty"`
 }
 
-// InstanceOwn is what one instance has for itself.
-type InstanceOwn struct {
+// InstanceStart is what one instance has for itself.
+type InstanceStart struct {
 	Token   string `json:"token"`
 	Context []any  `json:"context,omitempty"`
 	// Quota is what it may begin; nil: any number.
@@ -72,9 +72,9 @@ type InstanceResult struct {
 	State  any                     `json:"state"`
 }
 
-// BelongsTo lists the processes with which an instance ends: its own, the one that this is a part of, and those that it is a
+// Owners lists the processes with which an instance ends: its own, the one that this is a part of, and those that it is a
 // delegate of.
-func (s InstanceSetup) BelongsTo() []ProcessRef {
+func (s SharedInstanceSetup) Owners() []ProcessRef {
 	list := []ProcessRef{{ID: s.Process, FirstRunID: s.FirstRunID}}
 	if s.Parent != nil {
 		list = append(list, *s.Parent)

@@ -31,7 +31,7 @@ type CallView struct {
 	Untaken string      `json:"untaken,omitempty"`
 	Error   *diag.Fault `json:"error,omitempty"`
 	// NotWritten lists the places in State that kept what they had, although the result was for them.
-	NotWritten []turn.NotWritten `json:"notWritten,omitempty"`
+	NotWritten []turn.UnwrittenPath `json:"notWritten,omitempty"`
 	// Decisions are those that people took, each with the digest of what was decided on.
 	Decisions []turn.Decision `json:"decisions,omitempty"`
 }

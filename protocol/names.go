@@ -44,9 +44,9 @@ const (
 	SignalDelegate = "delegate"
 	// SignalHold keeps an instance from starting anything new, and lets it go on (HoldSignal). The process sends it.
 	SignalHold = "hold"
-	// SignalLead steers a part or a delegate (LeadSignal). The process or the instance that it works for sends it.
+	// SignalLead steers a part or a delegate (ParentSignal). The process or the instance that it works for sends it.
 	SignalLead = "lead"
-	// SignalCorrect brings a person's correction to an instance (CorrectSignal). The process sends it.
+	// SignalCorrect brings a person's correction to an instance (CorrectionSignal). The process sends it.
 	SignalCorrect = "correct"
 
 	QueryStatus    = "status"

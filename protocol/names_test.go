@@ -58,7 +58,7 @@ func TestAnInstancesIDIsTakenApartAndAProcessesIsNot(t *testing.T) {
 		"refunds/~call/1.2@13/main": "refunds/~call/1.2@13|",
 		"refunds":                   "", "refunds/~part/2": "", "refunds/~call/1.2@13": "",
 	} {
-		process, word, ok := protocol.SplitInstanceID(id)
+		process, word, ok := protocol.ParseInstanceID(id)
 		if got := process + "|" + word; ok != (want != "") || ok && got != want || !ok && process != id {
 			t.Errorf("%s: %s, %v", id, got, ok)
 		}

@@ -26,8 +26,8 @@ type LoadInput struct {
 	Members []string `json:"members,omitempty"`
 }
 
-// RequestSetup is what all Requests of a process share.
-type RequestSetup struct {
+// SharedRequestSetup is what all Requests of a process share.
+type SharedRequestSetup struct {
 	Idea     map[string]any                  `json:"idea"`
 	Bindings map[string]ideafile.ToolBinding `json:"bindings"`
 	Replies  string                          `json:"replies,omitempty"`
@@ -35,8 +35,8 @@ type RequestSetup struct {
 
 // RequestStates is where the States are that a Request is about: its RequestInput leaves them out.
 type RequestStates struct {
-	// Base is the Idea of the chain from which they grew; At 0: the Idea in the RequestSetup.
-	Base Sealed `json:"base"`
-	// Changes is what each State differs in from the one there, by token, as jsonval.Delta returns it.
+	// Base is the Idea of the chain from which they grew; At 0: the Idea in the SharedRequestSetup.
+	Base IdeaRef `json:"base"`
+	// Changes is what each State differs in from the one there, by token, as jsonval.ComputeDelta returns it.
 	Changes map[string]any `json:"changes,omitempty"`
 }

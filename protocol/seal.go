@@ -21,11 +21,11 @@ type SealInput struct {
 	// Log is what changed the instances since the parent.
 	Log []turn.LogEntry `json:",omitempty"`
 	// LLM says which LLM answered since the parent, the Request that seals it last; if none did, which one before.
-	LLM []turn.AnsweringLLM `json:",omitempty"`
+	LLM []turn.LLMUsage `json:",omitempty"`
 	// Parts are the Ideas of its parts that the Idea of a split process was made of.
 	Parts []PartIdea `json:",omitempty"`
 	// Delegation has the files that the Idea carries for its delegates.
-	Delegation Delegation `json:",omitzero"`
+	Delegation DelegationContext `json:",omitzero"`
 }
 
 // PartIdea is an Idea of a part, as the meta of an Idea names it.
@@ -35,8 +35,8 @@ type PartIdea struct {
 	Digest  string `json:"digest"`
 }
 
-// Sealed is one Idea of the chain: number, digest and place in the store.
-type Sealed struct {
+// IdeaRef is one Idea of the chain: number, digest and place in the store.
+type IdeaRef struct {
 	At     int    `json:"at"`
 	Digest string `json:"digest"`
 	Place  string `json:"place"`
@@ -54,8 +54,8 @@ type GatherInput struct {
 	At     int    `json:"at"`
 	Output any    `json:"output"`
 	// Log is what people decided on the whole process since the previous Idea, and LLM says which LLM answered to it.
-	Log []turn.LogEntry     `json:"log,omitempty"`
-	LLM []turn.AnsweringLLM `json:"llm,omitempty"`
+	Log []turn.LogEntry `json:"log,omitempty"`
+	LLM []turn.LLMUsage `json:"llm,omitempty"`
 	// WithoutStates leaves the States out of the answer.
 	WithoutStates bool `json:"stateless,omitempty"`
 	// Wirings are what Output is to be made of, in order; none: it is as given.
@@ -63,13 +63,13 @@ type GatherInput struct {
 	// StatesOnly is whether nothing is to be sealed.
 	StatesOnly bool `json:"statesOnly,omitempty"`
 	// Delegation has the files that the Idea carries for its delegates.
-	Delegation Delegation `json:"delegation,omitzero"`
+	Delegation DelegationContext `json:"delegation,omitzero"`
 }
 
 // GatherPart is the latest Idea of a part.
 type GatherPart struct {
 	Process string   `json:"process"`
-	Last    Sealed   `json:"last"`
+	Last    IdeaRef  `json:"last"`
 	Tokens  []string `json:"tokens"`
 	// Statuses are those of the instances, by token.
 	Statuses map[string]ideafile.InstanceStatus `json:"statuses"`
@@ -80,10 +80,10 @@ type GatherPart struct {
 // ForwardedID is the id of a steering signal that a split process passes on to its parts.
 const ForwardedID = "~whole"
 
-// Gathered is what Gather found and sealed.
-type Gathered struct {
+// GatherResult is what Gather found and sealed.
+type GatherResult struct {
 	States map[string]any `json:"states"` // by token
-	Last   Sealed         `json:"last"`
+	Last   IdeaRef        `json:"last"`
 	// Output is what the Wirings made; Fault is why they make none: nothing is sealed then.
 	Output any         `json:"output,omitempty"`
 	Fault  *diag.Fault `json:"fault,omitempty"`

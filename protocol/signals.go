@@ -7,26 +7,26 @@ import (
 
 // CallsSignal hands an instance Calls of one Request, in the order in which they closed in the stream.
 type CallsSignal struct {
-	Request int         `json:"request"`
-	Calls   []SentCall  `json:"calls,omitempty"`
-	Results []SentValue `json:"results,omitempty"`
+	Request int             `json:"request"`
+	Calls   []DeliveredCall `json:"calls,omitempty"`
+	Results []SentAnswer    `json:"results,omitempty"`
 	// Last is whether nothing more of the Request comes.
 	Last bool `json:"last,omitempty"`
 	// Rest is whether the process sends it, after the Request broke off.
 	Rest bool `json:"rest,omitempty"`
 }
 
-// SentCall is a Call as written, with its index from 1.
-type SentCall struct {
+// DeliveredCall is a Call as written, with its index from 1.
+type DeliveredCall struct {
 	Index int                  `json:"index"`
 	Call  ideafile.WrittenCall `json:"call"`
 	// Why is why a person must look at the Call, whatever its Tool's policy is: it comes from a process of another chain.
 	Why string `json:"why,omitempty"`
 }
 
-// SentValue is the result of a latent Call that was asked for by itself or, if Fitted, a Call's parameters as the LLM fitted
+// SentAnswer is the result of a latent Call that was asked for by itself or, if Fitted, a Call's parameters as the LLM fitted
 // them to the Tool's schema.
-type SentValue struct {
+type SentAnswer struct {
 	Call   string         `json:"call"`
 	Output any            `json:"output"`
 	Params map[string]any `json:"params,omitempty"`
@@ -59,15 +59,15 @@ type HoldSignal struct {
 	Quota *turn.Quota `json:"quota,omitempty"`
 }
 
-// LeadSignal is the same for a process that is a part or a delegate of another one, which sends it.
-type LeadSignal struct {
+// ParentSignal is the same for a process that is a part or a delegate of another one, which sends it.
+type ParentSignal struct {
 	Steer  string      `json:"steer,omitempty"` // pause or resume; empty: neither
 	Reason string      `json:"reason,omitempty"`
 	Quota  *turn.Quota `json:"quota,omitempty"`
 }
 
-// CorrectSignal brings a person's correction to an instance: messages that come after all others.
-type CorrectSignal struct {
+// CorrectionSignal brings a person's correction to an instance: messages that come after all others.
+type CorrectionSignal struct {
 	Context []any  `json:"context"`
 	By      string `json:"by,omitempty"`
 	Reason  string `json:"reason,omitempty"`

@@ -5,8 +5,8 @@ import (
 	"processidea/model/turn"
 )
 
-// Start is what a process starts from. It is self-contained: no worker needs the files it was made of.
-type Start struct {
+// ProcessStart is what a process starts from. It is self-contained: no worker needs the files it was made of.
+type ProcessStart struct {
 	// Idea is the Idea file's content, with large values in the store.
 	Idea map[string]any `json:"idea"`
 	// Replies is a scripted LLM in the form of a replies file; empty: a real one is asked.
@@ -17,19 +17,19 @@ type Start struct {
 	// Only tests set it.
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Part is which part of which process this one is; nil: it is no part.
-	Part *PartOf `json:"part,omitempty"`
+	Part *PartRef `json:"part,omitempty"`
 	// WithSolution resumes the Calls of the Idea's solution, except those that its record calls done.
 	WithSolution bool `json:"withSolution,omitempty"`
 	// Quota is what the process that this one is a part or a delegate of allows; nil: any number.
 	Quota *turn.Quota `json:"quota,omitempty"`
 	// Delegation is what the process knows of delegates, and whether it is one.
-	Delegation Delegation `json:"delegation,omitzero"`
+	Delegation DelegationContext `json:"delegation,omitzero"`
 	// StartedBy is who started the process, as the start says; of a delegate, who started the process that it works for.
 	StartedBy []string `json:"startedBy,omitempty"`
 }
 
-// PartOf names a part of a process.
-type PartOf struct {
+// PartRef names a part of a process.
+type PartRef struct {
 	Number int        `json:"number"` // from 1
 	Of     ProcessRef `json:"of"`
 	// OutputFinal is whether the whole has its final output: the part makes none.

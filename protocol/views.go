@@ -9,8 +9,8 @@ import (
 	"processidea/model/turn"
 )
 
-// Inline marks answers to queries. They stay in the payload whatever their size, since people without our store read them.
-type Inline interface{ inline() }
+// InlinePayload marks answers to queries. They stay in the payload whatever their size, since people without our store read them.
+type InlinePayload interface{ inline() }
 
 // WaitingForPerson begins each line of ProcessView.Waiting that is about a pending approval.
 const WaitingForPerson = "a person: "
@@ -29,7 +29,7 @@ type ProcessView struct {
 	Refusals []turn.RefusedSignal `json:"refusals"`
 	Refused  int                  `json:"refused"`
 	// Accepted are the last hundred signals by which people steered the process.
-	Accepted []Accepted `json:"accepted"`
+	Accepted []AcceptedSignal `json:"accepted"`
 	// Orders are the standing orders that people gave, those that have ended included.
 	Orders standing.Orders `json:"orders,omitempty"`
 	// Parts are those of a process that is split: their instances are <process of the part>/<token>.
@@ -55,8 +55,8 @@ type PartView struct {
 	Instances []string         `json:"instances"`
 }
 
-// Accepted is a signal by which somebody steered the process and which has taken effect.
-type Accepted struct {
+// AcceptedSignal is a signal by which somebody steered the process and which has taken effect.
+type AcceptedSignal struct {
 	ID     string    `json:"id,omitempty"` // as the signal gave it
 	Signal string    `json:"signal"`
 	By     string    `json:"by,omitempty"`
@@ -64,9 +64,9 @@ type Accepted struct {
 	At     time.Time `json:"at"`
 }
 
-// Case is what a person who decides on a Call sees of its instance: its State as it is now, and its own input. Both are nil where
+// ApprovalContext is what a person who decides on a Call sees of its instance: its State as it is now, and its own input. Both are nil where
 // they would make an answer too large: the instance's own answer has them.
-type Case struct {
+type ApprovalContext struct {
 	Input any `json:"input,omitempty"`
 	State any `json:"state,omitempty"`
 }
@@ -74,7 +74,7 @@ type Case struct {
 // ApprovalsView answers the query "approvals" of an instance.
 type ApprovalsView struct {
 	Approvals []turn.PendingApproval `json:"approvals"`
-	Case
+	ApprovalContext
 }
 
 func (ApprovalsView) inline() {}
@@ -84,7 +84,7 @@ type Approval struct {
 	Process  string `json:"process"`
 	Instance string `json:"instance"`
 	turn.PendingApproval
-	Case
+	ApprovalContext
 }
 
 // ProcessApprovals answers the query "approvals" of a process.

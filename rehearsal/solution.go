@@ -25,7 +25,7 @@ func splitObject(data []byte) ([]field, error) {
 	if data[0] != '{' {
 		return nil, errors.New("not an object")
 	}
-	if _, err := jsonval.DecodeWithin(data, jsonval.JSONBounds{}); err != nil {
+	if _, err := jsonval.DecodeWithBounds(data, jsonval.DecodeLimits{}); err != nil {
 		return nil, err
 	}
 	return split(data)

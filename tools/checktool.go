@@ -27,7 +27,7 @@ func (r *Registry) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 			continue
 		}
 		given, wanted := jsonschema.TypesAt(t.ParamsSchemaSource(), jsonval.Path{p}), jsonschema.TypesAt(form, jsonval.Path{p})
-		if jsonschema.TypesFit(given, wanted) == jsonschema.FitsNever {
+		if jsonschema.CompareTypes(given, wanted) == jsonschema.FitsNever {
 			ps.Add(at, "the Go function %s wants %s here, not %s", name, jsonschema.JoinWithOr(wanted), jsonschema.JoinWithOr(given))
 		}
 	}

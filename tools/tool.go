@@ -61,7 +61,7 @@ func (t *Tool) call(ctx context.Context, params map[string]any) (result any, err
 
 // numberBounds are those of parameters and results: libraries behind the tools spend minutes on greater numbers, or panic.
 // 1e308 written out has 309 characters.
-var numberBounds = jsonval.JSONBounds{MaxNumberLen: 400, IntegersFitFloat64: true}
+var numberBounds = jsonval.DecodeLimits{MaxNumberLen: 400, IntegersFitFloat64: true}
 
 func (t *Tool) encodeParams(params map[string]any) (json.RawMessage, error) {
 	if params == nil {

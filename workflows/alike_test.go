@@ -227,7 +227,7 @@ func (s *scenario) midway(waiting int) map[string]string {
 	})
 	v, list := s.processStatus(), s.pending()
 	for n := range list {
-		list[n].Process, list[n].Since, list[n].Digest, list[n].Case = "", time.Time{}, "", protocol.Case{}
+		list[n].Process, list[n].Since, list[n].Digest, list[n].ApprovalContext = "", time.Time{}, "", protocol.ApprovalContext{}
 	}
 	for n, line := range v.Waiting {
 		v.Waiting[n], _, _ = strings.Cut(line, " since ")

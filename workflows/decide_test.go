@@ -281,7 +281,7 @@ func TestADecisionDoesNotOvertakeManyThatWaitForTheirTurn(t *testing.T) {
 			list := s.waitsFor(150)
 			s.decideAll(s.id, "all", ideafile.Answer, "ann", list, "output", "by hand")
 			last := list[len(list)-1]
-			s.signal(s.id, ideafile.Approve, map[string]any{"call": ideafile.CallIDInKeyboardSpelling(last.CallID), "by": "bob", "id": "late"})
+			s.signal(s.id, ideafile.Approve, map[string]any{"call": ideafile.TypeableCallID(last.CallID), "by": "bob", "id": "late"})
 			if r := s.end(run); len(till.seen()) != 0 || r.Calls.Done != 150 {
 				t.Errorf("%d payments, %+v", len(till.seen()), r.Calls)
 			}

@@ -171,8 +171,8 @@ func TestTheChainTellsWhoStartedItAndEachWhoApproved(t *testing.T) {
 		t.Errorf("%+v", made)
 	}
 	last, err := chains.Load(t.Context(), s.id, len(links))
-	if err != nil || !slices.Equal(deciders.StartersOf(last), []string{"sam"}) || !slices.Equal(deciders.StartersOf(chain.Fork(last)), []string{"sam"}) {
-		t.Errorf("started by %v, %v", deciders.StartersOf(last), err)
+	if err != nil || !slices.Equal(deciders.ReadStarters(last), []string{"sam"}) || !slices.Equal(deciders.ReadStarters(chain.Fork(last)), []string{"sam"}) {
+		t.Errorf("started by %v, %v", deciders.ReadStarters(last), err)
 	}
 }
 

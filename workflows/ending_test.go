@@ -109,14 +109,14 @@ func TestACancelledProcessLeavesNoInstanceOpen(t *testing.T) {
 func TestAnInstanceEndsWhenItsProcessIsGone(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{workflows.InOrder()}})
-	env.RegisterWorkflow(workflows.Instance)
+	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor()}})
+	env.RegisterWorkflow(workflows.InstanceWorkflow)
 	looks := 0
 	env.RegisterActivityWithOptions(func(_ context.Context, p protocol.ProcessRef) (bool, error) {
 		looks++
 		return looks == 3 && p.ID == "p" && p.FirstRunID == "first", nil
 	}, activity.RegisterOptions{Name: protocol.ActivityGone})
-	env.ExecuteWorkflow(protocol.InstanceType, protocol.InstanceSetup{Process: "p", FirstRunID: "first"}, protocol.InstanceOwn{}, nil)
+	env.ExecuteWorkflow(protocol.InstanceType, protocol.SharedInstanceSetup{Process: "p", FirstRunID: "first"}, protocol.InstanceStart{}, nil)
 	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "the process is gone") || looks != 3 {
 		t.Errorf("after %d looks: %v", looks, err)
 	}
@@ -137,7 +137,7 @@ func TestAProcessIsGoneWhenItWasTerminatedOrItsIDIsAnothers(t *testing.T) {
 	a := &activities.Activities{Client: temporalClient}
 	gone := func(p protocol.ProcessRef) bool {
 		t.Helper()
-		is, err := a.Gone(t.Context(), p)
+		is, err := a.IsProcessGone(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,7 +87,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 				t.Fatal(errs)
 			}
 			run, _, err := engine.StartOrAttach(t.Context(), temporalClient, server.Namespace(), engine.StartProcess{
-				ID: "example-" + name, Idea: read, Start: protocol.Start{Idea: idea, Replies: replies, ContinueEvery: *continueEvery, Delegation: delegatesOf(t, name)}, File: name,
+				ID: "example-" + name, Idea: read, Start: protocol.ProcessStart{Idea: idea, Replies: replies, ContinueEvery: *continueEvery, Delegation: delegatesOf(t, name)}, File: name,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -209,10 +209,10 @@ func serveShop(t *testing.T) {
 }
 
 // delegatesOf gives the files that an example's delegates run.
-func delegatesOf(t *testing.T, name string) protocol.Delegation {
+func delegatesOf(t *testing.T, name string) protocol.DelegationContext {
 	t.Helper()
 	if name != "research" {
-		return protocol.Delegation{}
+		return protocol.DelegationContext{}
 	}
 	data, err := os.ReadFile("../examples/research/researcher.json")
 	if err != nil {
@@ -222,7 +222,7 @@ func delegatesOf(t *testing.T, name string) protocol.Delegation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return protocol.Delegation{Files: map[string]any{"researcher.json": file}}
+	return protocol.DelegationContext{Files: map[string]any{"researcher.json": file}}
 }
 
 const exampleDesk = "/tmp/process-idea-desk"

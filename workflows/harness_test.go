@@ -249,7 +249,7 @@ func (s *scenario) start() client.WorkflowRun {
 		s.t.Fatal(problems)
 	}
 	run, _, err := engine.StartOrAttach(s.t.Context(), s.client, s.namespace, engine.StartProcess{
-		ID: s.id, Idea: idea, Start: protocol.Start{Idea: s.idea, Replies: s.scripted, StartedBy: s.startedBy, ContinueEvery: max(*continueEvery, s.every), Delegation: protocol.Delegation{Files: s.files}}, File: "test",
+		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, Replies: s.scripted, StartedBy: s.startedBy, ContinueEvery: max(*continueEvery, s.every), Delegation: protocol.DelegationContext{Files: s.files}}, File: "test",
 	})
 	if err != nil {
 		s.t.Fatal(err)

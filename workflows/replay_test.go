@@ -37,7 +37,7 @@ func replayer(t *testing.T, s *blobs.Store) worker.WorkflowReplayer {
 		// The run itself has the worker's time limit. A replay is about order: its own second is too short where many tests run at once.
 		DisableDeadlockDetection: true,
 		DataConverter:            protocol.DataConverter(), ExternalStorage: s.ExternalStorage(),
-		Interceptors: []interceptor.WorkerInterceptor{workflows.InOrder()},
+		Interceptors: []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor()},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func TestTheKeysOfWhatIsCarriedAndSentNeverChange(t *testing.T) {
 	var keys []string
 	for name, typ := range map[string]reflect.Type{
 		"process": reflect.TypeFor[process.ContinueAsNewInput](), "instance": reflect.TypeFor[instance.ContinueAsNewInput](),
-		"start": reflect.TypeFor[protocol.Start](), "setup": reflect.TypeFor[protocol.InstanceSetup](),
+		"start": reflect.TypeFor[protocol.ProcessStart](), "setup": reflect.TypeFor[protocol.SharedInstanceSetup](),
 		"calls": reflect.TypeFor[protocol.CallsSignal](), "status": reflect.TypeFor[protocol.ProcessView](),
 	} {
 		keys = append(keys, jsonKeys(name, typ, nil)...)

@@ -18,7 +18,7 @@ import (
 // waiting is a Call of an instance that waits with some parameters.
 func waiting(call, tool, params string) client.Approval {
 	return client.Approval{Process: "p", Instance: ideafile.InstanceTokenOfCallID(call), PendingApproval: turn.PendingApproval{
-		CallID: call, Tool: tool, Digest: "digest of " + call, Params: modeltest.MustDecodeJSON(params).(map[string]any), AllowedDecisions: ideafile.DecisionKinds(),
+		CallID: call, Tool: tool, Digest: "digest of " + call, Params: modeltest.MustDecodeJSON(params).(map[string]any), AllowedDecisions: ideafile.AllDecisionKinds(),
 	}}
 }
 
@@ -73,7 +73,7 @@ func TestATableTellsAllThatADigestCovers(t *testing.T) {
 		"why":      func(p *turn.PendingApproval) { p.ReviewReason = "its worker was lost" },
 		"deciders": func(p *turn.PendingApproval) { p.Deciders = deciders.Rules{{Count: 2}} },
 		"so far": func(p *turn.PendingApproval) {
-			p.DecidedSoFar = []turn.Voice{{Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"}}}
+			p.DecidedSoFar = []turn.Vote{{Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"}}}
 		},
 		"deadline": func(p *turn.PendingApproval) { p.Deadline, p.OnTimeout = &deadline, "reject" },
 		"allowed":  func(p *turn.PendingApproval) { p.AllowedDecisions = []string{"approve"} },

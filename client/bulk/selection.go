@@ -31,7 +31,7 @@ func (s Selection) Of(list []client.Approval) (meant []client.Approval, err erro
 	}
 	for _, call := range s.Calls {
 		if !slices.ContainsFunc(list, func(a client.Approval) bool { return means(call, a.CallID) }) {
-			return nil, fmt.Errorf("%w: %w", client.ErrInvalid, turn.ErrUnknownCall(call, nil, pendingOf(list)))
+			return nil, fmt.Errorf("%w: %w", client.ErrInvalid, turn.UnknownCallError(call, nil, pendingOf(list)))
 		}
 	}
 	for _, a := range list {
@@ -50,7 +50,7 @@ func (s Selection) Of(list []client.Approval) (meant []client.Approval, err erro
 
 // means reports whether an id that was typed names a Call.
 func means(typed, id string) bool {
-	if typed == id || typed == ideafile.CallIDInKeyboardSpelling(id) {
+	if typed == id || typed == ideafile.TypeableCallID(id) {
 		return true
 	}
 	key, isID := ideafile.ParseCallKey(id)

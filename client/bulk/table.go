@@ -164,7 +164,7 @@ func fieldsOf(a client.Approval) []Field {
 	}
 	add(FieldSoFar, soFar, len(soFar) > 0)
 	add(FieldTimeout, a.OnTimeout, a.Deadline != nil)
-	add(FieldAllowed, a.AllowedDecisions, len(a.AllowedDecisions) < len(ideafile.DecisionKinds()))
+	add(FieldAllowed, a.AllowedDecisions, len(a.AllowedDecisions) < len(ideafile.AllDecisionKinds()))
 	return fields
 }
 

@@ -62,7 +62,7 @@ func (e *editor) part(path ...string) map[string]any {
 // add puts messages after all others, and reopens the instances that they are about.
 func (e *editor) add(messages ...any) {
 	context, _ := e.idea["context"].([]any)
-	messages = ideafile.WithTokenSpellingsResolved(messages, ideafile.SplitContextByInstance(context).FindInstanceToken)
+	messages = ideafile.WithTokensNormalized(messages, ideafile.SplitContextByInstance(context).FindInstanceToken)
 	e.idea["context"] = append(context, messages...)
 	for _, raw := range messages {
 		if m, ok := raw.(map[string]any); ok {

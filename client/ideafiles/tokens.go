@@ -7,8 +7,8 @@ import (
 
 // TokenLess orders instances: numbered ones by number, the others after them by name.
 func TokenLess(a, b string) bool {
-	n, numbered := spelling.NumberOfToken(a)
-	m, other := spelling.NumberOfToken(b)
+	n, numbered := spelling.TokenNumber(a)
+	m, other := spelling.TokenNumber(b)
 	if numbered && other && n != m {
 		return n < m
 	}
@@ -37,8 +37,8 @@ func (n *namer) take(name string) { n.taken.AddToken(name) }
 func (n *namer) next() string {
 	for {
 		n.last++
-		name := spelling.NumberedToken(n.last)
-		if _, taken := n.taken.FindToken(spelling.KeyboardSpelling(name)); !taken {
+		name := spelling.TokenForNumber(n.last)
+		if _, taken := n.taken.FindToken(spelling.TypeableToken(name)); !taken {
 			return name
 		}
 	}

@@ -67,7 +67,7 @@ func (t Tools) registry() *tools.Registry {
 // Bind says what runs each Tool of an Idea. A Tool that is known elsewhere only, or that is among the problems already,
 // is taken for a Go function.
 func (t Tools) Bind(idea *ideafile.Idea) *protocol.PrepareResult {
-	bound := activities.Bind(idea, t.registry(), kinds.New(kinds.Deps{Tools: t.registry()}))
+	bound := activities.BindTools(idea, t.registry(), kinds.New(kinds.Deps{Tools: t.registry()}))
 	for _, tool := range idea.Tools {
 		if _, ok := bound.Bindings[tool.Name]; !ok {
 			bound.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: tool.Name}

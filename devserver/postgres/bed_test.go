@@ -60,7 +60,7 @@ func (b *bed) work(t *testing.T, program string) (stop func()) {
 }
 
 // begin starts an example.
-func (b *bed) begin(t *testing.T, id, name string, idea *ideafile.Idea, start protocol.Start) client.WorkflowRun {
+func (b *bed) begin(t *testing.T, id, name string, idea *ideafile.Idea, start protocol.ProcessStart) client.WorkflowRun {
 	t.Helper()
 	run, _, err := engine.StartOrAttach(t.Context(), b.client, b.namespace, engine.StartProcess{ID: id, Idea: idea, Start: start, File: name})
 	if err != nil {

@@ -77,7 +77,7 @@ func (a around) read(t *testing.T, name, file string) string {
 
 // example gives what a process of an example starts from, as the starter would read it. It skips the test where the
 // example's MCP server cannot be had.
-func (a around) example(t *testing.T, name string) (*ideafile.Idea, protocol.Start) {
+func (a around) example(t *testing.T, name string) (*ideafile.Idea, protocol.ProcessStart) {
 	t.Helper()
 	source := decoded(t, a.read(t, name, "idea.json"))
 	messages, _ := source["context"].([]any)
@@ -111,7 +111,7 @@ func (a around) example(t *testing.T, name string) (*ideafile.Idea, protocol.Sta
 			delegates[tool.DelegateFile] = decoded(t, a.read(t, name, tool.DelegateFile))
 		}
 	}
-	return idea, protocol.Start{Idea: source, Replies: a.read(t, name, "replies.jsonl"), Delegation: protocol.Delegation{Files: delegates}}
+	return idea, protocol.ProcessStart{Idea: source, Replies: a.read(t, name, "replies.jsonl"), Delegation: protocol.DelegationContext{Files: delegates}}
 }
 
 func decoded(t *testing.T, text string) map[string]any {

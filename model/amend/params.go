@@ -11,9 +11,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Params lays what a person changes over the parameters that were shown: objects key by key, anything else as a whole. null
+// MergeParams lays what a person changes over the parameters that were shown: objects key by key, anything else as a whole. null
 // takes away what the Tool does not take null for. What the Tool's designer has wired stays.
-func Params(tool *ideafile.Tool, shown, changes map[string]any) (map[string]any, error) {
+func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string]any, error) {
 	for _, k := range jsonval.SortedKeys(changes) {
 		_, declared := tool.SchemaByParam[k]
 		_, wired := tool.WiredParams[k]
@@ -26,7 +26,7 @@ func Params(tool *ideafile.Tool, shown, changes map[string]any) (map[string]any,
 			return nil, fmt.Errorf("tool %q has no parameter %q%s", tool.Name, jsonval.Clip(k, 80), diag.DidYouMean(k, jsonval.SortedKeys(tool.SchemaByParam)))
 		}
 	}
-	if k := changedBlobStoreKey(shown, changes); k != "" {
+	if k := findChangedStoredObject(shown, changes); k != "" {
 		return nil, fmt.Errorf("%q is larger than 64 KB: it cannot be changed in parts", jsonval.Clip(k, 80))
 	}
 	params, touched := map[string]any{}, map[string]any{}
@@ -39,8 +39,8 @@ func Params(tool *ideafile.Tool, shown, changes map[string]any) (map[string]any,
 	return params, tool.ValidateParams(params)
 }
 
-// changedBlobStoreKey returns the key of an object that changes reach into although it is not here, but in the store; "" if there is none.
-func changedBlobStoreKey(shown, changes map[string]any) string {
+// findChangedStoredObject returns the key of an object that changes reach into although it is not here, but in the store; "" if there is none.
+func findChangedStoredObject(shown, changes map[string]any) string {
 	for _, k := range jsonval.SortedKeys(changes) {
 		inner, isObject := changes[k].(map[string]any)
 		if !isObject {
@@ -49,7 +49,7 @@ func changedBlobStoreKey(shown, changes map[string]any) string {
 		if _, stored := jsonval.AsBlobHandle(shown[k]); stored {
 			return k
 		}
-		if found := changedBlobStoreKey(jsonval.AsObject(shown[k]), inner); found != "" {
+		if found := findChangedStoredObject(jsonval.AsObject(shown[k]), inner); found != "" {
 			return found
 		}
 	}

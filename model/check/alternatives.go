@@ -75,13 +75,13 @@ func overlapWarning(s, earlier *planCall) (location, reason string) {
 	case ownPath != earlierPath:
 		return s.outputLocation, fmt.Sprintf("one of %s and %s, which %s writes, lies within the other: "+
 			"the Call is skipped unless that one fails; write beside it", ownPath, earlierPath, earlier)
-	case sameCall(s.rawCall, earlier.rawCall):
+	case isSameCall(s.rawCall, earlier.rawCall):
 		return s.jsonPath, fmt.Sprintf("the Call repeats %s: it runs only if that one fails; drop it, or write elsewhere", earlier)
 	}
 	return "", ""
 }
 
-func sameCall(a, b map[string]any) bool {
+func isSameCall(a, b map[string]any) bool {
 	for _, k := range []string{"_instance", "_reasoningForCall"} {
 		a, b = jsonval.WithoutKey(a, k), jsonval.WithoutKey(b, k)
 	}

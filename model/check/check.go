@@ -31,7 +31,7 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.P
 
 func newChecker(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) *checker {
 	c := &checker{idea: idea, bindings: bindings, instanceTokens: idea.InstanceTokens(), findingIndex: map[string]int{}, hasOwnContext: map[string]bool{}}
-	c.views, c.directPlans = ideafile.InstanceViewsByToken(idea.Context, c.instanceTokens), directplan.Find(idea.Context)
+	c.views, c.directPlans = ideafile.InstanceViewsByToken(idea.Context, c.instanceTokens), directplan.FindPlans(idea.Context)
 	c.readMessages()
 	return c
 }
@@ -81,8 +81,8 @@ func (c *checker) checkMessage(m locatedMessage) {
 	case ideafile.TypeInstruction:
 		for n, name := range m.InstructionToolNames {
 			path := fmt.Sprintf("%s.tools[%d]", m.jsonPath, n)
-			if server, ok := c.idea.MCPServerThatMayOfferTool(name); ok && c.idea.Tool(name) == nil {
-				c.addWarning(path, "%s", ideafile.ToolMayBeOfferedMessage(name, server))
+			if server, ok := c.idea.FindCandidateMCPServer(name); ok && c.idea.Tool(name) == nil {
+				c.addWarning(path, "%s", ideafile.CandidateToolWarning(name, server))
 			} else if c.idea.Tool(name) == nil {
 				c.addError(path, "unknown tool %q%s", jsonval.Clip(name, 80), c.suggestToolName(name))
 			}

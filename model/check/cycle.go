@@ -14,7 +14,7 @@ import (
 // instance decides whether a Call may still write a path (package dataflow).
 func (f *planDataflow) possibleWriters(n int, ref refexpr.Reference) []int {
 	if key, isCall := ideafile.CallOfReference(ref); isCall {
-		at := slices.IndexFunc(f.calls, func(s *planCall) bool { return s.isCallNotPlanOutput() && s.index == key.Index-1 })
+		at := slices.IndexFunc(f.calls, func(s *planCall) bool { return s.isCall() && s.index == key.Index-1 })
 		if at < 0 || !f.facts[at].appliesToInstance {
 			return nil
 		}
@@ -26,7 +26,7 @@ func (f *planDataflow) possibleWriters(n int, ref refexpr.Reference) []int {
 	var writers []int
 	for writer, s := range f.calls {
 		facts := f.facts[writer]
-		if _, writes := firstOverlapping(facts.writablePaths, ref.Path); writer == n || !writes || !facts.appliesToInstance || facts.skipped || facts.blocked {
+		if _, writes := firstOverlappingPath(facts.writablePaths, ref.Path); writer == n || !writes || !facts.appliesToInstance || facts.skipped || facts.blocked {
 			continue
 		}
 		if !s.isUpdate() || writer < n {
@@ -56,7 +56,7 @@ func (f *planDataflow) unsatisfiedReads(n int) []int {
 	for r, facts := range f.facts[n].reads {
 		satisfied := skipped
 		for i := range facts {
-			satisfied = satisfied || len(f.unsuppliedTerms(n, r, i)) == 0
+			satisfied = satisfied || len(f.termsWithoutWriter(n, r, i)) == 0
 		}
 		if !satisfied {
 			out = append(out, r)
@@ -69,7 +69,7 @@ func (f *planDataflow) unsatisfiedReads(n int) []int {
 func (f *planDataflow) earlierWritersCanRun(n int) bool {
 	for earlier, s := range f.calls[:n] {
 		held := slices.ContainsFunc(f.calls[n].outputPath.Paths(), func(p jsonval.Path) bool {
-			_, writes := firstOverlapping(s.outputPath.Paths(), p)
+			_, writes := firstOverlappingPath(s.outputPath.Paths(), p)
 			return writes
 		})
 		if held && f.facts[earlier].appliesToInstance && !f.canRun[earlier] {
@@ -79,8 +79,8 @@ func (f *planDataflow) earlierWritersCanRun(n int) bool {
 	return true
 }
 
-// unsuppliedTerms lists the terms of an alternative that are not present and that no runnable Call writes.
-func (f *planDataflow) unsuppliedTerms(n, r, alternative int) []refexpr.Reference {
+// termsWithoutWriter lists the terms of an alternative that are not present and that no runnable Call writes.
+func (f *planDataflow) termsWithoutWriter(n, r, alternative int) []refexpr.Reference {
 	var out []refexpr.Reference
 	for t, facts := range f.facts[n].reads[r][alternative] {
 		ref := f.calls[n].reads[r].expr[alternative][t]
@@ -100,16 +100,16 @@ func (f *planDataflow) canAnyCallRun(steps []int) bool {
 	return false
 }
 
-// waitEdge is why a Call waits: a Call that would write what it reads, and the index of that read.
-type waitEdge struct{ writer, read int }
+// dependencyEdge is why a Call waits: a Call that would write what it reads, and the index of that read.
+type dependencyEdge struct{ writer, read int }
 
-func (f *planDataflow) waitEdges(n int) []waitEdge {
-	var out []waitEdge
+func (f *planDataflow) dependencyEdges(n int) []dependencyEdge {
+	var out []dependencyEdge
 	for _, r := range f.unsatisfiedReads(n) {
 		for i := range f.facts[n].reads[r] {
-			for _, ref := range f.unsuppliedTerms(n, r, i) {
+			for _, ref := range f.termsWithoutWriter(n, r, i) {
 				for _, w := range f.possibleWriters(n, ref) {
-					out = append(out, waitEdge{w, r})
+					out = append(out, dependencyEdge{w, r})
 				}
 			}
 		}
@@ -140,16 +140,16 @@ func (f *planDataflow) checkCycles() {
 	}
 }
 
-// shortestCycle returns the shortest path along waitEdges from a Call back to itself, or nil.
-func (f *planDataflow) shortestCycle(start int) []waitEdge {
-	type path struct{ edges []waitEdge }
+// shortestCycle returns the shortest path along dependencyEdges from a Call back to itself, or nil.
+func (f *planDataflow) shortestCycle(start int) []dependencyEdge {
+	type path struct{ edges []dependencyEdge }
 	visited := map[int]bool{}
 	for queue := []path{{}}; len(queue) > 0; queue = queue[1:] {
 		reader := start
 		if k := len(queue[0].edges); k > 0 {
 			reader = queue[0].edges[k-1].writer
 		}
-		for _, e := range f.waitEdges(reader) {
+		for _, e := range f.dependencyEdges(reader) {
 			extended := append(queue[0].edges[:len(queue[0].edges):len(queue[0].edges)], e)
 			if e.writer == start {
 				return extended

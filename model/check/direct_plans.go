@@ -25,14 +25,14 @@ func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 func (c *checker) instancesForPlan(m locatedMessage, tokens []string) []string {
 	var applicable []string
 	for _, token := range tokens {
-		if c.isForInstance(m, token) {
+		if c.planAppliesToInstance(m, token) {
 			applicable = append(applicable, token)
 		}
 	}
 	return applicable
 }
 
-func (c *checker) isForInstance(m locatedMessage, token string) bool {
+func (c *checker) planAppliesToInstance(m locatedMessage, token string) bool {
 	if !m.IsDirectPlan() {
 		return m.PlanAppliesTo(c.views[token])
 	}
@@ -62,7 +62,7 @@ func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
 		tokens = []string{m.InstanceToken}
 	}
 	for _, token := range tokens {
-		list = append(list, directplan.LatentCallsWithoutResult(m.Message, token, c.bindings)...)
+		list = append(list, directplan.UnansweredLatentCalls(m.Message, token, c.bindings)...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

@@ -9,7 +9,7 @@
 //   - planChecker reads the Calls of one Plan into planSteps, each with its own errors.
 //   - planDataflow follows the data of a Plan: which value each Call reads, which Calls may write it (possibleWriters), which
 //     Calls can run at all (findRunnable), and which wait for each other in a cycle (checkCycles). Instances whose start
-//     States are equivalent for the Plan (same callStartFacts) share one planDataflow.
+//     States are equivalent for the Plan (same callStartStatus) share one planDataflow.
 //
 // Invariants:
 //

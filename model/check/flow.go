@@ -12,11 +12,11 @@ import (
 	"processidea/model/statelog"
 )
 
-// callStartFacts is what the start of one instance means for one Call.
-type callStartFacts struct {
+// callStartStatus is what the start of one instance means for one Call.
+type callStartStatus struct {
 	appliesToInstance bool // the Call is for this instance
 	// reads is what the Call's expressions find at the start, in the order of planCall.reads.
-	reads []expressionStartFacts
+	reads []expressionStartStatus
 	// skipped: the output path holds a value at the start. blocked: something that is not an object is above the output
 	// path.
 	skipped, blocked    bool
@@ -24,20 +24,20 @@ type callStartFacts struct {
 	outsideSchemaReason string         // why the State schema allows no value at an output path
 }
 
-// expressionStartFacts is what an expression finds, by alternative and term.
-type expressionStartFacts [][]termStartFacts
+// expressionStartStatus is what an expression finds, by alternative and term.
+type expressionStartStatus [][]termStartStatus
 
-type termStartFacts struct {
+type termStartStatus struct {
 	present            bool
 	valueType          string // of the value at the start; "" where it is unknown
 	neverPresentReason string // why there can never be a value
 }
 
-// planDataflow is the data flow of a Plan in instances whose callStartFacts are equal: they are checked together.
+// planDataflow is the data flow of a Plan in instances whose callStartStatus are equal: they are checked together.
 type planDataflow struct {
 	*planChecker
 	coveredInstanceTokens []string
-	facts                 []callStartFacts
+	facts                 []callStartStatus
 	canRun                []bool
 	calls                 []*planCall // the Calls, and behind them the Plan's output, which only reads
 }
@@ -48,7 +48,7 @@ func (p *planChecker) checkDataflow(output *planCall) {
 	var flows []*planDataflow
 	flowByStart := map[string]*planDataflow{}
 	for _, token := range p.applicableInstanceTokens {
-		facts := p.callStartFactsFor(token, steps)
+		facts := p.callStartStatusFor(token, steps)
 		key := fmt.Sprintf("%+v", facts)
 		if flowByStart[key] == nil {
 			flowByStart[key] = &planDataflow{planChecker: p, facts: facts, calls: steps, canRun: make([]bool, len(steps))}
@@ -61,29 +61,29 @@ func (p *planChecker) checkDataflow(output *planCall) {
 	}
 }
 
-func (p *planChecker) callStartFactsFor(token string, steps []*planCall) []callStartFacts {
+func (p *planChecker) callStartStatusFor(token string, steps []*planCall) []callStartStatus {
 	view := p.views[token]
 	start := statelog.NewState(view.PayloadByKind[ideafile.TypeState])
-	out := make([]callStartFacts, len(steps))
+	out := make([]callStartStatus, len(steps))
 	for n, s := range steps {
 		f := &out[n]
 		f.appliesToInstance = len(s.instances) == len(p.palette.InstanceTokens) || slices.Contains(s.instances, token)
-		f.reads = p.expressionStartFactsFor(view, start, s.reads)
+		f.reads = p.expressionStartStatusFor(view, start, s.reads)
 		f.writablePaths = s.writablePaths(start)
-		f.outsideSchemaReason = s.outsideSchemaReason(view.SchemaByKind[ideafile.TypeState])
+		f.outsideSchemaReason = s.pathNotInSchemaReason(view.SchemaByKind[ideafile.TypeState])
 		f.skipped, f.blocked = s.outputPathStatus(start)
 	}
 	return out
 }
 
-func (p *planChecker) expressionStartFactsFor(view ideafile.InstanceView, start *statelog.State, reads []parameterRead) []expressionStartFacts {
-	var out []expressionStartFacts
+func (p *planChecker) expressionStartStatusFor(view ideafile.InstanceView, start *statelog.State, reads []parameterRead) []expressionStartStatus {
+	var out []expressionStartStatus
 	for _, r := range reads {
-		var facts expressionStartFacts
+		var facts expressionStartStatus
 		for _, alternative := range r.expr {
-			var terms []termStartFacts
+			var terms []termStartStatus
 			for _, ref := range alternative {
-				terms = append(terms, p.termStartFactsFor(view, start, ref))
+				terms = append(terms, p.termStartStatusFor(view, start, ref))
 			}
 			facts = append(facts, terms)
 		}
@@ -97,26 +97,26 @@ func (p *planChecker) expressionStartFactsFor(view ideafile.InstanceView, start 
 func (s *planCall) writablePaths(start *statelog.State) []jsonval.Path {
 	var paths []jsonval.Path
 	for _, path := range s.outputPath.Paths() {
-		if _, closed := start.PathClosedBy(path); !closed || s.isUpdate() {
+		if _, closed := start.AuthorWhoClosedPath(path); !closed || s.isUpdate() {
 			paths = append(paths, path)
 		}
 	}
 	for _, path := range s.delegateWritePaths() {
-		if _, closed := start.PathClosedBy(path); !closed {
+		if _, closed := start.AuthorWhoClosedPath(path); !closed {
 			paths = append(paths, path)
 		}
 	}
 	return paths
 }
 
-// outsideSchemaReason words why the State schema has no place for what the Call, or its delegate, writes; "" where it has.
-func (s *planCall) outsideSchemaReason(schema any) string {
+// pathNotInSchemaReason words why the State schema has no place for what the Call, or its delegate, writes; "" where it has.
+func (s *planCall) pathNotInSchemaReason(schema any) string {
 	if schema == nil {
 		return ""
 	}
 	for _, path := range slices.Concat(s.outputPath.Paths(), s.delegateWritePaths()) {
 		if jsonschema.SubschemaAt(schema, path).IsForbidden {
-			return outsideSchemaText(schema, path)
+			return pathNotInSchemaMessage(schema, path)
 		}
 	}
 	return ""
@@ -137,10 +137,10 @@ func (s *planCall) outputPathStatus(start *statelog.State) (skipped, blocked boo
 	for _, branch := range s.outputPath {
 		allClosed, allPresent, anyBlocked := true, true, false
 		for _, path := range branch {
-			_, closed := start.PathClosedBy(path)
+			_, closed := start.AuthorWhoClosedPath(path)
 			_, present := refexpr.ValueOrBlobHandleAt(start.CurrentValue, path)
 			allClosed, allPresent = allClosed && closed, allPresent && present
-			anyBlocked = anyBlocked || (start.AncestorIsNoObject(path) && !present)
+			anyBlocked = anyBlocked || (start.HasNonObjectAncestor(path) && !present)
 		}
 		skipped = skipped || (allClosed && allPresent && !s.isUpdate())
 		if anyBlocked {
@@ -150,26 +150,26 @@ func (s *planCall) outputPathStatus(start *statelog.State) (skipped, blocked boo
 	return skipped, !skipped && blockedBranches > 0 && (blockedBranches == len(s.outputPath) || !s.isUpdate())
 }
 
-func (p *planChecker) termStartFactsFor(view ideafile.InstanceView, start *statelog.State, ref refexpr.Reference) termStartFacts {
+func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *statelog.State, ref refexpr.Reference) termStartStatus {
 	if p.templateAwaitsValue(view, ref) && !p.mayAnyCallWrite(ref) {
-		return termStartFacts{present: true}
+		return termStartStatus{present: true}
 	}
-	var facts termStartFacts
+	var facts termStartStatus
 	var v any
 	if _, isCall := ideafile.CallOfReference(ref); isCall {
 		return facts
 	}
 	if ref.Kind != ideafile.TypeState {
-		v, facts.neverPresentReason = lookupNonState(view, ref)
+		v, facts.neverPresentReason = lookupValueOutsideState(view, ref)
 		facts.present = facts.neverPresentReason == ""
 	} else {
 		v, facts.present = refexpr.ValueOrBlobHandleAt(start.CurrentValue, ref.Path)
 		if schema := view.SchemaByKind[ideafile.TypeState]; schema != nil && !facts.present && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
-			facts.neverPresentReason = outsideSchemaText(schema, ref.Path)
+			facts.neverPresentReason = pathNotInSchemaMessage(schema, ref.Path)
 		}
 	}
 	if facts.present {
-		facts.valueType = jsonschema.TypeOrInteger(v)
+		facts.valueType = jsonschema.SchemaTypeOf(v)
 		if h, ok := jsonval.AsBlobHandle(v); ok && h.PathInValue == "" {
 			facts.valueType = h.ValueType
 		} else if ok {
@@ -182,7 +182,7 @@ func (p *planChecker) termStartFactsFor(view ideafile.InstanceView, start *state
 // mayAnyCallWrite reports whether a Call of the Plan may write what a Reference reads.
 func (p *planChecker) mayAnyCallWrite(ref refexpr.Reference) bool {
 	return ref.Kind == ideafile.TypeState && slices.ContainsFunc(p.calls, func(s *planCall) bool {
-		_, writes := firstOverlapping(s.outputPath.Paths(), ref.Path)
+		_, writes := firstOverlappingPath(s.outputPath.Paths(), ref.Path)
 		return writes
 	})
 }
@@ -223,8 +223,8 @@ func (f *planDataflow) checkOutputPath(n int) {
 	}
 }
 
-// firstOverlapping returns the first of some paths at which a write is visible at path p.
-func firstOverlapping(paths []jsonval.Path, p jsonval.Path) (jsonval.Path, bool) {
+// firstOverlappingPath returns the first of some paths at which a write is visible at path p.
+func firstOverlappingPath(paths []jsonval.Path, p jsonval.Path) (jsonval.Path, bool) {
 	for _, q := range paths {
 		if q.Overlaps(p) {
 			return q, true

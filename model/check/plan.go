@@ -53,8 +53,8 @@ func (s *planCall) String() string {
 	return fmt.Sprintf("plan[%d] (%s)", s.index, jsonval.Clip(name, 40))
 }
 
-// isCallNotPlanOutput reports whether the step is a Call, and not the output of the Plan.
-func (s *planCall) isCallNotPlanOutput() bool { return s.rawCall != nil || s.invalid }
+// isCall reports whether the step is a Call, and not the output of the Plan.
+func (s *planCall) isCall() bool { return s.rawCall != nil || s.invalid }
 
 // isUpdate reports whether the Call's write is a declared update.
 func (s *planCall) isUpdate() bool {
@@ -136,14 +136,14 @@ func suggestInstance(name string, names []string) string {
 func (p *planChecker) resolveTool(s *planCall) {
 	name, ok := s.rawCall["_tool"].(string)
 	s.tool = p.idea.Tool(name)
-	server, mayBeImported := p.idea.MCPServerThatMayOfferTool(name)
+	server, mayBeImported := p.idea.FindCandidateMCPServer(name)
 	switch {
 	case !ok:
 		p.addCallError(s, s.jsonPath, `the Call names no tool: it needs "_tool"%s`, p.suggestToolName(""))
 	case s.tool != nil:
 	case mayBeImported:
 		s.invalid = true // the Tool is not known yet, so the rest of the Call cannot be checked
-		p.addWarning(s.jsonPath+"._tool", "%s", ideafile.ToolMayBeOfferedMessage(name, server))
+		p.addWarning(s.jsonPath+"._tool", "%s", ideafile.CandidateToolWarning(name, server))
 	default:
 		p.addCallError(s, s.jsonPath+"._tool", "unknown tool %q%s", jsonval.Clip(name, 80), p.suggestToolName(name))
 	}
@@ -218,7 +218,7 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 // checkParamTakesText reports a text with values in it where the parameter takes no string.
 func (p *planChecker) checkParamTakesText(s *planCall, location string, param jsonval.Path) bool {
 	wanted := jsonschema.TypesAt(s.tool.Source, param)
-	if jsonschema.TypesFit([]string{"string"}, wanted) != jsonschema.FitsNever {
+	if jsonschema.CompareTypes([]string{"string"}, wanted) != jsonschema.FitsNever {
 		return true
 	}
 	p.addCallError(s, location, "a text with values in it is a string; the parameter %q wants %s", param, jsonschema.JoinWithOr(wanted))
@@ -311,7 +311,7 @@ func (p *planChecker) readMetaProperties(s *planCall) {
 
 // readAfterProperty reads what the Call is to come after, as reads whose values it does not take.
 func (p *planChecker) readAfterProperty(s *planCall) {
-	list, f := ideafile.ReadAfterReferences(s.rawCall["_after"])
+	list, f := ideafile.ParseAfter(s.rawCall["_after"])
 	if f != nil {
 		p.addCallError(s, s.jsonPath+"._after", "%s", f.Message)
 	}

@@ -19,7 +19,7 @@ func (f *planDataflow) checkRead(n, r int) {
 	possible := 0
 	for alternative, terms := range read.expr {
 		for term, ref := range terms {
-			if reason := f.impossibleReason(n, ref, facts[alternative][term]); reason != "" && impossible[alternative] == "" {
+			if reason := f.neverPresentReason(n, ref, facts[alternative][term]); reason != "" && impossible[alternative] == "" {
 				impossible[alternative] = reason
 			}
 		}
@@ -35,8 +35,8 @@ func (f *planDataflow) checkRead(n, r int) {
 	}
 }
 
-// impossibleReason words why a term of an expression can never be present; "" where it can.
-func (f *planDataflow) impossibleReason(n int, ref refexpr.Reference, facts termStartFacts) string {
+// neverPresentReason words why a term of an expression can never be present; "" where it can.
+func (f *planDataflow) neverPresentReason(n int, ref refexpr.Reference, facts termStartStatus) string {
 	switch {
 	case facts.neverPresentReason != "":
 		return facts.neverPresentReason
@@ -47,7 +47,7 @@ func (f *planDataflow) impossibleReason(n int, ref refexpr.Reference, facts term
 }
 
 // checkTermType checks the type of the value that an alternative yields.
-func (f *planDataflow) checkTermType(n int, read parameterRead, ref refexpr.Reference, facts termStartFacts) {
+func (f *planDataflow) checkTermType(n int, read parameterRead, ref refexpr.Reference, facts termStartStatus) {
 	if _, isCall := ideafile.CallOfReference(ref); isCall {
 		return // it takes no value
 	}
@@ -76,7 +76,7 @@ func (f *planDataflow) checkType(s *planCall, read parameterRead, ref refexpr.Re
 	wanted := jsonschema.TypesAt(s.tool.Source, read.paramPath)
 	message := fmt.Sprintf("%s%s%s is of type %s; the parameter %q wants %s; convert it first, or read another value",
 		wiredParamPrefix(read), ref, origin, jsonschema.JoinWithOr(types), read.paramPath, jsonschema.JoinWithOr(wanted))
-	switch jsonschema.TypesFit(types, wanted) {
+	switch jsonschema.CompareTypes(types, wanted) {
 	case jsonschema.FitsNever:
 		f.reportFinding(s, read.location, message, len(read.expr) > 1)
 	case jsonschema.FitsPerhaps:
@@ -89,7 +89,7 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 	withoutProperty := 0
 	for _, n := range writers {
 		w := f.calls[n]
-		writtenPath, _ := firstOverlapping(f.facts[n].writablePaths, ref.Path)
+		writtenPath, _ := firstOverlappingPath(f.facts[n].writablePaths, ref.Path)
 		switch {
 		case isDelegateWrite(w, writtenPath):
 			continue // a delegate's writes declare no types
@@ -115,7 +115,7 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 }
 
 func suggestOutputProperty(schema any, p jsonval.Path) string {
-	node, _ := jsonschema.FollowRefs(schema, schema, "")
+	node, _ := jsonschema.ResolveLocalRefs(schema, schema, "")
 	m, _ := node.(map[string]any)
 	props, _ := m["properties"].(map[string]any)
 	if len(p) == 0 || len(props) == 0 {
@@ -133,7 +133,7 @@ func (f *planDataflow) noWriterReason(n int, ref refexpr.Reference) string {
 		return fmt.Sprintf("%s: the Plan has no Call %d", ref, key.Index)
 	}
 	for w, s := range f.calls {
-		if _, writes := firstOverlapping(s.outputPath.Paths(), ref.Path); !writes || !f.facts[w].appliesToInstance {
+		if _, writes := firstOverlappingPath(s.outputPath.Paths(), ref.Path); !writes || !f.facts[w].appliesToInstance {
 			continue
 		}
 		switch {

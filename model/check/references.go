@@ -10,8 +10,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// lookupNonState returns the value of a Reference to anything but State, or the reason why there is none.
-func lookupNonState(view ideafile.InstanceView, ref refexpr.Reference) (v any, reason string) {
+// lookupValueOutsideState returns the value of a Reference to anything but State, or the reason why there is none.
+func lookupValueOutsideState(view ideafile.InstanceView, ref refexpr.Reference) (v any, reason string) {
 	payload, ok := view.PayloadByKind[ref.Kind]
 	if !ok {
 		kinds := append(jsonval.SortedKeys(view.PayloadByKind), ideafile.TypeState)
@@ -27,7 +27,7 @@ func lookupNonState(view ideafile.InstanceView, ref refexpr.Reference) (v any, r
 // templateAwaitsValue reports whether a template's instances are to bring the value of a Reference: a schema has a place for it.
 func (c *checker) templateAwaitsValue(view ideafile.InstanceView, ref refexpr.Reference) bool {
 	schema := view.SchemaByKind[ref.Kind]
-	if !c.idea.AwaitsInstances() || len(ref.Path) == 0 || jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
+	if !c.idea.IsUnfilledTemplate() || len(ref.Path) == 0 || jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
 		return false
 	}
 	return jsonval.AsObject(jsonval.AsObject(schema)["properties"])[ref.Path[0]] != nil
@@ -59,8 +59,8 @@ func suggestNearestValue(v any, ref refexpr.Reference) string {
 	return ""
 }
 
-// outsideSchemaText words that a closed State schema does not allow a path.
-func outsideSchemaText(schema any, path jsonval.Path) string {
+// pathNotInSchemaMessage words that a closed State schema does not allow a path.
+func pathNotInSchemaMessage(schema any, path jsonval.Path) string {
 	text := fmt.Sprintf("%s stands outside the closed State schema", refexpr.Reference{Kind: ideafile.TypeState, Path: path})
 	for n := range path {
 		place := jsonschema.SubschemaAt(schema, path[:n])

@@ -23,7 +23,7 @@ func (c *checker) checkStrictMode() {
 		part := whole
 		part.Tools, part.InstanceTokens, part.OutputSchema = []*ideafile.Tool{t}, []string{""}, nil
 		reason := prompt.NewResponseFormat(part).NotStrictReason
-		c.warnNotStrict(c.notStrictReasonLocation(t, reason), reason)
+		c.warnNotStrict(c.nonStrictLocation(t, reason), reason)
 	}
 	if whole.OutputSchema != nil {
 		part := whole
@@ -55,8 +55,8 @@ func IsStrictnessWarning(p diag.Problem) bool {
 	return p.IsWarning && strings.HasPrefix(p.Message, notStrict)
 }
 
-// notStrictReasonLocation returns where in the file the parameter or meta property is that a reason names.
-func (c *checker) notStrictReasonLocation(t *ideafile.Tool, reason string) string {
+// nonStrictLocation returns where in the file the parameter or meta property is that a reason names.
+func (c *checker) nonStrictLocation(t *ideafile.Tool, reason string) string {
 	path := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)
 	props, _ := t.Source["properties"].(map[string]any)
 	for _, name := range jsonval.SortedKeys(props) {

@@ -85,9 +85,9 @@ func (c *checker) unresolvableReason(view ideafile.InstanceView, terms []refexpr
 			continue
 		}
 		if ref.Kind != ideafile.TypeState {
-			_, reason = lookupNonState(view, ref)
+			_, reason = lookupValueOutsideState(view, ref)
 		} else if schema := view.SchemaByKind[ideafile.TypeState]; schema != nil && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
-			reason = outsideSchemaText(schema, ref.Path)
+			reason = pathNotInSchemaMessage(schema, ref.Path)
 		}
 	}
 	return reason
@@ -105,7 +105,7 @@ func (c *checker) checkFixedOutputPath(t *ideafile.Tool, location string) {
 	for _, token := range c.instanceTokens {
 		for _, p := range path.Paths() {
 			if schema := c.views[token].SchemaByKind[ideafile.TypeState]; schema != nil && jsonschema.SubschemaAt(schema, p).IsForbidden {
-				c.addFinding(diag.Problem{JSONPath: location, Message: outsideSchemaText(schema, p)}, []string{token}, len(c.instanceTokens))
+				c.addFinding(diag.Problem{JSONPath: location, Message: pathNotInSchemaMessage(schema, p)}, []string{token}, len(c.instanceTokens))
 			}
 		}
 	}

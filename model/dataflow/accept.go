@@ -40,7 +40,7 @@ func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey, wr
 	call.ID, call.Request, call.Index = key.ID(i.token), key.Request, key.Index
 	rec := &CallRecord{Call: call, Status: ideafile.Waiting, WrittenCall: written}
 	if f == nil {
-		f = i.admitCall(rec)
+		f = i.acceptOrRefuseCall(rec)
 	}
 	if f != nil {
 		rec.endWithStatus(ideafile.Failed, f)
@@ -50,15 +50,15 @@ func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey, wr
 	return rec
 }
 
-// admitCall checks what depends on the instance, that References outside State resolve and that the State schema allows the
+// acceptOrRefuseCall checks what depends on the instance, that References outside State resolve and that the State schema allows the
 // output paths, and notes on the Record what the Call reads.
-func (i *Instance) admitCall(rec *CallRecord) *diag.Fault {
+func (i *Instance) acceptOrRefuseCall(rec *CallRecord) *diag.Fault {
 	list, err := refexpr.FindExpressions(rec.Params)
 	if err != nil {
 		return diag.Faultf(ideafile.CodeBadReference, "%s", err)
 	}
 	for _, e := range list {
-		if why := i.unresolvableReason(e); why != "" {
+		if why := i.unresolvableExpressionReason(e); why != "" {
 			return diag.Faultf(ideafile.CodeBadReference, "%s", why)
 		}
 		if e.HasReferenceOfKind(ideafile.TypeState) {
@@ -67,7 +67,7 @@ func (i *Instance) admitCall(rec *CallRecord) *diag.Fault {
 	}
 	for _, after := range rec.AfterReferences {
 		if ref, err := refexpr.ParseReference(after); err == nil {
-			rec.readExpressions = append(rec.readExpressions, refexpr.Expression{{toAwaitedCallReference(ref)}})
+			rec.readExpressions = append(rec.readExpressions, refexpr.Expression{{awaitedCallAsReference(ref)}})
 		}
 	}
 	for _, scope := range rec.ReadableScopes {
@@ -86,14 +86,14 @@ func (i *Instance) admitCall(rec *CallRecord) *diag.Fault {
 	return nil
 }
 
-// unresolvableReason returns why no alternative of an expression can ever resolve, because each reads something outside State
+// unresolvableExpressionReason returns why no alternative of an expression can ever resolve, because each reads something outside State
 // that does not exist, or "". State may still grow, so its terms do not count.
-func (i *Instance) unresolvableReason(e refexpr.Expression) string {
+func (i *Instance) unresolvableExpressionReason(e refexpr.Expression) string {
 	why := ""
 	for _, alternative := range e {
 		missing := ""
 		for _, ref := range alternative {
-			missing = cmp.Or(missing, i.whyUnresolvable(ref))
+			missing = cmp.Or(missing, i.unresolvableReferenceReason(ref))
 		}
 		if missing == "" {
 			return ""
@@ -103,7 +103,7 @@ func (i *Instance) unresolvableReason(e refexpr.Expression) string {
 	return why
 }
 
-func (i *Instance) whyUnresolvable(ref refexpr.Reference) string {
+func (i *Instance) unresolvableReferenceReason(ref refexpr.Reference) string {
 	_, known := i.contextView.PayloadByKind[ref.Kind]
 	switch {
 	case ref.Kind == ideafile.TypeState:
@@ -116,8 +116,8 @@ func (i *Instance) whyUnresolvable(ref refexpr.Reference) string {
 	return ""
 }
 
-// RefuseRequest has AcceptCall refuse a Request, and all before it, that is still open: AcceptRedeliveredCall may bring more of it.
-func (i *Instance) RefuseRequest(request int) {
+// SuspendRequest has AcceptCall refuse a Request, and all before it, that is still open: AcceptRedeliveredCall may bring more of it.
+func (i *Instance) SuspendRequest(request int) {
 	if request > i.closedThroughRequest {
 		i.openRequests[request] = true
 	}

@@ -19,7 +19,7 @@ func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, param
 	if !i.palette.AdaptValuesWithLLM || rec.ParamsAdaptation != nil || i.llmForbidden() || checkLiterals(tool, rec.Params) != nil {
 		return false
 	}
-	names := unfitParams(tool, rec.Params, params)
+	names := paramsToAdapt(tool, rec.Params, params)
 	if len(names) == 0 {
 		return false
 	}
@@ -33,13 +33,13 @@ func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, param
 
 // llmForbidden reports whether the LLM may not be asked about the instance, as its Plan is declared complete.
 func (i *Instance) llmForbidden() bool {
-	at, noneMatches := directplan.Find(i.contextMessages).ChooseForInstance(i.token, i.contextView)
+	at, noneMatches := directplan.FindPlans(i.contextMessages).ChooseForInstance(i.token, i.contextView)
 	return noneMatches || (at >= 0 && i.contextMessages[at].PlanStage == ideafile.StageComplete)
 }
 
-// unfitParams lists the parameters to adapt. Only those with References count: the ones that do not fit by themselves, or all
+// paramsToAdapt lists the parameters to adapt. Only those with References count: the ones that do not fit by themselves, or all
 // where each fits and together they do not. The activity checks values in the blob store.
-func unfitParams(t *ideafile.Tool, raw, params map[string]any) []string {
+func paramsToAdapt(t *ideafile.Tool, raw, params map[string]any) []string {
 	var referencing, unfit []string
 	for _, k := range jsonval.SortedKeys(raw) {
 		if refs, err := refexpr.FindReferences(raw[k]); err != nil || len(refs) == 0 || jsonval.ContainsBlobHandle(params[k]) {
@@ -151,8 +151,8 @@ func literalsUnchanged(raw, fitted any) bool {
 	return true // a Reference: its value is what was adapted
 }
 
-// questionAbout returns what the LLM is asked about a Call: its result, or adapted parameters.
-func (i *Instance) questionAbout(rec *CallRecord) (turn.LLMQuestion, bool) {
+// llmQuestionForCall returns what the LLM is asked about a Call: its result, or adapted parameters.
+func (i *Instance) llmQuestionForCall(rec *CallRecord) (turn.LLMQuestion, bool) {
 	q := turn.LLMQuestion{CallID: rec.ID, Token: i.token, Tool: rec.Tool}
 	if rec.phase == adapting {
 		q.Params, q.ParamsError = rec.ParamsAdaptation.OriginalParams, rec.ParamsAdaptation.Reason
@@ -167,7 +167,7 @@ func (i *Instance) questionAbout(rec *CallRecord) (turn.LLMQuestion, bool) {
 func (i *Instance) LLMQuestions() []turn.LLMQuestion {
 	var list []turn.LLMQuestion
 	for _, rec := range i.CallsAwaitingLLM() {
-		if q, ok := i.questionAbout(rec); ok {
+		if q, ok := i.llmQuestionForCall(rec); ok {
 			list = append(list, q)
 		}
 	}

@@ -27,7 +27,7 @@ func (i *Instance) Advance() []ReadyCall {
 	for moved := true; moved; {
 		moved = false
 		for _, rec := range i.callRecords {
-			if i.canAdvance(rec) {
+			if i.canAnyCallAdvance(rec) {
 				moved = true
 				start = append(start, i.advanceCall(rec)...)
 			}
@@ -39,7 +39,7 @@ func (i *Instance) Advance() []ReadyCall {
 		if moved {
 			continue
 		}
-		if rec := i.firstInWaitCycle(); rec != nil {
+		if rec := i.callToBreakDeadlock(); rec != nil {
 			moved = true
 			start = append(start, i.advanceCall(rec)...)
 		}
@@ -50,14 +50,14 @@ func (i *Instance) Advance() []ReadyCall {
 	return start
 }
 
-// advanceCall moves a Call one step. Invariant: canAdvance holds, so nothing that the step depends on can change any more.
+// advanceCall moves a Call one step. Invariant: canAnyCallAdvance holds, so nothing that the step depends on can change any more.
 func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
 	if rec.phase == resultPending {
 		i.finishSuccessfulCall(rec, rec.PendingResult)
 		return nil
 	}
 	if by, closed := i.outputClosedBy(rec); closed {
-		i.endWithClosedPath(rec, by)
+		i.endCallOnClosedPath(rec, by)
 		return nil
 	}
 	if by, written := i.everyResultKeyWritten(rec); written {
@@ -68,11 +68,11 @@ func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
 	if rec.phase == approved {
 		return i.startCall(rec, *rec.readyCall)
 	}
-	return i.prepareCall(rec)
+	return i.resolveAndCheckCall(rec)
 }
 
-// prepareCall resolves the parameters of a Call and starts it, unless the LLM must adapt them or a person must review it first.
-func (i *Instance) prepareCall(rec *CallRecord) []ReadyCall {
+// resolveAndCheckCall resolves the parameters of a Call and starts it, unless the LLM must adapt them or a person must review it first.
+func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 	tool := ideafile.FindTool(i.palette.Tools, rec.Tool)
 	params, err := i.resolveParams(rec)
 	if err == nil {
@@ -90,21 +90,21 @@ func (i *Instance) prepareCall(rec *CallRecord) []ReadyCall {
 		return nil
 	}
 	ready := ReadyCall{Record: rec, Tool: tool, Binding: i.palette.BindingByTool[rec.Tool], Params: params, ScopeValues: i.scopeValues(rec)}
-	policy, why := i.requiredReview(ready)
+	policy, why := i.reasonForReview(ready)
 	rec.ReviewReason = ""
 	if policy == nil {
 		return i.startCall(rec, ready)
 	}
 	i.requestReview(rec, ready, policy, why)
 	if ready.Binding.Simulation != nil {
-		i.approveSimulated(rec)
+		i.autoApproveInSimulation(rec)
 	}
 	return nil
 }
 
-// requiredReview returns the policy by which a person must review a Call, and why where the policy is not the reason; nil if
+// reasonForReview returns the policy by which a person must review a Call, and why where the policy is not the reason; nil if
 // nobody must.
-func (i *Instance) requiredReview(ready ReadyCall) (policy *ideafile.ApprovalPolicy, why string) {
+func (i *Instance) reasonForReview(ready ReadyCall) (policy *ideafile.ApprovalPolicy, why string) {
 	policy, why = i.palette.ApprovalOverride.PolicyFor(ready.Tool), ready.Record.ReviewReason
 	switch {
 	case policy.RequiresReviewOf(ready.Params):
@@ -119,7 +119,7 @@ func (i *Instance) requiredReview(ready ReadyCall) (policy *ideafile.ApprovalPol
 func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
 	rec.readyCall = &ready
 	if len(rec.Decisions) > 0 {
-		rec.RanCall = &turn.RanCall{Tool: ready.Tool.Name, Params: ready.Params}
+		rec.RanCall = &turn.ExecutedCall{Tool: ready.Tool.Name, Params: ready.Params}
 	}
 	switch {
 	case ready.Binding.Kind != ideafile.KindLatent:

@@ -112,19 +112,19 @@ func everyTermHasWriter(writersByTerm [][]*CallRecord, set map[*CallRecord]bool)
 // missing, the last reason stays.
 func (i *Instance) updateBlockedReasons() {
 	for _, rec := range i.callRecords {
-		if rec.Status != ideafile.Blocked || !i.inLatestRequest(rec) {
+		if rec.Status != ideafile.Blocked || !i.isInLatestRequest(rec) {
 			continue
 		}
 		why := i.blockedReason(rec)
-		if why == "" && rec.Fault != nil && i.personSetWhatItReads(rec) {
+		if why == "" && rec.Fault != nil && i.readsPersonSetValue(rec) {
 			continue
 		}
 		rec.Fault = diag.Faultf(ideafile.CodeBlocked, "%s", cmp.Or(why, "what it reads was not there in time"))
 	}
 }
 
-// personSetWhatItReads reports whether a person set a value on which a Call depends.
-func (i *Instance) personSetWhatItReads(rec *CallRecord) bool {
+// readsPersonSetValue reports whether a person set a value on which a Call depends.
+func (i *Instance) readsPersonSetValue(rec *CallRecord) bool {
 	reads, _ := i.readPaths(rec)
 	return slices.ContainsFunc(i.state.Writes(), func(w statelog.Write) bool {
 		return w.CorrectionNumber > 0 && slices.ContainsFunc(reads, w.Path.Overlaps)
@@ -148,8 +148,8 @@ func (i *Instance) blockedReason(rec *CallRecord) string {
 	return strings.Join(reasons, "; ")
 }
 
-// awaitedCallNotDoneReason words why a Call that another one is to follow can no longer be done.
-func (i *Instance) awaitedCallNotDoneReason(ref refexpr.Reference) string {
+// reasonAwaitedCallNotDone words why a Call that another one is to follow can no longer be done.
+func (i *Instance) reasonAwaitedCallNotDone(ref refexpr.Reference) string {
 	name := strings.Join(ref.Path, ".")
 	if w := i.callOfReference(ref); w != nil {
 		return "it is to come after " + name + " (" + string(w.Status) + ")"
@@ -159,7 +159,7 @@ func (i *Instance) awaitedCallNotDoneReason(ref refexpr.Reference) string {
 
 func (i *Instance) missingReason(reader *CallRecord, ref refexpr.Reference) string {
 	if ref.Kind == awaitedCall {
-		return i.awaitedCallNotDoneReason(ref)
+		return i.reasonAwaitedCallNotDone(ref)
 	}
 	if ref.Kind != ideafile.TypeState {
 		return ref.String() + " is not there"
@@ -170,9 +170,9 @@ func (i *Instance) missingReason(reader *CallRecord, ref refexpr.Reference) stri
 		case !w.mayWrite(ref.Path):
 		case w == reader:
 			reason = " is written by the Call itself"
-		case w.resultUpdatesPath() && !w.precedes(reader):
+		case w.resultUpdatesPath() && !w.precedesInPlan(reader):
 			return ref.String() + " is updated by " + w.ID + ", which stands behind the Call in the Plan"
-		case w.hasUntakenBranchFor(ref.Path):
+		case w.leftPathUnwrittenByBranch(ref.Path):
 			reason = " is a branch that " + w.ID + " did not take"
 		case w.Status == ideafile.Done:
 			reason = " is not in what " + w.ID + " wrote"

@@ -19,7 +19,7 @@ type CarriedInstance struct {
 	CallRecords          []CarriedCallRecord `json:"records,omitempty"`
 	OpenRequests         []int               `json:"open,omitempty"`
 	ClosedThroughRequest int                 `json:"closed,omitempty"`
-	// RefusedThroughRequest: see RefuseRequest.
+	// RefusedThroughRequest: see SuspendRequest.
 	RefusedThroughRequest int `json:"refused,omitempty"`
 
 	Now        time.Time   `json:"now,omitzero"`
@@ -89,7 +89,7 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 			i.contextMessages = append(i.contextMessages[:len(i.contextMessages):len(i.contextMessages)], m)
 		}
 	}
-	i.deriveContextView()
+	i.refreshContextView()
 	i.state = statelog.RestoreState(i.state.InitialValue, c.Writes)
 	for _, n := range c.OpenRequests {
 		i.openRequests[n] = true
@@ -107,7 +107,7 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 func (i *Instance) restoreRecord(c CarriedCallRecord) *CallRecord {
 	rec := c.CallRecord
 	rec.WrittenCall, rec.phase, rec.timesAsked, rec.resultGivenByPerson = c.WrittenCall, c.restorePhase(), c.TimesAsked, c.ResultGivenByPerson
-	_ = i.admitCall(&rec)
+	_ = i.acceptOrRefuseCall(&rec)
 	if c.ReadyCall != nil {
 		rec.readyCall = &ReadyCall{
 			Record: &rec, Tool: ideafile.FindTool(i.palette.Tools, rec.Tool), Binding: i.palette.BindingByTool[rec.Tool],
@@ -130,13 +130,13 @@ func (c CarriedCallRecord) restorePhase() phase {
 		return combining
 	case c.Status == ideafile.Running:
 		return running
-	case c.AwaitingLLM && c.ParamsAdaptation != nil && !c.ParamsAdaptation.Answered():
+	case c.AwaitingLLM && c.ParamsAdaptation != nil && !c.ParamsAdaptation.IsAnswered():
 		return adapting
 	case c.AwaitingLLM:
 		return askingLLM
 	case c.Approved:
 		return approved
-	case c.ParamsAdaptation.Answered():
+	case c.ParamsAdaptation.IsAnswered():
 		return adapted
 	}
 	return waiting

@@ -56,7 +56,7 @@ func sameBranch(a, b []jsonval.Path) bool { return slices.EqualFunc(a, b, slices
 func (i *Instance) branchClosedBy(branch []jsonval.Path) (by string, closed bool) {
 	open := 0
 	for _, p := range branch {
-		writer, closed := i.state.PathClosedBy(p)
+		writer, closed := i.state.AuthorWhoClosedPath(p)
 		switch _, exists := jsonval.ValueAt(i.state.CurrentValue, p); {
 		case !closed:
 			open++
@@ -72,29 +72,29 @@ func (i *Instance) branchClosedBy(branch []jsonval.Path) (by string, closed bool
 // everyBranchUnwritable reports whether something other than an object stands above a path of each branch.
 func (i *Instance) everyBranchUnwritable(rec *CallRecord) bool {
 	for _, branch := range rec.OutputPath {
-		if !slices.ContainsFunc(branch, i.state.AncestorIsNoObject) {
+		if !slices.ContainsFunc(branch, i.state.HasNonObjectAncestor) {
 			return false
 		}
 	}
 	return true
 }
 
-// obstacleAboveAny returns what stands above the first of some paths that has an obstacle.
-func (i *Instance) obstacleAboveAny(paths []jsonval.Path) string {
+// firstBlockingAncestor returns what stands above the first of some paths that has an obstacle.
+func (i *Instance) firstBlockingAncestor(paths []jsonval.Path) string {
 	for _, p := range paths {
-		if why := i.state.ObstacleAbove(p); why != "" {
+		if why := i.state.BlockingAncestorReason(p); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// endWithClosedPath ends a Call whose path is closed: skipped, as its value exists already. An update fails, as what it would have
+// endCallOnClosedPath ends a Call whose path is closed: skipped, as its value exists already. An update fails, as what it would have
 // changed cannot be changed.
-func (i *Instance) endWithClosedPath(rec *CallRecord, by string) {
+func (i *Instance) endCallOnClosedPath(rec *CallRecord, by string) {
 	if rec.resultUpdatesPath() {
 		rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeBadPath, "%s: %s", rec.OutputPath.ReferenceText(),
-			i.obstacleAboveAny(rec.OutputPath.Paths())))
+			i.firstBlockingAncestor(rec.OutputPath.Paths())))
 		return
 	}
 	rec.endWithStatus(ideafile.Skipped, nil)

@@ -46,7 +46,7 @@ func TestAResultFitsTheStateSchema(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := &statelog.ResultContract{StateSchema: modeltest.MustDecodeJSON(schema), OutputPath: refexpr.OutputPathTo(p), OutputMethod: c.method}
+			l := &statelog.ResultContract{StateSchema: modeltest.MustDecodeJSON(schema), OutputPath: refexpr.NewOutputPath(p), OutputMethod: c.method}
 			err = l.CheckAt(p, modeltest.MustDecodeJSON(c.old), modeltest.MustDecodeJSON(c.value))
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -105,10 +105,10 @@ func TestAStoredValueLandsUnchecked(t *testing.T) {
 		r.SucceedCall(ideafile.FormatCallID(1, i+1, ""), c.value)
 		rec := r.CallRecords()[i]
 		if c.want == anActivityDoesIt {
-			if updates := r.TakeStoredUpdates(); len(updates) != 1 || updates[0].CallID != rec.ID {
+			if updates := r.TakeBlobUpdates(); len(updates) != 1 || updates[0].CallID != rec.ID {
 				t.Errorf("%s is %s, and to be done by activities: %v", c.call, rec.Status, updates)
 			}
-			r.FailStoredUpdate(rec.ID, diag.Faultf(ideafile.CodeBadOutput, "no luck"))
+			r.FailBlobUpdate(rec.ID, diag.Faultf(ideafile.CodeBadOutput, "no luck"))
 			c.want = ideafile.Failed
 		}
 		if rec.Status != c.want {

@@ -14,8 +14,9 @@ import (
 
 // This file holds who may decide: the rules of a Tool's policy and of `config.approval` (package deciders), applied to one decision.
 
-// SetPeople tells the instance who started the process, and what was decided on Calls of the instance in the processes that this one was forked from.
-func (i *Instance) SetPeople(starters []string, earlier []deciders.Earlier) {
+// SetPeopleAllowedToDecide tells the instance who started the process, and what was decided on Calls of the instance in the processes that this
+// one was forked from.
+func (i *Instance) SetPeopleAllowedToDecide(starters []string, earlier []deciders.PriorDecision) {
 	i.starters, i.earlierDecisions = starters, nil
 	for _, e := range earlier {
 		if ideafile.InstanceTokenOfCallID(e.CallID) == i.token {
@@ -36,25 +37,25 @@ func (i *Instance) checkDecider(rec *CallRecord, d turn.Decision) error {
 	switch strings.TrimSpace(d.DecidedBy) {
 	case "":
 		if rules.Signed() {
-			return errors.New(rules.WhyNot(d.Decider(), i.starters))
+			return errors.New(rules.DenialReason(d.Decider(), i.starters))
 		}
 		return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, rules)
 	case turn.DecidedByTimeout, turn.DecidedByProcess:
 		return fmt.Errorf("%q is nobody's name", d.DecidedBy)
 	}
-	if why := rules.WhyNot(d.Decider(), i.starters); why != "" {
+	if why := rules.DenialReason(d.Decider(), i.starters); why != "" {
 		return errors.New(why)
 	}
-	for _, other := range rules.NotSameAs() {
+	for _, other := range rules.ExcludedCallNames() {
 		if id, found := i.decidedCall(rec, other, d.DecidedBy); found {
 			return fmt.Errorf("%s decided on %s, and may not decide on %s too", d.DecidedBy, id, rec.ID)
 		}
-		if _, isID := ideafile.ParseCallKey(other); isID && !i.knowsCall(other) {
+		if _, isID := ideafile.ParseCallKey(other); isID && !i.hasCall(other) {
 			return fmt.Errorf("who decided on %s may not decide on it, and there is no such Call", other)
 		}
 	}
-	if v, has := voiceOf(rec, d.DecidedBy); has && isVoice(d) {
-		return fmt.Errorf("%s has decided on it already (%s); it takes %d people", v.DecidedBy, v.Kind, rules.Count())
+	if v, has := findVote(rec, d.DecidedBy); has && isVote(d) {
+		return fmt.Errorf("%s has decided on it already (%s); it takes %d people", v.DecidedBy, v.Kind, rules.RequiredApprovals())
 	}
 	return nil
 }
@@ -66,7 +67,7 @@ func (i *Instance) checkNotExcludedElsewhere(rec *CallRecord, d turn.Decision) e
 			if other == rec || !deciders.SameName(made.DecidedBy, d.DecidedBy) || d.DecidedBy == "" {
 				continue
 			}
-			if slices.ContainsFunc(made.Deciders.NotSameAs(), func(name string) bool { return i.isNamed(rec, name) }) {
+			if slices.ContainsFunc(made.Deciders.ExcludedCallNames(), func(name string) bool { return i.callMatchesName(rec, name) }) {
 				return fmt.Errorf("%s decided on %s, and may not decide on %s too", d.DecidedBy, other.ID, rec.ID)
 			}
 		}
@@ -74,8 +75,8 @@ func (i *Instance) checkNotExcludedElsewhere(rec *CallRecord, d turn.Decision) e
 	return nil
 }
 
-// isNamed reports whether a name in NotSameAs, an id or a Tool's name, means a Call.
-func (i *Instance) isNamed(rec *CallRecord, name string) bool {
+// callMatchesName reports whether a name in NotSameAs, an id or a Tool's name, means a Call.
+func (i *Instance) callMatchesName(rec *CallRecord, name string) bool {
 	return slices.Contains(i.callIDsNamed(name), rec.ID) || rec.Tool == name ||
 		slices.ContainsFunc(rec.Decisions, func(d turn.Decision) bool { return d.Tool == name }) ||
 		rec.PendingApproval != nil && rec.PendingApproval.Tool == name
@@ -101,7 +102,7 @@ func (i *Instance) callIDsNamed(name string) []string {
 func (i *Instance) decidedCall(rec *CallRecord, name, person string) (id string, found bool) {
 	for _, other := range i.callRecords {
 		by := func(d turn.Decision) bool { return deciders.SameName(d.DecidedBy, person) }
-		if other != rec && i.isNamed(other, name) && slices.ContainsFunc(other.Decisions, by) {
+		if other != rec && i.callMatchesName(other, name) && slices.ContainsFunc(other.Decisions, by) {
 			return other.ID, true
 		}
 	}
@@ -114,38 +115,38 @@ func (i *Instance) decidedCall(rec *CallRecord, name, person string) (id string,
 	return "", false
 }
 
-func (i *Instance) knowsCall(name string) bool {
+func (i *Instance) hasCall(name string) bool {
 	return slices.ContainsFunc(i.callIDsNamed(name), func(id string) bool {
-		return i.FindCall(id) != nil || slices.ContainsFunc(i.earlierDecisions, func(e deciders.Earlier) bool { return e.CallID == id })
+		return i.FindCall(id) != nil || slices.ContainsFunc(i.earlierDecisions, func(e deciders.PriorDecision) bool { return e.CallID == id })
 	})
 }
 
-// isVoice reports whether others may have to decide the same before the decision counts. A single person rejects, amends and replaces; what
+// isVote reports whether others may have to decide the same before the decision counts. A single person rejects, amends and replaces; what
 // comes of the latter two is decided on by itself.
-func isVoice(d turn.Decision) bool { return d.Kind == ideafile.Approve || d.Kind == ideafile.Answer }
+func isVote(d turn.Decision) bool { return d.Kind == ideafile.Approve || d.Kind == ideafile.Answer }
 
-// voiceOf returns what a person has decided on what waits now.
-func voiceOf(rec *CallRecord, person string) (turn.Voice, bool) {
-	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar, func(v turn.Voice) bool { return deciders.SameName(v.DecidedBy, person) })
+// findVote returns what a person has decided on what waits now.
+func findVote(rec *CallRecord, person string) (turn.Vote, bool) {
+	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar, func(v turn.Vote) bool { return deciders.SameName(v.DecidedBy, person) })
 	if at < 0 {
-		return turn.Voice{}, false
+		return turn.Vote{}, false
 	}
 	return rec.PendingApproval.DecidedSoFar[at], true
 }
 
-// othersMustDecideToo reports whether a decision still needs others who decide the same.
-func (i *Instance) othersMustDecideToo(rec *CallRecord, d turn.Decision) bool {
+// needsMoreDecisions reports whether a decision still needs others who decide the same.
+func (i *Instance) needsMoreDecisions(rec *CallRecord, d turn.Decision) bool {
 	same := 1
 	for _, made := range rec.Decisions {
 		if made.ApprovalDigest == d.ApprovalDigest && made.Kind == d.Kind && jsonval.Equal(made.GivenResult, d.GivenResult) {
 			same++
 		}
 	}
-	return isVoice(d) && same < rec.PendingApproval.Deciders.Count()
+	return isVote(d) && same < rec.PendingApproval.Deciders.RequiredApprovals()
 }
 
-// addVoice keeps a decision that needs others. The Call goes on waiting, under the same digest.
-func (i *Instance) addVoice(rec *CallRecord, d turn.Decision) error {
+// addVote keeps a decision that needs others. The Call goes on waiting, under the same digest.
+func (i *Instance) addVote(rec *CallRecord, d turn.Decision) error {
 	if d.Kind == ideafile.Answer {
 		if _, err := i.readGivenResult(rec, d); err != nil {
 			return err
@@ -154,7 +155,7 @@ func (i *Instance) addVoice(rec *CallRecord, d turn.Decision) error {
 	}
 	rec.Decisions = append(rec.Decisions, d)
 	p := *rec.PendingApproval
-	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), turn.Voice{Kind: d.Kind, DecidedBy: d.DecidedBy, Groups: d.Groups, DecidedAt: d.DecidedAt})
+	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), turn.Vote{Kind: d.Kind, DecidedBy: d.DecidedBy, Groups: d.Groups, DecidedAt: d.DecidedAt})
 	rec.PendingApproval = &p
 	return nil
 }

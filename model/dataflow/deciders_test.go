@@ -31,7 +31,7 @@ func vault(t *testing.T, by, override string) *dataflow.Instance {
 		palette.ApprovalOverride = idea.Config.Approval
 	}
 	i := dataflow.New(*palette, nil, "")
-	i.SetPeople([]string{"sam"}, nil)
+	i.SetPeopleAllowedToDecide([]string{"sam"}, nil)
 	i.SetTime(modeltest.StartTime)
 	for n, call := range []string{`{"_tool": "pay", "cents": 600}`, `{"_tool": "prepare"}`} {
 		i.AcceptCall(1, n+1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(call)))
@@ -54,7 +54,7 @@ func carried(t *testing.T, i *dataflow.Instance) *dataflow.Instance {
 	}
 	palette, context, token := i.StartParameters()
 	next := dataflow.Restore(palette, context, token, c)
-	next.SetPeople([]string{"sam"}, nil)
+	next.SetPeopleAllowedToDecide([]string{"sam"}, nil)
 	return next
 }
 
@@ -91,7 +91,7 @@ func TestWhoDoesNotFitIsRefusedAndTheCallWaitsOn(t *testing.T) {
 		}
 	}
 	i := vault(t, twoOfFinance, "")
-	i.SetPeople(nil, nil)
+	i.SetPeopleAllowedToDecide(nil, nil)
 	if err := approve(i, "1.1", "eve"); err == nil || !strings.Contains(err.Error(), "its start does not say who that was") {
 		t.Errorf("who started it is unknown: %v", err)
 	}
@@ -212,12 +212,12 @@ func TestWhoDecidedOnOneCallMayNotDecideOnTheOtherWhicheverComesFirst(t *testing
 			t.Errorf("%s: %v", name, err)
 		}
 		i = vault(t, by, "")
-		i.SetPeople(nil, []deciders.Earlier{{CallID: "1.2", Tool: "prepare", By: "ann"}})
+		i.SetPeopleAllowedToDecide(nil, []deciders.PriorDecision{{CallID: "1.2", Tool: "prepare", By: "ann"}})
 		if approve(i, "1.1", "ann") == nil {
 			t.Errorf("%s: who decided in the process before decides", name)
 		}
 		i = vault(t, by, "")
-		i.SetPeople(nil, []deciders.Earlier{{CallID: "1.2@②", Tool: "prepare", By: "ann"}, {CallID: "1.2", Tool: "prepare", By: "bob"}})
+		i.SetPeopleAllowedToDecide(nil, []deciders.PriorDecision{{CallID: "1.2@②", Tool: "prepare", By: "ann"}, {CallID: "1.2", Tool: "prepare", By: "bob"}})
 		if err := approve(i, "1.1", "ann"); err != nil {
 			t.Errorf("%s: a decision in another instance counts: %v", name, err)
 		}
@@ -243,7 +243,7 @@ func TestAProcessLimitsWhoMayDecideAndLoosensNothing(t *testing.T) {
 				t.Errorf("%s: %s decides", override, who)
 			}
 		}
-		if n := i.PendingApprovals()[0].Deciders.Count(); n != 2 {
+		if n := i.PendingApprovals()[0].Deciders.RequiredApprovals(); n != 2 {
 			t.Errorf("%s: %d people are enough", override, n)
 		}
 	}
@@ -257,7 +257,7 @@ func TestWhoDecidesHoldsForWhateverReasonAPersonIsAsked(t *testing.T) {
 	i := vault(t, `{"people": ["ann"]}`, "")
 	_ = approve(i, "1.1", "ann")
 	i.Advance()
-	i.ReviewUnknownEffect("1.1", "nobody knows whether it was paid")
+	i.RequireEffectReview("1.1", "nobody knows whether it was paid")
 	if approve(i, "1.1", "bob") == nil || len(i.PendingApprovals()) != 2 {
 		t.Error("anybody has it run again")
 	}
@@ -331,7 +331,7 @@ func TestMistakesInWhoMayDecideAreNamed(t *testing.T) {
 		t.Error("a deadline approves what people must", ps)
 	}
 	broken := ideafile.ReadTool("pay", modeltest.MustDecodeJSON(`{"_approval": {"by": {"counts": 2}}}`), "$", nil)
-	if (ideafile.ApprovalOverride{}).DecidersFor(broken).Count() < 1000 {
+	if (ideafile.ApprovalOverride{}).DecidersFor(broken).RequiredApprovals() < 1000 {
 		t.Error("a policy that cannot be read lets somebody through")
 	}
 }

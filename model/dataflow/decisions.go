@@ -32,8 +32,8 @@ func (i *Instance) ApplyDecision(d turn.Decision) error {
 	d.Order = nil // OrderID names it from here on
 	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams, d.Deciders = rec.ID, rec.PendingApproval.Digest, i.currentTime,
 		rec.PendingApproval.Tool, rec.PendingApproval.Params, rec.PendingApproval.Deciders
-	if i.othersMustDecideToo(rec, d) {
-		return i.addVoice(rec, d)
+	if i.needsMoreDecisions(rec, d) {
+		return i.addVote(rec, d)
 	}
 	switch d.Kind {
 	case ideafile.Approve:
@@ -57,9 +57,9 @@ func (i *Instance) callAwaitingDecision(d turn.Decision) (*CallRecord, error) {
 	rec := i.FindCall(ideafile.CallIDInInstance(d.CallID, i.token))
 	switch {
 	case rec == nil:
-		return nil, turn.ErrUnknownCall(d.CallID, i.callIDs(), i.PendingApprovals())
+		return nil, turn.UnknownCallError(d.CallID, i.callIDs(), i.PendingApprovals())
 	case rec.PendingApproval == nil:
-		return nil, turn.ErrCallNotWaiting(rec.ID, rec.Status, rec.Decisions)
+		return nil, turn.CallNotWaitingError(rec.ID, rec.Status, rec.Decisions)
 	case d.ApprovalDigest != "" && d.ApprovalDigest != rec.PendingApproval.Digest:
 		return nil, fmt.Errorf("the digest is not that of what waits now, %s", rec.PendingApproval.Digest)
 	case !slices.Contains(rec.PendingApproval.AllowedDecisions, d.Kind):
@@ -97,7 +97,7 @@ func (i *Instance) rejectCall(rec *CallRecord, d turn.Decision) {
 // keeps all of the parameters, as they will run.
 func (i *Instance) amendCall(rec *CallRecord, d turn.Decision) error {
 	ready := *rec.readyCall
-	changed, err := amend.Params(ready.Tool, ready.Params, d.AmendedParams)
+	changed, err := amend.MergeParams(ready.Tool, ready.Params, d.AmendedParams)
 	if err != nil {
 		return fmt.Errorf("params: %w", err)
 	}
@@ -117,9 +117,9 @@ func (i *Instance) amendCall(rec *CallRecord, d turn.Decision) error {
 func (i *Instance) replaceCall(rec *CallRecord, d turn.Decision) error {
 	template := i.palette
 	template.UntargetedCallsGoToAll = true
-	asNamed := ideafile.WithTokenSpellingsResolved([]any{d.Replacement}, func(word string) (string, bool) {
+	asNamed := ideafile.WithTokensNormalized([]any{d.Replacement}, func(word string) (string, bool) {
 		return i.token,
-			spelling.WordNamesToken(word, i.token)
+			spelling.MatchesToken(word, i.token)
 	})
 	call, tokens, f := template.ReadCall(ideafile.ParseWrittenCall(asNamed[0]))
 	switch {
@@ -133,7 +133,7 @@ func (i *Instance) replaceCall(rec *CallRecord, d turn.Decision) error {
 	}
 	call.ID, call.Request, call.Index = rec.ID, rec.Request, rec.Index
 	replacement := &CallRecord{Call: call}
-	if f := i.admitCall(replacement); f != nil {
+	if f := i.acceptOrRefuseCall(replacement); f != nil {
 		return fmt.Errorf("with: %s", f.Message)
 	}
 	rec.recordDecision(d)

@@ -83,7 +83,7 @@ func TestAnAmendmentLeavesAloneWhatIsWiredUnknownOrElsewhere(t *testing.T) {
 }
 
 func TestEveryDecisionHasABranchAndNothingElseIsTaken(t *testing.T) {
-	for _, kind := range ideafile.DecisionKinds() {
+	for _, kind := range ideafile.AllDecisionKinds() {
 		i := waitingSettlement(t)
 		d := turn.Decision{Kind: kind, CallID: "1.1@⑬", Reason: "r", GivenResult: "o", Replacement: map[string]any{"_tool": "settle", "values": map[string]any{"order": "R", "cents": json.Number("1")}}}
 		if err := i.ApplyDecision(d); err != nil || len(i.CallRecords()[0].Decisions) != 1 || i.CallRecords()[0].Decisions[0].Describe() == " by a person: r" {

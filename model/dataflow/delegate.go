@@ -35,8 +35,8 @@ func (i *Instance) delegateValueWrites(rec *CallRecord) ([]statelog.Write, *diag
 		if !ok {
 			continue
 		}
-		if _, closed := i.state.PathClosedBy(p); closed {
-			i.noteNotWritten(rec, p)
+		if _, closed := i.state.AuthorWhoClosedPath(p); closed {
+			i.recordUnwrittenPath(rec, p)
 			continue
 		}
 		if i.stateSchema != nil && !jsonval.ContainsBlobHandle(v) {
@@ -53,8 +53,8 @@ func (i *Instance) delegateValueWrites(rec *CallRecord) ([]statelog.Write, *diag
 // applyDelegateWrites applies them, except where the result itself has just closed the path.
 func (i *Instance) applyDelegateWrites(rec *CallRecord, writes []statelog.Write) {
 	for _, w := range writes {
-		if _, closed := i.state.PathClosedBy(w.Path); closed {
-			i.noteNotWritten(rec, w.Path)
+		if _, closed := i.state.AuthorWhoClosedPath(w.Path); closed {
+			i.recordUnwrittenPath(rec, w.Path)
 			continue
 		}
 		i.applyWrite(w)

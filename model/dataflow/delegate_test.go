@@ -20,7 +20,7 @@ func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
 	s.Instances[""] = modeltest.CarryInstance(t, run)
 	s.Advance("")
 	s.WantEqual("the State", string(jsonval.Encode(s.Instances[""].State())), `{"b":"fine","c":"mind","note":"mind"}`)
-	s.WantEqual("who wrote it", fmt.Sprint(s.Instances[""].Writes()[0].Author, s.Instances[""].Writes()[1].Author), "1.11.1")
+	s.WantEqual("who wrote it", fmt.Sprint(s.Instances[""].StateWrites()[0].Author, s.Instances[""].StateWrites()[1].Author), "1.11.1")
 }
 
 func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {

@@ -17,7 +17,7 @@ func (i *Instance) HasDirectPlan() bool { return i.directPlanContextIndex() >= 0
 // directPlanContextIndex returns the position of the instance's direct Plan in its context; -1 if it has none, had ended in an earlier process,
 // or had gone over to the LLM there.
 func (i *Instance) directPlanContextIndex() int {
-	at, _ := directplan.Find(i.contextMessages).ChooseForInstance(i.token, i.contextView)
+	at, _ := directplan.FindPlans(i.contextMessages).ChooseForInstance(i.token, i.contextView)
 	if at < 0 || resumption.InstanceEndStatus(i.contextMessages, i.token) != "" || slices.Contains(i.contextMessages[at].FallbackInstances, i.token) {
 		return -1
 	}
@@ -74,7 +74,7 @@ func (i *Instance) insertDirectPlan(at int) {
 		switch {
 		case rec.Status.IsFinal():
 		case recorded:
-			i.restorePastCall(rec, p)
+			i.restoreCallOfEarlierProcess(rec, p)
 		case same != nil && same.Status == ideafile.Done:
 			rec.endWithStatus(ideafile.Done, nil)
 			rec.SkippedBecauseOf, rec.Result, rec.FromEarlierProcess = same.ID, same.Result, true // it counts once
@@ -97,8 +97,8 @@ func (i *Instance) findSameEarlierCall(call ideafile.WrittenCall, upTo int) *Cal
 	return nil
 }
 
-// restorePastCall gives a Call that has not been looked at what became of it in an earlier process.
-func (i *Instance) restorePastCall(rec *CallRecord, p turn.PastCall) {
+// restoreCallOfEarlierProcess gives a Call that has not been looked at what became of it in an earlier process.
+func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, p turn.PastCall) {
 	status := p.StatusByInstance[i.token]
 	if !p.IsFinalFor(i.token) {
 		rec.ReviewReason = resumption.ReviewReasonOnResume(ideafile.FindTool(i.palette.Tools, rec.Tool), status)
@@ -113,19 +113,19 @@ func (i *Instance) restorePastCall(rec *CallRecord, p turn.PastCall) {
 	rec.Result = p.ResultByInstance[i.token]
 }
 
-// PlanFailure returns the fault of the first Call of the direct Plan that brought no value and whose value nothing else brought;
+// DirectPlanFault returns the fault of the first Call of the direct Plan that brought no value and whose value nothing else brought;
 // nil if none.
-func (i *Instance) PlanFailure() *diag.Fault {
+func (i *Instance) DirectPlanFault() *diag.Fault {
 	for _, rec := range i.callRecords {
-		if rec.Request == 0 && rec.Index > i.planAfter && rec.Fault != nil && rec.Status.IsFinal() && !i.outputExists(rec) {
+		if rec.Request == 0 && rec.Index > i.planAfter && rec.Fault != nil && rec.Status.IsFinal() && !i.outputPathHasValue(rec) {
 			return diag.Faultf(rec.Fault.Code, "%s: %s", rec.ID, rec.Fault.Message)
 		}
 	}
 	return nil
 }
 
-// outputExists reports whether State has a value at every path of one of the Call's branches.
-func (i *Instance) outputExists(rec *CallRecord) bool {
+// outputPathHasValue reports whether State has a value at every path of one of the Call's branches.
+func (i *Instance) outputPathHasValue(rec *CallRecord) bool {
 	if rec.resultUpdatesPath() {
 		return false
 	}

@@ -18,7 +18,7 @@
 // later Call for the same path is skipped because its value exists. Updates are applied in Plan order.
 //
 // Calls that can no longer become ready still end: one that reads what nobody will write is blocked, one that depends on a
-// branch not taken is skipped. Of Calls that wait for each other, one goes first (firstInWaitCycle).
+// branch not taken is skipped. Of Calls that wait for each other, one goes first (callToBreakDeadlock).
 //
 // # Invariants
 //

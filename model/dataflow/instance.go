@@ -34,9 +34,9 @@ type Instance struct {
 	correctionCount int
 	planStarted     bool // StartDirectPlan was called
 	planAfter       int  // the Calls of the direct Plan come after this one; 0: it took no other's place
-	// starters started the process, and earlierDecisions were taken in those that it was forked from; see SetPeople.
+	// starters started the process, and earlierDecisions were taken in those that it was forked from; see SetPeopleAllowedToDecide.
 	starters         []string
-	earlierDecisions []deciders.Earlier
+	earlierDecisions []deciders.PriorDecision
 }
 
 // AddTools adds Tools to the palette: those that the instance was started without and that a Call is about to use.
@@ -48,13 +48,13 @@ func (i *Instance) AddTools(tools []*ideafile.Tool) {
 func New(palette ideafile.Palette, context []ideafile.Message, token string) *Instance {
 	palette.InstanceTokens = []string{token}
 	i := &Instance{token: token, palette: palette, contextMessages: context, initialMessageCount: len(context), openRequests: map[int]bool{}}
-	i.deriveContextView()
+	i.refreshContextView()
 	i.state = statelog.NewState(i.contextView.PayloadByKind[ideafile.TypeState])
 	return i
 }
 
-// deriveContextView derives from the context what the instance sees.
-func (i *Instance) deriveContextView() {
+// refreshContextView derives from the context what the instance sees.
+func (i *Instance) refreshContextView() {
 	i.contextView = ideafile.InstanceViewOf(i.contextMessages, i.token)
 	i.stateSchema = i.contextView.SchemaByKind[ideafile.TypeState]
 }
@@ -62,11 +62,11 @@ func (i *Instance) deriveContextView() {
 // State returns the current State.
 func (i *Instance) State() any { return i.state.Snapshot() }
 
-// OwnInput returns the instance's own input, nil if it has none.
-func (i *Instance) OwnInput() any { return ideafile.OwnInputOfInstance(i.contextMessages, i.token) }
+// InstanceInput returns the instance's own input, nil if it has none.
+func (i *Instance) InstanceInput() any { return ideafile.InstanceInput(i.contextMessages, i.token) }
 
-// Writes lists every write since the start, in Plan order.
-func (i *Instance) Writes() []statelog.Write { return i.state.Writes() }
+// StateWrites lists every write since the start, in Plan order.
+func (i *Instance) StateWrites() []statelog.Write { return i.state.Writes() }
 
 // TakeNewWrites returns the writes since its last call, in the order in which they were applied.
 func (i *Instance) TakeNewWrites() []statelog.Write {
@@ -91,8 +91,8 @@ func (i *Instance) FindCall(id string) *CallRecord {
 // HasOpenRequest reports whether a Request may still send Calls to the instance.
 func (i *Instance) HasOpenRequest() bool { return len(i.openRequests) > 0 }
 
-// Idle reports whether nothing of the instance runs: what is unfinished waits for the LLM or for people.
-func (i *Instance) Idle() bool {
+// IsIdle reports whether nothing of the instance runs: what is unfinished waits for the LLM or for people.
+func (i *Instance) IsIdle() bool {
 	for _, rec := range i.callRecords {
 		if rec.phase == running || rec.phase == combining {
 			return false
@@ -127,7 +127,7 @@ func (i *Instance) MissingRequiredPaths() []string {
 // paths. A value stands in the Plan where the write stands that it corrects, so that the same readers see it.
 func (i *Instance) ApplyRevision(messages []ideafile.Message, by, reason string) {
 	i.contextMessages = append(i.contextMessages[:len(i.contextMessages):len(i.contextMessages)], messages...)
-	i.deriveContextView()
+	i.refreshContextView()
 	for _, m := range messages {
 		if m.PayloadKind != ideafile.TypeState || m.Payload == nil {
 			continue

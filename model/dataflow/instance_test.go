@@ -101,12 +101,12 @@ type scene struct {
 	open           bool
 	told           map[string]string // what was last said of each Call
 	now            time.Time
-	updates        map[string]dataflow.StoredUpdate            // the latest of each Call
+	updates        map[string]dataflow.BlobUpdate              // the latest of each Call
 	between        func(*dataflow.Instance) *dataflow.Instance // what is done to the instance after every step
 }
 
 func playScene(t *testing.T, body string, between func(*dataflow.Instance) *dataflow.Instance) string {
-	s := &scene{t: t, request: 0, told: map[string]string{}, updates: map[string]dataflow.StoredUpdate{}, now: modeltest.StartTime, between: between}
+	s := &scene{t: t, request: 0, told: map[string]string{}, updates: map[string]dataflow.BlobUpdate{}, now: modeltest.StartTime, between: between}
 	var out strings.Builder
 	for _, line := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
 		if strings.HasPrefix(line, "  ") {
@@ -158,10 +158,10 @@ func (s *scene) step(line string) []string {
 		id, values, _ := strings.Cut(rest, " ")
 		u := s.updates[id]
 		delete(s.updates, id)
-		s.run.ApplyStoredUpdate(u, modeltest.MustDecodeJSON(values).([]any))
+		s.run.ApplyBlobUpdate(u, modeltest.MustDecodeJSON(values).([]any))
 	case "misfit":
 		delete(s.updates, rest)
-		s.run.FailStoredUpdate(rest, diag.Faultf(ideafile.CodeBadOutput, "it does not fit"))
+		s.run.FailBlobUpdate(rest, diag.Faultf(ideafile.CodeBadOutput, "it does not fit"))
 	case "later":
 		d, err := time.ParseDuration(rest)
 		if err != nil {
@@ -193,7 +193,7 @@ func (s *scene) step(line string) []string {
 		}
 		s.run.ApplyRevision(modeltest.MessagesFrom(s.t, rest), "ann", "")
 	case "unsure":
-		s.run.ReviewUnknownEffect(rest, "the worker was lost")
+		s.run.RequireEffectReview(rest, "the worker was lost")
 	case "wants":
 		s.run.RequireResultFromPerson(rest, "how many?")
 	default:
@@ -231,10 +231,10 @@ func (s *scene) look(verb, rest string) []string {
 		}
 		return lines
 	case "quiet":
-		return []string{fmt.Sprint(s.run.Idle())}
+		return []string{fmt.Sprint(s.run.IsIdle())}
 	case "writes":
 		var lines []string
-		for _, w := range s.run.Writes() {
+		for _, w := range s.run.StateWrites() {
 			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s wrote %s %s %s", w.Author, refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path}, w.OutputMethod, jsonval.Encode(w.Value))))
 		}
 		return lines
@@ -291,7 +291,7 @@ func (s *scene) happened() []string {
 		s.told[ready.Record.ID] = string(ideafile.Running)
 		lines = append(lines, line)
 	}
-	for _, u := range s.run.TakeStoredUpdates() {
+	for _, u := range s.run.TakeBlobUpdates() {
 		if _, underWay := s.updates[u.CallID]; !underWay { // an instance that was restored hands it out again
 			s.updates[u.CallID] = u
 		}
@@ -350,7 +350,7 @@ func TestARequestThatIsRefusedStaysOpenForTheRestOfIt(t *testing.T) {
 	palette.BindingByTool = map[string]ideafile.ToolBinding{"work": {Kind: ideafile.KindGo}}
 	i := dataflow.New(*palette, nil, "")
 	i.AcceptCall(1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"work","x":"†state.a","_outputPath":"b"}`)))
-	i.RefuseRequest(1)
+	i.SuspendRequest(1)
 	call := ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"work","_outputPath":"a"}`))
 	if i.AcceptCall(1, 2, call) {
 		t.Error("what was refused is taken")

@@ -21,7 +21,7 @@ func (i *Instance) ResolvedParams(rec *CallRecord) (map[string]any, error) {
 }
 
 func (i *Instance) resolveParams(rec *CallRecord) (map[string]any, error) {
-	v, err := refexpr.ResolveReferences(rec.Params, i.lookupFor(rec))
+	v, err := refexpr.ResolveReferences(rec.Params, i.stateLookupForCall(rec))
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +36,8 @@ func (i *Instance) resolveParams(rec *CallRecord) (map[string]any, error) {
 	return params, nil
 }
 
-// lookupFor returns the lookup of References as a Call sees them from its place in the Plan.
-func (i *Instance) lookupFor(rec *CallRecord) func(refexpr.Reference) (any, bool) {
+// stateLookupForCall returns the lookup of References as a Call sees them from its place in the Plan.
+func (i *Instance) stateLookupForCall(rec *CallRecord) func(refexpr.Reference) (any, bool) {
 	return func(ref refexpr.Reference) (any, bool) {
 		if ref.Kind == ideafile.TypeState {
 			v, visible := i.visibleValue(rec, ref.Path)
@@ -123,7 +123,7 @@ func typeOfUnquotedText(text string, wanted []string) string {
 	if err != nil {
 		return ""
 	}
-	for _, t := range []string{jsonschema.TypeOrInteger(v), jsonval.TypeOf(v)} {
+	for _, t := range []string{jsonschema.SchemaTypeOf(v), jsonval.TypeOf(v)} {
 		if slices.Contains(wanted, t) {
 			return t
 		}

@@ -54,7 +54,7 @@ func drawDecisions(t *rapid.T, p modeltest.DrawnPlan) drawnDecisions {
 }
 
 func drawDecision(t *rapid.T, id string) turn.Decision {
-	d := turn.Decision{CallID: id, DecidedBy: "ann", Kind: rapid.SampledFrom(append(ideafile.DecisionKinds(), expired)).Draw(t, "decision")}
+	d := turn.Decision{CallID: id, DecidedBy: "ann", Kind: rapid.SampledFrom(append(ideafile.AllDecisionKinds(), expired)).Draw(t, "decision")}
 	switch d.Kind {
 	case ideafile.Reject:
 		d.Reason = "no"
@@ -224,7 +224,7 @@ func TestPeopleDecideOnAnyPlanAndEveryCallReachesAnEnd(t *testing.T) {
 			taken[kind] += n
 		}
 	})
-	for _, kind := range append(ideafile.DecisionKinds(), expired) {
+	for _, kind := range append(ideafile.AllDecisionKinds(), expired) {
 		if !testing.Short() && taken[kind] == 0 {
 			t.Errorf("nobody ever took the decision %s: the test tests too little", kind)
 		}

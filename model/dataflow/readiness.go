@@ -9,9 +9,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// canAdvance reports whether every input to the decision about a Call is final: whether it starts, is skipped, or has its
+// canAnyCallAdvance reports whether every input to the decision about a Call is final: whether it starts, is skipped, or has its
 // result applied. Because a Call moves only then, the outcome does not depend on the order in which results come back.
-func (i *Instance) canAdvance(rec *CallRecord) bool {
+func (i *Instance) canAnyCallAdvance(rec *CallRecord) bool {
 	switch {
 	case rec.phase == resultPending:
 		return !i.earlierWriterUnfinished(rec)
@@ -40,8 +40,8 @@ func (i *Instance) awaitedCalls(rec *CallRecord) []*CallRecord {
 	for _, w := range i.candidateWriters(slices.Concat(rec.possibleWritePaths(), reads, unstable)...) {
 		switch {
 		case w == rec || w.Status.IsFinal():
-		case w.precedes(rec) && (w.mustWriteBefore(rec, ancestorsOnly) || w.mayWriteAny(reads)),
-			!w.precedes(rec) && !w.resultUpdatesPath() && w.mayWriteAny(unstable):
+		case w.precedesInPlan(rec) && (w.mustWriteBefore(rec, ancestorsOnly) || w.mayWriteAny(reads)),
+			!w.precedesInPlan(rec) && !w.resultUpdatesPath() && w.mayWriteAny(unstable):
 			list = append(list, w)
 		}
 	}
@@ -97,7 +97,7 @@ func (i *Instance) unfinishedEarlierWriters(rec *CallRecord) iter.Seq[*CallRecor
 	return func(yield func(*CallRecord) bool) {
 		ancestorsOnly := i.waitsForAncestorWritersOnly(rec)
 		for _, earlier := range i.candidateWriters(rec.possibleWritePaths()...) {
-			if !earlier.precedes(rec) || (earlier.mustWriteBefore(rec, ancestorsOnly) && !yield(earlier)) {
+			if !earlier.precedesInPlan(rec) || (earlier.mustWriteBefore(rec, ancestorsOnly) && !yield(earlier)) {
 				return
 			}
 		}

@@ -30,7 +30,7 @@ func TestEveryCallReachesAnEndAndStartsOnceAtMost(t *testing.T) {
 				rt.Fatalf("%s is still %s in\n%s", rec.ID, rec.Status, p.Plan)
 			}
 		}
-		if !p.Instance.Idle() || p.Instance.HasOpenRequest() || len(p.Instance.Advance()) > 0 {
+		if !p.Instance.IsIdle() || p.Instance.HasOpenRequest() || len(p.Instance.Advance()) > 0 {
 			rt.Fatalf("it is not over in\n%s", p.Plan)
 		}
 	})

@@ -41,11 +41,11 @@ type CallRecord struct {
 	Decisions []turn.Decision `json:"decisions,omitempty"`
 
 	// NotWrittenPaths lists the places in State that kept what they had, although the result was for them.
-	NotWrittenPaths []turn.NotWritten `json:"notWritten,omitempty"`
+	NotWrittenPaths []turn.UnwrittenPath `json:"notWritten,omitempty"`
 	// FromEarlierProcess marks a Call that had ended in the process whose Idea this one started from.
 	FromEarlierProcess bool `json:"past,omitempty"`
 	// RanCall is the Call as it started after people's decisions.
-	RanCall *turn.RanCall `json:"ran,omitempty"`
+	RanCall *turn.ExecutedCall `json:"ran,omitempty"`
 
 	// WrittenCall is the Call as the LLM wrote it.
 	WrittenCall ideafile.WrittenCall `json:"-"`
@@ -61,9 +61,9 @@ type CallRecord struct {
 	readyCall           *ReadyCall // as it was started, or shown to a person
 	timesAsked          int        // how often people were asked about it
 	resultGivenByPerson string     // the person who gave its result
-	// handedOut: TakeStoredUpdates has returned its update. An instance that is restored does so again.
+	// handedOut: TakeBlobUpdates has returned its update. An instance that is restored does so again.
 	handedOut bool
-	combined  []any // what ApplyStoredUpdate was given, while it applies the result
+	combined  []any // what ApplyBlobUpdate was given, while it applies the result
 }
 
 // resultUpdatesPath reports whether the result is a declared update, which changes a path rather than writing it once.
@@ -124,4 +124,4 @@ func (r *CallRecord) callKey() ideafile.CallKey {
 	return ideafile.CallKey{Request: r.Request, Index: r.Index}
 }
 
-func (r *CallRecord) precedes(o *CallRecord) bool { return r.callKey().Compare(o.callKey()) < 0 }
+func (r *CallRecord) precedesInPlan(o *CallRecord) bool { return r.callKey().Compare(o.callKey()) < 0 }

@@ -47,7 +47,7 @@ func TestACallExpectsItsResultOnce(t *testing.T) {
 }
 
 func TestAResultForTheWholeStateClaimsTheKeysItBrings(t *testing.T) {
-	whole := refexpr.OutputPathTo(jsonval.Path{})
+	whole := refexpr.NewOutputPath(jsonval.Path{})
 	for name, c := range map[string]struct {
 		rec dataflow.CallRecord
 		at  string

@@ -6,9 +6,9 @@ import (
 	"processidea/model/turn"
 )
 
-// CarryFromReports returns what an Instance that had ended would have carried, made of what it had reported: its writes, and its Calls that
+// RebuildFromReports returns what an Instance that had ended would have carried, made of what it had reported: its writes, and its Calls that
 // had ended. Restore makes of it the Instance that goes on. The context that Restore is given has no direct Plan.
-func CarryFromReports(token string, closedThroughRequest int, writes []statelog.Write, calls []turn.CallReport) CarriedInstance {
+func RebuildFromReports(token string, closedThroughRequest int, writes []statelog.Write, calls []turn.CallReport) CarriedInstance {
 	c := CarriedInstance{Writes: writes, ClosedThroughRequest: closedThroughRequest, RefusedThroughRequest: closedThroughRequest, PlanStarted: true}
 	for _, w := range writes {
 		c.Corrections = max(c.Corrections, w.CorrectionNumber)

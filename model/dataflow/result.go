@@ -80,7 +80,7 @@ func (i *Instance) acceptResult(rec *CallRecord, value any) {
 		if rec.phase != resultPending {
 			rec.moveTo(resultPending)
 		}
-		if !i.canAdvance(rec) {
+		if !i.canAnyCallAdvance(rec) {
 			return
 		}
 	}
@@ -95,7 +95,7 @@ func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 		rec.SkippedBecauseOf, rec.Result = by, value
 		return
 	}
-	if rec.combined == nil && i.combineFirst(rec, value) {
+	if rec.combined == nil && i.startCombineIfNeeded(rec, value) {
 		return
 	}
 	f := i.applyResult(rec, value)
@@ -155,17 +155,17 @@ func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.W
 	if len(rec.OutputPath) == 0 {
 		return nil, nil
 	}
-	for n, p := range rec.takenPaths() {
-		_, closed := i.state.PathClosedBy(p)
+	for n, p := range rec.takenBranchPaths() {
+		_, closed := i.state.AuthorWhoClosedPath(p)
 		if closed && len(rec.OutputPath.Paths()) > 1 && !rec.resultUpdatesPath() {
-			i.noteNotWritten(rec, p)
+			i.recordUnwrittenPath(rec, p)
 			continue
 		}
 		w, f := i.newWrite(rec, p, value)
 		if f != nil {
 			return nil, f
 		}
-		if n < len(rec.combined) && statelog.NeedsContent(rec.OutputMethod, i.valueBefore(rec, p), value) {
+		if n < len(rec.combined) && statelog.NeedsBlobContent(rec.OutputMethod, i.valueBefore(rec, p), value) {
 			w.Combined = rec.combined[n]
 		}
 		writes = append(writes, w)
@@ -178,10 +178,10 @@ func (i *Instance) applyWrite(w statelog.Write) {
 	i.unreportedWrites = append(i.unreportedWrites, w)
 }
 
-// noteNotWritten notes on a Call's Record that a place keeps what it has.
-func (i *Instance) noteNotWritten(rec *CallRecord, p jsonval.Path) {
-	by, _ := i.state.PathClosedBy(p)
-	rec.NotWrittenPaths = append(rec.NotWrittenPaths, turn.NotWritten{Path: refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), WrittenBy: by})
+// recordUnwrittenPath notes on a Call's Record that a place keeps what it has.
+func (i *Instance) recordUnwrittenPath(rec *CallRecord, p jsonval.Path) {
+	by, _ := i.state.AuthorWhoClosedPath(p)
+	rec.NotWrittenPaths = append(rec.NotWrittenPaths, turn.UnwrittenPath{Path: refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), WrittenBy: by})
 }
 
 // newWrite builds the write of a result at one path, or returns why it is not allowed. A write of the whole State leaves out
@@ -190,12 +190,12 @@ func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelo
 	w := statelog.Write{Path: p, OutputMethod: rec.OutputMethod, Value: value, Author: rec.resultAuthor(), Request: rec.Request,
 		Index: rec.Index, WrittenAt: i.currentTime}
 	if _, stored := jsonval.AsBlobHandle(value); len(p) == 0 && (stored || jsonval.TypeOf(value) != "object") {
-		return w, diag.Faultf(ideafile.CodeBadOutput, "the whole State takes an object, not %s", typeInWords(value))
+		return w, diag.Faultf(ideafile.CodeBadOutput, "the whole State takes an object, not %s", describeType(value))
 	}
-	if why := i.state.ObstacleAbove(p); why != "" {
+	if why := i.state.BlockingAncestorReason(p); why != "" {
 		return w, diag.Faultf(ideafile.CodeBadPath, "%s: %s", refexpr.Reference{Kind: ideafile.TypeState, Path: p}, why)
 	}
-	if i.state.CombinedAfter(w) {
+	if i.state.HasCombinedLaterWrite(w) {
 		return w, diag.Faultf(ideafile.CodeBadPath, "%s: a later Call has updated what is stored there", refexpr.Reference{Kind: ideafile.TypeState, Path: p})
 	}
 	old := i.valueBefore(rec, p)
@@ -206,7 +206,7 @@ func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelo
 		}
 	}
 	if len(p) == 0 && w.OutputMethod == "" {
-		w.Value = i.state.WithoutWrittenKeys(w.Value)
+		w.Value = i.state.DropWrittenKeys(w.Value)
 		i.keepUnwrittenResultKeys(rec, jsonval.AsObject(value), jsonval.AsObject(w.Value))
 	}
 	return w, nil
@@ -218,7 +218,7 @@ func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, written map[s
 	for _, k := range jsonval.SortedKeys(value) {
 		if _, ok := written[k]; !ok {
 			left[k] = value[k]
-			i.noteNotWritten(rec, jsonval.Path{k})
+			i.recordUnwrittenPath(rec, jsonval.Path{k})
 		}
 	}
 	if len(left) > 0 {
@@ -226,8 +226,8 @@ func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, written map[s
 	}
 }
 
-// typeInWords is jsonval.TypeOf for values that may lie in the blob store.
-func typeInWords(v any) string {
+// describeType is jsonval.TypeOf for values that may lie in the blob store.
+func describeType(v any) string {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		return fmt.Sprintf("one %s of %d bytes that is stored as a whole", h.ValueType, h.Size)
 	}

@@ -106,8 +106,8 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, policy *ideaf
 	rec.moveTo(reviewing)
 }
 
-// approveSimulated approves a Call in a simulation, where nobody is asked.
-func (i *Instance) approveSimulated(rec *CallRecord) {
+// autoApproveInSimulation approves a Call in a simulation, where nobody is asked.
+func (i *Instance) autoApproveInSimulation(rec *CallRecord) {
 	i.approveCall(rec, turn.Decision{
 		Kind: ideafile.Approve, CallID: rec.ID, ApprovalDigest: rec.PendingApproval.Digest, DecidedBy: ideafile.SimulatedPerson,
 		DecidedAt: i.currentTime, Reason: "nobody is asked in a simulation",
@@ -122,9 +122,9 @@ func (i *Instance) RequireReview(id, why string) {
 	}
 }
 
-// ReviewUnknownEffect has a person decide on a running Call that may or may not have had its effect: it must not run twice by
+// RequireEffectReview has a person decide on a running Call that may or may not have had its effect: it must not run twice by
 // itself.
-func (i *Instance) ReviewUnknownEffect(id, why string) {
+func (i *Instance) RequireEffectReview(id, why string) {
 	i.requestReviewWhileRunning(id, why, ideafile.Approve, ideafile.Reject, ideafile.Answer)
 }
 

@@ -14,7 +14,7 @@ func (i *Instance) skipReadersOfUntakenBranch() {
 	for moved := true; moved; {
 		moved = false
 		for _, rec := range i.callRecords {
-			if !i.inLatestRequest(rec) || (rec.Status != ideafile.Blocked && rec.UntakenBranchReference == "") {
+			if !i.isInLatestRequest(rec) || (rec.Status != ideafile.Blocked && rec.UntakenBranchReference == "") {
 				continue
 			}
 			if ref, by := i.readOfUntakenBranch(rec); by != nil {
@@ -26,7 +26,7 @@ func (i *Instance) skipReadersOfUntakenBranch() {
 	}
 }
 
-func (i *Instance) inLatestRequest(rec *CallRecord) bool {
+func (i *Instance) isInLatestRequest(rec *CallRecord) bool {
 	return rec.Request == i.callRecords[len(i.callRecords)-1].Request
 }
 
@@ -59,7 +59,7 @@ func (i *Instance) termInUntakenBranch(rec *CallRecord, alternative []refexpr.Re
 			continue
 		}
 		for _, w := range i.callRecords { // not the index: a Call that has just ended is not in it
-			if w != rec && w.hasUntakenBranchFor(ref.Path) {
+			if w != rec && w.leftPathUnwrittenByBranch(ref.Path) {
 				return ref, w
 			}
 		}
@@ -67,9 +67,9 @@ func (i *Instance) termInUntakenBranch(rec *CallRecord, alternative []refexpr.Re
 	return refexpr.Reference{}, nil
 }
 
-// hasUntakenBranchFor reports whether the Call ended without writing a path because of a branch: one of its own, or one that it
+// leftPathUnwrittenByBranch reports whether the Call ended without writing a path because of a branch: one of its own, or one that it
 // would have read.
-func (r *CallRecord) hasUntakenBranchFor(p jsonval.Path) bool {
+func (r *CallRecord) leftPathUnwrittenByBranch(p jsonval.Path) bool {
 	switch {
 	case !r.mayWrite(p):
 		return false

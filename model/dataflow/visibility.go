@@ -24,12 +24,12 @@ func (i *Instance) visibleValue(rec *CallRecord, p jsonval.Path) (any, readVisib
 	if v, ok := refexpr.ValueOrBlobHandleAt(i.state.BeforeCall(rec.Request, rec.Index, p).CurrentValue, p); ok {
 		return v, stable
 	}
-	state := i.state.AsSeenByCall(rec.Request, rec.Index, p)
+	state := i.state.StateSeenByCall(rec.Request, rec.Index, p)
 	v, ok := refexpr.ValueOrBlobHandleAt(state.CurrentValue, p)
 	switch {
 	case !ok:
 		return nil, absent
-	case state.AncestorWrittenWhole(p):
+	case state.IsWrittenWhole(p):
 		return v, stable
 	}
 	return v, partial
@@ -57,8 +57,8 @@ func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisi
 // awaitedCall is the kind, in a Record's reads, of a Reference in `_after` that names a Call. In parameters there is none.
 const awaitedCall = "†call"
 
-// toAwaitedCallReference is a Reference of `_after` as it stands in a Record's reads.
-func toAwaitedCallReference(ref refexpr.Reference) refexpr.Reference {
+// awaitedCallAsReference is a Reference of `_after` as it stands in a Record's reads.
+func awaitedCallAsReference(ref refexpr.Reference) refexpr.Reference {
 	if ref.Kind != ideafile.TypeState {
 		ref.Kind = awaitedCall
 	}
@@ -141,7 +141,7 @@ func (i *Instance) unfinishedWriters(reader *CallRecord, ref refexpr.Reference) 
 		return writers
 	}
 	for _, w := range i.candidateWriters(ref.Path) {
-		if w != reader && !w.Status.IsFinal() && w.mayWrite(ref.Path) && (!w.resultUpdatesPath() || w.precedes(reader)) {
+		if w != reader && !w.Status.IsFinal() && w.mayWrite(ref.Path) && (!w.resultUpdatesPath() || w.precedesInPlan(reader)) {
 			writers = append(writers, w)
 		}
 	}

@@ -2,9 +2,9 @@ package dataflow
 
 import "slices"
 
-// firstInWaitCycle breaks a deadlock: of Calls that wait for each other, it returns the first in Plan order that has all
+// callToBreakDeadlock breaks a deadlock: of Calls that wait for each other, it returns the first in Plan order that has all
 // inputs; else the first with a pending result; nil if there is no deadlock or a Request is open.
-func (i *Instance) firstInWaitCycle() *CallRecord {
+func (i *Instance) callToBreakDeadlock() *CallRecord {
 	if i.HasOpenRequest() {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (i *Instance) mutuallyWaitingCalls() map[*CallRecord][]*CallRecord {
 	for freed := true; freed; {
 		freed = false
 		for _, rec := range i.callRecords {
-			if list, ok := waits[rec]; ok && !allInWaitGraph(list, waits) {
+			if list, ok := waits[rec]; ok && !allWaitOnEachOther(list, waits) {
 				delete(waits, rec)
 				freed = true
 			}
@@ -43,7 +43,7 @@ func (i *Instance) mutuallyWaitingCalls() map[*CallRecord][]*CallRecord {
 	return waits
 }
 
-func allInWaitGraph(list []*CallRecord, set map[*CallRecord][]*CallRecord) bool {
+func allWaitOnEachOther(list []*CallRecord, set map[*CallRecord][]*CallRecord) bool {
 	for _, rec := range list {
 		if _, ok := set[rec]; !ok {
 			return false
@@ -55,16 +55,16 @@ func allInWaitGraph(list []*CallRecord, set map[*CallRecord][]*CallRecord) bool 
 // isInClosedWaitCycle reports whether every Call that a Call waits for, directly or not, waits for the Call itself in turn.
 func isInClosedWaitCycle(rec *CallRecord, waits map[*CallRecord][]*CallRecord) bool {
 	//workflowcheck:ignore -- the order does not matter: all or not all
-	for w := range transitivelyAwaited(rec, waits) {
-		if !transitivelyAwaited(w, waits)[rec] {
+	for w := range allAwaitedCalls(rec, waits) {
+		if !allAwaitedCalls(w, waits)[rec] {
 			return false
 		}
 	}
 	return true
 }
 
-// transitivelyAwaited returns the Calls that a Call waits for, directly or not.
-func transitivelyAwaited(from *CallRecord, waits map[*CallRecord][]*CallRecord) map[*CallRecord]bool {
+// allAwaitedCalls returns the Calls that a Call waits for, directly or not.
+func allAwaitedCalls(from *CallRecord, waits map[*CallRecord][]*CallRecord) map[*CallRecord]bool {
 	seen := map[*CallRecord]bool{}
 	todo := slices.Clone(waits[from])
 	for len(todo) > 0 {

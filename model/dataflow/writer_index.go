@@ -30,7 +30,7 @@ func (i *Instance) candidateWriters(paths ...jsonval.Path) []*CallRecord {
 	slices.SortFunc(all, func(a, b *CallRecord) int {
 		if a == b {
 			return 0
-		} else if a.precedes(b) {
+		} else if a.precedesInPlan(b) {
 			return -1
 		}
 		return 1

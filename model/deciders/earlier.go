@@ -8,8 +8,8 @@ const (
 	earlierKey  = "decided"
 )
 
-// Earlier is who decided on a Call in a process that this one was forked from.
-type Earlier struct {
+// PriorDecision is who decided on a Call in a process that this one was forked from.
+type PriorDecision struct {
 	CallID string `json:"call"`
 	Tool   string `json:"tool,omitempty"`
 	By     string `json:"by"`
@@ -17,18 +17,18 @@ type Earlier struct {
 	Proof string `json:"proof,omitempty"`
 }
 
-// StartersOf reads who started the process, and those that it was forked from, from an Idea's source.
-func StartersOf(source map[string]any) []string {
+// ReadStarters reads who started the process, and those that it was forked from, from an Idea's source.
+func ReadStarters(source map[string]any) []string {
 	list, _ := jsonval.AsStringList(jsonval.AsObject(source["meta"])[startersKey])
 	return list
 }
 
 // WithStarters returns an Idea's source that names these people too.
 func WithStarters(source map[string]any, starters []string) map[string]any {
-	all := StartersOf(source)
+	all := ReadStarters(source)
 	before := len(all)
 	for _, name := range starters {
-		if normalName(name) != "" && !containsName(all, name) {
+		if normalizeName(name) != "" && !containsName(all, name) {
 			all = append(all[:len(all):len(all)], name)
 		}
 	}
@@ -38,24 +38,24 @@ func WithStarters(source map[string]any, starters []string) map[string]any {
 	return withMeta(source, startersKey, all)
 }
 
-// EarlierOf reads what was decided in the processes that this one was forked from.
-func EarlierOf(source map[string]any) (list []Earlier) {
+// ReadPriorDecisions reads what was decided in the processes that this one was forked from.
+func ReadPriorDecisions(source map[string]any) (list []PriorDecision) {
 	entries, _ := jsonval.AsObject(source["meta"])[earlierKey].([]any)
 	for _, raw := range entries {
 		e := jsonval.AsObject(raw)
-		list = append(list, Earlier{
+		list = append(list, PriorDecision{
 			CallID: jsonval.AsText(e["call"]), Tool: jsonval.AsText(e["tool"]), By: jsonval.AsText(e["by"]), Proof: jsonval.AsText(e["proof"]),
 		})
 	}
 	return list
 }
 
-// WithEarlier returns an Idea's source that tells these decisions too.
-func WithEarlier(source map[string]any, made []Earlier) map[string]any {
+// WithPriorDecisions returns an Idea's source that tells these decisions too.
+func WithPriorDecisions(source map[string]any, made []PriorDecision) map[string]any {
 	if len(made) == 0 {
 		return source
 	}
-	return withMeta(source, earlierKey, append(EarlierOf(source), made...))
+	return withMeta(source, earlierKey, append(ReadPriorDecisions(source), made...))
 }
 
 func withMeta(source map[string]any, key string, v any) map[string]any {

@@ -22,7 +22,7 @@ type Rule struct {
 	Count int `json:"count,omitempty"`
 	// NotStarter excludes who started the process.
 	NotStarter bool `json:"notStarter,omitempty"`
-	// NotSameAs excludes who decided on these Calls of the same instance: ids without an instance, or names of Tools, for every Call of the Tool.
+	// ExcludedCallNames excludes who decided on these Calls of the same instance: ids without an instance, or names of Tools, for every Call of the Tool.
 	NotSameAs []string `json:"notSameAs,omitempty"`
 	// Signed wants proof of who decides (`proof` of a policy). It is no key of `by`.
 	Signed bool `json:"signed,omitempty"`
@@ -97,7 +97,7 @@ func readNames(v any) ([]string, error) {
 	}
 	for n, name := range list {
 		switch {
-		case normalName(name) == "":
+		case normalizeName(name) == "":
 			return nil, errors.New("a name is not empty")
 		case len([]rune(name)) > maxLength:
 			return nil, fmt.Errorf("a name has at most %d characters", maxLength)
@@ -108,11 +108,13 @@ func readNames(v any) ([]string, error) {
 	return list, nil
 }
 
-// normalName is what is compared of a name: neither its case nor the white space around and within it makes another person.
-func normalName(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
+// normalizeName is what is compared of a name: neither its case nor the white space around and within it makes another person.
+func normalizeName(name string) string {
+	return strings.ToLower(strings.Join(strings.Fields(name), " "))
+}
 
 // SameName reports whether two names are one person's, or one group's.
-func SameName(a, b string) bool { return normalName(a) == normalName(b) }
+func SameName(a, b string) bool { return normalizeName(a) == normalizeName(b) }
 
 func containsName(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(other string) bool { return SameName(other, name) })
@@ -149,7 +151,7 @@ func (r Rule) whyNot(p Person, starters []string) string {
 	inGroup := slices.ContainsFunc(p.Groups, func(g string) bool { return containsName(r.Groups, g) })
 	switch {
 	case !anybody && !inGroup && !containsName(r.People, p.Name):
-		why := fmt.Sprintf("%s may not decide on it, only %s may", p.Name, r.who())
+		why := fmt.Sprintf("%s may not decide on it, only %s may", p.Name, r.describeDeciders())
 		if len(r.Groups) > 0 && len(p.Groups) == 0 {
 			why += "; the decision names no group"
 		}
@@ -181,8 +183,8 @@ func withNames(list, more []string) []string {
 	return list
 }
 
-// who names the people in words.
-func (r Rule) who() string {
+// describeDeciders names the people in words.
+func (r Rule) describeDeciders() string {
 	var parts []string
 	if len(r.People) > 0 {
 		parts = append(parts, diag.FirstNamesAndCount(r.People))
@@ -199,8 +201,8 @@ func (r Rule) who() string {
 // Rules all hold at once.
 type Rules []Rule
 
-// Count is how many people must approve.
-func (rules Rules) Count() int {
+// RequiredApprovals is how many people must approve.
+func (rules Rules) RequiredApprovals() int {
 	n := 1
 	for _, r := range rules {
 		n = max(n, r.Count)
@@ -208,9 +210,9 @@ func (rules Rules) Count() int {
 	return n
 }
 
-// WhyNot says why a person may not decide: under the first Rule that says so; "" if they may. starters are those who started the process. What
-// NotSameAs excludes is not looked at.
-func (rules Rules) WhyNot(p Person, starters []string) string {
+// DenialReason says why a person may not decide: under the first Rule that says so; "" if they may. starters are those who started the process. What
+// ExcludedCallNames excludes is not looked at.
+func (rules Rules) DenialReason(p Person, starters []string) string {
 	if rules.Signed() && !p.Signed {
 		return "it takes a signed decision, and this one has no proof"
 	}
@@ -227,13 +229,13 @@ func (rules Rules) Signed() bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Signed })
 }
 
-// NameGroups reports whether a decision must say of which groups the person is.
-func (rules Rules) NameGroups() bool {
+// RequiresGroups reports whether a decision must say of which groups the person is.
+func (rules Rules) RequiresGroups() bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return len(r.Groups) > 0 })
 }
 
-// NotSameAs lists what stands in any of the Rules.
-func (rules Rules) NotSameAs() (list []string) {
+// ExcludedCallNames lists what stands in any of the Rules.
+func (rules Rules) ExcludedCallNames() (list []string) {
 	for _, r := range rules {
 		list = append(list, r.NotSameAs...)
 	}
@@ -245,11 +247,11 @@ func (rules Rules) String() string {
 	var parts []string
 	for _, r := range rules {
 		if len(r.Groups)+len(r.People) > 0 {
-			parts = append(parts, r.who())
+			parts = append(parts, r.describeDeciders())
 		}
 	}
 	text := strings.Join(parts, ", who are also ")
-	switch n := rules.Count(); {
+	switch n := rules.RequiredApprovals(); {
 	case n > 1 && text == "":
 		text = fmt.Sprintf("%d people", n)
 	case n > 1:
@@ -262,7 +264,7 @@ func (rules Rules) String() string {
 	if slices.ContainsFunc(rules, func(r Rule) bool { return r.NotStarter }) {
 		not = append(not, "who started the process")
 	}
-	if list := rules.NotSameAs(); len(list) > 0 {
+	if list := rules.ExcludedCallNames(); len(list) > 0 {
 		not = append(not, "who decided on "+diag.FirstNamesAndCount(list))
 	}
 	switch {

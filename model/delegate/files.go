@@ -71,7 +71,7 @@ func (t *fileExtractor) addFile(key string, file any, at string) {
 
 // ResumedKey is the key under which the Idea lies from which the delegate of a Call goes on, in a fork of the process that had started it. It
 // names no file: what a delegate's Idea carries is named from the folder of the first file.
-func ResumedKey(callID string) string { return "~call:" + ideafile.CallIDInKeyboardSpelling(callID) }
+func ResumedKey(callID string) string { return "~call:" + ideafile.TypeableCallID(callID) }
 
 // IsResumed reports whether an Idea carries what the delegate of a Call goes on from.
 func IsResumed(source map[string]any, callID string) bool {

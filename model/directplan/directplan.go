@@ -16,8 +16,8 @@ type Plans struct {
 	begunPlansByInstance  map[string][]int // the Plans that an earlier process began in an instance, by token
 }
 
-// Find returns the Plans of a context that run directly.
-func Find(context []ideafile.Message) Plans {
+// FindPlans returns the Plans of a context that run directly.
+func FindPlans(context []ideafile.Message) Plans {
 	d := Plans{messages: context, planIndexesByInstance: map[string][]int{}, begunPlansByInstance: map[string][]int{}}
 	for n, m := range context {
 		if !m.IsDirectPlan() {
@@ -58,9 +58,9 @@ func (d Plans) ChooseForInstance(token string, view ideafile.InstanceView) (at i
 	return -1, llmForbidden
 }
 
-// NumberAdded numbers the Plans that run directly among messages which people add to a context: their Calls come after those of all
+// NumberPlans numbers the Plans that run directly among messages which people add to a context: their Calls come after those of all
 // such Plans before, so that none is taken for another, and the Plans take the place of those.
-func NumberAdded(context []ideafile.Message, added []any) []any {
+func NumberPlans(context []ideafile.Message, added []any) []any {
 	after := 0
 	for _, m := range context {
 		if m.IsDirectPlan() {
@@ -81,8 +81,8 @@ func NumberAdded(context []ideafile.Message, added []any) []any {
 	return out
 }
 
-// LatentCallsWithoutResult lists the positions of the Plan's Calls whose results the LLM would have to write in an instance.
-func LatentCallsWithoutResult(plan ideafile.Message, token string, bindings map[string]ideafile.ToolBinding) []int {
+// UnansweredLatentCalls lists the positions of the Plan's Calls whose results the LLM would have to write in an instance.
+func UnansweredLatentCalls(plan ideafile.Message, token string, bindings map[string]ideafile.ToolBinding) []int {
 	var list []int
 	ids := plan.RecordedCallIDs()
 	for n, w := range plan.PlanCalls {
@@ -100,7 +100,7 @@ func CallsOfInstance(source map[string]any, token string) []any {
 	if i == nil {
 		return nil
 	}
-	at, _ := Find(i.Context).ChooseForInstance(token, ideafile.InstanceViewOf(i.Context, token))
+	at, _ := FindPlans(i.Context).ChooseForInstance(token, ideafile.InstanceViewOf(i.Context, token))
 	if at < 0 {
 		return nil
 	}

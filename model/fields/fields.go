@@ -72,7 +72,7 @@ func CompileSchema(v any, path string, ps *diag.Problems) *jsonschema.Schema {
 // CompileSchemaPart is CompileSchema for the part of a schema at a JSON pointer. Without problems to add to it compiles when it is first used.
 func CompileSchemaPart(v any, pointer, path string, ps *diag.Problems) *jsonschema.Schema {
 	if ps == nil {
-		return jsonschema.CompileOnFirstUse(v, pointer)
+		return jsonschema.NewLazySchema(v, pointer)
 	}
 	s, err := jsonschema.CompileAt(v, pointer)
 	if err != nil {

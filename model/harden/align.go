@@ -93,14 +93,14 @@ func orderCalls(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCal
 	var out []*mergedCall
 	placed := map[*mergedCall]bool{}
 	for len(out) < len(calls) {
-		next := nextCall(calls, predecessors, placed)
+		next := nextCallInOrder(calls, predecessors, placed)
 		placed[next] = true
 		out = append(out, next)
 	}
 	return out
 }
 
-func nextCall(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool, placed map[*mergedCall]bool) *mergedCall {
+func nextCallInOrder(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool, placed map[*mergedCall]bool) *mergedCall {
 	var first *mergedCall
 	for _, c := range calls {
 		if placed[c] {

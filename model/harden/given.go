@@ -12,7 +12,7 @@ import (
 // readGivenParams finds what each Call of an instance was given when it ran: it repeats the instance's own Calls, Request by
 // Request. The common Plan has them all at once, and what a Call reads may have another writer there.
 func (r *instanceRun) readGivenParams(all []*recordedCall) {
-	instance := dataflow.New(r.replayPalette(), r.startMessages, r.instanceToken)
+	instance := dataflow.New(r.paletteWithoutApprovals(), r.startMessages, r.instanceToken)
 	byKey := map[ideafile.CallKey]*recordedCall{}
 	for len(all) > 0 {
 		end := slices.IndexFunc(all, func(c *recordedCall) bool { return c.requestNumber != all[0].requestNumber })

@@ -60,15 +60,15 @@ func Harden(runs []FinishedRun, bindings map[string]ideafile.ToolBinding, templa
 		return &Result{Differences: []Difference{}, Notes: append([]string{}, h.notes...)},
 			fmt.Errorf("model: harden: %w: no instance settled", ErrNothingCommon)
 	}
-	h.nameInstances(len(runs) > 1)
+	h.assignInstanceNames(len(runs) > 1)
 	h.alignCalls()
 	h.generalizeCalls()
 	h.verifyPlanByReplay()
-	h.dropWhatFailsCheck()
+	h.dropInvalidParts()
 	h.noteSingleSamples()
 	made := &Result{Differences: h.mergeDifferences(), Notes: append([]string{}, h.notes...)}
 	if len(h.mergedCalls) == 0 {
-		return made, fmt.Errorf("model: harden: %w: %s", ErrNothingCommon, h.whyNoCallsLeft())
+		return made, fmt.Errorf("model: harden: %w: %s", ErrNothingCommon, h.noCallsReason())
 	}
 	made.Idea = h.buildIdea(template)
 	return made, nil
@@ -108,7 +108,7 @@ type chainRun struct {
 // writeAuthor names the author of a write.
 type writeAuthor struct{ by, instance string }
 
-func (c *chainRun) last() *ideafile.Idea { return c.ideas[len(c.ideas)-1] }
+func (c *chainRun) lastIdea() *ideafile.Idea { return c.ideas[len(c.ideas)-1] }
 
 // instanceRun is one instance from start to end.
 type instanceRun struct {
@@ -142,15 +142,15 @@ type mergedCall struct {
 	rawCall              map[string]any // as written in the Plan
 }
 
-// whyNoCallsLeft says why no Call is left.
-func (h *hardener) whyNoCallsLeft() string {
+// noCallsReason says why no Call is left.
+func (h *hardener) noCallsReason() string {
 	if len(h.differences) == 0 {
 		return "no Call ran in " + diag.FirstNamesAndCount(instanceNames(h.instances))
 	}
 	return "nothing can be generalised: " + h.differences[0].String()
 }
 
-func (h *hardener) nameInstances(manyProcesses bool) {
+func (h *hardener) assignInstanceNames(manyProcesses bool) {
 	for _, instance := range h.instances {
 		switch {
 		case instance.instanceToken == "":

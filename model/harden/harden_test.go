@@ -192,7 +192,7 @@ func playHardened(t *testing.T, h *Result, start string, findFails bool) (state 
 			}
 		}
 	}
-	if f := run.PlanFailure(); f != nil {
+	if f := run.DirectPlanFault(); f != nil {
 		t.Errorf("the Plan does not suffice: %s", f)
 	}
 	return run.State(), strings.Join(list, "; ")

@@ -33,7 +33,7 @@ func (h *hardener) buildIdea(template bool) map[string]any {
 	}
 	shared = append(shared, map[string]any{"type": ideafile.TypeState, ideafile.TypeState: h.sharedState(template), "schema": h.stateSchema()})
 	if template {
-		shared = append(shared, h.awaitedDataMessages()...)
+		shared = append(shared, h.dataMessagesReadByPlan()...)
 	} else {
 		shared = append(append(shared, h.instanceStateMessages()...), instanceMessages...)
 	}
@@ -58,8 +58,8 @@ func (h *hardener) ideaMeta(last *ideafile.Idea) map[string]any {
 	return meta
 }
 
-// awaitedDataMessages says of each kind of data that a template's instances are to bring what form it had.
-func (h *hardener) awaitedDataMessages() (messages []any) {
+// dataMessagesReadByPlan says of each kind of data that a template's instances are to bring what form it had.
+func (h *hardener) dataMessagesReadByPlan() (messages []any) {
 	values := map[string][]any{}
 	for _, r := range h.instances {
 		//workflowcheck:ignore -- a map of lists again, each in the order of the instances

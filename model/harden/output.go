@@ -51,7 +51,7 @@ func (h *hardener) generalizeOutputLiterals(output any) any {
 	for _, r := range h.instances {
 		samples = append(samples, paramSample{instance: r, value: output, requestNumber: math.MaxInt})
 	}
-	return h.generalizeConstant(literalPlace{ownerLabel: "the output "}, samples)
+	return h.generalizeConstant(valueLocation{ownerLabel: "the output "}, samples)
 }
 
 // outputReferences returns the output as References: those with which a solution or a Plan wired it, or else the only paths
@@ -113,7 +113,7 @@ func (p *processRun) resolveOutput(e refexpr.Expression) (any, bool) {
 func (p *processRun) locateOutput(at jsonval.Path, output any, vary bool) (any, bool) {
 	var found []refexpr.Reference
 	for _, ref := range appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState, p.instances[0].ownOutputPart(output)) {
-		if v, ok := p.resolveOutput(refexpr.Expression{{ref}}); ok && !leadsThroughList(p.instances[0], ref) && jsonval.Equal(v, output) {
+		if v, ok := p.resolveOutput(refexpr.Expression{{ref}}); ok && !pathPassesThroughList(p.instances[0], ref) && jsonval.Equal(v, output) {
 			found = append(found, ref)
 		}
 	}

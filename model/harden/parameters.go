@@ -110,7 +110,7 @@ func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) []string {
 // there is none.
 func (h *hardener) commonValue(c *mergedCall, param jsonval.Path, samples []paramSample) (v any, ok bool) {
 	if allSamplesEqual(samples) {
-		return h.generalizeConstant(paramPlace(c, param), samples), true
+		return h.generalizeConstant(paramLocation(c, param), samples), true
 	}
 	if ref, ok := sharedReference(samples); ok {
 		return ref, true
@@ -118,26 +118,26 @@ func (h *hardener) commonValue(c *mergedCall, param jsonval.Path, samples []para
 	if !anySampleIsReference(samples) {
 		switch places := commonReferences(param, samples); {
 		case len(places) == 1:
-			if leadsThroughList(samples[0].instance, places[0]) {
-				h.addNote("%s is %s, by its place in the list: an input with more or fewer elements needs another Plan", paramPlace(c, param), places[0])
+			if pathPassesThroughList(samples[0].instance, places[0]) {
+				h.addNote("%s is %s, by its place in the list: an input with more or fewer elements needs another Plan", paramLocation(c, param), places[0])
 			}
 			return places[0].String(), true
 		case len(places) > 1:
 			h.addDifference(instancesOfSamples(samples), "%s is in every instance what stands at %s, and it cannot be told which is meant",
-				paramPlace(c, param), joinReferences(places))
+				paramLocation(c, param), joinReferences(places))
 			return nil, false
 		}
 	}
 	if v, ok, tried := h.commonValueByParts(c, param, samples); tried {
 		return v, ok
 	}
-	h.addDifference(outlierInstances(samples), "%s differs, and nothing at the start tells how", paramPlace(c, param))
+	h.addDifference(outlierInstances(samples), "%s differs, and nothing at the start tells how", paramLocation(c, param))
 	return nil, false
 }
 
 // commonValueByParts generalizes objects with the same keys, and lists of the same length, part by part.
 func (h *hardener) commonValueByParts(c *mergedCall, param jsonval.Path, samples []paramSample) (v any, ok, tried bool) {
-	steps, isList, ok := commonShape(samples)
+	steps, isList, ok := mergeIntoCommonShape(samples)
 	if !ok {
 		return nil, false, false
 	}
@@ -158,8 +158,8 @@ func (h *hardener) commonValueByParts(c *mergedCall, param jsonval.Path, samples
 	return object, allCommon, true
 }
 
-// commonShape lists the keys of objects with the same keys, or the indexes of lists of the same length.
-func commonShape(samples []paramSample) (steps []string, isList, ok bool) {
+// mergeIntoCommonShape lists the keys of objects with the same keys, or the indexes of lists of the same length.
+func mergeIntoCommonShape(samples []paramSample) (steps []string, isList, ok bool) {
 	for n, sample := range samples {
 		var own []string
 		switch v := sample.value.(type) {
@@ -181,17 +181,17 @@ func commonShape(samples []paramSample) (steps []string, isList, ok bool) {
 	return steps, isList, len(steps) > 0
 }
 
-// literalPlace names a value in a Call's parameters, or in the output.
-type literalPlace struct {
+// valueLocation names a value in a Call's parameters, or in the output.
+type valueLocation struct {
 	ownerLabel string
 	path       jsonval.Path
 }
 
-func paramPlace(c *mergedCall, path jsonval.Path) literalPlace {
-	return literalPlace{c.String() + ": parameter ", path}
+func paramLocation(c *mergedCall, path jsonval.Path) valueLocation {
+	return valueLocation{c.String() + ": parameter ", path}
 }
 
-func (p literalPlace) String() string {
+func (p valueLocation) String() string {
 	if len(p.path) == 0 {
 		return strings.TrimSpace(p.ownerLabel)
 	}
@@ -201,7 +201,7 @@ func (p literalPlace) String() string {
 // generalizeConstant generalizes a value that is the same in all instances. Where it is found at exactly one place at the
 // start, not in a list, and that is unlikely to be a coincidence, it becomes a Reference to that place. Otherwise it stays,
 // and is named where it equals anything that was there.
-func (h *hardener) generalizeConstant(at literalPlace, samples []paramSample) any {
+func (h *hardener) generalizeConstant(at valueLocation, samples []paramSample) any {
 	v := samples[0].value
 	if text, ok := v.(string); ok && refexpr.IsReference(text) {
 		return v
@@ -209,7 +209,7 @@ func (h *hardener) generalizeConstant(at literalPlace, samples []paramSample) an
 	if refs, _ := refexpr.FindReferences(v); len(refs) == 0 {
 		places := commonReferences(at.path, samples)
 		switch {
-		case len(places) == 1 && !leadsThroughList(samples[0].instance, places[0]) && (isUnlikelyCoincidence(v) || endsWithParamName(places[0], at.path)):
+		case len(places) == 1 && !pathPassesThroughList(samples[0].instance, places[0]) && (isUnlikelyCoincidence(v) || endsWithParamName(places[0], at.path)):
 			h.addNote("taken for a Reference: %s was always %s, and is %s now", at, clippedJSON(v), places[0])
 			return places[0].String()
 		case len(places) > 0 && isUnlikelyCoincidence(v):
@@ -225,25 +225,25 @@ func (h *hardener) generalizeConstant(at literalPlace, samples []paramSample) an
 }
 
 // noteScatteredLiteral notes a literal that stood somewhere at the start in every instance, in each at another place.
-func (h *hardener) noteScatteredLiteral(at literalPlace, samples []paramSample) {
+func (h *hardener) noteScatteredLiteral(at valueLocation, samples []paramSample) {
 	for _, sample := range samples {
-		if len(sample.literalReferencesAtStart()) == 0 {
+		if len(sample.referencesToLiteralAtStart()) == 0 {
 			return
 		}
 	}
 	h.addNote("not generalised: %s is always %s, which stood in every instance at the start, in each at another place (%s in %s): it stays as it is",
-		at, clippedJSON(samples[0].value), samples[0].literalReferencesAtStart()[0], samples[0].instance.name)
+		at, clippedJSON(samples[0].value), samples[0].referencesToLiteralAtStart()[0], samples[0].instance.name)
 }
 
 // generalizeConstantParts generalizes the parts of an object or a list that is the same in all instances.
-func (h *hardener) generalizeConstantParts(at literalPlace, samples []paramSample) any {
+func (h *hardener) generalizeConstantParts(at valueLocation, samples []paramSample) any {
 	below := func(step string) any {
 		parts := make([]paramSample, len(samples))
 		for n, sample := range samples {
 			part, _ := jsonval.ChildValue(sample.value, step)
 			parts[n] = paramSample{sample.instance, part, sample.requestNumber}
 		}
-		return h.generalizeConstant(literalPlace{at.ownerLabel, append(at.path[:len(at.path):len(at.path)], step)}, parts)
+		return h.generalizeConstant(valueLocation{at.ownerLabel, append(at.path[:len(at.path):len(at.path)], step)}, parts)
 	}
 	switch v := samples[0].value.(type) {
 	case map[string]any:
@@ -264,7 +264,7 @@ func (h *hardener) generalizeConstantParts(at literalPlace, samples []paramSampl
 
 // noteSingleSamples says of what was seen in one instance alone which literals are believed to be constants.
 func (h *hardener) noteSingleSamples() {
-	if len(h.mergedCalls) > 0 && h.startedAlike() {
+	if len(h.mergedCalls) > 0 && h.startedWithSameValues() {
 		which := "there is one instance"
 		if len(h.instances) > 1 {
 			which = "all instances started alike"
@@ -279,8 +279,8 @@ func (h *hardener) noteSingleSamples() {
 	}
 }
 
-// startedAlike reports whether nothing differed between the instances at the start.
-func (h *hardener) startedAlike() bool {
+// startedWithSameValues reports whether nothing differed between the instances at the start.
+func (h *hardener) startedWithSameValues() bool {
 	return !slices.ContainsFunc(h.instances, func(r *instanceRun) bool {
 		return !jsonval.Equal(r.startView.PayloadByKind, h.instances[0].startView.PayloadByKind)
 	})
@@ -303,7 +303,7 @@ func literalsOf(c *mergedCall) (list []string) {
 	var walk func(at jsonval.Path, v any)
 	walk = func(at jsonval.Path, v any) {
 		if refs, err := refexpr.FindReferences(v); err == nil && len(refs) == 0 {
-			list = append(list, paramPlace(c, at).String()+" = "+clippedJSON(v))
+			list = append(list, paramLocation(c, at).String()+" = "+clippedJSON(v))
 			return
 		}
 		switch v := v.(type) {
@@ -355,14 +355,14 @@ func sharedReference(samples []paramSample) (any, bool) {
 			continue
 		}
 		tried[text] = true
-		if resolvesForAll(text, samples) {
+		if matchesAllSamples(text, samples) {
 			return text, true
 		}
 	}
 	return nil, false
 }
 
-func resolvesForAll(ref string, samples []paramSample) bool {
+func matchesAllSamples(ref string, samples []paramSample) bool {
 	for _, sample := range samples {
 		want, ok := sample.instance.resolveReferences(sample.value)
 		got, present := sample.instance.resolveReferences(ref)

@@ -9,9 +9,9 @@ import (
 	"processidea/model/ideafile"
 )
 
-// dropWhatFailsCheck drops the Calls, and the output, that the check of the file would refuse. Each may have been sound in
+// dropInvalidParts drops the Calls, and the output, that the check of the file would refuse. Each may have been sound in
 // its own Request: together, or in all instances, they need not be.
-func (h *hardener) dropWhatFailsCheck() {
+func (h *hardener) dropInvalidParts() {
 	for len(h.mergedCalls) > 0 {
 		source := h.buildIdea(false)
 		plan := fmt.Sprintf("$.context[%d].", len(source["context"].([]any))-1)
@@ -19,7 +19,7 @@ func (h *hardener) dropWhatFailsCheck() {
 		problems = append(problems, check.Check(idea, h.bindings)...).Errors()
 		dropped := h.dropCalls(func(c *mergedCall) bool {
 			for _, p := range problems {
-				if strings.HasPrefix(p.JSONPath+".", plan+fmt.Sprintf("plan[%d].", h.position(c))) {
+				if strings.HasPrefix(p.JSONPath+".", plan+fmt.Sprintf("plan[%d].", h.positionInPlan(c))) {
 					h.addDifference(nil, "%s: %s", c, p.Message)
 					return true
 				}
@@ -46,7 +46,7 @@ func (h *hardener) reportRemainingProblems(problems diag.Problems, plan string) 
 	}
 }
 
-func (h *hardener) position(c *mergedCall) int {
+func (h *hardener) positionInPlan(c *mergedCall) int {
 	for n, other := range h.mergedCalls {
 		if other == c {
 			return n

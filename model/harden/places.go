@@ -20,11 +20,11 @@ const maxDepth = 32
 // commonReferences lists the References that yield each instance's literal: in the data at the start, or else in what Calls of
 // earlier Requests wrote. If exactly one of several ends in the parameter's name, only that one is returned.
 func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Reference {
-	found := keepPresentInAllSamples(samples[0].literalReferencesAtStart(), samples, func(sample paramSample, ref refexpr.Reference) (any, bool) {
+	found := keepPresentInAllSamples(samples[0].referencesToLiteralAtStart(), samples, func(sample paramSample, ref refexpr.Reference) (any, bool) {
 		return jsonval.ValueAt(sample.instance.startView.PayloadByKind[ref.Kind], ref.Path)
 	})
 	if len(found) == 0 {
-		found = keepPresentInAllSamples(samples[0].literalReferencesWritten(), samples, func(sample paramSample, ref refexpr.Reference) (any, bool) {
+		found = keepPresentInAllSamples(samples[0].referencesToLiteralInWrites(), samples, func(sample paramSample, ref refexpr.Reference) (any, bool) {
 			value, ok := jsonval.ValueAt(sample.instance.finalState, ref.Path)
 			return value, ok && sample.instance.wroteBeforeRequest(ref.Path, sample.requestNumber)
 		})
@@ -41,8 +41,8 @@ func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Refer
 	return found
 }
 
-// literalReferencesAtStart lists where an instance's literal stood when it started.
-func (s paramSample) literalReferencesAtStart() []refexpr.Reference {
+// referencesToLiteralAtStart lists where an instance's literal stood when it started.
+func (s paramSample) referencesToLiteralAtStart() []refexpr.Reference {
 	literal, ok := s.instance.resolveReferences(s.value)
 	if !ok {
 		return nil
@@ -55,8 +55,8 @@ func (s paramSample) literalReferencesAtStart() []refexpr.Reference {
 	return found
 }
 
-// literalReferencesWritten lists where an instance's literal stands in what Calls of earlier Requests wrote.
-func (s paramSample) literalReferencesWritten() []refexpr.Reference {
+// referencesToLiteralInWrites lists where an instance's literal stands in what Calls of earlier Requests wrote.
+func (s paramSample) referencesToLiteralInWrites() []refexpr.Reference {
 	literal, ok := s.instance.resolveReferences(s.value)
 	if !ok {
 		return nil
@@ -65,8 +65,8 @@ func (s paramSample) literalReferencesWritten() []refexpr.Reference {
 	return slices.DeleteFunc(found, func(ref refexpr.Reference) bool { return !s.instance.wroteBeforeRequest(ref.Path, s.requestNumber) })
 }
 
-// leadsThroughList reports whether a Reference leads through an element of a list: another input may have other elements there.
-func leadsThroughList(r *instanceRun, ref refexpr.Reference) bool {
+// pathPassesThroughList reports whether a Reference leads through an element of a list: another input may have other elements there.
+func pathPassesThroughList(r *instanceRun, ref refexpr.Reference) bool {
 	data := r.startView.PayloadByKind[ref.Kind]
 	if ref.Kind == ideafile.TypeState {
 		data = r.finalState

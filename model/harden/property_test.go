@@ -77,7 +77,7 @@ func drawProcess(t *rapid.T, n int) (run FinishedRun, s *modeltest.Scenario, ok 
 	}
 	run.Log = append(run.Log, s.Loop.TakeUnsealedLog()...)
 	run.Ideas = append(run.Ideas, modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
-	return run, s, s.Loop.Finished()
+	return run, s, s.Loop.IsFinished()
 }
 
 // drawSolution draws Calls as an LLM writes them: with References, with literals in their place, for one instance or all.
@@ -157,7 +157,7 @@ func repeat(t *rapid.T, h *Result, first *modeltest.Scenario) (*modeltest.Scenar
 	again.Bindings, again.RunTool = first.Bindings, drawnResult
 	began := modeltest.SnapshotFile(t, again.Idea, again.Loop.AllInstancesInput(), nil, nil).Source
 	again.RunDirectPlans()
-	if step, _ := again.Loop.Advance(again.Now); step != loop.StepFinished || !again.Loop.Finished() {
+	if step, _ := again.Loop.Advance(again.Now); step != loop.StepFinished || !again.Loop.IsFinished() {
 		t.Fatalf("the next step is %s\nof %s", step, source)
 	}
 	ended := modeltest.SnapshotFile(t, again.Idea, again.Loop.AllInstancesInput(), nil, nil).Source

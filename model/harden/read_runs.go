@@ -18,7 +18,7 @@ func (h *hardener) readRun(run FinishedRun) error {
 		return fmt.Errorf("it has no Ideas")
 	}
 	process := &processRun{ProcessID: run.ProcessID, chains: []*chainRun{readChain(run)}}
-	process.firstIdea, process.lastIdea = process.chains[0].ideas[0], process.chains[0].last()
+	process.firstIdea, process.lastIdea = process.chains[0].ideas[0], process.chains[0].lastIdea()
 	if process.firstIdea.Simulation != nil || process.lastIdea.Simulation != nil {
 		return fmt.Errorf("it was simulated: its values are made up, and no Tool ran")
 	}
@@ -82,7 +82,7 @@ func (c *chainRun) readPastCalls(idea *ideafile.Idea) {
 	}
 	c.pastCalls = append(c.pastCalls, told)
 	var planned []turn.PastCall
-	request, err := jsonval.FloatOf(jsonval.AsObject(idea.Source["meta"])["request"])
+	request, err := jsonval.ToFloat(jsonval.AsObject(idea.Source["meta"])["request"])
 	calls, _ := jsonval.AsObject(idea.Source["solution"])["calls"].([]any)
 	for k, call := range ideafile.ParseWrittenCalls(calls) {
 		if err == nil {
@@ -106,7 +106,7 @@ func failedCallIDs(e turn.ContextError) []string {
 
 // readChainInstances finds the instances that settled, and what they started with. Those of a split process are in its parts.
 func (h *hardener) readInstances(process *processRun) error {
-	if err := checkFinished(process.chains[0].last()); err != nil {
+	if err := checkFinished(process.chains[0].lastIdea()); err != nil {
 		return err
 	}
 	left := excludedInstances{process: process, tokensByReason: map[string][]string{}}
@@ -120,7 +120,7 @@ func (h *hardener) readInstances(process *processRun) error {
 			return fmt.Errorf("its Plan ran directly, and its first Idea was sealed when Calls of it had ended: how it began is not known")
 		}
 		left.readChainInstances(c)
-		for _, token := range c.last().InstanceTokens() {
+		for _, token := range c.lastIdea().InstanceTokens() {
 			found[token] = true
 		}
 	}
@@ -186,8 +186,8 @@ func checkFinished(last *ideafile.Idea) error {
 
 // readChainInstances reads the instances of one chain, and sorts out those that reached no goal.
 func (l *excludedInstances) readChainInstances(c *chainRun) {
-	starts, firstSeen := c.startViews()
-	last := c.last()
+	starts, firstSeen := c.initialViews()
+	last := c.lastIdea()
 	tokens := last.InstanceTokens()
 	ends, statuses := ideafile.InstanceViewsByToken(last.Context, tokens), endStatuses(last)
 	for _, token := range tokens {
@@ -209,8 +209,8 @@ func (l *excludedInstances) readChainInstances(c *chainRun) {
 	}
 }
 
-// startViews returns what every instance saw in the first Idea that has it, and that Idea.
-func (c *chainRun) startViews() (map[string]ideafile.InstanceView, map[string]*ideafile.Idea) {
+// initialViews returns what every instance saw in the first Idea that has it, and that Idea.
+func (c *chainRun) initialViews() (map[string]ideafile.InstanceView, map[string]*ideafile.Idea) {
 	views, firstSeen := map[string]ideafile.InstanceView{}, map[string]*ideafile.Idea{}
 	for _, idea := range c.ideas {
 		var unknown []string

@@ -38,7 +38,7 @@ func (h *hardener) verifyPlanByReplay() {
 
 // reportFailure records what failed in an instance and was made good by nothing, with all that was tried in its place.
 func (h *hardener) reportFailure(r *instanceRun, replayed *planReplay) {
-	f := replayed.instance.PlanFailure()
+	f := replayed.instance.DirectPlanFault()
 	if f == nil {
 		return
 	}
@@ -168,12 +168,12 @@ func (h *hardener) canExpressionHaveValue(reader *mergedCall, e refexpr.Expressi
 	return slices.ContainsFunc(e, func(terms []refexpr.Reference) bool {
 		return !slices.ContainsFunc(terms, func(ref refexpr.Reference) bool {
 			_, atStart := jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
-			return !atStart && (ref.Kind != ideafile.TypeState || (len(ref.Path) > 0 && !h.writtenByOther(reader, ref.Path)))
+			return !atStart && (ref.Kind != ideafile.TypeState || (len(ref.Path) > 0 && !h.isWrittenByOtherCall(reader, ref.Path)))
 		})
 	})
 }
 
-func (h *hardener) writtenByOther(reader *mergedCall, p jsonval.Path) bool {
+func (h *hardener) isWrittenByOtherCall(reader *mergedCall, p jsonval.Path) bool {
 	for _, c := range h.mergedCalls {
 		for _, q := range c.outputPaths() {
 			if c != reader && q.Overlaps(p) {
@@ -205,7 +205,8 @@ type planReplay struct {
 // replayPlan runs the Plan in an instance with the known results.
 func (h *hardener) replayPlan(r *instanceRun) *planReplay {
 	plan := ideafile.Message{Type: ideafile.TypePlan, PlanStage: ideafile.StageOptimal, PlanCalls: ideafile.ParseWrittenCalls(h.rawPlanCalls())}
-	out := &planReplay{instance: dataflow.New(r.replayPalette(), append(r.startMessages[:len(r.startMessages):len(r.startMessages)], plan), r.instanceToken)}
+	messages := append(r.startMessages[:len(r.startMessages):len(r.startMessages)], plan)
+	out := &planReplay{instance: dataflow.New(r.paletteWithoutApprovals(), messages, r.instanceToken)}
 	out.instance.StartDirectPlan()
 	for batch := out.instance.Advance(); len(batch) > 0; batch = out.instance.Advance() {
 		for _, ready := range batch {
@@ -215,8 +216,8 @@ func (h *hardener) replayPlan(r *instanceRun) *planReplay {
 	return out
 }
 
-// replayPalette is the instance's palette with Tools that no person is asked about.
-func (r *instanceRun) replayPalette() ideafile.Palette {
+// paletteWithoutApprovals is the instance's palette with Tools that no person is asked about.
+func (r *instanceRun) paletteWithoutApprovals() ideafile.Palette {
 	palette := ideafile.Palette{BindingByTool: map[string]ideafile.ToolBinding{}, UntargetedCallsGoToAll: true}
 	for _, known := range r.process.lastIdea.Tools {
 		tool := *known

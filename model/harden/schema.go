@@ -174,16 +174,16 @@ func (h *hardener) alwaysWrittenKeys() []string {
 	}
 	count := map[string]int{}
 	for course := range courses {
-		for _, k := range h.keysWrittenInCourse(course) {
+		for _, k := range h.keysWrittenForBranchChoice(course) {
 			count[k]++
 		}
 	}
 	return slices.DeleteFunc(jsonval.SortedKeys(count), func(k string) bool { return count[k] < courses })
 }
 
-// keysWrittenInCourse lists the top-level keys that are written in one course: its number says which branch each Call takes. A Call
+// keysWrittenForBranchChoice lists the top-level keys that are written in one course: its number says which branch each Call takes. A Call
 // runs where all that it reads is there at the start, in every instance, or was written.
-func (h *hardener) keysWrittenInCourse(course int) []string {
+func (h *hardener) keysWrittenForBranchChoice(course int) []string {
 	var written []jsonval.Path
 	ran := map[*mergedCall]bool{}
 	for more := true; more; {

@@ -25,8 +25,8 @@ const (
 
 var allDecisions = []string{Approve, Reject, Amend, Replace, Answer}
 
-// DecisionKinds lists the decisions that a person can take. Their signals have the same names.
-func DecisionKinds() []string { return allDecisions }
+// AllDecisionKinds lists the decisions that a person can take. Their signals have the same names.
+func AllDecisionKinds() []string { return allDecisions }
 
 // onTimeoutPause pauses the process at the deadline instead of deciding.
 const onTimeoutPause = "pause"
@@ -128,7 +128,7 @@ func (a *ApprovalPolicy) dropUnsatisfiableCondition(t *Tool, path string, ps *di
 // file's author is warned. A schema that refers to another document is an error, as everywhere.
 func (a *ApprovalPolicy) readParamsCondition(v any, path string, ps *diag.Problems) {
 	if ps == nil {
-		a.ParamsCondition = jsonschema.CompileOnFirstUse(v, "") // one that does not compile cannot be evaluated, so that a person is asked
+		a.ParamsCondition = jsonschema.NewLazySchema(v, "") // one that does not compile cannot be evaluated, so that a person is asked
 		return
 	}
 	s, err := jsonschema.CompileSchema(v)

@@ -59,23 +59,23 @@ func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
 		if i.Tool(name) != nil {
 			continue
 		}
-		if server, ok := i.MCPServerThatMayOfferTool(name); ok {
-			ps.Warn(at, "%s", ToolMayBeOfferedMessage(name, server))
+		if server, ok := i.FindCandidateMCPServer(name); ok {
+			ps.Warn(at, "%s", CandidateToolWarning(name, server))
 			continue
 		}
 		ps.Add(at, "the palette has no tool %q", jsonval.Clip(name, 80))
 	}
 }
 
-// names reports whether a person is asked about every Call of a Tool.
-func (o ApprovalOverride) names(tool string) bool {
+// appliesToTool reports whether a person is asked about every Call of a Tool.
+func (o ApprovalOverride) appliesToTool(tool string) bool {
 	return o.AllTools || slices.Contains(o.ToolNames, tool)
 }
 
 // PolicyFor returns the policy that counts for a Tool's Calls; nil if they need no approval.
 func (o ApprovalOverride) PolicyFor(t *Tool) *ApprovalPolicy {
 	switch {
-	case !o.names(t.Name):
+	case !o.appliesToTool(t.Name):
 		return t.Approval
 	case t.Approval == nil:
 		return &ApprovalPolicy{TimeoutAction: Reject, AllowedDecisions: allDecisions}
@@ -103,16 +103,16 @@ func (o ApprovalOverride) PeopleFor(t *Tool) (rules deciders.Rules, whileWaiting
 	if t.Approval != nil {
 		add(t.Approval.Deciders, t.Approval.WhileWaiting)
 	}
-	for _, limit := range o.Limits() {
-		if everyTool := len(limit.ToolNames) == 0; everyTool || limit.names(t.Name) {
+	for _, limit := range o.DeciderRestrictions() {
+		if everyTool := len(limit.ToolNames) == 0; everyTool || limit.appliesToTool(t.Name) {
 			add(limit.Deciders, limit.WhileWaiting)
 		}
 	}
 	return rules, whileWaiting
 }
 
-// Limits are what the process and those that it is a delegate of say of who may decide, and of what happens while they do not.
-func (o ApprovalOverride) Limits() []ApprovalOverride {
+// DeciderRestrictions are what the process and those that it is a delegate of say of who may decide, and of what happens while they do not.
+func (o ApprovalOverride) DeciderRestrictions() []ApprovalOverride {
 	own := o
 	own.Outer = nil
 	if own.Deciders == nil && own.WhileWaiting.IsZero() {

@@ -35,8 +35,8 @@ type ToolBinding struct {
 	Simulation *Simulation `json:"simulated,omitempty"`
 }
 
-// Bind decides what runs a Tool. lookup reports whether a Go function of a name is registered, and whether it is pure.
-func (t *Tool) Bind(lookup func(name string) (pure, ok bool)) (ToolBinding, error) {
+// BindToRunner decides what runs a Tool. lookup reports whether a Go function of a name is registered, and whether it is pure.
+func (t *Tool) BindToRunner(lookup func(name string) (pure, ok bool)) (ToolBinding, error) {
 	if t.DelegateFile != "" {
 		return ToolBinding{Kind: KindDelegate}, nil
 	}

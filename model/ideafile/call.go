@@ -53,27 +53,27 @@ func InstanceTokenOfCallID(id string) string {
 	return token
 }
 
-// CallIDInKeyboardSpelling returns a Call's id as people type it: 3.2@1 for 3.2@①.
-func CallIDInKeyboardSpelling(id string) string {
+// TypeableCallID returns a Call's id as people type it: 3.2@1 for 3.2@①.
+func TypeableCallID(id string) string {
 	key, token, named := strings.Cut(id, "@")
 	if !named {
 		return id
 	}
-	return key + "@" + spelling.KeyboardSpelling(token)
+	return key + "@" + spelling.TypeableToken(token)
 }
 
 // CallIDInInstance returns a Call's id as an instance has it, where people may have spelled the token as they type it. An id that names
 // another instance stays as it is.
 func CallIDInInstance(id, token string) string {
 	key, word, named := strings.Cut(id, "@")
-	if named && token != "" && spelling.WordNamesToken(word, token) {
+	if named && token != "" && spelling.MatchesToken(word, token) {
 		return key + "@" + token
 	}
 	return id
 }
 
-// AsWritten returns the Call in the form in which the LLM writes it.
-func (c Call) AsWritten(token string) map[string]any {
+// ToLLMFormat returns the Call in the form in which the LLM writes it.
+func (c Call) ToLLMFormat(token string) map[string]any {
 	m := map[string]any{"_tool": c.Tool}
 	//workflowcheck:ignore -- a map again
 	for k, v := range c.Params {

@@ -106,8 +106,8 @@ func parseScopes(v any) ([]string, error) {
 // callReferenceKind is the kind of a Reference in `_after` that names a Call: †call.1.3.
 const callReferenceKind = "call"
 
-// ReadAfterReferences reads `_after`: one Reference or a list of them, each to a place in State or to a Call.
-func ReadAfterReferences(v any) ([]string, *diag.Fault) {
+// ParseAfter reads `_after`: one Reference or a list of them, each to a place in State or to a Call.
+func ParseAfter(v any) ([]string, *diag.Fault) {
 	if one, ok := v.(string); ok {
 		v = []any{one}
 	}

@@ -229,9 +229,9 @@ func TestACallIsWrittenAsItWasRead(t *testing.T) {
 		if f != nil {
 			return // a dagger that is no Reference
 		}
-		again, _, f := p.ReadCall(ideafile.ParseWrittenCall(call.AsWritten("①")))
+		again, _, f := p.ReadCall(ideafile.ParseWrittenCall(call.ToLLMFormat("①")))
 		if f != nil || !jsonval.Equal(jsonval.ToJSONValue(again), jsonval.ToJSONValue(call)) {
-			rt.Fatalf("%s was read as %s, written as %s and read as %s, %v", jsonval.Encode(raw), jsonval.Encode(call), jsonval.Encode(call.AsWritten("①")), jsonval.Encode(again), f)
+			rt.Fatalf("%s was read as %s, written as %s and read as %s, %v", jsonval.Encode(raw), jsonval.Encode(call), jsonval.Encode(call.ToLLMFormat("①")), jsonval.Encode(again), f)
 		}
 		data, err := json.Marshal(call) // as it travels in a workflow's input
 		var back ideafile.Call

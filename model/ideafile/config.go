@@ -15,7 +15,7 @@ import (
 // Config is how a process is run (`config`).
 type Config struct {
 	LLM    LLMConfig
-	Limits limits.Process
+	Limits limits.Limits
 	// Approval adds to the Tools' approval policies.
 	Approval ApprovalOverride
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
@@ -80,7 +80,7 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		case "settle":
 			err = c.readSettle(config[k])
 		case "mcp":
-			c.MCP = mcpserver.ReadAll(fields.ReadObject(config, k, "$.config", ps), at, ps)
+			c.MCP = mcpserver.ReadServers(fields.ReadObject(config, k, "$.config", ps), at, ps)
 		default:
 			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, gather, limits, llm, mcp and settle", k)
 		}
@@ -147,7 +147,7 @@ func readLLM(m map[string]any, ps *diag.Problems) LLMConfig {
 }
 
 func readTemperature(v any, llm *LLMConfig) error {
-	n, err := jsonval.FloatOf(v)
+	n, err := jsonval.ToFloat(v)
 	if err != nil || n < 0 || n > 2 {
 		return fmt.Errorf("want a number from 0 to 2")
 	}

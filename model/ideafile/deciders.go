@@ -26,7 +26,7 @@ func (i *Idea) checkNotSameAs(r *deciders.Rule, path string, ps *diag.Problems) 
 	for n, name := range r.NotSameAs {
 		at := fmt.Sprintf("%s.notSameAs[%d]", path, n)
 		key, isID := ParseCallKey(name)
-		server, offered := i.MCPServerThatMayOfferTool(name)
+		server, offered := i.FindCandidateMCPServer(name)
 		switch {
 		case i.Tool(name) != nil:
 		case isID && strings.Contains(name, "@"):
@@ -37,7 +37,7 @@ func (i *Idea) checkNotSameAs(r *deciders.Rule, path string, ps *diag.Problems) 
 			ps.Add(at, "no Plan that runs without a Request has a Call %s", name)
 		case isID:
 		case offered:
-			ps.Warn(at, "%s", ToolMayBeOfferedMessage(name, server))
+			ps.Warn(at, "%s", CandidateToolWarning(name, server))
 		default:
 			ps.Add(at, "want the id of a Call, such as 1.1, or the name of a Tool; the palette has no %q%s", jsonval.Clip(name, 80),
 				diag.DidYouMean(name, i.toolNames()))
@@ -55,8 +55,8 @@ func (i *Idea) longestDirectPlan() (n int) {
 	return n
 }
 
-// NamesOtherDeciders reports whether a policy excludes who decided on other Calls.
-func (i *Idea) NamesOtherDeciders() bool {
+// HasDeciderExclusions reports whether a policy excludes who decided on other Calls.
+func (i *Idea) HasDeciderExclusions() bool {
 	named := i.Config.Approval.Deciders != nil && len(i.Config.Approval.Deciders.NotSameAs) > 0
 	for _, t := range i.Tools {
 		named = named || t.Approval != nil && t.Approval.Deciders != nil && len(t.Approval.Deciders.NotSameAs) > 0

@@ -71,7 +71,7 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	i.checkApprovalOverride(&ps)
 	i.readContext(source["context"], &ps)
 	i.checkDeciders(&ps)
-	i.checkTokensNotAlike(&ps)
+	i.checkConfusableTokens(&ps)
 	i.markSimulatedIfMessageIs()
 	fields.ReadObject(source, DelegatesKey, "$", &ps) // delegate.CheckFiles tells of what is in it
 	if s := source["solution"]; s != nil && jsonval.TypeOf(s) != "object" {
@@ -125,8 +125,8 @@ func (i *Idea) InstanceTokens() []string {
 	return tokens
 }
 
-// AwaitsInstances reports whether the Idea is a template that no instance was put into: it cannot run.
-func (i *Idea) AwaitsInstances() bool {
+// IsUnfilledTemplate reports whether the Idea is a template that no instance was put into: it cannot run.
+func (i *Idea) IsUnfilledTemplate() bool {
 	return i.IsTemplate && len(i.InstanceTokens()) == 1 && i.InstanceTokens()[0] == ""
 }
 

@@ -55,7 +55,7 @@ func TestAnIdeaFileIsRead(t *testing.T) {
 	if c := idea.Config.LLM; c.Model != "gpt-5-mini" || *c.Temperature != 0 || c.MaxTokens != 9 || c.RequestTimeout != time.Minute {
 		t.Errorf("llm is %+v", c)
 	}
-	if l := idea.Config.Limits; l != (limits.Process{Requests: 50, Tokens: 10, Calls: 5, Duration: time.Hour}) {
+	if l := idea.Config.Limits; l != (limits.Limits{Requests: 50, Tokens: 10, Calls: 5, Duration: time.Hour}) {
 		t.Errorf("limits are %+v", l)
 	}
 	if !jsonval.Equal(idea.Source, modeltest.MustDecodeJSON(wholeIdea)) {
@@ -68,7 +68,7 @@ func TestNullIsNoLimitAndWhatIsNotSaidIsTheDefault(t *testing.T) {
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
-	want := limits.Process{Requests: limits.NoLimit, Tokens: 3 * limits.DefaultTokenLimit, Calls: 7, Duration: limits.NoLimit}
+	want := limits.Limits{Requests: limits.NoLimit, Tokens: 3 * limits.DefaultTokenLimit, Calls: 7, Duration: limits.NoLimit}
 	if got := idea.Config.Limits.WithDefaults(3); got != want {
 		t.Errorf("%+v", got)
 	}
@@ -114,7 +114,7 @@ func TestAnIdeaSaysNothingMoreThanItMust(t *testing.T) {
 		if len(ps) > 0 {
 			t.Fatalf("%s: %s", text, ps)
 		}
-		if idea.Config.LLM.RequestTimeout != ideafile.DefaultRequestTimeout || idea.Config.LLM.Temperature != nil || idea.Config.Limits != (limits.Process{}) {
+		if idea.Config.LLM.RequestTimeout != ideafile.DefaultRequestTimeout || idea.Config.LLM.Temperature != nil || idea.Config.Limits != (limits.Limits{}) {
 			t.Errorf("%s: config is %+v", text, idea.Config)
 		}
 	}

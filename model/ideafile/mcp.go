@@ -98,14 +98,14 @@ func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 func (i *Idea) MCPServersToAskForTools() []mcpserver.Server {
 	var out []mcpserver.Server
 	for _, s := range i.Config.MCP {
-		if !i.hasPinnedTools(s) {
+		if !i.hasToolsPinnedByDigest(s) {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-func (i *Idea) hasPinnedTools(s mcpserver.Server) bool {
+func (i *Idea) hasToolsPinnedByDigest(s mcpserver.Server) bool {
 	if s.ToolNames == nil {
 		return false
 	}
@@ -126,8 +126,8 @@ func (i *Idea) hasPinnedTools(s mcpserver.Server) bool {
 	return true
 }
 
-// MCPServerThatMayOfferTool returns a server that has not been asked for its tools yet and may offer the Tool of this name.
-func (i *Idea) MCPServerThatMayOfferTool(name string) (server string, ok bool) {
+// FindCandidateMCPServer returns a server that has not been asked for its tools yet and may offer the Tool of this name.
+func (i *Idea) FindCandidateMCPServer(name string) (server string, ok bool) {
 	for _, s := range i.MCPServersToAskForTools() {
 		tool, prefixed := strings.CutPrefix(name, s.Name+"_")
 		if prefixed && (s.ToolNames == nil || slices.Contains(s.ToolNames, tool)) {
@@ -137,7 +137,7 @@ func (i *Idea) MCPServerThatMayOfferTool(name string) (server string, ok bool) {
 	return "", false
 }
 
-// ToolMayBeOfferedMessage is the warning about an unknown Tool that a server may offer.
-func ToolMayBeOfferedMessage(name, server string) string {
+// CandidateToolWarning is the warning about an unknown Tool that a server may offer.
+func CandidateToolWarning(name, server string) string {
 	return fmt.Sprintf("the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts", jsonval.Clip(name, 80), server)
 }

@@ -146,8 +146,8 @@ func CheckInstanceToken(token string) error {
 // isLineBreakOrControl reports whether a character could end the line on which a name stands.
 func isLineBreakOrControl(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// checkTokensNotAlike adds a problem for each token that could be taken for another one where people type it.
-func (i *Idea) checkTokensNotAlike(ps *diag.Problems) {
+// checkConfusableTokens adds a problem for each token that could be taken for another one where people type it.
+func (i *Idea) checkConfusableTokens(ps *diag.Problems) {
 	var known spelling.TokenIndex
 	list, _ := i.Source["context"].([]any)
 	for n, raw := range list {
@@ -156,19 +156,19 @@ func (i *Idea) checkTokensNotAlike(ps *diag.Problems) {
 			continue
 		}
 		if alike := known.AddToken(t); alike != "" {
-			ps.Add(fmt.Sprintf("$.context[%d]._instance", n), "%s", AlikeTokensError(t, alike))
+			ps.Add(fmt.Sprintf("$.context[%d]._instance", n), "%s", ConfusableTokensError(t, alike))
 		}
 	}
 }
 
-// AlikeTokensError says that two tokens cannot be told apart where people type them.
-func AlikeTokensError(t, other string) error {
-	return fmt.Errorf("%q and %q are both typed %s, in ids and at the keyboard: one of them needs another name", t, other, spelling.KeyboardSpelling(t))
+// ConfusableTokensError says that two tokens cannot be told apart where people type them.
+func ConfusableTokensError(t, other string) error {
+	return fmt.Errorf("%q and %q are both typed %s, in ids and at the keyboard: one of them needs another name", t, other, spelling.TypeableToken(t))
 }
 
-// WithTokenSpellingsResolved returns messages in which people may have spelled tokens as they type them, with the tokens themselves, where
+// WithTokensNormalized returns messages in which people may have spelled tokens as they type them, with the tokens themselves, where
 // find knows them.
-func WithTokenSpellingsResolved(context []any, find func(word string) (string, bool)) []any {
+func WithTokensNormalized(context []any, find func(word string) (string, bool)) []any {
 	out := make([]any, len(context))
 	for n, raw := range context {
 		out[n] = raw

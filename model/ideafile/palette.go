@@ -49,7 +49,7 @@ func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Faul
 		f = t.ReadLatentResult(&c, w.rawObject, p.BindingByTool[w.Tool].Kind)
 	}
 	if f == nil {
-		c.AfterReferences, f = ReadAfterReferences(w.rawObject["_after"])
+		c.AfterReferences, f = ParseAfter(w.rawObject["_after"])
 	}
 	return c, tokens, f
 }

@@ -9,9 +9,9 @@ import (
 // ReopenKey marks a message of a person's correction that reopens the instance that it names, after that had ended. It is no part of the message.
 const ReopenKey = "reopen"
 
-// ExtractReopened takes the ReopenKey out of messages and returns the instances that they reopen, each once. A message that says nothing else is
+// ExtractReopenedTokens takes the ReopenKey out of messages and returns the instances that they reopen, each once. A message that says nothing else is
 // left out.
-func ExtractReopened(context []any) (rest []any, tokens []string, err error) {
+func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err error) {
 	seen := map[string]bool{}
 	for n, raw := range context {
 		m, _ := raw.(map[string]any)
@@ -30,15 +30,15 @@ func ExtractReopened(context []any) (rest []any, tokens []string, err error) {
 			tokens = append(tokens, token)
 		}
 		m = jsonval.WithoutKey(m, ReopenKey)
-		if !onlyNamesInstance(m) {
+		if !hasOnlyInstanceKey(m) {
 			rest = append(rest, m)
 		}
 	}
 	return rest, tokens, nil
 }
 
-// onlyNamesInstance reports whether a message says nothing but which instance it is about.
-func onlyNamesInstance(m map[string]any) bool {
+// hasOnlyInstanceKey reports whether a message says nothing but which instance it is about.
+func hasOnlyInstanceKey(m map[string]any) bool {
 	//workflowcheck:ignore -- any or none, in any order
 	for k := range m {
 		if k != "type" && k != "_instance" {
@@ -48,9 +48,9 @@ func onlyNamesInstance(m map[string]any) bool {
 	return true
 }
 
-// ContextOfRestart returns the messages that a reopened instance is started anew with: what it sees of a context, but for direct Plans, which do
+// ContextForRestartedInstance returns the messages that a reopened instance is started anew with: what it sees of a context, but for direct Plans, which do
 // not run again, and with the State that it once started with in place of every other.
-func ContextOfRestart(context []Message, token string, initialState any) (list []any) {
+func ContextForRestartedInstance(context []Message, token string, initialState any) (list []any) {
 	for _, m := range context {
 		switch {
 		case m.PayloadKind == "" || (m.InstanceToken != "" && m.InstanceToken != token):

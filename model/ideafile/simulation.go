@@ -129,7 +129,7 @@ func (s Simulation) SimulateBinding(b ToolBinding) ToolBinding {
 	return b
 }
 
-// SchemaAllOf returns a JSON Schema that demands what two others demand. Local references of each are kept apart.
-func SchemaAllOf(a, b any) any {
+// CombineSchemasWithAllOf returns a JSON Schema that demands what two others demand. Local references of each are kept apart.
+func CombineSchemasWithAllOf(a, b any) any {
 	return map[string]any{"allOf": []any{jsonschema.InlineRefs(a, a), b}}
 }

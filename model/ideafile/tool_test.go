@@ -165,12 +165,12 @@ func TestBindDecidesWhatRunsATool(t *testing.T) {
 		{"any other kind is bound as it is written", "t", `{"_activity":{"grpc":{}}}`, ideafile.ToolBinding{Kind: "grpc"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got, err := modeltest.ToolFrom(t, c.tool, c.source).Bind(lookup); err != nil || got != c.want {
+			if got, err := modeltest.ToolFrom(t, c.tool, c.source).BindToRunner(lookup); err != nil || got != c.want {
 				t.Errorf("got %+v, %v", got, err)
 			}
 		})
 	}
-	if _, err := modeltest.ToolFrom(t, "known", `{"_activity":"unheard"}`).Bind(lookup); err == nil || !strings.Contains(err.Error(), `no activity "unheard" is registered`) {
+	if _, err := modeltest.ToolFrom(t, "known", `{"_activity":"unheard"}`).BindToRunner(lookup); err == nil || !strings.Contains(err.Error(), `no activity "unheard" is registered`) {
 		t.Errorf("an activity that is not registered: %v", err)
 	}
 }

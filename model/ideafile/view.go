@@ -14,11 +14,11 @@ type InstanceView struct {
 
 // InstanceViewOf returns what an instance sees: of each payload, the top-level keys of its own Messages replace those of the shared ones.
 func InstanceViewOf(context []Message, token string) InstanceView {
-	shared, own := OwnMessagesView(context, ""), InstanceView{}
+	shared, own := InstanceMessagesView(context, ""), InstanceView{}
 	if token == "" {
 		return shared
 	}
-	own = OwnMessagesView(context, token)
+	own = InstanceMessagesView(context, token)
 	for _, kind := range jsonval.SortedKeys(own.PayloadByKind) {
 		shared.PayloadByKind[kind] = jsonval.OverlayObject(shared.PayloadByKind[kind], own.PayloadByKind[kind])
 	}
@@ -28,9 +28,9 @@ func InstanceViewOf(context []Message, token string) InstanceView {
 	return shared
 }
 
-// OwnMessagesView returns the view of one owner's Messages by themselves; "" is the owner of the shared ones. Messages of one kind merge as
+// InstanceMessagesView returns the view of one owner's Messages by themselves; "" is the owner of the shared ones. Messages of one kind merge as
 // JSON merge patches, in order, and the last schema counts.
-func OwnMessagesView(context []Message, owner string) InstanceView {
+func InstanceMessagesView(context []Message, owner string) InstanceView {
 	v := InstanceView{PayloadByKind: map[string]any{}, SchemaByKind: map[string]any{}}
 	for _, m := range context {
 		if m.InstanceToken != owner || m.PayloadKind == "" {
@@ -72,9 +72,9 @@ func GroupMessagesByInstance(context []Message) map[string][]Message {
 	return byOwner
 }
 
-// OwnInputOfInstance returns the input that is one instance's own; of the anonymous one, all of it. It is nil if there is none.
-func OwnInputOfInstance(context []Message, token string) any {
-	return OwnMessagesView(context, token).PayloadByKind[TypeInput]
+// InstanceInput returns the input that is one instance's own; of the anonymous one, all of it. It is nil if there is none.
+func InstanceInput(context []Message, token string) any {
+	return InstanceMessagesView(context, token).PayloadByKind[TypeInput]
 }
 
 // ContextByInstance is an Idea's context, split into the Messages that all instances see and those of one instance.
@@ -136,7 +136,7 @@ func (c ContextByInstance) SharedMessagesView() InstanceView {
 	return InstanceViewOf(c.SharedMessages, "")
 }
 
-// OwnMessagesView returns what an instance's own Messages say by themselves.
-func (c ContextByInstance) OwnMessagesView(token string) InstanceView {
+// InstanceMessagesView returns what an instance's own Messages say by themselves.
+func (c ContextByInstance) InstanceMessagesView(token string) InstanceView {
 	return InstanceViewOf(c.MessagesByInstance[token], token)
 }

@@ -27,7 +27,7 @@ func TestEachInstanceSeesItsOwnMessagesOverTheSharedOnes(t *testing.T) {
 	if got := string(jsonval.Encode(o.InstanceView("②").PayloadByKind)); got != `{"input":{"limit":1,"rules":["all"]},"state":{"a":2}}` {
 		t.Errorf("② sees %s", got)
 	}
-	if got := string(jsonval.Encode(o.OwnMessagesView("①").PayloadByKind)); got != `{"input":{"rules":["mine"]},"state":{"a":1}}` {
+	if got := string(jsonval.Encode(o.InstanceMessagesView("①").PayloadByKind)); got != `{"input":{"rules":["mine"]},"state":{"a":1}}` {
 		t.Errorf("① owns %s", got)
 	}
 	if got := string(jsonval.Encode(o.SharedMessagesView().PayloadByKind)); got != `{"input":{"limit":1,"rules":["all"]}}` {

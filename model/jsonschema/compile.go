@@ -26,7 +26,7 @@ type parsedSchema struct {
 	compiler         *jsonschema.Compiler    // guarded by mu
 	partByPointer    map[string]compiledPart // guarded by mu, by JSON pointer
 	stepCounter      stepCounter
-	sameValueChecker sameValueChecker // guarded by mu
+	sameValueChecker inPlaceChecker // guarded by mu
 }
 
 type compiledPart struct {
@@ -72,7 +72,7 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 	}
 	c := jsonschema.NewCompiler()
 	c.AssertFormat = true
-	if !usesNewDraft(source) {
+	if !differsBetweenDrafts(source) {
 		c.Draft = jsonschema.Draft2019 // the library's work for a newer draft grows with the square of the schema
 	}
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
@@ -81,15 +81,15 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 	if err := c.AddResource(schemaURL, bytes.NewReader(text)); err != nil {
 		return nil, err
 	}
-	return &parsedSchema{compiler: c, partByPointer: map[string]compiledPart{}, stepCounter: newStepCounter(), sameValueChecker: newSameValueChecker()}, nil
+	return &parsedSchema{compiler: c, partByPointer: map[string]compiledPart{}, stepCounter: newStepCounter(), sameValueChecker: newInPlaceChecker()}, nil
 }
 
 // newDraftKeywords are those that drafts 2019-09 and 2020-12 read in different ways.
 var newDraftKeywords = []string{"$schema", "$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary",
 	"prefixItems", "additionalItems", "contains", "unevaluatedItems", "unevaluatedProperties", "definitions", "dependencies"}
 
-// usesNewDraft reports whether a schema may mean something else in draft 2019-09 than in 2020-12.
-func usesNewDraft(source any) bool {
+// differsBetweenDrafts reports whether a schema may mean something else in draft 2019-09 than in 2020-12.
+func differsBetweenDrafts(source any) bool {
 	return visitKeys(source, func(k string, v any) error {
 		_, list := v.([]any)
 		if slices.Contains(newDraftKeywords, k) || (list && k == "items") {
@@ -110,9 +110,9 @@ func CompileUncached(text []byte, pointer string) (*jsonschema.Schema, error) {
 	return r.compiledAt(pointer)
 }
 
-// parsedSchemaOf reads a schema, or finds what was read of the same one before: a hundred instances share one palette.
-func parsedSchemaOf(source any) (*parsedSchema, error) {
-	address, isMap := mapAddressOf(source)
+// cachedParsedSchema reads a schema, or finds what was read of the same one before: a hundred instances share one palette.
+func cachedParsedSchema(source any) (*parsedSchema, error) {
+	address, isMap := addressOfMap(source)
 	if r := schemaCache.findByAddress(address); r != nil {
 		return r, nil
 	}
@@ -132,7 +132,7 @@ func parsedSchemaOf(source any) (*parsedSchema, error) {
 	return r, nil
 }
 
-func mapAddressOf(source any) (uintptr, bool) {
+func addressOfMap(source any) (uintptr, bool) {
 	m, ok := source.(map[string]any)
 	if !ok {
 		return 0, false

@@ -1,7 +1,7 @@
 // Package jsonschema compiles JSON Schemas behind a guard and reads what they say of a place before there is a value.
 //
 //   - Schema is a compiled schema: Validate and Matches hold values against it.
-//   - SubschemaAt finds the part of a schema that describes a path; TypesAt and TypesFit compare the types that it allows.
+//   - SubschemaAt finds the part of a schema that describes a path; TypesAt and CompareTypes compare the types that it allows.
 //   - InlineRefs and RebaseRefs move a part of a schema to another place with all that it refers to.
 //   - WithoutNulls removes the nulls that strict mode forces for omitted properties.
 //

@@ -65,7 +65,7 @@ type nullRemover struct {
 }
 
 func (n *nullRemover) remove(node any, pointer string, v any) any {
-	node, pointer = FollowRefs(n.rootSchema, node, pointer)
+	node, pointer = ResolveLocalRefs(n.rootSchema, node, pointer)
 	m, ok := node.(map[string]any)
 	n.stepsLeft--
 	if !ok || n.stepsLeft <= 0 || !containsNull(v) {

@@ -18,7 +18,7 @@ type Subschema struct {
 // SubschemaAt follows `properties`, `additionalProperties`, `items` and local references down a path; `patternProperties` and
 // `type` may allow it or not. Other keywords say nothing about a path before there is a value.
 func SubschemaAt(root any, path jsonval.Path) Subschema {
-	at, pointer := FollowRefs(root, root, "")
+	at, pointer := ResolveLocalRefs(root, root, "")
 	for _, step := range path {
 		node, ok := at.(map[string]any)
 		if !ok {
@@ -28,7 +28,7 @@ func SubschemaAt(root any, path jsonval.Path) Subschema {
 		if closed || under == "" {
 			return Subschema{IsForbidden: closed}
 		}
-		at, pointer = FollowRefs(root, next, pointer+under)
+		at, pointer = ResolveLocalRefs(root, next, pointer+under)
 	}
 	return Subschema{Pointer: pointer, IsDescribed: true, IsForbidden: at == false}
 }

@@ -59,9 +59,9 @@ func visitKeys(v any, visit func(key string, v any) error) error {
 	return nil
 }
 
-// FollowRefs gives the node that a node's local references (#…) lead to, and its pointer. It follows maxFollowed of them, so that
+// ResolveLocalRefs gives the node that a node's local references (#…) lead to, and its pointer. It follows maxFollowed of them, so that
 // a cycle ends.
-func FollowRefs(root, node any, pointer string) (target any, at string) {
+func ResolveLocalRefs(root, node any, pointer string) (target any, at string) {
 	for range maxFollowed {
 		m, ok := node.(map[string]any)
 		if !ok {

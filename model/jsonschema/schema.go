@@ -25,7 +25,7 @@ func CompileSchema(source any) (*Schema, error) { return CompileAt(source, "") }
 
 // CompileAt compiles the part of a schema at a JSON pointer. Its references are resolved in the whole schema.
 func CompileAt(source any, pointer string) (*Schema, error) {
-	r, err := parsedSchemaOf(source)
+	r, err := cachedParsedSchema(source)
 	if err != nil {
 		return nil, fmt.Errorf("model: compile schema: %w", err)
 	}
@@ -36,12 +36,12 @@ func CompileAt(source any, pointer string) (*Schema, error) {
 	return &Schema{Source: source, Compiled: c, stepCounter: r.stepCounter}, nil
 }
 
-// CompileOnFirstUse is CompileAt for a schema that was found to be sound before: it is compiled when it is first used, which costs nothing where
+// NewLazySchema is CompileAt for a schema that was found to be sound before: it is compiled when it is first used, which costs nothing where
 // it never is.
-func CompileOnFirstUse(source any, pointer string) *Schema {
+func NewLazySchema(source any, pointer string) *Schema {
 	s := &Schema{Source: source}
 	s.compileLazily = sync.OnceValues(func() (*jsonschema.Schema, error) {
-		r, err := parsedSchemaOf(source)
+		r, err := cachedParsedSchema(source)
 		if err != nil {
 			return nil, err
 		}

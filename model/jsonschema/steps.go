@@ -47,36 +47,36 @@ func (c stepCounter) countSteps(s *jsonschema.Schema, v any, limit float64) floa
 		return 1
 	}
 	c.mu.Lock()
-	weight := weighSchema(s, c.weightBySchema, allSubschemas)
+	weight := countSubschemaPaths(s, c.weightBySchema, allSubschemas)
 	c.mu.Unlock()
-	nodes := float64(countNodes(v, maxSteps))
+	nodes := float64(countValueNodes(v, maxSteps))
 	if nodes > limit || weight*nodes <= limit {
 		return max(1, weight*nodes, nodes)
 	}
-	t := stepSimulator{countsByTypedSchema: map[schemaForValueKind]checksBySubschema{}, stepsAllowed: limit}
+	t := validationStepCounter{countsByTypedSchema: map[schemaForValueKind]checksBySubschema{}, stepsAllowed: limit}
 	t.countValue(v, checksBySubschema{s: 1})
 	return t.stepsTaken
 }
 
-// sameValueChecker remembers which parts of a schema were looked at, and what they weigh in place.
-type sameValueChecker struct {
+// inPlaceChecker remembers which parts of a schema were looked at, and what they weigh in place.
+type inPlaceChecker struct {
 	weightBySchema map[*jsonschema.Schema]float64
 	alreadyChecked map[*jsonschema.Schema]bool
 }
 
-func newSameValueChecker() sameValueChecker {
-	return sameValueChecker{map[*jsonschema.Schema]float64{}, map[*jsonschema.Schema]bool{}}
+func newInPlaceChecker() inPlaceChecker {
+	return inPlaceChecker{map[*jsonschema.Schema]float64{}, map[*jsonschema.Schema]bool{}}
 }
 
 // checkSubschemaCount refuses a schema that holds one value against more parts than may be.
-func (m sameValueChecker) checkSubschemaCount(s *jsonschema.Schema) error {
+func (m inPlaceChecker) checkSubschemaCount(s *jsonschema.Schema) error {
 	for todo := []*jsonschema.Schema{s}; len(todo) > 0; todo = todo[1:] {
 		at := todo[0]
 		if m.alreadyChecked[at] {
 			continue
 		}
 		m.alreadyChecked[at] = true
-		if weighSchema(at, m.weightBySchema, subschemasForSameValue) > maxInPlace {
+		if countSubschemaPaths(at, m.weightBySchema, inPlaceSubschemas) > maxInPlace {
 			return fmt.Errorf("its references multiply: one value would be held against more than %d parts of it", maxInPlace)
 		}
 		todo = append(todo, allSubschemas(at)...)
@@ -84,22 +84,22 @@ func (m sameValueChecker) checkSubschemaCount(s *jsonschema.Schema) error {
 	return nil
 }
 
-// weighSchema counts a schema with its parts, each as often as a way leads to it: infinitely often in one that leads back to itself.
-func weighSchema(s *jsonschema.Schema, memo map[*jsonschema.Schema]float64, partsOf func(*jsonschema.Schema) []*jsonschema.Schema) float64 {
+// countSubschemaPaths counts a schema with its parts, each as often as a way leads to it: infinitely often in one that leads back to itself.
+func countSubschemaPaths(s *jsonschema.Schema, memo map[*jsonschema.Schema]float64, partsOf func(*jsonschema.Schema) []*jsonschema.Schema) float64 {
 	if w, ok := memo[s]; ok {
 		return w
 	}
 	memo[s] = math.Inf(1) // while it is being counted
 	w := 1.0
 	for _, p := range partsOf(s) {
-		w += weighSchema(p, memo, partsOf)
+		w += countSubschemaPaths(p, memo, partsOf)
 	}
 	memo[s] = w
 	return w
 }
 
-// countNodes counts a value with all that it holds, up to a limit.
-func countNodes(v any, limit int) int {
+// countValueNodes counts a value with all that it holds, up to a limit.
+func countValueNodes(v any, limit int) int {
 	n := 1
 	switch v := v.(type) {
 	case map[string]any:
@@ -108,21 +108,21 @@ func countNodes(v any, limit int) int {
 			if n > limit {
 				break
 			}
-			n += countNodes(e, limit-n)
+			n += countValueNodes(e, limit-n)
 		}
 	case []any:
 		for _, e := range v {
 			if n > limit {
 				break
 			}
-			n += countNodes(e, limit-n)
+			n += countValueNodes(e, limit-n)
 		}
 	}
 	return n
 }
 
-// countsForSameValue lists the parts that are held against the same value as the schema.
-func subschemasForSameValue(s *jsonschema.Schema) []*jsonschema.Schema {
+// inPlaceCheckCounts lists the parts that are held against the same value as the schema.
+func inPlaceSubschemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	list := slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.DynamicRef, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf)
 	//workflowcheck:ignore -- counted, in any order
 	for _, d := range s.Dependencies {
@@ -175,7 +175,7 @@ func subschemasForKey(s *jsonschema.Schema, key string) []*jsonschema.Schema {
 
 // allSubschemas lists the parts that are held against the value, or against anything in it.
 func allSubschemas(s *jsonschema.Schema) []*jsonschema.Schema {
-	list := append(subschemasForSameValue(s), subschemasForItems(s)...)
+	list := append(inPlaceSubschemas(s), subschemasForItems(s)...)
 	//workflowcheck:ignore -- counted, in any order
 	for _, p := range s.Properties {
 		list = append(list, p)
@@ -203,20 +203,20 @@ type schemaForValueKind struct {
 	valueKind byte // of value: o, a or another
 }
 
-// stepSimulator counts what the validator would do with a value.
-type stepSimulator struct {
+// validationStepCounter counts what the validator would do with a value.
+type validationStepCounter struct {
 	stepsTaken, stepsAllowed float64
 	countsByTypedSchema      map[schemaForValueKind]checksBySubschema
 }
 
 // countValue counts a value and all that it holds; false: there are too many steps.
-func (t *stepSimulator) countValue(v any, from checksBySubschema) bool {
+func (t *validationStepCounter) countValue(v any, from checksBySubschema) bool {
 	kind := valueKindOf(v)
 	all := checksBySubschema{}
 	//workflowcheck:ignore -- a sum, in any order
 	for s, n := range from {
 		//workflowcheck:ignore -- a sum, in any order
-		for p, k := range t.countsForSameValue(schemaForValueKind{s, kind}) {
+		for p, k := range t.inPlaceCheckCounts(schemaForValueKind{s, kind}) {
 			all[p] += n * k
 			t.stepsTaken += n * k
 		}
@@ -254,8 +254,8 @@ func (w checksBySubschema) forChildValue(partsOf func(*jsonschema.Schema) []*jso
 	return out
 }
 
-// countsForSameValue counts how often the parts that are held against the same value are: none of those of a schema that wants another type.
-func (t *stepSimulator) countsForSameValue(at schemaForValueKind) checksBySubschema {
+// inPlaceCheckCounts counts how often the parts that are held against the same value are: none of those of a schema that wants another type.
+func (t *validationStepCounter) inPlaceCheckCounts(at schemaForValueKind) checksBySubschema {
 	if w, ok := t.countsByTypedSchema[at]; ok {
 		return w
 	}
@@ -265,9 +265,9 @@ func (t *stepSimulator) countsForSameValue(at schemaForValueKind) checksBySubsch
 		t.countsByTypedSchema[at] = checksBySubschema{}
 		return checksBySubschema{}
 	}
-	for _, p := range subschemasForSameValue(at.schema) {
+	for _, p := range inPlaceSubschemas(at.schema) {
 		//workflowcheck:ignore -- a sum, in any order
-		for q, k := range t.countsForSameValue(schemaForValueKind{p, at.valueKind}) {
+		for q, k := range t.inPlaceCheckCounts(schemaForValueKind{p, at.valueKind}) {
 			w[q] += k
 		}
 	}

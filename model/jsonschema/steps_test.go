@@ -109,11 +109,11 @@ func TestNullsAreRemovedInBoundedTime(t *testing.T) {
 
 func TestASchemaThatIsCompiledLaterChecksTheSame(t *testing.T) {
 	source := modeltest.MustDecodeJSON(`{"$defs":{"t":{"type":"integer"}},"properties":{"a":{"$ref":"#/$defs/t"}}}`)
-	s := jsonschema.CompileOnFirstUse(source, "/properties/a")
+	s := jsonschema.NewLazySchema(source, "/properties/a")
 	if s.Validate("x") == nil || s.Validate(modeltest.MustDecodeJSON("1")) != nil || s.AllowsNull() {
 		t.Error("it does not check what it says")
 	}
-	broken := jsonschema.CompileOnFirstUse(modeltest.MustDecodeJSON(`{"type":"nonsense"}`), "")
+	broken := jsonschema.NewLazySchema(modeltest.MustDecodeJSON(`{"type":"nonsense"}`), "")
 	if err := broken.Validate("x"); err == nil || !strings.Contains(err.Error(), "cannot be checked") {
 		t.Errorf("got %v", err)
 	}

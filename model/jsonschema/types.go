@@ -23,7 +23,7 @@ func TypesAt(schema any, p jsonval.Path) []string {
 
 // allowedTypes lists the types that a schema node allows: by its own `type`, or by that of each of its choices.
 func allowedTypes(root, node any, depth int) []string {
-	node, _ = FollowRefs(root, node, "")
+	node, _ = ResolveLocalRefs(root, node, "")
 	m, ok := node.(map[string]any)
 	if !ok || depth == 0 {
 		return nil
@@ -60,18 +60,18 @@ func allowedTypesOfAny(root any, choices []any, depth int) []string {
 	return all
 }
 
-// TypeFit is how well a value of one of the types given fits one of the types wanted.
-type TypeFit int
+// TypeCompatibility is how well a value of one of the types given fits one of the types wanted.
+type TypeCompatibility int
 
 // How well types fit.
 const (
-	FitsNever   TypeFit = iota
-	FitsPerhaps         // a number where an integer is wanted
-	FitsByType          // as far as types can tell
+	FitsNever   TypeCompatibility = iota
+	FitsPerhaps                   // a number where an integer is wanted
+	FitsByType                    // as far as types can tell
 )
 
-// TypesFit compares types that are given with types that are wanted; nil stands for any type.
-func TypesFit(given, wanted []string) TypeFit {
+// CompareTypes compares types that are given with types that are wanted; nil stands for any type.
+func CompareTypes(given, wanted []string) TypeCompatibility {
 	if given == nil || wanted == nil {
 		return FitsByType
 	}
@@ -90,9 +90,9 @@ func TypesFit(given, wanted []string) TypeFit {
 // JoinWithOr joins types for a message: "string or null".
 func JoinWithOr(types []string) string { return strings.Join(types, " or ") }
 
-// TypeOrInteger is jsonval.TypeOf, and "integer" for a whole number.
-func TypeOrInteger(v any) string {
-	if f, err := jsonval.FloatOf(v); err == nil && f == math.Trunc(f) {
+// SchemaTypeOf is jsonval.TypeOf, and "integer" for a whole number.
+func SchemaTypeOf(v any) string {
+	if f, err := jsonval.ToFloat(v); err == nil && f == math.Trunc(f) {
 		return "integer"
 	}
 	return jsonval.TypeOf(v)

@@ -23,9 +23,9 @@ const (
 	minAppendLength = 64 // bytes from which a string that only grew is kept as the text appended to it
 )
 
-// Delta gives what changed from one JSON value to another, null and the digits of numbers included. ok is false if nothing
+// ComputeDelta gives what changed from one JSON value to another, null and the digits of numbers included. ok is false if nothing
 // did. ApplyDelta makes the other value of it.
-func Delta(from, to any) (delta map[string]any, ok bool) {
+func ComputeDelta(from, to any) (delta map[string]any, ok bool) {
 	switch to := to.(type) {
 	case map[string]any:
 		if from, isObject := from.(map[string]any); isObject {
@@ -40,7 +40,7 @@ func Delta(from, to any) (delta map[string]any, ok bool) {
 		}
 	case string:
 		if from, isText := from.(string); isText {
-			return textDelta(from, to)
+			return textAppendDelta(from, to)
 		}
 	case json.Number, bool, nil:
 		if from == to {
@@ -59,7 +59,7 @@ func isSameObjectInMemory(a, b map[string]any) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
-func textDelta(from, to string) (map[string]any, bool) {
+func textAppendDelta(from, to string) (map[string]any, bool) {
 	switch {
 	case from == to:
 		return nil, false
@@ -81,7 +81,7 @@ func objectDelta(from, to map[string]any) (map[string]any, bool) {
 		before, existed := from[k]
 		if !existed {
 			changes[k] = map[string]any{deltaReplace: v}
-		} else if d, changed := Delta(before, v); changed {
+		} else if d, changed := ComputeDelta(before, v); changed {
 			changes[k] = d
 		}
 	}
@@ -91,7 +91,7 @@ func objectDelta(from, to map[string]any) (map[string]any, bool) {
 func arrayDelta(from, to []any) (map[string]any, bool) {
 	changes, common := map[string]any{}, min(len(from), len(to))
 	for i := range common {
-		if d, changed := Delta(from[i], to[i]); changed {
+		if d, changed := ComputeDelta(from[i], to[i]); changed {
 			changes[strconv.Itoa(i)] = d
 		}
 	}

@@ -32,7 +32,7 @@ func TestADeltaSaysNoMoreThanWhatChanged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			from, to := modeltest.DecodeJSON(t, c.from), modeltest.DecodeJSON(t, c.to)
-			delta, ok := jsonval.Delta(from, to)
+			delta, ok := jsonval.ComputeDelta(from, to)
 			if !ok || string(jsonval.Encode(delta)) != c.want {
 				t.Fatalf("got %s, %v; want %s", jsonval.Encode(delta), ok, c.want)
 			}
@@ -49,11 +49,11 @@ func TestADeltaSaysNoMoreThanWhatChanged(t *testing.T) {
 
 func TestWhatIsTheSameHasNoDelta(t *testing.T) {
 	for _, text := range []string{`null`, `true`, `1.50`, `"x"`, `[]`, `{}`, `[1,{"a":[null]}]`} {
-		if d, ok := jsonval.Delta(modeltest.DecodeJSON(t, text), modeltest.DecodeJSON(t, text)); ok {
+		if d, ok := jsonval.ComputeDelta(modeltest.DecodeJSON(t, text), modeltest.DecodeJSON(t, text)); ok {
 			t.Errorf("%s differs from itself by %s", text, jsonval.Encode(d))
 		}
 	}
-	if d, ok := jsonval.Delta(5, json.Number("5")); ok {
+	if d, ok := jsonval.ComputeDelta(5, json.Number("5")); ok {
 		t.Errorf("an int differs from the number that it is written as by %s", jsonval.Encode(d))
 	}
 }
@@ -104,7 +104,7 @@ func TestEveryDeltaLeadsFromOneValueToTheOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from, to := drawnJSON(3).Draw(t, "from"), drawnJSON(3).Draw(t, "to")
 		before := jsonval.Encode(from)
-		delta, ok := jsonval.Delta(from, to)
+		delta, ok := jsonval.ComputeDelta(from, to)
 		if ok == jsonval.Equal(from, to) {
 			t.Fatalf("changed: %v", ok)
 		}

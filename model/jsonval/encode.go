@@ -17,9 +17,9 @@ func Encode(v any) []byte { return AppendJSON(nil, v) }
 // that grows step by step takes several times as much memory.
 func AppendJSON(b []byte, v any) []byte { return encode(slices.Grow(b, encodedSize(v)), v) }
 
-// WithEncoded calls use with the bytes of Encode, in a buffer from a pool. use must not keep them: the next caller
+// EncodeToPooledBuffer calls use with the bytes of Encode, in a buffer from a pool. use must not keep them: the next caller
 // overwrites the buffer.
-func WithEncoded(v any, use func([]byte)) {
+func EncodeToPooledBuffer(v any, use func([]byte)) {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	*buffer = AppendJSON((*buffer)[:0], v)

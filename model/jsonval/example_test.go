@@ -48,10 +48,10 @@ func ExampleSetAt() {
 	// {"user":{"name":"Ada"}}
 }
 
-func ExampleDelta() {
+func ExampleComputeDelta() {
 	from, _ := jsonval.Decode([]byte(`{"user": {"name": "Ada"}, "log": [1, 2]}`))
 	to, _ := jsonval.Decode([]byte(`{"user": {"name": "Ada"}, "log": [1, 2, 3]}`))
-	delta, _ := jsonval.Delta(from, to)
+	delta, _ := jsonval.ComputeDelta(from, to)
 	fmt.Println(string(jsonval.Encode(delta)))
 
 	back, err := jsonval.ApplyDelta(from, delta)

@@ -25,8 +25,8 @@ const LargeValueBytes = 64 << 10
 // previewRunes is how much of a large value is shown.
 const previewRunes = 200
 
-// Beginning gives the beginning of a value's JSON, which stands for a large value where people and the LLM read.
-func Beginning(data []byte) string {
+// JSONPrefix gives the beginning of a value's JSON, which stands for a large value where people and the LLM read.
+func JSONPrefix(data []byte) string {
 	if len(data) > 4*previewRunes {
 		data = data[:4*previewRunes]
 	}

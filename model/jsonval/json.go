@@ -12,24 +12,24 @@ import (
 	"unicode/utf8"
 )
 
-// JSONBounds bound what DecodeWithin reads.
-type JSONBounds struct {
+// DecodeLimits bound what DecodeWithBounds reads.
+type DecodeLimits struct {
 	MaxDepth           int  // of nested objects and arrays; 0: as deep as the stack allows
 	MaxNumberLen       int  // characters of one number; 0: numbers may be of any length and size
 	IntegersFitFloat64 bool // integers too must be in the range of a float64
 }
 
 // decodeBounds are those of Decode: far above what people write and far below what hurts.
-var decodeBounds = JSONBounds{MaxDepth: 128, MaxNumberLen: 1000}
+var decodeBounds = DecodeLimits{MaxDepth: 128, MaxNumberLen: 1000}
 
 const maxExponent = 308 // of a number's power of ten, as for float64
 
 // Decode reads one JSON value and refuses what encoding/json lets pass: duplicate keys, bad UTF-8, numbers out of all
 // proportion, deep nesting, text behind the value. Numbers stay as they were written (json.Number).
-func Decode(data []byte) (any, error) { return DecodeWithin(data, decodeBounds) }
+func Decode(data []byte) (any, error) { return DecodeWithBounds(data, decodeBounds) }
 
-// DecodeWithin is Decode with other bounds.
-func DecodeWithin(data []byte, bounds JSONBounds) (any, error) {
+// DecodeWithBounds is Decode with other bounds.
+func DecodeWithBounds(data []byte, bounds DecodeLimits) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("model: decode JSON: not valid UTF-8")
 	}
@@ -60,7 +60,7 @@ func DecodeObject(data []byte) (map[string]any, error) {
 
 type decoder struct {
 	*json.Decoder
-	bounds      JSONBounds
+	bounds      DecodeLimits
 	currentPath []pathStep // of the value that is being read
 }
 
@@ -154,7 +154,7 @@ func (d *decoder) decodeArray() (any, error) {
 }
 
 // CheckNumbers returns what is wrong with a number of a value, at any depth. Depth does not count.
-func (b JSONBounds) CheckNumbers(v any) error {
+func (b DecodeLimits) CheckNumbers(v any) error {
 	switch v := v.(type) {
 	case json.Number:
 		return b.checkNumber(v)
@@ -175,7 +175,7 @@ func (b JSONBounds) CheckNumbers(v any) error {
 }
 
 // checkNumber refuses numbers that arithmetic with big rationals would choke on, such as 1e10000000.
-func (b JSONBounds) checkNumber(n json.Number) error {
+func (b DecodeLimits) checkNumber(n json.Number) error {
 	s := n.String()
 	if b.MaxNumberLen == 0 {
 		return nil

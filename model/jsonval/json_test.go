@@ -74,15 +74,15 @@ func TestOtherBoundsHoldForDecodeWithin(t *testing.T) {
 	long := strings.Repeat("9", 350) // an integer beyond float64
 	for _, c := range []struct {
 		text   string
-		bounds jsonval.JSONBounds
+		bounds jsonval.DecodeLimits
 		want   string
 	}{
-		{deep, jsonval.JSONBounds{}, ""}, {deep, jsonval.JSONBounds{MaxDepth: 200}, ""}, {deep, jsonval.JSONBounds{MaxDepth: 199}, "nested deeper than 199"},
-		{long, jsonval.JSONBounds{MaxNumberLen: 350}, ""}, {long, jsonval.JSONBounds{MaxNumberLen: 349}, "a number of 350 characters"},
-		{long, jsonval.JSONBounds{MaxNumberLen: 350, IntegersFitFloat64: true}, "out of range"}, {`{"a":[1e999]}`, jsonval.JSONBounds{MaxNumberLen: 5}, "$.a[0]: the number 1e999 is out of range"},
-		{"1e10000000", jsonval.JSONBounds{}, ""}, {`{"a":1,"a":2}`, jsonval.JSONBounds{}, "stands twice"},
+		{deep, jsonval.DecodeLimits{}, ""}, {deep, jsonval.DecodeLimits{MaxDepth: 200}, ""}, {deep, jsonval.DecodeLimits{MaxDepth: 199}, "nested deeper than 199"},
+		{long, jsonval.DecodeLimits{MaxNumberLen: 350}, ""}, {long, jsonval.DecodeLimits{MaxNumberLen: 349}, "a number of 350 characters"},
+		{long, jsonval.DecodeLimits{MaxNumberLen: 350, IntegersFitFloat64: true}, "out of range"}, {`{"a":[1e999]}`, jsonval.DecodeLimits{MaxNumberLen: 5}, "$.a[0]: the number 1e999 is out of range"},
+		{"1e10000000", jsonval.DecodeLimits{}, ""}, {`{"a":1,"a":2}`, jsonval.DecodeLimits{}, "stands twice"},
 	} {
-		v, err := jsonval.DecodeWithin([]byte(c.text), c.bounds)
+		v, err := jsonval.DecodeWithBounds([]byte(c.text), c.bounds)
 		if (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%.20s within %+v: %v", c.text, c.bounds, err)
 		}
@@ -90,7 +90,7 @@ func TestOtherBoundsHoldForDecodeWithin(t *testing.T) {
 			t.Errorf("%.20s: its numbers are refused afterwards", c.text)
 		}
 	}
-	if err := (jsonval.JSONBounds{MaxNumberLen: 5}).CheckNumbers([]any{map[string]any{"a": json.Number("1e999")}}); err == nil {
+	if err := (jsonval.DecodeLimits{MaxNumberLen: 5}).CheckNumbers([]any{map[string]any{"a": json.Number("1e999")}}); err == nil {
 		t.Error("a number within a list is not checked")
 	}
 }
@@ -156,7 +156,7 @@ func TestEveryByteIsEncodedWhereverItStands(t *testing.T) {
 
 func TestWhatWasLentIsWrittenAnewForTheNext(t *testing.T) {
 	for _, v := range []any{"a long text", "short", nil} {
-		jsonval.WithEncoded(v, func(data []byte) {
+		jsonval.EncodeToPooledBuffer(v, func(data []byte) {
 			if !bytes.Equal(data, jsonval.Encode(v)) {
 				t.Errorf("%v was lent as %s", v, data)
 			}

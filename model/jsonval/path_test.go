@@ -107,7 +107,7 @@ func TestAPathInJSONIsAString(t *testing.T) {
 			t.Errorf("%s was read as %q", text, p)
 		}
 	}
-	call := ideafile.Call{OutputPath: refexpr.OutputPathTo(jsonval.Path{})} // the whole State is not no path
+	call := ideafile.Call{OutputPath: refexpr.NewOutputPath(jsonval.Path{})} // the whole State is not no path
 	data, err := json.Marshal(call)
 	var back ideafile.Call
 	if err == nil {

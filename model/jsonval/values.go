@@ -54,8 +54,8 @@ func AsText(v any) string {
 	return s
 }
 
-// FloatOf gives a number as a float64.
-func FloatOf(v any) (float64, error) {
+// ToFloat gives a number as a float64.
+func ToFloat(v any) (float64, error) {
 	n, ok := v.(json.Number)
 	if !ok {
 		return 0, fmt.Errorf("want a number, not %s", TypeOf(v))

@@ -11,8 +11,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Process are limits that pause a process which reaches one of them. 0 is not said: WithDefaults tells what holds then. Below 0 is no limit.
-type Process struct {
+// Limits are limits that pause a process which reaches one of them. 0 is not said: WithDefaults tells what holds then. Below 0 is no limit.
+type Limits struct {
 	Requests int           `json:"requests,omitempty"`
 	Tokens   int           `json:"tokens,omitempty"`
 	Calls    int           `json:"calls,omitempty"`
@@ -31,8 +31,8 @@ const (
 )
 
 // Read reads {"requests","tokens","calls","duration"}; null is no limit.
-func Read(m map[string]any, path string, ps *diag.Problems) Process {
-	var l Process
+func Read(m map[string]any, path string, ps *diag.Problems) Limits {
+	var l Limits
 	counts := map[string]*int{"requests": &l.Requests, "tokens": &l.Tokens, "calls": &l.Calls}
 	for _, k := range jsonval.SortedKeys(m) {
 		var err error
@@ -56,15 +56,15 @@ func Read(m map[string]any, path string, ps *diag.Problems) Process {
 	return l
 }
 
-// OverriddenBy returns the limits with those of other in place of its own, where other has one.
-func (l Process) OverriddenBy(other Process) Process {
-	return Process{
+// MergedWith returns the limits with those of other in place of its own, where other has one.
+func (l Limits) MergedWith(other Limits) Limits {
+	return Limits{
 		Requests: cmp.Or(other.Requests, l.Requests), Tokens: cmp.Or(other.Tokens, l.Tokens),
 		Calls: cmp.Or(other.Calls, l.Calls), Duration: cmp.Or(other.Duration, l.Duration),
 	}
 }
 
 // WithDefaults returns the limits with the defaults, so many times as much, in place of those that are not said.
-func (l Process) WithDefaults(times int) Process {
-	return Process{Requests: DefaultRequestLimit * times, Tokens: DefaultTokenLimit * times, Calls: DefaultCallLimit * times}.OverriddenBy(l)
+func (l Limits) WithDefaults(times int) Limits {
+	return Limits{Requests: DefaultRequestLimit * times, Tokens: DefaultTokenLimit * times, Calls: DefaultCallLimit * times}.MergedWith(l)
 }

@@ -16,26 +16,26 @@ type Step string
 // The steps of a process.
 const (
 	StepRequest  Step = "request" // make the Request that Advance returned
-	StepWait     Step = "wait"    // for a reply, a report, or WakeTime
+	StepWait     Step = "wait"    // for a reply, a report, or NextWakeTime
 	StepPaused   Step = "paused"  // until a person resumes the process
 	StepFinished Step = "finished"
 )
 
 // Advance brings the process as far as it can go now and returns what to do next, with the Request to make for StepRequest. The
-// order of what it decides stands in the package documentation. WakeTime returns until when StepWait holds.
+// order of what it decides stands in the package documentation. NextWakeTime returns until when StepWait holds.
 func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	l.wakeTime, l.awaitsQuota = time.Time{}, false
 	l.settleDirectPlanInstances()
 	l.settleOrDropWiredOutput()
 	l.settleReachedGoals()
 	l.takeDirectPlanOutput()
-	l.settleForGood()
-	if l.Finished() {
+	l.endSettledInstances()
+	if l.IsFinished() {
 		return StepFinished, nil
 	}
 	l.pause(l.durationLimitFault(now))
 	if l.pauseReason == nil {
-		l.pause(l.dealQuotas())
+		l.pause(l.allocateQuotas())
 	}
 	switch {
 	case l.pauseReason != nil:
@@ -43,7 +43,7 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	case l.requestInFlight != nil:
 		return StepWait, nil
 	}
-	due := l.requestDue(now)
+	due := l.isRequestDue(now)
 	if !due {
 		return StepWait, nil
 	}
@@ -52,7 +52,7 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	switch {
 	case l.pauseReason != nil:
 		return StepPaused, nil
-	case l.quotaLedger().Reserved().Requests >= l.parentQuota.Requests:
+	case l.quotaLedger().ReservedQuota().Requests >= l.parentQuota.Requests:
 		l.awaitsQuota = true
 		return StepWait, nil
 	}
@@ -68,19 +68,19 @@ func (l *Loop) startRequest() *turn.RequestInput {
 			inst.LastCoveringRequest, inst.Idle = input.RequestNumber, false
 		}
 	}
-	for _, inst := range l.addressedInstances(input) {
+	for _, inst := range l.instancesNamedByMessages(input) {
 		inst.DecidedSinceRequest, inst.RevisedSinceRequest = false, false
 	}
 	return input
 }
 
-// Finished reports whether nothing is left to do.
-func (l *Loop) Finished() bool {
-	return l.requestInFlight == nil && l.pauseReason == nil && l.goalReached()
+// IsFinished reports whether nothing is left to do.
+func (l *Loop) IsFinished() bool {
+	return l.requestInFlight == nil && l.pauseReason == nil && l.isGoalReached()
 }
 
-// goalReached reports whether every instance has ended and the output is there, where one is wanted and can be had.
-func (l *Loop) goalReached() bool {
+// isGoalReached reports whether every instance has ended and the output is there, where one is wanted and can be had.
+func (l *Loop) isGoalReached() bool {
 	settled := 0
 	for _, inst := range l.instances {
 		switch inst.Status {
@@ -98,10 +98,10 @@ func (l *Loop) goalReached() bool {
 // limitFault returns the limit that the next Request would break; nil if none.
 func (l *Loop) limitFault() *diag.Fault {
 	book, limits := l.quotaLedger(), l.limits.WithDefaults(1)
-	if n := book.Reserved().Requests; limits.Requests > 0 && n >= limits.Requests {
+	if n := book.ReservedQuota().Requests; limits.Requests > 0 && n >= limits.Requests {
 		return diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit", n)
 	}
-	return quota.UsageLimitFault(limits, book.Use(turn.Quota{}).Usage, max(l.CallCounts().Total(), book.Reserved().Calls))
+	return quota.UsageLimitFault(limits, book.TotalUse(turn.Quota{}).Usage, max(l.CallCounts().Total(), book.ReservedQuota().Calls))
 }
 
 // quotaLedger is the account of what the process and its instances have begun.
@@ -111,16 +111,16 @@ func (l *Loop) quotaLedger() quota.Ledger {
 		book.UnclaimedUse.Requests++
 	}
 	for _, inst := range l.instances {
-		book.Claimants = append(book.Claimants, quota.Claimant{Claim: &inst.Claim, Ended: !inst.MayGetCalls()})
+		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &inst.Claim, Ended: !inst.CanReceiveCalls()})
 	}
 	book.SetLimits(l.limits, 1)
 	return book
 }
 
-// dealQuotas gives the instances leave for the Calls and the delegates' Requests that they need, as far as limits allow, and returns
+// allocateQuotas gives the instances leave for the Calls and the delegates' Requests that they need, as far as limits allow, and returns
 // the limit that is in the way; nil if none, or if it is that of the process that this one is a part or a delegate of.
-func (l *Loop) dealQuotas() *diag.Fault {
-	changed, f := l.quotaLedger().Deal()
+func (l *Loop) allocateQuotas() *diag.Fault {
+	changed, f := l.quotaLedger().Allocate()
 	for _, n := range changed {
 		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.instances[n])
 	}
@@ -130,9 +130,9 @@ func (l *Loop) dealQuotas() *diag.Fault {
 // QuotaUse is what the process has begun and used, with all delegates, and what it needs.
 func (l *Loop) QuotaUse() turn.QuotaUse {
 	if l.awaitsQuota {
-		return l.quotaLedger().Use(turn.Quota{Requests: 1})
+		return l.quotaLedger().TotalUse(turn.Quota{Requests: 1})
 	}
-	return l.quotaLedger().Use(turn.Quota{})
+	return l.quotaLedger().TotalUse(turn.Quota{})
 }
 
 // SetParentQuota sets what the process that this one is a part or a delegate of allows.
@@ -143,7 +143,7 @@ func (l *Loop) QuotaOf(token string) turn.Quota { return l.instance(token).Claim
 
 // TakeInstancesWithNewQuota returns the instances whose Quota has changed since its last call.
 func (l *Loop) TakeInstancesWithNewQuota() []*InstanceProgress {
-	for _, n := range l.quotaLedger().LimitUnlimitedClaimants() {
+	for _, n := range l.quotaLedger().LimitUnlimitedConsumers() {
 		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.instances[n])
 	}
 	taken := l.instancesWithNewQuota
@@ -160,7 +160,7 @@ func (l *Loop) durationLimitFault(now time.Time) *diag.Fault {
 	if now.Sub(l.startedAt) >= limit {
 		return diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", limit)
 	}
-	l.wakeNoLaterThan(l.startedAt.Add(limit))
+	l.scheduleWake(l.startedAt.Add(limit))
 	return nil
 }
 
@@ -191,10 +191,10 @@ func (l *Loop) AwaitsOnlyPeople() bool {
 // longWait is how far off a Request must be for the wait for it to be a rest.
 const longWait = time.Minute
 
-// AtRest reports whether everything that can run has run, and the process waits for people or for time; of a paused one, whether nothing
+// IsAtRest reports whether everything that can run has run, and the process waits for people or for time; of a paused one, whether nothing
 // of it runs any more. It follows Advance.
-func (l *Loop) AtRest(now time.Time) bool {
-	if l.requestInFlight != nil || l.Finished() {
+func (l *Loop) IsAtRest(now time.Time) bool {
+	if l.requestInFlight != nil || l.IsFinished() {
 		return false
 	}
 	for _, inst := range l.instances {
@@ -241,10 +241,10 @@ func (l *Loop) allInstancesEnded() bool {
 	return true
 }
 
-// requestDue reports whether a Request is made now. Once an instance is ready, it waits for others that are busy, so that they
+// isRequestDue reports whether a Request is made now. Once an instance is ready, it waits for others that are busy, so that they
 // share the Request, but no longer than the gathering time. Instances on which people have just decided wait as well for those
 // that still need a decision, so that ten decisions in a row make one Request.
-func (l *Loop) requestDue(now time.Time) bool {
+func (l *Loop) isRequestDue(now time.Time) bool {
 	if l.allInstancesEnded() {
 		return true
 	}
@@ -258,11 +258,11 @@ func (l *Loop) requestDue(now time.Time) bool {
 	}
 	running, waiting := l.anyBusyOrAwaitingPerson()
 	until := l.readySince.Add(l.idea.Config.RequestGatherDelay)
-	othersMayJoin := running || (waiting && allDecidedSinceRequest(ready))
+	othersMayJoin := running || (waiting && allApprovalsDecidedSinceRequest(ready))
 	if !othersMayJoin || !now.Before(until) {
 		return true
 	}
-	l.wakeNoLaterThan(until)
+	l.scheduleWake(until)
 	return false
 }
 
@@ -279,15 +279,15 @@ func (l *Loop) anyBusyOrAwaitingPerson() (running, waiting bool) {
 	return running, waiting
 }
 
-func allDecidedSinceRequest(instances []*InstanceProgress) bool {
+func allApprovalsDecidedSinceRequest(instances []*InstanceProgress) bool {
 	return !slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return !inst.DecidedSinceRequest })
 }
 
-func (l *Loop) wakeNoLaterThan(t time.Time) {
+func (l *Loop) scheduleWake(t time.Time) {
 	if l.wakeTime.IsZero() || t.Before(l.wakeTime) {
 		l.wakeTime = t
 	}
 }
 
-// WakeTime returns when Advance must be called again even if nothing happens; zero: never.
-func (l *Loop) WakeTime() time.Time { return l.wakeTime }
+// NextWakeTime returns when Advance must be called again even if nothing happens; zero: never.
+func (l *Loop) NextWakeTime() time.Time { return l.wakeTime }

@@ -36,19 +36,19 @@ type CarriedLoop struct {
 	UnsealedLog        []turn.LogEntry `json:"log,omitempty"`
 	HasUnsealedChanges bool            `json:"unsealed,omitempty"`
 	// AnsweringLLMs are those since the last Idea or, if AnsweringLLMsSealed, those of it.
-	AnsweringLLMs       []turn.AnsweringLLM `json:"answers,omitempty"`
-	AnsweringLLMsSealed bool                `json:"answersSealed,omitempty"`
-	Output              any                 `json:"output,omitempty"`
-	HasOutput           bool                `json:"hasOutput,omitempty"`
+	AnsweringLLMs       []turn.LLMUsage `json:"answers,omitempty"`
+	AnsweringLLMsSealed bool            `json:"answersSealed,omitempty"`
+	Output              any             `json:"output,omitempty"`
+	HasOutput           bool            `json:"hasOutput,omitempty"`
 	// WiredOutput is the output as a reply wrote it, where that is of References alone.
 	WiredOutput any `json:"wiredOutput,omitempty"`
 	// PlanOutputTried and OutputFault: see takeDirectPlanOutput.
-	PlanOutputTried bool           `json:"planOutput,omitempty"`
-	OutputFault     *diag.Fault    `json:"outputFault,omitempty"`
-	PauseReason     *diag.Fault    `json:"paused,omitempty"`
-	Limits          limits.Process `json:"limits"`
-	SelfPauseCount  int            `json:"ownPauses,omitempty"`
-	Progress        progress.Watch `json:"progress,omitzero"`
+	PlanOutputTried bool                   `json:"planOutput,omitempty"`
+	OutputFault     *diag.Fault            `json:"outputFault,omitempty"`
+	PauseReason     *diag.Fault            `json:"paused,omitempty"`
+	Limits          limits.Limits          `json:"limits"`
+	SelfPauseCount  int                    `json:"ownPauses,omitempty"`
+	Progress        progress.StallDetector `json:"progress,omitzero"`
 	// UnassignedFailures: see Loop.Failures.
 	UnassignedFailures turn.Failures `json:"unassignedFailures,omitempty"`
 	ParentQuota        turn.Quota    `json:"quota"`

@@ -29,7 +29,7 @@ type RequestConclusion struct {
 // planned Calls and its errors for later Requests, counts turns and bad replies, and settles instances: those of a whole reply
 // and, if a wired output holds already, all. It pauses the process after too many bad replies.
 func (l *Loop) ConcludeRequest() *RequestConclusion {
-	if !l.requestEnded() {
+	if !l.hasRequestEnded() {
 		return nil
 	}
 	req := l.requestInFlight
@@ -45,7 +45,7 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	if len(req.input.Questions) == 0 && (req.reply.Complete || accepted > 0) {
 		l.markErrorsShown(req) // else the next Request repeats them
 	}
-	c.Calls = l.callsPlannedBy(req.input.RequestNumber)
+	c.Calls = l.plannedCallsOfRequest(req.input.RequestNumber)
 	if !req.reply.Faked && (!req.reply.WorkerLost || accepted > 0) {
 		l.turnCount += max(1, req.reply.HTTPAttempts)
 	}
@@ -55,7 +55,7 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 		l.settleOrDropWiredOutput()
 	}
 	l.countBadReply(req)
-	if len(c.Calls) == 0 && l.goalReached() {
+	if len(c.Calls) == 0 && l.isGoalReached() {
 		l.addInstanceEnds(c.AllInstancesInput)
 	}
 	return c
@@ -68,16 +68,16 @@ func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
 	}
 }
 
-// requestEnded reports whether the Request in flight has its whole reply or, where the reply broke off, is refused by every
+// hasRequestEnded reports whether the Request in flight has its whole reply or, where the reply broke off, is refused by every
 // instance that it covered: until then they may still report Calls of it.
-func (l *Loop) requestEnded() bool {
+func (l *Loop) hasRequestEnded() bool {
 	if l.requestInFlight == nil || l.requestInFlight.reply == nil {
 		return false
 	}
 	if l.requestInFlight.input.OutputOnly || l.requestInFlight.reply.Complete {
 		return true
 	}
-	for _, inst := range l.addressedInstances(l.requestInFlight.input) {
+	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.input) {
 		gone := slices.Contains(l.requestInFlight.reply.GoneInstances, inst.Token)
 		if !gone && inst.RefusedThroughRequest < l.requestInFlight.input.RequestNumber {
 			return false
@@ -119,7 +119,7 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 	for n, call := range req.reply.Calls {
 		calls[n+1] = call
 	}
-	for _, inst := range l.addressedInstances(req.input) {
+	for _, inst := range l.instancesNamedByMessages(req.input) {
 		//workflowcheck:ignore -- a count, and a map again
 		for key, c := range inst.calls {
 			if key.Request != req.input.RequestNumber {
@@ -142,11 +142,11 @@ func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 	}
 	covered := l.coveredInstances(req.input)
 	calls, _ := l.callsOfRequest(req)
-	for _, inst := range l.addressedInstances(req.input) {
+	for _, inst := range l.instancesNamedByMessages(req.input) {
 		missing := ResumedCalls{Token: inst.Token, Request: req.input.RequestNumber}
 		for _, index := range jsonval.SortedKeys(calls) {
 			key := ideafile.CallKey{Request: req.input.RequestNumber, Index: index}
-			if _, has := inst.calls[key]; !has && slices.Contains(covered, inst) && calls[index].TargetToken == "*" && anyAccepted(covered, key) {
+			if _, has := inst.calls[key]; !has && slices.Contains(covered, inst) && calls[index].TargetToken == "*" && anyInstanceAccepted(covered, key) {
 				missing.Calls = append(missing.Calls, ResumedCall{Index: index, Call: calls[index]})
 			}
 		}
@@ -155,11 +155,11 @@ func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 	return rest
 }
 
-func anyAccepted(instances []*InstanceProgress, key ideafile.CallKey) bool {
+func anyInstanceAccepted(instances []*InstanceProgress, key ideafile.CallKey) bool {
 	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { _, has := inst.calls[key]; return has })
 }
 
-func (l *Loop) callsPlannedBy(request int) []ideafile.WrittenCall {
+func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
 	calls := []ideafile.WrittenCall{}
 	for _, p := range l.plannedCalls {
 		if p.Request == request {
@@ -174,7 +174,7 @@ func (l *Loop) callsPlannedBy(request int) []ideafile.WrittenCall {
 func (l *Loop) countBadReply(req *llmRequest) {
 	switch {
 	case req.reply.NotRetryable:
-		l.pause(replyFaultWithPurpose(req))
+		l.pause(describeRequestFault(req))
 		return
 	case req.reply.WorkerLost:
 		l.workerLossesInRow++
@@ -196,9 +196,9 @@ func (l *Loop) countBadReply(req *llmRequest) {
 	}
 }
 
-// replyFaultWithPurpose says of a Request that failed for good what it was made for, where that is not its process's first plan: who
+// describeRequestFault says of a Request that failed for good what it was made for, where that is not its process's first plan: who
 // reads the fault would look for the cause in the LLM.
-func replyFaultWithPurpose(req *llmRequest) *diag.Fault {
+func describeRequestFault(req *llmRequest) *diag.Fault {
 	f, purpose, more := *req.reply.Fault, "", 0
 	for _, q := range req.input.Questions {
 		switch {

@@ -42,7 +42,7 @@ func (l *Loop) RunsDirectPlan() bool {
 // replaceDirectPlans gives the instances that a direct Plan runs the one that took its place, if one was added behind a position in the
 // context that is for them, and returns them.
 func (l *Loop) replaceDirectPlans(behind int) (replaced []*InstanceProgress) {
-	plans, views := directplan.Find(l.idea.Context), ideafile.InstanceViewsByToken(l.idea.Context, l.InstanceTokens())
+	plans, views := directplan.FindPlans(l.idea.Context), ideafile.InstanceViewsByToken(l.idea.Context, l.InstanceTokens())
 	for _, inst := range l.instances {
 		if inst.Status != ideafile.InstanceWorking || inst.plannerKind != plannedByDirectPlan {
 			continue
@@ -138,7 +138,7 @@ func (l *Loop) takeDirectPlanOutput() {
 		}
 		return
 	}
-	out, f := output.Resolve(l.idea, wirings, l.stateOf, l.Knows)
+	out, f := output.ResolveWirings(l.idea, wirings, l.stateOfInstance, l.Knows)
 	switch {
 	case f == nil:
 		l.setOutput(out, nil)
@@ -169,7 +169,7 @@ func (l *Loop) DirectPlanOutputWirings() (list []output.Wiring) {
 	}
 	for n := range l.idea.Context {
 		if len(byPlan[n+1]) > 0 {
-			w := l.outputWiringOver(l.idea.Context[n].PlanOutput, byPlan[n+1])
+			w := l.newOutputWiring(l.idea.Context[n].PlanOutput, byPlan[n+1])
 			w.DirectPlanPosition = n + 1
 			list = append(list, w)
 		}
@@ -185,7 +185,7 @@ func (l *Loop) lacksPlanOutput(inst *InstanceProgress) bool {
 // NeedsLLM reports whether a process needs a Request even if nothing goes wrong: an instance that has not ended has no direct Plan, such a
 // Plan leaves results to the LLM, or nothing gives the output. Of delegates it knows those alone that have no file.
 func NeedsLLM(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) bool {
-	return DelegateIdeaFiles{}.ideaNeedsLLM(i, "", bindings, 0)
+	return DelegateIdeaFiles{}.needsLLMAtDepth(i, "", bindings, 0)
 }
 
 // DelegateIdeaFiles are the Idea files that delegates run, by their path from the folder of the first Idea file.
@@ -196,10 +196,10 @@ type DelegateIdeaFiles struct {
 
 // IdeaNeedsLLM is NeedsLLM for a process and the delegates that its Plans call.
 func (d DelegateIdeaFiles) IdeaNeedsLLM(i *ideafile.Idea) bool {
-	return d.ideaNeedsLLM(i, "", d.Bind(i), 0)
+	return d.needsLLMAtDepth(i, "", d.Bind(i), 0)
 }
 
-func (d DelegateIdeaFiles) ideaNeedsLLM(i *ideafile.Idea, file string, bindings map[string]ideafile.ToolBinding, depth int) bool {
+func (d DelegateIdeaFiles) needsLLMAtDepth(i *ideafile.Idea, file string, bindings map[string]ideafile.ToolBinding, depth int) bool {
 	l := New(i, "", bindings, time.Time{})
 	for _, inst := range l.instances {
 		if inst.Status == ideafile.InstanceWorking && (l.needsLLM(inst) || d.anyCalledDelegateNeedsLLM(i, file,
@@ -208,7 +208,7 @@ func (d DelegateIdeaFiles) ideaNeedsLLM(i *ideafile.Idea, file string, bindings 
 		}
 	}
 	l.takeDirectPlanOutput()
-	return l.allInstancesEnded() && !l.goalReached()
+	return l.allInstancesEnded() && !l.isGoalReached()
 }
 
 func (l *Loop) needsLLM(inst *InstanceProgress) bool {
@@ -217,7 +217,7 @@ func (l *Loop) needsLLM(inst *InstanceProgress) bool {
 	}
 	plan := l.idea.Context[inst.DirectPlanPosition-1]
 	leavesOutput := l.idea.OutputSchema != nil && plan.PlanOutput == nil
-	return plan.PlanStage == ideafile.StageOptimal && (leavesOutput || len(directplan.LatentCallsWithoutResult(plan, inst.Token, l.bindings)) > 0)
+	return plan.PlanStage == ideafile.StageOptimal && (leavesOutput || len(directplan.UnansweredLatentCalls(plan, inst.Token, l.bindings)) > 0)
 }
 
 // restoreDirectPlans restores what the records of direct Plans tell of the process before. Where a Plan goes on, the Calls that do not
@@ -289,7 +289,7 @@ func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file stri
 			continue
 		}
 		idea, problems := ideafile.ReadIdea(delegate.NewIdea(t, content, nil, map[string]any{}, nil))
-		if len(problems.Errors()) == 0 && !hasConditionalPlan(idea) && d.ideaNeedsLLM(idea, key, d.Bind(idea), depth+1) {
+		if len(problems.Errors()) == 0 && !hasConditionalPlan(idea) && d.needsLLMAtDepth(idea, key, d.Bind(idea), depth+1) {
 			return true
 		}
 	}

@@ -124,8 +124,8 @@ func TestInstancesThatComeBackAreGathered(t *testing.T) {
 		{"type": "plan", "_instance": "②", "stage": "optimal", "plan": [{"_tool": "slow"}]}]`)
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepWait)
-	if want := s.Now.Add(ideafile.DefaultGatherDelay); !s.Loop.WakeTime().Equal(want) {
-		t.Errorf("it wakes at %s", s.Loop.WakeTime())
+	if want := s.Now.Add(ideafile.DefaultGatherDelay); !s.Loop.NextWakeTime().Equal(want) {
+		t.Errorf("it wakes at %s", s.Loop.NextWakeTime())
 	}
 	s.Instances["②"].FailCall("0.1@②", diag.Faultf(ideafile.CodeToolFailed, "no luck"))
 	s.DeliverReport(s.Report("②", 0))

@@ -45,7 +45,7 @@ func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 	var list []turn.ContextError
 	r := req.reply
 	if r.Fault != nil && (!r.WorkerLost || accepted > 0) {
-		list = append(list, turn.ContextError{Fault: l.cutOffFault(req, accepted)})
+		list = append(list, turn.ContextError{Fault: l.truncatedReplyFault(req, accepted)})
 	}
 	for _, f := range r.CallFaults {
 		l.unassignedCalls++
@@ -59,11 +59,11 @@ func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 	l.addErrorsFor(l.coveredInstances(req.input), list...)
 }
 
-func (l *Loop) cutOffFault(req *llmRequest, accepted int) diag.Fault {
+func (l *Loop) truncatedReplyFault(req *llmRequest, accepted int) diag.Fault {
 	f := *req.reply.Fault
 	f.Message = fmt.Sprintf("request %d was cut off: %s", req.input.RequestNumber, f.Message)
 	if accepted > 0 {
-		f.Message += fmt.Sprintf("; the %d calls that had come were taken and are listed", len(l.callsPlannedBy(req.input.RequestNumber)))
+		f.Message += fmt.Sprintf("; the %d calls that had come were taken and are listed", len(l.plannedCallsOfRequest(req.input.RequestNumber)))
 	} else {
 		f.Message += "; no call of it was taken"
 	}

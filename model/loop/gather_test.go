@@ -120,18 +120,18 @@ func TestAnInstanceWithTwoCallsToDecideWaitsForBoth(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"},{"_tool":"pay","_outputPath":"c"}],"output":null}`)
 	s.Decide(ideafile.Approve, "1.1")
 	s.ExpectWait(0)
-	s.WantEqual("it", s.Standings(), "waiting")
+	s.WantEqual("it", s.DescribeInstances(), "waiting")
 	s.Decide(ideafile.Approve, "1.2")
 	s.ExpectRequest()
-	s.WantEqual("it", s.Standings(), "working")
+	s.WantEqual("it", s.DescribeInstances(), "working")
 }
 
 func TestAnInstanceWhoseApprovedCallRunsIsRunning(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"approval": {"tools": ["slow"]}}`)
 	s.ReplyWith(every("slow", "slow", "work"))
-	s.WantEqual("they are", s.Standings(), "① waiting, ② waiting, ③ working")
+	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② waiting, ③ working")
 	s.Decide(ideafile.Approve, "1.1@①")
-	s.WantEqual("they are", s.Standings(), "① working, ② waiting, ③ working")
+	s.WantEqual("they are", s.DescribeInstances(), "① working, ② waiting, ③ working")
 	s.ExpectWait(ideafile.DefaultGatherDelay)
 	s.CompleteSlow("1.1@①")
 	s.ExpectRequestFor("① ③")
@@ -142,12 +142,12 @@ func TestWhoWaitsForAPersonIsNeitherCoveredNorSettledByARequestForOthers(t *test
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	s.ExpectRequestFor("②")
 	s.ReplyWith(modeltest.EmptyReply)
-	s.WantEqual("they are", s.Standings(), "① waiting, ② settled")
+	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② settled")
 	s.ExpectWait(0)
 	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"no"}`)
 	s.ExpectRequestFor("①")
 	s.ReplyWith(modeltest.EmptyReply)
-	s.WantEqual("they are", s.Standings(), "① settled, ② settled")
+	s.WantEqual("they are", s.DescribeInstances(), "① settled, ② settled")
 	s.ExpectStep(loop.StepFinished)
 }
 

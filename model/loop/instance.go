@@ -51,7 +51,7 @@ type carriedProgress struct {
 	AckedCorrectionCount int `json:"taken,omitempty"`
 
 	DirectPlanPosition int         `json:"direct,omitempty"` // the place of its direct Plan in the context, from 1; 0: it has none
-	PlanFailure        *diag.Fault `json:"unmet,omitempty"`  // see dataflow.Instance.PlanFailure
+	PlanFailure        *diag.Fault `json:"unmet,omitempty"`  // see dataflow.Instance.DirectPlanFault
 
 	// SettledForNow is whether it has settled, but not for good: a Call that names it reopens it.
 	SettledForNow bool `json:"forNow,omitempty"`
@@ -67,12 +67,12 @@ type carriedProgress struct {
 	MissingRetries  int                `json:"lacks,omitempty"`  // Requests that would have settled it, had nothing been missing
 	PendingErrorIDs []int              `json:"untold,omitempty"` // ids of the PendingErrorIDs that its next Request reports
 
-	Claim     quota.Claim         `json:"claim,omitzero"`      // its share of the Requests and Calls, where these are limited
+	Claim     quota.Allocation    `json:"claim,omitzero"`      // its share of the Requests and Calls, where these are limited
 	Delegates []turn.DelegateView `json:"delegates,omitempty"` // under way
 	Stalled   bool                `json:"stalled,omitempty"`   // nothing of it runs but delegates, and they are paused
 
 	LastReportNumber [2]int `json:"report,omitzero"`   // the last report that was applied: its number, and its sender's count of workflow events
-	Watched          int    `json:"watched,omitempty"` // the last Request whose Calls progress.Watch has looked at
+	Watched          int    `json:"watched,omitempty"` // the last Request whose Calls progress.StallDetector has looked at
 }
 
 // plannerKind is who plans for an instance. A direct Plan may give way to the LLM, once; nothing else changes.
@@ -114,8 +114,8 @@ func (p *InstanceProgress) phase() instancePhase {
 	return ready
 }
 
-// MayGetCalls reports whether the instance is at work, or may be reopened without being started anew.
-func (p *InstanceProgress) MayGetCalls() bool {
+// CanReceiveCalls reports whether the instance is at work, or may be reopened without being started anew.
+func (p *InstanceProgress) CanReceiveCalls() bool {
 	return p.Status == ideafile.InstanceWorking || p.SettledForNow
 }
 
@@ -150,7 +150,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	if inst == nil {
 		return false
 	}
-	isNew := inst.recordReportNumber(r)
+	isNew := inst.acceptReportNumber(r)
 	if !isNew {
 		return false
 	}
@@ -172,20 +172,20 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst.Claim.QuotaUse, inst.Delegates, inst.Stalled = r.QuotaUse, r.Delegates, r.Stalled
 	inst.Idle, inst.HasGoal, inst.MissingRequiredPaths, inst.PlanFailure = r.Idle, r.HasGoal, r.MissingRequiredPaths, r.PlanFailure
 	inst.Questions, inst.PendingApprovals = r.Questions, r.PendingApprovals
-	if !inst.hasOvertakenPauseFault(r) {
+	if !inst.hasStalePauseFault(r) {
 		l.pause(r.PauseFault)
 	}
 	return true
 }
 
-// hasOvertakenPauseFault reports whether a report asks for a pause over a Call that the instance tries again meanwhile: it was told
+// hasStalePauseFault reports whether a report asks for a pause over a Call that the instance tries again meanwhile: it was told
 // to go on after what the report tells.
-func (p *InstanceProgress) hasOvertakenPauseFault(r turn.InstanceReport) bool {
+func (p *InstanceProgress) hasStalePauseFault(r turn.InstanceReport) bool {
 	return r.PauseFault != nil && ideafile.FaultCodeNeedsOperator(r.PauseFault.Code) && r.HeardReleaseNumber < p.ReleaseCount
 }
 
-// recordReportNumber notes the report's number, and reports whether it is higher than those before.
-func (p *InstanceProgress) recordReportNumber(r turn.InstanceReport) bool {
+// acceptReportNumber notes the report's number, and reports whether it is higher than those before.
+func (p *InstanceProgress) acceptReportNumber(r turn.InstanceReport) bool {
 	now := [2]int{r.ReportNumber, r.WorkflowHistoryLength}
 	if slices.Compare(now[:], p.LastReportNumber[:]) <= 0 {
 		return false
@@ -239,9 +239,9 @@ func (l *Loop) noProgressFault() *diag.Fault {
 	ready := l.readyInstances()
 	digests, failures := l.takeNewFailures(ready)
 	if len(digests) > 0 {
-		l.progress = l.progress.AfterRequest(l.countProgress(), digests)
+		l.progress = l.progress.UpdateAfterRequest(l.countProgress(), digests)
 	}
-	return l.progress.Fault(failures)
+	return l.progress.StallFault(failures)
 }
 
 func (l *Loop) countProgress() progress.Counts {
@@ -280,7 +280,7 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string,
 				continue
 			}
 			if call == "" {
-				call = progress.ComparableCall(p.call)
+				call = progress.CallFingerprint(p.call)
 			}
 			d := progress.FailureDigest(call, c)
 			if !slices.Contains(digests, d) {

@@ -33,7 +33,7 @@ type Loop struct {
 	badRepliesInRow, badOutputsInRow int
 	workerLossesInRow                int
 	usage                            turn.TokenUsage
-	answeringLLMs                    []turn.AnsweringLLM // since the last Idea or, if answeringLLMsSealed, those of it
+	answeringLLMs                    []turn.LLMUsage // since the last Idea or, if answeringLLMsSealed, those of it
 	answeringLLMsSealed              bool
 	unassignedCalls                  int // malformed Calls that name no instance
 	unassignedFailures               turn.Failures
@@ -56,8 +56,8 @@ type Loop struct {
 	outputFault                      *diag.Fault // why there is no output, where the LLM may not be asked for it
 	pauseReason                      *diag.Fault // nil: it is not paused
 	selfPauseCount                   int         // see SelfPauseCount
-	progress                         progress.Watch
-	limits                           limits.Process
+	progress                         progress.StallDetector
+	limits                           limits.Limits
 	parentQuota                      turn.Quota          // what the process that this one is a part or a delegate of allows
 	awaitsQuota                      bool                // a Request is due that the quota does not allow
 	instancesWithNewQuota            []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
@@ -117,12 +117,12 @@ func (l *Loop) BindTools(idea *ideafile.Idea, bindings map[string]ideafile.ToolB
 
 // addNewInstances adds instances: ready for a Request, unless a direct Plan runs them.
 func (l *Loop) addNewInstances(tokens []string) {
-	views, plans := ideafile.InstanceViewsByToken(l.idea.Context, tokens), directplan.Find(l.idea.Context)
+	views, plans := ideafile.InstanceViewsByToken(l.idea.Context, tokens), directplan.FindPlans(l.idea.Context)
 	for _, token := range tokens {
 		view := views[token]
 		inst := &InstanceProgress{
 			Token: token, Status: ideafile.InstanceWorking,
-			carriedProgress: carriedProgress{Idle: true, Claim: quota.Claim{GrantedQuota: turn.Unlimited}},
+			carriedProgress: carriedProgress{Idle: true, Claim: quota.Allocation{GrantedQuota: turn.Unlimited}},
 			state:           statelog.NewState(view.PayloadByKind[ideafile.TypeState]),
 			calls:           map[ideafile.CallKey]turn.CallReport{}, callsWithErrorsShown: map[ideafile.CallKey]bool{},
 		}
@@ -141,8 +141,8 @@ func (l *Loop) registerInstance(inst *InstanceProgress, token string) {
 // Instances lists the instances in order.
 func (l *Loop) Instances() []*InstanceProgress { return l.instances }
 
-// RestingInstances gives the statuses of the instances that have ended or wait for a person, by token.
-func (l *Loop) RestingInstances() map[string]ideafile.InstanceStatus {
+// EndedOrWaitingInstances gives the statuses of the instances that have ended or wait for a person, by token.
+func (l *Loop) EndedOrWaitingInstances() map[string]ideafile.InstanceStatus {
 	statuses := map[string]ideafile.InstanceStatus{}
 	for _, inst := range l.instances {
 		if s := inst.DisplayStatus(); s != ideafile.InstanceWorking {
@@ -180,8 +180,8 @@ func (l *Loop) Idea() *ideafile.Idea { return l.idea }
 // ProcessID returns the id of the process.
 func (l *Loop) ProcessID() string { return l.processID }
 
-// Turns returns the number of turns so far.
-func (l *Loop) Turns() int { return l.turnCount }
+// TurnCount returns the number of turns so far.
+func (l *Loop) TurnCount() int { return l.turnCount }
 
 // Output returns the process's output, nil while there is none.
 func (l *Loop) Output() any { return l.output }
@@ -192,7 +192,7 @@ func (l *Loop) WiredOutput() any { return l.wiredOutput }
 // setOutput sets the output, and keeps it as it was written where that was of References alone.
 func (l *Loop) setOutput(out, written any) {
 	l.output, l.hasOutput, l.badOutputsInRow, l.wiredOutput = out, true, 0, nil
-	if output.OnlyReferences(written) {
+	if output.HasOnlyReferences(written) {
 		l.wiredOutput = written
 	}
 }
@@ -206,8 +206,8 @@ func (l *Loop) dropOutput() {
 // and nobody is asked for it here.
 func (l *Loop) MarkAsPart() { l.isPart = true }
 
-// LeaveOutputToWhole has a part make no output: the whole has its final one already.
-func (l *Loop) LeaveOutputToWhole() { l.planOutputTried = true }
+// SkipOutput has a part make no output: the whole has its final one already.
+func (l *Loop) SkipOutput() { l.planOutputTried = true }
 
 // TakeUnsealedLog returns what changed since its last call, for the Idea that is sealed now.
 func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
@@ -216,8 +216,8 @@ func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
 	return log
 }
 
-// TakeAnsweringLLMs returns which LLM answered since its last call, for the Idea that is sealed now; if nobody did, who answered before.
-func (l *Loop) TakeAnsweringLLMs() []turn.AnsweringLLM {
+// TakeLLMUsages returns which LLM answered since its last call, for the Idea that is sealed now; if nobody did, who answered before.
+func (l *Loop) TakeLLMUsages() []turn.LLMUsage {
 	l.answeringLLMsSealed = true
 	return l.answeringLLMs
 }
@@ -235,11 +235,11 @@ func (l *Loop) TakeEndedInstances() []*InstanceProgress {
 
 func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
 	inst.Status, inst.Fault = s, f
-	l.noteEnd(inst)
+	l.recordInstanceEnd(inst)
 }
 
-// noteEnd notes that an instance has ended. Where all settle together, one that has settled has not ended for good.
-func (l *Loop) noteEnd(inst *InstanceProgress) {
+// recordInstanceEnd notes that an instance has ended. Where all settle together, one that has settled has not ended for good.
+func (l *Loop) recordInstanceEnd(inst *InstanceProgress) {
 	inst.SettledForNow = l.idea.Config.SettleTogether && inst.Status == ideafile.InstanceSettled
 	if inst.SettledForNow {
 		return
@@ -262,23 +262,23 @@ func (l *Loop) pause(f *diag.Fault) {
 // SelfPauseCount counts the pauses for reasons of the process's own.
 func (l *Loop) SelfPauseCount() int { return l.selfPauseCount }
 
-// PauseFor pauses the process for a reason of its own.
-func (l *Loop) PauseFor(f *diag.Fault) { l.pause(f) }
+// PauseWithFault pauses the process for a reason of its own.
+func (l *Loop) PauseWithFault(f *diag.Fault) { l.pause(f) }
 
 // PauseWithParent pauses the process with the one that it works for.
 func (l *Loop) PauseWithParent(f *diag.Fault) { l.pauseReason = f }
 
 // Resume lets a paused process go on, with new limits where they are given; 0 keeps a limit.
-func (l *Loop) Resume(limits limits.Process) {
+func (l *Loop) Resume(limits limits.Limits) {
 	l.pauseReason, l.badRepliesInRow, l.badOutputsInRow, l.workerLossesInRow = nil, 0, 0, 0
-	l.progress = l.progress.AfterPause()
+	l.progress = l.progress.ResetAfterPause()
 	l.setLimits(limits)
 	for _, inst := range l.instances {
 		inst.HeldByPause = false
 	}
 }
 
-func (l *Loop) setLimits(limits limits.Process) { l.limits = l.limits.OverriddenBy(limits) }
+func (l *Loop) setLimits(limits limits.Limits) { l.limits = l.limits.MergedWith(limits) }
 
 // MarkAllHeldByPause marks every instance as held: a paused process starts them so.
 func (l *Loop) MarkAllHeldByPause() {

@@ -133,7 +133,7 @@ func TestARequestIsNotShownTheCallsOfSettledInstances(t *testing.T) {
 
 func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	c := s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "the stream broke off")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
+	c := s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "the stream broke off")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
 	s.WantEqual("its solution is what was accepted", string(jsonval.Encode(c.Calls)), `[{"_instance":"①","_outputPath":"b","_tool":"work"},{"_instance":"*","_outputPath":"c","_tool":"work"}]`)
 	b := s.ExpectRequest()
 	s.WantEqual("the loop goes on", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
@@ -144,7 +144,7 @@ func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
 
 func TestARequestOfWhichNothingWasTakenIsAskedAfresh(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
-	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
+	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
 	b := s.ExpectRequest()
 	s.WantEqual("under the next number, as another turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
 	s.WantEqual("and told", modeltest.DescribeErrors(b), "not_json: request 1 was cut off: no JSON; no call of it was taken")
@@ -152,7 +152,7 @@ func TestARequestOfWhichNothingWasTakenIsAskedAfresh(t *testing.T) {
 
 func TestALostWorkerIsNoTurnWhereNothingWasTaken(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
-	s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	b := s.ExpectRequest()
 	s.WantEqual("the same turn under the next number", fmt.Sprint(b.RequestNumber, b.Turn), "2 1")
 	s.WantEqual("the LLM is told nothing", modeltest.DescribeErrors(b), "")
@@ -160,7 +160,7 @@ func TestALostWorkerIsNoTurnWhereNothingWasTaken(t *testing.T) {
 
 func TestWhatALostWorkerHandedOnIsTheSolution(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	c := s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`)
+	c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`)
 	s.WantEqual("as the instances have it", string(jsonval.Encode(c.Calls)), `[{"_instance":"①","_outputPath":"b","_tool":"work"}]`)
 	b := s.ExpectRequest()
 	s.WantEqual("it is a turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
@@ -172,7 +172,7 @@ func TestABroadcastThatReachedOneInstanceIsHandedToAllThatTheRequestCovered(t *t
 	for _, lost := range []turn.LLMReply{{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, {CallsUndelivered: true, Fault: diag.Faultf(turn.CodeTruncated, "not handed on")}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 		s.Unreached = []string{"②"}
-		s.BreakOff(lost, `{"_tool":"work","_instance":"*","x":"†state.c","_outputPath":"b"}`, `{"_tool":"work","_instance":"①","_outputPath":"d"}`,
+		s.InterruptRequest(lost, `{"_tool":"work","_instance":"*","x":"†state.c","_outputPath":"b"}`, `{"_tool":"work","_instance":"①","_outputPath":"d"}`,
 			`{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"c"}`)
 		s.Unreached = nil
 		s.WantEqual("①", string(jsonval.Encode(s.Instances["①"].State())), `{"a":1,"b":1,"c":1,"d":"work done"}`)
@@ -187,7 +187,7 @@ func TestABroadcastThatReachedOneInstanceIsHandedToAllThatTheRequestCovered(t *t
 func TestABroadcastThatReachedNobodyIsAskedForAgain(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.Unreached = []string{"①", "②"}
-	s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)
+	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)
 	s.WantEqual("the next Request", modeltest.DescribePlan(s.ExpectRequestFor("① ②")), "")
 }
 
@@ -198,7 +198,7 @@ func TestTroublesAreToldUntilARequestPlannedWithThem(t *testing.T) {
 	} {
 		s := modeltest.NewScenario(t, "")
 		s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
-		s.BreakOff(end)
+		s.InterruptRequest(end)
 		if got := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(got, "1.1 tool_failed: no luck") {
 			t.Errorf("after %s: %q", name, got)
 		}
@@ -208,22 +208,22 @@ func TestTroublesAreToldUntilARequestPlannedWithThem(t *testing.T) {
 func TestThePlanOfARequestStaysInSightWhenTheNextBringsNothing(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
-	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
+	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
 	s.WantEqual("the Calls", modeltest.DescribePlan(s.ExpectRequest()), "1.1 done 1")
 }
 
 func TestThreeBadRepliesInARowPause(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	bad := turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")}
-	s.BreakOff(bad)
-	s.BreakOff(bad)
+	s.InterruptRequest(bad)
+	s.InterruptRequest(bad)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
-	s.BreakOff(bad)
-	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeRefusal, "no")})
-	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeEndlessReply, "on and on")})
+	s.InterruptRequest(bad)
+	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeRefusal, "no")})
+	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeEndlessReply, "on and on")})
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: on and on")
-	s.Loop.Resume(limits.Process{})
+	s.Loop.Resume(limits.Limits{})
 	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().RequestNumber), "7")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
@@ -232,7 +232,7 @@ func TestThreeBadRepliesInARowPause(t *testing.T) {
 func TestALostWorkerIsNoBadReply(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	for range 5 {
-		s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+		s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	}
 	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().RequestNumber), "6")
 }
@@ -240,20 +240,20 @@ func TestALostWorkerIsNoBadReply(t *testing.T) {
 func TestRequestsThatTakeTheirWorkersDownOneAfterTheOtherPauseTheProcess(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	for range 10 {
-		s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+		s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	}
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(limits.Process{})
+	s.Loop.Resume(limits.Limits{})
 	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().RequestNumber), "11")
 }
 
 func TestWhatAskingAgainDoesNotMendPausesAtOnce(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
-	s.BreakOff(turn.LLMReply{NotRetryable: true, Fault: diag.Faultf(turn.CodeLLMError, "401 no such key")})
+	s.InterruptRequest(turn.LLMReply{NotRetryable: true, Fault: diag.Faultf(turn.CodeLLMError, "401 no such key")})
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "llm_error: 401 no such key")
 	s.WantEqual("the result", s.Loop.Result(runresult.StatusPaused, false).Error.Error(), "llm_error: 401 no such key")
-	s.Loop.Resume(limits.Process{})
+	s.Loop.Resume(limits.Limits{})
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 	if s.Loop.Result(runresult.StatusCompleted, false).Error != nil {
@@ -274,12 +274,12 @@ func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 	again := `{"calls":[{"_tool":"work"}],"output":null}`
 	for _, c := range []struct {
 		name, limits, why string
-		higher            limits.Process
+		higher            limits.Limits
 	}{
-		{"Requests", `{"requests": 2}`, "limit_reached: 2 Requests were made, the limit", limits.Process{Requests: 3}},
-		{"tokens", `{"tokens": 220}`, "limit_reached: 220 tokens were used; the limit is 220", limits.Process{Tokens: 221}},
-		{"Calls", `{"calls": 2}`, "limit_reached: 2 Calls were made; the limit is 2", limits.Process{Calls: 3}},
-		{"duration", `{"duration": "2m"}`, "limit_reached: the process has run for 2m0s, the limit", limits.Process{Duration: 3 * time.Minute}},
+		{"Requests", `{"requests": 2}`, "limit_reached: 2 Requests were made, the limit", limits.Limits{Requests: 3}},
+		{"tokens", `{"tokens": 220}`, "limit_reached: 220 tokens were used; the limit is 220", limits.Limits{Tokens: 221}},
+		{"Calls", `{"calls": 2}`, "limit_reached: 2 Calls were made; the limit is 2", limits.Limits{Calls: 3}},
+		{"duration", `{"duration": "2m"}`, "limit_reached: the process has run for 2m0s, the limit", limits.Limits{Duration: 3 * time.Minute}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := modeltest.NewScenario(t, "", `"config": {"limits": `+c.limits+`}`)
@@ -290,7 +290,7 @@ func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 			s.ExpectStep(loop.StepPaused)
 			s.WantEqual("why", s.Loop.PauseReason().Error(), c.why)
 			s.WantEqual("the result", s.Loop.Result(runresult.StatusPaused, false).Error.Error(), c.why)
-			s.Loop.Resume(limits.Process{})
+			s.Loop.Resume(limits.Limits{})
 			s.ExpectStep(loop.StepPaused)
 			s.Loop.Resume(c.higher)
 			s.ReplyWith(again)
@@ -361,7 +361,7 @@ func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) 
 	s.ReplyWith(`{"calls":[{"_call":"9.9@②","_output":"good"},"x",{"_call":"1.1@②"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: results that were asked for are missing")
-	s.Loop.Resume(limits.Process{})
+	s.Loop.Resume(limits.Limits{})
 	s.ReplyWith(`{"calls":[{"_call":"1.1@②","_output":"good"}],"output":null}`)
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)

@@ -2,8 +2,8 @@ package loop
 
 import "processidea/model/turn"
 
-// WithDecision returns a notice with what was decided on the Call.
-func (l *Loop) WithDecision(n turn.ApprovalNotice) turn.ApprovalNotice {
+// NoticeWithDecision returns a notice with what was decided on the Call.
+func (l *Loop) NoticeWithDecision(n turn.ApprovalNotice) turn.ApprovalNotice {
 	inst := l.byToken[n.Instance]
 	if inst == nil {
 		return n

@@ -28,16 +28,16 @@ func noticed(n turn.ApprovalNotices) string {
 
 func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
-	watch := notice.Sent{}
-	s.WantEqual("before anything waits", noticed(watch.TakeNew(s.Loop)), "0: ")
+	watch := notice.SentNotices{}
+	s.WantEqual("before anything waits", noticed(watch.TakeChanges(s.Loop)), "0: ")
 	s.ExpectRequest()
 	s.ReplyWith(`{"calls": [{"_tool": "pay", "n": 1, "_instance": "*", "_outputPath": "a"}]}`)
-	s.WantEqual("three wait", noticed(watch.TakeNew(s.Loop)), "3: +1.1@①, +1.1@②, +1.1@③")
-	s.WantEqual("again", noticed(watch.TakeNew(s.Loop)), "3: ")
+	s.WantEqual("three wait", noticed(watch.TakeChanges(s.Loop)), "3: +1.1@①, +1.1@②, +1.1@③")
+	s.WantEqual("again", noticed(watch.TakeChanges(s.Loop)), "3: ")
 	s.Decide(ideafile.Approve, "1.1@①")
 	s.Decide(ideafile.Reject, "1.1@③", `{"reason": "no"}`)
-	s.WantEqual("two are decided", noticed(watch.TakeNew(s.Loop)), "1: -1.1@① approve ann, -1.1@③ reject ann")
-	s.WantEqual("again", noticed(watch.TakeNew(s.Loop)), "1: ")
+	s.WantEqual("two are decided", noticed(watch.TakeChanges(s.Loop)), "1: -1.1@① approve ann, -1.1@③ reject ann")
+	s.WantEqual("again", noticed(watch.TakeChanges(s.Loop)), "1: ")
 	if len(watch) != 1 {
 		t.Errorf("it keeps %d", len(watch))
 	}
@@ -45,12 +45,12 @@ func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 
 func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil, modeltest.StartTime)
-	watch, reports := notice.Sent{}, 0
+	watch, reports := notice.SentNotices{}, 0
 	told := func(s *reminder.Schedule) string {
 		reports++
 		pending := []turn.PendingApproval{{CallID: "1.1@①", Digest: "d", WhileWaiting: s}}
 		m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: reports, WorkflowHistoryLength: reports, PendingApprovals: pending})
-		n := watch.TakeNew(m)
+		n := watch.TakeChanges(m)
 		var parts []string
 		for _, r := range n.Reminders {
 			parts = append(parts, fmt.Sprintf("%s reminded %d", r.CallID, r.Reminders))
@@ -81,12 +81,12 @@ func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {
 		pending = append(pending, turn.PendingApproval{CallID: fmt.Sprint(n), Digest: fmt.Sprint(n)})
 	}
 	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 1, WorkflowHistoryLength: 1, PendingApprovals: pending})
-	watch := notice.Sent{}
-	if n := watch.TakeNew(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaiting != 30 || n.NewlyWaiting[0].CallID != "0" {
+	watch := notice.SentNotices{}
+	if n := watch.TakeChanges(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaiting != 30 || n.NewlyWaiting[0].CallID != "0" {
 		t.Errorf("%+v", n)
 	}
 	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 2, WorkflowHistoryLength: 2})
-	if n := watch.TakeNew(m); n.AwaitingCount != 0 || len(n.NewlyDecided) != 20 || n.OmittedDecided != 30 || len(watch) != 0 {
+	if n := watch.TakeChanges(m); n.AwaitingCount != 0 || len(n.NewlyDecided) != 20 || n.OmittedDecided != 30 || len(watch) != 0 {
 		t.Errorf("%+v", n)
 	}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // planEntries sums up what became of each planned Call over some of the instances, for the LLM.
-func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlanEntry {
-	return l.sumUpCalls(l.plannedCalls, instances, func(p plannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
+func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSummary {
+	return l.summarizeCalls(l.plannedCalls, instances, func(p plannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
 		c, ok := inst.calls[p.CallKey]
 		return c, ok && l.isShownToLLM(p, inst, c)
 	})
@@ -17,9 +17,9 @@ func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlanEntry {
 
 // planEntriesForIdea is planEntries over all instances, for an Idea, from which another process may start: with the Calls of the Request
 // in flight, as far as they are known, and with those that an instance has been sent and has not reported of yet.
-func (l *Loop) planEntriesForIdea() []turn.PlanEntry {
+func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 	accepted := l.callsAcceptedInFlight()
-	return l.sumUpCalls(slices.Concat(l.plannedCalls, accepted), l.instances, func(p plannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
+	return l.summarizeCalls(slices.Concat(l.plannedCalls, accepted), l.instances, func(p plannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
 		c, ok := inst.calls[p.CallKey]
 		if !ok {
 			return turn.CallReport{Request: p.Request, Index: p.Index, Status: ideafile.Running}, p.isUnreportedBy(inst)
@@ -40,7 +40,7 @@ func (l *Loop) callsAcceptedInFlight() (list []plannedCall) {
 	if l.requestInFlight == nil {
 		return nil
 	}
-	for _, inst := range l.addressedInstances(l.requestInFlight.input) {
+	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.input) {
 		for _, key := range sortedCallKeys(inst.calls) {
 			known := slices.ContainsFunc(list, func(p plannedCall) bool { return p.CallKey == key })
 			if c := inst.calls[key]; key.Request == l.requestInFlight.input.RequestNumber && !known && !c.Call.IsZero() {
@@ -52,14 +52,14 @@ func (l *Loop) callsAcceptedInFlight() (list []plannedCall) {
 	return list
 }
 
-// sumUpCalls sums up what became of each of some Calls over some of the instances. reportOf returns the report that counts; ok is false
+// summarizeCalls sums up what became of each of some Calls over some of the instances. reportOf returns the report that counts; ok is false
 // where none does.
-func (l *Loop) sumUpCalls(
+func (l *Loop) summarizeCalls(
 	calls []plannedCall, instances []*InstanceProgress, reportOf func(plannedCall, *InstanceProgress) (c turn.CallReport, ok bool),
-) []turn.PlanEntry {
-	var out []turn.PlanEntry
+) []turn.PlannedCallSummary {
+	var out []turn.PlannedCallSummary
 	for _, p := range calls {
-		e := turn.PlanEntry{CallID: p.ID(""), Call: p.call, StatusCounts: map[ideafile.CallStatus]int{}, ResultByInstance: map[string]any{}}
+		e := turn.PlannedCallSummary{CallID: p.ID(""), Call: p.call, StatusCounts: map[ideafile.CallStatus]int{}, ResultByInstance: map[string]any{}}
 		if p.directPlanPosition > 0 {
 			e.DirectPlan, e.PlanName = p.directPlanPosition, l.idea.Context[p.directPlanPosition-1].PlanName
 		}
@@ -78,7 +78,7 @@ func (l *Loop) sumUpCalls(
 // isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose result is not
 // in State, and those on which a person decided otherwise than the LLM had proposed.
 func (l *Loop) isShownToLLM(p plannedCall, inst *InstanceProgress, c turn.CallReport) bool {
-	return p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.call) || c.OverruledByPerson()
+	return p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.call) || c.WasOverruledByPerson()
 }
 
 func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {
@@ -99,7 +99,7 @@ func (l *Loop) mayBeShownToLLM(p plannedCall) bool {
 		}
 		c, reported := inst.calls[p.CallKey]
 		ofLastPlan := inst.LastPlanningRequest == p.Request && (reported || p.unassigned || inst.ClosedThroughRequest < p.Request)
-		if ofLastPlan || (reported && c.OverruledByPerson()) {
+		if ofLastPlan || (reported && c.WasOverruledByPerson()) {
 			return true
 		}
 	}

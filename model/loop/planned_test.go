@@ -142,7 +142,7 @@ func TestTheSameTroubleInManyInstancesIsOneLine(t *testing.T) {
 func TestATroubleIsToldAgainWhereTheRequestThatToldItBrokeOff(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
-	s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	s.WantEqual("it is told", modeltest.DescribeErrors(s.ExpectRequest()), "1.1 tool_failed: no luck")
 }
 
@@ -174,11 +174,11 @@ const planForC = `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],
 
 func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
-	s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"*","_outputPath":"b"}`, `{"_tool":"pay","_instance":"②"}`)
 	const gone = "worker_lost: request 1 was cut off: gone; the 2 calls that had come were taken and are listed"
 	s.WantEqual("about the two that do not wait", modeltest.DescribeErrors(s.ExpectRequestFor("① ③")), gone)
-	second := s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "short")}, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
+	second := s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "short")}, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
 	s.WantEqual("the chain has", modeltest.DescribeErrors(second.AllInstancesInput), gone)
 	const short = "truncated: request 2 was cut off: short; the 1 calls that had come were taken and are listed"
 	s.Decide(ideafile.Approve, "1.2@②")

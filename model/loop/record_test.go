@@ -53,7 +53,7 @@ func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls": [{"_tool": "pay", "_instance": "①", "n": 1, "_outputPath": "b"}, {"_tool": "slow", "_instance": "②", "_outputPath": "b"}], "output": null}`)
 	s.ExpectStep(loop.StepWait)
-	if s.Loop.AtRest(s.Now) {
+	if s.Loop.IsAtRest(s.Now) {
 		t.Error("a Call runs")
 	}
 	s.Loop.Pause("ann", "lunch")
@@ -64,12 +64,12 @@ func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
 	held := s.Report("②", 1)
 	held.HeldByPause, held.Running = true, 1
 	s.DeliverReport(held)
-	if !s.Loop.AllReportedSincePause() || s.Loop.AtRest(s.Now) {
+	if !s.Loop.AllReportedSincePause() || s.Loop.IsAtRest(s.Now) {
 		t.Error("② has said what it had done, and a Call still runs")
 	}
 	held.Running = 0
 	s.DeliverReport(held)
-	if !s.Loop.AtRest(s.Now) {
+	if !s.Loop.IsAtRest(s.Now) {
 		t.Error("nothing runs any more")
 	}
 	s.Loop.TakeUnsealedLog()

@@ -14,8 +14,8 @@ import (
 // This file works again on instances that have ended. A person reopens one by a correction. Where nobody settles for good before all have
 // (config.settle "together"), a Call that names one reopens it, too.
 
-// settleForGood ends the instances that had settled for now, once every instance has ended: no Call can name them any more.
-func (l *Loop) settleForGood() {
+// endSettledInstances ends the instances that had settled for now, once every instance has ended: no Call can name them any more.
+func (l *Loop) endSettledInstances() {
 	if !l.allInstancesEnded() {
 		return
 	}
@@ -37,8 +37,8 @@ func (l *Loop) reopenableTokens() (tokens []string) {
 	return tokens
 }
 
-// addressedInstances lists the instances to which Calls of a Request may go: those that it covers, and those that a Call may reopen.
-func (l *Loop) addressedInstances(input *turn.RequestInput) []*InstanceProgress {
+// instancesNamedByMessages lists the instances to which Calls of a Request may go: those that it covers, and those that a Call may reopen.
+func (l *Loop) instancesNamedByMessages(input *turn.RequestInput) []*InstanceProgress {
 	list := l.coveredInstances(input)
 	for _, token := range input.ReopenableTokens {
 		list = append(list, l.instance(token))
@@ -52,7 +52,7 @@ func (l *Loop) reopenNamedInstances(req *llmRequest) {
 	for _, token := range req.input.ReopenableTokens {
 		inst := l.instance(token)
 		named := req.reply.Complete && slices.ContainsFunc(req.reply.Calls, func(c ideafile.WrittenCall) bool { return c.TargetToken == token })
-		if inst.Status == ideafile.InstanceFailed || (!named && !inst.hasCallOf(number)) {
+		if inst.Status == ideafile.InstanceFailed || (!named && !inst.hasCallFromRequest(number)) {
 			continue
 		}
 		if inst.SettledForNow { // else a person has reopened it meanwhile
@@ -63,8 +63,8 @@ func (l *Loop) reopenNamedInstances(req *llmRequest) {
 	}
 }
 
-// hasCallOf reports whether the instance has reported a Call of a Request.
-func (p *InstanceProgress) hasCallOf(request int) bool {
+// hasCallFromRequest reports whether the instance has reported a Call of a Request.
+func (p *InstanceProgress) hasCallFromRequest(request int) bool {
 	//workflowcheck:ignore -- any or none, in any order
 	for key := range p.calls {
 		if key.Request == request {
@@ -114,7 +114,7 @@ func (l *Loop) reopenByPerson(inst *InstanceProgress, s turn.SteeringPayload) {
 		inst.ReopenReason += ": " + s.Reason
 	}
 	if told {
-		inst.Claim.GrantedQuota = inst.Claim.WithoutUnused() // that was free for others
+		inst.Claim.GrantedQuota = inst.Claim.UsedQuota() // that was free for others
 		l.restarts = append(l.restarts, inst)
 	}
 }
@@ -139,8 +139,8 @@ func (p *InstanceProgress) CallReports() (list []turn.CallReport) {
 	return list
 }
 
-// ErrEnded says that an instance which a message is about has ended.
-func ErrEnded(token string, status ideafile.InstanceStatus) error {
+// InstanceEndedError says that an instance which a message is about has ended.
+func InstanceEndedError(token string, status ideafile.InstanceStatus) error {
 	text := fmt.Sprintf("instance %s has %s", token, status)
 	if token == "" {
 		text = fmt.Sprintf("the process has %s", status)

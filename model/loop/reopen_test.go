@@ -108,7 +108,7 @@ func TestCallsThatASettledInstanceAcceptedBeforeTheRequestBrokeOffReopenIt(t *te
 	for _, end := range []turn.LLMReply{{Fault: diag.Faultf(turn.CodeTruncated, "cut")}, {WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 		s.ReplyWith(workForFirst)
-		c := s.BreakOff(end, `{"_tool":"work","_instance":"②","_outputPath":"c"}`, `{"_tool":"work","_instance":"*","_outputPath":"d"}`)
+		c := s.InterruptRequest(end, `{"_tool":"work","_instance":"②","_outputPath":"c"}`, `{"_tool":"work","_instance":"*","_outputPath":"d"}`)
 		s.WantEqual("they are", s.Statuses(), "① working, ② working")
 		s.WantEqual("its Calls", fmt.Sprint(len(c.Calls)), "2")
 		s.WantEqual("②", modeltest.StateOf(s.Loop, "②"), `{"a":2,"c":"work done"}`)
@@ -120,7 +120,7 @@ func TestARequestThatBrokeOffBeforeItReachedASettledInstanceLeavesItSettled(t *t
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.Unreached = []string{"②"}
-	s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"②","_outputPath":"c"}`)
+	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"②","_outputPath":"c"}`)
 	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
 }
 

@@ -27,7 +27,7 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 		}
 	}
 	about := l.coveredInstances(input)
-	input.Others = l.countOthers(about)
+	input.Others = l.countUncoveredInstances(about)
 	if !input.OutputOnly && len(input.Questions) == 0 {
 		input.ReopenableTokens = l.reopenableTokens()
 	}
@@ -35,8 +35,8 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 	return input
 }
 
-// countOthers counts the instances that a Request about some of them leaves out.
-func (l *Loop) countOthers(covered []*InstanceProgress) (others turn.OtherInstances) {
+// countUncoveredInstances counts the instances that a Request about some of them leaves out.
+func (l *Loop) countUncoveredInstances(covered []*InstanceProgress) (others turn.OtherInstanceCounts) {
 	for _, inst := range l.instances {
 		if slices.Contains(covered, inst) {
 			continue
@@ -105,7 +105,7 @@ func (l *Loop) ApplyReply(r turn.LLMReply) {
 		l.answeringLLMs = append(l.answeringLLMs, *r.AnsweringLLM)
 	}
 	for _, token := range r.GoneInstances {
-		if inst := l.instance(token); inst != nil && inst.MayGetCalls() {
+		if inst := l.instance(token); inst != nil && inst.CanReceiveCalls() {
 			l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))
 		}
 	}

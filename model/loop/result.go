@@ -12,12 +12,12 @@ import (
 )
 
 // notWrittenResults lists what State did not take, instance by instance.
-func (l *Loop) notWrittenResults() (list []runresult.NotWritten) {
+func (l *Loop) notWrittenResults() (list []runresult.UnwrittenResult) {
 	for _, inst := range l.instances {
 		for _, key := range sortedCallKeys(inst.calls) {
 			for _, n := range inst.calls[key].NotWrittenPaths {
 				n.WrittenBy, _, _ = strings.Cut(n.WrittenBy, "@")
-				list = runresult.AddNotWritten(list, runresult.NotWritten{CallID: key.ID(""), NotWritten: n, Instances: []string{inst.Token}})
+				list = runresult.AddUnwrittenResult(list, runresult.UnwrittenResult{CallID: key.ID(""), UnwrittenPath: n, Instances: []string{inst.Token}})
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func (p *InstanceProgress) addFailures(list turn.Failures, ofInterest func(turn.
 	var failed []turn.CallReport
 	//workflowcheck:ignore -- sorted below
 	for _, c := range p.calls {
-		if c.Unsuccessful() && ofInterest(c) {
+		if c.IsUnsuccessful() && ofInterest(c) {
 			failed = append(failed, c)
 		}
 	}

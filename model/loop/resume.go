@@ -33,7 +33,7 @@ type ResumedCall struct {
 func (l *Loop) dropHistoryMessages() {
 	var left []ideafile.Message
 	for _, msg := range l.idea.Context {
-		if !turn.IsHistory(msg) {
+		if !turn.IsHistoryMessage(msg) {
 			left = append(left, msg)
 		}
 	}
@@ -45,7 +45,7 @@ func (l *Loop) dropHistoryMessages() {
 // restoreHistory restores what a context tells of the process whose Idea this one starts from.
 func (l *Loop) restoreHistory(context []ideafile.Message) {
 	tokens := l.InstanceTokens()
-	l.priorRequests = priorRequestsOf(l.idea)
+	l.priorRequests = earlierRequestCountOf(l.idea)
 	for _, msg := range context {
 		if msg.IsPlanWithRecord() {
 			for _, p := range turn.ReadPastCalls(msg, tokens) {
@@ -58,7 +58,7 @@ func (l *Loop) restoreHistory(context []ideafile.Message) {
 	l.restoreErrors(context)
 	for _, inst := range l.instances {
 		if inst.Status != ideafile.InstanceWorking && inst.plannerKind != noPlanMatched {
-			l.noteEnd(inst)
+			l.recordInstanceEnd(inst)
 		}
 	}
 	l.restoreOutput()
@@ -96,8 +96,8 @@ func (l *Loop) restoreErrors(context []ideafile.Message) {
 	}
 }
 
-// priorRequestsOf returns how many Requests came before the one whose Idea this is, by its meta; 0 where that is no such number.
-func priorRequestsOf(i *ideafile.Idea) int {
+// earlierRequestCountOf returns how many Requests came before the one whose Idea this is, by its meta; 0 where that is no such number.
+func earlierRequestCountOf(i *ideafile.Idea) int {
 	n, err := fields.ReadPositiveInt(jsonval.AsObject(i.Source["meta"])["request"])
 	if err != nil {
 		return 0
@@ -175,9 +175,9 @@ func (l *Loop) resumedCallOfWrite(inst *InstanceProgress, w statelog.Write) idea
 	return ideafile.WrittenCall{}
 }
 
-// ResumeSolutionCalls resumes the Calls of the Idea's solution too, as if they were the reply to the first Request: in the instances
+// ResumeRecordedCalls resumes the Calls of the Idea's solution too, as if they were the reply to the first Request: in the instances
 // that were ready for it, those that the record does not call done.
-func (l *Loop) ResumeSolutionCalls() {
+func (l *Loop) ResumeRecordedCalls() {
 	calls, _ := jsonval.AsObject(l.idea.Source["solution"])["calls"].([]any)
 	if len(calls) == 0 {
 		return

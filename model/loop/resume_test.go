@@ -26,7 +26,7 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	}
 	next.Loop = loop.New(i, "q", s.Bindings, modeltest.StartTime)
 	if withSolution {
-		next.Loop.ResumeSolutionCalls()
+		next.Loop.ResumeRecordedCalls()
 	}
 	next.StartInstances(i.InstanceTokens())
 	for _, t := range next.Loop.TakeResumedCalls() {
@@ -202,7 +202,7 @@ func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
 				calls = append(calls, strings.ReplaceAll(call, "N", fmt.Sprint(n)))
 			}
 			s.ReplyWith(`{"calls":[` + strings.Join(calls, ",") + `],"output":null}`)
-			if s.Loop.Finished() {
+			if s.Loop.IsFinished() {
 				return
 			}
 		}

@@ -11,11 +11,11 @@ import (
 
 // settleInstances decides, after a whole reply, which instances have reached their goal: those that got no Call.
 func (l *Loop) settleInstances(req *llmRequest) {
-	if l.wiresOutput(req) {
+	if l.doesReplyWireOutput(req) {
 		l.wiredRequest = req
 	}
-	candidates := l.candidatesToSettle(req)
-	if l.idea.OutputSchema != nil && l.completesBySettling(candidates, req) {
+	candidates := l.instancesThatMaySettle(req)
+	if l.idea.OutputSchema != nil && l.wouldCompleteBySettling(candidates, req) {
 		taken := l.takeReplyOutput(req)
 		if !taken {
 			return
@@ -25,7 +25,7 @@ func (l *Loop) settleInstances(req *llmRequest) {
 		l.addOutputNotTakenError(req.input.RequestNumber)
 	}
 	for _, inst := range candidates {
-		l.settleOrRetry(inst)
+		l.settleOrAskAgain(inst)
 	}
 }
 
@@ -36,7 +36,7 @@ func (l *Loop) settleReachedGoals() {
 		return
 	}
 	for _, inst := range l.readyInstances() {
-		if inst.reachedGoal() && !l.hasUnassignedCall(inst.LastPlanningRequest) && !l.planOf(inst, inst.LastPlanningRequest).Failed() {
+		if inst.reachedGoal() && !l.hasCallWithoutInstance(inst.LastPlanningRequest) && !l.planOf(inst, inst.LastPlanningRequest).Failed() {
 			l.endInstance(inst, ideafile.InstanceSettled, nil)
 		}
 	}
@@ -48,13 +48,13 @@ func (p *InstanceProgress) reachedGoal() bool {
 		len(p.Questions) == 0 && p.PlanFailure == nil
 }
 
-// hasUnassignedCall reports whether a Request planned a Call that names no instance it covered: it may have been meant for any.
-func (l *Loop) hasUnassignedCall(request int) bool {
+// hasCallWithoutInstance reports whether a Request planned a Call that names no instance it covered: it may have been meant for any.
+func (l *Loop) hasCallWithoutInstance(request int) bool {
 	return slices.ContainsFunc(l.plannedCalls, func(p plannedCall) bool { return p.unassigned && p.Request == request })
 }
 
-// completesBySettling reports whether the process reaches its goal if some instances settle by a Request.
-func (l *Loop) completesBySettling(settling []*InstanceProgress, req *llmRequest) bool {
+// wouldCompleteBySettling reports whether the process reaches its goal if some instances settle by a Request.
+func (l *Loop) wouldCompleteBySettling(settling []*InstanceProgress, req *llmRequest) bool {
 	for _, inst := range l.instances {
 		if inst.Status == ideafile.InstanceWorking && !slices.Contains(settling, inst) {
 			return false
@@ -63,9 +63,9 @@ func (l *Loop) completesBySettling(settling []*InstanceProgress, req *llmRequest
 	return (len(settling) > 0 || req.input.OutputOnly) && !anyMissesRequiredPaths(settling)
 }
 
-// candidatesToSettle returns the instances that the reply gave no Call, except those corrected since the Request was made: the LLM
+// instancesThatMaySettle returns the instances that the reply gave no Call, except those corrected since the Request was made: the LLM
 // did not know of the correction.
-func (l *Loop) candidatesToSettle(req *llmRequest) (list []*InstanceProgress) {
+func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress) {
 	if len(req.reply.CallFaults) > 0 || req.input.OutputOnly {
 		return nil
 	}
@@ -81,9 +81,9 @@ func (l *Loop) coversAllInstances(req *llmRequest) bool {
 	return len(req.input.Instances) == len(l.instances)
 }
 
-// settleOrRetry settles an instance, unless State lacks what its schema requires: then the next Request is told, three times at
+// settleOrAskAgain settles an instance, unless State lacks what its schema requires: then the next Request is told, three times at
 // most, before the instance fails.
-func (l *Loop) settleOrRetry(inst *InstanceProgress) {
+func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
 	switch {
 	case len(inst.MissingRequiredPaths) == 0:
 		l.endInstance(inst, ideafile.InstanceSettled, nil)
@@ -127,5 +127,5 @@ func (l *Loop) resolveAndCheckOutput(out any) (any, *diag.Fault) {
 	if out == nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")
 	}
-	return output.Resolve(l.idea, []output.Wiring{l.outputWiringOver(out, l.instances)}, l.stateOf, l.Knows)
+	return output.ResolveWirings(l.idea, []output.Wiring{l.newOutputWiring(out, l.instances)}, l.stateOfInstance, l.Knows)
 }

@@ -69,9 +69,9 @@ func TestNobodySettlesByACallThatNamesNoCoveredInstance(t *testing.T) {
 
 func TestATruncatedSolutionSettlesNobody(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`)
+	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`)
 	s.WantEqual("they are", s.Statuses(), "① working, ② working")
-	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
+	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
 	s.WantEqual("they are", s.Statuses(), "① working, ② working")
 }
 
@@ -183,7 +183,7 @@ func TestACallThatAPersonChangedAndThatFailedThenIsToldToTheLLM(t *testing.T) {
 
 func TestATruncatedPlanThatReachesTheGoalIsToldBeforeAnybodySettles(t *testing.T) {
 	s := modeltest.NewScenario(t, "", goalIsMood)
-	s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")}, `{"_tool":"work","x":"good","_outputPath":"mood"}`)
+	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")}, `{"_tool":"work","x":"good","_outputPath":"mood"}`)
 	s.ExpectRequest()
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
@@ -248,7 +248,7 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 			s.ReplyWith(`{"calls":[],"output":` + c.output + `}`)
 			s.ExpectStep(loop.StepPaused)
 			s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_outputs: 3 bad outputs in a row; the last one: "+c.why)
-			s.Loop.Resume(limits.Process{})
+			s.Loop.Resume(limits.Limits{})
 			s.ReplyWith(`{"calls":[],"output":{"summary":"at last"}}`)
 			s.ExpectStep(loop.StepFinished)
 			s.WantEqual("the output", s.OutputJSON(), `{"summary":"at last"}`)
@@ -319,10 +319,12 @@ func TestAnOutputLeavesOutInstancesThatFailed(t *testing.T) {
 
 func TestALargeOutputIsNotLookedInto(t *testing.T) {
 	s := modeltest.NewScenario(t, modeltest.SummarySchema)
-	s.RunTool = func(string, map[string]any) (any, *diag.Fault) { return modeltest.HandleValue("string", 100_000), nil }
+	s.RunTool = func(string, map[string]any) (any, *diag.Fault) {
+		return modeltest.NewBlobHandleValue("string", 100_000), nil
+	}
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), string(jsonval.Encode(map[string]any{"summary": modeltest.HandleValue("string", 100_000)})))
+	s.WantEqual("the output", s.OutputJSON(), string(jsonval.Encode(map[string]any{"summary": modeltest.NewBlobHandleValue("string", 100_000)})))
 }
 
 func TestAWiredOutputCountsOnlyWhenEverythingCameToAValue(t *testing.T) {

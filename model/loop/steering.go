@@ -17,7 +17,7 @@ import (
 // ApplyRevision applies a correction: messages that come after all others, and limits. It returns the instances to send it to. An error
 // says why nothing has changed.
 func (l *Loop) ApplyRevision(s turn.SteeringPayload) (touched []*InstanceProgress, err error) {
-	context, tokens, err := ideafile.ExtractReopened(l.WithInstanceTokensResolved(directplan.NumberAdded(l.idea.Context, s.Context)))
+	context, tokens, err := ideafile.ExtractReopenedTokens(l.WithInstanceTokensResolved(directplan.NumberPlans(l.idea.Context, s.Context)))
 	if err != nil {
 		return nil, err
 	}
@@ -55,17 +55,17 @@ func (l *Loop) ApplyRevision(s turn.SteeringPayload) (touched []*InstanceProgres
 
 // WithInstanceTokensResolved returns people's messages with the tokens of the instances that they name, where these are spelled as they are typed.
 func (l *Loop) WithInstanceTokensResolved(context []any) []any {
-	return ideafile.WithTokenSpellingsResolved(context, spelling.NewTokenIndex(l.InstanceTokens()).FindToken)
+	return ideafile.WithTokensNormalized(context, spelling.NewTokenIndex(l.InstanceTokens()).FindToken)
 }
 
-// WhyCallNotWaiting says why a Call that people decide on waits for nobody, as far as its instance has reported. Of one that is not known it
+// CheckCallWaiting says why a Call that people decide on waits for nobody, as far as its instance has reported. Of one that is not known it
 // proposes others, which takes long, unless briefly (asked for those alone; nil: false) says not to.
-func (l *Loop) WhyCallNotWaiting(call string, briefly func() bool) error {
+func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 	token, known := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	key, isCall := ideafile.ParseCallKey(call)
 	if known && isCall {
 		if report, reported := l.instance(token).calls[key]; reported {
-			return turn.ErrCallNotWaiting(key.ID(token), report.Status, report.Decisions)
+			return turn.CallNotWaitingError(key.ID(token), report.Status, report.Decisions)
 		}
 	}
 	if briefly != nil && briefly() {
@@ -75,7 +75,7 @@ func (l *Loop) WhyCallNotWaiting(call string, briefly func() bool) error {
 	for _, inst := range l.instances {
 		pending = append(pending, inst.PendingApprovals...)
 	}
-	return turn.ErrUnknownCall(call, nil, pending)
+	return turn.UnknownCallError(call, nil, pending)
 }
 
 // ErrNoPlanToReplace refuses a Plan that is to run directly where none does.
@@ -86,7 +86,7 @@ var ErrNoPlanToReplace = errors.New("it can take the place of a Plan that runs d
 func (l *Loop) checkCorrections(messages []ideafile.Message, reopened []*InstanceProgress) (map[*InstanceProgress]bool, error) {
 	affected := map[*InstanceProgress]bool{}
 	for n, msg := range messages {
-		instances, err := l.affectedInstances(msg, reopened)
+		instances, err := l.instancesAffectedByRevision(msg, reopened)
 		if err == nil && msg.IsDirectPlan() && !slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return inst.plannerKind == plannedByDirectPlan }) {
 			err = ErrNoPlanToReplace
 		}
@@ -106,28 +106,28 @@ func (l *Loop) checkCorrections(messages []ideafile.Message, reopened []*Instanc
 // AllCorrectionsAcked reports whether every instance has acknowledged its corrections.
 func (l *Loop) AllCorrectionsAcked() bool {
 	for _, inst := range l.instances {
-		if inst.MayGetCalls() && inst.AckedCorrectionCount < inst.SentCorrectionCount {
+		if inst.CanReceiveCalls() && inst.AckedCorrectionCount < inst.SentCorrectionCount {
 			return false
 		}
 	}
 	return true
 }
 
-// affectedInstances lists the instances that a message is about: those at work, or that may be again, and those that are reopened with it.
-func (l *Loop) affectedInstances(msg ideafile.Message, reopened []*InstanceProgress) ([]*InstanceProgress, error) {
+// instancesAffectedByRevision lists the instances that a message is about: those at work, or that may be again, and those that are reopened with it.
+func (l *Loop) instancesAffectedByRevision(msg ideafile.Message, reopened []*InstanceProgress) ([]*InstanceProgress, error) {
 	if msg.InstanceToken != "" {
 		inst := l.instance(msg.InstanceToken)
 		switch {
 		case inst == nil:
 			return nil, fmt.Errorf("there is no instance %s; add makes new ones", msg.InstanceToken)
 		case inst.Status != ideafile.InstanceWorking && !slices.Contains(reopened, inst):
-			return nil, ErrEnded(inst.Token, inst.Status)
+			return nil, InstanceEndedError(inst.Token, inst.Status)
 		}
 		return []*InstanceProgress{inst}, nil
 	}
 	var list []*InstanceProgress
 	for _, inst := range l.instances {
-		if inst.MayGetCalls() || slices.Contains(reopened, inst) {
+		if inst.CanReceiveCalls() || slices.Contains(reopened, inst) {
 			list = append(list, inst)
 		}
 	}
@@ -149,7 +149,7 @@ func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, stat
 		schema = msg.PayloadSchema
 	}
 	for _, w := range statelog.SplitPatch(msg.Payload, nil) {
-		if why := state.ObstacleAbove(w.Path); why != "" {
+		if why := state.BlockingAncestorReason(w.Path); why != "" {
 			return fmt.Errorf("%s: %s", refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path}, why)
 		}
 		if schema == nil || jsonval.ContainsBlobHandle(w.Value) {
@@ -180,7 +180,7 @@ func (l *Loop) AddInstances(s turn.SteeringPayload) ([]string, error) {
 			return nil, fmt.Errorf("$.context[%d]: there is an instance %s already", n, msg.InstanceToken)
 		}
 		if alike := known.AddToken(msg.InstanceToken); alike != "" {
-			return nil, fmt.Errorf("$.context[%d]: %w", n, ideafile.AlikeTokensError(msg.InstanceToken, alike))
+			return nil, fmt.Errorf("$.context[%d]: %w", n, ideafile.ConfusableTokensError(msg.InstanceToken, alike))
 		}
 	}
 	l.idea = l.idea.WithMessages(messages)

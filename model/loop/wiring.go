@@ -10,10 +10,10 @@ import (
 	"processidea/model/turn"
 )
 
-// wiresOutput reports whether a reply wires the output of the whole process.
-func (l *Loop) wiresOutput(req *llmRequest) bool {
+// doesReplyWireOutput reports whether a reply wires the output of the whole process.
+func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 	return l.idea.OutputSchema != nil && l.coversAllInstances(req) && len(req.reply.CallFaults) == 0 && len(req.reply.Calls) > 0 &&
-		output.OnlyReferences(l.idea.OutputSchema.WithoutNulls(req.reply.Output))
+		output.HasOnlyReferences(l.idea.OutputSchema.WithoutNulls(req.reply.Output))
 }
 
 // awaitsWiredOutput reports whether an instance reaches its goal if the wired output holds: no Request is made about it before that
@@ -35,7 +35,7 @@ func (l *Loop) settleOrDropWiredOutput() {
 		case l.breaksWiredOutput(inst):
 			l.dropWiredOutput()
 			return
-		case inst.runsCalls():
+		case inst.hasActiveCalls():
 			running = true
 		case len(inst.PendingApprovals) == 0:
 			done = true
@@ -72,11 +72,11 @@ func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
 	if inst.LastPlanningRequest != l.wiredRequest.input.RequestNumber || inst.RevisedSinceRequest || plan.Failed() {
 		return true
 	}
-	return !inst.runsCalls() && len(inst.PendingApprovals) == 0 && !plan.Succeeded()
+	return !inst.hasActiveCalls() && len(inst.PendingApprovals) == 0 && !plan.Succeeded()
 }
 
-// runsCalls reports whether Calls run, or wait for the LLM's answer.
-func (p *InstanceProgress) runsCalls() bool { return p.phase() == busy || len(p.Questions) > 0 }
+// hasActiveCalls reports whether Calls run, or wait for the LLM's answer.
+func (p *InstanceProgress) hasActiveCalls() bool { return p.phase() == busy || len(p.Questions) > 0 }
 
 // settleByWiredOutput settles every instance, where the output resolves and fits its schema and nothing is missing.
 func (l *Loop) settleByWiredOutput() {
@@ -88,7 +88,7 @@ func (l *Loop) settleByWiredOutput() {
 	l.setOutput(out, written)
 	for _, inst := range l.instances {
 		if inst.Status == ideafile.InstanceWorking {
-			l.settleOrRetry(inst)
+			l.settleOrAskAgain(inst)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func (l *Loop) planOf(inst *InstanceProgress, request int) planresult.Plan {
 	return p
 }
 
-func (l *Loop) outputWiringOver(out any, instances []*InstanceProgress) output.Wiring {
+func (l *Loop) newOutputWiring(out any, instances []*InstanceProgress) output.Wiring {
 	w := output.Wiring{Output: out}
 	for _, inst := range instances {
 		w.Instances = append(w.Instances, inst.Token)
@@ -125,4 +125,4 @@ func (l *Loop) outputWiringOver(out any, instances []*InstanceProgress) output.W
 	return w
 }
 
-func (l *Loop) stateOf(token string) any { return l.instance(token).state.Snapshot() }
+func (l *Loop) stateOfInstance(token string) any { return l.instance(token).state.Snapshot() }

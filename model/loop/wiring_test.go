@@ -102,7 +102,7 @@ func TestAWiredOutputHoldsWhereEverybodyWaitsForAPerson(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("pay", "pay"))
 	s.ExpectWait(0)
-	s.WantEqual("they are", s.Standings(), "① waiting, ② waiting")
+	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② waiting")
 	s.Decide(ideafile.Approve, "1.1@①") // and so one is free, and would wait for the other
 	s.ExpectWait(ideafile.DefaultGatherDelay)
 	s.Decide(ideafile.Approve, "1.2@②")
@@ -187,7 +187,7 @@ func TestAWiredOutputDoesNotEndTheProcessBeforeAPersonHasDecided(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"}],"output":{"all":"†state.a"}}`)
 	s.ExpectRequestFor("①")
-	s.WantEqual("they are", s.Standings(), "① working, ② waiting")
+	s.WantEqual("they are", s.DescribeInstances(), "① working, ② waiting")
 }
 
 // Each instance's value is found by itself: one may have taken the one branch, one the other.

@@ -44,9 +44,9 @@ type Palette struct {
 	Problems diag.Problems `json:"problems,omitempty"`
 }
 
-// Resolve returns what the tools that servers offer, by server name, add to the Idea's palette. Such a Tool is called
+// ResolveTools returns what the tools that servers offer, by server name, add to the Idea's palette. Such a Tool is called
 // <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp": {…}}` says otherwise.
-func Resolve(i *ideafile.Idea, offers map[string][]ToolSpec) Palette {
+func ResolveTools(i *ideafile.Idea, offers map[string][]ToolSpec) Palette {
 	b := builder{idea: i, palette: Palette{ToolSources: map[string]any{}, ToolNamesByServer: map[string][]string{}}}
 	for _, s := range i.MCPServersToAskForTools() {
 		b.addServerTools(s, offers[s.Name])
@@ -72,7 +72,7 @@ func (b *builder) addServerTools(s mcpserver.Server, offers []ToolSpec) {
 			for _, t := range tools {
 				b.applyToolOverride(s, spec, t)
 			}
-			b.addJoinedToolName(s, spec)
+			b.addServerToolName(s, spec)
 		case s.ToolNames == nil || slices.Contains(s.ToolNames, spec.Name):
 			b.addTool(s, spec)
 		}
@@ -105,7 +105,7 @@ func (b *builder) reportMissingTool(path, server, name string, offered map[strin
 		server, jsonval.Clip(name, 80), diag.FirstNamesAndCount(jsonval.SortedKeys(offered)))
 }
 
-func (b *builder) addJoinedToolName(s mcpserver.Server, spec ToolSpec) {
+func (b *builder) addServerToolName(s mcpserver.Server, spec ToolSpec) {
 	b.palette.ToolNamesByServer[s.Name] = append(b.palette.ToolNamesByServer[s.Name], spec.Name)
 }
 
@@ -125,7 +125,7 @@ func (b *builder) addTool(s mcpserver.Server, spec ToolSpec) {
 	switch errs := ps.Errors(); {
 	case len(errs) == 0:
 		b.palette.ToolSources[name] = tool
-		b.addJoinedToolName(s, spec)
+		b.addServerToolName(s, spec)
 	case s.ToolNames != nil:
 		b.palette.Problems = append(b.palette.Problems, errs...)
 	default:

@@ -43,7 +43,7 @@ func withOfferedTools(t *testing.T, tools string) (*ideafile.Idea, mcppalette.Pa
 	if len(ps.Errors()) > 0 {
 		t.Fatal(ps)
 	}
-	f := mcppalette.Resolve(idea, offers(t, offered))
+	f := mcppalette.ResolveTools(idea, offers(t, offered))
 	after, ps := ideafile.ReadIdea(f.AddToIdeaSource(idea.Source))
 	if len(f.Problems) == 0 && len(ps.Errors()) > 0 {
 		t.Fatal(ps)
@@ -68,7 +68,7 @@ func TestOfferedToolsJoinThePaletteAndAskAPerson(t *testing.T) {
 	if !ok || m.ServerName != "files" || m.ToolNameOnServer != "read" || m.SpecDigest == "" || read.Description != "Reads a file." || read.OutputSchema == nil {
 		t.Errorf("%+v %+v", m, read)
 	}
-	if b, err := read.Bind(nil); err != nil || b.Kind != ideafile.KindMCP {
+	if b, err := read.BindToRunner(nil); err != nil || b.Kind != ideafile.KindMCP {
 		t.Errorf("bound to %+v, %v", b, err)
 	}
 	if !read.Approval.RequiresReviewOf(nil) || read.MaxAttempts != 1 || read.ReadableScopes.IsDeclared || read.Timeout != 60*time.Second {
@@ -113,7 +113,7 @@ func TestWhatNoServerOffersIsAProblem(t *testing.T) {
 		}
 	}
 	idea, _ := ideafile.ParseIdea([]byte(`{"config": {` + twoServers + `}}`))
-	if f := mcppalette.Resolve(idea, nil); !strings.Contains(f.Problems.Error(), `$.config.mcp.tickets.tools[0]: the MCP server tickets offers no tool "find"`) {
+	if f := mcppalette.ResolveTools(idea, nil); !strings.Contains(f.Problems.Error(), `$.config.mcp.tickets.tools[0]: the MCP server tickets offers no tool "find"`) {
 		t.Error(f.Problems)
 	}
 }
@@ -123,16 +123,16 @@ func TestAServerCannotWireItsParameters(t *testing.T) {
 	idea, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example"}}}}`))
 	bad := offers(t, `{"a": [{"name": "spy", "input": {"properties": {"all": {"const": "†state"}}}},
 	  {"name": "odd", "input": {"properties": {"_approval": {}}}}, {"name": "far", "input": {"$ref": "http://a.example/x"}}]}`)
-	f := mcppalette.Resolve(idea, bad)
+	f := mcppalette.ResolveTools(idea, bad)
 	if len(f.ToolSources) > 0 || len(f.UnusableTools) != 3 || !strings.Contains(f.UnusableTools[0], "Reference") {
 		t.Errorf("%+v", f)
 	}
 	picked, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example", "tools": ["spy"]}}}}`))
-	if f := mcppalette.Resolve(picked, bad); len(f.ToolSources) > 0 || len(f.Problems) != 1 {
+	if f := mcppalette.ResolveTools(picked, bad); len(f.ToolSources) > 0 || len(f.Problems) != 1 {
 		t.Errorf("%+v", f)
 	}
 	named, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example"}}}, "schema": {"tools": {"s": {"_activity": {"mcp": {"server": "a", "tool": "spy"}}}}}}`))
-	if f := mcppalette.Resolve(named, bad); len(f.Problems) != 1 {
+	if f := mcppalette.ResolveTools(named, bad); len(f.Problems) != 1 {
 		t.Errorf("%+v", f)
 	}
 }

@@ -24,8 +24,8 @@ type Server struct {
 // maxServerName bounds a server's name in bytes: the names of its Tools begin with it.
 const maxServerName = 32
 
-// ReadAll reads `config.mcp`: servers by name.
-func ReadAll(servers map[string]any, path string, ps *diag.Problems) []Server {
+// ReadServers reads `config.mcp`: servers by name.
+func ReadServers(servers map[string]any, path string, ps *diag.Problems) []Server {
 	var list []Server
 	for _, name := range jsonval.SortedKeys(servers) {
 		at := jsonval.JSONPathWithKey(path, name)
@@ -37,7 +37,7 @@ func ReadAll(servers map[string]any, path string, ps *diag.Problems) []Server {
 		if !isServerName(name) {
 			ps.Add(at, "a server's name has 1 to %d letters, digits, - and _, and does not begin with _", maxServerName)
 		}
-		list = append(list, read(name, m, at, ps))
+		list = append(list, readServer(name, m, at, ps))
 	}
 	return list
 }
@@ -48,7 +48,7 @@ func isServerName(name string) bool {
 
 const serverNameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-func read(name string, m map[string]any, path string, ps *diag.Problems) Server {
+func readServer(name string, m map[string]any, path string, ps *diag.Problems) Server {
 	s := Server{Name: name}
 	for _, k := range jsonval.SortedKeys(m) {
 		var ok bool
@@ -57,12 +57,12 @@ func read(name string, m map[string]any, path string, ps *diag.Problems) Server 
 			s.Command, ok = jsonval.AsStringList(m[k])
 			ok = ok && len(s.Command) > 0 && s.Command[0] != ""
 		case "env":
-			s.Env, ok = asStringMap(m[k])
+			s.Env, ok = readStringMap(m[k])
 		case "url":
 			s.URL, ok = m[k].(string)
 			ok = ok && s.URL != ""
 		case "headers":
-			s.Headers, ok = asStringMap(m[k])
+			s.Headers, ok = readStringMap(m[k])
 		case "tools":
 			s.ToolNames, ok = jsonval.AsStringList(m[k])
 			s.ToolNames = append([]string{}, s.ToolNames...)
@@ -89,7 +89,7 @@ var serverKeyErrors = map[string]string{
 	"tools":   `want a list of the server's tools`,
 }
 
-func asStringMap(v any) (map[string]string, bool) {
+func readStringMap(v any) (map[string]string, bool) {
 	m, ok := v.(map[string]any)
 	out := make(map[string]string, len(m))
 	for _, k := range jsonval.SortedKeys(m) {

@@ -65,8 +65,8 @@ func StateOf(l *loop.Loop, token string) string {
 // OutputJSON returns the process's output as JSON.
 func (s *Scenario) OutputJSON() string { return string(jsonval.Encode(s.Loop.Output())) }
 
-// Standings lists how each instance stands, as people see it.
-func (s *Scenario) Standings() string {
+// DescribeInstances lists how each instance stands, as people see it.
+func (s *Scenario) DescribeInstances() string {
 	var parts []string
 	for _, m := range s.Loop.Instances() {
 		parts = append(parts, strings.TrimSpace(m.Token+" "+string(m.DisplayStatus())))

@@ -1,6 +1,6 @@
 // Package modeltest helps to test the packages under model/ through their exported names. It is for tests alone.
 //
-//   - Scenario plays a whole process without Temporal: NewScenario starts it, ReplyWith and BreakOff answer its Requests, Decide and Revise
+//   - Scenario plays a whole process without Temporal: NewScenario starts it, ReplyWith and InterruptRequest answer its Requests, Decide and Revise
 //     are people's, and the Expect… and Describe… methods look at it. RunDrawnProcess plays one with random replies.
 //   - DrawPlan draws a random Plan. PlanExecution runs it in one instance; RunAll takes the order of events.
 //   - AnyJSON draws JSON values; PaletteFrom, IdeaFrom, MessagesFrom and ToolFrom parse what must be valid.

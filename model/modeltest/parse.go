@@ -53,8 +53,8 @@ func MessagesFrom(t *testing.T, list string) []ideafile.Message {
 	return out
 }
 
-// HandleValue returns the handle of a large value, as it stands in a JSON value.
-func HandleValue(kind string, size int) map[string]any {
+// NewBlobHandleValue returns the handle of a large value, as it stands in a JSON value.
+func NewBlobHandleValue(kind string, size int) map[string]any {
 	return jsonval.BlobHandle{Digest: strings.Repeat("d", 64), Size: size, ValueType: kind}.AsJSONValue().(map[string]any)
 }
 

@@ -59,14 +59,15 @@ func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.RequestConclusion))
 		var c *loop.RequestConclusion
 		switch rapid.IntRange(0, 9).Draw(t, "fate") {
 		case 0:
-			c = s.BreakOff(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
+			c = s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
 		case 1:
-			c = s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+			c = s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 		case 2:
 			if len(in.Questions) > 0 || in.OutputOnly {
 				continue
 			}
-			c = s.BreakOff(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"*","_outputPath":"e"}`)
+			lost := turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}
+			c = s.InterruptRequest(lost, `{"_tool":"work","_instance":"*","_outputPath":"e"}`)
 		default:
 			c = s.ReplyWith(drawReply(t, in))
 		}

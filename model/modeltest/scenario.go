@@ -100,7 +100,7 @@ func NewScenarioOf(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
 	}
 	s.Bindings["think"] = ideafile.ToolBinding{Kind: ideafile.KindLatent}
 	s.Loop = loop.New(s.Idea, "p", s.Bindings, StartTime)
-	s.tellIfPart()
+	s.markLoopAsPart()
 	s.StartInstances(s.Idea.InstanceTokens())
 	return s
 }
@@ -143,7 +143,7 @@ func (s *Scenario) RunDirectPlans() {
 // TwoInstances is a context in which ① has a 1 and ② a 2.
 const TwoInstances = `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": 2}}]`
 
-func (s *Scenario) tellIfPart() {
+func (s *Scenario) markLoopAsPart() {
 	if s.isPart {
 		s.Loop.MarkAsPart()
 	}
@@ -152,7 +152,7 @@ func (s *Scenario) tellIfPart() {
 // continueAsNew carries the loop and the instances over to new runs of their workflows. A test must not notice.
 func (s *Scenario) continueAsNew() {
 	s.Loop = CarryLoop(s.T, s.Idea, s.Bindings, s.Loop)
-	s.tellIfPart()
+	s.markLoopAsPart()
 	for token, instance := range s.Instances {
 		s.Instances[token] = CarryInstance(s.T, instance)
 	}

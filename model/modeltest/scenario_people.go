@@ -77,7 +77,7 @@ func (s *Scenario) AdvanceClock(d time.Duration) { s.Now = s.Now.Add(d) }
 func (s *Scenario) ExpectWait(d time.Duration) {
 	s.T.Helper()
 	s.ExpectStep(loop.StepWait)
-	switch wake := s.Loop.WakeTime(); {
+	switch wake := s.Loop.NextWakeTime(); {
 	case d == 0 && !wake.IsZero():
 		s.T.Errorf("it wakes in %s by itself", wake.Sub(s.Now))
 	case d > 0 && wake.Sub(s.Now) != d:
@@ -125,12 +125,12 @@ func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 func (s *Scenario) restartReopened() {
 	for _, inst := range s.Loop.TakeRestarts() {
 		initial, writes := inst.StateHistory()
-		context, err := ideafile.ReadMessages(ideafile.ContextOfRestart(s.Loop.Idea().Context, inst.Token, initial))
+		context, err := ideafile.ReadMessages(ideafile.ContextForRestartedInstance(s.Loop.Idea().Context, inst.Token, initial))
 		if err != nil {
 			s.T.Fatal(err)
 		}
 		s.Instances[inst.Token] = dataflow.Restore(s.palette(), context, inst.Token,
-			dataflow.CarryFromReports(inst.Token, inst.ClosedThroughRequest, writes, inst.CallReports()))
+			dataflow.RebuildFromReports(inst.Token, inst.ClosedThroughRequest, writes, inst.CallReports()))
 	}
 }
 
@@ -138,8 +138,8 @@ func (s *Scenario) restartReopened() {
 func (s *Scenario) ApplyCorrections(token, by string) {
 	for _, r := range s.Corrections[token] {
 		before := s.Loop.Idea().Context
-		context, _, _ := ideafile.ExtractReopened(r.Context)
-		messages, err := ideafile.ReadMessages(directplan.NumberAdded(before[:len(before)-len(context)], context))
+		context, _, _ := ideafile.ExtractReopenedTokens(r.Context)
+		messages, err := ideafile.ReadMessages(directplan.NumberPlans(before[:len(before)-len(context)], context))
 		if err != nil {
 			s.T.Fatal(err)
 		}

@@ -43,8 +43,8 @@ func (s *Scenario) DeliverReport(r turn.InstanceReport) {
 func (s *Scenario) Report(token string, closed int) turn.InstanceReport {
 	instance := s.Instances[token]
 	r := turn.InstanceReport{
-		Token: token, ClosedThroughRequest: closed, Idle: instance.Idle(), HasGoal: instance.HasGoal(),
-		MissingRequiredPaths: instance.MissingRequiredPaths(), PlanFailure: instance.PlanFailure(),
+		Token: token, ClosedThroughRequest: closed, Idle: instance.IsIdle(), HasGoal: instance.HasGoal(),
+		MissingRequiredPaths: instance.MissingRequiredPaths(), PlanFailure: instance.DirectPlanFault(),
 		Writes: instance.TakeNewWrites(), PendingApprovals: instance.PendingApprovals(), PauseFault: instance.TakePauseFault(),
 		AckedCorrectionCount: s.CorrectionsAcked[token],
 	}

@@ -47,8 +47,8 @@ func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 	return s.Conclude(r)
 }
 
-// BreakOff ends the next Request with an incomplete Reply after some Calls, and concludes it.
-func (s *Scenario) BreakOff(end turn.LLMReply, calls ...string) *loop.RequestConclusion {
+// InterruptRequest ends the next Request with an incomplete Reply after some Calls, and concludes it.
+func (s *Scenario) InterruptRequest(end turn.LLMReply, calls ...string) *loop.RequestConclusion {
 	s.T.Helper()
 	s.ExpectRequest()
 	var list []any
@@ -127,7 +127,7 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 		case s.Input.OutputOnly, slices.Contains(s.Input.ReopenableTokens, token) && r.Complete && !slices.Contains(s.named, token):
 		case r.CallsMayBeUndelivered():
 			closed := s.Instances[token].CarryIntoNextRun().ClosedThroughRequest
-			s.Instances[token].RefuseRequest(s.Input.RequestNumber)
+			s.Instances[token].SuspendRequest(s.Input.RequestNumber)
 			s.RunToIdle(token, closed)
 			report := s.Report(token, closed)
 			report.RefusedThroughRequest = s.Input.RequestNumber

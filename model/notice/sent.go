@@ -9,11 +9,11 @@ import (
 	"processidea/model/turn"
 )
 
-// Sent holds the notices that people were sent of Calls that wait for them, by digest.
-type Sent map[string]turn.ApprovalNotice
+// SentNotices holds the notices that people were sent of Calls that wait for them, by digest.
+type SentNotices map[string]turn.ApprovalNotice
 
-// TakeNew returns what has changed since its last call.
-func (s Sent) TakeNew(l *loop.Loop) turn.ApprovalNotices {
+// TakeChanges returns what has changed since its last call.
+func (s SentNotices) TakeChanges(l *loop.Loop) turn.ApprovalNotices {
 	n := turn.ApprovalNotices{ProcessID: l.ProcessID(), IdeaPath: l.Idea().ProcessPath, NewlyWaiting: []turn.ApprovalNotice{},
 		NewlyDecided: []turn.ApprovalNotice{}}
 	now := map[string]bool{}
@@ -37,7 +37,7 @@ func (s Sent) TakeNew(l *loop.Loop) turn.ApprovalNotices {
 	}
 	for _, digest := range jsonval.SortedKeys(s) {
 		if !now[digest] {
-			n.NewlyDecided = append(n.NewlyDecided, l.WithDecision(s[digest]))
+			n.NewlyDecided = append(n.NewlyDecided, l.NoticeWithDecision(s[digest]))
 			delete(s, digest)
 		}
 	}

@@ -20,9 +20,9 @@ type Wiring struct {
 // Change names what processes that began before it do otherwise: where one instance had no value, the output was refused.
 const Change = "outputs leave out instances without a value"
 
-// Resolve makes the output of a process of what was wired: each output over its instances, laid over each other in their
+// ResolveWirings makes the output of a process of what was wired: each output over its instances, laid over each other in their
 // order, and checked against the output form. knows is asked for Change, only where the answer decides; nil: yes.
-func Resolve(i *ideafile.Idea, list []Wiring, stateOf func(token string) any, knows func(change string) bool) (out any, f *diag.Fault) {
+func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) any, knows func(change string) bool) (out any, f *diag.Fault) {
 	shared, whose := ideafile.InstanceViewOf(i.Context, ""), "the output"
 	for n, w := range list {
 		if w.DirectPlanPosition > 0 {
@@ -37,7 +37,7 @@ func Resolve(i *ideafile.Idea, list []Wiring, stateOf func(token string) any, kn
 		}
 		out = resolved
 	}
-	if err := check(i, out); err != nil {
+	if err := checkForm(i, out); err != nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "%s does not fit its form: %s", whose, err)
 	}
 	return out, nil
@@ -82,16 +82,16 @@ func evaluateForInstance(e refexpr.Expression, shared ideafile.InstanceView, sta
 	})
 }
 
-// check checks an output against its form. Values in the blob store were checked before they were stored.
-func check(i *ideafile.Idea, out any) error {
+// checkForm checks an output against its form. Values in the blob store were checked before they were stored.
+func checkForm(i *ideafile.Idea, out any) error {
 	if i.OutputSchema == nil || jsonval.ContainsBlobHandle(out) {
 		return nil
 	}
 	return i.OutputSchema.Validate(out)
 }
 
-// OnlyReferences reports whether a value has leaves and each of them is a Reference.
-func OnlyReferences(v any) bool {
+// HasOnlyReferences reports whether a value has leaves and each of them is a Reference.
+func HasOnlyReferences(v any) bool {
 	leaves, refs := 0, 0
 	var walk func(any)
 	walk = func(v any) {

@@ -26,7 +26,7 @@ func TestAnOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
 		asked := false
 		idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {}, "output": {"type": "object"}}, "context": [{"type": "input", "z": 5}]}`)
 		wirings := []output.Wiring{{Output: modeltest.DecodeJSON(t, c.written), Instances: []string{"a", "b", "c"}}}
-		out, f := output.Resolve(idea, wirings, func(token string) any { return states[token] }, func(change string) bool {
+		out, f := output.ResolveWirings(idea, wirings, func(token string) any { return states[token] }, func(change string) bool {
 			asked = true
 			return change == output.Change && !c.old
 		})

@@ -35,7 +35,7 @@ func (c *graphCall) readRawCall(m map[string]any) {
 			c.collectReads(m[k])
 		}
 	}
-	after, _ := ideafile.ReadAfterReferences(m["_after"])
+	after, _ := ideafile.ParseAfter(m["_after"])
 	for _, text := range after {
 		if ref, err := refexpr.ParseReference(text); err == nil {
 			c.afterReferences = append(c.afterReferences, ref)

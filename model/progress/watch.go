@@ -17,9 +17,9 @@ import (
 // maxFruitless is how many Requests in a row may bring nothing new, before the process pauses.
 const maxFruitless = 3
 
-// Watch tells whether Requests still bring anything new: a write to State, a Call that is done, an instance that has
+// StallDetector tells whether Requests still bring anything new: a write to State, a Call that is done, an instance that has
 // ended, something that a person did, or at least another failure.
-type Watch struct {
+type StallDetector struct {
 	LastProgress Counts `json:"mark,omitzero"`
 	// FailureDigests are the digests of what has failed since LastProgress was, and why.
 	FailureDigests []string `json:"failures,omitempty"`
@@ -35,10 +35,10 @@ type Counts struct {
 	PeopleActions  int `json:"people,omitempty"` // decisions on Calls, and messages
 }
 
-// AfterRequest is the watch after a Request, by what has failed of it.
-func (w Watch) AfterRequest(mark Counts, failures []string) Watch {
+// UpdateAfterRequest is the watch after a Request, by what has failed of it.
+func (w StallDetector) UpdateAfterRequest(mark Counts, failures []string) StallDetector {
 	if mark != w.LastProgress {
-		return Watch{LastProgress: mark, FailureDigests: failures}
+		return StallDetector{LastProgress: mark, FailureDigests: failures}
 	}
 	isNew := false
 	for _, f := range failures {
@@ -54,18 +54,20 @@ func (w Watch) AfterRequest(mark Counts, failures []string) Watch {
 }
 
 // AtFirstRequest is the watch of a process at its first Request.
-func (w Watch) AtFirstRequest(mark Counts) Watch {
+func (w StallDetector) AtFirstRequest(mark Counts) StallDetector {
 	if w.LastProgress == (Counts{}) {
 		w.LastProgress = mark
 	}
 	return w
 }
 
-// AfterPause is the watch of a process that goes on after a pause: what failed may have been mended.
-func (w Watch) AfterPause() Watch { return Watch{LastProgress: w.LastProgress} }
+// ResetAfterPause is the watch of a process that goes on after a pause: what failed may have been mended.
+func (w StallDetector) ResetAfterPause() StallDetector {
+	return StallDetector{LastProgress: w.LastProgress}
+}
 
-// Fault returns why the next Request would be in vain; nil if it may bring something new. failures is what has failed lately.
-func (w Watch) Fault(failures turn.Failures) *diag.Fault {
+// StallFault returns why the next Request would be in vain; nil if it may bring something new. failures is what has failed lately.
+func (w StallDetector) StallFault(failures turn.Failures) *diag.Fault {
 	if w.FruitlessRequests < maxFruitless {
 		return nil
 	}
@@ -89,8 +91,8 @@ func describeFailures(list turn.Failures) string {
 	return strings.Join(parts, "; ")
 }
 
-// ComparableCall is what makes a Call the same as another one: all but the instance that it names, and the LLM's thoughts about it.
-func ComparableCall(call ideafile.WrittenCall) string {
+// CallFingerprint is what makes a Call the same as another one: all but the instance that it names, and the LLM's thoughts about it.
+func CallFingerprint(call ideafile.WrittenCall) string {
 	v := call.RawValue()
 	if m, ok := v.(map[string]any); ok {
 		v = jsonval.WithoutKey(jsonval.WithoutKey(m, "_instance"), "_reasoningForCall")
@@ -101,7 +103,7 @@ func ComparableCall(call ideafile.WrittenCall) string {
 // changing matches what differs in the texts of one failure from time to time: numbers, times and ids.
 var changing = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
 
-// FailureDigest tells failures of a Call apart by their reasons. call is its ComparableCall.
+// FailureDigest tells failures of a Call apart by their reasons. call is its CallFingerprint.
 func FailureDigest(call string, c turn.CallReport) string {
 	why := ""
 	if c.Fault != nil {

@@ -10,9 +10,9 @@ import (
 	"processidea/model/turn"
 )
 
-// correctionChoices are the schemas of the entries with corrected parameters for one Tool: one choice for each set of
+// adaptationChoices are the schemas of the entries with corrected parameters for one Tool: one choice for each set of
 // parameter names.
-func (b *formatBuilder) correctionChoices(t *ideafile.Tool, questions []turn.LLMQuestion) []any {
+func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLMQuestion) []any {
 	var nameSets []string
 	idsBySet, namesBySet := map[string][]any{}, map[string][]string{}
 	for _, question := range questions {
@@ -30,7 +30,7 @@ func (b *formatBuilder) correctionChoices(t *ideafile.Tool, questions []turn.LLM
 		props, _ := t.ParamsSchemaSource()["properties"].(map[string]any)
 		var fields []jsonval.OrderedField
 		for _, k := range namesBySet[paramNames] {
-			fields = append(fields, jsonval.OrderedField{Key: k, Value: b.correctedParamSchema(t, k, props[k], n)})
+			fields = append(fields, jsonval.OrderedField{Key: k, Value: b.adaptedParamSchema(t, k, props[k], n)})
 		}
 		choices = append(choices, closedObjectSchema(
 			jsonval.OrderedField{Key: "_call", Value: stringEnum(idsBySet[paramNames])},
@@ -39,8 +39,8 @@ func (b *formatBuilder) correctionChoices(t *ideafile.Tool, questions []turn.LLM
 	return choices
 }
 
-// correctedParamSchema is the schema of one corrected parameter.
-func (b *formatBuilder) correctedParamSchema(t *ideafile.Tool, name string, schema any, setIndex int) any {
+// adaptedParamSchema is the schema of one corrected parameter.
+func (b *formatBuilder) adaptedParamSchema(t *ideafile.Tool, name string, schema any, setIndex int) any {
 	if schema == nil {
 		schema = map[string]any{}
 	}
@@ -68,8 +68,8 @@ func (b *formatBuilder) hasDefinition(name string) bool {
 	return slices.ContainsFunc(b.defs, func(f jsonval.OrderedField) bool { return f.Key == name })
 }
 
-// asksForCorrections reports whether the Request asks for corrected parameters.
-func asksForCorrections(request *turn.RequestInput) bool {
+// asksForAdaptedParams reports whether the Request asks for corrected parameters.
+func asksForAdaptedParams(request *turn.RequestInput) bool {
 	return slices.ContainsFunc(request.Questions, func(question turn.LLMQuestion) bool { return question.ParamsError != "" })
 }
 
@@ -83,7 +83,7 @@ func answersFormat(idea *ideafile.Idea, request *turn.RequestInput) ResponseForm
 func (b *formatBuilder) answersSchema(questions []turn.LLMQuestion) any {
 	choices := []any{}
 	for _, t := range b.input.Tools {
-		choices = append(choices, b.correctionChoices(t, questions)...)
+		choices = append(choices, b.adaptationChoices(t, questions)...)
 		ids := []any{}
 		for _, question := range questions {
 			if question.Tool == t.Name && question.ParamsError == "" {

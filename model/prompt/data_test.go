@@ -84,7 +84,7 @@ func TestAHostileDocumentAddsNoLineThatIsNotData(t *testing.T) {
 		call := map[string]any{"_tool": doc, "_outputPath": "a", "text": doc, doc: doc, "_after": []any{"†state." + doc}}
 		request := &turn.RequestInput{RequestNumber: 2,
 			Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"doc": doc, doc: []any{doc}}, ReopenReason: "reopened by ann: " + doc}},
-			PlanEntries: []turn.PlanEntry{{CallID: "1.1", Call: ideafile.ParseWrittenCall(call), StatusCounts: map[ideafile.CallStatus]int{ideafile.Failed: 1},
+			PlanEntries: []turn.PlannedCallSummary{{CallID: "1.1", Call: ideafile.ParseWrittenCall(call), StatusCounts: map[ideafile.CallStatus]int{ideafile.Failed: 1},
 				ResultByInstance: map[string]any{"①": doc}, Decisions: []turn.InstanceDecision{{Token: "①", Decision: turn.Decision{Kind: ideafile.Reject, DecidedBy: "ann", Reason: doc}}}}},
 			Errors: []turn.ContextError{{CallID: "1.1", Instances: []string{"①"}, Fault: diag.Fault{Code: "tool_failed", Message: doc}}}}
 		questions := &turn.RequestInput{RequestNumber: 2, Instances: request.Instances,

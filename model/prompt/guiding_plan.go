@@ -75,7 +75,7 @@ func (w *promptWriter) guidingCallStatus(recorded any, call ideafile.WrittenCall
 	switch {
 	case present == 0:
 		return ""
-	case w.singleUnnamedInstance():
+	case w.hasSingleUnnamedInstance():
 		return ": its value is there"
 	}
 	return fmt.Sprintf(": its value is there in %d of %d", present, len(w.request.Instances))

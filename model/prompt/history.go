@@ -42,7 +42,7 @@ func (w *promptWriter) writeCallHistory() {
 }
 
 // doneLabel is how a Call is named that is done wherever it was planned and whose result State shows; false for any other.
-func (w *promptWriter) doneLabel(entry turn.PlanEntry) (string, bool) {
+func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 	output, hasOutput := w.idea.OutputPathOf(entry.Call)
 	for _, d := range entry.Decisions {
 		if d.Decision.Kind != ideafile.Approve || d.Decision.Reason != "" {
@@ -56,7 +56,7 @@ func (w *promptWriter) doneLabel(entry turn.PlanEntry) (string, bool) {
 }
 
 // writeCall writes one Call as it was planned, what became of it, and its result where State does not hold that.
-func (w *promptWriter) writeCall(entry turn.PlanEntry) {
+func (w *promptWriter) writeCall(entry turn.PlannedCallSummary) {
 	w.writeLine("- %s%s %s: %s", entry.CallID, planSuffix(entry), w.callText(entry.Call), w.statusSummary(entry))
 	for _, token := range jsonval.SortedKeys(entry.ResultByInstance) {
 		w.writeLabeledValue("  result"+w.instancesSuffix([]string{token})+": ", entry.ResultByInstance[token])
@@ -84,7 +84,7 @@ func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 	if output, ok := w.idea.OutputPathOf(call); ok && len(output) > 0 {
 		text += " → " + oneLine(output.String())
 	}
-	if after, _ := ideafile.ReadAfterReferences(fields["_after"]); len(after) > 0 {
+	if after, _ := ideafile.ParseAfter(fields["_after"]); len(after) > 0 {
 		text += " after " + oneLine(strings.Join(after, ", "))
 	}
 	return text
@@ -124,7 +124,7 @@ func (w *promptWriter) instancesSuffix(tokens []string) string {
 }
 
 // statusSummary says what became of a Call, and in which instances.
-func (w *promptWriter) statusSummary(entry turn.PlanEntry) string {
+func (w *promptWriter) statusSummary(entry turn.PlannedCallSummary) string {
 	var parts []string
 	for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked,
 		ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
@@ -175,7 +175,7 @@ func (w *promptWriter) callName(id string) string {
 	return "Call " + id
 }
 
-func planSuffix(entry turn.PlanEntry) string {
+func planSuffix(entry turn.PlannedCallSummary) string {
 	if entry.PlanName == "" {
 		return ""
 	}

@@ -25,7 +25,7 @@ func (w *promptWriter) writeSharedContext() {
 	for n, payload := range w.fitToPrompt(payloads) {
 		w.writeLabeledValue("†"+kinds[n]+": ", payload)
 	}
-	if shared, ok := view.PayloadByKind[ideafile.TypeState].(map[string]any); ok && len(shared) > 0 && !w.singleUnnamedInstance() {
+	if shared, ok := view.PayloadByKind[ideafile.TypeState].(map[string]any); ok && len(shared) > 0 && !w.hasSingleUnnamedInstance() {
 		w.writeLabeledValue("Beside what is shown below, †state holds in every instance: ", w.fitToPrompt([]any{shared})[0])
 	}
 	w.writePreviewsRule()
@@ -53,7 +53,7 @@ func (w *promptWriter) writeGoal(stateSchema any) {
 		return
 	}
 	subject := "The process"
-	if !w.singleUnnamedInstance() {
+	if !w.hasSingleUnnamedInstance() {
 		subject = "An instance"
 	}
 	w.writeLine("%s is finished when its State holds: %s.", subject, strings.Join(required, ", "))
@@ -121,7 +121,7 @@ func (w *promptWriter) ownPayloads() map[string]map[string]any {
 			continue
 		}
 		own[instance.Token] = map[string]any{}
-		itsKinds, payloads := w.payloadsBesideState(ideafile.OwnMessagesView(w.idea.Context, instance.Token))
+		itsKinds, payloads := w.payloadsBesideState(ideafile.InstanceMessagesView(w.idea.Context, instance.Token))
 		tokens, kinds, all = append(tokens, slices.Repeat([]string{instance.Token}, len(itsKinds))...), append(kinds, itsKinds...), append(all, payloads...)
 	}
 	for n, payload := range w.fitToPrompt(all) {
@@ -164,7 +164,7 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own map
 	for _, kind := range jsonval.SortedKeys(own) {
 		w.writeLabeledValue("  its own †"+kind+": ", own[kind])
 	}
-	if s := ideafile.OwnMessagesView(w.idea.Context, instance.Token).SchemaByKind[ideafile.TypeState]; s != nil {
+	if s := ideafile.InstanceMessagesView(w.idea.Context, instance.Token).SchemaByKind[ideafile.TypeState]; s != nil {
 		w.writeLine("  form of its State: %s", w.stateForm(s))
 	}
 }

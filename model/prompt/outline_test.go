@@ -39,7 +39,7 @@ func TestAnOutlineShowsTheKeysOfAnObjectAndTheFirstItemsOfAList(t *testing.T) {
 		"short values stay":      {map[string]any{"n": 5, "yes": true, "none": nil, "text": "short", "long": strings.Repeat("l", 200)}, 1000, `{"long":"` + strings.Repeat("l", 120) + `…","n":5,"none":null,"text":"short","yes":true}`, 5, 0},
 		"a key that is too long": {map[string]any{strings.Repeat("k", 300): 1, "a": 2}, 1000, `{"a":2}`, 1, 1},
 		"what is within":         {map[string]any{"deep": map[string]any{"a": []any{1, map[string]any{"b": 1}}}, "wide": notes(30, 1), "list": rows}, 1000, `{"deep":{"a":[1,"(object of 1 keys)"]},"list":"(list of 500)","wide":"(object of 30 keys)"}`, 3, 0},
-		"what lies in the store": {map[string]any{"a": modeltest.HandleValue("string", 70_000)}, 1000, `{"a":"(string of 70000 bytes)"}`, 1, 0},
+		"what lies in the store": {map[string]any{"a": modeltest.NewBlobHandleValue("string", 70_000)}, 1000, `{"a":"(string of 70000 bytes)"}`, 1, 0},
 		"a list":                 {rows, 1000, `[{"id":0,"text":"` + strings.Repeat("t", 60) + `…"},{"id":1,`, 11, 489},
 		"a list of long items":   {[]any{strings.Repeat("a", 9000), strings.Repeat("b", 9000)}, 300, `["` + strings.Repeat("a", 120) + `…","` + strings.Repeat("b", 120) + `…"]`, 2, 0},
 	} {
@@ -128,7 +128,7 @@ func TestOutlinesOfManyStoredValuesShareTheirRoom(t *testing.T) {
 	for count, most := range map[int]int{1: 1, 20: 1, 200: 2} {
 		var instances []turn.InstanceInput
 		for n := range count {
-			instances = append(instances, turn.InstanceInput{Token: fmt.Sprint(n + 60), State: map[string]any{"notes": modeltest.HandleValue("object", 75_000)}})
+			instances = append(instances, turn.InstanceInput{Token: fmt.Sprint(n + 60), State: map[string]any{"notes": modeltest.NewBlobHandleValue("object", 75_000)}})
 		}
 		text := Render(modeltest.IdeaFrom(t, `{}`), nil, &turn.RequestInput{Instances: instances}, stored)[2].Content
 		if len(text) > most*allOutlineBytes {

@@ -75,19 +75,19 @@ func totalSize(values []any) int {
 func (w *promptWriter) previewMembers(v any, above int) any {
 	m, ok := v.(map[string]any)
 	if !ok {
-		return w.previewAbove(v, above)
+		return w.previewIfLarger(v, above)
 	}
 	out := make(map[string]any, len(m))
 	//workflowcheck:ignore -- builds a map: the order does not matter
 	for k, e := range m {
-		out[k] = w.previewAbove(e, above)
+		out[k] = w.previewIfLarger(e, above)
 	}
 	return out
 }
 
-// previewAbove shows a value that is larger than a size by a preview. It looks into objects first, so that a small member beside a large one is
+// previewIfLarger shows a value that is larger than a size by a preview. It looks into objects first, so that a small member beside a large one is
 // still shown.
-func (w *promptWriter) previewAbove(v any, above int) any {
+func (w *promptWriter) previewIfLarger(v any, above int) any {
 	if jsonval.SizeUpToLimit(v, above) <= above {
 		return v
 	}
@@ -154,7 +154,7 @@ func beginningOf(v any, data []byte) string {
 	if text, ok := v.(string); ok {
 		return cutText(text, beginningLetters)
 	}
-	return jsonval.Beginning(data)
+	return jsonval.JSONPrefix(data)
 }
 
 // previewOfStored is previewOf for a value in the store, which is read for it. Where it cannot be read, its type and size are shown.
@@ -167,7 +167,7 @@ func (w *promptWriter) previewOfStored(h jsonval.BlobHandle, room int) map[strin
 	}
 	path, err := jsonval.ParsePath(h.PathInValue)
 	if len(data) > mostOutlined && len(path) == 0 {
-		shown["begins"] = jsonval.Beginning(data)
+		shown["begins"] = jsonval.JSONPrefix(data)
 	}
 	if err != nil || len(data) == 0 || len(data) > mostOutlined {
 		return map[string]any{previewKey: shown}

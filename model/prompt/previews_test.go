@@ -37,7 +37,7 @@ func TestStatesThatAreTooMuchTogetherAreShownByPreviews(t *testing.T) {
 		"one of 20 KB in each of 20":  {several, false, 21},
 		"a list of 300 KB":            {[]turn.InstanceInput{{State: map[string]any{"small": "it is shown", "list": slicesOf(3000, 100)}}}, false, 0},
 		"one that is no object":       {[]turn.InstanceInput{{State: slicesOf(3000, 100)}}, false, 0},
-		"one whose values are stored": {[]turn.InstanceInput{{State: map[string]any{"small": "it is shown", "x": modeltest.HandleValue("string", 5<<20)}}}, false, 0},
+		"one whose values are stored": {[]turn.InstanceInput{{State: map[string]any{"small": "it is shown", "x": modeltest.NewBlobHandleValue("string", 5<<20)}}}, false, 0},
 	} {
 		text := Render(modeltest.IdeaFrom(t, `{}`), nil, &turn.RequestInput{Instances: c.instances}, nil)[2].Content
 		again := Render(modeltest.IdeaFrom(t, `{}`), nil, &turn.RequestInput{Instances: c.instances}, nil)[2].Content

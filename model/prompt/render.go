@@ -83,7 +83,7 @@ func (w *promptWriter) writeQuoted(indent string, texts ...string) {
 // writeLabeledValue writes a value behind a label. It does not go through fmt, which would copy a State of a megabyte
 // several times.
 func (w *promptWriter) writeLabeledValue(label string, v any) {
-	jsonval.WithEncoded(w.abbreviateLargeValues(v), func(data []byte) {
+	jsonval.EncodeToPooledBuffer(w.abbreviateLargeValues(v), func(data []byte) {
 		w.Grow(len(label) + len(data) + 1)
 		w.WriteString(label)
 		w.Write(data)
@@ -103,7 +103,7 @@ func instanceLabel(token string) string {
 	return string(jsonval.Encode(token))
 }
 
-func (w *promptWriter) singleUnnamedInstance() bool {
+func (w *promptWriter) hasSingleUnnamedInstance() bool {
 	tokens := w.idea.InstanceTokens()
 	return len(tokens) == 1 && tokens[0] == ""
 }
@@ -131,7 +131,7 @@ func (w *promptWriter) writeRequestedReply() {
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.
 func (w *promptWriter) requestedCallsText() string {
-	if w.singleUnnamedInstance() {
+	if w.hasSingleUnnamedInstance() {
 		return `Answer with {"calls": [...]}: every Call that can be planned now.`
 	}
 	text := fmt.Sprintf(`Answer with {"calls": [...]}: every Call that can be planned now for the %d instances above.`, len(w.request.Instances))
@@ -160,7 +160,7 @@ func (w *promptWriter) requestedCallsText() string {
 func (w *promptWriter) writeQuestions() {
 	w.writeHeading("Results wanted")
 	w.writeLine(`Plan nothing now. Only the results of these Calls are wanted, each as one entry {"_call": id, "_output": result} in "calls".`)
-	if asksForCorrections(w.request) {
+	if asksForAdaptedParams(w.request) {
 		w.writeLine(`Where a line says that values do not fit, give {"_call": id, "_params": the same parameters, fitted to the tool} instead: ` +
 			`bring the values into the right form; change and invent nothing.`)
 	}

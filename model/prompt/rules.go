@@ -68,7 +68,7 @@ func (w *promptWriter) writeRules() {
 	}
 	w.WriteString("\n" + referencesText + w.branchesRule())
 	instance := ""
-	if !w.singleUnnamedInstance() {
+	if !w.hasSingleUnnamedInstance() {
 		w.WriteString("\n" + namedInstancesText)
 		instance = ` "_instance": "*",`
 	}

@@ -34,7 +34,7 @@ func (w *promptWriter) writePalette() {
 
 // outputReferencesRule says what a Reference in the output stands for where there are several instances.
 func (w *promptWriter) outputReferencesRule() string {
-	if w.singleUnnamedInstance() {
+	if w.hasSingleUnnamedInstance() {
 		return ""
 	}
 	return ` In it, "†state.x" is an object: the x of each instance that has one, by the instance's name.`

@@ -11,22 +11,22 @@ import (
 // Ledger is the account of the Requests and Calls that somebody and those who work for it have begun: a process and its instances, or
 // a whole and its parts. A Quota is dealt out as it is needed, so that no more is begun than all together may.
 type Ledger struct {
-	Limits       limits.Process
+	Limits       limits.Limits
 	ParentQuota  turn.Quota    // what whoever this works for allows
 	UnclaimedUse turn.QuotaUse // what was begun without a claimant
-	Claimants    []Claimant
+	Claimants    []Consumer
 }
 
-// Claimant is who works for it. Of one that has ended, what it did not use is free again.
-type Claimant struct {
-	*Claim
+// Consumer is who works for it. Of one that has ended, what it did not use is free again.
+type Consumer struct {
+	*Allocation
 	Ended bool
 }
 
 // SetLimits sets the limits for which leave is asked: those that are said, and the defaults, so many times as much, once half
 // of one is used. Few processes come near a default, and asking costs signals.
-func (b *Ledger) SetLimits(said limits.Process, times int) {
-	limits, use := said.WithDefaults(times), b.Use(turn.Quota{})
+func (b *Ledger) SetLimits(said limits.Limits, times int) {
+	limits, use := said.WithDefaults(times), b.TotalUse(turn.Quota{})
 	if said.Requests == 0 && use.Requests < limits.Requests/2 {
 		limits.Requests = 0
 	}
@@ -39,8 +39,8 @@ func (b *Ledger) SetLimits(said limits.Process, times int) {
 	b.Limits = limits
 }
 
-// Allowed is what limits and quota allow.
-func (b Ledger) Allowed() turn.Quota {
+// AllowedQuota is what limits and quota allow.
+func (b Ledger) AllowedQuota() turn.Quota {
 	q := b.ParentQuota
 	if n := b.Limits.Requests; n > 0 {
 		q.Requests = min(q.Requests, n)
@@ -51,8 +51,8 @@ func (b Ledger) Allowed() turn.Quota {
 	return q
 }
 
-// Reserved is what of it is gone: begun, or given to claimants who may still begin it.
-func (b Ledger) Reserved() turn.Quota {
+// ReservedQuota is what of it is gone: begun, or given to claimants who may still begin it.
+func (b Ledger) ReservedQuota() turn.Quota {
 	q := turn.Quota{Requests: b.UnclaimedUse.Requests, Calls: b.UnclaimedUse.Calls}
 	for _, c := range b.Claimants {
 		gone := turn.Quota{Requests: c.QuotaUse.Requests, Calls: c.QuotaUse.Calls}
@@ -67,18 +67,18 @@ func (b Ledger) Reserved() turn.Quota {
 	return q
 }
 
-// Use is what was begun and used, and what is needed where the quota does not allow it: what waits for more by itself included.
-func (b Ledger) Use(waiting turn.Quota) turn.QuotaUse {
+// TotalUse is what was begun and used, and what is needed where the quota does not allow it: what waits for more by itself included.
+func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 	u := b.UnclaimedUse
-	u.NeededQuota = b.Reserved().Plus(waiting)
+	u.NeededQuota = b.ReservedQuota().Plus(waiting)
 	for _, c := range b.Claimants {
 		u.Add(c.QuotaUse)
 		if !c.Ended {
 			u.NeededQuota = u.NeededQuota.Plus(c.UnmetQuota())
-			u.HasUnheardGrants = u.HasUnheardGrants || c.GrantUnheard()
+			u.HasUnheardGrants = u.HasUnheardGrants || c.HasUnacknowledgedGrant()
 		}
 	}
-	allowed := Ledger{Limits: b.Limits, ParentQuota: turn.Unlimited}.Allowed()
+	allowed := Ledger{Limits: b.Limits, ParentQuota: turn.Unlimited}.AllowedQuota()
 	u.NeededQuota = turn.Quota{Requests: min(u.NeededQuota.Requests, allowed.Requests), Calls: min(u.NeededQuota.Calls, allowed.Calls)}
 	if u.NeededQuota.Requests <= b.ParentQuota.Requests {
 		u.NeededQuota.Requests = 0
@@ -95,9 +95,9 @@ func (b Ledger) Use(waiting turn.Quota) turn.QuotaUse {
 // worthSharing is how many Calls a claimant is given beforehand at least: a wide limit costs no asking, a narrow one is exact.
 const worthSharing = 25
 
-// LimitUnlimitedClaimants has those ask from now on who have not had to, and returns their indices.
-func (b Ledger) LimitUnlimitedClaimants() (changed []int) {
-	allowed, open := b.Allowed(), 0
+// LimitUnlimitedConsumers has those ask from now on who have not had to, and returns their indices.
+func (b Ledger) LimitUnlimitedConsumers() (changed []int) {
+	allowed, open := b.AllowedQuota(), 0
 	// Every Request is answered for, since whoever has a limit of tokens can tell of each whether it may be made.
 	requests := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0
 	calls := allowed.Calls < turn.Unlimited.Calls
@@ -106,7 +106,7 @@ func (b Ledger) LimitUnlimitedClaimants() (changed []int) {
 			open++
 		}
 	}
-	share := max(allowed.Calls-b.Reserved().Calls, 0) / max(4*open, 1)
+	share := max(allowed.Calls-b.ReservedQuota().Calls, 0) / max(4*open, 1)
 	if share < worthSharing {
 		share = 0
 	}
@@ -125,11 +125,11 @@ func (b Ledger) LimitUnlimitedClaimants() (changed []int) {
 	return changed
 }
 
-// Deal gives the claimants what they need, in their order, as long as there is something left. It returns the indices of those whose
+// Allocate gives the claimants what they need, in their order, as long as there is something left. It returns the indices of those whose
 // Quota has changed, and the limit that is in the way of more: nil if none is, or if it is whoever this works for that allows no more.
-func (b Ledger) Deal() (changed []int, f *diag.Fault) {
-	changed = b.LimitUnlimitedClaimants()
-	left, usage := b.Allowed().Minus(b.Reserved()), b.Use(turn.Quota{}).Usage
+func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
+	changed = b.LimitUnlimitedConsumers()
+	left, usage := b.AllowedQuota().Minus(b.ReservedQuota()), b.TotalUse(turn.Quota{}).Usage
 	if b.Limits.Tokens > 0 && usage.Total() >= b.Limits.Tokens {
 		left.Requests = 0
 	}
@@ -142,9 +142,9 @@ func (b Ledger) Deal() (changed []int, f *diag.Fault) {
 		if c.GrantFromRemaining(&left) {
 			changed = append(changed, n)
 		}
-		unmet, unheard = unmet.Plus(c.UnmetQuota()), unheard || c.GrantUnheard()
+		unmet, unheard = unmet.Plus(c.UnmetQuota()), unheard || c.HasUnacknowledgedGrant()
 	}
-	held := b.Reserved()
+	held := b.ReservedQuota()
 	switch {
 	case unheard: // what was given is begun first: a pause could overtake it
 	case unmet.Calls > 0 && b.Limits.Calls > 0 && held.Calls >= b.Limits.Calls:
@@ -159,7 +159,7 @@ func (b Ledger) Deal() (changed []int, f *diag.Fault) {
 }
 
 // UsageLimitFault returns the limit on tokens or on Calls that is reached; nil if none.
-func UsageLimitFault(limits limits.Process, usage turn.TokenUsage, calls int) *diag.Fault {
+func UsageLimitFault(limits limits.Limits, usage turn.TokenUsage, calls int) *diag.Fault {
 	tokens := usage.Total()
 	switch {
 	case limits.Tokens > 0 && tokens >= limits.Tokens:

@@ -17,8 +17,8 @@ const StateKind = "state"
 // Invariant: no two of its paths overlap.
 type OutputPath [][]jsonval.Path
 
-// OutputPathTo is the OutputPath of one path.
-func OutputPathTo(p jsonval.Path) OutputPath { return OutputPath{{p}} }
+// NewOutputPath is the OutputPath of one path.
+func NewOutputPath(p jsonval.Path) OutputPath { return OutputPath{{p}} }
 
 // Paths lists the paths of all branches.
 func (o OutputPath) Paths() []jsonval.Path {
@@ -77,12 +77,12 @@ func (o *OutputPath) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if *s == "" {
-		*o = OutputPathTo(jsonval.Path{})
+		*o = NewOutputPath(jsonval.Path{})
 		return nil
 	}
 	if !isCompoundExpression(*s) {
 		p, err := jsonval.ParsePath(*s)
-		*o = OutputPathTo(p)
+		*o = NewOutputPath(p)
 		return err
 	}
 	var err error

@@ -76,17 +76,17 @@ func (r *resolver) resolveString(s string) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return t.render(r.value)
+		return t.render(r.valueOfReference)
 	}
 	e, err := ParseExpression(s)
 	if err != nil {
 		return nil, err
 	}
-	return r.value(e)
+	return r.valueOfReference(e)
 }
 
-// value finds the value of an expression, for which there must be room.
-func (r *resolver) value(e Expression) (any, error) {
+// valueOfReference finds the value of an expression, for which there must be room.
+func (r *resolver) valueOfReference(e Expression) (any, error) {
 	v, ok := r.find(e)
 	if !ok {
 		return nil, fmt.Errorf("reference %s: nothing there", e)
@@ -107,7 +107,7 @@ var ErrTooLarge = fmt.Errorf("with the values that its References stand for it w
 func ValueOrBlobHandleAt(v any, p jsonval.Path) (found any, ok bool) {
 	for i, step := range p {
 		if h, stored := jsonval.AsBlobHandle(v); stored {
-			return blobHandleOfPart(h, p[i:])
+			return handleForPartOfStoredValue(h, p[i:])
 		}
 		if v, ok = jsonval.ChildValue(v, step); !ok {
 			return nil, false
@@ -116,8 +116,8 @@ func ValueOrBlobHandleAt(v any, p jsonval.Path) (found any, ok bool) {
 	return v, true
 }
 
-// blobHandleOfPart gives the Handle of a place inside a stored value. There is none inside a value that is no object or array.
-func blobHandleOfPart(h jsonval.BlobHandle, rest jsonval.Path) (any, bool) {
+// handleForPartOfStoredValue gives the Handle of a place inside a stored value. There is none inside a value that is no object or array.
+func handleForPartOfStoredValue(h jsonval.BlobHandle, rest jsonval.Path) (any, bool) {
 	inside, err := jsonval.ParsePath(h.PathInValue)
 	if err != nil || (h.ValueType != "object" && h.ValueType != "array") {
 		return nil, false

@@ -43,7 +43,7 @@ func ParseTemplate(s string) (Template, error) {
 			text, body = text+escaped+"${", rest
 			continue
 		}
-		expression, after, ok := cutAtClosingBrace(rest)
+		expression, after, ok := splitAtClosingBrace(rest)
 		if !ok {
 			return t, fmt.Errorf("template %q: a ${ has no }", jsonval.Clip(s, 80))
 		}
@@ -59,8 +59,8 @@ func ParseTemplate(s string) (Template, error) {
 	}
 }
 
-// cutAtClosingBrace cuts a text at the first } outside a quoted step of a path.
-func cutAtClosingBrace(s string) (before, after string, ok bool) {
+// splitAtClosingBrace cuts a text at the first } outside a quoted step of a path.
+func splitAtClosingBrace(s string) (before, after string, ok bool) {
 	for i := 0; i < len(s); i++ {
 		if quoted, err := strconv.QuotedPrefix(s[i:]); err == nil && i > 0 && s[i-1] == '[' && s[i] == '"' {
 			i += len(quoted) - 1

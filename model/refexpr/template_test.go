@@ -54,7 +54,7 @@ func TestABadTemplateSaysWhy(t *testing.T) {
 			t.Errorf("%s: %v", template, err)
 		}
 	}
-	large := func(refexpr.Reference) (any, bool) { return modeltest.HandleValue("string", 70_000), true }
+	large := func(refexpr.Reference) (any, bool) { return modeltest.NewBlobHandleValue("string", 70_000), true }
 	if _, err := refexpr.ResolveReferences("†`${state.id}`", large); err == nil || !strings.Contains(err.Error(), "over 64 KB") {
 		t.Errorf("a value that lies in the store: %v", err)
 	}

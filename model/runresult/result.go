@@ -35,21 +35,21 @@ type Result struct {
 	Usage    turn.TokenUsage `json:"usage"`
 	Error    *diag.Fault     `json:"error"`
 	// NotWrittenResults lists what Calls gave and State did not take.
-	NotWrittenResults []NotWritten `json:"notWritten,omitempty"`
+	NotWrittenResults []UnwrittenResult `json:"notWritten,omitempty"`
 	// Simulated says that no Tool was touched, and who played; absent of a process that ran.
 	Simulated *ideafile.Simulation `json:"simulated,omitempty"`
 }
 
-// NotWritten is a part of a Call's result that State did not take, with the instances in which it did not.
-type NotWritten struct {
+// UnwrittenResult is a part of a Call's result that State did not take, with the instances in which it did not.
+type UnwrittenResult struct {
 	CallID string `json:"call"` // its id without an instance
-	turn.NotWritten
+	turn.UnwrittenPath
 	Instances []string `json:"instances,omitempty"`
 }
 
-// AddNotWritten adds to a list what was not written, or its instances where the same is said of others.
-func AddNotWritten(list []NotWritten, n NotWritten) []NotWritten {
-	at := slices.IndexFunc(list, func(o NotWritten) bool { return o.CallID == n.CallID && o.NotWritten == n.NotWritten })
+// AddUnwrittenResult adds to a list what was not written, or its instances where the same is said of others.
+func AddUnwrittenResult(list []UnwrittenResult, n UnwrittenResult) []UnwrittenResult {
+	at := slices.IndexFunc(list, func(o UnwrittenResult) bool { return o.CallID == n.CallID && o.UnwrittenPath == n.UnwrittenPath })
 	if at < 0 {
 		return append(list, n)
 	}

@@ -13,7 +13,7 @@ type candidates struct {
 	nullValues  []any // null comes last, unless the schema names it
 }
 
-func (p *candidates) full() bool { return len(p.values) >= p.wantedCount }
+func (p *candidates) isFull() bool { return len(p.values) >= p.wantedCount }
 
 func (p *candidates) wantedValues() []any {
 	all := append(p.values, p.nullValues...)
@@ -23,7 +23,7 @@ func (p *candidates) wantedValues() []any {
 // addFromSchema adds values that the schema itself names.
 func (p *candidates) addFromSchema(values ...any) {
 	for _, v := range values {
-		if !p.full() && !jsonval.ContainsValue(p.values, v) && p.isValid(v) {
+		if !p.isFull() && !jsonval.ContainsValue(p.values, v) && p.isValid(v) {
 			p.values = append(p.values, v)
 		}
 	}

@@ -18,10 +18,10 @@ const SimulatedText = "simulated"
 // samples remembers what was made up, by schema.
 var samples jsonschema.Cache[any]
 
-// Sample makes up a value that fits a JSON Schema: `const`, an example, the default or a choice of `enum` if the schema has one,
+// MakeSample makes up a value that fits a JSON Schema: `const`, an example, the default or a choice of `enum` if the schema has one,
 // and else a small value with every named property and one item. A schema that says nothing gives SimulatedText. An error
 // wraps ErrNoSample, or says what is wrong with the schema.
-func Sample(schema any) (any, error) {
+func MakeSample(schema any) (any, error) {
 	key := string(jsonval.Encode(jsonschema.WithoutMetaKeys(schema)))
 	if v, ok := samples.Get(key); ok {
 		return v, nil
@@ -102,7 +102,7 @@ func (s *sampler) proposeValues(m map[string]any, p *candidates) {
 		return
 	}
 	for _, branch := range choiceSchemas(m) {
-		if p.full() {
+		if p.isFull() {
 			return
 		}
 		p.addGenerated(s.generateValues(branch, max(p.wantedCount, triedValues)))
@@ -115,7 +115,7 @@ func (s *sampler) proposeValues(m map[string]any, p *candidates) {
 // proposeValuesByType makes values of each type that a node allows.
 func (s *sampler) proposeValuesByType(m map[string]any, p *candidates) {
 	for _, typ := range typesToTry(m) {
-		if p.full() {
+		if p.isFull() {
 			return
 		}
 		n := max(p.wantedCount, triedValues)

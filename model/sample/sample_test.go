@@ -78,7 +78,7 @@ func TestAMadeUpValueIsTheSchemasOwnOrSmall(t *testing.T) {
 		{`{"allOf":[{"not":{"const":"simulated"}},{"not":{"const":"simulated 2"}}],"type":"string"}`, `"simulated 3"`},
 		{`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"unevaluatedProperties":false}`, `{"a":"simulated"}`},
 	} {
-		v, err := Sample(modeltest.DecodeJSON(t, c.schema))
+		v, err := MakeSample(modeltest.DecodeJSON(t, c.schema))
 		if got := string(jsonval.Encode(v)); err != nil || got != c.want {
 			t.Errorf("%s: %s, want %s, %v", c.schema, got, c.want, err)
 		}
@@ -88,13 +88,13 @@ func TestAMadeUpValueIsTheSchemasOwnOrSmall(t *testing.T) {
 func TestEveryFormatHasATextThatKeepsIt(t *testing.T) {
 	for format := range formats {
 		schema := modeltest.DecodeJSON(t, fmt.Sprintf(`{"type":"array","minItems":2,"items":{"type":"string","format":%q}}`, format))
-		if _, err := Sample(schema); err != nil {
+		if _, err := MakeSample(schema); err != nil {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
 	for _, format := range []string{"date", "email", "ipv4", "ipv6", "uri", "uuid", "date-time", "hostname", "duration"} {
 		schema := modeltest.DecodeJSON(t, fmt.Sprintf(`{"type":"array","minItems":3,"uniqueItems":true,"items":{"type":"string","format":%q}}`, format))
-		if _, err := Sample(schema); err != nil {
+		if _, err := MakeSample(schema); err != nil {
 			t.Errorf("three of %s: %v", format, err)
 		}
 	}
@@ -107,11 +107,11 @@ func TestWhatNothingFitsIsSaid(t *testing.T) {
 		`{"type":"string","minLength":100000000}`, `{"type":"array","minItems":100000000}`, `{"type":"object","minProperties":100000000}`,
 		`{"allOf":[{"type":"string"},{"type":"integer"}]}`, `{"type":"array","uniqueItems":true,"minItems":3,"items":{"type":"boolean"}}`,
 	} {
-		if v, err := Sample(modeltest.DecodeJSON(t, schema)); !errors.Is(err, ErrNoSample) {
+		if v, err := MakeSample(modeltest.DecodeJSON(t, schema)); !errors.Is(err, ErrNoSample) {
 			t.Errorf("%s: %s, %v", schema, jsonval.Encode(v), err)
 		}
 	}
-	if _, err := Sample(modeltest.DecodeJSON(t, `{"type":"nonsense"}`)); err == nil || errors.Is(err, ErrNoSample) {
+	if _, err := MakeSample(modeltest.DecodeJSON(t, `{"type":"nonsense"}`)); err == nil || errors.Is(err, ErrNoSample) {
 		t.Errorf("a schema that is none: %v", err)
 	}
 }
@@ -167,8 +167,8 @@ func drawSchema(t *rapid.T, depth int) any {
 func TestAMadeUpValueAlwaysFitsAndIsTheSameEachTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schema := drawSchema(t, 3)
-		v, err := Sample(schema)
-		again, errAgain := Sample(schema)
+		v, err := MakeSample(schema)
+		again, errAgain := MakeSample(schema)
 		if fmt.Sprint(err) != fmt.Sprint(errAgain) || !jsonval.Equal(v, again) {
 			t.Fatalf("%s: %s, then %s", jsonval.Encode(schema), jsonval.Encode(v), jsonval.Encode(again))
 		}
@@ -192,7 +192,7 @@ func TestAMadeUpValueAlwaysFitsAndIsTheSameEachTime(t *testing.T) {
 func TestAValueIsFoundForEverySchemaWithoutConflicts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schema := drawSimple(t, 3)
-		if _, err := Sample(schema); err != nil {
+		if _, err := MakeSample(schema); err != nil {
 			t.Fatalf("%s: %v", jsonval.Encode(schema), err)
 		}
 	})

@@ -92,7 +92,7 @@ func (f *inputFaker) fakeValuesFromSchemas(view ideafile.InstanceView, faked map
 		if kind == ideafile.TypeState {
 			continue
 		}
-		sampled, err := sample.Sample(view.SchemaByKind[kind])
+		sampled, err := sample.MakeSample(view.SchemaByKind[kind])
 		existing, isObject := view.PayloadByKind[kind].(map[string]any)
 		described := jsonval.AsObject(sampled)
 		if err != nil || !isObject {
@@ -169,7 +169,7 @@ func (f *inputFaker) fakeForReference(view ideafile.InstanceView, faked map[stri
 			schema = map[string]any{"allOf": []any{jsonschema.InlineRefs(own, part), r.paramSchema}}
 		}
 	}
-	if v, err := sample.Sample(schema); err == nil {
+	if v, err := sample.MakeSample(schema); err == nil {
 		f.mergeAtReference(faked, r.ref, v)
 	}
 }

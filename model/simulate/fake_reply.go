@@ -27,7 +27,7 @@ func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, re
 		}
 	}
 	if idea.OutputSchema != nil {
-		if v, err := sample.Sample(idea.OutputSchema.Source); err == nil {
+		if v, err := sample.MakeSample(idea.OutputSchema.Source); err == nil {
 			solution["output"] = escapeReferences(v)
 		}
 	}
@@ -131,7 +131,7 @@ func fakeFittingParams(t *ideafile.Tool, params map[string]any) map[string]any {
 		if s := t.SchemaByParam[k]; s.Validate(params[k]) == nil || jsonval.ContainsBlobHandle(params[k]) {
 			continue
 		}
-		if v, err := sample.Sample(paramSchema(t, k)); err == nil {
+		if v, err := sample.MakeSample(paramSchema(t, k)); err == nil {
 			out[k] = v
 		}
 	}

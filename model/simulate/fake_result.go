@@ -12,18 +12,18 @@ func FakeResult(tool string, output any, contract *statelog.ResultContract) (any
 	if output == nil {
 		output = map[string]any{"const": sample.SimulatedText + ": " + tool}
 		if stateSchema := contract.SchemaAtFirstPath(); stateSchema != nil {
-			if v, err := sample.Sample(output); err == nil && contract.Check(0, v) == nil {
+			if v, err := sample.MakeSample(output); err == nil && contract.Check(0, v) == nil {
 				return v, nil
 			}
-			return sample.Sample(stateSchema)
+			return sample.MakeSample(stateSchema)
 		}
 	}
-	v, err := sample.Sample(output)
+	v, err := sample.MakeSample(output)
 	if err != nil || contract.Check(0, v) == nil {
 		return v, err
 	}
 	if stateSchema := contract.SchemaAtFirstPath(); stateSchema != nil {
-		both, err := sample.Sample(ideafile.SchemaAllOf(output, stateSchema))
+		both, err := sample.MakeSample(ideafile.CombineSchemasWithAllOf(output, stateSchema))
 		if err == nil && contract.Check(0, both) == nil {
 			return both, nil
 		}

@@ -61,7 +61,7 @@ func (f *planFaker) fakePlan() []any {
 			}
 		}
 		if p, ok := f.outputPathByTool[t.Name]; ok && (!t.OutputPath.IsDeclared || t.OutputPath.Schema != nil) {
-			call["_outputPath"] = refexpr.OutputPathTo(p).ReferenceText()
+			call["_outputPath"] = refexpr.NewOutputPath(p).ReferenceText()
 		}
 		if v, ok := f.fakeResults[t.Name]; ok && f.bindings[t.Name].Kind == ideafile.KindLatent {
 			call["_output"] = v
@@ -94,7 +94,7 @@ func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
 	if !t.RequiresParam(name) {
 		return nil, false
 	}
-	v, err := sample.Sample(paramSchema(t, name))
+	v, err := sample.MakeSample(paramSchema(t, name))
 	return escapeReferences(v), err == nil
 }
 
@@ -118,7 +118,7 @@ var identifierPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool) (jsonval.Path, bool) {
 	path := t.OutputPath.FixedValue
 	if s := t.OutputPath.Schema; s != nil {
-		path, _ = sample.Sample(s.Source)
+		path, _ = sample.MakeSample(s.Source)
 	}
 	if t.OutputPath.IsDeclared {
 		outputPath, err := refexpr.ParseOutputPath(path)
@@ -132,7 +132,7 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 		return !present && !usedKeys[name]
 	}
 	for _, name := range f.orderedStateProperties(t.Name) {
-		contract := &statelog.ResultContract{StateSchema: f.stateSchema, OutputPath: refexpr.OutputPathTo(jsonval.Path{name})}
+		contract := &statelog.ResultContract{StateSchema: f.stateSchema, OutputPath: refexpr.NewOutputPath(jsonval.Path{name})}
 		result, fits := f.fakeResults[t.Name]
 		if fits && t.OutputSchema == nil {
 			_, err := FakeResult(t.Name, nil, contract)

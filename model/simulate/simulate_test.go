@@ -122,7 +122,7 @@ func TestAnLLMThatPlaysMakesEveryToolLatentAndSchemasMakeItPure(t *testing.T) {
 func TestAResultIsMadeUpToFitTheToolAndTheState(t *testing.T) {
 	state := modeltest.DecodeJSON(t, `{"type": "object", "properties": {"n": {"type": "integer", "minimum": 7}, "s": {"type": "string"}, "e": {"$ref": "#/$defs/e"}}, "$defs": {"e": {"enum": ["x", "y"]}}}`)
 	at := func(path string) *statelog.ResultContract {
-		return &statelog.ResultContract{StateSchema: state, OutputPath: refexpr.OutputPathTo(jsonval.Path{path})}
+		return &statelog.ResultContract{StateSchema: state, OutputPath: refexpr.NewOutputPath(jsonval.Path{path})}
 	}
 	for _, c := range []struct {
 		output  string
@@ -253,7 +253,7 @@ func TestAFakeReplyAnswersEveryQuestionWithWhatFits(t *testing.T) {
 	if !AnswersRequest(b, calls.([]any)) || AnswersRequest(b, []any{map[string]any{"_tool": "pay"}}) {
 		t.Error("results answer a question for results, and Calls do not")
 	}
-	again := &turn.RequestInput{RequestNumber: 2, PlanEntries: []turn.PlanEntry{{Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "pay"})}}}
+	again := &turn.RequestInput{RequestNumber: 2, PlanEntries: []turn.PlannedCallSummary{{Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "pay"})}}}
 	if AnswersRequest(again, []any{map[string]any{"_tool": "pay"}}) || !AnswersRequest(again, []any{map[string]any{"_tool": "price"}}) || !AnswersRequest(again, nil) {
 		t.Error("what was planned before is no answer; something new is, and nothing more")
 	}

@@ -15,7 +15,7 @@ import (
 // DurationLimitFault returns the limit of time where it is reached, and until when the process may run; zero: its time is not limited.
 func (p *Process) DurationLimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
 	all := p.Limits
-	p.Limits = limits.Process{Requests: limits.NoLimit, Tokens: limits.NoLimit, Calls: limits.NoLimit, Duration: all.Duration}
+	p.Limits = limits.Limits{Requests: limits.NoLimit, Tokens: limits.NoLimit, Calls: limits.NoLimit, Duration: all.Duration}
 	reached, until = p.LimitFault(now)
 	p.Limits = all
 	return reached, until
@@ -55,25 +55,25 @@ func (p *Process) LimitFault(now time.Time) (reached *diag.Fault, until time.Tim
 func (p *Process) quotaLedger() quota.Ledger {
 	book := quota.Ledger{ParentQuota: p.ParentQuota, UnclaimedUse: turn.QuotaUse{Requests: p.OwnReport.Requests, Usage: p.OwnReport.Usage}}
 	for _, part := range p.All {
-		claim := &quota.Claim{GrantedQuota: part.GrantedQuota, QuotaUse: part.Report.QuotaUse}
+		claim := &quota.Allocation{GrantedQuota: part.GrantedQuota, QuotaUse: part.Report.QuotaUse}
 		claim.QuotaUse.Usage = part.Report.Usage
 		if part.Report.QuotaUse.Usage.Total() > claim.QuotaUse.Usage.Total() {
 			claim.QuotaUse.Usage = part.Report.QuotaUse.Usage
 		}
-		book.Claimants = append(book.Claimants, quota.Claimant{Claim: claim, Ended: part.Report.Finished()})
+		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: claim, Ended: part.Report.IsFinished()})
 	}
 	book.SetLimits(p.Limits, len(p.All))
 	return book
 }
 
 // QuotaUse is what the process has begun and used, with all delegates, and what it needs.
-func (p *Process) QuotaUse() turn.QuotaUse { return p.quotaLedger().Use(turn.Quota{}) }
+func (p *Process) QuotaUse() turn.QuotaUse { return p.quotaLedger().TotalUse(turn.Quota{}) }
 
-// DealQuotas gives the parts leave for what they need, as far as limits allow. It returns the numbers of those that are to be told, and
+// AllocateQuotas gives the parts leave for what they need, as far as limits allow. It returns the numbers of those that are to be told, and
 // the limit that is in the way of more.
-func (p *Process) DealQuotas() (numbers []int, f *diag.Fault) {
+func (p *Process) AllocateQuotas() (numbers []int, f *diag.Fault) {
 	book := p.quotaLedger()
-	changed, f := book.Deal()
+	changed, f := book.Allocate()
 	for _, n := range changed {
 		p.All[n].GrantedQuota = book.Claimants[n].GrantedQuota
 		if p.All[n].Started {
@@ -89,7 +89,7 @@ func (p *Process) StallFault() *diag.Fault {
 	for _, part := range p.All {
 		r := part.Report
 		switch {
-		case r.Finished():
+		case r.IsFinished():
 		case r.Status != runresult.StatusPaused:
 			return nil
 		case f == nil && r.Error != nil:

@@ -28,7 +28,7 @@ func TestLeaveIsAskedForOnlyWhereLimitsAreSaidOrADefaultIsNear(t *testing.T) {
 		_, p := newSplit(t, 4, c.config)
 		startAll(p)
 		p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: runresult.StatusRunning, QuotaUse: c.used})
-		numbers, f := p.DealQuotas()
+		numbers, f := p.AllocateQuotas()
 		if len(numbers) != c.told || f != nil {
 			t.Errorf("%s, %+v used: %v are told, %v", c.config, c.used, numbers, f)
 		}
@@ -46,7 +46,7 @@ func TestTheLimitPausesOnlyOnceAllThatWasGivenCanHaveBegun(t *testing.T) {
 	}
 	deals := func(step string, pauses bool) {
 		t.Helper()
-		if _, f := p.DealQuotas(); (f != nil) != pauses {
+		if _, f := p.AllocateQuotas(); (f != nil) != pauses {
 			t.Errorf("%s: %v", step, f)
 		}
 	}

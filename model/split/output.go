@@ -14,8 +14,8 @@ import (
 
 // How a process in parts comes to one output.
 
-// NextTurn returns the turn of the Request that asks for the output.
-func (p *Process) NextTurn() int {
+// NextTurnNumber returns the turn of the Request that asks for the output.
+func (p *Process) NextTurnNumber() int {
 	turns := 0
 	for _, part := range p.All {
 		turns = max(turns, part.Report.Turns)
@@ -23,9 +23,9 @@ func (p *Process) NextTurn() int {
 	return turns + p.OwnReport.Turns + 1
 }
 
-// OutputsAsInstances returns the parts' outputs in the form of instances, for the Request that makes one output of them. Of a part
+// PartOutputsAsInstances returns the parts' outputs in the form of instances, for the Request that makes one output of them. Of a part
 // that was to make none, it shows the States of its instances.
-func (p *Process) OutputsAsInstances(states map[string]any) []turn.InstanceInput {
+func (p *Process) PartOutputsAsInstances(states map[string]any) []turn.InstanceInput {
 	var list []turn.InstanceInput
 	for _, part := range p.All {
 		shown := map[string]any{"output": part.Report.Output}
@@ -41,14 +41,14 @@ func (p *Process) OutputsAsInstances(states map[string]any) []turn.InstanceInput
 	return list
 }
 
-// AnyPartWithoutOutput reports whether a part made no output, so that OutputsAsInstances shows States.
+// AnyPartWithoutOutput reports whether a part made no output, so that PartOutputsAsInstances shows States.
 func (p *Process) AnyPartWithoutOutput() bool {
 	return slices.ContainsFunc(p.All, func(part Part) bool { return part.Report.Output == nil })
 }
 
-// OutputWiringsOrAskLLM returns what the output of the process is made of, once all parts have ended; ask: the LLM is to be asked for it
+// OutputSource returns what the output of the process is made of, once all parts have ended; ask: the LLM is to be asked for it
 // first. Neither: the process has no output, or it stands already.
-func (p *Process) OutputWiringsOrAskLLM(i *ideafile.Idea) (list []output.Wiring, ask bool) {
+func (p *Process) OutputSource(i *ideafile.Idea) (list []output.Wiring, ask bool) {
 	switch list = p.partOutputWirings(i); {
 	case p.OwnReport.Output != nil || p.OwnReport.Error != nil || p.settledInstanceCount() == 0:
 		return nil, false
@@ -67,7 +67,7 @@ func (p *Process) OutputWiringsOrAskLLM(i *ideafile.Idea) (list []output.Wiring,
 	return nil, true
 }
 
-// ApplyOutputReply applies the reply to the Request for the output. Its References are still to be resolved: OutputWiringsOrAskLLM returns it.
+// ApplyOutputReply applies the reply to the Request for the output. Its References are still to be resolved: OutputSource returns it.
 func (p *Process) ApplyOutputReply(i *ideafile.Idea, r turn.LLMReply) {
 	p.OwnReport.Requests++
 	p.OwnReport.Usage.Add(r.Usage)
@@ -78,7 +78,7 @@ func (p *Process) ApplyOutputReply(i *ideafile.Idea, r turn.LLMReply) {
 		p.OwnReport.Turns += max(1, r.HTTPAttempts)
 	}
 	switch {
-	case !p.Finished(): // instances were added meanwhile
+	case !p.IsFinished(): // instances were added meanwhile
 	case r.NotRetryable:
 		p.PauseReason = r.Fault
 	case r.WorkerLost:
@@ -108,7 +108,7 @@ func (p *Process) refuseReply(f *diag.Fault) {
 	}
 }
 
-// AcceptOutput takes what the output came to that OutputWiringsOrAskLLM returned, and reports whether it is one. If it is none, the LLM is
+// AcceptOutput takes what the output came to that OutputSource returned, and reports whether it is one. If it is none, the LLM is
 // told why and asked for another one, or the process has failed where that may not be.
 func (p *Process) AcceptOutput(i *ideafile.Idea, out any, f *diag.Fault) (good bool) {
 	byReply := p.OwnReport.OutputWirings != nil
@@ -190,7 +190,7 @@ func planOutputWirings(i *ideafile.Idea, settled []Part) []output.Wiring {
 // messagePositionsInWhole returns where the Messages of the part's own context stand in that of the whole, from 1.
 func (part Part) messagePositionsInWhole(i *ideafile.Idea) (places []int) {
 	for n, msg := range i.Context {
-		if (msg.InstanceToken == "" || slices.Contains(part.Tokens, msg.InstanceToken)) && !turn.IsHistory(msg) {
+		if (msg.InstanceToken == "" || slices.Contains(part.Tokens, msg.InstanceToken)) && !turn.IsHistoryMessage(msg) {
 			places = append(places, n+1)
 		}
 	}

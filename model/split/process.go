@@ -23,12 +23,12 @@ const maxWorkingParts = 3
 // Process is a process with more instances than one Request may cover, split into parts that are processes themselves. It is plain
 // data, which a workflow carries over as it is.
 type Process struct {
-	InstancesPerPart int            `json:"size"` // instances of one part at most
-	All              []Part         `json:"list"`
-	Started          time.Time      `json:"started"`
-	Limits           limits.Process `json:"limits"`
-	ParentQuota      turn.Quota     `json:"quota"` // what the process allows that this one is a delegate of
-	PauseReason      *diag.Fault    `json:"paused,omitempty"`
+	InstancesPerPart int           `json:"size"` // instances of one part at most
+	All              []Part        `json:"list"`
+	Started          time.Time     `json:"started"`
+	Limits           limits.Limits `json:"limits"`
+	ParentQuota      turn.Quota    `json:"quota"` // what the process allows that this one is a delegate of
+	PauseReason      *diag.Fault   `json:"paused,omitempty"`
 	// OwnReport counts what the process itself did beside its parts, and holds its output.
 	OwnReport PartReport `json:"extra"`
 	// BadOutputsInRow counts the Requests for the output that brought none, OutputErrors are what the next one is told, and
@@ -39,8 +39,8 @@ type Process struct {
 	// OutputWiringsRefused is whether what the parts wired makes no output.
 	OutputWiringsRefused bool `json:"wiringsRefused,omitempty"`
 	// UnsealedLog is what people decided on the whole process, and Answers are those of the LLM to it, since its latest Idea.
-	UnsealedLog   []turn.LogEntry     `json:"log,omitempty"`
-	AnsweringLLMs []turn.AnsweringLLM `json:"answers,omitempty"`
+	UnsealedLog   []turn.LogEntry `json:"log,omitempty"`
+	AnsweringLLMs []turn.LLMUsage `json:"answers,omitempty"`
 }
 
 // Part is some of the instances, and the last report of their process.
@@ -136,13 +136,13 @@ func (p *Process) ApplyReport(r PartReport) {
 	*before = r
 }
 
-// StartNext returns the part to start now, nil if none, and counts it as started. The next part starts once the last one has
+// StartNextPart returns the part to start now, nil if none, and counts it as started. The next part starts once the last one has
 // reported, which it does when all its instances have started: quick Calls are nearly done by then, and slow ones hold up nobody.
-func (p *Process) StartNext() *Part {
+func (p *Process) StartNextPart() *Part {
 	working := 0
 	for _, part := range p.All {
 		switch {
-		case !part.Started || part.Report.Finished():
+		case !part.Started || part.Report.IsFinished():
 		case part.Report.Sequence == 0:
 			return nil
 		case !part.Report.AwaitsOnlyPeople:
@@ -161,8 +161,8 @@ func (p *Process) StartNext() *Part {
 	return nil
 }
 
-// ResumeRunningParts lists the parts that have started and not ended, and counts that they are told to go on.
-func (p *Process) ResumeRunningParts() (numbers []int) {
+// TakePartsToResume lists the parts that have started and not ended, and counts that they are told to go on.
+func (p *Process) TakePartsToResume() (numbers []int) {
 	numbers = p.RunningParts()
 	for _, number := range numbers {
 		p.All[number-1].ResumeCount++
@@ -173,27 +173,27 @@ func (p *Process) ResumeRunningParts() (numbers []int) {
 // RunningParts lists the numbers of the parts that have started and not ended.
 func (p *Process) RunningParts() (numbers []int) {
 	for _, part := range p.All {
-		if part.Started && !part.Report.Finished() {
+		if part.Started && !part.Report.IsFinished() {
 			numbers = append(numbers, part.Number)
 		}
 	}
 	return numbers
 }
 
-// Finished reports whether every part has ended.
-func (p *Process) Finished() bool {
+// IsFinished reports whether every part has ended.
+func (p *Process) IsFinished() bool {
 	for _, part := range p.All {
-		if !part.Report.Finished() {
+		if !part.Report.IsFinished() {
 			return false
 		}
 	}
 	return true
 }
 
-// AtRest reports whether every part has ended or is at rest, and none is to be started.
-func (p *Process) AtRest() bool {
+// IsAtRest reports whether every part has ended or is at rest, and none is to be started.
+func (p *Process) IsAtRest() bool {
 	for _, part := range p.All {
-		if (!part.Started && p.PauseReason == nil) || (part.Started && !part.Report.Finished() && !part.Report.Resting) {
+		if (!part.Started && p.PauseReason == nil) || (part.Started && !part.Report.IsFinished() && !part.Report.Resting) {
 			return false
 		}
 	}
@@ -228,7 +228,7 @@ func (p *Process) Result(process string, status runresult.Status) runresult.Resu
 		r.Failures = r.Failures.Merge(part.Failures)
 		r.Usage.Add(part.Usage)
 		for _, n := range part.NotWrittenResults {
-			r.NotWrittenResults = runresult.AddNotWritten(r.NotWrittenResults, n)
+			r.NotWrittenResults = runresult.AddUnwrittenResult(r.NotWrittenResults, n)
 		}
 	}
 	add(p.OwnReport)
@@ -317,7 +317,7 @@ func (part Part) IdeaSource(whole map[string]any) map[string]any {
 	for _, raw := range list {
 		m, _ := raw.(map[string]any)
 		token, _ := m["_instance"].(string)
-		if own, ok := turn.RestrictRecordToInstances(raw, part.Tokens); ok && mine[token] {
+		if own, ok := turn.FilterPlanRecord(raw, part.Tokens); ok && mine[token] {
 			context = append(context, own)
 		}
 	}

@@ -19,17 +19,17 @@ type PartReport struct {
 	Status   runresult.Status `json:"status"`
 	// AwaitsOnlyPeople: see Loop.AwaitsOnlyPeople.
 	AwaitsOnlyPeople bool `json:"waits,omitempty"`
-	// Resting reports whether the part is at rest, as its latest Idea says: see Loop.AtRest.
-	Resting           bool                   `json:"rests,omitempty"`
-	Requests          int                    `json:"requests"`
-	Turns             int                    `json:"turns"`
-	Ideas             int                    `json:"ideas"`
-	Calls             turn.CallCounts        `json:"calls"`
-	Failures          turn.Failures          `json:"failures,omitempty"`
-	Usage             turn.TokenUsage        `json:"usage"`
-	Error             *diag.Fault            `json:"error,omitempty"`
-	Output            any                    `json:"output,omitempty"`
-	NotWrittenResults []runresult.NotWritten `json:"notWritten,omitempty"`
+	// Resting reports whether the part is at rest, as its latest Idea says: see Loop.IsAtRest.
+	Resting           bool                        `json:"rests,omitempty"`
+	Requests          int                         `json:"requests"`
+	Turns             int                         `json:"turns"`
+	Ideas             int                         `json:"ideas"`
+	Calls             turn.CallCounts             `json:"calls"`
+	Failures          turn.Failures               `json:"failures,omitempty"`
+	Usage             turn.TokenUsage             `json:"usage"`
+	Error             *diag.Fault                 `json:"error,omitempty"`
+	Output            any                         `json:"output,omitempty"`
+	NotWrittenResults []runresult.UnwrittenResult `json:"notWritten,omitempty"`
 	// OutputWirings are the outputs of the direct Plans by which its instances settled; none where one of them has no output.
 	OutputWirings []output.Wiring `json:"wirings,omitempty"`
 	// WiredOutput is Output as the LLM wrote it, where that is of References alone.
@@ -62,8 +62,8 @@ func (r *PartReport) AddOutcome(l *loop.Loop, status runresult.Status) {
 	}
 }
 
-// Finished reports whether the part has ended.
-func (r PartReport) Finished() bool {
+// IsFinished reports whether the part has ended.
+func (r PartReport) IsFinished() bool {
 	return r.Status == runresult.StatusCompleted || r.Status == runresult.StatusFailed || r.Status == runresult.StatusCancelled
 }
 
@@ -77,7 +77,7 @@ type ReportFilter struct {
 // ended, has changed, it waits for a tenth of the Calls: each report costs both workflows a task.
 func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	ended := r.Calls.Total()
-	r.Calls, r.Failures, r.Instances = turn.CallCounts{}, nil, withStatus(r.Instances, ideafile.InstanceWaiting)
+	r.Calls, r.Failures, r.Instances = turn.CallCounts{}, nil, instancesWithStatus(r.Instances, ideafile.InstanceWaiting)
 	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // its own Requests are counted when they have ended
 	rest := string(jsonval.Encode(jsonval.ToJSONValue(r)))
 	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
@@ -89,11 +89,11 @@ func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 
 // EndedInstances picks the instances that have ended: not all have in a part that was cancelled.
 func (r PartReport) EndedInstances() map[string]ideafile.InstanceStatus {
-	return withStatus(r.Instances, ideafile.InstanceSettled, ideafile.InstanceFailed)
+	return instancesWithStatus(r.Instances, ideafile.InstanceSettled, ideafile.InstanceFailed)
 }
 
-// withStatus picks the instances that have one of some statuses.
-func withStatus(statuses map[string]ideafile.InstanceStatus, picked ...ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
+// instancesWithStatus picks the instances that have one of some statuses.
+func instancesWithStatus(statuses map[string]ideafile.InstanceStatus, picked ...ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
 	out := map[string]ideafile.InstanceStatus{}
 	//workflowcheck:ignore -- a map again
 	for token, s := range statuses {

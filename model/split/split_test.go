@@ -90,14 +90,14 @@ func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t
 	}
 	p.PauseReason = turn.PauseFault("ann", "")
 	p.ApplyReport(split.PartReport{Number: 6, Sequence: 1, Status: runresult.StatusCompleted})
-	if got := p.StartNext(); got != nil || fmt.Sprint(p.RunningParts()) != "[1 2 5]" {
+	if got := p.StartNextPart(); got != nil || fmt.Sprint(p.RunningParts()) != "[1 2 5]" {
 		t.Errorf("while it is paused %v is started and %v run", got, p.RunningParts())
 	}
 }
 
 // startAll starts parts as long as there are any to start.
 func startAll(p *split.Process) (parts []split.Part) {
-	for part := p.StartNext(); part != nil; part = p.StartNext() {
+	for part := p.StartNextPart(); part != nil; part = p.StartNextPart() {
 		parts = append(parts, *part)
 	}
 	return parts
@@ -138,7 +138,7 @@ func TestAnOldReportIsNotTakenForALaterOne(t *testing.T) {
 	p.ApplyReport(split.PartReport{Number: 1, Sequence: 3, Status: runresult.StatusCompleted})
 	p.ApplyReport(split.PartReport{Number: 1, Sequence: 2, Status: runresult.StatusRunning})
 	p.ApplyReport(split.PartReport{Number: 9, Sequence: 1})
-	if !p.All[0].Report.Finished() || p.Finished() {
+	if !p.All[0].Report.IsFinished() || p.IsFinished() {
 		t.Errorf("%+v", p.All)
 	}
 }
@@ -154,11 +154,11 @@ func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 	if f, _ := p.LimitFault(modeltest.StartTime); f == nil || !strings.Contains(f.Message, "5 Requests") {
 		t.Errorf("%v", f)
 	}
-	p.Limits = p.Limits.OverriddenBy(limits.Process{Requests: limits.NoLimit})
+	p.Limits = p.Limits.MergedWith(limits.Limits{Requests: limits.NoLimit})
 	if f, _ := p.LimitFault(modeltest.StartTime); f != nil {
 		t.Errorf("%v", f)
 	}
-	p.Limits = p.Limits.OverriddenBy(limits.Process{Requests: 9})
+	p.Limits = p.Limits.MergedWith(limits.Limits{Requests: 9})
 	if f, _ := p.LimitFault(modeltest.StartTime.Add(59 * time.Minute)); f != nil {
 		t.Errorf("%v", f)
 	}
@@ -218,12 +218,12 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 		i, p := ended(t, strings.Replace(twoParts, `"context": [`, `"context": [{"type": "input", "input": "text"},`, 1), split.PartReport{}, split.PartReport{})
 		ask := func() {
 			t.Helper()
-			if _, ask := p.OutputWiringsOrAskLLM(i); !ask {
+			if _, ask := p.OutputSource(i); !ask {
 				t.Fatalf("%s: nobody is asked", name)
 			}
 			p.ApplyOutputReply(i, c.reply)
-			if list, ask := p.OutputWiringsOrAskLLM(i); !ask {
-				out, f := output.Resolve(i, list, func(token string) any { return states[token] }, nil)
+			if list, ask := p.OutputSource(i); !ask {
+				out, f := output.ResolveWirings(i, list, func(token string) any { return states[token] }, nil)
 				p.AcceptOutput(i, out, f)
 			}
 		}
@@ -236,8 +236,8 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 				t.Errorf("%s: the next Request is told %+v", name, p.OutputErrors)
 			}
 		}
-		if p.PauseReason == nil || p.PauseReason.Code != turn.CodeBadOutputs || p.OwnReport.Requests != 3 || p.NextTurn() != 4 {
-			t.Errorf("%s: %+v, %v, turn %d", name, p.OwnReport, p.PauseReason, p.NextTurn())
+		if p.PauseReason == nil || p.PauseReason.Code != turn.CodeBadOutputs || p.OwnReport.Requests != 3 || p.NextTurnNumber() != 4 {
+			t.Errorf("%s: %+v, %v, turn %d", name, p.OwnReport, p.PauseReason, p.NextTurnNumber())
 		}
 		p.PauseReason = nil
 		c.reply = turn.LLMReply{Complete: true, Output: map[string]any{"all": "†state.z"}}
@@ -257,8 +257,8 @@ func TestARequestForTheOutputThatIsLostWithItsWorkerIsNoBadOutput(t *testing.T) 
 		}
 	}
 	p.ApplyOutputReply(i, turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "lost")})
-	if p.PauseReason == nil || p.NextTurn() != 1 {
-		t.Errorf("%v, turn %d", p.PauseReason, p.NextTurn())
+	if p.PauseReason == nil || p.NextTurnNumber() != 1 {
+		t.Errorf("%v, turn %d", p.PauseReason, p.NextTurnNumber())
 	}
 }
 
@@ -267,12 +267,12 @@ func TestWhatRepliesWiredAlikeInAllPartsIsResolvedOverAllWithoutAsking(t *testin
 	other := wired
 	other.WiredOutput = map[string]any{"all": "†state.y"}
 	i, p := ended(t, twoParts, wired, wired)
-	if list, ask := p.OutputWiringsOrAskLLM(i); ask || fmt.Sprint(list) != "[{map[all:†state.z] [1 2] 0}]" {
+	if list, ask := p.OutputSource(i); ask || fmt.Sprint(list) != "[{map[all:†state.z] [1 2] 0}]" {
 		t.Errorf("%v, asked: %v", list, ask)
 	}
 	for name, different := range map[string]split.PartReport{"in another way": other, "in words": {Output: wired.Output}} {
 		i, p := ended(t, twoParts, wired, different)
-		if list, ask := p.OutputWiringsOrAskLLM(i); !ask {
+		if list, ask := p.OutputSource(i); !ask {
 			t.Errorf("%s: nobody is asked, %v", name, list)
 		}
 	}
@@ -336,12 +336,12 @@ func directlyInParts(t *testing.T, i *ideafile.Idea) runresult.Result {
 			states[token] = of.State
 		}
 	}
-	list, ask := p.OutputWiringsOrAskLLM(i)
+	list, ask := p.OutputSource(i)
 	if ask {
 		t.Fatal("the LLM is asked")
 	}
 	if len(list) > 0 {
-		out, f := output.Resolve(i, list, func(token string) any { return states[token] }, nil)
+		out, f := output.ResolveWirings(i, list, func(token string) any { return states[token] }, nil)
 		p.AcceptOutput(i, out, f)
 	}
 	r := p.Result("p", p.FinalStatus())
@@ -450,7 +450,7 @@ func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 		t.Error("it has paused again")
 	}
 	p.PauseReason, p.All[1].Started = nil, true
-	p.ResumeRunningParts()
+	p.TakePartsToResume()
 	paused.Sequence, paused.SelfPauseCount = 4, 3
 	p.ApplyReport(paused)
 	if p.PauseReason != nil {

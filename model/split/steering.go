@@ -13,7 +13,7 @@ import (
 // CheckCorrections returns why one of people's messages cannot be applied, so that nothing has changed: what the parts would refuse, as far as
 // the whole knows. Of the States it knows what they began with, and of a message for all what they share.
 func (p *Process) CheckCorrections(i *ideafile.Idea, messages []ideafile.Message) error {
-	plans := directplan.Find(i.Context)
+	plans := directplan.FindPlans(i.Context)
 	for n, msg := range messages {
 		err := p.checkCorrection(i, plans, msg)
 		if err != nil {
@@ -29,7 +29,7 @@ func (p *Process) checkCorrection(i *ideafile.Idea, plans directplan.Plans, msg 
 	replaceable := slices.ContainsFunc(i.Context, ideafile.Message.IsDirectPlan)
 	if token != "" {
 		if s := p.statusOf(token); s == ideafile.InstanceSettled || s == ideafile.InstanceFailed {
-			return loop.ErrEnded(token, s)
+			return loop.InstanceEndedError(token, s)
 		}
 		at, _ := plans.ChooseForInstance(token, view)
 		replaceable = at >= 0

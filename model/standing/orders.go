@@ -73,7 +73,7 @@ func Check(o turn.StandingOrder, giver deciders.Person, idea *ideafile.Idea, ove
 	if strings.TrimSpace(giver.Name) == "" {
 		return fmt.Errorf(`it does not say who gives it, and not everybody may: "by" is missing (%s)`, rules)
 	}
-	if why := rules.WhyNot(giver, starters); why != "" {
+	if why := rules.DenialReason(giver, starters); why != "" {
 		return fmt.Errorf("%s", why)
 	}
 	return nil
@@ -127,7 +127,7 @@ func (l Orders) Cover(owner string, waits []turn.PendingApproval, starters []str
 	for _, p := range waits {
 		people := l.whoApproved(owner, p)
 		for _, o := range l {
-			if len(people) >= p.Deciders.Count() {
+			if len(people) >= p.Deciders.RequiredApprovals() {
 				break
 			}
 			if o.IsInForce(now) && !o.hasHandled(owner, p) && !o.isOfAny(people) && o.covers(p, starters, now) {
@@ -161,7 +161,7 @@ func (o *Order) isOfAny(people []string) bool {
 // covers reports whether an order approves a Call, as far as the process knows. The instance knows more, and may refuse.
 func (o *Order) covers(p turn.PendingApproval, starters []string, now time.Time) bool {
 	return slices.Contains(p.AllowedDecisions, ideafile.Approve) && o.WhyNotCovered(p, now) == "" &&
-		(len(p.Deciders) == 0 || p.Deciders.WhyNot(o.Giver, starters) == "")
+		(len(p.Deciders) == 0 || p.Deciders.DenialReason(o.Giver, starters) == "")
 }
 
 // Refused takes back what was counted for a Call whose approval its instance refused, and reports whether it was under one of the orders.

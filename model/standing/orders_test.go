@@ -39,7 +39,7 @@ func given(t *testing.T, texts ...string) *standing.Orders {
 // waits is a Call that waits: a payment of an amount.
 func waits(t *testing.T, n int, amount string, rules ...deciders.Rule) turn.PendingApproval {
 	t.Helper()
-	p := turn.PendingApproval{CallID: fmt.Sprintf("1.%d", n), Tool: "pay", AllowedDecisions: ideafile.DecisionKinds(), Deciders: rules,
+	p := turn.PendingApproval{CallID: fmt.Sprintf("1.%d", n), Tool: "pay", AllowedDecisions: ideafile.AllDecisionKinds(), Deciders: rules,
 		Params: modeltest.DecodeJSON(t, `{"amount": `+amount+`}`).(map[string]any)}
 	p.SetDigest()
 	return p

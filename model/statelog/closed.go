@@ -25,11 +25,11 @@ func FirstAuthorAt(writes []Write, p jsonval.Path) string {
 // Start is the author of what an instance started with.
 const Start = "start"
 
-// PathClosedBy reports whether no Call may write a path any more, and by whom it was closed: a value stands there or below,
+// AuthorWhoClosedPath reports whether no Call may write a path any more, and by whom it was closed: a value stands there or below,
 // something other than an object stands above, or an ancestor was written whole.
-func (s *State) PathClosedBy(p jsonval.Path) (by string, closed bool) {
+func (s *State) AuthorWhoClosedPath(p jsonval.Path) (by string, closed bool) {
 	_, present := jsonval.ValueAt(s.CurrentValue, p)
-	if present || s.AncestorIsNoObject(p) || s.AncestorWrittenWhole(p) {
+	if present || s.HasNonObjectAncestor(p) || s.IsWrittenWhole(p) {
 		if by := FirstAuthorAt(s.writesThatMayOverlap(p), p); by != "" {
 			return by, true
 		}
@@ -38,13 +38,13 @@ func (s *State) PathClosedBy(p jsonval.Path) (by string, closed bool) {
 	return "", false
 }
 
-// AncestorIsNoObject reports whether something other than an object stands above a path. A Handle is no object: what it stands for
+// HasNonObjectAncestor reports whether something other than an object stands above a path. A Handle is no object: what it stands for
 // lies in the blob store.
-func (s *State) AncestorIsNoObject(p jsonval.Path) bool { return s.ObstacleAbove(p) != "" }
+func (s *State) HasNonObjectAncestor(p jsonval.Path) bool { return s.BlockingAncestorReason(p) != "" }
 
-// ObstacleAbove says, for people and the LLM, why nothing can be put at a path: something other than an object stands above it, or what stands
+// BlockingAncestorReason says, for people and the LLM, why nothing can be put at a path: something other than an object stands above it, or what stands
 // there is stored as a whole. It is empty where nothing is in the way.
-func (s *State) ObstacleAbove(p jsonval.Path) string {
+func (s *State) BlockingAncestorReason(p jsonval.Path) string {
 	v := s.CurrentValue
 	for n, step := range p {
 		if h, stored := jsonval.AsBlobHandle(v); stored && h.ValueType == "object" {
@@ -63,8 +63,8 @@ func (s *State) ObstacleAbove(p jsonval.Path) string {
 	return ""
 }
 
-// AncestorWrittenWhole reports whether a path, or something that holds it, was written whole.
-func (s *State) AncestorWrittenWhole(p jsonval.Path) bool {
+// IsWrittenWhole reports whether a path, or something that holds it, was written whole.
+func (s *State) IsWrittenWhole(p jsonval.Path) bool {
 	for _, w := range s.writesThatMayOverlap(p) {
 		if !w.isUpdate() && p.IsAtOrBelow(w.Path) {
 			return true

@@ -13,8 +13,8 @@ type Update struct {
 	Value any          `json:"value"`
 }
 
-// NeedsContent reports whether what stands at a path after an update depends on the content of a value that lies in the blob store.
-func NeedsContent(method string, old, value any) bool {
+// NeedsBlobContent reports whether what stands at a path after an update depends on the content of a value that lies in the blob store.
+func NeedsBlobContent(method string, old, value any) bool {
 	_, storedOld := jsonval.AsBlobHandle(old)
 	_, storedNew := jsonval.AsBlobHandle(value)
 	if method != "" && (storedOld || (storedNew && old != nil && method != MethodPush)) {
@@ -23,7 +23,7 @@ func NeedsContent(method string, old, value any) bool {
 	o, _ := old.(map[string]any)
 	v, _ := value.(map[string]any)
 	for _, k := range jsonval.SortedKeys(v) {
-		if below, ok := o[k]; ok && method == MethodMerge && NeedsContent(method, below, v[k]) {
+		if below, ok := o[k]; ok && method == MethodMerge && NeedsBlobContent(method, below, v[k]) {
 			return true
 		}
 	}
@@ -44,9 +44,9 @@ func (u Update) Combine(method string, contract *ResultContract) (any, error) {
 	return combineByMethod(method, u.Old, u.Value), nil
 }
 
-// CombinedAfter reports whether a write would come too late: one that stands behind it in the Plan, at an overlapping path, was put together with a
+// HasCombinedLaterWrite reports whether a write would come too late: one that stands behind it in the Plan, at an overlapping path, was put together with a
 // stored value without it.
-func (s *State) CombinedAfter(w Write) bool {
+func (s *State) HasCombinedLaterWrite(w Write) bool {
 	for _, o := range s.writesThatMayOverlap(w.Path) {
 		if o.Combined != nil && o.Path.Overlaps(w.Path) && w.precedesCall(o.Request, o.Index) {
 			return true

@@ -50,7 +50,7 @@ func TestAnUpdateThatNeedsAStoredValueIsKnown(t *testing.T) {
 		{"assign", `{"a": ` + big + `}`, `{"a": {}}`, false}, {"merge", `{"a": ` + big + `}`, `{"a": {}}`, true},
 		{"merge", `{"a": {"b": ` + big + `}}`, `{"a": {"c": 1}}`, false}, {"merge", `{"a": {"b": {}}}`, `{"a": {"b": ` + big + `}}`, true},
 	} {
-		if got := statelog.NeedsContent(c.method, modeltest.MustDecodeJSON(c.old), modeltest.MustDecodeJSON(c.value)); got != c.want {
+		if got := statelog.NeedsBlobContent(c.method, modeltest.MustDecodeJSON(c.old), modeltest.MustDecodeJSON(c.value)); got != c.want {
 			t.Errorf("%s of %s to %s: %v", c.method, c.value, c.old, got)
 		}
 	}
@@ -73,7 +73,7 @@ func TestAStateIsTheSameWhereAnUpdateWasPutTogetherElsewhere(t *testing.T) {
 		if !jsonval.Equal(here.Snapshot(), elsewhere.Snapshot()) || !jsonval.Equal(initial, elsewhere.BeforeCall(1, 2, nil).Snapshot()) {
 			t.Errorf("%s %s: %s and %s", c.method, c.path, jsonval.Encode(here.Snapshot()), jsonval.Encode(elsewhere.Snapshot()))
 		}
-		if before := (statelog.Write{Path: path, Request: 1, Index: 1}); !elsewhere.CombinedAfter(before) || elsewhere.CombinedAfter(w) || here.CombinedAfter(before) {
+		if before := (statelog.Write{Path: path, Request: 1, Index: 1}); !elsewhere.HasCombinedLaterWrite(before) || elsewhere.HasCombinedLaterWrite(w) || here.HasCombinedLaterWrite(before) {
 			t.Errorf("%s %s: it is not known that a write before it comes too late", c.method, c.path)
 		}
 	}

@@ -52,7 +52,7 @@ func TestOnlyTheWritesThatMadeAValueAreCreditedWithIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		credited, whole, there := statelog.WritesThatMadeValue(modeltest.DecodeJSON(t, `{"list": ["begun"], "text": "some"}`), writes, path)
+		credited, whole, there := statelog.ContributingWrites(modeltest.DecodeJSON(t, `{"list": ["begun"], "text": "some"}`), writes, path)
 		if fmt.Sprint(credited) != c.credited || string(jsonval.Encode(whole)) != c.whole || there != (c.whole != "null") {
 			t.Errorf("%q: %v made %s", c.path, credited, jsonval.Encode(whole))
 		}

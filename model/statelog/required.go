@@ -12,7 +12,7 @@ func MissingRequiredPaths(schema, state any) []string {
 
 // missingRequiredPaths lists the required paths below one node of the schema that the value does not have. at is the path of both.
 func missingRequiredPaths(root, node, value any, at jsonval.Path) []string {
-	node, _ = jsonschema.FollowRefs(root, node, "")
+	node, _ = jsonschema.ResolveLocalRefs(root, node, "")
 	m, ok := node.(map[string]any)
 	object, isObject := value.(map[string]any)
 	if _, stored := jsonval.AsBlobHandle(value); !ok || !isObject || stored {

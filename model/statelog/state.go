@@ -16,7 +16,7 @@ type Write struct {
 	// OutputMethod is how Value changes what stands there; empty is write-once.
 	OutputMethod string `json:"method,omitempty"`
 	Value        any    `json:"value"`
-	// Combined is what stands at Path after the write, where that took the content of a value in the blob store (NeedsContent): of a write
+	// Combined is what stands at Path after the write, where that took the content of a value in the blob store (NeedsBlobContent): of a write
 	// of the whole State, the keys of Value alone. Otherwise it is nil and follows from Value.
 	Combined any    `json:"combined,omitempty"`
 	Author   string `json:"by"` // a Call's id, or a person's name
@@ -191,15 +191,15 @@ func (s *State) BeforeCall(request, index int, p jsonval.Path) *State {
 	return s.filterWrites(p, func(w Write) bool { return w.precedesCall(request, index) })
 }
 
-// AsSeenByCall gives the State as a Call at a place in the Plan sees it: with every write-once value, and with the updates before
+// StateSeenByCall gives the State as a Call at a place in the Plan sees it: with every write-once value, and with the updates before
 // that place. It holds at and around the path p alone.
-func (s *State) AsSeenByCall(request, index int, p jsonval.Path) *State {
+func (s *State) StateSeenByCall(request, index int, p jsonval.Path) *State {
 	return s.filterWrites(p, func(w Write) bool { return !w.isUpdate() || w.precedesCall(request, index) })
 }
 
-// WithoutWrittenKeys gives a result for the whole State without the keys that a Call or a person wrote, there or below: such a
+// DropWrittenKeys gives a result for the whole State without the keys that a Call or a person wrote, there or below: such a
 // result may replace what the instance started with, never what was written.
-func (s *State) WithoutWrittenKeys(value any) any {
+func (s *State) DropWrittenKeys(value any) any {
 	out := map[string]any{}
 	m, _ := value.(map[string]any)
 	//workflowcheck:ignore -- each key by itself, in any order

@@ -174,7 +174,7 @@ func TestAPathIsClosedWhen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if by, closed := stateFrom(c.start, c.writes...).PathClosedBy(p); by != c.by || closed != (c.by != "") {
+			if by, closed := stateFrom(c.start, c.writes...).AuthorWhoClosedPath(p); by != c.by || closed != (c.by != "") {
 				t.Errorf("closed %v by %q, want %q", closed, by, c.by)
 			}
 		})
@@ -197,7 +197,7 @@ func TestAResultForTheWholeStateGivesWayToWhatACallWrote(t *testing.T) {
 		{"merged into the whole State", `{}`, []statelog.Write{writeFrom(1, "", "merge", `{"a":1}`)}, `{"a":2,"b":2}`, `{"b":2}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := string(jsonval.Encode(stateFrom(c.start, c.writes...).WithoutWrittenKeys(modeltest.MustDecodeJSON(c.value)))); got != c.want {
+			if got := string(jsonval.Encode(stateFrom(c.start, c.writes...).DropWrittenKeys(modeltest.MustDecodeJSON(c.value)))); got != c.want {
 				t.Errorf("got %s", got)
 			}
 		})
@@ -213,10 +213,10 @@ func TestAProcessMayStartWithNothing(t *testing.T) {
 func TestAReaderSeesTheUpdatesBeforeItAndEveryWriteOnceValue(t *testing.T) {
 	s := stateFrom(`{"l":[0]}`, writeFrom(1, "l", "push", `1`), writeFrom(3, "l", "push", `3`), writeFrom(4, "w", "", `4`))
 	for index, want := range map[int]string{1: `[0]`, 2: `[0,1]`, 3: `[0,1]`, 4: `[0,1,3]`} {
-		if got, _ := jsonval.ValueAt(s.AsSeenByCall(1, index, jsonval.Path{"l"}).CurrentValue, jsonval.Path{"l"}); string(jsonval.Encode(got)) != want {
+		if got, _ := jsonval.ValueAt(s.StateSeenByCall(1, index, jsonval.Path{"l"}).CurrentValue, jsonval.Path{"l"}); string(jsonval.Encode(got)) != want {
 			t.Errorf("from place %d the list is %s, want %s", index, jsonval.Encode(got), want)
 		}
-		if _, ok := jsonval.ValueAt(s.AsSeenByCall(1, index, jsonval.Path{"w"}).CurrentValue, jsonval.Path{"w"}); !ok {
+		if _, ok := jsonval.ValueAt(s.StateSeenByCall(1, index, jsonval.Path{"w"}).CurrentValue, jsonval.Path{"w"}); !ok {
 			t.Errorf("from place %d the write-once value is not seen", index)
 		}
 		if _, ok := jsonval.ValueAt(s.BeforeCall(1, index, jsonval.Path{"w"}).CurrentValue, jsonval.Path{"w"}); ok != (index > 4) {

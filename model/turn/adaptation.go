@@ -13,12 +13,12 @@ type ParamsAdaptation struct {
 	AdaptedParams map[string]any `json:"to,omitempty"`
 }
 
-// Answered reports whether the LLM has adapted the parameters.
-func (a *ParamsAdaptation) Answered() bool { return a != nil && a.AdaptedParams != nil }
+// IsAnswered reports whether the LLM has adapted the parameters.
+func (a *ParamsAdaptation) IsAnswered() bool { return a != nil && a.AdaptedParams != nil }
 
 // FaultPrefix introduces the error of parameters that do not fit even after they were adapted; empty before.
 func (a *ParamsAdaptation) FaultPrefix() string {
-	if !a.Answered() {
+	if !a.IsAnswered() {
 		return ""
 	}
 	return "the values were fitted to the schema and still do not fit: "
@@ -26,7 +26,7 @@ func (a *ParamsAdaptation) FaultPrefix() string {
 
 // ApplyTo returns the parameters with the adapted ones in place of those that the LLM was asked to change.
 func (a *ParamsAdaptation) ApplyTo(params map[string]any) map[string]any {
-	if !a.Answered() {
+	if !a.IsAnswered() {
 		return params
 	}
 	out := map[string]any{}

@@ -53,9 +53,9 @@ type Decision struct {
 	// GivenResult is the result that the person gave in place of running the Call.
 	GivenResult any `json:"output,omitempty"`
 	// Context holds the Messages of a revision, Instances the tokens that were added, Limits the new limits; 0 keeps one.
-	Context   []any           `json:"context,omitempty"`
-	Instances []string        `json:"instances,omitempty"`
-	Limits    *limits.Process `json:"limits,omitempty"`
+	Context   []any          `json:"context,omitempty"`
+	Instances []string       `json:"instances,omitempty"`
+	Limits    *limits.Limits `json:"limits,omitempty"`
 }
 
 // What stands in By when no person decided.
@@ -64,8 +64,8 @@ const (
 	DecidedByProcess = "process" // the process paused by itself, as at a limit
 )
 
-// RanCall is a Call as it really ran: after people's decisions, with its References resolved.
-type RanCall struct {
+// ExecutedCall is a Call as it really ran: after people's decisions, with its References resolved.
+type ExecutedCall struct {
 	Tool   string         `json:"tool"`
 	Params map[string]any `json:"params"`
 }
@@ -115,7 +115,7 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	order := m[orderKey]
 	m = jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), orderKey)
 	payloadKey := map[string]string{ideafile.Amend: "params", ideafile.Replace: "with", ideafile.Answer: "output"}[kind]
-	err = ReadSignalTexts(m, payloadKey, map[string]*string{
+	err = ReadByAndReason(m, payloadKey, map[string]*string{
 		"call": &d.CallID, "digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "proof": &d.Proof,
 		"id": &d.SignalID,
 	})
@@ -174,9 +174,9 @@ func readGroups(v any) ([]string, error) {
 	return list, nil
 }
 
-// ReadSignalTexts reads the text keys of a signal's payload into texts. payloadKey is the one key that may hold something other
+// ReadByAndReason reads the text keys of a signal's payload into texts. payloadKey is the one key that may hold something other
 // than a text; empty if there is none. Any other key is an error.
-func ReadSignalTexts(m map[string]any, payloadKey string, texts map[string]*string) error {
+func ReadByAndReason(m map[string]any, payloadKey string, texts map[string]*string) error {
 	for _, k := range jsonval.SortedKeys(m) {
 		target, known := texts[k]
 		if !known && (payloadKey == "" || k != payloadKey) {

@@ -130,7 +130,7 @@ func TestSteeringIsReadKeyByKey(t *testing.T) {
 		if err != nil || s.ID != "7" || s.By != "ann" || s.Reason != "why" || string(jsonval.Encode(s.Context)) != string(jsonval.Encode(modeltest.MustDecodeJSON(c.context))) && c.context != "null" {
 			t.Errorf("%s %s: %+v, %v", c.kind, c.own, s, err)
 		}
-		if want := (limits.Process{Requests: 2, Tokens: 3, Calls: 4, Duration: 5 * time.Minute}); strings.Contains(c.own, "limits") != (s.Limits == want) {
+		if want := (limits.Limits{Requests: 2, Tokens: 3, Calls: 4, Duration: 5 * time.Minute}); strings.Contains(c.own, "limits") != (s.Limits == want) {
 			t.Errorf("%s %s: the limits are %+v", c.kind, c.own, s.Limits)
 		}
 	}

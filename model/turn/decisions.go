@@ -50,7 +50,7 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 		return many, err
 	}
 	texts := jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), decisionsKey)
-	err = ReadSignalTexts(texts, "", map[string]*string{signalIDKey: &many.ID, "by": &many.By, "reason": &many.Reason, "proof": &proof})
+	err = ReadByAndReason(texts, "", map[string]*string{signalIDKey: &many.ID, "by": &many.By, "reason": &many.Reason, "proof": &proof})
 	list, isList := m[decisionsKey].([]any)
 	switch {
 	case err != nil:
@@ -96,9 +96,9 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	maps.Copy(one.Payload, one.written)
 	kind := jsonval.AsText(one.Payload[decisionKindKey])
 	delete(one.Payload, decisionKindKey)
-	if !slices.Contains(ideafile.DecisionKinds(), kind) {
+	if !slices.Contains(ideafile.AllDecisionKinds(), kind) {
 		one.Kind = SteerDecide
-		one.Invalid = fmt.Errorf("decisions[%d]: %q is one of %s", n, decisionKindKey, strings.Join(ideafile.DecisionKinds(), ", "))
+		one.Invalid = fmt.Errorf("decisions[%d]: %q is one of %s", n, decisionKindKey, strings.Join(ideafile.AllDecisionKinds(), ", "))
 		return one
 	}
 	one.Decision, one.Invalid = ReadDecision(kind, one.Payload)

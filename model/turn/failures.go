@@ -43,7 +43,7 @@ const (
 
 // AddFailedCall adds a Call that did not succeed.
 func (f Failures) AddFailedCall(id string, s ideafile.CallStatus, tool string, why diag.Fault) Failures {
-	return f.add(CallFailure{
+	return f.addFailure(CallFailure{
 		Status: s, Tool: jsonval.Clip(tool, 100), Code: why.Code, Message: jsonval.Clip(why.Message, maxFailureMessage), Count: 1, CallIDs: []string{id},
 	})
 }
@@ -51,12 +51,12 @@ func (f Failures) AddFailedCall(id string, s ideafile.CallStatus, tool string, w
 // Merge adds the failures of another list.
 func (f Failures) Merge(other Failures) Failures {
 	for _, failure := range other {
-		f = f.add(failure)
+		f = f.addFailure(failure)
 	}
 	return f
 }
 
-func (f Failures) add(failure CallFailure) Failures {
+func (f Failures) addFailure(failure CallFailure) Failures {
 	at := slices.IndexFunc(f, func(x CallFailure) bool {
 		return x.Status == failure.Status && x.Tool == failure.Tool && x.Code == failure.Code && x.Message == failure.Message
 	})
@@ -84,7 +84,7 @@ func (f CallFailure) String() string {
 	return fmt.Sprintf("%s: %s: %s (%s)", cmp.Or(f.Tool, "a Call without a tool"), f.Code, f.Message, calls)
 }
 
-// Unsuccessful reports whether a Call has ended without a result, for a reason that people should see.
-func (c CallReport) Unsuccessful() bool {
+// IsUnsuccessful reports whether a Call has ended without a result, for a reason that people should see.
+func (c CallReport) IsUnsuccessful() bool {
 	return c.Fault != nil && (c.Status == ideafile.Failed || c.Status == ideafile.Blocked || c.Status == ideafile.Rejected)
 }

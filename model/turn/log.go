@@ -48,16 +48,16 @@ type LogEntry struct {
 type CallOutcome struct {
 	CallID string              `json:"call"`
 	Status ideafile.CallStatus `json:"status"`
-	// RanCall is the Call as it ran; nil if nothing did.
-	RanCall *RanCall    `json:"ran,omitempty"`
-	Fault   *diag.Fault `json:"error,omitempty"`
+	// ExecutedCall is the Call as it ran; nil if nothing did.
+	RanCall *ExecutedCall `json:"ran,omitempty"`
+	Fault   *diag.Fault   `json:"error,omitempty"`
 }
 
 // PersonPrefix is the beginning of By for what a person wrote: person:NAME.
 const PersonPrefix = "person:"
 
-// Touches reports whether the entry wrote at a path, below it, or wrote an ancestor of it as a whole.
-func (e LogEntry) Touches(p jsonval.Path) bool {
+// OverlapsPath reports whether the entry wrote at a path, below it, or wrote an ancestor of it as a whole.
+func (e LogEntry) OverlapsPath(p jsonval.Path) bool {
 	return statelog.FirstAuthorAt([]statelog.Write{{Path: e.Path, Value: e.Value, Author: "any"}}, p) != ""
 }
 
@@ -95,9 +95,9 @@ func EncodeLog(log []LogEntry) any {
 	return out
 }
 
-// DecisionsBehind returns what people decided on the Call that made a write, or the revision that did, and the Call as it ran then; nil if
+// DecisionsForWrite returns what people decided on the Call that made a write, or the revision that did, and the Call as it ran then; nil if
 // nothing ran. log is all that is logged of the instance.
-func DecisionsBehind(write LogEntry, log []LogEntry) (made []Decision, ran *RanCall) {
+func DecisionsForWrite(write LogEntry, log []LogEntry) (made []Decision, ran *ExecutedCall) {
 	if write.Correction > 0 {
 		name, _ := write.PersonName()
 		return []Decision{{Kind: "revise", DecidedBy: name, Reason: write.Reason, DecidedAt: write.WrittenAt}}, nil

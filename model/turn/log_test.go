@@ -27,7 +27,7 @@ func TestALogEntryTouchesWhatItWroteAboveOrBelow(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := turn.LogEntry{Path: pathOf(t, c.path), Value: modeltest.DecodeJSON(t, c.value), Author: "1.1"}
-			if got := e.Touches(pathOf(t, c.asked)); got != c.want {
+			if got := e.OverlapsPath(pathOf(t, c.asked)); got != c.want {
 				t.Errorf("got %v", got)
 			}
 		})
@@ -51,7 +51,7 @@ func TestALogComesBackAsItWasKept(t *testing.T) {
 	}
 	log = append(log,
 		turn.LogEntry{Instance: "①", Decision: &turn.Decision{Kind: "amend", CallID: "1.2@①", DecidedBy: "Bo", DecidedAt: at, Tool: "pay", ShownParams: map[string]any{"n": 5}, AmendedParams: map[string]any{"n": 4}}},
-		turn.LogEntry{Instance: "①", Outcome: &turn.CallOutcome{CallID: "1.2@①", Status: "done", RanCall: &turn.RanCall{Tool: "pay", Params: map[string]any{"n": 4}}}})
+		turn.LogEntry{Instance: "①", Outcome: &turn.CallOutcome{CallID: "1.2@①", Status: "done", RanCall: &turn.ExecutedCall{Tool: "pay", Params: map[string]any{"n": 4}}}})
 	v := turn.EncodeLog(log)
 	for n, want := range []string{
 		`{"decision":{"at":"2026-11-03T09:00:00.000000005Z","by":"Bo","call":"1.2@①","decision":"amend","params":{"n":4},"shown":{"n":5},"tool":"pay"},"instance":"①"}`,

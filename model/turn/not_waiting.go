@@ -10,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ErrCallNotWaiting says why nobody can decide on a Call that there is: how it stands, and who has decided on it.
-func ErrCallNotWaiting(id string, status ideafile.CallStatus, decisions []Decision) error {
+// CallNotWaitingError says why nobody can decide on a Call that there is: how it stands, and who has decided on it.
+func CallNotWaitingError(id string, status ideafile.CallStatus, decisions []Decision) error {
 	var b strings.Builder
 	b.WriteString(id)
 	if n := len(decisions); n > 0 {
@@ -39,9 +39,9 @@ func (d Decision) describeBriefly() string {
 	return text
 }
 
-// ErrUnknownCall says that there is no Call of an id, which one was probably meant, and what waits. known may hold further ids that
+// UnknownCallError says that there is no Call of an id, which one was probably meant, and what waits. known may hold further ids that
 // could have been meant.
-func ErrUnknownCall(id string, known []string, waiting []PendingApproval) error {
+func UnknownCallError(id string, known []string, waiting []PendingApproval) error {
 	text := ErrUnknownCallBriefly(id).Error()
 	var pending, shown []string
 	for _, p := range waiting {
@@ -58,7 +58,7 @@ func ErrUnknownCall(id string, known []string, waiting []PendingApproval) error 
 	return errors.New(text + near + " What waits for a person here: " + diag.FirstNamesAndCount(shown))
 }
 
-// ErrUnknownCallBriefly is ErrUnknownCall without a proposal, which takes long to find among many.
+// ErrUnknownCallBriefly is UnknownCallError without a proposal, which takes long to find among many.
 func ErrUnknownCallBriefly(id string) error {
 	return fmt.Errorf("there is no Call %q", jsonval.Clip(id, 80))
 }
@@ -75,9 +75,9 @@ func nearestCallSuggestion(id string, pending, known []string) string {
 	for _, ids := range [][]string{pending, known} {
 		byTyped := map[string]string{}
 		for _, p := range ids {
-			byTyped[ideafile.CallIDInKeyboardSpelling(p)] = p
+			byTyped[ideafile.TypeableCallID(p)] = p
 		}
-		if near, ok := byTyped[diag.NearestName(ideafile.CallIDInKeyboardSpelling(id), jsonval.SortedKeys(byTyped))]; ok {
+		if near, ok := byTyped[diag.NearestName(ideafile.TypeableCallID(id), jsonval.SortedKeys(byTyped))]; ok {
 			return "; did you mean " + near + "?"
 		}
 	}

@@ -20,7 +20,7 @@ func TestWhoDecidesOnWhatDoesNotWaitHearsHowItStands(t *testing.T) {
 		{ideafile.Running, []turn.Decision{{Kind: ideafile.Amend, AmendedParams: map[string]any{"n": 1}}}, "1.2@⑬ was decided on already (amended by a person) and waits for nobody: it is running"},
 		{ideafile.AwaitingApproval, nil, "1.2@⑬ waits for nobody: its instance has ended"},
 	} {
-		if got := turn.ErrCallNotWaiting("1.2@⑬", c.status, c.decisions).Error(); got != c.want {
+		if got := turn.CallNotWaitingError("1.2@⑬", c.status, c.decisions).Error(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestWhoNamesACallThatThereIsNotHearsWhichWaitAndWhichWasMeant(t *testing.T)
 		{"1.2", nil, waiting[1:], `there is no Call "1.2"; did you mean 1.2@⑮? What waits for a person here: 1.2@⑮ settle`},
 		{"nonsense", nil, waiting[:1], `there is no Call "nonsense". What waits for a person here: 1.2@⑬ settle`},
 	} {
-		if got := turn.ErrUnknownCall(c.id, c.known, c.list).Error(); got != c.want {
+		if got := turn.UnknownCallError(c.id, c.known, c.list).Error(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

@@ -46,8 +46,8 @@ type ApprovalNotices struct {
 // MaxNotices bounds each list of a Notices.
 const MaxNotices = 20
 
-// Empty reports whether there is nothing to notify people of.
-func (n ApprovalNotices) Empty() bool {
+// IsEmpty reports whether there is nothing to notify people of.
+func (n ApprovalNotices) IsEmpty() bool {
 	return len(n.NewlyWaiting)+len(n.NewlyDecided)+len(n.Reminders)+len(n.Escalations) == 0
 }
 

@@ -51,7 +51,7 @@ func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
 			texts[k] = m[k]
 		}
 	}
-	err = ReadSignalTexts(texts, "", map[string]*string{
+	err = ReadByAndReason(texts, "", map[string]*string{
 		signalIDKey: &o.ID, "tool": &o.Tool, "until": &until, "by": &o.By, "reason": &o.Reason, "proof": &o.Proof,
 	})
 	if err != nil {
@@ -225,7 +225,7 @@ func (d *Decision) readOrder(v any) error {
 
 // ReadOrderEnd reads the payload of SteerDisallow: order, the id of the one that ends, or id in its place; by and reason.
 func ReadOrderEnd(m map[string]any) (order string, s SteeringPayload, err error) {
-	err = ReadSignalTexts(m, "", map[string]*string{orderKey: &order, signalIDKey: &s.ID, "by": &s.By, "reason": &s.Reason})
+	err = ReadByAndReason(m, "", map[string]*string{orderKey: &order, signalIDKey: &s.ID, "by": &s.By, "reason": &s.Reason})
 	if order == "" {
 		order = s.ID
 	}

@@ -51,7 +51,7 @@ func TestAnOrderCoversWhatItSaysAndNothingThatAPersonMustLookAt(t *testing.T) {
 		"too late":          {turn.PendingApproval{Tool: "pay", Params: params(`{"amount": 50}`)}, noon.Add(time.Hour), "it held until"},
 		"it may have run":   {turn.PendingApproval{Tool: "pay", Params: params(`{"amount": 50}`), ReviewReason: "it was running"}, noon, "it was running"},
 		"decided on before": {turn.PendingApproval{Tool: "pay", Params: params(`{"amount": 50}`), TimesAsked: 1}, noon, "people have decided on it before"},
-		"a large value":     {turn.PendingApproval{Tool: "pay", Params: map[string]any{"amount": modeltest.HandleValue("x", 100_000)}}, noon, "over 64 KB"},
+		"a large value":     {turn.PendingApproval{Tool: "pay", Params: map[string]any{"amount": modeltest.NewBlobHandleValue("x", 100_000)}}, noon, "over 64 KB"},
 	} {
 		if got := o.WhyNotCovered(c.p, c.at); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

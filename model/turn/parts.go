@@ -29,7 +29,7 @@ func (in *RequestInput) AddPartContext(whole, part any, tokens []string, states 
 		case m.PayloadKind == ideafile.TypeState && of != nil:
 			of.Status, of.Fault = m.InstanceEndStatus, m.InstanceFault
 		case m.IsDirectPlan():
-			at := nthOrZero(places[m.InstanceToken], owned[m.InstanceToken])
+			at := elementOrZero(places[m.InstanceToken], owned[m.InstanceToken])
 			owned[m.InstanceToken]++
 			in.addPastCalls(at, m.PlanName, ReadPastDirectPlanCalls(m, tokens))
 			for _, token := range m.FallbackInstances {
@@ -64,7 +64,7 @@ func directPlanPositions(context any) map[string][]int {
 	return places
 }
 
-func nthOrZero(list []int, n int) int {
+func elementOrZero(list []int, n int) int {
 	if n >= len(list) {
 		return 0
 	}
@@ -74,12 +74,12 @@ func nthOrZero(list []int, n int) int {
 // addPastCalls adds Calls to those of other parts that are the same.
 func (in *RequestInput) addPastCalls(directPlan int, name string, calls []PastCall) {
 	for _, p := range calls {
-		at := slices.IndexFunc(in.PlanEntries, func(e PlanEntry) bool {
+		at := slices.IndexFunc(in.PlanEntries, func(e PlannedCallSummary) bool {
 			return e.DirectPlan == directPlan && e.CallID == p.key().ID("") && jsonval.Equal(e.Call.RawValue(), p.WrittenCall.RawValue())
 		})
 		if at < 0 {
 			at = len(in.PlanEntries)
-			in.PlanEntries = append(in.PlanEntries, PlanEntry{
+			in.PlanEntries = append(in.PlanEntries, PlannedCallSummary{
 				CallID: p.key().ID(""), DirectPlan: directPlan, PlanName: name, Call: p.WrittenCall, StatusCounts: map[ideafile.CallStatus]int{},
 				ResultByInstance: map[string]any{},
 			})
@@ -100,9 +100,9 @@ func (in *RequestInput) addPastError(e ContextError) {
 	in.Errors[at].Instances = slices.Concat(in.Errors[at].Instances, e.Instances)
 }
 
-// RestrictRecordToInstances returns a message as a part of the process sees it: of a Plan's record, what is about the part's instances; ok is false where
+// FilterPlanRecord returns a message as a part of the process sees it: of a Plan's record, what is about the part's instances; ok is false where
 // nothing is left of it.
-func RestrictRecordToInstances(raw any, tokens []string) (out any, ok bool) {
+func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
 	m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
 	if !ok || m.Type != ideafile.TypePlan || (len(m.PlanRecordByCallID) == 0 && len(m.FallbackInstances) == 0) {
 		return raw, true
@@ -116,7 +116,7 @@ func RestrictRecordToInstances(raw any, tokens []string) (out any, ok bool) {
 		if ids == nil {
 			return raw, true
 		}
-		entry, left := restrictEntry(m.PlanRecordByCallID[ids[n]], mine)
+		entry, left := filterPlanEntry(m.PlanRecordByCallID[ids[n]], mine)
 		if left {
 			calls = append(calls, call.RawValue())
 			record[ids[n]] = entry
@@ -129,7 +129,7 @@ func RestrictRecordToInstances(raw any, tokens []string) (out any, ok bool) {
 	}
 	next := jsonval.WithoutKey(m.Source, ideafile.FallbackInstancesKey)
 	next["record"] = record
-	if fellBack := tokensInSet(m.FallbackInstances, mine); len(fellBack) > 0 {
+	if fellBack := toTokenSet(m.FallbackInstances, mine); len(fellBack) > 0 {
 		next[ideafile.FallbackInstancesKey] = jsonval.ToJSONValue(fellBack)
 	}
 	if m.IsDirectPlan() {
@@ -142,8 +142,8 @@ func RestrictRecordToInstances(raw any, tokens []string) (out any, ok bool) {
 	return next, len(calls) > 0
 }
 
-// restrictEntry leaves in a record's entry what is about some instances, or about all. left reports whether anything is.
-func restrictEntry(entry any, mine map[string]bool) (out any, left bool) {
+// filterPlanEntry leaves in a record's entry what is about some instances, or about all. left reports whether anything is.
+func filterPlanEntry(entry any, mine map[string]bool) (out any, left bool) {
 	object, ok := entry.(map[string]any)
 	if !ok {
 		return entry, entry != nil
@@ -154,17 +154,17 @@ func restrictEntry(entry any, mine map[string]bool) (out any, left bool) {
 		tokens, isList := jsonval.AsStringList(object[key])
 		switch {
 		case key == recordResults, key == recordRan:
-			rest[key] = restrictByToken(object[key], mine)
+			rest[key] = filterByToken(object[key], mine)
 		case key == recordDecided:
 			rest[key] = slices.DeleteFunc(slices.Clone(asJSONList(object[key])), func(d any) bool {
 				token, _ := jsonval.AsObject(d)["token"].(string)
 				return !mine[token]
 			})
 		case key == recordFaults:
-			rest[key] = restrictFaults(asJSONList(object[key]), mine)
+			rest[key] = filterFaults(asJSONList(object[key]), mine)
 		case isList:
 			named = true
-			if list := tokensInSet(tokens, mine); len(list) > 0 {
+			if list := toTokenSet(tokens, mine); len(list) > 0 {
 				rest[key], left = jsonval.ToJSONValue(list), true
 			}
 		default:
@@ -174,7 +174,7 @@ func restrictEntry(entry any, mine map[string]bool) (out any, left bool) {
 	return rest, left || !named
 }
 
-func restrictByToken(values any, mine map[string]bool) map[string]any {
+func filterByToken(values any, mine map[string]bool) map[string]any {
 	out := map[string]any{}
 	for _, token := range jsonval.SortedKeys(jsonval.AsObject(values)) {
 		if mine[token] {
@@ -184,12 +184,12 @@ func restrictByToken(values any, mine map[string]bool) map[string]any {
 	return out
 }
 
-func restrictFaults(list []any, mine map[string]bool) []any {
+func filterFaults(list []any, mine map[string]bool) []any {
 	out := []any{}
 	for _, raw := range list {
 		fault := jsonval.WithoutKey(jsonval.AsObject(raw), "instances")
 		tokens, _ := jsonval.AsStringList(jsonval.AsObject(raw)["instances"])
-		if left := tokensInSet(tokens, mine); len(left) > 0 {
+		if left := toTokenSet(tokens, mine); len(left) > 0 {
 			fault["instances"] = jsonval.ToJSONValue(left)
 			out = append(out, fault)
 		}
@@ -202,7 +202,7 @@ func asJSONList(v any) []any {
 	return list
 }
 
-// tokensInSet picks the tokens that are in a set.
-func tokensInSet(tokens []string, set map[string]bool) []string {
+// toTokenSet picks the tokens that are in a set.
+func toTokenSet(tokens []string, set map[string]bool) []string {
 	return slices.DeleteFunc(slices.Clone(tokens), func(t string) bool { return !set[t] })
 }

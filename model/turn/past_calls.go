@@ -21,7 +21,7 @@ type PastCall struct {
 	StatusByInstance    map[string]ideafile.CallStatus
 	ResultByInstance    map[string]any
 	DecisionsByInstance map[string][]Decision
-	RanCallByInstance   map[string]RanCall
+	RanCallByInstance   map[string]ExecutedCall
 	// FaultByInstance say why the Call failed or is blocked; only the record of a Plan that runs directly has them.
 	FaultByInstance map[string]*diag.Fault
 }
@@ -271,8 +271,8 @@ func withoutInstanceStatuses(entry any, tokens []string, dropped map[string]bool
 	return out
 }
 
-// IsHistory reports whether a Message is a record or an error of the process whose Idea this one starts from.
-func IsHistory(msg ideafile.Message) bool {
+// IsHistoryMessage reports whether a Message is a record or an error of the process whose Idea this one starts from.
+func IsHistoryMessage(msg ideafile.Message) bool {
 	_, isError := ReadContextError(msg)
 	return isError || msg.IsPlanWithRecord()
 }

@@ -46,13 +46,13 @@ type PendingApproval struct {
 	TimesAsked int `json:"asked,omitempty"`
 	// Deciders say who may decide; none: anybody. DecidedSoFar are those who have, while others still must.
 	Deciders     deciders.Rules `json:"deciders,omitempty"`
-	DecidedSoFar []Voice        `json:"decided,omitempty"`
+	DecidedSoFar []Vote         `json:"decided,omitempty"`
 	// WhileWaiting is when people are reminded of the Call, and when others may decide too; nil: never.
 	WhileWaiting *reminder.Schedule `json:"whileWaiting,omitempty"`
 }
 
-// Voice is a decision that is not enough by itself: others must decide the same.
-type Voice struct {
+// Vote is a decision that is not enough by itself: others must decide the same.
+type Vote struct {
 	Kind      string    `json:"decision"`
 	DecidedBy string    `json:"by"`
 	Groups    []string  `json:"groups,omitempty"` // those of which the person says they are
@@ -60,7 +60,7 @@ type Voice struct {
 }
 
 // InWords tells who decided, of which groups and, if it is no approval, what: "ann of finance, answer".
-func (v Voice) InWords() string {
+func (v Vote) InWords() string {
 	text := v.DecidedBy
 	if len(v.Groups) > 0 {
 		text += " of " + strings.Join(v.Groups, " and ")
@@ -103,7 +103,7 @@ func CountSame(made []Decision, id string) (have, want int) {
 			have++
 		}
 	}
-	return have, d.Deciders.Count()
+	return have, d.Deciders.RequiredApprovals()
 }
 
 // LetTimePass has happen what is due at a moment: reminders, and escalations, after which others may decide too.

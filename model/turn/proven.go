@@ -54,7 +54,7 @@ func (d Decision) Proven(p PendingApproval, made []Decision, now time.Time) (Dec
 // ToProve is what a proof of a decision on a Call of the process must be for.
 func (d Decision) ToProve(process string) proof.Decision {
 	return proof.Decision{
-		Process: process, CallIDs: []string{d.CallID, ideafile.CallIDInKeyboardSpelling(d.CallID)}, Digest: d.ApprovalDigest, Kind: d.Kind,
+		Process: process, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)}, Digest: d.ApprovalDigest, Kind: d.Kind,
 		Details: d.details(),
 	}
 }

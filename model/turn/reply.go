@@ -32,8 +32,8 @@ type LLMReply struct {
 	Output      any         `json:"output,omitempty"`
 	OutputFault *diag.Fault `json:"outputFault,omitempty"`
 	Usage       TokenUsage  `json:"usage"`
-	// AnsweringLLM says who answered; nil where nobody knows.
-	AnsweringLLM *AnsweringLLM `json:"llm,omitempty"`
+	// LLMUsage says who answered; nil where nobody knows.
+	AnsweringLLM *LLMUsage `json:"llm,omitempty"`
 	// HTTPAttempts counts the HTTP requests until the server answered.
 	HTTPAttempts int `json:"attempts,omitempty"`
 	// Faked replies were made up from schemas in a simulation. They use up no line of a script of replies.
@@ -43,8 +43,8 @@ type LLMReply struct {
 // CallsMayBeUndelivered reports whether Calls may not have reached all their instances: whoever handed them out is gone, or gave up.
 func (r LLMReply) CallsMayBeUndelivered() bool { return r.WorkerLost || r.CallsUndelivered }
 
-// AnsweringLLM says which LLM answered a Request. The meta of an Idea keeps it.
-type AnsweringLLM struct {
+// LLMUsage says which LLM answered a Request. The meta of an Idea keeps it.
+type LLMUsage struct {
 	Request int `json:"request"`
 	// RequestedModel is the model as it was asked for, and Served as the server named it.
 	RequestedModel string `json:"model,omitempty"`

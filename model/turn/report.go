@@ -72,11 +72,11 @@ type CallReport struct {
 	// for the whole State, the keys that were not written.
 	Result any `json:"result,omitempty"`
 	// NotWrittenPaths lists the places in State that kept what they had, although the Call's result was for them.
-	NotWrittenPaths []NotWritten `json:"notWritten,omitempty"`
+	NotWrittenPaths []UnwrittenPath `json:"notWritten,omitempty"`
 	// Decisions are people's, in the order in which they were made.
 	Decisions []Decision `json:"decisions,omitempty"`
-	// RanCall is the Call as it ran, if people had decided on it.
-	RanCall *RanCall `json:"ran,omitempty"`
+	// ExecutedCall is the Call as it ran, if people had decided on it.
+	RanCall *ExecutedCall `json:"ran,omitempty"`
 	// ParamsAdaptation is set when the LLM was asked to adapt some of the Call's parameters.
 	ParamsAdaptation *ParamsAdaptation `json:"adapted,omitempty"`
 	// Call is sent for a Request that broke off: only the instances know which Calls of it were accepted.
@@ -90,8 +90,8 @@ func (c CallReport) CallKey() ideafile.CallKey {
 	return ideafile.CallKey{Request: c.Request, Index: c.Index}
 }
 
-// OverruledByPerson reports whether a person decided otherwise than the LLM had proposed.
-func (c CallReport) OverruledByPerson() bool {
+// WasOverruledByPerson reports whether a person decided otherwise than the LLM had proposed.
+func (c CallReport) WasOverruledByPerson() bool {
 	for _, d := range c.Decisions {
 		if d.Kind != ideafile.Approve {
 			return true
@@ -100,8 +100,8 @@ func (c CallReport) OverruledByPerson() bool {
 	return false
 }
 
-// NotWritten is a place in State that kept what it had, although the result of a Call, or a part of it, was for it.
-type NotWritten struct {
+// UnwrittenPath is a place in State that kept what it had, although the result of a Call, or a part of it, was for it.
+type UnwrittenPath struct {
 	Path      string `json:"path"` // a Reference
 	WrittenBy string `json:"by"`   // who had written there: a Call's id, a person, or "start"
 }
@@ -115,12 +115,12 @@ func (c CallReport) FaultsForLLM() []diag.Fault {
 	}
 	for _, n := range c.NotWrittenPaths {
 		by, _, _ := strings.Cut(n.WrittenBy, "@")
-		list = append(list, *diag.Faultf(CodeNotWritten, "what it gave for %s was not written: %s", n.Path, earlierWriterInWords(by)))
+		list = append(list, *diag.Faultf(CodeNotWritten, "what it gave for %s was not written: %s", n.Path, describeEarlierWriter(by)))
 	}
 	return list
 }
 
-func earlierWriterInWords(by string) string {
+func describeEarlierWriter(by string) string {
 	if by == statelog.Start {
 		return "something has stood there since the start"
 	}

@@ -19,11 +19,11 @@ type RequestInput struct {
 	// Instances are the covered ones, in order.
 	Instances []InstanceInput `json:"covered"`
 	// PlanEntries lists the Calls of earlier Requests and of Plans that run directly.
-	PlanEntries []PlanEntry `json:"plan,omitempty"`
+	PlanEntries []PlannedCallSummary `json:"plan,omitempty"`
 	// Errors are those since the last Request.
 	Errors []ContextError `json:"troubles,omitempty"`
 	// Others counts the process's instances that the Request does not cover.
-	Others OtherInstances `json:"others,omitzero"`
+	Others OtherInstanceCounts `json:"others,omitzero"`
 	// ReopenableTokens are those of them that have settled, but not for good: a Call that names one reopens it.
 	ReopenableTokens []string `json:"reopenable,omitempty"`
 	// OutputOnly marks a Request that asks for the process's output and nothing else: every instance has settled.
@@ -33,8 +33,8 @@ type RequestInput struct {
 	Questions []LLMQuestion `json:"asking,omitempty"`
 }
 
-// OtherInstances counts the instances that a Request is not about, by what they are up to.
-type OtherInstances struct {
+// OtherInstanceCounts counts the instances that a Request is not about, by what they are up to.
+type OtherInstanceCounts struct {
 	Finished       int `json:"finished,omitempty"`
 	Failed         int `json:"failed,omitempty"`
 	AwaitingPeople int `json:"awaitingPeople,omitempty"`
@@ -58,8 +58,8 @@ type InstanceInput struct {
 	FailedDirectPlanPosition int `json:"fellBackFrom,omitempty"`
 }
 
-// PlanEntry is a Call planned earlier, with the number of instances in each status.
-type PlanEntry struct {
+// PlannedCallSummary is a Call planned earlier, with the number of instances in each status.
+type PlannedCallSummary struct {
 	// CallID is the Call's id without an instance.
 	CallID string `json:"id"`
 	// DirectPlan is the position in the context, from 1, of the directly run Plan that holds the Call, and PlanName the name
@@ -77,7 +77,7 @@ type PlanEntry struct {
 	// Decisions are people's decisions on the Call, in the order of the instances.
 	Decisions []InstanceDecision `json:"decided,omitempty"`
 	// RanCallByInstance is the Call as it ran after such decisions, by instance.
-	RanCallByInstance map[string]RanCall `json:"ran,omitempty"`
+	RanCallByInstance map[string]ExecutedCall `json:"ran,omitempty"`
 }
 
 // InstanceDecision is a person's decision on a Call of one instance.
@@ -108,7 +108,7 @@ type LLMQuestion struct {
 // ReplyMayHoldOutput reports whether the reply may hold the process's output: where the Request covers every instance that there
 // is. Asked about a few, the LLM would sum up what it happens to see.
 func (in *RequestInput) ReplyMayHoldOutput() bool {
-	return len(in.Questions) == 0 && (in.OutputOnly || in.Others == OtherInstances{})
+	return len(in.Questions) == 0 && (in.OutputOnly || in.Others == OtherInstanceCounts{})
 }
 
 // InstanceTokens lists the covered instances' tokens. It is empty, never nil, when no instance is covered.
@@ -144,7 +144,7 @@ func (in *RequestInput) QuestionSummary() string {
 }
 
 // AddReport counts what became of the Call in one instance.
-func (e *PlanEntry) AddReport(token string, c CallReport) {
+func (e *PlannedCallSummary) AddReport(token string, c CallReport) {
 	e.StatusCounts[c.Status]++
 	if token != "" {
 		if e.InstancesByStatus == nil {
@@ -160,7 +160,7 @@ func (e *PlanEntry) AddReport(token string, c CallReport) {
 	}
 	if c.RanCall != nil {
 		if e.RanCallByInstance == nil {
-			e.RanCallByInstance = map[string]RanCall{}
+			e.RanCallByInstance = map[string]ExecutedCall{}
 		}
 		e.RanCallByInstance[token] = *c.RanCall
 	}
@@ -170,7 +170,7 @@ func (e *PlanEntry) AddReport(token string, c CallReport) {
 }
 
 // addFault notes why the Call failed or is blocked in one instance.
-func (e *PlanEntry) addFault(token string, f diag.Fault) {
+func (e *PlannedCallSummary) addFault(token string, f diag.Fault) {
 	at := slices.IndexFunc(e.Faults, func(r RecordedFault) bool { return r.Fault == f })
 	if at < 0 {
 		at = len(e.Faults)
@@ -182,8 +182,8 @@ func (e *PlanEntry) addFault(token string, f diag.Fault) {
 }
 
 // WithoutDirectPlans picks the Calls that Requests planned.
-func WithoutDirectPlans(plan []PlanEntry) []PlanEntry {
-	var list []PlanEntry
+func WithoutDirectPlans(plan []PlannedCallSummary) []PlannedCallSummary {
+	var list []PlannedCallSummary
 	for _, e := range plan {
 		if e.DirectPlan == 0 {
 			list = append(list, e)

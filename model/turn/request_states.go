@@ -36,7 +36,7 @@ func (in *RequestInput) WithoutStates(known map[string]any) (stateless *RequestI
 	next, deltas := *in, map[string]any{}
 	next.Instances = make([]InstanceInput, len(in.Instances))
 	for n, instance := range in.Instances {
-		d, changed := jsonval.Delta(known[instance.Token], instance.State)
+		d, changed := jsonval.ComputeDelta(known[instance.Token], instance.State)
 		if changed {
 			deltas[instance.Token] = d
 		}
@@ -62,8 +62,8 @@ func (in *RequestInput) RestoreStates(known, deltas map[string]any) error {
 	return nil
 }
 
-// DetachStates removes the States in place and returns each one as its delta from nothing, by token.
-func (in *RequestInput) DetachStates() map[string]any {
+// TakeStates removes the States in place and returns each one as its delta from nothing, by token.
+func (in *RequestInput) TakeStates() map[string]any {
 	stateless, deltas := in.WithoutStates(nil)
 	*in = *stateless
 	return deltas

@@ -56,7 +56,7 @@ func snapshotContext(context any, input *RequestInput) []any {
 		out = append(out, stateMessage(instance, schemas))
 	}
 	out = append(out, perInstance...)
-	for _, plan := range separatePlans(planned) {
+	for _, plan := range splitIntoPlans(planned) {
 		out = append(out, planMessage(plan))
 	}
 	for _, e := range input.Errors {
@@ -114,9 +114,9 @@ func stateMessage(c InstanceInput, schemas map[string]any) any {
 	return m
 }
 
-// separatePlans splits Calls into Plans, in Plan order, in each of which every Call has an id of its own: parts of a process number their
+// splitIntoPlans splits Calls into Plans, in Plan order, in each of which every Call has an id of its own: parts of a process number their
 // Requests each by themselves.
-func separatePlans(entries []PlanEntry) (plans [][]PlanEntry) {
+func splitIntoPlans(entries []PlannedCallSummary) (plans [][]PlannedCallSummary) {
 	seen := []map[string]bool{}
 	for _, e := range entries {
 		at := slices.IndexFunc(seen, func(ids map[string]bool) bool { return !ids[e.CallID] })
@@ -127,7 +127,7 @@ func separatePlans(entries []PlanEntry) (plans [][]PlanEntry) {
 		plans[at], seen[at][e.CallID] = append(plans[at], e), true
 	}
 	for _, plan := range plans {
-		slices.SortStableFunc(plan, func(a, b PlanEntry) int { return callKeyOf(a.CallID).Compare(callKeyOf(b.CallID)) })
+		slices.SortStableFunc(plan, func(a, b PlannedCallSummary) int { return callKeyOf(a.CallID).Compare(callKeyOf(b.CallID)) })
 	}
 	return plans
 }
@@ -137,7 +137,7 @@ func callKeyOf(id string) ideafile.CallKey {
 	return ideafile.CallKey{Request: p.Request, Index: p.Index}
 }
 
-func planMessage(plan []PlanEntry) any {
+func planMessage(plan []PlannedCallSummary) any {
 	calls, record := []any{}, map[string]any{}
 	for _, e := range plan {
 		calls = append(calls, e.Call.RawValue())
@@ -148,7 +148,7 @@ func planMessage(plan []PlanEntry) any {
 
 // toRecordValue is what became of a Call: its statuses, each with a count or with the instances' tokens, the results that State does
 // not hold, and people's decisions.
-func (e PlanEntry) toRecordValue() any {
+func (e PlannedCallSummary) toRecordValue() any {
 	record := jsonval.AsObject(jsonval.ToJSONValue(e.StatusCounts))
 	for s, tokens := range e.InstancesByStatus {
 		record[string(s)] = jsonval.ToJSONValue(tokens)

@@ -27,7 +27,7 @@ const (
 type SteeringPayload struct {
 	ID, By, Reason string
 	// Limits of resume and revise; 0 keeps one.
-	Limits limits.Process
+	Limits limits.Limits
 	// Context is the messages of revise and add, as written.
 	Context []any
 }
@@ -44,7 +44,7 @@ func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) 
 			texts[k] = m[k]
 		}
 	}
-	if err := ReadSignalTexts(texts, "", map[string]*string{"id": &s.ID, "by": &s.By, "reason": &s.Reason}); err != nil {
+	if err := ReadByAndReason(texts, "", map[string]*string{"id": &s.ID, "by": &s.By, "reason": &s.Reason}); err != nil {
 		return s, err
 	}
 	var ps diag.Problems
@@ -63,7 +63,7 @@ func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) 
 	switch {
 	case len(ps) > 0:
 		return s, ps
-	case kind == SteerAdd && len(s.Context) == 0, kind == SteerRevise && len(s.Context) == 0 && s.Limits == limits.Process{}:
+	case kind == SteerAdd && len(s.Context) == 0, kind == SteerRevise && len(s.Context) == 0 && s.Limits == limits.Limits{}:
 		return s, fmt.Errorf("it says nothing: %q is missing", "context")
 	}
 	return s, nil

@@ -47,7 +47,7 @@ func (driver) Type() string { return driverName }
 // Temporal UI about itself, such as its current details.
 func (d driver) SelectDriver(_ converter.StorageDriverSelectContext, p *commonpb.Payload) (converter.StorageDriver, error) {
 	m := p.GetMetadata()
-	if protocol.StaysInline(p) || len(m[encryption.MetadataInline]) > 0 || string(m[converter.MetadataMessageType]) == workflowMetadata {
+	if protocol.IsKeptInline(p) || len(m[encryption.MetadataInline]) > 0 || string(m[converter.MetadataMessageType]) == workflowMetadata {
 		return nil, nil
 	}
 	return d, nil

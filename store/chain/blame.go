@@ -44,7 +44,7 @@ type Blame struct {
 	// Since is, for an unknown author, the first Idea that shows the value.
 	Since int `json:"since,omitempty"`
 
-	ran *turn.RanCall
+	ran *turn.ExecutedCall
 }
 
 // Written is one write that a path's value comes from.
@@ -66,7 +66,7 @@ type Proposed struct {
 	Tool    string `json:"tool"`
 	Written any    `json:"written"`
 	// Ran is the Call as it ran after people's decisions; nil if there were none, or if nothing ran.
-	Ran *turn.RanCall `json:"ran,omitempty"`
+	Ran *turn.ExecutedCall `json:"ran,omitempty"`
 	// Reads are the References in it, with the values that they have in the Idea whose log tells of the write.
 	Reads []Read `json:"reads"`
 	// Saw is the Idea that shows what the LLM had seen; 0 where no Idea was sealed by that Request. It is one of Part, if that is set:
@@ -130,7 +130,7 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 	switch {
 	case err != nil:
 	case b.Last != nil && (there || jsonval.CanSetAt(state, path)):
-		b.Decisions, b.ran = turn.DecisionsBehind(b.Last.entry, facts)
+		b.Decisions, b.ran = turn.DecisionsForWrite(b.Last.entry, facts)
 		if n := len(b.Decisions); n > 0 {
 			b.Decision = &b.Decisions[n-1]
 		}
@@ -185,7 +185,7 @@ func cutToken(owners ideafile.ContextByInstance, place string) (instance, rest s
 	longest := -1
 	rest = place
 	for t := range owners.MessagesByInstance {
-		for _, word := range []string{t, spelling.KeyboardSpelling(t)} {
+		for _, word := range []string{t, spelling.TypeableToken(t)} {
 			if after, ok := strings.CutPrefix(place, word+":"); ok && len(word) > longest {
 				instance, rest, known, longest = t, after, true, len(word)
 			}
@@ -264,10 +264,10 @@ func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *ma
 			Author: e.Author, Request: e.Request, Index: e.Index, CorrectionNumber: e.Correction}
 	}
 	initial := ideafile.SplitContextByInstance(whole["context"]).InstanceView(b.Instance).PayloadByKind[ideafile.TypeState]
-	list, value, _ := statelog.WritesThatMadeValue(initial, writes, path)
+	list, value, _ := statelog.ContributingWrites(initial, writes, path)
 	var made []Written
 	for n, w := range all {
-		if slices.Contains(list, n) || (!jsonval.Equal(value, b.Value) && w.entry.Touches(path)) {
+		if slices.Contains(list, n) || (!jsonval.Equal(value, b.Value) && w.entry.OverlapsPath(path)) {
 			made = append(made, w)
 		}
 	}

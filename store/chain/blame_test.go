@@ -208,7 +208,7 @@ func TestBlameNamesEveryDecisionAndWhatRan(t *testing.T) {
 	}
 	story.seal(idea(t, `{"①": {"text": "Broken!", "paid": "yes"}}`, noCalls, "①"),
 		turn.LogEntry{Instance: "①", Decision: &decisions[0]}, turn.LogEntry{Instance: "①", Decision: &decisions[1]}, turn.LogEntry{Decision: &decisions[2]},
-		turn.LogEntry{Instance: "①", Outcome: &turn.CallOutcome{CallID: "1.1@①", Status: "done", RanCall: &turn.RanCall{Tool: "offerVoucher", Params: params}}},
+		turn.LogEntry{Instance: "①", Outcome: &turn.CallOutcome{CallID: "1.1@①", Status: "done", RanCall: &turn.ExecutedCall{Tool: "offerVoucher", Params: params}}},
 		written(t, 1, 1, "①", "paid", `"yes"`))
 	b, err := s.cold(t).Blame(t.Context(), "p", "①:paid", 0)
 	if err != nil {

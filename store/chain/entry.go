@@ -82,7 +82,7 @@ func (d draft) digest(ctx context.Context, values *blobs.Store) (digest string, 
 	if err != nil {
 		return "", 0, err
 	}
-	jsonval.WithEncoded(whole, func(data []byte) { digest, size = digestOf(data), len(data) })
+	jsonval.EncodeToPooledBuffer(whole, func(data []byte) { digest, size = digestOf(data), len(data) })
 	return digest, size, nil
 }
 

@@ -147,7 +147,7 @@ func (s *Store) wholeLog(ctx context.Context, m *manifest) ([]turn.LogEntry, err
 }
 
 // States gives the State of every instance of an Idea, by token, with handles in place of large values.
-func (s *Store) States(ctx context.Context, process string, at protocol.Sealed) (map[string]any, error) {
+func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef) (map[string]any, error) {
 	st, err := s.bodyOf(ctx, process, at)
 	if err != nil {
 		return nil, fmt.Errorf("chain: read the States of Idea %d of %s: %w", at.At, process, err)
@@ -161,7 +161,7 @@ func (s *Store) States(ctx context.Context, process string, at protocol.Sealed) 
 }
 
 // Context gives the context of an Idea, with handles in place of large values.
-func (s *Store) Context(ctx context.Context, process string, at protocol.Sealed) (any, error) {
+func (s *Store) Context(ctx context.Context, process string, at protocol.IdeaRef) (any, error) {
 	st, err := s.bodyOf(ctx, process, at)
 	if err != nil {
 		return nil, fmt.Errorf("chain: read the context of Idea %d of %s: %w", at.At, process, err)
@@ -170,7 +170,7 @@ func (s *Store) Context(ctx context.Context, process string, at protocol.Sealed)
 }
 
 // bodyOf reads an Idea, or remembers it.
-func (s *Store) bodyOf(ctx context.Context, process string, at protocol.Sealed) (*state, error) {
+func (s *Store) bodyOf(ctx context.Context, process string, at protocol.IdeaRef) (*state, error) {
 	if st := s.tips.of(process, at.Digest); st != nil {
 		return st, nil
 	}

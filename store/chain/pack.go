@@ -29,7 +29,7 @@ func (s *Store) lay(ctx context.Context, d draft, at int, digest string, parent 
 func (s *Store) layBody(ctx context.Context, body map[string]any, m *manifest, st, parent *state, size int) (any, error) {
 	under := baseFor(st.at, parent)
 	if under != nil {
-		delta, _ := jsonval.Delta(under.body, body)
+		delta, _ := jsonval.ComputeDelta(under.body, body)
 		data := jsonval.Encode(delta)
 		if under.bytes+len(data) <= size {
 			m.On, m.Since, m.Steps, m.Bytes = under.at, under.since, under.steps+1, under.bytes+len(data)

@@ -14,7 +14,7 @@ import (
 const (
 	MetadataEncrypted = "binary/encrypted"  // the payload's encoding
 	MetadataKeyID     = "encryption-key-id" // metadata: the id of the key
-	MetadataInline    = "inline"            // metadata: what is encrypted stays inline (protocol.StaysInline)
+	MetadataInline    = "inline"            // metadata: what is encrypted stays inline (protocol.IsKeptInline)
 )
 
 // boundPayload binds encrypted bytes to being a payload. They are not bound to their workflow, because equal payloads are
@@ -73,7 +73,7 @@ func (c *codec) encrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
 			metadata[name] = v
 		}
 	}
-	if protocol.StaysInline(p) {
+	if protocol.IsKeptInline(p) {
 		metadata[MetadataInline] = []byte("true")
 	}
 	return &commonpb.Payload{Metadata: metadata, Data: sealed}, nil

@@ -29,7 +29,7 @@ func (d *Diff) contexts(from, to ideafile.ContextByInstance) error {
 			continue
 		}
 		d.messages(token, from.MessagesByInstance[token], to.MessagesByInstance[token])
-		if err := d.values(token, from.OwnMessagesView(token).PayloadByKind, to.OwnMessagesView(token).PayloadByKind, reference); err != nil {
+		if err := d.values(token, from.InstanceMessagesView(token).PayloadByKind, to.InstanceMessagesView(token).PayloadByKind, reference); err != nil {
 			return err
 		}
 	}

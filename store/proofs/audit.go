@@ -67,7 +67,7 @@ func (a *Audit) Log(process string, log any) (problems []string) {
 // isPersons reports whether a person took the decision, on a Call.
 func isPersons(d turn.Decision) bool {
 	own := []string{turn.DecidedByTimeout, turn.DecidedByProcess, ideafile.SimulatedPerson}
-	return slices.Contains(ideafile.DecisionKinds(), d.Kind) && d.CallID != "" && !slices.Contains(own, d.DecidedBy)
+	return slices.Contains(ideafile.AllDecisionKinds(), d.Kind) && d.CallID != "" && !slices.Contains(own, d.DecidedBy)
 }
 
 func (a *Audit) decision(process string, d turn.Decision) string {
@@ -201,7 +201,7 @@ func (a *Audit) Carried(idea map[string]any) (problems []string) {
 			}
 		}
 	}
-	for _, e := range deciders.EarlierOf(idea) {
+	for _, e := range deciders.ReadPriorDecisions(idea) {
 		if e.Proof == "" {
 			continue
 		}
@@ -211,7 +211,7 @@ func (a *Audit) Carried(idea map[string]any) (problems []string) {
 			f := a.keys.Verify(e.Proof)
 			c, why = f.Claims, f.Refused
 		}
-		if why == "" && (c.Call != e.CallID && c.Call != ideafile.CallIDInKeyboardSpelling(e.CallID) || !deciders.SameName(c.Subject, e.By)) {
+		if why == "" && (c.Call != e.CallID && c.Call != ideafile.TypeableCallID(e.CallID) || !deciders.SameName(c.Subject, e.By)) {
 			why = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.Call)
 		}
 		if why != "" {

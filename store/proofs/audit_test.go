@@ -162,9 +162,9 @@ func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
 	k, keys := signer(t, "")
 	d := decided(t, k, keys, turn.Decision{Kind: ideafile.Approve})
 	idea := func(d turn.Decision, by string) map[string]any {
-		return deciders.WithEarlier(map[string]any{"context": []any{map[string]any{"type": "plan", "record": map[string]any{
+		return deciders.WithPriorDecisions(map[string]any{"context": []any{map[string]any{"type": "plan", "record": map[string]any{
 			"1.2": map[string]any{"decided": []any{jsonval.ToJSONValue(turn.InstanceDecision{Token: "⑬", Decision: d})}},
-		}}}}, []deciders.Earlier{{CallID: "1.2@⑬", By: by, Proof: d.Proof}, {CallID: "1.1", By: "eve"}})
+		}}}}, []deciders.PriorDecision{{CallID: "1.2@⑬", By: by, Proof: d.Proof}, {CallID: "1.1", By: "eve"}})
 	}
 	a := proofs.New(keys)
 	if problems := a.Carried(idea(d, "ann")); len(problems) > 0 || a.Counts != (proofs.Counts{Carried: 2}) {

@@ -102,11 +102,11 @@ func (a *answer) value() (any, error) {
 }
 
 // answerBounds let deeper values through than the engine takes from LLMs: servers write them.
-var answerBounds = jsonval.JSONBounds{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
+var answerBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
 
 // decodeJSON refuses what jsonval.Decode refuses, but not a byte order mark.
 func decodeJSON(raw []byte) (any, error) {
-	return jsonval.DecodeWithin(bytes.TrimPrefix(raw, []byte("\uFEFF")), answerBounds)
+	return jsonval.DecodeWithBounds(bytes.TrimPrefix(raw, []byte("\uFEFF")), answerBounds)
 }
 
 func (a *answer) text() (string, error) {

@@ -23,7 +23,7 @@ func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
-	f := mcppalette.Resolve(idea, map[string][]mcppalette.ToolSpec{"every": offers})
+	f := mcppalette.ResolveTools(idea, map[string][]mcppalette.ToolSpec{"every": offers})
 	if len(f.UnusableTools) > 0 || len(f.Problems) > 0 || len(f.ToolSources) < 8 {
 		t.Errorf("%d tools; left out: %v; %v", len(f.ToolSources), f.UnusableTools, f.Problems)
 	}

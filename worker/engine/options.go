@@ -59,7 +59,7 @@ func (p Parts) options() worker.Options {
 		// The server holds back what is over the rate. Held back in the worker it would miss its heartbeats, and count as
 		// lost.
 		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
-		Interceptors:                 append([]interceptor.WorkerInterceptor{workflows.InOrder()}, p.Interceptors...),
+		Interceptors:                 append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor()}, p.Interceptors...),
 		DeploymentOptions:            p.Version.options(),
 	}
 	if p.Limits.EagerCalls > 0 {

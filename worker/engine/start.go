@@ -26,7 +26,7 @@ var SearchAttributes = map[string]enumspb.IndexedValueType{
 // StartProcess is a process to be started.
 type StartProcess struct {
 	ID    string
-	Start protocol.Start
+	Start protocol.ProcessStart
 	Idea  *ideafile.Idea
 	// File is the digest of what the process is started from; a second start with another one is refused.
 	File string

@@ -47,7 +47,7 @@ func newMeters(m metric.Meter) (t meters, err error) {
 }
 
 // Request counts a Request.
-func (m *Metrics) Request(r activities.RequestSeen) {
+func (m *Metrics) Request(r activities.RequestAttempt) {
 	ctx, t := context.Background(), m.meters
 	llm := attribute.String("llm", r.LLM)
 	which := metric.WithAttributes(llm, attribute.String("outcome", r.Outcome))
@@ -62,7 +62,7 @@ func (m *Metrics) Request(r activities.RequestSeen) {
 }
 
 // Call counts a Call when it is over.
-func (m *Metrics) Call(ctx context.Context, c activities.CallSeen) (context.Context, func(outcome string)) {
+func (m *Metrics) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	began := time.Now()
 	return ctx, func(outcome string) {
 		which := metric.WithAttributes(attribute.String("tool", c.Tool), attribute.String("outcome", outcome))

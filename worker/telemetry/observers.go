@@ -10,14 +10,14 @@ import (
 type Observers []activities.Observer
 
 // Request tells all of a Request.
-func (all Observers) Request(r activities.RequestSeen) {
+func (all Observers) Request(r activities.RequestAttempt) {
 	for _, o := range all {
 		o.Request(r)
 	}
 }
 
 // Call tells all of a Call; the Tool gets what they put into its context, each on top of the one before.
-func (all Observers) Call(ctx context.Context, c activities.CallSeen) (context.Context, func(outcome string)) {
+func (all Observers) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	ends := make([]func(string), len(all))
 	for i, o := range all {
 		ctx, ends[i] = o.Call(ctx, c)

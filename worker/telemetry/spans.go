@@ -39,7 +39,7 @@ func (t *Traces) within(process string, request int) context.Context {
 
 // Request tells of a Request. One that the LLM has begun to answer has the span that its Calls name; attempts before it
 // have spans of their own.
-func (t *Traces) Request(r activities.RequestSeen) {
+func (t *Traces) Request(r activities.RequestAttempt) {
 	ctx := t.within(r.Process, 0)
 	if !r.FirstByte.IsZero() {
 		ctx = as(ctx, t.of(r.Process, "request", r.Number))
@@ -50,7 +50,7 @@ func (t *Traces) Request(r activities.RequestSeen) {
 	span.End(trace.WithTimestamp(r.Ended))
 }
 
-func requestAttributes(r activities.RequestSeen) []attribute.KeyValue {
+func requestAttributes(r activities.RequestAttempt) []attribute.KeyValue {
 	all := []attribute.KeyValue{
 		semconv.GenAIOperationNameChat, semconv.GenAIProviderNameOpenAI, semconv.GenAIRequestModel(r.LLM), semconv.GenAIRequestStream(true),
 		semconv.GenAIOutputTypeJSON, keyProcess.String(r.Process), keyRequest.Int(r.Number), keyCovered.Int(r.Instances), keyAttempt.Int(r.Attempt),
@@ -76,7 +76,7 @@ func requestAttributes(r activities.RequestSeen) []attribute.KeyValue {
 }
 
 // Call tells of a Call, under its Request, or under its process where its Plan came without one.
-func (t *Traces) Call(ctx context.Context, c activities.CallSeen) (context.Context, func(outcome string)) {
+func (t *Traces) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	request, _ := strconv.Atoi(strings.SplitN(c.Call, ".", 2)[0])
 	_, span := t.tracer.Start(t.within(c.Process, request), "execute_tool "+c.Tool, trace.WithAttributes(
 		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolCallID(c.Call), semconv.GenAIToolType(toolType(c.Kind)),

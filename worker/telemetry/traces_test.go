@@ -29,9 +29,9 @@ func begin(t *testing.T, more ...string) (*Traces, *telemetrytest.Receiver) {
 // story is a process with one Request and one Call of it.
 func story(t *Traces, process string) {
 	now := time.Now()
-	_, end := t.Call(context.Background(), activities.CallSeen{Process: process, Call: "1.1", Tool: "go"})
+	_, end := t.Call(context.Background(), activities.CallAttempt{Process: process, Call: "1.1", Tool: "go"})
 	end(activities.OutcomeDone)
-	t.Request(activities.RequestSeen{Process: process, Number: 1, Attempt: 1, Began: now, FirstByte: now, Ended: now, Outcome: activities.OutcomeWhole})
+	t.Request(activities.RequestAttempt{Process: process, Number: 1, Attempt: 1, Began: now, FirstByte: now, Ended: now, Outcome: activities.OutcomeWhole})
 	t.process(processRun{id: process, run: "r", first: true, began: now, ended: now, outcome: "completed"})
 }
 

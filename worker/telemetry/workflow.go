@@ -51,7 +51,7 @@ func path(args []any) string {
 	if len(args) == 0 {
 		return ""
 	}
-	start, _ := args[0].(protocol.Start)
+	start, _ := args[0].(protocol.ProcessStart)
 	meta, _ := start.Idea["meta"].(map[string]any)
 	path, _ := meta["path"].(string)
 	return path

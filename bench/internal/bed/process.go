@@ -27,7 +27,7 @@ func (b *Bed) Run(ctx context.Context, p Process) (*runresult.Result, error) {
 		return nil, problems
 	}
 	run, _, err := engine.StartOrAttach(ctx, b.client, b.server.Namespace(), engine.StartProcess{
-		ID: p.ID, Idea: idea, Start: protocol.Start{Idea: source}, File: p.ID,
+		ID: p.ID, Idea: idea, Start: protocol.ProcessStart{Idea: source}, File: p.ID,
 	})
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ var circledRanges = []struct {
 	first    rune
 }{{1, 20, '①'}, {21, 35, '㉑'}, {36, 50, '㊱'}}
 
-// NumberedToken returns the token of the nth instance, from 1: ① … ㊿, then 51, 52, …
-func NumberedToken(n int) string {
+// TokenForNumber returns the token of the nth instance, from 1: ① … ㊿, then 51, 52, …
+func TokenForNumber(n int) string {
 	for _, c := range circledRanges {
 		if n >= c.from && n <= c.to {
 			return string(c.first + rune(n-c.from))
@@ -22,8 +22,8 @@ func NumberedToken(n int) string {
 	return strconv.Itoa(n)
 }
 
-// NumberOfToken returns the number that a token is, circled or in digits; ok is false for any other token.
-func NumberOfToken(token string) (n int, ok bool) {
+// TokenNumber returns the number that a token is, circled or in digits; ok is false for any other token.
+func TokenNumber(token string) (n int, ok bool) {
 	n, ok = circledNumber(token)
 	if ok {
 		return n, true
@@ -45,9 +45,9 @@ func circledNumber(token string) (n int, ok bool) {
 	return 0, false
 }
 
-// KeyboardSpelling returns a token as it stands in ids and as people type it: ① is 1. Of any other token, letters, digits, "-", "_" and "."
+// TypeableToken returns a token as it stands in ids and as people type it: ① is 1. Of any other token, letters, digits, "-", "_" and "."
 // stay, and the rest is percent-encoded.
-func KeyboardSpelling(token string) string {
+func TypeableToken(token string) string {
 	if n, ok := circledNumber(token); ok {
 		return strconv.Itoa(n)
 	}
@@ -70,13 +70,13 @@ func isAllowedInCallID(c byte) bool {
 	return c == '-' || c == '_' || c == '.'
 }
 
-// WordNamesToken reports whether a word, in either spelling, names an instance.
-func WordNamesToken(word, token string) bool { return word == token || word == KeyboardSpelling(token) }
+// MatchesToken reports whether a word, in either spelling, names an instance.
+func MatchesToken(word, token string) bool { return word == token || word == TypeableToken(token) }
 
 // FindToken returns the token that a word names, in either spelling.
 func FindToken(tokens []string, word string) (token string, ok bool) {
 	for _, t := range tokens {
-		if WordNamesToken(word, t) {
+		if MatchesToken(word, t) {
 			return t, true
 		}
 	}
@@ -101,7 +101,7 @@ func (x *TokenIndex) AddToken(token string) (alike string) {
 	if x.tokenBySpelling == nil {
 		x.tokenBySpelling = map[string]string{}
 	}
-	for _, word := range []string{token, KeyboardSpelling(token)} {
+	for _, word := range []string{token, TypeableToken(token)} {
 		other, taken := x.tokenBySpelling[word]
 		if taken && other != token {
 			return other

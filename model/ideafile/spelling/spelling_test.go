@@ -12,7 +12,7 @@ func TestInstancesAreNumberedByCircledNumbersAndThenByPlainOnes(t *testing.T) {
 	for n, want := range map[int]string{
 		1: "①", 20: "⑳", 21: "㉑", 35: "㉟", 36: "㊱", 50: "㊿", 51: "51", 10000: "10000",
 	} {
-		if got := spelling.NumberedToken(n); got != want {
+		if got := spelling.TokenForNumber(n); got != want {
 			t.Errorf("instance %d is named %s, want %s", n, got, want)
 		}
 	}
@@ -20,11 +20,11 @@ func TestInstancesAreNumberedByCircledNumbersAndThenByPlainOnes(t *testing.T) {
 
 func TestEveryNumberedTokenIsReadBackAsItsNumber(t *testing.T) {
 	for n := 1; n <= 120; n++ {
-		if got, ok := spelling.NumberOfToken(spelling.NumberedToken(n)); !ok || got != n {
-			t.Errorf("the name %s of instance %d is read as %d, %v", spelling.NumberedToken(n), n, got, ok)
+		if got, ok := spelling.TokenNumber(spelling.TokenForNumber(n)); !ok || got != n {
+			t.Errorf("the name %s of instance %d is read as %d, %v", spelling.TokenForNumber(n), n, got, ok)
 		}
 	}
-	if n, ok := spelling.NumberOfToken("order-7"); ok {
+	if n, ok := spelling.TokenNumber("order-7"); ok {
 		t.Errorf("order-7 is read as the number %d", n)
 	}
 }
@@ -34,7 +34,7 @@ func TestATokenIsTypedInASCII(t *testing.T) {
 		"①": "1", "⑬": "13", "㊿": "50", "51": "51", "order-7_a.b": "order-7_a.b", "a b/c%": "a%20b%2Fc%25", "Müller": "M%C3%BCller", "①①": "%E2%91%A0%E2%91%A0",
 		"a@b:c~": "a%40b%3Ac%7E",
 	} {
-		if got := spelling.KeyboardSpelling(token); got != want {
+		if got := spelling.TypeableToken(token); got != want {
 			t.Errorf("%s is typed %s, want %s", token, got, want)
 		}
 	}
@@ -78,7 +78,7 @@ func TestOfTokensThatAreToldApartNoSpellingNamesTwo(t *testing.T) {
 		}
 		for _, a := range taken {
 			for _, b := range taken {
-				if a != b && (spelling.WordNamesToken(a, b) || spelling.KeyboardSpelling(a) == spelling.KeyboardSpelling(b)) {
+				if a != b && (spelling.MatchesToken(a, b) || spelling.TypeableToken(a) == spelling.TypeableToken(b)) {
 					t.Fatalf("%q and %q", a, b)
 				}
 			}

@@ -32,7 +32,7 @@ func Result(w io.Writer, r runresult.Result, inputs map[string]any) error {
 const shownNotWritten = 10
 
 // printNotWritten prints what Calls gave and State did not take.
-func printNotWritten(b *strings.Builder, list []runresult.NotWritten) {
+func printNotWritten(b *strings.Builder, list []runresult.UnwrittenResult) {
 	for n, w := range list {
 		if n == shownNotWritten {
 			fmt.Fprintf(b, "not written: %d more: --json shows all\n", len(list)-n)

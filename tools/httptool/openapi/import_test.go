@@ -78,7 +78,7 @@ func TestWhatIsImportedPassesTheCheck(t *testing.T) {
 		if errs := problems.Errors(); len(errs) > 0 {
 			t.Fatalf("%s: %s", name, errs)
 		}
-		bound := activities.Bind(idea, tools.NewRegistry(), kinds.New(kinds.Deps{}))
+		bound := activities.BindTools(idea, tools.NewRegistry(), kinds.New(kinds.Deps{}))
 		if problems := append(bound.Problems, check.Check(idea, bound.Bindings)...).Errors(); len(problems) > 0 {
 			t.Errorf("%s: %s", name, problems)
 		}

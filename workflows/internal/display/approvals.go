@@ -34,7 +34,7 @@ func WritePendingApprovals(b *strings.Builder, list []protocol.Approval) {
 }
 
 func writeApproval(b *strings.Builder, a protocol.Approval) {
-	fmt.Fprintf(b, "\n**%s** %s%s, since %s", EscapeMarkdown(a.CallID), EscapeMarkdown(a.Tool), arrowToOutput(a), formatTime(a.Since))
+	fmt.Fprintf(b, "\n**%s** %s%s, since %s", EscapeMarkdown(a.CallID), EscapeMarkdown(a.Tool), outputPathSuffix(a), formatTime(a.Since))
 	if a.Deadline != nil {
 		fmt.Fprintf(b, "; at %s by itself: %s", formatTime(*a.Deadline), a.OnTimeout)
 	}
@@ -56,12 +56,12 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	}
 	workflowID := strings.ReplaceAll(protocol.InstanceID(a.Process, a.Instance), "`", "'")
 	fmt.Fprintf(b, "\n\n%s\n%sTo decide, send the workflow `%s` one of these signals: %s. The payload of `%s`:\n\n%s",
-		fencedJSON(shown), approvalCaseMarkdown(a), workflowID, inlineCodeList(a.AllowedDecisions), a.AllowedDecisions[0],
+		fencedJSON(shown), approvalContextMarkdown(a), workflowID, inlineCodeList(a.AllowedDecisions), a.AllowedDecisions[0],
 		fencedJSON(examplePayload(a.AllowedDecisions[0], a.PendingApproval)))
 }
 
-// approvalCaseMarkdown shows the beginning of what is known of the instance.
-func approvalCaseMarkdown(a protocol.Approval) string {
+// approvalContextMarkdown shows the beginning of what is known of the instance.
+func approvalContextMarkdown(a protocol.Approval) string {
 	shown := map[string]any{}
 	if a.Input != nil {
 		shown["input"] = truncateValue(a.Input)
@@ -75,7 +75,7 @@ func approvalCaseMarkdown(a protocol.Approval) string {
 	return "The case:\n\n" + fencedJSONUpTo(shown, maxCase) + "\n"
 }
 
-func arrowToOutput(a protocol.Approval) string {
+func outputPathSuffix(a protocol.Approval) string {
 	if len(a.OutputPath) == 0 {
 		return ""
 	}
@@ -85,7 +85,7 @@ func arrowToOutput(a protocol.Approval) string {
 // examplePayload is the payload of a decision's signal, complete but for what only a person knows.
 func examplePayload(kind string, p turn.PendingApproval) map[string]any {
 	m := map[string]any{"call": p.CallID, "digest": p.Digest, "by": turn.PlaceholderName}
-	if p.Deciders.NameGroups() {
+	if p.Deciders.RequiresGroups() {
 		m["groups"] = []string{turn.PlaceholderGroup}
 	}
 	switch kind {
@@ -108,6 +108,6 @@ func WriteRefusals(b *strings.Builder, r turn.RefusedSignals) {
 	}
 	fmt.Fprintf(b, "\n### Signals that changed nothing: %d\n\n", r.TotalCount)
 	for _, one := range r.MostRecent[max(0, len(r.MostRecent)-shownRefusals):] {
-		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", one.Signal, EscapeMarkdown(one.CallID), formatTime(one.RefusedAt), EscapeMarkdown(LimitBytes(one.Reason, 300)))
+		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", one.Signal, EscapeMarkdown(one.CallID), formatTime(one.RefusedAt), EscapeMarkdown(TruncateBytes(one.Reason, 300)))
 	}
 }

@@ -15,7 +15,7 @@ const maxDetails = 16_000 // bytes; Temporal takes 20,000
 
 // SetDetails shows Markdown as the workflow's current details.
 func SetDetails(ctx workflow.Context, markdown string) {
-	workflow.SetCurrentDetails(ctx, LimitBytes(markdown, maxDetails))
+	workflow.SetCurrentDetails(ctx, TruncateBytes(markdown, maxDetails))
 }
 
 // EscapeMarkdown keeps data from becoming Markdown.
@@ -23,8 +23,8 @@ func EscapeMarkdown(s string) string { return escapes.Replace(s) }
 
 var escapes = strings.NewReplacer("|", "\\|", "\n", " ", "`", "'", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[")
 
-// LimitBytes shortens a text to n bytes, for what Temporal limits in bytes.
-func LimitBytes(s string, n int) string {
+// TruncateBytes shortens a text to n bytes, for what Temporal limits in bytes.
+func TruncateBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -41,7 +41,7 @@ func truncateToDepth(v any, depth int) any {
 	}
 	switch v := v.(type) {
 	case string:
-		return jsonval.Clip(LimitBytes(v, 4*runes), runes)
+		return jsonval.Clip(TruncateBytes(v, 4*runes), runes)
 	case []any:
 		out := make([]any, min(len(v), members))
 		for n := range out {
@@ -71,7 +71,7 @@ func fencedJSONUpTo(v any, limit int) string {
 		return ""
 	}
 	text := strings.ReplaceAll(b.String(), "`", `\u0060`)
-	return "```json\n" + LimitBytes(text, limit) + "\n```\n"
+	return "```json\n" + TruncateBytes(text, limit) + "\n```\n"
 }
 
 // inlineCodeList shows words as code, with commas between them.

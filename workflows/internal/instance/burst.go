@@ -19,59 +19,59 @@ import (
 func (i *instance) executeCalls(ctx workflow.Context, list []dataflow.ReadyCall) {
 	var burst []dataflow.ReadyCall
 	for _, r := range list {
-		if isPure(r) {
+		if canRunLocally(r) {
 			burst = append(burst, r)
 		} else {
 			i.executeCall(ctx, r)
 		}
 	}
 	if len(burst) > 1 {
-		i.executeBurst(ctx, burst)
+		i.executeBatch(ctx, burst)
 	} else if len(burst) == 1 {
 		i.executeCall(ctx, burst[0])
 	}
 }
 
-// executeBurst tries each of several pure Calls once. Those that may be tried again run by themselves then.
-func (i *instance) executeBurst(ctx workflow.Context, burst []dataflow.ReadyCall) {
+// executeBatch tries each of several pure Calls once. Those that may be tried again run by themselves then.
+func (i *instance) executeBatch(ctx workflow.Context, burst []dataflow.ReadyCall) {
 	i.running += len(burst)
-	in := make([]protocol.BurstCall, len(burst))
+	in := make([]protocol.BatchCall, len(burst))
 	var timeout time.Duration // of all, one after the other
 	for n, r := range burst {
-		in[n] = protocol.BurstCall{ExecuteInput: i.executeInput(r), Timeout: r.Tool.Timeout}
+		in[n] = protocol.BatchCall{ExecuteInput: i.executeInput(r), Timeout: r.Tool.Timeout}
 		timeout += r.Tool.Timeout
 	}
 	f := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: timeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: i.burstSummary(burst),
+		StartToCloseTimeout: timeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: i.batchSummary(burst),
 	}), protocol.ActivityBurst, in)
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
 		i.running -= len(burst)
 		i.markChanged(ctx)
-		for n, e := range burstResults(ctx, f, len(burst)) {
-			i.onBurstCall(ctx, burst[n], e)
+		for n, e := range batchResults(ctx, f, len(burst)) {
+			i.onBatchCallDone(ctx, burst[n], e)
 		}
 	})
 }
 
-// burstResults are what became of so many Calls. If their activity failed, none was tried.
-func burstResults(ctx workflow.Context, f workflow.Future, count int) []protocol.Executed {
-	results := make([]protocol.Executed, count)
+// batchResults are what became of so many Calls. If their activity failed, none was tried.
+func batchResults(ctx workflow.Context, f workflow.Future, count int) []protocol.BatchCallResult {
+	results := make([]protocol.BatchCallResult, count)
 	err := f.Get(ctx, &results)
 	if err == nil && len(results) == count {
 		return results
 	}
-	results = make([]protocol.Executed, count)
+	results = make([]protocol.BatchCallResult, count)
 	for n := range results {
 		results[n].Again = true
 	}
 	return results
 }
 
-// onBurstCall takes what became of one Call of a burst. The burst was the first of its attempts.
-func (i *instance) onBurstCall(ctx workflow.Context, r dataflow.ReadyCall, e protocol.Executed) {
+// onBatchCallDone takes what became of one Call of a burst. The burst was the first of its attempts.
+func (i *instance) onBatchCallDone(ctx workflow.Context, r dataflow.ReadyCall, e protocol.BatchCallResult) {
 	switch {
 	case e.Fault != nil && e.Fault.Code == ideafile.CodeStoreAway:
-		i.executeOnceStoreIsBack(ctx, r)
+		i.executeWhenStoreWritable(ctx, r)
 	case e.Again && e.Fault == nil:
 		i.executeCall(ctx, r)
 	case e.Again && r.Tool.MaxAttempts > 1:
@@ -83,6 +83,6 @@ func (i *instance) onBurstCall(ctx workflow.Context, r dataflow.ReadyCall, e pro
 	}
 }
 
-func (i *instance) burstSummary(burst []dataflow.ReadyCall) string {
+func (i *instance) batchSummary(burst []dataflow.ReadyCall) string {
 	return fmt.Sprintf("%s, and %d more pure Calls", callSummary(i.ownSetup.Token, burst[0].Record), len(burst)-1)
 }

@@ -20,7 +20,7 @@ type ContinueAsNewInput struct {
 	ClosedThrough        int                      `json:"closed,omitempty"`
 	RefusedThrough       int                      `json:"refused,omitempty"`
 	BrokenRequests       []int                    `json:"broke,omitempty"`
-	Reported             CarriedReportedToProcess `json:"told"`
+	Reported             CarriedReportState       `json:"told"`
 	WorkerLosses         map[string]int           `json:"deaths,omitempty"`
 	QueuedCalls          []string                 `json:"queue,omitempty"` // ids of Calls
 	Held                 bool                     `json:"held,omitempty"`
@@ -38,8 +38,8 @@ type ContinueAsNewInput struct {
 	Begun              turn.QuotaUse                   `json:"begun,omitzero"`
 }
 
-// CarriedReportedToProcess is what the process has been told.
-type CarriedReportedToProcess struct {
+// CarriedReportState is what the process has been told.
+type CarriedReportState struct {
 	ReportCount          int                   `json:"reports,omitempty"`
 	HistoryLength        int                   `json:"events,omitempty"` // of all runs so far
 	ClosedThrough        int                   `json:"closed,omitempty"`
@@ -62,21 +62,21 @@ type CarriedReportedCall struct {
 // patience is how long an instance starts no Call for the sake of continuing as new while nothing of it runs.
 const patience = 2 * time.Second
 
-// continueAsNewDue reports whether the instance should continue as new.
-func (i *instance) continueAsNewDue(ctx workflow.Context) bool {
-	return i.endStatus == "" && lifecycle.ContinueAsNewDue(ctx, i.loopIterations, i.setup.ContinueEvery)
+// isContinueAsNewDue reports whether the instance should continue as new.
+func (i *instance) isContinueAsNewDue(ctx workflow.Context) bool {
+	return i.endStatus == "" && lifecycle.IsContinueAsNewDue(ctx, i.loopIterations, i.setup.ContinueEvery)
 }
 
-// holdsCalls reports whether no Call starts because the instance is about to continue as new.
-func (i *instance) holdsCalls(ctx workflow.Context) bool {
+// shouldHoldCalls reports whether no Call starts because the instance is about to continue as new.
+func (i *instance) shouldHoldCalls(ctx workflow.Context) bool {
 	tooLong := !i.continueAsNewDueSince.IsZero() && !workflow.Now(ctx).Before(i.continueAsNewDueSince.Add(patience))
-	return i.continueAsNewDue(ctx) && !tooLong
+	return i.isContinueAsNewDue(ctx) && !tooLong
 }
 
 // canContinueAsNew reports whether the instance continues as new in this workflow task: it should, and nothing of it is under way. If only signals
 // are in the way, it comes back in another task.
 func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
-	if !i.continueAsNewDue(ctx) || i.running > 0 {
+	if !i.isContinueAsNewDue(ctx) || i.running > 0 {
 		i.outbox.ReleaseSignals(ctx)
 		i.continueAsNewDueSince = time.Time{}
 		return false
@@ -85,10 +85,10 @@ func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
 		i.continueAsNewDueSince = workflow.Now(ctx)
 	}
 	i.outbox.HoldSignals()
-	if !i.outbox.NothingUnderWay() {
+	if !i.outbox.NothingInFlight() {
 		return false
 	}
-	if !i.inbox.NoSignalSinceWait() {
+	if !i.inbox.HasNoSignalSinceWait() {
 		i.inbox.WakeInNextTask(ctx)
 		return false
 	}
@@ -98,10 +98,10 @@ func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
 func (i *instance) continueAsNew(ctx workflow.Context) error {
 	i.setAwaitingAttribute(ctx, 0)
 	c := ContinueAsNewInput{
-		Dataflow: i.dataflow.CarryIntoNextRun(), ClosedThrough: i.closedThrough, RefusedThrough: i.refusedThrough, Reported: i.reported.carry(),
+		Dataflow: i.dataflow.CarryIntoNextRun(), ClosedThrough: i.closedThrough, RefusedThrough: i.refusedThrough, Reported: i.reported.toCarried(),
 		WorkerLosses: i.workerLosses, Held: i.held, Releases: i.releases, ChangedSinceStarting: i.changedSinceStarting,
 		MustCheckOwners: i.mustCheckOwners, CorrectionCount: i.correctionCount, Refusals: i.inbox.Refusals, UnreportedRefusals: i.inbox.UnreportedRefusals,
-		Delegates: i.delegatesUnderWay(), UndeliveredSignals: i.inbox.TakeUndelivered(), UnsentSignals: i.outbox.QueuedSignals(), Quota: i.quota, Begun: i.begun,
+		Delegates: i.runningDelegateRefs(), UndeliveredSignals: i.inbox.TakeUnhandled(), UnsentSignals: i.outbox.QueuedSignals(), Quota: i.quota, Begun: i.begun,
 	}
 	c.Reported.HistoryLength = i.totalHistoryLength(ctx)
 	//workflowcheck:ignore -- sorted below
@@ -117,8 +117,8 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewError(ctx, protocol.InstanceType, i.setup, own, c)
 }
 
-func (r reportedToProcess) carry() CarriedReportedToProcess {
-	c := CarriedReportedToProcess{
+func (r reportState) toCarried() CarriedReportState {
+	c := CarriedReportState{
 		ReportCount: r.reportCount, ClosedThrough: r.closedThrough, RefusedThrough: r.refusedThrough, CorrectionCount: r.correctionCount,
 		Idle: r.idle, Running: r.running, PendingApprovalsKey: r.pendingApprovalsKey,
 		QuotaAndDelegatesKey: r.quotaAndDelegatesKey,
@@ -153,7 +153,7 @@ func (i *instance) restore(c *ContinueAsNewInput) {
 	i.reported.restore(c.Reported)
 }
 
-func (r *reportedToProcess) restore(c CarriedReportedToProcess) {
+func (r *reportState) restore(c CarriedReportState) {
 	r.reportCount, r.earlierHistoryLength, r.refusedThrough = c.ReportCount, c.HistoryLength, c.RefusedThrough
 	r.closedThrough, r.correctionCount, r.idle, r.running, r.pendingApprovalsKey, r.quotaAndDelegatesKey = c.ClosedThrough,
 		c.CorrectionCount, c.Idle, c.Running, c.PendingApprovalsKey, c.QuotaAndDelegatesKey
@@ -162,14 +162,14 @@ func (r *reportedToProcess) restore(c CarriedReportedToProcess) {
 	}
 }
 
-// reopenedInput is what an instance that had ended would have carried: it goes on as if it had continued as new.
-func reopenedInput(setup protocol.InstanceSetup, own protocol.InstanceOwn) *ContinueAsNewInput {
+// inputForReopened is what an instance that had ended would have carried: it goes on as if it had continued as new.
+func inputForReopened(setup protocol.SharedInstanceSetup, own protocol.InstanceStart) *ContinueAsNewInput {
 	r := own.Reopened
 	c := &ContinueAsNewInput{
-		Dataflow:      dataflow.CarryFromReports(own.Token, r.ClosedThrough, r.Writes, r.Calls),
+		Dataflow:      dataflow.RebuildFromReports(own.Token, r.ClosedThrough, r.Writes, r.Calls),
 		ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough, Held: setup.Held, Releases: r.Releases, CorrectionCount: r.Corrections,
 		Quota: turn.Unlimited, Begun: r.Begun,
-		Reported: CarriedReportedToProcess{
+		Reported: CarriedReportState{
 			ReportCount: r.ReportNumber, HistoryLength: r.HistoryLength, ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough,
 			CorrectionCount: r.Corrections, Idle: true,
 		},

@@ -55,7 +55,7 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 }
 
 // delegateStartInput is what a Call's delegate starts from: its Idea, what it is given, and nothing else of this process.
-func (i *instance) delegateStartInput(ctx workflow.Context, r dataflow.ReadyCall) (start protocol.Start, err error) {
+func (i *instance) delegateStartInput(ctx workflow.Context, r dataflow.ReadyCall) (start protocol.ProcessStart, err error) {
 	d := i.setup.Delegation
 	if d.Depth >= delegate.MaxDepth {
 		return start, fmt.Errorf("delegates stand more than %d deep within each other", delegate.MaxDepth)
@@ -77,20 +77,20 @@ func (i *instance) delegateStartInput(ctx workflow.Context, r dataflow.ReadyCall
 	if first := i.initialDelegateQuota(); first != turn.Unlimited {
 		start.Quota = &first
 	}
-	return protocol.Start{
+	return protocol.ProcessStart{
 		Quota: start.Quota, Idea: idea, Replies: i.setup.Replies, Attributes: i.setup.Attributes, ContinueEvery: i.setup.ContinueEvery,
 		StartedBy: i.setup.StartedBy,
-		Delegation: protocol.Delegation{
-			Files: d.Files, File: key, Depth: d.Depth + 1, Above: append(i.setup.BelongsTo(), self),
-			To:        &protocol.DelegateOf{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWritablePaths},
-			Oversight: i.setup.Oversight.Limits(),
+		Delegation: protocol.DelegationContext{
+			Files: d.Files, File: key, Depth: d.Depth + 1, Above: append(i.setup.Owners(), self),
+			To:        &protocol.ParentCall{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWritablePaths},
+			Oversight: i.setup.Oversight.DeciderRestrictions(),
 		},
 	}, nil
 }
 
 // delegateFile returns the path and content of the Idea file that a Tool delegates to. An anonymous delegate has no file of
 // its own: nil.
-func delegateFile(ctx workflow.Context, d protocol.Delegation, t *ideafile.Tool) (key string, file map[string]any, err error) {
+func delegateFile(ctx workflow.Context, d protocol.DelegationContext, t *ideafile.Tool) (key string, file map[string]any, err error) {
 	if t.DelegateFile == ideafile.AnonymousDelegate {
 		return d.File, nil, nil
 	}
@@ -105,8 +105,8 @@ func delegateFile(ctx workflow.Context, d protocol.Delegation, t *ideafile.Tool)
 	return key, file, nil
 }
 
-// onDelegate takes what a delegate came to.
-func (i *instance) onDelegate(ctx workflow.Context, r protocol.DelegateReport) {
+// onDelegateReport takes what a delegate came to.
+func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateReport) {
 	ref, underWay := i.delegates[r.Call]
 	if !underWay {
 		return
@@ -142,25 +142,25 @@ func (i *instance) removeDelegate(call string) {
 	delete(i.delegates, call)
 }
 
-// ledger is the account of what the instance and its delegates have begun.
-func (i *instance) ledger() (quota.Ledger, []protocol.DelegateRef) {
-	book, refs := quota.Ledger{ParentQuota: i.quota, UnclaimedUse: i.begun}, i.delegatesUnderWay()
+// quotaLedger is the account of what the instance and its delegates have begun.
+func (i *instance) quotaLedger() (quota.Ledger, []protocol.DelegateRef) {
+	book, refs := quota.Ledger{ParentQuota: i.quota, UnclaimedUse: i.begun}, i.runningDelegateRefs()
 	for n := range refs {
-		book.Claimants = append(book.Claimants, quota.Claimant{Claim: &refs[n].Claim})
+		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &refs[n].Claim})
 	}
 	return book, refs
 }
 
-// callsLeft is how many Calls may begin now.
-func (i *instance) callsLeft() int {
-	book, _ := i.ledger()
-	return max(i.quota.Calls-book.Reserved().Calls, 0)
+// remainingCallQuota is how many Calls may begin now.
+func (i *instance) remainingCallQuota() int {
+	book, _ := i.quotaLedger()
+	return max(i.quota.Calls-book.ReservedQuota().Calls, 0)
 }
 
-// currentUse is what the instance has begun and used, and what it needs: for the Calls that are held up, and for its delegates.
-func (i *instance) currentUse() turn.QuotaUse {
-	book, _ := i.ledger()
-	return book.Use(turn.Quota{Calls: len(i.queuedCalls)})
+// quotaUse is what the instance has begun and used, and what it needs: for the Calls that are held up, and for its delegates.
+func (i *instance) quotaUse() turn.QuotaUse {
+	book, _ := i.quotaLedger()
+	return book.TotalUse(turn.Quota{Calls: len(i.queuedCalls)})
 }
 
 // initialDelegateQuota is what a delegate may begin before it has asked: nothing where that is limited.
@@ -175,39 +175,39 @@ func (i *instance) initialDelegateQuota() turn.Quota {
 	return q
 }
 
-// dealQuotasToDelegates gives delegates leave for what they need, as far as the instance may.
-func (i *instance) dealQuotasToDelegates(ctx workflow.Context) {
-	book, refs := i.ledger()
-	changed, _ := book.Deal()
+// allocateDelegateQuotas gives delegates leave for what they need, as far as the instance may.
+func (i *instance) allocateDelegateQuotas(ctx workflow.Context) {
+	book, refs := i.quotaLedger()
+	changed, _ := book.Allocate()
 	for _, n := range changed {
 		i.delegates[refs[n].Call] = refs[n]
 		q := refs[n].Claim.GrantedQuota
-		i.sendLeadSignal(ctx, refs[n], protocol.LeadSignal{Quota: &q})
+		i.sendParentSignal(ctx, refs[n], protocol.ParentSignal{Quota: &q})
 	}
 }
 
-// sendLeadSignalToDelegates pauses the delegates with the instance, or lets them go on.
-func (i *instance) sendLeadSignalToDelegates(ctx workflow.Context, s protocol.LeadSignal) {
-	for _, ref := range i.delegatesUnderWay() {
-		i.sendLeadSignal(ctx, ref, s)
+// sendParentSignalToDelegates pauses the delegates with the instance, or lets them go on.
+func (i *instance) sendParentSignalToDelegates(ctx workflow.Context, s protocol.ParentSignal) {
+	for _, ref := range i.runningDelegateRefs() {
+		i.sendParentSignal(ctx, ref, s)
 	}
 }
 
-func (i *instance) sendLeadSignal(ctx workflow.Context, ref protocol.DelegateRef, s protocol.LeadSignal) {
+func (i *instance) sendParentSignal(ctx workflow.Context, ref protocol.DelegateRef, s protocol.ParentSignal) {
 	i.outbox.Send(ctx, ref.ID, mailbox.OutgoingSignal{Signal: protocol.SignalLead, Payload: s})
 }
 
 // delegateViews are the delegates under way as the process shows them.
 func (i *instance) delegateViews() (list []turn.DelegateView) {
-	for _, ref := range i.delegatesUnderWay() {
+	for _, ref := range i.runningDelegateRefs() {
 		list = append(list, turn.DelegateView{CallID: ref.Call, ProcessID: ref.ID, Status: string(ref.Status), WaitingFor: ref.Waiting})
 	}
 	return list
 }
 
-// delegatesAtWork counts the delegates that are not paused.
-func (i *instance) delegatesAtWork() (n int) {
-	for _, ref := range i.delegatesUnderWay() {
+// countActiveDelegates counts the delegates that are not paused.
+func (i *instance) countActiveDelegates() (n int) {
+	for _, ref := range i.runningDelegateRefs() {
 		if ref.Status != runresult.StatusPaused {
 			n++
 		}
@@ -215,16 +215,16 @@ func (i *instance) delegatesAtWork() (n int) {
 	return n
 }
 
-// stalled reports whether nothing runs but delegates that are paused.
-func (i *instance) stalled() bool {
+// isStalled reports whether nothing runs but delegates that are paused.
+func (i *instance) isStalled() bool {
 	if len(i.delegates) == 0 || i.running > 0 || len(i.queuedCalls) > 0 || i.dataflow.HasOpenRequest() {
 		return false
 	}
-	return i.delegatesAtWork() == 0
+	return i.countActiveDelegates() == 0
 }
 
-// delegatesUnderWay lists the delegates in the order of their Calls' ids.
-func (i *instance) delegatesUnderWay() []protocol.DelegateRef {
+// runningDelegateRefs lists the delegates in the order of their Calls' ids.
+func (i *instance) runningDelegateRefs() []protocol.DelegateRef {
 	list := make([]protocol.DelegateRef, 0, len(i.delegates))
 	//workflowcheck:ignore -- sorted below
 	for _, ref := range i.delegates {
@@ -236,7 +236,7 @@ func (i *instance) delegatesUnderWay() []protocol.DelegateRef {
 
 // watchDelegates watches those that an earlier run has started: they signal their end, unless they are ended from outside.
 func (i *instance) watchDelegates(ctx workflow.Context) {
-	for _, ref := range i.delegatesUnderWay() {
+	for _, ref := range i.runningDelegateRefs() {
 		lifecycle.WatchProcesses(ctx, i.inbox, []protocol.ProcessRef{ref.ProcessRef}, func() {
 			if _, underWay := i.delegates[ref.Call]; underWay {
 				i.failDelegate(ctx, ref.Call, "it was ended from outside")
@@ -247,7 +247,7 @@ func (i *instance) watchDelegates(ctx workflow.Context) {
 
 // cancelDelegates ends the delegates with the instance.
 func (i *instance) cancelDelegates(ctx workflow.Context) {
-	for _, ref := range i.delegatesUnderWay() {
+	for _, ref := range i.runningDelegateRefs() {
 		// One that has just ended cannot be cancelled, and need not be.
 		_ = workflow.RequestCancelExternalWorkflow(ctx, ref.ID, "").Get(ctx, nil)
 	}

@@ -35,25 +35,25 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 		i.queuedCalls = append(i.queuedCalls, i.dataflow.Advance()...)
 		i.changedSinceStarting = false
 	}
-	i.combineStoredUpdates(ctx)
+	i.combineBlobUpdates(ctx)
 	if i.held {
 		return
 	}
 	if len(i.queuedCalls) > 0 && i.mustCheckOwners {
 		i.mustCheckOwners = false
-		i.orphaned = lifecycle.AnyProcessGone(ctx, i.setup.BelongsTo())
+		i.orphaned = lifecycle.IsAnyProcessGone(ctx, i.setup.Owners())
 		if i.orphaned {
 			return
 		}
 	}
-	room := min(MaxRunning-i.running-len(i.delegates), i.callsLeft())
-	if room > 0 && !i.holdsCalls(ctx) {
+	room := min(MaxRunning-i.running-len(i.delegates), i.remainingCallQuota())
+	if room > 0 && !i.shouldHoldCalls(ctx) {
 		next := i.queuedCalls[:min(room, len(i.queuedCalls))]
 		i.queuedCalls = i.queuedCalls[len(next):]
 		i.begun.Calls += len(next)
 		i.executeCalls(ctx, next)
 	}
-	i.dealQuotasToDelegates(ctx)
+	i.allocateDelegateQuotas(ctx)
 	if i.changedSinceStarting { // a delegate could not be started, or an update not be made
 		i.startReadyCalls(ctx)
 	}
@@ -70,7 +70,7 @@ func (i *instance) executeWithAttempts(ctx workflow.Context, r dataflow.ReadyCal
 		i.startDelegate(ctx, r)
 		return
 	}
-	if !isPure(r) {
+	if !canRunLocally(r) {
 		i.executeAsActivity(ctx, r, attempts)
 		return
 	}
@@ -78,10 +78,10 @@ func (i *instance) executeWithAttempts(ctx workflow.Context, r dataflow.ReadyCal
 	f := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: r.Tool.Timeout,
 		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
-		Summary:             i.executeSummary(r),
+		Summary:             i.callActivitySummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r))
 	releases := i.releases
-	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onExecuted(ctx, r, f, releases < i.releases) })
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.releases) })
 }
 
 func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall, attempts int) {
@@ -90,13 +90,13 @@ func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall,
 		StartToCloseTimeout: r.Tool.Timeout,
 		HeartbeatTimeout:    protocol.HeartbeatTimeout,
 		RetryPolicy:         callRetryPolicy(attempts),
-		Summary:             i.executeSummary(r),
+		Summary:             i.callActivitySummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r))
 	releases := i.releases
-	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onExecuted(ctx, r, f, releases < i.releases) })
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.releases) })
 }
 
-func (i *instance) executeSummary(r dataflow.ReadyCall) string {
+func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {
 	summary := callSummary(i.ownSetup.Token, r.Record)
 	if r.Binding.Simulation != nil {
 		return "simulated: " + summary
@@ -104,14 +104,14 @@ func (i *instance) executeSummary(r dataflow.ReadyCall) string {
 	return summary
 }
 
-// executeOnceStoreIsBack runs a Call that has had no effect, because the store could not be written, once it can: as an activity, which may
+// executeWhenStoreWritable runs a Call that has had no effect, because the store could not be written, once it can: as an activity, which may
 // take its time, with all its attempts. Who waits and why stands in the history.
-func (i *instance) executeOnceStoreIsBack(ctx workflow.Context, r dataflow.ReadyCall) {
+func (i *instance) executeWhenStoreWritable(ctx workflow.Context, r dataflow.ReadyCall) {
 	i.running++
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 15 * time.Second},
-		Summary:             i.executeSummary(r) + ": wait for the store",
+		Summary:             i.callActivitySummary(r) + ": wait for the store",
 	}), protocol.ActivityAwaitStore)
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
 		i.running--
@@ -127,9 +127,9 @@ func (i *instance) executeOnceStoreIsBack(ctx workflow.Context, r dataflow.Ready
 // maxLocalParams is how large the parameters may be of a Call that runs within a workflow task, in bytes.
 const maxLocalParams = 4 * jsonval.LargeValueBytes
 
-// isPure reports whether a Call runs within a workflow task: it depends on nothing but what stands in the workflow, so that nothing is
+// canRunLocally reports whether a Call runs within a workflow task: it depends on nothing but what stands in the workflow, so that nothing is
 // lost if it runs twice, and it is small.
-func isPure(r dataflow.ReadyCall) bool {
+func canRunLocally(r dataflow.ReadyCall) bool {
 	return r.Binding.IsPureFunction && !jsonval.ContainsBlobHandle(r.Params) && jsonval.SizeUpToLimit(r.Params, maxLocalParams) <= maxLocalParams
 }
 
@@ -154,9 +154,9 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	return in
 }
 
-// onExecuted takes the end of a Call's activity. Whether the Tool had its effect is not known if its worker was lost, or if
+// onCallExecuted takes the end of a Call's activity. Whether the Tool had its effect is not known if its worker was lost, or if
 // the Tool says so: one that may run once only is left to a person then. resumedSince is whether the process was resumed since the Call began.
-func (i *instance) onExecuted(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future, resumedSince bool) {
+func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future, resumedSince bool) {
 	i.running--
 	i.markChanged(ctx)
 	id := r.Record.ID
@@ -165,23 +165,23 @@ func (i *instance) onExecuted(ctx workflow.Context, r dataflow.ReadyCall, f work
 	switch {
 	case err == nil:
 		i.dataflow.SucceedCall(id, value)
-	case protocol.CodeOf(err) == ideafile.CodeStoreAway:
-		i.executeOnceStoreIsBack(ctx, r)
-	case protocol.CodeOf(err) == ideafile.CodeInputWanted:
+	case protocol.FaultCodeOf(err) == ideafile.CodeStoreAway:
+		i.executeWhenStoreWritable(ctx, r)
+	case protocol.FaultCodeOf(err) == ideafile.CodeInputWanted:
 		i.dataflow.RequireResultFromPerson(id, protocol.FaultOf(err).Message)
-	case protocol.CodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.MaxAttempts == 1:
-		i.dataflow.ReviewUnknownEffect(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
-	case ideafile.FaultCodeNeedsOperator(protocol.CodeOf(err)):
+	case protocol.FaultCodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.MaxAttempts == 1:
+		i.dataflow.RequireEffectReview(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
+	case ideafile.FaultCodeNeedsOperator(protocol.FaultCodeOf(err)):
 		i.dataflow.PostponeCall(id, protocol.FaultOf(err))
 		if resumedSince {
 			_ = i.dataflow.TakePauseFault() // what it lacked may be mended: it is tried again at once
 		} else {
 			i.held = true // until the process, which pauses now, goes on
 		}
-	case !protocol.WorkerLost(err):
+	case !protocol.IsWorkerLost(err):
 		i.dataflow.FailCall(id, protocol.FaultOf(err))
 	case r.Tool.MaxAttempts == 1:
-		i.dataflow.ReviewUnknownEffect(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
+		i.dataflow.RequireEffectReview(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
 	default:
 		i.onWorkerLost(ctx, r)
 	}

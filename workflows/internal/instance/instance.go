@@ -18,8 +18,8 @@ import (
 
 // instance is what an Instance workflow holds while it runs.
 type instance struct {
-	setup       protocol.InstanceSetup
-	ownSetup    protocol.InstanceOwn
+	setup       protocol.SharedInstanceSetup
+	ownSetup    protocol.InstanceStart
 	loadedTools map[string]bool // Tools of a stored palette that were loaded, by name
 	dataflow    *dataflow.Instance
 
@@ -37,11 +37,11 @@ type instance struct {
 	// mustCheckOwners: a person was waited for since it was last checked that the process is still there.
 	mustCheckOwners bool
 
-	closedThrough   int               // the highest Request that is closed here
-	refusedThrough  int               // the highest of which nothing more is taken from its activity
-	brokenRequests  map[int]bool      // Requests that the process closed because they broke off
-	correctionCount int               // taken in
-	reported        reportedToProcess // what the process has been told
+	closedThrough   int          // the highest Request that is closed here
+	refusedThrough  int          // the highest of which nothing more is taken from its activity
+	brokenRequests  map[int]bool // Requests that the process closed because they broke off
+	correctionCount int          // taken in
+	reported        reportState  // what the process has been told
 
 	queuedCalls  []dataflow.ReadyCall            // Calls that may run and wait for others to end
 	running      int                             // activities in flight
@@ -54,18 +54,18 @@ type instance struct {
 	continueAsNewDueSince time.Time // since when it should continue as new and nothing of it runs; zero: it need not
 }
 
-func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceOwn, carried *ContinueAsNewInput) *instance {
+func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own protocol.InstanceStart, carried *ContinueAsNewInput) *instance {
 	i := &instance{
 		setup: setup, ownSetup: own, brokenRequests: map[int]bool{},
 		workerLosses: map[string]int{}, delegates: map[string]protocol.DelegateRef{}, quota: turn.Unlimited,
-		reported: reportedToProcess{idle: true, calls: map[string]reportedCall{}}, loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
+		reported: reportState{idle: true, calls: map[string]reportedCall{}}, loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
 	}
 	i.outbox = mailbox.NewOutbox(i.inbox)
 	palette := ideafile.Palette{Tools: readTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight, AdaptValuesWithLLM: setup.Adapt}
 	context := readContextMessages(setup.Context, own.Context)
 	palette.Tools = append(palette.Tools, i.loadTools(ctx, append(toolsOfPlans(context), carried.toolNames()...))...)
 	if carried == nil && own.Reopened != nil {
-		carried = reopenedInput(setup, own)
+		carried = inputForReopened(setup, own)
 	}
 	if carried != nil {
 		i.dataflow = dataflow.Restore(palette, context, own.Token, carried.Dataflow)
@@ -73,7 +73,7 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 	} else {
 		i.dataflow = dataflow.New(palette, context, own.Token)
 	}
-	i.dataflow.SetPeople(setup.StartedBy, setup.Decided)
+	i.dataflow.SetPeopleAllowedToDecide(setup.StartedBy, setup.Decided)
 	i.registerHandlers(ctx)
 	if carried == nil {
 		i.startFirstRun(ctx)
@@ -115,17 +115,17 @@ func (i *instance) startFirstRun(ctx workflow.Context) {
 // registerHandlers registers what the instance hears. The order is that in which the selector offers what is pending: it never changes.
 func (i *instance) registerHandlers(ctx workflow.Context) {
 	b := i.inbox
-	mailbox.OnSignal(b, ctx, protocol.SignalCalls, "From the Request: Calls, as they close in the stream.", i.onCalls)
-	mailbox.OnSignal(b, ctx, protocol.SignalClose, "From the process: a Request broke off.", i.onClose)
-	mailbox.OnSignal(b, ctx, protocol.SignalDelegate, "From a delegate: what it has come to.", i.onDelegate)
-	mailbox.OnSignal(b, ctx, protocol.SignalHold, "From the process: it is paused, or goes on.", i.onHold)
-	mailbox.OnSignal(b, ctx, protocol.SignalCorrect, "From the process: a person's correction.", i.onCorrect)
-	mailbox.OnSignal(b, ctx, protocol.SignalEnd, "From the process: the instance has reached its goal, or failed.", i.onEnd)
+	mailbox.OnSignal(b, ctx, protocol.SignalCalls, "From the Request: Calls, as they close in the stream.", i.onCallsSignal)
+	mailbox.OnSignal(b, ctx, protocol.SignalClose, "From the process: a Request broke off.", i.onCloseRequest)
+	mailbox.OnSignal(b, ctx, protocol.SignalDelegate, "From a delegate: what it has come to.", i.onDelegateReport)
+	mailbox.OnSignal(b, ctx, protocol.SignalHold, "From the process: it is paused, or goes on.", i.onHoldSignal)
+	mailbox.OnSignal(b, ctx, protocol.SignalCorrect, "From the process: a person's correction.", i.onCorrectSignal)
+	mailbox.OnSignal(b, ctx, protocol.SignalEnd, "From the process: the instance has reached its goal, or failed.", i.onEndSignal)
 	signals.RegisterInstanceSignals(ctx, b, i.setup.Process, i.applyDecision)
 }
 
-func (i *instance) onCalls(ctx workflow.Context, s protocol.CallsSignal) {
-	i.ensureTools(ctx, toolsOfCalls(s))
+func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
+	i.loadMissingTools(ctx, toolsOfCalls(s))
 	i.markChanged(ctx)
 	if s.Request <= i.refusedThrough && !s.Rest {
 		return // from a worker that was thought dead
@@ -154,11 +154,11 @@ func (i *instance) onCalls(ctx workflow.Context, s protocol.CallsSignal) {
 	}
 }
 
-func (i *instance) onClose(ctx workflow.Context, s protocol.CloseSignal) {
+func (i *instance) onCloseRequest(ctx workflow.Context, s protocol.CloseSignal) {
 	i.markChanged(ctx)
 	i.brokenRequests[s.Request] = true
 	if s.RestComes {
-		i.dataflow.RefuseRequest(s.Request)
+		i.dataflow.SuspendRequest(s.Request)
 		i.refusedThrough = max(i.refusedThrough, s.Request)
 		return
 	}
@@ -170,7 +170,7 @@ func (i *instance) closeRequest(request int) {
 	i.closedThrough, i.refusedThrough = max(i.closedThrough, request), max(i.refusedThrough, request)
 }
 
-func (i *instance) onHold(ctx workflow.Context, s protocol.HoldSignal) {
+func (i *instance) onHoldSignal(ctx workflow.Context, s protocol.HoldSignal) {
 	if s.Quota != nil {
 		i.quota = *s.Quota
 	}
@@ -179,25 +179,25 @@ func (i *instance) onHold(ctx workflow.Context, s protocol.HoldSignal) {
 	i.held, i.reportWanted = s.Held, s.Report || (i.reportWanted && s.Held)
 	switch {
 	case pauses:
-		i.sendLeadSignalToDelegates(ctx, protocol.LeadSignal{Steer: turn.SteerPause, Reason: s.Reason})
+		i.sendParentSignalToDelegates(ctx, protocol.ParentSignal{Steer: turn.SteerPause, Reason: s.Reason})
 	case resumes:
-		i.sendLeadSignalToDelegates(ctx, protocol.LeadSignal{Steer: turn.SteerResume})
+		i.sendParentSignalToDelegates(ctx, protocol.ParentSignal{Steer: turn.SteerResume})
 	}
 }
 
-func (i *instance) onCorrect(ctx workflow.Context, s protocol.CorrectSignal) {
+func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectionSignal) {
 	context := readContextMessages(s.Context)
-	i.ensureTools(ctx, toolsOfPlans(context))
+	i.loadMissingTools(ctx, toolsOfPlans(context))
 	i.markChanged(ctx)
 	i.dataflow.ApplyRevision(context, s.By, s.Reason)
 	i.correctionCount++
 }
 
-func (i *instance) onEnd(_ workflow.Context, s protocol.EndSignal) { i.endStatus = s.Status }
+func (i *instance) onEndSignal(_ workflow.Context, s protocol.EndSignal) { i.endStatus = s.Status }
 
 // applyDecision takes a person's decision on a Call.
 func (i *instance) applyDecision(ctx workflow.Context, d turn.Decision) error {
-	i.ensureTools(ctx, []string{ideafile.ParseWrittenCall(d.Replacement).Tool})
+	i.loadMissingTools(ctx, []string{ideafile.ParseWrittenCall(d.Replacement).Tool})
 	i.verifyProof(ctx, &d)
 	i.markChanged(ctx)
 	err := i.dataflow.ApplyDecision(d)

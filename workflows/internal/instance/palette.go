@@ -14,8 +14,8 @@ import (
 
 // This file loads Tools where the palette is too large to travel to every instance: those that Calls of this instance use, once each.
 
-// ensureTools loads the Tools of these names that the instance does not have.
-func (i *instance) ensureTools(ctx workflow.Context, names []string) {
+// loadMissingTools loads the Tools of these names that the instance does not have.
+func (i *instance) loadMissingTools(ctx workflow.Context, names []string) {
 	i.dataflow.AddTools(i.loadTools(ctx, names))
 }
 

@@ -13,8 +13,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// reportedToProcess is what the process has been told.
-type reportedToProcess struct {
+// reportState is what the process has been told.
+type reportState struct {
 	reportCount                    int // how often
 	earlierHistoryLength           int // of the histories of the runs before this one
 	closedThrough, correctionCount int
@@ -22,7 +22,7 @@ type reportedToProcess struct {
 	idle                           bool // nothing of the instance runs
 	running                        int  // Calls that ran on while the process was paused
 	calls                          map[string]reportedCall
-	pendingApprovalsKey            string // see pendingApprovalsKey
+	pendingApprovalsKey            string // see pendingApprovalsFingerprint
 	quotaAndDelegatesKey           string // what it needs, and how its delegates stand
 }
 
@@ -40,8 +40,8 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	if i.outbox.HasQueuedFor(i.setup.Process) {
 		return
 	}
-	idle := i.dataflow.Idle() && !i.changedSinceStarting
-	pending := pendingApprovalsKey(i.dataflow.PendingApprovals())
+	idle := i.dataflow.IsIdle() && !i.changedSinceStarting
+	pending := pendingApprovalsFingerprint(i.dataflow.PendingApprovals())
 	pauseFor := i.dataflow.TakePauseFault()
 	refused := i.inbox.TakeUnreportedRefusals()
 
@@ -49,10 +49,10 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	becameIdle := idle && (!before.idle || i.closedThrough != before.closedThrough)
 	resumedWhileHeld := !idle && before.idle && i.held
 	closedBroken := i.brokenRequests[i.refusedThrough] && i.refusedThrough != before.refusedThrough
-	use, delegates, stalled := i.currentUse(), i.delegateViews(), i.stalled()
-	others := quotaAndDelegatesKey(use, i.quota, delegates, stalled)
+	use, delegates, stalled := i.quotaUse(), i.delegateViews(), i.isStalled()
+	others := quotaAndDelegatesFingerprint(use, i.quota, delegates, stalled)
 	awaitedChanged := pending != before.pendingApprovalsKey || i.correctionCount != before.correctionCount || others != before.quotaAndDelegatesKey
-	running := i.running + i.delegatesAtWork()
+	running := i.running + i.countActiveDelegates()
 	pauseReached := i.reportWanted || (i.held && running == 0 && before.running > 0)
 	if !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached && pauseFor == nil && len(refused) == 0 {
 		before.idle = idle
@@ -64,7 +64,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	if before.running = 0; i.held {
 		before.running = running
 	}
-	r := i.takeChanges()
+	r := i.takeUnreportedChanges()
 	r.QuotaUse, r.Delegates, r.Stalled = use, delegates, stalled
 	before.reportCount++
 	r.ReportNumber, r.WorkflowHistoryLength = before.reportCount, i.totalHistoryLength(ctx)
@@ -78,8 +78,8 @@ func (i *instance) totalHistoryLength(ctx workflow.Context) int {
 	return i.reported.earlierHistoryLength + workflow.GetInfo(ctx).GetCurrentHistoryLength()
 }
 
-// pendingApprovalsKey tells one set of pending approvals, what some of those who must decide have, and what people were told, from another.
-func pendingApprovalsKey(list []turn.PendingApproval) string {
+// pendingApprovalsFingerprint tells one set of pending approvals, what some of those who must decide have, and what people were told, from another.
+func pendingApprovalsFingerprint(list []turn.PendingApproval) string {
 	var b strings.Builder
 	for _, p := range list {
 		b.WriteString(p.Digest + strings.Repeat("+", len(p.DecidedSoFar)) + p.WhileWaiting.Key() + " ")
@@ -87,8 +87,8 @@ func pendingApprovalsKey(list []turn.PendingApproval) string {
 	return b.String()
 }
 
-// quotaAndDelegatesKey is empty for an instance that needs nothing of its process and has no delegate under way.
-func quotaAndDelegatesKey(use turn.QuotaUse, quota turn.Quota, delegates []turn.DelegateView, stalled bool) string {
+// quotaAndDelegatesFingerprint is empty for an instance that needs nothing of its process and has no delegate under way.
+func quotaAndDelegatesFingerprint(use turn.QuotaUse, quota turn.Quota, delegates []turn.DelegateView, stalled bool) string {
 	if use.NeededQuota == (turn.Quota{}) && len(delegates) == 0 {
 		return ""
 	}
@@ -96,12 +96,12 @@ func quotaAndDelegatesKey(use turn.QuotaUse, quota turn.Quota, delegates []turn.
 	return string(jsonval.Encode(jsonval.ToJSONValue([]any{use, quota, delegates, stalled})))
 }
 
-// takeChanges returns what has not been reported to the process yet, and counts it as reported.
-func (i *instance) takeChanges() turn.InstanceReport {
+// takeUnreportedChanges returns what has not been reported to the process yet, and counts it as reported.
+func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	r := turn.InstanceReport{
 		Token: i.ownSetup.Token, ClosedThroughRequest: i.closedThrough, RefusedThroughRequest: i.refusedThrough,
 		AckedCorrectionCount: i.correctionCount, HasGoal: i.dataflow.HasGoal(),
-		MissingRequiredPaths: i.dataflow.MissingRequiredPaths(), PlanFailure: i.dataflow.PlanFailure(), PendingApprovals: i.dataflow.PendingApprovals(),
+		MissingRequiredPaths: i.dataflow.MissingRequiredPaths(), PlanFailure: i.dataflow.DirectPlanFault(), PendingApprovals: i.dataflow.PendingApprovals(),
 	}
 	r.Writes = i.dataflow.TakeNewWrites()
 	for _, rec := range i.dataflow.CallRecords() {

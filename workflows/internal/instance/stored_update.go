@@ -12,13 +12,13 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// combineStoredUpdates has activities put together the results that update values in the store. It does so while the process is paused too:
+// combineBlobUpdates has activities put together the results that update values in the store. It does so while the process is paused too:
 // their Tools have run. If the store does not answer, the Calls wait for as long as it takes, and an operator sees it.
-func (i *instance) combineStoredUpdates(ctx workflow.Context) {
-	for _, u := range i.dataflow.TakeStoredUpdates() {
-		if !mailbox.UpdatesStoredValues(ctx) {
+func (i *instance) combineBlobUpdates(ctx workflow.Context) {
+	for _, u := range i.dataflow.TakeBlobUpdates() {
+		if !mailbox.BlobUpdatesEnabled(ctx) {
 			i.markChanged(ctx)
-			i.dataflow.FailStoredUpdate(u.CallID, diag.Faultf(ideafile.CodeBadOutput, "updates of values over 64 KB are not built yet"))
+			i.dataflow.FailBlobUpdate(u.CallID, diag.Faultf(ideafile.CodeBadOutput, "updates of values over 64 KB are not built yet"))
 			continue
 		}
 		i.running++
@@ -26,17 +26,17 @@ func (i *instance) combineStoredUpdates(ctx workflow.Context) {
 			StartToCloseTimeout: 2 * time.Minute, HeartbeatTimeout: protocol.HeartbeatTimeout,
 			Summary: "update what is stored: " + callSummary(i.ownSetup.Token, i.dataflow.FindCall(u.CallID)),
 		}), protocol.ActivityCombine, protocol.CombineInput{OutputMethod: u.OutputMethod, Updates: u.Updates, Landing: u.Contract})
-		i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCombined(ctx, u, f) })
+		i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onStoredUpdatesCombined(ctx, u, f) })
 	}
 }
 
-func (i *instance) onCombined(ctx workflow.Context, u dataflow.StoredUpdate, f workflow.Future) {
+func (i *instance) onStoredUpdatesCombined(ctx workflow.Context, u dataflow.BlobUpdate, f workflow.Future) {
 	i.running--
 	i.markChanged(ctx)
 	var combined []any
 	if err := f.Get(ctx, &combined); err != nil {
-		i.dataflow.FailStoredUpdate(u.CallID, protocol.FaultOf(err))
+		i.dataflow.FailBlobUpdate(u.CallID, protocol.FaultOf(err))
 		return
 	}
-	i.dataflow.ApplyStoredUpdate(u, combined)
+	i.dataflow.ApplyBlobUpdate(u, combined)
 }

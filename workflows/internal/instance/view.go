@@ -16,7 +16,7 @@ import (
 
 // This file answers queries of an instance and shows it in the Temporal UI.
 
-func (i *instance) answerQueries(ctx workflow.Context) error {
+func (i *instance) registerQueryHandlers(ctx workflow.Context) error {
 	return display.RegisterQueries(ctx, []display.Query{
 		{Name: protocol.QueryStatus, Handler: func() (protocol.InstanceView, error) { return i.view(), nil },
 			Description: "The instance's State and its Calls: {state, calls}."},
@@ -26,12 +26,12 @@ func (i *instance) answerQueries(ctx workflow.Context) error {
 }
 
 func (i *instance) approvals() protocol.ApprovalsView {
-	return protocol.ApprovalsView{Approvals: append([]turn.PendingApproval{}, i.dataflow.PendingApprovals()...), Case: i.asCase()}
+	return protocol.ApprovalsView{Approvals: append([]turn.PendingApproval{}, i.dataflow.PendingApprovals()...), ApprovalContext: i.approvalContext()}
 }
 
-// asCase is what a person who decides sees of the instance.
-func (i *instance) asCase() protocol.Case {
-	return protocol.Case{Input: i.dataflow.OwnInput(), State: i.dataflow.State()}
+// approvalContext is what a person who decides sees of the instance.
+func (i *instance) approvalContext() protocol.ApprovalContext {
+	return protocol.ApprovalContext{Input: i.dataflow.InstanceInput(), State: i.dataflow.State()}
 }
 
 func (i *instance) view() protocol.InstanceView {
@@ -64,15 +64,15 @@ func (i *instance) showDetails(ctx workflow.Context) {
 	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", display.EscapeMarkdown(name), i.setup.Process, i.statusText())
 	var pending []protocol.Approval
 	for _, p := range i.dataflow.PendingApprovals() {
-		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.ownSetup.Token, PendingApproval: p, Case: i.asCase()})
+		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.ownSetup.Token, PendingApproval: p, ApprovalContext: i.approvalContext()})
 	}
 	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, i.inbox.Refusals)
-	showCalls(&b, i.dataflow.CallRecords())
+	setCallDetails(&b, i.dataflow.CallRecords())
 	display.SetDetails(ctx, b.String())
 }
 
-func showCalls(b *strings.Builder, records []*dataflow.CallRecord) {
+func setCallDetails(b *strings.Builder, records []*dataflow.CallRecord) {
 	if len(records) > shownCalls {
 		fmt.Fprintf(b, "The last %d of %d Calls:\n\n", shownCalls, len(records))
 		records = records[len(records)-shownCalls:]

@@ -10,13 +10,13 @@ import (
 )
 
 // Run is the Instance workflow. Given what an earlier run carried, it goes on from there.
-func Run(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceOwn, carried *ContinueAsNewInput) (*protocol.InstanceResult, error) {
+func Run(ctx workflow.Context, setup protocol.SharedInstanceSetup, own protocol.InstanceStart, carried *ContinueAsNewInput) (*protocol.InstanceResult, error) {
 	i := newInstance(ctx, setup, own, carried)
-	err := i.answerQueries(ctx)
+	err := i.registerQueryHandlers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	lifecycle.WatchProcesses(ctx, i.inbox, setup.BelongsTo(), func() { i.orphaned = true })
+	lifecycle.WatchProcesses(ctx, i.inbox, setup.Owners(), func() { i.orphaned = true })
 	i.watchDelegates(ctx)
 	for {
 		i.startAndReport(ctx)
@@ -50,10 +50,10 @@ const (
 // nextStep decides on the step. The order matters: an instance that has ended returns, whatever became of its process.
 func (i *instance) nextStep(ctx workflow.Context) workflowStep {
 	switch {
-	case i.endStatus != "" && i.dataflow.Idle() && i.inbox.HeardPeopleSinceWait():
+	case i.endStatus != "" && i.dataflow.IsIdle() && i.inbox.HandledPersonSignalSinceWait():
 		i.inbox.WakeInNextTask(ctx)
 		return stepWait
-	case i.endStatus != "" && i.dataflow.Idle():
+	case i.endStatus != "" && i.dataflow.IsIdle():
 		return stepReturn
 	case i.orphaned:
 		return stepOrphaned

@@ -31,7 +31,7 @@ func WatchProcesses(ctx workflow.Context, b *mailbox.Inbox, processes []protocol
 // more, since the workflow is cancelled.
 func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: time.Minute, Summary: goneSummary, RetryPolicy: retryUntilAnswered(),
+		StartToCloseTimeout: time.Minute, Summary: goneSummary, RetryPolicy: unlimitedRetryPolicy(),
 	})
 	for {
 		timer := workflow.NewTimerWithOptions(ctx, watchInterval, workflow.TimerOptions{Summary: "until the process is looked for"})
@@ -51,11 +51,11 @@ func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool 
 	}
 }
 
-// AnyProcessGone looks at once, within the workflow task, and reports whether one of some processes is gone. A question that cannot
+// IsAnyProcessGone looks at once, within the workflow task, and reports whether one of some processes is gone. A question that cannot
 // be answered counts as gone: the workflow is cancelled then.
-func AnyProcessGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
+func IsAnyProcessGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: 10 * time.Second, Summary: goneSummary, RetryPolicy: retryUntilAnswered(),
+		StartToCloseTimeout: 10 * time.Second, Summary: goneSummary, RetryPolicy: unlimitedRetryPolicy(),
 	})
 	for _, ref := range processes {
 		var gone bool
@@ -69,7 +69,7 @@ func AnyProcessGone(ctx workflow.Context, processes []protocol.ProcessRef) bool 
 
 const goneSummary = "is the process still there?"
 
-func retryUntilAnswered() *temporal.RetryPolicy {
+func unlimitedRetryPolicy() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}
 }
 

@@ -47,7 +47,7 @@ type signalArrivals struct {
 
 type arrivalsKey struct{}
 
-func arrivalsOf(ctx workflow.Context) *signalArrivals {
+func signalArrivalsOf(ctx workflow.Context) *signalArrivals {
 	if a, ok := ctx.Value(arrivalsKey{}).(*signalArrivals); ok {
 		return a
 	}
@@ -58,7 +58,7 @@ func arrivalsOf(ctx workflow.Context) *signalArrivals {
 // a handler are passed over.
 func (a *signalArrivals) takeNextName(ctx workflow.Context, offered string, isHandled func(name string) bool) string {
 	earliest := slices.IndexFunc(a.unhandledNames, isHandled)
-	if a.unhandledNames[earliest] != offered && !handlesSignalsInHistoryOrder(ctx) {
+	if a.unhandledNames[earliest] != offered && !historyOrderEnabled(ctx) {
 		earliest = slices.Index(a.unhandledNames, offered)
 	}
 	name := a.unhandledNames[earliest]

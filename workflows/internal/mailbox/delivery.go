@@ -9,19 +9,19 @@ import (
 	"processidea/protocol"
 )
 
-// deliver sends signals from inside the workflow task, as a local activity. A signal that a workflow sends by command costs
+// deliverSignals sends signals from inside the workflow task, as a local activity. A signal that a workflow sends by command costs
 // four more events and a workflow task in which it learns that the signal was delivered.
 //
 // The price: if the worker is lost before the task is completed, the signals are sent again, and by then this workflow may
 // have received more and say something else. So it is only for signals that may come twice, and may come although the
 // workflow decides otherwise later. The future's value is the ids of the workflows that do not exist.
-func deliver(ctx workflow.Context, list ...protocol.Delivery) workflow.Future {
+func deliverSignals(ctx workflow.Context, list ...protocol.SignalDelivery) workflow.Future {
 	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: time.Minute, Summary: deliverySummary(list),
 	}), protocol.ActivityDeliver, list)
 }
 
-func deliverySummary(list []protocol.Delivery) string {
+func deliverySummary(list []protocol.SignalDelivery) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("signal %s to %s", list[0].Signal, list[0].To)
 	}
@@ -30,12 +30,12 @@ func deliverySummary(list []protocol.Delivery) string {
 
 // DeliverSignalsAndWait delivers signals that may come twice, and waits until that is done. A recipient that somebody has
 // terminated is logged.
-func DeliverSignalsAndWait(ctx workflow.Context, list []protocol.Delivery) {
+func DeliverSignalsAndWait(ctx workflow.Context, list []protocol.SignalDelivery) {
 	if len(list) == 0 {
 		return
 	}
 	var missing []string
-	err := deliver(ctx, list...).Get(ctx, &missing)
+	err := deliverSignals(ctx, list...).Get(ctx, &missing)
 	if (err != nil || len(missing) > 0) && ctx.Err() == nil {
 		workflow.GetLogger(ctx).Warn("signals were not delivered", "signal", list[0].Signal, "missing", missing, "error", err)
 	}

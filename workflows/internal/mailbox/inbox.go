@@ -38,7 +38,7 @@ type signalHandler struct {
 
 // NewInbox makes the inbox of the workflow that runs in a context.
 func NewInbox(ctx workflow.Context) *Inbox {
-	b := &Inbox{selector: workflow.NewSelector(ctx), arrivals: arrivalsOf(ctx), handlers: map[string]signalHandler{}}
+	b := &Inbox{selector: workflow.NewSelector(ctx), arrivals: signalArrivalsOf(ctx), handlers: map[string]signalHandler{}}
 	// What is not received stays pending: a workflow that still hears others after its end was asked for would hear of that alone.
 	b.selector.AddReceive(ctx.Done(), func(c workflow.ReceiveChannel, _ bool) { c.ReceiveAsync(nil) })
 	return b
@@ -67,15 +67,15 @@ func (b *Inbox) Drain(ctx workflow.Context) {
 func (b *Inbox) handlePendingBatch(ctx workflow.Context) {
 	for n := 0; ctx.Err() == nil && b.selector.HasPending(); n++ {
 		if n == maxHandledAtOnce {
-			yield(ctx)
+			yieldToOtherCoroutines(ctx)
 			return
 		}
 		b.selector.Select(ctx)
 	}
 }
 
-// yield lets the SDK see that the workflow's code has not come to a standstill.
-func yield(ctx workflow.Context) {
+// yieldToOtherCoroutines lets the SDK see that the workflow's code has not come to a standstill.
+func yieldToOtherCoroutines(ctx workflow.Context) {
 	seen := workflow.NewChannel(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) { seen.Send(ctx, nil) })
 	seen.Receive(ctx, nil)

@@ -100,7 +100,7 @@ func (o *Outbox) sendQueued(ctx workflow.Context, to string) {
 
 func (s OutgoingSignal) send(ctx workflow.Context, to string) workflow.Future {
 	if s.Repeatable {
-		return deliver(ctx, protocol.NewDelivery(to, s.Signal, s.Payload))
+		return deliverSignals(ctx, protocol.NewSignalDelivery(to, s.Signal, s.Payload))
 	}
 	return workflow.SignalExternalWorkflow(ctx, to, "", s.Signal, s.Payload)
 }
@@ -137,8 +137,8 @@ func (o *Outbox) ReleaseSignals(ctx workflow.Context) {
 // HasQueuedFor reports whether something is on its way to a workflow, or queued for it.
 func (o *Outbox) HasQueuedFor(to string) bool { return o.underWay[to] || len(o.queued[to]) > 0 }
 
-// NothingUnderWay reports whether nothing is on its way to anybody. Something may be queued.
-func (o *Outbox) NothingUnderWay() bool { return len(o.underWay) == 0 }
+// NothingInFlight reports whether nothing is on its way to anybody. Something may be queued.
+func (o *Outbox) NothingInFlight() bool { return len(o.underWay) == 0 }
 
 // QueuedSignals returns what is queued, for Restore in the next run of the workflow.
 func (o *Outbox) QueuedSignals() (list []CarriedOutgoingSignal) {

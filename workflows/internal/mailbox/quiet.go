@@ -14,8 +14,8 @@ import (
 // meanwhile, and the next, for ever. So a workflow closes in a task in which no signal has come: such a task is short, and most go through. Where
 // one does not, the signal that was in the way is in the task that follows, and the workflow sets a timer and tries again in the next.
 
-// NoSignalSinceWait reports whether no signal has arrived since Wait blocked last, so that this workflow task is a good one to continue as new in.
-func (b *Inbox) NoSignalSinceWait() bool { return b.arrivals.arrivedCount == b.arrivedBeforeWait }
+// HasNoSignalSinceWait reports whether no signal has arrived since Wait blocked last, so that this workflow task is a good one to continue as new in.
+func (b *Inbox) HasNoSignalSinceWait() bool { return b.arrivals.arrivedCount == b.arrivedBeforeWait }
 
 // WakeInNextTask makes Wait return in another workflow task, soon.
 func (b *Inbox) WakeInNextTask(ctx workflow.Context) {
@@ -33,11 +33,11 @@ func (b *Inbox) WakeAfter(ctx workflow.Context, after time.Duration, summary str
 	b.OnFutureReady(workflow.NewTimerWithOptions(ctx, after, workflow.TimerOptions{Summary: summary}), func(workflow.Future) {})
 }
 
-// HeardPeopleSinceWait reports whether people's signals were handled since Wait blocked last: more may come, and be in the way of closing.
-func (b *Inbox) HeardPeopleSinceWait() bool { return b.heardPeopleSinceWait }
+// HandledPersonSignalSinceWait reports whether people's signals were handled since Wait blocked last: more may come, and be in the way of closing.
+func (b *Inbox) HandledPersonSignalSinceWait() bool { return b.heardPeopleSinceWait }
 
-// WaitUntilPeopleAreQuiet handles what has happened and returns in a workflow task in which people have signalled nothing, so that the workflow can close.
-func (b *Inbox) WaitUntilPeopleAreQuiet(ctx workflow.Context) {
+// DrainPersonSignals handles what has happened and returns in a workflow task in which people have signalled nothing, so that the workflow can close.
+func (b *Inbox) DrainPersonSignals(ctx workflow.Context) {
 	for b.Drain(ctx); b.heardPeopleSinceWait && ctx.Err() == nil; b.Drain(ctx) {
 		b.WakeInNextTask(ctx)
 		b.Wait(ctx)
@@ -50,8 +50,8 @@ type CarriedSignal struct {
 	Payload []byte `json:"payload"` // a Payload of Temporal's API, in its binary form
 }
 
-// TakeUndelivered takes out the signals that were not handled, in the order of history.
-func (b *Inbox) TakeUndelivered() (list []CarriedSignal) {
+// TakeUnhandled takes out the signals that were not handled, in the order of history.
+func (b *Inbox) TakeUnhandled() (list []CarriedSignal) {
 	for _, name := range b.arrivals.unhandledNames {
 		h, handled := b.handlers[name]
 		var raw converter.RawValue

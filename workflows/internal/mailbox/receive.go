@@ -15,7 +15,7 @@ func OnSignal[T any](b *Inbox, ctx workflow.Context, name, description string, h
 	b.registerRawHandler(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
 		v, err := protocol.DecodeSignal[T](raw)
 		if err != nil {
-			b.Refuse(ctx, name, nil, err.Error())
+			b.RecordRefusal(ctx, name, nil, err.Error())
 			return
 		}
 		handle(ctx, v)
@@ -32,7 +32,7 @@ func OnPersonSignal(b *Inbox, ctx workflow.Context, name, description string, ha
 			err = handle(ctx, payload)
 		}
 		if err != nil {
-			b.Refuse(ctx, name, payload, RefusalReason(err))
+			b.RecordRefusal(ctx, name, payload, RefusalReason(err))
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 // maxRefusals bounds a report: of a flood of nonsense the last ones are as good as all.
 const maxRefusals = 100
 
-// Refuse keeps a signal that changed nothing, and why.
-func (b *Inbox) Refuse(ctx workflow.Context, signal string, payload map[string]any, reason string) {
+// RecordRefusal keeps a signal that changed nothing, and why.
+func (b *Inbox) RecordRefusal(ctx workflow.Context, signal string, payload map[string]any, reason string) {
 	text := func(k string) string {
 		s, _ := payload[k].(string)
 		return jsonval.Clip(s, 200)
@@ -30,11 +30,11 @@ func (b *Inbox) Refuse(ctx workflow.Context, signal string, payload map[string]a
 func (b *Inbox) refuseEach(ctx workflow.Context, signal string, payload map[string]any, reason string) {
 	many, err := turn.ReadDecisions(payload)
 	if signal != turn.SteerDecide || err != nil {
-		b.Refuse(ctx, signal, payload, reason)
+		b.RecordRefusal(ctx, signal, payload, reason)
 		return
 	}
 	for _, one := range many.List {
-		b.Refuse(ctx, one.Kind, one.Payload, reason)
+		b.RecordRefusal(ctx, one.Kind, one.Payload, reason)
 	}
 }
 

@@ -4,16 +4,16 @@ import "go.temporal.io/sdk/workflow"
 
 // This is the only file that asks for versions: workflows that were under way when their code changed go on as they began.
 
-// handlesSignalsInHistoryOrder reports whether signals of different names are handled in the order in which they arrived. Before
+// historyOrderEnabled reports whether signals of different names are handled in the order in which they arrived. Before
 // that change they were handled in the order in which their names are registered.
-func handlesSignalsInHistoryOrder(ctx workflow.Context) bool {
+func historyOrderEnabled(ctx workflow.Context) bool {
 	const change = "signals in the order of history"
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }
 
-// GathersCancelledParts reports whether a process in parts that is cancelled waits for what its parts had come to. Before that change it ended at
+// GatherCancelledPartsEnabled reports whether a process in parts that is cancelled waits for what its parts had come to. Before that change it ended at
 // once, without any State.
-func GathersCancelledParts(ctx workflow.Context) bool {
+func GatherCancelledPartsEnabled(ctx workflow.Context) bool {
 	const change = "what cancelled parts came to"
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }
@@ -24,9 +24,9 @@ func TakesProofs(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }
 
-// UpdatesStoredValues reports whether updates of values in the blob store are put together by an activity. Before that change they
+// BlobUpdatesEnabled reports whether updates of values in the blob store are put together by an activity. Before that change they
 // failed.
-func UpdatesStoredValues(ctx workflow.Context) bool {
+func BlobUpdatesEnabled(ctx workflow.Context) bool {
 	const change = "updates of stored values"
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }

@@ -25,19 +25,19 @@ type ContinueAsNewInput struct {
 	Loop       loop.CarriedLoop                `json:"mind"`
 	Parts      *CarriedParts                   `json:"parts,omitempty"` // in place of Mind, if the process is split
 	Bindings   map[string]ideafile.ToolBinding `json:"bindings"`
-	LastSealed protocol.Sealed                 `json:"last"`
-	BaseIdea   protocol.Sealed                 `json:"base"`
+	LastSealed protocol.IdeaRef                `json:"last"`
+	BaseIdea   protocol.IdeaRef                `json:"base"`
 	// Unsealed is what the States of Base differ in from those of Mind.
-	Unsealed        map[string]any         `json:"unsealed,omitempty"`
-	InstancesHeld   bool                   `json:"held,omitempty"`
-	AcceptedSignals []protocol.Accepted    `json:"accepted,omitempty"`
-	Revisions       []turn.SteeringPayload `json:"revisions,omitempty"`
-	Refusals        turn.RefusedSignals    `json:"refusals"`
-	Reports         int                    `json:"reports,omitempty"`
-	Resumes         int                    `json:"resumes,omitempty"`
-	NotifiesPeople  bool                   `json:"notifies,omitempty"`
-	LLMMayAdapt     bool                   `json:"adapts,omitempty"`
-	SentNotices     notice.Sent            `json:"watch,omitempty"`
+	Unsealed        map[string]any            `json:"unsealed,omitempty"`
+	InstancesHeld   bool                      `json:"held,omitempty"`
+	AcceptedSignals []protocol.AcceptedSignal `json:"accepted,omitempty"`
+	Revisions       []turn.SteeringPayload    `json:"revisions,omitempty"`
+	Refusals        turn.RefusedSignals       `json:"refusals"`
+	Reports         int                       `json:"reports,omitempty"`
+	Resumes         int                       `json:"resumes,omitempty"`
+	NotifiesPeople  bool                      `json:"notifies,omitempty"`
+	LLMMayAdapt     bool                      `json:"adapts,omitempty"`
+	SentNotices     notice.SentNotices        `json:"watch,omitempty"`
 	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
 	UndeliveredSignals   []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
 	UnsentSignals        []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
@@ -60,7 +60,7 @@ const statusContinued = "continued"
 func (c *processCore) continueAsNewInput() ContinueAsNewInput {
 	return ContinueAsNewInput{
 		Bindings: c.setup.Bindings, LastSealed: c.lastSealed, AcceptedSignals: c.acceptedSignals, Refusals: c.inbox.Refusals,
-		UndeliveredSignals: c.inbox.TakeUndelivered(), UnsentSignals: c.outbox.QueuedSignals(), LastReportedProgress: c.lastReportedProgress,
+		UndeliveredSignals: c.inbox.TakeUnhandled(), UnsentSignals: c.outbox.QueuedSignals(), LastReportedProgress: c.lastReportedProgress,
 		Orders: c.orders,
 	}
 }
@@ -91,16 +91,16 @@ const (
 	continueAsNewNow
 )
 
-// chooseContinueAsNew decides what to do where continuing as new is due. idle reports whether nothing of the process is under way.
-func (c *processCore) chooseContinueAsNew(ctx workflow.Context, due, idle bool) continueAsNewTiming {
+// continueAsNewTimingFor decides what to do where continuing as new is due. idle reports whether nothing of the process is under way.
+func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle bool) continueAsNewTiming {
 	if !due {
 		c.outbox.ReleaseSignals(ctx)
 		c.continueAsNewDueSince = time.Time{}
 		return continueAsNewLater
 	}
 	c.outbox.HoldSignals()
-	idle = idle && c.outbox.NothingUnderWay()
-	if idle && c.inbox.NoSignalSinceWait() {
+	idle = idle && c.outbox.NothingInFlight()
+	if idle && c.inbox.HasNoSignalSinceWait() {
 		return continueAsNewNow
 	}
 	now := workflow.Now(ctx)
@@ -119,26 +119,26 @@ func (c *processCore) chooseContinueAsNew(ctx workflow.Context, due, idle bool) 
 }
 
 // decideContinueAsNew decides whether the process continues as new; a Request in flight is waited for first.
-func (p *ordinaryProcess) decideContinueAsNew(ctx workflow.Context) continueAsNewTiming {
-	due := p.loop.RequestInFlight() == nil && !p.loop.Finished() && lifecycle.ContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery)
+func (p *unsplitProcess) decideContinueAsNew(ctx workflow.Context) continueAsNewTiming {
+	due := p.loop.RequestInFlight() == nil && !p.loop.IsFinished() && lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery)
 	if due {
-		p.sendCertainInstanceEnds(ctx, true)
+		p.sendConfirmedInstanceEnds(ctx, true)
 	}
-	return p.chooseContinueAsNew(ctx, due, !p.notifying && len(p.joining) == 0 && len(p.endedInstances.instanceEnds) == 0)
+	return p.continueAsNewTimingFor(ctx, due, !p.notifying && len(p.joining) == 0 && len(p.endedInstances.instanceEnds) == 0)
 }
 
-func (p *ordinaryProcess) continueAsNew(ctx workflow.Context) error {
+func (p *unsplitProcess) continueAsNew(ctx workflow.Context) error {
 	p.setAttributes(ctx, statusContinued, 0)
 	c := p.continueAsNewInput()
 	c.Loop, c.BaseIdea, c.InstancesHeld, c.Revisions = p.loop.CarryIntoNextRun(), p.baseIdea, p.instancesHeld, p.revisions
 	c.Reports, c.Resumes = p.reportCount, p.resumesHeard
 	c.NotifiesPeople, c.LLMMayAdapt, c.SentNotices = p.notifiesPeople, p.llmMayAdapt, p.sentNotices
-	c.Unsealed, _ = jsonval.Delta(p.loop.AllInstancesInput().States(), p.baseStates)
+	c.Unsealed, _ = jsonval.ComputeDelta(p.loop.AllInstancesInput().States(), p.baseStates)
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }
 
 // restore goes on from what an earlier run carried.
-func (p *ordinaryProcess) restore(from *ContinueAsNewInput) {
+func (p *unsplitProcess) restore(from *ContinueAsNewInput) {
 	p.processCore.restore(from)
 	p.loop = loop.Restore(p.idea, p.processID, from.Bindings, from.Loop)
 	p.setIdea(p.loop.Idea())

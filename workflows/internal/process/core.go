@@ -23,9 +23,9 @@ import (
 type processCore struct {
 	processID, firstRunID string
 
-	start protocol.Start
-	idea  *ideafile.Idea        // with every correction
-	setup protocol.RequestSetup // what all Requests share
+	start protocol.ProcessStart
+	idea  *ideafile.Idea              // with every correction
+	setup protocol.SharedRequestSetup // what all Requests share
 
 	inbox  *mailbox.Inbox
 	outbox *mailbox.Outbox
@@ -35,8 +35,8 @@ type processCore struct {
 	outcome         runresult.Status // how it ended; set when the phase becomes over
 	orphaned        bool             // a process that it belongs to is gone: it ends as if it were cancelled
 
-	lastSealed            protocol.Sealed     // the latest Idea of the chain
-	acceptedSignals       []protocol.Accepted // the last signals by which people steered it
+	lastSealed            protocol.IdeaRef          // the latest Idea of the chain
+	acceptedSignals       []protocol.AcceptedSignal // the last signals by which people steered it
 	orders                standing.Orders
 	loopIterations        int       // of the main loop, in this run of the workflow
 	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
@@ -57,28 +57,28 @@ const (
 
 // readIdea reads the Idea that a process starts from, whose delegates' files are those of the process from then on. Its Tools, and
 // delegates, are checked when the Tools are bound.
-func readIdea(start *protocol.Start) (*ideafile.Idea, error) {
+func readIdea(start *protocol.ProcessStart) (*ideafile.Idea, error) {
 	var carried diag.Problems
 	start.Idea, start.Delegation.Files, carried = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
 	start.Idea = deciders.WithStarters(start.Idea, start.StartedBy)
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
 	problems = append(problems, carried...)
-	return idea, errInvalidIdea(problems)
+	return idea, invalidIdeaError(problems)
 }
 
-// errInvalidIdea fails a process whose Idea has errors; nil if it has none.
-func errInvalidIdea(problems diag.Problems) error {
+// invalidIdeaError fails a process whose Idea has errors; nil if it has none.
+func invalidIdeaError(problems diag.Problems) error {
 	if errs := problems.Errors(); len(errs) > 0 {
 		return temporal.NewNonRetryableApplicationError(errs.Error(), turn.CodeInvalidIdea, nil, errs)
 	}
 	return nil
 }
 
-func newCore(ctx workflow.Context, start protocol.Start, idea *ideafile.Idea) *processCore {
+func newCore(ctx workflow.Context, start protocol.ProcessStart, idea *ideafile.Idea) *processCore {
 	info, inbox := workflow.GetInfo(ctx), mailbox.NewInbox(ctx)
 	c := &processCore{
 		processID: info.WorkflowExecution.ID, firstRunID: info.FirstRunID, start: start,
-		setup: protocol.RequestSetup{Replies: start.Replies}, inbox: inbox, outbox: mailbox.NewOutbox(inbox),
+		setup: protocol.SharedRequestSetup{Replies: start.Replies}, inbox: inbox, outbox: mailbox.NewOutbox(inbox),
 	}
 	c.setIdea(idea)
 	return c
@@ -92,8 +92,8 @@ func (c *processCore) processRef() protocol.ProcessRef {
 	return protocol.ProcessRef{ID: c.processID, FirstRunID: c.firstRunID}
 }
 
-// markOver notes that the process is over.
-func (c *processCore) markOver(outcome runresult.Status) { c.phase, c.outcome = over, outcome }
+// markEnded notes that the process is over.
+func (c *processCore) markEnded(outcome runresult.Status) { c.phase, c.outcome = over, outcome }
 
 // status is the process's status, given why it is paused; nil: it is not.
 func (c *processCore) status(paused *diag.Fault) runresult.Status {
@@ -103,8 +103,8 @@ func (c *processCore) status(paused *diag.Fault) runresult.Status {
 	return cmp.Or(c.outcome, runresult.StatusRunning)
 }
 
-// oversight is what is added to the approval policies of the Tools.
-func (c *processCore) oversight() ideafile.ApprovalOverride {
+// approvalOverride is what is added to the approval policies of the Tools.
+func (c *processCore) approvalOverride() ideafile.ApprovalOverride {
 	o := c.idea.Config.Approval
 	o.Outer = c.start.Delegation.Oversight
 	return o
@@ -130,7 +130,7 @@ const maxAccepted = 100
 
 // recordAcceptedSignal keeps a signal that has taken effect, for who asks.
 func (c *processCore) recordAcceptedSignal(ctx workflow.Context, kind string, s turn.SteeringPayload) {
-	c.acceptedSignals = append(c.acceptedSignals, protocol.Accepted{ID: s.ID, Signal: kind, By: s.By, Reason: s.Reason, At: workflow.Now(ctx)})
+	c.acceptedSignals = append(c.acceptedSignals, protocol.AcceptedSignal{ID: s.ID, Signal: kind, By: s.By, Reason: s.Reason, At: workflow.Now(ctx)})
 	if len(c.acceptedSignals) > maxAccepted {
 		c.acceptedSignals = c.acceptedSignals[1:]
 	}

@@ -19,21 +19,21 @@ import (
 type sender func(ctx workflow.Context, to string, s mailbox.OutgoingSignal)
 
 // Decide passes a decision on to the instance that it is about. What the instance refuses, it reports.
-func (p *ordinaryProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
+func (p *unsplitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
 	return p.passOn(ctx, kind, payload, d.CallID, p.outbox.Send, nil)
 }
 
 // passOn sends a decision to its instance.
-func (p *ordinaryProcess) passOn(ctx workflow.Context, kind string, payload map[string]any, call string, send sender, briefly func() bool) error {
+func (p *unsplitProcess) passOn(ctx workflow.Context, kind string, payload map[string]any, call string, send sender, briefly func() bool) error {
 	token, known := p.loop.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	if !known {
-		return p.loop.WhyCallNotWaiting(call, briefly)
+		return p.loop.CheckCallWaiting(call, briefly)
 	}
 	if p.phase == opening {
 		return errors.New("the process has not begun: nothing waits there")
 	}
 	send(ctx, protocol.InstanceID(p.processID, token), mailbox.OutgoingSignal{
-		Signal: kind, Payload: payload, RefusalReason: p.loop.WhyCallNotWaiting(call, briefly).Error(), // if the instance has ended
+		Signal: kind, Payload: payload, RefusalReason: p.loop.CheckCallWaiting(call, briefly).Error(), // if the instance has ended
 	})
 	return nil
 }
@@ -43,7 +43,7 @@ func (p *ordinaryProcess) passOn(ctx workflow.Context, kind string, payload map[
 const maxExplained = 20
 
 // DecideMany passes each decision on to its instance, in turn.
-func (p *ordinaryProcess) DecideMany(ctx workflow.Context, many turn.ManyDecisions) error {
+func (p *unsplitProcess) DecideMany(ctx workflow.Context, many turn.ManyDecisions) error {
 	names, unknown := spelling.NewTokenIndex(p.loop.InstanceTokens()), 0
 	briefly := func() bool {
 		unknown++
@@ -72,7 +72,7 @@ func (c *processCore) acceptMany(ctx workflow.Context, many turn.ManyDecisions, 
 			err = handOut(one)
 		}
 		if err != nil {
-			c.inbox.Refuse(ctx, one.Kind, one.Payload, mailbox.RefusalReason(err))
+			c.inbox.RecordRefusal(ctx, one.Kind, one.Payload, mailbox.RefusalReason(err))
 		}
 	}
 	c.recordAcceptedSignal(ctx, turn.SteerDecide, turn.SteeringPayload{ID: many.ID, By: many.By, Reason: many.Reason})
@@ -84,7 +84,7 @@ const nothingWaitsThere = "the instance has not begun or has ended: nothing wait
 func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
 	token, number := p.instanceOfCall(d.CallID)
 	if number == 0 {
-		return turn.ErrUnknownCall(d.CallID, nil, p.parts.PendingApprovals())
+		return turn.UnknownCallError(d.CallID, nil, p.parts.PendingApprovals())
 	}
 	to := protocol.PartID(p.processID, number)
 	if !p.decidesThroughParts {
@@ -103,7 +103,7 @@ func (p *splitProcess) DecideMany(ctx workflow.Context, many turn.ManyDecisions)
 			if unknown++; unknown > maxExplained {
 				return turn.ErrUnknownCallBriefly(one.CallID)
 			}
-			return turn.ErrUnknownCall(one.CallID, nil, p.parts.PendingApprovals())
+			return turn.UnknownCallError(one.CallID, nil, p.parts.PendingApprovals())
 		}
 		ofPart[number] = append(ofPart[number], one)
 		return nil

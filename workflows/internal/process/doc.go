@@ -1,4 +1,4 @@
-// Package process is the Process workflow. Run picks one of two types: ordinaryProcess, which has instances of its own and
+// Package process is the Process workflow. Run picks one of two types: unsplitProcess, which has instances of its own and
 // asks the LLM for all of them, and splitProcess, which has more instances than one Request may cover and runs them in parts,
 // each a process itself. What both have in common is processCore: the Idea, the inbox and outbox, the chain, what was accepted.
 // Decisions are taken by packages loop (Loop) and split (Process); here they become commands.
@@ -19,7 +19,7 @@
 //	state       what happened                                     who moves it on
 //	due         Loop.Advance returns StepRequest, at once or at   startRequest: starts the activity
 //	            WakeTime
-//	in flight   Loop.RequestInFlight returns it; Calls run        onReply: the activity ended
+//	in flight   Loop.RequestInFlight returns it; Calls run        onLLMReply: the activity ended
 //	broken off  only if its reply is not whole: closeRequest      the instances' reports
 //	            tells every instance that it covered to accept
 //	            nothing more of it

@@ -43,8 +43,8 @@ const (
 	shortTimer
 )
 
-// sendCertainInstanceEnds tells the instances that have ended, as far as that is certain. hurry: nothing else is waited for.
-func (p *ordinaryProcess) sendCertainInstanceEnds(ctx workflow.Context, hurry bool) {
+// sendConfirmedInstanceEnds tells the instances that have ended, as far as that is certain. hurry: nothing else is waited for.
+func (p *unsplitProcess) sendConfirmedInstanceEnds(ctx workflow.Context, hurry bool) {
 	length := workflow.GetInfo(ctx).GetCurrentHistoryLength()
 	for _, m := range p.loop.TakeEndedInstances() {
 		p.endedInstances.instanceEnds = append(p.endedInstances.instanceEnds, instanceEnd{m.Token, m.Status, length})
@@ -71,11 +71,11 @@ func (e endedInstances) countDecidedBefore(length int) int {
 }
 
 // sendInstanceEnds tells the first n of those that have ended.
-func (p *ordinaryProcess) sendInstanceEnds(ctx workflow.Context, n int) {
-	var list []protocol.Delivery
+func (p *unsplitProcess) sendInstanceEnds(ctx workflow.Context, n int) {
+	var list []protocol.SignalDelivery
 	for _, e := range p.endedInstances.instanceEnds[:n] {
 		to := protocol.InstanceID(p.processID, e.instanceToken)
-		list = append(list, protocol.NewDelivery(to, protocol.SignalEnd, protocol.EndSignal{Status: e.status}))
+		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalEnd, protocol.EndSignal{Status: e.status}))
 	}
 	p.endedInstances.instanceEnds, p.endedInstances.mustSend = p.endedInstances.instanceEnds[n:], false
 	ctx, done := workflow.NewDisconnectedContext(ctx)
@@ -84,7 +84,7 @@ func (p *ordinaryProcess) sendInstanceEnds(ctx workflow.Context, n int) {
 }
 
 // wakeForInstanceEnds sets a timer for those that are not told yet.
-func (p *ordinaryProcess) wakeForInstanceEnds(ctx workflow.Context, hurry bool) {
+func (p *unsplitProcess) wakeForInstanceEnds(ctx workflow.Context, hurry bool) {
 	want, delay := longTimer, endDelay
 	if hurry {
 		want, delay = shortTimer, endDelayHurried

@@ -15,7 +15,7 @@ import (
 
 // sendInstanceEndsAndSeal tells the instances that have ended, seals the last Idea and waits for the instances to close. It reports whether
 // the process is over then: what people signalled in the meantime may keep it at work.
-func (p *ordinaryProcess) sendInstanceEndsAndSeal(ctx workflow.Context) bool {
+func (p *unsplitProcess) sendInstanceEndsAndSeal(ctx workflow.Context) bool {
 	if len(p.endedInstances.instanceEnds) > 0 {
 		p.inbox.Wait(ctx)
 		return false
@@ -25,15 +25,15 @@ func (p *ordinaryProcess) sendInstanceEndsAndSeal(ctx workflow.Context) bool {
 		// An instance's own end says nothing new, but one that closes while its process does would fail a workflow task.
 		_ = f.Get(ctx, nil)
 	}
-	p.inbox.WaitUntilPeopleAreQuiet(ctx)
-	return p.loop.Finished() && ctx.Err() == nil
+	p.inbox.DrainPersonSignals(ctx)
+	return p.loop.IsFinished() && ctx.Err() == nil
 }
 
 // finish ends the process.
-func (p *ordinaryProcess) finish(ctx workflow.Context) (*runresult.Result, error) {
+func (p *unsplitProcess) finish(ctx workflow.Context) (*runresult.Result, error) {
 	p.showDetails(ctx, loop.StepFinished)
 	status := p.loop.FinalStatus()
-	p.markOver(status)
+	p.markEnded(status)
 	p.reportToParent(ctx, status, true)
 	r := p.result(status, true)
 	p.reportToCaller(ctx, r, p.loop.QuotaUse())
@@ -49,11 +49,11 @@ func workflowResult(r runresult.Result) (*runresult.Result, error) {
 }
 
 // cancel ends the process as cancelled, and its instances with it.
-func (p *ordinaryProcess) cancel(ctx workflow.Context) error {
+func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	for _, m := range p.loop.Instances() {
-		if p.phase != opening && m.MayGetCalls() {
+		if p.phase != opening && m.CanReceiveCalls() {
 			// One that has just ended cannot be cancelled, and need not be.
 			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.processID, m.Token), "").Get(ctx, nil)
 		}
@@ -62,14 +62,14 @@ func (p *ordinaryProcess) cancel(ctx workflow.Context) error {
 	if p.phase != opening && (p.loop.HasUnsealedChanges() || p.lastSealed.At == 0) {
 		p.sealCurrentState(ctx)
 	}
-	p.markOver(runresult.StatusCancelled)
+	p.markEnded(runresult.StatusCancelled)
 	p.setAttributes(ctx, string(runresult.StatusCancelled), 0)
 	p.reportToParent(ctx, runresult.StatusCancelled, true)
 	p.reportToCaller(ctx, p.result(runresult.StatusCancelled, true), p.loop.QuotaUse())
 	return temporal.NewCanceledError(p.result(runresult.StatusCancelled, true))
 }
 
-func (p *ordinaryProcess) result(status runresult.Status, withStates bool) runresult.Result {
+func (p *unsplitProcess) result(status runresult.Status, withStates bool) runresult.Result {
 	r := p.loop.Result(status, withStates)
 	r.Ideas = p.lastSealed.At
 	return r

@@ -21,18 +21,18 @@ import (
 type joiningInstances struct {
 	instanceTokens []string
 	addSteering    *turn.SteeringPayload // by which people added them; nil: the process begins with them
-	reopened       *restart              // the only one of them, which had ended; nil: they are new
+	reopened       *instanceRestart      // the only one of them, which had ended; nil: they are new
 }
 
 // startJoiningInstances starts the instances that have joined since it was called last.
-func (p *ordinaryProcess) startJoiningInstances(ctx workflow.Context) error {
+func (p *unsplitProcess) startJoiningInstances(ctx workflow.Context) error {
 	p.loopIterations++
 	list := p.joining
 	p.joining = nil
 	for _, j := range list {
 		start := p.startInstances
 		if j.reopened != nil {
-			start = j.reopened.startAgain(p)
+			start = j.reopened.startFunc(p)
 		}
 		err := start(ctx, j.instanceTokens)
 		if err != nil {
@@ -48,14 +48,14 @@ func (p *ordinaryProcess) startJoiningInstances(ctx workflow.Context) error {
 
 // startInstances starts instances and waits until each has started: a child that has not started when this run of the
 // workflow ends never would. A Request that is due at once is made meanwhile: its activity waits for the instances.
-func (p *ordinaryProcess) startInstances(ctx workflow.Context, tokens []string) error {
+func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) error {
 	setup, messages := p.instanceSetup(), messagesByInstance(p.idea)
 	setup.Context = messages[""]
 	p.sendQuotasExcept(ctx, tokens) // these start with theirs
 	for from := 0; from < len(tokens); from += protocol.MaxPendingChildStarts {
 		var started []workflow.ChildWorkflowFuture
 		for _, token := range tokens[from:min(from+protocol.MaxPendingChildStarts, len(tokens))] {
-			own := protocol.InstanceOwn{Token: token}
+			own := protocol.InstanceStart{Token: token}
 			if token != "" {
 				own.Context = messages[token]
 			}
@@ -73,7 +73,7 @@ func (p *ordinaryProcess) startInstances(ctx workflow.Context, tokens []string) 
 	return nil
 }
 
-func (p *ordinaryProcess) startInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceOwn) workflow.ChildWorkflowFuture {
+func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own protocol.InstanceStart) workflow.ChildWorkflowFuture {
 	if q := p.loop.QuotaOf(own.Token); q != turn.Unlimited {
 		own.Quota = &q
 	}
@@ -89,7 +89,7 @@ func (p *ordinaryProcess) startInstance(ctx workflow.Context, setup protocol.Ins
 }
 
 // startFirstRequest makes the first Request of a process.
-func (p *ordinaryProcess) startFirstRequest(ctx workflow.Context) {
+func (p *unsplitProcess) startFirstRequest(ctx workflow.Context) {
 	if p.lastSealed.At > 0 || p.loop.HasResumedCalls() || len(p.earlySignals) > 0 {
 		return
 	}
@@ -111,13 +111,13 @@ func messagesByInstance(idea *ideafile.Idea) map[string][]any {
 }
 
 // instanceSetup is what every instance needs of the Idea, but for its messages.
-func (p *ordinaryProcess) instanceSetup() protocol.InstanceSetup {
-	s := protocol.InstanceSetup{
+func (p *unsplitProcess) instanceSetup() protocol.SharedInstanceSetup {
+	s := protocol.SharedInstanceSetup{
 		Process: p.processID, FirstRunID: p.firstRunID, Path: p.idea.ProcessPath, Bindings: p.setup.Bindings, Tools: map[string]any{},
-		Oversight: p.oversight(), Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
-		Servers: p.idea.Config.MCP, Held: p.paused() != nil, Adapt: p.llmMayAdapt,
-		Delegation: p.delegation(),
-		StartedBy:  deciders.StartersOf(p.idea.Source), Decided: deciders.EarlierOf(p.idea.Source),
+		Oversight: p.approvalOverride(), Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
+		Servers: p.idea.Config.MCP, Held: p.pauseReason() != nil, Adapt: p.llmMayAdapt,
+		Delegation: p.delegationContext(),
+		StartedBy:  deciders.ReadStarters(p.idea.Source), Decided: deciders.ReadPriorDecisions(p.idea.Source),
 	}
 	if p.hasDelegates() {
 		config, _ := p.idea.Source["config"].(map[string]any)
@@ -136,8 +136,8 @@ func (p *ordinaryProcess) instanceSetup() protocol.InstanceSetup {
 	return s
 }
 
-// delegation is what the instances of the process need to know of delegates.
-func (p *ordinaryProcess) delegation() protocol.Delegation {
+// delegationContext is what the instances of the process need to know of delegates.
+func (p *unsplitProcess) delegationContext() protocol.DelegationContext {
 	d := p.start.Delegation
 	d.To = nil
 	if !p.hasDelegates() {
@@ -146,7 +146,7 @@ func (p *ordinaryProcess) delegation() protocol.Delegation {
 	return d
 }
 
-func (p *ordinaryProcess) hasDelegates() bool {
+func (p *unsplitProcess) hasDelegates() bool {
 	for _, t := range p.idea.Tools {
 		if t.DelegateFile != "" {
 			return true
@@ -157,15 +157,15 @@ func (p *ordinaryProcess) hasDelegates() bool {
 
 // sendResumedCalls hands the instances the Calls that the Idea which the process started from had left unfinished. A Request's
 // Calls are handed out before those of the next: an instance takes no Call of a Request that a later one has closed.
-func (p *ordinaryProcess) sendResumedCalls(ctx workflow.Context) {
-	var list []protocol.Delivery
+func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
+	var list []protocol.SignalDelivery
 	request := 0
 	for _, t := range p.loop.TakeResumedCalls() {
 		if t.Request != request {
 			mailbox.DeliverSignalsAndWait(ctx, list)
 			list, request = nil, t.Request
 		}
-		list = append(list, protocol.NewDelivery(protocol.InstanceID(p.processID, t.Token), protocol.SignalCalls, resumedCallsSignal(t)))
+		list = append(list, protocol.NewSignalDelivery(protocol.InstanceID(p.processID, t.Token), protocol.SignalCalls, resumedCallsSignal(t)))
 	}
 	mailbox.DeliverSignalsAndWait(ctx, list)
 }
@@ -173,7 +173,7 @@ func (p *ordinaryProcess) sendResumedCalls(ctx workflow.Context) {
 func resumedCallsSignal(t loop.ResumedCalls) protocol.CallsSignal {
 	s := protocol.CallsSignal{Request: t.Request, Last: true}
 	for _, c := range t.Calls {
-		s.Calls = append(s.Calls, protocol.SentCall{Index: c.Index, Call: c.Call, Why: c.ReviewReason})
+		s.Calls = append(s.Calls, protocol.DeliveredCall{Index: c.Index, Call: c.Call, Why: c.ReviewReason})
 	}
 	return s
 }

@@ -11,12 +11,12 @@ import (
 
 // notifyPeople tells people what began to wait for them and what was decided: once for everything that has changed, and not again
 // before the last notification was delivered or given up. Nobody waits for it, and nothing depends on it.
-func (p *ordinaryProcess) notifyPeople(ctx workflow.Context) {
+func (p *unsplitProcess) notifyPeople(ctx workflow.Context) {
 	if !p.notifiesPeople || p.notifying {
 		return
 	}
-	n := p.sentNotices.TakeNew(p.loop)
-	if n.Empty() {
+	n := p.sentNotices.TakeChanges(p.loop)
+	if n.IsEmpty() {
 		return
 	}
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{

@@ -27,7 +27,7 @@ func (c *processCore) giveOrder(ctx workflow.Context, o turn.StandingOrder, log 
 		return err
 	}
 	toolsKnown := c.phase != opening
-	if err := standing.Check(o, giver, c.idea, c.oversight(), deciders.StartersOf(c.idea.Source), now, toolsKnown); err != nil {
+	if err := standing.Check(o, giver, c.idea, c.approvalOverride(), deciders.ReadStarters(c.idea.Source), now, toolsKnown); err != nil {
 		return err
 	}
 	if err := c.orders.Give(o, giver, now); err != nil {
@@ -57,7 +57,7 @@ func (c *processCore) approveUnderOrders(ctx workflow.Context, owner string, wai
 	if len(c.orders) == 0 {
 		return
 	}
-	for _, a := range c.orders.Cover(owner, waits, deciders.StartersOf(c.idea.Source), workflow.Now(ctx)) {
+	for _, a := range c.orders.Cover(owner, waits, deciders.ReadStarters(c.idea.Source), workflow.Now(ctx)) {
 		send(a.Pending.CallID, mailbox.OutgoingSignal{Signal: ideafile.Approve, Payload: a.Order.Approval(a.Pending), RefusalReason: nothingWaitsThere})
 	}
 }
@@ -72,7 +72,7 @@ func (c *processCore) takeRefusals(list []turn.RefusedSignal) {
 }
 
 // Allow takes a standing order, and approves what waits and is covered.
-func (p *ordinaryProcess) Allow(ctx workflow.Context, o turn.StandingOrder) error {
+func (p *unsplitProcess) Allow(ctx workflow.Context, o turn.StandingOrder) error {
 	if err := p.giveOrder(ctx, o, p.loop.LogSteering); err != nil {
 		return err
 	}
@@ -83,11 +83,11 @@ func (p *ordinaryProcess) Allow(ctx workflow.Context, o turn.StandingOrder) erro
 }
 
 // Disallow ends a standing order.
-func (p *ordinaryProcess) Disallow(ctx workflow.Context, order string, s turn.SteeringPayload) error {
+func (p *unsplitProcess) Disallow(ctx workflow.Context, order string, s turn.SteeringPayload) error {
 	return p.endOrder(ctx, order, s, p.loop.LogSteering)
 }
 
-func (p *ordinaryProcess) approveOf(ctx workflow.Context, token string, waits []turn.PendingApproval) {
+func (p *unsplitProcess) approveOf(ctx workflow.Context, token string, waits []turn.PendingApproval) {
 	p.approveUnderOrders(ctx, token, waits, func(_ string, s mailbox.OutgoingSignal) {
 		p.outbox.SendInTurn(ctx, protocol.InstanceID(p.processID, token), s)
 	})

@@ -15,37 +15,37 @@ import (
 	"processidea/workflows/internal/signals"
 )
 
-// ordinaryProcess is a process with instances of its own: it asks the LLM once for all of them, hears from each what became
+// unsplitProcess is a process with instances of its own: it asks the LLM once for all of them, hears from each what became
 // of its Calls, and asks again until every instance has ended.
-type ordinaryProcess struct {
+type unsplitProcess struct {
 	*processCore
 	loop *loop.Loop
 
 	ideaAtRequest *ideafile.Idea // the Idea as it was when the Request in flight was made
 	// baseIdea is the Idea of the chain that Requests tell changes from, and baseStates are the States in it, by token. If there is
 	// no such Idea, baseIdea is zero, and baseStates are those of the Idea that the process began with.
-	baseIdea          protocol.Sealed
+	baseIdea          protocol.IdeaRef
 	baseStates        map[string]any
 	endStatusesSealed bool // the latest Idea tells how each instance has ended
 
 	childInstances []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
 	joining        []joiningInstances
-	earlySignals   []earlySignal
+	earlySignals   []signalBeforeStart
 	endedInstances endedInstances
 
 	instancesHeld bool                   // the instances were told that the process is paused
 	revisions     []turn.SteeringPayload // not sealed yet
 
-	sentNotices notice.Sent // what people were told of
-	notifying   bool        // a notification is on its way
+	sentNotices notice.SentNotices // what people were told of
+	notifying   bool               // a notification is on its way
 
 	reportFilter split.ReportFilter // what the process that this is a part of was told
 	reportCount  int                // how often
 	resumesHeard int                // how often that process told this one to go on
 }
 
-func newOrdinaryProcess(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) *ordinaryProcess {
-	p := &ordinaryProcess{processCore: c, sentNotices: notice.Sent{}}
+func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) *unsplitProcess {
+	p := &unsplitProcess{processCore: c, sentNotices: notice.SentNotices{}}
 	if carried != nil {
 		p.restore(carried)
 	} else {
@@ -55,7 +55,7 @@ func newOrdinaryProcess(ctx workflow.Context, c *processCore, carried *ContinueA
 		}
 		p.setIdea(p.loop.Idea())
 		if c.start.Part != nil && c.start.Part.OutputFinal {
-			p.loop.LeaveOutputToWhole()
+			p.loop.SkipOutput()
 		}
 	}
 	p.loop.Knows = func(change string) bool { return mailbox.Knows(ctx, change) }
@@ -66,17 +66,17 @@ func newOrdinaryProcess(ctx workflow.Context, c *processCore, carried *ContinueA
 }
 
 // registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
-func (p *ordinaryProcess) registerHandlers(ctx workflow.Context) {
-	if owners := p.owners(); len(owners) > 0 {
+func (p *unsplitProcess) registerHandlers(ctx workflow.Context) {
+	if owners := p.lifetimeOwners(); len(owners) > 0 {
 		lifecycle.WatchProcesses(ctx, p.inbox, owners, func() { p.orphaned = true })
 	}
-	mailbox.OnSignal(p.inbox, ctx, protocol.SignalReport, "From an instance: what became of its Calls.", p.onReport)
-	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead, "From the process that this one works for: it is paused, or goes on, or allows more.", p.onLead)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalReport, "From an instance: what became of its Calls.", p.onInstanceReport)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead, "From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
 }
 
-// owners lists the processes with which this one ends: the one that it is a part of, and those that it is a delegate of.
-func (p *ordinaryProcess) owners() []protocol.ProcessRef {
+// lifetimeOwners lists the processes with which this one ends: the one that it is a part of, and those that it is a delegate of.
+func (p *unsplitProcess) lifetimeOwners() []protocol.ProcessRef {
 	owners := p.start.Delegation.Above
 	if p.start.Part != nil {
 		owners = append(owners[:len(owners):len(owners)], p.start.Part.Of)
@@ -84,7 +84,7 @@ func (p *ordinaryProcess) owners() []protocol.ProcessRef {
 	return owners
 }
 
-func (p *ordinaryProcess) onReport(ctx workflow.Context, r turn.InstanceReport) {
+func (p *unsplitProcess) onInstanceReport(ctx workflow.Context, r turn.InstanceReport) {
 	if !p.loop.ApplyReport(r) {
 		return
 	}
@@ -93,22 +93,22 @@ func (p *ordinaryProcess) onReport(ctx workflow.Context, r turn.InstanceReport) 
 }
 
 // startFirstRun opens a process that is new.
-func (p *ordinaryProcess) startFirstRun(ctx workflow.Context) error {
+func (p *unsplitProcess) startFirstRun(ctx workflow.Context) error {
 	err := p.bindTools(ctx, p)
 	if err != nil {
 		return err
 	}
 	p.loop.BindTools(p.idea, p.setup.Bindings)
 	if p.start.WithSolution {
-		p.loop.ResumeSolutionCalls()
+		p.loop.ResumeRecordedCalls()
 	}
 	p.joining = []joiningInstances{{instanceTokens: p.loop.InstanceTokens()}}
 	p.baseStates = p.loop.AllInstancesInput().States()
-	return p.handleEarlySignals(ctx)
+	return p.handleSignalsBeforeStart(ctx)
 }
 
 // run is the main loop, from the first Request to the result.
-func (p *ordinaryProcess) run(ctx workflow.Context) (*runresult.Result, error) {
+func (p *unsplitProcess) run(ctx workflow.Context) (*runresult.Result, error) {
 	for {
 		err := p.startJoiningInstances(ctx)
 		if p.mustStop(ctx) {
@@ -125,7 +125,7 @@ func (p *ordinaryProcess) run(ctx workflow.Context) (*runresult.Result, error) {
 			p.inbox.Wait(ctx)
 			continue
 		}
-		step := p.takeStep(ctx)
+		step := p.takeNextStep(ctx)
 		if step != loop.StepFinished {
 			p.publishStatus(ctx, step)
 			p.inbox.Wait(ctx)
@@ -137,8 +137,8 @@ func (p *ordinaryProcess) run(ctx workflow.Context) (*runresult.Result, error) {
 	}
 }
 
-// takeStep takes the step that the agent loop decides on, and passes on what follows from it.
-func (p *ordinaryProcess) takeStep(ctx workflow.Context) loop.Step {
+// takeNextStep takes the step that the agent loop decides on, and passes on what follows from it.
+func (p *unsplitProcess) takeNextStep(ctx workflow.Context) loop.Step {
 	step, input := p.loop.Advance(workflow.Now(ctx))
 	p.propagatePause(ctx)
 	p.sendQuotas(ctx)
@@ -147,17 +147,17 @@ func (p *ordinaryProcess) takeStep(ctx workflow.Context) loop.Step {
 	if step == loop.StepRequest {
 		p.startRequest(ctx, input)
 	}
-	p.sendCertainInstanceEnds(ctx, step == loop.StepFinished)
+	p.sendConfirmedInstanceEnds(ctx, step == loop.StepFinished)
 	return step
 }
 
 // publishStatus tells everybody who looks, before the process waits for what comes next.
-func (p *ordinaryProcess) publishStatus(ctx workflow.Context, step loop.Step) {
+func (p *unsplitProcess) publishStatus(ctx workflow.Context, step loop.Step) {
 	p.notifyPeople(ctx)
 	p.showDetails(ctx, step)
-	p.reportToParent(ctx, p.statusAt(step), false)
+	p.reportToParent(ctx, p.statusForStep(step), false)
 	if p.start.Delegation.To != nil {
 		p.reportProgress(ctx, p.view(), p.loop.QuotaUse())
 	}
-	p.inbox.WakeAt(ctx, p.loop.WakeTime(), "until the next Request is due")
+	p.inbox.WakeAt(ctx, p.loop.NextWakeTime(), "until the next Request is due")
 }

@@ -13,12 +13,12 @@ import (
 
 // reportToParent reports what has changed. One report is on its way at a time, except that the last one waits for none;
 // reports are numbered, so that none is taken for a later one.
-func (p *ordinaryProcess) reportToParent(ctx workflow.Context, status runresult.Status, last bool) {
+func (p *unsplitProcess) reportToParent(ctx workflow.Context, status runresult.Status, last bool) {
 	if p.start.Part == nil || (!last && p.outbox.HasQueuedFor(p.start.Part.Of.ID)) {
 		return
 	}
 	r := p.partReport(status, last)
-	r.Resting = p.loop.AtRest(workflow.Now(ctx)) && !p.loop.HasUnsealedChanges()
+	r.Resting = p.loop.IsAtRest(workflow.Now(ctx)) && !p.loop.HasUnsealedChanges()
 	changed := p.reportFilter.ShouldSend(r, len(p.loop.Instances()))
 	if !changed && !last && len(p.inbox.UnreportedRefusals) == 0 {
 		return
@@ -35,13 +35,13 @@ func (p *ordinaryProcess) reportToParent(ctx workflow.Context, status runresult.
 	}
 }
 
-func (p *ordinaryProcess) partReport(status runresult.Status, last bool) split.PartReport {
+func (p *unsplitProcess) partReport(status runresult.Status, last bool) split.PartReport {
 	result := p.result(status, false)
 	r := split.PartReport{
-		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.Turns(), Ideas: p.lastSealed.At, Calls: result.Calls,
+		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.TurnCount(), Ideas: p.lastSealed.At, Calls: result.Calls,
 		Usage: result.Usage, Digest: p.lastSealed.Digest, Failures: result.Failures, SelfPauseCount: p.loop.SelfPauseCount(), ResumeCount: p.resumesHeard,
 		NotWrittenResults: result.NotWrittenResults,
-		Error:             result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.RestingInstances(),
+		Error:             result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.EndedOrWaitingInstances(),
 	}
 	for _, m := range p.loop.Instances() {
 		r.PendingApprovals = append(r.PendingApprovals, m.PendingApprovals...)

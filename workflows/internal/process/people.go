@@ -22,12 +22,12 @@ import (
 // This file handles what people signal an ordinary process (signals.Process).
 
 // Pause lets running Calls finish and starts nothing new.
-func (p *ordinaryProcess) Pause(ctx workflow.Context, s turn.SteeringPayload) error {
-	if f := p.paused(); f != nil {
+func (p *unsplitProcess) Pause(ctx workflow.Context, s turn.SteeringPayload) error {
+	if f := p.pauseReason(); f != nil {
 		if s.ID == protocol.ForwardedID {
 			return nil
 		}
-		return errAlreadyPaused(f)
+		return alreadyPausedError(f)
 	}
 	p.loop.Pause(s.By, s.Reason)
 	p.loop.LogSteering(steeringDecision(ctx, turn.SteerPause, s))
@@ -35,17 +35,17 @@ func (p *ordinaryProcess) Pause(ctx workflow.Context, s turn.SteeringPayload) er
 	return nil
 }
 
-func errAlreadyPaused(f *diag.Fault) error {
+func alreadyPausedError(f *diag.Fault) error {
 	return fmt.Errorf("the process is paused already: %s", f.Message)
 }
 
 // Resume lets a paused process go on.
-func (p *ordinaryProcess) Resume(ctx workflow.Context, s turn.SteeringPayload) error {
+func (p *unsplitProcess) Resume(ctx workflow.Context, s turn.SteeringPayload) error {
 	resumed := p.resumeDelegates(ctx)
 	if s.ID == protocol.ForwardedID {
 		p.resumesHeard++
 	}
-	if p.paused() == nil && !resumed {
+	if p.pauseReason() == nil && !resumed {
 		if s.ID == protocol.ForwardedID {
 			p.releaseInstances(ctx)
 			return nil
@@ -63,7 +63,7 @@ func (p *ordinaryProcess) Resume(ctx workflow.Context, s turn.SteeringPayload) e
 
 // resumeDelegates lets those delegates go on that are paused while the process is not, and reports whether there are any. Those of a
 // process that is paused go on with it.
-func (p *ordinaryProcess) resumeDelegates(ctx workflow.Context) (any bool) {
+func (p *unsplitProcess) resumeDelegates(ctx workflow.Context) (any bool) {
 	for _, m := range p.loop.Instances() {
 		paused := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool { return d.Status == string(runresult.StatusPaused) })
 		if m.Status == ideafile.InstanceWorking && paused {
@@ -74,14 +74,14 @@ func (p *ordinaryProcess) resumeDelegates(ctx workflow.Context) (any bool) {
 	return any
 }
 
-func (p *ordinaryProcess) sendHold(ctx workflow.Context, token string, s protocol.HoldSignal) {
+func (p *unsplitProcess) sendHold(ctx workflow.Context, token string, s protocol.HoldSignal) {
 	p.outbox.Send(ctx, protocol.InstanceID(p.processID, token), mailbox.OutgoingSignal{Signal: protocol.SignalHold, Payload: s})
 }
 
 // sendQuotas tells the instances what they may begin, as far as that has changed.
-func (p *ordinaryProcess) sendQuotas(ctx workflow.Context) { p.sendQuotasExcept(ctx, nil) }
+func (p *unsplitProcess) sendQuotas(ctx workflow.Context) { p.sendQuotasExcept(ctx, nil) }
 
-func (p *ordinaryProcess) sendQuotasExcept(ctx workflow.Context, starting []string) {
+func (p *unsplitProcess) sendQuotasExcept(ctx workflow.Context, starting []string) {
 	for _, m := range p.loop.TakeInstancesWithNewQuota() {
 		if !slices.Contains(starting, m.Token) {
 			q := m.Claim.GrantedQuota
@@ -90,44 +90,44 @@ func (p *ordinaryProcess) sendQuotasExcept(ctx workflow.Context, starting []stri
 	}
 }
 
-// onLead takes what the process that this one is a part or a delegate of has it do.
-func (p *ordinaryProcess) onLead(ctx workflow.Context, s protocol.LeadSignal) {
+// onParentSignal takes what the process that this one is a part or a delegate of has it do.
+func (p *unsplitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentSignal) {
 	if s.Quota != nil {
 		p.loop.SetParentQuota(*s.Quota)
 	}
 	switch {
-	case s.Steer == turn.SteerPause && p.paused() == nil:
-		p.loop.PauseWithParent(leadPauseFault(s))
+	case s.Steer == turn.SteerPause && p.pauseReason() == nil:
+		p.loop.PauseWithParent(parentPausedFault(s))
 	case s.Steer == turn.SteerResume:
 		p.resumesHeard++
 		p.resumeDelegates(ctx)
-		if p.paused() == nil {
+		if p.pauseReason() == nil {
 			p.releaseInstances(ctx)
 		}
-		p.loop.Resume(limits.Process{})
+		p.loop.Resume(limits.Limits{})
 	}
 }
 
-func leadPauseFault(s protocol.LeadSignal) *diag.Fault {
+func parentPausedFault(s protocol.ParentSignal) *diag.Fault {
 	return diag.Faultf(turn.CodePaused, "the process that it works for is paused: %s", s.Reason)
 }
 
 // Revise takes a correction and sends the instances what concerns them. It is accepted once they have taken it in.
-func (p *ordinaryProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) error {
+func (p *unsplitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) error {
 	if p.phase == opening {
 		p.deferUntilRunning(turn.SteerRevise, s, p.Revise)
 		return nil
 	}
-	s.Context = p.loop.WithInstanceTokensResolved(directplan.NumberAdded(p.idea.Context, s.Context))
+	s.Context = p.loop.WithInstanceTokensResolved(directplan.NumberPlans(p.idea.Context, s.Context))
 	touched, err := p.loop.ApplyRevision(s)
 	if err != nil {
 		return err
 	}
 	p.setIdea(p.loop.Idea())
-	p.keepReopenedAtWork(ctx)
-	messages, _, _ := ideafile.ExtractReopened(s.Context)
+	p.continueReopenedInstances(ctx)
+	messages, _, _ := ideafile.ExtractReopenedTokens(s.Context)
 	for _, m := range touched {
-		p.sendCorrection(ctx, m.Token, protocol.CorrectSignal{Context: messagesForInstance(messages, m.Token), By: s.By, Reason: s.Reason})
+		p.sendCorrection(ctx, m.Token, protocol.CorrectionSignal{Context: messagesForInstance(messages, m.Token), By: s.By, Reason: s.Reason})
 	}
 	p.loop.LogSteering(steeringDecision(ctx, turn.SteerRevise, s))
 	p.revisions = append(p.revisions, s)
@@ -140,14 +140,14 @@ func steeringDecision(ctx workflow.Context, kind string, s turn.SteeringPayload)
 	if kind == turn.SteerRevise {
 		d.Context = s.Context
 	}
-	if s.Limits != (limits.Process{}) {
+	if s.Limits != (limits.Limits{}) {
 		d.Limits = &s.Limits
 	}
 	return d
 }
 
-// logOwnPause logs a pause that no person asked for.
-func (p *ordinaryProcess) logOwnPause(ctx workflow.Context, f *diag.Fault) {
+// logAutomaticPause logs a pause that no person asked for.
+func (p *unsplitProcess) logAutomaticPause(ctx workflow.Context, f *diag.Fault) {
 	by := turn.DecidedByProcess
 	switch f.Code {
 	case turn.CodePaused:
@@ -171,7 +171,7 @@ func messagesForInstance(context []any, token string) []any {
 }
 
 // AddInstances takes in more instances. It is accepted once they have started.
-func (p *ordinaryProcess) AddInstances(ctx workflow.Context, s turn.SteeringPayload) error {
+func (p *unsplitProcess) AddInstances(ctx workflow.Context, s turn.SteeringPayload) error {
 	if p.phase == opening {
 		p.deferUntilRunning(turn.SteerAdd, s, p.AddInstances)
 		return nil
@@ -188,26 +188,26 @@ func (p *ordinaryProcess) AddInstances(ctx workflow.Context, s turn.SteeringPayl
 	return nil
 }
 
-// earlySignal is a signal that needs instances, of a process that has none yet.
-type earlySignal struct {
+// signalBeforeStart is a signal that needs instances, of a process that has none yet.
+type signalBeforeStart struct {
 	kind     string
 	steering turn.SteeringPayload
 	handle   func(workflow.Context, turn.SteeringPayload) error
 }
 
-func (p *ordinaryProcess) deferUntilRunning(kind string, s turn.SteeringPayload, handle func(workflow.Context, turn.SteeringPayload) error) {
-	p.earlySignals = append(p.earlySignals, earlySignal{kind, s, handle})
+func (p *unsplitProcess) deferUntilRunning(kind string, s turn.SteeringPayload, handle func(workflow.Context, turn.SteeringPayload) error) {
+	p.earlySignals = append(p.earlySignals, signalBeforeStart{kind, s, handle})
 }
 
-// handleEarlySignals starts the instances and then does what people asked for early. If they paused the process, its instances start
+// handleSignalsBeforeStart starts the instances and then does what people asked for early. If they paused the process, its instances start
 // held; and a pause is an Idea of the chain, as is the beginning of a Plan that runs directly.
-func (p *ordinaryProcess) handleEarlySignals(ctx workflow.Context) error {
-	if f := p.paused(); f != nil {
+func (p *unsplitProcess) handleSignalsBeforeStart(ctx workflow.Context) error {
+	if f := p.pauseReason(); f != nil {
 		p.instancesHeld = true
 		p.loop.MarkAllHeldByPause()
-		p.logOwnPause(ctx, f)
+		p.logAutomaticPause(ctx, f)
 	}
-	if p.paused() != nil || p.loop.RunsDirectPlan() {
+	if p.pauseReason() != nil || p.loop.RunsDirectPlan() {
 		p.sealCurrentState(ctx)
 	}
 	if len(p.earlySignals) == 0 {
@@ -220,7 +220,7 @@ func (p *ordinaryProcess) handleEarlySignals(ctx workflow.Context) error {
 	for _, e := range p.earlySignals {
 		err := e.handle(ctx, e.steering)
 		if err != nil {
-			p.inbox.Refuse(ctx, e.kind, map[string]any{"id": e.steering.ID, "by": e.steering.By}, mailbox.RefusalReason(err))
+			p.inbox.RecordRefusal(ctx, e.kind, map[string]any{"id": e.steering.ID, "by": e.steering.By}, mailbox.RefusalReason(err))
 		}
 	}
 	p.earlySignals = nil
@@ -228,7 +228,7 @@ func (p *ordinaryProcess) handleEarlySignals(ctx workflow.Context) error {
 }
 
 // sealRevisions makes a new Idea of what was revised, once every instance has taken it in.
-func (p *ordinaryProcess) sealRevisions(ctx workflow.Context) {
+func (p *unsplitProcess) sealRevisions(ctx workflow.Context) {
 	if len(p.revisions) == 0 || !p.loop.AllCorrectionsAcked() {
 		return
 	}
@@ -239,35 +239,35 @@ func (p *ordinaryProcess) sealRevisions(ctx workflow.Context) {
 	p.revisions = nil
 }
 
-// pauseFor pauses the process for a reason of its own.
-func (p *ordinaryProcess) pauseFor(f *diag.Fault) { p.loop.PauseFor(f) }
+// pauseWithFault pauses the process for a reason of its own.
+func (p *unsplitProcess) pauseWithFault(f *diag.Fault) { p.loop.PauseWithFault(f) }
 
-// paused is why the process is paused; nil: it is not.
-func (p *ordinaryProcess) paused() *diag.Fault { return p.loop.PauseReason() }
+// pauseReason is why the process is paused; nil: it is not.
+func (p *unsplitProcess) pauseReason() *diag.Fault { return p.loop.PauseReason() }
 
 // propagatePause keeps the instances from starting anything while the process is paused, and lets them go on with it. Those that are at
 // work tell what they have done so far: a pause is an Idea of the chain (sealAtRest).
-func (p *ordinaryProcess) propagatePause(ctx workflow.Context) {
-	paused := p.paused() != nil
+func (p *unsplitProcess) propagatePause(ctx workflow.Context) {
+	paused := p.pauseReason() != nil
 	if paused == p.instancesHeld {
 		return
 	}
 	p.instancesHeld = paused
 	if paused {
-		p.logOwnPause(ctx, p.paused())
+		p.logAutomaticPause(ctx, p.pauseReason())
 	}
 	if !paused {
 		p.releaseInstances(ctx)
 		return
 	}
 	for _, m := range p.instancesToHold() {
-		p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: true, Report: !m.Idle, Reason: p.paused().Message})
+		p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: true, Report: !m.Idle, Reason: p.pauseReason().Message})
 	}
 }
 
 // releaseInstances tells the instances that they may go on, and that what their Calls lacked when they began may be mended. A process that works
 // for another one does so too where it was not paused itself.
-func (p *ordinaryProcess) releaseInstances(ctx workflow.Context) {
+func (p *unsplitProcess) releaseInstances(ctx workflow.Context) {
 	if p.phase != running {
 		return
 	}
@@ -278,6 +278,6 @@ func (p *ordinaryProcess) releaseInstances(ctx workflow.Context) {
 }
 
 // instancesToHold lists the instances that a pause holds: those that are being started anew begin as the process is then.
-func (p *ordinaryProcess) instancesToHold() []*loop.InstanceProgress {
-	return slices.DeleteFunc(slices.Clone(p.loop.Instances()), func(m *loop.InstanceProgress) bool { return !m.MayGetCalls() || p.isRestarting(m.Token) })
+func (p *unsplitProcess) instancesToHold() []*loop.InstanceProgress {
+	return slices.DeleteFunc(slices.Clone(p.loop.Instances()), func(m *loop.InstanceProgress) bool { return !m.CanReceiveCalls() || p.isRestarting(m.Token) })
 }

@@ -17,14 +17,14 @@ import (
 // This file has instances work again that a person has reopened. One whose workflow was not told yet that it has ended goes on; of another
 // one the workflow is started anew, with what the instance had reported.
 
-// restart is an instance whose workflow is started anew, with the corrections that it is sent then.
-type restart struct {
+// instanceRestart is an instance whose workflow is started anew, with the corrections that it is sent then.
+type instanceRestart struct {
 	instance    *loop.InstanceProgress
-	corrections []protocol.CorrectSignal
+	corrections []protocol.CorrectionSignal
 }
 
-// keepReopenedAtWork takes what people have reopened from those that are to be told that they have ended, and starts the others anew.
-func (p *ordinaryProcess) keepReopenedAtWork(ctx workflow.Context) {
+// continueReopenedInstances takes what people have reopened from those that are to be told that they have ended, and starts the others anew.
+func (p *unsplitProcess) continueReopenedInstances(ctx workflow.Context) {
 	restarts := p.loop.TakeRestarts()
 	p.endedInstances.instanceEnds = slices.DeleteFunc(p.endedInstances.instanceEnds, func(e instanceEnd) bool {
 		at := slices.IndexFunc(restarts, func(m *loop.InstanceProgress) bool { return m.Token == e.instanceToken })
@@ -33,17 +33,17 @@ func (p *ordinaryProcess) keepReopenedAtWork(ctx workflow.Context) {
 		}
 		restarts = slices.Delete(restarts, at, at+1)
 		if p.instancesHeld {
-			p.sendHold(ctx, e.instanceToken, protocol.HoldSignal{Held: true, Reason: p.paused().Message})
+			p.sendHold(ctx, e.instanceToken, protocol.HoldSignal{Held: true, Reason: p.pauseReason().Message})
 		}
 		return true
 	})
 	for _, m := range restarts {
-		p.joining = append(p.joining, joiningInstances{instanceTokens: []string{m.Token}, reopened: &restart{instance: m}})
+		p.joining = append(p.joining, joiningInstances{instanceTokens: []string{m.Token}, reopened: &instanceRestart{instance: m}})
 	}
 }
 
-// restartOf returns the restart of an instance that has not begun again yet; nil if there is none.
-func (p *ordinaryProcess) restartOf(token string) *restart {
+// findRestart returns the restart of an instance that has not begun again yet; nil if there is none.
+func (p *unsplitProcess) findRestart(token string) *instanceRestart {
 	for _, j := range p.joining {
 		if j.reopened != nil && j.reopened.instance.Token == token {
 			return j.reopened
@@ -52,11 +52,11 @@ func (p *ordinaryProcess) restartOf(token string) *restart {
 	return nil
 }
 
-func (p *ordinaryProcess) isRestarting(token string) bool { return p.restartOf(token) != nil }
+func (p *unsplitProcess) isRestarting(token string) bool { return p.findRestart(token) != nil }
 
 // sendCorrection sends an instance a person's correction, once it has begun.
-func (p *ordinaryProcess) sendCorrection(ctx workflow.Context, token string, s protocol.CorrectSignal) {
-	if r := p.restartOf(token); r != nil {
+func (p *unsplitProcess) sendCorrection(ctx workflow.Context, token string, s protocol.CorrectionSignal) {
+	if r := p.findRestart(token); r != nil {
 		r.corrections = append(r.corrections, s)
 		return
 	}
@@ -68,19 +68,19 @@ const (
 	maxRestartDelay   = 5 * time.Second
 )
 
-// startAgain returns how the instance's workflow is started anew: once the one before has closed, which was told to.
-func (r *restart) startAgain(p *ordinaryProcess) func(workflow.Context, []string) error {
+// startFunc returns how the instance's workflow is started anew: once the one before has closed, which was told to.
+func (r *instanceRestart) startFunc(p *unsplitProcess) func(workflow.Context, []string) error {
 	return func(ctx workflow.Context, _ []string) error {
 		initial, writes := r.instance.StateHistory()
 		setup := p.instanceSetup()
-		setup.Context = ideafile.ContextOfRestart(p.idea.Context, r.instance.Token, initial)
+		setup.Context = ideafile.ContextForRestartedInstance(p.idea.Context, r.instance.Token, initial)
 		reopened := &protocol.ReopenedInstance{
 			Writes: writes, Calls: r.instance.CallReports(), ClosedThrough: r.instance.ClosedThroughRequest,
 			ReportNumber: r.instance.LastReportNumber[0], HistoryLength: r.instance.LastReportNumber[1],
-			Corrections: r.instance.AckedCorrectionCount, Releases: r.instance.ReleaseCount, Begun: r.instance.Claim.BegunOnly(),
+			Corrections: r.instance.AckedCorrectionCount, Releases: r.instance.ReleaseCount, Begun: r.instance.Claim.StartedUse(),
 		}
 		for delay := firstRestartDelay; ; delay = min(2*delay, maxRestartDelay) {
-			started := p.startInstance(ctx, setup, protocol.InstanceOwn{Token: r.instance.Token, Reopened: reopened})
+			started := p.startInstance(ctx, setup, protocol.InstanceStart{Token: r.instance.Token, Reopened: reopened})
 			err := started.GetChildWorkflowExecution().Get(ctx, nil)
 			if err == nil {
 				p.childInstances = append(p.childInstances, started)

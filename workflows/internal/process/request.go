@@ -22,12 +22,12 @@ const (
 )
 
 // startRequest makes one Request. The activity hands each Call to its instance as the Call closes in the stream.
-func (p *ordinaryProcess) startRequest(ctx workflow.Context, input *turn.RequestInput) {
+func (p *unsplitProcess) startRequest(ctx workflow.Context, input *turn.RequestInput) {
 	p.ideaAtRequest = p.idea
 	ctx = p.withRequestOptions(ctx, input)
-	bare, changes := input.WithoutStates(p.readableStates())
+	bare, changes := input.WithoutStates(p.requestBaseStates())
 	f := workflow.ExecuteActivity(ctx, protocol.ActivityRequest, p.setup, bare, protocol.RequestStates{Base: p.baseIdea, Changes: changes})
-	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onReply(ctx, input, f) })
+	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onLLMReply(ctx, input, f) })
 }
 
 func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.RequestInput) workflow.Context {
@@ -44,9 +44,9 @@ func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.Reque
 	})
 }
 
-// readableStates are the States that a Request's activity can read by itself: those of the last Idea of the chain or, before
+// requestBaseStates are the States that a Request's activity can read by itself: those of the last Idea of the chain or, before
 // there is one, those that the process's own Idea begins with.
-func (p *ordinaryProcess) readableStates() map[string]any {
+func (p *unsplitProcess) requestBaseStates() map[string]any {
 	if p.baseIdea.At > 0 {
 		return p.baseStates
 	}
@@ -66,9 +66,9 @@ func requestSummary(b *turn.RequestInput) string {
 	return fmt.Sprintf("Request %d: ask for a Plan for %d instances", b.RequestNumber, len(b.Instances))
 }
 
-// onReply takes the end of a Request. One that did not end by itself is closed at every instance it covered: what they
+// onLLMReply takes the end of a Request. One that did not end by itself is closed at every instance it covered: what they
 // accepted until then is the solution, and nothing more of it is accepted from a worker that was only thought lost.
-func (p *ordinaryProcess) onReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
+func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
 	var r turn.LLMReply
 	err := f.Get(ctx, &r)
 	if err != nil {
@@ -82,7 +82,7 @@ func (p *ordinaryProcess) onReply(ctx workflow.Context, input *turn.RequestInput
 
 // replyOfFailedRequest is the reply of a Request whose activity failed.
 func replyOfFailedRequest(err error) turn.LLMReply {
-	if protocol.WorkerLost(err) {
+	if protocol.IsWorkerLost(err) {
 		return turn.LLMReply{WorkerLost: true, Fault: &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker that listened was lost"}}
 	}
 	var timeout *temporal.TimeoutError
@@ -93,38 +93,38 @@ func replyOfFailedRequest(err error) turn.LLMReply {
 }
 
 // closeRequest closes a Request at every instance that may have got Calls of it.
-func (p *ordinaryProcess) closeRequest(ctx workflow.Context, input *turn.RequestInput, restComes bool) {
+func (p *unsplitProcess) closeRequest(ctx workflow.Context, input *turn.RequestInput, restComes bool) {
 	if input.OutputOnly {
 		return
 	}
-	var list []protocol.Delivery
+	var list []protocol.SignalDelivery
 	for _, token := range slices.Concat(input.InstanceTokens(), input.ReopenableTokens) {
 		to := protocol.InstanceID(p.processID, token)
-		list = append(list, protocol.NewDelivery(to, protocol.SignalClose, protocol.CloseSignal{Request: input.RequestNumber, RestComes: restComes}))
+		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalClose, protocol.CloseSignal{Request: input.RequestNumber, RestComes: restComes}))
 	}
 	mailbox.DeliverSignalsAndWait(ctx, list)
 }
 
 // concludeRequest closes the Request in flight once it has ended and every instance has reported, and seals its Idea.
-func (p *ordinaryProcess) concludeRequest(ctx workflow.Context) {
+func (p *unsplitProcess) concludeRequest(ctx workflow.Context) {
 	c := p.loop.ConcludeRequest()
 	if c == nil {
 		return
 	}
-	p.sendRestOfCalls(ctx, c.CallsToRedeliver)
+	p.sendRemainingCalls(ctx, c.CallsToRedeliver)
 	if len(c.Input.Questions) == 0 {
 		p.sealIdea(ctx, ideaToSeal{idea: p.ideaAtRequest, input: c.AllInstancesInput, requestNumber: c.Input.RequestNumber,
 			log: c.LogBeforeRequest, calls: c.Calls, output: c.Reply.Output})
 	}
 }
 
-// sendRestOfCalls sends the instances what of a Request that broke off had not reached them, and closes it.
-func (p *ordinaryProcess) sendRestOfCalls(ctx workflow.Context, rest []loop.ResumedCalls) {
-	var list []protocol.Delivery
+// sendRemainingCalls sends the instances what of a Request that broke off had not reached them, and closes it.
+func (p *unsplitProcess) sendRemainingCalls(ctx workflow.Context, rest []loop.ResumedCalls) {
+	var list []protocol.SignalDelivery
 	for _, r := range rest {
 		s := resumedCallsSignal(r)
 		s.Rest = true
-		list = append(list, protocol.NewDelivery(protocol.InstanceID(p.processID, r.Token), protocol.SignalCalls, s))
+		list = append(list, protocol.NewSignalDelivery(protocol.InstanceID(p.processID, r.Token), protocol.SignalCalls, s))
 	}
 	mailbox.DeliverSignalsAndWait(ctx, list)
 }

@@ -16,8 +16,8 @@ import (
 // This file shows an ordinary process in the Temporal UI.
 
 // showDetails shows where the process stands and what it waits for, and keeps the search attributes in step.
-func (p *ordinaryProcess) showDetails(ctx workflow.Context, step loop.Step) {
-	status := p.statusAt(step)
+func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
+	status := p.statusForStep(step)
 	r := p.result(status, false)
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** — %s\n\n", display.EscapeMarkdown(p.title()), p.statusText(step))
@@ -25,23 +25,23 @@ func (p *ordinaryProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	fmt.Fprintf(&b, "| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d |\n", p.instanceCountsText(), r.Requests, r.Calls.Done, r.Calls.Failed,
 		r.Calls.Rejected, r.Calls.Skipped, r.Calls.Blocked, r.Usage.PromptTokens+r.Usage.CompletionTokens)
-	writeFailures(&b, r.Failures)
+	writeFailuresText(&b, r.Failures)
 	if step == loop.StepPaused {
 		b.WriteString("\nTo go on, send the signal `resume` with `{}`, or with `{\"limits\": {\"requests\": 100}}`.\n")
 	}
-	for _, line := range p.delegateLines() {
+	for _, line := range p.delegateStatusLines() {
 		b.WriteString("\n" + display.EscapeMarkdown(line) + "\n")
 	}
 	pending := p.approvals().Approvals
-	p.addCases(pending[:min(len(pending), display.ShownPending)])
+	p.addApprovalContexts(pending[:min(len(pending), display.ShownPending)])
 	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, p.inbox.Refusals)
 	display.SetDetails(ctx, b.String())
 	p.setAttributes(ctx, string(status), len(pending))
 }
 
-// writeFailures writes why Calls did not succeed.
-func writeFailures(b *strings.Builder, list turn.Failures) {
+// writeFailuresText writes why Calls did not succeed.
+func writeFailuresText(b *strings.Builder, list turn.Failures) {
 	for _, f := range list[:min(len(list), shownFailures)] {
 		fmt.Fprintf(b, "\n- %s %s", f.Status, display.EscapeMarkdown(f.String()))
 	}
@@ -52,16 +52,16 @@ func writeFailures(b *strings.Builder, list turn.Failures) {
 
 const shownFailures = 5
 
-// showOpening shows a process that has no instances yet.
-func (p *ordinaryProcess) showOpening(ctx workflow.Context) {
-	if p.paused() != nil {
+// showStarting shows a process that has no instances yet.
+func (p *unsplitProcess) showStarting(ctx workflow.Context) {
+	if p.pauseReason() != nil {
 		p.showDetails(ctx, loop.StepPaused)
 		return
 	}
 	p.showDetails(ctx, loop.StepWait)
 }
 
-func (p *ordinaryProcess) statusAt(step loop.Step) runresult.Status {
+func (p *unsplitProcess) statusForStep(step loop.Step) runresult.Status {
 	switch {
 	case step == loop.StepFinished:
 		return p.loop.FinalStatus()
@@ -71,9 +71,9 @@ func (p *ordinaryProcess) statusAt(step loop.Step) runresult.Status {
 	return runresult.StatusRunning
 }
 
-func (p *ordinaryProcess) statusText(step loop.Step) string {
+func (p *unsplitProcess) statusText(step loop.Step) string {
 	if step == loop.StepPaused {
-		return "paused: " + display.EscapeMarkdown(p.paused().Message)
+		return "paused: " + display.EscapeMarkdown(p.pauseReason().Message)
 	}
 	if len(p.askedMCPServers) > 0 {
 		return display.EscapeMarkdown(p.askingMCPServersText())
@@ -84,11 +84,11 @@ func (p *ordinaryProcess) statusText(step loop.Step) string {
 	if b := p.loop.RequestInFlight(); b != nil {
 		return display.EscapeMarkdown(requestSummary(b))
 	}
-	return string(p.statusAt(step))
+	return string(p.statusForStep(step))
 }
 
 // instanceCountsText counts the instances by status.
-func (p *ordinaryProcess) instanceCountsText() string {
+func (p *unsplitProcess) instanceCountsText() string {
 	count := map[ideafile.InstanceStatus]int{}
 	for _, m := range p.loop.Instances() {
 		count[m.DisplayStatus()]++

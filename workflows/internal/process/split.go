@@ -46,7 +46,7 @@ func newSplitProcess(c *processCore, parts *split.Process, carried *ContinueAsNe
 // registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
 func (p *splitProcess) registerHandlers(ctx workflow.Context) {
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", p.onPartReport)
-	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead, "From the process that this one works for: it is paused, or goes on, or allows more.", p.onLead)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead, "From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
 }
 
@@ -76,7 +76,7 @@ func (p *splitProcess) run(ctx workflow.Context) (*runresult.Result, error) {
 	for ctx.Err() == nil {
 		p.loopIterations++
 		p.applyLimits(ctx)
-		p.dealQuotas(ctx)
+		p.allocateQuotas(ctx)
 		err := p.startNextPart(ctx)
 		if ctx.Err() != nil {
 			break
@@ -84,11 +84,11 @@ func (p *splitProcess) run(ctx workflow.Context) (*runresult.Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.showDetails(ctx, p.status(p.paused()))
+		p.showDetails(ctx, p.status(p.pauseReason()))
 		if p.start.Delegation.To != nil {
 			p.reportProgress(ctx, p.view(), p.parts.QuotaUse())
 		}
-		if p.parts.Finished() && p.paused() == nil {
+		if p.parts.IsFinished() && p.pauseReason() == nil {
 			over, err := p.gatherFinalResult(ctx)
 			switch {
 			case ctx.Err() != nil:
@@ -101,7 +101,7 @@ func (p *splitProcess) run(ctx workflow.Context) (*runresult.Result, error) {
 			continue
 		}
 		p.sealAtRest(ctx)
-		if p.chooseContinueAsNew(ctx, lifecycle.ContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery), true) == continueAsNewNow {
+		if p.continueAsNewTimingFor(ctx, lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery), true) == continueAsNewNow {
 			return nil, p.continueAsNew(ctx)
 		}
 		p.inbox.Wait(ctx)
@@ -112,7 +112,7 @@ func (p *splitProcess) run(ctx workflow.Context) (*runresult.Result, error) {
 // startNextPart starts the part whose time has come, if there is one, and waits until it has started. It outlives this run of the
 // workflow.
 func (p *splitProcess) startNextPart(ctx workflow.Context) error {
-	part := p.parts.StartNext()
+	part := p.parts.StartNextPart()
 	if part == nil {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 }
 
 // partStartInput is what a part starts from.
-func (p *splitProcess) partStartInput(part split.Part) protocol.Start {
+func (p *splitProcess) partStartInput(part split.Part) protocol.ProcessStart {
 	start := p.start
 	start.Idea = part.IdeaSource(p.idea.Source)
 	start.Delegation.To = nil // the parent reports to the Call
@@ -145,14 +145,14 @@ func (p *splitProcess) partStartInput(part split.Part) protocol.Start {
 	if part.GrantedQuota != turn.Unlimited {
 		start.Quota = &part.GrantedQuota
 	}
-	start.Part = &protocol.PartOf{Number: part.Number, Of: p.processRef(), OutputFinal: p.parts.OwnReport.Output != nil}
+	start.Part = &protocol.PartRef{Number: part.Number, Of: p.processRef(), OutputFinal: p.parts.OwnReport.Output != nil}
 	return start
 }
 
 // onPartClosed notes the end of a part that had no time to report it: somebody terminated it.
 func (p *splitProcess) onPartClosed(number int, err error) {
 	r := p.parts.All[number-1].Report
-	if err == nil || r.Finished() {
+	if err == nil || r.IsFinished() {
 		return
 	}
 	r.Number, r.Status, r.AwaitsOnlyPeople, r.Instances = number, runresult.StatusFailed, false, nil
@@ -162,7 +162,7 @@ func (p *splitProcess) onPartClosed(number int, err error) {
 
 // applyLimits pauses the parts when the time of the process is over. What else is limited they ask for.
 func (p *splitProcess) applyLimits(ctx workflow.Context) {
-	if p.parts.PauseReason != nil || p.parts.Finished() {
+	if p.parts.PauseReason != nil || p.parts.IsFinished() {
 		p.inbox.WakeAt(ctx, time.Time{}, "")
 		return
 	}
@@ -176,14 +176,14 @@ func (p *splitProcess) applyLimits(ctx workflow.Context) {
 	}
 }
 
-// dealQuotas tells the parts what they may begin, and pauses them when what they need is more than there is.
-func (p *splitProcess) dealQuotas(ctx workflow.Context) {
-	if p.parts.PauseReason != nil || p.parts.Finished() {
+// allocateQuotas tells the parts what they may begin, and pauses them when what they need is more than there is.
+func (p *splitProcess) allocateQuotas(ctx workflow.Context) {
+	if p.parts.PauseReason != nil || p.parts.IsFinished() {
 		return
 	}
-	numbers, reached := p.parts.DealQuotas()
+	numbers, reached := p.parts.AllocateQuotas()
 	for _, number := range numbers {
-		p.sendLeadSignal(ctx, number, protocol.LeadSignal{Quota: &p.parts.All[number-1].GrantedQuota})
+		p.sendParentSignal(ctx, number, protocol.ParentSignal{Quota: &p.parts.All[number-1].GrantedQuota})
 	}
 	if reached != nil {
 		p.parts.PauseReason = reached
@@ -191,26 +191,26 @@ func (p *splitProcess) dealQuotas(ctx workflow.Context) {
 	}
 }
 
-func (p *splitProcess) sendLeadSignal(ctx workflow.Context, part int, s protocol.LeadSignal) {
+func (p *splitProcess) sendParentSignal(ctx workflow.Context, part int, s protocol.ParentSignal) {
 	p.outbox.Send(ctx, protocol.PartID(p.processID, part), mailbox.OutgoingSignal{Signal: protocol.SignalLead, Payload: s})
 }
 
-// onLead takes what the process that this one is a delegate of has it do.
-func (p *splitProcess) onLead(ctx workflow.Context, s protocol.LeadSignal) {
+// onParentSignal takes what the process that this one is a delegate of has it do.
+func (p *splitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentSignal) {
 	if s.Quota != nil {
 		p.parts.ParentQuota = *s.Quota
 	}
 	var numbers []int
 	switch {
-	case s.Steer == turn.SteerPause && p.paused() == nil:
-		p.parts.PauseReason = leadPauseFault(s)
+	case s.Steer == turn.SteerPause && p.pauseReason() == nil:
+		p.parts.PauseReason = parentPausedFault(s)
 		numbers = p.parts.RunningParts()
 	case s.Steer == turn.SteerResume:
 		p.parts.PauseReason, p.mcpUnreachableFault = nil, nil
-		numbers = p.parts.ResumeRunningParts()
+		numbers = p.parts.TakePartsToResume()
 	}
 	for _, number := range numbers {
-		p.sendLeadSignal(ctx, number, protocol.LeadSignal{Steer: s.Steer, Reason: s.Reason})
+		p.sendParentSignal(ctx, number, protocol.ParentSignal{Steer: s.Steer, Reason: s.Reason})
 	}
 }
 

@@ -22,11 +22,11 @@ func (p *splitProcess) cancel(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	cancelled := p.cancelParts(ctx)
-	if mailbox.GathersCancelledParts(ctx) {
+	if mailbox.GatherCancelledPartsEnabled(ctx) {
 		p.awaitLastReports(ctx, cancelled)
-		p.gatherCancelled(ctx)
+		p.gatherCancelledStates(ctx)
 	}
-	p.markOver(runresult.StatusCancelled)
+	p.markEnded(runresult.StatusCancelled)
 	p.setAttributes(ctx, string(runresult.StatusCancelled), 0)
 	r := p.resultWithStates(runresult.StatusCancelled)
 	p.reportToCaller(ctx, r, p.parts.QuotaUse())
@@ -50,18 +50,18 @@ func (p *splitProcess) awaitLastReports(ctx workflow.Context, cancelled []int) {
 	defer stopTimer()
 	timer := workflow.NewTimerWithOptions(ctx, cancelPatience, workflow.TimerOptions{Summary: "until the cancelled parts have reported"})
 	p.inbox.OnFutureReady(timer, func(workflow.Future) {})
-	for p.inbox.Drain(ctx); p.anyRuns(cancelled) && !timer.IsReady(); {
+	for p.inbox.Drain(ctx); p.isAnyPartRunning(cancelled) && !timer.IsReady(); {
 		p.inbox.Wait(ctx)
 	}
 }
 
-func (p *splitProcess) anyRuns(numbers []int) bool {
+func (p *splitProcess) isAnyPartRunning(numbers []int) bool {
 	running := p.parts.RunningParts()
 	return slices.ContainsFunc(numbers, func(number int) bool { return slices.Contains(running, number) })
 }
 
-// gatherCancelled reads everybody's State, and seals what the latest Idea lacks.
-func (p *splitProcess) gatherCancelled(ctx workflow.Context) {
+// gatherCancelledStates reads everybody's State, and seals what the latest Idea lacks.
+func (p *splitProcess) gatherCancelledStates(ctx workflow.Context) {
 	in := p.gatherInput()
 	in.StatesOnly = p.phase == opening || (p.lastSealed.At > 0 && !p.parts.HasUnsealedChanges())
 	g, err := p.gatherParts(ctx, in, "gather what the cancelled parts came to")

@@ -16,7 +16,7 @@ import (
 // sendInstanceEndsAndSeal makes one result of what the parts came to, and reports whether the process is over then: what people signalled in the
 // meantime may keep it at work, and so may an output that is no good.
 func (p *splitProcess) gatherFinalResult(ctx workflow.Context) (bool, error) {
-	wirings, ask := p.parts.OutputWiringsOrAskLLM(p.idea)
+	wirings, ask := p.parts.OutputSource(p.idea)
 	if ask {
 		return false, p.askForOutput(ctx)
 	}
@@ -30,8 +30,8 @@ func (p *splitProcess) gatherFinalResult(ctx workflow.Context) (bool, error) {
 		return false, nil
 	}
 	p.finalStatesByToken = g.States
-	p.inbox.WaitUntilPeopleAreQuiet(ctx)
-	return p.parts.Finished() && p.parts.PauseReason == nil, nil
+	p.inbox.DrainPersonSignals(ctx)
+	return p.parts.IsFinished() && p.parts.PauseReason == nil, nil
 }
 
 // askForOutput asks the LLM for one output over those of the parts, unless a limit is reached.
@@ -49,10 +49,10 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 		}
 		states = g.States
 	}
-	input := &turn.RequestInput{ProcessID: p.processID, RequestNumber: p.parts.OwnReport.Requests + 1, Turn: p.parts.NextTurn(),
-		Instances: p.parts.OutputsAsInstances(states), Errors: p.parts.OutputErrors, OutputOnly: true,
+	input := &turn.RequestInput{ProcessID: p.processID, RequestNumber: p.parts.OwnReport.Requests + 1, Turn: p.parts.NextTurnNumber(),
+		Instances: p.parts.PartOutputsAsInstances(states), Errors: p.parts.OutputErrors, OutputOnly: true,
 	}
-	changes := protocol.RequestStates{Changes: input.DetachStates()}
+	changes := protocol.RequestStates{Changes: input.TakeStates()}
 	answer := workflow.ExecuteActivity(p.withRequestOptions(ctx, input), protocol.ActivityRequest, p.setup, input, changes)
 	p.inbox.OnFutureReady(answer, func(f workflow.Future) {
 		var r turn.LLMReply
@@ -68,7 +68,7 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 
 // finish ends the process.
 func (p *splitProcess) finish(ctx workflow.Context) (*runresult.Result, error) {
-	p.markOver(p.parts.FinalStatus())
+	p.markEnded(p.parts.FinalStatus())
 	p.showDetails(ctx, p.outcome)
 	r := p.resultWithStates(p.outcome)
 	p.reportToCaller(ctx, r, p.parts.QuotaUse())
@@ -87,7 +87,7 @@ func (p *splitProcess) resultWithStates(status runresult.Status) runresult.Resul
 
 // gatherParts reads everybody's State and seals the process's own Idea over the parts, unless it is to read only or what was wired makes no
 // output.
-func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput, summary string) (g protocol.Gathered, err error) {
+func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput, summary string) (g protocol.GatherResult, err error) {
 	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: protocol.HeartbeatTimeout, Summary: summary,
 	}), protocol.ActivityGather, in).Get(ctx, &g)
@@ -100,7 +100,7 @@ func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput
 
 // sealAtRest seals the process's own Idea when it begins, and when all its parts have come to rest.
 func (p *splitProcess) sealAtRest(ctx workflow.Context) {
-	if p.lastSealed.At > 0 && !(p.parts.AtRest() && p.parts.HasUnsealedChanges()) {
+	if p.lastSealed.At > 0 && !(p.parts.IsAtRest() && p.parts.HasUnsealedChanges()) {
 		return
 	}
 	in := p.gatherInput()
@@ -113,15 +113,15 @@ func (p *splitProcess) sealAtRest(ctx workflow.Context) {
 
 func (p *splitProcess) gatherInput() protocol.GatherInput {
 	in := protocol.GatherInput{Process: p.processID, Idea: p.idea.Source, Parent: p.lastSealed.Digest, At: p.lastSealed.At + 1, Output: p.parts.OwnReport.Output,
-		Log: p.parts.UnsealedLog, LLM: p.parts.AnsweringLLMs, Delegation: p.start.Delegation.Carried(p.idea),
+		Log: p.parts.UnsealedLog, LLM: p.parts.AnsweringLLMs, Delegation: p.start.Delegation.ForIdea(p.idea),
 	}
 	for _, part := range p.parts.All {
 		r := part.Report
 		g := protocol.GatherPart{
-			Process: protocol.PartID(p.processID, part.Number), Last: protocol.Sealed{At: r.Ideas, Digest: r.Digest},
+			Process: protocol.PartID(p.processID, part.Number), Last: protocol.IdeaRef{At: r.Ideas, Digest: r.Digest},
 			Tokens: part.Tokens, Since: part.LastGatheredIdea,
 		}
-		if r.Finished() { // until then its latest Idea says who has ended
+		if r.IsFinished() { // until then its latest Idea says who has ended
 			g.Statuses = r.EndedInstances()
 		}
 		in.Parts = append(in.Parts, g)

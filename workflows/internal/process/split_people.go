@@ -18,8 +18,8 @@ import (
 
 // Pause pauses the parts, and starts no other.
 func (p *splitProcess) Pause(ctx workflow.Context, s turn.SteeringPayload) error {
-	if f := p.paused(); f != nil {
-		return errAlreadyPaused(f)
+	if f := p.pauseReason(); f != nil {
+		return alreadyPausedError(f)
 	}
 	p.parts.PauseReason = turn.PauseFault(s.By, s.Reason)
 	p.parts.LogSteering(steeringDecision(ctx, turn.SteerPause, s))
@@ -30,7 +30,7 @@ func (p *splitProcess) Pause(ctx workflow.Context, s turn.SteeringPayload) error
 // Resume lets the parts go on. The limits are the whole process's: the parts have none.
 func (p *splitProcess) Resume(ctx workflow.Context, s turn.SteeringPayload) error {
 	p.parts.PauseReason, p.mcpUnreachableFault = nil, nil
-	p.parts.Limits = p.parts.Limits.OverriddenBy(s.Limits)
+	p.parts.Limits = p.parts.Limits.MergedWith(s.Limits)
 	p.parts.LogSteering(steeringDecision(ctx, turn.SteerResume, s))
 	p.forwardToParts(ctx, turn.SteerResume, s)
 	return nil
@@ -51,7 +51,7 @@ func forwardedPayload(by, reason string) map[string]any {
 func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, payload map[string]any) {
 	numbers := p.parts.RunningParts()
 	if kind == turn.SteerResume {
-		numbers = p.parts.ResumeRunningParts()
+		numbers = p.parts.TakePartsToResume()
 	}
 	for _, number := range numbers {
 		p.outbox.Send(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{Signal: kind, Payload: payload})
@@ -60,10 +60,10 @@ func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, payload ma
 
 // Revise gives each part what concerns it. Those that have not started will start with it.
 func (p *splitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) error {
-	s.Context = ideafile.WithTokenSpellingsResolved(s.Context, spelling.NewTokenIndex(p.parts.InstanceTokens()).FindToken)
-	messages, reopened, err := ideafile.ExtractReopened(s.Context)
+	s.Context = ideafile.WithTokensNormalized(s.Context, spelling.NewTokenIndex(p.parts.InstanceTokens()).FindToken)
+	messages, reopened, err := ideafile.ExtractReopenedTokens(s.Context)
 	if err == nil {
-		err = p.whyNotReopened(reopened)
+		err = p.checkReopenable(reopened)
 	}
 	if err == nil {
 		err = p.validateMessages(messages, false)
@@ -71,8 +71,8 @@ func (p *splitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) erro
 	if err != nil {
 		return err
 	}
-	s.Context = directplan.NumberAdded(p.idea.Context, s.Context)
-	plain, _, _ := ideafile.ExtractReopened(s.Context)
+	s.Context = directplan.NumberPlans(p.idea.Context, s.Context)
+	plain, _, _ := ideafile.ExtractReopenedTokens(s.Context)
 	read, err := ideafile.ReadMessages(plain)
 	if err == nil && len(reopened) == 0 { // else the parts check, which know what is reopened
 		err = p.parts.CheckCorrections(p.idea, read)
@@ -81,7 +81,7 @@ func (p *splitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) erro
 		return err
 	}
 	p.setIdea(p.idea.WithMessages(read))
-	p.parts.Limits = p.parts.Limits.OverriddenBy(s.Limits)
+	p.parts.Limits = p.parts.Limits.MergedWith(s.Limits)
 	for _, number := range p.parts.RunningParts() {
 		list := p.parts.All[number-1].FilterContext(s.Context)
 		if len(list) > 0 {
@@ -95,16 +95,16 @@ func (p *splitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) erro
 	return nil
 }
 
-// whyNotReopened returns why an instance cannot be reopened that a correction names; nil if its part decides.
-func (p *splitProcess) whyNotReopened(tokens []string) error {
+// checkReopenable returns why an instance cannot be reopened that a correction names; nil if its part decides.
+func (p *splitProcess) checkReopenable(tokens []string) error {
 	for _, token := range tokens {
 		number := p.parts.PartNumberOf(token)
 		switch {
 		case number == 0:
 			return fmt.Errorf("there is no instance %s; add makes new ones", token)
-		case p.parts.All[number-1].Report.Finished():
+		case p.parts.All[number-1].Report.IsFinished():
 			return fmt.Errorf("instance %s belongs to part %d, which has ended with all its instances; a fork with --reopen %s works on it again",
-				token, number, spelling.KeyboardSpelling(token))
+				token, number, spelling.TypeableToken(token))
 		case !p.parts.All[number-1].Started:
 			return fmt.Errorf("instance %s has not ended: there is nothing to reopen", token)
 		}
@@ -146,17 +146,17 @@ func (p *splitProcess) validateMessages(context []any, newInstances bool) error 
 			return fmt.Errorf("$.context[%d]: there is no instance %s; add makes new ones", n, m.InstanceToken)
 		}
 		if alike := names.AddToken(m.InstanceToken); alike != "" && newInstances {
-			return fmt.Errorf("$.context[%d]: %w", n, ideafile.AlikeTokensError(m.InstanceToken, alike))
+			return fmt.Errorf("$.context[%d]: %w", n, ideafile.ConfusableTokensError(m.InstanceToken, alike))
 		}
 	}
 	return nil
 }
 
-// pauseFor pauses the process before it has any part.
-func (p *splitProcess) pauseFor(f *diag.Fault) { p.mcpUnreachableFault = f }
+// pauseWithFault pauses the process before it has any part.
+func (p *splitProcess) pauseWithFault(f *diag.Fault) { p.mcpUnreachableFault = f }
 
-// paused is why the process is paused; nil: it is not.
-func (p *splitProcess) paused() *diag.Fault {
+// pauseReason is why the process is paused; nil: it is not.
+func (p *splitProcess) pauseReason() *diag.Fault {
 	if p.parts.PauseReason == nil {
 		return p.mcpUnreachableFault
 	}

@@ -15,14 +15,14 @@ import (
 
 // This file answers queries of a split process and shows it in the Temporal UI.
 
-func (p *splitProcess) answerQueries(ctx workflow.Context) error {
+func (p *splitProcess) registerQueryHandlers(ctx workflow.Context) error {
 	return p.registerQueries(ctx, p, " Each part has a chain of its own.", "parts")
 }
 
 func (p *splitProcess) view() protocol.ProcessView {
 	pending := p.approvals().Approvals
 	stalled := p.parts.StallFault()
-	v := p.viewOf(p.result(p.status(cmp.Or(p.paused(), stalled))), pending)
+	v := p.processViewOf(p.result(p.status(cmp.Or(p.pauseReason(), stalled))), pending)
 	if v.Error == nil && v.Status == runresult.StatusPaused {
 		v.Error = stalled
 	}
@@ -31,14 +31,14 @@ func (p *splitProcess) view() protocol.ProcessView {
 			Process: protocol.PartID(p.processID, part.Number), Status: part.Report.Status, Instances: part.Tokens,
 		})
 	}
-	if f := p.paused(); f != nil {
+	if f := p.pauseReason(); f != nil {
 		v.Waiting = append(v.Waiting, pauseWaitingText(f))
 	}
 	for _, part := range p.parts.All {
-		if r := part.Report; r.Status == runresult.StatusPaused && r.Error != nil && p.paused() == nil {
+		if r := part.Report; r.Status == runresult.StatusPaused && r.Error != nil && p.pauseReason() == nil {
 			v.Waiting = append(v.Waiting, fmt.Sprintf("part %d is paused: %s", part.Number, r.Error.Message))
 		}
-		v.Waiting = append(v.Waiting, delegateLines(part.Report.Delegates)...)
+		v.Waiting = append(v.Waiting, delegateStatusLines(part.Report.Delegates)...)
 	}
 	for _, a := range pending {
 		v.Waiting = append(v.Waiting, approvalWaitingText(a))
@@ -58,8 +58,8 @@ func (p *splitProcess) approvals() protocol.ProcessApprovals {
 	return v
 }
 
-// addCases adds nothing: the parts have the cases.
-func (p *splitProcess) addCases([]protocol.Approval) {}
+// addApprovalContexts adds nothing: the parts have the cases.
+func (p *splitProcess) addApprovalContexts([]protocol.Approval) {}
 
 const shownParts = 50 // each is a workflow of its own
 
@@ -77,13 +77,13 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status runresult.Status
 	shown := 0
 	for _, part := range p.parts.All {
 		r := part.Report
-		if part.Started && (!r.Finished() || r.Status != runresult.StatusCompleted) && shown < shownParts {
+		if part.Started && (!r.IsFinished() || r.Status != runresult.StatusCompleted) && shown < shownParts {
 			shown++
 			fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d |\n",
 				protocol.PartID(p.processID, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done, r.Calls.Failed)
 		}
 	}
-	writeFailures(&b, p.parts.Result(p.processID, status).Failures)
+	writeFailuresText(&b, p.parts.Result(p.processID, status).Failures)
 	pending := p.approvals().Approvals
 	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, p.inbox.Refusals)
@@ -91,5 +91,7 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status runresult.Status
 	p.setAttributes(ctx, string(status), len(pending))
 }
 
-// showOpening shows a process that has no part yet.
-func (p *splitProcess) showOpening(ctx workflow.Context) { p.showDetails(ctx, p.status(p.paused())) }
+// showStarting shows a process that has no part yet.
+func (p *splitProcess) showStarting(ctx workflow.Context) {
+	p.showDetails(ctx, p.status(p.pauseReason()))
+}

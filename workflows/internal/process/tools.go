@@ -17,13 +17,13 @@ import (
 
 // This file looks up the Tools of a process that opens: those that its MCP servers offer, and what this worker binds each to.
 
-// openingProcess is a process of either kind while it opens.
-type openingProcess interface {
-	// pauseFor pauses the process for a reason of its own.
-	pauseFor(f *diag.Fault)
-	paused() *diag.Fault
-	// showOpening shows a process that has no instances yet.
-	showOpening(ctx workflow.Context)
+// startingProcess is a process of either kind while it opens.
+type startingProcess interface {
+	// pauseWithFault pauses the process for a reason of its own.
+	pauseWithFault(f *diag.Fault)
+	pauseReason() *diag.Fault
+	// showStarting shows a process that has no instances yet.
+	showStarting(ctx workflow.Context)
 	// cancel ends the process as cancelled.
 	cancel(ctx workflow.Context) error
 }
@@ -35,7 +35,7 @@ const (
 )
 
 // bindTools finds out which Tools there are, and binds them. The process is open then.
-func (c *processCore) bindTools(ctx workflow.Context, o openingProcess) error {
+func (c *processCore) bindTools(ctx workflow.Context, o startingProcess) error {
 	err := c.discoverMCPTools(ctx, o)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (c *processCore) bindTools(ctx workflow.Context, o openingProcess) error {
 // useStoredPalette puts what stands for the stored Tools in their place, in this run and in those to come.
 func (c *processCore) useStoredPalette(palette map[string]any) error {
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(ideafile.WithTools(c.idea.Source, palette))
-	err := errInvalidIdea(problems)
+	err := invalidIdeaError(problems)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c *processCore) useStoredPalette(palette map[string]any) error {
 const prepareTimeout = 3 * time.Minute
 
 // prepareTools has the worker check the Idea, with its delegates, and say which Tools it knows.
-func prepareTools(ctx workflow.Context, idea map[string]any, d protocol.Delegation) (*protocol.PrepareResult, error) {
+func prepareTools(ctx workflow.Context, idea map[string]any, d protocol.DelegationContext) (*protocol.PrepareResult, error) {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: prepareTimeout, Summary: "bind the tools",
 	})
@@ -80,12 +80,12 @@ func prepareTools(ctx workflow.Context, idea map[string]any, d protocol.Delegati
 	if err != nil {
 		return nil, err
 	}
-	return &r, errInvalidIdea(r.Problems)
+	return &r, invalidIdeaError(r.Problems)
 }
 
 // discoverMCPTools asks the Idea's MCP servers for their tools and makes them Tools of the palette. A server that cannot be
 // asked pauses the process; when somebody resumes it, the servers are asked again.
-func (c *processCore) discoverMCPTools(ctx workflow.Context, o openingProcess) error {
+func (c *processCore) discoverMCPTools(ctx workflow.Context, o startingProcess) error {
 	for len(c.idea.MCPServersToAskForTools()) > 0 {
 		found, err := c.askMCPServers(ctx, o)
 		if c.mustStop(ctx) {
@@ -94,9 +94,9 @@ func (c *processCore) discoverMCPTools(ctx workflow.Context, o openingProcess) e
 		if err == nil {
 			return c.addMCPTools(ctx, found)
 		}
-		o.pauseFor(discoverFault(err))
-		o.showOpening(ctx)
-		c.handleSignalsUntil(ctx, o, func() bool { return o.paused() == nil })
+		o.pauseWithFault(mcpDiscoveryFault(err))
+		o.showStarting(ctx)
+		c.handleSignalsUntil(ctx, o, func() bool { return o.pauseReason() == nil })
 		if c.mustStop(ctx) {
 			return o.cancel(ctx)
 		}
@@ -109,24 +109,24 @@ func (c *processCore) mustStop(ctx workflow.Context) bool { return ctx.Err() != 
 
 // handleSignalsUntil handles what people signal until something holds. That may take minutes: people must see at once what became of
 // their signals, and a pause and a resume mean something in the order in which they come.
-func (c *processCore) handleSignalsUntil(ctx workflow.Context, o openingProcess, holds func() bool) {
+func (c *processCore) handleSignalsUntil(ctx workflow.Context, o startingProcess, holds func() bool) {
 	for !holds() && !c.mustStop(ctx) {
 		c.inbox.Wait(ctx)
 		if !holds() {
-			o.showOpening(ctx)
+			o.showStarting(ctx)
 		}
 	}
 }
 
-// discoverFault words why servers could not be asked.
-func discoverFault(err error) *diag.Fault {
-	if protocol.CodeOf(err) == "" {
+// mcpDiscoveryFault words why servers could not be asked.
+func mcpDiscoveryFault(err error) *diag.Fault {
+	if protocol.FaultCodeOf(err) == "" {
 		return &diag.Fault{Code: ideafile.CodeMCPUnreachable, Message: "no worker could ask the MCP servers for their tools in time"}
 	}
 	return protocol.FaultOf(err)
 }
 
-func (c *processCore) askMCPServers(ctx workflow.Context, o openingProcess) (found mcppalette.Palette, err error) {
+func (c *processCore) askMCPServers(ctx workflow.Context, o startingProcess) (found mcppalette.Palette, err error) {
 	var names []string
 	for _, s := range c.idea.MCPServersToAskForTools() {
 		names = append(names, s.Name)
@@ -137,7 +137,7 @@ func (c *processCore) askMCPServers(ctx workflow.Context, o openingProcess) (fou
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: discoverTimeout, HeartbeatTimeout: protocol.HeartbeatTimeout,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: discoverAttempts},
-		Summary:     display.LimitBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
+		Summary:     display.TruncateBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
 	})
 	answer := workflow.ExecuteActivity(ctx, protocol.ActivityDiscover, c.idea.Source)
 	c.inbox.OnFutureReady(answer, func(workflow.Future) {})
@@ -159,7 +159,7 @@ func (c *processCore) askingMCPServersText() string {
 
 // addMCPTools takes the Idea with the servers' tools in it as the one that counts, in this run and in those to come.
 func (c *processCore) addMCPTools(ctx workflow.Context, found mcppalette.Palette) error {
-	err := errInvalidIdea(found.Problems)
+	err := invalidIdeaError(found.Problems)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (c *processCore) addMCPTools(ctx workflow.Context, found mcppalette.Palette
 		workflow.GetLogger(ctx).Warn("a tool of an MCP server cannot be used", "tool", left)
 	}
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(found.AddToIdeaSource(c.idea.Source))
-	err = errInvalidIdea(problems)
+	err = invalidIdeaError(problems)
 	if err != nil {
 		return err
 	}

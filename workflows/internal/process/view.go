@@ -22,8 +22,8 @@ import (
 type queryableProcess interface {
 	view() protocol.ProcessView
 	approvals() protocol.ProcessApprovals
-	// addCases adds to approvals what is known here of the cases that they are about.
-	addCases([]protocol.Approval)
+	// addApprovalContexts adds to approvals what is known here of the cases that they are about.
+	addApprovalContexts([]protocol.Approval)
 }
 
 // registerQueries registers the queries; aboutChain and aboutApprovals end their descriptions.
@@ -31,25 +31,25 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 	return display.RegisterQueries(ctx, []display.Query{
 		{Name: protocol.QueryStatus, Handler: func() (protocol.ProcessView, error) { return v.view(), nil },
 			Description: "Where the process stands: as `run --json` prints it, without States, and what it waits for."},
-		{Name: protocol.QueryIdea, Handler: func() (protocol.Sealed, error) { return c.lastSealed, nil },
+		{Name: protocol.QueryIdea, Handler: func() (protocol.IdeaRef, error) { return c.lastSealed, nil },
 			Description: "The latest Idea of the chain: {at, digest, place}." + aboutChain},
 		{Name: protocol.QueryApprovals, Handler: func() (protocol.ProcessApprovals, error) {
 			list := v.approvals()
-			v.addCases(list.Approvals)
+			v.addApprovalContexts(list.Approvals)
 			return list, nil
 		}, Description: "What waits for a person, in all " + aboutApprovals + ": {approvals}."},
 	})
 }
 
-// viewOf is what the query "status" answers, but for what the process waits for beside a person's decisions.
-func (c *processCore) viewOf(r runresult.Result, pending []protocol.Approval) protocol.ProcessView {
+// processViewOf is what the query "status" answers, but for what the process waits for beside a person's decisions.
+func (c *processCore) processViewOf(r runresult.Result, pending []protocol.Approval) protocol.ProcessView {
 	waiting := []string{}
 	if len(c.askedMCPServers) > 0 {
 		waiting = append(waiting, c.askingMCPServersText())
 	}
 	return protocol.ProcessView{
 		Result: r, Waiting: waiting, Refusals: c.inbox.LastRefusals(), Refused: c.inbox.Refusals.TotalCount,
-		Accepted: append([]protocol.Accepted{}, c.acceptedSignals...), Awaiting: len(pending),
+		Accepted: append([]protocol.AcceptedSignal{}, c.acceptedSignals...), Awaiting: len(pending),
 		Orders: c.orders.View(),
 	}
 }
@@ -60,42 +60,42 @@ func approvalWaitingText(a protocol.Approval) string {
 	return fmt.Sprintf("%s%s %s since %s", protocol.WaitingForPerson, a.CallID, a.Tool, a.Since.UTC().Format(time.RFC3339))
 }
 
-func (p *ordinaryProcess) answerQueries(ctx workflow.Context) error {
+func (p *unsplitProcess) registerQueryHandlers(ctx workflow.Context) error {
 	return p.registerQueries(ctx, p, "", "instances")
 }
 
-func (p *ordinaryProcess) view() protocol.ProcessView {
+func (p *unsplitProcess) view() protocol.ProcessView {
 	pending := p.approvals().Approvals
 	stalled := p.loop.StallFault()
-	v := p.viewOf(p.result(p.status(cmp.Or(p.paused(), stalled)), false), pending)
+	v := p.processViewOf(p.result(p.status(cmp.Or(p.pauseReason(), stalled)), false), pending)
 	if v.Error == nil && v.Status == runresult.StatusPaused {
 		v.Error = stalled
 	}
-	if f := p.paused(); f != nil {
+	if f := p.pauseReason(); f != nil {
 		v.Waiting = append(v.Waiting, pauseWaitingText(f))
 	} else if b := p.loop.RequestInFlight(); b != nil {
 		v.Waiting = append(v.Waiting, requestSummary(b))
 	}
-	v.Waiting = append(v.Waiting, p.delegateLines()...)
+	v.Waiting = append(v.Waiting, p.delegateStatusLines()...)
 	for _, a := range pending {
 		v.Waiting = append(v.Waiting, approvalWaitingText(a))
 	}
 	return v
 }
 
-// delegateLines say how the delegates under way stand.
-func (p *ordinaryProcess) delegateLines() []string {
+// delegateStatusLines say how the delegates under way stand.
+func (p *unsplitProcess) delegateStatusLines() []string {
 	var list []turn.DelegateView
 	for _, m := range p.loop.Instances() {
 		list = append(list, m.Delegates...)
 	}
-	return delegateLines(list)
+	return delegateStatusLines(list)
 }
 
 const maxDelegateLines = 20
 
-// delegateLines leaves out those that run, and wait for nothing.
-func delegateLines(list []turn.DelegateView) (lines []string) {
+// delegateStatusLines leaves out those that run, and wait for nothing.
+func delegateStatusLines(list []turn.DelegateView) (lines []string) {
 	for _, d := range list {
 		if len(d.WaitingFor) > 0 && len(lines) < maxDelegateLines {
 			lines = append(lines, fmt.Sprintf("delegate %s: %s", d.ProcessID, d.StatusLine()))
@@ -104,7 +104,7 @@ func delegateLines(list []turn.DelegateView) (lines []string) {
 	return lines
 }
 
-func (p *ordinaryProcess) approvals() protocol.ProcessApprovals {
+func (p *unsplitProcess) approvals() protocol.ProcessApprovals {
 	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
 	for _, m := range p.loop.Instances() {
 		for _, a := range m.PendingApprovals {
@@ -117,17 +117,17 @@ func (p *ordinaryProcess) approvals() protocol.ProcessApprovals {
 // maxCases is how many bytes of cases an answer holds: a large one would not fit.
 const maxCases = 1 << 20
 
-// addCases adds the cases, as the instances have reported them, until they become too many for one answer.
-func (p *ordinaryProcess) addCases(list []protocol.Approval) {
+// addApprovalContexts adds the cases, as the instances have reported them, until they become too many for one answer.
+func (p *unsplitProcess) addApprovalContexts(list []protocol.Approval) {
 	own := ideafile.GroupMessagesByInstance(p.idea.Context)
 	size := 0
 	for n := range list {
 		token := list[n].Instance
-		c := protocol.Case{Input: ideafile.OwnInputOfInstance(own[token], token), State: p.loop.StateOf(token)}
+		c := protocol.ApprovalContext{Input: ideafile.InstanceInput(own[token], token), State: p.loop.StateOf(token)}
 		size += len(jsonval.Encode(c.Input)) + len(jsonval.Encode(c.State))
 		if size > maxCases {
 			return
 		}
-		list[n].Case = c
+		list[n].ApprovalContext = c
 	}
 }

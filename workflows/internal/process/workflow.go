@@ -11,7 +11,7 @@ import (
 
 // Run is the Process workflow. It reads the Idea and runs it: a process of no more instances than one Request may cover as
 // itself, one of more split into parts. Given what an earlier run carried, it goes on from there.
-func Run(ctx workflow.Context, start protocol.Start, carried *ContinueAsNewInput) (*runresult.Result, error) {
+func Run(ctx workflow.Context, start protocol.ProcessStart, carried *ContinueAsNewInput) (*runresult.Result, error) {
 	idea, err := readIdea(&start)
 	if err != nil {
 		return nil, err
@@ -20,13 +20,13 @@ func Run(ctx workflow.Context, start protocol.Start, carried *ContinueAsNewInput
 	if parts := splitOrRestoreParts(ctx, idea, carried); parts != nil {
 		return runSplit(ctx, c, parts, carried)
 	}
-	return runOrdinary(ctx, c, carried)
+	return runUnsplit(ctx, c, carried)
 }
 
-func runOrdinary(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) (*runresult.Result, error) {
-	p := newOrdinaryProcess(ctx, c, carried)
+func runUnsplit(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) (*runresult.Result, error) {
+	p := newUnsplitProcess(ctx, c, carried)
 	p.registerHandlers(ctx)
-	err := p.answerQueries(ctx)
+	err := p.registerQueryHandlers(ctx)
 	if err == nil && carried == nil {
 		err = p.startFirstRun(ctx)
 	}
@@ -40,7 +40,7 @@ func runOrdinary(ctx workflow.Context, c *processCore, carried *ContinueAsNewInp
 func runSplit(ctx workflow.Context, c *processCore, parts *split.Process, carried *ContinueAsNewInput) (*runresult.Result, error) {
 	p := newSplitProcess(c, parts, carried)
 	p.registerHandlers(ctx)
-	err := p.answerQueries(ctx)
+	err := p.registerQueryHandlers(ctx)
 	if err == nil && carried == nil {
 		err = p.bindTools(ctx, p)
 	}

@@ -69,11 +69,11 @@ func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
 	if len(steering) < 4 || !slices.Contains(steering, turn.SteerPause) {
 		t.Fatalf("the model's steering signals were not found, only %q", steering)
 	}
-	want := append(slices.Clone(ideafile.DecisionKinds()), steering...)
+	want := append(slices.Clone(ideafile.AllDecisionKinds()), steering...)
 	var got []string
 	for _, s := range table {
 		got = append(got, s.name)
-		if s.isDecision != slices.Contains(ideafile.DecisionKinds(), s.name) {
+		if s.isDecision != slices.Contains(ideafile.AllDecisionKinds(), s.name) {
 			t.Errorf("%s: decides is %v", s.name, s.isDecision)
 		}
 		if s.description == "" {

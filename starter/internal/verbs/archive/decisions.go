@@ -104,7 +104,7 @@ func byText(d turn.Decision) string {
 	if d.OrderID != "" && d.Kind == client.Approve {
 		text += ", under the standing order " + d.OrderID
 	}
-	if n := d.Deciders.Count(); n > 1 && (d.Kind == client.Approve || d.Kind == client.Answer) {
+	if n := d.Deciders.RequiredApprovals(); n > 1 && (d.Kind == client.Approve || d.Kind == client.Answer) {
 		text += fmt.Sprintf(", one of %d who must", n)
 	}
 	if told := d.Told.String(); told != "" {

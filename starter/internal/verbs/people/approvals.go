@@ -51,14 +51,14 @@ func approvalsOf(ctx context.Context, s *server.Session, args []string) ([]clien
 	if len(args) == 0 {
 		return s.Approvals(ctx)
 	}
-	process, word, isInstance := protocol.SplitInstanceID(args[0])
+	process, word, isInstance := protocol.ParseInstanceID(args[0])
 	p, err := s.Attach(ctx, process)
 	if err != nil {
 		return nil, err
 	}
 	list, err := p.Approvals(ctx)
 	if isInstance {
-		list = slices.DeleteFunc(list, func(a client.Approval) bool { return !spelling.WordNamesToken(word, a.Instance) })
+		list = slices.DeleteFunc(list, func(a client.Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
 	}
 	return list, err
 }
@@ -78,7 +78,7 @@ func approvalsText(list []client.Approval) string {
 // typing says how a Call is typed whose id is not on every keyboard.
 func typing(list []client.Approval) string {
 	for _, a := range list {
-		if typed := ideafile.CallIDInKeyboardSpelling(a.CallID); typed != a.CallID {
+		if typed := ideafile.TypeableCallID(a.CallID); typed != a.CallID {
 			return fmt.Sprintf(" (%s is typed %s, too)", print.Printable(a.CallID), typed)
 		}
 	}

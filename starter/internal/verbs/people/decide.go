@@ -91,10 +91,10 @@ func decide(ctx context.Context, a *app.App, given string, d client.Decision, va
 // callWithin reads the id of a process, or of one of its instances as signals take it, and the id of a Call there, which then need not
 // name the instance.
 func callWithin(id, call string) (process, fullCall string, err error) {
-	process, word, isInstance := protocol.SplitInstanceID(id)
+	process, word, isInstance := protocol.ParseInstanceID(id)
 	own := ideafile.InstanceTokenOfCallID(call)
 	switch {
-	case !isInstance || spelling.WordNamesToken(word, own) || spelling.WordNamesToken(own, word):
+	case !isInstance || spelling.MatchesToken(word, own) || spelling.MatchesToken(own, word):
 		return process, call, nil
 	case own == "":
 		return process, call + "@" + word, nil

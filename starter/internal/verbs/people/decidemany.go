@@ -99,7 +99,7 @@ func (o *deciding) read() (err error) {
 }
 
 func decideMany(ctx context.Context, a *app.App, given string, o deciding) error {
-	process, word, isInstance := protocol.SplitInstanceID(given)
+	process, word, isInstance := protocol.ParseInstanceID(given)
 	return a.VisitProcess(ctx, process, func(p *client.Process) error {
 		waiting, err := p.Approvals(ctx)
 		if err != nil {
@@ -107,7 +107,7 @@ func decideMany(ctx context.Context, a *app.App, given string, o deciding) error
 		}
 		var there []client.Approval
 		for _, w := range waiting {
-			if !isInstance || spelling.WordNamesToken(word, w.Instance) {
+			if !isInstance || spelling.MatchesToken(word, w.Instance) {
 				there = append(there, w)
 			}
 		}

@@ -58,7 +58,7 @@ func inputsOf(ctx context.Context, a *app.App, p *client.Process, r runresult.Re
 func ownInputs(idea *ideafile.Idea) map[string]any {
 	inputs := map[string]any{}
 	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
-		if input := ideafile.OwnInputOfInstance(messages, token); token != "" && input != nil {
+		if input := ideafile.InstanceInput(messages, token); token != "" && input != nil {
 			inputs[token] = input
 		}
 	}
