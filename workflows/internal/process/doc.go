@@ -18,7 +18,7 @@
 //
 //	state       what happened                                     who moves it on
 //	due         Loop.Advance returns StepRequest, at once or at   startRequest: starts the activity
-//	            WakeTime
+//	        NextWakeTime
 //	in flight   Loop.RequestInFlight returns it; Calls run        onLLMReply: the activity ended
 //	broken off  only if its reply is not whole: closeRequest      the instances' reports
 //	            tells every instance that it covered to accept
