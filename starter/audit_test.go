@@ -104,7 +104,7 @@ func TestAChainIsAuditedWithTheStoreAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, "verify|"+file, exit.Failed, ": broken, 3 Ideas\n  Idea 2: line 3: ", "cannot be loaded: [2]")
-	says(t, "verify|"+file+"|--json", exit.Failed, `"whole":false,"broken":[{"at":2,"part":"line 3"`)
+	says(t, "verify|"+file+"|--json", exit.Failed, `"whole":false,`, `"broken":[{"at":2,"part":"line 3"`)
 }
 
 func TestABrokenChainFailsTheAudit(t *testing.T) {
