@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"processidea/activities"
 	"processidea/model/ideafile"
@@ -110,7 +111,7 @@ func TestAnInstanceEndsWhenItsProcessIsGone(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor()}})
-	env.RegisterWorkflow(workflows.InstanceWorkflow)
+	env.RegisterWorkflowWithOptions(workflows.InstanceWorkflow, workflow.RegisterOptions{Name: protocol.InstanceType})
 	looks := 0
 	env.RegisterActivityWithOptions(func(_ context.Context, p protocol.ProcessRef) (bool, error) {
 		looks++
