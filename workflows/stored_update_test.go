@@ -139,7 +139,7 @@ func TestAStateOfManyMiddleSizedValuesIsShownByPreviews(t *testing.T) {
 		t.Errorf("%+v\n%s", r.Calls, s.story())
 	}
 	told := s.prompt(2)
-	if len(told) > 256<<10 || strings.Count(told, `"(large value)":{"begins":"\"ppp`) != 100 || !strings.Contains(told, `"title":"a book"`) {
+	if len(told) > 256<<10 || strings.Count(told, `"(large value)":{"begins":"ppp`) != 100 || !strings.Contains(told, `"title":"a book"`) {
 		t.Errorf("%d bytes: %s", len(told), jsonval.Clip(told, 3000))
 	}
 }
