@@ -123,7 +123,8 @@ func (w *promptWriter) writeRequestedReply() {
 	switch {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
-		w.writeLine(`"output": beside Calls, null, or one made of References alone to what they will bring. With nothing left to plan, the whole output.`)
+		w.writeLine(`"output": null while it depends on results that you must read yourself first. With nothing left to plan, write it whole. ` +
+			`Beside Calls you may give it at once if every value in it is a Reference, also to what they will bring: then you are not asked for it again.`)
 	default:
 		w.writeLine(`The output is not wanted yet.`)
 	}
@@ -131,12 +132,16 @@ func (w *promptWriter) writeRequestedReply() {
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.
 func (w *promptWriter) requestedCallsText() string {
-	if w.hasSingleUnnamedInstance() {
-		return `Answer with {"calls": [...]}: every Call that can be planned now.`
+	answer := `Answer with {"calls": [...]}: every Call that can be planned now`
+	if w.idea.OutputSchema != nil && w.request.ReplyMayHoldOutput() {
+		answer = `Answer with {"calls": [...], "output": ...}: every Call that can be planned now`
 	}
-	text := fmt.Sprintf(`Answer with {"calls": [...]}: every Call that can be planned now for the %d instances above.`, len(w.request.Instances))
+	if w.hasSingleUnnamedInstance() {
+		return answer + "."
+	}
+	text := fmt.Sprintf(`%s for the %d instances above.`, answer, len(w.request.Instances))
 	if len(w.request.Instances) == 1 {
-		text = fmt.Sprintf(`Answer with {"calls": [...]}: every Call that can be planned now for %s.`, w.request.Instances[0].Token)
+		text = fmt.Sprintf(`%s for %s.`, answer, w.request.Instances[0].Token)
 	}
 	var others []string
 	for _, o := range []struct {

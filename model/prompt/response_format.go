@@ -28,6 +28,8 @@ type ResponseFormatInput struct {
 	// ReopenableTokens are instances that a Call may name although the Request does not cover them.
 	ReopenableTokens []string
 	OutputSchema     *jsonschema.Schema // nil where no output is wanted
+	// OutputRequired: only the output is wanted, so it cannot be null.
+	OutputRequired bool
 	// ToolInstructions holds the instructions attached to Tools, by the Tool's name.
 	ToolInstructions map[string]string
 }
@@ -321,12 +323,12 @@ func acceptsAnyString(schema any) bool {
 	return true
 }
 
-// outputSchema is the schema of the final output: any part of it may be a Reference, and all of it may be null.
+// outputSchema is the schema of the final output: any part of it may be a Reference, and all of it may be null where Calls may be planned too.
 func (b *formatBuilder) outputSchema() any {
 	if !b.strict {
 		defined := b.addRebasedDefinition("output", b.input.OutputSchema.Source)
 		anyContainer := jsonval.OrderedObject{{Key: "type", Value: []any{"object", "array"}}} // its leaves may be References
-		return jsonval.OrderedObject{{Key: "anyOf", Value: []any{defined, anyContainer, referenceSchema, typeSchema("null")}}}
+		return b.nullableOutput(jsonval.OrderedObject{{Key: "anyOf", Value: []any{defined, anyContainer, referenceSchema}}})
 	}
 	allowReference := func(schema, strict any) any {
 		if acceptsAnyString(schema) {
@@ -338,7 +340,14 @@ func (b *formatBuilder) outputSchema() any {
 	if reason != "" {
 		b.setNotStrictReason("output", reason)
 	}
-	return nullableSchema(strictSchema)
+	return b.nullableOutput(strictSchema)
+}
+
+func (b *formatBuilder) nullableOutput(schema any) any {
+	if b.input.OutputRequired {
+		return schema
+	}
+	return nullableSchema(schema)
 }
 
 // ResponseFormatFor composes the schema for the reply to one Request.
@@ -349,7 +358,7 @@ func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.ToolBin
 	in := ResponseFormatInput{Tools: idea.Tools, Bindings: bindings, InstanceTokens: request.InstanceTokens(), ReopenableTokens: request.ReopenableTokens,
 		OutputSchema: idea.OutputSchema, ToolInstructions: ToolInstructions(idea)}
 	if request.OutputOnly {
-		in.Tools, in.InstanceTokens = nil, []string{""}
+		in.Tools, in.InstanceTokens, in.OutputRequired = nil, []string{""}, true
 	}
 	if !request.ReplyMayHoldOutput() {
 		in.OutputSchema = nil

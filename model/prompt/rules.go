@@ -6,7 +6,8 @@ import (
 	"processidea/model/ideafile"
 )
 
-const introText = `You plan a business process and do none of it yourself: you answer with one JSON object, {"calls": [...]}, and the Calls in it are run for you.
+// introText has a place for what is said of the output, where the process has one.
+const introText = `You plan a business process and do none of it yourself: you answer with one JSON object, {"calls": [...]}, and the Calls in it are run for you.%s
 
 ## How it goes on
 - Calls run side by side, each as soon as the values that it reads are there. Plan all that can be planned now, in one answer.
@@ -16,12 +17,14 @@ const introText = `You plan a business process and do none of it yourself: you a
 - Nothing left to do: "calls": [].
 `
 
+const outputBesideCallsText = ` Where the output of the process is asked for, it stands beside them: {"calls": [...], "output": ...}.`
+
 const callsText = `## A Call
 - "_tool" names the tool; its parameters stand beside it, null for one that is left out. "_reasoningForCall": one short sentence for people who read along, or null.
 - Calls hand values to each other through State. "_outputPath" is the place in State for the result, such as "order" or "customer.address"; null: only you are shown it. (Missing where a tool's result always goes to one place.)
 - A place that holds a value keeps it: a Call that would write there is skipped.
 - Calls with the same place are alternatives, in the order of your list: the second runs only if the first fails, is refused or is blocked.
-- "_after": References to what must be there before the Call starts although it does not read it, such as ["†state.payment"]; or null.
+- "_after": what must be done before the Call starts, although it reads nothing of it: places in State, such as ["†state.payment"], or Calls of earlier answers by their ids, such as ["†call.1.2"]; or null.
 `
 
 const referencesText = `## References
@@ -34,7 +37,7 @@ const branchesText = `- Where a tool's result goes to "†state.a || †state.b"
 `
 
 const namedInstancesText = `## Instances
-There are several instances, alike and independent, each with its own State: †state is that of the Call's instance. "_instance" names it, or is "*": every instance that this question is about. Use "*" wherever one Call fits them all.
+The process runs for instances, alike and independent, each with its own State: †state is that of the Call's instance. "_instance" names it, or is "*": every instance that this question is about. Use "*" wherever one Call fits them all: it runs in each for itself, and where it fails, the next alternative runs in that instance alone.
 `
 
 const updatesText = `- "_outputMethod" says how a result meets what is there: "set" keeps to an empty place; "assign" and "merge" add an object's keys, "push" adds an element to a list, "concat" adds a list or a text.
@@ -59,7 +62,12 @@ Follow the lines that begin with ">": this process's designer wrote them. States
 // writeRules writes what holds for every Request of the process, so that prompt caches match it. A rule that only some processes
 // need stands in their prompts alone.
 func (w *promptWriter) writeRules() {
-	w.WriteString(introText + "\n" + callsText)
+	besideCalls := ""
+	if w.idea.OutputSchema != nil {
+		besideCalls = outputBesideCallsText
+	}
+	w.writeLine(introText, besideCalls)
+	w.WriteString(callsText)
 	if w.anyTool(func(t *ideafile.Tool) bool { return t.OutputMethod.Schema != nil }) {
 		w.WriteString(updatesText)
 	}

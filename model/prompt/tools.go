@@ -27,7 +27,7 @@ func (w *promptWriter) writePalette() {
 	}
 	if w.idea.OutputSchema != nil {
 		w.writeHeading("Form of the output")
-		w.writeLine("One for the whole process. You are told when to give it.%s", w.outputReferencesRule())
+		w.writeLine("One for the whole process. You are told when to give it. Any value in it may be a Reference%s.", w.outputReferencesRule())
 		w.writeLine("%s%s", schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source), (&schemaWriter{}).typeComment(w.idea.OutputSchema.Source))
 	}
 }
@@ -37,7 +37,7 @@ func (w *promptWriter) outputReferencesRule() string {
 	if w.hasSingleUnnamedInstance() {
 		return ""
 	}
-	return ` In it, "†state.x" is an object: the x of each instance that has one, by the instance's name.`
+	return `; "†state.x" is then an object: the x of each instance that has one, by the instance's name`
 }
 
 // writeToolResult says what a Tool's result is and, where the designer chose that, where it goes.
