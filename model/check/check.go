@@ -23,6 +23,7 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.P
 	c.checkStrictMode()
 	c.checkStates()
 	c.checkSomePlanApplies()
+	c.checkSettle()
 	for _, m := range c.messages {
 		c.checkMessage(m)
 	}

@@ -82,3 +82,17 @@ func (c *checker) checkSomePlanApplies() {
 			Message: "no Plan's condition holds, and nobody may be asked: the instance would fail at once"}, unmet, len(c.instanceTokens))
 	}
 }
+
+// checkSettle reports a wish about how instances settle that nothing can come of: it says when the LLM is asked, and nobody may be.
+func (c *checker) checkSettle() {
+	if !c.idea.Config.AskLLMBeforeSettling && !c.idea.Config.SettleTogether {
+		return
+	}
+	mayBeAskedAbout := func(token string) bool {
+		chosen, isForbidden := c.directPlans.ChooseForInstance(token, c.views[token])
+		return !isForbidden && (chosen < 0 || c.idea.Context[chosen].PlanStage != ideafile.StageComplete)
+	}
+	if !slices.ContainsFunc(c.instanceTokens, mayBeAskedAbout) {
+		c.addWarning("$.config.settle", "every Plan here is complete, so the LLM is never asked: it has no effect")
+	}
+}

@@ -101,3 +101,25 @@ func TestAProcessNeedsNoLLMWhereItsPlansRunDirectly(t *testing.T) {
 		}
 	}
 }
+
+// How instances settle says when the LLM is asked: where nobody may be, the file promises what it cannot hold.
+func TestCheckWarnsOfAWayToSettleThatHasNoEffect(t *testing.T) {
+	const complete = `{"type": "plan", "_instance": "①", "stage": "complete", "plan": []}`
+	for _, c := range []struct {
+		settle, context string
+		warns           bool
+	}{
+		{`{"settle": "together"}`, complete, true},
+		{`{"settle": "asked"}`, complete, true},
+		{`{}`, complete, false},
+		{`{"settle": "together"}`, complete + `, {"type": "state", "_instance": "②", "a": 1}`, false},
+		{`{"settle": "together"}`, `{"type": "plan", "stage": "optimal", "plan": []}`, false},
+		{`{"settle": "together"}`, `{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 1}`, false},
+	} {
+		idea := modeltest.IdeaFrom(t, `{"config": `+c.settle+`, "schema": {"tools": {"do": {}}}, "context": [`+c.context+`]}`)
+		got := strings.Contains(problemLines(Check(idea, nil)), "warning $.config.settle: every Plan here is complete")
+		if got != c.warns {
+			t.Errorf("%s %s: warned %v, want %v", c.settle, c.context, got, c.warns)
+		}
+	}
+}

@@ -132,6 +132,7 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 		{"its version is a number", `{"meta":{"version":1}}`, "$.meta.version: want a string, not number"},
 		{"config is a list", `{"config":[]}`, "$.config: want an object, not array"},
 		{"config has an unknown key", `{"config":{"model":"x"}}`, `$.config.model: unknown key "model"; config has adapt, approval, batch, gather, limits, llm, mcp and settle`},
+		{"instances settle in a way that is unknown", `{"config":{"settle":"alone"}}`, `$.config.settle: want "asked", with which the LLM is asked before`},
 		{"llm is no object", `{"config":{"llm":"gpt"}}`, "$.config.llm: want an object"},
 		{"llm has an unknown key", `{"config":{"llm":{"key":"s"}}}`, `$.config.llm.key: unknown key "key"`},
 		{"the model is no string", `{"config":{"llm":{"model":null}}}`, "$.config.llm.model: want a string, not null"},
