@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -104,5 +105,36 @@ func TestOfAProcessInPartsAnInstanceIsReopenedWhileItsPartIsAtWork(t *testing.T)
 	s.decide(ideafile.Approve, "1.1@i1", "")
 	if r := s.end(run); asJSON(r.Instances["i0"].State) != `{"more":"paid","n":1,"paid":"paid"}` || r.Calls.Done != 4 {
 		t.Errorf("%s %+v", asJSON(r.Instances), r.Calls)
+	}
+}
+
+// A delegate is a process: who knows its id reopens an instance of it, and its caller goes on waiting.
+func TestInADelegateAnInstanceIsReopened(t *testing.T) {
+	for name, batch := range map[string]int{"in one piece": 3, "in parts, i0 beside one that waits": 2} {
+		t.Run(name, func(t *testing.T) {
+			till := newTill(t)
+			s := newScenario(t, `{"schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}}},
+				"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle"}]}]}`)
+			s.file("settle.json", manyInstances(till, 3, 1, fmt.Sprintf(`{"gather": "5m", "batch": %d}`, batch)))
+			s.scripted = strings.Join([]string{`{"when": "It had ended", "solution": {"calls": [{"_tool": "pay", "_instance": "i0", "n": 2, "_outputPath": "more"}]}}`,
+				`{"when": "\"paid\":", "solution": {"calls": []}}`, payAll}, "\n")
+			run := s.start()
+			inner := *s
+			inner.id = protocol.DelegateID(s.id, "0.1")
+			inner.waitsFor(2)
+			eventually(t, "i0 has settled", func() bool { return inner.processStatus().Instances["i0"].Status == ideafile.InstanceSettled })
+			inner.signal(inner.id, turn.SteerRevise, map[string]any{"id": "again", "context": []any{map[string]any{"type": "state", "_instance": "i0", "reopen": true}}})
+			eventually(t, "it is paid once more", func() bool { return len(till.seen()) == 2 })
+			for _, call := range []string{"1.1@i1", "1.1@i2"} {
+				inner.decide(ideafile.Approve, call, "")
+			}
+			s.end(run)
+			if n := len(till.seen()); n != 4 {
+				t.Errorf("%d payments", n)
+			}
+			if report, err := chain.New(store).Verify(t.Context(), inner.id); err != nil || !report.Whole {
+				t.Errorf("%+v, %v", report, err)
+			}
+		})
 	}
 }
