@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -88,19 +89,18 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	}
 }
 
-const heartbeatInterval = time.Second
-
 // heartbeat reports until stop is called that the worker lives: an activity of a worker that was lost then ends after the
 // heartbeat timeout, however long it may take otherwise.
 func heartbeat(ctx context.Context) (stop func()) {
-	if activity.GetInfo(ctx).IsLocalActivity {
+	info := activity.GetInfo(ctx)
+	if info.IsLocalActivity {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		t := time.NewTicker(heartbeatInterval)
+		t := time.NewTicker(protocol.HeartbeatInterval(cmp.Or(info.HeartbeatTimeout, protocol.HeartbeatTimeout)))
 		defer t.Stop()
 		for {
 			select {

@@ -73,7 +73,7 @@ func TestARequestThatWaitsForItsTurnShowsThatItsWorkerLives(t *testing.T) {
 		streaming(solutionText)(w, r)
 	})
 	config := s.llm()
-	config.RPM = "40" // one and a half seconds apart
+	config.RPM = "20" // three seconds apart
 	a := newWorker(t, config)
 	if _, err := makeRequest(t, a); err != nil {
 		t.Fatal(err)

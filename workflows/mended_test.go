@@ -179,7 +179,7 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 	c := newCrash(t)
 	b := &broken{t: t, dir: filepath.Join(t.TempDir(), "store")}
 	url := c.tool("go", func(int, *http.Request) { b.breaks() })
-	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + b.dir,
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + b.dir, "PROCESSIDEA_LOST_AFTER=5s",
 		envLLM + "=" + llmURL + "/v1", "PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(toolbox.server.URL, "http://")})
 	eventually(t, "the worker is ready", p.Ready)
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)

@@ -14,11 +14,13 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
 	"processidea/model/runresult"
+	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/worker/workertest"
 )
@@ -320,6 +322,29 @@ func TestAVersionedWorkerServesAProcessOnceItsVersionIsCurrentAndTheNextGoesOnWi
 	for _, id := range []string{s.id, s.id + "/main"} {
 		if build, _ := c.servedBy(id); build != "2" {
 			t.Errorf("%s was served by %q to its end", id, build)
+		}
+	}
+}
+
+// Every heartbeat is an action that a hosted server bills: how soon a worker counts as lost is the worker's to say.
+func TestAWorkerSaysAfterHowLongItsCallsCountAsLost(t *testing.T) {
+	c := newCrash(t)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", func(int, *http.Request) {}), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		goOnce, nothingMore)
+	c.production("--lost-after", "30s")
+	c.finish(c.start(s))
+	for _, id := range []string{s.id, protocol.InstanceID(s.id, "")} {
+		seen := 0
+		for _, e := range historyIn(t, c.id, id).Events {
+			a := e.GetActivityTaskScheduledEventAttributes()
+			if got := a.GetHeartbeatTimeout().AsDuration(); got == 30*time.Second {
+				seen++
+			} else if got > 0 {
+				t.Errorf("%s of %s counts as lost after %v", a.GetActivityType().GetName(), id, got)
+			}
+		}
+		if seen == 0 {
+			t.Errorf("nothing that %s did has heartbeats", id)
 		}
 	}
 }

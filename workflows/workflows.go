@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"time"
+
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -8,6 +10,7 @@ import (
 	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/workflows/internal/instance"
+	"processidea/workflows/internal/liveness"
 	"processidea/workflows/internal/mailbox"
 	"processidea/workflows/internal/process"
 )
@@ -36,6 +39,12 @@ func Register(r worker.WorkflowRegistry) {
 // history across their names.
 func NewSignalOrderInterceptor() interceptor.WorkerInterceptor {
 	return mailbox.NewSignalOrderInterceptor()
+}
+
+// NewHeartbeatInterceptor is an interceptor for a worker whose activities count as lost after another time without a heartbeat than
+// protocol.HeartbeatTimeout.
+func NewHeartbeatInterceptor(timeout time.Duration) interceptor.WorkerInterceptor {
+	return liveness.NewInterceptor(timeout)
 }
 
 // MaxRunning is how many Calls of one instance run at once at most.

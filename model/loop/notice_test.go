@@ -72,6 +72,10 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 			t.Errorf("after %d hours, again: %q", after, got)
 		}
 	}
+	watch = notice.SentNotices{} // no worker was there to tell anybody before
+	if got := told(s); got != "1: +1.1@①1.1@① escalated to people of heads" {
+		t.Errorf("of a Call that nobody has heard of and that was escalated people are told %q", got)
+	}
 }
 
 func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {

@@ -25,6 +25,9 @@ func (s SentNotices) TakeChanges(l *loop.Loop) turn.ApprovalNotices {
 			switch {
 			case !known:
 				n.NewlyWaiting = append(n.NewlyWaiting, after)
+				if len(after.EscalatedTo) > 0 { // nobody could be told before, and those to whom it went are to hear that it did
+					n.Escalations = append(n.Escalations, after)
+				}
 			case len(after.EscalatedTo) > len(before.EscalatedTo):
 				n.Escalations = append(n.Escalations, after)
 			case after.Reminders > before.Reminders:

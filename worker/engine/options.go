@@ -11,6 +11,7 @@ import (
 
 	"processidea/activities"
 	"processidea/llm"
+	"processidea/protocol"
 	"processidea/tools/kinds"
 	"processidea/tools/memory"
 	"processidea/workflows"
@@ -28,6 +29,8 @@ type Limits struct {
 	WorkflowTasks   int     // at least 2
 	WorkflowPollers int     // at least 2
 	ActivityPollers int
+	// LostAfter is after how long without a heartbeat its activities count as lost with it; 0: protocol.HeartbeatTimeout, which is the least.
+	LostAfter time.Duration
 }
 
 // Alone are the limits of a worker that runs in the same program as Temporal: no other worker would take the Calls that its
@@ -43,11 +46,11 @@ func (l Limits) activitySlots() int {
 }
 
 func (p Parts) options() worker.Options {
+	lostAfter := cmp.Or(p.Limits.LostAfter, protocol.HeartbeatTimeout)
 	o := worker.Options{
-		// Heartbeats are flushed every two seconds, so that five without one mean that the worker is gone. One that has not
-		// come through for as long makes the SDK cancel the activity: a server may take its time, but not longer.
-		MaxHeartbeatThrottleInterval:     2 * time.Second,
-		DefaultHeartbeatThrottleInterval: 2 * time.Second,
+		// One that has not come through for LostAfter makes the SDK cancel the activity: a server may take its time, but not longer.
+		MaxHeartbeatThrottleInterval:     protocol.HeartbeatInterval(lostAfter),
+		DefaultHeartbeatThrottleInterval: protocol.HeartbeatInterval(lostAfter),
 		// Workflow code here takes milliseconds; a machine that does other things too may stop it for longer.
 		DeadlockDetectionTimeout:                3 * time.Second,
 		WorkerStopTimeout:                       p.StopTimeout,
@@ -59,8 +62,9 @@ func (p Parts) options() worker.Options {
 		// The server holds back what is over the rate. Held back in the worker it would miss its heartbeats, and count as
 		// lost.
 		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
-		Interceptors:                 append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor()}, p.Interceptors...),
-		DeploymentOptions:            p.Version.options(),
+		Interceptors: append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(), workflows.NewHeartbeatInterceptor(lostAfter)},
+			p.Interceptors...),
+		DeploymentOptions: p.Version.options(),
 	}
 	if p.Limits.EagerCalls > 0 {
 		o.MaxEagerActivityReservationsPerWorkflowTask = &p.Limits.EagerCalls

@@ -17,6 +17,12 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 			t.Errorf("the %dth is %v, not %v", i+1, got[i], want)
 		}
 	}
+	if o := (Parts{Limits: Limits{LostAfter: 30 * time.Second}}).options(); o.MaxHeartbeatThrottleInterval != 20*time.Second {
+		t.Errorf("a heartbeat every %v", o.MaxHeartbeatThrottleInterval)
+	}
+	if o := (Parts{}).options(); o.MaxHeartbeatThrottleInterval != 2*time.Second {
+		t.Errorf("a heartbeat every %v where nothing is said", o.MaxHeartbeatThrottleInterval)
+	}
 	if o := (Parts{Limits: Limits{Requests: 3}}).options(); o.MaxConcurrentActivityExecutionSize != 0 || o.TaskQueueActivitiesPerSecond != 0 ||
 		o.MaxEagerActivityReservationsPerWorkflowTask != nil {
 		t.Errorf("without limits: %+v", o)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"processidea/model/ideafile"
+	"processidea/protocol"
 	"processidea/tools"
 	"processidea/tools/memory"
 	"processidea/tools/runner"
@@ -21,6 +22,7 @@ type settings struct {
 
 	maxRequests, maxCalls, maxPureCalls, eagerCalls int
 	callsPerSecond                                  float64
+	lostAfter                                       time.Duration
 	maxResult                                       int // bytes
 	maxMemory                                       int64
 	maxWorkflowTasks, cachedWorkflows               int
@@ -72,6 +74,8 @@ func (s *settings) declare(f *pflag.FlagSet) {
 		"Calls that one workflow task may start at once on the worker that ran it; more are spread over all workers")
 	f.Float64Var(&s.callsPerSecond, "calls-per-second", 0,
 		"Calls and Requests that begin in a second, of all workers together; 0: no limit")
+	f.DurationVar(&s.lostAfter, "lost-after", 30*time.Second,
+		"after how long without a sign of life the Calls and Requests of a worker count as lost, at least 5s")
 	f.IntVar(&s.maxResult, "max-result-bytes", 20<<20, "size of one Call's result; a larger one is the Call's error")
 	f.Int64Var(&s.maxMemory, "max-memory-bytes", memory.DefaultBudget,
 		"memory that Calls and Requests may hold together, by an estimate; what is large waits for room")
@@ -116,6 +120,7 @@ func (s *settings) check() error {
 		{"max-pure-calls", float64(s.maxPureCalls), 1},
 		{"eager-calls", float64(s.eagerCalls), 1},
 		{"calls-per-second", s.callsPerSecond, 0},
+		{"lost-after", s.lostAfter.Seconds(), protocol.HeartbeatTimeout.Seconds()},
 		{"max-result-bytes", float64(s.maxResult), 1},
 		{"max-memory-bytes", float64(s.maxMemory), 1},
 		// Polls alternate between what is new and what this worker has in memory.

@@ -13,6 +13,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/workflows/internal/lifecycle"
+	"processidea/workflows/internal/liveness"
 )
 
 // This file runs Calls.
@@ -88,7 +89,7 @@ func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall,
 	i.running++
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: r.Tool.Timeout,
-		HeartbeatTimeout:    protocol.HeartbeatTimeout,
+		HeartbeatTimeout:    liveness.HeartbeatTimeout(ctx),
 		RetryPolicy:         callRetryPolicy(attempts),
 		Summary:             i.callActivitySummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r))

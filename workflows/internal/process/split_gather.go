@@ -9,6 +9,7 @@ import (
 	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/workflows/internal/liveness"
 )
 
 // This file makes one result of what the parts came to.
@@ -89,7 +90,7 @@ func (p *splitProcess) resultWithStates(status runresult.Status) runresult.Resul
 // output.
 func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput, summary string) (g protocol.GatherResult, err error) {
 	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: protocol.HeartbeatTimeout, Summary: summary,
+		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: liveness.HeartbeatTimeout(ctx), Summary: summary,
 	}), protocol.ActivityGather, in).Get(ctx, &g)
 	if err == nil && g.Last.At > 0 {
 		p.lastSealed = g.Last

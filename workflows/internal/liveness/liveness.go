@@ -1,0 +1,48 @@
+// Package liveness gives workflows the time after which an activity without a heartbeat counts as lost with its worker. It is a setting of
+// the worker that schedules the activity, since every heartbeat is an action that a hosted server bills: it is in no history before the activity
+// is scheduled, and a replay does not look at it.
+package liveness
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/protocol"
+)
+
+// NewInterceptor is an interceptor of a worker that gives a time other than protocol.HeartbeatTimeout to its workflows.
+func NewInterceptor(timeout time.Duration) interceptor.WorkerInterceptor {
+	return &workerInterceptor{timeout: timeout}
+}
+
+type workerInterceptor struct {
+	interceptor.WorkerInterceptorBase
+	timeout time.Duration
+}
+
+func (w *workerInterceptor) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
+	n := &workflowInterceptor{timeout: w.timeout}
+	n.Next = next
+	return n
+}
+
+type workflowInterceptor struct {
+	interceptor.WorkflowInboundInterceptorBase
+	timeout time.Duration
+}
+
+type timeoutKey struct{}
+
+func (n *workflowInterceptor) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
+	return n.Next.ExecuteWorkflow(workflow.WithValue(ctx, timeoutKey{}, n.timeout), in)
+}
+
+// HeartbeatTimeout is after how long without a heartbeat an activity that is scheduled now counts as lost.
+func HeartbeatTimeout(ctx workflow.Context) time.Duration {
+	if timeout, ok := ctx.Value(timeoutKey{}).(time.Duration); ok {
+		return timeout
+	}
+	return protocol.HeartbeatTimeout
+}
