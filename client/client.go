@@ -28,6 +28,9 @@ type Options struct {
 	// OnNoWorker is called when a signal was sent and nobody has taken it for a while, once for each such signal: it will
 	// take effect when a worker runs. nil: nobody is told.
 	OnNoWorker func(process string, cause error)
+	// Live has Events ask a process several times a second, for a server that bills nothing and is asked by few, such as the embedded one.
+	// Otherwise it looks at descriptions of the workflow, and asks at most sixty times in an hour, when something has happened.
+	Live bool
 }
 
 // FromEnvironment reads Options as the worker and starter do: TEMPORAL_ADDRESS and its kin or a profile of Temporal's
@@ -57,6 +60,7 @@ type Client struct {
 	namespace  string
 	archive    *Archive
 	onNoWorker func(process string, cause error)
+	live       bool
 	close      []func()
 }
 
@@ -86,7 +90,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		options.Namespace = sdk.DefaultNamespace
 	}
 	c := New(temporal, options.Namespace, archive.values)
-	c.onNoWorker = o.OnNoWorker
+	c.onNoWorker, c.live = o.OnNoWorker, o.Live
 	c.close = []func(){temporal.Close, archive.Close}
 	return c, nil
 }

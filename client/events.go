@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"processidea/client/internal/kind"
+	"processidea/client/internal/pace"
 	"processidea/model/runresult"
 	"processidea/protocol"
 )
@@ -17,8 +18,8 @@ type EventKind string
 // The kinds of Events.
 const (
 	// EventStatus: the process stands otherwise than before. Event.Status says how. The first Event is mostly one. While
-	// Calls wait for a person (Status.Awaiting) it is repeated several times a second even if nothing changed: one Call may
-	// have taken the place of another.
+	// Calls wait for a person (Status.Awaiting) it is repeated, with Options.Live several times a second, even if it says nothing new: one
+	// Call may have taken the place of another.
 	EventStatus EventKind = "status"
 	// EventUnseen: the process cannot be asked. Event.Err says why; it wraps ErrNoWorker or ErrUnreachable. It is repeated
 	// while that lasts.
@@ -93,8 +94,8 @@ func (p *Process) watchStatus(ctx context.Context) <-chan Event {
 	events := make(chan Event)
 	go func() {
 		var last *Status
-		seen := time.Now()
-		for ; ctx.Err() == nil; pause(ctx, pollEvery) {
+		seen, untilNext := time.Now(), p.untilWorthAsking()
+		for ; ctx.Err() == nil; untilNext(ctx, last == nil) {
 			v, err := p.Status(ctx)
 			event := Event{Kind: EventStatus, Status: v}
 			switch {
@@ -114,6 +115,34 @@ func (p *Process) watchStatus(ctx context.Context) <-chan Event {
 		}
 	}()
 	return events
+}
+
+// untilWorthAsking returns what waits until it is time to ask the process again; unseen says that it could not be asked just now.
+func (p *Process) untilWorthAsking() func(ctx context.Context, unseen bool) {
+	pacing := pace.New()
+	look := func(ctx context.Context) bool {
+		info, err := p.describe(ctx)
+		// What is wrong with a server that cannot describe it, asking says.
+		return err != nil || pacing.IsWorthAsking(time.Now(), pace.Sight{Run: info.GetExecution().GetRunId(), Events: info.GetHistoryLength(),
+			Status: string(statusOf(info)), Awaiting: awaitingOf(info)})
+	}
+	failures := 0
+	return func(ctx context.Context, unseen bool) {
+		switch {
+		case p.client.live:
+			pause(ctx, pollEvery)
+			return
+		case unseen:
+			failures++
+			pause(ctx, pace.UntilNextAttempt(failures))
+			return
+		}
+		failures = 0
+		pause(ctx, pollEvery)
+		for ctx.Err() == nil && !look(ctx) {
+			pause(ctx, pacing.UntilNextLook())
+		}
+	}
 }
 
 // unseen says why a process cannot be asked: it tells a worker that does not answer from a server that does not either.

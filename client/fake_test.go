@@ -26,6 +26,7 @@ type fakeTemporal struct {
 	signal func(name string, payload map[string]any) error
 	end    chan runresult.Result
 	down   error
+	length func() int64 // of its history, whenever it is described; nil: 0
 }
 
 // on gives the process of the fake.
@@ -34,15 +35,21 @@ func (f *fakeTemporal) on(t *testing.T) *Process {
 	if f.kind == "" {
 		f.kind, f.status = protocol.ProcessType, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 	}
-	return New(f, "default", storeOf(t)).Process("p")
+	c := New(f, "default", storeOf(t))
+	c.live = true
+	return c.Process("p")
 }
 
 func (f *fakeTemporal) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	if f.kind == "none" {
 		return nil, serviceerror.NewNotFound("no such workflow")
 	}
+	var length int64
+	if f.length != nil {
+		length = f.length()
+	}
 	return &workflowservice.DescribeWorkflowExecutionResponse{
-		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Type: &commonpb.WorkflowType{Name: f.kind}, Status: f.status},
+		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Type: &commonpb.WorkflowType{Name: f.kind}, Status: f.status, HistoryLength: length},
 	}, nil
 }
 

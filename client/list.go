@@ -95,8 +95,7 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	s := Summary{
 		Process: info.GetExecution().GetWorkflowId(), Status: statusOf(info), Started: info.GetStartTime().AsTime(), Waiting: []string{},
 	}
-	awaiting := info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting]
-	_ = converter.GetDefaultDataConverter().FromPayload(awaiting, &s.Awaiting) // 0 where it is not registered
+	s.Awaiting = awaitingOf(info)
 	memo, values := info.GetMemo().GetFields(), engine.DataConverter(c.archive.values.Keys())
 	_ = values.FromPayload(memo[protocol.MemoPath], &s.Path)
 	_ = values.FromPayload(memo[protocol.MemoVersion], &s.Version)
@@ -105,6 +104,12 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 		s.Ended = &t
 	}
 	return s
+}
+
+// awaitingOf is how many Calls of a process wait for people; 0 where the search attribute is not registered.
+func awaitingOf(info *workflowpb.WorkflowExecutionInfo) (n int) {
+	_ = converter.GetDefaultDataConverter().FromPayload(info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting], &n)
+	return n
 }
 
 // statusOf is a process's status as far as Temporal knows it. That it is paused is a search attribute, where those are

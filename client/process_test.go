@@ -54,6 +54,35 @@ func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 	}
 }
 
+// A query is an action that is billed, a description is none.
+func TestAProcessIsAskedWhereItStandsOnlyWhenSomethingHasHappened(t *testing.T) {
+	f := &fakeTemporal{end: make(chan runresult.Result, 1)}
+	var asked, atRest, looks atomic.Int64
+	f.view = func() (any, error) {
+		return Status{Result: runresult.Result{Status: runresult.StatusRunning, Requests: int(asked.Add(1))}}, nil
+	}
+	f.length = func() int64 {
+		if looks.Add(1) < 5 {
+			return 1
+		}
+		atRest.CompareAndSwap(0, asked.Load())
+		return 7
+	}
+	p := f.on(t)
+	p.client.live = false
+	for e, err := range p.Events(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == EventStatus && atRest.Load() > 0 {
+			f.end <- runresult.Result{ProcessID: "p", Status: runresult.StatusCompleted}
+		}
+	}
+	if atRest.Load() != 2 || asked.Load() != 3 { // once unseen, once for what is seen first, once for the change
+		t.Errorf("it was asked %d times at rest, and %d times in all", atRest.Load(), asked.Load())
+	}
+}
+
 func TestEventsEndWithTheirContext(t *testing.T) {
 	f := &fakeTemporal{end: make(chan runresult.Result), down: errors.New("refused")}
 	ctx, cancel := context.WithCancel(t.Context())

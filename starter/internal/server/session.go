@@ -52,7 +52,7 @@ func (s *Session) open(ctx context.Context, temporal sdk.Options, store string, 
 		return err
 	}
 	s.Client, err = client.Dial(ctx, client.Options{
-		Temporal: temporal, Store: store, Keys: keys, Logger: log,
+		Temporal: temporal, Store: store, Keys: keys, Logger: log, Live: s.Embedded,
 		OnNoWorker: func(process string, cause error) {
 			s.Place.Note("no worker answers for %s: it takes effect when one runs: %s", process, cause)
 		},
