@@ -26,8 +26,10 @@ type Order struct {
 	Giver deciders.Person `json:"giver"`
 	// Approved is how many Calls were approved under it.
 	Approved int `json:"approved"`
-	// Handled are the Calls that still wait as far as is known, and that were approved or refused under it: their digests, by owner and Call.
+	// Handled are the Calls that still wait as far as is known, and that were approved under it: their digests, by owner and Call.
 	Handled map[string]map[string]string `json:"handled,omitempty"`
+	// TakenBack are the Calls whose approval under it was refused, and does not count: their digests, by Call.
+	TakenBack map[string]string `json:"takenBack,omitempty"`
 	// Ended is who ended it, and why; nil: nobody has.
 	Ended *Ending `json:"ended,omitempty"`
 }
@@ -45,6 +47,9 @@ type Ending struct {
 func Check(o turn.StandingOrder, giver deciders.Person, idea *ideafile.Idea, override ideafile.ApprovalOverride, starters []string, now time.Time,
 	toolsKnown bool,
 ) error {
+	if !o.Until.IsZero() && !now.Before(o.Until) {
+		return fmt.Errorf("until %s is past", o.Until.UTC().Format(time.RFC3339))
+	}
 	tool := idea.Tool(o.Tool)
 	if tool == nil && !toolsKnown {
 		return nil
@@ -55,9 +60,6 @@ func Check(o turn.StandingOrder, giver deciders.Person, idea *ideafile.Idea, ove
 			names = append(names, t.Name)
 		}
 		return fmt.Errorf("there is no Tool %q%s", jsonval.Clip(o.Tool, 80), diag.DidYouMeanOrListNames(o.Tool, names))
-	}
-	if !o.Until.IsZero() && !now.Before(o.Until) {
-		return fmt.Errorf("until %s is past", o.Until.UTC().Format(time.RFC3339))
 	}
 	params := jsonval.AsObject(tool.Source["properties"])
 	for _, name := range o.NamedParams() {
@@ -164,28 +166,34 @@ func (o *Order) covers(p turn.PendingApproval, starters []string, now time.Time)
 		(len(p.Deciders) == 0 || p.Deciders.DenialReason(o.Giver, starters) == "")
 }
 
-// Refused takes back what was counted for a Call whose approval its instance refused, and reports whether it was under one of the orders.
-func (l Orders) Refused(signalID, call string) bool {
-	for _, o := range l {
-		if o.SignalID() != signalID {
-			continue
-		}
-		//workflowcheck:ignore -- a Call is of one owner
-		for _, calls := range o.Handled {
-			if digest, has := calls[call]; has && !strings.HasPrefix(digest, refusedMark) {
-				calls[call] = refusedMark + digest
-				o.Approved--
-			}
-		}
+// TakeBack takes back what was counted for a Call whose approval was refused, and reports whether it was under one of the orders: somebody else had
+// decided on it before, or it could no longer be decided on. Of one that is told twice, as where a worker was killed, the second time changes nothing.
+func (l Orders) TakeBack(r turn.RefusedSignal) bool {
+	at := slices.IndexFunc(l, func(o *Order) bool { return r.OrderID != "" && o.ID == r.OrderID })
+	if at < 0 {
+		return false
+	}
+	o := l[at]
+	if digest, has := o.TakenBack[r.CallID]; has && digest == r.Digest {
 		return true
 	}
-	return false
+	if o.TakenBack == nil {
+		o.TakenBack = map[string]string{}
+	}
+	o.TakenBack[r.CallID] = r.Digest
+	//workflowcheck:ignore -- a Call is of one owner
+	for _, calls := range o.Handled {
+		if calls[r.CallID] == r.Digest {
+			delete(calls, r.CallID)
+		}
+	}
+	o.Approved = max(0, o.Approved-1) // also of a Call that waits no more, as far as is known: somebody else was first
+	return true
 }
 
-const refusedMark = "refused " // in front of the digest of what an instance refused to have approved
-
 func (o *Order) hasHandled(owner string, p turn.PendingApproval) bool {
-	return strings.TrimPrefix(o.Handled[owner][p.CallID], refusedMark) == p.Digest
+	digest, refused := o.TakenBack[p.CallID]
+	return o.hasApproved(owner, p) || (refused && digest == p.Digest)
 }
 
 func (o *Order) hasApproved(owner string, p turn.PendingApproval) bool {
@@ -210,7 +218,7 @@ func (o *Order) forget(owner string, waits []turn.PendingApproval) {
 	}
 	still := map[string]string{}
 	for _, p := range waits {
-		if o.hasHandled(owner, p) {
+		if o.hasApproved(owner, p) {
 			still[p.CallID] = handled[p.CallID]
 		}
 	}
@@ -225,7 +233,7 @@ func (l Orders) View() Orders {
 	shown := make(Orders, len(l))
 	for n, o := range l {
 		copied := *o
-		copied.Handled = nil
+		copied.Handled, copied.TakenBack = nil, nil
 		shown[n] = &copied
 	}
 	return shown

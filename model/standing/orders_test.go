@@ -63,13 +63,13 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 		t.Errorf("approved again: %s", got)
 	}
 	// What its instance refused does not count, and is not tried again under the same digest.
-	if !l.Refused("order:o", "1.1") || l.Refused("order:other", "1.1") {
+	if !l.TakeBack(refused("o", list[0])) || l.TakeBack(refused("other", list[0])) || l.TakeBack(refused("", list[0])) {
 		t.Error("a refusal is not known, or one of nobody is")
 	}
 	if got := approved(l.Cover("①", list, nil, noon)); got != "o 1.4" {
 		t.Error(got)
 	}
-	l.Refused("order:o", "1.1")
+	l.TakeBack(refused("o", list[0]))
 	if (*l)[0].Approved != 2 {
 		t.Errorf("a refusal that is told twice counts twice: %d", (*l)[0].Approved)
 	}
@@ -78,6 +78,17 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 	if (*l)[0].Handled["①"] != nil || (*l)[0].Approved != 2 {
 		t.Errorf("%+v", (*l)[0])
 	}
+	// Somebody else was first, and the process heard that the Call waits no more before it heard of the refusal; it hears of that twice.
+	for range 2 {
+		l.TakeBack(refused("o", list[3]))
+	}
+	if got := approved(l.Cover("②", []turn.PendingApproval{list[3], waits(t, 5, "3"), waits(t, 6, "4")}, nil, noon)); got != "o 1.5" || (*l)[0].Approved != 2 {
+		t.Errorf("%q, %+v", got, (*l)[0])
+	}
+}
+
+func refused(order string, p turn.PendingApproval) turn.RefusedSignal {
+	return turn.RefusedSignal{Signal: ideafile.Approve, ID: "order:" + order, CallID: p.CallID, OrderID: order, Digest: p.Digest}
 }
 
 func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {

@@ -61,6 +61,7 @@ func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
 		if o.Until, err = time.Parse(time.RFC3339Nano, until); err != nil {
 			return o, fmt.Errorf(`"until" is a time such as 2026-12-01T18:00:00Z, not %q`, until)
 		}
+		o.Until = o.Until.UTC() // so that it is signed, kept and shown alike
 	}
 	if o.Count, err = readCount(m["count"]); err != nil {
 		return o, err
@@ -177,6 +178,11 @@ func (d Decision) CheckOrder(p PendingApproval, made []Decision, now time.Time) 
 // Approval is the payload of the signal that approves a Call under the order.
 func (o StandingOrder) Approval(p PendingApproval) map[string]any {
 	return map[string]any{"call": p.CallID, "digest": p.Digest, signalIDKey: o.SignalID(), orderKey: jsonval.ToJSONValue(o)}
+}
+
+// OrderNamedIn returns the id of the order under which the payload of a signal approves a Call; "" where it is under none.
+func OrderNamedIn(payload map[string]any) string {
+	return jsonval.Clip(jsonval.AsText(jsonval.AsObject(payload[orderKey])[signalIDKey]), maxOrderIDLength)
 }
 
 // SignalID is the id of the signals that approve Calls under the order.

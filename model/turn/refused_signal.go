@@ -5,10 +5,13 @@ import "time"
 // RefusedSignal is a signal that was refused and changed nothing, with the reason.
 type RefusedSignal struct {
 	// ID, Call and By are as the signal's payload had them.
-	ID        string    `json:"id,omitempty"`
-	Signal    string    `json:"signal"`
-	CallID    string    `json:"call,omitempty"`
-	By        string    `json:"by,omitempty"`
+	ID     string `json:"id,omitempty"`
+	Signal string `json:"signal"`
+	CallID string `json:"call,omitempty"`
+	By     string `json:"by,omitempty"`
+	// OrderID names the standing order under which the signal would have approved the Call, and Digest is that of the approval; empty: none.
+	OrderID   string    `json:"under,omitempty"`
+	Digest    string    `json:"digest,omitempty"`
 	Reason    string    `json:"reason"`
 	RefusedAt time.Time `json:"at"`
 }

@@ -16,6 +16,9 @@ type Outbox struct {
 	queued      map[string][]OutgoingSignal // what waits behind it, for its turn, or until the outbox is not held any more
 	awaitTurn   []string                    // the workflows whose turn has not come; all of them have something queued
 	sendingHeld bool
+
+	// TakeUndelivered is asked first about a signal that nobody receives, and returns true for one of which nobody needs to hear; nil: for none.
+	TakeUndelivered func(payload map[string]any) bool
 }
 
 // maxInTurn is how many signals are on their way when the next one has to wait for its turn. The server takes a bounded number at a time from
@@ -106,6 +109,9 @@ func (s OutgoingSignal) send(ctx workflow.Context, to string) workflow.Future {
 }
 
 func (o *Outbox) onSendFailed(ctx workflow.Context, s OutgoingSignal, err error) {
+	if o.TakeUndelivered != nil && o.TakeUndelivered(jsonval.AsObject(s.Payload)) {
+		return
+	}
 	if s.RefusalReason != "" {
 		o.inbox.refuseEach(ctx, s.Signal, jsonval.AsObject(s.Payload), s.RefusalReason)
 		return

@@ -1,6 +1,8 @@
 package mailbox
 
 import (
+	"slices"
+
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/jsonval"
@@ -8,7 +10,10 @@ import (
 )
 
 // maxRefusals bounds a report: of a flood of nonsense the last ones are as good as all.
-const maxRefusals = 100
+const (
+	maxRefusals            = 100
+	maxRefusalsUnderOrders = 1000
+)
 
 // RecordRefusal keeps a signal that changed nothing, and why.
 func (b *Inbox) RecordRefusal(ctx workflow.Context, signal string, payload map[string]any, reason string) {
@@ -19,10 +24,25 @@ func (b *Inbox) RecordRefusal(ctx workflow.Context, signal string, payload map[s
 	r := turn.RefusedSignal{
 		Signal: signal, ID: text("id"), CallID: text("call"), By: text("by"), Reason: jsonval.Clip(reason, 1000), RefusedAt: workflow.Now(ctx),
 	}
+	if r.OrderID = turn.OrderNamedIn(payload); r.OrderID != "" {
+		r.Digest = text("digest")
+	}
 	b.Refusals.Add(r)
+	b.ReportRefusal(r)
+}
+
+// ReportRefusal has a refusal named in the next report. Each approval under a standing order that was refused is, since it was counted.
+func (b *Inbox) ReportRefusal(r turn.RefusedSignal) {
 	b.UnreportedRefusals = append(b.UnreportedRefusals, r)
-	if len(b.UnreportedRefusals) > maxRefusals {
-		b.UnreportedRefusals = b.UnreportedRefusals[1:]
+	if len(b.UnreportedRefusals) <= maxRefusals {
+		return
+	}
+	drop := slices.IndexFunc(b.UnreportedRefusals, func(r turn.RefusedSignal) bool { return r.OrderID == "" })
+	if drop < 0 && len(b.UnreportedRefusals) > maxRefusalsUnderOrders {
+		drop = 0
+	}
+	if drop >= 0 {
+		b.UnreportedRefusals = slices.Delete(b.UnreportedRefusals, drop, drop+1)
 	}
 }
 

@@ -43,6 +43,7 @@ type ContinueAsNewInput struct {
 	UnsentSignals        []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
 	LastReportedProgress string                          `json:"progress,omitempty"`
 	Orders               standing.Orders                 `json:"orders,omitempty"`
+	UnreportedRefusals   []turn.RefusedSignal            `json:"untold,omitempty"` // by a part
 }
 
 // CarriedParts is what a process that is split carries.
@@ -61,14 +62,15 @@ func (c *processCore) continueAsNewInput() ContinueAsNewInput {
 	return ContinueAsNewInput{
 		Bindings: c.setup.Bindings, LastSealed: c.lastSealed, AcceptedSignals: c.acceptedSignals, Refusals: c.inbox.Refusals,
 		UndeliveredSignals: c.inbox.TakeUnhandled(), UnsentSignals: c.outbox.QueuedSignals(), LastReportedProgress: c.lastReportedProgress,
-		Orders: c.orders,
+		Orders: c.orders.Orders, UnreportedRefusals: c.inbox.UnreportedRefusals,
 	}
 }
 
 // restore takes in what an earlier run carried.
 func (c *processCore) restore(from *ContinueAsNewInput) {
 	c.setup.Bindings, c.acceptedSignals, c.inbox.Refusals, c.lastSealed = from.Bindings, from.AcceptedSignals, from.Refusals, from.LastSealed
-	c.phase, c.lastReportedProgress, c.orders = running, from.LastReportedProgress, from.Orders
+	c.phase, c.lastReportedProgress, c.orders.Orders = running, from.LastReportedProgress, from.Orders
+	c.inbox.UnreportedRefusals = from.UnreportedRefusals
 }
 
 // handleCarriedSignals handles and sends what an earlier run has left.

@@ -12,11 +12,11 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/runresult"
-	"processidea/model/standing"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
 	"processidea/workflows/internal/mailbox"
+	"processidea/workflows/internal/orders"
 )
 
 // processCore is what an ordinary process and one that is split into parts have in common.
@@ -37,7 +37,7 @@ type processCore struct {
 
 	lastSealed            protocol.IdeaRef          // the latest Idea of the chain
 	acceptedSignals       []protocol.AcceptedSignal // the last signals by which people steered it
-	orders                standing.Orders
+	orders                *orders.Keeper
 	loopIterations        int       // of the main loop, in this run of the workflow
 	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
 	lastReportedProgress  string    // what the Call was told of this process that it is a delegate of
@@ -76,9 +76,11 @@ func invalidIdeaError(problems diag.Problems) error {
 
 func newCore(ctx workflow.Context, start protocol.ProcessStart, idea *ideafile.Idea) *processCore {
 	info, inbox := workflow.GetInfo(ctx), mailbox.NewInbox(ctx)
+	outbox := mailbox.NewOutbox(inbox)
 	c := &processCore{
 		processID: info.WorkflowExecution.ID, firstRunID: info.FirstRunID, start: start,
-		setup: protocol.SharedRequestSetup{Replies: start.Replies}, inbox: inbox, outbox: mailbox.NewOutbox(inbox),
+		setup: protocol.SharedRequestSetup{Replies: start.Replies}, inbox: inbox, outbox: outbox,
+		orders: orders.New(start.Part, inbox, outbox),
 	}
 	c.setIdea(idea)
 	return c

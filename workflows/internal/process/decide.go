@@ -20,6 +20,9 @@ type sender func(ctx workflow.Context, to string, s mailbox.OutgoingSignal)
 
 // Decide passes a decision on to the instance that it is about. What the instance refuses, it reports.
 func (p *unsplitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
+	if err := p.orders.CheckDecision(d); err != nil {
+		return err
+	}
 	return p.passOn(ctx, kind, payload, d.CallID, p.outbox.Send, nil)
 }
 
@@ -69,6 +72,9 @@ func (c *processCore) acceptMany(ctx workflow.Context, many turn.ManyDecisions, 
 	for _, one := range many.List {
 		err := one.Invalid
 		if err == nil {
+			err = c.orders.CheckDecision(one.Decision)
+		}
+		if err == nil {
 			err = handOut(one)
 		}
 		if err != nil {
@@ -82,6 +88,9 @@ const nothingWaitsThere = "the instance has not begun or has ended: nothing wait
 
 // Decide passes a decision on to the instance that it is about; by its part where that deals out decisions that came before.
 func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
+	if err := p.orders.CheckDecision(d); err != nil {
+		return err
+	}
 	token, number := p.instanceOfCall(d.CallID)
 	if number == 0 {
 		return turn.UnknownCallError(d.CallID, nil, p.parts.PendingApprovals())

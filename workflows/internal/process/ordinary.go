@@ -88,7 +88,7 @@ func (p *unsplitProcess) onInstanceReport(ctx workflow.Context, r turn.InstanceR
 	if !p.loop.ApplyReport(r) {
 		return
 	}
-	p.takeRefusals(r.RefusedSignals)
+	p.orders.TakeRefusals(r.RefusedSignals)
 	p.approveOf(ctx, r.Token, r.PendingApprovals)
 }
 
@@ -118,6 +118,9 @@ func (p *unsplitProcess) run(ctx workflow.Context) (*runresult.Result, error) {
 			return nil, err
 		}
 		p.concludeRequest(ctx)
+		if p.orders.TakeFreed() {
+			p.approveAll(ctx)
+		}
 		switch p.decideContinueAsNew(ctx) {
 		case continueAsNewNow:
 			return nil, p.continueAsNew(ctx)

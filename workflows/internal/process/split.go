@@ -51,7 +51,7 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) {
 }
 
 func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
-	p.takeRefusals(r.RefusedSignals)
+	p.orders.TakeRefusals(r.RefusedSignals)
 	before := p.parts.PauseReason
 	p.parts.ApplyReport(r)
 	if f := p.parts.PauseReason; f != nil && before == nil {
@@ -75,6 +75,9 @@ func (p *splitProcess) pauseOtherParts(ctx workflow.Context, paused int, f *diag
 func (p *splitProcess) run(ctx workflow.Context) (*runresult.Result, error) {
 	for ctx.Err() == nil {
 		p.loopIterations++
+		if p.orders.TakeFreed() {
+			p.approveAll(ctx)
+		}
 		p.applyLimits(ctx)
 		p.allocateQuotas(ctx)
 		err := p.startNextPart(ctx)

@@ -50,7 +50,7 @@ func (c *processCore) processViewOf(r runresult.Result, pending []protocol.Appro
 	return protocol.ProcessView{
 		Result: r, Waiting: waiting, Refusals: c.inbox.LastRefusals(), Refused: c.inbox.Refusals.TotalCount,
 		Accepted: append([]protocol.AcceptedSignal{}, c.acceptedSignals...), Awaiting: len(pending),
-		Orders: c.orders.View(),
+		Orders: c.orders.Orders.View(),
 	}
 }
 

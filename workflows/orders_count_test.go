@@ -1,0 +1,181 @@
+package workflows_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/client"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+// approvedUnder lists the Calls of instances that were approved under an order, as the instances have it.
+func approvedUnder(t *testing.T, c client.Client, order string, instances []string) (calls []string) {
+	t.Helper()
+	for _, id := range instances {
+		var v protocol.InstanceView
+		eventually(t, id+" answers", func() bool {
+			q, err := c.QueryWorkflow(t.Context(), id, "", protocol.QueryStatus)
+			return err == nil && q.Get(&v) == nil
+		})
+		for _, call := range v.Calls {
+			if slices.ContainsFunc(call.Decisions, func(d turn.Decision) bool { return d.OrderID == order }) {
+				calls = append(calls, call.ID)
+			}
+		}
+	}
+	return calls
+}
+
+// What an instance refuses of an order's approvals is approved elsewhere: nobody else knows that ann has decided on another Call there.
+func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
+	plan := `{"type": "plan", "stage": "complete", "plan": [{"_tool": "book", "n": 1, "_outputPath": "booked"}, {"_tool": "pay", "n": 2, "_outputPath": "paid"}]}`
+	for name, c := range map[string]struct {
+		config string
+		every  int
+	}{
+		"in one piece":         {"", 0},
+		"in parts":             {`"batch": 2`, 0},
+		"parts, continued too": {`"batch": 2`, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			till := newTill(t)
+			s := newScenario(t, `{"config": {`+c.config+`}, "schema": {"tools": {"book": `+till.pay("true")+`, "pay": `+till.pay(`{"by": {"notSameAs": ["book"]}}`)+`}},
+				"context": [`+rows(1, 6)+`,`+plan+`]}`)
+			s.every = c.every
+			run := s.start()
+			s.waitsFor(12)
+			var list []any
+			for n := 1; n <= 6; n++ {
+				by := "ann"
+				if n > 4 {
+					by = "bob"
+				}
+				list = append(list, map[string]any{"call": fmt.Sprintf("0.1@%d", n), "decision": ideafile.Approve, "by": by})
+			}
+			s.signal(s.id, turn.SteerDecide, map[string]any{"id": "book", "decisions": list})
+			eventually(t, "six are booked", func() bool { return len(till.seen()) == 6 })
+			s.waitsFor(6)
+			if why := s.steer(turn.SteerAllow, map[string]any{"id": "two", "tool": "pay", "count": 2, "by": "ann"}); why != "" {
+				t.Fatal(why)
+			}
+			eventually(t, "two are paid", func() bool { return len(till.seen()) == 8 && s.processStatus().Awaiting == 4 })
+			if v := s.processStatus(); s.order("two").Approved != 2 || v.Refused != 0 {
+				t.Errorf("%+v, %+v", s.order("two"), v.Refusals)
+			}
+			s.decideAll(s.id, "rest", ideafile.Approve, "cid", s.waitsFor(4))
+			s.end(run)
+			if len(till.seen()) != 12 {
+				t.Errorf("%d payments", len(till.seen()))
+			}
+		})
+	}
+}
+
+// Of sixty Calls in three parts exactly forty are approved under an order of forty, though others decide on some of them and the worker is killed.
+func TestAnOrderOfFortyApprovesFortyThoughTheWorkerIsKilledAndOthersDecide(t *testing.T) {
+	c := newCrash(t)
+	s := newScenario(t, `{"config": {"batch": 20}, "schema": {"tools": {"pay": `+httpTool(c.tool("pay", nil), `, "_approval": true`)+`}},
+		"context": [`+rows(1, 60)+`,`+payOnce+`]}`)
+	kill := c.work()
+	run := c.start(s)
+	s.waitsFor(60)
+	kill()
+	// Nobody works: these are decided on before the process hears of the order, and it does not know.
+	var instances []string
+	for n := 1; n <= 60; n++ {
+		id := fmt.Sprintf("%s/~part/%d/%d", s.id, (n-1)/20+1, n)
+		instances = append(instances, id)
+		if n%6 == 1 {
+			s.signal(id, ideafile.Answer, map[string]any{"call": fmt.Sprintf("0.1@%d", n), "by": "bob", "output": "in the shop"})
+		}
+	}
+	s.signal(s.id, turn.SteerAllow, map[string]any{"id": "forty", "tool": "pay", "count": 40, "by": "ann"})
+	kill = c.work()
+	eventually(t, "some are paid", func() bool { return len(c.calls("pay")) > 5 })
+	kill()
+	c.work()
+	s.waitsFor(10)
+	eventually(t, "forty are counted", func() bool { return s.order("forty").Approved == 40 })
+	if got := approvedUnder(t, c.client, "forty", instances); len(got) != 40 {
+		t.Errorf("%d were approved under it: %q", len(got), got)
+	}
+	if v := s.processStatus(); v.Refused != 0 {
+		t.Errorf("%+v", v.Refusals)
+	}
+	s.decideAll(s.id, "rest", ideafile.Approve, "cid", s.waitsFor(10))
+	c.finish(run)
+	keys := c.calls("pay")
+	slices.Sort(keys)
+	if got := len(slices.Compact(keys)); got != 50 {
+		t.Errorf("%d payments", got)
+	}
+}
+
+// A part gives no orders, and nobody but the process says that an approval is under one.
+func TestOnlyTheWholeProcessTakesOrdersAndApprovesUnderThem(t *testing.T) {
+	till := newTill(t)
+	s := paying(t, till, `"batch": 2`, "true", rows(1, 3)+`,`+payOnce)
+	run := s.start()
+	s.waitsFor(3)
+	part := &scenario{t: t, id: protocol.PartID(s.id, 2), client: s.client, namespace: s.namespace}
+	want := " goes to the whole process, " + s.id + ": this is its part 2"
+	order := map[string]any{"id": "all", "tool": "pay", "count": 3, "by": "ann"}
+	if why := part.steer(turn.SteerAllow, order); why != "allow"+want {
+		t.Error(why)
+	}
+	if why := part.steer(turn.SteerDisallow, map[string]any{"order": "all", "id": "end"}); why != "disallow"+want {
+		t.Error(why)
+	}
+	order["count"] = 1
+	if why := s.steer(turn.SteerAllow, order); why != "" {
+		t.Fatal(why)
+	}
+	left := s.waitsFor(2)
+	forged := map[string]any{"call": left[0].CallID, "id": "forged", "order": order}
+	refused := func(n int) bool {
+		v := s.processStatus()
+		return v.Refused == n && strings.Contains(v.Refusals[n-1].Reason, "the process itself approves what a standing order covers")
+	}
+	before := s.processStatus().Refused
+	s.signal(s.id, ideafile.Approve, forged)
+	eventually(t, "it is refused", func() bool { return refused(before + 1) })
+	s.signal(s.id, turn.SteerDecide, map[string]any{"decisions": []any{jsonval.DeepMerge(forged, map[string]any{"decision": ideafile.Approve})}})
+	eventually(t, "it is refused among many", func() bool { return refused(before + 2) })
+	if o := s.order("all"); o.Approved != 1 || len(till.seen()) != 1 {
+		t.Errorf("%+v, %d payments", o, len(till.seen()))
+	}
+	s.decideAll(s.id, "rest", ideafile.Approve, "cid", s.waitsFor(2))
+	s.end(run)
+}
+
+// An order of a process covers neither the Calls of its delegates nor those of a fork, and each of them takes its own.
+func TestAnOrderCoversNoDelegateAndNoFork(t *testing.T) {
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}, "pay": `+till.pay("true")+`}},
+		"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle", "_outputPath": "a"}, {"_tool": "pay", "_outputPath": "b"}]}]}`)
+	s.file("settle.json", `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [`+payOnce+`]}`)
+	run := s.start()
+	order := map[string]any{"id": "all", "tool": "pay", "count": 10, "by": "ann"}
+	if why := s.steer(turn.SteerAllow, order); why != "" {
+		t.Fatal(why)
+	}
+	eventually(t, "its own Call is paid", func() bool { return len(till.seen()) == 1 })
+	delegate := &scenario{t: t, id: protocol.DelegateID(s.id, "0.1"), client: s.client, namespace: s.namespace}
+	delegate.waitsFor(1)
+	if o := s.order("all"); o.Approved != 1 || len(till.seen()) != 1 {
+		t.Errorf("%+v, %d payments", o, len(till.seen()))
+	}
+	if why := delegate.steer(turn.SteerAllow, order); why != "" {
+		t.Fatal(why)
+	}
+	s.end(run)
+	if o := delegate.order("all"); o.Approved != 1 || len(till.seen()) != 2 {
+		t.Errorf("%+v, %d payments", o, len(till.seen()))
+	}
+}
