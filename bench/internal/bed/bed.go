@@ -17,7 +17,9 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
+	"google.golang.org/grpc"
 
+	"processidea/bench/internal/actions"
 	"processidea/bench/internal/script"
 	"processidea/devserver"
 	"processidea/llm"
@@ -32,6 +34,7 @@ type Bed struct {
 	dir    string
 	server *devserver.Server
 	client client.Client
+	calls  actions.Calls // of the client and the worker
 	worker worker.Worker
 	store  *blobs.Store
 	tool   *httptest.Server
@@ -59,6 +62,7 @@ func New(ctx context.Context) (*Bed, error) {
 	}
 	silent := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	o := client.Options{HostPort: b.server.Address(), Namespace: b.server.Namespace(), Logger: silent}
+	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(b.calls.Interceptor())}
 	if b.client, err = client.DialContext(ctx, engine.ClientOptions(o, b.store)); err != nil {
 		return nil, err
 	}

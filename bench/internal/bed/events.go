@@ -3,12 +3,15 @@ package bed
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
+
+	"processidea/bench/internal/actions"
 )
 
 // Runs lists every run of every workflow on the server, once visibility shows all of them as closed.
@@ -46,6 +49,14 @@ func (b *Bed) eachEvent(ctx context.Context, do func(id string, e *history.Histo
 		}
 	}
 	return nil
+}
+
+// Actions counts what a hosted server would have billed since the start, by kind.
+func (b *Bed) Actions(ctx context.Context) (actions.Counts, error) {
+	c := actions.NewCounter()
+	err := b.eachEvent(ctx, func(_ string, e *history.HistoryEvent) { c.Add(e) })
+	maps.Copy(c.Counts, b.calls.Counts())
+	return c.Counts, err
 }
 
 // listRuns lists the runs that visibility shows; open reports whether one of them has not ended.
