@@ -104,7 +104,11 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at
 	var earlier []deciders.PriorDecision
 	for _, d := range made {
 		if d.CallID != "" && d.DecidedBy != "" {
-			earlier = append(earlier, deciders.PriorDecision{CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy, Proof: d.Proof})
+			e := deciders.PriorDecision{CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy, Proof: d.Proof}
+			if d.OrderID != "" {
+				e.Proof = "" // it proves a standing order, and names no Call
+			}
+			earlier = append(earlier, e)
 		}
 	}
 	return deciders.WithPriorDecisions(fork, earlier), nil

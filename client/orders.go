@@ -7,6 +7,7 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
+	"processidea/signing"
 )
 
 // StandingOrder is leave that somebody gives beforehand: Calls of a Tool that wait for a person, and fit, are approved under it, in the name of
@@ -22,7 +23,8 @@ type StandingOrder struct {
 	By     string // who gives it
 	Groups []string
 	Reason string
-	// Proof is a compact JWS for Tools whose policy wants signed decisions; empty: none.
+	// Key signs the order, for Tools whose policy wants signed decisions; nil: nothing does. Proof is a compact JWS made elsewhere, and comes first.
+	Key   Signer
 	Proof string
 }
 
@@ -58,18 +60,23 @@ func (o StandingOrder) Validate() error {
 // gives the order may not decide on its Calls, the id is taken. It wraps ErrInvalid where the order breaks its form. Status().Orders says how many
 // Calls were approved under it.
 func (p *Process) Allow(ctx context.Context, o StandingOrder) error {
-	if err := o.Validate(); err != nil {
+	order, err := turn.ReadStandingOrder(o.payload())
+	if err == nil && o.Key != nil && o.Proof == "" {
+		o.Proof, err = o.Key.Sign(signing.NewClaims(order.ToProve(p.id), o.ID, o.Groups))
+	}
+	if err != nil {
 		return kind.Errorf(ErrInvalid, "%s: %w", turn.SteerAllow, err)
 	}
-	// The order's id is the signal's: of one that is there already, only the first is looked for below.
+	var before []turn.RefusedSignal // with the order's id, which is the signal's
 	if v, err := p.Status(ctx); err == nil {
+		before = v.Refusals
 		for _, given := range v.Orders {
 			if given.ID == o.ID {
 				return &RefusedError{Process: p.id, Signal: turn.SteerAllow, Reason: "there is an order " + o.ID + " already: give this one another id"}
 			}
 		}
 	}
-	return p.steerAs(ctx, o.ID, turn.SteerAllow, o.payload())
+	return p.steerAs(ctx, o.ID, turn.SteerAllow, o.payload(), before...)
 }
 
 // Disallow ends a standing order. What was approved under it stays so.

@@ -2,15 +2,13 @@ package client
 
 import (
 	"context"
-	"time"
-
-	"github.com/google/uuid"
 
 	"processidea/client/internal/kind"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/proof"
 	"processidea/protocol"
+	"processidea/signing"
 )
 
 // Signer signs decisions for a person: a *signing.PrivateKey does, by which Claims that name nobody are signed for its own person.
@@ -39,10 +37,7 @@ func (p *Process) signAs(d Decision, call string) (Decision, error) {
 	if valueKeys[d.Kind] != "" {
 		d.Value = jsonval.ToJSONValue(d.Value) // what is signed is what is sent, digit by digit
 	}
-	jws, err := d.Key.Sign(proof.Claims{
-		IssuedAt: time.Now().Unix(), ID: uuid.NewString(), Groups: d.Groups,
-		Process: p.id, Call: call, Digest: d.Digest, Decision: d.Kind, Details: proof.Details(d.payload()),
-	})
+	jws, err := d.Key.Sign(signing.NewClaims(proof.Decision{Process: p.id, Digest: d.Digest, Kind: d.Kind, Details: proof.Details(d.payload())}, call, d.Groups))
 	if err != nil {
 		return d, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
 	}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -136,8 +137,8 @@ func (p *Process) steer(ctx context.Context, name string, payload map[string]any
 	return p.steerAs(ctx, uuid.NewString(), name, payload)
 }
 
-// steerAs is steer, with an id for the signal.
-func (p *Process) steerAs(ctx context.Context, id, name string, payload map[string]any) error {
+// steerAs is steer, with an id for the signal, of which others before may have been refused.
+func (p *Process) steerAs(ctx context.Context, id, name string, payload map[string]any, before ...turn.RefusedSignal) error {
 	payload, err := offload(ctx, p.client.archive.values, payload)
 	if err != nil {
 		return err
@@ -159,7 +160,8 @@ func (p *Process) steerAs(ctx context.Context, id, name string, payload map[stri
 		for _, a := range v.Accepted {
 			done = done || a.ID == id
 		}
-		refused, why := refusalOf(v.Refusals, id)
+		now := slices.DeleteFunc(v.Refusals, func(r turn.RefusedSignal) bool { return slices.Contains(before, r) })
+		refused, why := refusalOf(now, id)
 		reason = why
 		return done || refused || p.ended(ctx), nil
 	})

@@ -246,8 +246,11 @@ func TestStandingOrdersFromTheCommandLine(t *testing.T) {
 	d.do("allow", "p").is(exit.Done).tells("there is no standing order")
 	d.do("allow", "p", "short", "--tool", "note", "--when", `{"properties": {"text": {"maxLength": 3}}}`, "--count", "5", "--by", "ann").is(exit.Done).tells("p: allow taken")
 	d.eventually("two are approved", func() bool {
-		return strings.Contains(d.do("allow", "p").is(exit.Done).out, `short: note where {"properties":{"text":{"maxLength":3}}}, 2 approved of 5, by ann`)
+		return strings.Contains(d.do("allow", "p").is(exit.Done).out, `short: note where {"properties":{"text":{"maxLength":3}}}, 2 approved of 5, 3 left, by ann`)
 	})
+	if e := d.do("approvals", "p").is(exit.Done); !strings.HasSuffix(e.out, "standing orders:\nshort: note where {\"properties\":{\"text\":{\"maxLength\":3}}}, 2 approved of 5, 3 left, by ann\n") {
+		t.Error(e.out)
+	}
 	d.do("allow", "p", "short", "--tool", "note", "--count", "1").is(exit.Usage).complains("there is an order short already")
 	d.do("disallow", "p", "short", "--by", "bob").is(exit.Done).tells("p: disallow taken")
 	d.do("allow", "p").is(exit.Done).tells("; ended by bob")

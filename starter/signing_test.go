@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -94,6 +95,73 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 	}
 }
 
+// A signed order stands behind each Call that it covers: whoever checks the chain finds its proof right, also in a fork of it.
+func TestASignedStandingOrderIsCheckedByAnybody(t *testing.T) {
+	d := newDesk(t, signed(`{"proof": "signed", "by": {"groups": ["finance"], "notSameAs": ["formatText"]}}`))
+	d.keyed()
+	d.dev()
+	d.signable("p", 3)
+	allow := func(more ...string) ended {
+		return d.do(append([]string{"allow", "p", "small", "--tool", "note", "--count", "5", "--reason", "routine"}, more...)...)
+	}
+	allow("--by", "ann", "--group", "finance").is(exit.Usage).complains("it takes a signed decision, and this one has no proof")
+	allow("--key", "eve.key").is(exit.Usage).complains("eve may not decide on it")
+	allow("--key", "ann.key", "--by", "bob").is(exit.Usage).complains("the proof is that of ann")
+	allow("--key", "ann.key", "--when", `{"properties": {"text": {"maxLength": 3}}}`, "--until", "2100-01-01T02:00:00+02:00").is(exit.Done)
+	d.eventually("two are approved", func() bool {
+		return strings.Contains(d.do("allow", "p").is(exit.Done).out, "2 approved of 5, 3 left, until 2100") && strings.HasSuffix(d.do("allow", "p").out, ", by ann, signed\n")
+	})
+	d.do("approve", "p", "1.1@3", "--key", "bob.key").is(exit.Done)
+	d.eventually("it ends", func() bool { return d.do("result", "p", "--json").result().Status == "completed" })
+	if e := d.do("verify", "p").is(exit.Done); !strings.Contains(e.out, "3 decisions: 0 declared, 3 signed; every signature is right") {
+		t.Error(e.out)
+	}
+	d.do("export", "p", "-o", "p.jsonl").is(exit.Done)
+	t.Run("by the Python of docs/check_proofs.py", func(t *testing.T) {
+		check := d.pythonOfDocs(t)
+		export, err := os.ReadFile(filepath.Join(d.dir, "p.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out := check(string(export)); strings.Count(out, " good\n") != 3 || strings.Contains(out, "BROKEN") {
+			t.Error(out)
+		}
+		if out := check(strings.ReplaceAll(string(export), `"count":5`, `"count":6`)); strings.Count(out, "BROKEN") != 2 {
+			t.Error(out)
+		}
+	})
+	var report chain.Report
+	d.do("verify", "p", "--json").is(exit.Done).json(&report)
+	d.do("fork", "p", "--at", strconv.Itoa(report.Ideas), "--id", "q", "--replies", "replies.jsonl").is(exit.Done)
+	d.do("verify", "q", "--json").is(exit.Done).json(&report) // bob's proof, on record and as that of who decided before; the order's names no Call
+	if c := report.Decisions; c.Carried != 2 || c.Declared+c.Signed != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// With a key, what is decided at the terminal of a run is signed.
+func TestWhatIsDecidedAtTheTerminalOfARunIsSigned(t *testing.T) {
+	d := newDesk(t, signed(`{"when": {"properties": {"text": {"minLength": 3}}}, "proof": "signed", "by": {"groups": ["finance"]}}`)).set("TERM=xterm")
+	d.keyed()
+	d.set("PROCESSIDEA_KEY=" + filepath.Join(d.dir, "ann.key"))
+	run := d.typist("run", ".", "--id", "p", "--ui-port", "-1")
+	run.answers("[s]kip: ", "y")
+	d.eventually("it asks about the other", func() bool { return strings.Count(run.seen.String(), "[s]kip: ") == 2 })
+	run.answers("[s]kip: ", "n")
+	run.answers("why not? ", "not this one")
+	if err := run.c.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, run.seen.String())
+	}
+	var made []client.Decided
+	d.do("decisions", "p", "--json").is(exit.Done).json(&made)
+	if len(made) != 2 || made[0].DecidedBy != "ann" || made[0].Signed == nil || made[1].Signed == nil || made[1].Reason != "not this one" {
+		t.Errorf("%+v", made)
+	}
+	if e := d.do("verify", "p").is(exit.Done); !strings.Contains(e.out, "2 decisions: 0 declared, 2 signed; every signature is right") {
+		t.Error(e.out)
+	}
+}
+
 // The commands of examples/payout work as its README says.
 func TestAPayoutIsSignedByTwoOfFinance(t *testing.T) {
 	example, err := filepath.Abs("../examples/payout")
@@ -134,26 +202,10 @@ func TestAPayoutIsSignedByTwoOfFinance(t *testing.T) {
 
 // checkedWithoutOurCode runs the Python of docs over an export, and over one in which a letter of a proof is another.
 func (d *desk) checkedWithoutOurCode(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil || exec.CommandContext(t.Context(), python, "-c", "import cryptography").Run() != nil {
-		t.Skip("there is no python3 with cryptography")
-	}
-	script, err := filepath.Abs("../docs/check_proofs.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check := d.pythonOfDocs(t)
 	export, err := os.ReadFile(filepath.Join(d.dir, "p.jsonl"))
 	if err != nil {
 		t.Fatal(err)
-	}
-	check := func(text string) string {
-		c := exec.CommandContext(t.Context(), python, script, filepath.Join(d.dir, "deciders.json"))
-		c.Stdin = strings.NewReader(text)
-		out, err := c.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		return string(out)
 	}
 	if out := check(string(export)); strings.Count(out, " good\n") != 6 || strings.Contains(out, "BROKEN") {
 		t.Error(out)
@@ -165,5 +217,28 @@ func (d *desk) checkedWithoutOurCode(t *testing.T) {
 		if out := check(strings.ReplaceAll(string(export), from, to)); !strings.Contains(out, "BROKEN") {
 			t.Errorf("%s: %s", to, out)
 		}
+	}
+}
+
+// pythonOfDocs checks an export by the Python of the documents.
+func (d *desk) pythonOfDocs(t *testing.T) (check func(export string) string) {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil || exec.CommandContext(t.Context(), python, "-c", "import cryptography").Run() != nil {
+		t.Skip("there is no python3 with cryptography")
+	}
+	script, err := filepath.Abs("../docs/check_proofs.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(text string) string {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), python, script, filepath.Join(d.dir, "deciders.json"))
+		c.Stdin = strings.NewReader(text)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
 	}
 }

@@ -24,7 +24,7 @@ func Approvals(a *app.App) *cobra.Command {
 		Short: "List what waits for a person, in one process or in all",
 		Long: `List the Calls that wait for a person: what would run, since when, and what happens at
 the deadline, and the State and input of its instance. ID may be an instance of a
-process, refunds/13. With --json the list is as the query "approvals" gives it; values
+process, refunds/13. Of one process the standing orders in force are listed too. With --json the list is as the query "approvals" gives it; values
 that lie in the store are whole.`,
 		Example: `  starter approvals
   starter approvals refund-17 --json`,
@@ -42,7 +42,12 @@ func approvals(ctx context.Context, a *app.App, args []string) error {
 		case a.JSON:
 			return a.PrintJSON(list)
 		}
-		return a.Print(approvalsText(list))
+		text := approvalsText(list)
+		if len(args) > 0 {
+			process, _, _ := protocol.ParseInstanceID(args[0])
+			text += ordersInForce(ctx, s, process)
+		}
+		return a.Print(text)
 	})
 }
 

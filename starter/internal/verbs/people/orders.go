@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
+	"processidea/starter/internal/server"
 )
 
 // orderFlags are what allow is given.
@@ -23,6 +25,7 @@ type orderFlags struct {
 	tool, when, until string
 	count             int
 	groups            []string
+	key               string // a file
 	by                byFlags
 }
 
@@ -38,7 +41,8 @@ fit, are approved under it, as if you approved each, until it has approved as ma
 up), by which "disallow" ends it. It takes the right to decide on these Calls, and is on record with each.
 
 It never covers a Call that a person has changed, nor one that somebody must look at
-for another reason than the Tool's policy. Without --tool the orders are listed.`,
+for another reason than the Tool's policy. With a key ("starter keys person") it is
+signed, as it must be for a Tool whose decisions are. Without --tool the orders are listed.`,
 		Example: `  starter allow refunds small --tool settle --count 40 --until 2026-12-04T18:00:00Z \
     --when '{"properties": {"values": {"properties": {"cents": {"maximum": 60000}}}}}'
   starter allow refunds`,
@@ -57,14 +61,18 @@ for another reason than the Tool's policy. Without --tool the orders are listed.
 	c.Flags().StringVar(&o.when, "when", "", "the JSON `Schema` that their parameters fit, or @file (default any)")
 	c.Flags().IntVar(&o.count, "count", 0, "how many Calls are approved at most")
 	c.Flags().StringVar(&o.until, "until", "", "the `time` from which none is, such as 2026-12-04T18:00:00Z")
-	c.Flags().StringArrayVar(&o.groups, "group", nil, "a `group` that you are of, where the policy asks for one; may be repeated")
+	addGroupFlag(c, &o.groups)
+	addKeyFlag(c, &o.key)
 	o.by.add(c)
 	return c
 }
 
 func allow(ctx context.Context, a *app.App, process, id string, o orderFlags) error {
-	who := o.by.who()
-	order := client.StandingOrder{ID: id, Tool: o.tool, Count: o.count, By: who.Name, Groups: o.groups, Reason: who.Reason}
+	giver := client.Decision{By: o.by.by, Groups: o.groups}
+	if err := decideBy(&giver, o.key); err != nil {
+		return err
+	}
+	order := client.StandingOrder{ID: id, Tool: o.tool, Count: o.count, By: giver.By, Groups: giver.Groups, Reason: o.by.reason, Key: giver.Key}
 	if o.when != "" {
 		v, err := jsonValue(o.when)
 		if err != nil {
@@ -119,6 +127,20 @@ func listOrders(ctx context.Context, a *app.App, process string) error {
 	})
 }
 
+// ordersInForce says, beside what waits, what of it is approved without asking anybody; "" where nothing is.
+func ordersInForce(ctx context.Context, s *server.Session, process string) string {
+	v, err := s.Process(process).Status(ctx)
+	if err != nil {
+		return "" // what waits was told all the same
+	}
+	now := time.Now()
+	list := slices.DeleteFunc(v.Orders, func(o *standing.Order) bool { return !o.IsInForce(now) })
+	if len(list) == 0 {
+		return ""
+	}
+	return "standing orders:\n" + ordersText(list, now)
+}
+
 func ordersText(list standing.Orders, now time.Time) string {
 	var b strings.Builder
 	for _, o := range list {
@@ -128,12 +150,15 @@ func ordersText(list standing.Orders, now time.Time) string {
 		}
 		fmt.Fprintf(&b, ", %d approved", o.Approved)
 		if o.Count > 0 {
-			fmt.Fprintf(&b, " of %d", o.Count)
+			fmt.Fprintf(&b, " of %d, %d left", o.Count, o.Count-o.Approved)
 		}
 		if !o.Until.IsZero() {
 			fmt.Fprintf(&b, ", until %s", o.Until.Local().Format(time.DateTime))
 		}
 		fmt.Fprintf(&b, ", by %s", print.Printable(o.Giver.Name))
+		if o.Giver.Signed {
+			b.WriteString(", signed")
+		}
 		switch {
 		case o.Ended != nil:
 			fmt.Fprintf(&b, "; ended by %s", print.Printable(o.Ended.By))
