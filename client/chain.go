@@ -53,12 +53,15 @@ func (c *Chain) Ideas(ctx context.Context) ([]chain.Link, error) {
 }
 
 // Latest says of the latest Idea when it was sealed, and how much it holds. The error wraps ErrNotFound where there is none.
-func (c *Chain) Latest(ctx context.Context) (chain.Link, error) {
-	last, err := c.length(ctx, "look at")
+func (c *Chain) Latest(ctx context.Context) (chain.Link, error) { return c.Link(ctx, 0) }
+
+// Link says of an Idea, by its number, when it was sealed, and how much it holds; 0 is the latest.
+func (c *Chain) Link(ctx context.Context, at int) (chain.Link, error) {
+	at, err := c.number(ctx, "look at", at)
 	if err != nil {
 		return chain.Link{}, err
 	}
-	return c.chains.Link(ctx, c.process, last)
+	return c.chains.Link(ctx, c.process, at)
 }
 
 // Load gives an Idea whole, as a JSON value from which a process can start; 0 is the latest. The error wraps ErrNotFound

@@ -13,9 +13,30 @@ import (
 	sdk "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 
+	"processidea/model/ideafile"
 	"processidea/model/runresult"
 	"processidea/protocol"
+	"processidea/store/blobs"
 )
+
+func storeOf(t *testing.T) *blobs.Store {
+	t.Helper()
+	s, err := blobs.Open(t.Context(), "mem://")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func ideaOf(t *testing.T, text string) *ideafile.Idea {
+	t.Helper()
+	idea, problems := ideafile.ParseIdea([]byte(text))
+	if len(problems.Errors()) > 0 {
+		t.Fatal(problems)
+	}
+	return idea
+}
 
 // fakeTemporal is a server on which one process runs. What a test does not set answers that there is nothing.
 type fakeTemporal struct {

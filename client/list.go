@@ -2,15 +2,19 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/converter"
 	"golang.org/x/sync/errgroup"
 
+	"processidea/client/internal/kind"
 	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/worker/engine"
@@ -49,6 +53,70 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 	}
 	c.addWaiting(ctx, found)
 	return found, nil
+}
+
+// Filter says which processes are meant; empty fields mean any.
+type Filter struct {
+	Status   runresult.Status
+	Path     string // of the Idea's meta
+	Awaiting bool   // only those in which a Call waits for a person
+}
+
+// Page is a part of a list. Next begins the part after it; nil: there is none.
+type Page struct {
+	Processes []Summary
+	Next      []byte
+}
+
+// ListPage gives a part of the processes that somebody started, the latest first, without asking any of them: Awaiting is as Temporal has it,
+// and Waiting is empty. A part may hold fewer than size, up to 200, although there are more. The error wraps ErrInvalid where the server does not know
+// the search attributes of a filter, or the part.
+func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) (Page, error) {
+	request := &workflowservice.ListWorkflowExecutionsRequest{
+		Namespace: c.namespace, PageSize: int32(min(max(size, 1), 200)), Query: f.query(), NextPageToken: from,
+	}
+	page := Page{Processes: []Summary{}}
+	for {
+		answer, err := c.temporal.ListWorkflow(ctx, request)
+		var refused *serviceerror.InvalidArgument
+		if errors.As(err, &refused) {
+			return page, kind.Errorf(ErrInvalid, "list processes: %w", err)
+		}
+		if err != nil {
+			return page, fmt.Errorf("list processes: %w", err)
+		}
+		for _, info := range answer.GetExecutions() {
+			s := c.summary(info)
+			if !strings.Contains(s.Process, "/") && (f.Status == "" || s.Status == f.Status) && (f.Path == "" || s.Path == f.Path) {
+				page.Processes = append(page.Processes, s)
+			}
+		}
+		page.Next = answer.GetNextPageToken()
+		if len(page.Processes) > 0 || len(page.Next) == 0 {
+			return page, nil
+		}
+		request.NextPageToken = page.Next
+	}
+}
+
+// executionStatuses are Temporal's for a status of ours.
+var executionStatuses = map[runresult.Status]string{
+	runresult.StatusRunning: "'Running'", runresult.StatusPaused: "'Running'", runresult.StatusCompleted: "'Completed'",
+	runresult.StatusFailed: "'Failed', 'TimedOut'", runresult.StatusCancelled: "'Canceled', 'Terminated'",
+}
+
+func (f Filter) query() string {
+	query := processQuery
+	if f.Status != "" {
+		query += " AND ExecutionStatus IN (" + executionStatuses[f.Status] + ")"
+	}
+	if f.Path != "" && !strings.ContainsAny(f.Path, "\"\\\x00\n\r\x1a") { // of these servers on SQLite find nothing
+		query += " AND " + protocol.AttributePath + " = '" + strings.ReplaceAll(f.Path, "'", "\\'") + "'"
+	}
+	if f.Awaiting {
+		query += " AND " + protocol.AttributeAwaiting + " > 0"
+	}
+	return query
 }
 
 // addWaiting asks the open processes what they wait for. What does not answer soon is left without.

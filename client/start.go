@@ -14,6 +14,7 @@ import (
 
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
+	"processidea/client/internal/offload"
 	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -149,7 +150,7 @@ func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protoc
 	if o.By != "" {
 		start.StartedBy = []string{o.By}
 	}
-	if start.Idea, err = offload(ctx, c.archive.values, o.Idea); err != nil {
+	if start.Idea, err = offload.Idea(ctx, c.archive.values, o.Idea); err != nil {
 		return start, err
 	}
 	if len(o.Delegates) > 0 {
@@ -157,11 +158,11 @@ func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protoc
 	}
 	for key, v := range o.Delegates {
 		idea, _ := v.(map[string]any)
-		if start.Delegation.Files[key], err = offload(ctx, c.archive.values, idea); err != nil {
+		if start.Delegation.Files[key], err = offload.Idea(ctx, c.archive.values, idea); err != nil {
 			return start, err
 		}
 	}
-	start.Delegation.Files, err = offloadFiles(ctx, c.archive.values, start.Delegation.Files)
+	start.Delegation.Files, err = offload.Files(ctx, c.archive.values, start.Delegation.Files)
 	return start, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"processidea/client/ideafiles"
+	"processidea/client/internal/offload"
 	"processidea/model/ideafile"
 	"processidea/model/limits"
 	"processidea/model/runresult"
@@ -139,7 +140,7 @@ func (p *Process) steer(ctx context.Context, name string, payload map[string]any
 
 // steerAs is steer, with an id for the signal, of which others before may have been refused.
 func (p *Process) steerAs(ctx context.Context, id, name string, payload map[string]any, before ...turn.RefusedSignal) error {
-	payload, err := offload(ctx, p.client.archive.values, payload)
+	payload, err := offload.Idea(ctx, p.client.archive.values, payload)
 	if err != nil {
 		return err
 	}

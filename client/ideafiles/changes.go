@@ -14,20 +14,21 @@ import (
 // Changes are how a fork differs from the Idea that it comes from. They are applied in the order in which the
 // fields stand here. Places are written as starter blame takes them: TOKEN:path, or path in the anonymous instance.
 type Changes struct {
-	File      string   // Idea file, whole or in part, or a list of messages: comes after the Idea
-	PlanFile  string   // a list of Calls, or a plan message
-	Input     string   // a file, or a JSON object, that is added to the input
-	StateFile string   // {"TOKEN": {…}}, or one State where there are no tokens, merged into the States
-	Unset     []string // TOKEN:path of a value that is taken out of State, so that it can be written again
-	Set       []string // TOKEN:path=JSON, a value that is put into State
-	LLM       string   // the name of the LLM to ask
-	Reopen    []string // tokens of instances that had ended and are planned for anew; "all" stands for every one
+	File      string         // Idea file, whole or in part, or a list of messages: comes after the Idea
+	More      map[string]any // an Idea, whole or in part, that comes after the Idea; it takes no files of delegates
+	PlanFile  string         // a list of Calls, or a plan message
+	Input     string         // a file, or a JSON object, that is added to the input
+	StateFile string         // {"TOKEN": {…}}, or one State where there are no tokens, merged into the States
+	Unset     []string       // TOKEN:path of a value that is taken out of State, so that it can be written again
+	Set       []string       // TOKEN:path=JSON, a value that is put into State
+	LLM       string         // the name of the LLM to ask
+	Reopen    []string       // tokens of instances that had ended and are planned for anew; "all" stands for every one
 }
 
 // Apply makes the changed Idea, in place. The error wraps ErrInvalid.
 func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 	e := &editor{Changes: c, idea: idea, reopened: map[string]bool{}}
-	for _, step := range []func() error{e.addFile, e.addPlan, e.addInput, e.mergeStates, e.unsetAll, e.setAll, e.nameLLM, e.reopenAll} {
+	for _, step := range []func() error{e.addFile, e.addMore, e.addPlan, e.addInput, e.mergeStates, e.unsetAll, e.setAll, e.nameLLM, e.reopenAll} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -94,6 +95,15 @@ func (e *editor) addFile() error {
 		}
 	}
 	return e.addDelegates(more)
+}
+
+func (e *editor) addMore() error {
+	for _, key := range slices.Sorted(maps.Keys(e.More)) {
+		if err := e.addKey(key, e.More[key]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addDelegates adds the files that the delegates of added Tools run, carried or in the folder. They take the place of those of the

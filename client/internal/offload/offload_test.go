@@ -1,4 +1,4 @@
-package client
+package offload
 
 import (
 	"strings"
@@ -38,7 +38,7 @@ func TestLargeValuesAreInTheStoreBeforeTheStart(t *testing.T) {
 		{"type":"data","kind":"state","_instance":"②","state":{"looks":{"†blob":{"digest":"x"}}}},
 		{"type":"state","_instance":"③","a":1}]}`).Source
 	store := storeOf(t)
-	light, err := offload(t.Context(), store, idea)
+	light, err := Idea(t.Context(), store, idea)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestLargeValuesOfPlansRecordsAndSolutionsAreInTheStoreToo(t *testing.T) {
 		{"type":"state","_instance":"①","_status":"failed","_error":{"code":"c","message":"m"},"state":{"big":"`+large+`"}}],
 		"solution":{"calls":[`+call+`,5],"output":{"big":"`+large+`"}}}`).Source
 	store := storeOf(t)
-	light, err := offload(t.Context(), store, idea)
+	light, err := Idea(t.Context(), store, idea)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-package client
+// Package offload puts the large values of what a process starts from into the store, before the start: no workflow ever sees them.
+package offload
 
 import (
 	"context"
@@ -12,10 +13,10 @@ import (
 	"processidea/store/blobs"
 )
 
-// offload puts the large values of an Idea into the store, so that no workflow ever sees them: those of its input, State
+// Idea puts the large values of an Idea into the store, so that no workflow ever sees them: those of its input, State
 // and data, of its Plans and their records, and of its solution. What merely looks like a handle of the store is escaped.
 // Messages with neither stay as they were written.
-func offload(ctx context.Context, store *blobs.Store, idea map[string]any) (map[string]any, error) {
+func Idea(ctx context.Context, store *blobs.Store, idea map[string]any) (map[string]any, error) {
 	context, _ := idea["context"].([]any)
 	out := map[string]any{}
 	maps.Copy(out, idea)
@@ -61,8 +62,8 @@ func offloadTools(ctx context.Context, store *blobs.Store, idea map[string]any) 
 	return ideafile.WithTools(idea, stored), nil
 }
 
-// offloadFiles puts the Idea files of delegates into the store where they are large together.
-func offloadFiles(ctx context.Context, store *blobs.Store, files map[string]any) (map[string]any, error) {
+// Files puts the Idea files of delegates into the store where they are large together.
+func Files(ctx context.Context, store *blobs.Store, files map[string]any) (map[string]any, error) {
 	if jsonval.SizeUpToLimit(files, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
 		return files, nil
 	}

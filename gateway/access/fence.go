@@ -1,0 +1,71 @@
+package access
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Fence refuses what a foreign page has a browser send: by the name under which it calls the gateway (DNS rebinding), and by
+// the page's origin. Programs send no origin; what they call it by is checked all the same.
+type Fence struct {
+	// Hosts are the names under which the gateway is called, without a port, beside those of the loopback.
+	Hosts []string
+	// Origins are those of other sites' pages that may ask, such as https://desk.example.com. They are told so (CORS).
+	Origins []string
+}
+
+// Check gives why a request is refused; nil: it is not.
+func (f Fence) Check(r *http.Request) *Refusal {
+	if !f.knows(r.Host) {
+		return &Refusal{http.StatusMisdirectedRequest, CodeForeignHost, "this gateway is not called " + printable(r.Host) +
+			": name it in PROCESSIDEA_GATEWAY_HOSTS"}
+	}
+	origin := r.Header.Get("Origin")
+	switch {
+	case slices.Contains(f.Origins, origin):
+		return nil
+	case origin != "" && !isSame(origin, r):
+		return &Refusal{http.StatusForbidden, CodeForeignPage, "a page of another origin may not ask here"}
+	case origin == "" && isForeign(r.Header.Get("Sec-Fetch-Site")):
+		return &Refusal{http.StatusForbidden, CodeForeignPage, "a page of another site may not ask here"}
+	}
+	return nil
+}
+
+// Allows reports whether the page of an origin may read what it gets.
+func (f Fence) Allows(origin string) bool { return origin != "" && slices.Contains(f.Origins, origin) }
+
+func (f Fence) knows(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	return IsLoopback(name) || slices.ContainsFunc(f.Hosts, func(own string) bool { return strings.EqualFold(own, name) })
+}
+
+// IsLoopback reports whether a name leads to this machine, whatever a name server says.
+func IsLoopback(name string) bool {
+	return name == "localhost" || net.ParseIP(name).IsLoopback()
+}
+
+// isSame reports whether an origin is the one that the request was sent to. A proxy may have taken TLS off, so that the scheme may differ.
+func isSame(origin string, r *http.Request) bool {
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host) && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// isForeign reads what browsers say of the page that asks: same-origin, same-site, cross-site, or none for what a person typed.
+func isForeign(site string) bool { return site == "cross-site" || site == "same-site" }
+
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text[:min(len(text), 100)])
+}

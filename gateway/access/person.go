@@ -1,0 +1,51 @@
+package access
+
+import (
+	"context"
+	"slices"
+
+	"processidea/client"
+)
+
+// Right is something that a person may do.
+type Right string
+
+// The rights. Whoever has none of them may read the description of the API alone.
+const (
+	Look   Right = "look"   // at processes, at what waits in them, at their Ideas
+	Start  Right = "start"  // processes, and forks
+	Decide Right = "decide" // on Calls that wait
+	Steer  Right = "steer"  // pause, resume, revise, add, cancel
+)
+
+// Rights lists all of them.
+var Rights = []Right{Look, Start, Decide, Steer}
+
+// Person is who sent a request.
+type Person struct {
+	Name   string
+	Groups []string
+	Rights []Right
+	// NamesOthers says that the person may say that somebody else decides: as at a terminal, where nobody asks who is there.
+	NamesOthers bool
+	// Key signs the person's decisions; nil: they are declared.
+	Key client.Signer
+}
+
+// May reports whether the person has a right.
+func (p *Person) May(r Right) bool { return p != nil && slices.Contains(p.Rights, r) }
+
+type personKey struct{}
+
+// With gives a context that carries the person.
+func With(ctx context.Context, p *Person) context.Context {
+	return context.WithValue(ctx, personKey{}, p)
+}
+
+// From gives the person of a request; one without a name and without rights where nobody has been identified.
+func From(ctx context.Context) *Person {
+	if p, ok := ctx.Value(personKey{}).(*Person); ok {
+		return p
+	}
+	return &Person{}
+}

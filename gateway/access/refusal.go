@@ -1,0 +1,35 @@
+package access
+
+import "net/http"
+
+// Refusal is why a request is not answered. Its text is for whoever sent the request, and names no secret.
+type Refusal struct {
+	Status  int    // of HTTP
+	Code    string // stable, for programs
+	Message string
+}
+
+// Error gives the text.
+func (r *Refusal) Error() string { return r.Message }
+
+// The codes of refusals.
+const (
+	CodeNoToken     = "no-token"     // the request says of nobody that they sent it
+	CodeBadToken    = "bad-token"    // the token is wrong, has expired, or is for another audience
+	CodeForbidden   = "forbidden"    // the person lacks the right
+	CodeForeignPage = "foreign-page" // a page of another origin had a browser send it
+	CodeForeignHost = "foreign-host" // the name by which the gateway was called is not its own
+)
+
+func unauthorized(code, message string) *Refusal {
+	return &Refusal{http.StatusUnauthorized, code, message}
+}
+
+// Forbidden refuses what a person has no right to.
+func Forbidden(p *Person, r Right) *Refusal {
+	who := p.Name
+	if who == "" {
+		who = "you"
+	}
+	return &Refusal{http.StatusForbidden, CodeForbidden, who + " may not " + string(r) + " here"}
+}

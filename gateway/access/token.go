@@ -1,0 +1,62 @@
+package access
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"strings"
+)
+
+// Guard finds out who sent a request. The error is a *Refusal, or one of what it asks.
+type Guard interface {
+	Identify(r *http.Request) (*Person, error)
+}
+
+// shortestToken is in characters. rand.Text gives 26, of 5 bits each.
+const shortestToken = 24
+
+// NewToken makes up a token.
+func NewToken() string { return rand.Text() }
+
+// TokenGuard lets in whoever has the one token, as one person. It is for the loopback, where whoever has the token is the user.
+type TokenGuard struct {
+	digest [sha256.Size]byte
+	person Person
+}
+
+// NewTokenGuard makes one for a person. The error is for a token that can be guessed.
+func NewTokenGuard(token string, p Person) (*TokenGuard, error) {
+	if len(token) < shortestToken {
+		return nil, errors.New("access: the gateway's token has fewer than 24 characters")
+	}
+	p.Rights, p.NamesOthers = Rights, true
+	return &TokenGuard{sha256.Sum256([]byte(token)), p}, nil
+}
+
+// Identify reads the token from the header Authorization, or, as a page that follows events cannot set one, from the parameter token.
+func (g *TokenGuard) Identify(r *http.Request) (*Person, error) {
+	token := bearer(r)
+	if token == "" {
+		token = r.URL.Query().Get("token")
+	}
+	if token == "" {
+		return nil, unauthorized(CodeNoToken, "a request carries a token: Authorization: Bearer TOKEN")
+	}
+	got := sha256.Sum256([]byte(token))
+	if subtle.ConstantTimeCompare(got[:], g.digest[:]) != 1 {
+		return nil, unauthorized(CodeBadToken, "the token is not this gateway's")
+	}
+	p := g.person
+	return &p, nil
+}
+
+// bearer gives the token of the header; "" where there is none.
+func bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}

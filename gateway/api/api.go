@@ -1,0 +1,193 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/gateway/feed"
+)
+
+// Options say what the API is on.
+type Options struct {
+	Client *client.Client
+	Feed   *feed.Feed
+	Guard  access.Guard
+	Log    *slog.Logger
+	// Patience is how long a decision, or what steers a process, is waited for until a worker has taken it.
+	Patience time.Duration
+}
+
+// DefaultPatience is the Options' where they say none.
+const DefaultPatience = 30 * time.Second
+
+// API answers requests.
+type API struct {
+	Options
+	huma   huma.API
+	mux    *http.ServeMux
+	shared shared
+}
+
+const (
+	largestIdea = 32 << 20 // bytes of a body that brings an Idea or its instances
+	largestBody = 4 << 20  // bytes of any other
+	bodyTime    = 30 * time.Second
+)
+
+// New makes an API.
+func New(o Options) *API {
+	if o.Patience == 0 {
+		o.Patience = DefaultPatience
+	}
+	a := &API{Options: o, mux: http.NewServeMux()}
+	config := huma.DefaultConfig("Process Idea", Version)
+	config.Info.Description = description
+	config.DocsPath, config.SchemasPath, config.CreateHooks = "", "", nil
+	config.AllowAdditionalPropertiesByDefault = true
+	config.RejectUnknownQueryParameters = true
+	config.Components.Schemas = newRegistry()
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"bearer": {Type: "http", Scheme: "bearer", Description: "a token of the OpenID Connect issuer that the gateway trusts, or the one that it printed"},
+	}
+	config.Servers = []*huma.Server{{URL: "/", Description: "this gateway"}}
+	a.huma = humago.New(a.mux, config)
+	a.addProcesses()
+	a.addChains()
+	a.addPeople()
+	a.addSteering()
+	a.addEvents()
+	finishSchemas(a.huma.OpenAPI())
+	a.mux.HandleFunc("GET /{$}", a.index)
+	a.mux.HandleFunc("/", a.unknown)
+	return a
+}
+
+// Version is that of the API. It grows by additions alone.
+const Version = "1.0.0"
+
+const description = `Processes that an LLM plans and people decide on: start one, follow it, decide on the Calls that wait for a person, steer it, and read its
+chain of Ideas.
+
+An id of a process is one segment of a path, percent-encoded: the delegate or instance refunds/13 is /api/processes/refunds%2F13.
+Every error is a problem document (RFC 9457) whose code never changes. Whoever reads JSON from here must take keys that are not described: more may be added.`
+
+// Handle adds a page that is not of the API.
+func (a *API) Handle(pattern string, h http.Handler) { a.mux.Handle(pattern, h) }
+
+// ServeHTTP answers a request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
+
+func (a *API) index(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = fmt.Fprintln(w, `{"name":"Process Idea","openapi":"/openapi.json","processes":"/api/processes","approvals":"/api/approvals"}`)
+}
+
+// unknown answers what no operation does: with the methods that the page takes, where there is such a page.
+func (a *API) unknown(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := a.mux.Handler(other); pattern != "/" && pattern != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		problem(http.StatusNotFound, CodeNotFound, "there is no such page: /openapi.json describes all that there are").Write(w)
+		return
+	}
+	for _, method := range allowed {
+		w.Header().Add("Allow", method)
+	}
+	problem(http.StatusMethodNotAllowed, CodeMethod, fmt.Sprintf("this page takes %v, not %s", allowed, r.Method)).Write(w)
+}
+
+// operation adds one to an API: do is called once the person is known, and has the right.
+func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(context.Context, *I) (*O, error)) {
+	op.Security = []map[string][]string{{"bearer": {}}}
+	op.Metadata = map[string]any{"right": right}
+	op.Description += fmt.Sprintf("\n\nIt takes the right to %s.", right)
+	if op.MaxBodyBytes == 0 {
+		op.MaxBodyBytes = largestBody
+	}
+	op.BodyReadTimeout = bodyTime
+	if op.Method == http.MethodPost {
+		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity,
+		http.StatusInternalServerError, http.StatusServiceUnavailable)
+	op.Middlewares = append(op.Middlewares, a.admit(right))
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := do(ctx, in)
+		if err != nil {
+			return nil, a.explain(ctx, op.OperationID, err)
+		}
+		return out, nil
+	})
+}
+
+// explain makes a problem of an error, and logs what is nobody's mistake.
+func (a *API) explain(ctx context.Context, operation string, err error) *Problem {
+	p := ProblemOf(err)
+	if p.Status >= http.StatusInternalServerError && !errors.Is(ctx.Err(), context.Canceled) {
+		a.Log.Error("a request failed", "operation", operation, "code", p.Code, "error", err)
+	}
+	return p
+}
+
+// admit finds out who asks, and refuses who lacks the right: before the body is read.
+func (a *API) admit(right access.Right) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		r, w := humago.Unwrap(ctx)
+		who, err := a.Guard.Identify(r)
+		if err == nil && !who.May(right) {
+			err = access.Forbidden(who, right)
+		}
+		if err != nil {
+			p := a.explain(ctx.Context(), ctx.Operation().OperationID, err)
+			if p.Status == http.StatusUnauthorized {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+			}
+			p.Write(w)
+			return
+		}
+		if ctx.Method() != http.MethodGet {
+			a.Log.Info("asked to act", "operation", ctx.Operation().OperationID, "process", ctx.Param("id"), "by", who.Name)
+		}
+		next(huma.WithContext(ctx, access.With(ctx.Context(), who)))
+	}
+}
+
+// acted has whoever follows or looks see what was done to a process.
+func (a *API) acted(process string) {
+	a.shared.forget()
+	a.Feed.Poke(process)
+}
+
+var (
+	errNoObject = errors.New("want an object")
+	errNoEvent  = errors.New("it is no id of an event from here")
+)
+
+func at(path string, n int) string { return fmt.Sprintf("%s[%d]", path, n) }
+
+// invalidAt is what is wrong with a part of a request.
+func invalidAt(path string, err error) *Problem {
+	p := problem(http.StatusUnprocessableEntity, CodeInvalid, path+": "+err.Error())
+	p.Problems = []Place{{Path: path, Message: err.Error()}}
+	return p
+}
+
+// Target names a process.
+type Target struct {
+	ID string `path:"id" doc:"the id of a process, percent-encoded: refunds%2F13 for refunds/13" example:"refunds"`
+}

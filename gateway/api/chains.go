@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/model/jsonval"
+	"processidea/model/plangraph"
+	"processidea/store/chain"
+)
+
+func (a *API) addChains() {
+	chains, none := []string{"chain"}, []int{http.StatusNotFound}
+	operation(a, access.Look, huma.Operation{
+		OperationID: "list-ideas", Method: http.MethodGet, Path: "/api/processes/{id}/ideas", Summary: "List the Ideas of a process", Tags: chains, Errors: none,
+		Description: "Lists the Ideas of a process's chain in order: when each was sealed, by which Request, and how much it holds.",
+	}, a.ideas)
+	operation(a, access.Look, huma.Operation{
+		OperationID: "get-idea", Method: http.MethodGet, Path: "/api/processes/{id}/ideas/{k}", Summary: "Get an Idea", Tags: chains, Errors: none,
+		Description: "Gives an Idea whole, as a file from which a process can start. k is its number, from 1, or latest.",
+	}, a.idea)
+	operation(a, access.Look, huma.Operation{
+		OperationID: "compare-ideas", Method: http.MethodGet, Path: "/api/processes/{id}/diff", Summary: "Compare two Ideas", Tags: chains, Errors: none,
+		Description: "Tells how two Ideas differ: values, Calls, what people decided in between, and a JSON Patch (RFC 6902).",
+	}, a.diff)
+	operation(a, access.Look, huma.Operation{
+		OperationID: "blame-value", Method: http.MethodGet, Path: "/api/processes/{id}/blame", Summary: "Find who wrote a value", Tags: chains, Errors: none,
+		Description: "Tells which Call or person wrote a value of State, what was proposed and what was read for it.",
+	}, a.blame)
+	operation(a, access.Look, huma.Operation{
+		OperationID: "draw-plan", Method: http.MethodGet, Path: "/api/processes/{id}/graph", Summary: "Draw the Plan of a process", Tags: chains, Errors: none,
+		Description: "Draws the Calls of the latest solution that has any, or else of the Plan messages, as text: Mermaid, or DOT, the language of Graphviz.",
+	}, a.graph)
+}
+
+// IdeaList is the Ideas of a process.
+type IdeaList struct {
+	Ideas []chain.Link `json:"ideas" nullable:"false"`
+}
+
+func (a *API) ideas(ctx context.Context, in *Target) (*struct{ Body IdeaList }, error) {
+	links, err := a.Client.Chain(in.ID).Ideas(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body IdeaList }{IdeaList{links}}, nil
+}
+
+type ideaInput struct {
+	Target
+	K string `path:"k" pattern:"^([1-9][0-9]{0,8}|latest)$" doc:"the number of an Idea, from 1, or latest" example:"1"`
+}
+
+func (a *API) idea(ctx context.Context, in *ideaInput) (*struct{ Body Object }, error) {
+	k, _ := strconv.Atoi(in.K) // 0 is the latest
+	idea, err := a.Client.Chain(in.ID).Load(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body Object }{jsonval.Encode(idea)}, nil
+}
+
+type diffInput struct {
+	Target
+	From int `query:"from" required:"true" minimum:"1" doc:"the number of an Idea"`
+	To   int `query:"to" required:"true" minimum:"1" doc:"the number of another"`
+}
+
+func (a *API) diff(ctx context.Context, in *diffInput) (*struct{ Body *client.Diff }, error) {
+	d, err := a.Client.Chain(in.ID).Diff(ctx, in.From, in.To)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body *client.Diff }{d}, nil
+}
+
+type blameInput struct {
+	Target
+	Place string `query:"place" required:"true" doc:"TOKEN:path, such as ①:user.name, or user.name in the anonymous instance" example:"①:user.name"`
+	At    int    `query:"at" minimum:"1" doc:"as this Idea shows it; absent: the latest"`
+}
+
+func (a *API) blame(ctx context.Context, in *blameInput) (*struct{ Body *chain.Blame }, error) {
+	b, err := a.Client.Chain(in.ID).Blame(ctx, in.Place, in.At)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body *chain.Blame }{b}, nil
+}
+
+type graphInput struct {
+	Target
+	Format string `query:"format" default:"mermaid" enum:"mermaid,dot"`
+}
+
+// Graph is a Plan that was drawn.
+type Graph struct {
+	Format string `json:"format" enum:"mermaid,dot"`
+	Graph  string `json:"graph" doc:"the text, in the language of format"`
+	Calls  int    `json:"calls" doc:"how many there are; with none the graph is empty"`
+}
+
+func (a *API) graph(ctx context.Context, in *graphInput) (*struct{ Body Graph }, error) {
+	calls, err := a.Client.Chain(in.ID).Plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	draw := plangraph.RenderMermaid
+	if in.Format == "dot" {
+		draw = plangraph.RenderDOT
+	}
+	return &struct{ Body Graph }{Graph{in.Format, draw(calls), len(calls)}}, nil
+}

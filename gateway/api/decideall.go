@@ -1,0 +1,115 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"processidea/client"
+	"processidea/gateway/access"
+)
+
+var errNoOutput = errors.New("an answer has an output; null is one")
+
+// processesAtOnce bounds how many processes one request decides in at a time.
+const processesAtOnce = 8
+
+// What became of decisions.
+const (
+	outcomeTaken   = "taken"
+	outcomeRefused = "refused"
+	outcomeInvalid = "invalid"
+	outcomeFailed  = "failed"
+)
+
+// decideAll takes decisions, those of one process together.
+func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision) []DecisionResult {
+	results := make([]DecisionResult, len(list))
+	decisions := make([]client.Decision, len(list))
+	var processes []string
+	byProcess := map[string][]int{}
+	for n, d := range list {
+		results[n] = DecisionResult{Process: d.Process, Call: d.Call}
+		var err error
+		if decisions[n], err = d.read(who); err != nil {
+			results[n].fail(outcomeInvalid, err)
+			continue
+		}
+		if byProcess[d.Process] == nil {
+			processes = append(processes, d.Process)
+		}
+		byProcess[d.Process] = append(byProcess[d.Process], n)
+	}
+	var g errgroup.Group
+	g.SetLimit(processesAtOnce)
+	for _, id := range processes {
+		g.Go(func() error {
+			a.decideIn(ctx, id, byProcess[id], decisions, results)
+			a.acted(id)
+			return nil
+		})
+	}
+	_ = g.Wait()
+	return results
+}
+
+// decideIn takes those decisions that are of one process.
+func (a *API) decideIn(ctx context.Context, id string, of []int, decisions []client.Decision, results []DecisionResult) {
+	p, err := a.Client.Attach(ctx, id)
+	if err == nil && len(of) == 1 {
+		var count client.Count
+		if count, err = p.DecideAndCount(ctx, decisions[of[0]]); err == nil {
+			results[of[0]].take(count)
+			return
+		}
+	}
+	if err == nil {
+		var sent []client.Decision
+		for _, n := range of {
+			sent = append(sent, decisions[n])
+		}
+		var outcomes []client.Outcome
+		outcomes, err = p.DecideMany(ctx, sent)
+		for k, o := range outcomes {
+			switch {
+			case o.Refused != "":
+				results[of[k]].fail(outcomeRefused, &client.RefusedError{Process: id, Signal: o.Kind, Call: o.Call, Reason: o.Refused})
+			case o.Count.Have > 0:
+				results[of[k]].take(o.Count)
+			}
+		}
+	}
+	for _, n := range of {
+		if results[n].Outcome == "" {
+			results[n].fail("", err)
+		}
+	}
+}
+
+func (r *DecisionResult) take(count client.Count) {
+	r.Outcome, r.Count = outcomeTaken, &count
+}
+
+// fail says why a decision was not taken. The outcome "" is found out from the error.
+func (r *DecisionResult) fail(outcome string, err error) {
+	if err == nil {
+		err = context.DeadlineExceeded
+	}
+	var refused *client.RefusedError
+	p := ProblemOf(err)
+	r.Code, r.Reason = p.Code, p.Detail
+	switch {
+	case outcome != "":
+		r.Outcome = outcome
+	case errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrNotFound):
+		r.Outcome = outcomeInvalid
+	case errors.Is(err, client.ErrRefused):
+		r.Outcome = outcomeRefused
+	default:
+		r.Outcome = outcomeFailed
+	}
+	if errors.As(err, &refused) {
+		r.Reason = refused.Reason
+	}
+}

@@ -1,0 +1,101 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"processidea/gateway/access"
+	"processidea/gateway/feed"
+)
+
+const (
+	eventStream = "text/event-stream"
+	// quiet is how long nothing may be written, so that whoever stands in between sees that the connection is alive.
+	quiet = 15 * time.Second
+	// slowest is how long one event may take to be written: who reads nothing is let go.
+	slowest = 30 * time.Second
+)
+
+func (a *API) addEvents() {
+	r := a.huma.OpenAPI().Components.Schemas
+	_ = r.Schema(typeOf[feed.Unseen](), true, "")
+	operation(a, access.Look, huma.Operation{
+		OperationID: "follow-process", Method: http.MethodGet, Path: "/api/processes/{id}/events", Summary: "Follow a process", Tags: []string{"processes"},
+		Description: "Follows a process until it has ended, as server-sent events. status: where it stands, whenever that has changed, as getting the process " +
+			"gives it; the first one comes at once. idea: an Idea was sealed, as listing the Ideas gives it. unseen: it cannot be asked, {code, message, since}. " +
+			"ended: what it came to, as its result without States; nothing comes after it.\n\n" +
+			"Who is slow gets the latest status and misses those in between; Ideas are all told. With the id of the last event as Last-Event-ID it goes on " +
+			"after that one, at any gateway: every Idea since, and the status if it is another. 204: the end had been told already.",
+		Errors: []int{http.StatusNotFound},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "The events", Content: map[string]*huma.MediaType{eventStream: {Schema: &huma.Schema{Type: huma.TypeString}}}},
+			"204": {Description: "The process has ended, and that was told already"},
+		},
+	}, a.events)
+}
+
+type eventsInput struct {
+	Target
+	Last  string `header:"Last-Event-ID" doc:"the id of the last event that was seen"`
+	Token string `query:"token" hidden:"true" doc:"the printed token, for a page, which can set no header here"`
+}
+
+func (a *API) events(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+	cursor, known := feed.ParseCursor(in.Last)
+	if in.Last != "" && !known {
+		return nil, invalidAt("header.Last-Event-ID", errNoEvent)
+	}
+	follower, err := a.Feed.Follow(ctx, in.ID, cursor, !known)
+	if err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		defer follower.Close()
+		_, w := humago.Unwrap(hc)
+		if follower.Over() {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		a.stream(hc.Context(), w, follower)
+	}}, nil
+}
+
+// stream writes what a follower sees, until the process has ended or whoever reads has gone.
+func (a *API) stream(ctx context.Context, w http.ResponseWriter, follower *feed.Follower) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{}) // the request has been read: there is nothing to be late with
+	w.Header().Set("Content-Type", eventStream)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy in between passes each event on at once
+	w.WriteHeader(http.StatusOK)
+	if control.Flush() != nil { // whoever missed nothing knows at once that they are heard
+		return
+	}
+	for e, err := range follower.Events(ctx, quiet) {
+		_ = control.SetWriteDeadline(time.Now().Add(slowest))
+		if err != nil {
+			a.Log.Warn("a follower was let go", "error", err)
+			return
+		}
+		if _, err := w.Write(encodeEvent(e)); err != nil || control.Flush() != nil {
+			return
+		}
+	}
+}
+
+// encodeEvent writes an event; one without a kind is a comment. JSON has no line breaks outside of its strings, and there they are escaped.
+func encodeEvent(e feed.Event) []byte {
+	if e.Kind == "" {
+		return []byte(": nothing new\n\n")
+	}
+	id := ""
+	if e.ID != "" {
+		id = "id: " + e.ID + "\n"
+	}
+	return fmt.Appendf(nil, "%sevent: %s\ndata: %s\n\n", id, e.Kind, e.Data)
+}

@@ -1,0 +1,172 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/model/ideafile/spelling"
+	"processidea/protocol"
+)
+
+func (a *API) addPeople() {
+	people := []string{"people"}
+	operation(a, access.Look, huma.Operation{
+		OperationID: "list-approvals", Method: http.MethodGet, Path: "/api/approvals", Summary: "List what waits for a person, in all processes", Tags: people,
+		Description: "Lists the Calls that wait for a person: what would run, exactly as it would, since when, who may decide, and the case.",
+	}, a.allApprovals)
+	operation(a, access.Look, huma.Operation{
+		OperationID: "list-process-approvals", Method: http.MethodGet, Path: "/api/processes/{id}/approvals", Summary: "List what waits for a person in a process",
+		Tags: people, Errors: []int{http.StatusNotFound},
+		Description: "Lists the Calls that wait for a person in a process, or in one instance of it: refunds%2F13.",
+	}, a.approvals)
+	operation(a, access.Decide, huma.Operation{
+		OperationID: "decide", Method: http.MethodPost, Path: "/api/decisions", Summary: "Decide on Calls that wait", Tags: people,
+		Description: "Decides on up to 1,000 Calls, of any processes. Each decision is judged by itself and has a result of its own, in the order of the " +
+			"decisions. Who decides is whoever the token names; where the gateway has a key, it signs the decision for that person.",
+	}, a.decide)
+}
+
+// ApprovalList is what waits for a person.
+type ApprovalList struct {
+	Approvals []client.Approval `json:"approvals" nullable:"false"`
+}
+
+type everywhere struct{}
+
+func (a *API) allApprovals(ctx context.Context, _ *struct{}) (*struct{ Body ApprovalList }, error) {
+	list, err := share(ctx, &a.shared, everywhere{}, a.Client.Approvals)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body ApprovalList }{ApprovalList{list}}, nil
+}
+
+type approvalsKey string
+
+func (a *API) approvals(ctx context.Context, in *Target) (*struct{ Body ApprovalList }, error) {
+	process, word, isInstance := protocol.ParseInstanceID(in.ID)
+	p, err := a.Client.Attach(ctx, in.ID)
+	if isInstance && err != nil {
+		p, err = a.Client.Attach(ctx, process)
+	} else {
+		isInstance = false // a delegate
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := share(ctx, &a.shared, approvalsKey(p.ID()), func(ctx context.Context) ([]client.Approval, error) {
+		now, err := p.Revision(ctx)
+		if err != nil || now.Ended {
+			return []client.Approval{}, err // nothing waits any more, whoever answers
+		}
+		return p.Approvals(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if isInstance {
+		list = slices.DeleteFunc(slices.Clone(list), func(a client.Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
+	}
+	return &struct{ Body ApprovalList }{ApprovalList{list}}, nil
+}
+
+type decideBody struct {
+	_         struct{}   `additionalProperties:"false"`
+	Decisions []Decision `json:"decisions" nullable:"false" minItems:"1" maxItems:"1000"`
+}
+
+// Decision is what somebody decides on a Call that waits.
+type Decision struct {
+	_        struct{} `additionalProperties:"false"`
+	Process  string   `json:"process" minLength:"1" doc:"its id"`
+	Call     string   `json:"call" minLength:"1" doc:"the id of the Call, as the approval has it, or as it is typed: 1.2@13 for 1.2@⑬"`
+	Decision string   `json:"decision" enum:"approve,reject,amend,replace,answer"`
+	Digest   string   `json:"digest" minLength:"64" maxLength:"64" doc:"that of what was shown, as the approval has it: anything else is not decided on"`
+	Reason   string   `json:"reason,omitempty" doc:"why; the LLM is told. reject needs one"`
+	Params   Object   `json:"params,omitempty" doc:"of amend: the parameters that change"`
+	With     Object   `json:"with,omitempty" doc:"of replace: the Call that takes the place, as the LLM writes it"`
+	Output   *Value   `json:"output,omitempty" doc:"of answer: the result"`
+	Proof    string   `json:"proof,omitempty" doc:"the signature of the decision, where whoever decides made it themselves"`
+	By       string   `json:"by,omitempty" doc:"who decides: nobody but who the token names, except with the token that the gateway printed"`
+	Groups   []string `json:"groups,omitempty" nullable:"false" doc:"as by"`
+}
+
+// DecisionResult is what became of a decision.
+type DecisionResult struct {
+	Process string `json:"process"`
+	Call    string `json:"call"`
+	Outcome string `json:"outcome" enum:"taken,refused,invalid,failed" doc:"invalid: it was not sent; failed: what became of it is not known"`
+	Code    string `json:"code,omitempty" doc:"of what was not taken, as in problems"`
+	Reason  string `json:"reason,omitempty" doc:"why it was not taken"`
+	// Count is how many have decided the same.
+	Count *client.Count `json:"count,omitempty" doc:"how many have decided the same, of how many must: 1 of 2 leaves the Call waiting"`
+}
+
+// DecisionResults are in the order of the decisions.
+type DecisionResults struct {
+	Results []DecisionResult `json:"results" nullable:"false"`
+}
+
+func (a *API) decide(ctx context.Context, in *struct{ Body decideBody }) (*struct{ Body DecisionResults }, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.Patience)
+	defer cancel()
+	results := a.decideAll(ctx, access.From(ctx), in.Body.Decisions)
+	return &struct{ Body DecisionResults }{DecisionResults{results}}, nil
+}
+
+// read makes a decision of what was sent. The error says why it cannot be meant, or is not this person's to take.
+func (d *Decision) read(who *access.Person) (client.Decision, error) {
+	out := client.Decision{
+		Kind: d.Decision, Call: d.Call, Digest: d.Digest, Reason: d.Reason, Proof: d.Proof, By: who.Name, Groups: who.Groups, Key: who.Key,
+	}
+	if d.By != "" || d.Groups != nil {
+		if !who.NamesOthers && (d.By != "" && d.By != who.Name || !containsAll(who.Groups, d.Groups)) {
+			return out, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForbidden,
+				Message: "the token names " + who.Name + ": a decision is taken by that person, and for that person's groups"}
+		}
+		out.By = cmp.Or(d.By, who.Name)
+		if d.Groups != nil {
+			out.Groups = d.Groups
+		}
+		if out.By != who.Name {
+			out.Key = nil // it speaks for that person alone
+		}
+	}
+	if d.Proof != "" {
+		out.Key, out.By, out.Groups = nil, d.By, d.Groups // the proof says who decides
+	}
+	var err error
+	switch d.Decision {
+	case client.Amend:
+		out.Value, err = asAny(d.Params.read("params"))
+	case client.Replace:
+		out.Value, err = asAny(d.With.read("with"))
+	case client.Answer:
+		if d.Output == nil {
+			return out, invalidAt("output", errNoOutput)
+		}
+		out.Value, err = d.Output.read("output")
+	}
+	if err == nil {
+		err = out.Validate()
+	}
+	return out, err
+}
+
+func containsAll(all, some []string) bool {
+	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
+}
+
+// asAny keeps an object that is not there a nil.
+func asAny(m map[string]any, err error) (any, error) {
+	if m == nil {
+		return nil, err
+	}
+	return m, err
+}

@@ -1,0 +1,170 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/model/diag"
+)
+
+// Problem is a problem document, RFC 9457.
+type Problem struct {
+	Type   string `json:"type" format:"uri" doc:"urn:processidea:problem: and the code"`
+	Title  string `json:"title" doc:"what the status means"`
+	Status int    `json:"status" doc:"the HTTP status"`
+	Code   string `json:"code" doc:"what went wrong, for programs: it never changes" example:"not-found"`
+	Detail string `json:"detail" doc:"what went wrong, for people"`
+	// Problems lists everything that is wrong with what was sent.
+	Problems []Place `json:"problems,omitempty" doc:"everything that is wrong with what was sent"`
+}
+
+// Place is one thing that is wrong, and where.
+type Place struct {
+	Path    string `json:"path" doc:"a place in the Idea, such as $.context[0], or in the request, such as body.decisions[0].call"`
+	Message string `json:"message"`
+	Warning bool   `json:"warning,omitempty"`
+}
+
+// The codes of problems, beside those of package access.
+const (
+	CodeInvalid      = "invalid"            // what was sent cannot be meant; problems says where
+	CodeInvalidIdea  = "invalid-idea"       // the Idea is wrong; problems says where
+	CodeNotFound     = "not-found"          // there is no such process, Idea or page
+	CodeNoValue      = "no-value"           // nothing stands at the place, and nobody wrote there
+	CodeMethod       = "method-not-allowed" // the page does not take the method
+	CodeOtherStart   = "other-start"        // the id belongs to a process that was started from something else
+	CodeClaimed      = "claimed"            // the store has Ideas of a process of the id that Temporal does not know
+	CodeRefused      = "refused"            // it changed nothing: detail says why
+	CodeNotEnded     = "not-ended"          // the process is still at work
+	CodeTooLarge     = "too-large"          // the body
+	CodeSlow         = "slow-request"       // the body took too long
+	CodeMediaType    = "media-type"         // the body is not JSON
+	CodeNoWorker     = "no-worker"          // no worker answers: what was sent takes effect when one does
+	CodeUnreachable  = "unreachable"        // the Temporal server, or the store, does not answer
+	CodeKeys         = "keys"               // the gateway's keys do not fit the store
+	CodeInternal     = "internal"           // anything else
+	problemType      = "urn:processidea:problem:"
+	problemMediaType = "application/problem+json"
+)
+
+// Error gives the text for people.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus gives the HTTP status.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType makes the answer's media type that of problem documents.
+func (p *Problem) ContentType(string) string { return problemMediaType }
+
+func problem(status int, code, detail string) *Problem {
+	return &Problem{Type: problemType + code, Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
+}
+
+// Write sends a problem.
+func (p *Problem) Write(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", problemMediaType)
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p)
+}
+
+// kind is a kind of errors.
+type kind struct {
+	err    error
+	status int // of HTTP
+	code   string
+}
+
+// kinds are the errors of package client that have a code of their own, the particular ones first.
+var kinds = []kind{
+	{client.ErrOtherStart, http.StatusConflict, CodeOtherStart},
+	{client.ErrNoValue, http.StatusNotFound, CodeNoValue},
+	{client.ErrNotFound, http.StatusNotFound, CodeNotFound},
+	{client.ErrRefused, http.StatusConflict, CodeRefused},
+	{client.ErrBadPlace, http.StatusUnprocessableEntity, CodeInvalid},
+	{client.ErrNoWorker, http.StatusServiceUnavailable, CodeNoWorker},
+	{client.ErrKeys, http.StatusInternalServerError, CodeKeys},
+	{client.ErrUnreachable, http.StatusServiceUnavailable, CodeUnreachable},
+	{client.ErrInvalid, http.StatusUnprocessableEntity, CodeInvalid},
+}
+
+// ProblemOf makes a problem of an error.
+func ProblemOf(err error) *Problem {
+	var p *Problem
+	var refusal *access.Refusal
+	var invalid *client.InvalidError
+	var claimed *client.ClaimedError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &refusal):
+		return problem(refusal.Status, refusal.Code, refusal.Message)
+	case errors.As(err, &claimed):
+		return problem(http.StatusConflict, CodeClaimed, err.Error())
+	case errors.As(err, &invalid):
+		p = problem(http.StatusUnprocessableEntity, CodeInvalidIdea, err.Error())
+		p.Problems = places(invalid.Problems)
+		return p
+	}
+	for _, k := range kinds {
+		if errors.Is(err, k.err) {
+			return problem(k.status, k.code, err.Error())
+		}
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return problem(http.StatusServiceUnavailable, CodeNoWorker, "no worker answers yet; what was sent takes effect when one does: "+err.Error())
+	case client.IsUnreachable(err):
+		return problem(http.StatusServiceUnavailable, CodeUnreachable, err.Error())
+	}
+	return problem(http.StatusInternalServerError, CodeInternal, err.Error())
+}
+
+func places(list diag.Problems) []Place {
+	out := make([]Place, len(list))
+	for n, p := range list {
+		out[n] = Place{p.JSONPath, p.Message, p.IsWarning}
+	}
+	return out
+}
+
+// frameworkCodes are those of the errors that the framework finds by itself.
+var frameworkCodes = map[int]string{
+	http.StatusBadRequest: CodeInvalid, http.StatusUnprocessableEntity: CodeInvalid, http.StatusRequestEntityTooLarge: CodeTooLarge,
+	http.StatusRequestTimeout: CodeSlow, http.StatusUnsupportedMediaType: CodeMediaType, http.StatusNotFound: CodeNotFound,
+}
+
+// init has the framework's own errors be problem documents with codes too, and has it tell id from Id. It keeps both in variables.
+func init() {
+	huma.ValidateStrictCasing = true
+	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
+		code := frameworkCodes[status]
+		if code == "" {
+			code = CodeInternal
+		}
+		p := problem(status, code, message)
+		for _, err := range errs {
+			var at huma.ErrorDetailer
+			if errors.As(err, &at) {
+				d := at.ErrorDetail()
+				p.Problems = append(p.Problems, Place{Path: d.Location, Message: d.Message})
+			} else if err != nil {
+				p.Problems = append(p.Problems, Place{Path: "body", Message: err.Error()})
+			}
+		}
+		if len(p.Problems) > 0 {
+			var said []string
+			for _, at := range p.Problems {
+				said = append(said, strings.TrimPrefix(at.Path+": "+at.Message, ": "))
+			}
+			p.Detail += ": " + strings.Join(said, "; ")
+		}
+		return p
+	}
+}

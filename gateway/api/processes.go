@@ -1,0 +1,319 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/model/ideafile/spelling"
+	"processidea/model/runresult"
+	"processidea/protocol"
+)
+
+func (a *API) addProcesses() {
+	operation(a, access.Start, huma.Operation{
+		OperationID: "start-process", Method: http.MethodPost, Path: "/api/processes", Summary: "Start a process", Tags: []string{"processes"},
+		Description: "Starts a process from an Idea, or attaches to the one that was started with the same id from the same content, so that a request " +
+			"may be sent again. 201: it was started; 200: it was there.",
+		DefaultStatus: http.StatusCreated, MaxBodyBytes: largestIdea, Errors: []int{http.StatusConflict},
+		Responses: map[string]*huma.Response{"200": startedResponse, "201": startedResponse},
+	}, a.start)
+	operation(a, access.Look, huma.Operation{
+		OperationID: "list-processes", Method: http.MethodGet, Path: "/api/processes", Summary: "List processes, the latest first", Tags: []string{"processes"},
+		Description: "Lists the processes that somebody started, and none that a process started. A page may hold fewer than limit although more follow: " +
+			"next is then there.",
+	}, a.list)
+	operation(a, access.Look, huma.Operation{
+		OperationID: "get-process", Method: http.MethodGet, Path: "/api/processes/{id}", Summary: "See where a process stands", Tags: []string{"processes"},
+		Description: "Tells where a process stands, without the States of its instances. Where no worker answers, its status alone is known, and unseen says why.",
+		Errors:      []int{http.StatusNotFound},
+	}, a.get)
+	operation(a, access.Look, huma.Operation{
+		OperationID: "get-result", Method: http.MethodGet, Path: "/api/processes/{id}/result", Summary: "Get what a process has come to", Tags: []string{"processes"},
+		Description: "Gives what a process came to, with every value whole. Of one that is at work: after wait it is the problem not-ended.",
+		Errors:      []int{http.StatusNotFound, http.StatusConflict},
+	}, a.result)
+	operation(a, access.Look, huma.Operation{
+		OperationID: "list-instances", Method: http.MethodGet, Path: "/api/processes/{id}/instances", Summary: "See where the instances stand",
+		Tags:        []string{"processes"},
+		Description: "Gives the State of each instance and what became of each of its Calls, by token. A worker must be there to answer.",
+		Errors:      []int{http.StatusNotFound},
+	}, a.instances)
+}
+
+type startBody struct {
+	_            struct{}          `additionalProperties:"false"`
+	ID           string            `json:"id,omitempty" maxLength:"200" doc:"names the process: printable ASCII without a slash; absent: one is made up"`
+	Idea         Object            `json:"idea" doc:"an Idea file"`
+	Instances    []Object          `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input, or a message; _instance names it"`
+	Delegates    map[string]Object `json:"delegates,omitempty" doc:"the Idea files of delegates, by the paths under which _delegate names them"`
+	Replies      string            `json:"replies,omitempty" doc:"a scripted LLM: the text of a replies file, JSON Lines; absent: the workers ask theirs"`
+	WithSolution bool              `json:"withSolution,omitempty" doc:"take up the Calls of the Idea's solution, minus those that its record calls done"`
+}
+
+// Started names a process.
+type Started struct {
+	Process  string `json:"process" doc:"its id"`
+	Attached bool   `json:"attached" doc:"it was there already"`
+}
+
+type startOutput struct {
+	Status   int
+	Location string `header:"Location" doc:"the process's page"`
+	Body     Started
+}
+
+var startedResponse = &huma.Response{Description: "The process"}
+
+func (a *API) start(ctx context.Context, in *struct{ Body startBody }) (*startOutput, error) {
+	o := client.StartOptions{ID: in.Body.ID, Replies: in.Body.Replies, WithSolution: in.Body.WithSolution, By: access.From(ctx).Name}
+	if o.ID != "" {
+		if err := client.ValidateID(o.ID); err != nil {
+			return nil, invalidAt("body.id", err)
+		}
+	}
+	var err error
+	if o.Idea, err = readIdea(in.Body.Idea); err != nil {
+		return nil, err
+	}
+	if o.Instances, err = readObjects(in.Body.Instances, "body.instances"); err != nil {
+		return nil, err
+	}
+	if o.Delegates, err = readDelegates(in.Body.Delegates); err != nil {
+		return nil, err
+	}
+	return a.begin(ctx, o)
+}
+
+func readDelegates(files map[string]Object) (map[string]any, error) {
+	var out map[string]any
+	for path, file := range files {
+		idea, err := file.read("body.delegates." + path)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = map[string]any{}
+		}
+		out[path] = idea
+	}
+	return out, nil
+}
+
+func (a *API) begin(ctx context.Context, o client.StartOptions) (*startOutput, error) {
+	p, err := a.Client.Start(ctx, o)
+	a.acted(o.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &startOutput{Status: http.StatusCreated, Location: pageOf(p.ID()), Body: Started{p.ID(), p.Attached()}}
+	if p.Attached() {
+		out.Status = http.StatusOK
+	}
+	return out, nil
+}
+
+func pageOf(id string) string { return "/api/processes/" + url.PathEscape(id) }
+
+type listInput struct {
+	Status   string `query:"status" enum:"running,paused,completed,failed,cancelled" doc:"only those of this status"`
+	Path     string `query:"path" doc:"only those of an Idea with this meta.path"`
+	Awaiting bool   `query:"awaiting" doc:"only those in which a Call waits for a person"`
+	Limit    int    `query:"limit" default:"50" minimum:"1" maximum:"200" doc:"how many at most"`
+	Page     string `query:"page" doc:"next of the page before"`
+}
+
+// ProcessPage is a page of processes.
+type ProcessPage struct {
+	Processes []client.Summary `json:"processes" nullable:"false"`
+	Next      string           `json:"next,omitempty" doc:"the page after this one, for the parameter page; absent: there is none"`
+}
+
+func (a *API) list(ctx context.Context, in *listInput) (*struct{ Body ProcessPage }, error) {
+	from, err := readPage(in.Page)
+	if err != nil {
+		return nil, invalidAt("query.page", err)
+	}
+	f := client.Filter{Status: runresult.Status(in.Status), Path: in.Path, Awaiting: in.Awaiting}
+	page, err := share(ctx, &a.shared, listKey{f, in.Limit, in.Page}, func(ctx context.Context) (client.Page, error) {
+		return a.Client.ListPage(ctx, f, in.Limit, from)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body ProcessPage }{ProcessPage{page.Processes, writePage(page.Next)}}, nil
+}
+
+type listKey struct {
+	client.Filter
+	limit int
+	page  string
+}
+
+var errNoPage = errors.New("it is no next of a page")
+
+// writePage writes where a page begins, with a sum: the server takes long to refuse what is none.
+func writePage(next []byte) string {
+	if len(next) == 0 {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(next, crc32.ChecksumIEEE(next)))
+}
+
+func readPage(text string) ([]byte, error) {
+	if text == "" {
+		return nil, nil
+	}
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	n := len(data) - crc32.Size
+	if err != nil || n < 1 || binary.BigEndian.Uint32(data[n:]) != crc32.ChecksumIEEE(data[:n]) {
+		return nil, errNoPage
+	}
+	return data[:n], nil
+}
+
+// ProcessStatus is where a process stands.
+type ProcessStatus struct {
+	protocol.ProcessView
+	Unseen string `json:"unseen,omitempty" doc:"why the status alone is known: no worker answers"`
+}
+
+func (a *API) get(ctx context.Context, in *Target) (*struct{ Body ProcessStatus }, error) {
+	v, err := share(ctx, &a.shared, statusKey(in.ID), func(ctx context.Context) (ProcessStatus, error) { return a.statusOf(ctx, in.ID) })
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body ProcessStatus }{v}, nil
+}
+
+type statusKey string
+
+func (a *API) statusOf(ctx context.Context, id string) (ProcessStatus, error) {
+	p, err := a.Client.Attach(ctx, id)
+	if err != nil {
+		return ProcessStatus{}, err
+	}
+	v, err := p.Status(ctx)
+	if err == nil {
+		return ProcessStatus{ProcessView: complete(v)}, nil
+	}
+	r, err := p.Snapshot(ctx)
+	if err != nil && !errors.Is(err, client.ErrNoWorker) {
+		return ProcessStatus{}, err
+	}
+	out := ProcessStatus{ProcessView: complete(client.Status{Result: withoutStates(r)})}
+	if err != nil {
+		out.Unseen = err.Error()
+	}
+	return out, nil
+}
+
+// complete has lists where there is nothing.
+func complete(v client.Status) client.Status {
+	if v.Waiting == nil {
+		v.Waiting = []string{}
+	}
+	return v
+}
+
+func withoutStates(r runresult.Result) runresult.Result {
+	instances := map[string]runresult.Instance{}
+	for token, i := range r.Instances {
+		i.State = nil
+		instances[token] = i
+	}
+	r.Instances = instances
+	return r
+}
+
+type resultInput struct {
+	Target
+	Wait int `query:"wait" minimum:"0" maximum:"60" doc:"how many seconds to wait for the end"`
+}
+
+func (a *API) result(ctx context.Context, in *resultInput) (*struct{ Body runresult.Result }, error) {
+	p, err := a.Client.Attach(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.awaitEnd(ctx, p, time.Duration(in.Wait)*time.Second); err != nil {
+		return nil, err
+	}
+	r, err := p.Result(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body runresult.Result }{r}, nil
+}
+
+// awaitEnd follows a process until it has ended, as all do who follow it.
+func (a *API) awaitEnd(ctx context.Context, p *client.Process, wait time.Duration) error {
+	now, err := p.Revision(ctx)
+	if err != nil || now.Ended {
+		return err
+	}
+	notEnded := problem(http.StatusConflict, CodeNotEnded, "process "+p.ID()+" is still at work")
+	if wait == 0 {
+		return notEnded
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	ended, err := a.Feed.Ended(ctx, p.ID())
+	if err == nil && !ended {
+		return notEnded
+	}
+	return err
+}
+
+type instancesInput struct {
+	Target
+	Instance string `query:"instance" doc:"only this one: its token, or as it is typed (13 for ⑬)"`
+}
+
+// InstanceList is instances by their tokens.
+type InstanceList struct {
+	Instances map[string]client.InstanceStatus `json:"instances"`
+}
+
+func (a *API) instances(ctx context.Context, in *instancesInput) (*struct{ Body InstanceList }, error) {
+	p, err := a.Client.Attach(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	all, err := p.Instances(ctx)
+	if err != nil {
+		return nil, unanswered(err)
+	}
+	for token, i := range all {
+		if in.Instance != "" && !spelling.MatchesToken(in.Instance, token) {
+			delete(all, token)
+			continue
+		}
+		if i.State, err = a.Client.Archive().Store().Restore(ctx, i.State); err != nil {
+			return nil, err
+		}
+		all[token] = i
+	}
+	if in.Instance != "" && len(all) == 0 {
+		return nil, problem(http.StatusNotFound, CodeNotFound, "process "+in.ID+" has no instance "+in.Instance)
+	}
+	return &struct{ Body InstanceList }{InstanceList{all}}, nil
+}
+
+// unanswered is the error of a question that nobody answered: the process is there, as was just seen.
+func unanswered(err error) error {
+	if slices.ContainsFunc(kinds, func(k kind) bool { return errors.Is(err, k.err) }) {
+		return err
+	}
+	return problem(http.StatusServiceUnavailable, CodeNoWorker, err.Error())
+}

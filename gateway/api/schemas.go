@@ -1,0 +1,70 @@
+package api
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/turn"
+	"processidea/store/chain"
+)
+
+// newRegistry describes the types of the engine as they are written in JSON, where that is not by their fields.
+func newRegistry() huma.Registry {
+	r := huma.NewMapRegistry("#/components/schemas/", nameOf)
+	type null = *string
+	for from, to := range map[reflect.Type]reflect.Type{
+		reflect.TypeFor[turn.Failures]():         reflect.TypeFor[[]turn.CallFailure](),
+		reflect.TypeFor[refexpr.OutputPath]():    reflect.TypeFor[null](),
+		reflect.TypeFor[jsonval.Path]():          reflect.TypeFor[string](),
+		reflect.TypeFor[ideafile.WrittenCall]():  reflect.TypeFor[Value](),
+		reflect.TypeFor[jsonval.OrderedObject](): reflect.TypeFor[Object](),
+	} {
+		r.RegisterTypeAlias(from, to)
+	}
+	return r
+}
+
+// names are those of types that are alike in several packages.
+var names = map[reflect.Type]string{
+	reflect.TypeFor[turn.Decision](): "DecisionTaken",
+	reflect.TypeFor[chain.Link]():    "IdeaLink",
+}
+
+func nameOf(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if name := names[t]; name != "" {
+		return name
+	}
+	return huma.DefaultSchemaNamer(t, hint)
+}
+
+// finishSchemas says of a pointer to an object that is always written that it may be null, which the framework leaves out.
+func finishSchemas(api *huma.OpenAPI) {
+	r := api.Components.Schemas
+	for name, s := range r.Map() {
+		t := r.TypeFromRef("#/components/schemas/" + name)
+		for t != nil && t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if t == nil || t.Kind() != reflect.Struct {
+			continue
+		}
+		for _, f := range reflect.VisibleFields(t) {
+			key, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+			p := s.Properties[key]
+			if p == nil || p.Ref == "" || f.Type.Kind() != reflect.Pointer || strings.Contains(rest, "omit") {
+				continue
+			}
+			s.Properties[key] = &huma.Schema{AnyOf: []*huma.Schema{{Ref: p.Ref}, {Type: "null"}}}
+		}
+	}
+}
+
+func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }

@@ -1,0 +1,214 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"processidea/client"
+	"processidea/model/runresult"
+	"processidea/store/chain"
+)
+
+// Source is what a feed asks: a process of package client.
+type Source interface {
+	Revision(ctx context.Context) (client.Revision, error)
+	Status(ctx context.Context) (client.Status, error)
+	Result(ctx context.Context) (runresult.Result, error)
+	// Idea tells of a sealed one.
+	Idea(ctx context.Context, at int) (chain.Link, error)
+}
+
+// CallsPerSecond is how often all watchers of a feed together ask the Temporal server in a second, at most.
+const CallsPerSecond = 50
+
+const (
+	// soonest and latest are how long a watcher waits before it looks again.
+	soonest = 300 * time.Millisecond
+	latest  = 5 * time.Second
+	// asksAtOnce and askEvery are how often a process is asked where it stands that never rests. Looking how far it has come is cheaper.
+	asksAtOnce = 30
+	askEvery   = 10 * time.Second
+)
+
+// Feed follows processes. It is safe for concurrent use.
+type Feed struct {
+	open  func(process string) Source
+	limit *rate.Limiter
+
+	mu       sync.Mutex
+	watchers map[string]*watcher
+}
+
+// New makes a Feed of processes, which open gives by their ids.
+func New(open func(process string) Source) *Feed {
+	return &Feed{open: open, limit: rate.NewLimiter(CallsPerSecond, CallsPerSecond), watchers: map[string]*watcher{}}
+}
+
+// Of makes a Feed of a client's processes.
+func Of(c *client.Client) *Feed {
+	return New(func(id string) Source { return process{c.Process(id)} })
+}
+
+// process is a Source.
+type process struct{ *client.Process }
+
+func (p process) Idea(ctx context.Context, at int) (chain.Link, error) {
+	return p.Chain().Link(ctx, at)
+}
+
+// Event is what a follower is told. ID is the one by which it goes on later; an event without an ID leaves that as it was.
+type Event struct {
+	Kind Kind
+	ID   string
+	Data []byte // JSON
+}
+
+// Follower follows one process. It is for one goroutine, and must be closed.
+type Follower struct {
+	feed   *Feed
+	w      *watcher
+	cursor Cursor
+	fresh  bool // it has seen nothing yet, and knows of nothing
+	last   *Snapshot
+}
+
+// Follow begins to follow a process, from after a Cursor that was seen before; fresh: from now. The error wraps
+// client.ErrNotFound where there is no such process.
+func (f *Feed) Follow(ctx context.Context, process string, after Cursor, fresh bool) (*Follower, error) {
+	w := f.join(process)
+	if err := w.first(ctx); err != nil {
+		f.leave(w)
+		return nil, err
+	}
+	return &Follower{feed: f, w: w, cursor: after, fresh: fresh}, nil
+}
+
+// Close ends it.
+func (r *Follower) Close() { r.feed.leave(r.w) }
+
+// Over reports whether the follower has been told of the end already: there is nothing to come.
+func (r *Follower) Over() bool { return !r.fresh && r.cursor.Ended }
+
+// Poke has the watcher of a process look at once: something was done to it.
+func (f *Feed) Poke(process string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if w := f.watchers[process]; w != nil {
+		select {
+		case w.poke <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Watched counts the processes that are being looked at.
+func (f *Feed) Watched() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.watchers)
+}
+
+func (f *Feed) join(process string) *watcher {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	w := f.watchers[process]
+	if w == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		w = &watcher{feed: f, process: process, source: f.open(process), cancel: cancel,
+			asks: rate.NewLimiter(rate.Every(askEvery), asksAtOnce), changed: make(chan struct{}), poke: make(chan struct{}, 1), since: time.Now()}
+		f.watchers[process] = w
+		go w.run(ctx)
+	}
+	w.followers++
+	return w
+}
+
+func (f *Feed) leave(w *watcher) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if w.followers--; w.followers == 0 {
+		w.cancel()
+		delete(f.watchers, w.process)
+	}
+}
+
+// Events gives what is new, until the process has ended or ctx is done. Wait is how long to wait for something new before an
+// Event without a Kind says that nothing is: whoever is told of it sees that the way is still open.
+func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for {
+			snapshot, changed, failed := r.w.current()
+			if failed != nil {
+				yield(Event{}, failed)
+				return
+			}
+			if snapshot != r.last {
+				r.last = snapshot
+				if !r.tell(ctx, snapshot, yield) || snapshot.Kind == KindEnded {
+					return
+				}
+				continue
+			}
+			idle := time.NewTimer(wait)
+			select {
+			case <-ctx.Done():
+				idle.Stop()
+				return
+			case <-changed:
+			case <-idle.C:
+				if !yield(Event{}, nil) {
+					return
+				}
+			}
+			idle.Stop()
+		}
+	}
+}
+
+// tell yields the Ideas that were sealed since, and the Snapshot if it is news.
+func (r *Follower) tell(ctx context.Context, s *Snapshot, yield func(Event, error) bool) bool {
+	if s.Kind == KindUnseen {
+		return yield(Event{Kind: s.Kind, Data: s.Data}, nil)
+	}
+	news := r.fresh || s.Cursor != r.cursor
+	if r.fresh {
+		r.cursor.Ideas, r.fresh = s.Cursor.Ideas, false
+	}
+	for at := r.cursor.Ideas + 1; at <= s.Cursor.Ideas; at++ {
+		link, err := r.w.link(ctx, at)
+		if err != nil {
+			yield(Event{}, err)
+			return false
+		}
+		r.cursor.Ideas = at
+		data, err := json.Marshal(link)
+		if !yield(Event{KindIdea, r.cursor.String(), data}, err) || err != nil {
+			return false
+		}
+	}
+	r.cursor = s.Cursor
+	return !news || yield(Event{s.Kind, s.Cursor.String(), s.Data}, nil)
+}
+
+// Ended waits for the end of a process, until ctx is done, and reports whether it has come to it.
+func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
+	follower, err := f.Follow(ctx, process, Cursor{}, true)
+	if err != nil {
+		if ctx.Err() != nil {
+			return false, nil
+		}
+		return false, err
+	}
+	defer follower.Close()
+	for e, err := range follower.Events(ctx, latest) {
+		if err != nil || e.Kind == KindEnded {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,255 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"processidea/client"
+	"processidea/model/runresult"
+	"processidea/store/chain"
+)
+
+// fake is a process that a test moves on.
+type fake struct {
+	mu               sync.Mutex
+	now              client.Revision
+	ideas            int
+	down, noWorker   bool
+	none             bool
+	looks, questions atomic.Int64
+	reads            atomic.Int64
+}
+
+func (f *fake) set(do func()) { f.mu.Lock(); defer f.mu.Unlock(); do() }
+
+func (f *fake) Revision(context.Context) (client.Revision, error) {
+	f.looks.Add(1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.none:
+		return client.Revision{}, client.ErrNotFound
+	case f.down:
+		return client.Revision{}, errors.New("connection refused")
+	}
+	return f.now, nil
+}
+
+func (f *fake) Status(context.Context) (client.Status, error) {
+	f.questions.Add(1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.noWorker {
+		return client.Status{}, errors.New("no poller")
+	}
+	return client.Status{Result: runresult.Result{ProcessID: "p", Status: runresult.StatusRunning, Ideas: f.ideas, Requests: int(f.now.Events)}}, nil
+}
+
+func (f *fake) Result(context.Context) (runresult.Result, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return runresult.Result{ProcessID: "p", Status: runresult.StatusCompleted, Ideas: f.ideas,
+		Instances: map[string]runresult.Instance{"": {State: "large"}}}, nil
+}
+
+func (f *fake) Idea(_ context.Context, at int) (chain.Link, error) {
+	f.reads.Add(1)
+	return chain.Link{At: at}, nil
+}
+
+func feedOf(f *fake) *Feed { return New(func(string) Source { return f }) }
+
+// follow follows to the end and gives what was told, in a bubble of synctest.
+func follow(t *testing.T, f *Feed, last string) (told []Event) {
+	t.Helper()
+	cursor, known := ParseCursor(last)
+	r, err := f.Follow(t.Context(), "p", cursor, !known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for e, err := range r.Events(t.Context(), time.Hour) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, e)
+	}
+	return told
+}
+
+func kinds(list []Event) string {
+	text := ""
+	for _, e := range list {
+		text += string(e.Kind) + " " + e.ID + "; "
+	}
+	return text
+}
+
+func TestEveryChangeIsToldOnceUntilTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{now: client.Revision{Run: "0123456789", Events: 3}}
+		go func() {
+			time.Sleep(time.Minute) //nolint:forbidigo // no time passes in a bubble
+			f.set(func() { f.now.Events, f.ideas = 5, 2 })
+			time.Sleep(time.Minute) //nolint:forbidigo // as above
+			f.set(func() { f.noWorker, f.now.Events = true, 6 })
+			time.Sleep(time.Minute) //nolint:forbidigo // as above
+			f.set(func() { f.noWorker, f.down = false, true })
+			time.Sleep(time.Minute) //nolint:forbidigo // as above
+			f.set(func() { f.down, f.ideas = false, 3 })
+			time.Sleep(time.Minute) //nolint:forbidigo // as above
+			f.set(func() { f.now = client.Revision{Run: "abcdefghij", Events: 2, Ended: true} })
+		}()
+		feed := feedOf(f)
+		got := follow(t, feed, "")
+		want := "status 0.01234567.3; idea 1.01234567.3; idea 2.01234567.3; status 2.01234567.5; unseen ; idea 3.01234567.5; " +
+			"status 3.01234567.6; ended 3.abcdefgh.2e; "
+		if kinds(got) != want {
+			t.Errorf("told %s\nwant %s", kinds(got), want)
+		}
+		if feed.Watched() != 0 {
+			t.Error("it is still looked at")
+		}
+		// Later, from in between: what was missed, and nothing else.
+		if got := kinds(follow(t, feed, "2.01234567.5")); got != "idea 3.01234567.5; ended 3.abcdefgh.2e; " {
+			t.Error(got)
+		}
+	})
+}
+
+func TestAProcessIsAskedOnceForAllWhoFollowItAndRarelyWhileItRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{now: client.Revision{Run: "run", Events: 3}}
+		feed := feedOf(f)
+		var all sync.WaitGroup
+		for range 200 {
+			all.Go(func() { follow(t, feed, "") })
+		}
+		synctest.Wait()
+		time.Sleep(time.Hour) //nolint:forbidigo // no time passes in a bubble
+		if n := f.questions.Load(); n != 1 {
+			t.Errorf("it was asked %d times", n)
+		}
+		if n := f.looks.Load(); n > 3600/5+20 {
+			t.Errorf("it was looked at %d times in an hour", n)
+		}
+		f.set(func() { f.ideas, f.now.Events = 7, 4 })
+		feed.Poke("p")
+		synctest.Wait()
+		if n := f.reads.Load(); n != 7 {
+			t.Errorf("7 Ideas were read %d times", n)
+		}
+		f.set(func() { f.now.Ended = true })
+		feed.Poke("p")
+		all.Wait()
+	})
+}
+
+func TestAllWatchersTogetherKeepToANumberOfCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var looks atomic.Int64
+		var all []*fake
+		var mu sync.Mutex
+		feed := New(func(string) Source {
+			f := &fake{now: client.Revision{Run: "run", Events: 1}}
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, f)
+			return f
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		var done sync.WaitGroup
+		for n := range 200 {
+			done.Go(func() {
+				r, err := feed.Follow(ctx, fmt.Sprint(n), Cursor{}, true)
+				if err != nil {
+					return
+				}
+				defer r.Close()
+				for range r.Events(ctx, time.Hour) { //nolint:revive // it reads on
+				}
+			})
+		}
+		// All of them never rest.
+		for range 600 {
+			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // no time passes in a bubble
+			mu.Lock()
+			for _, f := range all {
+				f.set(func() { f.now.Events++ })
+			}
+			mu.Unlock()
+		}
+		var questions int64
+		for _, f := range all {
+			looks.Add(f.looks.Load())
+			questions += f.questions.Load()
+		}
+		if n := looks.Load() + questions; n > 60*CallsPerSecond+CallsPerSecond || n < 60*CallsPerSecond/2 {
+			t.Errorf("%d calls in a minute", n)
+		}
+		cancel()
+		done.Wait()
+		if feed.Watched() != 0 {
+			t.Errorf("%d are still looked at", feed.Watched())
+		}
+	})
+}
+
+func TestWhoIsSlowMissesWhatCameInBetweenAndHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{now: client.Revision{Run: "run", Events: 1}}
+		feed := feedOf(f)
+		var quick, slow int
+		var all sync.WaitGroup
+		all.Go(func() { quick = len(follow(t, feed, "")) })
+		all.Go(func() {
+			r, err := feed.Follow(t.Context(), "p", Cursor{}, true)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer r.Close()
+			for e := range r.Events(t.Context(), time.Hour) {
+				if slow++; e.Kind != KindEnded {
+					time.Sleep(time.Hour) //nolint:forbidigo // no time passes in a bubble
+				}
+			}
+		})
+		for n := range 20 {
+			time.Sleep(time.Minute) //nolint:forbidigo // as above
+			f.set(func() { f.now.Events = int64(n) + 2 })
+		}
+		time.Sleep(time.Minute) //nolint:forbidigo // as above
+		f.set(func() { f.now.Ended = true })
+		all.Wait()
+		if quick != 22 || slow != 2 {
+			t.Errorf("one was told %d things, the slow one %d", quick, slow)
+		}
+	})
+}
+
+func TestWhatIsNoProcessIsNotFollowed(t *testing.T) {
+	feed := feedOf(&fake{none: true})
+	if _, err := feed.Follow(t.Context(), "p", Cursor{}, true); !errors.Is(err, client.ErrNotFound) || feed.Watched() != 0 {
+		t.Error(err)
+	}
+}
+
+func TestACursorIsReadAsItIsWritten(t *testing.T) {
+	for _, c := range []Cursor{{}, {3, "0198f2aa", 57, false}, {12, "x", 1, true}} {
+		if got, ok := ParseCursor(c.String()); !ok || got != c {
+			t.Errorf("%v: %v %v", c, got, ok)
+		}
+	}
+	for _, text := range []string{"", "3", "3.x", "a.b.c", "-1.x.2", "1.x.2f"} {
+		if _, ok := ParseCursor(text); ok {
+			t.Errorf("%q is read", text)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package feed
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"processidea/client"
+	"processidea/model/runresult"
+)
+
+// Kind tells Snapshots apart.
+type Kind string
+
+// The kinds of Snapshots, which are those of events too.
+const (
+	KindStatus Kind = "status" // where the process stands
+	KindUnseen Kind = "unseen" // it cannot be asked
+	KindEnded  Kind = "ended"  // it has ended
+	KindIdea   Kind = "idea"   // an Idea was sealed
+)
+
+// Snapshot is where a process stands, at a Cursor. It never changes.
+type Snapshot struct {
+	Kind   Kind
+	Cursor Cursor
+	// Data is JSON: a client.Status, a runresult.Result without States of what has ended, or an Unseen.
+	Data []byte
+}
+
+// Unseen says why a process cannot be asked.
+type Unseen struct {
+	Code    string    `json:"code" enum:"no-worker,unreachable"`
+	Message string    `json:"message"`
+	Since   time.Time `json:"since" doc:"when the process was last seen"`
+}
+
+// The codes of Unseen.
+const (
+	CodeNoWorker    = "no-worker"
+	CodeUnreachable = "unreachable"
+)
+
+// Cursor is a moment of a process, of which every gateway knows what came after it.
+type Cursor struct {
+	Ideas  int    // how many had been sealed
+	Run    string // of the workflow
+	Events int64  // of that run's history
+	Ended  bool
+}
+
+const runLength = 8 // characters of a run's id that tell it from the others of its process
+
+// String writes a Cursor as the id of an event: 3.0198f2aa.57, with an e where the process has ended.
+func (c Cursor) String() string {
+	text := fmt.Sprintf("%d.%s.%d", c.Ideas, c.Run, c.Events)
+	if c.Ended {
+		text += "e"
+	}
+	return text
+}
+
+// ParseCursor reads what String writes; ok is false for anything else.
+func ParseCursor(text string) (c Cursor, ok bool) {
+	ideas, rest, _ := strings.Cut(text, ".")
+	run, events, _ := strings.Cut(rest, ".")
+	events, c.Ended = strings.CutSuffix(events, "e")
+	var err, err2 error
+	c.Ideas, err = strconv.Atoi(ideas)
+	c.Events, err2 = strconv.ParseInt(events, 10, 64)
+	c.Run = run
+	return c, err == nil && err2 == nil && c.Ideas >= 0
+}
+
+func cursorOf(r client.Revision, ideas int) Cursor {
+	return Cursor{Ideas: ideas, Run: r.Run[:min(len(r.Run), runLength)], Events: r.Events, Ended: r.Ended}
+}
+
+func statusSnapshot(r client.Revision, v client.Status) (*Snapshot, error) {
+	data, err := json.Marshal(v)
+	return &Snapshot{KindStatus, cursorOf(r, v.Ideas), data}, err
+}
+
+func endedSnapshot(r client.Revision, v runresult.Result) (*Snapshot, error) {
+	instances := maps.Clone(v.Instances)
+	for token, i := range instances {
+		i.State = nil // GET …/result has it: a State may be large
+		instances[token] = i
+	}
+	v.Instances = instances
+	data, err := json.Marshal(v)
+	return &Snapshot{KindEnded, cursorOf(r, v.Ideas), data}, err
+}
+
+// unseenSnapshot leaves the cursor where it was: nothing is known to have happened.
+func unseenSnapshot(at Cursor, u Unseen) *Snapshot {
+	data, _ := json.Marshal(u)
+	return &Snapshot{KindUnseen, at, data}
+}

@@ -1,0 +1,190 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"processidea/client"
+	"processidea/store/chain"
+)
+
+// watcher looks at one process for all who follow it.
+type watcher struct {
+	feed    *Feed
+	process string
+	source  Source
+	cancel  context.CancelFunc
+	poke    chan struct{}
+	since   time.Time     // when it was last seen
+	asks    *rate.Limiter // bounds the queries, which a hosted server bills
+
+	followers int // guarded by the feed
+
+	mu      sync.Mutex
+	latest  *Snapshot     // nil: nothing has been seen
+	failed  error         // why there is nothing to be seen, ever
+	changed chan struct{} // closed when latest or failed is another
+
+	reading sync.Mutex   // held by who reads an Idea, so that the others need not
+	links   []chain.Link // of the last Ideas, in order
+}
+
+// keptLinks bounds the links of a watcher: who comes back after more Ideas has them read anew.
+const keptLinks = 64
+
+// current gives the latest Snapshot, or why there is none for good, and what is closed when there is a newer one.
+func (w *watcher) current() (*Snapshot, <-chan struct{}, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.latest, w.changed, w.failed
+}
+
+// first waits until something is known.
+func (w *watcher) first(ctx context.Context) error {
+	for {
+		latest, changed, failed := w.current()
+		if failed != nil || latest != nil {
+			return failed
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+func (w *watcher) set(s *Snapshot, failed error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.latest, w.failed = s, failed
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// run looks until the process has ended, or nobody follows it any more.
+func (w *watcher) run(ctx context.Context) {
+	every, seen := soonest, client.Revision{}
+	for ctx.Err() == nil {
+		now, err := w.look(ctx, seen)
+		switch {
+		case ctx.Err() != nil || errors.Is(err, errOver):
+			return
+		case err != nil || now != seen:
+			every = soonest
+		default:
+			every = min(every*3/2, latest)
+		}
+		seen = now
+		timer := time.NewTimer(every)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-w.poke:
+			every = soonest
+		}
+		timer.Stop()
+	}
+}
+
+// errOver ends a watcher: nothing will ever be otherwise.
+var errOver = errors.New("feed: nothing more to be seen")
+
+// look asks how far the process has come, and where it stands if that has changed. It returns the revision that was seen.
+func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revision, error) {
+	if err := w.feed.limit.Wait(ctx); err != nil {
+		return seen, err
+	}
+	now, err := w.source.Revision(ctx)
+	switch {
+	case errors.Is(err, client.ErrNotFound):
+		w.set(nil, err)
+		return seen, errOver
+	case err != nil:
+		w.unseen(ctx, CodeUnreachable, err)
+		return client.Revision{}, err // once it is seen again, that is new
+	case now == seen:
+		w.since = time.Now()
+		return now, nil
+	}
+	if !now.Ended && !w.asks.Allow() {
+		return seen, nil // it is looked at again, and asked when that is due
+	}
+	if err := w.feed.limit.Wait(ctx); err != nil {
+		return seen, err
+	}
+	if now.Ended {
+		return now, w.end(ctx, now)
+	}
+	v, err := w.source.Status(ctx)
+	if err != nil {
+		w.unseen(ctx, CodeNoWorker, err)
+		return client.Revision{}, err
+	}
+	s, err := statusSnapshot(now, v)
+	if err == nil {
+		w.since = time.Now()
+		w.set(s, nil)
+	}
+	return now, err
+}
+
+// end tells of the end. What was refused by a worker has no Result: the error is told for good.
+func (w *watcher) end(ctx context.Context, now client.Revision) error {
+	r, err := w.source.Result(ctx)
+	switch {
+	case client.IsUnreachable(err):
+		w.unseen(ctx, CodeUnreachable, err)
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	if err != nil {
+		r = refusedResult(w.process, err)
+	}
+	s, err := endedSnapshot(now, r)
+	if err != nil {
+		return err
+	}
+	w.set(s, nil)
+	return errOver
+}
+
+// unseen says that the process cannot be asked, once for as long as that lasts.
+func (w *watcher) unseen(ctx context.Context, code string, cause error) {
+	if ctx.Err() != nil {
+		return
+	}
+	latest, _, _ := w.current()
+	at := Cursor{}
+	if latest != nil {
+		at = latest.Cursor
+	}
+	next := unseenSnapshot(at, Unseen{Code: code, Message: cause.Error(), Since: w.since})
+	if latest == nil || latest.Kind != KindUnseen {
+		w.set(next, nil)
+	}
+}
+
+// link tells of an Idea: the last ones are read once for all who follow.
+func (w *watcher) link(ctx context.Context, at int) (chain.Link, error) {
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	if n := slices.IndexFunc(w.links, func(l chain.Link) bool { return l.At == at }); n >= 0 {
+		return w.links[n], nil
+	}
+	l, err := w.source.Idea(ctx, at)
+	if err != nil {
+		return l, err
+	}
+	if n := len(w.links); n == 0 || w.links[n-1].At < at {
+		w.links = append(w.links, l)
+		w.links = w.links[max(0, len(w.links)-keptLinks):]
+	}
+	return l, nil
+}
