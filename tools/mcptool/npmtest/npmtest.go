@@ -1,4 +1,4 @@
-// Package npmtest installs MCP servers that others wrote, from npm, for tests.
+// Package npmtest installs programs and packages that others wrote, from npm, for tests: MCP servers, and Temporal's client.
 package npmtest
 
 import (
@@ -12,8 +12,10 @@ import (
 	"time"
 )
 
-// The servers, in the versions that the tests were written against.
+// The packages, in the versions that the tests were written against.
 const (
+	TemporalClient = "@temporalio/client@1.24.0"
+
 	Everything = "@modelcontextprotocol/server-everything@2026.8.31"
 	Filesystem = "@modelcontextprotocol/server-filesystem@2026.8.31"
 )
@@ -25,20 +27,25 @@ var offline = regexp.MustCompile(`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ET
 // network is missing, and only there.
 func Program(t testing.TB, server, bin string) []string {
 	t.Helper()
-	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not on this machine: nothing is tested against %s", tool, server)
-		}
-	}
-	folder := install(t, server)
-	path, err := filepath.EvalSymlinks(filepath.Join(folder, "node_modules", ".bin", bin))
+	path, err := filepath.EvalSymlinks(filepath.Join(Modules(t, server), ".bin", bin))
 	if err != nil {
 		t.Fatalf("find the program of %s: %v", server, err)
 	}
 	return []string{"node", path}
 }
 
-// install gives the folder of a server. Tests of several packages may ask for it at once: who is first wins.
+// Modules gives the folder node_modules in which a package lies with all that it needs, for NODE_PATH. It skips the test as Program does.
+func Modules(t testing.TB, npmPackage string) string {
+	t.Helper()
+	for _, tool := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not on this machine: nothing is tested against %s", tool, npmPackage)
+		}
+	}
+	return filepath.Join(install(t, npmPackage), "node_modules")
+}
+
+// install gives the folder of a package. Tests of several packages may ask for it at once: who is first wins.
 func install(t testing.TB, server string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
