@@ -12,6 +12,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/store/chain"
 )
 
 // approvedUnder lists the Calls of instances that were approved under an order, as the instances have it.
@@ -154,8 +155,8 @@ func TestOnlyTheWholeProcessTakesOrdersAndApprovesUnderThem(t *testing.T) {
 	s.end(run)
 }
 
-// An order of a process covers neither the Calls of its delegates nor those of a fork, and each of them takes its own.
-func TestAnOrderCoversNoDelegateAndNoFork(t *testing.T) {
+// An order of a process does not cover the Calls of its delegates, and each of them takes its own.
+func TestAnOrderCoversNoDelegate(t *testing.T) {
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}, "pay": `+till.pay("true")+`}},
 		"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle", "_outputPath": "a"}, {"_tool": "pay", "_outputPath": "b"}]}]}`)
@@ -178,4 +179,59 @@ func TestAnOrderCoversNoDelegateAndNoFork(t *testing.T) {
 	if o := delegate.order("all"); o.Approved != 1 || len(till.seen()) != 2 {
 		t.Errorf("%+v, %d payments", o, len(till.seen()))
 	}
+}
+
+// In a fork no order of where it comes from holds, and what waits is waited for anew: reminders and escalations count from then on.
+func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
+	till := newTill(t)
+	idea := `{"schema": {"tools": {"pay": ` + till.pay("true") + `, "book": ` + till.pay(soonEscalated) + `}}, "context": [{"type": "text", "text": "t"},
+		{"type": "plan", "stage": "complete", "plan": [{"_tool": "pay", "n": 1, "_outputPath": "a"}, {"_tool": "book", "to": "†state.a", "_outputPath": "b"},
+		{"_tool": "pay", "to": "†state.b", "_outputPath": "c"}]}]}`
+	s := newScenario(t, idea)
+	s.startedBy = []string{"sam"}
+	run := s.start()
+	if why := s.steer(turn.SteerAllow, map[string]any{"id": "all", "tool": "pay", "count": 10, "by": "ann"}); why != "" {
+		t.Fatal(why)
+	}
+	escalated := func(s *scenario) (a protocol.Approval) {
+		eventually(t, "others may decide too", func() bool {
+			a = protocol.Approval{}
+			if list := s.pending(); len(list) == 1 {
+				a = list[0]
+			}
+			return strings.Contains(a.WhileWaiting.Key(), "e1")
+		})
+		return a
+	}
+	before := escalated(s)
+	chains := chain.New(store)
+	var from map[string]any
+	eventually(t, "what was done is sealed", func() bool {
+		at, err := chains.Latest(t.Context(), s.id)
+		if err != nil {
+			return false
+		}
+		from, err = chains.Load(t.Context(), s.id, at)
+		return err == nil && strings.Contains(asJSON(from["context"]), `"under":"all"`)
+	})
+	fork := newScenario(t, idea)
+	fork.id, fork.idea, fork.startedBy = s.id+"-fork", chain.Fork(from), []string{"eve"}
+	forked := fork.start()
+	a := escalated(fork)
+	if w := a.WhileWaiting; a.CallID != "0.2" || !a.Since.After(before.Since) || !w.Escalations[0].At.After(before.WhileWaiting.Escalations[0].At) ||
+		w.Escalations[0].At.Sub(a.Since) != before.WhileWaiting.Escalations[0].At.Sub(before.Since) {
+		t.Errorf("%+v, before the fork %+v", a.PendingApproval, before.PendingApproval)
+	}
+	for _, p := range []*scenario{s, fork} {
+		if why := p.decideOf(p.id+"/main", "0.2", "hal", "heads"); why != "" {
+			t.Errorf("%s: a head: %q", p.id, why)
+		}
+	}
+	s.end(run) // its other payment is approved under the order
+	fork.waitsFor(1)
+	if len(fork.processStatus().Orders) != 0 || s.order("all").Approved != 2 || len(till.seen()) != 4 {
+		t.Errorf("%+v, %+v, %d payments", fork.processStatus().Orders, s.order("all"), len(till.seen()))
+	}
+	fork.decide(ideafile.Approve, "0.3", "")
+	fork.end(forked)
 }
