@@ -369,18 +369,25 @@ func TestEachOfManyDecisionsHasItsOwnProof(t *testing.T) {
 	s.proven(s.id, proofs.Counts{Signed: 4, Proven: 4})
 }
 
-// A signed order stands behind every Call that it covers, and its proof is found with each.
+// A signed order stands behind every Call that it covers, and its proof is found with each, in the chain of the whole and in those of the parts.
 func TestASignedStandingOrderProvesWhatItApproves(t *testing.T) {
-	till := newTill(t)
-	s := paying(t, till, "", `{"proof": "signed", "by": {"groups": ["finance"]}}`, rows(1, 3)+`,`+payOnce)
-	run := s.start()
-	s.waitsFor(3)
-	o := turn.StandingOrder{ID: "small", Tool: "pay", Count: 10}
-	want := o.ToProve(s.id)
-	c := proof.Claims{IssuedAt: time.Now().Unix(), ID: "order", Process: want.Process, Call: o.ID, Digest: want.Digest, Decision: want.Kind, Details: want.Details}
-	s.signal(s.id, turn.SteerAllow, map[string]any{"id": o.ID, "tool": o.Tool, "count": o.Count, "proof": s.sign("ann", c)})
-	s.end(run)
-	s.proven(s.id, proofs.Counts{Signed: 3, Proven: 3})
+	for name, config := range map[string]string{"in one piece": "", "in parts": `"batch": 2`} {
+		t.Run(name, func(t *testing.T) {
+			till := newTill(t)
+			s := paying(t, till, config, `{"proof": "signed", "by": {"groups": ["finance"]}}`, rows(1, 3)+`,`+payOnce)
+			run := s.start()
+			s.waitsFor(3)
+			o := turn.StandingOrder{ID: "small", Tool: "pay", Count: 10}
+			want := o.ToProve(s.id)
+			c := proof.Claims{IssuedAt: time.Now().Unix(), ID: "order", Process: want.Process, Call: o.ID, Digest: want.Digest, Decision: want.Kind, Details: want.Details}
+			s.signal(s.id, turn.SteerAllow, map[string]any{"id": o.ID, "tool": o.Tool, "count": o.Count, "proof": s.sign("ann", c)})
+			s.end(run)
+			s.proven(s.id, proofs.Counts{Signed: 3, Proven: 3})
+			if config != "" {
+				s.proven(protocol.PartID(s.id, 1), proofs.Counts{Signed: 2, Proven: 2})
+			}
+		})
+	}
 }
 
 // Where no proof is wanted, one that is given counts all the same: a bad one refuses the decision, and a good one says who decided.
