@@ -3,9 +3,14 @@ package devserver
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
+	"strings"
 
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"github.com/labstack/echo/v4"
 	uiserver "github.com/temporalio/ui-server/v2/server"
+	uiapi "github.com/temporalio/ui-server/v2/server/api"
 	uiconfig "github.com/temporalio/ui-server/v2/server/config"
 	uioptions "github.com/temporalio/ui-server/v2/server/server_options"
 )
@@ -16,7 +21,7 @@ func runUI(ctx context.Context, port int, frontend string, o Options) (stop func
 	if err := checkFree(port); err != nil {
 		return nil, err
 	}
-	ui := uiserver.NewServer(uioptions.WithConfigProvider(uiConfig(port, frontend, o)))
+	ui := uiserver.NewServer(uioptions.WithConfigProvider(uiConfig(port, frontend, o)), uioptions.WithAPIMiddleware([]uiapi.Middleware{refuseOtherNames}))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -48,6 +53,30 @@ func uiConfig(port int, frontend string, o Options) *uiconfig.Config {
 		// On plain HTTP the browser would drop a cookie that is marked for HTTPS, and the UI refuse every action.
 		CORS: uiconfig.CORS{CookieInsecure: true},
 	}
+}
+
+// refuseOtherNames has the API answer only where it is called by a name of this machine: a foreign page whose host's name was made to lead
+// here (DNS rebinding) is of the same origin to a browser. What else a foreign page may cause the UI refuses itself.
+func refuseOtherNames(c echo.Context) runtime.ServeMuxOption {
+	called := c.Request().Host
+	return runtime.WithMiddlewares(func(next runtime.HandlerFunc) runtime.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request, params map[string]string) {
+			if !isLocalName(called) {
+				http.Error(w, "this machine's UI is called by no such name", http.StatusMisdirectedRequest)
+				return
+			}
+			next(w, r, params)
+		}
+	})
+}
+
+func isLocalName(hostport string) bool {
+	name := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	return strings.EqualFold(name, "localhost") || net.ParseIP(name).IsLoopback()
 }
 
 func healthy(ctx context.Context, port int) error {

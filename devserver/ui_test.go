@@ -43,6 +43,41 @@ func TestTheUIServesItsPageAndTheNamespace(t *testing.T) {
 	}
 }
 
+func TestTheUIAnswersNoForeignPage(t *testing.T) {
+	s := start(t, devserver.Options{Dir: t.TempDir(), Namespace: "mine"})
+	for _, c := range []struct {
+		name, method, path string
+		headers            []string
+		refused            bool
+	}{
+		{"the UI's own page", "GET", "/api/v1/namespaces", nil, false},
+		{"DNS rebinding", "GET", "/api/v1/namespaces", []string{"Host", "evil.example:8233"}, true},
+		{"a name that looks like this machine's", "GET", "/api/v1/namespaces", []string{"Host", "127.0.0.1.evil.example"}, true},
+		{"a form of a foreign page", "POST", "/api/v1/namespaces/mine/workflows/x/terminate", []string{"Origin", "https://evil.example"}, true},
+		{"a fetch of a foreign page", "POST", "/api/v1/namespaces/mine/workflows/x/terminate",
+			[]string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, true},
+	} {
+		req, err := http.NewRequestWithContext(within(t), c.method, s.UIURL()+c.path, strings.NewReader(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 0; n < len(c.headers); n += 2 {
+			if req.Header.Set(c.headers[n], c.headers[n+1]); c.headers[n] == "Host" {
+				req.Host = c.headers[n+1]
+			}
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if (resp.StatusCode >= 400) != c.refused || resp.StatusCode == 404 || resp.Header.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s: %s %v %s", c.name, resp.Status, resp.Header, body)
+		}
+	}
+}
+
 func TestTwoServersWithUIRunAtOnce(t *testing.T) {
 	first := start(t, devserver.Options{Dir: t.TempDir()})
 	second := start(t, devserver.Options{Dir: t.TempDir()})

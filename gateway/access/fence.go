@@ -1,6 +1,7 @@
 package access
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -68,4 +69,13 @@ func printable(text string) string {
 		}
 		return r
 	}, text[:min(len(text), 100)])
+}
+
+// CheckOrigin returns what is wrong with an origin, which is scheme and host, as browsers write it.
+func CheckOrigin(origin string) error {
+	u, err := url.Parse(origin)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || origin != strings.ToLower(u.Scheme+"://"+u.Host) {
+		return errors.New("not of the form https://host[:port], in lower case and with nothing after it")
+	}
+	return nil
 }

@@ -18,6 +18,7 @@ const (
 	CodeBadToken    = "bad-token"    // the token is wrong, has expired, or is for another audience
 	CodeForbidden   = "forbidden"    // the person lacks the right
 	CodeForeignPage = "foreign-page" // a page of another origin had a browser send it
+	CodeIssuerAway  = "issuer-away"  // the issuer of tokens does not answer
 	CodeForeignHost = "foreign-host" // the name by which the gateway was called is not its own
 )
 

@@ -24,6 +24,8 @@ type Options struct {
 	Log    *slog.Logger
 	// Patience is how long a decision, or what steers a process, is waited for until a worker has taken it.
 	Patience time.Duration
+	// BodyTime is how long a body may take to come in.
+	BodyTime time.Duration
 }
 
 // DefaultPatience is the Options' where they say none.
@@ -40,7 +42,6 @@ type API struct {
 const (
 	largestIdea = 32 << 20 // bytes of a body that brings an Idea or its instances
 	largestBody = 4 << 20  // bytes of any other
-	bodyTime    = 30 * time.Second
 )
 
 // New makes an API.
@@ -119,11 +120,11 @@ func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(
 	if op.MaxBodyBytes == 0 {
 		op.MaxBodyBytes = largestBody
 	}
-	op.BodyReadTimeout = bodyTime
+	op.BodyReadTimeout = a.BodyTime
 	if op.Method == http.MethodPost {
 		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
-	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity,
+	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity,
 		http.StatusInternalServerError, http.StatusServiceUnavailable)
 	op.Middlewares = append(op.Middlewares, a.admit(right))
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {

@@ -1,5 +1,146 @@
 package server_test
 
-import "processidea/signing"
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
 
-func deciders() *signing.Source { return nil }
+	"processidea/gateway/access"
+	"processidea/gateway/server"
+	"processidea/signing"
+)
+
+// gatewayKey is the one that the worker trusts for anybody's decisions.
+var gatewayKey *signing.PrivateKey
+
+// deciders are the keys that the worker trusts.
+func deciders(dir string) (*signing.Source, error) {
+	var err error
+	if gatewayKey, err = signing.NewIssuerKey("https://gateway.example.com"); err != nil {
+		return nil, err
+	}
+	public, err := gatewayKey.Public()
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "deciders.json")
+	if err := os.WriteFile(file, []byte(`{"keys": [`+string(public)+`]}`), 0o600); err != nil {
+		return nil, err
+	}
+	return signing.Open(context.Background(), file)
+}
+
+// payout is a Call that two people of finance must sign, and not who started it.
+func payout(id string) map[string]any {
+	return map[string]any{"id": id, "idea": json.RawMessage(`{
+		"meta": {"path": "payout"},
+		"schema": {"tools": {"pay": {"type": "object", "properties": {"template": {"type": "string"}, "values": {"type": "object"}}, "required": ["template", "values"],
+			"_activity": "formatText", "_outputPath": "†state.receipt",
+			"_approval": {"proof": "signed", "by": {"groups": ["finance"], "count": 2, "notStarter": true}}}}},
+		"context": [{"type": "plan", "stage": "optimal", "plan": [{"_tool": "pay", "template": "paid {cents}", "values": {"cents": 90000}}]}]}`)}
+}
+
+func TestTheGatewaySignsADecisionForThePersonThatTheTokenNames(t *testing.T) {
+	issuer := newIssuer(t)
+	h := issuer.open(t, gatewayKey)
+	id := "payout-" + t.Name()
+	as := func(name string, groups ...string) *house {
+		return h.as(issuer.token(claims{"email": name, "groups": groups}))
+	}
+	as("eve@example.com", "finance", "staff").post("/api/processes", payout(id)).is(201)
+	waits := as("ann@example.com", "finance", "staff").waiting(id, 1)[0]
+	for _, c := range []struct {
+		name, group, outcome, reason string
+	}{
+		{"eve@example.com", "finance", "refused", "started"},
+		{"bob@example.com", "sales", "refused", "finance"},
+		{"ann@example.com", "finance", "taken", ""},
+		{"ann@example.com", "finance", "refused", "already"},
+		{"cyd@example.com", "finance", "taken", ""},
+	} {
+		r := as(c.name, c.group, "staff").decide(decisionOn(waits, "approve"))[0]
+		if reason, _ := r["reason"].(string); r["outcome"] != c.outcome || !strings.Contains(reason, c.reason) {
+			t.Errorf("%s: %v", c.name, r)
+		}
+	}
+	// Nobody decides in another's name.
+	r := as("dan@example.com", "finance", "staff").decide(decisionOn(waits, "approve", "by", "ann@example.com"))[0]
+	if r["outcome"] != "invalid" || r["code"] != "forbidden" {
+		t.Errorf("%v", r)
+	}
+	ann := as("ann@example.com", "staff")
+	ann.get("/api/processes/" + id + "/result?wait=60").is(200)
+	ideas := ann.get("/api/processes/" + id + "/ideas").is(200).list("ideas")
+	diff := ann.get("/api/processes/" + id + "/diff?from=1&to=" + jsonText(len(ideas))).is(200)
+	var signed []string
+	for _, d := range diff.list("decisions") {
+		if s, ok := d["signed"].(map[string]any); ok && s["iss"] == "https://gateway.example.com" {
+			signed = append(signed, d["by"].(string))
+		}
+	}
+	if !slices.Equal(signed, []string{"ann@example.com", "cyd@example.com"}) {
+		t.Errorf("%v: %s", signed, diff.body)
+	}
+}
+
+func jsonText(v any) string { data, _ := json.Marshal(v); return string(data) }
+
+func TestAKeySignsForThoseForWhomItMaySpeak(t *testing.T) {
+	ann, err := signing.NewPersonKey("ann", []string{"finance"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ann.For("bob", nil) != nil || ann.For("", nil) != nil || (*signing.PrivateKey)(nil).For("ann", nil) != nil {
+		t.Error("it speaks for another")
+	}
+	if ann.For("ann", []string{"finance", "heads"}) == nil {
+		t.Error("it does not speak for its person")
+	}
+}
+
+func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
+	roles := filepath.Join(t.TempDir(), "roles.json")
+	if err := os.WriteFile(roles, []byte(`{"roles": [{"may": ["look"], "people": ["*"]}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	issuer := map[string]string{server.IssuerVariable: "https://issuer.example.com", server.AudienceVariable: "us", server.RolesVariable: roles}
+	with := func(m map[string]string, key, value string) map[string]string {
+		out := map[string]string{key: value}
+		for k, v := range m {
+			if k != key {
+				out[k] = v
+			}
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name, address string
+		env           map[string]string
+		says          string // in the error; empty: there is none
+	}{
+		{"nothing", "127.0.0.1:8080", nil, server.TokenVariable},
+		{"a token", "127.0.0.1:8080", map[string]string{server.TokenVariable: token}, ""},
+		{"a short token", "127.0.0.1:8080", map[string]string{server.TokenVariable: "secret"}, "24 characters"},
+		{"a token for all", "0.0.0.0:8080", map[string]string{server.TokenVariable: token}, server.BeyondVariable},
+		{"a token for all, in a container", ":8080", map[string]string{server.TokenVariable: token, server.BeyondVariable: "true"}, ""},
+		{"an issuer", ":8080", issuer, ""},
+		{"an issuer without TLS", ":8080", with(issuer, server.IssuerVariable, "http://issuer.example.com"), "https"},
+		{"an issuer without an audience", ":8080", with(issuer, server.AudienceVariable, ""), server.AudienceVariable},
+		{"an issuer without roles", ":8080", with(issuer, server.RolesVariable, ""), server.RolesVariable},
+		{"a missing file of roles", ":8080", with(issuer, server.RolesVariable, roles+"x"), "no such file"},
+		{"an origin with a path", ":8080", with(issuer, server.OriginsVariable, "https://desk.example.com/"), "https://host"},
+		{"a missing key", ":8080", with(issuer, server.KeyVariable, roles+"x"), server.KeyVariable},
+	} {
+		_, err := server.FromEnvironment(c.address, access.Person{Name: "ann"}, func(name string) string { return c.env[name] })
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if err != nil && strings.Contains(err.Error(), token) {
+			t.Errorf("%s: the token stands in the error", c.name)
+		}
+	}
+}

@@ -24,12 +24,13 @@ type Options struct {
 	Log    *slog.Logger // nil: nothing is logged
 	// Patience is as in api.Options.
 	Patience time.Duration
+	// RequestTime is how long a request may take to come in; 0: 30 seconds.
+	RequestTime time.Duration
 }
 
 // What a connection may take.
 const (
-	headerTime  = 10 * time.Second
-	requestTime = 60 * time.Second
+	requestTime = 30 * time.Second
 	idleTime    = 2 * time.Minute
 	headerBytes = 64 << 10
 )
@@ -46,8 +47,11 @@ func New(o Options) *Gateway {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.RequestTime == 0 {
+		o.RequestTime = requestTime
+	}
 	g := &Gateway{Options: o, feed: feed.Of(o.Client)}
-	g.api = api.New(api.Options{Client: o.Client, Feed: g.feed, Guard: o.Guard, Log: o.Log, Patience: o.Patience})
+	g.api = api.New(api.Options{Client: o.Client, Feed: g.feed, Guard: o.Guard, Log: o.Log, Patience: o.Patience, BodyTime: o.RequestTime})
 	return g
 }
 
@@ -81,7 +85,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Serve answers on a listener until ctx ends, and then lets what is under way come to its end for a moment.
 func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 	s := &http.Server{
-		Handler: g, ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		Handler: g, ReadHeaderTimeout: g.RequestTime, ReadTimeout: 2 * g.RequestTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 		ErrorLog: slog.NewLogLogger(g.Log.Handler(), slog.LevelDebug),
 		// Whoever follows events is let go when the gateway stops, and goes on at another one.
 		BaseContext: func(net.Listener) context.Context { return ctx },

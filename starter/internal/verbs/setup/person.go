@@ -45,6 +45,11 @@ func newPersonKey(a *app.App, person string, groups []string, out, deciders stri
 	if err != nil {
 		return &exit.Error{Code: exit.Usage, Cause: err}
 	}
+	return keepKey(a, k, person, signing.Variable, out, deciders)
+}
+
+// keepKey writes a private key to a file, and its public half to the JWKS. variable is the one that names the file where it is used.
+func keepKey(a *app.App, k *signing.PrivateKey, person, variable, out, deciders string) error {
 	public, err := k.Public()
 	if err != nil {
 		return err
@@ -69,7 +74,7 @@ func newPersonKey(a *app.App, person string, groups []string, out, deciders stri
 		}
 		a.Note("the public key is in %s", deciders)
 	}
-	a.Note("the private key is in %s: export PROCESSIDEA_KEY=%s", out, print.Quote(out))
+	a.Note("the private key is in %s: export %s=%s", out, variable, print.Quote(out))
 	return a.Print(string(public) + "\n")
 }
 

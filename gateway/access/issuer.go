@@ -1,0 +1,157 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+
+	"processidea/model/jsonval"
+	"processidea/signing"
+)
+
+// Issuer is an OpenID Connect issuer whose tokens are trusted, and what is read from them.
+type Issuer struct {
+	URL      string // https, or http on this machine alone
+	Audience string // whom the tokens are for: aud
+	// Name and Groups are the claims with what policies call a person, and with the groups; empty: email and groups.
+	Name, Groups string
+	Roles        *Roles
+	// Key signs decisions for those people for whom it may speak; nil: decisions are declared.
+	Key *signing.PrivateKey
+}
+
+// Names of claims, where none are given.
+const (
+	claimEmail  = "email"
+	claimGroups = "groups"
+)
+
+const (
+	issuerTime = 10 * time.Second // that one question to the issuer may take
+	retryAfter = 5 * time.Second  // after which an issuer that did not answer is asked again
+	maxGroups  = 1000             // of one person
+	maxName    = 200              // bytes of a name
+)
+
+// IssuerGuard lets in whoever has a token of an issuer. It is safe for concurrent use.
+type IssuerGuard struct {
+	issuer Issuer
+	http   *http.Client
+
+	mu       sync.Mutex
+	verifier *oidc.IDTokenVerifier // nil: the issuer has not answered yet
+	triedAt  time.Time
+	failed   error
+}
+
+// NewIssuerGuard makes one. The error is for an issuer that cannot be trusted as it is given; one that does not answer is asked later.
+func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
+	u, err := url.Parse(i.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && IsLoopback(u.Hostname())):
+		return nil, fmt.Errorf("access: the issuer %q is no https address", i.URL)
+	case i.Audience == "":
+		return nil, errors.New("access: an issuer's tokens are for many: say whose audience counts")
+	case i.Roles == nil:
+		return nil, errors.New("access: an issuer's tokens say who is there: say who may do what, in a file of roles")
+	}
+	if i.Name == "" {
+		i.Name = claimEmail
+	}
+	if i.Groups == "" {
+		i.Groups = claimGroups
+	}
+	return &IssuerGuard{issuer: i, http: &http.Client{Timeout: issuerTime}}, nil
+}
+
+// Identify reads the bearer token.
+func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
+	token := bearer(r)
+	if token == "" {
+		return nil, unauthorized(CodeNoToken, "a request carries a token of "+g.issuer.URL+": Authorization: Bearer TOKEN")
+	}
+	verifier, err := g.open()
+	if err != nil {
+		return nil, away(err)
+	}
+	// The token stands in no error: what the library says of it is not passed on.
+	verified, err := verifier.Verify(oidc.ClientContext(r.Context(), g.http), token)
+	var expired *oidc.TokenExpiredError
+	switch {
+	case errors.As(err, &expired):
+		return nil, unauthorized(CodeBadToken, "the token has expired")
+	case err != nil && strings.Contains(err.Error(), "fetching keys"): // the library has no kind for it
+		return nil, away(err)
+	case err != nil:
+		return nil, unauthorized(CodeBadToken, "the token is not a valid one of "+g.issuer.URL+" for "+g.issuer.Audience)
+	}
+	var claims Claims
+	if err := verified.Claims(&claims); err != nil {
+		return nil, unauthorized(CodeBadToken, "the token's claims cannot be read")
+	}
+	return g.person(claims)
+}
+
+func away(err error) *Refusal {
+	return &Refusal{http.StatusServiceUnavailable, CodeIssuerAway, "the issuer of tokens does not answer: " + err.Error()}
+}
+
+// Claims are those of a token.
+type Claims map[string]any
+
+// person finds out who it is, of which groups, and what they may do.
+func (g *IssuerGuard) person(claims Claims) (*Person, error) {
+	name, _ := claims[g.issuer.Name].(string)
+	verified, said := claims["email_verified"]
+	switch {
+	case strings.TrimSpace(name) == "" || len(name) > maxName || name == anybody:
+		return nil, unauthorized(CodeBadToken, "the token does not say "+g.issuer.Name+", by which people are known here")
+	case g.issuer.Name == claimEmail && said && verified != true && verified != "true":
+		return nil, unauthorized(CodeBadToken, "the token's email is not verified")
+	}
+	groups, ok := jsonval.AsStringList(claims[g.issuer.Groups])
+	if one, isText := claims[g.issuer.Groups].(string); isText {
+		groups, ok = []string{one}, true
+	}
+	if claims[g.issuer.Groups] != nil && !ok || len(groups) > maxGroups {
+		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Groups+" is no list of names")
+	}
+	rights, err := g.issuer.Roles.Of(name, groups)
+	if err != nil {
+		return nil, err
+	}
+	p := &Person{Name: name, Groups: groups, Rights: rights}
+	if speaker := g.issuer.Key.For(name, groups); speaker != nil {
+		p.Key = speaker
+	}
+	return p, nil
+}
+
+// open asks the issuer for its keys' place, once.
+func (g *IssuerGuard) open() (*oidc.IDTokenVerifier, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.verifier != nil {
+		return g.verifier, nil
+	}
+	if g.failed != nil && time.Since(g.triedAt) < retryAfter {
+		return nil, g.failed
+	}
+	g.triedAt = time.Now()
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), g.http), issuerTime)
+	defer cancel()
+	provider, err := oidc.NewProvider(ctx, g.issuer.URL)
+	if g.failed = err; err != nil {
+		return nil, err
+	}
+	// The library takes asymmetric algorithms alone, of those that the issuer names.
+	g.verifier = provider.VerifierContext(oidc.ClientContext(context.Background(), g.http), &oidc.Config{ClientID: g.issuer.Audience})
+	return g.verifier, nil
+}

@@ -1,0 +1,134 @@
+package access
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"processidea/model/deciders"
+	"processidea/model/jsonval"
+)
+
+// Roles say who may do what. They are a file, which is read again when it has changed:
+//
+//	{"roles": [{"may": ["look", "decide"], "groups": ["finance"], "people": ["ann@example.com"]}]}
+//
+// A role is of whoever is named under people ("*": whoever has a token) or is of one of the groups. Roles add up. It is safe for
+// concurrent use.
+type Roles struct {
+	file string
+
+	mu      sync.Mutex
+	version string
+	list    []role
+	failed  error
+}
+
+type role struct {
+	may            []Right
+	people, groups []string
+}
+
+// anybody stands among people for whoever has a token.
+const anybody = "*"
+
+// OpenRoles reads a file of roles. The error names what is wrong in it.
+func OpenRoles(file string) (*Roles, error) {
+	r := &Roles{file: file}
+	_, err := r.current()
+	return r, err
+}
+
+// Of gives the rights of a person. Where the file cannot be read, or is broken, nobody has any.
+func (r *Roles) Of(name string, groups []string) ([]Right, error) {
+	list, err := r.current()
+	var rights []Right
+	for _, role := range list {
+		if role.isOf(name, groups) {
+			rights = append(rights, role.may...)
+		}
+	}
+	return rights, err
+}
+
+func (r role) isOf(name string, groups []string) bool {
+	named := func(list []string, one string) bool {
+		return slices.ContainsFunc(list, func(n string) bool { return deciders.SameName(n, one) })
+	}
+	return slices.Contains(r.people, anybody) || named(r.people, name) ||
+		slices.ContainsFunc(groups, func(g string) bool { return named(r.groups, g) })
+}
+
+func (r *Roles) current() ([]role, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	info, err := os.Stat(r.file)
+	if err != nil {
+		return nil, fmt.Errorf("access: read roles: %w", err)
+	}
+	version := fmt.Sprint(info.ModTime().UnixNano(), info.Size())
+	if version != r.version {
+		var data []byte
+		r.version, r.list = version, nil
+		if data, r.failed = os.ReadFile(r.file); r.failed == nil {
+			r.list, r.failed = readRoles(data)
+		}
+	}
+	if r.failed != nil {
+		return nil, fmt.Errorf("access: read roles in %s: %w", r.file, r.failed)
+	}
+	return r.list, nil
+}
+
+func readRoles(data []byte) ([]role, error) {
+	file, err := jsonval.DecodeObject(data)
+	if err != nil {
+		return nil, err
+	}
+	entries, ok := file["roles"].([]any)
+	if !ok || len(file) != 1 {
+		return nil, fmt.Errorf(`want {"roles": [{"may", "people", "groups"}, …]}`)
+	}
+	var list []role
+	for n, entry := range entries {
+		one, err := readRole(entry)
+		if err != nil {
+			return nil, fmt.Errorf("roles[%d]: %w", n, err)
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+func readRole(v any) (out role, err error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return out, fmt.Errorf("a role is an object, not %s", jsonval.TypeOf(v))
+	}
+	for key := range m {
+		if !slices.Contains([]string{"may", "people", "groups"}, key) {
+			return out, fmt.Errorf("a role has may, people and groups, not %q", key)
+		}
+	}
+	may, ok := jsonval.AsStringList(m["may"])
+	if !ok || len(may) == 0 {
+		return out, fmt.Errorf(`"may" lists rights: look, start, decide, steer`)
+	}
+	for _, right := range may {
+		if !slices.Contains(Rights, Right(right)) {
+			return out, fmt.Errorf("there is no right %q: there are look, start, decide, steer", right)
+		}
+		out.may = append(out.may, Right(right))
+	}
+	for key, to := range map[string]*[]string{"people": &out.people, "groups": &out.groups} {
+		if *to, ok = jsonval.AsStringList(m[key]); !ok && m[key] != nil {
+			return out, fmt.Errorf("%q is a list of names", key)
+		}
+	}
+	if len(out.people)+len(out.groups) == 0 || slices.ContainsFunc(append(out.people, out.groups...), func(s string) bool { return strings.TrimSpace(s) == "" }) {
+		return out, fmt.Errorf("a role names people or groups, and no name is empty")
+	}
+	return out, nil
+}

@@ -1,0 +1,81 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"processidea/gateway/access"
+	"processidea/signing"
+)
+
+// The variables of the environment that say who may use a gateway.
+const (
+	IssuerVariable   = "PROCESSIDEA_OIDC_ISSUER"    // an OpenID Connect issuer
+	AudienceVariable = "PROCESSIDEA_OIDC_AUDIENCE"  // whom its tokens are for
+	NameVariable     = "PROCESSIDEA_OIDC_NAME"      // the claim with a person's name; email where it is not set
+	GroupsVariable   = "PROCESSIDEA_OIDC_GROUPS"    // the claim with the groups; groups where it is not set
+	RolesVariable    = "PROCESSIDEA_ROLES"          // the file that says who may do what
+	TokenVariable    = "PROCESSIDEA_GATEWAY_TOKEN"  // the one token, without an issuer
+	BeyondVariable   = "PROCESSIDEA_GATEWAY_BEYOND" // true: with that token, on an address that is not this machine's alone
+	HostsVariable    = "PROCESSIDEA_GATEWAY_HOSTS"
+	OriginsVariable  = "PROCESSIDEA_GATEWAY_ORIGINS"
+	KeyVariable      = "PROCESSIDEA_GATEWAY_KEY" // the file of the key that signs decisions
+)
+
+// FromEnvironment reads who may use a gateway that listens at an address. user is who has the one token. The error says what is missing.
+func FromEnvironment(address string, user access.Person, getenv func(string) string) (o Options, err error) {
+	list := func(name string) []string {
+		return strings.FieldsFunc(getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	o.Fence = access.Fence{Hosts: list(HostsVariable), Origins: list(OriginsVariable)}
+	for _, origin := range o.Fence.Origins {
+		if err := access.CheckOrigin(origin); err != nil {
+			return o, fmt.Errorf("%s: %q is %w", OriginsVariable, origin, err)
+		}
+	}
+	var key *signing.PrivateKey
+	if file := getenv(KeyVariable); file != "" {
+		if key, err = signing.LoadPrivateKey(file); err != nil {
+			return o, fmt.Errorf("%s: %w", KeyVariable, err)
+		}
+	}
+	if getenv(IssuerVariable) != "" {
+		o.Guard, err = issuerGuard(key, getenv)
+		return o, err
+	}
+	token := getenv(TokenVariable)
+	switch {
+	case token == "":
+		return o, errors.New("nobody could use the gateway: set " + IssuerVariable + ", or, for this machine alone, " + TokenVariable)
+	case !IsLocal(address) && getenv(BeyondVariable) != "true":
+		return o, fmt.Errorf("%s is for this machine alone, and %s is open to others: set %s, or %s=true where nobody else reaches it, as in a container",
+			TokenVariable, address, IssuerVariable, BeyondVariable)
+	}
+	if speaker := key.For(user.Name, user.Groups); speaker != nil {
+		user.Key = speaker
+	}
+	o.Guard, err = access.NewTokenGuard(token, user)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", TokenVariable, err)
+	}
+	return o, err
+}
+
+func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Guard, error) {
+	file := getenv(RolesVariable)
+	if file == "" {
+		return nil, errors.New("who may look, start, decide and steer is in a file: set " + RolesVariable)
+	}
+	roles, err := access.OpenRoles(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", RolesVariable, err)
+	}
+	if getenv(AudienceVariable) == "" {
+		return nil, errors.New("an issuer's tokens are for many: set " + AudienceVariable + " to the one for whom those are that count here")
+	}
+	return access.NewIssuerGuard(access.Issuer{
+		URL: getenv(IssuerVariable), Audience: getenv(AudienceVariable), Name: getenv(NameVariable), Groups: getenv(GroupsVariable),
+		Roles: roles, Key: key,
+	})
+}

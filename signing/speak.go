@@ -1,0 +1,45 @@
+package signing
+
+import (
+	"slices"
+
+	"processidea/model/proof"
+)
+
+// NewIssuerKey makes an Ed25519 key that may speak for anybody, of any group: that of a program which knows who is there, such as the gateway.
+func NewIssuerKey(issuer string) (*PrivateKey, error) {
+	k, err := NewPersonKey(issuer, nil)
+	if err != nil {
+		return nil, err
+	}
+	k.member["people"], k.member["groups"] = []any{anybody}, []any{anybody}
+	return readPrivateKey(k.member)
+}
+
+// Speaker signs for one person with a key that may speak for several.
+type Speaker struct {
+	key    *PrivateKey
+	person string
+	groups []string
+}
+
+// For gives what signs for a person, with those of the groups that the key may tell of; nil where the key may not speak for the person.
+func (k *PrivateKey) For(person string, groups []string) *Speaker {
+	may := func(list []string, name string) bool { return slices.Contains(list, anybody) || namedIn(list, name) }
+	if k == nil || person == "" || !may(k.People, person) {
+		return nil
+	}
+	s := &Speaker{key: k, person: person, groups: []string{}}
+	for _, g := range groups {
+		if may(k.Groups, g) {
+			s.groups = append(s.groups, g)
+		}
+	}
+	return s
+}
+
+// Sign signs Claims as the person's.
+func (s *Speaker) Sign(c proof.Claims) (string, error) {
+	c.Subject, c.Groups = s.person, s.groups
+	return s.key.Sign(c)
+}

@@ -1,0 +1,36 @@
+package setup
+
+import (
+	"github.com/spf13/cobra"
+
+	"processidea/gateway/server"
+	"processidea/signing"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+)
+
+// gatewayKey makes the key of a gateway.
+func gatewayKey(a *app.App) *cobra.Command {
+	var out, deciders string
+	c := &cobra.Command{
+		Use:   "gateway NAME",
+		Short: "Make the key with which a gateway signs what people decide there",
+		Long: `Make the key (Ed25519) with which a gateway signs the decisions of those whom the
+issuer of its tokens names: PROCESSIDEA_GATEWAY_KEY=FILE. NAME is the issuer that the
+proofs name, such as the gateway's address. The key may speak for anybody, of any group:
+whoever trusts it trusts the gateway, and the issuer of its tokens, with that. Files are
+as for "keys person".`,
+		Example: `  starter keys gateway https://gateway.example.com --out gateway.key --deciders deciders.json`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			k, err := signing.NewIssuerKey(args[0])
+			if err != nil {
+				return &exit.Error{Code: exit.Usage, Cause: err}
+			}
+			return keepKey(a, k, args[0], server.KeyVariable, out, deciders)
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "the `file` for the private key (default NAME.key under process-idea in the user's folder for settings)")
+	c.Flags().StringVar(&deciders, "deciders", "", "the JWKS `file` to which the public key is added; made where there is none")
+	return c
+}
