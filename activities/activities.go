@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"processidea/llm"
+	"processidea/model/price"
 	"processidea/notify"
 	"processidea/protocol"
 	"processidea/signing"
@@ -36,6 +37,8 @@ type Activities struct {
 	MCPPatience time.Duration
 	// Deciders are the keys that decisions are signed with; nil: there are none, and no signed decision counts.
 	Deciders *signing.Source
+	// Prices of LLMs count where an Idea names none.
+	Prices price.List
 	// LLM is asked where an Idea is not scripted; nil: nobody is.
 	LLM *llm.Client
 	// Notices tells people what waits for them; nil: nobody does.

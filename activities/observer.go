@@ -37,6 +37,7 @@ type RequestAttempt struct {
 	Number, Attempt int // both from 1
 	Instances       int // how many it covered
 	LLM             string
+	Served          string        // the LLM as the server names it; empty where it does not
 	Server          string        // host, or host:port; empty where none answered
 	Began, Ended    time.Time     // without the time that it waited for a slot
 	FirstByte       time.Time     // zero where none came
@@ -79,7 +80,7 @@ func (a *Activities) endRequest(seen *RequestAttempt, reply *turn.LLMReply, err 
 
 // describe takes from the LLM's reply what the observer may know.
 func (s *RequestAttempt) describe(r *llm.Reply) {
-	s.LLM, s.Server, s.FirstByte, s.Usage, s.Finish = r.Model, r.Server, r.FirstByte, r.Usage, r.Finish
+	s.LLM, s.Served, s.Server, s.FirstByte, s.Usage, s.Finish = r.Model, r.Served, r.Server, r.FirstByte, r.Usage, r.Finish
 }
 
 func outcomeOfError(err error, good string) string {

@@ -77,6 +77,7 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedReq
 	defer r.stop()
 	r.calls.instances = starts
 	answer, err := r.client.Stream(ctx, r.question)
+	a.addCost(answer, r.idea.Config)
 	seen.describe(answer)
 	if err != nil {
 		return nil, llmError(err)

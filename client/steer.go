@@ -124,6 +124,9 @@ func withLimits(payload map[string]any, l limits.Limits) map[string]any {
 			limits[name] = n
 		}
 	}
+	if l.Money != 0 {
+		limits["money"] = l.Money
+	}
 	if l.Duration != 0 {
 		limits["duration"] = l.Duration.String()
 	}

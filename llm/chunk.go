@@ -73,9 +73,7 @@ type function struct {
 
 // newChunk leaves out what is of another type than it should be, as the openai library does.
 func newChunk(v *fastjson.Value, bytes int) chunk {
-	c := chunk{bytes: bytes, model: stringAt(v, "model"), usage: turn.TokenUsage{
-		PromptTokens: v.GetInt("usage", "prompt_tokens"), CompletionTokens: v.GetInt("usage", "completion_tokens"),
-	}}
+	c := chunk{bytes: bytes, model: stringAt(v, "model"), usage: usageOf(v.Get("usage"))}
 	for _, o := range v.GetArray("choices") {
 		c.choices = append(c.choices, choice{
 			index: o.GetInt("index"), finish: stringAt(o, "finish_reason"),
@@ -84,6 +82,16 @@ func newChunk(v *fastjson.Value, bytes int) chunk {
 		})
 	}
 	return c
+}
+
+// usageOf counts tokens. Of the prompt's, some servers say in a key of their own how many they had kept.
+func usageOf(v *fastjson.Value) turn.TokenUsage {
+	u := turn.TokenUsage{
+		PromptTokens: v.GetInt("prompt_tokens"), CompletionTokens: v.GetInt("completion_tokens"),
+		ReasoningTokens: v.GetInt("completion_tokens_details", "reasoning_tokens"),
+	}
+	u.CachedTokens = max(0, min(u.PromptTokens, max(v.GetInt("prompt_tokens_details", "cached_tokens"), v.GetInt("prompt_cache_hit_tokens"))))
+	return u
 }
 
 // contentOf is a message's text: a string, or the parts of a list that are text.

@@ -10,12 +10,15 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/limits"
 	"processidea/model/mcpserver"
+	"processidea/model/price"
 )
 
 // Config is how a process is run (`config`).
 type Config struct {
 	LLM    LLMConfig
 	Limits limits.Limits
+	// Prices of LLMs count before those of the worker.
+	Prices price.List
 	// Approval adds to the Tools' approval policies.
 	Approval ApprovalOverride
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
@@ -79,10 +82,12 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 			c.Approval = readApprovalOverride(fields.ReadObject(config, k, "$.config", ps), at, ps)
 		case "settle":
 			err = c.readSettle(config[k])
+		case "prices":
+			c.Prices = price.Read(fields.ReadObject(config, k, "$.config", ps), at, ps)
 		case "mcp":
 			c.MCP = mcpserver.ReadServers(fields.ReadObject(config, k, "$.config", ps), at, ps)
 		default:
-			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, gather, limits, llm, mcp and settle", k)
+			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, gather, limits, llm, mcp, prices and settle", k)
 		}
 		if err != nil {
 			ps.Add(at, "%s", err)
@@ -90,21 +95,15 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 	}
 }
 
-// The values of config.settle.
-const (
-	settleAsked    = "asked"
-	settleTogether = "together"
-)
-
 func (c *Config) readSettle(v any) error {
 	switch v {
-	case settleAsked:
+	case "asked":
 		c.AskLLMBeforeSettling = true
-	case settleTogether:
+	case "together":
 		c.SettleTogether = true
 	default:
-		return fmt.Errorf("want %q, with which the LLM is asked before an instance whose goal is reached settles, or %q, with which a Call may "+
-			"reopen an instance until all have settled", settleAsked, settleTogether)
+		return errors.New(`want "asked", with which the LLM is asked before an instance whose goal is reached settles, or "together", with which a Call may ` +
+			"reopen an instance until all have settled")
 	}
 	return nil
 }

@@ -9,12 +9,14 @@ import (
 	"processidea/model/diag"
 	"processidea/model/fields"
 	"processidea/model/jsonval"
+	"processidea/model/price"
 )
 
 // Limits are limits that pause a process which reaches one of them. 0 is not said: WithDefaults tells what holds then. Below 0 is no limit.
 type Limits struct {
 	Requests int           `json:"requests,omitempty"`
 	Tokens   int           `json:"tokens,omitempty"`
+	Money    price.Money   `json:"money,omitempty"` // that LLMs cost
 	Calls    int           `json:"calls,omitempty"`
 	Duration time.Duration `json:"duration,omitempty"`
 }
@@ -30,7 +32,7 @@ const (
 	DefaultCallLimit    = 100_000
 )
 
-// Read reads {"requests","tokens","calls","duration"}; null is no limit.
+// Read reads {"requests","tokens","money","calls","duration"}; null is no limit.
 func Read(m map[string]any, path string, ps *diag.Problems) Limits {
 	var l Limits
 	counts := map[string]*int{"requests": &l.Requests, "tokens": &l.Tokens, "calls": &l.Calls}
@@ -38,10 +40,14 @@ func Read(m map[string]any, path string, ps *diag.Problems) Limits {
 		var err error
 		count, counted := counts[k]
 		switch {
-		case !counted && k != "duration":
-			err = fmt.Errorf("unknown limit %q; there are calls, duration, requests and tokens", k)
+		case !counted && k != "duration" && k != "money":
+			err = fmt.Errorf("unknown limit %q; there are calls, duration, money, requests and tokens", k)
 		case m[k] == nil && counted:
 			*count = NoLimit
+		case k == "money" && m[k] == nil:
+			l.Money = price.NoLimit
+		case k == "money":
+			l.Money, err = price.ReadMoney(m[k])
 		case m[k] == nil:
 			l.Duration = NoLimit
 		case counted:
@@ -59,7 +65,7 @@ func Read(m map[string]any, path string, ps *diag.Problems) Limits {
 // MergedWith returns the limits with those of other in place of its own, where other has one.
 func (l Limits) MergedWith(other Limits) Limits {
 	return Limits{
-		Requests: cmp.Or(other.Requests, l.Requests), Tokens: cmp.Or(other.Tokens, l.Tokens),
+		Requests: cmp.Or(other.Requests, l.Requests), Tokens: cmp.Or(other.Tokens, l.Tokens), Money: cmp.Or(other.Money, l.Money),
 		Calls: cmp.Or(other.Calls, l.Calls), Duration: cmp.Or(other.Duration, l.Duration),
 	}
 }

@@ -46,6 +46,8 @@ type Scenario struct {
 	// Input is that of the Request in flight, and Ended are the instances that the last Request ended.
 	Input *turn.RequestInput
 	Ended []*loop.InstanceProgress
+	// Usage is what each Request takes; zero: 100 tokens in and 10 out.
+	Usage turn.TokenUsage
 	// Unreached are the instances that no Call of a Request reaches.
 	Unreached []string
 	// Reported is what each instance has reported of its Calls, by token and Call id.

@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"cmp"
 	"slices"
 
 	"processidea/model/diag"
@@ -66,7 +67,7 @@ func (s *Scenario) InterruptRequest(end turn.LLMReply, calls ...string) *loop.Re
 // DeliverCalls delivers the Calls of a reply to their instances, as the stream does when each Call closes, and returns the Reply so far.
 func (s *Scenario) DeliverCalls(values []any) turn.LLMReply {
 	calls := ideafile.ParseWrittenCalls(values)
-	r := turn.LLMReply{Calls: calls, Usage: turn.TokenUsage{PromptTokens: 100, CompletionTokens: 10}, HTTPAttempts: 1}
+	r := turn.LLMReply{Calls: calls, Usage: cmp.Or(s.Usage, turn.TokenUsage{PromptTokens: 100, CompletionTokens: 10}), HTTPAttempts: 1}
 	p := ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, InstanceTokens: s.Input.InstanceTokens(),
 		ReopenableTokens: s.Input.ReopenableTokens}
 	if s.Input.OutputOnly {

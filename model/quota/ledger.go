@@ -98,8 +98,8 @@ const worthSharing = 25
 // LimitUnlimitedConsumers has those ask from now on who have not had to, and returns their indices.
 func (b Ledger) LimitUnlimitedConsumers() (changed []int) {
 	allowed, open := b.AllowedQuota(), 0
-	// Every Request is answered for, since whoever has a limit of tokens can tell of each whether it may be made.
-	requests := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0
+	// Every Request is answered for, since whoever has a limit of tokens or of money can tell of each whether it may be made.
+	requests := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0 || b.Limits.Money > 0
 	calls := allowed.Calls < turn.Unlimited.Calls
 	for _, c := range b.Claimants {
 		if !c.Ended {
@@ -130,7 +130,8 @@ func (b Ledger) LimitUnlimitedConsumers() (changed []int) {
 func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
 	changed = b.LimitUnlimitedConsumers()
 	left, usage := b.AllowedQuota().Minus(b.ReservedQuota()), b.TotalUse(turn.Quota{}).Usage
-	if b.Limits.Tokens > 0 && usage.Total() >= b.Limits.Tokens {
+	usedUp := tokenLimitFault(b.Limits, usage)
+	if usedUp != nil {
 		left.Requests = 0
 	}
 	var unmet turn.Quota
@@ -151,21 +152,33 @@ func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
 		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait", held.Calls, b.Limits.Calls, unmet.Calls)
 	case unmet.Requests > 0 && b.Limits.Requests > 0 && held.Requests >= b.Limits.Requests:
 		f = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit, and a delegate needs more", held.Requests)
-	case unmet.Requests > 0 && b.Limits.Tokens > 0 && usage.Total() >= b.Limits.Tokens:
-		f = diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", usage.Total(), b.Limits.Tokens)
+	case unmet.Requests > 0:
+		f = usedUp
 	}
 	slices.Sort(changed)
 	return slices.Compact(changed), f
 }
 
-// UsageLimitFault returns the limit on tokens or on Calls that is reached; nil if none.
+// UsageLimitFault returns the limit on tokens, on money or on Calls that is reached; nil if none.
 func UsageLimitFault(limits limits.Limits, usage turn.TokenUsage, calls int) *diag.Fault {
-	tokens := usage.Total()
-	switch {
+	f := tokenLimitFault(limits, usage)
+	if f == nil && limits.Calls > 0 && calls >= limits.Calls {
+		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", calls, limits.Calls)
+	}
+	return f
+}
+
+// tokenLimitFault returns the limit on tokens or on what they cost that is reached. Where tokens have no price, a limit on money cannot be kept:
+// that counts as reached.
+func tokenLimitFault(limits limits.Limits, usage turn.TokenUsage) *diag.Fault {
+	switch tokens := usage.Total(); {
 	case limits.Tokens > 0 && tokens >= limits.Tokens:
 		return diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, limits.Tokens)
-	case limits.Calls > 0 && calls >= limits.Calls:
-		return diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", calls, limits.Calls)
+	case limits.Money > 0 && usage.Cost >= limits.Money:
+		return diag.Faultf(turn.CodeLimitReached, "the LLM has cost %s; the limit is %s", usage.Cost, limits.Money)
+	case limits.Money > 0 && usage.UnpricedTokens > 0:
+		return diag.Faultf(turn.CodeLimitReached, "%d tokens have no price, so that the limit of %s cannot be kept: name the LLM's prices in config.prices, "+
+			"or in the worker's PROCESSIDEA_PRICES", usage.UnpricedTokens, limits.Money)
 	}
 	return nil
 }

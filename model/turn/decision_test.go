@@ -148,7 +148,7 @@ func TestWhatSteeringLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 		{turn.SteerResume, `{"limits":null}`, ``},
 		{turn.SteerResume, `{"context":[]}`, `unknown key "context"`},
 		{turn.SteerResume, `{"limits":7}`, `$.limits: want an object, not number`},
-		{turn.SteerResume, `{"limits":{"money":7}}`, `$.limits.money: unknown limit "money"; there are calls, duration, requests and tokens`},
+		{turn.SteerResume, `{"limits":{"apples":7}}`, `$.limits.apples: unknown limit "apples"; there are calls, duration, money, requests and tokens`},
 		{turn.SteerRevise, `{}`, `it says nothing: "context" is missing`},
 		{turn.SteerRevise, `{"context":[]}`, `it says nothing: "context" is missing`},
 		{turn.SteerRevise, `{"limits":{}}`, `it says nothing: "context" is missing`},

@@ -1,8 +1,11 @@
 package turn
 
 import (
+	"fmt"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/price"
 	"processidea/model/refexpr"
 )
 
@@ -60,10 +63,16 @@ type CallFault struct {
 	Fault diag.Fault `json:"error"`
 }
 
-// TokenUsage counts tokens as the LLM server reports them.
+// TokenUsage counts tokens as the LLM server reports them, and says what they cost.
 type TokenUsage struct {
 	PromptTokens     int `json:"promptTokens"`
 	CompletionTokens int `json:"completionTokens"`
+	// CachedTokens are those of the prompt that the server had kept, ReasoningTokens those of the completion that nobody is shown.
+	CachedTokens    int `json:"cachedTokens,omitempty"`
+	ReasoningTokens int `json:"reasoningTokens,omitempty"`
+	// Cost is what tokens cost that have a price, and UnpricedTokens counts those that have none although prices or a limit on money are there.
+	Cost           price.Money `json:"cost,omitempty"`
+	UnpricedTokens int         `json:"unpricedTokens,omitempty"`
 }
 
 // Total counts the tokens of both kinds.
@@ -73,6 +82,38 @@ func (u TokenUsage) Total() int { return u.PromptTokens + u.CompletionTokens }
 func (u *TokenUsage) Add(o TokenUsage) {
 	u.PromptTokens += o.PromptTokens
 	u.CompletionTokens += o.CompletionTokens
+	u.CachedTokens += o.CachedTokens
+	u.ReasoningTokens += o.ReasoningTokens
+	u.Cost += o.Cost
+	u.UnpricedTokens += o.UnpricedTokens
+}
+
+// String is the usage as people read it: "tokens: 900 in (400 cached), 80 out (50 for reasoning), $0.0012".
+func (u TokenUsage) String() string {
+	of := func(n int, what string) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprintf(" (%d %s)", n, what)
+	}
+	text := fmt.Sprintf("tokens: %d in%s, %d out%s", u.PromptTokens, of(u.CachedTokens, "cached"), u.CompletionTokens, of(u.ReasoningTokens, "for reasoning"))
+	if cost := u.CostText(); cost != "" {
+		text += ", " + cost
+	}
+	return text
+}
+
+// CostText is what the tokens cost, and how many have no price; empty where nobody has named prices.
+func (u TokenUsage) CostText() string {
+	switch {
+	case u.UnpricedTokens == 0 && u.Cost == 0:
+		return ""
+	case u.UnpricedTokens == 0:
+		return u.Cost.String()
+	case u.Cost == 0:
+		return fmt.Sprintf("no price for %d of them", u.UnpricedTokens)
+	}
+	return fmt.Sprintf("%s, and no price for %d of them", u.Cost, u.UnpricedTokens)
 }
 
 // Error codes of Requests and of whole processes. Those of single Calls are in ideafile.

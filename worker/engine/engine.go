@@ -18,6 +18,7 @@ import (
 	"processidea/activities"
 	"processidea/llm"
 	"processidea/model/ideafile"
+	"processidea/model/price"
 	"processidea/notify"
 	"processidea/protocol"
 	"processidea/signing"
@@ -80,6 +81,8 @@ type Parts struct {
 	Runners map[ideafile.ToolKind]runner.Runner
 	// Deciders are the keys that decisions are signed with; nil: PROCESSIDEA_DECIDERS says where they are, if there are any.
 	Deciders *signing.Source
+	// Prices of LLMs count where an Idea names none; nil: PROCESSIDEA_PRICES names the file, if there is one.
+	Prices price.List
 	// Notices tells people what waits for them; nil: PROCESSIDEA_NOTIFY_URL says whether anybody does.
 	Notices *notify.Sender
 	LLM     llm.Config
@@ -169,6 +172,9 @@ func (p *Parts) check() (err error) {
 	}
 	if p.Deciders == nil && err == nil {
 		p.Deciders, err = signing.FromEnvironment(context.Background(), os.Getenv)
+	}
+	if p.Prices == nil && err == nil {
+		p.Prices, err = pricesFromFile(os.Getenv(PricesVariable))
 	}
 	if p.Deciders == nil {
 		p.Log.Info("no keys for signed decisions: where a policy wants one, none counts", "variable", signing.DecidersVariable)

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"processidea/activities"
+	"processidea/model/price"
 )
 
 // meters are what this program counts itself.
@@ -18,6 +19,8 @@ type meters struct {
 	firstByte metric.Float64Histogram
 	waited    metric.Float64Histogram
 	tokens    metric.Int64Counter
+	unpriced  metric.Int64Counter
+	cost      metric.Float64Counter
 	calls     metric.Int64Counter
 	callTook  metric.Float64Histogram
 }
@@ -29,6 +32,8 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		errs = append(errs, err)
 		return c
 	}
+	cost, err := m.Float64Counter("processidea_cost_dollars", metric.WithDescription("What LLMs cost that have a price, in US dollars."))
+	errs = append(errs, err)
 	seconds := func(name, what string) metric.Float64Histogram {
 		h, err := m.Float64Histogram("processidea_"+name, metric.WithDescription(what), metric.WithUnit("s"))
 		errs = append(errs, err)
@@ -39,7 +44,9 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		took:      seconds("request_duration", "From the turn of a Request to its end."),
 		firstByte: seconds("request_time_to_first_byte", "From the turn of a Request to the first that its LLM sent."),
 		waited:    seconds("request_wait", "How long a Request waited for its turn at this worker."),
-		tokens:    counter("tokens", "Tokens that LLMs read (input) and wrote (output)."),
+		tokens:    counter("tokens", "Tokens that LLMs read (input; of these, cached) and wrote (output; of these, reasoning)."),
+		unpriced:  counter("unpriced_tokens", "Tokens of LLMs that have no price."),
+		cost:      cost,
 		calls:     counter("calls", "Calls and attempts at them that are over, by tool and outcome."),
 		callTook:  seconds("call_duration", "How long Calls and attempts at them ran."),
 	}
@@ -59,6 +66,10 @@ func (m *Metrics) Request(r activities.RequestAttempt) {
 	}
 	t.tokens.Add(ctx, int64(r.Usage.PromptTokens), metric.WithAttributes(llm, attribute.String("type", "input")))
 	t.tokens.Add(ctx, int64(r.Usage.CompletionTokens), metric.WithAttributes(llm, attribute.String("type", "output")))
+	t.tokens.Add(ctx, int64(r.Usage.CachedTokens), metric.WithAttributes(llm, attribute.String("type", "cached")))
+	t.tokens.Add(ctx, int64(r.Usage.ReasoningTokens), metric.WithAttributes(llm, attribute.String("type", "reasoning")))
+	t.cost.Add(ctx, float64(r.Usage.Cost)/float64(price.Dollar), metric.WithAttributes(llm))
+	t.unpriced.Add(ctx, int64(r.Usage.UnpricedTokens), metric.WithAttributes(llm))
 }
 
 // Call counts a Call when it is over.

@@ -14,6 +14,7 @@ import (
 
 	"processidea/activities"
 	"processidea/model/ideafile"
+	"processidea/model/price"
 	"processidea/model/runresult"
 )
 
@@ -22,6 +23,7 @@ const (
 	keyProcess  = attribute.Key("processidea.process")
 	keyInstance = attribute.Key("processidea.instance")
 	keyRequest  = attribute.Key("processidea.request")   // its number
+	keyCost     = attribute.Key("processidea.cost")      // of a Request, in US dollars
 	keyCovered  = attribute.Key("processidea.instances") // how many a Request covered
 	keyAttempt  = attribute.Key("processidea.attempt")
 	keyOutcome  = attribute.Key("processidea.outcome")
@@ -58,6 +60,18 @@ func requestAttributes(r activities.RequestAttempt) []attribute.KeyValue {
 	if !r.FirstByte.IsZero() {
 		all = append(all, semconv.GenAIResponseTimeToFirstChunk(r.FirstByte.Sub(r.Began).Seconds()),
 			semconv.GenAIUsageInputTokens(r.Usage.PromptTokens), semconv.GenAIUsageOutputTokens(r.Usage.CompletionTokens))
+	}
+	if r.Served != "" {
+		all = append(all, semconv.GenAIResponseModel(r.Served))
+	}
+	if n := r.Usage.CachedTokens; n > 0 {
+		all = append(all, semconv.GenAIUsageCacheReadInputTokens(n))
+	}
+	if n := r.Usage.ReasoningTokens; n > 0 {
+		all = append(all, semconv.GenAIUsageReasoningOutputTokens(n))
+	}
+	if cost := r.Usage.Cost; cost > 0 {
+		all = append(all, keyCost.Float64(float64(cost)/float64(price.Dollar)))
 	}
 	if r.Finish != "" {
 		all = append(all, semconv.GenAIResponseFinishReasons(r.Finish))

@@ -71,8 +71,8 @@ func headline(r runresult.Result) string {
 	if calls := counts(r.Calls); calls != "" {
 		parts = append(parts, "calls: "+calls)
 	}
-	if u := r.Usage; u.PromptTokens+u.CompletionTokens > 0 {
-		parts = append(parts, fmt.Sprintf("tokens: %d in, %d out", u.PromptTokens, u.CompletionTokens))
+	if r.Usage.Total() > 0 {
+		parts = append(parts, r.Usage.String())
 	}
 	return strings.Join(parts, " · ")
 }

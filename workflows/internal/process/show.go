@@ -21,10 +21,10 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	r := p.result(status, false)
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** — %s\n\n", display.EscapeMarkdown(p.title()), p.statusText(step))
-	fmt.Fprintf(&b, "| Instances | Requests | Calls done | failed | rejected | skipped | blocked | Tokens |\n")
-	fmt.Fprintf(&b, "| --- | --- | --- | --- | --- | --- | --- | --- |\n")
-	fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d |\n", p.instanceCountsText(), r.Requests, r.Calls.Done, r.Calls.Failed,
-		r.Calls.Rejected, r.Calls.Skipped, r.Calls.Blocked, r.Usage.PromptTokens+r.Usage.CompletionTokens)
+	fmt.Fprintf(&b, "| Instances | Requests | Calls done | failed | rejected | skipped | blocked | Tokens | Cost |\n")
+	fmt.Fprintf(&b, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", p.instanceCountsText(), r.Requests, r.Calls.Done, r.Calls.Failed,
+		r.Calls.Rejected, r.Calls.Skipped, r.Calls.Blocked, r.Usage.Total(), r.Usage.CostText())
 	writeFailuresText(&b, r.Failures)
 	if step == loop.StepPaused {
 		b.WriteString("\nTo go on, send the signal `resume` with `{}`, or with `{\"limits\": {\"requests\": 100}}`.\n")

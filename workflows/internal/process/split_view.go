@@ -83,7 +83,9 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status runresult.Status
 				protocol.PartID(p.processID, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done, r.Calls.Failed)
 		}
 	}
-	writeFailuresText(&b, p.parts.Result(p.processID, status).Failures)
+	all := p.parts.Result(p.processID, status)
+	fmt.Fprintf(&b, "\n%s\n", all.Usage)
+	writeFailuresText(&b, all.Failures)
 	pending := p.approvals().Approvals
 	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, p.inbox.Refusals)

@@ -3,7 +3,9 @@ package archive
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/model/price"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
 	"processidea/store/chain"
@@ -76,23 +79,37 @@ func llmText(l chain.Link) string {
 	return print.FitWidth(print.Printable(cmp.Or(served, model)), widestLLM)
 }
 
+// costText is what the Requests of an Idea cost; empty where they have no price.
+func costText(l chain.Link) string {
+	answer, _ := l.LLM.(map[string]any)
+	var cost price.Money
+	if n, ok := answer["cost"].(json.Number); !ok || cost.UnmarshalJSON([]byte(n)) != nil {
+		return ""
+	}
+	return cost.String()
+}
+
 const widestLLM = 30 // characters
 
 const shortDigest = 12 // characters
 
 func historyTable(links []chain.Link, width int) string {
-	columns := [][]string{{"idea"}, {"created"}, {"request"}, {"llm"}, {"instances"}, {"calls"}, {"writes"}, {"decisions"}, {"digest"}}
+	columns := [][]string{{"idea"}, {"created"}, {"request"}, {"llm"}, {"cost"}, {"instances"}, {"calls"}, {"writes"}, {"decisions"}, {"digest"}}
 	for _, l := range links {
 		request := ""
 		if l.Request > 0 {
 			request = strconv.Itoa(l.Request)
 		}
 		for n, cell := range []string{
-			strconv.Itoa(l.At), l.Created.Local().Format(time.DateTime), request, llmText(l), strconv.Itoa(l.Counts.Instances),
+			strconv.Itoa(l.At), l.Created.Local().Format(time.DateTime), request, llmText(l), costText(l), strconv.Itoa(l.Counts.Instances),
 			strconv.Itoa(l.Counts.Calls), strconv.Itoa(l.Counts.Writes), strconv.Itoa(l.Counts.Decisions), print.FitWidth(l.Digest, shortDigest),
 		} {
 			columns[n] = append(columns[n], cell)
 		}
+	}
+	const cost = 4
+	if !slices.ContainsFunc(columns[cost][1:], func(cell string) bool { return cell != "" }) {
+		columns = slices.Delete(columns, cost, cost+1)
 	}
 	var b strings.Builder
 	print.Table(&b, columns, width)

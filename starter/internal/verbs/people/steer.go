@@ -40,6 +40,7 @@ func Resume(a *app.App) *cobra.Command {
 	var by byFlags
 	var requests, tokens, calls int
 	var duration string
+	var money float64
 	c := &cobra.Command{
 		Use:   "resume ID",
 		Short: "Let a paused process go on, with higher limits where it has reached one",
@@ -53,6 +54,11 @@ func Resume(a *app.App) *cobra.Command {
 					limits[name] = n
 				}
 			}
+			if c.Flags().Changed("money") {
+				if limits["money"] = money; money == 0 {
+					limits["money"] = nil
+				}
+			}
 			if duration != "" {
 				limits["duration"] = duration
 			}
@@ -63,6 +69,7 @@ func Resume(a *app.App) *cobra.Command {
 	c.Flags().IntVar(&requests, "requests", 0, "the new limit of Requests, in all")
 	c.Flags().IntVar(&tokens, "tokens", 0, "the new limit of tokens, in all")
 	c.Flags().IntVar(&calls, "calls", 0, "the new limit of Calls, in all")
+	c.Flags().Float64Var(&money, "money", 0, "the new limit of what the LLM costs in US dollars, in all; 0 is no limit")
 	c.Flags().StringVar(&duration, "duration", "", "the new limit of time since the start, such as 72h")
 	return c
 }

@@ -61,7 +61,7 @@ func costText(r *simulation.Report) string {
 	if r.Estimated {
 		about = "about "
 	}
-	return fmt.Sprintf("%s, %s%d tokens in, %d out", print.Plural(r.Total.Requests, "Request"), about, r.Total.PromptTokens, r.Total.CompletionTokens)
+	return fmt.Sprintf("%s, %s%s", print.Plural(r.Total.Requests, "Request"), about, r.Total.TokenUsage)
 }
 
 func printTools(b *strings.Builder, r *simulation.Report) {

@@ -1,0 +1,22 @@
+package activities
+
+import (
+	"processidea/llm"
+	"processidea/model/ideafile"
+	"processidea/model/price"
+)
+
+// addCost adds to the usage of an answer what it cost: by the prices of the Idea, else by the worker's, of the LLM as its server names it, else as
+// it was asked for. Where nobody has named prices or a limit on money, nobody wants to know.
+func (a *Activities) addCost(answer *llm.Reply, config ideafile.Config) {
+	u := &answer.Usage
+	for _, prices := range []price.List{config.Prices, a.Prices} {
+		if found, ok := prices.Find(answer.Served, answer.Model); ok {
+			u.Cost = found.Cost(u.PromptTokens, u.CachedTokens, u.CompletionTokens)
+			return
+		}
+	}
+	if len(config.Prices)+len(a.Prices) > 0 || config.Limits.Money > 0 {
+		u.UnpricedTokens = u.Total()
+	}
+}

@@ -1,0 +1,94 @@
+package price
+
+import (
+	"errors"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// Model is what a million tokens of an LLM cost.
+type Model struct {
+	// Name is the server's name of the LLM, or the beginning of several names with a * behind.
+	Name string
+	// Input is for tokens that it reads, CachedInput for those of them that its server had kept; Output is for what it writes and thinks.
+	Input, CachedInput, Output Money
+}
+
+// List holds prices. The zero List has none.
+type List []Model
+
+// Read reads {"gpt-5-mini": {"input": 0.25, "cachedInput": 0.025, "output": 2}}: US dollars for a million tokens. Without cachedInput those cost
+// what others do.
+func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
+	for _, name := range jsonval.SortedKeys(m) {
+		at := jsonval.JSONPathWithKey(path, name)
+		given, ok := m[name].(map[string]any)
+		if !ok {
+			ps.Add(at, `want {"input": …, "cachedInput": …, "output": …}, in US dollars for a million tokens, not %s`, jsonval.TypeOf(m[name]))
+			continue
+		}
+		one := Model{Name: name}
+		prices := map[string]*Money{"input": &one.Input, "cachedInput": &one.CachedInput, "output": &one.Output}
+		if _, there := given["cachedInput"]; !there {
+			prices = map[string]*Money{"input": &one.Input, "output": &one.Output}
+		}
+		for _, key := range jsonval.SortedKeys(prices) {
+			var err error
+			if *prices[key], err = readPrice(given[key]); err != nil {
+				ps.Add(jsonval.JSONPathWithKey(at, key), "%s", err)
+			}
+		}
+		for _, key := range jsonval.SortedKeys(given) {
+			if prices[key] == nil {
+				ps.Add(jsonval.JSONPathWithKey(at, key), "unknown key %q; a price has cachedInput, input and output", key)
+			}
+		}
+		if prices["cachedInput"] == nil {
+			one.CachedInput = one.Input
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// readPrice reads a price, which may be 0.
+func readPrice(v any) (Money, error) {
+	m, err := readNumber(v)
+	if err != nil || m < 0 {
+		return 0, errors.New("want a price in US dollars for a million tokens: 0 or more, such as 0.25, with at most nine digits after the point")
+	}
+	return m, nil
+}
+
+// Find returns the price of the first of these names that has one: by its whole name, else by the longest beginning.
+func (l List) Find(names ...string) (found Model, ok bool) {
+	for _, name := range names {
+		longest := -1
+		for _, m := range l {
+			start, isPrefix := strings.CutSuffix(m.Name, "*")
+			switch {
+			case name == "":
+			case m.Name == name:
+				return m, true
+			case isPrefix && strings.HasPrefix(name, start) && len(start) > longest:
+				found, longest = m, len(start)
+			}
+		}
+		if longest >= 0 {
+			return found, true
+		}
+	}
+	return Model{}, false
+}
+
+// million is how many tokens a price is for.
+const million = 1_000_000
+
+// Cost is what so many tokens cost; cached counts those of the input that the server had kept.
+func (m Model) Cost(input, cached, output int) Money {
+	cached = max(0, min(cached, input))
+	sum := Money(input-cached)*m.Input + Money(cached)*m.CachedInput + Money(output)*m.Output
+	return (sum + million/2) / million
+}

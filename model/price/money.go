@@ -1,0 +1,95 @@
+package price
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+)
+
+// Money is an amount in billionths of a US dollar. In JSON it is a number of dollars.
+type Money int64
+
+// Dollar is one US dollar.
+const Dollar Money = 1_000_000_000
+
+// NoLimit is an amount that nothing reaches, where a limit is meant.
+const NoLimit Money = -1
+
+// text is the amount in dollars, exactly, with so many digits after the point at least.
+func (m Money) text(least int) string {
+	sign, n := "", uint64(m)
+	if m < 0 {
+		sign, n = "-", -uint64(m)
+	}
+	fraction := fmt.Sprintf("%09d", n%uint64(Dollar))
+	for len(fraction) > least && fraction[len(fraction)-1] == '0' {
+		fraction = fraction[:len(fraction)-1]
+	}
+	if fraction == "" {
+		return fmt.Sprintf("%s%d", sign, n/uint64(Dollar))
+	}
+	return fmt.Sprintf("%s%d.%s", sign, n/uint64(Dollar), fraction)
+}
+
+// String is the amount as people read it: cents where it is a dollar or more, and else its first two digits, "$12.30" and "$0.0012".
+func (m Money) String() string {
+	step := Dollar / 100
+	for step > 1 && m < Dollar && m > -Dollar && m/step < 10 && m/step > -10 {
+		step /= 10
+	}
+	half := step / 2
+	if m < 0 {
+		half = -half
+	}
+	return "$" + ((m + half) / step * step).text(2)
+}
+
+// MarshalJSON writes a number of dollars.
+func (m Money) MarshalJSON() ([]byte, error) { return []byte(m.text(0)), nil }
+
+// UnmarshalJSON reads a number of dollars.
+func (m *Money) UnmarshalJSON(data []byte) (err error) {
+	*m, err = parse(string(data))
+	return err
+}
+
+// ReadMoney reads an amount above zero of an Idea file: a number of dollars.
+func ReadMoney(v any) (Money, error) {
+	if m, err := readNumber(v); err == nil && m > 0 {
+		return m, nil
+	}
+	return 0, errors.New("want a number of US dollars above zero, such as 2.5, with at most nine digits after the point")
+}
+
+func readNumber(v any) (Money, error) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, errors.New("price: read amount: it is no number")
+	}
+	return parse(n.String())
+}
+
+// parse reads a decimal number, exactly.
+func parse(text string) (Money, error) {
+	about, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil || len(text) > 60 || math.Abs(about) > 9e9:
+		return 0, fmt.Errorf("price: read %.60q: no amount of dollars", text)
+	case about == 0:
+		return 0, nil
+	case math.Abs(about) < 1e-9: // and the exponent is small where it is not
+		return 0, fmt.Errorf("price: read %q: less than a billionth of a dollar", text)
+	}
+	exact, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return 0, fmt.Errorf("price: read %q: no amount of dollars", text)
+	}
+	exact.Mul(exact, new(big.Rat).SetInt64(int64(Dollar)))
+	if !exact.IsInt() {
+		return 0, fmt.Errorf("price: read %q: more than nine digits after the point", text)
+	}
+	return Money(exact.Num().Int64()), nil
+}
