@@ -27,6 +27,15 @@ func TestALimitOfMoneyPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 			if r.Status != runresult.StatusCompleted || r.Usage.Cost <= 0 || r.Usage.UnpricedTokens != 0 || r.Calls.Done != 2 {
 				t.Errorf("%s %+v %+v", r.Status, r.Usage, r.Calls)
 			}
+			var shares price.Money
+			for token, inst := range r.Instances {
+				if shares += inst.Cost; inst.Cost <= 0 {
+					t.Errorf("%s has no share of the cost", token)
+				}
+			}
+			if shares != r.Usage.Cost {
+				t.Errorf("the shares are %s, the whole %s", shares, r.Usage.Cost)
+			}
 			if u := r.Usage; u.Cost != price.Money(1000*u.PromptTokens+2000*u.CompletionTokens) {
 				t.Errorf("%d and %d tokens cost %s", u.PromptTokens, u.CompletionTokens, u.Cost)
 			}

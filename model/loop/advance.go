@@ -40,11 +40,7 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	switch {
 	case l.pauseReason != nil:
 		return StepPaused, nil
-	case l.requestInFlight != nil:
-		return StepWait, nil
-	}
-	due := l.isRequestDue(now)
-	if !due {
+	case l.requestInFlight != nil || !l.isRequestDue(now):
 		return StepWait, nil
 	}
 	l.pause(l.noProgressFault())

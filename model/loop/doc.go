@@ -35,8 +35,7 @@
 //   - At most one Request is in flight, and Requests are numbered without gaps.
 //   - Each instance ends once, by a whole reply or by its direct Plan, and is in no later Request but the closing one.
 //   - A settled instance has all that its State schema requires; a completed process has the output its Idea asks for.
-//   - The process knows the same State of each instance as the instance itself, and counts every Call once, by its final
-//     status.
+//   - The process knows the same State of each instance as the instance itself, and counts every Call once, as it ended.
 //   - Any Idea of a process can start a new process with the same States.
 //   - A refused correction changes nothing. A Loop restored from its Carried cannot be told from the original.
 package loop

@@ -5,6 +5,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/price"
 	"processidea/model/progress"
 	"processidea/model/quota"
 	"processidea/model/statelog"
@@ -50,6 +51,7 @@ type carriedProgress struct {
 	SentCorrectionCount  int `json:"corrected,omitempty"`
 	AckedCorrectionCount int `json:"taken,omitempty"`
 
+	LLMCost            price.Money `json:"cost,omitempty"`   // its share of what Requests cost
 	DirectPlanPosition int         `json:"direct,omitempty"` // the place of its direct Plan in the context, from 1; 0: it has none
 	PlanFailure        *diag.Fault `json:"unmet,omitempty"`  // see dataflow.Instance.DirectPlanFault
 

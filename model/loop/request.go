@@ -98,6 +98,10 @@ func (l *Loop) ApplyReply(r turn.LLMReply) {
 	l.requestInFlight.reply = &r
 	l.requestCount++
 	l.usage.Add(r.Usage)
+	covered := l.coveredInstances(l.requestInFlight.input)
+	for n, share := range r.Usage.Cost.Shares(len(covered)) {
+		covered[n].LLMCost += share
+	}
 	if r.AnsweringLLM != nil {
 		if l.answeringLLMsSealed {
 			l.answeringLLMs, l.answeringLLMsSealed = nil, false

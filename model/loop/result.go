@@ -71,7 +71,7 @@ func (l *Loop) Result(status runresult.Status, withStates bool) runresult.Result
 		NotWrittenResults: l.notWrittenResults(),
 	}
 	for _, inst := range l.instances {
-		i := runresult.Instance{Status: inst.DisplayStatus()}
+		i := runresult.Instance{Status: inst.DisplayStatus(), Cost: inst.LLMCost}
 		if withStates {
 			i.State = inst.state.Snapshot()
 		}
@@ -106,6 +106,5 @@ func (l *Loop) firstFailure() *diag.Fault {
 	case first.Token == "":
 		return first.Fault
 	}
-	return diag.Faultf(first.Fault.Code, "%d of %d instances failed; the first, %s: %s",
-		failed, len(l.instances), first.Token, first.Fault.Message)
+	return diag.Faultf(first.Fault.Code, "%d of %d instances failed; the first, %s: %s", failed, len(l.instances), first.Token, first.Fault.Message)
 }

@@ -47,6 +47,16 @@ func (m Money) String() string {
 	return "$" + ((m + half) / step * step).text(2)
 }
 
+// Shares divides an amount among so many: their sum is the amount, and none has more than a billionth above another.
+func (m Money) Shares(among int) []Money {
+	shares := make([]Money, among)
+	for n := range shares {
+		shares[n] = m / Money(among-n)
+		m -= shares[n]
+	}
+	return shares
+}
+
 // MarshalJSON writes a number of dollars.
 func (m Money) MarshalJSON() ([]byte, error) { return []byte(m.text(0)), nil }
 

@@ -2,6 +2,7 @@ package price
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -104,5 +105,22 @@ func TestPricesThatAreNoneAreNamedWithTheirPlace(t *testing.T) {
 	}
 	if got := string(jsonval.Encode(jsonval.ToJSONValue(places))); got != `["$.prices.a","$.prices.b.input","$.prices.c.in","$.prices.d.output"]` {
 		t.Errorf("%s: %v", got, ps)
+	}
+}
+
+func TestSharesAreTheWholeAndNearlyAlike(t *testing.T) {
+	for amount := range Money(50) {
+		for among := 1; among < 9; among++ {
+			shares, sum := amount.Shares(among), Money(0)
+			for _, s := range shares {
+				sum += s
+			}
+			if len(shares) != among || sum != amount || slices.Max(shares)-slices.Min(shares) > 1 {
+				t.Errorf("%d among %d: %d", amount, among, shares)
+			}
+		}
+	}
+	if n := len(Money(7).Shares(0)); n != 0 {
+		t.Errorf("among nobody: %d shares", n)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/price"
 	"processidea/model/turn"
 )
 
@@ -61,4 +62,6 @@ func AddUnwrittenResult(list []UnwrittenResult, n UnwrittenResult) []UnwrittenRe
 type Instance struct {
 	Status ideafile.InstanceStatus `json:"status"`
 	State  any                     `json:"state,omitempty"`
+	// Cost is its share of what the Requests about it cost, where there are prices: each of n instances has an nth.
+	Cost price.Money `json:"cost,omitempty"`
 }

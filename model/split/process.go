@@ -239,7 +239,7 @@ func (p *Process) Result(process string, status runresult.Status) runresult.Resu
 			if !ok {
 				s = ideafile.InstanceWorking
 			}
-			r.Instances[token] = runresult.Instance{Status: s}
+			r.Instances[token] = runresult.Instance{Status: s, Cost: part.Report.Costs[token]}
 		}
 	}
 	if f := p.firstFailure(); f != nil && status == runresult.StatusFailed {

@@ -8,6 +8,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/output"
+	"processidea/model/price"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 )
@@ -38,8 +39,10 @@ type PartReport struct {
 	LLMForbidden  bool `json:"llmForbidden,omitempty"`
 	FellBackToLLM bool `json:"fellBack,omitempty"`
 	// Instances holds the status of those that have ended or wait for a person; in the last report, of all.
-	Instances        map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
-	PendingApprovals []turn.PendingApproval             `json:"pending,omitempty"`
+	Instances map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
+	// Costs are the shares of its instances in what its Requests cost; in the last report alone.
+	Costs            map[string]price.Money `json:"costs,omitempty"`
+	PendingApprovals []turn.PendingApproval `json:"pending,omitempty"`
 	// QuotaUse is what it has begun and used, with all delegates, and what it needs. Delegates are those under way.
 	QuotaUse  turn.QuotaUse       `json:"use,omitzero"`
 	Delegates []turn.DelegateView `json:"delegates,omitempty"`
@@ -59,6 +62,12 @@ func (r *PartReport) AddOutcome(l *loop.Loop, status runresult.Status) {
 	r.Error, r.Instances = l.Result(status, false).Error, map[string]ideafile.InstanceStatus{}
 	for _, inst := range l.Instances() {
 		r.Instances[inst.Token] = inst.DisplayStatus()
+		if inst.LLMCost > 0 {
+			if r.Costs == nil {
+				r.Costs = map[string]price.Money{}
+			}
+			r.Costs[inst.Token] = inst.LLMCost
+		}
 	}
 }
 

@@ -150,8 +150,8 @@ func printInstance(b *strings.Builder, token string, i runresult.Instance) {
 
 // tableColumns shows many instances, a line each: who they are, how they stand, what they were given, and the keys of their States.
 func tableColumns(tokens []string, instances map[string]runresult.Instance, inputs map[string]any, all []census) [][]string {
-	who, status, given := []string{"instance"}, []string{"status"}, []string{"input"}
-	keys, anyInput := map[string]bool{}, false
+	who, status, costs, given := []string{"instance"}, []string{"status"}, []string{"cost"}, []string{"input"}
+	keys, anyInput, anyCost := map[string]bool{}, false, false
 	for _, token := range tokens {
 		state, _ := instances[token].State.(map[string]any)
 		for key := range state {
@@ -163,9 +163,13 @@ func tableColumns(tokens []string, instances map[string]runresult.Instance, inpu
 		}
 		who = append(who, FitWidth(Printable(token), widestCell))
 		status = append(status, string(instances[token].Status))
+		costs, anyCost = append(costs, instances[token].Cost.String()), anyCost || instances[token].Cost > 0
 		given = append(given, text)
 	}
 	columns := [][]string{who, status}
+	if anyCost {
+		columns = append(columns, costs)
+	}
 	if anyInput {
 		columns = append(columns, given)
 	}
