@@ -79,12 +79,12 @@ func TestATraceLeadsFromTheProcessOverItsRequestsToTheirCallsAndKeepsSecrets(t *
 	if len(spans) != 7 || len(root) != 1 || len(requests) != 4 || root[0].Parent != "" {
 		t.Fatalf("%d spans, %d Requests: %v", len(spans), len(requests), spans)
 	}
-	has(t, root[0], map[string]any{"processidea.process": s.id, "processidea.outcome": "completed", "gen_ai.operation.name": "invoke_workflow"})
+	has(t, root[0], map[string]any{"processidea.process": s.id, "processidea.outcome": "completed", "gen_ai.operation.name": "invoke_workflow", "session.id": s.id, "gen_ai.conversation.id": s.id})
 	at, _ := url.Parse(llmURL)
 	for i, want := range []map[string]any{
 		{"processidea.request": 1, "processidea.attempt": 1, "error.type": "llm_unreachable", "gen_ai.usage.input_tokens": nil},
 		{"processidea.request": 1, "processidea.attempt": 2, "gen_ai.response.finish_reasons": "[stop]", "error.type": nil},
-		{"processidea.request": 2, "gen_ai.operation.name": "chat", "gen_ai.request.model": s.id, "gen_ai.output.type": "json"},
+		{"processidea.request": 2, "gen_ai.operation.name": "chat", "gen_ai.request.model": s.id, "gen_ai.output.type": "json", "session.id": s.id, "gen_ai.provider.name": "127.0.0.1"},
 		{"processidea.request": 3, "server.address": at.Hostname(), "server.port": at.Port(), "processidea.outcome": "whole"},
 	} {
 		has(t, requests[i], want)
@@ -107,7 +107,7 @@ func TestATraceLeadsFromTheProcessOverItsRequestsToTheirCallsAndKeepsSecrets(t *
 			t.Fatalf("%s: %v, not under %s", name, calls, want.under.ID)
 		}
 		has(t, calls[0], want.has)
-		has(t, calls[0], map[string]any{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "extension"})
+		has(t, calls[0], map[string]any{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "extension", "session.id": s.id})
 	}
 	if strings.Contains(r.All(), "hush") {
 		t.Error("the traces tell a secret")

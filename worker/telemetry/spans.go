@@ -54,8 +54,9 @@ func (t *Traces) Request(r activities.RequestAttempt) {
 
 func requestAttributes(r activities.RequestAttempt) []attribute.KeyValue {
 	all := []attribute.KeyValue{
-		semconv.GenAIOperationNameChat, semconv.GenAIProviderNameOpenAI, semconv.GenAIRequestModel(r.LLM), semconv.GenAIRequestStream(true),
-		semconv.GenAIOutputTypeJSON, keyProcess.String(r.Process), keyRequest.Int(r.Number), keyCovered.Int(r.Instances), keyAttempt.Int(r.Attempt),
+		semconv.GenAIOperationNameChat, semconv.GenAIRequestModel(r.LLM), semconv.GenAIRequestStream(true), semconv.GenAIOutputTypeJSON,
+		semconv.SessionID(r.Process), semconv.GenAIConversationID(r.Process), keyProcess.String(r.Process),
+		keyRequest.Int(r.Number), keyCovered.Int(r.Instances), keyAttempt.Int(r.Attempt),
 	}
 	if !r.FirstByte.IsZero() {
 		all = append(all, semconv.GenAIResponseTimeToFirstChunk(r.FirstByte.Sub(r.Began).Seconds()),
@@ -81,7 +82,7 @@ func requestAttributes(r activities.RequestAttempt) []attribute.KeyValue {
 		host = r.Server
 	}
 	if host != "" {
-		all = append(all, semconv.ServerAddress(host))
+		all = append(all, semconv.ServerAddress(host), semconv.GenAIProviderNameKey.String(provider(host)))
 	}
 	if n, err := strconv.Atoi(port); err == nil {
 		all = append(all, semconv.ServerPort(n))
@@ -89,12 +90,30 @@ func requestAttributes(r activities.RequestAttempt) []attribute.KeyValue {
 	return all
 }
 
+// providers are hosts whose providers the conventions have names for, by their ends.
+var providers = map[string]attribute.KeyValue{
+	"api.openai.com": semconv.GenAIProviderNameOpenAI, ".openai.azure.com": semconv.GenAIProviderNameAzureAIOpenAI,
+	"api.anthropic.com": semconv.GenAIProviderNameAnthropic, "generativelanguage.googleapis.com": semconv.GenAIProviderNameGCPGemini,
+	"api.mistral.ai": semconv.GenAIProviderNameMistralAI, "api.deepseek.com": semconv.GenAIProviderNameDeepseek, "api.groq.com": semconv.GenAIProviderNameGroq,
+	"api.x.ai": semconv.GenAIProviderNameXAI, "api.perplexity.ai": semconv.GenAIProviderNamePerplexity,
+}
+
+// provider names who serves the LLMs at a host: in the conventions' word where they have one, else by the host itself.
+func provider(host string) string {
+	for end, name := range providers {
+		if host == end || strings.HasPrefix(end, ".") && strings.HasSuffix(host, end) {
+			return name.Value.AsString()
+		}
+	}
+	return host
+}
+
 // Call tells of a Call, under its Request, or under its process where its Plan came without one.
 func (t *Traces) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	request, _ := strconv.Atoi(strings.SplitN(c.Call, ".", 2)[0])
 	_, span := t.tracer.Start(t.within(c.Process, request), "execute_tool "+c.Tool, trace.WithAttributes(
 		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolCallID(c.Call), semconv.GenAIToolType(toolType(c.Kind)),
-		keyProcess.String(c.Process), keyInstance.String(c.Instance), keyAttempt.Int(c.Attempt)))
+		semconv.SessionID(c.Process), keyProcess.String(c.Process), keyInstance.String(c.Instance), keyAttempt.Int(c.Attempt)))
 	return trace.ContextWithSpan(ctx, span), func(outcome string) {
 		conclude(span, outcome, activities.OutcomeDone)
 		span.End()
@@ -126,7 +145,8 @@ func (t *Traces) process(r processRun) {
 		ctx = as(t.within(r.id, 0), t.of(r.id, "run", r.run))
 	}
 	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.path), trace.WithTimestamp(r.began), trace.WithAttributes(
-		semconv.GenAIOperationNameInvokeWorkflow, semconv.GenAIWorkflowName(r.path), keyProcess.String(r.id)))
+		semconv.GenAIOperationNameInvokeWorkflow, semconv.GenAIAgentName(r.path), semconv.SessionID(r.id), semconv.GenAIConversationID(r.id),
+		keyProcess.String(r.id)))
 	good := string(runresult.StatusCompleted)
 	if r.outcome == continued {
 		good = continued
