@@ -41,6 +41,8 @@ type Activities struct {
 	Prices price.List
 	// LLM is asked where an Idea is not scripted; nil: nobody is.
 	LLM *llm.Client
+	// LLMServers are asked where an Idea names one of them.
+	LLMServers map[string]*llm.Client
 	// Notices tells people what waits for them; nil: nobody does.
 	Notices *notify.Sender
 	// Client hands Calls on to instances.

@@ -84,9 +84,20 @@ func newEnvironment() *testsuite.TestActivityEnvironment {
 
 func requestIn(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironment) (*turn.LLMReply, error) {
 	t.Helper()
+	return requestByIdea(t, a, env, shoutIdea)
+}
+
+// requestOf runs one Request of an Idea.
+func requestOf(t testing.TB, a *Activities, idea string) (*turn.LLMReply, error) {
+	t.Helper()
+	return requestByIdea(t, a, newEnvironment(), idea)
+}
+
+func requestByIdea(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironment, text string) (*turn.LLMReply, error) {
+	t.Helper()
 	env.SetDataConverter(protocol.DataConverter())
 	env.RegisterActivityWithOptions(a.SendRequest, activity.RegisterOptions{Name: protocol.ActivityRequest})
-	idea, err := jsonval.DecodeObject([]byte(shoutIdea))
+	idea, err := jsonval.DecodeObject([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,6 +133,15 @@ func streaming(text string) http.HandlerFunc {
 		quoted, _ := json.Marshal(text)
 		_, _ = fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\ndata: [DONE]\n\n", quoted)
 	}
+}
+
+// attempts is told of Requests alone.
+type attempts struct{ requests []RequestAttempt }
+
+func (a *attempts) Request(r RequestAttempt) { a.requests = append(a.requests, r) }
+
+func (*attempts) Call(ctx context.Context, _ CallAttempt) (context.Context, func(string)) {
+	return ctx, func(string) {}
 }
 
 // refused is the error that Temporal is told of.

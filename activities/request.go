@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"go.temporal.io/sdk/activity"
@@ -76,7 +75,7 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedReq
 	}
 	defer r.stop()
 	r.calls.instances = starts
-	answer, err := r.client.Stream(ctx, r.question)
+	answer, err := r.ask(ctx, seen)
 	a.addCost(answer, r.idea.Config)
 	seen.describe(answer)
 	if err != nil {
@@ -108,12 +107,13 @@ type request struct {
 	idea     *ideafile.Idea
 	input    *turn.RequestInput
 	palette  ideafile.Palette
-	client   *llm.Client
 	stop     func() // ends the scripted LLM, where there is one
 	question llm.Request
-	calls    *callSender
-	named    map[string]bool // instances that got a Call
-	reply    turn.LLMReply
+	// candidates are the LLMs that are asked, in this order.
+	candidates []candidate
+	calls      *callSender
+	named      map[string]bool // instances that got a Call
+	reply      turn.LLMReply
 }
 
 func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput) (*request, error) {
@@ -137,7 +137,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedReques
 		Messages: prompt.Render(idea, setup.Bindings, input, func(h jsonval.BlobHandle) []byte { return a.Store.Peek(ctx, h) }),
 		Form:     form, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber), KeepText: a.Recorder != nil, OnCall: r.onCall,
 	}
-	if err := r.chooseLLM(setup); err != nil {
+	if err := r.chooseLLMs(setup); err != nil {
 		return nil, nonRetryableError(turn.CodeLLMError, err)
 	}
 	return r, nil
@@ -154,23 +154,21 @@ func promptDigest(q llm.Request) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// chooseLLM decides who answers: replies made up from schemas, a script, or the worker's LLM.
-func (r *request) chooseLLM(setup protocol.SharedRequestSetup) (err error) {
+// chooseLLMs decides who answers: replies made up from schemas, a script, or the LLMs of the Idea.
+func (r *request) chooseLLMs(setup protocol.SharedRequestSetup) (err error) {
+	var scripted candidate
 	if line, ok := makeFakeReply(r.idea, setup, r.input, r.question.Messages); ok {
 		r.reply.Faked = true
-		r.client, r.question.Header, r.stop, err = startScriptedLLM(line, 1)
-		return err
-	}
-	if setup.Replies != "" {
+		scripted.client, r.question.Header, r.stop, err = startScriptedLLM(line, 1)
+	} else if setup.Replies != "" {
 		// A script's line that says "try again" is followed by the next line.
-		r.client, r.question.Header, r.stop, err = startScriptedLLM(setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1)
-		return err
+		scripted.client, r.question.Header, r.stop, err = startScriptedLLM(setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1)
+	} else {
+		r.candidates = r.a.candidates(r.idea.Config.LLMs)
+		return nil
 	}
-	if !r.a.LLM.Configured() {
-		return errors.New("no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL where the worker runs, or start with --replies")
-	}
-	r.client, r.question.Settings = r.a.LLM, r.idea.Config.LLM
-	return nil
+	r.candidates = []candidate{scripted}
+	return err
 }
 
 // onCall takes a Call that has just closed.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"processidea/model/diag"
-	"processidea/model/ideafile"
+	"processidea/model/llmconfig"
 	"processidea/model/prompt"
 	"processidea/model/turn"
 )
@@ -39,7 +39,9 @@ func (c *Client) Configured() bool { return c != nil && c.config.Configured() }
 type Request struct {
 	Messages []prompt.Message
 	Form     prompt.ResponseFormat // the JSON Schema of the reply
-	Settings ideafile.LLMConfig    // the Idea's; empty fields are the Client's, or the server's own
+	Settings llmconfig.LLM         // the Idea's; empty fields are the Client's, or the server's own
+	// FirstByteTimeout is how long the server may say nothing; 0: as long as the context lasts.
+	FirstByteTimeout time.Duration
 	// RateKey identifies the Request over all its attempts: one that must wait too long for its rate limit keeps its
 	// reservation under this key.
 	RateKey string
@@ -77,7 +79,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	defer idle.stop()
 	x := c.newExchange(r)
 	x.onLine = idle.reset
-	stream, err := x.open(listening)
+	stream, err := x.openInTime(listening, hangUp)
 	if err != nil {
 		return x.describe(&Reply{}), x.failure(err)
 	}

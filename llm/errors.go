@@ -29,6 +29,9 @@ func (x *exchange) failure(err error) *Error {
 	if errors.As(err, &limited) {
 		return &Error{Code: turn.CodeLLMUnreachable, Message: limited.Error(), Retry: true, RetryAfter: limited.wait}
 	}
+	if errors.Is(err, errNoFirstByte) {
+		return &Error{Code: turn.CodeLLMUnreachable, Message: err.Error(), Retry: true}
+	}
 	e := x.serverError
 	if e == nil {
 		return &Error{Code: turn.CodeLLMUnreachable, Message: "the LLM cannot be reached: " + x.redact(x.cause(err)), Retry: true}

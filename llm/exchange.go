@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -77,7 +78,7 @@ var errEmptyResponse = errors.New("LLM returned an empty response")
 func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
 	for {
 		x.response, x.serverError = nil, nil
-		if err := x.client.limiter.wait(ctx, x.request.RateKey, x.promptTokens()); err != nil {
+		if err := x.client.limiter.wait(ctx, x.request.RateKey, x.params.Model, x.promptTokens()); err != nil {
 			return nil, err
 		}
 		body, err := x.body()
@@ -96,6 +97,27 @@ func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
 	}
 }
 
+// openInTime opens a stream, and gives up where the LLM says nothing for as long as the Request allows.
+func (x *exchange) openInTime(ctx context.Context, hangUp context.CancelCauseFunc) (*chunkStream, error) {
+	limit := x.request.FirstByteTimeout
+	if limit <= 0 {
+		return x.open(ctx)
+	}
+	timer := time.AfterFunc(limit, func() { hangUp(errNoFirstByte) })
+	stream, err := x.open(ctx)
+	if timer.Stop() {
+		return stream, err
+	}
+	if err == nil {
+		_ = stream.Close()
+	}
+	x.serverError = nil // what it said before is not why
+	return nil, fmt.Errorf("%w for %s", errNoFirstByte, limit)
+}
+
+// errNoFirstByte means that an LLM said nothing for as long as a Request waits before it asks another one.
+var errNoFirstByte = errors.New("the LLM said nothing")
+
 // send makes one HTTP request.
 func (x *exchange) send(ctx context.Context, body []byte) (*chunkStream, error) {
 	var response *http.Response
@@ -111,13 +133,13 @@ func (x *exchange) send(ctx context.Context, body []byte) (*chunkStream, error) 
 	return nil, cmp.Or(s.Err(), errEmptyResponse)
 }
 
-// pauseClient holds back the other Requests of the worker too, where the server says for how long.
+// pauseClient holds back the other Requests of the worker to the same model too, where the server says for how long.
 func (x *exchange) pauseClient() {
 	if x.serverError == nil || !x.serverError.transient() {
 		return
 	}
 	if s := x.serverError.status; s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
-		x.client.limiter.pause(retryAfter(x.response, time.Now()))
+		x.client.limiter.pause(x.params.Model, retryAfter(x.response, time.Now()))
 	}
 }
 

@@ -17,7 +17,7 @@ type rateLimiter struct {
 	requests, tokens *rate.Limiter
 
 	mu           sync.Mutex
-	pausedUntil  time.Time
+	pausedUntil  map[string]time.Time // by model
 	reservations map[string]time.Time // when those may be sent that were told to come again, by Request.RateKey
 }
 
@@ -31,7 +31,7 @@ func newRateLimiter(c Config) (*rateLimiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rateLimiter{requests: requests, tokens: tokens, reservations: map[string]time.Time{}}, nil
+	return &rateLimiter{requests: requests, tokens: tokens, reservations: map[string]time.Time{}, pausedUntil: map[string]time.Time{}}, nil
 }
 
 // perMinute returns a limiter that lets one second's worth through at once, because servers count in seconds too.
@@ -56,9 +56,9 @@ func (e errRateLimited) Error() string {
 // wait waits until a Request of about so many tokens may be sent. A Request that would wait for more than half of the time
 // it has left gets errRateLimited and keeps its reservation: waiting counts as part of an attempt, and another attempt has
 // its full time.
-func (l *rateLimiter) wait(ctx context.Context, key string, tokens int) error {
+func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) error {
 	for {
-		d := l.delay(key, tokens, time.Now())
+		d := l.delay(key, model, tokens, time.Now())
 		if d <= 0 {
 			return nil
 		}
@@ -74,10 +74,10 @@ func (l *rateLimiter) wait(ctx context.Context, key string, tokens int) error {
 }
 
 // delay is how long a Request still has to wait. It uses its reservation up where that is no time at all.
-func (l *rateLimiter) delay(key string, tokens int, now time.Time) time.Duration {
+func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if pause := l.pausedUntil.Sub(now); pause > 0 {
+	if pause := l.pausedUntil[model].Sub(now); pause > 0 {
 		// Reservations that fall into the pause are made anew after it, and spread: otherwise all would be due at once.
 		delete(l.reservations, key)
 		return pause + rand.N(min(pause/10, maxSpread)+1)
@@ -125,14 +125,14 @@ func (l *rateLimiter) forget(now time.Time) {
 // settle charges what a Request used beyond its estimate.
 func (l *rateLimiter) settle(tokens int) { l.charge(tokens, time.Now()) }
 
-// pause holds all Requests back for as long as the server says.
-func (l *rateLimiter) pause(d time.Duration) {
+// pause holds all Requests to a model back for as long as its server says.
+func (l *rateLimiter) pause(model string, d time.Duration) {
 	if d <= 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if until := time.Now().Add(d); until.After(l.pausedUntil) {
-		l.pausedUntil = until
+	if until := time.Now().Add(d); until.After(l.pausedUntil[model]) {
+		l.pausedUntil[model] = until
 	}
 }

@@ -30,7 +30,7 @@ func TestNoMinuteHoldsMoreRequestsThanItsLimit(t *testing.T) {
 			var all sync.WaitGroup
 			for n := range 3 * rpm {
 				all.Go(func() {
-					if err := limiter.wait(t.Context(), fmt.Sprint(n), 10); err != nil {
+					if err := limiter.wait(t.Context(), fmt.Sprint(n), "", 10); err != nil {
 						t.Error(err)
 					}
 					mu.Lock()
@@ -58,7 +58,7 @@ func TestTokensArePaidForBeforeTheNextRequest(t *testing.T) {
 		limiter := mustLimiter(t, Config{TPM: "6000"})
 		start := time.Now()
 		next := func(tokens int, want time.Duration) {
-			if err := limiter.wait(t.Context(), "p/1", tokens); err != nil {
+			if err := limiter.wait(t.Context(), "p/1", "", tokens); err != nil {
 				t.Fatal(err)
 			}
 			if d := time.Since(start); d.Round(time.Second) != want {
@@ -77,17 +77,17 @@ func TestAPauseHoldsEveryRequestAndIsNotFollowedByAllOfThemAtOnce(t *testing.T) 
 	for rpm, least := range map[string]time.Duration{"": 60*time.Second + 1, "60": 78 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			limiter := mustLimiter(t, Config{RPM: rpm})
-			_ = limiter.wait(t.Context(), "first", 0)
+			_ = limiter.wait(t.Context(), "first", "", 0)
 			start := time.Now()
 			if rpm == "" {
-				limiter.pause(time.Minute)
+				limiter.pause("", time.Minute)
 			}
 			var mu sync.Mutex
 			var last time.Duration
 			var all sync.WaitGroup
 			for n := range 20 {
 				all.Go(func() {
-					_ = limiter.wait(t.Context(), fmt.Sprint(n), 0)
+					_ = limiter.wait(t.Context(), fmt.Sprint(n), "", 0)
 					d := time.Since(start)
 					if d < time.Minute {
 						t.Errorf("sent after %s", d)
@@ -98,8 +98,8 @@ func TestAPauseHoldsEveryRequestAndIsNotFollowedByAllOfThemAtOnce(t *testing.T) 
 				})
 			}
 			synctest.Wait() // each waits, or has its turn within twenty seconds
-			limiter.pause(time.Minute)
-			limiter.pause(time.Second) // a shorter one takes nothing away
+			limiter.pause("", time.Minute)
+			limiter.pause("", time.Second) // a shorter one takes nothing away
 			all.Wait()
 			if last < least || last > 2*time.Minute {
 				t.Errorf("the last after %s", last)
@@ -111,23 +111,23 @@ func TestAPauseHoldsEveryRequestAndIsNotFollowedByAllOfThemAtOnce(t *testing.T) 
 func TestWhoCannotWaitComesAgainAtHisTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := mustLimiter(t, Config{RPM: "1"})
-		_ = limiter.wait(t.Context(), "p/1", 0)
+		_ = limiter.wait(t.Context(), "p/1", "", 0)
 		var busy errRateLimited
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
 		// The second's turn is in a minute, the third's in two; each has half of a hundred seconds to wait.
-		if err := limiter.wait(ctx, "p/2", 0); !errors.As(err, &busy) || busy.wait != time.Minute {
+		if err := limiter.wait(ctx, "p/2", "", 0); !errors.As(err, &busy) || busy.wait != time.Minute {
 			t.Fatal(err)
 		}
-		if err := limiter.wait(ctx, "p/3", 0); !errors.As(err, &busy) || busy.wait != 2*time.Minute {
+		if err := limiter.wait(ctx, "p/3", "", 0); !errors.As(err, &busy) || busy.wait != 2*time.Minute {
 			t.Fatal(err)
 		}
 		<-time.After(30 * time.Second)
-		if err := limiter.wait(t.Context(), "p/2", 0); err != nil || len(limiter.reservations) != 1 {
+		if err := limiter.wait(t.Context(), "p/2", "", 0); err != nil || len(limiter.reservations) != 1 {
 			t.Fatal(err, limiter.reservations)
 		}
 		<-time.After(3 * time.Hour)
-		if _ = limiter.wait(t.Context(), "p/4", 0); len(limiter.reservations) != 0 {
+		if _ = limiter.wait(t.Context(), "p/4", "", 0); len(limiter.reservations) != 0 {
 			t.Errorf("%v is kept", limiter.reservations)
 		}
 	})
@@ -138,7 +138,7 @@ func TestWithoutLimitsNobodyWaitsAndAWaitEndsWithItsContext(t *testing.T) {
 		start := time.Now()
 		limiter := mustLimiter(t, Config{})
 		for n := range 10_000 {
-			if err := limiter.wait(t.Context(), fmt.Sprint(n), 1_000_000); err != nil {
+			if err := limiter.wait(t.Context(), fmt.Sprint(n), "", 1_000_000); err != nil {
 				t.Fatal(err)
 			}
 			limiter.settle(1_000_000)
@@ -146,10 +146,10 @@ func TestWithoutLimitsNobodyWaitsAndAWaitEndsWithItsContext(t *testing.T) {
 		if d := time.Since(start); d != 0 {
 			t.Errorf("waited %s", d)
 		}
-		limiter.pause(time.Hour)
+		limiter.pause("", time.Hour)
 		ctx, cancel := context.WithCancel(t.Context())
 		go cancel()
-		if err := limiter.wait(ctx, "p/1", 0); !errors.Is(err, context.Canceled) {
+		if err := limiter.wait(ctx, "p/1", "", 0); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})

@@ -197,9 +197,14 @@ func (e *editor) addInput() (err error) {
 }
 
 func (e *editor) nameLLM() error {
-	if e.LLM != "" {
-		e.part("config", "llm")["model"] = e.LLM
+	if e.LLM == "" {
+		return nil
 	}
+	config := e.part("config")
+	if all, ok := config["llm"].([]any); ok && len(all) > 0 {
+		config["llm"] = all[0] // that LLM is asked, and no other
+	}
+	e.part("config", "llm")["model"] = e.LLM
 	return nil
 }
 

@@ -9,13 +9,14 @@ import (
 	"processidea/model/fields"
 	"processidea/model/jsonval"
 	"processidea/model/limits"
+	"processidea/model/llmconfig"
 	"processidea/model/mcpserver"
 	"processidea/model/price"
 )
 
 // Config is how a process is run (`config`).
 type Config struct {
-	LLM    LLMConfig
+	LLMs   llmconfig.LLMs
 	Limits limits.Limits
 	// Prices of LLMs count before those of the worker.
 	Prices price.List
@@ -35,26 +36,14 @@ type Config struct {
 	MCP []mcpserver.Server
 }
 
-// LLMConfig configures the Requests. The server's address and key are the worker's.
-type LLMConfig struct {
-	// Model is the server's name of the LLM; empty: the worker's OPENAI_MODEL.
-	Model       string   `json:"model,omitempty"`
-	Temperature *float64 `json:"temperature,omitempty"`
-	// MaxTokens bounds one reply; 0: the server's own limit.
-	MaxTokens int `json:"maxTokens,omitempty"`
-	// RequestTimeout is for one whole Request.
-	RequestTimeout time.Duration `json:"timeout,omitempty"`
-}
-
 // Defaults of a Config.
 const (
-	DefaultRequestTimeout = 5 * time.Minute
-	DefaultGatherDelay    = 10 * time.Second
-	DefaultBatchSize      = 100
+	DefaultGatherDelay = 10 * time.Second
+	DefaultBatchSize   = 100
 )
 
 func defaultConfig() Config {
-	return Config{LLM: LLMConfig{RequestTimeout: DefaultRequestTimeout}, AdaptValuesWithLLM: true, RequestGatherDelay: DefaultGatherDelay,
+	return Config{LLMs: llmconfig.Default(), AdaptValuesWithLLM: true, RequestGatherDelay: DefaultGatherDelay,
 		MaxInstancesPerPart: DefaultBatchSize}
 }
 
@@ -65,7 +54,7 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		var err error
 		switch k {
 		case "llm":
-			c.LLM = readLLM(fields.ReadObject(config, k, "$.config", ps), ps)
+			c.LLMs = llmconfig.Read(config[k], at, ps)
 		case "limits":
 			c.Limits = limits.Read(fields.ReadObject(config, k, "$.config", ps), at, ps)
 		case "gather":
@@ -115,41 +104,4 @@ func readMaxInstancesPerPart(v any) (int, error) {
 		return DefaultBatchSize, err
 	}
 	return n, nil
-}
-
-func readLLM(m map[string]any, ps *diag.Problems) LLMConfig {
-	llm := LLMConfig{RequestTimeout: DefaultRequestTimeout}
-	for _, k := range jsonval.SortedKeys(m) {
-		at := jsonval.JSONPathWithKey("$.config.llm", k)
-		var err error
-		switch k {
-		case "model":
-			var ok bool
-			llm.Model, ok = m[k].(string)
-			if !ok {
-				err = fmt.Errorf("want a string, not %s", jsonval.TypeOf(m[k]))
-			}
-		case "temperature":
-			err = readTemperature(m[k], &llm)
-		case "maxTokens":
-			llm.MaxTokens, err = fields.ReadPositiveInt(m[k])
-		case "timeout":
-			llm.RequestTimeout, err = fields.ReadDuration(m[k])
-		default:
-			err = fmt.Errorf("unknown key %q; llm has maxTokens, model, temperature and timeout", k)
-		}
-		if err != nil {
-			ps.Add(at, "%s", err)
-		}
-	}
-	return llm
-}
-
-func readTemperature(v any, llm *LLMConfig) error {
-	n, err := jsonval.ToFloat(v)
-	if err != nil || n < 0 || n > 2 {
-		return fmt.Errorf("want a number from 0 to 2")
-	}
-	llm.Temperature = &n
-	return nil
 }

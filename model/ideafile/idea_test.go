@@ -11,6 +11,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/limits"
+	"processidea/model/llmconfig"
 	"processidea/model/modeltest"
 )
 
@@ -52,7 +53,7 @@ func TestAnIdeaFileIsRead(t *testing.T) {
 	if idea.ProcessPath != "moderation" || idea.ProcessVersion != "1" || len(idea.Context) != 6 || idea.OutputSchema == nil {
 		t.Errorf("got %+v", idea)
 	}
-	if c := idea.Config.LLM; c.Model != "gpt-5-mini" || *c.Temperature != 0 || c.MaxTokens != 9 || c.RequestTimeout != time.Minute {
+	if c := idea.Config.LLMs[0]; c.Model != "gpt-5-mini" || *c.Temperature != 0 || c.MaxTokens != 9 || c.Timeout != time.Minute {
 		t.Errorf("llm is %+v", c)
 	}
 	if l := idea.Config.Limits; l != (limits.Limits{Requests: 50, Tokens: 10, Calls: 5, Duration: time.Hour}) {
@@ -114,7 +115,7 @@ func TestAnIdeaSaysNothingMoreThanItMust(t *testing.T) {
 		if len(ps) > 0 {
 			t.Fatalf("%s: %s", text, ps)
 		}
-		if idea.Config.LLM.RequestTimeout != ideafile.DefaultRequestTimeout || idea.Config.LLM.Temperature != nil || idea.Config.Limits != (limits.Limits{}) {
+		if idea.Config.LLMs[0] != llmconfig.Default()[0] || idea.Config.Limits != (limits.Limits{}) {
 			t.Errorf("%s: config is %+v", text, idea.Config)
 		}
 	}
@@ -133,9 +134,12 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 		{"config is a list", `{"config":[]}`, "$.config: want an object, not array"},
 		{"config has an unknown key", `{"config":{"model":"x"}}`, `$.config.model: unknown key "model"; config has adapt, approval, batch, gather, limits, llm, mcp, prices and settle`},
 		{"instances settle in a way that is unknown", `{"config":{"settle":"alone"}}`, `$.config.settle: want "asked", with which the LLM is asked before`},
-		{"llm is no object", `{"config":{"llm":"gpt"}}`, "$.config.llm: want an object"},
+		{"llm is no object", `{"config":{"llm":"gpt"}}`, "$.config.llm: want an object, or a list of objects"},
 		{"llm has an unknown key", `{"config":{"llm":{"key":"s"}}}`, `$.config.llm.key: unknown key "key"`},
 		{"the model is no string", `{"config":{"llm":{"model":null}}}`, "$.config.llm.model: want a string, not null"},
+		{"a list of llms is empty", `{"config":{"llm":[]}}`, "$.config.llm: want 1 to 8 LLMs, not 0"},
+		{"a list of llms holds a name", `{"config":{"llm":[{"model":"a"},"b"]}}`, "$.config.llm[1]: want an object, not string"},
+		{"a second llm has an unknown key", `{"config":{"llm":[{},{"key":"s"}]}}`, `$.config.llm[1].key: unknown key "key"; llm has maxTokens, model, server, temperature and timeout`},
 		{"the temperature is text", `{"config":{"llm":{"temperature":"hot"}}}`, "$.config.llm.temperature: want a number from 0 to 2"},
 		{"the temperature is too high", `{"config":{"llm":{"temperature":2.1}}}`, "want a number from 0 to 2"},
 		{"maxTokens is zero", `{"config":{"llm":{"maxTokens":0}}}`, "$.config.llm.maxTokens: want a whole number from 1"},

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"strings"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -86,7 +85,9 @@ type Parts struct {
 	// Notices tells people what waits for them; nil: PROCESSIDEA_NOTIFY_URL says whether anybody does.
 	Notices *notify.Sender
 	LLM     llm.Config
-	Log     *slog.Logger
+	// LLMServers are more servers of LLMs, by the names that Ideas give them.
+	LLMServers map[string]llm.Config
+	Log        *slog.Logger
 	// Recorder is told what the LLM said; nil: nobody is.
 	Recorder activities.ReplyRecorder
 	// Observer is told what Requests and Calls came to; nil: nobody is.
@@ -123,19 +124,10 @@ func (p Parts) FromEnvironment() Parts {
 	if p.LLM == (llm.Config{}) {
 		p.LLM = LLMFromEnvironment(os.Getenv)
 	}
-	return p
-}
-
-// LLMFromEnvironment reads the worker's LLM from OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, and its limits from
-// OPENAI_RPM and OPENAI_TPM. Empty is unset.
-func LLMFromEnvironment(getenv func(string) string) llm.Config {
-	return llm.Config{
-		BaseURL: strings.TrimSpace(getenv("OPENAI_BASE_URL")),
-		Key:     strings.TrimSpace(getenv("OPENAI_API_KEY")),
-		Model:   strings.TrimSpace(getenv("OPENAI_MODEL")),
-		RPM:     strings.TrimSpace(getenv("OPENAI_RPM")),
-		TPM:     strings.TrimSpace(getenv("OPENAI_TPM")),
+	if p.LLMServers == nil {
+		p.LLMServers = llmServersFromEnvironment(os.Getenv)
 	}
+	return p
 }
 
 // NewWorker makes a worker on the task queue of Process Idea. It is not started.

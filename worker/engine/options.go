@@ -77,13 +77,17 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 	if err != nil {
 		return nil, err
 	}
+	servers, err := newLLMServers(p.LLMServers)
+	if err != nil {
+		return nil, err
+	}
 	runners := kinds.New(kinds.Deps{Tools: p.Tools, HTTP: p.HTTP, MCP: p.MCP})
 	for kind, x := range p.Runners {
 		runners.Register(kind, x)
 	}
 	a := &activities.Activities{
 		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, Deciders: p.Deciders, LLM: asked, Client: c, Recorder: p.Recorder,
-		Prices: p.Prices, Observer: p.Observer, MaxResult: p.Limits.MaxResult,
+		LLMServers: servers, Prices: p.Prices, Observer: p.Observer, MaxResult: p.Limits.MaxResult,
 		Memory: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
 	}
 	if p.Limits.Requests > 0 {

@@ -33,7 +33,7 @@ func (p *unsplitProcess) startRequest(ctx workflow.Context, input *turn.RequestI
 
 func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.RequestInput) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: c.idea.Config.LLM.RequestTimeout,
+		StartToCloseTimeout: c.idea.Config.LLMs.Timeout(),
 		HeartbeatTimeout:    liveness.HeartbeatTimeout(ctx),
 		Summary:             requestSummary(input),
 		// Only what goes wrong before the first byte is tried again: after it, a second answer would be a different Plan

@@ -1,0 +1,105 @@
+package activities
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"processidea/llm"
+	"processidea/model/llmconfig"
+	"processidea/model/turn"
+)
+
+// candidate is an LLM that may answer a Request.
+type candidate struct {
+	client   *llm.Client
+	settings llmconfig.LLM
+}
+
+// candidates are the LLMs of an Idea on this worker's servers. One on a server that the worker does not know has no client.
+func (a *Activities) candidates(llms llmconfig.LLMs) (all []candidate) {
+	for _, one := range llms {
+		client := a.LLM
+		if one.Server != "" {
+			client = a.LLMServers[one.Server]
+		}
+		all = append(all, candidate{client, one})
+	}
+	return all
+}
+
+// errNoLLM and unknownServer are of the worker, and not of the LLM.
+var errNoLLM = &llm.Error{Code: turn.CodeLLMError,
+	Message: "no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL where the worker runs, or start with --replies"}
+
+func unknownServer(name string) *llm.Error {
+	return &llm.Error{Code: turn.CodeLLMError, Message: fmt.Sprintf("this worker knows no LLM server %q: its OPENAI_SERVERS does not name it", name)}
+}
+
+// ask asks the LLMs in their order. The next one is asked where one has said nothing: on top of a part of an answer, another answer would be a
+// different Plan. An error holds what became of each, and tells that the Request may be sent again where one of them may have it so.
+func (r *request) ask(ctx context.Context, seen *RequestAttempt) (*llm.Reply, error) {
+	var failed []failedLLM
+	for n, c := range r.candidates {
+		r.question.Settings, r.question.FirstByteTimeout = c.settings, c.settings.Timeout
+		if n == len(r.candidates)-1 {
+			r.question.FirstByteTimeout = 0 // Temporal's own timeout is its last
+		}
+		answer, err := c.stream(ctx, r.question)
+		seen.describe(answer)
+		var said *llm.Error
+		if err == nil || !errors.As(err, &said) || ctx.Err() != nil {
+			return answer, err
+		}
+		failed = append(failed, failedLLM{cmp.Or(answer.Model, c.settings.Model), said})
+		if n < len(r.candidates)-1 {
+			activity.GetLogger(ctx).Warn("the LLM does not answer; the next one is asked", "llm", answer.Model, "next", r.candidates[n+1].settings.Model,
+				"code", said.Code)
+			r.a.endRequest(seen, nil, llmError(said))
+			seen.Began = time.Now()
+		}
+	}
+	return &llm.Reply{}, joinLLMErrors(failed)
+}
+
+func (c candidate) stream(ctx context.Context, question llm.Request) (*llm.Reply, error) {
+	switch {
+	case c.client.Configured():
+		return c.client.Stream(ctx, question)
+	case c.settings.Server != "":
+		return &llm.Reply{Model: c.settings.Model}, unknownServer(c.settings.Server)
+	}
+	return &llm.Reply{Model: c.settings.Model}, errNoLLM
+}
+
+// failedLLM is an LLM that said nothing, and why.
+type failedLLM struct {
+	model string
+	err   *llm.Error
+}
+
+// joinLLMErrors makes one error of several: who may be asked again may be so after the shortest of their times.
+func joinLLMErrors(failed []failedLLM) *llm.Error {
+	if len(failed) == 1 {
+		return failed[0].err
+	}
+	all := &llm.Error{Code: turn.CodeLLMError}
+	var messages []string
+	for _, f := range failed {
+		messages = append(messages, f.model+": "+f.err.Message)
+		if !f.err.Retry {
+			continue
+		}
+		if !all.Retry || f.err.RetryAfter < all.RetryAfter {
+			all.RetryAfter = f.err.RetryAfter
+		}
+		all.Retry, all.Code = true, turn.CodeLLMUnreachable
+	}
+	all.Message = fmt.Sprintf("none of %d LLMs answers: %s", len(failed), strings.Join(messages, "; "))
+	return all
+}

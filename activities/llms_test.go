@@ -1,0 +1,116 @@
+package activities
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"processidea/llm"
+	"processidea/model/turn"
+)
+
+// refusing is a server that answers with a status, and counts how often it is asked.
+func refusing(t *testing.T, status int, asked *atomic.Int32) *llm.Client {
+	t.Helper()
+	return clientOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Retry-After", "90")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{"error":{"message":"not today"}}`)
+	})
+}
+
+func clientOf(t *testing.T, h http.HandlerFunc) *llm.Client {
+	t.Helper()
+	c, err := llm.New(serve(t, h).llm())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// withLLMs is the idea of the tests with two LLMs, the second one on the server "backup".
+func withLLMs(first string) string {
+	return strings.Replace(shoutIdea, "{", `{"config": {"llm": [`+first+`, {"model": "second", "server": "backup"}]}, `, 1)
+}
+
+func TestTheNextLLMIsAskedWhereOneSaysNothing(t *testing.T) {
+	for name, first := range map[string]http.HandlerFunc{
+		"it refuses the key": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) },
+		"it has too much to do": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "600")
+			w.WriteHeader(http.StatusTooManyRequests)
+		},
+		"it breaks the connection": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"it is slow": func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // only then it is noticed that whoever asks has gone
+			<-r.Context().Done()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := &attempts{}
+			a := newWorker(t, serve(t, first).llm())
+			a.LLMServers, a.Observer = map[string]*llm.Client{"backup": clientOf(t, streaming(solutionText))}, seen
+			reply, err := requestOf(t, a, withLLMs(`{"model": "first", "timeout": "300ms"}`))
+			if err != nil || !reply.Complete || reply.AnsweringLLM.RequestedModel != "second" {
+				t.Fatalf("%v, %+v", err, reply)
+			}
+			if n, last := a.Client.(*ears).calls(); n != 1 || !last {
+				t.Errorf("%d calls, last %v", n, last)
+			}
+			if len(seen.requests) != 2 || seen.requests[0].LLM != "first" || seen.requests[0].Outcome == OutcomeWhole || seen.requests[1].Outcome != OutcomeWhole {
+				t.Errorf("the observer saw %+v", seen.requests)
+			}
+		})
+	}
+}
+
+func TestTheNextLLMIsNotAskedOnceOneHasBegunToAnswer(t *testing.T) {
+	var asked atomic.Int32
+	a := newWorker(t, serve(t, streaming(strings.TrimSuffix(solutionText, `],"output":null}`))).llm())
+	a.LLMServers = map[string]*llm.Client{"backup": refusing(t, http.StatusTeapot, &asked)}
+	reply, err := requestOf(t, a, withLLMs(`{"model": "first"}`))
+	if err != nil || reply.Complete || reply.Fault.Code != turn.CodeTruncated || len(reply.Calls) != 1 || asked.Load() > 0 {
+		t.Errorf("%v, %+v, the second one was asked %d times", err, reply, asked.Load())
+	}
+}
+
+func TestWhereNoLLMAnswersTheErrorTellsWhatBecameOfEach(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, second int
+		again         bool
+	}{
+		"neither ever will": {http.StatusUnauthorized, http.StatusForbidden, false},
+		"the first may":     {http.StatusTooManyRequests, http.StatusForbidden, true},
+		"the second may":    {http.StatusNotFound, http.StatusServiceUnavailable, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int32
+			a := newWorker(t, llm.Config{})
+			a.LLM, a.LLMServers = refusing(t, c.first, &asked), map[string]*llm.Client{"backup": refusing(t, c.second, &asked)}
+			_, err := requestOf(t, a, withLLMs(`{"model": "first"}`))
+			app := refused(t, err)
+			if app.NonRetryable() == c.again || (app.NextRetryDelay() == 90*time.Second) != c.again || asked.Load() != 2 {
+				t.Errorf("%v, again after %s, asked %d", app, app.NextRetryDelay(), asked.Load())
+			}
+			for _, want := range []string{"none of 2 LLMs answers: first: ", "; second: ", "not today"} {
+				if !strings.Contains(app.Message(), want) {
+					t.Errorf("%q does not say %q", app.Message(), want)
+				}
+			}
+		})
+	}
+}
+
+func TestAServerThatTheWorkerDoesNotKnowIsNamed(t *testing.T) {
+	var asked atomic.Int32
+	a := newWorker(t, llm.Config{})
+	a.LLM = refusing(t, http.StatusUnauthorized, &asked)
+	_, err := requestOf(t, a, withLLMs(`{"model": "first"}`))
+	if app := refused(t, err); !app.NonRetryable() || !strings.Contains(app.Message(), `no LLM server "backup"`) || asked.Load() != 1 {
+		t.Error(app)
+	}
+}

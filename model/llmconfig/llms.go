@@ -1,0 +1,112 @@
+package llmconfig
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"processidea/model/diag"
+	"processidea/model/fields"
+	"processidea/model/jsonval"
+)
+
+// LLM is one that is asked.
+type LLM struct {
+	// Model is the server's name of it; empty: what the worker names for that server.
+	Model string
+	// Server is the worker's name of the server; empty: its first one.
+	Server      string
+	Temperature *float64
+	// MaxTokens bounds one reply; 0: the server's own limit.
+	MaxTokens int
+	// Timeout is for one whole Request. Where others follow, they are asked if not a byte has come by then.
+	Timeout time.Duration
+}
+
+// LLMs are asked in their order: the next one where the one before it has said nothing. There is one at least.
+type LLMs []LLM
+
+// DefaultTimeout is that of an LLM whose `timeout` is not said.
+const DefaultTimeout = 5 * time.Minute
+
+// maxLLMs is how many a list may have: each one that fails costs time.
+const maxLLMs = 8
+
+// Default is one of which the Idea says nothing.
+func Default() LLMs { return LLMs{{Timeout: DefaultTimeout}} }
+
+// Timeout is how long a Request may take in all.
+func (l LLMs) Timeout() (all time.Duration) {
+	for _, one := range l {
+		all += one.Timeout
+	}
+	return all
+}
+
+// Read reads one, {"model", "server", "temperature", "maxTokens", "timeout"}, or a list of them.
+func Read(v any, path string, ps *diag.Problems) LLMs {
+	switch v := v.(type) {
+	case nil:
+	case map[string]any:
+		return LLMs{readOne(v, path, ps)}
+	case []any:
+		if len(v) == 0 || len(v) > maxLLMs {
+			ps.Add(path, "want 1 to %d LLMs, not %d", maxLLMs, len(v))
+			break
+		}
+		var all LLMs
+		for n, one := range v {
+			at := fmt.Sprintf("%s[%d]", path, n)
+			settings, ok := one.(map[string]any)
+			if !ok {
+				ps.Add(at, "want an object, not %s", jsonval.TypeOf(one))
+			}
+			all = append(all, readOne(settings, at, ps))
+		}
+		return all
+	default:
+		ps.Add(path, "want an object, or a list of objects that are asked in their order, not %s", jsonval.TypeOf(v))
+	}
+	return Default()
+}
+
+func readOne(m map[string]any, path string, ps *diag.Problems) LLM {
+	llm := LLM{Timeout: DefaultTimeout}
+	for _, k := range jsonval.SortedKeys(m) {
+		var err error
+		switch k {
+		case "model":
+			llm.Model, err = readName(m[k])
+		case "server":
+			llm.Server, err = readName(m[k])
+		case "temperature":
+			llm.Temperature, err = readTemperature(m[k])
+		case "maxTokens":
+			llm.MaxTokens, err = fields.ReadPositiveInt(m[k])
+		case "timeout":
+			llm.Timeout, err = fields.ReadDuration(m[k])
+		default:
+			err = fmt.Errorf("unknown key %q; llm has maxTokens, model, server, temperature and timeout", k)
+		}
+		if err != nil {
+			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
+		}
+	}
+	return llm
+}
+
+func readName(v any) (string, error) {
+	name, ok := v.(string)
+	if !ok {
+		return "", fmt.Errorf("want a string, not %s", jsonval.TypeOf(v))
+	}
+	return name, nil
+}
+
+func readTemperature(v any) (*float64, error) {
+	n, err := jsonval.ToFloat(v)
+	if err != nil || n < 0 || n > 2 {
+		return nil, errors.New("want a number from 0 to 2")
+	}
+	return &n, nil
+}

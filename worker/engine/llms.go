@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"processidea/llm"
+)
+
+// ServersVariable lists the names of more servers of LLMs, with commas between them. That of "backup" is what OPENAI_BASE_URL_BACKUP,
+// OPENAI_API_KEY_BACKUP and their kin say.
+const ServersVariable = "OPENAI_SERVERS"
+
+// LLMFromEnvironment reads the worker's LLM from OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, and its limits from
+// OPENAI_RPM and OPENAI_TPM. Empty is unset.
+func LLMFromEnvironment(getenv func(string) string) llm.Config { return llmFromVariables(getenv, "") }
+
+func llmFromVariables(getenv func(string) string, ending string) llm.Config {
+	read := func(name string) string { return strings.TrimSpace(getenv(name + ending)) }
+	return llm.Config{
+		BaseURL: read("OPENAI_BASE_URL"), Key: read("OPENAI_API_KEY"), Model: read("OPENAI_MODEL"), RPM: read("OPENAI_RPM"), TPM: read("OPENAI_TPM"),
+	}
+}
+
+func llmServersFromEnvironment(getenv func(string) string) map[string]llm.Config {
+	servers := map[string]llm.Config{}
+	for name := range strings.SplitSeq(getenv(ServersVariable), ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			servers[name] = llmFromVariables(getenv, variableEnding(name))
+		}
+	}
+	return servers
+}
+
+// variableEnding is what the variables of a server end with: "_EU_WEST" for "eu-west".
+func variableEnding(name string) string {
+	return "_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// newLLMServers makes the Clients of servers.
+func newLLMServers(servers map[string]llm.Config) (map[string]*llm.Client, error) {
+	clients := make(map[string]*llm.Client, len(servers))
+	for name, config := range servers {
+		if !config.Configured() {
+			end := variableEnding(name)
+			return nil, fmt.Errorf("engine: read %s: %q has neither OPENAI_BASE_URL%s nor OPENAI_API_KEY%s", ServersVariable, name, end, end)
+		}
+		c, err := llm.New(config)
+		if err != nil {
+			return nil, fmt.Errorf("engine: read %s: %q: %w", ServersVariable, name, err)
+		}
+		clients[name] = c
+	}
+	return clients, nil
+}
