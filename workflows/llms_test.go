@@ -14,7 +14,7 @@ func TestTheNextLLMOfAListAnswersWhereTheFirstDoesNot(t *testing.T) {
 	for name, batch := range map[string]string{"in one piece": `"batch": 9`, "in parts": `"batch": 1`} {
 		t.Run(name, func(t *testing.T) {
 			till := newTill(t)
-			s := newScenario(t, manyInstances(till, 2, 2, `{`+batch+`}`), paidAlready, payAll, paidAlready, payAll)
+			s := newScenario(t, manyInstances(till, 2, 2, `{`+batch+`}`), paidAlready, payAll, payAll, payAll, payAll)
 			config := s.idea["config"].(map[string]any)
 			config["llm"] = []any{map[string]any{"model": "away", "server": "nowhere"}, map[string]any{"model": s.id}}
 			r := s.end(s.start())
