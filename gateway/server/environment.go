@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"os/user"
 	"strings"
 
 	"processidea/gateway/access"
@@ -23,8 +24,8 @@ const (
 	KeyVariable      = "PROCESSIDEA_GATEWAY_KEY" // the file of the key that signs decisions
 )
 
-// FromEnvironment reads who may use a gateway that listens at an address. user is who has the one token. The error says what is missing.
-func FromEnvironment(address string, user access.Person, getenv func(string) string) (o Options, err error) {
+// FromEnvironment reads who may use a gateway that listens at an address. who is who has the one token. The error says what is missing.
+func FromEnvironment(address string, who access.Person, getenv func(string) string) (o Options, err error) {
 	list := func(name string) []string {
 		return strings.FieldsFunc(getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
 	}
@@ -52,10 +53,10 @@ func FromEnvironment(address string, user access.Person, getenv func(string) str
 		return o, fmt.Errorf("%s is for this machine alone, and %s is open to others: set %s, or %s=true where nobody else reaches it, as in a container",
 			TokenVariable, address, IssuerVariable, BeyondVariable)
 	}
-	if speaker := key.For(user.Name, user.Groups); speaker != nil {
-		user.Key = speaker
+	if speaker := key.For(who.Name, who.Groups); speaker != nil {
+		who.Key = speaker
 	}
-	o.Guard, err = access.NewTokenGuard(token, user)
+	o.Guard, err = access.NewTokenGuard(token, who)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", TokenVariable, err)
 	}
@@ -78,4 +79,21 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 		URL: getenv(IssuerVariable), Audience: getenv(AudienceVariable), Name: getenv(NameVariable), Groups: getenv(GroupsVariable),
 		Roles: roles, Key: key,
 	})
+}
+
+// UsualAddress is where a gateway listens where nobody says otherwise.
+const UsualAddress = "127.0.0.1:8300"
+
+// User is whoever runs this program, as the system knows them, with the groups of PROCESSIDEA_GROUPS.
+func User(getenv func(string) string) access.Person {
+	p := access.Person{Name: getenv("USER")}
+	if u, err := user.Current(); err == nil {
+		p.Name = u.Username
+	}
+	for _, name := range strings.Split(getenv("PROCESSIDEA_GROUPS"), ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			p.Groups = append(p.Groups, name)
+		}
+	}
+	return p
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,22 +25,23 @@ const dialTimeout = 10 * time.Second
 // service is a worker with everything around it.
 type service struct {
 	settings
-	log     *slog.Logger
-	health  *health
-	metrics *telemetry.Metrics
-	traces  *telemetry.Traces // nil: none
-	polls   polls
-	store   *blobs.Store
-	client  client.Client
-	worker  worker.Worker
-	undo    []func()
+	log       *slog.Logger
+	health    *health
+	metrics   *telemetry.Metrics
+	traces    *telemetry.Traces // nil: none
+	polls     polls
+	store     *blobs.Store
+	client    client.Client
+	namespace string
+	worker    worker.Worker
+	undo      []func()
 }
 
 // run works until ctx ends, and then drains.
 func run(ctx context.Context, set settings, log *slog.Logger) error {
 	s := &service{settings: set, log: log, health: newHealth()}
 	defer s.close()
-	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore, s.make} {
+	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore, s.make, s.serveGateway} {
 		err := step(ctx)
 		if ctx.Err() != nil {
 			log.Info("stopped before it had begun")
@@ -126,6 +128,7 @@ func (s *service) connect(ctx context.Context) error {
 		return fmt.Errorf("reach Temporal at %s: %w: %w", o.HostPort, errUnreachable, err)
 	}
 	s.undo = append(s.undo, s.client.Close)
+	s.namespace = cmp.Or(o.Namespace, client.DefaultNamespace)
 	s.log.Info("connected", "address", o.HostPort, "namespace", o.Namespace, "queue", protocol.TaskQueue)
 	return nil
 }

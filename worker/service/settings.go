@@ -17,8 +17,9 @@ import (
 
 // settings are what a worker can be told. Each is a flag, and a variable named after it.
 type settings struct {
-	listen string
-	drain  time.Duration
+	listen  string
+	gateway string // empty: none
+	drain   time.Duration
 
 	maxRequests, maxCalls, maxPureCalls, eagerCalls int
 	callsPerSecond                                  float64
@@ -65,6 +66,7 @@ func (s *settings) declare(f *pflag.FlagSet) {
 	f.SortFlags = false
 	// Loopback, because nothing asks who is there. The port is the one of OpenTelemetry's Prometheus exporters.
 	f.StringVar(&s.listen, "listen", "127.0.0.1:9464", "`address` of /healthz, /readyz and /metrics; empty: none of them")
+	f.StringVar(&s.gateway, "gateway", "", "`address` at which to serve the HTTP API too; docs/gateway.md says who may use it")
 	f.DurationVar(&s.drain, "drain", 30*time.Second,
 		"how long Calls and Requests that run may still take once the worker is told to stop")
 	f.IntVar(&s.maxRequests, "max-requests", 100, "Requests to LLMs at once; more wait for their turn")

@@ -198,4 +198,5 @@ func GroupsOr(given []string) []string {
 func HostingFlags(c *cobra.Command, h *server.Hosting) {
 	c.Flags().IntVar(&h.Port, "port", 0, "`port` of the embedded server on 127.0.0.1 (default a free one)")
 	c.Flags().IntVar(&h.UIPort, "ui-port", 0, "`port` of its web UI (default 8233, or the next one that is free; -1: no UI)")
+	c.Flags().IntVar(&h.GatewayPort, "gateway-port", 0, "`port` of its HTTP API (default 8300, or the next one that is free; -1: none)")
 }

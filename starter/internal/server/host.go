@@ -27,6 +27,8 @@ type Hosting struct {
 	Port, UIPort int  // 0: a free one, of the UI a usual one; a negative UI port: no UI
 	Worker       bool // with a worker
 	Isolated     bool // the worker reaches nothing but the LLM
+	// GatewayPort is that of the gateway; 0: a usual one; negative: no gateway.
+	GatewayPort int
 	// Heard is told what the LLM said; nil: nobody is.
 	Heard activities.ReplyRecorder
 }
@@ -108,8 +110,11 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 			return err
 		}
 	}
+	if err := s.serveGateway(ctx, h.GatewayPort, log); err != nil {
+		return err
+	}
 	withdraw, err := s.Place.announce(Running{
-		Address: o.HostPort, Namespace: o.Namespace, UI: s.UI, PID: os.Getpid(),
+		Address: o.HostPort, Namespace: o.Namespace, UI: s.UI, Gateway: s.Gateway, PID: os.Getpid(),
 		Store: s.Place.Store, Worker: h.Worker, LLM: parts.LLM.Configured(),
 	})
 	if err != nil {

@@ -18,7 +18,9 @@ type Running struct {
 	Address   string `json:"address"`
 	Namespace string `json:"namespace"`
 	UI        string `json:"ui,omitempty"`
-	PID       int    `json:"pid"`
+	// Gateway is the address of the HTTP API, with its token.
+	Gateway string `json:"gateway,omitempty"`
+	PID     int    `json:"pid"`
 	// Store is where the workers of that server keep large values.
 	Store  string `json:"store"`
 	Worker bool   `json:"worker"` // the program has a worker too

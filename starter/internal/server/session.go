@@ -16,6 +16,7 @@ type Session struct {
 	*client.Client
 	Place    Place
 	UI       string // where the embedded server's web UI is; empty: there is none
+	Gateway  string // where the gateway of this program is, with its token; empty: there is none
 	Embedded bool   // the server is embedded, in this program or in another
 	Own      bool   // the server and its worker run in this program
 	undo     []func()

@@ -77,9 +77,12 @@ func (l *launched) announce() {
 	id := l.process.ID()
 	if page := l.session.Page(id); page != "" {
 		l.Note("%s %s: see %s", verb, id, page)
-		return
+	} else {
+		l.Note("%s %s", verb, id)
 	}
-	l.Note("%s %s", verb, id)
+	if l.session.Gateway != "" {
+		l.Note("the HTTP API is at %s", l.session.Gateway)
+	}
 }
 
 // leave prints how the process stands, and waits for nothing. Of one that has just been started nothing is known but its

@@ -146,7 +146,7 @@ func placeApart(a *app.App, keep string) (p server.Place, tidy func(), err error
 // carryOut runs the simulation on a server of its own, whose worker reaches nothing but the LLM.
 func carryOut(ctx context.Context, a *app.App, p server.Place, made *simulation.Prepared, wait time.Duration) (*simulation.Report, error) {
 	o := launchOptions{
-		id: client.NewID("simulated-" + made.Source.Name()), wait: wait, server: server.Hosting{UIPort: -1, Worker: true, Isolated: true},
+		id: client.NewID("simulated-" + made.Source.Name()), wait: wait, server: server.Hosting{UIPort: -1, GatewayPort: -1, Worker: true, Isolated: true},
 	}
 	s, err := p.Enter(ctx, o.server)
 	if err != nil {

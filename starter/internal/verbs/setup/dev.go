@@ -64,6 +64,9 @@ func introduceServer(a *app.App, s *server.Session, h server.Hosting) error {
 	if n.UI != "" {
 		a.Note("its web UI is at %s", n.UI)
 	}
+	if n.Gateway != "" {
+		a.Note("its HTTP API is at %s", n.Gateway)
+	}
 	a.Note("to use it from elsewhere: export TEMPORAL_ADDRESS=%s PROCESSIDEA_STORE=%s", n.Address, print.Quote(n.Store))
 	id := s.Archive().Store().Keys().Primary()
 	if id != "" {

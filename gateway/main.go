@@ -1,0 +1,111 @@
+// Command gateway serves the HTTP API beside any number of workers, until it is stopped.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/gateway/server"
+)
+
+// The program's exit codes.
+const (
+	exitFailed      = 1
+	exitUsage       = 2
+	exitUnreachable = 4 // Temporal does not answer
+)
+
+var errUsage = errors.New("bad usage")
+
+func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// execute runs the gateway until SIGTERM or SIGINT, and gives the exit code.
+func execute(args []string, out, err io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	c := command(slog.New(slog.NewTextHandler(err, nil)))
+	c.SetArgs(args)
+	c.SetOut(out)
+	c.SetErr(err)
+	failed := c.ExecuteContext(ctx)
+	if failed == nil {
+		return 0
+	}
+	_, _ = fmt.Fprintln(err, "gateway:", failed)
+	switch {
+	case errors.Is(failed, errUsage), errors.Is(failed, client.ErrInvalid), errors.Is(failed, client.ErrKeys):
+		return exitUsage
+	case client.IsUnreachable(failed):
+		return exitUnreachable
+	}
+	return exitFailed
+}
+
+// addressVariable names the address where no flag does.
+const addressVariable = "PROCESSIDEA_GATEWAY"
+
+func command(log *slog.Logger) *cobra.Command {
+	address := os.Getenv(addressVariable)
+	if address == "" {
+		address = server.UsualAddress
+	}
+	c := &cobra.Command{
+		Use:   "gateway",
+		Short: "Serve the HTTP API of processes until stopped",
+		Long: `Serve the HTTP API of processes until stopped by SIGTERM or SIGINT. It keeps nothing:
+run as many as you like, beside any number of workers.
+
+Where Temporal is comes from TEMPORAL_ADDRESS and its kin, the store from
+PROCESSIDEA_STORE and the keys from PROCESSIDEA_KEYS, as for the worker. Who may use it:
+PROCESSIDEA_OIDC_ISSUER, PROCESSIDEA_OIDC_AUDIENCE and PROCESSIDEA_ROLES, or, on this
+machine alone, PROCESSIDEA_GATEWAY_TOKEN. docs/gateway.md tells the rest.
+
+Exit codes: 0 stopped; 1 it could not go on; 2 bad usage; 4 Temporal cannot be
+reached.`,
+		Example: `  gateway
+  PROCESSIDEA_GATEWAY_TOKEN=$(openssl rand -hex 16) gateway --listen 127.0.0.1:8300`,
+		Args: cobra.NoArgs, SilenceErrors: true, SilenceUsage: true,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), address, log) },
+	}
+	c.Flags().StringVar(&address, "listen", address, "`address` to listen on ($"+addressVariable+")")
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
+	c.CompletionOptions.DisableDefaultCmd = true
+	return c
+}
+
+func run(ctx context.Context, address string, log *slog.Logger) error {
+	o, err := server.FromEnvironment(address, server.User(os.Getenv), os.Getenv)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	options, err := client.FromEnvironment()
+	if err != nil {
+		return err
+	}
+	options.Logger = log
+	if o.Client, err = client.Dial(ctx, options); err != nil {
+		return err
+	}
+	defer o.Client.Close()
+	o.Log = log
+	served, err := server.Listen(ctx, address, o)
+	if err != nil {
+		return err
+	}
+	select {
+	case err = <-served.Ended():
+		return err
+	case <-ctx.Done():
+		served.Stop()
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+)
+
+// Served is a gateway that answers at an address.
+type Served struct {
+	Address string
+	cancel  context.CancelFunc
+	ended   chan error
+}
+
+// Listen begins to answer at an address. The error says that nothing can listen there.
+func Listen(ctx context.Context, address string, o Options) (*Served, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("gateway: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s := &Served{l.Addr().String(), cancel, make(chan error, 1)}
+	g := New(o)
+	go func() {
+		err := g.Serve(ctx, l)
+		if err != nil {
+			g.Log.Error("the gateway is gone", "error", err)
+		}
+		s.ended <- err
+		close(s.ended)
+	}()
+	g.Log.Info("the gateway listens", "address", s.Address)
+	return s, nil
+}
+
+// Ended is sent why it ended by itself, and closed when it has ended.
+func (s *Served) Ended() <-chan error { return s.ended }
+
+// Stop ends it, and waits for what is under way for a moment.
+func (s *Served) Stop() {
+	s.cancel()
+	for range s.ended { // it is logged
+	}
+}

@@ -1,0 +1,103 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"processidea/gateway/access"
+	gateway "processidea/gateway/server"
+	"processidea/signing"
+)
+
+// gatewayFile keeps the token and the port of the folder's gateway, so that its address stays the same.
+const gatewayFile = "gateway.json"
+
+// gatewayHome is what the file holds.
+type gatewayHome struct {
+	Token string `json:"token"`
+	Port  int    `json:"port"`
+}
+
+// usualGatewayPorts are where the gateway is that has not been anywhere yet.
+var usualGatewayPorts = []int{8300, 8301, 8302, 8303, 8304, 8305, 8306, 8307, 8308, 8309, 0}
+
+// serveGateway serves the HTTP API to this machine, for whoever has the folder's token.
+func (s *Session) serveGateway(ctx context.Context, port int, log *slog.Logger) error {
+	if port < 0 {
+		return nil
+	}
+	path := filepath.Join(s.Place.Data, gatewayFile)
+	var home gatewayHome
+	if data, err := os.ReadFile(path); err == nil {
+		_ = json.Unmarshal(data, &home)
+	}
+	if home.Token == "" {
+		home.Token = access.NewToken()
+	}
+	guard, err := access.NewTokenGuard(home.Token, s.gatewayUser())
+	if err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	served, err := listenOn(ctx, portsFrom(port, home.Port), gateway.Options{Client: s.Client, Guard: guard, Log: log})
+	if err != nil {
+		return err
+	}
+	s.undo = append(s.undo, served.Stop)
+	_, text, _ := net.SplitHostPort(served.Address)
+	if home.Port, err = strconv.Atoi(text); err != nil {
+		return err
+	}
+	s.Gateway = "http://" + served.Address + "/?token=" + home.Token
+	data, err := json.Marshal(home)
+	if err == nil {
+		err = os.WriteFile(path, append(data, '\n'), 0o600)
+	}
+	return err
+}
+
+// portsFrom lists the ports to try: the one that is asked for, or the last one and the usual ones.
+func portsFrom(asked, last int) []int {
+	if asked > 0 {
+		return []int{asked}
+	}
+	if last > 0 {
+		return append([]int{last}, usualGatewayPorts...)
+	}
+	return usualGatewayPorts
+}
+
+func listenOn(ctx context.Context, ports []int, o gateway.Options) (served *gateway.Served, err error) {
+	for _, port := range ports {
+		served, err = gateway.Listen(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), o)
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			break
+		}
+	}
+	return served, err
+}
+
+// gatewayUser is who has the token: whoever runs this program, who signs with the key of PROCESSIDEA_KEY where it is set.
+func (s *Session) gatewayUser() access.Person {
+	who := gateway.User(os.Getenv)
+	file := os.Getenv(signing.Variable)
+	if file == "" {
+		return who
+	}
+	key, err := signing.LoadPrivateKey(file)
+	if err != nil {
+		s.Place.Note("what is decided over HTTP is not signed: %s", err)
+		return who
+	}
+	if name := key.Person(); name != "" {
+		who.Name, who.Groups, who.Key = name, key.Groups, key
+	}
+	return who
+}

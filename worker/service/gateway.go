@@ -1,0 +1,28 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"processidea/client"
+	"processidea/gateway/server"
+)
+
+// serveGateway answers HTTP beside the work, where an address is given. The worker goes on without it when it breaks.
+func (s *service) serveGateway(ctx context.Context) error {
+	if s.gateway == "" {
+		return nil
+	}
+	o, err := server.FromEnvironment(s.gateway, server.User(os.Getenv), os.Getenv)
+	if err != nil {
+		return fmt.Errorf("%w: serve the gateway: %w", errUsage, err)
+	}
+	o.Client, o.Log = client.New(s.client, s.namespace, s.store), s.log
+	served, err := server.Listen(ctx, s.gateway, o)
+	if err != nil {
+		return fmt.Errorf("%w; choose another address with --gateway (%s), or none", err, variable("gateway"))
+	}
+	s.undo = append(s.undo, served.Stop)
+	return nil
+}
