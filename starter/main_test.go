@@ -20,6 +20,7 @@ import (
 	"processidea/model/runresult"
 	"processidea/starter/internal/server"
 	"processidea/starter/internal/verbs"
+	"processidea/worker/engine"
 )
 
 // asProgram makes the test binary the program itself, with what the tests' flags build into it, such as the race
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if os.Getenv(asProgram) != "" {
-		os.Exit(verbs.Execute(os.Args[1:], os.Stdout, os.Stderr))
+		os.Exit(verbs.Execute(os.Args[1:], os.Stdout, os.Stderr, engine.Own{}))
 	}
 	release, err := devtest.ShareMachine()
 	if err != nil {
@@ -53,8 +54,9 @@ const longest = 3 * time.Minute
 // desk is a working directory and an environment to call the program from.
 type desk struct {
 	*testing.T
-	dir string
-	env []string
+	dir     string
+	env     []string
+	program string // what is called
 }
 
 func newDesk(t *testing.T, files map[string]string) *desk {
@@ -63,11 +65,11 @@ func newDesk(t *testing.T, files map[string]string) *desk {
 		t.Skip("it runs the program with its server")
 	}
 	t.Parallel()
-	return &desk{T: t, dir: folder(t, files), env: []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), asProgram + "=1"}}
+	return &desk{T: t, dir: folder(t, files), env: []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), asProgram + "=1"}, program: os.Args[0]}
 }
 
 // at is a desk in another directory with the same environment.
-func (d *desk) at(dir string) *desk { return &desk{d.T, dir, d.env[:len(d.env):len(d.env)]} }
+func (d *desk) at(dir string) *desk { return &desk{d.T, dir, d.env[:len(d.env):len(d.env)], d.program} }
 
 func (d *desk) set(variables ...string) *desk {
 	d.env = append(d.env, variables...)
@@ -102,7 +104,7 @@ type program struct {
 func (d *desk) start(args ...string) *program {
 	d.Helper()
 	p := &program{t: d.T, line: strings.Join(args, " "), said: newLines(), ended: make(chan struct{})}
-	p.cmd = exec.Command(os.Args[0], args...)
+	p.cmd = exec.Command(d.program, args...)
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = d.dir, d.env, &p.out, p.said
 	if err := p.cmd.Start(); err != nil {
 		d.Fatal(err)

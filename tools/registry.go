@@ -56,6 +56,16 @@ func (r *Registry) add(t *Tool) {
 	r.tools[t.Name] = t
 }
 
+// Include adds the tools of another registry, which may be nil. It panics on a name that is taken.
+func (r *Registry) Include(other *Registry) {
+	if other == nil {
+		return
+	}
+	for _, name := range other.Names() {
+		r.add(other.tools[name])
+	}
+}
+
 // Lookup finds a tool by its name.
 func (r *Registry) Lookup(name string) (*Tool, bool) {
 	t, ok := r.tools[name]

@@ -20,6 +20,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"processidea/model/runresult"
+	"processidea/worker/engine"
 	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/worker/workertest"
@@ -249,7 +250,11 @@ func built(t *testing.T) string {
 
 func TestAWorkerThatAUserBuildsRunsTheUsersTools(t *testing.T) {
 	c := newCrash(t)
-	worker := exec.CommandContext(t.Context(), built(t), "--listen", "")
+	// As a client does before it starts a process, which may be there before this worker is.
+	if err := engine.BeginStore(t.Context(), c.client, store); err != nil {
+		t.Fatal(err)
+	}
+	worker := exec.CommandContext(t.Context(), built(t), "worker", "--listen", "")
 	worker.Env = append(os.Environ(), "TEMPORAL_ADDRESS="+server.Address(), "TEMPORAL_NAMESPACE="+c.id, "PROCESSIDEA_STORE="+storeDir,
 		envLLM+"="+llmURL+"/v1")
 	var log strings.Builder

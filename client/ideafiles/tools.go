@@ -1,6 +1,9 @@
 package ideafiles
 
 import (
+	"slices"
+	"strings"
+
 	"processidea/activities"
 	"processidea/model/check"
 	"processidea/model/diag"
@@ -9,12 +12,15 @@ import (
 	"processidea/protocol"
 	"processidea/tools"
 	"processidea/tools/kinds"
+	"processidea/tools/runner"
 )
 
 // Tools is what is known here of the Go tools that the workers have.
 type Tools struct {
 	// Registry holds the Go tools; nil: the built-in ones are not known either.
 	Registry *tools.Registry
+	// Runners run kinds of Tools beside those that are built in.
+	Runners map[ideafile.ToolKind]runner.Runner
 	// Elsewhere: the workers belong to another program and may know more tools than the Registry, so that a missing one
 	// is a warning.
 	Elsewhere bool
@@ -40,12 +46,59 @@ func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
 			problem.Message += diag.DidYouMeanOrListNames(name, t.registry().Names())
 		}
 	}
-	problems := check.Check(idea, bound.Bindings)
+	problems := append(t.misspelt(idea, bound.Bindings), check.Check(idea, bound.Bindings)...)
 	if t.Elsewhere {
 		soften(problems, check.CheckDirectPlans(idea, bound.Bindings))
 	}
 	return append(bound.Problems, problems...).SortedByPath()
 }
+
+// misspelt warns of Tools whose name is nearly that of a Go tool: what nothing runs, the LLM writes by itself.
+func (t Tools) misspelt(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) (ps diag.Problems) {
+	if idea.Simulation != nil {
+		return nil
+	}
+	free := t.unused(bindings)
+	for _, tool := range idea.Tools {
+		if bindings[tool.Name].Kind != ideafile.KindLatent {
+			continue
+		}
+		if near := nearTool(tool.Name, free); near != "" {
+			ps.Warn(jsonval.JSONPathWithKey(ideafile.ToolsPath, tool.Name), "no Go tool has this name, so the LLM writes the result by itself; "+
+				"did you mean the Go tool %s? Then name the Tool so, or give it \"_activity\": %q", near, near)
+		}
+	}
+	return ps
+}
+
+// unused lists the Go tools that no Tool of a file is run by: whoever uses one means another by a name that is like it.
+func (t Tools) unused(bindings map[string]ideafile.ToolBinding) []string {
+	used := map[string]bool{}
+	for _, b := range bindings {
+		used[b.GoFunctionName] = true
+	}
+	return slices.DeleteFunc(t.registry().Names(), func(name string) bool { return used[name] })
+}
+
+// fewestLetters is how long a name must be for a letter more or less to be a slip of the pen: "vote" is not meant as "note".
+const fewestLetters = 6
+
+// nearTool gives the name that somebody may have meant: one that differs in case and separators alone, or in a few letters.
+func nearTool(name string, names []string) string {
+	for _, n := range names {
+		if plainName(n) == plainName(name) {
+			return n
+		}
+	}
+	if len([]rune(name)) < fewestLetters {
+		return ""
+	}
+	return diag.NearestName(name, names)
+}
+
+var separators = strings.NewReplacer("_", "", "-", "", ".", "")
+
+func plainName(name string) string { return strings.ToLower(separators.Replace(name)) }
 
 // activityAt gives the name of the Go tool that a Tool names at a place of its file, where there is one.
 func activityAt(idea *ideafile.Idea, at string) (name string, ok bool) {
@@ -67,7 +120,11 @@ func (t Tools) registry() *tools.Registry {
 // Bind says what runs each Tool of an Idea. A Tool that is known elsewhere only, or that is among the problems already,
 // is taken for a Go function.
 func (t Tools) Bind(idea *ideafile.Idea) *protocol.PrepareResult {
-	bound := activities.BindTools(idea, t.registry(), kinds.New(kinds.Deps{Tools: t.registry()}))
+	runners := kinds.New(kinds.Deps{Tools: t.registry()})
+	for kind, x := range t.Runners {
+		runners.Register(kind, x)
+	}
+	bound := activities.BindTools(idea, t.registry(), runners)
 	for _, tool := range idea.Tools {
 		if _, ok := bound.Bindings[tool.Name]; !ok {
 			bound.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: tool.Name}

@@ -1,12 +1,8 @@
-// Command custom-worker is the production worker with two tools more.
+// Command custom-worker is starter and worker with two tools more.
 package main
 
-import (
-	"os"
-
-	"processidea/worker/service"
-)
+import "processidea/starter/command"
 
 func main() {
-	os.Exit(service.Execute(os.Args[1:], os.Stdout, os.Stderr, service.WithTools(newStore().register)))
+	command.Main(command.WithTools(newStore().register))
 }

@@ -32,16 +32,22 @@ func Execute(args []string, out, err io.Writer, options ...Option) int {
 	defer stop()
 	// Whoever interrupts twice does not want to wait for a tidy end.
 	context.AfterFunc(ctx, stop)
-	c := command(os.LookupEnv, func(ctx context.Context, s settings) error {
-		for _, o := range options {
-			o(&s)
-		}
-		return run(ctx, s, s.logger(err))
-	})
+	c := Command(err, options...)
 	c.SetArgs(args)
 	c.SetOut(out)
 	c.SetErr(err)
 	return exitCode(c.ExecuteContext(ctx), err)
+}
+
+// Command is the worker as a command, which another program can have among its own. It logs to the writer. ExitCode gives the exit
+// code for its error.
+func Command(log io.Writer, options ...Option) *cobra.Command {
+	return command(os.LookupEnv, func(ctx context.Context, s settings) error {
+		for _, o := range options {
+			o(&s)
+		}
+		return run(ctx, s, s.logger(log))
+	})
 }
 
 // command reads the settings and hands them on.
@@ -92,11 +98,18 @@ func noArguments(_ *cobra.Command, args []string) error {
 
 // exitCode reports an error, and returns the exit code for it.
 func exitCode(err error, to io.Writer) int {
-	if err == nil {
-		return exitStopped
+	if err != nil {
+		_, _ = fmt.Fprintln(to, "worker:", err)
 	}
-	_, _ = fmt.Fprintln(to, "worker:", err)
+	return ExitCode(err)
+}
+
+// ExitCode gives the program's exit code for an error of the worker: 0 without one, 2 for bad usage, 4 where Temporal cannot be
+// reached, else 1.
+func ExitCode(err error) int {
 	switch {
+	case err == nil:
+		return exitStopped
 	case errors.Is(err, errUsage):
 		return exitUsage
 	case errors.Is(err, errUnreachable):

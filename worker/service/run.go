@@ -62,11 +62,11 @@ func (s *service) close() {
 }
 
 func (s *service) openStore(ctx context.Context) error {
-	data, err := engine.DataFolder("")
+	place, err := s.storePlace()
 	if err != nil {
 		return err
 	}
-	s.store, err = engine.OpenStore(ctx, engine.StorePlace(data))
+	s.store, err = engine.OpenStore(ctx, place)
 	if encryption.IsKeyError(err) {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
@@ -78,6 +78,14 @@ func (s *service) openStore(ctx context.Context) error {
 	}
 	s.undo = append(s.undo, func() { _ = s.store.Close() })
 	return nil
+}
+
+func (s *service) storePlace() (string, error) {
+	if s.place != nil {
+		return s.place(), nil
+	}
+	data, err := engine.DataFolder("")
+	return engine.StorePlace(data), err
 }
 
 // storePoll is how often a store that is away is looked for.
@@ -137,7 +145,7 @@ func (s *service) make(context.Context) (err error) {
 	parts := engine.Parts{
 		Store: s.store, Log: s.log, Observer: s.observer(), Interceptors: s.interceptors(), StopTimeout: s.drain, Limits: s.limits(),
 		Version: engine.Version{Deployment: s.deployment, BuildID: s.buildID}, Runners: s.runners,
-	}.FromEnvironment()
+	}.With(s.own)
 	for _, register := range s.tools {
 		register(parts.Tools)
 	}

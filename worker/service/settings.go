@@ -13,6 +13,7 @@ import (
 	"processidea/tools"
 	"processidea/tools/memory"
 	"processidea/tools/runner"
+	"processidea/worker/engine"
 )
 
 // settings are what a worker can be told. Each is a flag, and a variable named after it.
@@ -36,6 +37,8 @@ type settings struct {
 
 	tools   []func(*tools.Registry) // of those who build a worker of their own
 	runners map[ideafile.ToolKind]runner.Runner
+	own     engine.Own
+	place   func() string // where the store is; nil: where the environment says
 }
 
 // Option adds to a worker what no flag can.
@@ -56,6 +59,12 @@ func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
 		s.runners[kind] = x
 	}
 }
+
+// WithOwn adds what a program of one's own brings along.
+func WithOwn(own engine.Own) Option { return func(s *settings) { s.own = own } }
+
+// WithStore says where the store is, a folder or a bucket's URL, in place of the environment. It is asked when the worker starts.
+func WithStore(place func() string) Option { return func(s *settings) { s.place = place } }
 
 // variable names the environment variable of a flag.
 func variable(flag string) string {

@@ -23,6 +23,7 @@ import (
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
+	"processidea/worker/engine"
 )
 
 // App is one call of the program.
@@ -32,13 +33,19 @@ type App struct {
 	JSON     bool      // the result is JSON
 	Data     string    // the folder that --data names
 	Store    string    // the store that --store names
+	// Own is what a program of one's own brings along: Go tools, and kinds of Tools.
+	Own engine.Own
 	// CallsMustSucceed has Finish count Calls that failed or were blocked as a failure.
 	CallsMustSucceed bool
 	Began            bool // a verb has begun: what goes wrong from here on is no misuse of the command line
 }
 
 // Place says where Temporal and the store are.
-func (a *App) Place() (server.Place, error) { return server.Find(a.Data, a.Store, a.Note) }
+func (a *App) Place() (server.Place, error) {
+	p, err := server.Find(a.Data, a.Store, a.Note)
+	p.Own = a.Own
+	return p, err
+}
 
 // Visit does something on the Temporal server, for a verb that starts none.
 func (a *App) Visit(ctx context.Context, do func(*server.Session) error) error {
@@ -168,7 +175,7 @@ var packagePrefix = regexp.MustCompile(`^(activities|blobs|chain|client|codecser
 func (a *App) Note(format string, args ...any) {
 	text := print.OneLine(fmt.Sprintf(format, args...))
 	// Where standard error is gone, nobody is left to be told.
-	_, _ = io.WriteString(a.Err, "starter: "+packagePrefix.ReplaceAllString(text, "")+"\n")
+	_, _ = io.WriteString(a.Err, print.Program+": "+packagePrefix.ReplaceAllString(text, "")+"\n")
 }
 
 // UserName is the user's name, where it is known.

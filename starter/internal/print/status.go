@@ -20,7 +20,7 @@ func Status(v client.Status) string {
 		}
 	}
 	if v.Awaiting > 0 {
-		parts = append(parts, "waits for "+Plural(v.Awaiting, "decision")+" (starter approvals "+Quote(v.ProcessID)+")")
+		parts = append(parts, "waits for "+Plural(v.Awaiting, "decision")+" ("+Program+" approvals "+Quote(v.ProcessID)+")")
 	}
 	if len(v.Instances) > 1 {
 		parts = append(parts, tally(v.Result))

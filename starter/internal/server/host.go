@@ -104,7 +104,7 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	if h.Isolated {
 		parts.HTTP, parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
 	}
-	parts = parts.FromEnvironment()
+	parts = parts.With(s.Place.Own)
 	if h.Worker {
 		if err := s.work(parts); err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
 	"processidea/worker/engine"
 )
 
@@ -24,6 +25,7 @@ type Place struct {
 	Store  string       // a folder, or a bucket's URL
 	Chosen bool         // somebody said which store: a flag, or PROCESSIDEA_STORE
 	Remote *sdk.Options // nil: the embedded server
+	Own    engine.Own   // what this program's workers have beside what is built in
 	// Note tells the person at the terminal something.
 	Note func(format string, args ...any)
 }
@@ -54,7 +56,8 @@ func Find(data, store string, note func(format string, args ...any)) (Place, err
 
 // Tools is what is known here of the tools that the workers have.
 func (p Place) Tools() ideafiles.Tools {
-	return ideafiles.Tools{Registry: engine.Parts{}.FromEnvironment().Tools, Elsewhere: p.Remote != nil}
+	parts := engine.Parts{}.With(p.Own)
+	return ideafiles.Tools{Registry: parts.Tools, Runners: parts.Runners, Elsewhere: p.Remote != nil}
 }
 
 const (
@@ -104,7 +107,7 @@ func (p Place) Visit(ctx context.Context) (*Session, error) {
 }
 
 func (p Place) nobody() error {
-	return exit.Unreachablef(`find server in %s: none runs there; start one with "starter dev", or set TEMPORAL_ADDRESS`, p.Data)
+	return exit.Unreachablef(`find server in %s: none runs there; start one with "%s dev", or set TEMPORAL_ADDRESS`, p.Data, print.Program)
 }
 
 // await joins the server that runs on the folder, waiting for one that is just starting. free is called where none does,

@@ -6,24 +6,27 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"processidea/starter/internal/app"
+	"processidea/starter/internal/print"
 	"processidea/starter/internal/verbs/archive"
 	"processidea/starter/internal/verbs/people"
 	"processidea/starter/internal/verbs/process"
 	"processidea/starter/internal/verbs/setup"
+	"processidea/worker/engine"
 )
 
-// Execute runs one command line and gives the program's exit code.
-func Execute(args []string, out, err io.Writer) int {
+// Execute runs one command line and gives the program's exit code. own is what a program of one's own brings along.
+func Execute(args []string, out, err io.Writer, own engine.Own) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// Whoever interrupts twice does not want to wait for a tidy end.
 	context.AfterFunc(ctx, stop)
-	a := &app.App{In: os.Stdin, Out: out, Err: err}
+	a := &app.App{In: os.Stdin, Out: out, Err: err, Own: own}
 	root := Root(a)
 	root.SetArgs(args)
 	return a.Fail(root.ExecuteContext(ctx))
@@ -32,7 +35,7 @@ func Execute(args []string, out, err io.Writer) int {
 // Root is the command with all its verbs.
 func Root(a *app.App) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "starter",
+		Use:   print.Program,
 		Short: "Start durable processes that an LLM plans, and look at them",
 		Long: `Start durable processes that an LLM plans, and look at them.
 
@@ -59,8 +62,19 @@ reached; 130 interrupted.`,
 		people.Allow(a), people.Disallow(a),
 		archive.Show(a), archive.History(a), archive.Decisions(a), archive.Diff(a), archive.Blame(a), archive.Verify(a), archive.Export(a),
 		archive.Graph(a), archive.Harden(a), archive.GC(a),
-		setup.Dev(a), setup.Tools(a), setup.Codec(a), setup.Keys(a),
+		setup.Dev(a), setup.Worker(a), setup.Tools(a), setup.Codec(a), setup.Keys(a),
 	)
 	root.AddCommand(people.Decisions(a)...)
+	rename(root)
 	return root
+}
+
+var ownName = regexp.MustCompile(`(^|[\s"(])starter `)
+
+// rename puts the program's name into what the verbs say of themselves.
+func rename(c *cobra.Command) {
+	c.Long, c.Example = ownName.ReplaceAllString(c.Long, "${1}"+print.Program+" "), ownName.ReplaceAllString(c.Example, "${1}"+print.Program+" ")
+	for _, below := range c.Commands() {
+		rename(below)
+	}
 }

@@ -69,8 +69,8 @@ func blameText(b *chain.Blame) string {
 	}
 	if o, ok := b.Origin.(map[string]any); ok {
 		from, _ := o["process"].(string)
-		fmt.Fprintf(&t, "the process was %swho wrote it there: starter blame %s %s --at %s\n",
-			originText(o), print.Quote(from), print.Quote(place), print.Shown(o["at"]))
+		fmt.Fprintf(&t, "the process was %swho wrote it there: %s blame %s %s --at %s\n",
+			originText(o), print.Program, print.Quote(from), print.Quote(place), print.Shown(o["at"]))
 	}
 	for _, d := range b.Decisions {
 		fmt.Fprintf(&t, "%s\n", decisionText(d))
@@ -139,6 +139,6 @@ func writeProposed(t *strings.Builder, b *chain.Blame) {
 		fmt.Fprintf(t, "  %s is %s (in Idea %d)\n", print.Printable(r.Reference), value, b.Last.Idea)
 	}
 	if c.Saw > 0 {
-		fmt.Fprintf(t, "what the LLM had seen: starter show %s --at %d\n", print.Quote(cmp.Or(c.Part, b.Process)), c.Saw)
+		fmt.Fprintf(t, "what the LLM had seen: %s show %s --at %d\n", print.Program, print.Quote(cmp.Or(c.Part, b.Process)), c.Saw)
 	}
 }

@@ -28,7 +28,8 @@ func Check(a *app.App) *cobra.Command {
 		Short: "Say everything that is wrong with a process's files",
 		Long: `Say everything that is wrong with an Idea file and the files beside it, each with
 its place. Neither a server nor an LLM is needed. Warnings alone do not fail. That a
-Go tool is not known here is a warning: a worker of your own may have it.`,
+Go tool is not known here is a warning, as a worker of your own may have it; in a program
+with tools of its own it is an error.`,
 		Example: `  starter check refund.json
   starter check examples/moderation --json`,
 		Args: cobra.ExactArgs(1),
@@ -55,7 +56,7 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 		return err
 	}
 	known := p.Tools()
-	known.OthersPossible = true
+	known.OthersPossible = a.Own.Tools == nil // a program with tools of its own knows what its workers have
 	d, problems, err := ideafiles.Load(source, known)
 	if err != nil {
 		return err

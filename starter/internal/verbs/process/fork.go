@@ -52,7 +52,7 @@ Effects that Calls had in the outside world are there for both processes.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.server.Worker, o.idSet, o.of = true, c.Flags().Changed("id"), args[0]
 			if !c.Flags().Changed("at") {
-				return exit.Usagef("fork %s: --at is missing, the number of the Idea: see starter history %s", o.of, print.Quote(o.of))
+				return exit.Usagef("fork %s: --at is missing, the number of the Idea: see %s history %s", o.of, print.Program, print.Quote(o.of))
 			}
 			return fork(c.Context(), a, o)
 		},

@@ -8,8 +8,10 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/model/check"
 	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
 )
 
@@ -35,7 +37,21 @@ func introduce(a *app.App, p server.Place, d *ideafiles.Definition, problems dia
 	case p.Remote == nil && !server.LLMHere():
 		a.Note("no LLM is configured: the Plan runs without one")
 	}
+	if latent := latentTools(p, d); p.Remote == nil && len(latent) > 0 {
+		a.Note("nothing runs %s: the LLM itself writes what it gives", diag.FirstNamesAndCount(latent))
+	}
 	return nil
+}
+
+// latentTools are those whose results the LLM writes.
+func latentTools(p server.Place, d *ideafiles.Definition) (names []string) {
+	bindings := p.Tools().Bind(d.Read).Bindings
+	for _, t := range d.Read.Tools {
+		if bindings[t.Name].Kind == ideafile.KindLatent {
+			names = append(names, t.Name)
+		}
+	}
+	return names
 }
 
 // launch starts a process, or attaches to it, and waits.
@@ -66,7 +82,7 @@ func enter(ctx context.Context, p server.Place, o launchOptions) (*server.Sessio
 	if o.detach {
 		s, err := p.Visit(ctx)
 		if err != nil && p.Remote == nil {
-			return nil, exit.Usagef(`detach: no server runs in %s that would go on with the process; start one with "starter dev"`, p.Data)
+			return nil, exit.Usagef(`detach: no server runs in %s that would go on with the process; start one with "%s dev"`, p.Data, print.Program)
 		}
 		return s, err
 	}

@@ -58,8 +58,8 @@ func (l *launched) start(ctx context.Context) (err error) {
 		return exit.Usagef("run %s as %s: %w, or with other replies", d.Source.Given, l.options.id, client.ErrOtherStart)
 	case errors.As(err, &claimed):
 		return exit.Usagef("run %s as %s: the store has %s of a process of this id that Temporal does not know, or no longer; "+
-			"take another id, go on from one of them with \"starter fork %s --at %d\", or have them removed by \"starter gc\"",
-			d.Source.Given, claimed.ID, print.Plural(claimed.Ideas, "Idea"), print.Quote(claimed.ID), claimed.Ideas)
+			"take another id, go on from one of them with \"%[6]s fork %[4]s --at %[5]d\", or have them removed by \"%[6]s gc\"",
+			d.Source.Given, claimed.ID, print.Plural(claimed.Ideas, "Idea"), print.Quote(claimed.ID), claimed.Ideas, print.Program)
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil || l.tape == nil:
@@ -141,7 +141,7 @@ func (l *launched) reenter(ctx context.Context) error {
 
 // commandLine is what goes on with the process.
 func (l *launched) commandLine() string {
-	words := []string{"starter"}
+	words := []string{print.Program}
 	for _, arg := range os.Args[1:] {
 		words = append(words, print.Quote(arg))
 	}

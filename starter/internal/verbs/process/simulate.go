@@ -68,7 +68,8 @@ func runSimulate(ctx context.Context, a *app.App, given string, o simulateOption
 	if err != nil {
 		return err
 	}
-	made, problems, err := simulation.Prepare(source, server.Place{}.Tools(), simulation.Options{Schemas: o.schemas, Tools: o.tools, LLM: server.LLMHere()})
+	known := server.Place{Own: a.Own}.Tools()
+	made, problems, err := simulation.Prepare(source, known, simulation.Options{Schemas: o.schemas, Tools: o.tools, LLM: server.LLMHere()})
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func placeApart(a *app.App, keep string) (p server.Place, tidy func(), err error
 		tidy = func() { _ = os.RemoveAll(folder) }
 	}
 	data, err := filepath.Abs(keep)
-	return server.Place{Data: data, Store: filepath.Join(data, "store"), Note: a.Note}, tidy, err
+	return server.Place{Data: data, Store: filepath.Join(data, "store"), Own: a.Own, Note: a.Note}, tidy, err
 }
 
 // carryOut runs the simulation on a server of its own, whose worker reaches nothing but the LLM.

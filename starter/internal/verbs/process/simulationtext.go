@@ -51,7 +51,7 @@ func simulationText(r *simulation.Report) string {
 	printOpen(&b, r)
 	printGraph(&b, r)
 	if r.Data != "" {
-		fmt.Fprintf(&b, "\nkept in %s: starter show --data %s %s\n", print.Printable(r.Data), print.Quote(r.Data), print.Quote(r.ProcessID))
+		fmt.Fprintf(&b, "\nkept in %s: %s show --data %s %s\n", print.Printable(r.Data), print.Program, print.Quote(r.Data), print.Quote(r.ProcessID))
 	}
 	return b.String()
 }

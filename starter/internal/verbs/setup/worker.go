@@ -1,0 +1,48 @@
+package setup
+
+import (
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/worker/service"
+)
+
+// Worker is the production worker, as a verb: it has the tools that a program of one's own brings along.
+func Worker(a *app.App) *cobra.Command {
+	var store string
+	c := service.Command(a.Err, service.WithOwn(a.Own), service.WithStore(func() string { return store }))
+	asVerb(c, func() error {
+		if a.JSON {
+			return exit.Usagef("worker: it prints no result that --json could change; --log-format json is for its log")
+		}
+		p, err := a.Place()
+		store = p.Store
+		return err
+	})
+	return c
+}
+
+// workerAlone finds the worker's name where an example calls it as a program.
+var workerAlone = regexp.MustCompile(`(?m)^( +(?:[A-Z_]+=\S+ )*)worker`)
+
+// asVerb makes a program's command, and those below it, verbs of this one. first is done before each.
+func asVerb(c *cobra.Command, first func() error) {
+	c.Example = workerAlone.ReplaceAllString(c.Example, "${1}starter worker")
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		err := first()
+		if err != nil {
+			return err
+		}
+		if err = run(c, args); err != nil {
+			err = &exit.Error{Code: service.ExitCode(err), Cause: err}
+		}
+		return err
+	}
+	for _, below := range c.Commands() {
+		asVerb(below, first)
+	}
+}
