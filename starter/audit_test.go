@@ -147,8 +147,8 @@ func TestAnAuditSaysWhatIsWrongWithTheQuestion(t *testing.T) {
 		"gc|--older-than|1h|--json":     "it must be at least 2h0m0s",
 		"verify|" + os.Args[0]:          "this is no export of a chain",
 		"gc|--older-than|-5h|--yes":     "it must be at least",
-		"diff|p 1|1":                    "accepts 3 arg(s)",
-		"gc|--older-than|720h|whatever": "unknown command",
+		"diff|p 1|1":                    "diff: B is missing; want ",
+		"gc|--older-than|720h|whatever": `"whatever" is one argument too many`,
 	} {
 		says(t, line, exit.Usage, "!"+want)
 	}

@@ -64,7 +64,7 @@ func TestADocumentThatCannotBeImportedIsBadUsage(t *testing.T) {
 		"tools import pets.yaml --approve perhaps":   `approve "perhaps"`,
 		"tools import pets.yaml --server ftp://pets": `server "ftp://pets"`,
 		"tools import pets.yaml -o no/such/folder":   "write tools: no such file",
-		"tools import":   "accepts 1 arg",
+		"tools import":   "tools import: FILE is missing; want ",
 		"tools export x": "unknown command",
 	} {
 		d.do(strings.Fields(line)...).is(exit.Usage).quiet().complains(want)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"processidea/version"
 )
 
 // The program's exit codes.
@@ -54,8 +56,9 @@ func Command(log io.Writer, options ...Option) *cobra.Command {
 func command(lookup func(string) (string, bool), then func(context.Context, settings) error) *cobra.Command {
 	var s settings
 	c := &cobra.Command{
-		Use:   "worker",
-		Short: "Run processes of a Temporal server until stopped",
+		Use:     "worker",
+		Version: version.Text(),
+		Short:   "Run processes of a Temporal server until stopped",
 		Long: `Run processes of a Temporal server until stopped by SIGTERM or SIGINT; a second
 signal ends it at once.
 

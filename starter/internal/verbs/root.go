@@ -12,11 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/starter/internal/app"
+	"processidea/starter/internal/arguments"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/verbs/archive"
 	"processidea/starter/internal/verbs/people"
 	"processidea/starter/internal/verbs/process"
 	"processidea/starter/internal/verbs/setup"
+	"processidea/version"
 	"processidea/worker/engine"
 )
 
@@ -35,8 +37,9 @@ func Execute(args []string, out, err io.Writer, own engine.Own) int {
 // Root is the command with all its verbs.
 func Root(a *app.App) *cobra.Command {
 	root := &cobra.Command{
-		Use:   print.Program,
-		Short: "Start durable processes that an LLM plans, and look at them",
+		Use:     print.Program,
+		Version: version.Text(),
+		Short:   "Start durable processes that an LLM plans, and look at them",
 		Long: `Start durable processes that an LLM plans, and look at them.
 
 Where Temporal is comes from TEMPORAL_ADDRESS and its kin, or from a profile of
@@ -52,7 +55,6 @@ reached; 130 interrupted.`,
 	}
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print the result as JSON")
 	root.PersistentFlags().StringVar(&a.Data, "data", "", "`folder` of the embedded server (default $PROCESSIDEA_DATA, else .processidea)")
 	root.PersistentFlags().StringVar(&a.Store, "store", "", "the store: a folder or a bucket's `URL` (default $PROCESSIDEA_STORE, else that of the data folder)")
@@ -65,6 +67,7 @@ reached; 130 interrupted.`,
 		setup.Dev(a), setup.Worker(a), setup.Tools(a), setup.Codec(a), setup.Keys(a),
 	)
 	root.AddCommand(people.Decisions(a)...)
+	arguments.Apply(a, root)
 	rename(root)
 	return root
 }

@@ -28,7 +28,6 @@ of an instance: ①:user.name, or user.name where there is only one without a na
 It is read from the store; no server is needed.`,
 		Example: `  starter blame moderation-3 ①:sentiment
   starter blame refund-17 amount --at 2 --json`,
-		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error { return blame(c.Context(), a, args[0], args[1], at) },
 	}
 	c.Flags().IntVar(&at, "at", 0, "`number` of the Idea that shows the value, from 1 (default the latest)")

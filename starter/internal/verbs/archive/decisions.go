@@ -29,7 +29,6 @@ instances; and what happened by itself at a deadline or a limit. It is read from
 store; no server is needed. What was decided since the latest Idea is in the next one.`,
 		Example: `  starter decisions refunds
   starter decisions refunds --at 2 --json`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("at") && at < 1 {
 				return exit.Usagef("list decisions of %s up to Idea %d: Ideas are numbered from 1", args[0], at)

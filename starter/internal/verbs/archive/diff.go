@@ -30,7 +30,6 @@ between the two. --patch prints a JSON Patch
 store; no server is needed.`,
 		Example: `  starter diff refund-17 1 3
   starter diff refund-17 1 3 --patch`,
-		Args: cobra.ExactArgs(3),
 		RunE: func(c *cobra.Command, args []string) error {
 			return diff(c.Context(), a, args[0], args[1], args[2], patch)
 		},

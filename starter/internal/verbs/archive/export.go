@@ -25,7 +25,6 @@ the log of what changed before it. "verify FILE" checks it with nothing else. It
 read from the store; no server is needed. A chain with a broken place is not exported.`,
 		Example: `  starter export refund-17 -o refund-17.jsonl
   starter export refund-17 | gzip > refund-17.jsonl.gz`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return export(c.Context(), a, args[0], file) },
 	}
 	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")

@@ -44,7 +44,6 @@ in one store, it must not be used. Without a server, --store-only goes by the st
 alone: processes that are still open lose what their chains do not hold.`,
 		Example: `  starter gc --older-than 720h
   starter gc --older-than 720h --yes`,
-		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.olderThan < youngest {
 				return exit.Usagef("collect what is older than %s: it must be at least %s", o.olderThan, youngest)

@@ -31,7 +31,6 @@ its Plan messages, or else its solution; of a process it is the latest solution 
 has Calls, or else its Plan messages.`,
 		Example: `  starter graph refund.json
   starter graph refund-17 --format dot | dot -Tsvg > plan.svg`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return graph(c.Context(), a, args[0], format) },
 	}
 	c.Flags().StringVar(&format, "format", format, "mermaid or dot")

@@ -26,7 +26,6 @@ of the Plan, which then guides an LLM instead of running by itself; where nothin
 no file is written. The file begins as the first process did; --template leaves its instances out, for "run FILE --instances ROWS".`,
 		Example: `  starter harden moderation-1 moderation-2 -o hardened.json
   starter harden moderation-1 --template > hardened.json`,
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return hardened(c.Context(), a, args, file, template)
 		},

@@ -29,7 +29,6 @@ many Calls its solution, writes and decisions its log hold. It is read from the
 store; no server is needed.`,
 		Example: `  starter history refund-17
   starter history refund-17 --json`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return history(c.Context(), a, args[0]) },
 	}
 }

@@ -24,7 +24,6 @@ func Show(a *app.App) *cobra.Command {
 file that run accepts. It is read from the store; no server is needed.`,
 		Example: `  starter show refund-17
   starter show refund-17 --at 2 > again.json`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("at") && at < 1 {
 				return exit.Usagef("show Idea %d of %s: Ideas are numbered from 1", at, args[0])

@@ -44,7 +44,6 @@ the process has of it, for as long as the history is kept.`,
   starter verify refund-17 --store /backup/store
   starter verify refund-17 --temporal
   starter verify refund-17.jsonl --deciders deciders.json --json`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			keys, err := decidersKeys(c.Context(), deciders)
 			switch {

@@ -24,7 +24,6 @@ func Add(a *app.App) *cobra.Command {
 "run --instances" reads it. Rows without a name are named after those that the process
 has. The new instances are in its next Request.`,
 		Example: `  starter add refunds --instances late.jsonl`,
-		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return add(c.Context(), a, args[0], file, by.who()) },
 	}
 	by.add(c)

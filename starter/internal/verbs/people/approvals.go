@@ -28,7 +28,6 @@ process, refunds/13. Of one process the standing orders in force are listed too.
 that lie in the store are whole.`,
 		Example: `  starter approvals
   starter approvals refund-17 --json`,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return approvals(c.Context(), a, args) },
 	}
 }

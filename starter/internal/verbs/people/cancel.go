@@ -15,7 +15,6 @@ func Cancel(a *app.App) *cobra.Command {
 		Long: `End a process. Its Request and its Calls are broken off and nothing more runs; what
 has had its effect keeps it. It waits until the process has ended.`,
 		Example: `  starter cancel refunds`,
-		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			return steer(ctx, a, args[0], "cancel", func(p *client.Process) error { return p.Cancel(ctx) })

@@ -53,7 +53,6 @@ be an instance, refunds/13; then CALL is 1.2. It waits until the decision is tak
 (exit 0), or refused (exit 2), and says why. With a key ("starter keys person") it is
 signed: the proof then says who decides, and of which groups.`,
 		Example: example,
-		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			d.Call = args[1]
 			if err := decideBy(&d, key); err != nil {

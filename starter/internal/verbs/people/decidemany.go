@@ -46,7 +46,6 @@ refused (exit 2). One signal decides on 1,000 Calls: where more fit, run it agai
 		Example: `  starter decide refunds --tool settle --where '{"properties": {"amount": {"maximum": 600}}}' --approve
   starter decide refunds --call 1.2@13 --call 1.2@19 --reject --reason "not without a receipt"
   starter decide refunds --tool settle --approve --by ann --group finance --yes --json`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.read(); err != nil {
 				return err

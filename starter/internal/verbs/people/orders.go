@@ -46,7 +46,6 @@ signed, as it must be for a Tool whose decisions are. Without --tool the orders 
 		Example: `  starter allow refunds small --tool settle --count 40 --until 2026-12-04T18:00:00Z \
     --when '{"properties": {"values": {"properties": {"cents": {"maximum": 60000}}}}}'
   starter allow refunds`,
-		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 2:
@@ -102,7 +101,6 @@ func Disallow(a *app.App) *cobra.Command {
 		Use:     "disallow ID ORDER",
 		Short:   "End a standing order; what was approved under it stays so",
 		Example: `  starter disallow refunds small --reason "the sale is over"`,
-		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			return steer(c.Context(), a, args[0], turn.SteerDisallow, func(p *client.Process) error { return p.Disallow(c.Context(), args[1], by.who()) })
 		},

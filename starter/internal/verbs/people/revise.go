@@ -31,7 +31,6 @@ about it, and is told the --reason. What was written stays. In the file, "reopen
 in a message for the instance does the same.`,
 		Example: `  starter revise refunds --file correction.json --reason "wrong price list"
   starter revise refunds --reopen 13 --reason "the customer wrote again"`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return revise(c.Context(), a, args[0], file, reopen, by.who())
 		},

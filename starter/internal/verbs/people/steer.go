@@ -26,7 +26,6 @@ func Pause(a *app.App) *cobra.Command {
 		Long: `Let the running Calls of a process finish and start nothing new, until "resume".
 Decisions are taken in the meantime; what they let run starts when the process goes on.`,
 		Example: `  starter pause refunds --reason "the bank is closed"`,
-		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return steer(c.Context(), a, args[0], turn.SteerPause, func(p *client.Process) error { return p.Pause(c.Context(), by.who()) })
 		},
@@ -46,7 +45,6 @@ func Resume(a *app.App) *cobra.Command {
 		Short: "Let a paused process go on, with higher limits where it has reached one",
 		Example: `  starter resume refunds
   starter resume refunds --requests 100`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			limits := map[string]any{}
 			for name, n := range map[string]int{"requests": requests, "tokens": tokens, "calls": calls} {

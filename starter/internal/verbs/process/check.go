@@ -32,7 +32,6 @@ Go tool is not known here is a warning, as a worker of your own may have it; in 
 with tools of its own it is an error.`,
 		Example: `  starter check refund.json
   starter check examples/moderation --json`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return checkFiles(a, args[0], files) },
 	}
 	files.add(c)

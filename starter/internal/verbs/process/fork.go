@@ -48,7 +48,6 @@ Effects that Calls had in the outside world are there for both processes.`,
 		Example: `  starter fork refund-17 --at 3
   starter fork moderation-3 --at 2 --set '①:sentiment="neutral"' --id second-look
   starter fork refund-17 --at 3 --file stricter.yaml --llm gpt-5 --wait 10m`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.server.Worker, o.idSet, o.of = true, c.Flags().Changed("id"), args[0]
 			if !c.Flags().Changed("at") {

@@ -21,7 +21,6 @@ func List(a *app.App) *cobra.Command {
 		Short: "List the processes, the latest first, with what they wait for",
 		Example: `  starter list
   starter list --json --limit 0`,
-		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return list(c.Context(), a, limit) },
 	}
 	c.Flags().IntVar(&limit, "limit", 100, "list so many at most; 0: all")

@@ -21,7 +21,6 @@ func Result(a *app.App) *cobra.Command {
 It waits for nothing.`,
 		Example: `  starter result refund-17
   starter result refund-17 --json`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.VisitProcess(c.Context(), args[0], func(p *client.Process) error { return printSnapshot(c.Context(), a, p) })
 		},

@@ -33,7 +33,6 @@ it is still at work or has ended.`,
   starter run moderation.yaml --instances comments.csv --json
   starter run plan.json --record replies.jsonl
   starter run again.json --with-solution`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.server.Worker, o.idSet = true, c.Flags().Changed("id")
 			return run(c.Context(), a, args[0], files, o)

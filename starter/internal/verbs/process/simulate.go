@@ -48,7 +48,6 @@ the other verbs read it with --data. What was simulated says so wherever it stan
   starter simulate refund.json --schemas
   starter simulate refund.json --tools schemas --keep trial
   starter show --data trial ID`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return runSimulate(c.Context(), a, args[0], o) },
 	}
 	o.files.add(c)

@@ -23,7 +23,6 @@ func Watch(a *app.App) *cobra.Command {
 ends, and print its result as run does.`,
 		Example: `  starter watch refund-17
   starter watch refund-17 --wait 1m --json`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return watch(c.Context(), a, args[0], wait) },
 	}
 	addWaitFlag(c, &wait)

@@ -35,7 +35,6 @@ served without one.`,
 		Example: `  starter codec --origin https://temporal.example.com
   PROCESSIDEA_CODEC_TOKEN=… starter codec --listen :8081 --origin https://temporal.example.com
   temporal workflow show --workflow-id p --codec-endpoint http://127.0.0.1:8081 --codec-auth "Bearer …"`,
-		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return codec(c.Context(), a, listen, origins, open) },
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8081", "`address` to listen on")

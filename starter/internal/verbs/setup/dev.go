@@ -26,7 +26,6 @@ variables that it prints. Processes that were left go on.`,
 		Example: `  starter dev
   starter dev --port 7233 --ui-port 8233
   starter dev --worker=false`,
-		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return dev(c.Context(), a, h) },
 	}
 	app.HostingFlags(c, &h)

@@ -21,7 +21,6 @@ proofs name, such as the gateway's address. The key may speak for anybody, of an
 whoever trusts it trusts the gateway, and the issuer of its tokens, with that. Files are
 as for "keys person".`,
 		Example: `  starter keys gateway https://gateway.example.com --out gateway.key --deciders deciders.json`,
-		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			k, err := signing.NewIssuerKey(args[0])
 			if err != nil {

@@ -26,7 +26,6 @@ on all that it encrypts, and 32 random bytes. The id is today's date unless one 
 given. Of several entries, set apart by commas, the first encrypts and all decrypt.`,
 		Example: `  export PROCESSIDEA_KEYS=$(starter keys new)
   export PROCESSIDEA_KEYS=$(starter keys new),$PROCESSIDEA_KEYS`,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			id := time.Now().UTC().Format(time.DateOnly)
 			if len(args) > 0 {

@@ -31,7 +31,6 @@ printed, as an entry of the "keys" of the JWKS that PROCESSIDEA_DECIDERS names;
 --deciders FILE adds it there. Whoever keeps that file says who is of which group.`,
 		Example: `  starter keys person ann@example.com --group finance
   starter keys person ann --group finance --out ann.key --deciders deciders.json`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return newPersonKey(a, args[0], groups, out, deciders) },
 	}
 	c.Flags().StringArrayVar(&groups, "group", nil, "a `group` that the person is of; may be repeated")

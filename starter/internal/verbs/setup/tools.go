@@ -24,7 +24,6 @@ func Tools(a *app.App) *cobra.Command {
 		Use:     "tools",
 		Short:   "Make Tools of what is described elsewhere",
 		Example: `  starter tools import petshop.yaml > tools.json`,
-		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(importVerb(a))
@@ -51,7 +50,6 @@ asked first: the Tool has "_approval": true. --approve all asks of every operati
 		Example: `  starter tools import petshop.yaml > tools.json
   starter tools import openapi.json --only listPets,addPet --server https://pets.example/v2
   starter tools import openapi.json --server '$env:PETS_URL' --secrets PETS_ -o tools.json`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return importTools(a, args[0], to, o) },
 	}
 	c.Flags().StringVar(&o.Server, "server", "", "`URL` of the API, or $env:NAME (default the document's first server)")

@@ -1,0 +1,65 @@
+// Package arguments reads what a verb's usage line says of its arguments, `blame ID PATH`: it says which one is missing, and completes them in a shell.
+package arguments
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+)
+
+// argument is one word of a usage line: ID, [CALL], FILE|FOLDER, or ID... for one or more.
+type argument struct {
+	name               string
+	optional, repeated bool
+}
+
+var word = regexp.MustCompile(`^\[?([A-Z][A-Z|]*)\]?(\.\.\.)?$`)
+
+// of reads the arguments of a usage line, up to its first flag.
+func of(use string) (all []argument) {
+	for _, text := range strings.Fields(use)[1:] {
+		m := word.FindStringSubmatch(text)
+		if m == nil {
+			break
+		}
+		all = append(all, argument{name: m[1], optional: text[0] == '[', repeated: m[2] != ""})
+	}
+	return all
+}
+
+// Apply has a command and all below it check their arguments by their usage lines, and complete them.
+func Apply(a *app.App, c *cobra.Command) {
+	for _, below := range c.Commands() {
+		Apply(a, below)
+	}
+	if c.RunE == nil {
+		return
+	}
+	if c.HasSubCommands() { // an argument is the name of a verb below it, misspelt
+		c.Args = cobra.NoArgs
+		return
+	}
+	c.Args, c.ValidArgsFunction = check(of(c.Use)), complete(a, of(c.Use))
+}
+
+func check(want []argument) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		verb := strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
+		for n, w := range want {
+			if n >= len(args) && !w.optional {
+				return exit.Usagef("%s: %s is missing; want %s", verb, strings.ReplaceAll(w.name, "|", " or "), c.UseLine())
+			}
+			if w.repeated {
+				return nil
+			}
+		}
+		if len(args) > len(want) {
+			return exit.Usagef("%s: %q is one argument too many; want %s", verb, args[len(want)], c.UseLine())
+		}
+		return nil
+	}
+}

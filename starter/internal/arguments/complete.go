@@ -1,0 +1,82 @@
+package arguments
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/model/ideafile"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/server"
+)
+
+// Somebody waits at the keyboard while words are looked up, and reads no more than so many.
+const (
+	patience  = 2 * time.Second
+	mostWords = 500
+)
+
+// complete completes the argument that comes after those that are there: a process's id, a Call that waits in it, or a file.
+func complete(a *app.App, want []argument) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		silent := *a
+		silent.Err = io.Discard // nothing may stand between the words
+		if len(want) > 0 && len(args) >= len(want) && want[len(want)-1].repeated {
+			args = args[:len(want)-1]
+		}
+		if len(args) >= len(want) {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(c.Context(), patience)
+		defer cancel()
+		var words []string
+		directive := cobra.ShellCompDirectiveNoFileComp
+		for kind := range strings.SplitSeq(want[len(args)].name, "|") {
+			switch kind {
+			case "ID":
+				words = append(words, processes(ctx, &silent)...)
+			case "CALL":
+				words = append(words, waitingCalls(ctx, &silent, args[0])...)
+			case "FILE", "FOLDER":
+				directive = cobra.ShellCompDirectiveDefault
+			}
+		}
+		words = slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, begun) })
+		return words[:min(len(words), mostWords)], directive
+	}
+}
+
+// processes lists the ids of processes, the latest first: those that Temporal knows or, where it does not answer, those of the store.
+func processes(ctx context.Context, a *app.App) (ids []string) {
+	err := a.Visit(ctx, func(s *server.Session) error {
+		page, err := s.ListPage(ctx, client.Filter{}, mostWords, nil)
+		for _, p := range page.Processes {
+			ids = append(ids, p.Process)
+		}
+		return err
+	})
+	if err != nil {
+		_ = a.Read(ctx, func(archive *client.Archive) error {
+			ids, err = archive.Processes(ctx)
+			return err
+		})
+	}
+	return ids
+}
+
+// waitingCalls lists the Calls of a process that wait for a person.
+func waitingCalls(ctx context.Context, a *app.App, process string) (calls []string) {
+	_ = a.VisitProcess(ctx, process, func(p *client.Process) error {
+		waiting, err := p.Approvals(ctx)
+		for _, w := range waiting {
+			calls = append(calls, ideafile.TypeableCallID(w.CallID))
+		}
+		return err
+	})
+	return calls
+}
