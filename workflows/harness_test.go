@@ -22,10 +22,12 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 
+	"processidea/client/ideafiles"
 	"processidea/devserver"
 	"processidea/devserver/devtest"
 	llmclient "processidea/llm"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/runresult"
 	"processidea/protocol"
@@ -214,6 +216,19 @@ type scenario struct {
 	namespace string
 }
 
+// ideaSchema is the schema that editors check Idea files with.
+var ideaSchema = sync.OnceValue(func() *jsonschema.Schema {
+	source, err := jsonval.DecodeObject(ideafiles.Schema)
+	if err != nil {
+		panic(err)
+	}
+	s, err := jsonschema.CompileSchema(source)
+	if err != nil {
+		panic(err)
+	}
+	return s
+})
+
 // newScenario reads an Idea and the lines of a replies file.
 func newScenario(t *testing.T, idea string, replies ...string) *scenario {
 	t.Helper()
@@ -222,6 +237,11 @@ func newScenario(t *testing.T, idea string, replies ...string) *scenario {
 		t.Fatal(err)
 	}
 	s := &scenario{t: t, client: temporalClient, namespace: server.Namespace(), id: strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()), idea: source}
+	if _, problems := ideafile.ReadIdea(source); len(problems.Errors()) == 0 {
+		if err := ideaSchema().Validate(source); err != nil {
+			t.Errorf("the JSON Schema of Idea files refuses what the reader takes: %s", err)
+		}
+	}
 	config, _ := source["config"].(map[string]any)
 	source["config"] = jsonval.DeepMerge(config, map[string]any{"llm": map[string]any{"model": s.id}})
 	s.script(replies...)

@@ -20,9 +20,9 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"processidea/model/runresult"
-	"processidea/worker/engine"
 	"processidea/protocol"
 	"processidea/rehearsal"
+	"processidea/worker/engine"
 	"processidea/worker/workertest"
 )
 

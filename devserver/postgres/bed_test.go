@@ -47,9 +47,9 @@ func newBed(t *testing.T, address, namespace string, env []string) *bed {
 }
 
 // work runs a worker until it is told to stop. Killed, it would leave the next one waiting for what it had taken.
-func (b *bed) work(t *testing.T, program string) (stop func()) {
+func (b *bed) work(t *testing.T, program string, args ...string) (stop func()) {
 	t.Helper()
-	w := workertest.StartProgram(t, program, b.env)
+	w := workertest.StartProgram(t, program, b.env, args...)
 	await(t, "the worker is ready", func(context.Context) error {
 		if status, why := w.Get("/readyz"); status != 200 {
 			return errors.New(why)

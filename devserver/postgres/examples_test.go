@@ -45,9 +45,9 @@ func newBeds(t *testing.T) beds {
 }
 
 // work runs a worker on both until they are told to stop.
-func (b beds) work(t *testing.T, program string) (stop func()) {
+func (b beds) work(t *testing.T, program string, args ...string) (stop func()) {
 	t.Helper()
-	there, here := b.production.work(t, program), b.embedded.work(t, program)
+	there, here := b.production.work(t, program, args...), b.embedded.work(t, program, args...)
 	return func() { there(); here() }
 }
 
@@ -96,7 +96,7 @@ func TestEveryExampleComesToTheSameOnPostgreSQLAsOnTheEmbeddedServer(t *testing.
 	})
 	for _, name := range withWorker {
 		t.Run(name, func(t *testing.T) {
-			defer b.work(t, build(t, name))()
+			defer b.work(t, build(t, name), "worker")()
 			b.compare(t, name)
 		})
 	}

@@ -59,7 +59,7 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 		return nil, ps
 	}
 	for _, k := range jsonval.SortedKeys(source) {
-		if !slices.Contains([]string{"config", "context", DelegatesKey, "meta", "schema", "solution"}, k) {
+		if !slices.Contains([]string{"$schema", "config", "context", DelegatesKey, "meta", "schema", "solution"}, k) {
 			ps.Add(jsonval.JSONPathWithKey("$", k), "unknown key %q; an Idea has meta, config, schema, context, solution and delegates", k)
 		}
 	}

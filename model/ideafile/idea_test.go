@@ -175,6 +175,7 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 			if len(ps.Errors()) != 1 || !strings.Contains(ps.Error(), c.want) {
 				t.Errorf("got %q, want one problem that says %q", ps.Error(), c.want)
 			}
+			formIsRefused(t, c.text, ps.Error())
 		})
 	}
 }

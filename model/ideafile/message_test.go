@@ -55,6 +55,7 @@ func TestAMessageIsRefusedWhen(t *testing.T) {
 			if ok || len(ps) != 1 || !strings.Contains(ps.Error(), c.want) {
 				t.Errorf("got %v, %q, want one problem that says %q", ok, ps.Error(), c.want)
 			}
+			formIsRefused(t, `{"context": [`+c.message+`]}`, ps.Error())
 		})
 	}
 }

@@ -69,6 +69,7 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 			if len(ps.Errors()) != 1 || !strings.Contains(ps.Error(), c.want) {
 				t.Errorf("got %q, want one problem that says %q", ps.Error(), c.want)
 			}
+			formIsRefused(t, `{"schema": {"tools": {"t": `+c.source+`}}}`, ps.Error())
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -46,11 +47,11 @@ func Start(t testing.TB, env []string, flags ...string) *Process {
 	return StartProgram(t, os.Args[0], env, flags...)
 }
 
-// StartProgram does what Start does with a worker that somebody else has built.
-func StartProgram(t testing.TB, program string, env []string, flags ...string) *Process {
+// StartProgram does what Start does with a worker that somebody else has built; args come first, such as the verb by which the program is a worker.
+func StartProgram(t testing.TB, program string, env []string, args ...string) *Process {
 	t.Helper()
 	p := &Process{t: t, url: make(chan string, 1), ended: make(chan struct{})}
-	p.cmd = exec.CommandContext(t.Context(), program, append([]string{"--listen", "127.0.0.1:0", "--log-format", "json"}, flags...)...)
+	p.cmd = exec.CommandContext(t.Context(), program, slices.Concat(args, []string{"--listen", "127.0.0.1:0", "--log-format", "json"})...)
 	p.cmd.Env = append(append(os.Environ(), asked+"=1"), env...)
 	log, err := p.cmd.StderrPipe()
 	if err == nil {
